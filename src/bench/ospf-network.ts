@@ -1,6 +1,6 @@
 // What the measured agent learns from OSPF: the neighbour's LSAs with the sender prefixes, packed as cnpd packs them,
 // and the database of a large area behind it.
-import { LSA_ROOM, SIGNALLING_METRIC } from '../carriers/ospf/constants.ts';
+import { LSA_CAPACITY, SIGNALLING_METRIC } from '../carriers/ospf/constants.ts';
 import type { Content } from '../carriers/ospf/content-state.ts';
 import { createContent, handleContent } from '../carriers/ospf/content.ts';
 import { contentWake } from '../carriers/ospf/content-tasks.ts';
@@ -79,7 +79,7 @@ export class SenderLsas {
       dialect: DIALECTS[version],
       name: OSPF_VERSIONS[version].name,
       routerId,
-      areas: [{ areaId: 0, room: LSA_ROOM }],
+      areas: [{ areaId: 0, capacity: LSA_CAPACITY }],
       pncFlagBit: PNC_BIT,
       sidBehaviors: [],
       privateTypes: DEFAULT_PRIVATE_TYPES,
@@ -198,6 +198,6 @@ function senderLsa(version: Version, i: number, round: number): OwnLsa {
     proxy: ospfProxy(version, round),
     sourceRouter: firstRouter + i,
   };
-  const sort = dialect.sorts[dialect.sortOf(entry)]!;
+  const sort = dialect.lsaKinds[dialect.lsaKindOf(entry)]!;
   return { type: sort.type, lsId: sort.firstId(DEFAULT_PRIVATE_TYPES), body: sort.body([entry], firstRouter + i) };
 }

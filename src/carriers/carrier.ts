@@ -1,8 +1,7 @@
-// What every carrier is: it originates what it is told and reports what it learns. Nothing here knows which protocol it
-// is.
+// What every carrier is: it originates what the router advertises and reports what it learns, in any protocol.
 import type { CarrierName, LearnedReport, Origination, ReachabilityReport } from '../model/advertisement.ts';
 
-/** What a carrier tells the learned table. Calls are synchronous and must not throw. */
+/** What a carrier reports to the learned table. Calls are synchronous and must not throw. */
 export interface CarrierSink {
   learned(report: LearnedReport): void;
   reachability(report: ReachabilityReport): void;

@@ -1,6 +1,6 @@
 // Somebody else issues LSPs or LSAs under our name, newer than ours, again and again: another router that has our
 // system ID or router ID, because a file was copied, or somebody who forges them. Each would undo the other's for ever:
-// whoever finds that answers more slowly, and tells the operator.
+// whoever finds that answers more slowly, and warns the operator.
 
 /** A run that starts again finds one older version of what is ours, or two; from then on it is contested. */
 const OUTBIDS_OF_A_RESTART = 2;

@@ -28,5 +28,5 @@ export function sourcesOf(directory: string): readonly { readonly file: string; 
     .map((file) => ({ file, text: readFileSync(join(directory, file), 'utf8') }));
 }
 
-/** The link to FRR is shared by the carriers and is told the prefix. */
+/** The link to FRR is shared by the carriers and takes the prefix as a parameter. */
 export const linkSource = (): string => readFileSync(join(import.meta.dirname, 'frr-link.edge.ts'), 'utf8');

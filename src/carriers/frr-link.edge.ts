@@ -59,7 +59,7 @@ export interface FrrLinkOptions {
   /** Name of FRR's end. */
   readonly interface: string;
   readonly mtu: number;
-  /** By it, a veth that a killed cnpd left is told from somebody else's interface. */
+  /** Distinguishes a veth that a killed cnpd left from somebody else's interface. */
   readonly frrMac: Uint8Array;
   readonly ourMac: Uint8Array;
   /** net.ipv6.conf of our end; FRR's has LINK_LOCAL_ONLY. */

@@ -1,27 +1,30 @@
 // How much a database may hold of what others say, and when an LSP or LSA of ours counts as contested.
 import { describe, expect, it } from 'vitest';
 import { CONTEST_WINDOW_MS, answerPause, isContested, newContest, outbidAgain } from './contest.ts';
-import { type Room, hasRoomFor, newRoom } from './room.ts';
+import { type Headroom, hasHeadroomFor, newHeadroom } from './headroom.ts';
 
 describe('room', () => {
-  const room = (bytes: number): Room => ({ ...newRoom(10, 1000), bytes });
+  const room = (bytes: number): Headroom => ({ ...newHeadroom(10, 1000), bytes });
 
   it('begins empty, and with nothing refused', () => {
-    expect(newRoom(10, 1000)).toEqual({ limit: 10, byteLimit: 1000, bytes: 0, refusedAt: -Infinity });
+    expect(newHeadroom(10, 1000)).toEqual({ limit: 10, byteLimit: 1000, bytes: 0, refusedAt: -Infinity });
   });
 
   it('for what is new there must be a place and the bytes', () => {
-    expect([hasRoomFor(room(900), 100, 9, undefined), hasRoomFor(room(900), 101, 9, undefined)]).toEqual([true, false]);
-    expect(hasRoomFor(room(0), 1, 10, undefined)).toBe(false);
+    expect([hasHeadroomFor(room(900), 100, 9, undefined), hasHeadroomFor(room(900), 101, 9, undefined)]).toEqual([
+      true,
+      false,
+    ]);
+    expect(hasHeadroomFor(room(0), 1, 10, undefined)).toBe(false);
   });
 
   it('what takes the place of another needs no place, and the bytes that are more', () => {
-    expect([hasRoomFor(room(1000), 300, 10, 300), hasRoomFor(room(1000), 301, 10, 300)]).toEqual([true, false]);
-    expect([hasRoomFor(room(950), 350, 10, 300), hasRoomFor(room(950), 351, 10, 300)]).toEqual([true, false]);
+    expect([hasHeadroomFor(room(1000), 300, 10, 300), hasHeadroomFor(room(1000), 301, 10, 300)]).toEqual([true, false]);
+    expect([hasHeadroomFor(room(950), 350, 10, 300), hasHeadroomFor(room(950), 351, 10, 300)]).toEqual([true, false]);
   });
 
   it('a database that is too full already may shrink, and not grow', () => {
-    expect([299, 300, 301].map((bytes) => hasRoomFor(room(1500), bytes, 10, 300))).toEqual([true, true, false]);
+    expect([299, 300, 301].map((bytes) => hasHeadroomFor(room(1500), bytes, 10, 300))).toEqual([true, true, false]);
   });
 });
 

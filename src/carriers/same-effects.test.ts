@@ -103,7 +103,7 @@ function ospfLink(version: AnyVersion, seed: number): Digest {
     const side = random() < 0.5 ? 0 : 1;
     const agent = new ContentNet(version).agent(routers[side].config.routerId, [AREA]);
     agent.declares(declared(random, version));
-    link.event(side, { type: 'originate', areaId: AREA, lsas: agent.said.get(AREA) ?? [] });
+    link.event(side, { type: 'originate', areaId: AREA, lsas: agent.advertised.get(AREA) ?? [] });
     link.run(100 + below(random, 20_000));
   }
   link.event(random() < 0.5 ? 0 : 1, { type: 'stop' });
@@ -118,7 +118,7 @@ function ospfAreas(version: AnyVersion, seed: number): Digest {
   const agents = areas.map((each, i) => net.agent(0x01010101 * (i + 1), each));
   const note = (): void => {
     for (const [i, agent] of agents.entries()) {
-      for (const [areaId, lsas] of agent.said) transcript.add('originate', net.now, i, areaId, said(lsas));
+      for (const [areaId, lsas] of agent.advertised) transcript.add('originate', net.now, i, areaId, said(lsas));
       for (const report of agent.reports.values()) transcript.report(net.now, `${i}`, report);
       transcript.add('reachable', net.now, i, ...[...agent.reachable].sort());
     }

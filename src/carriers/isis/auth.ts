@@ -17,7 +17,7 @@ const COUNTER: Record<Exclude<Verdict, 'ok'>, string> = {
 };
 
 /** Bytes that signing adds to a PDU of this scope. */
-export const authenticationRoom = (s: Speaker, scope: KeyScope): number =>
+export const authenticationSize = (s: Speaker, scope: KeyScope): number =>
   s.config.keys[scope] ? AUTHENTICATION_LENGTH : 0;
 
 export function sign(s: Speaker, scope: KeyScope, pdu: Uint8Array): Uint8Array {

@@ -21,7 +21,7 @@ export const FOREIGN_TOPOLOGIES: ReadonlySet<number> = new Set([1, 3, 4, 5]);
 /** originatingLSPBufferSize, ISO/IEC 10589 §7.4.3. */
 export const LSP_BUFFER_SIZE = 1492;
 export const LSP_HEADER_LENGTH = 27;
-/** LSPs of one system and level are numbered 0..255; number 0 carries the adjacency, the others the prefixes. */
+/** LSPs of one system and level are numbered 0..255; number 0 has the adjacency, the others the prefixes. */
 export const FRAGMENTS = 256;
 export const MAX_SEQUENCE = 0xffffffff;
 
@@ -81,7 +81,7 @@ export const ENTRY_COST = 448;
  * missing.
  */
 export const REFUSED_FOR_MS = 60_000;
-/** LSPs expanded, or no longer, per event-loop turn; and how often those that found no room are tried again. */
+/** LSPs expanded, or no longer, per event-loop turn; and how often those without headroom are tried again. */
 export const EXPAND_BATCH = 32;
 export const STARVED_RETRY_MS = 1000;
 export const STARVED_BATCH = 256;
@@ -96,11 +96,11 @@ export const INBOX_BATCH = 8;
 export const GRAPH_DELAY_MS = 50;
 export const GRAPH_BATCH = 256;
 /**
- * A prefix is carried to the other level after it has been eligible this long, so that agents do not answer each
+ * A prefix is leaked into the other level after it has been eligible this long, so that agents do not answer each
  * other's transients.
  */
-export const CARRY_SETTLE_MS = 1000;
-export const CARRY_BATCH = 256;
+export const LEAK_SETTLE_MS = 1000;
+export const LEAK_BATCH = 256;
 
 /** How long LSPs of an earlier run are left alone when nobody says what to declare. */
 export const START_GRACE_MS = 10_000;

@@ -56,7 +56,7 @@ function originationOf(rest: Record<string, unknown>): Origination {
       prefix: prefix(p),
       proxy: address(proxy),
     })),
-    // Recordings of before SIDs were carried have none.
+    // Recordings from before SIDs were advertised have none.
     sids: ((rest['sids'] ?? []) as [string, string, number][]).map(([sid, locator, behavior]) => ({
       sid: address(sid),
       locator: prefix(locator),

@@ -52,10 +52,12 @@ function lspState(level: LevelState, lsp: StoredLsp, now: number): IsisLspState 
 const ownPrefixes = (level: LevelState, fragment: number): number =>
   [...(level.own.placement.fragments.get(fragment)?.entries.values() ?? [])].filter((p) => !isOriginatedSid(p)).length;
 
-/** How many declared prefixes and SIDs (not those carried from the other level) some level has no room for. */
+/**
+ * How many declared prefixes and SIDs (not those leaked from the other level) do not fit into the LSP of some level.
+ */
 export function unplacedPrefixes(s: Speaker): number {
-  const keys = [...s.levels.values()].flatMap((level) => [...level.own.homeless.keys()]);
-  return new Set(keys.filter((key) => s.wanted.has(key))).size;
+  const keys = [...s.levels.values()].flatMap((level) => [...level.own.unplaced.keys()]);
+  return new Set(keys.filter((key) => s.desired.has(key))).size;
 }
 
 /** Of each level, whether there is any or not. */

@@ -152,7 +152,7 @@ export class Agent implements Port {
   readonly counters = new Map<string, number>();
   readonly reports = new Map<string, LearnedReport>();
   readonly sent: Uint8Array[] = [];
-  /** What the operator was told. */
+  /** What the operator was warned of. */
   readonly logged: { readonly message: string; readonly fields: object }[] = [];
   reachable: ReadonlySet<string> = new Set();
   stopped: boolean | undefined;
@@ -175,7 +175,7 @@ export class Agent implements Port {
     for (const effect of handle(this.speaker, event, this.simulation.now)) this.carryOut(effect);
   }
 
-  /** The process is killed: nothing is said any more. */
+  /** The process is killed: nothing is sent any more. */
   kill(): void {
     this.simulation.leave(this);
     this.send = () => {};

@@ -9,13 +9,13 @@ import { scopeOf } from './auth.ts';
 import { START_GRACE_MS } from './constants.ts';
 import { newFlags } from './flooding/flags.ts';
 import { enqueue } from './inbox.ts';
-import { newCarryState } from './leaking/state.ts';
+import { newLeakState } from './leaking/state.ts';
 import { newGraph } from './lsdb/graph.ts';
 import { newExpansion, newLsdb } from './lsdb/lsdb.ts';
 import { replaceAll } from './own/origination.ts';
 import { markDirty, newOwnLsps } from './own/own.ts';
 import { newPlacement } from './own/placement.ts';
-import { setWanted } from './own/wanted.ts';
+import { setDesired } from './own/desired.ts';
 import type { Effect, LevelState, Speaker, SpeakerConfig, SpeakerEvent, TunableConfig } from './state.ts';
 import { beginStop, checkStop } from './stopping.ts';
 import { SUBSCRIBERS } from './subscribers.ts';
@@ -34,11 +34,11 @@ export function createSpeaker(config: SpeakerConfig, system: string): Speaker {
     adjacency: undefined,
     levels: new Map(config.levels.map((level) => [level, newLevel(level, config)])),
     inbox: { hellos: [], others: [], taken: 0 },
-    wanted: new Map(),
+    desired: new Map(),
     routerAddresses: {},
     identity: {},
-    unplaced: new Map(),
-    carry: newCarryState(),
+    pending: new Map(),
+    leaking: newLeakState(),
     purgeUnknownFrom: Infinity,
     stopping: undefined,
     warned: new Map(),
@@ -80,7 +80,7 @@ const HANDLERS: Handlers = {
   originate: (s, { origination }) => {
     if (s.stopping) return;
     s.purgeUnknownFrom = s.now;
-    setWanted(s, origination);
+    setDesired(s, origination);
   },
   configure: (s, { config }) => configure(s, config),
   timer: runDue,

@@ -8,7 +8,7 @@ import type { Level } from '../../packet/isis/types.ts';
 import type { Adjacency } from './adjacency/adjacency.ts';
 import type { FloodingFlags } from './flooding/flags.ts';
 import type { NodeAddresses } from './kinds/entries.ts';
-import type { CarryState } from './leaking/state.ts';
+import type { LeakState } from './leaking/state.ts';
 import type { ReadOptions, ReceivedLsp } from './lsdb/content.ts';
 import type { Graph } from './lsdb/graph.ts';
 import type { Expansion, Lsdb, StoredLsp } from './lsdb/lsdb.ts';
@@ -116,17 +116,17 @@ export interface Speaker {
   readonly levels: ReadonlyMap<Level, LevelState>;
   readonly inbox: { hellos: Uint8Array[]; others: Uint8Array[]; taken: number };
   /** What this router declares itself, by the key of prefix or SID. */
-  wanted: ReadonlyMap<string, Originated>;
+  desired: ReadonlyMap<string, Originated>;
   /** Its addresses, one a family at most: TLVs 134 and 140. */
   routerAddresses: NodeAddresses;
   /** By which it is known, in TLV 242: its loopbacks, else another address of its own. */
   identity: NodeAddresses;
   /** Of these what is still to be placed in our LSP; undefined: to be removed from it. */
-  readonly unplaced: Map<string, Originated | undefined>;
-  readonly carry: CarryState;
+  readonly pending: Map<string, Originated | undefined>;
+  readonly leaking: LeakState;
   /**
-   * From when on LSPs under our name that we do not have are purged: not before we have been told what to declare, or
-   * they would flap at a restart.
+   * From when on LSPs under our name that we do not have are purged: not before the first declaration, or they would
+   * flap at a restart.
    */
   purgeUnknownFrom: number;
   stopping: { readonly deadline: number; done: boolean } | undefined;

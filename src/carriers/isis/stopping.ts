@@ -1,5 +1,5 @@
 // A clean end (ISO/IEC 10589 §7.3.16.4): purge our own LSP in every level, wait until the neighbour has acknowledged
-// it, take the adjacency down. Without a neighbour there is nobody to tell.
+// it, take the adjacency down. Without a neighbour there is nobody to wait for.
 import { log } from '../effects.ts';
 import { activeLevels } from './adjacency/adjacency.ts';
 import { STOP_LIMIT_MS } from './constants.ts';
@@ -10,7 +10,7 @@ import type { Speaker } from './state.ts';
 export function beginStop(s: Speaker): void {
   if (s.stopping) return;
   s.stopping = { deadline: s.now + STOP_LIMIT_MS, done: false };
-  s.unplaced.clear();
+  s.pending.clear();
   for (const level of s.levels.values()) {
     level.own.dirty.clear();
     for (const [number, fragment] of level.own.fragments) {

@@ -2,14 +2,14 @@
 // one turn of the event loop stays short however much there is to do; what is left makes the row due again at once.
 import { holdExpired, sendHello } from './adjacency/interface.ts';
 import { sweep } from './flooding/ageing.ts';
-import { carryDue } from './leaking/leaking.ts';
+import { leakDue } from './leaking/leaking.ts';
 import { doubtAt } from './flooding/doubt.ts';
 import { doubtDue } from './flooding/store.ts';
 import { expandAt, expandDue } from './lsdb/expansion.ts';
 import { floodDue } from './flooding/flooding.ts';
 import { takeInbox } from './inbox.ts';
 import { issueDue, refreshDue } from './own/origination.ts';
-import { placeDue } from './own/wanted.ts';
+import { placeDue } from './own/desired.ts';
 import { forgetDue, walkDue } from './lsdb/reachability.ts';
 import { ackDue, csnpDue, requestDue } from './flooding/snp.ts';
 import type { LevelState, Speaker } from './state.ts';
@@ -38,8 +38,8 @@ const SPEAKER_TASKS: readonly SpeakerTask[] = [
     due: (s) => (s.adjacency && s.adjacency.state !== 'down' ? s.adjacency.holdUntil : Infinity),
     run: holdExpired,
   },
-  { name: 'place', due: (s) => (s.unplaced.size > 0 ? -Infinity : Infinity), run: placeDue },
-  { name: 'carry', due: (s) => s.carry.queue.dueAt, run: carryDue },
+  { name: 'place', due: (s) => (s.pending.size > 0 ? -Infinity : Infinity), run: placeDue },
+  { name: 'leak', due: (s) => s.leaking.queue.dueAt, run: leakDue },
   { name: 'stop', due: (s) => (s.stopping && !s.stopping.done ? s.stopping.deadline : Infinity), run: () => {} },
 ];
 

@@ -17,22 +17,22 @@ const HUB = 0x0a0a0a0a;
 
 interface Read {
   readonly content: LsaContent;
-  readonly complaints: string[];
+  readonly warnings: string[];
 }
 
 function read(version: AnyVersion, type: number, lsId: number, body: LsaBody): Read {
   const { key, lsa } = encoded(version, SELF, { type, lsId, body });
-  const complaints: string[] = [];
+  const warnings: string[] = [];
   const options: ReadOptions = {
     ...{ pncFlagBit: 2, sidBehaviors: [END_CON], privateTypes: DEFAULT_PRIVATE_TYPES },
-    complain: (what) => void complaints.push(what),
+    warn: (what) => void warnings.push(what),
   };
   const whole = { ...key, raw: lsa.raw };
   const walked = DIALECTS[version].walk(whole, options);
-  if (walked) return { content: walked.content, complaints };
+  if (walked) return { content: walked.content, warnings };
   const decoded = decodeBody(version, whole);
   if (!decoded.ok) throw new Error(decoded.error.code);
-  return { content: DIALECTS[version].read(whole, decoded.value.body, options), complaints };
+  return { content: DIALECTS[version].read(whole, decoded.value.body, options), warnings };
 }
 
 const prefixes = ({ content }: Read): string[] => content.prefixes.map((entry) => formatPrefix(entry.prefix));
@@ -63,7 +63,7 @@ describe('OSPFv2, a Router-LSA', () => {
 
   it('a stub whose mask has holes is left out', () => {
     const one = router(link(3, 0x0a010000, 0xff00ff00), link(3, 0x0a020000, 0xffff0000));
-    expect([prefixes(one), one.complaints]).toEqual([['10.2.0.0/16'], ['bad-mask']]);
+    expect([prefixes(one), one.warnings]).toEqual([['10.2.0.0/16'], ['bad-mask']]);
   });
 
   it.each<[string, number, number, number, boolean]>([
@@ -80,13 +80,13 @@ describe('OSPFv2, a Router-LSA', () => {
 describe('OSPFv2, other bodies', () => {
   it('a Network-LSA is a prefix, and leads to the routers that are attached', () => {
     const one = read(2, 2, 0x0a630001, { kind: 'network-v2', mask: 0xffffff00, attachedRouters: [SELF, HUB] });
-    expect([prefixes(one), one.complaints]).toEqual([['10.99.0.0/24'], []]);
+    expect([prefixes(one), one.warnings]).toEqual([['10.99.0.0/24'], []]);
     expect(one.content.node).toEqual({ name: `n${0x0a630001}`, links: [`r${SELF}`, `r${HUB}`], transit: true });
   });
 
   it('one whose mask has holes leads there all the same', () => {
     const one = read(2, 2, 0x0a630001, { kind: 'network-v2', mask: 0xff00ff00, attachedRouters: [HUB] });
-    expect([prefixes(one), one.complaints, one.content.node?.links]).toEqual([[], ['bad-mask'], [`r${HUB}`]]);
+    expect([prefixes(one), one.warnings, one.content.node?.links]).toEqual([[], ['bad-mask'], [`r${HUB}`]]);
   });
 
   const extended = (type: number, routeType: number, flags: number): Read => {
@@ -102,9 +102,9 @@ describe('OSPFv2, other bodies', () => {
     [7, 'external'],
     [2, undefined],
   ])('RFC 7684 §2.1: route type %i', (routeType, route) => {
-    const { content, complaints } = extended(10, routeType, 0);
+    const { content, warnings } = extended(10, routeType, 0);
     expect(content.prefixes.map((entry) => entry.route)).toEqual(route === undefined ? [] : [route]);
-    expect(complaints).toEqual(route === undefined ? ['unknown-route-type'] : []);
+    expect(warnings).toEqual(route === undefined ? ['unknown-route-type'] : []);
   });
 
   it('an Extended Prefix LSA of AS scope is of no area', () => {
@@ -116,7 +116,7 @@ describe('OSPFv2, other bodies', () => {
         tlvs: [{ kind: 'extended-prefix', routeType: 1, flags: 0, prefix: prefix('10.1.0.0/24'), subTlvs: [] }],
       },
     });
-    const options = { pncFlagBit: 2, sidBehaviors: [], privateTypes: DEFAULT_PRIVATE_TYPES, complain: () => {} };
+    const options = { pncFlagBit: 2, sidBehaviors: [], privateTypes: DEFAULT_PRIVATE_TYPES, warn: () => {} };
     const walked = DIALECTS[2].walk({ ...lsa.key, type: 11, raw: lsa.lsa.raw }, options);
     expect(walked!.content.prefixes.map(({ route }) => route)).toEqual(['external']);
   });
@@ -145,20 +145,20 @@ describe('OSPFv2, other bodies', () => {
   });
 
   it('a SID that nobody can use is left out with one complaint; of another behaviour, without', () => {
-    const { content, complaints } = container(
+    const { content, warnings } = container(
       0,
       sid('2001:db8:c::1'),
       sid('ff05::1', 'ff05::/16'),
       sid('2001:db8:c::2', undefined, 1),
     );
     expect(content.sids.map((one) => formatAddress(one.sid))).toEqual(['2001:db8:c::1']);
-    expect(complaints).toEqual(['unusable-sid']);
-    expect(container(0, sid('2001:db8:c::1')).complaints).toEqual([]);
+    expect(warnings).toEqual(['unusable-sid']);
+    expect(container(0, sid('2001:db8:c::1')).warnings).toEqual([]);
   });
 
   it('a container that nobody can read says nothing', () => {
     const one = read(2, 10, opaqueLsId(240, 0), { kind: 'private', container: Uint8Array.of(9, 9, 9, 9) });
-    expect([one.content.sids, one.complaints]).toEqual([[], ['bad-container']]);
+    expect([one.content.sids, one.warnings]).toEqual([[], ['bad-container']]);
   });
 });
 
@@ -209,7 +209,7 @@ describe('OSPFv3', () => {
     expect(
       all.map(({ content }) => content.prefixes.map(({ route, node, attached }) => [route, node, attached])),
     ).toEqual([[['inter-area', true, false]], [['external', false, false]], [['intra-area', false, false]]]);
-    for (const { complaints } of all) expect(complaints).toEqual(['misplaced-tlv', 'misplaced-tlv']);
+    for (const { warnings } of all) expect(warnings).toEqual(['misplaced-tlv', 'misplaced-tlv']);
   });
 
   const sids = (type: number, routeType: number, ...texts: string[]): Read => {
@@ -231,9 +231,9 @@ describe('OSPFv3', () => {
     [7, 'external'],
     [2, undefined],
   ])('RFC 9513 §7.1: a SID of a locator of route type %i, once', (routeType, route) => {
-    const { content, complaints } = sids(0xa02a, routeType, '2001:db8:c::1');
+    const { content, warnings } = sids(0xa02a, routeType, '2001:db8:c::1');
     expect(content.sids.map((one) => [one.route, one.algorithm])).toEqual(route === undefined ? [] : [[route, 3]]);
-    expect(complaints).toEqual(route === undefined ? ['unknown-route-type', 'unknown-route-type'] : []);
+    expect(warnings).toEqual(route === undefined ? ['unknown-route-type', 'unknown-route-type'] : []);
   });
 
   it('one of AS scope is of no area', () => {
@@ -241,9 +241,9 @@ describe('OSPFv3', () => {
   });
 
   it('RFC 9513 §8: a SID outside its locator is ignored, with a complaint', () => {
-    const { content, complaints } = sids(0xa02a, 1, '2001:db8:d::1', '2001:db8:c::2');
+    const { content, warnings } = sids(0xa02a, 1, '2001:db8:d::1', '2001:db8:c::2');
     expect(content.sids.map((one) => formatAddress(one.sid))).toEqual(['2001:db8:c::2']);
-    expect(complaints).toEqual(['unusable-sid', 'unusable-sid']);
+    expect(warnings).toEqual(['unusable-sid', 'unusable-sid']);
   });
 });
 

@@ -6,7 +6,7 @@ import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { silentLog } from '../../model/log.ts';
 import type { Poller } from '../../kernel/poller.ts';
 import { type OspfCarrier, type OspfCarrierOptions, createOspfCarrier } from './carrier.ts';
-import { DECLARE_BATCH, LSA_OVERHEAD, LSA_ROOM } from './constants.ts';
+import { DECLARE_BATCH, LSA_OVERHEAD, LSA_CAPACITY } from './constants.ts';
 import { declaration } from './content.fixture.ts';
 import type { Content } from './content-state.ts';
 import type { OspfRunner } from './runner.edge.ts';
@@ -68,7 +68,11 @@ describe('the core is told', () => {
 describe('the content is told', () => {
   it('how much fits an LSA, by the MTU of its area', () => {
     const { content } = configured([AREA, { ...AREA, areaId: 1, mtu: 9000 }, { ...AREA, areaId: 2, mtu: 1000 }]);
-    expect(content.config.areas.map(({ room }) => room)).toEqual([LSA_ROOM, LSA_ROOM, 1000 - LSA_OVERHEAD]);
+    expect(content.config.areas.map(({ capacity }) => capacity)).toEqual([
+      LSA_CAPACITY,
+      LSA_CAPACITY,
+      1000 - LSA_OVERHEAD,
+    ]);
   });
 
   it('of which endpoint behaviours it learns', () => {

@@ -13,7 +13,7 @@ import type { AuthenticationKey, DigestAlgorithm } from '../../packet/ospf/diges
 import { privateTypesOf } from '../../packet/ospf/lsa.ts';
 import type { Carrier, CarrierSink } from '../carrier.ts';
 import { Wake } from '../wake.ts';
-import { LSA_OVERHEAD, LSA_ROOM, LSDB_LIMIT } from './constants.ts';
+import { LSA_OVERHEAD, LSA_CAPACITY, LSDB_LIMIT } from './constants.ts';
 import type { Content, ContentConfig, ContentEffect, ContentEvent } from './content-state.ts';
 import { createContent, handleContent } from './content.ts';
 import { contentWake } from './content-tasks.ts';
@@ -116,7 +116,7 @@ const contentConfig = (o: OspfCarrierOptions, { codePoints }: OspfCarrierModules
   dialect: DIALECTS[o.version],
   name: VERSIONS[o.version].name,
   routerId: o.routerId,
-  areas: o.areas.map(({ areaId, mtu }) => ({ areaId, room: Math.min(LSA_ROOM, mtu - LSA_OVERHEAD) })),
+  areas: o.areas.map(({ areaId, mtu }) => ({ areaId, capacity: Math.min(LSA_CAPACITY, mtu - LSA_OVERHEAD) })),
   pncFlagBit: codePoints[FLAG_BIT[o.version]],
   sidBehaviors: [codePoints['end-con-behavior']],
   privateTypes: privateTypesOf(codePoints),

@@ -110,7 +110,7 @@ describe('OSPFv3', () => {
     expect(after).toEqual([['2001:db8::7'], ['2001:db8::8']]);
   });
 
-  const sids = DIALECT_V3.sorts['sids']!;
+  const sids = DIALECT_V3.lsaKinds['sids']!;
   const sid = (locator: string) => ({
     sid: address('2001:db8:c::1'),
     ...{ behavior: END_CON, locator: prefix(locator), algorithm: 0, route: 'intra-area' as const },

@@ -14,7 +14,7 @@ export const MAX_AGE_DIFF_SECONDS = 900;
 export const ACK_DELAY_MS = 200;
 /** Changes that arrive together are issued together. */
 export const ISSUE_DELAY_MS = 20;
-/** LSAs issued per event-loop turn, and LSAs compared with what was wanted before. */
+/** LSAs issued per event-loop turn, and LSAs compared with the desired set before. */
 export const ISSUE_BATCH = 16;
 export const TAKE_OVER_BATCH = 1024;
 /** Steps taken per event-loop turn of a declaration: three a prefix. */
@@ -55,9 +55,9 @@ export const INBOX_LIMIT = 8192;
 export const INBOX_BATCH = 4;
 
 /**
- * How long LSAs of an earlier run are left alone when nobody says that they are not wanted: an agent between areas can
- * say so only when it has learned again what to carry. From when all areas are Full: for the walk, CARRY_SETTLE_MS and
- * the slices of ten thousand prefixes. And from when the link is there, at most.
+ * How long LSAs of an earlier run are left alone before they count as not desired: an agent between areas has to learn
+ * again what to originate from the other areas. After all areas are Full: for the walk, INTER_AREA_SETTLE_MS and the
+ * slices of ten thousand prefixes. After the link is up, at most.
  */
 export const START_GRACE_MS = 10_000;
 export const START_LIMIT_MS = 120_000;
@@ -72,25 +72,25 @@ export const STOP_RETRANSMIT_MS = 1000;
 export const SIGNALLING_METRIC = 0xffffff;
 /** Of a locator that nobody routes by (RFC 9513 §7.1). */
 export const UNREACHABLE_LOCATOR = 0xffffffff;
-/** Bytes of the body of an LSA of ours: at 1500 bytes it leaves room for every header and any digest. */
-export const LSA_ROOM = 1360;
+/** Bytes of the body of an LSA of ours: at an MTU of 1500 it leaves space for every header and any digest. */
+export const LSA_CAPACITY = 1360;
 /** What IP, OSPF, authentication and the LSA's header take of the link's MTU at most. */
 export const LSA_OVERHEAD = 140;
 /** After a change of the topology the walk over it waits for what else changes. */
 export const GRAPH_DELAY_MS = 50;
 /**
- * A prefix is carried to another area after it has been eligible this long, so that agents do not answer each other's
- * transients.
+ * A prefix is advertised into another area after it has been eligible this long, so that agents do not answer each
+ * other's transients.
  */
-export const CARRY_SETTLE_MS = 1000;
+export const INTER_AREA_SETTLE_MS = 1000;
 /**
- * A copy is not carried into an area that had the original until this time ago: its withdrawal may wait for
+ * A copy is not advertised into an area that had the original until this time ago: its withdrawal may wait for
  * MinLSInterval, and be lost once.
  */
-export const CARRY_ECHO_MS = 2 * MIN_LS_INTERVAL_MS;
-/** LSAs reported again per event-loop turn, when another one changes what they say. */
+export const INTER_AREA_ECHO_MS = 2 * MIN_LS_INTERVAL_MS;
+/** LSAs reported again per event-loop turn, when another one changes what they mean. */
 export const REPORT_BATCH = 64;
 /** Routers and networks that the walk visits per event-loop turn. */
 export const GRAPH_BATCH = 256;
 /** Prefixes and SIDs decided about per event-loop turn. */
-export const CARRY_BATCH = 128;
+export const INTER_AREA_BATCH = 128;

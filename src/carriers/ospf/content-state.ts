@@ -6,7 +6,7 @@ import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
 import type { Dialect, LsaContent } from './dialect.ts';
 import type { Entry } from './kinds/entries.ts';
-import type { CarryState } from './leaking/state.ts';
+import type { InterAreaState } from './leaking/state.ts';
 import type { Graph } from './learning/graph.ts';
 import type { Placement } from './own/placement.ts';
 import type { OwnLsa } from './version.ts';
@@ -16,7 +16,7 @@ export interface ContentConfig {
   /** The carrier, and the prefix of its counters. */
   readonly name: 'ospfv2' | 'ospfv3';
   readonly routerId: number;
-  readonly areas: readonly { readonly areaId: number; /** Bytes of a body of our LSAs. */ readonly room: number }[];
+  readonly areas: readonly { readonly areaId: number; /** Bytes of a body of our LSAs. */ readonly capacity: number }[];
   /** Bit of the Prefix Extended Flags that is the P-flag. */
   readonly pncFlagBit: number;
   /** Endpoint behaviours of the SIDs to learn. */
@@ -41,7 +41,7 @@ export type ContentEvent =
   | { readonly type: 'timer' };
 
 export type ContentEffect =
-  /** The whole of what this router says in an area, for the core. */
+  /** The whole of what this router originates in an area, for the core. */
   | { readonly type: 'originate'; readonly areaId: number; readonly lsas: readonly OwnLsa[]; readonly more: boolean }
   | { readonly type: 'learned'; readonly report: LearnedReport }
   | { readonly type: 'reachability'; readonly reachable: ReadonlySet<string> }
@@ -72,14 +72,14 @@ export interface AreaContent {
   readonly claims: Map<string, number[]>;
   /** How many of the claims are of more than one LSA. */
   contested: number;
-  /** LSAs to report again, because what another one says changes what they say. */
+  /** LSAs to report again, because another LSA changes what they mean. */
   readonly outdated: Set<string>;
   readonly graph: Graph;
-  /** Our LSAs by sort. */
+  /** Our LSAs by kind. */
   readonly placements: ReadonlyMap<string, Placement>;
-  /** Entries that our LSAs have no room for. */
-  readonly homeless: Map<string, Entry>;
-  /** Since when our LSAs are not what the core was told; undefined: they are. */
+  /** Entries that fit into none of our LSAs. */
+  readonly unplaced: Map<string, Entry>;
+  /** Since when our LSAs differ from those handed to the core; undefined: they do not. */
   changedAt: number | undefined;
 }
 
@@ -93,9 +93,9 @@ export interface Content {
   readonly declared: Map<string, Entry>;
   /** The rest of what was declared last, which is being compared with what was declared before. */
   declaring: Iterator<void> | undefined;
-  /** Declared, but of a kind that this version of OSPF cannot say. */
+  /** Declared, but this version of OSPF has no encoding for it. */
   unsayable: number;
   others: readonly OwnLsa[];
-  readonly carry: CarryState;
+  readonly interArea: InterAreaState;
   readonly warned: Map<string, number>;
 }

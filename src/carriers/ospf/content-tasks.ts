@@ -1,6 +1,6 @@
 // What the content does by itself, as tasks.ts for the core: each row says when it is due and what it does then. Every
 // run is bounded; what is left makes the row due again at once.
-import { carryDue } from './leaking/leaking.ts';
+import { interAreaDue } from './leaking/leaking.ts';
 import type { AreaContent, Content } from './content-state.ts';
 import { reportDue } from './learning/learning.ts';
 import { declareDue, issueDue } from './own/origination.ts';
@@ -26,7 +26,7 @@ const AREA_TASKS: readonly AreaTask[] = [
 
 const CONTENT_TASKS: readonly ContentTask[] = [
   { name: 'declare', due: ({ declaring }) => (declaring ? -Infinity : Infinity), run: declareDue },
-  { name: 'carry', due: ({ carry }) => carry.queue.dueAt, run: carryDue },
+  { name: 'inter-area', due: ({ interArea }) => interArea.queue.dueAt, run: interAreaDue },
   {
     name: 'issue',
     due: ({ areas }) => ([...areas.values()].some(({ changedAt }) => changedAt !== undefined) ? -Infinity : Infinity),

@@ -9,7 +9,7 @@ import type { LsaBody } from '../../packet/ospf/lsa/types.ts';
 import { OPTION_V3 } from '../../packet/ospf/numbers.ts';
 import { formatId, lsaKeyText } from '../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
-import { LSA_ROOM } from './constants.ts';
+import { LSA_CAPACITY } from './constants.ts';
 import type { Content, ContentConfig, ContentEffect, ContentEvent } from './content-state.ts';
 import { createContent, handleContent } from './content.ts';
 import { contentWake } from './content-tasks.ts';
@@ -34,7 +34,7 @@ export const contentConfig = (
   dialect: DIALECTS[version],
   name: `ospfv${version}`,
   routerId,
-  areas: areaIds.map((areaId) => ({ areaId, room: LSA_ROOM })),
+  areas: areaIds.map((areaId) => ({ areaId, capacity: LSA_CAPACITY })),
   pncFlagBit: PNC_BIT,
   sidBehaviors: [END_CON],
   privateTypes: DEFAULT_PRIVATE_TYPES,
@@ -104,13 +104,13 @@ export function routerLsa(
   return { type: version === 2 ? 1 : 0x2001, lsId: version === 2 ? routerId : 0, body };
 }
 
-/** One content, and what it told. */
+/** One content, and its effects. */
 export class ContentAgent {
   readonly content: Content;
   readonly version: AnyVersion;
   readonly reports = new Map<string, LearnedReport>();
   readonly counters = new Map<string, number>();
-  readonly said = new Map<number, readonly OwnLsa[]>();
+  readonly advertised = new Map<number, readonly OwnLsa[]>();
   reachable: ReadonlySet<string> = new Set();
   now = 0;
 
@@ -175,7 +175,7 @@ export class ContentAgent {
     if (effect.type === 'learned') this.reports.set(effect.report.source, effect.report);
     else if (effect.type === 'reachability') this.reachable = effect.reachable;
     else if (effect.type === 'count') this.counters.set(effect.name, (this.counters.get(effect.name) ?? 0) + effect.by);
-    else if (effect.type === 'originate') this.said.set(effect.areaId, effect.lsas);
+    else if (effect.type === 'originate') this.advertised.set(effect.areaId, effect.lsas);
   }
 }
 
@@ -219,10 +219,10 @@ export class ContentNet {
   join(agent: ContentAgent, areaId: number): void {
     const member = this.memberOf(agent);
     member.flooded.set(areaId, new Map());
-    this.say(member, areaId, agent.said.get(areaId) ?? []);
+    this.say(member, areaId, agent.advertised.get(areaId) ?? []);
     for (const other of this.members)
       for (const { own } of other === member ? [] : (other.flooded.get(areaId)?.values() ?? []))
-        this.tell(member, areaId, other, own);
+        this.flood(member, areaId, other, own);
     this.hub(areaId);
     this.send(member, { type: 'adjacency', areaId, neighbor: hubOf(areaId) });
   }
@@ -298,7 +298,7 @@ export class ContentNet {
       flooded.set(lsaKeyText(key), { own, hex });
       if (before.get(lsaKeyText(key))?.hex !== hex)
         for (const other of this.members)
-          if (other !== member && other.flooded.has(areaId)) this.tell(other, areaId, member, own);
+          if (other !== member && other.flooded.has(areaId)) this.flood(other, areaId, member, own);
       before.delete(lsaKeyText(key));
     }
     for (const { own } of before.values())
@@ -310,7 +310,7 @@ export class ContentNet {
       if (other !== from && other.flooded.has(areaId)) this.send(other, { type: 'database', areaId, key }, from.delay);
   }
 
-  private tell(to: Member, areaId: number, from: Member, own: OwnLsa): void {
+  private flood(to: Member, areaId: number, from: Member, own: OwnLsa): void {
     this.send(to, { type: 'database', areaId, ...encoded(this.version, this.id(from), own) }, from.delay);
   }
 

@@ -94,7 +94,7 @@ describe('what is said', () => {
         routerAddresses: [],
       },
     });
-    const [lsa] = agent.said.get(AREA)!;
+    const [lsa] = agent.advertised.get(AREA)!;
     expect([lsa!.type, lsa!.lsId]).toEqual([10, 0x07000000]);
     // The vector of the facts sheet, with /24 and the address 192.0.2.1.
     expect(bytesOf(2, [lsa!])).toEqual(['00010020011800000a000000000b000420000000000400040101010100050004c0000201']);
@@ -110,7 +110,7 @@ describe('what is said', () => {
         routerAddresses: [],
       },
     });
-    const [lsa] = agent.said.get(AREA)!;
+    const [lsa] = agent.advertised.get(AREA)!;
     expect([lsa!.type, lsa!.lsId]).toEqual([0xa029, 0]);
     expect(bytesOf(3, [lsa!])).toEqual([
       '00002001000000000101010100060034' +
@@ -125,7 +125,7 @@ describe('what is said', () => {
   it.each(VERSIONS)('OSPFv%d: another bit for the P-flag is used when it is configured', (version) => {
     const agent = new ContentAgent(contentConfig(version, SELF, [AREA], { pncFlagBit: 40 }));
     agent.event({ type: 'declare', origination: declaration(version, [1]) });
-    expect(bytesOf(version, agent.said.get(AREA)!)[0]).toContain(
+    expect(bytesOf(version, agent.advertised.get(AREA)!)[0]).toContain(
       version === 2 ? '000b00080000000000800000' : '002500080000000000800000',
     );
   });
@@ -140,7 +140,7 @@ describe('what is said', () => {
         type: 'declare',
         origination: { proxies: [...declaration(other, [1]).proxies, mixed], sids: [], routerAddresses: [] },
       });
-      expect(agent.said.get(AREA)).toEqual([]);
+      expect(agent.advertised.get(AREA)).toEqual([]);
       expect(agent.count('originate.proxy-of-other-family')).toBe(1);
       expect(agent.content.unsayable).toBe(1);
     },
@@ -150,7 +150,7 @@ describe('what is said', () => {
     const agent = agentOf(version);
     const proxies = [...declaration(version, [1], 9).proxies, ...declaration(version, [1], 4).proxies];
     agent.event({ type: 'declare', origination: { proxies, sids: [], routerAddresses: [] } });
-    const text = bytesOf(version, agent.said.get(AREA)!).join();
+    const text = bytesOf(version, agent.advertised.get(AREA)!).join();
     expect(text).toContain(version === 2 ? 'c0000204' : 'ffff' + '4'.padStart(20, '0'));
     expect(agent.count('originate.duplicate-prefix')).toBe(1);
   });
@@ -160,12 +160,12 @@ describe('what is said', () => {
     const [two, three] = [agentOf(2), agentOf(3)];
     for (const agent of [two, three])
       agent.event({ type: 'declare', origination: { proxies: [], sids, routerAddresses: [] } });
-    expect(two.said.get(AREA)!.map(({ type, lsId }) => [type, lsId])).toEqual([[10, opaqueLsId(240, 0)]]);
-    expect(bytesOf(2, two.said.get(AREA)!)).toEqual([
+    expect(two.advertised.get(AREA)!.map(({ type, lsId }) => [type, lsId])).toEqual([[10, opaqueLsId(240, 0)]]);
+    expect(bytesOf(2, two.advertised.get(AREA)!)).toEqual([
       '01000000' + '00010014' + '80023000' + '20010db8000c00000000000000000001',
     ]);
-    expect(three.said.get(AREA)!.map(({ type }) => type)).toEqual([0xa02a, 0xa00c]);
-    expect(bytesOf(3, three.said.get(AREA)!)[0]).toBe(
+    expect(three.advertised.get(AREA)!.map(({ type }) => type)).toEqual([0xa02a, 0xa00c]);
+    expect(bytesOf(3, three.advertised.get(AREA)!)[0]).toBe(
       '0001002801003001ffffffff20010db8000c0000' + '0001001400008002' + '20010db8000c00000000000000000001',
     );
   });
@@ -178,7 +178,7 @@ describe('what is said', () => {
     expect(agent.count('originate.unusable-sid')).toBe(1);
     expect(agent.count('originate.router-address-left-out')).toBe(1);
     expect(
-      agent.said
+      agent.advertised
         .get(AREA)!
         .filter(({ body }) => body.kind.startsWith('traffic-engineering'))
         .map(({ body }) => body),
@@ -357,7 +357,7 @@ describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
       type: 'declare',
       origination: { proxies: [], sids: [sid('2001:db8:c::1', END_CON), sid('2001:db8:c::2', 1)], routerAddresses: [] },
     });
-    for (const lsa of from.said.get(AREA)!) agent.hears(AREA, OTHER, lsa);
+    for (const lsa of from.advertised.get(AREA)!) agent.hears(AREA, OTHER, lsa);
     const told = [...agent.reports.values()].flatMap(({ sids }) => sids ?? []);
     expect(told.map((s) => [formatAddress(s.sid), s.behavior])).toEqual([['2001:db8:c::1', END_CON]]);
   });

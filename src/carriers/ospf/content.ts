@@ -1,9 +1,9 @@
-// What OSPF says for cnpd and what cnpd learns from it, beside the core that moves LSAs: `(content, event, now) →
-// effects`, in the same manner and for both versions. Declarations become LSAs (origination.ts, placement.ts), LSAs of
-// others become reports (learning.ts), links become reachability (reachability.ts), and an agent in several areas
-// carries between them (leaking.ts).
+// What cnpd advertises in OSPF and learns from it, beside the core that moves LSAs: `(content, event, now) → effects`,
+// in the same manner and for both versions. Declarations become LSAs (origination.ts, placement.ts), LSAs of others
+// become reports (learning.ts), links become reachability (reachability.ts), and an agent in several areas copies from
+// one area to another (leaking.ts).
 import { formatId } from '../../packet/ospf/router-id.ts';
-import { newCarryState } from './leaking/state.ts';
+import { newInterAreaState } from './leaking/state.ts';
 import { runDue } from './content-tasks.ts';
 import { databaseChanged } from './learning/learning.ts';
 import { declare, issueDue } from './own/origination.ts';
@@ -13,7 +13,10 @@ import { adjacencyChanged } from './learning/reachability.ts';
 import type { ContentConfig, Content, AreaContent, ContentEvent, ContentEffect } from './content-state.ts';
 
 export function createContent(config: ContentConfig): Content {
-  const areas = config.areas.map(({ areaId, room }): [number, AreaContent] => [areaId, newArea(config, areaId, room)]);
+  const areas = config.areas.map(({ areaId, capacity }): [number, AreaContent] => [
+    areaId,
+    newArea(config, areaId, capacity),
+  ]);
   return {
     counterPrefix: config.name,
     config,
@@ -25,12 +28,12 @@ export function createContent(config: ContentConfig): Content {
     declaring: undefined,
     unsayable: 0,
     others: [],
-    carry: newCarryState(),
+    interArea: newInterAreaState(),
     warned: new Map(),
   };
 }
 
-const newArea = ({ dialect, privateTypes }: ContentConfig, areaId: number, room: number): AreaContent => ({
+const newArea = ({ dialect, privateTypes }: ContentConfig, areaId: number, capacity: number): AreaContent => ({
   areaId,
   name: formatId(areaId),
   lsas: new Map(),
@@ -42,9 +45,12 @@ const newArea = ({ dialect, privateTypes }: ContentConfig, areaId: number, room:
   outdated: new Set(),
   graph: newGraph(),
   placements: new Map(
-    Object.entries(dialect.sorts).map(([name, sort]) => [name, newPlacement(sort, sort.firstId(privateTypes), room)]),
+    Object.entries(dialect.lsaKinds).map(([name, lsaKind]) => [
+      name,
+      newPlacement(lsaKind, lsaKind.firstId(privateTypes), capacity),
+    ]),
   ),
-  homeless: new Map(),
+  unplaced: new Map(),
   changedAt: undefined,
 });
 

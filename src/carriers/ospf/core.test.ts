@@ -86,7 +86,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     p.link.event(1, { type: 'originate', areaId: AREA, lsas: senders(version, 200) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));
     const learned = (router: Router, own: number): string[] =>
-      [...router.told.keys()].filter((key) => key.endsWith(`/${own}`));
+      [...router.notified.keys()].filter((key) => key.endsWith(`/${own}`));
     expect(learned(p.b, A).filter((key) => senders(version, 300).some((lsa) => keyOf(A, lsa) === key))).toHaveLength(
       300,
     );
@@ -149,9 +149,9 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       areaId: AREA,
       lsas: [sender(version, 0), sender(version, 1, 77), sender(version, 9)],
     });
-    p.link.until('settled', () => p.b.told.has(keyOf(A, sender(version, 9))) && settled(p));
+    p.link.until('settled', () => p.b.notified.has(keyOf(A, sender(version, 9))) && settled(p));
     expect(p.a.count('own.issued') - issued).toBe(2);
-    expect(p.b.told.has(keyOf(A, sender(version, 2)))).toBe(false);
+    expect(p.b.notified.has(keyOf(A, sender(version, 2)))).toBe(false);
     p.link.run(5000);
     expect(p.a.area.lsdb.byKey.has(keyOf(A, sender(version, 2)))).toBe(false);
     expect(p.b.area.lsdb.byKey.has(keyOf(A, sender(version, 2)))).toBe(false);
@@ -175,7 +175,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(times.length).toBe(3);
     for (let i = 1; i < times.length; i++) expect(times[i]! - times[i - 1]!).toBeGreaterThanOrEqual(5000);
     expect(settled(p)).toBe(true);
-    expect(p.b.told.get(keyOf(A, sender(version, 0)))).toBe(
+    expect(p.b.notified.get(keyOf(A, sender(version, 0)))).toBe(
       p.a
         .database(p.link.now)
         .find((l) => l.startsWith(`${keyOf(A, sender(version, 0))} `))!
@@ -206,7 +206,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     p.link.until('full and settled', () => bothFull(p) && settled(p));
     p.link.run(5 * 3600_000);
     expect([p.a.count('lsa.expired'), p.b.count('lsa.expired')]).toEqual([0, 0]);
-    expect(p.b.told.size).toBe(5 + (version.version === 2 ? 1 : 2));
+    expect(p.b.notified.size).toBe(5 + (version.version === 2 ? 1 : 2));
     const sequence = p.b.area.lsdb.byKey.get(keyOf(A, sender(version, 0)))!.sequence;
     expect(sequence - INITIAL_SEQUENCE).toBeGreaterThanOrEqual(10);
     expect(sequence - INITIAL_SEQUENCE).toBeLessThanOrEqual(11);
@@ -219,9 +219,9 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     p.link.until('full and settled', () => bothFull(p) && settled(p));
     p.link.event(0, { type: 'link-down', areaId: AREA, reason: 'test' });
     p.link.run(3500_000);
-    expect(p.b.told.size).toBeGreaterThan(0);
+    expect(p.b.notified.size).toBeGreaterThan(0);
     p.link.run(200_000);
-    expect(p.b.told.size).toBe(0);
+    expect(p.b.notified.size).toBe(0);
     expect(p.b.count('lsa.expired')).toBeGreaterThanOrEqual(3);
   });
 
@@ -233,7 +233,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     // Within MinLSArrival of the first instance the flush is not taken: it goes out again.
     p.link.run(2500);
     expect(p.a.stopped).toBe(true);
-    expect(p.b.told.size).toBe(0);
+    expect(p.b.notified.size).toBe(0);
     expect(p.b.state).toBe('init');
   });
 
@@ -254,10 +254,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     p.link.run(60_000);
     const a = p.link.restart(0);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 3) });
-    const kept = (): boolean => [0, 1, 2].every((n) => p.b.told.has(keyOf(A, sender(version, n))));
+    const kept = (): boolean => [0, 1, 2].every((n) => p.b.notified.has(keyOf(A, sender(version, n))));
     p.link.until('full again', () => {
       expect(kept()).toBe(true);
-      return a.state === 'full' && !p.b.told.has(keyOf(A, sender(version, 3))) && settled({ ...p, a });
+      return a.state === 'full' && !p.b.notified.has(keyOf(A, sender(version, 3))) && settled({ ...p, a });
     });
     expect(a.count('own.outbid')).toBeGreaterThanOrEqual(3);
     expect(a.database(p.link.now).filter((line) => line.includes(`/${A} `))).toHaveLength(
@@ -271,9 +271,9 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     p.link.until('full and settled', () => bothFull(p) && settled(p));
     const a = p.link.restart(0);
     p.link.until('full again', () => a.state === 'full');
-    expect(p.b.told.has(keyOf(A, sender(version, 1)))).toBe(true);
+    expect(p.b.notified.has(keyOf(A, sender(version, 1)))).toBe(true);
     p.link.run(15_000);
-    expect(p.b.told.has(keyOf(A, sender(version, 1)))).toBe(false);
+    expect(p.b.notified.has(keyOf(A, sender(version, 1)))).toBe(false);
   });
 
   it('a neighbour that is heard no more is lost after the dead interval, one that answers under another name at once', () => {
@@ -333,6 +333,6 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(p.b.area.lsdb.byKey.get(key)!.sequence).toBe(MAX_SEQUENCE);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 1, 31) });
     p.link.until('begins anew', () => p.b.area.lsdb.byKey.get(key)?.sequence === INITIAL_SEQUENCE && settled(p));
-    expect(p.b.told.has(key)).toBe(true);
+    expect(p.b.notified.has(key)).toBe(true);
   });
 });

@@ -18,9 +18,9 @@ describe.each(VERSIONS)('OSPFv%d, declared again', (version) => {
   const changes = (before: Origination, after: Origination): boolean => {
     const agent = agentOf(version);
     agent.declares(before);
-    const [was] = agent.said.get(AREA)!;
+    const [was] = agent.advertised.get(AREA)!;
     agent.declares(after);
-    const [is] = agent.said.get(AREA)!;
+    const [is] = agent.advertised.get(AREA)!;
     return was !== is;
   };
   const sid = (rest: Partial<SidAdvertisement> = {}): Origination => ({
@@ -96,7 +96,7 @@ describe('the core is told', () => {
     const busy = (changedAt: number, now: number): boolean => {
       const agent = ready(1);
       agent.content.areas.get(AREA)!.changedAt = changedAt;
-      agent.content.carry.queue.mark('10.0.0.0/24', 0);
+      agent.content.interArea.queue.mark('10.0.0.0/24', 0);
       return isTold(agent, now);
     };
     expect(busy(1000, 1000)).toBe(false);

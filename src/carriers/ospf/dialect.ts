@@ -49,7 +49,7 @@ export interface ReadOptions {
   readonly sidBehaviors: readonly number[];
   readonly privateTypes: PrivateTypes;
   /** A part of an LSA that is not usable. */
-  readonly complain: (what: string) => void;
+  readonly warn: (what: string) => void;
 }
 
 export interface WalkedPrefixes {
@@ -58,12 +58,12 @@ export interface WalkedPrefixes {
   readonly content: LsaContent;
 }
 
-/** One sort of LSA that holds entries, and how many fit. */
+/** One kind of LSA that holds entries, and how many fit. */
 export interface EntryLsa {
   readonly type: number;
   /** Link-state ID of the first; the others follow. */
   readonly firstId: (types: PrivateTypes) => number;
-  /** How many LSAs of the sort there may be. */
+  /** How many LSAs of the kind there may be. */
   readonly lsas: number;
   readonly entries: number;
   /** Bytes of the body beside the entries. */
@@ -77,9 +77,9 @@ export interface Dialect {
   readonly version: 2 | 3;
   /** Of the prefixes, and of the proxy addresses that fit beside them. */
   readonly family: 4 | 6;
-  /** LSAs by sort; `sortOf` says which one an entry goes to. */
-  readonly sorts: Readonly<Record<string, EntryLsa>>;
-  sortOf(entry: Entry): string;
+  /** LSAs by kind; `lsaKindOf` is the kind that an entry goes to. */
+  readonly lsaKinds: Readonly<Record<string, EntryLsa>>;
+  lsaKindOf(entry: Entry): string;
   /**
    * Whether of one prefix in several such LSAs of a router only that in the lowest link-state ID counts (RFC 7684 §2).
    */
@@ -124,7 +124,7 @@ export function readPrefixTlvs(
   version: 2 | 3,
   raw: Uint8Array,
   start: number,
-  { pncFlagBit, complain }: ReadOptions,
+  { pncFlagBit, warn }: ReadOptions,
   placeOf: (cursor: PrefixTlvCursor) => TlvPlace | undefined,
 ): WalkedPrefixes {
   const entries: PrefixEntry[] = [];
@@ -133,7 +133,7 @@ export function readPrefixTlvs(
     const place = placeOf(cursor);
     if (place) entries.push(read(cursor, place));
   });
-  return { bad, content: { ...NOTHING, prefixes: distinct(entries, complain) } };
+  return { bad, content: { ...NOTHING, prefixes: distinct(entries, warn) } };
 }
 
 /**
@@ -202,12 +202,12 @@ export function sizeByShape(encodedLength: (entry: PrefixEntry) => number): (ent
 }
 
 /** Of a prefix that is listed twice in one LSA the first counts (RFC 7684 §2.1). */
-function distinct(entries: readonly PrefixEntry[], complain: (what: string) => void): readonly PrefixEntry[] {
+function distinct(entries: readonly PrefixEntry[], warn: (what: string) => void): readonly PrefixEntry[] {
   if (entries.every((entry, i) => i === 0 || comparePrefixes(entries[i - 1]!.prefix, entry.prefix) < 0)) return entries;
   const byKey = new Map<string, PrefixEntry>();
   for (const entry of entries) if (!byKey.has(prefixKey(entry.prefix))) byKey.set(prefixKey(entry.prefix), entry);
   if (byKey.size === entries.length) return entries;
-  complain('repeated-prefix');
+  warn('repeated-prefix');
   return [...byKey.values()];
 }
 
@@ -236,10 +236,10 @@ export function readRouterAddress({ tlvs }: TrafficEngineeringLsa): LsaContent {
 export function readPlainRoute(
   version: 2 | 3,
   lsa: LsaKey & { readonly raw: Uint8Array },
-  { complain }: ReadOptions,
+  { warn }: ReadOptions,
 ): LsaContent {
   const route = readRoute(version, lsa);
-  if (!route.ok) complain('malformed');
+  if (!route.ok) warn('malformed');
   else if (route.value?.kind === 'router') return { ...NOTHING, reaches: route.value.routerId };
   else if (route.value)
     return {

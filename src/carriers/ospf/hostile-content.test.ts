@@ -38,7 +38,7 @@ const agentOf = (version: AnyVersion, routerId: number): ContentAgent =>
 function saying(version: AnyVersion): (n: number) => OwnLsa {
   const other = agentOf(version, OTHER);
   other.event({ type: 'declare', origination: declaration(version, [1]) });
-  const [lsa] = other.said.get(AREA)!;
+  const [lsa] = other.advertised.get(AREA)!;
   return (n) => ({ ...lsa!, lsId: lsa!.lsId + n });
 }
 
@@ -72,14 +72,14 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     const many = 300;
     for (let n = 1; n <= many; n++) {
       other.declares(declaration(version, [n], 1, { routerAddresses: [address(proxyAddress(version, 9))] }));
-      const [lsa] = other.said.get(AREA)!;
+      const [lsa] = other.advertised.get(AREA)!;
       agent.hears(AREA, OTHER, { ...withoutAddresses(lsa!), lsId: lsa!.lsId + n });
     }
     let looked = 0;
     const lsas = area.routers.get(OTHER)!;
     const values = lsas.values.bind(lsas);
     lsas.values = () => (looked++, values());
-    const routerAddress = other.said.get(AREA)!.at(-1)!;
+    const routerAddress = other.advertised.get(AREA)!.at(-1)!;
     const effects = agent.event({ type: 'database', areaId: AREA, ...encoded(version, OTHER, routerAddress) });
     expect(effects.filter(({ type }) => type === 'learned').length).toBeLessThan(many / 2);
     agent.pass(0);

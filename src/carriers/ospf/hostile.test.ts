@@ -122,7 +122,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const refused = a.count('lsdb.full');
     link.event(1, { type: 'originate', areaId: AREA, lsas: long(2, 1200) });
     link.run(2_000_000);
-    expect([a.state, isToldFull(a, link.now), a.told.size >= 2]).toEqual(['full', false, true]);
+    expect([a.state, isToldFull(a, link.now), a.notified.size >= 2]).toEqual(['full', false, true]);
     link.event(1, { type: 'originate', areaId: AREA, lsas: long(6, 900) });
     link.run(20_000);
     expect([a.state, a.area.lsdb.bytes <= 4000, a.count('lsdb.full') > refused, isToldFull(a, link.now)]).toEqual([
@@ -139,10 +139,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     link.until('full', () => a.state === 'full');
     link.event(1, { type: 'originate', areaId: AREA, lsas: long(3, 1000) });
     link.run(10_000);
-    const before = a.told.size;
+    const before = a.notified.size;
     link.event(1, { type: 'originate', areaId: AREA, lsas: [...long(3, 1000).slice(0, 2), long(3, 2000)[2]!] });
     link.run(10_000);
-    expect([a.state, a.told.size, a.area.lsdb.bytes <= 4000]).toEqual(['full', before - 1, true]);
+    expect([a.state, a.notified.size, a.area.lsdb.bytes <= 4000]).toEqual(['full', before - 1, true]);
   });
 
   it('there is no room any more for what was asked for: the adjacency comes up without it', () => {

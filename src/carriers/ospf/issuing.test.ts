@@ -1,5 +1,5 @@
-// When an LSA of ours is issued, and with which sequence number (RFC 2328 §12.1.6, §12.4, §13.4, §14.1); what is wanted
-// after it was, and a turn at a time. The functions are called one by one on a speaker that nobody drives.
+// When an LSA of ours is issued, and with which sequence number (RFC 2328 §12.1.6, §12.4, §13.4, §14.1); what is
+// desired after it was, and a turn at a time. The functions are called one by one on a speaker that nobody drives.
 import { describe, expect, it } from 'vitest';
 import { address } from '../../model/address.ts';
 import { INITIAL_SEQUENCE, MAX_AGE, MAX_SEQUENCE } from '../../packet/ospf/numbers.ts';
@@ -8,7 +8,7 @@ import { ISSUE_BATCH, ISSUE_DELAY_MS, LS_REFRESH_MS, MIN_LS_ARRIVAL_MS, SEQUENCE
 import { uninstall } from './lsdb/install.ts';
 import { type StoredLsa, put } from './lsdb/lsdb.ts';
 import { type NeighborState, newNeighbor } from './neighbor/neighbor.ts';
-import { forgotten, issueDue, outbid, recover, setWanted } from './own/own.ts';
+import { forgotten, issueDue, outbid, recover, setDesired } from './own/own.ts';
 import { topologyChanged } from './own/topology.ts';
 import { Router, testConfig } from './simulation.fixture.ts';
 import { OSPFV2, type OwnLsa } from './version.ts';
@@ -24,7 +24,7 @@ const LSA = lsaOf(1);
 const keyOf = ({ type, lsId }: OwnLsa): string => lsaKeyText({ type, lsId, advertisingRouter: SELF });
 const KEY = keyOf(LSA);
 
-function scene(wanted: readonly OwnLsa[] = [LSA]) {
+function scene(desired: readonly OwnLsa[] = [LSA]) {
   const router = new Router(testConfig(SELF, OSPFV2));
   const { speaker: s, area } = router;
   const { own, lsdb } = area;
@@ -38,7 +38,7 @@ function scene(wanted: readonly OwnLsa[] = [LSA]) {
   const stored = (lsa = LSA): StoredLsa => lsdb.byKey.get(keyOf(lsa))!;
   const neighbor = (state: NeighborState) =>
     (area.neighbor = Object.assign(newNeighbor(NEIGHBOR, 0), { state, options: 0xff }));
-  setWanted(s, area, wanted);
+  setDesired(s, area, desired);
   turn(ISSUE_DELAY_MS);
   return { router, s, area, own, lsdb, turn, stored, neighbor };
 }
@@ -62,10 +62,10 @@ describe('a turn', () => {
   });
 });
 
-describe('what is wanted', () => {
+describe('what is desired', () => {
   it('and is the same as before is left alone', () => {
     const { s, area, own } = scene();
-    setWanted(s, area, [LSA]);
+    setDesired(s, area, [LSA]);
     expect(own.dirty.size).toBe(0);
   });
 
@@ -78,7 +78,7 @@ describe('what is wanted', () => {
     ] as const)
       put(lsdb, { ...stored(), raw, lsId: 0x07000000 + n }, mine, 0, true);
     s.now = 50_000;
-    setWanted(s, area, [LSA], more);
+    setDesired(s, area, [LSA], more);
     return { own, now: s.now };
   };
 
@@ -156,7 +156,7 @@ describe('sequence numbers', () => {
 
   it('the last one of what nobody wants any more leaves nothing behind', () => {
     const { s, area, own, stored } = lastNumber();
-    own.wanted.clear();
+    own.desired.clear();
     own.dirty.clear();
     forgotten(s, area, stored());
     expect([own.issued.size, own.dirty.size]).toEqual([0, 0]);
@@ -164,7 +164,7 @@ describe('sequence numbers', () => {
 
   it('of what was flushed is kept for a while, and looked at then at the latest', () => {
     const { s, area, own, stored } = scene();
-    own.wanted.clear();
+    own.desired.clear();
     const at = s.now;
     for (const refreshAt of [Infinity, at + 5]) {
       own.refreshAt = refreshAt;
@@ -174,7 +174,7 @@ describe('sequence numbers', () => {
     expect([own.issued.get(KEY), own.dirty.size]).toMatchObject([{ refreshAt: at + SEQUENCE_KEPT_MS }, 0]);
   });
 
-  it('of what is wanted again goes on at once', () => {
+  it('of what is desired again goes on at once', () => {
     const { s, area, own, stored } = scene();
     forgotten(s, area, stored());
     expect([...own.dirty]).toEqual([[KEY, { at: s.now, force: false }]]);
@@ -184,7 +184,7 @@ describe('sequence numbers', () => {
 
 it('a flush of what nobody wants is no reason to flush it', () => {
   const { s, area, own, stored } = scene();
-  own.wanted.clear();
+  own.desired.clear();
   recover(s, area, { ...stored(), age: MAX_AGE });
   expect(own.dirty.size).toBe(0);
 });

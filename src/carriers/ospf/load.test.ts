@@ -30,7 +30,7 @@ it('20,000 LSAs: exchange, a change of every one, refresh: every turn has little
   link.run(3000);
   turn('issue');
   link.weather = () => [1];
-  link.until('full', () => a.state === 'full' && b.state === 'full' && b.told.size >= LSAS);
+  link.until('full', () => a.state === 'full' && b.state === 'full' && b.notified.size >= LSAS);
   turn('exchange');
   link.run(20_000);
   link.event(0, { type: 'originate', areaId: AREA, lsas: lsas(44) });
@@ -39,6 +39,6 @@ it('20,000 LSAs: exchange, a change of every one, refresh: every turn has little
   link.run(2_000_000);
   turn('refresh');
   expect(b.count('lsa.expired')).toBe(0);
-  expect([...b.told.values()].filter((content) => content.length === 88)).toHaveLength(LSAS);
+  expect([...b.notified.values()].filter((content) => content.length === 88)).toHaveLength(LSAS);
   for (const [what, effects] of Object.entries(turns)) expect(effects, what).toBeLessThan(LIMIT);
 });

@@ -12,7 +12,7 @@ const OVERHEAD = 4;
 const ROOM = OVERHEAD + 16;
 
 /** An entry is as large as its metric says. */
-const sortOf = (limits: Partial<EntryLsa> = {}): EntryLsa => ({
+const kindOf = (limits: Partial<EntryLsa> = {}): EntryLsa => ({
   type: 10,
   firstId: () => FIRST_ID,
   lsas: 100,
@@ -31,7 +31,7 @@ const sized = (metric: number): PrefixEntry => ({
   node: false,
   attached: false,
 });
-const placement = (limits: Partial<EntryLsa> = {}): Placement => newPlacement(sortOf(limits), FIRST_ID, ROOM);
+const placement = (limits: Partial<EntryLsa> = {}): Placement => newPlacement(kindOf(limits), FIRST_ID, ROOM);
 
 /** Places entries in their order, or gives them another size. @returns the number of the LSA of each */
 const put = (where: Placement, sizes: Readonly<Record<string, number>>): (number | undefined)[] =>

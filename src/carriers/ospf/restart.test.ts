@@ -14,7 +14,7 @@ const VERSIONS: readonly AnyVersion[] = [2, 3];
 function lsasFor(version: AnyVersion, prefixes: readonly number[]): readonly OwnLsa[] {
   const agent = new ContentAgent(contentConfig(version, A, [AREA]));
   agent.event({ type: 'declare', origination: declaration(version, prefixes) });
-  return agent.said.get(AREA)!;
+  return agent.advertised.get(AREA)!;
 }
 
 function pair(version: AnyVersion) {
@@ -34,14 +34,14 @@ it.each(VERSIONS)(
       // It has issued its LSA before it hears of the old one.
       link.weather = () => [];
       const again = link.restart(0);
-      const [wanted] = lsasFor(version, [n + 1]);
-      link.event(0, { type: 'originate', areaId: AREA, lsas: [wanted!] });
+      const [desired] = lsasFor(version, [n + 1]);
+      link.event(0, { type: 'originate', areaId: AREA, lsas: [desired!] });
       link.run(100);
       expect(again.count('own.issued')).toBe(1);
       link.weather = FAIR;
       link.until('full again', () => again.state === 'full');
       link.run(10_000);
-      const at = b.area.lsdb.byKey.get(lsaKeyText({ ...wanted!, advertisingRouter: A }))!;
+      const at = b.area.lsdb.byKey.get(lsaKeyText({ ...desired!, advertisingRouter: A }))!;
       expect(at.sequence).toBe(INITIAL_SEQUENCE + 1);
       expect(at.raw).toEqual(again.area.lsdb.byKey.get(at.key)!.raw.with(1, at.raw[1]!));
     }
@@ -55,16 +55,16 @@ it.each(VERSIONS)(
     const [carried] = lsasFor(version, [1]);
     const key = lsaKeyText({ ...carried!, advertisingRouter: A });
     link.event(0, { type: 'originate', areaId: AREA, lsas: [carried!] });
-    link.until('full', () => a.state === 'full' && b.state === 'full' && b.told.has(key));
+    link.until('full', () => a.state === 'full' && b.state === 'full' && b.notified.has(key));
     link.run(10_000);
     const again = link.restart(0);
     link.event(0, { type: 'originate', areaId: AREA, lsas: [], more: true });
     link.until('full again', () => again.state === 'full');
     link.run(5000);
-    expect(b.told.has(key)).toBe(true);
+    expect(b.notified.has(key)).toBe(true);
     link.event(0, { type: 'originate', areaId: AREA, lsas: [carried!], more: true });
     link.run(60_000);
-    expect(b.told.has(key)).toBe(true);
+    expect(b.notified.has(key)).toBe(true);
     // So slow to come up that the grace would be over, did it count from the start: hellos are every ten seconds.
     const slow = link.restart(0);
     link.event(0, { type: 'originate', areaId: AREA, lsas: [], more: true });
@@ -73,16 +73,16 @@ it.each(VERSIONS)(
     link.weather = FAIR;
     link.until('full at last', () => slow.state === 'full');
     link.run(2000);
-    expect(b.told.has(key)).toBe(true);
+    expect(b.notified.has(key)).toBe(true);
     link.event(0, { type: 'originate', areaId: AREA, lsas: [carried!], more: true });
     link.run(60_000);
-    expect([b.told.has(key), slow.count('own.withdrawn')]).toEqual([true, 0]);
+    expect([b.notified.has(key), slow.count('own.withdrawn')]).toEqual([true, 0]);
     // Had it not learned it again, the time of grace would have ended it.
     const last = link.restart(0);
     link.event(0, { type: 'originate', areaId: AREA, lsas: [], more: true });
     link.until('full once more', () => last.state === 'full');
     link.run(15_000);
-    expect(b.told.has(key)).toBe(false);
+    expect(b.notified.has(key)).toBe(false);
   },
 );
 
@@ -93,13 +93,13 @@ it.each(VERSIONS)(
     const [carried] = lsasFor(version, [1]);
     const key = lsaKeyText({ ...carried!, advertisingRouter: A });
     link.event(0, { type: 'originate', areaId: AREA, lsas: [carried!] });
-    link.until('full', () => a.state === 'full' && b.told.has(key));
+    link.until('full', () => a.state === 'full' && b.notified.has(key));
     const again = link.restart(0, testConfig(A, core, {}, { areas: [areaConfig(), areaConfig({ areaId: 0 })] }));
     link.event(0, { type: 'originate', areaId: AREA, lsas: [], more: true });
     link.until('full again', () => again.state === 'full');
     link.run(60_000);
-    expect(b.told.has(key)).toBe(true);
+    expect(b.notified.has(key)).toBe(true);
     link.run(60_000);
-    expect(b.told.has(key)).toBe(false);
+    expect(b.notified.has(key)).toBe(false);
   },
 );

@@ -13,7 +13,7 @@ import { type StoredLsa, headerOf, put, remove } from './lsdb/lsdb.ts';
 import { type NeighborState, newNeighbor } from './neighbor/neighbor.ts';
 import { sendRequests } from './exchange/requests.ts';
 import { Router, testConfig } from './simulation.fixture.ts';
-import { bodyRoom } from './transmit.ts';
+import { bodyCapacity } from './transmit.ts';
 
 const SELF = 0x01010101;
 const NEIGHBOR = 0x02020202;
@@ -54,7 +54,7 @@ describe('a burst', () => {
 
   it('is as many bytes as its datagrams have, and the rest follows after a gap', () => {
     const { s, area } = scene();
-    expect(bodyRoom(s, area)).toBe(ROOM);
+    expect(bodyCapacity(s, area)).toBe(ROOM);
     expect(burst(SEND_BURST + 1, ROOM - 4)).toMatchObject({ packets: SEND_BURST + 1, left: 0 });
     expect(burst(SEND_BURST + 1, ROOM)).toEqual({ packets: SEND_BURST, left: 1, floodAt: NOW + SEND_GAP_MS });
     expect(burst(3 * SEND_BURST, ROOM)).toEqual({

@@ -153,7 +153,7 @@ describe('OSPFv3, in a type that ospf6d does not know and takes in any shape', (
       .slice(at)
       .flatMap(({ packet }) => (packet?.kind === 'link-state-acknowledgment' ? packet.headers : []));
     expect(acknowledged).toMatchObject([{ sequence: 6, advertisingRouter: OTHER }]);
-    expect([stored(a, lsaOf(OSPFV3, TYPE, GOOD)), a.told.has(`${TYPE}/9/${OTHER}`)]).toEqual([undefined, false]);
+    expect([stored(a, lsaOf(OSPFV3, TYPE, GOOD)), a.notified.has(`${TYPE}/9/${OTHER}`)]).toEqual([undefined, false]);
   });
 
   it('an older one that is too short changes nothing', () => {

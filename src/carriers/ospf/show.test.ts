@@ -150,7 +150,7 @@ describe.each(VERSIONS)('the database, OSPFv%d', (version) => {
     other.declares(declaration(version, [4, 5]));
     const file = (
       routerId: number,
-      own: (typeof agent.said extends Map<number, infer L> ? L : never)[number],
+      own: (typeof agent.advertised extends Map<number, infer L> ? L : never)[number],
     ): void => {
       const { key, lsa } = encoded(version, routerId, own);
       const decoded = decodeLsa(version, lsa.raw);
@@ -158,9 +158,9 @@ describe.each(VERSIONS)('the database, OSPFv%d', (version) => {
       put(router.area.lsdb, decoded.value, routerId === A, 0, routerId !== A);
       if (routerId !== A) agent.event({ type: 'database', areaId: AREA, key, lsa });
     };
-    for (const own of [...other.said.get(AREA)!, routerLsa(version, B, [A])]) file(B, own);
+    for (const own of [...other.advertised.get(AREA)!, routerLsa(version, B, [A])]) file(B, own);
     file(0x03030303, routerLsa(version, 0x03030303, []));
-    for (const own of agent.said.get(AREA)!.toReversed()) file(A, own);
+    for (const own of agent.advertised.get(AREA)!.toReversed()) file(A, own);
     agent.event({ type: 'adjacency', areaId: AREA, neighbor: B });
     agent.pass(1000);
     return databaseState(router.speaker, agent.content, 7000);
@@ -205,7 +205,7 @@ describe.each(VERSIONS)('the database, OSPFv%d', (version) => {
 });
 
 it('what is declared and has no room, in one area or in two, is one entry that is not advertised', () => {
-  const areas = [0, 1].map((areaId) => ({ areaId, room: 8 }));
+  const areas = [0, 1].map((areaId) => ({ areaId, capacity: 8 }));
   const agent = new ContentAgent(contentConfig(2, A, [0, 1], { areas }));
   agent.declares(declaration(2, [1, 2]));
   expect(unplacedEntries(agent.content)).toBe(2);

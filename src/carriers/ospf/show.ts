@@ -174,10 +174,10 @@ const flagged = (area: AreaContent, id: string): number =>
 /** How many prefixes our LSAs hold, by type and link-state ID. */
 function ownPrefixes({ placements }: AreaContent): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { sort, firstId, slots } of placements.values()) {
+  for (const { lsaKind, firstId, slots } of placements.values()) {
     for (const { number, entries } of slots)
       counts.set(
-        `${sort.type} ${(firstId + number) >>> 0}`,
+        `${lsaKind.type} ${(firstId + number) >>> 0}`,
         [...entries.values()].filter(({ entry }) => !isSid(entry)).length,
       );
   }
@@ -185,10 +185,10 @@ function ownPrefixes({ placements }: AreaContent): Map<string, number> {
 }
 
 /**
- * How many declared prefixes and SIDs are not advertised: there is no room, or this version of OSPF cannot say them.
- * What is carried does not count.
+ * How many declared prefixes and SIDs are not advertised: they do not fit, or this version of OSPF has no encoding.
+ * Inter-area copies do not count.
  */
 export function unplacedEntries(c: Content): number {
-  const keys = [...c.areas.values()].flatMap((area) => [...area.homeless.keys()]);
+  const keys = [...c.areas.values()].flatMap((area) => [...area.unplaced.keys()]);
   return c.unsayable + new Set(keys.filter((key) => c.declared.has(key))).size;
 }

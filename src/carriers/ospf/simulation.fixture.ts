@@ -1,5 +1,5 @@
-// For tests: two OSPF speakers on a link in virtual time. The link delivers after 1 ms unless told to lose, repeat or
-// delay packets; everything passes the real codecs.
+// For tests: two OSPF speakers on a link in virtual time. The link delivers after 1 ms unless it is set to lose, repeat
+// or delay packets; everything passes the real codecs.
 import { address } from '../../model/address.ts';
 import { DEFAULT_PRIVATE_TYPES } from '../../packet/ospf/lsa.ts';
 import { type ReceivedPacket, decodePacket, encodePacket } from '../../packet/ospf/packet.ts';
@@ -55,8 +55,8 @@ export type Body<P extends OspfPacket = OspfPacket> = WithoutHeader<P>;
 export class Router {
   readonly speaker: Speaker;
   readonly counters = new Map<string, number>();
-  /** Keys of other routers' LSAs that are alive, as told. */
-  readonly told = new Map<string, string>();
+  /** Keys of other routers' LSAs that are alive, from the effects. */
+  readonly notified = new Map<string, string>();
   readonly logged: string[] = [];
   stopped: boolean | undefined;
 
@@ -84,8 +84,9 @@ export class Router {
     else if (effect.type === 'log') this.logged.push(effect.message);
     else if (effect.type === 'stopped') this.stopped = effect.clean;
     else if (effect.type === 'database') {
-      if (effect.lsa) this.told.set(lsaKeyText(effect.key), Buffer.from(effect.lsa.raw.subarray(20)).toString('hex'));
-      else this.told.delete(lsaKeyText(effect.key));
+      if (effect.lsa)
+        this.notified.set(lsaKeyText(effect.key), Buffer.from(effect.lsa.raw.subarray(20)).toString('hex'));
+      else this.notified.delete(lsaKeyText(effect.key));
     }
   }
 

@@ -30,7 +30,7 @@ describe.each([2, 3] as const)('OSPFv%d, a declaration of many prefixes', (versi
     while (contentWake(one.content) === -Infinity) one.event({ type: 'timer' });
   };
   const said = (one: ContentAgent): string[] =>
-    one.said
+    one.advertised
       .get(AREA)!
       .map(({ type, lsId, body }) =>
         JSON.stringify({ type, lsId, body }, (_key, value: unknown) =>
@@ -43,7 +43,7 @@ describe.each([2, 3] as const)('OSPFv%d, a declaration of many prefixes', (versi
     declare(one, numbers(MANY));
     let turns = 0;
     for (; contentWake(one.content) === -Infinity; turns++) {
-      expect(one.said.has(AREA)).toBe(false);
+      expect(one.advertised.has(AREA)).toBe(false);
       one.event({ type: 'timer' });
     }
     expect(turns).toBeGreaterThan(MANY / BUILD_BATCH - 1);
@@ -92,12 +92,12 @@ describe('what the core is told to say', () => {
   it('is replaced half-way: everything of the last set is there in the end, and nothing else', () => {
     const { a, b, link } = pair();
     tell(link, lsas(MANY, 4));
-    link.until('all are known', () => b.told.size >= MANY);
+    link.until('all are known', () => b.notified.size >= MANY);
     tell(link, lsas(MANY, 8, MANY));
     expect(nextWake(a.speaker)).toBe(-Infinity);
     tell(link, lsas(MANY, 12, MANY / 2));
     link.run(60_000);
-    const own = [...b.told].filter(([key]) => key.startsWith(`${0xa023}/`));
+    const own = [...b.notified].filter(([key]) => key.startsWith(`${0xa023}/`));
     expect(own.map(([key]) => Number(key.split('/')[1])).sort((x, y) => x - y)).toEqual(numbers(MANY, MANY / 2));
     expect(new Set(own.map(([, content]) => content.length))).toEqual(new Set([24]));
   });
@@ -105,12 +105,12 @@ describe('what the core is told to say', () => {
   it('a clean stop half-way flushes all of it', () => {
     const { a, b, link } = pair();
     tell(link, lsas(MANY, 4));
-    link.until('all are known', () => b.told.size >= MANY);
+    link.until('all are known', () => b.notified.size >= MANY);
     tell(link, lsas(MANY, 8, MANY));
     link.event(0, { type: 'stop' });
     link.until('stopped', () => a.stopped !== undefined);
     expect(a.stopped).toBe(true);
-    expect([...b.told.keys()].filter((key) => key.startsWith(`${0xa023}/`))).toEqual([]);
+    expect([...b.notified.keys()].filter((key) => key.startsWith(`${0xa023}/`))).toEqual([]);
   });
 
   it('what changes while the database is described is flooded and not lost', () => {
@@ -124,6 +124,6 @@ describe('what the core is told to say', () => {
     tell(link, [...lsas(MANY - 1, 4).slice(1), ...lsas(10, 4, MANY)]);
     link.until('full', () => a.state === 'full' && b.state === 'full');
     link.run(20_000);
-    expect([...b.told.keys()].filter((key) => key.startsWith(`${0xa023}/`))).toHaveLength(MANY - 2 + 10);
+    expect([...b.notified.keys()].filter((key) => key.startsWith(`${0xa023}/`))).toHaveLength(MANY - 2 + 10);
   });
 });

@@ -4,7 +4,7 @@ import { START_GRACE_MS, START_LIMIT_MS } from './constants.ts';
 import { enqueue } from './inbox.ts';
 import { newLsdb } from './lsdb/lsdb.ts';
 import { linkDown, sendHello } from './neighbor/interface.ts';
-import { flushUnknownBy, setWanted } from './own/own.ts';
+import { flushUnknownBy, setDesired } from './own/own.ts';
 import { newOwnState } from './own/state.ts';
 import { topologyChanged } from './own/topology.ts';
 import type { AreaConfig, AreaState, Effect, Speaker, SpeakerConfig, SpeakerEvent } from './state.ts';
@@ -54,7 +54,7 @@ const HANDLERS: Handlers = {
     if (area.link) enqueue(s, area, payload, addresses);
   },
   originate: (s, area, { lsas, more }) => {
-    if (!s.stopping) setWanted(s, area, lsas, more);
+    if (!s.stopping) setDesired(s, area, lsas, more);
   },
   keys: (_s, area, { keys }) => {
     area.config = { ...area.config, keys };
@@ -76,12 +76,12 @@ export function handle(s: Speaker, event: SpeakerEvent, now: number): Effect[] {
     if (!area) throw new RangeError(`area ${event.areaId} is not configured`);
     (HANDLERS[event.type] as (s: Speaker, area: AreaState, event: AreaEvent) => void)(s, area, event);
   }
-  for (const area of s.areas.values()) tellAdjacency(s, area);
+  for (const area of s.areas.values()) emitAdjacency(s, area);
   checkStop(s);
   return s.effects;
 }
 
-function tellAdjacency(s: Speaker, area: AreaState): void {
+function emitAdjacency(s: Speaker, area: AreaState): void {
   const { neighbor, config } = area;
   const adjacent = neighbor?.state === 'full' ? neighbor.routerId : undefined;
   if (adjacent === area.adjacent) return;

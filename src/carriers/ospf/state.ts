@@ -57,8 +57,8 @@ export type SpeakerEvent =
       readonly addresses: PacketAddresses;
     }
   /**
-   * The whole of what this router says in an area, beside its place in the topology. `more`: what is carried from other
-   * areas follows.
+   * The whole of what this router originates in an area, beside its place in the topology. `more`: inter-area copies
+   * follow.
    */
   | { readonly type: 'originate'; readonly areaId: number; readonly lsas: readonly OwnLsa[]; readonly more?: boolean }
   /** Other keys, taken over in flight. */
@@ -70,7 +70,7 @@ export type Effect =
   | { readonly type: 'send'; readonly areaId: number; readonly destination: IpAddress; readonly payload: Uint8Array }
   /**
    * Another router's LSA is new, changed or gone: `lsa` is absent when it is gone. Refreshes that change nothing are
-   * not told.
+   * left out.
    */
   | { readonly type: 'database'; readonly areaId: number; readonly key: LsaKey; readonly lsa?: StoredLsa }
   /** The neighbour of an area is Full, or (undefined) none is any more. */
@@ -87,7 +87,7 @@ export interface AreaState {
   neighbor: Neighbor | undefined;
   /** Why the last packet was refused, as long as no hello was accepted after it. */
   refused: string | undefined;
-  /** Router ID of the Full neighbour, as told last. */
+  /** Router ID of the Full neighbour, as in the last effect. */
   adjacent: number | undefined;
   readonly lsdb: Lsdb;
   readonly own: OwnState;

@@ -1,5 +1,5 @@
-// A clean end: flush everything of ours, wait until the neighbour has acknowledged it, then tell it that it is heard no
-// more. Without a neighbour there is nobody to tell.
+// A clean end: flush everything of ours, wait until the neighbour has acknowledged it, then leave it out of our
+// hellos. Without a neighbour there is nobody to wait for.
 import { log } from '../effects.ts';
 import { STOP_LIMIT_MS, STOP_RETRANSMIT_MS } from './constants.ts';
 import { sendHello } from './neighbor/interface.ts';

@@ -7,7 +7,7 @@ import { decodePacket } from '../../packet/ospf/packet.ts';
 import type { Lsa } from '../../packet/ospf/types.ts';
 import { sendHello } from './neighbor/interface.ts';
 import { Router, testConfig } from './simulation.fixture.ts';
-import { bodyRoom, headersThatFit, sendUpdates } from './transmit.ts';
+import { bodyCapacity, headersThatFit, sendUpdates } from './transmit.ts';
 import { OSPFV2, OSPFV3, type OspfVersion } from './version.ts';
 
 const SELF = 0x01010101;
@@ -28,7 +28,7 @@ describe('what fits a datagram of 1500 bytes', () => {
     ['OSPFv3 with HMAC-SHA-256 (RFC 7166 §4.1)', OSPFV3, [KEY], 1500 - 40 - 16 - 16 - 32],
   ])('%s', (_name, version, keys, bytes) => {
     const { s, area } = scene(version, keys);
-    expect(bodyRoom(s, area)).toBe(bytes);
+    expect(bodyCapacity(s, area)).toBe(bytes);
   });
 
   it('headers of LSAs after what stands before them, one at least', () => {

@@ -50,7 +50,7 @@ function nextSequence({ config, now, authenticationSequence: last }: Speaker): b
 }
 
 /** Bytes of packet bodies that fit one datagram of the link. */
-export function bodyRoom(s: Speaker, area: AreaState): number {
+export function bodyCapacity(s: Speaker, area: AreaState): number {
   const { version } = s.config;
   const [key] = area.config.keys;
   const authentication = !key ? 0 : version.version === 2 ? digestLength(key) : trailerLength(key);
@@ -59,15 +59,15 @@ export function bodyRoom(s: Speaker, area: AreaState): number {
 
 /** How many LSA headers, or requests of 12 bytes, fit a packet after `fixed` bytes. */
 export const headersThatFit = (s: Speaker, area: AreaState, fixed: number, size = LSA_HEADER_LENGTH): number =>
-  Math.max(1, Math.floor((bodyRoom(s, area) - fixed) / size));
+  Math.max(1, Math.floor((bodyCapacity(s, area) - fixed) / size));
 
 /** Sends LSAs in as many updates as they need; one that is larger than a datagram goes alone, and IP fragments it. */
 export function sendUpdates(s: Speaker, area: AreaState, lsas: readonly Lsa[]): void {
-  const room = bodyRoom(s, area) - 4;
+  const capacity = bodyCapacity(s, area) - 4;
   let packet: Lsa[] = [];
   let size = 0;
   for (const lsa of lsas) {
-    if (packet.length > 0 && size + lsa.length > room) {
+    if (packet.length > 0 && size + lsa.length > capacity) {
       send(s, area, { kind: 'link-state-update', lsas: packet });
       packet = [];
       size = 0;

@@ -32,7 +32,7 @@ function levelDown(s: Speaker, level: LevelState): void {
 }
 
 /**
- * Puts `next` in place and tells each level that comes up or goes down. Another system takes the place only of an
+ * Puts `next` in place and brings each level up or down that it changes. Another system takes the place only of an
  * adjacency that is down (interface.ts).
  */
 export function changeAdjacency(s: Speaker, next: Adjacency): void {

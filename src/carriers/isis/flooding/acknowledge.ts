@@ -1,6 +1,6 @@
 // Acknowledgements of LSPs, which wait for a PSNP, and how many entries one holds.
 import type { LspEntry } from '../../../packet/isis/types.ts';
-import { authenticationRoom, scopeOf } from '../auth.ts';
+import { authenticationSize, scopeOf } from '../auth.ts';
 import { ACK_DELAY_MS } from '../constants.ts';
 import type { LevelState, Speaker } from '../state.ts';
 
@@ -12,9 +12,9 @@ export const PSNP_HEADER = 17;
 
 /** How many entries a PDU with this header holds. */
 export function capacity(s: Speaker, level: LevelState, header: number): number {
-  const room = s.config.mtu - 3 - header - authenticationRoom(s, scopeOf(level.level));
-  const full = Math.floor(room / (2 + ENTRIES_PER_TLV * ENTRY_LENGTH));
-  const rest = room - full * (2 + ENTRIES_PER_TLV * ENTRY_LENGTH);
+  const headroom = s.config.mtu - 3 - header - authenticationSize(s, scopeOf(level.level));
+  const full = Math.floor(headroom / (2 + ENTRIES_PER_TLV * ENTRY_LENGTH));
+  const rest = headroom - full * (2 + ENTRIES_PER_TLV * ENTRY_LENGTH);
   return full * ENTRIES_PER_TLV + Math.max(0, Math.floor((rest - 2) / ENTRY_LENGTH));
 }
 

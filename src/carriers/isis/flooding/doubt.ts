@@ -2,7 +2,7 @@
 // one who sends LSPs here, and whether it has taken such a one itself depends on its version: isisd refuses most of
 // them, without a word, and keeps what it had. So one that would replace another is acknowledged and put aside. An
 // acknowledgement of what FRR does not have makes it ask for that (ISO/IEC 10589 §7.3.15.2 b 4, 5), naming what it has:
-// then the odd one is forgotten. If it is silent it has it too, and what the LSP said before no longer holds.
+// then the odd one is forgotten. If it is silent it has it too, and what the LSP advertised before no longer holds.
 import { warnLimited } from '../../effects.ts';
 import type { LspEntry } from '../../../packet/isis/types.ts';
 import { lspChecksumValid } from '../../../packet/isis/checksum.ts';

@@ -1,7 +1,7 @@
 // What becomes of an LSP that is newer than what there is: filed, put aside until it is known that FRR has it too, or
-// refused for want of room; and purges of others' LSPs.
+// refused for lack of headroom; and purges of others' LSPs.
 import { count, warnLimited } from '../../effects.ts';
-import { hasRoomFor } from '../../room.ts';
+import { hasHeadroomFor } from '../../headroom.ts';
 import { encodePurge } from '../../../packet/isis/lsp.ts';
 import { isActive } from '../adjacency/adjacency.ts';
 import { scopeOf, sign } from '../auth.ts';
@@ -56,14 +56,14 @@ export function store(
     content: bare(read.content),
     entries: read.prefixes.length + read.content.sids.length,
   };
-  if (!hasRoomFor(level.lsdb, costOf(lsp), level.lsdb.byKey.size, old && costOf(old)))
+  if (!hasHeadroomFor(level.lsdb, costOf(lsp), level.lsdb.byKey.size, old && costOf(old)))
     return refuse(s, level, base.key, old);
-  complainOf(s, base.key, pdu, read);
+  warnOfContent(s, base.key, pdu, read);
   install(s, level, lsp, read);
   return true;
 }
 
-function complainOf(s: Speaker, key: string, { unusable }: ReceivedLsp, { badTlvs, contradictions }: ReadLsp): void {
+function warnOfContent(s: Speaker, key: string, { unusable }: ReceivedLsp, { badTlvs, contradictions }: ReadLsp): void {
   if (unusable)
     return warnLimited(
       s,
@@ -79,7 +79,7 @@ function complainOf(s: Speaker, key: string, { unusable }: ReceivedLsp, { badTlv
 }
 
 /**
- * Not acknowledged: the neighbour offers it again, and it is taken when there is room. What we had of it no longer
+ * Not acknowledged: the neighbour offers it again, and it is taken when there is headroom. What we had of it no longer
  * holds.
  */
 function refuse(s: Speaker, level: LevelState, key: string, old: StoredLsp | undefined): boolean {
@@ -114,7 +114,7 @@ export function purgeForeign(s: Speaker, level: LevelState, lsp: StoredLsp): voi
   if (isActive(s, level.level)) setSrm(level, lsp.key, s.now);
 }
 
-/** FRR has said nothing against it: it counts. */
+/** FRR has not asked for another version: it counts. */
 export function doubtDue(s: Speaker, level: LevelState): void {
   for (const [key, { pdu, until }] of level.doubts) {
     if (until > s.now) return;

@@ -3,7 +3,7 @@ import { type Family, type IpAddress, isUnicastHost } from '../../../model/addre
 import type { LearnedPrefix } from '../../../model/advertisement.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 
-/** What prefixes and locators say about themselves alike; carrying between levels looks at it. */
+/** What prefixes and locators have in common; leaking between levels depends on it. */
 export interface EntryAttributes {
   readonly metric: number;
   /** The up/down bit of prefixes, the D bit of locators. */

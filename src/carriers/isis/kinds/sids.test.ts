@@ -369,7 +369,7 @@ describe('SIDs between levels (RFC 9352 §7.1)', () => {
     a.kill();
     origin.event(originate([]));
     simulation.run(5000);
-    expect(b.speaker.carry.offered[1].size).toBe(1);
+    expect(b.speaker.leaking.offered[1].size).toBe(1);
     expect(locators(router, 2, AGENT_B)).toEqual([]);
   });
 

@@ -29,7 +29,7 @@ const END_SID_TYPE = 5;
 /** Sub-TLV 5 without sub-sub-TLVs. */
 const END_SID_SIZE = 22;
 /** Of a TLV 27, behind its topology. */
-const TLV_ROOM = 253;
+const TLV_CAPACITY = 253;
 
 export const sidKey = (sid: IpAddress): string => `sid:${sid.value.toString(32)}`;
 
@@ -129,7 +129,7 @@ export function locatorTlvs(sids: readonly OriginatedSid[], mtId: number): Srv6L
   for (const p of sids) {
     const group = groups.find(
       ([first, ...others]) =>
-        sameLocator(first!, p) && sidSize(first!) + (others.length + 1) * END_SID_SIZE <= TLV_ROOM,
+        sameLocator(first!, p) && sidSize(first!) + (others.length + 1) * END_SID_SIZE <= TLV_CAPACITY,
     );
     if (group) group.push(p);
     else groups.push([p]);

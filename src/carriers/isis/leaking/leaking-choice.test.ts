@@ -104,7 +104,7 @@ describe('of what several say', () => {
     expect(agent.count('isis.carry.carried')).toBe(1);
     say(agent, 1, 2, [], 8);
     simulation.run(2000);
-    expect([learned(learner), agent.count('isis.carry.withdrawn'), agent.speaker.carry.offered[1].size]).toEqual([
+    expect([learned(learner), agent.count('isis.carry.withdrawn'), agent.speaker.leaking.offered[1].size]).toEqual([
       [],
       1,
       0,

@@ -122,7 +122,7 @@ describe('PNC between levels', () => {
     a.kill();
     origin.event(originate([]));
     simulation.run(5000);
-    expect(b.speaker.carry.offered[1].size).toBe(1);
+    expect(b.speaker.leaking.offered[1].size).toBe(1);
     expect(advertised(router, 2, AGENT_B)).toEqual([]);
   });
 

@@ -1,9 +1,9 @@
-// Carrying the PNC between levels (PNC-5.1-c: it "MUST be preserved when a router propagates a prefix between ISIS
+// Leaking the PNC between levels (PNC-5.1-c: it "MUST be preserved when a router propagates a prefix between ISIS
 // levels"; RFC 5302), and SIDs (RFC 9352 §7.1). FRR propagates nothing here, so an agent of both levels originates in
 // the one level what it learned in the other: same flags, R flag set, same proxy address, up/down bit (of locators: D
-// bit) on the way down. A prefix without the P-flag is not carried, so a clear flag stays clear. No loops: what has the
+// bit) on the way down. A prefix without the P-flag is not leaked, so a clear flag stays clear. No loops: what has the
 // up/down bit never goes up; what the target level knows from its own originator does not enter it; and of several
-// agents that could carry a prefix the one with the lowest system ID does, so that two never answer each other's
+// agents that could leak a prefix the one with the lowest system ID does, so that two never answer each other's
 // copies.
 import { count } from '../../effects.ts';
 import { type IpAddress, compareAddresses } from '../../../model/address.ts';
@@ -17,18 +17,18 @@ import type { Originated } from '../own/placement.ts';
 import { isAlive } from '../lsdb/graph.ts';
 import type { LevelState, Speaker } from '../state.ts';
 import { isSid } from './offers.ts';
-import type { Carriable } from './state.ts';
+import type { Leakable } from './state.ts';
 
 interface Candidate {
-  readonly entry: Carriable;
+  readonly entry: Leakable;
   readonly lsp: StoredLsp;
 }
 
 /** Decides about a batch of prefixes and SIDs in both directions. */
-export function carryDue(s: Speaker): void {
+export function leakDue(s: Speaker): void {
   const [level1, level2] = [s.levels.get(1)!, s.levels.get(2)!];
-  s.carry.queue.take(s.now, (key) =>
-    s.wanted.has(key) || s.stopping
+  s.leaking.queue.take(s.now, (key) =>
+    s.desired.has(key) || s.stopping
       ? Infinity
       : Math.min(decide(s, key, level1, level2), decide(s, key, level2, level1)),
   );
@@ -39,17 +39,17 @@ function decide(s: Speaker, key: string, from: LevelState, to: LevelState): numb
   const best = bestCandidate(s, key, from, to);
   const place = `${from.level}:${key}`;
   if (!best) {
-    s.carry.queue.notEligible(place);
-    if (to.own.placement.whereIs.has(key) || to.own.homeless.has(key)) {
+    s.leaking.queue.notEligible(place);
+    if (to.own.placement.whereIs.has(key) || to.own.unplaced.has(key)) {
       count(s, 'carry.withdrawn');
       setEntry(s, to, key, undefined);
     }
     return Infinity;
   }
-  const ripe = s.carry.queue.eligible(place, s.now);
+  const ripe = s.leaking.queue.eligible(place, s.now);
   if (s.now < ripe) return ripe;
   if (!to.own.placement.whereIs.has(key)) count(s, 'carry.carried');
-  setEntry(s, to, key, carried(key, best, from, to));
+  setEntry(s, to, key, leaked(key, best, from, to));
   return Infinity;
 }
 
@@ -59,7 +59,7 @@ function decide(s: Speaker, key: string, from: LevelState, to: LevelState): numb
  */
 function candidates(s: Speaker, level: LevelState, key: string): Candidate[] {
   const found: Candidate[] = [];
-  for (const { lspKey, entry } of s.carry.offered[level.level].get(key) ?? []) {
+  for (const { lspKey, entry } of s.leaking.offered[level.level].get(key) ?? []) {
     const lsp = level.lsdb.byKey.get(lspKey);
     if (lsp && isAlive(s, level, lsp.system)) found.push({ entry, lsp });
   }
@@ -69,15 +69,15 @@ function candidates(s: Speaker, level: LevelState, key: string): Candidate[] {
 const isCopy = ({ entry }: Candidate): boolean => entry.down || hasFlag(entry.flags, ATTRIBUTE_BIT.readvertised);
 
 /**
- * What to carry: the lowest metric, then the lowest proxy address (decision D7). Undefined when nothing may be carried.
+ * What to leak: the lowest metric, then the lowest proxy address (decision D7). Undefined when nothing may be leaked.
  */
 function bestCandidate(s: Speaker, key: string, from: LevelState, to: LevelState): Candidate | undefined {
   const eligible = candidates(s, from, key).filter((c) => from.level === 2 || !c.entry.down);
   if (eligible.length === 0) return undefined;
-  // An agent that was lost carries no longer, though its copy is held: whoever is next takes over while the copy still
-  // counts, so that there is no gap.
-  const carriesFirst = ({ lsp }: Candidate): boolean => lsp.system < s.system && to.graph.reachable.has(lsp.system);
-  const known = candidates(s, to, key).some((c) => !isCopy(c) || carriesFirst(c));
+  // A lost agent leaks no longer, though its copy is held: the next agent takes over while the copy still counts, so
+  // that there is no gap.
+  const leaksFirst = ({ lsp }: Candidate): boolean => lsp.system < s.system && to.graph.reachable.has(lsp.system);
+  const known = candidates(s, to, key).some((c) => !isCopy(c) || leaksFirst(c));
   return known ? undefined : eligible.reduce((a, b) => (preferred(from, a, b) <= 0 ? a : b));
 }
 
@@ -98,7 +98,7 @@ function resolve(level: LevelState, { entry, lsp }: Candidate): IpAddress | unde
 /**
  * The copy: flags kept and R set (RFC 7794 §2.1), the proxy that the original resolves to named in the entry itself.
  */
-function carried(key: string, candidate: Candidate, from: LevelState, to: LevelState): Originated {
+function leaked(key: string, candidate: Candidate, from: LevelState, to: LevelState): Originated {
   const { entry } = candidate;
   const proxy = resolve(from, candidate);
   const source4 = proxy?.family === 4 ? proxy : entry.source4;

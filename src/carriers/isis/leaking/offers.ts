@@ -3,20 +3,20 @@ import { prefixKey } from '../../../model/prefix.ts';
 import type { StoredLsp } from '../lsdb/lsdb.ts';
 import type { LevelState, Speaker, SystemsChange } from '../state.ts';
 import { type SidEntry, sidKey } from '../kinds/sids.ts';
-import type { Carriable } from './state.ts';
+import type { Leakable } from './state.ts';
 
-export const isSid = (entry: Carriable): entry is SidEntry => 'sid' in entry;
+export const isSid = (entry: Leakable): entry is SidEntry => 'sid' in entry;
 
-const keyOf = (entry: Carriable): string => (isSid(entry) ? sidKey(entry.sid) : prefixKey(entry.prefix));
+const keyOf = (entry: Leakable): string => (isSid(entry) ? sidKey(entry.sid) : prefixKey(entry.prefix));
 
 /** What an LSP offers to the other level. */
-const offersOf = ({ content: { flagged, sids } }: StoredLsp): readonly Carriable[] =>
+const offersOf = ({ content: { flagged, sids } }: StoredLsp): readonly Leakable[] =>
   sids.length > 0 ? [...flagged, ...sids] : flagged;
 
 const both = (s: Speaker): boolean => s.levels.size === 2;
 
 function mark(s: Speaker, key: string): void {
-  s.carry.queue.mark(key, s.now);
+  s.leaking.queue.mark(key, s.now);
 }
 
 /** The flagged prefixes or SIDs of an LSP have changed. */
@@ -27,7 +27,7 @@ export function offersChanged(
   after: StoredLsp | undefined,
 ): void {
   if (!both(s)) return;
-  const index = s.carry.offered[level.level];
+  const index = s.leaking.offered[level.level];
   for (const entry of before ? offersOf(before) : []) {
     const key = keyOf(entry);
     const rest = index.get(key)?.filter((f) => f.lspKey !== before!.key) ?? [];
@@ -54,7 +54,7 @@ export function originatorsChanged(s: Speaker, level: LevelState, { lost, found,
   }
 }
 
-/** The operator no longer declares a prefix or SID, which came before what is carried. */
-export function wantedChanged(s: Speaker, key: string): void {
+/** The operator no longer declares a prefix or SID, which took precedence over what is leaked. */
+export function desiredChanged(s: Speaker, key: string): void {
   if (both(s)) mark(s, key);
 }

@@ -32,7 +32,7 @@ export interface LspContent {
   readonly overload: boolean;
   readonly hostname: string | undefined;
   readonly edges: readonly Edge[];
-  /** Kept by who carries them to another level. */
+  /** Kept by a router that leaks them into another level. */
   readonly flagged: readonly PrefixEntry[];
   /** How many there are, kept or not. */
   readonly flaggedCount: number;
@@ -155,7 +155,7 @@ interface NodeInfo {
 
 const NONE: readonly never[] = [];
 
-/** What no sender is in is not carried on either; the learned table counts it by name. */
+/** A prefix in which no sender can be is not leaked either; the learned table counts it by name. */
 const hasSenders = ({ prefix }: PrefixEntry): boolean => senderlessUse(prefix) === undefined;
 
 /**

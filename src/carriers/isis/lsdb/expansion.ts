@@ -1,7 +1,7 @@
 // Which LSPs are read to the end. What an LSP says of prefixes and SIDs takes twenty times its own bytes in the learned
 // table, so it is kept there only while its originator can be reached, or was until a short while ago, and while there
-// is room: one limit for the database and the learned table together. Whoever floods LSPs of systems that are nowhere
-// fills no more than the database. Work that a change of the topology makes is taken a slice a turn.
+// is headroom: one limit for the database and the learned table together. Whoever floods LSPs of systems that are
+// nowhere fills no more than the database. Work that a change of the topology makes is taken a slice a turn.
 import { warnLimited } from '../../effects.ts';
 import {
   ENTRY_COST,
@@ -79,7 +79,7 @@ function decide(s: Speaker, level: LevelState, lsp: StoredLsp): void {
   for (const hear of s.subscribers.entriesChanged) hear(s, level, before, lsp);
 }
 
-/** Of those that found no room as many as have it now. */
+/** Of those without headroom as many as have it now. */
 function retryStarved(s: Speaker, level: LevelState): void {
   const { outdated, starved } = level.expansion;
   let left = STARVED_BATCH;
@@ -92,6 +92,6 @@ function retryStarved(s: Speaker, level: LevelState): void {
   level.expansion.retryAt = starved.size > 0 ? s.now + STARVED_RETRY_MS : Infinity;
 }
 
-/** Whether something that others say may be missing for want of room. */
+/** Whether something that others advertise may be missing for lack of headroom. */
 export const isFull = ({ lsdb, expansion }: LevelState, now: number): boolean =>
   expansion.starved.size > 0 || now - lsdb.refusedAt < REFUSED_FOR_MS;

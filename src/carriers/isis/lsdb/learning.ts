@@ -41,7 +41,7 @@ export function siblingsChanged(
   }
 }
 
-/** Tells the learned table what an LSP says if it is expanded, and that it says nothing if it is not. */
+/** Reports what an LSP advertises to the learned table if it is expanded, and nothing if it is not. */
 export function report(
   s: Speaker,
   level: LevelState,
@@ -52,10 +52,10 @@ export function report(
   const content = lsp.expanded ? lsp.content : NO_CONTENT;
   const { sids, routerIds } = content;
   lsp.reported = prefixes.length + sids.length > 0 || (routerIds.v4 ?? routerIds.v6) !== undefined;
-  if (lsp.reported || reportedBefore) tell(s, level, lsp, prefixes, content);
+  if (lsp.reported || reportedBefore) emitLearned(s, level, lsp, prefixes, content);
 }
 
-function tell(
+function emitLearned(
   s: Speaker,
   level: LevelState,
   lsp: StoredLsp,
@@ -122,5 +122,5 @@ export function readStored(s: Speaker, lsp: StoredLsp): ReadLsp | undefined {
 
 /** The LSP is gone. */
 export function reportGone(s: Speaker, level: LevelState, lsp: StoredLsp): void {
-  if (lsp.reported) tell(s, level, lsp, [], NO_CONTENT);
+  if (lsp.reported) emitLearned(s, level, lsp, [], NO_CONTENT);
 }

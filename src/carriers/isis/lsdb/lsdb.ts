@@ -1,6 +1,6 @@
 // The link state database of one level: LSPs by LSP ID, in order for CSNPs, and by node for the graph. Which of two
 // versions is newer is ISO/IEC 10589 §7.3.16. What to do about it is flooding.ts; what an LSP says is content.ts.
-import { type Room, newRoom } from '../../room.ts';
+import { type Headroom, newHeadroom } from '../../headroom.ts';
 import { lspIdTextAt, readLspId } from '../../../packet/isis/lsp-id.ts';
 import type { LspId } from '../../../packet/isis/types.ts';
 import { EDGE_COST, ENTRY_COST, LSP_COST } from '../constants.ts';
@@ -35,7 +35,7 @@ export interface StoredLsp {
 }
 
 /** What `bytes` counts is what an LSP costs here and in the learned table (costOf). */
-export interface Lsdb extends Room {
+export interface Lsdb extends Headroom {
   readonly byKey: Map<string, StoredLsp>;
   /** Keys ascending: the text form sorts like the bytes. */
   readonly order: string[];
@@ -46,7 +46,7 @@ export interface Lsdb extends Room {
 }
 
 export const newLsdb = (limit: number, byteLimit: number): Lsdb => ({
-  ...newRoom(limit, byteLimit),
+  ...newHeadroom(limit, byteLimit),
   byKey: new Map(),
   order: [],
   nodes: new Map(),
@@ -170,7 +170,7 @@ export const storedId = ({ raw }: StoredLsp): LspId => readLspId(raw, 12);
 export interface Expansion {
   /** LSPs to decide about. */
   readonly outdated: Set<string>;
-  /** Those that found no room. */
+  /** Those for which there was no headroom. */
   readonly starved: Set<string>;
   retryAt: number;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { verifyPdu } from '../../../packet/isis/auth.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import { A, type Scene, adjacency, lsp } from '../hostile.fixture.ts';
-import { fragmentRoom } from './origination.ts';
+import { fragmentCapacity } from './origination.ts';
 import { troubleState, unplacedPrefixes } from '../show.ts';
 import { Agent, Simulation, originate, proxied, systemId, testConfig } from '../simulation.fixture.ts';
 import type { SpeakerConfig } from '../state.ts';
@@ -35,7 +35,7 @@ it.each([
   'with an MTU of %i and keys %j a fragment holds %i bytes: originatingLSPBufferSize, less the digest',
   (mtu, keys, room) => {
     const { speaker } = new Agent(new Simulation(), testConfig(A, { mtu, keys, levels: [1, 2] }));
-    expect(fragmentRoom(speaker, 2)).toBe(room);
+    expect(fragmentCapacity(speaker, 2)).toBe(room);
   },
 );
 
@@ -46,8 +46,8 @@ describe('issuing', () => {
     agent.event({ type: 'link-up', linkLocal: proxied('::/0', 'fe80::1').proxy });
     agent.event(originate(many(700)));
     const waiting: number[] = [];
-    while (agent.speaker.unplaced.size > 0) {
-      waiting.push(agent.speaker.unplaced.size);
+    while (agent.speaker.pending.size > 0) {
+      waiting.push(agent.speaker.pending.size);
       agent.wake();
     }
     expect(waiting).toEqual([700, 188]);
@@ -144,7 +144,7 @@ describe('without room', () => {
     const outcome = (): number[] => {
       simulation.run(15_000);
       const { own } = levelOf(scene);
-      return [own.placement.whereIs.size, own.homeless.size, unplacedPrefixes(a.speaker)];
+      return [own.placement.whereIs.size, own.unplaced.size, unplacedPrefixes(a.speaker)];
     };
     a.event(originate(many(767)));
     expect([...outcome(), a.count('isis.originate.no-room')]).toEqual([765, 2, 2, 2]);

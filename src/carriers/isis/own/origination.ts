@@ -7,7 +7,7 @@ import { encodePurge } from '../../../packet/isis/lsp.ts';
 import { encodePdu } from '../../../packet/isis/pdu.ts';
 import type { IsisTlv, Level, LspId } from '../../../packet/isis/types.ts';
 import { isActive } from '../adjacency/adjacency.ts';
-import { authenticationRoom, scopeOf, sign } from '../auth.ts';
+import { authenticationSize, scopeOf, sign } from '../auth.ts';
 import {
   ISSUE_BATCH,
   ISSUE_DELAY_MS,
@@ -30,19 +30,19 @@ import type { LevelState, Speaker } from '../state.ts';
 const OWN_CONTENT = { ...NO_CONTENT, overload: true };
 
 /** Bytes that a fragment offers to TLVs. */
-export const fragmentRoom = (s: Speaker, level: Level): number =>
-  Math.min(LSP_BUFFER_SIZE, s.config.mtu - 3) - LSP_HEADER_LENGTH - authenticationRoom(s, scopeOf(level));
+export const fragmentCapacity = (s: Speaker, level: Level): number =>
+  Math.min(LSP_BUFFER_SIZE, s.config.mtu - 3) - LSP_HEADER_LENGTH - authenticationSize(s, scopeOf(level));
 
 /** Adds, changes or (undefined) removes one prefix or SID of our LSP in one level. */
 export function setEntry(s: Speaker, level: LevelState, key: string, p: Originated | undefined): void {
   const { own } = level;
-  own.homeless.delete(key);
+  own.unplaced.delete(key);
   if (!p) {
     const changed = unplace(own.placement, key);
     for (const number of changed) markDirty(own, number, s.now + ISSUE_DELAY_MS);
-    if (changed.length > 0) rehouse(s, level);
+    if (changed.length > 0) retryUnplaced(s, level);
   } else if (!tryPlace(s, level, p)) {
-    own.homeless.set(key, p);
+    own.unplaced.set(key, p);
     warnLimited(
       s,
       'originate.no-room',
@@ -53,25 +53,25 @@ export function setEntry(s: Speaker, level: LevelState, key: string, p: Originat
 }
 
 function tryPlace(s: Speaker, level: LevelState, p: Originated): boolean {
-  const { placed, changed } = place(level.own.placement, p, fragmentRoom(s, level.level));
+  const { placed, changed } = place(level.own.placement, p, fragmentCapacity(s, level.level));
   for (const number of changed) markDirty(level.own, number, s.now + ISSUE_DELAY_MS);
   return placed;
 }
 
-/** Room has become free: place what had none. */
-function rehouse(s: Speaker, level: LevelState): void {
-  for (const [key, p] of level.own.homeless) {
+/** Space has become free: place what had none. */
+function retryUnplaced(s: Speaker, level: LevelState): void {
+  for (const [key, p] of level.own.unplaced) {
     if (!tryPlace(s, level, p)) return;
-    level.own.homeless.delete(key);
+    level.own.unplaced.delete(key);
   }
 }
 
-/** After a change of keys: other room, other digests. Places everything afresh and issues every fragment. */
+/** After a change of keys: fragments have another capacity and other digests. Places and issues everything anew. */
 export function replaceAll(s: Speaker, level: LevelState): void {
   const { own } = level;
   const entries = [...own.placement.fragments.values()]
     .flatMap((f) => [...f.entries.values()])
-    .concat([...own.homeless.values()]);
+    .concat([...own.unplaced.values()]);
   for (const number of own.fragments.keys()) markDirty(own, number, s.now, true);
   own.placement = newPlacement(own.placement.closed);
   for (const p of entries) setEntry(s, level, p.key, p);
@@ -127,7 +127,7 @@ function reopen(s: Speaker, level: LevelState, number: number, fragment: OwnFrag
   fragment.blockedUntil = -Infinity;
   fragment.sequence = 0;
   level.own.placement.closed.delete(number);
-  rehouse(s, level);
+  retryUnplaced(s, level);
 }
 
 /** isisd drops the other fragments of a system when it forgets its fragment 0, and takes none without it. */

@@ -43,7 +43,7 @@ export function zeroTlvs(s: Speaker, level: LevelState): IsisTlv[] {
 /** Router addresses, and what a router that has SIDs must say of itself (RFC 9352 §2). */
 function routerTlvs(s: Speaker): IsisTlv[] {
   const { v4, v6 } = s.routerAddresses;
-  const hasSids = [...s.wanted.values()].some(isOriginatedSid);
+  const hasSids = [...s.desired.values()].some(isOriginatedSid);
   return [
     ...(v4 ? [{ kind: 'ipv4-te-router-id', address: v4 } as const] : []),
     ...(v6 ? [{ kind: 'ipv6-te-router-id', address: v6 } as const] : []),

@@ -33,8 +33,8 @@ export interface OwnLsps {
   readonly strangers: Map<string, Answered>;
   /** When an LSP under our name was outbid last that is contested. */
   contestedAt: number;
-  /** Prefixes and SIDs for which no fragment had room. */
-  readonly homeless: Map<string, Originated>;
+  /** Prefixes and SIDs that fit into no fragment. */
+  readonly unplaced: Map<string, Originated>;
 }
 
 export const newOwnLsps = (placement: Placement): OwnLsps => ({
@@ -45,7 +45,7 @@ export const newOwnLsps = (placement: Placement): OwnLsps => ({
   refreshAt: Infinity,
   strangers: new Map(),
   contestedAt: -Infinity,
-  homeless: new Map(),
+  unplaced: new Map(),
 });
 
 export function ownFragment(own: OwnLsps, number: number): OwnFragment {
@@ -72,7 +72,7 @@ export function markDirty(own: OwnLsps, number: number, at: number, force = fals
   own.issueAt = Math.min(own.issueAt, at);
 }
 
-/** Whoever forges such LSPs may fill no more than the limit: the one that was outbid longest ago makes room. */
+/** Forged LSPs fill no more than the limit: the one that was outbid longest ago is dropped. */
 export function stranger({ strangers }: OwnLsps, key: string): Answered {
   const known = strangers.get(key) ?? { notBefore: -Infinity, ...newContest() };
   strangers.delete(key);

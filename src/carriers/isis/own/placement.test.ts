@@ -214,7 +214,7 @@ describe('10,000 prefixes on the wire', () => {
     expect(unplacedPrefixes(a.speaker)).toBe(1);
     a.event(originate(many.slice(1)));
     simulation.run(100);
-    expect(a.speaker.levels.get(2)!.own.homeless.size).toBe(0);
+    expect(a.speaker.levels.get(2)!.own.unplaced.size).toBe(0);
     expect(unplacedPrefixes(a.speaker)).toBe(0);
     expect(a.speaker.levels.get(2)!.own.placement.whereIs.size).toBe(10_200);
   });

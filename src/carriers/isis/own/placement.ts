@@ -1,7 +1,7 @@
-// Which fragment of our own LSP carries which prefix or SID. Placement is stable: an entry stays in its fragment for as
+// Which fragment of our own LSP holds which prefix or SID. Placement is stable: an entry stays in its fragment for as
 // long as it exists and fits, so that a change re-floods one fragment, and a new one goes to the lowest-numbered
-// fragment with room (packed into TLVs of at most 255 bytes). Fragment 0 is not used: it carries the adjacency, which
-// changes for other reasons.
+// fragment that has space (packed into TLVs of at most 255 bytes). Fragment 0 is not used: it holds the adjacency,
+// which changes for other reasons.
 import type { Prefix } from '../../../model/prefix.ts';
 import type { IpAddress } from '../../../model/address.ts';
 import { sameOptional } from '../kinds/entries.ts';
@@ -65,10 +65,10 @@ export function close(placement: Placement, number: number): Originated[] {
 }
 
 /**
- * TLVs 27, 235 and 237 begin with a 2-byte topology; room for it is kept in TLV 236 too, because the neighbour may turn
- * topologies on at any time. A SID counts as a TLV of its own, which is what it takes at most (sids.ts).
+ * TLVs 27, 235 and 237 begin with a 2-byte topology; space for it is kept in TLV 236 too, because the neighbour may
+ * turn topologies on at any time. A SID counts as a TLV of its own, which is what it takes at most (sids.ts).
  */
-export const TLV_ROOM = { 4: 255, 6: 253, locator: 0 } as const;
+export const TLV_CAPACITY = { 4: 255, 6: 253, locator: 0 } as const;
 const TLV_OVERHEAD = { 4: 2, 6: 4, locator: 4 } as const;
 
 /** Encoded bytes of one entry of TLV 135 or 236 with its sub-TLVs, and at most those of one SID in TLV 27. */
@@ -80,7 +80,7 @@ export function entrySize(p: Originated): number {
 }
 
 function pack(packing: Packing, kind: TlvKind, size: number): void {
-  if (packing.bytes === 0 || packing.last + size > TLV_ROOM[kind]) {
+  if (packing.bytes === 0 || packing.last + size > TLV_CAPACITY[kind]) {
     packing.bytes += TLV_OVERHEAD[kind];
     packing.last = 0;
   }
@@ -95,11 +95,11 @@ function repack(fragment: Fragment): void {
 
 const used = ({ packing }: Fragment): number => packing[4].bytes + packing[6].bytes + packing.locator.bytes;
 
-function fits(fragment: Fragment, kind: TlvKind, size: number, room: number): boolean {
-  if (used(fragment) + size > room) return false;
+function fits(fragment: Fragment, kind: TlvKind, size: number, capacity: number): boolean {
+  if (used(fragment) + size > capacity) return false;
   const { bytes, last } = fragment.packing[kind];
-  const overhead = bytes === 0 || last + size > TLV_ROOM[kind] ? TLV_OVERHEAD[kind] : 0;
-  return used(fragment) + overhead + size <= room;
+  const overhead = bytes === 0 || last + size > TLV_CAPACITY[kind] ? TLV_OVERHEAD[kind] : 0;
+  return used(fragment) + overhead + size <= capacity;
 }
 
 /** Whether two entries of one key say the same. */
@@ -116,8 +116,8 @@ export interface Placed {
   readonly changed: readonly number[];
 }
 
-/** Adds or replaces an entry. `room` is what a fragment offers to TLVs, bytes. */
-export function place(placement: Placement, p: Originated, room: number): Placed {
+/** Adds or replaces an entry. @param capacity bytes that a fragment has for TLVs */
+export function place(placement: Placement, p: Originated, capacity: number): Placed {
   const changed: number[] = [];
   const at = placement.whereIs.get(p.key);
   if (at !== undefined) {
@@ -126,7 +126,7 @@ export function place(placement: Placement, p: Originated, room: number): Placed
     if (sameOriginated(old, p)) return { placed: true, changed };
     fragment.entries.set(p.key, p);
     if (entrySize(old) !== entrySize(p)) repack(fragment);
-    if (used(fragment) <= room) return { placed: true, changed: [at] };
+    if (used(fragment) <= capacity) return { placed: true, changed: [at] };
     changed.push(...unplace(placement, p.key));
   }
   const kind = tlvKind(p);
@@ -134,7 +134,7 @@ export function place(placement: Placement, p: Originated, room: number): Placed
   for (let number = 1; number < FRAGMENTS; number++) {
     if (placement.closed.has(number)) continue;
     const fragment = placement.fragments.get(number) ?? addFragment(placement, number);
-    if (!fits(fragment, kind, size, room)) continue;
+    if (!fits(fragment, kind, size, capacity)) continue;
     fragment.entries.set(p.key, p);
     pack(fragment.packing[kind], kind, size);
     placement.whereIs.set(p.key, number);
@@ -173,7 +173,7 @@ export function tlvGroups(fragment: Fragment, family: 4 | 6): OriginatedPrefix[]
   for (const p of fragment.entries.values()) {
     if (isOriginatedSid(p) || p.prefix.address.family !== family) continue;
     const entry = entrySize(p);
-    if (size + entry > TLV_ROOM[family]) {
+    if (size + entry > TLV_CAPACITY[family]) {
       groups.push([]);
       size = 0;
     }

@@ -290,7 +290,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
         areaId: AREA,
         lsas: version.version === 2 ? lsas : lsas.map((l, n) => ({ ...l, type: 0xa07b, lsId: n })),
       });
-      link.until('full', () => a.state === 'full' && b.state === 'full' && b.told.size > 100);
+      link.until('full', () => a.state === 'full' && b.state === 'full' && b.notified.size > 100);
       expect(largest).toBeLessThanOrEqual(1500 - version.ipHeader);
     },
   );

@@ -5,10 +5,10 @@ import { count, warnLimited } from '../../effects.ts';
 import { lengthFlaw } from '../../../packet/ospf/lsa-shape.ts';
 import { formatLsaKey, lsaKeyText } from '../../../packet/ospf/router-id.ts';
 import type { DatabaseDescription } from '../../../packet/ospf/types.ts';
-import { compareInstances, hasRoom, headerOf } from '../lsdb/lsdb.ts';
+import { compareInstances, hasHeadroom, headerOf } from '../lsdb/lsdb.ts';
 import type { Neighbor } from '../neighbor/neighbor.ts';
 import { transition } from '../neighbor/transition.ts';
-import { isWanted } from '../own/state.ts';
+import { isDesired } from '../own/state.ts';
 import { outbid } from '../own/own.ts';
 import { loadingDue, sendRequests } from './requests.ts';
 import type { AreaState, Speaker } from '../state.ts';
@@ -88,7 +88,7 @@ function accept(s: Speaker, area: AreaState, neighbor: Neighbor, dd: DatabaseDes
     if (stored?.own && relation === 'older' && header.sequence === stored.sequence) outbid(s, area, key);
     if (relation !== 'newer') continue;
     // It would be refused when it comes (flooding.ts).
-    const flaw = isWanted(area, key) ? undefined : lengthFlaw(s.config.version.version, header);
+    const flaw = isDesired(area, key) ? undefined : lengthFlaw(s.config.version.version, header);
     if (flaw !== undefined) {
       warnLimited(
         s,
@@ -98,9 +98,8 @@ function accept(s: Speaker, area: AreaState, neighbor: Neighbor, dd: DatabaseDes
       );
       continue;
     }
-    // Not asked for: there would be no room for it, the adjacency would never be Full, and a neighbour may list for
-    // ever.
-    if (hasRoom(area.lsdb, header.length, stored, neighbor.requests.size) || isWanted(area, key))
+    // Without headroom it is not asked for: the adjacency would never become Full, and a neighbour may list for ever.
+    if (hasHeadroom(area.lsdb, header.length, stored, neighbor.requests.size) || isDesired(area, key))
       neighbor.requests.set(key, header);
     else {
       area.lsdb.refusedAt = s.now;

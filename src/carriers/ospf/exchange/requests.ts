@@ -38,8 +38,8 @@ export function requestDue(s: Speaker, area: AreaState, neighbor: Neighbor): voi
 
 /** An instance of an LSA came by: is it the one that was asked for, or a newer one? */
 export function satisfy(s: Speaker, area: AreaState, neighbor: Neighbor, key: string, header: LsaHeader): void {
-  const wanted = neighbor.requests.get(key);
-  if (!wanted || compareInstances(header, wanted) === 'older') return;
+  const requested = neighbor.requests.get(key);
+  if (!requested || compareInstances(header, requested) === 'older') return;
   neighbor.requests.delete(key);
   neighbor.asked.delete(key);
   if (neighbor.asked.size > 0) return;

@@ -15,17 +15,17 @@ import {
   atEnd,
   compareInstances,
   forSending,
-  hasRoom,
+  hasHeadroom,
   headerOf,
   isMaxAge,
   sweepBy,
 } from '../lsdb/lsdb.ts';
 import { type Neighbor, isExchanging, owes, settle } from '../neighbor/neighbor.ts';
-import { isWanted } from '../own/state.ts';
+import { isDesired } from '../own/state.ts';
 import { recover } from '../own/own.ts';
 import { satisfy } from '../exchange/requests.ts';
 import type { AreaState, Speaker } from '../state.ts';
-import { bodyRoom, headersThatFit, sendAcknowledgments, sendUpdates } from '../transmit.ts';
+import { bodyCapacity, headersThatFit, sendAcknowledgments, sendUpdates } from '../transmit.ts';
 import { isOwn } from '../version.ts';
 
 export function receiveUpdate(s: Speaker, area: AreaState, neighbor: Neighbor, { lsas }: LinkStateUpdate): void {
@@ -79,7 +79,8 @@ function receiveNewer(s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa,
   // that of the instance before, and an ospfd (8.4.4) that hears the delayed acknowledgement of that one takes it for
   // the flush's, and would not send it again.
   if (stored?.flooded && !atEnd(lsa) && s.now - stored.installedAt < MIN_LS_ARRIVAL_MS) return count(s, 'lsa.too-soon');
-  if (!hasRoom(area.lsdb, lsa.length, stored) && !isWanted(area, key)) return refuseLsa(s, area, neighbor, lsa, stored);
+  if (!hasHeadroom(area.lsdb, lsa.length, stored) && !isDesired(area, key))
+    return refuseLsa(s, area, neighbor, lsa, stored);
   // 5c, 5d
   settle(neighbor, key);
   const own = isOwn(s.config.routerId, lsa);
@@ -93,7 +94,7 @@ function receiveNewer(s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa,
 
 /** Forged under our name, in a type that others take in any shape: what we originate replaces it. */
 const mustOutbid = ({ config: { version } }: Speaker, area: AreaState, lsa: Lsa): boolean =>
-  !isBaseType(version.version, lsa.type) && isWanted(area, lsaKeyText(lsa));
+  !isBaseType(version.version, lsa.type) && isDesired(area, lsaKeyText(lsa));
 
 /**
  * It has not the shape of its type: not stored, because an ospfd or ospf6d drops every Database Description that names
@@ -130,8 +131,8 @@ function refuseShape(
 }
 
 /**
- * There is no room for it. It is not acknowledged, so that it comes again; what we had of it no longer holds. If it was
- * asked for, the adjacency comes up without it.
+ * There is no headroom for it. It is not acknowledged, so that it comes again; what we had of it no longer holds. If it
+ * was asked for, the adjacency comes up without it.
  */
 function refuseLsa(s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa, stored: StoredLsa | undefined): void {
   const { lsdb } = area;
@@ -191,7 +192,7 @@ export function floodDue(s: Speaker, area: AreaState, neighbor: Neighbor): void 
     retransmit.delete(key);
     unsent.add(key);
   }
-  let budget = bodyRoom(s, area) * SEND_BURST;
+  let budget = bodyCapacity(s, area) * SEND_BURST;
   const lsas: Lsa[] = [];
   for (const key of unsent) {
     if (budget <= 0) break;

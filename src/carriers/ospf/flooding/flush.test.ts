@@ -14,7 +14,7 @@ const VERSIONS: readonly AnyVersion[] = [2, 3];
 function lsaFor(version: AnyVersion): OwnLsa {
   const agent = new ContentAgent(contentConfig(version, A, [AREA]));
   agent.event({ type: 'declare', origination: declaration(version, [1]) });
-  return agent.said.get(AREA)![0]!;
+  return agent.advertised.get(AREA)![0]!;
 }
 
 function pair(version: AnyVersion) {
@@ -27,18 +27,18 @@ function pair(version: AnyVersion) {
 it.each(VERSIONS)('OSPFv%d: an LSA that was flushed and forgotten goes on with the next sequence number', (version) => {
   const { a, b, link, lsa, key } = pair(version);
   link.event(0, { type: 'originate', areaId: AREA, lsas: [lsa] });
-  link.until('heard', () => b.told.has(key));
+  link.until('heard', () => b.notified.has(key));
   link.event(0, { type: 'originate', areaId: AREA, lsas: [] });
   link.until('forgotten', () => !a.area.lsdb.byKey.has(key) && !b.area.lsdb.byKey.has(key));
   link.event(0, { type: 'originate', areaId: AREA, lsas: [lsa] });
-  link.until('heard again', () => b.told.has(key));
+  link.until('heard again', () => b.notified.has(key));
   expect(b.area.lsdb.byKey.get(key)!.sequence).toBe(INITIAL_SEQUENCE + 1);
 });
 
 it.each(VERSIONS)('OSPFv%d: so does one of an earlier run that this run has flushed', (version) => {
   const { a, b, link, lsa, key } = pair(version);
   link.event(0, { type: 'originate', areaId: AREA, lsas: [lsa] });
-  link.until('heard', () => b.told.has(key) && a.state === 'full');
+  link.until('heard', () => b.notified.has(key) && a.state === 'full');
   const again = link.restart(0);
   link.event(0, { type: 'originate', areaId: AREA, lsas: [] });
   link.until(
@@ -46,7 +46,7 @@ it.each(VERSIONS)('OSPFv%d: so does one of an earlier run that this run has flus
     () => again.state === 'full' && !again.area.lsdb.byKey.has(key) && !b.area.lsdb.byKey.has(key),
   );
   link.event(0, { type: 'originate', areaId: AREA, lsas: [lsa] });
-  link.until('heard again', () => b.told.has(key));
+  link.until('heard again', () => b.notified.has(key));
   expect(b.area.lsdb.byKey.get(key)!.sequence).toBe(INITIAL_SEQUENCE + 1);
 });
 
@@ -55,17 +55,17 @@ it.each(VERSIONS)('OSPFv%d: a flush is taken within MinLSArrival of what it flus
   link.until('full', () => a.state === 'full' && b.state === 'full');
   link.run(5000);
   link.event(0, { type: 'originate', areaId: AREA, lsas: [lsa] });
-  link.until('heard', () => b.told.has(key));
+  link.until('heard', () => b.notified.has(key));
   link.event(0, { type: 'originate', areaId: AREA, lsas: [] });
   link.run(100);
-  expect(b.told.has(key)).toBe(false);
+  expect(b.notified.has(key)).toBe(false);
   expect(b.count('lsa.too-soon')).toBe(0);
 });
 
 it.each(VERSIONS)('OSPFv%d: a stop sends again within its limit also what was being flushed before it', (version) => {
   const { a, b, link, lsa, key } = pair(version);
   link.event(0, { type: 'originate', areaId: AREA, lsas: [lsa] });
-  link.until('heard', () => a.state === 'full' && b.told.has(key));
+  link.until('heard', () => a.state === 'full' && b.notified.has(key));
   link.run(10_000);
   link.weather = (packet) => (packet?.kind === 'link-state-update' ? [] : [1]);
   link.event(0, { type: 'originate', areaId: AREA, lsas: [] });
@@ -75,5 +75,5 @@ it.each(VERSIONS)('OSPFv%d: a stop sends again within its limit also what was be
   link.run(500);
   link.weather = FAIR;
   link.run(3500);
-  expect([a.stopped, b.told.size]).toEqual([true, 0]);
+  expect([a.stopped, b.notified.size]).toEqual([true, 0]);
 });

@@ -105,8 +105,8 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect([
       border.count('carry.carried'),
       border.count('carry.withdrawn'),
-      border.content.carry.offered.get(1)!.size,
-      border.content.carry.offers.get(1)!.size,
+      border.content.interArea.offered.get(1)!.size,
+      border.content.interArea.offers.get(1)!.size,
     ]).toEqual([1, 1, 0, 0]);
   });
 
@@ -185,10 +185,10 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     net.declare(core, declaration(version, [2], 7));
     net.declare(core, declaration(version, []));
     net.run(3 * SETTLED);
-    expect([core.content.carry.offers.size, core.content.carry.offered.size, core.content.carry.queue.dueAt]).toEqual([
-      0,
-      0,
-      Infinity,
-    ]);
+    expect([
+      core.content.interArea.offers.size,
+      core.content.interArea.offered.size,
+      core.content.interArea.queue.dueAt,
+    ]).toEqual([0, 0, Infinity]);
   });
 });

@@ -1,4 +1,4 @@
-// For tests: agents in areas, one of them between areas, and what is carried.
+// For tests: agents in areas, one of them between areas, and inter-area copies.
 import { address } from '../../../model/address.ts';
 import type { ExtendedPrefixLsa } from '../../../packet/ospf/lsa/types.ts';
 import { type AnyVersion, type ContentAgent, ContentNet, declaration, proxyAddress } from '../content.fixture.ts';
@@ -10,7 +10,7 @@ export const BORDER = 0x02020202;
 export const SECOND = 0x03030303;
 export const CORE = 0x04040404;
 export const FAR = 0x05050505;
-/** Longer than agents wait before they carry. */
+/** Longer than agents wait before they copy. */
 export const SETTLED = 5000;
 
 export const entriesOf = (agent: ContentAgent, areaId: number): PrefixEntry[] =>
@@ -55,12 +55,12 @@ export function hear({ net, border }: Pick<Line, 'net' | 'border'>, offers: read
       route,
       proxy: proxy > 0 ? address(proxyAddress(version, proxy)) : undefined,
     };
-    const sort = dialect.sorts[dialect.sortOf(entry)]!;
-    const body = sort.body([entry], router) as unknown as { tlvs: object[] };
+    const lsaKind = dialect.lsaKinds[dialect.lsaKindOf(entry)]!;
+    const body = lsaKind.body([entry], router) as unknown as { tlvs: object[] };
     const tlvs = body.tlvs.map((tlv) => ({ ...tlv, ...(version === 3 && { metric }) }));
     border.hears(areaId, router, {
-      type: sort.type,
-      lsId: sort.firstId(privateTypes) + lsa,
+      type: lsaKind.type,
+      lsId: lsaKind.firstId(privateTypes) + lsa,
       body: { ...body, tlvs } as unknown as ExtendedPrefixLsa,
     });
   }

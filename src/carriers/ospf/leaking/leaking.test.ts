@@ -30,7 +30,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       true,
     ]);
     expect(entriesOf(border, 1)).toEqual([]);
-    expect(border.said.get(0)!.map(({ body }) => body.kind)).toEqual([
+    expect(border.advertised.get(0)!.map(({ body }) => body.kind)).toEqual([
       version === 2 ? 'extended-prefix-lsa' : 'e-inter-area-prefix',
     ]);
   });
@@ -104,11 +104,11 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     net.run(SETTLED);
     expect(entriesOf(border, 0)).toEqual([]);
     // Now the same as an inter-area prefix of somebody in area 1.
-    const sort = border.content.config.dialect.sorts[border.content.config.dialect.sortOf(copy)]!;
+    const lsaKind = border.content.config.dialect.lsaKinds[border.content.config.dialect.lsaKindOf(copy)]!;
     border.hears(1, LEAF, {
-      type: sort.type,
-      lsId: sort.firstId(border.content.config.privateTypes),
-      body: sort.body([copy], LEAF),
+      type: lsaKind.type,
+      lsId: lsaKind.firstId(border.content.config.privateTypes),
+      body: lsaKind.body([copy], LEAF),
     });
     border.pass(SETTLED);
     expect(border.learned(senderPrefix(version, 1))).toEqual([`${named(1, LEAF)} ${proxyAddress(version, 7)}`]);
@@ -122,13 +122,13 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     net.run(SETTLED);
     expect(core.learned(senderPrefix(version, 1))).toHaveLength(1);
     const [own] = entriesOf(leaf, 1);
-    const sort = leaf.content.config.dialect.sorts[leaf.content.config.dialect.sortOf(own!)]!;
+    const lsaKind = leaf.content.config.dialect.lsaKinds[leaf.content.config.dialect.lsaKindOf(own!)]!;
     border.now = net.now;
     const cleared = { ...own!, pnc: false, flags: new Uint8Array(4) };
     border.hears(1, LEAF, {
-      type: sort.type,
-      lsId: sort.firstId(leaf.content.config.privateTypes),
-      body: sort.body([cleared], LEAF),
+      type: lsaKind.type,
+      lsId: lsaKind.firstId(leaf.content.config.privateTypes),
+      body: lsaKind.body([cleared], LEAF),
     });
     border.pass(SETTLED);
     expect(border.learned(senderPrefix(version, 1))).toEqual([`${named(1, LEAF)} -`]);
@@ -212,7 +212,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       net.run(60_000);
       expect(core.learned(senderPrefix(version, 1))).toEqual([]);
       expect(second.count('carry.carried')).toBe(0);
-      expect(second.content.carry.ownUntil.size).toBe(0);
+      expect(second.content.interArea.ownUntil.size).toBe(0);
     },
   );
 
@@ -254,11 +254,11 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       net.declare(leaf, declaration(version, [1], 7));
       net.run(SETTLED);
       expect(entriesOf(border, 0)).toHaveLength(1);
-      const sort = border.content.config.dialect.sorts['prefixes']!;
-      const body = sort.body(entriesOf(leaf, 1), LEAF) as ExtendedPrefixLsa;
+      const lsaKind = border.content.config.dialect.lsaKinds['prefixes']!;
+      const body = lsaKind.body(entriesOf(leaf, 1), LEAF) as ExtendedPrefixLsa;
       border.hears(1, LEAF, {
-        type: sort.type,
-        lsId: sort.firstId(border.content.config.privateTypes),
+        type: lsaKind.type,
+        lsId: lsaKind.firstId(border.content.config.privateTypes),
         body: { ...body, tlvs: body.tlvs.map((tlv) => ({ ...tlv, routeType: 0 })) },
       });
       border.pass(SETTLED);

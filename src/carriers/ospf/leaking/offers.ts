@@ -8,7 +8,7 @@ export const BACKBONE = 0;
 export const isBorder = (c: Content): boolean => c.areas.size > 1 && c.areas.has(BACKBONE);
 
 function mark(c: Content, key: string): void {
-  c.carry.queue.mark(key, c.now);
+  c.interArea.queue.mark(key, c.now);
 }
 
 const within = <K, V>(map: Map<K, Map<string, V>>, key: K): Map<string, V> => {
@@ -20,8 +20,8 @@ const within = <K, V>(map: Map<K, Map<string, V>>, key: K): Map<string, V> => {
 /** What an LSA offers to other areas is this now. */
 export function offersChanged(c: Content, { areaId }: AreaContent, lsaId: string, entries: readonly Entry[]): void {
   if (!isBorder(c)) return;
-  const offers = within(c.carry.offers, areaId);
-  const offered = within(c.carry.offered, areaId);
+  const offers = within(c.interArea.offers, areaId);
+  const offered = within(c.interArea.offered, areaId);
   for (const entry of offers.get(lsaId) ?? []) {
     const key = entryKey(entry);
     const lsas = offered.get(key)!;
@@ -43,17 +43,18 @@ export function originatorsChanged(c: Content, { areaId, routers }: AreaContent,
   if (!isBorder(c)) return;
   for (const router of changed) {
     for (const id of routers.get(router)?.keys() ?? [])
-      for (const entry of c.carry.offers.get(areaId)?.get(id) ?? []) mark(c, entryKey(entry));
+      for (const entry of c.interArea.offers.get(areaId)?.get(id) ?? []) mark(c, entryKey(entry));
   }
 }
 
-/** There is somebody in the area who can be told. */
+/** The area has a neighbour to advertise to. */
 export function neighborFound(c: Content, to: AreaContent): void {
   if (!isBorder(c)) return;
-  for (const [areaId, keys] of c.carry.offered) if (areaId !== to.areaId) for (const key of keys.keys()) mark(c, key);
+  for (const [areaId, keys] of c.interArea.offered)
+    if (areaId !== to.areaId) for (const key of keys.keys()) mark(c, key);
 }
 
-/** The operator no longer declares something, which came before what is carried. */
+/** The operator no longer declares something, which took precedence over inter-area copies. */
 export function declaredChanged(c: Content, key: string): void {
   if (isBorder(c)) mark(c, key);
 }

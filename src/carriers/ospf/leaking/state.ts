@@ -1,24 +1,24 @@
-// What may be leaked between areas: the state of offers.ts and leaking.ts.
-import { CarryQueue } from '../../carry-queue.ts';
-import { CARRY_BATCH, CARRY_SETTLE_MS } from '../constants.ts';
+// What may be copied from one area to another: the state of offers.ts and leaking.ts.
+import { LeakQueue } from '../../leak-queue.ts';
+import { INTER_AREA_BATCH, INTER_AREA_SETTLE_MS } from '../constants.ts';
 import type { Entry } from '../kinds/entries.ts';
 
-export interface CarryState {
+export interface InterAreaState {
   /** Flagged prefixes and SIDs of others: area → key → LSA → entry; and what each LSA offers. */
   readonly offered: Map<number, Map<string, Map<string, Entry>>>;
   readonly offers: Map<number, Map<string, readonly Entry[]>>;
   /** What to decide about; its places are `<area>:<key>`. */
-  readonly queue: CarryQueue;
+  readonly queue: LeakQueue;
   /**
-   * Until when a router of the area has said a key itself, by `<area>:<key>`; Infinity: it does. Kept for as long as
+   * Until when a router of the area originated a key itself, by `<area>:<key>`; Infinity: it does. Kept for as long as
    * copies of it may be echoes.
    */
   readonly ownUntil: Map<string, number>;
 }
 
-export const newCarryState = (): CarryState => ({
+export const newInterAreaState = (): InterAreaState => ({
   offered: new Map(),
   offers: new Map(),
-  queue: new CarryQueue({ batch: CARRY_BATCH, settleMs: CARRY_SETTLE_MS }),
+  queue: new LeakQueue({ batch: INTER_AREA_BATCH, settleMs: INTER_AREA_SETTLE_MS }),
   ownUntil: new Map(),
 });

@@ -193,20 +193,22 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   describe('what is declared', () => {
     it('waits for room, and is said when it has become free', () => {
       const dialect = DIALECTS[version];
-      const sorts = Object.entries(dialect.sorts).map(
-        ([name, sort]) => [name, { ...sort, lsas: 1, entries: 1 }] as const,
+      const lsaKinds = Object.entries(dialect.lsaKinds).map(
+        ([name, lsaKind]) => [name, { ...lsaKind, lsas: 1, entries: 1 }] as const,
       );
       const agent = new ContentAgent(
-        contentConfig(version, SELF, [AREA], { dialect: { ...dialect, sorts: Object.fromEntries(sorts) } }),
+        contentConfig(version, SELF, [AREA], { dialect: { ...dialect, lsaKinds: Object.fromEntries(lsaKinds) } }),
       );
       agent.declares(declaration(version, [1, 2]));
-      expect([agent.count('originate.no-room'), unplacedEntries(agent.content), agent.said.get(AREA)!.length]).toEqual([
-        1, 1, 1,
-      ]);
+      expect([
+        agent.count('originate.no-room'),
+        unplacedEntries(agent.content),
+        agent.advertised.get(AREA)!.length,
+      ]).toEqual([1, 1, 1]);
       agent.declares(declaration(version, [2]));
-      expect([unplacedEntries(agent.content), agent.said.get(AREA)!.length]).toEqual([0, 1]);
+      expect([unplacedEntries(agent.content), agent.advertised.get(AREA)!.length]).toEqual([0, 1]);
       agent.declares(declaration(version, []));
-      expect([unplacedEntries(agent.content), agent.said.get(AREA)!.length]).toEqual([0, 0]);
+      expect([unplacedEntries(agent.content), agent.advertised.get(AREA)!.length]).toEqual([0, 0]);
     });
 
     it('with more router addresses than one: how many are left out is told, without those that nobody could reach', () => {

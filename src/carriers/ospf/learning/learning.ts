@@ -1,4 +1,4 @@
-// What the LSAs of others say, told to the learned table: one report an LSA, which replaces the one before. A prefix
+// What the LSAs of others advertise, for the learned table: one report an LSA, which replaces the one before. A prefix
 // without flag is reported as well, because it hides the proxy of a shorter one (decision D5): the prefixes of every
 // router, from every LSA that has any. Of a prefix that a router lists in several extended LSAs only the one with the
 // lowest link-state ID counts (RFC 7684 §2).
@@ -76,7 +76,7 @@ function read(
 ): ReadLsa | undefined {
   const { dialect, pncFlagBit, sidBehaviors, privateTypes } = c.config;
   const key = { type, lsId, advertisingRouter };
-  const complain = (what: string, detail?: string): void =>
+  const warn = (what: string, detail?: string): void =>
     warnLimited(
       c,
       `learn.${what}`,
@@ -84,16 +84,16 @@ function read(
       'an LSA, or a part of one, is ignored',
     );
   const lsa = { type, lsId, advertisingRouter, raw };
-  const options = { pncFlagBit, sidBehaviors, privateTypes, complain };
+  const options = { pncFlagBit, sidBehaviors, privateTypes, warn };
   const walked = dialect.walk(lsa, options);
   if (walked?.bad === 0) return { id, key, content: walked.content };
   const decoded = decodeBody(dialect.version, lsa, privateTypes);
   if (!decoded.ok) {
-    complain('malformed', decoded.error.detail);
+    warn('malformed', decoded.error.detail);
     return undefined;
   }
   const { body, badTlvs } = decoded.value;
-  for (const { error } of badTlvs) complain('bad-tlv', error.detail);
+  for (const { error } of badTlvs) warn('bad-tlv', error.detail);
   const content = walked?.content ?? dialect.read(lsa, body, options);
   return content === NOTHING ? undefined : { id, key, content };
 }
@@ -192,7 +192,7 @@ function report(c: Content, area: AreaContent, id: string, key: LsaKey, before: 
     id,
     now ? [...entries.filter(({ pnc, prefix }) => pnc && senderlessUse(prefix) === undefined), ...sids] : [],
   );
-  if (!tells(now) && !tells(before)) return;
+  if (!reports(now) && !reports(before)) return;
   const { name } = c.config;
   const routerAddress = now?.content.routerAddress;
   c.effects.push({
@@ -208,7 +208,7 @@ function report(c: Content, area: AreaContent, id: string, key: LsaKey, before: 
   });
 }
 
-const tells = (lsa: ReadLsa | undefined): boolean =>
+const reports = (lsa: ReadLsa | undefined): boolean =>
   lsa !== undefined &&
   (lsa.content.prefixes.length > 0 || lsa.content.sids.length > 0 || lsa.content.routerAddress !== undefined);
 

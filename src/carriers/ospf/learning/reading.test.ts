@@ -47,23 +47,23 @@ function bodyOf(version: AnyVersion, said: readonly Said[]): LsaBody {
 function read(
   version: AnyVersion,
   said: readonly Said[],
-): { walked: WalkedPrefixes; complaints: string[]; raw: Uint8Array } {
+): { walked: WalkedPrefixes; warnings: string[]; raw: Uint8Array } {
   const { key, lsa } = encoded(version, OTHER, {
     type: version === 2 ? 10 : 0xa029,
     lsId: 0x07000001,
     body: bodyOf(version, said),
   });
-  const complaints: string[] = [];
+  const warnings: string[] = [];
   const walked = DIALECTS[version].walk(
     { ...key, raw: lsa.raw },
     {
       pncFlagBit: PNC,
       sidBehaviors: [],
       privateTypes: DEFAULT_PRIVATE_TYPES,
-      complain: (what) => void complaints.push(what),
+      warn: (what) => void warnings.push(what),
     },
   );
-  return { walked: walked!, complaints, raw: lsa.raw };
+  return { walked: walked!, warnings, raw: lsa.raw };
 }
 
 const shown = ({ prefix: p, pnc, flags, proxy, sourceRouter }: PrefixEntry): unknown[] => [
@@ -134,7 +134,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   it('RFC 7684 §2.1: of a prefix that is listed twice in one LSA the first counts, in whatever order they come', () => {
-    const { walked, complaints } = read(version, [
+    const { walked, warnings } = read(version, [
       { n: 5, bits: [PNC], proxy: 5 },
       { n: 2, bits: [PNC], proxy: 2 },
       { n: 5, proxy: 6 },
@@ -143,14 +143,14 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       [sender(5), true, FLAGGED, proxy(5)],
       [sender(2), true, FLAGGED, proxy(2)],
     ]);
-    expect(complaints).toEqual(['repeated-prefix']);
+    expect(warnings).toEqual(['repeated-prefix']);
     const next = read(version, [{ n: 2 }, { n: 2, proxy: 6 }]);
-    expect([next.walked.content.prefixes.length, next.complaints]).toEqual([1, ['repeated-prefix']]);
+    expect([next.walked.content.prefixes.length, next.warnings]).toEqual([1, ['repeated-prefix']]);
   });
 
   it('prefixes in any order, each once, are all taken without complaint', () => {
-    const { walked, complaints } = read(version, [{ n: 9 }, { n: 3 }, { n: 6 }]);
-    expect([walked.content.prefixes.length, walked.bad, complaints]).toEqual([3, 0, []]);
+    const { walked, warnings } = read(version, [{ n: 9 }, { n: 3 }, { n: 6 }]);
+    expect([walked.content.prefixes.length, walked.bad, warnings]).toEqual([3, 0, []]);
   });
 });
 

@@ -10,22 +10,22 @@ import { MAX_AGE } from '../../../packet/ospf/numbers.ts';
 /** Files a copy of the LSA. @param flooded by the neighbour, not issued here */
 export function install(s: Speaker, area: AreaState, lsa: Lsa, own: boolean, flooded: boolean): StoredLsa {
   const { old, stored } = put(area.lsdb, lsa, own, s.now, flooded);
-  if (!own) tell(s, area, old, stored);
+  if (!own) emitChange(s, area, old, stored);
   return stored;
 }
 
 /** The LSA is gone from the database. */
 export function uninstall(s: Speaker, area: AreaState, lsa: StoredLsa): void {
   remove(area.lsdb, lsa);
-  if (!lsa.own) tell(s, area, lsa, undefined);
+  if (!lsa.own) emitChange(s, area, lsa, undefined);
 }
 
-const says = (lsa: StoredLsa | undefined): Uint8Array | undefined =>
+const validContent = (lsa: StoredLsa | undefined): Uint8Array | undefined =>
   lsa && !atEnd(lsa) ? lsa.raw.subarray(LSA_HEADER_LENGTH) : undefined;
 
 /** An LSA at MaxAge says nothing any more, although it stays until the neighbour has acknowledged it. */
-function tell(s: Speaker, area: AreaState, old: StoredLsa | undefined, next: StoredLsa | undefined): void {
-  const [before, after] = [says(old), says(next)];
+function emitChange(s: Speaker, area: AreaState, old: StoredLsa | undefined, next: StoredLsa | undefined): void {
+  const [before, after] = [validContent(old), validContent(next)];
   if (before === after || (before && after && sameBytes(before, after))) return;
   const { type, lsId, advertisingRouter } = (next ?? old)!;
   s.effects.push({

@@ -5,7 +5,7 @@ import { setAge } from '../../../packet/ospf/lsa-header.ts';
 import { DO_NOT_AGE, MAX_AGE } from '../../../packet/ospf/numbers.ts';
 import { lsaKeyText } from '../../../packet/ospf/router-id.ts';
 import type { Lsa, LsaHeader } from '../../../packet/ospf/types.ts';
-import { type Room, hasRoomFor, newRoom } from '../../room.ts';
+import { type Headroom, hasHeadroomFor, newHeadroom } from '../../headroom.ts';
 import { LSDB_SHARE, MAX_AGE_DIFF_SECONDS, SWEEP_MS, TRANSMIT_DELAY_SECONDS } from '../constants.ts';
 
 export interface StoredLsa extends Lsa {
@@ -19,7 +19,7 @@ export interface StoredLsa extends Lsa {
   answeredAt: number;
 }
 
-export interface Lsdb extends Room {
+export interface Lsdb extends Headroom {
   readonly byKey: Map<string, StoredLsa>;
   /** When an LSA may have reached MaxAge, or may be forgotten; no sooner than SWEEP_MS after the last pass. */
   sweepAt: number;
@@ -29,7 +29,7 @@ export interface Lsdb extends Room {
 }
 
 export const newLsdb = (limit: number): Lsdb => ({
-  ...newRoom(limit, limit * LSDB_SHARE),
+  ...newHeadroom(limit, limit * LSDB_SHARE),
   byKey: new Map(),
   sweepAt: Infinity,
   sweptAt: -Infinity,
@@ -98,12 +98,12 @@ export function sweepBy(db: Lsdb, at: number): void {
 }
 
 /**
- * Whether there is room for an LSA, in place of the one that is stored, if any.
+ * Whether there is headroom for an LSA, in place of the one that is stored, if any.
  * @param length bytes
  * @param coming other LSAs that have been asked for
  */
-export const hasRoom = (db: Lsdb, length: number, stored: StoredLsa | undefined, coming = 0): boolean =>
-  hasRoomFor(db, length, db.byKey.size + coming, stored?.length);
+export const hasHeadroom = (db: Lsdb, length: number, stored: StoredLsa | undefined, coming = 0): boolean =>
+  hasHeadroomFor(db, length, db.byKey.size + coming, stored?.length);
 
 /** Files a copy. @returns what stood under the same key before */
 export function put(

@@ -32,7 +32,7 @@ export interface Neighbor {
   mtu: number;
   weAreMaster: boolean;
   ddSequence: number;
-  /** What is needed to tell a duplicate. */
+  /** What is needed to recognise a duplicate. */
   lastReceived: Pick<DatabaseDescription, 'initialize' | 'more' | 'master' | 'options' | 'sequence'> | undefined;
   lastSent: DatabaseDescription | undefined;
   /**

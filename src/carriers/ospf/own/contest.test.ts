@@ -21,14 +21,14 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     source: address(version.version === 2 ? '10.0.0.2' : 'fe80::2'),
     destination: version.destination,
   };
-  const wanted = (count: number): OwnLsa[] =>
+  const desired = (count: number): OwnLsa[] =>
     Array.from({ length: count }, (_, lsId) => ({ type, lsId, body: { kind: 'unknown', content: new Uint8Array(8) } }));
 
   /** Two routers that are Full; the first says this many LSAs. */
   function full(count: number): { readonly a: Router; readonly link: Link } {
     const a = new Router(testConfig(A, version));
     const link = new Link(a, new Router(testConfig(B, version)));
-    link.event(0, { type: 'originate', areaId: AREA, lsas: wanted(count) });
+    link.event(0, { type: 'originate', areaId: AREA, lsas: desired(count) });
     link.until('full', () => a.state === 'full');
     link.run(5000);
     return { a, link };

@@ -25,7 +25,7 @@ export function declareDue(c: Content): void {
 }
 
 /**
- * What is gone goes first, and leaves room. When a declaration is given up half-way, `declared` says what was taken
+ * What is gone goes first, and frees space. When a declaration is given up half-way, `declared` says what was taken
  * over, and the next one is compared with that.
  */
 function* takeOver(c: Content, { proxies, sids, routerAddresses }: Origination): Generator<void> {
@@ -51,12 +51,12 @@ function* takeOver(c: Content, { proxies, sids, routerAddresses }: Origination):
   c.others = c.config.dialect.others({ routerAddresses }, sids.length > 0);
   for (const area of areas) area.changedAt ??= c.now;
   const { family } = c.config.dialect;
-  const told = routerAddresses.filter((a) => a.family === family && isUnicastHost(a)).length;
-  if (told > 1)
+  const usable = routerAddresses.filter((a) => a.family === family && isUnicastHost(a)).length;
+  if (usable > 1)
     warnLimited(
       c,
       'originate.router-address-left-out',
-      { left: told - 1 },
+      { left: usable - 1 },
       'OSPF has room for one router address: the others are not advertised',
     );
 }
@@ -127,13 +127,13 @@ function sameDeclared(a: Entry, b: Entry): boolean {
 
 /** Adds, changes or (undefined) removes one entry of our LSAs in an area. */
 export function setEntry(c: Content, area: AreaContent, key: string, entry: Entry | undefined): void {
-  const sort = entry && c.config.dialect.sortOf(entry);
-  area.homeless.delete(key);
+  const lsaKind = entry && c.config.dialect.lsaKindOf(entry);
+  area.unplaced.delete(key);
   let freed = false;
-  // Declared after it was carried, or the other way round: it moves to an LSA of another sort.
-  for (const [name, placement] of area.placements) if (name !== sort && unplace(placement, key)) freed = true;
-  if (entry && !place(area.placements.get(sort!)!, key, entry)) {
-    area.homeless.set(key, entry);
+  // Declared after it was learned from another area, or the other way round: it moves to an LSA of another kind.
+  for (const [name, placement] of area.placements) if (name !== lsaKind && unplace(placement, key)) freed = true;
+  if (entry && !place(area.placements.get(lsaKind!)!, key, entry)) {
+    area.unplaced.set(key, entry);
     warnLimited(
       c,
       'originate.no-room',
@@ -142,19 +142,19 @@ export function setEntry(c: Content, area: AreaContent, key: string, entry: Entr
     );
   }
   area.changedAt ??= c.now;
-  if (freed) rehouse(c, area);
+  if (freed) retryUnplaced(c, area);
 }
 
-/** Room has become free: place what had none. */
-function rehouse(c: Content, area: AreaContent): void {
-  for (const [key, entry] of area.homeless) {
-    if (place(area.placements.get(c.config.dialect.sortOf(entry))!, key, entry)) area.homeless.delete(key);
+/** Space has become free: place what had none. */
+function retryUnplaced(c: Content, area: AreaContent): void {
+  for (const [key, entry] of area.unplaced) {
+    if (place(area.placements.get(c.config.dialect.lsaKindOf(entry))!, key, entry)) area.unplaced.delete(key);
   }
 }
 
-/** Whether our LSAs in the area say it, or would if there were room. */
-export const isSaid = (area: AreaContent, key: string): boolean =>
-  area.homeless.has(key) || [...area.placements.values()].some(({ whereIs }) => whereIs.has(key));
+/** Whether our LSAs in the area advertise it, or would if it fitted. */
+export const isAdvertised = (area: AreaContent, key: string): boolean =>
+  area.unplaced.has(key) || [...area.placements.values()].some(({ whereIs }) => whereIs.has(key));
 
 /**
  * Writes LSAs, a batch of entries at a time, and when all of an area are written hands them to the core. Nothing is
@@ -164,14 +164,15 @@ export function issueDue(c: Content): void {
   if (c.declaring) return;
   let left = BUILD_BATCH;
   for (const area of c.areas.values()) {
-    if (area.changedAt === undefined || (c.carry.queue.isBusy && c.now < area.changedAt + SETTLE_LIMIT_MS)) continue;
+    if (area.changedAt === undefined || (c.interArea.queue.isBusy && c.now < area.changedAt + SETTLE_LIMIT_MS))
+      continue;
     for (const placement of area.placements.values()) left = buildLsas(placement, c.config.routerId, left);
     if (left <= 0) return;
     issue(c, area);
   }
 }
 
-/** Everything that we say in the area. What a border router carries follows when it has learned it again. */
+/** Everything that we originate in the area. Inter-area copies follow when a border router has learned them again. */
 function issue(c: Content, area: AreaContent): void {
   area.changedAt = undefined;
   const placed = [...area.placements.values()].flatMap((placement) => placedLsas(placement, c.config.routerId));

@@ -5,7 +5,7 @@ import { lsaKeyText } from '../../../packet/ospf/router-id.ts';
 import { MIN_LS_INTERVAL_MS, SWEEP_MS } from '../constants.ts';
 import { type StoredLsa, isMaxAge } from '../lsdb/lsdb.ts';
 import { newNeighbor } from '../neighbor/neighbor.ts';
-import { flushUnknownBy, issueDue, recover, refreshDue, setWanted } from './own.ts';
+import { flushUnknownBy, issueDue, recover, refreshDue, setDesired } from './own.ts';
 import { topologyChanged } from './topology.ts';
 import { Router, testConfig } from '../simulation.fixture.ts';
 import { OSPFV2, type OwnLsa } from '../version.ts';
@@ -33,7 +33,7 @@ const earlier = (lsa: StoredLsa, sequence: number): StoredLsa => ({ ...lsa, sequ
 
 it('an instance of an earlier run is outbid: the next one has a higher number than it', () => {
   const { s, area, issueAt, stored } = scene();
-  setWanted(s, area, [LSA]);
+  setDesired(s, area, [LSA]);
   issueAt(1000);
   recover(s, area, earlier(stored(LSA), 77));
   issueAt(1000 + MIN_LS_INTERVAL_MS);
@@ -42,7 +42,7 @@ it('an instance of an earlier run is outbid: the next one has a higher number th
 
 it('our place in the topology, of an earlier run, waits until the neighbor is Full', () => {
   const { s, area, own, issueAt, stored } = scene();
-  setWanted(s, area, [LSA]);
+  setDesired(s, area, [LSA]);
   issueAt(1000);
   own.topology.set(keyOf(LSA), LSA);
   const neighbor = (area.neighbor = newNeighbor(NEIGHBOR, 0));
@@ -56,9 +56,9 @@ it('our place in the topology, of an earlier run, waits until the neighbor is Fu
   expect([...own.dirty]).toEqual([[keyOf(LSA), { at: 1000, force: true }]]);
 });
 
-it('and without a neighbor nothing is issued about it; what else is wanted does not wait', () => {
+it('and without a neighbor nothing is issued about it; what else is desired does not wait', () => {
   const { s, area, own, issueAt, stored } = scene();
-  setWanted(s, area, [LSA, OTHER]);
+  setDesired(s, area, [LSA, OTHER]);
   issueAt(1000);
   own.topology.set(keyOf(LSA), LSA);
   for (const lsa of [LSA, OTHER]) recover(s, area, earlier(stored(lsa), 77));
@@ -67,10 +67,10 @@ it('and without a neighbor nothing is issued about it; what else is wanted does 
 
 it('what nobody wants of an earlier run is flushed when the time of grace is over, and at once after that', () => {
   const { s, area, own, issueAt, stored } = scene();
-  setWanted(s, area, [LSA]);
+  setDesired(s, area, [LSA]);
   issueAt(1000);
   const left = stored(LSA);
-  own.wanted.clear();
+  own.desired.clear();
   own.flushUnknownFrom = 9000;
   recover(s, area, left);
   expect(own.dirty.get(keyOf(LSA))).toEqual({ at: 9000, force: false });
@@ -82,7 +82,7 @@ it('what nobody wants of an earlier run is flushed when the time of grace is ove
 
 it('the time of grace is only shortened, for what is unknown alone', () => {
   const { s, area, own, issueAt, stored } = scene();
-  setWanted(s, area, [LSA]);
+  setDesired(s, area, [LSA]);
   issueAt(1000);
   own.flushUnknownFrom = 9000;
   own.dirty.set(keyOf(LSA), { at: 9000, force: false });
@@ -99,7 +99,7 @@ it('the time of grace is only shortened, for what is unknown alone', () => {
 
 it('an LSA is issued again when its time has come, and looked for when the next one’s has', () => {
   const { s, area, own, issueAt, stored } = scene();
-  setWanted(s, area, [LSA, OTHER]);
+  setDesired(s, area, [LSA, OTHER]);
   issueAt(1000);
   const [first, second] = [LSA, OTHER].map((lsa) => own.issued.get(keyOf(lsa))!);
   [first!.refreshAt, second!.refreshAt] = [50_000, 70_000];
@@ -116,9 +116,9 @@ it('an LSA is issued again when its time has come, and looked for when the next 
 
 it('passes over the list are a while apart, and one that nobody wants any more is taken from it', () => {
   const { s, area, own, issueAt } = scene();
-  setWanted(s, area, [LSA, OTHER]);
+  setDesired(s, area, [LSA, OTHER]);
   issueAt(1000);
-  own.wanted.delete(keyOf(LSA));
+  own.desired.delete(keyOf(LSA));
   own.issued.get(keyOf(LSA))!.refreshAt = 50_000;
   own.issued.get(keyOf(OTHER))!.refreshAt = 50_001;
   s.now = 50_000;

@@ -1,6 +1,6 @@
-// This router's own LSAs in an area (RFC 2328 §12.4, §13.4, §14.1): what is wanted, issuing no more often than
+// This router's own LSAs in an area (RFC 2328 §12.4, §13.4, §14.1): the desired set, issuing no more often than
 // MinLSInterval, refresh, withdrawal, and recovery of what an earlier run left in the network: an instance that came
-// back newer than ours is outbid, one that is not wanted is flushed.
+// back newer than ours is outbid, one that is not desired is flushed.
 import { count, random, warnLimited } from '../../effects.ts';
 import { INITIAL_SEQUENCE, MAX_SEQUENCE } from '../../../packet/ospf/numbers.ts';
 import { decodeLsa, encodeLsa } from '../../../packet/ospf/lsa.ts';
@@ -27,22 +27,22 @@ import { satisfy } from '../exchange/requests.ts';
 import { advance } from '../../slices.ts';
 import type { AreaState, Speaker } from '../state.ts';
 import type { OwnLsa } from '../version.ts';
-import { isWanted, markDirty, ownKey, wantedNow, newIssue } from './state.ts';
+import { isDesired, markDirty, ownKey, desiredNow, newIssue } from './state.ts';
 
-/** LSAs of an earlier run that nobody wants are flushed from then on, if not before. */
+/** LSAs of an earlier run that are not desired are flushed from then on, if not before. */
 export function flushUnknownBy(area: AreaState, at: number): void {
   const { own } = area;
   if (at >= own.flushUnknownFrom) return;
   own.flushUnknownFrom = at;
-  for (const [key, due] of own.dirty) if (due.at > at && !isWanted(area, key)) markDirty(own, key, at);
+  for (const [key, due] of own.dirty) if (due.at > at && !isDesired(area, key)) markDirty(own, key, at);
 }
 
 /**
- * Sets everything that this router says in the area, beside its place in the topology. An LSA that is the same object
- * as before is left alone.
- * @param more follows: LSAs of an earlier run that are not wanted stay for the time of grace
+ * Sets everything that this router originates in the area, beside its place in the topology. An LSA that is the same
+ * object as before is left alone.
+ * @param more follows: LSAs of an earlier run that are not desired stay for the time of grace
  */
-export function setWanted(s: Speaker, area: AreaState, lsas: readonly OwnLsa[], more = false): void {
+export function setDesired(s: Speaker, area: AreaState, lsas: readonly OwnLsa[], more = false): void {
   area.own.takingOver = takeOver(s, area, lsas, more);
   takeOverDue(s, area);
 }
@@ -53,7 +53,7 @@ export function takeOverDue(_s: Speaker, { own }: AreaState): void {
 }
 
 /**
- * A step an LSA. When it is given up half-way, `wanted` says what was taken over, and the next set is compared with
+ * A step an LSA. When it is given up half-way, `desired` is what was taken over, and the next set is compared with
  * that.
  */
 function* takeOver(s: Speaker, area: AreaState, lsas: readonly OwnLsa[], more: boolean): Generator<void> {
@@ -62,15 +62,15 @@ function* takeOver(s: Speaker, area: AreaState, lsas: readonly OwnLsa[], more: b
   for (const lsa of lsas) {
     const key = lsaKeyText(ownKey(s, lsa));
     keys.add(key);
-    if (own.wanted.get(key) !== lsa) {
-      own.wanted.set(key, lsa);
+    if (own.desired.get(key) !== lsa) {
+      own.desired.set(key, lsa);
       markDirty(own, key, s.now + ISSUE_DELAY_MS);
     }
     yield;
   }
-  for (const key of own.wanted.keys()) {
+  for (const key of own.desired.keys()) {
     if (!keys.has(key)) {
-      own.wanted.delete(key);
+      own.desired.delete(key);
       markDirty(own, key, s.now + ISSUE_DELAY_MS);
     }
     yield;
@@ -78,15 +78,15 @@ function* takeOver(s: Speaker, area: AreaState, lsas: readonly OwnLsa[], more: b
   if (more) return;
   own.flushUnknownFrom = s.now;
   for (const lsa of lsdb.byKey.values()) {
-    if (lsa.own && !wantedNow(area, lsa.key)) markDirty(own, lsa.key, s.now + ISSUE_DELAY_MS);
+    if (lsa.own && !desiredNow(area, lsa.key)) markDirty(own, lsa.key, s.now + ISSUE_DELAY_MS);
     yield;
   }
 }
 
-/** Nothing is wanted any more (a clean stop). */
+/** No LSA is desired any more (a clean stop). */
 export function withdrawAll(s: Speaker, area: AreaState): void {
   const { own } = area;
-  own.wanted.clear();
+  own.desired.clear();
   own.topology.clear();
   own.flushUnknownFrom = s.now;
   own.takingOver = giveUp(s, area);
@@ -120,9 +120,9 @@ export function issueDue(s: Speaker, area: AreaState): void {
 }
 
 function issueOrWithdraw(s: Speaker, area: AreaState, key: string, force: boolean): void {
-  const wanted = wantedNow(area, key);
+  const desired = desiredNow(area, key);
   const stored = area.lsdb.byKey.get(key);
-  if (!wanted) {
+  if (!desired) {
     if (stored && !isMaxAge(stored, s.now)) withdraw(s, area, stored);
     return;
   }
@@ -132,7 +132,7 @@ function issueOrWithdraw(s: Speaker, area: AreaState, key: string, force: boolea
   if (s.now < earliest) return markDirty(area.own, key, earliest, force);
   if (issue.sequence === MAX_SEQUENCE) return wrap(s, area, key, stored);
   const sequence = issue.sequence === undefined ? INITIAL_SEQUENCE : issue.sequence + 1;
-  const lsa = encode(s, wanted, sequence);
+  const lsa = encode(s, desired, sequence);
   if (!force && stored && !isMaxAge(stored, s.now) && sameContent(stored, lsa)) return;
   count(s, 'own.issued');
   issue.sequence = sequence;
@@ -143,10 +143,10 @@ function issueOrWithdraw(s: Speaker, area: AreaState, key: string, force: boolea
   if (area.neighbor) satisfy(s, area, area.neighbor, key, lsa);
 }
 
-function encode(s: Speaker, wanted: OwnLsa, sequence: number): Lsa {
+function encode(s: Speaker, desired: OwnLsa, sequence: number): Lsa {
   const { version, privateTypes } = s.config;
-  const header = { age: 0, options: version.lsaOptions, sequence, ...ownKey(s, wanted) };
-  const lsa = decodeLsa(version.version, encodeLsa(version.version, header, wanted.body, privateTypes));
+  const header = { age: 0, options: version.lsaOptions, sequence, ...ownKey(s, desired) };
+  const lsa = decodeLsa(version.version, encodeLsa(version.version, header, desired.body, privateTypes));
   if (!lsa.ok) throw new Error(lsa.error.detail);
   return lsa.value;
 }
@@ -174,11 +174,11 @@ function wrap(s: Speaker, area: AreaState, key: string, stored: StoredLsa | unde
 
 function forget(s: Speaker, area: AreaState, key: string): void {
   area.own.issued.delete(key);
-  if (wantedNow(area, key)) markDirty(area.own, key, s.now);
+  if (desiredNow(area, key)) markDirty(area.own, key, s.now);
 }
 
 /**
- * An LSA of ours at MaxAge has left the database. If it is wanted (again), it goes on with the next sequence number:
+ * An LSA of ours at MaxAge has left the database. If it is desired (again), it goes on with the next sequence number:
  * others keep the flushed one for longer (ospfd for a minute), and the first sequence number would be the older one to
  * them. Only the highest has no next.
  */
@@ -187,7 +187,7 @@ export function forgotten(s: Speaker, area: AreaState, { key, sequence }: Stored
   if (sequence === MAX_SEQUENCE) return forget(s, area, key);
   const issue = own.issued.get(key) ?? newIssue(sequence);
   own.issued.set(key, issue);
-  if (wantedNow(area, key)) return markDirty(own, key, s.now);
+  if (desiredNow(area, key)) return markDirty(own, key, s.now);
   issue.refreshAt = s.now + SEQUENCE_KEPT_MS;
   own.refreshAt = Math.min(own.refreshAt, issue.refreshAt);
 }
@@ -201,7 +201,7 @@ export function recover(s: Speaker, area: AreaState, lsa: Lsa): void {
   const key = lsaKeyText(lsa);
   const issue = own.issued.get(key);
   if (issue) issue.sequence = lsa.sequence;
-  if (wantedNow(area, key)) {
+  if (desiredNow(area, key)) {
     countOutbid(s, area, key);
     // Our place in the topology follows when the neighbour is Full (topologyChanged).
     if (!own.topology.has(key) || area.neighbor?.state === 'full') markDirty(own, key, s.now, true);
@@ -213,7 +213,7 @@ export function recover(s: Speaker, area: AreaState, lsa: Lsa): void {
  * the newer one (RFC 2328 §13.1), but an ospfd that sees a difference other than 1 there (8.4.4) never asks for it.
  */
 export function outbid(s: Speaker, area: AreaState, key: string): void {
-  if (!wantedNow(area, key)) return;
+  if (!desiredNow(area, key)) return;
   countOutbid(s, area, key);
   markDirty(area.own, key, s.now, true);
 }
@@ -241,7 +241,7 @@ export function refreshDue(s: Speaker, area: AreaState): void {
   for (const [key, issue] of own.issued) {
     if (issue.refreshAt <= s.now) {
       issue.refreshAt = Infinity;
-      if (wantedNow(area, key)) markDirty(own, key, s.now, true);
+      if (desiredNow(area, key)) markDirty(own, key, s.now, true);
       else own.issued.delete(key);
     } else next = Math.min(next, issue.refreshAt);
   }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { prefixKey } from '../../../model/prefix.ts';
 import { DEFAULT_PRIVATE_TYPES, decodeBody } from '../../../packet/ospf/lsa.ts';
 import { lsaKeyText } from '../../../packet/ospf/router-id.ts';
-import { LSA_ROOM } from '../constants.ts';
+import { LSA_CAPACITY } from '../constants.ts';
 import { type AnyVersion, ContentAgent, DIALECTS, contentConfig, declaration, encoded } from '../content.fixture.ts';
 import type { PrefixEntry } from '../kinds/entries.ts';
 import { newPlacement, place, placedLsas, unplace } from './placement.ts';
@@ -17,7 +17,7 @@ const VERSIONS: readonly AnyVersion[] = [2, 3];
 const CORE = { 2: OSPFV2, 3: OSPFV3 } as const;
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
-const said = (agent: ContentAgent): readonly OwnLsa[] => agent.said.get(AREA)!;
+const said = (agent: ContentAgent): readonly OwnLsa[] => agent.advertised.get(AREA)!;
 const agentOf = (version: AnyVersion): ContentAgent => new ContentAgent(contentConfig(version, A, [AREA]));
 
 /** Prefixes in an LSA, as the receiver decodes them. */
@@ -37,7 +37,9 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     const prefixes = lsas.map((lsa) => prefixesIn(version, lsa));
     expect(new Set(prefixes.flat()).size).toBe(10_000);
     expect(prefixes.flat()).toHaveLength(10_000);
-    expect(Math.max(...lsas.map((lsa) => encoded(version, A, lsa).lsa.raw.length))).toBeLessThanOrEqual(LSA_ROOM + 20);
+    expect(Math.max(...lsas.map((lsa) => encoded(version, A, lsa).lsa.raw.length))).toBeLessThanOrEqual(
+      LSA_CAPACITY + 20,
+    );
     if (version === 2) expect(Math.max(...prefixes.map(({ length }) => length))).toBeLessThanOrEqual(71);
     expect(lsas.length).toBeLessThan(version === 2 ? 280 : 420);
   });
@@ -68,7 +70,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
 
   it('any sequence of changes: every entry is in one LSA, nothing else is, no LSA is too large, entries that stay do not move', () => {
     const dialect = DIALECTS[version];
-    const sort = dialect.sorts[version === 2 ? 'prefixes' : 'intra-area']!;
+    const lsaKind = dialect.lsaKinds[version === 2 ? 'prefixes' : 'intra-area']!;
     const entry = (n: number, long: boolean): PrefixEntry => {
       const { prefix, proxy } = declaration(version, [n]).proxies[0]!;
       return {
@@ -85,7 +87,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     const step = fc.record({ n: fc.nat(60), action: fc.constantFrom('short', 'long', 'remove') });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-        const placement = newPlacement(sort, sort.firstId(DEFAULT_PRIVATE_TYPES), 300);
+        const placement = newPlacement(lsaKind, lsaKind.firstId(DEFAULT_PRIVATE_TYPES), 300);
         const model = new Map<string, PrefixEntry>();
         for (const { n, action } of steps) {
           const changed = entry(n, action === 'long');
@@ -108,10 +110,10 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   it('a prefix for which there is no room is counted, waits, and is placed when room becomes free', () => {
-    const agent = new ContentAgent(contentConfig(version, A, [AREA], { areas: [{ areaId: AREA, room: 8 }] }));
+    const agent = new ContentAgent(contentConfig(version, A, [AREA], { areas: [{ areaId: AREA, capacity: 8 }] }));
     agent.declares(declaration(version, [1]));
     expect(agent.count('originate.no-room')).toBe(1);
-    expect(agent.content.areas.get(AREA)!.homeless.size).toBe(1);
+    expect(agent.content.areas.get(AREA)!.unplaced.size).toBe(1);
     expect(said(agent)).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 // Which of our LSAs says what. Placement is stable: an entry stays in its LSA for as long as it exists and fits, so
-// that one change floods one LSA; a new one goes to the LSA with the lowest link-state ID that has room. One placement
-// serves the LSAs of one sort in one area.
+// that one change floods one LSA; a new one goes to the LSA with the lowest link-state ID that has space. One placement
+// serves the LSAs of one kind in one area.
 import type { Entry } from '../kinds/entries.ts';
 import type { EntryLsa } from '../dialect.ts';
 import type { OwnLsa } from '../version.ts';
@@ -19,25 +19,25 @@ interface Slot {
 }
 
 export interface Placement {
-  readonly sort: EntryLsa;
+  readonly lsaKind: EntryLsa;
   /** Link-state ID of slot 0. */
   readonly firstId: number;
   /** Bytes of a body. */
-  readonly room: number;
+  readonly capacity: number;
   /** By number, without gaps; they may be empty. */
   readonly slots: Slot[];
   readonly whereIs: Map<string, Slot>;
   /** Slots that changed since their LSA was built. */
   readonly stale: Set<Slot>;
-  /** Below it no slot has room for the smallest entry that was seen. */
+  /** Below it no slot has space for the smallest entry that was seen. */
   openFrom: number;
   smallest: number;
 }
 
-export const newPlacement = (sort: EntryLsa, firstId: number, room: number): Placement => ({
-  sort,
+export const newPlacement = (lsaKind: EntryLsa, firstId: number, capacity: number): Placement => ({
+  lsaKind,
   firstId,
-  room,
+  capacity,
   slots: [],
   whereIs: new Map(),
   stale: new Set(),
@@ -45,15 +45,15 @@ export const newPlacement = (sort: EntryLsa, firstId: number, room: number): Pla
   smallest: Infinity,
 });
 
-const fits = ({ sort, room }: Placement, slot: Slot, size: number): boolean =>
-  slot.entries.size < sort.entries && sort.overhead + slot.used + size <= room;
+const fits = ({ lsaKind, capacity }: Placement, slot: Slot, size: number): boolean =>
+  slot.entries.size < lsaKind.entries && lsaKind.overhead + slot.used + size <= capacity;
 
-/** Adds or replaces an entry. @returns false when there is no room for it, and it is nowhere then */
+/** Adds or replaces an entry. @returns false when it fits nowhere, and it is in no LSA then */
 export function place(placement: Placement, key: string, entry: Entry): boolean {
-  const size = placement.sort.size(entry);
+  const size = placement.lsaKind.size(entry);
   const home = placement.whereIs.get(key);
   if (home) {
-    const free = placement.room - placement.sort.overhead - home.used + home.entries.get(key)!.size;
+    const free = placement.capacity - placement.lsaKind.overhead - home.used + home.entries.get(key)!.size;
     if (size <= free) {
       put(placement, home, key, { entry, size });
       return true;
@@ -88,7 +88,8 @@ function slotFor(placement: Placement, size: number): Slot | undefined {
     placement.openFrom++;
   for (let number = placement.openFrom; number < slots.length; number++)
     if (fits(placement, slots[number]!, size)) return slots[number];
-  if (slots.length >= placement.sort.lsas || placement.sort.overhead + size > placement.room) return undefined;
+  if (slots.length >= placement.lsaKind.lsas || placement.lsaKind.overhead + size > placement.capacity)
+    return undefined;
   const slot: Slot = { number: slots.length, entries: new Map(), used: 0, lsa: undefined };
   slots.push(slot);
   return slot;
@@ -121,10 +122,10 @@ export function buildLsas(placement: Placement, routerId: number, entries: numbe
   return left;
 }
 
-const build = ({ sort, firstId }: Placement, { number, entries }: Slot, routerId: number): OwnLsa => ({
-  type: sort.type,
+const build = ({ lsaKind, firstId }: Placement, { number, entries }: Slot, routerId: number): OwnLsa => ({
+  type: lsaKind.type,
   lsId: (firstId + number) >>> 0,
-  body: sort.body(
+  body: lsaKind.body(
     [...entries.values()].map(({ entry }) => entry),
     routerId,
   ),

@@ -1,4 +1,4 @@
-// The state of our own LSAs in an area: what is wanted, what was issued, and what must be issued anew (own.ts).
+// The state of our own LSAs in an area: the desired LSAs, those issued, and those to be issued anew (own.ts).
 import type { LsaKey } from '../../../packet/ospf/types.ts';
 import { type Contest, newContest } from '../../contest.ts';
 import type { OwnLsa } from '../version.ts';
@@ -20,9 +20,9 @@ export const newIssue = (sequence: number | undefined): Issue => ({
 
 export interface OwnState {
   /** What others decided to say, and our place in the topology, by key. */
-  readonly wanted: Map<string, OwnLsa>;
+  readonly desired: Map<string, OwnLsa>;
   topology: Map<string, OwnLsa>;
-  /** The rest of what was wanted last, which is being compared with what was wanted before. */
+  /** The rest of the last desired set, which is being compared with the one before. */
   takingOver: Iterator<void> | undefined;
   readonly issued: Map<string, Issue>;
   /** Keys to look at, and when; `force` issues even what is unchanged. */
@@ -30,8 +30,8 @@ export interface OwnState {
   issueAt: number;
   refreshAt: number;
   /**
-   * From when on LSAs under our name that nobody wants are flushed: not before we were told what to say, or they would
-   * flap at a restart.
+   * From when on LSAs under our name that we do not originate are flushed: not before the first declaration, or they
+   * would flap at a restart.
    */
   flushUnknownFrom: number;
   /** When an LSA of ours was outbid last, again and again: by another router that has our router ID. */
@@ -39,7 +39,7 @@ export interface OwnState {
 }
 
 export const newOwnState = (): OwnState => ({
-  wanted: new Map(),
+  desired: new Map(),
   topology: new Map(),
   takingOver: undefined,
   issued: new Map(),
@@ -60,11 +60,11 @@ export const ownKey = (s: { readonly config: { readonly routerId: number } }, { 
   advertisingRouter: s.config.routerId,
 });
 
-export const wantedNow = ({ own }: Owning, key: string): OwnLsa | undefined =>
-  own.topology.get(key) ?? own.wanted.get(key);
+export const desiredNow = ({ own }: Owning, key: string): OwnLsa | undefined =>
+  own.topology.get(key) ?? own.desired.get(key);
 
-/** Whether it is one of those that we originate, which there is always room for: a forged one must be outbid. */
-export const isWanted = (area: Owning, key: string): boolean => wantedNow(area, key) !== undefined;
+/** Whether we originate it. Such an LSA is stored whatever the headroom: a forged one must be outbid. */
+export const isDesired = (area: Owning, key: string): boolean => desiredNow(area, key) !== undefined;
 
 export function markDirty(own: OwnState, key: string, at: number, force = false): void {
   const before = own.dirty.get(key);

@@ -33,8 +33,8 @@ import { type Entry, type PrefixEntry, type RouteKind, type SidEntry, isSid, usa
 
 const EXTENDED_PREFIX_OPAQUE = 7;
 const TRAFFIC_ENGINEERING_OPAQUE = 1;
-/** Opaque IDs from here on hold what an agent between areas carries: the container does not say it. */
-const CARRIED_SIDS = 0x800000;
+/** Opaque IDs from here on are inter-area copies: the container has no field for that. */
+const INTER_AREA_SIDS = 0x800000;
 
 const HEADER = 4;
 const SID_SIZE = 24;
@@ -74,7 +74,7 @@ const PREFIXES: EntryLsa = {
 const sidLsa = (firstOpaqueId: number): EntryLsa => ({
   type: TYPE_V2.opaqueArea,
   firstId: ({ opaqueType }) => opaqueLsId(opaqueType, firstOpaqueId),
-  lsas: CARRIED_SIDS,
+  lsas: INTER_AREA_SIDS,
   entries: Infinity,
   overhead: HEADER,
   size: () => SID_SIZE,
@@ -84,8 +84,8 @@ const sidLsa = (firstOpaqueId: number): EntryLsa => ({
 export const DIALECT_V2: Dialect = {
   version: 2,
   family: 4,
-  sorts: { prefixes: PREFIXES, sids: sidLsa(0), 'carried-sids': sidLsa(CARRIED_SIDS) },
-  sortOf: (entry) => (!isSid(entry) ? 'prefixes' : entry.route === 'inter-area' ? 'carried-sids' : 'sids'),
+  lsaKinds: { prefixes: PREFIXES, sids: sidLsa(0), 'inter-area-sids': sidLsa(INTER_AREA_SIDS) },
+  lsaKindOf: (entry) => (!isSid(entry) ? 'prefixes' : entry.route === 'inter-area' ? 'inter-area-sids' : 'sids'),
   lowestCounts: (key) => key.type >= TYPE_V2.opaqueLink && opaqueTypeOf(key) === EXTENDED_PREFIX_OPAQUE,
   walk,
   read: (lsa, body, options) => readBody(READERS, lsa, body, options),
@@ -104,7 +104,7 @@ function walk(lsa: LsaKey & { readonly raw: Uint8Array }, options: ReadOptions):
     const route = lsa.type === TYPE_V2.opaqueAs ? 'external' : ROUTE_KIND[routeType];
     if (route)
       return { route, metric: SIGNALLING_METRIC, node: (flags & nodeFlag) !== 0, attached: (flags & attach) !== 0 };
-    options.complain('unknown-route-type');
+    options.warn('unknown-route-type');
     return undefined;
   });
 }
@@ -113,16 +113,16 @@ const READERS: Readers = {
   'router-v2': readRouter,
   'network-v2': readNetwork,
   'traffic-engineering-v2': readRouterAddress,
-  private: ({ container }, lsa, { sidBehaviors, complain }) => {
+  private: ({ container }, lsa, { sidBehaviors, warn }) => {
     const decoded = decodeSidContainer(container);
     if (!decoded.ok) {
-      complain('bad-container');
+      warn('bad-container');
       return NOTHING;
     }
-    const route: RouteKind = opaqueIdOf(lsa) >= CARRIED_SIDS ? 'inter-area' : 'intra-area';
+    const route: RouteKind = opaqueIdOf(lsa) >= INTER_AREA_SIDS ? 'inter-area' : 'intra-area';
     const known = decoded.value.sids.filter(({ behavior }) => sidBehaviors.includes(behavior));
     const usable = known.filter(usableSid);
-    if (usable.length < known.length) complain('unusable-sid');
+    if (usable.length < known.length) warn('unusable-sid');
     return {
       ...NOTHING,
       sids: usable.map(({ sid, locator, behavior }) => ({ sid, locator, behavior, algorithm: 0, route })),
@@ -135,7 +135,7 @@ const STUB = 3;
 const TRANSIT = 2;
 const networkNode = (designatedRouter: number): string => `n${designatedRouter}`;
 
-function readRouter({ links }: RouterLsaV2, { advertisingRouter }: LsaKey, { complain }: ReadOptions): LsaContent {
+function readRouter({ links }: RouterLsaV2, { advertisingRouter }: LsaKey, { warn }: ReadOptions): LsaContent {
   const stubs: PrefixEntry[] = [];
   const ends: string[] = [];
   let hostAddress: IpAddress | undefined;
@@ -144,7 +144,7 @@ function readRouter({ links }: RouterLsaV2, { advertisingRouter }: LsaKey, { com
     else if (type !== STUB) ends.push(routerNode(linkId));
     else {
       const prefix = masked(linkId, linkData);
-      if (!prefix) complain('bad-mask');
+      if (!prefix) warn('bad-mask');
       else stubs.push(plainEntry(prefix, metric, 'intra-area'));
       // A router ID is an address where the router says so by a host route.
       if (prefix?.length === 32 && linkId === advertisingRouter && isUnicastHost(prefix.address))
@@ -159,9 +159,9 @@ function readRouter({ links }: RouterLsaV2, { advertisingRouter }: LsaKey, { com
   };
 }
 
-function readNetwork({ mask, attachedRouters }: NetworkLsaV2, { lsId }: LsaKey, { complain }: ReadOptions): LsaContent {
+function readNetwork({ mask, attachedRouters }: NetworkLsaV2, { lsId }: LsaKey, { warn }: ReadOptions): LsaContent {
   const prefix = masked(lsId, mask);
-  if (!prefix) complain('bad-mask');
+  if (!prefix) warn('bad-mask');
   const node = { name: networkNode(lsId), links: attachedRouters.map(routerNode), transit: true };
   return { prefixes: prefix ? [plainEntry(prefix, 0, 'intra-area')] : [], sids: [], node };
 }

@@ -1,7 +1,7 @@
-// OSPFv3: sender prefixes in E-Intra-Area-Prefix-LSAs, and in E-Inter-Area-Prefix-LSAs where an agent carries them into
-// another area (RFC 8362; PNC §5.3); SIDs in SRv6 Locator LSAs (RFC 9513). All of it is for signalling only: prefixes
-// have the NU-bit, which takes them out of unicast routing (RFC 5340 §A.4.1.1), and the metric LSInfinity; locators
-// have a metric that MUST be taken for unreachable (RFC 9513 §7.1).
+// OSPFv3: sender prefixes in E-Intra-Area-Prefix-LSAs, and in E-Inter-Area-Prefix-LSAs where an agent advertises them
+// into another area (RFC 8362; PNC §5.3); SIDs in SRv6 Locator LSAs (RFC 9513). All of it is for signalling only:
+// prefixes have the NU-bit, which takes them out of unicast routing (RFC 5340 §A.4.1.1), and the metric LSInfinity;
+// locators have a metric that MUST be taken for unreachable (RFC 9513 §7.1).
 import { isUnicastHost } from '../../../model/address.ts';
 import { prefixKey } from '../../../model/prefix.ts';
 import { extendedLsaPrefixLength } from '../../../packet/ospf/lsa/extended-lsa.ts';
@@ -111,8 +111,8 @@ function locators(sids: readonly SidEntry[]): Srv6Locator[] {
 export const DIALECT_V3: Dialect = {
   version: 3,
   family: 6,
-  sorts: { 'intra-area': INTRA_AREA, 'inter-area': INTER_AREA, sids: SIDS },
-  sortOf: (entry) => (isSid(entry) ? 'sids' : entry.route === 'inter-area' ? 'inter-area' : 'intra-area'),
+  lsaKinds: { 'intra-area': INTRA_AREA, 'inter-area': INTER_AREA, sids: SIDS },
+  lsaKindOf: (entry) => (isSid(entry) ? 'sids' : entry.route === 'inter-area' ? 'inter-area' : 'intra-area'),
   lowestCounts: ({ type }) => (type & U_BIT) !== 0 && EXTENDED_FUNCTIONS.has(lsaFunction(type)),
   walk,
   read: (lsa, body, options) => readBody(READERS, lsa, body, options),
@@ -192,7 +192,7 @@ function walk(lsa: LsaKey & { readonly raw: Uint8Array }, options: ReadOptions):
   return readPrefixTlvs(3, lsa.raw, extended.start, options, ({ type, metric, prefixOptions }) => {
     if (type === extended.tlv)
       return { route: extended.route, metric, node: (prefixOptions & PREFIX_OPTION.node) !== 0, attached: false };
-    options.complain('misplaced-tlv');
+    options.warn('misplaced-tlv');
     return undefined;
   });
 }
@@ -207,13 +207,13 @@ const LOCATOR_ROUTE: Readonly<Record<number, RouteKind>> = {
 function readSids(
   tlvs: readonly (Srv6Locator | UnknownTlv)[],
   lsa: LsaKey,
-  { sidBehaviors, complain }: ReadOptions,
+  { sidBehaviors, warn }: ReadOptions,
 ): SidEntry[] {
   const found = new Map<bigint, SidEntry>();
   for (const tlv of tlvs) {
     if (tlv.kind === 'unknown') continue;
     const route = lsa.type === TYPE_V3.srv6LocatorAs ? 'external' : LOCATOR_ROUTE[tlv.routeType];
-    if (!route) complain('unknown-route-type');
+    if (!route) warn('unknown-route-type');
     for (const subTlv of route ? tlv.subTlvs : []) {
       if (subTlv.kind !== 'end-sid' || !sidBehaviors.includes(subTlv.behavior)) continue;
       const entry = {
@@ -223,7 +223,7 @@ function readSids(
         algorithm: tlv.algorithm,
         route: route!,
       };
-      if (!usableSid(entry)) complain('unusable-sid');
+      if (!usableSid(entry)) warn('unusable-sid');
       else if (!found.has(entry.sid.value)) found.set(entry.sid.value, entry);
     }
   }

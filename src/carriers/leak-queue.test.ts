@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { CarryQueue } from './carry-queue.ts';
+import { LeakQueue } from './leak-queue.ts';
 
 const options = { batch: 2, settleMs: 1000 };
 
 it('decides about each marked key once, a batch a turn, and is due while there are more', () => {
-  const queue = new CarryQueue(options);
+  const queue = new LeakQueue(options);
   const decided: string[] = [];
   const decide = (key: string): number => (decided.push(key), Infinity);
   expect([queue.dueAt, queue.isBusy]).toEqual([Infinity, false]);
@@ -17,7 +17,7 @@ it('decides about each marked key once, a batch a turn, and is due while there a
 });
 
 it('comes back to a key when it is ripe, and not before', () => {
-  const queue = new CarryQueue(options);
+  const queue = new LeakQueue(options);
   queue.mark('a', 0);
   queue.take(0, () => queue.eligible('up:a', 0));
   expect([queue.dueAt, queue.isBusy]).toEqual([1000, false]);
@@ -30,7 +30,7 @@ it('comes back to a key when it is ripe, and not before', () => {
 });
 
 it('counts from when a place has become eligible, and anew after it was not', () => {
-  const queue = new CarryQueue(options);
+  const queue = new LeakQueue(options);
   expect([queue.eligible('up:a', 10), queue.eligible('up:a', 500), queue.eligible('down:a', 500)]).toEqual([
     1010, 1010, 1500,
   ]);

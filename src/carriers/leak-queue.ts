@@ -1,23 +1,23 @@
-// What a carrier that carries advertisements on (between levels, between areas) has to decide about: keys that have
-// changed, a batch a turn of the event loop, and those that are eligible but not for long enough. Which advertisement
-// is carried, and where to, is the carrier's.
+// What a router between IS-IS levels or OSPF areas has to decide about: keys that have changed, a batch per turn of the
+// event loop, and those that have not been eligible for long enough. Which advertisement is leaked, and into which
+// level or area, the carrier decides.
 
-export interface CarryQueueOptions {
+export interface LeakQueueOptions {
   /** Keys decided about in one turn. */
   readonly batch: number;
   /**
-   * How long something must be eligible before it is carried: what is about to be withdrawn, or said by somebody who
-   * comes first, is not.
+   * How long something must be eligible before it is leaked: long enough for a withdrawal, or for the advertisement of
+   * a router that comes first, to arrive.
    */
   readonly settleMs: number;
 }
 
 /**
- * Times are milliseconds of the carrier's own clock; a key names a prefix or a SID, a place one direction of carrying
+ * Times are milliseconds of the carrier's own clock; a key names a prefix or a SID, a place one direction of leaking
  * it.
  */
-export class CarryQueue {
-  readonly #options: CarryQueueOptions;
+export class LeakQueue {
+  readonly #options: LeakQueueOptions;
   readonly #dirty = new Set<string>();
   /** Not ripe yet, and when they will be. */
   readonly #later = new Map<string, number>();
@@ -25,7 +25,7 @@ export class CarryQueue {
   readonly #since = new Map<string, number>();
   #dueAt = Infinity;
 
-  constructor(options: CarryQueueOptions) {
+  constructor(options: LeakQueueOptions) {
     this.#options = options;
   }
 
@@ -62,14 +62,14 @@ export class CarryQueue {
     for (const at of this.#later.values()) this.#dueAt = Math.min(this.#dueAt, at);
   }
 
-  /** Something may be carried to this place. @returns when it has been so for long enough */
+  /** Something is eligible for this place. @returns when it will have been so for long enough */
   eligible(place: string, now: number): number {
     const since = this.#since.get(place) ?? now;
     this.#since.set(place, since);
     return since + this.#options.settleMs;
   }
 
-  /** Nothing may. */
+  /** Nothing is. */
   notEligible(place: string): void {
     this.#since.delete(place);
   }

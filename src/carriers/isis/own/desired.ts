@@ -10,26 +10,26 @@ import { markDirty } from './own.ts';
 import { type Originated, type OriginatedPrefix, isOriginatedSid, sameOriginated } from './placement.ts';
 import { type OriginatedSid, declaredSid } from '../kinds/sids.ts';
 import type { Speaker } from '../state.ts';
-import { wantedChanged } from '../leaking/offers.ts';
+import { desiredChanged } from '../leaking/offers.ts';
 import { setEntry } from './origination.ts';
 
 /** Sets the whole of what we declare. Prefixes and SIDs that differ from before wait to be placed (placeDue). */
-export function setWanted(s: Speaker, origination: Origination): void {
+export function setDesired(s: Speaker, origination: Origination): void {
   const { proxies, sids, routerAddresses } = origination;
-  const wanted = new Map<string, Originated>([...wantedPrefixes(s, proxies), ...wantedSids(s, sids)]);
-  for (const key of s.wanted.keys()) if (!wanted.has(key)) s.unplaced.set(key, undefined);
-  for (const [key, p] of wanted) {
-    const before = s.wanted.get(key);
-    if (!before || !sameOriginated(before, p)) s.unplaced.set(key, p);
+  const desired = new Map<string, Originated>([...desiredPrefixes(s, proxies), ...desiredSids(s, sids)]);
+  for (const key of s.desired.keys()) if (!desired.has(key)) s.pending.set(key, undefined);
+  for (const [key, p] of desired) {
+    const before = s.desired.get(key);
+    if (!before || !sameOriginated(before, p)) s.pending.set(key, p);
   }
-  const hasSids = (map: Speaker['wanted']): boolean => [...map.values()].some(isOriginatedSid);
-  const addresses: NodeAddresses = wantedAddresses(s, routerAddresses);
+  const hasSids = (map: Speaker['desired']): boolean => [...map.values()].some(isOriginatedSid);
+  const addresses: NodeAddresses = desiredAddresses(s, routerAddresses);
   const identity = identityIn(origination);
   const same =
     sameAddresses(addresses, s.routerAddresses) &&
     sameAddresses(identity, s.identity) &&
-    hasSids(wanted) === hasSids(s.wanted);
-  s.wanted = wanted;
+    hasSids(desired) === hasSids(s.desired);
+  s.desired = desired;
   s.routerAddresses = addresses;
   s.identity = identity;
   if (!same) for (const { own } of s.levels.values()) markDirty(own, 0, s.now + ISSUE_DELAY_MS);
@@ -54,28 +54,28 @@ function identityIn({ identity = [], routerAddresses, proxies, sids }: Originati
 }
 
 /** Of two proxies for one prefix the lower address wins (decision D7). */
-function wantedPrefixes(s: Speaker, proxies: readonly ProxyPrefix[]): Map<string, OriginatedPrefix> {
-  const wanted = new Map<string, OriginatedPrefix>();
+function desiredPrefixes(s: Speaker, proxies: readonly ProxyPrefix[]): Map<string, OriginatedPrefix> {
+  const desired = new Map<string, OriginatedPrefix>();
   const flags = flagsOf(s.config.pncFlagBit);
   for (const { prefix, proxy } of proxies) {
     const key = prefixKey(prefix);
-    const known = wanted.get(key);
+    const known = desired.get(key);
     const other = known && (known.source6 ?? known.source4)!;
     if (other) {
       count(s, 'originate.duplicate-prefix');
       if (compareAddresses(other, proxy) <= 0) continue;
     }
     const source = proxy.family === 4 ? { source4: proxy } : { source6: proxy };
-    wanted.set(key, { key, prefix, down: false, external: false, flags, ...source });
+    desired.set(key, { key, prefix, down: false, external: false, flags, ...source });
   }
-  return wanted;
+  return desired;
 }
 
-function wantedSids(s: Speaker, sids: readonly SidAdvertisement[]): Map<string, OriginatedSid> {
-  const wanted = new Map<string, OriginatedSid>();
+function desiredSids(s: Speaker, sids: readonly SidAdvertisement[]): Map<string, OriginatedSid> {
+  const desired = new Map<string, OriginatedSid>();
   for (const sid of sids) {
     const declared = declaredSid(sid);
-    if (declared) wanted.set(declared.key, declared);
+    if (declared) desired.set(declared.key, declared);
     else
       warnLimited(
         s,
@@ -84,11 +84,11 @@ function wantedSids(s: Speaker, sids: readonly SidAdvertisement[]): Map<string, 
         'a SID that is not in its locator, or whose locator has no length, is not advertised',
       );
   }
-  return wanted;
+  return desired;
 }
 
 /** TLVs 134 and 140 name one address each: the first of its family. */
-function wantedAddresses(s: Speaker, addresses: Origination['routerAddresses']): NodeAddresses {
+function desiredAddresses(s: Speaker, addresses: Origination['routerAddresses']): NodeAddresses {
   const usable = addresses.filter(isUnicastHost);
   const [v4, v6] = ([4, 6] as const).map((family) => usable.find((a) => a.family === family));
   const dropped = addresses.length - (v4 ? 1 : 0) - (v6 ? 1 : 0);
@@ -105,10 +105,10 @@ function wantedAddresses(s: Speaker, addresses: Origination['routerAddresses']):
 /** Places a batch of what changed. */
 export function placeDue(s: Speaker): void {
   let left = PLACE_BATCH;
-  for (const [key, p] of s.unplaced) {
+  for (const [key, p] of s.pending) {
     if (left-- === 0) return;
-    s.unplaced.delete(key);
+    s.pending.delete(key);
     for (const level of s.levels.values()) setEntry(s, level, key, p);
-    if (!p) wantedChanged(s, key);
+    if (!p) desiredChanged(s, key);
   }
 }

@@ -46,7 +46,7 @@ describe('a change', () => {
     simulation.run(1000);
     const before = a.count('isis.own.issued');
     a.event(originate(next));
-    expect(a.speaker.unplaced.size > 0).toBe(issued > 0);
+    expect(a.speaker.pending.size > 0).toBe(issued > 0);
     simulation.run(1000);
     expect([a.count('isis.own.issued') - before, b.prefixes().length]).toEqual([issued, next.length]);
   });
