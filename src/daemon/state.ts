@@ -140,7 +140,7 @@ async function ports(m: StateModules): Promise<PortState[]> {
     const planned = m.desired()?.ports.find((p) => p.interface === port.interface);
     const thresholds = planned ?? declaredThresholds(port);
     const root = qdiscs.find((q: Qdisc) => q.ifindex === link?.ifindex && q.parent === TC_H.ROOT);
-    const table = m.dataplane()?.congestedNode?.table;
+    const table = m.dataplane()?.congestedNode?.ports;
     const stats = planned && table?.stats(planned.ifindex);
     const measure = planned && table?.measure(planned.ifindex);
     return {

@@ -13,37 +13,25 @@ import {
 import { prefixKey } from '../kernel/dataplane/layout.ts';
 import type { DesiredState, EndConSidPlan, GuardAllowPlan, GuardPlan } from '../plan/desired.ts';
 import { attachment } from './attachments.ts';
-import { type Feature, type FeatureKind, type FeatureModules, learnedTable, reconciledTable } from './feature.ts';
-import type { ObjectStatus } from './operations.ts';
+import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
+import type { TableCodec } from './map-table.ts';
 import type { Reconciler } from './reconciler.ts';
 
 type GuardDesired = Pick<DesiredState, 'guards' | 'guardAllow' | 'endConSids'>;
 
-export class BorderGuard implements Feature {
-  readonly object: BpfObject;
+export class BorderGuard extends Feature {
   readonly #ports: Reconciler<GuardPlan>;
   readonly #allow: Readonly<Record<GuardAllowPlan['direction'], Reconciler<GuardAllowPlan>>>;
   readonly #endCon: Reconciler<EndConSidPlan>;
-  #mayForget = false;
 
-  constructor(object: BpfObject, modules: FeatureModules) {
-    this.object = object;
-    const codec = { kind: 'guard-port', key: (g: GuardPlan) => guardPortKey(g.ifindex), value: encodeGuardPort };
-    this.#ports = reconciledTable<GuardPlan>(object.map(GUARD_MAPS.ports), codec, modules);
-    const allow = (map: string) =>
-      reconciledTable<GuardAllowPlan>(
-        object.map(map),
-        { kind: 'guard-allow', key: (a) => prefixKey(a.prefix), value: (a) => encodeAllowed(a.prefix) },
-        modules,
-      );
-    this.#allow = { inbound: allow(GUARD_MAPS.allowInbound), outbound: allow(GUARD_MAPS.allowOutbound) };
-    const endCon = { kind: 'guard-end-con', key: (s: EndConSidPlan) => endConKey(s.sid), value: () => END_CON_VALUE };
-    this.#endCon = learnedTable<EndConSidPlan>(
-      object.map(GUARD_MAPS.endConSids),
-      endCon,
-      modules,
-      () => this.#mayForget,
-    );
+  constructor(object: BpfObject, dependencies: FeatureDependencies) {
+    super(object, dependencies);
+    this.#ports = this.table(object.map(GUARD_MAPS.ports), PORTS);
+    this.#allow = {
+      inbound: this.table(object.map(GUARD_MAPS.allowInbound), ALLOWED),
+      outbound: this.table(object.map(GUARD_MAPS.allowOutbound), ALLOWED),
+    };
+    this.#endCon = this.learnedTable(object.map(GUARD_MAPS.endConSids), END_CON_SIDS);
   }
 
   apply({ guards, guardAllow = [], endConSids }: GuardDesired): void {
@@ -61,34 +49,28 @@ export class BorderGuard implements Feature {
       attachment(GUARD_PROGRAMS.egress, g, 'egress'),
     ]);
   }
-
-  status(): ObjectStatus[] {
-    return this.#reconcilers().flatMap((r) => r.status().filter((s) => s.state !== 'done'));
-  }
-
-  fullPass(): void {
-    for (const reconciler of this.#reconcilers()) reconciler.fullPass();
-  }
-
-  forgetUnknown(): void {
-    this.#mayForget = true;
-    this.#endCon.fullPass();
-  }
-
-  close(): void {
-    for (const reconciler of this.#reconcilers()) reconciler.close();
-    this.object.close();
-  }
-
-  #reconcilers() {
-    return [this.#ports, this.#allow.inbound, this.#allow.outbound, this.#endCon];
-  }
 }
+
+const PORTS: TableCodec<GuardPlan> = {
+  kind: 'guard-port',
+  key: (g) => guardPortKey(g.ifindex),
+  value: encodeGuardPort,
+};
+const ALLOWED: TableCodec<GuardAllowPlan> = {
+  kind: 'guard-allow',
+  key: (a) => prefixKey(a.prefix),
+  value: (a) => encodeAllowed(a.prefix),
+};
+const END_CON_SIDS: TableCodec<EndConSidPlan> = {
+  kind: 'guard-end-con',
+  key: (s) => endConKey(s.sid),
+  value: () => END_CON_VALUE,
+};
 
 export const borderGuard: FeatureKind<BorderGuard> = {
   name: 'border-guard',
   objectFile: 'guard.bpf.o',
   scratchMaps: [],
-  wanted: (desired) => desired.guards.length > 0,
-  open: (object, modules) => new BorderGuard(object, modules),
+  desired: (state) => state.guards.length > 0,
+  open: (object, dependencies) => new BorderGuard(object, dependencies),
 };

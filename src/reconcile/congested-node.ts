@@ -2,7 +2,6 @@
 // END.CON SIDs), how notifications are built, the detector at the ports' egress and the builder at the loopback
 // interface's ingress. What they say of themselves is read here: each notification as it is sent, and the flow table.
 import { randomBytes } from 'node:crypto';
-import type { BpfMap } from '../kernel/bpf/map.ts';
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import { type RingBufferReader, openRingBuffer } from '../kernel/bpf/ring-buffer.ts';
 import {
@@ -52,17 +51,9 @@ import type {
   SenderProxyPlan,
 } from '../plan/desired.ts';
 import { LOOPBACK, attachment } from './attachments.ts';
-import {
-  type Feature,
-  type FeatureKind,
-  type FeatureModules,
-  configurationOperations,
-  learnedTable,
-  reconciledTable,
-} from './feature.ts';
+import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
 import type { TableCodec } from './map-table.ts';
-import type { ObjectStatus } from './operations.ts';
-import { Reconciler } from './reconciler.ts';
+import type { Reconciler } from './reconciler.ts';
 
 /**
  * Of the one large table, for whose completeness nothing waits. No fewer than learning hands over in a step, so that
@@ -84,9 +75,9 @@ export type CongestedNodeShare = Pick<
 /** A flow whose sender was told to pause or to slow down, and has not been told otherwise since. */
 export type SlowedFlow = EgressFlow & { readonly told: ToldSender };
 
-export class CongestedNode implements Feature {
-  readonly object: BpfObject;
-  readonly table: EgressPortTable;
+export class CongestedNode extends Feature {
+  /** Thresholds and measurements of the watched ports. */
+  readonly ports: EgressPortTable;
   readonly #count: Count;
   readonly #ports: Reconciler<EgressPortPlan>;
   readonly #senders: Reconciler<SenderProxyPlan>;
@@ -97,85 +88,27 @@ export class CongestedNode implements Feature {
   readonly #notifier: Reconciler<Notifier>;
   readonly #builder: Reconciler<Notifier>;
   readonly #readers = new Set<RingBufferReader>();
-  /**
-   * Until the carriers have had time to learn again, entries of an earlier run stay in force: a restart forgets
-   * nobody's proxy.
-   */
-  #mayForget = false;
 
-  constructor(object: BpfObject, modules: FeatureModules) {
-    this.object = object;
-    this.#count = modules.count;
+  constructor(object: BpfObject, dependencies: FeatureDependencies) {
+    super(object, dependencies);
+    this.#count = dependencies.count;
     const map = (name: keyof typeof EGRESS_MAPS) => object.map(EGRESS_MAPS[name]);
-    this.table = EgressPortTable.of(object);
-    this.#ports = reconciledTable<EgressPortPlan>(
-      this.table,
-      { kind: 'egress-port', key: (p) => u32Key(p.ifindex), value: encodeEgressPort },
-      modules,
-    );
-    const proxies = {
-      kind: 'sender-proxy',
-      fixed: true,
-      key: (s: SenderProxyPlan) => prefixKey(s.prefix),
-      value: senderValues(),
-    } as const;
-    this.#senders = this.#learnedTable(map('senderProxies'), proxies, modules, sameSender);
-    const sids = {
-      kind: 'end-con-sid',
-      key: (s: EndConSidPlan) => mappedAddress(s.sid),
-      value: (s: EndConSidPlan) => encodeEndCon(s.tenant),
-    };
-    this.#endConSids = this.#learnedTable(
-      map('endConSids'),
-      sids,
-      modules,
-      (a, b) => a.id === b.id && a.tenant === b.tenant,
-    );
-    this.#policies = reconciledTable<SenderPolicyPlan>(
-      map('senderPolicies'),
-      { kind: 'sender-policy', key: (p) => prefixKey(p.prefix), value: encodeSenderPolicy },
-      modules,
-    );
-    this.#capabilities = reconciledTable<SenderCapabilityPlan>(
-      map('senderCapabilities'),
-      { kind: 'sender-capability', key: (c) => mappedAddress(c.host), value: encodeSenderCapability },
-      modules,
-    );
-    this.#ownAddresses = reconciledTable<OwnAddressPlan>(
-      map('ownAddresses'),
-      { kind: 'own-address', key: (a) => mappedAddress(a.address), value: () => OWN_ADDRESS },
-      modules,
-    );
-    this.#notifier = new Reconciler(
-      configurationOperations<Notifier>({
-        kind: 'notifier',
-        map: map('config'),
-        value: notifierValue,
-        off: new Uint8Array(EGRESS_CONFIG_SIZE),
-      }),
-      modules,
-    );
-    this.#builder = new Reconciler(
-      configurationOperations<Notifier>({
-        kind: 'notice-builder',
-        map: object.map(NOTICE_CONFIG_MAP),
-        value: builderValue,
-        off: new Uint8Array(NOTICE_CONFIG_SIZE),
-      }),
-      modules,
-    );
-  }
-
-  #learnedTable<T extends { readonly id: string }>(
-    map: BpfMap,
-    codec: TableCodec<T>,
-    modules: FeatureModules,
-    same: (a: T, b: T) => boolean,
-  ): Reconciler<T> {
-    return learnedTable(map, codec, modules, () => this.#mayForget, {
-      same: (a, b) => same(a as T, b as T),
-      atOnce: SENDERS_AT_ONCE,
+    this.ports = EgressPortTable.of(object);
+    const off = new Uint8Array(EGRESS_CONFIG_SIZE);
+    this.#notifier = this.configuration({ kind: 'notifier', map: map('config'), value: notifierValue, off });
+    this.#builder = this.configuration({
+      kind: 'notice-builder',
+      map: object.map(NOTICE_CONFIG_MAP),
+      value: builderValue,
+      off: new Uint8Array(NOTICE_CONFIG_SIZE),
     });
+    this.#policies = this.table(map('senderPolicies'), SENDER_POLICIES);
+    this.#capabilities = this.table(map('senderCapabilities'), SENDER_CAPABILITIES);
+    this.#endConSids = this.learnedTable(map('endConSids'), END_CON_SIDS, { same: sameSid, atOnce: SENDERS_AT_ONCE });
+    this.#ownAddresses = this.table(map('ownAddresses'), OWN_ADDRESSES);
+    this.#ports = this.table(this.ports, PORTS);
+    const senders = { ...SENDER_PROXIES, value: senderValues() };
+    this.#senders = this.learnedTable(map('senderProxies'), senders, { same: sameSender, atOnce: SENDERS_AT_ONCE });
   }
 
   apply({
@@ -207,12 +140,6 @@ export class CongestedNode implements Feature {
     this.#senders.change(upserts, deletes);
   }
 
-  forgetUnknown(): void {
-    this.#mayForget = true;
-    this.#senders.fullPass();
-    this.#endConSids.fullPass();
-  }
-
   attachments({ ports, builder }: Pick<DesiredState, 'ports' | 'builder'>) {
     if (ports.length === 0 && !builder) return [];
     // The builder is first on the loopback interface: a proxy there sees finished notices only.
@@ -228,9 +155,12 @@ export class CongestedNode implements Feature {
    * close() of what is returned, or of this object.
    * @throws KernelError
    */
-  onNotification(listener: (sent: SentNotification) => void, modules: { readonly poller: Poller }): RingBufferReader {
+  onNotification(
+    listener: (sent: SentNotification) => void,
+    { poller }: { readonly poller: Poller },
+  ): RingBufferReader {
     const reader = openRingBuffer(this.object.map(EGRESS_MAPS.notifications), {
-      poller: modules.poller,
+      poller,
       onRecord: (data, offset, length) => {
         let sent: SentNotification;
         try {
@@ -272,33 +202,42 @@ export class CongestedNode implements Feature {
     return RESUME_ANSWERS[retval] ?? 'port-unknown';
   }
 
-  status(): ObjectStatus[] {
-    return this.#reconcilers().flatMap((r) => r.status().filter((s) => s.state !== 'done'));
-  }
-
-  fullPass(): void {
-    for (const reconciler of this.#reconcilers()) reconciler.fullPass();
-  }
-
-  close(): void {
+  override close(): void {
     for (const reader of this.#readers) reader.close();
-    for (const reconciler of this.#reconcilers()) reconciler.close();
-    this.object.close();
-  }
-
-  #reconcilers() {
-    return [
-      this.#notifier,
-      this.#builder,
-      this.#policies,
-      this.#capabilities,
-      this.#endConSids,
-      this.#ownAddresses,
-      this.#ports,
-      this.#senders,
-    ];
+    super.close();
   }
 }
+
+const PORTS: TableCodec<EgressPortPlan> = {
+  kind: 'egress-port',
+  key: (p) => u32Key(p.ifindex),
+  value: encodeEgressPort,
+};
+const SENDER_POLICIES: TableCodec<SenderPolicyPlan> = {
+  kind: 'sender-policy',
+  key: (p) => prefixKey(p.prefix),
+  value: encodeSenderPolicy,
+};
+const SENDER_CAPABILITIES: TableCodec<SenderCapabilityPlan> = {
+  kind: 'sender-capability',
+  key: (c) => mappedAddress(c.host),
+  value: encodeSenderCapability,
+};
+const OWN_ADDRESSES: TableCodec<OwnAddressPlan> = {
+  kind: 'own-address',
+  key: (a) => mappedAddress(a.address),
+  value: () => OWN_ADDRESS,
+};
+const END_CON_SIDS: TableCodec<EndConSidPlan> = {
+  kind: 'end-con-sid',
+  key: (s) => mappedAddress(s.sid),
+  value: (s) => encodeEndCon(s.tenant),
+};
+const SENDER_PROXIES = {
+  kind: 'sender-proxy',
+  fixed: true,
+  key: (s: SenderProxyPlan) => prefixKey(s.prefix),
+} as const satisfies Omit<TableCodec<SenderProxyPlan>, 'value'>;
 
 /** The value of a sender. Senders that follow each other mostly have the same proxy, and then the same bytes. */
 function senderValues(): (sender: SenderProxyPlan) => Uint8Array {
@@ -314,6 +253,8 @@ function senderValues(): (sender: SenderProxyPlan) => Uint8Array {
 function sameSender(a: SenderProxyPlan, b: SenderProxyPlan): boolean {
   return a.id === b.id && a.proxy?.value === b.proxy?.value && a.proxy?.family === b.proxy?.family;
 }
+
+const sameSid = (a: EndConSidPlan, b: EndConSidPlan): boolean => a.id === b.id && a.tenant === b.tenant;
 
 const isSlowed = (flow: EgressFlow): flow is SlowedFlow =>
   flow.told?.action === 'pause' || flow.told?.action === 'rate-reduce';
@@ -340,6 +281,6 @@ export const congestedNode: FeatureKind<CongestedNode> = {
   name: 'congested-node',
   objectFile: 'egress.bpf.o',
   scratchMaps: [EGRESS_MAPS.buffer],
-  wanted: (desired) => desired.ports.length > 0 || desired.builder !== undefined,
-  open: (object, modules) => new CongestedNode(object, modules),
+  desired: (state) => state.ports.length > 0 || state.builder !== undefined,
+  open: (object, dependencies) => new CongestedNode(object, dependencies),
 };

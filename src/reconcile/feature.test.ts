@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { BpfObject } from '../kernel/bpf/object.ts';
 import { manualClock } from '../model/clock.ts';
 import { ManualWork } from '../model/work.fixture.ts';
 import { silentLog } from '../model/log.ts';
-import { configurationOperations, learnedTable } from './feature.ts';
+import { Feature, configurationOperations, learnedTable } from './feature.ts';
 import type { Table } from './map-table.ts';
 
 /** A map with one entry, as the kernel makes it: zeros. */
@@ -86,4 +87,69 @@ test('what an earlier run had learned stays until the network has had time to te
   mayForget = true;
   reconciler.fullPass();
   expect([[...content.keys()], counted]).toEqual([[8, 9], ['reconcile.x.pruned']]);
+});
+
+describe('every feature', () => {
+  const codec = { kind: 'x', key: (o: { id: string }) => Uint8Array.of(Number(o.id)), value: () => Uint8Array.of(1) };
+
+  /** A map that refuses entry 9. */
+  const mapOf = (...keys: number[]) => {
+    const content = new Map(keys.map((key) => [key, 1]));
+    const map: Table = {
+      lookup: (key) => (content.has(key[0]!) ? Uint8Array.of(content.get(key[0]!)!) : undefined),
+      update: (key, value) => {
+        if (key[0] === 9) throw new Error('E2BIG');
+        content.set(key[0]!, value[0]!);
+      },
+      delete: (key) => content.delete(key[0]!),
+      keys: () => [...content.keys()].map((key) => Uint8Array.of(key)),
+    };
+    return { content, map };
+  };
+
+  class Example extends Feature {
+    readonly declared = mapOf(1, 2);
+    readonly taught = mapOf(1, 2);
+    readonly #declared = this.table(this.declared.map, codec);
+    readonly #taught = this.learnedTable(this.taught.map, codec);
+
+    apply(): void {
+      this.#declared.replace([{ id: '1' }, { id: '9' }]);
+      this.#taught.replace([{ id: '1' }]);
+    }
+    attachments = () => [];
+  }
+
+  const world = () => {
+    const clock = manualClock();
+    let closed = 0;
+    const object = { close: () => void closed++ } as unknown as BpfObject;
+    const work = new ManualWork();
+    const feature = new Example(object, { clock, work, log: silentLog, count: () => {} });
+    const keys = () => [feature.declared, feature.taught].map(({ content }) => [...content.keys()]);
+    return { clock, work, feature, keys, closed: () => closed };
+  };
+
+  test('names what the kernel refused, and nothing else', () => {
+    const { feature } = world();
+    feature.apply();
+    expect(feature.status()).toEqual([{ id: '9', state: 'failed', attempts: 1, error: 'E2BIG' }]);
+  });
+
+  test('prunes what was declared in a full pass, and what was learned once it may forget', () => {
+    const { feature, keys } = world();
+    feature.apply();
+    feature.fullPass();
+    expect(keys()).toEqual([[1], [1, 2]]);
+    feature.forgetUnknown();
+    expect(keys()).toEqual([[1], [1]]);
+  });
+
+  test('lets go of its object and tries nothing again once it is closed', () => {
+    const { clock, feature, closed } = world();
+    feature.apply();
+    feature.close();
+    clock.advance(1_000_000);
+    expect([closed(), feature.status()[0]?.attempts]).toEqual([1, 1]);
+  });
 });

@@ -15,7 +15,7 @@ interface Thing {
 
 const things = (count: number, size = 1): Thing[] => Array.from({ length: count }, (_, i) => ({ id: String(i), size }));
 
-function world(own: Partial<Operations<Thing>> = {}, options: Partial<ReconcilerOptions> = {}) {
+function world(own: Partial<Operations<Thing>> = {}, options: Partial<ReconcilerOptions<Thing>> = {}) {
   const updated: string[] = [];
   const counters = new Map<string, number>();
   const warned: object[] = [];
@@ -352,10 +352,7 @@ describe('retries', () => {
 
 describe('changes', () => {
   test('of objects that the caller takes for the same are not made', () => {
-    const { reconciler, updated } = world(
-      {},
-      { same: (a, b) => Math.sign((a as Thing).size) === Math.sign((b as Thing).size) },
-    );
+    const { reconciler, updated } = world({}, { same: (a, b) => Math.sign(a.size) === Math.sign(b.size) });
     reconciler.change([{ id: 'a', size: 1 }], []);
     reconciler.change([{ id: 'a', size: 7 }], []);
     expect(updated).toEqual(['a']);

@@ -14,7 +14,8 @@ export interface MapPin {
   readonly map: string;
 }
 
-interface Opened {
+/** A feature that is open, as far as its pins are concerned. */
+export interface Opened {
   readonly object: BpfObject;
   readonly scratchMaps: readonly string[];
 }

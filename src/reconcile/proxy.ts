@@ -2,6 +2,7 @@
 // the ingress of its ports. What it has learned about Queue Pairs is the program's own state: it is read here, and
 // swept. A congested node that sends Long-haul CNPs needs the Queue Pairs without being a proxy: then the program
 // learns, and no notice is for it.
+import type { BpfMap } from '../kernel/bpf/map.ts';
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import { prefixKey } from '../kernel/dataplane/layout.ts';
 import {
@@ -31,15 +32,9 @@ import {
 } from '../kernel/dataplane/queue-pairs.ts';
 import type { LearningPlan, ProxyPlan, QueuePairsPlan, TenantsPlan } from '../plan/desired.ts';
 import { LOOPBACK, attachment } from './attachments.ts';
-import {
-  type Feature,
-  type FeatureKind,
-  type FeatureModules,
-  configurationOperations,
-  reconciledTable,
-} from './feature.ts';
-import type { ObjectStatus } from './operations.ts';
-import { Reconciler } from './reconciler.ts';
+import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
+import type { TableCodec } from './map-table.ts';
+import type { Reconciler } from './reconciler.ts';
 import { TenantTables } from './tenants.ts';
 
 type Sender = ProxyPlan['senders'][number];
@@ -71,8 +66,7 @@ const DEFAULT_LEARNING: LearningPlan = {
   ports: [],
 };
 
-export class Proxy implements Feature {
-  readonly object: BpfObject;
+export class Proxy extends Feature {
   readonly #configuration: Reconciler<Configuration>;
   readonly #senders: Reconciler<Sender>;
   readonly #sources: Reconciler<Source>;
@@ -81,56 +75,25 @@ export class Proxy implements Feature {
   readonly #ports: Reconciler<PortRolePlan>;
   readonly #tenants: TenantTables;
 
-  constructor(object: BpfObject, modules: FeatureModules) {
-    this.object = object;
-    const map = (name: 'config' | 'senders' | 'sources' | 'learnedSenders' | 'instructions' | 'bucket' | 'portRoles') =>
+  constructor(object: BpfObject, dependencies: FeatureDependencies) {
+    super(object, dependencies);
+    const map = (name: 'config' | 'senders' | 'sources' | 'learnedSenders' | 'instructions' | 'portRoles') =>
       object.map(PROXY_MAPS[name]);
-    const value = (
-      { notices, learning: { ageingNs, reversePathCheck } }: Configuration,
-      before: Uint8Array | undefined,
-    ): Uint8Array => {
-      const learning = { ...DEFAULT_LEARNING_LIMITS, ageingNs, reversePathCheck };
-      if (!notices) return encodeLearningConfig(learning);
-      // A bucket at the old rate could be closed for as long as a token of that rate takes.
-      if (before && decodeProxyConfig(before)?.noticesPerSecond !== notices.noticesPerSecond)
-        map('bucket').update(PROXY_CONFIG_KEY, new Uint8Array(8));
-      return encodeProxyConfig({ ...notices, learning });
-    };
     const off = new Uint8Array(PROXY_CONFIG_SIZE);
-    this.#configuration = new Reconciler(
-      configurationOperations({ kind: 'proxy', map: map('config'), value, off }),
-      modules,
-    );
-    this.#instructions = new Reconciler(
-      configurationOperations<Instructions>({
-        kind: 'proxy-instructions',
-        map: map('instructions'),
-        value: ({ byLevel }) => encodeProxyInstructions(byLevel),
-        off: new Uint8Array(PROXY_INSTRUCTIONS_SIZE),
-      }),
-      modules,
-    );
-    this.#senders = reconciledTable<Sender>(
-      map('senders'),
-      { kind: 'proxy-sender', key: (s) => prefixKey(s.prefix), value: encodeProxySender },
-      modules,
-    );
-    this.#sources = reconciledTable<Source>(
-      map('sources'),
-      { kind: 'proxy-source', key: (s) => prefixKey(s.prefix), value: (s) => encodeProxySource(s.prefix) },
-      modules,
-    );
-    this.#tenants = new TenantTables(object, modules);
-    this.#learned = reconciledTable<LearnedSender>(
-      map('learnedSenders'),
-      { kind: 'learned-sender', key: (s) => prefixKey(s.prefix), value: (s) => encodeLearnedSender(s.prefix) },
-      modules,
-    );
-    this.#ports = reconciledTable<PortRolePlan>(
-      map('portRoles'),
-      { kind: 'port-role', key: portRoleKey, value: encodePortRole },
-      modules,
-    );
+    const value = configurationValue(object.map(PROXY_MAPS.bucket));
+    this.#configuration = this.configuration({ kind: 'proxy', map: map('config'), value, off });
+    this.#instructions = this.configuration({
+      kind: 'proxy-instructions',
+      map: map('instructions'),
+      value: ({ byLevel }: Instructions) => encodeProxyInstructions(byLevel),
+      off: new Uint8Array(PROXY_INSTRUCTIONS_SIZE),
+    });
+    this.#senders = this.table(map('senders'), SENDERS);
+    this.#sources = this.table(map('sources'), SOURCES);
+    this.#learned = this.table(map('learnedSenders'), LEARNED_SENDERS);
+    this.#ports = this.table(map('portRoles'), PORT_ROLES);
+    this.#tenants = new TenantTables(object, dependencies);
+    this.#tenants.reconcilers.forEach((reconciler) => this.keep(reconciler));
   }
 
   apply({ proxy, queuePairs, learning = DEFAULT_LEARNING, tenants }: Desired): void {
@@ -200,35 +163,36 @@ export class Proxy implements Feature {
     for (const map of LEARNED_MAPS) this.object.map(map).delete(encodeFlowKey(flow));
   }
 
-  #reconcilers(): readonly Pick<Reconciler<Sender>, 'status' | 'fullPass' | 'close'>[] {
-    return [
-      this.#configuration,
-      this.#instructions,
-      this.#senders,
-      this.#sources,
-      this.#learned,
-      this.#ports,
-      ...this.#tenants.reconcilers,
-    ];
-  }
-
-  status(): ObjectStatus[] {
-    return this.#reconcilers().flatMap((r) => r.status().filter((s) => s.state !== 'done'));
-  }
-
-  forgetUnknown(): void {
+  override forgetUnknown(): void {
+    super.forgetUnknown();
     this.#tenants.forgetUnknown();
   }
-
-  fullPass(): void {
-    for (const reconciler of this.#reconcilers()) reconciler.fullPass();
-  }
-
-  close(): void {
-    for (const reconciler of this.#reconcilers()) reconciler.close();
-    this.object.close();
-  }
 }
+
+const SENDERS: TableCodec<Sender> = { kind: 'proxy-sender', key: (s) => prefixKey(s.prefix), value: encodeProxySender };
+const SOURCES: TableCodec<Source> = {
+  kind: 'proxy-source',
+  key: (s) => prefixKey(s.prefix),
+  value: (s) => encodeProxySource(s.prefix),
+};
+const LEARNED_SENDERS: TableCodec<LearnedSender> = {
+  kind: 'learned-sender',
+  key: (s) => prefixKey(s.prefix),
+  value: (s) => encodeLearnedSender(s.prefix),
+};
+const PORT_ROLES: TableCodec<PortRolePlan> = { kind: 'port-role', key: portRoleKey, value: encodePortRole };
+
+/** @param bucket of the notices that are taken */
+const configurationValue =
+  (bucket: Pick<BpfMap, 'update'>) =>
+  ({ notices, learning: { ageingNs, reversePathCheck } }: Configuration, before?: Uint8Array): Uint8Array => {
+    const learning = { ...DEFAULT_LEARNING_LIMITS, ageingNs, reversePathCheck };
+    if (!notices) return encodeLearningConfig(learning);
+    // A bucket at the old rate could be closed for as long as a token of that rate takes.
+    if (before && decodeProxyConfig(before)?.noticesPerSecond !== notices.noticesPerSecond)
+      bucket.update(PROXY_CONFIG_KEY, new Uint8Array(8));
+    return encodeProxyConfig({ ...notices, learning });
+  };
 
 const noticesOf = ({
   address,
@@ -250,6 +214,6 @@ export const proxy: FeatureKind<Proxy> = {
   name: 'proxy',
   objectFile: 'proxy.bpf.o',
   scratchMaps: PROXY_SCRATCH_MAPS,
-  wanted: (desired) => desired.proxy !== undefined || desired.queuePairs !== undefined,
-  open: (object, modules) => new Proxy(object, modules),
+  desired: (state) => state.proxy !== undefined || state.queuePairs !== undefined,
+  open: (object, dependencies) => new Proxy(object, dependencies),
 };

@@ -7,12 +7,13 @@ import type { Count, Log } from '../model/log.ts';
 import { type Steps, type Work, advance } from '../model/work.ts';
 import { type ObjectStatus, type Operations, type Wanted, sameJson } from './operations.ts';
 
-export interface ReconcilerOptions {
+export interface ReconcilerOptions<T> {
   /** First pause after a failure and the longest one; it doubles in between. Milliseconds. */
   readonly retryMs: readonly [number, number];
   /** Time between full passes, milliseconds. */
   readonly fullPassMs: number;
-  readonly same?: (a: unknown, b: unknown) => boolean;
+  /** Whether an object is as it was; absent: by its text. */
+  readonly same?: (a: T, b: T) => boolean;
   /**
    * Objects that replace and change take within the call; the rest is work for later, nothing overtaking what was asked
    * for before. Absent: all of them, so that what comes after the call can rely on it.
@@ -20,7 +21,7 @@ export interface ReconcilerOptions {
   readonly atOnce?: number;
 }
 
-export interface ReconcilerModules {
+export interface ReconcilerDependencies {
   readonly clock: Clock;
   readonly work: Work;
   readonly log: Log;
@@ -41,11 +42,11 @@ interface Entry<T> {
 const STEP = 250;
 const BUDGET_MS = 2;
 
-const DEFAULTS: ReconcilerOptions = { retryMs: [100, 30_000], fullPassMs: 60_000 };
+const DEFAULTS: ReconcilerOptions<unknown> = { retryMs: [100, 30_000], fullPassMs: 60_000 };
 
 export class Reconciler<T extends { readonly id: string }> {
   readonly #operations: Operations<T>;
-  readonly #options: ReconcilerOptions;
+  readonly #options: ReconcilerOptions<T>;
   readonly #clock: Clock;
   readonly #work: Work;
   readonly #log: Log;
@@ -73,13 +74,17 @@ export class Reconciler<T extends { readonly id: string }> {
   #cancelFullPass: (() => void) | undefined;
   #closed = false;
 
-  constructor(operations: Operations<T>, modules: ReconcilerModules, options: Partial<ReconcilerOptions> = {}) {
+  constructor(
+    operations: Operations<T>,
+    dependencies: ReconcilerDependencies,
+    options: Partial<ReconcilerOptions<T>> = {},
+  ) {
     this.#operations = operations;
     this.#options = { ...DEFAULTS, ...options };
-    this.#clock = modules.clock;
-    this.#work = modules.work;
-    this.#log = modules.log;
-    this.#count = modules.count;
+    this.#clock = dependencies.clock;
+    this.#work = dependencies.work;
+    this.#log = dependencies.log;
+    this.#count = dependencies.count;
   }
 
   /**

@@ -25,14 +25,9 @@ import type {
   TunnelSourcePlan,
 } from '../plan/desired.ts';
 import { attachment } from './attachments.ts';
-import {
-  type Feature,
-  type FeatureKind,
-  type FeatureModules,
-  configurationOperations,
-  reconciledTable,
-} from './feature.ts';
-import { type ObjectStatus, sameJson } from './operations.ts';
+import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
+import type { TableCodec } from './map-table.ts';
+import { sameJson } from './operations.ts';
 import { Reconciler } from './reconciler.ts';
 import { type EndConRoute, sidRouteOperations } from './sid-routes.ts';
 
@@ -57,8 +52,7 @@ type Configuration = {
   readonly sharedIngress: boolean;
 } & Pick<Srv6Plan, 'ecnMode' | 'dscp'>;
 
-export class Srv6 implements Feature {
-  readonly object: BpfObject;
+export class Srv6 extends Feature {
   readonly #routes: SidRoutes;
   readonly #endCon: Reconciler<EndConRoute>;
   readonly #configuration: Reconciler<Configuration>;
@@ -66,39 +60,23 @@ export class Srv6 implements Feature {
   readonly #sources: Reconciler<TunnelSource>;
   readonly #local: Reconciler<Srv6Plan['localSources'][number]>;
 
-  constructor(object: BpfObject, routes: SidRoutes, modules: FeatureModules) {
-    this.object = object;
+  constructor(object: BpfObject, routes: SidRoutes, dependencies: FeatureDependencies) {
+    super(object, dependencies);
     this.#routes = routes;
     const map = (name: keyof typeof SRV6_MAPS) => object.map(SRV6_MAPS[name]);
     // A route that was not there when the facts were read is looked at again, though nothing else has changed.
-    this.#endCon = new Reconciler(sidRouteOperations(routes), modules, {
-      same: (a, b) => (b as EndConRoute).installed === true && sameJson(a, b),
+    const same = (a: EndConRoute, b: EndConRoute): boolean => b.installed === true && sameJson(a, b);
+    this.#endCon = this.keep(new Reconciler(sidRouteOperations(routes), dependencies, { same }));
+    const off = new Uint8Array(SRV6_CONFIG_SIZE);
+    this.#configuration = this.configuration<Configuration>({
+      kind: 'srv6',
+      map: map('config'),
+      value: encodeSrv6Config,
+      off,
     });
-    this.#configuration = new Reconciler(
-      configurationOperations<Configuration>({
-        kind: 'srv6',
-        map: map('config'),
-        value: encodeSrv6Config,
-        off: new Uint8Array(SRV6_CONFIG_SIZE),
-      }),
-      modules,
-    );
-    this.#sids = reconciledTable(
-      map('sids'),
-      { kind: 'sid', key: (s) => addressKey(s.sid), value: (s) => encodeSid(sidEntry(s)) },
-      modules,
-    );
-    const sources = {
-      kind: 'tunnel-source',
-      key: (s: TunnelSource) => tunnelKey(s.ingressIfindex, s.sender),
-      value: (s: TunnelSource) => addressKey(s.sid),
-    };
-    this.#sources = reconciledTable(map('tunnelSources'), sources, modules);
-    this.#local = reconciledTable(
-      map('localSources'),
-      { kind: 'local-source', key: (s) => addressKey(s.address), value: () => FLAG },
-      modules,
-    );
+    this.#sids = this.table(map('sids'), SIDS);
+    this.#sources = this.table(map('tunnelSources'), TUNNEL_SOURCES);
+    this.#local = this.table(map('localSources'), LOCAL_SOURCES);
   }
 
   apply(desired: Pick<DesiredState, 'srv6' | 'proxy' | 'queuePairs'>): void {
@@ -129,10 +107,6 @@ export class Srv6 implements Feature {
     ]);
   }
 
-  status(): ObjectStatus[] {
-    return this.#reconcilers().flatMap((r) => r.status().filter((s) => s.state !== 'done'));
-  }
-
   /** Why a SID of this router is not programmed; undefined: it is. */
   refusal(sid: string): string | undefined {
     return this.#endCon.status().find((s) => s.id === sid && s.state !== 'done')?.error;
@@ -148,20 +122,23 @@ export class Srv6 implements Feature {
     );
   }
 
-  fullPass(): void {
-    for (const reconciler of this.#reconcilers()) reconciler.fullPass();
-  }
-
-  close(): void {
-    for (const reconciler of this.#reconcilers()) reconciler.close();
+  override close(): void {
+    super.close();
     this.#routes.close();
-    this.object.close();
-  }
-
-  #reconcilers() {
-    return [this.#endCon, this.#configuration, this.#sids, this.#sources, this.#local];
   }
 }
+
+const SIDS: TableCodec<Sid> = { kind: 'sid', key: (s) => addressKey(s.sid), value: (s) => encodeSid(sidEntry(s)) };
+const TUNNEL_SOURCES: TableCodec<TunnelSource> = {
+  kind: 'tunnel-source',
+  key: (s) => tunnelKey(s.ingressIfindex, s.sender),
+  value: (s) => addressKey(s.sid),
+};
+const LOCAL_SOURCES: TableCodec<Srv6Plan['localSources'][number]> = {
+  kind: 'local-source',
+  key: (s) => addressKey(s.address),
+  value: () => FLAG,
+};
 
 /** What may be inside, of End.DT46 and its like. */
 const FAMILIES: Readonly<Record<DecapsulationBehavior, SidEntry['families']>> = {
@@ -216,6 +193,6 @@ export const srv6: FeatureKind<Srv6> = {
   name: 'srv6',
   objectFile: 'srv6.bpf.o',
   scratchMaps: SRV6_SCRATCH_MAPS,
-  wanted: (desired) => desired.srv6 !== undefined,
-  open: (object, modules) => new Srv6(object, SidRoutes.open(), modules),
+  desired: (state) => state.srv6 !== undefined,
+  open: (object, dependencies) => new Srv6(object, SidRoutes.open(), dependencies),
 };

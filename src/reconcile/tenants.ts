@@ -13,7 +13,7 @@ import {
 } from '../kernel/dataplane/tenants.ts';
 import { prefix } from '../model/prefix.ts';
 import type { TenantsPlan } from '../plan/desired.ts';
-import { type FeatureModules, configurationOperations, learnedTable, reconciledTable } from './feature.ts';
+import { type FeatureDependencies, configurationOperations, learnedTable, reconciledTable } from './feature.ts';
 import { Reconciler } from './reconciler.ts';
 
 interface Configuration {
@@ -37,12 +37,12 @@ export class TenantTables {
   #knewBefore: boolean;
   #plan: TenantsPlan | undefined;
 
-  constructor(object: BpfObject, modules: FeatureModules) {
+  constructor(object: BpfObject, dependencies: FeatureDependencies) {
     const map = (name: keyof typeof TENANT_MAPS) => object.map(TENANT_MAPS[name]);
     const off = new Uint8Array(TENANT_CONFIG_SIZE);
     this.#configuration = new Reconciler(
       configurationOperations<Configuration>({ kind: 'tenants', map: map('config'), value: encodeTenantConfig, off }),
-      modules,
+      dependencies,
     );
     this.#knewBefore = knowsTenants(map('config').lookup(TENANT_CONFIG_KEY));
     const sids = {
@@ -50,11 +50,11 @@ export class TenantTables {
       key: (s: Sid) => mappedAddress(s.sid),
       value: (s: Sid) => encodeTenant(s.tenant),
     };
-    this.#sids = learnedTable<Sid>(map('sids'), sids, modules, () => !this.#knewBefore);
+    this.#sids = learnedTable<Sid>(map('sids'), sids, dependencies, () => !this.#knewBefore);
     this.#ports = reconciledTable<Port>(
       map('ports'),
       { kind: 'tenant-port', key: (p) => tunnelKey(p.ingressIfindex, p.sender!), value: (p) => encodeTenant(p.tenant) },
-      modules,
+      dependencies,
     );
     this.reconcilers = [this.#configuration, this.#sids, this.#ports];
   }

@@ -188,7 +188,7 @@ describe('without a proxy', () => {
   });
 
   test('the program is at its interfaces, not at the loopback interface', () => {
-    expect(proxyFeature.wanted({ queuePairs: QUEUE_PAIRS, learning: LEARNING } as DesiredState)).toBe(true);
+    expect(proxyFeature.desired({ queuePairs: QUEUE_PAIRS, learning: LEARNING } as DesiredState)).toBe(true);
     expect(feature.attachments({ queuePairs: QUEUE_PAIRS, learning: LEARNING }).map((a) => a.id)).toEqual([
       'proxy@eth1/ingress',
       'proxy@eth2/ingress',

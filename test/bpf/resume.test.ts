@@ -151,7 +151,7 @@ test("LHCNP-9-f, LHCNP-5.5-h: a Resume takes of the port's tokens, and counts fo
   const flow = resumable(null);
   const others = (n: number) => ({ ...flow, destinationQpn: 1000 + n });
   const change = (changed: Partial<EgressPortPlan>): void =>
-    node.table.update(u32Key(r.portIfindex), encodeEgressPort(portPlan(r.portIfindex, changed)));
+    node.ports.update(u32Key(r.portIfindex), encodeEgressPort(portPlan(r.portIfindex, changed)));
   const rttNs = 3_600_000_000_000; // so long that no machine is too slow for it
   change({ rttNs });
   loop = start();
