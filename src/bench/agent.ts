@@ -59,7 +59,7 @@ export const proxyFor = (prefixes: readonly string[]): string =>
   'proxy:\n  address: 2001:db8:ffff::9\n  accept-from: [2001:db8:ffff::/48]\n  senders:\n' +
   `${prefixes.map((p) => `    - { prefix: ${p}, format: standard-cnp }\n`).join('')}`;
 
-export interface AgentOptions {
+interface AgentOptions {
   readonly netns: Netns;
   /** What the configuration says beside identity and carrier. */
   readonly role: string;

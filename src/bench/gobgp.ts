@@ -20,7 +20,7 @@ import { pncCharacteristic } from '../packet/bgp/characteristics.ts';
 import { AFI, SAFI_UNICAST, encodeNhc } from '../packet/bgp/nhc.ts';
 import { type Bench, until } from './bench.ts';
 
-export const AS = 65001;
+const AS = 65001;
 const CALL_MS = 10_000;
 const UPLOAD_MS = 300_000;
 export const MAX_MESSAGE_BYTES = 1 << 20;

@@ -23,7 +23,7 @@ const systemId = (text: string): Uint8Array => parseSystemId(text)!;
 export const senderPrefix = (i: number): Prefix =>
   prefixOf({ family: 6, value: address('2001:db8:1::').value + (BigInt(i) << 64n) }, 64);
 
-export interface LspVersion {
+interface LspVersion {
   readonly system: Uint8Array;
   readonly fragment: number;
   readonly sequence: number;

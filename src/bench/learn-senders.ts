@@ -41,7 +41,7 @@ export interface Teacher {
   settled(bench: Bench, version: number): Promise<void>;
 }
 
-export interface Learned {
+interface Learned {
   /** All messages at once, and one after another at the pace of flooding. */
   readonly burstMs: number[];
   readonly pacedMs: number[];

@@ -47,7 +47,7 @@ export type Counts = Readonly<Record<(typeof COUNTERS)[number], number>> & {
 const EPISODE = { size: 32, gap: 0, congestedNs: 16, episodes: 24 } as const;
 
 /** What is seen on three wires, by programs there. */
-export interface Wires {
+interface Wires {
   /**
    * Forgets what was seen.
    * @param gapMs marked packets that come within this of each other are one stretch of congestion

@@ -16,7 +16,7 @@ const SYSTEM = parseSystemId(NEIGHBOUR_SYSTEM)!;
 const CIRCUIT = 7;
 const HELLO_MS = 1000;
 
-export interface FloodedLsp {
+interface FloodedLsp {
   readonly id: string;
   readonly sequence: number;
   readonly at: number;

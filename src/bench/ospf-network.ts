@@ -44,12 +44,7 @@ export const ospfProxy = (version: Version, n: number): IpAddress => {
 };
 
 /** An LSA as it travels. */
-export function lsaOf(
-  version: Version,
-  advertisingRouter: number,
-  sequence: number,
-  { type, lsId, body }: OwnLsa,
-): Lsa {
+function lsaOf(version: Version, advertisingRouter: number, sequence: number, { type, lsId, body }: OwnLsa): Lsa {
   const lsa = decodeLsa(
     version,
     encodeLsa(

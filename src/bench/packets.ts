@@ -61,7 +61,7 @@ export function insideSrv6(packet: Uint8Array, segments: readonly string[]): Uin
   );
 }
 
-export interface NoticeEnds {
+interface NoticeEnds {
   readonly congested: IpAddress;
   readonly proxy: IpAddress;
   readonly port: number;

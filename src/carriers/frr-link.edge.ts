@@ -34,7 +34,7 @@ export const LINK_LOCAL_ONLY = {
 };
 export const NO_IPV6 = { disable_ipv6: '1' };
 
-export class FrrLinkError extends Error {
+class FrrLinkError extends Error {
   override readonly name = 'FrrLinkError';
   readonly code: 'interface-exists';
   constructor(code: 'interface-exists', message: string) {
@@ -51,7 +51,7 @@ export interface LinkAddresses {
   readonly length: number;
 }
 
-export interface FrrLinkOptions {
+interface FrrLinkOptions {
   /** Of the protocol, for log lines and errors, e.g. `IS-IS`. */
   readonly protocol: string;
   /** Prefix of counters, e.g. `isis`; also the option that names the interface is `PREFIX.interface`. */
@@ -69,7 +69,7 @@ export interface FrrLinkOptions {
   readonly netns?: Netns | undefined;
 }
 
-export interface FrrLinkModules {
+interface FrrLinkModules {
   readonly poller: Poller;
   readonly clock: Clock;
   readonly log: Log;

@@ -13,13 +13,7 @@ export interface Digest {
 }
 
 /** One line a thing that is learned, sorted: the order inside a report means nothing. */
-export function reportLines({
-  source,
-  originator,
-  prefixes,
-  sids = [],
-  routerAddresses = [],
-}: LearnedReport): string[] {
+function reportLines({ source, originator, prefixes, sids = [], routerAddresses = [] }: LearnedReport): string[] {
   const lines = [
     ...prefixes.map(
       (p) => `prefix ${formatPrefix(p.prefix)} ${p.pnc} ${p.proxy ? formatAddress(p.proxy) : '-'} ${p.metric}`,

@@ -16,7 +16,7 @@ export interface GlobalOptions {
  * Examines what needs no running cnpd: the file, FRR's preconditions for the intent in it, and with `kernel` (asked
  * when no cnpd tells) the kernel's features and the ports of the intent. What cannot be examined is an item too.
  */
-export type LocalExamination = (configFile: string, what: Examination) => Promise<Check[]>;
+type LocalExamination = (configFile: string, what: Examination) => Promise<Check[]>;
 export interface Examination {
   readonly kernel: boolean;
   /** Directory of FRR's vty sockets; FRR's default when absent. */
@@ -27,7 +27,7 @@ export interface Examination {
  * Removes what cnpd left under `runDir` and in the kernel, says each thing in a line, and resolves to whether nothing
  * is left.
  */
-export type Uninstall = (runDir: string, say: (line: string) => void) => Promise<boolean>;
+type Uninstall = (runDir: string, say: (line: string) => void) => Promise<boolean>;
 
 /** Another router's state: its northbound socket, or text from a file or from standard input (`-`). */
 export type Remote = { readonly kind: 'socket' } | { readonly kind: 'text'; readonly text: string };

@@ -5,7 +5,7 @@ import { type IpAddress } from '../model/address.ts';
 import { parsePrefix, prefixContains } from '../model/prefix.ts';
 import type { Row } from '../model/state.ts';
 
-export interface Covering {
+interface Covering {
   /** All entries whose prefix covers the address: longest first, the one in force first within a prefix. */
   readonly entries: readonly Row[];
   /** The first that is in force. */

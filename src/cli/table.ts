@@ -14,7 +14,7 @@ const isControl = (code: number): boolean => code < 0x20 || (code >= 0x7f && cod
 export const printable = (text: string): string =>
   [...text].map((c) => (isControl(c.codePointAt(0)!) ? '\u{fffd}' : c)).join('');
 
-export function cellText(value: string | number | boolean | undefined | null): string {
+function cellText(value: string | number | boolean | undefined | null): string {
   if (value === undefined || value === null || value === '') return EMPTY;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return printable(String(value));

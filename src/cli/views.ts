@@ -12,7 +12,7 @@ export interface View {
 }
 
 /** A row with typed look-ups and the time of printing. */
-export interface Cells {
+interface Cells {
   readonly row: Row;
   readonly nowMs: number;
 }
@@ -72,7 +72,7 @@ const threshold = (name: string, header: string): Column<Cells> => ({
   align: 'right',
 });
 
-export const SENDER_COLUMNS: readonly Column<Cells>[] = [
+const SENDER_COLUMNS: readonly Column<Cells>[] = [
   text('prefix'),
   { header: 'proxy', cell: ({ row }) => (row['proxy'] as string | undefined) ?? 'none' },
   text('best', 'in force'),

@@ -52,10 +52,7 @@ export interface CongestionModules {
 }
 
 /** A flow of the program's table, with what its sender was told last. */
-export interface FlowWithHistory extends Pick<
-  ToldFlow,
-  'source' | 'destination' | 'destinationQpn' | 'datagram' | 'ifindex'
-> {
+interface FlowWithHistory extends Pick<ToldFlow, 'source' | 'destination' | 'destinationQpn' | 'datagram' | 'ifindex'> {
   readonly told:
     | (Pick<ToldFlow, 'format' | 'sourceQpn' | 'endCon' | 'sourcePort' | 'pkey'> & {
         readonly atNs: bigint;

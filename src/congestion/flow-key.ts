@@ -2,7 +2,7 @@
 // spelling addresses for people.
 import type { IpAddress } from '../model/address.ts';
 
-export interface FlowName {
+interface FlowName {
   readonly source: IpAddress;
   readonly destination: IpAddress;
   readonly destinationQpn: number;

@@ -28,10 +28,10 @@ export interface RefusalSettings {
  * that is no Fast CNP. `not-ours`: quotes one from another address. `not-from-host`: another node answers for the host.
  * `unknown`: no such Fast CNP was sent, or none at all to this host.
  */
-export type Disbelief = 'rate-limited' | 'malformed' | 'other' | 'not-ours' | 'not-from-host' | 'unknown';
+type Disbelief = 'rate-limited' | 'malformed' | 'other' | 'not-ours' | 'not-from-host' | 'unknown';
 
 /** A Parameter Problem that may be believed, if it came from where the host is. */
-export interface Refusal {
+interface Refusal {
   /** That does not understand Fast CNP. */
   readonly host: IpAddress;
   /**

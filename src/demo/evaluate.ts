@@ -22,7 +22,7 @@ const SETTLED_AFTER_MS = 1000;
 /** Samples before the first data packet and after the last that a plot keeps. */
 const MARGIN_MS = { before: 100, after: 500 } as const;
 
-export interface PortObserved {
+interface PortObserved {
   readonly port: WatchedPort;
   readonly queue: readonly Point[];
   readonly drops: number;

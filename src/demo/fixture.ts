@@ -3,7 +3,7 @@ import type { NotificationKind, NotificationSummary, PortResult, RunResult } fro
 import type { Mode } from './results.ts';
 import { type Scene, portName } from './scene.ts';
 
-export const QUEUE_PAIR = 7;
+const QUEUE_PAIR = 7;
 
 export const summary = (kind: NotificationKind, change: Partial<NotificationSummary> = {}): NotificationSummary => ({
   count: 5,

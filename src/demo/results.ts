@@ -73,7 +73,7 @@ export interface PortCounts {
 }
 
 /** Notifications that passed inside a tunnel to END.CON. */
-export interface TunnelledResult {
+interface TunnelledResult {
   readonly count: number;
   /** Every one arrived at the sender byte for byte, hop limit aside, and nothing else did. */
   readonly unchanged: boolean;

@@ -15,11 +15,7 @@ const PATIENCE_MS = 60_000;
  * Asks again until there is an answer; a string is the reason why there is none.
  * @throws Error with `what`, and the last reason, after a minute
  */
-export async function until<T extends object>(
-  what: string,
-  signal: AbortSignal,
-  ask: () => Promise<T | string>,
-): Promise<T> {
+async function until<T extends object>(what: string, signal: AbortSignal, ask: () => Promise<T | string>): Promise<T> {
   const end = performance.now() + PATIENCE_MS;
   for (;;) {
     signal.throwIfAborted();
@@ -34,7 +30,7 @@ export async function until<T extends object>(
 export type Row = Readonly<Record<string, unknown>>;
 
 /** The rows of `cnpctl show …` at a node; a string says why there are none. */
-export async function show(lab: Lab, node: string, ...subject: string[]): Promise<readonly Row[] | string> {
+async function show(lab: Lab, node: string, ...subject: string[]): Promise<readonly Row[] | string> {
   const result = await lab.exec(node, [CNPCTL, '-o', 'json', 'show', ...subject]);
   return result.code === 0
     ? (JSON.parse(result.stdout) as Row[])

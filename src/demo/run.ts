@@ -46,7 +46,7 @@ export async function openObservers(
   }
 }
 
-export interface RunModules {
+interface RunModules {
   readonly lab: Lab;
   readonly observers: Observers;
   /** K_min of the watched ports as configured, bytes. */

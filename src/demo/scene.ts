@@ -68,7 +68,7 @@ export interface Scene {
   verdict(runs: readonly RunResult[]): string[];
 }
 
-export const sceneDirectory = (name: string): string => join(packageRoot(), 'containerlab', name);
+const sceneDirectory = (name: string): string => join(packageRoot(), 'containerlab', name);
 export const topologyFile = (name: string): string => join(sceneDirectory(name), `${name}.clab.yml`);
 
 const UNCONTROLLED_MS = 6000;

@@ -7,7 +7,7 @@ import { type IpAddress, formatAddress } from '../model/address.ts';
 import { formatPrefix, prefixContains } from '../model/prefix.ts';
 import type { Check } from '../model/problem.ts';
 
-export interface PortOfRouter {
+interface PortOfRouter {
   readonly name: string;
   readonly ifindex: number;
   readonly addresses: readonly IpAddress[];

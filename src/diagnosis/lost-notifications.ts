@@ -106,7 +106,7 @@ const LOSSES: readonly Loss[] = [
   ),
 ];
 
-export interface LostNotificationsModules {
+interface LostNotificationsModules {
   /** The dataplane's; a counter is absent while the programs that count in it are. */
   readonly counters: () => ReadonlyMap<string, bigint> | undefined;
   readonly clock: Pick<Clock, 'now'>;

@@ -9,7 +9,7 @@ import type { Log } from '../model/log.ts';
 import { type FrrCheck, type FrrLine, shownLine } from './check.ts';
 import type { FrrLocation } from './facts.ts';
 
-export interface CommandResult {
+interface CommandResult {
   readonly status: number | null;
   /** Standard output and error together. */
   readonly output: string;
@@ -38,14 +38,14 @@ export interface ConfigureOptions extends FrrLocation {
   readonly dryRun?: boolean;
 }
 
-export interface ConfigureModules {
+interface ConfigureModules {
   readonly run: RunCommand;
   /** One line for the operator. */
   readonly say: (line: string) => void;
   readonly log: Log;
 }
 
-export interface ConfigureOutcome {
+interface ConfigureOutcome {
   readonly applied: readonly FrrLine[];
   /** What is still missing afterwards: an operator's decision, or cnpd is not running yet. */
   readonly remaining: readonly FrrCheck[];

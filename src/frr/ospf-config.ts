@@ -14,7 +14,7 @@ export interface FrrKey {
 }
 
 /** `none`; keys on the interface; keys in a key chain; something else, such as clear text. */
-export type FrrAuthentication =
+type FrrAuthentication =
   | { readonly kind: 'none' }
   | { readonly kind: 'keys' | 'chain'; readonly keys: readonly FrrKey[] }
   | { readonly kind: 'other'; readonly text: string };
@@ -45,7 +45,7 @@ export const ospfWord = (version: OspfVersionNumber): string => (version === 2 ?
 export const ospfInstance = (version: OspfVersionNumber): string => (version === 2 ? 'router ospf' : 'router ospf6');
 
 /** FRR takes `1` and `0.0.0.1`, and shows what it was given. */
-export function parseArea(text: string | undefined): number | undefined {
+function parseArea(text: string | undefined): number | undefined {
   const id = text?.split(' ')[0];
   if (id === undefined || id === '') return undefined;
   if (/^\d{1,10}$/.test(id)) return Number(id);

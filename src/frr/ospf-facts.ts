@@ -17,7 +17,7 @@ import { type OspfVersionNumber } from './ospf-config.ts';
 import { type RunningConfig, parseRunningConfig } from './running-config.ts';
 import { DEFAULT_VTY_DIR, VTY_DEFAULTS, VtyError, askDaemon } from './vty.ts';
 
-export interface OspfProcess {
+interface OspfProcess {
   /** Dotted quad. */
   readonly routerId: string;
   /** Whether opaque LSAs are taken; OSPFv3 needs no such thing. */

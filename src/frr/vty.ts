@@ -10,13 +10,13 @@ export const DEFAULT_VTY_DIR = '/var/run/frr';
 
 export type FrrDaemon = 'zebra' | 'isisd' | 'ospfd' | 'ospf6d';
 
-export interface VtyReply {
+interface VtyReply {
   /** FRR's command status: 0 success, 1 warning, 2 no such command; others in lib/command.h. */
   readonly status: number;
   readonly text: string;
 }
 
-export type VtyErrorCode = 'unreachable' | 'timeout' | 'closed' | 'too-large' | 'bad-command' | 'framing';
+type VtyErrorCode = 'unreachable' | 'timeout' | 'closed' | 'too-large' | 'bad-command' | 'framing';
 
 export class VtyError extends Error {
   readonly code: VtyErrorCode;

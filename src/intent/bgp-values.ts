@@ -11,7 +11,7 @@ const UNIX = /^unix:\/[!-~]{1,106}$/;
 /**
  * The host of a `HOST:PORT`, an IPv6 address without its brackets; undefined of a UNIX socket, and of what is neither.
  */
-export function hostOf(target: string): string | undefined {
+function hostOf(target: string): string | undefined {
   const match = TCP.exec(target);
   return match ? (match[1] ?? match[2]) : undefined;
 }

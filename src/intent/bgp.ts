@@ -10,7 +10,7 @@ import { type Report, type Rule, type Seen, oneAFamily, orDefaults, unique } fro
 import { oneOf, onOff, size } from './values.ts';
 
 /** Where gobgpd's gRPC interface is. */
-export interface GobgpIntent {
+interface GobgpIntent {
   /** `HOST:PORT`, or `unix:/PATH`. */
   readonly target: string;
   /** Paths of PEM files. Absent: no TLS, which is for the loopback and for UNIX sockets. */
@@ -25,7 +25,7 @@ export interface GobgpIntent {
 }
 
 /** What is advertised in BGP: a path a sender prefix, or one for the proxy's own host prefix (PNC-5.4-b). */
-export type BgpAdvertise = 'senders' | 'proxy-host';
+type BgpAdvertise = 'senders' | 'proxy-host';
 
 export interface BgpIntent {
   readonly gobgp: GobgpIntent;

@@ -1,4 +1,4 @@
-// D7 of the file: what is too long is refused before anything looks at its entries.
+// What is too long is refused before anything looks at its entries.
 import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { readFileSync } from 'node:fs';

@@ -27,7 +27,7 @@ export const CAPACITY: readonly { readonly path: readonly string[]; readonly mos
   { path: ['stamp', 'accept-from'], most: 4096 },
 ];
 
-export interface Oversized {
+interface Oversized {
   readonly path: Path;
   readonly found: string;
   readonly allowed: string;

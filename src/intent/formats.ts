@@ -13,7 +13,7 @@ export const SENDER_CAPABILITIES = ['fast-cnp', 'long-haul-icmpv6', 'long-haul-r
 export type SenderCapability = (typeof SENDER_CAPABILITIES)[number];
 
 /** As far as they could be read. */
-export interface SendersSeen {
+interface SendersSeen {
   readonly prefix?: Prefix | undefined;
   readonly supports?: 'unknown' | 'standard-cnp' | readonly (SenderCapability | undefined)[] | undefined;
 }

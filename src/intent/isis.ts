@@ -4,10 +4,10 @@ import { defaulted, defaultsOf, enabled, filled, holdUnreachable, section, value
 import { type Report, type Rule, type Seen, orDefaults } from './seen.ts';
 import { areaAddress, hmacKey, integer, interfaceName, oneOf, systemId, time } from './values.ts';
 
-export type IsisLevels = '1' | '2' | '1-2';
+type IsisLevels = '1' | '2' | '1-2';
 
 /** HMAC-MD5 (RFC 5304). */
-export interface IsisAuthentication {
+interface IsisAuthentication {
   readonly key: string;
 }
 

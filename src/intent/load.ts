@@ -17,7 +17,7 @@ import { type Path, nearest } from './words.ts';
 const MAX_ERRORS = 200;
 
 /** What a file names and only this machine knows. */
-export interface Machine {
+interface Machine {
   groupExists(name: string): boolean;
 }
 

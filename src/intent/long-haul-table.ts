@@ -9,7 +9,7 @@ import { factor, integer, oneOf, orWord } from './values.ts';
 import type { Path } from './words.ts';
 
 /** A row of the severity table: from `kMaxRatio` × K_max upwards. */
-export interface SeverityRowIntent extends LongHaulInstruction {
+interface SeverityRowIntent extends LongHaulInstruction {
   readonly kMaxRatio: number;
 }
 
@@ -17,7 +17,7 @@ export interface SeverityRowIntent extends LongHaulInstruction {
  * A step beyond the severity table. `rtt`: a pause of one round-trip time of the port, as far as 16 bits of
  * microseconds go.
  */
-export interface EscalationRowIntent {
+interface EscalationRowIntent {
   readonly level: number;
   readonly action: 'rate-reduce' | 'pause';
   readonly parameter: number | 'rtt';

@@ -10,7 +10,7 @@ import { defaulted, enabled, filled, list, section, value, withDefault, wordOrLi
 import { type Report, type Rule, type Seen, each, unique } from './seen.ts';
 import { oneOf, onOff, time } from './values.ts';
 
-export interface SenderPolicyIntent {
+interface SenderPolicyIntent {
   readonly prefix: Prefix;
   /** `unknown`, or all that they understand (empty: standard CNPs only). */
   readonly supports: 'unknown' | readonly SenderCapability[];

@@ -20,7 +20,7 @@ import { hmacKey, integer, interfaceName, md5Key, onOff, time } from './values.t
 import type { Path } from './words.ts';
 
 /** Keyed MD5 (RFC 2328 §D.4.3, OSPFv2 alone), the HMACs of RFC 5709 (OSPFv2) and RFC 7166 (OSPFv3). */
-export interface OspfKey {
+interface OspfKey {
   /** 1-255 with OSPFv2, 1-65535 with OSPFv3 (security association ID). */
   readonly id: number;
   readonly algorithm: Exclude<keyof z.output<typeof keys2>, 'key-id'>;
@@ -28,7 +28,7 @@ export interface OspfKey {
 }
 
 /** One area: one veth, one adjacency with FRR. */
-export interface OspfAreaIntent {
+interface OspfAreaIntent {
   /** 32 bits. */
   readonly areaId: number;
   /** Name of the veth end in the router's namespace, on which FRR runs OSPF. cnpd creates and removes it. */

@@ -9,7 +9,7 @@ import { type Report, type Rule, type Seen, each, itself, oneAFamily, unique } f
 import { interfaceName, oneOf, rate, time } from './values.ts';
 
 /** What the senders behind the proxy understand (PNC-1-a). */
-export type ProxyOutputFormat = 'standard-cnp' | SenderCapability;
+type ProxyOutputFormat = 'standard-cnp' | SenderCapability;
 
 export interface SenderIntent {
   readonly prefix: Prefix;

@@ -53,7 +53,7 @@ function known(): NonNullable<typeof names> {
 }
 
 /** Whether what stands at `path` may be a key of authentication, or be in the place of a section that has one. */
-export const isSecret = (path: Path): boolean =>
+const isSecret = (path: Path): boolean =>
   path.some((step) => typeof step === 'string' && isSecretKey(step)) ||
   (path.length === 1 && KEYED.includes(String(path[0])));
 

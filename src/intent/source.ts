@@ -33,7 +33,7 @@ const MAX_DEPTH = 32;
 /** Spaces before a line: collections nest by indentation too. */
 const MAX_INDENT = 256;
 
-export interface SourceError extends Place {
+interface SourceError extends Place {
   readonly path: Path;
   readonly found: string;
   readonly allowed: string;

@@ -8,7 +8,7 @@ import { accessRefused, become, dropFromBoundingSet, rootIsPrivileged, setCapabi
 /** By the bits of capability.h. */
 export const NEEDED = { CAP_NET_BIND_SERVICE: 10n, CAP_NET_ADMIN: 12n, CAP_NET_RAW: 13n, CAP_SYS_ADMIN: 21n } as const;
 /** What a configuration can need besides. */
-export const SOMETIMES = { CAP_CHOWN: 0n, CAP_DAC_OVERRIDE: 1n } as const;
+const SOMETIMES = { CAP_CHOWN: 0n, CAP_DAC_OVERRIDE: 1n } as const;
 const CAP_SETPCAP = 8n;
 const KNOWN = { ...NEEDED, ...SOMETIMES };
 export type Capability = keyof typeof KNOWN;

@@ -26,7 +26,7 @@ interface Answer {
   askAgainAt: number;
 }
 
-export interface CorePortsModules {
+interface CorePortsModules {
   /** @throws Error when the kernel cannot be asked */
   readonly ask: (ifindex: number) => boolean;
   readonly clock: Pick<Clock, 'now'>;

@@ -74,7 +74,7 @@ export interface Datagram {
   readonly ifindex: number | undefined;
 }
 
-export interface DatagramSocketModules {
+interface DatagramSocketModules {
   readonly poller: Poller;
   onDatagram(datagram: Datagram): void;
   /**
@@ -93,7 +93,7 @@ export interface DatagramSocket {
   close(): void;
 }
 
-export interface UdpSocketOptions {
+interface UdpSocketOptions {
   readonly family: 4 | 6;
   readonly netns?: Netns | undefined;
   /** The socket's own address. Default: any of the family, any port. */

@@ -53,7 +53,7 @@ export function check(operation: string, result: number): number {
 }
 
 /** The address of the first byte of `bytes`. Valid as long as `bytes` is referenced from JavaScript. */
-export const addressOf = (bytes: ArrayBufferView): Pointer => koffi.address(bytes);
+const addressOf = (bytes: ArrayBufferView): Pointer => koffi.address(bytes);
 
 /** A view of native memory without a copy. Reading it after the memory was unmapped ends the process. */
 export const viewMemory = (pointer: Pointer, length: number): ArrayBuffer => koffi.view(pointer, length);

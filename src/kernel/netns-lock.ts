@@ -21,7 +21,7 @@ import { PinnedBuffer } from './ffi.ts';
 
 const PACKET_FANOUT = 18;
 /** Of the group: nobody else's, as far as is known. */
-export const LOCK_GROUP = 0xc9d1;
+const LOCK_GROUP = 0xc9d1;
 const ETH_P_EXPERIMENTAL = 0x88b5;
 const SO_PEERCRED = 17;
 const SO_ATTACH_FILTER = 26;

@@ -23,8 +23,6 @@ import { ReceiveBatch } from './receive-batch.ts';
 import { RECEIVE_SLOTS, Receiver } from './receiver.ts';
 
 export const ETH_P_ALL = 0x0003;
-/** 802.3 frames with an LLC header, e.g. IS-IS. */
-export const ETH_P_802_2 = 0x0004;
 
 const PACKET = { ADD_MEMBERSHIP: 1, STATISTICS: 6, IGNORE_OUTGOING: 23 } as const;
 const MEMBERSHIP = { MULTICAST: 0, PROMISCUOUS: 1 } as const;
@@ -32,10 +30,10 @@ const MEMBERSHIP = { MULTICAST: 0, PROMISCUOUS: 1 } as const;
 const ADDRESS = { size: 20, protocol: 2, ifindex: 4, packetType: 10, length: 11, address: 12 } as const;
 const PACKET_OUTGOING = 4;
 
-export interface PacketSocketOptions {
+interface PacketSocketOptions {
   readonly interface: string;
   readonly netns?: Netns | undefined;
-  /** Ethertype or ETH_P_802_2, host order; default ETH_P_ALL. */
+  /** Ethertype, host order; 4 for 802.3 frames with an LLC header; default ETH_P_ALL. */
   readonly protocol?: number | undefined;
   /** Multicast MAC addresses to receive. */
   readonly multicast?: readonly Uint8Array[] | undefined;

@@ -23,7 +23,7 @@ export interface Registration {
   remove(): void;
 }
 
-export interface PollerModules {
+interface PollerModules {
   /** What a callback threw, or what epoll itself reported. The other descriptors go on being served. */
   onError(error: unknown): void;
 }

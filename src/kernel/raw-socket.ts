@@ -46,7 +46,7 @@ const FAMILIES: Readonly<Record<4 | 6, FamilyLayout>> = {
   },
 };
 
-export interface RawSocketOptions {
+interface RawSocketOptions {
   readonly family: 4 | 6;
   readonly netns?: Netns | undefined;
   /** Send through this interface whatever the routes say. */

@@ -17,7 +17,7 @@ const HEADER = {
 } as const;
 const VECTOR_SIZE = 16;
 
-export interface BatchLayout {
+interface BatchLayout {
   /** Datagrams a call. */
   readonly slots: number;
   /** Bytes kept of each datagram; a longer one is marked truncated. */

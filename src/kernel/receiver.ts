@@ -10,7 +10,7 @@ const ROUNDS = 4;
 /** For a ReceiveBatch: what one call brings at most. */
 export const RECEIVE_SLOTS = 16;
 
-export interface ReceiverModules {
+interface ReceiverModules {
   readonly poller: Poller;
   readonly onError: (error: KernelError) => void;
   /**

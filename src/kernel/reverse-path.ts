@@ -19,7 +19,7 @@ const LOOK_UPS = { perSecond: 200, burst: 200 };
 /** Sources remembered, of either answer; the longest unused goes. */
 export const MOST_REMEMBERED = 2048;
 
-export interface ReversePathModules {
+interface ReversePathModules {
   /** Next hops of the route to an address. @throws when the kernel cannot be asked */
   readonly waysTo: (address: IpAddress) => readonly WayBack[];
   /** Something came by the first of these ports and was not believed, and its source is behind the others. */

@@ -15,13 +15,13 @@ const FRAMES_A_WAKE_UP = 64;
 /** A TAP without offloads never hands out more than MTU + 18 bytes; the MTU is at most 65535. */
 const LONGEST_FRAME = 65_553;
 
-export interface TapOptions {
+interface TapOptions {
   /** Interface name, at most 15 bytes; `tap%d` lets the kernel number it. */
   readonly name: string;
   readonly netns?: Netns | undefined;
 }
 
-export interface TapModules {
+interface TapModules {
   readonly poller: Poller;
   /** A whole Ethernet frame that the kernel sent out of the interface; valid only during the call. */
   onFrame(frame: Uint8Array): void;

@@ -2,7 +2,7 @@
 // finds the queue full is dropped and counted, as a cable with a store behind it would. Slots are reused, so that a
 // busy line makes no garbage. Pure: the caller says what time it is.
 
-export interface DelayQueueOptions {
+interface DelayQueueOptions {
   readonly delayMs: number;
   /** Frames held at most. */
   readonly limit: number;

@@ -1,6 +1,6 @@
 // What goes wrong in a lab, with a code that the command line and the tests can tell apart.
 
-export type LabErrorCode =
+type LabErrorCode =
   | 'bad-topology' // the file cannot be read, or describes what this lab cannot do
   | 'already-up'
   | 'not-up'

@@ -32,13 +32,13 @@ const ALWAYS = new Set(['zebra', 'staticd', 'mgmtd']);
 /** They exist only since FRR 9 and 10: an older package has no such program. */
 const OPTIONAL = new Set(['mgmtd']);
 
-export interface FrrDaemon {
+interface FrrDaemon {
   readonly name: string;
   readonly options: readonly string[];
   readonly optional: boolean;
 }
 
-export interface FrrPlan {
+interface FrrPlan {
   readonly daemons: readonly FrrDaemon[];
   readonly loadConfiguration: boolean;
 }

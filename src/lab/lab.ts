@@ -12,7 +12,7 @@ import { type LabState, type NodeState, netnsPath, readState } from './state.ts'
 import { type Topology, parseTopology } from './topology.ts';
 import { bringUp } from './up.ts';
 
-export interface LabOptions {
+interface LabOptions {
   /** Instead of the name in the file. */
   readonly name?: string;
   readonly log?: Log;

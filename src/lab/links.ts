@@ -14,13 +14,12 @@ import { quoteWord } from './shell.ts';
 import { logPath, netnsPath } from './state.ts';
 import type { LinkSpec } from './topology.ts';
 
-export const linkName = (link: LinkSpec): string =>
-  `${link.a.node}:${link.a.interface}-${link.b.node}:${link.b.interface}`;
+const linkName = (link: LinkSpec): string => `${link.a.node}:${link.a.interface}-${link.b.node}:${link.b.interface}`;
 
 type ContainerOf = (node: string) => string;
 
 /** Lines of `ip -batch` that create the veth pairs. */
-export function vethCommands(links: readonly LinkSpec[], container: ContainerOf): string[] {
+function vethCommands(links: readonly LinkSpec[], container: ContainerOf): string[] {
   const end = (e: LinkSpec['a'], mtu: number): string =>
     `name ${e.interface}${e.mac ? ` address ${e.mac}` : ''} mtu ${mtu} netns ${container(e.node)}`;
   return links
@@ -33,7 +32,7 @@ export function vethCommands(links: readonly LinkSpec[], container: ContainerOf)
  * queue of a TAP is where frames wait for the delay line to be scheduled: as long as the line's own, so that a busy
  * machine delays and does not drop.
  */
-export function interfaceCommands(links: readonly LinkSpec[], node: string): string[] {
+function interfaceCommands(links: readonly LinkSpec[], node: string): string[] {
   return links.flatMap((l) =>
     [l.a, l.b]
       .filter((e) => e.node === node)
@@ -71,7 +70,7 @@ const cpuMask = (cpu: number): string => (1n << BigInt(cpu)).toString(16).replac
 const cpuOf = (lab: string): number =>
   [...lab].reduce((sum, letter) => sum + letter.codePointAt(0)!, 0) % cpus().length;
 
-export interface LinkMaker {
+interface LinkMaker {
   readonly lab: string;
   readonly container: ContainerOf;
   readonly log: Log;

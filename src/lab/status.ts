@@ -4,7 +4,7 @@ import { commandLine, isAlive, namespaceOf, processesIn } from './processes.ts';
 import { run } from './run.ts';
 import { type NodeState, netnsPath, readState } from './state.ts';
 
-export interface NodeStatus {
+interface NodeStatus {
   readonly name: string;
   readonly netns: string;
   readonly present: boolean;
@@ -17,7 +17,7 @@ export interface NodeStatus {
   readonly processes: readonly { readonly pid: number; readonly command: string }[];
 }
 
-export interface LabStatus {
+interface LabStatus {
   readonly lab: string;
   readonly file: string;
   /** `partial`: an `up` that did not end, or something has gone since. */

@@ -3,7 +3,7 @@ import { parseDuration } from './units.ts';
 import { ENDPOINT_FIELDS, LINK_FIELDS, LINK_VARS } from './topology-fields.ts';
 import type { TopologyReader, YamlPath } from './topology-reader.ts';
 
-export interface EndpointSpec {
+interface EndpointSpec {
   readonly node: string;
   readonly interface: string;
   readonly mac?: string;

@@ -27,7 +27,7 @@ import {
 } from './state.ts';
 import type { NodeSpec, Topology } from './topology.ts';
 
-export interface UpModules {
+interface UpModules {
   readonly log: Log;
   readonly onStep: (text: string) => void;
   readonly signal?: AbortSignal;

@@ -10,7 +10,7 @@ import { NodeQueue } from './node-queue.ts';
 import type { Advertisement, Source } from './preference.ts';
 import type { WallTime } from './wall-time.ts';
 
-export interface AdvertisedModules {
+interface AdvertisedModules {
   readonly count: Count;
   readonly wallTime: WallTime;
 }

@@ -8,15 +8,15 @@ import type { Count } from '../model/log.ts';
 import { NOTIFICATION_FORMATS, type NotificationFormat } from '../model/notification.ts';
 
 /** Hosts remembered; beyond it the one that would be forgotten first makes room. */
-export const CAPABILITY_LIMIT = 16_384;
+const CAPABILITY_LIMIT = 16_384;
 
-export interface HostCapabilitiesOptions {
+interface HostCapabilitiesOptions {
   /** How long "does not understand" is believed, ms. */
   readonly expiryMs: number;
   readonly limit?: number;
 }
 
-export interface HostCapabilitiesModules {
+interface HostCapabilitiesModules {
   readonly clock: Pick<Clock, 'now'>;
   readonly count: Count;
 }

@@ -4,7 +4,7 @@ import { type IpAddress, ipv6FromWords, ipv6Words, isIpv4Mapped } from '../model
 import type { Prefix } from '../model/prefix.ts';
 
 /** Where IPv4 begins: its default route. */
-export const IPV4_BASE_LENGTH = 96;
+const IPV4_BASE_LENGTH = 96;
 
 export interface Key {
   readonly words: Uint32Array;

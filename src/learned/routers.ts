@@ -11,16 +11,16 @@ import { type Origin, type Source, compareSources } from './preference.ts';
  * As many SIDs and as many addresses as are kept. What comes beyond is counted and not kept until its source says
  * something new.
  */
-export const ROUTER_TABLE_LIMIT = 16_384;
+const ROUTER_TABLE_LIMIT = 16_384;
 
-export interface SidEntry extends LearnedSid {
+interface SidEntry extends LearnedSid {
   readonly carrier: Origin;
   readonly originator: string;
   /** RFC 3339; set while the originator is unreachable: when the entry will be dropped. */
   readonly heldUntil?: string;
 }
 
-export interface LearnedRoutersModules {
+interface LearnedRoutersModules {
   readonly count: Count;
   /** What to add to the table's clock to get the time of day, ms. */
   readonly wallOffset: () => number;

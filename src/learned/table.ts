@@ -42,7 +42,7 @@ import { Sources } from './sources.ts';
 import { PrefixTrie, ROOT } from './trie.ts';
 import { WallTime } from './wall-time.ts';
 
-export interface LearnedTableOptions {
+interface LearnedTableOptions {
   /**
    * How long entries outlive the reachability of their originator, milliseconds; for all carriers, or for each of those
    * that run.
@@ -50,7 +50,7 @@ export interface LearnedTableOptions {
   readonly holdMs: number | Readonly<Partial<Record<CarrierName, number>>>;
 }
 
-export interface LearnedTableModules {
+interface LearnedTableModules {
   /** Deadlines are on this clock, so that setting the time of day neither shortens nor prolongs a hold. */
   readonly clock: Pick<Clock, 'now'>;
   /** Milliseconds since 1970, for display only. */
@@ -58,7 +58,7 @@ export interface LearnedTableModules {
   readonly count: Count;
 }
 
-export interface LookupResult {
+interface LookupResult {
   /** The longest match. */
   readonly prefix: Prefix;
   /** null: the match says that there is none. */
@@ -67,7 +67,7 @@ export interface LookupResult {
   readonly originator: string;
 }
 
-export interface LearnedSizes {
+interface LearnedSizes {
   readonly advertisements: number;
   /** Prefixes with a proxy, by the family of its address. */
   readonly proxies4: number;

@@ -4,7 +4,7 @@
 import { CODE_POINTS, type CodePointName, type CodePointValues } from './code-points.ts';
 
 /** First and last value, and what has them. */
-export type Assignment = readonly [first: number, last: number, use: string];
+type Assignment = readonly [first: number, last: number, use: string];
 
 interface Registry {
   /** Its name at IANA, or in the draft that asks for it. */
@@ -184,7 +184,7 @@ export function consequenceOf(name: CodePointName): string {
 }
 
 /** STAMP's own port is what it is for. */
-const STAMP_PORT = 862;
+export const STAMP_PORT = 862;
 
 /** What has the port that STAMP was given, with the registry; undefined: nothing, or STAMP. */
 export function collisionOfStamp(port: number): string | undefined {
@@ -201,7 +201,7 @@ const assignmentOf = (registry: Registry, value: number): Assignment | undefined
 /** These two share a value by default: their options differ in length. */
 const MAY_BE_EQUAL: ReadonlySet<CodePointName> = new Set(['fast-cnp-option', 'fast-cnp-ioam-option']);
 
-export interface Collision {
+interface Collision {
   readonly name: CodePointName;
   readonly value: number;
   /** `value` is …: what it is already, with the registry. */

@@ -2,7 +2,7 @@
 // `code-points:` in cnpd.yaml and is shown by `cnpctl show codepoints`. Defaults are from the experimental ranges that
 // RFC 4727 and others reserve.
 
-export interface CodePoint {
+interface CodePoint {
   readonly name: CodePointName;
   readonly description: string;
   readonly default: number;

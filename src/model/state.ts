@@ -157,7 +157,7 @@ export interface CounterState {
   value: number;
 }
 
-export interface CodePointState {
+interface CodePointState {
   name: string;
   value: number;
   default: number;

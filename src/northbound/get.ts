@@ -21,7 +21,7 @@ import { childValue, type ConcreteElem, type Match, Sections, select } from './s
 import { type JsonFlavour, memberName, toJson, typedValue } from './values.ts';
 import { Pieces } from './wire.ts';
 
-export interface GetOptions {
+interface GetOptions {
   /** Bound on the encoded answer, bytes. */
   readonly maxAnswerBytes: number;
   /** Nanoseconds since the Unix epoch. */

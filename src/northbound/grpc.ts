@@ -7,7 +7,7 @@ import { clip } from './paths.ts';
 import { RpcError } from './rpc-error.ts';
 
 /** What a handler may answer with: a message, or the bytes of one that was encoded in slices. */
-export type Answer<O extends DescMessage> = MessageShape<O> | Buffer;
+type Answer<O extends DescMessage> = MessageShape<O> | Buffer;
 
 const bytes = (message: Uint8Array): Buffer => Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 
@@ -27,7 +27,7 @@ export function unary<I extends DescMessage, O extends DescMessage>(
 }
 
 /** Whether nobody waits for the answer any more. */
-export type Cancelled = () => boolean;
+type Cancelled = () => boolean;
 
 /**
  * A handler that returns a promise. RpcError becomes its status; anything else becomes INTERNAL and is logged. Counts

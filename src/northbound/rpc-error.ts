@@ -2,8 +2,7 @@
 // handler throws is INTERNAL.
 import { status } from '@grpc/grpc-js';
 
-export type RpcCode =
-  'INVALID_ARGUMENT' | 'NOT_FOUND' | 'UNIMPLEMENTED' | 'RESOURCE_EXHAUSTED' | 'CANCELLED' | 'INTERNAL';
+type RpcCode = 'INVALID_ARGUMENT' | 'NOT_FOUND' | 'UNIMPLEMENTED' | 'RESOURCE_EXHAUSTED' | 'CANCELLED' | 'INTERNAL';
 
 export class RpcError extends Error {
   readonly code: RpcCode;

@@ -53,7 +53,7 @@ export interface Match {
   readonly elems: readonly ConcreteElem[];
 }
 
-export type Visit = (match: Match) => void | Promise<void>;
+type Visit = (match: Match) => void | Promise<void>;
 
 interface Place extends Match {
   /** No wildcard above, written or implied. */

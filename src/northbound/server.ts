@@ -15,7 +15,7 @@ import { MODULE } from './schema.ts';
 import { createTurns } from './turns.ts';
 import { giveSocketTo, listenUnix } from './socket.ts';
 
-export interface NorthboundOptions {
+interface NorthboundOptions {
   readonly socket: string;
   /** Number of the group that may connect besides root. */
   readonly group?: number | undefined;
@@ -49,7 +49,7 @@ export interface Northbound {
   close(): Promise<void>;
 }
 
-export const GNMI_VERSION = '0.10.0';
+const GNMI_VERSION = '0.10.0';
 const MAX_REQUEST_BYTES = 256 * 1024;
 const MAX_CONNECTIONS = 256;
 /** A connection that says nothing for so long is no client's. */

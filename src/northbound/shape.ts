@@ -14,7 +14,7 @@ export type LeafType =
   | 'date-and-time'
   | readonly string[];
 
-export interface LeafShape {
+interface LeafShape {
   readonly kind: 'leaf' | 'leaf-list';
   readonly type: LeafType;
 }
@@ -22,12 +22,12 @@ export interface ContainerShape<T> {
   readonly kind: 'container';
   readonly fields: { readonly [K in keyof Required<T>]: Shape<Exclude<T[K], null | undefined>> };
 }
-export interface ListShape<E> {
+interface ListShape<E> {
   readonly kind: 'list';
   readonly keys: readonly (keyof E)[];
   readonly fields: ContainerShape<E>['fields'];
 }
-export type Shape<T> = [T] extends [readonly (infer E)[]]
+type Shape<T> = [T] extends [readonly (infer E)[]]
   ? [E] extends [object]
     ? ListShape<E>
     : LeafShape

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, unlinkSync } f
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 
-export class SocketError extends Error {
+class SocketError extends Error {
   readonly code: 'IN_USE' | 'NOT_A_SOCKET' | 'LISTEN' | 'GROUP';
   constructor(code: SocketError['code'], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -16,7 +16,7 @@ export class SocketError extends Error {
 /** sockaddr_un.sun_path, without the closing zero. */
 const MAX_PATH = 107;
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly path: string;
   /** Number of the group that may connect; default: that of the process. */
   readonly group?: number | undefined;

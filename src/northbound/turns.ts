@@ -1,7 +1,7 @@
 // Lets a few tasks run at once and the others wait in a line of bounded length.
 import { RpcError } from './rpc-error.ts';
 
-export type Turns = <T>(task: () => Promise<T>) => Promise<T>;
+type Turns = <T>(task: () => Promise<T>) => Promise<T>;
 
 /** @throws RpcError RESOURCE_EXHAUSTED (from the returned function) when the line is full. */
 export function createTurns(atOnce: number, waiting: number): Turns {

@@ -25,7 +25,7 @@ function mutation(valid: readonly Uint8Array[]): fc.Arbitrary<Uint8Array> {
   return fc.oneof(flipped, cut, inserted, spliced);
 }
 
-export interface HostileOptions {
+interface HostileOptions {
   /** Inputs of random bytes; half as many mutations again for each. */
   readonly runs?: number;
   readonly maxLength?: number;

@@ -17,7 +17,7 @@ import { concat, put16, readAddress, u16 } from './bytes.ts';
 import { type Decoded, malformed } from './decode.ts';
 import { EncodeError } from './encode-error.ts';
 
-export const SID_CONTAINER_VERSION = 1;
+const SID_CONTAINER_VERSION = 1;
 const HEADER = 4;
 const TLV_HEADER = 4;
 const TLV = { sid: 1, group: 2 } as const;

@@ -235,7 +235,7 @@ export interface LongHaulPlan {
 }
 
 /** What a sender behind the proxy is told (PNC §1). */
-export type ProxyFormat = 'standard-cnp' | Exclude<NotificationFormat, 'proxy'>;
+type ProxyFormat = 'standard-cnp' | Exclude<NotificationFormat, 'proxy'>;
 
 export interface ProxyPlan {
   readonly address: IpAddress;

@@ -30,7 +30,7 @@ export interface QdiscFact {
 }
 
 /** One line of the kernel probe (probeKernel's features fit as they are). */
-export interface KernelFeatureFact {
+interface KernelFeatureFact {
   readonly name: string;
   readonly ok: boolean;
   /** What was found, or why it is missing. */
@@ -143,7 +143,7 @@ export function missingFeatures(part: keyof typeof NEEDS, facts: Facts): Problem
 export const findLink = (facts: Facts, name: string): LinkFact | undefined =>
   facts.links.find((link) => link.name === name);
 
-export const missingBorderPorts = (facts: Facts, { borderPorts }: Pick<Intent, 'borderPorts'>): string[] =>
+const missingBorderPorts = (facts: Facts, { borderPorts }: Pick<Intent, 'borderPorts'>): string[] =>
   borderPorts.filter((name) => !findLink(facts, name));
 
 /**

@@ -9,7 +9,7 @@ import { nanoseconds } from './token-bucket.ts';
 import { formatBitRate, formatMs } from './words.ts';
 
 /** A quantity and where it comes from, for the operator. */
-export interface Sourced {
+interface Sourced {
   readonly value: number;
   readonly source: string;
 }
@@ -25,7 +25,7 @@ export interface Thresholds {
 }
 
 /** What is known of the port besides its declaration. */
-export interface PortFacts {
+interface PortFacts {
   readonly link: LinkFact;
   readonly qdisc: QdiscFact;
   /** As measured; null: not yet; absent: nobody here measures, which is no problem of the port's. */

@@ -13,7 +13,7 @@ const EACH: RateLimit = { perSecond: 100, burst: 50 };
 const MOST_SOURCES = 1024;
 const FIRST_UNPRIVILEGED_PORT = 1024;
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly acceptFrom: readonly Prefix[];
   /** The reflector's own port. */
   readonly udpPort: number;

@@ -48,7 +48,7 @@ function heldNs({ timestamp, received, error }: StampReply): bigint {
 /** The truncated PTPv2 timestamp (RFC 8186 §2.1.2): seconds, nanoseconds. */
 const ptpNs = (timestamp: bigint): bigint => (timestamp >> 32n) * 1_000_000_000n + (timestamp & 0xffff_ffffn);
 
-export interface Arrival {
+interface Arrival {
   readonly receivedNs: bigint;
   /** Undefined: the kernel did not say. */
   readonly hopLimit: number | undefined;

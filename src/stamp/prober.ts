@@ -56,7 +56,7 @@ interface Session extends Candidate {
   lastAnswerAt: number | undefined;
 }
 
-export interface ProberOptions {
+interface ProberOptions {
   readonly intervalMs: number;
 }
 

@@ -44,7 +44,7 @@ export interface StampOptions {
   readonly key?: Uint8Array;
 }
 
-export interface StampModules {
+interface StampModules {
   readonly poller: Poller;
   readonly rtnetlink: Pick<Rtnetlink, 'routeTo' | 'qdiscs'>;
   /** Undefined: there is none of that index. */

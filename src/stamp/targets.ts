@@ -11,7 +11,7 @@ export interface Candidate {
   readonly source: 'configured' | 'learned';
 }
 
-export interface TargetChanges {
+interface TargetChanges {
   readonly added: readonly Candidate[];
   readonly removed: readonly IpAddress[];
 }

@@ -27,7 +27,7 @@ interface RawType {
 
 export type Value = number | bigint | string | readonly Value[] | { readonly [field: string]: Value };
 /** Bytes of one named field, in the whole: `ways[2].told_at` is called `ways.told_at`. */
-export interface Span {
+interface Span {
   readonly field: string;
   readonly offset: number;
   readonly size: number;
@@ -174,7 +174,7 @@ class Structure extends Layout {
   }
 }
 
-export interface MapLayout {
+interface MapLayout {
   readonly maxEntries: number;
   readonly key: Layout | undefined;
   readonly value: Layout | undefined;

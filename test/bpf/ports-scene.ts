@@ -13,7 +13,7 @@ import { planLearning } from '../../src/plan/port-roles.ts';
 import { inNetns, ip } from '../kernel/support.ts';
 import { type Outcome, type ProxyUnderTest, context } from './proxy-fixture.ts';
 
-export const PORTS = ['host1', 'host2', 'core1', 'core2', 'border', 'bridged', 'br0'] as const;
+const PORTS = ['host1', 'host2', 'core1', 'core2', 'border', 'bridged', 'br0'] as const;
 export type Port = (typeof PORTS)[number] | 'lo';
 
 /** A is at host1, B behind both core ports (ECMP), C behind core1 alone, D behind the border, E in the bridge. */

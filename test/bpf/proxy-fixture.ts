@@ -50,7 +50,7 @@ export const A4 = address('10.0.0.1');
 export const B4 = address('10.0.1.1');
 export const DATA_SPORT = 0xc123;
 
-export interface TestPort {
+interface TestPort {
   readonly netns: Netns;
   readonly ifindex: number;
 }
@@ -83,7 +83,7 @@ export const UNCHECKED = { ...DEFAULT_LEARNING_LIMITS, reversePathCheck: false }
 /** As routers do it, of whose routes the program knows. */
 export const CHECKED = DEFAULT_LEARNING_LIMITS;
 
-export const CONFIG: ProxyConfig = {
+const CONFIG: ProxyConfig = {
   address: PROXY,
   udpPort: NOTICE_PORT,
   perFlowIntervalNs: 0,
@@ -196,7 +196,7 @@ export const context = (fields: { mark?: number; cb?: readonly number[]; ifindex
 /** The context of notices that the router has built itself. */
 export const BUILT_HERE = context({ cb: [CB_TAG] });
 
-export interface DataFields {
+interface DataFields {
   readonly from: IpAddress;
   readonly to: IpAddress;
   readonly qpn: number;

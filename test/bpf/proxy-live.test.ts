@@ -183,7 +183,7 @@ describe('in a network', () => {
   test('a reload is a map update: a withdrawn sender prefix is unknown with the next packet', async () => {
     await connect();
     const senders = scene.proxy.object.map(PROXY_MAPS.senders);
-    senders.deleteBatch([...senders.keys()]);
+    for (const key of [...senders.keys()]) senders.delete(key);
     scene.fromCore(notice(data({ from: A, to: B, qpn: 0xc8, psn: 6 })));
     await until('the notice is refused', () => scene.proxy.counters().get('proxy.notice.sender-unknown') === 1n);
   });

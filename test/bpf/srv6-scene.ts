@@ -59,7 +59,7 @@ const FAR = {
   h2: ['t-srv6-h2', MAC.c2, MAC.h2],
   p: ['t-srv6-p', MAC.core, MAC.p],
 } as const;
-export type FarEnd = keyof typeof FAR;
+type FarEnd = keyof typeof FAR;
 
 /** Without policy routing by name the kernel still looks up any table number. */
 export const TABLE = 77;

@@ -2,6 +2,7 @@
 // drafts; it does know every layer they are built from.
 import { expect, test } from 'vitest';
 import { address } from '../../src/model/address.ts';
+import { STAMP_PORT } from '../../src/model/assigned-numbers.ts';
 import { concat } from '../../src/packet/bytes.ts';
 import { fromHex, toHex } from '../../src/packet/hex.ts';
 import { buildLongHaulIcmpv6 } from '../../src/packet/icmpv6/long-haul-cnp.ts';
@@ -20,7 +21,7 @@ import { buildRocePacket } from '../../src/packet/roce/packet.ts';
 import { encapsulate } from '../../src/packet/srv6/encapsulation.ts';
 import { wrapForEndCon } from '../../src/packet/srv6/end-con.ts';
 import { encodeSrh } from '../../src/packet/srv6/srh.ts';
-import { STAMP_PORT, UNSYNCHRONIZED, encodeStampReply, encodeStampTest } from '../../src/packet/stamp/stamp.ts';
+import { UNSYNCHRONIZED, encodeStampReply, encodeStampTest } from '../../src/packet/stamp/stamp.ts';
 import { dissect } from './tshark.ts';
 
 const NODE = address('2001:db8:ffff::2');

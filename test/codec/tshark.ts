@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-export type LinkType = 'ethernet' | 'raw-ip';
+type LinkType = 'ethernet' | 'raw-ip';
 
 const LINK_TYPE: Readonly<Record<LinkType, number>> = { ethernet: 1, 'raw-ip': 101 };
 

@@ -9,7 +9,7 @@ const REQUIREMENT = /\b(?:LHCNP|FCNP|RMC|PNC|FCN)-[0-9.]+-[a-z]\b/g;
 /** In test titles the acceptance criteria count as well; in source text `A1` may be anything. */
 const REQUIREMENT_OR_CRITERION = /\b(?:(?:LHCNP|FCNP|RMC|PNC|FCN)-[0-9.]+-[a-z]|A(?:[1-9]|1\d|20))\b/g;
 
-export interface Requirement {
+interface Requirement {
   readonly id: string;
   readonly level: string;
   readonly who: string;

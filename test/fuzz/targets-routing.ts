@@ -86,7 +86,7 @@ const decodeOneTlv = (bytes: Uint8Array): unknown =>
       ];
 
 /** Packets one after another: two bytes of length, one that says how long to wait after it, then the packet. */
-export const packed = (packets: readonly Uint8Array[]): Uint8Array =>
+const packed = (packets: readonly Uint8Array[]): Uint8Array =>
   concat(...packets.map((packet) => concat(Uint8Array.of(packet.length >> 8, packet.length & 0xff, 1), packet)));
 
 function* unpacked(input: Uint8Array): Generator<{ packet: Uint8Array; wait: number }> {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BPF_MUTANTS, type BpfMutant } from './bpf-mutants.ts';
 
-export interface BpfVerdict {
+interface BpfVerdict {
   readonly mutant: BpfMutant;
   /** Killed: all tests that had to fail did. Unbuilt: it does not compile, or a test that is named does not exist. */
   readonly verdict: 'killed' | 'survived' | 'unbuilt';
@@ -97,7 +97,7 @@ function verdictOf(copy: string, mutant: BpfMutant): BpfVerdict {
 }
 
 /** @param paths of bpf/, whose mutants are run; empty: all */
-export function mutateBpf(root: string, paths: readonly string[], say: (line: string) => void): readonly BpfVerdict[] {
+function mutateBpf(root: string, paths: readonly string[], say: (line: string) => void): readonly BpfVerdict[] {
   const chosen = BPF_MUTANTS.filter(({ file }) => paths.length === 0 || paths.some((path) => file.startsWith(path)));
   const copy = copyOf(root);
   const leave = (): void => rmSync(copy, { recursive: true, force: true });

@@ -20,7 +20,7 @@ export const daemonArguments = (daemon: Daemon, directory: string): string[] => 
 ];
 
 /** What `cnpctl doctor` finds. */
-export interface Diagnosis {
+interface Diagnosis {
   readonly status: number | null;
   readonly items: readonly { readonly id: string; readonly state: string; readonly remedy?: string }[];
 }

@@ -4,7 +4,7 @@
 import { connect as connectHttp2, constants } from 'node:http2';
 import { connect } from 'node:net';
 
-export function varint(value: number | bigint): Buffer {
+function varint(value: number | bigint): Buffer {
   const out: number[] = [];
   let rest = BigInt(value);
   do {
@@ -20,7 +20,7 @@ export const bytesField = (field: number, ...parts: (Buffer | string)[]): Buffer
 };
 export const varintField = (field: number, value: number): Buffer => Buffer.concat([varint(field << 3), varint(value)]);
 
-export interface RawField {
+interface RawField {
   readonly field: number;
   readonly value: bigint | Buffer;
 }
@@ -55,7 +55,7 @@ export const rawAt = (message: Buffer, ...path: number[]): Buffer[] =>
     [message],
   );
 
-export interface RawAnswer {
+interface RawAnswer {
   /** grpc-status; undefined when the stream broke off without one. */
   readonly status: number | undefined;
   readonly text: string;

@@ -17,7 +17,7 @@ import type { TcxLink, TcxOptions } from './tc-attachment.ts';
 const ATTACH_POINT = { ingress: 1, egress: 2 } as const;
 const BPF_TC_F_REPLACE = 1;
 /** tc filter priorities of cnpd; the lower one is for what must see packets first. */
-export const CNPD_PRIORITY = 0xc4;
+const CNPD_PRIORITY = 0xc4;
 const FIRST_PRIORITY = CNPD_PRIORITY - 1;
 
 /** struct bpf_tc_hook of libbpf 1.1: size, ifindex, attach point, parent. */

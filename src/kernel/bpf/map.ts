@@ -14,7 +14,7 @@ const PER_CPU_TYPES: ReadonlySet<string> = new Set([
   'lru_percpu_hash',
   'percpu_cgroup_storage',
 ]);
-export const UPDATE = { ANY: 0, NOEXIST: 1, EXIST: 2 } as const;
+const UPDATE = { ANY: 0, NOEXIST: 1, EXIST: 2 } as const;
 
 /** Number of possible CPUs: how many values a per-CPU element has. The file reads `0-7` or `0,2-3`. */
 export function possibleCpus(text = readFileSync('/sys/devices/system/cpu/possible', 'utf8')): number {
@@ -140,13 +140,6 @@ export class BpfMap {
       flags,
     );
     for (const [key, value] of unsupported) this.update(key, value, flags);
-  }
-
-  /** Deletes many keys; those that are not there do not matter. Returns how many were. */
-  deleteBatch(keys: Iterable<Uint8Array>): number {
-    let deleted = 0;
-    for (const key of keys) if (this.delete(key)) deleted++;
-    return deleted;
   }
 
   /** Copies of all keys. The map may change meanwhile: a key may then be missed or seen twice. */

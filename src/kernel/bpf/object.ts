@@ -16,7 +16,7 @@ import { mapInfo, mapTypeName, openPinned } from './syscall.ts';
 /** Lines of the verifier's log shown in the message; the whole tail is in `log`. */
 const SHOWN_LINES = 20;
 
-export interface BpfObjectOptions {
+interface BpfObjectOptions {
   /** A directory in a BPF file system. Without it no map outlives the object. */
   readonly pinDir?: string | undefined;
   /** Maps that are not state and need not survive: scratch buffers. */
@@ -46,7 +46,7 @@ export class BpfLoadError extends KernelError {
 }
 
 /** A map that was found pinned in another shape; what it held is lost. */
-export interface ReplacedMap {
+interface ReplacedMap {
   readonly map: string;
   /** What is different, e.g. `value size 72 instead of 168`. */
   readonly differences: readonly string[];

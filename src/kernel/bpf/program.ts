@@ -22,7 +22,7 @@ const AT = {
 /** Room for what a program may add to the packet. */
 const GROWTH = 4096;
 
-export interface TestRun {
+interface TestRun {
   /** The packet from its Ethernet header on, at least 14 bytes. */
   readonly data: Uint8Array;
   readonly repeat?: number | undefined;

@@ -18,7 +18,7 @@ const RECORDS_A_WAKE_UP = 16_384;
 /** How often we tell the kernel what it may overwrite. */
 const COMMIT_EVERY = 256;
 
-export interface RingBufferModules {
+interface RingBufferModules {
   readonly poller: Poller;
   /**
    * One record: `length` bytes of `data` from `offset` on, valid only during the call. `data` is the same view every

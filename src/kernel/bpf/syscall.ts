@@ -9,7 +9,6 @@ import { PinnedBuffer } from '../ffi.ts';
 const BPF_SYSCALL: Readonly<Record<string, number>> = { x64: 321, arm64: 280, riscv64: 280, loong64: 280 };
 
 export const BPF_CMD = {
-  MAP_CREATE: 0,
   MAP_LOOKUP_ELEM: 1,
   MAP_UPDATE_ELEM: 2,
   MAP_DELETE_ELEM: 3,
@@ -22,14 +21,13 @@ export const BPF_CMD = {
   PROG_QUERY: 16,
   MAP_LOOKUP_BATCH: 24,
   MAP_UPDATE_BATCH: 26,
-  MAP_DELETE_BATCH: 27,
   LINK_CREATE: 28,
   LINK_UPDATE: 29,
   LINK_DETACH: 34,
 } as const;
 
 /** enum bpf_map_type, as far as its name may appear in a message. */
-export const MAP_TYPE = {
+const MAP_TYPE = {
   1: 'hash',
   2: 'array',
   3: 'prog_array',

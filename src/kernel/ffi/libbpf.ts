@@ -75,7 +75,6 @@ function declareMap(lib: Library) {
 function declareTc(lib: Library) {
   return {
     tcHookCreate: lib.bind<(hook: Memory) => number>('int bpf_tc_hook_create(void *hook)'),
-    tcHookDestroy: lib.bind<(hook: Memory) => number>('int bpf_tc_hook_destroy(void *hook)'),
     tcAttach: lib.bind<(hook: Memory, opts: Memory) => number>('int bpf_tc_attach(const void *hook, void *opts)'),
     tcDetach: lib.bind<(hook: Memory, opts: Memory) => number>('int bpf_tc_detach(const void *hook, const void *opts)'),
     tcQuery: lib.bind<(hook: Memory, opts: Memory) => number>('int bpf_tc_query(const void *hook, void *opts)'),
@@ -93,7 +92,7 @@ function declareBtf(lib: Library) {
   };
 }
 
-export type Libbpf = ReturnType<typeof declare> & {
+type Libbpf = ReturnType<typeof declare> & {
   /** Runs `fn`; a negative result or a null becomes a KernelError with what libbpf printed meanwhile. */
   checked<T extends number | Pointer | null>(operation: string, fn: () => T): NonNullable<T>;
   /** What libbpf has printed since the last call of checked() began, newest at the end. */

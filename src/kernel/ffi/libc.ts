@@ -92,9 +92,9 @@ export const SO = { ERROR: 4, SNDBUF: 7, RCVBUF: 8, BINDTODEVICE: 25, SNDBUFFORC
 export const MSG = { TRUNC: 0x20, DONTWAIT: 0x40 } as const;
 export const CLONE = { NEWNS: 0x00020000, NEWNET: 0x40000000 } as const;
 export const PROT = { READ: 1, WRITE: 2 } as const;
-export const MAP_SHARED = 1;
+const MAP_SHARED = 1;
 export const EPOLL = { ADD: 1, DEL: 2, IN: 1, CLOEXEC: 0o2000000 } as const;
-export const EFD = { NONBLOCK: 0o4000, CLOEXEC: 0o2000000 } as const;
+const EFD = { NONBLOCK: 0o4000, CLOEXEC: 0o2000000 } as const;
 /**
  * struct epoll_event is packed on x86-64 only (12 bytes), 16 elsewhere; the data word follows the events word or its
  * padding.

@@ -27,7 +27,7 @@ const AT_EACCESS = 0x200;
 const F_SETFD = 2;
 
 /** Sets of capabilities, a bit each. */
-export interface CapabilitySets {
+interface CapabilitySets {
   readonly effective: bigint;
   readonly permitted: bigint;
   readonly inheritable: bigint;

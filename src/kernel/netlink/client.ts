@@ -16,7 +16,7 @@ import {
 } from './message.ts';
 import { NetlinkSocket } from './socket.ts';
 
-export const WINDOW = 64;
+const WINDOW = 64;
 /** A table that changes faster than it can be read this often is reported instead of read for ever. */
 const DUMP_ATTEMPTS = 20;
 
@@ -39,7 +39,7 @@ interface Pending {
   attempts: number;
 }
 
-export interface NetlinkClientOptions {
+interface NetlinkClientOptions {
   readonly netns?: Netns | undefined;
   readonly receiveBuffer?: number | undefined;
 }

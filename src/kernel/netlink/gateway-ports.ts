@@ -34,7 +34,7 @@ const OPERATION = 'look for gateways';
 const hasGateway = (attributes: Attributes): boolean => attributes.has(RTA.GATEWAY) || attributes.has(RTA.VIA);
 
 /** Whether this route, of RTM_GETROUTE, leaves by the interface through a gateway. Pure. */
-export function leadsToGateway(message: NetlinkMessage, ifindex: number): boolean {
+function leadsToGateway(message: NetlinkMessage, ifindex: number): boolean {
   if (message.type !== RTM_ROUTE.NEW || message.body.length < ROUTE_HEADER) return false;
   const attributes = decodeAttributes(message.body, ROUTE_HEADER);
   if (readU32(attributes.get(RTA.OIF)) === ifindex && hasGateway(attributes)) return true;
@@ -55,7 +55,7 @@ export function leadsToGateway(message: NetlinkMessage, ifindex: number): boolea
 }
 
 /** The next hop object of a route that names nothing else. Pure. */
-export function nextHopObject({ type, body }: NetlinkMessage): number | undefined {
+function nextHopObject({ type, body }: NetlinkMessage): number | undefined {
   if (type !== RTM_ROUTE.NEW || body.length < ROUTE_HEADER) return undefined;
   const attributes = decodeAttributes(body, ROUTE_HEADER);
   return attributes.has(RTA.OIF) || attributes.has(RTA.MULTIPATH) ? undefined : readU32(attributes.get(RTA.NH_ID));

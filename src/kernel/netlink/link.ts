@@ -27,7 +27,6 @@ const IFLA = {
   LINKINFO: 18,
   NET_NS_FD: 28,
   EXT_MASK: 29,
-  LINK_NETNSID: 37,
 } as const;
 const LINKINFO = { KIND: 1, DATA: 2 } as const;
 const VETH_INFO_PEER = 1;
@@ -57,7 +56,7 @@ export interface Link {
 }
 
 /** struct ifinfomsg: family, type, index, flags, change mask. */
-export function linkHeader(opts: { ifindex?: number; flags?: number; change?: number } = {}): Uint8Array {
+function linkHeader(opts: { ifindex?: number; flags?: number; change?: number } = {}): Uint8Array {
   return struct(16, (view) => {
     view.setInt32(4, opts.ifindex ?? 0, true);
     view.setUint32(8, opts.flags ?? 0, true);

@@ -51,7 +51,6 @@ export function struct(size: number, fill: (view: DataView) => void): Uint8Array
   return bytes;
 }
 
-export const u8 = (value: number): Uint8Array => Uint8Array.of(value);
 export const u32 = (value: number): Uint8Array => struct(4, (view) => view.setUint32(0, value, true));
 export const u64 = (value: bigint): Uint8Array => struct(8, (view) => view.setBigUint64(0, value, true));
 /** NUL-terminated. */

@@ -18,7 +18,7 @@ export type KernelChange =
   | { readonly kind: 'address'; readonly removed: boolean; readonly address: InterfaceAddress }
   | { readonly kind: 'qdisc'; readonly removed: boolean; readonly qdisc: Qdisc };
 
-export interface MonitorModules {
+interface MonitorModules {
   readonly poller: Poller;
   onChange(change: KernelChange): void;
   /** Announcements were lost; what was announced before has been delivered. */

@@ -16,7 +16,7 @@ const NEXT_HOP_HEADER = 8;
  * What is sent to an address of this router goes through this, and nothing comes from there but what the router has
  * sent itself.
  */
-export const LOOPBACK_IFINDEX = 1;
+const LOOPBACK_IFINDEX = 1;
 /**
  * Answers that say that there is no way: no route, unreachable, blackhole (EINVAL), prohibit. Those of a next hop that
  * went a moment ago, too.

@@ -2,7 +2,6 @@
 // Errors are KernelErrors with the kernel's own words. Changes go out in the order of the calls and complete in any
 // order; await one before another that needs it.
 import type { IpAddress } from '../../model/address.ts';
-import type { Prefix } from '../../model/prefix.ts';
 import { ERRNO, KernelError, isKernelError } from '../errors.ts';
 import type { Netns } from '../netns.ts';
 import type { Poller } from '../poller.ts';
@@ -52,7 +51,7 @@ import {
 
 const CREATE = NLM_F.CREATE | NLM_F.EXCL;
 
-export interface VethOptions {
+interface VethOptions {
   readonly name: string;
   readonly mtu?: number | undefined;
   readonly mac?: Uint8Array | undefined;
@@ -64,7 +63,7 @@ export interface VethOptions {
   };
 }
 
-export type LinkSettings = Omit<LinkChange, 'netnsFd'> & { readonly netns?: Netns | undefined };
+type LinkSettings = Omit<LinkChange, 'netnsFd'> & { readonly netns?: Netns | undefined };
 
 function decodeAll<T>(messages: readonly NetlinkMessage[], decode: (message: NetlinkMessage) => T | undefined): T[] {
   return messages.map(decode).filter((item) => item !== undefined);
@@ -169,12 +168,6 @@ export class Rtnetlink {
     await this.client.request({ operation: `add address to ${ifname}`, type: RTM_ADDRESS.NEW, flags, body });
   }
 
-  /** @throws KernelError EADDRNOTAVAIL */
-  async deleteAddress(ifname: string, address: IpAddress, length: number): Promise<void> {
-    const body = encodeAddress(await this.index(ifname), address, length);
-    await this.client.request({ operation: `delete address of ${ifname}`, type: RTM_ADDRESS.DEL, body });
-  }
-
   /** How the kernel would reach an address. @throws KernelError ENETUNREACH */
   async routeTo(to: IpAddress): Promise<Route> {
     const answers = await this.client.request({ operation: 'look up route', type: RTM_ROUTE.GET, body: routeTo(to) });
@@ -204,17 +197,6 @@ export class Rtnetlink {
   /** @throws KernelError EEXIST, ENETUNREACH (gateway not reachable) */
   async addRoute(route: NewRoute): Promise<void> {
     await this.client.request({ operation: 'add route', type: RTM_ROUTE.NEW, flags: CREATE, body: encodeRoute(route) });
-  }
-
-  /** @throws KernelError ESRCH */
-  async deleteRoute(route: {
-    destination: Prefix;
-    ifindex?: number;
-    protocol: number;
-    table?: number;
-    metric?: number;
-  }): Promise<void> {
-    await this.client.request({ operation: 'delete route', type: RTM_ROUTE.DEL, body: encodeRoute(route) });
   }
 
   /** Adds or replaces a permanent neighbour. */

@@ -25,7 +25,7 @@ const RTM_F_FIB_MATCH = 0x2000;
 
 /** enum SEG6_LOCAL_ACTION_*; those that decapsulate, and End. */
 const ACTIONS = { end: 1, 'end.dx6': 5, 'end.dx4': 6, 'end.dt6': 7, 'end.dt4': 8, 'end.dt46': 16 } as const;
-export type Seg6LocalAction = keyof typeof ACTIONS;
+type Seg6LocalAction = keyof typeof ACTIONS;
 const ACTION_NAME: ReadonlyMap<number, Seg6LocalAction> = new Map(
   Object.entries(ACTIONS).map(([name, number]) => [number, name as Seg6LocalAction]),
 );

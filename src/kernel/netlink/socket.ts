@@ -15,7 +15,7 @@ const OPTION = { CAP_ACK: 10, EXT_ACK: 11, STRICT_CHK: 12 } as const;
 export const LONGEST_DATAGRAM = 65_536;
 const DATAGRAMS_A_WAKE_UP = 64;
 
-export interface NetlinkSocketOptions {
+interface NetlinkSocketOptions {
   readonly netns?: Netns | undefined;
   /** NETLINK.*; ROUTE when absent. */
   readonly protocol?: number | undefined;
@@ -25,7 +25,7 @@ export interface NetlinkSocketOptions {
   readonly receiveBuffer?: number | undefined;
 }
 
-export interface NetlinkSocketModules {
+interface NetlinkSocketModules {
   readonly poller: Poller;
   /** One datagram, valid only during the call. */
   onDatagram(bytes: Uint8Array): void;

@@ -36,7 +36,7 @@ const HTB_OPTIONS = { rate: 8, ceil: 20, size: 44 } as const;
 /** The kernel counts token buffers in ticks of 64 ns (PSCHED_SHIFT 6). */
 const NS_A_TICK = 64;
 
-export interface QueueStats {
+interface QueueStats {
   readonly bytes: bigint;
   readonly packets: number;
   /** Queued now. */
@@ -70,7 +70,7 @@ export interface HtbClass {
   readonly stats: QueueStats;
 }
 
-export interface TcHeader {
+interface TcHeader {
   readonly ifindex: number;
   readonly handle?: number;
   readonly parent?: number;

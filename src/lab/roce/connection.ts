@@ -20,7 +20,7 @@ export interface LocalSide {
   readonly startingPsn: number;
 }
 
-export interface RemoteSide {
+interface RemoteSide {
   readonly qpn: number;
   readonly commId: number;
   readonly startingPsn: number;
@@ -38,7 +38,7 @@ function rdmaCmPrivateData(local: IpAddress, remote: IpAddress): Uint8Array {
   return concat(head, padded(local), padded(remote));
 }
 
-export type ActiveState = 'connecting' | 'established' | 'closing' | 'closed' | 'refused' | 'unanswered';
+type ActiveState = 'connecting' | 'established' | 'closing' | 'closed' | 'refused' | 'unanswered';
 
 /** The side that connects. */
 export class ActiveConnection {

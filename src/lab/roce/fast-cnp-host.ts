@@ -11,7 +11,7 @@ import { packageRoot } from '../program.ts';
 
 const PROGRAM = 'fast_cnp_host';
 
-export interface FastCnpHost {
+interface FastCnpHost {
   /** Idempotent. The kernel answers Fast CNPs with Parameter Problem again. */
   close(): void;
 }

@@ -23,7 +23,7 @@ export interface FeedbackOptions {
   readonly codes: FeedbackCodes;
 }
 
-export interface FormatCounts {
+interface FormatCounts {
   accepted: number;
   /** Formats that are not understood. */
   ignored: number;

@@ -76,14 +76,14 @@ export function readRoceFeedback(packet: RocePacket, codes: FeedbackCodes): Deco
 }
 
 /** Why a notification that can be read is not acted upon. */
-export type Refusal = 'unknown-node' | 'unknown-queue-pair';
+type Refusal = 'unknown-node' | 'unknown-queue-pair';
 
 /**
  * The active Queue Pairs that a notification is for (LHCNP-5.6-a; FCNP-4-n). A Long-haul CNP names the sender's own; a
  * Fast CNP names destination and Queue Pair of the receiver, which several connections may share: all of them are
  * meant.
  */
-export function queuePairsOf(feedback: Feedback, active: readonly QueuePairs[]): readonly QueuePairs[] {
+function queuePairsOf(feedback: Feedback, active: readonly QueuePairs[]): readonly QueuePairs[] {
   if (feedback.format !== 'fast-cnp') return active.filter((pair) => pair.senderQpn === feedback.cnp.sourceQpn);
   return active.filter(
     (pair) => pair.receiverQpn === feedback.destQpn && sameAddress(pair.receiver, feedback.originalDestination),

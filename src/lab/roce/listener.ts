@@ -10,7 +10,7 @@ import { type Report, rounded } from './report.ts';
 import { Responder } from './responder.ts';
 import { type Ends, buildAcknowledge, buildCmPacket, sourcePortOf } from './wire.ts';
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly address: IpAddress;
   /** Least time between two CNPs of one flow; undefined: no CNPs. */
   readonly cnpIntervalMs: number | undefined;
@@ -19,7 +19,7 @@ export interface ListenerOptions {
   readonly maxConnections: number;
 }
 
-export interface ListenerModules {
+interface ListenerModules {
   readonly now: () => number;
   readonly send: (packet: Uint8Array) => boolean;
   readonly report: Report;

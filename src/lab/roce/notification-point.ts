@@ -3,7 +3,7 @@
 
 /** The ECN codepoint in the low bits of the traffic class (RFC 3168 §5). */
 export const ECT0 = 2;
-export const CE = 3;
+const CE = 3;
 export const ecnOf = (trafficClass: number): number => trafficClass & 3;
 
 export class NotificationPoint {

@@ -21,7 +21,7 @@ const SOCKET_BUFFER = 4 << 20;
 
 const IPV6_DESTINATION = 24;
 
-export interface RocePortOptions {
+interface RocePortOptions {
   readonly interface: string;
   readonly address: IpAddress;
   /** Namespace of the interface; default the process's own. */
@@ -38,7 +38,7 @@ export interface RocePort {
   close(): void;
 }
 
-export interface RocePortModules {
+interface RocePortModules {
   readonly poller: Poller;
   /** A packet for this address, valid only during the call. */
   onPacket(packet: RocePacket): void;

@@ -17,7 +17,7 @@ export interface RequesterOptions {
   readonly retries: number;
 }
 
-export interface DataPacket {
+interface DataPacket {
   readonly psn: number;
   readonly opcode: number;
   readonly ackRequest: boolean;

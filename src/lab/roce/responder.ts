@@ -4,7 +4,7 @@ import { PSN_MODULUS, psnDistance } from '../../model/roce.ts';
 import { NAK, NO_CREDITS, type Aeth } from '../../packet/roce/aeth.ts';
 import { OPCODE } from '../../packet/roce/opcodes.ts';
 
-export interface Answer {
+interface Answer {
   readonly psn: number;
   readonly aeth: Aeth;
 }

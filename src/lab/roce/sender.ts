@@ -53,7 +53,7 @@ export interface SenderOptions {
   readonly rttMs?: number | undefined;
 }
 
-export interface SenderModules {
+interface SenderModules {
   readonly now: () => number;
   readonly send: (packet: Uint8Array) => boolean;
   readonly report: Report;

@@ -22,7 +22,7 @@ export interface CharacteristicCodes {
   readonly private: number;
 }
 
-export interface ReadCharacteristics {
+interface ReadCharacteristics {
   /** Address of the proxy. */
   readonly proxy?: IpAddress;
   readonly container?: DecodedSidContainer;

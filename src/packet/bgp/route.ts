@@ -21,7 +21,7 @@ export const AS_SEGMENTS: Readonly<Record<number, AsSegment['type']>> = {
   4: 'confed-set',
 };
 
-export interface RouteAttributes {
+interface RouteAttributes {
   /** The global address, then the link-local one; none: no attribute names one. */
   readonly nextHops: readonly IpAddress[];
   /** Value of attribute 39, a copy; of several the first (RFC 7606 §3 g). */

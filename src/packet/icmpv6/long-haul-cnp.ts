@@ -9,7 +9,7 @@ import { CNP_TRAFFIC_CLASS } from '../roce/cnp.ts';
 import { ICMPV6_HEADER, buildIcmpv6 } from './message.ts';
 
 /** LHCNP-6.1-c, LHCNP-10.2-a: a Long-haul CNP for one flow; 1-253 are unassigned, 254 and 255 experimental. */
-export const FLOW_LEVEL = 0;
+const FLOW_LEVEL = 0;
 /** Types below are errors; those from here on are informational (LHCNP-6.1-b). */
 const FIRST_INFORMATIONAL = 128;
 
@@ -21,7 +21,7 @@ export interface LongHaulCodes {
   readonly objectClass: number;
 }
 
-export interface LongHaulIcmpv6Fields {
+interface LongHaulIcmpv6Fields {
   /** A loopback of the congested node. */
   readonly source: IpAddress;
   /** The data sender. */

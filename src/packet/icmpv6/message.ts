@@ -55,7 +55,7 @@ export function buildIcmpv6({
   return concat(header, message);
 }
 
-export interface Icmpv6Packet {
+interface Icmpv6Packet {
   readonly source: IpAddress;
   readonly destination: IpAddress;
   readonly trafficClass: number;

@@ -9,7 +9,7 @@ import { type Decoded, malformed } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
 import { addWords, foldChecksum } from '../ip/checksum.ts';
 
-export const EXTENSION_HEADER = 4;
+const EXTENSION_HEADER = 4;
 const OBJECT_HEADER = 4;
 const VERSION = 2;
 

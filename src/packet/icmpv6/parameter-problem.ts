@@ -57,7 +57,7 @@ export function buildParameterProblem(
 }
 
 /** A Fast CNP that a host has refused, as the host quotes it. */
-export interface RefusedFastCnp {
+interface RefusedFastCnp {
   /** Who sent it: a loopback of ours, if it was us. */
   readonly source: IpAddress;
   /** The host. */

@@ -56,7 +56,7 @@ export interface FastCnpOptionFields {
 const legalType = (type: number): boolean => (type & 0xe0) === 0x80;
 
 /** Whether a trace can be carried; if not, option 1 is used. */
-export const traceFits = (trace: CopiedTrace | undefined): trace is CopiedTrace =>
+const traceFits = (trace: CopiedTrace | undefined): trace is CopiedTrace =>
   trace !== undefined && trace.bytes.length <= MAX_TRACE;
 
 /** The whole header: option 2 when there is a trace that fits, else option 1. @throws EncodeError */
@@ -95,7 +95,7 @@ export function decodeFastCnpOption(type: number, data: Uint8Array, codes: FastC
   return trace.ok ? ok({ originalDestination: readAddress(data, end, 6), trace: trace.value }) : trace;
 }
 
-export interface FoundFastCnpOption {
+interface FoundFastCnpOption {
   readonly option: FastCnpOption;
   /** Of the option's type, in the packet: where a Parameter Problem points. */
   readonly offset: number;

@@ -19,7 +19,7 @@ export interface FiveTuple {
 /** TCP, UDP, DCCP, SCTP, UDP-Lite: ports are their first four bytes. */
 const WITH_PORTS: ReadonlySet<number> = new Set([6, 17, 33, 132, 136]);
 
-export interface InnermostFlow {
+interface InnermostFlow {
   readonly tuple: FiveTuple;
   readonly layer: IpLayer;
 }

@@ -10,7 +10,7 @@ import { IPV6_HEADER, decodeIpv6 } from './ipv6.ts';
 import { NEXT_HEADER, decodeOptionsHeader } from './options.ts';
 
 /** IOAM in a Hop-by-Hop header: unknown is skipped, data may change on the way (RFC 9486 §3). */
-export const IOAM_OPTION = 0x31;
+const IOAM_OPTION = 0x31;
 /** IOAM Option-Types that are traces (RFC 9197 §4.4). */
 export const TRACE = { preallocated: 0, incremental: 1 } as const;
 /** Namespace, node length, flags, remaining length, trace type, reserved. */

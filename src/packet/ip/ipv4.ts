@@ -8,7 +8,7 @@ import { addWords, foldChecksum } from './checksum.ts';
 
 export const IPV4_HEADER = 20;
 
-export interface Ipv4Header {
+interface Ipv4Header {
   /** Bytes, options included. */
   readonly headerLength: number;
   /** The whole TOS octet: DSCP in the upper six bits, ECN in the lower two. */
@@ -58,7 +58,7 @@ export function decodeIpv4(bytes: Uint8Array, offset = 0, end = bytes.length): D
 export const ipv4ChecksumValid = (bytes: Uint8Array, offset: number, headerLength: number): boolean =>
   foldChecksum(addWords(0, bytes, offset, offset + headerLength)) === 0;
 
-export interface Ipv4Fields {
+interface Ipv4Fields {
   readonly source: IpAddress;
   readonly destination: IpAddress;
   readonly protocol: number;

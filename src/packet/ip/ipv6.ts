@@ -7,7 +7,7 @@ import { EncodeError } from '../encode-error.ts';
 
 export const IPV6_HEADER = 40;
 
-export interface Ipv6Header {
+interface Ipv6Header {
   /** DSCP in the upper six bits, ECN in the lower two. */
   readonly trafficClass: number;
   readonly flowLabel: number;

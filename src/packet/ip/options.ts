@@ -9,9 +9,9 @@ export const NEXT_HEADER = { hopByHop: 0, destinationOptions: 60 } as const;
 const PAD1 = 0;
 const PADN = 1;
 /** Next header and length, before the first option. */
-export const OPTIONS_HEADER = 2;
+const OPTIONS_HEADER = 2;
 
-export interface Ipv6Option {
+interface Ipv6Option {
   readonly type: number;
   /** Without type and length. When decoded, a view. */
   readonly data: Uint8Array;
@@ -19,7 +19,7 @@ export interface Ipv6Option {
   readonly offset: number;
 }
 
-export interface OptionsHeader {
+interface OptionsHeader {
   readonly nextHeader: number;
   /** Bytes, next header and length included. */
   readonly length: number;

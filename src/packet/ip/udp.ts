@@ -35,7 +35,7 @@ export function decodeUdp(bytes: Uint8Array, offset = 0, end = bytes.length): De
   });
 }
 
-export type UdpChecksum = 'valid' | 'wrong' | 'absent';
+type UdpChecksum = 'valid' | 'wrong' | 'absent';
 
 /**
  * Checks the datagram of `length` bytes at `offset`. `destination` is the final one when a routing header is on the
@@ -53,7 +53,7 @@ export function udpChecksum(
   return foldChecksum(sum) === 0 ? 'valid' : 'wrong';
 }
 
-export interface UdpPacket {
+interface UdpPacket {
   readonly source: IpAddress;
   readonly destination: IpAddress;
   readonly sourcePort: number;

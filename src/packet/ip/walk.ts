@@ -69,9 +69,9 @@ export interface IpLayer {
 }
 
 /** Why the walk ended: at a transport header, or before one. */
-export type WalkEnd = 'transport' | 'fragment' | 'truncated' | 'malformed' | 'too-deep';
+type WalkEnd = 'transport' | 'fragment' | 'truncated' | 'malformed' | 'too-deep';
 
-export interface HeaderChain {
+interface HeaderChain {
   /** Outermost first. Only layers whose protocol could be read. */
   readonly layers: readonly IpLayer[];
   readonly end: WalkEnd;

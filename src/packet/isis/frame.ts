@@ -15,7 +15,7 @@ const ETHERTYPE_LONG_LLC = 0x8870;
 /** Below this the field is a length, from here on an EtherType. */
 const FIRST_ETHERTYPE = 0x600;
 
-export interface IsisFrame {
+interface IsisFrame {
   /** 6 bytes each. */
   readonly destination: Uint8Array;
   readonly source: Uint8Array;

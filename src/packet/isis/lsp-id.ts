@@ -3,7 +3,7 @@
 import type { LspId } from './types.ts';
 
 export const SYSTEM_ID_LENGTH = 6;
-export const LSP_ID_LENGTH = 8;
+const LSP_ID_LENGTH = 8;
 
 const HEX: readonly string[] = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, '0'));
 
@@ -59,7 +59,7 @@ export function compareLspIds(a: LspId, b: LspId): number {
   return compareSystemIds(a.systemId, b.systemId) || a.pseudonode - b.pseudonode || a.fragment - b.fragment;
 }
 
-export function compareSystemIds(a: Uint8Array, b: Uint8Array): number {
+function compareSystemIds(a: Uint8Array, b: Uint8Array): number {
   for (let i = 0; i < SYSTEM_ID_LENGTH; i++) {
     const difference = a[i]! - b[i]!;
     if (difference !== 0) return difference;

@@ -10,7 +10,7 @@ export function setRemainingLifetime(raw: Uint8Array, seconds: number): void {
   put16(raw, 10, field('remaining lifetime', seconds, 16));
 }
 
-export interface PurgeOptions {
+interface PurgeOptions {
   readonly level: Level;
   readonly lspId: LspId;
   readonly sequence: number;

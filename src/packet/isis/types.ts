@@ -104,7 +104,7 @@ export interface BadTlv {
 
 // --- TLVs ------------------------------------------------------------------------------------------------------------
 
-export interface UnknownTlv {
+interface UnknownTlv {
   readonly kind: 'unknown';
   readonly type: number;
   readonly value: Uint8Array;
@@ -233,7 +233,7 @@ export interface Hostname {
   readonly name: string;
 }
 
-export interface Topology {
+interface Topology {
   readonly id: number;
   readonly overload: boolean;
   readonly attached: boolean;
@@ -302,7 +302,7 @@ export interface SourceRouterId {
   readonly address: IpAddress;
 }
 
-export interface UnknownSubTlv {
+interface UnknownSubTlv {
   readonly kind: 'unknown';
   readonly type: number;
   readonly value: Uint8Array;

@@ -155,7 +155,7 @@ export const cursorSource4 = (cursor: PrefixCursor): IpAddress | undefined =>
 export const cursorSource6 = (cursor: PrefixCursor): IpAddress | undefined =>
   cursor.source6Offset < 0 ? undefined : readAddress(cursor.bytes, cursor.source6Offset, 6);
 
-export type NeighborVisitor = (bytes: Uint8Array, offset: number, metric: number, mtId: number) => void;
+type NeighborVisitor = (bytes: Uint8Array, offset: number, metric: number, mtId: number) => void;
 
 /**
  * Visits the neighbours of TLVs 2 (narrow metrics), 22 and 222: 7 bytes (system ID, pseudonode) at `offset` of `bytes`.

@@ -29,7 +29,7 @@ export const METRIC = {
   ecnMarkingPercent: 3,
   rttUs: 4,
 } as const;
-export const MAX_METRIC_VALUE = 0xffffff;
+const MAX_METRIC_VALUE = 0xffffff;
 
 export interface Metric {
   readonly type: number;
@@ -100,7 +100,7 @@ export function encodeLongHaul(cnp: LongHaulCnp, objectClass: number): Uint8Arra
   return concat(body, encodeExtensions(cnp.objects.map((object) => writeObject(object, objectClass))));
 }
 
-export interface LongHaulReading {
+interface LongHaulReading {
   /** The code point `long-haul-object-class`. */
   readonly objectClass: number;
   /** So many zero bytes, exactly, may stand in the place of objects (see roce/long-haul-cnp.ts). 0 when absent. */

@@ -27,9 +27,9 @@ export const MAX_NOTICE_PACKET: Readonly<Record<Family, number>> = { 4: 576, 6: 
 const OVERHEAD: Readonly<Record<Family, number>> = { 4: IPV4_HEADER + UDP_HEADER, 6: IPV6_HEADER + UDP_HEADER };
 
 /** Tuple and level: 14 bytes for an IPv4 flow, 38 for an IPv6 flow. */
-export const NOTICE_HEADER: Readonly<Record<Family, number>> = { 4: 14, 6: 38 };
+const NOTICE_HEADER: Readonly<Record<Family, number>> = { 4: 14, 6: 38 };
 
-export interface NoticeFields {
+interface NoticeFields {
   readonly tuple: FiveTuple;
   /** 0 (lowest) … 7. */
   readonly level: number;

@@ -123,7 +123,7 @@ const trafficEngineering = <K extends 'traffic-engineering-v2' | 'traffic-engine
   });
 
 /** LS type and link-state ID with a body that belongs to them. */
-export interface TypedBody {
+interface TypedBody {
   readonly type: number;
   readonly lsId: number;
   readonly body: LsaBody;

@@ -26,7 +26,7 @@ const PROTOCOL_ID: Readonly<Record<ProtocolIdOrder, Uint8Array>> = {
 };
 const ORDERS: readonly ProtocolIdOrder[] = ['network', 'reversed'];
 
-export type TrailerVerdict =
+type TrailerVerdict =
   | (Extract<AuthenticationVerdict, { ok: true }> & { readonly order: ProtocolIdOrder })
   | Extract<AuthenticationVerdict, { ok: false }>;
 

@@ -32,7 +32,7 @@ export interface OspfFrame {
   readonly fragment?: FragmentPlace;
 }
 
-export interface FragmentPlace {
+interface FragmentPlace {
   readonly identification: number;
   /** Bytes. */
   readonly offset: number;

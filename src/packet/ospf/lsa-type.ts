@@ -6,7 +6,7 @@ import type { LsaKey } from './types.ts';
 /**
  * `unknown`: OSPFv2 discards a type that it does not know (RFC 2328 §13 step 2); OSPFv3 discards the reserved scope.
  */
-export type Scope = 'link' | 'area' | 'as' | 'unknown';
+type Scope = 'link' | 'area' | 'as' | 'unknown';
 
 const OPAQUE_SCOPE: Readonly<Record<number, Scope>> = { 9: 'link', 10: 'area', 11: 'as' };
 const SCOPE_V3: readonly Scope[] = ['link', 'area', 'as', 'unknown'];

@@ -13,7 +13,7 @@ export const HEADER_LENGTH: Readonly<Record<Version, number>> = { 2: 24, 3: 16 }
 const CHECKSUM_AT = 12;
 
 /** Index is the type on the wire; there is no 0. */
-export const PACKET_KINDS: readonly (OspfPacket['kind'] | undefined)[] = [
+const PACKET_KINDS: readonly (OspfPacket['kind'] | undefined)[] = [
   undefined,
   'hello',
   'database-description',

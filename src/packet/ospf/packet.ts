@@ -29,7 +29,7 @@ import type {
 } from './types.ts';
 
 /** What decodePacket adds to what the packet says. */
-export interface Received {
+interface Received {
   /** The packet alone, a copy. */
   readonly raw: Uint8Array;
   /** LSAs of an update whose checksum is wrong. Offsets count from the start of the packet. */

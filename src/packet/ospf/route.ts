@@ -10,7 +10,7 @@ import { type Version, PREFIX_OPTION } from './numbers.ts';
 import { readPaddedPrefix } from './prefix.ts';
 import type { LsaKey } from './types.ts';
 
-export type Route =
+type Route =
   | { readonly kind: 'prefix'; readonly prefix: Prefix; readonly metric: number; readonly external: boolean }
   /** A router in another area, mostly one that knows routes from outside. */
   | { readonly kind: 'router'; readonly routerId: number };

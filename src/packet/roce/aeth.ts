@@ -4,7 +4,7 @@ import { ok } from '../../model/result.ts';
 import { put24, u24 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
 
-export type AethKind = 'ack' | 'rnr-nak' | 'reserved' | 'nak';
+type AethKind = 'ack' | 'rnr-nak' | 'reserved' | 'nak';
 
 export interface Aeth {
   readonly kind: AethKind;

@@ -56,11 +56,11 @@ export interface CmRep extends Ids, PrivateData {
   readonly initiatorDepth: number;
 }
 
-export interface CmRtu extends Ids, PrivateData {
+interface CmRtu extends Ids, PrivateData {
   readonly kind: 'rtu';
 }
 
-export interface CmRej extends Ids, PrivateData {
+interface CmRej extends Ids, PrivateData {
   readonly kind: 'rej';
   /** 0 REQ, 1 REP, 2 none of them. */
   readonly rejected: number;
@@ -73,7 +73,7 @@ export interface CmDreq extends Ids, PrivateData {
   readonly remoteQpn: number;
 }
 
-export interface CmDrep extends Ids, PrivateData {
+interface CmDrep extends Ids, PrivateData {
   readonly kind: 'drep';
 }
 
@@ -85,7 +85,7 @@ export interface CmOther {
 
 export type CmMessage = CmReq | CmRep | CmRtu | CmRej | CmDreq | CmDrep;
 
-export interface CmMad {
+interface CmMad {
   readonly transactionId: bigint;
   readonly message: CmMessage | CmOther;
 }
@@ -237,7 +237,7 @@ function putGid(b: Uint8Array, offset: number, { family, value }: IpAddress): vo
 }
 
 /** What the RDMA connection manager of Linux puts first into the private data of a REQ. */
-export interface RdmaCmHeader {
+interface RdmaCmHeader {
   readonly source: IpAddress;
   readonly destination: IpAddress;
   readonly sourcePort: number;

@@ -28,7 +28,7 @@ import { type RocePacket, parseRocePacket } from './packet.ts';
 const NEXT_HEADER_AT = 6;
 const PAYLOAD_LENGTH_AT = 4;
 
-export type IcrcCoverage = 'cover' | 'skip';
+type IcrcCoverage = 'cover' | 'skip';
 
 export interface FastCnpCodes extends FastCnpOptionCodes {
   readonly icrc: IcrcCoverage;

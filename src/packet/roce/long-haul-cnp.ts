@@ -20,7 +20,7 @@ import { type RocePacket, buildRocePacket } from './packet.ts';
 export const EXTENSION_PRESENT = 0x20;
 const PADDING = RESERVED_LENGTH - BODY_LENGTH;
 
-export interface LongHaulRoceFields {
+interface LongHaulRoceFields {
   /** A loopback of the congested node. Both addresses of one family. */
   readonly source: IpAddress;
   /** The data sender. */

@@ -15,7 +15,7 @@ export const EXTENDED_HEADER_LENGTH: Readonly<Record<ExtendedHeader, number>> = 
   ieth: 4,
 };
 
-export interface Opcode {
+interface Opcode {
   readonly code: number;
   readonly name: string;
   /** In wire order. */

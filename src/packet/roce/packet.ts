@@ -144,7 +144,7 @@ const HEADERS: Readonly<Record<ExtendedHeader, HeaderCodec>> = {
   },
 };
 
-export interface RoceFields {
+interface RoceFields {
   /** Both of one family. */
   readonly source: IpAddress;
   readonly destination: IpAddress;

@@ -11,7 +11,7 @@ import { PROTOCOL_ROUTING, encodeSrh } from './srh.ts';
 
 const PROTOCOL = { 4: 4, 6: 41 } as const;
 
-export interface Encapsulation {
+interface Encapsulation {
   readonly source: IpAddress;
   /** Of the outer header: the first segment of a path. */
   readonly destination: IpAddress;
@@ -47,7 +47,7 @@ export function encapsulate({ source, destination, path = [], inner, ...outer }:
   return concat(header, srh, inner);
 }
 
-export interface Decapsulated {
+interface Decapsulated {
   readonly outer: IpLayer;
   /** From its IP header to the end that its length field or the outer one gives. A view. */
   readonly inner: Uint8Array;

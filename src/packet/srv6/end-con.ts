@@ -6,7 +6,7 @@ import type { IpAddress } from '../../model/address.ts';
 import { CNP_TRAFFIC_CLASS } from '../roce/cnp.ts';
 import { encapsulate } from './encapsulation.ts';
 
-export interface ThroughEndCon {
+interface ThroughEndCon {
   /** A loopback of the congested node. */
   readonly source: IpAddress;
   /** Outer source of the data packet, which must be a SID that is known to be an END.CON. */

@@ -14,9 +14,9 @@ const SEGMENT = 16;
 const MAX_LENGTH = 8 + 255 * 8;
 
 /** TLV types (RFC 8754 §8.2). 124-126 and 252-254 are experimental; the former do not change on the way. */
-export const SRH_TLV = { pad1: 0, padN: 4, hmac: 5 } as const;
+const SRH_TLV = { pad1: 0, padN: 4, hmac: 5 } as const;
 
-export interface SrhTlv {
+interface SrhTlv {
   readonly type: number;
   /** When decoded, a view. */
   readonly value: Uint8Array;
@@ -33,7 +33,7 @@ export interface Srh {
   readonly tlvs: readonly SrhTlv[];
 }
 
-export interface DecodedSrh extends Srh {
+interface DecodedSrh extends Srh {
   /** Bytes. */
   readonly length: number;
 }

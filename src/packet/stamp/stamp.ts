@@ -12,12 +12,11 @@ import { ok } from '../../model/result.ts';
 import { put16, put32, put64, u16, u32, u64 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
 
-export const STAMP_PORT = 862;
 export const STAMP_LENGTH = { unauthenticated: 44, authenticated: 112 } as const;
 const HMAC = { at: 96, length: 16 } as const;
 
 /** How good a timestamp is (RFC 8762 §4.2.1, RFC 4656 §4.1.2): the error is multiplier × 2^(scale − 32) seconds. */
-export interface ErrorEstimate {
+interface ErrorEstimate {
   /** The clock is synchronised to UTC by an external source. */
   readonly synchronized: boolean;
   /** The timestamp is PTPv2's, not NTP's. cnpd sends NTP. */
@@ -68,7 +67,7 @@ interface Layout {
 
 /** Offsets; the first four fields of both packets are at the same places. */
 const OPEN: Layout = {
-  length: 44,
+  length: STAMP_LENGTH.unauthenticated,
   timestamp: 4,
   error: 12,
   ssid: 14,
@@ -79,7 +78,7 @@ const OPEN: Layout = {
   senderTtl: 40,
 };
 const SEALED: Layout = {
-  length: 112,
+  length: STAMP_LENGTH.authenticated,
   timestamp: 16,
   error: 24,
   ssid: 26,

@@ -8,7 +8,7 @@ import { DEFAULT_CODE_POINTS } from '../../../src/model/code-points.ts';
 import { silentLog } from '../../../src/model/log.ts';
 import { prefix } from '../../../src/model/prefix.ts';
 
-export interface Declaration {
+interface Declaration {
   /** Of the router, as cnpd.yaml has it. */
   readonly loopback: string;
   readonly proxy: string;

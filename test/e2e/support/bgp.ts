@@ -9,7 +9,7 @@ import { LOOPBACK, SENDERS4, SENDERS6 } from './line.ts';
 import { Network, type Router, type Row } from './network.ts';
 
 /** leaf declares, p and far learn. */
-export type Speaker = 'leaf' | 'p' | 'far';
+type Speaker = 'leaf' | 'p' | 'far';
 
 /** Identity and carrier. `bgp` adds to the section. */
 export const speaker = (name: Speaker, bgp: object = {}): object => ({
@@ -78,7 +78,7 @@ class Program {
 }
 
 /** A path attribute that gobgpd does not know, as it holds it. */
-export interface RawAttribute {
+interface RawAttribute {
   readonly flags: number;
   /** Hexadecimal. */
   readonly value: string;
@@ -100,7 +100,7 @@ interface CliAttribute {
 type CliPaths = Readonly<Record<string, readonly { readonly age: number; readonly attrs: readonly CliAttribute[] }[]>>;
 
 /** An observer of its own: what gobgpd holds is asked with gobgp, the command, and not with cnpd's client. */
-export class NodeGobgpd extends Program {
+class NodeGobgpd extends Program {
   constructor(lab: Lab, node: string) {
     super(lab, node, [
       'gobgpd',

@@ -63,7 +63,7 @@ export interface GobgpdOptions {
 
 const FAMILIES = ['ipv4-unicast', 'ipv6-unicast'];
 
-export const gobgpdConfig = ({ as, address, neighbors = [], multipath, policies = '' }: GobgpdOptions): string =>
+const gobgpdConfig = ({ as, address, neighbors = [], multipath, policies = '' }: GobgpdOptions): string =>
   [
     '[global.config]',
     `as = ${as}`,

@@ -12,7 +12,7 @@ export const SENDERS = '2001:db8:1::/64';
 export const PROXY = '2001:db8:ffff::1';
 export const SYSTEM = ['', '0000.0000.c001', '0000.0000.c002', '0000.0000.c003'] as const;
 
-export interface RouterOptions {
+interface RouterOptions {
   isType?: string;
   links?: string[];
   interfaceLines?: string[];

@@ -13,7 +13,7 @@ export const LOOPBACK = {
 } as const;
 export const SYSTEM = { leaf: '0000.0000.c001', p: '0000.0000.c002', far: '0000.0000.c003' } as const;
 
-export type RouterName = keyof typeof LOOPBACK;
+type RouterName = keyof typeof LOOPBACK;
 /** Key of the map that senders are looked up in: prefix length of the IPv6-mapped form, little-endian, and address. */
 export const KEY = {
   [SENDERS6]: '4000000020010db8000100000000000000000000',

@@ -27,7 +27,7 @@ export interface AgentOptions {
 }
 
 /** Whoever has a namespace: FRR or BIRD. */
-export type AgentRouter = Pick<FrrRouter, 'netns' | 'ip'>;
+type AgentRouter = Pick<FrrRouter, 'netns' | 'ip'>;
 
 export class OspfAgent {
   readonly runner: OspfRunner;

@@ -122,7 +122,7 @@ export function rocePackets(packets: readonly Uint8Array[]): RocePacket[] {
   });
 }
 
-export interface FlowEnds {
+interface FlowEnds {
   readonly source: IpAddress;
   readonly destination: IpAddress;
   readonly senderQpn: number;

@@ -11,7 +11,7 @@ import type { IpReachability, MtIpReachability, PrefixReachability } from '../ty
 import { MAX_VALUE, type SubTlvReport, type TlvCodec } from './codec.ts';
 
 /** Bits of the control byte and the size of what stands before the prefix bytes. */
-export interface EntryLayout {
+interface EntryLayout {
   readonly down: number;
   readonly external: number;
   readonly subTlvs: number;

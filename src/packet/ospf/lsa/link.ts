@@ -14,7 +14,7 @@ import type { LinkLsa } from './types.ts';
 const FIXED = 24;
 const PREFIX_HEAD = 4;
 
-export interface ListedPrefix {
+interface ListedPrefix {
   readonly prefix: Prefix;
   readonly options: number;
   /** 0 in a Link-LSA, which has no metrics. */

@@ -241,7 +241,7 @@ export interface PrivateLsa {
 }
 
 /** An LSA of a type that nothing here reads. */
-export interface UnknownBody {
+interface UnknownBody {
   readonly kind: 'unknown';
   readonly content: Uint8Array;
 }
