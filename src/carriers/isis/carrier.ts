@@ -14,7 +14,6 @@ import type { Carrier, CarrierSink } from '../carrier.ts';
 import { Wake } from '../wake.ts';
 import { LSDB_BYTES, LSDB_LIMIT } from './constants.ts';
 import { IsisNetwork } from './network.ts';
-import { recordEvent } from './recorder.ts';
 import { databaseState, neighborState, troubleState, unplacedPrefixes } from './show.ts';
 import type { Effect, Speaker, SpeakerConfig, SpeakerEvent, TunableConfig } from './state.ts';
 import { createSpeaker, handle } from './speaker.ts';
@@ -54,8 +53,6 @@ export interface IsisCarrierModules {
   readonly wallClock?: () => number;
   /** 0 ≤ x < 1. */
   readonly random?: () => number;
-  /** Every event as a JSON line (recorder.ts). */
-  readonly record?: (line: string) => void;
 }
 
 export interface IsisCarrier extends Carrier {
@@ -208,7 +205,6 @@ class FrrSideCarrier implements IsisCarrier {
 
   private dispatch(event: SpeakerEvent): void {
     const now = this.modules.clock.now();
-    this.modules.record?.(recordEvent(now, event));
     for (const effect of handle(this.speaker, event, now)) this.carryOut(effect);
     this.wake.by(nextWake(this.speaker));
   }

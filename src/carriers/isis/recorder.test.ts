@@ -1,7 +1,7 @@
 // A recorded run replays exactly.
 import { expect, it } from 'vitest';
 import { address } from '../../model/address.ts';
-import { parseRecorded, recordEvent } from './recorder.ts';
+import { parseRecorded, recordEvent } from './recorder.fixture.ts';
 import { Agent, Simulation, endCon, originate, proxied, testConfig } from './simulation.fixture.ts';
 import type { Effect, SpeakerEvent } from './state.ts';
 import { createSpeaker, handle } from './speaker.ts';

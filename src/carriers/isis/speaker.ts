@@ -1,6 +1,6 @@
 // The speaker: `(state, event, now) → effects`. Nothing in here waits, reads a clock or touches a socket. carrier.ts
-// carries the effects out and sends a `timer` event when nextWake says so; a stream of events kept by recorder.ts
-// replays a run exactly.
+// carries the effects out and sends a `timer` event when nextWake says so. The same events at
+// the same times have the same effects (recorder.test.ts).
 import { log } from '../effects.ts';
 import type { Level } from '../../packet/isis/types.ts';
 import { dropAdjacency } from './adjacency/changes.ts';

@@ -1,6 +1,5 @@
-// Records the events that a speaker was given, one JSON line each, and reads them back: a run that went wrong can be
-// replayed, message by message, on a developer's desk. Keys are configuration, not events, except in `configure`, which
-// is recorded without them.
+// For tests: writes the events that a speaker was given, one JSON line each, and reads them back, so that a run can be
+// replayed event by event. Keys are configuration, not events, except in `configure`, which is written without them.
 import { type IpAddress, formatAddress, address } from '../../model/address.ts';
 import type { Origination } from '../../model/advertisement.ts';
 import { formatPrefix, prefix } from '../../model/prefix.ts';
