@@ -19,7 +19,7 @@ export interface LongHaulIntent extends table.LongHaulTableIntent {
   /** Off: Metric Type and Value are zero (LHCNP-6.1-n). */
   readonly disclose: boolean;
   readonly objects: { readonly timestamp: boolean; readonly deviceId?: string; readonly pathId?: number };
-  /** RoCEv2 form: 4 zero octets behind the extension, so that it is as long as a CNP (decision A3). */
+  /** RoCEv2 form: 4 zero octets behind the extension, so that it is as long as a CNP (decision L2). */
   readonly padToCnp: boolean;
 }
 
@@ -60,7 +60,7 @@ interface Sections {
   readonly notifications?: { readonly 'long-haul'?: Seen<typeof schema> | undefined } | undefined;
 }
 
-/** Decision A3: the padding stands where objects would. */
+/** Decision L2: the padding stands where objects would. */
 function padding({ notifications }: Sections, report: Report): void {
   const { objects: sent, 'pad-to-cnp': pad } = notifications?.['long-haul'] ?? {};
   if (pad !== true || !sent || !(sent.timestamp === true || 'device-id' in sent || 'path-id' in sent)) return;

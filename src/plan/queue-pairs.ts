@@ -1,4 +1,4 @@
-// Queue Pair learning on a congested node (decision A1 of LHCNP): a Long-haul CNP names the sender's Queue Pair, which
+// Queue Pair learning on a congested node (decision L1): a Long-haul CNP names the sender's Queue Pair, which
 // no data packet carries. The program that the proxy learns with watches these senders' connections; without a proxy
 // beside it, it obeys nobody.
 import type { Intent } from '../intent/intent.ts';
