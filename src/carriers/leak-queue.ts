@@ -2,7 +2,7 @@
 // event loop, and those that have not been eligible for long enough. Which advertisement is leaked, and into which
 // level or area, the carrier decides.
 
-export interface LeakQueueOptions {
+interface LeakQueueOptions {
   /** Keys decided about in one turn. */
   readonly batch: number;
   /**

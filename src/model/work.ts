@@ -46,7 +46,7 @@ export function advance(work: Iterator<void>, steps: number): boolean {
   return false;
 }
 
-export interface WorkModules {
+interface WorkModules {
   /** Milliseconds, monotonic. */
   now(): number;
   /** Calls `turn` in the next turn of the event loop. */
