@@ -11,6 +11,7 @@ const GRANTS = {
   stamp: ['packet', 'model', 'kernel'],
   congestion: ['packet', 'model', 'kernel'],
   plan: ['intent', 'learned', 'model'],
+  coordinator: ['plan', 'intent', 'learned', 'model', 'kernel'],
   reconcile: ['plan', 'kernel', 'model'],
   kernel: ['model'],
   frr: ['model'],
@@ -26,6 +27,7 @@ const EDGES = {
   carriers: '(network|carrier)\\.ts$|\\.edge\\.ts$',
   stamp: '\\.edge\\.ts$',
   congestion: '\\.edge\\.ts$',
+  coordinator: '\\.edge\\.ts$',
 };
 
 const TESTS = '\\.(test|fixture)\\.ts$';

@@ -1,7 +1,7 @@
 // What `cnpctl doctor` can find out by itself: reads cnpd.yaml, probes the kernel in a namespace of its own, plans as
 // the daemon would and reports the plan's problems, and asks FRR and gobgpd. With main.ts it is where cnpctl is put
 // together, so it may import what the commands may not.
-import { gatherFacts } from '../daemon/facts.ts';
+import { readKernelFacts } from '../coordinator/kernel-facts.edge.ts';
 import { readIntentFile } from '../daemon/intent-file.ts';
 import { checkFile } from '../diagnosis/configuration.ts';
 import { checkCorePorts, corePortsUnknown } from '../diagnosis/core-ports.ts';
@@ -17,6 +17,7 @@ import { type KernelFeature, probeKernel } from '../kernel/probe.ts';
 import type { IpAddress } from '../model/address.ts';
 import type { Check } from '../model/problem.ts';
 import type { Facts } from '../plan/facts.ts';
+import { NO_SENDER_PROXIES } from '../plan/desired.ts';
 import { plan } from '../plan/plan.ts';
 import type { Examination } from './context.ts';
 
@@ -74,12 +75,12 @@ async function examineKernel(intent: Intent | undefined): Promise<Check[]> {
   }
 }
 
-const NOTHING_LEARNED = { forwarding: () => [], sizes: () => ({ proxies4: 0, proxies6: 0 }) };
+const NOTHING_LEARNED = { senders: NO_SENDER_PROXIES, sizes: () => ({ proxies4: 0, proxies6: 0 }) };
 
 const readFacts = (intent: Intent | undefined): Promise<{ features: KernelFeature[]; facts: Facts }> =>
   withNetlink(async (netlink, poller) => {
     const features = await probeKernel({ poller });
-    return { features, facts: await gatherFacts(netlink, features, intent) };
+    return { features, facts: await readKernelFacts(netlink, features, intent) };
   });
 
 async function withNetlink<T>(ask: (netlink: Rtnetlink, poller: Poller) => Promise<T>): Promise<T> {

@@ -10,14 +10,13 @@ import { adjacencyProblems, isisProblems } from '../diagnosis/isis.ts';
 import { ospfProblems } from '../diagnosis/ospf.ts';
 import { promiseProblems } from '../diagnosis/promises.ts';
 import type { IntentSection } from '../intent/diff.ts';
-import { holdUnreachable } from '../intent/schema-parts.ts';
 import type { BgpIntent, Intent, IsisIntent, OspfIntent } from '../intent/intent.ts';
 import type { Poller } from '../kernel/poller.ts';
 import type { CarrierName, Origination } from '../model/advertisement.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
-import { originated } from '../plan/origination.ts';
+import { holdMs } from '../plan/hold-times.ts';
 import { CarrierSlot } from './carrier-slot.ts';
 import type { Logging } from './logging.ts';
 
@@ -30,24 +29,10 @@ export interface CarriersModules {
   readonly count: Count;
   /** What a stopped carrier taught is held for as long. */
   readonly onStopped: (carrier: CarrierName, holdMs: number) => void;
-  /** SIDs of this router that the kernel has refused. */
-  readonly refusedSids: () => ReadonlySet<string>;
 }
 
-const DEFAULT_HOLD_MS = holdUnreachable().fallback;
 const NAMES = ['isis', 'ospfv2', 'ospfv3', 'bgp'] as const;
 const OSPF = ['ospfv2', 'ospfv3'] as const;
-
-/**
- * How long what each carrier teaches outlives its originator, milliseconds; that of one that does not run is as it
- * would be by default.
- */
-export const holdTimes = (intent: Intent): Record<(typeof NAMES)[number], number> => ({
-  isis: intent.isis?.holdUnreachableMs ?? DEFAULT_HOLD_MS,
-  ospfv2: intent.ospfv2?.holdUnreachableMs ?? DEFAULT_HOLD_MS,
-  ospfv3: intent.ospfv3?.holdUnreachableMs ?? DEFAULT_HOLD_MS,
-  bgp: intent.bgp?.holdUnreachableMs ?? DEFAULT_HOLD_MS,
-});
 
 /**
  * What a carrier reads only when it is created, its own section aside: when that changes it is created anew, and its
@@ -56,29 +41,7 @@ export const holdTimes = (intent: Intent): Record<(typeof NAMES)[number], number
 export const identityOf = (name: (typeof NAMES)[number], { codePoints, router }: Intent): unknown =>
   name === 'isis' ? [codePoints, router.name] : codePoints;
 
-/**
- * An adjacency and a database exchange, or gobgpd's list of its paths, take some seconds, however short the hold time
- * is; and a hello or two, until they begin.
- */
-const EXCHANGE_MS = 10_000;
-
-/**
- * How long after the start the network may still be telling what it told an earlier run, milliseconds; 0: no carrier is
- * declared.
- */
-export function patienceMs(intent: Intent): number {
-  const { isis, ospfv2, ospfv3, bgp } = intent;
-  const hellos = [
-    isis?.helloIntervalMs,
-    ...[ospfv2, ospfv3].map((ospf) => ospf && ospf.helloSeconds * 1000),
-    bgp && 0,
-  ].filter((ms) => ms !== undefined);
-  if (hellos.length === 0) return 0;
-  return Math.max(EXCHANGE_MS + 2 * Math.max(...hellos), ...NAMES.map((name) => intent[name]?.holdUnreachableMs ?? 0));
-}
-
 export class Carriers {
-  readonly #refusedSids: CarriersModules['refusedSids'];
   readonly isis: CarrierSlot<IsisCarrier, IsisIntent>;
   readonly ospfv2: CarrierSlot<OspfCarrier, OspfIntent>;
   readonly ospfv3: CarrierSlot<OspfCarrier, OspfIntent>;
@@ -86,9 +49,6 @@ export class Carriers {
 
   constructor(modules: CarriersModules) {
     const { onStopped } = modules;
-    this.#refusedSids = modules.refusedSids;
-    const holdMs = (section: { readonly holdUnreachableMs: number } | undefined): number =>
-      section?.holdUnreachableMs ?? DEFAULT_HOLD_MS;
     const ospf = (name: (typeof OSPF)[number]): CarrierSlot<OspfCarrier, OspfIntent> =>
       new CarrierSlot({
         name,
@@ -119,22 +79,18 @@ export class Carriers {
   }
 
   /** @throws what the first carrier that cannot start rejects with; those after it have been tried too */
-  start(intent: Intent): Promise<void> {
-    return this.#each((name) => this[name].start(intent, this.#originated(intent)));
+  start(intent: Intent, origination: Origination): Promise<void> {
+    return this.#each((name) => this[name].start(intent, origination));
   }
 
   /** @throws Error, with the carrier's name, for the first that cannot do it; those after it have been tried too */
-  reload(intent: Intent, changed: readonly IntentSection[]): Promise<void> {
-    return this.#each((name) => this[name].reload(intent, this.#originated(intent), changed.includes(name)));
+  reload(intent: Intent, origination: Origination, changed: readonly IntentSection[]): Promise<void> {
+    return this.#each((name) => this[name].reload(intent, origination, changed.includes(name)));
   }
 
-  /** What the kernel refuses has changed, and with it what may be advertised. */
-  advertise(intent: Intent): void {
-    for (const name of NAMES) this[name].carrier?.originate(this.#originated(intent));
-  }
-
-  #originated(intent: Intent): Origination {
-    return originated(intent, this.#refusedSids());
+  /** To those that run. */
+  originate(origination: Origination): void {
+    for (const name of NAMES) this[name].carrier?.originate(origination);
   }
 
   stop(): Promise<void> {

@@ -1,9 +1,9 @@
-// The daemon: everything wired together, and its life. Data flows one way (docs/architecture.md): the file becomes the
-// intent, the intent tells the carriers what to advertise, carriers fill the learned table, intent, table and facts
-// make the desired state, reconcile makes it true. A reload runs the same way again from its start. Stopping withdraws
-// what was advertised and leaves the dataplane at work; the next start adopts it.
+// The daemon: everything wired together, and its life. What follows from what is the coordinator's business
+// (src/coordinator/). Stopping withdraws what was advertised and leaves the dataplane at work; the next start adopts
+// it.
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
+import { Coordinator } from '../coordinator/coordinator.ts';
+import { type KernelWatch, readKernelFacts, watchKernel } from '../coordinator/kernel-facts.edge.ts';
 import { reloadProblems } from '../diagnosis/configuration.ts';
 import { LostNotifications } from '../diagnosis/lost-notifications.ts';
 import { diffIntent } from '../intent/diff.ts';
@@ -13,36 +13,28 @@ import { heldCapabilities } from '../kernel/capabilities.ts';
 import { CorePorts } from '../kernel/core-ports.ts';
 import { isGatewayPort } from '../kernel/netlink/gateway-ports.ts';
 import { hasRoute } from '../kernel/netlink/has-route.ts';
-import { lockNetns } from '../kernel/netns-lock.ts';
 import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
-import { RoutesBack } from '../kernel/netlink/routes-back.ts';
+import { lockNetns } from '../kernel/netns-lock.ts';
 import { Poller } from '../kernel/poller.ts';
 import { type KernelFeature, probeKernel } from '../kernel/probe.ts';
-import { ReversePath } from '../kernel/reverse-path.ts';
 import { LearnedTable } from '../learned/table.ts';
 import { type Clock, systemClock } from '../model/clock.ts';
 import type { Log } from '../model/log.ts';
+import type { Problem } from '../model/problem.ts';
 import { type Work, eventLoopWork } from '../model/work.ts';
 import type { ReloadOutcome } from '../northbound/server.ts';
-import type { Problem } from '../model/problem.ts';
-import type { DesiredState } from '../plan/desired.ts';
-import { type Facts } from '../plan/facts.ts';
-import { originated } from '../plan/origination.ts';
-import { plan } from '../plan/plan.ts';
+import { holdTimes } from '../plan/hold-times.ts';
 import { Dataplane } from '../reconcile/dataplane.ts';
-import { Carriers, holdTimes, patienceMs } from './carriers.ts';
-import { Congestion } from './congestion.ts';
+import { Carriers } from './carriers.ts';
 import { type Counters, createCounters } from './counters.ts';
-import { type FactsWatch, gatherFacts, watchFacts } from './facts.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { IntentFile } from './intent-file.ts';
-import { Learning } from './learning.ts';
 import type { Logging } from './logging.ts';
+import { NorthboundPart } from './northbound-part.ts';
+import { Receivers } from './receivers.ts';
 import { bpfDir, claimRunDir, linksDir } from './run-dir.ts';
 import { sidStates } from './sids.ts';
-import { StampSlot } from './stamp.ts';
 import { stateSource } from './state.ts';
-import { NorthboundPart } from './northbound-part.ts';
 import { noteGobgp } from './uninstall-gobgp.ts';
 
 export interface DaemonOptions {
@@ -65,8 +57,8 @@ const objectDir = (): string => join(import.meta.dirname, import.meta.dirname.en
  * @throws when the run directory, the BPF file system or the northbound socket cannot be had, or a carrier cannot
  * start.
  */
-export async function startDaemon(options: DaemonOptions, modules: { logging: Logging }): Promise<Daemon> {
-  const daemon = new RunningDaemon(options, modules.logging);
+export async function startDaemon(options: DaemonOptions, { logging }: { logging: Logging }): Promise<Daemon> {
+  const daemon = new RunningDaemon(options, logging);
   try {
     await daemon.start();
   } catch (error) {
@@ -85,131 +77,137 @@ class RunningDaemon implements Daemon {
   readonly #counters: Counters = createCounters();
   readonly #file: IntentFile;
   readonly #table: LearnedTable;
-  readonly #learning: Learning;
+  readonly #coordinator: Coordinator;
+  readonly #carriers: Carriers;
+  readonly #lost: LostNotifications;
+  readonly #corePorts: CorePorts;
+  readonly #northbound = new NorthboundPart();
   readonly #startedAt = new Date();
   #started = false;
+  #features: readonly KernelFeature[] = [];
   #poller!: Poller;
   #rtnetlink!: Rtnetlink;
   #dataplane!: Dataplane;
-  #features: readonly KernelFeature[] = [];
-  #facts: Facts = { links: [], qdiscs: [], features: [] };
-  #desired: DesiredState | undefined;
-  readonly #carriers: Carriers;
-  readonly #lost: LostNotifications;
-  #refusedSids: ReadonlySet<string> = new Set();
-  readonly #northbound = new NorthboundPart();
-  #watch: FactsWatch | undefined;
-  #stamp: StampSlot | undefined;
-  #congestion: Congestion | undefined;
-  #routesBack: RoutesBack | undefined;
-  #reversePath: ReversePath | undefined;
-  readonly #corePorts: CorePorts;
+  #kernelWatch: KernelWatch | undefined;
+  #receivers: Receivers | undefined;
   #releaseNamespace: (() => void) | undefined;
   #releaseRunDir: (() => void) | undefined;
-  /** What an earlier run had learned stays. */
-  #patient = true;
-  #cancelForget: (() => void) | undefined;
   #stopHousekeeping: (() => void) | undefined;
   #stopping: Promise<void> | undefined;
   /** Asked for and not begun. */
   #reloadWaits: Promise<ReloadOutcome> | undefined;
-  /** Reloads and re-plans run one after another. */
-  #queue: Promise<unknown> = Promise.resolve();
 
   constructor(options: DaemonOptions, logging: Logging) {
+    const [clock, { count }] = [this.#clock, this.#counters];
     this.#options = options;
     this.#logging = logging;
-    this.#log = logging.room('daemon');
+    const log = (this.#log = logging.room('daemon'));
     this.#file = new IntentFile(options.file, options.intent, () => new Date());
-    this.#table = new LearnedTable(
-      { holdMs: holdTimes(options.intent) },
-      { clock: this.#clock, count: this.#counters.count },
-    );
-    this.#learning = new Learning({
-      table: this.#table,
-      clock: this.#clock,
-      intent: () => this.#file.intent,
-      congestedNode: () => this.#dataplane.congestedNode,
-      onRouters: () => this.#routersChanged(),
-    });
-    this.#corePorts = new CorePorts({ ask: isGatewayPort, clock: this.#clock, log: this.#log });
-    this.#lost = new LostNotifications({
-      counters: () => this.#dataplane?.counters(),
-      clock: this.#clock,
-      log: this.#log,
-    });
-    const onStopped = this.#learning.carrierStopped.bind(this.#learning);
+    this.#table = new LearnedTable({ holdMs: holdTimes(options.intent) }, { clock, count });
+    this.#corePorts = new CorePorts({ ask: isGatewayPort, clock, log });
+    this.#lost = new LostNotifications({ counters: () => this.#dataplane?.counters(), clock, log });
+    this.#coordinator = this.#createCoordinator(options.intent);
     this.#carriers = new Carriers({
       poller: () => this.#poller,
-      sink: this.#learning,
-      clock: this.#clock,
+      sink: this.#coordinator.learning,
+      clock,
       logging,
-      count: this.#counters.count,
-      onStopped,
-      refusedSids: () => this.#refusedSids,
+      count,
+      onStopped: (carrier, holdMs) => this.#coordinator.learning.carrierStopped(carrier, holdMs),
     });
   }
 
-  /** In the queue: a reload that is asked for meanwhile waits. */
+  #createCoordinator(intent: Intent): Coordinator {
+    return new Coordinator(intent, {
+      table: this.#table,
+      inputs: {
+        kernelFacts: (wanted) => readKernelFacts(this.#rtnetlink, this.#features, wanted),
+        gatewayPorts: (links) => this.#corePorts.among(links),
+        rttMs: () => this.#receivers?.stamp.rttMs ?? new Map(),
+        capabilities: () => this.#receivers?.congestion.capabilities,
+      },
+      dataplane: () => this.#dataplane,
+      originate: (origination) => this.#carriers.originate(origination),
+      onRouters: () => this.#receivers?.stamp.learned(this.#table.routers.routerAddresses()),
+      onPlanned: (desired, planned) => {
+        this.#receivers?.follow(desired, planned, this.#dataplane.congestedNode);
+        this.#lost.sample();
+      },
+      clock: this.#clock,
+      log: this.#log,
+      count: this.#counters.count,
+    });
+  }
+
+  /** In turn: a reload that is asked for meanwhile waits. */
   start(): Promise<void> {
-    return this.#enqueue(() => this.#begin());
+    return this.#coordinator.inTurn(() => this.#begin());
   }
 
   async #begin(): Promise<void> {
-    const { runDir } = this.#options;
-    const [clock, count] = [this.#clock, this.#counters.count];
+    const { intent } = this.#file;
     this.#poller = Poller.open({ onError: (error) => this.#unexpected(error) });
     this.#releaseNamespace = lockNetns();
-    this.#releaseRunDir = claimRunDir(runDir);
+    this.#releaseRunDir = claimRunDir(this.#options.runDir);
     await this.#openNorthbound();
-    makePinDirectory(bpfDir(runDir), linksDir(runDir));
-    this.#rtnetlink = Rtnetlink.open({}, { poller: this.#poller });
-    this.#features = await probeKernel({ poller: this.#poller });
-    const dirs = { bpfDir: bpfDir(runDir), linksDir: linksDir(runDir), objectDir: objectDir() };
-    this.#dataplane = new Dataplane(dirs, { clock, work: this.#work, log: this.#logging.room('reconcile'), count });
-    this.#counters.addReader(() =>
-      [...this.#dataplane.counters()].map(([name, value]) => ({ name, value: Number(value) })),
-    );
-    this.#watch = watchFacts({
-      poller: this.#poller,
-      clock,
-      log: this.#logging.room('kernel'),
-      count,
-      onChange: () => this.#enqueue(() => this.#replan()),
-    });
-    this.#table.declareOwn(originated(this.#file.intent).proxies);
-    this.#startMeasuring();
-    await this.#replan();
+    await this.#openKernel();
+    this.#receivers = this.#createReceivers();
+    this.#receivers.configure(intent);
+    await this.#coordinator.adopt(intent);
     this.#dataplane.prune();
-    // The network needs time to tell everything again; until then nothing learned by an earlier run is forgotten.
-    this.#cancelForget = clock.after(patienceMs(this.#file.intent), () => {
-      this.#patient = false;
-      this.#dataplane.forgetUnknown();
-    });
+    this.#coordinator.startPatience();
     this.#stopHousekeeping = startHousekeeping(this.#dataplane, {
-      clock,
-      readFacts: () => (this.#watch?.again(), this.#lost.sample()),
+      clock: this.#clock,
+      readFacts: () => (this.#coordinator.inputsChanged(), this.#lost.sample()),
       ageingMs: () => this.#file.intent.queuePairs.ageingMs,
       onDoubts: (ports) => this.#doubted(ports),
       onError: (error) => this.#unexpected(error),
     });
-    noteGobgp(runDir, this.#file.intent.bgp);
-    await this.#carriers.start(this.#file.intent);
+    noteGobgp(this.#options.runDir, intent.bgp);
+    await this.#carriers.start(intent, this.#coordinator.origination);
     this.#started = true;
+    const { adopted } = this.#dataplane;
     this.#log.info(
-      {
-        pid: process.pid,
-        capabilities: heldCapabilities(),
-        adopted: this.#dataplane.adopted,
-        file: this.#options.file,
-      },
+      { pid: process.pid, capabilities: heldCapabilities(), adopted, file: this.#options.file },
       'running',
     );
   }
 
+  async #openKernel(): Promise<void> {
+    const [{ runDir }, poller, clock, { count }] = [this.#options, this.#poller, this.#clock, this.#counters];
+    makePinDirectory(bpfDir(runDir), linksDir(runDir));
+    this.#rtnetlink = Rtnetlink.open({}, { poller });
+    this.#features = await probeKernel({ poller });
+    const directories = { bpfDir: bpfDir(runDir), linksDir: linksDir(runDir), objectDir: objectDir() };
+    this.#dataplane = new Dataplane(directories, {
+      clock,
+      work: this.#work,
+      log: this.#logging.room('reconcile'),
+      count,
+    });
+    this.#counters.addReader(() =>
+      [...this.#dataplane.counters()].map(([name, value]) => ({ name, value: Number(value) })),
+    );
+    const onChange = (): void => this.#coordinator.inputsChanged();
+    this.#kernelWatch = watchKernel({ poller, log: this.#logging.room('kernel'), count, onChange });
+  }
+
+  #createReceivers(): Receivers {
+    return new Receivers({
+      poller: this.#poller,
+      rtnetlink: this.#rtnetlink,
+      clock: this.#clock,
+      logging: this.#logging,
+      count: this.#counters.count,
+      interfaceName: (ifindex) => this.#coordinator.facts.links.find((link) => link.ifindex === ifindex)?.name,
+      onInput: () => this.#coordinator.inputsChanged(),
+      onDoubts: (ports) => this.#doubted(ports),
+    });
+  }
+
   /** Who asks while one waits for its turn gets that one's answer: it reads the file later than they asked. */
   reload(): Promise<ReloadOutcome> {
-    this.#reloadWaits ??= this.#enqueue(() => {
+    this.#reloadWaits ??= this.#coordinator.inTurn(() => {
       this.#reloadWaits = undefined;
       return this.#reload();
     });
@@ -226,27 +224,19 @@ class RunningDaemon implements Daemon {
       this.#log.error({ errors: read.error.errors }, 'the file has errors; the old intent stays in force');
       return { ok: false, errors: read.error.errors, changed: [] };
     }
-    const changed = diffIntent(before, read.value);
+    const intent = read.value;
+    const changed = diffIntent(before, intent);
     this.#counters.count('intent.reload.done');
     this.#log.info({ changed }, 'reloaded');
-    this.#logging.setLevel(read.value.logLevel);
-    this.#table.configure({ holdMs: holdTimes(read.value) });
-    this.#table.declareOwn(originated(read.value).proxies);
-    if (this.#reversePath) this.#reversePath.enabled = read.value.router.reversePathCheck;
-    this.#stamp?.apply(read.value);
-    // Fails only when the kernel cannot be asked; the new intent is in force all the same, and is applied as soon as it
-    // can.
-    await this.#replan().catch((error: unknown) => {
-      this.#watch?.again();
-      throw error;
-    });
-    this.#dataplane.congestedNode?.replaceSenders(this.#desired!.senderProxies);
-    this.#northbound.reload(read.value);
-    const waiting = this.#northbound.problems(read.value);
-    for (const problem of waiting) this.#log.warn(problem, 'something cannot be done as declared');
-    if (read.value.bgp) noteGobgp(this.#options.runDir, read.value.bgp);
+    this.#logging.setLevel(intent.logLevel);
+    this.#receivers?.configure(intent);
+    await this.#coordinator.adopt(intent);
+    this.#northbound.reload(intent);
+    const waiting = this.#northbound.problems(intent);
+    for (const problem of waiting) this.#log.warn(problem, `cannot apply ${problem.feature} as declared`);
+    if (intent.bgp) noteGobgp(this.#options.runDir, intent.bgp);
     try {
-      await this.#carriers.reload(read.value, changed);
+      await this.#carriers.reload(intent, this.#coordinator.origination, changed);
     } catch (error) {
       this.#file.notDone(error instanceof Error ? error.message : String(error));
       throw error;
@@ -257,19 +247,17 @@ class RunningDaemon implements Daemon {
   stop(): Promise<void> {
     this.#stopping ??= (async () => {
       const releases: (() => unknown)[] = [
-        () => this.#cancelForget?.(),
         () => this.#stopHousekeeping?.(),
-        () => this.#watch?.close(),
-        () => this.#queue,
+        () => this.#kernelWatch?.close(),
+        () => this.#coordinator.stop(),
         () => this.#carriers.stop(),
         () => this.#started && !this.#carriers.bgp.carrier?.leavesPaths() && noteGobgp(this.#options.runDir, undefined),
-        () => this.#learning.close(),
-        () => this.#stamp?.stop(),
-        () => this.#congestion?.stop(),
+        () => this.#coordinator.close(),
+        () => this.#receivers?.stop(),
         () => this.#northbound.close(),
         () => this.#dataplane?.close(),
         () => this.#rtnetlink?.close(),
-        () => this.#routesBack?.close(),
+        () => this.#receivers?.close(),
         () => this.#poller?.close(),
         () => this.#releaseRunDir?.(),
         () => this.#releaseNamespace?.(),
@@ -283,106 +271,9 @@ class RunningDaemon implements Daemon {
     return this.#stopping;
   }
 
-  #enqueue<T>(run: () => Promise<T>): Promise<T> {
-    const result = this.#queue.then(run);
-    this.#queue = result.catch(() => {});
-    return result;
-  }
-
-  /** Pure: what should be, by what is known now. */
-  #plan(): DesiredState {
-    const { routers } = this.#table;
-    const learned = {
-      routers,
-      forwarding: () => this.#table.forwarding(),
-      sizes: () => this.#table.sizes(),
-      ...(this.#congestion && { capabilities: this.#congestion.capabilities }),
-    };
-    return plan(this.#file.intent, learned, this.#facts);
-  }
-
-  /** Facts are read anew, the desired state computed and applied. */
-  async #replan(): Promise<void> {
-    const measured = await gatherFacts(this.#rtnetlink, this.#features, this.#file.intent);
-    this.#facts = { ...measured, rttMs: this.#stamp?.rttMs ?? new Map(), ...this.#gatewayPorts(measured) };
-    const hadSenders = this.#dataplane.congestedNode !== undefined;
-    const desired = this.#plan();
-    const known = new Set(this.#desired?.problems.map((p) => p.problem));
-    for (const problem of desired.problems) {
-      if (!known.has(problem.problem)) this.#log.warn(problem, 'something cannot be done as declared');
-    }
-    this.#desired = desired;
-    if (this.#reversePath)
-      this.#reversePath.ports = new Map(desired.learning?.ports.map((port) => [port.ifindex, port]));
-    this.#dataplane.apply(desired);
-    this.#withdrawRefused();
-    // Opened just now: what was learned before has passed it by.
-    if (!hadSenders) this.#dataplane.congestedNode?.replaceSenders(desired.senderProxies);
-    if (!this.#patient) this.#dataplane.forgetUnknown();
-    this.#congestion?.apply(this.#file.intent, desired, this.#dataplane.congestedNode);
-    this.#learning.changed();
-    this.#lost.sample();
-  }
-
-  /** Asked only where something is checked by it, and the operator has not named the ports. */
-  #gatewayPorts({ links }: Facts): Pick<Facts, 'gatewayPorts'> {
-    const { proxy, notifications, stamp, router } = this.#file.intent;
-    return (proxy || notifications || stamp) && !router.corePorts ? { gatewayPorts: this.#corePorts.among(links) } : {};
-  }
-
   /** Something that came by these ports, or has its source behind them, was not believed. */
   #doubted(ports: readonly number[]): void {
-    if (this.#corePorts.doubted(ports)) this.#watch?.again();
-  }
-
-  /** A SID that is not programmed is not advertised either, and is again once it is. */
-  #withdrawRefused(): void {
-    const refused = this.#dataplane.srv6?.refusedSids() ?? new Set<string>();
-    if (isDeepStrictEqual(refused, this.#refusedSids)) return;
-    this.#refusedSids = refused;
-    this.#carriers.advertise(this.#file.intent);
-  }
-
-  #startMeasuring(): void {
-    const [poller, rtnetlink, clock, count] = [this.#poller, this.#rtnetlink, this.#clock, this.#counters.count];
-    const again = (): void => this.#watch?.again();
-    const interfaceName = (ifindex: number): string | undefined =>
-      this.#facts.links.find((link) => link.ifindex === ifindex)?.name;
-    const routesBack = (this.#routesBack = RoutesBack.open());
-    this.#reversePath = new ReversePath({
-      waysTo: (to) => routesBack.waysTo(to),
-      onDoubts: (ports) => this.#doubted(ports),
-      now: () => clock.now(),
-      count,
-    });
-    this.#reversePath.enabled = this.#file.intent.router.reversePathCheck;
-    const reversePath = this.#reversePath;
-    this.#stamp = new StampSlot({
-      poller,
-      rtnetlink,
-      clock,
-      log: this.#logging.room('stamp'),
-      count,
-      reversePath,
-      interfaceName,
-      onChange: again,
-    });
-    this.#congestion = new Congestion({
-      poller,
-      rtnetlink,
-      clock,
-      log: this.#logging.room('congestion'),
-      count,
-      reversePath,
-      onCapabilities: again,
-    });
-    this.#stamp.apply(this.#file.intent);
-  }
-
-  /** The network has taught other SIDs or router addresses. */
-  #routersChanged(): void {
-    this.#stamp?.learned(this.#table.routers.routerAddresses());
-    this.#watch?.again();
+    if (this.#corePorts.doubted(ports)) this.#coordinator.inputsChanged();
   }
 
   #openNorthbound(): Promise<void> {
@@ -392,22 +283,22 @@ class RunningDaemon implements Daemon {
       counters: this.#counters,
       startedAt: this.#startedAt,
       started: () => this.#started,
-      facts: () => this.#facts,
-      desired: () => this.#desired,
+      facts: () => this.#coordinator.facts,
+      desired: () => this.#coordinator.desired,
       dataplane: () => this.#dataplane,
       carriers: () => this.#carriers,
       rtnetlink: () => this.#rtnetlink,
       problems: () => this.#problems(),
-      notifications: (names) => this.#congestion?.notifications(names) ?? [],
+      notifications: (names) => this.#receivers?.congestion.notifications(names) ?? [],
       sids: () =>
         sidStates({
           intent: this.#file.intent,
           routers: this.#table.routers,
-          desired: this.#desired,
+          desired: this.#coordinator.desired,
           dataplane: this.#dataplane,
           hasRoute: (to) => hasRoute(this.#rtnetlink, to),
         }),
-      rtt: () => this.#stamp?.state() ?? [],
+      rtt: () => this.#receivers?.stamp.state() ?? [],
     });
     return this.#northbound.open(this.#file.intent, {
       source,
@@ -418,15 +309,12 @@ class RunningDaemon implements Daemon {
   }
 
   #problems(): Problem[] {
-    // Planned anew: what was learned since can be a problem too.
-    const planned = this.#desired ? this.#plan().problems : [];
     return [
       ...reloadProblems(this.#options.file, this.#file.refused),
       ...this.#northbound.problems(this.#file.intent),
       ...this.#carriers.problems(this.#file.intent, Date.now()),
-      ...(this.#stamp?.problems ?? []),
-      ...(this.#congestion?.problems ?? []),
-      ...planned,
+      ...(this.#receivers?.problems() ?? []),
+      ...this.#coordinator.problems(),
       ...(this.#dataplane?.problems() ?? []),
       ...this.#lost.problems(this.#file.intent),
     ];

@@ -10,7 +10,7 @@ import type { RttState } from '../model/state.ts';
 import type { Problem } from '../model/problem.ts';
 import { type Stamp, type StampOptions, startStamp } from '../stamp/stamp.edge.ts';
 
-export interface StampSlotModules {
+export interface StampSupervisorDependencies {
   readonly poller: Poller;
   readonly rtnetlink: Rtnetlink;
   readonly clock: Clock;
@@ -24,13 +24,13 @@ export interface StampSlotModules {
 
 const NOTHING_MEASURED: ReadonlyMap<string, number> = new Map();
 
-export class StampSlot {
-  readonly #modules: StampSlotModules;
+export class StampSupervisor {
+  readonly #dependencies: StampSupervisorDependencies;
   #stamp: Stamp | undefined;
   #learned: readonly IpAddress[] = [];
 
-  constructor(modules: StampSlotModules) {
-    this.#modules = modules;
+  constructor(dependencies: StampSupervisorDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** After the start and after every reload. Never throws. */
@@ -39,11 +39,11 @@ export class StampSlot {
     if (!options) {
       const measured = this.rttMs.size > 0;
       this.stop();
-      if (measured) this.#modules.onChange();
+      if (measured) this.#dependencies.onChange();
     } else if (this.#stamp) {
       this.#stamp.configure(options);
     } else {
-      this.#stamp = startStamp(options, this.#modules);
+      this.#stamp = startStamp(options, this.#dependencies);
       this.#stamp.learned(this.#learned);
     }
   }

@@ -37,6 +37,7 @@ import {
   comparePreference,
 } from './preference.ts';
 import { LearnedRouters } from './routers.ts';
+import { Senders } from './senders.ts';
 import { senderState } from './show.ts';
 import { Sources } from './sources.ts';
 import { PrefixTrie, ROOT } from './trie.ts';
@@ -104,6 +105,7 @@ export class LearnedTable {
    */
   private readonly touched = new Map<Originator, boolean>();
   private touching: Iterator<void> | undefined;
+  private taken = new Senders(() => this.forwarding());
 
   /** Starts empty; touches nothing. */
   constructor(options: LearnedTableOptions, modules: LearnedTableModules) {
@@ -162,6 +164,11 @@ export class LearnedTable {
     return this.originators.nextDeadline();
   }
 
+  /** Which senders have which proxy, as of the last takeChanges. */
+  get senders(): Senders {
+    return this.taken;
+  }
+
   /** Whether takeChanges may have something to say. */
   get pending(): boolean {
     return (
@@ -178,6 +185,7 @@ export class LearnedTable {
   takeChanges(limit = Infinity): ForwardingChanges {
     this.settle(limit);
     const changes = this.minimal.take(limit, (node) => this.release(node));
+    this.taken = this.taken.after(changes);
     return { ...changes, more: this.pending };
   }
 

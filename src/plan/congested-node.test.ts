@@ -3,9 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
 import type { ProblemCode } from '../model/problem.ts';
-import { type LearnedView, levelThresholds, planCongestedNode, senderProxyChanges } from './congested-node.ts';
+import { type LearnedView, levelThresholds, planCongestedNode, planSenderProxies } from './congested-node.ts';
+import { NO_SENDER_PROXIES, type SenderProxies } from './desired.ts';
 import type { Facts } from './facts.ts';
 import { FACTS, intentOf, learnedTable } from './fixture.ts';
+import { plan } from './plan.ts';
 
 const planOf = (sections: string, facts: Facts = FACTS, learned: LearnedView = learnedTable()) =>
   planCongestedNode(intentOf(sections), learned, facts);
@@ -46,7 +48,7 @@ describe('a watched port', () => {
       learnedTable({ '2001:db8:1::/64': '2001:db8::9' }),
     );
     expect(planned.ports[0]).toMatchObject({ kMin: 50_000, kMax: null });
-    expect([planned.notifier, [...planned.senderProxies]]).toEqual([undefined, []]);
+    expect([planned.notifier, [...planned.senderProxies.all()]]).toEqual([undefined, []]);
   });
 
   test('without CE marking has no K_min', () => {
@@ -59,7 +61,13 @@ describe('a watched port', () => {
 
 test('PNC-6-f: without ports nothing is planned, whatever was learned', () => {
   const planned = planOf('', FACTS, learnedTable({ '2001:db8:1::/64': '2001:db8::9' }));
-  expect(planned).toEqual({ ports: [], senderProxies: [], senderPolicies: [], senderCapabilities: [], problems: [] });
+  expect(planned).toEqual({
+    ports: [],
+    senderProxies: NO_SENDER_PROXIES,
+    senderPolicies: [],
+    senderCapabilities: [],
+    problems: [],
+  });
 });
 
 describe('PNC-4-f: congestion levels', () => {
@@ -248,7 +256,7 @@ describe('PNC-5-b: the table of proxies', () => {
       originator: 'r2',
       prefixes: [{ prefix: prefix('2001:db8:1::/64'), pnc: false, metric: 10 }],
     });
-    expect([...planOf(WATCHED, FACTS, table).senderProxies]).toEqual([
+    expect([...planOf(WATCHED, FACTS, table).senderProxies.all()]).toEqual([
       { id: '2001:db8::/32', prefix: prefix('2001:db8::/32'), proxy: address('2001:db8::9') },
       { id: '2001:db8:1::/64', prefix: prefix('2001:db8:1::/64'), proxy: null },
     ]);
@@ -258,24 +266,32 @@ describe('PNC-5-b: the table of proxies', () => {
     let walks = 0;
     const learned: LearnedView = {
       sizes: () => ({ proxies4: 0, proxies6: 1 }),
-      forwarding: () => {
-        walks++;
-        return [{ id: '2001:db8::/32', prefix: prefix('2001:db8::/32'), proxy: address('2001:db8::9') }];
+      senders: {
+        all: () => {
+          walks++;
+          return [{ id: '2001:db8::/32', prefix: prefix('2001:db8::/32'), proxy: address('2001:db8::9') }];
+        },
+        since: () => undefined,
       },
     };
     const { senderProxies } = planOf(WATCHED, FACTS, learned);
     expect(walks).toBe(0);
-    expect([[...senderProxies].length, [...senderProxies].length, walks]).toEqual([1, 1, 2]);
+    expect([[...senderProxies.all()].length, [...senderProxies.all()].length, walks]).toEqual([1, 1, 2]);
   });
 
   test('changes by the difference: adding them up gives the table', () => {
-    const intent = intentOf(WATCHED);
     const table = learnedTable({ '2001:db8::/32': '2001:db8::9', '10.0.0.0/8': '2001:db8::9' });
     const map = new Map<string, unknown>();
+    let desired = plan(intentOf(WATCHED), table, FACTS);
+    let before: SenderProxies = table.senders;
     const apply = (): void => {
-      const { upserts, deletes } = senderProxyChanges(intent, table.takeChanges());
-      for (const entry of upserts) map.set(entry.id, entry);
-      for (const id of deletes) map.delete(id);
+      table.takeChanges();
+      desired = planSenderProxies(desired, table.senders);
+      for (const { upserts, deletes } of desired.senderProxies.since(before)!) {
+        for (const entry of upserts) map.set(entry.id, entry);
+        for (const id of deletes) map.delete(id);
+      }
+      before = desired.senderProxies;
     };
     apply();
     table.learned({
@@ -285,16 +301,22 @@ describe('PNC-5-b: the table of proxies', () => {
       prefixes: [{ prefix: prefix('10.0.0.0/8'), pnc: true, proxy: address('2001:db8::8'), metric: 1 }],
     });
     apply();
-    expect([...map.values()]).toEqual([...planOf(WATCHED, FACTS, table).senderProxies]);
+    expect([...map.keys()]).toEqual(['10.0.0.0/8']);
+    expect([...map.values()]).toEqual([...planOf(WATCHED, FACTS, table).senderProxies.all()]);
   });
 
   test('stays empty while no port notifies', () => {
-    expect(
-      senderProxyChanges(
-        intentOf('ports: [{ interface: wan, k-min: 1kB }]'),
-        learnedTable({ '10.0.0.0/8': '2001:db8::9' }).takeChanges(),
-      ),
-    ).toEqual({ upserts: [], deletes: [] });
+    const table = learnedTable({ '10.0.0.0/8': '2001:db8::9' });
+    const desired = plan(intentOf('ports: [{ interface: wan, k-min: 1kB }]'), table, FACTS);
+    table.takeChanges();
+    expect(planSenderProxies(desired, table.senders)).toBe(desired);
+    expect([...desired.senderProxies.all()]).toEqual([]);
+  });
+
+  test('of a router that asks none follows only from that of one that asks none', () => {
+    const { senders } = learnedTable();
+    expect([NO_SENDER_PROXIES.since(NO_SENDER_PROXIES), NO_SENDER_PROXIES.since(senders)]).toEqual([[], undefined]);
+    expect(senders.since(NO_SENDER_PROXIES)).toBeUndefined();
   });
 });
 

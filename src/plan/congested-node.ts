@@ -3,11 +3,16 @@
 // thresholds.ts, formats described in fast-cnp.ts and long-haul-cnp.ts.
 import type { Intent, PortIntent } from '../intent/intent.ts';
 import { DEEPEST } from '../intent/ports.ts';
-import type { ForwardingChanges, ForwardingEntry } from '../learned/forwarding.ts';
 import { type Family, formatAddress, isLinkLocal, sameAddress } from '../model/address.ts';
-import { formatPrefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
-import type { DesiredState, EgressPortPlan, NotifierPlan, OwnAddressPlan, SenderProxyPlan } from './desired.ts';
+import {
+  type DesiredState,
+  type EgressPortPlan,
+  NO_SENDER_PROXIES,
+  type NotifierPlan,
+  type OwnAddressPlan,
+  type SenderProxies,
+} from './desired.ts';
 import {
   type Facts,
   addressRemedy,
@@ -28,7 +33,7 @@ import { formatPercent } from './words.ts';
 
 /** The part of the learned table that planning reads. */
 export interface LearnedView extends LearnedAboutSenders {
-  forwarding(): Iterable<ForwardingEntry>;
+  readonly senders: SenderProxies;
   sizes(): { readonly proxies4: number; readonly proxies6: number };
 }
 
@@ -65,7 +70,7 @@ type Share = Pick<
 >;
 
 export function planCongestedNode(intent: Intent, learned: LearnedView, facts: Facts): Share {
-  const off = { ports: [], senderProxies: [], senderPolicies: [], senderCapabilities: [], problems: [] };
+  const off = { ports: [], senderProxies: NO_SENDER_PROXIES, senderPolicies: [], senderCapabilities: [], problems: [] };
   if (intent.ports.length === 0) return off;
   const problems = missingFeatures('ports', facts);
   if (problems.length > 0) return { ...off, problems };
@@ -78,26 +83,18 @@ export function planCongestedNode(intent: Intent, learned: LearnedView, facts: F
     ...proxyProblems(notifier, intent, learned),
     ...forwardingProblems('ports', familiesSent(intent, notifier, learned), facts),
   );
-  const proxies = asksForProxies(intent) ? { [Symbol.iterator]: () => learned.forwarding()[Symbol.iterator]() } : [];
+  const senderProxies = asksForProxies(intent) ? learned.senders : NO_SENDER_PROXIES;
   const told = {
     senderPolicies: planPolicies(intent),
     senderCapabilities: planCapabilities(intent, learned),
     ownAddresses: ownAddresses(intent, facts),
   };
-  return { ports, notifier, senderProxies: proxies, ...told, problems };
+  return { ports, notifier, senderProxies, ...told, problems };
 }
 
-/**
- * The learned table's difference as changes of senderProxies, in the order in which to apply them. Empty while no
- * notice goes to a proxy.
- */
-export function senderProxyChanges(
-  intent: Intent,
-  changes: ForwardingChanges,
-): { readonly upserts: readonly SenderProxyPlan[]; readonly deletes: readonly string[] } {
-  if (!asksForProxies(intent)) return { upserts: [], deletes: [] };
-  return { upserts: changes.upserts, deletes: changes.deletes.map(formatPrefix) };
-}
+/** The same plan for a later moment of the learned table: all that follows from which sender has which proxy. */
+export const planSenderProxies = (desired: DesiredState, senders: SenderProxies): DesiredState =>
+  desired.senderProxies === NO_SENDER_PROXIES ? desired : { ...desired, senderProxies: senders };
 
 function planPort(port: PortIntent, intent: Intent, facts: Facts, problems: Problem[]): EgressPortPlan[] {
   const link = findLink(facts, port.interface);

@@ -1,9 +1,8 @@
 // The desired state of the kernel: what plan computes and reconcile makes true. Plain values, every policy already
 // computed (programs only compare and act). One list an object kind; identity of an object is the field named `id`.
 //
-// senderProxies may hold a million entries, so it is walked only when somebody iterates over it: at start, after a
-// reload, in the periodic full pass. In between, reconcile is fed by senderProxyChanges (congested-node.ts) from the
-// learned table's difference, and plan() costs nothing that grows with the network.
+// senderProxies may stand for a million entries, so it is a source: who has none of them walks all, who has those of an
+// earlier state asks for what has changed since. plan() costs nothing that grows with the network.
 import type { IpAddress } from '../model/address.ts';
 import type { LongHaulInstruction, NotificationFormat } from '../model/notification.ts';
 import type { Prefix } from '../model/prefix.ts';
@@ -15,7 +14,7 @@ export interface DesiredState {
    * Longest-match table of the congested node: sender prefix → where its notice goes. `proxy` null: explicitly none
    * (D5).
    */
-  readonly senderProxies: Iterable<SenderProxyPlan>;
+  readonly senderProxies: SenderProxies;
   readonly notifier?: NotifierPlan;
   readonly proxy?: ProxyPlan;
   /**
@@ -207,6 +206,29 @@ export interface SenderProxyPlan {
   readonly prefix: Prefix;
   readonly proxy: IpAddress | null;
 }
+
+/** Which senders have which proxy, as of one moment of the learned table. */
+export interface SenderProxies {
+  /** All, walked anew each time. */
+  all(): Iterable<SenderProxyPlan>;
+  /**
+   * What makes a table that holds `earlier` hold these: pieces to be applied in order. Undefined: they do not follow
+   * from `earlier`, only `all` will do.
+   */
+  since(earlier: SenderProxies): readonly SenderProxyChanges[] | undefined;
+}
+
+/** Upserts come before deletes, each in the order given. */
+export interface SenderProxyChanges {
+  readonly upserts: readonly SenderProxyPlan[];
+  readonly deletes: readonly string[];
+}
+
+/** Of a router that sends no notice to a proxy. */
+export const NO_SENDER_PROXIES: SenderProxies = {
+  all: () => [],
+  since: (earlier) => (earlier === NO_SENDER_PROXIES ? [] : undefined),
+};
 
 /** How notices are built on a congested node. */
 export interface NotifierPlan {

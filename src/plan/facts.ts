@@ -59,6 +59,8 @@ export interface Facts {
   readonly tunnelSource?: IpAddress | null;
   /** Interfaces with a route through a gateway, by index; absent: not asked. */
   readonly gatewayPorts?: ReadonlySet<number>;
+  /** SIDs of this router, as text, that the kernel had not taken when it was last asked to; absent: none. */
+  readonly refusedSids?: ReadonlySet<string>;
 }
 
 /** A seg6local route of the kernel. */

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
 import type { ProblemCode } from '../model/problem.ts';
-import { type LearnedView, planCongestedNode, senderProxyChanges } from './congested-node.ts';
+import { type LearnedView, planCongestedNode, planSenderProxies } from './congested-node.ts';
+import { NO_SENDER_PROXIES } from './desired.ts';
 import type { EgressPortPlan, InstructionPlan } from './desired.ts';
 import type { Facts } from './facts.ts';
 import { FACTS, intentOf, learnedTable } from './fixture.ts';
@@ -69,14 +70,15 @@ describe('the table of proxies', () => {
   const learned = (): LearnedView => learnedTable({ '2001:db8:1::/64': '2001:db8::9' });
 
   test('is asked for when some policy says proxy', () => {
-    expect([...planOf(PORT + policies(ICMPV6), FACTS, learned()).senderProxies]).toHaveLength(1);
+    expect([...planOf(PORT + policies(ICMPV6), FACTS, learned()).senderProxies.all()]).toHaveLength(1);
   });
 
   test('stays empty when none does', () => {
-    expect([...planOf(PORT + policies(FAST), FACTS, learned()).senderProxies]).toEqual([]);
-    expect(
-      senderProxyChanges(intentOf(PORT + policies(FAST)), learnedTable({ '10.0.0.0/8': '2001:db8::9' }).takeChanges()),
-    ).toEqual({ upserts: [], deletes: [] });
+    const desired = plan(intentOf(PORT + policies(FAST)), learned(), FACTS);
+    expect([...desired.senderProxies.all()]).toEqual([]);
+    const later = learnedTable({ '10.0.0.0/8': '2001:db8::9' });
+    later.takeChanges();
+    expect(planSenderProxies(desired, later.senders)).toBe(desired);
   });
 
   test('of a family without loopback is no problem when nobody is told through it', () => {
@@ -298,7 +300,7 @@ describe('what was learned of senders', () => {
   const sids = ['2001:db8:c::1', '2001:db8:d::1'].map((text) => ({ sid: address(text) }));
   const host = { host: address('2001:db8:1::5'), lacks: ['fast-cnp'] as const };
   const learned = (asked: number[] = []): LearnedView => ({
-    forwarding: () => [],
+    senders: NO_SENDER_PROXIES,
     sizes: () => ({ proxies4: 0, proxies6: 0 }),
     routers: { endConSids: (behavior) => (asked.push(behavior), sids) },
     capabilities: { entries: () => [host] },

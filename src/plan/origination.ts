@@ -3,6 +3,7 @@ import type { Intent, SenderIntent } from '../intent/intent.ts';
 import { type Family, formatAddress } from '../model/address.ts';
 import type { CarrierName, Origination } from '../model/advertisement.ts';
 import { sidAdvertisements } from './end-con.ts';
+import type { Facts } from './facts.ts';
 import { proxyAddressFor } from './proxy.ts';
 
 const FAMILIES: readonly Family[] = [4, 6];
@@ -10,16 +11,15 @@ const FAMILIES: readonly Family[] = [4, 6];
 /**
  * What this router advertises: one entry a sender prefix of its proxy (PNC-5-a), its END.CON SIDs (FCN-4.2.2-a), where
  * its STAMP reflector answers. A SID that the kernel has refused is not advertised: what is sent to it would be lost.
- * @param refused SIDs as text
  */
-export function originated(intent: Intent, refused: ReadonlySet<string> = new Set()): Origination {
+export function originated(intent: Intent, facts: Pick<Facts, 'refusedSids'> = {}): Origination {
   const { proxy, stamp, router } = intent;
   const loopbacks = [router.loopback4, router.loopback6].filter((a) => a !== undefined);
   return {
     proxies: proxy
       ? proxy.senders.map(({ prefix }) => ({ prefix, proxy: proxyAddressFor(proxy, prefix.address.family) }))
       : [],
-    sids: sidAdvertisements(intent).filter(({ sid }) => !refused.has(formatAddress(sid))),
+    sids: sidAdvertisements(intent).filter(({ sid }) => !facts.refusedSids?.has(formatAddress(sid))),
     routerAddresses: stamp?.reflector ? loopbacks : [],
     identity: loopbacks,
   };

@@ -5,6 +5,7 @@ import { type IpAddress, address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
 import type { ProblemCode } from '../model/problem.ts';
 import type { Facts } from './facts.ts';
+import { NO_SENDER_PROXIES } from './desired.ts';
 import { FACTS, intentOf, learnedTable } from './fixture.ts';
 import { planGuard } from './guard.ts';
 import { plan } from './plan.ts';
@@ -25,7 +26,7 @@ const withoutBpf: Facts = {
 test('PNC-6-f, A13: an intent that declares nothing changes nothing', () => {
   expect(plan(intentOf(''), learnedTable({ '2001:db8:1::/64': '2001:db8::9' }), FACTS)).toEqual({
     ports: [],
-    senderProxies: [],
+    senderProxies: NO_SENDER_PROXIES,
     senderPolicies: [],
     senderCapabilities: [],
     endConSids: [],

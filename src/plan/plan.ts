@@ -2,9 +2,8 @@
 // file a feature.
 //
 // plan() is called after a reload, and when links, qdiscs, a round-trip time, a SID or the capability of a host change.
-// Which prefix has which proxy does not call it: the learned table's difference goes through senderProxyChanges
-// straight to reconcile, so that one changed prefix costs one map entry. Its cost is that of the configuration;
-// senderProxies in the result is lazy (desired.ts).
+// Its cost is that of the configuration. When only prefixes have other proxies, planSenderProxies makes the next state
+// of the one before, so that one changed prefix costs one map entry.
 import type { Intent } from '../intent/intent.ts';
 import { type LearnedView, planCongestedNode } from './congested-node.ts';
 import type { DesiredState, EgressPortPlan, TenantsPlan } from './desired.ts';

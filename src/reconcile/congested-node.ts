@@ -48,6 +48,7 @@ import type {
   OwnAddressPlan,
   SenderCapabilityPlan,
   SenderPolicyPlan,
+  SenderProxies,
   SenderProxyPlan,
 } from '../plan/desired.ts';
 import { LOOPBACK, attachment } from './attachments.ts';
@@ -70,7 +71,14 @@ const SILENT: NotifierPlan = { source4: null, source6: null, udpPort: 0 };
 /** What the congested node reads of the desired state. */
 export type CongestedNodeShare = Pick<
   DesiredState,
-  'ports' | 'notifier' | 'builder' | 'senderPolicies' | 'senderCapabilities' | 'endConSids' | 'ownAddresses'
+  | 'ports'
+  | 'notifier'
+  | 'builder'
+  | 'senderPolicies'
+  | 'senderCapabilities'
+  | 'endConSids'
+  | 'ownAddresses'
+  | 'senderProxies'
 >;
 /** A flow whose sender was told to pause or to slow down, and has not been told otherwise since. */
 export type SlowedFlow = EgressFlow & { readonly told: ToldSender };
@@ -87,6 +95,8 @@ export class CongestedNode extends Feature {
   readonly #ownAddresses: Reconciler<OwnAddressPlan>;
   readonly #notifier: Reconciler<Notifier>;
   readonly #builder: Reconciler<Notifier>;
+  /** What the table of senders was last made to hold. */
+  #applied: SenderProxies | undefined;
   readonly #readers = new Set<RingBufferReader>();
 
   constructor(object: BpfObject, dependencies: FeatureDependencies) {
@@ -119,6 +129,7 @@ export class CongestedNode extends Feature {
     senderCapabilities,
     endConSids,
     ownAddresses = [],
+    senderProxies,
   }: CongestedNodeShare): void {
     const how = [{ ...(notifier ?? builder ?? SILENT), id: 'notifier' }] as const;
     this.#notifier.replace(how);
@@ -128,16 +139,18 @@ export class CongestedNode extends Feature {
     this.#endConSids.replace(endConSids);
     this.#ownAddresses.replace(ownAddresses);
     this.#ports.replace(ports);
+    this.applySenders({ senderProxies });
   }
 
-  /** The whole longest-match table; entries of an earlier run that it does not name stay until forgetUnknown. */
-  replaceSenders(senders: Iterable<SenderProxyPlan>): void {
-    this.#senders.replace([...senders]);
-  }
-
-  /** A difference of the longest-match table; costs what changed, not what is there. */
-  changeSenders(upserts: readonly SenderProxyPlan[], deletes: readonly string[]): void {
-    this.#senders.change(upserts, deletes);
+  /**
+   * The longest-match table alone. Costs what changed since the last state, not what is there. Entries of an earlier
+   * run that are not among all of them stay until forgetUnknown.
+   */
+  applySenders({ senderProxies }: Pick<DesiredState, 'senderProxies'>): void {
+    const pieces = this.#applied && senderProxies.since(this.#applied);
+    this.#applied = senderProxies;
+    if (!pieces) this.#senders.replace([...senderProxies.all()]);
+    else for (const { upserts, deletes } of pieces) this.#senders.change(upserts, deletes);
   }
 
   attachments({ ports, builder }: Pick<DesiredState, 'ports' | 'builder'>) {

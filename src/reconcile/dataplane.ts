@@ -32,12 +32,21 @@ interface Features {
   readonly srv6: FeatureSupervisor<Srv6>;
 }
 
+/** Parts of a plan that were not planned anew are the same objects. */
+const differOnlyInSenders = (a: DesiredState, b: DesiredState): boolean =>
+  [...new Set([...Object.keys(a), ...Object.keys(b)] as (keyof DesiredState)[])].every(
+    (part) => part === 'senderProxies' || a[part] === b[part],
+  );
+
 export class Dataplane {
   readonly #dependencies: FeatureDependencies;
   readonly #features: Features;
   readonly #hooks: ReturnType<typeof attachmentOperations>;
   readonly #attachments: Reconciler<Attachment>;
   readonly #mapPins: Reconciler<MapPin>;
+  #applied: DesiredState | undefined;
+  /** Features that are opened from now on may forget too. */
+  #mayForget = false;
   /** Programs and maps of an earlier run were found and taken over. */
   readonly adopted: boolean;
 
@@ -82,6 +91,18 @@ export class Dataplane {
 
   /** Makes the kernel as desired, as far as it goes; the rest is retried, and told by problems(). */
   apply(desired: DesiredState): void {
+    const before = this.#applied;
+    this.#applied = desired;
+    if (before && differOnlyInSenders(before, desired)) this.congestedNode?.applySenders(desired);
+    else this.#applyAll(desired);
+  }
+
+  /** Those of this router's SIDs that the kernel has not taken; as text. */
+  refusedSids(): ReadonlySet<string> {
+    return this.srv6?.refusedSids() ?? new Set();
+  }
+
+  #applyAll(desired: DesiredState): void {
     for (const supervisor of this.#supervisors) supervisor.openFor(desired);
     const wanted = this.#supervisors.flatMap((supervisor) => supervisor.attachments(desired));
     const keep = new Set(wanted.map((a) => a.id));
@@ -96,6 +117,7 @@ export class Dataplane {
     for (const { feature } of this.#supervisors) feature?.apply(desired);
     this.#attachments.replace(wanted);
     this.#mapPins.replace(mapPins(this.#opened()));
+    if (this.#mayForget) this.#forgetUnknown();
   }
 
   #opened(): Opened[] {
@@ -116,11 +138,13 @@ export class Dataplane {
     if (!this.srv6) this.#removeSidRoutes();
   }
 
-  /**
-   * What an earlier run had learned and nobody says any more is removed, now and from now on. Costs nothing for a
-   * feature that was told before.
-   */
+  /** What an earlier run had learned and nobody advertises any more is removed, now and from now on. */
   forgetUnknown(): void {
+    this.#mayForget = true;
+    this.#forgetUnknown();
+  }
+
+  #forgetUnknown(): void {
     for (const supervisor of this.#supervisors) supervisor.forgetUnknown();
   }
 

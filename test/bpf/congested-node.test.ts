@@ -29,7 +29,7 @@ import { eventLoopWork } from '../../src/model/work.ts';
 import { silentLog } from '../../src/model/log.ts';
 import type { SentNotification } from '../../src/model/notification.ts';
 import { formatPrefix, prefix } from '../../src/model/prefix.ts';
-import type { DesiredState, EgressPortPlan } from '../../src/plan/desired.ts';
+import { type DesiredState, type EgressPortPlan, NO_SENDER_PROXIES } from '../../src/plan/desired.ts';
 import { type CongestedNode, congestedNode } from '../../src/reconcile/congested-node.ts';
 import { Dataplane } from '../../src/reconcile/dataplane.ts';
 import { CongestedRouter, LOOPBACK4, LOOPBACK6, PNC_PORT, until } from './congested-router.ts';
@@ -66,6 +66,7 @@ describe('the desired state', () => {
   const share = () => ({
     ports: [port(r.portIfindex)],
     notifier: NOTIFIER,
+    senderProxies: NO_SENDER_PROXIES,
     senderPolicies: [
       { id: 'a', prefix: prefix('2001:db8:1::/64'), order: ['fast-cnp', 'proxy'] as const, markCeWithFastCnp: true },
     ],
@@ -106,7 +107,7 @@ describe('the desired state', () => {
     const before = config.lookup(u32Key(0))!;
     config.update(u32Key(0), new Uint8Array(before.length));
     const { ports, senderCapabilities, endConSids } = share();
-    node.apply({ ports, senderPolicies: [], senderCapabilities, endConSids });
+    node.apply({ ports, senderProxies: NO_SENDER_PROXIES, senderPolicies: [], senderCapabilities, endConSids });
     expect(decodeEgressConfig(config.lookup(u32Key(0))!)).toMatchObject({
       source4: null,
       source6: null,
@@ -161,6 +162,7 @@ describe('what the program says', () => {
     node.apply({
       ports: [port(r.portIfindex)],
       notifier: NOTIFIER,
+      senderProxies: NO_SENDER_PROXIES,
       senderPolicies: policy(order),
       senderCapabilities: [],
       endConSids: [],
@@ -229,7 +231,7 @@ describe('maps of an earlier version', () => {
       );
       const desired: DesiredState = {
         ports: [port(r.portIfindex)],
-        senderProxies: [],
+        senderProxies: NO_SENDER_PROXIES,
         senderPolicies: [],
         senderCapabilities: [],
         endConSids: [],

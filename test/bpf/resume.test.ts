@@ -16,7 +16,7 @@ import type { LongHaulCnp } from '../../src/packet/long-haul/body.ts';
 import { readLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
 import { buildRocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { encapsulate } from '../../src/packet/srv6/encapsulation.ts';
-import type { EgressPortPlan } from '../../src/plan/desired.ts';
+import { type EgressPortPlan, NO_SENDER_PROXIES } from '../../src/plan/desired.ts';
 import { type CongestedNode, congestedNode } from '../../src/reconcile/congested-node.ts';
 import { CongestedRouter, LOOPBACK6, until } from './congested-router.ts';
 import { notifierPlan, portPlan } from './notifier-plan.ts';
@@ -48,6 +48,7 @@ beforeEach(async () => {
     notifier: NOTIFIER,
     senderCapabilities: [],
     endConSids: [],
+    senderProxies: NO_SENDER_PROXIES,
     senderPolicies: [
       { id: 'a', prefix: prefix('2001:db8:1::/48'), order: ['long-haul-icmpv6'], markCeWithFastCnp: false },
     ],
@@ -176,6 +177,7 @@ test('LHCNP-5.5-h, E1: a Resume counts for its flow where the port is a tenant\u
     notifier: NOTIFIER,
     senderCapabilities: [],
     endConSids: [{ id: 'c', sid: END_CON, tenant: 7 }],
+    senderProxies: NO_SENDER_PROXIES,
     senderPolicies: [
       { id: 'a', prefix: prefix('2001:db8:1::/48'), order: ['long-haul-icmpv6'], markCeWithFastCnp: false },
     ],
@@ -222,6 +224,7 @@ describe.each([
       notifier: NOTIFIER,
       senderCapabilities: [],
       endConSids: [],
+      senderProxies: NO_SENDER_PROXIES,
       senderPolicies: ['::/0', '0.0.0.0/0'].map((id) => ({
         id,
         prefix: prefix(id),

@@ -1,6 +1,6 @@
 // What plan is told of this machine's ports, against real qdiscs: the rate that LHCNP §5.3.2 calls R_port.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { gatherFacts } from '../../src/daemon/facts.ts';
+import { readKernelFacts } from '../../src/coordinator/kernel-facts.edge.ts';
 import type { PortIntent, Srv6Intent } from '../../src/intent/intent.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { readTunnelSource } from '../../src/kernel/netlink/seg6-tunnel-source.ts';
@@ -53,7 +53,7 @@ const PORT: PortIntent = {
 const tc = (...lines: string[]): void => lines.forEach((line) => inNetns(netns, 'tc', ...line.split(' ')));
 
 async function rootQdisc(): Promise<QdiscFact | undefined> {
-  const facts = await gatherFacts(route, [], { ports: [PORT] });
+  const facts = await readKernelFacts(route, [], { ports: [PORT] });
   const link = facts.links.find((l) => l.name === 't-f-a')!;
   return facts.qdiscs.find((q) => q.ifindex === link.ifindex);
 }
@@ -82,7 +82,7 @@ describe('LHCNP-5.3.2-a: the rate of a port', () => {
   });
 
   it('is not taken from the sysfs of another network namespace', async () => {
-    const facts = await gatherFacts(route, [], { ports: [PORT, { ...PORT, interface: 'lo' }] });
+    const facts = await readKernelFacts(route, [], { ports: [PORT, { ...PORT, interface: 'lo' }] });
     expect(facts.links.map((l) => l.name).sort()).toEqual(['lo', 't-f-a', 't-f-b']);
     for (const link of facts.links) expect(link).not.toHaveProperty('speedBitPerS');
   });
@@ -97,12 +97,12 @@ describe('FCN-4.2.1-d: local SIDs that decapsulate', () => {
     ip(netns, '-6 route add 2001:db8:e::4/128 encap seg6local action End.DX4 nh4 192.0.2.1 dev t-f-a');
     ip(netns, '-6 route add 2001:db8:e::1/128 encap seg6local action End dev t-f-a');
     ip(netns, '-6 route add 2001:db8:e::7/128 encap seg6local action End.DT6 table 254 count dev t-f-a');
-    const { seg6Local } = await gatherFacts(route, [], { srv6: SRV6 });
+    const { seg6Local } = await readKernelFacts(route, [], { srv6: SRV6 });
     expect([...seg6Local!].sort((a, b) => Number(a.sid.value - b.sid.value))).toEqual([
       { sid: address('2001:db8:e::4'), length: 128, behavior: 'end.dx4', table: null },
       { sid: address('2001:db8:e::6'), length: 128, behavior: 'end.dt6', table: 100 },
       { sid: address('2001:db8:e::7'), length: 128, behavior: 'end.dt6', table: null },
     ]);
-    expect(await gatherFacts(route, [], {})).not.toHaveProperty('seg6Local');
+    expect(await readKernelFacts(route, [], {})).not.toHaveProperty('seg6Local');
   });
 });

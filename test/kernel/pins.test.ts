@@ -11,7 +11,7 @@ import { Netns } from '../../src/kernel/netns.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { ManualWork } from '../../src/model/work.fixture.ts';
 import { type Log, silentLog } from '../../src/model/log.ts';
-import type { DesiredState } from '../../src/plan/desired.ts';
+import { type DesiredState, NO_SENDER_PROXIES } from '../../src/plan/desired.ts';
 import { Dataplane } from '../../src/reconcile/dataplane.ts';
 import { ip } from './support.ts';
 
@@ -53,7 +53,7 @@ beforeEach(() => {
   };
   const desired = {
     ports: [],
-    senderProxies: [],
+    senderProxies: NO_SENDER_PROXIES,
     senderPolicies: [],
     senderCapabilities: [],
     endConSids: [],

@@ -1,5 +1,4 @@
-// Gathers what plan needs to know of this machine (src/plan/facts.ts) and says when it changed. Announcements of the
-// kernel only trigger a new reading: a burst of them costs one, and a lost one is made good by the next.
+// Reads what plan needs to know of this router's kernel (src/plan/facts.ts), and hears when it has changed.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Intent } from '../intent/intent.ts';
@@ -11,13 +10,8 @@ import { readTunnelSource } from '../kernel/netlink/seg6-tunnel-source.ts';
 import { type Qdisc, TC_H } from '../kernel/netlink/traffic-control.ts';
 import type { Poller } from '../kernel/poller.ts';
 import type { KernelFeature } from '../kernel/probe.ts';
-import type { Clock } from '../model/clock.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Facts, LinkFact, QdiscFact, Seg6LocalFact } from '../plan/facts.ts';
-
-/** Announcements that come in bursts are answered once. Milliseconds. */
-const SETTLE_MS = 50;
-const RETRY_MS = 1000;
 
 /** The loopback has a hardware address too, of zeros. */
 const isEtherLike = ({ mac }: Link): boolean => mac.length === 6 && mac.some((byte) => byte !== 0);
@@ -80,16 +74,16 @@ export function linkSpeed(link: Pick<Link, 'name' | 'mac'>, sysfs = SYSFS): numb
  * What is asked only of who needs it: the speed of watched ports; the tunnels' source, and local SIDs, for which the
  * kernel's whole IPv6 table is read.
  */
-export type FactsWanted = Partial<Pick<Intent, 'ports' | 'srv6'>>;
+export type FactsNeeded = Partial<Pick<Intent, 'ports' | 'srv6'>>;
 
 /** Reads links, root qdiscs and addresses. `features` comes from the kernel probe, which is asked once. */
-export async function gatherFacts(
+export async function readKernelFacts(
   rtnetlink: Rtnetlink,
   features: readonly KernelFeature[],
-  wanted: FactsWanted = {},
+  needed: FactsNeeded = {},
 ): Promise<Facts> {
   const [links, qdiscs, addresses] = await Promise.all([rtnetlink.links(), rtnetlink.qdiscs(), rtnetlink.addresses()]);
-  const asked = new Set(wanted.ports?.map((port) => port.interface));
+  const asked = new Set(needed.ports?.map((port) => port.interface));
   const roots = qdiscs.filter((q) => q.parent === TC_H.ROOT);
   return {
     links: links.map((link) => linkFact(link, asked.has(link.name) ? linkSpeed(link) : undefined)),
@@ -97,7 +91,7 @@ export async function gatherFacts(
     features,
     addresses: addresses.map((a) => a.address),
     forwarding: { 4: isOn('net/ipv4/ip_forward'), 6: isOn('net/ipv6/conf/all/forwarding') },
-    ...(wanted.srv6 && {
+    ...(needed.srv6 && {
       seg6Local: (await rtnetlink.seg6LocalRoutes()).flatMap(seg6LocalFact),
       tunnelSource: readTunnelSource() ?? null,
     }),
@@ -110,33 +104,20 @@ function isOn(sysctl: string): boolean {
   return existsSync(path) && readFileSync(path, 'utf8').trim() !== '0';
 }
 
-export interface FactsWatch {
-  /** As if something had changed. */
-  again(): void;
+export interface KernelWatch {
   close(): void;
 }
 
-/**
- * Calls `onChange` some time after links, addresses or qdiscs changed, one call at a time; what changes meanwhile is
- * one more call. A call that rejects is repeated: the change it was for has not been taken in.
- */
-export function watchFacts(modules: {
-  poller: Poller;
-  clock: Clock;
-  log: Log;
-  count: Count;
-  onChange: () => Promise<void>;
-}): FactsWatch {
-  const { poller, log, count } = modules;
-  const repeat = createRepeat(modules);
-  const monitor = openMonitor(
+/** Calls `onChange` when the kernel announces that links, addresses or qdiscs changed, or that it had to skip some. */
+export function watchKernel({ poller, log, count, onChange }: KernelWatchDependencies): KernelWatch {
+  return openMonitor(
     {},
     {
       poller,
-      onChange: repeat.again,
+      onChange,
       onResync: () => {
         count('kernel.monitor.resync');
-        repeat.again();
+        onChange();
       },
       onError: (error) => {
         count('kernel.monitor.error');
@@ -144,56 +125,11 @@ export function watchFacts(modules: {
       },
     },
   );
-  return {
-    again: repeat.again,
-    close: () => {
-      repeat.close();
-      monitor.close();
-    },
-  };
 }
 
-/** The rule of watchFacts, without the kernel. */
-export function createRepeat(modules: {
-  clock: Clock;
-  log: Log;
-  count: Count;
-  onChange: () => Promise<void>;
-}): FactsWatch {
-  const { clock, log, count, onChange } = modules;
-  let cancel: (() => void) | undefined;
-  let running = false;
-  let dirty = false;
-  let closed = false;
-  const later = (ms: number): void => {
-    if (!closed) cancel ??= clock.after(ms, () => void run());
-  };
-  const run = async (): Promise<void> => {
-    cancel = undefined;
-    dirty = false;
-    running = true;
-    try {
-      await onChange();
-    } catch (error) {
-      count('kernel.facts.not-taken-in');
-      log.error(
-        { error: error instanceof Error ? error.message : String(error) },
-        'a change of links, addresses or qdiscs could not be taken in; will try again',
-      );
-      later(RETRY_MS);
-    } finally {
-      running = false;
-      if (dirty) later(SETTLE_MS);
-    }
-  };
-  return {
-    again: () => {
-      if (running) dirty = true;
-      else later(SETTLE_MS);
-    },
-    close: () => {
-      closed = true;
-      cancel?.();
-    },
-  };
+export interface KernelWatchDependencies {
+  readonly poller: Poller;
+  readonly log: Log;
+  readonly count: Count;
+  readonly onChange: () => void;
 }

@@ -1,55 +1,32 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_CODE_POINTS } from '../model/code-points.ts';
 import { address } from '../model/address.ts';
 import { manualClock } from '../model/clock.ts';
 import { prefix } from '../model/prefix.ts';
-import type { Intent } from '../intent/intent.ts';
 import { LearnedTable } from '../learned/table.ts';
 import type { SenderProxyPlan } from '../plan/desired.ts';
-import type { CongestedNode } from '../reconcile/congested-node.ts';
 import { Learning } from './learning.ts';
 
-const intent: Intent = {
-  router: { name: 'p1', reversePathCheck: true },
-  queuePairs: { ageingMs: 300_000 },
-  ports: [
-    {
-      interface: 'eth0',
-      'k-max': 100_000,
-      'k-base': 64_000,
-      alpha: 1,
-      'measurement-interval': 10,
-      ecn: true,
-      'per-flow-interval': 20,
-      rate: 1000,
-    },
-  ],
-  borderPorts: [],
-  codePoints: DEFAULT_CODE_POINTS,
-  gnmiSocket: '/run/cnpd/gnmi.sock',
-  logLevel: 'info',
-};
 const proxy = address('2001:db8:ffff::1');
 
-/** The dataplane as far as learning sees it: the table of senders. */
+/** With a dataplane that follows the table of senders. */
 function world(holdMs = 1000) {
   const clock = manualClock();
   const dataplane = new Map<string, SenderProxyPlan>();
   let calls = 0;
   let routerNews = 0;
-  const node = {
-    changeSenders: (upserts: readonly SenderProxyPlan[], deletes: readonly string[]) => {
-      calls++;
-      for (const u of upserts) dataplane.set(u.id, u);
-      for (const d of deletes) dataplane.delete(d);
-    },
-  } as unknown as CongestedNode;
   const table = new LearnedTable({ holdMs }, { clock, count: () => {} });
+  let before = table.senders;
   const learning = new Learning({
     table,
     clock,
-    intent: () => intent,
-    congestedNode: () => node,
+    onSenders: () => {
+      calls++;
+      for (const { upserts, deletes } of table.senders.since(before)!) {
+        for (const u of upserts) dataplane.set(u.id, u);
+        for (const d of deletes) dataplane.delete(d);
+      }
+      before = table.senders;
+    },
     onRouters: () => void routerNews++,
   });
   const turns = async (): Promise<void> => {
@@ -69,7 +46,7 @@ function world(holdMs = 1000) {
 const flagged = (table: ReadonlyMap<string, SenderProxyPlan>): number =>
   [...table.values()].filter((s) => s.proxy !== null).length;
 
-describe('from the carriers to the dataplane', () => {
+describe('from the carriers to the plan', () => {
   it('PNC-1-b: a proxy that the routing domain does not reach is not used', async () => {
     const w = world();
     w.report(1);

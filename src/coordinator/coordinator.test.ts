@@ -1,0 +1,278 @@
+import { describe, expect, test } from 'vitest';
+import type { Intent } from '../intent/intent.ts';
+import { LearnedTable } from '../learned/table.ts';
+import { address, formatAddress } from '../model/address.ts';
+import type { Origination } from '../model/advertisement.ts';
+import { manualClock } from '../model/clock.ts';
+import { type Log, silentLog } from '../model/log.ts';
+import { prefix } from '../model/prefix.ts';
+import type { DesiredState, SenderProxies } from '../plan/desired.ts';
+import type { Facts } from '../plan/facts.ts';
+import { FACTS, intentOf } from '../plan/fixture.ts';
+import { Coordinator } from './coordinator.ts';
+
+const WATCHED = 'ports: [{ interface: wan, k-max: 200kB }]';
+const SID = '2001:db8:c::1';
+const END_CON = `srv6: { core-ports: [eth3], end-con: [{ sid: "${SID}", locator: "2001:db8:c::/48" }] }`;
+
+const turns = async (): Promise<void> => {
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+/** A coordinator with its real plan and its real table, and a dataplane that only writes down what it is given. */
+function world(sections = WATCHED, intent: Intent = intentOf(sections)) {
+  const clock = manualClock();
+  const applied: DesiredState[] = [];
+  const originations: Origination[] = [];
+  const warned: string[] = [];
+  const log: Log = { ...silentLog, warn: (_, text) => void warned.push(text) };
+  const kernel = {
+    facts: FACTS as Facts,
+    fails: false,
+    reads: 0,
+    forgets: 0,
+    refused: new Set<string>() as ReadonlySet<string>,
+    onApply: (): void => {},
+  };
+  const table = new LearnedTable({ holdMs: 1000 }, { clock, count: () => {} });
+  const walks = { count: 0 };
+  const forwarding = table.forwarding.bind(table);
+  table.forwarding = () => (walks.count++, forwarding());
+  const coordinator = new Coordinator(intent, {
+    table,
+    inputs: {
+      kernelFacts: () => {
+        kernel.reads++;
+        return kernel.fails ? Promise.reject(new Error('ENOBUFS')) : Promise.resolve(kernel.facts);
+      },
+      gatewayPorts: () => new Set(),
+      rttMs: () => new Map(),
+      capabilities: () => undefined,
+    },
+    dataplane: () => ({
+      apply: (desired) => {
+        applied.push(desired);
+        kernel.onApply();
+      },
+      refusedSids: () => kernel.refused,
+      forgetUnknown: () => void kernel.forgets++,
+    }),
+    originate: (origination) => void originations.push(origination),
+    onRouters: () => {},
+    onPlanned: () => {},
+    clock,
+    log,
+    count: () => {},
+  });
+  const pass = async (ms: number): Promise<void> => {
+    clock.advance(ms);
+    await turns();
+  };
+  const report = (...prefixes: string[]): void =>
+    coordinator.learning.learned({
+      carrier: 'isis',
+      source: 'r2.00-00',
+      originator: 'r2',
+      prefixes: prefixes.map((text) => ({
+        prefix: prefix(text),
+        pnc: true,
+        proxy: address('2001:db8::9'),
+        metric: 1,
+      })),
+    });
+  const sids = (origination: Origination): string[] => origination.sids.map(({ sid }) => formatAddress(sid));
+  return { coordinator, intent, clock, table, applied, originations, warned, kernel, walks, pass, report, sids };
+}
+
+describe('inputs to plan to dataplane', () => {
+  test('an intent is planned by the facts of the moment, and applied whole', async () => {
+    const { coordinator, intent, applied, kernel } = world();
+    await coordinator.adopt(intent);
+    expect(applied.map(({ ports }) => ports.map((p) => p.id))).toEqual([['wan']]);
+    expect([coordinator.desired, kernel.reads]).toEqual([applied[0], 1]);
+  });
+
+  test('a burst of changes is one plan, and one more for what changes meanwhile', async () => {
+    const { coordinator, intent, applied, kernel, pass } = world();
+    await coordinator.adopt(intent);
+    for (let i = 0; i < 100; i++) coordinator.inputsChanged();
+    kernel.onApply = () => coordinator.inputsChanged();
+    await pass(50);
+    expect(applied).toHaveLength(2);
+    kernel.onApply = () => {};
+    await pass(50);
+    await pass(60_000);
+    expect(applied).toHaveLength(3);
+  });
+
+  test('a kernel that cannot be read is told to who asked, and read again', async () => {
+    const { coordinator, intent, applied, kernel, pass } = world();
+    kernel.fails = true;
+    await expect(coordinator.adopt(intent)).rejects.toThrow('ENOBUFS');
+    kernel.fails = false;
+    await pass(50);
+    expect(applied).toHaveLength(1);
+  });
+
+  test('what is asked for in turn is done in turn, plans too', async () => {
+    const { coordinator, applied, pass } = world();
+    const order: string[] = [];
+    let release = (): void => {};
+    const first = coordinator.inTurn(async () => {
+      await new Promise<void>((resolve) => (release = resolve));
+      order.push('first');
+      throw new Error('it fails');
+    });
+    const second = coordinator.inTurn(() => Promise.resolve(order.push('second')));
+    coordinator.inputsChanged();
+    await pass(50);
+    expect([order, applied.length]).toEqual([[], 0]);
+    release();
+    await expect(first).rejects.toThrow('it fails');
+    await second;
+    await turns();
+    expect([order, applied.length]).toEqual([['first', 'second'], 1]);
+  });
+
+  test('what cannot be done as declared is logged once, and again when it has come back', async () => {
+    const { coordinator, intent, warned, kernel, pass } = world('ports: [{ interface: gone, k-max: 200kB }]');
+    const plan = async (): Promise<void> => {
+      coordinator.inputsChanged();
+      await pass(50);
+    };
+    await coordinator.adopt(intent);
+    await plan();
+    expect(warned).toEqual(['cannot apply ports as declared']);
+    expect(coordinator.problems().map((p) => p.code)).toEqual(['interface.missing']);
+    const wan = FACTS.links.find((link) => link.name === 'wan')!;
+    kernel.facts = { ...FACTS, links: [...FACTS.links, { ...wan, name: 'gone' }] };
+    await plan();
+    kernel.facts = FACTS;
+    await plan();
+    expect(warned).toHaveLength(2);
+  });
+
+  test('nothing is planned after the stop, and the stop waits for what runs', async () => {
+    const { coordinator, intent, applied, pass } = world();
+    const adopting = coordinator.inTurn(() => coordinator.adopt(intent));
+    await coordinator.stop();
+    expect(applied).toHaveLength(1);
+    await adopting;
+    coordinator.inputsChanged();
+    await pass(60_000);
+    expect(applied).toHaveLength(1);
+  });
+});
+
+describe('senders and their proxies', () => {
+  /** What a table that follows each applied state holds. */
+  function follow(applied: readonly DesiredState[]): { table: Map<string, unknown>; writes: number; wholes: number } {
+    const table = new Map<string, unknown>();
+    let [writes, wholes, before] = [0, 0, undefined as SenderProxies | undefined];
+    for (const { senderProxies } of applied) {
+      const pieces = before && senderProxies.since(before);
+      if (!pieces) wholes++;
+      for (const { upserts, deletes } of pieces ?? []) {
+        for (const entry of upserts) table.set(entry.id, entry.proxy);
+        for (const id of deletes) table.delete(id);
+        writes += upserts.length + deletes.length;
+      }
+      before = senderProxies;
+    }
+    return { table, writes, wholes };
+  }
+
+  test('one changed prefix is one entry: nothing else is planned anew, and the table is not walked', async () => {
+    const { coordinator, intent, applied, kernel, walks, report } = world();
+    await coordinator.adopt(intent);
+    coordinator.learning.reachability({ carrier: 'isis', reachable: new Set(['r2']) });
+    const many = Array.from({ length: 3000 }, (_, i) => `2001:db8:${(i + 16).toString(16)}::/48`);
+    report(...many);
+    await turns();
+    expect(follow(applied).table.size).toBe(3000);
+    const [before, reads] = [applied.length, kernel.reads];
+    report(...many, '2001:db8:1::/48');
+    await turns();
+    expect(applied.length - before).toBe(1);
+    const [last, now] = applied.slice(-2) as [DesiredState, DesiredState];
+    expect(
+      now.senderProxies.since(last.senderProxies)?.map(({ upserts, deletes }) => [upserts.map((u) => u.id), deletes]),
+    ).toEqual([[['2001:db8:1::/48'], []]]);
+    expect({ ...now, senderProxies: null }).toEqual({ ...last, senderProxies: null });
+    expect([now.ports === last.ports, walks.count, kernel.reads - reads]).toEqual([true, 0, 0]);
+  });
+
+  test('a plan of everything in between follows from the one before all the same', async () => {
+    const { coordinator, intent, applied, walks, report, pass } = world();
+    await coordinator.adopt(intent);
+    coordinator.learning.reachability({ carrier: 'isis', reachable: new Set(['r2']) });
+    report('2001:db8:1::/48');
+    await turns();
+    coordinator.inputsChanged();
+    await pass(50);
+    report('2001:db8:2::/48');
+    await turns();
+    const { table, wholes } = follow(applied);
+    expect([[...table.keys()], wholes, walks.count]).toEqual([['2001:db8:2::/48'], 1, 0]);
+  });
+
+  test('a router that asks no proxy is not told of them', async () => {
+    const { coordinator, intent, applied, report } = world('ports: [{ interface: wan, k-min: 1kB }]');
+    await coordinator.adopt(intent);
+    coordinator.learning.reachability({ carrier: 'isis', reachable: new Set(['r2']) });
+    report('2001:db8:1::/48');
+    await turns();
+    expect([...applied.at(-1)!.senderProxies.all()]).toEqual([]);
+    expect(follow(applied)).toMatchObject({ writes: 0 });
+  });
+
+  test('nothing that an earlier run had learned is forgotten before the network has had its time', async () => {
+    const { coordinator, intent, kernel, pass } = world(
+      `${WATCHED}\nisis: { system-id: 0000.0000.c001, area: 49.0001, level: 2, interface: cnpd-isis, hold-unreachable: 20s }`,
+    );
+    await coordinator.adopt(intent);
+    coordinator.startPatience();
+    await pass(19_999);
+    expect(kernel.forgets).toBe(0);
+    await pass(1);
+    expect(kernel.forgets).toBe(1);
+  });
+});
+
+describe('FCN-4.2.2-a: what the kernel refuses', () => {
+  test('is a fact of the next plan: the SID is not advertised, and is again once it is programmed', async () => {
+    const { coordinator, intent, originations, kernel, pass, sids } = world(END_CON);
+    kernel.refused = new Set([SID]);
+    await coordinator.adopt(intent);
+    expect([sids(coordinator.origination), originations.map(sids)]).toEqual([[], [[]]]);
+    expect(coordinator.facts.refusedSids).toEqual(new Set([SID]));
+    kernel.refused = new Set();
+    coordinator.inputsChanged();
+    await pass(50);
+    expect(originations.map(sids)).toEqual([[], [SID]]);
+    expect(sids(coordinator.origination)).toEqual([SID]);
+  });
+
+  test('is told to the carriers only when it changes', async () => {
+    const { coordinator, intent, originations, kernel, pass } = world(END_CON);
+    kernel.refused = new Set([SID]);
+    await coordinator.adopt(intent);
+    for (let i = 0; i < 3; i++) {
+      kernel.refused = new Set([SID]);
+      coordinator.inputsChanged();
+      await pass(50);
+    }
+    expect(originations).toHaveLength(1);
+  });
+
+  test('and takes back each time costs one application a change, and no more', async () => {
+    const { coordinator, intent, applied, originations, kernel, pass } = world(END_CON);
+    kernel.onApply = () => (kernel.refused = new Set(kernel.refused.size === 0 ? [SID] : []));
+    await coordinator.adopt(intent);
+    await pass(600_000);
+    expect([applied.length, originations.length]).toEqual([1, 1]);
+    coordinator.inputsChanged();
+    await pass(600_000);
+    expect([applied.length, originations.length]).toEqual([2, 2]);
+  });
+});

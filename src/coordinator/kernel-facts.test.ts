@@ -1,0 +1,38 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { linkSpeed } from './kernel-facts.edge.ts';
+
+describe('LHCNP-5.3.2-a: the speed of a link', () => {
+  const link = { name: 'eth2', mac: Uint8Array.of(2, 0, 0, 0, 0xab, 1) };
+
+  /** What sysfs shows of eth2. */
+  function speedOf(files: Readonly<Record<string, string>>): number | undefined {
+    const sysfs = mkdtempSync(join(tmpdir(), 'cnpd-sysfs-'));
+    try {
+      mkdirSync(join(sysfs, 'eth2'));
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(sysfs, 'eth2', name), text);
+      return linkSpeed(link, sysfs);
+    } finally {
+      rmSync(sysfs, { recursive: true });
+    }
+  }
+
+  it('is what the driver says, in Mbit/s', () => {
+    expect(speedOf({ address: '02:00:00:00:ab:01\n', speed: '100000\n' })).toBe(100e9);
+  });
+
+  it.each(['-1', '0', '4294967295.5', 'unknown', ''])('is not known when the driver says %j', (speed) => {
+    expect(speedOf({ address: '02:00:00:00:ab:01\n', speed: `${speed}\n` })).toBeUndefined();
+  });
+
+  it('is not taken from another interface of the same name: sysfs may show another network namespace', () => {
+    expect(speedOf({ address: '02:00:00:00:ab:02\n', speed: '100000\n' })).toBeUndefined();
+  });
+
+  it('is not known when sysfs does not show the interface or its speed', () => {
+    expect(linkSpeed({ ...link, name: 'eth3' }, '/nonexistent')).toBeUndefined();
+    expect(speedOf({ address: '02:00:00:00:ab:01\n' })).toBeUndefined();
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { manualClock } from '../model/clock.ts';
+import { silentLog } from '../model/log.ts';
+import { Replanning } from './replanning.ts';
+
+function world() {
+  const clock = manualClock();
+  const counted: string[] = [];
+  const calls: { done: () => void; failed: (error: Error) => void }[] = [];
+  const replan = (): Promise<void> => new Promise((done, failed) => calls.push({ done, failed }));
+  const replanning = new Replanning({ clock, log: silentLog, count: (name) => counted.push(name), replan });
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  return { clock, calls, counted, replanning, settled };
+}
+
+describe('when a plan is due', () => {
+  it('a burst is one plan', () => {
+    const { clock, calls, replanning } = world();
+    for (let i = 0; i < 100; i++) replanning.due();
+    clock.advance(49);
+    expect(calls).toHaveLength(0);
+    clock.advance(1000);
+    expect(calls).toHaveLength(1);
+  });
+
+  it('what changes during a plan is one more, after it', async () => {
+    const { clock, calls, replanning, settled } = world();
+    replanning.due();
+    clock.advance(50);
+    for (let i = 0; i < 100; i++) replanning.due();
+    clock.advance(1000);
+    expect(calls).toHaveLength(1);
+    calls[0]!.done();
+    await settled();
+    clock.advance(50);
+    expect(calls).toHaveLength(2);
+    calls[1]!.done();
+    await settled();
+    clock.advance(10_000);
+    expect(calls).toHaveLength(2);
+  });
+
+  it('a plan that fails is counted and repeated', async () => {
+    const { clock, calls, counted, replanning, settled } = world();
+    replanning.due();
+    clock.advance(50);
+    calls[0]!.failed(new Error('ENOBUFS'));
+    await settled();
+    expect(counted).toEqual(['kernel.facts.not-taken-in']);
+    clock.advance(1000);
+    expect(calls).toHaveLength(2);
+  });
+
+  it('nothing is planned after the end', async () => {
+    const { clock, calls, replanning, settled } = world();
+    replanning.due();
+    clock.advance(50);
+    replanning.close();
+    calls[0]!.failed(new Error('EBADF'));
+    await settled();
+    clock.advance(10_000);
+    expect(calls).toHaveLength(1);
+  });
+});

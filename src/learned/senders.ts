@@ -1,0 +1,50 @@
+// Which senders have which proxy, as of one moment of the learned table: everything, or what has changed since an
+// earlier moment. Moments point forward to their successors alone, so that changes are kept for as long as somebody has
+// not taken them, and no longer.
+import { formatPrefix } from '../model/prefix.ts';
+import type { ForwardingChanges, ForwardingEntry } from './forwarding.ts';
+
+/** To be applied in order, upserts before deletes (forwarding.ts says why). */
+export interface SenderChanges {
+  readonly upserts: readonly ForwardingEntry[];
+  readonly deletes: readonly string[];
+}
+
+export class Senders {
+  readonly #walk: () => Iterable<ForwardingEntry>;
+  #next: { readonly changes: SenderChanges; readonly senders: Senders } | undefined;
+
+  /** @param walk all that there are when it is called, which may be more than the changes up to now add up to */
+  constructor(walk: () => Iterable<ForwardingEntry>) {
+    this.#walk = walk;
+  }
+
+  /** All, walked anew each time. */
+  all(): Iterable<ForwardingEntry> {
+    return this.#walk();
+  }
+
+  /**
+   * What makes a table that holds `earlier` hold these, a piece after another; undefined: it is no earlier moment of
+   * the same table.
+   */
+  since(earlier: object): SenderChanges[] | undefined {
+    if (!(earlier instanceof Senders)) return undefined;
+    const pieces: SenderChanges[] = [];
+    let moment = earlier;
+    while (moment !== this) {
+      if (!moment.#next) return undefined;
+      pieces.push(moment.#next.changes);
+      moment = moment.#next.senders;
+    }
+    return pieces;
+  }
+
+  /** The moment after these changes; itself when there are none. */
+  after({ upserts, deletes }: ForwardingChanges): Senders {
+    if (upserts.length + deletes.length === 0) return this;
+    const senders = new Senders(this.#walk);
+    this.#next = { changes: { upserts, deletes: deletes.map(formatPrefix) }, senders };
+    return senders;
+  }
+}

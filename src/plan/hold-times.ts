@@ -1,0 +1,39 @@
+// How long what the network has taught stays in force when nobody repeats it.
+import type { Intent } from '../intent/intent.ts';
+import { holdUnreachable } from '../intent/schema-parts.ts';
+import type { CarrierName } from '../model/advertisement.ts';
+
+const DEFAULT_HOLD_MS = holdUnreachable().fallback;
+
+/** Of a carrier's section of the intent; by default while it has none. */
+export const holdMs = (section: { readonly holdUnreachableMs: number } | undefined): number =>
+  section?.holdUnreachableMs ?? DEFAULT_HOLD_MS;
+
+/** How long what each carrier teaches outlives its originator, milliseconds. */
+export const holdTimes = ({ isis, ospfv2, ospfv3, bgp }: Intent): Record<CarrierName, number> => ({
+  isis: holdMs(isis),
+  ospfv2: holdMs(ospfv2),
+  ospfv3: holdMs(ospfv3),
+  bgp: holdMs(bgp),
+});
+
+/**
+ * An adjacency and a database exchange, or gobgpd's list of its paths, take some seconds, however short the hold time
+ * is; and a hello or two, until they begin.
+ */
+const EXCHANGE_MS = 10_000;
+
+/**
+ * How long after the start the network may still be telling what it told an earlier run, milliseconds; 0: no carrier is
+ * declared.
+ */
+export function patienceMs({ isis, ospfv2, ospfv3, bgp }: Intent): number {
+  const hellos = [
+    isis?.helloIntervalMs,
+    ...[ospfv2, ospfv3].map((ospf) => ospf && ospf.helloSeconds * 1000),
+    bgp && 0,
+  ].filter((ms) => ms !== undefined);
+  if (hellos.length === 0) return 0;
+  const declared = [isis, ospfv2, ospfv3, bgp].map((section) => section?.holdUnreachableMs ?? 0);
+  return Math.max(EXCHANGE_MS + 2 * Math.max(...hellos), ...declared);
+}
