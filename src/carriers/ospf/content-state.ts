@@ -83,6 +83,23 @@ export interface AreaContent {
   changedAt: number | undefined;
 }
 
+/** Who hears of changes, in this order (subscribers.ts). */
+export interface Subscribers {
+  /** What is read of an LSA of another router takes the place of what was; undefined: nothing of interest. */
+  readonly lsaChanged: readonly ((
+    c: Content,
+    area: AreaContent,
+    before: ReadLsa | undefined,
+    after: ReadLsa | undefined,
+  ) => void)[];
+  /** What an LSA advertises that counts is this now: flagged prefixes and SIDs. */
+  readonly entriesChanged: readonly ((c: Content, area: AreaContent, id: string, entries: readonly Entry[]) => void)[];
+  /** Routers have become reachable or unreachable, or have been so for the hold time. */
+  readonly routersChanged: readonly ((c: Content, area: AreaContent, routers: readonly number[]) => void)[];
+  /** The area has a Full neighbour. */
+  readonly neighborFound: readonly ((c: Content, area: AreaContent) => void)[];
+}
+
 export interface Content {
   readonly counterPrefix: string;
   readonly config: ContentConfig;
@@ -98,4 +115,5 @@ export interface Content {
   others: readonly OwnLsa[];
   readonly interArea: InterAreaState;
   readonly warned: Map<string, number>;
+  readonly subscribers: Subscribers;
 }

@@ -1,15 +1,16 @@
 // What cnpd advertises in OSPF and learns from it, beside the core that moves LSAs: `(content, event, now) → effects`,
 // in the same manner and for both versions. Declarations become LSAs (origination.ts, placement.ts), LSAs of others
-// become reports (learning.ts), links become reachability (reachability.ts), and an agent in several areas copies from
-// one area to another (leaking.ts).
+// are read (reading.ts), and subscribers of changes (subscribers.ts) make of them reports (learning.ts), reachability
+// (reachability.ts), and copies from one area to another (leaking.ts).
 import { formatId } from '../../packet/ospf/router-id.ts';
 import { newInterAreaState } from './leaking/state.ts';
 import { runDue } from './content-tasks.ts';
-import { databaseChanged } from './learning/learning.ts';
+import { databaseChanged } from './learning/reading.ts';
 import { declare, issueDue } from './own/origination.ts';
 import { newPlacement } from './own/placement.ts';
 import { newGraph } from './learning/graph.ts';
 import { adjacencyChanged } from './learning/reachability.ts';
+import { SUBSCRIBERS } from './subscribers.ts';
 import type { ContentConfig, Content, AreaContent, ContentEvent, ContentEffect } from './content-state.ts';
 
 export function createContent(config: ContentConfig): Content {
@@ -30,6 +31,7 @@ export function createContent(config: ContentConfig): Content {
     others: [],
     interArea: newInterAreaState(),
     warned: new Map(),
+    subscribers: SUBSCRIBERS,
   };
 }
 

@@ -5,48 +5,27 @@
 import { warnLimited } from '../../effects.ts';
 import type { LearnedPrefix } from '../../../model/advertisement.ts';
 import { prefixKey, samePrefix, senderlessUse } from '../../../model/prefix.ts';
-import { decodeBody } from '../../../packet/ospf/lsa.ts';
 import { formatLsaKey, lsaKeyText } from '../../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../../packet/ospf/types.ts';
-import { offersChanged } from '../leaking/offers.ts';
 import { REPORT_BATCH } from '../constants.ts';
 import type { AreaContent, Content, ReadLsa } from '../content-state.ts';
 import { originatorName, proxyOf } from './originators.ts';
-import { NOTHING } from '../dialect.ts';
 import type { PrefixEntry } from '../kinds/entries.ts';
-import { topologyChanged } from './reachability.ts';
 import { lsaName } from '../show.ts';
 
-/** An LSA of another router is new, changed, or (without `lsa`) gone. */
-export function databaseChanged(
+/** What is read of an LSA takes the place of what was: reports it, and what it changes of others. */
+export function learnChange(
   c: Content,
   area: AreaContent,
-  key: LsaKey,
-  lsa: { readonly raw: Uint8Array } | undefined,
+  before: ReadLsa | undefined,
+  after: ReadLsa | undefined,
 ): void {
-  const id = lsaKeyText(key);
-  const before = area.lsas.get(id);
-  const after = lsa && read(c, area, id, key, lsa.raw);
-  if (!before && !after) return;
-  const { advertisingRouter } = key;
-  const ofRouter = area.routers.get(advertisingRouter) ?? new Map<string, ReadLsa>();
-  if (after) {
-    area.lsas.set(id, after);
-    area.routers.set(advertisingRouter, ofRouter.set(id, after));
-  } else {
-    area.lsas.delete(id);
-    ofRouter.delete(id);
-    if (ofRouter.size === 0) {
-      area.routers.delete(advertisingRouter);
-      area.names.delete(advertisingRouter);
-      area.addresses.delete(advertisingRouter);
-    }
-  }
-  topologyChanged(c, area, before, after);
+  const { id, key } = (after ?? before)!;
   const affected = claimsChanged(c, area, before, after);
   if (addressesChanged(before, after)) {
-    area.addresses.delete(advertisingRouter);
-    for (const other of ofRouter.values()) if (other.content.prefixes.some(needsAddress)) affected.add(other.id);
+    area.addresses.delete(key.advertisingRouter);
+    for (const other of area.routers.get(key.advertisingRouter)?.values() ?? [])
+      if (other.content.prefixes.some(needsAddress)) affected.add(other.id);
   }
   report(c, area, id, key, before);
   area.outdated.delete(id);
@@ -64,38 +43,6 @@ export function reportDue(c: Content, area: AreaContent): void {
     const lsa = area.lsas.get(id);
     if (lsa) report(c, area, id, lsa.key, lsa);
   }
-}
-
-/** Nothing of interest: undefined. */
-function read(
-  c: Content,
-  area: AreaContent,
-  id: string,
-  { type, lsId, advertisingRouter }: LsaKey,
-  raw: Uint8Array,
-): ReadLsa | undefined {
-  const { dialect, pncFlagBit, sidBehaviors, privateTypes } = c.config;
-  const key = { type, lsId, advertisingRouter };
-  const warn = (what: string, detail?: string): void =>
-    warnLimited(
-      c,
-      `learn.${what}`,
-      { area: area.name, lsa: formatLsaKey(key), ...(detail !== undefined && { detail }) },
-      'an LSA, or a part of one, is ignored',
-    );
-  const lsa = { type, lsId, advertisingRouter, raw };
-  const options = { pncFlagBit, sidBehaviors, privateTypes, warn };
-  const walked = dialect.walk(lsa, options);
-  if (walked?.bad === 0) return { id, key, content: walked.content };
-  const decoded = decodeBody(dialect.version, lsa, privateTypes);
-  if (!decoded.ok) {
-    warn('malformed', decoded.error.detail);
-    return undefined;
-  }
-  const { body, badTlvs } = decoded.value;
-  for (const { error } of badTlvs) warn('bad-tlv', error.detail);
-  const content = walked?.content ?? dialect.read(lsa, body, options);
-  return content === NOTHING ? undefined : { id, key, content };
 }
 
 const claimKey = ({ advertisingRouter, type }: LsaKey, { prefix }: PrefixEntry): string =>
@@ -186,12 +133,8 @@ function report(c: Content, area: AreaContent, id: string, key: LsaKey, before: 
   const now = area.lsas.get(id);
   const entries = now ? counting(c, area, now) : [];
   const sids = now?.content.sids ?? [];
-  offersChanged(
-    c,
-    area,
-    id,
-    now ? [...entries.filter(({ pnc, prefix }) => pnc && senderlessUse(prefix) === undefined), ...sids] : [],
-  );
+  const offers = entries.filter(({ pnc, prefix }) => pnc && senderlessUse(prefix) === undefined);
+  for (const hear of c.subscribers.entriesChanged) hear(c, area, id, [...offers, ...sids]);
   if (!reports(now) && !reports(before)) return;
   const { name } = c.config;
   const routerAddress = now?.content.routerAddress;

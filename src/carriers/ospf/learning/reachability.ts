@@ -5,7 +5,6 @@
 // reaches them (RFC 2328 §16.2). The walk works in slices; a change while it runs starts it again afterwards.
 import type { AreaContent, Content, ReadLsa } from '../content-state.ts';
 import { originatorName } from './originators.ts';
-import { neighborFound, originatorsChanged } from '../leaking/offers.ts';
 import { GRAPH_BATCH, GRAPH_DELAY_MS } from '../constants.ts';
 import { routerNode } from '../dialect.ts';
 import type { Graph, Walk } from './graph.ts';
@@ -13,7 +12,7 @@ import type { Graph, Walk } from './graph.ts';
 export function adjacencyChanged(c: Content, area: AreaContent, neighbor: number | undefined): void {
   area.graph.neighbor = neighbor;
   area.graph.walkAt = Math.min(area.graph.walkAt, c.now + GRAPH_DELAY_MS);
-  if (neighbor !== undefined) neighborFound(c, area);
+  if (neighbor !== undefined) for (const hear of c.subscribers.neighborFound) hear(c, area);
 }
 
 /** An LSA that says something about the topology is new, changed or gone. */
@@ -93,7 +92,7 @@ function publish(c: Content, area: AreaContent, next: ReadonlySet<number>): void
   for (const router of found) graph.lostAt.delete(router);
   for (const router of lost) graph.lostAt.set(router, c.now);
   if (lost.length > 0) graph.forgetAt = Math.min(graph.forgetAt, c.now + c.holdUnreachableMs);
-  originatorsChanged(c, area, [...lost, ...found]);
+  emit(c, area, [...lost, ...found]);
   const all = [...c.areas.values()].flatMap((each) =>
     [...each.graph.reachable].map((router) => originatorName(each, router)),
   );
@@ -111,5 +110,9 @@ export function forgetDue(c: Content, area: AreaContent): void {
     else graph.forgetAt = Math.min(graph.forgetAt, at);
   }
   for (const router of over) graph.lostAt.delete(router);
-  originatorsChanged(c, area, over);
+  emit(c, area, over);
+}
+
+function emit(c: Content, area: AreaContent, routers: readonly number[]): void {
+  for (const hear of c.subscribers.routersChanged) hear(c, area, routers);
 }

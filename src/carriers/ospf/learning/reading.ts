@@ -1,0 +1,73 @@
+// The LSAs of others as they are read: kept by key and by router, and who subscribes to changes is notified.
+import { warnLimited } from '../../effects.ts';
+import { decodeBody } from '../../../packet/ospf/lsa.ts';
+import { formatLsaKey, lsaKeyText } from '../../../packet/ospf/router-id.ts';
+import type { LsaKey } from '../../../packet/ospf/types.ts';
+import type { AreaContent, Content, ReadLsa } from '../content-state.ts';
+import { NOTHING } from '../dialect.ts';
+
+/** An LSA of another router is new, changed, or (without `lsa`) gone. */
+export function databaseChanged(
+  c: Content,
+  area: AreaContent,
+  key: LsaKey,
+  lsa: { readonly raw: Uint8Array } | undefined,
+): void {
+  const id = lsaKeyText(key);
+  const before = area.lsas.get(id);
+  const after = lsa && read(c, area, id, key, lsa.raw);
+  if (!before && !after) return;
+  if (after) file(area, after);
+  else remove(area, before!);
+  for (const hear of c.subscribers.lsaChanged) hear(c, area, before, after);
+}
+
+function file({ lsas, routers }: AreaContent, lsa: ReadLsa): void {
+  const { id, key } = lsa;
+  lsas.set(id, lsa);
+  const ofRouter = routers.get(key.advertisingRouter);
+  if (ofRouter) ofRouter.set(id, lsa);
+  else routers.set(key.advertisingRouter, new Map([[id, lsa]]));
+}
+
+function remove({ lsas, routers, names, addresses }: AreaContent, { id, key: { advertisingRouter } }: ReadLsa): void {
+  lsas.delete(id);
+  const ofRouter = routers.get(advertisingRouter)!;
+  ofRouter.delete(id);
+  if (ofRouter.size > 0) return;
+  routers.delete(advertisingRouter);
+  names.delete(advertisingRouter);
+  addresses.delete(advertisingRouter);
+}
+
+/** Nothing of interest: undefined. */
+function read(
+  c: Content,
+  area: AreaContent,
+  id: string,
+  { type, lsId, advertisingRouter }: LsaKey,
+  raw: Uint8Array,
+): ReadLsa | undefined {
+  const { dialect, pncFlagBit, sidBehaviors, privateTypes } = c.config;
+  const key = { type, lsId, advertisingRouter };
+  const warn = (what: string, detail?: string): void =>
+    warnLimited(
+      c,
+      `learn.${what}`,
+      { area: area.name, lsa: formatLsaKey(key), ...(detail !== undefined && { detail }) },
+      'an LSA, or a part of one, is ignored',
+    );
+  const lsa = { type, lsId, advertisingRouter, raw };
+  const options = { pncFlagBit, sidBehaviors, privateTypes, warn };
+  const walked = dialect.walk(lsa, options);
+  if (walked?.bad === 0) return { id, key, content: walked.content };
+  const decoded = decodeBody(dialect.version, lsa, privateTypes);
+  if (!decoded.ok) {
+    warn('malformed', decoded.error.detail);
+    return undefined;
+  }
+  const { body, badTlvs } = decoded.value;
+  for (const { error } of badTlvs) warn('bad-tlv', error.detail);
+  const content = walked?.content ?? dialect.read(lsa, body, options);
+  return content === NOTHING ? undefined : { id, key, content };
+}

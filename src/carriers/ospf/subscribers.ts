@@ -1,0 +1,12 @@
+// Who hears of changes of what is read of the database, and of who can be reached, in this order.
+import type { Subscribers } from './content-state.ts';
+import { neighborFound, offersChanged, originatorsChanged } from './leaking/offers.ts';
+import { learnChange } from './learning/learning.ts';
+import { topologyChanged } from './learning/reachability.ts';
+
+export const SUBSCRIBERS: Subscribers = {
+  lsaChanged: [topologyChanged, learnChange],
+  entriesChanged: [offersChanged],
+  routersChanged: [originatorsChanged],
+  neighborFound: [neighborFound],
+};
