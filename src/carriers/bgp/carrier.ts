@@ -14,7 +14,7 @@ import type { Carrier, CarrierSink } from '../carrier.ts';
 import { Wake } from '../wake.ts';
 import { SLICE } from './constants.ts';
 import type { Content, ContentConfig, ContentEffect, ContentEvent } from './state.ts';
-import { contentWake, createContent, handleContent } from './content.ts';
+import { createContent, handleContent } from './content.ts';
 import { domainOf, withDomain } from './learning/domain.ts';
 import { createGobgpClient } from './gobgp/client.edge.ts';
 import { faultOf } from './gobgp/fault.ts';
@@ -22,6 +22,7 @@ import type { GobgpClient, GobgpListener, GobgpOptions, Learn } from './gobgp/go
 import { disputed } from './own/dispute.ts';
 import type { OwnChanges } from './own/state.ts';
 import { type Moment, pathStates, sessionState } from './show.ts';
+import { contentWake } from './tasks.ts';
 
 /** The `bgp` section of the intent (same shape as BgpIntent). */
 export interface BgpCarrierOptions {

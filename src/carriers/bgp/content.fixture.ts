@@ -10,7 +10,8 @@ import {
   privateCharacteristic,
 } from '../../packet/bgp/characteristics.ts';
 import type { Content, ContentConfig, ContentEffect, ContentEvent } from './state.ts';
-import { contentWake, createContent, handleContent } from './content.ts';
+import { createContent, handleContent } from './content.ts';
+import { contentWake } from './tasks.ts';
 import { type GobgpAbout, type GobgpPath, type GobgpRoute, OWN_IDENTIFIER, type OwnPath } from './gobgp/gobgp.ts';
 import type { BgpPathState, BgpSessionState } from '../../model/carrier-state.ts';
 import type { GobgpFault } from '../../model/gobgp-fault.ts';

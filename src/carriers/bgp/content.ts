@@ -1,27 +1,17 @@
 // What BGP says for cnpd and what cnpd learns from it: `(content, event, now) → effects`. Nothing in here waits, reads
-// a clock or talks to gobgpd: carrier.ts carries the effects out and sends a `timer` event when contentWake says so.
+// a clock or talks to gobgpd: carrier.ts carries the effects out and sends a `timer` event when tasks.ts needs one.
 // Declarations become paths (origination.ts), which own.ts keeps in gobgpd; what gobgpd has becomes readings
 // (reading.ts) and reports (learning.ts). Work of unknown size is done a slice a turn.
 import { count, log, warnLimited } from '../effects.ts';
 import { formatPrefix } from '../../model/prefix.ts';
-import { advance } from '../slices.ts';
-import { RETRY_MS, SLICE, STOP_LIMIT_MS } from './constants.ts';
-import { echoDue, looked, runEcho } from './own/echo.ts';
+import { RETRY_MS, STOP_LIMIT_MS } from './constants.ts';
+import { looked, runEcho } from './own/echo.ts';
 import { newLearnState } from './learning/state.ts';
-import { holdAll, learnWake, routeTold, runLearning, tellReachability } from './learning/learning.ts';
+import { holdAll, routeTold, tellReachability } from './learning/learning.ts';
 import { declare } from './own/origination.ts';
 import { newOwnState } from './own/state.ts';
-import {
-  audit,
-  beginListing,
-  changesDue,
-  endListing,
-  ownCounts,
-  ownDone,
-  ownTold,
-  takeChanges,
-  wantNothing,
-} from './own/own.ts';
+import { audit, beginListing, endListing, ownCounts, ownDone, ownTold, takeChanges, wantNothing } from './own/own.ts';
+import { runDue } from './tasks.ts';
 import type { Content, ContentConfig, ContentEffect, ContentEvent, Session } from './state.ts';
 
 export function createContent(config: ContentConfig, now: number): Content {
@@ -121,12 +111,7 @@ const HANDLERS: Handlers = {
     c.own.retryAt = -Infinity;
     c.own.audit = audit(c);
   },
-  timer(c) {
-    if (c.declaring && advance(c.declaring, SLICE)) c.declaring = undefined;
-    // What a declaration has not come to yet would look unwanted.
-    if (c.own.audit && !c.declaring && advance(c.own.audit, SLICE)) c.own.audit = undefined;
-    runLearning(c);
-  },
+  timer: runDue,
 };
 
 /** Hands one event over. `now` in milliseconds, never going back. @returns what to do, in order */
@@ -140,13 +125,6 @@ export function handleContent(c: Content, event: ContentEvent, now: number): Con
   if (prefixes) c.effects.push({ type: 'look', prefixes });
   checkStop(c);
   return c.effects;
-}
-
-/** When the next `timer` event is needed: −Infinity for at once, Infinity for never. */
-export function contentWake(c: Content): number {
-  const { declaring, own, stopping } = c;
-  if (declaring || own.audit) return -Infinity;
-  return Math.min(learnWake(c), changesDue(c), echoDue(c), stopping && !stopping.done ? stopping.deadline : Infinity);
 }
 
 function enter(c: Content, state: Session['state'], reason: string): void {

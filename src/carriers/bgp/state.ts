@@ -1,5 +1,6 @@
 // What the machine of content.ts is made of: its configuration, its events and effects, and its state.
 import type { Note } from '../effects.ts';
+import type { Stopping } from '../tasks.ts';
 import type { Family, IpAddress } from '../../model/address.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import type { Prefix } from '../../model/prefix.ts';
@@ -92,6 +93,6 @@ export interface Content {
   refusal: GobgpFault | undefined;
   readonly learning: LearnState;
   readonly warned: Map<string, number>;
-  /** Since when gobgpd has been silent while we stop; undefined: we do not. */
-  stopping: { deadline: number; done: boolean } | undefined;
+  /** Its deadline counts from gobgpd's last answer. */
+  stopping: Stopping | undefined;
 }

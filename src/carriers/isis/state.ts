@@ -2,6 +2,7 @@
 // Apart from the functions that subscribe to changes (subscribers.ts) it is plain data. The clock is the `now` of each
 // event, and randomness a generator seeded by the configuration, so that a recorded stream of events replays exactly.
 import type { Note } from '../effects.ts';
+import type { Stopping } from '../tasks.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import type { IpAddress } from '../../model/address.ts';
 import type { Level } from '../../packet/isis/types.ts';
@@ -129,7 +130,7 @@ export interface Speaker {
    * flap at a restart.
    */
   purgeUnknownFrom: number;
-  stopping: { readonly deadline: number; done: boolean } | undefined;
+  stopping: Stopping | undefined;
   readonly warned: Map<string, number>;
   readonly subscribers: Subscribers;
 }

@@ -1,5 +1,5 @@
-// Everything that happens by itself: each row says when it is due and what it does then. Every run is bounded, so that
-// one turn of the event loop stays short however much there is to do; what is left makes the row due again at once.
+// Everything that a speaker does by itself (carriers/tasks.ts).
+import { type Task, atOnceIf, inOrder, stopDeadline, tasksOf, wholeTasks } from '../tasks.ts';
 import { holdExpired, sendHello } from './adjacency/interface.ts';
 import { sweep } from './flooding/ageing.ts';
 import { leakDue } from './leaking/leaking.ts';
@@ -14,22 +14,10 @@ import { forgetDue, walkDue } from './lsdb/reachability.ts';
 import { ackDue, csnpDue, requestDue } from './flooding/snp.ts';
 import type { LevelState, Speaker } from './state.ts';
 
-interface SpeakerTask {
-  readonly name: string;
-  due(s: Speaker): number;
-  run(s: Speaker): void;
-}
-
-interface LevelTask {
-  readonly name: string;
-  due(level: LevelState): number;
-  run(s: Speaker, level: LevelState): void;
-}
-
-const SPEAKER_TASKS: readonly SpeakerTask[] = [
+const SPEAKER_TASKS: readonly Task<Speaker>[] = [
   {
     name: 'inbox',
-    due: (s) => (s.inbox.hellos.length + s.inbox.others.length > s.inbox.taken ? -Infinity : Infinity),
+    due: ({ inbox }) => atOnceIf(inbox.hellos.length + inbox.others.length > inbox.taken),
     run: takeInbox,
   },
   { name: 'hello', due: (s) => s.helloAt, run: sendHello },
@@ -38,12 +26,12 @@ const SPEAKER_TASKS: readonly SpeakerTask[] = [
     due: (s) => (s.adjacency && s.adjacency.state !== 'down' ? s.adjacency.holdUntil : Infinity),
     run: holdExpired,
   },
-  { name: 'place', due: (s) => (s.pending.size > 0 ? -Infinity : Infinity), run: placeDue },
+  { name: 'place', due: (s) => atOnceIf(s.pending.size > 0), run: placeDue },
   { name: 'leak', due: (s) => s.leaking.queue.dueAt, run: leakDue },
-  { name: 'stop', due: (s) => (s.stopping && !s.stopping.done ? s.stopping.deadline : Infinity), run: () => {} },
+  stopDeadline,
 ];
 
-const LEVEL_TASKS: readonly LevelTask[] = [
+const LEVEL_TASKS: readonly Task<Speaker, LevelState>[] = [
   { name: 'refresh', due: (level) => level.own.refreshAt, run: refreshDue },
   { name: 'issue', due: (level) => level.own.issueAt, run: issueDue },
   { name: 'csnp', due: (level) => level.csnpAt, run: csnpDue },
@@ -57,17 +45,7 @@ const LEVEL_TASKS: readonly LevelTask[] = [
   { name: 'forget', due: (level) => level.graph.forgetAt, run: forgetDue },
 ];
 
-export function runDue(s: Speaker): void {
-  for (const task of SPEAKER_TASKS) if (task.due(s) <= s.now) task.run(s);
-  for (const level of s.levels.values()) {
-    for (const task of LEVEL_TASKS) if (task.due(level) <= s.now) task.run(s, level);
-  }
-}
-
-/** When the next `timer` event is needed: −Infinity for at once, Infinity for never. */
-export function nextWake(s: Speaker): number {
-  let next = Infinity;
-  for (const task of SPEAKER_TASKS) next = Math.min(next, task.due(s));
-  for (const level of s.levels.values()) for (const task of LEVEL_TASKS) next = Math.min(next, task.due(level));
-  return next;
-}
+export const { runDue, nextWake } = inOrder<Speaker>(
+  wholeTasks(SPEAKER_TASKS),
+  tasksOf((s) => s.levels.values(), LEVEL_TASKS),
+);

@@ -3,6 +3,7 @@
 // generator seeded by the configuration. One speaker is one router in one version of OSPF (version.ts); each area has
 // one point-to-point link, its own database and at most one neighbour.
 import { type Note, warnLimited } from '../effects.ts';
+import type { Stopping } from '../tasks.ts';
 import type { IpAddress } from '../../model/address.ts';
 import type { AuthenticationKey } from '../../packet/ospf/digest.ts';
 import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
@@ -103,7 +104,7 @@ export interface Speaker {
   readonly areas: ReadonlyMap<number, AreaState>;
   /** Last sequence number of authentication that was used. */
   authenticationSequence: bigint;
-  stopping: { readonly deadline: number; done: boolean } | undefined;
+  stopping: Stopping | undefined;
   readonly warned: Map<string, number>;
 }
 

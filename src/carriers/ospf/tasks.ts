@@ -1,5 +1,5 @@
-// Everything that happens by itself: each row says when it is due and what it does then. Every run is bounded, so that
-// one turn of the event loop stays short however much there is to do; what is left makes the row due again.
+// Everything that a speaker does by itself (carriers/tasks.ts).
+import { type Task, atOnceIf, inOrder, stopDeadline, tasksOf, wholeTasks } from '../tasks.ts';
 import { sweep } from './flooding/ageing.ts';
 import { ddDue } from './exchange/describe.ts';
 import { ackDue, floodDue } from './flooding/flooding.ts';
@@ -10,51 +10,32 @@ import { issueDue, refreshDue, takeOverDue } from './own/own.ts';
 import { requestDue } from './exchange/requests.ts';
 import type { AreaState, Speaker } from './state.ts';
 
-interface AreaTask {
-  readonly name: string;
-  due(area: AreaState): number;
-  run(s: Speaker, area: AreaState): void;
-}
+/** Of the area's neighbour, while it has one. */
+const ofNeighbor = (
+  name: string,
+  due: (neighbor: Neighbor) => number,
+  run: (s: Speaker, area: AreaState, neighbor: Neighbor) => void,
+): Task<Speaker, AreaState> => ({
+  name,
+  due: ({ neighbor }) => (neighbor ? due(neighbor) : Infinity),
+  run: (s, area) => run(s, area, area.neighbor!),
+});
 
-interface NeighborTask {
-  readonly name: string;
-  due(neighbor: Neighbor): number;
-  run(s: Speaker, area: AreaState, neighbor: Neighbor): void;
-}
-
-const AREA_TASKS: readonly AreaTask[] = [
-  { name: 'inbox', due: ({ inbox }) => (inbox.length > 0 ? -Infinity : Infinity), run: takeInbox },
+const AREA_TASKS: readonly Task<Speaker, AreaState>[] = [
+  { name: 'inbox', due: ({ inbox }) => atOnceIf(inbox.length > 0), run: takeInbox },
   { name: 'hello', due: ({ helloAt }) => helloAt, run: sendHello },
-  { name: 'inactive', due: ({ neighbor }) => neighbor?.inactiveAt ?? Infinity, run: inactivityDue },
+  ofNeighbor('inactive', ({ inactiveAt }) => inactiveAt, inactivityDue),
   { name: 'refresh', due: ({ own }) => own.refreshAt, run: refreshDue },
-  { name: 'take over', due: ({ own }) => (own.takingOver ? -Infinity : Infinity), run: takeOverDue },
+  { name: 'take over', due: ({ own }) => atOnceIf(own.takingOver !== undefined), run: takeOverDue },
   { name: 'issue', due: ({ own }) => own.issueAt, run: issueDue },
   { name: 'age', due: ({ lsdb }) => (lsdb.pass ? -Infinity : lsdb.sweepAt), run: sweep },
+  ofNeighbor('describe', ({ ddAt }) => ddAt, ddDue),
+  ofNeighbor('request', ({ requestAt }) => requestAt, requestDue),
+  ofNeighbor('acknowledge', ({ ackAt }) => ackAt, ackDue),
+  ofNeighbor('flood', ({ floodAt }) => floodAt, floodDue),
 ];
 
-const NEIGHBOR_TASKS: readonly NeighborTask[] = [
-  { name: 'describe', due: ({ ddAt }) => ddAt, run: ddDue },
-  { name: 'request', due: ({ requestAt }) => requestAt, run: requestDue },
-  { name: 'acknowledge', due: ({ ackAt }) => ackAt, run: ackDue },
-  { name: 'flood', due: ({ floodAt }) => floodAt, run: floodDue },
-];
-
-export function runDue(s: Speaker): void {
-  for (const area of s.areas.values()) {
-    for (const task of AREA_TASKS) if (task.due(area) <= s.now) task.run(s, area);
-    for (const task of NEIGHBOR_TASKS) {
-      const { neighbor } = area;
-      if (neighbor && task.due(neighbor) <= s.now) task.run(s, area, neighbor);
-    }
-  }
-}
-
-/** When the next `timer` event is needed: −Infinity for at once, Infinity for never. */
-export function nextWake(s: Speaker): number {
-  let next = s.stopping && !s.stopping.done ? s.stopping.deadline : Infinity;
-  for (const area of s.areas.values()) {
-    for (const task of AREA_TASKS) next = Math.min(next, task.due(area));
-    if (area.neighbor) for (const task of NEIGHBOR_TASKS) next = Math.min(next, task.due(area.neighbor));
-  }
-  return next;
-}
+export const { runDue, nextWake } = inOrder<Speaker>(
+  tasksOf((s) => s.areas.values(), AREA_TASKS),
+  wholeTasks<Speaker>([stopDeadline]),
+);
