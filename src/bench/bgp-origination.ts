@@ -7,7 +7,7 @@ import { createGobgpClient } from '../carriers/bgp/gobgp/client.edge.ts';
 import type { GobgpClient } from '../carriers/bgp/gobgp/gobgp.ts';
 import { v3 } from '../carriers/bgp/gobgp/v3.ts';
 import { address } from '../model/address.ts';
-import type { ProxyPrefix } from '../model/advertisement.ts';
+import type { Origination } from '../model/advertisement.ts';
 import { systemClock } from '../model/clock.ts';
 import { DEFAULT_CODE_POINTS } from '../model/code-points.ts';
 import { silentLog } from '../model/log.ts';
@@ -23,7 +23,7 @@ const PROXY = address('2001:db8:ffff::1');
 
 const prefixes = Array.from({ length: ORIGINATED }, (_, i) => bgpPrefix(i));
 const paths = prefixes.map((prefix) => bgpPath(prefix, PROXY));
-const proxies: readonly ProxyPrefix[] = prefixes.map((prefix) => ({ prefix, proxy: PROXY }));
+const origination: Origination = prefixes.map((prefix) => ({ kind: 'sender-prefix', prefix, proxy: PROXY }));
 
 interface Contender {
   /** Puts all of it in. Resolves when gobgpd has answered. */
@@ -90,7 +90,7 @@ async function carrier({ socket }: BenchGobgpd, { signal }: Bench): Promise<Cont
   await until('the carrier is ready', () => own.session().state === 'ready', signal);
   return {
     put: () => {
-      own.originate({ proxies, sids: [], routerAddresses: [] });
+      own.originate(origination);
       return new Promise<void>((resolve) => (done = resolve));
     },
     end: () => own.stop(),

@@ -84,8 +84,11 @@ export class SenderLsas {
 
   /** @param n counts the versions, from 0 */
   version(n: number, proxy: IpAddress): Lsa[] {
-    const proxies = Array.from({ length: SENDERS }, (_, i) => ({ prefix: ospfSenderPrefix(this.#version, i), proxy }));
-    this.#take({ type: 'declare', origination: { proxies, sids: [], routerAddresses: [] } });
+    const origination = Array.from(
+      { length: SENDERS },
+      (_, i) => ({ kind: 'sender-prefix', prefix: ospfSenderPrefix(this.#version, i), proxy }) as const,
+    );
+    this.#take({ type: 'declare', origination });
     while (contentWake(this.#content) <= 0) this.#take({ type: 'timer' });
     return this.#said.map((lsa) => lsaOf(this.#version, this.#routerId, INITIAL_SEQUENCE + n, lsa));
   }

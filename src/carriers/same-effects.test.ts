@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { address } from '../model/address.ts';
+import { origination } from '../model/advertisement.fixture.ts';
 import type { Origination } from '../model/advertisement.ts';
 import { prefix } from '../model/prefix.ts';
 import { Agent as BgpAgent, END_CON, container, nhc, path, pnc, route } from './bgp/content.fixture.ts';
@@ -30,7 +31,7 @@ function declared(random: Random, version: AnyVersion): Origination {
   const many = random() < 0.2 ? 90 : 6;
   const proxy = address(proxyAddress(version, 1 + below(random, 3)));
   const numbers = [...new Set(Array.from({ length: below(random, many) }, () => below(random, 200)))];
-  return {
+  return origination({
     proxies: numbers.map((n) => ({ prefix: prefix(senderPrefix(version, n)), proxy })),
     sids:
       version === 2
@@ -41,7 +42,7 @@ function declared(random: Random, version: AnyVersion): Origination {
             behavior: END_CON,
           })),
     routerAddresses: random() < 0.5 ? [address(proxyAddress(version, 9))] : [],
-  };
+  });
 }
 
 function isis(seed: number): Digest {

@@ -2,6 +2,7 @@
 // in hex, reports line by line. same-effects.test.ts compares its digest with the one that was recorded.
 import { createHash } from 'node:crypto';
 import { formatAddress } from '../model/address.ts';
+import { byKind } from '../model/advertisement.fixture.ts';
 import type { LearnedReport } from '../model/advertisement.ts';
 import { formatPrefix } from '../model/prefix.ts';
 
@@ -13,7 +14,8 @@ export interface Digest {
 }
 
 /** One line a thing that is learned, sorted: the order inside a report means nothing. */
-function reportLines({ source, originator, prefixes, sids = [], routerAddresses = [] }: LearnedReport): string[] {
+function reportLines({ source, originator, advertisements }: LearnedReport): string[] {
+  const { prefixes, sids, routerAddresses } = byKind(advertisements);
   const lines = [
     ...prefixes.map(
       (p) => `prefix ${formatPrefix(p.prefix)} ${p.pnc} ${p.proxy ? formatAddress(p.proxy) : '-'} ${p.metric}`,

@@ -113,7 +113,7 @@ export class Coordinator {
     const { table } = this.#dependencies;
     this.#intent = intent;
     table.configure({ holdMs: holdTimes(intent) });
-    table.declareOwn(this.origination.proxies);
+    table.declareOwn(this.origination);
     try {
       await this.#replan();
     } catch (error) {

@@ -1,3 +1,4 @@
+import { reported } from '../model/advertisement.fixture.ts';
 import { describe, expect, it } from 'vitest';
 import { address } from '../model/address.ts';
 import { manualClock } from '../model/clock.ts';
@@ -39,7 +40,12 @@ function world(holdMs = 1000) {
       proxy,
       metric: 10,
     }));
-    learning.learned({ carrier: 'isis', source: 'L2 1.00-00', originator: 'L2 1', prefixes });
+    learning.learned({
+      carrier: 'isis',
+      source: 'L2 1.00-00',
+      originator: 'L2 1',
+      advertisements: reported({ prefixes }),
+    });
   };
   return { clock, dataplane, table, learning, turns, report, calls: () => calls, routerNews: () => routerNews };
 }
@@ -77,7 +83,7 @@ describe('from the carriers to the plan', () => {
         carrier: 'isis',
         source,
         originator: 'L2 1',
-        prefixes: [{ prefix: prefix(text), pnc: true, proxy, metric: 1 }],
+        advertisements: reported({ prefixes: [{ prefix: prefix(text), pnc: true, proxy, metric: 1 }] }),
       });
     said('a', '2001:db8:a::/48');
     said('b', '2001:db8:b::/48');
@@ -100,7 +106,7 @@ describe('from the carriers to the plan', () => {
         carrier: 'isis',
         source,
         originator: 'L2 1',
-        prefixes: [{ prefix: prefix(text), pnc: true, proxy, metric: 1 }],
+        advertisements: reported({ prefixes: [{ prefix: prefix(text), pnc: true, proxy, metric: 1 }] }),
       });
     };
     const known = async (): Promise<string[]> => {
@@ -142,7 +148,7 @@ describe('from the carriers to the plan', () => {
     const w = world(1000);
     const sid = { sid: address('2001:db8:c::1'), behavior: 0x8002 };
     w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
-    w.learning.learned({ carrier: 'isis', source: 'a', originator: 'L2 1', prefixes: [], sids: [sid] });
+    w.learning.learned({ carrier: 'isis', source: 'a', originator: 'L2 1', advertisements: reported({ sids: [sid] }) });
     await w.turns();
     expect([w.routerNews(), w.table.routers.endConSids(0x8002).length]).toEqual([1, 1]);
     w.learning.carrierStopped('isis', 1000);
@@ -162,7 +168,7 @@ describe('from the carriers to the plan', () => {
         carrier,
         source: 'same',
         originator: '1',
-        prefixes: [{ prefix: prefix(text), pnc: true, proxy, metric: 1 }],
+        advertisements: reported({ prefixes: [{ prefix: prefix(text), pnc: true, proxy, metric: 1 }] }),
       });
     }
     w.learning.carrierStopped('isis', 1000);

@@ -76,7 +76,7 @@ export class Learning {
     for (const [key, { carrier: by, source, originator, forgetAt }] of this.#unrepeated) {
       if (by !== carrier || forgetAt > until) continue;
       this.#unrepeated.delete(key);
-      this.#dependencies.table.learned({ carrier, source, originator, prefixes: [] });
+      this.#dependencies.table.learned({ carrier, source, originator, advertisements: [] });
     }
     this.#schedule();
   }

@@ -1,3 +1,4 @@
+import { origination } from '../model/advertisement.fixture.ts';
 import { describe, expect, it } from 'vitest';
 import type { Intent } from '../intent/intent.ts';
 import { load } from '../intent/fixture.ts';
@@ -10,7 +11,7 @@ describe('a reload leaves a carrier, and its adjacency, alone', () => {
       `router: { name: r1, loopback: { ipv6: 2001:db8::1 }${router} }\n` +
         `isis: { system-id: 0000.0000.c001, area: 49.0001, level: 2, interface: cnpd-isis }\n${rest}`,
     );
-  const NOTHING = { proxies: [], sids: [], routerAddresses: [] };
+  const NOTHING = origination({ proxies: [] });
 
   /** @returns how often the IS-IS carrier was created, after a start and a reload */
   const created = async (before: Intent, after: Intent): Promise<number> => {

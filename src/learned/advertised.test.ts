@@ -3,10 +3,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { address } from '../model/address.ts';
-import type { LearnedPrefix } from '../model/advertisement.ts';
 import { prefix } from '../model/prefix.ts';
 import { Advertised } from './advertised.ts';
 import { type Advertisement, type Originator, type Source, comparePreference } from './preference.ts';
+import type { SenderAdvertisement } from './kinds.ts';
 import { WallTime } from './wall-time.ts';
 
 const NODE = 7;
@@ -23,7 +23,8 @@ function scene() {
   }));
   const all: Advertisement[] = [];
   let serial = 0;
-  const says = (metric: number): LearnedPrefix => ({
+  const says = (metric: number): SenderAdvertisement => ({
+    kind: 'sender-prefix',
     prefix: PREFIX,
     pnc: true,
     proxy: address('2001:db8:ffff::1'),
@@ -35,8 +36,7 @@ function scene() {
       originator: originators[who]!,
       place: 0,
       says: undefined,
-      sids: [],
-      routerAddresses: [],
+      routers: [],
     };
     const a = advertised.stated(undefined, NODE, source, says(metric));
     advertised.link(a);

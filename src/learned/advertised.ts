@@ -1,11 +1,11 @@
 // By node of the trie: the advertisements of its prefix, what each says, and which of them is in force. A linked list a
 // node, since most have one; where they are very many, crowd.ts chooses.
 import { type IpAddress, isUnicastHost, sameAddress } from '../model/address.ts';
-import type { LearnedPrefix } from '../model/advertisement.ts';
 import type { Count } from '../model/log.ts';
 import { addressUse, senderlessUse } from '../model/prefix.ts';
 import { Column } from './column.ts';
 import { Crowds } from './crowd.ts';
+import type { SenderAdvertisement } from './kinds.ts';
 import { NodeQueue } from './node-queue.ts';
 import type { Advertisement, Source } from './preference.ts';
 import type { WallTime } from './wall-time.ts';
@@ -46,7 +46,7 @@ export class Advertised {
    * What a source says of a prefix, not linked yet: the old advertisement when it says the same, so that `since`
    * survives a refresh; else a new one.
    */
-  stated(old: Advertisement | undefined, node: number, source: Source, learned: LearnedPrefix): Advertisement {
+  stated(old: Advertisement | undefined, node: number, source: Source, learned: SenderAdvertisement): Advertisement {
     const proxy = this.usableProxy(learned);
     if (old && saysSame(old, learned, proxy)) return old;
     this.countUnusable(learned, proxy);
@@ -67,7 +67,7 @@ export class Advertised {
    * The source of a linked advertisement says this now. It is written into; in a crowd, where its place would be wrong
    * then, another one takes its place.
    */
-  change(a: Advertisement, learned: LearnedPrefix): Advertisement {
+  change(a: Advertisement, learned: SenderAdvertisement): Advertisement {
     const proxy = this.usableProxy(learned);
     if (saysSame(a, learned, proxy)) return a;
     if (this.crowds.has(a.node)) return this.replace(a, this.stated(a, a.node, a.source, learned));
@@ -91,13 +91,13 @@ export class Advertised {
    * Whoever says so, no sender is in a prefix of multicast, loopback, …, and no proxy has such an address: whatever
    * carried it, it is used nowhere.
    */
-  private usableProxy({ prefix, pnc, proxy }: LearnedPrefix): IpAddress | undefined {
+  private usableProxy({ prefix, pnc, proxy }: SenderAdvertisement): IpAddress | undefined {
     if (!pnc || !proxy || !isUnicastHost(proxy) || senderlessUse(prefix) !== undefined) return undefined;
     if (!this.lastProxy || !sameAddress(this.lastProxy, proxy)) this.lastProxy = proxy;
     return this.lastProxy;
   }
 
-  private countUnusable({ prefix, pnc, proxy }: LearnedPrefix, usable: IpAddress | undefined): void {
+  private countUnusable({ prefix, pnc, proxy }: SenderAdvertisement, usable: IpAddress | undefined): void {
     if (!pnc || usable) return;
     const use = senderlessUse(prefix);
     if (use !== undefined) this.modules.count(`learned.prefix.${use}`);
@@ -133,7 +133,7 @@ export class Advertised {
 
 function saysSame(
   a: Advertisement,
-  { pnc, metric, second = false }: LearnedPrefix,
+  { pnc, metric, second = false }: SenderAdvertisement,
   proxy: IpAddress | undefined,
 ): boolean {
   return (

@@ -1,7 +1,7 @@
 // Not part of the daemon: a learned table with a clock of its own and shorthands to say things to it, for the tests of
 // this folder.
 import { address, formatAddress } from '../model/address.ts';
-import type { CarrierName, LearnedPrefix } from '../model/advertisement.ts';
+import type { CarrierName, LearnedOf } from '../model/advertisement.ts';
 import { formatPrefix, prefix } from '../model/prefix.ts';
 import type { ForwardingChanges } from './forwarding.ts';
 import { LearnedTable } from './table.ts';
@@ -21,8 +21,12 @@ export function fixture(holdMs = 120_000) {
   );
   const reach = (names: string[], carrier: CarrierName = 'isis'): void =>
     table.reachability({ carrier, reachable: new Set(names) });
-  const report = (originator: string, prefixes: LearnedPrefix[], carrier: CarrierName = 'isis', fragment = 0): void =>
-    table.learned({ carrier, originator, source: `${originator}.00-${fragment}`, prefixes });
+  const report = (
+    originator: string,
+    prefixes: LearnedOf<'sender-prefix'>[],
+    carrier: CarrierName = 'isis',
+    fragment = 0,
+  ): void => table.learned({ carrier, originator, source: `${originator}.00-${fragment}`, advertisements: prefixes });
   reach(['leaf1', 'leaf2', 'cnpd1', 'cnpd2']);
   reach(['peer'], 'bgp');
   return { clock, wallOf, counts, table, reach, report, proxyOf: (text: string) => proxyOf(table, text) };
@@ -33,13 +37,19 @@ function proxyOf(table: LearnedTable, text: string): string | null | undefined {
   return found && (found.proxy ? formatAddress(found.proxy) : null);
 }
 
-export const flagged = (text: string, proxy: string, metric = 0xfe000001): LearnedPrefix => ({
+export const flagged = (text: string, proxy: string, metric = 0xfe000001): LearnedOf<'sender-prefix'> => ({
+  kind: 'sender-prefix',
   prefix: prefix(text),
   pnc: true,
   proxy: address(proxy),
   metric,
 });
-export const plain = (text: string, metric = 10): LearnedPrefix => ({ prefix: prefix(text), pnc: false, metric });
+export const plain = (text: string, metric = 10): LearnedOf<'sender-prefix'> => ({
+  kind: 'sender-prefix',
+  prefix: prefix(text),
+  pnc: false,
+  metric,
+});
 export const changesText = (changes: ForwardingChanges) => ({
   upserts: changes.upserts.map((e) => `${formatPrefix(e.prefix)} ${e.proxy ? formatAddress(e.proxy) : 'none'}`),
   deletes: changes.deletes.map(formatPrefix),

@@ -2,7 +2,8 @@
 // that FRR makes of the same prefix, without the flag and with a real metric, does not compete with the one that cnpd
 // adds for signalling.
 import { type IpAddress, compareAddresses } from '../model/address.ts';
-import type { CarrierName, LearnedSid } from '../model/advertisement.ts';
+import type { CarrierName } from '../model/advertisement.ts';
+import type { RouterAdvertisement } from './kinds.ts';
 
 /** `local`: what this router itself declares. */
 export type Origin = CarrierName | 'local';
@@ -27,8 +28,8 @@ export interface Source {
   place: number;
   /** One is not in a list: BGP has sources of one prefix by the hundred thousand. */
   says: Advertisement | Advertisement[] | undefined;
-  sids: readonly LearnedSid[];
-  routerAddresses: readonly IpAddress[];
+  /** What it says of routers (routers.ts). */
+  routers: readonly RouterAdvertisement[];
 }
 
 /** One prefix in one source. Advertisements of the same prefix form a doubly linked list. */

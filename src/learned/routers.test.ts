@@ -1,20 +1,25 @@
 // SIDs and router addresses in the learned table.
+import { reported } from '../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { type IpAddress, address, formatAddress } from '../model/address.ts';
-import type { CarrierName, LearnedSid } from '../model/advertisement.ts';
+import type { CarrierName, LearnedOf } from '../model/advertisement.ts';
 import { fixture, flagged } from './fixture.ts';
 import type { Source } from './preference.ts';
 import { LearnedRouters } from './routers.ts';
 
 const END_CON = 32770;
-const sid = (text: string, behavior = END_CON): LearnedSid => ({ sid: address(text), behavior });
+const sid = (text: string, behavior = END_CON): LearnedOf<'sid'> => ({
+  kind: 'sid',
+  sid: address(text),
+  behavior,
+});
 
 function routers(holdMs?: number) {
   const scene = fixture(holdMs);
   const { table } = scene;
   const say = (
     originator: string,
-    sids: LearnedSid[],
+    sids: LearnedOf<'sid'>[],
     addresses: string[] = [],
     carrier: CarrierName = 'isis',
     fragment = 0,
@@ -23,9 +28,7 @@ function routers(holdMs?: number) {
       carrier,
       originator,
       source: `${originator}.00-${fragment}`,
-      prefixes: [],
-      sids,
-      routerAddresses: addresses.map(address),
+      advertisements: reported({ sids, routerAddresses: addresses.map(address) }),
     });
   const shown = (behavior = END_CON): string[] =>
     table.routers
@@ -67,9 +70,7 @@ describe('END.CON SIDs', () => {
         carrier: 'isis',
         originator,
         source: 'cnpd1.00-0',
-        prefixes: [],
-        sids: [sid('2001:db8:c::1', 18)],
-        routerAddresses: [address('192.0.2.1')],
+        advertisements: reported({ sids: [sid('2001:db8:c::1', 18)], routerAddresses: [address('192.0.2.1')] }),
       });
     expect([
       changed(() => reach(['cnpd1', 'cnpd2'])),
@@ -87,13 +88,13 @@ describe('END.CON SIDs', () => {
   test('prefixes and SIDs of one source come and go separately', () => {
     const { table, proxyOf, shown } = routers();
     const both = { carrier: 'isis', originator: 'cnpd1', source: 'cnpd1.00-1' } as const;
-    table.learned({ ...both, prefixes: [flagged('10.1.0.0/16', '192.0.2.1')], sids: [sid('2001:db8:c::1')] });
+    table.learned({ ...both, advertisements: [flagged('10.1.0.0/16', '192.0.2.1'), sid('2001:db8:c::1')] });
     expect([proxyOf('10.1.0.1'), shown()]).toEqual(['192.0.2.1', ['2001:db8:c::1 isis cnpd1']]);
-    table.learned({ ...both, prefixes: [], sids: [sid('2001:db8:c::1')] });
+    table.learned({ ...both, advertisements: [sid('2001:db8:c::1')] });
     expect([proxyOf('10.1.0.1'), shown()]).toEqual([undefined, ['2001:db8:c::1 isis cnpd1']]);
-    table.learned({ ...both, prefixes: [flagged('10.1.0.0/16', '192.0.2.1')] });
+    table.learned({ ...both, advertisements: [flagged('10.1.0.0/16', '192.0.2.1')] });
     expect([proxyOf('10.1.0.1'), shown()]).toEqual(['192.0.2.1', []]);
-    table.learned({ ...both, prefixes: [] });
+    table.learned({ ...both, advertisements: [] });
     expect(table.sizes()).toMatchObject({ sids: 0, originators: 0, advertisements: 0 });
   });
 
@@ -166,25 +167,40 @@ test('the tables are bounded: what has no room is counted, and room that becomes
       heldUntil: 0,
       sources: [],
     };
-    return { name, place: 0, originator, says: undefined, sids: [], routerAddresses: [] };
+    return { name, place: 0, originator, says: undefined, routers: [] };
   };
-  const many = (from: number, count: number): LearnedSid[] =>
+  const many = (from: number, count: number): LearnedOf<'sid'>[] =>
     Array.from({ length: count }, (_, i) => sid(`2001:db8:c::${from + i}`));
   const [a, b] = [source('a'), source('b')];
-  table.replace(a, { sids: many(1, 2) });
-  table.replace(b, { sids: many(5, 4) });
+  table.replace(a, many(1, 2));
+  table.replace(b, many(5, 4));
   expect([table.sizes.sids, table.endConSids(END_CON).length, counts.get('learned.sid.table-full')]).toEqual([3, 3, 3]);
   const addresses = (from: number, count: number): IpAddress[] =>
     Array.from({ length: count }, (_, i) => address(`192.0.2.${from + i}`));
-  table.replace(a, { sids: many(1, 2), routerAddresses: addresses(1, 3) });
-  table.replace(b, { sids: many(5, 4), routerAddresses: addresses(7, 2) });
+  const told = (all: IpAddress[]) => all.map((one) => ({ kind: 'router-address', address: one }) as const);
+  table.replace(a, [...many(1, 2), ...told(addresses(1, 3))]);
+  table.replace(b, [...many(5, 4), ...told(addresses(7, 2))]);
   expect([
     table.sizes.routerAddresses,
     table.routerAddresses(),
     counts.get('learned.router-address.table-full'),
   ]).toEqual([3, addresses(1, 3), 2]);
   counts.set('learned.sid.table-full', 3);
-  table.replace(a, {});
-  table.replace(b, { sids: many(5, 3) });
+  table.replace(a, []);
+  table.replace(b, many(5, 3));
   expect([table.sizes.sids, counts.get('learned.sid.table-full')]).toEqual([3, 3]);
+});
+
+test('what is of a kind that no store takes is counted, and the rest of its report is taken', () => {
+  const { table, counts, shown, proxyOf } = routers();
+  const stranger = { kind: 'group-membership' } as unknown as LearnedOf<'sid'>;
+  table.learned({
+    carrier: 'isis',
+    originator: 'cnpd1',
+    source: 'cnpd1.00-1',
+    advertisements: [stranger, sid('2001:db8:c::1'), flagged('10.1.0.0/16', '192.0.2.1')],
+  });
+  expect(counts.get('learned.kind.unknown')).toBe(1);
+  expect([proxyOf('10.1.0.1'), shown()]).toEqual(['192.0.2.1', ['2001:db8:c::1 isis cnpd1']]);
+  expect(table.sizes()).toMatchObject({ advertisements: 1, sids: 1, routerAddresses: 0 });
 });

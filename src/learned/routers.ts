@@ -3,17 +3,17 @@
 // few, a SID a routing table of a PE and an address a router, so the whole list is made anew when somebody asks; that
 // there is a reason to ask, `takeChanged` says.
 import { type IpAddress, compareAddresses, isUnicastHost } from '../model/address.ts';
-import type { LearnedReport, LearnedSid } from '../model/advertisement.ts';
+import type { LearnedOf } from '../model/advertisement.ts';
 import type { Count } from '../model/log.ts';
+import { ROUTER_KINDS, type RouterAdvertisement, type RouterKindName, routerKind } from './kinds.ts';
 import { type Origin, type Source, compareSources } from './preference.ts';
 
-/**
- * As many SIDs and as many addresses as are kept. What comes beyond is counted and not kept until its source says
- * something new.
- */
+/** As many as are kept of each kind. What comes beyond is counted and not kept until its source says something new. */
 const ROUTER_TABLE_LIMIT = 16_384;
 
-interface SidEntry extends LearnedSid {
+interface SidEntry {
+  readonly sid: IpAddress;
+  readonly behavior: number;
   readonly carrier: Origin;
   readonly originator: string;
   /** RFC 3339; set while the originator is unreachable: when the entry will be dropped. */
@@ -31,8 +31,7 @@ export class LearnedRouters {
   readonly #limit: number;
   /** Those that say something. */
   readonly #sources = new Set<Source>();
-  #sids = 0;
-  #addresses = 0;
+  readonly #sizes = new Map<RouterKindName, number>();
   #changed = false;
 
   constructor(modules: LearnedRoutersModules, limit = ROUTER_TABLE_LIMIT) {
@@ -41,33 +40,32 @@ export class LearnedRouters {
   }
 
   get sizes(): { readonly sids: number; readonly routerAddresses: number } {
-    return { sids: this.#sids, routerAddresses: this.#addresses };
+    return { sids: this.#size('sid'), routerAddresses: this.#size('router-address') };
+  }
+
+  #size(kind: RouterKindName): number {
+    return this.#sizes.get(kind) ?? 0;
   }
 
   /** Replaces what the source said before. */
-  replace(source: Source, { sids = [], routerAddresses = [] }: Pick<LearnedReport, 'sids' | 'routerAddresses'>): void {
-    if (sids.length + routerAddresses.length === 0 && !this.#sources.has(source)) return;
-    const before = JSON.stringify(textOf(source));
-    this.#sids -= source.sids.length;
-    this.#addresses -= source.routerAddresses.length;
-    source.sids = this.#kept('learned.sid', sids, (s) => s.sid, this.#limit - this.#sids);
-    source.routerAddresses = this.#kept(
-      'learned.router-address',
-      routerAddresses,
-      (a) => a,
-      this.#limit - this.#addresses,
-    );
-    this.#sids += source.sids.length;
-    this.#addresses += source.routerAddresses.length;
-    if (source.sids.length + source.routerAddresses.length > 0) this.#sources.add(source);
+  replace(source: Source, advertisements: readonly RouterAdvertisement[]): void {
+    if (advertisements.length === 0 && !this.#sources.has(source)) return;
+    const before = textOf(source);
+    for (const { kind } of source.routers) this.#sizes.set(kind, this.#size(kind) - 1);
+    source.routers = ROUTER_KINDS.flatMap((kind) => this.#kept(kind, advertisements));
+    for (const { kind } of source.routers) this.#sizes.set(kind, this.#size(kind) + 1);
+    if (source.routers.length > 0) this.#sources.add(source);
     else this.#sources.delete(source);
-    this.#changed ||= before !== JSON.stringify(textOf(source));
+    this.#changed ||= before !== textOf(source);
   }
 
-  #kept<T>(name: string, all: readonly T[], addressOf: (one: T) => IpAddress, room: number): readonly T[] {
-    const usable = all.filter((one) => isUnicastHost(addressOf(one)));
-    if (usable.length < all.length) this.#modules.count(`${name}.unusable`, all.length - usable.length);
-    if (usable.length > room) this.#modules.count(`${name}.table-full`, usable.length - room);
+  #kept(kind: RouterKindName, advertisements: readonly RouterAdvertisement[]): readonly RouterAdvertisement[] {
+    const { counter, addressOf } = routerKind(kind);
+    const all = advertisements.filter((learned) => learned.kind === kind);
+    const usable = all.filter((learned) => isUnicastHost(addressOf(learned)));
+    const room = this.#limit - this.#size(kind);
+    if (usable.length < all.length) this.#modules.count(`${counter}.unusable`, all.length - usable.length);
+    if (usable.length > room) this.#modules.count(`${counter}.table-full`, usable.length - room);
     return usable.length > room ? usable.slice(0, room) : usable;
   }
 
@@ -93,9 +91,10 @@ export class LearnedRouters {
    * @param behavior the code point `end-con-behavior`
    */
   endConSids(behavior: number): SidEntry[] {
-    const best = new Map<bigint, { readonly sid: LearnedSid; readonly source: Source }>();
+    const best = new Map<bigint, { readonly sid: LearnedOf<'sid'>; readonly source: Source }>();
     for (const source of this.#counting()) {
-      for (const sid of source.sids) {
+      for (const sid of source.routers) {
+        if (sid.kind !== 'sid') continue;
         const other = best.get(sid.sid.value);
         if (sid.behavior === behavior && (!other || compareSources(source, other.source) < 0))
           best.set(sid.sid.value, { sid, source });
@@ -115,7 +114,9 @@ export class LearnedRouters {
     const found = new Map<string, IpAddress>();
     for (const source of this.#counting()) {
       if (source.originator.reachability !== 'reachable') continue;
-      for (const address of source.routerAddresses) found.set(`${address.family} ${address.value}`, address);
+      for (const learned of source.routers) {
+        if (learned.kind === 'router-address') found.set(routerKind(learned.kind).text(learned), learned.address);
+      }
     }
     return [...found.values()].sort(compareAddresses);
   }
@@ -125,13 +126,13 @@ export class LearnedRouters {
   }
 }
 
-const textOf = ({ originator, sids, routerAddresses }: Source): string[] => [
-  originator.name,
-  ...sids.map((s) => `${s.sid.value} ${s.behavior}`),
-  ...routerAddresses.map((a) => `${a.family} ${a.value}`),
-];
+const textOf = ({ originator, routers }: Source): string =>
+  JSON.stringify([
+    originator.name,
+    ...routers.map((learned) => [learned.kind, routerKind(learned.kind).text(learned)]),
+  ]);
 
-const sidEntry = ({ sid, behavior }: LearnedSid, { originator }: Source, toWall: number): SidEntry => ({
+const sidEntry = ({ sid, behavior }: LearnedOf<'sid'>, { originator }: Source, toWall: number): SidEntry => ({
   sid,
   behavior,
   carrier: originator.carrier,

@@ -3,7 +3,7 @@
 import { TextMap } from '../model/text-map.ts';
 import type { Origin, Originator, Source } from './preference.ts';
 
-/** Most sources have neither SIDs nor router addresses. */
+/** Most sources say nothing of routers. */
 const NONE: readonly never[] = [];
 
 export class Sources {
@@ -17,7 +17,7 @@ export class Sources {
   create(carrier: Origin, name: string, originator: Originator): Source {
     let names = this.#byCarrier.get(carrier);
     if (!names) this.#byCarrier.set(carrier, (names = new TextMap()));
-    const source: Source = { name, originator, place: 0, says: undefined, sids: NONE, routerAddresses: NONE };
+    const source: Source = { name, originator, place: 0, says: undefined, routers: NONE };
     names.set(name, source);
     return source;
   }

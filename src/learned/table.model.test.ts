@@ -1,9 +1,10 @@
 // The learned table against a reference that scans everything: same answers, and a dataplane table that adds up and is
 // minimal.
+import { byKind, origination } from '../model/advertisement.fixture.ts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type IpAddress, address, compareAddresses, formatAddress } from '../model/address.ts';
-import type { LearnedPrefix, LearnedReport } from '../model/advertisement.ts';
+import type { LearnedOf, LearnedReport } from '../model/advertisement.ts';
 import { type Prefix, formatPrefix, prefix, prefixContains } from '../model/prefix.ts';
 import { LearnedTable } from './table.ts';
 
@@ -42,14 +43,15 @@ const PROBES = [
 ].map(address);
 const PROXIES = ['10.255.0.1', '10.255.0.2', '2001:db8:ffff::1', '2001:db8:ffff::2'].map(address);
 
-const learnedPrefix: fc.Arbitrary<LearnedPrefix> = fc.record(
+const learnedPrefix: fc.Arbitrary<LearnedOf<'sender-prefix'>> = fc.record(
   {
+    kind: fc.constant('sender-prefix'),
     prefix: fc.constantFrom(...PREFIXES),
     pnc: fc.boolean(),
     proxy: fc.constantFrom(...PROXIES),
     metric: fc.constantFrom(1, 10, 0xfe000001),
   },
-  { requiredKeys: ['prefix', 'pnc', 'metric'] },
+  { requiredKeys: ['kind', 'prefix', 'pnc', 'metric'] },
 );
 type Step =
   | { readonly kind: 'report'; readonly report: LearnedReport }
@@ -71,7 +73,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       )
       .map(([c, fragment, o, prefixes]): Step => ({
         kind: 'report',
-        report: { carrier: c, source: `r${o}-${fragment}`, originator: `r${o}`, prefixes },
+        report: { carrier: c, source: `r${o}-${fragment}`, originator: `r${o}`, advertisements: prefixes },
       })),
   },
   {
@@ -88,7 +90,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(1, 3, Infinity).map((limit): Step => ({ kind: 'take', limit })) },
 );
 
-interface Said extends LearnedPrefix {
+interface Said extends LearnedOf<'sender-prefix'> {
   readonly carrier: 'local' | 'isis' | 'bgp';
   readonly originator: string;
   readonly source: string;
@@ -108,6 +110,7 @@ class Reference {
       this.reports.set(
         'own',
         s.prefixes.map((p) => ({
+          kind: 'sender-prefix',
           prefix: p,
           pnc: true,
           proxy: PROXIES[0]!,
@@ -118,12 +121,12 @@ class Reference {
         })),
       );
     if (s.kind === 'report') {
-      const { carrier: c, originator, source, prefixes } = s.report;
+      const { carrier: c, originator, source, advertisements } = s.report;
       const id = `${c} ${originator}`;
       const isNew = !this.said().some((a) => `${a.carrier} ${a.originator}` === id);
       this.reports.set(
         `${c} ${source}`,
-        prefixes.map((p) => ({ ...p, carrier: c as 'isis' | 'bgp', originator, source })),
+        byKind(advertisements).prefixes.map((p) => ({ ...p, carrier: c as 'isis' | 'bgp', originator, source })),
       );
       // What the table forgets with the last advertisement of an originator, it forgets here.
       if (isNew) {
@@ -220,7 +223,8 @@ test('PNC-5-c, A14: whatever is reported, lost and withdrawn, lookup and datapla
         reference.apply(s);
         if (s.kind === 'report') table.learned(s.report);
         if (s.kind === 'reachable') table.reachability({ carrier: s.carrier, reachable: new Set(s.names) });
-        if (s.kind === 'own') table.declareOwn(s.prefixes.map((p) => ({ prefix: p, proxy: PROXIES[0]! })));
+        if (s.kind === 'own')
+          table.declareOwn(origination({ proxies: s.prefixes.map((p) => ({ prefix: p, proxy: PROXIES[0]! })) }));
         if (s.kind === 'take') take(s.limit);
         // The daemon ticks at each deadline; here time moves only in steps.
         table.tick();

@@ -1,6 +1,7 @@
+import { origination } from '../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { type IpAddress, address } from '../model/address.ts';
-import type { CarrierName, LearnedPrefix } from '../model/advertisement.ts';
+import type { CarrierName, LearnedOf } from '../model/advertisement.ts';
 import { prefix } from '../model/prefix.ts';
 import { changesText, fixture, flagged, plain } from './fixture.ts';
 
@@ -225,7 +226,8 @@ describe('a flag without a usable address', () => {
 
   test('no address at all is counted once, not at every refresh', () => {
     const { counts, report, proxyOf } = fixture();
-    for (let i = 0; i < 3; i++) report('cnpd1', [{ prefix: prefix('2001:db8:1::/64'), pnc: true, metric: 1 }]);
+    for (let i = 0; i < 3; i++)
+      report('cnpd1', [{ kind: 'sender-prefix', prefix: prefix('2001:db8:1::/64'), pnc: true, metric: 1 }]);
     expect(proxyOf(H1)).toBeNull();
     expect(counts.get('learned.proxy.missing')).toBe(1);
   });
@@ -234,7 +236,7 @@ describe('a flag without a usable address', () => {
     const { table, report, proxyOf } = fixture();
     const said = [false, true, false].map(
       (pnc) => (
-        report('cnpd1', [{ prefix: prefix('2001:db8:1::/64'), pnc, metric: 1 }]),
+        report('cnpd1', [{ kind: 'sender-prefix', prefix: prefix('2001:db8:1::/64'), pnc, metric: 1 }]),
         [table.entries()[0]!.pnc, proxyOf(H1)]
       ),
     );
@@ -285,12 +287,12 @@ describe('reports', () => {
   test('`since` survives a refresh of prefixes of several proxies, and whatever of an advertisement changes ends it', () => {
     const { clock, table, report } = fixture();
     const [own, other] = [flagged('10.2.0.0/16', '192.0.2.2', 7), flagged('10.1.0.0/16', '192.0.2.1', 7)];
-    const variants: LearnedPrefix[] = [
+    const variants: LearnedOf<'sender-prefix'>[] = [
       { ...other, pnc: false },
       { ...other, metric: 8 },
       { ...other, second: true },
       { ...other, proxy: address('192.0.2.3') },
-      { prefix: other.prefix, pnc: true, metric: 7 },
+      { ...plain('10.1.0.0/16', 7), prefix: other.prefix, pnc: true },
     ];
     for (const variant of [undefined, ...variants]) {
       report('cnpd1', [own, other]);
@@ -308,7 +310,12 @@ describe('reports', () => {
 
   test('an address that comes to a flag that had none is used at once, and one that goes is not', () => {
     const { report, proxyOf } = fixture();
-    const bare: LearnedPrefix = { prefix: prefix('10.1.0.0/16'), pnc: true, metric: 1 };
+    const bare: LearnedOf<'sender-prefix'> = {
+      kind: 'sender-prefix',
+      prefix: prefix('10.1.0.0/16'),
+      pnc: true,
+      metric: 1,
+    };
     const seen = [bare, flagged('10.1.0.0/16', '192.0.2.1', 1), bare].map(
       (p) => (report('cnpd1', [p]), proxyOf('10.1.0.1')),
     );
@@ -334,7 +341,7 @@ describe('reports', () => {
       carrier: 'isis',
       source: 'cnpd1.00-0',
       originator: 'nobody-reached',
-      prefixes: [flagged('10.1.0.0/16', '192.0.2.1')],
+      advertisements: [flagged('10.1.0.0/16', '192.0.2.1')],
     });
     expect(proxyOf('10.1.0.1')).toBeUndefined();
     expect(table.sizes()).toMatchObject({ originators: 1, dormant: 1, advertisements: 1, proxies4: 0 });
@@ -343,8 +350,8 @@ describe('reports', () => {
   test('a host bit or an impossible length in a report is survived', () => {
     const { counts, report, proxyOf } = fixture();
     report('cnpd1', [
-      { prefix: { address: address('10.1.2.3'), length: 16 }, pnc: true, proxy: address('192.0.2.1'), metric: 1 },
-      { prefix: { address: address('10.1.2.3'), length: 99 }, pnc: true, proxy: address('192.0.2.9'), metric: 1 },
+      { ...flagged('10.1.0.0/16', '192.0.2.1'), prefix: { address: address('10.1.2.3'), length: 16 } },
+      { ...flagged('10.1.0.0/16', '192.0.2.9'), prefix: { address: address('10.1.2.3'), length: 99 } },
     ]);
     expect(proxyOf('10.1.9.9')).toBe('192.0.2.1');
     expect(counts.get('learned.prefix.invalid')).toBe(1);
@@ -353,7 +360,7 @@ describe('reports', () => {
   test('own declarations answer too, and are preferred', () => {
     const { table, report, proxyOf } = fixture();
     report('cnpd2', [flagged('10.1.0.0/16', '192.0.2.9', 1)]);
-    table.declareOwn([{ prefix: prefix('10.1.0.0/16'), proxy: address('192.0.2.1') }]);
+    table.declareOwn(origination({ proxies: [{ prefix: prefix('10.1.0.0/16'), proxy: address('192.0.2.1') }] }));
     expect(proxyOf('10.1.0.1')).toBe('192.0.2.1');
     expect(table.entries()[0]).toMatchObject({ carrier: 'local', best: true, metric: 0 });
     table.declareOwn([]);
@@ -416,8 +423,8 @@ describe('what the dataplane is told', () => {
         },
       };
     };
-    const say = (i: number, prefixes: LearnedPrefix[]): void => {
-      table.learned({ carrier: 'isis', source: name(i), originator: name(i), prefixes });
+    const say = (i: number, prefixes: LearnedOf<'sender-prefix'>[]): void => {
+      table.learned({ carrier: 'isis', source: name(i), originator: name(i), advertisements: prefixes });
       table.takeChanges();
     };
     for (let i = 0; i < many; i++) say(i, [{ ...plain('::/0'), pnc: true, proxy: proxy(i) }]);

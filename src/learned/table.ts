@@ -14,9 +14,9 @@
 import { type IpAddress, isIpv4Mapped } from '../model/address.ts';
 import type {
   CarrierName,
-  LearnedPrefix,
+  LearnedAdvertisement,
   LearnedReport,
-  ProxyPrefix,
+  Origination,
   ReachabilityReport,
 } from '../model/advertisement.ts';
 import type { Clock } from '../model/clock.ts';
@@ -26,6 +26,7 @@ import type { SenderState } from '../model/state.ts';
 import { Advertised } from './advertised.ts';
 import { Forwarding, type ForwardingChanges, type ForwardingEntry } from './forwarding.ts';
 import { newKey, setAddress, setPrefix } from './key.ts';
+import { type SenderAdvertisement, isSender, routersIn } from './kinds.ts';
 import { Originators } from './originators.ts';
 import {
   type Advertisement,
@@ -86,6 +87,8 @@ const OWN: { readonly carrier: Origin; readonly source: string; readonly origina
   originator: 'this router',
 };
 
+const NONE: readonly never[] = [];
+
 export class LearnedTable {
   /** SIDs and router addresses, fed and dropped like the prefixes. */
   readonly routers: LearnedRouters;
@@ -126,7 +129,7 @@ export class LearnedTable {
 
   /** Replaces what the same source said before. An empty report withdraws it. Never throws. */
   learned(report: LearnedReport): void {
-    this.apply(report.carrier, report.source, report.originator, report);
+    this.apply(report.carrier, report.source, report.originator, report.advertisements);
   }
 
   /**
@@ -138,11 +141,12 @@ export class LearnedTable {
     this.originators.report(report, this.modules.clock.now(), holdMs);
   }
 
-  /** Replaces what this router declares. Metric 0: for its own senders it is the nearest proxy. */
-  declareOwn(prefixes: readonly ProxyPrefix[]): void {
-    this.apply(OWN.carrier, OWN.source, OWN.originator, {
-      prefixes: prefixes.map(({ prefix, proxy }) => ({ prefix, proxy, pnc: true, metric: 0 })),
-    });
+  /** Replaces what this router declares of senders. Metric 0: for its own senders it is the nearest proxy. */
+  declareOwn(origination: Origination): void {
+    const own = origination.flatMap((declared): SenderAdvertisement[] =>
+      declared.kind === 'sender-prefix' ? [{ ...declared, pnc: true, metric: 0 }] : [],
+    );
+    this.apply(OWN.carrier, OWN.source, OWN.originator, own);
   }
 
   /** The sources of a carrier that say something, with the originator of each. */
@@ -240,20 +244,32 @@ export class LearnedTable {
     carrier: Origin,
     name: string,
     originatorName: string,
-    says: Omit<LearnedReport, 'carrier' | 'source' | 'originator'>,
+    advertisements: readonly LearnedAdvertisement[],
   ): void {
     const source = this.sourceOf(carrier, name, this.originators.get(carrier, originatorName));
-    const { says: old } = source;
-    if (says.prefixes.length <= 1 && (!old || 'node' in old))
-      source.says = this.applyOne(source, old, says.prefixes[0]);
-    else source.says = this.applyMany(source, says.prefixes);
-    this.routers.replace(source, says);
-    if (source.says || source.sids.length + source.routerAddresses.length > 0) return;
+    if (advertisements.every(isSender)) {
+      // Nearly always: no list is made.
+      this.applySenders(source, advertisements);
+      this.routers.replace(source, NONE);
+    } else {
+      this.applySenders(source, advertisements.filter(isSender));
+      this.routers.replace(
+        source,
+        routersIn(advertisements, () => this.modules.count('learned.kind.unknown')),
+      );
+    }
+    if (source.says || source.routers.length > 0) return;
     this.sources.delete(carrier, name);
     this.originators.detach(source);
   }
 
-  private applyMany(source: Source, prefixes: readonly LearnedPrefix[]): Source['says'] {
+  private applySenders(source: Source, senders: readonly SenderAdvertisement[]): void {
+    const { says: old } = source;
+    if (senders.length <= 1 && (!old || 'node' in old)) source.says = this.applyOne(source, old, senders[0]);
+    else source.says = this.applyMany(source, senders);
+  }
+
+  private applyMany(source: Source, prefixes: readonly SenderAdvertisement[]): Source['says'] {
     const old = advertisementsOf(source);
     if (this.namesSame(old, prefixes)) return this.applySame(old, prefixes);
     const nodes = prefixes.map(({ prefix }) => this.nodeOf(prefix));
@@ -268,7 +284,7 @@ export class LearnedTable {
   }
 
   /** Whether these are the prefixes that the source named before, in the same order. */
-  private namesSame(old: readonly Advertisement[], prefixes: readonly LearnedPrefix[]): boolean {
+  private namesSame(old: readonly Advertisement[], prefixes: readonly SenderAdvertisement[]): boolean {
     if (old.length !== prefixes.length) return false;
     for (let i = 0; i < old.length; i++)
       if (!setPrefix(this.key, prefixes[i]!.prefix) || !this.trie.is(old[i]!.node, this.key)) return false;
@@ -279,7 +295,10 @@ export class LearnedTable {
    * The same for a source that names the same prefixes as before: the usual case, and cheaper by the look-ups and by
    * new advertisements.
    */
-  private applySame(advertisements: Advertisement[], prefixes: readonly LearnedPrefix[]): Advertisement[] | undefined {
+  private applySame(
+    advertisements: Advertisement[],
+    prefixes: readonly SenderAdvertisement[],
+  ): Advertisement[] | undefined {
     for (let i = 0; i < advertisements.length; i++)
       advertisements[i] = this.advertised.change(advertisements[i]!, prefixes[i]!);
     return advertisements.length > 0 ? advertisements : undefined;
@@ -289,7 +308,7 @@ export class LearnedTable {
   private applyOne(
     source: Source,
     old: Advertisement | undefined,
-    learned: LearnedPrefix | undefined,
+    learned: SenderAdvertisement | undefined,
   ): Advertisement | undefined {
     const node = learned && this.nodeOf(learned.prefix);
     if (old && old.node === node) return this.advertised.change(old, learned!);

@@ -9,8 +9,8 @@
 //
 // A container of another version is refused as a whole: its TLVs may mean anything. Unknown types are passed over and
 // counted, so that a newer cnpd can add some; what follows the known value of a TLV is ignored.
-import type { GroupMembership, SidAdvertisement } from '../model/advertisement.ts';
-import { addressBytes } from '../model/address.ts';
+import { type IpAddress, addressBytes } from '../model/address.ts';
+import type { AdvertisementKinds } from '../model/advertisement.ts';
 import { prefixOf } from '../model/prefix.ts';
 import { ok } from '../model/result.ts';
 import { concat, put16, readAddress, u16 } from './bytes.ts';
@@ -24,9 +24,17 @@ const TLV = { sid: 1, group: 2 } as const;
 const SID_VALUE = 20;
 const GROUP_VALUE = 32;
 
+type Sid = AdvertisementKinds['sid'];
+
+/** Membership of an edge in an End.MT group. Nobody originates one yet. */
+export interface ContainedGroup {
+  readonly group: IpAddress;
+  readonly edge: IpAddress;
+}
+
 export interface SidContainer {
-  readonly sids: readonly SidAdvertisement[];
-  readonly groups: readonly GroupMembership[];
+  readonly sids: readonly Sid[];
+  readonly groups: readonly ContainedGroup[];
 }
 
 export interface DecodedSidContainer extends SidContainer {
@@ -42,7 +50,7 @@ function tlv(type: number, value: Uint8Array): Uint8Array {
   return out;
 }
 
-function encodeSid({ sid, locator, behavior }: SidAdvertisement): Uint8Array {
+function encodeSid({ sid, locator, behavior }: Sid): Uint8Array {
   if (
     sid.family !== 6 ||
     locator.address.family !== 6 ||
@@ -59,7 +67,7 @@ function encodeSid({ sid, locator, behavior }: SidAdvertisement): Uint8Array {
   return tlv(TLV.sid, value);
 }
 
-function encodeGroup({ group, edge }: GroupMembership): Uint8Array {
+function encodeGroup({ group, edge }: ContainedGroup): Uint8Array {
   if (group.family !== 6 || edge.family !== 6) throw new EncodeError('bad-field', 'group and edge are IPv6 addresses');
   return tlv(TLV.group, concat(addressBytes(group), addressBytes(edge)));
 }
@@ -72,8 +80,8 @@ export const encodeSidContainer = ({ sids, groups }: SidContainer): Uint8Array =
 export function decodeSidContainer(bytes: Uint8Array): Decoded<DecodedSidContainer> {
   if (bytes.length < HEADER) return malformed('truncated', bytes.length, 'shorter than a container header');
   if (bytes[0] !== SID_CONTAINER_VERSION) return malformed('unknown-version', 0, `container version ${bytes[0]}`);
-  const sids: SidAdvertisement[] = [];
-  const groups: GroupMembership[] = [];
+  const sids: Sid[] = [];
+  const groups: ContainedGroup[] = [];
   let unknown = 0;
   for (let at = HEADER; at < bytes.length;) {
     if (at + TLV_HEADER > bytes.length) return malformed('truncated', at, 'shorter than a TLV header');

@@ -1,3 +1,4 @@
+import { reported } from '../model/advertisement.fixture.ts';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
@@ -254,7 +255,7 @@ describe('PNC-5-b: the table of proxies', () => {
       carrier: 'isis',
       source: 'r2.00-01',
       originator: 'r2',
-      prefixes: [{ prefix: prefix('2001:db8:1::/64'), pnc: false, metric: 10 }],
+      advertisements: reported({ prefixes: [{ prefix: prefix('2001:db8:1::/64'), pnc: false, metric: 10 }] }),
     });
     expect([...planOf(WATCHED, FACTS, table).senderProxies.all()]).toEqual([
       { id: '2001:db8::/32', prefix: prefix('2001:db8::/32'), proxy: address('2001:db8::9') },
@@ -298,7 +299,9 @@ describe('PNC-5-b: the table of proxies', () => {
       carrier: 'isis',
       source: 'r2.00-00',
       originator: 'r2',
-      prefixes: [{ prefix: prefix('10.0.0.0/8'), pnc: true, proxy: address('2001:db8::8'), metric: 1 }],
+      advertisements: reported({
+        prefixes: [{ prefix: prefix('10.0.0.0/8'), pnc: true, proxy: address('2001:db8::8'), metric: 1 }],
+      }),
     });
     apply();
     expect([...map.keys()]).toEqual(['10.0.0.0/8']);

@@ -3,7 +3,7 @@
 // Encapsulation itself is the kernel's or its routing daemon's.
 import type { EndConIntent, Intent, Srv6Intent } from '../intent/intent.ts';
 import { type IpAddress, formatAddress, isLinkLocal, sameAddress } from '../model/address.ts';
-import type { SidAdvertisement } from '../model/advertisement.ts';
+import type { AdvertisementOf } from '../model/advertisement.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DecapsulationSidPlan, DesiredState, Srv6Plan, TunnelSourcePlan } from './desired.ts';
@@ -12,8 +12,9 @@ import { type Facts, type LinkFact, findLink, forwardingProblems, interfaceMissi
 const SID_BITS = 128;
 
 /** What carriers advertise for this router (FCN-4.2.2-a). */
-export const sidAdvertisements = (intent: Intent): SidAdvertisement[] =>
+export const sidAdvertisements = (intent: Intent): AdvertisementOf<'sid'>[] =>
   (intent.srv6?.endCon ?? []).map(({ sid, locator }) => ({
+    kind: 'sid',
     sid,
     locator,
     behavior: intent.codePoints['end-con-behavior'],

@@ -1,4 +1,5 @@
 // Not part of the daemon: intents, facts and learned tables for the tests of this folder.
+import { reported } from '../model/advertisement.fixture.ts';
 import { loadIntent } from '../intent/load.ts';
 import type { Intent } from '../intent/intent.ts';
 import { LearnedTable } from '../learned/table.ts';
@@ -47,6 +48,6 @@ export function learnedTable(flagged: Readonly<Record<string, string>> = {}): Le
     proxy: address(proxy),
     metric: 1,
   }));
-  table.learned({ carrier: 'isis', source: 'r2.00-00', originator: 'r2', prefixes });
+  table.learned({ carrier: 'isis', source: 'r2.00-00', originator: 'r2', advertisements: reported({ prefixes }) });
   return table;
 }

@@ -1,3 +1,4 @@
+import { sendersOf } from '../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import type { Intent } from '../intent/intent.ts';
 import { address, formatAddress } from '../model/address.ts';
@@ -15,7 +16,7 @@ const BOTH = { address: V6, otherAddress: V4 };
 
 describe('a proxy with an address of each family', () => {
   const told = (addresses: object): string[] =>
-    originated(intent(addresses)).proxies.map((p) => `${formatPrefix(p.prefix)} ${formatAddress(p.proxy)}`);
+    sendersOf(originated(intent(addresses))).map((p) => `${formatPrefix(p.prefix)} ${formatAddress(p.proxy)}`);
 
   test.each([[BOTH], [{ address: V4, otherAddress: V6 }]])(
     'PNC-5-a: each sender prefix has that of its own, whichever stands first',

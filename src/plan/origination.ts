@@ -1,29 +1,36 @@
 // What the carriers are asked to advertise, out of the intent, and which of them can.
 import type { Intent, SenderIntent } from '../intent/intent.ts';
 import { type Family, formatAddress } from '../model/address.ts';
-import type { CarrierName, Origination } from '../model/advertisement.ts';
+import type { AdvertisementKind, AdvertisementOf, CarrierName, Origination } from '../model/advertisement.ts';
 import { sidAdvertisements } from './end-con.ts';
 import type { Facts } from './facts.ts';
 import { proxyAddressFor } from './proxy.ts';
 
 const FAMILIES: readonly Family[] = [4, 6];
 
-/**
- * What this router advertises: one entry a sender prefix of its proxy (PNC-5-a), its END.CON SIDs (FCN-4.2.2-a), where
- * its STAMP reflector answers. A SID that the kernel has refused is not advertised: what is sent to it would be lost.
- */
-export function originated(intent: Intent, facts: Pick<Facts, 'refusedSids'> = {}): Origination {
-  const { proxy, stamp, router } = intent;
-  const loopbacks = [router.loopback4, router.loopback6].filter((a) => a !== undefined);
-  return {
-    proxies: proxy
-      ? proxy.senders.map(({ prefix }) => ({ prefix, proxy: proxyAddressFor(proxy, prefix.address.family) }))
-      : [],
-    sids: sidAdvertisements(intent).filter(({ sid }) => !facts.refusedSids?.has(formatAddress(sid))),
-    routerAddresses: stamp?.reflector ? loopbacks : [],
-    identity: loopbacks,
-  };
-}
+/** A SID that the kernel has refused is not advertised: what is sent to it would be lost. */
+type Refused = Pick<Facts, 'refusedSids'>;
+
+/** What this router advertises of each kind, in this order. */
+const DECLARED: { readonly [K in AdvertisementKind]: (intent: Intent, facts: Refused) => AdvertisementOf<K>[] } = {
+  /** One a sender prefix of its proxy (PNC-5-a). */
+  'sender-prefix': ({ proxy }) =>
+    (proxy?.senders ?? []).map(({ prefix }) => ({
+      kind: 'sender-prefix',
+      prefix,
+      proxy: proxyAddressFor(proxy!, prefix.address.family),
+    })),
+  /** Its END.CON SIDs (FCN-4.2.2-a). */
+  sid: (intent, facts) => sidAdvertisements(intent).filter(({ sid }) => !facts.refusedSids?.has(formatAddress(sid))),
+  /** Its loopbacks; its STAMP reflector answers at all of them. */
+  'router-address': ({ router, stamp }) =>
+    [router.loopback4, router.loopback6]
+      .filter((address) => address !== undefined)
+      .map((address) => ({ kind: 'router-address', address, answersStamp: stamp?.reflector ?? false })),
+};
+
+export const originated = (intent: Intent, facts: Refused = {}): Origination =>
+  Object.values(DECLARED).flatMap((declared): Origination => declared(intent, facts));
 
 /**
  * Whether a carrier says something of sender prefixes of a family: `lacks` means that it would, had it what it needs,

@@ -1,6 +1,7 @@
 // LSPs under the name of an agent that are not its own, across real isisd: of another router with its system ID, and
 // forged ones; and LSPs whose content is odd. They wait for timers that are compiled into isisd (ZeroAge is a minute),
 // so they wait side by side, each in a network of its own.
+import { byKind } from '../../src/model/advertisement.fixture.ts';
 import { expect, it } from 'vitest';
 import { foreignLsp, fragmentOf } from '../../src/packet/isis/foreign.fixture.ts';
 import { parseSystemId } from '../../src/packet/isis/lsp-id.ts';
@@ -45,9 +46,13 @@ it.concurrent(
     await eventually('noticed', () => a.count('isis.own.sequence-wrap') === 2);
     // Nothing is left in the fragments that were forged, and all is there: c sees the one before the other.
     const emptied = (): boolean =>
-      ['01', '02'].every((fragment) => (c.reports.get(`L2 ${SYSTEM[1]}.00-${fragment}`)?.prefixes ?? []).length === 0);
+      ['01', '02'].every(
+        (fragment) => (c.reports.get(`L2 ${SYSTEM[1]}.00-${fragment}`)?.advertisements ?? []).length === 0,
+      );
     const known = (): number =>
-      new Set([...c.reports.values()].flatMap((r) => r.prefixes.map((p) => p.prefix.address.value))).size;
+      new Set(
+        [...c.reports.values()].flatMap((r) => byKind(r.advertisements).prefixes.map((p) => p.prefix.address.value)),
+      ).size;
     await eventually('learned again', () => emptied() && c.flagged === MANY.length && known() >= MANY.length, 10_000);
     expect(trouble(a).exhausted.map(({ fragment }) => fragment)).toEqual([1, 2]);
     await eventually('the forged ones are purged', () =>

@@ -1,5 +1,6 @@
 // The OSPF carriers, whole, beside real ospfd, ospf6d and BIRD: what one agent declares another learns, across routers
 // that know nothing of it; END.CON; withdrawal; a killed agent; areas.
+import { byKind, origination, type Declared } from '../../src/model/advertisement.fixture.ts';
 import type { ChildProcess } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Origination } from '../../src/model/advertisement.ts';
@@ -86,13 +87,12 @@ const declaration = (
   version: OspfVersion,
   prefixes: readonly number[],
   proxy: number,
-  rest: Partial<Origination> = {},
-): Origination => ({
-  proxies: prefixes.map((n) => ({ prefix: prefix(text(version, n)), proxy: address(proxyText(version, proxy)) })),
-  sids: [],
-  routerAddresses: [],
-  ...rest,
-});
+  rest: Declared = {},
+): Origination =>
+  origination({
+    proxies: prefixes.map((n) => ({ prefix: prefix(text(version, n)), proxy: address(proxyText(version, proxy)) })),
+    ...rest,
+  });
 
 /** Agents A and B behind routers r1 and r2. */
 async function line(version: OspfVersion): Promise<{ r1: FrrRouter; r2: FrrRouter }> {
@@ -151,12 +151,14 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     await eventually(
       'SID and router address',
       () =>
-        [...b.reports.values()].some(({ sids }) => sids?.length === 1) &&
-        [...b.reports.values()].some(({ routerAddresses }) => routerAddresses?.length === 1),
+        [...b.reports.values()].some((r) => byKind(r.advertisements).sids.length === 1) &&
+        [...b.reports.values()].some((r) => byKind(r.advertisements).routerAddresses.length === 1),
       LIMIT,
     );
     expect(
-      [...b.reports.values()].flatMap(({ sids }) => sids ?? []).map((s) => [formatAddress(s.sid), s.behavior]),
+      [...b.reports.values()]
+        .flatMap((r) => byKind(r.advertisements).sids)
+        .map((s) => [formatAddress(s.sid), s.behavior]),
     ).toEqual([['2001:db8:c::1', 0x8002]]);
     expect(copies(b, A)).toEqual(copies(a, A));
     expect(copies(a, A).length).toBe(version.version === 2 ? 3 : 4);
@@ -194,8 +196,8 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     );
     await processes.kill(first);
     const said = (n: number): boolean =>
-      [...b.reports.values()].some(({ prefixes }) =>
-        prefixes.some(
+      [...b.reports.values()].some(({ advertisements }) =>
+        byKind(advertisements).prefixes.some(
           (p) => p.pnc && p.proxy && text(version, n) === `${formatAddress(p.prefix.address)}/${p.prefix.length}`,
         ),
       );
@@ -275,7 +277,11 @@ it.each(VERSIONS)(
       () => b.flagged(text(version, 1)).length > 0 && a.flagged(text(version, 3)).length > 0,
       LIMIT,
     );
-    await eventually('SID', () => [...b.reports.values()].some(({ sids }) => sids?.length === 1), LIMIT);
+    await eventually(
+      'SID',
+      () => [...b.reports.values()].some((r) => byKind(r.advertisements).sids.length === 1),
+      LIMIT,
+    );
     expect(copies(b, A)).toEqual(copies(a, A));
     expect(copies(a, B)).toEqual(copies(b, B));
     expect(bird.show('route')).not.toContain(text(version, 1));

@@ -1,8 +1,9 @@
 // 10,000 sender prefixes across two real FRR routers: packed into few LSAs, and each in the same one for as long as it
 // is declared, so that one change floods one LSA, which a second router shows.
+import { byKind, origination } from '../../src/model/advertisement.fixture.ts';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { address, formatAddress } from '../../src/model/address.ts';
-import type { ProxyPrefix } from '../../src/model/advertisement.ts';
+import type { AdvertisementKinds } from '../../src/model/advertisement.ts';
 import { formatPrefix, prefix } from '../../src/model/prefix.ts';
 import type { OspfVersion } from '../../src/carriers/ospf/version.ts';
 import { Poller } from '../../src/kernel/poller.ts';
@@ -46,7 +47,7 @@ async function agent(version: OspfVersion, frr: FrrRouter, routerId: string): Pr
 }
 
 /** The nth sender prefix. */
-const sender = (version: OspfVersion, n: number): ProxyPrefix =>
+const sender = (version: OspfVersion, n: number): AdvertisementKinds['sender-prefix'] =>
   version.version === 2
     ? { prefix: prefix(`10.${n >> 8}.${n & 255}.0/24`), proxy: address('198.51.100.1') }
     : { prefix: prefix(`2001:db8:${n.toString(16)}::/48`), proxy: address('2001:db8:ffff::1') };
@@ -76,19 +77,19 @@ it.each(VERSIONS)(
     r1.ip('addr', 'add', '10.99.1.1/30', 'dev', 'to2');
     r2.ip('addr', 'add', '10.99.1.2/30', 'dev', 'to1');
     const [a, b] = [await agent(version, r1, A), await agent(version, r2, B)];
-    const declare = (proxies: readonly ProxyPrefix[]): void =>
-      a.carrier.originate({ proxies, sids: [], routerAddresses: [] });
+    const declare = (proxies: readonly AdvertisementKinds['sender-prefix'][]): void =>
+      a.carrier.originate(origination({ proxies }));
     const all = Array.from({ length: SENDERS }, (_, n) => sender(version, n));
     declare(all);
     await net.start();
     /** What the agent behind the second router holds with the flag, as `prefix proxy`. */
     const flagged = (): string[] =>
-      [...b.reports.values()].flatMap(({ prefixes }) =>
-        prefixes
-          .filter(({ pnc }) => pnc)
+      [...b.reports.values()].flatMap(({ advertisements }) =>
+        byKind(advertisements)
+          .prefixes.filter(({ pnc }) => pnc)
           .map((p) => `${formatPrefix(p.prefix)} ${p.proxy ? formatAddress(p.proxy) : 'none'}`),
       );
-    const wanted = (proxies: readonly ProxyPrefix[]): string[] =>
+    const wanted = (proxies: readonly AdvertisementKinds['sender-prefix'][]): string[] =>
       proxies.map((p) => `${formatPrefix(p.prefix)} ${formatAddress(p.proxy)}`).sort();
     await eventually('all arrived', () => flagged().length === SENDERS, LIMIT);
     expect(flagged().sort()).toEqual(wanted(all));

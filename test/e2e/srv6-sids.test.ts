@@ -1,5 +1,6 @@
 // END.CON in IS-IS with real FRR: the SID crosses FRR routers in TLV 27 and levels through an agent of both, and
 // packets to it reach the PE, because FRR advertises the SID's route (frr-configs/srv6-pe.conf).
+import { byKind } from '../../src/model/advertisement.fixture.ts';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -9,7 +10,7 @@ import { checkFrr } from '../../src/diagnosis/frr/isis.ts';
 import { type SidRoute, SidRoutes } from '../../src/kernel/netlink/sid-routes.ts';
 import { LearnedTable } from '../../src/learned/table.ts';
 import { address, formatAddress } from '../../src/model/address.ts';
-import type { SidAdvertisement } from '../../src/model/advertisement.ts';
+import type { AdvertisementOf } from '../../src/model/advertisement.ts';
 import { DEFAULT_CODE_POINTS } from '../../src/model/code-points.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { decodePdu } from '../../src/packet/isis/pdu.ts';
@@ -21,17 +22,17 @@ import { type IsisAgent, isisOptions, origination } from './support/isis.ts';
 const END_CON = DEFAULT_CODE_POINTS['end-con-behavior'];
 const SID = '2001:db8:c::1';
 const LOCATOR = '2001:db8:c::/48';
-const ENDCON: SidAdvertisement = { sid: address(SID), locator: prefix(LOCATOR), behavior: END_CON };
+const ENDCON: AdvertisementOf<'sid'> = { kind: 'sid', sid: address(SID), locator: prefix(LOCATOR), behavior: END_CON };
 const run = promisify(execFile);
 
 const scene = IsisScene.forEachTest();
 const sidsOf = (agent: IsisAgent): string[] =>
   [...agent.reports.values()].flatMap((r) =>
-    (r.sids ?? []).map((s) => `${r.originator} ${formatAddress(s.sid)} ${s.behavior}`),
+    byKind(r.advertisements).sids.map((s) => `${r.originator} ${formatAddress(s.sid)} ${s.behavior}`),
   );
 const addressesOf = (agent: IsisAgent): string[] =>
   [...agent.reports.values()]
-    .flatMap((r) => (r.routerAddresses ?? []).map((a) => `${r.originator} ${formatAddress(a)}`))
+    .flatMap((r) => byKind(r.advertisements).routerAddresses.map((a) => `${r.originator} ${formatAddress(a)}`))
     .sort();
 
 /** The locators in the LSPs of a system, as an agent holds them. */
@@ -134,7 +135,8 @@ describe('between levels', () => {
     const a = await scene.agent(r1, 1, { levels: '1' });
     const b = await scene.agent(r2, 2, { levels: '1-2' });
     const c = await scene.agent(r3, 3, { levels: '2', area: Uint8Array.of(0x49, 0, 2) });
-    const other: SidAdvertisement = {
+    const other: AdvertisementOf<'sid'> = {
+      kind: 'sid',
       sid: address('2001:db8:d::1'),
       locator: prefix('2001:db8:d::/48'),
       behavior: END_CON,

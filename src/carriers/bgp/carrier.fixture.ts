@@ -1,6 +1,7 @@
 // For tests: the carrier with a client that a test moves by hand.
 import { formatAddress } from '../../model/address.ts';
-import type { LearnedSid } from '../../model/advertisement.ts';
+import { byKind } from '../../model/advertisement.fixture.ts';
+import type { LearnedOf } from '../../model/advertisement.ts';
 import type { BgpPeerState } from '../../model/carrier-state.ts';
 import { manualClock } from '../../model/clock.ts';
 import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
@@ -20,7 +21,7 @@ export function fixture(peers?: BgpPeerState[]) {
   const answered = (): Promise<void> =>
     new Promise((resolve, reject) => answers.push((error) => (error ? reject(error) : resolve())));
   const reports = new Map<string, string>();
-  const sids = new Map<string, readonly LearnedSid[] | undefined>();
+  const sids = new Map<string, readonly LearnedOf<'sid'>[]>();
   const logged: unknown[] = [];
   const reachable: string[][] = [];
   const counters = new Map<string, number>();
@@ -42,7 +43,8 @@ export function fixture(peers?: BgpPeerState[]) {
     count: (name, by = 1) => void counters.set(name, (counters.get(name) ?? 0) + by),
     codePoints: DEFAULT_CODE_POINTS,
     sink: {
-      learned: ({ source, prefixes, sids: some }) => {
+      learned: ({ source, advertisements }) => {
+        const { prefixes, sids: some } = byKind(advertisements);
         reports.set(source, prefixes.map(({ proxy }) => (proxy ? formatAddress(proxy) : '-')).join());
         sids.set(source, some);
       },

@@ -1,5 +1,6 @@
 // For tests: a content with a gobgpd of few words beside it. Time passes when a test says so; slices run until nothing
 // is left over.
+import { type Declared, byKind, origination } from '../../model/advertisement.fixture.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import { type IpAddress, address, formatAddress } from '../../model/address.ts';
 import { type Prefix, formatPrefix, prefix } from '../../model/prefix.ts';
@@ -44,12 +45,11 @@ export const config = (rest: Partial<ContentConfig> = {}): ContentConfig => ({
   ...rest,
 });
 
-export const declaration = (pairs: Readonly<Record<string, string>>, rest: Partial<Origination> = {}): Origination => ({
-  proxies: Object.entries(pairs).map(([p, proxy]) => ({ prefix: prefix(p), proxy: address(proxy) })),
-  sids: [],
-  routerAddresses: [],
-  ...rest,
-});
+export const declaration = (pairs: Readonly<Record<string, string>>, rest: Declared = {}): Origination =>
+  origination({
+    proxies: Object.entries(pairs).map(([p, proxy]) => ({ prefix: prefix(p), proxy: address(proxy) })),
+    ...rest,
+  });
 
 /** Value of attribute 39 for a next hop. */
 export function nhc(nextHop: string, ...characteristics: readonly Characteristic[]): Uint8Array {
@@ -228,8 +228,10 @@ export class Agent {
   learned(): string[] {
     const rows = [...this.reports.values()].filter(({ originator }) => this.reachable.has(originator));
     return rows
-      .flatMap(({ source, originator, prefixes }) =>
-        prefixes.map((p) => `${source} ${originator} ${p.proxy ? formatAddress(p.proxy) : '-'} ${p.metric}`),
+      .flatMap(({ source, originator, advertisements }) =>
+        byKind(advertisements).prefixes.map(
+          (p) => `${source} ${originator} ${p.proxy ? formatAddress(p.proxy) : '-'} ${p.metric}`,
+        ),
       )
       .sort();
   }
@@ -238,7 +240,7 @@ export class Agent {
     this.effects.push(effect);
     if (effect.type === 'learned') {
       const { report } = effect;
-      if (report.prefixes.length > 0) this.reports.set(report.source, report);
+      if (report.advertisements.length > 0) this.reports.set(report.source, report);
       else if (!this.reports.delete(report.source)) throw new Error(`withdrawn, but never told: ${report.source}`);
     } else if (effect.type === 'reachability') this.reachable = effect.reachable;
     else if (effect.type === 'count') this.counters.set(effect.name, (this.counters.get(effect.name) ?? 0) + effect.by);
@@ -267,13 +269,13 @@ export function given(prefixes: readonly string[], { echoes = true, drops = [] a
 export function reported(agent: Agent, what: () => void): string[] {
   const from = agent.effects.length;
   what();
-  return agent.effects
-    .slice(from)
-    .flatMap((effect) =>
-      effect.type === 'learned'
-        ? [
-            `${effect.report.source} ${effect.report.prefixes.map(({ proxy }) => (proxy ? formatAddress(proxy) : '-')).join()}`,
-          ]
-        : [],
-    );
+  return agent.effects.slice(from).flatMap((effect) =>
+    effect.type === 'learned'
+      ? [
+          `${effect.report.source} ${byKind(effect.report.advertisements)
+            .prefixes.map(({ proxy }) => (proxy ? formatAddress(proxy) : '-'))
+            .join()}`,
+        ]
+      : [],
+  );
 }

@@ -2,7 +2,6 @@
 // replayed event by event. Keys are configuration, not events, except in `configure`, which is written without them.
 import { type IpAddress, formatAddress, address } from '../../model/address.ts';
 import type { Origination } from '../../model/advertisement.ts';
-import { formatPrefix, prefix } from '../../model/prefix.ts';
 import type { SpeakerEvent } from './state.ts';
 
 export interface Recorded {
@@ -21,15 +20,7 @@ function fieldsOf(event: SpeakerEvent): object {
   if (event.type === 'link-up') return { linkLocal: formatAddress(event.linkLocal) };
   if (event.type === 'link-down') return { reason: event.reason };
   if (event.type === 'configure') return { config: { ...event.config, keys: {} } };
-  if (event.type === 'originate') {
-    const { proxies, sids, routerAddresses, identity } = event.origination;
-    return {
-      prefixes: proxies.map((p) => [formatPrefix(p.prefix), formatAddress(p.proxy)]),
-      sids: sids.map((p) => [formatAddress(p.sid), formatPrefix(p.locator), p.behavior]),
-      routerAddresses: routerAddresses.map(formatAddress),
-      ...(identity && { identity: identity.map(formatAddress) }),
-    };
-  }
+  if (event.type === 'originate') return { origination: writable(event.origination) };
   return {};
 }
 
@@ -45,23 +36,20 @@ export function parseRecorded(line: string): Recorded {
 function eventOf(type: SpeakerEvent['type'], rest: Record<string, unknown>): SpeakerEvent {
   if (type === 'received') return { type, pdu: Uint8Array.from(Buffer.from(rest['pdu'] as string, 'hex')) };
   if (type === 'link-up') return { type, linkLocal: address(rest['linkLocal'] as string) satisfies IpAddress };
-  if (type === 'originate') return { type, origination: originationOf(rest) };
+  if (type === 'originate') return { type, origination: readable(rest['origination']) };
   return { type, ...rest } as SpeakerEvent;
 }
 
-function originationOf(rest: Record<string, unknown>): Origination {
-  return {
-    proxies: (rest['prefixes'] as [string, string][]).map(([p, proxy]) => ({
-      prefix: prefix(p),
-      proxy: address(proxy),
-    })),
-    // Recordings from before SIDs were advertised have none.
-    sids: ((rest['sids'] ?? []) as [string, string, number][]).map(([sid, locator, behavior]) => ({
-      sid: address(sid),
-      locator: prefix(locator),
-      behavior,
-    })),
-    routerAddresses: ((rest['routerAddresses'] ?? []) as string[]).map(address),
-    ...(rest['identity'] !== undefined && { identity: (rest['identity'] as string[]).map(address) }),
-  };
-}
+/** Addresses as text, in a place where nothing else can stand: advertisements of any kind hold some. */
+const writable = (origination: Origination): unknown =>
+  JSON.parse(
+    JSON.stringify(origination, (_, value: unknown) => (isAddress(value) ? { ip: formatAddress(value) } : value)),
+  );
+
+const isAddress = (value: unknown): value is IpAddress =>
+  typeof value === 'object' && value !== null && 'family' in value && 'value' in value;
+
+const readable = (written: unknown): Origination =>
+  JSON.parse(JSON.stringify(written), (_, value: unknown) =>
+    typeof value === 'object' && value !== null && 'ip' in value ? address(value.ip as string) : value,
+  ) as Origination;

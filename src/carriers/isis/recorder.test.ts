@@ -64,11 +64,13 @@ it.each<[string, SpeakerEvent]>([
   ['a declaration of nothing', originate([])],
   ['a declaration without an identity', originate([proxied('2001:db8:1::/64')])],
   ['a declaration with one', originate([], { identity: [address('192.0.2.1'), address('2001:db8::1')] })],
+  [
+    'a declaration of each kind',
+    originate([proxied('10.0.0.0/8', '192.0.2.1')], {
+      sids: [endCon('2001:db8:c::1', '2001:db8:c::/48')],
+      routerAddresses: [address('192.0.2.1')],
+    }),
+  ],
 ])('%s comes back as it was', (_what, event) =>
   expect(parseRecorded(recordEvent(42, event))).toEqual({ now: 42, event }),
 );
-
-it('a recording of before SIDs and router addresses were declared is read as one without', () => {
-  const line = JSON.stringify({ now: 1, type: 'originate', prefixes: [['2001:db8:1::/64', '2001:db8:ffff::1']] });
-  expect(parseRecorded(line).event).toEqual(originate([proxied('2001:db8:1::/64')]));
-});

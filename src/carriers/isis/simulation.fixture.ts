@@ -1,11 +1,6 @@
 // For tests: speakers joined by wires in virtual time. A wire delivers after 1 ms unless its filter loses the PDU.
-import type {
-  LearnedReport,
-  LearnedSid,
-  Origination,
-  ProxyPrefix,
-  SidAdvertisement,
-} from '../../model/advertisement.ts';
+import { type Declared, byKind, origination as originationOf } from '../../model/advertisement.fixture.ts';
+import type { AdvertisementOf, LearnedOf, LearnedReport, Origination } from '../../model/advertisement.ts';
 import { address } from '../../model/address.ts';
 import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { prefix } from '../../model/prefix.ts';
@@ -45,26 +40,24 @@ export function testConfig(system: string, overrides: Partial<SpeakerConfig> = {
 /** The default of `end-con-behavior`. */
 export const END_CON = DEFAULT_CODE_POINTS['end-con-behavior'];
 
-export const endCon = (sid: string, locator: string, behavior = END_CON): SidAdvertisement => ({
+export const endCon = (sid: string, locator: string, behavior = END_CON): AdvertisementOf<'sid'> => ({
+  kind: 'sid',
   sid: address(sid),
   locator: prefix(locator),
   behavior,
 });
 
 /** To be declared: proxies, and whatever else. */
-export const origination = (proxies: readonly ProxyPrefix[], rest: Partial<Origination> = {}): Origination => ({
-  proxies,
-  sids: [],
-  routerAddresses: [],
-  ...rest,
-});
+export const origination = (proxies: NonNullable<Declared['proxies']>, rest: Declared = {}): Origination =>
+  originationOf({ ...rest, proxies });
 
 export const originate = (...args: Parameters<typeof origination>): SpeakerEvent => ({
   type: 'originate',
   origination: origination(...args),
 });
 
-export const proxied = (text: string, proxy = '2001:db8:ffff::1'): ProxyPrefix => ({
+export const proxied = (text: string, proxy = '2001:db8:ffff::1'): AdvertisementOf<'sender-prefix'> => ({
+  kind: 'sender-prefix',
   prefix: prefix(text),
   proxy: address(proxy),
 });
@@ -202,13 +195,13 @@ export class Agent implements Port {
   }
 
   /** Everything learned now: `L2 <prefix text>` → proxy text. */
-  prefixes(): LearnedReport['prefixes'] {
-    return [...this.reports.values()].flatMap((r) => r.prefixes);
+  prefixes(): LearnedOf<'sender-prefix'>[] {
+    return [...this.reports.values()].flatMap((r) => byKind(r.advertisements).prefixes);
   }
 
   /** Every SID learned now. */
-  sids(): LearnedSid[] {
-    return [...this.reports.values()].flatMap((r) => r.sids ?? []);
+  sids(): LearnedOf<'sid'>[] {
+    return [...this.reports.values()].flatMap((r) => byKind(r.advertisements).sids);
   }
 
   protected carryOut(effect: Effect): void {
@@ -217,9 +210,7 @@ export class Agent implements Port {
       this.send(effect.pdu);
     } else if (effect.type === 'count') this.counters.set(effect.name, this.count(effect.name) + effect.by);
     else if (effect.type === 'learned') {
-      const { prefixes, sids = [], routerAddresses = [] } = effect.report;
-      if (prefixes.length + sids.length + routerAddresses.length > 0)
-        this.reports.set(effect.report.source, effect.report);
+      if (effect.report.advertisements.length > 0) this.reports.set(effect.report.source, effect.report);
       else this.reports.delete(effect.report.source);
     } else if (effect.type === 'reachability') this.reachable = effect.reachable;
     else if (effect.type === 'stopped') this.stopped = effect.clean;

@@ -1,4 +1,5 @@
 // Two speakers back to back: adjacency, synchronisation, retransmission, purge, restart.
+import { byKind } from '../../model/advertisement.fixture.ts';
 import { describe, expect, it } from 'vitest';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import { Agent, Simulation, type Wire, originate, proxied, testConfig } from './simulation.fixture.ts';
@@ -110,9 +111,10 @@ describe('database', () => {
     const reports = [...b.reports.values()];
     expect(reports).toHaveLength(1);
     expect(reports[0]).toMatchObject({ carrier: 'isis', source: `L2 ${A}.00-01`, originator: `L2 ${A}` });
-    expect(reports[0]!.prefixes).toHaveLength(2);
-    for (const p of reports[0]!.prefixes) expect(p).toMatchObject({ pnc: true, metric: 0xfe000001 });
-    expect(reports[0]!.prefixes.map((p) => p.proxy)).toEqual(
+    expect(byKind(reports[0]!.advertisements).prefixes).toHaveLength(2);
+    for (const p of byKind(reports[0]!.advertisements).prefixes)
+      expect(p).toMatchObject({ pnc: true, metric: 0xfe000001 });
+    expect(byKind(reports[0]!.advertisements).prefixes.map((p) => p.proxy)).toEqual(
       expect.arrayContaining([proxied('10.1.0.0/16', '192.0.2.1').proxy, proxied('::/0').proxy]),
     );
     expect([...b.reachable]).toEqual([`L2 ${A}`]);

@@ -252,7 +252,7 @@ describe.each([2, 3] as const)('OSPFv%d, what follows from a declaration', (vers
   const other = version === 2 ? '2001:db8::7' : '192.0.2.7';
   const group = version === 2 ? '224.0.0.1' : 'ff05::1';
   const told = (...addresses: string[]): unknown[] =>
-    DIALECTS[version].others({ routerAddresses: addresses.map(address) }, false).map(({ body }) => body);
+    DIALECTS[version].others(addresses.map(address), false).map(({ body }) => body);
 
   it('the first router address that is a host’s of the family is told', () => {
     const tlvs = [{ kind: 'te-router-address', address: address(own) }];

@@ -1,4 +1,5 @@
 // The carrier as the daemon has it, before its links are there: what it says is in its own database already.
+import { origination } from '../../model/advertisement.fixture.ts';
 import { describe, expect, it } from 'vitest';
 import { address } from '../../model/address.ts';
 import { manualClock } from '../../model/clock.ts';
@@ -44,11 +45,9 @@ function saying(codePoints: typeof DEFAULT_CODE_POINTS): OspfCarrier {
     count: () => undefined,
     codePoints,
   });
-  carrier.originate({
-    proxies: [],
-    sids: [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: 0x8002 }],
-    routerAddresses: [],
-  });
+  carrier.originate(
+    origination({ sids: [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: 0x8002 }] }),
+  );
   clock.advance(1000);
   return carrier;
 }

@@ -1,6 +1,7 @@
 // For tests: the content of several agents in one or more areas, in virtual time. Between them stands one router an
 // area, which lists every agent that is up; every LSA passes the real codecs and is with the others of its area a
 // millisecond later. The core, which would move them, is not here.
+import { type Declared, byKind, origination } from '../../model/advertisement.fixture.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import { address, formatAddress } from '../../model/address.ts';
 import { formatPrefix, prefix } from '../../model/prefix.ts';
@@ -52,16 +53,15 @@ export const declaration = (
   version: AnyVersion,
   prefixes: readonly number[],
   proxy = 1,
-  rest: Partial<Origination> = {},
-): Origination => ({
-  proxies: prefixes.map((n) => ({
-    prefix: prefix(senderPrefix(version, n)),
-    proxy: address(proxyAddress(version, proxy)),
-  })),
-  sids: [],
-  routerAddresses: [],
-  ...rest,
-});
+  rest: Declared = {},
+): Origination =>
+  origination({
+    proxies: prefixes.map((n) => ({
+      prefix: prefix(senderPrefix(version, n)),
+      proxy: address(proxyAddress(version, proxy)),
+    })),
+    ...rest,
+  });
 
 /** An LSA as it comes from the database. */
 export function encoded(
@@ -162,9 +162,9 @@ export class ContentAgent {
    */
   learned(text: string): string[] {
     const found: string[] = [];
-    for (const { originator, prefixes } of this.reports.values()) {
+    for (const { originator, advertisements } of this.reports.values()) {
       if (!this.reachable.has(originator)) continue;
-      for (const p of prefixes)
+      for (const p of byKind(advertisements).prefixes)
         if (formatPrefix(p.prefix) === text)
           found.push(`${originator} ${p.pnc ? (p.proxy ? formatAddress(p.proxy) : 'none') : '-'}`);
     }

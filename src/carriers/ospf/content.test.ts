@@ -1,5 +1,6 @@
 // What OSPF says for cnpd and what cnpd learns from it, in both versions: the bytes of our LSAs, reports, decisions D5
 // and D6, reachability.
+import { byKind, origination } from '../../model/advertisement.fixture.ts';
 import { describe, expect, it } from 'vitest';
 import { address, formatAddress } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
@@ -88,11 +89,7 @@ describe('what is said', () => {
     const agent = agentOf(2);
     agent.event({
       type: 'declare',
-      origination: {
-        proxies: [{ prefix: prefix('10.0.0.0/24'), proxy: address('192.0.2.1') }],
-        sids: [],
-        routerAddresses: [],
-      },
+      origination: origination({ proxies: [{ prefix: prefix('10.0.0.0/24'), proxy: address('192.0.2.1') }] }),
     });
     const [lsa] = agent.advertised.get(AREA)!;
     expect([lsa!.type, lsa!.lsId]).toEqual([10, 0x07000000]);
@@ -104,11 +101,7 @@ describe('what is said', () => {
     const agent = agentOf(3);
     agent.event({
       type: 'declare',
-      origination: {
-        proxies: [{ prefix: prefix('2001:db8:a::/64'), proxy: address('2001:db8::1') }],
-        sids: [],
-        routerAddresses: [],
-      },
+      origination: origination({ proxies: [{ prefix: prefix('2001:db8:a::/64'), proxy: address('2001:db8::1') }] }),
     });
     const [lsa] = agent.advertised.get(AREA)!;
     expect([lsa!.type, lsa!.lsId]).toEqual([0xa029, 0]);
@@ -138,7 +131,7 @@ describe('what is said', () => {
       const mixed = { prefix: prefix(senderPrefix(version, 9)), proxy: address(proxyAddress(other, 1)) };
       agent.event({
         type: 'declare',
-        origination: { proxies: [...declaration(other, [1]).proxies, mixed], sids: [], routerAddresses: [] },
+        origination: [...declaration(other, [1]), ...origination({ proxies: [mixed] })],
       });
       expect(agent.advertised.get(AREA)).toEqual([]);
       expect(agent.count('originate.proxy-of-other-family')).toBe(1);
@@ -148,8 +141,8 @@ describe('what is said', () => {
 
   it.each(VERSIONS)('D7: OSPFv%d, of two proxies for one prefix the lower address is advertised', (version) => {
     const agent = agentOf(version);
-    const proxies = [...declaration(version, [1], 9).proxies, ...declaration(version, [1], 4).proxies];
-    agent.event({ type: 'declare', origination: { proxies, sids: [], routerAddresses: [] } });
+    const twice = [...declaration(version, [1], 9), ...declaration(version, [1], 4)];
+    agent.event({ type: 'declare', origination: twice });
     const text = bytesOf(version, agent.advertised.get(AREA)!).join();
     expect(text).toContain(version === 2 ? 'c0000204' : 'ffff' + '4'.padStart(20, '0'));
     expect(agent.count('originate.duplicate-prefix')).toBe(1);
@@ -158,8 +151,7 @@ describe('what is said', () => {
   it('FCN-4.2.2-a: OSPFv2 says END.CON in the private opaque LSA, OSPFv3 in a Locator LSA that nobody routes by', () => {
     const sids = [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON }];
     const [two, three] = [agentOf(2), agentOf(3)];
-    for (const agent of [two, three])
-      agent.event({ type: 'declare', origination: { proxies: [], sids, routerAddresses: [] } });
+    for (const agent of [two, three]) agent.event({ type: 'declare', origination: origination({ sids }) });
     expect(two.advertised.get(AREA)!.map(({ type, lsId }) => [type, lsId])).toEqual([[10, opaqueLsId(240, 0)]]);
     expect(bytesOf(2, two.advertised.get(AREA)!)).toEqual([
       '01000000' + '00010014' + '80023000' + '20010db8000c00000000000000000001',
@@ -174,7 +166,7 @@ describe('what is said', () => {
     const agent = agentOf(version);
     const sids = [{ sid: address('2001:db8:d::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON }];
     const routerAddresses = [1, 2].map((n) => address(proxyAddress(version, n)));
-    agent.event({ type: 'declare', origination: { proxies: [], sids, routerAddresses } });
+    agent.event({ type: 'declare', origination: origination({ sids, routerAddresses }) });
     expect(agent.count('originate.unusable-sid')).toBe(1);
     expect(agent.count('originate.router-address-left-out')).toBe(1);
     expect(
@@ -232,7 +224,7 @@ describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
     agent.hears(AREA, OTHER, te);
     const proxy = version === 2 ? '192.0.2.33' : '2001:db8::33';
     expect(agent.learned(senderPrefix(version, 1))).toEqual([`${other} ${proxy}`]);
-    const told = [...agent.reports.values()].flatMap(({ routerAddresses }) => routerAddresses ?? []);
+    const told = [...agent.reports.values()].flatMap((r) => byKind(r.advertisements).routerAddresses);
     expect(told.map(formatAddress)).toEqual([proxy]);
     agent.loses(AREA, OTHER, te);
     expect(agent.learned(senderPrefix(version, 1))).toEqual([`${other} none`]);
@@ -355,10 +347,10 @@ describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
     });
     from.event({
       type: 'declare',
-      origination: { proxies: [], sids: [sid('2001:db8:c::1', END_CON), sid('2001:db8:c::2', 1)], routerAddresses: [] },
+      origination: origination({ sids: [sid('2001:db8:c::1', END_CON), sid('2001:db8:c::2', 1)] }),
     });
     for (const lsa of from.advertised.get(AREA)!) agent.hears(AREA, OTHER, lsa);
-    const told = [...agent.reports.values()].flatMap(({ sids }) => sids ?? []);
+    const told = [...agent.reports.values()].flatMap((r) => byKind(r.advertisements).sids);
     expect(told.map((s) => [formatAddress(s.sid), s.behavior])).toEqual([['2001:db8:c::1', END_CON]]);
   });
 });

@@ -1,7 +1,8 @@
 // What a declaration changes of what is said, and when the core hears of it.
+import { origination, sendersOf } from '../../model/advertisement.fixture.ts';
 import { describe, expect, it } from 'vitest';
 import { address } from '../../model/address.ts';
-import type { Origination, SidAdvertisement } from '../../model/advertisement.ts';
+import type { AdvertisementKinds, Origination } from '../../model/advertisement.ts';
 import { prefix } from '../../model/prefix.ts';
 import { BUILD_BATCH, SETTLE_LIMIT_MS, SIGNALLING_METRIC } from './constants.ts';
 import { type AnyVersion, ContentAgent, END_CON, contentConfig, declaration } from './content.fixture.ts';
@@ -23,11 +24,10 @@ describe.each(VERSIONS)('OSPFv%d, declared again', (version) => {
     const [is] = agent.advertised.get(AREA)!;
     return was !== is;
   };
-  const sid = (rest: Partial<SidAdvertisement> = {}): Origination => ({
-    proxies: [],
-    sids: [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON, ...rest }],
-    routerAddresses: [],
-  });
+  const sid = (rest: Partial<AdvertisementKinds['sid']> = {}): Origination =>
+    origination({
+      sids: [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON, ...rest }],
+    });
 
   it('a prefix is another one with another proxy alone', () => {
     expect(changes(declaration(version, [1]), declaration(version, [1]))).toBe(false);
@@ -46,7 +46,7 @@ describe.each(VERSIONS)('OSPFv%d, declared again', (version) => {
     const agent = agentOf(version);
     agent.declares(declaration(version, [1]));
     const [entry] = agent.content.declared.values();
-    const { prefix: declared, proxy } = declaration(version, [1]).proxies[0]!;
+    const { prefix: declared, proxy } = sendersOf(declaration(version, [1]))[0]!;
     expect(entry).toEqual({
       prefix: declared,
       pnc: true,

@@ -2,7 +2,6 @@
 // (v2/dialect.ts, v3/dialect.ts). Everything else about content, in placement.ts, learning.ts and leaking.ts, is the
 // same for both.
 import { type IpAddress, isUnicastHost } from '../../model/address.ts';
-import type { Origination } from '../../model/advertisement.ts';
 import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
 import type { LsaBody, PrefixSubTlv, TrafficEngineeringLsa } from '../../packet/ospf/lsa/types.ts';
 import {
@@ -88,7 +87,7 @@ export interface Dialect {
   walk(lsa: LsaKey & { readonly raw: Uint8Array }, options: ReadOptions): WalkedPrefixes | undefined;
   read(key: LsaKey & { readonly raw: Uint8Array }, body: LsaBody, options: ReadOptions): LsaContent;
   /** What else follows from a declaration, beside its entries: router addresses, capabilities. */
-  others(origination: Pick<Origination, 'routerAddresses'>, hasSids: boolean): readonly OwnLsa[];
+  others(routerAddresses: readonly IpAddress[], hasSids: boolean): readonly OwnLsa[];
 }
 
 export const NOTHING: LsaContent = { prefixes: [], sids: [] };

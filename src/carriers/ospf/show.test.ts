@@ -1,4 +1,5 @@
 // What the operator is shown of a link, its neighbour and the database.
+import { origination } from '../../model/advertisement.fixture.ts';
 import { describe, expect, it } from 'vitest';
 import { address } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
@@ -210,6 +211,6 @@ it('what is declared and has no room, in one area or in two, is one entry that i
   agent.declares(declaration(2, [1, 2]));
   expect(unplacedEntries(agent.content)).toBe(2);
   const mixed = { prefix: prefix('10.9.0.0/24'), proxy: address('2001:db8::1') };
-  agent.declares({ proxies: [mixed], sids: [], routerAddresses: [] });
+  agent.declares(origination({ proxies: [mixed] }));
   expect(unplacedEntries(agent.content)).toBe(1);
 });

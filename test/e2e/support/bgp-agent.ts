@@ -1,4 +1,5 @@
 // What cnpd is to a gobgpd: its BGP carrier in the test process, which declares prefixes.
+import { origination } from '../../../src/model/advertisement.fixture.ts';
 import { type BgpCarrier, type BgpCarrierOptions, createBgpCarrier } from '../../../src/carriers/bgp/carrier.ts';
 import { bgpOptions } from '../../../src/carriers/bgp/options.fixture.ts';
 import { bgpProblems, disputeProblems } from '../../../src/diagnosis/gobgp/session.ts';
@@ -37,11 +38,9 @@ export class BgpAgent {
   ): Promise<BgpAgent> {
     const gobgp = { target, maxMessageBytes: 1 << 20 };
     const agent = new BgpAgent(bgpOptions(loopback, { gobgp, holdUnreachableMs: 1000, ...rest }));
-    agent.carrier.originate({
-      proxies: prefixes.map((text) => ({ prefix: prefix(text), proxy: address(proxy) })),
-      sids: [],
-      routerAddresses: [],
-    });
+    agent.carrier.originate(
+      origination({ proxies: prefixes.map((text) => ({ prefix: prefix(text), proxy: address(proxy) })) }),
+    );
     await agent.carrier.start();
     return agent;
   }

@@ -1,4 +1,5 @@
 // A process of its own with one IS-IS carrier, to be killed by a test. Arguments: system ID, levels, prefixes.
+import { origination } from '../../../src/model/advertisement.fixture.ts';
 import { systemClock } from '../../../src/model/clock.ts';
 import { address } from '../../../src/model/address.ts';
 import { DEFAULT_CODE_POINTS } from '../../../src/model/code-points.ts';
@@ -17,9 +18,7 @@ const carrier = createIsisCarrier(isisOptions(systemId!, { levels: levels as '1'
   count: () => {},
   codePoints: DEFAULT_CODE_POINTS,
 });
-carrier.originate({
-  proxies: prefixes.map((text) => ({ prefix: prefix(text), proxy: address('2001:db8:ffff::1') })),
-  sids: [],
-  routerAddresses: [],
-});
+carrier.originate(
+  origination({ proxies: prefixes.map((text) => ({ prefix: prefix(text), proxy: address('2001:db8:ffff::1') })) }),
+);
 await carrier.start();

@@ -1,5 +1,6 @@
 // IS-IS carriers in the test process, each in the namespace of a router, with what they learn kept for looking at.
-import type { LearnedPrefix, LearnedReport, Origination, ProxyPrefix } from '../../../src/model/advertisement.ts';
+import { byKind, origination as originationOf, type Declared } from '../../../src/model/advertisement.fixture.ts';
+import type { AdvertisementOf, LearnedOf, LearnedReport, Origination } from '../../../src/model/advertisement.ts';
 import { address, formatAddress } from '../../../src/model/address.ts';
 import { systemClock } from '../../../src/model/clock.ts';
 import { DEFAULT_CODE_POINTS } from '../../../src/model/code-points.ts';
@@ -25,15 +26,15 @@ export const isisOptions = (systemId: string, overrides: Partial<IsisCarrierOpti
   ...overrides,
 });
 
-export const proxied = (text: string, proxy: string): ProxyPrefix => ({ prefix: prefix(text), proxy: address(proxy) });
+export const proxied = (text: string, proxy: string): AdvertisementOf<'sender-prefix'> => ({
+  kind: 'sender-prefix',
+  prefix: prefix(text),
+  proxy: address(proxy),
+});
 
 /** To be declared: proxies, and whatever else. */
-export const origination = (proxies: readonly ProxyPrefix[], rest: Partial<Origination> = {}): Origination => ({
-  proxies,
-  sids: [],
-  routerAddresses: [],
-  ...rest,
-});
+export const origination = (proxies: NonNullable<Declared['proxies']>, rest: Declared = {}): Origination =>
+  originationOf({ ...rest, proxies });
 
 export class IsisAgent {
   readonly carrier: IsisCarrier;
@@ -68,15 +69,20 @@ export class IsisAgent {
   /** The entries for one prefix, as `originator proxy`, flagged ones only; sorted. */
   proxiesOf(text: string): string[] {
     const found = [...this.reports.values()].flatMap((r) =>
-      r.prefixes.filter((p) => p.pnc && formatPrefix(p.prefix) === text).map((p) => `${r.originator} ${nameOf(p)}`),
+      byKind(r.advertisements)
+        .prefixes.filter((p) => p.pnc && formatPrefix(p.prefix) === text)
+        .map((p) => `${r.originator} ${nameOf(p)}`),
     );
     return found.sort();
   }
 
   /** How many flagged prefixes are learned. */
   get flagged(): number {
-    return [...this.reports.values()].reduce((n, r) => n + r.prefixes.filter((p) => p.pnc).length, 0);
+    return [...this.reports.values()].reduce(
+      (n, r) => n + byKind(r.advertisements).prefixes.filter((p) => p.pnc).length,
+      0,
+    );
   }
 }
 
-const nameOf = (p: LearnedPrefix): string => (p.proxy ? formatAddress(p.proxy) : 'none');
+const nameOf = (p: LearnedOf<'sender-prefix'>): string => (p.proxy ? formatAddress(p.proxy) : 'none');

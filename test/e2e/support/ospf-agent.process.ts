@@ -1,5 +1,6 @@
 // A process of its own with one OSPF carrier, to be killed by a test. Arguments: version, router ID, proxy address,
 // prefixes.
+import { origination } from '../../../src/model/advertisement.fixture.ts';
 import { systemClock } from '../../../src/model/clock.ts';
 import { address } from '../../../src/model/address.ts';
 import { DEFAULT_CODE_POINTS } from '../../../src/model/code-points.ts';
@@ -18,9 +19,5 @@ const carrier = createOspfCarrier(carrierOptions(version === '2' ? 2 : 3, router
   count: () => {},
   codePoints: DEFAULT_CODE_POINTS,
 });
-carrier.originate({
-  proxies: prefixes.map((text) => ({ prefix: prefix(text), proxy: address(proxy!) })),
-  sids: [],
-  routerAddresses: [],
-});
+carrier.originate(origination({ proxies: prefixes.map((text) => ({ prefix: prefix(text), proxy: address(proxy!) })) }));
 await carrier.start();

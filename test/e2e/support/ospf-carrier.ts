@@ -1,4 +1,5 @@
 // OSPF carriers, with what they learn kept for looking at; and a router with BIRD.
+import { byKind } from '../../../src/model/advertisement.fixture.ts';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -74,9 +75,9 @@ export class CarrierAgent {
   /** What routers that can be reached say of a prefix: `originator proxy`, with `-` where the flag is clear; sorted. */
   learned(text: string): string[] {
     const found: string[] = [];
-    for (const { originator, prefixes } of this.reports.values()) {
+    for (const { originator, advertisements } of this.reports.values()) {
       if (!this.reachable.has(originator)) continue;
-      for (const p of prefixes)
+      for (const p of byKind(advertisements).prefixes)
         if (formatPrefix(p.prefix) === text)
           found.push(`${originator} ${p.pnc ? (p.proxy ? formatAddress(p.proxy) : 'none') : '-'}`);
     }

@@ -1,3 +1,4 @@
+import { byKind } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { fromHex } from '../../../packet/hex.ts';
@@ -221,9 +222,9 @@ describe('what a path says', () => {
         path('2001:db8::3', { neighbor: '2001:db8::eeee', best: false, nhc: nhc('2001:db8::3', pnc('2001:db8::1')) }),
       ),
     );
-    expect([...agent.reports.values()].flatMap(({ prefixes }) => prefixes.map(({ second = false }) => second))).toEqual(
-      [false, true],
-    );
+    expect(
+      [...agent.reports.values()].flatMap((r) => byKind(r.advertisements).prefixes.map(({ second = false }) => second)),
+    ).toEqual([false, true]);
   });
 
   test('cnpd’s own paths are never reported, others that were originated at this gobgpd are', () => {
@@ -271,22 +272,23 @@ describe('host routes of nodes', () => {
   test('the private characteristic tells of SIDs and of the router’s address on the host route of its own next hop only', () => {
     const agent = connected();
     agent.tell(host(), route('2001:db8::3/128', path(LEAF, { nhc: nhc(LEAF, container('2001:db8:c::1')) })));
-    const told = agent.reports.get(`${LEAF}/128`)!;
+    const reportOf = (source: string) => byKind(agent.reports.get(source)!.advertisements);
+    const told = reportOf(`${LEAF}/128`);
     expect([told.sids, told.routerAddresses]).toEqual([
-      [{ sid: address('2001:db8:c::1'), behavior: 0x8002 }],
+      [{ kind: 'sid', sid: address('2001:db8:c::1'), behavior: 0x8002 }],
       [address(LEAF)],
     ]);
-    expect(agent.reports.get('2001:db8::3/128')).not.toHaveProperty('sids');
+    expect(reportOf('2001:db8::3/128').sids).toEqual([]);
     expect([agent.count('learn.private-misplaced'), statuses(agent)]).toEqual([1, ['used', 'no-characteristic']]);
     expect(rows(agent).map(({ sids }) => sids)).toEqual([['2001:db8:c::1'], []]);
     agent.tell(host({ nhc: undefined }));
-    expect(agent.reports.get(`${LEAF}/128`)).not.toHaveProperty('sids');
+    expect(reportOf(`${LEAF}/128`).sids).toEqual([]);
   });
 
   test('an empty container says that the router answers there', () => {
     const agent = connected();
     agent.tell(host({ nhc: nhc(LEAF, container()) }));
-    expect(agent.reports.get(`${LEAF}/128`)).toMatchObject({
+    expect(byKind(agent.reports.get(`${LEAF}/128`)!.advertisements)).toMatchObject({
       routerAddresses: [address(LEAF)],
       prefixes: [{ pnc: false }],
     });

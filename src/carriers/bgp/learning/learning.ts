@@ -7,7 +7,7 @@
 // shares with others (reading.ts).
 import { count, warnLimited } from '../../effects.ts';
 import { type IpAddress, addressBits, formatAddress, sameAddress } from '../../../model/address.ts';
-import type { LearnedPrefix } from '../../../model/advertisement.ts';
+import type { LearnedAdvertisement } from '../../../model/advertisement.ts';
 import { type Prefix, prefix as parse, senderlessUse } from '../../../model/prefix.ts';
 import { TextMap } from '../../../model/text-map.ts';
 import { advance } from '../../slices.ts';
@@ -67,7 +67,10 @@ function replace(
     const source = sourceOf(c, text, reading);
     if (after.some((other) => sourceOf(c, text, other) === source)) continue;
     learning.since.delete(source);
-    c.effects.push({ type: 'learned', report: { carrier: 'bgp', source, originator: reading.nextHop, prefixes: [] } });
+    c.effects.push({
+      type: 'learned',
+      report: { carrier: 'bgp', source, originator: reading.nextHop, advertisements: [] },
+    });
   }
   for (const reading of after) {
     if (!before.includes(reading)) {
@@ -98,18 +101,22 @@ function note(c: Content, text: string, reading: Reading): void {
 
 function report(c: Content, text: string, prefix: Prefix, reading: Reading): void {
   const proxy = reading.proxy ?? (leansOnNextHop(c, reading) ? proxyOfHost(c.learning, reading.hostRoute) : undefined);
-  const common = { prefix, metric: reading.metric, ...(!reading.best && { second: true as const }) };
-  const learned: LearnedPrefix = proxy ? { ...common, pnc: true, proxy } : { ...common, pnc: false };
-  const { sids, routerAddresses, nextHop } = reading;
+  const common = {
+    kind: 'sender-prefix',
+    prefix,
+    metric: reading.metric,
+    ...(!reading.best && { second: true as const }),
+  } as const;
+  const advertisements: LearnedAdvertisement[] = [proxy ? { ...common, pnc: true, proxy } : { ...common, pnc: false }];
+  for (const { sid, behavior } of reading.sids) advertisements.push({ kind: 'sid', sid, behavior });
+  for (const address of reading.routerAddresses) advertisements.push({ kind: 'router-address', address });
   c.effects.push({
     type: 'learned',
     report: {
       carrier: 'bgp',
       source: sourceOf(c, text, reading),
-      originator: nextHop,
-      prefixes: [learned],
-      ...(sids.length > 0 && { sids }),
-      ...(routerAddresses.length > 0 && { routerAddresses }),
+      originator: reading.nextHop,
+      advertisements,
     },
   });
 }

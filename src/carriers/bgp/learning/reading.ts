@@ -2,7 +2,7 @@
 // has the same next hop, the same proxy and the same AS_PATH. So a reading is made once and shared by all paths that
 // say the same; only their prefixes are kept for each.
 import { type Family, type IpAddress, formatAddress, isLinkLocal, sameAddress } from '../../../model/address.ts';
-import type { LearnedSid } from '../../../model/advertisement.ts';
+import type { AdvertisementKinds } from '../../../model/advertisement.ts';
 import type { BgpPathState } from '../../../model/carrier-state.ts';
 import { type CharacteristicCodes, readCharacteristics } from '../../../packet/bgp/characteristics.ts';
 import { AFI, SAFI_UNICAST, decodeNhc } from '../../../packet/bgp/nhc.ts';
@@ -35,7 +35,7 @@ export interface Reading {
   /** Absent: the path has no attribute 39. */
   readonly nhc?: NhcReading;
   readonly proxy?: IpAddress;
-  readonly sids: readonly LearnedSid[];
+  readonly sids: readonly Pick<AdvertisementKinds['sid'], 'sid' | 'behavior'>[];
   readonly routerAddresses: readonly IpAddress[];
 }
 

@@ -1,4 +1,5 @@
 // What is reported to the learned table when gobgpd tells of something again, of something else, or of it no more.
+import { byKind } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { Agent, container, declaration, nhc, path, pnc, reported, route, shown } from '../content.fixture.ts';
@@ -20,8 +21,7 @@ describe('a path', () => {
   test('that is told again as it was is not reported again, and says it since the first time', () => {
     const agent = connected();
     agent.tell(route(A, flagged()));
-    expect(agent.reports.get(A)).toMatchObject({ prefixes: [{ pnc: true }] });
-    expect(agent.reports.get(A)).not.toHaveProperty('routerAddresses');
+    expect(agent.reports.get(A)!.advertisements).toMatchObject([{ kind: 'sender-prefix', pnc: true }]);
     agent.pass(10_000);
     expect(reported(agent, () => agent.tell(route(A, flagged())))).toEqual([]);
     expect(since(agent)).toEqual([10_000]);
@@ -99,8 +99,8 @@ describe('SIDs', () => {
   test('of the behaviours that are wanted alone', () => {
     const agent = connected({ sidBehaviors: [0x8003] });
     agent.tell(route(`${LEAF}/128`, path(LEAF, { nhc: nhc(LEAF, container('2001:db8:c::1')) })));
-    const report = agent.reports.get(`${LEAF}/128`)!;
-    expect([report.sids, report.routerAddresses]).toEqual([undefined, [address(LEAF)]]);
+    const report = byKind(agent.reports.get(`${LEAF}/128`)!.advertisements);
+    expect([report.sids, report.routerAddresses]).toEqual([[], [address(LEAF)]]);
   });
 
   test('of a prefix that begins at its next hop’s address, but is no host prefix, are not the node’s', () => {
@@ -115,7 +115,7 @@ describe('SIDs', () => {
   test('a host route of IPv4 has them too', () => {
     const agent = connected();
     agent.tell(route('192.0.2.2/32', path('192.0.2.2', { nhc: nhc('192.0.2.2', container('2001:db8:c::1')) })));
-    expect(agent.reports.get('192.0.2.2/32')!.sids).toHaveLength(1);
+    expect(byKind(agent.reports.get('192.0.2.2/32')!.advertisements).sids).toHaveLength(1);
   });
 });
 

@@ -1,4 +1,5 @@
 // PNC §5.4 with via-next-hop: when the host route of a next hop names another proxy, what is reported anew.
+import { byKind } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { ABOUT, Agent, nhc, path, pnc, reported, route } from '../content.fixture.ts';
@@ -45,7 +46,8 @@ describe('PNC-5.4-b: the proxy that a next hop’s host route names', () => {
   describe('while hundreds of paths are looked at again', () => {
     const many = (hop: string, from: number) =>
       Array.from({ length: 300 }, (_, n) => route(`2001:db9:${(from + n).toString(16)}::/48`, path(hop)));
-    const proxyOf = (agent: Agent, source: string) => agent.reports.get(source)!.prefixes.map(({ proxy }) => proxy);
+    const proxyOf = (agent: Agent, source: string) =>
+      byKind(agent.reports.get(source)!.advertisements).prefixes.map(({ proxy }) => proxy);
 
     test('another next hop’s proxy changes: both are reported', () => {
       const agent = connected({ viaNextHop: true });
@@ -98,7 +100,7 @@ describe('PNC-5.4-b: the proxy that a next hop’s host route names', () => {
       ),
     );
     agent.tell(route(A, path(LEAF)));
-    expect([...agent.reports.values()].at(-1)!.prefixes).toMatchObject([{ proxy: address('2001:db8::98') }]);
+    expect([...agent.reports.values()].at(-1)!.advertisements).toMatchObject([{ proxy: address('2001:db8::98') }]);
   });
 
   test('waits while gobgpd lists what it has: then every path is looked at once', () => {

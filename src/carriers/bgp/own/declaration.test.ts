@@ -1,4 +1,5 @@
 // Declarations with more than one thing to say of a prefix, with nothing to complain of, and one after the other.
+import { origination } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import type { Origination } from '../../../model/advertisement.ts';
@@ -106,8 +107,8 @@ describe('what is complained of', () => {
   });
 
   test('a proxy that is declared twice for a prefix is one', () => {
-    const { proxies } = declaration({ '2001:db8:a::/48': PROXY });
-    const agent = placed({ ...declaration({}), proxies: [...proxies, ...proxies] });
+    const proxies = declaration({ '2001:db8:a::/48': PROXY });
+    const agent = placed([...proxies, ...proxies]);
     expect(counts(agent)).not.toContain('bgp.originate.duplicate-prefix');
   });
 
@@ -126,10 +127,9 @@ describe('what is complained of', () => {
 });
 
 describe('one after the other', () => {
-  const twice: Origination = {
-    ...declaration({}),
+  const twice: Origination = origination({
     proxies: ['2001:db8::9', PROXY].map((proxy) => ({ prefix: prefix('2001:db8:a::/48'), proxy: address(proxy) })),
-  };
+  });
 
   test('the same anew changes nothing, also where a prefix has two proxies (decision D7)', () => {
     const agent = placed(twice);
@@ -156,7 +156,7 @@ describe('one after the other', () => {
 
   test('of a prefix that loses the lower of two proxies the other is advertised', () => {
     const agent = placed(twice);
-    agent.declare({ ...twice, proxies: twice.proxies.slice(0, 1) });
+    agent.declare(twice.slice(0, 1));
     agent.answer();
     expect(all(agent)).toEqual({ '2001:db8:a::/48': [PROXY, '2001:db8::9', undefined] });
   });

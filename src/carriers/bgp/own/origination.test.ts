@@ -1,3 +1,4 @@
+import { origination } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import { prefix } from '../../../model/prefix.ts';
@@ -140,10 +141,7 @@ describe('what is in gobgpd', () => {
 
   test('a change is what it changes: one more prefix is one path more', () => {
     const agent = placed();
-    agent.declare({
-      ...SENDERS,
-      proxies: [...SENDERS.proxies, ...declaration({ '10.2.0.0/16': '192.0.2.1' }).proxies],
-    });
+    agent.declare([...SENDERS, ...declaration({ '10.2.0.0/16': '192.0.2.1' })]);
     expect(agent.answer()).toEqual(['+10.2.0.0/16']);
     agent.declare(declaration({ '2001:db8:a::/48': '2001:db8::7', '10.2.0.0/16': '192.0.2.1' }));
     expect(agent.answer()).toEqual(['+2001:db8:a::/48', '-10.1.0.0/16']);
@@ -318,7 +316,7 @@ test('50,000 prefixes are declared a slice a turn; while the first are on their 
   }));
   const agent = new Agent();
   agent.connect();
-  agent.event({ type: 'declare', origination: { proxies, sids: [], routerAddresses: [] } });
+  agent.event({ type: 'declare', origination: origination({ proxies }) });
   expect(agent.settle()).toBeGreaterThanOrEqual(100);
   const sizes: number[] = [];
   while (agent.changes) {

@@ -14,12 +14,13 @@ import {
   isUnicastHost,
   sameAddress,
 } from '../../../model/address.ts';
-import type { Origination, SidAdvertisement } from '../../../model/advertisement.ts';
+import type { AdvertisementKinds, Origination } from '../../../model/advertisement.ts';
 import { type Prefix, formatPrefix, hostPrefix } from '../../../model/prefix.ts';
 import { AFI, SAFI_UNICAST, encodeNhc } from '../../../packet/bgp/nhc.ts';
 import { pncCharacteristic, privateCharacteristic } from '../../../packet/bgp/characteristics.ts';
 import { EncodeError } from '../../../packet/encode-error.ts';
 import { encodeSidContainer } from '../../../packet/sid-container.ts';
+import { type DeclaredByKind, declaredByKind } from '../../by-kind.ts';
 import { NO_EXPORT, SID_LIMIT } from '../constants.ts';
 import type { Content, ContentConfig } from '../state.ts';
 import { sayAlike } from '../gobgp/gobgp.ts';
@@ -39,11 +40,12 @@ export function* declare(c: Content, origination: Origination): Generator<void> 
     attributes: { communities: ownCommunities(c.config), nhcs: new Map(), last: undefined },
     unplaced: 0,
   };
-  for (const { prefix, proxy } of origination.proxies) {
+  const declared = declaredByKind(origination);
+  for (const { prefix, proxy } of declared.proxies) {
     declareProxy(c, drafts, prefix, proxy);
     yield;
   }
-  declareNode(c, drafts, origination);
+  declareNode(c, drafts, declared);
   c.unplaced = drafts.unplaced;
   for (const own of c.own.paths.values()) {
     const { draft } = own;
@@ -124,7 +126,7 @@ function setProxy(c: Content, draft: Draft, proxy: IpAddress): void {
   draft.done = false;
 }
 
-function declareNode(c: Content, drafts: Drafts, { sids, routerAddresses }: Origination): void {
+function declareNode(c: Content, drafts: Drafts, { sids, routerAddresses }: DeclaredByKind): void {
   const usable = sids.filter(encodable);
   const told = usable.slice(0, SID_LIMIT);
   drafts.unplaced += sids.length - told.length;
@@ -176,7 +178,7 @@ function declareNode(c: Content, drafts: Drafts, { sids, routerAddresses }: Orig
 
 const equal = (a: IpAddress | undefined, b: IpAddress): boolean => a !== undefined && sameAddress(a, b);
 
-function encodable(sid: SidAdvertisement): boolean {
+function encodable(sid: AdvertisementKinds['sid']): boolean {
   try {
     return encodeSidContainer({ sids: [sid], groups: [] }).length > 0;
   } catch (error) {

@@ -1,7 +1,7 @@
 // The state of cnpd's own paths in gobgpd: what is wanted there, what is there as far as is known, what gobgpd has not
 // told of yet (echo.ts), and whether somebody else changes them (dispute.ts).
 import type { IpAddress } from '../../../model/address.ts';
-import type { SidAdvertisement } from '../../../model/advertisement.ts';
+import type { AdvertisementKinds } from '../../../model/advertisement.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 import { DROPPED_PAUSE_MS } from '../constants.ts';
 import type { GobgpPath, OwnPath } from '../gobgp/gobgp.ts';
@@ -107,7 +107,7 @@ export interface Draft {
   readonly of: Drafts;
   readonly nextHop: IpAddress;
   proxy: IpAddress | undefined;
-  sids: readonly SidAdvertisement[] | undefined;
+  sids: readonly AdvertisementKinds['sid'][] | undefined;
   /** The path that is wanted of it says all that it says now. */
   done: boolean;
 }

@@ -1,5 +1,6 @@
 // Which proxy a prefix gets whose entry names none, from what the node says of itself (decision D6), and which prefixes
 // are read at all.
+import { byKind } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, it } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import { P_FLAG, prefixEntry } from '../../../packet/isis/foreign.fixture.ts';
@@ -126,7 +127,9 @@ describe('proxy fallback (decision D6)', () => {
     ];
     const prefixes = ['2001:db8:7::/48', '10.7.0.0/16'].map((text) => prefixEntry(text, [P_FLAG]));
     const found = (): unknown[] =>
-      learner.reports.get('L2 0000.0000.1111.00-05')!.prefixes.map(({ proxy }) => proxy && formatAddress(proxy));
+      byKind(learner.reports.get('L2 0000.0000.1111.00-05')!.advertisements).prefixes.map(
+        ({ proxy }) => proxy && formatAddress(proxy),
+      );
     say(5, 1, [
       { kind: 'ipv6-reachability', prefixes: [prefixes[0]] },
       { kind: 'ipv4-reachability', prefixes: [prefixes[1]] },

@@ -1,6 +1,6 @@
 // What the entries of an LSP say, prefixes and locators alike, and which address a prefix leads to.
 import { type Family, type IpAddress, isUnicastHost } from '../../../model/address.ts';
-import type { LearnedPrefix } from '../../../model/advertisement.ts';
+import type { LearnedOf } from '../../../model/advertisement.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 
 /** What prefixes and locators have in common; leaking between levels depends on it. */
@@ -17,6 +17,7 @@ export interface EntryAttributes {
 
 /** One prefix entry of TLV 135, 235, 236 or 237. */
 export interface PrefixEntry extends EntryAttributes {
+  readonly kind: 'sender-prefix';
   readonly prefix: Prefix;
   readonly external: boolean;
   readonly pnc: boolean;
@@ -29,7 +30,7 @@ export interface NodeAddresses {
 }
 
 /** A prefix without the P-flag needs no more than this. */
-export type PlainEntry = Pick<PrefixEntry, 'prefix' | 'metric' | 'pnc'>;
+export type PlainEntry = Pick<PrefixEntry, 'kind' | 'prefix' | 'metric' | 'pnc'>;
 
 export const isFlagged = (entry: PlainEntry | PrefixEntry): entry is PrefixEntry => entry.pnc;
 
@@ -66,7 +67,8 @@ export function learnedPrefix(
   entry: PlainEntry | PrefixEntry,
   routerIds: NodeAddresses,
   interfaces: NodeAddresses,
-): LearnedPrefix {
+): LearnedOf<'sender-prefix'> {
   if (!isFlagged(entry)) return entry;
-  return { prefix: entry.prefix, pnc: entry.pnc, metric: entry.metric, proxy: proxyOf(entry, routerIds, interfaces) };
+  const { kind, prefix, pnc, metric } = entry;
+  return { kind, prefix, pnc, metric, proxy: proxyOf(entry, routerIds, interfaces) };
 }

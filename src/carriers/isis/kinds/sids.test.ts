@@ -1,7 +1,7 @@
 // SIDs and router addresses: what is declared, what an LSP says, what is learned from it, and what crosses levels.
+import { byKind, type Declared } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, it } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
-import type { Origination } from '../../../model/advertisement.ts';
 import { prefix } from '../../../model/prefix.ts';
 import { hasFlag } from '../../../packet/bit-string.ts';
 import { fromHex } from '../../../packet/hex.ts';
@@ -12,7 +12,16 @@ import { PROXY_LSP } from '../../../packet/isis/vectors.fixture.ts';
 import { readLsp } from '../lsdb/content.ts';
 import { C, adjacency, lsp, reachedOnce } from '../hostile.fixture.ts';
 import { Router } from '../router.fixture.ts';
-import { END_CON, Agent, Simulation, endCon, originate, proxied, testConfig } from '../simulation.fixture.ts';
+import {
+  END_CON,
+  Agent,
+  Simulation,
+  endCon,
+  originate,
+  origination,
+  proxied,
+  testConfig,
+} from '../simulation.fixture.ts';
 
 const SID = '2001:db8:c::1';
 const LOCATOR = '2001:db8:c::/48';
@@ -148,7 +157,7 @@ describe('what we declare', () => {
     );
     const learned = (): string[] =>
       [...learner.reports.values()].flatMap((r) =>
-        (r.routerAddresses ?? []).map((a) => `${r.originator} ${formatAddress(a)}`),
+        byKind(r.advertisements).routerAddresses.map((a) => `${r.originator} ${formatAddress(a)}`),
       );
     expect(learned()).toEqual([`L2 ${ORIGIN} 192.0.2.1`, `L2 ${ORIGIN} 2001:db8:ffff::1`]);
     origin.event(originate([], { routerAddresses: [address('2001:db8:ffff::2')], sids: [endCon(SID, LOCATOR)] }));
@@ -170,7 +179,7 @@ describe('what we declare', () => {
     expect(learned()).toEqual([]);
   });
 
-  it.each<[string, Partial<Origination>, string, string]>([
+  it.each<[string, Declared, string, string]>([
     [
       'the IPv4 loopback, though nothing answers probes there',
       { identity: ['192.0.2.1', '2001:db8:ffff::1'].map(address) },
@@ -195,7 +204,7 @@ describe('what we declare', () => {
     const origin = add(ORIGIN, [2]);
     origin.event({
       type: 'originate',
-      origination: { proxies: [], routerAddresses: [], sids: [endCon(SID, LOCATOR)], ...more },
+      origination: origination({ sids: [endCon(SID, LOCATOR)], ...more }),
     });
     simulation.run(10_000);
     const expected = {
@@ -213,7 +222,7 @@ describe('what we declare', () => {
     const learner = add(LEARNER, [2]);
     origin.event(originate([], { routerAddresses: ['fe80::1', '2001:db8:ffff::1', '2001:db8:ffff::2'].map(address) }));
     simulation.run(10_000);
-    expect([...learner.reports.values()].flatMap((r) => r.routerAddresses ?? [])).toEqual([
+    expect([...learner.reports.values()].flatMap((r) => byKind(r.advertisements).routerAddresses)).toEqual([
       address('2001:db8:ffff::1'),
     ]);
     expect(origin.count('isis.originate.router-address-left-out')).toBe(1);
@@ -291,7 +300,9 @@ describe('hostile TLV 27', () => {
     expect(a.count(name)).toBe(1);
     expect(a.sids()).toEqual([]);
     expect(a.state).toBe('up');
-    expect([...a.reports.values()].flatMap((r) => r.routerAddresses ?? [])).toEqual([address('2001:db8:ffff::9')]);
+    expect([...a.reports.values()].flatMap((r) => byKind(r.advertisements).routerAddresses)).toEqual([
+      address('2001:db8:ffff::9'),
+    ]);
   });
 
   it('a full LSP of SIDs, then the same LSP without: all learned, all gone', () => {

@@ -3,7 +3,7 @@
 // arrive is FRR's part (frr-configs/srv6-pe.conf): it advertises the SID's own route as an ordinary prefix, and a
 // prefix comes before a locator (RFC 9352 §7.1).
 import { type IpAddress, isUnicastHost } from '../../../model/address.ts';
-import type { SidAdvertisement } from '../../../model/advertisement.ts';
+import type { AdvertisementKinds } from '../../../model/advertisement.ts';
 import { type Prefix, prefixContains, samePrefix } from '../../../model/prefix.ts';
 import { prefixBytes } from '../../../packet/bytes.ts';
 import type { DecodeError } from '../../../packet/decode.ts';
@@ -88,7 +88,7 @@ function entryOf(locator: Locator, sid: IpAddress, behavior: number): SidEntry {
  * What we declare ourselves. Undefined for what may not be advertised: a SID outside its locator, a locator without
  * length (which makes FRR drop the LSP).
  */
-export function declaredSid({ sid, locator, behavior }: SidAdvertisement): OriginatedSid | undefined {
+export function declaredSid({ sid, locator, behavior }: AdvertisementKinds['sid']): OriginatedSid | undefined {
   if (sid.family !== 6 || locator.address.family !== 6 || locator.length === 0 || unusable(sid, locator))
     return undefined;
   return { key: sidKey(sid), sid, behavior, locator, algorithm: 0, down: false, flags: new Uint8Array() };

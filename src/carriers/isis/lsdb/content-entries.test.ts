@@ -253,6 +253,7 @@ describe('the proxy of an entry (decision D6)', () => {
   ])('%s', (_what, sources, routerIds, interfaces, expected) => {
     const family = expected.startsWith('4') ? 4 : 6;
     const entry: PrefixEntry = {
+      kind: 'sender-prefix',
       ...{ prefix: prefix(family === 4 ? '10.0.0.0/8' : '2001:db8:1::/48'), metric: 1, down: false, external: false },
       ...{ flags: Uint8Array.of(1), pnc: true, ...sources },
     };

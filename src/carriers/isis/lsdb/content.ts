@@ -121,7 +121,7 @@ export function readLsp(lsp: ReceivedLsp, { pncFlagBit, sidBehaviors }: ReadOpti
     if (pnc) {
       flags++;
       walked.push(flaggedEntry(cursor));
-    } else walked.push({ prefix: cursorPrefix(cursor), metric: cursor.metric, pnc });
+    } else walked.push({ kind: 'sender-prefix', prefix: cursorPrefix(cursor), metric: cursor.metric, pnc });
   });
   const { prefixes, contradictions } = flags > 0 ? distinct(walked) : { prefixes: walked, contradictions: 0 };
   const flagged = flags > 0 ? prefixes.filter(isFlagged) : NONE;
@@ -233,7 +233,8 @@ function flaggedEntries(): (cursor: PrefixCursor) => PrefixEntry {
     flagsAt = flagsOffset;
     source4At = source4Offset;
     source6At = source6Offset;
-    return (latest = { prefix: cursorPrefix(cursor), metric, down, external, flags, pnc: true, source4, source6 });
+    const prefix = cursorPrefix(cursor);
+    return (latest = { kind: 'sender-prefix', prefix, metric, down, external, flags, pnc: true, source4, source6 });
   };
 }
 

@@ -1,4 +1,5 @@
 // What follows when a version of an LSP replaces another: who hears of what, and who does not.
+import { byKind } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, it } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import { P_FLAG, prefixEntry, tlv236 } from '../../../packet/isis/foreign.fixture.ts';
@@ -36,7 +37,7 @@ function scene() {
   };
   const reportOf = (fragment: number) => net.a.reports.get(`L2 ${C}.00-0${fragment}`);
   const proxyIn = (fragment: number): string | undefined => {
-    const proxy = reportOf(fragment)?.prefixes[0]?.proxy;
+    const proxy = byKind(reportOf(fragment)?.advertisements ?? []).prefixes[0]?.proxy;
     return proxy && formatAddress(proxy);
   };
   return { ...net, say, reportOf, proxyIn };
@@ -69,7 +70,7 @@ describe('addresses of a node that change', () => {
     give(lsp({ lspId: other, tlvs: [prefixes('2001:db8:3::/48', P_FLAG)] }));
     const reports = () => [reportOf(3), reportOf(4), a.reports.get('L2 0000.0000.000d.00-03')];
     const before = reports();
-    expect(before.map((report) => report!.prefixes.length)).toEqual([1, 1, 1]);
+    expect(before.map((report) => report!.advertisements.length)).toEqual([1, 1, 1]);
     say(1, te('2001:db8::1'));
     reports().forEach((report, i) => expect(report).toBe(before[i]));
   });

@@ -1,6 +1,6 @@
 // What the learned table hears of an LSP: its prefixes, SIDs and router addresses. Our own LSPs are never reported.
 import { decodePdu } from '../../../packet/isis/pdu.ts';
-import type { LearnedPrefix } from '../../../model/advertisement.ts';
+import type { LearnedAdvertisement, LearnedOf } from '../../../model/advertisement.ts';
 import {
   type NodeAddresses,
   type PlainEntry,
@@ -63,16 +63,17 @@ function emitLearned(
   content: LspContent,
 ): void {
   const tag = `L${level.level}`;
-  const { v4, v6 } = content.routerIds;
+  const advertisements: LearnedAdvertisement[] = learnedPrefixes(level, lsp, prefixes);
+  for (const { sid, behavior } of content.sids) advertisements.push({ kind: 'sid', sid, behavior });
+  for (const address of [content.routerIds.v4, content.routerIds.v6])
+    if (address) advertisements.push({ kind: 'router-address', address });
   s.effects.push({
     type: 'learned',
     report: {
       carrier: 'isis',
       source: `${tag} ${lsp.key}`,
       originator: `${tag} ${lsp.system}`,
-      prefixes: learnedPrefixes(level, lsp, prefixes),
-      sids: content.sids.map(({ sid, behavior }) => ({ sid, behavior })),
-      routerAddresses: [...(v4 ? [v4] : []), ...(v6 ? [v6] : [])],
+      advertisements,
     },
   });
 }
@@ -81,7 +82,7 @@ function learnedPrefixes(
   level: LevelState,
   lsp: StoredLsp,
   prefixes: readonly (PlainEntry | PrefixEntry)[],
-): LearnedPrefix[] {
+): LearnedOf<'sender-prefix'>[] {
   // Nearly always the entries say it all.
   const alone = prefixes.map((p) => learnedPrefix(p, NO_ADDRESSES, NO_ADDRESSES));
   if (!alone.some(({ pnc, proxy }) => pnc && !proxy)) return alone;

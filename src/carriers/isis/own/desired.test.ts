@@ -1,7 +1,7 @@
 // What the operator declares: what of it is advertised, and what is issued anew when it changes.
+import { byKind, type Declared } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, it } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
-import type { Origination } from '../../../model/advertisement.ts';
 import { adjacency } from '../hostile.fixture.ts';
 import { endCon, originate, origination, proxied } from '../simulation.fixture.ts';
 
@@ -9,12 +9,12 @@ const SID = endCon('2001:db8:c::1', '2001:db8:c::/48');
 const addresses = (...texts: string[]) => texts.map((text) => address(text));
 
 describe('a change', () => {
-  const first: Partial<Origination> = {
+  const first: Declared = {
     ...{ sids: [SID], routerAddresses: addresses('192.0.2.1', '2001:db8::1'), identity: addresses('192.0.2.9') },
   };
   const proxies = [proxied('2001:db8:1::/64')];
 
-  it.each<[string, Partial<Origination>, number]>([
+  it.each<[string, Declared, number]>([
     ['of nothing', first, 0],
     ['of the IPv4 router address', { ...first, routerAddresses: addresses('192.0.2.2', '2001:db8::1') }, 1],
     ['of the IPv6 router address', { ...first, routerAddresses: addresses('192.0.2.1', '2001:db8::2') }, 1],
@@ -75,7 +75,7 @@ describe('what is declared twice', () => {
     const routerAddresses = addresses('127.0.0.1', '192.0.2.1', '192.0.2.2', 'ff02::1', '2001:db8::1', '2001:db8::2');
     a.event(originate([], { routerAddresses }));
     simulation.run(1000);
-    const learned = [...b.reports.values()].flatMap((report) => report.routerAddresses ?? []);
+    const learned = [...b.reports.values()].flatMap((report) => byKind(report.advertisements).routerAddresses);
     expect(learned.map(formatAddress)).toEqual(['192.0.2.1', '2001:db8::1']);
     expect(a.logged.map(({ fields }) => fields)).toContainEqual({
       ...{ counter: 'isis.originate.router-address-left-out', dropped: 4 },

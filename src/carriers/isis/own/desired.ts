@@ -1,9 +1,10 @@
 // What the operator declares, made into what our LSP says.
 import { count, warnLimited } from '../../effects.ts';
-import { compareAddresses, isUnicastHost } from '../../../model/address.ts';
-import type { Origination, ProxyPrefix, SidAdvertisement } from '../../../model/advertisement.ts';
+import { type IpAddress, compareAddresses, isUnicastHost } from '../../../model/address.ts';
+import type { Origination } from '../../../model/advertisement.ts';
 import { prefixKey } from '../../../model/prefix.ts';
 import { flagsOf } from '../../../packet/isis/attribute-flags.ts';
+import { type DeclaredByKind, declaredByKind } from '../../by-kind.ts';
 import { ISSUE_DELAY_MS, PLACE_BATCH } from '../constants.ts';
 import { type NodeAddresses, sameOptional } from '../kinds/entries.ts';
 import { markDirty } from './own.ts';
@@ -15,7 +16,8 @@ import { setEntry } from './origination.ts';
 
 /** Sets the whole of what we declare. Prefixes and SIDs that differ from before wait to be placed (placeDue). */
 export function setDesired(s: Speaker, origination: Origination): void {
-  const { proxies, sids, routerAddresses } = origination;
+  const declared = declaredByKind(origination);
+  const { proxies, sids, routerAddresses } = declared;
   const desired = new Map<string, Originated>([...desiredPrefixes(s, proxies), ...desiredSids(s, sids)]);
   for (const key of s.desired.keys()) if (!desired.has(key)) s.pending.set(key, undefined);
   for (const [key, p] of desired) {
@@ -24,7 +26,7 @@ export function setDesired(s: Speaker, origination: Origination): void {
   }
   const hasSids = (map: Speaker['desired']): boolean => [...map.values()].some(isOriginatedSid);
   const addresses: NodeAddresses = desiredAddresses(s, routerAddresses);
-  const identity = identityIn(origination);
+  const identity = identityIn(declared);
   const same =
     sameAddresses(addresses, s.routerAddresses) &&
     sameAddresses(identity, s.identity) &&
@@ -42,19 +44,14 @@ const sameAddresses = (a: NodeAddresses, b: NodeAddresses): boolean =>
  * The first usable address of each family: loopbacks come first; a proxy's address and a SID are this router's own as
  * well.
  */
-function identityIn({ identity = [], routerAddresses, proxies, sids }: Origination): NodeAddresses {
-  const own = [
-    ...identity,
-    ...routerAddresses,
-    ...proxies.map(({ proxy }) => proxy),
-    ...sids.map(({ sid }) => sid),
-  ].filter(isUnicastHost);
+function identityIn({ identity, proxies, sids }: DeclaredByKind): NodeAddresses {
+  const own = [...identity, ...proxies.map(({ proxy }) => proxy), ...sids.map(({ sid }) => sid)].filter(isUnicastHost);
   const [v4, v6] = ([4, 6] as const).map((family) => own.find((a) => a.family === family));
   return { ...(v4 && { v4 }), ...(v6 && { v6 }) };
 }
 
 /** Of two proxies for one prefix the lower address wins (decision D7). */
-function desiredPrefixes(s: Speaker, proxies: readonly ProxyPrefix[]): Map<string, OriginatedPrefix> {
+function desiredPrefixes(s: Speaker, proxies: DeclaredByKind['proxies']): Map<string, OriginatedPrefix> {
   const desired = new Map<string, OriginatedPrefix>();
   const flags = flagsOf(s.config.pncFlagBit);
   for (const { prefix, proxy } of proxies) {
@@ -71,7 +68,7 @@ function desiredPrefixes(s: Speaker, proxies: readonly ProxyPrefix[]): Map<strin
   return desired;
 }
 
-function desiredSids(s: Speaker, sids: readonly SidAdvertisement[]): Map<string, OriginatedSid> {
+function desiredSids(s: Speaker, sids: DeclaredByKind['sids']): Map<string, OriginatedSid> {
   const desired = new Map<string, OriginatedSid>();
   for (const sid of sids) {
     const declared = declaredSid(sid);
@@ -88,7 +85,7 @@ function desiredSids(s: Speaker, sids: readonly SidAdvertisement[]): Map<string,
 }
 
 /** TLVs 134 and 140 name one address each: the first of its family. */
-function desiredAddresses(s: Speaker, addresses: Origination['routerAddresses']): NodeAddresses {
+function desiredAddresses(s: Speaker, addresses: readonly IpAddress[]): NodeAddresses {
   const usable = addresses.filter(isUnicastHost);
   const [v4, v6] = ([4, 6] as const).map((family) => usable.find((a) => a.family === family));
   const dropped = addresses.length - (v4 ? 1 : 0) - (v6 ? 1 : 0);

@@ -113,10 +113,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   it('D6: what names no proxy is carried with the address that its router has for traffic engineering', () => {
     const scene = line(version);
     hear(scene, [{ proxy: 0 }]);
-    const [te] = scene.border.content.config.dialect.others(
-      { routerAddresses: [address(proxyAddress(version, 9))] },
-      false,
-    );
+    const [te] = scene.border.content.config.dialect.others([address(proxyAddress(version, 9))], false);
     scene.border.hears(1, LEAF, te!);
     scene.border.pass(SETTLED);
     expect(entriesOf(scene.border, 0).map(({ proxy }) => formatAddress(proxy!))).toEqual([proxyAddress(version, 9)]);

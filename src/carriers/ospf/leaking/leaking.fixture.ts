@@ -1,4 +1,5 @@
 // For tests: agents in areas, one of them between areas, and inter-area copies.
+import { sendersOf } from '../../../model/advertisement.fixture.ts';
 import { address } from '../../../model/address.ts';
 import type { ExtendedPrefixLsa } from '../../../packet/ospf/lsa/types.ts';
 import { type AnyVersion, type ContentAgent, ContentNet, declaration, proxyAddress } from '../content.fixture.ts';
@@ -67,7 +68,7 @@ export function hear({ net, border }: Pick<Line, 'net' | 'border'>, offers: read
 }
 
 function plain(version: AnyVersion): PrefixEntry {
-  const { prefix } = declaration(version, [1]).proxies[0]!;
+  const { prefix } = sendersOf(declaration(version, [1]))[0]!;
   return {
     prefix,
     pnc: true,

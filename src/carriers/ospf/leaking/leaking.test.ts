@@ -1,5 +1,6 @@
 // Carrying between areas: flags, proxy address and router ID kept, in both directions, without echo, by one agent of
 // several.
+import { byKind, origination } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, it } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import { prefix } from '../../../model/prefix.ts';
@@ -62,13 +63,14 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
 
   it('a prefix in which no sender can be is not carried on', () => {
     const { net, leaf, border } = line(version);
-    net.declare(leaf, {
-      proxies: [
-        { prefix: prefix(version === 2 ? '224.1.0.0/16' : 'ff0e::/16'), proxy: address(proxyAddress(version, 7)) },
-      ],
-      sids: [],
-      routerAddresses: [],
-    });
+    net.declare(
+      leaf,
+      origination({
+        proxies: [
+          { prefix: prefix(version === 2 ? '224.1.0.0/16' : 'ff0e::/16'), proxy: address(proxyAddress(version, 7)) },
+        ],
+      }),
+    );
     net.run(SETTLED);
     expect([entriesOf(leaf, 1).length, entriesOf(border, 0)]).toEqual([1, []]);
   });
@@ -296,7 +298,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     net.run(SETTLED);
     const learned = (): string[] =>
       [...core.reports.values()].flatMap((report) =>
-        (report.sids ?? []).map(({ sid }) => `${report.originator} ${formatAddress(sid)}`),
+        byKind(report.advertisements).sids.map(({ sid }) => `${report.originator} ${formatAddress(sid)}`),
       );
     expect(learned()).toEqual([`${named(0, BORDER)} 2001:db8:c::1`]);
     net.declare(leaf, declaration(version, []));
@@ -315,7 +317,9 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       ),
     );
     net.run(SETTLED);
-    const flagged = [...core.reports.values()].flatMap(({ prefixes }) => prefixes.filter(({ pnc }) => pnc));
+    const flagged = [...core.reports.values()].flatMap((r) =>
+      byKind(r.advertisements).prefixes.filter(({ pnc }) => pnc),
+    );
     expect(flagged).toHaveLength(2000);
   });
 });

@@ -1,5 +1,6 @@
 // When and how an LSA of another router is reported: which prefixes of it count (RFC 7684 §2), which LSAs are reported
 // again because another one changed, and what is left out with a complaint. Last, what is declared and finds no room.
+import { byKind, reported } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, it } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import type { LearnedReport } from '../../../model/advertisement.ts';
@@ -60,8 +61,10 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   const reports = (effects: readonly ContentEffect[]): LearnedReport[] =>
     effects.flatMap((effect) => (effect.type === 'learned' ? [effect.report] : []));
   const shown = (all: readonly LearnedReport[]): string[][] =>
-    all.map(({ prefixes }) =>
-      prefixes.map((one) => `${formatPrefix(one.prefix)} ${one.proxy ? formatAddress(one.proxy) : '-'}`),
+    all.map(({ advertisements }) =>
+      byKind(advertisements).prefixes.map(
+        (one) => `${formatPrefix(one.prefix)} ${one.proxy ? formatAddress(one.proxy) : '-'}`,
+      ),
     );
   const hears = (agent: ContentAgent, own: OwnLsa, router = OTHER): string[][] =>
     shown(reports(agent.event({ type: 'database', areaId: AREA, ...encoded(version, router, own) })));
@@ -78,14 +81,15 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
         source:
           version === 2 ? '0.0.0.0 extended-prefix 7.0.0.1 2.2.2.2' : '0.0.0.0 E-Intra-Area-Prefix 0.0.0.1 2.2.2.2',
         originator: '0.0.0.0 2.2.2.2',
-        prefixes: [{ prefix: prefix(sender(1)), pnc: true, metric, proxy: address(proxy(7)) }],
+        advertisements: reported({
+          prefixes: [{ prefix: prefix(sender(1)), pnc: true, metric, proxy: address(proxy(7)) }],
+        }),
       },
     ]);
     const [report] = reports(
       agent.event({ type: 'database', areaId: AREA, ...encoded(version, OTHER, routerAddress(9)) }),
     );
-    expect(report).toMatchObject({ prefixes: [], routerAddresses: [address(proxy(9))] });
-    expect(report).not.toHaveProperty('sids');
+    expect(report!.advertisements).toEqual(reported({ routerAddresses: [address(proxy(9))] }));
   });
 
   it('D6: with a router address those LSAs are reported again that name no proxy somewhere, and no others', () => {

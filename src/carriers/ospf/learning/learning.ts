@@ -3,7 +3,7 @@
 // router, from every LSA that has any. Of a prefix that a router lists in several extended LSAs only the one with the
 // lowest link-state ID counts (RFC 7684 §2).
 import { warnLimited } from '../../effects.ts';
-import type { LearnedPrefix } from '../../../model/advertisement.ts';
+import type { LearnedAdvertisement, LearnedOf } from '../../../model/advertisement.ts';
 import { prefixKey, samePrefix, senderlessUse } from '../../../model/prefix.ts';
 import { formatLsaKey, lsaKeyText } from '../../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../../packet/ospf/types.ts';
@@ -138,15 +138,16 @@ function report(c: Content, area: AreaContent, id: string, key: LsaKey, before: 
   if (!reports(now) && !reports(before)) return;
   const { name } = c.config;
   const routerAddress = now?.content.routerAddress;
+  const advertisements: LearnedAdvertisement[] = entries.map((entry) => learned(area, key.advertisingRouter, entry));
+  for (const { sid, behavior } of sids) advertisements.push({ kind: 'sid', sid, behavior });
+  if (routerAddress) advertisements.push({ kind: 'router-address', address: routerAddress });
   c.effects.push({
     type: 'learned',
     report: {
       carrier: name,
       source: `${area.name} ${lsaName(c.config.dialect.version, key, c.config.privateTypes)}`,
       originator: originatorName(area, key.advertisingRouter),
-      prefixes: entries.map((entry) => learned(area, key.advertisingRouter, entry)),
-      ...(sids.length > 0 && { sids: sids.map(({ sid, behavior }) => ({ sid, behavior })) }),
-      ...(routerAddress && { routerAddresses: [routerAddress] }),
+      advertisements,
     },
   });
 }
@@ -155,6 +156,10 @@ const reports = (lsa: ReadLsa | undefined): boolean =>
   lsa !== undefined &&
   (lsa.content.prefixes.length > 0 || lsa.content.sids.length > 0 || lsa.content.routerAddress !== undefined);
 
-function learned(area: AreaContent, router: number, { prefix, pnc, metric, proxy }: PrefixEntry): LearnedPrefix {
-  return { prefix, pnc, metric, proxy: pnc ? proxyOf(area, router, proxy) : undefined };
+function learned(
+  area: AreaContent,
+  router: number,
+  { prefix, pnc, metric, proxy }: PrefixEntry,
+): LearnedOf<'sender-prefix'> {
+  return { kind: 'sender-prefix', prefix, pnc, metric, proxy: pnc ? proxyOf(area, router, proxy) : undefined };
 }

@@ -3,7 +3,7 @@
 // OSPFv3), a SID outside its locator.
 import { count, warnLimited } from '../../effects.ts';
 import { compareAddresses, isUnicastHost } from '../../../model/address.ts';
-import type { Origination, ProxyPrefix, SidAdvertisement } from '../../../model/advertisement.ts';
+import type { Origination } from '../../../model/advertisement.ts';
 import { comparePrefixes } from '../../../model/prefix.ts';
 import { extendedFlags } from '../../../packet/ospf/prefix-sub-tlvs.ts';
 import { declaredChanged, isBorder } from '../leaking/offers.ts';
@@ -11,6 +11,7 @@ import { BUILD_BATCH, DECLARE_BATCH, SETTLE_LIMIT_MS, SIGNALLING_METRIC } from '
 import type { AreaContent, Content } from '../content-state.ts';
 import { type Entry, type PrefixEntry, entryKey, isSid, usableSid } from '../kinds/entries.ts';
 import { buildLsas, place, placedLsas, unplace } from './placement.ts';
+import { type DeclaredByKind, declaredByKind } from '../../by-kind.ts';
 import { advance } from '../../slices.ts';
 
 /** Sets the whole of what we declare. Much of it takes several turns, of which this is the first. */
@@ -28,7 +29,8 @@ export function declareDue(c: Content): void {
  * What is gone goes first, and frees space. When a declaration is given up half-way, `declared` says what was taken
  * over, and the next one is compared with that.
  */
-function* takeOver(c: Content, { proxies, sids, routerAddresses }: Origination): Generator<void> {
+function* takeOver(c: Content, origination: Origination): Generator<void> {
+  const { proxies, sids, routerAddresses } = declaredByKind(origination);
   c.unsayable = 0;
   const next = new Map<string, Entry>();
   yield* readPrefixes(c, proxies, next);
@@ -48,7 +50,7 @@ function* takeOver(c: Content, { proxies, sids, routerAddresses }: Origination):
     c.declared.set(key, entry);
     for (const area of areas) setEntry(c, area, key, entry);
   }
-  c.others = c.config.dialect.others({ routerAddresses }, sids.length > 0);
+  c.others = c.config.dialect.others(routerAddresses, sids.length > 0);
   for (const area of areas) area.changedAt ??= c.now;
   const { family } = c.config.dialect;
   const usable = routerAddresses.filter((a) => a.family === family && isUnicastHost(a)).length;
@@ -65,7 +67,7 @@ function* takeOver(c: Content, { proxies, sids, routerAddresses }: Origination):
  * Prefixes in a fixed order, so that a run places them as the one before did. Of two proxies for one prefix the lower
  * address wins (decision D7).
  */
-function* readPrefixes(c: Content, proxies: readonly ProxyPrefix[], declared: Map<string, Entry>): Generator<void> {
+function* readPrefixes(c: Content, proxies: DeclaredByKind['proxies'], declared: Map<string, Entry>): Generator<void> {
   const { dialect, pncFlagBit, routerId } = c.config;
   const flags = extendedFlags(pncFlagBit);
   // Prefixes of the other family are for the other version of OSPF.
@@ -101,7 +103,7 @@ function* readPrefixes(c: Content, proxies: readonly ProxyPrefix[], declared: Ma
   }
 }
 
-function* readSids(c: Content, sids: readonly SidAdvertisement[], declared: Map<string, Entry>): Generator<void> {
+function* readSids(c: Content, sids: DeclaredByKind['sids'], declared: Map<string, Entry>): Generator<void> {
   for (const { sid, locator, behavior } of sids.toSorted((a, b) => compareAddresses(a.sid, b.sid))) {
     yield;
     const entry: Entry = { sid, locator, behavior, algorithm: 0, route: 'intra-area' };

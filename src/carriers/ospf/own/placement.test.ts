@@ -1,4 +1,6 @@
 // Stable placement of prefixes in LSAs, by itself and as the neighbour sees it through the core.
+import type { Origination } from '../../../model/advertisement.ts';
+import { byKind, sendersOf } from '../../../model/advertisement.fixture.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { prefixKey } from '../../../model/prefix.ts';
@@ -46,25 +48,27 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
 
   it('of 10,000 prefixes one that changes, comes or goes changes one LSA', () => {
     const agent = agentOf(version);
-    const all = declaration(version, numbers(10_000)).proxies;
+    const all = sendersOf(declaration(version, numbers(10_000)));
     const declare = (proxies: typeof all): number => {
       const before = new Set(said(agent));
-      agent.declares({ proxies, sids: [], routerAddresses: [] });
+      agent.declares(proxies);
       return said(agent).filter((lsa) => !before.has(lsa)).length;
     };
-    agent.declares({ proxies: all, sids: [], routerAddresses: [] });
+    agent.declares(all);
     expect(declare(all)).toBe(0);
-    expect(declare(all.with(5000, { ...all[5000]!, proxy: declaration(version, [1], 9).proxies[0]!.proxy }))).toBe(1);
+    expect(declare(all.with(5000, { ...all[5000]!, proxy: sendersOf(declaration(version, [1], 9))[0]!.proxy }))).toBe(
+      1,
+    );
     expect(declare(all.toSpliced(5000, 1))).toBe(1);
-    expect(declare([...all.toSpliced(5000, 1), ...declaration(version, [20_000]).proxies])).toBe(1);
+    expect(declare([...all.toSpliced(5000, 1), ...sendersOf(declaration(version, [20_000]))])).toBe(1);
     expect(declare(all.toReversed())).toBe(1);
   });
 
   it('a new run places the same prefixes alike, in whatever order they are declared', () => {
     const [one, two] = [agentOf(version), agentOf(version)];
-    const { proxies } = declaration(version, numbers(500));
-    one.declares({ proxies, sids: [], routerAddresses: [] });
-    two.declares({ proxies: proxies.toReversed(), sids: [], routerAddresses: [] });
+    const proxies = sendersOf(declaration(version, numbers(500)));
+    one.declares(proxies);
+    two.declares(proxies.toReversed());
     expect(said(two)).toEqual(said(one));
   });
 
@@ -72,7 +76,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     const dialect = DIALECTS[version];
     const lsaKind = dialect.lsaKinds[version === 2 ? 'prefixes' : 'intra-area']!;
     const entry = (n: number, long: boolean): PrefixEntry => {
-      const { prefix, proxy } = declaration(version, [n]).proxies[0]!;
+      const { prefix, proxy } = sendersOf(declaration(version, [n]))[0]!;
       return {
         prefix,
         pnc: true,
@@ -135,13 +139,15 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
               },
         );
     };
-    const declare = (proxies: ReturnType<typeof declaration>['proxies']): void => {
-      for (const effect of from.declares({ proxies, sids: [], routerAddresses: [] }))
-        if (effect.type === 'originate') link.event(0, effect);
+    const declare = (proxies: Origination): void => {
+      for (const effect of from.declares(proxies)) if (effect.type === 'originate') link.event(0, effect);
     };
     const flagged = (): number =>
-      [...to.reports.values()].reduce((n, { prefixes }) => n + prefixes.filter(({ pnc }) => pnc).length, 0);
-    const { proxies } = declaration(version, numbers(10_000));
+      [...to.reports.values()].reduce(
+        (n, r) => n + byKind(r.advertisements).prefixes.filter(({ pnc }) => pnc).length,
+        0,
+      );
+    const proxies = sendersOf(declaration(version, numbers(10_000)));
     declare(proxies);
     link.until('all arrived', () => flagged() === 10_000);
     to.pass(100);
@@ -149,7 +155,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     link.run(10_000);
     const issued = a.count('own.issued');
     const at = link.sent.length;
-    declare(proxies.with(7777, { ...proxies[7777]!, proxy: declaration(version, [1], 9).proxies[0]!.proxy }));
+    declare(proxies.with(7777, { ...proxies[7777]!, proxy: sendersOf(declaration(version, [1], 9))[0]!.proxy }));
     link.run(4000);
     expect(a.count('own.issued') - issued).toBe(1);
     const updates = link.sent

@@ -89,7 +89,7 @@ export const DIALECT_V2: Dialect = {
   lowestCounts: (key) => key.type >= TYPE_V2.opaqueLink && opaqueTypeOf(key) === EXTENDED_PREFIX_OPAQUE,
   walk,
   read: (lsa, body, options) => readBody(READERS, lsa, body, options),
-  others({ routerAddresses }) {
+  others(routerAddresses) {
     const address = routerAddresses.find((a) => a.family === 4 && isUnicastHost(a));
     if (!address) return [];
     const body = { kind: 'traffic-engineering-v2', tlvs: [{ kind: 'te-router-address', address }] } as const;

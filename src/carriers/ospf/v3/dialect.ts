@@ -116,7 +116,7 @@ export const DIALECT_V3: Dialect = {
   lowestCounts: ({ type }) => (type & U_BIT) !== 0 && EXTENDED_FUNCTIONS.has(lsaFunction(type)),
   walk,
   read: (lsa, body, options) => readBody(READERS, lsa, body, options),
-  others({ routerAddresses }, hasSids) {
+  others(routerAddresses, hasSids) {
     const lsas: OwnLsa[] = [];
     const address = routerAddresses.find((a) => a.family === 6 && isUnicastHost(a));
     if (address)

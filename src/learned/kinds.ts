@@ -1,0 +1,56 @@
+// Which store of the learned table takes which kind of advertisement.
+import type { IpAddress } from '../model/address.ts';
+import type { AdvertisementKind, LearnedAdvertisement, LearnedOf } from '../model/advertisement.ts';
+
+/** What a router says about itself rather than about senders: routers.ts keeps it. */
+export interface RouterKind<K extends AdvertisementKind> {
+  /** Its counters are `<counter>.unusable` and `<counter>.table-full`. */
+  readonly counter: string;
+  /** Only what names a host's unicast address is of use. */
+  addressOf(learned: LearnedOf<K>): IpAddress;
+  /** All that it says: a change of it is a reason to plan anew. */
+  text(learned: LearnedOf<K>): string;
+}
+
+/** Sender prefixes, of which there may be a million, have the trie of table.ts. */
+type SenderKind = 'sender-prefix';
+type Stores = { readonly [K in AdvertisementKind]: K extends SenderKind ? 'trie' : RouterKind<K> };
+
+export const STORES: Stores = {
+  'sender-prefix': 'trie',
+  sid: {
+    counter: 'learned.sid',
+    addressOf: ({ sid }) => sid,
+    text: ({ sid, behavior }) => `${sid.value} ${behavior}`,
+  },
+  'router-address': {
+    counter: 'learned.router-address',
+    addressOf: ({ address }) => address,
+    text: ({ address }) => `${address.family} ${address.value}`,
+  },
+};
+
+export type SenderAdvertisement = LearnedOf<SenderKind>;
+export type RouterAdvertisement = Exclude<LearnedAdvertisement, SenderAdvertisement>;
+export type RouterKindName = RouterAdvertisement['kind'];
+
+export const isSender = (learned: LearnedAdvertisement): learned is SenderAdvertisement =>
+  learned.kind === 'sender-prefix';
+
+const isRouterKind = (kind: AdvertisementKind): kind is RouterKindName =>
+  STORES[kind] !== undefined && STORES[kind] !== 'trie';
+
+export const ROUTER_KINDS = (Object.keys(STORES) as AdvertisementKind[]).filter(isRouterKind);
+
+export const routerKind = (kind: RouterKindName): RouterKind<RouterKindName> => STORES[kind];
+
+/** What routers.ts takes of a report. @param unknown called for each of a kind that has no store */
+export function routersIn(advertisements: readonly LearnedAdvertisement[], unknown: () => void): RouterAdvertisement[] {
+  const found: RouterAdvertisement[] = [];
+  for (const learned of advertisements) {
+    if (isSender(learned)) continue;
+    if (isRouterKind(learned.kind)) found.push(learned);
+    else unknown();
+  }
+  return found;
+}
