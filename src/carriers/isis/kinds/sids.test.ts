@@ -1,5 +1,5 @@
 // SIDs and router addresses: what is declared, what an LSP says, what is learned from it, and what crosses levels.
-import { byKind, type Declared } from '../../../model/advertisement.fixture.ts';
+import { type Declared, byKind, origination } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, it } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import { prefix } from '../../../model/prefix.ts';
@@ -12,16 +12,7 @@ import { PROXY_LSP } from '../../../packet/isis/vectors.fixture.ts';
 import { readLsp } from '../lsdb/content.ts';
 import { C, adjacency, lsp, reachedOnce } from '../hostile.fixture.ts';
 import { Router } from '../router.fixture.ts';
-import {
-  END_CON,
-  Agent,
-  Simulation,
-  endCon,
-  originate,
-  origination,
-  proxied,
-  testConfig,
-} from '../simulation.fixture.ts';
+import { END_CON, Agent, Simulation, endCon, originate, proxied, testConfig } from '../simulation.fixture.ts';
 
 const SID = '2001:db8:c::1';
 const LOCATOR = '2001:db8:c::/48';
