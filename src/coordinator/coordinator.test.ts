@@ -73,14 +73,16 @@ function world(sections = WATCHED, intent: Intent = intentOf(sections)) {
       carrier: 'isis',
       source: 'r2.00-00',
       originator: 'r2',
-      prefixes: prefixes.map((text) => ({
+      advertisements: prefixes.map((text) => ({
+        kind: 'sender-prefix',
         prefix: prefix(text),
         pnc: true,
         proxy: address('2001:db8::9'),
         metric: 1,
       })),
     });
-  const sids = (origination: Origination): string[] => origination.sids.map(({ sid }) => formatAddress(sid));
+  const sids = (origination: Origination): string[] =>
+    origination.flatMap((one) => (one.kind === 'sid' ? [formatAddress(one.sid)] : []));
   return { coordinator, intent, clock, table, applied, originations, warned, kernel, walks, pass, report, sids };
 }
 
