@@ -119,13 +119,12 @@ describe('what is advertised', () => {
   });
 
   test('of two proxies for one prefix the lower address is advertised (decision D7)', () => {
-    const twice = {
-      ...SENDERS,
+    const twice = origination({
       proxies: ['2001:db8::9', '2001:db8::1', '2001:db8::5'].map((proxy) => ({
         prefix: prefix('2001:db8:a::/48'),
         proxy: address(proxy),
       })),
-    };
+    });
     const agent = declared(twice);
     expect(advertised(agent)).toEqual(['2001:db8:a::/48 via 2001:db8::1 proxy 2001:db8::1']);
     expect(agent.count('originate.duplicate-prefix')).toBe(2);
