@@ -3,7 +3,8 @@
 // relocated at load time (CO-RE) so that an object runs on any kernel whose BTF has them. Deliberately no vmlinux.h:
 // what is not named here is not used. Nor <linux/bpf.h>: that of Debian 12 is of Linux 6.1 and lacks what newer kernels
 // know and cnpd asks for (BPF_F_ADJ_ROOM_DECAP_L3_IPV4 of 6.3), and without the headers of one architecture, clang
-// finds none of it for the target bpf. test/bpf/kernel-numbers.test.ts compares what is here with the kernel's own BTF.
+// finds none of it for the target bpf. test/bpf/objects/kernel-numbers.test.ts compares what is here with the kernel's
+// own BTF.
 #ifndef CNPD_KERNEL_H
 #define CNPD_KERNEL_H
 

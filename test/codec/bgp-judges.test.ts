@@ -18,8 +18,8 @@ import { privateCharacteristic } from '../../src/packet/bgp/characteristics.ts';
 import { CODES, NHC_V4, NHC_V4_ATTRIBUTE, NHC_V6 } from '../../src/packet/bgp/vectors.fixture.ts';
 import { fromHex, toHex } from '../../src/packet/hex.ts';
 import { encodeIpv4 } from '../../src/packet/ip/ipv4.ts';
-import { scapy } from './scapy.ts';
-import { dissect } from './tshark.ts';
+import { scapy } from '../support/scapy.ts';
+import { dissect } from '../support/tshark.ts';
 
 const TRANSITIVE = 0x40;
 const OPTIONAL = 0x80;

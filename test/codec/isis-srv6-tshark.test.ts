@@ -8,7 +8,7 @@ import { foreignLsp } from '../../src/packet/isis/foreign.fixture.ts';
 import { ALL_ISS, encodeFrame } from '../../src/packet/isis/frame.ts';
 import { parseLspId } from '../../src/packet/isis/lsp-id.ts';
 import type { IsisTlv, Locator, PrefixSubTlv } from '../../src/packet/isis/types.ts';
-import { dissect } from './tshark.ts';
+import { dissect } from '../support/tshark.ts';
 
 const END_CON = 0x8002;
 const MAC = fromHex('020000000001');

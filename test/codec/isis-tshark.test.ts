@@ -12,7 +12,7 @@ import { FIRST_LSP_ID, LAST_LSP_ID, parseLspId, parseSystemId } from '../../src/
 import { encodePdu } from '../../src/packet/isis/pdu.ts';
 import { packPrefixes } from '../../src/packet/isis/tlv/ip-reachability.ts';
 import type { IsisTlv, Lsp, PrefixReachability } from '../../src/packet/isis/types.ts';
-import { dissect } from './tshark.ts';
+import { dissect } from '../support/tshark.ts';
 
 const SYSTEM = parseSystemId('0000.0000.c001')!;
 const NEIGHBOR = parseSystemId('0000.0000.0001')!;

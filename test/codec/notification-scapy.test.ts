@@ -19,7 +19,7 @@ import {
   encodeStampReply,
   encodeStampTest,
 } from '../../src/packet/stamp/stamp.ts';
-import { scapy } from './scapy.ts';
+import { scapy } from '../support/scapy.ts';
 
 const anAddress = (family: 4 | 6): fc.Arbitrary<IpAddress> =>
   fc.bigInt(1n, family === 4 ? 2n ** 32n - 1n : 2n ** 128n - 1n).map((value) => ({ family, value }));

@@ -22,7 +22,7 @@ import { encapsulate } from '../../src/packet/srv6/encapsulation.ts';
 import { wrapForEndCon } from '../../src/packet/srv6/end-con.ts';
 import { encodeSrh } from '../../src/packet/srv6/srh.ts';
 import { UNSYNCHRONIZED, encodeStampReply, encodeStampTest } from '../../src/packet/stamp/stamp.ts';
-import { dissect } from './tshark.ts';
+import { dissect } from '../support/tshark.ts';
 
 const NODE = address('2001:db8:ffff::2');
 const H1 = address('2001:db8:a::1');

@@ -14,7 +14,7 @@ import {
   E_INTRA_AREA_PREFIX_LSA,
   SRV6_LOCATOR_LSA,
 } from '../../src/packet/ospf/vectors.fixture.ts';
-import { scapy } from './scapy.ts';
+import { scapy } from '../support/scapy.ts';
 
 const VERSIONS = [2, 3] as const;
 

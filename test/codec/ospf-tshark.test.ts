@@ -16,7 +16,7 @@ import { INITIAL_SEQUENCE, OPTION_V2, OPTION_V3, type Version } from '../../src/
 import { encodePacket } from '../../src/packet/ospf/packet.ts';
 import { extendedFlags } from '../../src/packet/ospf/prefix-sub-tlvs.ts';
 import type { DatabaseDescription, Hello, Lsa, LsaKey, OspfPacket } from '../../src/packet/ospf/types.ts';
-import { dissect, print } from './tshark.ts';
+import { dissect, print } from '../support/tshark.ts';
 
 const ADDRESSES = {
   2: { source: address('10.0.0.1'), destination: address('224.0.0.5') },

@@ -8,7 +8,7 @@ import { innermostTuple } from '../../src/packet/ip/five-tuple.ts';
 import { buildNoticePacket } from '../../src/packet/notice/pnc.ts';
 import { CM_QKEY, CM_QPN, type CmMessage, encodeCmMad } from '../../src/packet/roce/cm.ts';
 import { buildRocePacket } from '../../src/packet/roce/packet.ts';
-import { dissect } from './tshark.ts';
+import { dissect } from '../support/tshark.ts';
 
 const ENDS6 = { source: address('2001:db8:a::1'), destination: address('2001:db8:b::1') };
 const ENDS4 = { source: address('10.1.0.1'), destination: address('10.2.0.1') };

@@ -12,7 +12,7 @@ import { decodePdu } from '../../src/packet/isis/pdu.ts';
 import { buildCnp, isCnp } from '../../src/packet/roce/cnp.ts';
 import { OPCODES } from '../../src/packet/roce/opcodes.ts';
 import { buildRocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
-import { scapy } from './scapy.ts';
+import { scapy } from '../support/scapy.ts';
 
 const anAddress = (family: 4 | 6): fc.Arbitrary<IpAddress> =>
   fc.bigInt(0n, family === 4 ? 2n ** 32n - 1n : 2n ** 128n - 1n).map((value) => ({ family, value }));

@@ -1,6 +1,6 @@
 // The border of the domain and forged notifications of every format: dropped on the way in and on the way out, also
 // inside a tunnel; passed where an allow-list names them; standard CNPs and everything else pass. Notices to proxies,
-// and header chains meant to hide one, are in hostile.test.ts and test/bpf/guard*.test.ts.
+// and header chains meant to hide one, are in hostile.test.ts and test/bpf/guard/.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { buildLongHaulIcmpv6 } from '../../src/packet/icmpv6/long-haul-cnp.ts';

@@ -10,7 +10,7 @@ import { buildCnp } from '../../src/packet/roce/cnp.ts';
 import { OPCODE } from '../../src/packet/roce/opcodes.ts';
 import { buildRocePacket } from '../../src/packet/roce/packet.ts';
 import { decapsulate, encapsulate } from '../../src/packet/srv6/encapsulation.ts';
-import { NF_HOOK, acceptAt } from '../bpf/firewall.ts';
+import { NF_HOOK, acceptAt } from '../bpf/support/firewall.ts';
 import { ownObjects, shownObjects } from './support/bpf-objects.ts';
 import { eventually } from './support/frr.ts';
 import { type Told, notification } from './support/notifications.ts';

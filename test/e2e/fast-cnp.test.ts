@@ -6,7 +6,7 @@ import { findFastCnpOption } from '../../src/packet/ip/fast-cnp-option.ts';
 import { walkHeaders } from '../../src/packet/ip/walk.ts';
 import { PROBLEM, buildParameterProblem } from '../../src/packet/icmpv6/parameter-problem.ts';
 import { buildFastCnp } from '../../src/packet/roce/fast-cnp.ts';
-import { dissect } from '../codec/tshark.ts';
+import { dissect } from '../support/tshark.ts';
 import { CongestedLine, congestedNode } from './support/congested.ts';
 import { eventually } from './support/frr.ts';
 import { H1, H2, LOOPBACK } from './support/line.ts';

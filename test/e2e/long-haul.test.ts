@@ -7,7 +7,7 @@ import type { LongHaulAction } from '../../src/model/notification.ts';
 import { walkHeaders } from '../../src/packet/ip/walk.ts';
 import { METRIC, UNDISCLOSED } from '../../src/packet/long-haul/body.ts';
 import { burstOf } from '../../src/plan/token-bucket.ts';
-import { dissect } from '../codec/tshark.ts';
+import { dissect } from '../support/tshark.ts';
 import { CongestedLine, congestedNode } from './support/congested.ts';
 import { eventually } from './support/frr.ts';
 import { H1, LOOPBACK } from './support/line.ts';

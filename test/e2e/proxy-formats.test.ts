@@ -11,7 +11,7 @@ import { type LongHaulCnp, UNDISCLOSED } from '../../src/packet/long-haul/body.t
 import { decodeNotice } from '../../src/packet/notice/pnc.ts';
 import { buildFastCnp } from '../../src/packet/roce/fast-cnp.ts';
 import { buildLongHaulRoce, isLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
-import { dissect } from '../codec/tshark.ts';
+import { dissect } from '../support/tshark.ts';
 import { eventually } from './support/frr.ts';
 import { H1, H2, LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, routed, watching } from './support/line.ts';
 import { Network, type Router } from './support/network.ts';

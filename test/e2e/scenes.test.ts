@@ -17,7 +17,7 @@ import { proxy } from '../../src/demo/scenes/proxy.ts';
 import { srv6Wan } from '../../src/demo/scenes/srv6-wan.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { type Lab, labUp } from '../../src/lab/lab.ts';
-import { dissect } from '../codec/tshark.ts';
+import { dissect } from '../support/tshark.ts';
 import { eventually } from './support/frr.ts';
 import { ownLabName } from './support/network.ts';
 

@@ -9,8 +9,8 @@ import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { attachTcx, detachPinnedLink, pinnedLinkTarget } from '../../src/kernel/bpf/tcx.ts';
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { Netns } from '../../src/kernel/netns.ts';
-import { compileFixture } from './fixture.ts';
-import { inNetns, ip } from './support.ts';
+import { compileCounterProgram } from './support/counter-program.ts';
+import { inNetns, ip } from '../support/netns.ts';
 
 let directory: string;
 let pins: string;
@@ -22,7 +22,7 @@ beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 't-kernel-attachment-'));
   pins = join(directory, 'bpffs');
   mountBpffs(pins);
-  object = openBpfObject(compileFixture(directory, 'good'));
+  object = openBpfObject(compileCounterProgram(directory, 'good'));
 });
 afterAll(() => {
   object.close();

@@ -14,8 +14,8 @@ import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
-import { compileFixture } from './fixture.ts';
-import { attachedPrograms, inNetns, ip, until } from './support.ts';
+import { compileCounterProgram } from './support/counter-program.ts';
+import { attachedPrograms, inNetns, ip, until } from '../support/netns.ts';
 
 let directory: string;
 let pins: string;
@@ -35,7 +35,7 @@ beforeAll(() => {
   directory = mkdtempSync(join(tmpdir(), 't-kernel-bpf-'));
   pins = join(directory, 'bpffs');
   mountBpffs(pins);
-  good = compileFixture(directory, 'good');
+  good = compileCounterProgram(directory, 'good');
 });
 
 afterAll(() => {
@@ -69,7 +69,7 @@ describe('BPF objects', () => {
   });
 
   it('a program that the verifier refuses is an error with the tail of the verifier log', () => {
-    const broken = compileFixture(directory, 'broken', ['BROKEN']);
+    const broken = compileCounterProgram(directory, 'broken', ['BROKEN']);
     const before = descriptors();
     const error = (() => {
       try {
@@ -128,7 +128,7 @@ describe('pinned maps', () => {
     old.map('flows').update(u64(1n), u64(42n));
     old.map('counters').update(u32(0), u64(7n));
     const before = pinned();
-    const wider = openBpfObject(compileFixture(directory, 'wider', ['VALUE_WORDS=4']), { pinDir: pins });
+    const wider = openBpfObject(compileCounterProgram(directory, 'wider', ['VALUE_WORDS=4']), { pinDir: pins });
     expect(wider.replacedMaps).toEqual([{ map: 'counters', differences: ['value size 8 instead of 32'] }]);
     expect(wider.reusedMaps).not.toContain('counters');
     expect(wider.map('counters').sumCounters(u32(0))).toEqual([0n, 0n, 0n, 0n]);
@@ -153,7 +153,7 @@ describe('pinned maps', () => {
     const old = openBpfObject(good, { pinDir: pins });
     old.map('flows').update(u64(1n), u64(42n));
     const before = pinned();
-    const broken = compileFixture(directory, 'broken', ['BROKEN']);
+    const broken = compileCounterProgram(directory, 'broken', ['BROKEN']);
     expect(() => openBpfObject(broken, { pinDir: pins, maxEntries: { flows: 7 } })).toThrow(BpfLoadError);
     old.close();
     expect(pinned()).toEqual(before);

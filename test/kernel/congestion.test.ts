@@ -27,8 +27,8 @@ import { buildFastCnp } from '../../src/packet/roce/fast-cnp.ts';
 import { readLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { decapsulate } from '../../src/packet/srv6/encapsulation.ts';
-import { dissect } from '../codec/tshark.ts';
-import { inNetns, ip, until } from './support.ts';
+import { dissect } from '../support/tshark.ts';
+import { inNetns, ip, until } from '../support/netns.ts';
 
 const LIMIT_MS = 40_000;
 const HOST = address('2001:db8:1::1');

@@ -5,7 +5,7 @@ import { type Datagram, openIcmpv6Socket, openUdpSocket } from '../../src/kernel
 import { realtimeNs } from '../../src/kernel/ffi/libc.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { Poller } from '../../src/kernel/poller.ts';
-import { inNetns, ip, until } from './support.ts';
+import { inNetns, ip, until } from '../support/netns.ts';
 
 const LIMIT_MS = 30_000;
 let errors: unknown[];

@@ -8,7 +8,7 @@ import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { address } from '../../src/model/address.ts';
 import type { QdiscFact } from '../../src/plan/facts.ts';
-import { inNetns, ip } from './support.ts';
+import { inNetns, ip } from '../support/netns.ts';
 
 let poller: Poller;
 let netns: Netns;

@@ -16,7 +16,7 @@ import { decodeTrace } from '../../src/packet/ip/ioam.ts';
 import { encodeOptionHeader } from '../../src/packet/ip/options.ts';
 import { ipv6, udp } from '../../src/packet/ip/packets.fixture.ts';
 import { buildFastCnp } from '../../src/packet/roce/fast-cnp.ts';
-import { inNetns, ip, until } from './support.ts';
+import { inNetns, ip, until } from '../support/netns.ts';
 
 const NODE = address('2001:db8:1::1');
 const HOST = address('2001:db8:1::2');

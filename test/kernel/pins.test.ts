@@ -13,7 +13,7 @@ import { ManualWork } from '../../src/model/work.fixture.ts';
 import { type Log, silentLog } from '../../src/model/log.ts';
 import { type DesiredState, NO_SENDER_PROXIES } from '../../src/plan/desired.ts';
 import { Dataplane } from '../../src/reconcile/dataplane.ts';
-import { ip } from './support.ts';
+import { ip } from '../support/netns.ts';
 
 const FULL_PASS_MS = 60_000;
 

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { Netns } from '../../src/kernel/netns.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { type KernelFeature, probeKernel } from '../../src/kernel/probe.ts';
-import { bundled } from './bundle.ts';
-import { inNetns } from './support.ts';
+import { bundled } from './support/bundle.ts';
+import { inNetns } from '../support/netns.ts';
 
 async function features(): Promise<Map<string, KernelFeature>> {
   const poller = Poller.open({

@@ -15,8 +15,8 @@ import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
 import { openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { openTap } from '../../src/kernel/tap.ts';
-import { compileFixture } from './fixture.ts';
-import { until } from './support.ts';
+import { compileCounterProgram } from './support/counter-program.ts';
+import { until } from '../support/netns.ts';
 
 const names = (kind: string): string[] =>
   (JSON.parse(spawnSync('bpftool', ['-j', kind], { encoding: 'utf8' }).stdout) as { name?: string }[]).map(
@@ -54,7 +54,7 @@ it('a whole life of every adapter leaves no program, map, link, pin, mount, inte
   await route.createVeth({ name: 't-k-a', peer: { name: 't-k-b' } });
   const tap = openTap({ name: 't-k-tap', netns }, modules);
   const socket = openPacketSocket({ interface: 't-k-a', netns }, modules);
-  const object = openBpfObject(compileFixture(directory, 'residue'), { pinDir: pins });
+  const object = openBpfObject(compileCounterProgram(directory, 'residue'), { pinDir: pins });
   const ring = openRingBuffer(object.map('events'), modules);
   const ifindex = netns.run(() => interfaceIndex('t-k-a'));
   attachTcx({

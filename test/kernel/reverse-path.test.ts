@@ -19,7 +19,7 @@ import { prefix } from '../../src/model/prefix.ts';
 import { planLearning } from '../../src/plan/port-roles.ts';
 import { encodeProbe } from '../../src/stamp/messages.ts';
 import { startStamp } from '../../src/stamp/stamp.edge.ts';
-import { inNetns, ip, until } from './support.ts';
+import { inNetns, ip, until } from '../support/netns.ts';
 
 const LIMIT_MS = 30_000;
 /** The router's loopbacks, and those of the router far away, for which the spoofer passes itself off. */

@@ -9,8 +9,8 @@ import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { type RingBufferReader, openRingBuffer } from '../../src/kernel/bpf/ring-buffer.ts';
 import { pinObject } from '../../src/kernel/bpf/syscall.ts';
 import { Poller } from '../../src/kernel/poller.ts';
-import { compileFixture } from './fixture.ts';
-import { until } from './support.ts';
+import { compileCounterProgram } from './support/counter-program.ts';
+import { until } from '../support/netns.ts';
 
 let directory: string;
 let object: BpfObject;
@@ -31,7 +31,7 @@ afterAll(() => {
 beforeEach(() => {
   errors = [];
   poller = Poller.open({ onError: (error) => errors.push(error) });
-  object = openBpfObject(compileFixture(directory, 'ring'));
+  object = openBpfObject(compileCounterProgram(directory, 'ring'));
 });
 
 afterEach(() => {

@@ -10,7 +10,7 @@ import { type KernelChange, openMonitor } from '../../src/kernel/netlink/monitor
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
 import { openRawSocket } from '../../src/kernel/raw-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
-import { inNetns, ip, until } from './support.ts';
+import { inNetns, ip, until } from '../support/netns.ts';
 
 let poller: Poller;
 let a: Netns;

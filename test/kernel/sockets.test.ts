@@ -9,8 +9,8 @@ import { type PacketSocketModules, openPacketSocket } from '../../src/kernel/pac
 import { Poller } from '../../src/kernel/poller.ts';
 import { openRawSocket } from '../../src/kernel/raw-socket.ts';
 import { openTap } from '../../src/kernel/tap.ts';
-import { bundled } from './bundle.ts';
-import { inNetns, ip, until, untilCarried } from './support.ts';
+import { bundled } from './support/bundle.ts';
+import { inNetns, ip, until, untilCarried } from '../support/netns.ts';
 
 const interfaces = (): string[] =>
   readFileSync('/proc/thread-self/net/dev', 'utf8')

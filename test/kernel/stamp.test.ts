@@ -15,8 +15,8 @@ import { silentLog } from '../../src/model/log.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { encodeProbe } from '../../src/stamp/messages.ts';
 import { type Stamp, type StampOptions, startStamp } from '../../src/stamp/stamp.edge.ts';
-import { dissect } from '../codec/tshark.ts';
-import { inNetns, ip, until } from './support.ts';
+import { dissect } from '../support/tshark.ts';
+import { inNetns, ip, until } from '../support/netns.ts';
 
 const LIMIT_MS = 40_000;
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);

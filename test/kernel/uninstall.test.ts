@@ -13,8 +13,8 @@ import { attachTcx } from '../../src/kernel/bpf/tcx.ts';
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { lockNetns } from '../../src/kernel/netns-lock.ts';
 import { Netns } from '../../src/kernel/netns.ts';
-import { compileFixture } from './fixture.ts';
-import { inNetns, until } from './support.ts';
+import { compileCounterProgram } from './support/counter-program.ts';
+import { inNetns, until } from '../support/netns.ts';
 
 /** Other tests load the same fixture at the same time. The maps get names that cnpd pins. */
 const RENAMED = [
@@ -38,7 +38,7 @@ beforeEach(() => {
   inNetns(ns, 'ip', 'link', 'add', 't-u-a', 'type', 'veth', 'peer', 'name', 't-u-b');
   mountBpffs(bpf);
   mkdirSync(links);
-  const object = openBpfObject(compileFixture(scratch, 'uninstall', RENAMED), { pinDir: bpf });
+  const object = openBpfObject(compileCounterProgram(scratch, 'uninstall', RENAMED), { pinDir: bpf });
   const ifindex = ns.run(() => interfaceIndex('t-u-a'));
   for (const name of ['gone_first', 'gone_second'])
     attachTcx({
@@ -122,7 +122,7 @@ describe('uninstall', () => {
   });
 
   it('something that is no link in the place of links stays, and the links behind it go', async () => {
-    const object = openBpfObject(compileFixture(scratch, 'other', RENAMED), { pinDir: bpf });
+    const object = openBpfObject(compileCounterProgram(scratch, 'other', RENAMED), { pinDir: bpf });
     pinObject(object.map('sender_proxies').fd, join(links, 'a_map'));
     object.close();
     mkdirSync(join(links, 'a_folder'));

@@ -13,15 +13,15 @@ export interface BpfMutant {
   readonly fails: readonly (readonly [file: string, name: string])[];
 }
 
-const TRIGGERS = 'test/bpf/triggers.test.ts';
-const SEVERITY = 'test/bpf/severity.test.ts';
-const LIMITS = 'test/bpf/limits.test.ts';
-const CHECKSUM = 'test/bpf/checksum-zero.test.ts';
-const FORMATS = 'test/bpf/proxy-formats.test.ts';
-const RESUME = 'test/bpf/resume.test.ts';
-const TUNNELS = 'test/bpf/tunnels.test.ts';
-const SEPARATE = 'test/bpf/tenants.test.ts';
-const DATAGRAMS = 'test/bpf/datagrams.test.ts';
+const TRIGGERS = 'test/bpf/detector/triggers.test.ts';
+const SEVERITY = 'test/bpf/detector/severity.test.ts';
+const LIMITS = 'test/bpf/detector/limits.test.ts';
+const CHECKSUM = 'test/bpf/builder/checksum-zero.test.ts';
+const FORMATS = 'test/bpf/proxy/formats.test.ts';
+const RESUME = 'test/bpf/detector/resume.test.ts';
+const TUNNELS = 'test/bpf/wire/tunnels.test.ts';
+const SEPARATE = 'test/bpf/proxy/tenants.test.ts';
+const DATAGRAMS = 'test/bpf/wire/datagrams.test.ts';
 
 const MONITOR: readonly BpfMutant[] = [
   {

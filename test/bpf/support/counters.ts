@@ -1,0 +1,15 @@
+// The counters of a program, by their names.
+import type { BpfObject } from '../../../src/kernel/bpf/object.ts';
+import { COUNTERS_MAP, decodeCounters } from '../../../src/kernel/dataplane/counters.ts';
+
+/** @throws Error when the program has no such counter: it would never move */
+export function countOf(object: BpfObject, name: string): number {
+  const found = decodeCounters(object.map(COUNTERS_MAP).entries()).get(name);
+  if (found === undefined) throw new Error(`no counter ${name}`);
+  return Number(found);
+}
+
+export function clearCounters(object: BpfObject): void {
+  const map = object.map(COUNTERS_MAP);
+  for (const [key] of [...map.entries()]) map.update(key, new Uint8Array(8));
+}

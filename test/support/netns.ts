@@ -1,0 +1,53 @@
+// A namespace as the tests use it: commands in it, links that carry, programs at its ports; and waiting for a state
+// instead of a time.
+import { spawnSync } from 'node:child_process';
+import { BPF_CMD, attributes, bpf } from '../../src/kernel/bpf/syscall.ts';
+import { PinnedBuffer } from '../../src/kernel/ffi.ts';
+import type { Netns } from '../../src/kernel/netns.ts';
+
+/** Runs a command in a namespace and returns what it printed. @throws Error with its standard error when it fails */
+export function inNetns(netns: Netns, command: string, ...args: string[]): string {
+  const result = netns.run(() => spawnSync(command, args, { encoding: 'utf8' }));
+  if (result.error) throw result.error;
+  if (result.status !== 0) throw new Error(`${command} ${args.join(' ')}: ${result.stderr}`);
+  return result.stdout;
+}
+
+export const ip = (netns: Netns, line: string): string => inNetns(netns, 'ip', ...line.split(' '));
+
+/**
+ * Waits until these veths carry packets: the kernel finds the carrier a while after both ends were set up, on a busy
+ * machine up to seconds, and drops what is sent before. @throws Error after 30 s
+ */
+export function untilCarried(netns: Netns, ...links: readonly string[]): void {
+  const end = performance.now() + 30_000;
+  const isUp = (link: string): boolean => ip(netns, `-o link show dev ${link}`).includes(' state UP ');
+  while (!links.every(isUp)) {
+    if (performance.now() > end) throw new Error(`after 30 s not up: ${links.join(', ')}`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+  }
+}
+
+/** Waits until `condition` holds. @throws Error naming what was waited for after `limitMs` */
+export async function until(what: string, condition: () => boolean, limitMs = 10_000): Promise<void> {
+  const end = performance.now() + limitMs;
+  while (!condition()) {
+    if (performance.now() > end) throw new Error(`after ${limitMs} ms still not: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+/**
+ * Program numbers on a TCX hook in the order in which they run, by BPF_PROG_QUERY: the bpftool of Debian 12 does not
+ * list TCX.
+ */
+export function attachedPrograms(ns: Netns, ifindex: number, direction: 'ingress' | 'egress'): number[] {
+  const ids = new PinnedBuffer(64);
+  const query = attributes(64);
+  query.view.setUint32(0, ifindex, true);
+  query.view.setUint32(4, { ingress: 46, egress: 47 }[direction], true);
+  query.view.setBigUint64(16, ids.address, true);
+  query.view.setUint32(24, 16, true);
+  ns.run(() => bpf('query', BPF_CMD.PROG_QUERY, query));
+  return Array.from({ length: query.view.getUint32(24, true) }, (_, i) => ids.view.getUint32(4 * i, true));
+}
