@@ -6,7 +6,7 @@ const row = (name: string, meaning: string): CounterRow => ({ name, meaning });
 
 /** Names without `bgp.`. */
 export const BGP_COUNTERS: readonly CounterRow[] = [
-  row('session.connected', 'times that gobgpd was found and understood'),
+  row('session.connected', 'connections to gobgpd established'),
   row('session.lost', 'connections to gobgpd that were lost'),
   row(
     'nhc.<code>',
@@ -35,11 +35,11 @@ export const BGP_COUNTERS: readonly CounterRow[] = [
     'learn.private-misplaced',
     'private characteristics on another path than the host route of its own next hop: not used',
   ),
-  row('learn.dropped', 'paths dropped because gobgpd did not tell of them again within the hold time'),
-  row('own.added', 'paths of ours put into gobgpd'),
-  row('own.withdrawn', 'paths of ours taken out of gobgpd, those of an earlier run included'),
-  row('own.put-back', 'paths of ours that were missing in gobgpd and are put in again'),
-  row('own.overwritten', 'paths of ours that somebody else at the same gobgpd has replaced, and that are put in again'),
+  row('learn.dropped', 'paths dropped because gobgpd did not report them again within the hold time'),
+  row('own.added', 'own paths added to gobgpd'),
+  row('own.withdrawn', 'own paths removed from gobgpd, those of an earlier run included'),
+  row('own.put-back', 'own paths that were missing in gobgpd and were added again'),
+  row('own.overwritten', 'own paths that another client of gobgpd replaced, and that were added again'),
   row(
     'own.dropped',
     'times that gobgpd did not have a path of ours some time after it had taken it without an error: ' +
@@ -51,7 +51,7 @@ export const BGP_COUNTERS: readonly CounterRow[] = [
     'times that paths of ours were changed back only after a pause, ' +
       'because somebody else at the same gobgpd changes them again and again',
   ),
-  row('own.refused', 'times that gobgpd did not take changes of our paths'),
+  row('own.refused', 'times that gobgpd refused changes of own paths'),
   row('originate.duplicate-prefix', 'prefixes declared with two proxies: the lower address is advertised'),
   row(
     'originate.no-next-hop',
@@ -59,9 +59,9 @@ export const BGP_COUNTERS: readonly CounterRow[] = [
   ),
   row('originate.unusable-proxy', 'declared prefixes whose proxy has an address that cannot be one'),
   row('originate.unusable-sid', 'declared SIDs outside their locator: not advertised'),
-  row('originate.no-room', 'SIDs beyond those that a path has room for'),
+  row('originate.no-room', 'SIDs beyond those that a path can hold'),
   row(
     'originate.router-address-left-out',
-    "addresses of the STAMP reflector that are no next hop of BGP's: not advertised",
+    'addresses of the STAMP reflector that are not a BGP next hop: not advertised',
   ),
 ];
