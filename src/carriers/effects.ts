@@ -1,6 +1,8 @@
 // What every machine of a carrier asks for beside its packets and reports: counters, lines in the log, and randomness
 // that a recorded run repeats.
 
+import type { Count, Log } from '../model/log.ts';
+
 /** As long as this a reason that keeps coming back is counted without another line in the log. */
 const WARN_INTERVAL_MS = 60_000;
 
@@ -40,6 +42,16 @@ export function warnLimited(s: Sink, name: string, fields: object, message: stri
   if (last !== undefined && s.now - last < WARN_INTERVAL_MS) return;
   s.warned.set(name, s.now);
   log(s, 'warn', { counter: `${s.counterPrefix}.${name}`, ...fields }, message);
+}
+
+/** Carries a note out. @param fields in every line of the log */
+export function takeNote(
+  note: Note,
+  { count: add, log: lines }: { readonly count: Count; readonly log: Log },
+  fields: object,
+): void {
+  if (note.type === 'count') add(note.name, note.by);
+  else lines[note.level]({ ...fields, ...note.fields }, note.message);
 }
 
 /** Uniform in [0, 1): a 32-bit linear congruential generator is enough to spread timers. */

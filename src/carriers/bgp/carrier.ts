@@ -4,13 +4,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IpAddress } from '../../model/address.ts';
 import type { Origination } from '../../model/advertisement.ts';
-import type { Clock } from '../../model/clock.ts';
-import type { CodePointValues } from '../../model/code-points.ts';
-import type { Count, Log } from '../../model/log.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import type { BgpPathState, BgpPeerState, BgpSession } from '../../model/carrier-state.ts';
 import type { GobgpFault } from '../../model/gobgp-fault.ts';
-import type { Carrier, CarrierSink } from '../carrier.ts';
+import type { Carrier } from '../carrier.ts';
+import { takeNote } from '../effects.ts';
+import { type CarrierModules, momentOf } from '../modules.ts';
 import { Wake } from '../wake.ts';
 import { SLICE } from './constants.ts';
 import type { Content, ContentConfig, ContentEffect, ContentEvent } from './state.ts';
@@ -21,7 +20,7 @@ import { faultOf } from './gobgp/fault.ts';
 import type { GobgpClient, GobgpListener, GobgpOptions, Learn } from './gobgp/gobgp.ts';
 import { disputed } from './own/dispute.ts';
 import type { OwnChanges } from './own/state.ts';
-import { type Moment, pathStates, sessionState } from './show.ts';
+import { pathStates, sessionState } from './show.ts';
 import { contentWake } from './tasks.ts';
 
 /** The `bgp` section of the intent (same shape as BgpIntent). */
@@ -40,18 +39,9 @@ export interface BgpCarrierOptions {
   readonly holdUnreachableMs: number;
 }
 
-export interface BgpCarrierModules {
-  readonly sink: CarrierSink;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly count: Count;
-  readonly codePoints: CodePointValues;
+export interface BgpCarrierModules extends CarrierModules {
   /** The real one when absent. */
   readonly createClient?: (listener: GobgpListener) => GobgpClient;
-  /** Milliseconds since 1970, for time stamps. */
-  readonly wallClock?: () => number;
-  /** 0 ≤ x < 1. */
-  readonly random?: () => number;
 }
 
 export interface BgpCarrier extends Carrier {
@@ -164,7 +154,7 @@ class GobgpSideCarrier implements BgpCarrier {
   }
 
   session(): BgpSession {
-    return sessionState(this.content, this.options.gobgp.target, this.moment(), {
+    return sessionState(this.content, this.options.gobgp.target, momentOf(this.modules), {
       policy: this.client.policy(),
       silentMs: this.client.silentMs(),
     });
@@ -177,7 +167,7 @@ class GobgpSideCarrier implements BgpCarrier {
   async paths(): Promise<BgpPathState[]> {
     const all: BgpPathState[] = [];
     let steps = 0;
-    for (const rows of pathStates(this.content, this.moment())) {
+    for (const rows of pathStates(this.content, momentOf(this.modules))) {
       all.push(...rows);
       if (++steps % SLICE === 0) await nextTurn();
     }
@@ -202,10 +192,6 @@ class GobgpSideCarrier implements BgpCarrier {
     return true;
   }
 
-  private moment(): Moment {
-    return { now: this.modules.clock.now(), wall: (this.modules.wallClock ?? Date.now)() };
-  }
-
   private dispatch(event: ContentEvent): void {
     const now = this.modules.clock.now();
     for (const effect of handleContent(this.content, event, now)) this.carryOut(effect);
@@ -213,14 +199,13 @@ class GobgpSideCarrier implements BgpCarrier {
   }
 
   private carryOut(effect: ContentEffect): void {
-    const { sink, count, log } = this.modules;
+    const { sink } = this.modules;
     if (effect.type === 'learned') sink.learned(effect.report);
     else if (effect.type === 'reachability') sink.reachability({ carrier: this.name, reachable: effect.reachable });
     else if (effect.type === 'change') void this.change(effect.changes);
     else if (effect.type === 'look') void this.look(effect.prefixes);
     else if (effect.type === 'stopped') this.onStopped(effect.clean);
-    else if (effect.type === 'count') count(effect.name, effect.by);
-    else log[effect.level]({ carrier: this.name, ...effect.fields }, effect.message);
+    else takeNote(effect, this.modules, { carrier: this.name });
   }
 
   private async change(changes: OwnChanges): Promise<void> {

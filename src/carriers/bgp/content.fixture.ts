@@ -11,13 +11,14 @@ import {
   privateCharacteristic,
 } from '../../packet/bgp/characteristics.ts';
 import type { Content, ContentConfig, ContentEffect, ContentEvent } from './state.ts';
+import type { Moment } from '../modules.ts';
 import { createContent, handleContent } from './content.ts';
 import { contentWake } from './tasks.ts';
 import { type GobgpAbout, type GobgpPath, type GobgpRoute, OWN_IDENTIFIER, type OwnPath } from './gobgp/gobgp.ts';
 import type { BgpPathState, BgpSessionState } from '../../model/carrier-state.ts';
 import type { GobgpFault } from '../../model/gobgp-fault.ts';
 import type { OwnChanges } from './own/state.ts';
-import { type Moment, pathStates, sessionState } from './show.ts';
+import { pathStates, sessionState } from './show.ts';
 
 export const END_CON = 0x8002;
 export const CODES: CharacteristicCodes = { pnc: 65500, private: 65501 };

@@ -3,20 +3,13 @@ import { formatAddress } from '../../model/address.ts';
 import type { BgpPathState, BgpSession, BgpSessionState } from '../../model/carrier-state.ts';
 import { readCharacteristics } from '../../packet/bgp/characteristics.ts';
 import { decodeNhc } from '../../packet/bgp/nhc.ts';
+import { type Moment, timestamp } from '../modules.ts';
 import type { Content } from './state.ts';
 import type { PolicyReport } from './gobgp/gobgp.ts';
 import { listOf, sourceOf } from './learning/learning.ts';
 import type { Own } from './own/state.ts';
 import { ownCounts } from './own/own.ts';
 import type { Reading } from './learning/reading.ts';
-
-/** When the content's clock shows `now`, it is `wall`, in milliseconds since 1970. */
-export interface Moment {
-  readonly now: number;
-  readonly wall: number;
-}
-
-const timeOf = (at: number, { now, wall }: Moment): string => new Date(wall - (now - at)).toISOString();
 
 /** What the client knows. */
 export interface Connection {
@@ -43,7 +36,7 @@ export function sessionState(c: Content, target: string, moment: Moment, { polic
     api: session.about?.api ?? null,
     as: session.about?.as ?? null,
     routerId: session.about?.routerId ?? null,
-    since: timeOf(session.since, moment),
+    since: timestamp(session.since, moment),
     ...own,
     ...(session.state === 'waiting' && { fault: session.fault }),
     ...(c.refusal !== undefined && { refusal: c.refusal.reason, refusalFault: c.refusal.code }),
@@ -129,7 +122,7 @@ function ownState(c: Content, { text: prefix, put, heard }: Own, moment: Moment)
     best,
     status: 'originated' as const,
     unknown: [],
-    since: timeOf(since, moment),
+    since: timestamp(since, moment),
   };
   const nextHop = formatAddress(says.nextHop);
   const { proxy, container } = characteristicsOf(c, says);
@@ -164,6 +157,6 @@ function learnedState(c: Content, prefix: string, reading: Reading, moment: Mome
     status,
     sids: sids.map(({ sid }) => formatAddress(sid)),
     unknown: [...unknown],
-    since: timeOf(since, moment),
+    since: timestamp(since, moment),
   };
 }

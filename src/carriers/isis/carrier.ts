@@ -2,15 +2,14 @@
 // effects are carried out, and it is woken when it wants to be; work that is left over waits for the next turn of the
 // event loop.
 import type { Origination } from '../../model/advertisement.ts';
-import type { Clock } from '../../model/clock.ts';
-import type { CodePointValues } from '../../model/code-points.ts';
-import type { Count, Log } from '../../model/log.ts';
 import type { IsisLspState, IsisNeighborState, IsisTrouble } from '../../model/carrier-state.ts';
 import type { Netns } from '../../kernel/netns.ts';
 import type { Poller } from '../../kernel/poller.ts';
 import type { Level } from '../../packet/isis/types.ts';
 import { formatSystemId } from '../../packet/isis/lsp-id.ts';
-import type { Carrier, CarrierSink } from '../carrier.ts';
+import type { Carrier } from '../carrier.ts';
+import { takeNote } from '../effects.ts';
+import { type CarrierModules, momentOf, seedOf, sinceEpoch } from '../modules.ts';
 import { Wake } from '../wake.ts';
 import { LSDB_BYTES, LSDB_LIMIT } from './constants.ts';
 import { IsisNetwork } from './network.ts';
@@ -38,21 +37,12 @@ export interface IsisCarrierOptions {
   readonly holdUnreachableMs: number;
 }
 
-export interface IsisCarrierModules {
+export interface IsisCarrierModules extends CarrierModules {
   readonly poller: Poller;
-  readonly sink: CarrierSink;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly count: Count;
-  readonly codePoints: CodePointValues;
   /** The router's namespace; that of the process when absent. */
   readonly netns?: Netns;
   /** TLV 137, so that `show isis database` names us. */
   readonly hostname?: string;
-  /** Milliseconds since 1970, for sequence numbers and time stamps. */
-  readonly wallClock?: () => number;
-  /** 0 ≤ x < 1. */
-  readonly random?: () => number;
 }
 
 export interface IsisCarrier extends Carrier {
@@ -73,8 +63,6 @@ export interface IsisCarrier extends Carrier {
 }
 
 const LEVELS = { '1': [1], '2': [2], '1-2': [1, 2] } as const;
-/** Sequence numbers count seconds from here: a later run starts higher, and 2³² is reached in 2156. */
-const SEQUENCE_EPOCH_MS = Date.UTC(2020, 0, 1);
 
 const key = (auth: { readonly key: string } | undefined): Uint8Array | undefined =>
   auth && new TextEncoder().encode(auth.key);
@@ -96,7 +84,6 @@ function tunable(o: IsisCarrierOptions): TunableConfig {
 }
 
 function speakerConfig(o: IsisCarrierOptions, m: IsisCarrierModules): SpeakerConfig {
-  const now = (m.wallClock ?? Date.now)();
   return {
     ...tunable(o),
     systemId: o.systemId,
@@ -108,8 +95,9 @@ function speakerConfig(o: IsisCarrierOptions, m: IsisCarrierModules): SpeakerCon
     circuitId: 1,
     pncFlagBit: m.codePoints['isis-pnc-flag-bit'],
     sidBehaviors: [m.codePoints['end-con-behavior']],
-    startSequence: Math.max(1, Math.floor((now - SEQUENCE_EPOCH_MS) / 1000)),
-    seed: Math.floor((m.random ?? Math.random)() * 2 ** 32),
+    // 2³² seconds are reached in 2156.
+    startSequence: Math.max(1, Math.floor(sinceEpoch(momentOf(m).wall) / 1000)),
+    seed: seedOf(m),
     lsdbLimit: LSDB_LIMIT,
     lsdbBytes: LSDB_BYTES,
   };
@@ -163,12 +151,7 @@ class FrrSideCarrier implements IsisCarrier {
   }
 
   neighbors(): IsisNeighborState[] {
-    return neighborState(
-      this.speaker,
-      this.options.interface,
-      this.modules.clock.now(),
-      (this.modules.wallClock ?? Date.now)(),
-    );
+    return neighborState(this.speaker, this.options.interface, momentOf(this.modules));
   }
 
   database(): IsisLspState[] {
@@ -180,7 +163,7 @@ class FrrSideCarrier implements IsisCarrier {
   }
 
   trouble(): IsisTrouble[] {
-    return troubleState(this.speaker, this.modules.clock.now(), (this.modules.wallClock ?? Date.now)());
+    return troubleState(this.speaker, momentOf(this.modules));
   }
 
   lsp(level: Level, lspId: string): Uint8Array | undefined {
@@ -219,9 +202,8 @@ class FrrSideCarrier implements IsisCarrier {
       case 'reachability':
         return modules.sink.reachability({ carrier: 'isis', reachable: effect.reachable });
       case 'count':
-        return modules.count(effect.name, effect.by);
       case 'log':
-        return modules.log[effect.level](effect.fields, effect.message);
+        return takeNote(effect, modules, {});
       case 'stopped':
         return this.onStopped();
     }

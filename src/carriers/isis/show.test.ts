@@ -8,7 +8,7 @@ import { Agent, Simulation, endCon, originate, proxied, systemId, testConfig } f
 
 /** The time of day when the speaker's clock shows `now`. */
 const wallOf = (now: number): number => Date.UTC(2026, 0, 1) + now;
-const neighbors = ({ speaker }: Agent, now: number) => neighborState(speaker, 'cnpd-isis', now, wallOf(now));
+const neighbors = ({ speaker }: Agent, now: number) => neighborState(speaker, 'cnpd-isis', { now, wall: wallOf(now) });
 const database = ({ speaker }: Agent, now: number) => databaseState(speaker, now);
 const flagged = (...texts: string[]): IsisTlv => tlv236(...texts.map((text) => prefixEntry(text, [P_FLAG])));
 
@@ -127,7 +127,7 @@ it('without trouble each level says that there is none, and everything that is d
   const { a } = adjacency({ levels: [1, 2] });
   a.event(originate([proxied('2001:db8:7::/48')]));
   const none = { databaseFull: false, systemIdContested: false, exhausted: [] };
-  expect(troubleState(a.speaker, 0, 0)).toEqual([
+  expect(troubleState(a.speaker, { now: 0, wall: 0 })).toEqual([
     { level: 1, ...none },
     { level: 2, ...none },
   ]);

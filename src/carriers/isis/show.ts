@@ -1,13 +1,13 @@
 // The speaker's state as the northbound shows it: text and plain numbers.
 import type { IsisLspState, IsisNeighborState, IsisTrouble } from '../../model/carrier-state.ts';
+import { type Moment, timestamp } from '../modules.ts';
 import { isFull } from './lsdb/expansion.ts';
 import { type StoredLsp, lifetimeOf } from './lsdb/lsdb.ts';
 import { systemIdContested } from './own/own.ts';
 import { isOriginatedSid } from './own/placement.ts';
 import type { LevelState, Speaker } from './state.ts';
 
-/** `now` is the speaker's clock, `wall` the same moment in milliseconds since 1970. */
-export function neighborState(s: Speaker, interfaceName: string, now: number, wall: number): IsisNeighborState[] {
+export function neighborState(s: Speaker, interfaceName: string, moment: Moment): IsisNeighborState[] {
   const { adjacency } = s;
   if (!adjacency) return [];
   const levels = adjacency.levels.length > 0 ? adjacency.levels : s.config.levels;
@@ -21,8 +21,9 @@ export function neighborState(s: Speaker, interfaceName: string, now: number, wa
       state: adjacency.state,
       systemId: adjacency.system,
       ...(hostname !== undefined && { hostname }),
-      holdTimeRemaining: adjacency.state === 'down' ? 0 : Math.max(0, Math.ceil((adjacency.holdUntil - now) / 1000)),
-      since: new Date(wall - (now - adjacency.since)).toISOString(),
+      holdTimeRemaining:
+        adjacency.state === 'down' ? 0 : Math.max(0, Math.ceil((adjacency.holdUntil - moment.now) / 1000)),
+      since: timestamp(adjacency.since, moment),
       reason: adjacency.reason,
     },
   ];
@@ -61,14 +62,14 @@ export function unplacedPrefixes(s: Speaker): number {
 }
 
 /** Of each level, whether there is any or not. */
-export function troubleState(s: Speaker, now: number, wall: number): IsisTrouble[] {
+export function troubleState(s: Speaker, moment: Moment): IsisTrouble[] {
   return [...s.levels.values()].map((level) => ({
     level: level.level,
-    databaseFull: isFull(level, now),
-    systemIdContested: systemIdContested(level.own, now),
+    databaseFull: isFull(level, moment.now),
+    systemIdContested: systemIdContested(level.own, moment.now),
     exhausted: [...level.own.fragments]
-      .filter(([, { blockedUntil }]) => blockedUntil > now)
-      .map(([fragment, { blockedUntil }]) => ({ fragment, until: new Date(wall + blockedUntil - now).toISOString() }))
+      .filter(([, { blockedUntil }]) => blockedUntil > moment.now)
+      .map(([fragment, { blockedUntil }]) => ({ fragment, until: timestamp(blockedUntil, moment) }))
       .sort((a, b) => a.fragment - b.fragment),
   }));
 }

@@ -3,15 +3,14 @@
 // goes into the content.
 import type { IpAddress } from '../../model/address.ts';
 import type { Origination } from '../../model/advertisement.ts';
-import type { Clock } from '../../model/clock.ts';
-import type { CodePointValues } from '../../model/code-points.ts';
-import type { Count, Log } from '../../model/log.ts';
 import type { OspfLsaState, OspfNeighborState } from '../../model/carrier-state.ts';
 import type { Netns } from '../../kernel/netns.ts';
 import type { Poller } from '../../kernel/poller.ts';
 import type { AuthenticationKey, DigestAlgorithm } from '../../packet/ospf/digest.ts';
 import { privateTypesOf } from '../../packet/ospf/lsa.ts';
-import type { Carrier, CarrierSink } from '../carrier.ts';
+import type { Carrier } from '../carrier.ts';
+import { takeNote } from '../effects.ts';
+import { type CarrierModules, momentOf, seedOf, sinceEpoch } from '../modules.ts';
 import { Wake } from '../wake.ts';
 import { LSA_OVERHEAD, LSA_CAPACITY, LSDB_LIMIT } from './constants.ts';
 import type { Content, ContentConfig, ContentEffect, ContentEvent } from './content-state.ts';
@@ -48,19 +47,10 @@ export interface OspfCarrierOptions {
   readonly holdUnreachableMs: number;
 }
 
-export interface OspfCarrierModules {
+export interface OspfCarrierModules extends CarrierModules {
   readonly poller: Poller;
-  readonly sink: CarrierSink;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly count: Count;
-  readonly codePoints: CodePointValues;
   /** The router's namespace; that of the process when absent. */
   readonly netns?: Netns;
-  /** Milliseconds since 1970, for sequence numbers of authentication and time stamps. */
-  readonly wallClock?: () => number;
-  /** 0 ≤ x < 1. */
-  readonly random?: () => number;
 }
 
 export interface OspfCarrier extends Carrier {
@@ -79,14 +69,13 @@ export interface OspfCarrier extends Carrier {
 const VERSIONS = { 2: OSPFV2, 3: OSPFV3 } as const;
 const DIALECTS = { 2: DIALECT_V2, 3: DIALECT_V3 } as const;
 const FLAG_BIT = { 2: 'ospfv2-pnc-flag-bit', 3: 'ospfv3-pnc-flag-bit' } as const;
-/** Sequence numbers of authentication count tenths of a second from here, so that a later run starts higher. */
-const SEQUENCE_EPOCH_MS = Date.UTC(2020, 0, 1);
 
 const authenticationKeys = (keys: OspfAreaOptions['keys']): AuthenticationKey[] =>
   keys.map(({ id, algorithm, key }) => ({ id, algorithm, secret: new TextEncoder().encode(key) }));
 
 function speakerConfig(o: OspfCarrierOptions, m: OspfCarrierModules): SpeakerConfig {
   const { helloSeconds, deadSeconds, retransmitMs } = o;
+  const { now, wall } = momentOf(m);
   return {
     version: VERSIONS[o.version],
     routerId: o.routerId,
@@ -102,12 +91,9 @@ function speakerConfig(o: OspfCarrierOptions, m: OspfCarrierModules): SpeakerCon
       keys: authenticationKeys(keys),
     })),
     privateTypes: privateTypesOf(m.codePoints),
-    // What the clock shows is added to it.
-    authenticationBase: Math.max(
-      1,
-      Math.floor(((m.wallClock ?? Date.now)() - m.clock.now() - SEQUENCE_EPOCH_MS) / 100),
-    ),
-    seed: Math.floor((m.random ?? Math.random)() * 2 ** 32),
+    // Tenths of a second; what the clock shows is added to it.
+    authenticationBase: Math.max(1, Math.floor(sinceEpoch(wall - now) / 100)),
+    seed: seedOf(m),
     lsdbLimit: LSDB_LIMIT,
   };
 }
@@ -193,7 +179,7 @@ class FrrSideCarrier implements OspfCarrier {
 
   neighbors(): OspfNeighborState[] {
     const { speaker } = this.runner;
-    const moment = { now: this.modules.clock.now(), wall: (this.modules.wallClock ?? Date.now)() };
+    const moment = momentOf(this.modules);
     return this.options.areas.map(({ areaId, interface: name }) =>
       neighborState(speaker, speaker.areas.get(areaId)!, name, this.downSince.get(areaId)!, moment),
     );
@@ -237,11 +223,10 @@ class FrrSideCarrier implements OspfCarrier {
   }
 
   private carryOut(effect: ContentEffect): void {
-    const { sink, count, log } = this.modules;
+    const { sink } = this.modules;
     if (effect.type === 'originate') this.runner.event(effect);
     else if (effect.type === 'learned') sink.learned(effect.report);
     else if (effect.type === 'reachability') sink.reachability({ carrier: this.name, reachable: effect.reachable });
-    else if (effect.type === 'count') count(effect.name, effect.by);
-    else log[effect.level]({ carrier: this.name, ...effect.fields }, effect.message);
+    else takeNote(effect, this.modules, { carrier: this.name });
   }
 }

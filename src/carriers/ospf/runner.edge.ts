@@ -12,6 +12,7 @@ import { Reassembly } from '../../packet/ip/reassembly.ts';
 import { ALL_SPF_ROUTERS_MAC, ETHERTYPE, type OspfFrame, decodeFrame, encodeFrames } from '../../packet/ospf/frame.ts';
 import type { PacketAddresses } from '../../packet/ospf/packet-header.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
+import { takeNote } from '../effects.ts';
 import { Wake } from '../wake.ts';
 import { type LinkEnds, isFromLink } from './admission.ts';
 import { createSpeaker, handle } from './speaker.ts';
@@ -136,12 +137,10 @@ export class OspfRunner {
   }
 
   private carryOut(effect: Effect): void {
-    const { log, count } = this.modules;
     if (effect.type === 'send') this.send(effect);
     else if (effect.type === 'database' || effect.type === 'adjacency') this.modules.onChange(effect);
-    else if (effect.type === 'count') count(effect.name, effect.by);
-    else if (effect.type === 'log') log[effect.level]({ carrier: this.name, ...effect.fields }, effect.message);
-    else this.onStopped(effect.clean);
+    else if (effect.type === 'stopped') this.onStopped(effect.clean);
+    else takeNote(effect, this.modules, { carrier: this.name });
   }
 
   /** Lost frames are counted, not reported: OSPF retransmits. */

@@ -5,6 +5,7 @@ import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
 import { CONTEST_WINDOW_MS } from '../contest.ts';
+import { type Moment, timestamp } from '../modules.ts';
 import { LS_REFRESH_MS } from './constants.ts';
 import type { AreaContent, Content } from './content-state.ts';
 import { isSid } from './kinds/entries.ts';
@@ -73,29 +74,23 @@ export function lsaName(version: 2 | 3, key: LsaKey, privateTypes: PrivateTypes)
   );
 }
 
-/** When the speaker's clock shows `now`, it is `wall`, in milliseconds since 1970. */
-export interface Moment {
-  readonly now: number;
-  readonly wall: number;
-}
-
 /** @param downSince when the area lost its Full neighbour, or began without, on the speaker's clock */
 export function neighborState(
   s: Speaker,
   area: AreaState,
   interfaceName: string,
   downSince: number,
-  { now, wall }: Moment,
+  moment: Moment,
 ): OspfNeighborState {
   const { neighbor, config, link, refused, lsdb, own } = area;
-  const since = (at: number): string => new Date(wall - (now - at)).toISOString();
+  const { now } = moment;
   const where = {
     area: formatId(config.areaId),
     interface: interfaceName,
     // Whatever is refused has come again after this time.
     databaseFull: now - lsdb.refusedAt < LS_REFRESH_MS,
     routerIdContested: now - own.contestedAt < CONTEST_WINDOW_MS,
-    notFullSince: neighbor?.state === 'full' ? null : since(downSince),
+    notFullSince: neighbor?.state === 'full' ? null : timestamp(downSince, moment),
   };
   if (!neighbor) {
     const unheard = refused === undefined ? 'no hello came' : `a packet was refused: ${refused}`;
@@ -108,7 +103,7 @@ export function neighborState(
       mtu: null,
       takesOpaque: null,
       unacknowledged: 0,
-      since: since(downSince),
+      since: timestamp(downSince, moment),
       reason,
     };
   }
@@ -122,7 +117,7 @@ export function neighborState(
     mtu: described ? neighbor.mtu : null,
     takesOpaque: described ? s.config.version.takesOurs(neighbor.options) : null,
     unacknowledged: neighbor.retransmit.size + neighbor.unsent.size,
-    since: since(neighbor.since),
+    since: timestamp(neighbor.since, moment),
     reason: neighbor.reason,
   };
 }

@@ -17,15 +17,8 @@ import { authentic, scopeOf, sign } from '../auth.ts';
 import { CSNP_BURST, REQUEST_DELAY_MS, REQUEST_RETRY_MS, REQUEST_TRIES, SEND_GAP_MS } from '../constants.ts';
 import { setSrm } from './flags.ts';
 import { forgetOdd, heard } from './doubt.ts';
-import {
-  type StoredLsp,
-  type Version,
-  compareVersions,
-  lifetimeOf,
-  lowerBound,
-  storedId,
-  versionOf,
-} from '../lsdb/lsdb.ts';
+import { type StoredLsp, type Version, compareVersions, lifetimeOf, storedId, versionOf } from '../lsdb/lsdb.ts';
+import { lowerBound } from '../../sorted.ts';
 import { outbid } from '../own/origination.ts';
 import type { LevelState, Speaker } from '../state.ts';
 import { ENTRIES_PER_TLV, capacity, PSNP_HEADER } from './acknowledge.ts';

@@ -1,4 +1,5 @@
 // The links of the database as a graph, and who can be reached by them: the state of the walk in reachability.ts.
+import { type Aliveness, isAliveAt, newAliveness } from '../../aliveness.ts';
 import type { Edge } from './content.ts';
 
 export interface GraphNode {
@@ -15,17 +16,12 @@ export interface Walk {
   position: number;
 }
 
-export interface Graph {
+/** Who can be reached, by system ID. */
+export interface Graph extends Aliveness<string> {
   readonly nodes: Map<string, GraphNode>;
   walk: Walk | undefined;
   changed: boolean;
   walkAt: number;
-  /** System IDs. */
-  reachable: ReadonlySet<string>;
-  /** Since when the systems that were reachable once are not any more. */
-  readonly lostAt: Map<string, number>;
-  /** When the first of them has been lost for the hold time. */
-  forgetAt: number;
 }
 
 export const newGraph = (): Graph => ({
@@ -33,18 +29,11 @@ export const newGraph = (): Graph => ({
   walk: undefined,
   changed: false,
   walkAt: Infinity,
-  reachable: new Set(),
-  lostAt: new Map(),
-  forgetAt: Infinity,
+  ...newAliveness(),
 });
 
-/** Reachable, or lost for less than the hold time. */
-export function isAlive(
+export const isAlive = (
   s: { readonly now: number; readonly config: { readonly holdUnreachableMs: number } },
-  level: { readonly graph: Graph },
+  { graph }: { readonly graph: Graph },
   system: string,
-): boolean {
-  if (level.graph.reachable.has(system)) return true;
-  const lostAt = level.graph.lostAt.get(system);
-  return lostAt !== undefined && s.now < lostAt + s.config.holdUnreachableMs;
-}
+): boolean => isAliveAt(graph, system, s.now, s.config.holdUnreachableMs);

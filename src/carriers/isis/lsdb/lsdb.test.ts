@@ -14,7 +14,6 @@ import {
   fragmentsOf,
   identityOf,
   lifetimeOf,
-  lowerBound,
   lspsOf,
   newLsdb,
   put,
@@ -67,12 +66,6 @@ it('an LSP lives whole seconds, one at least until it is purged, and no more tha
     { sequence: 7, checksum: 1, remainingLifetime: 0 },
   ]);
   expect(versionOf(alive, 5000)).toEqual({ sequence: 7, checksum: 1, remainingLifetime: 5 });
-});
-
-it('a place in the order is that of the first key that is not below', () => {
-  const order = ['b', 'd', 'f'];
-  expect(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((key) => lowerBound(order, key))).toEqual([0, 0, 1, 1, 2, 2, 3]);
-  expect(lowerBound([], 'a')).toBe(0);
 });
 
 describe('what is there', () => {

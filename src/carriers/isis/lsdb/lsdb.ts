@@ -5,6 +5,7 @@ import { lspIdTextAt, readLspId } from '../../../packet/isis/lsp-id.ts';
 import type { LspId } from '../../../packet/isis/types.ts';
 import { EDGE_COST, ENTRY_COST, LSP_COST } from '../constants.ts';
 import type { LspContent } from './content.ts';
+import { lowerBound } from '../../sorted.ts';
 
 export interface StoredLsp {
   /** `0000.0000.0001.00-03`. */
@@ -93,18 +94,6 @@ export const versionOf = (lsp: StoredLsp, now: number): Version => ({
   checksum: lsp.checksum,
   remainingLifetime: lifetimeOf(lsp, now),
 });
-
-/** The index of the first key not below `key`. */
-export function lowerBound(order: readonly string[], key: string): number {
-  let low = 0;
-  let high = order.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (order[middle]! < key) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
 
 /** @returns what was stored under the same key before */
 export function put(db: Lsdb, lsp: StoredLsp): StoredLsp | undefined {

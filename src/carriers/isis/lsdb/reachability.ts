@@ -3,6 +3,7 @@
 // with the overload bit is no transit: behind it only routers that are overloaded themselves are reached, which is how
 // the cnpd beside an overloaded router still is. The walk works in slices; a change while it runs starts it again
 // afterwards.
+import { forget, reach } from '../../aliveness.ts';
 import { activeLevels } from '../adjacency/adjacency.ts';
 import { GRAPH_BATCH, GRAPH_DELAY_MS, UNUSABLE_LINK_METRIC } from '../constants.ts';
 import { sameEdges } from './content.ts';
@@ -85,13 +86,8 @@ function publish(s: Speaker, level: LevelState, walk: Walk): void {
   const { graph } = level;
   const next = new Set<string>();
   for (const name of walk.queue) if (name.endsWith('.00') && nodeOf(level, name).known) next.add(name.slice(0, 14));
-  const lost = [...graph.reachable].filter((system) => !next.has(system));
-  const found = [...next].filter((system) => !graph.reachable.has(system));
-  graph.reachable = next;
+  const { found, lost } = reach(graph, next, s.now, s.config.holdUnreachableMs);
   if (lost.length === 0 && found.length === 0) return;
-  for (const system of found) graph.lostAt.delete(system);
-  for (const system of lost) graph.lostAt.set(system, s.now);
-  if (lost.length > 0) graph.forgetAt = Math.min(graph.forgetAt, s.now + s.config.holdUnreachableMs);
   emit(s, level, { found, lost, forgotten: [] });
   s.effects.push({ type: 'reachability', reachable: allReachable(s) });
 }
@@ -105,16 +101,7 @@ function allReachable(s: Speaker): ReadonlySet<string> {
 
 /** The hold time of some lost systems is over. */
 export function forgetDue(s: Speaker, level: LevelState): void {
-  const { graph } = level;
-  const over: string[] = [];
-  graph.forgetAt = Infinity;
-  for (const [system, lostAt] of graph.lostAt) {
-    const at = lostAt + s.config.holdUnreachableMs;
-    if (at <= s.now) over.push(system);
-    else graph.forgetAt = Math.min(graph.forgetAt, at);
-  }
-  for (const system of over) graph.lostAt.delete(system);
-  emit(s, level, { found: [], lost: [], forgotten: over });
+  emit(s, level, { found: [], lost: [], forgotten: forget(level.graph, s.now, s.config.holdUnreachableMs) });
 }
 
 function emit(s: Speaker, level: LevelState, change: SystemsChange): void {

@@ -199,7 +199,7 @@ describe('an LSP under our name', () => {
     const scene = adjacency();
     scene.a.event(originate(many(1)));
     scene.simulation.run(1000);
-    const exhausted = () => troubleState(scene.a.speaker, scene.simulation.now, 0)[0]!.exhausted.length;
+    const exhausted = () => troubleState(scene.a.speaker, { now: scene.simulation.now, wall: 0 })[0]!.exhausted.length;
     scene.give(ours(1, { sequence: HIGHEST - 1 }));
     scene.simulation.run(1000);
     expect([stored(scene, '01'), exhausted()]).toMatchObject([{ sequence: HIGHEST, purged: false }, 0]);

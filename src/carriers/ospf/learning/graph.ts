@@ -1,4 +1,5 @@
 // Who can be reached by the links of an area: the state of the walk in reachability.ts.
+import { type Aliveness, isAliveAt, newAliveness } from '../../aliveness.ts';
 import type { GraphNode } from '../dialect.ts';
 
 export interface Walk {
@@ -9,7 +10,8 @@ export interface Walk {
   position: number;
 }
 
-export interface Graph {
+/** Who can be reached, by router ID. */
+export interface Graph extends Aliveness<number> {
   /** By name; an OSPFv3 router may have several LSAs. */
   readonly nodes: Map<string, Map<string, GraphNode>>;
   /** LSAs of border routers about routers outside the area, by key. */
@@ -19,12 +21,6 @@ export interface Graph {
   /** The walk that is under way. */
   walk: Walk | undefined;
   walkAt: number;
-  /** Router IDs. */
-  reachable: ReadonlySet<number>;
-  /** Since when the routers that were reachable once are not any more. */
-  readonly lostAt: Map<number, number>;
-  /** When the first of them has been lost for the hold time. */
-  forgetAt: number;
 }
 
 export const newGraph = (): Graph => ({
@@ -33,18 +29,11 @@ export const newGraph = (): Graph => ({
   neighbor: undefined,
   walk: undefined,
   walkAt: Infinity,
-  reachable: new Set(),
-  lostAt: new Map(),
-  forgetAt: Infinity,
+  ...newAliveness(),
 });
 
-/** Reachable, or lost for less than the hold time. */
-export function isAlive(
+export const isAlive = (
   c: { readonly now: number; readonly holdUnreachableMs: number },
   { graph }: { readonly graph: Graph },
   router: number,
-): boolean {
-  if (graph.reachable.has(router)) return true;
-  const lostAt = graph.lostAt.get(router);
-  return lostAt !== undefined && c.now < lostAt + c.holdUnreachableMs;
-}
+): boolean => isAliveAt(graph, router, c.now, c.holdUnreachableMs);

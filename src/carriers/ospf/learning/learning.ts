@@ -12,6 +12,7 @@ import type { AreaContent, Content, ReadLsa } from '../content-state.ts';
 import { originatorName, proxyOf } from './originators.ts';
 import type { PrefixEntry } from '../kinds/entries.ts';
 import { lsaName } from '../show.ts';
+import { lowerBound } from '../../sorted.ts';
 
 /** What is read of an LSA takes the place of what was: reports it, and what it changes of others. */
 export function learnChange(
@@ -99,17 +100,6 @@ function claimsChanged(
     );
   }
   return affected;
-}
-
-/** Where a number is in a sorted list, or belongs: a router may list a prefix in thousands of LSAs. */
-function lowerBound(sorted: readonly number[], value: number): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]! < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 const needsAddress = ({ pnc, proxy }: PrefixEntry): boolean => pnc && !proxy;

@@ -3,6 +3,7 @@
 // whose R-bit is clear is no transit (RFC 5340 §2.7); one whose links have the largest metric still is, when there is
 // no other way (RFC 6987). Routers outside the area count as reached when a reachable border router says that it
 // reaches them (RFC 2328 §16.2). The walk works in slices; a change while it runs starts it again afterwards.
+import { forget, reach } from '../../aliveness.ts';
 import type { AreaContent, Content, ReadLsa } from '../content-state.ts';
 import { originatorName } from './originators.ts';
 import { GRAPH_BATCH, GRAPH_DELAY_MS } from '../constants.ts';
@@ -84,14 +85,8 @@ function expand(graph: Graph, walk: Walk, name: string, self: string): void {
 }
 
 function publish(c: Content, area: AreaContent, next: ReadonlySet<number>): void {
-  const { graph } = area;
-  const lost = [...graph.reachable].filter((router) => !next.has(router));
-  const found = [...next].filter((router) => !graph.reachable.has(router));
-  graph.reachable = next;
+  const { found, lost } = reach(area.graph, next, c.now, c.holdUnreachableMs);
   if (lost.length === 0 && found.length === 0) return;
-  for (const router of found) graph.lostAt.delete(router);
-  for (const router of lost) graph.lostAt.set(router, c.now);
-  if (lost.length > 0) graph.forgetAt = Math.min(graph.forgetAt, c.now + c.holdUnreachableMs);
   emit(c, area, [...lost, ...found]);
   const all = [...c.areas.values()].flatMap((each) =>
     [...each.graph.reachable].map((router) => originatorName(each, router)),
@@ -101,16 +96,7 @@ function publish(c: Content, area: AreaContent, next: ReadonlySet<number>): void
 
 /** The hold time of some lost routers is over. */
 export function forgetDue(c: Content, area: AreaContent): void {
-  const { graph } = area;
-  const over: number[] = [];
-  graph.forgetAt = Infinity;
-  for (const [router, lostAt] of graph.lostAt) {
-    const at = lostAt + c.holdUnreachableMs;
-    if (at <= c.now) over.push(router);
-    else graph.forgetAt = Math.min(graph.forgetAt, at);
-  }
-  for (const router of over) graph.lostAt.delete(router);
-  emit(c, area, over);
+  emit(c, area, forget(area.graph, c.now, c.holdUnreachableMs));
 }
 
 function emit(c: Content, area: AreaContent, routers: readonly number[]): void {
