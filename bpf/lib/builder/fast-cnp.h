@@ -10,9 +10,8 @@
 #include "builder/frame.h"
 
 #define OPTION_PADN 1
-#define OPTION_IOAM 0x31 // hop-by-hop, RFC 9486 §4
-#define IOAM_TRACE_PREALLOCATED 0
-#define IOAM_TRACE_INCREMENTAL 1
+#define OPTION_IOAM 0x31	 // hop-by-hop, RFC 9486 §4
+#define IOAM_TRACE_INCREMENTAL 1 // 0: preallocated (RFC 9197 §4.4)
 // Option data of an IOAM trace: reserved, type, 8 bytes of trace header, node data (RFC 9197 §4.4). With an address it
 // must fit 255 bytes.
 #define IOAM_TRACE_MIN 10

@@ -16,7 +16,6 @@
 #define MAD_CM_SEND bpf_htonl(0x01070203u) // base version 1, class 7, class version 2, method Send
 
 enum { CM_REQ = 0x10, CM_REJ = 0x12, CM_REP = 0x13, CM_RTU = 0x14, CM_DREQ = 0x15, CM_DREP = 0x16, CM_LAP = 0x19 };
-#define CM_REJECTED_REQ 0
 
 // Offsets in words from the UDP header: BTH 2, DETH 5, MAD 7, message 13.
 enum { CM_UDP = 0, CM_BTH = 2, CM_DETH = 5, CM_MAD = 7, CM_MAD_ATTRIBUTE = 11, CM_BODY = 13 };

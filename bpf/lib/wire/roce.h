@@ -11,8 +11,6 @@
 #define DETH_SIZE 8 // Queue Key, one reserved byte, 24 bits of the sender's Queue Pair
 #define ICRC_SIZE 4
 #define BTH_VERSION 0x0f // TVer, among the flags; 0 is the only one there is
-#define BTH_QPN_OFFSET 4 // one masked byte, then 24 bits of QPN
-#define BTH_PSN_OFFSET 8 // one flag byte, then 24 bits of PSN
 // Queue Pairs 0 and 1 are management (SMI, GSI): nobody's data flow.
 #define FIRST_DATA_QPN 2
 

@@ -15,7 +15,6 @@
 #define ETH_P_MPLS_UC 0x8847
 #define ETH_P_MPLS_MC 0x8848
 #define ETH_P_TEB 0x6558 // Ethernet in GRE
-#define VLAN_HLEN 4
 
 #define IPPROTO_HOPOPTS 0
 #define IPPROTO_IPIP 4
