@@ -77,11 +77,3 @@ export const PREFIX_SUB_TLVS: Readonly<Record<Version, TlvSpace<PrefixSubTlv>>> 
     prefixExtendedFlags(37),
   ] as readonly TlvCodec<Known>[]),
 };
-
-/** The first sub-TLV of a kind: of repeated ones, it alone counts (RFC 9792 §2; RFC 9084 §3). */
-export function firstSubTlv<K extends PrefixSubTlv['kind']>(
-  subTlvs: readonly PrefixSubTlv[],
-  kind: K,
-): Extract<PrefixSubTlv, { kind: K }> | undefined {
-  return subTlvs.find((subTlv): subTlv is Extract<PrefixSubTlv, { kind: K }> => subTlv.kind === kind);
-}

@@ -7,7 +7,7 @@ import { LSA_HEADER_LENGTH } from './lsa-header.ts';
 import { REFERENCED_LENGTH } from './lsa/intra-area-prefix.ts';
 import type { LsaBody } from './lsa/types.ts';
 import type { Version } from './numbers.ts';
-import { firstSubTlv } from './prefix-sub-tlvs.ts';
+import { firstSubTlv } from './first-sub-tlv.fixture.ts';
 import { cursorAddress, cursorPrefix, cursorRouter, forEachPrefixTlv } from './prefix-walk.ts';
 import type { LsaKey } from './types.ts';
 

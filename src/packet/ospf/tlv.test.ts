@@ -8,7 +8,8 @@ import { extendedLsaPrefixLength } from './lsa/extended-lsa.ts';
 import type { ExtendedLsaPrefix, ExtendedPrefix } from './lsa/types.ts';
 import { lsaOf } from './arbitrary.fixture.ts';
 import { opaqueLsId } from './lsa-type.ts';
-import { PREFIX_SUB_TLVS, extendedFlags, firstSubTlv } from './prefix-sub-tlvs.ts';
+import { firstSubTlv } from './first-sub-tlv.fixture.ts';
+import { PREFIX_SUB_TLVS, extendedFlags } from './prefix-sub-tlvs.ts';
 import { type BadTlv, tlvBytes } from './tlv.ts';
 
 const decode = (version: 2 | 3, hex: string): { tlvs: unknown; bad: BadTlv[] } => {
