@@ -9,29 +9,8 @@ import { prefix } from '../../model/prefix.ts';
 import type { Poller } from '../../kernel/poller.ts';
 import { decodeBody, privateTypesOf } from '../../packet/ospf/lsa.ts';
 import { opaqueLsId } from '../../packet/ospf/lsa-type.ts';
-import { rawLsa } from './carrier.fixture.ts';
+import { AREA_OPTIONS, OPTIONS, rawLsa } from './carrier.fixture.ts';
 import { type OspfCarrier, type OspfCarrierOptions, createOspfCarrier } from './carrier.ts';
-
-const ROUTER = 0xc00002c9;
-const OPTIONS: OspfCarrierOptions = {
-  version: 2,
-  routerId: ROUTER,
-  areas: [
-    {
-      areaId: 0,
-      interface: 'cnpd-ospf0',
-      mtu: 1500,
-      ignoreMtu: false,
-      instanceId: 0,
-      link: { router: address('169.254.89.0'), own: address('169.254.89.1'), length: 31 },
-      keys: [],
-    },
-  ],
-  helloSeconds: 10,
-  deadSeconds: 40,
-  retransmitMs: 5000,
-  holdUnreachableMs: 120_000,
-};
 
 /** A carrier that was told to say one SID; nothing is started. */
 function saying(codePoints: typeof DEFAULT_CODE_POINTS): OspfCarrier {
@@ -59,7 +38,7 @@ describe('code points', () => {
   ] as const)('E: the opaque type of the LSA with SIDs is %s', (_whose, codePoints, opaqueType) => {
     const carrier = saying(codePoints);
     expect(carrier.database()).toMatchObject([{ type: 'cnpd', lsId: `${opaqueType}.0.0.0`, own: true }]);
-    const key = { type: 10, lsId: opaqueLsId(opaqueType, 0), advertisingRouter: ROUTER };
+    const key = { type: 10, lsId: opaqueLsId(opaqueType, 0), advertisingRouter: OPTIONS.routerId };
     const raw = rawLsa(carrier, 0, key)!;
     expect(decodeBody(2, { ...key, raw }, privateTypesOf(codePoints))).toMatchObject({
       ok: true,
@@ -71,7 +50,7 @@ describe('code points', () => {
 describe('another configuration', () => {
   const keyed = (...secrets: string[]): OspfCarrierOptions => ({
     ...OPTIONS,
-    areas: [{ ...OPTIONS.areas[0]!, keys: secrets.map((key, i) => ({ id: i + 1, algorithm: 'md5', key })) }],
+    areas: [{ ...AREA_OPTIONS, keys: secrets.map((key, i) => ({ id: i + 1, algorithm: 'md5', key })) }],
   });
 
   it('with other keys or another hold time is taken over while the carrier runs; with anything else it is not', () => {
@@ -79,7 +58,7 @@ describe('another configuration', () => {
     expect(carrier.update(keyed('one'))).toBe(true);
     expect(carrier.update({ ...keyed('one', 'two'), holdUnreachableMs: 1 })).toBe(true);
     expect(carrier.update({ ...keyed('one', 'two'), helloSeconds: 1 })).toBe(false);
-    expect(carrier.update({ ...OPTIONS, areas: [{ ...OPTIONS.areas[0]!, mtu: 1400 }] })).toBe(false);
+    expect(carrier.update({ ...OPTIONS, areas: [{ ...AREA_OPTIONS, mtu: 1400 }] })).toBe(false);
     expect(carrier.database()).toHaveLength(1);
   });
 });

@@ -7,16 +7,12 @@ import { opaqueLsId } from '../../packet/ospf/lsa-type.ts';
 import { INITIAL_SEQUENCE, MAX_SEQUENCE } from '../../packet/ospf/numbers.ts';
 import { extendedFlags } from '../../packet/ospf/prefix-sub-tlvs.ts';
 import { lsaKeyText } from '../../packet/ospf/router-id.ts';
-import { AREA, FAIR, Link, Router, type Weather, testConfig } from './simulation.fixture.ts';
+import { AREA, FAIR, Link, Router, VERSIONS, type Weather, testConfig } from './simulation.fixture.ts';
 import type { AreaConfig } from './state.ts';
-import { OSPFV2, OSPFV3, type OspfVersion, type OwnLsa } from './version.ts';
+import type { OspfVersion, OwnLsa } from './version.ts';
 
 const A = 0x01010101;
 const B = 0x02020202;
-const VERSIONS: readonly (readonly [string, OspfVersion])[] = [
-  ['OSPFv2', OSPFV2],
-  ['OSPFv3', OSPFV3],
-];
 
 interface Pair {
   readonly a: Router;

@@ -9,15 +9,11 @@ import { encodePacket } from '../../packet/ospf/packet.ts';
 import { HEADER_LENGTH, setChecksum } from '../../packet/ospf/packet-header.ts';
 import type { LsaHeader, OspfPacket } from '../../packet/ospf/types.ts';
 import { neighborState } from './show.ts';
-import { AREA, Link, Router, testConfig } from './simulation.fixture.ts';
-import { OSPFV2, OSPFV3, type OspfVersion, type OwnLsa } from './version.ts';
+import { AREA, Link, Router, VERSIONS, testConfig } from './simulation.fixture.ts';
+import type { OwnLsa } from './version.ts';
 
 const A = 0x01010101;
 const B = 0x02020202;
-const VERSIONS: readonly (readonly [string, OspfVersion])[] = [
-  ['OSPFv2', OSPFV2],
-  ['OSPFv3', OSPFV3],
-];
 
 describe.each(VERSIONS)('%s', (_name, version) => {
   const source = address(version.version === 2 ? '10.0.0.2' : 'fe80::2');

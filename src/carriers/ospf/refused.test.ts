@@ -6,15 +6,11 @@ import { encodePacket } from '../../packet/ospf/packet.ts';
 import { address } from '../../model/address.ts';
 import type { Hello } from '../../packet/ospf/types.ts';
 import { STOP_LIMIT_MS } from './constants.ts';
-import { AREA, type Body, Link, Router, testConfig } from './simulation.fixture.ts';
-import { OSPFV2, OSPFV3, type OspfVersion, type OwnLsa } from './version.ts';
+import { AREA, type Body, Link, Router, VERSIONS, testConfig } from './simulation.fixture.ts';
+import { OSPFV2, type OwnLsa } from './version.ts';
 
 const A = 0x01010101;
 const B = 0x02020202;
-const VERSIONS: readonly (readonly [string, OspfVersion])[] = [
-  ['OSPFv2', OSPFV2],
-  ['OSPFv3', OSPFV3],
-];
 
 describe.each(VERSIONS)('%s', (_name, version) => {
   const alone = (area: Parameters<typeof testConfig>[2] = {}): { a: Router; link: Link } => {

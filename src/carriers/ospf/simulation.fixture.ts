@@ -11,7 +11,7 @@ import { createSpeaker, handle } from './speaker.ts';
 import { ageOf } from './lsdb/lsdb.ts';
 import type { AreaConfig, AreaState, Effect, Speaker, SpeakerConfig, SpeakerEvent } from './state.ts';
 import { nextWake } from './tasks.ts';
-import { OSPFV2, type OspfVersion } from './version.ts';
+import { OSPFV2, OSPFV3, type OspfVersion } from './version.ts';
 
 export const AREA = 1;
 
@@ -44,6 +44,12 @@ export const testConfig = (
   ...rest,
 });
 
+/** For tests of both. */
+export const VERSIONS: readonly (readonly [string, OspfVersion])[] = [
+  ['OSPFv2', OSPFV2],
+  ['OSPFv3', OSPFV3],
+];
+
 /** Decides what becomes of a packet: when each copy arrives, in milliseconds; none loses it. */
 export type Weather = (packet: ReceivedPacket | undefined, from: 0 | 1, payload: Uint8Array) => readonly number[];
 export const FAIR: Weather = () => [1];
@@ -58,6 +64,8 @@ export class Router {
   /** Keys of other routers' LSAs that are alive, from the effects. */
   readonly notified = new Map<string, string>();
   readonly logged: string[] = [];
+  /** Of what was logged. */
+  readonly fields: object[] = [];
   stopped: boolean | undefined;
 
   readonly config: SpeakerConfig;
@@ -81,8 +89,10 @@ export class Router {
 
   note(effect: Effect): void {
     if (effect.type === 'count') this.counters.set(effect.name, (this.counters.get(effect.name) ?? 0) + effect.by);
-    else if (effect.type === 'log') this.logged.push(effect.message);
-    else if (effect.type === 'stopped') this.stopped = effect.clean;
+    else if (effect.type === 'log') {
+      this.logged.push(effect.message);
+      this.fields.push(effect.fields);
+    } else if (effect.type === 'stopped') this.stopped = effect.clean;
     else if (effect.type === 'database') {
       if (effect.lsa)
         this.notified.set(lsaKeyText(effect.key), Buffer.from(effect.lsa.raw.subarray(20)).toString('hex'));

@@ -5,17 +5,13 @@ import { opaqueLsId } from '../../../packet/ospf/lsa-type.ts';
 import type { AuthenticationKey } from '../../../packet/ospf/digest.ts';
 import { OPTION_V2 } from '../../../packet/ospf/numbers.ts';
 import type { DatabaseDescription, LsaHeader } from '../../../packet/ospf/types.ts';
-import { AREA, type Body, Link, Router, testConfig } from '../simulation.fixture.ts';
+import { AREA, type Body, Link, Router, VERSIONS, testConfig } from '../simulation.fixture.ts';
 import { neighborState } from '../show.ts';
 import type { AreaConfig } from '../state.ts';
-import { OSPFV2, OSPFV3, type OspfVersion } from '../version.ts';
+import { OSPFV2, type OspfVersion } from '../version.ts';
 
 const A = 0x01010101;
 const B = 0x02020202;
-const VERSIONS: readonly (readonly [string, OspfVersion])[] = [
-  ['OSPFv2', OSPFV2],
-  ['OSPFv3', OSPFV3],
-];
 const secret = new TextEncoder().encode('s3cret');
 
 function pair(

@@ -6,15 +6,11 @@ import { opaqueLsId } from '../../../packet/ospf/lsa-type.ts';
 import { encodePacket } from '../../../packet/ospf/packet.ts';
 import type { DatabaseDescription, LsaHeader } from '../../../packet/ospf/types.ts';
 import { type StoredLsa, headerOf } from '../lsdb/lsdb.ts';
-import { AREA, FAIR, Link, Router, testConfig } from '../simulation.fixture.ts';
-import { OSPFV2, OSPFV3, type OspfVersion, type OwnLsa } from '../version.ts';
+import { AREA, FAIR, Link, Router, VERSIONS, testConfig } from '../simulation.fixture.ts';
+import type { OspfVersion, OwnLsa } from '../version.ts';
 
 const A = 0x01010101;
 const B = 0x02020202;
-const VERSIONS: readonly (readonly [string, OspfVersion])[] = [
-  ['OSPFv2', OSPFV2],
-  ['OSPFv3', OSPFV3],
-];
 
 describe.each(VERSIONS)('%s', (_name, version) => {
   const type = version.version === 2 ? 10 : 0xa023;

@@ -5,15 +5,11 @@ import { address } from '../../../model/address.ts';
 import { decodeLsa, encodeLsa } from '../../../packet/ospf/lsa.ts';
 import { encodePacket } from '../../../packet/ospf/packet.ts';
 import { neighborState } from '../show.ts';
-import { AREA, Link, Router, testConfig } from '../simulation.fixture.ts';
-import { OSPFV2, OSPFV3, type OspfVersion, type OwnLsa } from '../version.ts';
+import { AREA, Link, Router, VERSIONS, testConfig } from '../simulation.fixture.ts';
+import type { OwnLsa } from '../version.ts';
 
 const A = 0x01010101;
 const B = 0x02020202;
-const VERSIONS: readonly (readonly [string, OspfVersion])[] = [
-  ['OSPFv2', OSPFV2],
-  ['OSPFv3', OSPFV3],
-];
 
 describe.each(VERSIONS)('%s', (_name, version) => {
   const type = version.version === 2 ? 10 : 0xa07b;
