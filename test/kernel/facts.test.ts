@@ -1,7 +1,7 @@
 // What plan is told of this machine's ports, against real qdiscs: the rate that LHCNP §5.3.2 calls R_port.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readKernelFacts } from '../../src/coordinator/kernel-facts.edge.ts';
-import { load } from '../../src/intent/fixture.ts';
+import { ROUTER, load } from '../../src/intent/fixture.ts';
 import type { PortIntent, Srv6Intent } from '../../src/intent/intent.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { readTunnelSource } from '../../src/kernel/netlink/seg6-tunnel-source.ts';
@@ -41,7 +41,7 @@ describe('FCN-4.2.2-c: the source of SRv6 tunnels', () => {
   });
 });
 
-const [PORT] = load('router: { name: r1 }\nports: [{ interface: t-f-a, k-max: 1MB }]\n').ports as [PortIntent];
+const [PORT] = load(`${ROUTER}ports: [{ interface: t-f-a, k-max: 1MB }]\n`).ports as [PortIntent];
 
 const tc = (...lines: string[]): void => lines.forEach((line) => inNetns(netns, 'tc', ...line.split(' ')));
 

@@ -199,6 +199,12 @@ export class CongestedRouter extends DetectorTables {
     await this.rtnl.setTbf({ ifindex: this.portIfindex, rate, burst, limit });
   }
 
+  /** What is queued stays, and leaves at this rate from the next packet on, which is sent. */
+  async drain(rate: bigint): Promise<void> {
+    await this.rtnl.setTbf({ ifindex: this.portIfindex, rate, burst: BURST, limit: 4_000_000 });
+    this.other(100);
+  }
+
   async depth(): Promise<number> {
     return (await this.rtnl.qdiscs(this.portIfindex)).find((q) => q.kind === 'tbf')!.stats.backlogBytes;
   }
