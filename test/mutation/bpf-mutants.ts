@@ -209,6 +209,16 @@ const TOLD: readonly BpfMutant[] = [
     fails: [[RESUME, "a Resume takes of the port's tokens"]],
   },
   {
+    fault: 'a Resume does not count for its flow',
+    file: 'bpf/egress.bpf.c',
+    search: 'flow_take(flow, interval, now);',
+    replace: '(void)interval;',
+    fails: [
+      [RESUME, "a Resume takes of the port's tokens, and counts for its flow"],
+      [RESUME, 'a Resume counts for its flow where the port is a tenant'],
+    ],
+  },
+  {
     fault: 'nobody remembers when a flow was told',
     file: 'bpf/lib/detector/limits.h',
     search: 'return __sync_val_compare_and_swap(&flow->last_notice, last, now) == last;',
