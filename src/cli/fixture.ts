@@ -2,6 +2,7 @@
 // folder.
 import { create, fromBinary } from '@bufbuild/protobuf';
 import type { CnpdState } from '../model/state.ts';
+import { eventLoopWork, finish } from '../model/work.ts';
 import { type NorthboundClient, NorthboundError, pathOf } from '../northbound/client.ts';
 import type { ReloadOutcome } from '../northbound/server.ts';
 import { exampleState, sourceOf } from '../northbound/fixture.ts';
@@ -10,17 +11,19 @@ import { answerGet } from '../northbound/get.ts';
 import type { CliModules } from './context.ts';
 import { runCnpctl } from './program.ts';
 
+const work = eventLoopWork();
+
 /** A cnpd with this state, without a socket in between. */
 export function fakeCnpd(
   state: CnpdState,
   reload: ReloadOutcome = { ok: true, errors: [], changed: [] },
 ): NorthboundClient {
   const answer = async (names: readonly string[]) => {
-    const bytes = await answerGet(
-      create(GetRequestSchema, { path: [pathOf(names)] }),
-      sourceOf(state),
-      { maxAnswerBytes: 1 << 20, now: () => 0n },
-      () => undefined,
+    const request = create(GetRequestSchema, { path: [pathOf(names)] });
+    const bytes = await finish(
+      work,
+      answerGet(request, sourceOf(state), { maxAnswerBytes: 1 << 20, now: () => 0n }),
+      4,
     );
     const value = fromBinary(GetResponseSchema, bytes).notification[0]!.update[0]?.val?.value;
     return value?.case === 'jsonVal' ? (JSON.parse(Buffer.from(value.value).toString()) as unknown) : undefined;

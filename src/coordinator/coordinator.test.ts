@@ -4,6 +4,7 @@ import { LearnedTable } from '../learned/table.ts';
 import { address, formatAddress } from '../model/address.ts';
 import type { Origination } from '../model/advertisement.ts';
 import { manualClock } from '../model/clock.ts';
+import { eventLoopWork } from '../model/work.ts';
 import { type Log, silentLog } from '../model/log.ts';
 import { prefix } from '../model/prefix.ts';
 import type { DesiredState, SenderProxies } from '../plan/desired.ts';
@@ -61,6 +62,7 @@ function world(sections = WATCHED, intent: Intent = intentOf(sections)) {
     onRouters: () => {},
     onPlanned: () => {},
     clock,
+    work: eventLoopWork(),
     log,
     count: () => {},
   });

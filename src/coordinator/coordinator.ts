@@ -8,6 +8,7 @@ import type { HostCapability } from '../learned/capabilities.ts';
 import type { LearnedTable } from '../learned/table.ts';
 import type { Origination } from '../model/advertisement.ts';
 import type { Clock } from '../model/clock.ts';
+import type { Work } from '../model/work.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import { planSenderProxies } from '../plan/congested-node.ts';
@@ -53,6 +54,7 @@ export interface CoordinatorDependencies {
   /** For parts of the agent that work by the plan, after each one. */
   readonly onPlanned: (desired: DesiredState, intent: Intent) => void;
   readonly clock: Clock;
+  readonly work: Work;
   readonly log: Log;
   readonly count: Count;
 }

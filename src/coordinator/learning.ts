@@ -1,16 +1,18 @@
-// From the carriers into the learned table, and from there into the plan: the table's difference is handed over a slice
-// a turn of the event loop, so that ten thousand prefixes that arrive at once do not hold up hellos.
+// From the carriers into the learned table, and from there into the plan: the table's difference is handed over a step
+// at a time, so that ten thousand prefixes that arrive at once do not delay hellos.
 import type { LearnedTable } from '../learned/table.ts';
 import type { CarrierName, LearnedReport, ReachabilityReport } from '../model/advertisement.ts';
 import type { Clock } from '../model/clock.ts';
-import { nextTurn } from '../model/turns.ts';
+import type { Steps, Work } from '../model/work.ts';
 
-/** Prefixes looked at in one turn: some milliseconds of work. */
-const SLICE = 1000;
+/** Prefixes in one step: about 1 ms. */
+const STEP = 250;
+const BUDGET_MS = 3;
 
 export interface LearningDependencies {
   readonly table: LearnedTable;
   readonly clock: Clock;
+  readonly work: Work;
   /** The table's senders are not those that they were. */
   readonly onSenders: () => void;
   /** SIDs or router addresses have changed, or their reachability has. */
@@ -33,7 +35,9 @@ export class Learning {
    */
   readonly #unrepeated = new Map<string, Taught & { readonly forgetAt: number }>();
   readonly #cancelForget = new Set<() => void>();
-  #scheduled = false;
+  /** The table has more to pass on. */
+  #changed = false;
+  #cancelJob: (() => void) | undefined;
   #cancelDeadline: (() => void) | undefined;
   #closed = false;
 
@@ -88,26 +92,35 @@ export class Learning {
 
   close(): void {
     this.#closed = true;
+    this.#cancelJob?.();
     this.#cancelDeadline?.();
     for (const cancel of this.#cancelForget) cancel();
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#closed) return;
-    this.#scheduled = true;
-    nextTurn(() => {
-      this.#scheduled = false;
-      if (!this.#closed) this.#turn();
+    if (this.#closed) return;
+    this.#changed = true;
+    this.#cancelJob ??= this.#dependencies.work.run(this.#job(), {
+      budgetMs: BUDGET_MS,
+      onDone: () => (this.#cancelJob = undefined),
     });
   }
 
-  #turn(): void {
+  *#job(): Steps {
+    while (this.#changed) {
+      this.#changed = false;
+      this.#passOn();
+      yield;
+    }
+  }
+
+  #passOn(): void {
     const { table, onSenders, onRouters } = this.#dependencies;
     const before = table.senders;
-    const { more } = table.takeChanges(SLICE);
+    const { more } = table.takeChanges(STEP);
     if (table.senders !== before) onSenders();
     if (table.routers.takeChanged()) onRouters();
-    if (more) this.#schedule();
+    if (more) this.#changed = true;
     this.#watchDeadline();
   }
 

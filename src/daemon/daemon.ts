@@ -134,6 +134,7 @@ class RunningDaemon implements Daemon {
         this.#lost.sample();
       },
       clock: this.#clock,
+      work: this.#work,
       log: this.#log,
       count: this.#counters.count,
     });
@@ -158,6 +159,7 @@ class RunningDaemon implements Daemon {
     this.#coordinator.startPatience();
     this.#stopHousekeeping = startHousekeeping(this.#dataplane, {
       clock: this.#clock,
+      work: this.#work,
       readFacts: () => (this.#coordinator.inputsChanged(), this.#lost.sample()),
       ageingMs: () => this.#file.intent.queuePairs.ageingMs,
       onDoubts: (ports) => this.#doubted(ports),
@@ -278,6 +280,7 @@ class RunningDaemon implements Daemon {
 
   #openNorthbound(): Promise<void> {
     const source = stateSource({
+      work: this.#work,
       file: this.#file,
       table: this.#table,
       counters: this.#counters,
@@ -302,6 +305,7 @@ class RunningDaemon implements Daemon {
     });
     return this.#northbound.open(this.#file.intent, {
       source,
+      work: this.#work,
       actions: { reload: () => this.reload() },
       log: this.#logging.room('northbound'),
       count: this.#counters.count,

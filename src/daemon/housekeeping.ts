@@ -3,6 +3,7 @@
 // the facts anew, some of which the kernel does not announce.
 import { mayForget } from '../learned/queue-pairs.ts';
 import type { Clock } from '../model/clock.ts';
+import type { Steps, Work } from '../model/work.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
 import type { Proxy } from '../reconcile/proxy.ts';
 
@@ -12,13 +13,14 @@ const QUEUE_PAIRS_EVERY_MS = 60_000;
 const DOUBTS_EVERY_MS = 1000;
 /** What the kernel does not announce, as sysctls, is seen within this time. */
 const FACTS_EVERY_MS = 30_000;
-/** Queue Pairs looked at in one turn of the event loop: about 2 ms. */
-const SLICE = 256;
+/** For Queue Pairs in one turn of the event loop: about 256 of them. */
+const BUDGET_MS = 2;
 /** One direction of a connection may stand alone for this long: its other half may be on its way. Nanoseconds. */
 const HALF_GRACE_NS = 5_000_000_000n;
 
 export interface HousekeepingModules {
   readonly clock: Clock;
+  readonly work: Work;
   readonly readFacts: () => void;
   /** How long a connection is known without a packet. */
   readonly ageingMs: () => number;
@@ -31,6 +33,7 @@ export interface HousekeepingModules {
  * Starts sweeping; the returned function stops it. `onError` gets what a sweep throws; the next one comes all the same.
  */
 export function startHousekeeping(dataplane: Dataplane, modules: HousekeepingModules): () => void {
+  const { work, onError } = modules;
   const cancel = new Set<() => void>();
   const after = (ms: number, run: () => void): void => {
     const stop = modules.clock.after(ms, () => {
@@ -38,7 +41,7 @@ export function startHousekeeping(dataplane: Dataplane, modules: HousekeepingMod
       try {
         run();
       } catch (error) {
-        modules.onError(error);
+        onError(error);
       }
     });
     cancel.add(stop);
@@ -48,14 +51,14 @@ export function startHousekeeping(dataplane: Dataplane, modules: HousekeepingMod
       every(ms, sweep);
       sweep();
     });
-  const inSlices = (steps: Iterator<void>): void => {
-    for (let i = 0; i < SLICE; i++) if (steps.next().done) return;
-    after(1, () => inSlices(steps));
+  const begin = (steps: Steps): void => {
+    const stop = work.run(steps, { budgetMs: BUDGET_MS, onDone: () => cancel.delete(stop), onError });
+    cancel.add(stop);
   };
   every(FACTS_EVERY_MS, modules.readFacts);
   every(FLOWS_EVERY_MS, () => dataplane.congestedNode?.ageFlows());
   every(QUEUE_PAIRS_EVERY_MS, () => {
-    if (dataplane.proxy) inSlices(forgetQueuePairs(dataplane.proxy, modules.ageingMs()));
+    if (dataplane.proxy) begin(forgetQueuePairs(dataplane.proxy, modules.ageingMs()));
   });
   const { onDoubts } = modules;
   if (onDoubts) {
@@ -68,10 +71,7 @@ export function startHousekeeping(dataplane: Dataplane, modules: HousekeepingMod
 }
 
 /** A step is a Queue Pair. */
-function* forgetQueuePairs(
-  proxy: Pick<Proxy, 'learnedPairs' | 'learnedPair' | 'forget'>,
-  ageingMs: number,
-): Generator<void> {
+function* forgetQueuePairs(proxy: Pick<Proxy, 'learnedPairs' | 'learnedPair' | 'forget'>, ageingMs: number): Steps {
   const limits = { now: process.hrtime.bigint(), ageingNs: BigInt(ageingMs) * 1_000_000n, graceNs: HALF_GRACE_NS };
   const gone = (pair: Parameters<typeof mayForget>[0]): boolean =>
     mayForget(pair, (name) => proxy.learnedPair(name), limits);

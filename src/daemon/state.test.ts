@@ -3,6 +3,7 @@ import type { LearnedQueuePair } from '../kernel/dataplane/queue-pairs.ts';
 import { address } from '../model/address.ts';
 import { DEFAULT_CODE_POINTS } from '../model/code-points.ts';
 import { prefix } from '../model/prefix.ts';
+import { eventLoopWork } from '../model/work.ts';
 import { type StateModules, stateSource } from './state.ts';
 
 const pair = (senderQpn: number): LearnedQueuePair => ({
@@ -35,6 +36,7 @@ it('tells all flows of a large table, and lets everybody else run meanwhile', as
     }
   };
   const source = stateSource({
+    work: eventLoopWork(),
     facts: () => ({ links: [], qdiscs: [], features: [] }),
     dataplane: () => ({ proxy: { queuePairs } }),
   } as unknown as StateModules);

@@ -18,7 +18,7 @@ import type {
   SidState,
   StateSource,
 } from '../model/state.ts';
-import { createPace } from '../northbound/pace.ts';
+import { type Steps, type Work, finish } from '../model/work.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState, EgressPortPlan } from '../plan/desired.ts';
 import type { Facts } from '../plan/facts.ts';
@@ -31,7 +31,11 @@ import type { Counters } from './counters.ts';
 import type { IntentFile } from './intent-file.ts';
 import { VERSION } from './version.ts';
 
+/** For flows in one turn of the event loop. */
+const FLOWS_BUDGET_MS = 4;
+
 export interface StateModules {
+  readonly work: Work;
   readonly file: IntentFile;
   readonly table: LearnedTable;
   readonly counters: Counters;
@@ -75,7 +79,7 @@ export function stateSource(m: StateModules): StateSource {
     ospfv3: () => carrierState(m.carriers().ospfv3),
     bgp: () => bgpState(m.carriers().bgp),
     ports: () => ports(m),
-    flows: () => flows(m),
+    flows: () => finish(m.work, flows(m), FLOWS_BUDGET_MS),
     notifications: () => m.notifications?.({ port: portNames(m), timeOfDay }) ?? [],
     sids: () => m.sids?.() ?? [],
     rtt: () => m.rtt?.() ?? [],
@@ -228,9 +232,8 @@ function timeOfDay(ns: bigint): string {
   return new Date(Date.now() - ago).toISOString();
 }
 
-/** Tables of tens of thousands of flows: the event loop keeps its other appointments meanwhile. */
-async function flows(m: StateModules): Promise<FlowState[]> {
-  const pace = createPace();
+/** Tables of tens of thousands of flows: a step a flow. */
+function* flows(m: StateModules): Steps<FlowState[]> {
   const states = new Map<string, FlowState>();
   for (const state of everyFlow(m)) {
     // What is learned has a tenant, which the name does not show.
@@ -240,8 +243,7 @@ async function flows(m: StateModules): Promise<FlowState[]> {
         : `${states.size}`;
     const same = states.get(key);
     states.set(key, same ? together(same, state) : state);
-    const turn = pace();
-    if (turn) await turn;
+    yield;
   }
   return [...states.values()];
 }

@@ -2,6 +2,7 @@ import { create, fromBinary } from '@bufbuild/protobuf';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CnpdState, StateSource } from '../model/state.ts';
+import { eventLoopWork, finish } from '../model/work.ts';
 import { exampleState, sender, sourceOf } from './fixture.ts';
 import {
   Encoding,
@@ -16,7 +17,6 @@ import {
   type TypedValue,
 } from './gen/gnmi/gnmi_pb.js';
 import { answerGet } from './get.ts';
-import { createPace } from './pace.ts';
 import { formatPath } from './paths.ts';
 import { ROOT, type SchemaNode } from './schema.ts';
 
@@ -28,6 +28,8 @@ const path = (...elems: Elem[]): Path =>
     ),
   });
 
+const work = eventLoopWork();
+
 const get = async (
   request: Partial<GetRequest>,
   source: StateSource = sourceOf(exampleState()),
@@ -35,11 +37,10 @@ const get = async (
 ): Promise<Notification[]> =>
   fromBinary(
     GetResponseSchema,
-    await answerGet(
-      create(GetRequestSchema, request as object),
-      source,
-      { maxAnswerBytes, now: () => 7n },
-      createPace(),
+    await finish(
+      work,
+      answerGet(create(GetRequestSchema, request as object), source, { maxAnswerBytes, now: () => 7n }),
+      4,
     ),
   ).notification;
 

@@ -1,9 +1,10 @@
 // gNMI Get (gNMI specification §3.3): one Notification a requested path, in it one Update a match (JSON, JSON_IETF) or
 // a leaf (PROTO). A path that ends in a list without keys is answered with the whole list as one JSON array, with keys
-// or wildcards with one Update an entry. The answer is built as encoded pieces, in slices, and bounded in size. All of
-// cnpd's state is operational: a request for CONFIG is answered empty.
+// or wildcards with one Update an entry. The answer is built as encoded pieces, a step at a time, and bounded in size.
+// All of cnpd's state is operational: a request for CONFIG is answered empty.
 import { create, toBinary } from '@bufbuild/protobuf';
 import type { StateSource } from '../model/state.ts';
+import type { Steps } from '../model/work.ts';
 import {
   Encoding,
   type GetRequest,
@@ -13,7 +14,6 @@ import {
   PathSchema,
   UpdateSchema,
 } from './gen/gnmi/gnmi_pb.js';
-import type { Pace } from './pace.ts';
 import { type CheckedPath, checkPath } from './paths.ts';
 import { RpcError } from './rpc-error.ts';
 import { MODULE, type SchemaNode } from './schema.ts';
@@ -40,12 +40,7 @@ const FIELD = {
 } as const;
 
 /** The encoded GetResponse. @throws RpcError with a precise code; whatever the source throws passes through. */
-export async function answerGet(
-  request: GetRequest,
-  source: StateSource,
-  options: GetOptions,
-  pace: Pace,
-): Promise<Buffer> {
+export function* answerGet(request: GetRequest, source: StateSource, options: GetOptions): Steps<Buffer> {
   checkRequest(request);
   const wanted = request.path.length > 0 ? request.path : [create(PathSchema)];
   const paths = wanted.map((path) => ({ path, checked: checkPath(request.prefix, path) }));
@@ -61,10 +56,10 @@ export async function answerGet(
         ),
       );
     if (request.type !== GetRequest_DataType.CONFIG)
-      await addUpdates(notification, checked, request.encoding, sections, pace);
+      yield* addUpdates(notification, checked, request.encoding, sections);
     response.addField(FIELD.response.notification, notification);
   }
-  return response.join(pace);
+  return yield* response.join();
 }
 
 function checkRequest(request: GetRequest): void {
@@ -97,27 +92,21 @@ function echo(prefix: Path | undefined, path: Path): { prefix?: Path } {
   return origin || target ? { prefix: create(PathSchema, { origin, target }) } : {};
 }
 
-async function addUpdates(
-  notification: Pieces,
-  path: CheckedPath,
-  encoding: Encoding,
-  sections: Sections,
-  pace: Pace,
-): Promise<void> {
+function* addUpdates(notification: Pieces, path: CheckedPath, encoding: Encoding, sections: Sections): Steps {
   const flavour = { ietf: encoding === Encoding.JSON_IETF };
-  await select(path, sections, pace, async (match) => {
-    if (encoding === Encoding.PROTO) await addLeaves(notification, match, pace);
-    else await addJson(notification, match, flavour, pace);
-    await pace();
+  yield* select(path, sections, function* (match) {
+    if (encoding === Encoding.PROTO) yield* addLeaves(notification, match);
+    else yield* addJson(notification, match, flavour);
+    yield;
   });
 }
 
 const encodePath = (elem: readonly ConcreteElem[]): Uint8Array =>
   toBinary(UpdateSchema, create(UpdateSchema, { path: { elem: [...elem] } }));
 
-async function addJson(notification: Pieces, match: Match, flavour: JsonFlavour, pace: Pace): Promise<void> {
+function* addJson(notification: Pieces, match: Match, flavour: JsonFlavour): Steps {
   const json = notification.fresh();
-  await writeJson(json, match.node, match.value, flavour, true, pace);
+  yield* writeJson(json, match.node, match.value, flavour, true);
   if (json.size === 0) return;
   const value = notification.fresh().addField(flavour.ietf ? FIELD.value.jsonIetf : FIELD.value.json, json);
   notification.addField(
@@ -127,15 +116,8 @@ async function addJson(notification: Pieces, match: Match, flavour: JsonFlavour,
 }
 
 /** JSON text of a value of any size; nothing at all when the value is absent. */
-async function writeJson(
-  out: Pieces,
-  node: SchemaNode,
-  value: unknown,
-  flavour: JsonFlavour,
-  top: boolean,
-  pace: Pace,
-): Promise<void> {
-  if (Array.isArray(value) && node.kind === 'list') return writeList(out, node, value, flavour, pace);
+function* writeJson(out: Pieces, node: SchemaNode, value: unknown, flavour: JsonFlavour, top: boolean): Steps {
+  if (Array.isArray(value) && node.kind === 'list') return yield* writeList(out, node, value, flavour);
   if (node.kind !== 'container') {
     const json = toJson(node, value, flavour, top);
     if (json !== undefined) out.add(JSON.stringify(json));
@@ -146,7 +128,7 @@ async function writeJson(
   out.add('{');
   for (const child of node.children.values()) {
     const inner = out.fresh();
-    await writeJson(inner, child, await childValue(value, child), flavour, false, pace);
+    yield* writeJson(inner, child, yield* childValue(value, child), flavour, false);
     if (inner.size === 0) continue;
     out.add(`${separator}${JSON.stringify(memberName(child, flavour, top))}:`, ...inner.parts);
     separator = ',';
@@ -154,20 +136,14 @@ async function writeJson(
   out.add('}');
 }
 
-async function writeList(
-  out: Pieces,
-  node: SchemaNode,
-  list: readonly unknown[],
-  flavour: JsonFlavour,
-  pace: Pace,
-): Promise<void> {
+function* writeList(out: Pieces, node: SchemaNode, list: readonly unknown[], flavour: JsonFlavour): Steps {
   let batch = '[';
   for (const [i, entry] of list.entries()) {
     batch += (i > 0 ? ',' : '') + JSON.stringify(toJson(node, entry, flavour, false));
     if (i % 64 !== 63) continue;
     out.add(batch);
     batch = '';
-    await pace();
+    yield;
   }
   out.add(`${batch}]`);
 }
@@ -177,7 +153,7 @@ const keyText = (value: unknown): string =>
   typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 
 /** One Update a leaf below the match. */
-async function addLeaves(notification: Pieces, match: Match, pace: Pace): Promise<void> {
+function* addLeaves(notification: Pieces, match: Match): Steps {
   const { node, value, elems } = match;
   if (value === undefined || value === null) return;
   if (node.kind === 'leaf' || node.kind === 'leaf-list') {
@@ -188,25 +164,21 @@ async function addLeaves(notification: Pieces, match: Match, pace: Pace): Promis
         .add(toBinary(UpdateSchema, create(UpdateSchema, { path: { elem: [...elems] }, val })));
       notification.addField(FIELD.notification.update, update);
     }
-    await pace();
+    yield;
   } else if (Array.isArray(value)) {
     for (const entry of value) {
       const key = Object.fromEntries(
         node.keys.map((k) => [k.name, keyText((entry as Record<string, unknown>)[k.field])]),
       );
-      await addLeaves(
-        notification,
-        { node, value: entry, elems: [...elems.slice(0, -1), { name: node.name, key }] },
-        pace,
-      );
+      yield* addLeaves(notification, { node, value: entry, elems: [...elems.slice(0, -1), { name: node.name, key }] });
     }
   } else {
     for (const child of node.children.values()) {
-      await addLeaves(
-        notification,
-        { node: child, value: await childValue(value, child), elems: [...elems, { name: child.name, key: {} }] },
-        pace,
-      );
+      yield* addLeaves(notification, {
+        node: child,
+        value: yield* childValue(value, child),
+        elems: [...elems, { name: child.name, key: {} }],
+      });
     }
   }
 }

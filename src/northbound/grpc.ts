@@ -6,7 +6,7 @@ import type { Count, Log } from '../model/log.ts';
 import { clip } from './paths.ts';
 import { RpcError } from './rpc-error.ts';
 
-/** What a handler may answer with: a message, or the bytes of one that was encoded in slices. */
+/** What a handler may answer with: a message, or the bytes of one that was encoded piece by piece. */
 type Answer<O extends DescMessage> = MessageShape<O> | Buffer;
 
 const bytes = (message: Uint8Array): Buffer => Buffer.from(message.buffer, message.byteOffset, message.byteLength);
@@ -27,7 +27,7 @@ export function unary<I extends DescMessage, O extends DescMessage>(
 }
 
 /** Whether nobody waits for the answer any more. */
-type Cancelled = () => boolean;
+export type Cancelled = () => boolean;
 
 /**
  * A handler that returns a promise. RpcError becomes its status; anything else becomes INTERNAL and is logged. Counts

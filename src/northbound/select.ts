@@ -1,7 +1,7 @@
 // Walks the state along a checked path and visits what matches. State is asked for a section at a time, and only for
 // sections that the path reaches; a section is asked once a request, so one answer does not contradict itself.
 import type { CnpdState, StateSource } from '../model/state.ts';
-import type { Pace } from './pace.ts';
+import { type Steps, wait } from '../model/work.ts';
 import { type CheckedPath, clip, formatElem, type Step } from './paths.ts';
 import { RpcError } from './rpc-error.ts';
 import { ROOT, type SchemaNode, yangName } from './schema.ts';
@@ -37,8 +37,10 @@ export class Sections {
  * The value of a child: fetched when the parent is the container of sections, and where it is put together only now
  * (Lazy in model/state.ts).
  */
-export const childValue = async (value: unknown, child: SchemaNode): Promise<unknown> =>
-  value instanceof Sections ? value.load(child.field) : fieldOf(value, child);
+export function* childValue(value: unknown, child: SchemaNode): Steps<unknown> {
+  const found = value instanceof Sections ? value.load(child.field) : fieldOf(value, child);
+  return found instanceof Promise ? yield* wait<unknown>(found) : found;
+}
 
 /** A concrete path element: the key texts of a list entry in schema order. */
 export interface ConcreteElem {
@@ -53,7 +55,7 @@ export interface Match {
   readonly elems: readonly ConcreteElem[];
 }
 
-type Visit = (match: Match) => void | Promise<void>;
+type Visit = (match: Match) => Steps;
 
 interface Place extends Match {
   /** No wildcard above, written or implied. */
@@ -64,36 +66,34 @@ interface Place extends Match {
  * @throws RpcError NOT_FOUND naming the element when a path without wildcards leads to nothing, and when keys were
  * given that no entry has.
  */
-export async function select(path: CheckedPath, sections: Sections, pace: Pace, visit: Visit): Promise<void> {
-  const walk = new Walk(path, pace, visit);
-  await walk.down({ node: ROOT, value: { cnpd: sections }, elems: [], concrete: true }, 0);
+export function* select(path: CheckedPath, sections: Sections, visit: Visit): Steps {
+  const walk = new Walk(path, visit);
+  yield* walk.down({ node: ROOT, value: { cnpd: sections }, elems: [], concrete: true }, 0);
   if (walk.visits === 0 && walk.missing !== undefined && !path.pattern) throw new RpcError('NOT_FOUND', walk.missing);
 }
 
 class Walk {
   readonly #path: CheckedPath;
-  readonly #pace: Pace;
   readonly #visit: Visit;
   visits = 0;
   missing: string | undefined;
 
-  constructor(path: CheckedPath, pace: Pace, visit: Visit) {
+  constructor(path: CheckedPath, visit: Visit) {
     this.#path = path;
-    this.#pace = pace;
     this.#visit = visit;
   }
 
-  async down(place: Place, depth: number): Promise<void> {
+  *down(place: Place, depth: number): Steps {
     const step = this.#path.steps[depth];
     if (!step) {
       this.visits++;
-      await this.#visit(place);
+      yield* this.#visit(place);
       return;
     }
     for (const child of place.node.children.values()) {
       if (step.name !== '*' && step.name !== child.name) continue;
       if ([...step.keys.keys()].some((key) => !child.keys.some((node) => node.name === key))) continue;
-      const value = await childValue(place.value, child);
+      const value = yield* childValue(place.value, child);
       const next = {
         node: child,
         value,
@@ -103,24 +103,24 @@ class Walk {
       if (value === undefined || value === null) {
         if (next.concrete) this.missing ??= `${textOf(next.elems)}: has no value at present`;
       } else if (child.kind === 'list' && (step.keyed || depth + 1 < this.#path.steps.length)) {
-        await this.#entries(next, step, depth + 1);
+        yield* this.#entries(next, step, depth + 1);
       } else {
-        await this.down(next, depth + 1);
+        yield* this.down(next, depth + 1);
       }
     }
   }
 
-  async #entries(place: Place, step: Step, depth: number): Promise<void> {
+  *#entries(place: Place, step: Step, depth: number): Steps {
     const list = place.value as readonly unknown[];
     const wanted = place.node.keys.filter((key) => step.keys.has(key.name));
     let found = false;
     for (const [i, entry] of list.entries()) {
-      if (i % 64 === 63) await this.#pace();
+      if (i % 64 === 63) yield;
       if (wanted.some((key) => keyText(entry, key) !== step.keys.get(key.name))) continue;
       found = true;
       const key = Object.fromEntries(place.node.keys.map((node) => [node.name, keyText(entry, node)]));
       const elems = [...place.elems.slice(0, -1), { name: place.node.name, key }];
-      await this.down(
+      yield* this.down(
         { ...place, value: entry, elems, concrete: place.concrete && wanted.length === place.node.keys.length },
         depth,
       );

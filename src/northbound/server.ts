@@ -6,13 +6,14 @@ import { create } from '@bufbuild/protobuf';
 import { type ConnectionInjector, Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
 import type { Count, Log } from '../model/log.ts';
 import type { StateSource } from '../model/state.ts';
+import type { Steps, Work } from '../model/work.ts';
+import { limitConcurrency } from './concurrency.ts';
 import { Control, ReloadResponseSchema } from './gen/cnpd/v1/control_pb.js';
 import { CapabilityResponseSchema, gNMI } from './gen/gnmi/gnmi_pb.js';
 import { answerGet, SUPPORTED_ENCODINGS } from './get.ts';
-import { handle, unary } from './grpc.ts';
-import { createPace } from './pace.ts';
+import { type Cancelled, handle, unary } from './grpc.ts';
+import { RpcError } from './rpc-error.ts';
 import { MODULE } from './schema.ts';
-import { createTurns } from './turns.ts';
 import { giveSocketTo, listenUnix } from './socket.ts';
 
 interface NorthboundOptions {
@@ -38,6 +39,7 @@ export interface ReloadOutcome {
 export interface NorthboundModules {
   readonly source: StateSource;
   readonly actions: { reload(): Promise<ReloadOutcome> };
+  readonly work: Work;
   readonly log: Log;
   readonly count: Count;
 }
@@ -56,6 +58,8 @@ const MAX_CONNECTIONS = 256;
 const SILENT_MS = 5000;
 const AT_ONCE = 2;
 const WAITING = 512;
+/** For answers in one turn of the event loop. */
+const BUDGET_MS = 4;
 
 const GRPC_OPTIONS = {
   'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
@@ -117,7 +121,7 @@ function addServices(grpc: GrpcServer, options: NorthboundOptions, modules: Nort
     maxAnswerBytes: options.maxAnswerBytes ?? 64 * 1024 * 1024,
     now: () => BigInt(Date.now()) * 1_000_000n,
   };
-  const turns = createTurns(AT_ONCE, WAITING);
+  const inLine = limitConcurrency(AT_ONCE, WAITING);
   const capabilities = async () =>
     create(CapabilityResponseSchema, {
       supportedModels: [MODULE],
@@ -130,7 +134,8 @@ function addServices(grpc: GrpcServer, options: NorthboundOptions, modules: Nort
       capabilities: handle(gNMI.method.capabilities, capabilities, modules),
       get: handle(
         gNMI.method.get,
-        (request, cancelled) => turns(() => answerGet(request, modules.source, getOptions, createPace(cancelled))),
+        (request, cancelled) =>
+          inLine(() => whileAsked(modules.work, answerGet(request, modules.source, getOptions), cancelled)),
         modules,
       ),
     },
@@ -141,4 +146,16 @@ function addServices(grpc: GrpcServer, options: NorthboundOptions, modules: Nort
     return create(ReloadResponseSchema, { ok, errors: [...errors], changed: [...changed] });
   };
   grpc.addService({ reload: unary(Control.method.reload) }, { reload: handle(Control.method.reload, reload, modules) });
+}
+
+/** Rejects with CANCELLED when nobody waits for the answer any more. */
+function whileAsked<T>(work: Work, steps: Steps<T>, cancelled: Cancelled): Promise<T> {
+  return new Promise((onDone, onError) => {
+    const onPause = (): void => {
+      if (!cancelled()) return;
+      cancel();
+      onError(new RpcError('CANCELLED', 'the client went away'));
+    };
+    const cancel = work.run(steps, { budgetMs: BUDGET_MS, onDone, onError, onPause });
+  });
 }

@@ -1,8 +1,8 @@
-// Protobuf messages from pieces. A large answer is never one object: its parts are encoded in slices and framed as
+// Protobuf messages from pieces. A large answer is never one object: its parts are encoded one by one and framed as
 // length-delimited fields around bytes that already exist, with one copy at the end. (Encoding:
 // https://protobuf.dev/programming-guides/encoding/.)
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import type { Pace } from './pace.ts';
+import type { Steps } from '../model/work.ts';
 import { RpcError } from './rpc-error.ts';
 
 const CHUNK = 16 * 1024;
@@ -70,14 +70,14 @@ export class Pieces {
     return this;
   }
 
-  /** All parts in one buffer, copied in slices. */
-  async join(pace: Pace): Promise<Buffer> {
+  /** All parts in one buffer. */
+  *join(): Steps<Buffer> {
     const out = Buffer.allocUnsafe(this.size);
     let at = 0;
     for (const [i, part] of this.parts.entries()) {
       out.set(part, at);
       at += part.length;
-      if (i % 16 === 15) await pace();
+      if (i % 16 === 15) yield;
     }
     return out;
   }

@@ -11,6 +11,7 @@ import type { CnpdState } from '../../src/model/state.ts';
 import { connectNorthbound } from '../../src/northbound/client.ts';
 import { exampleState, sender, sourceOf } from '../../src/northbound/fixture.ts';
 import { type Northbound, type ReloadOutcome, startNorthbound } from '../../src/northbound/server.ts';
+import { eventLoopWork } from '../../src/model/work.ts';
 import { measureTurns } from './support/turns.ts';
 import { bytesField, rawAt, rawCall, rawFields, varintField } from '../support/raw-grpc.ts';
 
@@ -31,7 +32,7 @@ const start = async (
   const count = (name: string, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by);
   northbound = await startNorthbound(
     { socket },
-    { source: sourceOf(state), actions: { reload: async () => reload }, log: silentLog, count },
+    { source: sourceOf(state), actions: { reload: async () => reload }, work: eventLoopWork(), log: silentLog, count },
   );
   return northbound;
 };
@@ -147,6 +148,7 @@ describe('the socket', () => {
         {
           source: sourceOf(exampleState()),
           actions: { reload: async () => ({ ok: true, errors: [], changed: [] }) },
+          work: eventLoopWork(),
           log: silentLog,
           count: () => undefined,
         },
@@ -167,6 +169,7 @@ describe('the socket', () => {
         {
           source: sourceOf(exampleState()),
           actions: { reload: async () => ({ ok: true, errors: [], changed: [] }) },
+          work: eventLoopWork(),
           log: silentLog,
           count: () => undefined,
         },

@@ -1,10 +1,10 @@
 // Lets a few tasks run at once and the others wait in a line of bounded length.
 import { RpcError } from './rpc-error.ts';
 
-type Turns = <T>(task: () => Promise<T>) => Promise<T>;
+type Limited = <T>(task: () => Promise<T>) => Promise<T>;
 
 /** @throws RpcError RESOURCE_EXHAUSTED (from the returned function) when the line is full. */
-export function createTurns(atOnce: number, waiting: number): Turns {
+export function limitConcurrency(atOnce: number, waiting: number): Limited {
   const line: (() => void)[] = [];
   let running = 0;
   return async (task) => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { createTurns } from './turns.ts';
+import { limitConcurrency } from './concurrency.ts';
 
-describe('turns', () => {
-  it('so many at once, the others in order, the surplus refused, and a failure gives its turn on', async () => {
-    const turns = createTurns(2, 2);
+describe('a limit on what runs at once', () => {
+  it('so many at once, the others in order, the surplus refused, and a failure lets the next begin', async () => {
+    const limited = limitConcurrency(2, 2);
     const running: number[] = [];
     const ends: (() => void)[] = [];
     const task = (n: number) =>
-      turns(
+      limited(
         () => (
           running.push(n),
           new Promise<number>(
