@@ -9,6 +9,7 @@ import { v3 } from '../carriers/bgp/gobgp/v3.ts';
 import { address } from '../model/address.ts';
 import type { Origination } from '../model/advertisement.ts';
 import { systemClock } from '../model/clock.ts';
+import { eventLoopWork } from '../model/work.ts';
 import { DEFAULT_CODE_POINTS } from '../model/code-points.ts';
 import { silentLog } from '../model/log.ts';
 import { routerNamespace } from './agent.ts';
@@ -45,7 +46,7 @@ async function client({ socket }: BenchGobgpd): Promise<Contender> {
     const listener = { connected: () => {}, routes: () => {}, listed: () => listed(), lost: () => {} };
     own = createGobgpClient(
       { target: `unix:${socket}`, maxMessageBytes: MAX_MESSAGE_BYTES, learn: 'best' },
-      { listener, clock: systemClock, log: silentLog, count: () => {} },
+      { listener, clock: systemClock, work: eventLoopWork(), log: silentLog, count: () => {} },
     );
     own.start();
   });
@@ -81,6 +82,7 @@ async function carrier({ socket }: BenchGobgpd, { signal }: Bench): Promise<Cont
     {
       sink: { learned: () => {}, reachability: () => {} },
       clock: systemClock,
+      work: eventLoopWork(),
       log: silentLog,
       count,
       codePoints: DEFAULT_CODE_POINTS,

@@ -10,6 +10,7 @@ import type { Netns } from '../kernel/netns.ts';
 import { type PacketSocket, openPacketSocket } from '../kernel/packet-socket.ts';
 import { type IpAddress, address } from '../model/address.ts';
 import { systemClock } from '../model/clock.ts';
+import { eventLoopWork } from '../model/work.ts';
 import { ETHERTYPE, encodeFrames } from '../packet/ospf/frame.ts';
 import { DEFAULT_PRIVATE_TYPES } from '../packet/ospf/lsa.ts';
 import { encodePacket } from '../packet/ospf/packet.ts';
@@ -65,6 +66,7 @@ export class OspfNeighbour {
     const runner = new OspfRunner(this.#config(), {
       poller: bench.poller,
       clock: systemClock,
+      work: eventLoopWork(),
       log: {
         debug: () => {},
         info: () => {},

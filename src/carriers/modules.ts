@@ -2,11 +2,13 @@
 import type { Clock } from '../model/clock.ts';
 import type { CodePointValues } from '../model/code-points.ts';
 import type { Count, Log } from '../model/log.ts';
+import type { Work } from '../model/work.ts';
 import type { CarrierSink } from './carrier.ts';
 
 export interface CarrierModules {
   readonly sink: CarrierSink;
   readonly clock: Clock;
+  readonly work: Work;
   readonly log: Log;
   readonly count: Count;
   readonly codePoints: CodePointValues;

@@ -14,6 +14,7 @@ import type { BgpIntent, Intent, IsisIntent, OspfIntent } from '../intent/intent
 import type { Poller } from '../kernel/poller.ts';
 import type { CarrierName, Origination } from '../model/advertisement.ts';
 import type { Clock } from '../model/clock.ts';
+import type { Work } from '../model/work.ts';
 import type { Count } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import { holdMs } from '../plan/hold-times.ts';
@@ -25,6 +26,7 @@ export interface CarriersModules {
   readonly poller: () => Poller;
   readonly sink: CarrierSink;
   readonly clock: Clock;
+  readonly work: Work;
   readonly logging: Logging;
   readonly count: Count;
   /** What a stopped carrier taught is held for as long. */
@@ -128,12 +130,13 @@ export class Carriers {
 function createIsis(
   isis: IsisIntent,
   { codePoints, router }: Intent,
-  { poller, sink, clock, logging, count }: CarriersModules,
+  { poller, sink, clock, work, logging, count }: CarriersModules,
 ): IsisCarrier {
   return createIsisCarrier(isis, {
     poller: poller(),
     sink,
     clock,
+    work,
     log: logging.room('isis'),
     count,
     codePoints,
@@ -145,15 +148,15 @@ function createOspf(
   name: CarrierName,
   ospf: OspfIntent,
   { codePoints }: Intent,
-  { poller, sink, clock, logging, count }: CarriersModules,
+  { poller, sink, clock, work, logging, count }: CarriersModules,
 ): OspfCarrier {
-  return createOspfCarrier(ospf, { poller: poller(), sink, clock, log: logging.room(name), count, codePoints });
+  return createOspfCarrier(ospf, { poller: poller(), sink, clock, work, log: logging.room(name), count, codePoints });
 }
 
 function createBgp(
   bgp: BgpIntent,
   { codePoints }: Intent,
-  { sink, clock, logging, count }: CarriersModules,
+  { sink, clock, work, logging, count }: CarriersModules,
 ): BgpCarrier {
-  return createBgpCarrier(bgp, { sink, clock, log: logging.room('bgp'), count, codePoints });
+  return createBgpCarrier(bgp, { sink, clock, work, log: logging.room('bgp'), count, codePoints });
 }

@@ -111,6 +111,7 @@ class RunningDaemon implements Daemon {
       poller: () => this.#poller,
       sink: this.#coordinator.learning,
       clock,
+      work: this.#work,
       logging,
       count,
       onStopped: (carrier, holdMs) => this.#coordinator.learning.carrierStopped(carrier, holdMs),

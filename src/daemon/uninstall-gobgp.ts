@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type BgpCarrier, type BgpCarrierOptions, createBgpCarrier } from '../carriers/bgp/carrier.ts';
 import { POLICY } from '../carriers/bgp/gobgp/policy.ts';
 import { systemClock } from '../model/clock.ts';
+import { eventLoopWork } from '../model/work.ts';
 import { DEFAULT_CODE_POINTS } from '../model/code-points.ts';
 import type { GobgpFault, GobgpFaultCode } from '../model/gobgp-fault.ts';
 import { silentLog } from '../model/log.ts';
@@ -75,6 +76,7 @@ async function takeOut(noted: Noted): Promise<GobgpFault | undefined> {
     },
     {
       clock: systemClock,
+      work: eventLoopWork(),
       log: silentLog,
       count: () => {},
       codePoints: DEFAULT_CODE_POINTS,

@@ -4,6 +4,7 @@ import { byKind } from '../../model/advertisement.fixture.ts';
 import type { LearnedOf } from '../../model/advertisement.ts';
 import type { BgpPeerState } from '../../model/carrier-state.ts';
 import { manualClock } from '../../model/clock.ts';
+import { eventLoopWork } from '../../model/work.ts';
 import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { silentLog } from '../../model/log.ts';
 import { formatPrefix } from '../../model/prefix.ts';
@@ -39,6 +40,7 @@ export function fixture(peers?: BgpPeerState[]) {
   };
   const carrier = createBgpCarrier(OPTIONS, {
     clock,
+    work: eventLoopWork(),
     log: { ...silentLog, warn: (fields, message) => void logged.push([fields, message]) },
     count: (name, by = 1) => void counters.set(name, (counters.get(name) ?? 0) + by),
     codePoints: DEFAULT_CODE_POINTS,

@@ -1,17 +1,16 @@
 // The BGP carrier: content, gobgpd's client and clock put together. What gobgpd tells goes into the content one event
 // at a time, what the content wants to say goes to gobgpd, one batch after another. It starts without a gobgpd too, and
 // waits for it.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { IpAddress } from '../../model/address.ts';
 import type { Origination } from '../../model/advertisement.ts';
+import { type Steps, finish } from '../../model/work.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import type { BgpPathState, BgpPeerState, BgpSession } from '../../model/carrier-state.ts';
 import type { GobgpFault } from '../../model/gobgp-fault.ts';
 import type { Carrier } from '../carrier.ts';
 import { takeNote } from '../effects.ts';
+import { MachineTimer } from '../machine-timer.ts';
 import { type CarrierModules, momentOf } from '../modules.ts';
-import { Wake } from '../wake.ts';
-import { SLICE } from './constants.ts';
 import type { Content, ContentConfig, ContentEffect, ContentEvent } from './state.ts';
 import { createContent, handleContent } from './content.ts';
 import { domainOf, withDomain } from './learning/domain.ts';
@@ -22,6 +21,9 @@ import { disputed } from './own/dispute.ts';
 import type { OwnChanges } from './own/state.ts';
 import { pathStates, sessionState } from './show.ts';
 import { contentWake } from './tasks.ts';
+
+/** For the rows of paths() in one turn of the event loop. */
+const ROWS_BUDGET_MS = 2;
 
 /** The `bgp` section of the intent (same shape as BgpIntent). */
 export interface BgpCarrierOptions {
@@ -49,7 +51,7 @@ export interface BgpCarrier extends Carrier {
   session(): BgpSession;
   /** gobgpd's neighbours; undefined: it is not connected, or does not tell. */
   peers(): Promise<BgpPeerState[] | undefined>;
-  /** Own paths, and those that have the characteristics attribute. Many are put together a slice a turn. */
+  /** Own paths, and those that have the characteristics attribute. Many are put together as work, a few at a time. */
   paths(): Promise<BgpPathState[]>;
   /** Declared prefixes and SIDs that are not advertised. */
   unplaced(): number;
@@ -104,7 +106,7 @@ class GobgpSideCarrier implements BgpCarrier {
   private readonly modules: BgpCarrierModules;
   private readonly content: Content;
   private readonly client: GobgpClient;
-  private readonly wake: Wake;
+  private readonly timer: MachineTimer;
   private stopping: Promise<void> | undefined;
   private left = false;
   private onStopped: (clean: boolean) => void = () => {};
@@ -113,7 +115,10 @@ class GobgpSideCarrier implements BgpCarrier {
     this.options = options;
     this.modules = modules;
     this.content = createContent(contentConfig(options, modules), modules.clock.now());
-    this.wake = new Wake(modules.clock, () => this.dispatch({ type: 'timer' }));
+    this.timer = new MachineTimer(modules, {
+      dueAt: () => contentWake(this.content),
+      timer: () => this.dispatch({ type: 'timer' }),
+    });
     const listener: GobgpListener = {
       connected: (about) => this.dispatch({ type: 'connected', about }),
       routes: (routes) => {
@@ -146,7 +151,7 @@ class GobgpSideCarrier implements BgpCarrier {
       this.onStopped = resolve;
       this.dispatch({ type: 'stop' });
     }).then((clean) => {
-      this.wake.close();
+      this.timer.close();
       this.left = !clean;
       return this.client.close(!clean || resumes);
     });
@@ -164,12 +169,15 @@ class GobgpSideCarrier implements BgpCarrier {
     return (await this.client.peers())?.map((peer) => withDomain(peer, domainOf(this.content)));
   }
 
-  async paths(): Promise<BgpPathState[]> {
+  paths(): Promise<BgpPathState[]> {
+    return finish(this.modules.work, this.rows(), ROWS_BUDGET_MS);
+  }
+
+  private *rows(): Steps<BgpPathState[]> {
     const all: BgpPathState[] = [];
-    let steps = 0;
     for (const rows of pathStates(this.content, momentOf(this.modules))) {
       all.push(...rows);
-      if (++steps % SLICE === 0) await nextTurn();
+      yield;
     }
     return all;
   }
@@ -195,7 +203,7 @@ class GobgpSideCarrier implements BgpCarrier {
   private dispatch(event: ContentEvent): void {
     const now = this.modules.clock.now();
     for (const effect of handleContent(this.content, event, now)) this.carryOut(effect);
-    this.wake.by(contentWake(this.content));
+    this.timer.arm();
   }
 
   private carryOut(effect: ContentEffect): void {

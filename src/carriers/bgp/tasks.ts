@@ -1,5 +1,5 @@
 // What the content does by itself (carriers/tasks.ts).
-import { advance } from '../slices.ts';
+import { advance } from '../../model/work.ts';
 import { type Task, atOnceIf, stopDeadline, wakesAt, wholeTasks } from '../tasks.ts';
 import { SLICE } from './constants.ts';
 import { learnWake, runLearning } from './learning/learning.ts';

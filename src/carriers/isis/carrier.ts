@@ -1,6 +1,5 @@
 // The IS-IS carrier: the speaker, its link and its clock put together. Events go into the speaker one at a time, its
-// effects are carried out, and it is woken when it wants to be; work that is left over waits for the next turn of the
-// event loop.
+// effects are carried out, and it gets its `timer` event when it wants it.
 import type { Origination } from '../../model/advertisement.ts';
 import type { IsisLspState, IsisNeighborState, IsisTrouble } from '../../model/carrier-state.ts';
 import type { Netns } from '../../kernel/netns.ts';
@@ -9,8 +8,8 @@ import type { Level } from '../../packet/isis/types.ts';
 import { formatSystemId } from '../../packet/isis/lsp-id.ts';
 import type { Carrier } from '../carrier.ts';
 import { takeNote } from '../effects.ts';
+import { MachineTimer } from '../machine-timer.ts';
 import { type CarrierModules, momentOf, seedOf, sinceEpoch } from '../modules.ts';
-import { Wake } from '../wake.ts';
 import { LSDB_BYTES, LSDB_LIMIT } from './constants.ts';
 import { IsisNetwork } from './network.ts';
 import { databaseState, neighborState, troubleState, unplacedPrefixes } from './show.ts';
@@ -113,7 +112,7 @@ class FrrSideCarrier implements IsisCarrier {
   private readonly modules: IsisCarrierModules;
   private readonly speaker: Speaker;
   private readonly network: IsisNetwork;
-  private readonly wake: Wake;
+  private readonly timer: MachineTimer;
   private stopping: Promise<void> | undefined;
   private onStopped: () => void = () => {};
 
@@ -122,7 +121,10 @@ class FrrSideCarrier implements IsisCarrier {
     this.modules = modules;
     this.speaker = createSpeaker(speakerConfig(options, modules), formatSystemId(options.systemId));
     const { poller, clock, log, count, netns } = modules;
-    this.wake = new Wake(clock, () => this.dispatch({ type: 'timer' }));
+    this.timer = new MachineTimer(modules, {
+      dueAt: () => nextWake(this.speaker),
+      timer: () => this.dispatch({ type: 'timer' }),
+    });
     this.network = new IsisNetwork(
       { interface: options.interface, mtu: options.mtu, netns },
       {
@@ -182,14 +184,14 @@ class FrrSideCarrier implements IsisCarrier {
     const stopped = new Promise<void>((resolve) => (this.onStopped = resolve));
     this.dispatch({ type: 'stop' });
     await stopped;
-    this.wake.close();
+    this.timer.close();
     await this.network.stop();
   }
 
   private dispatch(event: SpeakerEvent): void {
     const now = this.modules.clock.now();
     for (const effect of handle(this.speaker, event, now)) this.carryOut(effect);
-    this.wake.by(nextWake(this.speaker));
+    this.timer.arm();
   }
 
   private carryOut(effect: Effect): void {

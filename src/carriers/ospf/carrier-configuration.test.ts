@@ -1,6 +1,7 @@
 // What the core and the content are told of the carrier's configuration.
 import { describe, expect, it } from 'vitest';
 import { manualClock } from '../../model/clock.ts';
+import { ManualWork } from '../../model/work.fixture.ts';
 import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { silentLog } from '../../model/log.ts';
 import type { Poller } from '../../kernel/poller.ts';
@@ -16,7 +17,7 @@ const EPOCH = Date.UTC(2020, 0, 1);
 
 function configured(
   areas: OspfCarrierOptions['areas'],
-  { wall = EPOCH + 60_000, random = 0.5, start = 0 } = {},
+  { wall = EPOCH + 60_000, random = 0.5, start = 0, work = new ManualWork() } = {},
 ): { content: Content; runner: OspfRunner } {
   return createOspfCarrier(
     { ...OPTIONS, areas },
@@ -24,6 +25,7 @@ function configured(
       poller: {} as Poller,
       sink: { learned: () => undefined, reachability: () => undefined },
       clock: manualClock(start),
+      work,
       wallClock: () => wall,
       random: () => random,
       log: silentLog,
@@ -77,8 +79,9 @@ describe('the content is told', () => {
   });
 });
 
-it('what is declared is taken over in turns of its own, until all of it is said', async () => {
-  const carrier = configured([AREA_OPTIONS]);
+it('what is declared is taken over in turns of its own, until all of it is said', () => {
+  const work = new ManualWork();
+  const carrier = configured([AREA_OPTIONS], { work });
   (carrier as unknown as OspfCarrier).originate(
     declaration(
       2,
@@ -86,6 +89,6 @@ it('what is declared is taken over in turns of its own, until all of it is said'
     ),
   );
   expect(carrier.content.declaring).toBeDefined();
-  while (carrier.content.declaring) await new Promise((done) => setImmediate(done));
-  expect(carrier.content.declared.size).toBe(DECLARE_BATCH);
+  work.settle();
+  expect([carrier.content.declaring, carrier.content.declared.size]).toEqual([undefined, DECLARE_BATCH]);
 });

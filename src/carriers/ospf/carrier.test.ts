@@ -3,6 +3,7 @@ import { origination } from '../../model/advertisement.fixture.ts';
 import { describe, expect, it } from 'vitest';
 import { address } from '../../model/address.ts';
 import { manualClock } from '../../model/clock.ts';
+import { ManualWork } from '../../model/work.fixture.ts';
 import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { silentLog } from '../../model/log.ts';
 import { prefix } from '../../model/prefix.ts';
@@ -20,6 +21,7 @@ function saying(codePoints: typeof DEFAULT_CODE_POINTS): OspfCarrier {
     poller: {} as Poller,
     sink,
     clock,
+    work: new ManualWork(),
     log: silentLog,
     count: () => undefined,
     codePoints,

@@ -10,8 +10,8 @@ import type { AuthenticationKey, DigestAlgorithm } from '../../packet/ospf/diges
 import { privateTypesOf } from '../../packet/ospf/lsa.ts';
 import type { Carrier } from '../carrier.ts';
 import { takeNote } from '../effects.ts';
+import { MachineTimer } from '../machine-timer.ts';
 import { type CarrierModules, momentOf, seedOf, sinceEpoch } from '../modules.ts';
-import { Wake } from '../wake.ts';
 import { LSA_OVERHEAD, LSA_CAPACITY, LSDB_LIMIT } from './constants.ts';
 import type { Content, ContentConfig, ContentEffect, ContentEvent } from './content-state.ts';
 import { createContent, handleContent } from './content.ts';
@@ -130,7 +130,7 @@ class FrrSideCarrier implements OspfCarrier {
   private readonly networks: readonly OspfNetwork[];
   /** Areas without a Full neighbour, and since when. */
   private readonly downSince = new Map<number, number>();
-  private readonly wake: Wake;
+  private readonly timer: MachineTimer;
   private stopping: Promise<void> | undefined;
 
   constructor(options: OspfCarrierOptions, modules: OspfCarrierModules) {
@@ -138,11 +138,15 @@ class FrrSideCarrier implements OspfCarrier {
     this.modules = modules;
     this.name = VERSIONS[options.version].name;
     this.content = createContent(contentConfig(options, modules));
-    const { poller, clock, log, count, netns } = modules;
-    this.wake = new Wake(clock, () => this.dispatch({ type: 'timer' }));
+    const { poller, clock, work, log, count, netns } = modules;
+    this.timer = new MachineTimer(modules, {
+      dueAt: () => contentWake(this.content),
+      timer: () => this.dispatch({ type: 'timer' }),
+    });
     this.runner = new OspfRunner(speakerConfig(options, modules), {
       poller,
       clock,
+      work,
       log,
       count,
       onChange: (change) => this.changed(change),
@@ -203,7 +207,7 @@ class FrrSideCarrier implements OspfCarrier {
   }
 
   private async withdraw(): Promise<void> {
-    this.wake.close();
+    this.timer.close();
     await this.runner.stop();
     for (const network of this.networks) await network.stop();
   }
@@ -219,7 +223,7 @@ class FrrSideCarrier implements OspfCarrier {
 
   private dispatch(event: ContentEvent): void {
     for (const effect of handleContent(this.content, event, this.modules.clock.now())) this.carryOut(effect);
-    this.wake.by(contentWake(this.content));
+    this.timer.arm();
   }
 
   private carryOut(effect: ContentEffect): void {

@@ -1,9 +1,9 @@
 // The edge of the OSPF core: a speaker, a packet socket an area, and a clock put together. Events go into the speaker
-// one at a time, its effects are carried out, and it is woken when it wants to be; work that is left over waits for the
-// next turn of the event loop. The links are network.ts.
+// one at a time, its effects are carried out, and it gets its `timer` event when it wants it. The links are network.ts.
 import { formatAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Count, Log } from '../../model/log.ts';
+import type { Work } from '../../model/work.ts';
 import { isKernelError } from '../../kernel/errors.ts';
 import type { Netns } from '../../kernel/netns.ts';
 import { type PacketSocket, openPacketSocket } from '../../kernel/packet-socket.ts';
@@ -13,7 +13,7 @@ import { ALL_SPF_ROUTERS_MAC, ETHERTYPE, type OspfFrame, decodeFrame, encodeFram
 import type { PacketAddresses } from '../../packet/ospf/packet-header.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
 import { takeNote } from '../effects.ts';
-import { Wake } from '../wake.ts';
+import { MachineTimer } from '../machine-timer.ts';
 import { type LinkEnds, isFromLink } from './admission.ts';
 import { createSpeaker, handle } from './speaker.ts';
 import type { Effect, Speaker, SpeakerConfig, SpeakerEvent } from './state.ts';
@@ -38,6 +38,7 @@ export type OspfChange = Extract<Effect, { type: 'database' | 'adjacency' }>;
 export interface OspfRunnerModules {
   readonly poller: Poller;
   readonly clock: Clock;
+  readonly work: Work;
   readonly log: Log;
   readonly count: Count;
   /** A change of the database, or of the neighbour that it comes from. */
@@ -50,14 +51,17 @@ export class OspfRunner {
   private readonly links = new Map<number, { readonly socket: PacketSocket; readonly ends: LinkEnds }>();
   private readonly reassembly = new Reassembly(REASSEMBLY_LIMIT);
   private identification = 0;
-  private readonly wake: Wake;
+  private readonly timer: MachineTimer;
   private stopping: Promise<boolean> | undefined;
   private onStopped: (clean: boolean) => void = () => {};
 
   constructor(config: SpeakerConfig, modules: OspfRunnerModules) {
     this.modules = modules;
     this.speaker = createSpeaker(config);
-    this.wake = new Wake(modules.clock, () => this.event({ type: 'timer' }));
+    this.timer = new MachineTimer(modules, {
+      dueAt: () => nextWake(this.speaker),
+      timer: () => this.event({ type: 'timer' }),
+    });
   }
 
   /** Opens the area's socket and begins to speak. @throws KernelError ENODEV, EPERM */
@@ -88,7 +92,7 @@ export class OspfRunner {
 
   event(event: SpeakerEvent): void {
     for (const effect of handle(this.speaker, event, this.modules.clock.now())) this.carryOut(effect);
-    this.wake.by(nextWake(this.speaker));
+    this.timer.arm();
   }
 
   /** Withdraws everything, waits until the neighbours know, closes. Idempotent. @returns whether they did */
@@ -102,7 +106,7 @@ export class OspfRunner {
 
   /** Without a word to anybody, as when the process is killed. Idempotent. */
   close(): void {
-    this.wake.close();
+    this.timer.close();
     for (const { socket } of this.links.values()) socket.close();
     this.links.clear();
   }

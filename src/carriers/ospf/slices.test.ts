@@ -5,7 +5,6 @@ import { BUILD_BATCH, DECLARE_BATCH, TAKE_OVER_BATCH } from './constants.ts';
 import { type AnyVersion, ContentAgent, contentConfig, declaration } from './content.fixture.ts';
 import { contentWake } from './content-tasks.ts';
 import { AREA, Link, Router, testConfig } from './simulation.fixture.ts';
-import { advance } from '../slices.ts';
 import { nextWake } from './tasks.ts';
 import { OSPFV3, type OwnLsa } from './version.ts';
 
@@ -13,14 +12,6 @@ const SELF = 0x01010101;
 const numbers = (count: number, from = 0): number[] => Array.from({ length: count }, (_, n) => from + n);
 /** More than one turn takes. */
 const MANY = 2 * Math.max(DECLARE_BATCH, BUILD_BATCH, TAKE_OVER_BATCH);
-
-it('a slice ends with its steps or with the work', () => {
-  const work = function* (): Generator<void> {
-    for (let i = 0; i < 5; i++) yield;
-  };
-  const five = work();
-  expect([advance(five, 3), advance(five, 2), advance(five, 2)]).toEqual([false, false, true]);
-});
 
 describe.each([2, 3] as const)('OSPFv%d, a declaration of many prefixes', (version: AnyVersion) => {
   const agent = (): ContentAgent => new ContentAgent(contentConfig(version, SELF, [AREA]));

@@ -5,6 +5,7 @@ import { bgpOptions } from '../../../src/carriers/bgp/options.fixture.ts';
 import { bgpProblems, disputeProblems } from '../../../src/diagnosis/gobgp/session.ts';
 import { address } from '../../../src/model/address.ts';
 import { systemClock } from '../../../src/model/clock.ts';
+import { eventLoopWork } from '../../../src/model/work.ts';
 import { DEFAULT_CODE_POINTS } from '../../../src/model/code-points.ts';
 import { silentLog } from '../../../src/model/log.ts';
 import { prefix } from '../../../src/model/prefix.ts';
@@ -23,6 +24,7 @@ export class BgpAgent {
   private constructor(options: BgpCarrierOptions) {
     this.carrier = createBgpCarrier(options, {
       clock: systemClock,
+      work: eventLoopWork(),
       log: silentLog,
       codePoints: DEFAULT_CODE_POINTS,
       sink: { learned: () => {}, reachability: () => {} },

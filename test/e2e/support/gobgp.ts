@@ -15,6 +15,7 @@ import type {
 } from '../../../src/carriers/bgp/gobgp/gobgp.ts';
 import { formatAddress } from '../../../src/model/address.ts';
 import { systemClock } from '../../../src/model/clock.ts';
+import { eventLoopWork } from '../../../src/model/work.ts';
 import { silentLog } from '../../../src/model/log.ts';
 import { formatPrefix } from '../../../src/model/prefix.ts';
 import { eventually } from './frr.ts';
@@ -232,6 +233,7 @@ export class Listening {
       { target, learn: 'best', maxMessageBytes: 1 << 20, ...options },
       {
         clock: systemClock,
+        work: eventLoopWork(),
         log: silentLog,
         count: (name, by = 1) => void this.counters.set(name, (this.counters.get(name) ?? 0) + by),
         random: () => 0,

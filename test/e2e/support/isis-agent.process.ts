@@ -1,6 +1,7 @@
 // A process of its own with one IS-IS carrier, to be killed by a test. Arguments: system ID, levels, prefixes.
 import { origination } from '../../../src/model/advertisement.fixture.ts';
 import { systemClock } from '../../../src/model/clock.ts';
+import { eventLoopWork } from '../../../src/model/work.ts';
 import { address } from '../../../src/model/address.ts';
 import { DEFAULT_CODE_POINTS } from '../../../src/model/code-points.ts';
 import { silentLog } from '../../../src/model/log.ts';
@@ -14,6 +15,7 @@ const carrier = createIsisCarrier(isisOptions(systemId!, { levels: levels as '1'
   poller: Poller.open({ onError: (error) => console.error(error) }),
   sink: { learned: () => {}, reachability: () => {} },
   clock: systemClock,
+  work: eventLoopWork(),
   log: silentLog,
   count: () => {},
   codePoints: DEFAULT_CODE_POINTS,

@@ -3,6 +3,7 @@ import { byKind, origination as originationOf, type Declared } from '../../../sr
 import type { AdvertisementOf, LearnedOf, LearnedReport, Origination } from '../../../src/model/advertisement.ts';
 import { address, formatAddress } from '../../../src/model/address.ts';
 import { systemClock } from '../../../src/model/clock.ts';
+import { eventLoopWork } from '../../../src/model/work.ts';
 import { DEFAULT_CODE_POINTS } from '../../../src/model/code-points.ts';
 import { silentLog } from '../../../src/model/log.ts';
 import { formatPrefix, prefix } from '../../../src/model/prefix.ts';
@@ -51,6 +52,7 @@ export class IsisAgent {
         reachability: (report) => void (this.reachable = report.reachable),
       },
       clock: systemClock,
+      work: eventLoopWork(),
       log: silentLog,
       count: (name, by = 1) => void this.counters.set(name, this.count(name) + by),
       codePoints: DEFAULT_CODE_POINTS,

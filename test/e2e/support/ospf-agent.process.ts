@@ -2,6 +2,7 @@
 // prefixes.
 import { origination } from '../../../src/model/advertisement.fixture.ts';
 import { systemClock } from '../../../src/model/clock.ts';
+import { eventLoopWork } from '../../../src/model/work.ts';
 import { address } from '../../../src/model/address.ts';
 import { DEFAULT_CODE_POINTS } from '../../../src/model/code-points.ts';
 import { silentLog } from '../../../src/model/log.ts';
@@ -15,6 +16,7 @@ const carrier = createOspfCarrier(carrierOptions(version === '2' ? 2 : 3, router
   poller: Poller.open({ onError: (error) => console.error(error) }),
   sink: { learned: () => {}, reachability: () => {} },
   clock: systemClock,
+  work: eventLoopWork(),
   log: silentLog,
   count: () => {},
   codePoints: DEFAULT_CODE_POINTS,

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { LearnedReport } from '../../../src/model/advertisement.ts';
 import { address, formatAddress } from '../../../src/model/address.ts';
 import { systemClock } from '../../../src/model/clock.ts';
+import { eventLoopWork } from '../../../src/model/work.ts';
 import { DEFAULT_CODE_POINTS } from '../../../src/model/code-points.ts';
 import { silentLog } from '../../../src/model/log.ts';
 import { formatPrefix } from '../../../src/model/prefix.ts';
@@ -57,6 +58,7 @@ export class CarrierAgent {
         reachability: (report) => void (this.reachable = report.reachable),
       },
       clock: systemClock,
+      work: eventLoopWork(),
       log: silentLog,
       count: (name, by = 1) => void this.counters.set(name, this.count(name) + by),
       codePoints: DEFAULT_CODE_POINTS,

@@ -1,6 +1,7 @@
 // OSPF speakers in the test process, each on a link of its own to a router with real ospfd or ospf6d.
 import { address } from '../../../src/model/address.ts';
 import { systemClock } from '../../../src/model/clock.ts';
+import { eventLoopWork } from '../../../src/model/work.ts';
 import { silentLog } from '../../../src/model/log.ts';
 import { LSDB_LIMIT } from '../../../src/carriers/ospf/constants.ts';
 import { OspfNetwork } from '../../../src/carriers/ospf/network.ts';
@@ -53,7 +54,7 @@ export class OspfAgent {
       ...options.area,
     };
     const count = (name: string, by = 1): void => void this.counters.set(name, this.count(name) + by);
-    const modules = { poller, clock: systemClock, log: silentLog, count };
+    const modules = { poller, clock: systemClock, work: eventLoopWork(), log: silentLog, count };
     this.runner = new OspfRunner(
       {
         version,

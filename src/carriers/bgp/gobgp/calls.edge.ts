@@ -1,12 +1,12 @@
-// Calls to a gobgpd over a channel, their answers taken a slice at a time: streams that are paused while there is no
-// room for more, lists to their end, short questions. What comes, and what does not, says whether gobgpd still lives
+// Calls to a gobgpd over a channel, their answers taken as work: streams that are paused while too much waits to be
+// taken, lists to their end, short questions. What comes, and what does not, says whether gobgpd still lives
 // (liveness.ts).
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { Clock } from '../../../model/clock.ts';
 import type { CallError, Channel } from './channel.edge.ts';
 import { GobgpError } from './fault.ts';
 import { Liveness } from './liveness.ts';
-import type { Slices } from './slices.edge.ts';
+import type { Intake } from './intake.ts';
 
 /** For short answers. gobgpd does one thing at a time, and is slow to answer while it takes in a table. */
 export const ANSWER_MS = 10_000;
@@ -14,14 +14,14 @@ export const ANSWER_MS = 10_000;
 const SILENCE_MS = 60_000;
 /**
  * Routes told in one go. What the carrier makes of them takes longer than decoding them does, so that it has to count
- * for the slice.
+ * for the time budget.
  */
 const TELL = 100;
 
 export interface CallsModules {
   readonly channel: Channel;
   readonly service: string;
-  readonly slices: Slices;
+  readonly intake: Intake;
   readonly clock: Clock;
   /** Something was taken. @param least routes that are worth telling */
   readonly taken: (least: number) => void;
@@ -54,7 +54,7 @@ export class Calls {
     return `/${this.#m.service}/${method}`;
   }
 
-  /** A stream of answers to its end, each taken in its slice; nothing that comes for too long is a failure. */
+  /** A stream of answers to its end, each taken in its turn; nothing that comes for too long is a failure. */
   collect(method: string, request: Uint8Array, take: (bytes: Buffer) => void): Promise<void> {
     this.liveness.asked();
     return new Promise((resolve, reject) => {
@@ -83,7 +83,7 @@ export class Calls {
         (bytes) => (wait(), take(bytes)),
         (error) => {
           stop();
-          if (!error) return this.#m.slices.push(taken);
+          if (!error) return this.#m.intake.push(taken);
           this.waits.delete(giveUp);
           reject(error);
         },
@@ -99,7 +99,7 @@ export class Calls {
     done: (error?: CallError) => void,
   ): ClientReadableStream<Buffer> {
     const stream = this.#m.channel.stream(this.path(method), request, {
-      data: (bytes) => (this.liveness.heard(), this.#m.slices.push(() => (take(bytes), this.#m.taken(TELL)))),
+      data: (bytes) => (this.liveness.heard(), this.#m.intake.push(() => (take(bytes), this.#m.taken(TELL)))),
       done: (error) => {
         this.#streams.delete(stream);
         if (!error) this.liveness.heard();
@@ -107,7 +107,7 @@ export class Calls {
       },
     });
     this.#streams.add(stream);
-    if (!this.#m.slices.hasRoom || this.uploading) stream.pause();
+    if (this.#m.intake.isFull || this.uploading) stream.pause();
     return stream;
   }
 
@@ -117,7 +117,7 @@ export class Calls {
    */
   flow(): void {
     for (const stream of this.#streams)
-      if (this.#m.slices.hasRoom && !this.uploading) stream.resume();
+      if (!this.#m.intake.isFull && !this.uploading) stream.resume();
       else stream.pause();
   }
 
@@ -126,7 +126,7 @@ export class Calls {
    * waited for that long.
    */
   isBusy(ms: number): boolean {
-    return this.liveness.heardWithin(ms) || this.liveness.silentMs < ms || !this.#m.slices.hasRoom || this.uploading;
+    return this.liveness.heardWithin(ms) || this.liveness.silentMs < ms || this.#m.intake.isFull || this.uploading;
   }
 
   /** Idempotent. Whoever waits gives up. */

@@ -1,5 +1,5 @@
 // The gRPC connection to a gobgpd: bytes out, bytes in, over TCP or a UNIX socket, with TLS or without. Answers stay
-// bytes, because long ones are decoded in slices; nothing here knows what they say.
+// bytes, because long ones are decoded a part at a time; nothing here knows what they say.
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import {

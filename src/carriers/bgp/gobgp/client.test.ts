@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import type { GobgpFault } from '../../../model/gobgp-fault.ts';
 import { address } from '../../../model/address.ts';
 import { systemClock } from '../../../model/clock.ts';
+import { eventLoopWork } from '../../../model/work.ts';
 import { silentLog } from '../../../model/log.ts';
 import { formatPrefix, prefix } from '../../../model/prefix.ts';
 import { createGobgpClient } from './client.edge.ts';
@@ -47,7 +48,7 @@ async function withClient(
   await withServer(methods, async (target) => {
     const client = createGobgpClient(
       { target, learn: 'best', maxMessageBytes: 1 << 20 },
-      { listener, clock: systemClock, log: silentLog, count: () => {} },
+      { listener, clock: systemClock, work: eventLoopWork(), log: silentLog, count: () => {} },
     );
     try {
       client.start();

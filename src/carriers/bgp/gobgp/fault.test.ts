@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { manualClock } from '../../../model/clock.ts';
 import type { GobgpFault } from '../../../model/gobgp-fault.ts';
 import { silentLog } from '../../../model/log.ts';
+import { eventLoopWork } from '../../../model/work.ts';
 import { createGobgpClient } from './client.edge.ts';
 import { GetBgpResponseSchema } from './gen/gobgp/messages_pb.js';
 import type { GobgpClient, GobgpOptions } from './gobgp.ts';
@@ -22,7 +23,7 @@ async function firstFault(methods: Partial<Methods>, options: Partial<GobgpOptio
         { target, learn: 'best', maxMessageBytes: 1 << 20, ...options },
         {
           listener: { connected: () => {}, routes: () => {}, listed: () => {}, lost: resolve },
-          ...{ clock, log: silentLog, count: () => {} },
+          ...{ clock, work: eventLoopWork(), log: silentLog, count: () => {} },
         },
       );
       client.start();

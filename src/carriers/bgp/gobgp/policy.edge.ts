@@ -1,10 +1,10 @@
 // Keeps cnpd's policies in a gobgpd as they should be (policy.ts): puts them in before the first path of cnpd's, in
 // front of the operator's, which it leaves as they are; keeps the list of the domain's neighbours; has gobgpd look
 // again at what it has told or heard already; takes all of it out again. What is there of an earlier run is taken over.
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../../model/clock.ts';
 import type { GobgpFault } from '../../../model/gobgp-fault.ts';
 import type { Count, Log } from '../../../model/log.ts';
+import { type Work, nextTurn } from '../../../model/work.ts';
 import type { Domain } from '../learning/domain.ts';
 import type { GobgpApi } from './api.ts';
 import type { PolicyReport } from './gobgp.ts';
@@ -45,6 +45,7 @@ export interface PolicyModules {
   readonly log: Log;
   readonly count: Count;
   readonly clock: Clock;
+  readonly work: Work;
   readonly faultOf: (error: unknown) => GobgpFault;
   /** A short answer of gobgpd's. Rejects with CallError. */
   readonly call: (method: string, request: Uint8Array) => Promise<unknown>;
@@ -97,7 +98,7 @@ export class PolicyKeeper {
         (error: unknown) => this.#refused(error),
       );
       // Events of many neighbours at once are one run.
-      await nextTurn();
+      await nextTurn(this.#m.work);
     }
   }
 

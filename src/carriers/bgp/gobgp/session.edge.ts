@@ -7,6 +7,7 @@ import type { Family } from '../../../model/address.ts';
 import type { Clock } from '../../../model/clock.ts';
 import type { Count, Log } from '../../../model/log.ts';
 import type { Prefix } from '../../../model/prefix.ts';
+import { type Work, finish, nextTurn } from '../../../model/work.ts';
 import type { BgpPeerState } from '../../../model/carrier-state.ts';
 import { MARK_KIND, MARK_OWN } from '../domain-marks.ts';
 import type { GobgpApi } from './api.ts';
@@ -15,6 +16,7 @@ import { CallError, Channel } from './channel.edge.ts';
 import { GobgpError } from './fault.ts';
 import type { GobgpListener, GobgpOptions, Guard, OwnPath, PolicyReport } from './gobgp.ts';
 import { identify } from './identify.edge.ts';
+import { Intake } from './intake.ts';
 import { DEAD_MS } from './liveness.ts';
 import {
   type About,
@@ -30,7 +32,6 @@ import type { PolicyModules } from './policy.edge.ts';
 import { PolicyGuard } from './policy-guard.edge.ts';
 import { faultOf, hasNoTable } from './reason.ts';
 import { Routes } from './routes.ts';
-import { Slices } from './slices.edge.ts';
 import { upload } from './upload.edge.ts';
 
 const FAMILIES: readonly Family[] = [4, 6];
@@ -42,11 +43,13 @@ const LOOKUP = 200;
  * would.
  */
 export const PATHS_A_MESSAGE = 100;
+const UPLOAD_BUDGET_MS = 4;
 /** An upload of as many or more is done first. */
 const MANY = 250;
 export interface SessionModules {
   readonly listener: GobgpListener;
   readonly clock: Clock;
+  readonly work: Work;
   readonly log: Log;
   readonly count: Count;
   /** Absent: nothing is put between gobgpd and its neighbours. */
@@ -58,7 +61,7 @@ export interface SessionModules {
 export class Session {
   readonly #options: GobgpOptions;
   readonly #modules: SessionModules;
-  readonly #slices: Slices;
+  readonly #intake: Intake;
   #channel: Channel | undefined;
   #calls: Calls | undefined;
   #api: GobgpApi | undefined;
@@ -82,9 +85,10 @@ export class Session {
     this.#options = options;
     this.#modules = modules;
     this.#policy = modules.guard && new PolicyGuard(modules.guard, modules.members ?? (() => new Set()));
-    this.#slices = new Slices({
+    this.#intake = new Intake({
+      work: modules.work,
       turned: () => this.#tell(),
-      room: () => this.#calls?.flow(),
+      fullnessChanged: () => this.#calls?.flow(),
       failed: (error) => this.#fail(new Error(`what gobgpd says makes no sense: ${text(error)}`)),
     });
   }
@@ -104,7 +108,7 @@ export class Session {
     this.#over = true;
     this.#cancelHealth();
     this.#calls?.close();
-    this.#slices.close();
+    this.#intake.close();
     this.#channel?.close();
     this.#fail(new Error('closed'));
   }
@@ -179,7 +183,7 @@ export class Session {
     const calls = (this.#calls = new Calls({
       channel: this.#channel,
       service: api.service,
-      slices: this.#slices,
+      intake: this.#intake,
       clock: this.#modules.clock,
       taken: (least) => this.#tell(least),
     }));
@@ -196,7 +200,7 @@ export class Session {
     for (const family of FAMILIES)
       if (!(await this.#listPath(family, [], (bytes) => routes.listed(decodeListed(bytes))))) without.push(family);
     for (const family of without) this.#modules.log.info({ family }, `gobgpd has no table of IPv${family} unicast`);
-    await new Promise<void>((resolve) => this.#slices.push(resolve));
+    await new Promise<void>((resolve) => this.#intake.push(resolve));
     this.#tell();
     routes.loaded();
     this.listed = true;
@@ -217,7 +221,7 @@ export class Session {
         const event = decodeEvent(bytes);
         if (event.type === 'watching') watching();
         if (event.type === 'peer') this.lookAtPolicy();
-        if (event.type === 'paths') for (const path of event.paths) this.#slices.push(() => routes.event(path));
+        if (event.type === 'paths') for (const path of event.paths) this.#intake.push(() => routes.event(path));
       };
       calls.stream('WatchEvent', api.watchRequest(this.#options.learn), take, (error) =>
         this.#fail(error ?? new Error('gobgpd has ended the stream of changes')),
@@ -237,7 +241,7 @@ export class Session {
     }
   }
 
-  /** What a slice has brought, unless it is less than that, and questions that it has raised. */
+  /** What a turn has brought, unless it is less than that, and questions that it has raised. */
   #tell(least = 0): void {
     if (this.#over || !this.#routes || this.#routes.untold < least) return;
     const routes = this.#routes.take();
@@ -316,11 +320,12 @@ export class Session {
       calls.uploading = items.length >= MANY;
       calls.flow();
       try {
-        await upload(this.#channel!, calls.path('AddPathStream'), items, PATHS_A_MESSAGE, request);
+        const steps = upload(this.#channel!, calls.path('AddPathStream'), items, PATHS_A_MESSAGE, request);
+        await finish(this.#modules.work, steps, UPLOAD_BUDGET_MS);
       } finally {
         calls.uploading = false;
         // Not before whoever waits for this one has had a chance to begin the next.
-        setImmediate(() => this.#over || calls.flow());
+        void nextTurn(this.#modules.work).then(() => this.#over || calls.flow());
       }
     });
     this.#uploads = run.catch(() => {});

@@ -10,7 +10,7 @@ import { type IpAddress, addressBits, formatAddress, sameAddress } from '../../.
 import type { LearnedAdvertisement } from '../../../model/advertisement.ts';
 import { type Prefix, prefix as parse, senderlessUse } from '../../../model/prefix.ts';
 import { TextMap } from '../../../model/text-map.ts';
-import { advance } from '../../slices.ts';
+import { advance } from '../../../model/work.ts';
 import { SLICE } from '../constants.ts';
 import type { Content } from '../state.ts';
 import { distrustOf, memberAs } from './domain.ts';

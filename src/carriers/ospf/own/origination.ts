@@ -12,7 +12,7 @@ import type { AreaContent, Content } from '../content-state.ts';
 import { type Entry, type PrefixEntry, entryKey, isSid, usableSid } from '../kinds/entries.ts';
 import { buildLsas, place, placedLsas, unplace } from './placement.ts';
 import { type DeclaredByKind, declaredByKind } from '../../by-kind.ts';
-import { advance } from '../../slices.ts';
+import { advance } from '../../../model/work.ts';
 
 /** Sets the whole of what we declare. Much of it takes several turns, of which this is the first. */
 export function declare(c: Content, origination: Origination): void {

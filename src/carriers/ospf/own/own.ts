@@ -24,7 +24,7 @@ import { flood } from '../flooding/flood.ts';
 import { install } from '../lsdb/install.ts';
 import { type StoredLsa, atEnd, isMaxAge } from '../lsdb/lsdb.ts';
 import { satisfy } from '../exchange/requests.ts';
-import { advance } from '../../slices.ts';
+import { advance } from '../../../model/work.ts';
 import type { AreaState, Speaker } from '../state.ts';
 import type { OwnLsa } from '../version.ts';
 import { isDesired, markDirty, ownKey, desiredNow, newIssue } from './state.ts';

@@ -1,0 +1,109 @@
+// The timer events of a machine, on a clock and in turns of work that the test makes.
+import { expect, it } from 'vitest';
+import { manualClock } from '../model/clock.ts';
+import { ManualWork } from '../model/work.fixture.ts';
+import { MachineTimer } from './machine-timer.ts';
+
+/** A machine that wants an event at a moment that the test sets; the event takes that moment away, or sets the next. */
+function world(start = 0, next: () => number = () => Infinity) {
+  const clock = manualClock(start);
+  const work = new ManualWork();
+  const events: number[] = [];
+  let at = Infinity;
+  const timer: MachineTimer = new MachineTimer(
+    { clock, work },
+    {
+      dueAt: () => at,
+      timer: () => {
+        events.push(clock.now());
+        at = next();
+        timer.arm();
+      },
+    },
+  );
+  const by = (moment: number): void => {
+    at = Math.min(at, moment);
+    timer.arm();
+  };
+  return { clock, work, events, timer, by };
+}
+
+it('an earlier moment replaces a later one, a later one changes nothing', () => {
+  const { clock, events, by } = world();
+  for (const at of [100, 50, 80]) by(at);
+  clock.advance(49);
+  expect(events).toEqual([]);
+  clock.advance(200);
+  expect(events).toEqual([50]);
+});
+
+it('what is past is due at once, but not within the call; one event for all who ask', () => {
+  const { clock, work, events, by } = world(1000);
+  for (const at of [2000, 1000, 10, -Infinity]) by(at);
+  expect(events).toEqual([]);
+  work.settle();
+  expect(events).toEqual([1000]);
+  clock.advance(5000);
+  expect(events).toEqual([1000]);
+});
+
+it('while more is due the events are work, some in a turn; then the clock is waited for', () => {
+  let left = 10;
+  const { clock, work, events, by } = world(0, () => (--left > 0 ? -Infinity : left === 0 ? 70 : Infinity));
+  by(-Infinity);
+  work.turn();
+  expect(events.length).toBeGreaterThan(0);
+  expect(events.length).toBeLessThan(10);
+  work.settle();
+  expect(events).toHaveLength(10);
+  clock.advance(69);
+  expect(events).toHaveLength(10);
+  clock.advance(1);
+  expect(events.slice(10)).toEqual([70]);
+});
+
+it('what becomes due while a job of the machine waits for its turn needs no other job', () => {
+  const { clock, work, events, by } = world();
+  by(-Infinity);
+  by(-Infinity);
+  by(5);
+  clock.advance(10);
+  expect(events).toEqual([]);
+  work.turn();
+  expect(events).toEqual([10]);
+  work.settle();
+  expect(events).toEqual([10]);
+});
+
+it('closed, it gives no event any more and arranges none', () => {
+  for (const at of [-Infinity, 10]) {
+    const { clock, work, events, timer, by } = world();
+    by(at);
+    timer.close();
+    timer.close();
+    by(-Infinity);
+    work.settle();
+    clock.advance(100);
+    expect(events).toEqual([]);
+  }
+});
+
+it('closed by an event, that is the last', () => {
+  const all = world(0, () => (all.timer.close(), -Infinity));
+  all.by(-Infinity);
+  all.work.settle();
+  all.clock.advance(100);
+  expect(all.events).toEqual([0]);
+});
+
+it('the moment is one of the clock, wherever that began: before it nothing, at it at once', () => {
+  const { clock, work, events, by } = world(1000);
+  by(1050);
+  clock.advance(49);
+  expect(events).toEqual([]);
+  clock.advance(1);
+  expect(events).toEqual([1050]);
+  by(1050);
+  work.settle();
+  expect(events).toEqual([1050, 1050]);
+});
