@@ -1,6 +1,7 @@
 // When a carrier's machine has its next `timer` event: at a moment of the clock, or, while something is due at once, as
 // work beside that of others. A timer of 0 ms would wait a whole millisecond for each step of such work.
 import type { Clock } from '../model/clock.ts';
+import { Deadline } from '../model/deadline.ts';
 import type { Steps, Work } from '../model/work.ts';
 
 /** For the events of one machine in one turn of the event loop. */
@@ -17,8 +18,7 @@ export class MachineTimer {
   readonly #clock: Clock;
   readonly #work: Work;
   readonly #machine: Machine;
-  #at = Infinity;
-  #cancelTimer: () => void = () => {};
+  readonly #deadline: Deadline;
   #cancelJob: (() => void) | undefined;
   #closed = false;
 
@@ -26,30 +26,28 @@ export class MachineTimer {
     this.#clock = clock;
     this.#work = work;
     this.#machine = machine;
+    this.#deadline = new Deadline(clock, () => machine.timer());
   }
 
   /** To be called after every event. An earlier moment that is arranged already will do: what is due is found then. */
   arm(): void {
     if (this.#closed || this.#cancelJob) return;
     const at = this.#machine.dueAt();
-    if (at >= this.#at) return;
-    this.#cancelTimer();
-    this.#at = at;
-    const wait = at - this.#clock.now();
-    if (wait > 0) this.#cancelTimer = this.#clock.after(wait, () => this.#event());
-    else this.#cancelJob = this.#work.run(this.#job(), { budgetMs: BUDGET_MS, onDone: () => this.#done() });
+    if (at > this.#clock.now()) return this.#deadline.by(at);
+    this.#deadline.cancel();
+    this.#cancelJob = this.#work.run(this.#job(), { budgetMs: BUDGET_MS, onDone: () => this.#done() });
   }
 
   /** No event any more. Idempotent. */
   close(): void {
     this.#closed = true;
-    this.#cancelTimer();
+    this.#deadline.cancel();
     this.#cancelJob?.();
   }
 
   *#job(): Steps {
     do {
-      this.#event();
+      this.#machine.timer();
       yield;
     } while (this.#machine.dueAt() <= this.#clock.now());
   }
@@ -57,10 +55,5 @@ export class MachineTimer {
   #done(): void {
     this.#cancelJob = undefined;
     this.arm();
-  }
-
-  #event(): void {
-    this.#at = Infinity;
-    this.#machine.timer();
   }
 }

@@ -3,6 +3,7 @@
 import type { LearnedTable } from '../learned/table.ts';
 import type { CarrierName, LearnedReport, ReachabilityReport } from '../model/advertisement.ts';
 import type { Clock } from '../model/clock.ts';
+import { Deadline } from '../model/deadline.ts';
 import type { Steps, Work } from '../model/work.ts';
 
 /** Prefixes in one step: about 1 ms. */
@@ -38,11 +39,16 @@ export class Learning {
   /** The table has more to pass on. */
   #changed = false;
   #cancelJob: (() => void) | undefined;
-  #cancelDeadline: (() => void) | undefined;
+  /** Of entries that are held for an originator that cannot be reached. */
+  readonly #expiry: Deadline;
   #closed = false;
 
   constructor(dependencies: LearningDependencies) {
     this.#dependencies = dependencies;
+    this.#expiry = new Deadline(dependencies.clock, () => {
+      dependencies.table.tick();
+      this.#schedule();
+    });
   }
 
   learned(report: LearnedReport): void {
@@ -93,7 +99,7 @@ export class Learning {
   close(): void {
     this.#closed = true;
     this.#cancelJob?.();
-    this.#cancelDeadline?.();
+    this.#expiry.cancel();
     for (const cancel of this.#cancelForget) cancel();
   }
 
@@ -121,18 +127,6 @@ export class Learning {
     if (table.senders !== before) onSenders();
     if (table.routers.takeChanged()) onRouters();
     if (more) this.#changed = true;
-    this.#watchDeadline();
-  }
-
-  /** Entries held for an unreachable originator are dropped when their time has come. */
-  #watchDeadline(): void {
-    this.#cancelDeadline?.();
-    const { table, clock } = this.#dependencies;
-    const deadline = table.nextDeadline();
-    if (deadline === undefined) return;
-    this.#cancelDeadline = clock.after(Math.max(1, deadline - clock.now()), () => {
-      table.tick();
-      this.#schedule();
-    });
+    this.#expiry.by(table.nextDeadline());
   }
 }

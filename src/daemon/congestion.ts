@@ -9,6 +9,7 @@ import type { Poller } from '../kernel/poller.ts';
 import type { ReversePath } from '../kernel/reverse-path.ts';
 import { HostCapabilities } from '../learned/capabilities.ts';
 import type { Clock } from '../model/clock.ts';
+import { Deadline } from '../model/deadline.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { NotificationState } from '../model/state.ts';
 import type { Problem } from '../model/problem.ts';
@@ -37,18 +38,19 @@ export class Congestion {
   #problem: Problem | undefined;
   #node: CongestedNode | undefined;
   #reader: { close(): void } | undefined;
-  #cancelTick: (() => void) | undefined;
+  readonly #expiry: Deadline;
 
   constructor(modules: CongestionModules) {
     this.#modules = modules;
     this.capabilities = new HostCapabilities({ expiryMs: NOBODY_REFUSES.capabilityExpiryMs }, modules);
+    this.#expiry = new Deadline(modules.clock, () => void this.#refused(() => this.capabilities.tick()));
   }
 
   /** After every re-plan. Never throws: what cannot be had is a problem, and is tried again with the next plan. */
   apply(intent: Intent, desired: DesiredState, node: CongestedNode | undefined): void {
     const { notifications } = intent;
     this.capabilities.configure({ expiryMs: notifications?.capabilityExpiryMs ?? NOBODY_REFUSES.capabilityExpiryMs });
-    this.#awaitExpiry();
+    this.#expiry.by(this.capabilities.nextDeadline());
     if (!desired.notifier || !node) return this.#end();
     const settings = settingsOf(intent, desired, desired.notifier);
     try {
@@ -72,7 +74,7 @@ export class Congestion {
   }
 
   stop(): void {
-    this.#cancelTick?.();
+    this.#expiry.cancel();
     this.#end();
   }
 
@@ -103,19 +105,8 @@ export class Congestion {
   #refused(change: () => boolean): boolean {
     const changed = change();
     if (changed) this.#modules.onCapabilities();
-    this.#awaitExpiry();
+    this.#expiry.by(this.capabilities.nextDeadline());
     return changed;
-  }
-
-  /** A reload may have brought the next deadline forward. */
-  #awaitExpiry(): void {
-    this.#cancelTick?.();
-    const { clock } = this.#modules;
-    const deadline = this.capabilities.nextDeadline();
-    if (deadline === undefined) return;
-    this.#cancelTick = clock.after(Math.max(1, deadline - clock.now()), () =>
-      this.#refused(() => this.capabilities.tick()),
-    );
   }
 }
 

@@ -3,6 +3,7 @@
 // pass now and then puts back what somebody else took away and removes what nobody wants. It does not know what the
 // objects are.
 import type { Clock } from '../model/clock.ts';
+import { Deadline } from '../model/deadline.ts';
 import type { Count, Log } from '../model/log.ts';
 import { type Steps, type Work, advance } from '../model/work.ts';
 import { type ObjectStatus, type Operations, type Wanted, sameJson } from './operations.ts';
@@ -69,8 +70,7 @@ export class Reconciler<T extends { readonly id: string }> {
     has: (id) => this.#entries.get(id)?.object !== undefined,
     keys: () => [...this.#entries].flatMap(([id, entry]) => (entry.object === undefined ? [] : [id])),
   };
-  #retryAt = Infinity;
-  #cancelRetry: (() => void) | undefined;
+  readonly #retry: Deadline;
   #cancelFullPass: (() => void) | undefined;
   #closed = false;
 
@@ -83,6 +83,7 @@ export class Reconciler<T extends { readonly id: string }> {
     this.#options = { ...DEFAULTS, ...options };
     this.#clock = dependencies.clock;
     this.#work = dependencies.work;
+    this.#retry = new Deadline(dependencies.clock, () => this.#begin(this.#retrying()));
     this.#log = dependencies.log;
     this.#count = dependencies.count;
   }
@@ -267,7 +268,9 @@ export class Reconciler<T extends { readonly id: string }> {
    */
   close(): void {
     this.#closed = true;
-    for (const cancel of [this.#cancelRetry, this.#cancelFullPass, this.#cancelJob]) cancel?.();
+    this.#retry.cancel();
+    this.#cancelFullPass?.();
+    this.#cancelJob?.();
     this.#mark(Infinity);
   }
 
@@ -340,15 +343,7 @@ export class Reconciler<T extends { readonly id: string }> {
   #scheduleRetry(attempts: number): void {
     if (this.#closed) return;
     const [first, longest] = this.#options.retryMs;
-    const pause = Math.min(longest, first * 2 ** Math.max(0, attempts - 1));
-    const at = this.#clock.now() + pause;
-    if (at >= this.#retryAt) return;
-    this.#cancelRetry?.();
-    this.#retryAt = at;
-    this.#cancelRetry = this.#clock.after(pause, () => {
-      this.#retryAt = Infinity;
-      this.#begin(this.#retrying());
-    });
+    this.#retry.by(this.#clock.now() + Math.min(longest, first * 2 ** Math.max(0, attempts - 1)));
   }
 
   #scheduleFullPass(): void {
