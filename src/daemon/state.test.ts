@@ -30,7 +30,7 @@ it('tells all flows of a large table, and lets everybody else run meanwhile', as
   let read = 0;
   const queuePairs = function* (): Generator<LearnedQueuePair> {
     for (; read < 3; read++) {
-      // Reading takes longer than a slice may.
+      // Reading takes longer than a turn may.
       for (const until = performance.now() + 10; performance.now() < until;);
       yield pair(read);
     }

@@ -103,7 +103,7 @@ export class LearnedTable {
   private readonly wallTime: WallTime;
   private readonly advertised: Advertised;
   /**
-   * Originators whose reachability has changed, and whether one was dormant: what they say is looked at a slice at a
+   * Originators whose reachability has changed, and whether one was dormant: what they say is looked at a part at a
    * time.
    */
   private readonly touched = new Map<Originator, boolean>();

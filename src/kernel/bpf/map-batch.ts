@@ -14,7 +14,7 @@ export type MapEntry = readonly [Uint8Array, Uint8Array];
  */
 const CHUNK = 2048;
 /**
- * Entries read in a call: somebody who reads a table a slice a turn of the event loop waits for one call, which is some
+ * Entries read in a call: who reads a table step by step waits for one call, which is some
  * 2 ms.
  */
 const READ_CHUNK = 512;
@@ -39,7 +39,7 @@ const AT = { inBatch: 0, outBatch: 8, keys: 16, values: 24, count: 32, fd: 36, e
 
 export class MapBatch {
   private readonly opts: BatchOptions;
-  /** Of updates: kept, for a table that is learned is written a slice a turn of the event loop. */
+  /** Of updates: kept, for a table that is learned is written step by step. */
   private written: Buffers | undefined;
 
   constructor(opts: BatchOptions) {
