@@ -16,7 +16,7 @@ export type Note =
     };
 
 /** Where a machine collects its effects. Its states are that, so that they can be handed over as they are. */
-interface Sink {
+export interface Sink {
   /** In front of the names of all its counters: `isis`. */
   readonly counterPrefix: string;
   /** Milliseconds, of the event that is being handled. */

@@ -92,8 +92,7 @@ function speakerConfig(o: IsisCarrierOptions, m: IsisCarrierModules): SpeakerCon
     ...(m.hostname !== undefined && /^[\x21-\x7e]{1,64}$/.test(m.hostname) && { hostname: m.hostname }),
     mtu: o.mtu,
     circuitId: 1,
-    pncFlagBit: m.codePoints['isis-pnc-flag-bit'],
-    sidBehaviors: [m.codePoints['end-con-behavior']],
+    codePoints: m.codePoints,
     // 2³² seconds are reached in 2156.
     startSequence: Math.max(1, Math.floor(sinceEpoch(momentOf(m).wall) / 1000)),
     seed: seedOf(m),

@@ -5,7 +5,7 @@ import { ISIS_COUNTERS } from './counters.ts';
 
 const found = new Set(
   [linkSource(), ...sourcesOf(import.meta.dirname).map(({ text }) => text)]
-    .flatMap((text) => countedIn(text))
+    .flatMap((text) => countedIn(text, ['\\bcounter:\\s*']))
     .map((name) => `isis.${name}`),
 );
 

@@ -1,5 +1,6 @@
 // A run of the speaker from its first link to its end: what a new configuration changes, what a stop waits for, and how
 // often the operator is told.
+import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { describe, expect, it } from 'vitest';
 import { address } from '../../model/address.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
@@ -72,9 +73,21 @@ describe('a new configuration', () => {
 
   it('changes neither name, nor area, nor levels', () => {
     const { a } = scene();
-    change(a, { systemId: systemId(B), area: Uint8Array.of(1), levels: [1], mtu: 99, pncFlagBit: 1 });
-    const { mtu, pncFlagBit, area, levels, systemId: id } = a.speaker.config;
-    expect([mtu, pncFlagBit, [...area], levels, id]).toEqual([1500, 7, [0x49, 0, 1], [1, 2], systemId(A)]);
+    change(a, {
+      systemId: systemId(B),
+      area: Uint8Array.of(1),
+      levels: [1],
+      mtu: 99,
+      codePoints: { ...DEFAULT_CODE_POINTS, 'isis-pnc-flag-bit': 1 },
+    });
+    const { mtu, codePoints, area, levels, systemId: id } = a.speaker.config;
+    expect([mtu, codePoints['isis-pnc-flag-bit'], [...area], levels, id]).toEqual([
+      1500,
+      7,
+      [0x49, 0, 1],
+      [1, 2],
+      systemId(A),
+    ]);
   });
 
   it('without a link sends nothing', () => {

@@ -4,7 +4,7 @@ import { type Moment, timestamp } from '../modules.ts';
 import { isFull } from './lsdb/expansion.ts';
 import { type StoredLsp, lifetimeOf } from './lsdb/lsdb.ts';
 import { systemIdContested } from './own/own.ts';
-import { isOriginatedSid } from './own/placement.ts';
+import { entriesOf } from './own/placement.ts';
 import type { LevelState, Speaker } from './state.ts';
 
 export function neighborState(s: Speaker, interfaceName: string, moment: Moment): IsisNeighborState[] {
@@ -46,12 +46,14 @@ function lspState(level: LevelState, lsp: StoredLsp, now: number): IsisLspState 
     own: lsp.own,
     reachable: lsp.own || level.graph.reachable.has(lsp.system),
     overload: lsp.content.overload,
-    proxyPrefixes: lsp.own ? ownPrefixes(level, lsp.fragment) : lsp.content.flaggedCount,
+    proxyPrefixes: lsp.own ? ownPrefixes(level, lsp.fragment) : lsp.content.proxyPrefixes,
   };
 }
 
-const ownPrefixes = (level: LevelState, fragment: number): number =>
-  [...(level.own.placement.fragments.get(fragment)?.entries.values() ?? [])].filter((p) => !isOriginatedSid(p)).length;
+function ownPrefixes({ own }: LevelState, number: number): number {
+  const fragment = own.placement.fragments.get(number);
+  return fragment ? entriesOf(fragment, 'sender-prefix').length : 0;
+}
 
 /**
  * How many declared prefixes and SIDs (not those leaked from the other level) do not fit into the LSP of some level.

@@ -9,6 +9,7 @@ import { decodePdu } from '../../packet/isis/pdu.ts';
 import type { ReceivedPdu } from '../../packet/isis/types.ts';
 import { LSDB_BYTES, LSDB_LIMIT } from './constants.ts';
 import type { Effect, Speaker, SpeakerConfig, SpeakerEvent } from './state.ts';
+import type { IsisKinds } from './kinds/table.ts';
 import { createSpeaker, handle } from './speaker.ts';
 import { nextWake } from './tasks.ts';
 
@@ -21,8 +22,7 @@ export function testConfig(system: string, overrides: Partial<SpeakerConfig> = {
     levels: [2],
     mtu: 1500,
     circuitId: 1,
-    pncFlagBit: 7,
-    sidBehaviors: [END_CON],
+    codePoints: DEFAULT_CODE_POINTS,
     startSequence: 1000,
     seed: 1,
     lsdbLimit: LSDB_LIMIT,
@@ -152,9 +152,9 @@ export class Agent implements Port {
   private send: (pdu: Uint8Array) => void = () => {};
   private readonly simulation: Simulation;
 
-  constructor(simulation: Simulation, config: SpeakerConfig) {
+  constructor(simulation: Simulation, config: SpeakerConfig, kinds?: IsisKinds) {
     this.simulation = simulation;
-    this.speaker = createSpeaker(config, formatSystemId(config.systemId));
+    this.speaker = createSpeaker(config, formatSystemId(config.systemId), kinds);
     simulation.join(this);
   }
 

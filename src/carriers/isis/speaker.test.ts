@@ -1,4 +1,5 @@
 // Two speakers back to back: adjacency, synchronisation, retransmission, purge, restart.
+import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { byKind } from '../../model/advertisement.fixture.ts';
 import { describe, expect, it } from 'vitest';
 import { decodePdu } from '../../packet/isis/pdu.ts';
@@ -303,11 +304,12 @@ describe('what is sent', () => {
   });
 
   it('the P-flag moves with its code point', () => {
-    const { simulation, a, b } = pair({ pncFlagBit: 11 }, { pncFlagBit: 11 });
+    const moved = { codePoints: { ...DEFAULT_CODE_POINTS, 'isis-pnc-flag-bit': 11 } };
+    const { simulation, a, b } = pair(moved, moved);
     a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(1000);
     expect(learnedFrom(b)).toEqual(['P 64']);
-    const other = pair({ pncFlagBit: 11 });
+    const other = pair(moved);
     other.a.event(originate([proxied('2001:db8:1::/64')]));
     other.simulation.run(1000);
     expect(learnedFrom(other.b)).toEqual(['- 64']);

@@ -9,6 +9,7 @@ import { scopeOf } from './auth.ts';
 import { START_GRACE_MS } from './constants.ts';
 import { newFlags } from './flooding/flags.ts';
 import { enqueue } from './inbox.ts';
+import { ISIS_KINDS, type IsisKinds } from './kinds/table.ts';
 import { newLeakState } from './leaking/state.ts';
 import { newGraph } from './lsdb/graph.ts';
 import { newExpansion, newLsdb } from './lsdb/lsdb.ts';
@@ -21,7 +22,7 @@ import { beginStop, checkStop } from './stopping.ts';
 import { SUBSCRIBERS } from './subscribers.ts';
 import { runDue } from './tasks.ts';
 
-export function createSpeaker(config: SpeakerConfig, system: string): Speaker {
+export function createSpeaker(config: SpeakerConfig, system: string, kinds = ISIS_KINDS): Speaker {
   return {
     counterPrefix: 'isis',
     config,
@@ -32,10 +33,11 @@ export function createSpeaker(config: SpeakerConfig, system: string): Speaker {
     link: undefined,
     helloAt: Infinity,
     adjacency: undefined,
-    levels: new Map(config.levels.map((level) => [level, newLevel(level, config)])),
+    levels: new Map(config.levels.map((level) => [level, newLevel(level, config, kinds)])),
     inbox: { hellos: [], others: [], taken: 0 },
+    kinds,
     desired: new Map(),
-    routerAddresses: {},
+    fragment0: [],
     identity: {},
     pending: new Map(),
     leaking: newLeakState(),
@@ -46,13 +48,13 @@ export function createSpeaker(config: SpeakerConfig, system: string): Speaker {
   };
 }
 
-function newLevel(level: Level, config: SpeakerConfig): LevelState {
+function newLevel(level: Level, config: SpeakerConfig, kinds: IsisKinds): LevelState {
   return {
     level,
     lsdb: newLsdb(config.lsdbLimit, config.lsdbBytes),
     expansion: newExpansion(),
     doubts: new Map(),
-    own: newOwnLsps(newPlacement()),
+    own: newOwnLsps(newPlacement(kinds)),
     graph: newGraph(),
     ...newFlags(),
   };

@@ -5,16 +5,17 @@ import type { Note } from '../effects.ts';
 import type { Stopping } from '../tasks.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import type { IpAddress } from '../../model/address.ts';
-import type { Level } from '../../packet/isis/types.ts';
+import type { IsisTlv, Level } from '../../packet/isis/types.ts';
 import type { Adjacency } from './adjacency/adjacency.ts';
 import type { FloodingFlags } from './flooding/flags.ts';
-import type { NodeAddresses } from './kinds/entries.ts';
+import type { NodeAddresses } from './kinds/attributes.ts';
+import type { KindOptions, OwnEntry } from './kinds/kind.ts';
+import type { IsisKinds } from './kinds/table.ts';
 import type { LeakState } from './leaking/state.ts';
-import type { ReadOptions, ReceivedLsp } from './lsdb/content.ts';
+import type { ReceivedLsp } from './lsdb/content.ts';
 import type { Graph } from './lsdb/graph.ts';
 import type { Expansion, Lsdb, StoredLsp } from './lsdb/lsdb.ts';
 import type { OwnLsps } from './own/own.ts';
-import type { Originated } from './own/placement.ts';
 
 /** What may change while the speaker runs. */
 export interface TunableConfig {
@@ -27,7 +28,7 @@ export interface TunableConfig {
   readonly keys: { readonly interface?: Uint8Array; readonly area?: Uint8Array; readonly domain?: Uint8Array };
 }
 
-export interface SpeakerConfig extends TunableConfig, ReadOptions {
+export interface SpeakerConfig extends TunableConfig, KindOptions {
   /** 6 bytes. */
   readonly systemId: Uint8Array;
   readonly area: Uint8Array;
@@ -116,14 +117,16 @@ export interface Speaker {
   adjacency: Adjacency | undefined;
   readonly levels: ReadonlyMap<Level, LevelState>;
   readonly inbox: { hellos: Uint8Array[]; others: Uint8Array[]; taken: number };
-  /** What this router declares itself, by the key of prefix or SID. */
-  desired: ReadonlyMap<string, Originated>;
-  /** Its addresses, one a family at most: TLVs 134 and 140. */
-  routerAddresses: NodeAddresses;
+  /** What this router carries, and how. */
+  readonly kinds: IsisKinds;
+  /** What this router declares itself, by its key. */
+  desired: ReadonlyMap<string, OwnEntry>;
+  /** What it says of itself in fragment 0 beside its adjacency. */
+  fragment0: readonly IsisTlv[];
   /** By which it is known, in TLV 242: its loopbacks, else another address of its own. */
   identity: NodeAddresses;
   /** Of these what is still to be placed in our LSP; undefined: to be removed from it. */
-  readonly pending: Map<string, Originated | undefined>;
+  readonly pending: Map<string, OwnEntry | undefined>;
   readonly leaking: LeakState;
   /**
    * From when on LSPs under our name that we do not have are purged: not before the first declaration, or they would

@@ -2,6 +2,7 @@
 // systems as it is told, all of them its neighbours, at once; what is not acknowledged is sent again. Arguments: count,
 // prefixes an LSP. Prints `sent` when all were sent once.
 import { readLsp } from '../../../src/carriers/isis/lsdb/content.ts';
+import { ISIS_KINDS } from '../../../src/carriers/isis/kinds/table.ts';
 import { handle } from '../../../src/carriers/isis/speaker.ts';
 import { type StoredLsp, identityOf, put } from '../../../src/carriers/isis/lsdb/lsdb.ts';
 import type { Effect, SpeakerEvent } from '../../../src/carriers/isis/state.ts';
@@ -11,6 +12,7 @@ import { isKernelError } from '../../../src/kernel/errors.ts';
 import { openPacketSocket } from '../../../src/kernel/packet-socket.ts';
 import { Poller } from '../../../src/kernel/poller.ts';
 import { address } from '../../../src/model/address.ts';
+import { DEFAULT_CODE_POINTS } from '../../../src/model/code-points.ts';
 import { foreignLsp, fragmentOf } from '../../../src/packet/isis/foreign.fixture.ts';
 import { ALL_ISS, decodeFrame, encodeFrame } from '../../../src/packet/isis/frame.ts';
 import { decodePdu } from '../../../src/packet/isis/pdu.ts';
@@ -18,7 +20,7 @@ import { packNeighbors } from '../../../src/packet/isis/tlv/is-reachability.ts';
 import type { IsisTlv } from '../../../src/packet/isis/types.ts';
 
 const [lsps, prefixesEach] = process.argv.slice(2).map(Number);
-const CODE_POINTS = { pncFlagBit: 7, sidBehaviors: [] };
+const CODE_POINTS = { codePoints: DEFAULT_CODE_POINTS };
 const systemId = Uint8Array.of(0, 0, 0, 0, 0x11, 0x11);
 const speaker = createSpeaker(
   {
@@ -74,7 +76,7 @@ for (const bytes of all) {
   const decoded = decodePdu(bytes);
   if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not an LSP');
   const { raw, sequence, checksum } = decoded.value;
-  const { content } = readLsp(decoded.value, CODE_POINTS, false);
+  const { content } = readLsp(decoded.value, ISIS_KINDS, CODE_POINTS, false);
   const stored: StoredLsp = {
     ...identityOf(raw),
     own: false,

@@ -46,7 +46,7 @@ export function store(
     installRefreshed(level, { ...base, content, entries, expanded, odd, reported });
     return true;
   }
-  const read = readLsp(pdu, s.config, s.levels.size > 1);
+  const read = readLsp(pdu, s.kinds, s.config, s.levels.size > 1);
   const odd = read.badTlvs.length > 0;
   if (!trusted && odd && old && doubt(s, level, base.key, pdu, old)) return true;
   const lsp = {
@@ -54,7 +54,7 @@ export function store(
     ...SILENT,
     odd,
     content: bare(read.content),
-    entries: read.prefixes.length + read.content.sids.length,
+    entries: read.found.reduce((sum, { cost }) => sum + cost, 0),
   };
   if (!hasHeadroomFor(level.lsdb, costOf(lsp), level.lsdb.byKey.size, old && costOf(old)))
     return refuse(s, level, base.key, old);
@@ -63,7 +63,7 @@ export function store(
   return true;
 }
 
-function warnOfContent(s: Speaker, key: string, { unusable }: ReceivedLsp, { badTlvs, contradictions }: ReadLsp): void {
+function warnOfContent(s: Speaker, key: string, { unusable }: ReceivedLsp, { badTlvs, found }: ReadLsp): void {
   if (unusable)
     return warnLimited(
       s,
@@ -74,8 +74,8 @@ function warnOfContent(s: Speaker, key: string, { unusable }: ReceivedLsp, { bad
   for (const { subType, error } of badTlvs)
     if (subType === undefined) count(s, `tlv.${error.code}`);
     else count(s, `sub-tlv.${error.code}`);
-  if (contradictions > 0)
-    warnLimited(s, 'lsp.contradictory-prefix', { lsp: key }, 'an LSP lists a prefix both with and without the P-flag');
+  for (const { counter, message } of found.flatMap(({ warnings }) => warnings))
+    warnLimited(s, counter, { lsp: key }, message);
 }
 
 /**

@@ -8,17 +8,15 @@ import { arbitraryIpv4, arbitraryIpv6 } from '../../../packet/isis/arbitrary.fix
 import { prefixEntryLength } from '../../../packet/isis/tlv/ip-reachability.ts';
 import { encodeTlv } from '../../../packet/isis/tlvs.ts';
 import type { PrefixSubTlv } from '../../../packet/isis/types.ts';
-import {
-  type Originated,
-  type OriginatedPrefix,
-  close,
-  entrySize,
-  newPlacement,
-  place,
-  sameOriginated,
-  tlvGroups,
-} from '../own/placement.ts';
-import { type OriginatedSid, locatorTlvs, sidKey, sidSize } from './sids.ts';
+import { type Fragment, close, entriesOf, newPlacement as emptyPlacement, place, sameEntry } from '../own/placement.ts';
+import type { OwnEntry } from './kind.ts';
+import { type OwnPrefix, prefixSize, tlvGroups } from './sender-prefix.ts';
+import { type OwnSid, locatorTlvs, sidKey, sidSize } from './sid.ts';
+import { ISIS_KINDS } from './table.ts';
+
+const newPlacement = (closed?: Iterable<number>) => emptyPlacement(ISIS_KINDS, closed);
+const sameOwn = (a: OwnEntry, b: OwnEntry): boolean => sameEntry(ISIS_KINDS, a, b);
+const prefixesIn = (fragment: Fragment) => entriesOf(fragment, 'sender-prefix') as OwnPrefix[];
 
 const [FOUR, SIX] = [address('192.0.2.1'), address('2001:db8::1')];
 const attributes = fc.record({
@@ -32,15 +30,24 @@ const sources = (four: boolean, six: boolean) => ({ ...(four && { source4: FOUR 
 
 const anyPrefix = fc
   .tuple(fc.oneof(arbitraryIpv4, arbitraryIpv6), fc.nat(128), attributes)
-  .map(([at, length, { four, six, ...rest }]): OriginatedPrefix => {
+  .map(([at, length, { four, six, ...rest }]): OwnPrefix => {
     const prefix = prefixOf(at, at.family === 4 ? length % 33 : length);
-    return { key: prefixKey(prefix), prefix, ...rest, ...sources(four, six) };
+    return { kind: 'sender-prefix', key: prefixKey(prefix), prefix, ...rest, ...sources(four, six) };
   });
 const anySid = fc
   .tuple(arbitraryIpv6, fc.integer({ min: 1, max: 128 }), attributes)
-  .map(([sid, length, { external: _external, four, six, ...rest }]): OriginatedSid => {
+  .map(([sid, length, { external: _external, four, six, ...rest }]): OwnSid => {
     const locator = prefixOf(sid, length);
-    return { key: sidKey(sid), sid, behavior: 32770, locator, algorithm: 0, ...rest, ...sources(four, six) };
+    return {
+      kind: 'sid',
+      key: sidKey(sid),
+      sid,
+      behavior: 32770,
+      locator,
+      algorithm: 0,
+      ...rest,
+      ...sources(four, six),
+    };
   });
 
 it('the size of a prefix is what its entry is encoded to', () => {
@@ -49,7 +56,13 @@ it('the size of a prefix is what its entry is encoded to', () => {
       const subTlvs: PrefixSubTlv[] = [{ kind: 'prefix-attribute-flags', flags }];
       if (source4) subTlvs.push({ kind: 'ipv4-source-router-id', address: source4 });
       if (source6) subTlvs.push({ kind: 'ipv6-source-router-id', address: source6 });
-      const size = entrySize({ prefix, flags, ...rest, ...(source4 && { source4 }), ...(source6 && { source6 }) });
+      const size = prefixSize({
+        prefix,
+        flags,
+        ...rest,
+        ...(source4 && { source4 }),
+        ...(source6 && { source6 }),
+      });
       expect(size).toBe(prefixEntryLength({ prefix, metric: 1, down: rest.down, external: rest.external, subTlvs }));
     }),
     { numRuns: 300 },
@@ -63,21 +76,23 @@ it('the size of a SID is what its locator is encoded to, when it has no other', 
       expect(more).toEqual([]);
       // Type, length and topology.
       expect(encodeTlv(tlv!).length - 4).toBe(sidSize(p));
-      expect(entrySize(p)).toBe(sidSize(p));
+      expect(ISIS_KINDS.codecOf(p).size(p)).toBe(sidSize(p));
     }),
     { numRuns: 300 },
   );
 });
 
-const SID: OriginatedSid = {
+const SID: OwnSid = {
+  kind: 'sid',
   ...{ key: 'sid:1', sid: address('2001:db8:c::1'), behavior: 32770, locator: prefixOf(address('2001:db8:c::'), 48) },
   ...{ algorithm: 0, down: false, flags: new Uint8Array() },
 };
-const PREFIX: OriginatedPrefix = {
+const PREFIX: OwnPrefix = {
+  kind: 'sender-prefix',
   ...{ key: 'p', prefix: prefixOf(address('2001:db8:1::'), 48), down: false, external: false },
   ...{ flags: Uint8Array.of(1), source6: SIX },
 };
-const otherSids: [string, Partial<OriginatedSid>][] = [
+const otherSids: [string, Partial<OwnSid>][] = [
   ['locator', { locator: prefixOf(address('2001:db8:c::'), 47) }],
   ['algorithm', { algorithm: 128 }],
   ['D bit', { down: true }],
@@ -115,14 +130,14 @@ describe('SIDs of one locator', () => {
 });
 
 describe('a change', () => {
-  it.each([...otherSids, ['behaviour', { behavior: 18 }]] as [string, Partial<OriginatedSid>][])(
+  it.each([...otherSids, ['behaviour', { behavior: 18 }]] as [string, Partial<OwnSid>][])(
     'of a SID is another %s',
     (_what, fields) => {
-      expect([sameOriginated(SID, { ...SID }), sameOriginated(SID, { ...SID, ...fields })]).toEqual([true, false]);
+      expect([sameOwn(SID, { ...SID }), sameOwn(SID, { ...SID, ...fields })]).toEqual([true, false]);
     },
   );
 
-  it.each<[string, Partial<OriginatedPrefix>]>([
+  it.each<[string, Partial<OwnPrefix>]>([
     ['up/down bit', { down: true }],
     ['external bit', { external: true }],
     ['value of the flags', { flags: Uint8Array.of(0x41) }],
@@ -130,23 +145,20 @@ describe('a change', () => {
     ['IPv4 source', { source4: FOUR }],
     ['IPv6 source', { source6: address('2001:db8::2') }],
   ])('of a prefix is another %s', (_what, fields) => {
-    expect([sameOriginated(PREFIX, { ...PREFIX }), sameOriginated(PREFIX, { ...PREFIX, ...fields })]).toEqual([
-      true,
-      false,
-    ]);
+    expect([sameOwn(PREFIX, { ...PREFIX }), sameOwn(PREFIX, { ...PREFIX, ...fields })]).toEqual([true, false]);
     const placement = newPlacement();
     place(placement, PREFIX, 1000);
     expect(place(placement, { ...PREFIX, ...fields }, 1000)).toEqual({ placed: true, changed: [1] });
   });
 
   it('is also a SID in place of a prefix', () => {
-    const sid: Originated = { ...SID, key: PREFIX.key };
-    expect([sameOriginated(PREFIX, sid), sameOriginated(sid, PREFIX)]).toEqual([false, false]);
+    const sid: OwnEntry = { ...SID, key: PREFIX.key };
+    expect([sameOwn(PREFIX, sid), sameOwn(sid, PREFIX)]).toEqual([false, false]);
   });
 });
 
 describe('the room of a fragment', () => {
-  const nth = (n: number, length = 64): OriginatedPrefix => {
+  const nth = (n: number, length = 64): OwnPrefix => {
     const prefix = prefixOf({ family: 6, value: (0x20010db8n << 96n) | (BigInt(n) << 64n) }, length);
     return { ...PREFIX, key: prefixKey(prefix), prefix };
   };
@@ -165,11 +177,12 @@ describe('the room of a fragment', () => {
 
   it('one that grows beyond it moves to another, and both are told; one that shrinks leaves room', () => {
     const placement = newPlacement();
-    for (const n of [0, 1]) place(placement, nth(n), 76);
-    expect(place(placement, { ...nth(0), flags: new Uint8Array(3) }, 76).changed).toEqual([1, 2]);
+    const put = (own: OwnPrefix) => place(placement, own, 76);
+    for (const n of [0, 1]) put(nth(n));
+    expect(put({ ...nth(0), flags: new Uint8Array(3) }).changed).toEqual([1, 2]);
     expect(place(placement, nth(2), 76).changed).toEqual([1]);
-    expect(place(placement, { ...nth(0), source4: FOUR }, 76).changed).toEqual([2]);
-    const gone = place(placement, { ...nth(1), flags: new Uint8Array(99) }, 76);
+    expect(put({ ...nth(0), source4: FOUR }).changed).toEqual([2]);
+    const gone = put({ ...nth(1), flags: new Uint8Array(99) });
     expect([gone, placement.whereIs.has(nth(1).key)]).toEqual([{ placed: false, changed: [1] }, false]);
   });
 
@@ -189,8 +202,8 @@ describe('the room of a fragment', () => {
     // Seven times 36 are 252.
     for (let n = 0; n < 16; n++) place(placement, nth(n), 16 * 36 + 3 * 4);
     expect([...placement.fragments.keys()]).toEqual([1]);
-    expect(tlvGroups(placement.fragments.get(1)!, 6).map((group) => group.length)).toEqual([7, 7, 2]);
-    expect(tlvGroups(placement.fragments.get(1)!, 4)).toEqual([]);
+    expect(tlvGroups(prefixesIn(placement.fragments.get(1)!), 6).map((group) => group.length)).toEqual([7, 7, 2]);
+    expect(tlvGroups(prefixesIn(placement.fragments.get(1)!), 4)).toEqual([]);
     const less = newPlacement();
     for (let n = 0; n < 16; n++) place(less, nth(n), 16 * 36 + 3 * 4 - 1);
     expect([...less.fragments.keys()]).toEqual([1, 2]);

@@ -4,6 +4,7 @@ import { P_FLAG, prefixEntry } from '../../../packet/isis/foreign.fixture.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import type { IsisTlv, Level, PrefixReachability } from '../../../packet/isis/types.ts';
 import { lsp } from '../hostile.fixture.ts';
+import type { IsisKinds } from '../kinds/table.ts';
 import { Router } from '../router.fixture.ts';
 import { Agent, Simulation, systemId, testConfig } from '../simulation.fixture.ts';
 import type { SpeakerConfig } from '../state.ts';
@@ -16,7 +17,7 @@ export const LEARNER = '0000.0000.00ff';
 export interface Net {
   simulation: Simulation;
   router: Router;
-  add(system: string, levels: readonly Level[], overrides?: Partial<SpeakerConfig>): Agent;
+  add(system: string, levels: readonly Level[], overrides?: Partial<SpeakerConfig>, kinds?: IsisKinds): Agent;
 }
 
 /** One router of both levels with stubs around it. */
@@ -24,8 +25,8 @@ export function net(): Net {
   const simulation = new Simulation();
   const router = new Router(simulation, '0000.0000.1111');
   let seed = 10;
-  const add = (system: string, levels: readonly Level[], overrides: Partial<SpeakerConfig> = {}): Agent => {
-    const agent = new Agent(simulation, testConfig(system, { levels, seed: seed++, ...overrides }));
+  const add: Net['add'] = (system, levels, overrides = {}, kinds = undefined) => {
+    const agent = new Agent(simulation, testConfig(system, { levels, seed: seed++, ...overrides }), kinds);
     simulation.wire(agent.attach, router.attach);
     return agent;
   };

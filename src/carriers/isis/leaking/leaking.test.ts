@@ -1,5 +1,6 @@
 // Carrying between levels, with routers in between that know nothing of it. Topology: stubs behind routers, agents of
 // both levels.
+import { DEFAULT_CODE_POINTS } from '../../../model/code-points.ts';
 import { describe, expect, it } from 'vitest';
 import { hasFlag } from '../../../packet/bit-string.ts';
 import { AGENT_A, AGENT_B, LEARNER, ORIGIN, advertised, flagsOf, learned, net } from './leaking.fixture.ts';
@@ -40,7 +41,7 @@ describe('PNC between levels', () => {
   it('A15: a clear flag stays clear: an unflagged prefix is not carried', () => {
     const { simulation, router, add } = net();
     // The origin's flag is another bit, so that to everybody else its prefix is an ordinary one.
-    const origin = add(ORIGIN, [1], { pncFlagBit: 5 });
+    const origin = add(ORIGIN, [1], { codePoints: { ...DEFAULT_CODE_POINTS, 'isis-pnc-flag-bit': 5 } });
     add(AGENT_A, [1, 2]);
     origin.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(10_000);

@@ -8,15 +8,17 @@ import { prefixEntry } from '../../../packet/isis/foreign.fixture.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import { packNeighbors } from '../../../packet/isis/tlv/is-reachability.ts';
 import type { IsisTlv, Lsp, PrefixReachability, PrefixSubTlv, SourceRouterId } from '../../../packet/isis/types.ts';
-import { type Edge, type ReadLsp, bare, readLsp, sameEdges } from './content.ts';
-import { type NodeAddresses, type PrefixEntry, proxyOf } from '../kinds/entries.ts';
+import { type ReadByKind, readByKind } from '../kinds/reading.fixture.ts';
+import { type Edge, bare, sameEdges } from './content.ts';
+import type { NodeAddresses } from '../kinds/attributes.ts';
+import { type PrefixEntry, proxyOf } from '../kinds/sender-prefix-reader.ts';
 import { lsp } from '../hostile.fixture.ts';
 import { END_CON, systemId } from '../simulation.fixture.ts';
 
-function read(tlvs: readonly IsisTlv[], keepFlagged = true, more: Partial<Lsp> = {}): ReadLsp {
+function read(tlvs: readonly IsisTlv[], keepFlagged = true, more: Partial<Lsp> = {}): ReadByKind {
   const decoded = decodePdu(lsp({ tlvs, ...more }));
   if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not an LSP');
-  return readLsp(decoded.value, { pncFlagBit: 7, sidBehaviors: [END_CON] }, keepFlagged);
+  return readByKind(decoded.value, keepFlagged);
 }
 
 const flagged = (
@@ -42,8 +44,8 @@ describe('entries with the P-flag', () => {
     source4: sourceIn(subTlvs, 'ipv4-source-router-id'),
     source6: sourceIn(subTlvs, 'ipv6-source-router-id'),
   });
-  const found = ({ content }: ReadLsp): object[] =>
-    (content.flagged as PrefixEntry[]).map(({ prefix: p, flags, source4: four, source6: six, ...rest }) => ({
+  const found = (read: ReadByKind): object[] =>
+    read.flagged.map(({ prefix: p, flags, source4: four, source6: six, ...rest }) => ({
       ...{ prefix: formatPrefix(p), metric: rest.metric, down: rest.down, external: rest.external },
       ...{ flags: [...flags], source4: four, source6: six },
     }));
@@ -78,8 +80,8 @@ describe('entries with the P-flag', () => {
       [read(tlvs, true), read(tlvs, false)].map(({ content, prefixes }) => ({ ...content, prefixes })),
     ).toMatchObject(
       [true, false].map((kept) => ({
-        flagged: kept ? [{ pnc: true }, { pnc: true }] : [],
-        flaggedCount: 2,
+        leakable: kept ? [{ pnc: true }, { pnc: true }] : [],
+        proxyPrefixes: 2,
         needsAddress: true,
         prefixes: [{ pnc: true }, { pnc: true }],
       })),
@@ -160,7 +162,7 @@ describe('of the node', () => {
   it('the overload bit, also of an LSP that says nothing else that can be used', () => {
     const of = (overload: boolean, more: Partial<Lsp> = {}): unknown => {
       const { content, prefixes, badTlvs } = read([v6(flagged('2001:db8:1::/64'))], true, { overload, ...more });
-      return [content.overload, content.flaggedCount, prefixes.length, badTlvs.map(({ error }) => error.code)];
+      return [content.overload, content.proxyPrefixes, prefixes.length, badTlvs.map(({ error }) => error.code)];
     };
     expect([of(true), of(false)]).toEqual([
       [true, 1, 1, []],
@@ -220,8 +222,8 @@ it('without what is read only of those that can be reached the rest of the conte
   const name: IsisTlv = { kind: 'hostname', name: 'leaf1' };
   for (const tlvs of [[sids], [v6(flagged('2001:db8:1::/64'))], [sids, v6(flagged('2001:db8:1::/64'))], []]) {
     const { content } = read([...tlvs, name]);
-    expect(content.flagged.length + content.sids.length).toBe(tlvs.length);
-    expect(bare(content)).toEqual({ ...content, flagged: [], sids: [] });
+    expect(content.leakable).toHaveLength(tlvs.length);
+    expect(bare(content)).toEqual({ ...content, leakable: [] });
   }
 });
 
@@ -257,7 +259,7 @@ describe('the proxy of an entry (decision D6)', () => {
       ...{ prefix: prefix(family === 4 ? '10.0.0.0/8' : '2001:db8:1::/48'), metric: 1, down: false, external: false },
       ...{ flags: Uint8Array.of(1), pnc: true, ...sources },
     };
-    const proxy = proxyOf(entry, routerIds, interfaces);
+    const proxy = proxyOf(entry, { routerIds, interfaces });
     expect(`${family}: ${proxy ? formatAddress(proxy) : 'none'}`).toBe(expected);
   });
 });

@@ -4,7 +4,7 @@ import { address } from '../../../model/address.ts';
 import { P_FLAG, prefixEntry } from '../../../packet/isis/foreign.fixture.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import type { PrefixReachability } from '../../../packet/isis/types.ts';
-import { type ReadLsp, readLsp } from './content.ts';
+import { type ReadByKind, readByKind } from '../kinds/reading.fixture.ts';
 import { lsp } from '../hostile.fixture.ts';
 
 /** `P`: with the flag; then the last digit of the prefix, and of its proxy. */
@@ -14,10 +14,10 @@ function entry(text: string): PrefixReachability {
   return prefixEntry(`2001:db8:${which}::/64`, [...(flag ? [P_FLAG] : []), ...(proxy ? [source] : [])]);
 }
 
-function read(...entries: string[]): ReadLsp {
+function read(...entries: string[]): ReadByKind {
   const decoded = decodePdu(lsp({ tlvs: [{ kind: 'ipv6-reachability', prefixes: entries.map(entry) }] }));
   if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not an LSP');
-  return readLsp(decoded.value, { pncFlagBit: 7, sidBehaviors: [] }, true);
+  return readByKind(decoded.value, true);
 }
 
 it.each<[string[], number, string]>([
@@ -34,5 +34,5 @@ it.each<[string[], number, string]>([
   const { prefixes, contradictions: found, content } = read(...entries);
   const text = prefixes.map((p) => `${p.pnc ? 'P' : ''}${(p.prefix.address.value >> 80n) & 0xfn}`);
   expect([found, text.join(' ')]).toEqual([contradictions, counts]);
-  expect(content.flaggedCount).toBe(text.filter((each) => each.startsWith('P')).length);
+  expect(content.proxyPrefixes).toBe(text.filter((each) => each.startsWith('P')).length);
 });

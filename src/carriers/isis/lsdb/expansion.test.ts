@@ -71,7 +71,7 @@ describe('what is expanded', () => {
     const { simulation, learner, list, say, level } = beside({ holdUnreachableMs: 60_000 });
     say(system(1), prefixes(0, 10, 1));
     say(system(1), prefixes(100, 7), 3);
-    expect([learned(learner), level.lsdb.byKey.get(`${system(1)}.00-00`)!.content.flaggedCount]).toEqual([0, 10]);
+    expect([learned(learner), level.lsdb.byKey.get(`${system(1)}.00-00`)!.content.proxyPrefixes]).toEqual([0, 10]);
     list(system(1));
     expect(learned(learner)).toBe(17);
     list();

@@ -75,7 +75,7 @@ function decide(s: Speaker, level: LevelState, lsp: StoredLsp): void {
   const read = alive ? readStored(s, lsp) : undefined;
   const before = { ...lsp };
   setExpanded(lsdb, lsp, alive, read?.content ?? bare(lsp.content));
-  report(s, level, lsp, read?.prefixes ?? [], lsp.reported);
+  report(s, level, lsp, read, lsp.reported);
   for (const hear of s.subscribers.entriesChanged) hear(s, level, before, lsp);
 }
 

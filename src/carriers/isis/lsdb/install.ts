@@ -16,7 +16,7 @@ export function install(s: Speaker, level: LevelState, lsp: StoredLsp, read?: Re
   }
   const old = put(lsdb, lsp);
   if (lsp.own) return;
-  report(s, level, lsp, lsp.expanded ? read!.prefixes : [], old?.reported ?? false);
+  report(s, level, lsp, lsp.expanded ? read : undefined, old?.reported ?? false);
   changed(s, level, old, lsp);
 }
 

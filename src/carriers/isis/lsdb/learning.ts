@@ -1,17 +1,11 @@
-// What the learned table hears of an LSP: its prefixes, SIDs and router addresses. Our own LSPs are never reported.
+// What the learned table hears of an LSP: what each kind of advertisement makes of its entries. Our own LSPs are never
+// reported.
+import type { LearnedAdvertisement } from '../../../model/advertisement.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
-import type { LearnedAdvertisement, LearnedOf } from '../../../model/advertisement.ts';
-import {
-  type NodeAddresses,
-  type PlainEntry,
-  type PrefixEntry,
-  isFlagged,
-  learnedPrefix,
-  proxyOf,
-  sameOptional,
-} from '../kinds/entries.ts';
+import { type NodeAddresses, sameOptional } from '../kinds/attributes.ts';
+import type { LspAddresses, NodeLookup } from '../kinds/kind.ts';
 import type { LevelState, Speaker } from '../state.ts';
-import { type LspContent, NO_CONTENT, type ReadLsp, readLsp } from './content.ts';
+import { type ReadLsp, readLsp, together } from './content.ts';
 import { type StoredLsp, fragmentsOf } from './lsdb.ts';
 
 function addressesChanged(before: StoredLsp | undefined, after: StoredLsp | undefined): boolean {
@@ -22,10 +16,7 @@ function addressesChanged(before: StoredLsp | undefined, after: StoredLsp | unde
   return pairs.some(([a, b]) => !sameOptional(a?.v4, b?.v4) || !sameOptional(a?.v6, b?.v6));
 }
 
-/**
- * Fragments with flagged prefixes that name no proxy themselves fall back on the node's addresses (decision D6), which
- * have changed.
- */
+/** Fragments with entries that lean on the node's addresses (decision D6), which have changed. */
 export function siblingsChanged(
   s: Speaker,
   level: LevelState,
@@ -36,92 +27,63 @@ export function siblingsChanged(
   const changed = (after ?? before)!;
   for (const lsp of fragmentsOf(level.lsdb, changed.node)) {
     if (lsp.key === changed.key || !lsp.content.needsAddress || !lsp.expanded) continue;
-    report(s, level, lsp, readStored(s, lsp)?.prefixes ?? [], lsp.reported);
+    report(s, level, lsp, readStored(s, lsp), lsp.reported);
     for (const hear of s.subscribers.entriesChanged) hear(s, level, lsp, lsp);
   }
 }
 
-/** Reports what an LSP advertises to the learned table if it is expanded, and nothing if it is not. */
+/** Tells the learned table what an LSP says. @param read undefined: it is not expanded, and says nothing */
 export function report(
   s: Speaker,
   level: LevelState,
   lsp: StoredLsp,
-  prefixes: readonly (PlainEntry | PrefixEntry)[],
+  read: ReadLsp | undefined,
   reportedBefore: boolean,
 ): void {
-  const content = lsp.expanded ? lsp.content : NO_CONTENT;
-  const { sids, routerIds } = content;
-  lsp.reported = prefixes.length + sids.length > 0 || (routerIds.v4 ?? routerIds.v6) !== undefined;
-  if (lsp.reported || reportedBefore) emitLearned(s, level, lsp, prefixes, content);
+  const node = nodeLookup(level, lsp);
+  const advertisements = together(
+    (read?.found ?? []).map(({ entries }, i) => s.kinds.rows[i]!.received.learned(entries, node)),
+  );
+  lsp.reported = advertisements.length > 0;
+  if (lsp.reported || reportedBefore) push(s, level, lsp, advertisements);
 }
 
-function emitLearned(
+function push(
   s: Speaker,
-  level: LevelState,
+  { level }: LevelState,
   lsp: StoredLsp,
-  prefixes: readonly (PlainEntry | PrefixEntry)[],
-  content: LspContent,
+  advertisements: readonly LearnedAdvertisement[],
 ): void {
-  const tag = `L${level.level}`;
-  const advertisements: LearnedAdvertisement[] = learnedPrefixes(level, lsp, prefixes);
-  for (const { sid, behavior } of content.sids) advertisements.push({ kind: 'sid', sid, behavior });
-  for (const address of [content.routerIds.v4, content.routerIds.v6])
-    if (address) advertisements.push({ kind: 'router-address', address });
   s.effects.push({
     type: 'learned',
-    report: {
-      carrier: 'isis',
-      source: `${tag} ${lsp.key}`,
-      originator: `${tag} ${lsp.system}`,
-      advertisements,
-    },
+    report: { carrier: 'isis', source: `L${level} ${lsp.key}`, originator: `L${level} ${lsp.system}`, advertisements },
   });
 }
 
-function learnedPrefixes(
-  level: LevelState,
-  lsp: StoredLsp,
-  prefixes: readonly (PlainEntry | PrefixEntry)[],
-): LearnedOf<'sender-prefix'>[] {
-  // Nearly always the entries say it all.
-  const alone = prefixes.map((p) => learnedPrefix(p, NO_ADDRESSES, NO_ADDRESSES));
-  if (!alone.some(({ pnc, proxy }) => pnc && !proxy)) return alone;
-  const { routerIds, interfaces } = nodeAddresses(level, lsp, prefixes);
-  return prefixes.map((p) => learnedPrefix(p, routerIds, interfaces));
-}
-
-const NO_ADDRESSES: NodeAddresses = {};
-
-/**
- * Addresses that any fragment of the node gives, the lowest fragment first; looked up only when an entry needs them.
- */
-export function nodeAddresses(
-  level: LevelState,
-  lsp: StoredLsp,
-  entries: readonly PlainEntry[],
-): { routerIds: NodeAddresses; interfaces: NodeAddresses } {
-  const routerIds: { -readonly [K in keyof NodeAddresses]: NodeAddresses[K] } = {};
-  const interfaces: { -readonly [K in keyof NodeAddresses]: NodeAddresses[K] } = {};
-  if (entries.every((p) => !isFlagged(p) || proxyOf(p, routerIds, interfaces))) return { routerIds, interfaces };
-  for (const { content } of fragmentsOf(level.lsdb, lsp.node)) {
-    for (const [into, from] of [
-      [routerIds, content.routerIds],
-      [interfaces, content.interfaces],
-    ] as const) {
-      if (from.v4) into.v4 ??= from.v4;
-      if (from.v6) into.v6 ??= from.v6;
+/** Addresses that any fragment of the node gives, the lowest fragment first. */
+export const nodeLookup =
+  (level: LevelState, { node }: StoredLsp): NodeLookup =>
+  () => {
+    const [routerIds, interfaces]: { -readonly [K in keyof NodeAddresses]: NodeAddresses[K] }[] = [{}, {}];
+    for (const { content } of fragmentsOf(level.lsdb, node)) {
+      fill(routerIds!, content.routerIds);
+      fill(interfaces!, content.interfaces);
     }
-  }
-  return { routerIds, interfaces };
+    return { routerIds: routerIds!, interfaces: interfaces! } satisfies LspAddresses;
+  };
+
+function fill(into: { -readonly [K in keyof NodeAddresses]: NodeAddresses[K] }, { v4, v6 }: NodeAddresses): void {
+  if (v4) into.v4 ??= v4;
+  if (v6) into.v6 ??= v6;
 }
 
-/** Reads a stored LSP again, whose prefixes are not kept. Undefined: it cannot be decoded. */
+/** What an SNP or a report needs to be read from an LSP that is stored. */
 export function readStored(s: Speaker, lsp: StoredLsp): ReadLsp | undefined {
   const pdu = decodePdu(lsp.raw);
-  return pdu.ok && pdu.value.kind === 'lsp' ? readLsp(pdu.value, s.config, s.levels.size > 1) : undefined;
+  return pdu.ok && pdu.value.kind === 'lsp' ? readLsp(pdu.value, s.kinds, s.config, s.levels.size > 1) : undefined;
 }
 
 /** The LSP is gone. */
 export function reportGone(s: Speaker, level: LevelState, lsp: StoredLsp): void {
-  if (lsp.reported) emitLearned(s, level, lsp, [], NO_CONTENT);
+  if (lsp.reported) push(s, level, lsp, []);
 }

@@ -18,13 +18,14 @@ import {
   ZERO_AGE_MARGIN_MS,
   ZERO_AGE_MS,
 } from '../constants.ts';
+import type { OwnEntry } from '../kinds/kind.ts';
 import { NO_CONTENT, SILENT } from '../lsdb/content.ts';
 import { setSrm } from '../flooding/flags.ts';
 import { install } from '../lsdb/install.ts';
 import { type StoredLsp, identityOf } from '../lsdb/lsdb.ts';
 import { type Answered, type OwnFragment, markDirty, outbidBy, ownFragment, stranger } from './own.ts';
 import { entryTlvs, zeroTlvs } from './own-tlvs.ts';
-import { type Originated, close, newPlacement, place, unplace } from './placement.ts';
+import { close, newPlacement, place, unplace } from './placement.ts';
 import type { LevelState, Speaker } from '../state.ts';
 
 const OWN_CONTENT = { ...NO_CONTENT, overload: true };
@@ -34,7 +35,7 @@ export const fragmentCapacity = (s: Speaker, level: Level): number =>
   Math.min(LSP_BUFFER_SIZE, s.config.mtu - 3) - LSP_HEADER_LENGTH - authenticationSize(s, scopeOf(level));
 
 /** Adds, changes or (undefined) removes one prefix or SID of our LSP in one level. */
-export function setEntry(s: Speaker, level: LevelState, key: string, p: Originated | undefined): void {
+export function setEntry(s: Speaker, level: LevelState, key: string, p: OwnEntry | undefined): void {
   const { own } = level;
   own.unplaced.delete(key);
   if (!p) {
@@ -52,7 +53,7 @@ export function setEntry(s: Speaker, level: LevelState, key: string, p: Originat
   }
 }
 
-function tryPlace(s: Speaker, level: LevelState, p: Originated): boolean {
+function tryPlace(s: Speaker, level: LevelState, p: OwnEntry): boolean {
   const { placed, changed } = place(level.own.placement, p, fragmentCapacity(s, level.level));
   for (const number of changed) markDirty(level.own, number, s.now + ISSUE_DELAY_MS);
   return placed;
@@ -73,7 +74,7 @@ export function replaceAll(s: Speaker, level: LevelState): void {
     .flatMap((f) => [...f.entries.values()])
     .concat([...own.unplaced.values()]);
   for (const number of own.fragments.keys()) markDirty(own, number, s.now, true);
-  own.placement = newPlacement(own.placement.closed);
+  own.placement = newPlacement(s.kinds, own.placement.closed);
   for (const p of entries) setEntry(s, level, p.key, p);
 }
 

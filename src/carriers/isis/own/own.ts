@@ -2,7 +2,8 @@
 // origination.ts.
 import { CONTEST_WINDOW_MS, type Contest, answerPause, newContest, outbidAgain } from '../../contest.ts';
 import { FIRST_ANSWER_PAUSE_MS, LAST_ANSWER_PAUSE_MS, STRANGERS_LIMIT } from '../constants.ts';
-import type { Originated, Placement } from './placement.ts';
+import type { OwnEntry } from '../kinds/kind.ts';
+import type { Placement } from './placement.ts';
 
 /** An LSP ID of ours, as far as others issue LSPs under it. */
 export interface Answered extends Contest {
@@ -34,7 +35,7 @@ export interface OwnLsps {
   /** When an LSP under our name was outbid last that is contested. */
   contestedAt: number;
   /** Prefixes and SIDs that fit into no fragment. */
-  readonly unplaced: Map<string, Originated>;
+  readonly unplaced: Map<string, OwnEntry>;
 }
 
 export const newOwnLsps = (placement: Placement): OwnLsps => ({

@@ -4,18 +4,24 @@ import { describe, expect, it } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { formatPrefix, prefixKey, prefixOf } from '../../../model/prefix.ts';
 import { encodeTlvs } from '../../../packet/isis/tlvs.ts';
-import { type OriginatedPrefix, entrySize, newPlacement, place, sidsIn, tlvGroups, unplace } from './placement.ts';
+import { type OwnPrefix, prefixSize, tlvGroups } from '../kinds/sender-prefix.ts';
+import { ISIS_KINDS } from '../kinds/table.ts';
+import { type Fragment, entriesOf, newPlacement as emptyPlacement, place, unplace } from './placement.ts';
 import { unplacedPrefixes } from '../show.ts';
-import { type OriginatedSid, locatorTlvs, sidKey } from '../kinds/sids.ts';
+import { type OwnSid, locatorTlvs, sidKey } from '../kinds/sid.ts';
 import { Agent, Simulation, originate, proxied, testConfig } from '../simulation.fixture.ts';
 
 const ROOM = 1465;
+const newPlacement = () => emptyPlacement(ISIS_KINDS);
+const prefixesIn = (fragment: Fragment) => entriesOf(fragment, 'sender-prefix') as OwnPrefix[];
+const sidsIn = (fragment: Fragment) => entriesOf(fragment, 'sid') as OwnSid[];
 const PROXY = address('2001:db8:ffff::1');
 const OTHER = address('2001:db8:ffff::2');
 
-function nth(i: number, proxy = PROXY): OriginatedPrefix {
+function nth(i: number, proxy = PROXY): OwnPrefix {
   const prefix = prefixOf({ family: 6, value: (0x20010db8n << 96n) | (BigInt(i) << 64n) }, 64);
-  return { key: prefixKey(prefix), prefix, down: false, external: false, flags: Uint8Array.of(1), source6: proxy };
+  const flags = Uint8Array.of(1);
+  return { kind: 'sender-prefix', key: prefixKey(prefix), prefix, down: false, external: false, flags, source6: proxy };
 }
 
 describe('placement', () => {
@@ -48,10 +54,10 @@ describe('placement', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 200 }), (changes) => {
         const placement = newPlacement();
-        const expected = new Map<string, OriginatedPrefix>();
+        const expected = new Map<string, OwnPrefix>();
         for (const { i, length, action } of changes) {
           const prefix = prefixOf({ family: 6, value: (0x20010db8n << 96n) | (BigInt(i) << 118n) }, length);
-          const p: OriginatedPrefix = {
+          const p: OwnPrefix = {
             ...nth(0),
             prefix,
             key: prefixKey(prefix),
@@ -68,7 +74,9 @@ describe('placement', () => {
         const found = [...placement.fragments.values()].flatMap((f) => [...f.entries.values()]);
         expect(new Set(found)).toEqual(new Set(expected.values()));
         for (const fragment of placement.fragments.values()) {
-          const tlvs = tlvGroups(fragment, 6).map((group) => group.reduce((sum, p) => sum + entrySize(p), 0));
+          const tlvs = tlvGroups(prefixesIn(fragment), 6).map((group) =>
+            group.reduce((sum, p) => sum + prefixSize(p), 0),
+          );
           for (const size of tlvs) expect(size).toBeLessThanOrEqual(253);
           expect(tlvs.reduce((sum, size) => sum + size + 4, 0)).toBeLessThanOrEqual(400);
         }
@@ -90,11 +98,12 @@ describe('placement of SIDs', () => {
     fc.assert(
       fc.property(fc.array(anySid, { maxLength: 200 }), fc.integer({ min: 0, max: 12 }), (changes, prefixes) => {
         const placement = newPlacement();
-        const expected = new Map<string, OriginatedSid>();
+        const expected = new Map<string, OwnSid>();
         for (let i = 0; i < prefixes; i++) place(placement, nth(i), 600);
         for (const { i, locator, copy, remove } of changes) {
           const sid = { family: 6, value: (0x20010db8n << 96n) | BigInt(i) } as const;
-          const p: OriginatedSid = {
+          const p: OwnSid = {
+            kind: 'sid',
             key: sidKey(sid),
             sid,
             behavior: 32770,
@@ -115,8 +124,8 @@ describe('placement of SIDs', () => {
         const said: string[] = [];
         for (const fragment of placement.fragments.values()) {
           const tlvs = locatorTlvs(sidsIn(fragment), 2);
-          const prefixBytes = tlvGroups(fragment, 6).reduce(
-            (sum, group) => sum + 4 + group.reduce((n, p) => n + entrySize(p), 0),
+          const prefixBytes = tlvGroups(prefixesIn(fragment), 6).reduce(
+            (sum, group) => sum + 4 + group.reduce((n, p) => n + prefixSize(p), 0),
             0,
           );
           expect(prefixBytes + encodeTlvs(tlvs).length).toBeLessThanOrEqual(600);
@@ -136,7 +145,8 @@ describe('placement of SIDs', () => {
   it('a SID that says the same changes nothing; another behaviour or locator changes its fragment alone', () => {
     const placement = newPlacement();
     const sid = address('2001:db8:c::1');
-    const p: OriginatedSid = {
+    const p: OwnSid = {
+      kind: 'sid',
       key: sidKey(sid),
       sid,
       behavior: 32770,

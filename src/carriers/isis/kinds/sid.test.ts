@@ -9,7 +9,7 @@ import { decodePdu } from '../../../packet/isis/pdu.ts';
 import { encodeTlv } from '../../../packet/isis/tlvs.ts';
 import type { IsisTlv, Level, Locator, PrefixSubTlv } from '../../../packet/isis/types.ts';
 import { PROXY_LSP } from '../../../packet/isis/vectors.fixture.ts';
-import { readLsp } from '../lsdb/content.ts';
+import { readByKind } from './reading.fixture.ts';
 import { C, adjacency, lsp, reachedOnce } from '../hostile.fixture.ts';
 import { Router } from '../router.fixture.ts';
 import { END_CON, Agent, Simulation, endCon, originate, proxied, testConfig } from '../simulation.fixture.ts';
@@ -221,33 +221,33 @@ describe('what we declare', () => {
 });
 
 describe('what an LSP says', () => {
-  const read = (list: readonly IsisTlv[], sidBehaviors: readonly number[] = [END_CON]) => {
+  const read = (list: readonly IsisTlv[]) => {
     const decoded = decodePdu(lsp({ tlvs: list }));
     if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not an LSP');
-    return readLsp(decoded.value, { pncFlagBit: 7, sidBehaviors }, false);
+    return readByKind(decoded.value, false);
   };
 
   it('FCN-4.2.2-a: of the SIDs those with the configured behaviour are kept', () => {
     const decoded = decodePdu(PROXY_LSP);
     if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not an LSP');
-    const of = (sidBehaviors: number[]) =>
-      readLsp(decoded.value as Parameters<typeof readLsp>[0], { pncFlagBit: 7, sidBehaviors }, false).content.sids;
-    expect(of([32769])).toMatchObject([
+    const of = (behavior: number) =>
+      readByKind(decoded.value as Parameters<typeof readByKind>[0], false, { 'end-con-behavior': behavior }).sids;
+    expect(of(32769)).toMatchObject([
       { sid: address('fc00:1:1::1'), behavior: 32769, locator: prefix('fc00:1:1::/48'), down: false },
     ]);
-    expect(of([END_CON])).toEqual([]);
+    expect(of(END_CON)).toEqual([]);
   });
 
   it('topologies 0 and 2 count, management and multicast topologies do not; any algorithm counts', () => {
     const sids = [0, 1, 2, 3, 4, 5].map((mtId) =>
       tlv27([locator(`2001:db8:${mtId}::/48`, [sid(`2001:db8:${mtId}::1`)], { algorithm: 128 })], mtId),
     );
-    expect(read(sids).content.sids.map((s) => formatAddress(s.sid))).toEqual(['2001:db8::1', '2001:db8:2::1']);
+    expect(read(sids).sids.map((s) => formatAddress(s.sid))).toEqual(['2001:db8::1', '2001:db8:2::1']);
   });
 
   it('a SID that is listed twice counts once', () => {
     const twice = [tlv27([locator(LOCATOR, [sid(SID), sid(SID)]), locator(LOCATOR, [sid(SID)])])];
-    expect(read(twice).content.sids).toHaveLength(1);
+    expect(read(twice).sids).toHaveLength(1);
   });
 
   it.each([
@@ -256,9 +256,9 @@ describe('what an LSP says', () => {
     ['sid-not-unicast', locator('fe80::/10', [sid('fe80::1')])],
     ['sid-not-unicast', locator('::/1', [sid('::')])],
   ])('%s: ignored and named, what is right beside it is used', (code, bad) => {
-    const { content, badTlvs } = read([tlv27([bad, locator('2001:db8:e::/48', [sid('2001:db8:e::1')])])]);
+    const { sids, badTlvs } = read([tlv27([bad, locator('2001:db8:e::/48', [sid('2001:db8:e::1')])])]);
     expect(badTlvs).toMatchObject([{ subType: 5, error: { code } }]);
-    expect(content.sids.at(-1)).toMatchObject({ sid: address('2001:db8:e::1') });
+    expect(sids.at(-1)).toMatchObject({ sid: address('2001:db8:e::1') });
   });
 
   it('a SID of another behaviour that is wrong is nobody’s concern here', () => {

@@ -1,0 +1,52 @@
+// The addresses of a router: TLVs 134 and 140 of fragment 0, one address a family. They lead to it from the level where
+// they are advertised, and are not leaked.
+import { warnLimited } from '../../effects.ts';
+import { type Family, type IpAddress, isUnicastHost } from '../../../model/address.ts';
+import type { AdvertisementOf } from '../../../model/advertisement.ts';
+import type { IsisTlv } from '../../../packet/isis/types.ts';
+import { type IsisKind, NOTHING_FOUND } from './kind.ts';
+
+interface ReadAddress {
+  readonly kind: 'router-address';
+  readonly address: IpAddress;
+}
+
+const TLV_OF = { 4: 'ipv4-te-router-id', 6: 'ipv6-te-router-id' } as const;
+
+export const ROUTER_ADDRESS: IsisKind<AdvertisementOf<'router-address'>, never, ReadAddress> = {
+  kind: 'router-address',
+  own: {
+    addressOf: ({ address }) => address,
+    /** Others probe what they find here, so it is only what answers STAMP; of each family the first. */
+    desired(advertisements, s) {
+      const answering = advertisements.filter(({ answersStamp }) => answersStamp);
+      const usable = answering.map(({ address }) => address).filter(isUnicastHost);
+      const first = ([4, 6] as const).flatMap((family) => usable.find((a) => a.family === family) ?? []);
+      const dropped = answering.length - first.length;
+      if (dropped > 0)
+        warnLimited(
+          s,
+          'originate.router-address-left-out',
+          { dropped },
+          'IS-IS has room for one router address a family: the others are not advertised',
+        );
+      return { entries: [], fragment0: first.map(tlvOf) };
+    },
+    entries: 'none',
+  },
+  received: {
+    walked: [],
+    // content.ts reads these TLVs: prefixes without a proxy of their own need them too (decision D6).
+    reader: () => ({
+      tlv: () => {},
+      end: ({ routerIds: { v4, v6 } }) => ({
+        ...NOTHING_FOUND,
+        entries: [v4, v6].flatMap((address) => (address ? [{ kind: 'router-address', address } as const] : [])),
+      }),
+    }),
+    learned: (entries) => entries,
+  },
+  leaking: 'never',
+};
+
+const tlvOf = (address: IpAddress): IsisTlv => ({ kind: TLV_OF[address.family satisfies Family], address });

@@ -1,0 +1,154 @@
+// The prefixes that an LSP lists, with the P-flag and without: walked through in the encoded LSP, since there may be
+// thousands, and what they say alike is kept once.
+import { type Family, type IpAddress, isUnicastHost } from '../../../model/address.ts';
+import { type Prefix, comparePrefixes, prefixKey, senderlessUse } from '../../../model/prefix.ts';
+import { sameRange } from '../../../packet/bytes.ts';
+import type { Lsp, Received } from '../../../packet/isis/types.ts';
+import {
+  type PrefixCursor,
+  cursorFlag,
+  cursorPrefix,
+  cursorSource4,
+  cursorSource6,
+  forEachPrefix,
+} from '../../../packet/isis/walk.ts';
+import { FOREIGN_TOPOLOGIES } from '../constants.ts';
+import { type EntryAttributes, type NodeAddresses, sameOptional } from './attributes.ts';
+import type { Found, KindOptions, LspAddresses, Reader } from './kind.ts';
+
+/** One prefix entry of TLV 135, 235, 236 or 237. */
+export interface PrefixEntry extends EntryAttributes {
+  readonly kind: 'sender-prefix';
+  readonly prefix: Prefix;
+  readonly external: boolean;
+  readonly pnc: boolean;
+}
+
+/** A prefix without the P-flag needs no more than this. */
+export type PlainEntry = Pick<PrefixEntry, 'kind' | 'prefix' | 'metric' | 'pnc'>;
+export type ReadPrefix = PlainEntry | PrefixEntry;
+
+export const WALKED_TLVS: readonly number[] = [135, 235, 236, 237];
+
+export const isFlagged = (entry: ReadPrefix): entry is PrefixEntry => entry.pnc;
+
+export const reader = ({ raw }: Lsp & Received, { codePoints }: KindOptions): Reader<ReadPrefix> => ({
+  tlv: () => {},
+  end: (_node, keepLeakable) => read(raw, codePoints['isis-pnc-flag-bit'], keepLeakable),
+});
+
+function read(raw: Uint8Array, pncFlagBit: number, keepLeakable: boolean): Found<ReadPrefix> {
+  const walked: ReadPrefix[] = [];
+  let flags = 0;
+  const flaggedEntry = flaggedEntries();
+  const bad = forEachPrefix(raw, (cursor) => {
+    if (FOREIGN_TOPOLOGIES.has(cursor.mtId)) return;
+    const pnc = cursorFlag(cursor, pncFlagBit);
+    if (pnc) {
+      flags++;
+      walked.push(flaggedEntry(cursor));
+    } else walked.push({ kind: 'sender-prefix', prefix: cursorPrefix(cursor), metric: cursor.metric, pnc });
+  });
+  const { prefixes, contradictions } = flags > 0 ? distinct(walked) : { prefixes: walked, contradictions: 0 };
+  const flagged = flags > 0 ? prefixes.filter(isFlagged) : NONE;
+  const needsAddress = flagged.some((p) => !p.source4 && !p.source6);
+  return {
+    entries: prefixes,
+    leakable: keepLeakable ? flagged.filter(hasSenders) : NONE,
+    cost: prefixes.length,
+    proxyPrefixes: flagged.length,
+    needsAddress,
+    // One that has no proxy may have had one that is malformed.
+    faulty: bad > 0 || needsAddress,
+    warnings: contradictions > 0 ? [{ ...CONTRADICTION, times: contradictions }] : NONE,
+  };
+}
+
+const NONE: readonly never[] = [];
+
+const CONTRADICTION = {
+  counter: 'lsp.contradictory-prefix',
+  message: 'an LSP lists a prefix both with and without the P-flag',
+};
+
+/** What no sender is in is not leaked either; the learned table counts it by name. */
+const hasSenders = ({ prefix }: PrefixEntry): boolean => senderlessUse(prefix) === undefined;
+
+/** One entry a prefix and proxy: a prefix that is flagged anywhere is flagged, and repetitions count once. */
+function distinct(walked: readonly ReadPrefix[]): { prefixes: readonly ReadPrefix[]; contradictions: number } {
+  if (walked.every((entry, i) => i === 0 || comparePrefixes(walked[i - 1]!.prefix, entry.prefix) < 0))
+    return { prefixes: walked, contradictions: 0 };
+  const byKey = new Map<string, ReadPrefix[]>();
+  let contradictions = 0;
+  for (const entry of walked) {
+    const key = prefixKey(entry.prefix);
+    const others = byKey.get(key);
+    if (!others) byKey.set(key, [entry]);
+    else if (merge(others, entry)) contradictions++;
+  }
+  return { prefixes: byKey.size === walked.length ? [...walked] : [...byKey.values()].flat(), contradictions };
+}
+
+/** @returns whether the entries contradict each other */
+function merge(entries: ReadPrefix[], entry: ReadPrefix): boolean {
+  const flagged = entries[0]!.pnc;
+  if (flagged && !entry.pnc) return true;
+  if (!flagged && entry.pnc) {
+    entries.splice(0, entries.length, entry);
+    return true;
+  }
+  const sameProxy = (e: ReadPrefix): boolean => !isFlagged(e) || !isFlagged(entry) || sameSources(e, entry);
+  if (!entries.some(sameProxy)) entries.push(entry);
+  return false;
+}
+
+const sameSources = (a: PrefixEntry, b: PrefixEntry): boolean =>
+  sameOptional(a.source4, b.source4) && sameOptional(a.source6, b.source6);
+
+/**
+ * Reads the flagged entries of one LSP, one after another. What an entry says like the one before is kept once for
+ * both, since the prefixes of an LSP mostly have one proxy.
+ */
+function flaggedEntries(): (cursor: PrefixCursor) => PrefixEntry {
+  let latest: PrefixEntry | undefined;
+  let flagsAt = -1;
+  let source4At = -1;
+  let source6At = -1;
+  return (cursor) => {
+    const { bytes, metric, down, external, flagsOffset, flagsLength, source4Offset, source6Offset } = cursor;
+    const flags =
+      latest && latest.flags.length === flagsLength && sameRange(bytes, flagsAt, flagsOffset, flagsLength)
+        ? latest.flags
+        : bytes.slice(flagsOffset, flagsOffset + flagsLength);
+    const source4 = latest && sameRange(bytes, source4At, source4Offset, 4) ? latest.source4 : cursorSource4(cursor);
+    const source6 = latest && sameRange(bytes, source6At, source6Offset, 16) ? latest.source6 : cursorSource6(cursor);
+    flagsAt = flagsOffset;
+    source4At = source4Offset;
+    source6At = source6Offset;
+    const prefix = cursorPrefix(cursor);
+    return (latest = { kind: 'sender-prefix', prefix, metric, down, external, flags, pnc: true, source4, source6 });
+  };
+}
+
+/**
+ * Where notices for an entry go (decision D6): its own sub-TLVs 12/11, else the node's TLVs 140/134, else 232/132; own
+ * family first. An entry that names what can be no proxy has none: the learned table counts it by name.
+ */
+export function proxyOf(
+  { prefix, source4, source6 }: PrefixEntry,
+  { routerIds, interfaces }: LspAddresses,
+): IpAddress | undefined {
+  const { family } = prefix.address;
+  return (
+    usable(family, source4, source6) ?? source6 ?? source4 ?? ofNode(family, routerIds) ?? ofNode(family, interfaces)
+  );
+}
+
+const ofNode = (family: Family, { v4, v6 }: NodeAddresses): IpAddress | undefined => usable(family, v4, v6);
+
+function usable(family: Family, v4: IpAddress | undefined, v6: IpAddress | undefined): IpAddress | undefined {
+  const first = family === 4 ? v4 : v6;
+  const second = family === 4 ? v6 : v4;
+  if (first && isUnicastHost(first)) return first;
+  return second && isUnicastHost(second) ? second : undefined;
+}

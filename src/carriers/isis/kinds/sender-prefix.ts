@@ -1,0 +1,160 @@
+// Sender prefixes and their proxies (PNC §5.1): the P-flag in the Prefix Attribute Flags of TLVs 135, 235, 236 and 237,
+// the proxy's address in sub-TLVs 11 and 12. Ours are for signalling only (PNC-5.1-b): metric 0xFE000001, so that no
+// router installs a route because of them. Those of others are read by sender-prefix-reader.ts.
+import { count } from '../../effects.ts';
+import { compareAddresses } from '../../../model/address.ts';
+import type { AdvertisementOf, LearnedOf } from '../../../model/advertisement.ts';
+import { type Prefix, prefixKey } from '../../../model/prefix.ts';
+import { prefixBytes } from '../../../packet/bytes.ts';
+import { flagsOf } from '../../../packet/isis/attribute-flags.ts';
+import type { IsisTlv, PrefixReachability } from '../../../packet/isis/types.ts';
+import { MT_IPV6, SIGNALLING_METRIC } from '../constants.ts';
+import {
+  type OwnAttributes,
+  copiedAttributes,
+  isCopy,
+  mayLeak,
+  sameAttributes,
+  sourceSubTlvs,
+  sourcesSize,
+} from './attributes.ts';
+import type { Candidate, Desired, EntryCodec, IsisKind, LeakingRules, LspAddresses, NodeLookup } from './kind.ts';
+import {
+  type PlainEntry,
+  type PrefixEntry,
+  type ReadPrefix,
+  WALKED_TLVS,
+  isFlagged,
+  proxyOf,
+  reader,
+} from './sender-prefix-reader.ts';
+
+/** As we originate it: always with the signalling metric. */
+export interface OwnPrefix extends OwnAttributes {
+  readonly kind: 'sender-prefix';
+  readonly key: string;
+  readonly prefix: Prefix;
+  readonly external: boolean;
+}
+
+/**
+ * TLVs 235 and 237 begin with a 2-byte topology; space for it is kept in TLV 236 too, because the neighbour may turn
+ * topologies on at any time.
+ */
+const PACKING = { 4: { capacity: 255, overhead: 2 }, 6: { capacity: 253, overhead: 4 } } as const;
+
+const ENTRIES: EntryCodec<OwnPrefix> = {
+  packings: [PACKING[4], PACKING[6]],
+  packingOf: ({ prefix }) => (prefix.address.family === 4 ? 0 : 1),
+  size: prefixSize,
+  same: (a, b) => a.external === b.external && sameAttributes(a, b),
+  encode: (entries, mtIpv6) => [
+    ...tlvGroups(entries, 4).map((group): IsisTlv => ({
+      kind: 'ipv4-reachability',
+      prefixes: group.map(reachability),
+    })),
+    ...tlvGroups(entries, 6).map((group): IsisTlv => {
+      const prefixes = group.map(reachability);
+      return mtIpv6
+        ? { kind: 'mt-ipv6-reachability', mtId: MT_IPV6, prefixes }
+        : { kind: 'ipv6-reachability', prefixes };
+    }),
+  ],
+};
+
+/** The P-flag MUST be preserved when a prefix crosses levels (PNC-5.1-c). Without it none crosses: it stays clear. */
+const LEAKING: LeakingRules<OwnPrefix, PrefixEntry> = {
+  keyOf: ({ prefix }) => prefixKey(prefix),
+  isCopy,
+  mayLeak,
+  /** The lowest metric, then the lowest proxy address (decision D7). */
+  compare(a, b) {
+    if (a.entry.metric !== b.entry.metric) return a.entry.metric - b.entry.metric;
+    const [proxyA, proxyB] = [resolved(a), resolved(b)];
+    if (proxyA && proxyB) return compareAddresses(proxyA, proxyB);
+    return proxyA ? -1 : proxyB ? 1 : 0;
+  },
+  /** It names the proxy that the original resolves to: the addresses of its node are not known in the other level. */
+  copy(candidate, to) {
+    const { kind, prefix, external, ...entry } = candidate.entry;
+    const proxy = resolved(candidate);
+    const source = proxy && (proxy.family === 4 ? { source4: proxy } : { source6: proxy });
+    return { kind, key: prefixKey(prefix), prefix, external, ...copiedAttributes({ ...entry, ...source }, to) };
+  },
+};
+
+export const SENDER_PREFIX: IsisKind<AdvertisementOf<'sender-prefix'>, OwnPrefix, ReadPrefix> = {
+  kind: 'sender-prefix',
+  own: {
+    addressOf: ({ proxy }) => proxy,
+    desired: (advertisements, s): Desired<OwnPrefix> => {
+      const flags = flagsOf(s.config.codePoints['isis-pnc-flag-bit']);
+      const desired = new Map<string, OwnPrefix>();
+      for (const { kind, prefix, proxy } of advertisements) {
+        const key = prefixKey(prefix);
+        const known = desired.get(key);
+        const other = known && (known.source6 ?? known.source4)!;
+        // Of two proxies for one prefix the lower address wins (decision D7).
+        if (other) {
+          count(s, 'originate.duplicate-prefix');
+          if (compareAddresses(other, proxy) <= 0) continue;
+        }
+        const source = proxy.family === 4 ? { source4: proxy } : { source6: proxy };
+        desired.set(key, { kind, key, prefix, down: false, external: false, flags, ...source });
+      }
+      return { entries: [...desired.values()], fragment0: [] };
+    },
+    entries: ENTRIES,
+  },
+  received: { walked: WALKED_TLVS, reader, learned: learnedPrefixes },
+  leaking: LEAKING,
+};
+
+/** Encoded bytes of one entry of TLV 135 or 236 with its sub-TLVs. */
+export function prefixSize(own: OwnPrefix): number {
+  const fixed = own.prefix.address.family === 4 ? 5 : 6;
+  return fixed + prefixBytes(own.prefix.length) + 1 + 2 + own.flags.length + sourcesSize(own);
+}
+
+/** The prefixes of one family, split as they go into TLVs. */
+export function tlvGroups(entries: Iterable<OwnPrefix>, family: 4 | 6): OwnPrefix[][] {
+  const groups: OwnPrefix[][] = [];
+  let size = Infinity;
+  for (const own of entries) {
+    if (own.prefix.address.family !== family) continue;
+    const bytes = prefixSize(own);
+    if (size + bytes > PACKING[family].capacity) {
+      groups.push([]);
+      size = 0;
+    }
+    groups.at(-1)!.push(own);
+    size += bytes;
+  }
+  return groups;
+}
+
+const reachability = (own: OwnPrefix): PrefixReachability => ({
+  prefix: own.prefix,
+  metric: SIGNALLING_METRIC,
+  down: own.down,
+  external: own.external,
+  subTlvs: [{ kind: 'prefix-attribute-flags', flags: own.flags }, ...sourceSubTlvs(own)],
+});
+
+const NO_ADDRESSES: LspAddresses = { routerIds: {}, interfaces: {} };
+
+/** Nearly always the entries say it all, and the node is not looked up. */
+function learnedPrefixes(entries: readonly ReadPrefix[], node: NodeLookup): LearnedOf<'sender-prefix'>[] {
+  const alone = entries.map((entry) => learnedPrefix(entry, NO_ADDRESSES));
+  if (!alone.some(({ pnc, proxy }) => pnc && !proxy)) return alone;
+  const addresses = node();
+  return entries.map((entry) => learnedPrefix(entry, addresses));
+}
+
+function learnedPrefix(entry: PlainEntry | PrefixEntry, node: LspAddresses): LearnedOf<'sender-prefix'> {
+  if (!isFlagged(entry)) return entry;
+  const { kind, prefix, pnc, metric } = entry;
+  return { kind, prefix, pnc, metric, proxy: proxyOf(entry, node) };
+}
+
+const resolved = ({ entry, node }: Candidate<PrefixEntry>) => proxyOf(entry, NO_ADDRESSES) ?? proxyOf(entry, node());
