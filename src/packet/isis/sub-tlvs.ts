@@ -46,6 +46,13 @@ const SUB_TLVS: readonly SubTlvCodec[] = [
 const BY_TYPE = new Map(SUB_TLVS.map((codec) => [codec.type, codec]));
 const BY_NAME = new Map(SUB_TLVS.map((codec) => [codec.name, codec]));
 
+/** Where the sub-TLV after the one at `at` begins; −1: this one exceeds its list, which ends at `end`. */
+export function nextSubTlv(bytes: Uint8Array, at: number, end: number): number {
+  if (at + 2 > end) return -1;
+  const next = at + 2 + bytes[at + 1]!;
+  return next > end ? -1 : next;
+}
+
 /**
  * Decodes the sub-TLVs in bytes `start` … `end` − 1. Fails only when one exceeds `end`; a bad value is reported and
  * kept as unknown.
@@ -58,10 +65,10 @@ export function decodeSubTlvs(
 ): Decoded<PrefixSubTlv[]> {
   const out: PrefixSubTlv[] = [];
   for (let at = start; at < end;) {
-    const valueAt = at + 2;
-    const next = valueAt + (valueAt <= end ? bytes[at + 1]! : 0);
-    if (next > end) return malformed('sub-tlv-overrun', at, 'a sub-TLV exceeds its list');
+    const next = nextSubTlv(bytes, at, end);
+    if (next < 0) return malformed('sub-tlv-overrun', at, 'a sub-TLV exceeds its list');
     const type = bytes[at]!;
+    const valueAt = at + 2;
     const value = bytes.subarray(valueAt, next);
     const decoded = BY_TYPE.get(type)?.decode(value);
     if (decoded?.ok) out.push(decoded.value);

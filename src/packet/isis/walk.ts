@@ -1,39 +1,32 @@
 // Walks over an encoded LSP without allocating: in a large database, building every TLV as a value would cost more than
-// using it. They agree with decodePdu entry by entry (walk.test.ts): a TLV that is malformed anywhere is skipped whole,
-// a malformed sub-TLV alone.
+// using it. Entries are read by the codecs' own functions, and walks agree with decodePdu (walk.test.ts): a TLV
+// that is malformed anywhere is skipped whole, a malformed sub-TLV alone.
 import type { IpAddress } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
-import { prefixBytes, readAddress, readPrefix, u16, u24, u32 } from '../bytes.ts';
+import { readAddress, readPrefix, u16 } from '../bytes.ts';
 import { LSP_HEADER_LENGTH } from './pdu-format.ts';
-import { IPV4_SOURCE_ROUTER_ID, IPV6_SOURCE_ROUTER_ID, PREFIX_ATTRIBUTE_FLAGS } from './sub-tlvs.ts';
-import { ENTRY_LAYOUT, entryPrefixLength } from './tlv/ip-reachability.ts';
+import { IPV4_SOURCE_ROUTER_ID, IPV6_SOURCE_ROUTER_ID, PREFIX_ATTRIBUTE_FLAGS, nextSubTlv } from './sub-tlvs.ts';
+import { type EntryPlace, readEntry } from './tlv/ip-reachability.ts';
+import { neighborMetric, nextNeighbor } from './tlv/is-reachability.ts';
 
 /**
  * One prefix entry as positions in `bytes`. The same object is handed to every visit: copy what must outlive the call.
  */
-export interface PrefixCursor {
+export interface PrefixCursor extends EntryPlace {
   bytes: Uint8Array;
   /** 135, 235, 236 or 237. */
   tlv: number;
   family: 4 | 6;
   mtId: number;
-  metric: number;
-  down: boolean;
-  external: boolean;
-  prefixLength: number;
-  /** Where ceil(prefixLength / 8) prefix bytes begin. */
-  prefixOffset: number;
   /** Value of the first sub-TLV 4; −1 when absent. */
   flagsOffset: number;
   flagsLength: number;
   /** Values of the first sub-TLVs 11 and 12; −1 when absent. */
   source4Offset: number;
   source6Offset: number;
-  /** The whole list of sub-TLVs (length 0 when none). */
-  subTlvsOffset: number;
-  subTlvsLength: number;
 }
 
+/** Every field is written out: an object that is made by spreading another one takes far longer to fill. */
 const newCursor = (bytes: Uint8Array): PrefixCursor => ({
   bytes,
   tlv: 0,
@@ -44,12 +37,12 @@ const newCursor = (bytes: Uint8Array): PrefixCursor => ({
   external: false,
   prefixLength: 0,
   prefixOffset: 0,
+  subTlvsOffset: 0,
+  subTlvsLength: 0,
   flagsOffset: -1,
   flagsLength: 0,
   source4Offset: -1,
   source6Offset: -1,
-  subTlvsOffset: 0,
-  subTlvsLength: 0,
 });
 
 /**
@@ -85,30 +78,10 @@ function walkEntries(
   visit: ((cursor: PrefixCursor) => void) | undefined,
 ): boolean {
   const { bytes, family } = cursor;
-  const layout = ENTRY_LAYOUT[family];
-  let at = start;
-  while (at < end) {
-    cursor.prefixOffset = at + layout.fixed;
-    if (cursor.prefixOffset > end) return false;
-    const control = bytes[at + 4]!;
-    cursor.prefixLength = entryPrefixLength(bytes, at, family);
-    if (cursor.prefixLength > layout.maxLength) return false;
-    let next = cursor.prefixOffset + prefixBytes(cursor.prefixLength);
-    cursor.subTlvsOffset = next;
-    cursor.subTlvsLength = 0;
-    if (control & layout.subTlvs) {
-      if (next >= end) return false;
-      cursor.subTlvsLength = bytes[next]!;
-      cursor.subTlvsOffset = next + 1;
-      next += 1 + cursor.subTlvsLength;
-    }
-    if (next > end || !walkSubTlvs(cursor)) return false;
-    if (visit) {
-      cursor.metric = u32(bytes, at);
-      cursor.down = (control & layout.down) !== 0;
-      cursor.external = (control & layout.external) !== 0;
-      visit(cursor);
-    }
+  for (let at = start; at < end;) {
+    const next = readEntry(bytes, at, end, family, cursor);
+    if (next < 0 || !walkSubTlvs(cursor)) return false;
+    visit?.(cursor);
     at = next;
   }
   return true;
@@ -120,12 +93,12 @@ function walkSubTlvs(cursor: PrefixCursor): boolean {
   cursor.flagsLength = 0;
   const end = cursor.subTlvsOffset + cursor.subTlvsLength;
   for (let at = cursor.subTlvsOffset; at < end;) {
-    if (at + 2 > end) return false;
+    const next = nextSubTlv(bytes, at, end);
+    if (next < 0) return false;
     const type = bytes[at]!;
-    const length = bytes[at + 1]!;
     const valueAt = at + 2;
-    at = valueAt + length;
-    if (at > end) return false;
+    const length = next - valueAt;
+    at = next;
     if (type === PREFIX_ATTRIBUTE_FLAGS && cursor.flagsOffset < 0) {
       cursor.flagsOffset = valueAt;
       cursor.flagsLength = length;
@@ -189,9 +162,10 @@ function wideNeighbors(lsp: Uint8Array, tlvAt: number, end: number, visit: Neigh
   const start = tlvAt + (multi ? 4 : 2);
   if (start > end) return false;
   const mtId = multi ? u16(lsp, tlvAt + 2) & 0xfff : 0;
-  let at = start;
-  while (at + 11 <= end) at += 11 + lsp[at + 10]!;
-  if (at !== end) return false;
-  for (at = start; at < end; at += 11 + lsp[at + 10]!) visit(lsp, at, u24(lsp, at + 7), mtId);
+  for (let at = start; at < end;) {
+    at = nextNeighbor(lsp, at, end);
+    if (at < 0) return false;
+  }
+  for (let at = start; at < end; at = nextNeighbor(lsp, at, end)) visit(lsp, at, neighborMetric(lsp, at), mtId);
   return true;
 }

@@ -1,27 +1,23 @@
 // A walk over the prefix TLVs of an LSA without allocating: Extended Prefix TLVs of OSPFv2 (RFC 7684 §2.1), prefix TLVs
 // of OSPFv3's extended LSAs (RFC 8362 §3). Thousands of sender prefixes come at once, and building every TLV as a value
-// would cost more than using it. It agrees with decodeBody TLV by TLV (prefix-walk.test.ts).
+// would cost more than using it. It reads TLVs and their fixed parts with the codecs' own functions, and agrees with
+// decodeBody TLV by TLV (prefix-walk.test.ts).
 import type { IpAddress } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
-import { readAddress, readPrefix, u16, u24, u32 } from '../bytes.ts';
+import { readAddress, readPrefix, u16, u32 } from '../bytes.ts';
+import { type PrefixTlvPlace, readPrefixTlv } from './lsa/extended-lsa.ts';
+import { type ExtendedPrefixPlace, readExtendedPrefix } from './lsa/extended-prefix.ts';
 import type { Version } from './numbers.ts';
-import { paddedPrefixBytes } from './prefix.ts';
+import { TLV_HEADER, nextTlv } from './tlv.ts';
 
 /**
  * One prefix TLV as positions in `bytes`. The same object is handed to every visit: copy what must outlive the call.
+ * The route type is 0 in OSPFv3, metric and prefix options are 0 in OSPFv2.
  */
-export interface PrefixTlvCursor {
+export interface PrefixTlvCursor extends ExtendedPrefixPlace, PrefixTlvPlace {
   readonly bytes: Uint8Array;
   readonly version: Version;
   type: number;
-  /** OSPFv2; 0 in OSPFv3. */
-  routeType: number;
-  flags: number;
-  /** OSPFv3; 0 in OSPFv2. */
-  metric: number;
-  prefixOptions: number;
-  prefixLength: number;
-  prefixOffset: number;
   /** Value of the first Prefix Extended Flags; −1 when absent. */
   flagsOffset: number;
   flagsLength: number;
@@ -52,10 +48,7 @@ const LAYOUT = {
   3: { prefixes: new Set([3, 5, 6]), router: 27, address: 28, flags: 37, addressLength: 16 },
 } as const;
 
-const TLV_HEADER = 4;
-const FIXED = 8;
 const WORD = 4;
-const padded = (length: number): number => (length + 3) & ~3;
 
 /**
  * Visits every prefix TLV, in order; others, and those that are malformed, are left out.
@@ -85,14 +78,14 @@ function walkTlvs(
   const { prefixes } = LAYOUT[version];
   let bad = 0;
   for (let at = start; at < bytes.length;) {
+    const next = nextTlv(bytes, at, bytes.length);
+    if (next < 0) return undefined;
     const valueAt = at + TLV_HEADER;
-    if (valueAt > bytes.length) return undefined;
     const end = valueAt + u16(bytes, at + 2);
-    const next = valueAt + padded(end - valueAt);
-    if (next > bytes.length) return undefined;
     cursor.type = u16(bytes, at);
     if (prefixes.has(cursor.type)) {
-      const subTlvsAt = version === 2 ? readFixedV2(cursor, valueAt, end) : readFixedV3(cursor, valueAt, end);
+      const read = version === 2 ? readExtendedPrefix : readPrefixTlv;
+      const subTlvsAt = read(bytes, valueAt, end, cursor);
       const badSubTlvs = subTlvsAt < 0 ? 1 : walkSubTlvs(cursor, subTlvsAt, end);
       if (badSubTlvs === undefined) return undefined;
       bad += badSubTlvs;
@@ -103,36 +96,6 @@ function walkTlvs(
   return bad;
 }
 
-/**
- * Route type, prefix length, address family, flags, address.
- * @returns where the sub-TLVs begin; −1 when it is malformed
- */
-function readFixedV2(cursor: PrefixTlvCursor, at: number, end: number): number {
-  const { bytes } = cursor;
-  if (at + FIXED > end || bytes[at + 2] !== 0 || bytes[at + 1]! > 32) return -1;
-  cursor.routeType = bytes[at]!;
-  cursor.prefixLength = bytes[at + 1]!;
-  cursor.flags = bytes[at + 3]!;
-  cursor.prefixOffset = at + 4;
-  return at + FIXED;
-}
-
-/**
- * Flags, metric, prefix length, prefix options, two reserved bytes, as many words of the prefix as it has.
- * @returns as readFixedV2
- */
-function readFixedV3(cursor: PrefixTlvCursor, at: number, end: number): number {
-  const { bytes } = cursor;
-  if (at + FIXED > end || bytes[at + 4]! > 128) return -1;
-  cursor.flags = bytes[at]!;
-  cursor.metric = u24(bytes, at + 1);
-  cursor.prefixLength = bytes[at + 4]!;
-  cursor.prefixOptions = bytes[at + 5]!;
-  cursor.prefixOffset = at + FIXED;
-  const subTlvsAt = at + FIXED + paddedPrefixBytes(cursor.prefixLength);
-  return subTlvsAt > end ? -1 : subTlvsAt;
-}
-
 function walkSubTlvs(cursor: PrefixTlvCursor, start: number, end: number): number | undefined {
   const { bytes, version } = cursor;
   const { router, address, flags, addressLength } = LAYOUT[version];
@@ -140,12 +103,12 @@ function walkSubTlvs(cursor: PrefixTlvCursor, start: number, end: number): numbe
   cursor.flagsLength = 0;
   let bad = 0;
   for (let at = start; at < end;) {
+    const next = nextTlv(bytes, at, end);
+    if (next < 0) return undefined;
     const valueAt = at + TLV_HEADER;
-    if (valueAt > end) return undefined;
     const type = u16(bytes, at);
     const length = u16(bytes, at + 2);
-    at = valueAt + padded(length);
-    if (at > end) return undefined;
+    at = next;
     if (type === flags) {
       // RFC 9792 §2: the whole LSA is malformed and MUST be ignored.
       if (length % WORD !== 0) return undefined;

@@ -40,8 +40,15 @@ export interface TlvSpace<T> {
   encode(tlvs: readonly (T | UnknownTlv)[]): Uint8Array;
 }
 
-const TLV_HEADER = 4;
+export const TLV_HEADER = 4;
 const padded = (length: number): number => (length + 3) & ~3;
+
+/** Where the TLV after the one at `at` begins; −1: this one exceeds what it is in, which ends at `end`. */
+export function nextTlv(bytes: Uint8Array, at: number, end: number): number {
+  if (at + TLV_HEADER > end) return -1;
+  const next = at + TLV_HEADER + padded(u16(bytes, at + 2));
+  return next > end ? -1 : next;
+}
 
 interface LsaMalformed extends DecodeError {
   readonly malformsLsa: true;
@@ -88,13 +95,13 @@ export function tlvSpace<T extends { readonly kind: string }>(codecs: readonly T
   return {
     decode(bytes, start, report) {
       const tlvs: (T | UnknownTlv)[] = [];
-      for (let at = start; at < bytes.length; at += TLV_HEADER + padded(u16(bytes, at + 2))) {
-        if (at + TLV_HEADER > bytes.length || at + TLV_HEADER + padded(u16(bytes, at + 2)) > bytes.length) {
-          return malformedLsa('tlv-overrun', at, 'a TLV exceeds what it is in');
-        }
+      for (let at = start; at < bytes.length;) {
+        const next = nextTlv(bytes, at, bytes.length);
+        if (next < 0) return malformedLsa('tlv-overrun', at, 'a TLV exceeds what it is in');
         const tlv = decodeOne(bytes, at, report);
         if (!tlv.ok) return tlv;
         tlvs.push(tlv.value);
+        at = next;
       }
       return ok(tlvs);
     },

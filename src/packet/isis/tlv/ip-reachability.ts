@@ -19,14 +19,72 @@ interface EntryLayout {
   readonly maxLength: number;
 }
 
-export const ENTRY_LAYOUT: Readonly<Record<Family, EntryLayout>> = {
+const ENTRY_LAYOUT: Readonly<Record<Family, EntryLayout>> = {
   4: { down: 0x80, external: 0, subTlvs: 0x40, fixed: 5, maxLength: 32 },
   6: { down: 0x80, external: 0x40, subTlvs: 0x20, fixed: 6, maxLength: 128 },
 };
 
-/** The prefix length of an entry whose fixed part is at `at`. */
-export const entryPrefixLength = (value: Uint8Array, at: number, family: Family): number =>
-  family === 4 ? value[at + 4]! & 0x3f : value[at + 5]!;
+/** One prefix entry as positions in the bytes that it is read from. */
+export interface EntryPlace {
+  metric: number;
+  down: boolean;
+  external: boolean;
+  prefixLength: number;
+  /** Where ceil(prefixLength / 8) prefix bytes begin. */
+  prefixOffset: number;
+  /** The whole list of sub-TLVs (length 0 when none). */
+  subTlvsOffset: number;
+  subTlvsLength: number;
+}
+
+const newEntryPlace = (): EntryPlace => ({
+  metric: 0,
+  down: false,
+  external: false,
+  prefixLength: 0,
+  prefixOffset: 0,
+  subTlvsOffset: 0,
+  subTlvsLength: 0,
+});
+
+/** What is wrong with an entry: its fixed part, or all of it, exceeds the TLV; there is no such prefix length. */
+const FIXED_OVERRUN = -1;
+const ENTRY_OVERRUN = -2;
+const BAD_LENGTH = -3;
+
+/**
+ * Reads the entry at `at` into `place`; what is in its sub-TLVs is not looked at.
+ * @param end of the TLV
+ * @returns where the next entry begins; below 0 when this one is malformed
+ */
+export function readEntry(bytes: Uint8Array, at: number, end: number, family: Family, place: EntryPlace): number {
+  const layout = ENTRY_LAYOUT[family];
+  place.prefixOffset = at + layout.fixed;
+  if (place.prefixOffset > end) return FIXED_OVERRUN;
+  const control = bytes[at + 4]!;
+  place.prefixLength = family === 4 ? control & 0x3f : bytes[at + 5]!;
+  if (place.prefixLength > layout.maxLength) return BAD_LENGTH;
+  place.metric = u32(bytes, at);
+  place.down = (control & layout.down) !== 0;
+  place.external = (control & layout.external) !== 0;
+  let next = place.prefixOffset + prefixBytes(place.prefixLength);
+  place.subTlvsOffset = next;
+  place.subTlvsLength = 0;
+  if (control & layout.subTlvs) {
+    if (next >= end) return ENTRY_OVERRUN;
+    place.subTlvsLength = bytes[next]!;
+    place.subTlvsOffset = next + 1;
+    next += 1 + place.subTlvsLength;
+  }
+  return next > end ? ENTRY_OVERRUN : next;
+}
+
+function entryError(flaw: number, at: number, family: Family, { prefixLength }: EntryPlace): Decoded<never> {
+  if (flaw === FIXED_OVERRUN) return malformed('prefix-overrun', at, 'a prefix exceeds the TLV');
+  return flaw === BAD_LENGTH
+    ? malformed('bad-prefix-length', at + ENTRY_LAYOUT[family].fixed - 1, `IPv${family} prefix of ${prefixLength} bits`)
+    : malformed('prefix-overrun', at, 'a prefix or its sub-TLVs exceed the TLV');
+}
 
 function decodePrefixes(
   value: Uint8Array,
@@ -34,29 +92,17 @@ function decodePrefixes(
   family: Family,
   report: SubTlvReport,
 ): Decoded<PrefixReachability[]> {
-  const layout = ENTRY_LAYOUT[family];
+  const place = newEntryPlace();
   const prefixes: PrefixReachability[] = [];
   for (let at = start; at < value.length;) {
-    const prefixAt = at + layout.fixed;
-    if (prefixAt > value.length) return malformed('prefix-overrun', at, 'a prefix exceeds the TLV');
-    const control = value[at + 4]!;
-    const length = entryPrefixLength(value, at, family);
-    if (length > layout.maxLength)
-      return malformed('bad-prefix-length', at + layout.fixed - 1, `IPv${family} prefix of ${length} bits`);
-    let end = prefixAt + prefixBytes(length);
-    const lengthAt = end;
-    if (control & layout.subTlvs) end += 1 + (value[lengthAt] ?? 0);
-    if (end > value.length) return malformed('prefix-overrun', at, 'a prefix or its sub-TLVs exceed the TLV');
-    const subTlvs = end > lengthAt ? decodeSubTlvs(value, lengthAt + 1, end, report) : ok([]);
+    const next = readEntry(value, at, value.length, family, place);
+    if (next < 0) return entryError(next, at, family, place);
+    const { metric, down, external, prefixOffset, prefixLength, subTlvsOffset, subTlvsLength } = place;
+    const subTlvs = decodeSubTlvs(value, subTlvsOffset, subTlvsOffset + subTlvsLength, report);
     if (!subTlvs.ok) return subTlvs;
-    prefixes.push({
-      prefix: readPrefix(value, prefixAt, family, length),
-      metric: u32(value, at),
-      down: (control & layout.down) !== 0,
-      external: (control & layout.external) !== 0,
-      subTlvs: subTlvs.value,
-    });
-    at = end;
+    const prefix = readPrefix(value, prefixOffset, family, prefixLength);
+    prefixes.push({ prefix, metric, down, external, subTlvs: subTlvs.value });
+    at = next;
   }
   return ok(prefixes);
 }

@@ -11,19 +11,32 @@ import { MAX_VALUE, type TlvCodec } from './codec.ts';
 /** System ID 6, pseudonode 1, metric 3, length of the sub-TLVs 1. */
 const FIXED = 11;
 
+/** A neighbour, or its sub-TLVs, exceed the TLV. */
+const NEIGHBOR_OVERRUN = -1;
+const SUB_TLV_OVERRUN = -2;
+
+/** Where the neighbour after the one at `at` begins; below 0: this one exceeds the TLV, which ends at `end`. */
+export function nextNeighbor(bytes: Uint8Array, at: number, end: number): number {
+  if (at + FIXED > end) return NEIGHBOR_OVERRUN;
+  const next = at + FIXED + bytes[at + 10]!;
+  return next > end ? SUB_TLV_OVERRUN : next;
+}
+
+export const neighborMetric = (bytes: Uint8Array, at: number): number => u24(bytes, at + 7);
+
 function decodeNeighbors(value: Uint8Array, start: number): Decoded<IsNeighbor[]> {
   const neighbors: IsNeighbor[] = [];
   for (let at = start; at < value.length;) {
-    if (at + FIXED > value.length) return malformed('neighbor-overrun', at, 'a neighbour exceeds the TLV');
-    const end = at + FIXED + value[at + 10]!;
-    if (end > value.length) return malformed('sub-tlv-overrun', at + 10, "a neighbour's sub-TLVs exceed the TLV");
+    const next = nextNeighbor(value, at, value.length);
+    if (next === NEIGHBOR_OVERRUN) return malformed('neighbor-overrun', at, 'a neighbour exceeds the TLV');
+    if (next === SUB_TLV_OVERRUN) return malformed('sub-tlv-overrun', at + 10, "a neighbour's sub-TLVs exceed the TLV");
     neighbors.push({
       systemId: value.subarray(at, at + 6),
       pseudonode: value[at + 6]!,
-      metric: u24(value, at + 7),
-      subTlvs: value.subarray(at + FIXED, end),
+      metric: neighborMetric(value, at),
+      subTlvs: value.subarray(at + FIXED, next),
     });
-    at = end;
+    at = next;
   }
   return ok(neighbors);
 }

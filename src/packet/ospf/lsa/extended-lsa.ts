@@ -2,12 +2,12 @@
 // E-Intra-Area-Prefix (41). Routers that run without extended LSAs, or in sparse mode, do not route by them: they carry
 // what is said about a prefix.
 import { ok } from '../../../model/result.ts';
-import { concat, put24, u24 } from '../../bytes.ts';
-import { malformed } from '../../decode.ts';
+import { concat, put24, readPrefix, u24 } from '../../bytes.ts';
+import { type Decoded, malformed } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
 import { field } from '../../field.ts';
 import { PREFIX_SUB_TLVS } from '../prefix-sub-tlvs.ts';
-import { paddedPrefix, paddedPrefixBytes, readPaddedPrefix } from '../prefix.ts';
+import { paddedPrefix, paddedPrefixBytes } from '../prefix.ts';
 import { type TlvCodec, tlvBytes, tlvSpace } from '../tlv.ts';
 import { type BodyCodec, tlvBody } from './codec.ts';
 import { REFERENCED_LENGTH, encodeReferenced, readReferenced } from './intra-area-prefix.ts';
@@ -15,29 +15,54 @@ import type { EAsExternalLsa, EInterAreaPrefixLsa, EIntraAreaPrefixLsa, Extended
 
 const FIXED = 8;
 
+/** The fixed part of a prefix TLV. */
+export interface PrefixTlvPlace {
+  flags: number;
+  metric: number;
+  prefixOptions: number;
+  prefixLength: number;
+  prefixOffset: number;
+}
+
+const TRUNCATED = -1;
+const BAD_LENGTH = -2;
+const PREFIX_OVERRUN = -3;
+
+/**
+ * Reads the fixed part of the TLV whose value is `at` … `end`: flags, metric, prefix length, prefix options, two
+ * reserved bytes, as many words of the prefix as it has.
+ * @returns where the sub-TLVs begin; below 0 when it is malformed
+ */
+export function readPrefixTlv(bytes: Uint8Array, at: number, end: number, place: PrefixTlvPlace): number {
+  if (at + FIXED > end) return TRUNCATED;
+  place.prefixLength = bytes[at + 4]!;
+  if (place.prefixLength > 128) return BAD_LENGTH;
+  place.flags = bytes[at]!;
+  place.metric = u24(bytes, at + 1);
+  place.prefixOptions = bytes[at + 5]!;
+  place.prefixOffset = at + FIXED;
+  const subTlvsAt = place.prefixOffset + paddedPrefixBytes(place.prefixLength);
+  return subTlvsAt > end ? PREFIX_OVERRUN : subTlvsAt;
+}
+
+function placeError(flaw: number, type: number, value: Uint8Array): Decoded<never> {
+  if (flaw === TRUNCATED) return malformed('truncated', value.length, `shorter than the fixed part of TLV ${type}`);
+  const code = flaw === BAD_LENGTH ? 'bad-prefix-length' : 'prefix-overrun';
+  return malformed(code, 4, `a prefix of ${value[4]} bits in ${value.length} bytes`);
+}
+
 const prefixTlv = (type: number, name: ExtendedLsaPrefix['kind']): TlvCodec<ExtendedLsaPrefix> => ({
   type,
   name,
   decode(value, report) {
-    if (value.length < FIXED) return malformed('truncated', value.length, `shorter than the fixed part of TLV ${type}`);
-    const length = value[4]!;
-    const prefix = readPaddedPrefix(value, FIXED, length);
-    if (!prefix)
-      return malformed(
-        length > 128 ? 'bad-prefix-length' : 'prefix-overrun',
-        4,
-        `a prefix of ${length} bits in ${value.length} bytes`,
-      );
-    const subTlvs = PREFIX_SUB_TLVS[3].decode(value, FIXED + paddedPrefixBytes(length), report);
+    const place: PrefixTlvPlace = { flags: 0, metric: 0, prefixOptions: 0, prefixLength: 0, prefixOffset: 0 };
+    const subTlvsAt = readPrefixTlv(value, 0, value.length, place);
+    if (subTlvsAt < 0) return placeError(subTlvsAt, type, value);
+    const subTlvs = PREFIX_SUB_TLVS[3].decode(value, subTlvsAt, report);
     if (!subTlvs.ok) return subTlvs;
-    return ok({
-      kind: name,
-      flags: value[0]!,
-      metric: u24(value, 1),
-      prefixOptions: value[5]!,
-      prefix,
-      subTlvs: subTlvs.value,
-    });
+    const { flags, metric, prefixOptions, prefixLength, prefixOffset } = place;
+    const prefix = readPrefix(value, prefixOffset, 6, prefixLength);
+    return ok({ kind: name, flags, metric, prefixOptions, prefix, subTlvs: subTlvs.value });
   },
   encode({ flags, metric, prefixOptions, prefix, subTlvs }) {
     const head = new Uint8Array(FIXED);

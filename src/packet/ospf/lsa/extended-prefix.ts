@@ -3,7 +3,7 @@
 import { addressBytes } from '../../../model/address.ts';
 import { ok } from '../../../model/result.ts';
 import { concat, readPrefix } from '../../bytes.ts';
-import { malformed } from '../../decode.ts';
+import { type Decoded, malformed } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
 import { field } from '../../field.ts';
 import { PREFIX_SUB_TLVS } from '../prefix-sub-tlvs.ts';
@@ -21,24 +21,54 @@ const IPV4_UNICAST = 0;
  */
 export const MAX_EXTENDED_PREFIXES = 71;
 
+/** The fixed part of an Extended Prefix TLV. */
+export interface ExtendedPrefixPlace {
+  routeType: number;
+  flags: number;
+  prefixLength: number;
+  prefixOffset: number;
+}
+
+const TRUNCATED = -1;
+const BAD_FAMILY = -2;
+const BAD_LENGTH = -3;
+
+/**
+ * Reads the fixed part of the TLV whose value is `at` … `end`: route type, prefix length, address family, flags,
+ * address.
+ * @returns where the sub-TLVs begin; below 0 when it is malformed
+ */
+export function readExtendedPrefix(bytes: Uint8Array, at: number, end: number, place: ExtendedPrefixPlace): number {
+  if (at + FIXED > end) return TRUNCATED;
+  if (bytes[at + 2] !== IPV4_UNICAST) return BAD_FAMILY;
+  place.prefixLength = bytes[at + 1]!;
+  if (place.prefixLength > 32) return BAD_LENGTH;
+  place.routeType = bytes[at]!;
+  place.flags = bytes[at + 3]!;
+  place.prefixOffset = at + 4;
+  return at + FIXED;
+}
+
+function placeError(flaw: number, value: Uint8Array): Decoded<never> {
+  if (flaw === TRUNCATED)
+    return malformed('truncated', value.length, 'shorter than the fixed part of an Extended Prefix TLV');
+  return flaw === BAD_FAMILY
+    ? malformed('bad-address-family', 2, `address family ${value[2]}; only 0, IPv4 unicast, exists`)
+    : malformed('bad-prefix-length', 1, `IPv4 prefix of ${value[1]} bits`);
+}
+
 const EXTENDED_PREFIX_TLV: TlvCodec<ExtendedPrefix> = {
   type: 1,
   name: 'extended-prefix',
   decode(value, report) {
-    if (value.length < FIXED)
-      return malformed('truncated', value.length, 'shorter than the fixed part of an Extended Prefix TLV');
-    if (value[2] !== IPV4_UNICAST)
-      return malformed('bad-address-family', 2, `address family ${value[2]}; only 0, IPv4 unicast, exists`);
-    if (value[1]! > 32) return malformed('bad-prefix-length', 1, `IPv4 prefix of ${value[1]} bits`);
-    const subTlvs = PREFIX_SUB_TLVS[2].decode(value, FIXED, report);
+    const place: ExtendedPrefixPlace = { routeType: 0, flags: 0, prefixLength: 0, prefixOffset: 0 };
+    const subTlvsAt = readExtendedPrefix(value, 0, value.length, place);
+    if (subTlvsAt < 0) return placeError(subTlvsAt, value);
+    const subTlvs = PREFIX_SUB_TLVS[2].decode(value, subTlvsAt, report);
     if (!subTlvs.ok) return subTlvs;
-    return ok({
-      kind: 'extended-prefix',
-      routeType: value[0]!,
-      flags: value[3]!,
-      prefix: readPrefix(value, 4, 4, value[1]!),
-      subTlvs: subTlvs.value,
-    });
+    const { routeType, flags, prefixLength, prefixOffset } = place;
+    const prefix = readPrefix(value, prefixOffset, 4, prefixLength);
+    return ok({ kind: 'extended-prefix', routeType, flags, prefix, subTlvs: subTlvs.value });
   },
   encode({ routeType, flags, prefix, subTlvs }) {
     if (prefix.address.family !== 4) throw new EncodeError('bad-field', 'an IPv6 prefix in an Extended Prefix TLV');
