@@ -15,7 +15,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'test/{conformance,docs,fuzz}/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'test/{conformance,docs,fuzz,support}/**/*.test.ts'],
           maxWorkers: 2,
           isolate: false,
           testTimeout: 60_000,

@@ -2,9 +2,9 @@
 // crosses, whom far believes, what stays in the AS, and how an operator finds the router that drops attribute 39.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { BOTH, BgpNetwork, ExaBgp, NHC, pathsOf, speaker } from './support/bgp.ts';
-import { eventually } from './support/frr.ts';
 import { LOOPBACK, SENDERS6, proxy } from './support/line.ts';
 import type { Router } from './support/network.ts';
+import { is, until } from '../support/until.ts';
 
 const BIRD = '2001:db8:0:4::1';
 const NO_EXPORT = 0xffff_ff01;
@@ -28,7 +28,7 @@ beforeEach(async () => {
   await Promise.all([leaf.reload(LEAF), far.reload(FAR)]);
   await Promise.all(
     BOTH.map((prefix) =>
-      eventually(`far uses ${prefix}`, async () => (await far.sender(prefix))?.['proxy'] === LOOPBACK.leaf.ipv6),
+      until(`far uses ${prefix}`, async () => (await far.sender(prefix))?.['proxy'], is(LOOPBACK.leaf.ipv6)),
     ),
   );
 });
@@ -76,12 +76,15 @@ test('PNC-6-a: what has passed an AS that is not of the domain is disregarded an
     const before = await far.counter('bgp.learn.outside-domain');
     await far.reload(farIn(domain));
     for (const prefix of BOTH) {
-      await eventually(`${prefix} has no proxy`, async () =>
-        (await far.get('senders')).every((row) => row['prefix'] !== prefix || row['proxy'] === undefined),
+      await until(
+        `${prefix} has no proxy`,
+        () => far.get('senders'),
+        (all) => all.every((row) => row['prefix'] !== prefix || row['proxy'] === undefined),
       );
-      await eventually(
+      await until(
         `${prefix} is from outside`,
-        async () => (await pathsOf(far, prefix))[0]?.['status'] === 'outside-domain',
+        async () => (await pathsOf(far, prefix))[0]?.['status'],
+        is('outside-domain'),
       );
     }
     expect(await far.counter('bgp.learn.outside-domain')).toBeGreaterThan(before);
@@ -91,7 +94,7 @@ test('PNC-6-a: what has passed an AS that is not of the domain is disregarded an
 test('PNC-6-a: without a domain the paths say NO_EXPORT and do not leave the AS', async () => {
   await leaf.reload(leafIn([]));
   for (const prefix of BOTH)
-    await eventually(`far’s gobgpd has no ${prefix}`, async () => (await bgp.gobgpd.far.paths(prefix)).length === 0);
+    await until(`far’s gobgpd has no ${prefix}`, async () => (await bgp.gobgpd.far.paths(prefix)).length, is(0));
   const [own] = (
     JSON.parse(await bgp.gobgpd.leaf.gobgp('global', 'rib', '-j', '-a', 'ipv6')) as Record<
       string,
@@ -138,10 +141,11 @@ test('PNC-6-a: a neighbour of leaf’s gobgpd that is not of the domain is shown
     [65030, false],
   ]);
   await leaf.reload(leafIn([65020, 65003, 65030]));
-  await eventually(
+  await until(
     'all are of the domain',
-    async () =>
-      JSON.stringify(await inDomain()) ===
+    async () => JSON.stringify(await inDomain()),
+    (is) =>
+      is ===
       JSON.stringify([
         [65001, true],
         [65020, true],
@@ -189,8 +193,10 @@ test('cnpctl doctor --remote: a router between that drops attribute 39 is found'
   // Its AS path is shorter than BIRD's: the path without the attribute is the best one.
   await y.start(CONFIG, FORGETFUL);
   try {
-    await eventually('far has no proxy', async () =>
-      (await far.get('senders')).every((row) => row['proxy'] === undefined),
+    await until(
+      'far has no proxy',
+      () => far.get('senders'),
+      (all) => all.every((row) => row['proxy'] === undefined),
     );
     const { code, report, text } = await compared();
     expect(code).toBe(1);

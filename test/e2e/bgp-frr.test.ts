@@ -3,9 +3,9 @@
 // side. What gobgpd holds is asked with its own command (topologies/bgp, support/bgp.ts).
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { BOTH, BgpNetwork, type Gobgpath, LEAF_PNC, NHC, type SenderPrefix, pathsOf, speaker } from './support/bgp.ts';
-import { eventually } from './support/frr.ts';
 import { KEY, LOOPBACK, SENDERS4, SENDERS6, SYSTEM, adjacent, proxy, watching } from './support/line.ts';
 import type { Router, Row } from './support/network.ts';
+import { is, until } from '../support/until.ts';
 
 const RR = { leaf: '2001:db8:0:1::2', p: '2001:db8:0:2::1' } as const;
 const NEXT_HOP = { [SENDERS6]: LOOPBACK.leaf.ipv6, [SENDERS4]: LOOPBACK.leaf.ipv4 } as const;
@@ -47,12 +47,12 @@ const inKernel = async (prefix: SenderPrefix): Promise<boolean> =>
   ) ?? false;
 /** p's table and p's kernel have leaf as the proxy, and nothing is held. */
 const inForce = (prefix: SenderPrefix): Promise<unknown> =>
-  eventually(`p uses ${prefix}`, async () => {
+  until(`p uses ${prefix}`, async () => {
     const row = await p.sender(prefix);
     return row?.['proxy'] === LOOPBACK.leaf.ipv6 && row['held-until'] === undefined && (await inKernel(prefix));
   });
 const forgotten = (prefix: SenderPrefix): Promise<unknown> =>
-  eventually(
+  until(
     `p has no proxy for ${prefix}`,
     async () => (await p.sender(prefix))?.['proxy'] === undefined && !(await inKernel(prefix)),
   );
@@ -167,13 +167,14 @@ describe('own paths in gobgpd', () => {
       '-a',
       'ipv6',
     );
-    await eventually('leaf notices', async () => (await leaf.counter('bgp.own.overwritten')) === before + 1);
-    await eventually(
+    await until('leaf notices', () => leaf.counter('bgp.own.overwritten'), is(before + 1));
+    await until(
       'the attribute is back',
-      async () => (await bgp.gobgpd.leaf.paths(SENDERS6))[0]?.nhc?.value === NHC[SENDERS6],
+      async () => (await bgp.gobgpd.leaf.paths(SENDERS6))[0]?.nhc?.value,
+      is(NHC[SENDERS6]),
     );
     await inForce(SENDERS6);
-    await eventually('both are there', async () => (await leaf.get('bgp', 'session'))[0]!['originated'] === 2);
+    await until('both are there', async () => (await leaf.get('bgp', 'session'))[0]!['originated'], is(2));
   });
 });
 
@@ -181,7 +182,11 @@ describe('gobgpd ends and starts again', () => {
   test('beside leaf: its paths go with it, as BGP has it, and cnpd puts them back', async () => {
     await bgp.gobgpd.leaf.stop('SIGKILL');
     await Promise.all(BOTH.map(forgotten));
-    await eventually('leaf waits', async () => (await leaf.get('bgp', 'session'))[0]!['state'] !== 'ready');
+    await until(
+      'leaf waits',
+      async () => (await leaf.get('bgp', 'session'))[0]!['state'],
+      (text) => text !== 'ready',
+    );
     expect([(await leaf.get('bgp', 'session'))[0]!['originated'], await leaf.get('bgp', 'paths')]).toEqual([0, []]);
     await bgp.gobgpd.leaf.start();
     await Promise.all(BOTH.map(inForce));
@@ -193,11 +198,10 @@ describe('gobgpd ends and starts again', () => {
       for (const prefix of BOTH) expect(await inKernel(prefix)).toBe(true);
     };
     await bgp.gobgpd.p.stop('SIGKILL');
-    for (const prefix of BOTH)
-      await eventually(`${prefix} is held`, async () => (await p.sender(prefix))?.['held-until'] !== undefined);
+    for (const prefix of BOTH) await until(`${prefix} is held`, async () => (await p.sender(prefix))?.['held-until']);
     await kept();
     await bgp.gobgpd.p.start();
-    await eventually('p hears of both again', async () => {
+    await until('p hears of both again', async () => {
       await kept();
       return (await p.get('senders')).every((row) => row['held-until'] === undefined);
     });
@@ -214,7 +218,7 @@ describe('cnpd is killed', () => {
     await gobgpd.gobgp('global', 'rib', 'add', OWN, 'nexthop', LOOPBACK.leaf.ipv6, ...family);
     await gobgpd.gobgp('global', 'rib', 'add', SENDERS6, 'nexthop', LOOPBACK.leaf.ipv6, 'med', '100', ...family);
     try {
-      await eventually('both paths of the prefix are there', async () => (await gobgpd.paths(SENDERS6)).length === 2);
+      await until('both paths of the prefix are there', async () => (await gobgpd.paths(SENDERS6)).length, is(2));
       await inForce(SENDERS6);
       const { age } = (await atP(SENDERS6))!;
       await leaf.stop('SIGKILL');
@@ -238,7 +242,7 @@ describe('cnpd is killed', () => {
     await p.stop('SIGKILL');
     expect(await p.mapEntries('sender_proxies')).toEqual(programs);
     await p.start();
-    await eventually('p has learned both', async () => {
+    await until('p has learned both', async () => {
       for (const prefix of BOTH) expect(await inKernel(prefix)).toBe(true);
       return (await p.sender(SENDERS6))?.['proxy'] !== undefined && (await p.sender(SENDERS4))?.['proxy'] !== undefined;
     });
@@ -254,13 +258,16 @@ describe('with other things that cnpd carries', () => {
     try {
       await p.reload({ ...P, ...speaker('p', { 'via-next-hop': 'on' }) });
       await leaf.reload({ ...LEAF, ...speaker('leaf', { advertise: 'proxy-host' }) });
-      await eventually('the host prefix arrives', async () =>
-        (await bgp.gobgpd.p.paths(HOST))[0]?.nhc?.value.endsWith(LEAF_PNC),
+      await until(
+        'the host prefix arrives',
+        async () => (await bgp.gobgpd.p.paths(HOST))[0]?.nhc?.value,
+        (text) => text?.endsWith(LEAF_PNC),
       );
-      await eventually('the sender’s path is the operator’s', async () => {
-        const [path] = await bgp.gobgpd.p.paths(SENDERS6);
-        return path !== undefined && path.nhc === undefined;
-      });
+      await until(
+        'the sender’s path is the operator’s',
+        () => bgp.gobgpd.p.paths(SENDERS6),
+        ([path]) => path !== undefined && path.nhc === undefined,
+      );
       await inForce(SENDERS6);
       expect(await pathsOf(p, HOST)).toMatchObject([{ status: 'used', proxy: LOOPBACK.leaf.ipv6 }]);
       // Nobody has a route for the other prefix, so there is nothing to take its next hop from.
@@ -277,7 +284,7 @@ describe('with other things that cnpd carries', () => {
       ...LEAF,
       srv6: { 'end-con': [{ sid, locator: '2001:db8:c::/48', table: 'main' }], 'core-ports': ['eth1'] },
     });
-    const row = await eventually('p knows the SID', learned);
+    const row = await until('p knows the SID', learned);
     expect(row).toMatchObject({
       behavior: 'END.CON',
       origin: 'learned',
@@ -295,7 +302,7 @@ describe('with other things that cnpd carries', () => {
     // Both of leaf's host routes say so.
     expect(Object.values(LOOPBACK.leaf)).toContain(row['originator']);
     await leaf.reload(LEAF);
-    await eventually('p has forgotten the SID', async () => (await learned()) === undefined);
+    await until('p has forgotten the SID', () => learned(), is(undefined));
   });
 
   test('where an IGP says the same, the IGP comes first, and BGP counts when it is silent', async () => {
@@ -308,7 +315,7 @@ describe('with other things that cnpd carries', () => {
         .map((row) => [row['carrier'], row['proxy'], row['best']]);
     await Promise.all([leaf.reload({ ...LEAF, ...isis('leaf') }), p.reload({ ...P, ...isis('p') })]);
     await adjacent(bgp.net, 'leaf', 'p');
-    await eventually('IS-IS is in force', async () => (await p.sender(SENDERS6))?.['carrier'] === 'isis');
+    await until('IS-IS is in force', async () => (await p.sender(SENDERS6))?.['carrier'], is('isis'));
     expect(await carriers()).toEqual(
       expect.arrayContaining([
         ['isis', LOOPBACK.leaf.ipv6, true],
@@ -316,7 +323,7 @@ describe('with other things that cnpd carries', () => {
       ]),
     );
     await leaf.reload(LEAF);
-    await eventually('BGP is in force', async () => (await p.sender(SENDERS6))?.['carrier'] === 'bgp');
+    await until('BGP is in force', async () => (await p.sender(SENDERS6))?.['carrier'], is('bgp'));
     expect(await carriers()).toEqual([['bgp', LOOPBACK.leaf.ipv6, true]]);
   });
 });

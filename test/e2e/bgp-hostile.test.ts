@@ -2,9 +2,9 @@
 // malformed, in all ways that there are, beside good ones. And one that has 50,000 sender prefixes.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { BgpNetwork, ExaBgp, FOLLOW, RawNeighbor, pathsOf, raw39, speaker } from './support/bgp.ts';
-import { eventually } from './support/frr.ts';
 import { LOOPBACK, watching } from './support/line.ts';
 import type { Router } from './support/network.ts';
+import { is, matches, until } from '../support/until.ts';
 
 const X = '2001:db8:0:5::2';
 const CONFIG = `
@@ -185,10 +185,7 @@ describe('malformed attributes', () => {
       await x.say(
         ...CASES.map(({ value, flags }, i) => `announce route ${prefixOf(i)} next-hop ${HOP} ${raw39(value, flags)}`),
       );
-      await eventually(
-        'p has heard of all',
-        async () => (await p.get('bgp', 'session'))[0]!['learned'] === CASES.length,
-      );
+      await until('p has heard of all', async () => (await p.get('bgp', 'session'))[0]!['learned'], is(CASES.length));
       const paths = await p.get('bgp', 'paths');
       const statuses = CASES.map(({ what }, i) => [
         what,
@@ -210,13 +207,13 @@ describe('malformed attributes', () => {
       const announce = (value: string): Promise<void> =>
         x.say(`announce route ${prefixOf(0)} next-hop ${HOP} ${raw39(value)}`);
       await announce(HEADER);
-      await eventually('the proxy is gone', async () => (await p.sender(prefixOf(0)))?.['proxy'] === undefined);
+      await until('the proxy is gone', async () => (await p.sender(prefixOf(0)))?.['proxy'], is(undefined));
       await announce(HEADER + PNC);
-      await eventually('the proxy is back', async () => (await p.sender(prefixOf(0)))?.['proxy'] !== undefined);
+      await until('the proxy is back', async () => (await p.sender(prefixOf(0)))?.['proxy']);
     } finally {
       await x.stop();
     }
-    await eventually('p has forgotten all', async () => (await p.get('bgp', 'session'))[0]!['learned'] === 0);
+    await until('p has forgotten all', async () => (await p.get('bgp', 'session'))[0]!['learned'], is(0));
     expect(await p.get('senders')).toEqual([]);
     expect(await p.get('status')).toMatchObject({ health: 'running' });
   });
@@ -236,13 +233,14 @@ test('PNC-5-b: 50,000 sender prefixes are learned by a cnpd that takes no messag
       HEADER + PNC,
       Array.from({ length: COUNT }, (_, i) => Buffer.from(`20010db80200${i.toString(16).padStart(4, '0')}`, 'hex')),
     );
-    await eventually(
+    await until(
       'p’s gobgpd has them',
-      async () => new RegExp(`^${X} .* ${COUNT}$`, 'm').test(await bgp.gobgpd.p.gobgp('neighbor')),
+      () => bgp.gobgpd.p.gobgp('neighbor'),
+      matches(new RegExp(`^${X} .* ${COUNT}$`, 'm')),
       LIMIT_MS,
     );
     await p.start({ ...speaker('p', { gobgp: { 'max-message': '256kB' } }), ...watching() });
-    await eventually('p has learned them', async () => (await learned()) === COUNT, LIMIT_MS);
+    await until('p has learned them', () => learned(), is(COUNT), LIMIT_MS);
     expect(await p.counter('bgp.session.lost')).toBe(0);
     const rows = await p.get('senders');
     expect(rows).toHaveLength(COUNT);
@@ -250,5 +248,5 @@ test('PNC-5-b: 50,000 sender prefixes are learned by a cnpd that takes no messag
   } finally {
     await x.stop();
   }
-  await eventually('p has forgotten them', async () => (await learned()) === 0, LIMIT_MS);
+  await until('p has forgotten them', () => learned(), is(0), LIMIT_MS);
 });

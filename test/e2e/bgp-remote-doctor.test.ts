@@ -2,9 +2,9 @@
 // what became of them from what p's cnpctl prints, as an operator would have it over ssh.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BgpNetwork, speaker } from './support/bgp.ts';
-import { eventually } from './support/frr.ts';
 import { LOOPBACK, SENDERS4, SENDERS6, proxy, watching } from './support/line.ts';
 import { type Router, program } from './support/network.ts';
+import { is, until } from '../support/until.ts';
 
 /** The reflector's address towards p. */
 const RR = '2001:db8:0:2::1';
@@ -37,7 +37,7 @@ const remote = async (...options: string[]) =>
 const pathOf = async (prefix: string): Promise<Path | undefined> =>
   (JSON.parse((await remote('-o', 'json')).stdout) as { paths: Path[] }).paths.find((path) => path.prefix === prefix);
 const arrives = (prefix: string, arrival: string): Promise<unknown> =>
-  eventually(`${prefix}: ${arrival}`, async () => (await pathOf(prefix))?.arrival === arrival, 90_000);
+  until(`${prefix}: ${arrival}`, async () => (await pathOf(prefix))?.arrival, is(arrival), 90_000);
 
 test('PNC-5.4-a: both families arrive intact, and each row names the reflector', async () => {
   await Promise.all([arrives(SENDERS6, 'used'), arrives(SENDERS4, 'used')]);

@@ -11,11 +11,11 @@ import { buildCnp } from '../../src/packet/roce/cnp.ts';
 import { buildFastCnp } from '../../src/packet/roce/fast-cnp.ts';
 import { buildLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
 import { encapsulate } from '../../src/packet/srv6/encapsulation.ts';
-import { eventually } from './support/frr.ts';
 import { H1, base } from './support/line.ts';
 import { Network, type Router } from './support/network.ts';
 import { FAST_CNP, LONG_HAUL } from './support/notifications.ts';
 import { Flow, type Port } from './support/port.ts';
+import { is, until } from '../support/until.ts';
 
 const OUT = { v6: '2001:db8:9::2', v4: '100.64.9.2' };
 const END_CON = '2001:db8:c::1';
@@ -159,7 +159,7 @@ const cnp = (ends: Ends): Uint8Array => buildCnp({ ...roce(ends), destQpn: 0x77 
 async function pass(direction: Direction, family: 4 | 6): Promise<void> {
   const { from, to } = DIRECTIONS[direction];
   const packet = cnp(endsOf(direction, family));
-  await eventually('a standard CNP passes', () => {
+  await until('a standard CNP passes', () => {
     from().send(packet);
     return arrived(to(), packet);
   });
@@ -176,9 +176,9 @@ describe.each(['ingress', 'egress'] as const)('%s', (direction) => {
       const name = `guard.${direction}.${counter}`;
       const before = await leaf.counter(name);
       from().send(packet);
-      await eventually('counted', async () => (await leaf.counter(name)) === before + 1);
+      await until('counted', () => leaf.counter(name), is(before + 1));
       from().send(wrapped);
-      await eventually('counted in a tunnel', async () => (await leaf.counter(name)) === before + 2);
+      await until('counted in a tunnel', () => leaf.counter(name), is(before + 2));
       await pass(direction, family);
       for (const each of [packet, wrapped]) expect(arrived(to(), each)).toBe(false);
     },
@@ -190,17 +190,14 @@ describe.each(['ingress', 'egress'] as const)('%s', (direction) => {
     for (const [name, , family, build] of FORMATS) {
       const packet = build(endsOf(direction, family));
       from().send(packet);
-      await eventually(`${name} passes`, () => arrived(to(), packet));
+      await until(`${name} passes`, () => arrived(to(), packet));
     }
     expect(await leaf.counter(`guard.${direction}.allowed`)).toBe(before + FORMATS.length);
     const other = direction === 'ingress' ? 'egress' : 'ingress';
     for (const [name, counter, family, build] of FORMATS) {
       const dropped = await leaf.counter(`guard.${other}.${counter}`);
       DIRECTIONS[other].from().send(build(endsOf(other, family)));
-      await eventually(
-        `${name} is dropped`,
-        async () => (await leaf.counter(`guard.${other}.${counter}`)) === dropped + 1,
-      );
+      await until(`${name} is dropped`, () => leaf.counter(`guard.${other}.${counter}`), is(dropped + 1));
     }
   });
 });
@@ -214,7 +211,7 @@ test('A13: a packet from outside to an END.CON SID of the domain is dropped, wha
   const inner = cnp({ source, destination });
   const before = await leaf.counter('guard.ingress.end-con.dropped');
   outside.send(encapsulate({ source, destination: address(END_CON), inner }));
-  await eventually('counted', async () => (await leaf.counter('guard.ingress.end-con.dropped')) === before + 1);
+  await until('counted', () => leaf.counter('guard.ingress.end-con.dropped'), is(before + 1));
   expect(arrived(inside, inner)).toBe(false);
 });
 
@@ -223,6 +220,6 @@ test('A13: without `border-ports` all of them pass: the guard is there only when
   for (const [name, , family, build] of FORMATS) {
     const packet = build(endsOf('ingress', family));
     outside.send(packet);
-    await eventually(`${name} passes`, () => arrived(inside, packet));
+    await until(`${name} passes`, () => arrived(inside, packet));
   }
 });

@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { ownObjects, shownObjects } from './support/bpf-objects.ts';
 import { CongestedLine, congestedNode } from './support/congested.ts';
 import { footprint } from './support/footprint.ts';
-import { eventually } from './support/frr.ts';
 import { base } from './support/line.ts';
 import type { Row } from './support/network.ts';
+import { until } from '../support/until.ts';
 
 const SENDER = '2001:db8:1::10';
 const POLICIES = [{ prefix: '2001:db8:1::/64', supports: ['fast-cnp'], order: ['fast-cnp'] }];
@@ -87,10 +87,11 @@ describe('what is left in the kernel', () => {
     expect(uninstalled.stdout).toContain('removed the route of 2001:db8:c::1');
     expect(await seg6local()).toBe('');
     expect(await line.p.exec('sh', '-c', 'ls -d /run/cnpd 2>/dev/null || true')).toBe('');
-    await eventually('the kernel has freed everything', async () => {
-      const left = await inKernel();
-      return own.every((name) => !left.has(name));
-    });
+    await until(
+      'the kernel has freed everything',
+      () => inKernel(),
+      (left) => own.every((name) => !left.has(name)),
+    );
   });
 
   /** As version 0.1.0 pinned them: type, octets of key and value, entries. */

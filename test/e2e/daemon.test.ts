@@ -1,9 +1,9 @@
 // The whole daemon on real FRR, from the file to the kernel of another router: learning over three routers, and every
 // way in which what was learned goes away. It does not look at traffic (scene.test.ts).
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { eventually } from './support/frr.ts';
 import { KEY, LOOPBACK, SENDERS4, SENDERS6, SYSTEM, adjacent, base, proxy, watching } from './support/line.ts';
 import { Network, type Router, type Row } from './support/network.ts';
+import { contains, until } from '../support/until.ts';
 
 let net: Network;
 let leaf: Router, p: Router, far: Router;
@@ -36,14 +36,13 @@ afterEach(async ({ task }) => {
 });
 
 const learned = (prefix = SENDERS6): Promise<Row> =>
-  eventually(
-    `${prefix} is learned`,
-    async () => (await far.sender(prefix))?.['proxy'] !== undefined && far.sender(prefix),
-  );
+  until(`${prefix} is learned`, async () => (await far.sender(prefix))?.['proxy'] !== undefined && far.sender(prefix));
 /** In the table nothing names a proxy for the prefix; FRR's own advertisement of it, without the flag, stays. */
 const unproxied = (prefix = SENDERS6): Promise<boolean> =>
-  eventually(`${prefix} has no proxy`, async () =>
-    (await far.get('senders')).every((row) => row['prefix'] !== prefix || row['proxy'] === undefined),
+  until(
+    `${prefix} has no proxy`,
+    () => far.get('senders'),
+    (all) => all.every((row) => row['prefix'] !== prefix || row['proxy'] === undefined),
   );
 const heldUntil = async (): Promise<string | undefined> =>
   (await far.get('senders')).find((row) => row['prefix'] === SENDERS6 && row['proxy'] !== undefined)?.['held-until'] as
@@ -75,7 +74,7 @@ describe('learning over three routers', () => {
         metric: 0xfe000001,
       });
     }
-    await eventually(
+    await until(
       'the kernel has both',
       async () => hasProxy(await inKernel(SENDERS6)) && hasProxy(await inKernel(SENDERS4)),
     );
@@ -93,7 +92,7 @@ describe('learning over three routers', () => {
     try {
       await leaf.reload({ ...base('leaf'), ...proxy('leaf', { senders: more }) });
       await learned(inside);
-      await eventually('FRR advertises the other', () => far.sender(outside));
+      await until('FRR advertises the other', () => far.sender(outside));
       const of = async (address: string): Promise<unknown> => {
         const { code, stdout } = await far.ctl('show', 'senders', address, '-o', 'json');
         const { proxy: found, prefix } = JSON.parse(stdout) as { proxy?: string; prefix?: string };
@@ -123,10 +122,10 @@ describe('problems', () => {
     await learned();
     expect(await problems()).not.toContain('no ipv4 loopback');
     await leaf.reload({ ...base('leaf'), ...proxy('leaf', { address: LOOPBACK.leaf.ipv4 }) });
-    await eventually('status says so', async () =>
-      (await problems()).includes(
-        '2 sender prefixes have a proxy with an ipv4 address, and this router has no ipv4 loopback',
-      ),
+    await until(
+      'status says so',
+      () => problems(),
+      contains('2 sender prefixes have a proxy with an ipv4 address, and this router has no ipv4 loopback'),
     );
   });
 });
@@ -138,12 +137,12 @@ describe('withdrawal', () => {
       ...proxy('leaf', { senders: [{ prefix: SENDERS4, format: 'standard-cnp' }] }),
     });
     await unproxied(SENDERS6);
-    await eventually('the kernel follows', async () => !hasProxy(await inKernel(SENDERS6)));
+    await until('the kernel follows', async () => !hasProxy(await inKernel(SENDERS6)));
     expect(hasProxy(await inKernel(SENDERS4))).toBe(true);
     await leaf.configure(LEAF);
     leaf.signal('SIGHUP');
     await learned(SENDERS6);
-    await eventually('the kernel follows', async () => hasProxy(await inKernel(SENDERS6)));
+    await until('the kernel follows', async () => hasProxy(await inKernel(SENDERS6)));
   });
 
   test('PNC-6-e: `proxy.enabled: off` withdraws every prefix', async () => {
@@ -156,7 +155,7 @@ describe('withdrawal', () => {
   test('PNC-5-b: SIGTERM purges: gone at once though the hold is ten minutes; cnpd ends with 0 and its interface with it', async () => {
     expect(await leaf.stop('SIGTERM')).toBe(0);
     await unproxied(SENDERS6);
-    await eventually('the kernel follows', async () => !hasProxy(await inKernel(SENDERS6)));
+    await until('the kernel follows', async () => !hasProxy(await inKernel(SENDERS6)));
     expect(await leaf.exec('ip', '-br', 'link')).not.toContain('cnpd-isis');
     expect((await leaf.ctl('show', 'status')).code).toBe(3);
   });
@@ -164,38 +163,38 @@ describe('withdrawal', () => {
   test('PNC-5-b: cnpd killed with SIGKILL: what it declared is held while `hold-unreachable` lasts, then dropped, in the kernel as well', async () => {
     await far.reload({ ...base('far', SHORT), ...watching() });
     await leaf.stop('SIGKILL');
-    const until = await eventually('held', heldUntil);
+    const end = await until('held', heldUntil);
     expect(hasProxy(await inKernel())).toBe(true);
     expect(
       (await far.show('senders', '--all')).find((row) => row['prefix'] === SENDERS6 && row['proxy'] !== undefined),
-    ).toMatchObject({ best: true, 'held-until': until });
+    ).toMatchObject({ best: true, 'held-until': end });
     await unproxied();
-    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(until) - 50);
-    await eventually('the kernel follows', async () => !hasProxy(await inKernel()));
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(end) - 50);
+    await until('the kernel follows', async () => !hasProxy(await inKernel()));
   });
 
   test('PNC-5-b: a link dies: the originator is unreachable, held, dropped; with the link it comes back', async () => {
     await far.reload({ ...base('far', SHORT), ...watching() });
     await leaf.exec('ip', 'link', 'set', 'eth2', 'down');
     try {
-      const until = await eventually('held', heldUntil);
-      expect(Date.parse(until) - Date.now()).toBeLessThanOrEqual(SHORT_MS);
+      const end = await until('held', heldUntil);
+      expect(Date.parse(end) - Date.now()).toBeLessThanOrEqual(SHORT_MS);
       expect(hasProxy(await inKernel())).toBe(true);
       await unproxied();
-      expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(until) - 50);
-      await eventually('the kernel follows', async () => !hasProxy(await inKernel()));
+      expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(end) - 50);
+      await until('the kernel follows', async () => !hasProxy(await inKernel()));
     } finally {
       await leaf.exec('ip', 'link', 'set', 'eth2', 'up');
     }
     await learned();
-    await eventually('the kernel follows', async () => hasProxy(await inKernel()));
+    await until('the kernel follows', async () => hasProxy(await inKernel()));
   });
 
   test('PNC-5-b: a link that comes back within the hold: the proxy never goes', async () => {
     await leaf.exec('ip', 'link', 'set', 'eth2', 'down');
-    await eventually('held', heldUntil);
+    await until('held', heldUntil);
     await leaf.exec('ip', 'link', 'set', 'eth2', 'up');
-    await eventually(
+    await until(
       'no longer held',
       async () => (await heldUntil()) === undefined && (await far.sender(SENDERS6))?.['proxy'] === LOOPBACK.leaf.ipv6,
     );
@@ -230,12 +229,12 @@ describe('authentication', () => {
       await adjacent(net, 'far');
       const counted = async (name: string): Promise<boolean> =>
         Number((await far.show('counters')).find((row) => row['name'] === name)?.['value'] ?? 0) > 0;
-      await eventually('counted', () => counted('isis.auth.domain.wrong-key'));
+      await until('counted', () => counted('isis.auth.domain.wrong-key'));
       expect(await far.show('senders', '--all')).toEqual([]);
 
       await far.reload(far_({ ...KEYS, interface: { 'hmac-md5': 'another' } }));
-      await eventually('counted', () => counted('isis.auth.interface.wrong-key'));
-      await eventually('the adjacency is lost', async () => !(await far.isUp()));
+      await until('counted', () => counted('isis.auth.interface.wrong-key'));
+      await until('the adjacency is lost', async () => !(await far.isUp()));
 
       await far.reload(far_(KEYS));
       await learned();

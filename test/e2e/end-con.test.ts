@@ -12,11 +12,11 @@ import { buildRocePacket } from '../../src/packet/roce/packet.ts';
 import { decapsulate, encapsulate } from '../../src/packet/srv6/encapsulation.ts';
 import { NF_HOOK, acceptAt } from '../bpf/support/firewall.ts';
 import { ownObjects, shownObjects } from './support/bpf-objects.ts';
-import { eventually } from './support/frr.ts';
 import { type Told, notification } from './support/notifications.ts';
 import { type Flow, type Port, rocePackets } from './support/port.ts';
 import { END_CON, LOOPBACK, P, PE1, PE2, PE2_SID, Wan } from './support/wan.ts';
 import type { Row } from './support/network.ts';
+import { is, until } from '../support/until.ts';
 
 /** Silent hosts, one a format. Those of h1 and of h3 are the same. */
 const SENDER = {
@@ -121,9 +121,10 @@ describe('from a congested P router to the sender', () => {
     expect((await wan.p.ctl('show', 'srv6', 'sids')).stdout).toContain(END_CON.other);
     const f = await flow(SENDER['long-haul-icmpv6']);
     f.send(10);
-    await eventually(
+    await until(
       'they arrive',
-      () => wan.h2.packets.filter((packet) => rocePackets([packet]).some(f.owns)).length === 10,
+      () => wan.h2.packets.filter((packet) => rocePackets([packet]).some(f.owns)).length,
+      is(10),
     );
     const mine = tunnelled(fromPe1).filter(({ inner }) => rocePackets([inner]).some(f.owns));
     expect(mine).toHaveLength(10);
@@ -163,7 +164,7 @@ describe('from a congested P router to the sender', () => {
 
   test('FCN-4.2.2-b: two END.CON SIDs with two tables: of two senders with the same address each is told of its own flow only', async () => {
     const [one, other] = [await flow(SENDER['fast-cnp']), await flow(SENDER['fast-cnp'], wan.h3)];
-    await eventually('both are told', () => {
+    await until('both are told', () => {
       // Both have packets in the upper part of the queue.
       for (let i = 0; i < 30; i++) for (const f of [one, other]) f.send(1);
       return wan.told(one).length > 2 && wan.told(other, wan.h3).length > 2;
@@ -197,7 +198,7 @@ describe('from a congested P router to the sender', () => {
   test('FCNP-4-j: the Parameter Problem of a Linux host behind END.CON reaches the P router, which spares it', async () => {
     const f = await flow(H1);
     await notified(f);
-    await eventually('spared', async () => ((await wan.p.mapEntries('sender_capabilities')) ?? []).length === 1);
+    await until('spared', async () => ((await wan.p.mapEntries('sender_capabilities')) ?? []).length, is(1));
     expect(await wan.p.counter('congestion.parameter-problem.believed')).toBeGreaterThan(0);
   });
 
@@ -258,7 +259,7 @@ describe('the egress PE', () => {
             .map(({ bth }) => [bth.psn, ecn(packet)] as const),
         ),
       );
-    await eventually('fifteen arrive', () => arrived().size === 15);
+    await until('fifteen arrive', () => arrived().size, is(15));
     expect(arrived()).toEqual(new Map([...expected].filter(([, leaves]) => leaves !== undefined)));
     expect(await wan.pe2.counter('srv6.decap.ecn.dropped')).toBe(dropped + 1);
   });
@@ -285,8 +286,10 @@ describe('IPv4 at an END.CON of another table, whose route in the kernel takes o
     fromPe1.send(encapsulate({ source: address(LOOPBACK.p), destination: address(END_CON.other), inner }));
   const cnp = (destQpn: number): Uint8Array => buildCnp({ ...ends, destQpn });
   const arrives = (qpn: number): Promise<unknown> =>
-    eventually(`CNP ${qpn} arrives`, () =>
-      rocePackets(wan.h3.packets).some(({ bth }) => bth.opcode === OPCODE.cnp && bth.destQpn === qpn),
+    until(
+      `CNP ${qpn} arrives`,
+      () => rocePackets(wan.h3.packets),
+      (all) => all.some(({ bth }) => bth.opcode === OPCODE.cnp && bth.destQpn === qpn),
     );
   const problems = async (): Promise<string[]> =>
     (((await wan.pe1.get<Row>('status'))['problems'] as { problem: string }[] | undefined) ?? []).map(
@@ -314,7 +317,7 @@ describe('IPv4 at an END.CON of another table, whose route in the kernel takes o
         payload: new Uint8Array(64),
       }),
     );
-    await eventually('counted', async () => (await wan.pe1.counter(SHARED)) === 1);
+    await until('counted', () => wan.pe1.counter(SHARED), is(1));
     expect(await problems()).toEqual([expect.stringContaining(`IPv4 other than CNPs ${BEHIND}`)]);
     expect(rocePackets(wan.h3.packets).map(({ bth }) => bth.destQpn)).not.toContain(0x7003);
   });
@@ -325,7 +328,7 @@ describe('IPv4 at an END.CON of another table, whose route in the kernel takes o
     const remove = acceptAt(netns, 4, NF_HOOK.forward);
     try {
       toEndCon(cnp(0x7004));
-      await eventually('counted', async () => (await wan.pe1.counter(HOOK)) === 1);
+      await until('counted', () => wan.pe1.counter(HOOK), is(1));
     } finally {
       remove();
       netns.close();
@@ -336,7 +339,7 @@ describe('IPv4 at an END.CON of another table, whose route in the kernel takes o
     expect((await wan.pe1.ctl('show', 'status')).stdout).toContain(HOOK);
     expect((await wan.pe1.ctl('doctor')).stdout).toContain('`nft list hooks`');
     const next = 0x7005;
-    await eventually(
+    await until(
       'CNPs arrive again when the hook is gone',
       () => (toEndCon(cnp(next)), rocePackets(wan.h3.packets).some(({ bth }) => bth.destQpn === next)),
     );
@@ -371,7 +374,11 @@ describe('the life of END.CON', () => {
     expect(srv6).toBeDefined();
     await wan.reload(without, wan.pe1);
     expect([await sidRoutes(), await hooks()]).toEqual(['', '']);
-    await eventually('p forgets', async () => !(await wan.p.get('sids')).some((row) => row['sid'] === END_CON.main));
+    await until(
+      'p forgets',
+      () => wan.p.get('sids'),
+      (all) => !all.some((row) => row['sid'] === END_CON.main),
+    );
     const f = await flow(SENDER['fast-cnp']);
     const before = await wan.p.counter('egress.format.no-end-con');
     await wan.congest('counted', f, async () => (await wan.p.counter('egress.format.no-end-con')) > before);
@@ -387,12 +394,14 @@ describe('the life of END.CON', () => {
     expect(uninstalled.code).toBe(0);
     expect(uninstalled.stdout).toContain(END_CON.main);
     expect([await sidRoutes(), await hooks()]).toEqual(['', '']);
-    await eventually('the kernel has freed programs and maps', async () => {
-      const left = new Set(
-        (await Promise.all((['prog', 'map', 'link'] as const).map((kind) => shownObjects(wan.pe1, kind)))).flat(),
-      );
-      return own.every((name) => !left.has(name));
-    });
+    await until(
+      'the kernel has freed programs and maps',
+      async () =>
+        new Set(
+          (await Promise.all((['prog', 'map', 'link'] as const).map((kind) => shownObjects(wan.pe1, kind)))).flat(),
+        ),
+      (left) => own.every((name) => !left.has(name)),
+    );
     expect(await wan.pe1.exec('ip', '-6', 'route', 'show', '2001:db8:e1::d6')).toContain('End.DT6');
     expect(await wan.pe1.exec('sh', '-c', 'ls -d /run/cnpd 2>/dev/null || true')).toBe('');
   });

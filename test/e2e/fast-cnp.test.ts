@@ -8,11 +8,11 @@ import { PROBLEM, buildParameterProblem } from '../../src/packet/icmpv6/paramete
 import { buildFastCnp } from '../../src/packet/roce/fast-cnp.ts';
 import { dissect } from '../support/tshark.ts';
 import { CongestedLine, congestedNode } from './support/congested.ts';
-import { eventually } from './support/frr.ts';
 import { H1, H2, LOOPBACK } from './support/line.ts';
 import type { Row } from './support/network.ts';
 import { FAST_CNP } from './support/notifications.ts';
 import { type Flow, type Port, rocePackets } from './support/port.ts';
+import { is, moreThan, until } from '../support/until.ts';
 
 /** Not addresses of h1: nobody answers there, as a sender that understands Fast CNP. */
 const CAPABLE = '2001:db8:1::10';
@@ -89,11 +89,11 @@ describe('CE and Fast CNP', () => {
     const f = line.flow(CAPABLE);
     await line.congest('a Fast CNP', f, () => line.told(f).length > 0);
     expectFastCnp(line.told(f)[0]!.packet, f);
-    await eventually('the queue is empty', async () => (await line.p.get('ports'))[0]?.['queue-bytes'] === 0);
+    await until('the queue is empty', async () => (await line.p.get('ports'))[0]?.['queue-bytes'], is(0));
     const exempt = await line.p.counter('egress.ecn.exempt');
     line.h2.clear();
     f.send(60);
-    await eventually('all packets have arrived', () => arrived(f).packets === 60);
+    await until('all packets have arrived', () => arrived(f).packets, is(60));
     expect(arrived(f)).toEqual({ packets: 60, ce: 0 });
     expect(await line.p.counter('egress.ecn.exempt')).toBeGreaterThan(exempt);
     expect(line.told(f)).toHaveLength(1);
@@ -104,7 +104,7 @@ describe('CE and Fast CNP', () => {
     const f = line.flow(UNKNOWN);
     await line.congest('a Fast CNP', f, () => line.told(f).length > 0);
     expectFastCnp(line.told(f)[0]!.packet, f);
-    await eventually('marked packets arrive', () => arrived(f).ce > 0);
+    await until('marked packets arrive', () => arrived(f).ce, moreThan(0));
   });
 
   test('FCNP-4-e: the RoCE endpoint that understands Fast CNP slows down, and its kernel answers nothing', async () => {
@@ -138,11 +138,8 @@ describe('a refused option', () => {
     const believed = await line.p.counter('congestion.parameter-problem.believed');
     const f = line.flow(H1.v6);
     await line.congest('a Fast CNP', f, () => line.told(f).some(({ format }) => format === 'fast-cnp'));
-    await eventually(
-      'the host refuses',
-      async () => (await line.p.counter('congestion.parameter-problem.believed')) > believed,
-    );
-    await eventually('the kernel knows', async () => (await capabilities()).length === 1);
+    await until('the host refuses', () => line.p.counter('congestion.parameter-problem.believed'), moreThan(believed));
+    await until('the kernel knows', async () => (await capabilities()).length, is(1));
     expect((await capabilities())[0]).toMatch(new RegExp(`^20010db8000100000000000000000002`));
     expect(line.net.logs()).toContain('the host does not understand Fast CNP');
 
@@ -161,18 +158,19 @@ describe('a refused option', () => {
     expect((await line.p.ctl('show', 'notifications')).stdout).toContain('long-haul-icmpv6');
 
     await line.reload(node({ 'per-flow-interval': '5ms' }, '1s'));
-    await eventually('it is forgotten', async () => (await capabilities()).length === 0);
+    await until('it is forgotten', async () => (await capabilities()).length, is(0));
     line.h1.clear();
     await line.congest('Fast CNP is tried again', f, () => line.told(f).some(({ format }) => format === 'fast-cnp'));
-    await eventually(
+    await until(
       'and refused again',
-      async () => (await line.p.counter('congestion.parameter-problem.believed')) > believed + 1,
+      () => line.p.counter('congestion.parameter-problem.believed'),
+      moreThan(believed + 1),
     );
   });
 
   test('forged Parameter Problems change nothing: from a host that was told nothing, for another Queue Pair, about another router, about a flow long ago', async () => {
     await line.reload(node({ 'per-flow-interval': '5ms' }, '1s'));
-    await eventually('nobody refuses', async () => (await capabilities()).length === 0);
+    await until('nobody refuses', async () => (await capabilities()).length, is(0));
     const f = line.flow(CAPABLE);
     await line.congest('a Fast CNP', f, () => line.told(f).length > 0);
     const quoted = line.told(f)[0]!.packet;
@@ -208,7 +206,7 @@ describe('a refused option', () => {
       const name = `congestion.parameter-problem.${counter}`;
       const before = await line.p.counter(name);
       outside.send(packet);
-      await eventually(`counted as ${counter}`, async () => (await line.p.counter(name)) === before + 1);
+      await until(`counted as ${counter}`, () => line.p.counter(name), is(before + 1));
     }
     expect(await capabilities()).toEqual([]);
     line.h1.clear();
@@ -216,6 +214,6 @@ describe('a refused option', () => {
     expect(formatAddress(line.told(f)[0]!.destination)).toBe(CAPABLE);
     // The same from the host itself about what it got is believed: what was missing above is only what was forged.
     line.h1.send(forged(line.told(f)[0]!.packet));
-    await eventually('believed', async () => (await capabilities()).length === 1);
+    await until('believed', async () => (await capabilities()).length, is(1));
   });
 });

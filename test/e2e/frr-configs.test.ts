@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Lab, labDown, labUp } from '../../src/lab/lab.ts';
 import { packageRoot } from '../../src/lab/program.ts';
+import { matches, until } from '../support/until.ts';
 import { ownLabName } from './support/network.ts';
 
 const NAME = await ownLabName('t-lab-configs');
@@ -53,16 +54,13 @@ function up(role: string): Promise<Lab> {
   return labUp(file);
 }
 
-async function until(lab: Lab, node: string, command: string, pattern: RegExp): Promise<void> {
-  const end = performance.now() + LIMIT_MS;
-  for (;;) {
-    const { stdout } = await lab.exec(node, ['vtysh', '-c', command]);
-    if (pattern.test(stdout)) return;
-    if (performance.now() > end)
-      throw new Error(`${node}: "${command}" does not come to say ${pattern.source}:\n${stdout}`);
-    await new Promise((done) => setTimeout(done, 100));
-  }
-}
+const says = (lab: Lab, node: string, command: string, pattern: RegExp): Promise<unknown> =>
+  until(
+    `${node}: "${command}" says ${pattern.source}`,
+    async () => (await lab.exec(node, ['vtysh', '-c', command])).stdout,
+    matches(pattern),
+    LIMIT_MS,
+  );
 
 /** Lines of a configuration without comments, and without the host's name, for which vtysh shows the node's. */
 const lines = (text: string): string[] =>
@@ -91,7 +89,7 @@ test.each(['leaf-proxy.conf', 'congested-node.conf', 'l1l2-border.conf', 'srv6-p
       (line) => !HIDDEN.has(line) && !running.includes(SHOWN[line] ?? line),
     );
     expect(missing).toEqual([]);
-    await until(lab, 'r', 'show isis neighbor', new RegExp(`^ ${neighborOf(role).name} +eth2 +2 +Up`, 'm'));
+    await says(lab, 'r', 'show isis neighbor', new RegExp(`^ ${neighborOf(role).name} +eth2 +2 +Up`, 'm'));
   },
 );
 
@@ -105,9 +103,9 @@ test.each(['leaf-proxy.conf', 'congested-node.conf', 'l1l2-border.conf', 'srv6-p
         '-c',
         'ip link add cnpd-isis type veth peer name far && ip link set far up && ip link set cnpd-isis up',
       ]);
-      await until(lab, 'r', 'show isis interface', /cnpd-isis +\S+ +Up +p2p/);
+      await says(lab, 'r', 'show isis interface', /cnpd-isis +\S+ +Up +p2p/);
       await lab.mustExec('r', ['ip', 'link', 'delete', 'cnpd-isis']);
-      await until(lab, 'r', 'show isis interface', /^(?![^]*cnpd-isis)/);
+      await says(lab, 'r', 'show isis interface', /^(?![^]*cnpd-isis)/);
     }
   },
 );
@@ -154,7 +152,7 @@ test.each(OSPF_ROLES)('%s: FRR takes every line, and is adjacent to ospf-transit
       lines(readFileSync(join(CONFIGS, file), 'utf8')).filter((line) => !HIDDEN.has(line) && !running.includes(line)),
     ).toEqual([]);
   }
-  for (const version of versions) await until(lab, 'r', OSPF[version].neighbors, OSPF[version].full);
+  for (const version of versions) await says(lab, 'r', OSPF[version].neighbors, OSPF[version].full);
 });
 
 test.each(OSPF_ROLES)(
@@ -169,11 +167,11 @@ test.each(OSPF_ROLES)(
           `ip link add ${name} type veth peer name far${n} && ip link set far${n} up && ` +
             `ip link set ${name} up${address ? ` && ip address add ${address} dev ${name}` : ''}`,
         ]);
-        await until(lab, 'r', `${OSPF[version].link} ${name}`, new RegExp(OSPF[version].ready));
+        await says(lab, 'r', `${OSPF[version].link} ${name}`, new RegExp(OSPF[version].ready));
       }
       for (const [, name] of links) await lab.mustExec('r', ['ip', 'link', 'delete', name]);
       for (const [version, name] of links)
-        await until(lab, 'r', `${OSPF[version].link} ${name}`, new RegExp(`^(?![^]*${OSPF[version].ready})`));
+        await says(lab, 'r', `${OSPF[version].link} ${name}`, new RegExp(`^(?![^]*${OSPF[version].ready})`));
     }
   },
 );
@@ -230,7 +228,7 @@ test('bgp-*: FRR takes every line, and gobgpd, the route reflector, the transit 
   const up = (...peers: string[]): RegExp =>
     new RegExp(peers.map((peer) => `^${peer} [^\\n]*:\\d\\d +\\d+ +\\d+ N/A[^]*`).join(''), 'm');
   for (const family of ['ipv4', 'ipv6']) {
-    await until(lab, 'r', `show bgp ${family} unicast summary wide`, up('2001:db8:0:1::1', '2001:db8:0:2::2'));
-    await until(lab, 't', `show bgp ${family} unicast summary wide`, up('2001:db8:0:2::1', '2001:db8:0:3::2'));
+    await says(lab, 'r', `show bgp ${family} unicast summary wide`, up('2001:db8:0:1::1', '2001:db8:0:2::2'));
+    await says(lab, 't', `show bgp ${family} unicast summary wide`, up('2001:db8:0:2::1', '2001:db8:0:3::2'));
   }
 });

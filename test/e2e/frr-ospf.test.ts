@@ -7,8 +7,8 @@ import { loadIntent } from '../../src/intent/load.ts';
 import type { Intent } from '../../src/intent/intent.ts';
 import { silentLog } from '../../src/model/log.ts';
 import { FrrNamespace } from '../support/frr-namespace.ts';
+import { contains, is, until } from '../support/until.ts';
 
-const LIMIT = { timeout: 30_000 };
 const ROUTER = 'router: { name: leaf1 }\n';
 const V2 = 'ospfv2: { router-id: 192.0.2.201, areas: [{ area: 0 }] }\n';
 const V3 = 'ospfv3: { router-id: 192.0.2.201, areas: [{ area: 0 }] }\n';
@@ -91,9 +91,9 @@ describe('ospfd', () => {
 
   it('an MTU that is not that of cnpd.yaml is seen as zebra sees it', async () => {
     frr.ip('link', 'set', 'cnpd-ospf0', 'mtu', '1400');
-    await expect.poll(() => missing(V2), LIMIT).toEqual(['ospfv2.cnpd-ospf0.mtu']);
+    await until('the MTU is seen', () => missing(V2), is(['ospfv2.cnpd-ospf0.mtu']));
     frr.ip('link', 'set', 'cnpd-ospf0', 'mtu', '1500');
-    await expect.poll(() => missing(V2), LIMIT).toEqual([]);
+    await until('nothing is missing', () => missing(V2), is([]));
   });
 
   it('other intervals are given to FRR, which then has both', async () => {
@@ -172,7 +172,6 @@ describe('ospf6d', () => {
   describe('the way to END.CON', () => {
     const srv6 = V3 + 'srv6: { end-con: [{ sid: "2001:db8:c::1", locator: "2001:db8:c::/48" }], core-ports: [eth2] }\n';
     const way = async (): Promise<boolean> => !(await missing(srv6)).includes('ospfv3.end-con');
-    const lost = { ...LIMIT, message: 'no way any more' };
 
     it('there is none at first; `redistribute static` alone makes none', async () => {
       expect(await missing(srv6)).toEqual(['ospfv3.end-con']);
@@ -182,16 +181,16 @@ describe('ospf6d', () => {
 
     it('a static route of the locator, once it is advertised', async () => {
       tell('ipv6 route 2001:db8:c::/48 blackhole');
-      await expect.poll(way, LIMIT).toBe(true);
+      await until('a way', way);
       tell('router ospf6', 'no redistribute static', 'exit', 'no ipv6 route 2001:db8:c::/48 blackhole');
-      await expect.poll(way, lost).toBe(false);
+      await until('no way any more', way, is(false));
     });
 
     it('a prefix of an interface in an area', async () => {
       frr.ip('addr', 'add', '2001:db8:c::99/64', 'dev', 'eth2', 'nodad');
-      await expect.poll(way, LIMIT).toBe(true);
+      await until('a way', way);
       frr.ip('addr', 'del', '2001:db8:c::99/64', 'dev', 'eth2');
-      await expect.poll(way, lost).toBe(false);
+      await until('no way any more', way, is(false));
     });
 
     it('the lines that cnpctl doctor gives', async () => {
@@ -201,7 +200,7 @@ describe('ospf6d', () => {
       // And FRR does as they say: it advertises the SID's route as soon as the kernel has it.
       const advertised = () => frr.vtysh('show ipv6 ospf6 database as-external self-originated').output;
       frr.ip('route', 'add', '2001:db8:c::1/128', 'encap', 'seg6local', 'action', 'End', 'dev', 'eth2');
-      await expect.poll(advertised, LIMIT).toContain('2001:db8:c::1/128');
+      await until('the route is advertised', advertised, contains('2001:db8:c::1/128'));
       expect(await missing(srv6)).toEqual([]);
       tell('router ospf6', 'no redistribute kernel');
     });
@@ -215,7 +214,7 @@ describe('cnpctl doctor without a running cnpd', () => {
   };
 
   it('finds both daemons in order, and names `capability opaque`, the area and the MTU with what mends them', async () => {
-    await expect.poll(() => missing(V2 + V3), LIMIT).toEqual([]);
+    await until('nothing is missing', () => missing(V2 + V3), is([]));
     expect(doctor(V2 + V3).frr).toEqual([]);
     tell('router ospf', 'no capability opaque');
     expect(doctor(V2).frr).toMatchObject([

@@ -10,6 +10,7 @@ import { parseRunningConfig } from '../../src/frr/running-config.ts';
 import { askDaemon, Vty, VTY_DEFAULTS, vtyPath } from '../../src/frr/vty.ts';
 import { silentLog } from '../../src/model/log.ts';
 import { FrrNamespace } from '../support/frr-namespace.ts';
+import { is, until } from '../support/until.ts';
 
 const WANT: FrrExpectation = {
   interface: 'cnpd-isis',
@@ -183,12 +184,12 @@ describe('FRR', () => {
 
   it('an interface that is too small, down or gone is seen', async () => {
     frr.ip('link', 'set', 'cnpd-isis', 'mtu', '1400');
-    await expect.poll(missing, { timeout: 10_000 }).toEqual(['frr.mtu']);
+    await until('the MTU is seen', missing, is(['frr.mtu']));
     frr.ip('link', 'set', 'cnpd-isis', 'mtu', '1500');
     frr.ip('link', 'set', 'cnpd-isis', 'down');
-    await expect.poll(missing, { timeout: 10_000 }).toEqual(['frr.interface']);
+    await until('that it is down', missing, is(['frr.interface']));
     frr.ip('link', 'del', 'cnpd-isis');
-    await expect.poll(async () => (await gatherFrrFacts(options, 'cnpd-isis')).link, { timeout: 10_000 }).toBeNull();
+    await until('that it is gone', async () => (await gatherFrrFacts(options, 'cnpd-isis')).link, is(null));
   });
 
   it('isisd that stops is said, an open connection ends with `closed`, and a new isisd is found again', async () => {
@@ -197,7 +198,7 @@ describe('FRR', () => {
     await expect(vty.command('show version')).rejects.toMatchObject({ code: 'closed' });
     expect(await missing()).toEqual(['frr.isisd']);
     frr.start('isisd');
-    await expect.poll(missing, { timeout: 10_000 }).toEqual(['frr.instance']);
+    await until('isisd answers', missing, is(['frr.instance']));
   });
 
   it('a long reply arrives whole', async () => {

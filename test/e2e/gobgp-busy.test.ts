@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { OwnPath } from '../../src/carriers/bgp/gobgp/gobgp.ts';
 import { address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
-import { eventually } from './support/frr.ts';
 import { BINARIES, GobgpNetwork, Listening } from './support/gobgp.ts';
+import { is, until } from '../support/until.ts';
 
 /** A question has been given up: after ten seconds (src/carriers/bgp/gobgp/calls.edge.ts). */
 const LATE_MS = 10_500;
@@ -45,11 +45,11 @@ test.concurrent.each(BINARIES.map((binary, n) => ({ ...binary, n })))(
       // Of the attempts before gobgpd listened.
       heard.lost.length = 0;
       await there.client.add(Array.from({ length: ROUTES }, (_, i) => path(`10.${i >> 8}.${i & 255}.0/24`)));
-      await eventually('all are learned', () => heard.routes.size === ROUTES, LIMIT_MS);
+      await until('all are learned', () => heard.routes.size, is(ROUTES), LIMIT_MS);
       for (let turn = 1; turn <= 2; turn++) {
         near.signal('SIGSTOP');
         try {
-          await eventually(
+          await until(
             'a question is not answered in time',
             () => heard.client.silentMs() > LATE_MS || heard.lost.length > 0,
             LIMIT_MS,
@@ -58,7 +58,7 @@ test.concurrent.each(BINARIES.map((binary, n) => ({ ...binary, n })))(
         } finally {
           near.signal('SIGCONT');
         }
-        await eventually(
+        await until(
           'what it has to tell comes',
           () => heard.routes.size === ROUTES + turn || heard.lost.length > 0,
           LIMIT_MS,

@@ -7,7 +7,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type GobgpOptions, OWN_IDENTIFIER, type OwnPath, isOwn } from '../../src/carriers/bgp/gobgp/gobgp.ts';
 import { address } from '../../src/model/address.ts';
 import { type Prefix, prefix } from '../../src/model/prefix.ts';
-import { eventually } from './support/frr.ts';
 import {
   BINARIES,
   type GobgpBinary,
@@ -17,6 +16,7 @@ import {
   Listening,
   needsCli,
 } from './support/gobgp.ts';
+import { is, moreThan, until } from '../support/until.ts';
 
 /** Header next hop and the PNC characteristic of 192.0.2.1. */
 const NHC = Buffer.from('00020110' + '20010db8000000000000000000000009' + 'ffdc0004c0000201', 'hex');
@@ -73,7 +73,7 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     const heard = await listen(daemon).ready();
     expect(heard.about).toEqual({ api: binary.name, as: 65001, routerId: '192.0.2.1' });
     await heard.client.add([own('10.1.0.0/16'), own('2001:db8:1::/64')]);
-    await eventually('both are told', () => heard.routes.size === 2);
+    await until('both are told', () => heard.routes.size, is(2));
     for (const [text, nextHop] of [
       ['10.1.0.0/16', '192.0.2.9'],
       ['2001:db8:1::/64', '2001:db8::9'],
@@ -134,9 +134,9 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     ]);
     // The other's goes: cnpd's is the best now. It comes back: both are told.
     daemon.cli('global', 'rib', 'del', '10.2.0.0/16', 'nexthop', '192.0.2.77');
-    await eventually('own alone', () => second.hops('10.2.0.0/16').join() === '192.0.2.9');
+    await until('own alone', () => second.hops('10.2.0.0/16').join(), is('192.0.2.9'));
     daemon.cli('global', 'rib', 'add', '10.2.0.0/16', 'nexthop', '192.0.2.78', 'local-pref', '500');
-    await eventually('both', () => second.hops('10.2.0.0/16').join() === '192.0.2.78,192.0.2.9');
+    await until('both', () => second.hops('10.2.0.0/16').join(), is('192.0.2.78,192.0.2.9'));
   });
 
   test('PNC-5.4-a: paths of a neighbour are learned with AS path, MED and attribute 39, follow their changes and go with the session', async (context) => {
@@ -145,7 +145,7 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     const [heard, there] = await Promise.all([listen(near).ready(), listen(far).ready()]);
     await there.client.add([own('2001:db8:1::/64')]);
     far.cli('global', 'rib', 'add', '10.2.0.0/16', 'nexthop', '192.0.2.7', 'aspath', '65010,65011', 'med', '50');
-    const learned = await eventually('both are learned', () => heard.routes.size === 2 && heard.routes);
+    const learned = await until('both are learned', () => heard.routes.size === 2 && heard.routes);
     expect(learned.get('2001:db8:1::/64')).toEqual([
       {
         identifier: 0,
@@ -171,7 +171,7 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     ]);
     // What cnpd has put in there is nobody's own here: the identifier does not travel.
     expect([...learned.values()].flat().some(isOwn)).toBe(false);
-    await eventually('the session is shown', async () =>
+    await until('the session is shown', async () =>
       (await heard.client.peers())?.some((peer) => peer.state === 'established' && peer.received === 2),
     );
     expect(await heard.client.peers()).toEqual([
@@ -185,11 +185,11 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
       },
     ]);
     far.cli('global', 'rib', 'add', '10.2.0.0/16', 'nexthop', '192.0.2.8', 'med', '51');
-    await eventually('the next hop changes', () => heard.hops('10.2.0.0/16').join() === '192.0.2.8');
+    await until('the next hop changes', () => heard.hops('10.2.0.0/16').join(), is('192.0.2.8'));
     await there.client.withdraw([prefix('2001:db8:1::/64')]);
-    await eventually('it is withdrawn', () => heard.routes.size === 1);
+    await until('it is withdrawn', () => heard.routes.size, is(1));
     await far.kill();
-    await eventually('all goes with the session', () => heard.routes.size === 0);
+    await until('all goes with the session', () => heard.routes.size, is(0));
     expect((await heard.client.peers())?.[0]!.state).not.toBe('established');
   });
 
@@ -203,7 +203,7 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     const [heard, there] = await Promise.all([listen(near, { learn: 'all' }).ready(), listen(far).ready()]);
     await there.client.add([own('10.1.0.0/16')]);
     far.cli('global', 'rib', 'add', '10.1.0.0/16', 'nexthop', '192.0.2.77');
-    const paths = await eventually(
+    const paths = await until(
       'both are learned',
       () => heard.routes.get('10.1.0.0/16')?.length === 2 && heard.routes.get('10.1.0.0/16')!,
     );
@@ -232,12 +232,12 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
           localPref,
         );
       const told = (hops: string): Promise<unknown> =>
-        eventually(`the best is ${hops}`, () => best.hops('10.1.0.0/16').join() === hops);
+        until(`the best is ${hops}`, () => best.hops('10.1.0.0/16').join(), is(hops));
       add('1', '192.0.2.1', '100');
       await told('192.0.2.1');
       add('2', '192.0.2.2', '200');
       await told('192.0.2.2');
-      await eventually('both', () => all.hops('10.1.0.0/16').join() === '192.0.2.2,192.0.2.1');
+      await until('both', () => all.hops('10.1.0.0/16').join(), is('192.0.2.2,192.0.2.1'));
       // As good as the other: several are best where gobgpd may use several.
       add('3', '192.0.2.3', '200');
       const third = await listen(daemon, { learn: 'all' }).ready();
@@ -249,7 +249,7 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
       await told('192.0.2.3');
       del('3', '192.0.2.3');
       await told('192.0.2.1');
-      await eventually('one', () => all.hops('10.1.0.0/16').join() === '192.0.2.1');
+      await until('one', () => all.hops('10.1.0.0/16').join(), is('192.0.2.1'));
       del('1', '192.0.2.1');
       await told('');
     },
@@ -272,11 +272,15 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     const paths = many(10_000);
     await source.client.add(paths);
     const heard = listen(daemon);
-    await eventually('the list has begun', () => heard.routes.size > 0);
+    await until('the list has begun', () => heard.routes.size, moreThan(0));
     const gone: Prefix[] = paths.slice(5000).map((path) => path.prefix);
     await Promise.all([source.client.withdraw(gone), heard.ready()]);
     await source.client.add([own('10.255.255.0/24')]);
-    await eventually('the last change', () => heard.routes.has('10.255.255.0/24'));
+    await until(
+      'the last change',
+      () => heard.routes,
+      (all) => all.has('10.255.255.0/24'),
+    );
     const truth = await listen(daemon).ready();
     expect([...heard.routes.keys()].sort()).toEqual([...truth.routes.keys()].sort());
     expect(truth.routes.size).toBe(5001);
@@ -287,28 +291,36 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     const source = await listen(daemon).ready();
     await source.client.add(many(20_000));
     const heard = listen(daemon);
-    await eventually('the list has begun', () => heard.routes.size > 0);
+    await until('the list has begun', () => heard.routes.size, moreThan(0));
     const adding = source.client.add(many(20_000)).then(
       () => 'all are in',
       (error: Error) => error.message,
     );
     await daemon.kill();
     expect(await adding).not.toBe('all are in');
-    await eventually('it is lost', () => heard.lost.length > 0 && source.lost.length > 0);
+    await until(
+      'it is lost',
+      () => [heard.lost.length, source.lost.length] as const,
+      ([a, b]) => a > 0 && b > 0,
+    );
     expect(heard.listed).toBe(0);
     await expect(heard.client.add([own('10.1.0.0/16')])).rejects.toThrow('not connected');
     daemon.start();
     await source.ready(2);
     await source.client.add([own('10.3.0.0/16')]);
     await heard.ready();
-    await eventually('what there is now', () => [...heard.routes.keys()].join() === '10.3.0.0/16');
+    await until('what there is now', () => [...heard.routes.keys()].join(), is('10.3.0.0/16'));
   });
 
   test('BGP is not started in gobgpd: cnpd waits, and says why', async (context) => {
     needsCli(binary, context);
     const daemon = net.start(binary, undefined);
     const heard = listen(daemon);
-    await eventually('it is said', () => heard.lost.some((reason) => reason.includes('BGP is not started')));
+    await until(
+      'it is said',
+      () => heard.lost,
+      (all) => all.some((reason) => reason.includes('BGP is not started')),
+    );
     daemon.cli('global', 'as', '65009', 'router-id', '192.0.2.9', 'listen-port', '1790');
     await heard.ready();
     expect(heard.about).toMatchObject({ as: 65009, routerId: '192.0.2.9' });
@@ -318,7 +330,11 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     const daemon = start();
     await (await listen(daemon).ready()).client.add([own('10.1.0.0/16', Buffer.alloc(3000))]);
     const heard = listen(daemon, { maxMessageBytes: 2000 });
-    await eventually('it is refused', () => heard.lost.some((reason) => reason.includes('more than 2000 bytes')));
+    await until(
+      'it is refused',
+      () => heard.lost,
+      (all) => all.some((reason) => reason.includes('more than 2000 bytes')),
+    );
   });
 
   describe('TLS', () => {
@@ -375,12 +391,12 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
       ];
       for (const [wrong, reason] of refused) {
         const other = listen(daemon, { tls: { ...right, ...wrong } });
-        await eventually('it is refused', () => other.lost.length > 0);
+        await until('it is refused', () => other.lost.length, moreThan(0));
         expect(other.lost[0]).toMatch(reason);
         expect(other.about).toBeUndefined();
       }
       const plain = listen(daemon);
-      await eventually('plain text is refused', () => plain.lost.length > 0);
+      await until('plain text is refused', () => plain.lost.length, moreThan(0));
     });
   });
 
@@ -388,7 +404,12 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     const daemon = start();
     const heard = await listen(daemon).ready();
     daemon.signal('SIGSTOP');
-    await eventually('it is given up', () => heard.lost.some((reason) => reason.includes('does not answer')), 60_000);
+    await until(
+      'it is given up',
+      () => heard.lost,
+      (all) => all.some((reason) => reason.includes('does not answer')),
+      60_000,
+    );
     daemon.signal('SIGCONT');
     await heard.ready(2);
   });
@@ -413,7 +434,7 @@ describe('what is no gobgpd', () => {
     }).listen(path);
     try {
       const heard = listen({ target: `unix:${path}` });
-      await eventually('it is tried again', () => connections > 1, 60_000);
+      await until('it is tried again', () => connections, moreThan(1), 60_000);
       expect(heard.lost[0]).toMatch(reason);
       expect(heard.listed).toBe(0);
     } finally {
@@ -423,7 +444,7 @@ describe('what is no gobgpd', () => {
 
   test('nobody listens: the reason says so', async () => {
     const heard = listen({ target: `unix:${join(net.directory, 'nobody.sock')}` });
-    await eventually('it is lost', () => heard.lost.length > 1);
+    await until('it is lost', () => heard.lost.length, moreThan(1));
     expect(heard.lost[0]).toMatch(/ENOENT|No connection/);
     expect(await heard.client.peers()).toBeUndefined();
   });

@@ -4,9 +4,9 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { eventually } from './support/frr.ts';
 import { BINARIES, type GobgpBinary, GobgpNetwork } from './support/gobgp.ts';
 import { program } from './support/network.ts';
+import { is, until } from '../support/until.ts';
 
 const ADDRESSES = { here: '127.0.0.1', there: '127.0.0.2' } as const;
 let network: GobgpNetwork;
@@ -127,7 +127,7 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
       address: ADDRESSES.here,
       neighbors: [{ address: ADDRESSES.there, as: 65_002 }],
     });
-    await eventually('gobgpd answers', () => doctor({ target: target(here) })[0]?.state === 'ok', 60_000);
+    await until('gobgpd answers', () => doctor({ target: target(here) })[0]?.state, is('ok'), 60_000);
     expect(doctor({ target: target(here) })).toMatchObject([
       { id: 'gobgp', state: 'ok', claim: expect.stringContaining(`API ${binary.name}, AS 65001, router ID 127.0.0.1`) },
       { id: 'gobgp.neighbors', state: 'missing', problem: expect.stringContaining('127.0.0.2 is ') },
@@ -140,11 +140,7 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
       address: ADDRESSES.there,
       neighbors: [{ address: ADDRESSES.here, as: 65_001 }],
     });
-    await eventually(
-      'the neighbour is established',
-      () => doctor({ target: target(here) })[1]?.state === 'ok',
-      120_000,
-    );
+    await until('the neighbour is established', () => doctor({ target: target(here) })[1]?.state, is('ok'), 120_000);
     expect(doctor({ target: target(here) })).toMatchObject([
       { id: 'gobgp', state: 'ok' },
       { id: 'gobgp.neighbors', state: 'ok', claim: expect.stringContaining('127.0.0.2 (AS 65002)') },
@@ -159,7 +155,7 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
       args: ['--tls', '--tls-cert-file', file('gobgpd.pem'), '--tls-key-file', file('gobgpd.key')],
     });
     const tls = { ca: file('ca.pem'), 'server-name': 'gobgpd.example' };
-    await eventually('gobgpd answers', () => doctor({ target: target(gobgpd), tls })[0]?.state === 'ok', 60_000);
+    await until('gobgpd answers', () => doctor({ target: target(gobgpd), tls })[0]?.state, is('ok'), 60_000);
     expect(doctor({ target: target(gobgpd), tls })[0]!.claim).toContain('with TLS');
     writeFileSync(file('empty.pem'), '');
     const mistakes: readonly (readonly [object, string])[] = [
@@ -180,7 +176,7 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
   test('without a configuration, one that hangs, and not there at all', async () => {
     const gobgpd = network.start(binary, undefined);
     let said: Item[] = [];
-    await eventually(
+    await until(
       'gobgpd answers',
       () => (said = doctor({ target: target(gobgpd) }))[0]?.remedy?.includes('[global.config]'),
       60_000,
@@ -223,11 +219,12 @@ test.runIf(BINARIES.some(({ name }) => name === 'v4'))(
       { as: 65_001, args },
     );
     const tls = { ca: file('ca.pem'), 'server-name': 'gobgpd.example' };
-    await eventually(
+    await until(
       'gobgpd answers',
       () =>
         doctor({ target: target(gobgpd), tls: { ...tls, certificate: file('cnpd.pem'), key: file('cnpd.key') } })[0]
-          ?.state === 'ok',
+          ?.state,
+      is('ok'),
       60_000,
     );
     expect(doctor({ target: target(gobgpd), tls })[0]).toMatchObject({ state: 'missing' });

@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { OwnPath } from '../../src/carriers/bgp/gobgp/gobgp.ts';
 import { address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
-import { eventually } from './support/frr.ts';
 import { BINARIES, type GobgpBinary, type Gobgpd, GobgpNetwork, Listening } from './support/gobgp.ts';
+import { is, until } from '../support/until.ts';
 
 const [HERE, INSIDE, OUTSIDE] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'] as const;
 const NHC = Buffer.from('00010104c0000209ffdc0004c0000201', 'hex');
@@ -61,7 +61,7 @@ async function three(
     listen(daemons.inside),
     listen(daemons.outside),
   ]);
-  await eventually(
+  await until(
     'both sessions are up',
     async () => (await here.client.peers())?.every(({ state }) => state === 'established'),
     60_000,
@@ -77,13 +77,19 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     const { here, inside, outside } = await three(binary, { policies: policies() });
     await inside.client.add([path('10.3.0.0/16', [COMMUNITY]), path('10.4.0.0/16', [])]);
     await here.client.add([...CNPD.map((text) => path(text, [COMMUNITY])), ...OTHERS.map((text) => path(text, []))]);
-    await eventually('what is passed on has come', () => here.routes.size === 6);
-    await eventually('inside has all', () => [...CNPD, ...OTHERS].every((text) => inside.routes.has(text)));
+    await until('what is passed on has come', () => here.routes.size, is(6));
+    await until(
+      'inside has all',
+      () => [...CNPD, ...OTHERS],
+      (all) => all.every((text) => inside.routes.has(text)),
+    );
     expect(inside.hops(CNPD[0]!)).toEqual(['192.0.2.9']);
     // Told after all of them: what was to come before is there.
     await here.client.add([path('10.255.0.0/16', []), path('2001:db8:ff::/64', [])]);
-    await eventually('outside has the others', () =>
-      [...OTHERS, '10.4.0.0/16', '10.255.0.0/16', '2001:db8:ff::/64'].every((text) => outside.routes.has(text)),
+    await until(
+      'outside has the others',
+      () => [...OTHERS, '10.4.0.0/16', '10.255.0.0/16', '2001:db8:ff::/64'],
+      (all) => all.every((text) => outside.routes.has(text)),
     );
     for (const text of [...CNPD, '10.3.0.0/16']) expect([text, outside.routes.has(text)]).toEqual([text, false]);
   });
@@ -91,6 +97,10 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
   test('without the policy it gets them, attribute and all', async () => {
     const { here, outside } = await three(binary, {});
     await here.client.add(CNPD.map((text) => path(text, [COMMUNITY])));
-    await eventually('outside has them', () => CNPD.every((text) => outside.routes.get(text)?.[0]?.nhc !== undefined));
+    await until(
+      'outside has them',
+      () => CNPD,
+      (all) => all.every((text) => outside.routes.get(text)?.[0]?.nhc !== undefined),
+    );
   });
 });

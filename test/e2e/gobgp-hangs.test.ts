@@ -2,9 +2,9 @@
 // gobgpd is stopped and cannot have had a part in it.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BOTH, BgpNetwork, speaker } from './support/bgp.ts';
-import { eventually } from './support/frr.ts';
 import { LOOPBACK, proxy } from './support/line.ts';
 import type { Router, Row } from './support/network.ts';
+import { is, until } from '../support/until.ts';
 
 /**
  * Seconds that cnpctl waits for cnpd. cnpd gives gobgpd ten to answer, or sixty: an answer that waits for that is none.
@@ -40,7 +40,7 @@ async function view<T>(...words: string[]): Promise<{ readonly json: T; readonly
 }
 
 test('while gobgpd is stopped, cnpctl’s views answer with what cnpd knows, and name the problem; afterwards nothing is lost', async () => {
-  await eventually(
+  await until(
     'its paths are in gobgpd, and the reflector is a neighbour',
     async () =>
       (await leaf.get('bgp', 'session'))[0]?.['originated'] === 2 &&
@@ -51,10 +51,10 @@ test('while gobgpd is stopped, cnpctl’s views answer with what cnpd knows, and
   const known = peers(await leaf.show('bgp', 'peers'));
   bgp.gobgpd.leaf.signal('SIGSTOP');
   try {
-    await eventually('it is stopped', async () => (await bgp.gobgpd.leaf.runState()) === 'T');
+    await until('it is stopped', () => bgp.gobgpd.leaf.runState(), is('T'));
     // At once, before it is known that anything is wrong.
     expect(peers((await view<Row[]>('bgp', 'peers')).json)).toEqual(known);
-    await eventually('it is told', async () =>
+    await until('it is told', async () =>
       (await view<Status>('status')).json.problems?.some(({ problem }) => problem.startsWith('gobgpd does not answer')),
     );
     const session = await view<Row[]>('bgp', 'session');
@@ -89,7 +89,7 @@ test('while gobgpd is stopped, cnpctl’s views answer with what cnpd knows, and
   } finally {
     bgp.gobgpd.leaf.signal('SIGCONT');
   }
-  await eventually(
+  await until(
     'it is over',
     async () =>
       (await leaf.show<Status>('status')).problems === undefined ||

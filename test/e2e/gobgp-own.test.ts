@@ -4,7 +4,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { BgpCarrier } from '../../src/carriers/bgp/carrier.ts';
 import { OWN_IDENTIFIER } from '../../src/carriers/bgp/gobgp/gobgp.ts';
 import { BgpAgent } from './support/bgp-agent.ts';
-import { eventually } from './support/frr.ts';
 import {
   BINARIES,
   type Gobgpd,
@@ -14,6 +13,7 @@ import {
   Listening,
   needsCli,
 } from './support/gobgp.ts';
+import { is, until } from '../support/until.ts';
 
 const [SENDERS4, SENDERS6] = ['10.1.0.0/16', '2001:db8:1::/64'];
 const [PROXY, OTHER_PROXY] = ['2001:db8:ffff::1', '2001:db8:ffff::2'];
@@ -40,7 +40,7 @@ const listen = (gobgpd: Gobgpd): Promise<Listening> => network.listen(gobgpd).re
 describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
   const start = (options: Partial<GobgpdOptions> = {}): Gobgpd => network.start(binary, { as: 65_001, ...options });
   const originates = (own: BgpAgent, originated: number): Promise<unknown> =>
-    eventually(`${originated} are there`, () => own.carrier.session().originated === originated, 60_000);
+    until(`${originated} are there`, () => own.carrier.session().originated, is(originated), 60_000);
 
   test('a path that is replaced in gobgpd is put back with its attribute, as often as that happens now and then', async (context) => {
     needsCli(binary, context);
@@ -65,8 +65,8 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
         '-a',
         'ipv6',
       );
-      await eventually('it is noticed', () => own.count('own.overwritten') === times);
-      await eventually('it is back', () => nhc(SENDERS6) === asPutIn);
+      await until('it is noticed', () => own.count('own.overwritten'), is(times));
+      await until('it is back', () => nhc(SENDERS6), is(asPutIn));
       await originates(own, 2);
     }
     expect(own.problems()).toEqual([]);
@@ -78,7 +78,12 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     await originates(first, 2);
     const second = await agent(gobgpd, OTHER_PROXY);
     for (const own of [first, second])
-      await eventually('it is told', () => own.problems().some((text) => text.includes('again and again')), 60_000);
+      await until(
+        'it is told',
+        () => own.problems(),
+        (all) => all.some((text) => text.includes('again and again')),
+        60_000,
+      );
     const changes = first.count('own.added') + second.count('own.added');
     expect(changes).toBeLessThan(100);
     await new Promise((resolve) => setTimeout(resolve, 5000));
@@ -89,9 +94,10 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     needsCli(binary, context);
     const gobgpd = start({ policies: '[global.apply-policy.config]\ndefault-import-policy = "reject-route"' });
     const own = await agent(gobgpd);
-    await eventually(
+    await until(
       'it is told',
-      () => own.problems().some((text) => text.includes('2 of cnpd') && text.includes('default-import-policy')),
+      () => own.problems(),
+      (all) => all.some((text) => text.includes('2 of cnpd') && text.includes('default-import-policy')),
       60_000,
     );
     expect([own.carrier.session().originated, await own.carrier.paths(), own.count('own.dropped')]).toEqual([0, [], 2]);
@@ -106,7 +112,7 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     });
     const own = await agent(gobgpd);
     await originates(own, 1);
-    await eventually('it was asked about', () => own.count('own.dropped') === 1, 60_000);
+    await until('it was asked about', () => own.count('own.dropped'), is(1), 60_000);
     expect(own.carrier.session()).toMatchObject({
       state: 'ready',
       originated: 1,
@@ -130,7 +136,11 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
       [SENDERS6, true],
     ]);
     await gobgpd.kill();
-    await eventually('it is lost', () => own.carrier.session().state !== 'ready');
+    await until(
+      'it is lost',
+      () => own.carrier.session().state,
+      (text) => text !== 'ready',
+    );
     expect([own.carrier.session().originated, await own.carrier.paths()]).toEqual([0, []]);
     gobgpd.start();
     await originates(own, 2);

@@ -10,7 +10,6 @@ import { noteGobgp, uninstallGobgp } from '../../src/daemon/uninstall-gobgp.ts';
 import { address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { BgpAgent } from './support/bgp-agent.ts';
-import { eventually } from './support/frr.ts';
 import {
   BINARIES,
   type GobgpBinary,
@@ -20,6 +19,7 @@ import {
   Listening,
   needsCli,
 } from './support/gobgp.ts';
+import { is, until } from '../support/until.ts';
 
 const [HERE, LEAF, INSIDE, OUTSIDE] = ['198.51.100.1', '198.51.100.2', '198.51.100.3', '198.51.100.4'] as const;
 const [OWN, LEAFS, FOREIGN, LAST] = ['10.1.0.0/16', '10.2.0.0/16', '10.9.0.0/16', '10.255.0.0/16'] as const;
@@ -60,14 +60,15 @@ async function agent(
 const listen = (gobgpd: Gobgpd): Promise<Listening> => network.listen(gobgpd).ready();
 
 const established = ({ client }: Listening, count: number): Promise<unknown> =>
-  eventually(
+  until(
     // gobgpd waits for up to a minute before it connects again.
     `${count} sessions are up`,
-    async () => ((await client.peers()) ?? []).filter(({ state }) => state === 'established').length === count,
+    async () => ((await client.peers()) ?? []).filter(({ state }) => state === 'established').length,
+    is(count),
     180_000,
   );
 const settled = (own: BgpAgent, originated = 1): Promise<unknown> =>
-  eventually('its paths are in gobgpd', () => own.carrier.session().originated === originated, 60_000);
+  until('its paths are in gobgpd', () => own.carrier.session().originated, is(originated), 60_000);
 
 describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
   const start = (as: number, at: string, neighbors: NonNullable<GobgpdOptions['neighbors']>, policies = ''): Gobgpd =>
@@ -98,7 +99,12 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
    */
   async function last(at: Listening, from: Listening): Promise<void> {
     await from.client.add([plainPath(LAST)]);
-    await eventually('the last path has come', () => at.routes.has(LAST), 60_000);
+    await until(
+      'the last path has come',
+      () => at.routes,
+      (all) => all.has(LAST),
+      60_000,
+    );
   }
 
   test('without a policy of cnpd’s gobgpd sends them on, NO_EXPORT or not, attribute 39 and all, this router’s and those of others', async () => {
@@ -108,9 +114,10 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
       settled(await agent(leaf, [LEAFS], { policy: false })),
       settled(await agent(here, [OWN], { policy: false })),
     ]);
-    await eventually(
+    await until(
       'outside has both',
-      () => [OWN, LEAFS].every((text) => heard.outside.routes.get(text)?.[0]?.nhc !== undefined),
+      () => [OWN, LEAFS],
+      (all) => all.every((text) => heard.outside.routes.get(text)?.[0]?.nhc !== undefined),
       60_000,
     );
   });
@@ -125,13 +132,19 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
       const own = [await agent(leaf, [LEAFS], { domain }), await agent(here, [OWN], { domain })];
       await established(heard.here, 3);
       await Promise.all(own.map((one) => settled(one)));
-      await eventually('here has leaf’s', () => heard.here.routes.has(LEAFS), 60_000);
+      await until(
+        'here has leaf’s',
+        () => heard.here.routes,
+        (all) => all.has(LEAFS),
+        60_000,
+      );
       await last(heard.outside, heard.inside);
       expect([OWN, LEAFS].filter((text) => heard.outside.routes.has(text))).toEqual([]);
       if (domain.length > 0)
-        await eventually(
+        await until(
           'inside has both',
-          () => [OWN, LEAFS].every((text) => heard.inside.routes.get(text)?.[0]?.nhc !== undefined),
+          () => [OWN, LEAFS],
+          (all) => all.every((text) => heard.inside.routes.get(text)?.[0]?.nhc !== undefined),
           60_000,
         );
       else expect([OWN, LEAFS].filter((text) => heard.inside.routes.has(text))).toEqual([]);
@@ -163,7 +176,7 @@ import-policy-list = ["all"]
     expect(assigned()).toEqual(['cnpd-export,all', 'cnpd-import,all']);
     // Somebody sets the list anew: cnpd puts itself in front of it again.
     here.cli('global', 'policy', 'export', 'set', 'all');
-    await eventually('it is put back', () => assigned()[0] === 'cnpd-export,all', 60_000);
+    await until('it is put back', () => assigned()[0], is('cnpd-export,all'), 60_000);
     await carriers.pop()!.stop();
     expect(assigned()).toEqual(['all', 'all']);
     expect([here.cli('policy', 'neighbor'), here.cli('policy', 'large-community')].join()).not.toContain('cnpd');
@@ -176,15 +189,20 @@ import-policy-list = ["all"]
       await agent(leaf, [], { domain: [65_010, 65_003] }),
     ];
     await established(heard.here, 3);
-    await eventually('the policies stand', () => own.carrier.session().policy === 'installed', 60_000);
+    await until('the policies stand', () => own.carrier.session().policy, is('installed'), 60_000);
     await heard.outside.client.add([plainPath(FOREIGN)]);
     await heard.inside.client.add([plainPath(OWN)]);
     for (const one of [own, behind]) {
-      await eventually('it is not believed', async () => (await one.status(FOREIGN)) !== undefined, 60_000);
+      await until('it is not believed', () => one.status(FOREIGN), 60_000);
       expect(await one.status(FOREIGN)).toMatch(/^(outside-domain|next-hop-mismatch)$/);
     }
     expect(heard.here.routes.get(FOREIGN)?.[0]).toMatchObject({ mark: 'outside', neighborAs: 65_003 });
-    await eventually('inside’s has come', () => heard.here.routes.has(OWN), 60_000);
+    await until(
+      'inside’s has come',
+      () => heard.here.routes,
+      (all) => all.has(OWN),
+      60_000,
+    );
     expect(heard.here.routes.get(OWN)?.[0]).not.toHaveProperty('mark');
   });
 
@@ -201,7 +219,12 @@ import-policy-list = ["all"]
     here.cli('neighbor', 'add', INSIDE, 'as', '65010');
     here.cli('neighbor', 'add', OUTSIDE, 'as', '65003');
     await established(heard, 2);
-    await eventually('inside has it', () => inside.routes.has(OWN), 60_000);
+    await until(
+      'inside has it',
+      () => inside.routes,
+      (all) => all.has(OWN),
+      60_000,
+    );
     await last(outside, inside);
     expect(outside.routes.has(OWN)).toBe(false);
     expect((await own.carrier.peers())?.map(({ as, inDomain }) => [as, inDomain]).sort()).toEqual([
@@ -215,23 +238,44 @@ import-policy-list = ["all"]
     await established(heard.here, 3);
     const behind = await agent(leaf, [LEAFS], { domain: [65_010] });
     await settled(behind);
-    await eventually('outside has it', () => heard.outside.routes.has(LEAFS), 60_000);
+    await until(
+      'outside has it',
+      () => heard.outside.routes,
+      (all) => all.has(LEAFS),
+      60_000,
+    );
     const own = await agent(here, [OWN], { domain: [65_010] });
     await settled(own);
-    await eventually('it is taken back', () => !heard.outside.routes.has(LEAFS), 60_000);
-    await eventually('inside has it', () => heard.inside.routes.has(LEAFS), 60_000);
+    await until(
+      'it is taken back',
+      () => heard.outside.routes,
+      (all) => !all.has(LEAFS),
+      60_000,
+    );
+    await until(
+      'inside has it',
+      () => heard.inside.routes,
+      (all) => all.has(LEAFS),
+      60_000,
+    );
     await here.kill();
-    await eventually('outside has lost all', () => heard.outside.routes.size === 0, 60_000);
+    await until('outside has lost all', () => heard.outside.routes.size, is(0), 60_000);
     here.start();
     await settled(own);
     await established(heard.here, 3);
-    await eventually(
+    await until(
       'inside has both again',
-      () => [OWN, LEAFS].every((text) => heard.inside.routes.has(text)),
+      () => [OWN, LEAFS],
+      (all) => all.every((text) => heard.inside.routes.has(text)),
       60_000,
     );
     await last(heard.outside, heard.inside);
-    await eventually('outside has neither', () => ![OWN, LEAFS].some((text) => heard.outside.routes.has(text)), 60_000);
+    await until(
+      'outside has neither',
+      () => [OWN, LEAFS],
+      (all) => !all.some((text) => heard.outside.routes.has(text)),
+      60_000,
+    );
   });
 
   test('while gobgpd hangs, who asks has an answer within a second, with what is known and the problem; and nothing is dropped', async () => {
@@ -245,12 +289,14 @@ import-policy-list = ["all"]
     expect((await own.carrier.peers())?.map(({ as }) => as).sort()).toEqual(known);
     expect((await own.carrier.paths()).map(({ prefix: text }) => text)).toContain(OWN);
     expect(performance.now() - since).toBeLessThan(1000);
-    await eventually('it is told', () =>
-      own.problems().some((text) => text.includes('gobgpd does not answer (for') && text.includes('gobgp global')),
+    await until(
+      'it is told',
+      () => own.problems(),
+      (all) => all.some((text) => text.includes('gobgpd does not answer (for') && text.includes('gobgp global')),
     );
     expect(own.carrier.session()).toMatchObject({ state: 'ready', originated: 1 });
     here.signal('SIGCONT');
-    await eventually('it is over', () => own.problems().length === 0, 60_000);
+    await until('it is over', () => own.problems().length, is(0), 60_000);
     expect(own.count('session.lost')).toBe(0);
   });
 
@@ -308,10 +354,10 @@ route-disposition = "accept-route"
 `,
     );
     const own = await agent(here, [OWN]);
-    await eventually(
+    await until(
       'it is told',
-      () =>
-        own.problems().some((text) => text.includes('policy named cnpd-export that is not cnpd’s'.replace('’', "'"))),
+      () => own.problems(),
+      (all) => all.some((text) => text.includes('policy named cnpd-export that is not cnpd’s'.replace('’', "'"))),
       60_000,
     );
     expect(own.carrier.session()).toMatchObject({ originated: 0, policy: 'failed' });
@@ -337,9 +383,10 @@ large-community-list = ["^1:2:3$"]
       );
       const own = await agent(here, [OWN], { policy });
       if (policy)
-        await eventually(
+        await until(
           'it is told',
-          () => own.problems().some((text) => text.includes("set named cnpd-own that is not cnpd's")),
+          () => own.problems(),
+          (all) => all.some((text) => text.includes("set named cnpd-own that is not cnpd's")),
           60_000,
         );
       else await settled(own);
@@ -388,9 +435,19 @@ large-community-list = ["^1:2:3$"]
     await established(heard, 3);
     const own = await agent(here, [OWN], { confederation: [65_102] });
     await settled(own);
-    await eventually('the declared one has it', () => declared.routes.has(OWN), 60_000);
+    await until(
+      'the declared one has it',
+      () => declared.routes,
+      (all) => all.has(OWN),
+      60_000,
+    );
     await member.client.add([plainPath(LEAFS)]);
-    await eventually('the other has shown what it is', () => member.routes.has(OWN), 60_000);
+    await until(
+      'the other has shown what it is',
+      () => member.routes,
+      (all) => all.has(OWN),
+      60_000,
+    );
     await last(outside, declared);
     expect(outside.routes.has(OWN)).toBe(false);
     expect((await own.carrier.peers())?.map(({ as, inDomain }) => [as, inDomain]).sort()).toEqual([

@@ -13,8 +13,8 @@ import { v3 } from '../../src/carriers/bgp/gobgp/v3.ts';
 import { v4 } from '../../src/carriers/bgp/gobgp/v4.ts';
 import { address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
-import { eventually } from './support/frr.ts';
 import { BINARIES, type GobgpBinary, GobgpNetwork, Listening, needsCli } from './support/gobgp.ts';
+import { atLeast, until } from '../support/until.ts';
 
 const APIS: Readonly<Record<GobgpBinary['name'], GobgpApi>> = { v3, v4 };
 const file = (name: string): string =>
@@ -47,11 +47,12 @@ async function record(binary: GobgpBinary): Promise<Recording> {
   await here.client.add([
     { prefix: prefix('10.2.0.0/16'), nextHop: address('192.0.2.9'), nhc: NHC, communities: [], largeCommunities: [] },
   ]);
-  await eventually(
+  await until(
     'everything is there',
-    () => here.hops('10.2.0.0/16').length > 0 && here.hops('2001:db8:1::/64').length > 0,
+    () => [here.hops('10.2.0.0/16').length, here.hops('2001:db8:1::/64').length] as const,
+    ([a, b]) => a > 0 && b > 0,
   );
-  const settled = await eventually('the session counts it', async () =>
+  const settled = await until('the session counts it', async () =>
     (await here.client.peers())?.some((peer) => peer.received === 2),
   );
   expect(settled).toBe(true);
@@ -70,7 +71,7 @@ async function record(binary: GobgpBinary): Promise<Recording> {
     data: (bytes) => watch.push(bytes.toString('hex')),
     done: () => {},
   });
-  await eventually('the watch', () => watch.length >= 2);
+  await until('the watch', () => watch.length, atLeast(2));
   await there.client.add([
     {
       prefix: prefix('2001:db8:1::/64'),
@@ -80,14 +81,14 @@ async function record(binary: GobgpBinary): Promise<Recording> {
       largeCommunities: [],
     },
   ]);
-  await eventually('a change', () => watch.length >= 3);
+  await until('a change', () => watch.length, atLeast(3));
   const recording = {
     getBgp: (await channel.call(path('GetBgp'), GET_BGP_REQUEST, 10_000)).toString('hex'),
     list: [...(await all('ListPath', api.listRequest(4, []))), ...(await all('ListPath', api.listRequest(6, [])))],
     peers: await all('ListPeer', LIST_PEER_REQUEST),
   };
   await there.client.withdraw([prefix('2001:db8:1::/64')]);
-  await eventually('a withdrawal', () => watch.length >= 4);
+  await until('a withdrawal', () => watch.length, atLeast(4));
   channel.close();
   await Promise.all([here.client.close(), there.client.close()]);
   await net.stopAll();

@@ -18,10 +18,10 @@ import {
 import { ALL_ISS, encodeFrame } from '../../src/packet/isis/frame.ts';
 import { FIRST_LSP_ID, LAST_LSP_ID, parseSystemId } from '../../src/packet/isis/lsp-id.ts';
 import type { IsisTlv, Lsp, LspEntry, P2pHello } from '../../src/packet/isis/types.ts';
-import { eventually } from './support/frr.ts';
 import { LOOPBACK, SENDERS6, SYSTEM, adjacent, base, proxy, watching } from './support/line.ts';
 import { Network, type Router, type Row } from './support/network.ts';
 import type { Port } from './support/port.ts';
+import { moreThan, until } from '../support/until.ts';
 
 const RECEIVERS6 = '2001:db8:2::/64';
 
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await Promise.all([leaf.start({ ...base('leaf'), ...proxy('leaf') }), far.start(FAR)]);
   wire = await net.port('leaf:cnpd-isis', 'leaf:cnpd-isis');
   await adjacent(net, 'leaf', 'far');
-  await eventually(
+  await until(
     'each knows the other',
     async () =>
       (await leaf.sender(RECEIVERS6))?.['proxy'] !== undefined && (await far.sender(SENDERS6))?.['proxy'] !== undefined,
@@ -129,7 +129,7 @@ test.each<[string, string, () => Uint8Array]>([
 ])('%s is counted as %s; adjacency and tables are intact', async (_name, counter, build) => {
   const [was, before] = [await since(), await leaf.counter(counter)];
   give(build());
-  await eventually('counted', async () => (await leaf.counter(counter)) > before);
+  await until('counted', () => leaf.counter(counter), moreThan(before));
   await intact(was);
 });
 
@@ -159,7 +159,7 @@ test.each<[string, (sequence: number) => Uint8Array]>([
       (await leaf.get('isis', 'database')).find((row) => row['lsp-id'] === `${SYSTEM.far}.00-01`)!;
     const sequence = Number((await held())['sequence']);
     give(build(sequence + 5));
-    await eventually('forgotten', async () => {
+    await until('forgotten', async () => {
       expect((await leaf.sender(RECEIVERS6))?.['proxy']).toBe(LOOPBACK.far.ipv6);
       return (await leaf.counter('isis.lsp.refused-by-neighbor')) > before;
     });
@@ -179,7 +179,7 @@ test('an LSP longer than the link carries is counted as isis.pdu.oversized; adja
   await leaf.exec('ip', 'link', 'set', 'cnpd-isis', 'mtu', '1504');
   give(long);
   await leaf.exec('ip', 'link', 'set', 'cnpd-isis', 'mtu', '1500');
-  await eventually('counted', async () => (await leaf.counter('isis.pdu.oversized')) > 0);
+  await until('counted', () => leaf.counter('isis.pdu.oversized'), moreThan(0));
   await intact(was);
 });
 
@@ -213,13 +213,13 @@ test.each(['LSP', 'CSNP', 'hello'] as const)(
       // not overflowing the inbox.
       if (i % (kind === 'hello' ? 25 : 500) === 0) await leaf.get('status');
     }
-    await eventually('a thousand are counted', async () => {
+    await until('a thousand are counted', async () => {
       const now = await leaf.counters();
       const bad = Object.keys(now).filter((name) => /^isis\.(pdu|tlv|sub-tlv|frame|hello)\./.test(name));
       return bad.reduce((sum, name) => sum + changed(name, before, now), 0) > 1000;
     });
     // A hello that is still well formed may say that the neighbour has restarted, and is believed until the next.
-    if (kind === 'hello') await eventually('the adjacency is up', () => leaf.isUp());
+    if (kind === 'hello') await until('the adjacency is up', () => leaf.isUp());
     await intact(kind === 'hello' ? await since() : was);
     const memory = Number(/VmRSS:\s+(\d+)/.exec(await leaf.exec('cat', `/proc/${leaf.pid}/status`))![1]);
     expect(memory).toBeLessThan(200_000);

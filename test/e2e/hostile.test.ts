@@ -9,10 +9,10 @@ import { encodeUdpPacket } from '../../src/packet/ip/udp.ts';
 import { walkHeaders } from '../../src/packet/ip/walk.ts';
 import { type NoticePacket, buildNoticePacket } from '../../src/packet/notice/pnc.ts';
 import { buildCnp } from '../../src/packet/roce/cnp.ts';
-import { eventually } from './support/frr.ts';
 import { H1, H2, LOOPBACK, adjacent, base, proxy, routed } from './support/line.ts';
 import { Network, type Router } from './support/network.ts';
 import { Flow, type Port, rocePackets } from './support/port.ts';
+import { is, moreThan, until } from '../support/until.ts';
 
 const NOTICE_PORT = 1021;
 /** The proxy's limits: notices obeyed a second, and CNPs of one flow. */
@@ -62,8 +62,10 @@ const makeFlow = (source: string = H1.v6): Flow => {
 async function connected(): Promise<Flow> {
   const f = makeFlow();
   f.connect();
-  await eventually('the Queue Pair is learned', async () =>
-    (await leaf.get('flows')).some((row) => row['source-qpn'] === f.ends.senderQpn),
+  await until(
+    'the Queue Pair is learned',
+    () => leaf.get('flows'),
+    (all) => all.some((row) => row['source-qpn'] === f.ends.senderQpn),
   );
   return f;
 }
@@ -186,15 +188,16 @@ describe('hostile notices', () => {
     const f = await connected();
     const before = await leaf.counters();
     core.send(build(f));
-    const after = await eventually('counted', async () => {
-      const now = await leaf.counters();
-      return changed(`proxy.notice.${counter}`, before, now) > 0 && now;
-    });
+    const after = await until(
+      'counted',
+      () => leaf.counters(),
+      (now) => changed(`proxy.notice.${counter}`, before, now) > 0 && now,
+    );
     expect(changed(`proxy.notice.${counter}`, before, after)).toBe(1);
     expect(changed('proxy.cnp.sent', before, after)).toBe(0);
     // What is honest works on: and what arrives last shows that nothing came before it.
     core.send(notice(invoking(f)));
-    await eventually('a CNP', () => cnps() > 0);
+    await until('a CNP', () => cnps(), moreThan(0));
     expect(cnps()).toBe(1);
   });
 
@@ -210,10 +213,11 @@ describe('hostile notices', () => {
       for (const end = sent + 4000; sent < end; sent++) core.sendFrame(packets[sent % packets.length]!);
       await leaf.get('status');
     }
-    const after = await eventually('all are accounted for', async () => {
-      const now = await leaf.counters();
-      return changed('proxy.notice.received', before, now) === total && now;
-    });
+    const after = await until(
+      'all are accounted for',
+      () => leaf.counters(),
+      (now) => changed('proxy.notice.received', before, now) === total && now,
+    );
     const seconds = (performance.now() - start) / 1000;
     const sent = changed('proxy.cnp.sent', before, after);
     const refused =
@@ -222,7 +226,7 @@ describe('hostile notices', () => {
     expect(sent).toBeGreaterThan(10);
     expect(sent).toBeLessThanOrEqual(RATE * seconds + RATE / 10 + 1);
     expect(sent).toBeLessThanOrEqual(flows.length * ((seconds * 1000) / FLOW_INTERVAL_MS + 1));
-    await eventually('every CNP arrives', () => seen === sent);
+    await until('every CNP arrives', () => seen, is(sent));
     expect(await leaf.isUp()).toBe(true);
   });
 
@@ -239,13 +243,14 @@ describe('hostile notices', () => {
       for (const end = sent + 5000; sent < end; sent++) core.sendFrame(frames[sent % frames.length]!);
       await leaf.get('status');
     }
-    await eventually(
+    await until(
       'all are counted',
-      async () => changed('proxy.notice.qp-unknown', before, await leaf.counters()) === total,
+      async () => changed('proxy.notice.qp-unknown', before, await leaf.counters()),
+      is(total),
     );
     expect((await leaf.get('flows')).length).toBe(known);
     core.send(notice(invoking(f)));
-    await eventually('a CNP', () => cnps() > 0);
+    await until('a CNP', () => cnps(), moreThan(0));
   });
 });
 
@@ -277,20 +282,30 @@ describe('the border', () => {
         notice(f.next(), { source: address(source), destination: address(destination) });
       const before = await leaf.counters();
       outside.send(about(inside, proxyAddress));
-      await eventually(
+      await until(
         'dropped on the way in',
-        async () => changed('guard.ingress.dropped', before, await leaf.counters()) === 1,
+        async () => changed('guard.ingress.dropped', before, await leaf.counters()),
+        is(1),
       );
       core.send(about(inside, beyond));
-      await eventually(
+      await until(
         'dropped on the way out',
-        async () => changed('guard.egress.dropped', before, await leaf.counters()) === 1,
+        async () => changed('guard.egress.dropped', before, await leaf.counters()),
+        is(1),
       );
       const host = inside.includes(':') ? H1.v6 : H1.v4;
       outside.send(plain(beyond, host));
       core.send(plain(host, beyond));
-      await eventually('other traffic passes in', () => h1.packets.some(toPort(5000)));
-      await eventually('other traffic passes out', () => outside.packets.some(toPort(5000)));
+      await until(
+        'other traffic passes in',
+        () => h1.packets,
+        (all) => all.some(toPort(5000)),
+      );
+      await until(
+        'other traffic passes out',
+        () => outside.packets,
+        (all) => all.some(toPort(5000)),
+      );
       expect(outside.packets.some(toPort(NOTICE_PORT))).toBe(false);
       const after = await leaf.counters();
       expect(changed('proxy.notice.received', before, after)).toBe(0);
@@ -320,7 +335,7 @@ describe('the border', () => {
     outside.send(ip(41, inner));
     outside.send(ip(60, Uint8Array.of(17, 0, 1, 4, 0, 0, 0, 0), inner.subarray(40)));
     outside.send(ip(44, Uint8Array.of(17, 0, 0, 1, 0, 0, 0, 7), inner.subarray(40, 40 + 64)));
-    await eventually('all dropped', async () => changed('guard.ingress.dropped', before, await leaf.counters()) === 3);
+    await until('all dropped', async () => changed('guard.ingress.dropped', before, await leaf.counters()), is(3));
     expect(cnps()).toBe(0);
   });
 });

@@ -6,9 +6,9 @@ import { expect, it } from 'vitest';
 import { foreignLsp, fragmentOf } from '../../src/packet/isis/foreign.fixture.ts';
 import { parseSystemId } from '../../src/packet/isis/lsp-id.ts';
 import type { Lsp } from '../../src/packet/isis/types.ts';
-import { eventually } from './support/frr.ts';
 import { IsisScene, PROXY, SENDERS, SYSTEM, up } from './support/isis-scene.ts';
 import { type IsisAgent, origination, proxied } from './support/isis.ts';
+import { atLeast, is, moreThan, until } from '../support/until.ts';
 
 const forged = (system: string, { fragment = 0, ...fields }: Partial<Lsp> & { fragment?: number }): Uint8Array =>
   foreignLsp(fragmentOf(parseSystemId(system)!, fragment), fields);
@@ -29,10 +29,10 @@ async function attacked(
   a.carrier.originate(origination(MANY));
   attacker.carrier.originate(origination([]));
   await Promise.all([up(a), up(attacker), up(c)]);
-  await eventually('learned', () => c.flagged === MANY.length && reaches(c));
+  await until('learned', () => c.flagged === MANY.length && reaches(c));
   const hellos = (n: number): Promise<unknown> => {
-    const until = c.count('isis.rx.hello') + n;
-    return eventually(`${n} hellos later`, () => c.count('isis.rx.hello') >= until, 300_000);
+    const enough = c.count('isis.rx.hello') + n;
+    return until(`${n} hellos later`, () => c.count('isis.rx.hello'), atLeast(enough), 300_000);
   };
   return { a, c, attacker, hellos };
 }
@@ -43,7 +43,7 @@ it.concurrent(
     const { a, c, attacker } = await attacked(scene);
     expect(trouble(a).exhausted).toEqual([]);
     for (const fragment of [1, 2]) inject(attacker, forged(SYSTEM[1], { fragment, sequence: HIGHEST }));
-    await eventually('noticed', () => a.count('isis.own.sequence-wrap') === 2);
+    await until('noticed', () => a.count('isis.own.sequence-wrap'), is(2));
     // Nothing is left in the fragments that were forged, and all is there: c sees the one before the other.
     const emptied = (): boolean =>
       ['01', '02'].every(
@@ -53,13 +53,12 @@ it.concurrent(
       new Set(
         [...c.reports.values()].flatMap((r) => byKind(r.advertisements).prefixes.map((p) => p.prefix.address.value)),
       ).size;
-    await eventually('learned again', () => emptied() && c.flagged === MANY.length && known() >= MANY.length, 10_000);
+    await until('learned again', () => emptied() && c.flagged === MANY.length && known() >= MANY.length, 10_000);
     expect(trouble(a).exhausted.map(({ fragment }) => fragment)).toEqual([1, 2]);
-    await eventually('the forged ones are purged', () =>
-      c.carrier
-        .database()
-        .filter((lsp) => /c001\.00-0[12]/.test(lsp.lspId))
-        .every((lsp) => lsp.lifetime === 0),
+    await until(
+      'the forged ones are purged',
+      () => c.carrier.database().filter((lsp) => /c001\.00-0[12]/.test(lsp.lspId)),
+      (all) => all.every((lsp) => lsp.lifetime === 0),
     );
     expect(reaches(c)).toBe(true);
   }),
@@ -70,14 +69,14 @@ it.concurrent(
   IsisScene.alone(async (scene) => {
     const { a, c, attacker } = await attacked(scene);
     inject(attacker, forged(SYSTEM[1], { sequence: HIGHEST }));
-    await eventually('noticed', () => a.count('isis.own.sequence-wrap') === 1);
+    await until('noticed', () => a.count('isis.own.sequence-wrap'), is(1));
     expect(trouble(a).exhausted.map(({ fragment }) => fragment)).toEqual([0]);
-    await eventually('unreachable for them', () => !reaches(c));
-    await eventually('reachable again', () => reaches(c), 110_000);
+    await until('unreachable for them', () => !reaches(c));
+    await until('reachable again', () => reaches(c), 110_000);
     expect([c.flagged, trouble(a).exhausted]).toEqual([MANY.length, []]);
     // And FRR, which had dropped the other fragments with fragment 0, has them and takes new ones.
     a.carrier.originate(origination([...MANY, proxied('2001:db8:77::/64', PROXY)]));
-    await eventually('a new one is learned', () => c.flagged === MANY.length + 1);
+    await until('a new one is learned', () => c.flagged, is(MANY.length + 1));
   }),
 );
 
@@ -92,13 +91,13 @@ it.concurrent(
     // Sequence numbers begin with the second of the start: with the same ones each side of the network would keep its
     // own.
     const started = Date.now();
-    await eventually('another second', () => Date.now() > started + 3000);
+    await until('another second', () => Date.now(), moreThan(started + 3000));
     const b = await scene.agent(r3!, 1);
     b.carrier.originate(origination([proxied('2001:db8:2::/64', '2001:db8:ffff::2')]));
     await Promise.all([up(a), up(b), up(watcher)]);
     const [lsps, hellos] = [watcher.count('isis.rx.lsp'), watcher.count('isis.rx.hello')];
-    await eventually('both say so', () => trouble(a).systemIdContested && trouble(b).systemIdContested);
-    await eventually('forty seconds of hellos later', () => watcher.count('isis.rx.hello') >= hellos + 15, 120_000);
+    await until('both say so', () => trouble(a).systemIdContested && trouble(b).systemIdContested);
+    await until('forty seconds of hellos later', () => watcher.count('isis.rx.hello'), atLeast(hellos + 15), 120_000);
     expect(watcher.count('isis.rx.lsp') - lsps).toBeLessThan(60);
     expect([a.state, b.state]).toEqual(['up', 'up']);
   }),
@@ -112,9 +111,10 @@ it.concurrent(
     uncomputed.fill(0, 24, 26);
     inject(attacker, uncomputed);
     inject(attacker, forged('0000.0000.beef', { sequence: 0 }));
-    await eventually(
+    await until(
       'counted',
-      () => c.count('isis.lsp.unusable.zero-checksum') === 1 && c.count('isis.lsp.unusable.zero-sequence') === 1,
+      () => [c.count('isis.lsp.unusable.zero-checksum'), c.count('isis.lsp.unusable.zero-sequence')] as const,
+      ([a, b]) => a === 1 && b === 1,
     );
     const before = c.count('isis.rx.lsp');
     // isisd would send them again after 5 s.

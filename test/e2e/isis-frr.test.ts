@@ -1,9 +1,10 @@
 // The IS-IS carrier against real isisd: adjacencies, LSPs in FRR's database and across it, and between levels.
 import { describe, expect, it } from 'vitest';
 import { decodePdu } from '../../src/packet/isis/pdu.ts';
-import { type FrrRouter, eventually, isisdConfig } from './support/frr.ts';
+import { type FrrRouter, isisdConfig } from './support/frr.ts';
 import { IsisScene, PROXY, SENDERS, SYSTEM, up } from './support/isis-scene.ts';
 import { origination, proxied } from './support/isis.ts';
+import { contains, is, matches, moreThan, until } from '../support/until.ts';
 
 const scene = IsisScene.forEachTest();
 
@@ -25,20 +26,21 @@ describe('adjacency with FRR', () => {
         systemId: '0000.0000.1111',
         interface: 'cnpd-isis',
       });
-      await eventually('FRR says Up', async () =>
-        /agent1 +cnpd-isis +\S+ +Up/.test(await r1.show('show isis neighbor')),
+      await until('FRR says Up', () => r1.show('show isis neighbor'), matches(/agent1 +cnpd-isis +\S+ +Up/));
+      const detail = await until(
+        'prefix in the database',
+        () => r1.show('show isis database detail agent1.00-01'),
+        (text) => text.includes(SENDERS) && text,
       );
-      const detail = await eventually('prefix in the database', async () => {
-        const text = await r1.show('show isis database detail agent1.00-01');
-        return text.includes(SENDERS) && text;
-      });
       expect(detail).toMatch(/2001:db8:1::\/64 \(Metric: 4261412865\)/);
       const summary = await r1.show('show isis database');
       const lines = summary.split('\n').filter((line) => line.startsWith('agent1.00-00'));
       expect(lines).toHaveLength(levels === '1-2' ? 2 : 1);
       for (const line of lines) expect(line).toMatch(/0\/0\/1/);
-      await eventually('the router is reachable', () =>
-        a.reachable.has(`${expected === 'L1' ? 'L1' : 'L2'} 0000.0000.1111`),
+      await until(
+        'the router is reachable',
+        () => a.reachable,
+        (all) => all.has(`${expected === 'L1' ? 'L1' : 'L2'} 0000.0000.1111`),
       );
     },
   );
@@ -47,7 +49,7 @@ describe('adjacency with FRR', () => {
     const r1 = scene.router(1, { isType: 'level-1', area: '49.0002' });
     await scene.net.start();
     const a = await scene.agent(r1, 1, { levels: '1' });
-    await eventually('counted', () => a.count('isis.hello.area-mismatch') > 0);
+    await until('counted', () => a.count('isis.hello.area-mismatch'), moreThan(0));
     expect(a.state).toBe('none');
   });
 
@@ -59,7 +61,7 @@ describe('adjacency with FRR', () => {
     const r1 = scene.net.router('r1', config);
     await scene.net.start();
     const a = await scene.agent(r1, 1);
-    await eventually('counted', () => a.count('isis.hello.lan') > 0);
+    await until('counted', () => a.count('isis.hello.lan'), moreThan(0));
   });
 
   it('at MTU 9000, where FRR pads its hellos beyond what an 802.3 length can say', async () => {
@@ -67,7 +69,7 @@ describe('adjacency with FRR', () => {
     await scene.net.start();
     const a = await scene.agent(r1, 1, { mtu: 9000 });
     await up(a);
-    await eventually('FRR says Up', async () => /agent1 +cnpd-isis +\S+ +Up/.test(await r1.show('show isis neighbor')));
+    await until('FRR says Up', () => r1.show('show isis neighbor'), matches(/agent1 +cnpd-isis +\S+ +Up/));
   });
 
   it('with "topology ipv6-unicast" both ends speak the topology: prefixes go in TLV 237', async () => {
@@ -76,15 +78,17 @@ describe('adjacency with FRR', () => {
     const a = await scene.agent(r1, 1);
     a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
     await up(a);
-    const detail = await eventually('MT prefix in the database', async () => {
-      const text = await r1.show('show isis database detail agent1.00-01');
-      return text.includes('MT') && text.includes(SENDERS) && text;
-    });
+    const detail = await until(
+      'MT prefix in the database',
+      () => r1.show('show isis database detail agent1.00-01'),
+      (text) => text.includes('MT') && text.includes(SENDERS) && text,
+    );
     expect(detail).toMatch(/ipv6-unicast/);
-    const zero = await eventually('MT neighbour', async () => {
-      const text = await r1.show('show isis database detail agent1.00-00');
-      return /MT Reachability.*ipv6-unicast/i.test(text) && text;
-    });
+    const zero = await until(
+      'MT neighbour',
+      () => r1.show('show isis database detail agent1.00-00'),
+      (text) => /MT Reachability.*ipv6-unicast/i.test(text) && text,
+    );
     expect(zero).toMatch(/MT Router Info: ipv6-unicast/);
     expect(a.state).toBe('up');
   });
@@ -95,10 +99,14 @@ describe('across three FRR routers', () => {
     const routers = await scene.chain();
     const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
     a.carrier.originate(origination([proxied(SENDERS, PROXY), proxied('10.1.0.0/16', '192.0.2.1')]));
-    await eventually('learned', () => c.flagged === 2);
+    await until('learned', () => c.flagged, is(2));
     expect(c.proxiesOf(SENDERS)).toEqual([`L2 ${SYSTEM[1]} ${PROXY}`]);
     expect(c.proxiesOf('10.1.0.0/16')).toEqual([`L2 ${SYSTEM[1]} 192.0.2.1`]);
-    await eventually('originator reachable', () => c.reachable.has(`L2 ${SYSTEM[1]}`));
+    await until(
+      'originator reachable',
+      () => c.reachable,
+      (all) => all.has(`L2 ${SYSTEM[1]}`),
+    );
     const [sent, received] = [a, c].map((x) => x.carrier.lsp(2, `${SYSTEM[1]}.00-01`)!);
     for (const raw of [sent!, received!]) raw.fill(0, 10, 12);
     expect(Buffer.from(received!).toString('hex')).toBe(Buffer.from(sent!).toString('hex'));
@@ -106,17 +114,18 @@ describe('across three FRR routers', () => {
     expect(routers[2]!.ip('-6', 'route', 'show', SENDERS)).toBe('');
 
     a.carrier.originate(origination([proxied(SENDERS, '2001:db8:ffff::2')]));
-    await eventually(
-      'changed',
-      () => c.flagged === 1 && c.proxiesOf(SENDERS)[0] === `L2 ${SYSTEM[1]} 2001:db8:ffff::2`,
-    );
+    await until('changed', () => c.flagged === 1 && c.proxiesOf(SENDERS)[0] === `L2 ${SYSTEM[1]} 2001:db8:ffff::2`);
     a.carrier.originate(origination([]));
-    await eventually('withdrawn', () => c.flagged === 0);
+    await until('withdrawn', () => c.flagged, is(0));
     a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
-    await eventually('back', () => c.flagged === 1);
+    await until('back', () => c.flagged, is(1));
     await a.carrier.stop();
-    await eventually('purged', () => c.flagged === 0);
-    await eventually('unreachable', () => !c.reachable.has(`L2 ${SYSTEM[1]}`));
+    await until('purged', () => c.flagged, is(0));
+    await until(
+      'unreachable',
+      () => c.reachable,
+      (all) => !all.has(`L2 ${SYSTEM[1]}`),
+    );
     expect(routers[0]!.ip('link', 'show')).not.toContain('cnpd-isis');
   });
 
@@ -126,8 +135,8 @@ describe('across three FRR routers', () => {
     const many = Array.from({ length: 10_000 }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`, PROXY));
     await Promise.all([up(a), up(c)]);
     a.carrier.originate(origination(many));
-    await eventually('all learned', () => c.flagged === 10_000, 60_000);
-    await eventually(
+    await until('all learned', () => c.flagged, is(10_000), 60_000);
+    await until(
       'quiet',
       async () => {
         const before = c.count('isis.rx.lsp');
@@ -140,7 +149,7 @@ describe('across three FRR routers', () => {
     a.carrier.originate(
       origination(many.map((p, i) => (i === 5000 ? proxied('2001:db8:0:1388::/64', '2001:db8:ffff::2') : p))),
     );
-    await eventually('changed', () => c.proxiesOf('2001:db8:0:1388::/64')[0]?.endsWith('ffff::2'));
+    await until('changed', () => c.proxiesOf('2001:db8:0:1388::/64')[0]?.endsWith('ffff::2'));
     expect(c.count('isis.rx.lsp')).toBe(before + 1);
   });
 
@@ -148,12 +157,22 @@ describe('across three FRR routers', () => {
     const routers = await scene.chain();
     const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
     a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
-    await eventually('reachable', () => c.flagged === 1 && c.reachable.has(`L2 ${SYSTEM[1]}`));
+    await until('reachable', () => c.flagged === 1 && c.reachable.has(`L2 ${SYSTEM[1]}`));
     routers[0]!.ip('link', 'set', 'east', 'down');
-    await eventually('unreachable', () => !c.reachable.has(`L2 ${SYSTEM[1]}`), 60_000);
+    await until(
+      'unreachable',
+      () => c.reachable,
+      (all) => !all.has(`L2 ${SYSTEM[1]}`),
+      60_000,
+    );
     expect(c.flagged).toBe(1);
     routers[0]!.ip('link', 'set', 'east', 'up');
-    await eventually('reachable again', () => c.reachable.has(`L2 ${SYSTEM[1]}`), 60_000);
+    await until(
+      'reachable again',
+      () => c.reachable,
+      (all) => all.has(`L2 ${SYSTEM[1]}`),
+      60_000,
+    );
   });
 });
 
@@ -177,13 +196,11 @@ describe('between levels', () => {
     c.carrier.originate(origination([proxied('2001:db8:3::/64', '2001:db8:ffff::3')]));
     await Promise.all([up(a), up(c)]);
     // FRR alone: r2 holds the prefix in level 1 and does not pass it on.
-    await eventually('r2 has it in level 1', async () =>
-      (await r2!.show('show isis database detail')).includes(SENDERS),
-    );
+    await until('r2 has it in level 1', () => r2!.show('show isis database detail'), contains(SENDERS));
     expect(c.proxiesOf(SENDERS)).toEqual([]);
     const b = await scene.agent(r2!, 2, { levels: '1-2' });
-    await eventually('up to level 2', () => c.proxiesOf(SENDERS).length > 0);
-    await eventually('down to level 1', () => a.proxiesOf('2001:db8:3::/64').length > 0);
+    await until('up to level 2', () => c.proxiesOf(SENDERS).length, moreThan(0));
+    await until('down to level 1', () => a.proxiesOf('2001:db8:3::/64').length, moreThan(0));
     expect(c.proxiesOf(SENDERS)).toEqual([`L2 ${SYSTEM[2]} ${PROXY}`]);
     expect(a.proxiesOf('2001:db8:3::/64')).toEqual([`L1 ${SYSTEM[2]} 2001:db8:ffff::3`]);
     const copy = (level: 1 | 2): unknown => {
@@ -197,8 +214,8 @@ describe('between levels', () => {
     expect(copy(2)).toEqual([false, flags]);
     expect(copy(1)).toEqual([true, flags]);
     a.carrier.originate(origination([]));
-    await eventually('gone from level 2', () => c.proxiesOf(SENDERS).length === 0);
+    await until('gone from level 2', () => c.proxiesOf(SENDERS).length, is(0));
     await b.carrier.stop();
-    await eventually('gone from level 1', () => a.proxiesOf('2001:db8:3::/64').length === 0);
+    await until('gone from level 1', () => a.proxiesOf('2001:db8:3::/64').length, is(0));
   });
 });

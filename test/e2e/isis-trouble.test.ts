@@ -1,10 +1,10 @@
 // The IS-IS carrier and real isisd in trouble: wrong keys, floods, restarts on either side, an interface that goes
 // away.
 import { describe, expect, it } from 'vitest';
-import { eventually } from './support/frr.ts';
 import { IsisScene, PROXY, SENDERS, SYSTEM, up } from './support/isis-scene.ts';
 import { isisOptions, origination, proxied } from './support/isis.ts';
 import { measureTurns } from './support/turns.ts';
+import { atLeast, contains, is, moreThan, until } from '../support/until.ts';
 
 const scene = IsisScene.forEachTest();
 
@@ -21,9 +21,10 @@ describe('authentication with FRR', () => {
     await scene.net.start();
     const a = await scene.agent(r1, 1, { levels: '1-2', authentication: keys });
     a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
-    await eventually(
+    await until(
       'both levels hold it',
-      async () => (await r1.show('show isis database detail agent1.00-01')).split(SENDERS).length === 3,
+      async () => (await r1.show('show isis database detail agent1.00-01')).split(SENDERS).length,
+      is(3),
     );
     const fragment = (await r1.show('show isis database'))
       .split('\n')
@@ -31,10 +32,11 @@ describe('authentication with FRR', () => {
     expect(fragment).toHaveLength(2);
     expect([...a.counters.keys()].filter((name) => name.startsWith('isis.auth.'))).toEqual([]);
     a.carrier.originate(origination([]));
-    await eventually('purged', async () => {
-      const rest = (await r1.show('show isis database')).split('\n').filter((line) => line.startsWith('agent1.00-01'));
-      return rest.every((line) => /\(\d+\)/.test(line));
-    });
+    await until(
+      'purged',
+      async () => (await r1.show('show isis database')).split('\n').filter((line) => line.startsWith('agent1.00-01')),
+      (rest) => rest.every((line) => /\(\d+\)/.test(line)),
+    );
     expect(a.state).toBe('up');
   });
 
@@ -42,7 +44,7 @@ describe('authentication with FRR', () => {
     const r1 = scene.router(1, secured);
     await scene.net.start();
     const a = await scene.agent(r1, 1, { levels: '1-2', authentication: { ...keys, interface: { key: 'WRONG' } } });
-    await eventually('counted', () => a.count('isis.auth.interface.wrong-key') > 1);
+    await until('counted', () => a.count('isis.auth.interface.wrong-key'), moreThan(1));
     expect(a.state).toBe('none');
     // The right key while running: no restart needed.
     expect(a.carrier.update(isisOptions(SYSTEM[1], { levels: '1-2', authentication: keys }))).toBe(true);
@@ -53,8 +55,12 @@ describe('authentication with FRR', () => {
     const r1 = scene.router(1, secured);
     await scene.net.start();
     const a = await scene.agent(r1, 1, { levels: '1-2', authentication: { ...keys, domain: { key: 'WRONG' } } });
-    await eventually('counted', () => a.count('isis.auth.domain.wrong-key') > 0);
-    await eventually('level 1 synchronised', () => a.carrier.database().some((lsp) => lsp.level === 1 && !lsp.own));
+    await until('counted', () => a.count('isis.auth.domain.wrong-key'), moreThan(0));
+    await until(
+      'level 1 synchronised',
+      () => a.carrier.database(),
+      (all) => all.some((lsp) => lsp.level === 1 && !lsp.own),
+    );
     expect(a.carrier.database().some((lsp) => lsp.level === 2 && !lsp.own)).toBe(false);
   });
 
@@ -62,7 +68,7 @@ describe('authentication with FRR', () => {
     const r1 = scene.router(1);
     await scene.net.start();
     const a = await scene.agent(r1, 1, { authentication: keys });
-    await eventually('counted', () => a.count('isis.auth.interface.missing') > 0);
+    await until('counted', () => a.count('isis.auth.interface.missing'), moreThan(0));
   });
 });
 
@@ -74,7 +80,7 @@ describe('a flood', () => {
     await scene.launch('isis-flood', r1, ['5000', '20']);
     await up(a);
     const turns = measureTurns();
-    await eventually('all taken', () => a.reports.size >= 5000, 60_000);
+    await until('all taken', () => a.reports.size, atLeast(5000), 60_000);
     const { total, max } = turns.stop();
     expect(max).toBeLessThan(total / 5);
     expect(a.state).toBe('up');
@@ -88,16 +94,24 @@ describe('restarts', () => {
     const c = await scene.agent(routers[2]!, 3);
     const many = Array.from({ length: 100 }, (_, i) => `2001:db8:0:${i.toString(16)}::/64`);
     const child = await scene.launch('isis-agent', routers[0]!, [SYSTEM[1], '2', ...many]);
-    await eventually('learned from the process', () => c.flagged === 100);
-    await eventually('reachable', () => c.reachable.has(`L2 ${SYSTEM[1]}`));
+    await until('learned from the process', () => c.flagged, is(100));
+    await until(
+      'reachable',
+      () => c.reachable,
+      (all) => all.has(`L2 ${SYSTEM[1]}`),
+    );
     const before = routers[0]!.ip('-o', 'link', 'show', 'cnpd-isis');
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');
     await ended;
     const a = await scene.agent(routers[0]!, 1);
     a.carrier.originate(origination([proxied(many[0]!, PROXY)]));
-    await eventually('only what is declared now', () => c.flagged === 1, 60_000);
-    await eventually('reachable again', () => c.reachable.has(`L2 ${SYSTEM[1]}`));
+    await until('only what is declared now', () => c.flagged, is(1), 60_000);
+    await until(
+      'reachable again',
+      () => c.reachable,
+      (all) => all.has(`L2 ${SYSTEM[1]}`),
+    );
     expect(routers[0]!.ip('-o', 'link', 'show', 'cnpd-isis')).not.toBe(before);
   });
 
@@ -105,19 +119,20 @@ describe('restarts', () => {
     const routers = await scene.chain();
     const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
     a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
-    await eventually('learned', () => c.flagged === 1 && c.reachable.has(`L2 ${SYSTEM[1]}`));
+    await until('learned', () => c.flagged === 1 && c.reachable.has(`L2 ${SYSTEM[1]}`));
     await routers[0]!.stop('isisd', 'SIGKILL');
     await routers[0]!.start();
-    await eventually('down or restarted', () => a.carrier.neighbors()[0]!.since !== undefined && a.state !== 'down');
-    await eventually(
+    await until('down or restarted', () => a.carrier.neighbors()[0]!.since !== undefined && a.state !== 'down');
+    await until(
       'FRR has our LSP again',
-      async () => (await routers[0]!.show('show isis database detail')).includes(SENDERS),
+      () => routers[0]!.show('show isis database detail'),
+      contains(SENDERS),
       60_000,
     );
-    await eventually('reachable again from afar', () => c.reachable.has(`L2 ${SYSTEM[1]}`) && c.flagged === 1, 60_000);
+    await until('reachable again from afar', () => c.reachable.has(`L2 ${SYSTEM[1]}`) && c.flagged === 1, 60_000);
     await routers[0]!.stop('isisd');
-    await eventually('hold time', () => a.state === 'down', 40_000);
-    await eventually('nothing reachable', () => a.reachable.size === 0);
+    await until('hold time', () => a.state, is('down'), 40_000);
+    await until('nothing reachable', () => a.reachable.size, is(0));
     await routers[0]!.start();
     await up(a);
   });
@@ -129,10 +144,10 @@ describe('restarts', () => {
     a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
     await up(a);
     r1.ip('link', 'del', 'cnpd-isis');
-    await eventually('noticed', () => a.count('isis.interface.vanished') === 1);
+    await until('noticed', () => a.count('isis.interface.vanished'), is(1));
     expect(a.carrier.neighbors()[0]).toMatchObject({ state: 'down', reason: 'interface cnpd-isis was deleted' });
-    await eventually('up again', () => a.state === 'up', 60_000);
-    await eventually('FRR lists us again', async () => (await r1.show('show isis neighbor')).includes('Up'));
+    await until('up again', () => a.state, is('up'), 60_000);
+    await until('FRR lists us again', () => r1.show('show isis neighbor'), contains('Up'));
   });
 
   it('an interface of that name which is not ours is left alone', async () => {

@@ -10,6 +10,7 @@ import { type Lab, labDown, labUp, openLab } from '../../src/lab/lab.ts';
 import { packageRoot } from '../../src/lab/program.ts';
 import { readState } from '../../src/lab/state.ts';
 import { labStatus } from '../../src/lab/status.ts';
+import { contains, matches, until } from '../support/until.ts';
 import { ownLabName } from './support/network.ts';
 
 const NAME = await ownLabName('t-lab-e2e');
@@ -48,20 +49,6 @@ function environmentOf(pid: string): string {
     return readFileSync(`/proc/${pid}/environ`, 'utf8');
   } catch {
     return '';
-  }
-}
-
-async function eventually<T>(
-  what: string,
-  ask: () => Promise<T | undefined> | T | undefined,
-  limitMs = 30_000,
-): Promise<T> {
-  const end = performance.now() + limitMs;
-  for (;;) {
-    const answer = await ask();
-    if (answer !== undefined) return answer;
-    if (performance.now() > end) throw new Error(`${what} did not come about`);
-    await new Promise((done) => setTimeout(done, 50));
   }
 }
 
@@ -188,7 +175,7 @@ test('a link with delay carries 20,000 packets of 1 kB a second without loss and
   const sinkEnded = once(sink, 'exit');
   let said = '';
   sink.stdout!.setEncoding('utf8').on('data', (text: string) => (said += text));
-  await eventually('the receiver', () => said.includes('bound') || undefined);
+  await until('the receiver', () => said, contains('bound'));
   await lab.mustExec('a', [process.execPath, '-e', SOURCE, '60000', '20000']);
   await sinkEnded;
   const counter = async (node: string, name: string): Promise<number> =>
@@ -215,11 +202,11 @@ test('FRR runs as the daemons file says, with sockets of its own, and vtysh spea
       `topology:\n  nodes:\n${node('a')}\n${node('b')}\n  links:\n    - {endpoints: ["a:eth1", "b:eth1"], mtu: 1500}\n`,
     ),
   );
-  const neighbor = await eventually('the adjacency', async () => {
-    const { stdout } = await lab.exec('a', ['vtysh', '-c', 'show isis neighbor']);
-    return /^ b +eth1 +2 +Up/m.exec(stdout)?.[0];
-  });
-  expect(neighbor).toBeDefined();
+  await until(
+    'the adjacency',
+    async () => (await lab.exec('a', ['vtysh', '-c', 'show isis neighbor'])).stdout,
+    matches(/^ b +eth1 +2 +Up/m),
+  );
   expect(await lab.mustExec('a', ['vtysh', '-c', 'show running-config'])).toContain('lsp-timers gen-interval 1');
   await lab.down();
   expect(residue()).toEqual([]);
@@ -288,11 +275,11 @@ async function upInTheMiddle(): Promise<{ child: ChildProcess; stderr: () => str
   const child = spawn(process.execPath, [CLI, 'up', file], { stdio: ['ignore', 'ignore', 'pipe'] });
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  await eventually('the long exec', () => stderr.includes('sleep 1003') || undefined);
-  await eventually(
+  await until('the long exec', () => stderr, contains('sleep 1003'));
+  await until(
     'its process',
-    async () =>
-      (await labStatus(NAME)).nodes.some((n) => n.processes.some((p) => p.command === 'sleep 1003')) || undefined,
+    () => labStatus(NAME),
+    ({ nodes }) => nodes.some(({ processes }) => processes.some(({ command }) => command === 'sleep 1003')),
   );
   return { child, stderr: () => stderr };
 }
@@ -320,10 +307,11 @@ test('after kill -9 of the delay line, status names it, and down removes the res
   await labUp(topology(DELAYED));
   const [line] = readState(NAME)!.helpers;
   process.kill(line!.pid, 'SIGKILL');
-  const status = await eventually('the loss to show', async () => {
-    const now = await labStatus(NAME);
-    return now.problems.length === 3 ? now : undefined;
-  });
+  const status = await until(
+    'the loss to show',
+    () => labStatus(NAME),
+    (now) => now.problems.length === 3 && now,
+  );
   expect(status.status).toBe('partial');
   expect(status.problems.join('\n')).toMatch(/delay-line .* is gone\na has lost eth1\nb has lost eth1/);
   await labDown(NAME);

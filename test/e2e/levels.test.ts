@@ -1,9 +1,9 @@
 // PNC between IS-IS levels through real FRR, which carries nothing of it itself: two agents are in both levels, so that
 // one could carry back what the other has carried. Agents are whole daemons.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { eventually } from './support/frr.ts';
 import { adjacent } from './support/line.ts';
 import { Network, type Router, type Row } from './support/network.ts';
+import { atLeast, is, moreThan, until } from '../support/until.ts';
 
 const UP = '2001:db8:1::/64';
 const DOWN = '2001:db8:3::/64';
@@ -64,18 +64,19 @@ const carried = async (): Promise<Record<'r2a' | 'r2b', number>> => ({
 
 test('PNC-5.1-c: FRR alone carries nothing between levels', async () => {
   await start('r1', 'r3');
-  await eventually('r2a holds both, each in its level', async () => {
-    const [one, two] = (await r.r2a.frr('show isis database detail')).split('Level-2 link-state');
-    return one!.includes(`${UP} (Metric: 4261412865)`) && two!.includes(`${DOWN} (Metric: 4261412865)`);
-  });
+  await until(
+    'r2a holds both, each in its level',
+    async () => (await r.r2a.frr('show isis database detail')).split('Level-2 link-state'),
+    ([one, two]) => one!.includes(`${UP} (Metric: 4261412865)`) && two!.includes(`${DOWN} (Metric: 4261412865)`),
+  );
   expect(await flagged('r3', UP)).toEqual([]);
   expect(await flagged('r1', DOWN)).toEqual([]);
 });
 
 test('PNC-5.1-c A15: an agent in both levels carries the prefix with flag and proxy address, up and down', async () => {
   await start('r2b');
-  await eventually('up', async () => (await flagged('r3', UP)).length > 0);
-  await eventually('down', async () => (await flagged('r1', DOWN)).length > 0);
+  await until('up', async () => (await flagged('r3', UP)).length, moreThan(0));
+  await until('down', async () => (await flagged('r1', DOWN)).length, moreThan(0));
   expect(await flagged('r3', UP)).toEqual([`L2 ${SYSTEM.r2b} ${ADDRESS.r1}`]);
   expect(await flagged('r1', DOWN)).toEqual([`L1 ${SYSTEM.r2b} ${ADDRESS.r3}`]);
   expect((await r.r3.show<Row>('senders', '2001:db8:1::2'))['proxy']).toBe(ADDRESS.r1);
@@ -83,8 +84,10 @@ test('PNC-5.1-c A15: an agent in both levels carries the prefix with flag and pr
 });
 
 test('PNC-5.1-c A15: a prefix with a clear flag stays clear: it gains no flag and no proxy in the other level', async () => {
-  await eventually('the agent in both levels sees it', async () =>
-    (await r.r2b.get('senders')).some((row) => row['prefix'] === PLAIN && row['pnc'] === false),
+  await until(
+    'the agent in both levels sees it',
+    () => r.r2b.get('senders'),
+    (all) => all.some((row) => row['prefix'] === PLAIN && row['pnc'] === false),
   );
   expect(await flagged('r3', PLAIN)).toEqual([]);
   expect((await r.r3.ctl('show', 'senders', '2001:db8:77::2')).code).toBe(1);
@@ -97,11 +100,8 @@ test('PNC-5.1-c A15: a prefix with a clear flag stays clear: it gains no flag an
 
 test('PNC-5.1-c A15: a second agent in both levels takes over by its lower system ID, and neither carries back what the other has carried', async () => {
   await start('r2a');
-  await eventually('r2a carries up', async () => (await flagged('r3', UP)).join() === `L2 ${SYSTEM.r2a} ${ADDRESS.r1}`);
-  await eventually(
-    'r2a carries down',
-    async () => (await flagged('r1', DOWN)).join() === `L1 ${SYSTEM.r2a} ${ADDRESS.r3}`,
-  );
+  await until('r2a carries up', async () => (await flagged('r3', UP)).join(), is(`L2 ${SYSTEM.r2a} ${ADDRESS.r1}`));
+  await until('r2a carries down', async () => (await flagged('r1', DOWN)).join(), is(`L1 ${SYSTEM.r2a} ${ADDRESS.r3}`));
   // No echo: where a prefix comes from, nobody else claims it.
   expect(await flagged('r1', UP)).toEqual([]);
   expect(await flagged('r3', DOWN)).toEqual([]);
@@ -121,21 +121,21 @@ test('PNC-5.1-c A15: a second agent in both levels takes over by its lower syste
     }),
   );
   expect((await r.r1.ctl('reload')).code).toBe(0);
-  await eventually('the new one is carried', async () => (await flagged('r3', '2001:db8:1:1::/64')).length > 0);
+  await until('the new one is carried', async () => (await flagged('r3', '2001:db8:1:1::/64')).length, moreThan(0));
   await r.r1.configure(INTENT.r1);
   expect((await r.r1.ctl('reload')).code).toBe(0);
-  await eventually('the new one is gone again', async () => (await flagged('r3', '2001:db8:1:1::/64')).length === 0);
+  await until('the new one is gone again', async () => (await flagged('r3', '2001:db8:1:1::/64')).length, is(0));
   expect(await flagged('r3', UP)).toEqual([`L2 ${SYSTEM.r2a} ${ADDRESS.r1}`]);
   expect(await settled()).not.toBe(before);
   const after = await settled();
   const csnps = await r.r2b.counter('isis.rx.hello');
-  await eventually('five hellos later', async () => (await r.r2b.counter('isis.rx.hello')) >= csnps + 5);
+  await until('five hellos later', () => r.r2b.counter('isis.rx.hello'), atLeast(csnps + 5));
   expect(await settled()).toBe(after);
 });
 
 test('PNC-5.1-c: the carrying agent is killed: the other carries on, and the proxy is never lost', async () => {
   await r.r2a.stop('SIGKILL');
-  await eventually('r2b carries', async () => {
+  await until('r2b carries', async () => {
     const now = await flagged('r3', UP);
     expect(now.join()).toContain(ADDRESS.r1);
     return now.some((each) => each.startsWith(`L2 ${SYSTEM.r2b} `));
@@ -144,8 +144,8 @@ test('PNC-5.1-c: the carrying agent is killed: the other carries on, and the pro
 
 test('PNC-5.1-c: when the proxy withdraws, nothing of it is left in the other level: no two copies keep each other alive', async () => {
   await start('r2a');
-  await eventually('r2a carries up', async () => (await flagged('r3', UP)).join() === `L2 ${SYSTEM.r2a} ${ADDRESS.r1}`);
+  await until('r2a carries up', async () => (await flagged('r3', UP)).join(), is(`L2 ${SYSTEM.r2a} ${ADDRESS.r1}`));
   await r.r1.stop('SIGTERM');
-  await eventually('gone from level 2', async () => (await flagged('r3', UP)).length === 0);
+  await until('gone from level 2', async () => (await flagged('r3', UP)).length, is(0));
   for (const name of ['r2a', 'r2b'] as const) expect(await flagged(name, UP)).toEqual([]);
 });

@@ -6,10 +6,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { eventually } from './support/frr.ts';
 import { connectNorthbound } from '../../src/northbound/client.ts';
 import { program } from './support/network.ts';
 import { tokenBucket } from './support/token-bucket.ts';
+import { contains, until } from '../support/until.ts';
 
 const NETNS = `t-cycle-${process.pid}`;
 let dir: string;
@@ -36,9 +36,9 @@ function start(): void {
   log = '';
   daemon.stderr!.setEncoding('utf8').on('data', (text: string) => (log += text));
 }
-const said = (text: string): Promise<unknown> => eventually(`cnpd says ${text}`, () => log.includes(text));
+const said = (text: string): Promise<unknown> => until(`cnpd says ${text}`, () => log, contains(text));
 const alive = (): boolean => daemon.exitCode === null && daemon.signalCode === null;
-const ended = (): Promise<boolean> => eventually('cnpd has ended', () => !alive());
+const ended = (): Promise<boolean> => until('cnpd has ended', () => !alive());
 
 interface Status {
   readonly health: string;
@@ -173,6 +173,10 @@ describe('what an earlier run left in the kernel', () => {
     await said('"msg":"running"');
     configure(watching);
     expect(await reload()).toMatchObject({ ok: true });
-    await eventually('the entry is gone', () => !entries().includes('0xb8'));
+    await until(
+      'the entry is gone',
+      () => entries(),
+      (all) => !all.includes('0xb8'),
+    );
   });
 });

@@ -3,9 +3,9 @@
 // to nothing leaves it: its depth depends on what was sent, not on when.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { CongestedLine, congestedNode } from './support/congested.ts';
-import { eventually } from './support/frr.ts';
 import type { Row } from './support/network.ts';
 import type { Flow } from './support/port.ts';
+import { until } from '../support/until.ts';
 
 const ICMP = '2001:db8:1::10';
 /** Of a flow that nobody is told about. */
@@ -33,7 +33,7 @@ afterEach(async ({ task }) => {
 });
 
 const drained = (): Promise<unknown> =>
-  eventually('the queue is empty', async () => {
+  until('the queue is empty', async () => {
     // A TBF looks at its new rate when the next packet comes.
     line.flow(UNLISTED).send(1);
     return Number((await line.p.get('ports'))[0]!['queue-bytes']) < 3000;
@@ -60,12 +60,12 @@ async function worsening() {
   /** Packets of the flow, and then a window in which the port sees others. */
   const step = async (packets: number): Promise<void> => {
     flow.send(packets);
-    const until = performance.now() + WINDOW_MS + 20;
-    await eventually('a window later', () => {
+    const end = performance.now() + WINDOW_MS + 20;
+    await until('a window later', () => {
       others.send(1);
       gap = Math.max(gap, performance.now() - seenAt);
       seenAt = performance.now();
-      return seenAt > until;
+      return seenAt > end;
     });
   };
   // The first packet of a step ends the window before it: the third one shows that the second had less than the first.
@@ -76,10 +76,11 @@ async function worsening() {
   const heldBack = (await held()) - heldBefore;
   for (let i = 0; i < 8 && !line.told(flow).some(({ longHaul }) => longHaul!.level === STRICTEST); i++) await step(4);
   if (gap > WINDOW_MS / 2) return undefined;
-  const rows = await eventually('all of it is shown', async () => {
-    const all = await shown(flow);
-    return all.length >= line.told(flow).length && all;
-  });
+  const rows = await until(
+    'all of it is shown',
+    () => shown(flow),
+    (all) => all.length >= line.told(flow).length && all,
+  );
   const told = rows.map((row) => ({
     depth: Number(row['queue-bytes']),
     level: Number(row['level']),
@@ -90,7 +91,7 @@ async function worsening() {
 }
 
 test('A9 LHCNP-5.7-c LHCNP-5.7-d LHCNP-5.7-e LHCNP-5.5.1-d: while the arrival rate falls p holds back; what it says of a deeper queue after that is stricter each time, up to the strictest', async () => {
-  const { told, held, saidMeanwhile, flow } = await eventually(
+  const { told, held, saidMeanwhile, flow } = await until(
     'a sequence that the machine has not torn apart',
     () => worsening(),
     120_000,

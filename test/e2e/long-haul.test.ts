@@ -9,11 +9,11 @@ import { METRIC, UNDISCLOSED } from '../../src/packet/long-haul/body.ts';
 import { burstOf } from '../../src/plan/token-bucket.ts';
 import { dissect } from '../support/tshark.ts';
 import { CongestedLine, congestedNode } from './support/congested.ts';
-import { eventually } from './support/frr.ts';
 import { H1, LOOPBACK } from './support/line.ts';
 import type { Row } from './support/network.ts';
 import { type Told, notifications } from './support/notifications.ts';
 import { type Flow, rocePackets } from './support/port.ts';
+import { is, moreThan, until } from '../support/until.ts';
 
 const ICMP = '2001:db8:1::10';
 const ROCE = '2001:db8:1::30';
@@ -53,7 +53,7 @@ afterEach(async ({ task }) => {
 
 const port = async (): Promise<Row> => (await line.p.get('ports'))[0]!;
 const drained = (): Promise<unknown> =>
-  eventually('the queue is empty', async () => {
+  until('the queue is empty', async () => {
     // A TBF looks at its new rate when the next packet comes.
     line.flow(UNLISTED).send(1);
     return Number((await port())['queue-bytes']) < 3000;
@@ -77,14 +77,14 @@ describe('thresholds and levels', () => {
     await line.rate(STANDING);
     const marked = await line.p.counter('egress.ecn.marked');
     f.send(64);
-    await eventually(
+    await until(
       '70 kB are queued',
       async () => Number((await port())['packets']) > 0 && (await line.p.counter('egress.ecn.marked')) > marked,
     );
     expect(line.told(f)).toEqual([]);
     expect(await shown(f)).toEqual([]);
     const told = await line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
-    const [row] = await eventually('it is shown', async () => (await shown(f)).length > 0 && shown(f));
+    const [row] = await until('it is shown', async () => (await shown(f)).length > 0 && shown(f));
     const kilobytes = Math.floor(Number(row!['queue-bytes']) / 1000);
     expect(Number(row!['queue-bytes'])).toBeGreaterThan(125_000);
     expect(row).toMatchObject({
@@ -106,7 +106,7 @@ describe('thresholds and levels', () => {
     await line.reload(node({ 'k-max': '125kB', rtt: `${RTT_MS}ms` }));
     let highAt = Date.now();
     await line.rate(FLOWING);
-    const resume = await eventually('a Resume', async () => {
+    const resume = await until('a Resume', async () => {
       const asked = Date.now();
       if (Number((await port())['queue-bytes']) >= 62_500) highAt = asked;
       line.flow(UNLISTED).send(1);
@@ -125,14 +125,15 @@ describe('thresholds and levels', () => {
     await line.reload(node({ rtt: '50ms' }));
     const f = await line.connected(ICMP);
     await line.rate(STANDING);
-    await eventually('a Pause', () => {
+    await until('a Pause', () => {
       f.send(4);
       return line.told(f).some(({ longHaul }) => longHaul!.action === 'pause');
     });
-    const rows = await eventually('it is shown', async () => {
-      const all = await shown(f);
-      return all.some((row) => row['action'] === 'pause') && all;
-    });
+    const rows = await until(
+      'it is shown',
+      () => shown(f),
+      (all) => all.some((row) => row['action'] === 'pause') && all,
+    );
     const told = rows.filter((row) => row['reason'] !== 'resume');
     const level = (row: Row | undefined): number => Number(row?.['level']);
     // Whatever the machine's moods: what is called escalation is stricter than what was said before.
@@ -146,7 +147,7 @@ describe('thresholds and levels', () => {
     expect(wire.slice(0, rows.length)).toEqual(rows.slice(0, wire.length).map(level));
     await line.rate(FLOWING);
     await drained();
-    await eventually('a Resume', () => line.told(f).at(-1)!.longHaul!.action === 'resume');
+    await until('a Resume', () => line.told(f).at(-1)!.longHaul!.action, is('resume'));
   });
 
   test('A6 LHCNP-5.5-g LHCNP-5.5-h LHCNP-9-d LHCNP-9-f: on the wire never more than one for a flow in one RTT, and never more than the rate of the port', async () => {
@@ -174,7 +175,7 @@ describe('thresholds and levels', () => {
       ).size;
     const allowed = (): number => burstOf(perSecond) + 1 + ((performance.now() - from) * perSecond) / 1000;
     const before = await suppressed();
-    await eventually('the port holds some back, and each flow has had its turn', async () => {
+    await until('the port holds some back, and each flow has had its turn', async () => {
       // Who sends first finds the token that has come meanwhile.
       flows.push(flows.shift()!);
       for (const each of flows) each.send(8);
@@ -182,7 +183,7 @@ describe('thresholds and levels', () => {
     });
     expect(told()).toBeLessThanOrEqual(allowed());
     await drained();
-    await eventually('the Resumes of all', () => flowsTold('resume') === flows.length);
+    await until('the Resumes of all', () => flowsTold('resume'), is(flows.length));
     expect(told()).toBeLessThanOrEqual(allowed());
   });
 });
@@ -194,7 +195,7 @@ describe('who is told', () => {
     await line.congest('counted', f, async () => (await line.p.counter('egress.no-format')) > before + 5);
     expect(line.told(f)).toEqual([]);
     f.psn += 1000;
-    const row = await eventually('learned', async () => {
+    const row = await until('learned', async () => {
       f.exchange();
       return (await line.p.get('flows')).find(
         (each) => each['port'] === 'proxy' && each['source-qpn'] === f.ends.senderQpn,
@@ -368,18 +369,20 @@ describe('without its agent', () => {
     const before = line.told(f).length;
     const traffic = setInterval(() => f.send(1), 50);
     try {
-      await eventually('told without the agent', () => line.told(f).length > before + 2);
+      await until('told without the agent', () => line.told(f).length, moreThan(before + 2));
       await line.p.start(node({ rtt: '50ms' }));
       expect(await line.p.show<Row>('status')).toMatchObject({ adopted: true });
       const again = line.told(f).length;
-      await eventually('told with the new agent', () => line.told(f).length > again);
+      await until('told with the new agent', () => line.told(f).length, moreThan(again));
     } finally {
       clearInterval(traffic);
     }
     await line.rate(FLOWING);
     await drained();
-    const resume = await eventually('a Resume', () =>
-      line.told(f).find(({ longHaul }) => longHaul!.action === 'resume'),
+    const resume = await until(
+      'a Resume',
+      () => line.told(f),
+      (all) => all.find(({ longHaul }) => longHaul!.action === 'resume'),
     );
     expect(resume.longHaul).toMatchObject({ level: 20, parameter: 50, sourceQpn: f.ends.senderQpn });
   });

@@ -14,6 +14,7 @@ import { type Northbound, type ReloadOutcome, startNorthbound } from '../../src/
 import { eventLoopWork } from '../../src/model/work.ts';
 import { measureTurns } from './support/turns.ts';
 import { bytesField, rawAt, rawCall, rawFields, varintField } from '../support/raw-grpc.ts';
+import { atLeast, is, until } from '../support/until.ts';
 
 const GET = '/gnmi.gNMI/Get';
 const pathElem = (name: string, ...keys: [string, string][]): Buffer =>
@@ -248,28 +249,22 @@ describe('hostile clients', () => {
       client.on('error', () => undefined);
       sockets.push(client);
     }
-    await expect
-      .poll(() => counts.get('northbound.connection.refused') ?? 0, { timeout: 20_000 })
-      .toBeGreaterThanOrEqual(44);
+    await until('44 are refused', () => counts.get('northbound.connection.refused') ?? 0, atLeast(44));
     expect(counts.get('northbound.connection')).toBeLessThanOrEqual(256);
     for (const client of sockets) client.destroy();
-    await expect
-      .poll(
-        () =>
-          stillAnswers().then(
-            () => true,
-            () => false,
-          ),
-        { timeout: 20_000 },
-      )
-      .toBe(true);
+    await until('it answers again', () =>
+      stillAnswers().then(
+        () => true,
+        () => false,
+      ),
+    );
   });
 
   it('connections that say nothing make room by themselves', async () => {
     await start();
     const sockets = Array.from({ length: 300 }, () => connect(socket).on('error', () => undefined));
-    await expect.poll(() => counts.get('northbound.connection.refused') ?? 0, { timeout: 20_000 }).toBeGreaterThan(0);
-    await expect.poll(() => counts.get('northbound.connection.silent') ?? 0, { timeout: 30_000 }).toBe(256);
+    await until('some are refused', () => counts.get('northbound.connection.refused') ?? 0, atLeast(1));
+    await until('256 are ended', () => counts.get('northbound.connection.silent') ?? 0, is(256));
     await stillAnswers();
     for (const client of sockets) client.destroy();
   });

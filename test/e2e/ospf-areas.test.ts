@@ -14,8 +14,8 @@ import {
   proxying,
   startFull,
 } from './support/areas.ts';
-import { eventually } from './support/frr.ts';
 import { Network } from './support/network.ts';
+import { atLeast, contains, is, moreThan, until } from '../support/until.ts';
 
 let net: Network;
 
@@ -50,10 +50,10 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
   const down = (by: AreaRouter): string[] => [`${AREA} ${ROUTER_ID[by]} ${p.proxy.core}`];
   /** This one carries both ways and nobody else does. */
   const carries = (by: AreaRouter): Promise<unknown> =>
-    eventually(
+    until(
       `${by} carries`,
-      async () =>
-        String(await at('core', UP)) === String(up(by)) && String(await at('leaf', DOWN)) === String(down(by)),
+      async () => [String(await at('core', UP)), String(await at('leaf', DOWN))] as const,
+      ([a, b]) => a === String(up(by)) && b === String(down(by)),
       LIMIT,
     );
   /** Where a prefix comes from, nobody else claims it. */
@@ -66,19 +66,17 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
 
   test('PNC-5.2-c PNC-5.3-c: FRR alone carries prefixes between areas, and nothing of the flag', async () => {
     await start('leaf', 'core');
-    await eventually(
+    await until(
       'core has the prefix from FRR',
-      async () => (await learned(net.router('core'), UP)).length > 0,
+      async () => (await learned(net.router('core'), UP)).length,
+      moreThan(0),
       LIMIT,
     );
-    await eventually(
+    await until(
       'a border router has the flagged one',
-      async () =>
-        (
-          await net
-            .router('abr1')
-            .frr(p.name === 'ospfv2' ? 'show ip ospf database opaque-area' : 'show ipv6 ospf6 database')
-        ).includes(ROUTER_ID.leaf),
+      () =>
+        net.router('abr1').frr(p.name === 'ospfv2' ? 'show ip ospf database opaque-area' : 'show ipv6 ospf6 database'),
+      contains(ROUTER_ID.leaf),
       LIMIT,
     );
     expect(await at('core', UP)).toEqual([]);
@@ -94,12 +92,10 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
   });
 
   test('PNC-5.2-c PNC-5.3-c A15: a clear flag stays clear in the other area', async () => {
-    const rows = await eventually(
+    const rows = await until(
       'core has the plain prefix',
-      async () => {
-        const found = await learned(net.router('core'), p.plain);
-        return found.length > 0 && found;
-      },
+      () => learned(net.router('core'), p.plain),
+      (found) => found.length > 0 && found,
       LIMIT,
     );
     // FRR's border routers carry it, and no agent of ours does.
@@ -118,9 +114,10 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     expect([await carrying('abr1'), await carrying('abr2')]).toEqual([2, 0]);
     // A change elsewhere passes through both: would they answer each other, they would not come to rest.
     await net.router('leaf').reload({ ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP, MORE]) });
-    await eventually(
+    await until(
       'the new one is carried',
-      async () => String(await at('core', MORE)) === String(up('abr1')),
+      async () => String(await at('core', MORE)),
+      (text) => text === String(up('abr1')),
       LIMIT,
     );
     const settled = async (): Promise<number[]> => [
@@ -130,17 +127,22 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
       await count('abr2', 'carry.carried'),
     ];
     const [before, hellos] = [await settled(), await count('abr2', 'rx.hello')];
-    await eventually('three hellos later in both areas', async () => (await count('abr2', 'rx.hello')) >= hellos + 6);
+    await until('three hellos later in both areas', () => count('abr2', 'rx.hello'), atLeast(hellos + 6));
     expect(await settled()).toEqual(before);
   });
 
   test('PNC-5.2-c PNC-5.3-c A15: a prefix that is withdrawn a moment after it was carried: while abr1 waits for MinLSInterval, abr2 does not carry the copy back', async () => {
     const BRIEF = p.prefix(8);
     await net.router('leaf').reload({ ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP, MORE, BRIEF]) });
-    await eventually('it is carried', async () => String(await at('core', BRIEF)) === String(up('abr1')), LIMIT);
+    await until(
+      'it is carried',
+      async () => String(await at('core', BRIEF)),
+      (text) => text === String(up('abr1')),
+      LIMIT,
+    );
     const carried = await count('abr2', 'carry.carried');
     await net.router('leaf').reload({ ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP, MORE]) });
-    await eventually(
+    await until(
       'it is gone',
       async () => {
         expect(await at('leaf', BRIEF)).toEqual([]);
@@ -160,7 +162,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     ];
     const [withdrawn, issued, carried] = await tally();
     await net.router('leaf').reload(ospf(p, 'leaf'));
-    await eventually('clear', async () => (await at('core', UP)).length + (await at('core', MORE)).length === 0, LIMIT);
+    await until('clear', async () => (await at('core', UP)).length + (await at('core', MORE)).length, is(0), LIMIT);
     // OSPFv2 had both in one LSA; an E-Inter-Area-Prefix-LSA holds one prefix.
     expect(await tally()).toEqual([withdrawn! + (p.name === 'ospfv2' ? 1 : 2), issued, carried! + 2]);
     const clear = (await core.sender(UP))!;
@@ -173,7 +175,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
 
   test('PNC-5.2-c PNC-5.3-c: the carrying agent is killed: the other takes over, and the proxy is never lost; when it is back, it carries again', async () => {
     await net.router('abr1').stop('SIGKILL');
-    await eventually(
+    await until(
       'abr2 carries',
       async () => {
         const now = await at('core', UP);
@@ -184,17 +186,17 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     );
     await start('abr1');
     // Until it has learned everything anew, what it said before it was killed stands for it.
-    await eventually('abr1 has decided', async () => (await count('abr1', 'carry.carried')) >= 2, LIMIT);
+    await until('abr1 has decided', () => count('abr1', 'carry.carried'), atLeast(2), LIMIT);
     await carries('abr1');
     await noEcho();
   });
 
   test('PNC-5.2-c PNC-5.3-c: when the proxy stops, nothing of it is left in any area: no two copies keep each other alive', async () => {
     await net.router('leaf').stop('SIGTERM');
-    await eventually(
+    await until(
       'gone',
-      async () =>
-        (await Promise.all((['core', 'abr1', 'abr2'] as const).map((name) => at(name, UP)))).flat().length === 0,
+      async () => (await Promise.all((['core', 'abr1', 'abr2'] as const).map((name) => at(name, UP)))).flat().length,
+      is(0),
       LIMIT,
     );
     expect(await at('core', DOWN)).toEqual([]);

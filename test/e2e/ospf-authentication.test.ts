@@ -3,9 +3,9 @@
 // without OpenSSL and refuses the others.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Poller } from '../../src/kernel/poller.ts';
-import { eventually } from './support/frr.ts';
 import { LINK, OspfAgent, VERSIONS } from './support/ospf.ts';
 import { BirdRouter } from './support/ospf-carrier.ts';
+import { is, matches, moreThan, until } from '../support/until.ts';
 
 const ALGORITHMS = ['hmac-sha-1', 'hmac-sha-256', 'hmac-sha-384', 'hmac-sha-512'] as const;
 type Algorithm = (typeof ALGORITHMS)[number];
@@ -48,14 +48,14 @@ describe.each(VERSIONS)('%s with BIRD', (_name, version) => {
 
   it.each(ALGORITHMS)('%s: Full on both sides, and no packet is refused', async (algorithm) => {
     const a = await start(algorithm, KEY);
-    await eventually('we say Full', () => a.state === 'full', LIMIT);
-    await eventually('BIRD says Full', () => /192\.0\.2\.101\s.*Full/.test(bird.show('ospf neighbors')), LIMIT);
+    await until('we say Full', () => a.state, is('full'), LIMIT);
+    await until('BIRD says Full', () => bird.show('ospf neighbors'), matches(/192\.0\.2\.101\s.*Full/), LIMIT);
     expect([...a.counters.keys()].filter((name) => name.includes('.authentication.'))).toEqual([]);
   });
 
   it('a wrong key is refused on both sides, and counted', async () => {
     const a = await start('hmac-sha-256', 'other');
-    await eventually('counted', () => a.count(`${version.name}.authentication.wrong`) > 2, LIMIT);
+    await until('counted', () => a.count(`${version.name}.authentication.wrong`), moreThan(2), LIMIT);
     expect(a.state).toBe('none');
     expect(bird.show('ospf neighbors')).not.toContain(OWN);
   });

@@ -6,8 +6,8 @@ import { mappedAddress } from '../../src/kernel/dataplane/layout.ts';
 import { address } from '../../src/model/address.ts';
 import { toHex } from '../../src/packet/hex.ts';
 import { AREA, PROTOCOLS, type Protocol, ROUTER_ID, flagged, isFull, ospf, proxying } from './support/areas.ts';
-import { eventually } from './support/frr.ts';
 import { Network, type Row } from './support/network.ts';
+import { is, moreThan, until } from '../support/until.ts';
 
 const [V2, V3] = PROTOCOLS as [Protocol, Protocol];
 const SENDERS = [V2.senders, V3.senders];
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const abr1 = { ...ospf(V2, 'abr1'), ...ospf(V3, 'abr1') };
   await Promise.all([net.router('leaf').start(leaf(BOTH)), net.router('abr1').start(abr1)]);
   for (const name of ['leaf', 'abr1'])
-    await eventually(
+    await until(
       `${name} is full in both`,
       async () => (await isFull(V2, net.router(name))) && (await isFull(V3, net.router(name))),
       LIMIT,
@@ -54,10 +54,10 @@ const advertised = (p: Protocol): string[] => [`${AREA} ${ROUTER_ID.leaf} ${p.pr
 
 test('PNC-5.2-a PNC-5.3-a: each version advertises the senders of its family with the proxy’s address of that family, and health is running', async () => {
   for (const p of [V2, V3]) {
-    await eventually(`${p.name} has told`, async () => (await seenBy(p)).length > 0, LIMIT);
+    await until(`${p.name} has told`, async () => (await seenBy(p)).length, moreThan(0), LIMIT);
     expect(await seenBy(p)).toEqual(advertised(p));
   }
-  await eventually('running', async () => (await status()).health === 'running', LIMIT);
+  await until('running', async () => (await status()).health, is('running'), LIMIT);
   expect(await status()).toEqual({ health: 'running', problems: [] });
   const [config] = (await net.router('leaf').mapEntries('proxy_config'))!;
   for (const text of BOTH)
@@ -70,19 +70,24 @@ test('PNC-5.2-a PNC-5.3-a: each version advertises the senders of its family wit
 
 test('with an IPv6 address alone the IPv4 senders are a problem, with its remedy; the second address given, they are advertised', async () => {
   await net.router('leaf').reload(leaf(V3.proxy.leaf));
-  await eventually('OSPFv2 has withdrawn', async () => (await seenBy(V2)).length === 0, LIMIT);
+  await until('OSPFv2 has withdrawn', async () => (await seenBy(V2)).length, is(0), LIMIT);
   expect(await status()).toEqual({
     health: 'degraded',
     problems: [expect.stringContaining('OSPFv2 has no form for an IPv4 sender whose proxy has only an IPv6 address')],
   });
   expect(await seenBy(V3)).toEqual(advertised(V3));
   await net.router('leaf').reload(leaf(BOTH));
-  await eventually('OSPFv2 tells it again', async () => String(await seenBy(V2)) === String(advertised(V2)), LIMIT);
+  await until(
+    'OSPFv2 tells it again',
+    async () => String(await seenBy(V2)),
+    (text) => text === String(advertised(V2)),
+    LIMIT,
+  );
   expect(await status()).toEqual({ health: 'running', problems: [] });
 });
 
 test('an IPv6 address alone is no problem where nobody asked for more: IPv6 senders, in both versions', async () => {
   await net.router('leaf').reload({ ...leaf(BOTH), ...proxying(V3, 'leaf', [V3.senders]) });
-  await eventually('OSPFv2 has withdrawn', async () => (await seenBy(V2)).length === 0, LIMIT);
+  await until('OSPFv2 has withdrawn', async () => (await seenBy(V2)).length, is(0), LIMIT);
   expect(await status()).toEqual({ health: 'running', problems: [] });
 });

@@ -11,10 +11,11 @@ import type { OspfVersion } from '../../src/carriers/ospf/version.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { toHex } from '../../src/packet/hex.ts';
 import { parseId } from '../../src/packet/ospf/router-id.ts';
-import { FrrNetwork, type FrrRouter, eventually } from './support/frr.ts';
+import { FrrNetwork, type FrrRouter } from './support/frr.ts';
 import { DAEMON, VERSIONS, ospfConfig } from './support/ospf.ts';
 import { BirdRouter, CarrierAgent, areaLink, carrierOptions } from './support/ospf-carrier.ts';
 import { Processes } from './support/processes.ts';
+import { is, moreThan, until } from '../support/until.ts';
 
 const A = '192.0.2.101';
 const B = '192.0.2.102';
@@ -138,17 +139,20 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     );
     b.carrier.originate(declaration(version, [3], 2));
     await net.start();
-    await eventually(
+    await until(
       'learned',
       () =>
-        b.flagged(text(version, 1)).length > 0 &&
-        b.flagged(text(version, 2)).length > 0 &&
-        a.flagged(text(version, 3)).length > 0,
+        [
+          b.flagged(text(version, 1)).length,
+          b.flagged(text(version, 2)).length,
+          a.flagged(text(version, 3)).length,
+        ] as const,
+      ([a, b, c]) => a > 0 && b > 0 && c > 0,
       LIMIT,
     );
     expect(b.learned(text(version, 1))).toEqual([`0.0.0.0 ${A} ${proxyText(version, 1)}`]);
     expect(a.learned(text(version, 3))).toEqual([`0.0.0.0 ${B} ${proxyText(version, 2)}`]);
-    await eventually(
+    await until(
       'SID and router address',
       () =>
         [...b.reports.values()].some((r) => byKind(r.advertisements).sids.length === 1) &&
@@ -174,13 +178,18 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     a.carrier.originate(declaration(version, [1, 2], 1));
     await net.start();
     if (version.version === 2)
-      await eventually('FRR’s link', () => b.learned('10.99.1.0/30').some((row) => row.endsWith(' -')), LIMIT);
-    await eventually('learned', () => b.flagged(text(version, 1)).length > 0, LIMIT);
+      await until(
+        'FRR’s link',
+        () => b.learned('10.99.1.0/30'),
+        (all) => all.some((row) => row.endsWith(' -')),
+        LIMIT,
+      );
+    await until('learned', () => b.flagged(text(version, 1)).length, moreThan(0), LIMIT);
     a.carrier.originate(declaration(version, [2], 1));
-    await eventually('withdrawn', () => b.learned(text(version, 1)).length === 0, LIMIT);
+    await until('withdrawn', () => b.learned(text(version, 1)).length, is(0), LIMIT);
     expect(b.flagged(text(version, 2))).toHaveLength(1);
     await a.carrier.stop();
-    await eventually('all gone', () => b.learned(text(version, 2)).length === 0, LIMIT);
+    await until('all gone', () => b.learned(text(version, 2)).length, is(0), LIMIT);
     expect(r1.ip('link', 'show')).not.toContain(areaLink(0));
   });
 
@@ -189,9 +198,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const b = await agent(version, r2, B);
     await net.start();
     const first = await run(version, r1, [1, 2]);
-    await eventually(
+    await until(
       'learned',
-      () => b.flagged(text(version, 1)).length > 0 && b.flagged(text(version, 2)).length > 0,
+      () => [b.flagged(text(version, 1)).length, b.flagged(text(version, 2)).length] as const,
+      ([a, b]) => a > 0 && b > 0,
       LIMIT,
     );
     await processes.kill(first);
@@ -202,7 +212,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
         ),
       );
     await run(version, r1, [2]);
-    await eventually(
+    await until(
       'the stale one is gone',
       () => {
         expect(said(2)).toBe(true);
@@ -210,7 +220,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       },
       LIMIT,
     );
-    await eventually('reachable again', () => b.flagged(text(version, 2)).length === 1, LIMIT);
+    await until('reachable again', () => b.flagged(text(version, 2)).length, is(1), LIMIT);
     expect(b.flagged(text(version, 2))).toEqual([`0.0.0.0 ${A} ${proxyText(version, 1)}`]);
   });
 
@@ -232,9 +242,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     b.carrier.originate(declaration(version, [2], 2));
     border.carrier.originate(declaration(version, [], 3));
     await net.start();
-    await eventually(
+    await until(
       'carried',
-      () => b.flagged(text(version, 1)).length > 0 && a.flagged(text(version, 2)).length > 0,
+      () => [b.flagged(text(version, 1)).length, a.flagged(text(version, 2)).length] as const,
+      ([a, b]) => a > 0 && b > 0,
       LIMIT,
     );
     expect(b.flagged(text(version, 1))).toEqual([`0.0.0.0 ${BORDER} ${proxyText(version, 1)}`]);
@@ -243,7 +254,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(a.learned(text(version, 1))).toEqual([]);
     expect(b.learned(text(version, 2))).toEqual([]);
     a.carrier.originate(declaration(version, [], 1));
-    await eventually('withdrawn', () => b.learned(text(version, 1)).length === 0, LIMIT);
+    await until('withdrawn', () => b.learned(text(version, 1)).length, is(0), LIMIT);
     expect(border.count(`${version.name}.carry.withdrawn`)).toBe(1);
   });
 });
@@ -272,14 +283,16 @@ it.each(VERSIONS)(
     a.carrier.originate(declaration(version, [1, 2], 1, { sids: [sid] }));
     b.carrier.originate(declaration(version, [3], 2));
     await net.start();
-    await eventually(
+    await until(
       'learned',
-      () => b.flagged(text(version, 1)).length > 0 && a.flagged(text(version, 3)).length > 0,
+      () => [b.flagged(text(version, 1)).length, a.flagged(text(version, 3)).length] as const,
+      ([a, b]) => a > 0 && b > 0,
       LIMIT,
     );
-    await eventually(
+    await until(
       'SID',
-      () => [...b.reports.values()].some((r) => byKind(r.advertisements).sids.length === 1),
+      () => [...b.reports.values()],
+      (all) => all.some((r) => byKind(r.advertisements).sids.length === 1),
       LIMIT,
     );
     expect(copies(b, A)).toEqual(copies(a, A));

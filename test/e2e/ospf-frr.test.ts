@@ -13,8 +13,9 @@ import { toHex } from '../../src/packet/hex.ts';
 import { opaqueLsId } from '../../src/packet/ospf/lsa-type.ts';
 import { extendedFlags } from '../../src/packet/ospf/prefix-sub-tlvs.ts';
 import { lsaKeyText, parseId } from '../../src/packet/ospf/router-id.ts';
-import { FrrNetwork, type FrrRouter, eventually } from './support/frr.ts';
+import { FrrNetwork, type FrrRouter } from './support/frr.ts';
 import { type AgentOptions, DAEMON, LINK, OspfAgent, VERSIONS, ospfConfig } from './support/ospf.ts';
+import { atLeast, contains, is, matches, moreThan, until } from '../support/until.ts';
 
 const A = '192.0.2.101';
 const B = '192.0.2.102';
@@ -60,7 +61,7 @@ async function agent(version: OspfVersion, frr: FrrRouter, options: AgentOptions
   return started;
 }
 
-const full = (a: OspfAgent): Promise<unknown> => eventually('full', () => a.state === 'full', 60_000);
+const full = (a: OspfAgent): Promise<unknown> => until('full', () => a.state, is('full'), 60_000);
 
 /** A sender prefix with the P-flag and its proxy. */
 function sender(version: OspfVersion, n: number): OwnLsa {
@@ -126,13 +127,14 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const a = await agent(version, r1, { routerId });
     await net.start();
     await full(a);
-    await eventually(
+    await until(
       'FRR says Full',
-      async () => new RegExp(`${routerId.replaceAll('.', '\\.')} .*Full`).test(await neighborTable(version, r1)),
+      () => neighborTable(version, r1),
+      matches(new RegExp(`${routerId.replaceAll('.', '\\.')} .*Full`)),
       60_000,
     );
     const command = version.version === 2 ? 'show ip ospf database' : 'show ipv6 ospf6 database';
-    await eventually('our Router-LSA', async () => (await r1.show(command, DAEMON(version))).includes(routerId));
+    await until('our Router-LSA', () => r1.show(command, DAEMON(version)), contains(routerId));
   });
 
   it('PNC-5.2-a PNC-5.3-a: prefix, flag and proxy cross two FRR routers byte for byte; a change and a withdrawal follow', async () => {
@@ -140,25 +142,45 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const lsas = [0, 1, 2].map((n) => sender(version, n));
     a.originate(lsas);
     for (const lsa of lsas)
-      await eventually('arrived', () => b.learned.get(keyOf(A, lsa)) === contents(version, lsa), 60_000);
+      await until(
+        'arrived',
+        () => b.learned.get(keyOf(A, lsa)),
+        (is) => is === contents(version, lsa),
+        60_000,
+      );
     a.originate(lsas.slice(1));
-    await eventually('withdrawn', () => !b.learned.has(keyOf(A, lsas[0]!)), 60_000);
+    await until(
+      'withdrawn',
+      () => b.learned,
+      (all) => !all.has(keyOf(A, lsas[0]!)),
+      60_000,
+    );
     expect(b.learned.get(keyOf(A, lsas[1]!))).toBe(contents(version, lsas[1]!));
     expect(await a.runner.stop()).toBe(true);
-    await eventually('all gone', () => ![...b.learned.keys()].some((key) => key.endsWith(`/${parseId(A)}`)), 60_000);
+    await until(
+      'all gone',
+      () => [...b.learned.keys()],
+      (all) => !all.some((key) => key.endsWith(`/${parseId(A)}`)),
+      60_000,
+    );
   });
 
   it('killed and started again: the stale LSA goes, the others are kept', async () => {
     const { a, b, r1 } = await pair(version);
     const lsas = [0, 1].map((n) => sender(version, n));
     a.originate(lsas);
-    await eventually('arrived', () => lsas.every((lsa) => b.learned.has(keyOf(A, lsa))), 60_000);
+    await until(
+      'arrived',
+      () => lsas,
+      (all) => all.every((lsa) => b.learned.has(keyOf(A, lsa))),
+      60_000,
+    );
     await a.remove();
     agents = agents.filter((other) => other !== a);
     let lost = false;
     const again = await agent(version, r1, { routerId: A });
     again.originate(lsas.slice(1));
-    await eventually(
+    await until(
       'full again, the stale one gone',
       () => {
         lost ||= !b.learned.has(keyOf(A, lsas[1]!));
@@ -176,7 +198,11 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     await net.start();
     await full(a);
     r1.ip('link', 'del', LINK);
-    await eventually('noticed', () => a.count(`${version.name}.interface.vanished`) === 1 && a.state !== 'full');
+    await until(
+      'noticed',
+      () => [a.count(`${version.name}.interface.vanished`), a.state] as const,
+      ([a, b]) => a === 1 && b !== 'full',
+    );
     await full(a);
   });
 
@@ -191,7 +217,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     );
     await agent(version, r1, { routerId: A });
     const wanted = version.version === 2 ? '169.254.89.0' : 'fe80::63:6eff:fe70:301';
-    await eventually('twice', () => seen.filter((each) => each === wanted).length >= 2);
+    await until('twice', () => seen.filter((each) => each === wanted).length, atLeast(2));
     expect(r1.ip('-o', 'addr', 'show', 'dev', LINK).split(`${wanted}/`)).toHaveLength(2);
     monitor.close();
   });
@@ -200,9 +226,14 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const { a, b, r2 } = await pair(version);
     const lsa = sender(version, 0);
     a.originate([lsa]);
-    await eventually('arrived', () => b.learned.get(keyOf(A, lsa)) === contents(version, lsa), 60_000);
+    await until(
+      'arrived',
+      () => b.learned.get(keyOf(A, lsa)),
+      (is) => is === contents(version, lsa),
+      60_000,
+    );
     await r2.stop(DAEMON(version), 'SIGKILL');
-    await eventually('lost', () => b.state === 'none', 60_000);
+    await until('lost', () => b.state, is('none'), 60_000);
     await r2.start();
     await full(b);
     expect(b.learned.get(keyOf(A, lsa))).toBe(contents(version, lsa));
@@ -220,7 +251,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const a = await agent(version, r1, { routerId: A, area: { keys: [key] } });
     await net.start();
     await full(a);
-    await eventually('FRR says Full', async () => /Full/.test(await neighborTable(version, r1)), 60_000);
+    await until('FRR says Full', () => neighborTable(version, r1), matches(/Full/), 60_000);
   });
 
   // ospf6d has one key a link, and 8.4.4 does not always outlive its removal.
@@ -256,7 +287,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     for (const step of steps) {
       await step();
       const heard = a.count(`${version.name}.rx.hello`);
-      await eventually('hellos with it', () => a.count(`${version.name}.rx.hello`) > heard + 5);
+      await until('hellos with it', () => a.count(`${version.name}.rx.hello`), moreThan(heard + 5));
     }
     expect([a.state, a.runner.speaker.areas.get(0)!.neighbor!.since]).toEqual(['full', since]);
     expect(await neighborTable(version, r1)).toMatch(/Full/);
@@ -267,7 +298,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const r1 = router(version, 1, { linkLines: keyLines('other') });
     const a = await agent(version, r1, { routerId: A, area: { keys: [key] } });
     await net.start();
-    await eventually('counted', () => a.count(`${version.name}.authentication.wrong`) > 2);
+    await until('counted', () => a.count(`${version.name}.authentication.wrong`), moreThan(2));
     expect(a.state).toBe('none');
   });
 
@@ -275,7 +306,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const r1 = router(version, 1);
     const a = await agent(version, r1, { routerId: A, mtu: 1400, frrMtu: 1500 });
     await net.start();
-    await eventually('counted', () => a.count(`${version.name}.exchange.mtu-mismatch`) > 0);
+    await until('counted', () => a.count(`${version.name}.exchange.mtu-mismatch`), moreThan(0));
     expect(a.state).toBe('ex-start');
   });
 });
@@ -287,7 +318,12 @@ describe('OSPFv2, an LSA of twice the MTU', () => {
     const container = Uint8Array.from({ length: 3000 }, (_, i) => i & 255);
     const large: OwnLsa = { type: 10, lsId: opaqueLsId(240, 1), body: { kind: 'private', container } };
     a.originate([large]);
-    await eventually('arrived', () => b.learned.get(keyOf(A, large)) === toHex(container), 60_000);
+    await until(
+      'arrived',
+      () => b.learned.get(keyOf(A, large)),
+      (is) => is === toHex(container),
+      60_000,
+    );
   });
 });
 

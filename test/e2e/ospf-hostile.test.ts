@@ -16,9 +16,9 @@ import { HEADER_LENGTH, setChecksum } from '../../src/packet/ospf/packet-header.
 import { parseId } from '../../src/packet/ospf/router-id.ts';
 import type { Hello, Lsa, OspfPacket } from '../../src/packet/ospf/types.ts';
 import { PROTOCOLS, type Protocol, ROUTER_ID, flagged, isFull, ospf, proxying, startFull } from './support/areas.ts';
-import { eventually } from './support/frr.ts';
 import { Network, type Router } from './support/network.ts';
 import { Port } from './support/port.ts';
+import { atLeast, moreThan, until } from '../support/until.ts';
 
 const FRR = parseId('192.0.2.2')!;
 const OWN = parseId(ROUTER_ID.core)!;
@@ -94,7 +94,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
       abr1: { ...ospf(p, 'abr1', { areas: ['0.0.0.0'] }), ...proxying(p, 'abr1', [THERE]) },
     });
     wire = await Port.open(net.lab, `core:${p.link(0)}`, `core:${p.link(0)}`, { poller, errors });
-    await eventually('each knows the other', known, LIMIT);
+    await until('each knows the other', known, LIMIT);
   });
   afterAll(async () => {
     wire?.close();
@@ -176,9 +176,9 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     const name = `${p.name}.${counter}`;
     const before = await core.counter(name);
     give(build());
-    await eventually('counted', async () => (await core.counter(name)) > before);
+    await until('counted', () => core.counter(name), moreThan(before));
     expect(await isFull(p, core)).toBe(true);
-    await eventually('both know', known, LIMIT);
+    await until('both know', known, LIMIT);
   });
 
   test('an update under FRR’s name that was routed here teaches nothing: its source is not on the link', async () => {
@@ -192,7 +192,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     );
     for (const frame of encodeFrames(version.version, fromHex(END[p.name].mac), afar, payload, 1500, 1))
       wire.sendFrame(frame);
-    await eventually('counted', async () => (await core.counter(name)) > before);
+    await until('counted', () => core.counter(name), moreThan(before));
     expect((await core.show(p.command, 'database')).some((row) => row['router'] === '66.66.66.67')).toBe(false);
   });
 
@@ -226,12 +226,12 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
         const [before, exchanged] = [await offLink(), await exchanges()];
         forge(ours, ours, 3);
         forge(afar, ours, 3);
-        await eventually('those of our own address and of afar arrive', async () => (await offLink()) >= before + 18);
+        await until('those of our own address and of afar arrive', () => offLink(), atLeast(before + 18));
         // The kernel takes FRR's address from nobody, and forwards nothing to 224.0.0.5: these do not arrive at all.
         forge(frrs, ours, 3);
         for (const source of [ours, frrs, afar]) forge(source, group, 3);
         forge(afar, ours, 1);
-        await eventually('the last three arrive', async () => (await offLink()) >= before + 21);
+        await until('the last three arrive', () => offLink(), atLeast(before + 21));
         expect(await offLink()).toBe(before + 21);
         expect((await core.show('ospf', 'database')).some((row) => row['router'] === '66.66.66.68')).toBe(false);
         expect([await isFull(p, core), await exchanges()]).toEqual([true, exchanged]);
@@ -255,10 +255,10 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
           for (let i = 0; i < 500; i++) for (const packet of [whole, fragment]) port.send(packet);
           await core.get('status');
         }
-        await eventually(
+        await until(
           'they are counted',
-          async () =>
-            (await core.counter('ospfv2.packet.off-link')) - (before['ospfv2.packet.off-link'] ?? 0) > 100_000,
+          async () => (await core.counter('ospfv2.packet.off-link')) - (before['ospfv2.packet.off-link'] ?? 0),
+          moreThan(100_000),
           LIMIT,
         );
         expect(await core.counter('ospfv2.rx.queue-full')).toBe(before['ospfv2.rx.queue-full'] ?? 0);
@@ -288,9 +288,9 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
       give(damaged(samples[i % 2]!, 0));
       if (i % 500 === 0) await core.get('status');
     }
-    await eventually('thousands are counted', async () => sum(await core.counters(), names) - before > 3500, LIMIT);
-    await eventually('full', () => isFull(p, core), LIMIT);
-    await eventually('both know', known, LIMIT);
+    await until('thousands are counted', async () => sum(await core.counters(), names) - before, moreThan(3500), LIMIT);
+    await until('full', () => isFull(p, core), LIMIT);
+    await until('both know', known, LIMIT);
   });
 
   test('3,000 LSAs with damaged bodies and right checksums, and 300 hellos alike: read or counted; FRR is a full neighbour again, and nothing was lost', async () => {
@@ -299,15 +299,16 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
       give(update(lsa(type, (lsId + i) >>> 0, damaged(content, 0))));
       if (i % 500 === 0) await core.get('status');
     }
-    await eventually(
+    await until(
       'read',
-      async () => sum(await core.counters(), new RegExp(`^${p.name}\\.rx\\.`)) - before >= 3000,
+      async () => sum(await core.counters(), new RegExp(`^${p.name}\\.rx\\.`)) - before,
+      atLeast(3000),
       LIMIT,
     );
     expect(await known()).toBe(true);
     for (let i = 0; i < 300; i++) give(repaired(damaged(encode(hello()), HEADER_LENGTH[version.version])));
-    await eventually('full', () => isFull(p, core), LIMIT);
-    await eventually('both know', known, LIMIT);
+    await until('full', () => isFull(p, core), LIMIT);
+    await until('both know', known, LIMIT);
     // Held or not: what this router has learned from afar stayed.
     expect((await core.sender(THERE))?.['proxy']).toBe(p.proxy.abr1);
     expect(Number(/VmRSS:\s+(\d+)/.exec(await core.exec('cat', `/proc/${core.pid}/status`))![1])).toBeLessThan(250_000);

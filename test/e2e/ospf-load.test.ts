@@ -7,9 +7,10 @@ import type { AdvertisementKinds } from '../../src/model/advertisement.ts';
 import { formatPrefix, prefix } from '../../src/model/prefix.ts';
 import type { OspfVersion } from '../../src/carriers/ospf/version.ts';
 import { Poller } from '../../src/kernel/poller.ts';
-import { FrrNetwork, type FrrRouter, eventually } from './support/frr.ts';
+import { FrrNetwork, type FrrRouter } from './support/frr.ts';
 import { DAEMON, VERSIONS, ospfConfig } from './support/ospf.ts';
 import { CarrierAgent, areaLink, carrierOptions } from './support/ospf-carrier.ts';
+import { is, until } from '../support/until.ts';
 
 const A = '192.0.2.101';
 const B = '192.0.2.102';
@@ -91,7 +92,7 @@ it.each(VERSIONS)(
       );
     const wanted = (proxies: readonly AdvertisementKinds['sender-prefix'][]): string[] =>
       proxies.map((p) => `${formatPrefix(p.prefix)} ${formatAddress(p.proxy)}`).sort();
-    await eventually('all arrived', () => flagged().length === SENDERS, LIMIT);
+    await until('all arrived', () => flagged().length, is(SENDERS), LIMIT);
     expect(flagged().sort()).toEqual(wanted(all));
     const before = await listed(version, r2, A);
     expect(before.size).toBeGreaterThan(100);
@@ -100,12 +101,10 @@ it.each(VERSIONS)(
     const changed = all.with(5000, sender(version, 20_000));
     declare(changed);
     const [gone, come] = [wanted([all[5000]!])[0]!, wanted([changed[5000]!])[0]!];
-    await eventually(
+    await until(
       'the change arrived',
-      () => {
-        const now = flagged();
-        return now.includes(come) && !now.includes(gone);
-      },
+      () => flagged(),
+      (now) => now.includes(come) && !now.includes(gone),
       LIMIT,
     );
     const after = await listed(version, r2, A);

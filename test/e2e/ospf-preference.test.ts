@@ -3,8 +3,8 @@
 // prefix; `cnpctl show senders --all` shows which, and what else there was.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type AreaRouter, PROTOCOLS, type Protocol, ROUTER_ID, isFull, ospf, proxying } from './support/areas.ts';
-import { eventually } from './support/frr.ts';
 import { Network, type Row } from './support/network.ts';
+import { until } from '../support/until.ts';
 
 const [V2, V3] = PROTOCOLS as [Protocol, Protocol];
 const BACKBONE = { areas: ['0.0.0.0'] };
@@ -35,7 +35,7 @@ beforeAll(async () => {
   net = await Network.up('areas');
   await Promise.all(Object.entries(INTENT).map(([name, intent]) => net.router(name).start(intent)));
   const core = net.router('core');
-  await eventually(
+  await until(
     'core is a neighbour in all three',
     async () => (await core.isUp()) && (await isFull(V2, core)) && (await isFull(V3, core)),
     LIMIT,
@@ -64,7 +64,7 @@ test.each([
     const byOspf = { carrier: p.name, originator: `0.0.0.0 ${ROUTER_ID[by]}`, proxy: p.proxy[by], metric: 0xffffff };
     const arrived = (): Promise<Row[] | false> =>
       shown(prefix).then((rows) => rows.length === 2 && rows.every((row) => row['held-until'] === undefined) && rows);
-    expect(await eventually('core has both', arrived, LIMIT)).toMatchObject([
+    expect(await until('core has both', arrived, LIMIT)).toMatchObject([
       { ...byOspf, best: true },
       { ...BY_ISIS, best: false },
     ]);
@@ -78,14 +78,14 @@ test.each([
     await net.router(by).stop('SIGKILL');
     const held = (): Promise<Row[] | false> =>
       shown(prefix).then((rows) => rows.some((row) => row['held-until'] !== undefined) && rows);
-    expect(await eventually('held', held, LIMIT)).toMatchObject([
+    expect(await until('held', held, LIMIT)).toMatchObject([
       { ...BY_ISIS, best: true },
       { ...byOspf, best: false, 'held-until': expect.any(String) },
     ]);
     expect((await net.router('core').show<Row>('senders', host))['proxy']).toBe(BY_ISIS.proxy);
 
     await net.router(by).start(INTENT[by]);
-    expect(await eventually('back', arrived, LIMIT)).toMatchObject([
+    expect(await until('back', arrived, LIMIT)).toMatchObject([
       { ...byOspf, best: true },
       { ...BY_ISIS, best: false },
     ]);
@@ -94,6 +94,6 @@ test.each([
 
 test('D7: a prefix that only IS-IS has left when OSPF withdraws', async () => {
   await net.router('abr1').stop('SIGTERM');
-  const rows = await eventually('withdrawn', () => shown(SENDERS4).then((found) => found.length === 1 && found), LIMIT);
+  const rows = await until('withdrawn', () => shown(SENDERS4).then((found) => found.length === 1 && found), LIMIT);
   expect(rows).toMatchObject([{ ...BY_ISIS, best: true }]);
 });

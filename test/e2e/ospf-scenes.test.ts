@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type Lab, labDown, labUp } from '../../src/lab/lab.ts';
 import { packageRoot } from '../../src/lab/program.ts';
-import { eventually } from './support/frr.ts';
 import { ownLabName } from './support/network.ts';
+import { is, until } from '../support/until.ts';
 
 /** FRR and BIRD say hello every ten seconds, and the flag crosses four adjacencies. */
 const LIMIT_MS = 120_000;
@@ -60,7 +60,7 @@ test.each(SCENES)(
   'PNC-5.2-a, PNC-5.2-d, PNC-5.3-a, PNC-5.3-d: p1 learns in $name who is the proxy of h1, FRR has what cnpd needs, and a clean stop withdraws it',
   async ({ name, prefix, proxy, show, lsa, sees }) => {
     const lab = await up(name);
-    expect(await eventually('p1 knows the proxy', () => proxyOf(lab, prefix), LIMIT_MS)).toMatchObject({
+    expect(await until('p1 knows the proxy', () => proxyOf(lab, prefix), LIMIT_MS)).toMatchObject({
       proxy,
       carrier: name,
       best: true,
@@ -85,7 +85,7 @@ test.each(SCENES)(
 
     const { pid } = (await ask<{ pid: number }>(lab, 'leaf1', 'show', 'status'))!;
     process.kill(pid, 'SIGTERM');
-    await eventually('p1 forgets the proxy', async () => (await proxyOf(lab, prefix)) === undefined, LIMIT_MS);
+    await until('p1 forgets the proxy', () => proxyOf(lab, prefix), is(undefined), LIMIT_MS);
   },
 );
 
@@ -95,19 +95,20 @@ test('an ospfd that loses `capability opaque` is a problem with its remedy, and 
   const problems = async (node: string) =>
     (await ask<{ problems?: { feature: string; problem: string; remedy: string }[] }>(lab, node, 'show', 'status'))
       ?.problems ?? [];
-  await eventually('p1 knows the proxy', () => proxyOf(lab, prefix), LIMIT_MS);
+  await until('p1 knows the proxy', () => proxyOf(lab, prefix), LIMIT_MS);
   const opaque = (line: string) =>
     lab.mustExec('leaf1', ['vtysh', '-c', 'configure terminal', '-c', 'router ospf', '-c', line]);
   await opaque('no capability opaque');
-  const found = await eventually(
+  const found = await until(
     'leaf1 says so',
-    async () => (await problems('leaf1')).find(({ problem }) => problem.includes('opaque')),
+    () => problems('leaf1'),
+    (all) => all.find(({ problem }) => problem.includes('opaque')),
     LIMIT_MS,
   );
   expect(found).toMatchObject({ feature: 'ospfv2', remedy: expect.stringContaining("-c 'capability opaque'") });
   await opaque('capability opaque');
-  await eventually('leaf1 has no problem left', async () => (await problems('leaf1')).length === 0, LIMIT_MS);
-  expect(await eventually('p1 knows the proxy again', () => proxyOf(lab, prefix), LIMIT_MS)).toMatchObject({ proxy });
+  await until('leaf1 has no problem left', async () => (await problems('leaf1')).length, is(0), LIMIT_MS);
+  expect(await until('p1 knows the proxy again', () => proxyOf(lab, prefix), LIMIT_MS)).toMatchObject({ proxy });
 });
 
 test('a reload takes the carrier away and brings it back; what it taught is held meanwhile, and no veth is left', async () => {
@@ -119,7 +120,7 @@ test('a reload takes the carrier away and brings it back; what it taught is held
     await lab.mustExec('p1', ['sh', '-c', 'printf %s "$0" > /etc/cnpd/cnpd.yaml', text]);
     expect(await ask(lab, 'p1', 'reload')).toMatchObject({ ok: true, errors: [], changed: ['ospfv2'] });
   };
-  await eventually('p1 knows the proxy', () => proxyOf(lab, prefix), LIMIT_MS);
+  await until('p1 knows the proxy', () => proxyOf(lab, prefix), LIMIT_MS);
   // The file of the scene is bound there; what is written goes into the node's own overlay.
   await lab.mustExec('p1', ['umount', '-n', '/etc/cnpd/cnpd.yaml']);
   await reload('  enabled: off\n');
@@ -127,12 +128,10 @@ test('a reload takes the carrier away and brings it back; what it taught is held
   await expect(lab.mustExec('p1', ['ip', 'link', 'show', 'cnpd-ospf0'])).rejects.toThrow(/does not exist/);
   expect(await proxyOf(lab, prefix)).toMatchObject({ proxy, 'held-until': expect.any(String) });
   await reload('');
-  const known = await eventually(
+  const known = await until(
     'p1 has heard of the proxy anew',
-    async () => {
-      const sender = await proxyOf(lab, prefix);
-      return sender && !sender['held-until'] && sender;
-    },
+    () => proxyOf(lab, prefix),
+    (sender) => sender && !sender['held-until'] && sender,
     LIMIT_MS,
   );
   expect(known).toMatchObject({ proxy, carrier: 'ospfv2', best: true });

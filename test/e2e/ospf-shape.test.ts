@@ -12,8 +12,9 @@ import { lengthFlaw, shapeFlaw } from '../../src/packet/ospf/lsa-shape.ts';
 import { encodePacket } from '../../src/packet/ospf/packet.ts';
 import { lsaKeyText, parseId } from '../../src/packet/ospf/router-id.ts';
 import type { Lsa, OspfPacket } from '../../src/packet/ospf/types.ts';
-import { FrrNetwork, type FrrRouter, eventually } from './support/frr.ts';
+import { FrrNetwork, type FrrRouter } from './support/frr.ts';
 import { DAEMON, LINK, OspfAgent, VERSIONS, ospfConfig } from './support/ospf.ts';
+import { is, moreThan, until } from '../support/until.ts';
 
 const AGENT = '192.0.2.101';
 const FRR = '192.0.2.1';
@@ -99,7 +100,7 @@ async function start(version: OspfVersion): Promise<FrrRouter> {
   frr.configureOspf(DAEMON(version), ospfConfig(version, { routerId: FRR, links: [LINK] }));
   agent = await OspfAgent.start(version, frr, { routerId: AGENT }, poller);
   await net.start();
-  await eventually('full', () => agent.state === 'full', 60_000);
+  await until('full', () => agent.state, is('full'), 60_000);
   return frr;
 }
 
@@ -153,7 +154,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     for (const one of asked) send(one);
     const taken = asked.filter(({ lsa }) => shapeFlaw(version.version, lsa) === undefined);
     send(witness);
-    await eventually(
+    await until(
       'FRR acknowledges what has the shape of its type',
       () => !isOwed(witness) && taken.every((one) => !isOwed(one)),
       30_000,
@@ -185,7 +186,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const header = { routerId: parseId(FRR)!, areaId: AREA, instanceId: 0 };
     const malformed = cases(version).filter(({ lsa }) => shapeFlaw(version.version, lsa) !== undefined);
     for (const { lsa } of malformed) give({ ...header, kind: 'link-state-update', lsas: [lsa] });
-    await eventually('all are refused', () => agent.count(`${version.name}.lsa.bad-shape`) === malformed.length);
+    await until('all are refused', () => agent.count(`${version.name}.lsa.bad-shape`), is(malformed.length));
     expect(
       [...speaker().areas.get(AREA)!.lsdb.byKey.values()].filter(
         (lsa) => lengthFlaw(version.version, lsa) !== undefined,
@@ -202,10 +203,11 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       headers: [],
     };
     give({ ...header, kind: 'database-description', ...description });
-    await eventually(
+    await until(
       'the exchange begins anew',
-      () => agent.count(`${version.name}.neighbor.sequence-number-mismatch`) > 0,
+      () => agent.count(`${version.name}.neighbor.sequence-number-mismatch`),
+      moreThan(0),
     );
-    await eventually('full again', () => agent.state === 'full', 60_000);
+    await until('full again', () => agent.state, is('full'), 60_000);
   });
 });

@@ -12,8 +12,8 @@ import {
   proxying,
   startFull,
 } from './support/areas.ts';
-import { eventually } from './support/frr.ts';
 import { Network, type Router, type Row } from './support/network.ts';
+import { atLeast, is, moreThan, until } from '../support/until.ts';
 
 let net: Network;
 let abr1: Router, core: Router;
@@ -33,9 +33,10 @@ const BACKBONE = '0.0.0.0';
 const problemsOf = async (r: Router, name: string): Promise<Row[]> =>
   (await r.get<{ problems?: Row[] }>('status')).problems?.filter(({ feature }) => feature === name) ?? [];
 const problem = (r: Router, name: string, about: RegExp): Promise<Row> =>
-  eventually(
+  until(
     `${r.name} says what is wrong`,
-    async () => (await problemsOf(r, name)).find(({ problem: text }) => about.test(String(text))),
+    () => problemsOf(r, name),
+    (all) => all.find(({ problem: text }) => about.test(String(text))),
     LIMIT,
   );
 
@@ -62,16 +63,17 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
   const learner = (area: object = {}): object => ospf(p, 'abr1', { areas: [BACKBONE], area });
   const known = [`${BACKBONE} ${ROUTER_ID.core} ${p.proxy.core}`];
   const knows = (prefix: string, which = known): Promise<unknown> =>
-    eventually(
+    until(
       `abr1 knows ${which.length} proxies for ${prefix}`,
-      async () => String(await flagged(abr1, prefix)) === String(which),
+      async () => String(await flagged(abr1, prefix)),
+      is(String(which)),
       LIMIT,
     );
   const isHeld = async (): Promise<boolean> => (await abr1.sender(KEPT))?.['held-until'] !== undefined;
   /** Also while it is held. */
   const proxyStays = async (): Promise<void> => expect((await abr1.sender(KEPT))?.['proxy']).toBe(p.proxy.core);
   const back = (): Promise<unknown> =>
-    eventually(
+    until(
       'full, and nothing is held any more',
       async () => {
         await proxyStays();
@@ -91,7 +93,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     await knows(STALE);
     await core.stop('SIGKILL');
     await core.start(declaring(KEPT));
-    await eventually(
+    await until(
       'the stale one is gone',
       async () => {
         expect((await learned(abr1, KEPT)).map((row) => row['proxy'])).toEqual([p.proxy.core]);
@@ -107,7 +109,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
   test('FRR is killed and started again, twice: what was learned is held and never lost, and everything is back', async () => {
     for (const time of [1, 2]) {
       await restartFrr(abr1, p, async () => {
-        await eventually(`held, time ${time}`, isHeld, LIMIT);
+        await until(`held, time ${time}`, isHeld, LIMIT);
         await proxyStays();
       });
       await back();
@@ -146,13 +148,13 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
         await count('tx.database-description'),
         await count('neighbor.sequence-number-mismatch'),
       ];
-      await eventually('the exchange is over', () => isFull(p, abr1), LIMIT);
+      await until('the exchange is over', () => isFull(p, abr1), LIMIT);
       const [before, hellos] = [await attempts(), await count('rx.hello')];
-      await eventually('three hellos later', async () => (await count('rx.hello')) >= hellos + 3);
+      await until('three hellos later', () => count('rx.hello'), atLeast(hellos + 3));
       expect(await attempts()).toEqual(before);
       await opaque('capability opaque');
       // The adjacency is full until ospfd has taken it down.
-      await eventually('it takes ours', async () => (await problemsOf(abr1, p.name)).length === 0, LIMIT);
+      await until('it takes ours', async () => (await problemsOf(abr1, p.name)).length, is(0), LIMIT);
       await back();
     },
   );
@@ -161,10 +163,10 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
   test('authentication: without the key and with a wrong one nothing is heard, each counted by its name; with the right one everything is back', async () => {
     const keyed = (key: string): object => learner({ authentication: [{ 'key-id': 7, [ALGORITHM[p.name]]: key }] });
     await abr1.frr('configure', `interface ${p.link(0)}`, ...KEY_LINES[p.name]);
-    await eventually('held', isHeld, LIMIT);
+    await until('held', isHeld, LIMIT);
     expect(await count('authentication.not-configured')).toBeGreaterThan(0);
     await abr1.reload(keyed('other'));
-    await eventually('counted', async () => (await count('authentication.wrong')) > 1, LIMIT);
+    await until('counted', () => count('authentication.wrong'), moreThan(1), LIMIT);
     expect(await isFull(p, abr1)).toBe(false);
     await proxyStays();
     await abr1.reload(keyed('s3cret'));

@@ -2,11 +2,11 @@
 // a real FRR.
 import { readFileSync, readdirSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { eventually } from './support/frr.ts';
 import { footprint } from './support/footprint.ts';
 import { SENDERS4, SENDERS6, adjacent, base, proxy, watching } from './support/line.ts';
 import { Network, type Router, program } from './support/network.ts';
 import { tokenBucket } from './support/token-bucket.ts';
+import { until } from '../support/until.ts';
 
 const LEAF = {
   ...base('leaf'),
@@ -64,8 +64,7 @@ const setsOfThreads = (): string[] => {
   ];
 };
 
-const farKnows = (prefix: string): Promise<unknown> =>
-  eventually(`far knows ${prefix}`, async () => (await far.sender(prefix)) !== undefined);
+const farKnows = (prefix: string): Promise<unknown> => until(`far knows ${prefix}`, () => far.sender(prefix));
 
 async function everythingWorks(): Promise<void> {
   await adjacent(net, 'leaf', 'far');
@@ -86,7 +85,7 @@ async function everythingWorks(): Promise<void> {
 test('SIGUSR1 opens no inspector, through which every local user would have what cnpd has', async () => {
   await leaf.start(LEAF);
   leaf.signal('SIGUSR1');
-  await eventually('it is told', () => Promise.resolve(leaf.log.includes('this signal does nothing here')));
+  await until('it is told', () => Promise.resolve(leaf.log.includes('this signal does nothing here')));
   await leaf.reload(LEAF);
   // Node's inspector says where it listens as soon as it does, on standard error.
   expect(leaf.log).not.toContain('Debugger listening');

@@ -12,11 +12,11 @@ import { decodeNotice } from '../../src/packet/notice/pnc.ts';
 import { buildFastCnp } from '../../src/packet/roce/fast-cnp.ts';
 import { buildLongHaulRoce, isLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
 import { dissect } from '../support/tshark.ts';
-import { eventually } from './support/frr.ts';
 import { H1, H2, LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, routed, watching } from './support/line.ts';
 import { Network, type Router } from './support/network.ts';
 import { FAST_CNP, LONG_HAUL, type Told, toldTo } from './support/notifications.ts';
 import { Flow, type Port, rocePackets } from './support/port.ts';
+import { until } from '../support/until.ts';
 
 const NOTICE_PORT = 1021;
 const CS6 = 48 << 2;
@@ -126,8 +126,10 @@ async function flow(family: Family): Promise<Flow> {
     receiverQpn: nextQpn + 1,
   });
   f.connect();
-  await eventually('the Queue Pair is learned', async () =>
-    (await leaf.get('flows')).some((row) => row['port'] === 'proxy' && row['source-qpn'] === f.ends.senderQpn),
+  await until(
+    'the Queue Pair is learned',
+    () => leaf.get('flows'),
+    (all) => all.some((row) => row['port'] === 'proxy' && row['source-qpn'] === f.ends.senderQpn),
   );
   return f;
 }
@@ -147,7 +149,7 @@ test.each([
     });
     expect((await leaf.show<{ problems?: unknown[] }>('status')).problems ?? []).toEqual([]);
     await p.reload(P);
-    await eventually('p knows the proxy', async () => {
+    await until('p knows the proxy', async () => {
       for (const prefix of [SENDERS6, SENDERS4])
         if ((await p.sender(prefix))?.['proxy'] !== LOOPBACK.leaf.ipv6) return false;
       return (await p.get('ports'))[0]?.['attached'];
@@ -155,7 +157,7 @@ test.each([
     const [ordered, cnps] = [await leaf.counter(`proxy.${format}.ordered`), await leaf.counter('proxy.cnp.sent')];
     const f = await flow(family);
     const told = (): Told[] => toldTo(f.ends.source, h1.packets);
-    await eventually('the sender is told', () => {
+    await until('the sender is told', () => {
       f.send(30);
       return told().length > 0;
     });

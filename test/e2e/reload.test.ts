@@ -3,11 +3,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectNorthbound } from '../../src/northbound/client.ts';
 import { MAX_FILE_BYTES } from '../../src/intent/source.ts';
-import { eventually } from './support/frr.ts';
 import { LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, watching } from './support/line.ts';
 import { footprint } from './support/footprint.ts';
 import { Network, type Router, type Row } from './support/network.ts';
 import { tokenBucket } from './support/token-bucket.ts';
+import { is, until } from '../support/until.ts';
 
 const FILE = '/etc/cnpd/cnpd.yaml';
 const LEAF = { ...base('leaf'), ...proxy('leaf'), ...watching(), 'border-ports': ['eth9'] };
@@ -115,7 +115,7 @@ describe('a reload with a broken file', () => {
   beforeEach(async () => {
     await leaf.configure(LEAF);
     expect((await leaf.ctl('reload')).code).toBe(0);
-    await eventually('far knows the proxy', knows);
+    await until('far knows the proxy', knows);
   });
   const knows = async (): Promise<boolean> => {
     for (const prefix of [SENDERS6, SENDERS4])
@@ -196,7 +196,7 @@ describe('a reload with a broken file', () => {
     const count = await leaf.counter('intent.reload.refused');
     await leaf.configure(BROKEN[1][1]);
     leaf.signal('SIGHUP');
-    await eventually('refused', async () => (await leaf.counter('intent.reload.refused')) === count + 1);
+    await until('refused', () => leaf.counter('intent.reload.refused'), is(count + 1));
     await leaf.exec('rm', FILE);
     expect((await leaf.ctl('reload')).code).toBe(4);
     expect((await leaf.ctl('show', 'status')).stdout).toContain('ENOENT');
@@ -234,7 +234,7 @@ describe('a reload with a broken file', () => {
     }
     await leaf.configure(other);
     expect((await leaf.ctl('reload')).code).toBe(0);
-    await eventually(
+    await until(
       'far knows of one prefix only',
       async () =>
         (await far.sender(SENDERS4))?.['proxy'] === LOOPBACK.leaf.ipv6 &&

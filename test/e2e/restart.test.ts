@@ -3,7 +3,6 @@
 // are numbered, and counted at the receiver.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { address } from '../../src/model/address.ts';
-import { eventually } from './support/frr.ts';
 import {
   H1,
   H2,
@@ -21,6 +20,7 @@ import { ownObjects, shownObjects } from './support/bpf-objects.ts';
 import { Network, type Router, type Row } from './support/network.ts';
 import { Flow, type Port, rocePackets } from './support/port.ts';
 import { tokenBucket } from './support/token-bucket.ts';
+import { atLeast, is, moreThan, until } from '../support/until.ts';
 
 let net: Network;
 let leaf: Router, p: Router;
@@ -52,7 +52,7 @@ afterEach(async ({ task }) => {
   await net.stopAll();
 });
 
-const proxyIsKnown = (): Promise<unknown> => eventually('p knows the proxy and watches its port', () => knowsProxy(p));
+const proxyIsKnown = (): Promise<unknown> => until('p knows the proxy and watches its port', () => knowsProxy(p));
 
 /**
  * Traffic from h1 to h2 that fills p's queue beyond K_max again and again but never to its limit, 30 packets every 20
@@ -84,7 +84,7 @@ class Traffic {
         .filter(this.flow.isNotification)
         .forEach(() => this.cnpTimes.push(performance.now()));
     this.flow.connect();
-    await eventually('the Queue Pair is learned', async () => this.pairAt(await leaf.get('flows')));
+    await until('the Queue Pair is learned', async () => this.pairAt(await leaf.get('flows')));
     this.#timer = setInterval(() => this.flow.send(30), 20);
     await this.notified('traffic is notified about');
   }
@@ -97,7 +97,7 @@ class Traffic {
   /** Waits for five CNPs from now on. */
   async notified(what: string): Promise<void> {
     const before = this.cnpTimes.length;
-    await eventually(what, () => this.cnpTimes.length >= before + 5);
+    await until(what, () => this.cnpTimes.length, atLeast(before + 5));
   }
 
   /** Stops and waits until everything sent has arrived. @throws with the PSNs that did not */
@@ -106,7 +106,7 @@ class Traffic {
     const sent = this.flow.psn - 1000;
     const missing = (): number[] =>
       Array.from({ length: sent }, (_, i) => 1000 + i).filter((psn) => !this.arrived.has(psn));
-    await eventually('every data packet has arrived', () => missing().length === 0, 5000).catch(() => {});
+    await until('every data packet has arrived', () => missing().length, is(0), 5000).catch(() => {});
     expect(missing()).toEqual([]);
     expect(sent).toBeGreaterThan(1000);
   }
@@ -172,8 +172,8 @@ describe('cnpd restarts under traffic', () => {
     try {
       await traffic.start();
       expect(await leaf.stop('SIGTERM')).toBe(0);
-      await eventually('withdrawn', async () => (await p.sender(SENDERS6))?.['proxy'] === undefined);
-      await eventually('no more notices', async () => (await p.counter('egress.no-proxy')) > 0);
+      await until('withdrawn', async () => (await p.sender(SENDERS6))?.['proxy'], is(undefined));
+      await until('no more notices', () => p.counter('egress.no-proxy'), moreThan(0));
       await leaf.start(LEAF);
       await proxyIsKnown();
       await traffic.notified('CNPs again');
@@ -203,8 +203,8 @@ describe('FRR restarts', () => {
     const pid = (await p.exec('cat', '/run/frr/isisd.pid')).trim();
     await p.exec('kill', '-9', pid);
     try {
-      await eventually('the adjacency is lost', async () => !(await p.isUp()));
-      await eventually('held', async () => (await p.sender(SENDERS6))?.['held-until'] !== undefined);
+      await until('the adjacency is lost', async () => !(await p.isUp()));
+      await until('held', async () => (await p.sender(SENDERS6))?.['held-until']);
       expect(await p.sender(SENDERS6)).toMatchObject({ proxy: LOOPBACK.leaf.ipv6, best: true });
       expect(await hasProxy()).toBe(true);
     } finally {
@@ -212,7 +212,7 @@ describe('FRR restarts', () => {
       await p.exec('vtysh', '-b');
     }
     await adjacent(net, 'p');
-    await eventually('nothing is held any more', async () => {
+    await until('nothing is held any more', async () => {
       expect(await hasProxy()).toBe(true);
       return (await p.get('senders')).every((row) => row['held-until'] === undefined);
     });
@@ -229,22 +229,25 @@ describe('FRR restarts', () => {
 
 describe('interfaces and queues come and go', () => {
   const degraded = async (problem: RegExp, remedy: RegExp): Promise<void> => {
-    const status = await eventually('the problem is told', async () => {
-      const s = await p.get<{ health: string; problems?: { problem: string; remedy: string }[] }>('status');
-      return s.health === 'degraded' && s.problems?.find((each) => problem.test(each.problem));
-    });
+    const status = await until(
+      'the problem is told',
+      () => p.get<{ health: string; problems?: { problem: string; remedy: string }[] }>('status'),
+      (s) => s.health === 'degraded' && s.problems?.find((each) => problem.test(each.problem)),
+    );
     expect(status.remedy).toMatch(remedy);
     expect((await p.ctl('show', 'status')).code).toBe(1);
   };
   const running = (): Promise<unknown> =>
-    eventually('all is well', async () => (await p.get<Row>('status'))['health'] === 'running');
+    until('all is well', async () => (await p.get<Row>('status'))['health'], is('running'));
 
   test("the carrier's interface deleted by hand is created again, and the adjacency returns", async () => {
     await p.exec('ip', 'link', 'del', 'cnpd-isis');
-    await eventually('counted', async () => (await p.counter('isis.interface.vanished')) > 0);
+    await until('counted', () => p.counter('isis.interface.vanished'), moreThan(0));
     await adjacent(net, 'p');
-    await eventually('nothing is held any more', async () =>
-      (await p.get('senders')).every((row) => row['held-until'] === undefined),
+    await until(
+      'nothing is held any more',
+      () => p.get('senders'),
+      (all) => all.every((row) => row['held-until'] === undefined),
     );
     expect(await knowsProxy(p)).toBe(true);
   });
@@ -338,11 +341,11 @@ describe('uninstall', () => {
       expect(await router.exec('bpftool', 'net', 'show')).not.toMatch(/egress|notice|proxy|guard/i);
     }
     // Programs and maps are freed a moment after the last reference.
-    await eventually('the kernel has freed everything', async () => {
-      const left = new Set(
-        (await Promise.all((['prog', 'map', 'link'] as const).map((kind) => shownObjects(leaf, kind)))).flat(),
-      );
-      return before.every((name) => !left.has(name));
-    });
+    await until(
+      'the kernel has freed everything',
+      async () =>
+        new Set((await Promise.all((['prog', 'map', 'link'] as const).map((kind) => shownObjects(leaf, kind)))).flat()),
+      (left) => before.every((name) => !left.has(name)),
+    );
   });
 });

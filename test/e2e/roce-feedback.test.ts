@@ -19,6 +19,7 @@ import { type LongHaulCnp, UNDISCLOSED } from '../../src/packet/long-haul/body.t
 import { buildFastCnp } from '../../src/packet/roce/fast-cnp.ts';
 import { buildLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
 import { ownLabName } from './support/network.ts';
+import { atLeast, until } from '../support/until.ts';
 
 const NAME = await ownLabName('t-lab-feedback');
 const H1 = { 4: address('10.0.1.2'), 6: address('2001:db8:1::2') };
@@ -139,14 +140,13 @@ function run(node: string, argv: readonly string[]): Running {
   const ended = once(child, 'close');
   return {
     events,
-    async seen(what, condition) {
-      for (const until = performance.now() + LIMIT_MS; performance.now() < until;) {
-        const found = events.find(condition);
-        if (found) return found;
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
-      throw new Error(`not within ${LIMIT_MS} ms: ${what}`);
-    },
+    seen: (what, condition) =>
+      until(
+        what,
+        () => events,
+        (all) => all.find(condition),
+        LIMIT_MS,
+      ),
     async end() {
       child.kill('SIGTERM');
       await ended;
@@ -310,8 +310,7 @@ test('LHCNP-5.6-a, LHCNP-5.6-b, LHCNP-9-a: a stranger’s order and one for anot
 
 /** Until h1's kernel has answered so many packets with an ICMPv6 error. */
 async function answered(count: number): Promise<number[]> {
-  for (const until = performance.now() + LIMIT_MS; fromH1.length < count && performance.now() < until;)
-    await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(`${count} errors`, () => fromH1.length, atLeast(count), LIMIT_MS);
   return fromH1;
 }
 

@@ -11,10 +11,10 @@ import { OPCODE } from '../../src/packet/roce/opcodes.ts';
 import { type RocePacket, parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { scapy } from '../support/scapy.ts';
 import { dissect } from '../support/tshark.ts';
-import { eventually } from './support/frr.ts';
 import { H1, H2, LOOPBACK, adjacent, base, knowsProxy, proxy, routed, watching } from './support/line.ts';
 import { Network, type Router, program } from './support/network.ts';
 import { Flow, type Port, rocePackets } from './support/port.ts';
+import { is, until } from '../support/until.ts';
 
 const NOTICE_PORT = 1021;
 const K_MAX = 20_000;
@@ -53,7 +53,7 @@ afterEach(({ task }) => {
 
 /** p has learned that both prefixes of senders have this proxy, and its port is watched. */
 const knows = (proxyAddress: string): Promise<unknown> =>
-  eventually(`p knows ${proxyAddress} as the proxy`, () => knowsProxy(p, proxyAddress));
+  until(`p knows ${proxyAddress} as the proxy`, () => knowsProxy(p, proxyAddress));
 
 function flow(
   family: Family = 6,
@@ -69,13 +69,16 @@ function flow(
   );
 }
 const isLearned = (f: Flow, router = leaf): Promise<unknown> =>
-  eventually('the Queue Pair is learned', async () =>
-    (await router.get('flows')).some(
-      (row) =>
-        row['port'] === 'proxy' &&
-        row['source-qpn'] === f.ends.senderQpn &&
-        row['destination-qpn'] === f.ends.receiverQpn,
-    ),
+  until(
+    'the Queue Pair is learned',
+    () => router.get('flows'),
+    (all) =>
+      all.some(
+        (row) =>
+          row['port'] === 'proxy' &&
+          row['source-qpn'] === f.ends.senderQpn &&
+          row['destination-qpn'] === f.ends.receiverQpn,
+      ),
   );
 const cnpsOf = (f: Flow): Uint8Array[] => h1.packets.filter((packet) => rocePackets([packet]).some(f.isNotification));
 /** Packets of UDP to the notice port that reached leaf. */
@@ -93,7 +96,7 @@ function congest<T>(
   f: { send(count: number): void },
   probe: () => T | undefined | false | Promise<T | undefined | false>,
 ): Promise<T> {
-  return eventually(what, () => {
+  return until(what, () => {
     f.send(30);
     return probe();
   });
@@ -276,7 +279,7 @@ describe('from the congested port to the sender', () => {
     expect(await leaf.counter('proxy.cnp.sent')).toBe(before);
     expect(cnpsOf(f)).toEqual([]);
     f.psn += 1000;
-    await eventually('learned', async () => {
+    await until('learned', async () => {
       f.exchange();
       return (await leaf.get('flows')).find(
         (row) => row['source-qpn'] === f.ends.senderQpn && row['learned-from'] === 'reverse-traffic',
@@ -344,8 +347,8 @@ describe('from the congested port to the sender', () => {
       await leaf.reload(base('leaf'));
       await p.reload({ ...base('p'), ...watching({ 'per-flow-interval': '5ms' }), ...proxy('p') });
       const f = flow(family);
-      await eventually('it is its own proxy', async () => (await p.get('proxies'))[0]?.['address'] === LOOPBACK.p.ipv6);
-      await eventually('the Queue Pair is learned', async () => {
+      await until('it is its own proxy', async () => (await p.get('proxies'))[0]?.['address'], is(LOOPBACK.p.ipv6));
+      await until('the Queue Pair is learned', async () => {
         f.connect();
         return (await p.get('flows')).some((row) => row['port'] === 'proxy' && row['source-qpn'] === f.ends.senderQpn);
       });

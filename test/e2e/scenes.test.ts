@@ -18,8 +18,8 @@ import { srv6Wan } from '../../src/demo/scenes/srv6-wan.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { type Lab, labUp } from '../../src/lab/lab.ts';
 import { dissect } from '../support/tshark.ts';
-import { eventually } from './support/frr.ts';
 import { ownLabName } from './support/network.ts';
+import { until } from '../support/until.ts';
 
 const LONG_ENOUGH_MS = 4000;
 const never = new AbortController().signal;
@@ -137,14 +137,13 @@ describe('containerlab/longhaul', () => {
 
   test('LHCNP-5.5.1-e LHCNP-5.5.1-i LHCNP-5.5-h A6: both nodes send h1 Long-haul CNPs: Reduce, then Resume, no node more than one in a round-trip time', async () => {
     // On a busy machine h1 may not send fast enough for n1 to congest.
-    const run = await eventually(
+    const run = await until(
       'a run in which both nodes spoke, and one of them said Resume',
-      async () => {
-        const tried = await stage.run('cnpd');
-        return speakers(tried).length > 1 && tried.notifications.nodes.some(({ actions }) => actions.resume)
+      () => stage.run('cnpd'),
+      (tried) =>
+        speakers(tried).length > 1 && tried.notifications.nodes.some(({ actions }) => actions.resume)
           ? tried
-          : undefined;
-      },
+          : undefined,
       60_000,
     );
     expect(checkNotifications(run, 'long-haul-icmpv6')).toEqual([]);
@@ -166,15 +165,13 @@ describe('containerlab/longhaul', () => {
     const before = await held();
     const first = (run: RunResult, node: string): number =>
       run.notifications.nodes.find((each) => each.node === node)?.firstMs ?? Infinity;
-    const run = await eventually(
+    const run = await until(
       'a run in which n1 spoke first and n2 waited',
-      async () => {
-        const tried = await stage.run('cnpd');
-        return first(tried, '2001:db8:ffff::2') < first(tried, '2001:db8:ffff::3') &&
-          tried.ports[1]!.counted.deferred > 0
+      () => stage.run('cnpd'),
+      (tried) =>
+        first(tried, '2001:db8:ffff::2') < first(tried, '2001:db8:ffff::3') && tried.ports[1]!.counted.deferred > 0
           ? tried
-          : undefined;
-      },
+          : undefined,
       60_000,
     );
     // Every packet that found n2's queue above its thresholds meanwhile would have been told of, and was not.

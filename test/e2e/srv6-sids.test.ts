@@ -15,9 +15,10 @@ import { DEFAULT_CODE_POINTS } from '../../src/model/code-points.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { decodePdu } from '../../src/packet/isis/pdu.ts';
 import type { Level, Locator } from '../../src/packet/isis/types.ts';
-import { type FrrRouter, eventually, isisdConfig } from './support/frr.ts';
+import { type FrrRouter, isisdConfig } from './support/frr.ts';
 import { IsisScene, SYSTEM, up } from './support/isis-scene.ts';
 import { type IsisAgent, isisOptions, origination } from './support/isis.ts';
+import { contains, is, moreThan, until } from '../support/until.ts';
 
 const END_CON = DEFAULT_CODE_POINTS['end-con-behavior'];
 const SID = '2001:db8:c::1';
@@ -50,9 +51,9 @@ describe('across three FRR routers', () => {
     a.carrier.originate(
       origination([], { sids: [ENDCON], routerAddresses: [address('192.0.2.1'), address('2001:db8:ffff::1')] }),
     );
-    await eventually('learned', () => sidsOf(c).length > 0);
+    await until('learned', () => sidsOf(c).length, moreThan(0));
     expect(sidsOf(c)).toEqual([`L2 ${SYSTEM[1]} ${SID} ${END_CON}`]);
-    await eventually('router addresses', () => addressesOf(c).length === 2);
+    await until('router addresses', () => addressesOf(c).length, is(2));
     expect(addressesOf(c)).toEqual([`L2 ${SYSTEM[1]} 192.0.2.1`, `L2 ${SYSTEM[1]} 2001:db8:ffff::1`]);
     for (const fragment of ['00', '01']) {
       const copies = (): string[] =>
@@ -61,15 +62,19 @@ describe('across three FRR routers', () => {
           raw.fill(0, 10, 12);
           return Buffer.from(raw).toString('hex');
         });
-      await eventually(`fragment ${fragment} is the same at both ends`, () => new Set(copies()).size === 1);
+      await until(`fragment ${fragment} is the same at both ends`, () => new Set(copies()).size, is(1));
     }
     expect(routers[2]!.ip('-6', 'route', 'show', 'root', LOCATOR)).toBe('');
     a.carrier.originate(origination([]));
-    await eventually('withdrawn', () => sidsOf(c).length === 0 && addressesOf(c).length === 0);
+    await until(
+      'withdrawn',
+      () => [sidsOf(c).length, addressesOf(c).length] as const,
+      ([a, b]) => a === 0 && b === 0,
+    );
     a.carrier.originate(origination([], { sids: [ENDCON] }));
-    await eventually('back', () => sidsOf(c).length === 1);
+    await until('back', () => sidsOf(c).length, is(1));
     await a.carrier.stop();
-    await eventually('purged', () => sidsOf(c).length === 0);
+    await until('purged', () => sidsOf(c).length, is(0));
   });
 
   it('in the learned table the SID counts while its originator can be reached, and is held when it cannot', async () => {
@@ -84,27 +89,27 @@ describe('across three FRR routers', () => {
         .map((s) => `${formatAddress(s.sid)} ${s.originator}${s.heldUntil === undefined ? '' : ' held'}`);
     };
     a.carrier.originate(origination([], { sids: [ENDCON], routerAddresses: [address('2001:db8:ffff::1')] }));
-    await eventually('counts', () => shown().join() === `${SID} L2 ${SYSTEM[1]}`);
+    await until('counts', () => shown().join(), is(`${SID} L2 ${SYSTEM[1]}`));
     expect(table.routers.routerAddresses()).toEqual([address('2001:db8:ffff::1')]);
     routers[0]!.ip('link', 'set', 'east', 'down');
-    await eventually('held', () => shown().join() === `${SID} L2 ${SYSTEM[1]} held`, 60_000);
+    await until('held', () => shown().join(), is(`${SID} L2 ${SYSTEM[1]} held`), 60_000);
     expect(table.routers.routerAddresses()).toEqual([]);
     routers[0]!.ip('link', 'set', 'east', 'up');
-    await eventually('counts again', () => shown().join() === `${SID} L2 ${SYSTEM[1]}`, 60_000);
+    await until('counts again', () => shown().join(), is(`${SID} L2 ${SYSTEM[1]}`), 60_000);
   });
 
   it('with "topology ipv6-unicast" the locator is in topology 2, as the prefixes are', async () => {
     const routers = await scene.chain({ lines: ['topology ipv6-unicast'] });
     const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
     a.carrier.originate(origination([], { sids: [ENDCON] }));
-    await eventually('learned', () => sidsOf(c).length > 0);
+    await until('learned', () => sidsOf(c).length, moreThan(0));
     const topology = (): number[] => {
       const decoded = decodePdu(c.carrier.lsp(2, `${SYSTEM[1]}.00-01`)!);
       return decoded.ok && decoded.value.kind === 'lsp'
         ? decoded.value.tlvs.flatMap((t) => (t.kind === 'srv6-locator' ? [t.mtId] : []))
         : [];
     };
-    await eventually('topology 2', () => topology().join() === '2');
+    await until('topology 2', () => topology().join(), is('2'));
   });
 
   it('a router that has MPLS-TE on takes our router addresses, SIDs and all, and its own router address is learned', async () => {
@@ -118,7 +123,7 @@ describe('across three FRR routers', () => {
     a.carrier.originate(
       origination([], { sids: [ENDCON], routerAddresses: [address('192.0.2.7'), address('2001:db8:ffff::1')] }),
     );
-    await eventually('learned', () => sidsOf(c).length === 1 && addressesOf(c).includes(`L2 0000.0000.1111 192.0.2.7`));
+    await until('learned', () => sidsOf(c).length === 1 && addressesOf(c).includes(`L2 0000.0000.1111 192.0.2.7`));
     expect(addressesOf(c)).toContain(`L2 ${SYSTEM[1]} 192.0.2.7`);
     for (const router of routers) expect(await router.show('show isis database')).toContain('agent1.00-01');
   });
@@ -144,8 +149,8 @@ describe('between levels', () => {
     a.carrier.originate(origination([], { sids: [ENDCON] }));
     c.carrier.originate(origination([], { sids: [other] }));
     await Promise.all([up(a), up(b), up(c)]);
-    await eventually('up to level 2', () => sidsOf(c).length > 0);
-    await eventually('down to level 1', () => sidsOf(a).length > 0);
+    await until('up to level 2', () => sidsOf(c).length, moreThan(0));
+    await until('down to level 1', () => sidsOf(a).length, moreThan(0));
     expect(sidsOf(c)).toEqual([`L2 ${SYSTEM[2]} ${SID} ${END_CON}`]);
     expect(sidsOf(a)).toEqual([`L1 ${SYSTEM[2]} 2001:db8:d::1 ${END_CON}`]);
     const flags = { kind: 'prefix-attribute-flags', flags: Uint8Array.of(0x40) };
@@ -161,9 +166,9 @@ describe('between levels', () => {
       },
     ]);
     a.carrier.originate(origination([]));
-    await eventually('gone from level 2', () => sidsOf(c).length === 0);
+    await until('gone from level 2', () => sidsOf(c).length, is(0));
     await b.carrier.stop();
-    await eventually('gone from level 1', () => sidsOf(a).length === 0);
+    await until('gone from level 1', () => sidsOf(a).length, is(0));
   });
 });
 
@@ -249,12 +254,16 @@ describe('packets to END.CON', () => {
     const [pe, p1, p2] = (await wan()) as [FrrRouter, FrrRouter, FrrRouter];
     const [a, c] = [await scene.agent(pe, 1), await scene.agent(p2, 3)];
     a.carrier.originate(origination([], { sids: [ENDCON] }));
-    await eventually('P2 knows what the SID is', () => sidsOf(c).length === 1);
-    await eventually('the PE knows the way back', () => wayTo(pe, '2001:db8:ffff::3') !== '');
+    await until('P2 knows what the SID is', () => sidsOf(c).length, is(1));
+    await until(
+      'the PE knows the way back',
+      () => wayTo(pe, '2001:db8:ffff::3'),
+      (text) => text !== '',
+    );
     expect(await missing(pe)).toEqual([]);
     expect(await missing(p2)).toEqual(['frr.end-con']);
     // The locator leads to the PE, never to cnpd, whose TLV 27 draws no traffic; at the PE there is no SID yet.
-    await eventually('P2 has a route to the locator', () => wayTo(p2, LOCATOR).includes('proto isis'));
+    await until('P2 has a route to the locator', () => wayTo(p2, LOCATOR), contains('proto isis'));
     expect(wayTo(pe, LOCATOR)).toMatch(/^blackhole/);
     expect(wayTo(p2, SID)).toBe('');
 
@@ -265,24 +274,24 @@ describe('packets to END.CON', () => {
       sids.add(route);
       // Of another program and not a SID: the filter keeps it out.
       pe.ip('-6', 'route', 'add', '2001:db8:99::/48', 'dev', 'dc', 'proto', '112');
-      await eventually('P2 has a route to the SID', () => wayTo(p2, SID).includes('proto isis'));
+      await until('P2 has a route to the SID', () => wayTo(p2, SID), contains('proto isis'));
       const shown = await gatherFrrFacts({ vtyDir: pe.vtyDir }, 'cnpd-isis');
       expect(shown.advertised).toContainEqual({ prefix: prefix(`${SID}/128`), metric: 0 });
-      await eventually('so has P1', () => wayTo(p1, SID).includes('proto isis'));
+      await until('so has P1', () => wayTo(p1, SID), contains('proto isis'));
       expect(wayTo(p2, '2001:db8:99::/48')).toBe('');
 
       expect(await echoed(p2)).toBe(false);
       p2.ip('-6', 'route', 'add', `${HOST}/128`, 'encap', 'seg6', 'mode', 'encap.red', 'segs', SID, 'dev', 'west');
       await run('ip', ['netns', 'exec', p2.name, 'ip', 'sr', 'tunsrc', 'set', '2001:db8:ffff::3']);
-      await eventually('the host answers', () => echoed(p2));
+      await until('the host answers', () => echoed(p2));
 
       await a.carrier.stop();
-      await eventually('the agent is gone', () => sidsOf(c).length === 0);
+      await until('the agent is gone', () => sidsOf(c).length, is(0));
       expect(wayTo(p2, SID)).toContain('proto isis');
-      await eventually('the host still answers', () => echoed(p2));
+      await until('the host still answers', () => echoed(p2));
 
       sids.remove(route);
-      await eventually('the route is gone', () => wayTo(p2, SID) === '');
+      await until('the route is gone', () => wayTo(p2, SID), is(''));
       expect(await echoed(p2)).toBe(false);
     } finally {
       sids.close();

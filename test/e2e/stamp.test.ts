@@ -2,9 +2,9 @@
 // qdisc, and recomputes its threshold when either changes. The round-trip time changes for real: the answers take
 // another link, with a delay.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { eventually } from './support/frr.ts';
 import { LOOPBACK, P, Wan, identity } from './support/wan.ts';
 import type { Row } from './support/network.ts';
+import { is, moreThan, until } from '../support/until.ts';
 
 /** One way, milliseconds: topologies/wan. */
 const DELAY = 20;
@@ -48,10 +48,11 @@ async function answersTake(way: 'the short way' | 'the long way'): Promise<void>
   await wan.pe2.exec('sh', '-c', way === 'the long way' ? route : `${route} 2>/dev/null || true`);
 }
 const probed = (): Promise<unknown> =>
-  eventually('pe2 is measured over the short way', async () => {
-    const now = await port();
-    return now['k-max'] === K_BASE && typeof now['rtt-ms'] === 'number' && now['rtt-ms'] < DELAY;
-  });
+  until(
+    'pe2 is measured over the short way',
+    () => port(),
+    (now) => now['k-max'] === K_BASE && typeof now['rtt-ms'] === 'number' && now['rtt-ms'] < DELAY,
+  );
 const port = async (): Promise<Row> => (await wan.p.get('ports'))[0]!;
 const explanation = async (): Promise<string[]> => (await port())['explanation'] as string[];
 /** The round-trip time is shown in whole microseconds: bytes that this makes at 40 Mbit/s. */
@@ -87,28 +88,31 @@ describe('K_max', () => {
 
   test('A1 LHCNP-5.3.2-h LHCNP-5.3.2-e: it is recomputed when the round-trip time grows and shrinks, and when the rate of the TBF or alpha changes', async () => {
     await answersTake('the long way');
-    const grown = await eventually('k-max follows the round-trip time', async () => {
-      const now = await port();
-      return Number(now['rtt-ms']) >= LONG && now;
-    });
+    const grown = await until(
+      'k-max follows the round-trip time',
+      () => port(),
+      (now) => Number(now['rtt-ms']) >= LONG && now,
+    );
     expect(follows(grown, 20e6)).toBe(true);
     expect(Number(grown['k-max'])).toBeGreaterThan(K_BASE);
     expect(Number(grown['k-min'])).toBe(Math.floor(Number(grown['k-max']) / 2));
     expect((grown['explanation'] as string[])[0]).toContain(`k-max: ${String(grown['k-max'])} B = max(`);
 
     await wan.rate('40mbit');
-    await eventually('k-max follows the rate', async () => {
-      const now = await port();
-      return follows(now, 40e6) && (now['explanation'] as string[]).join().includes('R: 40 Mbit/s');
-    });
+    await until(
+      'k-max follows the rate',
+      () => port(),
+      (now) => follows(now, 40e6) && (now['explanation'] as string[]).join().includes('R: 40 Mbit/s'),
+    );
     await wan.reload(node({ alpha: 0.5 }));
-    await eventually('k-max follows alpha', async () => {
-      const now = await port();
-      return follows(now, 40e6, 0.5) && (now['explanation'] as string[])[0]!.includes('alpha 0.5');
-    });
+    await until(
+      'k-max follows alpha',
+      () => port(),
+      (now) => follows(now, 40e6, 0.5) && (now['explanation'] as string[])[0]!.includes('alpha 0.5'),
+    );
 
     await answersTake('the short way');
-    await eventually('k-max is k-base again', async () => (await port())['k-max'] === K_BASE);
+    await until('k-max is k-base again', async () => (await port())['k-max'], is(K_BASE));
   });
 
   test('LHCNP-5.3.1-e: a configured round-trip time needs no probe; a probe that is not answered is told, with what to do', async () => {
@@ -117,10 +121,11 @@ describe('K_max', () => {
     expect((await explanation()).join()).toContain('RTT: 100 ms = configured');
     await wan.reload({ ...identity('pe2') }, wan.pe2);
     await wan.reload(node({}, { targets: ['2001:db8:ffff::77'], interval: '20ms' }));
-    const { problem, remedy } = await eventually('the problem is told', async () => {
-      const { problems } = await wan.p.get<{ problems?: { problem: string; remedy: string }[] }>('status');
-      return problems?.find((each) => each.problem.includes('no round-trip time through eth2'));
-    });
+    const { problem, remedy } = await until(
+      'the problem is told',
+      () => wan.p.get<{ problems?: { problem: string; remedy: string }[] }>('status'),
+      ({ problems }) => problems?.find((each) => each.problem.includes('no round-trip time through eth2')),
+    );
     expect(problem).toContain(`k-max is k-base, ${K_BASE} bytes`);
     expect(remedy).toContain('cnpctl show rtt');
     expect(await port()).toMatchObject({ 'k-max': K_BASE });
@@ -133,10 +138,10 @@ describe('the reflector', () => {
     await wan.reload({ ...identity('pe2'), stamp: { reflector: true, 'accept-from': ['2001:db8:77::/48'] } }, wan.pe2);
     const refused = (): Promise<number> => wan.pe2.counter('stamp.reflector.not-accepted');
     const before = await refused();
-    await eventually('refused', async () => (await refused()) > before);
+    await until('refused', () => refused(), moreThan(before));
     // From here on nothing is answered.
     const answered = await wan.pe2.counter('stamp.reflector.answered');
-    await eventually('refused again', async () => (await refused()) > before + 10);
+    await until('refused again', () => refused(), moreThan(before + 10));
     expect(await wan.pe2.counter('stamp.reflector.answered')).toBe(answered);
   });
 });

@@ -5,9 +5,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { address } from '../../src/model/address.ts';
 import { OPCODE } from '../../src/packet/roce/opcodes.ts';
 import { encapsulate } from '../../src/packet/srv6/encapsulation.ts';
-import { eventually } from './support/frr.ts';
 import { Flow, type Port, rocePackets } from './support/port.ts';
 import { END_CON, LOOPBACK, P, PE1, PE2, Wan } from './support/wan.ts';
+import { atLeast, until } from '../support/until.ts';
 
 const [SENDER, RECEIVER] = [address('2001:db8:1::10'), address('2001:db8:2::2')];
 const [MAIN_QPN, OTHER_QPN, RECEIVER_QPN] = [0x11, 0x22, 0xc8];
@@ -35,11 +35,12 @@ beforeAll(async () => {
     wan.pe2.start(PE2),
   ]);
   await wan.underlay();
-  await eventually(
+  await until(
     'pe1 has learned whose tunnels are whose',
-    async () => ((await wan.pe1.mapEntries('tenant_sids'))?.length ?? 0) >= 3,
+    async () => (await wan.pe1.mapEntries('tenant_sids'))?.length ?? 0,
+    atLeast(3),
   );
-  await eventually('p knows the proxy', async () =>
+  await until('p knows the proxy', async () =>
     (await wan.p.mapEntries('sender_proxies'))?.some((entry) => entry.includes(PE1_ADDRESS)),
   );
 });
@@ -57,17 +58,20 @@ test('PNC-4-d PNC-6-a FCN-4.2.2-b: each of two tenants with the same addresses a
       fromP.send(encapsulate({ source: address(END_CON.pe2), destination: address(END_CON.other), inner })),
   };
   const other = new Flow(wan.h3, far, { ...ends, senderQpn: OTHER_QPN });
-  await eventually('pe1 has learned both connections', async () => {
-    for (const flow of [main, other]) flow.connect();
-    const known = (await wan.pe1.get('flows')).map((row) => row['source-qpn']);
-    return known.includes(MAIN_QPN) && known.includes(OTHER_QPN);
-  });
+  await until(
+    'pe1 has learned both connections',
+    async () => {
+      for (const flow of [main, other]) flow.connect();
+      return (await wan.pe1.get('flows')).map((row) => row['source-qpn']);
+    },
+    (known) => known.includes(MAIN_QPN) && known.includes(OTHER_QPN),
+  );
   expect(await wan.pe1.counter('proxy.cnp.sent')).toBe(0);
   const cnps = (at: Port): number[] =>
     rocePackets(at.packets)
       .filter(({ bth, icrcValid }) => bth.opcode === OPCODE.cnp && icrcValid)
       .map(({ bth }) => bth.destQpn);
-  await eventually('both are told', () => {
+  await until('both are told', () => {
     for (let i = 0; i < 30; i++) for (const flow of [main, other]) flow.send(1);
     return cnps(wan.h1).length > 0 && cnps(wan.h3).length > 0;
   });

@@ -15,7 +15,8 @@ import { Netns } from '../../src/kernel/netns.ts';
 import { openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { compileCounterProgram } from './support/counter-program.ts';
-import { attachedPrograms, inNetns, ip, until } from '../support/netns.ts';
+import { attachedPrograms, inNetns, ip } from '../support/netns.ts';
+import { is, until } from '../support/until.ts';
 
 let directory: string;
 let pins: string;
@@ -333,7 +334,7 @@ describe.each(['tcx', 'clsact'] as const)('attachment by %s', (mechanism) => {
     tx.send(frame);
     first.close();
     tx.send(frame);
-    await until('two frames', () => seen === 2);
+    await until('two frames', () => seen, is(2));
     expect([count(0), count(1)]).toEqual([2n, 0n]);
 
     const link = attachTcx({
@@ -349,14 +350,14 @@ describe.each(['tcx', 'clsact'] as const)('attachment by %s', (mechanism) => {
       for (let j = 0; j < 10; j++) tx.send(frame);
       link.update(object.program(i % 2 ? 'count_second' : 'count_first'));
     }
-    await until('all frames', () => seen === 5002);
+    await until('all frames', () => seen, is(5002));
     // Every packet met exactly one program: none was counted twice or not at all.
     expect(count(0) + count(1)).toBe(5002n);
     expect(count(1)).toBeGreaterThan(1000n);
     link.detach();
     link.detach();
     tx.send(frame);
-    await until('one more frame', () => seen === 5003);
+    await until('one more frame', () => seen, is(5003));
     expect(count(0) + count(1)).toBe(5002n);
     expect(existsSync(pinPath)).toBe(false);
     expect(inNetns(b, 'bpftool', 'net', 'show', 'dev', 't-k-b')).not.toContain('count_');

@@ -28,7 +28,8 @@ import { readLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
 import { parseRocePacket } from '../../src/packet/roce/packet.ts';
 import { decapsulate } from '../../src/packet/srv6/encapsulation.ts';
 import { dissect } from '../support/tshark.ts';
-import { inNetns, ip, until } from '../support/netns.ts';
+import { inNetns, ip } from '../support/netns.ts';
+import { atLeast, is, moreThan, until } from '../support/until.ts';
 
 const LIMIT_MS = 40_000;
 const HOST = address('2001:db8:1::1');
@@ -158,9 +159,9 @@ describe('Resume', () => {
     expect(readings).toBe(0);
     await congest();
     loop!.notified(told());
-    await until('the queue is being read', () => readings > 3, LIMIT_MS);
+    await until('the queue is being read', () => readings, moreThan(3), LIMIT_MS);
     expect(fromNode()).toEqual([]);
-    await until('the Resume', () => fromNode().length > 0, LIMIT_MS);
+    await until('the Resume', () => fromNode().length, moreThan(0), LIMIT_MS);
     expect(await depth()).toBeLessThan(K_MIN);
     const parsed = parseIcmpv6(fromNode()[0]!.subarray(14));
     if (!parsed.ok) throw new Error(parsed.error.detail);
@@ -212,7 +213,7 @@ describe('Resume', () => {
         endCon: address('2001:db8:c::1'),
       }),
     );
-    await until('both', () => fromNode().length === 2, LIMIT_MS);
+    await until('both', () => fromNode().length, is(2), LIMIT_MS);
     const inner = fromNode().map((frame) => {
       const unwrapped = decapsulate(frame.subarray(14));
       if (!unwrapped.ok) throw new Error(unwrapped.error.detail);
@@ -233,7 +234,7 @@ describe('Resume', () => {
     start();
     loop!.notified(told({ source: HOST4, destination: address('198.51.101.1'), format: 'long-haul-roce' }));
     const ipv4 = (): Uint8Array | undefined => arrived.find((f) => ((f[12]! << 8) | f[13]!) === 0x0800);
-    await until('it', () => ipv4() !== undefined, LIMIT_MS);
+    await until('it', () => ipv4(), LIMIT_MS);
     const roce = parseRocePacket(ipv4()!.subarray(14));
     if (!roce.ok) throw new Error(roce.error.detail);
     expect([formatAddress(roce.value.source), formatAddress(roce.value.destination), roce.value.icrcValid]).toEqual([
@@ -257,7 +258,7 @@ describe('Resume', () => {
       { ...flow(5, {}), told: null },
     ]);
     loop!.notified(told({ destinationQpn: 6, atNs: process.hrtime.bigint() - 6_000_000_000n }));
-    await until('nobody waits', () => (counters['congestion.resume.sent'] ?? 0) >= 1, LIMIT_MS);
+    await until('nobody waits', () => counters['congestion.resume.sent'] ?? 0, atLeast(1), LIMIT_MS);
     expect(
       loop!
         .notifications({ port: String, timeOfDay: String })
@@ -271,7 +272,7 @@ describe('Resume', () => {
     ip(node, 'route add unreachable 2001:db8:9::/48');
     loop!.notified(told({ source: address('2001:db8:9::1') }));
     loop!.notified(told());
-    await until('the other one', () => fromNode().length === 1, LIMIT_MS);
+    await until('the other one', () => fromNode().length, is(1), LIMIT_MS);
     expect(counters).toMatchObject({ 'congestion.resume.send-failed': 1, 'congestion.resume.sent': 1 });
   });
 });
@@ -293,7 +294,7 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
     start();
     loop!.notified(told(SENT));
     raw.send(fastCnp(200));
-    await until('the refusal', () => refused.length === 1, LIMIT_MS);
+    await until('the refusal', () => refused.length, is(1), LIMIT_MS);
     expect(refused).toEqual(['2001:db8:1::1 fast-cnp']);
     expect(counters).toEqual({ 'congestion.parameter-problem.believed': 1 });
   });
@@ -316,7 +317,7 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
       }),
     );
     forge(new Uint8Array());
-    await until('all are counted', () => Object.values(counters).reduce((sum, n) => sum + n, 0) === 3, LIMIT_MS);
+    await until('all are counted', () => Object.values(counters).reduce((sum, n) => sum + n, 0), is(3), LIMIT_MS);
     expect([refused, counters]).toEqual([
       [],
       {
@@ -326,7 +327,7 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
       },
     ]);
     forge(fastCnp(200));
-    await until('the good one is believed', () => refused.length === 1, LIMIT_MS);
+    await until('the good one is believed', () => refused.length, is(1), LIMIT_MS);
     forger.close();
   });
 
@@ -338,7 +339,7 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
     forger.send(
       buildParameterProblem({ source: HOST, destination: NODE }, { code: 2, pointer: 42, invoking: fastCnp(200) }),
     );
-    await until('it was looked at', () => Object.keys(counters).length > 0, LIMIT_MS);
+    await until('it was looked at', () => Object.keys(counters).length, moreThan(0), LIMIT_MS);
     expect([refused, counters]).toEqual([[], { 'congestion.parameter-problem.reverse-path': 1 }]);
     forger.close();
   });
@@ -352,7 +353,7 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
     loop!.configure(SETTINGS());
     loop!.notified(told(SENT));
     raw.send(fastCnp(200));
-    await until('the second is believed', () => refused.length === 1, LIMIT_MS);
+    await until('the second is believed', () => refused.length, is(1), LIMIT_MS);
     expect(counters).toEqual({ 'congestion.parameter-problem.believed': 1 });
   });
 });

@@ -5,7 +5,8 @@ import { type Datagram, openIcmpv6Socket, openUdpSocket } from '../../src/kernel
 import { realtimeNs } from '../../src/kernel/ffi/libc.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { Poller } from '../../src/kernel/poller.ts';
-import { inNetns, ip, until } from '../support/netns.ts';
+import { inNetns, ip } from '../support/netns.ts';
+import { atLeast, is, until } from '../support/until.ts';
 
 const LIMIT_MS = 30_000;
 let errors: unknown[];
@@ -67,7 +68,7 @@ describe('UDP sockets', () => {
       expect(server.port).toBe(862);
       const before = realtimeNs();
       client.send(Uint8Array.of(1, 2, 3), { address: address(far), port: 862 });
-      await until('the datagram', () => rx.got.length === 1, LIMIT_MS);
+      await until('the datagram', () => rx.got.length, is(1), LIMIT_MS);
       const [datagram] = rx.got as [Received];
       expect(datagram).toMatchObject({
         data: [1, 2, 3],
@@ -76,7 +77,7 @@ describe('UDP sockets', () => {
       });
       expect(datagram.receivedNs! >= before && datagram.receivedNs! <= realtimeNs()).toBe(true);
       server.send(Uint8Array.of(4), datagram.from);
-      await until('the answer', () => tx.got.length === 1, LIMIT_MS);
+      await until('the answer', () => tx.got.length, is(1), LIMIT_MS);
       expect([formatAddress(tx.got[0]!.from.address), tx.got[0]!.from.port, tx.got[0]!.hopLimit]).toEqual([
         far,
         862,
@@ -101,7 +102,7 @@ describe('UDP sockets', () => {
     for (let i = 0; i < 100; i++) clients[i % 2]!.send(Uint8Array.of(i), to);
     clients[0]!.send(new Uint8Array(65), to);
     clients[0]!.send(Uint8Array.of(200), to);
-    await until('101 datagrams', () => rx.got.length === 101, LIMIT_MS);
+    await until('101 datagrams', () => rx.got.length, is(101), LIMIT_MS);
     expect(rx.got.map((d) => d.data[0])).toEqual([...Array.from({ length: 100 }, (_, i) => i), 200]);
     expect(rx.got.slice(0, 100).every((d, i) => d.from.port === clients[i % 2]!.port)).toBe(true);
     expect(errors.map((e) => (e as { code: string }).code)).toEqual(['EMSGSIZE']);
@@ -120,7 +121,7 @@ describe('UDP sockets', () => {
     ip(a, 'route add 2001:db8:ffff::2/128 via 2001:db8::2');
     const client = openUdpSocket({ family: 6, netns: a }, collector().modules);
     client.send(Uint8Array.of(1), loopback);
-    await until('the datagram', () => rx.got.length === 1, LIMIT_MS);
+    await until('the datagram', () => rx.got.length, is(1), LIMIT_MS);
     expect(() => client.send(Uint8Array.of(1), { address: address('2001:db8:eeee::1'), port: 862 })).toThrow(
       /ENETUNREACH/,
     );
@@ -134,7 +135,7 @@ describe('raw ICMPv6 sockets', () => {
     const rx = collector();
     const socket = openIcmpv6Socket({ netns: b, types: [128] }, rx.modules);
     inNetns(a, 'ping', '-c', '1', '-W', '10', '2001:db8::2');
-    await until('the echo request', () => rx.got.length >= 1, LIMIT_MS);
+    await until('the echo request', () => rx.got.length, atLeast(1), LIMIT_MS);
     // Neighbour discovery went both ways before it.
     expect(rx.got.map((d) => d.data[0])).toEqual([128]);
     expect(formatAddress(rx.got[0]!.from.address)).toBe('2001:db8::1');

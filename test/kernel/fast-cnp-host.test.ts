@@ -16,7 +16,8 @@ import { decodeTrace } from '../../src/packet/ip/ioam.ts';
 import { encodeOptionHeader } from '../../src/packet/ip/options.ts';
 import { ipv6, udp } from '../../src/packet/ip/packets.fixture.ts';
 import { buildFastCnp } from '../../src/packet/roce/fast-cnp.ts';
-import { inNetns, ip, until } from '../support/netns.ts';
+import { inNetns, ip } from '../support/netns.ts';
+import { is, moreThan, until } from '../support/until.ts';
 
 const NODE = address('2001:db8:1::1');
 const HOST = address('2001:db8:1::2');
@@ -110,7 +111,12 @@ function send(...packets: Uint8Array[]): void {
 async function settled(): Promise<void> {
   const before = answers.length;
   inNetns(node, 'ping', ...ECHO(before & 0xff).split(' '));
-  await until('an echo reply', () => answers.slice(before).some((packet) => packet[40] === 129), 30_000);
+  await until(
+    'an echo reply',
+    () => answers.slice(before),
+    (all) => all.some((packet) => packet[40] === 129),
+    30_000,
+  );
 }
 const problems = (): Uint8Array[] => answers.filter((packet) => packet[40] === 4);
 
@@ -133,7 +139,7 @@ function endpoint(fastCnp: boolean): { seen: [string, Uint8Array][]; close(): vo
 
 test('FCNP-4-j: a Linux host that does not know the option returns Parameter Problem code 2, pointing to it, for both options (A12)', async () => {
   send(FAST_CNP, WITH_TRACE);
-  await until('two Parameter Problems', () => problems().length === 2, 30_000);
+  await until('two Parameter Problems', () => problems().length, is(2), 30_000);
   for (const [i, packet] of problems().entries()) {
     const message = parseIcmpv6(packet);
     if (!message.ok) throw new Error(message.error.code);
@@ -156,7 +162,7 @@ test('LHCNP-5.6-j, LHCNP-8-b: a Linux host discards a Long-haul CNP of ICMPv6 in
 test('an endpoint that understands Fast CNP gets them, and the kernel says nothing about them; about other options it does', async () => {
   const { seen, close } = endpoint(true);
   send(FAST_CNP, WITH_TRACE, LONG_HAUL, OTHER_OPTION);
-  await until('three notifications', () => seen.length === 3, 30_000);
+  await until('three notifications', () => seen.length, is(3), 30_000);
   expect(seen).toEqual([
     ['fast-cnp', FAST_CNP],
     ['fast-cnp', WITH_TRACE],
@@ -167,14 +173,14 @@ test('an endpoint that understands Fast CNP gets them, and the kernel says nothi
   expect(problems()[0]!.subarray(48)).toEqual(OTHER_OPTION);
   close();
   send(FAST_CNP);
-  await until('the kernel’s own answer', () => problems().length === 2, 30_000);
+  await until('the kernel’s own answer', () => problems().length, is(2), 30_000);
 });
 
 test('an endpoint that does not understand Fast CNP leaves the kernel’s answer alone', async () => {
   const { seen, close } = endpoint(false);
   send(FAST_CNP);
-  await until('a Parameter Problem', () => problems().length === 1, 30_000);
-  await until('the notification', () => seen.length === 1, 30_000);
+  await until('a Parameter Problem', () => problems().length, is(1), 30_000);
+  await until('the notification', () => seen.length, is(1), 30_000);
   close();
 });
 
@@ -188,7 +194,7 @@ test('another address’s packets are not the endpoint’s', async () => {
     codes: { type: 200, objectClass: 247 },
   });
   send(other, LONG_HAUL);
-  await until('one notification', () => seen.length > 0, 30_000);
+  await until('one notification', () => seen.length, moreThan(0), 30_000);
   await settled();
   expect(seen).toEqual([['long-haul-icmpv6', LONG_HAUL]]);
   close();

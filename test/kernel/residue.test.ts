@@ -16,7 +16,7 @@ import { openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { openTap } from '../../src/kernel/tap.ts';
 import { compileCounterProgram } from './support/counter-program.ts';
-import { until } from '../support/netns.ts';
+import { until } from '../support/until.ts';
 
 const names = (kind: string): string[] =>
   (JSON.parse(spawnSync('bpftool', ['-j', kind], { encoding: 'utf8' }).stdout) as { name?: string }[]).map(
@@ -87,7 +87,8 @@ it('a whole life of every adapter leaves no program, map, link, pin, mount, inte
   rmSync(directory, { recursive: true });
   await until(
     'programs and maps are freed and the poller has closed',
-    () => ours() === before[0] && descriptors() === before[3],
+    () => [ours(), descriptors()] as const,
+    ([a, b]) => a === before[0] && b === before[3],
   );
   expect([ours(), interfaces(), mounts(), descriptors()]).toEqual(before);
   expect(inode).toMatch(/^net:\[\d+\]$/);

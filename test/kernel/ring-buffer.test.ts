@@ -10,7 +10,7 @@ import { type RingBufferReader, openRingBuffer } from '../../src/kernel/bpf/ring
 import { pinObject } from '../../src/kernel/bpf/syscall.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { compileCounterProgram } from './support/counter-program.ts';
-import { until } from '../support/netns.ts';
+import { atLeast, is, until } from '../support/until.ts';
 
 let directory: string;
 let object: BpfObject;
@@ -81,7 +81,7 @@ describe('the ring buffer reader', () => {
     await new Promise((resolve) => producer.on('exit', resolve));
     const dropped = Number(object.map('counters').sumCounters(Uint8Array.of(3, 0, 0, 0))![0]);
     const reserved = total - dropped;
-    await until('the last record', () => previous >= reserved - 2);
+    await until('the last record', () => previous, atLeast(reserved - 2));
     expect([torn, reader.records]).toEqual([0, reserved - Math.floor(reserved / 100)]);
     expect(reserved).toBeGreaterThan(total / 2);
     expect(errors).toEqual([]);
@@ -97,7 +97,7 @@ describe('the ring buffer reader', () => {
         onRecord: (data, offset) => seen.push(data.getUint32(offset, true)),
       });
     const first = open();
-    await until('ten', () => seen.length === 10);
+    await until('ten', () => seen.length, is(10));
     first.close();
     report(5);
     const second = open();

@@ -10,7 +10,8 @@ import { type KernelChange, openMonitor } from '../../src/kernel/netlink/monitor
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
 import { openRawSocket } from '../../src/kernel/raw-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
-import { inNetns, ip, until } from '../support/netns.ts';
+import { inNetns, ip } from '../support/netns.ts';
+import { contains, is, moreThan, until } from '../support/until.ts';
 
 let poller: Poller;
 let a: Netns;
@@ -330,7 +331,7 @@ describe('the monitor', () => {
       limit: 10_000,
     });
     await route.deleteLink('t-k-a');
-    await until('the removal', () => seen.includes('-link t-k-a false'));
+    await until('the removal', () => seen, contains('-link t-k-a false'));
     for (const wanted of [
       '+link t-k-a false',
       '+link t-k-a true',
@@ -354,7 +355,7 @@ describe('the monitor', () => {
     await veth('t-k-a');
     for (const text of ['192.0.2.1', '2001:db8::1']) {
       for (const opts of [{ nodad: true }, { again: true }]) await route.addAddress('t-k-a', address(text), 24, opts);
-      await until('announced twice', () => seen.filter((each) => each === text).length === 2);
+      await until('announced twice', () => seen.filter((each) => each === text).length, is(2));
     }
     expect(ip(a, '-o addr show dev t-k-a').match(/192\.0\.2\.1\/24|2001:db8::1\/24/g)).toHaveLength(2);
     monitor.close();
@@ -371,11 +372,11 @@ describe('the monitor', () => {
     const up = (i: number): Promise<void> => route.setLink('t-k-a', { mtu: 1000 + (i % 400) });
     for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 200 }, (_, i) => up(i)));
     await route.setLink('t-k-a', { mtu: 1234 });
-    await until('a resync', () => resyncs > 0);
+    await until('a resync', () => resyncs, moreThan(0));
     expect((await route.link('t-k-a'))!.mtu).toBe(1234);
     const before = changes;
     await route.setLink('t-k-a', { mtu: 1235 });
-    await until('announcements go on', () => changes > before);
+    await until('announcements go on', () => changes, moreThan(before));
     expect(errors).toEqual([]);
     monitor.close();
   });
@@ -404,7 +405,11 @@ describe('the monitor', () => {
 it('leaves no descriptor open', async () => {
   // Pollers of the tests before close when their thread has come back; wait until the count stands still.
   let before = -1;
-  await until('a steady count', () => before === (before = readdirSync('/proc/self/fd').length));
+  await until(
+    'a steady count',
+    () => before,
+    (is) => is === (before = readdirSync('/proc/self/fd').length),
+  );
   for (let i = 0; i < 20; i++) {
     const one = Rtnetlink.open({ netns: b }, { poller });
     await one.links();

@@ -10,7 +10,8 @@ import { Poller } from '../../src/kernel/poller.ts';
 import { openRawSocket } from '../../src/kernel/raw-socket.ts';
 import { openTap } from '../../src/kernel/tap.ts';
 import { bundled } from './support/bundle.ts';
-import { inNetns, ip, until, untilCarried } from '../support/netns.ts';
+import { inNetns, ip, untilCarried } from '../support/netns.ts';
+import { atLeast, is, moreThan, until } from '../support/until.ts';
 
 const interfaces = (): string[] =>
   readFileSync('/proc/thread-self/net/dev', 'utf8')
@@ -40,13 +41,13 @@ afterEach(() => {
 });
 
 /** A veth pair t-k-a in `a`, t-k-b in `b`, both up, no IPv6 chatter. */
-function veth(): void {
+async function veth(): Promise<void> {
   for (const ns of [a, b]) inNetns(ns, 'sysctl', '-qw', 'net.ipv6.conf.default.disable_ipv6=1');
   ip(a, `link add t-k-a type veth peer name t-k-b netns ${b.path}`);
   ip(a, 'link set t-k-a up');
   ip(b, 'link set t-k-b up');
-  untilCarried(a, 't-k-a');
-  untilCarried(b, 't-k-b');
+  await untilCarried(a, 't-k-a');
+  await untilCarried(b, 't-k-b');
 }
 
 const frameOf = (length: number, fill: number, destination = [0x01, 0x80, 0xc2, 0, 0, 0x15]): Uint8Array => {
@@ -115,9 +116,13 @@ describe('poller', () => {
       }),
     );
     for (const fd of fds) write('write', fd, one);
-    await until('100 wake-ups', () => seen.size === 100);
+    await until('100 wake-ups', () => seen.size, is(100));
     for (const fd of fds) write('write', fd, one);
-    await until('200 wake-ups', () => [...seen.values()].every((n) => n === 2));
+    await until(
+      '200 wake-ups',
+      () => [...seen.values()],
+      (all) => all.every((n) => n === 2),
+    );
     for (const r of registrations) r.remove();
     expect(poller.size).toBe(0);
     fds.forEach(close);
@@ -139,7 +144,11 @@ describe('poller', () => {
     for (let i = 1; i <= 3; i++) {
       write('write', bad, one);
       write('write', good, one);
-      await until(`round ${i}`, () => served === i && errors.length === i);
+      await until(
+        `round ${i}`,
+        () => [served, errors.length] as const,
+        ([a, b]) => a === i && b === i,
+      );
     }
     expect(errors.map(String)).toEqual(Array(3).fill('Error: broken callback'));
     poller.close();
@@ -156,7 +165,7 @@ describe('poller', () => {
       }),
     );
     for (const fd of fds) write('write', fd, one);
-    await until('one call', () => calls > 0);
+    await until('one call', () => calls, moreThan(0));
     expect(poller.size).toBe(0);
     const later = eventFd();
     let again = 0;
@@ -165,7 +174,7 @@ describe('poller', () => {
       again++;
     });
     write('write', later, one);
-    await until('the poller serves on', () => again === 1);
+    await until('the poller serves on', () => again, is(1));
     expect(calls).toBe(1);
     poller.close();
     [...fds, later].forEach(close);
@@ -201,7 +210,7 @@ describe('poller', () => {
 
 describe('packet sockets', () => {
   it('whole frames cross a veth between two namespaces in order, 2,000 of them, none lost', async () => {
-    veth();
+    await veth();
     const seen: number[] = [];
     const rx = openPacketSocket(
       {
@@ -223,7 +232,7 @@ describe('packet sockets', () => {
       new DataView(frame.buffer).setUint32(14, i);
       tx.send(frame);
     }
-    await until('2,000 frames', () => seen.length >= 2000);
+    await until('2,000 frames', () => seen.length, atLeast(2000));
     expect(seen).toEqual(Array.from({ length: 2000 }, (_, i) => i));
     expect(rx.drops()).toBe(0);
     expect(tx.mac).toHaveLength(6);
@@ -234,7 +243,7 @@ describe('packet sockets', () => {
   });
 
   it('own frames are delivered only when asked for, and marked', async () => {
-    veth();
+    await veth();
     const own: boolean[] = [];
     const others: boolean[] = [];
     const silent = openPacketSocket(
@@ -248,13 +257,17 @@ describe('packet sockets', () => {
     const peer = openPacketSocket({ interface: 't-k-b', netns: b }, quiet());
     silent.send(frameOf(60, 1));
     peer.send(frameOf(60, 2));
-    await until('both frames captured', () => own.length === 2 && others.length === 1);
+    await until(
+      'both frames captured',
+      () => [own.length, others.length] as const,
+      ([a, b]) => a === 2 && b === 1,
+    );
     expect([own.sort(), others]).toEqual([[false, true], [false]]);
     for (const s of [silent, capture, peer]) s.close();
   });
 
   it('an exception in onFrame loses no frame behind it', async () => {
-    veth();
+    await veth();
     let frames = 0;
     const rx = openPacketSocket(
       { interface: 't-k-b', netns: b },
@@ -265,14 +278,14 @@ describe('packet sockets', () => {
     );
     const tx = openPacketSocket({ interface: 't-k-a', netns: a }, quiet());
     for (let i = 0; i < 20; i++) tx.send(frameOf(60, i));
-    await until('20 frames', () => frames === 20);
+    await until('20 frames', () => frames, is(20));
     expect(errors).toHaveLength(10);
     rx.close();
     tx.close();
   });
 
   it('a frame longer than the buffer is an error, not a shorter frame', async () => {
-    veth();
+    await veth();
     const frames: number[] = [];
     const rx = openPacketSocket(
       { interface: 't-k-b', netns: b, maxFrame: 512 },
@@ -281,7 +294,7 @@ describe('packet sockets', () => {
     const tx = openPacketSocket({ interface: 't-k-a', netns: a }, quiet());
     tx.send(frameOf(600, 1));
     tx.send(frameOf(512, 1));
-    await until('the short frame', () => frames.length === 1);
+    await until('the short frame', () => frames.length, is(1));
     expect(frames).toEqual([512]);
     expect(errors.map((e) => (isKernelError(e) ? e.code : e))).toEqual(['EMSGSIZE']);
     rx.close();
@@ -289,10 +302,10 @@ describe('packet sockets', () => {
   });
 
   it('an interface that vanishes is reported once and the socket can be closed', async () => {
-    veth();
+    await veth();
     const rx = openPacketSocket({ interface: 't-k-b', netns: b }, quiet());
     ip(a, 'link del t-k-a');
-    await until('ENETDOWN', () => errors.length > 0);
+    await until('ENETDOWN', () => errors.length, moreThan(0));
     expect((errors[0] as { code: string }).code).toBe('ENETDOWN');
     rx.close();
     rx.close();
@@ -328,7 +341,11 @@ describe('TAP and raw sockets', () => {
     raw4.send(four);
     const of = (type: number): Uint8Array | undefined =>
       got.find((f) => ((f[12]! << 8) | f[13]!) === type && f[0] === 2 && f[5] === 2);
-    await until('both packets on the TAP', () => of(0x86dd) !== undefined && of(0x0800) !== undefined);
+    await until(
+      'both packets on the TAP',
+      () => [of(0x86dd), of(0x0800)] as const,
+      ([a, b]) => a !== undefined && b !== undefined,
+    );
     expect([...of(0x86dd)!.subarray(14)]).toEqual([...six]);
     const sent4 = of(0x0800)!.slice(14);
     sent4.set([0, 0], 10); // the kernel's header checksum
@@ -351,7 +368,7 @@ describe('TAP and raw sockets', () => {
       }),
     );
     tap.send(frameOf(100, 9, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff]));
-    await until('the frame', () => seen !== undefined);
+    await until('the frame', () => seen);
     expect([...seen!]).toEqual([...frameOf(100, 9, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff])]);
     rx.close();
     tap.close();

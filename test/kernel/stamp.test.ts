@@ -16,7 +16,8 @@ import { prefix } from '../../src/model/prefix.ts';
 import { encodeProbe } from '../../src/stamp/messages.ts';
 import { type Stamp, type StampOptions, startStamp } from '../../src/stamp/stamp.edge.ts';
 import { dissect } from '../support/tshark.ts';
-import { inNetns, ip, until } from '../support/netns.ts';
+import { inNetns, ip } from '../support/netns.ts';
+import { atLeast, is, moreThan, until } from '../support/until.ts';
 
 const LIMIT_MS = 40_000;
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
@@ -165,10 +166,16 @@ describe('STAMP between two routers', () => {
   ] as const) {
     it(`LHCNP-5.3.1-e: both measure the RTT of the port towards the other, in both families, ${mode}`, async () => {
       const { a, b } = await pair(key ? { key } : {});
-      await until('an RTT of both ports', () => a.stamp.rttMs.size === 1 && b.stamp.rttMs.size === 1, LIMIT_MS);
+      await until(
+        'an RTT of both ports',
+        () => [a.stamp.rttMs.size, b.stamp.rttMs.size] as const,
+        ([a, b]) => a === 1 && b === 1,
+        LIMIT_MS,
+      );
       await until(
         'answers from every loopback',
-        () => [a, b].every((r) => r.stamp.state().every((t) => t.rttMs !== null)),
+        () => [a, b],
+        (all) => all.every((r) => r.stamp.state().every((t) => t.rttMs !== null)),
         LIMIT_MS,
       );
       expect([[...a.stamp.rttMs.keys()], [...b.stamp.rttMs.keys()]]).toEqual([['t-s-12'], ['t-s-21']]);
@@ -184,7 +191,12 @@ describe('STAMP between two routers', () => {
 
   it('tshark reads probes and answers as TWAMP-Test, of which STAMP is a subset (RFC 8762 §4.6)', async () => {
     const { a, frames } = await pair();
-    await until('answers in both families', () => a.stamp.state().every((t) => t.received >= 3), LIMIT_MS);
+    await until(
+      'answers in both families',
+      () => a.stamp.state(),
+      (all) => all.every((t) => t.received >= 3),
+      LIMIT_MS,
+    );
     const fields = [
       'udp.srcport',
       'udp.dstport',
@@ -232,7 +244,7 @@ describe('STAMP between two routers', () => {
     a.stamp.configure({ ...DEFAULTS, loopbacks: a.loopbacks });
     expect(a.stamp.state()).toEqual([]);
     a.stamp.learned([...b.loopbacks, ...a.loopbacks]);
-    await until('an answer', () => a.stamp.rttMs.size === 1, LIMIT_MS);
+    await until('an answer', () => a.stamp.rttMs.size, is(1), LIMIT_MS);
     expect(a.stamp.state().map((t) => [t.target, t.source])).toEqual([
       ['192.0.2.2', 'learned'],
       ['2001:db8:ffff::2', 'learned'],
@@ -245,7 +257,7 @@ describe('STAMP between two routers', () => {
     const { a, b } = await pair();
     b.stamp.configure({ ...DEFAULTS, loopbacks: b.loopbacks, acceptFrom: [prefix('2001:db8:ffff::/48')] });
     const before = a.stamp.state().find((t) => t.target === '192.0.2.2')!.received;
-    await until('refusals', () => (b.counters['stamp.reflector.not-accepted'] ?? 0) > 3, LIMIT_MS);
+    await until('refusals', () => b.counters['stamp.reflector.not-accepted'] ?? 0, moreThan(3), LIMIT_MS);
     expect(a.stamp.state().find((t) => t.target === '192.0.2.2')!.received).toBeLessThanOrEqual(before + 5);
     a.stamp.stop();
     const answers: unknown[] = [];
@@ -262,7 +274,7 @@ describe('STAMP between two routers', () => {
     );
     stranger.send(Uint8Array.of(1, 2, 3), to);
     stranger.send(encodeProbe(0, 1n), to);
-    await until('the good one is answered', () => answers.length === 1, LIMIT_MS);
+    await until('the good one is answered', () => answers.length, is(1), LIMIT_MS);
     expect(answers).toEqual([44]);
     expect(b.counters).toMatchObject({ 'stamp.reflector.source-port': 1, 'stamp.reflector.truncated': 1 });
     stranger.close();
@@ -291,7 +303,7 @@ describe('STAMP between two routers', () => {
     for (let round = 1; round <= 10; round++) {
       for (let i = 0; i < 100; i++) victim.send(forged, to);
       victim.send(encodeProbe(round, 1n, KEY), to);
-      await until('all were looked at', () => refused() + answers.length >= before + round * 101, LIMIT_MS);
+      await until('all were looked at', () => refused() + answers.length, atLeast(before + round * 101), LIMIT_MS);
     }
     expect(answers.length).toBe(10);
     expect(b.counters['stamp.reflector.rate-limited'] ?? 0).toBe(0);
@@ -299,7 +311,7 @@ describe('STAMP between two routers', () => {
 
   it('answers that nobody asked for measure nothing', async () => {
     const { a, b } = await pair();
-    await until('answers', () => a.stamp.state()[0]!.received > 2, LIMIT_MS);
+    await until('answers', () => a.stamp.state()[0]!.received, moreThan(2), LIMIT_MS);
     b.stamp.stop();
     const port = Number(
       inNetns(a.netns, 'ss', '-Huln6')
@@ -312,7 +324,7 @@ describe('STAMP between two routers', () => {
       { poller, onDatagram: () => {}, onError: (e) => errors.push(e) },
     );
     for (let i = 0; i < 10; i++) forger.send(encodeProbe(i, 1n), { address: a.loopbacks[0]!, port });
-    await until('they are counted', () => (a.counters['stamp.prober.unexpected'] ?? 0) === 10, LIMIT_MS);
+    await until('they are counted', () => a.counters['stamp.prober.unexpected'] ?? 0, is(10), LIMIT_MS);
     forger.close();
   });
 
@@ -324,7 +336,7 @@ describe('STAMP between two routers', () => {
       reflector: false,
       targets: [b.loopbacks[0]!],
     });
-    await until('the problem', () => a.stamp.problems().length > 0, LIMIT_MS);
+    await until('the problem', () => a.stamp.problems().length, moreThan(0), LIMIT_MS);
     expect(a.stamp.problems()).toMatchObject([
       {
         feature: 'stamp',
@@ -336,7 +348,7 @@ describe('STAMP between two routers', () => {
     expect(a.stamp.problems()).toEqual([]);
     const received = (): number => a.counters['stamp.prober.received'] ?? 0;
     const before = received();
-    await until('answers again', () => received() > before, LIMIT_MS);
+    await until('answers again', () => received(), moreThan(before), LIMIT_MS);
   });
 
   it('a port that is taken is a problem that says what to do, until it is free', async () => {
@@ -389,10 +401,10 @@ describe('RTT_est of the ports', () => {
     await start(b);
     await start(c);
     const prober = await start(a, { reflector: false, targets: [b.loopbacks[0]!, c.loopbacks[0]!] });
-    await until('both ports', () => prober.stamp.rttMs.size === 2, LIMIT_MS);
+    await until('both ports', () => prober.stamp.rttMs.size, is(2), LIMIT_MS);
     expect([...prober.stamp.rttMs.keys()].sort()).toEqual(['t-s-12', 't-s-13']);
     ip(a.netns, 'route del 2001:db8:ffff::3/128');
-    await until('one port without a target', () => prober.stamp.rttMs.size === 1, LIMIT_MS);
+    await until('one port without a target', () => prober.stamp.rttMs.size, is(1), LIMIT_MS);
     expect([...prober.stamp.rttMs.keys()]).toEqual(['t-s-12']);
     expect(prober.stamp.state()).toMatchObject([{ port: 't-s-12' }, { port: null }]);
     expect(prober.counters['stamp.prober.no-route']).toBeGreaterThan(0);
@@ -423,7 +435,7 @@ describe('RTT_est of the ports', () => {
     routeTo(b, 1);
     await start(b);
     const prober = await start(a, { targets: [b.loopbacks[0]!] });
-    await until('forty samples', () => prober.stamp.state()[0]!.received >= 40, LIMIT_MS);
+    await until('forty samples', () => prober.stamp.state()[0]!.received, atLeast(40), LIMIT_MS);
     const { rttMs, minRttMs } = prober.stamp.state()[0]!;
     // The timers of the line are a millisecond coarse; how much is added is the machine's business.
     expect(minRttMs).toBeGreaterThan(17);

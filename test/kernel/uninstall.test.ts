@@ -14,7 +14,8 @@ import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { lockNetns } from '../../src/kernel/netns-lock.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { compileCounterProgram } from './support/counter-program.ts';
-import { inNetns, until } from '../support/netns.ts';
+import { inNetns } from '../support/netns.ts';
+import { is, until } from '../support/until.ts';
 
 /** Other tests load the same fixture at the same time. The maps get names that cnpd pins. */
 const RENAMED = [
@@ -69,7 +70,7 @@ const programs = (): string[] =>
   (JSON.parse(spawnSync('bpftool', ['-j', 'prog'], { encoding: 'utf8' }).stdout) as { name?: string }[])
     .flatMap((p) => p.name ?? [])
     .filter((name) => name.startsWith('gone_'));
-const allOff = (): Promise<unknown> => until('no program is attached any more', () => programs().length === 0);
+const allOff = (): Promise<unknown> => until('no program is attached any more', () => programs().length, is(0));
 
 describe('uninstall', () => {
   it('empty folders that tc has made are no obstacle, and go', async () => {

@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from './until.ts';
 
 export type Daemon = 'zebra' | 'staticd' | 'isisd' | 'ospfd' | 'ospf6d';
 
@@ -78,11 +79,8 @@ export class FrrNamespace {
     const pid = Number(readFileSync(join(this.vtyDir, `${daemon}.pid`), 'utf8'));
     if (!alive(pid)) return;
     process.kill(pid, 'SIGTERM');
-    for (let i = 0; alive(pid); i++) {
-      if (i === 100) process.kill(pid, 'SIGKILL');
-      if (i > 200) throw new Error(`${daemon} ${pid} does not end`);
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    const insist = setTimeout(() => alive(pid) && process.kill(pid, 'SIGKILL'), 5000);
+    await until(`${daemon} ${pid} is gone`, () => !alive(pid)).finally(() => clearTimeout(insist));
   }
 
   vtysh(...commands: string[]): { status: number | null; output: string } {

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { BPF_CMD, attributes, bpf } from '../../src/kernel/bpf/syscall.ts';
 import { PinnedBuffer } from '../../src/kernel/ffi.ts';
 import type { Netns } from '../../src/kernel/netns.ts';
+import { until } from './until.ts';
 
 /** Runs a command in a namespace and returns what it printed. @throws Error with its standard error when it fails */
 export function inNetns(netns: Netns, command: string, ...args: string[]): string {
@@ -17,25 +18,14 @@ export const ip = (netns: Netns, line: string): string => inNetns(netns, 'ip', .
 
 /**
  * Waits until these veths carry packets: the kernel finds the carrier a while after both ends were set up, on a busy
- * machine up to seconds, and drops what is sent before. @throws Error after 30 s
+ * machine up to seconds, and drops what is sent before.
  */
-export function untilCarried(netns: Netns, ...links: readonly string[]): void {
-  const end = performance.now() + 30_000;
-  const isUp = (link: string): boolean => ip(netns, `-o link show dev ${link}`).includes(' state UP ');
-  while (!links.every(isUp)) {
-    if (performance.now() > end) throw new Error(`after 30 s not up: ${links.join(', ')}`);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-  }
-}
-
-/** Waits until `condition` holds. @throws Error naming what was waited for after `limitMs` */
-export async function until(what: string, condition: () => boolean, limitMs = 10_000): Promise<void> {
-  const end = performance.now() + limitMs;
-  while (!condition()) {
-    if (performance.now() > end) throw new Error(`after ${limitMs} ms still not: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}
+export const untilCarried = (netns: Netns, ...links: readonly string[]): Promise<unknown> =>
+  until(
+    `${links.join(', ')} up`,
+    () => links.map((link) => ip(netns, `-o link show dev ${link}`)),
+    (shown) => shown.every((line) => line.includes(' state UP ')),
+  );
 
 /**
  * Program numbers on a TCX hook in the order in which they run, by BPF_PROG_QUERY: the bpftool of Debian 12 does not

@@ -55,9 +55,5 @@ export function fixture(peers?: BgpPeerState[]) {
     createClient: (given) => ((listener = given), client),
     wallClock: () => Date.UTC(2026, 0, 1) + clock.now(),
   });
-  const until = async (what: () => boolean): Promise<void> => {
-    for (const end = performance.now() + 30_000; !what(); await new Promise((resolve) => setImmediate(resolve)))
-      if (performance.now() > end) throw new Error(`never: ${what.toString()}`);
-  };
-  return { clock, calls, answers, carrier, reports, sids, reachable, counters, logged, until, listener: listener! };
+  return { clock, calls, answers, carrier, reports, sids, reachable, counters, logged, listener: listener! };
 }

@@ -5,6 +5,7 @@ import { OPTIONS, fixture } from './carrier.fixture.ts';
 import type { BgpCarrierOptions } from './carrier.ts';
 import { ABOUT, container, declaration, nhc, path, pnc, route } from './content.fixture.ts';
 import { OWN_IDENTIFIER } from './gobgp/gobgp.ts';
+import { is, matches, until } from '../../../test/support/until.ts';
 
 /** The path of 2001:db8:a::/48 as gobgpd tells it. */
 const told = route(
@@ -13,7 +14,7 @@ const told = route(
 );
 
 test('it starts without a gobgpd, puts its paths in when there is one, and takes them out before it closes', async () => {
-  const { calls, answers, carrier, counters, until, listener } = fixture();
+  const { calls, answers, carrier, counters, listener } = fixture();
   carrier.originate(declaration({ '2001:db8:a::/48': '2001:db8::1', '10.1.0.0/16': '192.0.2.1' }));
   await carrier.start();
   listener.lost({ code: 'not-there', reason: 'connection refused' }, 2000);
@@ -24,10 +25,10 @@ test('it starts without a gobgpd, puts its paths in when there is one, and takes
   });
   listener.connected(ABOUT);
   listener.listed([]);
-  await until(() => calls.length === 2);
+  await until('2 calls', () => calls.length, is(2));
   expect([calls, carrier.unplaced(), carrier.session().originated]).toEqual([['start', 'add 2001:db8:a::/48'], 1, 0]);
   answers.shift()!();
-  await until(() => counters.get('bgp.own.added') === 1);
+  await until('bgp.own.added is 1', () => counters.get('bgp.own.added'), is(1));
   expect([carrier.session().originated, await carrier.paths()]).toEqual([0, []]);
   listener.routes([told]);
   expect(carrier.session().originated).toBe(1);
@@ -35,7 +36,7 @@ test('it starts without a gobgpd, puts its paths in when there is one, and takes
     { prefix: '2001:db8:a::/48', peer: 'local', status: 'originated', proxy: '2001:db8::1' },
   ]);
   const stopped = carrier.stop();
-  await until(() => calls.length === 3);
+  await until('3 calls', () => calls.length, is(3));
   expect(calls.at(-1)).toBe('withdraw 2001:db8:a::/48');
   answers.shift()!();
   await stopped;
@@ -45,35 +46,35 @@ test('it starts without a gobgpd, puts its paths in when there is one, and takes
 });
 
 test('what gobgpd does not tell of it is asked about, and asked again when that fails', async () => {
-  const { clock, calls, answers, carrier, until, listener } = fixture();
+  const { clock, calls, answers, carrier, listener } = fixture();
   carrier.originate(declaration({ '2001:db8:a::/48': '2001:db8::1' }));
   listener.connected(ABOUT);
   listener.listed([]);
-  await until(() => answers.length === 1);
+  await until('an answer', () => answers.length, is(1));
   answers.shift()!();
   for (const failure of [new Error('lost'), undefined]) {
-    await until(() => (clock.advance(1000), answers.length === 1));
+    await until('an answer', () => (clock.advance(1000), answers.length), is(1));
     expect(calls.at(-1)).toBe('look 2001:db8:a::/48');
     answers.shift()!(failure);
   }
-  await until(() => carrier.session().dropped === 1);
+  await until('dropped is 1', () => carrier.session().dropped, is(1));
 });
 
 test('a client that fails is asked again, and a stop does not wait for one that is silent', async () => {
-  const { clock, calls, answers, carrier, counters, until, listener } = fixture();
+  const { clock, calls, answers, carrier, counters, listener } = fixture();
   carrier.originate(declaration({ '2001:db8:a::/48': '2001:db8::1' }));
   await carrier.start();
   listener.connected(ABOUT);
   listener.listed([]);
-  await until(() => answers.length === 1);
+  await until('an answer', () => answers.length, is(1));
   answers.shift()!(new Error('table is full'));
-  await until(() => counters.get('bgp.own.refused') === 1);
+  await until('bgp.own.refused is 1', () => counters.get('bgp.own.refused'), is(1));
   clock.advance(5000);
-  await until(() => calls.length === 3);
+  await until('3 calls', () => calls.length, is(3));
   expect(calls.slice(1)).toEqual(['add 2001:db8:a::/48', 'add 2001:db8:a::/48']);
   const stopped = carrier.stop();
   expect(carrier.leavesPaths()).toBe(false);
-  await until(() => (clock.advance(1000), calls.at(-1)!.startsWith('close')));
+  await until('it is closed', () => (clock.advance(1000), calls.at(-1)), matches(/^close/));
   await stopped;
   expect([calls.at(-1), carrier.leavesPaths()]).toEqual(['close, policies stay', true]);
 });
@@ -121,14 +122,14 @@ test('gobgpd’s neighbours, with whether they are of the domain; undefined whil
 });
 
 test('somebody who takes our paths out again and again is named', async () => {
-  const { answers, carrier, logged, until, listener } = fixture();
+  const { answers, carrier, logged, listener } = fixture();
   carrier.originate(declaration({ '2001:db8:a::/48': '2001:db8::1' }));
   listener.connected(ABOUT);
   listener.listed([]);
   for (let round = 0; round < 11; round++) {
-    await until(() => answers.length === 1);
+    await until('an answer', () => answers.length, is(1));
     answers.shift()!();
-    await until(() => carrier.session().wanted === 1);
+    await until('wanted is 1', () => carrier.session().wanted, is(1));
     listener.routes([told]);
     expect([carrier.disputed(), logged]).toEqual([false, []]);
     listener.routes([{ ...told, paths: [] }]);
@@ -170,16 +171,16 @@ test('what gobgpd tells goes to the learned table, originators first', () => {
 });
 
 test('a reload: what and how it advertises and the hold time are taken over, the rest needs a new carrier', async () => {
-  const { calls, answers, carrier, until, listener } = fixture();
+  const { calls, answers, carrier, listener } = fixture();
   carrier.originate(declaration({ '2001:db8:a::/48': '2001:db8::1' }));
   listener.connected(ABOUT);
   listener.listed([]);
-  await until(() => answers.length === 1);
+  await until('an answer', () => answers.length, is(1));
   answers.shift()!();
   listener.routes([told]);
-  await until(() => carrier.session().originated === 1);
+  await until('originated is 1', () => carrier.session().originated, is(1));
   expect(carrier.update({ ...OPTIONS, communities: [7], holdUnreachableMs: 1 })).toBe(true);
-  await until(() => calls.length === 2);
+  await until('2 calls', () => calls.length, is(2));
   expect(calls).toEqual(['add 2001:db8:a::/48', 'add 2001:db8:a::/48']);
   for (const change of [
     { domain: [7] },

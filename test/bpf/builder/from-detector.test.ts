@@ -9,9 +9,10 @@ import { ipv6, srh } from '../../../src/packet/ip/packets.fixture.ts';
 import { buildFastCnp } from '../../../src/packet/roce/fast-cnp.ts';
 import { buildLongHaulRoce } from '../../../src/packet/roce/long-haul-cnp.ts';
 import { decapsulate } from '../../../src/packet/srv6/encapsulation.ts';
-import { CongestedRouter, LOOPBACK4, LOOPBACK6, until } from '../support/congested-router.ts';
+import { CongestedRouter, LOOPBACK4, LOOPBACK6 } from '../support/congested-router.ts';
 import { CODES, configureFormats } from '../support/notifier-plan.ts';
 import { H1, H1V4, H2, H2V4, QPN, data, ecnOf, frame } from '../support/packets.ts';
+import { until } from '../../support/until.ts';
 
 const END_CON = address('2001:db8:c::1');
 const SOURCE_QPN = 100;
@@ -49,7 +50,12 @@ const isNotice = (f: Uint8Array): boolean => (f[14]! >> 4 === 6 ? ((f[14]! & 15)
 async function told(format: NotificationFormat, packet: Uint8Array): Promise<Uint8Array> {
   r.policies(['::/0', [format]], ['0.0.0.0/0', [format]]);
   r.send(frame(packet));
-  await until('the notification', () => r.collected.some(isNotice), 30_000);
+  await until(
+    'the notification',
+    () => r.collected,
+    (all) => all.some(isNotice),
+    30_000,
+  );
   expect(r.collected.filter(isNotice)).toHaveLength(1);
   return r.collected.find(isNotice)!.subarray(14);
 }
@@ -116,7 +122,12 @@ test('A11, FCNP-4-b: a sender that gets a Fast CNP finds no CE on that packet', 
   r.port({ kMin: 50_000, kMax: 100_000, perFlowIntervalNs: 60e9 });
   r.policies(['::/0', ['fast-cnp']]);
   expect(ecnOf(r.send(frame(data({ ecn: 2 }))).data)).toBe(2);
-  await until('the notification', () => r.collected.some(isNotice), 30_000);
+  await until(
+    'the notification',
+    () => r.collected,
+    (all) => all.some(isNotice),
+    30_000,
+  );
 });
 
 test('LHCNP-6.1-n, LHCNP-9-g: what is not to be disclosed is not: metric type and value are 0', async () => {

@@ -9,10 +9,11 @@ import { ipv6, srh } from '../../../src/packet/ip/packets.fixture.ts';
 import { toHex } from '../../../src/packet/hex.ts';
 import { decapsulate } from '../../../src/packet/srv6/encapsulation.ts';
 import { dissect } from '../../support/tshark.ts';
-import { ip, until } from '../../support/netns.ts';
+import { ip } from '../../support/netns.ts';
 import { icrcByHand, scapyIcrc } from '../support/icrc-judges.ts';
 import { A2, CODES, LONG_HAUL, LOOPBACK, type Order, TRACE, invokingPackets } from '../support/builder-under-test.ts';
 import { NoticeScene } from '../support/notice-scene.ts';
+import { until } from '../../support/until.ts';
 
 const SENDER = address('2001:db8:a::1');
 const RECEIVER = address('2001:db8:b::1');
@@ -45,7 +46,12 @@ const hopLimit = (p: Uint8Array): number => (p[0]! >> 4 === 6 ? p[7]! : p[8]!);
 const hopEarlier = (p: Uint8Array): Uint8Array => p.map((byte, i) => (i === 7 ? byte + 1 : byte));
 
 async function arrival(of: Uint8Array[], what: string): Promise<Uint8Array> {
-  await until(what, () => of.some(isNotice), 30_000);
+  await until(
+    what,
+    () => of,
+    (all) => all.some(isNotice),
+    30_000,
+  );
   expect(of.filter(isNotice)).toHaveLength(1);
   return of.find(isNotice)!;
 }
@@ -59,7 +65,12 @@ describe('a Linux host that does not know the option', () => {
     async (_, packet) => {
       scene.trigger(packet, FAST);
       const sent = await arrival(scene.atHost, 'the Fast CNP at the host');
-      await until('the Parameter Problem at the router', () => scene.atRouter.some(isProblem), 30_000);
+      await until(
+        'the Parameter Problem at the router',
+        () => scene.atRouter,
+        (all) => all.some(isProblem),
+        30_000,
+      );
       const icmp = parseIcmpv6(scene.atRouter.find(isProblem)!);
       if (!icmp.ok) throw new Error(icmp.error.detail);
       expect(icmp.value).toMatchObject({ source: SENDER, destination: LOOPBACK, type: 4, code: 2 });
@@ -76,7 +87,12 @@ describe('a Linux host that does not know the option', () => {
 
   test('FCNP-4-p: option 2 is refused alike: pointer 44', async () => {
     scene.trigger(TRACED, FAST);
-    await until('the Parameter Problem at the router', () => scene.atRouter.some(isProblem), 30_000);
+    await until(
+      'the Parameter Problem at the router',
+      () => scene.atRouter,
+      (all) => all.some(isProblem),
+      30_000,
+    );
     const icmp = parseIcmpv6(scene.atRouter.find(isProblem)!);
     expect(icmp.ok && decodeParameterProblem(icmp.value.message)).toMatchObject({
       ok: true,
@@ -89,7 +105,12 @@ describe('a Linux host that does not know the option', () => {
     await arrival(scene.atHost, 'the Long-haul CNP at the host');
     // Answered about, behind it: what would have come has come.
     scene.trigger(V6, FAST);
-    await until('the Parameter Problem at the router', () => scene.atRouter.some(isProblem), 30_000);
+    await until(
+      'the Parameter Problem at the router',
+      () => scene.atRouter,
+      (all) => all.some(isProblem),
+      30_000,
+    );
     expect(scene.atRouter.filter((p) => p[0]! >> 4 === 6 && p[6] === 58 && p[40]! < 128)).toHaveLength(1);
   });
 });

@@ -12,11 +12,11 @@ import {
   PROXY4,
   PROXY6,
   object,
-  until,
 } from '../support/congested-router.ts';
 import { countOf } from '../support/counters.ts';
 import { DEPTH, KMAX, noticeAbout, nothingCame, settled } from '../support/notice-about.ts';
 import { H1V4, H2V4, data, frame } from '../support/packets.ts';
+import { is, until } from '../../support/until.ts';
 
 const V4 = { source: H1V4, destination: H2V4 };
 
@@ -111,7 +111,7 @@ describe('a router that is its own proxy', () => {
           router.send(frame(data({ ...V4, psn: i })));
         }
         const taken = (): number => countOf(proxy, 'guard.ingress.dropped');
-        await until('all notices taken', () => taken() === 20);
+        await until('all notices taken', () => taken(), is(20));
         expect(router.count('notice.built')).toBe(20);
       } finally {
         proxy.close();

@@ -10,10 +10,11 @@ import { CB_TAG, EGRESS_PROGRAMS, MARK_NOTICE, MARK_TRIGGER } from '../../../src
 import { concat, put16 } from '../../../src/packet/bytes.ts';
 import { ipv4, ipv6, options, srh } from '../../../src/packet/ip/packets.fixture.ts';
 import { buildNoticePacket, invokingBth } from '../../../src/packet/notice/pnc.ts';
-import { CongestedRouter, LOOPBACK4, LOOPBACK6, PNC_PORT, PROXY4, PROXY6, until } from '../support/congested-router.ts';
+import { CongestedRouter, LOOPBACK4, LOOPBACK6, PNC_PORT, PROXY4, PROXY6 } from '../support/congested-router.ts';
 import { DEPTH, KMAX, noticeAbout, nothingCame, settled } from '../support/notice-about.ts';
 import { notices } from '../support/received-notices.ts';
 import { H1, H1V4, H2, H2V4, NEXT, QPN, cbOf, context, data, frame, markOf } from '../support/packets.ts';
+import { is, until } from '../../support/until.ts';
 
 const V4 = { source: H1V4, destination: H2V4 };
 
@@ -72,7 +73,7 @@ describe('the bytes of a notice', () => {
   test('PNC-4-a: goes to the configured UDP port', async () => {
     r.configure({ udpPort: 47000 });
     r.send(frame(data()));
-    await until('a notice to port 47000', () => notices(r.collected, 47000).length === 1);
+    await until('a notice to port 47000', () => notices(r.collected, 47000).length, is(1));
     expect(notices(r.collected, PNC_PORT)).toEqual([]);
   });
 
@@ -94,7 +95,7 @@ describe('the bytes of a notice', () => {
       );
       const packets = sizes.map((size) => data({ ...flow, size, qpn: 100 + size }));
       for (const packet of packets) r.send(concat(frame(packet), new Uint8Array(9))); // nine bytes of Ethernet padding
-      await until('all notices', () => notices(r.collected).length === packets.length);
+      await until('all notices', () => notices(r.collected).length, is(packets.length));
       for (const [i, got] of notices(r.collected).entries()) {
         const room = Math.min(packets[i]!.length, limit - overhead);
         expect(got.packet.length).toBe(overhead + room);
@@ -145,7 +146,7 @@ describe('the bytes of a notice', () => {
   test('carries the packet as it came, before CE was marked on it', async () => {
     r.port({ kMin: 1000, kMax: KMAX });
     r.send(frame(data({ ecn: 1 })));
-    await until('a notice', () => notices(r.collected).length === 1);
+    await until('a notice', () => notices(r.collected).length, is(1));
     expect(notices(r.collected)[0]!.notice.invoking[1]! >> 4).toBe(1);
     expect(r.stats().ceMarked).toBe(1n);
   });
@@ -153,7 +154,7 @@ describe('the bytes of a notice', () => {
   test('spreads over source ports by flow, and keeps to one for a flow', async () => {
     for (let i = 0; i < 64; i++) r.send(frame(data({ qpn: 100 + i, sourcePort: 0xc000 + i })));
     for (let i = 0; i < 8; i++) r.send(frame(data({ qpn: 100, psn: i })));
-    await until('all notices', () => notices(r.collected).length === 72);
+    await until('all notices', () => notices(r.collected).length, is(72));
     const ports = notices(r.collected).map((n) => n.udp.sourcePort);
     expect(new Set(ports.slice(0, 64)).size).toBeGreaterThan(48);
     expect(ports.every((port) => port >= 0xc000)).toBe(true);
@@ -176,7 +177,7 @@ describe('the bytes of a notice', () => {
       ipv6(outer, 43, srh(4, 0, [segment], data(V4))),
     ])
       r.send(frame(packet));
-    await until('all notices', () => notices(r.collected).length === 5);
+    await until('all notices', () => notices(r.collected).length, is(5));
     const directory = mkdtempSync(join(tmpdir(), 't-bpf-'));
     try {
       const file = join(directory, 'notices.pcap');

@@ -3,7 +3,6 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mountBpffs, unmountBpffs } from '../../../src/kernel/bpf/bpffs.ts';
 import { openBpfObject } from '../../../src/kernel/bpf/object.ts';
@@ -36,9 +35,10 @@ import { formatPrefix, prefix } from '../../../src/model/prefix.ts';
 import { type DesiredState, type EgressPortPlan, NO_SENDER_PROXIES } from '../../../src/plan/desired.ts';
 import { type CongestedNode, congestedNode } from '../../../src/reconcile/congested-node.ts';
 import { Dataplane } from '../../../src/reconcile/dataplane.ts';
-import { CongestedRouter, LOOPBACK4, LOOPBACK6, PNC_PORT, until } from '../support/congested-router.ts';
+import { CongestedRouter, LOOPBACK4, LOOPBACK6, PNC_PORT } from '../support/congested-router.ts';
 import { notifierPlan, portPlan } from '../support/notifier-plan.ts';
 import { H1, H2, QPN, data, frame } from '../support/packets.ts';
+import { is, moreThan, until } from '../../support/until.ts';
 
 const END_CON = address('2001:db8:c::1');
 const counted = new Map<string, number>();
@@ -126,7 +126,8 @@ describe('the desired state', () => {
     // Longer than a tick of the kernel's timer, by which flows are aged.
     for (let i = 0; i < 5; i++) {
       r.send(frame(data()));
-      await setTimeout(20);
+      const sentAt = process.hrtime.bigint();
+      await until('20 ms later', () => process.hrtime.bigint(), moreThan(sentAt + 20_000_000n));
     }
     expect(r.flows().map((flow) => flow.packets)).toEqual([5n]);
     expect(r.count('egress.flow.aged')).toBe(0);
@@ -140,9 +141,14 @@ describe('the desired state', () => {
     r.egress.map(EGRESS_MAPS.endConSids).delete(mappedAddress(END_CON));
     r.egress.map(EGRESS_MAPS.senderPolicies).delete(prefixKey(prefix('2001:db8:1::/64')));
     node.fullPass();
-    await until('they are back', () => policies().length === 1 && sids().length === 2, 30_000);
+    await until(
+      'they are back',
+      () => [policies().length, sids().length] as const,
+      ([a, b]) => a === 1 && b === 2,
+      30_000,
+    );
     node.forgetUnknown();
-    await until('the one of the earlier run is gone', () => sids().length === 1, 30_000);
+    await until('the one of the earlier run is gone', () => sids().length, is(1), 30_000);
     expect(sids()).toEqual([END_CON]);
   });
 });
@@ -178,13 +184,13 @@ describe('what the program says', () => {
     const sent: SentNotification[] = [];
     sendAbout(['long-haul-icmpv6']);
     const first = node.onNotification((notification) => void sent.push(notification), { poller });
-    await until('the first', () => sent.length === 1, 30_000);
+    await until('the first', () => sent.length, is(1), 30_000);
     sendAbout(['fast-cnp'], 77);
-    await until('the second', () => sent.length === 2, 30_000);
+    await until('the second', () => sent.length, is(2), 30_000);
     first.close();
     sendAbout(['fast-cnp'], 78);
     node.onNotification((notification) => void sent.push(notification), { poller });
-    await until('the third', () => sent.length === 3, 30_000);
+    await until('the third', () => sent.length, is(3), 30_000);
     expect(sent.map((s) => [s.format, s.destinationQpn, s.sourceQpn, s.action])).toEqual([
       ['long-haul-icmpv6', QPN, 100, 'rate-reduce'],
       ['fast-cnp', 77, 0, null],

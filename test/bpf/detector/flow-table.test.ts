@@ -6,8 +6,9 @@ import { FLOW_SETS, FLOW_WAYS } from '../../../src/kernel/dataplane/flows.ts';
 import { LITTLE_ENDIAN, viewOf } from '../../../src/kernel/dataplane/layout.ts';
 import { concat, put16 } from '../../../src/packet/bytes.ts';
 import { fragment, ipv4, ipv6, options, srh } from '../../../src/packet/ip/packets.fixture.ts';
-import { CongestedRouter, until } from '../support/congested-router.ts';
+import { CongestedRouter } from '../support/congested-router.ts';
 import { H1, H1V4, H2, H2V4, QPN, data, frame } from '../support/packets.ts';
+import { moreThan, until } from '../../support/until.ts';
 
 let r: CongestedRouter;
 beforeAll(async () => {
@@ -81,7 +82,7 @@ describe('the flow table', () => {
     r.configure({ flowAgeingNs: 40_000_000 });
     r.send(frame(data()), { repeat: 5 });
     const first = r.flows()[0]!.firstSeen;
-    await until('the flow is 60 ms old', () => process.hrtime.bigint() > first + 60_000_000n);
+    await until('the flow is 60 ms old', () => process.hrtime.bigint(), moreThan(first + 60_000_000n));
     r.send(frame(data()), { repeat: 2 });
     expect(r.flows().length).toBe(1);
     expect(r.flows()[0]).toMatchObject({ packets: 2n });
@@ -96,7 +97,7 @@ describe('the flow table', () => {
     age();
     expect(r.flows().length).toBe(500);
     const last = process.hrtime.bigint();
-    await until('the flows are 2 s old', () => process.hrtime.bigint() > last + 2_000_000_000n);
+    await until('the flows are 2 s old', () => process.hrtime.bigint(), moreThan(last + 2_000_000_000n));
     r.send(frame(data({ qpn: 5 })));
     r.configure({ flowAgeingNs: 1_900_000_000 });
     age();

@@ -9,8 +9,9 @@ import { type IpAddress, address } from '../../../src/model/address.ts';
 import { NOTIFICATION_FORMATS, type NotificationFormat } from '../../../src/model/notification.ts';
 import { ipv4, ipv6, srh } from '../../../src/packet/ip/packets.fixture.ts';
 import { compileBpf } from '../support/compile.ts';
-import { CongestedRouter, LOOPBACK4, LOOPBACK6, PROXY6, until } from '../support/congested-router.ts';
+import { CongestedRouter, LOOPBACK4, LOOPBACK6, PROXY6 } from '../support/congested-router.ts';
 import { H1, H1V4, H2, H2V4, QPN, data, ecnOf, frame } from '../support/packets.ts';
+import { is, until } from '../../support/until.ts';
 
 const END_CON = address('2001:db8:c::1');
 const SOURCE_QPN = 0x000064;
@@ -330,7 +331,7 @@ describe('what the detector orders', () => {
         ]);
         const words = (): number[] =>
           [0, 1, 2, 3, 4, 5].map((i) => viewOf(seen.map('words').lookup(u32Key(i))!).getUint32(0, LITTLE_ENDIAN));
-        await until('the clone', () => words()[5] === MARK_TRIGGER);
+        await until('the clone', () => words()[5], is(MARK_TRIGGER));
         expect(words()).toEqual([CB_TAG, r.portIfindex, ...expected, MARK_TRIGGER]);
       };
       // Levels begin at every 100,000 bytes: level 0 at 150,000. Metric 1: queue depth, 150 kB.

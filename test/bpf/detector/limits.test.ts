@@ -3,10 +3,11 @@
 import { availableParallelism } from 'node:os';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { EGRESS_PROGRAMS } from '../../../src/kernel/dataplane/egress.ts';
-import { CongestedRouter, PROXY6, until } from '../support/congested-router.ts';
+import { CongestedRouter, PROXY6 } from '../support/congested-router.ts';
 import { Hammer } from '../support/hammer.ts';
 import { notices } from '../support/received-notices.ts';
 import { data, frame } from '../support/packets.ts';
+import { moreThan, until } from '../../support/until.ts';
 
 const KMAX = 100_000;
 const MILLION = 1_000_000;
@@ -30,10 +31,11 @@ beforeEach(() => {
 });
 
 /** Every notice that was built has arrived, so that none of them is taken for one of the next test. */
-const arrived = (): Promise<void> =>
+const arrived = (): Promise<unknown> =>
   until(
     'all notices',
-    () => r.collected.length >= sent() && notices(r.collected).length === sent() && r.count('notice.built') === sent(),
+    () => [r.collected.length, notices(r.collected).length, r.count('notice.built')] as const,
+    ([a, b, c]) => a >= sent() && b === sent() && c === sent(),
   );
 afterEach(arrived);
 
@@ -111,10 +113,14 @@ describe('the interval of a flow', () => {
     r.port({ kMax: KMAX, perFlowIntervalNs: 3600e9 });
     r.send(frame(data()));
     const first = r.flows()[0]!.firstSeen;
-    await until('the flow is 40 ms old', () => process.hrtime.bigint() > first + 40_000_000n);
+    await until('the flow is 40 ms old', () => process.hrtime.bigint(), moreThan(first + 40_000_000n));
     r.send(frame(data()));
     expect(r.count('egress.flow.aged')).toBe(1);
-    await until('the flow is 40 ms old again', () => process.hrtime.bigint() > r.flows()[0]!.firstSeen + 40_000_000n);
+    await until(
+      'the flow is 40 ms old again',
+      () => process.hrtime.bigint(),
+      (n) => n > r.flows()[0]!.firstSeen + 40_000_000n,
+    );
     r.egress.program(EGRESS_PROGRAMS.age).testRun({ data: new Uint8Array(64) });
     expect(r.flows()).toEqual([]);
     r.send(frame(data()));

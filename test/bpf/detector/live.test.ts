@@ -10,9 +10,10 @@ import { ipv6, options, srh } from '../../../src/packet/ip/packets.fixture.ts';
 import { walkHeaders } from '../../../src/packet/ip/walk.ts';
 import { parseRocePacket } from '../../../src/packet/roce/packet.ts';
 import { compileBpf } from '../support/compile.ts';
-import { CongestedRouter, LOOPBACK6, PROXY4, PROXY6, until } from '../support/congested-router.ts';
+import { CongestedRouter, LOOPBACK6, PROXY4, PROXY6 } from '../support/congested-router.ts';
 import { notices } from '../support/received-notices.ts';
 import { H1, H1V4, H2, H2V4, data, ecnOf, frame } from '../support/packets.ts';
+import { is, until } from '../../support/until.ts';
 
 let r: CongestedRouter;
 beforeEach(async () => {
@@ -41,7 +42,7 @@ describe('a port that is driven faster than it drains', () => {
       r.forward(data({ psn: i, source: H1V4, destination: H2V4 }));
       r.forward(data({ psn: i, qpn: 7, ecn: 0 }));
     }
-    await until('everything came through', () => roce().length === 3 * rounds, 20_000);
+    await until('everything came through', () => roce().length, is(3 * rounds), 20_000);
     const marked = roce().filter((f) => ecnOf(f) === 3);
     expect(marked.length).toBe(Number(r.stats().ceMarked));
     expect(marked.length).toBeGreaterThan(rounds);
@@ -51,7 +52,11 @@ describe('a port that is driven faster than it drains', () => {
       expect(packet.value.icrcValid).toBe(true);
       if (packet.value.bth.destQpn === 7) expect(ecnOf(f)).toBe(0);
     }
-    await until('the notices arrived', () => notices(r.collected).length === Number(r.stats().notifications));
+    await until(
+      'the notices arrived',
+      () => notices(r.collected).length,
+      (is) => is === Number(r.stats().notifications),
+    );
     const sent = notices(r.collected);
     expect(sent.every((n) => n.checksum === 'valid' && n.headerChecksumValid)).toBe(true);
     expect(new Set(sent.map((n) => n.destination.value))).toEqual(new Set([PROXY6.value, PROXY4.value]));
@@ -68,7 +73,8 @@ describe('a port that is driven faster than it drains', () => {
     for (let i = 0; i < 200; i++) r.forward(data({ psn: i }));
     await until(
       'everything came through',
-      () => roce().length === 200 && notices(r.sunk).length === Number(r.stats().notifications),
+      () => [roce().length, notices(r.sunk).length] as const,
+      ([a, b]) => a === 200 && b === Number(r.stats().notifications),
       20_000,
     );
     expect(Number(r.stats().notifications)).toBeGreaterThan(50);
@@ -115,7 +121,7 @@ s.setsockopt(263, 15, 1)
 s.send(struct.pack('<BBHHHH', 0, 0, 54, 0, 0, 0) + bytes.fromhex('${Buffer.from(bytes).toString('hex')}'))
 print('sent', flush=True)`,
     ).line('sent');
-    await until('the notice', () => notices(r.collected).length === 1);
+    await until('the notice', () => notices(r.collected).length, is(1));
     const { tuple, invoking } = notices(r.collected)[0]!.notice;
     expect([tuple.source, tuple.destination]).toEqual([H1, H2]);
     const forwarded = packet.slice();
@@ -136,7 +142,11 @@ print('sent', flush=True)`,
     const sent = whole.flatMap((f) => Array.from({ length: 90 }, (_, i) => f.subarray(0, 15 + i)));
     for (const bytes of sent) port.send(bytes);
     const arrived = (): Set<string> => new Set(r.sunk.map((f) => Buffer.from(f).toString('hex')));
-    await until('all frames arrived', () => sent.every((bytes) => arrived().has(Buffer.from(bytes).toString('hex'))));
+    await until(
+      'all frames arrived',
+      () => sent,
+      (all) => all.every((bytes) => arrived().has(Buffer.from(bytes).toString('hex'))),
+    );
   });
 
   test('a VLAN tag beside the packet, as offloading drivers keep it, is not in the notice', async () => {
@@ -150,7 +160,7 @@ print('sent', flush=True)`,
     r.attach(EGRESS_PROGRAMS.egress, r.portIfindex, 'egress');
     const packet = data();
     r.capture('t-bpf-port', r.router, []).send(frame(packet));
-    await until('the notice', () => notices(r.collected).length === 1);
+    await until('the notice', () => notices(r.collected).length, is(1));
     tag.close();
     const [got] = notices(r.collected);
     expect(got!.notice.invoking).toEqual(packet.subarray(0, got!.notice.invoking.length));
@@ -172,17 +182,17 @@ print('sent', flush=True)`,
       ).line('sent');
     };
     await send();
-    await until('it is counted', () => r.count('notice.checksum-partial') === 1);
+    await until('it is counted', () => r.count('notice.checksum-partial'), is(1));
     // Who cannot be told by Fast CNP is marked: one of the two.
     r.policies(['::/0', ['fast-cnp']]);
     r.port({ kMin: 1000, kMax: 1000 });
     await send();
-    await until('it is marked', () => r.count('egress.ecn.marked') === 1);
+    await until('it is marked', () => r.count('egress.ecn.marked'), is(1));
     r.policies(['::/0', ['proxy']], ['0.0.0.0/0', ['proxy']]);
     r.port({ kMax: 1000 });
     run('ethtool -K t-bpf-port tx off');
     await send();
-    await until('the notice', () => notices(r.collected).length === 1);
+    await until('the notice', () => notices(r.collected).length, is(1));
     expect(notices(r.collected)[0]!.checksum).toBe('valid');
   });
 
@@ -194,7 +204,7 @@ print('sent', flush=True)`,
     const seen: Uint8Array[] = [];
     r.capture('t-bpf-up', r.router, seen);
     for (let i = 0; i < 20; i++) r.forward(data({ psn: i }));
-    await until('all arrived', () => roce().length === 20);
+    await until('all arrived', () => roce().length, is(20));
     expect(roce().filter((f) => ecnOf(f) === 3).length).toBe(Number(r.stats().ceMarked));
     expect(Number(r.stats().ceMarked)).toBeGreaterThan(5);
     expect(seen.filter((f) => walkHeaders(f.subarray(14)).layers.length > 0 && ecnOf(f) === 3)).toEqual([]);

@@ -18,10 +18,11 @@ import { buildRocePacket, parseRocePacket } from '../../../src/packet/roce/packe
 import { encapsulate } from '../../../src/packet/srv6/encapsulation.ts';
 import { type EgressPortPlan, NO_SENDER_PROXIES } from '../../../src/plan/desired.ts';
 import { type CongestedNode, congestedNode } from '../../../src/reconcile/congested-node.ts';
-import { CongestedRouter, LOOPBACK6, until } from '../support/congested-router.ts';
+import { CongestedRouter, LOOPBACK6 } from '../support/congested-router.ts';
 import { notifierPlan, portPlan } from '../support/notifier-plan.ts';
 import { H1, H1V4, H2, H2V4, QPN, data } from '../support/packets.ts';
 import { passTime } from '../support/detector-time.ts';
+import { moreThan, until } from '../../support/until.ts';
 
 const LIMIT_MS = 40_000;
 const [K_MIN, K_MAX] = [50_000, 100_000];
@@ -118,9 +119,14 @@ test('A3, LHCNP-5.5.1-i: the sender is told to slow down, and once the queue has
   loop = start();
   const reader = node.onNotification((sent) => loop.notified(sent), { poller });
   congest();
-  await until('the sender was told', () => told().length > 0, LIMIT_MS);
+  await until('the sender was told', () => told().length, moreThan(0), LIMIT_MS);
   await drain();
-  await until('Resume', () => told().some(({ action }) => action === 'resume'), LIMIT_MS);
+  await until(
+    'Resume',
+    () => told(),
+    (all) => all.some(({ action }) => action === 'resume'),
+    LIMIT_MS,
+  );
   expect(await r.depth()).toBeLessThan(K_MIN);
   const cnps = told();
   expect(cnps.map(({ action }) => action).indexOf('resume')).toBe(cnps.length - 1);
@@ -165,7 +171,7 @@ test("LHCNP-9-f, LHCNP-5.5-h: a Resume takes of the port's tokens, and counts fo
   change({ rttNs });
   loop = start();
   congest();
-  await until('the sender was told', () => told().length > 0, LIMIT_MS);
+  await until('the sender was told', () => told().length, moreThan(0), LIMIT_MS);
   expect(node.claimResume(flow)).toBe('flow-waits');
   await grantedLater(flow);
   expect(node.claimResume(flow)).toBe('flow-waits');
@@ -193,7 +199,12 @@ test('LHCNP-5.5-h, E1: a Resume counts for its flow where the port is a tenant\u
   loop = start();
   for (let psn = 0; psn < 300; psn++)
     r.forward(encapsulate({ source: END_CON, destination: H2, inner: data({ psn, size: 950 }) }));
-  await until('the sender was told', () => [...node.slowedFlows(process.hrtime.bigint())].length > 0, LIMIT_MS);
+  await until(
+    'the sender was told',
+    () => [...node.slowedFlows(process.hrtime.bigint())].length,
+    moreThan(0),
+    LIMIT_MS,
+  );
   expect(node.claimResume(flow)).toBe('flow-waits');
   await grantedLater(flow);
   expect(node.claimResume(flow)).toBe('flow-waits');
@@ -202,12 +213,17 @@ test('LHCNP-5.5-h, E1: a Resume counts for its flow where the port is a tenant\u
 test('LHCNP-5.5.1-i: an agent that was restarted meanwhile resumes whom the run before saw slowed down', async () => {
   loop = start();
   congest();
-  await until('the sender was told', () => told().length > 0, LIMIT_MS);
+  await until('the sender was told', () => told().length, moreThan(0), LIMIT_MS);
   loop.stop();
   loop = start();
   loop.adopt(node.slowedFlows(process.hrtime.bigint()));
   await drain();
-  await until('Resume', () => told().some(({ action }) => action === 'resume'), LIMIT_MS);
+  await until(
+    'Resume',
+    () => told(),
+    (all) => all.some(({ action }) => action === 'resume'),
+    LIMIT_MS,
+  );
   expect(told().at(-1)).toMatchObject({ action: 'resume', parameter: 50, sourceQpn: SOURCE_QPN });
   expect(counters).toMatchObject({ 'congestion.resume.sent': 1 });
 });
@@ -258,10 +274,15 @@ describe.each([
         }),
       );
     }
-    await until('the sender was told', () => heard().length > 0, LIMIT_MS);
+    await until('the sender was told', () => heard().length, moreThan(0), LIMIT_MS);
     if (restarted) loop.adopt(node.slowedFlows(process.hrtime.bigint()));
     await drain();
-    await until('Resume', () => heard().some(([action]) => action === 'resume'), LIMIT_MS);
+    await until(
+      'Resume',
+      () => heard(),
+      (all) => all.some(([action]) => action === 'resume'),
+      LIMIT_MS,
+    );
     expect(new Set(heard().map((cnp) => cnp.join(' ')))).toEqual(
       new Set([`rate-reduce ${sourcePort} ${pkey}`, `resume ${sourcePort} ${pkey}`]),
     );

@@ -5,10 +5,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { EGRESS_MAPS, EGRESS_PROGRAMS } from '../../../src/kernel/dataplane/egress.ts';
 import { LITTLE_ENDIAN, u32Key, viewOf } from '../../../src/kernel/dataplane/layout.ts';
 import { ipv6, udp } from '../../../src/packet/ip/packets.fixture.ts';
-import { CongestedRouter, PROXY6, until } from '../support/congested-router.ts';
+import { CongestedRouter, PROXY6 } from '../support/congested-router.ts';
 import { LONG_HAUL, configureFormats } from '../support/notifier-plan.ts';
 import { H1, H2, QPN, data, ecnOf, frame } from '../support/packets.ts';
 import { passTime } from '../support/detector-time.ts';
+import { atLeast, is, until } from '../../support/until.ts';
 
 /** Of measurement: so long that no machine is too slow for it. */
 const INTERVAL = 10_000_000_000;
@@ -162,7 +163,7 @@ describe('how old a marking rate may be', () => {
   test('LHCNP-5.4-d: of a short interval two ticks of the timer more, at which alone it can end', async () => {
     await r.fill(60_000);
     // Whenever the machine takes less than 17 ms between, and no tick comes among the packets.
-    await until('a rate that is 5 ms old counts', () => after(5e6, 1e6) === 990_000);
+    await until('a rate that is 5 ms old counts', () => after(5e6, 1e6), is(990_000));
     expect(after(50e6, 1e6)).toBe(0);
   });
 });
@@ -262,7 +263,7 @@ describe('the growth of the queue', () => {
       });
       expect(r.stats().packets).toBe(0n);
       r.forward(data());
-      await until('the RoCEv2 packet is at the port', () => r.stats().packets === 1n);
+      await until('the RoCEv2 packet is at the port', () => r.stats().packets, is(1n));
       expect(r.count('egress.trigger.queue-growth')).toBe(1);
     } finally {
       link.close();
@@ -325,7 +326,7 @@ describe('the depth of the queue', () => {
       tc('qdisc replace dev t-bpf-port root pfifo limit 10');
       tc('qdisc replace dev t-bpf-port root stab overhead 999000 tbf rate 8bit burst 2100000 limit 4200000000');
       for (let i = 0; i < count + 2; i++) r.other(1000);
-      await until('frames are queued', async () => (await r.depth()) >= count * 1_000_000);
+      await until('frames are queued', () => r.depth(), atLeast(count * 1_000_000));
       if ((await r.depth()) === count * 1_000_000) return;
     }
     throw new Error('somebody else sends on the port');
@@ -367,7 +368,11 @@ describe('the depth of the queue', () => {
       },
     ]);
     const body = 'b480001e000000640101fbd0';
-    await until('the CNP', () => r.collected.some((f) => f[12] === 0x86 && f[20] === 58 && f[54] === 200));
+    await until(
+      'the CNP',
+      () => r.collected,
+      (all) => all.some((f) => f[12] === 0x86 && f[20] === 58 && f[54] === 200),
+    );
     const cnps = r.collected.filter((f) => f[20] === 58 && f[54] === 200);
     expect(cnps.map((f) => Buffer.from(f.subarray(58, 70)).toString('hex'))).toEqual([body]);
   });

@@ -17,10 +17,11 @@ import { Poller } from '../../../src/kernel/poller.ts';
 import { isKernelError } from '../../../src/kernel/errors.ts';
 import { openPacketSocket } from '../../../src/kernel/packet-socket.ts';
 import { attachTcx } from '../../../src/kernel/bpf/tcx.ts';
-import { PNC_PORT, PROXY4, PROXY6, object, until } from '../support/congested-router.ts';
+import { PNC_PORT, PROXY4, PROXY6, object } from '../support/congested-router.ts';
 import { countOf } from '../support/counters.ts';
 import { BORDER, type Direction, GuardUnderTest, NODE, NODE4, notice4, notice6 } from '../support/guard-under-test.ts';
 import { DROP, H1V4, H2V4, NEXT, data, frame } from '../support/packets.ts';
+import { until } from '../../support/until.ts';
 
 let guard: GuardUnderTest;
 beforeAll(() => void (guard = new GuardUnderTest()));
@@ -207,7 +208,8 @@ describe('on a real interface', () => {
       const dropped = (o: BpfObject): number => countOf(o, counter);
       await until(
         'everything arrived',
-        () => dropped(guard.object) === 50 * NOTICES.length && dropped(behind.roce) === 50 * 3,
+        () => [dropped(guard.object), dropped(behind.roce)] as const,
+        ([a, b]) => a === 50 * NOTICES.length && b === 50 * 3,
       );
       expect(dropped(behind.notices)).toBe(0);
       guard.object.map(GUARD_MAPS.ports).delete(guardPortKey(ifindex));

@@ -24,7 +24,7 @@ import { buildFastCnp } from '../../../src/packet/roce/fast-cnp.ts';
 import { buildLongHaulRoce } from '../../../src/packet/roce/long-haul-cnp.ts';
 import { instructionsByLevel } from '../../../src/plan/notifier.ts';
 import { intentOf } from '../../../src/plan/fixture.ts';
-import { ip, until } from '../../support/netns.ts';
+import { ip } from '../../support/netns.ts';
 import { object } from '../support/congested-router.ts';
 import { clearCounters, countOf } from '../support/counters.ts';
 import { CODES, configureFormats } from '../support/notifier-plan.ts';
@@ -43,6 +43,7 @@ import {
   notice,
 } from '../support/proxy-under-test.ts';
 import { ProxyScene } from '../support/proxy-scene.ts';
+import { is, moreThan, until } from '../../support/until.ts';
 
 const RECEIVER_QPN = 0xc8;
 const SENDER_QPN = 0x64;
@@ -66,8 +67,8 @@ beforeAll(() => {
   configureFormats(egress);
 });
 afterAll(() => egress.close());
-beforeEach(() => {
-  scene = new ProxyScene();
+beforeEach(async () => {
+  scene = await ProxyScene.create();
   ip(scene.r, 'route add 192.0.2.2/32 via 10.9.0.2');
   clearCounters(egress);
   builder = attachTcx({
@@ -141,7 +142,7 @@ type Direct = keyof typeof EXPECTED;
 /** What arrives at the sender after a notice. */
 async function heard(packet: Uint8Array): Promise<Uint8Array> {
   scene.fromCore(packet);
-  await until('the sender hears of it', () => scene.atHost.length === 1);
+  await until('the sender hears of it', () => scene.atHost.length, is(1));
   return scene.atHost[0]!;
 }
 
@@ -183,7 +184,7 @@ describe.each([
     await heard(notice(packetOf(a, b)));
     for (let i = 0; i < 5; i++) scene.fromCore(notice(packetOf(a, b)));
     scene.fromCore(notice(data({ from: a, to: b, qpn: 77, psn: 1 })));
-    await until('all notices came', () => counted('proxy.notice.received') === 7);
+    await until('all notices came', () => counted('proxy.notice.received'), is(7));
     expect([
       counted('proxy.notice.flow-limited'),
       counted('proxy.notice.qp-unknown'),
@@ -194,7 +195,7 @@ describe.each([
 
   test('hears it about a notice of the router itself, on its loopback interface', async () => {
     scene.onLoopback(notice(packetOf(a, b)));
-    await until('the sender hears of it', () => scene.atHost.length === 1);
+    await until('the sender hears of it', () => scene.atHost.length, is(1));
     expect(toHex(scene.atHost[0]!)).toBe(toHex(EXPECTED[format](a, b)));
   });
 
@@ -202,10 +203,10 @@ describe.each([
     builder.close();
     scene.fromCore(notice(packetOf(a, b, 64)));
     scene.onLoopback(notice(packetOf(a, b, 64)));
-    await until('both are ordered', () => counted(`proxy.${format}.ordered`) === 2);
+    await until('both are ordered', () => counted(`proxy.${format}.ordered`), is(2));
     // What comes behind has come alone.
     scene.fromHost(packetOf(a, b, 8));
-    await until('the packet behind', () => scene.atCore.length > 0);
+    await until('the packet behind', () => scene.atCore.length, moreThan(0));
     expect([scene.atHost.length, scene.atCore.map((packet) => packet.length)]).toEqual([0, [packetOf(a, b, 8).length]]);
   });
 });

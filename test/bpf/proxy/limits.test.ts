@@ -4,12 +4,12 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PROXY_CONFIG_KEY, PROXY_MAPS } from '../../../src/kernel/dataplane/proxy.ts';
 import { toHex } from '../../../src/packet/hex.ts';
-import { until } from '../../support/netns.ts';
 import { A, B, data, notice } from '../support/proxy-under-test.ts';
 import { ProxyScene } from '../support/proxy-scene.ts';
+import { atLeast, until } from '../../support/until.ts';
 
 let scene: ProxyScene;
-beforeEach(() => void (scene = new ProxyScene()));
+beforeEach(async () => void (scene = await ProxyScene.create()));
 afterEach(() => scene.close());
 
 const FLOWS = 8;
@@ -67,7 +67,7 @@ describe('limits', () => {
     const [rate, burst] = [2000, 50];
     scene.proxy.configure({ noticesPerSecond: rate, burst });
     const ns = await flood(frames, 500_000);
-    await until('all notices are through', () => counted('proxy.notice.received') >= 1_000_000, 30_000);
+    await until('all notices are through', () => counted('proxy.notice.received'), atLeast(1_000_000), 30_000);
     accounted(1_000_000);
     expect(counted('proxy.cnp.sent')).toBeLessThanOrEqual(burst + (rate * ns) / 1e9);
     expect(counted('proxy.cnp.sent')).toBeGreaterThan(burst);
@@ -79,7 +79,7 @@ describe('limits', () => {
     const interval = 5_000_000;
     scene.proxy.configure({ perFlowIntervalNs: interval });
     const ns = await flood(frames, 500_000);
-    await until('all notices are through', () => counted('proxy.notice.received') >= 1_000_000, 30_000);
+    await until('all notices are through', () => counted('proxy.notice.received'), atLeast(1_000_000), 30_000);
     accounted(1_000_000);
     const known = [...scene.proxy.object.map(PROXY_MAPS.staticQueuePairs).entries()].map(([, value]) =>
       Number(new DataView(value.buffer).getBigUint64(56, true)),
@@ -101,13 +101,15 @@ describe('limits', () => {
     }
     await until(
       'they are refused',
-      () => counted('proxy.notice.qp-unknown') === 5 && counted('proxy.notice.sender-unknown') === 5,
+      () => [counted('proxy.notice.qp-unknown'), counted('proxy.notice.sender-unknown')] as const,
+      ([a, b]) => a === 5 && b === 5,
     );
     scene.fromCore(notice(data({ from: A, to: B, qpn: qpn(0), psn: 1 })));
     scene.fromCore(notice(data({ from: A, to: B, qpn: qpn(1), psn: 1 })));
     await until(
       'the token is spent once',
-      () => counted('proxy.cnp.sent') === 1 && counted('proxy.notice.rate-limited') === 1,
+      () => [counted('proxy.cnp.sent'), counted('proxy.notice.rate-limited')] as const,
+      ([a, b]) => a === 1 && b === 1,
     );
   });
 
@@ -119,7 +121,8 @@ describe('limits', () => {
       for (const flow of [2, 3]) scene.fromCore(notice(data({ from: A, to: B, qpn: qpn(flow), psn: 1 })));
       await until(
         'one goes out',
-        () => counted('proxy.cnp.sent') === sent && counted('proxy.notice.rate-limited') === sent,
+        () => [counted('proxy.cnp.sent'), counted('proxy.notice.rate-limited')] as const,
+        ([a, b]) => a === sent && b === sent,
       );
     }
   });

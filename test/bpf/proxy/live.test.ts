@@ -6,7 +6,7 @@ import { ipv6 } from '../../../src/packet/ip/packets.fixture.ts';
 import { toHex } from '../../../src/packet/hex.ts';
 import { buildCnp } from '../../../src/packet/roce/cnp.ts';
 import { parseRocePacket } from '../../../src/packet/roce/packet.ts';
-import { inNetns, ip, until } from '../../support/netns.ts';
+import { inNetns, ip } from '../../support/netns.ts';
 import { COMM_ID, cmDisconnect, cmReply, cmRequest } from '../support/cm-messages.ts';
 import {
   A,
@@ -23,9 +23,10 @@ import {
   notice,
 } from '../support/proxy-under-test.ts';
 import { ProxyScene } from '../support/proxy-scene.ts';
+import { is, moreThan, until } from '../../support/until.ts';
 
 let scene: ProxyScene;
-beforeEach(() => void (scene = new ProxyScene()));
+beforeEach(async () => void (scene = await ProxyScene.create()));
 afterEach(() => scene.close());
 
 const cnpsAtHost = (): Uint8Array[] => scene.atHost.filter((packet) => cnpsAmong([packet]).length > 0);
@@ -33,12 +34,9 @@ const cnpsAtHost = (): Uint8Array[] => scene.atHost.filter((packet) => cnpsAmong
 /** A connection set up through the router, from either end. */
 async function connect(a = A, b = B): Promise<void> {
   scene.fromHost(cmRequest(a, b));
-  await until('the REQ is forwarded', () => scene.atCore.length === 1);
+  await until('the REQ is forwarded', () => scene.atCore.length, is(1));
   scene.fromCore(cmReply(b, a));
-  await until(
-    'the connection is learned',
-    () => scene.proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 }) !== undefined,
-  );
+  await until('the connection is learned', () => scene.proxy.known({ sender: a, receiver: b, receiverQpn: 0xc8 }));
 }
 
 describe('in a network', () => {
@@ -55,7 +53,7 @@ describe('in a network', () => {
     scene.fromCore(
       notice(data({ from: a, to: b, qpn: 0xc8, psn: 6, size: 1024 }), at ? { source, destination: at } : {}),
     );
-    await until('the CNP is at the host', () => cnpsAtHost().length === 1);
+    await until('the CNP is at the host', () => cnpsAtHost().length, is(1));
     const cnp = cnpsAtHost()[0]!;
     if (a === A)
       expect(toHex(cnp)).toBe(toHex(buildCnp({ source: b, destination: a, destQpn: 0x64, sourcePort: DATA_SPORT })));
@@ -78,9 +76,9 @@ describe('in a network', () => {
     // The first exchange also waits for neighbour discovery, and may come too late to count.
     for (let psn = 0; psn < 4; psn++) {
       scene.fromHost(data({ from: A, to: B, qpn: 0xc8, psn }));
-      await until('the data is forwarded', () => scene.atCore.length === psn + 1);
+      await until('the data is forwarded', () => scene.atCore.length, is(psn + 1));
       scene.fromCore(acknowledge({ from: B, to: A, qpn: 0x64, psn }));
-      await until('the answer is forwarded', () => scene.atHost.length === psn + 1);
+      await until('the answer is forwarded', () => scene.atHost.length, is(psn + 1));
     }
     expect(scene.proxy.known({ sender: A, receiver: B, receiverQpn: 0xc8 })).toMatchObject({
       senderQpn: 0x64,
@@ -91,7 +89,7 @@ describe('in a network', () => {
       value: { icrcValid: true, hopLimit: 63, bth: { psn: 2 } },
     });
     scene.fromCore(notice(data({ from: A, to: B, qpn: 0xc8, psn: 4 })));
-    await until('the CNP is at the host', () => cnpsAtHost().length === 1);
+    await until('the CNP is at the host', () => cnpsAtHost().length, is(1));
   });
 
   test.each([
@@ -106,7 +104,7 @@ describe('in a network', () => {
       await connect(a, b);
       const own = a === A ? address('2001:db8:ffff::1') : PROXY4;
       scene.onLoopback(notice(data({ from: a, to: b, qpn: 0xc8, psn: 6 }), { source: own, destination: own }));
-      await until('the CNP is at the host', () => cnpsAtHost().length === 1);
+      await until('the CNP is at the host', () => cnpsAtHost().length, is(1));
       expect(parseRocePacket(cnpsAtHost()[0]!)).toMatchObject({
         ok: true,
         value: { source: b, destination: a, icrcValid: true, bth: { destQpn: 0x64 } },
@@ -122,12 +120,12 @@ describe('in a network', () => {
     const counted = (name: string): bigint | undefined => scene.proxy.counters().get(name);
     scene.fromCoreTagged(packet, 100);
     scene.fromCore(unknown);
-    await until('the one after it is refused', () => counted('proxy.notice.qp-unknown') === 1n);
+    await until('the one after it is refused', () => counted('proxy.notice.qp-unknown'), is(1n));
     expect([cnpsAtHost(), counted('proxy.notice.received'), counted('proxy.notice.wrong-port')]).toEqual([[], 1n, 0n]);
     scene.proxy.configure({ learning: { ...DEFAULT_LEARNING_LIMITS, reversePathCheck: false } });
     scene.fromCoreTagged(packet, 100);
     // It still has its tag, and goes no further where there is no such VLAN.
-    await until('the trunk has made it a CNP', () => counted('proxy.cnp.sent') === 1n);
+    await until('the trunk has made it a CNP', () => counted('proxy.cnp.sent'), is(1n));
     expect(counted('proxy.notice.received')).toBe(2n);
   });
 
@@ -143,9 +141,9 @@ describe('in a network', () => {
       ]),
     ];
     for (const inner of forged) scene.fromCore(wrapped(inner));
-    await until('all are seen', () => scene.proxy.counters().get('proxy.qp.tunnel-unknown') === BigInt(forged.length));
+    await until('all are seen', () => scene.proxy.counters().get('proxy.qp.tunnel-unknown'), is(BigInt(forged.length)));
     for (const qpn of [0xd1, 0xc8]) scene.fromCore(notice(data({ from: A, to: B, qpn, psn: 6 })));
-    await until('the CNP is at the host', () => cnpsAtHost().length > 0);
+    await until('the CNP is at the host', () => cnpsAtHost().length, moreThan(0));
     expect(cnpsAtHost().map((packet) => parseRocePacket(packet))).toMatchObject([
       { ok: true, value: { bth: { destQpn: 0x64 } } },
     ]);
@@ -156,7 +154,7 @@ describe('in a network', () => {
     await connect();
     scene.fromCore(notice(data({ from: A, to: B, qpn: 0xc9, psn: 6 })));
     scene.fromCore(notice(data({ from: A, to: B, qpn: 0xc8, psn: 6 })));
-    await until('the CNP is at the host', () => cnpsAtHost().length === 1);
+    await until('the CNP is at the host', () => cnpsAtHost().length, is(1));
     expect(scene.proxy.counters().get('proxy.notice.qp-unknown')).toBe(1n);
     expect(scene.proxy.counters().get('proxy.cnp.sent')).toBe(1n);
   });
@@ -165,9 +163,9 @@ describe('in a network', () => {
     await connect();
     scene.stop();
     scene.fromCore(notice(data({ from: A, to: B, qpn: 0xc8, psn: 6 })));
-    await until('the CNP is at the host without any process', () => cnpsAtHost().length === 1);
+    await until('the CNP is at the host without any process', () => cnpsAtHost().length, is(1));
     scene.fromHost(data({ from: A, to: B, qpn: 0xc8, psn: 7 }));
-    await until('data is forwarded without any process', () => scene.atCore.length === 2);
+    await until('data is forwarded without any process', () => scene.atCore.length, is(2));
     scene.start();
     expect(scene.links.map((link) => link.adopted)).toEqual([true, true, true]);
     expect(scene.proxy.known({ sender: A, receiver: B, receiverQpn: 0xc8 })).toMatchObject({
@@ -177,7 +175,7 @@ describe('in a network', () => {
       cnps: 1n,
     });
     scene.fromCore(notice(data({ from: A, to: B, qpn: 0xc8, psn: 8 })));
-    await until('the CNP is at the host', () => cnpsAtHost().length === 2);
+    await until('the CNP is at the host', () => cnpsAtHost().length, is(2));
   });
 
   test('a reload is a map update: a withdrawn sender prefix is unknown with the next packet', async () => {
@@ -185,6 +183,6 @@ describe('in a network', () => {
     const senders = scene.proxy.object.map(PROXY_MAPS.senders);
     for (const key of [...senders.keys()]) senders.delete(key);
     scene.fromCore(notice(data({ from: A, to: B, qpn: 0xc8, psn: 6 })));
-    await until('the notice is refused', () => scene.proxy.counters().get('proxy.notice.sender-unknown') === 1n);
+    await until('the notice is refused', () => scene.proxy.counters().get('proxy.notice.sender-unknown'), is(1n));
   });
 });

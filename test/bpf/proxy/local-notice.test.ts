@@ -4,12 +4,13 @@ import { spawnSync } from 'node:child_process';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { address } from '../../../src/model/address.ts';
 import { parseRocePacket } from '../../../src/packet/roce/packet.ts';
-import { inNetns, until } from '../../support/netns.ts';
+import { inNetns } from '../../support/netns.ts';
 import { A, B, data, notice } from '../support/proxy-under-test.ts';
 import { ProxyScene } from '../support/proxy-scene.ts';
+import { is, moreThan, until } from '../../support/until.ts';
 
 let scene: ProxyScene;
-beforeEach(() => void (scene = new ProxyScene()));
+beforeEach(async () => void (scene = await ProxyScene.create()));
 afterEach(() => scene.close());
 
 // In two pieces the kernel computes the checksum itself and leaves none to the hardware; over IPv4 none is allowed.
@@ -44,19 +45,19 @@ test.each([
   const invoking = data({ from: A, to: B, qpn: 0xc8, psn: 6 });
   asUser(notice(invoking).subarray(48), source, to);
   const counted = (name: string): number => Number(scene.proxy.counters().get(name));
-  await until('all are refused', () => counted('proxy.notice.received') === 3);
+  await until('all are refused', () => counted('proxy.notice.received'), is(3));
   expect([counted('proxy.notice.not-built-here'), counted('proxy.cnp.sent')]).toEqual([3, 0]);
   // What a router elsewhere says is believed, and nothing was before it at the host.
   scene.fromCore(
     notice(invoking, { source: address(to.includes(':') ? '2001:db8:ffff::2' : '10.9.0.2'), destination: address(to) }),
   );
   if (to.includes(':')) {
-    await until('the CNP', () => scene.atHost.length > 0);
+    await until('the CNP', () => scene.atHost.length, moreThan(0));
     expect(scene.atHost.map((packet) => parseRocePacket(packet))).toMatchObject([
       { ok: true, value: { bth: { opcode: 0x81, destQpn: 0x64 } } },
     ]);
   } else {
-    await until('it is seen', () => counted('proxy.notice.received') === 4);
+    await until('it is seen', () => counted('proxy.notice.received'), is(4));
     expect(scene.atHost).toEqual([]);
   }
 });

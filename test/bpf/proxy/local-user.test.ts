@@ -6,15 +6,16 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ipv6 } from '../../../src/packet/ip/packets.fixture.ts';
 import { addressBytes } from '../../../src/model/address.ts';
 import { concat } from '../../../src/packet/bytes.ts';
-import { inNetns, until } from '../../support/netns.ts';
+import { inNetns } from '../../support/netns.ts';
 import { cmDisconnect } from '../support/cm-messages.ts';
 import { letTimePass } from '../support/queue-pair-time.ts';
 import { A, B, CHECKED, PROXY, UNCHECKED, acknowledge, data, notice } from '../support/proxy-under-test.ts';
 import { PROXY_MAPS } from '../../../src/kernel/dataplane/proxy.ts';
 import { ProxyScene } from '../support/proxy-scene.ts';
+import { atLeast, is, until } from '../../support/until.ts';
 
 let scene: ProxyScene;
-beforeEach(() => void (scene = new ProxyScene()));
+beforeEach(async () => void (scene = await ProxyScene.create()));
 afterEach(() => {
   expect(scene.errors).toEqual([]);
   scene.close();
@@ -43,7 +44,7 @@ test.each([
     scene.proxy.configure({ learning });
     for (const psn of [1, 2, 3, 4, 5]) {
       scene.fromHost(data({ from: A, to: B, qpn: 0xc8, psn }));
-      await until('the request is seen', () => scene.atCore.length >= psn);
+      await until('the request is seen', () => scene.atCore.length, atLeast(psn));
       scene.fromCore(acknowledge({ from: B, to: A, qpn: 0x64, psn }));
       await seen();
     }
@@ -68,7 +69,7 @@ test.each([
     });
     expect(scene.proxy.known({ sender: A, receiver: B, receiverQpn: 0xd0 })).toBeUndefined();
     for (const qpn of [0xd0, 0xc8]) scene.fromCore(notice(data({ from: A, to: B, qpn, psn: 20 })));
-    await until('the CNP is at the host', () => cnpsAtHost().length === 1);
+    await until('the CNP is at the host', () => cnpsAtHost().length, is(1));
     expect(cnpsAtHost()).toEqual([0x64]);
   },
 );
@@ -94,7 +95,11 @@ test('PNC-6-b: a multicast packet that comes back at a port is not read as someb
     });`;
   const { status, stderr } = scene.r.run(() => spawnSync(process.execPath, ['-e', sender], { encoding: 'utf8' }));
   expect([status, stderr]).toEqual([0, '']);
-  await until('it has left by the port', () => scene.atCore.some((packet) => packet[24] === 0xff));
+  await until(
+    'it has left by the port',
+    () => scene.atCore,
+    (all) => all.some((packet) => packet[24] === 0xff),
+  );
   await seen();
   expect([...scene.proxy.object.map(PROXY_MAPS.sentPsns).keys()]).toEqual([]);
 });

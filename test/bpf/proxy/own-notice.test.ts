@@ -5,10 +5,10 @@ import { attachTcx } from '../../../src/kernel/bpf/tcx.ts';
 import { EGRESS_PROGRAMS } from '../../../src/kernel/dataplane/egress.ts';
 import { PROXY_PROGRAM } from '../../../src/kernel/dataplane/proxy.ts';
 import { LOOPBACK_IFINDEX, type Own, type ParsedCnp, cnps, own } from '../support/own-proxy.ts';
-import { until } from '../support/congested-router.ts';
 import { address } from '../../../src/model/address.ts';
 import { ipv4, ipv6 } from '../../../src/packet/ip/packets.fixture.ts';
 import { H1, H1V4, H2, H2V4, QPN, data, frame } from '../support/packets.ts';
+import { is, moreThan, until } from '../../support/until.ts';
 
 let o: Own;
 beforeEach(async () => void (o = await own()));
@@ -40,7 +40,7 @@ describe.each([
       try {
         o.proxy.teach({ sender: source, receiver: destination, senderQpn: 0x777, receiverQpn: QPN });
         o.router.send(frame(data({ source, destination })));
-        await until('the CNP', () => cnps(o.router.collected).length === 1);
+        await until('the CNP', () => cnps(o.router.collected).length, is(1));
         const [cnp] = cnps(o.router.collected) as [ParsedCnp];
         expect(cnp).toMatchObject({
           source: destination,
@@ -71,9 +71,9 @@ test.each([
   try {
     o.proxy.teach({ sender: H1, receiver: H2, senderQpn: 0x777, receiverQpn: QPN });
     o.router.send(frame(wrap(data())));
-    await until('it is refused', () => o.proxy.counters().get('proxy.notice.tunnel-unknown') === 1n);
+    await until('it is refused', () => o.proxy.counters().get('proxy.notice.tunnel-unknown'), is(1n));
     o.router.send(frame(data()));
-    await until('the CNP about the flow itself', () => cnps(o.router.collected).length > 0);
+    await until('the CNP about the flow itself', () => cnps(o.router.collected).length, moreThan(0));
     expect(cnps(o.router.collected)).toHaveLength(1);
   } finally {
     link.close();

@@ -22,7 +22,7 @@ import { decapsulate } from '../../../src/packet/srv6/encapsulation.ts';
 import { TENANT_UNKNOWN, tenantOfSid } from '../../../src/plan/tenants.ts';
 import { inNetns, ip } from '../../support/netns.ts';
 import { cmReply, cmRequest } from '../support/cm-messages.ts';
-import { CongestedRouter, PROXY6, until } from '../support/congested-router.ts';
+import { CongestedRouter, PROXY6 } from '../support/congested-router.ts';
 import { configureFormats } from '../support/notifier-plan.ts';
 import { notices } from '../support/received-notices.ts';
 import { H1, H2, QPN, data, frame } from '../support/packets.ts';
@@ -39,6 +39,7 @@ import {
   notice,
   testPort,
 } from '../support/proxy-under-test.ts';
+import { is, until } from '../../support/until.ts';
 
 /** END.CON SIDs of the sender's and the receiver's provider edge, of two VPNs. */
 const RED = address('2001:db8:c::1');
@@ -94,7 +95,7 @@ describe('E1: the congested node', () => {
   test('PNC-4-g: to the proxy goes a notice for each, with the tunnel in it', async () => {
     r.policies(['::/0', ['proxy']]);
     for (const sid of [RED, BLUE]) r.send(frame(through(sid, data())));
-    await until('two notices', () => notices(r.collected).length === 2, 30_000);
+    await until('two notices', () => notices(r.collected).length, is(2), 30_000);
     expect(
       notices(r.collected)
         .map(({ notice: n }) => n.invoking.subarray(8, 24))

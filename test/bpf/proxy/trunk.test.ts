@@ -5,14 +5,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { address } from '../../../src/model/address.ts';
 import { ipv6 } from '../../../src/packet/ip/packets.fixture.ts';
 import { PROXY_MAPS } from '../../../src/kernel/dataplane/proxy.ts';
-import { until } from '../../support/netns.ts';
 import { cmDisconnect } from '../support/cm-messages.ts';
 import { letTimePass } from '../support/queue-pair-time.ts';
 import { A, B, CONGESTED, UNCHECKED, acknowledge, data, notice } from '../support/proxy-under-test.ts';
 import { ProxyScene } from '../support/proxy-scene.ts';
+import { atLeast, is, until } from '../../support/until.ts';
 
 let scene: ProxyScene;
-beforeEach(() => void (scene = new ProxyScene()));
+beforeEach(async () => void (scene = await ProxyScene.create()));
 afterEach(() => {
   expect(scene.errors).toEqual([]);
   scene.close();
@@ -32,7 +32,7 @@ async function connect(
 ): Promise<void> {
   for (const psn of psns) {
     scene.fromHost(data({ from: A, to: B, qpn: 0xc8, psn }));
-    await until('the request is seen', () => scene.atCore.length >= psn);
+    await until('the request is seen', () => scene.atCore.length, atLeast(psn));
     fromCore(acknowledge({ from: B, to: A, qpn: 0x64, psn }));
     await seen();
   }
@@ -60,7 +60,7 @@ describe('PNC-6-b: a host in a VLAN of the trunk', () => {
     await seen();
     expect(known()).toMatchObject({ senderQpn: 0x64, confirmed: true });
     scene.fromCore(notice(data({ from: A, to: B, qpn: 0xc8, psn: 6 })));
-    await until('the CNP is at the host', () => cnpsAtHost().length === 1);
+    await until('the CNP is at the host', () => cnpsAtHost().length, is(1));
     expect(cnpsAtHost()).toEqual([0x64]);
   });
 
@@ -74,7 +74,7 @@ describe('PNC-6-b: a host in a VLAN of the trunk', () => {
         scene.fromCoreTagged(wrap(data({ from: B, to: A, qpn: 0x666, psn })), VLAN);
         await seen();
         scene.fromHost(acknowledge({ from: A, to: B, qpn: 0xc8, psn }));
-        await until('the answer is forwarded', () => scene.atCore.length >= psn);
+        await until('the answer is forwarded', () => scene.atCore.length, atLeast(psn));
       }
       expect(scene.proxy.connections()).toEqual([]);
       expect([...scene.proxy.object.map(PROXY_MAPS.sentPsns).keys()]).toEqual([]);
@@ -86,7 +86,7 @@ test('VLAN 0 is none: hosts that only have a priority in their tags are learned,
   await connect((packet) => scene.fromCoreTagged(packet, 0));
   expect(known()).toMatchObject({ senderQpn: 0x64 });
   scene.fromCoreTagged(notice(data({ from: A, to: B, qpn: 0xc8, psn: 6 })), 0);
-  await until('the CNP is at the host', () => cnpsAtHost().length === 1);
+  await until('the CNP is at the host', () => cnpsAtHost().length, is(1));
   expect(cnpsAtHost()).toEqual([0x64]);
 });
 
@@ -95,5 +95,5 @@ test('without the check the trunk sees through tags: it learns, and answers noti
   await connect((packet) => scene.fromCoreTagged(packet, VLAN));
   expect(known()).toMatchObject({ senderQpn: 0x64 });
   scene.fromCoreTagged(notice(data({ from: A, to: B, qpn: 0xc8, psn: 6 })), VLAN);
-  await until('the trunk has made it a CNP', () => counted('proxy.cnp.sent') === 1n);
+  await until('the trunk has made it a CNP', () => counted('proxy.cnp.sent'), is(1n));
 });

@@ -7,7 +7,6 @@ import type { SidEntry } from '../../../src/kernel/dataplane/srv6.ts';
 import { concat } from '../../../src/packet/bytes.ts';
 import { ipv6, options, srh } from '../../../src/packet/ip/packets.fixture.ts';
 import { ip } from '../../support/netns.ts';
-import { until } from '../support/congested-router.ts';
 import { type Data, DROP, NEXT, context, data } from '../support/packets.ts';
 import { NF_HOOK, acceptAt, dropAt } from '../support/firewall.ts';
 import { CON_A, LOOPBACK, ProviderEdge, REMOTE, SID_DT6, TABLE, trafficClass } from '../support/srv6-scene.ts';
@@ -27,6 +26,7 @@ import {
   withClass,
   withoutChecksum,
 } from '../support/srv6-tunnels.ts';
+import { is, until } from '../../support/until.ts';
 
 let pe: ProviderEdge;
 beforeAll(async () => {
@@ -209,12 +209,17 @@ describe('what is not decapsulated here', () => {
       const settled = (): number => pe.count('srv6.decap.handed-up') + pe.count('srv6.decap.left');
       const remove = dropAt(pe.netns, 6, hook);
       send(82);
-      await until('both were left to the kernel', () => settled() === 2, 30_000);
+      await until('both were left to the kernel', () => settled(), is(2), 30_000);
       expect([name, pe.count('srv6.decap.forwarded')]).toEqual([name, 0]);
       remove();
       // The program sees the hook until the kernel has let go of it.
       await until('the program forwards again', () => (send(83), pe.count('srv6.decap.forwarded') >= 2), 30_000);
-      await until('they arrived', () => delivered('h1').some((packet) => bthQpn(packet) === 83), 30_000);
+      await until(
+        'they arrived',
+        () => delivered('h1'),
+        (all) => all.some((packet) => bthQpn(packet) === 83),
+        30_000,
+      );
       expect(delivered('h1').filter((packet) => bthQpn(packet) === 82)).toEqual([]);
     },
   );
@@ -222,7 +227,7 @@ describe('what is not decapsulated here', () => {
   test("with others on the hook, somebody's End.DT6 is the kernel's for a packet to an address of this router, which routing would deliver", async () => {
     pe.configure({ sharedIngress: true });
     pe.arrive('p', tunnel(SID_DT6, CE, inside({ destination: LOOPBACK }), false));
-    await until('it was left', () => pe.count('srv6.decap.left') === 1, 30_000);
+    await until('it was left', () => pe.count('srv6.decap.left'), is(1), 30_000);
     expect(pe.count('srv6.decap.handed-up')).toBe(0);
   });
 
@@ -238,7 +243,7 @@ describe('what is not decapsulated here', () => {
         .filter((f) => f[12] === 0x86 && f[20] === 58 && f[54]! < 128)
         .map((f) => f[54]!)
         .sort();
-    await until('both errors', () => errors().length === 2, 30_000);
+    await until('both errors', () => errors().length, is(2), 30_000);
     expect(errors()).toEqual([2, 3]);
     expect([pe.count('srv6.decap.left'), pe.count('srv6.decap.forwarded')]).toEqual([2, 0]);
     pe.mtu('t-srv6-c1', 9000);

@@ -6,9 +6,9 @@ import { type IpAddress, address, formatAddress } from '../../../src/model/addre
 import { ipv6, srh } from '../../../src/packet/ip/packets.fixture.ts';
 import { walkHeaders } from '../../../src/packet/ip/walk.ts';
 import { OPCODE } from '../../../src/packet/roce/opcodes.ts';
-import { until } from '../support/congested-router.ts';
 import { type Data, H1, H1V4, H2, H2V4, NEXT, context, data, frame } from '../support/packets.ts';
 import { CON_A, CON_B, LOOPBACK, ProviderEdge, REMOTE, TRANSIT, trafficClass } from '../support/srv6-scene.ts';
+import { is, until } from '../../support/until.ts';
 
 let pe: ProviderEdge;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ async function tunnelled(packets: readonly Uint8Array[], from: 'h1' | 'h2' = 'h1
   pe.captured.p.length = 0;
   const isTunnel = (f: Uint8Array): boolean => f[12] === 0x86 && f[13] === 0xdd && [4, 41, 43].includes(f[14 + 6]!);
   for (const packet of packets) pe.arrive(from, packet);
-  await until('the packets left the core port', () => pe.captured.p.filter(isTunnel).length === packets.length);
+  await until('the packets left the core port', () => pe.captured.p.filter(isTunnel).length, is(packets.length));
   return pe.captured.p.filter(isTunnel).map((f) => {
     const packet = f.subarray(14);
     const layers = walkHeaders(packet).layers;
@@ -149,7 +149,11 @@ describe('what is left alone', () => {
   test('FCN-4.2.2-c: a tunnel that begins elsewhere and only passes through keeps its source', async () => {
     const foreign = address('2001:db8:aaaa::1');
     pe.arrive('h1', ipv6([foreign, address('2001:db8:e2::1')], 41, data()));
-    await until('it left', () => pe.captured.p.some((f) => f[20] === 41));
+    await until(
+      'it left',
+      () => pe.captured.p,
+      (all) => all.some((f) => f[20] === 41),
+    );
     expect(formatAddress(walkHeaders(pe.captured.p.find((f) => f[20] === 41)!.subarray(14)).layers[0]!.source)).toBe(
       formatAddress(foreign),
     );

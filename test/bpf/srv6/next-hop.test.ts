@@ -6,7 +6,6 @@ import { ipv6 } from '../../../src/packet/ip/packets.fixture.ts';
 import { VECTORS, vectorsMet } from '../../../src/bench/srv6-vectors.ts';
 import { ip } from '../../support/netns.ts';
 import { Btf } from '../support/btf.ts';
-import { until } from '../support/congested-router.ts';
 import { type Data, DROP, context, data } from '../support/packets.ts';
 import { CON_A, LOOPBACK, ProviderEdge, REMOTE, SID_DT6, TABLE, trafficClass } from '../support/srv6-scene.ts';
 import {
@@ -22,6 +21,7 @@ import {
   tunnel,
   withClass,
 } from '../support/srv6-tunnels.ts';
+import { is, until } from '../../support/until.ts';
 
 let pe: ProviderEdge;
 beforeAll(async () => {
@@ -60,8 +60,13 @@ describe('the next hop that is remembered', () => {
     pe.captured.p.length = 0;
     for (let i = 0; i < 50; i++)
       for (const size of [100, 2000]) pe.arrive('p', tunnel(SID_DT6, E0, inside({ qpn: 87, size }), false));
-    await until('the short ones', () => delivered('h1').filter((p) => bthQpn(p) === 87).length === 50, 30_000);
-    await until('an error about the long ones', () => pe.captured.p.some(isTooBig), 30_000);
+    await until('the short ones', () => delivered('h1').filter((p) => bthQpn(p) === 87).length, is(50), 30_000);
+    await until(
+      'an error about the long ones',
+      () => pe.captured.p,
+      (all) => all.some(isTooBig),
+      30_000,
+    );
     expect([pe.count('srv6.decap.forwarded'), pe.count('srv6.decap.left')]).toEqual([50, 50]);
     pe.mtu('t-srv6-c1', 9000);
   });
@@ -79,7 +84,12 @@ describe('the next hop that is remembered', () => {
     ]);
     for (const packet of [...packets, ...packets, ...packets]) pe.arrive('p', packet);
     const arrived = (to: 'h1' | 'h2'): number => delivered(to).length;
-    await until('all arrived', () => arrived('h1') >= 480 && arrived('h2') >= 480, 30_000);
+    await until(
+      'all arrived',
+      () => [arrived('h1'), arrived('h2')] as const,
+      ([a, b]) => a >= 480 && b >= 480,
+      30_000,
+    );
     const got = (to: 'h1' | 'h2'): number[] =>
       delivered(to)
         .map(bthQpn)
@@ -130,7 +140,7 @@ describe('a flow is remembered from its second packet on', () => {
     expect([retval, left.subarray(14)]).toEqual([REDIRECT, expected(sent, E0)]);
   };
   /** As often as it takes: a place belongs to a CPU, and this process may move. */
-  const sendUntil = (what: string, send: () => void, condition: () => boolean): Promise<void> =>
+  const sendUntil = (what: string, send: () => void, condition: () => boolean): Promise<unknown> =>
     until(what, () => (send(), condition()), 30_000);
 
   // Of no other test.
@@ -237,7 +247,12 @@ describe('A17', () => {
         pe.configure({ sharedIngress });
         pe.captured[to].length = 0;
         pe.arrive('p', withClass(ipv6([REMOTE, CON_A], 41, cnp), 48 << 2));
-        await until('the Fast CNP', () => pe.captured[to].some((f) => f[20] === 60), 30_000);
+        await until(
+          'the Fast CNP',
+          () => pe.captured[to],
+          (all) => all.some((f) => f[20] === 60),
+          30_000,
+        );
         const arrived = pe.captured[to]
           .find((f) => f[20] === 60)!
           .subarray(14, 14 + cnp.length)
@@ -259,7 +274,8 @@ describe('policy rules', () => {
     pe.arrive('p', tunnel(SID_DT6, CE, data({ ...CUSTOMER[6], ecn: E0, qpn: 89 }), false));
     await until(
       'by the main table all the same',
-      () => delivered('h1').some((p) => bthQpn(p) === 89 && (trafficClass(p) & 3) === CE),
+      () => delivered('h1'),
+      (all) => all.some((p) => bthQpn(p) === 89 && (trafficClass(p) & 3) === CE),
       30_000,
     );
     expect([pe.count('srv6.decap.left'), pe.count('srv6.decap.handed-up')]).toEqual([1, 0]);

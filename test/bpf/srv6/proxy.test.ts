@@ -10,7 +10,7 @@ import { PROXY_MAPS, PROXY_PROGRAM } from '../../../src/kernel/dataplane/proxy.t
 import { TENANT_MAPS, encodeTenant } from '../../../src/kernel/dataplane/tenants.ts';
 import { type IpAddress, address } from '../../../src/model/address.ts';
 import { ipv6 } from '../../../src/packet/ip/packets.fixture.ts';
-import { ip, until } from '../../support/netns.ts';
+import { ip } from '../../support/netns.ts';
 import type { Compiled } from '../support/compile.ts';
 import { cmDisconnect } from '../support/cm-messages.ts';
 import {
@@ -23,6 +23,7 @@ import {
   notice,
 } from '../support/proxy-under-test.ts';
 import { CON_A, LOOPBACK, ProviderEdge } from '../support/srv6-scene.ts';
+import { is, moreThan, until } from '../../support/until.ts';
 
 const ROUTER = address('2001:db8:ffff::2');
 const PEER_SID = address('2001:db8:c0c::1');
@@ -75,7 +76,11 @@ const atHost = (): number[] => cnpsAmong(pe.captured.h1.map((f) => f.subarray(14
 async function settled(): Promise<void> {
   const before = counted('proxy.notice.sender-unknown');
   pe.arrive('p', notice(data({ from: B, to: A, qpn: 1, psn: 0 }), { source: ROUTER, destination: LOOPBACK }));
-  await until('all is seen', () => counted('proxy.notice.sender-unknown') + counted('proxy.notice.not-data') > before);
+  await until(
+    'all is seen',
+    () => counted('proxy.notice.sender-unknown') + counted('proxy.notice.not-data'),
+    moreThan(before),
+  );
 }
 const aboutA = (): Uint8Array =>
   notice(data({ from: A, to: B, qpn: 0xc8, psn: 6 }), { source: ROUTER, destination: LOOPBACK });
@@ -85,7 +90,7 @@ async function exchange(to: IpAddress, aQpn: number, back: (inner: Uint8Array) =
   for (let psn = 1; psn < 7; psn++) {
     const seen = pe.captured.p.length;
     pe.arrive('h1', data({ from: A, to, qpn: 0xc8, psn }));
-    await until('the request is sent on', () => pe.captured.p.length > seen);
+    await until('the request is sent on', () => pe.captured.p.length, moreThan(seen));
     pe.arrive('p', back(acknowledge({ from: to, to: A, qpn: aQpn, psn })));
     await settled();
   }
@@ -114,7 +119,7 @@ describe.each([
     expect(counted('proxy.qp.tunnel-unknown')).toBeGreaterThanOrEqual(7);
     // And it does believe the router.
     pe.arrive('p', aboutA());
-    await until('the CNP is at the host', () => atHost().length === 1);
+    await until('the CNP is at the host', () => atHost().length, is(1));
     expect(atHost()).toEqual([0x64]);
   });
 });
@@ -122,7 +127,7 @@ describe.each([
 test('FCN-4.2.2-d: a CNP that a router nobody has named sends through END.CON still reaches the host', async () => {
   const cnp = data({ from: B, to: A, qpn: 0x64, psn: 0, opcode: 0x81, ackRequest: false, size: 16 });
   pe.arrive('p', inEndCon(HOST, cnp));
-  await until('the CNP is at the host', () => atHost().length === 1);
+  await until('the CNP is at the host', () => atHost().length, is(1));
   expect(pe.count('srv6.decap.handed-up')).toBe(1);
 });
 
@@ -133,16 +138,16 @@ test.each([
   await exchange(B, 0x64, (inner) => inEndCon(from, inner));
   expect(proxy.known(CONNECTION)?.senderQpn).toBe(0x64);
   pe.arrive('p', inEndCon(from, aboutA()));
-  await until('the CNP is at the host', () => atHost().length === 1);
+  await until('the CNP is at the host', () => atHost().length, is(1));
   pe.arrive('p', inEndCon(from, disconnect));
-  await until('the connection is gone', () => proxy.known(CONNECTION) === undefined);
+  await until('the connection is gone', () => proxy.known(CONNECTION), is(undefined));
 });
 
 test('PNC-6-b: a tunnel from a router’s address by a port to which the route back does not lead', async () => {
   ip(pe.netns, '-6 route replace 2001:db8:ffff::2/128 via 2001:db8:3::10 dev t-srv6-c2');
   try {
     pe.arrive('p', inEndCon(ROUTER, aboutA()));
-    await until('it is refused', () => counted('proxy.notice.wrong-port') === 1);
+    await until('it is refused', () => counted('proxy.notice.wrong-port'), is(1));
   } finally {
     ip(pe.netns, '-6 route replace 2001:db8:ffff::2/128 via 2001:db8:9::10 dev t-srv6-core');
   }

@@ -19,9 +19,10 @@ import { Srv6 } from '../../../src/reconcile/srv6.ts';
 import { walkHeaders } from '../../../src/packet/ip/walk.ts';
 import { ipv6 } from '../../../src/packet/ip/packets.fixture.ts';
 import { attachedPrograms, ip } from '../../support/netns.ts';
-import { object, until } from '../support/congested-router.ts';
+import { object } from '../support/congested-router.ts';
 import { H1, H2, data } from '../support/packets.ts';
 import { CON_A, CON_B, LOOPBACK, ProviderEdge, REMOTE, SID_DT6, TABLE } from '../support/srv6-scene.ts';
+import { is, until } from '../../support/until.ts';
 
 let pe: ProviderEdge;
 let bpffs: string;
@@ -247,14 +248,20 @@ describe('packets through what the agent installed', () => {
     attach(feature, srv6);
     pe.encapsulate('2001:db8:2::/48', 'srh');
     pe.arrive('h1', data({ source: H1, destination: H2 }));
-    await until('the tunnel', () => pe.captured.p.some((f) => f[20] === 43), 30_000);
+    await until(
+      'the tunnel',
+      () => pe.captured.p,
+      (all) => all.some((f) => f[20] === 43),
+      30_000,
+    );
     const source = walkHeaders(pe.captured.p.find((f) => f[20] === 43)!.subarray(14)).layers[0]!.source;
     expect(formatAddress(source)).toBe('2001:db8:c0a::1');
     const back = data({ source: REMOTE, destination: H1, qpn: 99 });
     pe.arrive('p', ipv6([REMOTE, source], 41, back));
     await until(
       'what was sent back',
-      () => pe.captured.h1.some((f) => f[20] === 17 && f.length === 14 + back.length),
+      () => pe.captured.h1,
+      (all) => all.some((f) => f[20] === 17 && f.length === 14 + back.length),
       30_000,
     );
   });
@@ -265,7 +272,8 @@ describe('packets through what the agent installed', () => {
     pe.arrive('p', ipv6([REMOTE, CON_A], 41, back));
     await until(
       'what was sent back',
-      () => pe.captured.h1.some((f) => f[20] === 17 && f.length === 14 + back.length),
+      () => pe.captured.h1,
+      (all) => all.some((f) => f[20] === 17 && f.length === 14 + back.length),
       30_000,
     );
   });
@@ -298,7 +306,7 @@ describe('packets through what the agent installed', () => {
     attach(feature, srv6);
     const packets = [CON_A, SID_DT6].map((sid) => ipv6([REMOTE, sid], 41, data({ source: REMOTE, destination: H1 })));
     for (const packet of packets) pe.arrive('p', packet);
-    await until('both arrived', () => pe.captured.h1.filter((f) => f[20] === 17).length === 2, 30_000);
+    await until('both arrived', () => pe.captured.h1.filter((f) => f[20] === 17).length, is(2), 30_000);
     const count = (index: number): bigint =>
       feature.object.map('counters').sumCounters(Uint8Array.of(index, 0, 0, 0))![0]!;
     expect([count(216), count(217), count(218)]).toEqual([0n, 2n, 0n]);

@@ -34,6 +34,7 @@ import { clearCounters, countOf } from './counters.ts';
 import { DetectorTables, LOOPBACK4, LOOPBACK6, PNC_PORT } from './detector-tables.ts';
 import { context, frame } from './packets.ts';
 import { concat } from '../../../src/packet/bytes.ts';
+import { atLeast, until } from '../../support/until.ts';
 import { udp, ipv6 } from '../../../src/packet/ip/packets.fixture.ts';
 
 export const object = (name: string): string => new URL(`../../../dist/bpf/${name}.bpf.o`, import.meta.url).pathname;
@@ -244,7 +245,7 @@ export class CongestedRouter extends DetectorTables {
       this.other(size);
       left -= size;
     }
-    await until(`${bytes} bytes queued`, async () => (depth = await this.depth()) >= bytes);
+    await until(`${bytes} bytes queued`, async () => (depth = await this.depth()), atLeast(bytes));
     return depth === bytes;
   }
 
@@ -330,18 +331,5 @@ export class CongestedRouter extends DetectorTables {
     this.poller.close();
     this.router.close();
     this.sink.close();
-  }
-}
-
-/** Waits until `condition` holds. @throws Error naming what was waited for */
-export async function until(
-  what: string,
-  condition: () => boolean | Promise<boolean>,
-  limitMs = 10_000,
-): Promise<void> {
-  const end = performance.now() + limitMs;
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`after ${limitMs} ms still not: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
   }
 }

@@ -2,9 +2,10 @@
 // for none.
 import { expect } from 'vitest';
 import { address } from '../../../src/model/address.ts';
-import { type CongestedRouter, PROXY6, until } from './congested-router.ts';
+import { type CongestedRouter, PROXY6 } from './congested-router.ts';
 import { type ReceivedNotice, notices } from './received-notices.ts';
 import { NEXT, data, frame } from './packets.ts';
+import { is, until } from '../../support/until.ts';
 
 export const KMAX = 100_000;
 export const DEPTH = 150_000;
@@ -19,7 +20,7 @@ export async function noticeAbout(
   const { retval, data: after } = r.send(bytes);
   expect(retval).toBe(NEXT);
   expect(after).toEqual(bytes);
-  await until('a notice', () => notices(r.collected).length === 1);
+  await until('a notice', () => notices(r.collected).length, is(1));
   return notices(r.collected)[0]!;
 }
 
@@ -31,7 +32,11 @@ export async function settled(r: CongestedRouter): Promise<number> {
   r.port({ kMax: KMAX });
   r.senders(['2001:db8:77::/48', PROXY6]);
   r.send(frame(data({ source: marker })));
-  await until('the notice behind', () => notices(r.collected).some(isMarker));
+  await until(
+    'the notice behind',
+    () => notices(r.collected),
+    (all) => all.some(isMarker),
+  );
   return notices(r.collected).filter((n) => !isMarker(n)).length;
 }
 

@@ -12,9 +12,10 @@ import { interfaceIndex } from '../../../src/kernel/ffi/libc.ts';
 import { Netns } from '../../../src/kernel/netns.ts';
 import { type PacketSocket, openPacketSocket } from '../../../src/kernel/packet-socket.ts';
 import { Poller } from '../../../src/kernel/poller.ts';
-import { inNetns, ip, until, untilCarried } from '../../support/netns.ts';
+import { inNetns, ip, untilCarried } from '../../support/netns.ts';
 import { compileBpf } from './compile.ts';
 import { A, B, CHECKED, ProxyUnderTest, cnpsAmong, compileProxy, data, notice } from './proxy-under-test.ts';
+import { moreThan, until } from '../../support/until.ts';
 
 const RUN = (netns: Netns, lines: string): void =>
   lines
@@ -22,10 +23,57 @@ const RUN = (netns: Netns, lines: string): void =>
     .split('\n')
     .forEach((line) => void ip(netns, line.trim()));
 
+function wire(h: Netns, r: Netns, c: Netns): void {
+  // Neighbours answer at once, not after duplicate address detection.
+  for (const netns of [h, r, c])
+    inNetns(netns, 'sysctl', '-qw', 'net.ipv6.conf.default.accept_dad=0', 'net.ipv6.conf.default.dad_transmits=0');
+  inNetns(
+    r,
+    'sysctl',
+    '-qw',
+    'net.ipv6.conf.all.forwarding=1',
+    'net.ipv4.ip_forward=1',
+    'net.ipv4.conf.all.rp_filter=1',
+  );
+  RUN(
+    r,
+    `link add t-proxy-rh type veth peer name t-proxy-h netns ${h.path}
+      link add t-proxy-rc type veth peer name t-proxy-c netns ${c.path}
+      addr add 2001:db8:ffff::1/128 dev lo
+      addr add 192.0.2.1/32 dev lo
+      addr add 2001:db8:a::ff/64 dev t-proxy-rh nodad
+      addr add 10.0.0.254/24 dev t-proxy-rh
+      addr add 2001:db8:ffff:1::1/64 dev t-proxy-rc nodad
+      addr add 10.9.0.1/24 dev t-proxy-rc
+      link set lo up
+      link set t-proxy-rh up
+      link set t-proxy-rc up
+      route add 2001:db8:b::/64 via 2001:db8:ffff:1::2
+      route add 10.0.1.0/24 via 10.9.0.2
+      route add 2001:db8:ffff::2/128 via 2001:db8:ffff:1::2`,
+  );
+  RUN(
+    h,
+    `link set lo up
+      addr add 2001:db8:a::1/64 dev t-proxy-h nodad
+      addr add 10.0.0.1/24 dev t-proxy-h
+      link set t-proxy-h up
+      route add default via 10.0.0.254
+      -6 route add default via 2001:db8:a::ff`,
+  );
+  RUN(
+    c,
+    `link set lo up
+      addr add 2001:db8:ffff:1::2/64 dev t-proxy-c nodad
+      addr add 10.9.0.2/24 dev t-proxy-c
+      link set t-proxy-c up`,
+  );
+}
+
 export class ProxyScene {
-  readonly h = Netns.create();
-  readonly r = Netns.create();
-  readonly c = Netns.create();
+  readonly h: Netns;
+  readonly r: Netns;
+  readonly c: Netns;
   /** IP packets that arrived at h, and at c, without neighbour discovery. */
   readonly atHost: Uint8Array[] = [];
   readonly atCore: Uint8Array[] = [];
@@ -42,67 +90,25 @@ export class ProxyScene {
   private readonly lo: PacketSocket;
   private readonly macs: { host: Uint8Array; core: Uint8Array };
 
-  constructor() {
+  static async create(): Promise<ProxyScene> {
+    const [h, r, c] = [Netns.create(), Netns.create(), Netns.create()];
+    wire(h, r, c);
+    await untilCarried(r, 't-proxy-rh', 't-proxy-rc');
+    await untilCarried(h, 't-proxy-h');
+    await untilCarried(c, 't-proxy-c');
+    return new ProxyScene(h, r, c);
+  }
+
+  private constructor(h: Netns, r: Netns, c: Netns) {
+    [this.h, this.r, this.c] = [h, r, c];
     this.pins = join(this.directory, 'bpffs');
     mountBpffs(this.pins);
-    this.network();
     this.proxy = new ProxyUnderTest(this.compiled.path, { pinDir: this.pins, learning: CHECKED }).configure();
     this.attach();
     this.host = this.capture(this.h, 't-proxy-h', this.atHost);
     this.core = this.capture(this.c, 't-proxy-c', this.atCore);
     this.lo = this.capture(this.r, 'lo', []);
     this.macs = { host: this.macOf('t-proxy-rh'), core: this.macOf('t-proxy-rc') };
-  }
-
-  private network(): void {
-    const { h, r, c } = this;
-    // Neighbours answer at once, not after duplicate address detection.
-    for (const netns of [h, r, c])
-      inNetns(netns, 'sysctl', '-qw', 'net.ipv6.conf.default.accept_dad=0', 'net.ipv6.conf.default.dad_transmits=0');
-    inNetns(
-      r,
-      'sysctl',
-      '-qw',
-      'net.ipv6.conf.all.forwarding=1',
-      'net.ipv4.ip_forward=1',
-      'net.ipv4.conf.all.rp_filter=1',
-    );
-    RUN(
-      r,
-      `link add t-proxy-rh type veth peer name t-proxy-h netns ${h.path}
-      link add t-proxy-rc type veth peer name t-proxy-c netns ${c.path}
-      addr add 2001:db8:ffff::1/128 dev lo
-      addr add 192.0.2.1/32 dev lo
-      addr add 2001:db8:a::ff/64 dev t-proxy-rh nodad
-      addr add 10.0.0.254/24 dev t-proxy-rh
-      addr add 2001:db8:ffff:1::1/64 dev t-proxy-rc nodad
-      addr add 10.9.0.1/24 dev t-proxy-rc
-      link set lo up
-      link set t-proxy-rh up
-      link set t-proxy-rc up
-      route add 2001:db8:b::/64 via 2001:db8:ffff:1::2
-      route add 10.0.1.0/24 via 10.9.0.2
-      route add 2001:db8:ffff::2/128 via 2001:db8:ffff:1::2`,
-    );
-    RUN(
-      h,
-      `link set lo up
-      addr add 2001:db8:a::1/64 dev t-proxy-h nodad
-      addr add 10.0.0.1/24 dev t-proxy-h
-      link set t-proxy-h up
-      route add default via 10.0.0.254
-      -6 route add default via 2001:db8:a::ff`,
-    );
-    RUN(
-      c,
-      `link set lo up
-      addr add 2001:db8:ffff:1::2/64 dev t-proxy-c nodad
-      addr add 10.9.0.2/24 dev t-proxy-c
-      link set t-proxy-c up`,
-    );
-    untilCarried(r, 't-proxy-rh', 't-proxy-rc');
-    untilCarried(h, 't-proxy-h');
-    untilCarried(c, 't-proxy-c');
   }
 
   private stands(): { close(): void } {
@@ -207,7 +213,7 @@ export class ProxyScene {
   async seen(): Promise<void> {
     const before = this.counted('proxy.notice.qp-unknown');
     this.fromCore(notice(data({ from: A, to: B, qpn: 0xeee, psn: 1 })));
-    await until('a notice about nothing is refused', () => this.counted('proxy.notice.qp-unknown') > before);
+    await until('a notice about nothing is refused', () => this.counted('proxy.notice.qp-unknown'), moreThan(before));
   }
 
   close(): void {

@@ -4,9 +4,9 @@ import { type IpAddress, address } from '../../../src/model/address.ts';
 import { ipv4ChecksumValid } from '../../../src/packet/ip/ipv4.ts';
 import { ipv6, srh } from '../../../src/packet/ip/packets.fixture.ts';
 import { parseRocePacket } from '../../../src/packet/roce/packet.ts';
-import { until } from './congested-router.ts';
 import { data } from './packets.ts';
 import { type ProviderEdge, REMOTE, TRANSIT, trafficClass } from './srv6-scene.ts';
+import { until } from '../../support/until.ts';
 
 /** Congestion fields. */
 export const N = 0,
@@ -70,7 +70,12 @@ export async function exchangeWith(
     }),
   );
   const isLast = (p: Uint8Array): boolean => bthQpn(p) === 0xfff0 + family;
-  await until('the last packet', () => deliveredBy(pe, to).some(isLast), 30_000);
+  await until(
+    'the last packet',
+    () => deliveredBy(pe, to),
+    (all) => all.some(isLast),
+    30_000,
+  );
   const found = deliveredBy(pe, to)
     .slice(before)
     .filter((p) => !isLast(p));

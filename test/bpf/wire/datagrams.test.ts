@@ -21,7 +21,7 @@ import { type IpAddress, address } from '../../../src/model/address.ts';
 import { ipv6 } from '../../../src/packet/ip/packets.fixture.ts';
 import { tenantOfSid } from '../../../src/plan/tenants.ts';
 import { cmDisconnect } from '../support/cm-messages.ts';
-import { CongestedRouter, until } from '../support/congested-router.ts';
+import { CongestedRouter } from '../support/congested-router.ts';
 import { configureFormats } from '../support/notifier-plan.ts';
 import { H1, H2, QPN, data, frame } from '../support/packets.ts';
 import { letTimePass } from '../support/queue-pair-time.ts';
@@ -38,6 +38,7 @@ import {
   notice,
   tupleOf,
 } from '../support/proxy-under-test.ts';
+import { is, until } from '../../support/until.ts';
 
 const RC_QPN = 0x64;
 const datagram = (source: IpAddress, destination: IpAddress, sourceQpn: number, size = 64, destQpn = QPN): Uint8Array =>
@@ -249,7 +250,7 @@ describe('A5: at the congested node', () => {
     r.send(frame(datagram(H1, H2, 0x777)));
     r.send(frame(data()));
     r.send(frame(datagram(H1, H2, 0x778)));
-    await until('three notifications', () => r.records().length === 3, 30_000);
+    await until('three notifications', () => r.records().length, is(3), 30_000);
     expect(r.records().map(({ sourceQpn, destinationQpn, datagram: ud }) => [sourceQpn, destinationQpn, ud])).toEqual([
       [0x777, QPN, true],
       [RC_QPN, QPN, false],

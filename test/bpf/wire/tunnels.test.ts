@@ -11,7 +11,7 @@ import { concat, u16 } from '../../../src/packet/bytes.ts';
 import { encodeIpv4 } from '../../../src/packet/ip/ipv4.ts';
 import { ipv4, ipv6, srh, udp } from '../../../src/packet/ip/packets.fixture.ts';
 import { parseRocePacket } from '../../../src/packet/roce/packet.ts';
-import { CongestedRouter, PNC_PORT, PROXY6, until } from '../support/congested-router.ts';
+import { CongestedRouter, PNC_PORT, PROXY6 } from '../support/congested-router.ts';
 import { type Direction, GuardUnderTest, notice6 } from '../support/guard-under-test.ts';
 import { notices } from '../support/received-notices.ts';
 import {
@@ -25,6 +25,7 @@ import {
   tupleOf,
 } from '../support/proxy-under-test.ts';
 import { DROP, H1, H1V4, H2, H2V4, NEXT, data, ecnOf, frame } from '../support/packets.ts';
+import { is, until } from '../../support/until.ts';
 
 const MACS = Uint8Array.of(2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2);
 const typed = (type: number, payload: Uint8Array): Uint8Array =>
@@ -181,7 +182,7 @@ describe('the congested node', () => {
       async (name, bytes) => {
         r.port({ kMax: 100_000 });
         r.send(bytes);
-        await until('the notice', () => notices(r.collected).length === 1, 30_000);
+        await until('the notice', () => notices(r.collected).length, is(1), 30_000);
         const [{ notice }] = notices(r.collected) as [ReturnType<typeof notices>[number]];
         expect(notice.tuple).toMatchObject({ source, destination, destinationPort: 4791 });
         // The first IP header, behind whatever labels and tags.

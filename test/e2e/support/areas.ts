@@ -1,7 +1,7 @@
 // The intents of the routers in topologies/areas, for one version of OSPF at a time, with timers short enough for
 // tests.
-import { eventually } from './frr.ts';
 import type { Network, Router, Row } from './network.ts';
+import { until } from '../../support/until.ts';
 
 export type AreaRouter = 'leaf' | 'abr1' | 'abr2' | 'core';
 
@@ -118,7 +118,7 @@ export async function startFull(
 ): Promise<void> {
   const rows = Object.entries(intents);
   await Promise.all(rows.map(([name, intent]) => net.router(name).start(intent)));
-  await Promise.all(rows.map(([name]) => eventually(`${name} is full`, () => isFull(p, net.router(name)), 60_000)));
+  await Promise.all(rows.map(([name]) => until(`${name} is full`, () => isFull(p, net.router(name)), 60_000)));
 }
 
 /** What the network tells a router of a prefix with the flag, as `area originator proxy`. */

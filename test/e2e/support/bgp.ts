@@ -4,9 +4,9 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Lab } from '../../../src/lab/lab.ts';
-import { eventually } from './frr.ts';
 import { LOOPBACK, SENDERS4, SENDERS6 } from './line.ts';
 import { Network, type Router, type Row } from './network.ts';
+import { contains, until } from '../../support/until.ts';
 
 /** leaf declares, p and far learn. */
 type Speaker = 'leaf' | 'p' | 'far';
@@ -115,7 +115,7 @@ class NodeGobgpd extends Program {
 
   async start(): Promise<void> {
     this.run();
-    await eventually(`${this.node}: gobgpd answers`, () => this.succeeds('gobgp', 'global'));
+    await until(`${this.node}: gobgpd answers`, () => this.succeeds('gobgp', 'global'));
   }
 
   gobgp(...argv: string[]): Promise<string> {
@@ -136,8 +136,10 @@ class NodeGobgpd extends Program {
 
   /** @param state in which gobgpd waits for a connection (`ACTIVE`), or has one (`ESTABLISHED`) */
   async reaches(state: 'ACTIVE' | 'ESTABLISHED', peer: string): Promise<void> {
-    await eventually(`${this.node}: ${peer} is ${state}`, async () =>
-      (await this.gobgp('neighbor', peer)).includes(`BGP state = ${state}`),
+    await until(
+      `${this.node}: ${peer} is ${state}`,
+      () => this.gobgp('neighbor', peer),
+      contains(`BGP state = ${state}`),
     );
   }
 }

@@ -3,12 +3,12 @@
 // (topologies/wan).
 import { once } from 'node:events';
 import { address } from '../../../src/model/address.ts';
-import { eventually } from './frr.ts';
 import { H1, H2, base, routed } from './line.ts';
 import { Network, type Router, type Row, program } from './network.ts';
 import { type Told, toldTo } from './notifications.ts';
 import { Flow, type Port } from './port.ts';
 import { tokenBucket } from './token-bucket.ts';
+import { until } from '../../support/until.ts';
 
 /** p without IS-IS: it watches its port and has policies. */
 export const congestedNode = (
@@ -77,8 +77,10 @@ export class CongestedNetwork {
 
   /** Waits until p knows the sender's Queue Pair. */
   async learned(flow: Flow): Promise<Row> {
-    return eventually('the Queue Pair is learned', async () =>
-      (await this.p.get('flows')).find((row) => row['port'] === 'proxy' && row['source-qpn'] === flow.ends.senderQpn),
+    return until(
+      'the Queue Pair is learned',
+      () => this.p.get('flows'),
+      (all) => all.find((row) => row['port'] === 'proxy' && row['source-qpn'] === flow.ends.senderQpn),
     );
   }
 
@@ -95,7 +97,7 @@ export class CongestedNetwork {
     flow: { send(count: number): void },
     probe: () => T | undefined | false | Promise<T | undefined | false>,
   ): Promise<T> {
-    return eventually(what, () => {
+    return until(what, () => {
       flow.send(30);
       return probe();
     });

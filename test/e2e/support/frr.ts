@@ -8,26 +8,9 @@ import { join } from 'node:path';
 import { askDaemon } from '../../../src/frr/vty.ts';
 import { Netns } from '../../../src/kernel/netns.ts';
 import { type Daemon, daemonArguments } from '../../support/frr-namespace.ts';
+import { until } from '../../support/until.ts';
 
 const ORDER: readonly Daemon[] = ['zebra', 'staticd', 'isisd', 'ospfd', 'ospf6d'];
-
-/**
- * Polls until `probe` returns something other than undefined or false.
- * @throws with `what` and the last answer when it does not in time
- */
-export async function eventually<T>(
-  what: string,
-  probe: () => T | undefined | false | Promise<T | undefined | false>,
-  limitMs = 30_000,
-): Promise<T> {
-  const deadline = performance.now() + limitMs;
-  for (;;) {
-    const answer = await probe();
-    if (answer !== undefined && answer !== false) return answer;
-    if (performance.now() > deadline) throw new Error(`not within ${limitMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-}
 
 /**
  * isisd.conf of a router: `interfaces` run IPv6 point-to-point IS-IS. `net` comes last: with it FRR issues its first
@@ -110,7 +93,7 @@ export class FrrRouter {
     for (const daemon of ORDER) {
       if (this.daemons.has(daemon) || !existsSync(join(this.vtyDir, `${daemon}.conf`))) continue;
       this.daemons.set(daemon, this.spawn(daemon));
-      await eventually(`${this.name}: ${daemon} answers`, () => this.answers(daemon));
+      await until(`${this.name}: ${daemon} answers`, () => this.answers(daemon));
     }
   }
 

@@ -18,7 +18,7 @@ import { systemClock } from '../../../src/model/clock.ts';
 import { eventLoopWork } from '../../../src/model/work.ts';
 import { silentLog } from '../../../src/model/log.ts';
 import { formatPrefix } from '../../../src/model/prefix.ts';
-import { eventually } from './frr.ts';
+import { atLeast, until } from '../../support/until.ts';
 
 /** A gobgpd, and the gobgp beside it. */
 export interface GobgpBinary {
@@ -263,7 +263,7 @@ export class Listening {
 
   /** Until the table has been told once more. */
   async ready(times = 1): Promise<this> {
-    await eventually('the table is told', () => this.listed >= times, 60_000);
+    await until('the table is told', () => this.listed, atLeast(times), 60_000);
     return this;
   }
 

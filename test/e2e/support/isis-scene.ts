@@ -4,9 +4,10 @@ import type { ChildProcess } from 'node:child_process';
 import { afterEach, beforeEach, expect } from 'vitest';
 import type { IsisCarrierOptions } from '../../../src/carriers/isis/carrier.ts';
 import { Poller } from '../../../src/kernel/poller.ts';
-import { FrrNetwork, type FrrRouter, eventually, isisdConfig } from './frr.ts';
+import { FrrNetwork, type FrrRouter, isisdConfig } from './frr.ts';
 import { IsisAgent, isisOptions } from './isis.ts';
 import { Processes } from './processes.ts';
+import { is, until } from '../../support/until.ts';
 
 export const SENDERS = '2001:db8:1::/64';
 export const PROXY = '2001:db8:ffff::1';
@@ -100,4 +101,4 @@ export class IsisScene {
   }
 }
 
-export const up = (agent: IsisAgent): Promise<unknown> => eventually('adjacency up', () => agent.state === 'up');
+export const up = (agent: IsisAgent): Promise<unknown> => until('adjacency up', () => agent.state, is('up'));

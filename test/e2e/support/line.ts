@@ -1,6 +1,6 @@
 // The intents of the routers in topologies/line, with timers short enough for tests.
 import type { Network, Router } from './network.ts';
-import { eventually } from './frr.ts';
+import { until } from '../../support/until.ts';
 
 export const H1 = { v6: '2001:db8:1::2', v4: '198.51.100.2' } as const;
 export const H2 = { v6: '2001:db8:2::2', v4: '203.0.113.2' } as const;
@@ -48,7 +48,7 @@ export const watching = (fields: object = {}): object => ({
 
 /** Waits until the routers' agents are neighbours of FRR. */
 export const adjacent = (net: Network, ...names: string[]): Promise<unknown> =>
-  Promise.all(names.map((name) => eventually(`${name} is a neighbour of FRR`, () => net.router(name).isUp())));
+  Promise.all(names.map((name) => until(`${name} is a neighbour of FRR`, () => net.router(name).isUp())));
 
 /** Whether a router has learned the proxy of h1's prefixes, and watches its port. */
 export async function knowsProxy(router: Router, proxyAddress: string = LOOPBACK.leaf.ipv6): Promise<boolean> {
@@ -69,7 +69,7 @@ const ROUTES = [
 export const routed = (net: Network): Promise<unknown> =>
   Promise.all(
     (['leaf', 'p', 'far'] as const).map((name) =>
-      eventually(`${name} has all routes`, async () => {
+      until(`${name} has all routes`, async () => {
         const { ipv6, ipv4 } = LOOPBACK[name];
         const table = await net.router(name).exec('sh', '-c', 'ip -6 route; ip route');
         return ROUTES.every((route) => route === ipv6 || route === ipv4 || table.includes(`${route} `));

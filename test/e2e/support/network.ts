@@ -11,8 +11,8 @@ import { type Lab, labDown, labUp } from '../../../src/lab/lab.ts';
 import type { RunResult } from '../../../src/lab/run.ts';
 import { knownLabs } from '../../../src/lab/state.ts';
 import { type NorthboundClient, connectNorthbound } from '../../../src/northbound/client.ts';
-import { eventually } from './frr.ts';
 import { Port } from './port.ts';
+import { until } from '../../support/until.ts';
 
 const REPOSITORY = new URL('../../..', import.meta.url).pathname;
 /** CNPD_DIST: a build elsewhere, to be tested instead. */
@@ -75,7 +75,7 @@ export class Router {
     });
     this.#daemon = child;
     const socket = `/proc/${child.pid}/root/run/cnpd/gnmi.sock`;
-    await eventually(`${this.name}: cnpd runs`, () => {
+    await until(`${this.name}: cnpd runs`, () => {
       if (this.#daemon !== child) throw new Error(`${this.name}: cnpd ended at once:\n${this.log.slice(-2000)}`);
       return existsSync(socket) && this.log.includes(`"pid":${child.pid}`);
     });

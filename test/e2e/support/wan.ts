@@ -1,8 +1,8 @@
 // The SRv6 domain (topologies/wan) and the intents of its routers, with timers short enough for tests.
-import { eventually } from './frr.ts';
 import { CongestedNetwork } from './congested.ts';
 import { Network, type Router } from './network.ts';
 import type { Port } from './port.ts';
+import { until } from '../../support/until.ts';
 
 export const LOOPBACK = { pe1: '2001:db8:ffff::4', p: '2001:db8:ffff::5', pe2: '2001:db8:ffff::6' } as const;
 /** Of pe1, for its main table and for table 100; of pe2. */
@@ -62,9 +62,10 @@ export class Wan extends CongestedNetwork {
   /** Waits until FRR has given each of these routers the routes. */
   async routes(wanted: readonly (readonly [Router, string])[]): Promise<void> {
     for (const [router, to] of wanted)
-      await eventually(
+      await until(
         `${router.name} has a route to ${to}`,
-        async () => (await router.exec('ip', '-6', 'route', 'show', 'root', to, 'proto', 'isis')).trim() !== '',
+        async () => (await router.exec('ip', '-6', 'route', 'show', 'root', to, 'proto', 'isis')).trim(),
+        (text) => text !== '',
       );
   }
 
@@ -83,10 +84,12 @@ export class Wan extends CongestedNetwork {
   /** Until p has learned END.CON and can reach it. */
   async endConKnown(...sids: string[]): Promise<void> {
     for (const sid of sids) {
-      await eventually(`p has learned ${sid}`, async () =>
-        (await this.p.get('sids')).some((row) => row['sid'] === sid && row['status'] === 'reachable'),
+      await until(
+        `p has learned ${sid}`,
+        () => this.p.get('sids'),
+        (all) => all.some((row) => row['sid'] === sid && row['status'] === 'reachable'),
       );
-      await eventually(`p's kernel has ${sid}`, async () =>
+      await until(`p's kernel has ${sid}`, async () =>
         (await this.p.mapEntries('end_con_sids'))?.some((entry) => entry.startsWith(keyOf(sid))),
       );
     }
