@@ -17,6 +17,8 @@ const typeAware = {
   '@typescript-eslint/no-base-to-string': 'error',
 };
 
+const NO_DEFAULT_EXPORT = { selector: 'ExportDefaultDeclaration', message: 'export by name' };
+
 export default tseslint.config(
   { ignores: ['dist/', 'out/', 'node_modules/', 'src/**/gen/'] },
   js.configs.recommended,
@@ -30,7 +32,7 @@ export default tseslint.config(
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     plugins: { '@stylistic': stylistic },
     rules: {
-      'no-restricted-syntax': ['error', { selector: 'ExportDefaultDeclaration', message: 'export by name' }],
+      'no-restricted-syntax': ['error', NO_DEFAULT_EXPORT],
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
@@ -47,6 +49,20 @@ export default tseslint.config(
   {
     files: ['**/*.{test,fixture}.ts', 'test/**/*.ts'],
     rules: { '@typescript-eslint/no-unsafe-assignment': 'off' },
+  },
+  {
+    files: ['**/*.test.ts'],
+    rules: {
+      'no-restricted-imports': ['error', { name: 'vitest', importNames: ['it'], message: 'a test is called test' }],
+      'no-restricted-syntax': [
+        'error',
+        NO_DEFAULT_EXPORT,
+        {
+          selector: 'MemberExpression[object.name=/^(expect|vi)$/][property.name=/^(poll|waitFor|waitUntil)$/]',
+          message: 'whoever waits uses until of test/support/until.ts',
+        },
+      ],
+    },
   },
   { files: ['**/*.config.ts'], rules: { 'no-restricted-syntax': 'off' } },
 );

@@ -1,9 +1,9 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { LeakQueue } from './leak-queue.ts';
 
 const options = { batch: 2, settleMs: 1000 };
 
-it('decides about each marked key once, a batch a turn, and is due while there are more', () => {
+test('decides about each marked key once, a batch a turn, and is due while there are more', () => {
   const queue = new LeakQueue(options);
   const decided: string[] = [];
   const decide = (key: string): number => (decided.push(key), Infinity);
@@ -16,7 +16,7 @@ it('decides about each marked key once, a batch a turn, and is due while there a
   expect([decided, queue.dueAt, queue.isBusy]).toEqual([['a', 'b', 'c'], Infinity, false]);
 });
 
-it('comes back to a key when it is ripe, and not before', () => {
+test('comes back to a key when it is ripe, and not before', () => {
   const queue = new LeakQueue(options);
   queue.mark('a', 0);
   queue.take(0, () => queue.eligible('up:a', 0));
@@ -29,7 +29,7 @@ it('comes back to a key when it is ripe, and not before', () => {
   expect([decided, queue.dueAt]).toEqual([['a'], Infinity]);
 });
 
-it('counts from when a place has become eligible, and anew after it was not', () => {
+test('counts from when a place has become eligible, and anew after it was not', () => {
   const queue = new LeakQueue(options);
   expect([queue.eligible('up:a', 10), queue.eligible('up:a', 500), queue.eligible('down:a', 500)]).toEqual([
     1010, 1010, 1500,

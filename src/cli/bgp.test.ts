@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { exampleState, sender } from '../northbound/fixture.ts';
 import { failing, fakeCnpd, run } from './fixture.ts';
 
 describe('cnpctl show bgp', () => {
-  it('session: which gobgpd, what it holds of ours and what it taught', async () => {
+  test('session: which gobgpd, what it holds of ours and what it taught', async () => {
     expect((await run('show bgp session')).out.split('\n')).toEqual([
       expect.stringMatching(
         /^TARGET +STATE +API +AS +ROUTER ID +ORIGINATED +WANTED +LEARNED +WITH PROXY +POLICY +FOR +REASON$/,
@@ -15,13 +15,13 @@ describe('cnpctl show bgp', () => {
     ]);
   });
 
-  it('peers: with the families that were negotiated', async () => {
+  test('peers: with the families that were negotiated', async () => {
     const { out } = await run('show bgp peers');
     expect(out).toMatch(/^2001:db8:ffff::fe +65001 +yes +established +ipv4-unicast, ipv6-unicast +3 +1$/m);
     expect(out).toMatch(/^192\.0\.2\.254 +65001 +yes +active +- +0 +0$/m);
   });
 
-  it('PNC-6-a: peers: whether each is of the domain', async () => {
+  test('PNC-6-a: peers: whether each is of the domain', async () => {
     const state = exampleState();
     state.bgp.peers = [{ ...state.bgp.peers[0]!, as: 65_003, inDomain: false }];
     const { out } = await run('show bgp peers', fakeCnpd(state));
@@ -32,7 +32,7 @@ describe('cnpctl show bgp', () => {
     ]);
   });
 
-  it('peers that gobgpd does not tell of are unknown, not none', async () => {
+  test('peers that gobgpd does not tell of are unknown, not none', async () => {
     const state = exampleState();
     const { neighbors, ...session } = state.bgp.session[0]!;
     expect(neighbors).toBe(2);
@@ -49,7 +49,7 @@ describe('cnpctl show bgp', () => {
     expect((await run('show bgp peers', fakeCnpd(state))).out).toBe('there is no BGP neighbor\n');
   });
 
-  it('under each table: a gobgpd that does not answer is named', async () => {
+  test('under each table: a gobgpd that does not answer is named', async () => {
     const state = exampleState();
     state.bgp.session = [{ ...state.bgp.session[0]!, silent: 7 }];
     for (const view of ['bgp', 'bgp session', 'bgp peers', 'bgp paths']) {
@@ -62,7 +62,7 @@ describe('cnpctl show bgp', () => {
     }
   });
 
-  it('PNC-5.4-a: paths: the proxy of each, and why its characteristics are not used', async () => {
+  test('PNC-5.4-a: paths: the proxy of each, and why its characteristics are not used', async () => {
     const { out } = await run('show bgp paths');
     expect(out).toMatch(
       /^2001:db8:1::\/64 +2001:db8:ffff::1 +originated +local +2001:db8:ffff::1 +2001:db8:ffff::1 +own AS +yes /m,
@@ -73,7 +73,7 @@ describe('cnpctl show bgp', () => {
     expect(out).toMatch(/^2001:db8:4::\/64 +- +malformed +2001:db8:ffff::fe +2001:db8:ffff::fe +- +65004 65005 +yes /m);
   });
 
-  it('a neighbour’s 500 unknown codes and 200 ASes are told short, and whole as JSON: what one path says does not make the table wide', async () => {
+  test('a neighbour’s 500 unknown codes and 200 ASes are told short, and whole as JSON: what one path says does not make the table wide', async () => {
     const state = exampleState();
     const codes = Array.from({ length: 500 }, (_, i) => i + 1);
     state.bgp.paths = [
@@ -85,13 +85,13 @@ describe('cnpctl show bgp', () => {
     expect(JSON.parse((await run('-o json show bgp paths', fakeCnpd(state))).out)).toMatchObject([{ unknown: codes }]);
   });
 
-  it('all of it, one table after the other', async () => {
+  test('all of it, one table after the other', async () => {
     const { code, out } = await run('show bgp');
     expect(code).toBe(0);
     expect(out.split('\n\n').map((table) => table.split(' ')[0])).toEqual(['TARGET', 'NEIGHBOR', 'PREFIX']);
   });
 
-  it("as JSON: with the sender prefixes that came from BGP, and no other carrier's", async () => {
+  test("as JSON: with the sender prefixes that came from BGP, and no other carrier's", async () => {
     const state = exampleState();
     state.senders = [
       ...state.senders,
@@ -114,19 +114,19 @@ describe('cnpctl show bgp', () => {
     });
   });
 
-  it('all of them: without a bgp section that is said once', async () => {
+  test('all of them: without a bgp section that is said once', async () => {
     const state = { ...exampleState(), bgp: { session: [], peers: [], paths: [] } };
     const { out } = await run('show bgp', fakeCnpd(state));
     expect(out).toBe('there is no BGP carrier: cnpd.yaml has no bgp section\n');
   });
 
-  it.each(['session', 'peers', 'paths'])('%s: without a bgp section says so', async (subject) => {
+  test.each(['session', 'peers', 'paths'])('%s: without a bgp section says so', async (subject) => {
     const sentence = 'there is no BGP carrier: cnpd.yaml has no bgp section';
     const state = { ...exampleState(), bgp: { session: [], peers: [], paths: [] } };
     expect(await run(`show bgp ${subject}`, fakeCnpd(state))).toEqual({ code: 0, out: `${sentence}\n`, err: '' });
   });
 
-  it('D7: what is in force and what is not: IS-IS before BGP', async () => {
+  test('D7: what is in force and what is not: IS-IS before BGP', async () => {
     const state = exampleState();
     state.senders = [
       sender('2001:db8:1::/64'),
@@ -144,7 +144,7 @@ describe('cnpctl show bgp', () => {
     expect(out).toMatch(/2001:db8:ffff::9 +no +bgp +2001:db8:ffff::9 +2001:db8:1::\/64 2001:db8:ffff::fe 0 +0 /);
   });
 
-  it('a subject that does not exist is a usage error, and a cnpd that is away is told', async () => {
+  test('a subject that does not exist is a usage error, and a cnpd that is away is told', async () => {
     expect((await run('show bgp bogus')).code).toBe(2);
     expect((await run('show bgp', failing('unreachable'))).code).toBe(3);
   });

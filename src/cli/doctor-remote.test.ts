@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { BgpOverview } from '../diagnosis/arrival/overview.ts';
 import type { BgpPathState, BgpSessionState } from '../model/carrier-state.ts';
 import { exampleState, sender } from '../northbound/fixture.ts';
@@ -32,7 +32,7 @@ describe('cnpctl doctor --remote', () => {
   });
   const intact = (): BgpPathState => ({ ...exampleState().bgp.paths[0]!, peer: RR, status: 'used' });
 
-  it('everything arrived: exit code 0, the table and a sentence', async () => {
+  test('everything arrived: exit code 0, the table and a sentence', async () => {
     const { code, out } = await at(await saved([intact()]));
     expect(out.split('\n')).toEqual([
       'PREFIX           NEXT HOP          ARRIVED       TOLD BY            NEXT HOP THERE',
@@ -44,7 +44,7 @@ describe('cnpctl doctor --remote', () => {
     expect(code).toBe(0);
   });
 
-  it('a neighbour that drops attribute 39: exit code 1, the table first, then the line that mends it', async () => {
+  test('a neighbour that drops attribute 39: exit code 1, the table first, then the line that mends it', async () => {
     const { code, out } = await at(await saved([]));
     expect(code).toBe(1);
     expect(out).toMatch(
@@ -53,7 +53,7 @@ describe('cnpctl doctor --remote', () => {
     expect(out.indexOf('send-nexthop-characteristics')).toBeGreaterThan(out.indexOf('0 of 1 paths'));
   });
 
-  it('another proxy there than was sent: exit code 1, and not called intact', async () => {
+  test('another proxy there than was sent: exit code 1, and not called intact', async () => {
     const { code, out } = await at(await saved([{ ...intact(), proxy: '2001:db8:ffff::66' }]));
     expect(code).toBe(1);
     expect(out).toMatch(/^2001:db8:1::\/64 +2001:db8:ffff::1 +attribute 39 altered /m);
@@ -63,7 +63,7 @@ describe('cnpctl doctor --remote', () => {
     ).toMatch(/ attribute 39 altered /);
   });
 
-  it('over the other router’s socket it says the same', async () => {
+  test('over the other router’s socket it says the same', async () => {
     const client = { ...fakeCnpd(exampleState()) };
     const sockets: string[] = [];
     const connect = ({ socket }: { socket: string }) => (
@@ -77,7 +77,7 @@ describe('cnpctl doctor --remote', () => {
     expect([code, new Set(sockets)]).toEqual([0, new Set(['/there.sock', '/run/cnpd/gnmi.sock'])]);
   });
 
-  it('as JSON', async () => {
+  test('as JSON', async () => {
     expect(JSON.parse((await at(await saved([]), '-o json doctor --remote there')).out)).toMatchObject({
       ok: false,
       doubts: [],
@@ -85,7 +85,7 @@ describe('cnpctl doctor --remote', () => {
     });
   });
 
-  it('a thousand prefixes with one fate: twenty rows, one reason', async () => {
+  test('a thousand prefixes with one fate: twenty rows, one reason', async () => {
     const state = exampleState();
     state.bgp.paths = Array.from({ length: 1000 }, (_, i) => ({
       ...state.bgp.paths[0]!,
@@ -99,7 +99,7 @@ describe('cnpctl doctor --remote', () => {
     expect(out.match(/no path of this prefix/g)).toHaveLength(1);
   });
 
-  it('what is no answer of cnpctl is exit code 4, with what it should be', async () => {
+  test('what is no answer of cnpctl is exit code 4, with what it should be', async () => {
     const { code, err } = await at({ kind: 'text', text: 'BGP table version is 7' });
     expect([code, err]).toEqual([4, expect.stringMatching(/^cnpctl: there: not JSON: .*cnpctl -o json show bgp/)]);
     expect((await run('doctor --remote nowhere')).code).toBe(4);

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { exampleState } from '../northbound/fixture.ts';
 import type { Check } from '../model/problem.ts';
 import type { CliModules } from './context.ts';
 import { failing, fakeCnpd, run } from './fixture.ts';
 
 describe('cnpctl show', () => {
-  it('senders: those with a proxy, or all', async () => {
+  test('senders: those with a proxy, or all', async () => {
     const { code, out } = await run('show senders');
     expect(code).toBe(0);
     expect(out.split('\n')).toEqual([
@@ -40,13 +40,13 @@ describe('cnpctl show', () => {
     ['10.0.0.1', 1, '10.0.0.1: no proxy, no prefix in force covers it'],
   ];
   for (const [address, code, sentence] of lookups) {
-    it(`PNC-5-c: senders ${address} tells the proxy and why`, async () => {
+    test(`PNC-5-c: senders ${address} tells the proxy and why`, async () => {
       const result = await run(`show senders ${address}`);
       expect([result.code, result.out.split('\n')[0]]).toEqual([code, sentence]);
     });
   }
 
-  it('senders ADDRESS lists the covering prefixes, longest first', async () => {
+  test('senders ADDRESS lists the covering prefixes, longest first', async () => {
     const { out } = await run('show senders 2001:db8:1::5 --all -o json');
     const answer = JSON.parse(out) as { proxy: string; entries: { prefix: string; best: boolean }[] };
     expect(answer.proxy).toBe('2001:db8:ffff::1');
@@ -57,7 +57,7 @@ describe('cnpctl show', () => {
     ]);
   });
 
-  it('status is exit code 1 while degraded, and shows what to do', async () => {
+  test('status is exit code 1 while degraded, and shows what to do', async () => {
     const { code, out } = await run('show status');
     expect(code).toBe(1);
     expect(out).toContain(
@@ -70,7 +70,7 @@ describe('cnpctl show', () => {
     expect((await run('show status', fakeCnpd(state))).code).toBe(0);
   });
 
-  it('ports: units in the header, thresholds that are off, where they come from', async () => {
+  test('ports: units in the header, thresholds that are off, where they come from', async () => {
     const { out } = await run('show ports');
     expect(out).toMatch(
       /^INTERFACE {2}ATTACHED {2}ROOT QDISC {2}QUEUE \(B\) {2}PEAK \(B\) {2}K-MIN \(B\) {2}K-MAX \(B\)/,
@@ -79,7 +79,7 @@ describe('cnpctl show', () => {
     expect(out).toContain('eth2: k-max: 100000 B = configured');
   });
 
-  it('ports: what became of the triggers, each reason on its own', async () => {
+  test('ports: what became of the triggers, each reason on its own', async () => {
     const lines = (await run('show ports')).out.split('\n');
     const at = lines.findIndex((line) => line.startsWith('INTERFACE  TRIGGERS'));
     expect(lines.slice(at, at + 2)).toEqual([
@@ -88,7 +88,7 @@ describe('cnpctl show', () => {
     ]);
   });
 
-  it('notifications: the newest first, with format, reason and instruction', async () => {
+  test('notifications: the newest first, with format, reason and instruction', async () => {
     const { out } = await run('show notifications');
     expect(out.split('\n')).toEqual([
       'AGO  PORT  FORMAT            REASON            SENDER         RECEIVER       DEST QPN  SOURCE QPN  QUEUE (B)  LEVEL  INSTRUCTION       THROUGH END.CON',
@@ -98,7 +98,7 @@ describe('cnpctl show', () => {
     ]);
   });
 
-  it('notifications --last N: no more than N, twenty when nothing is said', async () => {
+  test('notifications --last N: no more than N, twenty when nothing is said', async () => {
     const state = exampleState();
     state.notifications = Array.from({ length: 30 }, (_, i) => ({ ...state.notifications[0]!, sequence: 30 - i }));
     const shown = async (line: string): Promise<number[]> =>
@@ -108,7 +108,7 @@ describe('cnpctl show', () => {
     expect(await shown('show notifications --last 1000 -o json')).toHaveLength(30);
   });
 
-  it('an instruction has its unit', async () => {
+  test('an instruction has its unit', async () => {
     const state = exampleState();
     const actions = [
       ['notify', 0],
@@ -127,7 +127,7 @@ describe('cnpctl show', () => {
       expect(out).toContain(text);
   });
 
-  it('FCN-4.2.2-a: srv6 sids: own and learned, each with its status', async () => {
+  test('FCN-4.2.2-a: srv6 sids: own and learned, each with its status', async () => {
     expect((await run('show srv6 sids')).out.split('\n')).toEqual([
       'SID            BEHAVIOR  ORIGIN   STATUS      TABLE  CARRIER  ORIGINATOR',
       '2001:db8:c::1  END.CON   local    programmed   main  -        -',
@@ -136,7 +136,7 @@ describe('cnpctl show', () => {
     ]);
   });
 
-  it('LHCNP-5.3.1-d: rtt: every target with its port and what was measured', async () => {
+  test('LHCNP-5.3.1-d: rtt: every target with its port and what was measured', async () => {
     expect((await run('show rtt')).out.split('\n')).toEqual([
       'TARGET            PORT  SOURCE      RTT (ms)  LEAST (ms)  SENT  ANSWERED  LAST ANSWER'.toUpperCase(),
       '2001:db8:ffff::2  eth2  learned       20.063          20    12        11           1s',
@@ -145,7 +145,7 @@ describe('cnpctl show', () => {
     ]);
   });
 
-  it('Queue Pairs and sequence numbers are hexadecimal, unknown ones a dash', async () => {
+  test('Queue Pairs and sequence numbers are hexadecimal, unknown ones a dash', async () => {
     expect((await run('show flows')).out).toMatch(/0x001234 +- +-/);
     expect((await run('show isis database')).out).toMatch(/0000\.0000\.c001\.00-00 +0x00000011/);
   });
@@ -165,13 +165,13 @@ describe('cnpctl show', () => {
     'codepoints',
   ];
   for (const subject of all) {
-    it(`${subject} -o json is the state with YANG names`, async () => {
+    test(`${subject} -o json is the state with YANG names`, async () => {
       const value = JSON.parse((await run(`show ${subject} -o json`)).out) as object;
       const object = (Array.isArray(value) ? value[0] : value) as object;
       expect(Object.keys(object).every((key) => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(key))).toBe(true);
     });
     if (subject !== 'status') {
-      it(`${subject}: an empty list says so`, async () => {
+      test(`${subject}: an empty list says so`, async () => {
         const empty = {
           ...exampleState(),
           proxies: [],
@@ -208,24 +208,24 @@ describe('exit codes', () => {
     'show notifications --last x',
     '--bogus',
   ]) {
-    it(`2: cnpctl ${line}`, async () => {
+    test(`2: cnpctl ${line}`, async () => {
       const { code, out, err } = await run(line);
       expect([code, out]).toEqual([2, '']);
       expect(err).not.toBe('');
     });
   }
-  it('0: --help and --version', async () => {
+  test('0: --help and --version', async () => {
     expect((await run('--help')).code).toBe(0);
     expect(await run('--version')).toEqual({ code: 0, out: '0.1.0\n', err: '' });
   });
-  it('3: cnpd does not answer', async () => {
+  test('3: cnpd does not answer', async () => {
     expect(await run('show status', failing('unreachable'))).toEqual({
       code: 3,
       out: '',
       err: 'cnpctl: cannot reach cnpd: because\n',
     });
   });
-  it('4: cnpd refuses', async () => {
+  test('4: cnpd refuses', async () => {
     expect(await run('show ports', failing('refused'))).toEqual({
       code: 4,
       out: '',
@@ -235,7 +235,7 @@ describe('exit codes', () => {
 });
 
 describe('cnpctl reload', () => {
-  it('0 when the file came into force, with the sections that mean something else now', async () => {
+  test('0 when the file came into force, with the sections that mean something else now', async () => {
     expect(await run('reload')).toEqual({ code: 0, out: 'reloaded: nothing changed\n', err: '' });
     const changed = fakeCnpd(exampleState(), { ok: true, errors: [], changed: ['ports', 'stamp'] });
     expect(await run('reload', changed)).toEqual({ code: 0, out: 'reloaded: changed ports, stamp\n', err: '' });
@@ -245,7 +245,7 @@ describe('cnpctl reload', () => {
       changed: ['ports', 'stamp'],
     });
   });
-  it('1 when something of it takes effect later, and says what', async () => {
+  test('1 when something of it takes effect later, and says what', async () => {
     const later = fakeCnpd(exampleState(), { ok: true, errors: ['gnmi.socket: later'], changed: ['gnmi'] });
     expect(await run('reload', later)).toEqual({
       code: 1,
@@ -254,7 +254,7 @@ describe('cnpctl reload', () => {
     });
     expect(await run('reload -o json', later)).toMatchObject({ code: 1, err: '' });
   });
-  it('4 with every error when it did not', async () => {
+  test('4 with every error when it did not', async () => {
     const { code, err } = await run(
       'reload',
       fakeCnpd(exampleState(), { ok: false, errors: ['a:1:1: x', 'a:2:1: y'], changed: [] }),
@@ -281,7 +281,7 @@ describe('cnpctl doctor', () => {
     ];
   };
 
-  it('with cnpd: its problems, and FRR for the file in force', async () => {
+  test('with cnpd: its problems, and FRR for the file in force', async () => {
     asked.length = 0;
     const { code, out } = await run('doctor', undefined, { examine });
     expect(code).toBe(1);
@@ -299,14 +299,14 @@ describe('cnpctl doctor', () => {
     ]);
   });
 
-  it('without cnpd: that is missing, and the kernel is examined here', async () => {
+  test('without cnpd: that is missing, and the kernel is examined here', async () => {
     asked.length = 0;
     const { code, out } = await run('doctor -c /x.yaml --vty-dir /d', failing('unreachable'), { examine });
     expect([code, out.split('\n')[0]]).toEqual([1, 'missing  cnpd: because']);
     expect(asked).toEqual([['/x.yaml', { kernel: true, vtyDir: '/d' }]]);
   });
 
-  it('the cnpd of a file that is named is asked at the socket of that file, unless --socket says another', async () => {
+  test('the cnpd of a file that is named is asked at the socket of that file, unless --socket says another', async () => {
     const sockets: string[] = [];
     const connect: CliModules['connect'] = ({ socket }) => {
       sockets.push(socket);
@@ -318,14 +318,14 @@ describe('cnpctl doctor', () => {
     expect(sockets).toEqual(['/x.sock', '/run/cnpd/gnmi.sock', '/run/cnpd/gnmi.sock', '/y.sock']);
   });
 
-  it('nothing missing is exit code 0', async () => {
+  test('nothing missing is exit code 0', async () => {
     const state = exampleState();
     state.status.problems = [];
     state.bgp.session = [];
     expect(await run('doctor', fakeCnpd(state))).toMatchObject({ code: 0, out: 'ok       cnpd: cnpd runs\n' });
   });
 
-  it('a warning is shown and is no fault', async () => {
+  test('a warning is shown and is no fault', async () => {
     const state = { ...exampleState(), bgp: { session: [], peers: [], paths: [] } };
     state.status.problems = [];
     const { code, out } = await run('doctor', fakeCnpd(state), {
@@ -334,7 +334,7 @@ describe('cnpctl doctor', () => {
     expect([code, out]).toEqual([0, 'ok       cnpd: cnpd runs\nwarning  x: perhaps\n         look\n']);
   });
 
-  it('paths of cnpd’s that gobgpd does not have: how many, and whether they are on their way', async () => {
+  test('paths of cnpd’s that gobgpd does not have: how many, and whether they are on their way', async () => {
     const told = async (session: object): Promise<{ code: number; out: string }> => {
       const state = exampleState();
       state.status.problems = [];
@@ -349,7 +349,7 @@ describe('cnpctl doctor', () => {
     expect((await told({ state: 'waiting' })).out).not.toContain('bgp.originated');
   });
 
-  it('-o json holds what is to be shown and nothing else of an item', async () => {
+  test('-o json holds what is to be shown and nothing else of an item', async () => {
     const withSecret = async () => [{ id: 'x', claim: 'y', state: 'missing' as const, lines: [{ secret: 'hush' }] }];
     const { out } = await run('doctor -o json', undefined, { examine: withSecret });
     expect(JSON.parse(out)).toMatchObject({
@@ -364,14 +364,14 @@ describe('cnpctl doctor', () => {
     expect(out).not.toContain('hush');
   });
 
-  it('colours only where they are taken', async () => {
+  test('colours only where they are taken', async () => {
     expect((await run('doctor', undefined, { colour: true })).out).toContain('\u001b[31mmissing');
     expect((await run('doctor')).out).not.toContain('\u001b');
   });
 });
 
 describe('cnpctl show ospf', () => {
-  it('neighbors: one an area, with nobody heard as well', async () => {
+  test('neighbors: one an area, with nobody heard as well', async () => {
     expect((await run('show ospf neighbors')).out.split('\n')).toEqual([
       'AREA     INTERFACE   ROUTER ID  STATE  DEAD IN (S)  MTU (B)  TAKES OURS  UNACKNOWLEDGED    FOR  REASON',
       expect.stringMatching(/^0\.0\.0\.0 +cnpd-ospf0 +192\.0\.2\.1 +full +36 +1500 +yes +0 +\S+ +databases agree$/),
@@ -383,7 +383,7 @@ describe('cnpctl show ospf', () => {
     );
   });
 
-  it('database: as a table, and with -o json', async () => {
+  test('database: as a table, and with -o json', async () => {
     expect((await run('show ospf database')).out).toMatch(
       /^0\.0\.0\.0 +extended-prefix +7\.0\.0\.1 +192\.0\.2\.201 +0x80000002 +0xabcd +10 +60 +yes +yes +2$/m,
     );
@@ -394,13 +394,13 @@ describe('cnpctl show ospf', () => {
 });
 
 describe('cnpctl uninstall', () => {
-  it('refuses while anything listens on the socket', async () => {
+  test('refuses while anything listens on the socket', async () => {
     let called = false;
     const { code, err } = await run('uninstall', undefined, { uninstall: async () => (called = true) });
     expect([code, called]).toEqual([1, false]);
     expect(err).toContain('stop it first');
   });
-  it('tells what it removed; exit code 1 when something is left', async () => {
+  test('tells what it removed; exit code 1 when something is left', async () => {
     const removing = (clean: boolean): Partial<CliModules> => ({
       uninstall: async (dir, say) => (say(`removed ${dir}`), clean),
     });

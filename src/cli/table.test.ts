@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Column, formatAge, formatPairs, formatTable } from './table.ts';
 
 const columns: readonly Column<{ name: string; size?: number }>[] = [
@@ -7,18 +7,19 @@ const columns: readonly Column<{ name: string; size?: number }>[] = [
 ];
 
 describe('tables', () => {
-  it('align columns, numbers to the right, without trailing space', () => {
+  test('align columns, numbers to the right, without trailing space', () => {
     expect(formatTable(columns, [{ name: 'a', size: 5 }, { name: 'longer' }], 'none')).toEqual([
       'NAME    SIZE (B)',
       'a              5',
       'longer         -',
     ]);
   });
-  it('say so when they are empty', () => expect(formatTable(columns, [], 'there is none')).toEqual(['there is none']));
-  it('let no control character through', () => {
+  test('say so when they are empty', () =>
+    expect(formatTable(columns, [], 'there is none')).toEqual(['there is none']));
+  test('let no control character through', () => {
     expect(formatTable(columns, [{ name: 'a\u001b[2Jb\n' }], '')[1]).toMatch(/^a\ufffd\[2Jb\ufffd/);
   });
-  it('pairs align their values', () =>
+  test('pairs align their values', () =>
     expect(
       formatPairs([
         ['a', 1],
@@ -37,5 +38,5 @@ describe('ages', () => {
     ['2026-11-08T09:00:00Z', '12d03h'],
     ['2026-11-20T12:01:30Z', '1m30s'],
   ];
-  for (const [time, text] of cases) it(`${time} is ${text}`, () => expect(formatAge(time, now)).toBe(text));
+  for (const [time, text] of cases) test(`${time} is ${text}`, () => expect(formatAge(time, now)).toBe(text));
 });

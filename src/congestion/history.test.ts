@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
 import { sentNotification } from './fixture.ts';
 import { HISTORY_LENGTH, NotificationHistory, notificationState } from './history.ts';
@@ -6,7 +6,7 @@ import { HISTORY_LENGTH, NotificationHistory, notificationState } from './histor
 const names = { port: (ifindex: number) => `eth${ifindex}`, timeOfDay: (ns: bigint) => `t${ns}` };
 
 describe('the latest notifications', () => {
-  it('the newest first, and only so many', () => {
+  test('the newest first, and only so many', () => {
     const history = new NotificationHistory();
     expect([...history.latest()]).toEqual([]);
     for (let i = 0; i < HISTORY_LENGTH + 10; i++) history.add(sentNotification({ atNs: BigInt(i) }));
@@ -17,7 +17,7 @@ describe('the latest notifications', () => {
     expect(latest.every(({ sequence, sent }) => sequence === Number(sent.atNs) + 1)).toBe(true);
   });
 
-  it('a Long-haul CNP is shown with its instruction and END.CON', () => {
+  test('a Long-haul CNP is shown with its instruction and END.CON', () => {
     expect(notificationState(7, sentNotification({ endCon: address('2001:db8:c::1') }), names)).toEqual({
       sequence: 7,
       at: 't1000000000',
@@ -36,7 +36,7 @@ describe('the latest notifications', () => {
     });
   });
 
-  it('other formats have no instruction, and perhaps no source Queue Pair', () => {
+  test('other formats have no instruction, and perhaps no source Queue Pair', () => {
     expect(
       notificationState(
         7,

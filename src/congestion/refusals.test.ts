@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type IpAddress, address } from '../model/address.ts';
 import { fuzzDecoder } from '../packet/hostile.fixture.ts';
 import { buildParameterProblem } from '../packet/icmpv6/parameter-problem.ts';
@@ -36,14 +36,14 @@ function refusals(): Refusals {
 }
 
 describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () => {
-  it('is believed when it quotes the Fast CNP that was sent to it', () => {
+  test('is believed when it quotes the Fast CNP that was sent to it', () => {
     expect(refusals().parameterProblem(SENDER, answer(fastCnp()), 10)).toEqual({
       ok: true,
       value: { host: SENDER, sentTo: SENDER },
     });
   });
 
-  it('comes from where the Fast CNP was sent: from behind END.CON, where this node may have no route to the host', () => {
+  test('comes from where the Fast CNP was sent: from behind END.CON, where this node may have no route to the host', () => {
     const endCon = address('2001:db8:c::1');
     const machine = new Refusals({ source6: LOOPBACK, fastCnp: CODES }, 0);
     machine.notified({ ...SENT, endCon }, 0);
@@ -69,14 +69,14 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
     ['that is cut', SENDER, answer(fastCnp()).subarray(0, 7), 'malformed'],
   ];
   for (const [what, from, message, error] of forged) {
-    it(`one ${what} is not believed: ${error}`, () => {
+    test(`one ${what} is not believed: ${error}`, () => {
       const machine = refusals();
       machine.notified({ ...SENT, source: other, destinationQpn: 999 }, 5);
       expect(machine.parameterProblem(from, message, 10)).toEqual({ ok: false, error });
     });
   }
 
-  it('what was sent too long ago is no evidence', () => {
+  test('what was sent too long ago is no evidence', () => {
     expect(refusals().parameterProblem(SENDER, answer(fastCnp()), EVIDENCE_MS).ok).toBe(true);
     expect(refusals().parameterProblem(SENDER, answer(fastCnp()), EVIDENCE_MS + 1)).toEqual({
       ok: false,
@@ -84,7 +84,7 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
     });
   });
 
-  it('each flow has a time of its own, and so has the host', () => {
+  test('each flow has a time of its own, and so has the host', () => {
     const machine = refusals();
     machine.notified({ ...SENT, destinationQpn: 201 }, EVIDENCE_MS);
     // About a flow of which too long ago, though the host was sent something since.
@@ -108,19 +108,19 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
     });
   });
 
-  it('other formats are no evidence', () => {
+  test('other formats are no evidence', () => {
     const machine = new Refusals({ source6: LOOPBACK, fastCnp: CODES }, 0);
     machine.notified(sentNotification(), 0);
     expect(machine.parameterProblem(SENDER, answer(fastCnp()), 1)).toEqual({ ok: false, error: 'unknown' });
   });
 
-  it('a node that sends no Fast CNP believes nobody', () => {
+  test('a node that sends no Fast CNP believes nobody', () => {
     const machine = refusals();
     machine.configure({ source6: LOOPBACK });
     expect(machine.parameterProblem(SENDER, answer(fastCnp()), 1)).toEqual({ ok: false, error: 'not-ours' });
   });
 
-  it('a flood of them is not looked at', () => {
+  test('a flood of them is not looked at', () => {
     const machine = refusals();
     const results = Array.from({ length: 1000 }, (_, i) =>
       machine.parameterProblem(SENDER, answer(fastCnp()), i / 1000),
@@ -128,7 +128,7 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
     expect(results.filter((r) => !r.ok && r.error === 'rate-limited').length).toBeGreaterThan(890);
   });
 
-  it('a flood from others does not keep the host from being heard', () => {
+  test('a flood from others does not keep the host from being heard', () => {
     const machine = refusals();
     for (let i = 0; i < 1000; i++)
       expect(machine.parameterProblem(other, answer(fastCnp()), i / 1000)).toEqual({ ok: false, error: 'unknown' });
@@ -138,14 +138,14 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
     });
   });
 
-  it('what is remembered is bounded', () => {
+  test('what is remembered is bounded', () => {
     const machine = refusals();
     for (let i = 0; i < MOST_EVIDENCE; i++) machine.notified({ ...SENT, destinationQpn: 1000 + i }, 1);
     expect(machine.parameterProblem(SENDER, answer(fastCnp()), 2)).toEqual({ ok: false, error: 'unknown' });
     expect(machine.parameterProblem(SENDER, answer(fastCnp({ destQpn: 1000 })), 2).ok).toBe(true);
   });
 
-  it('a flow that is notified again is remembered as the latest, and its host with it', () => {
+  test('a flow that is notified again is remembered as the latest, and its host with it', () => {
     const machine = refusals();
     for (let i = 1; i < MOST_EVIDENCE; i++)
       machine.notified({ ...SENT, source: { ...other, value: other.value + BigInt(i) } }, 1);
@@ -157,7 +157,7 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
     });
   });
 
-  it('one host more than the limit makes the oldest be forgotten, and no other', () => {
+  test('one host more than the limit makes the oldest be forgotten, and no other', () => {
     const machine = new Refusals({ source6: LOOPBACK, fastCnp: CODES }, 0);
     const host = (i: number): IpAddress => ({ ...other, value: other.value + BigInt(i) });
     for (let i = 0; i <= MOST_EVIDENCE; i++) machine.notified({ ...SENT, source: host(i) }, 1);
@@ -166,7 +166,7 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
     expect(answers.map((a) => !a.ok && a.error)).toEqual(['unknown', 'malformed', 'malformed']);
   });
 
-  it('no message harms it', () => {
+  test('no message harms it', () => {
     // A fresh one each time: the bucket would refuse the later ones unread.
     fuzzDecoder((message) => refusals().parameterProblem(SENDER, message, 1), [answer(fastCnp())]);
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
 import { toHex } from '../packet/hex.ts';
 import { decodeLongHaulIcmpv6 } from '../packet/icmpv6/long-haul-cnp.ts';
@@ -33,7 +33,7 @@ const IPV4 = {
 } as const;
 
 describe('the Resume packet', () => {
-  it('A3: level 20, Resume 50 percent, Queue Pair 100, 30 MB', () => {
+  test('A3: level 20, Resume 50 percent, Queue Pair 100, 30 MB', () => {
     const packet = buildResume(order(), RESUME, SETTINGS, NTP)!;
     const parsed = parseIcmpv6(packet);
     if (!parsed.ok) throw new Error(parsed.error.detail);
@@ -48,12 +48,12 @@ describe('the Resume packet', () => {
     });
   });
 
-  it('LHCNP-9-g: a node that keeps its queues to itself sends neither metric type nor value', () => {
+  test('LHCNP-9-g: a node that keeps its queues to itself sends neither metric type nor value', () => {
     const packet = buildResume(order(), RESUME, { ...SETTINGS, longHaul: { ...LONG_HAUL, disclose: false } }, NTP)!;
     expect(toHex(packet.subarray(44))).toBe('14c000320000006400000000');
   });
 
-  it('LHCNP-6.1.1-h: the objects are those of its other Long-haul CNPs', () => {
+  test('LHCNP-6.1.1-h: the objects are those of its other Long-haul CNPs', () => {
     const settings = { ...SETTINGS, longHaul: { ...LONG_HAUL, timestamp: true, deviceId: 'p1', pathId: 7 } };
     const decoded = decodeLongHaulIcmpv6(buildResume(order(), RESUME, settings, NTP)!.subarray(40), {
       type: 200,
@@ -71,7 +71,7 @@ describe('the Resume packet', () => {
     });
   });
 
-  it('LHCNP-4-a: an IPv4 flow is told in the RoCEv2 form, from the IPv4 loopback', () => {
+  test('LHCNP-4-a: an IPv4 flow is told in the RoCEv2 form, from the IPv4 loopback', () => {
     const parsed = parseRocePacket(buildResume(order(IPV4), RESUME, SETTINGS, NTP)!);
     if (!parsed.ok) throw new Error(parsed.error.detail);
     expect(parsed.value).toMatchObject({
@@ -86,7 +86,7 @@ describe('the Resume packet', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['IPv6', { format: 'long-haul-roce' }],
     ['IPv4', IPV4],
   ] as const)('LHCNP-6.2.3-g: in RoCEv2 form it has the P_Key and the UDP source port of the flow, %s', (_, more) => {
@@ -111,7 +111,7 @@ describe('the Resume packet', () => {
     ['IPv6', {}, 6],
     ['IPv4', IPV4, 4],
   ] as const) {
-    it(`FCN-4.2.2-d: goes back through END.CON when the flow came through one, ${name} inside, not changed by a bit`, () => {
+    test(`FCN-4.2.2-d: goes back through END.CON when the flow came through one, ${name} inside, not changed by a bit`, () => {
       const wrapped = decapsulate(buildResume(order({ ...more, endCon }), RESUME, SETTINGS, NTP)!);
       if (!wrapped.ok) throw new Error(wrapped.error.detail);
       expect(wrapped.value.outer).toMatchObject({
@@ -125,7 +125,7 @@ describe('the Resume packet', () => {
     });
   }
 
-  it('nothing is sent by a node that has no address of the family, or no Long-haul CNP any more', () => {
+  test('nothing is sent by a node that has no address of the family, or no Long-haul CNP any more', () => {
     expect(buildResume(order(IPV4), RESUME, { ...SETTINGS, source4: null }, NTP)).toBeUndefined();
     expect(buildResume(order({ ...IPV4, endCon }), RESUME, { ...SETTINGS, source6: null }, NTP)).toBeUndefined();
     expect(buildResume(order(), RESUME, { source4: null, source6: SETTINGS.source6 }, NTP)).toBeUndefined();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
 import { sentNotification } from './fixture.ts';
 import { type ClaimResume, MOST_WAITING, type ResumePort, ResumeMachine, WAIT_MS } from './resume.ts';
@@ -39,7 +39,7 @@ function bench(ports: readonly ResumePort[] = [PORT], claim: ClaimResume = () =>
 }
 
 describe('Resume', () => {
-  it('A3: comes after the queue was below K_min for more than 10 ms, once', () => {
+  test('A3: comes after the queue was below K_min for more than 10 ms, once', () => {
     const { machine, run } = bench();
     machine.notified(sentNotification(), 0);
     const resumed = run(0, 1000, (now) => (now < 100 ? HIGH : LOW));
@@ -49,21 +49,21 @@ describe('Resume', () => {
     expect(machine.wanted(1000)).toBeUndefined();
   });
 
-  it('LHCNP-5.5.1-i: the time below K_min has to be sustained: a sample above it begins anew', () => {
+  test('LHCNP-5.5.1-i: the time below K_min has to be sustained: a sample above it begins anew', () => {
     const { machine, run } = bench();
     machine.notified(sentNotification(), 0);
     expect(run(0, 500, (now) => (now % 10 < 2 ? HIGH : LOW))).toEqual([]);
     expect(run(500, 700, () => LOW)).toHaveLength(1);
   });
 
-  it('LHCNP-5.5.1-i: K_min itself is not below K_min', () => {
+  test('LHCNP-5.5.1-i: K_min itself is not below K_min', () => {
     const { machine, run } = bench();
     machine.notified(sentNotification(), 0);
     expect(run(0, 500, () => PORT.kMin!)).toEqual([]);
     expect(run(500, 1000, () => PORT.kMin! - 1)).toHaveLength(1);
   });
 
-  it('a notification meanwhile, of whatever format, shows that the port is congested still', () => {
+  test('a notification meanwhile, of whatever format, shows that the port is congested still', () => {
     const { machine } = bench();
     machine.notified(sentNotification(), 0);
     machine.sample(3, LOW, 10);
@@ -74,7 +74,7 @@ describe('Resume', () => {
     expect(machine.sample(3, LOW, 32)).toHaveLength(1);
   });
 
-  it('a gap between samples is no evidence that the queue was low', () => {
+  test('a gap between samples is no evidence that the queue was low', () => {
     const { machine } = bench();
     machine.notified(sentNotification(), 0);
     expect(machine.sample(3, LOW, 10)).toEqual([]);
@@ -82,14 +82,14 @@ describe('Resume', () => {
     expect(machine.sample(3, LOW, 5011)).toHaveLength(1);
   });
 
-  it('a machine that can read its queues only every 100 ms resumes all the same', () => {
+  test('a machine that can read its queues only every 100 ms resumes all the same', () => {
     const { machine } = bench();
     machine.notified(sentNotification(), 0);
     const orders = [0, 100, 200, 300].map((now) => machine.sample(3, LOW, now).length);
     expect(orders).toEqual([0, 0, 1, 0]);
   });
 
-  it('only who was told to pause or to slow down waits; others have nothing to resume', () => {
+  test('only who was told to pause or to slow down waits; others have nothing to resume', () => {
     const { machine } = bench();
     for (const more of [
       { action: 'notify', parameter: 0 },
@@ -104,7 +104,7 @@ describe('Resume', () => {
     expect(machine.wanted(0)).toEqual({ ifindexes: [3], inMs: 5 });
   });
 
-  it('a flow that was told several times is resumed once, with the latest Queue Pair', () => {
+  test('a flow that was told several times is resumed once, with the latest Queue Pair', () => {
     const { machine } = bench();
     const endCon = address('2001:db8:c::1');
     machine.notified(sentNotification({ endCon, sourceQpn: 7 }), 0);
@@ -113,7 +113,7 @@ describe('Resume', () => {
     expect(machine.sample(3, LOW, 41)).toEqual([{ flow: sentNotification({ endCon }), queueBytes: LOW }]);
   });
 
-  it('flows that differ in their tenant or in their datagrams\u2019 source are each resumed', () => {
+  test('flows that differ in their tenant or in their datagrams\u2019 source are each resumed', () => {
     const { machine } = bench();
     const two = [
       { endCon: address('2001:db8:c::1') },
@@ -126,7 +126,7 @@ describe('Resume', () => {
     expect(machine.sample(3, LOW, 21).map(({ flow }) => flow)).toEqual(two.map(sentNotification));
   });
 
-  it('LHCNP-9-f, LHCNP-5.5-h: who gets no token waits on; a flow that waits holds up nobody, a port that waits everybody', () => {
+  test('LHCNP-9-f, LHCNP-5.5-h: who gets no token waits on; a flow that waits holds up nobody, a port that waits everybody', () => {
     let tokens = 10;
     const early = new Set([3]);
     const claim: ClaimResume = ({ destinationQpn }) =>
@@ -141,7 +141,7 @@ describe('Resume', () => {
     expect(machine.waiting).toBe(0);
   });
 
-  it('ports are independent', () => {
+  test('ports are independent', () => {
     const { machine } = bench([PORT, { ...PORT, ifindex: 4 }]);
     machine.notified(sentNotification(), 0);
     machine.notified(sentNotification({ ifindex: 4, destinationQpn: 9 }), 0);
@@ -153,7 +153,7 @@ describe('Resume', () => {
     expect(machine.wanted(16)!.ifindexes).toEqual([3]);
   });
 
-  it('without K_min half of K_max stands in, without both the queue has to be empty', () => {
+  test('without K_min half of K_max stands in, without both the queue has to be empty', () => {
     const { machine, run } = bench([{ ...PORT, kMin: null }]);
     machine.notified(sentNotification(), 0);
     expect(run(0, 100, () => 62_500_000)).toEqual([]);
@@ -162,19 +162,19 @@ describe('Resume', () => {
     expect(run(200, 300, () => 0)).toHaveLength(1);
   });
 
-  it('without RTT_est the least interval of a flow stands in', () => {
+  test('without RTT_est the least interval of a flow stands in', () => {
     const { machine, run } = bench([{ ...PORT, rttNs: null }]);
     machine.notified(sentNotification(), 0);
     expect(run(0, 500, () => LOW)[0]!.at).toBeGreaterThan(50);
   });
 
-  it('an RTT far below what can be sampled still ends in a Resume', () => {
+  test('an RTT far below what can be sampled still ends in a Resume', () => {
     const { machine, run } = bench([{ ...PORT, rttNs: 50_000 }]);
     machine.notified(sentNotification(), 0);
     expect(run(0, 100, () => LOW)).toHaveLength(1);
   });
 
-  it('who has waited too long has recovered by itself (LHCNP-5.6-g)', () => {
+  test('who has waited too long has recovered by itself (LHCNP-5.6-g)', () => {
     const { machine, run, counters } = bench();
     machine.notified(sentNotification(), 0);
     run(0, WAIT_MS + 1000, () => HIGH);
@@ -182,14 +182,14 @@ describe('Resume', () => {
     expect(counters).toEqual({ 'congestion.resume.expired': 1 });
   });
 
-  it('the table is bounded: who was told longest ago goes', () => {
+  test('the table is bounded: who was told longest ago goes', () => {
     const { machine, counters } = bench();
     for (let i = 0; i <= MOST_WAITING; i++) machine.notified(sentNotification({ destinationQpn: i }), i / 1000);
     expect(machine.waiting).toBe(MOST_WAITING);
     expect(counters).toEqual({ 'congestion.resume.table-full': 1 });
   });
 
-  it('who waits at a port that is watched no longer is forgotten; what is not watched is not waited for', () => {
+  test('who waits at a port that is watched no longer is forgotten; what is not watched is not waited for', () => {
     const { machine, counters } = bench();
     machine.notified(sentNotification(), 0);
     machine.configure([]);

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { linkSpeed } from './kernel-facts.edge.ts';
 
 describe('LHCNP-5.3.2-a: the speed of a link', () => {
@@ -19,19 +19,19 @@ describe('LHCNP-5.3.2-a: the speed of a link', () => {
     }
   }
 
-  it('is what the driver says, in Mbit/s', () => {
+  test('is what the driver says, in Mbit/s', () => {
     expect(speedOf({ address: '02:00:00:00:ab:01\n', speed: '100000\n' })).toBe(100e9);
   });
 
-  it.each(['-1', '0', '4294967295.5', 'unknown', ''])('is not known when the driver says %j', (speed) => {
+  test.each(['-1', '0', '4294967295.5', 'unknown', ''])('is not known when the driver says %j', (speed) => {
     expect(speedOf({ address: '02:00:00:00:ab:01\n', speed: `${speed}\n` })).toBeUndefined();
   });
 
-  it('is not taken from another interface of the same name: sysfs may show another network namespace', () => {
+  test('is not taken from another interface of the same name: sysfs may show another network namespace', () => {
     expect(speedOf({ address: '02:00:00:00:ab:02\n', speed: '100000\n' })).toBeUndefined();
   });
 
-  it('is not known when sysfs does not show the interface or its speed', () => {
+  test('is not known when sysfs does not show the interface or its speed', () => {
     expect(linkSpeed({ ...link, name: 'eth3' }, '/nonexistent')).toBeUndefined();
     expect(speedOf({ address: '02:00:00:00:ab:01\n' })).toBeUndefined();
   });

@@ -1,5 +1,5 @@
 import { reported } from '../model/advertisement.fixture.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
 import { manualClock } from '../model/clock.ts';
 import { ManualWork } from '../model/work.fixture.ts';
@@ -53,7 +53,7 @@ const flagged = (table: ReadonlyMap<string, SenderProxyPlan>): number =>
   [...table.values()].filter((s) => s.proxy !== null).length;
 
 describe('from the carriers to the plan', () => {
-  it('PNC-1-b: a proxy that the routing domain does not reach is not used', () => {
+  test('PNC-1-b: a proxy that the routing domain does not reach is not used', () => {
     const w = world();
     w.report(1);
     w.work.settle();
@@ -65,7 +65,7 @@ describe('from the carriers to the plan', () => {
     ]);
   });
 
-  it('a flood of prefixes is passed on in slices', () => {
+  test('a flood of prefixes is passed on in slices', () => {
     const w = world();
     w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
     w.report(5000);
@@ -75,7 +75,7 @@ describe('from the carriers to the plan', () => {
     expect(w.work.turns).toBeGreaterThan(4);
   });
 
-  it('what a carrier taught outlives it for the hold time, unless its successor says it again', () => {
+  test('what a carrier taught outlives it for the hold time, unless its successor says it again', () => {
     const w = world(1000);
     const reachable = new Set(['L2 1']);
     w.learning.reachability({ carrier: 'isis', reachable });
@@ -99,7 +99,7 @@ describe('from the carriers to the plan', () => {
     expect([...w.dataplane.values()].filter((s) => s.proxy).map((s) => s.id)).toEqual(['2001:db8:a::/48']);
   });
 
-  it('of two carriers that were stopped one after the other each is forgotten in its own time', () => {
+  test('of two carriers that were stopped one after the other each is forgotten in its own time', () => {
     const w = world(1000);
     const said = (source: string, text: string): void => {
       w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
@@ -130,7 +130,7 @@ describe('from the carriers to the plan', () => {
     expect(known()).toEqual(['2001:db8:c::/48']);
   });
 
-  it('what a lost originator said is held for the hold time, then leaves the dataplane', () => {
+  test('what a lost originator said is held for the hold time, then leaves the dataplane', () => {
     const w = world(1000);
     w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
     w.report(3);
@@ -145,7 +145,7 @@ describe('from the carriers to the plan', () => {
     expect(flagged(w.dataplane)).toBe(0);
   });
 
-  it('FCN-4.2.2-a: a SID that came, and one that its carrier took along, are told', () => {
+  test('FCN-4.2.2-a: a SID that came, and one that its carrier took along, are told', () => {
     const w = world(1000);
     const sid = { sid: address('2001:db8:c::1'), behavior: 0x8002 };
     w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
@@ -160,7 +160,7 @@ describe('from the carriers to the plan', () => {
     expect(w.routerNews()).toBeGreaterThan(1);
   });
 
-  it('a carrier that stops takes nothing along that another one has said, whatever its sources are called', () => {
+  test('a carrier that stops takes nothing along that another one has said, whatever its sources are called', () => {
     const w = world(1000);
     for (const carrier of ['isis', 'ospfv3'] as const) {
       w.learning.reachability({ carrier, reachable: new Set(['1']) });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { manualClock } from '../model/clock.ts';
 import { silentLog } from '../model/log.ts';
 import { Replanning } from './replanning.ts';
@@ -14,7 +14,7 @@ function world() {
 }
 
 describe('when a plan is due', () => {
-  it('a burst is one plan', () => {
+  test('a burst is one plan', () => {
     const { clock, calls, replanning } = world();
     for (let i = 0; i < 100; i++) replanning.due();
     clock.advance(49);
@@ -23,7 +23,7 @@ describe('when a plan is due', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('what changes during a plan is one more, after it', async () => {
+  test('what changes during a plan is one more, after it', async () => {
     const { clock, calls, replanning, settled } = world();
     replanning.due();
     clock.advance(50);
@@ -40,7 +40,7 @@ describe('when a plan is due', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('a plan that fails is counted and repeated', async () => {
+  test('a plan that fails is counted and repeated', async () => {
     const { clock, calls, counted, replanning, settled } = world();
     replanning.due();
     clock.advance(50);
@@ -51,7 +51,7 @@ describe('when a plan is due', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('nothing is planned after the end', async () => {
+  test('nothing is planned after the end', async () => {
     const { clock, calls, replanning, settled } = world();
     replanning.due();
     clock.advance(50);

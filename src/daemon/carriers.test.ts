@@ -1,5 +1,5 @@
 import { origination } from '../model/advertisement.fixture.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Intent } from '../intent/intent.ts';
 import { load } from '../intent/fixture.ts';
 import { CarrierSlot, type SlotCarrier } from './carrier-slot.ts';
@@ -35,11 +35,11 @@ describe('a reload leaves a carrier, and its adjacency, alone', () => {
     return count;
   };
 
-  it.each([', reverse-path-check: off', ', core-ports: [eth2]'])('router%s is nothing of its own', async (more) => {
+  test.each([', reverse-path-check: off', ', core-ports: [eth2]'])('router%s is nothing of its own', async (more) => {
     expect(await created(file(''), file(more))).toBe(1);
   });
 
-  it('another name, which it floods, and other code points are', async () => {
+  test('another name, which it floods, and other code points are', async () => {
     const renamed = file('');
     expect(await created(file(''), { ...renamed, router: { ...renamed.router, name: 'r2' } })).toBe(2);
     expect(await created(file(''), file('', 'code-points: { isis-pnc-flag-bit: 9 }\n'))).toBe(2);

@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createCounters } from './counters.ts';
 
 describe('counters', () => {
-  it('adds up what rooms count and what the kernel keeps under one name', () => {
+  test('adds up what rooms count and what the kernel keeps under one name', () => {
     const counters = createCounters();
     counters.count('b');
     counters.count('b', 4);
@@ -16,7 +16,7 @@ describe('counters', () => {
     ]);
   });
 
-  it('counters that cannot be read hide only themselves, and that is counted', () => {
+  test('counters that cannot be read hide only themselves, and that is counted', () => {
     const counters = createCounters();
     counters.count('a');
     counters.addReader(() => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { KnownFlow } from '../learned/queue-pairs.ts';
 import { type IpAddress, address, formatAddress } from '../model/address.ts';
 import { manualClock } from '../model/clock.ts';
@@ -9,7 +9,7 @@ import { startHousekeeping } from './housekeeping.ts';
 const [a, b] = [address('2001:db8:1::2'), address('2001:db8:2::2')];
 
 describe('housekeeping', () => {
-  it('LHCNP-5.2-e: frees aged flows every ten seconds, also after a failure, until it is stopped', () => {
+  test('LHCNP-5.2-e: frees aged flows every ten seconds, also after a failure, until it is stopped', () => {
     const clock = manualClock();
     const errors: unknown[] = [];
     let sweeps = 0;
@@ -31,7 +31,7 @@ describe('housekeeping', () => {
     expect(sweeps).toBe(3);
   });
 
-  it('PNC-1-c: forgets connections that both sides have left, and no others', () => {
+  test('PNC-1-c: forgets connections that both sides have left, and no others', () => {
     const { clock, work, known, errors } = proxyThatKnows([...connection(1, 2, LONG_AGO), ...connection(3, 4, 0n)]);
     clock.advance(60_000);
     work.settle();
@@ -39,7 +39,7 @@ describe('housekeeping', () => {
     expect(errors).toEqual([]);
   });
 
-  it('sweeps a large table a slice a turn, the whole of it', () => {
+  test('sweeps a large table a slice a turn, the whole of it', () => {
     const { clock, work, known, read } = proxyThatKnows(
       Array.from({ length: 2000 }, (_, i) => connection(2 * i, 2 * i + 1, i % 2 === 0 ? LONG_AGO : 0n)).flat(),
     );
@@ -52,7 +52,7 @@ describe('housekeeping', () => {
     expect([...known.values()].every((f) => f.senderQpn % 4 > 1)).toBe(true);
   });
 
-  it('keeps what a packet has touched since it was read, and what was taught anew', () => {
+  test('keeps what a packet has touched since it was read, and what was taught anew', () => {
     const flows = [...connection(1, 2, LONG_AGO), ...connection(3, 4, LONG_AGO)];
     const { clock, work, known, errors } = proxyThatKnows(flows, () => {
       for (const flow of flows.slice(0, 2)) known.set(nameOf(flow), { ...flow, lastSeen: process.hrtime.bigint() });
@@ -63,7 +63,7 @@ describe('housekeeping', () => {
     expect(errors).toEqual([]);
   });
 
-  it('stops in the middle of a sweep', () => {
+  test('stops in the middle of a sweep', () => {
     const { clock, work, read, stop } = proxyThatKnows(
       Array.from({ length: 2000 }, (_, i) => connection(2 * i, 2 * i + 1, 0n)).flat(),
     );

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_FILE_BYTES } from '../intent/source.ts';
 import { IntentFile, readIntentFile } from './intent-file.ts';
 
@@ -23,23 +23,23 @@ function opened(): IntentFile {
 }
 
 describe('the file and the intent in force', () => {
-  it('a file that cannot be read is a refusal that names it', () => {
+  test('a file that cannot be read is a refusal that names it', () => {
     const read = readIntentFile(join(dir, 'absent.yaml'));
     expect(read.ok).toBe(false);
     if (!read.ok) expect(read.error.errors[0]).toContain('absent.yaml');
   });
 
-  it('of a file without an end no more is read than a declaration can have', () => {
+  test('of a file without an end no more is read than a declaration can have', () => {
     const read = readIntentFile('/dev/zero');
     expect(!read.ok && read.error.errors).toEqual(['/dev/zero: not a regular file']);
   });
 
-  it('a file of exactly the longest length is read', () => {
+  test('a file of exactly the longest length is read', () => {
     writeFileSync(file, `${GOOD}${'#'.repeat(MAX_FILE_BYTES - GOOD.length)}`);
     expect(readIntentFile(file).ok).toBe(true);
   });
 
-  it('a reload with errors leaves the intent in force and keeps every error with its place', () => {
+  test('a reload with errors leaves the intent in force and keeps every error with its place', () => {
     const subject = opened();
     const before = subject.intent;
     writeFileSync(file, 'router: { name: r1, lopback: {} }\nports: 3\n');
@@ -53,7 +53,7 @@ describe('the file and the intent in force', () => {
     expect(last.errors[1]).toMatch(new RegExp(`^${file}:2:\\d+: `));
   });
 
-  it('a mended file takes effect and clears the refusal', () => {
+  test('a mended file takes effect and clears the refusal', () => {
     const subject = opened();
     writeFileSync(file, 'router: [\n');
     subject.reload();

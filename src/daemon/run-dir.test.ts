@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RunDirBusy, claimRunDir, runDirHolder } from './run-dir.ts';
 import { uninstall } from './uninstall.ts';
 
@@ -23,20 +23,20 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 describe('the claim on the run directory', () => {
-  it('is held by this process until it lets go', () => {
+  test('is held by this process until it lets go', () => {
     const release = claimRunDir(dir);
     expect(runDirHolder(dir)).toBe(process.pid);
     release();
     expect(runDirHolder(dir)).toBeUndefined();
   });
 
-  it('is refused while another process that wrote it lives', () => {
+  test('is refused while another process that wrote it lives', () => {
     const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8');
     writeFileSync(join(dir, 'cnpd.pid'), `${process.ppid} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}\n`);
     expect(() => claimRunDir(dir)).toThrow(RunDirBusy);
   });
 
-  it('is not held by a later process that happens to have the number', () => {
+  test('is not held by a later process that happens to have the number', () => {
     writeFileSync(join(dir, 'cnpd.pid'), `${process.ppid} 1\n`);
     expect(runDirHolder(dir)).toBeUndefined();
     claimRunDir(dir);
@@ -45,14 +45,14 @@ describe('the claim on the run directory', () => {
 });
 
 describe('the run directory', () => {
-  it.each(['/proc/cnpd', '/sys/fs/bpf/cnpd', 'relative', '/run/../proc/x'])(
+  test.each(['/proc/cnpd', '/sys/fs/bpf/cnpd', 'relative', '/run/../proc/x'])(
     'is not made at %s, where Node.js would try for ever or nobody would look',
     (path) => {
       expect(() => claimRunDir(path)).toThrow(RangeError);
     },
   );
 
-  it.each([0o000, 0o022, 0o077])(
+  test.each([0o000, 0o022, 0o077])(
     'has the same modes under the umask %o: nobody else writes, everybody passes',
     (mask) => {
       const before = process.umask(mask);
@@ -70,7 +70,7 @@ describe('the run directory', () => {
     },
   );
 
-  it.each([
+  test.each([
     [0o777, 0o755],
     [0o750, 0o750],
     [0o700, 0o700],
@@ -84,7 +84,7 @@ describe('the run directory', () => {
     },
   );
 
-  it('a link in the place of the pid file is replaced, not followed', () => {
+  test('a link in the place of the pid file is replaced, not followed', () => {
     writeFileSync(join(dir, 'precious'), 'data');
     symlinkSync(join(dir, 'precious'), join(dir, 'cnpd.pid'));
     claimRunDir(dir);
@@ -96,14 +96,14 @@ describe('the run directory', () => {
 const unlocked = () => () => {};
 
 describe('uninstall', () => {
-  it('of an unmounted file system removes the folder that was made on the disk below', async () => {
+  test('of an unmounted file system removes the folder that was made on the disk below', async () => {
     claimRunDir(dir)();
     mkdirSync(join(dir, 'bpf', 'links'), { recursive: true });
     expect(await uninstall(dir, () => {}, unlocked)).toBe(0);
     expect(existsSync(dir)).toBe(false);
   });
 
-  it('without the pid file is refused while somebody answers at the socket in the run directory, and then done', async () => {
+  test('without the pid file is refused while somebody answers at the socket in the run directory, and then done', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(join(dir, 'gnmi.sock'), resolve));
     const said: string[] = [];
@@ -113,14 +113,14 @@ describe('uninstall', () => {
     expect(await uninstall(dir, (line) => said.push(line), unlocked)).toBe(0);
   });
 
-  it("removes what is cnpd's, and the directory", async () => {
+  test("removes what is cnpd's, and the directory", async () => {
     claimRunDir(dir)();
     mkdirSync(join(dir, 'bpf'));
     expect(await uninstall(dir, () => {}, unlocked)).toBe(0);
     expect(existsSync(dir)).toBe(false);
   });
 
-  it('of a directory that somebody named by mistake removes nothing, and says so', async () => {
+  test('of a directory that somebody named by mistake removes nothing, and says so', async () => {
     mkdirSync(join(dir, 'sub'));
     writeFileSync(join(dir, 'sub', 'file'), 'data');
     const said: string[] = [];
@@ -129,7 +129,7 @@ describe('uninstall', () => {
     expect(said.join()).toContain('sub');
   });
 
-  it('says that there is nothing where there is nothing', async () => {
+  test('says that there is nothing where there is nothing', async () => {
     const said: string[] = [];
     expect(await uninstall(join(dir, 'absent'), (line) => said.push(line), unlocked)).toBe(0);
     expect(said).toEqual([`${join(dir, 'absent')} does not exist: nothing to remove`]);

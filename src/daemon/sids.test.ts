@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadIntent } from '../intent/load.ts';
 import { KernelError } from '../kernel/errors.ts';
 import { hasRoute } from '../kernel/netlink/has-route.ts';
@@ -34,7 +34,7 @@ describe('a SID that the network advertises', () => {
     )[0]?.status;
   };
 
-  it('FCN-4.2.2-d: is shown as reachable while this router has a route to it', async () => {
+  test('FCN-4.2.2-d: is shown as reachable while this router has a route to it', async () => {
     expect(await statusOf(undefined)).toBe('reachable');
     for (const error of ['ENETUNREACH', 'EHOSTUNREACH', 'EINVAL', 'EACCES'] as const)
       expect(await statusOf(error)).toBe('no route to it from this router');

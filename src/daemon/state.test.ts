@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import type { LearnedQueuePair } from '../kernel/dataplane/queue-pairs.ts';
 import { address } from '../model/address.ts';
 import { DEFAULT_CODE_POINTS } from '../model/code-points.ts';
@@ -25,7 +25,7 @@ const pair = (senderQpn: number): LearnedQueuePair => ({
   doubtful: false,
 });
 
-it('tells all flows of a large table, and lets everybody else run meanwhile', async () => {
+test('tells all flows of a large table, and lets everybody else run meanwhile', async () => {
   let others = 0;
   let read = 0;
   const queuePairs = function* (): Generator<LearnedQueuePair> {
@@ -48,7 +48,7 @@ it('tells all flows of a large table, and lets everybody else run meanwhile', as
   expect(others).toBeLessThan(3);
 });
 
-it('a proxy is advertised in a carrier when somebody hears it there', () => {
+test('a proxy is advertised in a carrier when somebody hears it there', () => {
   const intent = {
     proxy: { address: address('192.0.2.1'), senders: [{ prefix: prefix('198.51.100.0/24'), format: 'standard-cnp' }] },
     isis: {},
@@ -80,7 +80,7 @@ it('a proxy is advertised in a carrier when somebody hears it there', () => {
   ).resolves.toEqual([['isis', 'ospfv2'], ['ospfv2'], ['isis'], [], []]);
 });
 
-it('a proxy with two addresses has a row for each, with the senders that are advertised with it', async () => {
+test('a proxy with two addresses has a row for each, with the senders that are advertised with it', async () => {
   const senders = [
     ['198.51.100.0/24', 'standard-cnp'],
     ['2001:db8:1::/64', 'fast-cnp'],
@@ -108,7 +108,7 @@ it('a proxy with two addresses has a row for each, with the senders that are adv
   ]);
 });
 
-it('E: the code points are all shown, with what cnpd.yaml made of them', async () => {
+test('E: the code points are all shown, with what cnpd.yaml made of them', async () => {
   const codePoints = { ...DEFAULT_CODE_POINTS, 'ospfv2-private-opaque-type': 200 };
   const shown = await stateSource({ file: { intent: { codePoints } } } as unknown as StateModules).codepoints();
   expect(shown.map(({ name }) => name).sort()).toEqual(Object.keys(DEFAULT_CODE_POINTS).sort());

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Intent } from '../intent/intent.ts';
 import { address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
@@ -7,7 +7,7 @@ import { carriageProblems, placementProblems } from './advertised.ts';
 
 const NOTHING = {} as Intent;
 
-it('prefixes without a place are told', () => {
+test('prefixes without a place are told', () => {
   expect(placementProblems(NOTHING, 'isis', 0)).toEqual([]);
   expect(placementProblems(NOTHING, 'isis', 7)[0]!.problem).toMatch(/^7 prefixes are not advertised/);
   expect(placementProblems(NOTHING, 'bgp', 1)).toMatchObject([
@@ -33,7 +33,7 @@ describe('senders whose family no carrier carries', () => {
     }) as unknown as Intent;
   const both = ['198.51.100.0/24', '2001:db8:1::/64'] as const;
 
-  it('OSPFv2 leaves out IPv6, OSPFv3 IPv4; together, or with IS-IS, none is left out', () => {
+  test('OSPFv2 leaves out IPv6, OSPFv3 IPv4; together, or with IS-IS, none is left out', () => {
     const missing = (carriers: object): string[] =>
       carriageProblems(declared(carriers, ...both)).map(({ remedy }) => remedy);
     expect(missing({ ospfv2: {} })).toEqual(['add ospfv3 or isis to cnpd.yaml']);
@@ -43,7 +43,7 @@ describe('senders whose family no carrier carries', () => {
     expect(missing({})).toEqual([]);
   });
 
-  it('BGP counts the senders that it has no next hop for itself', () => {
+  test('BGP counts the senders that it has no next hop for itself', () => {
     const bgp = { nextHop6: address('2001:db8::1') };
     expect(carriageProblems(declared({ bgp }, ...both))).toEqual([]);
     const advertised = (...senders: string[]): string[] => {
@@ -53,7 +53,7 @@ describe('senders whose family no carrier carries', () => {
     expect([advertised(both[0]), advertised(...both)]).toEqual([['ospfv2'], ['bgp', 'ospfv2']]);
   });
 
-  it('what one carrier has no form for is a problem only where no other has one: one, not two', () => {
+  test('what one carrier has no form for is a problem only where no other has one: one, not two', () => {
     const proxy = {
       address: address('2001:db8::1'),
       senders: both.map((text) => ({ prefix: prefix(text), format: 'standard-cnp' })),

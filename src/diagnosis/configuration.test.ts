@@ -1,10 +1,10 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { fileRemedy, reloadProblems } from './configuration.ts';
 
-it('a refused reload is told', () => {
+test('a refused reload is told', () => {
   expect(reloadProblems('f', false)).toEqual([]);
   expect(reloadProblems('/etc/cnpd/cnpd.yaml', true)[0]!.remedy).toContain('cnpd check /etc/cnpd/cnpd.yaml');
 });
 
-it('a file that may not be read wants another reader', () =>
+test('a file that may not be read wants another reader', () =>
   expect(fileRemedy('/x.yaml', 'EACCES')).toMatch(/^run this as root, or let its reader in: namei -l \/x\.yaml/));

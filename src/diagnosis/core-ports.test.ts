@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { load } from '../intent/fixture.ts';
 import { address } from '../model/address.ts';
 import { checkCorePorts } from './core-ports.ts';
@@ -20,7 +20,7 @@ const gateways =
   (ifindex: number) =>
     of.includes(ifindex);
 
-it('lists the ports that count as the core’s, and why', () => {
+test('lists the ports that count as the core’s, and why', () => {
   expect(checkCorePorts(intent(), PORTS, gateways(2))).toEqual([
     {
       id: 'core-ports',
@@ -36,7 +36,7 @@ it('lists the ports that count as the core’s, and why', () => {
   ]);
 });
 
-it(
+test(
   'PNC-6-b: a port to senders that a route through one of its hosts has made a core port is a warning, ' +
     'with the line that mends it',
   () => {
@@ -58,7 +58,7 @@ it(
   },
 );
 
-it(
+test(
   'one prefix of senders for every link tells nothing; a border port is none of the core; ' +
     'and where nothing is learned nothing is said',
   () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Intent } from '../intent/intent.ts';
 import type { IsisNeighborState, IsisTrouble } from '../model/carrier-state.ts';
 import { adjacencyProblems, isisProblems } from './isis.ts';
@@ -10,13 +10,13 @@ const neighbor = (state: IsisNeighborState['state'], since: number) => ({
 });
 
 describe('IS-IS without a neighbor', () => {
-  it('an adjacency that does not come up is one after half a minute', () => {
+  test('an adjacency that does not come up is one after half a minute', () => {
     const nobody = { neighbors: () => [] };
     expect(adjacencyProblems(intent, nobody, START, START + 29_999)).toEqual([]);
     expect(adjacencyProblems(intent, nobody, START, START + 30_000)).toHaveLength(1);
   });
 
-  it('an adjacency that was lost is one half a minute after the loss, and none once it is back', () => {
+  test('an adjacency that was lost is one half a minute after the loss, and none once it is back', () => {
     const lost = START + 3_600_000;
     expect(adjacencyProblems(intent, neighbor('initializing', lost), START, lost + 29_999)).toEqual([]);
     expect(adjacencyProblems(intent, neighbor('initializing', lost), START, lost + 30_000)[0]!.problem).toContain(
@@ -25,7 +25,7 @@ describe('IS-IS without a neighbor', () => {
     expect(adjacencyProblems(intent, neighbor('up', START), START, lost)).toEqual([]);
   });
 
-  it('no IS-IS declared, no problem', () => {
+  test('no IS-IS declared, no problem', () => {
     expect(adjacencyProblems({} as Intent, undefined, START, START + 1e9)).toEqual([]);
   });
 });
@@ -38,12 +38,12 @@ describe('IS-IS beside a neighbor', () => {
     ({ isis: { systemId: Uint8Array.of(0, 0, 0, 0, 0xc0, 1), authentication } }) as unknown as Intent;
   const until = '2026-11-23T05:00:00.000Z';
 
-  it('nothing', () => {
+  test('nothing', () => {
     expect(isisProblems(isis(), says({}))).toEqual([]);
     expect(isisProblems(isis(), undefined)).toEqual([]);
   });
 
-  it('another router has the system ID', () => {
+  test('another router has the system ID', () => {
     expect(isisProblems(isis(), says({ systemIdContested: true }))).toMatchObject([
       {
         feature: 'isis',
@@ -53,13 +53,13 @@ describe('IS-IS beside a neighbor', () => {
     ]);
   });
 
-  it('the database is full', () => {
+  test('the database is full', () => {
     expect(isisProblems(isis(), says({ databaseFull: true }))[0]!.problem).toContain(
       'LSPs were refused, or their prefixes are not learned',
     );
   });
 
-  it(
+  test(
     'forged LSPs with the highest sequence number: how long, and authentication as the remedy; ' +
       'a new system ID where fragment 0 is among them',
     () => {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import type { KernelFeature } from '../kernel/probe.ts';
 import type { Problem } from '../model/problem.ts';
 import { checkKernel } from './kernel.ts';
@@ -18,7 +18,7 @@ const PROBLEM: Problem = {
   remedy: 'create it',
 };
 
-it('without its privileges everything else fails as well: one line, and nothing is planned', () => {
+test('without its privileges everything else fails as well: one line, and nothing is planned', () => {
   const planned = (): Problem[] => {
     throw new Error('planned');
   };
@@ -33,7 +33,7 @@ it('without its privileges everything else fails as well: one line, and nothing 
   ]);
 });
 
-it('what is required is said, and what planning finds; what is not required shows in the plan alone', () => {
+test('what is required is said, and what planning finds; what is not required shows in the plan alone', () => {
   const features = [feature('capabilities', true), feature('btf', false), feature('tcx', false, false)];
   expect(checkKernel(features, () => [PROBLEM])).toEqual([
     { id: 'kernel.capabilities', claim: 'there', state: 'ok' },

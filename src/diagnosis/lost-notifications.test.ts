@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
 import { manualClock } from '../model/clock.ts';
 import type { Intent } from '../intent/intent.ts';
@@ -32,7 +32,7 @@ function watched(first: Record<string, number> | undefined) {
 }
 
 describe('IPv4 lost at END.CON', () => {
-  it('is a problem from the next packet on, with its reason; what an earlier run has counted is not', () => {
+  test('is a problem from the next packet on, with its reason; what an earlier run has counted is not', () => {
     const { told, count, logged } = watched({ [HOOK]: 5, [SHARED]: 9 });
     expect(told()).toEqual([]);
     count({ [HOOK]: 6, [SHARED]: 9 });
@@ -55,7 +55,7 @@ describe('IPv4 lost at END.CON', () => {
     expect(logged).toHaveLength(2);
   });
 
-  it('is told for ten minutes after the last packet that was seen, and logged anew after that', () => {
+  test('is told for ten minutes after the last packet that was seen, and logged anew after that', () => {
     const { told, count, clock, lost, logged } = watched({ [HOOK]: 0 });
     lost.sample();
     count({ [HOOK]: 1 });
@@ -68,7 +68,7 @@ describe('IPv4 lost at END.CON', () => {
     expect([told().length, logged.length]).toEqual([1, 2]);
   });
 
-  it('is none once every SID is in the main table, and names all that are not', () => {
+  test('is none once every SID is in the main table, and names all that are not', () => {
     const { told, count } = watched({ [SHARED]: 0 });
     told();
     count({ [SHARED]: 1 });
@@ -79,7 +79,7 @@ describe('IPv4 lost at END.CON', () => {
     );
   });
 
-  it('a dataplane that is not there yet, or whose counters begin anew, says nothing', () => {
+  test('a dataplane that is not there yet, or whose counters begin anew, says nothing', () => {
     const { told, count } = watched(undefined);
     expect(told()).toEqual([]);
     for (const counters of [{}, { [HOOK]: 700 }, { [HOOK]: 0 }]) {
@@ -92,7 +92,7 @@ describe('IPv4 lost at END.CON', () => {
 });
 
 describe('notifications without a route', () => {
-  it('are a problem with any configuration, once they are counted', () => {
+  test('are a problem with any configuration, once they are counted', () => {
     const { told, count } = watched({ [NO_ROUTE]: 7 });
     expect(told({})).toEqual([]);
     count({ [NO_ROUTE]: 8 });

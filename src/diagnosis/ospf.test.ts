@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Intent, OspfIntent } from '../intent/intent.ts';
 import type { OspfNeighborState } from '../model/carrier-state.ts';
 import { borderProblems, ospfProblems } from './ospf.ts';
@@ -37,17 +37,17 @@ describe('problems of OSPF', () => {
   });
   const LATE = START + 3_600_000;
 
-  it('an area whose neighbour is full has none', () =>
+  test('an area whose neighbour is full has none', () =>
     expect(ospfProblems(ospf(), says('full'), START, LATE)).toEqual([]));
 
-  it('an adjacency that does not come up is one after half a minute and a hello', () => {
+  test('an adjacency that does not come up is one after half a minute and a hello', () => {
     expect(ospfProblems(ospf(), says('init'), START, START + 39_999)).toEqual([]);
     expect(ospfProblems(ospf(), says('init'), START, START + 40_000)).toMatchObject([
       { feature: 'ospfv2', problem: expect.stringMatching(/cnpd-ospf0 \(area 0\.0\.0\.0\) but init/) },
     ]);
   });
 
-  it(
+  test(
     'an adjacency that begins anew every few seconds is one as well: ' + 'the time counts from when it was full last',
     () => {
       const flapping = says('ex-start', {
@@ -65,13 +65,13 @@ describe('problems of OSPF', () => {
     },
   );
 
-  it('a neighbour that takes no opaque LSAs is one at once, with the line that mends it', () => {
+  test('a neighbour that takes no opaque LSAs is one at once, with the line that mends it', () => {
     expect(ospfProblems(ospf(), says('full', { takesOpaque: false }), START, START)).toMatchObject([
       { remedy: expect.stringContaining('capability opaque') },
     ]);
   });
 
-  it('an MTU larger than ours is one at once, unless it is to be ignored', () => {
+  test('an MTU larger than ours is one at once, unless it is to be ignored', () => {
     const larger = says('ex-start', { mtu: 9000 });
     expect(ospfProblems(ospf(), larger, START, START)).toMatchObject([
       { problem: expect.stringContaining('9000 to FRR and 1500 to cnpd') },
@@ -79,7 +79,7 @@ describe('problems of OSPF', () => {
     expect(ospfProblems(ospf({ ignoreMtu: true }), larger, START, START)).toEqual([]);
   });
 
-  it('a smaller MTU at FRR is one when the exchange has not begun for as long: FRR may ignore it', () => {
+  test('a smaller MTU at FRR is one when the exchange has not begun for as long: FRR may ignore it', () => {
     const smaller = says('ex-start', { mtu: 1400 });
     expect(ospfProblems(ospf(), smaller, START, START + 39_999)).toEqual([]);
     expect(ospfProblems(ospf(), smaller, START, LATE)).toMatchObject([
@@ -88,7 +88,7 @@ describe('problems of OSPF', () => {
     expect(ospfProblems(ospf(), says('full', { mtu: 1400 }), START, LATE)).toEqual([]);
   });
 
-  it('a full database is told although the neighbour is full, with the table that shows whose LSAs they are', () => {
+  test('a full database is told although the neighbour is full, with the table that shows whose LSAs they are', () => {
     const [told] = ospfProblems(ospf(), says('full', { databaseFull: true }), START, START);
     expect(told).toMatchObject({
       feature: 'ospfv2',
@@ -97,7 +97,7 @@ describe('problems of OSPF', () => {
     });
   });
 
-  it('a router ID that another router has as well is told, with what mends it', () => {
+  test('a router ID that another router has as well is told, with what mends it', () => {
     const [told] = ospfProblems(ospf(), says('full', { routerIdContested: true }), START, START);
     expect(told).toMatchObject({
       feature: 'ospfv2',
@@ -106,14 +106,14 @@ describe('problems of OSPF', () => {
     });
   });
 
-  it('nothing declared, nothing missing', () => expect(ospfProblems(undefined, undefined, START, LATE)).toEqual([]));
+  test('nothing declared, nothing missing', () => expect(ospfProblems(undefined, undefined, START, LATE)).toEqual([]));
 });
 
 describe('areas between which nothing is carried', () => {
   const inAreas = (...areaIds: number[]): Intent =>
     ({ ospfv2: { version: 2, areas: areaIds.map((areaId) => ({ areaId })) } }) as unknown as Intent;
 
-  it('several without the backbone are a problem; one, or several with it, are none', () => {
+  test('several without the backbone are a problem; one, or several with it, are none', () => {
     expect(borderProblems(inAreas(0x01010101, 0x02020202))).toMatchObject([
       {
         feature: 'ospfv2',

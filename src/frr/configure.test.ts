@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { examineFrr } from '../diagnosis/frr/examine.ts';
 import { silentLog } from '../model/log.ts';
 import { configureFrr } from './configure.ts';
@@ -26,7 +26,7 @@ describe('FRR without isisd', () => {
     return file;
   };
 
-  it.each([false, true])(
+  test.each([false, true])(
     'isisd that cannot be asked is one error with the cause; nothing else is said and nothing is run (dry run: %s)',
     async (dryRun) => {
       const did: string[] = [];
@@ -51,7 +51,7 @@ describe('FRR without isisd', () => {
     },
   );
 
-  it.each([
+  test.each([
     ['bgpd=no\nisisd=yes\n', true],
     ['isisd="yes"\n', true],
     ['bgpd=yes\nisisd=no\n', false],
@@ -61,7 +61,7 @@ describe('FRR without isisd', () => {
     expect((await gatherFrrFacts({ vtyDir: dir, daemonsFile: daemons(text) }, 'cnpd-isis')).isisdEnabled).toBe(enabled);
   });
 
-  it('without the file it is not known whether isisd is started', async () => {
+  test('without the file it is not known whether isisd is started', async () => {
     expect(
       (await gatherFrrFacts({ vtyDir: dir, daemonsFile: join(dir, 'none') }, 'cnpd-isis')).isisdEnabled,
     ).toBeUndefined();

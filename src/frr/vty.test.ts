@@ -3,14 +3,14 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { askDaemon, ReplyReader, Vty, type VtyError } from './vty.ts';
 
 const reply = (text: string, status: number): Buffer =>
   Buffer.concat([Buffer.from(text), Buffer.from([0, 0, 0, status])]);
 
 describe('framing', () => {
-  it('a reply ends with three zero bytes and a status, however its bytes are cut', () => {
+  test('a reply ends with three zero bytes and a status, however its bytes are cut', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme-ascii', maxLength: 60 }),
@@ -28,7 +28,7 @@ describe('framing', () => {
     );
   });
 
-  it('bytes after the status are an error, not part of a later reply', () => {
+  test('bytes after the status are an error, not part of a later reply', () => {
     expect(() => new ReplyReader().push(Buffer.concat([reply('a', 0), Buffer.from('b')]))).toThrow(/follow the end/);
   });
 });
@@ -67,7 +67,7 @@ describe('a daemon on a socket', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  it('answers commands in order, each with its text and status', async () => {
+  test('answers commands in order, each with its text and status', async () => {
     await daemon((command, socket) => socket.write(reply(`<${command}>`, command === 'bogus' ? 2 : 0)));
     expect(await askDaemon(dir, 'isisd', ['show a', 'bogus'], options)).toEqual([
       { status: 0, text: '<show a>' },
@@ -75,12 +75,12 @@ describe('a daemon on a socket', () => {
     ]);
   });
 
-  it('no such socket is `unreachable`', async () => {
+  test('no such socket is `unreachable`', async () => {
     await daemon(() => undefined);
     await expect(askDaemon(dir, 'zebra', ['show version'], options)).rejects.toMatchObject({ code: 'unreachable' });
   });
 
-  it('a daemon that never answers is `timeout`, and later commands fail at once', async () => {
+  test('a daemon that never answers is `timeout`, and later commands fail at once', async () => {
     await daemon(() => undefined);
     const vty = await open();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -95,19 +95,19 @@ describe('a daemon on a socket', () => {
     await expect(vty.command('show b')).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  it('a daemon that restarts in the middle of a reply is `closed`', async () => {
+  test('a daemon that restarts in the middle of a reply is `closed`', async () => {
     await daemon((_, socket) => socket.end('half a repl'));
     const vty = await open();
     await expect(vty.command('show a')).rejects.toMatchObject({ code: 'closed' });
   });
 
-  it('a reply beyond the bound is `too-large`', async () => {
+  test('a reply beyond the bound is `too-large`', async () => {
     await daemon((_, socket) => socket.write('x'.repeat(5000)));
     const vty = await open();
     await expect(vty.command('show a')).rejects.toMatchObject({ code: 'too-large' });
   });
 
-  it('a command with a zero byte or a line break is refused before it is sent', async () => {
+  test('a command with a zero byte or a line break is refused before it is sent', async () => {
     const seen: string[] = [];
     await daemon((command, socket) => {
       seen.push(command);

@@ -1,5 +1,5 @@
 // Code points that mean something else to others.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { codePointProblems } from '../diagnosis/promises.ts';
 import { collisions } from '../model/assigned-numbers.ts';
 import { CODE_POINTS, DEFAULT_CODE_POINTS } from '../model/code-points.ts';
@@ -8,7 +8,7 @@ import { ROUTER, complaints, load } from './fixture.ts';
 const file = (...lines: string[]): string => `${ROUTER}code-points:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 
 describe('a code point that is assigned to something else', () => {
-  it.each([
+  test.each([
     ['long-haul-icmpv6-type: 135', 'Neighbor Solicitation'],
     ['long-haul-icmpv6-type: 134', 'Router Advertisement'],
     ['long-haul-icmpv6-type: 128', 'Echo'],
@@ -49,7 +49,7 @@ describe('a code point that is assigned to something else', () => {
     expect(complaints(file(line, 'allow-assigned: off'))).toEqual(refused);
   });
 
-  it.each([
+  test.each([
     ['long-haul-icmpv6-type: 201'],
     ['long-haul-icmpv6-type: 199'],
     ['pnc-udp-port: 1022'],
@@ -65,13 +65,13 @@ describe('a code point that is assigned to something else', () => {
     ['ospfv2-private-opaque-type: 255'],
   ])('%s is free', (line) => expect(complaints(file(line))).toEqual([]));
 
-  it('the defaults collide with nothing', () => {
+  test('the defaults collide with nothing', () => {
     expect(collisions(DEFAULT_CODE_POINTS)).toEqual([]);
     expect(codePointProblems(load(ROUTER))).toEqual([]);
     for (const { min, max, default: fallback } of CODE_POINTS) expect(fallback >= min && fallback <= max).toBe(true);
   });
 
-  it('a value that is out of range, or a flag that is neither on nor off, is one error', () => {
+  test('a value that is out of range, or a flag that is neither on nor off, is one error', () => {
     expect(complaints(file('long-haul-icmpv6-type: 1'))).toHaveLength(1);
     expect(complaints(file('long-haul-icmpv6-type: 135', 'allow-assigned: perhaps'))).toEqual([
       expect.stringContaining('allow-assigned'),
@@ -80,7 +80,7 @@ describe('a code point that is assigned to something else', () => {
 });
 
 describe('equal values of one registry', () => {
-  it.each([
+  test.each([
     [
       'both written',
       ['bgp-pnc-characteristic: 65510', 'bgp-private-characteristic: 65510'],
@@ -106,10 +106,10 @@ describe('equal values of one registry', () => {
     expect(complaints(file(...lines, 'allow-assigned: on'))).toEqual([]);
   });
 
-  it('both options of Fast CNP may be equal: their lengths differ', () =>
+  test('both options of Fast CNP may be equal: their lengths differ', () =>
     expect(complaints(file('fast-cnp-option: 150', 'fast-cnp-ioam-option: 150'))).toEqual([]));
 
-  it('the port of STAMP, wherever it is', () => {
+  test('the port of STAMP, wherever it is', () => {
     const stamp = 'stamp: { reflector: on, accept-from: [2001:db8::/32], port: 50862 }\n';
     expect(complaints(`${file('pnc-udp-port: 50862')}${stamp}`)).toEqual([
       expect.stringMatching(/^code-points\.pnc-udp-port: 50862 is stamp\.port already/),
@@ -123,7 +123,7 @@ describe('the port of STAMP', () => {
   const stamp = (port: number): string =>
     `${ROUTER}stamp: { reflector: on, accept-from: [2001:db8::/32], port: ${port} }\n`;
 
-  it.each([
+  test.each([
     [1021, 'the default of code-points.pnc-udp-port'],
     [4791, 'RoCEv2'],
     [179, 'BGP'],
@@ -142,12 +142,12 @@ describe('the port of STAMP', () => {
     ]);
   });
 
-  it.each([862, 50_862, 1022])('%i is free', (port) => {
+  test.each([862, 50_862, 1022])('%i is free', (port) => {
     expect(complaints(stamp(port))).toEqual([]);
     expect(codePointProblems(load(stamp(port)))).toEqual([]);
   });
 
-  it('the default of the other port is free once that has another value', () => {
+  test('the default of the other port is free once that has another value', () => {
     expect(complaints(`${stamp(1021)}code-points: { pnc-udp-port: 1022 }\n`)).toEqual([]);
     expect(complaints(`${stamp(1021)}code-points: { pnc-udp-port: 1021 }\n`)).toEqual([
       expect.stringMatching(/^code-points\.pnc-udp-port: 1021 is stamp\.port already/),
@@ -155,7 +155,7 @@ describe('the port of STAMP', () => {
   });
 });
 
-it('what a collision brings about is said of what it concerns: border ports drop messages, not advertisements', () => {
+test('what a collision brings about is said of what it concerns: border ports drop messages, not advertisements', () => {
   const of = (line: string): string => complaints(file(line)).join('\n');
   for (const line of ['pnc-udp-port: 4791', 'fast-cnp-option: 138', 'long-haul-icmpv6-type: 135'])
     expect(of(line)).toMatch(/border ports drop/);

@@ -1,11 +1,11 @@
 // Errors of the kernel in words.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { KernelError, errnoName, isKernelError } from './errors.ts';
 import { possibleCpus } from './bpf/map.ts';
 import { writeText } from './ffi.ts';
 
 describe('KernelError', () => {
-  it("says what was attempted, the code, its meaning, and the kernel's words", () => {
+  test("says what was attempted, the code, its meaning, and the kernel's words", () => {
     const error = new KernelError('bind(eth0)', 19, 'Device does not exist');
     expect(error.message).toBe('bind(eth0): ENODEV (no such device): Device does not exist');
     expect([error.code, error.errno, error.operation, error.detail]).toEqual([
@@ -16,7 +16,7 @@ describe('KernelError', () => {
     ]);
   });
 
-  it('numbers without a libc name are named or at least numbered', () => {
+  test('numbers without a libc name are named or at least numbered', () => {
     expect([errnoName(524), errnoName(95), errnoName(11), errnoName(9999)]).toEqual([
       'ENOTSUPP',
       'EOPNOTSUPP',
@@ -26,7 +26,7 @@ describe('KernelError', () => {
     expect(new KernelError('x', 9999).message).toBe('x: E9999 (unknown error)');
   });
 
-  it('is told from other errors, with and without a code', () => {
+  test('is told from other errors, with and without a code', () => {
     expect([
       isKernelError(new KernelError('x', 1)),
       isKernelError(new KernelError('x', 1), 'EPERM'),
@@ -37,11 +37,11 @@ describe('KernelError', () => {
 });
 
 describe('small layouts', () => {
-  it('possible CPUs are counted over ranges and single numbers', () => {
+  test('possible CPUs are counted over ranges and single numbers', () => {
     expect(['0', '0-7\n', '0,2-3', '0-1,4-5,9'].map(possibleCpus)).toEqual([1, 8, 3, 5]);
   });
 
-  it('a name that does not fit with its terminator is refused, not cut', () => {
+  test('a name that does not fit with its terminator is refused, not cut', () => {
     const field = new Uint8Array(20).fill(0xff);
     writeText(field, 2, 16, 'fifteen-bytes-x');
     expect([...field.subarray(0, 3), ...field.subarray(16, 20)]).toEqual([

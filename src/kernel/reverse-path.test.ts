@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type IpAddress, address, formatAddress } from '../model/address.ts';
 import type { WayBack } from './netlink/routes-back.ts';
 import { FRESH_MS, MOST_REMEMBERED, ReversePath, STALE_MS } from './reverse-path.ts';
@@ -31,7 +31,7 @@ const FRIEND = address('2001:db8:ffff::1');
 const nth = (i: number): IpAddress => ({ family: 6, value: FRIEND.value + 0x1_0000n + BigInt(i) });
 
 describe('the reverse-path check', () => {
-  it('believes what comes in by any interface through which its source is reached, and nothing else', () => {
+  test('believes what comes in by any interface through which its source is reached, and nothing else', () => {
     const { check } = machine();
     expect([2, 3, 4, 9, undefined].map((ifindex) => check.refuses(FRIEND, ifindex))).toEqual([
       false,
@@ -58,27 +58,27 @@ describe('the reverse-path check', () => {
       return { ports: of.filter((ifindex) => !check.refuses(FRIEND, ifindex)), doubts };
     }
 
-    it('believes at any of them what is behind a gateway at one of them', () => {
+    test('believes at any of them what is behind a gateway at one of them', () => {
       expect(believedAt([2], 'gateway').ports).toEqual([2, 4]);
       expect(believedAt([2, 3], 'gateway').ports).toEqual([2, 3, 4]);
       expect(believedAt([3], 'gateway').ports).toEqual([3]);
     });
 
-    it('and a host on the link at its own alone, and where no way is, nowhere', () => {
+    test('and a host on the link at its own alone, and where no way is, nowhere', () => {
       expect(believedAt([2], 'link').ports).toEqual([2]);
       expect(believedAt([], 'gateway').ports).toEqual([]);
     });
 
-    it('what is behind a tunnel at any of them, for the port of such a route says nothing', () => {
+    test('what is behind a tunnel at any of them, for the port of such a route says nothing', () => {
       expect(believedAt([3], 'tunnel').ports).toEqual([2, 4]);
     });
 
-    it('ports of one bridge are one', () => {
+    test('ports of one bridge are one', () => {
       expect(believedAt([6], 'link').ports).toEqual([5, 6]);
       expect(believedAt([5], 'link').ports).toEqual([5, 6]);
     });
 
-    it('names the ports to ask about when something behind a gateway is refused, and only then', () => {
+    test('names the ports to ask about when something behind a gateway is refused, and only then', () => {
       expect(believedAt([2, 3], 'gateway', [9]).doubts).toEqual([[9, 2, 3]]);
       expect(believedAt([3], 'tunnel', [9]).doubts).toEqual([[9]]);
       expect(believedAt([2], 'link', [9]).doubts).toEqual([]);
@@ -86,7 +86,7 @@ describe('the reverse-path check', () => {
     });
   });
 
-  it('asks once a second, for what is refused too', () => {
+  test('asks once a second, for what is refused too', () => {
     const { check, at, asked } = machine();
     for (let i = 0; i < 1000; i++) check.refuses(FRIEND, i % 2 === 0 ? 2 : 4);
     expect(asked).toHaveLength(2);
@@ -95,7 +95,7 @@ describe('the reverse-path check', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('a route that changes is seen a second later, both ways', () => {
+  test('a route that changes is seen a second later, both ways', () => {
     const { check, at, routes } = machine();
     expect([2, 5].map((ifindex) => check.refuses(FRIEND, ifindex))).toEqual([false, true]);
     routes.friends = [5];
@@ -103,7 +103,7 @@ describe('the reverse-path check', () => {
     expect([2, 5].map((ifindex) => check.refuses(FRIEND, ifindex))).toEqual([true, false]);
   });
 
-  it('a flood of sources is limited by interface, and takes nothing from who was right a while ago, nor from other interfaces', () => {
+  test('a flood of sources is limited by interface, and takes nothing from who was right a while ago, nor from other interfaces', () => {
     const { check, at, asked, counters } = machine();
     expect(check.refuses(FRIEND, 2)).toBe(false);
     at.now = FRESH_MS;
@@ -115,7 +115,7 @@ describe('the reverse-path check', () => {
     expect(check.refuses(nth(60_000), 3)).toBe(false);
   });
 
-  it('not for longer than a minute', () => {
+  test('not for longer than a minute', () => {
     const { check, at } = machine();
     check.refuses(FRIEND, 2);
     at.now = STALE_MS;
@@ -123,7 +123,7 @@ describe('the reverse-path check', () => {
     expect(check.refuses(FRIEND, 2)).toBe(true);
   });
 
-  it('forged sources at a wrong port drive out none of the right ones', () => {
+  test('forged sources at a wrong port drive out none of the right ones', () => {
     const { check, at, asked } = machine();
     check.refuses(FRIEND, 2);
     for (let i = 0; i < 2 * MOST_REMEMBERED; i++) check.refuses(nth(i), (i % 100) + 10);
@@ -133,7 +133,7 @@ describe('the reverse-path check', () => {
     expect(asked.length).toBe(before);
   });
 
-  it('a kernel that cannot be asked is no reason to believe', () => {
+  test('a kernel that cannot be asked is no reason to believe', () => {
     const counters: string[] = [];
     const check = new ReversePath({
       waysTo: () => {
@@ -146,14 +146,14 @@ describe('the reverse-path check', () => {
     expect(counters).toEqual(['reverse-path.unreadable']);
   });
 
-  it('switched off it asks nothing', () => {
+  test('switched off it asks nothing', () => {
     const { check, asked } = machine();
     check.enabled = false;
     expect(check.refuses(FRIEND, 4)).toBe(false);
     expect(asked).toEqual([]);
   });
 
-  it('a link-local source is where it says', () => {
+  test('a link-local source is where it says', () => {
     const { check } = machine();
     expect([check.refuses(address('fe80::1'), 7), check.refuses(address('fec0::1'), 7)]).toEqual([false, true]);
   });

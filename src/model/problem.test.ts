@@ -1,13 +1,13 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { PROBLEM_CODES } from './problem.ts';
 
-it('each code is one section and one cause, listed once', () => {
+test('each code is one section and one cause, listed once', () => {
   for (const code of PROBLEM_CODES) expect(code).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*\.[a-z0-9]+(-[a-z0-9]+)*$/);
   expect(new Set(PROBLEM_CODES).size).toBe(PROBLEM_CODES.length);
 });
 
-it('somebody finds each of them', () => {
+test('somebody finds each of them', () => {
   const root = new URL('..', import.meta.url);
   const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((path) => /(?<!\.test|\.fixture)\.ts$/.test(path) && path !== 'model/problem.ts')

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TokenBucket } from './token-bucket.ts';
 
 const taken = (bucket: TokenBucket, from: number, to: number, step: number): number => {
@@ -8,7 +8,7 @@ const taken = (bucket: TokenBucket, from: number, to: number, step: number): num
 };
 
 describe('token bucket', () => {
-  it('lets the burst pass at once and then the rate, however often it is asked', () => {
+  test('lets the burst pass at once and then the rate, however often it is asked', () => {
     const bucket = new TokenBucket({ perSecond: 100, burst: 10 }, 0);
     expect(taken(bucket, 0, 1, 0.01)).toBe(10);
     const later = taken(bucket, 1, 10_001, 0.5);
@@ -16,12 +16,12 @@ describe('token bucket', () => {
     expect(later).toBeLessThanOrEqual(1001);
   });
 
-  it('saves up no more than the burst', () => {
+  test('saves up no more than the burst', () => {
     const bucket = new TokenBucket({ perSecond: 100, burst: 3 }, 0);
     expect(taken(bucket, 1e9, 1e9 + 1, 0.1)).toBe(3);
   });
 
-  it('a new limit takes effect from now on', () => {
+  test('a new limit takes effect from now on', () => {
     const bucket = new TokenBucket({ perSecond: 1000, burst: 100 }, 0);
     bucket.configure({ perSecond: 1, burst: 2 }, 0);
     expect(taken(bucket, 0, 1000, 1)).toBe(2);

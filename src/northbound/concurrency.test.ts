@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { limitConcurrency } from './concurrency.ts';
 
 describe('a limit on what runs at once', () => {
-  it('so many at once, the others in order, the surplus refused, and a failure lets the next begin', async () => {
+  test('so many at once, the others in order, the surplus refused, and a failure lets the next begin', async () => {
     const limited = limitConcurrency(2, 2);
     const running: number[] = [];
     const ends: (() => void)[] = [];

@@ -1,6 +1,6 @@
 import { create, fromBinary } from '@bufbuild/protobuf';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { CnpdState, StateSource } from '../model/state.ts';
 import { eventLoopWork, finish } from '../model/work.ts';
 import { exampleState, sender, sourceOf } from './fixture.ts';
@@ -56,7 +56,7 @@ const updates = async (...args: Parameters<typeof get>): Promise<Record<string, 
   );
 
 describe('gNMI Get', () => {
-  it('a container is one update with its children, in kebab-case, without what is absent', async () => {
+  test('a container is one update with its children, in kebab-case, without what is absent', async () => {
     const answer = await updates({ path: [path('cnpd', 'isis')] });
     expect(Object.keys(answer)).toEqual(['/cnpd/isis']);
     expect(answer['/cnpd/isis']).toMatchObject({
@@ -68,7 +68,7 @@ describe('gNMI Get', () => {
     ]);
   });
 
-  it('the root is everything, and so is no path at all', async () => {
+  test('the root is everything, and so is no path at all', async () => {
     const all = await updates({ path: [path()] });
     expect(Object.keys(all)).toEqual(['/']);
     expect(Object.keys((all['/'] as { cnpd: object }).cnpd)).toEqual([
@@ -90,7 +90,7 @@ describe('gNMI Get', () => {
     expect(await updates({})).toEqual(all);
   });
 
-  it('only the sections that a path reaches are asked, each once', async () => {
+  test('only the sections that a path reaches are asked, each once', async () => {
     const asked: string[] = [];
     await get(
       { path: [path('cnpd', 'ports'), path('cnpd', 'ports', 'packets'), path('cnpd', 'status', 'pid')] },
@@ -99,14 +99,14 @@ describe('gNMI Get', () => {
     expect(asked).toEqual(['ports', 'status']);
   });
 
-  it('a list without keys is an array, an empty one is []', async () => {
+  test('a list without keys is an array, an empty one is []', async () => {
     expect((await updates({ path: [path('cnpd', 'senders')] }))['/cnpd/senders']).toHaveLength(4);
     expect(await updates({ path: [path('cnpd', 'senders')] }, sourceOf({ ...exampleState(), senders: [] }))).toEqual({
       '/cnpd/senders': [],
     });
   });
 
-  it('keys select entries, each with its full path', async () => {
+  test('keys select entries, each with its full path', async () => {
     const answer = await updates({ path: [path('cnpd', ['senders', { prefix: '2001:db8::/32' }], 'proxy')] });
     expect(answer).toEqual({
       '/cnpd/senders[prefix=2001:db8::/32][carrier=isis][source=L2 0000.0000.c002.00-00]/proxy': '2001:db8:ffff::2',
@@ -114,7 +114,7 @@ describe('gNMI Get', () => {
     });
   });
 
-  it('a key that is an address or a prefix may be spelled in any way', async () => {
+  test('a key that is an address or a prefix may be spelled in any way', async () => {
     expect(
       Object.keys(await updates({ path: [path('cnpd', ['senders', { prefix: '2001:DB8:1:0::/64' }], 'metric')] })),
     ).toHaveLength(1);
@@ -123,7 +123,7 @@ describe('gNMI Get', () => {
     ).toHaveLength(1);
   });
 
-  it('* matches one level of names, and any key', async () => {
+  test('* matches one level of names, and any key', async () => {
     expect(Object.keys(await updates({ path: [path('cnpd', 'isis', '*', 'level')] }))).toEqual([
       '/cnpd/isis/neighbors[interface=cnpd-isis][level=L2]/level',
       '/cnpd/isis/database[level=2][lsp-id=0000.0000.c001.00-00]/level',
@@ -134,13 +134,13 @@ describe('gNMI Get', () => {
     ).toHaveLength(1);
   });
 
-  it('wildcards that match nothing are an empty answer, no error', async () => {
+  test('wildcards that match nothing are an empty answer, no error', async () => {
     const empty = sourceOf({ ...exampleState(), senders: [] });
     expect(await updates({ path: [path('cnpd', ['senders', { prefix: '*' }])] }, empty)).toEqual({});
     expect(await updates({ path: [path('cnpd', 'senders', 'held-until')] }, empty)).toEqual({});
   });
 
-  it('the prefix is joined to every path; target and origin come back; the module name may be written', async () => {
+  test('the prefix is joined to every path; target and origin come back; the module name may be written', async () => {
     const [notification] = await get({
       prefix: create(PathSchema, { target: 'leaf1', origin: 'cnpd', elem: path('cnpd:cnpd').elem }),
       path: [path('status', 'pid')],
@@ -149,12 +149,12 @@ describe('gNMI Get', () => {
     expect(formatPath(notification!.update[0]!.path!.elem)).toBe('/cnpd/status/pid');
   });
 
-  it('each path has a notification of its own, in order', async () => {
+  test('each path has a notification of its own, in order', async () => {
     const answer = await get({ path: [path('cnpd', 'proxies'), path('cnpd', 'status', 'pid')] });
     expect(answer.map((n) => formatPath(n.update[0]!.path!.elem))).toEqual(['/cnpd/proxies', '/cnpd/status/pid']);
   });
 
-  it('JSON_IETF is RFC 7951: uint64 as text, the module at the top of each value', async () => {
+  test('JSON_IETF is RFC 7951: uint64 as text, the module at the top of each value', async () => {
     const port = (
       await updates({ path: [path('cnpd', ['ports', { interface: 'eth2' }])], encoding: Encoding.JSON_IETF })
     )['/cnpd/ports[interface=eth2]'];
@@ -164,7 +164,7 @@ describe('gNMI Get', () => {
     });
   });
 
-  it('decimals have three fraction digits: a number in JSON, text in JSON_IETF, a double in PROTO', async () => {
+  test('decimals have three fraction digits: a number in JSON, text in JSON_IETF, a double in PROTO', async () => {
     const rtt = async (encoding: Encoding) =>
       Object.values(
         await updates({ path: [path('cnpd', ['rtt', { target: '2001:db8:ffff::2' }], '*')], encoding }),
@@ -174,7 +174,7 @@ describe('gNMI Get', () => {
     expect(await rtt(Encoding.PROTO)).toEqual([20.063, 20]);
   });
 
-  it('PROTO is one scalar update a leaf', async () => {
+  test('PROTO is one scalar update a leaf', async () => {
     const answer = await updates({ path: [path('cnpd', 'status')], encoding: Encoding.PROTO });
     expect(answer).toEqual({
       '/cnpd/status/version': '0.1.0',
@@ -196,7 +196,7 @@ describe('gNMI Get', () => {
     });
   });
 
-  it('all state is operational: CONFIG is answered empty, STATE and OPERATIONAL in full', async () => {
+  test('all state is operational: CONFIG is answered empty, STATE and OPERATIONAL in full', async () => {
     const of = async (type: GetRequest_DataType) =>
       Object.keys(await updates({ path: [path('cnpd', 'status', 'pid')], type }));
     expect(await of(GetRequest_DataType.CONFIG)).toEqual([]);
@@ -294,12 +294,12 @@ describe('gNMI Get', () => {
     ],
   ];
   for (const [name, request, code, message] of refusals) {
-    it(`${name}: ${code}`, async () => {
+    test(`${name}: ${code}`, async () => {
       await expect(get(request)).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
     });
   }
 
-  it('a section that cannot be read is INTERNAL, by its name', async () => {
+  test('a section that cannot be read is INTERNAL, by its name', async () => {
     const source = { ...sourceOf(exampleState()), flows: () => Promise.reject(new Error('map gone')) };
     await expect(get({ path: [path('cnpd', 'flows')] }, source)).rejects.toMatchObject({
       code: 'INTERNAL',
@@ -308,7 +308,7 @@ describe('gNMI Get', () => {
     expect(await updates({ path: [path('cnpd', 'status', 'pid')] }, source)).toEqual({ '/cnpd/status/pid': 42 });
   });
 
-  it('an answer beyond the bound is RESOURCE_EXHAUSTED in every encoding', async () => {
+  test('an answer beyond the bound is RESOURCE_EXHAUSTED in every encoding', async () => {
     for (const encoding of [Encoding.JSON, Encoding.JSON_IETF, Encoding.PROTO]) {
       await expect(get({ path: [path('cnpd', 'senders')], encoding }, undefined, 500)).rejects.toMatchObject({
         code: 'RESOURCE_EXHAUSTED',
@@ -316,7 +316,7 @@ describe('gNMI Get', () => {
     }
   });
 
-  it('numbers that a type cannot hold are left out, fractions are rounded', async () => {
+  test('numbers that a type cannot hold are left out, fractions are rounded', async () => {
     const state = exampleState();
     Object.assign(state.isis.neighbors[0]!, { holdTimeRemaining: 27.6 });
     Object.assign(state.ports[0]!, { packets: NaN, bytes: -1 });
@@ -329,7 +329,7 @@ describe('gNMI Get', () => {
     ]);
   });
 
-  it('a long list comes whole, entry by entry as it was', async () => {
+  test('a long list comes whole, entry by entry as it was', async () => {
     const senders = Array.from({ length: 5000 }, (_, i) => sender(`2001:db8:${i.toString(16)}::/48`));
     const source = sourceOf({ ...exampleState(), senders });
     const [whole, single] = [
@@ -342,7 +342,7 @@ describe('gNMI Get', () => {
     expect(Object.values(single)).toEqual(whole['/cnpd/senders']);
   });
 
-  it('every leaf that the schema names is served, under its own path', async () => {
+  test('every leaf that the schema names is served, under its own path', async () => {
     const leaves = (node: SchemaNode): string[] =>
       [...node.children.values()].flatMap((child) =>
         child.children.size > 0 ? leaves(child).map((rest) => `${child.name}/${rest}`) : [child.name],
@@ -361,7 +361,7 @@ describe('gNMI Get', () => {
     expect([...served].sort()).toEqual(leaves(ROOT).sort());
   });
 
-  it('no request whatever makes it fail otherwise than with a code', async () => {
+  test('no request whatever makes it fail otherwise than with a code', async () => {
     const name = fc.oneof(
       fc.constantFrom('cnpd', 'senders', 'isis', 'status', '*', 'neighbors', 'prefix', '__proto__', 'constructor'),
       fc.string(),

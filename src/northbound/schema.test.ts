@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { MODULE, ROOT, type SchemaNode, yangName } from './schema.ts';
 
 /** A YANG statement: keyword, argument, what is inside. */
@@ -77,19 +77,19 @@ function schemaLines(node: SchemaNode, path = ''): string[] {
 describe('schema', () => {
   const module = parseYang(readFileSync(new URL('../../yang/cnpd.yang', import.meta.url), 'utf8'))[0]!;
 
-  it('yang/cnpd.yang and the served tree have the same nodes, kinds, types and keys', () => {
+  test('yang/cnpd.yang and the served tree have the same nodes, kinds, types and keys', () => {
     const yang = yangLines(module.inside);
     expect(yang.length).toBeGreaterThan(90);
     expect(schemaLines(ROOT).sort()).toEqual(yang.sort());
   });
 
-  it('the module is announced by its name and revision, and is read only', () => {
+  test('the module is announced by its name and revision, and is read only', () => {
     expect(module.argument).toBe(MODULE.name);
     expect(inner(module, 'revision')!.argument).toBe(MODULE.version);
     expect(inner(inner(module, 'container')!, 'config')!.argument).toBe('false');
   });
 
-  it('every node says what it is', () => {
+  test('every node says what it is', () => {
     const silent = (s: Statement): string[] => [
       ...(DATA.has(s.keyword) && !inner(s, 'description') ? [s.argument] : []),
       ...s.inside.flatMap(silent),
@@ -97,7 +97,7 @@ describe('schema', () => {
     expect(silent(module)).toEqual([]);
   });
 
-  it('field names become YANG names by one rule', () => {
+  test('field names become YANG names by one rule', () => {
     expect(['kMin', 'lspId', 'suppressedPerFlow', 'name'].map(yangName)).toEqual([
       'k-min',
       'lsp-id',

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Attachment, type HookKernel, attachment, attachmentOperations, pinName } from './attachments.ts';
 
 function memoryKernel(restored = (): boolean => false) {
@@ -29,19 +29,19 @@ function memoryKernel(restored = (): boolean => false) {
 const eth1 = attachment('egress', { interface: 'eth1', ifindex: 4 }, 'egress');
 
 describe('attachments', () => {
-  it('a pin has no character that a BPF file system refuses', () => {
+  test('a pin has no character that a BPF file system refuses', () => {
     expect(pinName('egress@eth1.100/egress')).toBe('egress@eth1%2e100:egress');
     expect(pinName('egress@eth1%2e100/egress')).not.toBe(pinName('egress@eth1.100/egress'));
   });
 
-  it('swaps the program of an attachment that an earlier run left, without taking it off', () => {
+  test('swaps the program of an attachment that an earlier run left, without taking it off', () => {
     const { kernel, links, log } = memoryKernel();
     links.set(pinName(eth1.id), eth1);
     attachmentOperations(kernel).update(eth1);
     expect(log).toEqual([`swap ${pinName(eth1.id)}`]);
   });
 
-  it('prunes links that nobody wants, also those of an earlier run, and leaves the others alone', () => {
+  test('prunes links that nobody wants, also those of an earlier run, and leaves the others alone', () => {
     const { kernel, links } = memoryKernel();
     const operations = attachmentOperations(kernel);
     operations.update(eth1);
@@ -50,7 +50,7 @@ describe('attachments', () => {
     expect([...links.keys()]).toEqual([pinName(eth1.id)]);
   });
 
-  it('notices a link that somebody took off', () => {
+  test('notices a link that somebody took off', () => {
     const { kernel, links } = memoryKernel();
     const operations = attachmentOperations(kernel);
     operations.update(eth1);
@@ -59,7 +59,7 @@ describe('attachments', () => {
     expect(operations.verify!(eth1)).toBe(false);
   });
 
-  it('deletes what this run attached and what an earlier one did', () => {
+  test('deletes what this run attached and what an earlier one did', () => {
     const { kernel, links, log } = memoryKernel();
     const operations = attachmentOperations(kernel);
     operations.update(eth1);
@@ -70,14 +70,14 @@ describe('attachments', () => {
     expect(links.size).toBe(0);
   });
 
-  it('takes nothing off that is not there', () => {
+  test('takes nothing off that is not there', () => {
     const { kernel, links, log } = memoryKernel();
     links.set(pinName(eth1.id), eth1);
     attachmentOperations(kernel).delete('egress@eth2/egress');
     expect([links.size, log]).toEqual([1, []]);
   });
 
-  it('lets a link that has lost its pin be until another has its place: with its descriptor it would go, and packets would pass unseen', () => {
+  test('lets a link that has lost its pin be until another has its place: with its descriptor it would go, and packets would pass unseen', () => {
     let hangs = true;
     const { kernel, log } = memoryKernel(() => hangs);
     const operations = attachmentOperations(kernel);
@@ -89,13 +89,13 @@ describe('attachments', () => {
     expect(log.slice(1)).toEqual(['close egress@eth1:egress', 'swap egress@eth1:egress']);
   });
 
-  it('does not take a link of an earlier run for its own before it has attached its program', () => {
+  test('does not take a link of an earlier run for its own before it has attached its program', () => {
     const { kernel, links } = memoryKernel();
     links.set(pinName(eth1.id), eth1);
     expect(attachmentOperations(kernel).verify!(eth1)).toBe(false);
   });
 
-  it('closes each link once and leaves it where it hangs', () => {
+  test('closes each link once and leaves it where it hangs', () => {
     const { kernel, links, log } = memoryKernel();
     const operations = attachmentOperations(kernel);
     operations.update(eth1);
@@ -104,7 +104,7 @@ describe('attachments', () => {
     expect([log, [...links.values()]]).toEqual([['attach egress@eth1:egress', 'close egress@eth1:egress'], [eth1]]);
   });
 
-  it('sees packets first only where that is asked for', () => {
+  test('sees packets first only where that is asked for', () => {
     expect([eth1.first, attachment('guard', { interface: 'eth1', ifindex: 4 }, 'ingress', true).first]).toEqual([
       false,
       true,

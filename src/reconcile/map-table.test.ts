@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Table, tableOperations } from './map-table.ts';
 
 function memoryTable(): Table & { readonly content: Map<string, string> } {
@@ -23,7 +23,7 @@ const codec = { kind: 'port', key: (p: Port) => Uint8Array.of(p.ifindex), value:
 const removed = (steps: Iterable<boolean>): number => [...steps].filter(Boolean).length;
 
 describe('map table', () => {
-  it('moves an object whose key changed: the entry under the old key goes', () => {
+  test('moves an object whose key changed: the entry under the old key goes', () => {
     const table = memoryTable();
     const operations = tableOperations(table, codec);
     operations.update({ id: 'eth1', ifindex: 3, limit: 7 });
@@ -33,7 +33,7 @@ describe('map table', () => {
     expect(table.content.size).toBe(0);
   });
 
-  it('prunes what an earlier run left and keeps what is wanted', () => {
+  test('prunes what an earlier run left and keeps what is wanted', () => {
     const table = memoryTable();
     table.update(Uint8Array.of(1), Uint8Array.of(1));
     table.update(Uint8Array.of(2), Uint8Array.of(2));
@@ -45,7 +45,7 @@ describe('map table', () => {
     expect(table.content.size).toBe(0);
   });
 
-  it('keeps what an earlier run left of an object that the kernel does not take now', () => {
+  test('keeps what an earlier run left of an object that the kernel does not take now', () => {
     const table = memoryTable();
     table.update(Uint8Array.of(1), Uint8Array.of(7));
     const operations = tableOperations(
@@ -62,7 +62,7 @@ describe('map table', () => {
     expect([...table.content]).toEqual([['01', '07']]);
   });
 
-  it('does not prune what comes to be wanted while it looks, and prunes what ceases to be', () => {
+  test('does not prune what comes to be wanted while it looks, and prunes what ceases to be', () => {
     const table = memoryTable();
     for (const key of [1, 2, 3]) table.update(Uint8Array.of(key), Uint8Array.of(key));
     const operations = tableOperations(table, codec);
@@ -78,7 +78,7 @@ describe('map table', () => {
     expect(removed(operations.prune(wanted))).toBe(1);
   });
 
-  it.each([
+  test.each([
     ['one by one', false],
     ['together', true],
   ])('two objects that swap their keys keep both entries: %s', (_, together) => {
@@ -113,7 +113,7 @@ describe('map table', () => {
     expect([...table.content]).toEqual([['03', '02']]);
   });
 
-  it('makes the key of an object once where it follows from the id, and finds the entry all the same when the object goes', () => {
+  test('makes the key of an object once where it follows from the id, and finds the entry all the same when the object goes', () => {
     const table = memoryTable();
     let made = 0;
     const operations = tableOperations(table, {
@@ -129,7 +129,7 @@ describe('map table', () => {
     expect([made, [...table.content]]).toEqual([2, [['03', '04']]]);
   });
 
-  it('an object that goes does not take the entry with it that another has under its key by now', () => {
+  test('an object that goes does not take the entry with it that another has under its key by now', () => {
     const table = memoryTable();
     const operations = tableOperations(table, codec);
     operations.update({ id: 'old', ifindex: 3, limit: 1 });
@@ -138,7 +138,7 @@ describe('map table', () => {
     expect([...table.content]).toEqual([['03', '02']]);
   });
 
-  it('never takes an entry away to write it again: packets would miss it meanwhile', () => {
+  test('never takes an entry away to write it again: packets would miss it meanwhile', () => {
     const table = memoryTable();
     const removed: string[] = [];
     const operations = tableOperations({ ...table, delete: (key) => removed.push(`${key[0]}`) > 0 }, codec);
@@ -147,7 +147,7 @@ describe('map table', () => {
     expect([removed, [...table.content]]).toEqual([[], [['03', '02']]]);
   });
 
-  it('notices an entry that somebody changed', () => {
+  test('notices an entry that somebody changed', () => {
     const table = memoryTable();
     const operations = tableOperations(table, codec);
     const port = { id: 'eth1', ifindex: 1, limit: 1 };
@@ -158,7 +158,7 @@ describe('map table', () => {
     expect(operations.verify!(port)).toBe(false);
   });
 
-  it('sets many at once; what moved leaves its old key, also when two change places', () => {
+  test('sets many at once; what moved leaves its old key, also when two change places', () => {
     const table = memoryTable();
     let batches = 0;
     const updateBatch = (entries: Iterable<readonly [Uint8Array, Uint8Array]>): void => {

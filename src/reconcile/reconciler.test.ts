@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { manualClock } from '../model/clock.ts';
 import { ManualWork } from '../model/work.fixture.ts';
 import { silentLog } from '../model/log.ts';
@@ -52,7 +52,7 @@ function world(refuse: (id: string) => boolean = () => false, together = false, 
 }
 
 describe('reconciler', () => {
-  it('touches only what changed', () => {
+  test('touches only what changed', () => {
     const { reconciler, calls, kernel } = world();
     reconciler.replace([
       { id: 'a', size: 1n },
@@ -69,7 +69,7 @@ describe('reconciler', () => {
     expect(reconciler.status()).toEqual([{ id: 'b', state: 'done', attempts: 0 }]);
   });
 
-  it('what was refused waits for its next try, however much else changes or is refused meanwhile', () => {
+  test('what was refused waits for its next try, however much else changes or is refused meanwhile', () => {
     const { reconciler, clock, calls, counters } = world((id) => id.startsWith('bad'));
     const tries = (id: string): number => calls.filter((c) => c === `update ${id}`).length;
     reconciler.change([{ id: 'bad', size: 1n }], []);
@@ -85,7 +85,7 @@ describe('reconciler', () => {
     expect(tries('bad')).toBe(3);
   });
 
-  it('keeps trying what the kernel refused, with growing pauses, and says why meanwhile', () => {
+  test('keeps trying what the kernel refused, with growing pauses, and says why meanwhile', () => {
     let busy = true;
     const { reconciler, clock, kernel, calls } = world((id) => busy && id === 'a');
     reconciler.replace([
@@ -103,7 +103,7 @@ describe('reconciler', () => {
     expect(reconciler.status().every((s) => s.state === 'done')).toBe(true);
   });
 
-  it('the pause between tries doubles up to the longest and no further', () => {
+  test('the pause between tries doubles up to the longest and no further', () => {
     const { reconciler, clock, calls } = world((id) => id === 'a');
     reconciler.replace([{ id: 'a', size: 1n }]);
     const pauses: number[] = [];
@@ -115,7 +115,7 @@ describe('reconciler', () => {
     expect(pauses).toEqual([100, 200, 400, 800, 1000, 1000, 1000]);
   });
 
-  it('asked for again, what was refused is tried at once, though it is the same as before; what was done is not touched', () => {
+  test('asked for again, what was refused is tried at once, though it is the same as before; what was done is not touched', () => {
     let busy = true;
     const { reconciler, kernel, calls } = world((id) => busy && id === 'a');
     const wanted = [
@@ -131,7 +131,7 @@ describe('reconciler', () => {
     expect(reconciler.status()[0]).toEqual({ id: 'a', state: 'done', attempts: 0 });
   });
 
-  it('retries a refused delete and forgets the object afterwards', () => {
+  test('retries a refused delete and forgets the object afterwards', () => {
     let busy = false;
     const { reconciler, clock, kernel } = world(() => busy);
     reconciler.replace([{ id: 'a', size: 1n }]);
@@ -144,7 +144,7 @@ describe('reconciler', () => {
     expect(reconciler.status()).toEqual([]);
   });
 
-  it('a full pass puts back what was taken away and prunes strays, and counts both', () => {
+  test('a full pass puts back what was taken away and prunes strays, and counts both', () => {
     const { reconciler, clock, kernel, counters } = world();
     reconciler.replace([{ id: 'a', size: 1n }]);
     kernel.delete('a');
@@ -155,7 +155,7 @@ describe('reconciler', () => {
     expect(counters.get('reconcile.thing.pruned')).toBe(1);
   });
 
-  it('leaves the kernel as it is when closed', () => {
+  test('leaves the kernel as it is when closed', () => {
     const { reconciler, clock, kernel } = world();
     reconciler.replace([{ id: 'a', size: 1n }]);
     reconciler.close();
@@ -164,7 +164,7 @@ describe('reconciler', () => {
     expect([...kernel.keys()]).toEqual(['a', 'stray']);
   });
 
-  it('updates together what the kernel takes together, before it deletes', () => {
+  test('updates together what the kernel takes together, before it deletes', () => {
     const { reconciler, calls, kernel } = world(() => false, true);
     reconciler.change(
       [
@@ -195,7 +195,7 @@ describe('reconciler', () => {
     expect(calls.slice(5)).toEqual(['update e']);
   });
 
-  it('tries each by itself when the kernel does not take all together: one refusal is one object’s', () => {
+  test('tries each by itself when the kernel does not take all together: one refusal is one object’s', () => {
     const { reconciler, kernel, counters, calls } = world((id) => id === 'b', true);
     reconciler.replace(['a', 'b', 'c'].map((id) => ({ id, size: 1n })));
     expect([[...kernel.keys()], calls]).toEqual([
@@ -212,7 +212,7 @@ describe('a large table', () => {
     Array.from({ length: to - from }, (_, i) => ({ id: String(from + i), size }));
   const large = (refuse?: (id: string) => boolean) => world(refuse, true, 10);
 
-  it('is replaced a slice a turn, the first at once: deletes before updates, each in order', () => {
+  test('is replaced a slice a turn, the first at once: deletes before updates, each in order', () => {
     const { reconciler, work, kernel, calls } = large();
     reconciler.change(things(0, 10), []);
     work.settle();
@@ -227,7 +227,7 @@ describe('a large table', () => {
     expect(Math.max(...together.map((ids) => ids.length))).toBeLessThanOrEqual(10);
   });
 
-  it('is emptied a slice a turn, each as large as allowed', () => {
+  test('is emptied a slice a turn, each as large as allowed', () => {
     const { reconciler, work, kernel } = large();
     reconciler.change(things(0, 10), []);
     reconciler.change(things(10, 20), []);
@@ -238,7 +238,7 @@ describe('a large table', () => {
     expect(kernel.size).toBe(0);
   });
 
-  it('takes what changes meanwhile after what was asked for before', () => {
+  test('takes what changes meanwhile after what was asked for before', () => {
     const { reconciler, work, kernel } = large();
     reconciler.replace(things(0, 30));
     expect(kernel.size).toBeLessThanOrEqual(10);
@@ -255,7 +255,7 @@ describe('a large table', () => {
     expect([kernel.size, kernel.get('29'), kernel.has('28'), kernel.has('new')]).toEqual([29, 2n, false, false]);
   });
 
-  it('that is replaced anew before it was complete is as it was asked for last', () => {
+  test('that is replaced anew before it was complete is as it was asked for last', () => {
     const { reconciler, work, kernel, calls } = large((id) => id === '3');
     reconciler.replace(things(0, 30));
     reconciler.replace(things(3, 8, 2n));
@@ -271,7 +271,7 @@ describe('a large table', () => {
     ]);
   });
 
-  it('is pruned only when everything wanted was tried: what an earlier run left of it stays', () => {
+  test('is pruned only when everything wanted was tried: what an earlier run left of it stays', () => {
     const { reconciler, work, kernel, counters } = large();
     for (const { id } of things(0, 40)) kernel.set(id, 1n);
     reconciler.replace(things(0, 30));
@@ -282,7 +282,7 @@ describe('a large table', () => {
     expect(counters.get('reconcile.thing.pruned')).toBe(10);
   });
 
-  it('is pruned against what is wanted at that moment, a slice a turn', () => {
+  test('is pruned against what is wanted at that moment, a slice a turn', () => {
     const { reconciler, work, kernel, counters } = world();
     for (const { id } of things(0, 2000)) kernel.set(id, 1n);
     reconciler.fullPass();
@@ -293,7 +293,7 @@ describe('a large table', () => {
     expect(counters.get('reconcile.thing.pruned')).toBe(1999);
   });
 
-  it('that is to be checked again while it is checked is checked from the beginning', () => {
+  test('that is to be checked again while it is checked is checked from the beginning', () => {
     const { reconciler, work, kernel } = world();
     reconciler.replace(things(0, 2000));
     reconciler.fullPass();
@@ -304,7 +304,7 @@ describe('a large table', () => {
     expect([kernel.size, kernel.has('0')]).toEqual([2000, true]);
   });
 
-  it('of which the kernel refuses all is tried again a slice a turn, and recovers', () => {
+  test('of which the kernel refuses all is tried again a slice a turn, and recovers', () => {
     let busy = true;
     const { reconciler, clock, work, kernel, calls } = large(() => busy);
     reconciler.replace(things(0, 30));
@@ -318,7 +318,7 @@ describe('a large table', () => {
     expect(Math.max(...calls.map((c) => c.split(' ').length - 1))).toBeLessThanOrEqual(10);
   });
 
-  it('is complete when it is closed in the middle', () => {
+  test('is complete when it is closed in the middle', () => {
     const { reconciler, clock, work, kernel } = large();
     reconciler.replace(things(0, 30));
     reconciler.close();

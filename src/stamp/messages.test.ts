@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fuzzDecoder } from '../packet/hostile.fixture.ts';
 import { STAMP_LENGTH, UNSYNCHRONIZED, decodeStampReply, encodeStampReply } from '../packet/stamp/stamp.ts';
 import { answerProbe, decodeAnswer, encodeProbe, probeTimestamp } from './messages.ts';
@@ -12,7 +12,7 @@ describe('STAMP test packets (RFC 8762 §4)', () => {
     ['unauthenticated', undefined],
     ['authenticated', KEY],
   ] as const) {
-    it(`${mode}: probe, answer and what the sender makes of it`, () => {
+    test(`${mode}: probe, answer and what the sender makes of it`, () => {
       const timestamp = probeTimestamp(NOW, 0xffff_ffff);
       const probe = encodeProbe(7, timestamp, key);
       expect(probe).toHaveLength(STAMP_LENGTH[mode]);
@@ -30,12 +30,12 @@ describe('STAMP test packets (RFC 8762 §4)', () => {
     });
   }
 
-  it('a probe with extra octets gets the base packet back, no more', () => {
+  test('a probe with extra octets gets the base packet back, no more', () => {
     const answer = answerProbe(Uint8Array.from([...encodeProbe(1, 5n), ...new Uint8Array(1000)]), ARRIVAL, () => NOW);
     expect(answer.ok && answer.value.length).toBe(STAMP_LENGTH.unauthenticated);
   });
 
-  it('a wrong key is refused at both ends', () => {
+  test('a wrong key is refused at both ends', () => {
     const other = KEY.toReversed();
     expect(answerProbe(encodeProbe(1, 5n, KEY), ARRIVAL, () => NOW, other)).toMatchObject({
       ok: false,
@@ -45,7 +45,7 @@ describe('STAMP test packets (RFC 8762 §4)', () => {
     expect(answer.ok && decodeAnswer(answer.value, other)).toMatchObject({ ok: false, error: { code: 'bad-hmac' } });
   });
 
-  it('a reflector may use PTPv2 timestamps', () => {
+  test('a reflector may use PTPv2 timestamps', () => {
     const reply = {
       sequence: 1,
       ssid: 0,
@@ -64,12 +64,12 @@ describe('STAMP test packets (RFC 8762 §4)', () => {
     expect(decodeAnswer(bytes)).toMatchObject({ ok: true, value: { heldNs: 200_000n } });
   });
 
-  it('twelve bits of a timestamp are random, the rest is the time', () => {
+  test('twelve bits of a timestamp are random, the rest is the time', () => {
     expect(probeTimestamp(NOW, 0) >> 12n).toBe(probeTimestamp(NOW, 0xffff_ffff) >> 12n);
     expect(probeTimestamp(NOW, 0xabc) & 0xfffn).toBe(0xabcn);
   });
 
-  it('no packet harms either end', () => {
+  test('no packet harms either end', () => {
     const probe = encodeProbe(1, 5n);
     const answer = answerProbe(probe, ARRIVAL, () => NOW);
     fuzzDecoder((bytes) => answerProbe(bytes, ARRIVAL, () => NOW), [probe]);

@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PortRtt } from './port-rtt.ts';
 
 describe('RTT_est of a port', () => {
-  it('LHCNP-5.3.1-d: is the smallest of the targets reached through it', () => {
+  test('LHCNP-5.3.1-d: is the smallest of the targets reached through it', () => {
     const rtt = new PortRtt();
     expect(
       rtt.update([
@@ -17,7 +17,7 @@ describe('RTT_est of a port', () => {
     ]);
   });
 
-  it('LHCNP-5.3.2-h: changes when the measurement leaves the band, and not for noise', () => {
+  test('LHCNP-5.3.2-h: changes when the measurement leaves the band, and not for noise', () => {
     const rtt = new PortRtt();
     rtt.update([{ port: 'eth2', rttMs: 10 }]);
     for (const rttMs of [10.9, 9.1, 11.2, 8.8]) {
@@ -28,7 +28,7 @@ describe('RTT_est of a port', () => {
     expect(rtt.values.get('eth2')).toBe(11.5);
   });
 
-  it('a drift is followed in steps of the band', () => {
+  test('a drift is followed in steps of the band', () => {
     const rtt = new PortRtt();
     let changes = 0;
     for (let rttMs = 10; rttMs <= 20; rttMs += 0.1) changes += rtt.update([{ port: 'eth2', rttMs }]) ? 1 : 0;
@@ -37,7 +37,7 @@ describe('RTT_est of a port', () => {
     expect(rtt.values.get('eth2')).toBeGreaterThan(17.5);
   });
 
-  it('LHCNP-5.3.2-h: what grows smoothly to a value that lies within the band is said in the end, wherever it set out from', () => {
+  test('LHCNP-5.3.2-h: what grows smoothly to a value that lies within the band is said in the end, wherever it set out from', () => {
     for (let from = 1; from < 20; from += 0.5) {
       const rtt = new PortRtt();
       let measured = from;
@@ -51,7 +51,7 @@ describe('RTT_est of a port', () => {
     }
   });
 
-  it('what differs little and stays is said after a while, and only measurements count: one that is handed over again is none', () => {
+  test('what differs little and stays is said after a while, and only measurements count: one that is handed over again is none', () => {
     const rtt = new PortRtt();
     rtt.update([{ port: 'eth2', rttMs: 10 }]);
     for (let i = 0; i < 100; i++) expect(rtt.update([{ port: 'eth2', rttMs: 10.5 }])).toBe(false);
@@ -60,7 +60,7 @@ describe('RTT_est of a port', () => {
     expect(rtt.values.get('eth2')).toBeCloseTo(10.5, 1);
   });
 
-  it('LHCNP-5.3.2-h: what leaves the narrow band for a while, or to both sides in turn, is noise, however long it was quiet before', () => {
+  test('LHCNP-5.3.2-h: what leaves the narrow band for a while, or to both sides in turn, is noise, however long it was quiet before', () => {
     const rtt = new PortRtt();
     rtt.update([{ port: 'eth2', rttMs: 10 }]);
     const samples = [
@@ -72,13 +72,13 @@ describe('RTT_est of a port', () => {
     for (const rttMs of samples) expect(rtt.update([{ port: 'eth2', rttMs }])).toBe(false);
   });
 
-  it('microseconds do not matter on a short path', () => {
+  test('microseconds do not matter on a short path', () => {
     const rtt = new PortRtt();
     rtt.update([{ port: 'eth2', rttMs: 0.1 }]);
     expect(rtt.update([{ port: 'eth2', rttMs: 0.14 }])).toBe(false);
   });
 
-  it('a port without targets has none any more', () => {
+  test('a port without targets has none any more', () => {
     const rtt = new PortRtt();
     rtt.update([{ port: 'eth2', rttMs: 10 }]);
     expect(rtt.update([])).toBe(true);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { RttEstimator } from './rtt-estimator.ts';
 
 const after = (samples: Iterable<number>, estimator = new RttEstimator()): RttEstimator => {
@@ -9,12 +9,12 @@ const repeat = (count: number, value: (i: number) => number): number[] =>
   Array.from({ length: count }, (_, i) => value(i));
 
 describe('LHCNP-5.3.1-e: RTT_est from probes', () => {
-  it('needs three samples', () => {
+  test('needs three samples', () => {
     expect(after([10, 10]).smoothedMs).toBeUndefined();
     expect(after([10, 11, 12]).smoothedMs).toBe(10);
   });
 
-  it('three late samples of four do not move it: a standing queue is not the path', () => {
+  test('three late samples of four do not move it: a standing queue is not the path', () => {
     const estimator = after(repeat(16, () => 10));
     after(
       repeat(400, (i) => (i % 4 === 0 ? 10 : 60)),
@@ -23,14 +23,14 @@ describe('LHCNP-5.3.1-e: RTT_est from probes', () => {
     expect(estimator.smoothedMs).toBe(10);
   });
 
-  it('one sample that is too short does not move it', () => {
+  test('one sample that is too short does not move it', () => {
     const estimator = after(repeat(32, () => 10));
     after([0.01, ...repeat(20, () => 10)], estimator);
     expect(estimator.smoothedMs).toBe(10);
     expect(estimator.leastMs).toBe(0.01);
   });
 
-  it('a shorter path is believed within a window', () => {
+  test('a shorter path is believed within a window', () => {
     const estimator = after(repeat(32, () => 40));
     after(
       repeat(16, () => 10),
@@ -39,7 +39,7 @@ describe('LHCNP-5.3.1-e: RTT_est from probes', () => {
     expect(estimator.smoothedMs).toBeLessThan(10.5);
   });
 
-  it('a longer path is believed, slowly', () => {
+  test('a longer path is believed, slowly', () => {
     const estimator = after(repeat(32, () => 10));
     after(
       repeat(16, () => 20),
@@ -53,7 +53,7 @@ describe('LHCNP-5.3.1-e: RTT_est from probes', () => {
     expect(estimator.smoothedMs).toBeGreaterThan(19.5);
   });
 
-  it('forgets another path', () => {
+  test('forgets another path', () => {
     const estimator = after(repeat(32, () => 10));
     estimator.restart();
     expect([estimator.smoothedMs, estimator.leastMs]).toEqual([undefined, undefined]);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type IpAddress, address, formatAddress } from '../model/address.ts';
 import { type Candidate, MAX_TARGETS, TargetSet } from './targets.ts';
 
@@ -7,7 +7,7 @@ const routers = (from: number, count: number): IpAddress[] => Array.from({ lengt
 const texts = (list: readonly Candidate[]): string[] => list.map((c) => `${formatAddress(c.address)} ${c.source}`);
 
 describe('probe targets', () => {
-  it('are the configured and the learned addresses, each once', () => {
+  test('are the configured and the learned addresses, each once', () => {
     const targets = new TargetSet();
     const { added, removed } = targets.replace([router(2)], [router(3), router(1), router(2)]);
     expect(texts(added)).toEqual([
@@ -18,7 +18,7 @@ describe('probe targets', () => {
     expect(removed).toEqual([]);
   });
 
-  it('what is gone is removed, what stays is left alone', () => {
+  test('what is gone is removed, what stays is left alone', () => {
     const targets = new TargetSet();
     targets.replace([], routers(1, 3));
     expect(targets.replace([], [router(2), router(4)])).toEqual({
@@ -28,7 +28,7 @@ describe('probe targets', () => {
     expect(targets.replace([], [router(2), router(4)])).toEqual({ added: [], removed: [] });
   });
 
-  it('a learned target that is now configured too begins anew as such', () => {
+  test('a learned target that is now configured too begins anew as such', () => {
     const targets = new TargetSet();
     targets.replace([], [router(1)]);
     expect(targets.replace([router(1)], [router(1)])).toEqual({
@@ -37,7 +37,7 @@ describe('probe targets', () => {
     });
   });
 
-  it('are bounded: the rest waits, configured ones in front', () => {
+  test('are bounded: the rest waits, configured ones in front', () => {
     const targets = new TargetSet();
     expect(targets.replace([], routers(1, 1000)).added).toHaveLength(MAX_TARGETS);
     expect(targets.waiting).toBe(1000 - MAX_TARGETS);
@@ -45,7 +45,7 @@ describe('probe targets', () => {
     expect(targets.yieldPlace(router(1))).toEqual({ address: router(5000), source: 'configured' });
   });
 
-  it('a place that nobody answers at goes round: in time every learned address is tried', () => {
+  test('a place that nobody answers at goes round: in time every learned address is tried', () => {
     const targets = new TargetSet();
     const active = targets.replace([router(9999)], routers(1, 200)).added.map((c) => c.address);
     const tried = new Set(active.map(formatAddress));
@@ -60,7 +60,7 @@ describe('probe targets', () => {
     expect(targets.yieldPlace(router(9999))).toBeUndefined();
   });
 
-  it('nobody yields while nobody waits', () => {
+  test('nobody yields while nobody waits', () => {
     const targets = new TargetSet();
     targets.replace([], [router(1)]);
     expect(targets.yieldPlace(router(1))).toBeUndefined();

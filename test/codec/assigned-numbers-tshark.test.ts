@@ -1,7 +1,7 @@
 // The table of values that are assigned already (src/model/assigned-numbers.ts), compared with what Wireshark's
 // dissectors know by name: nothing that they know is free.
 import { execFileSync } from 'node:child_process';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { collisions } from '../../src/model/assigned-numbers.ts';
 import type { CodePointName } from '../../src/model/code-points.ts';
 
@@ -20,7 +20,7 @@ const KNOWN = execFileSync('tshark', ['-G', 'values'], {
   .map(([, field, value, name]) => ({ field, value: Number(value), name: name! }));
 const isAssigned = (code: CodePointName, value: number): boolean => collisions({ [code]: value }).length > 0;
 
-it.each([
+test.each([
   ['long-haul-icmpv6-type', 'icmpv6.type', 128, 255, 35],
   ['fast-cnp-option', 'ipv6.opt.type', 0x80, 0x9f, 3],
   ['fast-cnp-ioam-option', 'ipv6.opt.type', 0x80, 0x9f, 3],
@@ -33,7 +33,7 @@ it.each([
   expect(known.filter(({ value }) => !isAssigned(code, value))).toEqual([]);
 });
 
-it('long-haul-icmpv6-type: and nothing else is, so that no free value is refused', () => {
+test('long-haul-icmpv6-type: and nothing else is, so that no free value is refused', () => {
   const known = new Set(KNOWN.filter(({ field }) => field === 'icmpv6.type').map(({ value }) => value));
   expect(
     Array.from({ length: 128 }, (_, i) => i + 128).filter(
@@ -42,7 +42,7 @@ it('long-haul-icmpv6-type: and nothing else is, so that no free value is refused
   ).toEqual([]);
 });
 
-it('pnc-udp-port: the ports of what routers and RoCEv2 networks speak, where Wireshark expects them, are not free', () => {
+test('pnc-udp-port: the ports of what routers and RoCEv2 networks speak, where Wireshark expects them, are not free', () => {
   const spoken =
     /^(?:bfd|bootp|dhcp|dhcpv6|dns|geneve|gtp|hsrp|isakmp|ldp|l2tp|mdns|mpls-echo|nfs|ntp|ptp|rip|ripng|rpcordma|snmp|syslog|sflow|vxlan|infiniband|udpencap|twamp|cflow|gue|stamp|teredo|radius)$/;
   const decoders = execFileSync('tshark', ['-G', 'decodes'], {

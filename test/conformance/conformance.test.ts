@@ -1,16 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { citations, conformanceDocument, notes, requirements, untested } from './conformance.ts';
 import { skippedTitlesOf, titlesOf } from './test-titles.ts';
 
 describe('docs/conformance.md', () => {
-  it('is what the tests of this tree say (npm run conformance rewrites it)', () => {
+  test('is what the tests of this tree say (npm run conformance rewrites it)', () => {
     const document = conformanceDocument();
     if (process.env['UPDATE_CONFORMANCE']) writeFileSync('docs/conformance.md', document);
     expect(readFileSync('docs/conformance.md', 'utf8')).toBe(document);
   });
 
-  it('names only requirements that exist', () => {
+  test('names only requirements that exist', () => {
     const known = new Set(requirements().map((r) => r.id));
     const { built, tested } = citations();
     expect([...tested.keys(), ...built.keys()].filter((id) => !known.has(id))).toEqual([]);
@@ -25,7 +25,7 @@ describe('what counts as the title of a test', () => {
   const counted = (text: string): string[] => titlesOf('x.test.ts', text);
   const body = '() => { expect(1).toBe(1); }';
 
-  it.each([
+  test.each([
     ['a test', `test('T', ${body});`],
     ['one whose title is in pieces', `test('T' + '', ${body});`],
     ['one with options', `it('T', { timeout: 5 }, ${body});`],
@@ -37,7 +37,7 @@ describe('what counts as the title of a test', () => {
     expect(counted(text)).toContain('T');
   });
 
-  it.each([
+  test.each([
     ['a skipped test', `test.skip('T', ${body});`],
     ['a skipped test of a table', `test.skip.each([[1]])('T', ${body});`],
     ['one that is still to be written', `it.todo('T');`],
@@ -53,14 +53,14 @@ describe('what counts as the title of a test', () => {
     expect(counted(text)).not.toContain('T');
   });
 
-  it('is what the rows of a table put into it, and a constant of the file', () => {
+  test('is what the rows of a table put into it, and a constant of the file', () => {
     expect(counted(`it.each([['R1', 1], ['R2', 2]])('%s', ${body});`)).toEqual(['%s', 'R1', 'R2']);
     expect(counted(`it.each([['R1', 1]])('T %i', ${body});`)).toEqual(['T %i']);
     expect(counted(`const WHAT = { a: 'R1' };\ntest.each(rows)(\`\${WHAT[way]}: T\`, ${body});`)).toEqual(['R1 : T']);
   });
 });
 
-it('a line that only the RoCE endpoint of the lab fulfils says so', () => {
+test('a line that only the RoCE endpoint of the lab fulfils says so', () => {
   const entries = conformanceDocument().split(/^- (?=\*\*)/m);
   const builtIn = new Map(
     entries.map((entry) => [/^\*\*(\S+)\*\*/.exec(entry)?.[1], / - built in ([^-]*)/.exec(entry)?.[1] ?? '']),
@@ -71,7 +71,7 @@ it('a line that only the RoCE endpoint of the lab fulfils says so', () => {
     expect(builtIn.get(id), id).not.toContain('lab**');
 });
 
-it('a line whose test is skipped says so, and not that it is not built', () => {
+test('a line whose test is skipped says so, and not that it is not built', () => {
   const body = '() => { expect(1).toBe(1); }';
   const titles = skippedTitlesOf(
     'x.test.ts',

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BGP_COUNTERS } from '../../src/carriers/bgp/counters.ts';
 import { OSPF_COUNTERS } from '../../src/carriers/ospf/counters.ts';
 import { countedIn, sourcesOf } from '../../src/carriers/counter-names.fixture.ts';
@@ -58,12 +58,12 @@ const ofIsis = sourcesOf('src/carriers/isis')
   .map((name) => `isis.${name}`);
 
 describe('docs/counters.md', () => {
-  it('names every counter of the programs, of OSPF and of BGP, with its meaning (npm run conformance rewrites it)', () => {
+  test('names every counter of the programs, of OSPF and of BGP, with its meaning (npm run conformance rewrites it)', () => {
     if (process.env['UPDATE_CONFORMANCE']) writeFileSync('docs/counters.md', withTables(document));
     expect(readFileSync('docs/counters.md', 'utf8')).toBe(withTables(document));
   });
 
-  it('names every counter that the agent counts by a literal name', () => {
+  test('names every counter that the agent counts by a literal name', () => {
     const names = ofIsis.concat(
       sources.flatMap((text) => [...text.matchAll(/\bcount\(\s*'([a-z0-9.-]+)'/g)].map((m) => m[1]!)),
     );

@@ -1,6 +1,6 @@
 // The OSPF preconditions against real ospfd and ospf6d: what they say is what is read, what configureFrr gives them
 // they keep.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ConfigureOptions, type RunCommand, configureFrr, runCommand } from '../../src/frr/configure.ts';
 import { type FrrExpectations, examineFrr, frrExpectations } from '../../src/diagnosis/frr/examine.ts';
 import { loadIntent } from '../../src/intent/load.ts';
@@ -52,12 +52,12 @@ beforeAll(() => {
 afterAll(async () => frr?.remove());
 
 describe('ospfd', () => {
-  it('without an instance there is nothing that cnpd could give', async () => {
+  test('without an instance there is nothing that cnpd could give', async () => {
     expect(await missing(V2)).toEqual(['ospfv2.instance']);
     expect((await configure(V2)).applied).toEqual([]);
   });
 
-  it('a router without `capability opaque` and without cnpd’s lines misses exactly these; the lines of the interface are given, the capability is left to the operator', async () => {
+  test('a router without `capability opaque` and without cnpd’s lines misses exactly these; the lines of the interface are given, the capability is left to the operator', async () => {
     tell('router ospf', 'ospf router-id 192.0.2.1', 'exit', 'interface eth2', 'ip ospf area 0');
     expect(await missing(V2)).toEqual([
       'ospfv2.capability-opaque',
@@ -72,7 +72,7 @@ describe('ospfd', () => {
     expect(await missing(V2)).toEqual([]);
   });
 
-  it('an area mismatch is named, and nothing is changed', async () => {
+  test('an area mismatch is named, and nothing is changed', async () => {
     const other = V2.replace('area: 0', 'area: 0.0.0.1');
     expect(await checks(other)).toMatchObject([
       {
@@ -83,20 +83,20 @@ describe('ospfd', () => {
     expect(await configure(other)).toEqual({ applied: [], remaining: ['ospfv2.cnpd-ospf0.area'] });
   });
 
-  it('cnpd’s interface alone in another area is moved to that of the router', async () => {
+  test('cnpd’s interface alone in another area is moved to that of the router', async () => {
     tell('interface cnpd-ospf0', 'no ip ospf area', 'ip ospf area 7');
     expect(await configure(V2)).toEqual({ applied: ['no ip ospf area', 'ip ospf area 0.0.0.0'], remaining: [] });
     expect(await missing(V2)).toEqual([]);
   });
 
-  it('an MTU that is not that of cnpd.yaml is seen as zebra sees it', async () => {
+  test('an MTU that is not that of cnpd.yaml is seen as zebra sees it', async () => {
     frr.ip('link', 'set', 'cnpd-ospf0', 'mtu', '1400');
     await until('the MTU is seen', () => missing(V2), is(['ospfv2.cnpd-ospf0.mtu']));
     frr.ip('link', 'set', 'cnpd-ospf0', 'mtu', '1500');
     await until('nothing is missing', () => missing(V2), is([]));
   });
 
-  it('other intervals are given to FRR, which then has both', async () => {
+  test('other intervals are given to FRR, which then has both', async () => {
     const fast = V2.replace('201,', '201, hello-interval: 1s, dead-interval: 3s,');
     expect(await configure(fast)).toEqual({
       applied: ['ip ospf hello-interval 1', 'ip ospf dead-interval 3'],
@@ -108,7 +108,7 @@ describe('ospfd', () => {
     });
   });
 
-  it('a key is given, never shown, and the same on both sides from then on', async () => {
+  test('a key is given, never shown, and the same on both sides from then on', async () => {
     const keyed = V2.replace('area: 0', 'area: 0, authentication: [{ key-id: 1, md5: hush }]');
     expect(JSON.stringify((await checks(keyed)).map(({ problem, remedy }) => [problem, remedy]))).not.toContain('hush');
     expect(await configure(keyed)).toEqual({
@@ -120,7 +120,7 @@ describe('ospfd', () => {
     expect(await missing(V2)).toEqual([]);
   });
 
-  it('where `network` statements enable OSPF, one more does it for the link', async () => {
+  test('where `network` statements enable OSPF, one more does it for the link', async () => {
     tell(
       'interface cnpd-ospf0',
       'no ip ospf area',
@@ -137,7 +137,7 @@ describe('ospfd', () => {
 });
 
 describe('ospf6d', () => {
-  it('a router with OSPFv3 misses the lines of the interface and takes them', async () => {
+  test('a router with OSPFv3 misses the lines of the interface and takes them', async () => {
     expect(await missing(V3)).toEqual(['ospfv3.instance']);
     tell('router ospf6', 'ospf6 router-id 192.0.2.1', 'exit', 'interface eth2', 'ipv6 ospf6 area 0');
     expect(await configure(V3)).toEqual({
@@ -147,13 +147,13 @@ describe('ospf6d', () => {
     expect(await missing(V3)).toEqual([]);
   });
 
-  it('cnpd’s interface alone in another area is moved to that of the router', async () => {
+  test('cnpd’s interface alone in another area is moved to that of the router', async () => {
     tell('interface cnpd-ospf6-0', 'no ipv6 ospf6 area', 'ipv6 ospf6 area 7');
     expect(await configure(V3)).toEqual({ applied: ['no ipv6 ospf6 area', 'ipv6 ospf6 area 0.0.0.0'], remaining: [] });
     expect(await missing(V3)).toEqual([]);
   });
 
-  it.each<[string, string, string, string[]]>([
+  test.each<[string, string, string, string[]]>([
     ['passive', 'ipv6 ospf6 passive', 'active', ['no ipv6 ospf6 passive']],
     [
       'another hello interval',
@@ -173,27 +173,27 @@ describe('ospf6d', () => {
     const srv6 = V3 + 'srv6: { end-con: [{ sid: "2001:db8:c::1", locator: "2001:db8:c::/48" }], core-ports: [eth2] }\n';
     const way = async (): Promise<boolean> => !(await missing(srv6)).includes('ospfv3.end-con');
 
-    it('there is none at first; `redistribute static` alone makes none', async () => {
+    test('there is none at first; `redistribute static` alone makes none', async () => {
       expect(await missing(srv6)).toEqual(['ospfv3.end-con']);
       tell('router ospf6', 'redistribute static');
       expect(await way()).toBe(false);
     });
 
-    it('a static route of the locator, once it is advertised', async () => {
+    test('a static route of the locator, once it is advertised', async () => {
       tell('ipv6 route 2001:db8:c::/48 blackhole');
       await until('a way', way);
       tell('router ospf6', 'no redistribute static', 'exit', 'no ipv6 route 2001:db8:c::/48 blackhole');
       await until('no way any more', way, is(false));
     });
 
-    it('a prefix of an interface in an area', async () => {
+    test('a prefix of an interface in an area', async () => {
       frr.ip('addr', 'add', '2001:db8:c::99/64', 'dev', 'eth2', 'nodad');
       await until('a way', way);
       frr.ip('addr', 'del', '2001:db8:c::99/64', 'dev', 'eth2');
       await until('no way any more', way, is(false));
     });
 
-    it('the lines that cnpctl doctor gives', async () => {
+    test('the lines that cnpctl doctor gives', async () => {
       const remedy = (await checks(srv6)).find(({ id }) => id === 'frr.ospfv3.end-con')!.remedy!;
       tell(...[...remedy.matchAll(/-c '([^']+)'/g)].slice(1).map(([, line]) => line!));
       expect(await missing(srv6)).toEqual([]);
@@ -213,7 +213,7 @@ describe('cnpctl doctor without a running cnpd', () => {
     return { status, frr: items.filter(({ id, state }) => id.startsWith('frr.') && state !== 'ok') };
   };
 
-  it('finds both daemons in order, and names `capability opaque`, the area and the MTU with what mends them', async () => {
+  test('finds both daemons in order, and names `capability opaque`, the area and the MTU with what mends them', async () => {
     await until('nothing is missing', () => missing(V2 + V3), is([]));
     expect(doctor(V2 + V3).frr).toEqual([]);
     tell('router ospf', 'no capability opaque');
@@ -232,7 +232,7 @@ describe('cnpctl doctor without a running cnpd', () => {
     ]);
   });
 
-  it('an ospfd that does not run is said, and the rest of it cannot be told', async () => {
+  test('an ospfd that does not run is said, and the rest of it cannot be told', async () => {
     await frr.stop('ospfd');
     const items = doctor(V2).frr;
     expect(items[0]).toMatchObject({ id: 'frr.ospfv2.ospfd', state: 'missing' });
@@ -247,7 +247,7 @@ describe('cnpctl doctor without a running cnpd', () => {
 
 // The last, because ospf6d 8.4.4 does not always outlive the removal of a key.
 describe('a key of ospf6d', () => {
-  it('is said and not given; with it, both sides authenticate alike', async () => {
+  test('is said and not given; with it, both sides authenticate alike', async () => {
     const keyed = V3.replace('area: 0', 'area: 0, authentication: [{ key-id: 1, hmac-sha-256: hush }]');
     expect(await configure(keyed)).toEqual({ applied: [], remaining: ['ospfv3.cnpd-ospf6-0.authentication'] });
     tell('interface cnpd-ospf6-0', 'ipv6 ospf6 authentication key-id 1 hash-algo hmac-sha-256 key hush');

@@ -1,6 +1,6 @@
 // The FRR side against real zebra and isisd: what they say is what the preconditions read, and what configureFrr gives
 // them they keep.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { examineFrr } from '../../src/diagnosis/frr/examine.ts';
 import { configureFrr, type ConfigureOptions, type RunCommand, runCommand } from '../../src/frr/configure.ts';
 import { gatherFrrFacts } from '../../src/frr/facts.ts';
@@ -41,25 +41,25 @@ describe('FRR', () => {
   });
   afterAll(async () => frr?.remove());
 
-  it('the vty of a daemon answers with text and status', async () => {
+  test('the vty of a daemon answers with text and status', async () => {
     const [version, bogus] = await askDaemon(frr.vtyDir, 'isisd', ['show version', 'bogus']);
     expect(version).toMatchObject({ status: 0, text: expect.stringMatching(/^FRRouting \d+\.\d+/) });
     expect(bogus).toMatchObject({ status: 2, text: expect.stringContaining('Unknown command: bogus') });
   });
 
-  it('a router without IS-IS misses the instance, and configure leaves that to the operator', async () => {
+  test('a router without IS-IS misses the instance, and configure leaves that to the operator', async () => {
     expect(await missing()).toEqual(['frr.instance']);
     const outcome = await configureFrr(() => examineFrr(options, { isis: WANT }), options, modules);
     expect(outcome.applied).toEqual([]);
     expect(outcome.remaining[0]).toMatchObject({ id: 'frr.instance', remedy: expect.stringContaining('net') });
   });
 
-  it('a router with IS-IS but nothing for cnpd misses exactly the lines that cnpd gives', async () => {
+  test('a router with IS-IS but nothing for cnpd misses exactly the lines that cnpd gives', async () => {
     expect(frr.vtysh('configure terminal', 'router isis core', 'net 49.0001.0000.0000.0001.00').status).toBe(0);
     expect(await missing()).toEqual(['frr.enabled', 'frr.point-to-point', 'frr.lsp-gen-interval']);
   });
 
-  it('a line that FRR refuses is named, and those before it are taken back', async () => {
+  test('a line that FRR refuses is named, and those before it are taken back', async () => {
     const before = running();
     const want = { ...WANT, authentication: { interface: { key: 'two words' } } };
     const attempt = configureFrr(() => examineFrr(options, { isis: want }), options, modules);
@@ -71,7 +71,7 @@ describe('FRR', () => {
     expect(running()).toEqual(before);
   });
 
-  it('a dry run shows the lines and changes nothing', async () => {
+  test('a dry run shows the lines and changes nothing', async () => {
     const before = running();
     said.length = 0;
     await configureFrr(() => examineFrr(options, { isis: WANT }), { ...options, dryRun: true }, modules);
@@ -85,7 +85,7 @@ describe('FRR', () => {
     expect(running()).toEqual(before);
   });
 
-  it('configure applies the lines, nothing is missing then, and a second time there is nothing to do', async () => {
+  test('configure applies the lines, nothing is missing then, and a second time there is nothing to do', async () => {
     const outcome = await configureFrr(() => examineFrr(options, { isis: WANT }), options, modules);
     expect(outcome.applied).toHaveLength(3);
     expect(outcome.remaining).toEqual([]);
@@ -98,7 +98,7 @@ describe('FRR', () => {
     expect(detail!.text).toMatch(/cnpd-isis, State: Up, Active[^]*Type: p2p/);
   });
 
-  it('the startup configuration is written only when asked', async () => {
+  test('the startup configuration is written only when asked', async () => {
     expect(frr.startupConfig()).toBeUndefined();
     frr.integrateConfig();
     await configureFrr(() => examineFrr(options, { isis: WANT }), { ...options, save: true }, modules);
@@ -114,7 +114,7 @@ describe('FRR', () => {
       'router: { name: leaf1, loopback: { ipv6: 2001:db8:ffff::1 } }\n' +
       'isis: { system-id: 0000.0000.c001, area: 49.0001, level: 2, interface: cnpd-isis }\n';
 
-    it('finds FRR and the kernel in order, and names the port without TBF or HTB root with the line that mends it', () => {
+    test('finds FRR and the kernel in order, and names the port without TBF or HTB root with the line that mends it', () => {
       const { status, of } = doctor(`${ROUTER}ports:\n  - { interface: peer, k-max: 100kB }\n`);
       expect(status).toBe(1);
       expect(of('cnpd')).toMatchObject([{ state: 'missing', remedy: 'systemctl start cnpd' }]);
@@ -126,14 +126,14 @@ describe('FRR', () => {
       expect(new Set(of('frr').map((item) => item.state))).toEqual(new Set(['ok']));
     });
 
-    it('a file with errors is an item, and the kernel is examined all the same', () => {
+    test('a file with errors is an item, and the kernel is examined all the same', () => {
       const { status, of } = doctor('router: { nam: leaf1 }\n');
       expect(status).toBe(1);
       expect(of('config')).toMatchObject([{ state: 'missing', remedy: expect.stringContaining('cnpd check') }]);
       expect(of('kernel.btf')).toMatchObject([{ state: 'ok' }]);
     });
 
-    it('what is missing in FRR comes with the line', () => {
+    test('what is missing in FRR comes with the line', () => {
       frr.vtysh('configure terminal', 'interface cnpd-isis', 'isis passive');
       expect(doctor(ROUTER).of('frr.active')).toMatchObject([
         { state: 'missing', remedy: expect.stringContaining("-c 'no isis passive'") },
@@ -155,7 +155,7 @@ describe('FRR', () => {
     ['a password', ['interface cnpd-isis', 'isis password md5 SECRET'], 'frr.authentication-interface', false],
   ];
   for (const [name, lines, id, mended] of cases) {
-    it(`${name} is seen as ${id}${mended ? ' and mended' : ''}`, async () => {
+    test(`${name} is seen as ${id}${mended ? ' and mended' : ''}`, async () => {
       expect(frr.vtysh('configure terminal', ...lines)).toMatchObject({ status: 0 });
       expect(await missing()).toEqual([id]);
       const outcome = await configureFrr(() => examineFrr(options, { isis: WANT }), options, modules);
@@ -163,7 +163,7 @@ describe('FRR', () => {
     });
   }
 
-  it('the same keys on both sides are accepted, SNP authentication included', async () => {
+  test('the same keys on both sides are accepted, SNP authentication included', async () => {
     frr.vtysh('configure terminal', 'router isis core', 'domain-password md5 KEY authenticate snp validate');
     expect(
       await missing({ ...WANT, authentication: { interface: { key: 'SECRET' }, domain: { key: 'KEY' } } }),
@@ -182,7 +182,7 @@ describe('FRR', () => {
     expect(await missing()).toEqual([]);
   });
 
-  it('an interface that is too small, down or gone is seen', async () => {
+  test('an interface that is too small, down or gone is seen', async () => {
     frr.ip('link', 'set', 'cnpd-isis', 'mtu', '1400');
     await until('the MTU is seen', missing, is(['frr.mtu']));
     frr.ip('link', 'set', 'cnpd-isis', 'mtu', '1500');
@@ -192,7 +192,7 @@ describe('FRR', () => {
     await until('that it is gone', async () => (await gatherFrrFacts(options, 'cnpd-isis')).link, is(null));
   });
 
-  it('isisd that stops is said, an open connection ends with `closed`, and a new isisd is found again', async () => {
+  test('isisd that stops is said, an open connection ends with `closed`, and a new isisd is found again', async () => {
     const vty = await Vty.open(vtyPath(frr.vtyDir, 'isisd'), { ...VTY_DEFAULTS, timeoutMs: 2_000 });
     await frr.stop('isisd');
     await expect(vty.command('show version')).rejects.toMatchObject({ code: 'closed' });
@@ -201,7 +201,7 @@ describe('FRR', () => {
     await until('isisd answers', missing, is(['frr.instance']));
   });
 
-  it('a long reply arrives whole', async () => {
+  test('a long reply arrives whole', async () => {
     const interfaces = Array.from({ length: 600 }, (_, i) => `big${i}`);
     // In portions: a command that takes long is killed.
     for (let at = 0; at < interfaces.length; at += 50) {

@@ -2,7 +2,7 @@
 // forged ones; and LSPs whose content is odd. They wait for timers that are compiled into isisd (ZeroAge is a minute),
 // so they wait side by side, each in a network of its own.
 import { byKind } from '../../src/model/advertisement.fixture.ts';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { foreignLsp, fragmentOf } from '../../src/packet/isis/foreign.fixture.ts';
 import { parseSystemId } from '../../src/packet/isis/lsp-id.ts';
 import type { Lsp } from '../../src/packet/isis/types.ts';
@@ -37,7 +37,7 @@ async function attacked(
   return { a, c, attacker, hellos };
 }
 
-it.concurrent(
+test.concurrent(
   'PNC-5-b: LSPs of ours that are forged with the highest sequence number: others learn the prefixes again within 10 s, from other fragments',
   IsisScene.alone(async (scene) => {
     const { a, c, attacker } = await attacked(scene);
@@ -64,7 +64,7 @@ it.concurrent(
   }),
 );
 
-it.concurrent(
+test.concurrent(
   'PNC-5-b: fragment 0 that is forged with the highest sequence number: others hold what they learned, and reach us again before they would forget it',
   IsisScene.alone(async (scene) => {
     const { a, c, attacker } = await attacked(scene);
@@ -80,7 +80,7 @@ it.concurrent(
   }),
 );
 
-it.concurrent(
+test.concurrent(
   'two routers with one system ID: a few LSPs a minute on the core, and both say so',
   IsisScene.alone(async (scene) => {
     const [r1, r2, r3] = await scene.chain();
@@ -103,7 +103,7 @@ it.concurrent(
   }),
 );
 
-it.concurrent(
+test.concurrent(
   'LSPs that isisd floods and cnpd cannot use are acknowledged: isisd sends them once',
   IsisScene.alone(async (scene) => {
     const { c, attacker, hellos } = await attacked(scene);

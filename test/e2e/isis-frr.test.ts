@@ -1,5 +1,5 @@
 // The IS-IS carrier against real isisd: adjacencies, LSPs in FRR's database and across it, and between levels.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decodePdu } from '../../src/packet/isis/pdu.ts';
 import { type FrrRouter, isisdConfig } from './support/frr.ts';
 import { IsisScene, PROXY, SENDERS, SYSTEM, up } from './support/isis-scene.ts';
@@ -9,7 +9,7 @@ import { contains, is, matches, moreThan, until } from '../support/until.ts';
 const scene = IsisScene.forEachTest();
 
 describe('adjacency with FRR', () => {
-  it.each([
+  test.each([
     ['L1', 'level-1', '1', 'L1'],
     ['L2', 'level-2-only', '2', 'L2'],
     ['L1L2', 'level-1-2', '1-2', 'L1L2'],
@@ -45,7 +45,7 @@ describe('adjacency with FRR', () => {
     },
   );
 
-  it('at level 1 in another area there is none, and it is counted', async () => {
+  test('at level 1 in another area there is none, and it is counted', async () => {
     const r1 = scene.router(1, { isType: 'level-1', area: '49.0002' });
     await scene.net.start();
     const a = await scene.agent(r1, 1, { levels: '1' });
@@ -53,7 +53,7 @@ describe('adjacency with FRR', () => {
     expect(a.state).toBe('none');
   });
 
-  it('FRR that sends LAN hellos is counted: "isis network point-to-point" is missing', async () => {
+  test('FRR that sends LAN hellos is counted: "isis network point-to-point" is missing', async () => {
     const config = isisdConfig({ systemId: '0000.0000.1111', interfaces: ['cnpd-isis'] }).replace(
       ' isis network point-to-point\n',
       '',
@@ -64,7 +64,7 @@ describe('adjacency with FRR', () => {
     await until('counted', () => a.count('isis.hello.lan'), moreThan(0));
   });
 
-  it('at MTU 9000, where FRR pads its hellos beyond what an 802.3 length can say', async () => {
+  test('at MTU 9000, where FRR pads its hellos beyond what an 802.3 length can say', async () => {
     const r1 = scene.router(1);
     await scene.net.start();
     const a = await scene.agent(r1, 1, { mtu: 9000 });
@@ -72,7 +72,7 @@ describe('adjacency with FRR', () => {
     await until('FRR says Up', () => r1.show('show isis neighbor'), matches(/agent1 +cnpd-isis +\S+ +Up/));
   });
 
-  it('with "topology ipv6-unicast" both ends speak the topology: prefixes go in TLV 237', async () => {
+  test('with "topology ipv6-unicast" both ends speak the topology: prefixes go in TLV 237', async () => {
     const r1 = scene.router(1, { lines: ['topology ipv6-unicast'] });
     await scene.net.start();
     const a = await scene.agent(r1, 1);
@@ -95,7 +95,7 @@ describe('adjacency with FRR', () => {
 });
 
 describe('across three FRR routers', () => {
-  it('PNC-5-b PNC-5.1-a PNC-5.1-b: prefix, flag and proxy arrive, the LSP byte for byte; a change, a withdrawal and a stop arrive too', async () => {
+  test('PNC-5-b PNC-5.1-a PNC-5.1-b: prefix, flag and proxy arrive, the LSP byte for byte; a change, a withdrawal and a stop arrive too', async () => {
     const routers = await scene.chain();
     const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
     a.carrier.originate(origination([proxied(SENDERS, PROXY), proxied('10.1.0.0/16', '192.0.2.1')]));
@@ -129,7 +129,7 @@ describe('across three FRR routers', () => {
     expect(routers[0]!.ip('link', 'show')).not.toContain('cnpd-isis');
   });
 
-  it('PNC-5-b: 10,000 prefixes arrive; when one changes, one LSP arrives', async () => {
+  test('PNC-5-b: 10,000 prefixes arrive; when one changes, one LSP arrives', async () => {
     const routers = await scene.chain();
     const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
     const many = Array.from({ length: 10_000 }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`, PROXY));
@@ -153,7 +153,7 @@ describe('across three FRR routers', () => {
     expect(c.count('isis.rx.lsp')).toBe(before + 1);
   });
 
-  it('when a link in the middle dies the originator is unreachable, its prefixes stay; when it comes back it is reachable', async () => {
+  test('when a link in the middle dies the originator is unreachable, its prefixes stay; when it comes back it is reachable', async () => {
     const routers = await scene.chain();
     const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
     a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
@@ -188,7 +188,7 @@ describe('between levels', () => {
     return [r1, r2, r3];
   }
 
-  it('PNC-5.1-c A15: flag and proxy cross from level 1 to 2 and from 2 to 1 through an agent of both; without it they do not', async () => {
+  test('PNC-5.1-c A15: flag and proxy cross from level 1 to 2 and from 2 to 1 through an agent of both; without it they do not', async () => {
     const [r1, r2, r3] = await levels();
     const a = await scene.agent(r1!, 1, { levels: '1' });
     const c = await scene.agent(r3!, 3, { levels: '2', area: Uint8Array.of(0x49, 0, 2) });

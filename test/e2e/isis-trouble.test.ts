@@ -1,6 +1,6 @@
 // The IS-IS carrier and real isisd in trouble: wrong keys, floods, restarts on either side, an interface that goes
 // away.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { IsisScene, PROXY, SENDERS, SYSTEM, up } from './support/isis-scene.ts';
 import { isisOptions, origination, proxied } from './support/isis.ts';
 import { measureTurns } from './support/turns.ts';
@@ -16,7 +16,7 @@ describe('authentication with FRR', () => {
   const secured = { isType: 'level-1-2', interfaceLines: ['isis password md5 HELLOKEY'], lines };
   const keys = { interface: { key: 'HELLOKEY' }, area: { key: 'AREAKEY' }, domain: { key: 'DOMAINKEY' } };
 
-  it('the right keys: adjacency, database and acknowledgement at both levels, and a signed purge is accepted', async () => {
+  test('the right keys: adjacency, database and acknowledgement at both levels, and a signed purge is accepted', async () => {
     const r1 = scene.router(1, secured);
     await scene.net.start();
     const a = await scene.agent(r1, 1, { levels: '1-2', authentication: keys });
@@ -40,7 +40,7 @@ describe('authentication with FRR', () => {
     expect(a.state).toBe('up');
   });
 
-  it('a wrong key for hellos: no adjacency, counted', async () => {
+  test('a wrong key for hellos: no adjacency, counted', async () => {
     const r1 = scene.router(1, secured);
     await scene.net.start();
     const a = await scene.agent(r1, 1, { levels: '1-2', authentication: { ...keys, interface: { key: 'WRONG' } } });
@@ -51,7 +51,7 @@ describe('authentication with FRR', () => {
     await up(a);
   });
 
-  it('a wrong key for a level: LSPs of that level are counted and not learned, those of the other are', async () => {
+  test('a wrong key for a level: LSPs of that level are counted and not learned, those of the other are', async () => {
     const r1 = scene.router(1, secured);
     await scene.net.start();
     const a = await scene.agent(r1, 1, { levels: '1-2', authentication: { ...keys, domain: { key: 'WRONG' } } });
@@ -64,7 +64,7 @@ describe('authentication with FRR', () => {
     expect(a.carrier.database().some((lsp) => lsp.level === 2 && !lsp.own)).toBe(false);
   });
 
-  it('no key where FRR has one: missing', async () => {
+  test('no key where FRR has one: missing', async () => {
     const r1 = scene.router(1);
     await scene.net.start();
     const a = await scene.agent(r1, 1, { authentication: keys });
@@ -73,7 +73,7 @@ describe('authentication with FRR', () => {
 });
 
 describe('a flood', () => {
-  it('5,000 foreign LSPs of 20 prefixes sent at once: all are taken, and no turn of the event loop does a fifth of the work', async () => {
+  test('5,000 foreign LSPs of 20 prefixes sent at once: all are taken, and no turn of the event loop does a fifth of the work', async () => {
     // No FRR here: the neighbour is a process that floods as fast as it can.
     const r1 = scene.router(1);
     const a = await scene.agent(r1, 1);
@@ -89,7 +89,7 @@ describe('a flood', () => {
 });
 
 describe('restarts', () => {
-  it('an agent that is killed and started again outbids its old LSPs and purges what it no longer declares; its veth is replaced', async () => {
+  test('an agent that is killed and started again outbids its old LSPs and purges what it no longer declares; its veth is replaced', async () => {
     const routers = await scene.chain();
     const c = await scene.agent(routers[2]!, 3);
     const many = Array.from({ length: 100 }, (_, i) => `2001:db8:0:${i.toString(16)}::/64`);
@@ -115,7 +115,7 @@ describe('restarts', () => {
     expect(routers[0]!.ip('-o', 'link', 'show', 'cnpd-isis')).not.toBe(before);
   });
 
-  it('FRR restarts: the adjacency goes, comes back, and the database is complete again', async () => {
+  test('FRR restarts: the adjacency goes, comes back, and the database is complete again', async () => {
     const routers = await scene.chain();
     const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
     a.carrier.originate(origination([proxied(SENDERS, PROXY)]));
@@ -137,7 +137,7 @@ describe('restarts', () => {
     await up(a);
   });
 
-  it('the interface is deleted: it is created again, and the adjacency comes back', async () => {
+  test('the interface is deleted: it is created again, and the adjacency comes back', async () => {
     const r1 = scene.router(1);
     await scene.net.start();
     const a = await scene.agent(r1, 1);
@@ -150,7 +150,7 @@ describe('restarts', () => {
     await until('FRR lists us again', () => r1.show('show isis neighbor'), contains('Up'));
   });
 
-  it('an interface of that name which is not ours is left alone', async () => {
+  test('an interface of that name which is not ours is left alone', async () => {
     const r1 = scene.router(1);
     r1.ip('link', 'add', 'cnpd-isis', 'type', 'veth', 'peer', 'name', 'other');
     await scene.net.start();

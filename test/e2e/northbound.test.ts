@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { silentLog } from '../../src/model/log.ts';
 import type { CnpdState } from '../../src/model/state.ts';
 import { connectNorthbound } from '../../src/northbound/client.ts';
@@ -60,7 +60,7 @@ const stillAnswers = async (): Promise<void> => {
 };
 
 describe('gNMI by its field numbers', () => {
-  it('Capabilities: model, encodings, version', async () => {
+  test('Capabilities: model, encodings, version', async () => {
     await start();
     const { status, message } = await rawCall(socket, '/gnmi.gNMI/Capabilities', Buffer.alloc(0));
     expect(status).toBe(0);
@@ -70,7 +70,7 @@ describe('gNMI by its field numbers', () => {
     expect(encodings.flatMap((f) => [...(f.value as Buffer)])).toEqual([0, 4, 2]);
   });
 
-  it('Get: Notification 1, update 4, path 1, val 3, json_val 10', async () => {
+  test('Get: Notification 1, update 4, path 1, val 3, json_val 10', async () => {
     await start();
     const { status, message } = await rawCall(
       socket,
@@ -91,7 +91,7 @@ describe('gNMI by its field numbers', () => {
     );
   });
 
-  it('Get with encoding PROTO and JSON_IETF: uint_val 3, json_ietf_val 11', async () => {
+  test('Get with encoding PROTO and JSON_IETF: uint_val 3, json_ietf_val 11', async () => {
     await start();
     const path = getRequest(pathElem('cnpd'), pathElem('ports', ['interface', 'eth2']), pathElem('bytes'));
     const proto = await rawCall(socket, GET, Buffer.concat([path, varintField(5, 2)]));
@@ -100,7 +100,7 @@ describe('gNMI by its field numbers', () => {
     expect(rawAt(ietf.message!, 1, 4, 3, 11).map(String)).toEqual(['"9007199254740991"']);
   });
 
-  it('errors carry their gRPC code and name the element', async () => {
+  test('errors carry their gRPC code and name the element', async () => {
     await start();
     expect(await rawCall(socket, GET, getRequest(pathElem('cnpd'), pathElem('nothing')))).toMatchObject({
       status: 5,
@@ -113,7 +113,7 @@ describe('gNMI by its field numbers', () => {
     });
   });
 
-  it('Set and Subscribe are UNIMPLEMENTED', async () => {
+  test('Set and Subscribe are UNIMPLEMENTED', async () => {
     await start();
     for (const method of ['Set', 'Subscribe'])
       expect(await rawCall(socket, `/gnmi.gNMI/${method}`, Buffer.alloc(0))).toMatchObject({ status: 12 });
@@ -121,7 +121,7 @@ describe('gNMI by its field numbers', () => {
 });
 
 describe('the socket', () => {
-  it('has mode 0660 and is gone after close', async () => {
+  test('has mode 0660 and is gone after close', async () => {
     const server = await start();
     expect(statSync(socket).mode & 0o777).toBe(0o660);
     await server.close();
@@ -129,7 +129,7 @@ describe('the socket', () => {
     expect(existsSync(socket)).toBe(false);
   });
 
-  it('that a dead process left is replaced', async () => {
+  test('that a dead process left is replaced', async () => {
     await start();
     await northbound!.close();
     const script =
@@ -141,7 +141,7 @@ describe('the socket', () => {
     await stillAnswers();
   });
 
-  it('on which somebody answers is refused, and that one goes on', async () => {
+  test('on which somebody answers is refused, and that one goes on', async () => {
     await start();
     await expect(
       startNorthbound(
@@ -160,7 +160,7 @@ describe('the socket', () => {
     await stillAnswers();
   });
 
-  it('is refused where a file is in the way, or the path is too long', async () => {
+  test('is refused where a file is in the way, or the path is too long', async () => {
     await start();
     const file = join(dir, 'file');
     writeFileSync(file, 'mine');
@@ -196,7 +196,7 @@ describe('hostile clients', () => {
   };
   const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
-  it('garbage, other protocols and broken HTTP/2 frames end that connection and no other', async () => {
+  test('garbage, other protocols and broken HTTP/2 frames end that connection and no other', async () => {
     await start();
     const frames = [
       Buffer.from('00ffff0400000000000000', 'hex'),
@@ -219,7 +219,7 @@ describe('hostile clients', () => {
     await stillAnswers();
   });
 
-  it('a request that is no protobuf, too large, or shorter than it says, is refused', async () => {
+  test('a request that is no protobuf, too large, or shorter than it says, is refused', async () => {
     await start();
     expect((await rawCall(socket, GET, Buffer.from('ffffffffff', 'hex'))).status).toBeGreaterThan(0);
     expect(await rawCall(socket, GET, bytesField(2, Buffer.alloc(300_000)))).toMatchObject({ status: 8 });
@@ -232,7 +232,7 @@ describe('hostile clients', () => {
     await stillAnswers();
   });
 
-  it('a request for as much as fits, and a long name, come back as a short error', async () => {
+  test('a request for as much as fits, and a long name, come back as a short error', async () => {
     await start();
     const many = await rawCall(socket, GET, Buffer.concat(Array.from({ length: 5_000 }, () => bytesField(2))));
     expect(many).toMatchObject({ status: 3, text: expect.stringContaining('5000 paths') });
@@ -241,7 +241,7 @@ describe('hostile clients', () => {
     expect(long.text.length).toBeLessThan(2_000);
   });
 
-  it('more connections than are allowed: the surplus is refused and counted, then it goes on', async () => {
+  test('more connections than are allowed: the surplus is refused and counted, then it goes on', async () => {
     await start();
     const sockets: Socket[] = [];
     for (let i = 0; i < 300; i++) {
@@ -260,7 +260,7 @@ describe('hostile clients', () => {
     );
   });
 
-  it('connections that say nothing make room by themselves', async () => {
+  test('connections that say nothing make room by themselves', async () => {
     await start();
     const sockets = Array.from({ length: 300 }, () => connect(socket).on('error', () => undefined));
     await until('some are refused', () => counts.get('northbound.connection.refused') ?? 0, atLeast(1));
@@ -269,13 +269,13 @@ describe('hostile clients', () => {
     for (const client of sockets) client.destroy();
   });
 
-  it('many at once are all answered', async () => {
+  test('many at once are all answered', async () => {
     await start();
     const answers = await Promise.all(Array.from({ length: 200 }, () => rawCall(socket, GET, getRequest())));
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([0]));
   });
 
-  it('close does not wait for clients that hold on', async () => {
+  test('close does not wait for clients that hold on', async () => {
     const server = await start();
     const idle = connect(socket);
     idle.on('error', () => undefined);
@@ -300,7 +300,7 @@ const cnpctl = (...args: string[]): Promise<{ code: number | null; out: string; 
   });
 
 describe('a large table', () => {
-  it('100,000 senders are served whole, and the loop keeps its appointments', async () => {
+  test('100,000 senders are served whole, and the loop keeps its appointments', async () => {
     const senders = Array.from({ length: 100_000 }, (_, i) =>
       sender(`2001:db8:${(i >> 16).toString(16)}:${(i & 0xffff).toString(16)}::/64`),
     );
@@ -317,7 +317,7 @@ describe('a large table', () => {
 });
 
 describe('cnpctl, compiled', () => {
-  it('shows, and its exit codes are 0, 1, 2, 3 and 4', async () => {
+  test('shows, and its exit codes are 0, 1, 2, 3 and 4', async () => {
     await start(exampleState(), { ok: false, errors: ['cnpd.yaml:1:1: nothing in it'], changed: [] });
     expect(await cnpctl('show', 'isis', 'neighbors')).toMatchObject({
       code: 0,
@@ -334,7 +334,7 @@ describe('cnpctl, compiled', () => {
     expect(await cnpctl('show', 'status')).toMatchObject({ code: 3, err: expect.stringContaining('no such socket') });
   });
 
-  it('a server that accepts and says nothing is exit code 3 within the time limit', async () => {
+  test('a server that accepts and says nothing is exit code 3 within the time limit', async () => {
     const mute = createServer((client) => client.on('error', () => undefined).resume());
     socket = join(dir, 'mute.sock');
     await new Promise<void>((resolve) => mute.listen(socket, resolve));
@@ -345,7 +345,7 @@ describe('cnpctl, compiled', () => {
     await new Promise((resolve) => mute.close(resolve));
   });
 
-  it('a reader that goes away is no error', async () => {
+  test('a reader that goes away is no error', async () => {
     const senders = Array.from({ length: 20_000 }, (_, i) => sender(`2001:db8:0:${i.toString(16)}::/64`));
     await start({ ...exampleState(), senders });
     const child = spawn('bash', [

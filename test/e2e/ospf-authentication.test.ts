@@ -1,7 +1,7 @@
 // Authentication of OSPF with BIRD, every algorithm of both versions: RFC 5709 and RFC 7166. What FRR has is in
 // ospf-frr.test.ts and ospf-trouble.test.ts: keyed MD5 in ospfd, and HMAC-SHA-256 in Debian's ospf6d, which is built
 // without OpenSSL and refuses the others.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Poller } from '../../src/kernel/poller.ts';
 import { LINK, OspfAgent, VERSIONS } from './support/ospf.ts';
 import { BirdRouter } from './support/ospf-carrier.ts';
@@ -46,14 +46,14 @@ describe.each(VERSIONS)('%s with BIRD', (_name, version) => {
     ));
   }
 
-  it.each(ALGORITHMS)('%s: Full on both sides, and no packet is refused', async (algorithm) => {
+  test.each(ALGORITHMS)('%s: Full on both sides, and no packet is refused', async (algorithm) => {
     const a = await start(algorithm, KEY);
     await until('we say Full', () => a.state, is('full'), LIMIT);
     await until('BIRD says Full', () => bird.show('ospf neighbors'), matches(/192\.0\.2\.101\s.*Full/), LIMIT);
     expect([...a.counters.keys()].filter((name) => name.includes('.authentication.'))).toEqual([]);
   });
 
-  it('a wrong key is refused on both sides, and counted', async () => {
+  test('a wrong key is refused on both sides, and counted', async () => {
     const a = await start('hmac-sha-256', 'other');
     await until('counted', () => a.count(`${version.name}.authentication.wrong`), moreThan(2), LIMIT);
     expect(a.state).toBe('none');

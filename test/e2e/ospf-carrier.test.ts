@@ -2,7 +2,7 @@
 // that know nothing of it; END.CON; withdrawal; a killed agent; areas.
 import { byKind, origination, type Declared } from '../../src/model/advertisement.fixture.ts';
 import type { ChildProcess } from 'node:child_process';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Origination } from '../../src/model/advertisement.ts';
 import { address, formatAddress } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
@@ -131,7 +131,7 @@ function copies(at: CarrierAgent, of: string, areaId = 0): string[] {
 describe.each(VERSIONS)('%s', (_name, version) => {
   const sid = { sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: 0x8002 };
 
-  it('PNC-5-b PNC-5.2-a PNC-5.3-a: what one agent declares the other learns, across two FRR routers, byte for byte; FRR installs no route', async () => {
+  test('PNC-5-b PNC-5.2-a PNC-5.3-a: what one agent declares the other learns, across two FRR routers, byte for byte; FRR installs no route', async () => {
     const { r1, r2 } = await line(version);
     const [a, b] = [await agent(version, r1, A), await agent(version, r2, B)];
     a.carrier.originate(
@@ -172,7 +172,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(frrSafe(a.counters)).toEqual([]);
   });
 
-  it('D5: an ordinary prefix of FRR is learned without flag; a withdrawal and a clean stop reach the other agent', async () => {
+  test('D5: an ordinary prefix of FRR is learned without flag; a withdrawal and a clean stop reach the other agent', async () => {
     const { r1, r2 } = await line(version);
     const [a, b] = [await agent(version, r1, A), await agent(version, r2, B)];
     a.carrier.originate(declaration(version, [1, 2], 1));
@@ -193,7 +193,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(r1.ip('link', 'show')).not.toContain(areaLink(0));
   });
 
-  it('kill -9 and restart: the stale prefix goes, the other is never lost', async () => {
+  test('kill -9 and restart: the stale prefix goes, the other is never lost', async () => {
     const { r1, r2 } = await line(version);
     const b = await agent(version, r2, B);
     await net.start();
@@ -224,7 +224,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(b.flagged(text(version, 2))).toEqual([`0.0.0.0 ${A} ${proxyText(version, 1)}`]);
   });
 
-  it('PNC-5.2-b PNC-5.2-c PNC-5.3-b PNC-5.3-c A15: an agent in two areas carries flag and proxy address in both directions; a withdrawal follows', async () => {
+  test('PNC-5.2-b PNC-5.2-c PNC-5.3-b PNC-5.3-c A15: an agent in two areas carries flag and proxy address in both directions; a withdrawal follows', async () => {
     const leaf = router(version, 1, [areaLink(0), 'to2'], { [areaLink(0)]: '0.0.0.1', to2: '0.0.0.1' });
     const abr = router(version, 2, [areaLink(0), areaLink(1), 'to1', 'to3'], {
       [areaLink(1)]: '0.0.0.1',
@@ -269,7 +269,7 @@ function run(version: OspfVersion, frr: FrrRouter, prefixes: readonly number[]):
   return processes.launch('ospf-agent', frr, args);
 }
 
-it.each(VERSIONS)(
+test.each(VERSIONS)(
   'PNC-5.2-a PNC-5.3-a: %s across FRR, BIRD and FRR: byte for byte, in both directions',
   async (_name, version) => {
     const [r1, r2] = [router(version, 1, [areaLink(0), 'tobird']), router(version, 2, [areaLink(0), 'tobird'])];

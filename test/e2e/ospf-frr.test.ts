@@ -1,6 +1,6 @@
 // The OSPF core against real ospfd and ospf6d: adjacency, database exchange in both directions, flags across FRR byte
 // for byte, authentication, MTU, restart.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { prefix } from '../../src/model/prefix.ts';
 import { address, formatAddress } from '../../src/model/address.ts';
 import { OSPFV2, type OspfVersion, type OwnLsa } from '../../src/carriers/ospf/version.ts';
@@ -119,7 +119,7 @@ const neighborTable = (version: OspfVersion, frr: FrrRouter): Promise<string> =>
   frr.show(version.version === 2 ? 'show ip ospf neighbor' : 'show ipv6 ospf6 neighbor', DAEMON(version));
 
 describe.each(VERSIONS)('%s', (_name, version) => {
-  it.each([
+  test.each([
     ['slave', '192.0.2.200'],
     ['master', '0.0.0.9'],
   ] as const)('FRR as %s: both are Full, and FRR has our LSAs', async (_role, routerId) => {
@@ -137,7 +137,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     await until('our Router-LSA', () => r1.show(command, DAEMON(version)), contains(routerId));
   });
 
-  it('PNC-5.2-a PNC-5.3-a: prefix, flag and proxy cross two FRR routers byte for byte; a change and a withdrawal follow', async () => {
+  test('PNC-5.2-a PNC-5.3-a: prefix, flag and proxy cross two FRR routers byte for byte; a change and a withdrawal follow', async () => {
     const { a, b } = await pair(version);
     const lsas = [0, 1, 2].map((n) => sender(version, n));
     a.originate(lsas);
@@ -165,7 +165,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     );
   });
 
-  it('killed and started again: the stale LSA goes, the others are kept', async () => {
+  test('killed and started again: the stale LSA goes, the others are kept', async () => {
     const { a, b, r1 } = await pair(version);
     const lsas = [0, 1].map((n) => sender(version, n));
     a.originate(lsas);
@@ -192,7 +192,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(b.learned.get(keyOf(A, lsas[1]!))).toBe(contents(version, lsas[1]!));
   });
 
-  it('the interface is deleted: it is made again, and the adjacency comes up again', async () => {
+  test('the interface is deleted: it is made again, and the adjacency comes up again', async () => {
     const r1 = router(version, 1);
     const a = await agent(version, r1, { routerId: A });
     await net.start();
@@ -206,7 +206,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     await full(a);
   });
 
-  it('the addresses of FRR’s end are announced once more: zebra drops one that it reads before the interface', async () => {
+  test('the addresses of FRR’s end are announced once more: zebra drops one that it reads before the interface', async () => {
     const r1 = router(version, 1);
     const seen: string[] = [];
     const onChange = (c: KernelChange): void =>
@@ -222,7 +222,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     monitor.close();
   });
 
-  it('FRR is killed and started again: the adjacency comes up again, and it has our LSAs', async () => {
+  test('FRR is killed and started again: the adjacency comes up again, and it has our LSAs', async () => {
     const { a, b, r2 } = await pair(version);
     const lsa = sender(version, 0);
     a.originate([lsa]);
@@ -246,7 +246,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       : [`ipv6 ospf6 authentication key-id 7 hash-algo hmac-sha-256 key ${text}`];
   const key: AuthenticationKey = { id: 7, algorithm, secret };
 
-  it('authentication: the right key comes to Full', async () => {
+  test('authentication: the right key comes to Full', async () => {
     const r1 = router(version, 1, { linkLines: keyLines('s3cret') });
     const a = await agent(version, r1, { routerId: A, area: { keys: [key] } });
     await net.start();
@@ -255,7 +255,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   });
 
   // ospf6d has one key a link, and 8.4.4 does not always outlive its removal.
-  it.runIf(version.version === 2)('authentication: keys change in flight, and the adjacency lives on', async () => {
+  test.runIf(version.version === 2)('authentication: keys change in flight, and the adjacency lives on', async () => {
     const r1 = router(version, 1, { linkLines: keyLines('s3cret') });
     const a = await agent(version, r1, { routerId: A, area: { keys: [key] } });
     await net.start();
@@ -294,7 +294,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect([...a.counters.keys()].filter((name) => name.includes('authentication'))).toEqual([]);
   });
 
-  it('authentication: a wrong key does not, and is counted', async () => {
+  test('authentication: a wrong key does not, and is counted', async () => {
     const r1 = router(version, 1, { linkLines: keyLines('other') });
     const a = await agent(version, r1, { routerId: A, area: { keys: [key] } });
     await net.start();
@@ -302,7 +302,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(a.state).toBe('none');
   });
 
-  it('an MTU that is larger at FRR keeps the exchange from beginning, and is counted', async () => {
+  test('an MTU that is larger at FRR keeps the exchange from beginning, and is counted', async () => {
     const r1 = router(version, 1);
     const a = await agent(version, r1, { routerId: A, mtu: 1400, frrMtu: 1500 });
     await net.start();
@@ -313,7 +313,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
 
 // Not OSPFv3: ospf6d reads no more than the MTU of a packet, and keeps its own LSAs below it.
 describe('OSPFv2, an LSA of twice the MTU', () => {
-  it('goes out and comes in, in fragments, byte for byte', async () => {
+  test('goes out and comes in, in fragments, byte for byte', async () => {
     const { a, b } = await pair(OSPFV2);
     const container = Uint8Array.from({ length: 3000 }, (_, i) => i & 255);
     const large: OwnLsa = { type: 10, lsId: opaqueLsId(240, 1), body: { kind: 'private', container } };
@@ -328,7 +328,7 @@ describe('OSPFv2, an LSA of twice the MTU', () => {
 });
 
 describe('OSPFv2 beside an ospfd without "capability opaque"', () => {
-  it('is Full without a loop, and says what is missing', async () => {
+  test('is Full without a loop, and says what is missing', async () => {
     const r1 = router(OSPFV2, 1, { lines: [] });
     const a = await agent(OSPFV2, r1, { routerId: A });
     a.originate([sender(OSPFV2, 0)]);

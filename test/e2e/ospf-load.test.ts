@@ -1,7 +1,7 @@
 // 10,000 sender prefixes across two real FRR routers: packed into few LSAs, and each in the same one for as long as it
 // is declared, so that one change floods one LSA, which a second router shows.
 import { byKind, origination } from '../../src/model/advertisement.fixture.ts';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { address, formatAddress } from '../../src/model/address.ts';
 import type { AdvertisementKinds } from '../../src/model/advertisement.ts';
 import { formatPrefix, prefix } from '../../src/model/prefix.ts';
@@ -70,7 +70,7 @@ async function listed(version: OspfVersion, frr: FrrRouter, of: string): Promise
   );
 }
 
-it.each(VERSIONS)(
+test.each(VERSIONS)(
   '%s: 10,000 prefixes cross two routers in packed LSAs, and one that changes floods one of them',
   async (_name, version) => {
     const [r1, r2] = [router(version, 1, 'to2'), router(version, 2, 'to1')];

@@ -1,6 +1,6 @@
 // Which LSAs ospfd and ospf6d refuse, and that cnpd refuses the same: an adjacency over one that FRR refuses never
 // becomes Full, because FRR drops every Database Description that names it.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { put } from '../../src/carriers/ospf/lsdb/lsdb.ts';
 import type { Neighbor } from '../../src/carriers/ospf/neighbor/neighbor.ts';
 import type { OspfVersion } from '../../src/carriers/ospf/version.ts';
@@ -146,7 +146,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     neighbor().retransmit.set(lsaKeyText(lsa), Infinity);
   }
 
-  it('FRR refuses what we refuse, and takes the rest', async () => {
+  test('FRR refuses what we refuse, and takes the rest', async () => {
     await start(version);
     const all = cases(version);
     const witness = all.find(({ lsa }) => shapeFlaw(version.version, lsa) === undefined)!;
@@ -172,7 +172,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(refused.filter((one) => !isOwed(one)).map(({ name }) => name)).toEqual([]);
   });
 
-  it('each of them comes to us, and then the exchange begins anew: the adjacency comes up', async () => {
+  test('each of them comes to us, and then the exchange begins anew: the adjacency comes up', async () => {
     await start(version);
     const frrEnd = version.version === 2 ? address('169.254.89.0') : address('fe80::63:6eff:fe70:301');
     const addresses = { source: frrEnd, destination: version.destination };

@@ -4,7 +4,7 @@ import { byKind } from '../../src/model/advertisement.fixture.ts';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { gatherFrrFacts } from '../../src/frr/facts.ts';
 import { checkFrr } from '../../src/diagnosis/frr/isis.ts';
 import { type SidRoute, SidRoutes } from '../../src/kernel/netlink/sid-routes.ts';
@@ -45,7 +45,7 @@ function locators(agent: IsisAgent, level: Level, system: string): Locator[] {
 }
 
 describe('across three FRR routers', () => {
-  it('FCN-4.2.2-a: the END.CON SID arrives, the LSP byte for byte; it installs no route; a withdrawal and a stop arrive too', async () => {
+  test('FCN-4.2.2-a: the END.CON SID arrives, the LSP byte for byte; it installs no route; a withdrawal and a stop arrive too', async () => {
     const routers = await scene.chain();
     const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
     a.carrier.originate(
@@ -77,7 +77,7 @@ describe('across three FRR routers', () => {
     await until('purged', () => sidsOf(c).length, is(0));
   });
 
-  it('in the learned table the SID counts while its originator can be reached, and is held when it cannot', async () => {
+  test('in the learned table the SID counts while its originator can be reached, and is held when it cannot', async () => {
     const routers = await scene.chain();
     const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
     const table = new LearnedTable({ holdMs: 3_600_000 }, { clock: { now: () => performance.now() }, count: () => {} });
@@ -98,7 +98,7 @@ describe('across three FRR routers', () => {
     await until('counts again', () => shown().join(), is(`${SID} L2 ${SYSTEM[1]}`), 60_000);
   });
 
-  it('with "topology ipv6-unicast" the locator is in topology 2, as the prefixes are', async () => {
+  test('with "topology ipv6-unicast" the locator is in topology 2, as the prefixes are', async () => {
     const routers = await scene.chain({ lines: ['topology ipv6-unicast'] });
     const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
     a.carrier.originate(origination([], { sids: [ENDCON] }));
@@ -112,7 +112,7 @@ describe('across three FRR routers', () => {
     await until('topology 2', () => topology().join(), is('2'));
   });
 
-  it('a router that has MPLS-TE on takes our router addresses, SIDs and all, and its own router address is learned', async () => {
+  test('a router that has MPLS-TE on takes our router addresses, SIDs and all, and its own router address is learned', async () => {
     const routers = await scene.chain({
       interfaceLines: ['ip router isis core'],
       lines: ['mpls-te on', 'mpls-te router-address 192.0.2.7'],
@@ -130,7 +130,7 @@ describe('across three FRR routers', () => {
 });
 
 describe('between levels', () => {
-  it('FCN-4.2.2-a: the SID goes from level 1 to 2 and from 2 to 1 through an agent of both, down with the D bit; never back', async () => {
+  test('FCN-4.2.2-a: the SID goes from level 1 to 2 and from 2 to 1 through an agent of both, down with the D bit; never back', async () => {
     const r1 = scene.router(1, { isType: 'level-1', links: ['east'] });
     const r2 = scene.router(2, { isType: 'level-1-2', links: ['west', 'east'] });
     const r3 = scene.router(3, { isType: 'level-2-only', links: ['west'], area: '49.0002' });
@@ -250,7 +250,7 @@ describe('packets to END.CON', () => {
       () => false,
     );
 
-  it('FCN-4.2.2-a FCN-4.2.2-e: from a P router two hops away they reach the PE and, unwrapped, the sender; the route comes and goes with the SID, not with the agent', async () => {
+  test('FCN-4.2.2-a FCN-4.2.2-e: from a P router two hops away they reach the PE and, unwrapped, the sender; the route comes and goes with the SID, not with the agent', async () => {
     const [pe, p1, p2] = (await wan()) as [FrrRouter, FrrRouter, FrrRouter];
     const [a, c] = [await scene.agent(pe, 1), await scene.agent(p2, 3)];
     a.carrier.originate(origination([], { sids: [ENDCON] }));

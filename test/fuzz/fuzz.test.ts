@@ -1,7 +1,7 @@
 // A short run of every fuzz target with a fixed seed, the same on every machine; and that nothing that decodes is left
 // out. `npm run fuzz` goes on from here.
 import { readFileSync, readdirSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CORPUS, readCorpus } from './corpus.ts';
 import { Finding, fuzz } from './engine.ts';
 import { chance, mutated } from './mutate.ts';
@@ -9,12 +9,12 @@ import type { Target } from './target.ts';
 import { TARGETS } from './targets.ts';
 
 describe('whatever comes', () => {
-  it.each(TARGETS.map((target) => [target.name, target] as const))('%s keeps its promises', (_name, target) => {
+  test.each(TARGETS.map((target) => [target.name, target] as const))('%s keeps its promises', (_name, target) => {
     fuzz(target, [...target.seeds(), ...readCorpus(target.name)], target.runs, 1);
   });
 });
 
-it('every decoder of src/packet is a target', () => {
+test('every decoder of src/packet is a target', () => {
   const decoders = readdirSync('src/packet', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(file))
     .flatMap((file) =>
@@ -31,7 +31,7 @@ it('every decoder of src/packet is a target', () => {
   expect(decoders.filter((name) => !new RegExp(`\\b${name}\\b`).test(targets))).toEqual([]);
 });
 
-it('every folder of the corpus is of a target', () => {
+test('every folder of the corpus is of a target', () => {
   const names = new Set(TARGETS.map(({ name }) => name));
   expect(readdirSync(CORPUS).filter((name) => name !== 'README.md' && !names.has(name))).toEqual([]);
 });
@@ -47,7 +47,7 @@ describe('the engine', () => {
     },
   };
 
-  it('finds what breaks, names the input, and finds the same again with the same seed', () => {
+  test('finds what breaks, names the input, and finds the same again with the same seed', () => {
     const found = (): Finding => {
       try {
         fuzz(broken, broken.seeds(), 100_000, 7);
@@ -61,7 +61,7 @@ describe('the engine', () => {
     expect(found().input).toEqual(found().input);
   });
 
-  it('makes no input longer than the target takes, and other ones with another seed', () => {
+  test('makes no input longer than the target takes, and other ones with another seed', () => {
     const make = (seed: number): Uint8Array[] => {
       const pick = chance(seed);
       return Array.from({ length: 500 }, () => mutated([new Uint8Array(40), Uint8Array.of()], pick, 50));

@@ -3,7 +3,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { attachTcx, detachPinnedLink, pinnedLinkTarget } from '../../src/kernel/bpf/tcx.ts';
@@ -55,7 +55,7 @@ describe.each(['tcx', 'clsact'] as const)('a program that an earlier process att
   const attach = (first = false): void => attached({ mechanism, first });
   const target = (): unknown => netns.run(() => pinnedLinkTarget(join(pins, pinned()[0]!)));
 
-  it.each([true, false])('is found by its pin, with where it hangs, and taken off (first: %s)', (first) => {
+  test.each([true, false])('is found by its pin, with where it hangs, and taken off (first: %s)', (first) => {
     attach(first);
     attach(first);
     expect(pinned()).toEqual(['count@t-k-a:egress']);
@@ -67,7 +67,7 @@ describe.each(['tcx', 'clsact'] as const)('a program that an earlier process att
     expect(pinned()).toEqual([]);
   });
 
-  it('has no place any more when its interface is gone, and its pin can be removed', () => {
+  test('has no place any more when its interface is gone, and its pin can be removed', () => {
     attach();
     ip(netns, 'link delete t-k-a');
     expect(target()).toBeUndefined();
@@ -76,7 +76,7 @@ describe.each(['tcx', 'clsact'] as const)('a program that an earlier process att
   });
 });
 
-it('a filter that somebody else took off has no place any more', () => {
+test('a filter that somebody else took off has no place any more', () => {
   attached({ mechanism: 'clsact' });
   inNetns(netns, 'tc', 'filter', 'delete', 'dev', 't-k-a', 'egress');
   expect(netns.run(() => pinnedLinkTarget(pin()))).toBeUndefined();

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { isBpffs, mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
 import { filterHandle } from '../../src/kernel/bpf/clsact.ts';
 import { BpfMap, possibleCpus } from '../../src/kernel/bpf/map.ts';
@@ -54,7 +54,7 @@ afterEach(() => {
 });
 
 describe('the BPF file system', () => {
-  it('mounting twice mounts once; what is not mounted is not unmounted', () => {
+  test('mounting twice mounts once; what is not mounted is not unmounted', () => {
     mountBpffs(pins);
     expect(isBpffs(pins)).toBe(true);
     unmountBpffs(directory);
@@ -63,13 +63,13 @@ describe('the BPF file system', () => {
 });
 
 describe('BPF objects', () => {
-  it('names its programs and maps, and says what there is when asked for another', () => {
+  test('names its programs and maps, and says what there is when asked for another', () => {
     expect(object.programNames).toEqual(['count_first', 'count_second', 'echo', 'report']);
     expect(() => object.map('nothing')).toThrow(/has no map nothing; it has .*counters/);
     expect(() => object.program('nothing')).toThrow(/has no program nothing; it has count_first/);
   });
 
-  it('a program that the verifier refuses is an error with the tail of the verifier log', () => {
+  test('a program that the verifier refuses is an error with the tail of the verifier log', () => {
     const broken = compileCounterProgram(directory, 'broken', ['BROKEN']);
     const before = descriptors();
     const error = (() => {
@@ -88,19 +88,19 @@ describe('BPF objects', () => {
     expect(descriptors()).toBe(before);
   });
 
-  it('a file that is not there, and one that is not an object, are named errors', () => {
+  test('a file that is not there, and one that is not an object, are named errors', () => {
     expect(() => openBpfObject(join(directory, 'none.o'))).toThrow(/open\(.*none\.o\): ENOENT/);
     expect(() => openBpfObject('/etc/passwd')).toThrow(/open\(\/etc\/passwd\): .*ELF/);
   });
 
-  it('only the chosen programs are loaded', () => {
+  test('only the chosen programs are loaded', () => {
     const only = openBpfObject(good, { programs: ['echo'] });
     expect(only.programNames).toEqual(['echo']);
     only.close();
     expect(() => openBpfObject(good, { programs: ['echo', 'ecco'] })).toThrow(/has no program ecco/);
   });
 
-  it('leaves no descriptor open', () => {
+  test('leaves no descriptor open', () => {
     openBpfObject(good, { pinDir: pins }).close();
     const before = descriptors();
     for (let i = 0; i < 5; i++) openBpfObject(good, { pinDir: pins }).close();
@@ -109,7 +109,7 @@ describe('BPF objects', () => {
 });
 
 describe('pinned maps', () => {
-  it('a map pinned by one object is taken over with its content by the next', () => {
+  test('a map pinned by one object is taken over with its content by the next', () => {
     const first = openBpfObject(good, { pinDir: pins, unpinned: ['scratch'] });
     expect(first.reusedMaps).toEqual([]);
     first.map('flows').update(u64(1n), u64(42n));
@@ -124,7 +124,7 @@ describe('pinned maps', () => {
     direct.close();
   });
 
-  it('a map pinned in the shape of another version is replaced by an empty one, and said to be; the others keep their content', () => {
+  test('a map pinned in the shape of another version is replaced by an empty one, and said to be; the others keep their content', () => {
     const old = openBpfObject(good, { pinDir: pins });
     old.map('flows').update(u64(1n), u64(42n));
     old.map('counters').update(u32(0), u64(7n));
@@ -150,7 +150,7 @@ describe('pinned maps', () => {
     last.close();
   });
 
-  it('an object that is refused leaves the pins of another version as they were', () => {
+  test('an object that is refused leaves the pins of another version as they were', () => {
     const old = openBpfObject(good, { pinDir: pins });
     old.map('flows').update(u64(1n), u64(42n));
     const before = pinned();
@@ -163,7 +163,7 @@ describe('pinned maps', () => {
     kept.close();
   });
 
-  it('sizes follow the configuration, and a name that does not exist is an error', () => {
+  test('sizes follow the configuration, and a name that does not exist is an error', () => {
     const small = openBpfObject(good, { maxEntries: { flows: 2 } });
     small.map('flows').update(u64(1n), u64(1n));
     small.map('flows').update(u64(2n), u64(1n));
@@ -174,7 +174,7 @@ describe('pinned maps', () => {
 });
 
 describe('maps', () => {
-  it('lookup, update, delete; wrong sizes are refused before the kernel sees them', () => {
+  test('lookup, update, delete; wrong sizes are refused before the kernel sees them', () => {
     const map = object.map('flows');
     expect(map.lookup(u64(5n))).toBeUndefined();
     map.update(u64(5n), u64(50n));
@@ -185,7 +185,7 @@ describe('maps', () => {
     expect(() => map.update(u64(5n), u32(5))).toThrow(/a value has 8 bytes, not 4/);
   });
 
-  it.each(['flows', 'prefixes', 'recent'])('a batch of %s is read back whole, across several chunks', (name) => {
+  test.each(['flows', 'prefixes', 'recent'])('a batch of %s is read back whole, across several chunks', (name) => {
     const map = object.map(name);
     const count = name === 'recent' ? 100 : 10_000;
     const keyOf = (i: number): Uint8Array =>
@@ -217,7 +217,7 @@ describe('maps', () => {
     expect([...map.entries()]).toHaveLength(count - 2);
   });
 
-  it('a batch that does not fit says how far it came', () => {
+  test('a batch that does not fit says how far it came', () => {
     const small = openBpfObject(good, { maxEntries: { flows: 10 } });
     expect(() =>
       small.map('flows').updateBatch(Array.from({ length: 12 }, (_, i) => [u64(BigInt(i)), u64(0n)] as const)),
@@ -225,13 +225,13 @@ describe('maps', () => {
     small.close();
   });
 
-  it('a map without batches (a ring buffer) is an error, not an empty map', () => {
+  test('a map without batches (a ring buffer) is an error, not an empty map', () => {
     expect(() => object.map('events').updateBatch([[new Uint8Array(0), new Uint8Array(0)]])).toThrow(
       /update\(map events\)/,
     );
   });
 
-  it('per-CPU values: one a CPU, summed, and set alike on all', () => {
+  test('per-CPU values: one a CPU, summed, and set alike on all', () => {
     const map = object.map('counters');
     expect(map.perCpu).toBe(true);
     map.update(u32(0), u64(3n));
@@ -242,7 +242,7 @@ describe('maps', () => {
     expect([...map.entries()]).toHaveLength(4);
   });
 
-  it('a map that is closed while it is read refuses the next batch', () => {
+  test('a map that is closed while it is read refuses the next batch', () => {
     const map = object.map('flows');
     map.updateBatch(Array.from({ length: 5000 }, (_, i) => [u64(BigInt(i)), u64(0n)] as const));
     const entries = map.entries();
@@ -251,7 +251,7 @@ describe('maps', () => {
     expect(() => [...entries]).toThrow(/was closed/);
   });
 
-  it('a closed object refuses instead of touching another descriptor', () => {
+  test('a closed object refuses instead of touching another descriptor', () => {
     const map = object.map('flows');
     object.close();
     expect(() => map.lookup(u64(1n))).toThrow(/was closed/);
@@ -260,7 +260,7 @@ describe('maps', () => {
 });
 
 describe('test runs', () => {
-  it('return value, packet, context and constants', () => {
+  test('return value, packet, context and constants', () => {
     const ctx = new Uint8Array(192);
     new DataView(ctx.buffer).setUint32(8, 41, true); // __sk_buff.mark
     const result = object.program('echo').testRun({ data: packet, ctx });
@@ -275,7 +275,7 @@ describe('test runs', () => {
     changed.close();
   });
 
-  it('bpf_ktime_get_ns is the clock of process.hrtime.bigint()', () => {
+  test('bpf_ktime_get_ns is the clock of process.hrtime.bigint()', () => {
     const before = process.hrtime.bigint();
     object.program('echo').testRun({ data: packet });
     const after = process.hrtime.bigint();
@@ -309,7 +309,7 @@ describe.each(['tcx', 'clsact'] as const)('attachment by %s', (mechanism) => {
 
   const count = (slot: number): bigint => object.map('counters').sumCounters(u32(slot))![0]!;
 
-  it('survives its process, is adopted, swapped 500 times under traffic without a packet lost, and leaves nothing', async () => {
+  test('survives its process, is adopted, swapped 500 times under traffic without a packet lost, and leaves nothing', async () => {
     const pinPath = join(pins, 't-k-link');
     let seen = 0;
     const rx = openPacketSocket(
@@ -367,7 +367,7 @@ describe.each(['tcx', 'clsact'] as const)('attachment by %s', (mechanism) => {
     expect(errors).toEqual([]);
   });
 
-  it('two attachments on one hook both see every packet, and go one by one', async () => {
+  test('two attachments on one hook both see every packet, and go one by one', async () => {
     const one = attachTcx({
       program: object.program('count_first'),
       ifindex,
@@ -397,7 +397,7 @@ describe.each(['tcx', 'clsact'] as const)('attachment by %s', (mechanism) => {
     tx.close();
   });
 
-  it('an interface that is not there is an error that names it', () => {
+  test('an interface that is not there is an error that names it', () => {
     expect(() =>
       attachTcx({ program: object.program('echo'), ifindex: 9999, direction: 'egress', netns: b, mechanism }),
     ).toThrow(/interface 9999.*ENODEV|ENODEV.*interface 9999/s);
@@ -405,7 +405,7 @@ describe.each(['tcx', 'clsact'] as const)('attachment by %s', (mechanism) => {
 });
 
 describe('TCX pins', () => {
-  it('a pinned link of an interface that is gone is replaced', () => {
+  test('a pinned link of an interface that is gone is replaced', () => {
     const ns = Netns.create();
     const pinPath = join(pins, 'moved');
     const attach = (): ReturnType<typeof attachTcx> =>
@@ -446,7 +446,7 @@ describe('TCX pins', () => {
     ns.close();
   });
 
-  it('a pin says where its link hangs, and that it hangs nowhere once the interface is gone', () => {
+  test('a pin says where its link hangs, and that it hangs nowhere once the interface is gone', () => {
     const ns = Netns.create();
     const pinPath = join(pins, 'where');
     expect(pinnedLinkTarget(pinPath)).toBeUndefined();
@@ -460,7 +460,7 @@ describe('TCX pins', () => {
     ns.close();
   });
 
-  it('what must be first goes ahead of what is attached already', () => {
+  test('what must be first goes ahead of what is attached already', () => {
     const ns = Netns.create();
     ip(ns, 'link add t-k-x type veth peer name t-k-y');
     const ifindex = ns.run(() => interfaceIndex('t-k-x'));
@@ -476,7 +476,7 @@ describe('TCX pins', () => {
     ns.close();
   });
 
-  it('something else pinned at the path is refused, not removed', () => {
+  test('something else pinned at the path is refused, not removed', () => {
     const pinPath = join(pins, 'a-map');
     pinObject(object.map('prefixes').fd, pinPath);
     expect(() => attachTcx({ program: object.program('echo'), ifindex: 1, direction: 'ingress', pinPath })).toThrow(
@@ -485,7 +485,7 @@ describe('TCX pins', () => {
     expect(existsSync(pinPath)).toBe(true);
   });
 
-  it('filter handles differ by name and are never zero', () => {
+  test('filter handles differ by name and are never zero', () => {
     expect(new Set(['a', 'b', 'eth0-egress', 'eth0-guard'].map(filterHandle)).size).toBe(4);
     expect(filterHandle('')).toBe(1);
   });

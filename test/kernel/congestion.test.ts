@@ -1,6 +1,6 @@
 // The agent's part in an episode of congestion, on the real kernel: a TBF queue that drains, a Linux host that does not
 // know the Fast CNP option.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   type CongestionLoop,
   type CongestionModules,
@@ -154,7 +154,7 @@ const fromNode = (): Uint8Array[] =>
   arrived.filter((f) => ((f[12]! << 8) | f[13]!) === 0x86dd && sameAddress(addressFromBytes(f.subarray(22, 38)), NODE));
 
 describe('Resume', () => {
-  it('LHCNP-5.5.1-i: is sent once the real queue was below K_min for an RTT, to the sender that was told to slow down; then nothing is read any more', async () => {
+  test('LHCNP-5.5.1-i: is sent once the real queue was below K_min for an RTT, to the sender that was told to slow down; then nothing is read any more', async () => {
     start();
     expect(readings).toBe(0);
     await congest();
@@ -202,7 +202,7 @@ describe('Resume', () => {
     ]);
   });
 
-  it('FCN-4.2.2-d: goes back through END.CON when the flow came through one; an IPv4 flow gets the RoCEv2 form', async () => {
+  test('FCN-4.2.2-d: goes back through END.CON when the flow came through one; an IPv4 flow gets the RoCEv2 form', async () => {
     start();
     loop!.notified(told({ endCon: address('2001:db8:c::1') }));
     loop!.notified(
@@ -230,7 +230,7 @@ describe('Resume', () => {
     });
   });
 
-  it('LHCNP-4-a: straight to an IPv4 sender from the IPv4 loopback', async () => {
+  test('LHCNP-4-a: straight to an IPv4 sender from the IPv4 loopback', async () => {
     start();
     loop!.notified(told({ source: HOST4, destination: address('198.51.101.1'), format: 'long-haul-roce' }));
     const ipv4 = (): Uint8Array | undefined => arrived.find((f) => ((f[12]! << 8) | f[13]!) === 0x0800);
@@ -244,7 +244,7 @@ describe('Resume', () => {
     ]);
   });
 
-  it('after a restart, who was told a moment ago by the run before is resumed; who was told long ago, or not to slow down, is not', async () => {
+  test('after a restart, who was told a moment ago by the run before is resumed; who was told long ago, or not to slow down, is not', async () => {
     start();
     const flow = (destinationQpn: number, more: object) => {
       const { source, destination, ifindex, ...rest } = told({ destinationQpn, ...more });
@@ -267,7 +267,7 @@ describe('Resume', () => {
     ).toEqual([1]);
   });
 
-  it('a sender that cannot be reached is counted and does not keep the others waiting', async () => {
+  test('a sender that cannot be reached is counted and does not keep the others waiting', async () => {
     start();
     ip(node, 'route add unreachable 2001:db8:9::/48');
     loop!.notified(told({ source: address('2001:db8:9::1') }));
@@ -290,7 +290,7 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
     });
   const SENT = { format: 'fast-cnp', action: null, destinationQpn: 200 } as const;
 
-  it('answers Parameter Problem by itself, and is believed', async () => {
+  test('answers Parameter Problem by itself, and is believed', async () => {
     start();
     loop!.notified(told(SENT));
     raw.send(fastCnp(200));
@@ -299,7 +299,7 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
     expect(counters).toEqual({ 'congestion.parameter-problem.believed': 1 });
   });
 
-  it('a forged one that quotes nothing of ours is ignored and counted', async () => {
+  test('a forged one that quotes nothing of ours is ignored and counted', async () => {
     start();
     loop!.notified(told(SENT));
     const forger = openRawSocket({ family: 6, netns: host });
@@ -331,7 +331,7 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
     forger.close();
   });
 
-  it('one from a port to which no route leads back is not believed, whatever it quotes, and counted', async () => {
+  test('one from a port to which no route leads back is not believed, whatever it quotes, and counted', async () => {
     start();
     loop!.notified(told(SENT));
     ip(node, `-6 route add unreachable ${formatAddress(HOST)}/128`);
@@ -344,7 +344,7 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
     forger.close();
   });
 
-  it('a node that sends no Fast CNP does not listen', async () => {
+  test('a node that sends no Fast CNP does not listen', async () => {
     const { fastCnp: _none, ...without } = SETTINGS();
     start().configure(without);
     raw.send(fastCnp(200));

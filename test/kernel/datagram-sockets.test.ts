@@ -1,5 +1,5 @@
 // UDP and raw ICMPv6 sockets on the real kernel.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../src/model/address.ts';
 import { type Datagram, openIcmpv6Socket, openUdpSocket } from '../../src/kernel/datagram-socket.ts';
 import { realtimeNs } from '../../src/kernel/ffi/libc.ts';
@@ -58,7 +58,7 @@ describe('UDP sockets', () => {
     [6, '2001:db8::1', '2001:db8::2'],
     [4, '192.0.2.1', '192.0.2.2'],
   ] as const) {
-    it(`IPv${family}: source, hop limit and the kernel's time of arrival come with a datagram, and an answer goes back`, async () => {
+    test(`IPv${family}: source, hop limit and the kernel's time of arrival come with a datagram, and an answer goes back`, async () => {
       const [rx, tx] = [collector(), collector()];
       const server = openUdpSocket({ family, netns: b, bind: { address: address(far), port: 862 } }, rx.modules);
       const client = openUdpSocket(
@@ -91,7 +91,7 @@ describe('UDP sockets', () => {
     });
   }
 
-  it('many at once are delivered in order with their own sources; one that is too long is an error', async () => {
+  test('many at once are delivered in order with their own sources; one that is too long is an error', async () => {
     const rx = collector();
     const server = openUdpSocket(
       { family: 6, netns: b, bind: { address: address('2001:db8::2'), port: 862 }, maxDatagram: 64 },
@@ -109,7 +109,7 @@ describe('UDP sockets', () => {
     for (const s of [server, ...clients]) s.close();
   });
 
-  it('an address that is not there yet can be bound when asked for; a port that is taken cannot', async () => {
+  test('an address that is not there yet can be bound when asked for; a port that is taken cannot', async () => {
     const rx = collector();
     const loopback = { address: address('2001:db8:ffff::2'), port: 862 };
     expect(() => openUdpSocket({ family: 6, netns: b, bind: loopback }, rx.modules)).toThrow(/EADDRNOTAVAIL/);
@@ -131,7 +131,7 @@ describe('UDP sockets', () => {
 });
 
 describe('raw ICMPv6 sockets', () => {
-  it('deliver the types that were asked for and no others', async () => {
+  test('deliver the types that were asked for and no others', async () => {
     const rx = collector();
     const socket = openIcmpv6Socket({ netns: b, types: [128] }, rx.modules);
     inNetns(a, 'ping', '-c', '1', '-W', '10', '2001:db8::2');

@@ -1,5 +1,5 @@
 // What plan is told of this machine's ports, against real qdiscs: the rate that LHCNP §5.3.2 calls R_port.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readKernelFacts } from '../../src/coordinator/kernel-facts.edge.ts';
 import { ROUTER, load } from '../../src/intent/fixture.ts';
 import type { PortIntent, Srv6Intent } from '../../src/intent/intent.ts';
@@ -32,7 +32,7 @@ afterEach(() => {
 });
 
 describe('FCN-4.2.2-c: the source of SRv6 tunnels', () => {
-  it('is what `ip sr tunsrc` says, and undefined while it says nothing', () => {
+  test('is what `ip sr tunsrc` says, and undefined while it says nothing', () => {
     expect(readTunnelSource({ netns })).toBeUndefined();
     inNetns(netns, 'ip', 'sr', 'tunsrc', 'set', '2001:db8:c1::5');
     expect(readTunnelSource({ netns })).toEqual(address('2001:db8:c1::5'));
@@ -52,12 +52,12 @@ async function rootQdisc(): Promise<QdiscFact | undefined> {
 }
 
 describe('LHCNP-5.3.2-a: the rate of a port', () => {
-  it('is that of its TBF, beside the depth at which it drops', async () => {
+  test('is that of its TBF, beside the depth at which it drops', async () => {
     tc('qdisc add dev t-f-a root tbf rate 100gbit burst 200kb limit 3000000');
     expect(await rootQdisc()).toMatchObject({ rootKind: 'tbf', rateBitPerS: 100e9, limitBytes: 3_000_000 });
   });
 
-  it('is the sum over the top-level classes of its HTB: their ceil, and the classes below, do not count', async () => {
+  test('is the sum over the top-level classes of its HTB: their ceil, and the classes below, do not count', async () => {
     tc(
       'qdisc add dev t-f-a root handle 1: htb default 20',
       'class add dev t-f-a parent 1: classid 1:1 htb rate 60mbit ceil 500mbit',
@@ -69,12 +69,12 @@ describe('LHCNP-5.3.2-a: the rate of a port', () => {
     expect(qdisc).not.toHaveProperty('limitBytes');
   });
 
-  it('is not known of an HTB without classes', async () => {
+  test('is not known of an HTB without classes', async () => {
     tc('qdisc add dev t-f-a root handle 1: htb');
     expect(await rootQdisc()).not.toHaveProperty('rateBitPerS');
   });
 
-  it('is not taken from the sysfs of another network namespace', async () => {
+  test('is not taken from the sysfs of another network namespace', async () => {
     const facts = await readKernelFacts(route, [], { ports: [PORT, { ...PORT, interface: 'lo' }] });
     expect(facts.links.map((l) => l.name).sort()).toEqual(['lo', 't-f-a', 't-f-b']);
     for (const link of facts.links) expect(link).not.toHaveProperty('speedBitPerS');
@@ -84,7 +84,7 @@ describe('LHCNP-5.3.2-a: the rate of a port', () => {
 describe('FCN-4.2.1-d: local SIDs that decapsulate', () => {
   const SRV6: Srv6Intent = { endCon: [], corePorts: ['t-f-a'], ecnMode: 'normal', dscpModel: { kind: 'pipe' } };
 
-  it('are told with their table when tunnels are configured, whoever installed them; others are not', async () => {
+  test('are told with their table when tunnels are configured, whoever installed them; others are not', async () => {
     ip(netns, 'link set t-f-a up');
     ip(netns, '-6 route add 2001:db8:e::6/128 encap seg6local action End.DT6 table 100 dev t-f-a');
     ip(netns, '-6 route add 2001:db8:e::4/128 encap seg6local action End.DX4 nh4 192.0.2.1 dev t-f-a');

@@ -2,7 +2,7 @@
 // people without privileges.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NamespaceBusy, lockNetns } from '../../src/kernel/netns-lock.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 
@@ -42,21 +42,21 @@ s = socket.socket(socket.AF_UNIX); s.bind(${name}); s.listen(1); print('ready', 
 const lock = (): (() => void) => ns.run(() => lockNetns());
 
 describe('the lock on a network namespace', () => {
-  it('is held by one at a time, and free when it is let go', () => {
+  test('is held by one at a time, and free when it is let go', () => {
     const release = lock();
     expect(lock).toThrow(NamespaceBusy);
     release();
     lock()();
   });
 
-  it('another namespace has another lock', () => {
+  test('another namespace has another lock', () => {
     const [release, other] = [lock(), Netns.create()];
     other.run(() => lockNetns())();
     other.close();
     release();
   });
 
-  it('another mount namespace, with a /run of its own, has the same lock', () => {
+  test('another mount namespace, with a /run of its own, has the same lock', () => {
     const release = lock();
     const script = `mount -t tmpfs none /run && exec ${process.execPath} --input-type=module`;
     const attempt = `import koffi from ${JSON.stringify(`${process.cwd()}/node_modules/koffi/index.js`)};
@@ -74,17 +74,17 @@ describe('the lock on a network namespace', () => {
     release();
   });
 
-  it.each(OLD_NAMES)('a user who binds the old name (%s) keeps nobody from starting', async (name) => {
+  test.each(OLD_NAMES)('a user who binds the old name (%s) keeps nobody from starting', async (name) => {
     await holds(name, 65534);
     lock()();
   });
 
-  it.each(OLD_NAMES)('an upgrade: a cnpd of 0.3.0 that still runs (%s) is seen, and named', async (name) => {
+  test.each(OLD_NAMES)('an upgrade: a cnpd of 0.3.0 that still runs (%s) is seen, and named', async (name) => {
     await holds(name, 0);
     expect(lock).toThrow(new RegExp(`another cnpd \\(process ${children[0]!.pid}\\)`));
   });
 
-  it('the other way round: an old cnpd finds its name taken', () => {
+  test('the other way round: an old cnpd finds its name taken', () => {
     const release = lock();
     const bind = "import socket; s = socket.socket(socket.AF_UNIX); s.bind('\\0cnpd')";
     expect(spawnSync('nsenter', [`--net=${ns.path}`, PYTHON, '-c', bind], { encoding: 'utf8' }).stderr).toContain(
@@ -93,7 +93,7 @@ describe('the lock on a network namespace', () => {
     release();
   });
 
-  it('a process without CAP_NET_RAW cannot take it', () => {
+  test('a process without CAP_NET_RAW cannot take it', () => {
     const bind = 'import socket; socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)';
     const run = spawnSync(
       'nsenter',
@@ -103,7 +103,7 @@ describe('the lock on a network namespace', () => {
     expect(run.stderr).toContain('Operation not permitted');
   });
 
-  it('takes no packet: frames of its EtherType that arrive are dropped before they are queued', () => {
+  test('takes no packet: frames of its EtherType that arrive are dropped before they are queued', () => {
     ns.run(() => spawnSync('ip', ['link', 'add', 't-l-a', 'type', 'veth', 'peer', 'name', 't-l-b']));
     for (const end of ['t-l-a', 't-l-b']) ns.run(() => spawnSync('ip', ['link', 'set', end, 'up']));
     const release = lock();
@@ -126,7 +126,7 @@ print(open('/proc/thread-self/net/packet').read())`;
     expect([run.stderr, locks.length, locks[0]?.[6]]).toEqual(['', 1, '0']);
   });
 
-  it('does not pass to children: what it started outlives it without the lock', async () => {
+  test('does not pass to children: what it started outlives it without the lock', async () => {
     const release = lock();
     const child = spawn('sleep', ['600'], { stdio: 'ignore' });
     children.push(child);

@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isBpffs, makePinDirectory, mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
 import { close, interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { objectInfo, openPinned } from '../../src/kernel/bpf/syscall.ts';
@@ -89,7 +89,7 @@ const pass = (): void => {
 };
 
 describe('pins that are removed underneath', () => {
-  it('links and maps: the same ones are pinned again by the next full pass, and counted', () => {
+  test('links and maps: the same ones are pinned again by the next full pass, and counted', () => {
     const before = pinned();
     expect(Object.keys(before)).toEqual(expect.arrayContaining(['counters']));
     expect(Object.keys(before).filter((name) => name.includes('t-p-a'))).toHaveLength(2);
@@ -106,14 +106,14 @@ describe('pins that are removed underneath', () => {
     ]);
   });
 
-  it('the folder of the links', () => {
+  test('the folder of the links', () => {
     const before = pinned();
     rmSync(linksDir, { recursive: true });
     pass();
     expect(pinned()).toEqual(before);
   });
 
-  it('the whole file system: it is mounted again, with the same programs and maps', () => {
+  test('the whole file system: it is mounted again, with the same programs and maps', () => {
     const before = pinned();
     unmountBpffs(bpfDir);
     pass();
@@ -121,7 +121,7 @@ describe('pins that are removed underneath', () => {
     expect([isBpffs(bpfDir), warned.length]).toEqual([true, 2]);
   });
 
-  it('nothing is made on the disk below the file system, so that nothing is left of it there', () => {
+  test('nothing is made on the disk below the file system, so that nothing is left of it there', () => {
     unmountBpffs(bpfDir);
     pass();
     unmountBpffs(bpfDir);
@@ -130,7 +130,7 @@ describe('pins that are removed underneath', () => {
 });
 
 describe('modes', () => {
-  it.each(['000', '022', '777'])('of the directory of the links are the same under the umask %s', (mask) => {
+  test.each(['000', '022', '777'])('of the directory of the links are the same under the umask %s', (mask) => {
     const before = process.umask(mask);
     try {
       rmSync(linksDir, { recursive: true });

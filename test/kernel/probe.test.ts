@@ -1,6 +1,6 @@
 // The kernel feature report, against what other tools say of this kernel.
 import { spawnSync } from 'node:child_process';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Netns } from '../../src/kernel/netns.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { type KernelFeature, probeKernel } from '../../src/kernel/probe.ts';
@@ -21,7 +21,7 @@ async function features(): Promise<Map<string, KernelFeature>> {
 }
 
 describe('probeKernel', () => {
-  it('agrees with iproute2 and bpftool, and what is missing has a remedy in words', async () => {
+  test('agrees with iproute2 and bpftool, and what is missing has a remedy in words', async () => {
     const found = await features();
     const ns = Netns.create();
     const works = (command: string, ...args: string[]): boolean => {
@@ -59,7 +59,7 @@ describe('probeKernel', () => {
     ns.close();
   });
 
-  it('an unprivileged process gets a report that names what it lacks, not an exception', async () => {
+  test('an unprivileged process gets a report that names what it lacks, not an exception', async () => {
     const contents = `
       import { Poller } from './src/kernel/poller.ts';
       import { probeKernel } from './src/kernel/probe.ts';

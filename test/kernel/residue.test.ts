@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
 import { openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { openRingBuffer } from '../../src/kernel/bpf/ring-buffer.ts';
@@ -39,7 +39,7 @@ const mounts = (): string =>
     .join();
 const descriptors = (): number => readdirSync('/proc/self/fd').length;
 
-it('a whole life of every adapter leaves no program, map, link, pin, mount, interface, namespace or descriptor', async () => {
+test('a whole life of every adapter leaves no program, map, link, pin, mount, interface, namespace or descriptor', async () => {
   const before = [ours(), interfaces(), mounts(), descriptors()];
   const directory = mkdtempSync(join(tmpdir(), 't-kernel-residue-'));
   const pins = join(directory, 'bpffs');

@@ -1,7 +1,7 @@
 // Who writes a router's address into its packets, seen from the router that receives them: real packets on veths, with
 // one way back and with several (ECMP), in both families. The spoofer is an insider: a host on a port that is no border
 // port.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openUdpSocket } from '../../src/kernel/datagram-socket.ts';
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { isGatewayPort } from '../../src/kernel/netlink/gateway-ports.ts';
@@ -202,20 +202,20 @@ describe.each(Object.keys(WAYS))('the reverse path of STAMP, %s', (way) => {
   beforeEach(() => WAYS[way]!());
   const ports = way.startsWith('ECMP') ? [1, 2] : [1];
 
-  it('the kernel names every next hop', () => {
+  test('the kernel names every next hop', () => {
     for (const to of FAR) {
       expect(interfacesTo(to)).toEqual(indexes(...ports));
       expect(routes.waysTo(to).every(({ through }) => through === 'gateway')).toBe(true);
     }
   });
 
-  it('PNC-6-b: the ports of these ways lead to other routers, and no other port does', () => {
+  test('PNC-6-b: the ports of these ways lead to other routers, and no other port does', () => {
     expect(new Set([...indexes(1, 2, 3)].filter((port) => isGatewayPort(port, { netns: r })))).toEqual(
       indexes(...ports),
     );
   });
 
-  it('the router far away is answered by every way that leads back; an insider under its address gets nothing, and is counted', async () => {
+  test('the router far away is answered by every way that leads back; an insider under its address gets nothing, and is counted', async () => {
     for (const source of FAR) {
       for (const port of ports) expect(await probe(far, source, port)).toBe(true);
       expect(await probe(spoofer, source)).toBe(false);
@@ -233,7 +233,7 @@ describe('the reverse path in an asymmetric core', () => {
     ip(r, 'route add 203.0.113.0/24 via 10.0.2.2');
   });
 
-  it('what comes by another port of the core than answers go is answered; an insider gets nothing', async () => {
+  test('what comes by another port of the core than answers go is answered; an insider gets nothing', async () => {
     planPorts();
     for (const source of FAR) {
       for (const port of [1, 2]) expect(await probe(far, source, port)).toBe(true);
@@ -241,7 +241,7 @@ describe('the reverse path in an asymmetric core', () => {
     }
   });
 
-  it('ECMP over two other ports of the core changes nothing', async () => {
+  test('ECMP over two other ports of the core changes nothing', async () => {
     link(4, far);
     ip(r, 'route replace 2001:db8:ffff::2/128 nexthop via 2001:db8:1::2 nexthop via 2001:db8:4::2');
     ip(r, 'route replace 192.0.2.2/32 nexthop via 10.0.1.2 nexthop via 10.0.4.2');
@@ -252,7 +252,7 @@ describe('the reverse path in an asymmetric core', () => {
     }
   });
 
-  it('an address that is on the link is believed at its own port alone', async () => {
+  test('an address that is on the link is believed at its own port alone', async () => {
     planPorts();
     for (const source of ON_LINK) {
       expect(await probe(far, source, 1)).toBe(true);
@@ -260,7 +260,7 @@ describe('the reverse path in an asymmetric core', () => {
     }
   });
 
-  it('a border port is none of the core, and named ports are all of it', async () => {
+  test('a border port is none of the core, and named ports are all of it', async () => {
     intent = { ...intent, borderPorts: ['t-r-2'] };
     planPorts();
     expect(await probe(far, FAR[0]!, 2)).toBe(false);
@@ -270,7 +270,7 @@ describe('the reverse path in an asymmetric core', () => {
     expect(await probe(spoofer, FAR[1]!)).toBe(true);
   });
 
-  it('routes that came after the port are found by the doubt', async () => {
+  test('routes that came after the port are found by the doubt', async () => {
     for (const route of ['-6 route del 2001:db8:eeee::/48', 'route del 203.0.113.0/24']) ip(r, route);
     planPorts();
     expect(await probe(far, FAR[0]!, 2)).toBe(false);
@@ -278,7 +278,7 @@ describe('the reverse path in an asymmetric core', () => {
     await until('an answer', () => probe(far, FAR[0]!, 2), LIMIT_MS);
   });
 
-  it('behind an SRv6 route a source is the core’s', async () => {
+  test('behind an SRv6 route a source is the core’s', async () => {
     ip(r, 'route replace 2001:db8:ffff::2/128 encap seg6 mode encap segs 2001:db8:eeee::1 dev t-r-1');
     expect(routes.waysTo(FAR[0]!)).toMatchObject([{ through: 'tunnel' }]);
     planPorts();
@@ -287,7 +287,7 @@ describe('the reverse path in an asymmetric core', () => {
 });
 
 describe('the reverse path', () => {
-  it('of an address of this router leads nowhere outside: an insider who has it is refused', async () => {
+  test('of an address of this router leads nowhere outside: an insider who has it is refused', async () => {
     ip(spoofer, 'addr add 2001:db8:ffff::1/128 dev t-p-3 nodad');
     ip(spoofer, 'addr del 2001:db8:ffff::1/128 dev t-p-3');
     expect(interfacesTo(OWN[0]!)).toEqual(new Set([1]));
@@ -295,7 +295,7 @@ describe('the reverse path', () => {
     expect([1, 2, 3].map((n) => reversePath.refuses(OWN[0]!, [...indexes(n)][0]))).toEqual([true, true, true]);
   });
 
-  it('of what no route leads to, or a route that says no, is none', async () => {
+  test('of what no route leads to, or a route that says no, is none', async () => {
     expect(interfacesTo(address('2001:db8:dead::1'))).toEqual(new Set());
     for (const kind of ['unreachable', 'blackhole', 'prohibit']) {
       ip(r, `route replace ${kind} 2001:db8:dead::/64`);
@@ -305,7 +305,7 @@ describe('the reverse path', () => {
     }
   });
 
-  it('switched off, whoever says so is answered', async () => {
+  test('switched off, whoever says so is answered', async () => {
     WAYS['one next hop']!();
     reversePath.enabled = false;
     expect(await probe(spoofer, FAR[0]!)).toBe(true);

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { type RingBufferReader, openRingBuffer } from '../../src/kernel/bpf/ring-buffer.ts';
@@ -46,7 +46,7 @@ const maps = (): number =>
     .filter((line) => line.includes('bpf')).length;
 
 describe('the ring buffer reader', () => {
-  it('delivers every record once, in order, whole, across hundreds of turns of the ring; discarded ones are skipped', async () => {
+  test('delivers every record once, in order, whole, across hundreds of turns of the ring; discarded ones are skipped', async () => {
     const total = 400_000;
     let previous = -1;
     let torn = 0;
@@ -88,7 +88,7 @@ describe('the ring buffer reader', () => {
     reader.close();
   }, 60_000);
 
-  it('what a reader has not read, the next one reads; what it has read does not come again', async () => {
+  test('what a reader has not read, the next one reads; what it has read does not come again', async () => {
     expect(report(10)).toBe(1);
     const seen: number[] = [];
     const open = (): RingBufferReader =>
@@ -106,7 +106,7 @@ describe('the ring buffer reader', () => {
     second.close();
   });
 
-  it('closed from inside its own callback it stops there; an exception in one loses none behind it', async () => {
+  test('closed from inside its own callback it stops there; an exception in one loses none behind it', async () => {
     report(20);
     const seen: number[] = [];
     const before = maps();
@@ -127,7 +127,7 @@ describe('the ring buffer reader', () => {
     expect(seen).toHaveLength(10);
   });
 
-  it('a map that is not a ring buffer is refused by name', () => {
+  test('a map that is not a ring buffer is refused by name', () => {
     expect(() => openRingBuffer(object.map('flows'), { poller, onRecord: () => {} })).toThrow(
       /map flows is not a ring buffer but hash/,
     );

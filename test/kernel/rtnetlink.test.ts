@@ -1,7 +1,7 @@
 // rtnetlink on the real kernel, checked against what iproute2 sees and says.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { KernelError } from '../../src/kernel/errors.ts';
@@ -54,7 +54,7 @@ const ipLinks = (ns: Netns): IpLink[] => JSON.parse(inNetns(ns, 'ip', '-d', '-j'
 const veth = (name: string): Promise<void> => route.createVeth({ name, peer: { name: `${name}p` } });
 
 describe('links', () => {
-  it('a veth across two namespaces with MTU and MAC is what `ip -d link` shows, and goes with both ends', async () => {
+  test('a veth across two namespaces with MTU and MAC is what `ip -d link` shows, and goes with both ends', async () => {
     const mac = Uint8Array.of(2, 0, 0, 0, 0xaa, 1);
     await route.createVeth({ name: 't-k-a', mtu: 9000, mac, peer: { name: 't-k-b', mtu: 8000, netns: b } });
     await route.setLink('t-k-a', { up: true });
@@ -90,7 +90,7 @@ describe('links', () => {
     expect(errors).toEqual([]);
   });
 
-  it('an interface is renamed, resized and moved to another namespace', async () => {
+  test('an interface is renamed, resized and moved to another namespace', async () => {
     await veth('t-k-a');
     await route.setLink('t-k-a', { name: 't-k-new', mtu: 1400 });
     expect((await route.link('t-k-new'))!.mtu).toBe(1400);
@@ -101,7 +101,7 @@ describe('links', () => {
 });
 
 describe("errors carry the kernel's own words", () => {
-  it.each([
+  test.each([
     [
       'an MTU that is too small',
       () => route.setLink('lo', { mtu: 0xffff_ffff }),
@@ -139,7 +139,7 @@ describe("errors carry the kernel's own words", () => {
 });
 
 describe('addresses, routes, neighbours', () => {
-  it('are what iproute2 shows', async () => {
+  test('are what iproute2 shows', async () => {
     await veth('t-k-a');
     for (const name of ['t-k-a', 't-k-ap']) await route.setLink(name, { up: true });
     await route.addAddress('t-k-a', address('2001:db8::1'), 64, { nodad: true });
@@ -176,7 +176,7 @@ describe('addresses, routes, neighbours', () => {
 });
 
 describe('qdiscs', () => {
-  it('a TBF that tc made is read with its rate, limit and burst; one that we made is what tc shows', async () => {
+  test('a TBF that tc made is read with its rate, limit and burst; one that we made is what tc shows', async () => {
     await veth('t-k-a');
     inNetns(a, 'tc', ...'qdisc add dev t-k-a root handle 5: tbf rate 200mbit burst 16kb limit 300000'.split(' '));
     const { ifindex } = (await route.link('t-k-a'))!;
@@ -192,7 +192,7 @@ describe('qdiscs', () => {
     expect((await route.link('t-k-a'))!.qdisc).toBe('tbf');
   });
 
-  it('an HTB with its classes, and a backlog that equals what tc counts', async () => {
+  test('an HTB with its classes, and a backlog that equals what tc counts', async () => {
     await route.createVeth({ name: 't-k-a', peer: { name: 't-k-b', netns: b } });
     await route.setLink('t-k-a', { up: true });
     ip(b, 'link set t-k-b up');
@@ -232,7 +232,7 @@ describe('qdiscs', () => {
     expect(equal).toBe(true);
   });
 
-  it('an empty clsact goes, one with a filter stays', async () => {
+  test('an empty clsact goes, one with a filter stays', async () => {
     await veth('t-k-a');
     const { ifindex } = (await route.link('t-k-a'))!;
     expect(await route.removeEmptyClsact(ifindex)).toBe(false);
@@ -243,13 +243,13 @@ describe('qdiscs', () => {
 });
 
 describe('many at once', () => {
-  it('of 1,000 requests at most 64 are in flight, and all are answered', async () => {
+  test('of 1,000 requests at most 64 are in flight, and all are answered', async () => {
     const answers = await Promise.all(Array.from({ length: 1000 }, (_, i) => route.link(i % 2 ? 'lo' : 't-k-none')));
     expect(answers.filter((l) => l?.name === 'lo')).toHaveLength(500);
     expect(route.peakInFlight).toBe(64);
   });
 
-  it('dumps and requests that overlap all get their own answers', async () => {
+  test('dumps and requests that overlap all get their own answers', async () => {
     await veth('t-k-a');
     const results = await Promise.all([
       route.links(),
@@ -265,7 +265,7 @@ describe('many at once', () => {
     expect([results[2], results[5]].map((l) => (l as { name: string }).name)).toEqual(['lo', 't-k-a']);
   });
 
-  it("a dump of a table that changes under it is read again until it is one moment's table", async () => {
+  test("a dump of a table that changes under it is read again until it is one moment's table", async () => {
     // Another process makes and removes a pair of interfaces all the while: every reading must hold both or neither, a
     // torn one would hold one.
     await Promise.all(Array.from({ length: 150 }, (_, i) => veth(`t-k-${i}`)));
@@ -285,7 +285,7 @@ describe('many at once', () => {
     expect(route.repeatedDumps).toBeGreaterThan(0);
   });
 
-  it('answers lost for want of buffer space are an error of the requests, and the socket works on', async () => {
+  test('answers lost for want of buffer space are an error of the requests, and the socket works on', async () => {
     const small = Rtnetlink.open({ netns: a, receiveBuffer: 8192 }, { poller });
     const results = await Promise.allSettled(Array.from({ length: 64 }, () => small.link('lo')));
     const lost = results.filter((r) => r.status === 'rejected').map((r) => r.reason as KernelError);
@@ -297,7 +297,7 @@ describe('many at once', () => {
     expect((await failure(small.links())).detail).toContain('was closed');
   });
 
-  it('closing rejects what is pending', async () => {
+  test('closing rejects what is pending', async () => {
     const pending = failure(route.links());
     route.close();
     expect((await pending).detail).toContain('was closed');
@@ -305,7 +305,7 @@ describe('many at once', () => {
 });
 
 describe('the monitor', () => {
-  it('announces interfaces, addresses and qdiscs as they come and go', async () => {
+  test('announces interfaces, addresses and qdiscs as they come and go', async () => {
     const seen: string[] = [];
     const subject = (c: KernelChange): string => {
       if (c.kind === 'link') return `${c.link.name} ${c.link.up}`;
@@ -344,7 +344,7 @@ describe('the monitor', () => {
     monitor.close();
   });
 
-  it('announces an address that is given again, which stays one address', async () => {
+  test('announces an address that is given again, which stays one address', async () => {
     const seen: string[] = [];
     const onChange = (c: KernelChange): void =>
       void (c.kind === 'address' && !c.removed && seen.push(formatAddress(c.address.address)));
@@ -361,7 +361,7 @@ describe('the monitor', () => {
     monitor.close();
   });
 
-  it('with a tiny buffer and 2,000 changes the loss is told, the process lives, and the table read then is right', async () => {
+  test('with a tiny buffer and 2,000 changes the loss is told, the process lives, and the table read then is right', async () => {
     let resyncs = 0;
     let changes = 0;
     const monitor = openMonitor(
@@ -381,7 +381,7 @@ describe('the monitor', () => {
     monitor.close();
   });
 
-  it('an exception in onChange reaches the error handler and loses no change behind it', async () => {
+  test('an exception in onChange reaches the error handler and loses no change behind it', async () => {
     const names: string[] = [];
     const monitor = openMonitor(
       { netns: a },
@@ -402,7 +402,7 @@ describe('the monitor', () => {
   });
 });
 
-it('leaves no descriptor open', async () => {
+test('leaves no descriptor open', async () => {
   // Pollers of the tests before close when their thread has come back; wait until the count stands still.
   let before = -1;
   await until(

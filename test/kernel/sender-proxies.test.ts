@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
 import { EGRESS_MAPS, decodeSenderProxy } from '../../src/kernel/dataplane/egress.ts';
 import { decodePrefixKey, prefixKey } from '../../src/kernel/dataplane/layout.ts';
@@ -78,12 +78,12 @@ const rows = (): string[] =>
 describe("the senders' proxies of a desired state", () => {
   const first = (): Senders => new Senders(() => [entry(A), entry(B)]);
 
-  it('are all written when the feature is opened', () => {
+  test('are all written when the feature is opened', () => {
     apply(first());
     expect(rows()).toEqual([`${A} 2001:db8::9`, `${B} 2001:db8::9`]);
   });
 
-  it('one changed prefix is one entry: what else is in the map is neither read nor written', () => {
+  test('one changed prefix is one entry: what else is in the map is neither read nor written', () => {
     const before = first();
     apply(before);
     // What somebody else has removed is put back by a full pass, not by a change of its neighbour.
@@ -94,7 +94,7 @@ describe("the senders' proxies of a desired state", () => {
     expect(dataplane.problems()).toEqual([]);
   });
 
-  it('follow from a state several changes ago, in the order of the changes', () => {
+  test('follow from a state several changes ago, in the order of the changes', () => {
     const before = first();
     apply(before);
     const after = before
@@ -105,7 +105,7 @@ describe("the senders' proxies of a desired state", () => {
     expect(rows()).toEqual([`${A} 2001:db8::8`, `${B} 2001:db8::9`]);
   });
 
-  it('go when no notice is sent to a proxy any more, and come back with all of them', () => {
+  test('go when no notice is sent to a proxy any more, and come back with all of them', () => {
     apply(first());
     apply(NO_SENDER_PROXIES);
     expect(rows()).toEqual([]);
@@ -113,7 +113,7 @@ describe("the senders' proxies of a desired state", () => {
     expect(rows()).toHaveLength(2);
   });
 
-  it('of an earlier run stay until the network has had time to teach them again', () => {
+  test('of an earlier run stay until the network has had time to teach them again', () => {
     apply(first());
     dataplane.close();
     dataplane = open();

@@ -1,7 +1,7 @@
 // Namespaces, the poller and the sockets, on the real kernel.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isKernelError } from '../../src/kernel/errors.ts';
 import { close, eventFd, read, write } from '../../src/kernel/ffi/libc.ts';
 import { Netns } from '../../src/kernel/netns.ts';
@@ -65,14 +65,14 @@ const quiet = (onFrame: PacketSocketModules['onFrame'] = () => {}): PacketSocket
 });
 
 describe('network namespaces', () => {
-  it('an interface made inside run() exists there and nowhere else', () => {
+  test('an interface made inside run() exists there and nowhere else', () => {
     ip(a, 'link add t-k-only type veth peer name t-k-onlyp');
     expect(a.run(interfaces)).toContain('t-k-only');
     expect(interfaces()).not.toContain('t-k-only');
     expect(b.run(interfaces)).toEqual(['lo']);
   });
 
-  it('the thread comes back when the function throws, and when calls nest', () => {
+  test('the thread comes back when the function throws, and when calls nest', () => {
     const home = readFileSync('/proc/thread-self/net/dev', 'utf8').split('\n').length;
     expect(() =>
       a.run(() =>
@@ -85,16 +85,16 @@ describe('network namespaces', () => {
     expect(() => a.run(() => Promise.resolve(1))).toThrow(/synchronous/);
   });
 
-  it('a child spawned inside run() starts in the namespace', () => {
+  test('a child spawned inside run() starts in the namespace', () => {
     const links = JSON.parse(inNetns(a, 'ip', '-j', 'link')) as { ifname: string }[];
     expect(links.map((l) => l.ifname)).toEqual(['lo']);
   });
 
-  it('opening a namespace that is not there names the path', () => {
+  test('opening a namespace that is not there names the path', () => {
     expect(() => Netns.open('/run/netns/t-k-none')).toThrow(/open\(\/run\/netns\/t-k-none\): ENOENT/);
   });
 
-  it('leaves no descriptor open', () => {
+  test('leaves no descriptor open', () => {
     const before = openDescriptors();
     for (let i = 0; i < 50; i++) {
       const ns = Netns.create();
@@ -106,7 +106,7 @@ describe('network namespaces', () => {
 });
 
 describe('poller', () => {
-  it('serves 100 descriptors, each call to its own', async () => {
+  test('serves 100 descriptors, each call to its own', async () => {
     const fds = Array.from({ length: 100 }, () => eventFd());
     const seen = new Map<number, number>();
     const registrations = fds.map((fd) =>
@@ -129,7 +129,7 @@ describe('poller', () => {
     expect(errors).toEqual([]);
   });
 
-  it('an exception in a callback reaches the error handler and the other descriptors are served', async () => {
+  test('an exception in a callback reaches the error handler and the other descriptors are served', async () => {
     const bad = eventFd();
     const good = eventFd();
     let served = 0;
@@ -155,7 +155,7 @@ describe('poller', () => {
     [bad, good].forEach(close);
   });
 
-  it('a registration removed by an earlier callback of the same round is not called', async () => {
+  test('a registration removed by an earlier callback of the same round is not called', async () => {
     const fds = [eventFd(), eventFd()];
     let calls = 0;
     const registrations = fds.map((fd) =>
@@ -195,7 +195,7 @@ describe('poller', () => {
       timeout: 15_000,
     });
   };
-  it.each([
+  test.each([
     ['the last registration is removed', 'registration.remove();', 0, ''],
     ['the poller is closed', 'poller.close();', 0, ''],
     ['an exception is uncaught', 'throw new Error("deliberate");', 1, 'Error: deliberate'],
@@ -209,7 +209,7 @@ describe('poller', () => {
 });
 
 describe('packet sockets', () => {
-  it('whole frames cross a veth between two namespaces in order, 2,000 of them, none lost', async () => {
+  test('whole frames cross a veth between two namespaces in order, 2,000 of them, none lost', async () => {
     await veth();
     const seen: number[] = [];
     const rx = openPacketSocket(
@@ -242,7 +242,7 @@ describe('packet sockets', () => {
     expect(errors).toEqual([]);
   });
 
-  it('own frames are delivered only when asked for, and marked', async () => {
+  test('own frames are delivered only when asked for, and marked', async () => {
     await veth();
     const own: boolean[] = [];
     const others: boolean[] = [];
@@ -266,7 +266,7 @@ describe('packet sockets', () => {
     for (const s of [silent, capture, peer]) s.close();
   });
 
-  it('an exception in onFrame loses no frame behind it', async () => {
+  test('an exception in onFrame loses no frame behind it', async () => {
     await veth();
     let frames = 0;
     const rx = openPacketSocket(
@@ -284,7 +284,7 @@ describe('packet sockets', () => {
     tx.close();
   });
 
-  it('a frame longer than the buffer is an error, not a shorter frame', async () => {
+  test('a frame longer than the buffer is an error, not a shorter frame', async () => {
     await veth();
     const frames: number[] = [];
     const rx = openPacketSocket(
@@ -301,7 +301,7 @@ describe('packet sockets', () => {
     tx.close();
   });
 
-  it('an interface that vanishes is reported once and the socket can be closed', async () => {
+  test('an interface that vanishes is reported once and the socket can be closed', async () => {
     await veth();
     const rx = openPacketSocket({ interface: 't-k-b', netns: b }, quiet());
     ip(a, 'link del t-k-a');
@@ -314,7 +314,7 @@ describe('packet sockets', () => {
 });
 
 describe('TAP and raw sockets', () => {
-  it('a raw IPv6 and IPv4 packet leave through a TAP exactly as built; the TAP is gone after close', async () => {
+  test('a raw IPv6 and IPv4 packet leave through a TAP exactly as built; the TAP is gone after close', async () => {
     inNetns(a, 'sysctl', '-qw', 'net.ipv6.conf.default.accept_dad=0');
     const got: Uint8Array[] = [];
     const tap = openTap(
@@ -357,7 +357,7 @@ describe('TAP and raw sockets', () => {
     expect(errors).toEqual([]);
   });
 
-  it('a frame written to the TAP is received by the kernel', async () => {
+  test('a frame written to the TAP is received by the kernel', async () => {
     const tap = openTap({ name: 't-k-tap', netns: a }, { poller, onFrame: () => {}, onError: (e) => errors.push(e) });
     ip(a, 'link set t-k-tap up');
     let seen: Uint8Array | undefined;

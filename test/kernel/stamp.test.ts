@@ -1,6 +1,6 @@
 // STAMP between real sockets in namespaces: two routers with a reflector each that probe each other's loopback; tshark
 // reads what they say.
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { RoutesBack } from '../../src/kernel/netlink/routes-back.ts';
@@ -164,7 +164,7 @@ describe('STAMP between two routers', () => {
     ['unauthenticated', undefined],
     ['authenticated', KEY],
   ] as const) {
-    it(`LHCNP-5.3.1-e: both measure the RTT of the port towards the other, in both families, ${mode}`, async () => {
+    test(`LHCNP-5.3.1-e: both measure the RTT of the port towards the other, in both families, ${mode}`, async () => {
       const { a, b } = await pair(key ? { key } : {});
       await until(
         'an RTT of both ports',
@@ -189,7 +189,7 @@ describe('STAMP between two routers', () => {
     });
   }
 
-  it('tshark reads probes and answers as TWAMP-Test, of which STAMP is a subset (RFC 8762 §4.6)', async () => {
+  test('tshark reads probes and answers as TWAMP-Test, of which STAMP is a subset (RFC 8762 §4.6)', async () => {
     const { a, frames } = await pair();
     await until(
       'answers in both families',
@@ -239,7 +239,7 @@ describe('STAMP between two routers', () => {
     }
   });
 
-  it('router addresses that the IGP teaches are probed, and no longer when it withdraws them', async () => {
+  test('router addresses that the IGP teaches are probed, and no longer when it withdraws them', async () => {
     const { a, b } = await pair();
     a.stamp.configure({ ...DEFAULTS, loopbacks: a.loopbacks });
     expect(a.stamp.state()).toEqual([]);
@@ -253,7 +253,7 @@ describe('STAMP between two routers', () => {
     expect([a.stamp.state(), a.stamp.rttMs.size]).toEqual([[], 0]);
   });
 
-  it("who is not on the list gets no answer, nor does another reflector's port; all are counted", async () => {
+  test("who is not on the list gets no answer, nor does another reflector's port; all are counted", async () => {
     const { a, b } = await pair();
     b.stamp.configure({ ...DEFAULTS, loopbacks: b.loopbacks, acceptFrom: [prefix('2001:db8:ffff::/48')] });
     const before = a.stamp.state().find((t) => t.target === '192.0.2.2')!.received;
@@ -280,7 +280,7 @@ describe('STAMP between two routers', () => {
     stranger.close();
   });
 
-  it("RFC 8762 §6: forged probes under a router's address spend none of its tokens; it is answered in the midst of the flood", async () => {
+  test("RFC 8762 §6: forged probes under a router's address spend none of its tokens; it is answered in the midst of the flood", async () => {
     const { a, b } = await pair({ key: KEY });
     a.stamp.stop();
     const answers: number[] = [];
@@ -309,7 +309,7 @@ describe('STAMP between two routers', () => {
     expect(b.counters['stamp.reflector.rate-limited'] ?? 0).toBe(0);
   });
 
-  it('answers that nobody asked for measure nothing', async () => {
+  test('answers that nobody asked for measure nothing', async () => {
     const { a, b } = await pair();
     await until('answers', () => a.stamp.state()[0]!.received, moreThan(2), LIMIT_MS);
     b.stamp.stop();
@@ -328,7 +328,7 @@ describe('STAMP between two routers', () => {
     forger.close();
   });
 
-  it('a loopback that is no address of the router is a problem of the prober', async () => {
+  test('a loopback that is no address of the router is a problem of the prober', async () => {
     const { a, b } = await pair();
     a.stamp.configure({
       ...DEFAULTS,
@@ -351,7 +351,7 @@ describe('STAMP between two routers', () => {
     await until('answers again', () => received(), moreThan(before), LIMIT_MS);
   });
 
-  it('a port that is taken is a problem that says what to do, until it is free', async () => {
+  test('a port that is taken is a problem that says what to do, until it is free', async () => {
     const a = router(1);
     const other = openUdpSocket(
       { family: 6, netns: a.netns, bind: { address: a.loopbacks[0]!, port: 862 } },
@@ -370,7 +370,7 @@ describe('STAMP between two routers', () => {
     expect(started.stamp.problems()).toEqual([]);
   });
 
-  it('a reflector that could not listen and is switched off meanwhile stays off', async () => {
+  test('a reflector that could not listen and is switched off meanwhile stays off', async () => {
     const a = router(1);
     const other = openUdpSocket(
       { family: 6, netns: a.netns, bind: { address: a.loopbacks[0]!, port: 862 } },
@@ -387,7 +387,7 @@ describe('STAMP between two routers', () => {
 });
 
 describe('RTT_est of the ports', () => {
-  it('LHCNP-5.3.1-d: is that of the targets behind each port, and goes with the route', async () => {
+  test('LHCNP-5.3.1-d: is that of the targets behind each port, and goes with the route', async () => {
     const [a, b, c] = [router(1), router(2), router(3)];
     join(a, 1, b, 2, 1);
     join(a, 1, c, 3, 2);
@@ -410,7 +410,7 @@ describe('RTT_est of the ports', () => {
     expect(prober.counters['stamp.prober.no-route']).toBeGreaterThan(0);
   });
 
-  it('a delay of 10 ms each way is measured as 20 ms, and reported once', async () => {
+  test('a delay of 10 ms each way is measured as 20 ms, and reported once', async () => {
     const [a, b] = [router(1), router(2)];
     const far: Record<string, (frame: Uint8Array) => void> = {};
     for (const [r, n, m] of [

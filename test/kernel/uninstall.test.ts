@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { uninstall } from '../../src/daemon/uninstall.ts';
 import { isBpffs, mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
 import { openBpfObject } from '../../src/kernel/bpf/object.ts';
@@ -73,7 +73,7 @@ const programs = (): string[] =>
 const allOff = (): Promise<unknown> => until('no program is attached any more', () => programs().length, is(0));
 
 describe('uninstall', () => {
-  it('empty folders that tc has made are no obstacle, and go', async () => {
+  test('empty folders that tc has made are no obstacle, and go', async () => {
     mkdirSync(join(bpf, 'tc', 'globals'), { recursive: true });
     symlinkSync('tc', join(bpf, 'ip'));
     expect(programs()).not.toEqual([]);
@@ -82,7 +82,7 @@ describe('uninstall', () => {
     expect(existsSync(runDir)).toBe(false);
   });
 
-  it('what others have pinned stays, with the mount that holds it; programs, links, maps and files of cnpd go', async () => {
+  test('what others have pinned stays, with the mount that holds it; programs, links, maps and files of cnpd go', async () => {
     const foreign = join(bpf, 'tc', 'globals');
     mkdirSync(foreign, { recursive: true });
     createMap(join(foreign, 'theirs'));
@@ -100,7 +100,7 @@ describe('uninstall', () => {
     expect(existsSync(runDir)).toBe(false);
   });
 
-  it('a map of somebody else beside those of cnpd stays and is named; what an earlier version had set aside goes', async () => {
+  test('a map of somebody else beside those of cnpd stays and is named; what an earlier version had set aside goes', async () => {
     for (const name of ['zz_foreign', 'counters_replaced']) createMap(join(bpf, name));
     expect(await run()).toBe(1);
     await allOff();
@@ -111,7 +111,7 @@ describe('uninstall', () => {
     expect(existsSync(runDir)).toBe(false);
   });
 
-  it('is refused while a cnpd has the network namespace, and removes nothing; then the namespace is free again', async () => {
+  test('is refused while a cnpd has the network namespace, and removes nothing; then the namespace is free again', async () => {
     const release = lock();
     expect(await run()).toBe(1);
     expect(said).toEqual([expect.stringContaining('runs in this network namespace: stop it first')]);
@@ -122,7 +122,7 @@ describe('uninstall', () => {
     lock()();
   });
 
-  it('something that is no link in the place of links stays, and the links behind it go', async () => {
+  test('something that is no link in the place of links stays, and the links behind it go', async () => {
     const object = openBpfObject(compileCounterProgram(scratch, 'other', RENAMED), { pinDir: bpf });
     pinObject(object.map('sender_proxies').fd, join(links, 'a_map'));
     object.close();

@@ -1,5 +1,5 @@
 // The table of counters against the sources.
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { countedIn, sourcesOf } from '../counter-names.fixture.ts';
 import { BGP_COUNTERS } from './counters.ts';
 
@@ -16,15 +16,15 @@ const found = new Set(
     .flatMap(({ file, text }) => [...countedIn(text), ...(file === 'learning/reading.ts' ? kept(text) : [])]),
 );
 
-it('every counter in the sources is in the table', () => {
+test('every counter in the sources is in the table', () => {
   expect(found.size).toBeGreaterThan(15);
   expect([...found].filter((name) => !table.includes(name))).toEqual([]);
 });
 
-it('every row of the table is counted somewhere', () => {
+test('every row of the table is counted somewhere', () => {
   expect(table.filter((name) => !found.has(name))).toEqual([]);
 });
 
-it('no row twice', () => {
+test('no row twice', () => {
   expect(new Set(table).size).toBe(table.length);
 });

@@ -1,5 +1,5 @@
 // HMAC-MD5 on hellos, LSPs and SNPs (RFC 5304), purges (RFC 6233), and keys that change.
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { signPdu } from '../../packet/isis/auth.ts';
 import { setRemainingLifetime } from '../../packet/isis/lsp.ts';
 import type { IsisTlv } from '../../packet/isis/types.ts';
@@ -25,7 +25,7 @@ describe('authentication', () => {
     domain: Buffer.from(`${name}-d`),
   });
 
-  it('the same keys on both ends: everything works', () => {
+  test('the same keys on both ends: everything works', () => {
     up({ keys: keys('k'), levels: [1, 2] });
     a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(3000);
@@ -33,7 +33,7 @@ describe('authentication', () => {
     expect([...b.counters.keys()].filter((name) => name.includes('auth'))).toEqual([]);
   });
 
-  it.each([
+  test.each([
     ['wrong-key', (pdu: Uint8Array) => signPdu(pdu, Buffer.from('other'))],
     ['missing', (pdu: Uint8Array) => pdu],
   ])('hello, LSP and SNP with a %s are counted by scope and dropped', (reason, sign) => {
@@ -53,7 +53,7 @@ describe('authentication', () => {
     expect(a.state).toBe('up');
   });
 
-  it.each([
+  test.each([
     ['signed with another key', (pdu: Uint8Array) => signPdu(pdu, Buffer.from('other'))],
     ['not signed', (pdu: Uint8Array) => pdu],
   ])('what is %s does nothing: no hello ends the adjacency, no LSP is stored, no SNP is answered', (_what, sign) => {
@@ -83,13 +83,13 @@ describe('authentication', () => {
     expect([a.count('isis.tx.lsp') + a.count('isis.tx.psnp'), a.count('isis.lsp.requested')]).toEqual([sent, 0]);
   });
 
-  it('another kind of authentication is counted as unsupported', () => {
+  test('another kind of authentication is counted as unsupported', () => {
     up({ keys: keys('k') });
     give(lsp({ tlvs: [{ kind: 'authentication', authType: 1, value: Buffer.from('secret') }] }));
     expect(a.count('isis.auth.domain.unsupported')).toBe(1);
   });
 
-  it('a signed purge with TLVs that RFC 6233 forbids is refused', () => {
+  test('a signed purge with TLVs that RFC 6233 forbids is refused', () => {
     up({ keys: keys('k') });
     give(signPdu(lsp(), Buffer.from('k-d')));
     expect(a.speaker.levels.get(2)!.lsdb.byKey.has(`${C}.00-00`)).toBe(true);
@@ -100,7 +100,7 @@ describe('authentication', () => {
     expect(a.speaker.levels.get(2)!.lsdb.byKey.get(`${C}.00-00`)).toMatchObject({ purged: false });
   });
 
-  it.each<[string, IsisTlv[]]>([
+  test.each<[string, IsisTlv[]]>([
     ['nothing', []],
     ['the originator of the purge (TLV 13)', [{ kind: 'purge-originator', originator: systemId(B) }]],
     ['a hostname (TLV 137)', [{ kind: 'hostname', name: 'r1' }]],
@@ -117,7 +117,7 @@ describe('authentication', () => {
     ]).toEqual([0, true]);
   });
 
-  it('an unknown TLV in a signed purge is forbidden, and one that is not signed by anybody may have it', () => {
+  test('an unknown TLV in a signed purge is forbidden, and one that is not signed by anybody may have it', () => {
     const unknown: IsisTlv = { kind: 'unknown', type: 250, value: new Uint8Array(4) };
     up({ keys: keys('k') });
     give(signPdu(lsp(), Buffer.from('k-d')));
@@ -131,7 +131,7 @@ describe('authentication', () => {
     expect(a.count('isis.purge.forbidden-tlv')).toBe(0);
   });
 
-  it('keys change while running: every LSP is signed anew', () => {
+  test('keys change while running: every LSP is signed anew', () => {
     up();
     a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(2000);

@@ -1,6 +1,6 @@
 // Malformed and contradictory PDUs: each kind counted under a name of its own, nothing crashes, the adjacency stays.
 import fc from 'fast-check';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { P_FLAG, prefixEntry, tlv236 } from '../../packet/isis/foreign.fixture.ts';
 import { FIRST_LSP_ID, LAST_LSP_ID } from '../../packet/isis/lsp-id.ts';
@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 
 describe('PDUs', () => {
-  it.each([
+  test.each([
     ['isis.pdu.truncated', () => lsp().subarray(0, 20)],
     ['isis.pdu.truncated', () => patched(lsp(), 8, 0x05, 0xdc)],
     ['isis.pdu.not-isis', () => patched(lsp(), 0, 0x82)],
@@ -70,7 +70,7 @@ describe('PDUs', () => {
     expect(a.count(name)).toBe(1);
   });
 
-  it('a LAN hello is counted: the other end lacks "isis network point-to-point"', () => {
+  test('a LAN hello is counted: the other end lacks "isis network point-to-point"', () => {
     give(
       Uint8Array.from(
         Buffer.from(`831b01000f010000020000000000${'0b'}001e001b4000000000000b01`.padEnd(54, '0'), 'hex'),
@@ -79,7 +79,7 @@ describe('PDUs', () => {
     expect(a.count('isis.hello.lan')).toBe(1);
   });
 
-  it('an LSP before the adjacency is up is not taken', () => {
+  test('an LSP before the adjacency is up is not taken', () => {
     const lonely = new Agent(simulation, testConfig(C));
     lonely.event({ type: 'link-up', linkLocal: address('fe80::1') });
     lonely.deliver(lsp({}, B));
@@ -88,7 +88,7 @@ describe('PDUs', () => {
     expect(lonely.speaker.levels.get(2)!.lsdb.byKey.has(`${B}.00-00`)).toBe(false);
   });
 
-  it('a malformed TLV is skipped and counted, the rest of the LSP is used', () => {
+  test('a malformed TLV is skipped and counted, the rest of the LSP is used', () => {
     const bad: IsisTlv = { kind: 'unknown', type: 236, value: Uint8Array.of(0, 0, 0, 1, 0, 200, 1) };
     const good: IsisTlv = tlv236(prefixEntry('2001:db8::/32'));
     give(lsp({ tlvs: [bad, good] }));
@@ -96,14 +96,14 @@ describe('PDUs', () => {
     expect(a.prefixes()).toHaveLength(1);
   });
 
-  it('a prefix both with and without the flag in one LSP is counted, and flagged', () => {
+  test('a prefix both with and without the flag in one LSP is counted, and flagged', () => {
     const both = [prefixEntry('2001:db8::/32'), prefixEntry('2001:db8::/32', [P_FLAG])];
     give(lsp({ tlvs: [tlv236(...both)] }));
     expect(a.count('isis.lsp.contradictory-prefix')).toBe(1);
     expect(a.prefixes().map((x) => x.pnc)).toEqual([true]);
   });
 
-  it('any bytes at all: nothing throws, the adjacency stays up', () => {
+  test('any bytes at all: nothing throws, the adjacency stays up', () => {
     const samples = [lsp(), hello(), csnp({}, [entry()])];
     const mutated = fc
       .tuple(fc.constantFrom(...samples), fc.array(fc.tuple(fc.nat(80), fc.nat(255)), { maxLength: 6 }), fc.nat(80))

@@ -1,5 +1,5 @@
 // The table of counters against the sources.
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { countedIn, linkSource, sourcesOf } from '../counter-names.fixture.ts';
 import { ISIS_COUNTERS } from './counters.ts';
 
@@ -16,7 +16,7 @@ const SPELT_OUT: Record<string, RegExp> = {
   'isis.rx.<>': /^isis\.rx\.[cp]snp$/,
 };
 
-it('every counter in the sources is in the table', () => {
+test('every counter in the sources is in the table', () => {
   expect(found.size).toBeGreaterThan(40);
   const missing = [...found].filter(
     (name) => !table.includes(name) && !table.some((row) => SPELT_OUT[name]?.test(row)),
@@ -24,7 +24,7 @@ it('every counter in the sources is in the table', () => {
   expect(missing).toEqual([]);
 });
 
-it('every row of the table is counted somewhere', () => {
+test('every row of the table is counted somewhere', () => {
   const patterns = [...found].flatMap((name) => (SPELT_OUT[name] ? [SPELT_OUT[name]] : []));
   expect(table.filter((name) => !found.has(name) && !patterns.some((p) => p.test(name)))).toEqual([]);
 });

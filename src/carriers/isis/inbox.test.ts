@@ -1,12 +1,12 @@
 // PDUs wait for their turn: hellos first and the latest of them, the others a batch a turn.
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import type { IsisTlv } from '../../packet/isis/types.ts';
 import { A, adjacency, csnp, hello, lsp } from './hostile.fixture.ts';
 import { systemId } from './simulation.fixture.ts';
 
 const idOf = (n: number) => ({ systemId: Uint8Array.of(9, 0, 0, 0, n >> 8, n & 255), pseudonode: 0, fragment: 0 });
 
-it('of many hellos the last eight are looked at, in their order; the others are counted', () => {
+test('of many hellos the last eight are looked at, in their order; the others are counted', () => {
   const { a, simulation } = adjacency();
   simulation.run(5000);
   const before = a.count('isis.rx.hello');
@@ -19,7 +19,7 @@ it('of many hellos the last eight are looked at, in their order; the others are 
   expect([a.count('isis.rx.hello') - before, a.speaker.adjacency!.holdUntil]).toEqual([8, simulation.now + 11_000]);
 });
 
-it('a hello is looked at before what came earlier, and the others eight a turn, in their order', () => {
+test('a hello is looked at before what came earlier, and the others eight a turn, in their order', () => {
   const { a } = adjacency();
   const stored = (): number[] =>
     [...a.speaker.levels.get(2)!.lsdb.byKey.values()].filter(({ raw }) => raw[12] === 9).map(({ raw }) => raw[17]!);
@@ -30,7 +30,7 @@ it('a hello is looked at before what came earlier, and the others eight a turn, 
   expect([a.speaker.inbox.others, a.speaker.inbox.taken]).toEqual([[], 0]);
 });
 
-it('what waits at the limit is not lost when more comes, and there is room again once some is taken', () => {
+test('what waits at the limit is not lost when more comes, and there is room again once some is taken', () => {
   const { a } = adjacency();
   for (let n = 0; n < 8192; n++) a.deliver(csnp());
   expect(a.count('isis.rx.queue-full')).toBe(0);
@@ -44,7 +44,7 @@ it('what waits at the limit is not lost when more comes, and there is room again
   expect(a.count('isis.rx.csnp') - before).toBe(8192 + 8);
 });
 
-it('a PDU may be as long as the interface carries behind LLC, and no longer', () => {
+test('a PDU may be as long as the interface carries behind LLC, and no longer', () => {
   const padded = (length: number): Uint8Array => {
     const tlvs: IsisTlv[] = Array.from({ length: 5 }, () => ({ kind: 'padding', length: 255 }));
     return lsp({ tlvs: [...tlvs, { kind: 'padding', length: length - 27 - 5 * 257 - 2 }] });
@@ -57,7 +57,7 @@ it('a PDU may be as long as the interface carries behind LLC, and no longer', ()
   expect([a.count('isis.pdu.oversized'), a.count('isis.rx.lsp')]).toEqual([1, before]);
 });
 
-it('a malformed TLV of a hello or an SNP is counted, and the rest of it used', () => {
+test('a malformed TLV of a hello or an SNP is counted, and the rest of it used', () => {
   const bad: IsisTlv = { kind: 'unknown', type: 132, value: Uint8Array.of(1, 2, 3) };
   const { a, give, simulation } = adjacency();
   const area: IsisTlv = { kind: 'area-addresses', areas: [Uint8Array.of(0x49, 0, 1)] };
@@ -72,7 +72,7 @@ it('a malformed TLV of a hello or an SNP is counted, and the rest of it used', (
   expect([a.count('isis.tlv.bad-length'), a.count('isis.tx.lsp') > sent]).toEqual([2, true]);
 });
 
-it('an LSP or SNP of a level that we do not run is counted and nothing else', () => {
+test('an LSP or SNP of a level that we do not run is counted and nothing else', () => {
   const { a, give } = adjacency();
   const before = [a.count('isis.rx.lsp'), a.count('isis.rx.csnp')];
   give(lsp({ level: 1, isType: 1 }));

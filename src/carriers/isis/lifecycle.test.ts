@@ -1,7 +1,7 @@
 // A run of the speaker from its first link to its end: what a new configuration changes, what a stop waits for, and how
 // often the operator is told.
 import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import type { ReceivedPdu } from '../../packet/isis/types.ts';
@@ -34,7 +34,7 @@ describe('a new configuration', () => {
   };
   const told = ({ logged }: Agent): unknown[] => logged.flatMap(({ fields }) => ('scopes' in fields ? [fields] : []));
 
-  it.each<[string, Partial<SpeakerConfig>, string[], unknown[]]>([
+  test.each<[string, Partial<SpeakerConfig>, string[], unknown[]]>([
     ['that is the same', {}, [], []],
     ['of other timers', { helloIntervalMs: 1000, holdMultiplier: 3, holdUnreachableMs: 1 }, [], []],
     ['of another lifetime', { lifetimeSeconds: 600 }, ['1:0', '1:1', '2:0', '2:1'], []],
@@ -57,7 +57,7 @@ describe('a new configuration', () => {
     expect([lspsOf(a).sort(), told(a)]).toEqual([lsps, logged]);
   });
 
-  it('says the new holding time and lifetime from then on', () => {
+  test('says the new holding time and lifetime from then on', () => {
     const { a, simulation } = scene();
     change(a, { helloIntervalMs: 1000, holdMultiplier: 5, lifetimeSeconds: 600 });
     expect(sentBy(a)).toMatchObject([{ holdingTime: 5 }]);
@@ -71,7 +71,7 @@ describe('a new configuration', () => {
     expect(a.count('isis.tx.hello') - hellos).toBeGreaterThanOrEqual(10);
   });
 
-  it('changes neither name, nor area, nor levels', () => {
+  test('changes neither name, nor area, nor levels', () => {
     const { a } = scene();
     change(a, {
       systemId: systemId(B),
@@ -90,14 +90,14 @@ describe('a new configuration', () => {
     ]);
   });
 
-  it('without a link sends nothing', () => {
+  test('without a link sends nothing', () => {
     const agent = new Agent(new Simulation(), testConfig(A));
     change(agent, { keys: { domain: KEY } });
     expect([agent.sent, agent.wakeAt()]).toEqual([[], Infinity]);
   });
 });
 
-it('without a link what arrives is not looked at, and no hello is due', () => {
+test('without a link what arrives is not looked at, and no hello is due', () => {
   const { a, simulation } = adjacency();
   a.event({ type: 'link-down', reason: 'gone' });
   const before = a.count('isis.rx.lsp');
@@ -107,7 +107,7 @@ it('without a link what arrives is not looked at, and no hello is due', () => {
 });
 
 describe('a stop', () => {
-  it('purges every fragment of every level at once, though they were issued just now, and takes the adjacency down', () => {
+  test('purges every fragment of every level at once, though they were issued just now, and takes the adjacency down', () => {
     const { a, b, simulation } = adjacency({ levels: [1, 2] });
     a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(30);
@@ -131,7 +131,7 @@ describe('a stop', () => {
     expect(a.sent).toEqual([]);
   });
 
-  it('does not place what was declared just before', () => {
+  test('does not place what was declared just before', () => {
     const { a, simulation } = adjacency();
     a.event(originate([proxied('2001:db8:1::/64')]));
     a.sent.length = 0;
@@ -140,7 +140,7 @@ describe('a stop', () => {
     expect([a.stopped, lspsOf(a)]).toEqual([true, ['2:0 purged']]);
   });
 
-  it('without a neighbour is over at once, and clean: nobody is to be told', () => {
+  test('without a neighbour is over at once, and clean: nobody is to be told', () => {
     const agent = new Agent(new Simulation(), testConfig(A));
     agent.event(LINK);
     agent.event(originate([proxied('2001:db8:1::/64')]));
@@ -150,7 +150,7 @@ describe('a stop', () => {
     expect([agent.stopped, agent.sent, agent.logged]).toEqual([true, [], []]);
   });
 
-  it('beside a neighbour that acknowledges nothing ends after 4 s, unclean, and says so', () => {
+  test('beside a neighbour that acknowledges nothing ends after 4 s, unclean, and says so', () => {
     const { a, simulation, wire } = adjacency();
     wire.filter = (pdu) => pdu.kind === 'p2p-hello';
     a.event({ type: 'stop' });
@@ -165,7 +165,7 @@ describe('a stop', () => {
     expect(sentBy(a).at(-1)).toMatchObject({ kind: 'p2p-hello' });
   });
 
-  it('ends with the link: there is nobody to wait for', () => {
+  test('ends with the link: there is nobody to wait for', () => {
     const { a, simulation, wire } = adjacency();
     wire.filter = (pdu) => pdu.kind === 'p2p-hello';
     a.event({ type: 'stop' });
@@ -178,7 +178,7 @@ describe('a stop', () => {
 describe('a complaint', () => {
   const speaker = (seed = 1): Speaker => createSpeaker(testConfig(A, { seed }), A);
 
-  it('is counted always, and told at most once a minute under its name', () => {
+  test('is counted always, and told at most once a minute under its name', () => {
     const s = speaker();
     const at = (now: number, name: string): unknown[] => {
       s.now = now;
@@ -200,7 +200,7 @@ describe('a complaint', () => {
     ]);
   });
 
-  it('names the PDU’s fault and its place', () => {
+  test('names the PDU’s fault and its place', () => {
     const { a, give } = adjacency();
     give(patched(lsp(), 3, 8));
     give(new Uint8Array(1498).fill(0x83, 0, 1).fill(24, 4, 5));
@@ -211,7 +211,7 @@ describe('a complaint', () => {
     expect(fields).toContainEqual({ counter: 'isis.pdu.oversized', length: 1498 });
   });
 
-  it('timers are spread over the last quarter (ISO/IEC 10589 §10.1), another way for each seed, and the same way again', () => {
+  test('timers are spread over the last quarter (ISO/IEC 10589 §10.1), another way for each seed, and the same way again', () => {
     const draws = (seed: number): number[] => {
       const s = speaker(seed);
       return Array.from({ length: 400 }, () => jittered(s, 1000));

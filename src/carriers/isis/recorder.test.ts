@@ -1,5 +1,5 @@
 // A recorded run replays exactly.
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { parseRecorded, recordEvent } from './recorder.fixture.ts';
 import { Agent, Simulation, endCon, originate, proxied, testConfig } from './simulation.fixture.ts';
@@ -8,7 +8,7 @@ import { createSpeaker, handle } from './speaker.ts';
 
 const A = '0000.0000.000a';
 
-it('the same events at the same times have the same effects, byte for byte', () => {
+test('the same events at the same times have the same effects, byte for byte', () => {
   const simulation = new Simulation();
   const lines: string[] = [];
   const effects: Effect[] = [];
@@ -45,7 +45,7 @@ it('the same events at the same times have the same effects, byte for byte', () 
   expect(replayed).toEqual(effects);
 });
 
-it('keys are not recorded, whatever else of the configuration is', () => {
+test('keys are not recorded, whatever else of the configuration is', () => {
   const config = { ...testConfig(A, { keys: { domain: Uint8Array.of(1, 2, 3) } }), helloIntervalMs: 777 };
   const line = recordEvent(5, { type: 'configure', config });
   expect(parseRecorded(line)).toMatchObject({
@@ -55,7 +55,7 @@ it('keys are not recorded, whatever else of the configuration is', () => {
   expect(Object.keys((JSON.parse(line) as { config: { keys: object } }).config.keys)).toEqual([]);
 });
 
-it.each<[string, SpeakerEvent]>([
+test.each<[string, SpeakerEvent]>([
   ['a PDU', { type: 'received', pdu: Uint8Array.of(0x83, 0, 255) }],
   ['a link that comes', { type: 'link-up', linkLocal: address('fe80::1') }],
   ['a link that goes', { type: 'link-down', reason: 'gone' }],

@@ -1,5 +1,5 @@
 // What the operator is shown of the neighbour and of the database.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { P_FLAG, prefixEntry, tlv236 } from '../../packet/isis/foreign.fixture.ts';
 import type { IsisTlv } from '../../packet/isis/types.ts';
 import { A, B, C, adjacency, hello, lsp } from './hostile.fixture.ts';
@@ -13,12 +13,12 @@ const database = ({ speaker }: Agent, now: number) => databaseState(speaker, now
 const flagged = (...texts: string[]): IsisTlv => tlv236(...texts.map((text) => prefixEntry(text, [P_FLAG])));
 
 describe('the neighbour', () => {
-  it('is none before one is heard', () => {
+  test('is none before one is heard', () => {
     const agent = new Agent(new Simulation(), testConfig(A));
     expect(neighbors(agent, 0)).toEqual([]);
   });
 
-  it('is shown with its state, since when and why, and how long it may still be silent', () => {
+  test('is shown with its state, since when and why, and how long it may still be silent', () => {
     const { a, simulation } = adjacency();
     const { since, reason, holdUntil } = a.speaker.adjacency!;
     simulation.run(10_000);
@@ -41,7 +41,7 @@ describe('the neighbour', () => {
     expect(neighbors(a, simulation.now)).toMatchObject([{ state: 'down', reason: 'gone', holdTimeRemaining: 0 }]);
   });
 
-  it.each([
+  test.each([
     [[1], 'L1'],
     [[2], 'L2'],
     [[1, 2], 'L1L2'],
@@ -52,7 +52,7 @@ describe('the neighbour', () => {
     expect(neighbors(a, 0)).toMatchObject([{ level: text }]);
   });
 
-  it.each([[[1]], [[2]], [[1, 2]]] as const)(
+  test.each([[[1]], [[2]], [[1, 2]]] as const)(
     'has the name that its LSP gives it (RFC 5301), in levels %j',
     (levels) => {
       const { a, give } = adjacency({ levels });
@@ -74,7 +74,7 @@ describe('the neighbour', () => {
     },
   );
 
-  it('of one level alone is shown at that one, though we run both', () => {
+  test('of one level alone is shown at that one, though we run both', () => {
     const { a, give, simulation } = adjacency({ levels: [1, 2] });
     give(hello({ circuitType: 1 }));
     simulation.run(10);
@@ -83,7 +83,7 @@ describe('the neighbour', () => {
 });
 
 describe('the database', () => {
-  it('lists every LSP of every level in its order, with what it says', () => {
+  test('lists every LSP of every level in its order, with what it says', () => {
     const { a, give, simulation } = adjacency({ levels: [1, 2] });
     give(lsp({ level: 1, isType: 1, overload: true, remainingLifetime: 600 }));
     give(lsp({ tlvs: [flagged('2001:db8:1::/48', '2001:db8:2::/48')] }));
@@ -113,7 +113,7 @@ describe('the database', () => {
     expect(shown.map(({ proxyPrefixes }) => proxyPrefixes)).toEqual([0, 1, 0, 0, 0, 1, 0, 2]);
   });
 
-  it('writes a checksum with all its digits', () => {
+  test('writes a checksum with all its digits', () => {
     const { a, give } = adjacency();
     give(lsp({ remainingLifetime: 1200 }));
     const level = a.speaker.levels.get(2)!;
@@ -123,7 +123,7 @@ describe('the database', () => {
   });
 });
 
-it('without trouble each level says that there is none, and everything that is declared has its place', () => {
+test('without trouble each level says that there is none, and everything that is declared has its place', () => {
   const { a } = adjacency({ levels: [1, 2] });
   a.event(originate([proxied('2001:db8:7::/48')]));
   const none = { databaseFull: false, systemIdContested: false, exhausted: [] };

@@ -1,7 +1,7 @@
 // Two speakers back to back: adjacency, synchronisation, retransmission, purge, restart.
 import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { byKind } from '../../model/advertisement.fixture.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import { Agent, Simulation, type Wire, originate, proxied, testConfig } from './simulation.fixture.ts';
 import type { SpeakerConfig } from './state.ts';
@@ -26,14 +26,14 @@ function pair(forA: Partial<SpeakerConfig> = {}, forB: Partial<SpeakerConfig> = 
 const learnedFrom = (agent: Agent): string[] => agent.prefixes().map((p) => `${p.pnc ? 'P' : '-'} ${p.prefix.length}`);
 
 describe('adjacency', () => {
-  it('comes up by the three-way handshake within a second', () => {
+  test('comes up by the three-way handshake within a second', () => {
     const { simulation, a, b } = pair();
     simulation.run(1000);
     expect([a.state, b.state]).toEqual(['up', 'up']);
     expect(a.speaker.adjacency).toMatchObject({ system: B, levels: [2] });
   });
 
-  it.each([
+  test.each([
     [[1], [1], [1]],
     [
       [1, 2],
@@ -49,7 +49,7 @@ describe('adjacency', () => {
     expect(a.speaker.adjacency!.levels).toEqual(common);
   });
 
-  it('is refused at level 1 in another area, and kept at level 2', () => {
+  test('is refused at level 1 in another area, and kept at level 2', () => {
     const other = Uint8Array.of(0x49, 0x00, 0x02);
     const l1 = pair({ levels: [1] }, { levels: [1], area: other });
     l1.simulation.run(5000);
@@ -60,14 +60,14 @@ describe('adjacency', () => {
     expect(both.a.speaker.adjacency).toMatchObject({ state: 'up', levels: [2] });
   });
 
-  it('is refused without a level in common', () => {
+  test('is refused without a level in common', () => {
     const { simulation, a } = pair({ levels: [1] }, { levels: [2] });
     simulation.run(5000);
     expect(a.state).toBe('none');
     expect(a.count('isis.hello.level-mismatch')).toBeGreaterThan(0);
   });
 
-  it('goes down when the hold time expires, and says why', () => {
+  test('goes down when the hold time expires, and says why', () => {
     const { simulation, a, b } = pair();
     simulation.run(1000);
     b.kill();
@@ -78,7 +78,7 @@ describe('adjacency', () => {
     expect(a.count('isis.adjacency.hold-expired')).toBe(1);
   });
 
-  it('goes down at once when another system answers', () => {
+  test('goes down at once when another system answers', () => {
     const { simulation, a, b, wire } = pair();
     simulation.run(1000);
     b.kill();
@@ -91,7 +91,7 @@ describe('adjacency', () => {
     expect(a.speaker.adjacency).toMatchObject({ state: 'up', system: '0000.0000.000c' });
   });
 
-  it('comes back after the neighbour restarts, through initializing', () => {
+  test('comes back after the neighbour restarts, through initializing', () => {
     const { simulation, a, b, wire } = pair();
     simulation.run(1000);
     b.kill();
@@ -105,7 +105,7 @@ describe('adjacency', () => {
 });
 
 describe('database', () => {
-  it('PNC-5-a PNC-5-b: a declared prefix is learned by the other end, with flag, proxy, metric and originator', () => {
+  test('PNC-5-a PNC-5-b: a declared prefix is learned by the other end, with flag, proxy, metric and originator', () => {
     const { simulation, a, b } = pair();
     a.event(originate([proxied('2001:db8:1::/64'), proxied('10.1.0.0/16', '192.0.2.1')]));
     simulation.run(2000);
@@ -121,7 +121,7 @@ describe('database', () => {
     expect([...b.reachable]).toEqual([`L2 ${A}`]);
   });
 
-  it('every LSP is acknowledged: nothing is retransmitted on a wire that loses nothing', () => {
+  test('every LSP is acknowledged: nothing is retransmitted on a wire that loses nothing', () => {
     const { simulation, a, b } = pair();
     a.event(originate(Array.from({ length: 200 }, (_, i) => proxied(`10.${i}.0.0/16`))));
     simulation.run(1000);
@@ -131,7 +131,7 @@ describe('database', () => {
     expect(a.speaker.levels.get(2)!.srm.size + b.speaker.levels.get(2)!.srm.size).toBe(0);
   });
 
-  it('recovers whatever single PDU is lost', () => {
+  test('recovers whatever single PDU is lost', () => {
     const reference = pair();
     reference.a.event(originate([proxied('2001:db8:1::/64')]));
     reference.simulation.run(5000);
@@ -151,7 +151,7 @@ describe('database', () => {
     }
   });
 
-  it('an LSP that is not acknowledged is sent again every 5 s', () => {
+  test('an LSP that is not acknowledged is sent again every 5 s', () => {
     const { simulation, a, wire } = pair();
     simulation.run(2000);
     const times: number[] = [];
@@ -165,7 +165,7 @@ describe('database', () => {
     expect(times.slice(1).map((t, i) => t - times[i]!)).toEqual([5000, 5000, 5000]);
   });
 
-  it('asks for what a CSNP lists and it lacks', () => {
+  test('asks for what a CSNP lists and it lacks', () => {
     const { simulation, a, b, wire } = pair();
     a.event(originate([proxied('2001:db8:1::/64')]));
     // LSPs of A are lost until B asks with sequence number 0.
@@ -180,7 +180,7 @@ describe('database', () => {
     expect(b.count('isis.lsp.requested')).toBeGreaterThan(0);
   });
 
-  it('withdraws a prefix by purging the fragment that becomes empty', () => {
+  test('withdraws a prefix by purging the fragment that becomes empty', () => {
     const { simulation, a, b } = pair();
     a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(2000);
@@ -192,7 +192,7 @@ describe('database', () => {
     expect(b.speaker.levels.get(2)!.lsdb.byKey.has(`${A}.00-01`)).toBe(false);
   });
 
-  it('a stop purges everything and waits for the acknowledgement', () => {
+  test('a stop purges everything and waits for the acknowledgement', () => {
     const { simulation, a, b } = pair();
     a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(2000);
@@ -205,7 +205,7 @@ describe('database', () => {
     expect([...b.reachable]).toEqual([]);
   });
 
-  it('a stop retransmits a lost purge, and ends unclean when nobody answers', () => {
+  test('a stop retransmits a lost purge, and ends unclean when nobody answers', () => {
     const first = pair();
     first.a.event(originate([proxied('2001:db8:1::/64')]));
     first.simulation.run(2000);
@@ -223,7 +223,7 @@ describe('database', () => {
     expect(second.a.stopped).toBe(false);
   });
 
-  it('refreshes before the lifetime ends, without reporting anything again', () => {
+  test('refreshes before the lifetime ends, without reporting anything again', () => {
     const { simulation, a, b } = pair();
     a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(2000);
@@ -234,7 +234,7 @@ describe('database', () => {
     expect(b.count('isis.lsp.expired')).toBe(0);
   });
 
-  it('ages out what its originator no longer refreshes', () => {
+  test('ages out what its originator no longer refreshes', () => {
     const { simulation, a, b } = pair();
     a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(2000);
@@ -261,14 +261,14 @@ describe('restart after a crash', () => {
     return { simulation, a, b, wire, again };
   }
 
-  it('a start sequence from the clock outbids the earlier run; fragments that are not ours any more are purged', () => {
+  test('a start sequence from the clock outbids the earlier run; fragments that are not ours any more are purged', () => {
     const { again, b } = restart(5000);
     expect(learnedFrom(b)).toEqual(['P 16']);
     expect(b.speaker.levels.get(2)!.lsdb.byKey.get(`${A}.00-01`)!.sequence).toBeGreaterThanOrEqual(5000);
     expect(again.count('isis.own.unknown-fragment-purged')).toBeGreaterThan(0);
   });
 
-  it('when the clock went back, it jumps past what the neighbour returns', () => {
+  test('when the clock went back, it jumps past what the neighbour returns', () => {
     const { again, b } = restart(10);
     expect(learnedFrom(b)).toEqual(['P 16']);
     expect(again.count('isis.own.sequence-bumped')).toBeGreaterThan(0);
@@ -277,7 +277,7 @@ describe('restart after a crash', () => {
 });
 
 describe('what is sent', () => {
-  it('PNC-5.1-a PNC-5.1-b: the entry carries the P-flag (bit 7), the proxy, the signalling metric; the LSP the overload bit', () => {
+  test('PNC-5.1-a PNC-5.1-b: the entry carries the P-flag (bit 7), the proxy, the signalling metric; the LSP the overload bit', () => {
     const { simulation, a } = pair();
     a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(1000);
@@ -303,7 +303,7 @@ describe('what is sent', () => {
     ]);
   });
 
-  it('the P-flag moves with its code point', () => {
+  test('the P-flag moves with its code point', () => {
     const moved = { codePoints: { ...DEFAULT_CODE_POINTS, 'isis-pnc-flag-bit': 11 } };
     const { simulation, a, b } = pair(moved, moved);
     a.event(originate([proxied('2001:db8:1::/64')]));

@@ -1,5 +1,5 @@
 // What is not from the other end of the link, of another area or instance, or of nobody who said hello.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { encodePacket } from '../../packet/ospf/packet.ts';
 import { AREA, Link, Router, testConfig } from './simulation.fixture.ts';
@@ -9,7 +9,7 @@ const A = 0x01010101;
 const B = 0x02020202;
 
 describe('packets that are not for us', () => {
-  it.each([
+  test.each([
     ['RFC 2328 §8.2', OSPFV2, '203.0.113.1', '224.0.0.5'],
     ['RFC 2328 §8.2 (our own address, which FRR forwards from everybody)', OSPFV2, '10.0.0.1', '10.0.0.1'],
     ['RFC 2328 §8.2 (our own address)', OSPFV2, '10.0.0.1', '224.0.0.5'],
@@ -39,7 +39,7 @@ describe('packets that are not for us', () => {
     },
   );
 
-  it('OSPFv3 packets to our own address alone are taken: ospf6d sends some so', () => {
+  test('OSPFv3 packets to our own address alone are taken: ospf6d sends some so', () => {
     const router = new Router(testConfig(A, OSPFV3));
     const link = new Link(router, new Router(testConfig(B, OSPFV3)));
     link.until('full', () => router.state === 'full');
@@ -55,7 +55,7 @@ describe('packets that are not for us', () => {
     expect(router.count('rx.link-state-update') - received).toBe(1);
   });
 
-  it.each([OSPFV2, OSPFV3])('$name: 20,000 from elsewhere do not keep the neighbour from being heard', (version) => {
+  test.each([OSPFV2, OSPFV3])('$name: 20,000 from elsewhere do not keep the neighbour from being heard', (version) => {
     const router = new Router(testConfig(A, version));
     const link = new Link(router, new Router(testConfig(B, version)));
     link.until('full', () => router.state === 'full');
@@ -70,7 +70,7 @@ describe('packets that are not for us', () => {
     ]);
   });
 
-  it('of another area, of another instance, of a router that we have not heard say hello', () => {
+  test('of another area, of another instance, of a router that we have not heard say hello', () => {
     const router = new Router(testConfig(A, OSPFV3, { instanceId: 3 }));
     const link = new Link(router, new Router(testConfig(B, OSPFV3, { instanceId: 4 })));
     link.run(100);

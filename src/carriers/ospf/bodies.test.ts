@@ -1,6 +1,6 @@
 // What cnpd reads in the LSAs of others, one body at a time (RFC 2328 §12.4; RFC 5340 §4.4.3; RFC 7684; RFC 9513), and
 // what it leaves out with a complaint.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../model/address.ts';
 import { formatPrefix, prefix } from '../../model/prefix.ts';
 import { decodeBody } from '../../packet/ospf/lsa.ts';
@@ -43,7 +43,7 @@ describe('OSPFv2, a Router-LSA', () => {
   });
   const router = (...links: RouterLinkV2[]): Read => read(2, 1, SELF, { kind: 'router-v2', flags: 0, links });
 
-  it('leads to routers, over virtual links too, and to transit networks; its stubs are prefixes', () => {
+  test('leads to routers, over virtual links too, and to transit networks; its stubs are prefixes', () => {
     const { content } = router(
       link(1, HUB, 0),
       link(4, HUB + 1, 0),
@@ -61,12 +61,12 @@ describe('OSPFv2, a Router-LSA', () => {
     expect(content).not.toHaveProperty('hostAddress');
   });
 
-  it('a stub whose mask has holes is left out', () => {
+  test('a stub whose mask has holes is left out', () => {
     const one = router(link(3, 0x0a010000, 0xff00ff00), link(3, 0x0a020000, 0xffff0000));
     expect([prefixes(one), one.warnings]).toEqual([['10.2.0.0/16'], ['bad-mask']]);
   });
 
-  it.each<[string, number, number, number, boolean]>([
+  test.each<[string, number, number, number, boolean]>([
     ['a host route to its router ID', SELF, SELF, 0xffffffff, true],
     ['a host route to something else', SELF, HUB, 0xffffffff, false],
     ['a network of its router ID', SELF, SELF, 0xfffffffe, false],
@@ -78,13 +78,13 @@ describe('OSPFv2, a Router-LSA', () => {
 });
 
 describe('OSPFv2, other bodies', () => {
-  it('a Network-LSA is a prefix, and leads to the routers that are attached', () => {
+  test('a Network-LSA is a prefix, and leads to the routers that are attached', () => {
     const one = read(2, 2, 0x0a630001, { kind: 'network-v2', mask: 0xffffff00, attachedRouters: [SELF, HUB] });
     expect([prefixes(one), one.warnings]).toEqual([['10.99.0.0/24'], []]);
     expect(one.content.node).toEqual({ name: `n${0x0a630001}`, links: [`r${SELF}`, `r${HUB}`], transit: true });
   });
 
-  it('one whose mask has holes leads there all the same', () => {
+  test('one whose mask has holes leads there all the same', () => {
     const one = read(2, 2, 0x0a630001, { kind: 'network-v2', mask: 0xff00ff00, attachedRouters: [HUB] });
     expect([prefixes(one), one.warnings, one.content.node?.links]).toEqual([[], ['bad-mask'], [`r${HUB}`]]);
   });
@@ -94,7 +94,7 @@ describe('OSPFv2, other bodies', () => {
     return read(2, type, opaqueLsId(7, 1), { kind: 'extended-prefix-lsa', tlvs: [tlv] });
   };
 
-  it.each<[number, string | undefined]>([
+  test.each<[number, string | undefined]>([
     [0, 'unspecified'],
     [1, 'intra-area'],
     [3, 'inter-area'],
@@ -107,7 +107,7 @@ describe('OSPFv2, other bodies', () => {
     expect(warnings).toEqual(route === undefined ? ['unknown-route-type'] : []);
   });
 
-  it('an Extended Prefix LSA of AS scope is of no area', () => {
+  test('an Extended Prefix LSA of AS scope is of no area', () => {
     // cnpd never encodes one: it would end an ospfd with `mpls-te on`.
     const lsa = encoded(2, SELF, {
       ...{ type: 10, lsId: opaqueLsId(7, 1) },
@@ -121,7 +121,7 @@ describe('OSPFv2, other bodies', () => {
     expect(walked!.content.prefixes.map(({ route }) => route)).toEqual(['external']);
   });
 
-  it('RFC 7684 §2.1: the A-flag and the N-flag', () => {
+  test('RFC 7684 §2.1: the A-flag and the N-flag', () => {
     const flags = [0, 0x80, 0x40, 0xc0].map((value) => extended(10, 1, value).content.prefixes[0]!);
     expect(flags.map(({ attached, node }) => [attached, node])).toEqual([
       [false, false],
@@ -137,14 +137,14 @@ describe('OSPFv2, other bodies', () => {
   const container = (lsId: number, ...sids: ReturnType<typeof sid>[]): Read =>
     read(2, 10, opaqueLsId(240, lsId), { kind: 'private', container: encodeSidContainer({ sids, groups: [] }) });
 
-  it('FCN-4.2.2-a: SIDs of the private LSA, intra-area below the numbers of what is carried, inter-area from there', () => {
+  test('FCN-4.2.2-a: SIDs of the private LSA, intra-area below the numbers of what is carried, inter-area from there', () => {
     const routes = [0, 0x7fffff, 0x800000, 0x800001].map(
       (lsId) => container(lsId, sid('2001:db8:c::1')).content.sids[0]!.route,
     );
     expect(routes).toEqual(['intra-area', 'intra-area', 'inter-area', 'inter-area']);
   });
 
-  it('a SID that nobody can use is left out with one complaint; of another behaviour, without', () => {
+  test('a SID that nobody can use is left out with one complaint; of another behaviour, without', () => {
     const { content, warnings } = container(
       0,
       sid('2001:db8:c::1'),
@@ -156,14 +156,14 @@ describe('OSPFv2, other bodies', () => {
     expect(container(0, sid('2001:db8:c::1')).warnings).toEqual([]);
   });
 
-  it('a container that nobody can read says nothing', () => {
+  test('a container that nobody can read says nothing', () => {
     const one = read(2, 10, opaqueLsId(240, 0), { kind: 'private', container: Uint8Array.of(9, 9, 9, 9) });
     expect([one.content.sids, one.warnings]).toEqual([[], ['bad-container']]);
   });
 });
 
 describe('OSPFv3', () => {
-  it('a Router-LSA leads to routers and to transit networks, and is transit by its R-bit', () => {
+  test('a Router-LSA leads to routers and to transit networks, and is transit by its R-bit', () => {
     const link = (type: number, neighborRouterId: number) => ({
       ...{ type, metric: 1, interfaceId: 1, neighborInterfaceId: 5, neighborRouterId },
     });
@@ -177,7 +177,7 @@ describe('OSPFv3', () => {
     expect(read(3, 0x2001, 0, { kind: 'router-v3', flags: 0, options: 3, links }).content.node!.transit).toBe(false);
   });
 
-  it.each<[string, string, number, string | undefined]>([
+  test.each<[string, string, number, string | undefined]>([
     ['a host prefix with the LA-bit', '2001:db8::7/128', 2, '2001:db8::7'],
     ['a host prefix without it', '2001:db8::7/128', 0, undefined],
     ['a network with it', '2001:db8::/64', 2, undefined],
@@ -198,7 +198,7 @@ describe('OSPFv3', () => {
     ...{ kind, flags: 0, metric: 5, prefixOptions, prefix: prefix('2001:db8:1::/48'), subTlvs: [] as PrefixSubTlv[] },
   });
 
-  it('RFC 8362 §3: of the prefix TLVs each extended LSA has its own; another is misplaced', () => {
+  test('RFC 8362 §3: of the prefix TLVs each extended LSA has its own; another is misplaced', () => {
     const referenced = { type: 0x2001, lsId: 0, advertisingRouter: SELF };
     const tlvs = [tlv('inter-area-prefix-tlv', 0x20), tlv('external-prefix-tlv'), tlv('intra-area-prefix-tlv')];
     const all = [
@@ -224,7 +224,7 @@ describe('OSPFv3', () => {
     return read(3, type, 1, { kind: 'srv6-locator-lsa', tlvs: [unknown, locator, locator] });
   };
 
-  it.each<[number, string | undefined]>([
+  test.each<[number, string | undefined]>([
     [1, 'intra-area'],
     [3, 'inter-area'],
     [5, 'external'],
@@ -236,11 +236,11 @@ describe('OSPFv3', () => {
     expect(warnings).toEqual(route === undefined ? ['unknown-route-type', 'unknown-route-type'] : []);
   });
 
-  it('one of AS scope is of no area', () => {
+  test('one of AS scope is of no area', () => {
     expect(sids(0xc02a, 1, '2001:db8:c::1').content.sids.map(({ route }) => route)).toEqual(['external']);
   });
 
-  it('RFC 9513 §8: a SID outside its locator is ignored, with a complaint', () => {
+  test('RFC 9513 §8: a SID outside its locator is ignored, with a complaint', () => {
     const { content, warnings } = sids(0xa02a, 1, '2001:db8:d::1', '2001:db8:c::2');
     expect(content.sids.map((one) => formatAddress(one.sid))).toEqual(['2001:db8:c::2']);
     expect(warnings).toEqual(['unusable-sid', 'unusable-sid']);
@@ -254,13 +254,13 @@ describe.each([2, 3] as const)('OSPFv%d, what follows from a declaration', (vers
   const told = (...addresses: string[]): unknown[] =>
     DIALECTS[version].others(addresses.map(address), false).map(({ body }) => body);
 
-  it('the first router address that is a host’s of the family is told', () => {
+  test('the first router address that is a host’s of the family is told', () => {
     const tlvs = [{ kind: 'te-router-address', address: address(own) }];
     expect(told(other, group, own)).toEqual([{ kind: `traffic-engineering-v${version}`, tlvs }]);
     expect([told(), told(other), told(group)]).toEqual([[], [], []]);
   });
 
-  it('RFC 3630 §2.4.1: nor is one of others taken that is no host’s', () => {
+  test('RFC 3630 §2.4.1: nor is one of others taken that is no host’s', () => {
     const [type, lsId] = version === 2 ? [10, opaqueLsId(1, 0)] : [0xa00a, 0];
     const te = (text: string) => ({ kind: 'te-router-address' as const, address: address(text) });
     const of = (...texts: string[]): LsaContent =>
@@ -268,7 +268,7 @@ describe.each([2, 3] as const)('OSPFv%d, what follows from a declaration', (vers
     expect([of(group).routerAddress, of(group, own).routerAddress]).toEqual([undefined, address(own)]);
   });
 
-  it('of which LSAs only the lowest link-state ID counts', () => {
+  test('of which LSAs only the lowest link-state ID counts', () => {
     const counts = (type: number, lsId: number): boolean =>
       DIALECTS[version].lowestCounts({ type, lsId, advertisingRouter: SELF });
     if (version === 2) {
@@ -281,7 +281,7 @@ describe.each([2, 3] as const)('OSPFv%d, what follows from a declaration', (vers
   });
 });
 
-it('RFC 9513 §8: a SID is an IPv6 host address in a locator that has a length', () => {
+test('RFC 9513 §8: a SID is an IPv6 host address in a locator that has a length', () => {
   const usable = (sid: string, locator: string): boolean => usableSid({ sid: address(sid), locator: prefix(locator) });
   expect(usable('2001:db8::1', '2001:db8::/32')).toBe(true);
   const bad = [

@@ -1,5 +1,5 @@
 // What the core and the content are told of the carrier's configuration.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { manualClock } from '../../model/clock.ts';
 import { ManualWork } from '../../model/work.fixture.ts';
 import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
@@ -37,7 +37,7 @@ function configured(
 const core = (...what: Parameters<typeof configured>) => configured(...what).runner.speaker;
 
 describe('the core is told', () => {
-  it('keys as bytes, and a number of each interface', () => {
+  test('keys as bytes, and a number of each interface', () => {
     const { config, areas } = core([
       AREA_OPTIONS,
       { ...AREA_OPTIONS, areaId: 1, keys: [{ id: 7, algorithm: 'md5', key: 'näh' }] },
@@ -48,20 +48,20 @@ describe('the core is told', () => {
     ]);
   });
 
-  it('tenths of seconds since 2020 when the clock began, at least one (RFC 7166 §3)', () => {
+  test('tenths of seconds since 2020 when the clock began, at least one (RFC 7166 §3)', () => {
     const base = (wall: number, start = 0): number => core([AREA_OPTIONS], { wall, start }).config.authenticationBase;
     expect(base(EPOCH + 60_000)).toBe(60_000 / TENTH_MS);
     expect(base(EPOCH + 60_050, 20_000)).toBe(40_000 / TENTH_MS);
     expect(base(EPOCH - 60_000)).toBe(1);
   });
 
-  it('a seed of 32 bits', () => {
+  test('a seed of 32 bits', () => {
     expect([0, 0.5].map((random) => core([AREA_OPTIONS], { random }).config.seed)).toEqual([0, 2 ** 31]);
   });
 });
 
 describe('the content is told', () => {
-  it('how much fits an LSA, by the MTU of its area', () => {
+  test('how much fits an LSA, by the MTU of its area', () => {
     const { content } = configured([
       AREA_OPTIONS,
       { ...AREA_OPTIONS, areaId: 1, mtu: 9000 },
@@ -74,12 +74,12 @@ describe('the content is told', () => {
     ]);
   });
 
-  it('of which endpoint behaviours it learns', () => {
+  test('of which endpoint behaviours it learns', () => {
     expect(configured([AREA_OPTIONS]).content.config.sidBehaviors).toEqual([0x8077]);
   });
 });
 
-it('what is declared is taken over in turns of its own, until all of it is said', () => {
+test('what is declared is taken over in turns of its own, until all of it is said', () => {
   const work = new ManualWork();
   const carrier = configured([AREA_OPTIONS], { work });
   (carrier as unknown as OspfCarrier).originate(

@@ -1,6 +1,6 @@
 // The carrier as the daemon has it, before its links are there: what it says is in its own database already.
 import { origination } from '../../model/advertisement.fixture.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { manualClock } from '../../model/clock.ts';
 import { ManualWork } from '../../model/work.fixture.ts';
@@ -34,7 +34,7 @@ function saying(codePoints: typeof DEFAULT_CODE_POINTS): OspfCarrier {
 }
 
 describe('code points', () => {
-  it.each([
+  test.each([
     ['ours by default', DEFAULT_CODE_POINTS, 240],
     ['an operator’s', { ...DEFAULT_CODE_POINTS, 'ospfv2-private-opaque-type': 200 }, 200],
   ] as const)('E: the opaque type of the LSA with SIDs is %s', (_whose, codePoints, opaqueType) => {
@@ -55,7 +55,7 @@ describe('another configuration', () => {
     areas: [{ ...AREA_OPTIONS, keys: secrets.map((key, i) => ({ id: i + 1, algorithm: 'md5', key })) }],
   });
 
-  it('with other keys or another hold time is taken over while the carrier runs; with anything else it is not', () => {
+  test('with other keys or another hold time is taken over while the carrier runs; with anything else it is not', () => {
     const carrier = saying(DEFAULT_CODE_POINTS);
     expect(carrier.update(keyed('one'))).toBe(true);
     expect(carrier.update({ ...keyed('one', 'two'), holdUnreachableMs: 1 })).toBe(true);

@@ -1,5 +1,5 @@
 // A prefix in several LSAs of one router, addresses that change, and LSAs that say nothing: what is learned then.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
 import { encodeLsa } from '../../packet/ospf/lsa.ts';
@@ -50,7 +50,7 @@ describe('OSPFv2, RFC 7684 §2: of three LSAs that list a prefix', () => {
     return agent;
   };
 
-  it('the lowest counts, also when one of them has gone and another changes', () => {
+  test('the lowest counts, also when one of them has gone and another changes', () => {
     const agent = three();
     expect(learned(agent, PREFIX)).toEqual(['192.0.2.3']);
     agent.loses(AREA, OTHER, listing(5, 5));
@@ -60,7 +60,7 @@ describe('OSPFv2, RFC 7684 §2: of three LSAs that list a prefix', () => {
     expect(learned(agent, PREFIX)).toEqual(['192.0.2.19']);
   });
 
-  it('and what other LSAs say of prefixes counts beside them', () => {
+  test('and what other LSAs say of prefixes counts beside them', () => {
     const agent = three();
     const link = (type: number, linkId: number, linkData: number) => ({
       ...{ type, linkId, linkData, metric: 1, tosMetrics: new Uint8Array() },
@@ -84,14 +84,14 @@ describe('OSPFv3', () => {
     },
   });
 
-  it('a prefix in several LSAs of RFC 5340 is no reason to complain: all of them count', () => {
+  test('a prefix in several LSAs of RFC 5340 is no reason to complain: all of them count', () => {
     const agent = connected(3);
     for (const lsId of [1, 2]) agent.hears(AREA, OTHER, plain(lsId, '2001:db8:1::/48'));
     expect(learned(agent, '2001:db8:1::/48')).toEqual(['-', '-']);
     expect(agent.count('learn.prefix-in-several-lsas')).toBe(0);
   });
 
-  it('D6: a prefix without proxy goes to the host address of its router, and to the next when that changes', () => {
+  test('D6: a prefix without proxy goes to the host address of its router, and to the next when that changes', () => {
     const agent = connected(3);
     const tlv = {
       ...{ kind: 'intra-area-prefix-tlv' as const, flags: 0, metric: 10, prefixOptions: 0 },
@@ -116,7 +116,7 @@ describe('OSPFv3', () => {
     ...{ behavior: END_CON, locator: prefix(locator), algorithm: 0, route: 'intra-area' as const },
   });
 
-  it.each(['2001:db8::/33', '2001:db8:c::/48', '2001:db8:c::/64', '2001:db8:c::/128'])(
+  test.each(['2001:db8::/33', '2001:db8:c::/48', '2001:db8:c::/64', '2001:db8:c::/128'])(
     'a SID with a locator %s takes as much room as it is counted with',
     (locator) => {
       const body = sids.body([sid(locator)], SELF);
@@ -125,7 +125,7 @@ describe('OSPFv3', () => {
     },
   );
 
-  it('RFC 9513 §8: of a SID that is listed with two locators the first counts', () => {
+  test('RFC 9513 §8: of a SID that is listed with two locators the first counts', () => {
     const agent = connected(3);
     const body = sids.body([sid('2001:db8:c::/48'), sid('2001:db8:c::/64')], OTHER);
     agent.hears(AREA, OTHER, { type: 0xa02a, lsId: 1, body });
@@ -134,7 +134,7 @@ describe('OSPFv3', () => {
   });
 });
 
-it('an LSA of which cnpd reads nothing is not kept', () => {
+test('an LSA of which cnpd reads nothing is not kept', () => {
   const agent = connected(2);
   const { lsas } = agent.content.areas.get(AREA)!;
   const before = lsas.size;

@@ -1,7 +1,7 @@
 // What OSPF says for cnpd and what cnpd learns from it, in both versions: the bytes of our LSAs, reports, decisions D5
 // and D6, reachability.
 import { byKind, origination } from '../../model/advertisement.fixture.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
 import { fromHex, toHex } from '../../packet/hex.ts';
@@ -85,7 +85,7 @@ const bytesOf = (version: AnyVersion, lsas: readonly OwnLsa[]): string[] =>
   lsas.map((lsa) => toHex(encoded(version, SELF, lsa).lsa.raw.subarray(20)));
 
 describe('what is said', () => {
-  it('PNC-5.2-a PNC-5.2-d: OSPFv2, an Extended Prefix TLV of area scope with bit 2, router ID and proxy address', () => {
+  test('PNC-5.2-a PNC-5.2-d: OSPFv2, an Extended Prefix TLV of area scope with bit 2, router ID and proxy address', () => {
     const agent = agentOf(2);
     agent.event({
       type: 'declare',
@@ -97,7 +97,7 @@ describe('what is said', () => {
     expect(bytesOf(2, [lsa!])).toEqual(['00010020011800000a000000000b000420000000000400040101010100050004c0000201']);
   });
 
-  it('PNC-5.3-a PNC-5.3-d: OSPFv3, an E-Intra-Area-Prefix-LSA with bit 2, out of unicast routing', () => {
+  test('PNC-5.3-a PNC-5.3-d: OSPFv3, an E-Intra-Area-Prefix-LSA with bit 2, out of unicast routing', () => {
     const agent = agentOf(3);
     agent.event({
       type: 'declare',
@@ -115,7 +115,7 @@ describe('what is said', () => {
     ]);
   });
 
-  it.each(VERSIONS)('OSPFv%d: another bit for the P-flag is used when it is configured', (version) => {
+  test.each(VERSIONS)('OSPFv%d: another bit for the P-flag is used when it is configured', (version) => {
     const agent = new ContentAgent(contentConfig(version, SELF, [AREA], { pncFlagBit: 40 }));
     agent.event({ type: 'declare', origination: declaration(version, [1]) });
     expect(bytesOf(version, agent.advertised.get(AREA)!)[0]).toContain(
@@ -123,7 +123,7 @@ describe('what is said', () => {
     );
   });
 
-  it.each(VERSIONS)(
+  test.each(VERSIONS)(
     'OSPFv%d: prefixes of the other family are not its own; a proxy of the other family cannot be said and is counted',
     (version) => {
       const agent = agentOf(version);
@@ -139,7 +139,7 @@ describe('what is said', () => {
     },
   );
 
-  it.each(VERSIONS)('D7: OSPFv%d, of two proxies for one prefix the lower address is advertised', (version) => {
+  test.each(VERSIONS)('D7: OSPFv%d, of two proxies for one prefix the lower address is advertised', (version) => {
     const agent = agentOf(version);
     const twice = [...declaration(version, [1], 9), ...declaration(version, [1], 4)];
     agent.event({ type: 'declare', origination: twice });
@@ -148,7 +148,7 @@ describe('what is said', () => {
     expect(agent.count('originate.duplicate-prefix')).toBe(1);
   });
 
-  it('FCN-4.2.2-a: OSPFv2 says END.CON in the private opaque LSA, OSPFv3 in a Locator LSA that nobody routes by', () => {
+  test('FCN-4.2.2-a: OSPFv2 says END.CON in the private opaque LSA, OSPFv3 in a Locator LSA that nobody routes by', () => {
     const sids = [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON }];
     const [two, three] = [agentOf(2), agentOf(3)];
     for (const agent of [two, three]) agent.event({ type: 'declare', origination: origination({ sids }) });
@@ -162,7 +162,7 @@ describe('what is said', () => {
     );
   });
 
-  it.each(VERSIONS)('OSPFv%d: a SID outside its locator is not said; the router address is said once', (version) => {
+  test.each(VERSIONS)('OSPFv%d: a SID outside its locator is not said; the router address is said once', (version) => {
     const agent = agentOf(version);
     const sids = [{ sid: address('2001:db8:d::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON }];
     const routerAddresses = [1, 2].map((n) => address(proxyAddress(version, n)));
@@ -183,7 +183,7 @@ describe('what is said', () => {
 describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
   const other = named(AREA, OTHER);
 
-  it('PNC-5-b: a flagged prefix with its proxy, from a router that is reached; gone with its LSA', () => {
+  test('PNC-5-b: a flagged prefix with its proxy, from a router that is reached; gone with its LSA', () => {
     const agent = connected(version);
     agent.hears(AREA, OTHER, prefixLsa(version, 1));
     expect(agent.reachable).toEqual(new Set([named(AREA, HUB), other]));
@@ -193,13 +193,13 @@ describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
     expect(agent.reports.size).toBe(1);
   });
 
-  it('D5: a prefix without the flag is learned too, as one that has no proxy', () => {
+  test('D5: a prefix without the flag is learned too, as one that has no proxy', () => {
     const agent = connected(version);
     agent.hears(AREA, OTHER, prefixLsa(version, 1, { flagged: false }));
     expect(agent.learned(senderPrefix(version, 1))).toEqual([`${other} -`]);
   });
 
-  it('D6: without an address of its own the proxy is the router address, whenever that comes', () => {
+  test('D6: without an address of its own the proxy is the router address, whenever that comes', () => {
     const agent = connected(version);
     agent.hears(AREA, OTHER, prefixLsa(version, 1, { proxy: null }));
     expect(agent.learned(senderPrefix(version, 1))).toEqual([`${other} none`]);
@@ -230,7 +230,7 @@ describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
     expect(agent.learned(senderPrefix(version, 1))).toEqual([`${other} none`]);
   });
 
-  it('RFC 7684 §2: of a prefix in several LSAs of a router only that in the lowest link-state ID counts', () => {
+  test('RFC 7684 §2: of a prefix in several LSAs of a router only that in the lowest link-state ID counts', () => {
     const agent = connected(version);
     agent.hears(AREA, OTHER, prefixLsa(version, 1, { proxy: 9, id: 9 }));
     agent.hears(AREA, OTHER, prefixLsa(version, 1, { proxy: 3, id: 3 }));
@@ -240,7 +240,7 @@ describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
     expect(agent.learned(senderPrefix(version, 1))).toEqual([`${other} ${proxyAddress(version, 9)}`]);
   });
 
-  it('an LSA whose flags are not whole words is malformed: counted, and what it said before is gone (RFC 9792 §2)', () => {
+  test('an LSA whose flags are not whole words is malformed: counted, and what it said before is gone (RFC 9792 §2)', () => {
     const agent = connected(version);
     agent.hears(AREA, OTHER, prefixLsa(version, 1));
     const { key, lsa } = encoded(version, OTHER, prefixLsa(version, 1));
@@ -253,7 +253,7 @@ describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
     expect(agent.learned(senderPrefix(version, 1))).toEqual([]);
   });
 
-  it('any bytes in any LSA: nothing is thrown', () => {
+  test('any bytes in any LSA: nothing is thrown', () => {
     const agent = connected(version);
     const types =
       version === 2
@@ -276,7 +276,7 @@ describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
     expect(agent.count('learn.malformed')).toBeGreaterThan(100);
   });
 
-  it('a router that is lost is not reported as reached; it stays so until the link comes back', () => {
+  test('a router that is lost is not reported as reached; it stays so until the link comes back', () => {
     const agent = connected(version);
     agent.hears(AREA, HUB, routerLsa(version, HUB, [SELF]));
     agent.pass(100);
@@ -289,14 +289,14 @@ describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
     expect(agent.reachable).toEqual(new Set());
   });
 
-  it('a link that only one end lists is not followed', () => {
+  test('a link that only one end lists is not followed', () => {
     const agent = connected(version);
     agent.hears(AREA, OTHER, routerLsa(version, OTHER, []));
     agent.pass(100);
     expect(agent.reachable.has(other)).toBe(false);
   });
 
-  it('routers behind a transit network are reached', () => {
+  test('routers behind a transit network are reached', () => {
     const agent = agentOf(version);
     const [dr, network] = [0x0a0a0a0a, 0x0a630001];
     const toNetwork = (id: number): OwnLsa =>
@@ -334,7 +334,7 @@ describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
     expect(agent.reachable.has(other)).toBe(true);
   });
 
-  it('FCN-4.2.2-a: SIDs of END.CON are learned, those of other behaviours and those outside their locator are not', () => {
+  test('FCN-4.2.2-a: SIDs of END.CON are learned, those of other behaviours and those outside their locator are not', () => {
     const agent = connected(version);
     const from = agentOf(version);
     const sid = (
@@ -381,7 +381,7 @@ describe('D5: prefixes of LSAs that have no flags', () => {
     body: { kind: 'intra-area-prefix', referenced: { type: 0x2001, lsId: 0, advertisingRouter: OTHER }, prefixes },
   });
 
-  it('OSPFv2: stub networks, transit networks, summaries and AS-external routes; unreachable ones are not', () => {
+  test('OSPFv2: stub networks, transit networks, summaries and AS-external routes; unreachable ones are not', () => {
     const agent = connected(2);
     agent.hears(AREA, OTHER, routerWith({ linkId: 0x0a010000, linkData: 0xffff0000, metric: 5 }));
     agent.hears(AREA, OTHER, raw(3, 0x0a020000, 'ffff0000' + '00000007'));
@@ -398,7 +398,7 @@ describe('D5: prefixes of LSAs that have no flags', () => {
     expect(agent.count('learn.malformed')).toBe(1);
   });
 
-  it('OSPFv3: Intra-Area-Prefix, Inter-Area-Prefix and AS-external LSAs; not what has the NU-bit', () => {
+  test('OSPFv3: Intra-Area-Prefix, Inter-Area-Prefix and AS-external LSAs; not what has the NU-bit', () => {
     const agent = connected(3);
     const prefixes = [
       { prefix: prefix('2001:db8:1::/48'), options: 0, metric: 1 },
@@ -416,7 +416,7 @@ describe('D5: prefixes of LSAs that have no flags', () => {
     ]);
   });
 
-  it('D6: OSPFv2, a router ID that is a host route of the router is its address; OSPFv3, a host prefix with the LA-bit', () => {
+  test('D6: OSPFv2, a router ID that is a host route of the router is its address; OSPFv3, a host prefix with the LA-bit', () => {
     const two = connected(2);
     two.hears(AREA, OTHER, prefixLsa(2, 1, { proxy: null }));
     two.hears(AREA, OTHER, routerWith({ linkId: OTHER, linkData: 0xffffffff, metric: 0 }));
@@ -428,7 +428,7 @@ describe('D5: prefixes of LSAs that have no flags', () => {
     expect(three.learned(senderPrefix(3, 1))).toEqual([`${named(AREA, OTHER)} 2001:db8::77`]);
   });
 
-  it.each([
+  test.each([
     [2, raw(4, 0x09090909, '00000000' + '00000014')],
     [3, raw(0x2004, 1, '00000013' + '00000014' + '09090909')],
   ] as const)(
@@ -444,7 +444,7 @@ describe('D5: prefixes of LSAs that have no flags', () => {
     },
   );
 
-  it('OSPFv3: nobody is reached through a router whose R-bit is clear', () => {
+  test('OSPFv3: nobody is reached through a router whose R-bit is clear', () => {
     const agent = connected(3);
     agent.hears(AREA, OTHER, routerLsa(3, OTHER, [HUB, 0x05050505], { transit: false }));
     agent.hears(AREA, 0x05050505, routerLsa(3, 0x05050505, [OTHER]));
@@ -453,7 +453,7 @@ describe('D5: prefixes of LSAs that have no flags', () => {
   });
 });
 
-it('the vectors of the facts sheet are learned as they stand', () => {
+test('the vectors of the facts sheet are learned as they stand', () => {
   const two = connected(2);
   const v2 = fromHex(
     '0001420a0700000101010101800000018b15003800010020011800000a010000000b000420000000000400040101010100050004c0000201',

@@ -1,7 +1,7 @@
 // Two speakers on a link, in both versions: adjacency, database exchange, flooding, loss and disorder, ageing,
 // withdrawal, recovery.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { prefix } from '../../model/prefix.ts';
 import { opaqueLsId } from '../../packet/ospf/lsa-type.ts';
 import { INITIAL_SEQUENCE, MAX_SEQUENCE } from '../../packet/ospf/numbers.ts';
@@ -66,7 +66,7 @@ function settled({ a, b, link }: Pair): boolean {
 }
 
 describe.each(VERSIONS)('%s', (_name, version) => {
-  it('comes to Full within a second, the higher router ID as master, and both databases agree', () => {
+  test('comes to Full within a second, the higher router ID as master, and both databases agree', () => {
     const p = pair(version);
     p.link.run(1000);
     expect([p.a.state, p.b.state]).toEqual(['full', 'full']);
@@ -76,7 +76,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(links).toBe(version.version === 2 ? 2 : 4);
   });
 
-  it('exchanges databases of several packets in both directions, and tells what it learned', () => {
+  test('exchanges databases of several packets in both directions, and tells what it learned', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 300) });
     p.link.event(1, { type: 'originate', areaId: AREA, lsas: senders(version, 200) });
@@ -92,7 +92,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(p.a.count('tx.retransmitted-description') + p.b.count('tx.retransmitted-description')).toBe(0);
   });
 
-  it('no packet is larger than the link, and an LSA that is goes alone', () => {
+  test('no packet is larger than the link, and an LSA that is goes alone', () => {
     const p = pair(version, { mtu: 576 }, { mtu: 576 });
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 100) });
     let largest = 0;
@@ -105,7 +105,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(largest).toBeGreaterThan(450);
   });
 
-  it('loses, repeats and reorders packets and still ends with equal databases, without starting the exchange anew for ever', () => {
+  test('loses, repeats and reorders packets and still ends with equal databases, without starting the exchange anew for ever', () => {
     fc.assert(
       fc.property(fc.infiniteStream(fc.nat(99)), (dice) => {
         const p = pair(version);
@@ -134,7 +134,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     );
   });
 
-  it('a change, an addition and a withdrawal reach the neighbour; what did not change is not sent again', () => {
+  test('a change, an addition and a withdrawal reach the neighbour; what did not change is not sent again', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 3) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));
@@ -153,7 +153,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(p.b.area.lsdb.byKey.has(keyOf(A, sender(version, 2)))).toBe(false);
   });
 
-  it('MinLSInterval: changes of one LSA go out 5 s apart, the last one wins', () => {
+  test('MinLSInterval: changes of one LSA go out 5 s apart, the last one wins', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 1) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));
@@ -179,7 +179,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     );
   });
 
-  it('MinLSArrival: an instance less than a second after the one before is not taken, nor acknowledged; its retransmission is', () => {
+  test('MinLSArrival: an instance less than a second after the one before is not taken, nor acknowledged; its retransmission is', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 1) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));
@@ -196,7 +196,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(settled(p)).toBe(true);
   });
 
-  it('refreshes its LSAs before 1800 s: nobody forgets them, and refreshes are not told as changes', () => {
+  test('refreshes its LSAs before 1800 s: nobody forgets them, and refreshes are not told as changes', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 5) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));
@@ -209,7 +209,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(settled(p)).toBe(true);
   });
 
-  it('after an hour without refresh an LSA of a router that is gone expires and is told as gone', () => {
+  test('after an hour without refresh an LSA of a router that is gone expires and is told as gone', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 2) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));
@@ -221,7 +221,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(p.b.count('lsa.expired')).toBeGreaterThanOrEqual(3);
   });
 
-  it('a clean stop flushes everything, waits for the acknowledgement, and the neighbour knows at once', () => {
+  test('a clean stop flushes everything, waits for the acknowledgement, and the neighbour knows at once', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 80) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));
@@ -233,7 +233,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(p.b.state).toBe('init');
   });
 
-  it('a stop that nobody acknowledges ends after its limit, and says so', () => {
+  test('a stop that nobody acknowledges ends after its limit, and says so', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 3) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));
@@ -243,7 +243,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(p.a.stopped).toBe(false);
   });
 
-  it('killed and started again, with fewer LSAs: the stale one is flushed, the others are outbid, none is lost in between', () => {
+  test('killed and started again, with fewer LSAs: the stale one is flushed, the others are outbid, none is lost in between', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 4) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));
@@ -261,7 +261,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     );
   });
 
-  it('killed and started again, not yet told what to say: its old LSAs stay for the time of grace, and then go', () => {
+  test('killed and started again, not yet told what to say: its old LSAs stay for the time of grace, and then go', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 2) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));
@@ -272,7 +272,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(p.b.notified.has(keyOf(A, sender(version, 1)))).toBe(false);
   });
 
-  it('a neighbour that is heard no more is lost after the dead interval, one that answers under another name at once', () => {
+  test('a neighbour that is heard no more is lost after the dead interval, one that answers under another name at once', () => {
     const p = pair(version);
     p.link.until('full', () => bothFull(p));
     p.link.restart(1, testConfig(0x03030303, version));
@@ -285,7 +285,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(p.a.count('neighbor.inactive')).toBe(1);
   });
 
-  it('a larger MTU at the other end keeps the exchange from beginning, unless it is ignored', () => {
+  test('a larger MTU at the other end keeps the exchange from beginning, unless it is ignored', () => {
     const refused = pair(version, { mtu: 1400 });
     refused.link.run(20_000);
     expect([refused.a.state, refused.a.area.neighbor!.mtu]).toEqual(['ex-start', 1500]);
@@ -295,7 +295,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(bothFull(ignored)).toBe(true);
   });
 
-  it.each([
+  test.each([
     ['hello-interval', { helloSeconds: 5 }, 'hello.hello-interval-mismatch', 'its hello-interval is 5 s, ours 10 s'],
     ['dead-interval', { deadSeconds: 30 }, 'hello.dead-interval-mismatch', 'its dead-interval is 30 s, ours 40 s'],
   ] as const)(
@@ -309,7 +309,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     },
   );
 
-  it('our own router ID at the other end is refused and counted', () => {
+  test('our own router ID at the other end is refused and counted', () => {
     const a = new Router(testConfig(A, version));
     const link = new Link(a, new Router(testConfig(A, version)));
     link.run(5000);
@@ -317,7 +317,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(a.count('packet.own-router-id')).toBeGreaterThan(0);
   });
 
-  it('after the highest sequence number an LSA is flushed and begins anew', () => {
+  test('after the highest sequence number an LSA is flushed and begins anew', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 1) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));

@@ -1,5 +1,5 @@
 // The table of counters against the sources.
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { countedIn, linkSource, sourcesOf } from '../counter-names.fixture.ts';
 import { OSPF_COUNTERS } from './counters.ts';
 
@@ -10,15 +10,15 @@ const found = new Set(
   ),
 );
 
-it('every counter in the sources is in the table', () => {
+test('every counter in the sources is in the table', () => {
   expect(found.size).toBeGreaterThan(30);
   expect([...found].filter((name) => !table.includes(name))).toEqual([]);
 });
 
-it('every row of the table is counted somewhere', () => {
+test('every row of the table is counted somewhere', () => {
   expect(table.filter((name) => !found.has(name))).toEqual([]);
 });
 
-it('no row twice', () => {
+test('no row twice', () => {
   expect(new Set(table).size).toBe(table.length);
 });

@@ -1,6 +1,6 @@
 // What a declaration changes of what is said, and when the core hears of it.
 import { origination, sendersOf } from '../../model/advertisement.fixture.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import type { AdvertisementKinds, Origination } from '../../model/advertisement.ts';
 import { prefix } from '../../model/prefix.ts';
@@ -29,12 +29,12 @@ describe.each(VERSIONS)('OSPFv%d, declared again', (version) => {
       sids: [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON, ...rest }],
     });
 
-  it('a prefix is another one with another proxy alone', () => {
+  test('a prefix is another one with another proxy alone', () => {
     expect(changes(declaration(version, [1]), declaration(version, [1]))).toBe(false);
     expect(changes(declaration(version, [1]), declaration(version, [1], 2))).toBe(true);
   });
 
-  it('a SID with another behaviour or another locator', () => {
+  test('a SID with another behaviour or another locator', () => {
     expect(changes(sid(), sid())).toBe(false);
     expect(changes(sid(), sid({ behavior: END_CON + 1 }))).toBe(true);
     expect(changes(sid(), sid({ locator: prefix('2001:db8:c::/64') }))).toBe(true);
@@ -42,7 +42,7 @@ describe.each(VERSIONS)('OSPFv%d, declared again', (version) => {
     expect(changes(sid(), sid(both))).toBe(true);
   });
 
-  it('what is declared has the P-flag, is of this area, and is nobody’s way', () => {
+  test('what is declared has the P-flag, is of this area, and is nobody’s way', () => {
     const agent = agentOf(version);
     agent.declares(declaration(version, [1]));
     const [entry] = agent.content.declared.values();
@@ -76,7 +76,7 @@ describe('the core is told', () => {
     return content.effects.some(({ type }) => type === 'originate');
   };
 
-  it('when so many entries are written in a turn', () => {
+  test('when so many entries are written in a turn', () => {
     expect(isTold(ready(BUILD_BATCH - 1))).toBe(true);
     for (const count of [BUILD_BATCH, BUILD_BATCH + 100]) {
       const agent = ready(count);
@@ -84,7 +84,7 @@ describe('the core is told', () => {
     }
   });
 
-  it('not in the middle of a declaration', () => {
+  test('not in the middle of a declaration', () => {
     const agent = ready(1);
     agent.content.declaring = [][Symbol.iterator]() as Iterator<void>;
     expect(isTold(agent)).toBe(false);
@@ -92,7 +92,7 @@ describe('the core is told', () => {
     expect(isTold(agent)).toBe(true);
   });
 
-  it('not while there is more to carry, for as long as MinLSInterval is worth it', () => {
+  test('not while there is more to carry, for as long as MinLSInterval is worth it', () => {
     const busy = (changedAt: number, now: number): boolean => {
       const agent = ready(1);
       agent.content.areas.get(AREA)!.changedAt = changedAt;

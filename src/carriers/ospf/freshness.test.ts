@@ -1,6 +1,6 @@
 // Sequence numbers of authenticated packets as they arrive (RFC 2328 §D.5.3, RFC 7166 §4.6), and what else becomes of a
 // packet by the state of the link and the neighbour.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { signPacketV2 } from '../../packet/ospf/auth-v2.ts';
 import { type ProtocolIdOrder, signPacketV3, verifyPacketV3 } from '../../packet/ospf/auth-v3.ts';
@@ -63,7 +63,7 @@ function scene(version: OspfVersion, keys: readonly AuthenticationKey[] = [KEY])
 }
 
 describe('a packet with an old sequence number is dropped', () => {
-  it('OSPFv2: one number counts for all kinds, and may come again', () => {
+  test('OSPFv2: one number counts for all kinds, and may come again', () => {
     const { give, replayed } = scene(OSPFV2);
     const steps: readonly (readonly [Body, number, number])[] = [
       [hello(OSPFV2), 10, 0],
@@ -80,7 +80,7 @@ describe('a packet with an old sequence number is dropped', () => {
     }
   });
 
-  it('OSPFv3: each kind has numbers of its own, none of which comes again', () => {
+  test('OSPFv3: each kind has numbers of its own, none of which comes again', () => {
     const { give, replayed } = scene(OSPFV3);
     const steps: readonly (readonly [Body, number, number])[] = [
       [hello(OSPFV3), 10, 0],
@@ -98,7 +98,7 @@ describe('a packet with an old sequence number is dropped', () => {
     }
   });
 
-  it.each([OSPFV2, OSPFV3])('$name: without authentication there is none, also when there was before', (version) => {
+  test.each([OSPFV2, OSPFV3])('$name: without authentication there is none, also when there was before', (version) => {
     const { area, s, give, replayed } = scene(version);
     give(hello(version), 10);
     area.config = { ...area.config, keys: [] };
@@ -107,14 +107,14 @@ describe('a packet with an old sequence number is dropped', () => {
     expect([replayed(), area.neighbor!.inactiveAt]).toEqual([0, 45_000]);
   });
 
-  it.each([OSPFV2, OSPFV3])('$name: and nothing is noted of a packet that has none', (version) => {
+  test.each([OSPFV2, OSPFV3])('$name: and nothing is noted of a packet that has none', (version) => {
     const { area, give } = scene(version, []);
     give(hello(version, false));
     expect([area.neighbor!.authenticationSequences.size, area.neighbor!.protocolIdOrder]).toEqual([0, 'network']);
   });
 });
 
-it('OSPFv3: we answer with the order of the protocol ID that the neighbour’s last packet had', () => {
+test('OSPFv3: we answer with the order of the protocol ID that the neighbour’s last packet had', () => {
   const { s, area, give } = scene(OSPFV3);
   const orders = (['reversed', 'network', 'reversed'] as const).map((order, n) => {
     give(hello(OSPFV3), n + 1, order);
@@ -128,7 +128,7 @@ it('OSPFv3: we answer with the order of the protocol ID that the neighbour’s l
 });
 
 describe.each([OSPFV2, OSPFV3])('$name, a packet', (version) => {
-  it('other than a hello of one who is no neighbour is counted; a hello that is refused is that already', () => {
+  test('other than a hello of one who is no neighbour is counted; a hello that is refused is that already', () => {
     const { router, give } = scene(version, []);
     give(hello(version, false, { helloInterval: 11 }));
     expect([router.count('packet.no-neighbor'), router.count('hello.hello-interval-mismatch')]).toEqual([0, 1]);
@@ -136,7 +136,7 @@ describe.each([OSPFV2, OSPFV3])('$name, a packet', (version) => {
     expect(router.count('packet.no-neighbor')).toBe(1);
   });
 
-  it('that waits when the stop is done, or the link goes, is not read', () => {
+  test('that waits when the stop is done, or the link goes, is not read', () => {
     const stopped = scene(version, []);
     stopped.s.stopping = { deadline: 0, done: true };
     const down = scene(version, []);
@@ -151,7 +151,7 @@ describe.each([OSPFV2, OSPFV3])('$name, a packet', (version) => {
     expect(stopping.router.count('rx.hello')).toBe(1);
   });
 
-  it('a hello like the one before leaves our place in the topology as it is said', () => {
+  test('a hello like the one before leaves our place in the topology as it is said', () => {
     const { area, give } = scene(version, []);
     give(hello(version, false));
     area.neighbor!.state = 'full';
@@ -160,7 +160,7 @@ describe.each([OSPFV2, OSPFV3])('$name, a packet', (version) => {
   });
 });
 
-it('without a link no hello is sent, and none is due', () => {
+test('without a link no hello is sent, and none is due', () => {
   const { s, area } = scene(OSPFV2);
   area.link = undefined;
   area.helloAt = Infinity;

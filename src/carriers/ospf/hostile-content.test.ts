@@ -1,5 +1,5 @@
 // Hostile routers somewhere in the area: what their LSAs cost is in proportion to how long they are, not to its square.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import {
   type AnyVersion,
@@ -43,7 +43,7 @@ function saying(version: AnyVersion): (n: number) => OwnLsa {
 }
 
 describe.each(VERSIONS)('OSPFv%d', (version) => {
-  it('a router that lists a prefix in more and more LSAs costs a report for each, not one for all of them each time', () => {
+  test('a router that lists a prefix in more and more LSAs costs a report for each, not one for all of them each time', () => {
     const agent = agentOf(version, SELF);
     agent.hears(AREA, HUB, routerLsa(version, HUB, [SELF, OTHER]));
     agent.hears(AREA, OTHER, routerLsa(version, OTHER, [HUB]));
@@ -61,7 +61,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(agent.learned(senderPrefix(version, 1))).toHaveLength(1);
   });
 
-  it('D6: an address is looked for once, however many prefixes name none; when it changes, they are reported again a batch at a time', () => {
+  test('D6: an address is looked for once, however many prefixes name none; when it changes, they are reported again a batch at a time', () => {
     const agent = agentOf(version, SELF);
     agent.hears(AREA, HUB, routerLsa(version, HUB, [SELF, OTHER]));
     agent.hears(AREA, OTHER, routerLsa(version, OTHER, [HUB]));
@@ -89,7 +89,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(looked).toBeLessThan(5);
   });
 
-  it('a walk over the topology reads every list of links once, however often others name the router', () => {
+  test('a walk over the topology reads every list of links once, however often others name the router', () => {
     const agent = agentOf(version, SELF);
     const { nodes } = agent.content.areas.get(AREA)!.graph;
     let read = 0;

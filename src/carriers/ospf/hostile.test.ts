@@ -1,6 +1,6 @@
 // Hostile neighbours: whatever arrives, the speaker neither throws nor stops working, and what it keeps stays bounded.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { put16 } from '../../packet/bytes.ts';
 import { arbitraryPacket } from '../../packet/ospf/arbitrary.fixture.ts';
@@ -37,7 +37,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       return bytes;
     });
 
-  it('any packets in any state: nothing is thrown, and afterwards the adjacency comes up again', () => {
+  test('any packets in any state: nothing is thrown, and afterwards the adjacency comes up again', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(packet, fc.nat(3000)), { minLength: 1, maxLength: 25 }),
@@ -70,7 +70,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     );
   });
 
-  it('a full database refuses more and counts, and the adjacency comes up with what there is room for', () => {
+  test('a full database refuses more and counts, and the adjacency comes up with what there is room for', () => {
     const a = new Router(testConfig(A, version, {}, { lsdbLimit: 10 }));
     const link = new Link(a, new Router(testConfig(B, version)));
     const type = version.version === 2 ? 10 : 0xa07b;
@@ -101,7 +101,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   const isToldFull = (a: Router, now: number): boolean =>
     neighborState(a.speaker, a.area, 'x', 0, { now, wall: 0 }).databaseFull;
 
-  it('long LSAs: bytes are limited as well, before the exchange and after it; it is counted and told, for as long as any may be missing', () => {
+  test('long LSAs: bytes are limited as well, before the exchange and after it; it is counted and told, for as long as any may be missing', () => {
     const a = new Router(testConfig(A, version, {}, { lsdbLimit: 10 }));
     const link = new Link(a, new Router(testConfig(B, version)));
     link.weather = () => [];
@@ -129,7 +129,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     ]);
   });
 
-  it('an LSA that grows beyond the room is refused, and what it said before is not kept', () => {
+  test('an LSA that grows beyond the room is refused, and what it said before is not kept', () => {
     const a = new Router(testConfig(A, version, {}, { lsdbLimit: 10 }));
     const link = new Link(a, new Router(testConfig(B, version)));
     link.until('full', () => a.state === 'full');
@@ -141,7 +141,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect([a.state, a.notified.size, a.area.lsdb.bytes <= 4000]).toEqual(['full', before - 1, true]);
   });
 
-  it('there is no room any more for what was asked for: the adjacency comes up without it', () => {
+  test('there is no room any more for what was asked for: the adjacency comes up without it', () => {
     const a = new Router(testConfig(A, version, {}, { lsdbLimit: 10 }));
     const link = new Link(a, new Router(testConfig(B, version)));
     link.weather = () => [];
@@ -156,7 +156,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect([a.state, a.count('lsdb.full') > 0]).toEqual(['full', true]);
   });
 
-  it('an LSA of ours that somebody forges is outbid, however full the database is', () => {
+  test('an LSA of ours that somebody forges is outbid, however full the database is', () => {
     const a = new Router(testConfig(A, version, {}, { lsdbLimit: 10 }));
     const link = new Link(a, new Router(testConfig(B, version)));
     link.event(0, { type: 'originate', areaId: AREA, lsas: long(1, 8) });
@@ -183,7 +183,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     ).toBe(1001);
   });
 
-  it('a neighbour that lists LSAs without end fills no more than the database holds', () => {
+  test('a neighbour that lists LSAs without end fills no more than the database holds', () => {
     const a = new Router(testConfig(A, version, {}, { lsdbLimit: 100 }));
     const link = new Link(a, new Router(testConfig(B, version)));
     link.until('full', () => a.state === 'full');
@@ -228,7 +228,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(a.count('exchange.too-many')).toBe(1000 - room);
   });
 
-  it('a flood of packets does not grow the queue without end', () => {
+  test('a flood of packets does not grow the queue without end', () => {
     const a = new Router(testConfig(A, version));
     const link = new Link(a, new Router(testConfig(B, version)));
     for (let i = 0; i < 10_000; i++)

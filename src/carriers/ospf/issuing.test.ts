@@ -1,6 +1,6 @@
 // When an LSA of ours is issued, and with which sequence number (RFC 2328 §12.1.6, §12.4, §13.4, §14.1); what is
 // desired after it was, and a turn at a time. The functions are called one by one on a speaker that nobody drives.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { INITIAL_SEQUENCE, MAX_AGE, MAX_SEQUENCE } from '../../packet/ospf/numbers.ts';
 import { lsaKeyText } from '../../packet/ospf/router-id.ts';
@@ -54,7 +54,7 @@ function lastNumber() {
 }
 
 describe('a turn', () => {
-  it('issues so many LSAs; the next one is at once', () => {
+  test('issues so many LSAs; the next one is at once', () => {
     const { router, own, turn } = scene(Array.from({ length: ISSUE_BATCH + 1 }, (_, n) => lsaOf(n)));
     expect([router.count('own.issued'), own.dirty.size, own.issueAt]).toEqual([ISSUE_BATCH, 1, ISSUE_DELAY_MS]);
     turn(ISSUE_DELAY_MS);
@@ -63,7 +63,7 @@ describe('a turn', () => {
 });
 
 describe('what is desired', () => {
-  it('and is the same as before is left alone', () => {
+  test('and is the same as before is left alone', () => {
     const { s, area, own } = scene();
     setDesired(s, area, [LSA]);
     expect(own.dirty.size).toBe(0);
@@ -82,13 +82,13 @@ describe('what is desired', () => {
     return { own, now: s.now };
   };
 
-  it('is all: what an earlier run of ours left beside it is flushed, and no LSA else', () => {
+  test('is all: what an earlier run of ours left beside it is flushed, and no LSA else', () => {
     const { own, now } = left();
     expect([...own.dirty]).toEqual([[keyOf(lsaOf(8)), { at: now + ISSUE_DELAY_MS, force: false }]]);
     expect(own.flushUnknownFrom).toBe(now);
   });
 
-  it('and more follows: what an earlier run left may be part of that', () => {
+  test('and more follows: what an earlier run left may be part of that', () => {
     const { own } = left(true);
     expect([own.dirty.size, own.flushUnknownFrom]).toEqual([0, 0]);
   });
@@ -104,11 +104,11 @@ describe('our place in the topology', () => {
     return [(body as { links: readonly object[] }).links.length, own.dirty.size];
   };
 
-  it.each(['init', 'ex-start', 'exchange', 'loading'] as const)('names no neighbour in %s, nor waits', (state) => {
+  test.each(['init', 'ex-start', 'exchange', 'loading'] as const)('names no neighbour in %s, nor waits', (state) => {
     expect(said(state)).toEqual([0, 0]);
   });
 
-  it('names the one that is Full, and is issued', () => {
+  test('names the one that is Full, and is issued', () => {
     expect([said(undefined), said('full')]).toEqual([
       [0, 0],
       [1, 1],
@@ -117,7 +117,7 @@ describe('our place in the topology', () => {
 });
 
 describe('sequence numbers', () => {
-  it('an instance that must be outbid waits no longer than others take it (MinLSArrival)', () => {
+  test('an instance that must be outbid waits no longer than others take it (MinLSArrival)', () => {
     const { s, area, own, turn, stored } = scene();
     const at = s.now;
     outbid(s, area, KEY);
@@ -129,7 +129,7 @@ describe('sequence numbers', () => {
     expect(stored().sequence).toBe(INITIAL_SEQUENCE + 1);
   });
 
-  it('after the last one the LSA is flushed, once, and begins anew when it is forgotten (§12.1.6)', () => {
+  test('after the last one the LSA is flushed, once, and begins anew when it is forgotten (§12.1.6)', () => {
     const { router, s, area, own, turn, stored } = lastNumber();
     outbid(s, area, KEY);
     turn(s.now);
@@ -145,7 +145,7 @@ describe('sequence numbers', () => {
     expect(stored().sequence).toBe(INITIAL_SEQUENCE);
   });
 
-  it('and also when nothing of it is left to flush', () => {
+  test('and also when nothing of it is left to flush', () => {
     const { s, area, lsdb, turn, stored } = lastNumber();
     lsdb.byKey.clear();
     outbid(s, area, KEY);
@@ -154,7 +154,7 @@ describe('sequence numbers', () => {
     expect(stored().sequence).toBe(INITIAL_SEQUENCE);
   });
 
-  it('the last one of what nobody wants any more leaves nothing behind', () => {
+  test('the last one of what nobody wants any more leaves nothing behind', () => {
     const { s, area, own, stored } = lastNumber();
     own.desired.clear();
     own.dirty.clear();
@@ -162,7 +162,7 @@ describe('sequence numbers', () => {
     expect([own.issued.size, own.dirty.size]).toEqual([0, 0]);
   });
 
-  it('of what was flushed is kept for a while, and looked at then at the latest', () => {
+  test('of what was flushed is kept for a while, and looked at then at the latest', () => {
     const { s, area, own, stored } = scene();
     own.desired.clear();
     const at = s.now;
@@ -174,7 +174,7 @@ describe('sequence numbers', () => {
     expect([own.issued.get(KEY), own.dirty.size]).toMatchObject([{ refreshAt: at + SEQUENCE_KEPT_MS }, 0]);
   });
 
-  it('of what is desired again goes on at once', () => {
+  test('of what is desired again goes on at once', () => {
     const { s, area, own, stored } = scene();
     forgotten(s, area, stored());
     expect([...own.dirty]).toEqual([[KEY, { at: s.now, force: false }]]);
@@ -182,14 +182,14 @@ describe('sequence numbers', () => {
   });
 });
 
-it('a flush of what nobody wants is no reason to flush it', () => {
+test('a flush of what nobody wants is no reason to flush it', () => {
   const { s, area, own, stored } = scene();
   own.desired.clear();
   recover(s, area, { ...stored(), age: MAX_AGE });
   expect(own.dirty.size).toBe(0);
 });
 
-it('refreshes are spread over the last twentieth before LSRefreshTime, and begin with the earliest', () => {
+test('refreshes are spread over the last twentieth before LSRefreshTime, and begin with the earliest', () => {
   const { own } = scene(Array.from({ length: ISSUE_BATCH }, (_, n) => lsaOf(n)));
   const due = [...own.issued.values()].map(({ refreshAt }) => refreshAt - ISSUE_DELAY_MS);
   expect(Math.max(...due)).toBeLessThanOrEqual(LS_REFRESH_MS);
@@ -198,7 +198,7 @@ it('refreshes are spread over the last twentieth before LSRefreshTime, and begin
   expect(own.refreshAt).toBe(Math.min(...due) + ISSUE_DELAY_MS);
 });
 
-it('what we issue needs not be asked for: the neighbour that listed an earlier run’s is Full without its answer', () => {
+test('what we issue needs not be asked for: the neighbour that listed an earlier run’s is Full without its answer', () => {
   const { s, area, own, turn, stored, neighbor } = scene();
   const loading = neighbor('loading');
   loading.requests.set(KEY, { ...stored(), sequence: INITIAL_SEQUENCE + 1 });

@@ -1,6 +1,6 @@
 // Large databases: no turn of the speaker may keep the event loop from others for long. What a turn does is counted in
 // effects; how long it takes is the bench's business.
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { AREA, Link, Router, testConfig } from './simulation.fixture.ts';
 import { OSPFV3, type OwnLsa } from './version.ts';
 
@@ -16,7 +16,7 @@ const lsas = (size: number): OwnLsa[] =>
     body: { kind: 'unknown', content: new Uint8Array(size) },
   }));
 
-it('20,000 LSAs: exchange, a change of every one, refresh: every turn has little to do', () => {
+test('20,000 LSAs: exchange, a change of every one, refresh: every turn has little to do', () => {
   const a = new Router(testConfig(0x01010101, OSPFV3));
   const b = new Router(testConfig(0x02020202, OSPFV3));
   const link = new Link(a, b);

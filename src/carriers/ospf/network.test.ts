@@ -1,6 +1,6 @@
 // What the link to FRR is made of in either version, and what the runner hears of it. Nothing is started: the link is
 // the one of frr-link.edge.ts, whose work the end-to-end tests show.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { manualClock } from '../../model/clock.ts';
 import { silentLog } from '../../model/log.ts';
@@ -34,14 +34,14 @@ function scene(version = OSPFV2, rest: Partial<OspfNetworkOptions> = {}) {
 const mac = (version: number, last: number): Uint8Array => Uint8Array.of(0x02, 0x63, 0x6e, 0x70, version, last);
 
 describe('the link', () => {
-  it('OSPFv2: has IPv4 addresses on both ends and no IPv6, and MAC addresses of its own', () => {
+  test('OSPFv2: has IPv4 addresses on both ends and no IPv6, and MAC addresses of its own', () => {
     expect(scene().opts).toEqual({
       ...{ protocol: 'OSPFv2', prefix: 'ospfv2', interface: 'cnpd-ospf3', mtu: 1400, netns: undefined },
       ...{ frrMac: mac(2, 7), ourMac: mac(2, 8), ourSysctls: NO_IPV6, addresses: ADDRESSES },
     });
   });
 
-  it('OSPFv3: has link-local addresses alone', () => {
+  test('OSPFv3: has link-local addresses alone', () => {
     const { opts } = scene(OSPFV3);
     expect(opts).toEqual({
       ...{ protocol: 'OSPFv3', prefix: 'ospfv3', interface: 'cnpd-ospf3', mtu: 1400, netns: undefined },
@@ -50,14 +50,14 @@ describe('the link', () => {
     expect(opts).not.toHaveProperty('addresses');
   });
 
-  it('OSPFv2 without addresses is a mistake of the caller, OSPFv3 has none', () => {
+  test('OSPFv2 without addresses is a mistake of the caller, OSPFv3 has none', () => {
     expect(() => scene(OSPFV2, { addresses: undefined })).toThrow(RangeError);
     expect(() => scene(OSPFV3, { addresses: undefined })).not.toThrow();
   });
 });
 
 describe('the runner hears', () => {
-  it.each([
+  test.each([
     ['OSPFv2', OSPFV2, ADDRESSES.own, ADDRESSES],
     ['OSPFv3', OSPFV3, linkLocalOf(mac(3, 8)), undefined],
   ] as const)('%s: when our end is there, with which address', (_name, version, own, addresses) => {
@@ -68,7 +68,7 @@ describe('the runner hears', () => {
     expect(heard).toEqual([{ areaId: 5, interface: OUR_END, netns, address: own, peer: addresses?.router }]);
   });
 
-  it('when it is gone, and why', () => {
+  test('when it is gone, and why', () => {
     const { heard, modules } = scene();
     modules.onDown('somebody deleted it');
     expect(heard).toEqual([[5, 'somebody deleted it']]);

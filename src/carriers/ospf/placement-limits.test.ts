@@ -1,5 +1,5 @@
 // What an LSA holds and how many there may be, to the byte; where an entry goes when it grows or room becomes free.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { prefix } from '../../model/prefix.ts';
 import type { EntryLsa } from './dialect.ts';
 import type { PrefixEntry } from './kinds/entries.ts';
@@ -42,16 +42,16 @@ const put = (where: Placement, sizes: Readonly<Record<string, number>>): (number
 const whereIs = ({ whereIs: at }: Placement, key: string): number | undefined => at.get(key)?.number;
 
 describe('an LSA', () => {
-  it('is filled to the last byte, and no further', () => {
+  test('is filled to the last byte, and no further', () => {
     expect(put(placement(), { a: 10, b: 6, c: 1 })).toEqual([0, 0, 1]);
     expect(put(placement(), { a: 10, b: 7, c: 6 })).toEqual([0, 1, 0]);
   });
 
-  it('holds as many entries as its sort allows', () => {
+  test('holds as many entries as its sort allows', () => {
     expect(put(placement({ entries: 2 }), { a: 1, b: 1, c: 1, d: 1, e: 1 })).toEqual([0, 0, 1, 1, 2]);
   });
 
-  it('is there no more often than its sort allows: what comes then is nowhere, until there is room', () => {
+  test('is there no more often than its sort allows: what comes then is nowhere, until there is room', () => {
     const two = placement({ lsas: 2 });
     expect(put(two, { a: 16, b: 16, c: 16 })).toEqual([0, 1, undefined]);
     expect([two.slots.length, two.whereIs.size]).toEqual([2, 2]);
@@ -59,7 +59,7 @@ describe('an LSA', () => {
     expect(put(two, { c: 16 })).toEqual([1]);
   });
 
-  it('takes one entry that fills it, and none that is larger', () => {
+  test('takes one entry that fills it, and none that is larger', () => {
     expect(put(placement(), { a: 16, b: 17 })).toEqual([0, undefined]);
   });
 });
@@ -73,19 +73,19 @@ describe('an entry that grows', () => {
     return where;
   }
 
-  it('stays in its LSA for as long as it fits there, although there is room before it', () => {
+  test('stays in its LSA for as long as it fits there, although there is room before it', () => {
     const where = second();
     expect(put(where, { a: 12 })).toEqual([1]);
     expect(where.slots.map(({ used }) => used)).toEqual([0, 16]);
   });
 
-  it('moves to the first LSA that has room when it does not', () => {
+  test('moves to the first LSA that has room when it does not', () => {
     const where = second();
     expect(put(where, { a: 13 })).toEqual([0]);
     expect(where.slots.map(({ used }) => used)).toEqual([13, 4]);
   });
 
-  it('beyond what any LSA holds is nowhere, and what is there of it goes', () => {
+  test('beyond what any LSA holds is nowhere, and what is there of it goes', () => {
     const where = second();
     expect(put(where, { a: 17 })).toEqual([undefined]);
     expect(where.slots.map(({ used }) => used)).toEqual([0, 4]);
@@ -93,7 +93,7 @@ describe('an entry that grows', () => {
 });
 
 describe('room that became free', () => {
-  it('in a lower LSA is taken before that of a higher one', () => {
+  test('in a lower LSA is taken before that of a higher one', () => {
     const where = placement();
     expect(put(where, { a: 16, b: 16, c: 16 })).toEqual([0, 1, 2]);
     unplace(where, 'c');
@@ -101,27 +101,27 @@ describe('room that became free', () => {
     expect(put(where, { d: 16, e: 16 })).toEqual([0, 2]);
   });
 
-  it('in a higher one hides none of a lower one', () => {
+  test('in a higher one hides none of a lower one', () => {
     const where = placement();
     expect(put(where, { a: 8, b: 16, c: 16 })).toEqual([0, 1, 2]);
     unplace(where, 'c');
     expect(put(where, { d: 8 })).toEqual([0]);
   });
 
-  it('is too small for one entry and not for another: the larger goes behind', () => {
+  test('is too small for one entry and not for another: the larger goes behind', () => {
     const where = placement();
     expect(put(where, { a: 12, b: 8, c: 4 })).toEqual([0, 1, 0]);
     expect(put(where, { d: 8, e: 1, f: 1 })).toEqual([1, 2, 2]);
   });
 
-  it('LSAs that are full are not looked at again, even after an entry that is larger than the smallest', () => {
+  test('LSAs that are full are not looked at again, even after an entry that is larger than the smallest', () => {
     const where = placement();
     put(where, { a: 2, b: 14, c: 16, d: 5 });
     expect([where.smallest, where.openFrom]).toEqual([2, 2]);
   });
 });
 
-it('says whether it had what is taken away', () => {
+test('says whether it had what is taken away', () => {
   const where = placement();
   put(where, { a: 1 });
   expect([unplace(where, 'a'), unplace(where, 'a')]).toEqual([true, false]);
@@ -134,7 +134,7 @@ describe('LSAs are built', () => {
     return where;
   };
 
-  it.each([
+  test.each([
     [1, -1, 2],
     [2, 0, 2],
     [3, -1, 1],
@@ -145,14 +145,14 @@ describe('LSAs are built', () => {
     expect([buildLsas(where, SELF, entries), where.stale.size]).toEqual([left, stale]);
   });
 
-  it('an empty one costs as much as one entry, and is none', () => {
+  test('an empty one costs as much as one entry, and is none', () => {
     const where = three();
     for (const key of ['a', 'b', 'e', 'f']) unplace(where, key);
     expect([buildLsas(where, SELF, 3), where.stale.size]).toEqual([0, 1]);
     expect(placedLsas(where, SELF).map(({ lsId }) => lsId)).toEqual([FIRST_ID + 1]);
   });
 
-  it('again only when they changed', () => {
+  test('again only when they changed', () => {
     const where = three();
     const before = placedLsas(where, SELF);
     put(where, { c: 2 });

@@ -1,6 +1,6 @@
 // Packets of others that are refused, with the reason (RFC 2328 §8.2, §D.5; RFC 5340 §4.2.2; RFC 7166 §4.6), and a stop
 // while something is still owed (RFC 2328 §14.1).
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { AuthenticationKey } from '../../packet/ospf/digest.ts';
 import { encodePacket } from '../../packet/ospf/packet.ts';
 import { address } from '../../model/address.ts';
@@ -26,7 +26,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     ...{ designatedRouter: 0, backupDesignatedRouter: 0, neighbors: [], ...rest },
   });
 
-  it.each([
+  test.each([
     ['no router ID', 0, 'it has no router ID'],
     ['our router ID', A, 'it has our router ID'],
   ])('a packet with %s makes no neighbour', (_what, routerId, reason) => {
@@ -38,7 +38,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect([a.state, a.area.refused]).toEqual(['init', undefined]);
   });
 
-  it('the instance is looked at in OSPFv3 alone', () => {
+  test('the instance is looked at in OSPFv3 alone', () => {
     const { a, link } = alone({ instanceId: 4 });
     link.hand(0, hello());
     expect([a.state, a.area.refused]).toEqual(
@@ -46,7 +46,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     );
   });
 
-  it('a packet that comes before the hello of its router is counted, and nothing else', () => {
+  test('a packet that comes before the hello of its router is counted, and nothing else', () => {
     const { a, link } = alone();
     link.hand(0, { kind: 'link-state-request', requests: [] });
     expect([a.state, a.count('packet.no-neighbor')]).toEqual(['none', 1]);
@@ -55,7 +55,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect([a.state, a.count('packet.no-neighbor'), a.count('request.not-exchanging')]).toEqual(['init', 2, 0]);
   });
 
-  it('a description before the hello that names us says that the neighbour hears us (§10.6)', () => {
+  test('a description before the hello that names us says that the neighbour hears us (§10.6)', () => {
     const { a, link } = alone();
     link.hand(0, hello());
     expect(a.state).toBe('init');
@@ -66,7 +66,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect([a.state, a.area.neighbor!.weAreMaster]).toEqual(['exchange', false]);
   });
 
-  it('a hello that does not name us any more takes the adjacency down, and what was owed with it', () => {
+  test('a hello that does not name us any more takes the adjacency down, and what was owed with it', () => {
     const a = new Router(testConfig(A, version));
     const link = new Link(a, new Router(testConfig(B, version)));
     link.until('full', () => a.state === 'full');
@@ -78,7 +78,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect([a.state, a.area.neighbor!.unsent.size]).toEqual(['init', 0]);
   });
 
-  it.runIf(version.version === 3)('a new interface ID of a Full neighbour is said in our Router-LSA', () => {
+  test.runIf(version.version === 3)('a new interface ID of a Full neighbour is said in our Router-LSA', () => {
     const a = new Router(testConfig(A, version));
     const link = new Link(a, new Router(testConfig(B, version)));
     link.until('full', () => a.state === 'full');
@@ -98,7 +98,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       secret: new TextEncoder().encode('s3cret'),
     };
 
-    it('a packet that came before is a replay: the one before the last, and in OSPFv3 the last as well', () => {
+    test('a packet that came before is a replay: the one before the last, and in OSPFv3 the last as well', () => {
       const a = new Router(testConfig(A, version, { keys: [key] }));
       const link = new Link(a, new Router(testConfig(B, version, { keys: [key] })));
       const hellos: Uint8Array[] = [];
@@ -123,7 +123,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       expect(a.state).toBe('full');
     });
 
-    it.runIf(version.version === 3)(
+    test.runIf(version.version === 3)(
       'descriptions and hellos announce the trailer, and no others do (RFC 7166 §2.1)',
       () => {
         const options = (keys: AuthenticationKey[]): number[] => {
@@ -136,7 +136,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       },
     );
 
-    it('what is not authenticated is refused with a key, what is authenticated without', () => {
+    test('what is not authenticated is refused with a key, what is authenticated without', () => {
       const a = new Router(testConfig(A, version, { keys: [key] }));
       const b = new Router(testConfig(B, version));
       new Link(a, b).run(5000);
@@ -168,7 +168,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
         .slice(from)
         .flatMap(({ from: who, packet }) => (who === 0 && packet?.kind === 'hello' ? [packet.neighbors] : []));
 
-    it('ends when all is acknowledged, with a hello that names nobody, and once', () => {
+    test('ends when all is acknowledged, with a hello that names nobody, and once', () => {
       const { a, link } = full();
       const from = link.sent.length;
       stop(link);
@@ -182,20 +182,20 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       expect(link.sent.filter(({ from: who }) => who === 0).length).toBe(sent);
     });
 
-    it('without a neighbour it ends at once', () => {
+    test('without a neighbour it ends at once', () => {
       const { a, link } = alone();
       stop(link);
       expect(a.stopped).toBe(true);
     });
 
-    it('with a neighbour that has yet to exchange it ends at once: it has nothing of ours', () => {
+    test('with a neighbour that has yet to exchange it ends at once: it has nothing of ours', () => {
       const { a, link } = alone();
       link.hand(0, hello());
       stop(link);
       expect(a.stopped).toBe(true);
     });
 
-    it('unacknowledged, it is repeated every second, and given up after its limit, with a warning', () => {
+    test('unacknowledged, it is repeated every second, and given up after its limit, with a warning', () => {
       const { a, link } = full();
       link.weather = () => [];
       const from = link.sent.length;
@@ -209,7 +209,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       expect(a.logged.filter((line) => line.includes('stopped before the neighbour acknowledged'))).toHaveLength(1);
     });
 
-    it('what waited for its acknowledgement when it began is sent again after a second, not after five', () => {
+    test('what waited for its acknowledgement when it began is sent again after a second, not after five', () => {
       const { a, link } = full();
       link.weather = () => [];
       link.event(0, { type: 'originate', areaId: AREA, lsas: [own(1), own(2), own(3)] });
@@ -219,7 +219,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       expect(Math.max(...a.area.neighbor!.retransmit.values()) - link.now).toBeLessThanOrEqual(1000);
     });
 
-    it('what came from others is not waited for', () => {
+    test('what came from others is not waited for', () => {
       const { a, link } = full();
       const foreign = [...a.area.lsdb.byKey.values()].find((lsa) => !lsa.own)!;
       stop(link);
@@ -230,7 +230,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   });
 });
 
-it('packets are of one version: OSPFv3 in OSPFv2 is malformed', () => {
+test('packets are of one version: OSPFv3 in OSPFv2 is malformed', () => {
   const a = new Router(testConfig(A));
   const link = new Link(a, new Router(testConfig(B)));
   const addresses = { source: address('10.0.0.2'), destination: OSPFV2.destination };

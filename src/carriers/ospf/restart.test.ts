@@ -1,6 +1,6 @@
 // A killed agent that starts again with something else to say: what the network holds of it has the sequence number
 // with which the new run begins.
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { INITIAL_SEQUENCE } from '../../packet/ospf/numbers.ts';
 import { lsaKeyText } from '../../packet/ospf/router-id.ts';
 import { type AnyVersion, ContentAgent, contentConfig, declaration } from './content.fixture.ts';
@@ -23,7 +23,7 @@ function pair(version: AnyVersion) {
   return { core, a, b, link: new Link(a, b) };
 }
 
-it.each(VERSIONS)(
+test.each(VERSIONS)(
   'OSPFv%d: whichever checksum is higher, the new run outbids the old one with the next sequence number',
   (version) => {
     for (let n = 0; n < 12; n++) {
@@ -48,7 +48,7 @@ it.each(VERSIONS)(
   },
 );
 
-it.each(VERSIONS)(
+test.each(VERSIONS)(
   'OSPFv%d: what an agent between areas carried before it was killed stays until it has learned it again',
   (version) => {
     const { a, b, link } = pair(version);
@@ -86,7 +86,7 @@ it.each(VERSIONS)(
   },
 );
 
-it.each(VERSIONS)(
+test.each(VERSIONS)(
   'OSPFv%d: as long as an area has no neighbour, an agent between areas does not know what it carried; but it does not wait for ever',
   (version) => {
     const { core, a, b, link } = pair(version);

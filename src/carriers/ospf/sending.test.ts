@@ -1,6 +1,6 @@
 // What goes out: bursts of updates and when the next is due, acknowledgements that arrive (RFC 2328 §13.3, §13.7),
 // descriptions that fit (§10.8). On a speaker that nobody drives.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { decodeLsa, encodeLsa } from '../../packet/ospf/lsa.ts';
 import { MAX_AGE, OPTION_V2 } from '../../packet/ospf/numbers.ts';
@@ -52,7 +52,7 @@ describe('a burst', () => {
   };
   const ROOM = 1456;
 
-  it('is as many bytes as its datagrams have, and the rest follows after a gap', () => {
+  test('is as many bytes as its datagrams have, and the rest follows after a gap', () => {
     const { s, area } = scene();
     expect(bodyCapacity(s, area)).toBe(ROOM);
     expect(burst(SEND_BURST + 1, ROOM - 4)).toMatchObject({ packets: SEND_BURST + 1, left: 0 });
@@ -64,12 +64,12 @@ describe('a burst', () => {
     });
   });
 
-  it('that is all of it is repeated when it was not acknowledged', () => {
+  test('that is all of it is repeated when it was not acknowledged', () => {
     expect(burst(3, 24)).toEqual({ packets: 1, left: 0, floodAt: NOW + 5000 });
     expect(burst(0, 24)).toEqual({ packets: 0, left: 0, floodAt: Infinity });
   });
 
-  it('leaves out what is gone from the database', () => {
+  test('leaves out what is gone from the database', () => {
     const { s, area, neighbor, hold, sent } = scene();
     const [gone, there] = [hold(1), hold(2)];
     for (const { key } of [gone, there]) neighbor.unsent.add(key);
@@ -92,17 +92,17 @@ describe('an acknowledgement', () => {
     return [neighbor.retransmit.size, area.lsdb.sweepAt, router.count('acknowledgment.other-instance')];
   };
 
-  it('of a flush lets the LSA be forgotten; of another one it is all', () => {
+  test('of a flush lets the LSA be forgotten; of another one it is all', () => {
     expect(acknowledge(MAX_AGE)).toEqual([0, NOW, 0]);
     expect(acknowledge(1)).toEqual([0, Infinity, 0]);
   });
 
-  it('of another instance is counted, and only when one was awaited', () => {
+  test('of another instance is counted, and only when one was awaited', () => {
     expect(acknowledge(1, true, 4)).toEqual([1, Infinity, 1]);
     expect(acknowledge(1, false, 4)).toEqual([0, Infinity, 0]);
   });
 
-  it('is the same instance that comes back, and none is sent for it (§13 step 7); else one is', () => {
+  test('is the same instance that comes back, and none is sent for it (§13 step 7); else one is', () => {
     for (const owed of [true, false]) {
       const { s, area, neighbor, hold, sent } = scene();
       const lsa = hold(1, { own: false });
@@ -138,13 +138,13 @@ describe('a description', () => {
   }
   const FIT = Math.floor((1500 - 20 - 24 - 12) / 20);
 
-  it('has no more headers than fit the datagram', () => {
+  test('has no more headers than fit the datagram', () => {
     const all = scene('ex-start');
     for (let n = 0; n < 2 * FIT + 1; n++) all.hold(n);
     expect(described(all).map(({ length }) => length)).toEqual([FIT, FIT, 1]);
   });
 
-  it('leaves out an LSA that is forgotten while it waits to be described', () => {
+  test('leaves out an LSA that is forgotten while it waits to be described', () => {
     const all = scene('ex-start');
     const lsas = Array.from({ length: FIT + 2 }, (_, n) => all.hold(n));
     let first = true;
@@ -156,7 +156,7 @@ describe('a description', () => {
     expect(packets.flat()).toContain(FIT + 1);
   });
 
-  it('names no opaque LSA to a neighbour that takes none (RFC 5250 §3.1)', () => {
+  test('names no opaque LSA to a neighbour that takes none (RFC 5250 §3.1)', () => {
     for (const opaque of [true, false]) {
       const all = scene('ex-start', opaque);
       all.hold(1);
@@ -165,7 +165,7 @@ describe('a description', () => {
     }
   });
 
-  it('does not name what came since the exchange began: it is flooded', () => {
+  test('does not name what came since the exchange began: it is flooded', () => {
     const all = scene('ex-start');
     for (let n = 0; n < FIT + 1; n++) all.hold(n);
     const packets = described(all, () => {
@@ -176,7 +176,7 @@ describe('a description', () => {
   });
 });
 
-it('requests are as many as fit a datagram, and the others wait for the answers (§10.9)', () => {
+test('requests are as many as fit a datagram, and the others wait for the answers (§10.9)', () => {
   const { s, area, neighbor, hold, sent } = scene('loading');
   const fit = Math.floor((1500 - 20 - 24) / 12);
   const header = headerOf(hold(0), NOW);

@@ -1,6 +1,6 @@
 // LSAs without the shape of their type: ospfd and ospf6d drop every Database Description that names one, so none is
 // stored (test/e2e/ospf-shape.test.ts).
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { fromHex } from '../../packet/hex.ts';
 import { decodeLsa, encodeLsa } from '../../packet/ospf/lsa.ts';
@@ -87,7 +87,7 @@ const stored = (router: Router, { type, lsId, advertisingRouter }: Lsa): string 
 };
 
 describe.each(CASES)('%s', (_name, version, { type, short, bad, good }) => {
-  it.each([
+  test.each([
     ['too short', short],
     ['with a list that does not fill it', bad],
   ])(
@@ -113,7 +113,7 @@ describe.each(CASES)('%s', (_name, version, { type, short, bad, good }) => {
     },
   );
 
-  it('what was stored before a malformed instance came stays as it is: nobody has taken the malformed one', () => {
+  test('what was stored before a malformed instance came stays as it is: nobody has taken the malformed one', () => {
     const { a, link } = pair(version);
     link.until('full', () => a.state === 'full');
     give(link, version, lsaOf(version, type, good));
@@ -122,7 +122,7 @@ describe.each(CASES)('%s', (_name, version, { type, short, bad, good }) => {
     expect([stored(a, lsaOf(version, type, good)), a.count('lsa.bad-shape')]).toEqual([good, 1]);
   });
 
-  it.each([
+  test.each([
     ['too short', short, 'exchange.bad-shape'],
     ['with a list that does not fill it', bad, 'lsa.bad-shape'],
   ])('the neighbour has one that is %s: the adjacency comes up without it', (_how, body, counter) => {
@@ -141,7 +141,7 @@ describe('OSPFv3, in a type that ospf6d does not know and takes in any shape', (
   const GOOD = '00002001' + '00'.repeat(8);
   const SHORT = '00002001';
 
-  it('it is acknowledged, so that it does not come for ever, and what it replaces no longer holds', () => {
+  test('it is acknowledged, so that it does not come for ever, and what it replaces no longer holds', () => {
     const { a, link } = pair(OSPFV3);
     link.until('full', () => a.state === 'full');
     give(link, OSPFV3, lsaOf(OSPFV3, TYPE, GOOD));
@@ -156,7 +156,7 @@ describe('OSPFv3, in a type that ospf6d does not know and takes in any shape', (
     expect([stored(a, lsaOf(OSPFV3, TYPE, GOOD)), a.notified.has(`${TYPE}/9/${OTHER}`)]).toEqual([undefined, false]);
   });
 
-  it('an older one that is too short changes nothing', () => {
+  test('an older one that is too short changes nothing', () => {
     const { a, link } = pair(OSPFV3);
     link.until('full', () => a.state === 'full');
     give(link, OSPFV3, lsaOf(OSPFV3, TYPE, GOOD));
@@ -164,7 +164,7 @@ describe('OSPFv3, in a type that ospf6d does not know and takes in any shape', (
     expect(stored(a, lsaOf(OSPFV3, TYPE, GOOD))).toBe(GOOD);
   });
 
-  it('under our own name, with a higher sequence number: it is outbid', () => {
+  test('under our own name, with a higher sequence number: it is outbid', () => {
     const { a, b, link } = pair(OSPFV3);
     link.event(0, {
       type: 'originate',

@@ -1,6 +1,6 @@
 // What the operator is shown of a link, its neighbour and the database.
 import { origination } from '../../model/advertisement.fixture.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
 import { DEFAULT_PRIVATE_TYPES, decodeLsa } from '../../packet/ospf/lsa.ts';
@@ -30,7 +30,7 @@ describe('names', () => {
   const name = (version: AnyVersion, type: number, lsId = 0): string =>
     lsaTypeName(version, { type, lsId, advertisingRouter: A }, DEFAULT_PRIVATE_TYPES);
 
-  it('OSPFv2: by LS type, and of opaque LSAs by opaque type', () => {
+  test('OSPFv2: by LS type, and of opaque LSAs by opaque type', () => {
     expect([1, 5, 8].map((type) => name(2, type))).toEqual(['router', 'as-external', '0x8']);
     expect([7, 240, 99].map((opaque) => name(2, 10, opaqueLsId(opaque, 1)))).toEqual([
       'extended-prefix',
@@ -41,7 +41,7 @@ describe('names', () => {
     expect(name(2, 3, opaqueLsId(7, 0))).toBe('summary');
   });
 
-  it('OSPFv3: by function, whatever the scope', () => {
+  test('OSPFv3: by function, whatever the scope', () => {
     expect([0x2001, 0xa029, 0xc02a, 0xbff8, 0xa07b].map((type) => name(3, type))).toEqual([
       'Router',
       'E-Intra-Area-Prefix',
@@ -51,7 +51,7 @@ describe('names', () => {
     ]);
   });
 
-  it('with the number of the type where it is not of area scope', () => {
+  test('with the number of the type where it is not of area scope', () => {
     const whole = (type: number): string => lsaName(3, { type, lsId: 1, advertisingRouter: A }, DEFAULT_PRIVATE_TYPES);
     expect([whole(0xa02a), whole(0xc02a)]).toEqual([
       'SRv6-Locator 0.0.0.1 1.1.1.1',
@@ -74,7 +74,7 @@ describe('a neighbour', () => {
     return { a, link, shown };
   };
 
-  it('that is not there: why, and since when', () => {
+  test('that is not there: why, and since when', () => {
     const { a, link, shown } = scene();
     link.weather = () => [];
     link.run(60_000);
@@ -90,7 +90,7 @@ describe('a neighbour', () => {
     expect(shown().reason).toBe('the link is down');
   });
 
-  it('in ExStart, before it described anything: nothing is known yet of its MTU and options', () => {
+  test('in ExStart, before it described anything: nothing is known yet of its MTU and options', () => {
     const { a, link, shown } = scene();
     link.weather = (packet, from) => (from === 1 && packet?.kind === 'hello' ? [1] : []);
     link.run(100);
@@ -100,7 +100,7 @@ describe('a neighbour', () => {
     ]);
   });
 
-  it('that is Full: what it takes, how long it may be silent, what it owes', () => {
+  test('that is Full: what it takes, how long it may be silent, what it owes', () => {
     const { a, link, shown } = scene();
     link.until('full', () => a.state === 'full');
     link.run(10_000);
@@ -122,7 +122,7 @@ describe('a neighbour', () => {
     expect(shown().unacknowledged).toBe(3);
   });
 
-  it('an LSA that was refused may be missing until everything has come again; a router ID is contested for a while', () => {
+  test('an LSA that was refused may be missing until everything has come again; a router ID is contested for a while', () => {
     const { a, shown } = scene();
     a.area.lsdb.refusedAt = 1000;
     a.area.own.contestedAt = 1000;
@@ -167,7 +167,7 @@ describe.each(VERSIONS)('the database, OSPFv%d', (version) => {
     return databaseState(router.speaker, agent.content, 7000);
   }
 
-  it('is sorted by type, link-state ID and router', () => {
+  test('is sorted by type, link-state ID and router', () => {
     const keys = rows().map(({ type, lsId, router }) => `${type} ${lsId} ${router}`);
     expect(keys).toEqual(
       version === 2
@@ -189,7 +189,7 @@ describe.each(VERSIONS)('the database, OSPFv%d', (version) => {
     );
   });
 
-  it('each with its age, and who can be reached', () => {
+  test('each with its age, and who can be reached', () => {
     const shown = rows();
     expect(shown.every(({ area, age, sequence }) => area === '0.0.0.1' && age === 8 && sequence === '0x1')).toBe(true);
     expect(shown.every(({ checksum }) => /^0x[0-9a-f]{4}$/.test(checksum))).toBe(true);
@@ -199,13 +199,13 @@ describe.each(VERSIONS)('the database, OSPFv%d', (version) => {
     expect([of('1.1.1.1'), of('2.2.2.2'), of('3.3.3.3')]).toEqual([['true true'], ['false true'], ['false false']]);
   });
 
-  it('sender prefixes are counted, ours and theirs; SIDs and the rest are none', () => {
+  test('sender prefixes are counted, ours and theirs; SIDs and the rest are none', () => {
     const counts = rows().map(({ router, proxyPrefixes }) => `${router} ${proxyPrefixes}`);
     expect(counts.filter((text) => !text.endsWith(' 0'))).toEqual(['1.1.1.1 3', '2.2.2.2 2']);
   });
 });
 
-it('what is declared and has no room, in one area or in two, is one entry that is not advertised', () => {
+test('what is declared and has no room, in one area or in two, is one entry that is not advertised', () => {
   const areas = [0, 1].map((areaId) => ({ areaId, capacity: 8 }));
   const agent = new ContentAgent(contentConfig(2, A, [0, 1], { areas }));
   agent.declares(declaration(2, [1, 2]));

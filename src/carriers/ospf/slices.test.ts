@@ -1,6 +1,6 @@
 // Work that takes several turns: whatever comes between two of them, the end is as if it had been done in one, and no
 // turn is long.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BUILD_BATCH, DECLARE_BATCH, TAKE_OVER_BATCH } from './constants.ts';
 import { type AnyVersion, ContentAgent, contentConfig, declaration } from './content.fixture.ts';
 import { contentWake } from './content-tasks.ts';
@@ -29,7 +29,7 @@ describe.each([2, 3] as const)('OSPFv%d, a declaration of many prefixes', (versi
         ),
       );
 
-  it('is handed over once, when all of it is placed: LSAs of an earlier run are not flushed before', () => {
+  test('is handed over once, when all of it is placed: LSAs of an earlier run are not flushed before', () => {
     const one = agent();
     declare(one, numbers(MANY));
     let turns = 0;
@@ -43,7 +43,7 @@ describe.each([2, 3] as const)('OSPFv%d, a declaration of many prefixes', (versi
     ).toBe(MANY);
   });
 
-  it.each([1, 2, 3, 5, 8])(
+  test.each([1, 2, 3, 5, 8])(
     'another one after %d turns replaces it: what it no longer has is withdrawn, what stays does not move',
     (turns) => {
       const one = agent();
@@ -80,7 +80,7 @@ describe('what the core is told to say', () => {
   const tell = (link: Link, what: readonly OwnLsa[]): void =>
     link.event(0, { type: 'originate', areaId: AREA, lsas: what });
 
-  it('is replaced half-way: everything of the last set is there in the end, and nothing else', () => {
+  test('is replaced half-way: everything of the last set is there in the end, and nothing else', () => {
     const { a, b, link } = pair();
     tell(link, lsas(MANY, 4));
     link.until('all are known', () => b.notified.size >= MANY);
@@ -93,7 +93,7 @@ describe('what the core is told to say', () => {
     expect(new Set(own.map(([, content]) => content.length))).toEqual(new Set([24]));
   });
 
-  it('a clean stop half-way flushes all of it', () => {
+  test('a clean stop half-way flushes all of it', () => {
     const { a, b, link } = pair();
     tell(link, lsas(MANY, 4));
     link.until('all are known', () => b.notified.size >= MANY);
@@ -104,7 +104,7 @@ describe('what the core is told to say', () => {
     expect([...b.notified.keys()].filter((key) => key.startsWith(`${0xa023}/`))).toEqual([]);
   });
 
-  it('what changes while the database is described is flooded and not lost', () => {
+  test('what changes while the database is described is flooded and not lost', () => {
     const [a, b] = [new Router(testConfig(SELF, OSPFV3)), new Router(testConfig(0x02020202, OSPFV3))];
     const link = new Link(a, b);
     link.weather = () => [];

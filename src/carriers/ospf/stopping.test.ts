@@ -1,5 +1,5 @@
 // A clean stop: what it waits for, and what it no longer waits for. On a speaker that nobody drives.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decodeLsa, encodeLsa } from '../../packet/ospf/lsa.ts';
 import { lsaKeyText } from '../../packet/ospf/router-id.ts';
 import { STOP_LIMIT_MS, STOP_RETRANSMIT_MS } from './constants.ts';
@@ -43,20 +43,20 @@ describe('what waits for acknowledgement when the stop begins', () => {
     return [neighbor.retransmit.get(KEY)!, neighbor.floodAt];
   };
 
-  it('is sent again within the stop, and no later than it would have been', () => {
+  test('is sent again within the stop, and no later than it would have been', () => {
     const soon = NOW + STOP_RETRANSMIT_MS;
     expect(hurried(NOW + 5000, NOW + 5000)).toEqual([soon, soon]);
     expect(hurried(NOW + 300, NOW + 200)).toEqual([NOW + 300, NOW + 200]);
   });
 
-  it('nothing: nothing is sent again', () => {
+  test('nothing: nothing is sent again', () => {
     const { s, neighbor } = scene();
     beginStop(s);
     expect(neighbor.floodAt).toBe(Infinity);
   });
 });
 
-it('a second stop does not prolong the first', () => {
+test('a second stop does not prolong the first', () => {
   const { s } = scene();
   beginStop(s);
   s.now += 1000;
@@ -65,7 +65,7 @@ it('a second stop does not prolong the first', () => {
 });
 
 describe('it is done when', () => {
-  it.each(['unsent', 'retransmit'] as const)(
+  test.each(['unsent', 'retransmit'] as const)(
     'nothing of ours is left in `%s`; of others it does not matter',
     (list) => {
       for (const own of [true, false]) {
@@ -78,7 +78,7 @@ describe('it is done when', () => {
     },
   );
 
-  it('what was owed has left the database', () => {
+  test('what was owed has left the database', () => {
     for (const list of ['unsent', 'retransmit'] as const) {
       const { neighbor, isDone } = scene();
       if (list === 'unsent') neighbor.unsent.add(KEY);
@@ -87,13 +87,13 @@ describe('it is done when', () => {
     }
   });
 
-  it('the neighbour takes no part in flooding', () => {
+  test('the neighbour takes no part in flooding', () => {
     const { area, isDone } = scene('ex-start');
     area.own.dirty.set(KEY, { at: NOW, force: false });
     expect(isDone()).toBe(true);
   });
 
-  it('no area has anything to flush, however many have not', () => {
+  test('no area has anything to flush, however many have not', () => {
     const { area, isDone } = scene();
     area.own.dirty.set(KEY, { at: NOW, force: false });
     expect(isDone()).toBe(false);
@@ -101,7 +101,7 @@ describe('it is done when', () => {
     expect(isDone()).toBe(true);
   });
 
-  it('time is up, and not before', () => {
+  test('time is up, and not before', () => {
     const { s, area, isDone } = scene();
     area.own.dirty.set(KEY, { at: NOW, force: false });
     s.now = NOW + STOP_LIMIT_MS - 1;

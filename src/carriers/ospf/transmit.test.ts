@@ -1,5 +1,5 @@
 // How much fits a packet, to the byte, and the sequence numbers of authenticated ones.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import type { AuthenticationKey } from '../../packet/ospf/digest.ts';
 import { decodeLsa, encodeLsa } from '../../packet/ospf/lsa.ts';
@@ -21,7 +21,7 @@ function scene(version: OspfVersion, keys: readonly AuthenticationKey[] = []) {
 }
 
 describe('what fits a datagram of 1500 bytes', () => {
-  it.each([
+  test.each([
     ['OSPFv2', OSPFV2, [], 1500 - 20 - 24],
     ['OSPFv2 with HMAC-SHA-256', OSPFV2, [KEY], 1500 - 20 - 24 - 32],
     ['OSPFv3', OSPFV3, [], 1500 - 40 - 16],
@@ -31,7 +31,7 @@ describe('what fits a datagram of 1500 bytes', () => {
     expect(bodyCapacity(s, area)).toBe(bytes);
   });
 
-  it('headers of LSAs after what stands before them, one at least', () => {
+  test('headers of LSAs after what stands before them, one at least', () => {
     const { s, area } = scene(OSPFV2);
     expect([0, 12, 16, 17, 1456].map((fixed) => headersThatFit(s, area, fixed))).toEqual([72, 72, 72, 71, 1]);
     expect(headersThatFit(s, area, 0, 12)).toBe(121);
@@ -62,13 +62,13 @@ describe('LSAs are sent', () => {
   /** Beside the number of LSAs. */
   const ROOM = 1456 - 4;
 
-  it('together, when they fill the datagram to the last byte', () => {
+  test('together, when they fill the datagram to the last byte', () => {
     expect(packets(1000, ROOM - 1000)).toEqual([2]);
     expect(packets(1000, ROOM - 1000 + 4)).toEqual([1, 1]);
     expect(packets(1000, ROOM - 1000, 24, 24)).toEqual([2, 2]);
   });
 
-  it('alone, when one is larger than a datagram', () => {
+  test('alone, when one is larger than a datagram', () => {
     expect(packets(2000)).toEqual([1]);
     expect(packets(24, 2000, 24)).toEqual([1, 1, 1]);
     expect(packets()).toEqual([]);
@@ -86,11 +86,11 @@ describe('sequence numbers of authenticated packets', () => {
     });
   };
 
-  it('OSPFv2: seconds since the base, the same within one (RFC 2328 §D.3)', () => {
+  test('OSPFv2: seconds since the base, the same within one (RFC 2328 §D.3)', () => {
     expect(after(OSPFV2, [0, 999, 1000, 5000])).toEqual([100n, 100n, 101n, 105n]);
   });
 
-  it('OSPFv3: rise with each packet, and with the time (RFC 7166 §4.1)', () => {
+  test('OSPFv3: rise with each packet, and with the time (RFC 7166 §4.1)', () => {
     expect(after(OSPFV3, [0, 0, 99, 100, 5000])).toEqual([
       1_000_000_000n,
       1_000_000_001n,

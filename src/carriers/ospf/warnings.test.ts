@@ -1,5 +1,5 @@
 // What is counted, how often it is also logged, and how long an exchange that fails again and again is left alone.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { random, warnLimited } from '../effects.ts';
 import { LAST_BACK_OFF_MS } from './constants.ts';
 import { ContentAgent, contentConfig } from './content.fixture.ts';
@@ -25,7 +25,7 @@ describe('a complaint is counted each time, and logged once a minute for each na
     [5000 + 2 * MINUTE, 'a', true],
   ];
 
-  it('by the core', () => {
+  test('by the core', () => {
     const { speaker } = new Router(testConfig(SELF));
     for (const [now, name, logged] of TIMES) {
       speaker.now = now;
@@ -42,7 +42,7 @@ describe('a complaint is counted each time, and logged once a minute for each na
     }
   });
 
-  it('by the content', () => {
+  test('by the content', () => {
     const { content } = new ContentAgent(contentConfig(3, SELF, [AREA]));
     for (const [now, name, logged] of TIMES) {
       content.now = now;
@@ -59,7 +59,7 @@ describe('a complaint is counted each time, and logged once a minute for each na
     }
   });
 
-  it('a packet that is refused says why, and in which area', () => {
+  test('a packet that is refused says why, and in which area', () => {
     const { speaker, area } = new Router(testConfig(SELF));
     refuse(speaker, area, 'hello.options-mismatch', 'it is a stub', { neighbor: '2.2.2.2' });
     const fields = {
@@ -90,14 +90,14 @@ describe('exchanges that fail (RFC 2328 §10.3)', () => {
     return { fail, effects: () => speaker.effects };
   }
 
-  it('are tried again at once, then after 1, 2, 4 … seconds, at most a minute', () => {
+  test('are tried again at once, then after 1, 2, 4 … seconds, at most a minute', () => {
     const { fail } = failing();
     expect(Array.from({ length: 9 }, () => fail(10_000))).toEqual([
       0, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000,
     ]);
   });
 
-  it('are forgiven when the neighbour was Full for longer than that, and not before', () => {
+  test('are forgiven when the neighbour was Full for longer than that, and not before', () => {
     const { fail } = failing();
     for (let n = 0; n < 3; n++) fail(10_000);
     expect(fail(200_000, 'full', 200_000 - LAST_BACK_OFF_MS)).toBe(4000);
@@ -105,7 +105,7 @@ describe('exchanges that fail (RFC 2328 §10.3)', () => {
     expect(fail(400_000, 'full', 400_000 - LAST_BACK_OFF_MS - 1)).toBe(0);
   });
 
-  it('are logged with the area and the neighbour, and what became of it', () => {
+  test('are logged with the area and the neighbour, and what became of it', () => {
     const { fail, effects } = failing();
     fail(10_000, 'loading');
     const who = { area: '0.0.0.1', neighbor: '2.2.2.2' };
@@ -118,14 +118,14 @@ describe('exchanges that fail (RFC 2328 §10.3)', () => {
     ]);
   });
 
-  it('and what does not apply to a state changes nothing', () => {
+  test('and what does not apply to a state changes nothing', () => {
     const { fail, effects } = failing();
     expect([fail(10_000, 'init'), fail(10_000, 'ex-start')]).toEqual([-Infinity, -Infinity]);
     expect(effects()).toEqual([]);
   });
 });
 
-it('timers are spread: numbers from 0 to 1, others for another seed, the same for the same', () => {
+test('timers are spread: numbers from 0 to 1, others for another seed, the same for the same', () => {
   const numbers = (seed: number): number[] => {
     const { speaker } = new Router(testConfig(SELF, undefined, {}, { seed }));
     return Array.from({ length: 200 }, () => random(speaker));
@@ -140,13 +140,13 @@ it('timers are spread: numbers from 0 to 1, others for another seed, the same fo
   );
 });
 
-it('an area that is not configured is a mistake of the caller', () => {
+test('an area that is not configured is a mistake of the caller', () => {
   const { content } = new ContentAgent(contentConfig(2, SELF, [AREA]));
   const event = { type: 'adjacency', areaId: AREA + 1, neighbor: OTHER } as const;
   expect(() => handleContent(content, event, 0)).toThrow(/area 2 is not configured/);
 });
 
-it('the name of a router is kept for as long as it has LSAs', () => {
+test('the name of a router is kept for as long as it has LSAs', () => {
   const agent = new ContentAgent(contentConfig(2, SELF, [AREA]));
   const area = agent.content.areas.get(AREA)!;
   expect([originatorName(area, OTHER), area.names.size]).toEqual(['0.0.0.1 2.2.2.2', 0]);

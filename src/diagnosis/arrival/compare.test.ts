@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Row } from '../../model/state.ts';
 import { compareWithRemote } from './compare.ts';
 import { type BgpOverview, readOverview } from './overview.ts';
@@ -46,7 +46,7 @@ const there = (paths: readonly Row[], senders: readonly Row[] = [], about: Row =
 const one = (remote: BgpOverview, from = own) => compareWithRemote(from, remote).paths[0]!;
 
 describe('what became of a path at another router', () => {
-  it('PNC-5.4-a: intact and used', () => {
+  test('PNC-5.4-a: intact and used', () => {
     expect(one(there([arrived()]))).toEqual({
       prefix: PREFIX,
       nextHop: OURS,
@@ -56,7 +56,7 @@ describe('what became of a path at another router', () => {
     });
   });
 
-  it('PNC-5.4-a: with another proxy than was sent, or without one, it is used and not what was sent', () => {
+  test('PNC-5.4-a: with another proxy than was sent, or without one, it is used and not what was sent', () => {
     const other = one(there([arrived({ proxy: '2001:db8:ffff::66' })]));
     expect(other).toMatchObject({
       arrival: 'altered',
@@ -75,7 +75,7 @@ describe('what became of a path at another router', () => {
     });
   });
 
-  it('with other SIDs than were sent: changed on the way, or another code point there', () => {
+  test('with other SIDs than were sent: changed on the way, or another code point there', () => {
     const sids = (...list: string[]) => ({ prefix: `${OURS}/128`, sids: list });
     const from = { ...own, paths: [sent(sids('2001:db8:c::1', '2001:db8:c::2'))] };
     expect(one(there([arrived(sids('2001:db8:c::2', '2001:db8:c::1'))]), from)).toMatchObject({ arrival: 'used' });
@@ -87,7 +87,7 @@ describe('what became of a path at another router', () => {
     }
   });
 
-  it('with an attribute about another next hop than the route has: who changed it, and the line that keeps it', () => {
+  test('with an attribute about another next hop than the route has: who changed it, and the line that keeps it', () => {
     const linkLocal = one(
       there([arrived({ status: 'next-hop-mismatch', 'next-hop': 'fe80::1', 'header-next-hop': 'fe80::1' })]),
     );
@@ -106,7 +106,7 @@ describe('what became of a path at another router', () => {
     );
   });
 
-  it('through an AS that is not of the domain: the line for cnpd.yaml there', () => {
+  test('through an AS that is not of the domain: the line for cnpd.yaml there', () => {
     expect(one(there([arrived({ status: 'outside-domain', 'as-path': '65010 65010 (65020) {65030}' })]))).toMatchObject(
       {
         arrival: 'not-used',
@@ -115,7 +115,7 @@ describe('what became of a path at another router', () => {
     );
   });
 
-  it('with an AS path that does not begin with the AS of the neighbor that sent it: which neighbor, and what to do about it', () => {
+  test('with an AS path that does not begin with the AS of the neighbor that sent it: which neighbor, and what to do about it', () => {
     expect(one(there([arrived({ status: 'first-as-mismatch', 'as-path': '65030' })]))).toMatchObject({
       arrival: 'not-used',
       why: expect.stringContaining(`(65030) does not begin with the AS of ${RR}`),
@@ -123,7 +123,7 @@ describe('what became of a path at another router', () => {
     });
   });
 
-  it('with a status that this cnpd does not know: it is named', () => {
+  test('with a status that this cnpd does not know: it is named', () => {
     for (const status of ['from-the-future', 'constructor'])
       expect(one(there([arrived({ status })]))).toMatchObject({
         arrival: 'not-used',
@@ -132,7 +132,7 @@ describe('what became of a path at another router', () => {
       });
   });
 
-  it('with another code point: both files are named', () => {
+  test('with another code point: both files are named', () => {
     expect(one(there([arrived({ status: 'no-characteristic', proxy: undefined, unknown: [65_500] })]))).toMatchObject({
       arrival: 'not-used',
       why: 'the other router does not know characteristic 65500',
@@ -140,7 +140,7 @@ describe('what became of a path at another router', () => {
     });
   });
 
-  it('with the characteristic taken out, or a malformed attribute', () => {
+  test('with the characteristic taken out, or a malformed attribute', () => {
     const gone = one(there([arrived({ status: 'no-characteristic', proxy: undefined, unknown: [] })]));
     expect(gone).toMatchObject({ arrival: 'altered', remedy: expect.stringContaining('send-nexthop-characteristics') });
     expect(
@@ -157,7 +157,7 @@ describe('what became of a path at another router', () => {
     });
   });
 
-  it('without attribute 39: which neighbour told of it so, and the line of FRR that sends it', () => {
+  test('without attribute 39: which neighbour told of it so, and the line of FRR that sends it', () => {
     const dropped = one(there([], [bare()]));
     expect(dropped).toMatchObject({ arrival: 'without-attribute', toldBy: RR, arrivedNextHop: OURS });
     expect(dropped.why).toBe(
@@ -167,7 +167,7 @@ describe('what became of a path at another router', () => {
     expect(dropped.remedy).not.toContain('attribute-unchanged');
   });
 
-  it('without attribute 39 where the source names no neighbour (learn: best): the only one, or all that it may be', () => {
+  test('without attribute 39 where the source names no neighbour (learn: best): the only one, or all that it may be', () => {
     const [neighbor, other] = [RR, '192.0.2.254'].map((address) => ({ address, state: 'established' }));
     const of = (peers: Row[]) =>
       one({ ...there([], [bare({ source: PREFIX })]), peers: [...peers, { address: '192.0.2.253', state: 'idle' }] });
@@ -181,7 +181,7 @@ describe('what became of a path at another router', () => {
     expect(of([neighbor!, other!])).not.toHaveProperty('toldBy');
   });
 
-  it("a path of the other gobgpd's own is not put on its only neighbour", () => {
+  test("a path of the other gobgpd's own is not put on its only neighbour", () => {
     const peers = [{ address: RR, state: 'established' }];
     const unnamed = one({ ...there([], [bare({ source: PREFIX, originator: '2001:db8:ffff::77' })]), peers });
     expect(unnamed).not.toHaveProperty('toldBy');
@@ -201,7 +201,7 @@ describe('what became of a path at another router', () => {
     });
   });
 
-  it("a path that this router's own gobgpd does not prefer is told to nobody: that is the reason", () => {
+  test("a path that this router's own gobgpd does not prefer is told to nobody: that is the reason", () => {
     expect(one(there([], [bare()]), { ...own, paths: [sent({ best: false })] })).toMatchObject({
       arrival: 'without-attribute',
       why: expect.stringContaining('own gobgpd prefers another path'),
@@ -209,13 +209,13 @@ describe('what became of a path at another router', () => {
     expect(one(there([arrived()]), { ...own, paths: [sent({ best: false })] })).toMatchObject({ arrival: 'used' });
   });
 
-  it('without attribute 39 and with another next hop: both lines', () => {
+  test('without attribute 39 and with another next hop: both lines', () => {
     const dropped = one(there([], [bare({ originator: RR })]));
     expect(dropped).toMatchObject({ arrival: 'without-attribute', arrivedNextHop: RR });
     expect(dropped.remedy).toMatch(/send-nexthop-characteristics.*attribute-unchanged next-hop/);
   });
 
-  it('PNC-6-a: not at all: NO_EXPORT is a reason only in another AS', () => {
+  test('PNC-6-a: not at all: NO_EXPORT is a reason only in another AS', () => {
     expect(one(there([]))).toMatchObject({ arrival: 'absent', remedy: expect.not.stringContaining('NO_EXPORT') });
     expect(one(there([], [], { as: 65_002 }))).toMatchObject({
       arrival: 'absent',
@@ -223,7 +223,7 @@ describe('what became of a path at another router', () => {
     });
   });
 
-  it("another router's path counts there, or it is a proxy of this prefix itself", () => {
+  test("another router's path counts there, or it is a proxy of this prefix itself", () => {
     const other = { proxy: '2001:db8:ffff::9', 'next-hop': '2001:db8:ffff::9', 'header-next-hop': '2001:db8:ffff::9' };
     expect(one(there([arrived(other)]))).toMatchObject({
       arrival: 'another-path',
@@ -236,19 +236,19 @@ describe('what became of a path at another router', () => {
     expect(one(there([arrived({ 'next-hop': RR, 'header-next-hop': RR })]))).toMatchObject({ arrival: 'another-path' });
   });
 
-  it('of several arrivals the one that is used counts', () => {
+  test('of several arrivals the one that is used counts', () => {
     expect(one(there([arrived({ peer: 'x', status: 'outside-domain' }), arrived()]))).toMatchObject({
       arrival: 'used',
       toldBy: RR,
     });
   });
 
-  it('a host route with SIDs alone is known by its next hop', () => {
+  test('a host route with SIDs alone is known by its next hop', () => {
     const host = { prefix: `${OURS}/128`, proxy: undefined, sids: ['2001:db8:c::1'] };
     expect(one(there([arrived(host)]), { ...own, paths: [sent(host)] })).toMatchObject({ arrival: 'used' });
   });
 
-  it('what is to be mended comes first', () => {
+  test('what is to be mended comes first', () => {
     const paths = ['a', 'b', 'c'].map((prefix) => sent({ prefix }));
     const remote = there([
       arrived({ prefix: 'a' }),
@@ -268,7 +268,7 @@ describe('an answer that says little', () => {
       .doubts.map(({ code, problem }) => `${code}: ${problem}`)
       .join('\n');
 
-  it.each([
+  test.each([
     ['no carrier here', { ...own, session: [] }, there([]), /^here\.no-bgp: this router has no BGP carrier/],
     ['no carrier there', own, { ...there([]), session: [] }, /^there\.no-bgp: the other router has no BGP carrier/],
     [
@@ -309,14 +309,14 @@ describe('an answer that says little', () => {
     ],
   ])('%s is said', (_claim, from, remote, sentence) => expect(doubts(from, remote)).toMatch(sentence));
 
-  it.each([
+  test.each([
     ['no JSON', '{', /^not JSON/],
     ['a list', '[]', /^no JSON object/],
     ['no paths', '{"session":[],"peers":[]}', /^no list "paths"/],
     ['lists of other things', '{"session":[],"peers":[],"paths":[1],"senders":[]}', /^no list "paths" of objects/],
   ])('%s is refused, with the reason', (_claim, text, reason) => expect(readOverview(text)).toMatch(reason));
 
-  it('rows of any contents whatever are compared without an exception', () => {
+  test('rows of any contents whatever are compared without an exception', () => {
     const values: unknown[] = [null, 7, '', {}, [], PREFIX, 'used', true];
     for (const name of [
       'prefix',

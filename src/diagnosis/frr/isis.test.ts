@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
 import type { FrrFacts } from '../../frr/facts.ts';
@@ -52,7 +52,7 @@ const missing = (config: string, want: Partial<FrrExpectation> = {}, more: Parti
     }));
 
 describe('preconditions of FRR', () => {
-  it('a router configured as frr-configs say has none missing', () => expect(missing(GOOD)).toEqual([]));
+  test('a router configured as frr-configs say has none missing', () => expect(missing(GOOD)).toEqual([]));
 
   // What is taken from or added to the good configuration → the precondition that is missing and the lines that mend
   // it.
@@ -96,25 +96,25 @@ describe('preconditions of FRR', () => {
     ],
   ];
   for (const [name, from, to, id, lines] of cases) {
-    it(`${name}: ${id}`, () => {
+    test(`${name}: ${id}`, () => {
       const config = GOOD.replace(from, to);
       expect(config).not.toBe(GOOD);
       expect(missing(config)).toEqual([{ id, state: 'missing', lines }]);
     });
   }
 
-  it('a slow level 1 does not matter to a level-2 speaker', () =>
+  test('a slow level 1 does not matter to a level-2 speaker', () =>
     expect(missing(GOOD.replace(' lsp-timers', ' lsp-timers level-1 gen-interval 30\n lsp-timers level-2'))).toEqual(
       [],
     ));
 
-  it('without isisd nothing else can be told', () => {
+  test('without isisd nothing else can be told', () => {
     const checks = checkFrr({ isisdError: 'ENOENT', link: null }, WANT);
     expect(checks.filter((check) => check.state === 'missing').map((check) => check.id)).toEqual(['frr.isisd']);
     expect(checks.filter((check) => check.state === 'ok')).toEqual([]);
   });
 
-  it('isisd that is switched on but does not run is restarted; one that is off is switched on first', () => {
+  test('isisd that is switched on but does not run is restarted; one that is off is switched on first', () => {
     expect(remedyOf('isisd', { isisdError: 'ENOENT', isisdEnabled: true })).toBe('systemctl restart frr');
     expect(remedyOf('isisd', { isisdError: 'ENOENT' })).toBe('systemctl restart frr');
     expect(remedyOf('isisd', { isisdError: 'ENOENT', isisdEnabled: false })).toBe(
@@ -122,7 +122,7 @@ describe('preconditions of FRR', () => {
     );
   });
 
-  it('an interface below isis.mtu is set to it; isis.mtu below what LSPs need is raised', () => {
+  test('an interface below isis.mtu is set to it; isis.mtu below what LSPs need is raised', () => {
     const linkOf = (mtu: number) => facts(GOOD, { link: { mtu, up: true } });
     expect(remedyOf('mtu', linkOf(1300))).toBe('ip link set cnpd-isis mtu 1500');
     expect(remedyOf('mtu', linkOf(1500), { mtu: 9000 })).toBe('ip link set cnpd-isis mtu 9000');
@@ -130,7 +130,7 @@ describe('preconditions of FRR', () => {
     expect(remedyOf('mtu', linkOf(1500))).toBeUndefined();
   });
 
-  it('nothing is said of a level that is not spoken', () => {
+  test('nothing is said of a level that is not spoken', () => {
     const claims = (levels: '1' | '2' | '1-2') =>
       checkFrr(facts(GOOD), { ...WANT, levels })
         .map((check) => check.claim)
@@ -140,20 +140,20 @@ describe('preconditions of FRR', () => {
     expect(claims('1-2')).toMatch(/level 1 is in the same area[^]*level 2 is authenticated/);
   });
 
-  it('FRR without a net is an operator’s decision: said, with no line to apply', () => {
+  test('FRR without a net is an operator’s decision: said, with no line to apply', () => {
     for (const config of ['', 'router isis core\nexit\n'])
       expect(missing(config)[0]).toEqual({ id: 'instance', state: 'missing', lines: [] });
   });
 
-  it('an interface that only the configuration knows is missing', () =>
+  test('an interface that only the configuration knows is missing', () =>
     expect(missing(GOOD, {}, { link: null })).toEqual([{ id: 'interface', state: 'missing', lines: [] }]));
 
-  it('8.3 is too old, 10.3 is not', () => {
+  test('8.3 is too old, 10.3 is not', () => {
     expect(missing(GOOD, {}, { version: '8.3.1' })).toEqual([{ id: 'version', state: 'missing', lines: [] }]);
     expect(missing(GOOD, {}, { version: '10.3' })).toEqual([]);
   });
 
-  it('level 1 has to be in an area of FRR', () => {
+  test('level 1 has to be in an area of FRR', () => {
     const levelOne = GOOD.replace('level-2-only', 'level-1');
     expect(missing(levelOne, { levels: '1' })).toEqual([]);
     expect(missing(levelOne, { levels: '1', area: Uint8Array.from([0x49, 0, 2]) })).toEqual([
@@ -163,26 +163,26 @@ describe('preconditions of FRR', () => {
 
   describe('keys', () => {
     const authentication = { interface: { key: 'hush' }, domain: { key: 'hushhush' } };
-    it('a missing hello key is a line for cnpd’s own interface; a missing domain key is only said', () => {
+    test('a missing hello key is a line for cnpd’s own interface; a missing domain key is only said', () => {
       expect(missing(GOOD, { authentication })).toEqual([
         { id: 'authentication-interface', state: 'missing', lines: ['isis password md5 hush'] },
         { id: 'authentication-domain', state: 'missing', lines: [] },
       ]);
     });
-    it('the same keys are fine', () => {
+    test('the same keys are fine', () => {
       const config = GOOD.replace(' isis circuit', ' isis password md5 hush\n isis circuit').replace(
         ' net 49',
         ' domain-password md5 hushhush authenticate snp validate\n net 49',
       );
       expect(missing(config, { authentication })).toEqual([]);
     });
-    it('SNPs that FRR does not authenticate are a mismatch', () => {
+    test('SNPs that FRR does not authenticate are a mismatch', () => {
       const config = GOOD.replace(' net 49', ' domain-password md5 hushhush\n net 49');
       expect(missing(config, { authentication: { domain: { key: 'hushhush' } } })).toEqual([
         { id: 'authentication-domain', state: 'missing', lines: [] },
       ]);
     });
-    it('no key is ever shown', () => {
+    test('no key is ever shown', () => {
       const shown = checkFrr(facts(GOOD), { ...WANT, authentication }).flatMap((check) => [
         check.problem ?? '',
         check.remedy ?? '',
@@ -195,7 +195,7 @@ describe('preconditions of FRR', () => {
 });
 
 describe('running-config', () => {
-  it('gives the instance and the interface', () => {
+  test('gives the instance and the interface', () => {
     const config = parseRunningConfig(GOOD);
     expect(isisInstances(config)).toMatchObject([
       { tag: 'core', isType: 'level-1-2', lspGenInterval: { 1: 1, 2: 1 }, lspMtu: 1497 },
@@ -209,7 +209,7 @@ describe('running-config', () => {
     });
     expect(isisInterface(config, 'cnpd')).toMatchObject({ tag6: undefined, pointToPoint: false });
   });
-  it('splits a NET', () => {
+  test('splits a NET', () => {
     expect(splitNet('49.0001.0000.0000.0001.00')).toEqual({ area: '49.0001', systemId: '0000.0000.0001' });
     expect(splitNet('47.0000.0000.00ff.00')).toMatchObject({ area: '47' });
   });
@@ -222,13 +222,13 @@ describe('running-config', () => {
     const advertised = (text: string, metric = 0) => ({ advertised: [{ prefix: prefix(text), metric }] });
     const redistributing = (line: string): string => GOOD.replace(' lsp-timers', ` ${line}\n lsp-timers`);
 
-    it('without SIDs there is nothing to advertise, and nothing is said of it', () => {
+    test('without SIDs there is nothing to advertise, and nothing is said of it', () => {
       for (const want of [WANT, { ...WANT, endCon: [] }])
         expect(checkFrr(facts(GOOD), want).map(({ id }) => id)).not.toContain('frr.end-con');
       expect(checkFrr(facts(GOOD), { ...WANT, endCon }).map(({ id }) => id)).toContain('frr.end-con');
     });
 
-    it('FRR that advertises none is named, with the lines of frr-configs/srv6-pe.conf, which are not carried out', () => {
+    test('FRR that advertises none is named, with the lines of frr-configs/srv6-pe.conf, which are not carried out', () => {
       expect(missing(GOOD, { endCon })).toEqual([{ id: 'end-con', state: 'missing', lines: [] }]);
       expect(remedyOf('end-con', facts(GOOD), { endCon })).toBe(
         "vtysh -c 'configure terminal' -c 'ipv6 prefix-list end-con permit 2001:db8:c::/48 ge 128' " +
@@ -237,7 +237,7 @@ describe('running-config', () => {
       );
     });
 
-    it.each([
+    test.each([
       [
         'kernel routes are redistributed into the level',
         redistributing('redistribute ipv6 kernel level-2 route-map end-con'),
@@ -246,7 +246,7 @@ describe('running-config', () => {
       ['a prefix of FRR covers the SIDs, however it came there', GOOD, advertised('2001:db8:c::/48', 20)],
     ])('%s: nothing is missing', (_claim, config, more) => expect(missing(config, { endCon }, more)).toEqual([]));
 
-    it.each([
+    test.each([
       ['kernel routes into another level', redistributing('redistribute ipv6 kernel level-1'), {}],
       ['a prefix beside them', GOOD, advertised('2001:db8:d::/48')],
       ['the default route', GOOD, advertised('::/0')],
@@ -255,7 +255,7 @@ describe('running-config', () => {
       expect(missing(config, { endCon }, more)).toMatchObject([{ id: 'end-con' }]),
     );
 
-    it('of two SIDs the one without a way is named', () => {
+    test('of two SIDs the one without a way is named', () => {
       const finding = checkFrr(facts(GOOD, advertised('2001:db8:c::1/128')), { ...WANT, endCon }).find(
         (check) => check.id === 'frr.end-con',
       );

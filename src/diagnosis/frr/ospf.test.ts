@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { formatPrefix, prefix } from '../../model/prefix.ts';
 import { cryptoIn } from '../../frr/facts.ts';
@@ -63,7 +63,7 @@ const missing = (given: OspfFacts, want: OspfExpectation) =>
   findings(given, want).map(({ id, lines }) => [id.split('.').at(-1), (lines ?? []).map((line) => line.line)]);
 
 describe('preconditions of ospfd', () => {
-  it('a router configured as frr-configs say has none missing', () =>
+  test('a router configured as frr-configs say has none missing', () =>
     expect(findings(facts(GOOD2), WANT2)).toEqual([]));
 
   // What is replaced in the good configuration → what is missing, and the lines that mend it.
@@ -115,13 +115,13 @@ describe('preconditions of ospfd', () => {
       [],
     ],
   ];
-  it.each(cases)('%s', (_name, from, to, id, lines) => {
+  test.each(cases)('%s', (_name, from, to, id, lines) => {
     const config = GOOD2.replace(from, to);
     expect(config).not.toBe(GOOD2);
     expect(missing(facts(config), WANT2)).toEqual([[id, lines]]);
   });
 
-  it('without `capability opaque` the line is said and not given: it takes the adjacencies of the router down and up', () => {
+  test('without `capability opaque` the line is said and not given: it takes the adjacencies of the router down and up', () => {
     const [finding] = findings(facts(GOOD2, { process: { routerId: '192.0.2.1', opaque: false } }), WANT2);
     expect(finding).toMatchObject({
       id: 'frr.ospfv2.capability-opaque',
@@ -130,7 +130,7 @@ describe('preconditions of ospfd', () => {
     expect(finding).not.toHaveProperty('lines');
   });
 
-  it('an area mismatch names both areas; an area that FRR is not in is not opened', () => {
+  test('an area mismatch names both areas; an area that FRR is not in is not opened', () => {
     const other = { ...WANT2, areas: [{ ...AREA2, areaId: 1 }] };
     expect(findings(facts(GOOD2), other)).toMatchObject([
       {
@@ -148,7 +148,7 @@ describe('preconditions of ospfd', () => {
     expect(absent[0]).not.toHaveProperty('lines');
   });
 
-  it('a border router with both areas: which is meant only the operator knows', () => {
+  test('a border router with both areas: which is meant only the operator knows', () => {
     const config = GOOD2.replace(' ip ospf area 0\n', ' ip ospf area 0.0.0.1\n').replace(
       'interface eth2',
       'interface eth3\n ip ospf area 0.0.0.1\nexit\n!\ninterface eth2',
@@ -159,7 +159,7 @@ describe('preconditions of ospfd', () => {
     expect(missing(facts(config), WANT2)).toEqual([['area', []]]);
   });
 
-  it('where FRR is configured by `network` statements, the link is enabled by one more', () => {
+  test('where FRR is configured by `network` statements, the link is enabled by one more', () => {
     const config = GOOD2.replaceAll(/ ip ospf area .*\n/g, '').replace(
       ' capability',
       ' network 10.0.0.0/8 area 0\n capability',
@@ -168,7 +168,7 @@ describe('preconditions of ospfd', () => {
     expect(missing(facts(config.replace('10.0.0.0/8', '169.254.0.0/16')), WANT2)).toEqual([]);
   });
 
-  it('an MTU that differs is set on the interface; what a side ignores does not matter', () => {
+  test('an MTU that differs is set on the interface; what a side ignores does not matter', () => {
     const at = (mtu: number, config = GOOD2, area: Partial<OspfAreaExpectation> = {}) =>
       findings(facts(config, { links: new Map([['cnpd-ospf0', { mtu, up: true }]]) }), {
         ...WANT2,
@@ -181,13 +181,13 @@ describe('preconditions of ospfd', () => {
     expect(at(9000, GOOD2, { ignoreMtu: true })).toEqual([]);
   });
 
-  it("FRR's own router ID is refused", () => {
+  test("FRR's own router ID is refused", () => {
     expect(findings(facts(GOOD2), { ...WANT2, routerId: 0xc0000201 })).toMatchObject([
       { id: 'frr.ospfv2.router-id', problem: "ospfv2.router-id in cnpd.yaml, 192.0.2.1, is FRR's own" },
     ]);
   });
 
-  it('without ospfd, or without an instance, nothing else can be told', () => {
+  test('without ospfd, or without an instance, nothing else can be told', () => {
     const states = (given: OspfFacts) => checkOspf(given, WANT2).map(({ id, state }) => `${id} ${state}`);
     expect(states({ error: 'ENOENT' })).toEqual(
       expect.arrayContaining([
@@ -202,7 +202,7 @@ describe('preconditions of ospfd', () => {
     expect(findings({ error: 'ENOENT', enabled: false }, WANT2)[0]!.remedy).toContain('ospfd=yes');
   });
 
-  it('each area is examined on its own interface', () => {
+  test('each area is examined on its own interface', () => {
     const second = { ...AREA2, areaId: 1, interface: 'cnpd-ospf1' };
     const given = facts(GOOD2.replace('interface eth2\n ip ospf area 0.0.0.0', 'interface eth2\n ip ospf area 1'));
     expect(findings(given, { ...WANT2, areas: [AREA2, second] }).map(({ id }) => id)).toEqual(
@@ -219,7 +219,7 @@ describe('keys of OSPFv2', () => {
     GOOD2.replace(' ip ospf network', `${lines.map((line) => ` ip ospf ${line}\n`).join('')} ip ospf network`);
   const KEY = ['message-digest-key 1 md5 hush', 'authentication message-digest'];
 
-  it('a key that FRR lacks is given, and never shown', () => {
+  test('a key that FRR lacks is given, and never shown', () => {
     const [finding] = findings(facts(GOOD2), with2(md5));
     expect(finding!.lines!.map((line) => line.line)).toEqual([
       'ip ospf message-digest-key 1 md5 hush',
@@ -227,7 +227,7 @@ describe('keys of OSPFv2', () => {
     ]);
     expect([finding!.problem, finding!.remedy, ...finding!.lines!.map(shownLine)].join('\n')).not.toContain('hush');
   });
-  it('the same key is fine, also when the area says that it is used', () => {
+  test('the same key is fine, also when the area says that it is used', () => {
     expect(missing(facts(config(...KEY)), with2(md5))).toEqual([]);
     expect(
       missing(
@@ -236,13 +236,13 @@ describe('keys of OSPFv2', () => {
       ),
     ).toEqual([]);
   });
-  it('another secret, and a key that cnpd does not accept, are said', () => {
+  test('another secret, and a key that cnpd does not accept, are said', () => {
     expect(missing(facts(config(...KEY)), with2({ ...md5, key: 'other' }))).toEqual([['authentication', []]]);
     expect(findings(facts(config(...KEY, 'message-digest-key 9 md5 newer')), with2(md5))).toMatchObject([
       { problem: expect.stringContaining('FRR may sign with key 9 (md5)') },
     ]);
   });
-  it('HMAC is in a key chain, and compared there', () => {
+  test('HMAC is in a key chain, and compared there', () => {
     const chain =
       'key chain K\n key 2\n  cryptographic-algorithm hmac-sha-256\n  key-string hush-hush\n exit\nexit\n!\n';
     expect(missing(facts(chain + config('authentication key-chain K')), with2(sha))).toEqual([]);
@@ -254,11 +254,11 @@ describe('keys of OSPFv2', () => {
 });
 
 describe('preconditions of ospf6d', () => {
-  it('a router configured as frr-configs say has none missing', () =>
+  test('a router configured as frr-configs say has none missing', () =>
     expect(findings(facts(GOOD3), WANT3)).toEqual([]));
 
   const changed = (from: string, to: string): OspfFacts => facts(GOOD3.replace(from, to));
-  it.each<[string, string, string, string, string[]]>([
+  test.each<[string, string, string, string, string[]]>([
     ['not enabled', ' ipv6 ospf6 area 0.0.0.0\n', '', 'area', ['ipv6 ospf6 area 0.0.0.0']],
     [
       'a broadcast network',
@@ -299,13 +299,13 @@ describe('preconditions of ospf6d', () => {
     const redistributing = (line: string): OspfFacts => changed(' ospf6 router-id', ` ${line}\n ospf6 router-id`);
     const advertised = (...texts: string[]): OspfFacts => facts(GOOD3, { advertised: texts.map(prefix) });
 
-    it('is asked only of a router with SIDs', () => {
+    test('is asked only of a router with SIDs', () => {
       const asked = (expected: typeof want): boolean =>
         checkOspf(facts(GOOD3), expected).some(({ id }) => id.endsWith('.end-con'));
       expect([asked(want), asked({ ...want, endCon: [] })]).toEqual([true, false]);
     });
 
-    it('an ospf6d that advertises none is named, with lines that are not carried out', () => {
+    test('an ospf6d that advertises none is named, with lines that are not carried out', () => {
       expect(missing(facts(GOOD3), want)).toEqual([['end-con', []]]);
       expect(findings(facts(GOOD3), want)[0]!.remedy).toBe(
         "vtysh -c 'configure terminal' -c 'ipv6 prefix-list end-con permit 2001:db8:c::/48 ge 128' " +
@@ -314,7 +314,7 @@ describe('preconditions of ospf6d', () => {
       );
     });
 
-    it.each<[string, OspfFacts]>([
+    test.each<[string, OspfFacts]>([
       [
         'kernel routes are redistributed, also before cnpd has installed one',
         redistributing('redistribute kernel route-map end-con'),
@@ -329,7 +329,7 @@ describe('preconditions of ospf6d', () => {
       ],
     ])('%s', (_claim, given) => expect(missing(given, want)).toEqual([]));
 
-    it.each<[string, OspfFacts]>([
+    test.each<[string, OspfFacts]>([
       ['redistributing other routes', redistributing('redistribute static')],
       ['redistributing the interfaces’ prefixes', redistributing('redistribute connected route-map x')],
       ['a range of an area in which there is nothing', redistributing('area 0.0.0.1 range 2001:db8:c::/48')],
@@ -337,7 +337,7 @@ describe('preconditions of ospf6d', () => {
       ['a way to one of them', advertised('2001:db8:c::1/128')],
     ])('%s is no way', (_claim, given) => expect(missing(given, want)).toEqual([['end-con', []]]));
 
-    it('what ospf6d advertises: prefixes of its own LSAs that are not being withdrawn', () => {
+    test('what ospf6d advertises: prefixes of its own LSAs that are not being withdrawn', () => {
       const lsa = (type: string, payload: string, age = 7) => ({
         type,
         lsId: '0.0.0.1',
@@ -368,7 +368,7 @@ describe('preconditions of ospf6d', () => {
     });
   });
 
-  it('keys: said, and compared with the line and with a key chain', () => {
+  test('keys: said, and compared with the line and with a key chain', () => {
     const want = { ...WANT3, areas: [{ ...AREA3, keys: [{ id: 1, algorithm: 'hmac-sha-256', key: 'hush' }] }] };
     const line = 'ipv6 ospf6 authentication key-id 1 hash-algo hmac-sha-256 key hush';
     expect(missing(facts(GOOD3), want)).toEqual([['authentication', []]]);
@@ -392,7 +392,7 @@ describe('authentication that this FRR can have', () => {
     return `${found[0]!.problem} | ${found[0]!.remedy}`;
   };
 
-  it.each(['hmac-sha-1', 'hmac-sha-384', 'hmac-sha-512'])(
+  test.each(['hmac-sha-1', 'hmac-sha-384', 'hmac-sha-512'])(
     '%s for OSPFv3: only of an FRR that was built with OpenSSL',
     (algorithm) => {
       const without = remedy(3, algorithm, { crypto: 'internal' });
@@ -405,10 +405,10 @@ describe('authentication that this FRR can have', () => {
     },
   );
 
-  it('hmac-sha-256 for OSPFv3: of every FRR', () =>
+  test('hmac-sha-256 for OSPFv3: of every FRR', () =>
     expect(remedy(3, 'hmac-sha-256', { crypto: 'internal' })).toContain('hash-algo hmac-sha-256'));
 
-  it('for OSPFv2: MD5 alone before 9.1, then a key chain with what FRR was built with', () => {
+  test('for OSPFv2: MD5 alone before 9.1, then a key chain with what FRR was built with', () => {
     expect(remedy(2, 'hmac-sha-256', { version: '8.4.4', crypto: 'openssl' })).toMatch(
       /ospfd 8\.4\.4 signs with MD5 alone \| set ospfv2\.areas\[0\]\.authentication in cnpd\.yaml to a key with md5/,
     );
@@ -424,7 +424,7 @@ describe('authentication that this FRR can have', () => {
     );
   });
 
-  it.each([
+  test.each([
     ["FRRouting 8.4.4 (r1) on Linux(6.1).\nconfigured with:\n    '--prefix=/usr' '--enable-snmp'\n", 'internal'],
     [
       'FRRouting 10.3 (r1) on Linux(6.1).\nconfigured with:\n' +
@@ -436,7 +436,7 @@ describe('authentication that this FRR can have', () => {
 });
 
 describe('running configuration of OSPF', () => {
-  it('an interface that is not there has the defaults', () => {
+  test('an interface that is not there has the defaults', () => {
     expect(ospfInterface(new Map(), 2, 'x')).toMatchObject({
       area: undefined,
       pointToPoint: false,
@@ -445,7 +445,7 @@ describe('running configuration of OSPF', () => {
       instanceId: 0,
     });
   });
-  it('a key without a string signs nothing', () => {
+  test('a key without a string signs nothing', () => {
     const config = parseRunningConfig(
       'key chain K\n key 1\n  key-string a\n exit\n key 2\n  cryptographic-algorithm md5\n  key-string b\n' +
         ' exit\nexit\n',

@@ -1,7 +1,7 @@
 // What doctor makes of a gobgpd that answers some questions and not others: a gRPC server of the test's own.
 import { status } from '@grpc/grpc-js';
 import { create, toBinary } from '@bufbuild/protobuf';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { ListPeerResponseSchema } from '../../carriers/bgp/gobgp/gen/gobgp/messages_pb.js';
 import { type Methods, WATCHING, withServer } from '../../carriers/bgp/gobgp/server.fixture.ts';
 import { load } from '../../intent/fixture.ts';
@@ -30,7 +30,7 @@ async function examined(
   return { checks, called };
 }
 
-it('a gobgpd that does not tell of its neighbours is not said to have none', async () => {
+test('a gobgpd that does not tell of its neighbours is not said to have none', async () => {
   const { checks } = await examined({
     ListPeer: (call) => call.emit('error', { code: status.INTERNAL, details: 'not now' }),
   });
@@ -39,7 +39,7 @@ it('a gobgpd that does not tell of its neighbours is not said to have none', asy
   ]);
 });
 
-it('who it is and which neighbours it has is all that it is asked: it lists no table', async () => {
+test('who it is and which neighbours it has is all that it is asked: it lists no table', async () => {
   const peer = toBinary(
     ListPeerResponseSchema,
     create(ListPeerResponseSchema, {
@@ -60,7 +60,7 @@ it('who it is and which neighbours it has is all that it is asked: it lists no t
   expect(called).toEqual([]);
 });
 
-it('a gobgpd that hangs keeps a person waiting for two seconds, not for ten', async () => {
+test('a gobgpd that hangs keeps a person waiting for two seconds, not for ten', async () => {
   let left = Infinity;
   const { checks } = await examined({ GetBgp: (call) => void (left = Number(call.getDeadline()) - Date.now()) });
   expect(checks).toMatchObject([

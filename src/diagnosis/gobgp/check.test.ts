@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { load } from '../../intent/fixture.ts';
 import type { BgpPeerState } from '../../model/carrier-state.ts';
 import type { GobgpFaultCode } from '../../model/gobgp-fault.ts';
@@ -32,7 +32,7 @@ const check = (answer: GobgpAnswer, of = intent()) => checkGobgp(of, of.bgp!, an
 const BOTH = ['ipv4-unicast', 'ipv6-unicast'];
 
 describe('cnpctl doctor on gobgpd', () => {
-  it('who it is, whom it has, and the family that is needed', () => {
+  test('who it is, whom it has, and the family that is needed', () => {
     expect(check(says(peer('192.0.2.9', BOTH)))).toEqual([
       { id: 'gobgp', claim: 'gobgpd answers at 127.0.0.1:50051: API v3, AS 65001, router ID 192.0.2.1', state: 'ok' },
       { id: 'gobgp.neighbors', claim: 'gobgpd has established neighbours: 192.0.2.9 (AS 65001)', state: 'ok' },
@@ -40,7 +40,7 @@ describe('cnpctl doctor on gobgpd', () => {
     ]);
   });
 
-  it('a gobgpd that does not answer: why, and what to do', () => {
+  test('a gobgpd that does not answer: why, and what to do', () => {
     expect(check({ fault: { code: 'not-there', reason: 'connect ECONNREFUSED 127.0.0.1:50051' } })).toEqual([
       expect.objectContaining({
         id: 'gobgp',
@@ -51,7 +51,7 @@ describe('cnpctl doctor on gobgpd', () => {
     ]);
   });
 
-  it('no neighbour, and none that is established; what depends on one cannot be told', () => {
+  test('no neighbour, and none that is established; what depends on one cannot be told', () => {
     expect(check(says()).map(({ id, state }) => [id, state])).toEqual([
       ['gobgp', 'ok'],
       ['gobgp.neighbors', 'missing'],
@@ -63,7 +63,7 @@ describe('cnpctl doctor on gobgpd', () => {
     });
   });
 
-  it('a family that is negotiated with nobody: the lines of both ends', () => {
+  test('a family that is negotiated with nobody: the lines of both ends', () => {
     expect(check(says(peer('192.0.2.9', ['ipv4-unicast'])))[2]).toMatchObject({
       id: 'gobgp.ipv6-unicast',
       state: 'missing',
@@ -72,14 +72,14 @@ describe('cnpctl doctor on gobgpd', () => {
     });
   });
 
-  it('one neighbour with the family is enough, and the others are named', () => {
+  test('one neighbour with the family is enough, and the others are named', () => {
     expect(check(says(peer('192.0.2.8', ['ipv4-unicast']), peer('192.0.2.9', BOTH)))[2]).toMatchObject({
       state: 'ok',
       claim: 'ipv6-unicast is negotiated with 192.0.2.9, not with 192.0.2.8',
     });
   });
 
-  it('families: of senders with a next hop, of host routes, and of those who are told through proxies', () => {
+  test('families: of senders with a next hop, of host routes, and of those who are told through proxies', () => {
     expect(neededFamilies(intent())).toEqual([6]);
     expect(neededFamilies(intent(''))).toEqual([]);
     expect(neededFamilies(intent(PROXY, 'bgp: { next-hop: [192.0.2.1] }\n'))).toEqual([]);
@@ -102,7 +102,7 @@ describe('cnpctl doctor on gobgpd', () => {
     ).toEqual([4]);
   });
 
-  it('a family that no line of the file names may be absent, as long as there is the other', () => {
+  test('a family that no line of the file names may be absent, as long as there is the other', () => {
     const congested = intent('ports: [{ interface: eth1, k-max: 50kB }]\n');
     const states = (families: string[], of = congested): unknown =>
       check(says(peer('192.0.2.9', families)), of)
@@ -126,7 +126,7 @@ describe('cnpctl doctor on gobgpd', () => {
     ]);
   });
 
-  it(
+  test(
     'PNC-6-a: with policy: off a neighbour that is not of the domain gets what is meant for the domain: ' +
       'a warning, with what to do about it',
     () => {
@@ -159,7 +159,7 @@ describe('cnpctl doctor on gobgpd', () => {
     },
   );
 
-  it('PNC-6-a: with cnpd’s policies neighbours outside are no warning as long as those stand in gobgpd', () => {
+  test('PNC-6-a: with cnpd’s policies neighbours outside are no warning as long as those stand in gobgpd', () => {
     const outside = { ...peer('192.0.2.11', BOTH), as: 65_003 };
     const domain = (policies: 'in force' | 'not in force' | 'not told') =>
       check({ ...says(outside), policies }).find(({ id }) => id === 'gobgp.domain');
@@ -172,9 +172,9 @@ describe('cnpctl doctor on gobgpd', () => {
     expect(domain('not told')).toMatchObject({ state: 'warning' });
   });
 
-  it('without a bgp section nothing is asked', async () => expect(await examineGobgp(load(ROUTER))).toEqual([]));
+  test('without a bgp section nothing is asked', async () => expect(await examineGobgp(load(ROUTER))).toEqual([]));
 
-  it('a file of TLS that is none is named, before anybody is asked', async () => {
+  test('a file of TLS that is none is named, before anybody is asked', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'cnpd-pem-'));
     try {
       const ca = join(directory, 'ca.pem');
@@ -194,7 +194,7 @@ describe('cnpctl doctor on gobgpd', () => {
     }
   });
 
-  it('another server than gobgpd is told from one', async () => {
+  test('another server than gobgpd is told from one', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'cnpd-other-'));
     const server = createServer((socket) => void socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.2\r\n'));
     try {
@@ -208,7 +208,7 @@ describe('cnpctl doctor on gobgpd', () => {
     }
   });
 
-  it('a gobgpd that is not there: told from a real connection', async () => {
+  test('a gobgpd that is not there: told from a real connection', async () => {
     const [found] = await examineGobgp(intent('', 'bgp: { gobgp: { target: "unix:/nonexistent/gobgpd.sock" } }\n'));
     expect(found).toMatchObject({
       id: 'gobgp',
@@ -219,7 +219,7 @@ describe('cnpctl doctor on gobgpd', () => {
 });
 
 describe('what to do about a gobgpd, by the cause', () => {
-  it.each<readonly [GobgpFaultCode, string, RegExp]>([
+  test.each<readonly [GobgpFaultCode, string, RegExp]>([
     ['not-there', '127.0.0.1:50051', /--api-hosts 127\.0\.0\.1:50051/],
     ['not-there', 'unix:/run/g.sock', /--api-hosts unix:\/\/\/run\/g\.sock/],
     ['not-there', 'unix:///run/gobgpd.sock', /--api-hosts unix:\/\/\/run\/gobgpd\.sock,/],
@@ -237,12 +237,12 @@ describe('what to do about a gobgpd, by the cause', () => {
     ['another-program', '127.0.0.1:50051', /listens at 127\.0\.0\.1:50051 is another program/],
   ])('%s at %s', (code, target, remedy) => expect(gobgpRemedy(target, code)).toMatch(remedy));
 
-  it('one that is there and takes no path has its log, unless the cause is known', () => {
+  test('one that is there and takes no path has its log, unless the cause is known', () => {
     for (const code of ['other', 'not-there'] as const) expect(refusalRemedy('h:1', code)).toMatch(/^gobgpd's log/);
     expect(refusalRemedy('h:1', 'message-too-long')).toMatch(/max-message/);
   });
 
-  it('policies whose name somebody has taken are renamed', () => {
+  test('policies whose name somebody has taken are renamed', () => {
     expect(policyRemedy(true)).toMatch(/^rename it in gobgpd's configuration/);
     expect(policyRemedy(false)).toMatch(/^gobgpd's log/);
   });

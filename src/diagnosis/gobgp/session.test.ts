@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { BgpSession } from '../../model/carrier-state.ts';
 import type { GobgpFaultCode } from '../../model/gobgp-fault.ts';
 import { bgpProblems, disputeProblems } from './session.ts';
@@ -22,13 +22,13 @@ describe('problems of BGP', () => {
   });
   const LATE = START + 3_600_000;
 
-  it('a gobgpd that is there has none, nor has one that is being read', () => {
+  test('a gobgpd that is there has none, nor has one that is being read', () => {
     expect(bgpProblems(undefined, 0, LATE)).toEqual([]);
     expect(bgpProblems(session('ready'), START, LATE)).toEqual([]);
     expect(bgpProblems(session('loading'), START, START + 119_999)).toEqual([]);
   });
 
-  it('a gobgpd that does not take the paths is one at once, with what to do about it', () => {
+  test('a gobgpd that does not take the paths is one at once, with what to do about it', () => {
     const refused = (refusal: string, refusalFault: GobgpFaultCode) =>
       bgpProblems({ ...session('ready', 'connected'), refusal, refusalFault }, START, START);
     expect(refused('gobgpd accepts the connection and does not answer (Deadline exceeded)', 'no-answer')).toMatchObject(
@@ -45,7 +45,7 @@ describe('problems of BGP', () => {
     ]);
   });
 
-  it('paths that gobgpd took and does not have are one, with what to do about its policy or its families', () => {
+  test('paths that gobgpd took and does not have are one, with what to do about its policy or its families', () => {
     const dropped = (more: object) => bgpProblems({ ...session('ready', 'connected'), ...more }, START, START);
     expect(dropped({ dropped: 2 })).toMatchObject([
       {
@@ -62,7 +62,7 @@ describe('problems of BGP', () => {
     ]);
   });
 
-  it('two cnpd at one gobgpd are one', () => {
+  test('two cnpd at one gobgpd are one', () => {
     expect(disputeProblems(false)).toEqual([]);
     expect(disputeProblems(true)).toMatchObject([
       {
@@ -73,11 +73,11 @@ describe('problems of BGP', () => {
     ]);
   });
 
-  it('a gobgpd that is not through with its table after two minutes is one', () => {
+  test('a gobgpd that is not through with its table after two minutes is one', () => {
     expect(bgpProblems(session('loading', 'reading what gobgpd has'), START, START + 120_000)).toHaveLength(1);
   });
 
-  it.each(['connecting', 'waiting'] as const)(
+  test.each(['connecting', 'waiting'] as const)(
     'a gobgpd that is away (%s) is one after half a minute, with where and why',
     (state) => {
       expect(bgpProblems(session(state), START, START + 29_999)).toEqual([]);
@@ -91,7 +91,7 @@ describe('problems of BGP', () => {
     },
   );
 
-  it('a gobgpd that was lost is one half a minute after the loss', () => {
+  test('a gobgpd that was lost is one half a minute after the loss', () => {
     expect(bgpProblems(session('waiting', 'gone', LATE), START, LATE + 29_999)).toEqual([]);
     expect(bgpProblems(session('waiting', 'gone', LATE), START, LATE + 30_000)).toHaveLength(1);
   });

@@ -1,6 +1,6 @@
 // Netlink messages against bytes that a Linux 6.18 kernel sent, and against garbage.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decodeAddress, decodeRoute } from './address.ts';
 import { decodeLink } from './link.ts';
 import {
@@ -29,13 +29,13 @@ const only = (digits: string): NetlinkMessage => {
 };
 
 describe('acknowledgements', () => {
-  it('success has errno 0 and no words', () => {
+  test('success has errno 0 and no words', () => {
     expect(
       decodeAcknowledgement(only('240000000200000101000000000000000000000034000000120005000100000000000000')),
     ).toEqual({ errno: 0, detail: undefined });
   });
 
-  it("a refusal has the errno and the kernel's words", () => {
+  test("a refusal has the errno and the kernel's words", () => {
     const message = only(
       '50000000020000030700000000000000feffffff240000002500050007000000000000002c00010043616e6e6f742064' +
         '656c65746520716469736320776974682068616e646c65206f66207a65726f00',
@@ -43,7 +43,7 @@ describe('acknowledgements', () => {
     expect(decodeAcknowledgement(message)).toEqual({ errno: 2, detail: 'Cannot delete qdisc with handle of zero' });
   });
 
-  it('an attribute that was refused is pointed at', () => {
+  test('an attribute that was refused is pointed at', () => {
     const message = only(
       '68000000020000030600000000000000deffffff38000000100005060600000000000000270001004174747269627574' +
         '65206661696c656420706f6c6963792076616c69646174696f6e0000080002002000000014000480080007000f000000' +
@@ -55,7 +55,7 @@ describe('acknowledgements', () => {
     });
   });
 
-  it('an acknowledgement that repeats the request (no CAP_ACK) has its words behind the request', () => {
+  test('an acknowledgement that repeats the request (no CAP_ACK) has its words behind the request', () => {
     const request = encodeMessage({ type: 16, flags: 5, sequence: 9, body: new Uint8Array(17) });
     const body = concat([u32(-22 >>> 0), request, new Uint8Array(3), attribute(1, text('no')), attribute(5, u32(3))]);
     expect(decodeAcknowledgement({ type: 2, flags: 0x200, sequence: 9, body })).toEqual({
@@ -64,7 +64,7 @@ describe('acknowledgements', () => {
     });
   });
 
-  it('the end of a dump may be a refusal too', () => {
+  test('the end of a dump may be a refusal too', () => {
     expect(
       decodeDone({
         type: 3,
@@ -78,7 +78,7 @@ describe('acknowledgements', () => {
 });
 
 describe('messages and attributes', () => {
-  it('what is encoded is decoded; attributes are padded to four bytes', () => {
+  test('what is encoded is decoded; attributes are padded to four bytes', () => {
     const body = concat([attribute(3, text('eth0')), nested(18, attribute(1, text('veth')), attribute(2, u32(7)))]);
     expect(Buffer.from(body).toString('hex')).toBe(
       '0900030065746830000000001800128009000100766574680000000008000200' + '07000000',
@@ -98,7 +98,7 @@ describe('messages and attributes', () => {
     expect(readU32(decodeAttributes(attributes.get(18)!).get(2))).toBe(7);
   });
 
-  it('a length that does not fit ends the walk and is told', () => {
+  test('a length that does not fit ends the walk and is told', () => {
     const good = encodeMessage({ type: 16, flags: 0, sequence: 1, body: u32(1) });
     for (const length of [0, 15, 21, 0xffff_ffff]) {
       const bad = good.slice();
@@ -110,7 +110,7 @@ describe('messages and attributes', () => {
     expect(decodeAttributes(hex('04000100ffff0200')).size).toBe(1);
   });
 
-  it('no bytes make a decoder throw', () => {
+  test('no bytes make a decoder throw', () => {
     const decoders = [
       decodeLink,
       decodeAddress,

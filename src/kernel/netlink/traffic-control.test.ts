@@ -1,5 +1,5 @@
 // Qdiscs, classes, addresses and routes against what a Linux 6.18 kernel sent for objects made by tc and ip.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../model/address.ts';
 import { decodeAddress, decodeRoute, encodeAddress, encodeRoute } from './address.ts';
 import { decodeLink, encodeVeth } from './link.ts';
@@ -12,7 +12,7 @@ const digits = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 const NO_STATS = { bytes: 0n, packets: 0, backlogBytes: 0, backlogPackets: 0, drops: 0, overlimits: 0 };
 
 describe('what the kernel sends', () => {
-  it('tc qdisc add … handle 5: tbf rate 200mbit burst 16kb limit 300000', () => {
+  test('tc qdisc add … handle 5: tbf rate 200mbit burst 16kb limit 300000', () => {
     const tbf = decodeQdisc(
       message(
         'bc000000240002000200000000000000000000000300000000000500ffffffff0300000008000100746266002c000200' +
@@ -32,7 +32,7 @@ describe('what the kernel sends', () => {
     });
   });
 
-  it('tc qdisc add … handle 1: htb default 10', () => {
+  test('tc qdisc add … handle 1: htb default 10', () => {
     const htb = decodeQdisc(
       message(
         'b4000000240002000200000000000000000000000200000000000100ffffffff03000000080001006874620024000200' +
@@ -52,7 +52,7 @@ describe('what the kernel sends', () => {
     });
   });
 
-  it('tc class add … classid 1:10 htb rate 8mbit ceil 16mbit', () => {
+  test('tc class add … classid 1:10 htb rate 8mbit ceil 16mbit', () => {
     const htb = decodeHtbClass(
       message(
         'ec000000280002000300000000000000000000000200000010000100ffffffff00000000080001006874620034000200' +
@@ -72,7 +72,7 @@ describe('what the kernel sends', () => {
     });
   });
 
-  it('an address that is usable at once, and the answer to a route lookup', () => {
+  test('an address that is usable at once, and the answer to a route lookup', () => {
     const own = decodeAddress(
       message(
         '480000001400020004000000000000000a408200030000001400010020010db800000000000000000000000114000600' +
@@ -107,7 +107,7 @@ describe('what the kernel sends', () => {
     ]).toEqual(['2001:db8::2', 128, 3, '2001:db8::1', undefined, 254, 256, 2]);
   });
 
-  it('an interface, cut short: what is there is told, what is not has a default', () => {
+  test('an interface, cut short: what is there is told, what is not has a default', () => {
     const body =
       '00000100030000000310000000000000' +
       '09000300657468320000000005001000030000000800' +
@@ -128,7 +128,7 @@ describe('what the kernel sends', () => {
 });
 
 describe('what we send', () => {
-  it('a veth: name and MTU of both ends, the peer born in a namespace', () => {
+  test('a veth: name and MTU of both ends, the peer born in a namespace', () => {
     expect(digits(encodeVeth({ name: 'a', mtu: 1500 }, { name: 'b', netnsFd: 9 }))).toBe(
       '00000000000000000000000000000000' +
         '0600030061000000' +
@@ -144,7 +144,7 @@ describe('what we send', () => {
     );
   });
 
-  it('a TBF of 1 Gbit/s and one of 100 Gbit/s, whose rate needs 64 bits', () => {
+  test('a TBF of 1 Gbit/s and one of 100 Gbit/s, whose rate needs 64 bits', () => {
     const slow = digits(encodeTbf({ ifindex: 3, rate: 125_000_000n, burst: 20_000, limit: 500_000 }));
     expect(slow).toContain('0001000000000000' + '40597307');
     const fast = digits(encodeTbf({ ifindex: 3, rate: 12_500_000_000n, burst: 20_000, limit: 500_000 }));
@@ -152,7 +152,7 @@ describe('what we send', () => {
     expect(() => encodeTbf({ ifindex: 3, rate: 0n, burst: 1, limit: 1 })).toThrow(RangeError);
   });
 
-  it('addresses and routes of both families', () => {
+  test('addresses and routes of both families', () => {
     expect(digits(encodeAddress(3, address('192.0.2.1'), 24))).toBe(
       '0218000003000000' + '08000200c0000201' + '08000100c0000201',
     );

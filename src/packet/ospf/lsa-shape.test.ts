@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fromHex } from '../hex.ts';
 import { BODIES, arbitraryLsa, lsaOf } from './arbitrary.fixture.ts';
 import { decodeBody } from './lsa.ts';
@@ -51,7 +51,7 @@ const LENGTHS: readonly (readonly [
 describe.each(LENGTHS)('%s, OSPFv%i, type %i', (_name, version, type, good, bad) => {
   const flaw = (body: number): string | undefined => lengthFlaw(version, { type, length: 20 + body });
 
-  it('may have these lengths, and not those', () => {
+  test('may have these lengths, and not those', () => {
     expect(good.filter((body) => flaw(body) !== undefined)).toEqual([]);
     expect(bad.filter((body) => flaw(body) === undefined)).toEqual([]);
   });
@@ -86,12 +86,12 @@ const LISTS: readonly (readonly [name: string, version: Version, type: number, b
   ['two declared, one there', 3, 0x2009, '00022001' + '00'.repeat(8) + '20000000' + '20010db8', false],
 ];
 
-it.each(LISTS)('%s, OSPFv%i, type %i: %s', (_name, version, type, body, right) => {
+test.each(LISTS)('%s, OSPFv%i, type %i: %s', (_name, version, type, body, right) => {
   const lsa = lsaOf(version, { type, lsId: 1, advertisingRouter: 1 }, { kind: 'unknown', content: fromHex(body) });
   expect(shapeFlaw(version, lsa) === undefined).toBe(right);
 });
 
-it('the flaw is told in words, with the lengths of whole LSAs', () => {
+test('the flaw is told in words, with the lengths of whole LSAs', () => {
   const flaw = (type: number, body: string): string | undefined =>
     shapeFlaw(3, lsaOf(3, { type, lsId: 1, advertisingRouter: 1 }, { kind: 'unknown', content: fromHex(body) }));
   expect(flaw(0x2001, '0000')).toBe('22 bytes, shorter than the fixed part of its type (24)');
@@ -104,7 +104,7 @@ it('the flaw is told in words, with the lengths of whole LSAs', () => {
 });
 
 describe.each([2, 3] as const)('OSPFv%i', (version) => {
-  it('whatever can be encoded and read has the shape of its type', () => {
+  test('whatever can be encoded and read has the shape of its type', () => {
     expect(BODIES[version].length).toBeGreaterThan(5);
     fc.assert(
       fc.property(arbitraryLsa(version), (lsa) => {
@@ -123,7 +123,7 @@ describe.each([2, 3] as const)('OSPFv%i', (version) => {
     );
   });
 
-  it('any bytes of any type: an answer, and no exception', () => {
+  test('any bytes of any type: an answer, and no exception', () => {
     fc.assert(
       fc.property(fc.nat(version === 2 ? 11 : 0xffff), fc.uint8Array({ maxLength: 60 }), (type, content) => {
         const lsa = {

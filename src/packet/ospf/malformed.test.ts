@@ -1,6 +1,6 @@
 // Bodies of LSAs that are malformed, one flaw each: an error that names the place, or, in a TLV of its own, the TLV
 // kept as unknown while the LSA around it is used (RFC 3630 §2.3.2; RFC 5340 §A.4; RFC 7770 §2.3; RFC 9513 §7).
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
 import { concat } from '../bytes.ts';
@@ -46,7 +46,7 @@ const LINK_V3 = `01000001${ID.repeat(3)}`;
 const SID = '20010db8000c'.padEnd(31, '0') + '1';
 
 describe('the whole LSA is malformed, and the error says where from its start', () => {
-  it.each<[what: string, type: Type, hex: string, code: string, offset: number, detail: RegExp]>([
+  test.each<[what: string, type: Type, hex: string, code: string, offset: number, detail: RegExp]>([
     ['a Router-LSA without its fixed part', ROUTER_V2, '000000', 'truncated', 23, /fixed part/],
     ['a link cut short', ROUTER_V2, `00000001${ID.repeat(2)}0300`, 'link-overrun', 24, /link/],
     ['TOS metrics beyond the end', ROUTER_V2, `00000001${ID.repeat(2)}03010001`, 'link-overrun', 24, /link/],
@@ -82,7 +82,7 @@ describe('the whole LSA is malformed, and the error says where from its start', 
     });
   });
 
-  it.each<[what: string, type: Type, hex: string]>([
+  test.each<[what: string, type: Type, hex: string]>([
     ['a sub-TLV of a prefix', E_INTER_AREA_PREFIX, '0003000a' + '0000000a' + '00000000' + '0025' + '0000'],
     ['a sub-TLV of a locator', LOCATOR, '00010010' + '01002000' + '00000000' + '20010db8' + '00010014'],
     ['a sub-TLV of a SID', LOCATOR, `00010028${'01002000'}00000000${'20010db8'}00010018${'00008002'}${SID}000a0004`],
@@ -92,7 +92,7 @@ describe('the whole LSA is malformed, and the error says where from its start', 
 });
 
 describe('one TLV is malformed: it is kept as unknown, and reported with its path', () => {
-  it.each<[what: string, type: Type, hex: string, path: number[], code: string, offset: number, detail: RegExp]>([
+  test.each<[what: string, type: Type, hex: string, path: number[], code: string, offset: number, detail: RegExp]>([
     ['capabilities of no word', ROUTER_INFORMATION, '00010000', [1], 'bad-length', 24, /0 bytes/],
     ['capabilities of half a word', ROUTER_INFORMATION, '0001000220000000', [1], 'bad-length', 24, /2 bytes/],
     ['a hostname of nothing', ROUTER_INFORMATION, '00070000', [7], 'bad-hostname', 24, /printable/],
@@ -146,26 +146,26 @@ describe('one TLV is malformed: it is kept as unknown, and reported with its pat
 });
 
 describe('what just fits is read', () => {
-  it('::/0 takes no word, in the last eight bytes of an E-Inter-Area-Prefix-LSA', () => {
+  test('::/0 takes no word, in the last eight bytes of an E-Inter-Area-Prefix-LSA', () => {
     expect(used(E_INTER_AREA_PREFIX, '00030008' + '0000000a' + '00000000')).toMatchObject({
       badTlvs: [],
       body: { tlvs: [{ kind: 'inter-area-prefix-tlv', metric: 10, prefix: prefix('::/0') }] },
     });
   });
 
-  it('a prefix of four bytes, the head alone, ends a Link-LSA', () => {
+  test('a prefix of four bytes, the head alone, ends a Link-LSA', () => {
     expect(used(LINK, `01000013${FE80}00000001` + '00000000').body).toMatchObject({
       prefixes: [{ prefix: prefix('::/0') }],
     });
   });
 
-  it('128 bits', () => {
+  test('128 bits', () => {
     expect(used(LINK, `01000013${FE80}00000001` + '80000000' + SID).body).toMatchObject({
       prefixes: [{ prefix: prefix('2001:db8:c::1/128') }],
     });
   });
 
-  it('a hostname of 255 characters, and not of 256', () => {
+  test('a hostname of 255 characters, and not of 256', () => {
     const hostname = (length: number): number =>
       used(ROUTER_INFORMATION, `0007${length.toString(16).padStart(4, '0')}${'61'.repeat(256)}`).badTlvs.length;
     expect([hostname(255), hostname(256)]).toEqual([0, 1]);
@@ -186,7 +186,7 @@ describe('what would be malformed is not encoded', () => {
     tlvs: [{ kind: 'informational-capabilities', flags: new Uint8Array(bytes) }],
   });
 
-  it.each<[what: string, type: Type, body: LsaBody, error: RegExp]>([
+  test.each<[what: string, type: Type, body: LsaBody, error: RegExp]>([
     [
       'TOS metrics that are not whole',
       ROUTER_V2,
@@ -257,13 +257,13 @@ describe('what would be malformed is not encoded', () => {
     expect(encode(type, body)).toThrow(error);
   });
 
-  it('an LSA ends at 65535 bytes, because its length has two', () => {
+  test('an LSA ends at 65535 bytes, because its length has two', () => {
     const unknown = (bytes: number) => encode(PRIVATE, { kind: 'unknown', content: new Uint8Array(bytes) });
     expect(unknown(0xffff - LSA_HEADER_LENGTH)).not.toThrow();
     expect(unknown(0xffff - LSA_HEADER_LENGTH + 1)).toThrow(/an LSA of 65536 bytes/);
   });
 
-  it('only a prefix TLV has the size of one', () => {
+  test('only a prefix TLV has the size of one', () => {
     const entry = { kind: 'unknown', type: 9, value: new Uint8Array() } as unknown as ExtendedLsaPrefix;
     expect(() => extendedLsaPrefixLength(entry)).toThrow(/unknown is no prefix TLV/);
   });

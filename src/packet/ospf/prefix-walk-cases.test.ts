@@ -1,6 +1,6 @@
 // The walk over prefix TLVs, flaw by flaw: what is left out, what is counted, what makes the whole LSA malformed (RFC
 // 7684 §2.1; RFC 8362 §3; RFC 9084 §3; RFC 9792 §2). That decodeBody agrees is prefix-walk.test.ts.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { formatAddress } from '../../model/address.ts';
 import { formatPrefix } from '../../model/prefix.ts';
 import { fromHex } from '../hex.ts';
@@ -75,34 +75,34 @@ describe.each([2, 3] as const)('OSPFv%i', (version) => {
   const NOTHING = { prefix: text, flags: undefined, address: undefined, router: undefined };
   const malformed = { bad: undefined, seen: [], fixed: [] };
 
-  it('a prefix alone has neither flags nor address nor router', () => {
+  test('a prefix alone has neither flags nor address nor router', () => {
     expect(walk(version, prefix(''))).toEqual({ bad: 0, seen: [NOTHING], fixed: [fixed] });
   });
 
-  it('its sub-TLVs are found in any order, unknown ones among them', () => {
+  test('its sub-TLVs are found in any order, unknown ones among them', () => {
     const [a, b, c] = [router('01020304'), address(first), flags('2000000040000000')];
     const expected = { prefix: text, flags: [0x20, 0, 0, 0, 0x40, 0, 0, 0], address: firstText, router: 0x01020304 };
     for (const subTlvs of [a + b + c, c + b + a, tlv(99, '0102030405') + b + tlv(98, '') + c + a])
       expect(walk(version, prefix(subTlvs))).toEqual({ bad: 0, seen: [expected], fixed: [fixed] });
   });
 
-  it('of repeated ones the first counts', () => {
+  test('of repeated ones the first counts', () => {
     const subTlvs = [router('00000001'), router('00000002'), address(first), address(second), flags('20000000')];
     expect(walk(version, prefix([...subTlvs, flags('40000000')].join(''))).seen).toEqual([
       { prefix: text, flags: [0x20, 0, 0, 0], address: firstText, router: 1 },
     ]);
   });
 
-  it('what one prefix says is not said of the next', () => {
+  test('what one prefix says is not said of the next', () => {
     const all = router('00000001') + address(first) + flags('20000000');
     expect(walk(version, prefix(all) + prefix('')).seen[1]).toEqual(NOTHING);
   });
 
-  it('flags of no word are there, and all clear', () => {
+  test('flags of no word are there, and all clear', () => {
     expect(walk(version, prefix(flags(''))).seen).toEqual([{ ...NOTHING, flags: [] }]);
   });
 
-  it.each([
+  test.each([
     ['a router ID of 3 bytes', router('010203')],
     ['a router ID of 8 bytes', router('0102030405060708')],
     ['an address of 8 bytes', address('0102030405060708')],
@@ -113,12 +113,12 @@ describe.each([2, 3] as const)('OSPFv%i', (version) => {
     expect(walk(version, prefix(bad + good)).seen).toMatchObject([{ address: firstText, router: 1 }]);
   });
 
-  it.each([1, 2, 3, 5])('flags of %i bytes make the whole LSA malformed, whatever came before', (bytes) => {
+  test.each([1, 2, 3, 5])('flags of %i bytes make the whole LSA malformed, whatever came before', (bytes) => {
     const hex = prefix(router('00000001')) + prefix(flags('20000000') + flags('00'.repeat(bytes)));
     expect(walk(version, hex)).toEqual(malformed);
   });
 
-  it.each([
+  test.each([
     ['a head of half a sub-TLV', prefix('00ff')],
     ['a sub-TLV that exceeds its TLV', prefix('00ff0004')],
     ['a TLV that exceeds the LSA', prefix('') + '00ff0004'],
@@ -127,41 +127,41 @@ describe.each([2, 3] as const)('OSPFv%i', (version) => {
     expect(walk(version, hex)).toEqual(malformed);
   });
 
-  it('an empty TLV may end the LSA, an empty sub-TLV its TLV', () => {
+  test('an empty TLV may end the LSA, an empty sub-TLV its TLV', () => {
     expect(walk(version, prefix(tlv(99, '')) + tlv(99, ''))).toMatchObject({ bad: 0, seen: [NOTHING] });
   });
 
-  it('the LSA may have no TLVs, and nothing begins behind its end', () => {
+  test('the LSA may have no TLVs, and nothing begins behind its end', () => {
     expect([walk(version, ''), walk(version, '00000000', 4)]).toMatchObject([{ bad: 0 }, { bad: 0 }]);
     expect(walk(version, '00000000', 5)).toEqual(malformed);
   });
 
-  it('TLVs begin where they are said to', () => {
+  test('TLVs begin where they are said to', () => {
     expect(walk(version, `${'00'.repeat(12)}${prefix('')}`, 12)).toEqual({ bad: 0, seen: [NOTHING], fixed: [fixed] });
   });
 
-  it('TLVs of other types are passed over', () => {
+  test('TLVs of other types are passed over', () => {
     expect(walk(version, tlv(77, '0102030405') + prefix(''))).toMatchObject({ bad: 0, seen: [NOTHING] });
   });
 
-  it('a prefix that is too short or too long is left out and counted; the one behind it is read', () => {
+  test('a prefix that is too short or too long is left out and counted; the one behind it is read', () => {
     const whole = prefix('').slice(8);
     const tooLong = version === 2 ? prefix('', 33) : prefix('00'.repeat(12), 129);
     const short = tlv(version === 2 ? 1 : 6, whole.slice(0, 14));
     expect(walk(version, short + tooLong + prefix(''))).toMatchObject({ bad: 2, seen: [NOTHING] });
   });
 
-  it('the longest prefix is one', () => {
+  test('the longest prefix is one', () => {
     const [length, rest] = version === 2 ? [32, ''] : [128, '00'.repeat(8)];
     expect(walk(version, prefix(rest, length)).seen).toHaveLength(1);
   });
 });
 
-it('OSPFv2: only address family 0, IPv4 unicast, has prefixes', () => {
+test('OSPFv2: only address family 0, IPv4 unicast, has prefixes', () => {
   expect(walk(2, tlv(1, '01180180' + '0a010000'))).toEqual({ bad: 1, seen: [], fixed: [] });
 });
 
-it('OSPFv3: a prefix has as many words as its length needs, and no more TLV than that is needed', () => {
+test('OSPFv3: a prefix has as many words as its length needs, and no more TLV than that is needed', () => {
   const bare = (bits: string, words: string): string => tlv(3, `0000000a${bits}000000${words}`);
   expect(
     walk(3, bare('00', '') + bare('20', '20010db8') + bare('21', '20010db880000000')).seen.map((s) => s.prefix),

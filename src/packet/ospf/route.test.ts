@@ -1,6 +1,6 @@
 // The routes of Summary and AS-External-LSAs, as cnpd reads them: RFC 2328 §A.4.4 and §A.4.5, RFC 5340 §A.4.5 to
 // §A.4.8.
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { prefix } from '../../model/prefix.ts';
 import { concat } from '../bytes.ts';
 import { fromHex } from '../hex.ts';
@@ -26,18 +26,18 @@ test('a mask is contiguous, and its length is told', () => {
 });
 
 describe('a prefix', () => {
-  it.each<[what: string, version: Version, type: number, hex: string, text: string, metric: number, external: boolean]>(
-    [
-      ['of another area', 2, 3, 'ffff0000' + '00000014', '10.1.0.0/16', 20, false],
-      ['of another area, the default route', 2, 3, '00000000' + '00000001', '0.0.0.0/0', 1, false],
-      ['outside, type 2', 2, 5, `ffff0000${'80000014'}${EXTERNAL}`, '10.1.0.0/16', 20, true],
-      ['outside, in an NSSA', 2, 7, `ffff0000${'00fffffe'}${EXTERNAL}`, '10.1.0.0/16', 0xfffffe, true],
-      ['of another area', 3, 0x2003, `00000014${'30000000'}${V6}`, '2001:db8:1::/48', 20, false],
-      ['of another area, the default route', 3, 0x2003, '00000001' + '00000000', '::/0', 1, false],
-      ['outside', 3, 0x4005, `04000014${'30100000'}${V6}`, '2001:db8:1::/48', 20, true],
-      ['outside, in an NSSA', 3, 0x2007, `04000014${'30080000'}${V6}`, '2001:db8:1::/48', 20, true],
-    ],
-  )('%s, OSPFv%i, type %i', (_what, version, type, hex, text, metric, external) => {
+  test.each<
+    [what: string, version: Version, type: number, hex: string, text: string, metric: number, external: boolean]
+  >([
+    ['of another area', 2, 3, 'ffff0000' + '00000014', '10.1.0.0/16', 20, false],
+    ['of another area, the default route', 2, 3, '00000000' + '00000001', '0.0.0.0/0', 1, false],
+    ['outside, type 2', 2, 5, `ffff0000${'80000014'}${EXTERNAL}`, '10.1.0.0/16', 20, true],
+    ['outside, in an NSSA', 2, 7, `ffff0000${'00fffffe'}${EXTERNAL}`, '10.1.0.0/16', 0xfffffe, true],
+    ['of another area', 3, 0x2003, `00000014${'30000000'}${V6}`, '2001:db8:1::/48', 20, false],
+    ['of another area, the default route', 3, 0x2003, '00000001' + '00000000', '::/0', 1, false],
+    ['outside', 3, 0x4005, `04000014${'30100000'}${V6}`, '2001:db8:1::/48', 20, true],
+    ['outside, in an NSSA', 3, 0x2007, `04000014${'30080000'}${V6}`, '2001:db8:1::/48', 20, true],
+  ])('%s, OSPFv%i, type %i', (_what, version, type, hex, text, metric, external) => {
     const lsId = text === '0.0.0.0/0' ? 0 : NET;
     expect(read(version, type, hex, lsId)).toEqual({
       ok: true,
@@ -47,7 +47,7 @@ describe('a prefix', () => {
 });
 
 describe('a router of another area', () => {
-  it('is named by the link-state ID in OSPFv2, by a field of its own in OSPFv3', () => {
+  test('is named by the link-state ID in OSPFv2, by a field of its own in OSPFv3', () => {
     expect(read(2, 4, '00000000' + '00000014', 0x09090909)).toEqual({
       ok: true,
       value: { kind: 'router', routerId: 0x09090909 },
@@ -60,7 +60,7 @@ describe('a router of another area', () => {
 });
 
 describe('nothing to route by', () => {
-  it.each<[what: string, version: Version, type: number, hex: string]>([
+  test.each<[what: string, version: Version, type: number, hex: string]>([
     ['LSInfinity', 2, 3, 'ffff0000' + '00ffffff'],
     ['LSInfinity', 2, 4, '00000000' + '00ffffff'],
     ['LSInfinity', 2, 5, `ffff0000${'80ffffff'}${EXTERNAL}`],
@@ -79,7 +79,7 @@ describe('nothing to route by', () => {
 });
 
 describe('malformed', () => {
-  it.each<[what: string, version: Version, type: number, hex: string, code: string, offset: number, detail: RegExp]>([
+  test.each<[what: string, version: Version, type: number, hex: string, code: string, offset: number, detail: RegExp]>([
     ['too short', 2, 3, 'ffff0000' + '000000', 'truncated', 27, /fixed part/],
     ['too short', 2, 4, '00000000' + '000000', 'truncated', 27, /fixed part/],
     ['without tag', 2, 5, 'ffff0000' + '00000014' + '00000000' + '000000', 'truncated', 35, /fixed part/],

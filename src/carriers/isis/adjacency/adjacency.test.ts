@@ -1,6 +1,6 @@
 // What a change of the adjacency brings with it: topologies that the neighbour runs, what the operator is told, what is
 // given up.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import type { IsisTlv, P2pHello, ThreeWayState } from '../../../packet/isis/types.ts';
 import { threeWay } from './adjacency.ts';
@@ -24,7 +24,7 @@ const topologies = (...ids: number[]): IsisTlv => ({
 const hellosOf = ({ sent }: Agent): P2pHello[] =>
   sent.map((bytes) => decodePdu(bytes)).flatMap((pdu) => (pdu.ok && pdu.value.kind === 'p2p-hello' ? [pdu.value] : []));
 
-it('RFC 5303 §3.2 c: what a state becomes when the neighbour reports another', () => {
+test('RFC 5303 §3.2 c: what a state becomes when the neighbour reports another', () => {
   expect(STATES.map((local) => STATES.map((received) => threeWay(local, received).next))).toEqual([
     ['initializing', 'up', 'down'],
     ['initializing', 'up', 'up'],
@@ -36,7 +36,7 @@ describe('what the operator is told', () => {
   const told = ({ logged }: Agent): unknown[] =>
     logged.flatMap(({ fields }) => ('neighbor' in fields && 'from' in fields ? [fields] : []));
 
-  it('each change once, with both states, the levels and the reason; a hello that changes nothing is not told', () => {
+  test('each change once, with both states, the levels and the reason; a hello that changes nothing is not told', () => {
     const { simulation, a } = adjacency();
     expect(told(a)).toMatchObject([
       { neighbor: B, from: 'none', to: 'initializing' },
@@ -50,7 +50,7 @@ describe('what the operator is told', () => {
     expect(told(a)).toHaveLength(3);
   });
 
-  it('another system in the place of one that is down', () => {
+  test('another system in the place of one that is down', () => {
     const { simulation, a, b, give } = adjacency();
     b.kill();
     a.event({ type: 'link-down', reason: 'gone' });
@@ -61,7 +61,7 @@ describe('what the operator is told', () => {
     expect(told(a).slice(before)).toMatchObject([{ neighbor: C, from: 'down', to: 'down' }]);
   });
 
-  it('the state lasts since its last change, whatever hellos come', () => {
+  test('the state lasts since its last change, whatever hellos come', () => {
     const { simulation, a } = adjacency();
     const { since, reason } = a.speaker.adjacency!;
     simulation.run(30_000);
@@ -104,7 +104,7 @@ describe('topologies (RFC 5120)', () => {
     'locator 2',
   ];
 
-  it.each([
+  test.each([
     ['says nothing of topologies', [], SINGLE],
     ['runs the standard topology alone', [0], SINGLE],
     ['runs IPv4 management', [0, 1], SINGLE],
@@ -115,7 +115,7 @@ describe('topologies (RFC 5120)', () => {
     expect(kinds(scene(...ids).a)).toEqual(expected);
   });
 
-  it('our hello says both when the neighbour runs both, neither overloaded nor attached, at once; and no longer when it ceases to', () => {
+  test('our hello says both when the neighbour runs both, neither overloaded nor attached, at once; and no longer when it ceases to', () => {
     const { a, say, simulation } = scene();
     const before = hellosOf(a).length;
     say(0, 2);
@@ -138,7 +138,7 @@ describe('topologies (RFC 5120)', () => {
     expect(kinds(a)).toEqual(SINGLE);
   });
 
-  it('our LSP has the overload bit of the IPv6 topology as well: nobody goes through us', () => {
+  test('our LSP has the overload bit of the IPv6 topology as well: nobody goes through us', () => {
     expect(said(scene(0, 2).a)).toContainEqual(
       expect.objectContaining({
         kind: 'multi-topology',
@@ -152,7 +152,7 @@ describe('topologies (RFC 5120)', () => {
 });
 
 describe('hellos', () => {
-  it('name the neighbour and its circuit while it is heard, and nobody else', () => {
+  test('name the neighbour and its circuit while it is heard, and nobody else', () => {
     const { simulation, a, b } = adjacency();
     const ours = (): unknown =>
       hellosOf(a)
@@ -165,7 +165,7 @@ describe('hellos', () => {
     expect(ours()).toEqual({ kind: 'three-way-adjacency', state: 'down', circuitId: 1 });
   });
 
-  it('are not sent without a link, and at once with one', () => {
+  test('are not sent without a link, and at once with one', () => {
     const { simulation, a } = adjacency();
     a.event({ type: 'link-down', reason: 'gone' });
     const before = a.count('isis.tx.hello');
@@ -175,7 +175,7 @@ describe('hellos', () => {
     expect(a.count('isis.tx.hello')).toBe(before + 1);
   });
 
-  it.each([
+  test.each([
     [3000, 10, 30],
     [100, 3, 1],
     [1500, 3, 5],
@@ -185,7 +185,7 @@ describe('hellos', () => {
     expect(hellosOf(a)[0]!.holdingTime).toBe(seconds);
   });
 
-  it('a neighbour that has another circuit ID is answered at once', () => {
+  test('a neighbour that has another circuit ID is answered at once', () => {
     const { a, give } = adjacency();
     const before = a.count('isis.tx.hello');
     give(hello({}, [area, threeWayTlv('up')]));
@@ -195,7 +195,7 @@ describe('hellos', () => {
     expect(hellosOf(a).at(-1)!.tlvs).toContainEqual(expect.objectContaining({ neighborCircuitId: 9 }));
   });
 
-  it('one that names another circuit of ours is not for us', () => {
+  test('one that names another circuit of ours is not for us', () => {
     const { a, give } = adjacency();
     give(hello({}, [area, { ...threeWayTlv('up'), neighborCircuitId: 2 } as IsisTlv]));
     expect(a.count('isis.hello.not-for-us')).toBe(1);
@@ -203,7 +203,7 @@ describe('hellos', () => {
 });
 
 describe('when it goes down', () => {
-  it('nothing that was owed to the neighbour is sent to the next one: no LSP, no acknowledgement, no request', () => {
+  test('nothing that was owed to the neighbour is sent to the next one: no LSP, no acknowledgement, no request', () => {
     const { simulation, a, give, wire } = adjacency();
     // A owes an acknowledgement, asks for an LSP, and has one of its own that is not acknowledged.
     wire.filter = (_pdu, from) => from === 0;
@@ -219,7 +219,7 @@ describe('when it goes down', () => {
     expect([a.sent.length, level.acks.size, level.requests.size, level.srm.size]).toEqual([sent, 0, 0, 0]);
   });
 
-  it('an agent of one level that learns SIDs goes on when their originator is lost', () => {
+  test('an agent of one level that learns SIDs goes on when their originator is lost', () => {
     const simulation = new Simulation();
     const router = new Router(simulation, '0000.0000.1111');
     const [learner, origin] = [new Agent(simulation, testConfig(A)), new Agent(simulation, testConfig(B, { seed: 2 }))];

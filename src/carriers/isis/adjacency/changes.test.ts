@@ -1,5 +1,5 @@
 // What a level sends when the adjacency begins to serve it (ISO/IEC 10589 §7.3.17).
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import type { IsisTlv } from '../../../packet/isis/types.ts';
 import { A, adjacency, hello, lsp } from '../hostile.fixture.ts';
 import { originate, proxied, systemId } from '../simulation.fixture.ts';
@@ -9,7 +9,7 @@ const D = '0000.0000.000d';
 const bad: IsisTlv = { kind: 'unknown', type: 236, value: Uint8Array.of(0, 0, 0, 1, 0, 200, 1) };
 const idOf = (system: string) => ({ systemId: systemId(system), pseudonode: 0, fragment: 0 });
 
-it('our LSP and a CSNP at once, the LSPs of others 1.5 s later unless they turn out to be there, odd ones never', () => {
+test('our LSP and a CSNP at once, the LSPs of others 1.5 s later unless they turn out to be there, odd ones never', () => {
   const { a, simulation, wire, give } = adjacency();
   a.event(originate([proxied('2001:db8:1::/64')]));
   give(lsp({ lspId: idOf(C) }));
@@ -35,7 +35,7 @@ it('our LSP and a CSNP at once, the LSPs of others 1.5 s later unless they turn 
   expect(sent).not.toContain('d-0');
 });
 
-it('a level that the neighbour ceases to serve is left alone, the other goes on', () => {
+test('a level that the neighbour ceases to serve is left alone, the other goes on', () => {
   const { a, b, give, simulation } = adjacency({ levels: [1, 2] });
   b.kill();
   give(hello({ circuitType: 2, holdingTime: 600 }));

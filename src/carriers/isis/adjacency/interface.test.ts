@@ -1,5 +1,5 @@
 // Hellos: what ours say, and which of the neighbour's make, keep and end an adjacency (ISO/IEC 10589 §8.2; RFC 5303).
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import type { IsisTlv, Level, P2pHello, ThreeWayAdjacency } from '../../../packet/isis/types.ts';
@@ -35,7 +35,7 @@ function alone(overrides: Partial<SpeakerConfig> = {}): { a: Agent; simulation: 
 }
 
 describe('ours', () => {
-  it.each<[readonly Level[], number]>([
+  test.each<[readonly Level[], number]>([
     [[1], 1],
     [[2], 2],
     [[1, 2], 3],
@@ -53,7 +53,7 @@ describe('ours', () => {
     expect(hellosOf(a)).toMatchObject([expected]);
   });
 
-  it('names a neighbour whose hello has come, before it hears us', () => {
+  test('names a neighbour whose hello has come, before it hears us', () => {
     const { a, give } = alone();
     const unaware: IsisTlv = { kind: 'three-way-adjacency', state: 'down', circuitId: 77 };
     give(hello({}, [area(OURS), unaware]));
@@ -68,7 +68,7 @@ describe('ours', () => {
     });
   });
 
-  it('goes at every interval, up to a quarter earlier', () => {
+  test('goes at every interval, up to a quarter earlier', () => {
     const { a, simulation } = alone({ helloIntervalMs: 1000 });
     const times: number[] = [];
     for (let seen = 1; times.length < 20; simulation.run(1)) {
@@ -83,7 +83,7 @@ describe('ours', () => {
 });
 
 describe('the neighbour’s', () => {
-  it.each<[string, Partial<P2pHello>, readonly Level[], readonly Level[] | undefined, string?]>([
+  test.each<[string, Partial<P2pHello>, readonly Level[], readonly Level[] | undefined, string?]>([
     ['level 1 in our area', { circuitType: 1 }, [1, 2], [1]],
     ['level 2', { circuitType: 2 }, [1, 2], [2]],
     ['both levels', { circuitType: 3 }, [1, 2], [1, 2]],
@@ -109,7 +109,7 @@ describe('the neighbour’s', () => {
     expect(why).toEqual(mismatch === undefined ? [] : [mismatch]);
   });
 
-  it('ends the adjacency when it has no level in common any more, and says why', () => {
+  test('ends the adjacency when it has no level in common any more, and says why', () => {
     const { a, give } = adjacency({ levels: [1, 2] });
     give(hello({ circuitType: 1, tlvs: [area(OTHER), threeWay()] }));
     expect(a.speaker.adjacency).toMatchObject({ state: 'down', reason: 'no level in common', holdUntil: Infinity });
@@ -122,7 +122,7 @@ describe('the neighbour’s', () => {
     });
   });
 
-  it.each<[string, IsisTlv[], string]>([
+  test.each<[string, IsisTlv[], string]>([
     ['no TLV 240', [], 'isis.hello.no-three-way'],
     ['two that differ', [threeWay(), threeWay({ state: 'down' })], 'isis.hello.contradictory'],
     ['one for another system', [threeWay({ neighborSystemId: systemId(C) })], 'isis.hello.not-for-us'],
@@ -135,7 +135,7 @@ describe('the neighbour’s', () => {
     expect(fieldsOf(a)).toContainEqual({ counter, system: B });
   });
 
-  it('with the same TLV 240 twice, or one that names nobody, is as good as any', () => {
+  test('with the same TLV 240 twice, or one that names nobody, is as good as any', () => {
     for (const tlvs of [[threeWay(), threeWay()], [{ kind: 'three-way-adjacency', state: 'up' } as IsisTlv]]) {
       const { a, give, simulation } = adjacency();
       give(hello({ holdingTime: 600 }, [area(OURS), ...tlvs]));
@@ -143,7 +143,7 @@ describe('the neighbour’s', () => {
     }
   });
 
-  it('with our own system ID is a loop, and one of another system takes an adjacency down that is not down', () => {
+  test('with our own system ID is a loop, and one of another system takes an adjacency down that is not down', () => {
     const { a, b, give } = adjacency();
     b.kill();
     give(hello({ systemId: systemId(A) }));
@@ -159,7 +159,7 @@ describe('the neighbour’s', () => {
     expect(a.count('isis.hello.system-id-changed')).toBe(1);
   });
 
-  it('holds for as long as it says, and its silence is told once, with its name', () => {
+  test('holds for as long as it says, and its silence is told once, with its name', () => {
     const { a, b, give, simulation } = adjacency();
     b.kill();
     give(hello({ holdingTime: 7 }));

@@ -1,5 +1,5 @@
 // Ageing: when an LSP that nobody refreshes is purged and forgotten (ISO/IEC 10589 §7.3.16.4).
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { adjacency, lsp } from '../hostile.fixture.ts';
 import { systemId } from '../simulation.fixture.ts';
 
@@ -26,7 +26,7 @@ function scene() {
   return { ...net, states };
 }
 
-it('each LSP is purged within a second after its own lifetime, and forgotten a minute later', () => {
+test('each LSP is purged within a second after its own lifetime, and forgotten a minute later', () => {
   const { simulation, a, states } = scene();
   const seen: string[] = [];
   const start = simulation.now;
@@ -38,7 +38,7 @@ it('each LSP is purged within a second after its own lifetime, and forgotten a m
   expect(a.count('isis.lsp.expired')).toBe(3);
 });
 
-it('a refresh in time keeps it alive, and a purge that nobody acknowledges is sent until it is forgotten, and no longer', () => {
+test('a refresh in time keeps it alive, and a purge that nobody acknowledges is sent until it is forgotten, and no longer', () => {
   const { simulation, a, states } = scene();
   simulation.run(5000);
   a.deliver(
@@ -54,7 +54,7 @@ it('a refresh in time keeps it alive, and a purge that nobody acknowledges is se
   expect([states(), a.count('isis.tx.lsp')]).toEqual(['a--', sent]);
 });
 
-it('the database is looked through once a second at most: one that ends 300 ms after another is purged a second after it', () => {
+test('the database is looked through once a second at most: one that ends 300 ms after another is purged a second after it', () => {
   const { simulation, a, give, wire } = adjacency();
   wire.filter = (pdu, from) => from === 0 || pdu.kind === 'p2p-hello';
   const [first, second] = IDS.map((id) => ({ systemId: systemId(id), pseudonode: 0, fragment: 0 }));

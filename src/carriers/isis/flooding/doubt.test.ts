@@ -1,5 +1,5 @@
 // LSPs whose content is odd: kept as ISO/IEC 10589 wants, but not in place of what FRR has.
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { formatPrefix } from '../../../model/prefix.ts';
 import { overrun, prefixEntry, tlv236 } from '../../../packet/isis/foreign.fixture.ts';
 import { encodePdu } from '../../../packet/isis/pdu.ts';
@@ -31,7 +31,7 @@ const KEY = `${B}.00-09`;
 const bad: IsisTlv = { kind: 'unknown', type: 236, value: Uint8Array.of(0, 0, 0, 1, 0, 200, 1) };
 const texts = (agent: Agent): string[] => agent.prefixes().map((p) => formatPrefix(p.prefix));
 
-it.each<[string, string, () => Uint8Array]>([
+test.each<[string, string, () => Uint8Array]>([
   ['whose checksum was not computed', 'isis.lsp.unusable.zero-checksum', () => patched(lsp({ tlvs: TWO }), 24, 0, 0)],
   ['with sequence number 0', 'isis.lsp.unusable.zero-sequence', () => lsp({ sequence: 0, tlvs: TWO })],
   ['whose last TLV goes beyond its end', 'isis.lsp.unusable.tlv-overrun', () => overrun(lsp({ tlvs: TWO }))],
@@ -55,7 +55,7 @@ it.each<[string, string, () => Uint8Array]>([
   expect(a.state).toBe('up');
 });
 
-it.each<[string, () => Uint8Array]>([
+test.each<[string, () => Uint8Array]>([
   ['with a TLV that is malformed', () => fragment(8, [bad])],
   ['that cannot be read', () => overrun(fragment(8))],
   ['that is a purge with a wrong checksum', () => patched(fragment(8, [], { remainingLifetime: 0 }), 24, 1, 2)],
@@ -73,7 +73,7 @@ it.each<[string, () => Uint8Array]>([
   expect(texts(a)).toHaveLength(2);
 });
 
-it.each<[string, (s: ReturnType<typeof adjacency>) => void]>([
+test.each<[string, (s: ReturnType<typeof adjacency>) => void]>([
   ['in an SNP', ({ give }) => give(psnpOf(7))],
   ['by sending it', ({ give }) => give(fragment(7, TWO))],
 ])('one that FRR does not have, as it says %s, is forgotten, and what was known stays', (_claim, answer) => {
@@ -89,7 +89,7 @@ it.each<[string, (s: ReturnType<typeof adjacency>) => void]>([
   expect(a.speaker.levels.get(2)!.lsdb.byKey.get(KEY)!.sequence).toBe(7);
 });
 
-it('one that is stored is not sent, and forgotten when FRR asks for it', () => {
+test('one that is stored is not sent, and forgotten when FRR asks for it', () => {
   const { simulation, a, give, wire } = adjacency();
   wire.filter = silent;
   give(overrun(fragment(8)));
@@ -100,7 +100,7 @@ it('one that is stored is not sent, and forgotten when FRR asks for it', () => {
   expect([a.count('isis.tx.lsp'), a.speaker.levels.get(2)!.lsdb.byKey.has(KEY)]).toEqual([sent, false]);
 });
 
-it('the same odd one again changes nothing, a newer one begins its time anew', () => {
+test('the same odd one again changes nothing, a newer one begins its time anew', () => {
   const { simulation, a, give, wire } = adjacency();
   wire.filter = silent;
   give(fragment(7, TWO));
@@ -117,7 +117,7 @@ it('the same odd one again changes nothing, a newer one begins its time anew', (
   expect([texts(a).length, a.speaker.levels.get(2)!.lsdb.byKey.get(KEY)!.sequence]).toEqual([0, 9]);
 });
 
-it('no more than 1,024 are in doubt at a time; beyond that they are taken as they are', () => {
+test('no more than 1,024 are in doubt at a time; beyond that they are taken as they are', () => {
   const { simulation, a, wire } = adjacency({ lsdbLimit: 5000 });
   wire.filter = silent;
   const of = (n: number, sequence: number): Uint8Array =>
@@ -137,7 +137,7 @@ it('no more than 1,024 are in doubt at a time; beyond that they are taken as the
   expect([level.doubts.size, level.lsdb.byKey.get('0900.0000.0003.00-00')!.sequence]).toEqual([1024, 7]);
 });
 
-it('an odd one that is stored and of which FRR sends an older version is forgotten, and the older one taken', () => {
+test('an odd one that is stored and of which FRR sends an older version is forgotten, and the older one taken', () => {
   const { simulation, a, give, wire } = adjacency();
   wire.filter = silent;
   give(overrun(fragment(8)));

@@ -1,5 +1,5 @@
 // LSPs that contradict what is known, and floods of them.
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { prefixEntry, tlv236 } from '../../../packet/isis/foreign.fixture.ts';
 import { LAST_LSP_ID, readLspId } from '../../../packet/isis/lsp-id.ts';
@@ -25,7 +25,7 @@ beforeEach(() => up());
 describe('LSPs that contradict what is known', () => {
   const stored = (agent: Agent, key: string): unknown => agent.speaker.levels.get(2)!.lsdb.byKey.get(key);
 
-  it('same sequence number, other contents: counted, purged, and flooded as a purge', () => {
+  test('same sequence number, other contents: counted, purged, and flooded as a purge', () => {
     give(lsp());
     give(lsp({ tlvs: [{ kind: 'hostname', name: 'other' }] }));
     expect(a.count('isis.lsp.confusion')).toBe(1);
@@ -39,7 +39,7 @@ describe('LSPs that contradict what is known', () => {
     expect(stored(a, `${C}.00-00`)).toMatchObject({ purged: false, sequence: 8 });
   });
 
-  it('a purge that still has the TLVs of what it purges takes the prefixes out, and an LSP with the same TLVs brings them back', () => {
+  test('a purge that still has the TLVs of what it purges takes the prefixes out, and an LSP with the same TLVs brings them back', () => {
     const tlvs: IsisTlv[] = [tlv236(prefixEntry('2001:db8::/32'))];
     // A fragment of B, which A reaches.
     const say = (sequence: number, remainingLifetime: number): number => {
@@ -49,7 +49,7 @@ describe('LSPs that contradict what is known', () => {
     expect([say(7, 1200), say(8, 1200), say(9, 0), say(10, 1200)]).toEqual([1, 1, 0, 1]);
   });
 
-  it('a foreign purge of our LSP is outbid', () => {
+  test('a foreign purge of our LSP is outbid', () => {
     const own = a.speaker.levels.get(2)!.lsdb.byKey.get(`${A}.00-00`)!;
     give(lsp({ sequence: own.sequence, remainingLifetime: 0 }, A));
     simulation.run(1000);
@@ -57,7 +57,7 @@ describe('LSPs that contradict what is known', () => {
     expect(stored(b, `${A}.00-00`)).toMatchObject({ purged: false, sequence: own.sequence + 1 });
   });
 
-  it('our LSP with other contents and the same number is outbid', () => {
+  test('our LSP with other contents and the same number is outbid', () => {
     const own = a.speaker.levels.get(2)!.lsdb.byKey.get(`${A}.00-00`)!;
     give(lsp({ sequence: own.sequence }, A));
     simulation.run(1000);
@@ -65,7 +65,7 @@ describe('LSPs that contradict what is known', () => {
     expect(stored(b, `${A}.00-00`)).toMatchObject({ purged: false, sequence: own.sequence + 1 });
   });
 
-  it('our LSP coming back older is answered with ours at once, and not with a new one', () => {
+  test('our LSP coming back older is answered with ours at once, and not with a new one', () => {
     const own = a.speaker.levels.get(2)!.lsdb.byKey.get(`${A}.00-00`)!;
     const [issued, sent] = [a.count('isis.own.issued'), a.count('isis.tx.lsp')];
     const { raw, sequence } = own;
@@ -74,7 +74,7 @@ describe('LSPs that contradict what is known', () => {
     expect(stored(a, `${A}.00-00`)).toMatchObject({ sequence, raw });
   });
 
-  it.each([
+  test.each([
     [1, 1, 1],
     [2, 1, 1],
     [1, 3, 3],
@@ -101,7 +101,7 @@ describe('LSPs that contradict what is known', () => {
     },
   );
 
-  it('a fragment, or a pseudonode, of ours that we do not have is purged', () => {
+  test('a fragment, or a pseudonode, of ours that we do not have is purged', () => {
     give(lsp({ lspId: { systemId: systemId(A), pseudonode: 0, fragment: 77 } }, A));
     give(lsp({ lspId: { systemId: systemId(A), pseudonode: 3, fragment: 0 } }, A));
     simulation.run(1000);
@@ -110,7 +110,7 @@ describe('LSPs that contradict what is known', () => {
     expect(a.speaker.levels.get(2)!.srm.size).toBe(0);
   });
 
-  it('a neighbour that answers every issue with a higher number is answered more and more slowly', () => {
+  test('a neighbour that answers every issue with a higher number is answered more and more slowly', () => {
     const start = a.count('isis.own.issued');
     wire.filter = (pdu, from, bytes) => {
       if (from === 0 && pdu.kind === 'lsp' && pdu.remainingLifetime > 0) {
@@ -126,7 +126,7 @@ describe('LSPs that contradict what is known', () => {
 });
 
 describe('synchronisation', () => {
-  it('what a CSNP does not list within its range is sent at once, what it lists is not', () => {
+  test('what a CSNP does not list within its range is sent at once, what it lists is not', () => {
     const sent = (): number => a.count('isis.tx.lsp');
     const before = sent();
     give(csnp());
@@ -142,7 +142,7 @@ describe('synchronisation', () => {
     expect(sent()).toBe(quiet);
   });
 
-  it('works without any CSNP: everything is sent after a grace period', () => {
+  test('works without any CSNP: everything is sent after a grace period', () => {
     const net = new Simulation();
     const [x, y] = [new Agent(net, testConfig(A)), new Agent(net, testConfig(C, { seed: 2 }))];
     net.wire(x.attach, y.attach).filter = (pdu) => pdu.kind !== 'csnp';
@@ -174,7 +174,7 @@ describe('floods', () => {
     })),
   });
 
-  it('5,000 foreign LSPs at once: handled in turns of at most 8, each acknowledged, hellos not delayed', () => {
+  test('5,000 foreign LSPs at once: handled in turns of at most 8, each acknowledged, hellos not delayed', () => {
     let acked = 0;
     wire.filter = (pdu) => {
       if (pdu.kind === 'psnp')
@@ -195,7 +195,7 @@ describe('floods', () => {
     expect(a.state).toBe('up');
   });
 
-  it('more than the database holds: refused, counted, not acknowledged', () => {
+  test('more than the database holds: refused, counted, not acknowledged', () => {
     up({ lsdbLimit: 100 });
     for (let i = 0; i < 200; i++) a.deliver(foreign(i));
     simulation.run(1000);
@@ -204,12 +204,12 @@ describe('floods', () => {
     expect(a.state).toBe('up');
   });
 
-  it('more than the inbox holds: dropped and counted', () => {
+  test('more than the inbox holds: dropped and counted', () => {
     for (let i = 0; i < 9000; i++) a.deliver(foreign(i));
     expect(a.count('isis.rx.queue-full')).toBe(9000 - 8192);
   });
 
-  it('a hello waits for nobody', () => {
+  test('a hello waits for nobody', () => {
     for (let i = 0; i < 1000; i++) a.deliver(foreign(i));
     a.deliver(hello());
     const before = a.count('isis.rx.hello');

@@ -1,5 +1,5 @@
 // Sequence number PDUs: when they go, and what of an odd LSP they say.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { IsisTlv, LspEntry } from '../../../packet/isis/types.ts';
 import { B, C, type Scene, adjacency, csnp, entry, lsp, psnp } from '../hostile.fixture.ts';
 import { proxied, systemId } from '../simulation.fixture.ts';
@@ -23,7 +23,7 @@ function watched({ wire, simulation }: Scene, kind: 'csnp' | 'psnp'): { at: numb
 }
 
 describe('the pace', () => {
-  it('of a set of CSNPs: eight in a row, then 10 ms of pause', () => {
+  test('of a set of CSNPs: eight in a row, then 10 ms of pause', () => {
     const scene = adjacency({ mtu: 200 });
     const { a, simulation } = scene;
     for (let n = 0; n < 190; n++) a.deliver(lsp({ lspId: idOf(n) }));
@@ -38,21 +38,24 @@ describe('the pace', () => {
     expect(sent.flatMap(({ entries }) => entries)).toHaveLength(levelOf(scene).lsdb.order.length);
   });
 
-  it.each([1, 2, 3, 9, 10, 11])('of a database that fills CSNPs of ten but for %i: the last one is needed', (left) => {
-    // 33 bytes of header, 2 and 10 × 16 of entries, and 3 of LLC.
-    const scene = adjacency({ mtu: 33 + 2 + 160 + 3 });
-    const { a, simulation } = scene;
-    for (let n = 0; n < 20 + left - levelOf(scene).lsdb.order.length; n++) a.deliver(lsp({ lspId: idOf(n) }));
-    simulation.run(2000);
-    a.event({ type: 'link-down', reason: 'test' });
-    a.event({ type: 'link-up', linkLocal: proxied('::/0', 'fe80::1').proxy });
-    const sent = watched(scene, 'csnp');
-    simulation.run(3000);
-    const sizes = [10, 10, Math.min(left, 10), left - 10].filter((size) => size > 0);
-    expect(sent.map(({ entries }) => entries.length)).toEqual(sizes);
-  });
+  test.each([1, 2, 3, 9, 10, 11])(
+    'of a database that fills CSNPs of ten but for %i: the last one is needed',
+    (left) => {
+      // 33 bytes of header, 2 and 10 × 16 of entries, and 3 of LLC.
+      const scene = adjacency({ mtu: 33 + 2 + 160 + 3 });
+      const { a, simulation } = scene;
+      for (let n = 0; n < 20 + left - levelOf(scene).lsdb.order.length; n++) a.deliver(lsp({ lspId: idOf(n) }));
+      simulation.run(2000);
+      a.event({ type: 'link-down', reason: 'test' });
+      a.event({ type: 'link-up', linkLocal: proxied('::/0', 'fe80::1').proxy });
+      const sent = watched(scene, 'csnp');
+      simulation.run(3000);
+      const sizes = [10, 10, Math.min(left, 10), left - 10].filter((size) => size > 0);
+      expect(sent.map(({ entries }) => entries.length)).toEqual(sizes);
+    },
+  );
 
-  it('of a link that lacks a byte for the tenth entry: nine', () => {
+  test('of a link that lacks a byte for the tenth entry: nine', () => {
     const scene = adjacency({ mtu: 33 + 2 + 160 + 3 - 1 });
     const { a, simulation } = scene;
     for (let n = 0; n < 18; n++) a.deliver(lsp({ lspId: idOf(n) }));
@@ -64,7 +67,7 @@ describe('the pace', () => {
     expect(sent.map(({ entries }) => entries.length)).toEqual([9, 9, 2]);
   });
 
-  it('of a database with an LSP ID that ends in nothing but ones: the next CSNP begins behind it', () => {
+  test('of a database with an LSP ID that ends in nothing but ones: the next CSNP begins behind it', () => {
     const scene = adjacency({ mtu: 33 + 2 + 160 + 3 });
     const { a, simulation } = scene;
     const ones = Uint8Array.of(0x10, 255, 255, 255, 255, 255);
@@ -79,7 +82,7 @@ describe('the pace', () => {
     expect(sent.map(({ entries }) => entries.length)).toEqual([10, 1]);
   });
 
-  it('of requests: each a second after it was listed, then every five', () => {
+  test('of requests: each a second after it was listed, then every five', () => {
     const scene = adjacency();
     scene.simulation.run(5000);
     const sent = watched(scene, 'psnp');
@@ -95,7 +98,7 @@ describe('the pace', () => {
     ]);
   });
 
-  it('of acknowledgements: a packet that is full does not wait, one that lacks an entry does', () => {
+  test('of acknowledgements: a packet that is full does not wait, one that lacks an entry does', () => {
     // 17 bytes of header, 2 and 4 × 16 of entries, and 3 of LLC.
     const of = (count: number): number[] => {
       const scene = adjacency({ mtu: 17 + 2 + 64 + 3 });
@@ -111,7 +114,7 @@ describe('the pace', () => {
     ]);
   });
 
-  it('a TLV of entries holds 15 of them, and the 16th begins another (ISO/IEC 10589 §9.10)', () => {
+  test('a TLV of entries holds 15 of them, and the 16th begins another (ISO/IEC 10589 §9.10)', () => {
     const of = (count: number): number[] => {
       const scene = adjacency();
       scene.give(psnp(Array.from({ length: count }, (_, n) => entry({ lspId: idOf(n) }))));
@@ -143,7 +146,7 @@ describe('an odd LSP', () => {
     levelOf(net).lsdb.byKey.has(KEY),
   ];
 
-  it('that FRR lists as we have it, or newer, stays', () => {
+  test('that FRR lists as we have it, or newer, stays', () => {
     for (const more of [{}, { sequence: 8 }]) {
       for (const say of [csnp({}, [{ ...scene().listed, ...more }]), psnp([{ ...scene().listed, ...more }])]) {
         const net = scene();
@@ -153,7 +156,7 @@ describe('an odd LSP', () => {
     }
   });
 
-  it('that FRR lists in an older version is forgotten, and the older one asked for', () => {
+  test('that FRR lists in an older version is forgotten, and the older one asked for', () => {
     const net = scene();
     net.give(psnp([{ ...net.listed, sequence: 6 }]));
     expect(outcome(net)).toEqual([1, false]);
@@ -161,7 +164,7 @@ describe('an odd LSP', () => {
     expect(net.a.count('isis.lsp.requested')).toBe(1);
   });
 
-  it('that FRR does not list where it would stand is forgotten and not sent; outside of the range it stays', () => {
+  test('that FRR does not list where it would stand is forgotten and not sent; outside of the range it stays', () => {
     const net = scene();
     const sent = net.a.count('isis.tx.lsp');
     const id = { ...net.listed.lspId };
@@ -176,13 +179,13 @@ describe('an odd LSP', () => {
   });
 });
 
-it('an LSP that an SNP lists in two versions is named to the operator', () => {
+test('an LSP that an SNP lists in two versions is named to the operator', () => {
   const net = adjacency();
   net.give(psnp([entry(), entry({ sequence: 8 })]));
   expect(net.a.logged.map(({ fields }) => fields)).toContainEqual({ counter: 'isis.snp.contradictory', lsp: KEY });
 });
 
-it('a set of CSNPs that is under way ends with the adjacency', () => {
+test('a set of CSNPs that is under way ends with the adjacency', () => {
   const net = adjacency({ mtu: 200 });
   for (let n = 0; n < 190; n++) net.a.deliver(lsp({ lspId: idOf(n) }));
   net.simulation.run(2000);

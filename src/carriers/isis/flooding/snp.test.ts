@@ -1,6 +1,6 @@
 // Sequence number PDUs: which LSPs a set of CSNPs covers, what PSNPs ask for and how often, and what an SNP says that
 // cannot be.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FIRST_LSP_ID, LAST_LSP_ID, formatLspId, lspIdBytes } from '../../../packet/isis/lsp-id.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import type { Csnp, LspEntry, Psnp } from '../../../packet/isis/types.ts';
@@ -32,7 +32,7 @@ describe('the CSNPs that an adjacency begins with (ISO/IEC 10589 §7.3.15.2)', (
     return { a, pdus: sentOf(a, 'csnp') };
   };
 
-  it('of a small database are one, from the first LSP ID to the last', () => {
+  test('of a small database are one, from the first LSP ID to the last', () => {
     const { a, pdus } = flap(3);
     expect(pdus).toMatchObject([{ start: FIRST_LSP_ID, end: LAST_LSP_ID }]);
     expect(entriesOf(pdus[0]!).map(({ lspId }) => formatLspId(lspId))).toEqual([
@@ -40,7 +40,7 @@ describe('the CSNPs that an adjacency begins with (ISO/IEC 10589 §7.3.15.2)', (
     ]);
   });
 
-  it('of a large one list every LSP once, in order, each from where the one before ended, in packets that fit the link', () => {
+  test('of a large one list every LSP once, in order, each from where the one before ended, in packets that fit the link', () => {
     const { a, pdus } = flap(900, (n) => (n % 3 === 0 ? 255 : n & 255));
     const { order, byKey } = a.speaker.levels.get(2)!.lsdb;
     expect(pdus.flatMap(entriesOf).map(({ lspId }) => formatLspId(lspId))).toEqual([...order]);
@@ -64,7 +64,7 @@ describe('the CSNPs that an adjacency begins with (ISO/IEC 10589 §7.3.15.2)', (
     expect(sizes[0]! + 16).toBeGreaterThan(1497);
   });
 
-  it('with authentication leave room for the digest', () => {
+  test('with authentication leave room for the digest', () => {
     const { simulation, a } = adjacency({
       keys: { domain: new TextEncoder().encode('k'), interface: new TextEncoder().encode('k') },
       lsdbLimit: 1000,
@@ -85,7 +85,7 @@ describe('the CSNPs that an adjacency begins with (ISO/IEC 10589 §7.3.15.2)', (
 });
 
 describe('requests', () => {
-  it('what a neighbour lists and never sends is asked for every 5 s, for a minute, and then no more until it is listed again', () => {
+  test('what a neighbour lists and never sends is asked for every 5 s, for a minute, and then no more until it is listed again', () => {
     const { simulation, a, give } = adjacency();
     a.sent.length = 0;
     give(csnp({}, [entry()]));
@@ -107,7 +107,7 @@ describe('requests', () => {
     expect(asked()).toHaveLength(13);
   });
 
-  it('what has come is asked for no more', () => {
+  test('what has come is asked for no more', () => {
     const { simulation, a, give } = adjacency();
     give(csnp({}, [entry()]));
     give(lsp());
@@ -115,7 +115,7 @@ describe('requests', () => {
     expect(a.count('isis.lsp.requested')).toBe(0);
   });
 
-  it('for a newer version name the one we have', () => {
+  test('for a newer version name the one we have', () => {
     const { simulation, a, give } = adjacency();
     give(lsp());
     simulation.run(1000);
@@ -126,7 +126,7 @@ describe('requests', () => {
     expect(sentOf(a, 'psnp').flatMap(entriesOf)).toMatchObject([{ sequence: 7, checksum: stored.checksum }]);
   });
 
-  it.each([
+  test.each([
     ['that is being purged', { remainingLifetime: 0 }],
     ['with sequence number 0, which nobody has', { sequence: 0 }],
   ])('an LSP %s is not asked for', (_what, fields) => {
@@ -136,7 +136,7 @@ describe('requests', () => {
     expect(a.count('isis.lsp.requested')).toBe(0);
   });
 
-  it('hundreds are packed into as few PSNPs as the link allows', () => {
+  test('hundreds are packed into as few PSNPs as the link allows', () => {
     const { simulation, a, give } = adjacency();
     a.sent.length = 0;
     for (let n = 0; n < 200; n += 50) give(psnp(Array.from({ length: 50 }, (_, i) => entry({ lspId: idOf(n + i) }))));
@@ -149,7 +149,7 @@ describe('requests', () => {
 });
 
 describe('acknowledgements', () => {
-  it('wait 200 ms for more, but a full packet of them does not wait', () => {
+  test('wait 200 ms for more, but a full packet of them does not wait', () => {
     const { simulation, a } = adjacency();
     a.sent.length = 0;
     for (let n = 0; n < 100; n++) a.deliver(lsp({ lspId: idOf(n) }));
@@ -165,7 +165,7 @@ describe('acknowledgements', () => {
     expect(sentOf(a, 'psnp').flatMap(entriesOf)).toMatchObject([{ sequence: 8 }]);
   });
 
-  it('an older LSP than ours is answered with ours and not acknowledged, even if it would have been', () => {
+  test('an older LSP than ours is answered with ours and not acknowledged, even if it would have been', () => {
     const { simulation, a } = adjacency();
     a.deliver(lsp({ sequence: 7 }));
     a.deliver(lsp({ sequence: 6 }));
@@ -180,7 +180,7 @@ describe('acknowledgements', () => {
 });
 
 describe('what an SNP says', () => {
-  it.each([
+  test.each([
     ['the same version twice', [entry(), entry()], 0, 1],
     ['two sequence numbers', [entry(), entry({ sequence: 8 })], 1, 0],
     ['two checksums', [entry(), entry({ checksum: 0x4321 })], 1, 0],
@@ -192,7 +192,7 @@ describe('what an SNP says', () => {
     expect([a.count('isis.snp.contradictory'), a.count('isis.lsp.requested')]).toEqual([contradictory, asked]);
   });
 
-  it('entries at both ends of a CSNP’s range count, those outside do not', () => {
+  test('entries at both ends of a CSNP’s range count, those outside do not', () => {
     const { simulation, a, give } = adjacency();
     const [first, inside, last, beyond] = [1, 2, 3, 4].map((n) => ({ ...idOf(n), pseudonode: 0 }));
     give(
@@ -207,7 +207,7 @@ describe('what an SNP says', () => {
     expect(a.count('isis.csnp.entry-outside-range')).toBe(2);
   });
 
-  it('what is at the ends of a CSNP’s range and not listed is sent, what lies outside or is being purged is not', () => {
+  test('what is at the ends of a CSNP’s range and not listed is sent, what lies outside or is being purged is not', () => {
     const { simulation, a, wire } = adjacency();
     simulation.run(5000);
     const ids = [1, 2, 3, 4].map((n) => ({ ...idOf(n), pseudonode: 0 }));
@@ -225,13 +225,13 @@ describe('what an SNP says', () => {
     expect(sent).toEqual(ids.slice(1).map(formatLspId));
   });
 
-  it('a CSNP of one LSP ID is no bad range', () => {
+  test('a CSNP of one LSP ID is no bad range', () => {
     const { a, give } = adjacency();
     give(csnp({ start: FIRST_LSP_ID, end: FIRST_LSP_ID }));
     expect(a.count('isis.csnp.bad-range')).toBe(0);
   });
 
-  it('of an LSP of ours that we do not have: it is purged, though it has not come itself', () => {
+  test('of an LSP of ours that we do not have: it is purged, though it has not come itself', () => {
     const { simulation, a, b, give } = adjacency();
     give(psnp([entry({ lspId: { systemId: systemId(A), pseudonode: 0, fragment: 77 } })]));
     simulation.run(1000);
@@ -239,14 +239,14 @@ describe('what an SNP says', () => {
     expect(b.speaker.levels.get(2)!.lsdb.byKey.has(`${A}.00-77`)).toBe(false);
   });
 
-  it('of ours a newer version than we have: it is outbid', () => {
+  test('of ours a newer version than we have: it is outbid', () => {
     const { simulation, b, give } = adjacency();
     give(psnp([entry({ lspId: { systemId: systemId(A), pseudonode: 0, fragment: 0 }, sequence: 5000 })]));
     simulation.run(1000);
     expect(b.speaker.levels.get(2)!.lsdb.byKey.get(`${A}.00-00`)!.sequence).toBe(5001);
   });
 
-  it('before the adjacency is up nothing', () => {
+  test('before the adjacency is up nothing', () => {
     const simulation = new Simulation();
     const lonely = new Agent(simulation, testConfig(A));
     lonely.event({ type: 'link-up', linkLocal: proxied('::/0', 'fe80::1').proxy });

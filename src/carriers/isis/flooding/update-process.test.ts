@@ -1,6 +1,6 @@
 // The update process, case by case (ISO/IEC 10589 §7.3.15, §7.3.16): what is acknowledged, what is kept, what is sent
 // and how fast, and what the operator is told.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { P_FLAG, prefixEntry, tlv236 } from '../../../packet/isis/foreign.fixture.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import type { IsisTlv, LspEntry } from '../../../packet/isis/types.ts';
@@ -27,7 +27,7 @@ function acknowledged({ wire }: Scene): LspEntry[] {
 }
 
 describe('sending', () => {
-  it('what is due at once goes ten at a time, with 10 ms between', () => {
+  test('what is due at once goes ten at a time, with 10 ms between', () => {
     const scene = adjacency();
     const { a, simulation, wire, give } = scene;
     for (let n = 0; n < 33; n++) give(lsp({ lspId: idOf(n) }));
@@ -44,7 +44,7 @@ describe('sending', () => {
     expect(times.map((at) => at - start)).toEqual(Array.from({ length: all }, (_, i) => 10 * Math.floor(i / 10)));
   });
 
-  it('what waits for its acknowledgement wakes nobody before its time', () => {
+  test('what waits for its acknowledgement wakes nobody before its time', () => {
     const scene = adjacency();
     const { a, simulation, give } = scene;
     for (const n of [1, 2]) give(lsp({ lspId: idOf(n) }));
@@ -59,7 +59,7 @@ describe('sending', () => {
     expect(first - simulation.now).toBeGreaterThan(1900);
   });
 
-  it('what was handed out keeps the lifetime that it had then', () => {
+  test('what was handed out keeps the lifetime that it had then', () => {
     const scene = adjacency();
     scene.give(lsp());
     scene.simulation.run(5000);
@@ -74,7 +74,7 @@ describe('sending', () => {
     expect(lifetimes.map((each) => each - lifetimes[0]!)).toEqual([0, -5, -10]);
   });
 
-  it('without an adjacency nothing is, not even the purge of what expires', () => {
+  test('without an adjacency nothing is, not even the purge of what expires', () => {
     const scene = adjacency();
     const { a, simulation, give } = scene;
     give(lsp({ remainingLifetime: 60 }));
@@ -87,7 +87,7 @@ describe('sending', () => {
 });
 
 describe('an LSP of another system', () => {
-  it('that is refused for want of room is not acknowledged, and what was to be sent of it is not', () => {
+  test('that is refused for want of room is not acknowledged, and what was to be sent of it is not', () => {
     const scene = adjacency({ lsdbBytes: 6000 });
     const { a, simulation, give } = scene;
     for (const n of [1, 2]) give(lsp({ lspId: idOf(n) }));
@@ -111,7 +111,7 @@ describe('an LSP of another system', () => {
     ]);
   });
 
-  it.each<[string, Uint8Array]>([
+  test.each<[string, Uint8Array]>([
     ['with a malformed TLV', lsp({ sequence: 8, tlvs: [bad] })],
     ['that is a purge with a wrong checksum', patched(lsp({ sequence: 8, remainingLifetime: 0 }), 24, 1, 2)],
     ['that refreshes what is known', lsp({ sequence: 8 })],
@@ -127,7 +127,7 @@ describe('an LSP of another system', () => {
     expect(entries).toMatchObject([{ sequence: pdu[23], checksum: (pdu[24]! << 8) | pdu[25]! }]);
   });
 
-  it('that is what is known lives no longer than the first copy said', () => {
+  test('that is what is known lives no longer than the first copy said', () => {
     const scene = adjacency();
     const { simulation, give } = scene;
     give(lsp({ remainingLifetime: 100 }));
@@ -139,7 +139,7 @@ describe('an LSP of another system', () => {
     expect(levelOf(scene).lsdb.byKey.get(KEY)).toMatchObject({ purged: true });
   });
 
-  it('whose purge comes first needs no memory, only the acknowledgement (§7.3.16.4 b)', () => {
+  test('whose purge comes first needs no memory, only the acknowledgement (§7.3.16.4 b)', () => {
     const scene = adjacency();
     const entries = acknowledged(scene);
     scene.give(lsp({ remainingLifetime: 0 }));
@@ -148,7 +148,7 @@ describe('an LSP of another system', () => {
     expect(levelOf(scene).lsdb.byKey.has(KEY)).toBe(false);
   });
 
-  it('that is odd and comes again, the same or newer, is no sign that FRR does not have it', () => {
+  test('that is odd and comes again, the same or newer, is no sign that FRR does not have it', () => {
     const scene = adjacency();
     for (const sequence of [7, 7, 8]) scene.give(lsp({ sequence, tlvs: [bad] }));
     expect([scene.a.count('isis.lsp.refused-by-neighbor'), levelOf(scene).lsdb.byKey.get(KEY)]).toMatchObject([
@@ -157,7 +157,7 @@ describe('an LSP of another system', () => {
     ]);
   });
 
-  it('is counted by its prefixes and its SIDs', () => {
+  test('is counted by its prefixes and its SIDs', () => {
     const scene = adjacency();
     reachedOnce(scene.a);
     const { sid, locator } = endCon('2001:db8:c::1', '2001:db8:c::/48');
@@ -172,7 +172,7 @@ describe('an LSP of another system', () => {
     expect(scene.a.sids()).toMatchObject([{ sid }]);
   });
 
-  it.each([
+  test.each([
     [[2], 0],
     [[1, 2], 1],
   ] as const)('its entries with the P-flag are kept by an agent of levels %j: %i', (levels, kept) => {
@@ -188,7 +188,7 @@ describe('an LSP of ours', () => {
   const ours = (fragment: number, more: object = {}): Uint8Array =>
     lsp({ lspId: { systemId: systemId(A), pseudonode: 0, fragment }, ...more });
 
-  it('that is purged and that we do not have is acknowledged, and that is all', () => {
+  test('that is purged and that we do not have is acknowledged, and that is all', () => {
     const scene = adjacency();
     const entries = acknowledged(scene);
     const purged = scene.a.count('isis.own.purged');
@@ -198,7 +198,7 @@ describe('an LSP of ours', () => {
     expect(scene.a.count('isis.own.purged')).toBe(purged);
   });
 
-  it.each([
+  test.each([
     ['newer', { sequence: 5000 }, [0, 0, 1]],
     ['with other contents and our number', {}, [0, 1, 1]],
     ['purged', { remainingLifetime: 0 }, [1, 0, 1]],
@@ -211,7 +211,7 @@ describe('an LSP of ours', () => {
   });
 });
 
-it.each<[string, object, Uint8Array[]]>([
+test.each<[string, object, Uint8Array[]]>([
   ['isis.lsp.confusion', { lsp: KEY }, [lsp(), lsp({ tlvs: [bad] })]],
   ['isis.lsp.contradictory-prefix', { lsp: KEY }, [lsp({ tlvs: [prefixes(true, false)] })]],
   [

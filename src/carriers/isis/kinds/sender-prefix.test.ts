@@ -1,7 +1,7 @@
 // Which proxy a prefix gets whose entry names none, from what the node says of itself (decision D6), and which prefixes
 // are read at all.
 import { byKind } from '../../../model/advertisement.fixture.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import { P_FLAG, prefixEntry } from '../../../packet/isis/foreign.fixture.ts';
 import type { IsisTlv, PrefixSubTlv } from '../../../packet/isis/types.ts';
@@ -21,7 +21,7 @@ function learning(): { simulation: Simulation; router: Router; learner: Agent } 
 }
 
 describe('proxy fallback (decision D6)', () => {
-  it('sub-TLV 12 first, then TLV 140, then a TLV 232 that is not link-local; unflagged prefixes are reported without proxy (D5)', () => {
+  test('sub-TLV 12 first, then TLV 140, then a TLV 232 that is not link-local; unflagged prefixes are reported without proxy (D5)', () => {
     const { simulation, router, learner } = learning();
     const reachability = {
       kind: 'ipv6-reachability',
@@ -63,7 +63,7 @@ describe('proxy fallback (decision D6)', () => {
     expect(proxies()[0]).toEqual([true, address('ff02::12')]);
   });
 
-  it('for an IPv4 prefix sub-TLV 11, then TLV 134, then a TLV 132 that is a host’s; where a family has none, the other one’s', () => {
+  test('for an IPv4 prefix sub-TLV 11, then TLV 134, then a TLV 132 that is a host’s; where a family has none, the other one’s', () => {
     const { simulation, router, learner } = learning();
     const proxyFor = (subTlvs: PrefixSubTlv[], ...tlvs: object[]): string | undefined => {
       router.extra = [
@@ -108,7 +108,7 @@ describe('proxy fallback (decision D6)', () => {
     ]);
   });
 
-  it('of several fragments that give addresses the lowest counts, and all are read again when they change', () => {
+  test('of several fragments that give addresses the lowest counts, and all are read again when they change', () => {
     const { simulation, learner } = learning();
     simulation.run(3000);
     const say = (fragment: number, sequence: number, tlvs: object[]): void => {
@@ -143,7 +143,7 @@ describe('proxy fallback (decision D6)', () => {
     expect(found().sort()).toEqual(['192.0.2.9', '2001:db8:ffff::9']);
   });
 
-  it('reads topologies too: 237 with MT ID 2 counts, with 0 it MUST be ignored (RFC 5120 §7.4)', () => {
+  test('reads topologies too: 237 with MT ID 2 counts, with 0 it MUST be ignored (RFC 5120 §7.4)', () => {
     const { simulation, router, learner } = learning();
     router.extra = [
       { kind: 'mt-ipv6-reachability', mtId: 2, prefixes: [prefixEntry('2001:db8:1::/64')] },

@@ -1,6 +1,6 @@
 // SIDs and router addresses: what is declared, what an LSP says, what is learned from it, and what crosses levels.
 import { type Declared, byKind, origination } from '../../../model/advertisement.fixture.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import { prefix } from '../../../model/prefix.ts';
 import { hasFlag } from '../../../packet/bit-string.ts';
@@ -68,7 +68,7 @@ const locators = (router: Router, level: Level, system: string): Locator[] =>
   tlvs(router, level, system).flatMap((t) => (t.kind === 'srv6-locator' ? t.locators : []));
 
 describe('what we declare', () => {
-  it('FCN-4.2.2-a: TLV 27 with the locator at the signalling metric and the SID with its behaviour; the other end learns it', () => {
+  test('FCN-4.2.2-a: TLV 27 with the locator at the signalling metric and the SID with its behaviour; the other end learns it', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [2]);
     const learner = add(LEARNER, [2]);
@@ -82,7 +82,7 @@ describe('what we declare', () => {
     expect(sidsOf(learner)).toEqual([]);
   });
 
-  it('the SIDs of one locator are one entry; beside prefixes; a change touches what changed', () => {
+  test('the SIDs of one locator are one entry; beside prefixes; a change touches what changed', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [2]);
     const sids = [endCon(SID, LOCATOR), endCon('2001:db8:d::1', '2001:db8:d::/48'), endCon('2001:db8:c::2', LOCATOR)];
@@ -99,7 +99,7 @@ describe('what we declare', () => {
     expect(origin.count('isis.own.issued')).toBe(issued + 1);
   });
 
-  it('500 SIDs of one locator go into as many TLVs and fragments as they need', () => {
+  test('500 SIDs of one locator go into as many TLVs and fragments as they need', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [2]);
     const learner = add(LEARNER, [2]);
@@ -114,7 +114,7 @@ describe('what we declare', () => {
     expect(origin.count('isis.originate.no-room')).toBe(0);
   });
 
-  it.each([
+  test.each([
     ['outside its locator', endCon('2001:db8:d::1', LOCATOR)],
     ['whose locator has length 0', endCon(SID, '::/0')],
     ['that is multicast', endCon('ff02::1', 'ff00::/8')],
@@ -128,7 +128,7 @@ describe('what we declare', () => {
     expect(origin.count('isis.originate.unusable-sid')).toBe(1);
   });
 
-  it('router addresses are TLVs 134 and 140, and a router with SIDs says that it knows SRv6 (RFC 9352 §2)', () => {
+  test('router addresses are TLVs 134 and 140, and a router with SIDs says that it knows SRv6 (RFC 9352 §2)', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [2]);
     const learner = add(LEARNER, [2]);
@@ -170,7 +170,7 @@ describe('what we declare', () => {
     expect(learned()).toEqual([]);
   });
 
-  it.each<[string, Declared, string, string]>([
+  test.each<[string, Declared, string, string]>([
     [
       'the IPv4 loopback, though nothing answers probes there',
       { identity: ['192.0.2.1', '2001:db8:ffff::1'].map(address) },
@@ -207,7 +207,7 @@ describe('what we declare', () => {
     expect(tlvs(router, 2, ORIGIN).filter((t) => t.kind === 'router-capability')).toEqual([expected]);
   });
 
-  it('a second router address of a family, and one that is not unicast, have no place and are counted', () => {
+  test('a second router address of a family, and one that is not unicast, have no place and are counted', () => {
     const { simulation, add } = net();
     const origin = add(ORIGIN, [2]);
     const learner = add(LEARNER, [2]);
@@ -227,7 +227,7 @@ describe('what an LSP says', () => {
     return readByKind(decoded.value, false);
   };
 
-  it('FCN-4.2.2-a: of the SIDs those with the configured behaviour are kept', () => {
+  test('FCN-4.2.2-a: of the SIDs those with the configured behaviour are kept', () => {
     const decoded = decodePdu(PROXY_LSP);
     if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not an LSP');
     const of = (behavior: number) =>
@@ -238,19 +238,19 @@ describe('what an LSP says', () => {
     expect(of(END_CON)).toEqual([]);
   });
 
-  it('topologies 0 and 2 count, management and multicast topologies do not; any algorithm counts', () => {
+  test('topologies 0 and 2 count, management and multicast topologies do not; any algorithm counts', () => {
     const sids = [0, 1, 2, 3, 4, 5].map((mtId) =>
       tlv27([locator(`2001:db8:${mtId}::/48`, [sid(`2001:db8:${mtId}::1`)], { algorithm: 128 })], mtId),
     );
     expect(read(sids).sids.map((s) => formatAddress(s.sid))).toEqual(['2001:db8::1', '2001:db8:2::1']);
   });
 
-  it('a SID that is listed twice counts once', () => {
+  test('a SID that is listed twice counts once', () => {
     const twice = [tlv27([locator(LOCATOR, [sid(SID), sid(SID)]), locator(LOCATOR, [sid(SID)])])];
     expect(read(twice).sids).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     ['sid-outside-locator', locator(LOCATOR, [sid('2001:db8:d::1'), sid(SID)])],
     ['sid-not-unicast', locator('ff00::/8', [sid('ff02::1')])],
     ['sid-not-unicast', locator('fe80::/10', [sid('fe80::1')])],
@@ -261,7 +261,7 @@ describe('what an LSP says', () => {
     expect(sids.at(-1)).toMatchObject({ sid: address('2001:db8:e::1') });
   });
 
-  it('a SID of another behaviour that is wrong is nobody’s concern here', () => {
+  test('a SID of another behaviour that is wrong is nobody’s concern here', () => {
     expect(read([tlv27([locator(LOCATOR, [sid('2001:db8:d::1', 1)])])]).badTlvs).toEqual([]);
   });
 });
@@ -270,7 +270,7 @@ describe('hostile TLV 27', () => {
   const raw = (hex: string): IsisTlv => ({ kind: 'unknown', type: 27, value: fromHex(hex) });
   const head = '0000 00000000 00 00';
 
-  it.each([
+  test.each([
     ['isis.tlv.bad-length', '00'],
     ['isis.tlv.bad-prefix-length', `${head} 00 00`],
     ['isis.tlv.bad-prefix-length', `${head} ff ${'00'.repeat(33)}`],
@@ -296,7 +296,7 @@ describe('hostile TLV 27', () => {
     ]);
   });
 
-  it('a full LSP of SIDs, then the same LSP without: all learned, all gone', () => {
+  test('a full LSP of SIDs, then the same LSP without: all learned, all gone', () => {
     const { a, give } = adjacency();
     reachedOnce(a);
     const many = Array.from({ length: 54 }, (_, i) => sid(`2001:db8:c::${(i + 1).toString(16)}`));
@@ -311,7 +311,7 @@ describe('hostile TLV 27', () => {
 });
 
 describe('SIDs between levels (RFC 9352 §7.1)', () => {
-  it.each([
+  test.each([
     [1, 2, 0],
     [2, 1, 0x80],
   ] as const)(
@@ -338,7 +338,7 @@ describe('SIDs between levels (RFC 9352 §7.1)', () => {
     },
   );
 
-  it.each([1, 2] as const)(
+  test.each([1, 2] as const)(
     'two agents of both levels do not echo a SID of level %d, and let go of it with its origin',
     (from) => {
       const to = from === 1 ? 2 : 1;
@@ -361,7 +361,7 @@ describe('SIDs between levels (RFC 9352 §7.1)', () => {
     },
   );
 
-  it('a locator with the D bit never goes up, even without its original', () => {
+  test('a locator with the D bit never goes up, even without its original', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [2]);
     const [a, b] = [add(AGENT_A, [1, 2]), add(AGENT_B, [1, 2])];
@@ -375,7 +375,7 @@ describe('SIDs between levels (RFC 9352 §7.1)', () => {
     expect(locators(router, 2, AGENT_B)).toEqual([]);
   });
 
-  it('a SID of a behaviour that is not ours is not carried', () => {
+  test('a SID of a behaviour that is not ours is not carried', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     add(AGENT_A, [1, 2]);
@@ -385,7 +385,7 @@ describe('SIDs between levels (RFC 9352 §7.1)', () => {
     expect(locators(router, 2, AGENT_A)).toEqual([]);
   });
 
-  it('what the router declares itself comes before what it could carry', () => {
+  test('what the router declares itself comes before what it could carry', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     const agent = add(AGENT_A, [1, 2]);

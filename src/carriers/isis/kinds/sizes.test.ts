@@ -1,7 +1,7 @@
 // How much room prefixes and SIDs take: what is counted when they are placed is what they are encoded to, and what
 // counts as a change of them.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { prefixKey, prefixOf } from '../../../model/prefix.ts';
 import { arbitraryIpv4, arbitraryIpv6 } from '../../../packet/isis/arbitrary.fixture.ts';
@@ -50,7 +50,7 @@ const anySid = fc
     };
   });
 
-it('the size of a prefix is what its entry is encoded to', () => {
+test('the size of a prefix is what its entry is encoded to', () => {
   fc.assert(
     fc.property(anyPrefix, ({ prefix, flags, source4, source6, ...rest }) => {
       const subTlvs: PrefixSubTlv[] = [{ kind: 'prefix-attribute-flags', flags }];
@@ -69,7 +69,7 @@ it('the size of a prefix is what its entry is encoded to', () => {
   );
 });
 
-it('the size of a SID is what its locator is encoded to, when it has no other', () => {
+test('the size of a SID is what its locator is encoded to, when it has no other', () => {
   fc.assert(
     fc.property(anySid, (p) => {
       const [tlv, ...more] = locatorTlvs([p], 2);
@@ -102,7 +102,7 @@ const otherSids: [string, Partial<OwnSid>][] = [
 ];
 
 describe('SIDs of one locator', () => {
-  it.each(otherSids)('share a TLV unless they differ in its %s', (_what, fields) => {
+  test.each(otherSids)('share a TLV unless they differ in its %s', (_what, fields) => {
     const second = { ...SID, sid: address('2001:db8:c::2') };
     expect(locatorTlvs([SID, { ...second, behavior: 18 }], 0)).toHaveLength(1);
     expect(locatorTlvs([SID, { ...second, ...fields }], 0)).toHaveLength(2);
@@ -111,7 +111,7 @@ describe('SIDs of one locator', () => {
     ).toEqual(['srv6-end-sid', 'srv6-end-sid']);
   });
 
-  it('fill a TLV to 253 bytes behind its topology, and no more', () => {
+  test('fill a TLV to 253 bytes behind its topology, and no more', () => {
     const of = (flags: number): number[] => {
       const all = Array.from({ length: 21 }, (_, i) => ({
         ...{ ...SID, sid: address(`2001:db8:c::${i + 1}`), flags: new Uint8Array(flags) },
@@ -130,14 +130,14 @@ describe('SIDs of one locator', () => {
 });
 
 describe('a change', () => {
-  it.each([...otherSids, ['behaviour', { behavior: 18 }]] as [string, Partial<OwnSid>][])(
+  test.each([...otherSids, ['behaviour', { behavior: 18 }]] as [string, Partial<OwnSid>][])(
     'of a SID is another %s',
     (_what, fields) => {
       expect([sameOwn(SID, { ...SID }), sameOwn(SID, { ...SID, ...fields })]).toEqual([true, false]);
     },
   );
 
-  it.each<[string, Partial<OwnPrefix>]>([
+  test.each<[string, Partial<OwnPrefix>]>([
     ['up/down bit', { down: true }],
     ['external bit', { external: true }],
     ['value of the flags', { flags: Uint8Array.of(0x41) }],
@@ -151,7 +151,7 @@ describe('a change', () => {
     expect(place(placement, { ...PREFIX, ...fields }, 1000)).toEqual({ placed: true, changed: [1] });
   });
 
-  it('is also a SID in place of a prefix', () => {
+  test('is also a SID in place of a prefix', () => {
     const sid: OwnEntry = { ...SID, key: PREFIX.key };
     expect([sameOwn(PREFIX, sid), sameOwn(sid, PREFIX)]).toEqual([false, false]);
   });
@@ -163,7 +163,7 @@ describe('the room of a fragment', () => {
     return { ...PREFIX, key: prefixKey(prefix), prefix };
   };
   // 36 bytes each, and 4 of their TLV.
-  it.each([
+  test.each([
     [111, [1, 1, 2]],
     [112, [1, 1, 1]],
     [76, [1, 1, 2]],
@@ -175,7 +175,7 @@ describe('the room of a fragment', () => {
     expect(place(newPlacement(), nth(0), 39)).toEqual({ placed: false, changed: [] });
   });
 
-  it('one that grows beyond it moves to another, and both are told; one that shrinks leaves room', () => {
+  test('one that grows beyond it moves to another, and both are told; one that shrinks leaves room', () => {
     const placement = newPlacement();
     const put = (own: OwnPrefix) => place(placement, own, 76);
     for (const n of [0, 1]) put(nth(n));
@@ -186,7 +186,7 @@ describe('the room of a fragment', () => {
     expect([gone, placement.whereIs.has(nth(1).key)]).toEqual([{ placed: false, changed: [1] }, false]);
   });
 
-  it('a fragment that is closed takes nothing more, and gives back what it had', () => {
+  test('a fragment that is closed takes nothing more, and gives back what it had', () => {
     const placement = newPlacement();
     for (const n of [0, 1, 2]) place(placement, nth(n), 76);
     expect(close(placement, 1).map(({ key }) => key)).toEqual([nth(0).key, nth(1).key]);
@@ -197,7 +197,7 @@ describe('the room of a fragment', () => {
     expect([...newPlacement(placement.closed).closed]).toEqual([1, 77]);
   });
 
-  it('a TLV ends before 253 bytes are exceeded, in the fragment as in what is counted', () => {
+  test('a TLV ends before 253 bytes are exceeded, in the fragment as in what is counted', () => {
     const placement = newPlacement();
     // Seven times 36 are 252.
     for (let n = 0; n < 16; n++) place(placement, nth(n), 16 * 36 + 3 * 4);

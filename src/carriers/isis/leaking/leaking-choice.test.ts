@@ -1,12 +1,12 @@
 // What is carried between levels of what several say, and who carries it.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { P_FLAG } from '../../../packet/isis/foreign.fixture.ts';
 import type { PrefixReachability } from '../../../packet/isis/types.ts';
 import { AGENT_A, AGENT_B, LEARNER, ORIGIN, advertised, learned, net, say } from './leaking.fixture.ts';
 import { originate, proxied } from '../simulation.fixture.ts';
 
 describe('of what several say', () => {
-  it.each<[string, (readonly [metric: number, proxy?: number])[], string]>([
+  test.each<[string, (readonly [metric: number, proxy?: number])[], string]>([
     [
       'the lower metric, whatever its proxy',
       [
@@ -58,7 +58,7 @@ describe('of what several say', () => {
     expect(learned(learner)).toEqual([carried]);
   });
 
-  it('PNC-5.1-c: an IPv4 prefix with its IPv4 proxy', () => {
+  test('PNC-5.1-c: an IPv4 prefix with its IPv4 proxy', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     add(AGENT_A, [1, 2]);
@@ -70,7 +70,7 @@ describe('of what several say', () => {
     expect(copy!.subTlvs.map(({ kind }) => kind)).toEqual(['prefix-attribute-flags', 'ipv4-source-router-id']);
   });
 
-  it('D6: the copy names the proxy that the original resolves to', () => {
+  test('D6: the copy names the proxy that the original resolves to', () => {
     const { simulation, router, add } = net();
     const agent = add(AGENT_A, [1, 2]);
     const learner = add(LEARNER, [2]);
@@ -86,7 +86,7 @@ describe('of what several say', () => {
     expect(sources.sort()).toEqual([['ipv4-source-router-id'], ['ipv6-source-router-id']]);
   });
 
-  it('of two LSPs that say a prefix one takes it back: it stays as the other says it, and goes with that one', () => {
+  test('of two LSPs that say a prefix one takes it back: it stays as the other says it, and goes with that one', () => {
     const { simulation, add } = net();
     const agent = add(AGENT_A, [1, 2]);
     const learner = add(LEARNER, [2]);
@@ -111,7 +111,7 @@ describe('of what several say', () => {
     ]);
   });
 
-  it('what has been there for less than a second is not carried yet', () => {
+  test('what has been there for less than a second is not carried yet', () => {
     const { simulation, router, add } = net();
     const agent = add(AGENT_A, [1, 2]);
     simulation.run(5000);
@@ -122,7 +122,7 @@ describe('of what several say', () => {
     expect(advertised(router, 2, AGENT_A)).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     ['higher', LEARNER],
     ['lower', '0000.0000.0007'],
   ])(
@@ -138,7 +138,7 @@ describe('of what several say', () => {
     },
   );
 
-  it('an agent with a higher system ID gives way when one with a lower one comes', () => {
+  test('an agent with a higher system ID gives way when one with a lower one comes', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     const b = add(AGENT_B, [1, 2]);
@@ -154,7 +154,7 @@ describe('of what several say', () => {
     ]).toEqual([1, 0, 1]);
   });
 
-  it('what has the up/down bit in level 2 goes down: only up it may not go (RFC 5302 §3.3)', () => {
+  test('what has the up/down bit in level 2 goes down: only up it may not go (RFC 5302 §3.3)', () => {
     const { simulation, router, add } = net();
     const agent = add(AGENT_A, [1, 2]);
     simulation.run(5000);

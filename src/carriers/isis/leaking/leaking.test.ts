@@ -1,13 +1,13 @@
 // Carrying between levels, with routers in between that know nothing of it. Topology: stubs behind routers, agents of
 // both levels.
 import { DEFAULT_CODE_POINTS } from '../../../model/code-points.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { hasFlag } from '../../../packet/bit-string.ts';
 import { AGENT_A, AGENT_B, LEARNER, ORIGIN, advertised, flagsOf, learned, net } from './leaking.fixture.ts';
 import { originate, proxied } from '../simulation.fixture.ts';
 
 describe('PNC between levels', () => {
-  it.each([
+  test.each([
     [1, 2, false],
     [2, 1, true],
   ] as const)(
@@ -29,7 +29,7 @@ describe('PNC between levels', () => {
     },
   );
 
-  it('a prefix in which no sender can be is not carried on', () => {
+  test('a prefix in which no sender can be is not carried on', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     add(AGENT_A, [1, 2]);
@@ -38,7 +38,7 @@ describe('PNC between levels', () => {
     expect([advertised(router, 1, ORIGIN).length, advertised(router, 2, AGENT_A).length]).toEqual([3, 1]);
   });
 
-  it('A15: a clear flag stays clear: an unflagged prefix is not carried', () => {
+  test('A15: a clear flag stays clear: an unflagged prefix is not carried', () => {
     const { simulation, router, add } = net();
     // The origin's flag is another bit, so that to everybody else its prefix is an ordinary one.
     const origin = add(ORIGIN, [1], { codePoints: { ...DEFAULT_CODE_POINTS, 'isis-pnc-flag-bit': 5 } });
@@ -49,7 +49,7 @@ describe('PNC between levels', () => {
     expect(advertised(router, 2, AGENT_A)).toEqual([]);
   });
 
-  it('A15: when the flag is cleared or the prefix withdrawn, the copy goes', () => {
+  test('A15: when the flag is cleared or the prefix withdrawn, the copy goes', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     const agent = add(AGENT_A, [1, 2]);
@@ -62,7 +62,7 @@ describe('PNC between levels', () => {
     expect(agent.count('isis.carry.withdrawn')).toBe(1);
   });
 
-  it.each([1, 2] as const)('two agents of both levels do not echo a prefix of level %d', (from) => {
+  test.each([1, 2] as const)('two agents of both levels do not echo a prefix of level %d', (from) => {
     const to = from === 1 ? 2 : 1;
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [from]);
@@ -85,7 +85,7 @@ describe('PNC between levels', () => {
       for (const agent of [AGENT_A, AGENT_B]) expect(advertised(router, level, agent)).toEqual([]);
   });
 
-  it('the second agent takes over when the first is gone', () => {
+  test('the second agent takes over when the first is gone', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     const a = add(AGENT_A, [1, 2]);
@@ -97,7 +97,7 @@ describe('PNC between levels', () => {
     expect(advertised(router, 2, AGENT_B)).toHaveLength(1);
   });
 
-  it('the second agent takes over while the copy of the first, which was cut off, is still held', () => {
+  test('the second agent takes over while the copy of the first, which was cut off, is still held', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     add(AGENT_A, [1, 2]);
@@ -111,7 +111,7 @@ describe('PNC between levels', () => {
     expect(advertised(router, 2, AGENT_B)).toHaveLength(1);
   });
 
-  it('a prefix with the up/down bit never goes up, even without its original', () => {
+  test('a prefix with the up/down bit never goes up, even without its original', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [2]);
     const a = add(AGENT_A, [1, 2]);
@@ -127,7 +127,7 @@ describe('PNC between levels', () => {
     expect(advertised(router, 2, AGENT_B)).toEqual([]);
   });
 
-  it('what the router declares itself comes before what it could carry', () => {
+  test('what the router declares itself comes before what it could carry', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     const agent = add(AGENT_A, [1, 2]);
@@ -143,7 +143,7 @@ describe('PNC between levels', () => {
     expect(advertised(router, 1, AGENT_A)).toEqual([]);
   });
 
-  it('an unreachable originator is carried for the hold time, then not', () => {
+  test('an unreachable originator is carried for the hold time, then not', () => {
     const { simulation, router, add } = net();
     const agent = add(AGENT_A, [1, 2], { holdUnreachableMs: 20_000 });
     const origin = add(ORIGIN, [1]);
@@ -157,7 +157,7 @@ describe('PNC between levels', () => {
     expect(advertised(router, 2, AGENT_A)).toEqual([]);
   });
 
-  it('10,000 prefixes are carried in slices', () => {
+  test('10,000 prefixes are carried in slices', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     add(AGENT_A, [1, 2]);

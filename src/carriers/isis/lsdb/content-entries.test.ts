@@ -1,7 +1,7 @@
 // What is read of an LSP: the entries with the P-flag as the decoder sees them, the node's name and addresses, and what
 // is left out.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type IpAddress, address, formatAddress } from '../../../model/address.ts';
 import { formatPrefix, prefix } from '../../../model/prefix.ts';
 import { prefixEntry } from '../../../packet/isis/foreign.fixture.ts';
@@ -64,7 +64,7 @@ describe('entries with the P-flag', () => {
       ...rest,
     }));
 
-  it('are what the decoder says of each, whatever the ones before them said', () => {
+  test('are what the decoder says of each, whatever the ones before them said', () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 5 }), (entries) => {
         const prefixes = entries.map((each, i) => ({ ...each, prefix: prefix(`2001:db8:${i + 1}::/64`) }));
@@ -74,7 +74,7 @@ describe('entries with the P-flag', () => {
     );
   });
 
-  it('are counted, and kept with the content only for who carries them to the other level', () => {
+  test('are counted, and kept with the content only for who carries them to the other level', () => {
     const tlvs = [v6(flagged('2001:db8:1::/64', [source6('2001:db8::1')]), flagged('2001:db8:2::/64'))];
     expect(
       [read(tlvs, true), read(tlvs, false)].map(({ content, prefixes }) => ({ ...content, prefixes })),
@@ -88,7 +88,7 @@ describe('entries with the P-flag', () => {
     );
   });
 
-  it.each<[string, PrefixSubTlv[], boolean]>([
+  test.each<[string, PrefixSubTlv[], boolean]>([
     ['names no proxy', [], true],
     ['names an IPv4 one', [source4('192.0.2.1')], false],
     ['names an IPv6 one', [source6('2001:db8::1')], false],
@@ -97,7 +97,7 @@ describe('entries with the P-flag', () => {
     expect(read([v6(flagged('2001:db8:1::/64', subTlvs))]).content.needsAddress).toBe(needed);
   });
 
-  it('one prefix with two proxies is two entries, each proxy once, of either family', () => {
+  test('one prefix with two proxies is two entries, each proxy once, of either family', () => {
     const of = (...sources: PrefixSubTlv[][]): number =>
       read([v6(...sources.map((each) => flagged('2001:db8:1::/64', each)))]).prefixes.length;
     const [one, two] = [source6('2001:db8::1'), source6('2001:db8::2')];
@@ -109,12 +109,12 @@ describe('entries with the P-flag', () => {
 });
 
 describe('of the node', () => {
-  it('the first name counts, and none is none (RFC 5301)', () => {
+  test('the first name counts, and none is none (RFC 5301)', () => {
     const names = ['leaf1', 'leaf2'].map((name): IsisTlv => ({ kind: 'hostname', name }));
     expect([read(names).content.hostname, read([]).content.hostname]).toEqual(['leaf1', undefined]);
   });
 
-  it('the first address that is a host’s counts, of TLVs 134 and 140 as of 132 and 232', () => {
+  test('the first address that is a host’s counts, of TLVs 134 and 140 as of 132 and 232', () => {
     const addresses = (...texts: string[]): IsisTlv[] =>
       texts.map((text) =>
         text.includes(':')
@@ -148,7 +148,7 @@ describe('of the node', () => {
     expect(of(addresses('127.0.0.1', '::1'))).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  it('the neighbours with their metrics, pseudonodes too, in their order', () => {
+  test('the neighbours with their metrics, pseudonodes too, in their order', () => {
     const neighbors = [
       { systemId: systemId('0000.0000.0002'), pseudonode: 0, metric: 10, subTlvs: new Uint8Array(0) },
       { systemId: systemId('0000.0000.0001'), pseudonode: 3, metric: 0xffffff, subTlvs: new Uint8Array(0) },
@@ -159,7 +159,7 @@ describe('of the node', () => {
     ]);
   });
 
-  it('the overload bit, also of an LSP that says nothing else that can be used', () => {
+  test('the overload bit, also of an LSP that says nothing else that can be used', () => {
     const of = (overload: boolean, more: Partial<Lsp> = {}): unknown => {
       const { content, prefixes, badTlvs } = read([v6(flagged('2001:db8:1::/64'))], true, { overload, ...more });
       return [content.overload, content.proxyPrefixes, prefixes.length, badTlvs.map(({ error }) => error.code)];
@@ -182,7 +182,7 @@ describe('what is wrong', () => {
     value: Uint8Array.from(value),
   });
 
-  it.each<[string, IsisTlv]>([
+  test.each<[string, IsisTlv]>([
     ['prefixes (236)', raw(236, 0, 0, 0, 1, 0, 200, 1)],
     ['neighbours (22)', raw(22, 0, 0, 0, 0, 0, 1, 0, 0, 0, 10)],
     ['neighbours of a topology (222)', raw(222, 0)],
@@ -198,7 +198,7 @@ describe('what is wrong', () => {
     expect(read(good).badTlvs).toEqual([]);
   });
 
-  it('a proxy whose address has the wrong length is missing, and told', () => {
+  test('a proxy whose address has the wrong length is missing, and told', () => {
     const { content, badTlvs } = read([
       v6(flagged('2001:db8:1::/64', [{ kind: 'unknown', type: 12, value: Uint8Array.of(1, 2, 3) }])),
     ]);
@@ -209,7 +209,7 @@ describe('what is wrong', () => {
   });
 });
 
-it('without what is read only of those that can be reached the rest of the content stays', () => {
+test('without what is read only of those that can be reached the rest of the content stays', () => {
   const sid: PrefixSubTlv = {
     kind: 'srv6-end-sid',
     flags: 0,
@@ -234,7 +234,7 @@ describe('the proxy of an entry (decision D6)', () => {
   const [own4, own6] = [at('192.0.2.11'), at('2001:db8::12')];
   const [no4, no6] = [at('127.0.0.1'), at('ff02::1')];
 
-  it.each<[string, Partial<PrefixEntry>, NodeAddresses, NodeAddresses, string]>([
+  test.each<[string, Partial<PrefixEntry>, NodeAddresses, NodeAddresses, string]>([
     ['of both of its own the one of its family', { source4: own4, source6: own6 }, ids, ifs, '4: 192.0.2.11'],
     ['of both of its own the one of its family', { source4: own4, source6: own6 }, ids, ifs, '6: 2001:db8::12'],
     ['of the other family rather than the node’s', { source6: own6 }, ids, ifs, '4: 2001:db8::12'],
@@ -264,7 +264,7 @@ describe('the proxy of an entry (decision D6)', () => {
   });
 });
 
-it.each<[string, string, string, boolean]>([
+test.each<[string, string, string, boolean]>([
   ['none at all', '', '', true],
   ['the same', '1:10 2:10', '1:10 2:10', true],
   ['one more', '1:10', '1:10 2:10', false],

@@ -1,5 +1,5 @@
 // What an LSP says of prefixes that it lists more than once.
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { P_FLAG, prefixEntry } from '../../../packet/isis/foreign.fixture.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
@@ -20,7 +20,7 @@ function read(...entries: string[]): ReadByKind {
   return readByKind(decoded.value, true);
 }
 
-it.each<[string[], number, string]>([
+test.each<[string[], number, string]>([
   [['1', '2'], 0, '1 2'],
   [['P3>1', '1', '1'], 0, 'P3 1'],
   [['2', '1', 'P3>1', '2'], 0, '2 1 P3'],

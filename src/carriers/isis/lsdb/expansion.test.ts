@@ -1,5 +1,5 @@
 // What of a database of others is kept and learned: one limit for both, and only what can be reached is expanded.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { prefixEntry, tlv236 } from '../../../packet/isis/foreign.fixture.ts';
 import type { IsNeighbor, IsisTlv } from '../../../packet/isis/types.ts';
 import { packNeighbors } from '../../../packet/isis/tlv/is-reachability.ts';
@@ -67,7 +67,7 @@ function beside(overrides: Partial<SpeakerConfig> = {}) {
 const learned = (agent: Agent): number => agent.prefixes().length;
 
 describe('what is expanded', () => {
-  it('PNC-1-b: the prefixes of a system that nobody can reach are not; when it becomes reachable they are, all fragments; after the hold time they are not again', () => {
+  test('PNC-1-b: the prefixes of a system that nobody can reach are not; when it becomes reachable they are, all fragments; after the hold time they are not again', () => {
     const { simulation, learner, list, say, level } = beside({ holdUnreachableMs: 60_000 });
     say(system(1), prefixes(0, 10, 1));
     say(system(1), prefixes(100, 7), 3);
@@ -93,7 +93,7 @@ describe('what is expanded', () => {
     expect(learned(learner)).toBe(15);
   });
 
-  it('what the database counts is what its LSPs cost, whatever came and went', () => {
+  test('what the database counts is what its LSPs cost, whatever came and went', () => {
     const { simulation, list, say, level } = beside({ holdUnreachableMs: 1000 });
     const check = (): void =>
       expect(level.lsdb.bytes).toBe([...level.lsdb.byKey.values()].reduce((sum, each) => sum + costOf(each), 0));
@@ -112,7 +112,7 @@ describe('what is expanded', () => {
     expect(level.lsdb.bytes).toBeLessThan(10 * ENTRY_COST);
   });
 
-  it('an agent of both levels carries what is expanded, and gives it up with the originator', () => {
+  test('an agent of both levels carries what is expanded, and gives it up with the originator', () => {
     const { simulation, router, list, say } = beside({ levels: [1, 2], holdUnreachableMs: 20_000 });
     say(system(1), prefixes(0, 5, 1));
     simulation.run(5000);
@@ -129,7 +129,7 @@ describe('what is expanded', () => {
 });
 
 describe('the limit', () => {
-  it('for LSPs: beyond it they are refused and not acknowledged, and the operator hears of it for as long as they come', () => {
+  test('for LSPs: beyond it they are refused and not acknowledged, and the operator hears of it for as long as they come', () => {
     const { simulation, learner, say, level } = beside({ lsdbBytes: 60_000 });
     for (let n = 1; n <= 60; n++) say(system(n), prefixes(0, 30));
     expect(level.lsdb.bytes).toBeLessThanOrEqual(60_000);
@@ -139,7 +139,7 @@ describe('the limit', () => {
     expect(isFull(level, learner.speaker.now)).toBe(false);
   });
 
-  it('one that outgrows its predecessor and finds no room takes it away: what it said no longer holds', () => {
+  test('one that outgrows its predecessor and finds no room takes it away: what it said no longer holds', () => {
     const { learner, list, say, level } = beside({ lsdbBytes: 30_000 });
     list(system(1));
     say(system(1), prefixes(0, 2), 1);
@@ -151,7 +151,7 @@ describe('the limit', () => {
     expect(learner.count('isis.lsdb.full')).toBeGreaterThan(0);
   });
 
-  it('for what is learned: LSPs without room are kept and not expanded, told while it is so, and expanded when there is room again', () => {
+  test('for what is learned: LSPs without room are kept and not expanded, told while it is so, and expanded when there is room again', () => {
     const { simulation, learner, list, say, level } = beside({
       lsdbBytes: 100 * ENTRY_COST + 60_000,
       holdUnreachableMs: 1000,
@@ -174,7 +174,7 @@ describe('the limit', () => {
     expect([learned(learner), isFull(level, learner.speaker.now)]).toEqual([52, false]);
   });
 
-  it('our own LSP has room always', () => {
+  test('our own LSP has room always', () => {
     const { simulation, learner, router, say } = beside({ lsdbBytes: 1 });
     say(system(1), prefixes(0, 30));
     learner.event(originate([proxied('2001:db8:1::/64')]));
@@ -186,7 +186,7 @@ describe('the limit', () => {
     expect(router.lsps[2].get(`${LEARNER}.00-01`)!.sequence).toBe(0x100001);
   });
 
-  it('20,000 full LSPs of systems that nobody can reach cost what their bytes cost, and no prefix is learned', () => {
+  test('20,000 full LSPs of systems that nobody can reach cost what their bytes cost, and no prefix is learned', () => {
     const { learner, level } = beside();
     const tlvs = prefixes(0, 100);
     for (let n = 0; n < 1000; n++)

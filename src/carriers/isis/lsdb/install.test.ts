@@ -1,6 +1,6 @@
 // What follows when a version of an LSP replaces another: who hears of what, and who does not.
 import { byKind } from '../../../model/advertisement.fixture.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import { P_FLAG, prefixEntry, tlv236 } from '../../../packet/isis/foreign.fixture.ts';
 import type { IsisTlv, PrefixSubTlv } from '../../../packet/isis/types.ts';
@@ -44,7 +44,7 @@ function scene() {
 }
 
 describe('addresses of a node that change', () => {
-  it.each<[string, IsisTlv, IsisTlv, string, string]>([
+  test.each<[string, IsisTlv, IsisTlv, string, string]>([
     ['its IPv6 router ID', te('2001:db8::1'), te('2001:db8::2'), '2001:db8::1', '2001:db8::2'],
     ['its IPv4 router ID', te('192.0.2.1'), te('192.0.2.2'), '192.0.2.1', '192.0.2.2'],
     ['its IPv6 interface', own('2001:db8::1'), own('2001:db8::2'), '2001:db8::1', '2001:db8::2'],
@@ -61,7 +61,7 @@ describe('addresses of a node that change', () => {
     expect(proxyIn(3)).toBeUndefined();
   });
 
-  it('tell nothing anew of fragments that name their proxy, have no flag, or are of another node', () => {
+  test('tell nothing anew of fragments that name their proxy, have no flag, or are of another node', () => {
     const { say, reportOf, a, give } = scene();
     reachedOnce(a, '0000.0000.000d');
     say(3, prefixes('2001:db8:1::/48', P_FLAG, source('2001:db8::9')));
@@ -75,7 +75,7 @@ describe('addresses of a node that change', () => {
     reports().forEach((report, i) => expect(report).toBe(before[i]));
   });
 
-  it('that stay what they were tell nothing anew, whatever else changes beside them', () => {
+  test('that stay what they were tell nothing anew, whatever else changes beside them', () => {
     const { say, reportOf } = scene();
     say(3, prefixes('2001:db8:1::/48', P_FLAG));
     say(1, te('192.0.2.1'), te('2001:db8::1'), own('192.0.2.2'), own('2001:db8::2'));
@@ -84,7 +84,7 @@ describe('addresses of a node that change', () => {
     expect(reportOf(3)).toBe(before);
   });
 
-  it('of the lowest fragment count first, a family at a time', () => {
+  test('of the lowest fragment count first, a family at a time', () => {
     const { say, proxyIn } = scene();
     say(3, prefixes('2001:db8:1::/48', P_FLAG));
     say(7, te('2001:db8::7'), own('2001:db8::17'));
@@ -100,7 +100,7 @@ describe('addresses of a node that change', () => {
 });
 
 describe('the learned table', () => {
-  it.each<[string, IsisTlv[]]>([
+  test.each<[string, IsisTlv[]]>([
     ['a prefix', [prefixes('2001:db8:1::/48')]],
     ['a SID', [sid]],
     ['an IPv4 router address', [te('192.0.2.1')]],
@@ -119,7 +119,7 @@ describe('the learned table', () => {
     },
   );
 
-  it('hears nothing of an LSP that says nothing of the kind, of one of ours, or of one that is only refreshed', () => {
+  test('hears nothing of an LSP that says nothing of the kind, of one of ours, or of one that is only refreshed', () => {
     const { a, give, say, reportOf } = scene();
     give(lsp({ tlvs: [{ kind: 'hostname', name: 'x' }, own('2001:db8::1')] }));
     say(1, prefixes('2001:db8:1::/48'));
@@ -128,7 +128,7 @@ describe('the learned table', () => {
     expect([reportOf(1) === report, [...a.reports.keys()]]).toEqual([true, [`L2 ${C}.00-01`]]);
   });
 
-  it('hears of the end of what it was told, and of nothing else: no empty report of what said nothing before', () => {
+  test('hears of the end of what it was told, and of nothing else: no empty report of what said nothing before', () => {
     const { a, say, give } = scene();
     const ended: string[] = [];
     a.reports.delete = (source) => {
@@ -145,7 +145,7 @@ describe('the learned table', () => {
     expect(ended).toEqual([`L2 ${C}.00-02`]);
   });
 
-  it('forgets what an LSP said when it is forgotten, and hears of that once', () => {
+  test('forgets what an LSP said when it is forgotten, and hears of that once', () => {
     const { a, simulation, wire, say } = scene();
     wire.filter = (pdu, from) => from === 0 || pdu.kind === 'p2p-hello';
     say(1, prefixes('2001:db8:1::/48'), te('2001:db8::1'));
@@ -162,7 +162,7 @@ describe('the walk over the topology begins anew', () => {
     neighbors: [{ systemId: systemId(system), pseudonode: 0, metric, subTlvs: new Uint8Array(0) }],
   });
 
-  it.each<[string, object, boolean]>([
+  test.each<[string, object, boolean]>([
     ['the same', { tlvs: [link(B)] }, false],
     ['another name', { tlvs: [link(B), { kind: 'hostname', name: 'x' }] }, false],
     ['another prefix', { tlvs: [link(B), prefixes('2001:db8:1::/48')] }, false],

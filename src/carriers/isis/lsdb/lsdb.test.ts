@@ -1,7 +1,7 @@
 // The link state database: which of two versions is newer (ISO/IEC 10589 §7.3.16), how long an LSP lives, what of a
 // system and of a node is there, in which order, and what it costs.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { EDGE_COST, ENTRY_COST, LSP_COST } from '../constants.ts';
 import { NO_CONTENT } from './content.ts';
 import { lsp } from '../hostile.fixture.ts';
@@ -33,7 +33,7 @@ function stored(system: string, pseudonode: number, fragment: number, more: Part
 }
 const [ONE, TWO, THREE] = ['0000.0000.0001', '0000.0000.0002', '0000.0000.0003'] as const;
 
-it.each<[Partial<Version>, Partial<Version>, string]>([
+test.each<[Partial<Version>, Partial<Version>, string]>([
   [{}, {}, 'same'],
   [{ sequence: 8 }, {}, 'newer'],
   [{ sequence: 6 }, {}, 'older'],
@@ -53,7 +53,7 @@ it.each<[Partial<Version>, Partial<Version>, string]>([
   expect(compareVersions({ ...version, ...a }, { ...version, ...b })).toBe(relation);
 });
 
-it('an LSP lives whole seconds, one at least until it is purged, and no more than the field can say', () => {
+test('an LSP lives whole seconds, one at least until it is purged, and no more than the field can say', () => {
   const alive = stored(ONE, 0, 0, { expiresAt: 10_000 });
   const left = (now: number): number => lifetimeOf(alive, now);
   expect([left(0), left(1), left(8000), left(8001), left(9999), left(10_000), left(99_999)]).toEqual([
@@ -84,7 +84,7 @@ describe('what is there', () => {
     return db;
   };
 
-  it('of a system: its own and those of its pseudonodes; of a node its fragments in order', () => {
+  test('of a system: its own and those of its pseudonodes; of a node its fragments in order', () => {
     const db = filled();
     expect(keys([...lspsOf(db, TWO)])).toEqual(['02.00-00', '02.00-01', '02.00-09', '02.03-00']);
     expect([keys(lspsOf(db, ONE)), keys(lspsOf(db, THREE)), keys(lspsOf(db, '0000.0000.0004'))]).toEqual([
@@ -96,7 +96,7 @@ describe('what is there', () => {
     expect([keys(fragmentsOf(db, `${TWO}.03`)), keys(fragmentsOf(db, `${TWO}.04`))]).toEqual([['02.03-00'], []]);
   });
 
-  it('a purge takes the place of what it purges, and is no fragment of the node', () => {
+  test('a purge takes the place of what it purges, and is no fragment of the node', () => {
     const db = filled();
     const alive = db.byKey.get(`${TWO}.00-01`)!;
     const purge = stored(TWO, 0, 1, { purged: true });
@@ -111,7 +111,7 @@ describe('what is there', () => {
     expect(keys(fragmentsOf(db, `${TWO}.00`))).toEqual(['02.00-00', '02.00-01', '02.00-09']);
   });
 
-  it('what is removed is gone everywhere; to remove it again changes nothing', () => {
+  test('what is removed is gone everywhere; to remove it again changes nothing', () => {
     const db = filled();
     const gone = db.byKey.get(`${TWO}.00-01`)!;
     remove(db, gone);
@@ -125,7 +125,7 @@ describe('what is there', () => {
     expect({ order: db.order, bytes: db.bytes }).toEqual(left);
   });
 
-  it('the next look is due when the first of them ends', () => {
+  test('the next look is due when the first of them ends', () => {
     const db = newLsdb(100, 1 << 20);
     expect(db.sweepAt).toBe(Infinity);
     const due = [5000, 3000, 4000].map((expiresAt, i) => (put(db, stored(ONE, 0, i, { expiresAt })), db.sweepAt));
@@ -139,13 +139,13 @@ describe('what it costs', () => {
     { node: `${THREE}.00`, metric: 1 },
   ];
 
-  it('an LSP costs its bytes, its neighbours, and what is learned from it while it is', () => {
+  test('an LSP costs its bytes, its neighbours, and what is learned from it while it is', () => {
     const each = stored(ONE, 0, 0, { content: { ...NO_CONTENT, edges }, entries: 3 });
     const plain = LSP_COST + 27 + 2 * EDGE_COST;
     expect([costOf(each), costOf({ ...each, expanded: true })]).toEqual([plain, plain + 3 * ENTRY_COST]);
   });
 
-  it('the database costs what its LSPs do, whatever is put, expanded and removed, and is ordered', () => {
+  test('the database costs what its LSPs do, whatever is put, expanded and removed, and is ordered', () => {
     const step = fc.record({
       ...{ system: fc.constantFrom(ONE, TWO, THREE), fragment: fc.nat(2), entries: fc.nat(5), expanded: fc.boolean() },
       ...{ purged: fc.boolean(), linked: fc.boolean(), kind: fc.constantFrom('put', 'remove', 'expand') },

@@ -1,5 +1,5 @@
 // Which originators count as reachable.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { packNeighbors } from '../../../packet/isis/tlv/is-reachability.ts';
 import type { IsisTlv } from '../../../packet/isis/types.ts';
 import { lsp } from '../hostile.fixture.ts';
@@ -28,11 +28,11 @@ function chain(): { simulation: Simulation; learner: Agent; origin: Agent; r1: R
 const systems = (agent: Agent): string[] => [...agent.reachable].map((name) => name.slice(-4)).sort();
 
 describe('reachability', () => {
-  it('reaches every system of the chain, not itself', () => {
+  test('reaches every system of the chain, not itself', () => {
     expect(systems(chain().learner)).toEqual(['0001', '1111', '2222']);
   });
 
-  it('a stub that dies is unreachable as soon as its router no longer lists it, although its LSPs stay', () => {
+  test('a stub that dies is unreachable as soon as its router no longer lists it, although its LSPs stay', () => {
     const { simulation, learner, origin, r2 } = chain();
     origin.kill();
     r2.cut(1);
@@ -41,14 +41,14 @@ describe('reachability', () => {
     expect(learner.prefixes()).toHaveLength(1);
   });
 
-  it('a link that only one end lists does not count', () => {
+  test('a link that only one end lists does not count', () => {
     const { simulation, learner, r1 } = chain();
     r1.cut(1);
     simulation.run(1000);
     expect(systems(learner)).toEqual(['1111']);
   });
 
-  it('a system that claims a neighbour which does not list it gains nothing, in either direction', () => {
+  test('a system that claims a neighbour which does not list it gains nothing, in either direction', () => {
     const { simulation, learner, r1 } = chain();
     const neighbor = (system: string): IsisTlv => ({
       kind: 'extended-is-reachability',
@@ -67,7 +67,7 @@ describe('reachability', () => {
     expect(systems(learner)).toEqual(['0001', '1111', '2222', '4444']);
   });
 
-  it.each([
+  test.each([
     [0xfffffe, ['0001', '1111', '2222', '4444']],
     [0xffffff, ['0001', '1111', '2222']],
   ])('a link of metric %i: only the highest is no part of the topology (RFC 5305 §3)', (metric, expected) => {
@@ -83,7 +83,7 @@ describe('reachability', () => {
     expect(systems(learner)).toEqual(expected);
   });
 
-  it('a neighbour that is listed in place of another, or at another metric, is noticed', () => {
+  test('a neighbour that is listed in place of another, or at another metric, is noticed', () => {
     const { simulation, learner } = chain();
     const [four, five] = ['0000.0000.4444', '0000.0000.5555'] as const;
     const list = (from: string, fragment: number, sequence: number, ...to: [string, number][]): string[] => {
@@ -109,7 +109,7 @@ describe('reachability', () => {
     ]).toEqual([['4444'], ['5555'], [], ['5555'], ['4444'], ['4444'], []]);
   });
 
-  it('without fragment 0 a system does not count, though it is another fragment that lists its links (ISO/IEC 10589 §7.2.5)', () => {
+  test('without fragment 0 a system does not count, though it is another fragment that lists its links (ISO/IEC 10589 §7.2.5)', () => {
     const { simulation, learner } = chain();
     const link = (system: string): IsisTlv => ({
       kind: 'extended-is-reachability',
@@ -130,7 +130,7 @@ describe('reachability', () => {
     ]).toEqual([[], ['4444'], [], ['4444']]);
   });
 
-  it('the hold time runs for each system since it was lost, also when several are', () => {
+  test('the hold time runs for each system since it was lost, also when several are', () => {
     const { simulation, learner, r1, r2 } = chain();
     const sources = (): string[] => [...learner.reports.values()].map(({ originator }) => originator.slice(-4)).sort();
     r2.extra = [{ kind: 'ipv6-te-router-id', address: proxied('::/0', '2001:db8::2').proxy }];
@@ -148,7 +148,7 @@ describe('reachability', () => {
     expect(sources()).toEqual([]);
   });
 
-  it('the hold time is over to the millisecond, and each system is forgotten at its own', () => {
+  test('the hold time is over to the millisecond, and each system is forgotten at its own', () => {
     const { learner, simulation, r1, r2 } = chain();
     r2.cut(1);
     simulation.run(10_000);
@@ -171,7 +171,7 @@ describe('reachability', () => {
     expect(left(second!)).toEqual([Infinity]);
   });
 
-  it('a walk goes on where it was, and a change meanwhile is found by the next', () => {
+  test('a walk goes on where it was, and a change meanwhile is found by the next', () => {
     const { simulation, learner, r1 } = chain();
     const id = (n: number): string => `0000.00aa.${n.toString(16).padStart(4, '0')}`;
     const neighbors = (names: string[]): IsisTlv[] =>
@@ -200,7 +200,7 @@ describe('reachability', () => {
     expect(learner.reachable.size).toBe(1 + count - 1);
   });
 
-  it('nothing is reachable without an adjacency', () => {
+  test('nothing is reachable without an adjacency', () => {
     const { simulation, learner } = chain();
     learner.event({ type: 'link-down', reason: 'interface gone' });
     simulation.run(1000);
@@ -208,7 +208,7 @@ describe('reachability', () => {
     expect(learner.speaker.adjacency).toMatchObject({ state: 'down', reason: 'interface gone' });
   });
 
-  it('an overloaded router is no transit, but the stub beside it is still reached', () => {
+  test('an overloaded router is no transit, but the stub beside it is still reached', () => {
     const { simulation, learner, r2 } = chain();
     r2.overload = true;
     r2.originate();

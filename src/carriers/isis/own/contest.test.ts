@@ -1,6 +1,6 @@
 // LSPs under our name that are not ours: of another router with our system ID, and forged ones with the highest
 // sequence number.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import { A, adjacency, lsp } from '../hostile.fixture.ts';
@@ -16,7 +16,7 @@ const stored = (agent: Agent, fragment: string) => agent.speaker.levels.get(2)!.
 const many = (count: number) => Array.from({ length: count }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`));
 
 describe('two routers with one system ID', () => {
-  it.each([
+  test.each([
     [1, 1],
     [1, 100],
     [3, 0],
@@ -50,7 +50,7 @@ describe('two routers with one system ID', () => {
     expect(stored(a, '00')).toMatchObject({ purged: false, own: true });
   });
 
-  it('a run that starts again, and an LSP that is forged once or twice, alarm nobody and are answered at once', () => {
+  test('a run that starts again, and an LSP that is forged once or twice, alarm nobody and are answered at once', () => {
     const { a, give, simulation } = adjacency();
     a.event(originate(many(1)));
     simulation.run(1000);
@@ -71,7 +71,7 @@ describe('two routers with one system ID', () => {
     expect(stored(a, '01')!.sequence).toBe(8020);
   });
 
-  it('a stop does not wait', () => {
+  test('a stop does not wait', () => {
     const { a, b, give, simulation } = adjacency();
     for (let i = 1; i < 6; i++) give(own(0, { sequence: 5000 * i }));
     a.event({ type: 'stop' });
@@ -79,7 +79,7 @@ describe('two routers with one system ID', () => {
     expect([a.stopped, stored(b, '00')!.purged]).toEqual([true, true]);
   });
 
-  it('thousands of pseudonodes under our name are purged, no more often, and fill nothing', () => {
+  test('thousands of pseudonodes under our name are purged, no more often, and fill nothing', () => {
     const { a, give } = adjacency();
     for (let i = 0; i < 3000; i++) give(own(i & 255, { sequence: 1 }, 1 + (i >> 8)));
     expect(a.count('isis.own.unknown-fragment-purged')).toBe(3000);
@@ -92,7 +92,7 @@ describe('two routers with one system ID', () => {
 });
 
 describe('the highest sequence number under our name', () => {
-  it('of a fragment with prefixes: they move to free ones at once, it stays out of use for MaxAge and ZeroAge, then it is used again', () => {
+  test('of a fragment with prefixes: they move to free ones at once, it stays out of use for MaxAge and ZeroAge, then it is used again', () => {
     const { a, b, give, simulation } = adjacency();
     a.event(originate(many(60)));
     simulation.run(2000);
@@ -112,7 +112,7 @@ describe('the highest sequence number under our name', () => {
     expect(b.prefixes()).toHaveLength(160);
   });
 
-  it('of a purge it is the same; one that comes again while we wait is purged again', () => {
+  test('of a purge it is the same; one that comes again while we wait is purged again', () => {
     const { a, b, give, simulation } = adjacency();
     a.event(originate(many(1)));
     simulation.run(2000);
@@ -126,7 +126,7 @@ describe('the highest sequence number under our name', () => {
     expect(b.prefixes()).toHaveLength(1);
   });
 
-  it('of all fragments: what has no place is told, and has one when the first is free again', () => {
+  test('of all fragments: what has no place is told, and has one when the first is free again', () => {
     const { a, b, give, simulation } = adjacency();
     a.event(originate(many(1)));
     simulation.run(2000);
@@ -138,7 +138,7 @@ describe('the highest sequence number under our name', () => {
     expect(b.prefixes()).toHaveLength(1);
   });
 
-  it('of fragment 0: it is back before others forget what they learned, and the other fragments are sent after it', () => {
+  test('of fragment 0: it is back before others forget what they learned, and the other fragments are sent after it', () => {
     const { a, b, give, simulation, wire } = adjacency();
     a.event(originate(many(60)));
     simulation.run(2000);
@@ -159,7 +159,7 @@ describe('the highest sequence number under our name', () => {
     expect(trouble(a).exhausted).toEqual([]);
   });
 
-  it('new keys open nothing that is closed', () => {
+  test('new keys open nothing that is closed', () => {
     const { a, b, give, simulation } = adjacency();
     a.event(originate(many(1)));
     simulation.run(2000);

@@ -1,6 +1,6 @@
 // What the operator declares: what of it is advertised, and what is issued anew when it changes.
 import { byKind, type Declared } from '../../../model/advertisement.fixture.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import { adjacency } from '../hostile.fixture.ts';
 import { endCon, originate, origination, proxied } from '../simulation.fixture.ts';
@@ -14,7 +14,7 @@ describe('a change', () => {
   };
   const proxies = [proxied('2001:db8:1::/64')];
 
-  it.each<[string, Declared, number]>([
+  test.each<[string, Declared, number]>([
     ['of nothing', first, 0],
     ['of the IPv4 router address', { ...first, routerAddresses: addresses('192.0.2.2', '2001:db8::1') }, 1],
     ['of the IPv6 router address', { ...first, routerAddresses: addresses('192.0.2.1', '2001:db8::2') }, 1],
@@ -35,7 +35,7 @@ describe('a change', () => {
     expect(a.count('isis.own.issued') - before).toBe(issued);
   });
 
-  it.each([
+  test.each([
     ['the same again', [proxied('2001:db8:1::/64')], 0],
     ['another proxy', [proxied('2001:db8:1::/64', '2001:db8:ffff::2')], 1],
     ['another prefix', [proxied('2001:db8:2::/64')], 1],
@@ -53,7 +53,7 @@ describe('a change', () => {
 });
 
 describe('what is declared twice', () => {
-  it.each([
+  test.each([
     ['192.0.2.1', '192.0.2.2', '192.0.2.1'],
     ['192.0.2.2', '192.0.2.1', '192.0.2.1'],
     ['2001:db8::2', '2001:db8::1', '2001:db8::1'],
@@ -70,7 +70,7 @@ describe('what is declared twice', () => {
     ]).toEqual([[lower], 1]);
   });
 
-  it('router addresses: the first of each family that is a host’s; how many are left out is told', () => {
+  test('router addresses: the first of each family that is a host’s; how many are left out is told', () => {
     const { a, b, simulation } = adjacency();
     const routerAddresses = addresses('127.0.0.1', '192.0.2.1', '192.0.2.2', 'ff02::1', '2001:db8::1', '2001:db8::2');
     a.event(originate([], { routerAddresses }));

@@ -1,5 +1,5 @@
 // When the fragments of our own LSP are issued, refreshed and purged (ISO/IEC 10589 §7.3.2 … §7.3.16).
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { verifyPdu } from '../../../packet/isis/auth.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import { A, type Scene, adjacency, lsp } from '../hostile.fixture.ts';
@@ -23,7 +23,7 @@ function configure({ a }: Scene, change: Partial<SpeakerConfig>): void {
   a.event({ type: 'configure', config: { ...a.speaker.config, ...change } });
 }
 
-it.each([
+test.each([
   [1500, {}, 1465],
   [9000, {}, 1465],
   [1496, {}, 1465],
@@ -40,7 +40,7 @@ it.each([
 );
 
 describe('issuing', () => {
-  it('prefixes are placed 512 a turn, fragments issued eight a turn', () => {
+  test('prefixes are placed 512 a turn, fragments issued eight a turn', () => {
     const simulation = new Simulation();
     const agent = new Agent(simulation, testConfig(A, { mtu: SMALL }));
     agent.event({ type: 'link-up', linkLocal: proxied('::/0', 'fe80::1').proxy });
@@ -62,7 +62,7 @@ describe('issuing', () => {
     expect([Math.max(...issued), agent.count('isis.own.issued')]).toEqual([8, 235]);
   });
 
-  it('changes that arrive together are issued together, and nothing is when they cancel out', () => {
+  test('changes that arrive together are issued together, and nothing is when they cancel out', () => {
     const { a, simulation } = adjacency();
     const [before, sent] = [a.count('isis.own.issued'), a.count('isis.tx.lsp')];
     a.event(originate(many(1)));
@@ -77,7 +77,7 @@ describe('issuing', () => {
     expect(a.count('isis.own.issued') - before).toBe(1);
   });
 
-  it('withdrawals that come together too; and what is issued is sent alone', () => {
+  test('withdrawals that come together too; and what is issued is sent alone', () => {
     const { a, simulation } = adjacency();
     a.event(originate(many(3)));
     simulation.run(1000);
@@ -93,7 +93,7 @@ describe('issuing', () => {
     expect([a.count('isis.own.issued') - before, a.count('isis.tx.lsp') - sent]).toEqual([2, 2]);
   });
 
-  it('a fragment that is empty before it was ever issued is not purged', () => {
+  test('a fragment that is empty before it was ever issued is not purged', () => {
     const scene = adjacency();
     scene.a.event(originate(many(1)));
     scene.simulation.run(10);
@@ -102,7 +102,7 @@ describe('issuing', () => {
     expect([scene.a.count('isis.own.purged'), stored(scene, '01')]).toEqual([0, undefined]);
   });
 
-  it.each([
+  test.each([
     [1, 1],
     [2, 3],
   ] as const)('at level %i it has IS type %i, the overload bit and no other, alive or purged', (level, isType) => {
@@ -119,7 +119,7 @@ describe('issuing', () => {
     expect(read()).toMatchObject({ value: { ...flags, remainingLifetime: 0, sequence } });
   });
 
-  it('each is refreshed at its own time, before its lifetime ends, with the next sequence number', () => {
+  test('each is refreshed at its own time, before its lifetime ends, with the next sequence number', () => {
     const scene = adjacency({ helloIntervalMs: 60_000 });
     const { a, simulation } = scene;
     a.event(originate(many(1)));
@@ -138,7 +138,7 @@ describe('issuing', () => {
 });
 
 describe('without room', () => {
-  it('what has none is told, and placed as soon as there is some: after a withdrawal, and after a change of keys', () => {
+  test('what has none is told, and placed as soon as there is some: after a withdrawal, and after a change of keys', () => {
     const scene = adjacency({ mtu: SMALL });
     const { a, simulation } = scene;
     const outcome = (): number[] => {
@@ -159,7 +159,7 @@ describe('without room', () => {
     expect(outcome()).toEqual([764, 0, 0]);
   });
 
-  it('new keys sign every fragment anew, and what is not needed any more is purged', () => {
+  test('new keys sign every fragment anew, and what is not needed any more is purged', () => {
     const scene = adjacency({ mtu: SMALL, keys: { domain: KEY } });
     const { a, simulation } = scene;
     a.event(originate(many(10)));
@@ -178,7 +178,7 @@ describe('without room', () => {
 });
 
 describe('an LSP under our name', () => {
-  it('of a fragment or a pseudonode that we do not have is purged with the next sequence number, up to the highest', () => {
+  test('of a fragment or a pseudonode that we do not have is purged with the next sequence number, up to the highest', () => {
     for (const [sequence, purge] of [
       [41, 42],
       [HIGHEST - 1, HIGHEST],
@@ -195,7 +195,7 @@ describe('an LSP under our name', () => {
     }
   });
 
-  it('with the highest number but one is outbid with the highest: only then are they used up', () => {
+  test('with the highest number but one is outbid with the highest: only then are they used up', () => {
     const scene = adjacency();
     scene.a.event(originate(many(1)));
     scene.simulation.run(1000);
@@ -211,7 +211,7 @@ describe('an LSP under our name', () => {
     });
   });
 
-  it('that is outbid again and again is told to the operator, with the level and our name', () => {
+  test('that is outbid again and again is told to the operator, with the level and our name', () => {
     const scene = adjacency();
     for (let i = 1; i < 6; i++) scene.give(ours(0, { sequence: 5000 * i }, 1));
     expect(scene.a.count('isis.own.contested')).toBeGreaterThan(0);
@@ -220,7 +220,7 @@ describe('an LSP under our name', () => {
     });
   });
 
-  it('that is forged once is told to nobody', () => {
+  test('that is forged once is told to nobody', () => {
     const scene = adjacency();
     scene.give(ours(77));
     scene.give(ours(0, { sequence: 5000 }));
@@ -228,7 +228,7 @@ describe('an LSP under our name', () => {
     expect(scene.a.count('isis.own.contested')).toBe(0);
   });
 
-  it('that nobody contests is outbid at once; while the answer waits it is one answer, to the highest', () => {
+  test('that nobody contests is outbid at once; while the answer waits it is one answer, to the highest', () => {
     const scene = adjacency();
     const bumped = scene.a.count('isis.own.sequence-bumped');
     scene.simulation.run(1000);
@@ -237,7 +237,7 @@ describe('an LSP under our name', () => {
     expect([stored(scene, '00')!.sequence, scene.a.count('isis.own.sequence-bumped') - bumped]).toEqual([7001, 1]);
   });
 
-  it('is left alone for 10 s from the first link on, until we are told what to declare', () => {
+  test('is left alone for 10 s from the first link on, until we are told what to declare', () => {
     const scene = (told: boolean): Scene => {
       const simulation = new Simulation();
       const a = new Agent(simulation, testConfig(A));
@@ -269,7 +269,7 @@ describe('an LSP under our name', () => {
   });
 });
 
-it('fragment 0 that comes back takes our other fragments with it, nobody else’s, and only while there is a neighbour', () => {
+test('fragment 0 that comes back takes our other fragments with it, nobody else’s, and only while there is a neighbour', () => {
   const reopened = (linked: boolean): string[] => {
     const scene = adjacency();
     const { a, simulation, give, wire } = scene;

@@ -1,5 +1,5 @@
 // What the fragments of our own LSP say, to the TLV.
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import type { IsisTlv, Level } from '../../../packet/isis/types.ts';
@@ -15,7 +15,7 @@ const AREA: IsisTlv = { kind: 'area-addresses', areas: [Uint8Array.of(0x49, 0, 1
 const NEIGHBORS = [{ systemId: systemId(B), pseudonode: 0, metric: 10, subTlvs: new Uint8Array(0) }];
 const WIDE: IsisTlv = { kind: 'extended-is-reachability', neighbors: NEIGHBORS };
 
-it('fragment 0: protocols, area, name and neighbour; without an adjacency no neighbour, without a name none', () => {
+test('fragment 0: protocols, area, name and neighbour; without an adjacency no neighbour, without a name none', () => {
   const { a, b, simulation } = adjacency({ hostname: 'leaf1' });
   const name: IsisTlv = { kind: 'hostname', name: 'leaf1' };
   expect(saidIn(a, 2, '00')).toEqual([PROTOCOLS, AREA, name, WIDE]);
@@ -25,7 +25,7 @@ it('fragment 0: protocols, area, name and neighbour; without an adjacency no nei
   expect(saidIn(adjacency().a, 2, '00')).toEqual([PROTOCOLS, AREA, WIDE]);
 });
 
-it('of a level that the adjacency does not serve it names no neighbour', () => {
+test('of a level that the adjacency does not serve it names no neighbour', () => {
   const { a, b, give, simulation } = adjacency({ levels: [1, 2] });
   expect([1, 2].map((level) => saidIn(a, level as Level, '00'))).toEqual([
     [PROTOCOLS, AREA, WIDE],
@@ -40,7 +40,7 @@ it('of a level that the adjacency does not serve it names no neighbour', () => {
   ]);
 });
 
-it.each<[string, string[], string, number[]]>([
+test.each<[string, string[], string, number[]]>([
   ['both', ['192.0.2.1', '2001:db8::1'], '192.0.2.1', []],
   ['an IPv4 address alone', ['192.0.2.1'], '192.0.2.1', []],
   ['an IPv6 address alone', ['2001:db8::1'], '0.0.0.0', [12, 16, 0x20, 1, 0xd, 0xb8, ...Array<number>(11).fill(0), 1]],
@@ -55,7 +55,7 @@ it.each<[string, string[], string, number[]]>([
   expect(saidIn(a, 2, '00')).toEqual([PROTOCOLS, AREA, capability, WIDE]);
 });
 
-it('the other fragments: prefixes of each family with what belongs to them, and SIDs', () => {
+test('the other fragments: prefixes of each family with what belongs to them, and SIDs', () => {
   const { a, simulation } = adjacency();
   const [four, six] = [proxied('10.0.0.0/8', '192.0.2.1'), proxied('2001:db8:1::/48', '2001:db8::1')];
   const sid = endCon('2001:db8:c::1', '2001:db8:c::/48');

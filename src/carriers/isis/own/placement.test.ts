@@ -1,6 +1,6 @@
 // Stable placement of prefixes in LSP fragments, by itself and as the network sees it.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { formatPrefix, prefixKey, prefixOf } from '../../../model/prefix.ts';
 import { encodeTlvs } from '../../../packet/isis/tlvs.ts';
@@ -25,14 +25,14 @@ function nth(i: number, proxy = PROXY): OwnPrefix {
 }
 
 describe('placement', () => {
-  it('a fragment without authentication holds 40 IPv6 /64 entries, so 255 fragments hold 10,200', () => {
+  test('a fragment without authentication holds 40 IPv6 /64 entries, so 255 fragments hold 10,200', () => {
     const placement = newPlacement();
     for (let i = 0; i < 10_200; i++) expect(place(placement, nth(i), ROOM).placed).toBe(true);
     expect(placement.fragments.get(1)!.entries.size).toBe(40);
     expect(place(placement, nth(10_200), ROOM)).toEqual({ placed: false, changed: [] });
   });
 
-  it('a changed prefix stays in its fragment and touches no other', () => {
+  test('a changed prefix stays in its fragment and touches no other', () => {
     const placement = newPlacement();
     for (let i = 0; i < 10_000; i++) place(placement, nth(i), ROOM);
     const where = placement.whereIs.get(nth(5000).key)!;
@@ -45,7 +45,7 @@ describe('placement', () => {
     expect(place(placement, nth(20_000), ROOM).changed).toEqual([where]);
   });
 
-  it('whatever is added, changed and removed: nothing is lost, nothing overflows, TLVs stay within 255 bytes', () => {
+  test('whatever is added, changed and removed: nothing is lost, nothing overflows, TLVs stay within 255 bytes', () => {
     const change = fc.record({
       i: fc.integer({ min: 0, max: 60 }),
       length: fc.integer({ min: 8, max: 128 }),
@@ -94,7 +94,7 @@ describe('placement of SIDs', () => {
     remove: fc.boolean(),
   });
 
-  it('among prefixes, whatever is added and removed: nothing is lost, and the TLVs fit the fragment', () => {
+  test('among prefixes, whatever is added and removed: nothing is lost, and the TLVs fit the fragment', () => {
     fc.assert(
       fc.property(fc.array(anySid, { maxLength: 200 }), fc.integer({ min: 0, max: 12 }), (changes, prefixes) => {
         const placement = newPlacement();
@@ -142,7 +142,7 @@ describe('placement of SIDs', () => {
     );
   });
 
-  it('a SID that says the same changes nothing; another behaviour or locator changes its fragment alone', () => {
+  test('a SID that says the same changes nothing; another behaviour or locator changes its fragment alone', () => {
     const placement = newPlacement();
     const sid = address('2001:db8:c::1');
     const p: OwnSid = {
@@ -184,13 +184,13 @@ describe('10,000 prefixes on the wire', () => {
     return { simulation, a, b, lsps };
   }
 
-  it('all of them cross', () => {
+  test('all of them cross', () => {
     const { b, lsps } = flooded();
     expect(b.prefixes()).toHaveLength(10_000);
     expect(lsps).toHaveLength(250);
   });
 
-  it('changing the proxy of one re-floods exactly one fragment; so does removing one; adding one back too', () => {
+  test('changing the proxy of one re-floods exactly one fragment; so does removing one; adding one back too', () => {
     const { simulation, a, lsps } = flooded();
     lsps.length = 0;
     const changed = prefixes.map((p, i) => (i === 7777 ? { ...p, proxy: OTHER } : p));
@@ -206,7 +206,7 @@ describe('10,000 prefixes on the wire', () => {
     expect(new Set(lsps).size).toBe(1);
   });
 
-  it('saying the same again floods nothing', () => {
+  test('saying the same again floods nothing', () => {
     const { simulation, a, lsps } = flooded();
     lsps.length = 0;
     a.event(originate([...prefixes].reverse()));
@@ -214,7 +214,7 @@ describe('10,000 prefixes on the wire', () => {
     expect(lsps).toEqual([]);
   });
 
-  it('what finds no room is counted, and placed when room becomes free', () => {
+  test('what finds no room is counted, and placed when room becomes free', () => {
     const simulation = new Simulation();
     const a = new Agent(simulation, testConfig('0000.0000.000a'));
     const many = Array.from({ length: 10_201 }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`));
@@ -229,7 +229,7 @@ describe('10,000 prefixes on the wire', () => {
     expect(a.speaker.levels.get(2)!.own.placement.whereIs.size).toBe(10_200);
   });
 
-  it('a prefix that has no place in either level is one prefix without a place; one that is no longer declared is none', () => {
+  test('a prefix that has no place in either level is one prefix without a place; one that is no longer declared is none', () => {
     const simulation = new Simulation();
     const a = new Agent(simulation, testConfig('0000.0000.000a', { levels: [1, 2] }));
     const many = Array.from({ length: 10_203 }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`));

@@ -1,5 +1,5 @@
 // What can go wrong in an exchange, and authentication: packets that a real neighbour sends are made by hand.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { opaqueLsId } from '../../../packet/ospf/lsa-type.ts';
 import type { AuthenticationKey } from '../../../packet/ospf/digest.ts';
@@ -53,7 +53,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     ...rest,
   });
 
-  it('a description out of sequence begins the exchange anew, and it succeeds', () => {
+  test('a description out of sequence begins the exchange anew, and it succeeds', () => {
     const { a, b, link } = pair(version);
     link.until('full', () => a.state === 'full' && b.state === 'full');
     link.hand(0, description({ sequence: 999 }, version));
@@ -62,7 +62,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     link.until('full again', () => a.state === 'full' && b.state === 'full');
   });
 
-  it.each([
+  test.each([
     ['the same', 0, 0, 'exchange'],
     ['changed', 0x20, 1, 'ex-start'],
   ] as const)('options that are %s within an exchange', (_how, bits, mismatches, state) => {
@@ -77,7 +77,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect([a.count('neighbor.sequence-number-mismatch'), a.state]).toEqual([mismatches, state]);
   });
 
-  it.each<
+  test.each<
     [
       string,
       (last: Pick<DatabaseDescription, 'options' | 'initialize' | 'more' | 'master'>) => Partial<DatabaseDescription>,
@@ -110,19 +110,19 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   const CLAIM = { initialize: true, more: true, master: true, sequence: 9000 };
   const AGREES = { initialize: false, more: false, master: false, sequence: 500 };
 
-  it('a neighbor with the higher router ID is master by its claim, and its number counts (RFC 2328 §10.6)', () => {
+  test('a neighbor with the higher router ID is master by its claim, and its number counts (RFC 2328 §10.6)', () => {
     const { a, say } = negotiating(A, B);
     say(CLAIM);
     expect([a.state, a.area.neighbor!.weAreMaster, a.area.neighbor!.ddSequence]).toEqual(['exchange', false, 9000]);
   });
 
-  it('one with the lower agrees by our number, and we stay master', () => {
+  test('one with the lower agrees by our number, and we stay master', () => {
     const { a, say } = negotiating(B, A);
     say({ ...AGREES, more: true });
     expect([a.state, a.area.neighbor!.weAreMaster, a.area.neighbor!.ddSequence]).toEqual(['exchange', true, 501]);
   });
 
-  it.each<[string, number, number, Partial<DatabaseDescription>]>([
+  test.each<[string, number, number, Partial<DatabaseDescription>]>([
     ['a claim without the I-bit', A, B, { ...CLAIM, initialize: false }],
     ['a claim without the M-bit', A, B, { ...CLAIM, more: false }],
     ['a claim without the MS-bit', A, B, { ...CLAIM, master: false }],
@@ -143,7 +143,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     ]);
   });
 
-  it.each<[string, boolean, Partial<DatabaseDescription>, string]>([
+  test.each<[string, boolean, Partial<DatabaseDescription>, string]>([
     ['from the master, the next number', false, { master: true, sequence: 501 }, 'exchange'],
     ['from the master, our own number', false, { master: true, sequence: 500 }, 'ex-start'],
     ['from the master, a number left out', false, { master: true, sequence: 502 }, 'ex-start'],
@@ -160,7 +160,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect([a.state, a.count('neighbor.sequence-number-mismatch')]).toEqual([state, state === 'exchange' ? 0 : 1]);
   });
 
-  it('repeated failures are met with growing pauses: no loop', () => {
+  test('repeated failures are met with growing pauses: no loop', () => {
     const { a, link } = pair(version);
     link.until('full', () => a.state === 'full');
     link.weather = (packet) => (packet?.kind === 'hello' ? [1] : []);
@@ -178,7 +178,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     ).toBeLessThan(4);
   });
 
-  it('a request for an LSA that we do not have begins the exchange anew', () => {
+  test('a request for an LSA that we do not have begins the exchange anew', () => {
     const { a, b, link } = pair(version);
     link.until('full', () => a.state === 'full' && b.state === 'full');
     link.hand(0, { kind: 'link-state-request', requests: [header({ lsId: 0x12345678 })] });
@@ -186,14 +186,14 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     link.until('full again', () => a.state === 'full' && b.state === 'full');
   });
 
-  it('the state of a neighbour in a disagreement about the MTU says what it takes, not that it takes nothing', () => {
+  test('the state of a neighbour in a disagreement about the MTU says what it takes, not that it takes nothing', () => {
     const { a, link } = pair(version, { mtu: 1400 }, {});
     link.run(20_000);
     const shown = neighborState(a.speaker, a.area, 'cnpd-ospf0', 0, { now: link.now, wall: link.now });
     expect(shown).toMatchObject({ state: 'ex-start', mtu: 1500, takesOpaque: true });
   });
 
-  it('a described LSA that is never sent keeps us in Loading, asking every 5 s, until the neighbour restarts', () => {
+  test('a described LSA that is never sent keeps us in Loading, asking every 5 s, until the neighbour restarts', () => {
     const { a, b, link } = pair(version);
     link.weather = () => [];
     link.event(1, {
@@ -212,7 +212,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     link.until('full', () => a.state === 'full' && b.state === 'full');
   });
 
-  it('an older instance is answered with ours, at most once a second', () => {
+  test('an older instance is answered with ours, at most once a second', () => {
     const { a, b, link } = pair(version);
     link.event(0, {
       type: 'originate',
@@ -240,7 +240,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(updates() - before).toBe(2);
   });
 
-  it('an LSA at MaxAge that nobody has is acknowledged at once and not kept', () => {
+  test('an LSA at MaxAge that nobody has is acknowledged at once and not kept', () => {
     const { a, b, link } = pair(version);
     link.until('full', () => a.state === 'full' && b.state === 'full');
     link.event(1, {
@@ -267,7 +267,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     text = secret,
   ): AuthenticationKey => ({ id, algorithm: algorithmName, secret: text });
 
-  it.each(['hmac-sha-1', 'hmac-sha-512', algorithm] as const)(
+  test.each(['hmac-sha-1', 'hmac-sha-512', algorithm] as const)(
     'authenticated with %s it comes to Full; packets leave room for the digest',
     (name) => {
       const { a, b, link } = pair(version, { keys: [key(1, name)] });
@@ -291,7 +291,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     },
   );
 
-  it('a wrong key, a missing one and an unexpected one keep the adjacency from coming up, each with its own counter', () => {
+  test('a wrong key, a missing one and an unexpected one keep the adjacency from coming up, each with its own counter', () => {
     const wrong = pair(version, { keys: [key(1)] }, { keys: [key(1, algorithm, new TextEncoder().encode('other'))] });
     wrong.link.run(20_000);
     expect(reason(wrong.a)).toBe('a packet was refused: authentication wrong');
@@ -310,12 +310,12 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(missing.b.count('packet.bad-checksum')).toBe(0);
   });
 
-  it('a second key is accepted while keys are changed', () => {
+  test('a second key is accepted while keys are changed', () => {
     const { a, b, link } = pair(version, { keys: [key(2), key(1)] }, { keys: [key(1), key(2)] });
     link.until('full', () => a.state === 'full' && b.state === 'full');
   });
 
-  it('keys change in flight, an end after the other: no adjacency is lost, no exchange begins anew', () => {
+  test('keys change in flight, an end after the other: no adjacency is lost, no exchange begins anew', () => {
     const [one, two] = [key(1), key(2)];
     const { a, b, link } = pair(version, { keys: [one] });
     link.event(0, {
@@ -343,7 +343,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect([a.state, b.state]).toEqual(['none', 'none']);
   });
 
-  it('a run that begins a second after a burst of packets still has the higher sequence number', () => {
+  test('a run that begins a second after a burst of packets still has the higher sequence number', () => {
     const config = testConfig(A, version, { keys: [key(1)] });
     const a = new Router(config);
     const link = new Link(a, new Router(testConfig(B, version)));
@@ -352,7 +352,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(again.speaker.authenticationSequence).toBeGreaterThan(a.speaker.authenticationSequence);
   });
 
-  it('sequence numbers do not wrap within a hundred years of 2020', () => {
+  test('sequence numbers do not wrap within a hundred years of 2020', () => {
     const after = (years: number): bigint => {
       const config = testConfig(A, version, { keys: [key(1)] }, { authenticationBase: years * 365 * 86_400 * 10 });
       const [a, b] = [new Router(config), new Router({ ...config, routerId: B })];
@@ -366,7 +366,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(numbers[0]).toBeGreaterThan(100_000_000n);
   });
 
-  it('a replayed packet is dropped and counted', () => {
+  test('a replayed packet is dropped and counted', () => {
     const replayed: Uint8Array[] = [];
     const { a, b, link } = pair(version, { keys: [key(1)] });
     link.weather = (packet, from, payload) => {
@@ -391,7 +391,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
 describe('opaque LSAs (RFC 5250)', () => {
   const WITHOUT: OspfVersion = { ...OSPFV2, exchangeOptions: () => OPTION_V2.external };
 
-  it('are not offered to a neighbour without the O-bit, which is reported; the rest is exchanged without a loop', () => {
+  test('are not offered to a neighbour without the O-bit, which is reported; the rest is exchanged without a loop', () => {
     const a = new Router(testConfig(A, OSPFV2));
     const b = new Router(testConfig(B, WITHOUT));
     const link = new Link(a, b);

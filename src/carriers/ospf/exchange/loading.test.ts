@@ -1,5 +1,5 @@
 // What is asked for while databases are brought together, and what comes instead of it (RFC 2328 §10.7, §10.9, §13).
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { opaqueLsId } from '../../../packet/ospf/lsa-type.ts';
 import { decodeLsa, encodeLsa } from '../../../packet/ospf/lsa.ts';
 import { lsaKeyText } from '../../../packet/ospf/router-id.ts';
@@ -52,7 +52,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   }
 
   describe('an LSA that was asked for', () => {
-    it.each([
+    test.each([
       ['the one that we have', 5],
       ['an older one', 4],
     ])(
@@ -71,7 +71,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       },
     );
 
-    it('comes in a version between ours and that which was listed: taken, and still asked for', () => {
+    test('comes in a version between ours and that which was listed: taken, and still asked for', () => {
       const { a, link } = scene();
       update(link, lsaOf(1, 5));
       link.run(2000);
@@ -84,14 +84,14 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       expect([a.state, a.area.lsdb.byKey.get(keyOf(1))!.sequence]).toEqual(['full', 7]);
     });
 
-    it('comes newer than it was listed: that will do', () => {
+    test('comes newer than it was listed: that will do', () => {
       const { a, link } = scene();
       describing(a, link, [headerOf(lsaOf(1, 7))], false);
       update(link, lsaOf(1, 8));
       expect([a.state, a.count('neighbor.bad-request')]).toEqual(['full', 0]);
     });
 
-    it('is not asked for when ours is the same or newer', () => {
+    test('is not asked for when ours is the same or newer', () => {
       const { a, link, requests } = scene();
       update(link, lsaOf(1, 5), lsaOf(2, 5));
       describing(a, link, [headerOf(lsaOf(1, 5)), headerOf(lsaOf(2, 4))], false);
@@ -100,7 +100,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   });
 
   describe('a description (§10.6)', () => {
-    it.each(['loading', 'full'] as const)(
+    test.each(['loading', 'full'] as const)(
       'in %s, where only duplicates are expected, begins the exchange anew',
       (state) => {
         const { a, link } = scene();
@@ -115,7 +115,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       },
     );
 
-    it('is ignored in the pause after exchanges that failed, and heard when it is over', () => {
+    test('is ignored in the pause after exchanges that failed, and heard when it is over', () => {
       const { a, link } = scene();
       const claim = (): void =>
         link.hand(0, {
@@ -132,7 +132,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       expect([a.state, a.count('exchange.backing-off')]).toEqual(['exchange', 1]);
     });
 
-    it('that is refused, wholly or for an LSA without the shape of its type, is told with what differs', () => {
+    test('that is refused, wholly or for an LSA without the shape of its type, is told with what differs', () => {
       const { a, link } = scene();
       const before = a.fields.length;
       const base = version.version === 2 ? 1 : 0x2001;
@@ -151,7 +151,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     });
   });
 
-  it('requests go a packet at a time, the next when all of the last is answered (§10.9)', () => {
+  test('requests go a packet at a time, the next when all of the last is answered (§10.9)', () => {
     const { a, link, requests } = scene();
     const fit = Math.floor((1500 - version.ipHeader - (version.version === 2 ? 24 : 16)) / 12);
     const headers = Array.from({ length: fit + 3 }, (_, n) => headerOf(lsaOf(n, 1)));
@@ -165,7 +165,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(new Set(requests().flat().map(lsaKeyText)).size).toBe(requests().flat().length);
   });
 
-  it('unanswered, the same is asked for again every 5 s, and no more once it has come', () => {
+  test('unanswered, the same is asked for again every 5 s, and no more once it has come', () => {
     const { a, link, requests } = scene();
     describing(a, link, [headerOf(lsaOf(1, 1)), headerOf(lsaOf(2, 1))], false);
     link.run(4999);
@@ -189,7 +189,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
           who === 0 && packet?.kind === 'link-state-update' ? [[...packet.lsas]] : [],
         );
 
-    it('and is answered at once, in one update, in the order in which it asked', () => {
+    test('and is answered at once, in one update, in the order in which it asked', () => {
       const { link } = scene();
       update(link, lsaOf(1, 5), lsaOf(2, 6));
       const from = link.sent.length;
@@ -197,7 +197,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       expect(answers(link, from).map((lsas) => lsas.map(lsaKeyText))).toEqual([[keyOf(2), keyOf(1)]]);
     });
 
-    it('for one that we lack among others: a bad request, and none is sent (§10.7)', () => {
+    test('for one that we lack among others: a bad request, and none is sent (§10.7)', () => {
       const { a, link } = scene();
       update(link, lsaOf(1, 5));
       const from = link.sent.length;
@@ -205,18 +205,21 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       expect([answers(link, from), a.state, a.count('neighbor.bad-request')]).toEqual([[], 'ex-start', 1]);
     });
 
-    it.each(['init', 'ex-start'] as const)('in %s, before an exchange: no answer, and nothing begins anew', (state) => {
-      const { a, link } = scene();
-      a.area.neighbor!.state = state;
-      const from = link.sent.length;
-      link.hand(0, { kind: 'link-state-request', requests: [lsaOf(1, 5)] });
-      update(link, lsaOf(1, 5));
-      link.hand(0, { kind: 'link-state-acknowledgment', headers: [headerOf(lsaOf(1, 5))] });
-      expect([answers(link, from), a.state, a.area.lsdb.byKey.has(keyOf(1))]).toEqual([[], state, false]);
-      expect(['request', 'update', 'acknowledgment'].map((what) => a.count(`${what}.not-exchanging`))).toEqual([
-        1, 1, 1,
-      ]);
-    });
+    test.each(['init', 'ex-start'] as const)(
+      'in %s, before an exchange: no answer, and nothing begins anew',
+      (state) => {
+        const { a, link } = scene();
+        a.area.neighbor!.state = state;
+        const from = link.sent.length;
+        link.hand(0, { kind: 'link-state-request', requests: [lsaOf(1, 5)] });
+        update(link, lsaOf(1, 5));
+        link.hand(0, { kind: 'link-state-acknowledgment', headers: [headerOf(lsaOf(1, 5))] });
+        expect([answers(link, from), a.state, a.area.lsdb.byKey.has(keyOf(1))]).toEqual([[], state, false]);
+        expect(['request', 'update', 'acknowledgment'].map((what) => a.count(`${what}.not-exchanging`))).toEqual([
+          1, 1, 1,
+        ]);
+      },
+    );
   });
 
   describe('an LSA at MaxAge that we do not have (§13 step 4)', () => {
@@ -227,14 +230,14 @@ describe.each(VERSIONS)('%s', (_name, version) => {
           who === 0 && packet?.kind === 'link-state-acknowledgment' ? packet.headers.map(lsaKeyText) : [],
         );
 
-    it('is acknowledged at once and not kept', () => {
+    test('is acknowledged at once and not kept', () => {
       const { a, link } = scene();
       const from = link.sent.length;
       update(link, lsaOf(1, 5, 4, 3600));
       expect([acknowledged(link, from), a.area.lsdb.byKey.has(keyOf(1))]).toEqual([[keyOf(1)], false]);
     });
 
-    it.each(['exchange', 'loading'] as const)('is kept in %s, because it may still be listed', (state) => {
+    test.each(['exchange', 'loading'] as const)('is kept in %s, because it may still be listed', (state) => {
       const { a, link } = scene();
       const from = link.sent.length;
       a.area.neighbor!.state = state;
@@ -244,7 +247,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   });
 });
 
-it('what is told of an originated LSA goes to no area but its own', () => {
+test('what is told of an originated LSA goes to no area but its own', () => {
   const a = new Router(testConfig(A));
   expect(() =>
     new Link(a, new Router(testConfig(B))).event(0, { type: 'originate', areaId: AREA + 1, lsas: [] }),

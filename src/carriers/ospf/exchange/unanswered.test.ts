@@ -1,6 +1,6 @@
 // What an exchange and the flooding after it do when the other end does not answer, lists other versions, or is told of
 // LSAs that age.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { opaqueLsId } from '../../../packet/ospf/lsa-type.ts';
 import { encodePacket } from '../../../packet/ospf/packet.ts';
@@ -54,7 +54,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     );
 
   describe('the exchange', () => {
-    it('a claim to be master that nobody answers is repeated every 5 s, the same', () => {
+    test('a claim to be master that nobody answers is repeated every 5 s, the same', () => {
       const { link } = pair();
       link.weather = (packet) => (packet?.kind === 'database-description' ? [] : [1]);
       link.run(21_000);
@@ -71,7 +71,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       expect(claims.slice(1).map(({ at }, i) => at - claims[i]!.at)).toEqual([5000, 5000, 5000, 5000]);
     });
 
-    it('the master repeats its description until it is answered, the slave repeats its answer when asked again', () => {
+    test('the master repeats its description until it is answered, the slave repeats its answer when asked again', () => {
       const scene = pair();
       const { a, b, link } = scene;
       // Of the slave, which is A, every answer with contents is lost twice.
@@ -94,7 +94,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       ).toBe(true);
     });
 
-    it('begins with a number that depends on the run, and anew with the next one', () => {
+    test('begins with a number that depends on the run, and anew with the next one', () => {
       const firsts = [1, 2, 3].map((seed) => {
         const a = new Router(testConfig(A, version, {}, { seed }));
         const link = new Link(a, new Router(testConfig(B, version)));
@@ -113,7 +113,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       expect(a.area.neighbor!.ddSequence).not.toBe(dd.sequence);
     });
 
-    it.runIf(version.version === 2)(
+    test.runIf(version.version === 2)(
       'a description of a type that does not exist begins it anew (RFC 2328 §10.6)',
       () => {
         const { a, link } = full();
@@ -132,7 +132,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       },
     );
 
-    it.each<[string, (own: LsaHeader) => Partial<LsaHeader>, number]>([
+    test.each<[string, (own: LsaHeader) => Partial<LsaHeader>, number]>([
       [
         'with the same number and a lower checksum: outbid, because an ospfd would not ask for ours',
         ({ checksum }) => ({ checksum: checksum - 1 }),
@@ -151,7 +151,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       ]);
     });
 
-    it('of an LSA that we do not want and that an earlier run left nothing is outbid', () => {
+    test('of an LSA that we do not want and that an earlier run left nothing is outbid', () => {
       const { a, link } = full([lsaOf(1)]);
       const stored = a.area.lsdb.byKey.get(keyOf(1))!;
       link.event(0, { type: 'originate', areaId: AREA, lsas: [] });
@@ -160,7 +160,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       expect(a.count('own.outbid')).toBe(0);
     });
 
-    it('an LSA at MaxAge is flooded and not described (RFC 2328 §10.3)', () => {
+    test('an LSA at MaxAge is flooded and not described (RFC 2328 §10.3)', () => {
       const { a, link } = full([lsaOf(1), lsaOf(2)]);
       link.weather = () => [];
       link.event(0, { type: 'originate', areaId: AREA, lsas: [lsaOf(2)] });
@@ -181,7 +181,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   });
 
   describe('flooding', () => {
-    it('an LSA is sent every 5 s until it is acknowledged; the acknowledgement of another instance is none', () => {
+    test('an LSA is sent every 5 s until it is acknowledged; the acknowledgement of another instance is none', () => {
       const { a, b, link } = full([lsaOf(1)]);
       const old = headerOf(a.area.lsdb.byKey.get(keyOf(1))!, link.now);
       link.weather = (_packet, from) => (from === 0 ? [1] : []);
@@ -206,7 +206,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       ).toHaveLength(4);
     });
 
-    it('an LSA ages by a second on its way over the link (InfTransDelay)', () => {
+    test('an LSA ages by a second on its way over the link (InfTransDelay)', () => {
       const { a, link } = full([lsaOf(1)]);
       const from = link.sent.length;
       link.hand(0, { kind: 'link-state-request', requests: [a.area.lsdb.byKey.get(keyOf(1))!] });
@@ -217,7 +217,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       expect(update!.age).toBe(seconds + 1);
     });
 
-    it('what comes twice is acknowledged at once, what is new within 200 ms', () => {
+    test('what comes twice is acknowledged at once, what is new within 200 ms', () => {
       const { a, b, link } = full();
       link.weather = (packet, from) => (from === 1 && packet?.kind === 'link-state-update' ? [] : [1]);
       link.event(1, { type: 'originate', areaId: AREA, lsas: [lsaOf(1)] });
@@ -237,7 +237,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     });
   });
 
-  it.each<[string, (payload: Uint8Array) => Uint8Array]>([
+  test.each<[string, (payload: Uint8Array) => Uint8Array]>([
     ['truncated', (payload) => payload.subarray(0, 12)],
     ['damaged on its way', (payload) => payload.with(payload.length - 1, payload.at(-1)! ^ 1)],
   ])('a packet that is %s is dropped and counted', (_what, damage) => {
@@ -258,7 +258,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect([counted.length, a.count('rx.link-state-request'), a.state]).toEqual([1, 0, 'full']);
   });
 
-  it('a neighbour whose area is a stub to it is refused, and the reason is told', () => {
+  test('a neighbour whose area is a stub to it is refused, and the reason is told', () => {
     const a = new Router(testConfig(A, version));
     const stub: OspfVersion = {
       ...version,

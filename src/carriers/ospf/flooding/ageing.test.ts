@@ -1,5 +1,5 @@
 // Ageing (RFC 2328 §14), a turn at a time: how much of a large database one turn looks at, flushes and forgets.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decodeLsa, encodeLsa } from '../../../packet/ospf/lsa.ts';
 import { MAX_AGE } from '../../../packet/ospf/numbers.ts';
 import type { Lsa } from '../../../packet/ospf/types.ts';
@@ -45,7 +45,7 @@ function scene(now = NOW) {
 const LAST_SECOND = MAX_AGE - 1;
 
 describe('one turn', () => {
-  it('looks at so many LSAs, and the next one goes on behind them', () => {
+  test('looks at so many LSAs, and the next one goes on behind them', () => {
     const { router, area, hold, turn } = scene();
     hold(SWEEP_BATCH, 1);
     hold(1, LAST_SECOND);
@@ -55,7 +55,7 @@ describe('one turn', () => {
     expect([router.count('lsa.expired'), area.lsdb.pass]).toEqual([1, undefined]);
   });
 
-  it('and at the last of them', () => {
+  test('and at the last of them', () => {
     const { router, hold, turn } = scene();
     hold(SWEEP_BATCH - 1, 1);
     hold(1, LAST_SECOND);
@@ -63,7 +63,7 @@ describe('one turn', () => {
     expect(router.count('lsa.expired')).toBe(1);
   });
 
-  it('flushes so many, whatever else it has looked at', () => {
+  test('flushes so many, whatever else it has looked at', () => {
     const { router, hold, turn } = scene();
     hold(2 * SWEEP_CHANGES, 1);
     hold(SWEEP_CHANGES + 1, LAST_SECOND);
@@ -73,7 +73,7 @@ describe('one turn', () => {
     expect(router.count('lsa.expired')).toBe(SWEEP_CHANGES + 1);
   });
 
-  it('forgets so many', () => {
+  test('forgets so many', () => {
     const { area, hold, turn } = scene();
     hold(SWEEP_CHANGES + 1, MAX_AGE);
     turn();
@@ -82,7 +82,7 @@ describe('one turn', () => {
     expect(area.lsdb.byKey.size).toBe(0);
   });
 
-  it('those that wait for the neighbour are not among them', () => {
+  test('those that wait for the neighbour are not among them', () => {
     const { area, hold, turn } = scene();
     const neighbor = (area.neighbor = Object.assign(newNeighbor(OTHER, 0), { state: 'full' as const }));
     for (const { key } of hold(SWEEP_CHANGES, MAX_AGE)) neighbor.retransmit.set(key, Infinity);
@@ -94,14 +94,14 @@ describe('one turn', () => {
 });
 
 describe('an LSA whose age ran out', () => {
-  it('is written down with MaxAge, as an instance that did not come from the neighbour just now', () => {
+  test('is written down with MaxAge, as an instance that did not come from the neighbour just now', () => {
     const { hold, turn, stored } = scene();
     const [lsa] = hold(1, LAST_SECOND);
     turn();
     expect(stored(lsa!)).toMatchObject({ age: MAX_AGE, flooded: false, own: false });
   });
 
-  it('of our own is counted with no other router’s', () => {
+  test('of our own is counted with no other router’s', () => {
     const { router, hold, turn, stored } = scene();
     const [lsa] = hold(1, LAST_SECOND, true);
     turn();
@@ -109,7 +109,7 @@ describe('an LSA whose age ran out', () => {
     expect(router.count('lsa.expired')).toBe(0);
   });
 
-  it('of our own leaves its sequence number behind when it is forgotten, another router’s nothing', () => {
+  test('of our own leaves its sequence number behind when it is forgotten, another router’s nothing', () => {
     const { area, hold, turn } = scene();
     const [own] = hold(1, MAX_AGE, true);
     hold(1, MAX_AGE);
@@ -118,7 +118,7 @@ describe('an LSA whose age ran out', () => {
     expect([...area.own.issued].map(([key, { sequence }]) => [key, sequence])).toEqual([[own!.key, 5]]);
   });
 
-  it('a younger one is looked at again when its time comes', () => {
+  test('a younger one is looked at again when its time comes', () => {
     const { area, hold, turn } = scene();
     hold(1, MAX_AGE - 100);
     turn();

@@ -1,6 +1,6 @@
 // What becomes of an instance that arrives (RFC 2328 §13): discarded, too soon, answered, acknowledged alone or in
 // company.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { decodeLsa, encodeLsa } from '../../../packet/ospf/lsa.ts';
 import { lsaKeyText } from '../../../packet/ospf/router-id.ts';
 import type { Lsa, LsaHeader } from '../../../packet/ospf/types.ts';
@@ -39,7 +39,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   }
   const update = (link: Link, ...lsas: Lsa[]): void => link.hand(0, { kind: 'link-state-update', lsas });
 
-  it('a type without scope is discarded and not acknowledged (§13 step 2)', () => {
+  test('a type without scope is discarded and not acknowledged (§13 step 2)', () => {
     const { a, link, acknowledged } = scene();
     const unknown = lsaOf(1, 1, version.version === 2 ? 12 : 0xe07b);
     update(link, unknown, lsaOf(2, 1));
@@ -48,7 +48,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(acknowledged().flat().map(lsaKeyText)).toEqual([lsaKeyText(lsaOf(2, 1))]);
   });
 
-  it.each([
+  test.each([
     [MIN_LS_ARRIVAL_MS - 1, 1, 5],
     [MIN_LS_ARRIVAL_MS, 0, 6],
   ])('a newer instance %i ms after the one before (MinLSArrival)', (ms, tooSoon, sequence) => {
@@ -62,7 +62,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     ]);
   });
 
-  it('an older instance is answered once in MinLSArrival, and again when that is over (§13 step 8)', () => {
+  test('an older instance is answered once in MinLSArrival, and again when that is over (§13 step 8)', () => {
     const { a, link } = scene();
     update(link, lsaOf(1, 5));
     const answers = (): number => a.count('tx.link-state-update');
@@ -75,7 +75,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(counts).toEqual([1, 1, 2]);
   });
 
-  it('acknowledgements wait for company, and no longer when they fill a packet (§13.5)', () => {
+  test('acknowledgements wait for company, and no longer when they fill a packet (§13.5)', () => {
     const { link, acknowledged } = scene();
     const fit = Math.floor((1500 - version.ipHeader - (version.version === 2 ? 24 : 16)) / 20);
     const give = (from: number, to: number): void => {
@@ -90,7 +90,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(acknowledged().map(({ length }) => length)).toEqual([fit, 2]);
   });
 
-  it('an LSA without the shape of its type is told by name, with its flaw', () => {
+  test('an LSA without the shape of its type is told by name, with its flaw', () => {
     const { a, link } = scene();
     const before = a.fields.length;
     update(link, lsaOf(1, 1, version.version === 2 ? 1 : 0x2001, 3));

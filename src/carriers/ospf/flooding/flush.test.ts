@@ -1,6 +1,6 @@
 // What is flushed, beside an ospfd: it keeps flushed LSAs for a minute (`ospf maxage-delay`), takes nothing older
 // meanwhile, and does not tell the acknowledgement of a flush from that of what was flushed.
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { INITIAL_SEQUENCE } from '../../../packet/ospf/numbers.ts';
 import { lsaKeyText } from '../../../packet/ospf/router-id.ts';
 import { type AnyVersion, ContentAgent, contentConfig, declaration } from '../content.fixture.ts';
@@ -24,18 +24,21 @@ function pair(version: AnyVersion) {
   return { a, b, link: new Link(a, b), lsa, key: lsaKeyText({ ...lsa, advertisingRouter: A }) };
 }
 
-it.each(VERSIONS)('OSPFv%d: an LSA that was flushed and forgotten goes on with the next sequence number', (version) => {
-  const { a, b, link, lsa, key } = pair(version);
-  link.event(0, { type: 'originate', areaId: AREA, lsas: [lsa] });
-  link.until('heard', () => b.notified.has(key));
-  link.event(0, { type: 'originate', areaId: AREA, lsas: [] });
-  link.until('forgotten', () => !a.area.lsdb.byKey.has(key) && !b.area.lsdb.byKey.has(key));
-  link.event(0, { type: 'originate', areaId: AREA, lsas: [lsa] });
-  link.until('heard again', () => b.notified.has(key));
-  expect(b.area.lsdb.byKey.get(key)!.sequence).toBe(INITIAL_SEQUENCE + 1);
-});
+test.each(VERSIONS)(
+  'OSPFv%d: an LSA that was flushed and forgotten goes on with the next sequence number',
+  (version) => {
+    const { a, b, link, lsa, key } = pair(version);
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [lsa] });
+    link.until('heard', () => b.notified.has(key));
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [] });
+    link.until('forgotten', () => !a.area.lsdb.byKey.has(key) && !b.area.lsdb.byKey.has(key));
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [lsa] });
+    link.until('heard again', () => b.notified.has(key));
+    expect(b.area.lsdb.byKey.get(key)!.sequence).toBe(INITIAL_SEQUENCE + 1);
+  },
+);
 
-it.each(VERSIONS)('OSPFv%d: so does one of an earlier run that this run has flushed', (version) => {
+test.each(VERSIONS)('OSPFv%d: so does one of an earlier run that this run has flushed', (version) => {
   const { a, b, link, lsa, key } = pair(version);
   link.event(0, { type: 'originate', areaId: AREA, lsas: [lsa] });
   link.until('heard', () => b.notified.has(key) && a.state === 'full');
@@ -50,7 +53,7 @@ it.each(VERSIONS)('OSPFv%d: so does one of an earlier run that this run has flus
   expect(b.area.lsdb.byKey.get(key)!.sequence).toBe(INITIAL_SEQUENCE + 1);
 });
 
-it.each(VERSIONS)('OSPFv%d: a flush is taken within MinLSArrival of what it flushes', (version) => {
+test.each(VERSIONS)('OSPFv%d: a flush is taken within MinLSArrival of what it flushes', (version) => {
   const { a, b, link, lsa, key } = pair(version);
   link.until('full', () => a.state === 'full' && b.state === 'full');
   link.run(5000);
@@ -62,7 +65,7 @@ it.each(VERSIONS)('OSPFv%d: a flush is taken within MinLSArrival of what it flus
   expect(b.count('lsa.too-soon')).toBe(0);
 });
 
-it.each(VERSIONS)('OSPFv%d: a stop sends again within its limit also what was being flushed before it', (version) => {
+test.each(VERSIONS)('OSPFv%d: a stop sends again within its limit also what was being flushed before it', (version) => {
   const { a, b, link, lsa, key } = pair(version);
   link.event(0, { type: 'originate', areaId: AREA, lsas: [lsa] });
   link.until('heard', () => a.state === 'full' && b.notified.has(key));

@@ -1,5 +1,5 @@
 // What is carried between areas of what several say, who carries it, and what may cross (RFC 2328 §12.4.3).
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import {
   BORDER,
@@ -35,7 +35,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       2,
     ],
   ];
-  it.each<[string, readonly Offer[], number]>([
+  test.each<[string, readonly Offer[], number]>([
     ['lower proxy address', [{ proxy: 2 }, { proxy: 1, router: FAR }], 1],
     ['lower proxy address, though it comes first', [{ proxy: 1 }, { proxy: 2, router: FAR }], 1],
     ['what names a proxy', [{ proxy: 0 }, { proxy: 2, router: FAR }], 2],
@@ -53,7 +53,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     ]);
   });
 
-  it('intra-area comes before inter-area, whatever the proxy (RFC 2328 §11)', () => {
+  test('intra-area comes before inter-area, whatever the proxy (RFC 2328 §11)', () => {
     const net = new ContentNet(version);
     const [leaf, far, other] = [net.agent(LEAF, [1]), net.agent(FAR, [2]), net.agent(0x07070707, [3])];
     // It carries into the backbone before the border does, which has the higher router ID.
@@ -68,7 +68,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(entriesOf(border, 0)).toEqual([]);
   });
 
-  it.each<[Offer['route'] & string, number, readonly number[]]>([
+  test.each<[Offer['route'] & string, number, readonly number[]]>([
     ['intra-area', 1, [0, 2]],
     ['intra-area', 0, [1, 2]],
     ['inter-area', 1, []],
@@ -82,7 +82,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect([0, 1, 2].filter((areaId) => entriesOf(border, areaId).length > 0)).toEqual(into);
   });
 
-  it('of two routers that say a prefix one takes it back: it is carried as the other says it, and goes with that one', () => {
+  test('of two routers that say a prefix one takes it back: it is carried as the other says it, and goes with that one', () => {
     const scene = line(version);
     const { net, border } = scene;
     net.agent(FAR, [1]);
@@ -110,7 +110,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     ]).toEqual([1, 1, 0, 0]);
   });
 
-  it('D6: what names no proxy is carried with the address that its router has for traffic engineering', () => {
+  test('D6: what names no proxy is carried with the address that its router has for traffic engineering', () => {
     const scene = line(version);
     hear(scene, [{ proxy: 0 }]);
     const [te] = scene.border.content.config.dialect.others([address(proxyAddress(version, 9))], false);
@@ -119,7 +119,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(entriesOf(scene.border, 0).map(({ proxy }) => formatAddress(proxy!))).toEqual([proxyAddress(version, 9)]);
   });
 
-  it.each([
+  test.each([
     ['higher', FAR],
     ['lower', LEAF],
   ])(
@@ -138,7 +138,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     },
   );
 
-  it('a border agent with a higher router ID gives way when one with a lower one comes', () => {
+  test('a border agent with a higher router ID gives way when one with a lower one comes', () => {
     const net = new ContentNet(version);
     const [leaf, second] = [net.agent(LEAF, [1]), net.agent(SECOND, [0, 1])];
     net.declare(leaf, declaration(version, [1], 7));
@@ -149,7 +149,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect([entriesOf(border, 0).length, entriesOf(second, 0).length]).toEqual([1, 0]);
   });
 
-  it('a copy of a copy is taken over as soon: it is no echo of what the area says itself', () => {
+  test('a copy of a copy is taken over as soon: it is no echo of what the area says itself', () => {
     const { net, leaf } = line(version);
     const [second, third, far] = [net.agent(SECOND, [0, 2]), net.agent(FAR, [0, 2]), net.agent(0x06060606, [2])];
     net.declare(leaf, declaration(version, [1], 7));
@@ -160,7 +160,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(far.learned(senderPrefix(version, 1))).toEqual([`${named(2, FAR)} ${proxyAddress(version, 7)}`]);
   });
 
-  it('a neighbour that comes late is told what other areas said before', () => {
+  test('a neighbour that comes late is told what other areas said before', () => {
     const net = new ContentNet(version);
     const border = net.agent(BORDER, [0, 1], {}, [0]);
     const [core, leaf] = [net.agent(CORE, [0]), net.agent(LEAF, [1])];
@@ -172,7 +172,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(leaf.learned(senderPrefix(version, 1))).toEqual([`${named(1, BORDER)} ${proxyAddress(version, 8)}`]);
   });
 
-  it('an agent in one area keeps nothing to carry, whatever it hears and whoever is lost', () => {
+  test('an agent in one area keeps nothing to carry, whatever it hears and whoever is lost', () => {
     const net = new ContentNet(version);
     const [leaf, core] = [net.agent(LEAF, [0]), net.agent(CORE, [0])];
     net.declare(leaf, declaration(version, [1], 7));

@@ -1,7 +1,7 @@
 // Carrying between areas: flags, proxy address and router ID kept, in both directions, without echo, by one agent of
 // several.
 import { byKind, origination } from '../../../model/advertisement.fixture.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import { prefix } from '../../../model/prefix.ts';
 import type { ExtendedPrefixLsa } from '../../../packet/ospf/lsa/types.ts';
@@ -17,7 +17,7 @@ import {
 } from '../content.fixture.ts';
 
 describe.each(VERSIONS)('OSPFv%d', (version) => {
-  it('PNC-5.2-b PNC-5.2-c PNC-5.3-b PNC-5.3-c A15: into the backbone, with the original proxy address and router ID, as an inter-area prefix', () => {
+  test('PNC-5.2-b PNC-5.2-c PNC-5.3-b PNC-5.3-c A15: into the backbone, with the original proxy address and router ID, as an inter-area prefix', () => {
     const { net, leaf, border, core } = line(version);
     net.declare(leaf, declaration(version, [1], 7));
     net.run(SETTLED);
@@ -36,7 +36,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     ]);
   });
 
-  it('PNC-5.2-b PNC-5.3-b A15: out of the backbone, and on to areas beyond it', () => {
+  test('PNC-5.2-b PNC-5.3-b A15: out of the backbone, and on to areas beyond it', () => {
     const { net, leaf, core } = line(version);
     const far = (net.agent(SECOND, [0, 2]), net.agent(FAR, [2]));
     net.declare(leaf, declaration(version, [1], 7));
@@ -47,7 +47,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(far.learned(senderPrefix(version, 2))).toEqual([`${named(2, SECOND)} ${proxyAddress(version, 8)}`]);
   });
 
-  it('PNC-5.2-c PNC-5.3-c: across two border agents the router ID and the proxy stay the original ones; the A-flag is for the area that it is from alone', () => {
+  test('PNC-5.2-c PNC-5.3-c: across two border agents the router ID and the proxy stay the original ones; the A-flag is for the area that it is from alone', () => {
     const { net, leaf, border } = line(version);
     const second = net.agent(SECOND, [0, 2]);
     const far = net.agent(FAR, [2]);
@@ -61,7 +61,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(far.learned(senderPrefix(version, 1))).toEqual([`${named(2, SECOND)} ${proxyAddress(version, 7)}`]);
   });
 
-  it('a prefix in which no sender can be is not carried on', () => {
+  test('a prefix in which no sender can be is not carried on', () => {
     const { net, leaf, border } = line(version);
     net.declare(
       leaf,
@@ -75,7 +75,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect([entriesOf(leaf, 1).length, entriesOf(border, 0)]).toEqual([1, []]);
   });
 
-  it('from one area to another at the same agent, which is in the backbone too', () => {
+  test('from one area to another at the same agent, which is in the backbone too', () => {
     const net = new ContentNet(version);
     const [leaf, far] = [net.agent(LEAF, [1]), net.agent(FAR, [2])];
     net.agent(BORDER, [0, 1, 2]);
@@ -84,7 +84,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(far.learned(senderPrefix(version, 1))).toEqual([`${named(2, BORDER)} ${proxyAddress(version, 7)}`]);
   });
 
-  it('an agent in two areas, neither of them the backbone, is no border router and carries nothing', () => {
+  test('an agent in two areas, neither of them the backbone, is no border router and carries nothing', () => {
     const net = new ContentNet(version);
     const [leaf, far] = [net.agent(LEAF, [1]), net.agent(FAR, [2])];
     net.agent(BORDER, [1, 2]);
@@ -93,7 +93,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(far.learned(senderPrefix(version, 1))).toEqual([]);
   });
 
-  it('A15: what was inter-area is not carried into the backbone, whoever says it', () => {
+  test('A15: what was inter-area is not carried into the backbone, whoever says it', () => {
     const { net, border, core } = line(version);
     const other = net.agent(FAR, [1]);
     net.run(SETTLED);
@@ -118,7 +118,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(core.learned(senderPrefix(version, 1))).toEqual([]);
   });
 
-  it('PNC-5.2-c PNC-5.3-c A15: a clear flag stays clear: the prefix is not carried, and one that loses its flag is withdrawn', () => {
+  test('PNC-5.2-c PNC-5.3-c A15: a clear flag stays clear: the prefix is not carried, and one that loses its flag is withdrawn', () => {
     const { net, leaf, border, core } = line(version);
     net.declare(leaf, declaration(version, [1], 7));
     net.run(SETTLED);
@@ -138,7 +138,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(border.count('carry.withdrawn')).toBe(1);
   });
 
-  it('a withdrawal follows at once, without waiting for the hold time', () => {
+  test('a withdrawal follows at once, without waiting for the hold time', () => {
     const { net, leaf, core } = line(version);
     net.declare(leaf, declaration(version, [1, 2], 7));
     net.run(SETTLED);
@@ -148,7 +148,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(core.learned(senderPrefix(version, 2))).toHaveLength(1);
   });
 
-  it('a changed proxy address is carried', () => {
+  test('a changed proxy address is carried', () => {
     const { net, leaf, core } = line(version);
     net.declare(leaf, declaration(version, [1], 7));
     net.run(SETTLED);
@@ -157,7 +157,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(core.learned(senderPrefix(version, 1))).toEqual([`${named(0, BORDER)} ${proxyAddress(version, 9)}`]);
   });
 
-  it('of two border agents the one with the lower router ID carries, and neither carries back', () => {
+  test('of two border agents the one with the lower router ID carries, and neither carries back', () => {
     const { net, leaf, border, core } = line(version);
     const second = net.agent(SECOND, [0, 1]);
     net.declare(leaf, declaration(version, [1], 7));
@@ -174,7 +174,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     );
   });
 
-  it('the carrying agent is lost: the other takes over while the copy still counts; back again, it carries again', () => {
+  test('the carrying agent is lost: the other takes over while the copy still counts; back again, it carries again', () => {
     const { net, leaf, border, core } = line(version);
     net.agent(SECOND, [0, 1]);
     net.declare(leaf, declaration(version, [1], 7));
@@ -184,7 +184,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(core.learned(senderPrefix(version, 1))).toEqual([`${named(0, SECOND)} ${proxyAddress(version, 7)}`]);
   });
 
-  it('two border agents: when the leaf withdraws nothing is left, and when it dies nothing is after the hold time', () => {
+  test('two border agents: when the leaf withdraws nothing is left, and when it dies nothing is after the hold time', () => {
     for (const end of ['stop', 'kill'] as const) {
       const { net, leaf, border, core } = line(version);
       const second = net.agent(SECOND, [0, 1]);
@@ -199,7 +199,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     }
   });
 
-  it.each([5100, 9500])(
+  test.each([5100, 9500])(
     'A15: the copy of the agent that carries outlives the original by %d ms (MinLSInterval): the other does not carry it back',
     (ms) => {
       const { net, leaf, border, core } = line(version);
@@ -218,7 +218,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     },
   );
 
-  it('A15: what the area itself said is carried into it again when another area still says it', () => {
+  test('A15: what the area itself said is carried into it again when another area still says it', () => {
     const { net, leaf } = line(version);
     net.agent(SECOND, [0, 2]);
     const far = net.agent(FAR, [2]);
@@ -232,7 +232,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(other.learned(senderPrefix(version, 1))).toEqual([`${named(1, BORDER)} ${proxyAddress(version, 8)}`]);
   });
 
-  it('A15: into an area whose neighbour is yet to come nothing is carried: it may say the same itself', () => {
+  test('A15: into an area whose neighbour is yet to come nothing is carried: it may say the same itself', () => {
     const net = new ContentNet(version);
     net.agent(BORDER, [0, 1]);
     const leaf = net.agent(LEAF, [1]);
@@ -249,7 +249,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(second.count('carry.carried')).toBe(0);
   });
 
-  it.runIf(version === 2)(
+  test.runIf(version === 2)(
     'A15: a prefix whose route type is unspecified may be of another area: it is learned, and not carried (RFC 7684 §2.1)',
     () => {
       const { net, leaf, border } = line(version);
@@ -269,7 +269,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     },
   );
 
-  it('the table names the LSA as the database does', () => {
+  test('the table names the LSA as the database does', () => {
     const { net, leaf, border } = line(version);
     net.declare(leaf, declaration(version, [1], 7));
     net.run(SETTLED);
@@ -278,7 +278,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     );
   });
 
-  it('what the operator of the border declares comes before what it would carry; carried again when that ends', () => {
+  test('what the operator of the border declares comes before what it would carry; carried again when that ends', () => {
     const { net, leaf, border, core } = line(version);
     net.declare(leaf, declaration(version, [1], 7));
     net.declare(border, declaration(version, [1], 3));
@@ -291,7 +291,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(entriesOf(border, 1)).toEqual([]);
   });
 
-  it('FCN-4.2.2-a: END.CON is carried between areas as well, and withdrawn', () => {
+  test('FCN-4.2.2-a: END.CON is carried between areas as well, and withdrawn', () => {
     const { net, leaf, core } = line(version);
     const sids = [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON }];
     net.declare(leaf, declaration(version, [], 1, { sids }));
@@ -306,7 +306,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(learned()).toEqual([]);
   });
 
-  it('2,000 prefixes are carried a batch at a time, and all arrive', () => {
+  test('2,000 prefixes are carried a batch at a time, and all arrive', () => {
     const { net, leaf, core } = line(version);
     net.declare(
       leaf,

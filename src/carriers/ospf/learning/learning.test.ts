@@ -1,7 +1,7 @@
 // When and how an LSA of another router is reported: which prefixes of it count (RFC 7684 §2), which LSAs are reported
 // again because another one changed, and what is left out with a complaint. Last, what is declared and finds no room.
 import { byKind, reported } from '../../../model/advertisement.fixture.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import type { LearnedReport } from '../../../model/advertisement.ts';
 import { formatPrefix, prefix } from '../../../model/prefix.ts';
@@ -71,7 +71,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   const loses = (agent: ContentAgent, { type, lsId }: OwnLsa): string[][] =>
     shown(reports(agent.event({ type: 'database', areaId: AREA, key: { type, lsId, advertisingRouter: OTHER } })));
 
-  it('a report has what the LSA says, and nothing else', () => {
+  test('a report has what the LSA says, and nothing else', () => {
     const agent = agentOf();
     const effects = agent.event({ type: 'database', areaId: AREA, ...encoded(version, OTHER, lsa(1, [1, 7])) });
     const metric = version === 2 ? 0xffffff : 10;
@@ -92,7 +92,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(report!.advertisements).toEqual(reported({ routerAddresses: [address(proxy(9))] }));
   });
 
-  it('D6: with a router address those LSAs are reported again that name no proxy somewhere, and no others', () => {
+  test('D6: with a router address those LSAs are reported again that name no proxy somewhere, and no others', () => {
     const agent = agentOf();
     for (const own of [lsa(1, [1, 7]), lsa(2, [2, 0]), lsa(3, [3, 7], [4, 0])]) hears(agent, own);
     hears(agent, lsa(4, [5, 0]), 0x03030303);
@@ -111,7 +111,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   describe('RFC 7684 §2: a prefix in several LSAs of one router', () => {
-    it('counts in the lowest, which may come, change, and go', () => {
+    test('counts in the lowest, which may come, change, and go', () => {
       const agent = agentOf();
       expect(hears(agent, lsa(5, [1, 5]))).toEqual([[`${sender(1)} ${proxy(5)}`]]);
       expect(hears(agent, lsa(7, [1, 7]))).toEqual([[]]);
@@ -123,7 +123,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       expect([agent.content.areas.get(AREA)!.claims.size, agent.count('learn.prefix-in-several-lsas')]).toEqual([0, 2]);
     });
 
-    it('is no longer hidden when the lowest lists another in its place', () => {
+    test('is no longer hidden when the lowest lists another in its place', () => {
       const agent = agentOf();
       hears(agent, lsa(3, [1, 3], [2, 3]));
       hears(agent, lsa(5, [1, 5], [3, 5]));
@@ -133,7 +133,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       ]);
     });
 
-    it('stays hidden while others come and go', () => {
+    test('stays hidden while others come and go', () => {
       const agent = agentOf();
       hears(agent, lsa(3, [1, 3], [2, 3]));
       hears(agent, lsa(5, [1, 5], [2, 5], [3, 5]));
@@ -148,14 +148,14 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       ]);
     });
 
-    it('of another router does not count against it', () => {
+    test('of another router does not count against it', () => {
       const agent = agentOf();
       hears(agent, lsa(3, [1, 3]), 0x03030303);
       expect(hears(agent, lsa(5, [1, 5]))).toEqual([[`${sender(1)} ${proxy(5)}`]]);
     });
   });
 
-  it('an LSA that is malformed is ignored with a complaint that names it and the flaw, and what it said is gone', () => {
+  test('an LSA that is malformed is ignored with a complaint that names it and the flaw, and what it said is gone', () => {
     const agent = agentOf();
     hears(agent, lsa(1, [1, 7]));
     const { key, lsa: whole } = encoded(version, OTHER, lsa(1, [1, 7]));
@@ -170,7 +170,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(shown(reports(effects))).toEqual([[]]);
   });
 
-  it('a TLV that is malformed is left out with a complaint; the rest of the LSA counts', () => {
+  test('a TLV that is malformed is left out with a complaint; the rest of the LSA counts', () => {
     const agent = agentOf();
     const { key, lsa: whole } = encoded(version, OTHER, lsa(1, [1, 7], [2, 7]));
     const raw = whole.raw.slice();
@@ -180,7 +180,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(shown(reports(effects))).toEqual([[`${sender(2)} ${proxy(7)}`]]);
   });
 
-  it('what says nothing of interest is not reported, nor that it is gone', () => {
+  test('what says nothing of interest is not reported, nor that it is gone', () => {
     const agent = agentOf();
     const nothing: OwnLsa = {
       type: version === 2 ? 10 : 0xa07b,
@@ -195,7 +195,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   describe('what is declared', () => {
-    it('waits for room, and is said when it has become free', () => {
+    test('waits for room, and is said when it has become free', () => {
       const dialect = DIALECTS[version];
       const lsaKinds = Object.entries(dialect.lsaKinds).map(
         ([name, lsaKind]) => [name, { ...lsaKind, lsas: 1, entries: 1 }] as const,
@@ -215,7 +215,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       expect([unplacedEntries(agent.content), agent.advertised.get(AREA)!.length]).toEqual([0, 0]);
     });
 
-    it('with more router addresses than one: how many are left out is told, without those that nobody could reach', () => {
+    test('with more router addresses than one: how many are left out is told, without those that nobody could reach', () => {
       const agent = agentOf();
       const told = (...texts: string[]): unknown[] =>
         agent
@@ -226,7 +226,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       expect(told(proxy(1), other, group, proxy(2), proxy(3))).toMatchObject([{ left: 2 }]);
     });
 
-    it('a SID that is not usable is one entry that is not advertised', () => {
+    test('a SID that is not usable is one entry that is not advertised', () => {
       const agent = agentOf();
       const sids = [{ sid: address('2001:db8:d::1'), locator: prefix('2001:db8:c::/48'), behavior: 1 }];
       agent.declares(declaration(version, [], 1, { sids }));

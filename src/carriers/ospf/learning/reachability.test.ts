@@ -1,5 +1,5 @@
 // The graph of an area as LSAs change and go, and how long routers that were lost are held.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ContentAgent, contentConfig, routerLsa } from '../content.fixture.ts';
 import { GRAPH_BATCH, GRAPH_DELAY_MS } from '../constants.ts';
 import type { AreaContent, Content, ReadLsa } from '../content-state.ts';
@@ -31,7 +31,7 @@ describe('an LSA that says something about the topology', () => {
   };
   const SOON = 1000 + GRAPH_DELAY_MS;
 
-  it('adds its links to those of the router’s other LSAs, and takes its own away when it goes', () => {
+  test('adds its links to those of the router’s other LSAs, and takes its own away when it goes', () => {
     const { graph, change } = scene();
     const [a, b] = [read('a', node('r2')), read('b', node('r3'))];
     expect([change(undefined, a), change(undefined, b)]).toEqual([SOON, SOON]);
@@ -42,7 +42,7 @@ describe('an LSA that says something about the topology', () => {
     expect(graph.nodes.size).toBe(0);
   });
 
-  it('replaces what it said before, under another name too', () => {
+  test('replaces what it said before, under another name too', () => {
     const { graph, change } = scene();
     const [before, after] = [read('a', node('r2')), read('a', node('r4'))];
     change(undefined, before);
@@ -53,7 +53,7 @@ describe('an LSA that says something about the topology', () => {
     expect([...graph.nodes.keys()]).toEqual(['n9']);
   });
 
-  it('of a border router names whom it reaches, for as long as it says so', () => {
+  test('of a border router names whom it reaches, for as long as it says so', () => {
     const { graph, change } = scene();
     const [other, third] = [read('a', { reaches: OTHER }), read('a', { reaches: THIRD })];
     expect(change(undefined, other)).toBe(SOON);
@@ -64,7 +64,7 @@ describe('an LSA that says something about the topology', () => {
     expect(graph.beyond.size).toBe(0);
   });
 
-  it('and any other one asks for no walk', () => {
+  test('and any other one asks for no walk', () => {
     const { change } = scene();
     expect([change(undefined, read('a', {})), change(read('a', {}), undefined)]).toEqual([Infinity, Infinity]);
     const same = read('a', { reaches: OTHER });
@@ -94,13 +94,13 @@ describe('a router that is lost', () => {
     return { agent, at: [OTHER, THIRD].map((router) => lostAt.get(router)!) };
   }
 
-  it('is alive until the hold time is over, to the millisecond, and one that never was reached is not', () => {
+  test('is alive until the hold time is over, to the millisecond, and one that never was reached is not', () => {
     const { agent, at } = lost();
     expect([alive(agent, OTHER, at[0]! + HOLD_MS - 1), alive(agent, OTHER, at[0]! + HOLD_MS)]).toEqual([true, false]);
     expect([alive(agent, HUB, 10 * HOLD_MS), alive(agent, 0x09090909, 0)]).toEqual([true, false]);
   });
 
-  it('is forgotten then, and the next one at its own time', () => {
+  test('is forgotten then, and the next one at its own time', () => {
     const { agent, at } = lost();
     const { content } = agent;
     const area = content.areas.get(0)!;
@@ -116,7 +116,7 @@ describe('a router that is lost', () => {
     expect([area.graph.lostAt.size, area.graph.forgetAt]).toEqual([0, Infinity]);
   });
 
-  it('that comes back is not lost any more', () => {
+  test('that comes back is not lost any more', () => {
     const { agent } = lost();
     agent.hears(0, HUB, routerLsa(2, HUB, [SELF, OTHER]));
     agent.pass(1000);
@@ -136,7 +136,7 @@ describe('a walk', () => {
   const graphOf = ({ content }: ContentAgent) => content.areas.get(0)!.graph;
   const many = (count: number): number[] => Array.from({ length: count }, (_, n) => 0x02000000 + n);
 
-  it('looks at so many routers a turn', () => {
+  test('looks at so many routers a turn', () => {
     const agent = star(many(GRAPH_BATCH + 1));
     const graph = graphOf(agent);
     const positions = [1, 2, 3].map(() => {
@@ -150,7 +150,7 @@ describe('a walk', () => {
     ]);
   });
 
-  it('over a network finds the routers behind it, and counts it as none', () => {
+  test('over a network finds the routers behind it, and counts it as none', () => {
     const { content } = new ContentAgent(contentConfig(2, SELF, [0]));
     const area = content.areas.get(0)!;
     const names = [`r${HUB}`, 'n7', `r${OTHER}`] as const;
@@ -163,28 +163,28 @@ describe('a walk', () => {
     expect([...area.graph.reachable]).toEqual([HUB, OTHER]);
   });
 
-  it('does not begin at a neighbour whose LSA is not there yet', () => {
+  test('does not begin at a neighbour whose LSA is not there yet', () => {
     const agent = new ContentAgent(contentConfig(2, SELF, [0]));
     agent.event({ type: 'adjacency', areaId: 0, neighbor: HUB });
     agent.pass(1000);
     expect([...graphOf(agent).reachable]).toEqual([]);
   });
 
-  it('does not come back to us, although there is an LSA of ours from an earlier run', () => {
+  test('does not come back to us, although there is an LSA of ours from an earlier run', () => {
     const agent = star([OTHER]);
     agent.hears(0, SELF, routerLsa(2, SELF, [HUB]));
     agent.pass(1000);
     expect([...graphOf(agent).reachable].sort()).toEqual([OTHER, HUB].sort());
   });
 
-  it('goes on through a router of which any LSA says that it is transit (RFC 5340 §A.4.3)', () => {
+  test('goes on through a router of which any LSA says that it is transit (RFC 5340 §A.4.3)', () => {
     const agent = star([OTHER], 3);
     agent.hears(0, HUB, { ...routerLsa(3, HUB, [THIRD], { transit: false }), lsId: 1 });
     agent.pass(1000);
     expect(graphOf(agent).reachable.has(OTHER)).toBe(true);
   });
 
-  it('that finds nothing new tells nobody', () => {
+  test('that finds nothing new tells nobody', () => {
     const agent = star([OTHER]);
     agent.pass(1000);
     const { graph } = agent.content.areas.get(0)!;
@@ -194,7 +194,7 @@ describe('a walk', () => {
     expect([agent.reachable === before, graph.walkAt]).toEqual([true, Infinity]);
   });
 
-  it('that loses a router asks for a turn when its hold time is over', () => {
+  test('that loses a router asks for a turn when its hold time is over', () => {
     const agent = star([OTHER]);
     agent.pass(1000);
     agent.hears(0, HUB, routerLsa(2, HUB, [SELF]));

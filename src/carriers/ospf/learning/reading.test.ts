@@ -1,6 +1,6 @@
 // How the prefixes of one LSA are read one after another: each with its own flags, proxy and source router, however
 // much of it the one before says too (RFC 9792 §2; RFC 9084 §3; PNC §5.2, §5.3).
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import { formatPrefix, prefix } from '../../../model/prefix.ts';
 import type { ExtendedLsaPrefix, ExtendedPrefix, LsaBody, PrefixSubTlv } from '../../../packet/ospf/lsa/types.ts';
@@ -80,7 +80,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   const proxy = (n: number): string => proxyAddress(version, n);
   const FLAGGED = [0x20, 0, 0, 0];
 
-  it('flags: set, absent, other ones of the same length, longer ones, the same again', () => {
+  test('flags: set, absent, other ones of the same length, longer ones, the same again', () => {
     const said: Said[] = [[PNC], undefined, [3], [PNC], [PNC, 40], [PNC, 41], [PNC, 41], [PNC]].map((bits, n) => ({
       n: n + 1,
       ...(bits && { bits }),
@@ -97,7 +97,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     ]);
   });
 
-  it('proxies: one, none, another, the same again; source routers alike', () => {
+  test('proxies: one, none, another, the same again; source routers alike', () => {
     const said: Said[] = [
       { n: 1, bits: [PNC], proxy: 7, router: 1 },
       { n: 2, bits: [PNC], proxy: 7, router: 2 },
@@ -116,7 +116,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     ]);
   });
 
-  it('what is read outlives the LSA it came from', () => {
+  test('what is read outlives the LSA it came from', () => {
     const { walked, raw } = read(version, [{ n: 1, bits: [PNC, 40], proxy: 7 }]);
     raw.fill(0xff);
     expect(walked.content.prefixes.map(shown)).toEqual([
@@ -124,7 +124,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     ]);
   });
 
-  it('thousands with one proxy keep its address, and their flags, once', () => {
+  test('thousands with one proxy keep its address, and their flags, once', () => {
     const { prefixes } = read(
       version,
       [1, 2, 3].map((n) => ({ n, bits: [PNC], proxy: 7 })),
@@ -133,7 +133,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(new Set(prefixes.map(({ flags }) => flags)).size).toBe(1);
   });
 
-  it('RFC 7684 §2.1: of a prefix that is listed twice in one LSA the first counts, in whatever order they come', () => {
+  test('RFC 7684 §2.1: of a prefix that is listed twice in one LSA the first counts, in whatever order they come', () => {
     const { walked, warnings } = read(version, [
       { n: 5, bits: [PNC], proxy: 5 },
       { n: 2, bits: [PNC], proxy: 2 },
@@ -148,13 +148,13 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect([next.walked.content.prefixes.length, next.warnings]).toEqual([1, ['repeated-prefix']]);
   });
 
-  it('prefixes in any order, each once, are all taken without complaint', () => {
+  test('prefixes in any order, each once, are all taken without complaint', () => {
     const { walked, warnings } = read(version, [{ n: 9 }, { n: 3 }, { n: 6 }]);
     expect([walked.content.prefixes.length, walked.bad, warnings]).toEqual([3, 0, []]);
   });
 });
 
-it('the size of an entry is looked up by all that it depends on, and measured once for each', () => {
+test('the size of an entry is looked up by all that it depends on, and measured once for each', () => {
   const measured: string[] = [];
   const lengthOf = ({ prefix: { length }, flags, proxy, sourceRouter }: PrefixEntry): number =>
     1000 * length + 100 * flags.length + (proxy ? 10 : 0) + (sourceRouter === undefined ? 0 : 1);

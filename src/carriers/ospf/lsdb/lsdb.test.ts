@@ -1,5 +1,5 @@
 // Which of two instances is newer (RFC 2328 §13.1), and what follows at the ends of age and sequence numbers.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { decodeLsa, encodeLsa } from '../../../packet/ospf/lsa.ts';
 import { INITIAL_SEQUENCE, MAX_AGE, MAX_SEQUENCE } from '../../../packet/ospf/numbers.ts';
@@ -12,7 +12,7 @@ import { OSPFV2, OSPFV3, type OspfVersion } from '../version.ts';
 describe('which instance is newer', () => {
   const instance = (fields: Partial<Instance>): Instance => ({ sequence: 5, checksum: 0x1234, age: 10, ...fields });
 
-  it.each<[string, Partial<Instance>, Partial<Instance>, Relation]>([
+  test.each<[string, Partial<Instance>, Partial<Instance>, Relation]>([
     [
       'the higher sequence number, whatever checksum and age',
       { sequence: 6, checksum: 1, age: MAX_AGE },
@@ -55,7 +55,7 @@ describe.each<[string, OspfVersion]>([
   }
 
   // RFC 2328 §13 step 8: the LSA wraps, and its flush must not be disturbed.
-  it.each([
+  test.each([
     [
       'at MaxAge with the highest sequence number: an older one is discarded without an answer',
       MAX_SEQUENCE,

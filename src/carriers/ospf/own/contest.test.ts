@@ -1,6 +1,6 @@
 // LSAs under our router ID that are not ours (RFC 2328 §13.4): of another router with the same ID, which undoes ours
 // for ever, and of somebody who forges them.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { decodeLsa, encodeLsa } from '../../../packet/ospf/lsa.ts';
 import { encodePacket } from '../../../packet/ospf/packet.ts';
@@ -57,7 +57,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   const isTold = (a: Router, now: number): boolean =>
     neighborState(a.speaker, a.area, 'x', 0, { now, wall: 0 }).routerIdContested;
 
-  it('one that is forged once or twice is outbid after MinLSArrival, and nobody is alarmed', () => {
+  test('one that is forged once or twice is outbid after MinLSArrival, and nobody is alarmed', () => {
     const { a, link } = full(1);
     forge(link, 0, 1000);
     link.run(1000);
@@ -65,7 +65,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect([a.count('own.contested'), isTold(a, link.now)]).toEqual([0, false]);
   });
 
-  it.each([
+  test.each([
     ['issues it anew', 1],
     ['flushes it', 3600],
   ])(
@@ -89,7 +89,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     },
   );
 
-  it('thousands that we never said are flushed, and leave nothing behind', () => {
+  test('thousands that we never said are flushed, and leave nothing behind', () => {
     const { a, link } = full(1);
     for (let lsId = 1; lsId <= 2000; lsId++) forge(link, lsId, lsId % 10 === 0 ? 0x7fffffff : 5);
     link.run(300_000);

@@ -1,6 +1,6 @@
 // Our own LSAs: what comes back of an earlier run, when LSAs are issued again, and when what nobody wants is flushed.
 // The functions are called one by one on a speaker that nobody drives.
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { lsaKeyText } from '../../../packet/ospf/router-id.ts';
 import { MIN_LS_INTERVAL_MS, SWEEP_MS } from '../constants.ts';
 import { type StoredLsa, isMaxAge } from '../lsdb/lsdb.ts';
@@ -31,7 +31,7 @@ function scene() {
 /** As an earlier run of ours left it. */
 const earlier = (lsa: StoredLsa, sequence: number): StoredLsa => ({ ...lsa, sequence });
 
-it('an instance of an earlier run is outbid: the next one has a higher number than it', () => {
+test('an instance of an earlier run is outbid: the next one has a higher number than it', () => {
   const { s, area, issueAt, stored } = scene();
   setDesired(s, area, [LSA]);
   issueAt(1000);
@@ -40,7 +40,7 @@ it('an instance of an earlier run is outbid: the next one has a higher number th
   expect(stored(LSA).sequence).toBe(78);
 });
 
-it('our place in the topology, of an earlier run, waits until the neighbor is Full', () => {
+test('our place in the topology, of an earlier run, waits until the neighbor is Full', () => {
   const { s, area, own, issueAt, stored } = scene();
   setDesired(s, area, [LSA]);
   issueAt(1000);
@@ -56,7 +56,7 @@ it('our place in the topology, of an earlier run, waits until the neighbor is Fu
   expect([...own.dirty]).toEqual([[keyOf(LSA), { at: 1000, force: true }]]);
 });
 
-it('and without a neighbor nothing is issued about it; what else is desired does not wait', () => {
+test('and without a neighbor nothing is issued about it; what else is desired does not wait', () => {
   const { s, area, own, issueAt, stored } = scene();
   setDesired(s, area, [LSA, OTHER]);
   issueAt(1000);
@@ -65,7 +65,7 @@ it('and without a neighbor nothing is issued about it; what else is desired does
   expect([...own.dirty.keys()]).toEqual([keyOf(OTHER)]);
 });
 
-it('what nobody wants of an earlier run is flushed when the time of grace is over, and at once after that', () => {
+test('what nobody wants of an earlier run is flushed when the time of grace is over, and at once after that', () => {
   const { s, area, own, issueAt, stored } = scene();
   setDesired(s, area, [LSA]);
   issueAt(1000);
@@ -80,7 +80,7 @@ it('what nobody wants of an earlier run is flushed when the time of grace is ove
   expect(own.dirty.get(keyOf(LSA))?.at).toBe(10_000);
 });
 
-it('the time of grace is only shortened, for what is unknown alone', () => {
+test('the time of grace is only shortened, for what is unknown alone', () => {
   const { s, area, own, issueAt, stored } = scene();
   setDesired(s, area, [LSA]);
   issueAt(1000);
@@ -97,7 +97,7 @@ it('the time of grace is only shortened, for what is unknown alone', () => {
   expect(isMaxAge(stored(LSA), s.now)).toBe(false);
 });
 
-it('an LSA is issued again when its time has come, and looked for when the next one’s has', () => {
+test('an LSA is issued again when its time has come, and looked for when the next one’s has', () => {
   const { s, area, own, issueAt, stored } = scene();
   setDesired(s, area, [LSA, OTHER]);
   issueAt(1000);
@@ -114,7 +114,7 @@ it('an LSA is issued again when its time has come, and looked for when the next 
   expect([stored(LSA), stored(OTHER)].map(({ sequence }) => sequence)).toEqual([before + 1, before]);
 });
 
-it('passes over the list are a while apart, and one that nobody wants any more is taken from it', () => {
+test('passes over the list are a while apart, and one that nobody wants any more is taken from it', () => {
   const { s, area, own, issueAt } = scene();
   setDesired(s, area, [LSA, OTHER]);
   issueAt(1000);
@@ -129,7 +129,7 @@ it('passes over the list are a while apart, and one that nobody wants any more i
   expect(own.refreshAt).toBe(Infinity);
 });
 
-it('without a link nothing is said of the topology', () => {
+test('without a link nothing is said of the topology', () => {
   const { s, area, own } = scene();
   topologyChanged(s, area);
   expect(own.topology.size).toBe(0);

@@ -2,7 +2,7 @@
 import type { Origination } from '../../../model/advertisement.ts';
 import { byKind, sendersOf } from '../../../model/advertisement.fixture.ts';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { prefixKey } from '../../../model/prefix.ts';
 import { DEFAULT_PRIVATE_TYPES, decodeBody } from '../../../packet/ospf/lsa.ts';
 import { lsaKeyText } from '../../../packet/ospf/router-id.ts';
@@ -32,7 +32,7 @@ function prefixesIn(version: AnyVersion, lsa: OwnLsa): string[] {
 }
 
 describe.each(VERSIONS)('OSPFv%d', (version) => {
-  it('10,000 prefixes are packed into LSAs that fit the link, at most 71 prefixes each in OSPFv2, every prefix once', () => {
+  test('10,000 prefixes are packed into LSAs that fit the link, at most 71 prefixes each in OSPFv2, every prefix once', () => {
     const agent = agentOf(version);
     agent.declares(declaration(version, numbers(10_000)));
     const lsas = said(agent);
@@ -46,7 +46,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(lsas.length).toBeLessThan(version === 2 ? 280 : 420);
   });
 
-  it('of 10,000 prefixes one that changes, comes or goes changes one LSA', () => {
+  test('of 10,000 prefixes one that changes, comes or goes changes one LSA', () => {
     const agent = agentOf(version);
     const all = sendersOf(declaration(version, numbers(10_000)));
     const declare = (proxies: typeof all): number => {
@@ -64,7 +64,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(declare(all.toReversed())).toBe(1);
   });
 
-  it('a new run places the same prefixes alike, in whatever order they are declared', () => {
+  test('a new run places the same prefixes alike, in whatever order they are declared', () => {
     const [one, two] = [agentOf(version), agentOf(version)];
     const proxies = sendersOf(declaration(version, numbers(500)));
     one.declares(proxies);
@@ -72,7 +72,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(said(two)).toEqual(said(one));
   });
 
-  it('any sequence of changes: every entry is in one LSA, nothing else is, no LSA is too large, entries that stay do not move', () => {
+  test('any sequence of changes: every entry is in one LSA, nothing else is, no LSA is too large, entries that stay do not move', () => {
     const dialect = DIALECTS[version];
     const lsaKind = dialect.lsaKinds[version === 2 ? 'prefixes' : 'intra-area']!;
     const entry = (n: number, long: boolean): PrefixEntry => {
@@ -113,7 +113,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     );
   });
 
-  it('a prefix for which there is no room is counted, waits, and is placed when room becomes free', () => {
+  test('a prefix for which there is no room is counted, waits, and is placed when room becomes free', () => {
     const agent = new ContentAgent(contentConfig(version, A, [AREA], { areas: [{ areaId: AREA, capacity: 8 }] }));
     agent.declares(declaration(version, [1]));
     expect(agent.count('originate.no-room')).toBe(1);
@@ -121,7 +121,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(said(agent)).toEqual([]);
   });
 
-  it('through the core: 10,000 prefixes arrive; one that changes floods one LSA', () => {
+  test('through the core: 10,000 prefixes arrive; one that changes floods one LSA', () => {
     const [a, b] = [new Router(testConfig(A, CORE[version])), new Router(testConfig(B, CORE[version]))];
     const link = new Link(a, b);
     const [from, to] = [agentOf(version), new ContentAgent(contentConfig(version, B, [AREA]))];
