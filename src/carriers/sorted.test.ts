@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { lowerBound } from './sorted.ts';
 
-it('a place in the order is that of the first key that is not below', () => {
+test('a place in the order is that of the first key that is not below', () => {
   const order = ['b', 'd', 'f'];
   expect(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((key) => lowerBound(order, key))).toEqual([0, 0, 1, 1, 2, 2, 3]);
   expect(lowerBound([], 'a')).toBe(0);

@@ -1,7 +1,7 @@
 // Documentation is read by people in a hurry, often not in their first language: no sentence has more than 30 words.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sentencesOf } from './sentences.ts';
 
 const LIMIT = 30;
@@ -23,41 +23,41 @@ const wordsOf = async (markdown: string): Promise<number[]> =>
   (await sentencesOf(markdown)).map((sentence) => sentence.words);
 
 describe('no sentence is longer than 30 words', () => {
-  it('of at least the pages that users read', () => {
+  test('of at least the pages that users read', () => {
     expect(pages).toEqual(expect.arrayContaining(['README.md', 'CHANGELOG.md', 'SECURITY.md', 'docs/operations.md']));
   });
 
-  it.each(pages)('%s', async (page) => {
+  test.each(pages)('%s', async (page) => {
     const long = (await sentencesOf(readFileSync(page, 'utf8'))).filter(({ words }) => words > LIMIT);
     expect(long.map(({ line, words, text }) => `${page}:${line}: ${words} words: ${text}`)).toEqual([]);
   });
 });
 
 describe('what counts as a sentence', () => {
-  it('ends at a full stop, a question mark or an exclamation mark, also before a name in lower case', async () => {
+  test('ends at a full stop, a question mark or an exclamation mark, also before a name in lower case', async () => {
     expect(await wordsOf('One two. cnpd is three (or four)! Is it? Yes.')).toEqual([2, 5, 2, 1]);
   });
 
-  it('does not end at an abbreviation or within a number or name', async () => {
+  test('does not end at an abbreviation or within a number or name', async () => {
     expect(await wordsOf('Ports, e.g. eth2, take 1.5 ms (RFC 8762 §4.4) of `a.b. c`.')).toEqual([11]);
   });
 
-  it('ends with its paragraph, heading, list entry or cell', async () => {
+  test('ends with its paragraph, heading, list entry or cell', async () => {
     const text = '# Two words\n\n- one\n- one two\n  - one two three\n\n| a b | c |\n| - | - |\n| d | e f g |\n';
     expect(await wordsOf(text)).toEqual([2, 1, 2, 3, 2, 1, 1, 3]);
   });
 
-  it('counts code, and a row of names in code, as one word, and no dashes', async () => {
+  test('counts code, and a row of names in code, as one word, and no dashes', async () => {
     expect(await wordsOf('See `ip link show` – and `a`, `b`, `c` or `d` → here.')).toEqual([5]);
   });
 
-  it('reads neither code blocks nor link targets', async () => {
+  test('reads neither code blocks nor link targets', async () => {
     expect(await wordsOf('[Two words](a/very/long/target "with a title")\n\n```\nfour words of code\n```\n')).toEqual([
       2,
     ]);
   });
 
-  it('takes a parenthesis in a cell by itself', async () => {
+  test('takes a parenthesis in a cell by itself', async () => {
     expect(await wordsOf('| a |\n| - |\n| one (two three) four |\n')).toEqual([1, 1, 2, 1]);
   });
 });
