@@ -1,5 +1,5 @@
 // The timer events of a machine, on a clock and in turns of work that the test makes.
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { manualClock } from '../model/clock.ts';
 import { ManualWork } from '../model/work.fixture.ts';
 import { MachineTimer } from './machine-timer.ts';
@@ -28,7 +28,7 @@ function world(start = 0, next: () => number = () => Infinity) {
   return { clock, work, events, timer, by };
 }
 
-it('an earlier moment replaces a later one, a later one changes nothing', () => {
+test('an earlier moment replaces a later one, a later one changes nothing', () => {
   const { clock, events, by } = world();
   for (const at of [100, 50, 80]) by(at);
   clock.advance(49);
@@ -37,7 +37,7 @@ it('an earlier moment replaces a later one, a later one changes nothing', () => 
   expect(events).toEqual([50]);
 });
 
-it('what is past is due at once, but not within the call; one event for all who ask', () => {
+test('what is past is due at once, but not within the call; one event for all who ask', () => {
   const { clock, work, events, by } = world(1000);
   for (const at of [2000, 1000, 10, -Infinity]) by(at);
   expect(events).toEqual([]);
@@ -47,7 +47,7 @@ it('what is past is due at once, but not within the call; one event for all who 
   expect(events).toEqual([1000]);
 });
 
-it('while more is due the events are work, some in a turn; then the clock is waited for', () => {
+test('while more is due the events are work, some in a turn; then the clock is waited for', () => {
   let left = 10;
   const { clock, work, events, by } = world(0, () => (--left > 0 ? -Infinity : left === 0 ? 70 : Infinity));
   by(-Infinity);
@@ -62,7 +62,7 @@ it('while more is due the events are work, some in a turn; then the clock is wai
   expect(events.slice(10)).toEqual([70]);
 });
 
-it('what becomes due while a job of the machine waits for its turn needs no other job', () => {
+test('what becomes due while a job of the machine waits for its turn needs no other job', () => {
   const { clock, work, events, by } = world();
   by(-Infinity);
   by(-Infinity);
@@ -75,7 +75,7 @@ it('what becomes due while a job of the machine waits for its turn needs no othe
   expect(events).toEqual([10]);
 });
 
-it('closed, it gives no event any more and arranges none', () => {
+test('closed, it gives no event any more and arranges none', () => {
   for (const at of [-Infinity, 10]) {
     const { clock, work, events, timer, by } = world();
     by(at);
@@ -88,7 +88,7 @@ it('closed, it gives no event any more and arranges none', () => {
   }
 });
 
-it('closed by an event, that is the last', () => {
+test('closed by an event, that is the last', () => {
   const all = world(0, () => (all.timer.close(), -Infinity));
   all.by(-Infinity);
   all.work.settle();
@@ -96,7 +96,7 @@ it('closed by an event, that is the last', () => {
   expect(all.events).toEqual([0]);
 });
 
-it('the moment is one of the clock, wherever that began: before it nothing, at it at once', () => {
+test('the moment is one of the clock, wherever that began: before it nothing, at it at once', () => {
   const { clock, work, events, by } = world(1000);
   by(1050);
   clock.advance(49);

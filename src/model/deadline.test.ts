@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { manualClock } from './clock.ts';
 import { Deadline } from './deadline.ts';
 
@@ -9,7 +9,7 @@ function world(start = 0) {
   return { clock, runs, deadline };
 }
 
-it('an earlier moment replaces a later one, a later one changes nothing', () => {
+test('an earlier moment replaces a later one, a later one changes nothing', () => {
   const { clock, runs, deadline } = world();
   for (const at of [100, 50, 80]) deadline.by(at);
   clock.advance(49);
@@ -18,7 +18,7 @@ it('an earlier moment replaces a later one, a later one changes nothing', () => 
   expect(runs).toEqual([50]);
 });
 
-it('what is past does not run within the call, and runs once', () => {
+test('what is past does not run within the call, and runs once', () => {
   const { clock, runs, deadline } = world(1000);
   for (const at of [10, 1000, 2000]) deadline.by(at);
   expect(runs).toEqual([]);
@@ -26,7 +26,7 @@ it('what is past does not run within the call, and runs once', () => {
   expect(runs).toEqual([1000]);
 });
 
-it('the run sets the next', () => {
+test('the run sets the next', () => {
   const clock = manualClock();
   const runs: number[] = [];
   const deadline: Deadline = new Deadline(clock, () => {
@@ -38,7 +38,7 @@ it('the run sets the next', () => {
   expect(runs).toEqual([10, 20, 30]);
 });
 
-it('of Infinity, or cancelled, nothing runs; it can be set anew', () => {
+test('of Infinity, or cancelled, nothing runs; it can be set anew', () => {
   const { clock, runs, deadline } = world();
   deadline.by(Infinity);
   deadline.by(undefined);
