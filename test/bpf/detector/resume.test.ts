@@ -106,7 +106,7 @@ const told = (): LongHaulCnp[] =>
 /** An RTT so long that no machine is too slow for it. */
 const rttNs = 3_600_000_000_000;
 /** When an RTT has passed since the flow's sender was told, a Resume may go. */
-const grantedLater = (flow: ReturnType<typeof resumable>): Promise<void> =>
+const grantedLater = (flow: ReturnType<typeof resumable>): Promise<unknown> =>
   until('Resume is granted', () => (passTime(r, rttNs, portPlan(0).intervalNs), node.claimResume(flow) === 'granted'));
 
 /** Once the sender was told. The queue waits until then, however slow the machine is. */
