@@ -1,6 +1,6 @@
 // A new kind of advertisement is one file and one row: the speaker is given the row, and all else follows. The kind is
 // that of colour.fixture.ts.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { LearnedAdvertisement } from '../../../model/advertisement.ts';
 import { formatPrefix, prefix } from '../../../model/prefix.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
@@ -41,7 +41,7 @@ const tlvsOf = (router: Router, level: Level, system: string): string[] =>
     );
 
 describe('a kind that exists only here', () => {
-  it.each<[Level, Level, string, string]>([
+  test.each<[Level, Level, string, string]>([
     [1, 2, '400730' + '20010db80001', '40093820010db8000200'],
     [2, 1, 'c00730' + '20010db80001', 'c0093820010db8000200'],
   ])('is leaked from level %i to level %i, and withdrawn again', (from, to, red, blue) => {
@@ -64,7 +64,7 @@ describe('a kind that exists only here', () => {
     expect(middle.count('isis.carry.withdrawn')).toBe(2);
   });
 
-  it('has its own rules: what is for its level stays there, and of two the one that the rules prefer is leaked', () => {
+  test('has its own rules: what is for its level stays there, and of two the one that the rules prefer is leaked', () => {
     const { simulation, agent } = scene();
     const [origin, other] = [agent(ORIGIN, [1]), agent('0000.0000.0002', [1])];
     agent(AGENT_A, [1, 2]);
@@ -76,7 +76,7 @@ describe('a kind that exists only here', () => {
     expect(coloursOf(origin)).toEqual(['L1 0000.0000.0002 2001:db8:1::/48 8']);
   });
 
-  it('of two agents between the levels one leaks it, and neither leaks the other’s copy back', () => {
+  test('of two agents between the levels one leaks it, and neither leaks the other’s copy back', () => {
     const { simulation, router, agent } = scene();
     const origin = agent(ORIGIN, [1]);
     for (const system of [AGENT_A, AGENT_B]) agent(system, [1, 2]);
@@ -87,7 +87,7 @@ describe('a kind that exists only here', () => {
     expect([AGENT_A, AGENT_B].flatMap((system) => tlvsOf(router, 1, system))).toEqual([]);
   });
 
-  it('lies in fragments beside the others, and what cannot be advertised is counted', () => {
+  test('lies in fragments beside the others, and what cannot be advertised is counted', () => {
     const { simulation, agent } = scene();
     const [origin, learner] = [agent(ORIGIN, [2]), agent(LEARNER, [2])];
     const many = Array.from({ length: 200 }, (_, i) => colourOf(prefix(`2001:db8:${(i + 1).toString(16)}::/48`), 5));
@@ -97,7 +97,7 @@ describe('a kind that exists only here', () => {
     expect(origin.count('isis.originate.unusable-colour')).toBe(1);
   });
 
-  it.each([
+  test.each([
     ['isis.sub-tlv.colour-zero', '000030' + '20010db80009' + '000730' + '20010db80001'],
     ['isis.sub-tlv.colour-overrun', '000730' + '20010db80001' + '0007ff' + '20010db8'],
     ['isis.sub-tlv.colour-overrun', '000730' + '20010db80001' + '00'],
