@@ -10,8 +10,7 @@
 // A container of another version is refused as a whole: its TLVs may mean anything. Unknown types are passed over and
 // counted, so that a newer cnpd can add some; what follows the known value of a TLV is ignored.
 import { type IpAddress, addressBytes } from '../model/address.ts';
-import type { AdvertisementKinds } from '../model/advertisement.ts';
-import { prefixOf } from '../model/prefix.ts';
+import { type Prefix, prefixOf } from '../model/prefix.ts';
 import { ok } from '../model/result.ts';
 import { concat, put16, readAddress, u16 } from './bytes.ts';
 import { type Decoded, malformed } from './decode.ts';
@@ -24,7 +23,12 @@ const TLV = { sid: 1, group: 2 } as const;
 const SID_VALUE = 20;
 const GROUP_VALUE = 32;
 
-type Sid = AdvertisementKinds['sid'];
+/** An SRv6 SID, the locator that it belongs to and its SRv6 Endpoint Behavior. */
+interface ContainedSid {
+  readonly sid: IpAddress;
+  readonly locator: Prefix;
+  readonly behavior: number;
+}
 
 /** Membership of an edge in an End.MT group. Nobody originates one yet. */
 export interface ContainedGroup {
@@ -33,7 +37,7 @@ export interface ContainedGroup {
 }
 
 export interface SidContainer {
-  readonly sids: readonly Sid[];
+  readonly sids: readonly ContainedSid[];
   readonly groups: readonly ContainedGroup[];
 }
 
@@ -50,7 +54,7 @@ function tlv(type: number, value: Uint8Array): Uint8Array {
   return out;
 }
 
-function encodeSid({ sid, locator, behavior }: Sid): Uint8Array {
+function encodeSid({ sid, locator, behavior }: ContainedSid): Uint8Array {
   if (
     sid.family !== 6 ||
     locator.address.family !== 6 ||
@@ -80,7 +84,7 @@ export const encodeSidContainer = ({ sids, groups }: SidContainer): Uint8Array =
 export function decodeSidContainer(bytes: Uint8Array): Decoded<DecodedSidContainer> {
   if (bytes.length < HEADER) return malformed('truncated', bytes.length, 'shorter than a container header');
   if (bytes[0] !== SID_CONTAINER_VERSION) return malformed('unknown-version', 0, `container version ${bytes[0]}`);
-  const sids: Sid[] = [];
+  const sids: ContainedSid[] = [];
   const groups: ContainedGroup[] = [];
   let unknown = 0;
   for (let at = HEADER; at < bytes.length;) {

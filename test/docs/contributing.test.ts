@@ -1,0 +1,94 @@
+// CONTRIBUTING.md says which files change for a new kind, format, counter or view: they exist, they are few, and what
+// is named as the example is nowhere else.
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { COLOUR, WITH_COLOUR } from '../../src/carriers/isis/kinds/colour.fixture.ts';
+
+const page = readFileSync('CONTRIBUTING.md', 'utf8');
+const MOST = 10;
+
+/** The files of the numbered list in a section; the items of some name several. */
+function listed(section: string): { readonly items: number; readonly files: readonly string[] } {
+  const text = page.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? '';
+  const items = [...text.matchAll(/^\d+\. (.*(?:\n {2,}.*)*)/gm)].map(([, item]) => item!);
+  const files = items.flatMap((item) =>
+    [...item.slice(0, item.indexOf(':')).matchAll(/`((?:src|bpf|docs|test|yang)\/[^`]+|[A-Z]+\.md)`/g)].map(
+      ([, f]) => f!,
+    ),
+  );
+  return { items: items.length, files };
+}
+
+/** A carrier that has no table of kinds yet has its kinds all over. */
+const CARRIERS = ['isis', 'ospf', 'bgp'];
+const withTable = CARRIERS.filter((name) => existsSync(`src/carriers/${name}/kinds/table.ts`));
+const FOLDER = /^src\/carriers\/(\w+)\/kinds\/…$/;
+
+const sources = ['src', 'bpf']
+  .flatMap((root) => readdirSync(root, { recursive: true, encoding: 'utf8' }).map((file) => join(root, file)))
+  .filter((file) => /\.([ch]|ts)$/.test(file) && !/\.(test|fixture)\.ts$|\/fixture\.ts$|\/gen\//.test(file));
+const naming = (pattern: RegExp): string[] => sources.filter((file) => pattern.test(readFileSync(file, 'utf8'))).sort();
+/** They show and measure what there is. */
+const ASIDE = /^(src\/(lab|demo|bench)|bpf\/(bench|fast-cnp-host\.bpf\.c))/;
+
+const SECTIONS = [
+  'A new kind of advertisement',
+  'A new notification format',
+  'A new format of a packet',
+  'A new counter',
+  'A new CLI view',
+  'A new feature',
+];
+
+describe.each(SECTIONS)('%s', (section) => {
+  test('needs at most ten files, and all of them are there', () => {
+    const { items, files } = listed(section);
+    expect(items).toBeGreaterThan(3);
+    expect(items).toBeLessThanOrEqual(MOST);
+    expect(files.filter((file) => !FOLDER.test(file) && !existsSync(file))).toEqual([]);
+  });
+});
+
+test('a kind of advertisement is named in the files of its list, and by the feature that it is for', () => {
+  const { files } = listed('A new kind of advertisement');
+  const folders = files.flatMap((file) => FOLDER.exec(file)?.[1] ?? []);
+  expect(folders).toEqual(['ospf', 'bgp']);
+  const used = new Set([...files, ...listed('A new feature').files]);
+  const found = naming(/kind(?::| [!=]==) 'sid'|Of<'sid'>|Kinds\['sid'\]/).filter((file) => {
+    const [, carrier] = /^src\/carriers\/(\w+)\//.exec(file) ?? [];
+    if (carrier === undefined) return !file.startsWith('src/carriers/') || withTable.length === CARRIERS.length;
+    return withTable.includes(carrier) && !/^src\/carriers\/(ospf|bgp)\/kinds\//.test(file);
+  });
+  expect(found.length).toBeGreaterThan(2);
+  expect(found.filter((file) => !used.has(file))).toEqual([]);
+  const rows = ['src/plan/origination.ts', 'src/learned/kinds.ts', 'src/carriers/isis/kinds/table.ts'];
+  for (const file of rows) expect([file, /^ {2}sid(?::|,)/m.test(readFileSync(file, 'utf8'))]).toEqual([file, true]);
+});
+
+test('the kind of the tests is a file and a row', () => {
+  expect(WITH_COLOUR.rows.at(-1)).toBe(COLOUR);
+  expect(naming(/colour/i).filter((file) => file.startsWith('src/carriers/'))).toEqual([]);
+});
+
+test('a notification format is named in the files of its list, and where its instructions and counters are', () => {
+  const { files } = listed('A new notification format');
+  const instructions = ['bpf/lib/detector/congestion.h', 'src/congestion/history.ts'];
+  const counting = /counter-rows\.h$|dataplane\/counters\.ts$|bpf\/lib\/proxy\/order-notification\.h$/;
+  const found = naming(/'long-haul-roce'|LONG_HAUL_ROCE\b/).filter((file) => !ASIDE.test(file) && !counting.test(file));
+  expect(found.length).toBeGreaterThan(5);
+  expect(found.filter((file) => !files.includes(file) && !instructions.includes(file))).toEqual([]);
+});
+
+test('a counter of a program is named in the two tables and where it is counted', () => {
+  const { files } = listed('A new counter');
+  expect(naming(/'egress\.no-format'|"egress\.no-format"/).filter((file) => !files.includes(file))).toEqual([]);
+  expect(naming(/\bCOUNT_EGRESS_NO_FORMAT\b/)).toEqual(['bpf/lib/detector/policy.h']);
+});
+
+test('a view is named in the files of its list', () => {
+  const { files } = listed('A new CLI view');
+  const found = naming(/\bcodepoints\b/);
+  expect(found.length).toBeGreaterThan(3);
+  expect(found.filter((file) => !files.includes(file))).toEqual([]);
+});
