@@ -165,7 +165,7 @@ function bgp(seed: number): Digest {
   agent.connect(...routes());
   for (let step = 0; step < 40; step++) {
     const what = random();
-    if (what < 0.6) agent.tell(...routes());
+    if (what < 0.6) agent.report(...routes());
     else if (what < 0.85) agent.declare(declared(random, 3));
     else if (what < 0.9) {
       agent.lose();

@@ -1,5 +1,5 @@
-// The BGP carrier: content, gobgpd's client and clock put together. What gobgpd tells goes into the content one event
-// at a time, what the content wants to say goes to gobgpd, one batch after another. It starts without a gobgpd too, and
+// The BGP carrier: content, gobgpd's client and clock put together. What gobgpd reports goes into the content one event
+// at a time, what the content originates goes to gobgpd, one batch after another. It starts without a gobgpd too, and
 // waits for it.
 import type { IpAddress } from '../../model/address.ts';
 import type { Origination } from '../../model/advertisement.ts';
@@ -49,7 +49,7 @@ export interface BgpCarrierModules extends CarrierModules {
 export interface BgpCarrier extends Carrier {
   readonly name: 'bgp';
   session(): BgpSession;
-  /** gobgpd's neighbours; undefined: it is not connected, or does not tell. */
+  /** gobgpd's neighbours; undefined: it is not connected, or does not answer. */
   peers(): Promise<BgpPeerState[] | undefined>;
   /** Own paths, and those that have the characteristics attribute. Many are put together as work, a few at a time. */
   paths(): Promise<BgpPathState[]>;

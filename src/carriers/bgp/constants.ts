@@ -20,7 +20,7 @@ export const DISPUTE_ROUNDS = 10;
 export const DISPUTE_PAUSE_MS = { first: 1000, longest: 60_000 } as const;
 export const DISPUTE_QUIET_MS = 150_000;
 /**
- * gobgpd is asked about paths that it was given, once it has neither taken nor told of any for this time; and at the
+ * gobgpd is asked about paths that it was given, once it has neither taken nor reported any for this time; and at the
  * latest after that one.
  */
 export const ECHO_MS = 3000;

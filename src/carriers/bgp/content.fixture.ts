@@ -81,8 +81,8 @@ export const path = (nextHop: string, rest: Partial<GobgpPath> = {}): GobgpPath 
 });
 export const route = (text: string, ...paths: readonly GobgpPath[]): GobgpRoute => ({ prefix: prefix(text), paths });
 
-/** A path of cnpd's own as gobgpd tells it. */
-export const ownAsTold = ({ nextHop, nhc: bytes }: OwnPath): GobgpPath => ({
+/** A path of cnpd's own as gobgpd reports it. */
+export const ownAsReported = ({ nextHop, nhc: bytes }: OwnPath): GobgpPath => ({
   ...path('::1'),
   neighbor: undefined,
   identifier: OWN_IDENTIFIER,
@@ -115,7 +115,7 @@ export class Agent {
   reachable: ReadonlySet<string> = new Set();
   stopped: boolean | undefined;
   now = 10_000;
-  /** Whether gobgpd tells of what it was given by itself. */
+  /** Whether gobgpd reports what it was given by itself. */
   echoes = true;
 
   constructor(rest: Partial<ContentConfig> = {}) {
@@ -146,13 +146,13 @@ export class Agent {
     this.event({ type: 'connected', about: ABOUT });
     this.event({
       type: 'routes',
-      routes: [...routes, ...[...this.gobgpd].map(([text, own]) => route(text, ownAsTold(own)))],
+      routes: [...routes, ...[...this.gobgpd].map(([text, own]) => route(text, ownAsReported(own)))],
     });
     this.event({ type: 'listed' });
     this.settle();
   }
 
-  tell(...routes: readonly GobgpRoute[]): void {
+  report(...routes: readonly GobgpRoute[]): void {
     this.event({ type: 'routes', routes });
     this.settle();
   }
@@ -181,7 +181,7 @@ export class Agent {
         const added = changes.add.filter((own) => !this.drops.has(formatPrefix(own.prefix)));
         for (const own of added) this.gobgpd.set(formatPrefix(own.prefix), own);
         for (const p of changes.withdraw) this.gobgpd.delete(formatPrefix(p));
-        if (this.echoes) echo = added.map((own) => route(formatPrefix(own.prefix), ownAsTold(own)));
+        if (this.echoes) echo = added.map((own) => route(formatPrefix(own.prefix), ownAsReported(own)));
       }
       const refusal = failure === undefined ? {} : { failure: because(failure) };
       this.event({ type: 'done', changes, ...refusal });
@@ -192,21 +192,21 @@ export class Agent {
     return asked.sort();
   }
 
-  /** gobgpd tells what it has of what it is asked about. @returns that, as text; undefined: it was not asked */
+  /** gobgpd reports what it has of what it is asked about. @returns that, as text; undefined: it was not asked */
   lookUp(failure?: string): string[] | undefined {
     const { looks } = this;
     if (!looks) return undefined;
     this.looks = undefined;
     const texts = looks.map(formatPrefix);
-    if (failure === undefined) this.event({ type: 'routes', routes: texts.map((text) => this.told(text)) });
+    if (failure === undefined) this.event({ type: 'routes', routes: texts.map((text) => this.reported(text)) });
     this.event({ type: 'looked', prefixes: looks, ...(failure !== undefined && { failure: because(failure) }) });
     this.settle();
     return texts.sort();
   }
 
-  private told(text: string): GobgpRoute {
+  private reported(text: string): GobgpRoute {
     const own = this.gobgpd.get(text);
-    return route(text, ...(own ? [ownAsTold(own)] : []));
+    return route(text, ...(own ? [ownAsReported(own)] : []));
   }
 
   /** Lets time pass until nothing is due any more within it. */
@@ -242,7 +242,7 @@ export class Agent {
     if (effect.type === 'learned') {
       const { report } = effect;
       if (report.advertisements.length > 0) this.reports.set(report.source, report);
-      else if (!this.reports.delete(report.source)) throw new Error(`withdrawn, but never told: ${report.source}`);
+      else if (!this.reports.delete(report.source)) throw new Error(`withdrawn, but never reported: ${report.source}`);
     } else if (effect.type === 'reachability') this.reachable = effect.reachable;
     else if (effect.type === 'count') this.counters.set(effect.name, (this.counters.get(effect.name) ?? 0) + effect.by);
     else if (effect.type === 'log') this.logged.push(effect.message);
@@ -255,7 +255,7 @@ export class Agent {
   }
 }
 
-/** Beside a gobgpd that has taken all of these, drops some, and tells of the others by itself or not. */
+/** Beside a gobgpd that has taken all of these, drops some, and reports the others by itself or not. */
 export function given(prefixes: readonly string[], { echoes = true, drops = [] as readonly string[] } = {}): Agent {
   const agent = new Agent();
   agent.echoes = echoes;

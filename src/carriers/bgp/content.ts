@@ -1,4 +1,4 @@
-// What BGP says for cnpd and what cnpd learns from it: `(content, event, now) → effects`. Nothing in here waits, reads
+// What cnpd advertises in BGP and learns from it: `(content, event, now) → effects`. Nothing in here waits, reads
 // a clock or talks to gobgpd: carrier.ts carries the effects out and sends a `timer` event when tasks.ts needs one.
 // Declarations become paths (origination.ts), which own.ts keeps in gobgpd; what gobgpd has becomes readings
 // (reading.ts) and reports (learning.ts). Work of unknown size is done a slice a turn.
@@ -7,10 +7,19 @@ import { formatPrefix } from '../../model/prefix.ts';
 import { RETRY_MS, STOP_LIMIT_MS } from './constants.ts';
 import { looked, runEcho } from './own/echo.ts';
 import { newLearnState } from './learning/state.ts';
-import { holdAll, routeTold, tellReachability } from './learning/learning.ts';
+import { holdAll, routeReported, emitReachability } from './learning/learning.ts';
 import { declare } from './own/origination.ts';
 import { newOwnState } from './own/state.ts';
-import { audit, beginListing, endListing, ownCounts, ownDone, ownTold, takeChanges, wantNothing } from './own/own.ts';
+import {
+  audit,
+  beginListing,
+  endListing,
+  ownCounts,
+  ownDone,
+  ownReported,
+  takeChanges,
+  desireNothing,
+} from './own/own.ts';
 import { runDue } from './tasks.ts';
 import type { Content, ContentConfig, ContentEffect, ContentEvent, Session } from './state.ts';
 
@@ -66,12 +75,12 @@ const HANDLERS: Handlers = {
     c.effects = [];
     for (const route of routes) {
       const text = formatPrefix(route.prefix);
-      ownTold(c, text, route);
-      routeTold(c, text, route);
+      ownReported(c, text, route);
+      routeReported(c, text, route);
     }
     const reports = c.effects;
     c.effects = before;
-    tellReachability(c);
+    emitReachability(c);
     c.effects = c.effects.concat(reports);
   },
   listed(c, { without = [] }) {
@@ -107,7 +116,7 @@ const HANDLERS: Handlers = {
     if (c.stopping) return;
     c.stopping = { deadline: c.now + STOP_LIMIT_MS, done: false };
     c.declaring = undefined;
-    wantNothing(c.own);
+    desireNothing(c.own);
     c.own.retryAt = -Infinity;
     c.own.audit = audit(c);
   },

@@ -6,15 +6,15 @@
 export const MARK_KIND = 0x636e_7064;
 /** The path is cnpd's: it must not leave the domain. */
 export const MARK_OWN = 1;
-/** The path came into the domain from a neighbour outside: nothing that its attribute 39 says is believed. */
+/** The path came into the domain from a neighbour outside: its attribute 39 is not trusted. */
 export const MARK_OUTSIDE = 2;
 
 export type Mark = 'own' | 'outside';
 
-/** Whoever put it on: to be believed too little does no harm. */
+/** Whoever put it on: too little trust does no harm. */
 export const markOf = (kind: number, what: number): Mark | undefined =>
   kind !== MARK_KIND ? undefined : what === MARK_OUTSIDE ? 'outside' : what === MARK_OWN ? 'own' : undefined;
 
-/** Of two marks: what came from outside is not ours, whatever it says. */
+/** Of two marks: what came from outside is not ours, whatever else it has. */
 export const strongest = (a: Mark | undefined, b: Mark | undefined): Mark | undefined =>
   a === 'outside' || b === 'outside' ? 'outside' : (a ?? b);

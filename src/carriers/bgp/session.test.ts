@@ -1,6 +1,17 @@
 // The session with gobgpd as it is counted, logged and shown.
 import { describe, expect, test } from 'vitest';
-import { ABOUT, Agent, declaration, because, nhc, ownAsTold, path, pnc, route, sessionOf } from './content.fixture.ts';
+import {
+  ABOUT,
+  Agent,
+  declaration,
+  because,
+  nhc,
+  ownAsReported,
+  path,
+  pnc,
+  route,
+  sessionOf,
+} from './content.fixture.ts';
 import { type Connection, sessionState } from './show.ts';
 
 const A = '10.1.0.0/16';
@@ -77,7 +88,7 @@ test('originators are told of before the routes that need them', () => {
   const agent = new Agent();
   agent.connect();
   agent.effects.length = 0;
-  agent.tell(route(SIX, path('2001:db8::2', { nhc: nhc('2001:db8::2', pnc('2001:db8::2')) })));
+  agent.report(route(SIX, path('2001:db8::2', { nhc: nhc('2001:db8::2', pnc('2001:db8::2')) })));
   expect(agent.effects.map(({ type }) => type)).toEqual(['reachability', 'learned']);
 });
 
@@ -85,7 +96,7 @@ test('the same warning comes once a minute, its counter each time; another one i
   const agent = new Agent();
   agent.connect();
   const mismatch = (proxy: string): void =>
-    agent.tell(route(SIX, path('2001:db8::3', { nhc: nhc('2001:db8::2', pnc(proxy)) })));
+    agent.report(route(SIX, path('2001:db8::3', { nhc: nhc('2001:db8::2', pnc(proxy)) })));
   const warned = (): unknown[] => [
     agent.logged.filter((message) => message.includes('characteristics that are not used')).length,
     agent.count('learn.next-hop-mismatch'),
@@ -94,7 +105,7 @@ test('the same warning comes once a minute, its counter each time; another one i
   agent.pass(59_999);
   mismatch('2001:db8::5');
   expect(warned()).toEqual([1, 2]);
-  agent.tell(route('2001:db8:b::/48', path('2001:db8::3', { nhc: Uint8Array.of(0) })));
+  agent.report(route('2001:db8:b::/48', path('2001:db8::3', { nhc: Uint8Array.of(0) })));
   expect(warned()).toEqual([2, 2]);
   agent.pass(1);
   mismatch('2001:db8::6');
@@ -137,7 +148,7 @@ describe('what is shown of a session', () => {
     agent.declare(declaration({}));
     expect(sessionOf(agent)).toMatchObject({ originated: 0, wanted: 0 });
     const left = new Agent();
-    left.connect(route(A, ownAsTold(agent.gobgpd.get(A)!)));
+    left.connect(route(A, ownAsReported(agent.gobgpd.get(A)!)));
     expect(sessionOf(left)).toMatchObject({ originated: 1, wanted: 0 });
   });
 
@@ -156,7 +167,7 @@ test('before anything is declared nothing is taken out, whatever is configured; 
   before.answer();
   const agent = new Agent();
   agent.event({ type: 'configure', changes: { ...agent.content.config, communities: [7] } });
-  agent.connect(route(A, ownAsTold(before.gobgpd.get(A)!)));
+  agent.connect(route(A, ownAsReported(before.gobgpd.get(A)!)));
   expect(agent.changes).toBeUndefined();
   agent.pass(600_000);
   agent.event({ type: 'declare', origination: declaration({ [A]: '192.0.2.1' }) });

@@ -45,7 +45,7 @@ export function sessionState(c: Content, target: string, moment: Moment, { polic
   };
 }
 
-/** Nobody says when an attempt begins: it does so when its time has come. */
+/** There is no event when an attempt begins: it begins when its time has come. */
 function stateOf(
   { session, refusal }: Content,
   { dropped }: Pick<BgpSessionState, 'dropped'>,
@@ -65,19 +65,19 @@ function stateOf(
   };
 }
 
-/** What gobgpd has told of; nothing while nobody can ask it. */
+/** What gobgpd has reported; nothing while nobody can ask it. */
 function ownIn({
   own,
   session: { state, without },
 }: Content): Pick<BgpSessionState, 'originated' | 'wanted' | 'dropped' | 'noTable'> {
-  const { wanted, heard, dropped } = ownCounts(own, without);
-  if (state !== 'ready') return { originated: 0, wanted };
+  const { desired, heard, dropped } = ownCounts(own, without);
+  if (state !== 'ready') return { originated: 0, wanted: desired };
   const missed = without.filter((family) =>
-    [...own.paths.values()].some((path) => path.wanted?.prefix.address.family === family),
+    [...own.paths.values()].some((path) => path.desired?.prefix.address.family === family),
   );
   return {
     originated: heard,
-    wanted,
+    wanted: desired,
     ...(dropped > 0 && { dropped }),
     ...(missed.length > 0 && { noTable: missed.map((family) => `ipv${family}-unicast`) }),
   };
@@ -108,12 +108,12 @@ export function* pathStates(c: Content, moment: Moment): Generator<readonly BgpP
   }
 }
 
-/** None of what gobgpd has not told of, or may not have any more. */
+/** None of what gobgpd has not reported, or may not have any more. */
 function ownState(c: Content, { text: prefix, put, heard }: Own, moment: Moment): BgpPathState[] {
-  const says = heard && c.session.state === 'ready' ? put && (put.path ?? put.told) : undefined;
-  if (!put || !says) return [];
+  const content = heard && c.session.state === 'ready' ? put && (put.path ?? put.reported) : undefined;
+  if (!put || !content) return [];
   const { since } = put;
-  // What gobgpd tells of ours does not say so; another's that is the best does.
+  // What gobgpd reports of ours does not contain that; another's path that is the best does.
   const best = !listOf(c.learning.known.get(prefix)).some((reading) => reading.best);
   const common = {
     prefix,
@@ -124,8 +124,8 @@ function ownState(c: Content, { text: prefix, put, heard }: Own, moment: Moment)
     unknown: [],
     since: timestamp(since, moment),
   };
-  const nextHop = formatAddress(says.nextHop);
-  const { proxy, container } = characteristicsOf(c, says);
+  const nextHop = formatAddress(content.nextHop);
+  const { proxy, container } = characteristicsOf(c, content);
   return [
     {
       ...common,

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
-import { Agent, END_CON, declaration, given, nhc, ownAsTold, path, pnc, route, shown } from './content.fixture.ts';
+import { Agent, END_CON, declaration, given, nhc, ownAsReported, path, pnc, route, shown } from './content.fixture.ts';
 import { pathStates } from './show.ts';
 
 const [A, B, C] = ['10.1.0.0/16', '10.2.0.0/16', '10.3.0.0/16'];
@@ -22,13 +22,13 @@ function interrupted(agent: Agent, what: () => void): string[] {
 test('a path that goes and comes back meanwhile is shown once', () => {
   const agent = new Agent();
   agent.connect(...[A, B, C].map((text) => route(text, flagged())));
-  expect(interrupted(agent, () => agent.tell(route(A), route(A, flagged())))).toEqual([A, B, C]);
+  expect(interrupted(agent, () => agent.report(route(A), route(A, flagged())))).toEqual([A, B, C]);
 });
 
 test('one without the attribute is not shown, and is when it has it meanwhile', () => {
   const agent = new Agent();
   agent.connect(route(A, path('192.0.2.2')), ...[B, C].map((text) => route(text, flagged())));
-  expect(interrupted(agent, () => agent.tell(route(A), route(A, flagged())))).toEqual([A, B, C]);
+  expect(interrupted(agent, () => agent.report(route(A), route(A, flagged())))).toEqual([A, B, C]);
 });
 
 test('an own path that goes and comes back meanwhile is shown once; one that only comes, too', () => {
@@ -57,7 +57,7 @@ test('an own path is the best unless another’s is; its SIDs are shown', () => 
     [four, 'local', true, ['2001:db8:c::1']],
     [six, 'local', true, ['2001:db8:c::1']],
   ]);
-  agent.tell(route(four, flagged(), { ...ownAsTold(agent.gobgpd.get(four)!), best: false }));
+  agent.report(route(four, flagged(), { ...ownAsReported(agent.gobgpd.get(four)!), best: false }));
   expect(rows()).toEqual([
     [four, 'local', false, ['2001:db8:c::1']],
     [six, 'local', true, ['2001:db8:c::1']],
@@ -68,7 +68,7 @@ test('an own path is the best unless another’s is; its SIDs are shown', () => 
 test('of a gobgpd that has lost its table of a family what it had of an earlier run is nobody’s loss', () => {
   const agent = new Agent();
   agent.event({ type: 'connected', about: { api: 'v3', as: 65001, routerId: '192.0.2.1' } });
-  agent.tell(route(A, ownAsTold(given([A]).gobgpd.get(A)!)));
+  agent.report(route(A, ownAsReported(given([A]).gobgpd.get(A)!)));
   agent.event({ type: 'listed', without: [6] });
   agent.settle();
   expect(shown(agent.content, moment(agent)).map((row) => row.prefix)).toEqual([A]);

@@ -45,7 +45,7 @@ export type ContentEvent =
   | { readonly type: 'lost'; readonly fault: GobgpFault; readonly retryAt: number }
   /** gobgpd has taken the changes, or not, and why. */
   | { readonly type: 'done'; readonly changes: OwnChanges; readonly failure?: GobgpFault }
-  /** gobgpd has told what it has of these prefixes, or not, and why. */
+  /** gobgpd has reported what it has of these prefixes, or not, and why. */
   | { readonly type: 'looked'; readonly prefixes: readonly Prefix[]; readonly failure?: GobgpFault }
   | { readonly type: 'stop' }
   | { readonly type: 'timer' };
@@ -55,9 +55,9 @@ export type ContentEffect =
   | { readonly type: 'reachability'; readonly reachable: ReadonlySet<string> }
   /** For gobgpd; `done` is expected, and no other changes come before it. */
   | { readonly type: 'change'; readonly changes: OwnChanges }
-  /** gobgpd is to tell of these prefixes; `looked` is expected, and nothing else is looked up before it. */
+  /** gobgpd is to be asked about these prefixes; `looked` is expected, and nothing else is looked up before it. */
   | { readonly type: 'look'; readonly prefixes: readonly Prefix[] }
-  /** Nothing of ours is in gobgpd any more, or (not clean) nobody can tell. */
+  /** Nothing of ours is in gobgpd any more, or (not clean) nobody knows. */
   | { readonly type: 'stopped'; readonly clean: boolean }
   | Note;
 

@@ -1,5 +1,5 @@
 // What differs between the versions of gobgpd's gRPC API (v3.ts, v4.ts), as data and pure functions: names of methods,
-// requests as bytes, a path from its bytes. What both say alike is in messages.ts. No I/O.
+// requests as bytes, a path from its bytes. What both have in common is in messages.ts. No I/O.
 import type { Family } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 import type { LargeCommunity } from '../../../packet/bgp/route.ts';
@@ -10,7 +10,7 @@ import type { GobgpAbout, GobgpPath, Learn, OwnPath } from './gobgp.ts';
 export interface PathError {
   readonly code: 'too-long' | 'not-protobuf' | 'not-bgp' | 'prefix' | 'next-hop' | 'neighbor';
   readonly message: string;
-  /** What it is about, where that is known: the path is left out of what is told of this prefix. */
+  /** What it is about, where that is known: the path is left out of the report for this prefix. */
   readonly prefix?: Prefix;
 }
 
@@ -19,7 +19,7 @@ export interface HeardPath {
   readonly prefix: Prefix;
   /** Undefined: withdrawn. */
   readonly path: GobgpPath | undefined;
-  /** As `path` tells it, in withdrawals too. */
+  /** As in `path`; in withdrawals too. */
   readonly neighbor: string | undefined;
   readonly identifier: number;
   /** gobgpd cannot reach the next hop: such a path is never the best. */

@@ -16,7 +16,7 @@ import { faultOf } from './reason.ts';
  * Milliseconds.
  */
 const IDENTIFY_MS = 2000;
-/** For each of the others: one that has said who it is does not hang, and may be busy. */
+/** For each of the others: one that has identified itself does not hang, and may be busy. */
 const ANSWER_MS = 10_000;
 
 export type GobgpAnswer =

@@ -1,5 +1,5 @@
 // Calls to a gobgpd over a channel, their answers taken as work: streams that are paused while too much waits to be
-// taken, lists to their end, short questions. What comes, and what does not, says whether gobgpd still lives
+// taken, lists to their end, short questions. What comes, and what does not, shows whether gobgpd still lives
 // (liveness.ts).
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { Clock } from '../../../model/clock.ts';
@@ -13,8 +13,8 @@ export const ANSWER_MS = 10_000;
 /** Without anything coming in, of a long one: v3 gathers the whole table before it sends the first path. */
 const SILENCE_MS = 60_000;
 /**
- * Routes told in one go. What the carrier makes of them takes longer than decoding them does, so that it has to count
- * for the time budget.
+ * Routes reported in one go. What the carrier makes of them takes longer than decoding them does, so that it has to
+ * count for the time budget.
  */
 const TELL = 100;
 
@@ -23,7 +23,7 @@ export interface CallsModules {
   readonly service: string;
   readonly intake: Intake;
   readonly clock: Clock;
-  /** Something was taken. @param least routes that are worth telling */
+  /** Something was taken. @param least routes that are worth a report */
   readonly taken: (least: number) => void;
 }
 
@@ -122,8 +122,8 @@ export class Calls {
   }
 
   /**
-   * An answer is late, and gobgpd is not dead: it says something else, or cnpd itself has no time to listen, or has not
-   * waited for that long.
+   * An answer is late, and gobgpd is not dead: it sends something else, or cnpd itself has no time to listen, or has
+   * not waited for that long.
    */
   isBusy(ms: number): boolean {
     return this.liveness.heardWithin(ms) || this.liveness.silentMs < ms || this.#m.intake.isFull || this.uploading;

@@ -1,5 +1,5 @@
 // The gRPC connection to a gobgpd: bytes out, bytes in, over TCP or a UNIX socket, with TLS or without. Answers stay
-// bytes, because long ones are decoded a part at a time; nothing here knows what they say.
+// bytes, because long ones are decoded a part at a time; nothing here knows what they mean.
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import {
@@ -158,7 +158,7 @@ async function pem(what: keyof typeof PARSE, path: string | undefined): Promise<
   const bytes = await readFile(path).catch((cause: Error) => {
     throw new GobgpError('tls-file', `the file for tls ${what} cannot be read: ${cause.message}`, { cause });
   });
-  // An authority that cannot be read is left out without a word: gobgpd's certificate would be said to be wrong.
+  // An authority that cannot be read is left out silently: gobgpd's certificate would be reported as wrong.
   try {
     return (PARSE[what](bytes), bytes);
   } catch (cause) {

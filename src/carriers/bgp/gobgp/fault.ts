@@ -1,4 +1,4 @@
-// What goes wrong with a gobgpd, where the cause is known. What the libraries say is put under a code in reason.ts.
+// What goes wrong with a gobgpd, where the cause is known. Errors of the libraries get their code in reason.ts.
 import type { GobgpFault, GobgpFaultCode } from '../../../model/gobgp-fault.ts';
 
 export class GobgpError extends Error {

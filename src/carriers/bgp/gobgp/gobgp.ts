@@ -1,6 +1,6 @@
-// What the BGP carrier needs of a gobgpd, in words of its own: its v3 and its v4 API say the same things differently
-// (v3.ts, v4.ts), and nobody beyond this folder sees which of them answers. Only unicast paths of both families are
-// asked for.
+// What the BGP carrier needs of a gobgpd, in words of its own: its v3 and its v4 API express the same things
+// differently (v3.ts, v4.ts), and nobody beyond this folder sees which of them answers. Only unicast paths of both
+// families are asked for.
 import { type Family, type IpAddress, sameAddress } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 import type { BgpPeerState } from '../../../model/carrier-state.ts';
@@ -13,13 +13,13 @@ import type { Mark } from '../domain-marks.ts';
 export interface GobgpPath {
   /** Path identifier (RFC 7911): the neighbour's, or what whoever originated it here has chosen. */
   readonly identifier: number;
-  /** Address of the neighbour that told of it; undefined: it was originated at this gobgpd. */
+  /** Address of the neighbour that advertised it; undefined: it was originated at this gobgpd. */
   readonly neighbor: string | undefined;
-  /** AS of that neighbour; 0 where gobgpd does not tell, which of a path that was originated here does not matter. */
+  /** AS of that neighbour; 0 where gobgpd does not report it, which does not matter for a path originated here. */
   readonly neighborAs: number;
   /**
-   * `own`: a cnpd of the domain has put it in; `outside`: it came into the domain from outside, says one of its border
-   * routers.
+   * `own`: a cnpd of the domain has put it in; `outside`: it came into the domain from outside, by the mark of one of
+   * its border routers.
    */
   readonly mark?: Mark;
   /** The route's next hop, the global address where there are two. */
@@ -35,9 +35,9 @@ export interface GobgpPath {
 }
 
 /**
- * What gobgpd has for a prefix now: it takes the place of whatever was told of that prefix before, none of it is gone
- * otherwise. gobgpd itself tells of changes in ways that say less (a new best path without a word of the old one), so
- * the client asks again where an event alone does not tell everything.
+ * What gobgpd has for a prefix now. It replaces whatever was reported for that prefix before; nothing goes in any other
+ * way. gobgpd's own events contain less (a new best path without the old one), so the client asks again where an event
+ * alone is not enough.
  */
 export interface GobgpRoute {
   readonly prefix: Prefix;
@@ -57,8 +57,8 @@ export interface OwnPath {
   readonly largeCommunities: readonly (readonly [number, number, number])[];
 }
 
-/** Whether they say the same, each of its prefix. Paths of one declaration share the objects. */
-export const sayAlike = (a: OwnPath, b: OwnPath): boolean =>
+/** Whether they differ in their prefix at most. Paths of one declaration share the objects. */
+export const samePaths = (a: OwnPath, b: OwnPath): boolean =>
   sameAddress(a.nextHop, b.nextHop) &&
   (a.nhc === b.nhc || sameBytes(a.nhc, b.nhc)) &&
   sameNumbers(a.communities, b.communities) &&
@@ -111,7 +111,7 @@ export interface Guard {
   readonly policy: boolean;
 }
 
-/** cnpd's policies in gobgpd. `off`: not wanted. Without them no path of cnpd's is put in. */
+/** cnpd's policies in gobgpd. `off`: not to be there. Without them no path of cnpd's is put in. */
 export type PolicyReport =
   | { readonly state: 'off' | 'pending' | 'installed' }
   /** `nameTaken`: somebody else has something under one of their names. */
@@ -122,14 +122,14 @@ export type PolicyReport =
       readonly nameTaken: boolean;
     };
 
-/** What the client tells. Calls are synchronous and must not throw. */
+/** What the client reports. Calls are synchronous and must not throw. */
 export interface GobgpListener {
   /** Found and understood; `routes` with all that it has will follow, then `listed`. */
   connected(about: GobgpAbout): void;
   /** In the order of the changes; a few hundred at a time, so that the event loop turns in between. */
   routes(routes: readonly GobgpRoute[]): void;
   /**
-   * Every prefix that there is has been told since `connected`: those not among them are gone. Changes go on coming.
+   * Every prefix that there is has been reported since `connected`: those not among them are gone. Changes follow.
    * @param without families of which it has no table
    */
   listed(without: readonly Family[]): void;
@@ -144,26 +144,26 @@ export interface GobgpClient {
   /** Begins to connect, and goes on until it is closed. */
   start(): void;
   /**
-   * Puts paths in, all through one stream. Rejects (GobgpError) when the connection is lost on the way; what is wanted
-   * is then put in again after the next `listed`.
+   * Puts paths in, all through one stream. Rejects (GobgpError) when the connection is lost on the way; what is
+   * desired is then put in again after the next `listed`.
    */
   add(paths: readonly OwnPath[]): Promise<void>;
   /** Takes out cnpd's own paths of these prefixes, nobody else's. */
   withdraw(prefixes: readonly Prefix[]): Promise<void>;
   /**
-   * Tells (`routes`) what gobgpd has of these prefixes now, or what has happened to them meanwhile; resolves when it
+   * Reports (`routes`) what gobgpd has of these prefixes now, or what has happened to them meanwhile; resolves when it
    * has.
    */
   look(prefixes: readonly Prefix[]): Promise<void>;
   /**
    * gobgpd's neighbours as they are now, or were when it last answered: whoever asks does not wait for long. Undefined:
-   * it is not connected, or does not tell.
+   * it is not connected, or does not answer.
    */
   peers(): Promise<BgpPeerState[] | undefined>;
   /** Members of gobgpd's confederation, by what they have sent: their neighbours are of the domain. */
   setMembers(members: ReadonlySet<number>): void;
   policy(): PolicyReport;
-  /** For how long gobgpd owes an answer and says nothing else either, milliseconds; 0: it owes none. */
+  /** For how long gobgpd owes an answer and sends nothing else either, milliseconds; 0: it owes none. */
   silentMs(): number;
   /** @param keepPolicy (default: yes) leaves cnpd's policies in gobgpd, for who comes after */
   close(keepPolicy?: boolean): Promise<void>;

@@ -41,8 +41,8 @@ export function decodeAbout(bytes: Uint8Array): About {
 }
 
 /**
- * `peer`: something is new with a neighbour. `watching`: gobgpd has told of the neighbours that there were, so whatever
- * changes from now on comes as an event.
+ * `peer`: something is new with a neighbour. `watching`: gobgpd has reported the neighbours that there were, so
+ * whatever changes from now on comes as an event.
  */
 export type Event =
   { readonly type: 'paths'; readonly paths: readonly Uint8Array[] } | { readonly type: 'watching' | 'peer' | 'other' };

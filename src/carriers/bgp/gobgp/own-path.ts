@@ -1,5 +1,5 @@
 // A path of cnpd's own in gobgpd's words, as far as both versions of the API share them: its attributes, each with its
-// schema and its name in v4's oneof, and what every path says. The wrapping is the version's. Paths come by the ten
+// schema and its name in v4's oneof, and what every path contains. The wrapping is the version's. Paths come by the ten
 // thousand and mostly differ in their prefix alone, so that the attributes are encoded once for all that have them
 // alike.
 import { type DescMessage, type MessageInitShape, type MessageShape, create, toBinary } from '@bufbuild/protobuf';
@@ -16,7 +16,7 @@ import {
   OriginAttributeSchema,
   UnknownAttributeSchema,
 } from './gen/gobgp/messages_pb.js';
-import { OWN_IDENTIFIER, type OwnPath, sayAlike } from './gobgp.ts';
+import { OWN_IDENTIFIER, type OwnPath, samePaths } from './gobgp.ts';
 
 export interface OwnAttribute {
   readonly schema: DescMessage;
@@ -110,7 +110,7 @@ export function ownMessages(wrapping: Wrapping): Pick<GobgpApi, 'addRequest' | '
     addRequest(paths, identifier = OWN_IDENTIFIER, mark) {
       const last = identifier === OWN_IDENTIFIER ? own : rests(identifier);
       return request(
-        paths.map((wanted) => path(wanted.prefix, attributes(wanted, mark) + last[wanted.prefix.address.family])),
+        paths.map((added) => path(added.prefix, attributes(added, mark) + last[added.prefix.address.family])),
       );
     },
     withdrawRequest: (prefixes) => request(prefixes.map((prefix) => path(prefix, withdrawals[prefix.address.family]))),
@@ -121,7 +121,7 @@ export function ownMessages(wrapping: Wrapping): Pick<GobgpApi, 'addRequest' | '
 function onceFor(encode: (path: OwnPath, mark: LargeCommunity | undefined) => string): typeof encode {
   let last: { readonly path: OwnPath; readonly mark: LargeCommunity | undefined; readonly bytes: string } | undefined;
   return (path, mark) => {
-    if (!last || last.mark !== mark || !sayAlike(last.path, path)) last = { path, mark, bytes: encode(path, mark) };
+    if (!last || last.mark !== mark || !samePaths(last.path, path)) last = { path, mark, bytes: encode(path, mark) };
     return last.bytes;
   };
 }

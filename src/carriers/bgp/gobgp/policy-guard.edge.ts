@@ -8,7 +8,7 @@ import { PolicyKeeper, type PolicyModules } from './policy.edge.ts';
 export class PolicyGuard {
   readonly #guard: Guard;
   readonly #members: () => ReadonlySet<number>;
-  /** Neighbours that have told of paths of the domain's. */
+  /** Neighbours that have advertised paths of the domain. */
   readonly #tellers = new Set<string>();
   #keeper: PolicyKeeper | undefined;
   #ownAs = 0;
@@ -43,12 +43,12 @@ export class PolicyGuard {
     if (this.#loaded && this.#keeper.mustRecall) await this.#keeper.recall([...this.#tellers]);
   }
 
-  told(routes: readonly GobgpRoute[]): void {
+  reported(routes: readonly GobgpRoute[]): void {
     for (const { paths } of routes)
       for (const { mark, neighbor } of paths) if (mark === 'own' && neighbor !== undefined) this.#tellers.add(neighbor);
   }
 
-  /** All that gobgpd has was told. */
+  /** All that gobgpd has was reported. */
   async loaded(): Promise<void> {
     this.#loaded = true;
     if (this.#keeper?.mustRecall) await this.look();

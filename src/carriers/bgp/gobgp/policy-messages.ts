@@ -51,23 +51,23 @@ export const listPolicy = (name: string): Uint8Array =>
 const plain = (policy: PolicyData): never => policy as never;
 
 /** Undefined: another one. @returns whether it is as it should be */
-export function decodePolicy(bytes: Uint8Array, wanted: PolicyData): boolean | undefined {
+export function decodePolicy(bytes: Uint8Array, desired: PolicyData): boolean | undefined {
   const { policy } = fromBinary(ListPolicyResponseSchema, bytes);
-  return policy?.name === wanted.name ? samePolicy(policy, wanted) : undefined;
+  return policy?.name === desired.name ? samePolicy(policy, desired) : undefined;
 }
 
-const samePolicy = ({ statements }: MessageShape<typeof PolicySchema>, wanted: PolicyData): boolean =>
-  statements.length === wanted.statements.length &&
-  statements.every((statement, i) => sameStatement(statement, wanted.statements[i]!));
+const samePolicy = ({ statements }: MessageShape<typeof PolicySchema>, desired: PolicyData): boolean =>
+  statements.length === desired.statements.length &&
+  statements.every((statement, i) => sameStatement(statement, desired.statements[i]!));
 
 /** Conditions and actions that cnpd has no name for are others' doing. */
 function sameStatement(
   { name, conditions, actions }: MessageShape<typeof StatementSchema>,
-  wanted: StatementData,
+  desired: StatementData,
 ): boolean {
-  if (name !== wanted.name || conditions?.$unknown?.length || actions?.$unknown?.length) return false;
-  const { neighborSet: neighbors, largeCommunitySet: communities } = wanted.conditions;
-  const { routeAction = 0, largeCommunity } = wanted.actions;
+  if (name !== desired.name || conditions?.$unknown?.length || actions?.$unknown?.length) return false;
+  const { neighborSet: neighbors, largeCommunitySet: communities } = desired.conditions;
+  const { routeAction = 0, largeCommunity } = desired.actions;
   return (
     sameMatch(conditions?.neighborSet, neighbors) &&
     sameMatch(conditions?.largeCommunitySet, communities) &&
@@ -81,8 +81,8 @@ interface Match {
   readonly type: number;
   readonly name: string;
 }
-const sameMatch = (is: Match | undefined, wanted: Match | undefined): boolean =>
-  is?.name === wanted?.name && is?.type === wanted?.type;
+const sameMatch = (is: Match | undefined, desired: Match | undefined): boolean =>
+  is?.name === desired?.name && is?.type === desired?.type;
 
 const assignment = (direction: number, names: readonly string[]) => ({
   assignment: { name: GLOBAL, direction, policies: names.map((name) => ({ name })) },

@@ -1,6 +1,7 @@
 // Keeps cnpd's policies in a gobgpd as they should be (policy.ts): puts them in before the first path of cnpd's, in
 // front of the operator's, which it leaves as they are; keeps the list of the domain's neighbours; has gobgpd look
-// again at what it has told or heard already; takes all of it out again. What is there of an earlier run is taken over.
+// again at what it has advertised or received already; takes all of it out again. What is there of an earlier run is
+// taken over.
 import type { Clock } from '../../../model/clock.ts';
 import type { GobgpFault } from '../../../model/gobgp-fault.ts';
 import type { Count, Log } from '../../../model/log.ts';
@@ -61,7 +62,7 @@ export class PolicyKeeper {
   readonly #m: PolicyModules;
   #running: Promise<void> | undefined;
   #again = false;
-  /** It was put in, and it was not there: what gobgpd had told before may be outside. */
+  /** It was put in, and it was not there: what gobgpd had advertised before may be outside. */
   #leaked = false;
   #failed: Omit<Extract<PolicyReport, { state: 'failed' }>, 'state'> | undefined;
   #installed = false;
@@ -109,9 +110,9 @@ export class PolicyKeeper {
   }
 
   #refused(error: unknown): void {
-    const said = error instanceof Error ? error.message : String(error);
+    const text = error instanceof Error ? error.message : String(error);
     const nameTaken = error instanceof PolicyConflict;
-    const reason = nameTaken ? said : `gobgpd does not take cnpd's policies: ${said}`;
+    const reason = nameTaken ? text : `gobgpd does not take cnpd's policies: ${text}`;
     if (reason !== this.#failed?.reason) this.#m.log.warn({ reason }, "cnpd's policies cannot be put into gobgpd");
     if (this.#failed === undefined) this.#m.count('bgp.policy.failed');
     this.#failed = { reason, fault: this.#m.faultOf(error).code, nameTaken };
@@ -130,7 +131,7 @@ export class PolicyKeeper {
   }
 
   /** @returns entries that have come or gone */
-  async #syncSets(wanted: ReadonlySet<string>): Promise<string[]> {
+  async #syncSets(desired: ReadonlySet<string>): Promise<string[]> {
     const { neighborSet, largeCommunitySet } = this.#m.api.numbers;
     const own = { definedType: largeCommunitySet, name: SET.own };
     const patterns = await this.#set(own);
@@ -140,8 +141,8 @@ export class PolicyKeeper {
     if (there && !isOwnSet(SET.domain, there)) throw conflict('neighbor set', SET.domain);
     if (!patterns) await this.#m.call('AddDefinedSet', addSet(own, [OWN_PATTERN]));
     const [gone, missing] = [
-      [...new Set(there)].filter((entry) => !wanted.has(entry)),
-      [...wanted].filter((entry) => !there?.includes(entry)),
+      [...new Set(there)].filter((entry) => !desired.has(entry)),
+      [...desired].filter((entry) => !there?.includes(entry)),
     ];
     // Who leaves the domain does so first.
     if (gone.length > 0) await this.#m.call('DeleteDefinedSet', deleteSet(set, gone));

@@ -1,8 +1,8 @@
 // What gobgpd has for each prefix, put together from three sources: the list of its table, the events that it sends
 // from before the list on, and answers about single prefixes. An event is newer than the list's entry, which is then
-// left out. Where an event alone does not say what there is (every path is wanted, several are the best, cnpd's own
-// lies under another's), the prefix is asked about; an event that comes before the answer makes the answer worthless,
-// and the prefix is asked about again. No I/O, no clock.
+// left out. Where an event alone does not show what there is (every path is asked for, several are the best, cnpd's own
+// lies under another's), the prefix is looked up; an event that comes before the answer makes the answer worthless,
+// and the prefix is looked up again. No I/O, no clock.
 import type { Family } from '../../../model/address.ts';
 import type { Count, Log } from '../../../model/log.ts';
 import { type Prefix, prefixKey } from '../../../model/prefix.ts';
@@ -12,7 +12,7 @@ import { type GobgpPath, type GobgpRoute, type Learn, isOwn } from './gobgp.ts';
 export interface RoutesOptions {
   readonly api: Pick<GobgpApi, 'decodePath'>;
   readonly learn: Learn;
-  /** gobgpd's `use-multiple-paths`: what it says of changes are then differences of a set. */
+  /** gobgpd's `use-multiple-paths`: its events are then differences of a set. */
   readonly multipath: boolean;
 }
 
@@ -26,11 +26,11 @@ export class Routes {
   readonly #modules: RoutesModules;
   /** Prefixes of which cnpd has a path in gobgpd. */
   readonly #own = new Set<string>();
-  /** Told from newer sources while the list comes in; undefined once it has. */
+  /** Reported from newer sources while the list comes in; undefined once it has. */
   #newer: Set<string> | undefined = new Set();
   readonly #unsure = new Map<string, Prefix>();
   readonly #asked = new Map<string, Prefix>();
-  #told: GobgpRoute[] = [];
+  #reported: GobgpRoute[] = [];
 
   constructor(options: RoutesOptions, modules: RoutesModules) {
     this.#options = options;
@@ -50,7 +50,7 @@ export class Routes {
       return this.#doubt(heard.prefix);
     this.#asked.delete(key);
     if (this.#unsure.has(key)) return;
-    this.#tell(key, heard.prefix, heard.path && !heard.unreachable ? [{ ...heard.path, best: true }] : []);
+    this.#report(key, heard.prefix, heard.path && !heard.unreachable ? [{ ...heard.path, best: true }] : []);
   }
 
   /** A prefix of the list. */
@@ -58,7 +58,7 @@ export class Routes {
     const route = this.#route(paths);
     if (!route) return;
     const key = prefixKey(route.prefix);
-    if (!this.#newer?.has(key)) this.#tell(key, route.prefix, route.paths);
+    if (!this.#newer?.has(key)) this.#report(key, route.prefix, route.paths);
     else if (route.paths.some(isOwn) && !this.#own.has(key)) this.#doubt(route.prefix);
   }
 
@@ -68,7 +68,7 @@ export class Routes {
   }
 
   /**
-   * Prefixes to ask about now, of one family, undefined: none. The answer is told with `answer`, its end with
+   * Prefixes to ask about now, of one family, undefined: none. The answer is handed to `answer`, its end to
    * `answered`.
    */
   ask(limit: number): { readonly family: Family; readonly prefixes: readonly Prefix[] } | undefined {
@@ -97,12 +97,12 @@ export class Routes {
   answer(paths: readonly Uint8Array[]): void {
     const route = this.#route(paths);
     const key = route && prefixKey(route.prefix);
-    if (key !== undefined && this.#asked.delete(key)) this.#tell(key, route!.prefix, route!.paths);
+    if (key !== undefined && this.#asked.delete(key)) this.#report(key, route!.prefix, route!.paths);
   }
 
   /** Of what was asked about and not answered, gobgpd has nothing. */
   answered(): void {
-    for (const [key, prefix] of this.#asked) this.#tell(key, prefix, []);
+    for (const [key, prefix] of this.#asked) this.#report(key, prefix, []);
     this.#asked.clear();
   }
 
@@ -115,16 +115,16 @@ export class Routes {
     for (const prefix of prefixes) this.#own.delete(prefixKey(prefix));
   }
 
-  /** How many routes there are to tell. */
+  /** How many routes there are to report. */
   get untold(): number {
-    return this.#told.length;
+    return this.#reported.length;
   }
 
-  /** What there is to tell since the last call, in order. */
+  /** What there is to report since the last call, in order. */
   take(): readonly GobgpRoute[] {
-    const told = this.#told;
-    this.#told = [];
-    return told;
+    const reported = this.#reported;
+    this.#reported = [];
+    return reported;
   }
 
   #doubt(prefix: Prefix): void {
@@ -133,14 +133,16 @@ export class Routes {
     this.#unsure.set(key, prefix);
   }
 
-  #tell(key: string, prefix: Prefix, paths: readonly GobgpPath[]): void {
+  #report(key: string, prefix: Prefix, paths: readonly GobgpPath[]): void {
     if (paths.some(isOwn)) this.#own.add(key);
     else this.#own.delete(key);
     this.#newer?.add(key);
-    this.#told.push({ prefix, paths });
+    this.#reported.push({ prefix, paths });
   }
 
-  /** The prefix that these paths share, and those of them that are wanted; undefined when no prefix can be told. */
+  /**
+   * The prefix that these paths share, and those of them that are asked for; undefined when their prefix is not known.
+   */
   #route(paths: readonly Uint8Array[]): GobgpRoute | undefined {
     let prefix: Prefix | undefined;
     const usable: GobgpPath[] = [];

@@ -1,5 +1,5 @@
 // One life of the connection to a gobgpd: find out which API answers, watch, list, and then keep both up, until
-// something goes wrong, which ends it. In this order nothing is lost: gobgpd tells of its neighbours when the watch is
+// something goes wrong, which ends it. In this order nothing is lost: gobgpd reports its neighbours when the watch is
 // registered, and only then is it asked for its table; events overlap with the list, they never leave a gap
 // (routes.ts).
 import { status } from '@grpc/grpc-js';
@@ -68,7 +68,7 @@ export class Session {
   #routes: Routes | undefined;
   #about: About | undefined;
   #asking = false;
-  /** Questions of others than routes.ts, by the keys that are open; each is told when none is. */
+  /** Questions of others than routes.ts, by the keys that are open; each is notified when none is. */
   readonly #looks = new Map<Set<string>, () => void>();
   #uploads: Promise<unknown> = Promise.resolve();
   #cancelHealth: () => void = () => {};
@@ -76,9 +76,9 @@ export class Session {
   #fail: (error: unknown) => void = () => {};
   #over = false;
   #listing: Promise<BgpPeerState[] | undefined> | undefined;
-  /** As gobgpd told of them the last time. */
+  /** As gobgpd reported them the last time. */
   lastPeers: BgpPeerState[] | undefined;
-  /** Everything has been told once. */
+  /** Everything has been reported once. */
   listed = false;
 
   constructor(options: GobgpOptions, modules: SessionModules) {
@@ -87,7 +87,7 @@ export class Session {
     this.#policy = modules.guard && new PolicyGuard(modules.guard, modules.members ?? (() => new Set()));
     this.#intake = new Intake({
       work: modules.work,
-      turned: () => this.#tell(),
+      turned: () => this.#report(),
       fullnessChanged: () => this.#calls?.flow(),
       failed: (error) => this.#fail(new Error(`what gobgpd says makes no sense: ${text(error)}`)),
     });
@@ -103,7 +103,7 @@ export class Session {
     }
   }
 
-  /** Idempotent. Nothing is told any more. */
+  /** Idempotent. Nothing is reported any more. */
   close(): void {
     this.#over = true;
     this.#cancelHealth();
@@ -143,7 +143,7 @@ export class Session {
     return this.#policy?.report ?? { state: 'off' };
   }
 
-  /** For how long gobgpd owes an answer and says nothing else either, milliseconds. */
+  /** For how long gobgpd owes an answer and sends nothing else either, milliseconds. */
   get silentMs(): number {
     return this.#calls?.liveness.silentMs ?? 0;
   }
@@ -185,15 +185,15 @@ export class Session {
       service: api.service,
       intake: this.#intake,
       clock: this.#modules.clock,
-      taken: (least) => this.#tell(least),
+      taken: (least) => this.#report(least),
     }));
     calls.liveness.heard();
     this.#about = about;
     const routes = new Routes({ api, learn: this.#options.learn, multipath: about.multipath }, this.#modules);
     await this.#watch(calls, api, routes);
     await this.#policy?.begin(about, this.#policyModules(calls, api));
-    // Not before: changes may come in the same turn of the event loop as the word that they will, and what is told
-    // before `connected` is not of this connection.
+    // Not before: changes may come in the same turn of the event loop as the announcement that they will, and what is
+    // reported before `connected` is not of this connection.
     this.#routes = routes;
     this.#modules.listener.connected({ api: api.name, as: about.as, routerId: about.routerId });
     const without: Family[] = [];
@@ -201,7 +201,7 @@ export class Session {
       if (!(await this.#listPath(family, [], (bytes) => routes.listed(decodeListed(bytes))))) without.push(family);
     for (const family of without) this.#modules.log.info({ family }, `gobgpd has no table of IPv${family} unicast`);
     await new Promise<void>((resolve) => this.#intake.push(resolve));
-    this.#tell();
+    this.#report();
     routes.loaded();
     this.listed = true;
     this.#modules.listener.listed(without);
@@ -242,10 +242,10 @@ export class Session {
   }
 
   /** What a turn has brought, unless it is less than that, and questions that it has raised. */
-  #tell(least = 0): void {
+  #report(least = 0): void {
     if (this.#over || !this.#routes || this.#routes.untold < least) return;
     const routes = this.#routes.take();
-    this.#policy?.told(routes);
+    this.#policy?.reported(routes);
     if (routes.length > 0) this.#modules.listener.routes(routes);
     if (!this.#asking) this.#ask(this.#routes);
   }
@@ -258,7 +258,7 @@ export class Session {
     this.#listPath(question.family, question.prefixes, (bytes) => routes.answer(decodeListed(bytes))).then(() => {
       this.#asking = false;
       routes.answered();
-      this.#tell();
+      this.#report();
       this.#looked(routes);
     }, this.#fail);
   }
@@ -314,7 +314,7 @@ export class Session {
   #upload<T>(items: readonly T[], request: (some: readonly T[]) => Uint8Array): Promise<void> {
     if (items.length === 0) return Promise.resolve();
     const run = this.#uploads.then(async () => {
-      // gobgpd tells of each of these paths too. That waits for a second, or it would take the time of gobgpd and of
+      // gobgpd reports each of these paths too. That waits for a second, or it would take the time of gobgpd and of
       // cnpd that the paths themselves need.
       const { calls } = this.#connected();
       calls.uploading = items.length >= MANY;

@@ -32,7 +32,7 @@ const READER_OF = new Map(
   READERS.map((reader) => [AttributeSchema.fields.find(({ localName }) => localName === reader.oneof)!.number, reader]),
 );
 
-/** Messages with one field, whose number tells what it is; of several the last counts. */
+/** Messages with one field, whose number is its kind; of several the last counts. */
 const WRAPPED: Wrapped = {
   prefix(nlri) {
     let message: Fields | undefined;

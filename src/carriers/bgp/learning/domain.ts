@@ -1,12 +1,12 @@
 // AS_PATH (RFC 4271 §4.3, RFC 5065 §3): as text, and whether it stays within the domain; whether a neighbour is of it,
-// and whether what it tells may be believed.
+// and whether what it advertises is trusted.
 import type { BgpPeerState } from '../../../model/carrier-state.ts';
 import type { AsSegment } from '../../../packet/bgp/route.ts';
 import type { GobgpAbout, GobgpPath } from '../gobgp/gobgp.ts';
 
 const isConfederation = ({ type }: AsSegment): boolean => type === 'confed-sequence' || type === 'confed-set';
 
-/** Why nothing that a path says is believed. */
+/** Why nothing in a path is trusted. */
 export type Distrust = 'outside-domain' | 'first-as-mismatch';
 
 /**
@@ -24,7 +24,7 @@ export function memberAs({
 }
 
 /**
- * The neighbour's own AS counts, which gobgpd checks at OPEN, before anything that the path says: an AS_PATH is what
+ * The neighbour's own AS counts, which gobgpd checks at OPEN, before anything in the path: an AS_PATH is what
  * somebody has written. Of neighbours in another AS the first AS of the path must be theirs (RFC 4271 §6.3). What an
  * iBGP neighbour passes on is as good as the border router that let it in.
  */
@@ -65,7 +65,7 @@ interface KnownOfDomain {
   readonly learning: { readonly members: ReadonlySet<number> };
 }
 
-/** Undefined: gobgpd has not said yet who it is. */
+/** Undefined: gobgpd has not identified itself yet. */
 export const domainOf = ({ config, session, learning }: KnownOfDomain): Domain | undefined =>
   session.about && {
     ownAs: session.about.as,
@@ -76,7 +76,7 @@ export const domainOf = ({ config, session, learning }: KnownOfDomain): Domain |
 export const isOfDomain = (as: number, { ownAs, domain, members }: Domain): boolean =>
   as !== 0 && (as === ownAs || domain.has(as) || members.has(as));
 
-/** A gobgpd that does not know its neighbour's AS yet says 0. */
+/** A gobgpd that does not know its neighbour's AS yet reports 0. */
 export const withDomain = (peer: BgpPeerState, domain: Domain | undefined): BgpPeerState =>
   domain === undefined || peer.as === 0 ? peer : { ...peer, inDomain: isOfDomain(peer.as, domain) };
 

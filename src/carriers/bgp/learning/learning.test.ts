@@ -22,7 +22,7 @@ const statuses = (agent: Agent) => rows(agent).map(({ status }) => status);
 describe('what a path says', () => {
   test('PNC-5-b PNC-5.4-a: a path with the characteristic names the proxy of its prefix; one without it is reported as well, and says that there is none (decision D5)', () => {
     const agent = connected();
-    agent.tell(
+    agent.report(
       route(SENDERS, flaggedPath({ med: 7 })),
       route('2001:db8:b::/48', path(LEAF)),
       route('10.1.0.0/16', path('192.0.2.2', { nhc: nhc('192.0.2.2', pnc(PROXY)) })),
@@ -50,16 +50,16 @@ describe('what a path says', () => {
 
   test('a route that is gone, or has another path now, takes the place of what was there', () => {
     const agent = connected();
-    agent.tell(route(SENDERS, flaggedPath()));
-    agent.tell(route(SENDERS, path('2001:db8::3', { neighbor: '2001:db8::eeee' })));
+    agent.report(route(SENDERS, flaggedPath()));
+    agent.report(route(SENDERS, path('2001:db8::3', { neighbor: '2001:db8::eeee' })));
     expect([agent.learned(), rows(agent)]).toEqual([['2001:db8:a::/48 2001:db8::3 - 0'], []]);
-    agent.tell(route(SENDERS));
+    agent.report(route(SENDERS));
     expect([agent.learned(), agent.content.learning.readings.size, agent.content.learning.paths]).toEqual([[], 0, 0]);
   });
 
   test('a header that names another next hop than the route has: the attribute is disregarded and counted', () => {
     const agent = connected();
-    agent.tell(route(SENDERS, path('2001:db8::3', { nhc: nhc(LEAF, pnc(PROXY)) })));
+    agent.report(route(SENDERS, path('2001:db8::3', { nhc: nhc(LEAF, pnc(PROXY)) })));
     expect([agent.learned(), statuses(agent), agent.count('learn.next-hop-mismatch')]).toEqual([
       ['2001:db8:a::/48 2001:db8::3 - 0'],
       ['next-hop-mismatch'],
@@ -74,7 +74,7 @@ describe('what a path says', () => {
       const bytes = nhc(LEAF, pnc(PROXY));
       return Uint8Array.of(afi >> 8, afi & 255, safi, ...bytes.subarray(3));
     };
-    agent.tell(
+    agent.report(
       route(SENDERS, path(LEAF, { nhc: other(1, 1) })),
       route('2001:db8:b::/48', path(LEAF, { nhc: other(2, 128) })),
       route('2001:db8:c::/48', path(LEAF, { nhc: other(2, 1) })),
@@ -85,7 +85,7 @@ describe('what a path says', () => {
       0,
     ]);
     // The same bytes with a route of the other family, whose next hop is of this one (RFC 8950).
-    agent.tell(
+    agent.report(
       route('10.1.0.0/16', path(LEAF, { nhc: other(1, 1) })),
       route('10.2.0.0/16', path(LEAF, { nhc: other(2, 1) })),
     );
@@ -94,19 +94,19 @@ describe('what a path says', () => {
 
   test('RFC 7606 §3 c: an attribute that is not optional and transitive is malformed, and as if it were not there', () => {
     const agent = connected();
-    agent.tell(route(SENDERS, path(LEAF, { nhc: nhc(LEAF, pnc(PROXY)), badNhcFlags: 0x80 })));
+    agent.report(route(SENDERS, path(LEAF, { nhc: nhc(LEAF, pnc(PROXY)), badNhcFlags: 0x80 })));
     expect([agent.learned(), statuses(agent), agent.count('nhc.bad-flags')]).toEqual([
       [`2001:db8:a::/48 ${LEAF} - 0`],
       ['malformed'],
       1,
     ]);
-    agent.tell(route(SENDERS, path(LEAF, { nhc: nhc(LEAF, pnc(PROXY)) })));
+    agent.report(route(SENDERS, path(LEAF, { nhc: nhc(LEAF, pnc(PROXY)) })));
     expect(statuses(agent)).toEqual(['used']);
   });
 
   test('a link-local next hop is many routers’: a header that names it proves nothing without a BGP identifier, and is disregarded', () => {
     const agent = connected();
-    agent.tell(route(SENDERS, path('fe80::1', { nhc: nhc('fe80::1', pnc(PROXY)) })));
+    agent.report(route(SENDERS, path('fe80::1', { nhc: nhc('fe80::1', pnc(PROXY)) })));
     expect([agent.learned(), statuses(agent)]).toEqual([['2001:db8:a::/48 fe80::1 - 0'], ['next-hop-mismatch']]);
     expect([agent.count('learn.link-local-next-hop'), agent.count('learn.next-hop-mismatch')]).toEqual([1, 0]);
   });
@@ -115,7 +115,7 @@ describe('what a path says', () => {
     const agent = connected();
     const told = (next: string, proxy: string, ...more: Parameters<typeof nhc>[1][]) =>
       path(next, { nhc: nhc(next, pnc(proxy), ...more) });
-    agent.tell(
+    agent.report(
       route('ff02::/16', told(LEAF, PROXY)),
       route('fe80::/64', told(LEAF, PROXY)),
       route('127.0.0.0/8', told('192.0.2.2', PROXY)),
@@ -137,7 +137,7 @@ describe('what a path says', () => {
   test('a malformed attribute is as if it were not there; a malformed characteristic leaves the others as they are', () => {
     const agent = connected();
     const pncAnd = (code: number, hex: string) => nhc(LEAF, pnc(PROXY), { code, value: fromHex(hex) });
-    agent.tell(
+    agent.report(
       route('2001:db8:1::/48', path(LEAF, { nhc: fromHex('000201') })),
       route(
         '2001:db8:2::/48',
@@ -176,7 +176,7 @@ describe('what a path says', () => {
       [[...sequence(65002), { type: 'set', numbers: [65003, 7] }], 'outside-domain'],
     ];
     const agent = connected({ domain: new Set([65002, 65003]) });
-    agent.tell(...paths.map(([asPath], i) => route(`2001:db8:${i}::/48`, flaggedPath({ asPath }))));
+    agent.report(...paths.map(([asPath], i) => route(`2001:db8:${i}::/48`, flaggedPath({ asPath }))));
     expect(statuses(agent)).toEqual(paths.map(([, status]) => status));
     expect(agent.learned().filter((row) => row.includes(' - '))).toHaveLength(2);
     expect([agent.count('learn.outside-domain'), rows(agent).at(-1)?.asPath]).toEqual([2, '65002 {65003,7}']);
@@ -204,7 +204,7 @@ describe('what a path says', () => {
       [flaggedPath({ neighbor: undefined, neighborAs: 0 }), 'used'],
     ];
     const agent = connected({ domain: new Set([65002, 65003]) });
-    agent.tell(...paths.map(([one], i) => route(`2001:db8:${i}::/48`, one)));
+    agent.report(...paths.map(([one], i) => route(`2001:db8:${i}::/48`, one)));
     expect(statuses(agent)).toEqual(paths.map(([, status]) => status));
     expect([agent.count('learn.first-as-mismatch'), agent.learned().filter((row) => !row.includes(' - '))]).toEqual([
       4,
@@ -215,7 +215,7 @@ describe('what a path says', () => {
 
   test('with learn: all the path that gobgpd does not use is second to the one that it does', () => {
     const agent = connected({ learn: 'all' });
-    agent.tell(
+    agent.report(
       route(
         SENDERS,
         flaggedPath(),
@@ -229,7 +229,7 @@ describe('what a path says', () => {
 
   test('cnpd’s own paths are never reported, others that were originated at this gobgpd are', () => {
     const agent = connected();
-    agent.tell(
+    agent.report(
       route(SENDERS, { ...flaggedPath(), neighbor: undefined, identifier: 0x636e7064 }),
       route('2001:db8:b::/48', { ...flaggedPath(), neighbor: undefined, identifier: 5 }),
     );
@@ -239,15 +239,15 @@ describe('what a path says', () => {
   test('learn: best has one source a prefix; learn: all one a path, each with its originator', () => {
     const paths = [flaggedPath(), path('2001:db8::3', { neighbor: '2001:db8::eeee', identifier: 4, best: false })];
     const best = connected();
-    best.tell(route(SENDERS, ...paths));
+    best.report(route(SENDERS, ...paths));
     expect(best.learned()).toEqual(['2001:db8:a::/48 2001:db8::2 2001:db8::2 0']);
     const all = connected({ learn: 'all' });
-    all.tell(route(SENDERS, ...paths));
+    all.report(route(SENDERS, ...paths));
     expect(all.learned()).toEqual([
       '2001:db8:a::/48 2001:db8::eeee 4 2001:db8::3 - 0',
       '2001:db8:a::/48 2001:db8::ffff 0 2001:db8::2 2001:db8::2 0',
     ]);
-    all.tell(route(SENDERS, paths[1]!));
+    all.report(route(SENDERS, paths[1]!));
     expect(all.learned()).toEqual(['2001:db8:a::/48 2001:db8::eeee 4 2001:db8::3 - 0']);
   });
 
@@ -255,9 +255,9 @@ describe('what a path says', () => {
     const agent = connected();
     const many = (paths: readonly ReturnType<typeof path>[]) =>
       Array.from({ length: 100 }, (_, n) => route(`2001:db8:${n.toString(16)}::/48`, ...paths));
-    agent.tell(...many([flaggedPath()]));
+    agent.report(...many([flaggedPath()]));
     expect([agent.content.learning.readings.size, agent.content.learning.used]).toEqual([1, 100]);
-    agent.tell(...many([]));
+    agent.report(...many([]));
     expect([
       agent.content.learning.readings.size,
       agent.content.learning.used,
@@ -271,7 +271,7 @@ describe('host routes of nodes', () => {
 
   test('the private characteristic tells of SIDs and of the router’s address on the host route of its own next hop only', () => {
     const agent = connected();
-    agent.tell(host(), route('2001:db8::3/128', path(LEAF, { nhc: nhc(LEAF, container('2001:db8:c::1')) })));
+    agent.report(host(), route('2001:db8::3/128', path(LEAF, { nhc: nhc(LEAF, container('2001:db8:c::1')) })));
     const reportOf = (source: string) => byKind(agent.reports.get(source)!.advertisements);
     const told = reportOf(`${LEAF}/128`);
     expect([told.sids, told.routerAddresses]).toEqual([
@@ -281,13 +281,13 @@ describe('host routes of nodes', () => {
     expect(reportOf('2001:db8::3/128').sids).toEqual([]);
     expect([agent.count('learn.private-misplaced'), statuses(agent)]).toEqual([1, ['used', 'no-characteristic']]);
     expect(rows(agent).map(({ sids }) => sids)).toEqual([['2001:db8:c::1'], []]);
-    agent.tell(host({ nhc: undefined }));
+    agent.report(host({ nhc: undefined }));
     expect(reportOf(`${LEAF}/128`).sids).toEqual([]);
   });
 
   test('an empty container says that the router answers there', () => {
     const agent = connected();
-    agent.tell(host({ nhc: nhc(LEAF, container()) }));
+    agent.report(host({ nhc: nhc(LEAF, container()) }));
     expect(byKind(agent.reports.get(`${LEAF}/128`)!.advertisements)).toMatchObject({
       routerAddresses: [address(LEAF)],
       prefixes: [{ pnc: false }],
@@ -297,21 +297,21 @@ describe('host routes of nodes', () => {
   test('PNC-5.4-b: via-next-hop: the proxy that the next hop’s host route names is that of the routes through it, whichever is told first', () => {
     const agent = connected({ viaNextHop: true });
     const own = route('2001:db8:b::/48', path(LEAF, { nhc: nhc(LEAF, pnc('2001:db8::77')) }));
-    agent.tell(route(SENDERS, path(LEAF, { med: 3 })), own, route('2001:db8:c::/48', path('2001:db8::3')));
+    agent.report(route(SENDERS, path(LEAF, { med: 3 })), own, route('2001:db8:c::/48', path('2001:db8::3')));
     const proxies = (): string[] =>
       agent.learned().map((row) => row.split(' ').slice(0, 1).concat(row.split(' ')[2]!).join(' '));
-    agent.tell(host({ nhc: nhc(LEAF, pnc('2001:db8::99')) }));
+    agent.report(host({ nhc: nhc(LEAF, pnc('2001:db8::99')) }));
     expect(proxies()).toEqual([
       '2001:db8::2/128 2001:db8::99',
       '2001:db8:a::/48 2001:db8::99',
       '2001:db8:b::/48 2001:db8::77',
       '2001:db8:c::/48 -',
     ]);
-    agent.tell(route('2001:db8:d::/48', path(LEAF)), route('2001:db8:e::/48', path(LEAF, { asPath: sequence(7) })));
+    agent.report(route('2001:db8:d::/48', path(LEAF)), route('2001:db8:e::/48', path(LEAF, { asPath: sequence(7) })));
     expect(proxies().slice(-2)).toEqual(['2001:db8:d::/48 2001:db8::99', '2001:db8:e::/48 -']);
-    agent.tell(host({ nhc: nhc(LEAF, pnc('2001:db8::98')) }));
+    agent.report(host({ nhc: nhc(LEAF, pnc('2001:db8::98')) }));
     expect(proxies()[1]).toBe('2001:db8:a::/48 2001:db8::98');
-    agent.tell(route(`${LEAF}/128`));
+    agent.report(route(`${LEAF}/128`));
     expect(proxies()).toEqual([
       '2001:db8:a::/48 -',
       '2001:db8:b::/48 2001:db8::77',
@@ -324,7 +324,7 @@ describe('host routes of nodes', () => {
 
   test('without via-next-hop a host route is a route like any other', () => {
     const agent = connected();
-    agent.tell(route(SENDERS, path(LEAF)), host({ nhc: nhc(LEAF, pnc('2001:db8::99')) }));
+    agent.report(route(SENDERS, path(LEAF)), host({ nhc: nhc(LEAF, pnc('2001:db8::99')) }));
     expect(agent.learned()[1]).toBe('2001:db8:a::/48 2001:db8::2 - 0');
   });
 });
@@ -332,7 +332,7 @@ describe('host routes of nodes', () => {
 describe('a connection that is lost', () => {
   test('nothing is reachable any more, and what is told again in time is as if nothing had been', () => {
     const agent = connected();
-    agent.tell(route(SENDERS, flaggedPath()), route('2001:db8:b::/48', path('2001:db8::3')));
+    agent.report(route(SENDERS, flaggedPath()), route('2001:db8:b::/48', path('2001:db8::3')));
     agent.lose();
     expect([agent.reachable.size, agent.reports.size, agent.learned(), agent.content.session.state]).toEqual([
       0,
@@ -357,7 +357,7 @@ describe('a connection that is lost', () => {
 
   test('what is told at last is not dropped, and each loss has its own time', () => {
     const agent = connected();
-    agent.tell(route(SENDERS, flaggedPath()), route('2001:db8:b::/48', path(LEAF)));
+    agent.report(route(SENDERS, flaggedPath()), route('2001:db8:b::/48', path(LEAF)));
     agent.lose();
     agent.pass(1000);
     agent.connect(route(SENDERS, flaggedPath()));
@@ -365,7 +365,7 @@ describe('a connection that is lost', () => {
     agent.pass(HOLD_MS - 1000);
     expect([...agent.reports.keys()]).toEqual([SENDERS]);
     agent.connect();
-    agent.tell(route('2001:db8:b::/48', path(LEAF)));
+    agent.report(route('2001:db8:b::/48', path(LEAF)));
     agent.pass(1000);
     expect([...agent.reports.keys()]).toEqual(['2001:db8:b::/48']);
     expect([agent.content.learning.held.length, agent.content.learning.readings.size, agent.reachable]).toEqual([
@@ -378,7 +378,7 @@ describe('a connection that is lost', () => {
   test('a proxy behind a next hop is held with its host route', () => {
     const agent = connected({ viaNextHop: true });
     const hostRoute = route(`${LEAF}/128`, path(LEAF, { nhc: nhc(LEAF, pnc('2001:db8::99')) }));
-    agent.tell(hostRoute, route(SENDERS, path(LEAF)));
+    agent.report(hostRoute, route(SENDERS, path(LEAF)));
     agent.lose();
     agent.connect(route(SENDERS, path(LEAF)));
     expect(agent.learned()).toContain('2001:db8:a::/48 2001:db8::2 2001:db8::99 0');
@@ -392,7 +392,7 @@ test('50,000 paths: what is left over is done a slice a turn', () => {
   const told = Array.from({ length: 50_000 }, (_, n) =>
     route(`2001:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::/48`, path(LEAF)),
   );
-  agent.tell(...told);
+  agent.report(...told);
   agent.event({ type: 'routes', routes: [route(`${LEAF}/128`, path(LEAF, { nhc: nhc(LEAF, pnc(PROXY)) }))] });
   expect(agent.settle()).toBeGreaterThanOrEqual(50);
   expect(agent.learned().filter((row) => row.endsWith(`${PROXY} 0`))).toHaveLength(50_001);

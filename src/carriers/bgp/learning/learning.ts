@@ -1,6 +1,6 @@
 // What gobgpd has, made into reports for the learned table: one a prefix with `learn: best`, else one a path. Every
-// prefix is reported, with a proxy or without (decision D5). When the connection is lost the table holds what it was
-// told; here it is kept too, and what is not told again before that time is over is withdrawn: a gobgpd that has just
+// prefix is reported, with a proxy or without (decision D5). When the connection is lost the table holds what it has;
+// here it is kept too, and what is not reported again before the hold time is over is withdrawn: a gobgpd that has just
 // started has no neighbours yet.
 //
 // Tables are large, so what is kept of a path is its prefix, as the text that the table has too, and a reading that it
@@ -30,7 +30,7 @@ export const sourceOf = (c: Content, prefix: string, { peer, identifier }: Readi
   c.config.learn === 'best' ? prefix : `${prefix} ${peer} ${identifier}`;
 
 /** Takes the place of whatever was known of the prefix. @param text the prefix as text */
-export function routeTold(c: Content, text: string, { prefix, paths }: GobgpRoute): void {
+export function routeReported(c: Content, text: string, { prefix, paths }: GobgpRoute): void {
   const { learning } = c;
   const after: Reading[] = [];
   for (const path of paths)
@@ -81,7 +81,7 @@ function replace(
   if (isHostPrefix(prefix)) hostChanged(c, formatAddress(prefix.address), before, after);
 }
 
-/** A path says something new. */
+/** A path has changed. */
 function note(c: Content, text: string, reading: Reading): void {
   const source = sourceOf(c, text, reading);
   if (!reading.nhc) {
@@ -89,8 +89,8 @@ function note(c: Content, text: string, reading: Reading): void {
     return;
   }
   c.learning.since.set(source, Math.floor(c.now / 1000));
-  const { complaints, status } = reading.nhc;
-  for (const name of complaints)
+  const { warnings, status } = reading.nhc;
+  for (const name of warnings)
     warnLimited(
       c,
       name,
@@ -181,10 +181,10 @@ function tally(s: LearnState, readings: readonly Reading[], sign: 1 | -1): void 
 }
 
 /**
- * Says which next hops count, when some are new; before the reports that need them. What is not listed is not counted
- * any more either way.
+ * Reports which next hops count, when some are new; before the reports that need them. What is not listed is not
+ * counted any more either way.
  */
-export function tellReachability(c: Content): void {
+export function emitReachability(c: Content): void {
   const { learning } = c;
   if (!learning.originatorsChanged) return;
   learning.originatorsChanged = false;

@@ -1,6 +1,6 @@
-// What a path of gobgpd's says to cnpd. A table of 200,000 paths says few different things: every path of one router
-// has the same next hop, the same proxy and the same AS_PATH. So a reading is made once and shared by all paths that
-// say the same; only their prefixes are kept for each.
+// What is read of a path of gobgpd's. A table of 200,000 paths has few different contents: every path of one router has
+// the same next hop, the same proxy and the same AS_PATH. So a reading is made once and shared by all paths with the
+// same content; only their prefixes are kept for each.
 import { type Family, type IpAddress, formatAddress, isLinkLocal, sameAddress } from '../../../model/address.ts';
 import type { AdvertisementKinds } from '../../../model/advertisement.ts';
 import type { BgpPathState } from '../../../model/carrier-state.ts';
@@ -18,7 +18,7 @@ export interface NhcReading {
   /** Codes of unknown characteristics. */
   readonly unknown: readonly number[];
   /** Counters of what is ignored, without `bgp.`. */
-  readonly complaints: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 export interface Reading {
@@ -51,7 +51,7 @@ export interface Circumstances {
   readonly isHostRoute: boolean;
   /** Of its prefix. */
   readonly family: Family;
-  /** Whether some sender can be in its prefix: else the learned table gives it no proxy, whatever the path says. */
+  /** Whether some sender can be in its prefix: else the learned table gives it no proxy, whatever the path contains. */
   readonly hasSenders: boolean;
   readonly distrust: Distrust | undefined;
 }
@@ -68,7 +68,7 @@ function readNhc(
   const asPath = asPathText(path.asPath);
   const malformed = (code: string): NhcPart => ({
     ...NO_CAPABILITY,
-    nhc: { status: 'malformed', headerNextHop: null, asPath, unknown: [], complaints: [`nhc.${code}`] },
+    nhc: { status: 'malformed', headerNextHop: null, asPath, unknown: [], warnings: [`nhc.${code}`] },
   });
   if (path.badNhcFlags !== undefined) return malformed('bad-flags');
   const decoded = decodeNhc(bytes);
@@ -76,26 +76,26 @@ function readNhc(
   const { afi, safi, nextHop, characteristics } = decoded.value;
   const { proxy, container, unknown, bad } = readCharacteristics(characteristics, codes);
   const common = { headerNextHop: formatAddress(nextHop), asPath, unknown };
-  const ignored = (status: NhcReading['status'], complaint = `learn.${status}`): NhcPart => ({
+  const ignored = (status: NhcReading['status'], warning = `learn.${status}`): NhcPart => ({
     ...NO_CAPABILITY,
-    nhc: { ...common, status, complaints: [complaint] },
+    nhc: { ...common, status, warnings: [warning] },
   });
   if (!sameAddress(nextHop, path.nextHop)) return ignored('next-hop-mismatch');
   if (afi !== (family === 4 ? AFI.ipv4 : AFI.ipv6) || safi !== SAFI_UNICAST) return ignored('family-mismatch');
   // Another router has it on another link (draft-ietf-idr-nhc asks for a BGP identifier then, which gobgpd does not
-  // tell of the route).
+  // report).
   if (isLinkLocal(nextHop)) return ignored('next-hop-mismatch', 'learn.link-local-next-hop');
   if (distrust) return ignored(distrust);
   const used = isHostRoute ? container : undefined;
-  const complaints = bad.map(({ error }) => `characteristic.${error.code}`);
-  if (container && !isHostRoute) complaints.push('learn.private-misplaced');
+  const warnings = bad.map(({ error }) => `characteristic.${error.code}`);
+  if (container && !isHostRoute) warnings.push('learn.private-misplaced');
   const without = proxy
     ? 'no-senders'
     : bad.some(({ code }) => code === codes.pnc)
       ? 'no-proxy-address'
       : 'no-characteristic';
   return {
-    nhc: { ...common, status: (proxy && hasSenders) || used ? 'used' : without, complaints },
+    nhc: { ...common, status: (proxy && hasSenders) || used ? 'used' : without, warnings },
     ...(proxy && { proxy }),
     sids: (used?.sids ?? [])
       .filter(({ behavior }) => sidBehaviors.includes(behavior))

@@ -20,30 +20,30 @@ const since = (agent: Agent): number[] =>
 describe('a path', () => {
   test('that is told again as it was is not reported again, and says it since the first time', () => {
     const agent = connected();
-    agent.tell(route(A, flagged()));
+    agent.report(route(A, flagged()));
     expect(agent.reports.get(A)!.advertisements).toMatchObject([{ kind: 'sender-prefix', pnc: true }]);
     agent.pass(10_000);
-    expect(reported(agent, () => agent.tell(route(A, flagged())))).toEqual([]);
+    expect(reported(agent, () => agent.report(route(A, flagged())))).toEqual([]);
     expect(since(agent)).toEqual([10_000]);
     agent.pass(10_500);
-    expect(reported(agent, () => agent.tell(route(A, flagged({ med: 1 }))))).toEqual([`${A} ${LEAF}`]);
+    expect(reported(agent, () => agent.report(route(A, flagged({ med: 1 }))))).toEqual([`${A} ${LEAF}`]);
     expect(since(agent)).toEqual([30_000]);
   });
 
   test('that has lost the attribute and gets it again says it since then', () => {
     const agent = connected();
-    agent.tell(route(A, flagged()));
-    agent.tell(route(A, path(LEAF)));
+    agent.report(route(A, flagged()));
+    agent.report(route(A, path(LEAF)));
     expect([since(agent), agent.content.learning.since.size]).toEqual([[], 0]);
     agent.pass(10_000);
-    agent.tell(route(A, flagged()));
+    agent.report(route(A, flagged()));
     expect(since(agent)).toEqual([20_000]);
   });
 
   test('of several neighbours that say the same is one for each; with learn: all each is reported', () => {
     const agent = connected({ learn: 'all' });
     const [one, two] = ['2001:db8::e', '2001:db8::f'].map((neighbor) => flagged({ neighbor }));
-    agent.tell(route(A, one!, two!, flagged({ neighbor: '2001:db8::f', identifier: 7 })));
+    agent.report(route(A, one!, two!, flagged({ neighbor: '2001:db8::f', identifier: 7 })));
     expect([...agent.reports.keys()].sort()).toEqual([
       `${A} 2001:db8::e 0`,
       `${A} 2001:db8::f 0`,
@@ -54,7 +54,7 @@ describe('a path', () => {
       '2001:db8::f',
       '2001:db8::f',
     ]);
-    expect(reported(agent, () => agent.tell(route(A, one!)))).toEqual([`${A} 2001:db8::f 0 `, `${A} 2001:db8::f 7 `]);
+    expect(reported(agent, () => agent.report(route(A, one!)))).toEqual([`${A} 2001:db8::f 0 `, `${A} 2001:db8::f 7 `]);
     expect([agent.content.learning.paths, agent.content.learning.used, agent.content.learning.since.size]).toEqual([
       1, 1, 1,
     ]);
@@ -62,35 +62,35 @@ describe('a path', () => {
 
   test('that is no longer the best, with learn: best, is gone, although gobgpd has it still', () => {
     const agent = connected();
-    agent.tell(route(A, flagged()));
-    expect(reported(agent, () => agent.tell(route(A, flagged({ best: false }))))).toEqual([`${A} `]);
+    agent.report(route(A, flagged()));
+    expect(reported(agent, () => agent.report(route(A, flagged({ best: false }))))).toEqual([`${A} `]);
   });
 });
 
 test('a path that a neighbour has passed on is no path of ours, although it has our identifier', () => {
   const agent = connected();
   agent.declare(declaration({}));
-  agent.tell(route(A, flagged({ identifier: OWN_IDENTIFIER })));
+  agent.report(route(A, flagged({ identifier: OWN_IDENTIFIER })));
   expect([agent.learned(), agent.changes]).toEqual([[`${A} ${LEAF} ${LEAF} 0`], undefined]);
 });
 
 describe('next hops that count as reachable', () => {
   test('are those of paths that there are: one counts as long as a path has it', () => {
     const agent = connected();
-    agent.tell(route(A, path(LEAF)), route(B, path(LEAF)));
-    agent.tell(route(A));
-    agent.tell(route('2001:db8:c::/48', path(OTHER)));
+    agent.report(route(A, path(LEAF)), route(B, path(LEAF)));
+    agent.report(route(A));
+    agent.report(route('2001:db8:c::/48', path(OTHER)));
     expect(agent.reachable).toEqual(new Set([LEAF, OTHER]));
-    agent.tell(route(B));
-    agent.tell(route('2001:db8:d::/48', path('2001:db8::4')));
+    agent.report(route(B));
+    agent.report(route('2001:db8:d::/48', path('2001:db8::4')));
     expect(agent.reachable).toEqual(new Set([OTHER, '2001:db8::4']));
   });
 
   test('are told anew only when there is a new one', () => {
     const agent = connected();
-    agent.tell(route(A, path(LEAF)));
+    agent.report(route(A, path(LEAF)));
     const told = agent.effects.filter(({ type }) => type === 'reachability').length;
-    agent.tell(route(B, path(LEAF)), route(A, path(LEAF, { med: 1 })));
+    agent.report(route(B, path(LEAF)), route(A, path(LEAF, { med: 1 })));
     expect(agent.effects.filter(({ type }) => type === 'reachability')).toHaveLength(told);
   });
 });
@@ -98,14 +98,14 @@ describe('next hops that count as reachable', () => {
 describe('SIDs', () => {
   test('of the behaviours that are wanted alone', () => {
     const agent = connected({ sidBehaviors: [0x8003] });
-    agent.tell(route(`${LEAF}/128`, path(LEAF, { nhc: nhc(LEAF, container('2001:db8:c::1')) })));
+    agent.report(route(`${LEAF}/128`, path(LEAF, { nhc: nhc(LEAF, container('2001:db8:c::1')) })));
     const report = byKind(agent.reports.get(`${LEAF}/128`)!.advertisements);
     expect([report.sids, report.routerAddresses]).toEqual([[], [address(LEAF)]]);
   });
 
   test('of a prefix that begins at its next hop’s address, but is no host prefix, are not the node’s', () => {
     const agent = connected();
-    agent.tell(
+    agent.report(
       route('2001:db8::/64', path('2001:db8::', { nhc: nhc('2001:db8::', container('2001:db8:c::1')) })),
       route('10.0.0.0/24', path('10.0.0.0', { nhc: nhc('10.0.0.0', container('2001:db8:c::1')) })),
     );
@@ -114,14 +114,14 @@ describe('SIDs', () => {
 
   test('a host route of IPv4 has them too', () => {
     const agent = connected();
-    agent.tell(route('192.0.2.2/32', path('192.0.2.2', { nhc: nhc('192.0.2.2', container('2001:db8:c::1')) })));
+    agent.report(route('192.0.2.2/32', path('192.0.2.2', { nhc: nhc('192.0.2.2', container('2001:db8:c::1')) })));
     expect(byKind(agent.reports.get('192.0.2.2/32')!.advertisements).sids).toHaveLength(1);
   });
 });
 
 test('what is not used is named when it is warned of: prefix, neighbour, status', () => {
   const agent = connected();
-  agent.tell(route(A, path(OTHER, { nhc: nhc(LEAF, pnc(LEAF)) })));
+  agent.report(route(A, path(OTHER, { nhc: nhc(LEAF, pnc(LEAF)) })));
   expect(agent.effects).toContainEqual(
     expect.objectContaining({
       type: 'log',
@@ -137,19 +137,19 @@ test('what is not used is named when it is warned of: prefix, neighbour, status'
 
 test('a malformed private characteristic alone says nothing of a proxy', () => {
   const agent = connected();
-  agent.tell(route(A, path(LEAF, { nhc: nhc(LEAF, { code: 65501, value: Uint8Array.of(2, 0, 0, 0) }) })));
+  agent.report(route(A, path(LEAF, { nhc: nhc(LEAF, { code: 65501, value: Uint8Array.of(2, 0, 0, 0) }) })));
   expect(shown(agent.content, { now: agent.now, wall: agent.now })).toMatchObject([{ status: 'no-characteristic' }]);
 });
 
 test('RFC 5065: a member AS is known from its first path on, and no news after that', () => {
   const agent = connected();
   const member = { neighborAs: 65101, asPath: [{ type: 'confed-sequence' as const, numbers: [65101] }] };
-  agent.tell(route(A, flagged(member)));
+  agent.report(route(A, flagged(member)));
   const { members } = agent.content.learning;
   expect(members).toEqual(new Set([65101]));
-  agent.tell(route(B, flagged(member)));
+  agent.report(route(B, flagged(member)));
   expect(agent.content.learning.members).toBe(members);
-  agent.tell(route(B, flagged({ neighborAs: 65102, asPath: [{ type: 'confed-sequence', numbers: [65102] }] })));
+  agent.report(route(B, flagged({ neighborAs: 65102, asPath: [{ type: 'confed-sequence', numbers: [65102] }] })));
   expect(agent.content.learning.members).toEqual(new Set([65101, 65102]));
   agent.lose();
   agent.connect();
@@ -159,7 +159,7 @@ test('RFC 5065: a member AS is known from its first path on, and no news after t
 describe('after the hold time', () => {
   test('every path that was not told again is dropped and counted, each of learn: all', () => {
     const agent = connected({ learn: 'all' });
-    agent.tell(
+    agent.report(
       route(A, flagged({ neighbor: '2001:db8::e' }), flagged({ neighbor: '2001:db8::f' })),
       route(B, flagged()),
     );
@@ -175,7 +175,7 @@ describe('after the hold time', () => {
 
   test('that is held is shown as it was', () => {
     const agent = connected();
-    agent.tell(route(A, flagged()), route(B, path(OTHER)));
+    agent.report(route(A, flagged()), route(B, path(OTHER)));
     agent.lose();
     expect(shown(agent.content, { now: agent.now, wall: agent.now }).map(({ prefix }) => prefix)).toEqual([A]);
   });

@@ -13,12 +13,12 @@ export interface LearnState {
   members: ReadonlySet<number>;
   /** By the prefix as text. */
   known: Routes;
-  /** What was known when the connection was lost, and not told again since; the earliest first. */
+  /** What was known when the connection was lost, and not reported again since; the earliest first. */
   readonly held: { readonly until: number; readonly routes: Routes }[];
   /** Next hops of what is known, and how many paths have each. */
   readonly originators: Map<string, number>;
   originatorsChanged: boolean;
-  /** Whole seconds of the clock since when a path with the attribute says what it says, by source. */
+  /** Whole seconds of the clock since when a path with the attribute is as it is, by source. */
   readonly since: TextMap<number>;
   paths: number;
   /** Paths with a characteristic that is used. */

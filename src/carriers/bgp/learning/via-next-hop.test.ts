@@ -18,29 +18,29 @@ function connected(config: ConstructorParameters<typeof Agent>[0] = {}): Agent {
 describe('PNC-5.4-b: the proxy that a next hop’s host route names', () => {
   test('is reported anew of the paths that have no other, through that next hop, when it is another one', () => {
     const agent = connected({ viaNextHop: true });
-    agent.tell(
+    agent.report(
       route(A, path(LEAF)),
       route(B, flagged()),
       route('2001:db8:c::/48', path(OTHER)),
       route('2001:db8:d::/48', path(LEAF, { asPath: [{ type: 'sequence', numbers: [7] }] })),
     );
-    expect(reported(agent, () => agent.tell(host('2001:db8::99')))).toEqual([
+    expect(reported(agent, () => agent.report(host('2001:db8::99')))).toEqual([
       `${LEAF}/128 2001:db8::99`,
       `${A} 2001:db8::99`,
     ]);
-    expect(reported(agent, () => agent.tell(host('2001:db8::99', { med: 5 })))).toEqual([`${LEAF}/128 2001:db8::99`]);
-    expect(reported(agent, () => agent.tell(route(`${LEAF}/128`)))).toEqual([`${LEAF}/128 `, `${A} -`]);
-    const none = (med: number): void => agent.tell(route(`${LEAF}/128`, path(LEAF, { med })));
+    expect(reported(agent, () => agent.report(host('2001:db8::99', { med: 5 })))).toEqual([`${LEAF}/128 2001:db8::99`]);
+    expect(reported(agent, () => agent.report(route(`${LEAF}/128`)))).toEqual([`${LEAF}/128 `, `${A} -`]);
+    const none = (med: number): void => agent.report(route(`${LEAF}/128`, path(LEAF, { med })));
     expect([0, 1].flatMap((med) => reported(agent, () => none(med)))).toEqual([`${LEAF}/128 -`, `${LEAF}/128 -`]);
-    agent.tell(route(`${LEAF}/128`), route(A), route(B), route('2001:db8:c::/48'), route('2001:db8:d::/48'));
+    agent.report(route(`${LEAF}/128`), route(A), route(B), route('2001:db8:c::/48'), route('2001:db8:d::/48'));
     expect(agent.content.learning.known.size).toBe(0);
   });
 
   test('is not one that a shorter prefix names, although it begins at the next hop', () => {
     const agent = connected({ viaNextHop: true });
-    agent.tell(route(A, path('2001:db8::')));
+    agent.report(route(A, path('2001:db8::')));
     const told = route('2001:db8::/64', path('2001:db8::', { nhc: nhc('2001:db8::', pnc('2001:db8::9')) }));
-    expect(reported(agent, () => agent.tell(told))).toEqual(['2001:db8::/64 2001:db8::9']);
+    expect(reported(agent, () => agent.report(told))).toEqual(['2001:db8::/64 2001:db8::9']);
   });
 
   describe('while hundreds of paths are looked at again', () => {
@@ -51,7 +51,7 @@ describe('PNC-5.4-b: the proxy that a next hop’s host route names', () => {
 
     test('another next hop’s proxy changes: both are reported', () => {
       const agent = connected({ viaNextHop: true });
-      agent.tell(...many(LEAF, 0), ...many(OTHER, 300));
+      agent.report(...many(LEAF, 0), ...many(OTHER, 300));
       agent.event({ type: 'routes', routes: [host('2001:db8::98')] });
       agent.event({ type: 'timer' });
       agent.event({
@@ -67,7 +67,7 @@ describe('PNC-5.4-b: the proxy that a next hop’s host route names', () => {
 
     test('a held path that is told again is reported with the proxy of now; those that are not, as well', () => {
       const agent = connected({ viaNextHop: true });
-      agent.tell(host('2001:db8::98'), ...many(LEAF, 1));
+      agent.report(host('2001:db8::98'), ...many(LEAF, 1));
       agent.lose();
       agent.connect(host('2001:db8::98'));
       agent.event({ type: 'routes', routes: [host('2001:db8::99')] });
@@ -81,7 +81,7 @@ describe('PNC-5.4-b: the proxy that a next hop’s host route names', () => {
 
   test('is of IPv4 as well', () => {
     const agent = connected({ viaNextHop: true });
-    agent.tell(
+    agent.report(
       route('10.1.0.0/16', path('192.0.2.2')),
       route('192.0.2.2/32', path('192.0.2.2', { nhc: nhc('192.0.2.2', pnc('192.0.2.9')) })),
     );
@@ -90,7 +90,7 @@ describe('PNC-5.4-b: the proxy that a next hop’s host route names', () => {
 
   test('is that of the first path that names one', () => {
     const agent = connected({ viaNextHop: true, learn: 'all' });
-    agent.tell(
+    agent.report(
       route(
         `${LEAF}/128`,
         path(LEAF),
@@ -99,7 +99,7 @@ describe('PNC-5.4-b: the proxy that a next hop’s host route names', () => {
         ),
       ),
     );
-    agent.tell(route(A, path(LEAF)));
+    agent.report(route(A, path(LEAF)));
     expect([...agent.reports.values()].at(-1)!.advertisements).toMatchObject([{ proxy: address('2001:db8::98') }]);
   });
 
@@ -125,7 +125,7 @@ describe('PNC-5.4-b: the proxy that a next hop’s host route names', () => {
 
   test('without via-next-hop nothing is looked at again', () => {
     const agent = connected();
-    agent.tell(route(A, path(LEAF)));
-    expect(reported(agent, () => agent.tell(host('2001:db8::99')))).toEqual([`${LEAF}/128 2001:db8::99`]);
+    agent.report(route(A, path(LEAF)));
+    expect(reported(agent, () => agent.report(host('2001:db8::99')))).toEqual([`${LEAF}/128 2001:db8::99`]);
   });
 });

@@ -6,7 +6,7 @@ import { disputed } from './dispute.ts';
 const A = '10.1.0.0/16';
 
 describe('the pauses of a dispute', () => {
-  const takeOut = (agent: Agent): void => agent.tell(route(A));
+  const takeOut = (agent: Agent): void => agent.report(route(A));
   /** How long each of so many rounds waits before ours is put back. */
   const pauses = (agent: Agent, rounds: number): number[] =>
     Array.from({ length: rounds }, () => {

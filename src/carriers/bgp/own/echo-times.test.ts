@@ -1,7 +1,7 @@
 // When gobgpd is asked about own paths that it has not told of, and when those that it drops are put in again.
 import { describe, expect, test } from 'vitest';
 import { formatPrefix } from '../../../model/prefix.ts';
-import { Agent, declaration, given, ownAsTold, route, sessionOf } from '../content.fixture.ts';
+import { Agent, declaration, given, ownAsReported, route, sessionOf } from '../content.fixture.ts';
 
 const [A, B] = ['10.1.0.0/16', '10.2.0.0/16'];
 
@@ -10,7 +10,7 @@ describe('when gobgpd is asked', () => {
     const agent = given([A, B], { echoes: false });
     agent.pass(2999);
     expect(agent.looks).toBeUndefined();
-    agent.tell(route(A, ownAsTold(agent.gobgpd.get(A)!)));
+    agent.report(route(A, ownAsReported(agent.gobgpd.get(A)!)));
     agent.pass(2999);
     expect(agent.looks).toBeUndefined();
     agent.pass(1);
@@ -38,7 +38,7 @@ describe('when gobgpd is asked', () => {
     const agent = given([A], { echoes: false });
     agent.declare(declaration({ [A]: '192.0.2.1', [B]: '192.0.2.1' }));
     agent.answer();
-    agent.tell(route(B, ownAsTold(agent.gobgpd.get(B)!)));
+    agent.report(route(B, ownAsReported(agent.gobgpd.get(B)!)));
     agent.pass(2000);
     agent.declare(declaration({ [A]: '192.0.2.1' }));
     agent.answer();
@@ -58,7 +58,7 @@ describe('when gobgpd is asked', () => {
 
   test('what was heard of already does not put it off when it is told again', () => {
     const agent = given([A, B], { echoes: false });
-    const tellA = (): void => agent.tell(route(A, ownAsTold(agent.gobgpd.get(A)!)));
+    const tellA = (): void => agent.report(route(A, ownAsReported(agent.gobgpd.get(A)!)));
     tellA();
     agent.pass(2000);
     tellA();
@@ -75,7 +75,7 @@ describe('when gobgpd is asked', () => {
       for (const text of prefixes) {
         agent.pass(2000);
         if (agent.looks) break;
-        agent.tell(route(text, ownAsTold(agent.gobgpd.get(text)!)));
+        agent.report(route(text, ownAsReported(agent.gobgpd.get(text)!)));
       }
       return [agent.now - start, agent.lookUp()?.length];
     };
@@ -223,10 +223,10 @@ describe('paths that gobgpd drops', () => {
 
   test('one that is told of after all is there, and not put in again', () => {
     const agent = given([A], { drops: [A] });
-    const wanted = agent.content.own.paths.get(A)!.wanted!;
+    const wanted = agent.content.own.paths.get(A)!.desired!;
     agent.pass(3000);
     agent.lookUp();
-    agent.tell(route(A, ownAsTold(wanted)));
+    agent.report(route(A, ownAsReported(wanted)));
     expect(sessionOf(agent)).toMatchObject({ originated: 1, reason: 'connected' });
     agent.pass(60_000);
     expect(agent.changes).toBeUndefined();

@@ -42,7 +42,7 @@ test('what gobgpd tells of by itself it is not asked about', () => {
 
 test('paths under those of others are not told of by themselves, and are found', () => {
   const agent = given([A], { echoes: false });
-  agent.tell(route(A, path('192.0.2.9')));
+  agent.report(route(A, path('192.0.2.9')));
   expect(agent.count('own.put-back')).toBe(0);
   agent.pass(5000);
   agent.lookUp();

@@ -1,8 +1,8 @@
 // Whether gobgpd has what it was given. It answers OK to paths that it then drops: its import policy rejects them, or
-// it has no table of their family. So a path counts only once gobgpd has told of it. It says nothing of one that is not
-// the best of its prefix, or that it had already; nor is news always newer than what was put in meanwhile. Whatever it
-// has not told of some time after an upload it is asked about. What it does not have then is put in again, more and
-// more seldom: whoever mends gobgpd need not tell cnpd.
+// it has no table of their family. So a path counts only once gobgpd has reported it. It does not report one that is
+// not the best of its prefix, or that it had already; nor is a report always newer than what was put in meanwhile.
+// Whatever it has not reported some time after an upload it is asked about. What it does not have then is put in again,
+// more and more seldom: whoever repairs gobgpd need not restart cnpd.
 import { warnLimited } from '../../effects.ts';
 import type { Family } from '../../../model/address.ts';
 import type { GobgpFault } from '../../../model/gobgp-fault.ts';
@@ -12,12 +12,12 @@ import type { Content } from '../state.ts';
 import { NOTHING_DROPPED, type Echo, type Own, markDirty } from './state.ts';
 import { overwritten } from './dispute.ts';
 
-/** gobgpd tells of everything from the beginning. */
+/** gobgpd reports everything from the beginning. */
 export function resetEcho(echo: Echo): void {
   Object.assign(echo, { unheard: [], dropped: [], ...NOTHING_DROPPED });
 }
 
-/** gobgpd has said OK to these. */
+/** gobgpd has answered OK to these. */
 export function expectEcho({ own: { echo }, now }: Content, owns: Own[]): void {
   if (owns.length === 0) return;
   if (echo.unheard.length === 0) echo.since = now;
@@ -25,7 +25,7 @@ export function expectEcho({ own: { echo }, now }: Content, owns: Own[]): void {
   echo.last = now;
 }
 
-/** gobgpd tells of this one as it was put in. */
+/** gobgpd reports this one as it was put in. */
 export function hear({ own: { echo }, now }: Content, own: Own): void {
   if (own.heard) return;
   own.heard = true;
@@ -59,9 +59,9 @@ export function runEcho(c: Content): readonly Prefix[] | undefined {
   return echo.look.prefixes;
 }
 
-const isUnheard = ({ heard, put, wanted }: Own): boolean => !heard && wanted !== undefined && put?.path === wanted;
+const isUnheard = ({ heard, put, desired }: Own): boolean => !heard && desired !== undefined && put?.path === desired;
 
-/** gobgpd has told of all that it was asked about, or (failure) has not. */
+/** gobgpd has reported all that it was asked about, or (failure) has not. */
 export function looked(c: Content, prefixes: readonly Prefix[], failure: GobgpFault | undefined): void {
   const { echo } = c.own;
   const { look } = echo;
@@ -72,11 +72,11 @@ export function looked(c: Content, prefixes: readonly Prefix[], failure: GobgpFa
   if (failure) {
     // A lost connection has been logged as such.
     if (c.session.state === 'ready')
-      warnLimited(c, 'own.look-failed', { reason: failure.reason }, 'gobgpd did not tell which of our paths it has');
+      warnLimited(c, 'own.look-failed', { reason: failure.reason }, 'gobgpd did not report which of our paths it has');
     return expectEcho(c, owns);
   }
-  const dropped = owns.filter((own) => !own.put!.told);
-  for (const own of owns) if (own.put!.told) overwritten(c, own);
+  const dropped = owns.filter((own) => !own.put!.reported);
+  for (const own of owns) if (own.put!.reported) overwritten(c, own);
   if (dropped.length === 0) return;
   for (const own of dropped) own.dropped = true;
   echo.dropped = echo.dropped.concat(dropped);
@@ -102,6 +102,6 @@ function retryDropped(c: Content): void {
   echo.pause = Math.min(DROPPED_PAUSE_MS.longest, echo.pause * 2);
 }
 
-/** Wanted paths that gobgpd does not have, so much is known. @param without families of which gobgpd has no table */
-export const isDropped = ({ wanted, dropped, prefix }: Own, without: readonly Family[]): boolean =>
-  wanted !== undefined && (dropped || without.includes(prefix.address.family));
+/** Desired paths that gobgpd is known not to have. @param without families of which gobgpd has no table */
+export const isDropped = ({ desired, dropped, prefix }: Own, without: readonly Family[]): boolean =>
+  desired !== undefined && (dropped || without.includes(prefix.address.family));

@@ -4,7 +4,7 @@ import { address, formatAddress } from '../../../model/address.ts';
 import { prefix } from '../../../model/prefix.ts';
 import { readCharacteristics } from '../../../packet/bgp/characteristics.ts';
 import { type Nhc, decodeNhc } from '../../../packet/bgp/nhc.ts';
-import { Agent, CODES, END_CON, declaration, ownAsTold, path, route, shown } from '../content.fixture.ts';
+import { Agent, CODES, END_CON, declaration, ownAsReported, path, route, shown } from '../content.fixture.ts';
 import type { OwnPath } from '../gobgp/gobgp.ts';
 import { sessionState } from '../show.ts';
 
@@ -196,9 +196,9 @@ describe('what is in gobgpd', () => {
 
   test('a path of ours that somebody takes out is put back', () => {
     const agent = placed();
-    agent.tell(route('10.1.0.0/16'));
+    agent.report(route('10.1.0.0/16'));
     expect([agent.answer(), agent.count('own.put-back')]).toEqual([['+10.1.0.0/16'], 1]);
-    agent.tell(route('10.1.0.0/16', ownAsTold(agent.gobgpd.get('10.1.0.0/16')!)), route('10.9.0.0/16'));
+    agent.report(route('10.1.0.0/16', ownAsReported(agent.gobgpd.get('10.1.0.0/16')!)), route('10.9.0.0/16'));
     expect(agent.answer()).toEqual([]);
   });
 
@@ -327,6 +327,6 @@ test('50,000 prefixes are declared a slice a turn; while the first are on their 
   expect([
     sizes.reduce((a, b) => a + b),
     sizes.length <= 5,
-    new Set([...agent.content.own.paths.values()].map((own) => own.wanted?.nhc)).size,
+    new Set([...agent.content.own.paths.values()].map((own) => own.desired?.nhc)).size,
   ]).toEqual([50_000, true, 1]);
 });

@@ -23,7 +23,7 @@ import { encodeSidContainer } from '../../../packet/sid-container.ts';
 import { type DeclaredByKind, declaredByKind } from '../../by-kind.ts';
 import { NO_EXPORT, SID_LIMIT } from '../constants.ts';
 import type { Content, ContentConfig } from '../state.ts';
-import { sayAlike } from '../gobgp/gobgp.ts';
+import { samePaths } from '../gobgp/gobgp.ts';
 import { type Drafts, type Draft, type Attributes, type Own, markDirty, ownOf } from './state.ts';
 
 const FAMILIES: readonly Family[] = [4, 6];
@@ -31,8 +31,8 @@ const nextHopOf = ({ nextHop4, nextHop6 }: ContentConfig, family: Family): IpAdd
   family === 4 ? nextHop4 : nextHop6;
 
 /**
- * Sets the whole of what we declare; each step is a prefix. A prefix that is new is wanted at once, so that the first
- * paths are with gobgpd while the others are still looked at; one that was wanted before changes when everything has
+ * Sets the whole of what we declare; each step is a prefix. A path for a new prefix is desired at once, so that the
+ * first are with gobgpd while the others are still looked at; one that was desired before changes when everything has
  * been seen. A declaration that comes in between goes over all of it again.
  */
 export function* declare(c: Content, origination: Origination): Generator<void> {
@@ -51,14 +51,14 @@ export function* declare(c: Content, origination: Origination): Generator<void> 
     const { draft } = own;
     own.draft = undefined;
     if (draft?.of !== drafts) {
-      own.wanted = undefined;
+      own.desired = undefined;
       markDirty(c.own, own);
-    } else if (!draft.done) want(c, own, draft);
+    } else if (!draft.done) setDesired(c, own, draft);
     yield;
   }
 }
 
-function want({ config, own: state }: Content, own: Own, draft: Draft): void {
+function setDesired({ config, own: state }: Content, own: Own, draft: Draft): void {
   const { attributes } = draft.of;
   const path = {
     prefix: own.prefix,
@@ -68,8 +68,8 @@ function want({ config, own: state }: Content, own: Own, draft: Draft): void {
     largeCommunities: config.largeCommunities,
   };
   draft.done = true;
-  if (own.wanted && sayAlike(own.wanted, path)) return;
-  own.wanted = path;
+  if (own.desired && samePaths(own.desired, path)) return;
+  own.desired = path;
   markDirty(state, own);
 }
 
@@ -97,7 +97,7 @@ function declareProxy(c: Content, drafts: Drafts, prefix: Prefix, proxy: IpAddre
     const own = ownOf(c.own, formatPrefix(prefix), prefix);
     const draft = draftOf(own, drafts, nextHop);
     setProxy(c, draft, proxy);
-    if (!own.wanted) want(c, own, draft);
+    if (!own.desired) setDesired(c, own, draft);
     return;
   }
   // Found through the next hop of the sender's route, hence the next hop's host prefix too where that is another
@@ -128,8 +128,8 @@ function setProxy(c: Content, draft: Draft, proxy: IpAddress): void {
 
 function declareNode(c: Content, drafts: Drafts, { sids, routerAddresses }: DeclaredByKind): void {
   const usable = sids.filter(encodable);
-  const told = usable.slice(0, SID_LIMIT);
-  drafts.unplaced += sids.length - told.length;
+  const advertised = usable.slice(0, SID_LIMIT);
+  drafts.unplaced += sids.length - advertised.length;
   if (usable.length < sids.length)
     warnLimited(
       c,
@@ -138,31 +138,31 @@ function declareNode(c: Content, drafts: Drafts, { sids, routerAddresses }: Decl
       'a SID that is not in its locator is not advertised',
       sids.length - usable.length,
     );
-  if (told.length < usable.length)
+  if (advertised.length < usable.length)
     warnLimited(
       c,
       'originate.no-room',
       {},
       `a path has room for ${SID_LIMIT} SIDs: the others are not advertised`,
-      usable.length - told.length,
+      usable.length - advertised.length,
     );
   let hosts = 0;
   for (const family of FAMILIES) {
     const nextHop = nextHopOf(c.config, family);
-    if (!nextHop || (told.length === 0 && !routerAddresses.some((a) => sameAddress(a, nextHop)))) continue;
+    if (!nextHop || (advertised.length === 0 && !routerAddresses.some((a) => sameAddress(a, nextHop)))) continue;
     const draft = hostDraft(c, drafts, nextHop, nextHop);
-    draft.sids = told;
+    draft.sids = advertised;
     draft.done = false;
     hosts++;
   }
-  if (told.length > 0 && hosts === 0) {
-    drafts.unplaced += told.length;
+  if (advertised.length > 0 && hosts === 0) {
+    drafts.unplaced += advertised.length;
     warnLimited(
       c,
       'originate.no-next-hop',
       {},
       'SIDs are advertised with the host prefix of a next hop, and there is none',
-      told.length,
+      advertised.length,
     );
   }
   const left = routerAddresses.filter((a) => !FAMILIES.some((family) => equal(nextHopOf(c.config, family), a))).length;

@@ -8,7 +8,7 @@ import {
   declaration,
   given,
   nhc,
-  ownAsTold,
+  ownAsReported,
   path,
   pnc,
   route,
@@ -23,7 +23,7 @@ const many = (count: number) =>
   declaration(Object.fromEntries(Array.from({ length: count }, (_, n) => [`10.${n >> 8}.${n & 255}.0/24`, PROXY])));
 /** What a gobgpd has that somebody else has put in under our identifier. */
 const replaced = (agent: Agent, proxy = '192.0.2.9') => ({
-  ...ownAsTold(agent.gobgpd.get(A)!),
+  ...ownAsReported(agent.gobgpd.get(A)!),
   nhc: nhc(PROXY, pnc(proxy)),
 });
 /** Not even once by nothing. */
@@ -89,7 +89,7 @@ describe('what gobgpd has when it lists it', () => {
     agent.lose();
     agent.pass(60_000);
     agent.event({ type: 'connected', about: ABOUT });
-    agent.tell(route(A, replaced(agent)), route(B, ownAsTold(agent.gobgpd.get(B)!)));
+    agent.report(route(A, replaced(agent)), route(B, ownAsReported(agent.gobgpd.get(B)!)));
     agent.event({ type: 'listed' });
     expect(sessionOf(agent).originated).toBe(2);
     expect(
@@ -113,7 +113,7 @@ describe('what gobgpd has when it lists it', () => {
   test('with flags that make attribute 39 worth nothing is not ours as it was', () => {
     const agent = given([A]);
     agent.lose();
-    const own = ownAsTold(agent.gobgpd.get(A)!);
+    const own = ownAsReported(agent.gobgpd.get(A)!);
     agent.gobgpd.delete(A);
     agent.connect(route(A, { ...own, badNhcFlags: 0 }));
     expect(sessionOf(agent).originated).toBe(0);
@@ -124,7 +124,7 @@ describe('what gobgpd has when it lists it', () => {
     const agent = given([A, B]);
     agent.lose();
     agent.event({ type: 'connected', about: ABOUT });
-    agent.event({ type: 'routes', routes: [route(A, ownAsTold(agent.gobgpd.get(A)!))] });
+    agent.event({ type: 'routes', routes: [route(A, ownAsReported(agent.gobgpd.get(A)!))] });
     agent.lose();
     agent.declare(declaration({}));
     agent.connect();
@@ -136,7 +136,7 @@ describe('news', () => {
   test('that what is being taken out is gone are no change of somebody else’s', () => {
     const agent = given([A, B]);
     agent.declare(declaration({ [B]: PROXY }));
-    agent.tell(route(A));
+    agent.report(route(A));
     expect([agent.answer(), agent.count('own.put-back'), agent.count('own.added')]).toEqual([[`-${A}`], 0, 2]);
     expect(countedNothing(agent)).toBe(true);
   });
@@ -145,7 +145,7 @@ describe('news', () => {
     const agent = given([A], { echoes: false });
     agent.declare(declaration({ [A]: PROXY, [B]: PROXY }));
     agent.declare(declaration({ [B]: PROXY }));
-    agent.tell(route(A));
+    agent.report(route(A));
     expect([agent.answer(), agent.content.own.paths.size]).toEqual([[`+${B}`], 1]);
   });
 
@@ -153,7 +153,7 @@ describe('news', () => {
     const agent = given([A]);
     agent.declare(declaration({ [A]: '192.0.2.3' }));
     agent.answer('no');
-    agent.tell(route(A));
+    agent.report(route(A));
     agent.pass(5000);
     expect([agent.answer(), agent.count('own.put-back')]).toEqual([[`+${A}`], 1]);
   });
@@ -161,7 +161,7 @@ describe('news', () => {
   test('that it is replaced while another change is on its way: it does not count as originated', () => {
     const agent = given([A]);
     agent.declare(declaration({ [A]: PROXY, [B]: PROXY }));
-    agent.tell(route(A, replaced(agent)));
+    agent.report(route(A, replaced(agent)));
     expect([sessionOf(agent).originated, agent.count('own.overwritten')]).toEqual([0, 1]);
     expect(agent.effects).toContainEqual(
       expect.objectContaining({ type: 'log', fields: { counter: 'bgp.own.overwritten', prefix: A } }),
@@ -170,10 +170,10 @@ describe('news', () => {
   });
 
   test('that a path of ours is there are no reason to take it out before anything is declared', () => {
-    const own = ownAsTold(given([A]).gobgpd.get(A)!);
+    const own = ownAsReported(given([A]).gobgpd.get(A)!);
     const agent = new Agent();
     agent.connect();
-    agent.tell(route(A, own));
+    agent.report(route(A, own));
     agent.pass(600_000);
     expect(agent.changes).toBeUndefined();
     agent.declare(declaration({}));
@@ -182,10 +182,10 @@ describe('news', () => {
 
   test('that it is there again are, and it is taken out again', () => {
     const agent = given([A, B]);
-    const own = ownAsTold(agent.gobgpd.get(A)!);
+    const own = ownAsReported(agent.gobgpd.get(A)!);
     agent.declare(declaration({ [B]: PROXY }));
     agent.answer();
-    agent.tell(route(A, own));
+    agent.report(route(A, own));
     expect([agent.answer(), agent.content.own.dispute.rounds]).toEqual([[`-${A}`], 1]);
   });
 
@@ -193,15 +193,15 @@ describe('news', () => {
     const agent = given([A, B]);
     agent.declare(declaration({ [B]: PROXY }));
     agent.answer('no');
-    agent.tell(route(A));
+    agent.report(route(A));
     agent.pass(5000);
     expect([agent.changes, agent.count('own.put-back'), agent.content.own.paths.size]).toEqual([undefined, 0, 1]);
   });
 
   test('of a path of somebody else’s for our prefix are none of ours', () => {
     const agent = given([A]);
-    agent.tell(route(A, ownAsTold(agent.gobgpd.get(A)!), path('192.0.2.9', { best: false })));
-    agent.tell(route('10.9.0.0/16', path('192.0.2.9', { neighbor: undefined })));
+    agent.report(route(A, ownAsReported(agent.gobgpd.get(A)!), path('192.0.2.9', { best: false })));
+    agent.report(route('10.9.0.0/16', path('192.0.2.9', { neighbor: undefined })));
     expect([agent.changes, agent.content.own.paths.size]).toEqual([undefined, 1]);
   });
 
@@ -210,7 +210,7 @@ describe('news', () => {
     agent.declare(declaration({ [A]: '192.0.2.3' }));
     agent.answer('no');
     expect(sessionOf(agent).originated).toBe(0);
-    agent.tell(route(A, ownAsTold(agent.gobgpd.get(A)!)));
+    agent.report(route(A, ownAsReported(agent.gobgpd.get(A)!)));
     expect([agent.count('own.overwritten'), sessionOf(agent).originated]).toEqual([0, 0]);
     agent.pass(5000);
     expect(agent.answer()).toEqual([`+${A}`]);
@@ -219,8 +219,8 @@ describe('news', () => {
 
   test('of a path that was replaced before gobgpd told of ours, and then of ours, are those of ours', () => {
     const agent = given([A], { echoes: false });
-    agent.tell(route(A, replaced(agent)));
-    agent.tell(route(A, ownAsTold(agent.gobgpd.get(A)!)));
+    agent.report(route(A, replaced(agent)));
+    agent.report(route(A, ownAsReported(agent.gobgpd.get(A)!)));
     expect([agent.changes, agent.count('own.overwritten'), sessionOf(agent).originated]).toEqual([undefined, 0, 1]);
     agent.pass(60_000);
     expect(agent.looks).toBeUndefined();
@@ -228,8 +228,8 @@ describe('news', () => {
 
   test('of a path that was replaced before gobgpd told of ours, and then of none: gobgpd is asked, and does not have it', () => {
     const agent = given([A], { echoes: false });
-    agent.tell(route(A, replaced(agent)));
-    agent.tell(route(A));
+    agent.report(route(A, replaced(agent)));
+    agent.report(route(A));
     agent.gobgpd.clear();
     agent.pass(3000);
     agent.lookUp();
@@ -247,7 +247,7 @@ describe('a change that gobgpd tells', () => {
     agent.event({ type: 'configure', changes: { ...agent.content.config, nextHop4: address('192.0.2.8') } });
     agent.settle();
     expect([agent.answer(), sessionOf(agent).originated]).toEqual([[`+${A}`], 0]);
-    agent.tell(route(A, ownAsTold(agent.gobgpd.get(A)!)));
+    agent.report(route(A, ownAsReported(agent.gobgpd.get(A)!)));
     expect(sessionOf(agent).originated).toBe(1);
   });
 });

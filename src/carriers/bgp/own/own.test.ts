@@ -2,7 +2,7 @@
 // at the same time.
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
-import { Agent, declaration, nhc, ownAsTold, path, pnc, route, sessionOf, shown } from '../content.fixture.ts';
+import { Agent, declaration, nhc, ownAsReported, path, pnc, route, sessionOf, shown } from '../content.fixture.ts';
 import { disputed } from './dispute.ts';
 import { type GobgpPath, OWN_IDENTIFIER, type OwnPath } from '../gobgp/gobgp.ts';
 
@@ -17,7 +17,7 @@ const placed = (pairs: Readonly<Record<string, string>> = { [SENDER]: '192.0.2.1
 
 describe('a dispute about own paths', () => {
   const takenOut = (agent: Agent): string[] => {
-    agent.tell(route(SENDER));
+    agent.report(route(SENDER));
     return agent.answer();
   };
   /** Times that the path is put back while somebody takes it out as soon as it is there. */
@@ -75,12 +75,12 @@ describe('a path that somebody else at the same gobgpd replaces', () => {
       identifier: OWN_IDENTIFIER,
       nextHop,
     }),
-    'another proxy': (own) => ({ ...ownAsTold(own), nhc: nhc('192.0.2.1', pnc('192.0.2.9')) }),
-    'another next hop': (own) => ({ ...ownAsTold(own), nextHop: address('192.0.2.9') }),
-    'flags that make attribute 39 worth nothing': (own) => ({ ...ownAsTold(own), badNhcFlags: 0 }),
+    'another proxy': (own) => ({ ...ownAsReported(own), nhc: nhc('192.0.2.1', pnc('192.0.2.9')) }),
+    'another next hop': (own) => ({ ...ownAsReported(own), nextHop: address('192.0.2.9') }),
+    'flags that make attribute 39 worth nothing': (own) => ({ ...ownAsReported(own), badNhcFlags: 0 }),
   };
   const overwrite = (agent: Agent, by: (own: OwnPath) => GobgpPath): void =>
-    agent.tell(route(SENDER, by(agent.gobgpd.get(SENDER)!)));
+    agent.report(route(SENDER, by(agent.gobgpd.get(SENDER)!)));
 
   test.each(Object.entries(CHANGES))('%s: it is noticed at once, counted, and put back', (_, by) => {
     const agent = placed({ [SENDER]: '192.0.2.1', '10.2.0.0/16': '192.0.2.1' });
@@ -112,9 +112,9 @@ describe('a path that somebody else at the same gobgpd replaces', () => {
     agent.echoes = false;
     agent.declare(declaration({ [SENDER]: '192.0.2.3' }));
     agent.answer();
-    agent.tell(route(SENDER, ownAsTold(before)));
+    agent.report(route(SENDER, ownAsReported(before)));
     expect([agent.changes, agent.count('own.overwritten')]).toEqual([undefined, 0]);
-    agent.tell(route(SENDER, ownAsTold(agent.gobgpd.get(SENDER)!)));
+    agent.report(route(SENDER, ownAsReported(agent.gobgpd.get(SENDER)!)));
     expect([agent.count('own.overwritten'), sessionOf(agent).originated]).toEqual([0, 1]);
   });
 
@@ -143,7 +143,7 @@ test('what an earlier run left is not taken out while a declaration that wants i
   const before = placed(pairs);
   const agent = new Agent();
   agent.event({ type: 'connected', about: { api: 'v3', as: 65001, routerId: '192.0.2.1' } });
-  agent.event({ type: 'routes', routes: [...before.gobgpd].map(([text, own]) => route(text, ownAsTold(own))) });
+  agent.event({ type: 'routes', routes: [...before.gobgpd].map(([text, own]) => route(text, ownAsReported(own))) });
   agent.event({ type: 'declare', origination: declaration(pairs) });
   agent.event({ type: 'listed' });
   agent.settle();

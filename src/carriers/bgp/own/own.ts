@@ -1,12 +1,12 @@
-// cnpd's own paths in gobgpd: what is wanted there, what is there as far as is known, and the difference, which is all
-// that is ever sent. They are known by their identifier, so that those of an earlier run are found, and nobody else's
-// are touched. All that is known of a prefix is in one record: there are declarations of tens of thousands of prefixes,
-// and gobgpd waits for the paths.
+// cnpd's own paths in gobgpd: those desired, those there as far as is known, and the difference, which is all that is
+// ever sent. They are known by their identifier, so that those of an earlier run are found, and nobody else's are
+// touched. All that is known of a prefix is in one record: there are declarations of tens of thousands of prefixes, and
+// gobgpd waits for the paths.
 //
-// What gobgpd tells of them counts when it lists everything; after that, that one is there without being wanted, and of
-// those that it has told of as they are that one is missing or says something else. Of what is under way, news may be
-// older than the change: it says nothing until gobgpd has told of the path, or was asked (echo.ts). A change that
-// overtakes the news of an earlier one is then at worst made twice.
+// What gobgpd reports of them counts when it lists everything. After that only this counts: one is there and not
+// desired; or one that it had reported as it was put in is missing, or differs. While a change is under way, a report
+// may be older than it: it counts only once gobgpd has reported the path, or was asked (echo.ts). A change that
+// overtakes the report of an earlier one is then at worst made twice.
 import { count } from '../../effects.ts';
 import { type Family, sameAddress } from '../../../model/address.ts';
 import { type Prefix, formatPrefix } from '../../../model/prefix.ts';
@@ -17,33 +17,33 @@ import { markDirty, ownOf } from './state.ts';
 import { changeBack, changedByOthers, overwritten } from './dispute.ts';
 import { expectEcho, hear, isDropped, resetEcho } from './echo.ts';
 import { type GobgpPath, type GobgpRoute, type OwnPath, isOwn } from '../gobgp/gobgp.ts';
-import type { ToldPart, PutPath, OwnState, OwnChanges, Own } from './state.ts';
+import type { ReportedPart, PutPath, OwnState, OwnChanges, Own } from './state.ts';
 
-/** Forgets a record that says nothing any more. */
+/** Forgets a record that is empty. */
 function tidy({ paths }: OwnState, own: Own): void {
-  if (!own.wanted && !own.put && !own.before && !own.draft && !own.dirty) paths.delete(own.text);
+  if (!own.desired && !own.put && !own.before && !own.draft && !own.dirty) paths.delete(own.text);
 }
 
 export interface OwnCounts {
-  readonly wanted: number;
+  readonly desired: number;
   /** In gobgpd or on the way there. */
   readonly put: number;
-  /** In gobgpd: it has told of them. */
+  /** In gobgpd: it has reported them. */
   readonly heard: number;
-  /** Wanted, and known not to be there. */
+  /** Desired, and known not to be there. */
   readonly dropped: number;
 }
 
 /** @param without families of which gobgpd has no table */
 export function ownCounts({ paths }: OwnState, without: readonly Family[] = []): OwnCounts {
-  let [wanted, put, heard, dropped] = [0, 0, 0, 0];
+  let [desired, put, heard, dropped] = [0, 0, 0, 0];
   for (const own of paths.values()) {
-    if (own.wanted) wanted++;
+    if (own.desired) desired++;
     if (own.put) put++;
     if (own.put && own.heard) heard++;
     if (isDropped(own, without)) dropped++;
   }
-  return { wanted, put, heard, dropped };
+  return { desired, put, heard, dropped };
 }
 
 /** gobgpd begins to list what it has: what it does not name is not there. */
@@ -70,38 +70,38 @@ export function endListing(own: OwnState, complete: boolean): void {
   }
 }
 
-/** Nothing is wanted any more. */
-export function wantNothing(own: OwnState): void {
-  for (const path of own.paths.values()) path.wanted = path.draft = undefined;
+/** No path is desired any more. */
+export function desireNothing(own: OwnState): void {
+  for (const path of own.paths.values()) path.desired = path.draft = undefined;
 }
 
-const says = (told: ToldPart, own: OwnPath): boolean =>
-  told.nhc !== undefined &&
-  sameBytes(told.nhc, own.nhc) &&
-  told.badNhcFlags === undefined &&
-  sameAddress(told.nextHop, own.nextHop);
+const matches = (reported: ReportedPart, own: OwnPath): boolean =>
+  reported.nhc !== undefined &&
+  sameBytes(reported.nhc, own.nhc) &&
+  reported.badNhcFlags === undefined &&
+  sameAddress(reported.nextHop, own.nextHop);
 
-const partOf = ({ nextHop, nhc, badNhcFlags }: GobgpPath): ToldPart => ({
+const partOf = ({ nextHop, nhc, badNhcFlags }: GobgpPath): ReportedPart => ({
   nextHop,
   ...(nhc && { nhc }),
   ...(badNhcFlags !== undefined && { badNhcFlags }),
 });
 
-const found = ({ now }: Content, told: GobgpPath): PutPath => ({ told: partOf(told), since: now });
+const found = ({ now }: Content, reported: GobgpPath): PutPath => ({ reported: partOf(reported), since: now });
 
 /** @param text the prefix as text */
-export function ownTold(c: Content, text: string, { prefix, paths }: GobgpRoute): void {
+export function ownReported(c: Content, text: string, { prefix, paths }: GobgpRoute): void {
   const state = c.own;
-  const told = paths.find(isOwn);
-  const own = told ? ownOf(state, text, prefix) : state.paths.get(text);
+  const reported = paths.find(isOwn);
+  const own = reported ? ownOf(state, text, prefix) : state.paths.get(text);
   if (!own) return;
   if (state.listing) {
-    own.put = told && (own.before?.path && says(told, own.before.path) ? own.before : found(c, told));
-    own.heard = told !== undefined;
-  } else if (!told) gone(c, own);
-  else if (own.put) there(c, own, own.put, told);
+    own.put = reported && (own.before?.path && matches(reported, own.before.path) ? own.before : found(c, reported));
+    own.heard = reported !== undefined;
+  } else if (!reported) gone(c, own);
+  else if (own.put) there(c, own, own.put, reported);
   else {
-    own.put = found(c, told);
+    own.put = found(c, reported);
     markDirty(state, own);
     changedByOthers(c);
   }
@@ -110,32 +110,32 @@ export function ownTold(c: Content, text: string, { prefix, paths }: GobgpRoute)
 function gone(c: Content, own: Own): void {
   const { put } = own;
   if (!put) return;
-  if (own.wanted && put.path && !own.heard) {
-    if (put.told) own.put = { path: put.path, since: put.since };
+  if (own.desired && put.path && !own.heard) {
+    if (put.reported) own.put = { path: put.path, since: put.since };
     return;
   }
   own.put = undefined;
   own.heard = false;
-  if (!own.wanted) return tidy(c.own, own);
+  if (!own.desired) return tidy(c.own, own);
   count(c, 'own.put-back');
   markDirty(c.own, own);
   changedByOthers(c);
 }
 
-function there(c: Content, own: Own, put: PutPath, told: GobgpPath): void {
+function there(c: Content, own: Own, put: PutPath, reported: GobgpPath): void {
   const { path, since } = put;
-  if (path && says(told, path)) {
-    if (put.told) own.put = { path, since };
+  if (path && matches(reported, path)) {
+    if (put.reported) own.put = { path, since };
     return hear(c, own);
   }
-  own.put = { path, told: partOf(told), since };
+  own.put = { path, reported: partOf(reported), since };
   if (path && own.heard) overwritten(c, own);
 }
 
 /** Finds everything that differs. */
 export function* audit({ own: state }: Content): Generator<void> {
   for (const own of state.paths.values()) {
-    if (own.wanted ? own.put?.path !== own.wanted : own.put) markDirty(state, own);
+    if (own.desired ? own.put?.path !== own.desired : own.put) markDirty(state, own);
     yield;
   }
 }
@@ -160,15 +160,15 @@ export function takeChanges(c: Content): OwnChanges | undefined {
     if (add.length >= ADD_BATCH || withdraw.length >= WITHDRAW_BATCH) break;
     taken++;
     own.dirty = false;
-    const { wanted, put } = own;
-    if (wanted && put?.path !== wanted) {
-      add.push(wanted);
-      // Where nothing changes that gobgpd tells, it says nothing.
-      const before = put && (put.path ?? put.told);
-      own.heard = own.heard && before !== undefined && says(before, wanted);
+    const { desired, put } = own;
+    if (desired && put?.path !== desired) {
+      add.push(desired);
+      // Where nothing changes that gobgpd reports, it reports nothing.
+      const before = put && (put.path ?? put.reported);
+      own.heard = own.heard && before !== undefined && matches(before, desired);
       if (!own.heard) state.adding.push(own);
-      own.put = { path: wanted, since: c.now };
-    } else if (!wanted && put) {
+      own.put = { path: desired, since: c.now };
+    } else if (!desired && put) {
       withdraw.push(own.prefix);
       own.put = undefined;
       own.heard = own.dropped = false;

@@ -1,5 +1,5 @@
-// The state of cnpd's own paths in gobgpd: what is wanted there, what is there as far as is known, what gobgpd has not
-// told of yet (echo.ts), and whether somebody else changes them (dispute.ts).
+// The state of cnpd's own paths in gobgpd: those desired, those there as far as is known, those that gobgpd has not
+// reported yet (echo.ts), and whether somebody else changes them (dispute.ts).
 import type { IpAddress } from '../../../model/address.ts';
 import type { AdvertisementKinds } from '../../../model/advertisement.ts';
 import type { Prefix } from '../../../model/prefix.ts';
@@ -8,27 +8,28 @@ import type { GobgpPath, OwnPath } from '../gobgp/gobgp.ts';
 
 /** An own path in gobgpd. */
 export interface PutPath {
-  /** What it says; undefined: not known in full, as of one of an earlier run (its communities are not told). */
+  /** Its content; undefined: not known in full, as of one of an earlier run (gobgpd does not report communities). */
   readonly path?: OwnPath | undefined;
   /**
-   * The part of it that gobgpd tells, where that is all that is known; beside `path`: what it tells instead of that.
+   * The part of it that gobgpd reports, where that is all that is known; beside `path`: what it reports instead of
+   * that.
    */
-  readonly told?: ToldPart;
+  readonly reported?: ReportedPart;
   /** Since when it is there, for all that this run knows: milliseconds of the clock. */
   readonly since: number;
 }
 
-export type ToldPart = Pick<GobgpPath, 'nextHop' | 'nhc' | 'badNhcFlags'>;
+export type ReportedPart = Pick<GobgpPath, 'nextHop' | 'nhc' | 'badNhcFlags'>;
 
-/** A prefix of which a path is wanted, or in gobgpd. */
+/** A prefix for which a path is desired, or in gobgpd. */
 export interface Own {
   /** The prefix as text. */
   readonly text: string;
   readonly prefix: Prefix;
-  wanted: OwnPath | undefined;
+  desired: OwnPath | undefined;
   /** In gobgpd, or on the way there. */
   put: PutPath | undefined;
-  /** gobgpd has told that it is there as `put` says. */
+  /** gobgpd has reported that it is there as in `put`. */
   heard: boolean;
   /** gobgpd has taken it without an error and did not have it. */
   dropped: boolean;
@@ -36,7 +37,7 @@ export interface Own {
   before: PutPath | undefined;
   /** What a declaration makes of it that is being worked on, or was given up. */
   draft: Draft | undefined;
-  /** Whether it is among those where `wanted` and `put` may differ. */
+  /** Whether it is among those where `desired` and `put` may differ. */
   dirty: boolean;
 }
 
@@ -48,13 +49,13 @@ export interface OwnChanges {
 export interface OwnState {
   /** By the prefix as text. */
   readonly paths: Map<string, Own>;
-  /** Where what is wanted and what is there may differ, each once. */
+  /** Where the desired path and the one there may differ, each once. */
   dirty: Own[];
   /** Compares all of both. */
   audit: Iterator<void> | undefined;
   /** gobgpd lists what it has. */
   listing: boolean;
-  /** On their way; and those put in of which gobgpd will tell. */
+  /** On their way; and those put in that gobgpd will report. */
   busy: OwnChanges | undefined;
   adding: Own[];
   /** Nothing is sent before. */
@@ -84,7 +85,7 @@ export function ownOf({ paths }: OwnState, text: string, prefix: Prefix): Own {
       (own = {
         text,
         prefix,
-        wanted: undefined,
+        desired: undefined,
         put: undefined,
         heard: false,
         dropped: false,
@@ -108,7 +109,7 @@ export interface Draft {
   readonly nextHop: IpAddress;
   proxy: IpAddress | undefined;
   sids: readonly AdvertisementKinds['sid'][] | undefined;
-  /** The path that is wanted of it says all that it says now. */
+  /** The desired path made of it has all that it contains now. */
   done: boolean;
 }
 
@@ -133,9 +134,9 @@ export interface Look {
 }
 
 export interface Echo {
-  /** Put in, and perhaps not told of yet. */
+  /** Put in, and perhaps not reported yet. */
   unheard: Own[];
-  /** Since when there are any; and when the last was put in, or told of. */
+  /** Since when there are any; and when the last was put in, or reported. */
   since: number;
   last: number;
   /** On its way. */
