@@ -3,7 +3,7 @@
 //
 // senderProxies may stand for a million entries, so it is a source: who has none of them walks all, who has those of an
 // earlier state asks for what has changed since. plan() costs nothing that grows with the network.
-import type { IpAddress } from '../model/address.ts';
+import type { Family, IpAddress } from '../model/address.ts';
 import type { LongHaulInstruction, NotificationFormat } from '../model/notification.ts';
 import type { Prefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
@@ -140,18 +140,20 @@ export interface DecapsulationSidPlan {
   readonly id: string;
   readonly sid: IpAddress;
   readonly behavior: DecapsulationBehavior;
-  /** Table for the lookup after decapsulation; null for behaviours that have none. */
+  /** Families of the packets that may be inside. */
+  readonly families: readonly Family[];
+  /**
+   * Table for the lookup after decapsulation; 0: the rules and tables of any packet; null: decapsulation is left to the
+   * kernel.
+   */
   readonly table: number | null;
 }
 
-/**
- * Which outer source a tunnel gets: by ingress interface (0: any) and inner source prefix (null: any of both families);
- * longest match.
- */
+/** Which outer source a tunnel gets: by ingress interface (0: any) and inner source prefix; longest match. */
 export interface TunnelSourcePlan {
   readonly id: string;
   readonly ingressIfindex: number;
-  readonly sender: Prefix | null;
+  readonly sender: Prefix;
   readonly sid: IpAddress;
 }
 
@@ -169,6 +171,8 @@ export interface Srv6Plan {
   /** All local SIDs that decapsulate: RFC 6040 at tunnel egress. */
   readonly decapsulation: readonly DecapsulationSidPlan[];
   readonly tunnelSources: readonly TunnelSourcePlan[];
+  /** The outer source of tunnels that no row names; null: it is left alone. */
+  readonly defaultSource: IpAddress | null;
   /**
    * Addresses that tunnels of this router have as outer source before it becomes a SID; the SIDs themselves are among
    * them.
@@ -179,6 +183,8 @@ export interface Srv6Plan {
   readonly routeIfindex: number;
   readonly ecnMode: 'normal' | 'compatibility';
   readonly dscp: { readonly kind: 'pipe'; readonly outerDscp: number | null } | { readonly kind: 'uniform' };
+  /** Other programs look at what arrives at core ports: nothing may be sent past them. */
+  readonly sharedIngress: boolean;
 }
 
 export interface QueuePairsPlan {

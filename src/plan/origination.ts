@@ -2,7 +2,7 @@
 import type { Intent, SenderIntent } from '../intent/intent.ts';
 import { type Family, formatAddress } from '../model/address.ts';
 import type { AdvertisementKind, AdvertisementOf, CarrierName, Origination } from '../model/advertisement.ts';
-import { sidAdvertisements } from './end-con.ts';
+import { sidAdvertisements } from './srv6.ts';
 import type { Facts } from './facts.ts';
 import { proxyAddressFor } from './proxy.ts';
 

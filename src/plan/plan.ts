@@ -7,7 +7,7 @@
 import type { Intent } from '../intent/intent.ts';
 import { type LearnedView, planCongestedNode } from './congested-node.ts';
 import type { DesiredState, EgressPortPlan, TenantsPlan } from './desired.ts';
-import { planSrv6 } from './end-con.ts';
+import { planSrv6 } from './srv6.ts';
 import type { Facts } from './facts.ts';
 import { planGuard } from './guard.ts';
 import { planLearning } from './port-roles.ts';
@@ -17,18 +17,15 @@ import { planEndConSids } from './senders-learned.ts';
 import { endConTenants, planTenants, portTenant } from './tenants.ts';
 
 export function plan(intent: Intent, learned: LearnedView, facts: Facts): DesiredState {
-  const parts = [
-    planCongestedNode(intent, learned, facts),
-    planQueuePairs(intent, facts),
-    planProxy(intent, facts),
-    planSrv6(intent, facts),
-    planGuard(intent, facts),
-  ] as const;
-  const [congestedNode, queuePairs, proxy, srv6, guard] = parts;
+  const congestedNode = planCongestedNode(intent, learned, facts);
+  const queuePairs = planQueuePairs(intent, facts);
+  const proxy = planProxy(intent, facts);
+  const learnsQueuePairs = proxy.proxy !== undefined || queuePairs.queuePairs !== undefined;
+  const { tunnelSources = [], ...srv6 } = planSrv6(intent, facts, learnsQueuePairs);
+  const guard = planGuard(intent, facts);
   const endCon = endConTenants(intent, learned);
-  const tenants = planTenants(endCon, srv6.srv6);
-  const learning =
-    proxy.proxy || queuePairs.queuePairs || intent.stamp || intent.notifications ? planLearning(intent, facts) : {};
+  const tenants = planTenants(endCon, srv6.srv6?.decapsulation ?? [], tunnelSources);
+  const learning = learnsQueuePairs || intent.stamp || intent.notifications ? planLearning(intent, facts) : {};
   const shares = {
     ...congestedNode,
     endConSids: planEndConSids(intent, endCon),
@@ -37,7 +34,7 @@ export function plan(intent: Intent, learned: LearnedView, facts: Facts): Desire
     ...srv6,
     ...guard,
     ...learning,
-    problems: parts.flatMap((part) => part.problems),
+    problems: [congestedNode, queuePairs, proxy, srv6, guard].flatMap((share) => share.problems),
   };
   return tenants.known ? { ...shares, tenants, ports: withTenants(shares.ports, tenants) } : shares;
 }

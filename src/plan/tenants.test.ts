@@ -1,9 +1,10 @@
 // E1: whose addresses a packet has, in numbers.
 import { describe, expect, test } from 'vitest';
+import type { Intent } from '../intent/intent.ts';
 import { address } from '../model/address.ts';
 import { endConTenants, planTenants, portTenant, tenantOfSid, tenantOfTable } from './tenants.ts';
 import { FACTS, intentOf, learnedTable } from './fixture.ts';
-import { planSrv6 } from './end-con.ts';
+import { planSrv6 } from './srv6.ts';
 import { plan } from './plan.ts';
 
 const SRV6 =
@@ -48,16 +49,21 @@ test('E1: two SIDs with one number are both unknown', () => {
   ]);
 });
 
+/** Of a router to which the network has advertised nothing. */
+const ownTenants = (intent: Intent) => {
+  const { srv6, tunnelSources = [] } = planSrv6(intent, FACTS, false);
+  return planTenants(endConTenants(intent, {}), srv6?.decapsulation ?? [], tunnelSources);
+};
+
 test('E1: a router that knows of nothing but its main table has one address space', () => {
-  const { srv6 } = planSrv6(intentOf(SRV6.replace(/, \{ sid: 2001:db8:c::7.*?\}/, '')), FACTS);
-  expect(
-    planTenants(endConTenants(intentOf(SRV6.replace(/, \{ sid: 2001:db8:c::7.*?\}/, '')), {}), srv6),
-  ).toMatchObject({ known: false, ports: [] });
+  expect(ownTenants(intentOf(SRV6.replace(/, \{ sid: 2001:db8:c::7.*?\}/, '')))).toMatchObject({
+    known: false,
+    ports: [],
+  });
 });
 
 test('E1: a port of a table is of its tenant, and so is what leaves there', () => {
-  const { srv6 } = planSrv6(intentOf(SRV6), FACTS);
-  const plan = planTenants(endConTenants(intentOf(SRV6), {}), srv6);
+  const plan = ownTenants(intentOf(SRV6));
   const ifindex = FACTS.links.find(({ name }) => name === 'eth3')!.ifindex;
   expect(plan).toMatchObject({
     known: true,
@@ -82,7 +88,7 @@ describe('E1: a port whose packets are not all of one tenant is nobody’s, and 
   };
   const planned = (...rows: string[]) => {
     const intent = intentOf(`srv6: { core-ports: [wan], end-con: [${rows.map((row) => `{ ${row} }`).join(', ')}] }\n`);
-    return planTenants(endConTenants(intent, {}), planSrv6(intent, FACTS).srv6);
+    return ownTenants(intent);
   };
   const SENDERS = 'senders: [2001:db8:5::/64]';
   test.each([

@@ -4,8 +4,9 @@
 // run and every program make the same ones. Two SIDs with one number are told apart by nobody: both are unknown.
 import type { Intent } from '../intent/intent.ts';
 import { type IpAddress, addressBytes, formatAddress } from '../model/address.ts';
-import type { EndConSidPlan, Srv6Plan, TenantsPlan } from './desired.ts';
+import type { DecapsulationSidPlan, EndConSidPlan, TenantsPlan } from './desired.ts';
 import type { LearnedAboutSenders } from './senders-learned.ts';
+import type { DeclaredSource } from './srv6.ts';
 
 /** As in bpf/lib/proxy/tenant.h. */
 const MAIN = 0;
@@ -51,15 +52,17 @@ export function endConTenants(intent: Intent, { routers }: LearnedAboutSenders):
 }
 
 /** For the program that learns Queue Pairs and takes notices. */
-export function planTenants(endCon: readonly EndConSidPlan[], srv6: Srv6Plan | undefined): TenantsPlan {
-  const local = (srv6?.decapsulation ?? []).map(
-    ({ id, sid, table }) => [id, { id, sid, tenant: tenantOfTable(table) }] as const,
-  );
+export function planTenants(
+  endCon: readonly EndConSidPlan[],
+  decapsulation: readonly DecapsulationSidPlan[],
+  tunnelSources: readonly DeclaredSource[],
+): TenantsPlan {
+  const local = decapsulation.map(({ id, sid, table }) => [id, { id, sid, tenant: tenantOfTable(table) }] as const);
   const sids = [...new Map([...endCon.map((row) => [row.id, row] as const), ...local]).values()];
   const tenantOf = new Map(sids.map(({ id, tenant }) => [id, tenant]));
   // Rows of the main table stand in front of less specific ones of other tables, as they do when a tunnel's source is
   // chosen.
-  const ports = (srv6?.tunnelSources ?? []).map(({ sid, ...row }) => ({
+  const ports = tunnelSources.map(({ sid, ...row }) => ({
     ...row,
     tenant: tenantOf.get(formatAddress(sid)) ?? MAIN,
   }));

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../model/address.ts';
-import { prefix } from '../model/prefix.ts';
 import { RTPROT_CNPD, type SidRoute } from '../kernel/netlink/sid-routes.ts';
 import type { Seg6LocalRoute } from '../kernel/netlink/seg6local.ts';
 import { type EndConRoute, removeSidRoutes, sidRouteOperations } from './sid-routes.ts';
-import { splitSources } from './srv6.ts';
 
 const SID = address('2001:db8:c::1');
 const wanted = (over: Partial<EndConRoute> = {}): EndConRoute => ({
@@ -142,52 +140,5 @@ describe('SIDs that are nobody’s any more', () => {
     expect(operations.verify!(wanted())).toBe(false);
     kernel.put({ sid: SID, action: 'end', table: 254, ifindex: 5 }, RTPROT_CNPD);
     expect(operations.verify!(wanted())).toBe(false);
-  });
-});
-
-describe('tunnel sources', () => {
-  const [a, b] = [address('2001:db8:c::a'), address('2001:db8:c::b')];
-
-  test('FCN-4.2.2-c: one for all tunnels is the default and needs no row', () => {
-    expect(splitSources([{ id: '1', ingressIfindex: 0, sender: null, sid: a }])).toEqual({
-      defaultSource: a,
-      rows: [],
-    });
-  });
-
-  test('FCN-4.2.2-c: any sender of an interface is a row a family; a prefix that is written down goes before it', () => {
-    const [written, any] = [
-      { id: '1', ingressIfindex: 7, sender: prefix('::/0'), sid: b },
-      { id: '2', ingressIfindex: 7, sender: null, sid: a },
-    ];
-    for (const order of [
-      [written, any],
-      [any, written],
-    ]) {
-      const { defaultSource, rows } = splitSources(order);
-      expect(defaultSource).toBeNull();
-      expect(rows.map((r) => [r.ingressIfindex, r.sender.address.family, r.sid])).toEqual([
-        [7, 6, b],
-        [7, 4, a],
-      ]);
-    }
-  });
-
-  test('FCN-4.2.2-c: of one sender at any interface is a row, and of one interface too', () => {
-    const { defaultSource, rows } = splitSources([
-      { id: '1', ingressIfindex: 0, sender: prefix('10.0.0.0/8'), sid: a },
-      { id: '2', ingressIfindex: 0, sender: prefix('10.0.0.0/16'), sid: b },
-      { id: '3', ingressIfindex: 7, sender: prefix('10.0.0.0/8'), sid: b },
-      { id: '4', ingressIfindex: 0, sender: null, sid: b },
-    ]);
-    expect([defaultSource, rows.map((r) => [r.ingressIfindex, r.sender, r.sid])]).toEqual([
-      b,
-      [
-        [0, prefix('10.0.0.0/8'), a],
-        [0, prefix('10.0.0.0/16'), b],
-        [7, prefix('10.0.0.0/8'), b],
-      ],
-    ]);
-    expect(new Set(rows.map((r) => r.id)).size).toBe(3);
   });
 });

@@ -15,15 +15,7 @@ import {
   tunnelKey,
 } from '../kernel/dataplane/srv6.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
-import type { IpAddress } from '../model/address.ts';
-import { type Prefix, prefix } from '../model/prefix.ts';
-import type {
-  DecapsulationBehavior,
-  DecapsulationSidPlan,
-  DesiredState,
-  Srv6Plan,
-  TunnelSourcePlan,
-} from '../plan/desired.ts';
+import type { DecapsulationSidPlan, DesiredState, Srv6Plan, TunnelSourcePlan } from '../plan/desired.ts';
 import { attachment } from './attachments.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
 import type { TableCodec } from './map-table.ts';
@@ -31,33 +23,21 @@ import { sameJson } from './operations.ts';
 import { Reconciler } from './reconciler.ts';
 import { type EndConRoute, sidRouteOperations } from './sid-routes.ts';
 
-const MAIN = 254;
-const ALL_SENDERS = [prefix('::/0'), prefix('0.0.0.0/0')] as const;
-
-interface TunnelSource {
-  readonly id: string;
-  readonly ingressIfindex: number;
-  readonly sender: Prefix;
-  readonly sid: IpAddress;
-}
-
 interface Sid extends DecapsulationSidPlan {
   readonly ownRoute: boolean;
 }
 
 type Configuration = {
   readonly id: 'srv6';
-  readonly defaultSource: IpAddress | null;
   readonly hasRows: boolean;
-  readonly sharedIngress: boolean;
-} & Pick<Srv6Plan, 'ecnMode' | 'dscp'>;
+} & Pick<Srv6Plan, 'defaultSource' | 'ecnMode' | 'dscp' | 'sharedIngress'>;
 
 export class Srv6 extends Feature {
   readonly #routes: SidRoutes;
   readonly #endCon: Reconciler<EndConRoute>;
   readonly #configuration: Reconciler<Configuration>;
   readonly #sids: Reconciler<Sid>;
-  readonly #sources: Reconciler<TunnelSource>;
+  readonly #sources: Reconciler<TunnelSourcePlan>;
   readonly #local: Reconciler<Srv6Plan['localSources'][number]>;
 
   constructor(object: BpfObject, routes: SidRoutes, dependencies: FeatureDependencies) {
@@ -79,12 +59,11 @@ export class Srv6 extends Feature {
     this.#local = this.table(map('localSources'), LOCAL_SOURCES);
   }
 
-  apply(desired: Pick<DesiredState, 'srv6' | 'proxy' | 'queuePairs'>): void {
-    const { srv6 } = desired;
-    const { defaultSource, rows } = splitSources(srv6?.tunnelSources ?? []);
+  apply({ srv6 }: Pick<DesiredState, 'srv6'>): void {
     this.#local.replace(srv6?.localSources ?? []);
-    this.#sources.replace(rows);
+    this.#sources.replace(srv6?.tunnelSources ?? []);
     this.#endCon.replace((srv6?.endCon ?? []).map((planned) => ({ ...planned, ifindex: srv6!.routeIfindex })));
+    // What a row says of the SID's route is what has become of it: the programs must not take another's for ours.
     const refused = this.refusedSids();
     this.#sids.replace(
       (srv6?.decapsulation ?? []).map((sid) => ({
@@ -93,11 +72,9 @@ export class Srv6 extends Feature {
       })),
     );
     if (!srv6) return this.#configuration.replace([]);
-    // The proxy's program learns Queue Pairs from what arrives: nothing may be sent past it.
-    const sharedIngress = desired.proxy !== undefined || desired.queuePairs !== undefined;
-    this.#configuration.replace([
-      { id: 'srv6', defaultSource, hasRows: rows.length > 0, ecnMode: srv6.ecnMode, dscp: srv6.dscp, sharedIngress },
-    ]);
+    const { defaultSource, tunnelSources, ecnMode, dscp, sharedIngress } = srv6;
+    const hasRows = tunnelSources.length > 0;
+    this.#configuration.replace([{ id: 'srv6', defaultSource, hasRows, ecnMode, dscp, sharedIngress }]);
   }
 
   attachments({ srv6 }: Pick<DesiredState, 'srv6'>) {
@@ -129,7 +106,7 @@ export class Srv6 extends Feature {
 }
 
 const SIDS: TableCodec<Sid> = { kind: 'sid', key: (s) => addressKey(s.sid), value: (s) => encodeSid(sidEntry(s)) };
-const TUNNEL_SOURCES: TableCodec<TunnelSource> = {
+const TUNNEL_SOURCES: TableCodec<TunnelSourcePlan> = {
   kind: 'tunnel-source',
   key: (s) => tunnelKey(s.ingressIfindex, s.sender),
   value: (s) => addressKey(s.sid),
@@ -140,54 +117,14 @@ const LOCAL_SOURCES: TableCodec<Srv6Plan['localSources'][number]> = {
   value: () => FLAG,
 };
 
-/** What may be inside, of End.DT46 and its like. */
-const FAMILIES: Readonly<Record<DecapsulationBehavior, SidEntry['families']>> = {
-  'end-con': [6, 4],
-  'end.dt46': [6, 4],
-  'end.dt6': [6],
-  'end.dx6': [6],
-  'end.dt4': [4],
-  'end.dx4': [4],
-};
-
-/**
- * A look-up in the main table after END.CON is that of any packet; after a SID of others it is in that one table, as
- * the kernel's is.
- */
-function sidEntry({ behavior, table, ownRoute }: Sid): SidEntry {
-  const endCon = behavior === 'end-con';
-  return {
-    families: FAMILIES[behavior],
-    endCon,
-    decapsulate: table !== null,
-    table: table === null || (endCon && table === MAIN) ? 0 : table,
-    ownRoute,
-  };
-}
-
-/**
- * Rows of the longest-match table; a source for all tunnels needs none. A prefix that is written down goes before "any
- * sender", which means the same to the table.
- */
-export function splitSources(sources: readonly TunnelSourcePlan[]): {
-  defaultSource: IpAddress | null;
-  rows: TunnelSource[];
-} {
-  const rows = new Map<string, TunnelSource>();
-  let defaultSource: IpAddress | null = null;
-  for (const { ingressIfindex, sender, sid } of [...sources].sort(
-    (a, b) => Number(a.sender !== null) - Number(b.sender !== null),
-  )) {
-    if (ingressIfindex === 0 && sender === null) defaultSource = sid;
-    else
-      for (const each of sender ? [sender] : ALL_SENDERS)
-        rows.set(rowId(ingressIfindex, each), { id: rowId(ingressIfindex, each), ingressIfindex, sender: each, sid });
-  }
-  return { defaultSource, rows: [...rows.values()] };
-}
-
-const rowId = (ingressIfindex: number, { address, length }: Prefix): string =>
-  `${ingressIfindex} ${address.family} ${address.value}/${length}`;
+/** As the program reads it. */
+const sidEntry = ({ behavior, families, table, ownRoute }: Sid): SidEntry => ({
+  families,
+  endCon: behavior === 'end-con',
+  decapsulate: table !== null,
+  table: table ?? 0,
+  ownRoute,
+});
 
 export const srv6: FeatureKind<Srv6> = {
   name: 'srv6',

@@ -14,7 +14,7 @@ import { RTPROT_CNPD, SidRoutes } from '../../../src/kernel/netlink/sid-routes.t
 import { formatAddress } from '../../../src/model/address.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { ManualWork } from '../../../src/model/work.fixture.ts';
-import type { Srv6Plan } from '../../../src/plan/desired.ts';
+import type { DecapsulationSidPlan, Srv6Plan } from '../../../src/plan/desired.ts';
 import { Srv6 } from '../../../src/reconcile/srv6.ts';
 import { walkHeaders } from '../../../src/packet/ip/walk.ts';
 import { ipv6 } from '../../../src/packet/ip/packets.fixture.ts';
@@ -63,15 +63,32 @@ const endCon = (sid: typeof CON_A, table: number, installed = false): Srv6Plan['
   table,
   installed,
 });
+const endConSid = (sid: typeof CON_A, table: number): DecapsulationSidPlan => ({
+  id: formatAddress(sid),
+  sid,
+  behavior: 'end-con',
+  families: [6, 4],
+  table,
+});
+/** A SID of somebody else's. */
+const OTHER: DecapsulationSidPlan = {
+  id: formatAddress(SID_DT6),
+  sid: SID_DT6,
+  behavior: 'end.dt6',
+  families: [6],
+  table: 254,
+};
 const planned = (over: Partial<Srv6Plan> = {}): Srv6Plan => ({
   endCon: [endCon(CON_A, 254)],
-  decapsulation: [{ id: formatAddress(CON_A), sid: CON_A, behavior: 'end-con', table: 254 }],
-  tunnelSources: [{ id: 'all', ingressIfindex: 0, sender: null, sid: CON_A }],
+  decapsulation: [endConSid(CON_A, 0)],
+  tunnelSources: [],
+  defaultSource: CON_A,
   localSources: [LOOPBACK, CON_A].map((address) => ({ id: formatAddress(address), address })),
   corePorts: [{ id: 't-srv6-core', interface: 't-srv6-core', ifindex: pe.ifindex.core }],
   routeIfindex: pe.ifindex.core,
   ecnMode: 'normal',
   dscp: { kind: 'pipe', outerDscp: null },
+  sharedIngress: false,
   ...over,
 });
 
@@ -134,13 +151,9 @@ describe('END.CON in the kernel', () => {
   test("the program knows at which SIDs the kernel has End.DT6 of cnpd's: not at one that somebody else has, nor at those of others", () => {
     pe.seg6local('2001:db8:c0a::1', 'End.DT6 table 254');
     const feature = open();
-    const other = { id: formatAddress(SID_DT6), sid: SID_DT6, behavior: 'end.dt6', table: 254 } as const;
     const srv6 = planned({
       endCon: [endCon(CON_A, 254), endCon(CON_B, TABLE)],
-      decapsulation: [
-        ...[CON_A, CON_B].map((sid) => ({ id: formatAddress(sid), sid, behavior: 'end-con' as const, table: TABLE })),
-        other,
-      ],
+      decapsulation: [...[CON_A, CON_B].map((sid) => endConSid(sid, TABLE)), OTHER],
     });
     const own = (): boolean[] =>
       [CON_A, CON_B, SID_DT6].map(
@@ -295,14 +308,9 @@ describe('packets through what the agent installed', () => {
 
   test('with a proxy on the same ports nothing is sent past its program', async () => {
     const feature = open();
-    const srv6 = planned({
-      decapsulation: [
-        ...planned().decapsulation,
-        { id: formatAddress(SID_DT6), sid: SID_DT6, behavior: 'end.dt6', table: 254 },
-      ],
-    });
+    const srv6 = planned({ decapsulation: [...planned().decapsulation, OTHER], sharedIngress: true });
     pe.seg6local('2001:db8:d6::1', 'End.DT6 table 254');
-    feature.apply({ srv6, queuePairs: { senders: [], interfaces: [] } });
+    feature.apply({ srv6 });
     attach(feature, srv6);
     const packets = [CON_A, SID_DT6].map((sid) => ipv6([REMOTE, sid], 41, data({ source: REMOTE, destination: H1 })));
     for (const packet of packets) pe.arrive('p', packet);

@@ -2,14 +2,32 @@
 // which local SIDs tunnels end, so that their congestion field is right whoever configured them (RFC 6040).
 // Encapsulation itself is the kernel's or its routing daemon's.
 import type { EndConIntent, Intent, Srv6Intent } from '../intent/intent.ts';
-import { type IpAddress, formatAddress, isLinkLocal, sameAddress } from '../model/address.ts';
+import { type Family, type IpAddress, formatAddress, isLinkLocal, sameAddress } from '../model/address.ts';
 import type { AdvertisementOf } from '../model/advertisement.ts';
-import { formatPrefix } from '../model/prefix.ts';
+import { type Prefix, formatPrefix, prefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
-import type { DecapsulationSidPlan, DesiredState, Srv6Plan, TunnelSourcePlan } from './desired.ts';
+import type {
+  DecapsulationBehavior,
+  DecapsulationSidPlan,
+  DesiredState,
+  Srv6Plan,
+  TunnelSourcePlan,
+} from './desired.ts';
 import { type Facts, type LinkFact, findLink, forwardingProblems, interfaceMissing, missingFeatures } from './facts.ts';
 
 const SID_BITS = 128;
+const MAIN = 254;
+const ALL_SENDERS = [prefix('::/0'), prefix('0.0.0.0/0')] as const;
+
+/** What may be inside, of End.DT46 and its like. */
+const FAMILIES: Readonly<Record<DecapsulationBehavior, readonly Family[]>> = {
+  'end-con': [6, 4],
+  'end.dt46': [6, 4],
+  'end.dt6': [6],
+  'end.dx6': [6],
+  'end.dt4': [4],
+  'end.dx4': [4],
+};
 
 /** What carriers advertise for this router (FCN-4.2.2-a). */
 export const sidAdvertisements = (intent: Intent): AdvertisementOf<'sid'>[] =>
@@ -20,7 +38,18 @@ export const sidAdvertisements = (intent: Intent): AdvertisementOf<'sid'>[] =>
     behavior: intent.codePoints['end-con-behavior'],
   }));
 
-export function planSrv6(intent: Intent, facts: Facts): Pick<DesiredState, 'srv6' | 'problems'> {
+export interface Srv6Share extends Pick<DesiredState, 'srv6' | 'problems'> {
+  /** As declared: also by these a tenant is told (tenants.ts). Absent: nothing is planned. */
+  readonly tunnelSources?: readonly DeclaredSource[];
+}
+
+/** Which outer source a tunnel gets, by ingress interface (0: any) and inner source (null: any of both families). */
+export interface DeclaredSource extends Omit<TunnelSourcePlan, 'sender'> {
+  readonly sender: Prefix | null;
+}
+
+/** @param sharedIngress the proxy's program looks at what arrives: it learns Queue Pairs from that */
+export function planSrv6(intent: Intent, facts: Facts, sharedIngress: boolean): Srv6Share {
   const { srv6 } = intent;
   if (!srv6) return { problems: [] };
   const problems = missingFeatures('srv6', facts);
@@ -41,10 +70,11 @@ export function planSrv6(intent: Intent, facts: Facts): Pick<DesiredState, 'srv6
     table,
     installed: isInstalled(sid),
   }));
+  const declared = srv6.endCon.flatMap((entry) => tunnelSources(entry, facts, problems));
   const plan: Srv6Plan = {
     endCon,
     decapsulation: decapsulationSids(srv6, facts),
-    tunnelSources: srv6.endCon.flatMap((entry) => tunnelSources(entry, facts, problems)),
+    ...sourceRows(declared),
     localSources: localSources(intent, facts).map((address) => ({ id: formatAddress(address), address })),
     corePorts: links.map(({ name, ifindex }) => ({ id: name, interface: name, ifindex })),
     routeIfindex: (links.find((link) => link.up) ?? links[0]!).ifindex,
@@ -53,8 +83,9 @@ export function planSrv6(intent: Intent, facts: Facts): Pick<DesiredState, 'srv6
       srv6.dscpModel.kind === 'uniform'
         ? { kind: 'uniform' }
         : { kind: 'pipe', outerDscp: srv6.dscpModel.outerDscp ?? null },
+    sharedIngress,
   };
-  return { srv6: plan, problems };
+  return { srv6: plan, tunnelSources: declared, problems };
 }
 
 function corePorts(srv6: Srv6Intent, facts: Facts, problems: Problem[]): LinkFact[] {
@@ -77,11 +108,19 @@ function decapsulationSids(srv6: Srv6Intent, facts: Facts): DecapsulationSidPlan
     id: formatAddress(sid),
     sid,
     behavior: 'end-con' as const,
-    table,
+    families: FAMILIES['end-con'],
+    // Of any packet, whatever its rules; behind a SID of others it is in that one table, as the kernel's is.
+    table: table === MAIN ? 0 : table,
   }));
   const others = (facts.seg6Local ?? [])
     .filter(({ sid, length }) => length === SID_BITS && !srv6.endCon.some((entry) => sameAddress(entry.sid, sid)))
-    .map(({ sid, behavior, table }) => ({ id: formatAddress(sid), sid, behavior, table }));
+    .map(({ sid, behavior, table }) => ({
+      id: formatAddress(sid),
+      sid,
+      behavior,
+      families: FAMILIES[behavior],
+      table,
+    }));
   return [...own, ...new Map(others.map((plan) => [plan.id, plan])).values()];
 }
 
@@ -89,7 +128,7 @@ function tunnelSources(
   { sid, interfaces, senders }: EndConIntent,
   facts: Facts,
   problems: Problem[],
-): TunnelSourcePlan[] {
+): DeclaredSource[] {
   const ports =
     interfaces.length === 0
       ? [{ name: 'any interface', ifindex: 0 }]
@@ -108,6 +147,28 @@ function tunnelSources(
     })),
   );
 }
+
+/**
+ * Rows of the longest-match table; a source for all tunnels needs none. A prefix that is written down goes before "any
+ * sender", which means the same to the table.
+ */
+export function sourceRows(declared: readonly DeclaredSource[]): Pick<Srv6Plan, 'defaultSource' | 'tunnelSources'> {
+  const rows = new Map<string, TunnelSourcePlan>();
+  let defaultSource: IpAddress | null = null;
+  const anySenderFirst = [...declared].sort((a, b) => Number(a.sender !== null) - Number(b.sender !== null));
+  for (const { ingressIfindex, sender, sid } of anySenderFirst) {
+    if (ingressIfindex === 0 && sender === null) defaultSource = sid;
+    else
+      for (const each of sender ? [sender] : ALL_SENDERS) {
+        const id = rowId(ingressIfindex, each);
+        rows.set(id, { id, ingressIfindex, sender: each, sid });
+      }
+  }
+  return { defaultSource, tunnelSources: [...rows.values()] };
+}
+
+const rowId = (ingressIfindex: number, { address, length }: Prefix): string =>
+  `${ingressIfindex} ${address.family} ${address.value}/${length}`;
 
 /** The kernel takes one of the router's addresses, or what `ip sr tunsrc` says, which may be one of cnpd's SIDs. */
 function localSources(intent: Intent, facts: Facts): IpAddress[] {

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
-import { planSrv6, sidAdvertisements } from './end-con.ts';
+import { prefix } from '../model/prefix.ts';
+
 import type { Facts } from './facts.ts';
 import { FACTS, intentOf } from './fixture.ts';
 import { plan } from './plan.ts';
+import { planSrv6, sidAdvertisements, sourceRows } from './srv6.ts';
 import { learnedTable } from './fixture.ts';
 
 const CON = '{ sid: 2001:db8:c::1, locator: 2001:db8:c::/48 }';
@@ -13,9 +15,9 @@ const CON_B =
 const srv6 = (endCon: string, rest = ''): ReturnType<typeof intentOf> =>
   intentOf(`srv6:\n  core-ports: [eth3, wan]\n  end-con: [${endCon}]\n${rest}`);
 const planned = (endCon: string, rest = '', facts: Facts = FACTS) => {
-  const result = planSrv6(srv6(endCon, rest), facts);
+  const result = planSrv6(srv6(endCon, rest), facts, false);
   if (!result.srv6) throw new Error(result.problems.map((p) => p.problem).join('; '));
-  return { ...result.srv6, problems: result.problems };
+  return { ...result.srv6, declared: result.tunnelSources!, problems: result.problems };
 };
 
 describe('END.CON', () => {
@@ -45,15 +47,15 @@ describe('END.CON', () => {
   });
 
   test('FCN-4.2.2-c: tunnels get it by interface and inner prefix, each pair a row', () => {
-    const { tunnelSources } = planned(`${CON}, ${CON_B}`);
-    expect(tunnelSources.map((s) => [s.id, s.ingressIfindex, s.sid.value & 0xffn])).toEqual([
+    const { declared } = planned(`${CON}, ${CON_B}`);
+    expect(declared.map((s) => [s.id, s.ingressIfindex, s.sid.value & 0xffn])).toEqual([
       ['any interface, any sender', 0, 1n],
       ['eth1, 2001:db8:7::/64', 2, 2n],
       ['eth1, 10.7.0.0/16', 2, 2n],
       ['eth2, 2001:db8:7::/64', 3, 2n],
       ['eth2, 10.7.0.0/16', 3, 2n],
     ]);
-    expect(tunnelSources[0]!.sender).toBeNull();
+    expect(declared[0]!.sender).toBeNull();
   });
 
   test("FCN-4.2.2-c: this router's tunnels are those whose source is an address of it, or a SID", () => {
@@ -109,7 +111,7 @@ describe('tunnel exits', () => {
 
   test('FCN-4.2.1-d: are our SIDs and those that somebody else configured, each once', () => {
     expect(planned(CON, '', { ...FACTS, seg6Local }).decapsulation.map((s) => [s.id, s.behavior, s.table])).toEqual([
-      ['2001:db8:c::1', 'end-con', 254],
+      ['2001:db8:c::1', 'end-con', 0],
       ['2001:db8:d6::1', 'end.dt6', 254],
       ['2001:db8:d4::1', 'end.dt4', null],
     ]);
@@ -145,7 +147,7 @@ describe('what goes with it', () => {
   });
 
   test('FCNP-5-g: without the section there is nothing, and plan() hands the section on', () => {
-    expect(planSrv6(intentOf(''), FACTS)).toEqual({ problems: [] });
+    expect(planSrv6(intentOf(''), FACTS, false)).toEqual({ problems: [] });
     expect(plan(srv6(CON), learnedTable(), FACTS).srv6?.endCon.length).toBe(1);
   });
 
@@ -174,7 +176,7 @@ describe('what goes with it', () => {
 
   test('an interface of a SID that is not there is a problem, its other rows are planned', () => {
     const result = planned('{ sid: 2001:db8:c::2, locator: 2001:db8:c::/48, interfaces: [eth1, eth77] }');
-    expect([result.tunnelSources.length, result.problems.map((p) => p.problem)]).toEqual([
+    expect([result.declared.length, result.problems.map((p) => p.problem)]).toEqual([
       1,
       ['interface eth77 does not exist'],
     ]);
@@ -182,7 +184,7 @@ describe('what goes with it', () => {
 
   test('a kernel without seg6local is a problem, and nothing is planned', () => {
     const features = [{ name: 'seg6local', ok: false, detail: 'EINVAL', remedy: 'boot another kernel' }];
-    expect(planSrv6(srv6(CON), { ...FACTS, features })).toEqual({
+    expect(planSrv6(srv6(CON), { ...FACTS, features }, false)).toEqual({
       problems: [
         {
           code: 'kernel.feature-missing',
@@ -192,5 +194,59 @@ describe('what goes with it', () => {
         },
       ],
     });
+  });
+});
+
+test('where Queue Pairs are learned, what arrives at core ports is for their program too', () => {
+  const shares = (rest: string) => plan(srv6(CON, rest), learnedTable(), FACTS).srv6?.sharedIngress;
+  const PROXY =
+    'proxy: { address: 2001:db8:ffff::1, senders: [{ prefix: 2001:db8:1::/64 }], accept-from: [2001:db8::/32] }\n';
+  expect([shares(''), shares(PROXY)]).toEqual([false, true]);
+});
+
+describe('tunnel sources', () => {
+  const [a, b] = [address('2001:db8:c::a'), address('2001:db8:c::b')];
+
+  test('FCN-4.2.2-c: one for all tunnels is the default and needs no row', () => {
+    expect(sourceRows([{ id: '1', ingressIfindex: 0, sender: null, sid: a }])).toEqual({
+      defaultSource: a,
+      tunnelSources: [],
+    });
+  });
+
+  test('FCN-4.2.2-c: any sender of an interface is a row a family; a prefix that is written down goes before it', () => {
+    const [written, any] = [
+      { id: '1', ingressIfindex: 7, sender: prefix('::/0'), sid: b },
+      { id: '2', ingressIfindex: 7, sender: null, sid: a },
+    ];
+    for (const order of [
+      [written, any],
+      [any, written],
+    ]) {
+      const { defaultSource, tunnelSources: rows } = sourceRows(order);
+      expect(defaultSource).toBeNull();
+      expect(rows.map((r) => [r.ingressIfindex, r.sender.address.family, r.sid])).toEqual([
+        [7, 6, b],
+        [7, 4, a],
+      ]);
+    }
+  });
+
+  test('FCN-4.2.2-c: of one sender at any interface is a row, and of one interface too', () => {
+    const { defaultSource, tunnelSources: rows } = sourceRows([
+      { id: '1', ingressIfindex: 0, sender: prefix('10.0.0.0/8'), sid: a },
+      { id: '2', ingressIfindex: 0, sender: prefix('10.0.0.0/16'), sid: b },
+      { id: '3', ingressIfindex: 7, sender: prefix('10.0.0.0/8'), sid: b },
+      { id: '4', ingressIfindex: 0, sender: null, sid: b },
+    ]);
+    expect([defaultSource, rows.map((r) => [r.ingressIfindex, r.sender, r.sid])]).toEqual([
+      b,
+      [
+        [0, prefix('10.0.0.0/8'), a],
+        [0, prefix('10.0.0.0/16'), b],
+        [7, prefix('10.0.0.0/8'), b],
+      ],
+    ]);
+    expect(new Set(rows.map((r) => r.id)).size).toBe(3);
   });
 });
