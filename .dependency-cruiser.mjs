@@ -17,6 +17,7 @@ const GRANTS = {
   frr: ['model'],
   // What it says of a part it may ask of its types; how parts are wired is not its business.
   diagnosis: ['plan', 'intent', 'carriers', 'packet', 'frr', 'kernel', 'model'],
+  state: ['plan', 'intent', 'learned', 'reconcile', 'carriers', 'congestion', 'diagnosis', 'kernel', 'model'],
   northbound: ['model'],
   cli: ['northbound', 'diagnosis', 'model'],
   lab: ['kernel', 'packet', 'model'],

@@ -13,10 +13,9 @@ import { type IpAddress, formatAddress } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { LongHaulAction, NotificationFormat, SentNotification } from '../model/notification.ts';
-import type { NotificationState } from '../model/state.ts';
 import { PARAMETER_PROBLEM } from '../packet/icmpv6/parameter-problem.ts';
 import { ntpFromUnixNs } from '../packet/ntp.ts';
-import { type Names, NotificationHistory, notificationState } from './history.ts';
+import { type NumberedNotification, NotificationHistory } from './history.ts';
 import { Refusals, type RefusalSettings } from './refusals.ts';
 import { type LongHaulSettings, type ResumeInstruction, buildResume } from './resume-packet.ts';
 import {
@@ -72,7 +71,7 @@ export interface CongestionLoop {
   /** After every re-plan. */
   configure(settings: CongestionSettings): void;
   /** The newest first. */
-  notifications(names: Names): NotificationState[];
+  notifications(): readonly NumberedNotification[];
   stop(): void;
 }
 
@@ -145,8 +144,8 @@ class RunningLoop implements CongestionLoop {
     this.#schedule();
   }
 
-  notifications(names: Names): NotificationState[] {
-    return [...this.#history.latest()].map(({ sequence, sent }) => notificationState(sequence, sent, names));
+  notifications(): readonly NumberedNotification[] {
+    return [...this.#history.latest()];
   }
 
   stop(): void {

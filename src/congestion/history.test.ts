@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { address } from '../model/address.ts';
 import { sentNotification } from './fixture.ts';
-import { HISTORY_LENGTH, NotificationHistory, notificationState } from './history.ts';
-
-const names = { port: (ifindex: number) => `eth${ifindex}`, timeOfDay: (ns: bigint) => `t${ns}` };
+import { HISTORY_LENGTH, NotificationHistory } from './history.ts';
 
 describe('the latest notifications', () => {
   test('the newest first, and only so many', () => {
@@ -15,34 +12,5 @@ describe('the latest notifications', () => {
       Array.from({ length: HISTORY_LENGTH }, (_, i) => HISTORY_LENGTH + 9 - i),
     );
     expect(latest.every(({ sequence, sent }) => sequence === Number(sent.atNs) + 1)).toBe(true);
-  });
-
-  test('a Long-haul CNP is shown with its instruction and END.CON', () => {
-    expect(notificationState(7, sentNotification({ endCon: address('2001:db8:c::1') }), names)).toEqual({
-      sequence: 7,
-      at: 't1000000000',
-      port: 'eth3',
-      format: 'long-haul-icmpv6',
-      reason: 'queue-depth',
-      source: '2001:db8:1::1',
-      destination: '2001:db8:2::1',
-      destinationQpn: 200,
-      sourceQpn: 100,
-      endCon: '2001:db8:c::1',
-      queueBytes: 130_000_000,
-      level: 180,
-      action: 'rate-reduce',
-      parameter: 30,
-    });
-  });
-
-  test('other formats have no instruction, and perhaps no source Queue Pair', () => {
-    expect(
-      notificationState(
-        7,
-        sentNotification({ format: 'proxy', level: 3, action: null, parameter: 0, sourceQpn: 0 }),
-        names,
-      ),
-    ).toMatchObject({ level: 3, action: null, parameter: null, sourceQpn: null, endCon: null });
   });
 });

@@ -2,6 +2,7 @@
 // refusals of Fast CNP, the latest notifications), and hosts that refuse a format are remembered for the plan. It runs
 // while the desired state has a notifier.
 import { type CongestionLoop, type CongestionSettings, createCongestionLoop } from '../congestion/congestion.edge.ts';
+import type { NumberedNotification } from '../congestion/history.ts';
 import { noResume } from '../diagnosis/lost-notifications.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
@@ -11,7 +12,6 @@ import { HostCapabilities } from '../learned/capabilities.ts';
 import type { Clock } from '../model/clock.ts';
 import { Deadline } from '../model/deadline.ts';
 import type { Count, Log } from '../model/log.ts';
-import type { NotificationState } from '../model/state.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState, NotifierPlan } from '../plan/desired.ts';
 import type { CongestedNode } from '../reconcile/congested-node.ts';
@@ -69,8 +69,8 @@ export class Congestion {
     return this.#problem ? [this.#problem] : [];
   }
 
-  notifications(names: Parameters<CongestionLoop['notifications']>[0]): NotificationState[] {
-    return this.#loop?.notifications(names) ?? [];
+  notifications(): readonly NumberedNotification[] {
+    return this.#loop?.notifications() ?? [];
   }
 
   stop(): void {

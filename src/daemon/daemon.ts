@@ -25,6 +25,7 @@ import { type Work, eventLoopWork } from '../model/work.ts';
 import type { ReloadOutcome } from '../northbound/server.ts';
 import { holdTimes } from '../plan/hold-times.ts';
 import { Dataplane } from '../reconcile/dataplane.ts';
+import { stateSource } from '../state/source.ts';
 import { Carriers } from './carriers.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -33,9 +34,8 @@ import type { Logging } from './logging.ts';
 import { NorthboundPart } from './northbound-part.ts';
 import { Receivers } from './receivers.ts';
 import { bpfDir, claimRunDir, linksDir } from './run-dir.ts';
-import { sidStates } from './sids.ts';
-import { stateSource } from './state.ts';
 import { noteGobgp } from './uninstall-gobgp.ts';
+import { VERSION } from './version.ts';
 
 export interface DaemonOptions {
   readonly file: string;
@@ -282,6 +282,7 @@ class RunningDaemon implements Daemon {
   #openNorthbound(): Promise<void> {
     const source = stateSource({
       work: this.#work,
+      version: VERSION,
       file: this.#file,
       table: this.#table,
       counters: this.#counters,
@@ -293,15 +294,8 @@ class RunningDaemon implements Daemon {
       carriers: () => this.#carriers,
       rtnetlink: () => this.#rtnetlink,
       problems: () => this.#problems(),
-      notifications: (names) => this.#receivers?.congestion.notifications(names) ?? [],
-      sids: () =>
-        sidStates({
-          intent: this.#file.intent,
-          routers: this.#table.routers,
-          desired: this.#coordinator.desired,
-          dataplane: this.#dataplane,
-          hasRoute: (to) => hasRoute(this.#rtnetlink, to),
-        }),
+      notifications: () => this.#receivers?.congestion.notifications() ?? [],
+      hasRoute: (to) => hasRoute(this.#rtnetlink, to),
       rtt: () => this.#receivers?.stamp.state() ?? [],
     });
     return this.#northbound.open(this.#file.intent, {

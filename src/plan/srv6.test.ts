@@ -200,7 +200,7 @@ describe('what goes with it', () => {
 test('where Queue Pairs are learned, what arrives at core ports is for their program too', () => {
   const shares = (rest: string) => plan(srv6(CON, rest), learnedTable(), FACTS).srv6?.sharedIngress;
   const PROXY =
-    'proxy: { address: 2001:db8:ffff::1, senders: [{ prefix: 2001:db8:1::/64 }], accept-from: [2001:db8::/32] }\n';
+    'proxy: { address: 2001:db8:ffff::1, senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], accept-from: [2001:db8::/32] }\n';
   expect([shares(''), shares(PROXY)]).toEqual([false, true]);
 });
 

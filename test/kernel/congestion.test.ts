@@ -195,10 +195,10 @@ describe('Resume', () => {
     const after = readings;
     await congest();
     expect([readings, counters['congestion.resume.sent'], fromNode().length]).toEqual([after, 1, 1]);
-    const names = { port: (i: number) => `#${i}`, timeOfDay: () => 'now' };
-    expect(loop!.notifications(names).map((n) => [n.reason, n.action, n.port, n.source])).toEqual([
-      ['resume', 'resume', `#${port}`, '2001:db8:1::1'],
-      ['queue-depth', 'rate-reduce', `#${port}`, '2001:db8:1::1'],
+    const sent = loop!.notifications().map((n) => n.sent);
+    expect(sent.map((n) => [n.reason, n.action, n.ifindex, formatAddress(n.source)])).toEqual([
+      ['resume', 'resume', port, '2001:db8:1::1'],
+      ['queue-depth', 'rate-reduce', port, '2001:db8:1::1'],
     ]);
   });
 
@@ -261,9 +261,9 @@ describe('Resume', () => {
     await until('nobody waits', () => counters['congestion.resume.sent'] ?? 0, atLeast(1), LIMIT_MS);
     expect(
       loop!
-        .notifications({ port: String, timeOfDay: String })
-        .filter((n) => n.reason === 'resume')
-        .map((n) => n.destinationQpn),
+        .notifications()
+        .filter(({ sent }) => sent.reason === 'resume')
+        .map(({ sent }) => sent.destinationQpn),
     ).toEqual([1]);
   });
 

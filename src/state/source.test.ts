@@ -4,7 +4,7 @@ import { address } from '../model/address.ts';
 import { DEFAULT_CODE_POINTS } from '../model/code-points.ts';
 import { prefix } from '../model/prefix.ts';
 import { eventLoopWork } from '../model/work.ts';
-import { type StateModules, stateSource } from './state.ts';
+import { type StateDependencies, stateSource } from './source.ts';
 
 const pair = (senderQpn: number): LearnedQueuePair => ({
   sender: address('2001:db8:1::2'),
@@ -39,7 +39,7 @@ test('tells all flows of a large table, and lets everybody else run meanwhile', 
     work: eventLoopWork(),
     facts: () => ({ links: [], qdiscs: [], features: [] }),
     dataplane: () => ({ proxy: { queuePairs } }),
-  } as unknown as StateModules);
+  } as unknown as StateDependencies);
   const answer = source.flows();
   setImmediate(() => void (others = read));
   expect((await answer).map((f) => [f.port, f.sourceQpn, f.destinationQpn, f.learnedFrom, f.notifications])).toEqual(
@@ -66,8 +66,9 @@ test('a proxy is advertised in a carrier when somebody hears it there', () => {
         },
       },
     };
-    return (await stateSource({ file: { intent }, carriers: () => carriers } as unknown as StateModules).proxies())[0]!
-      .advertisedIn;
+    return (
+      await stateSource({ file: { intent }, carriers: () => carriers } as unknown as StateDependencies).proxies()
+    )[0]!.advertisedIn;
   };
   return expect(
     Promise.all([
@@ -93,7 +94,7 @@ test('a proxy with two addresses has a row for each, with the senders that are a
     stateSource({
       file: { intent: { proxy: { ...addresses, senders }, ospfv2: {}, ospfv3: {} } },
       carriers: () => carriers,
-    } as unknown as StateModules).proxies();
+    } as unknown as StateDependencies).proxies();
   expect(await rows({ address: address('2001:db8::1'), otherAddress: address('192.0.2.1') })).toEqual([
     { address: '2001:db8::1', prefixes: ['2001:db8:1::/64'], format: 'fast-cnp', advertisedIn: ['ospfv3'] },
     { address: '192.0.2.1', prefixes: ['198.51.100.0/24'], format: 'standard-cnp', advertisedIn: ['ospfv2'] },
@@ -110,7 +111,7 @@ test('a proxy with two addresses has a row for each, with the senders that are a
 
 test('E: the code points are all shown, with what cnpd.yaml made of them', async () => {
   const codePoints = { ...DEFAULT_CODE_POINTS, 'ospfv2-private-opaque-type': 200 };
-  const shown = await stateSource({ file: { intent: { codePoints } } } as unknown as StateModules).codepoints();
+  const shown = await stateSource({ file: { intent: { codePoints } } } as unknown as StateDependencies).codepoints();
   expect(shown.map(({ name }) => name).sort()).toEqual(Object.keys(DEFAULT_CODE_POINTS).sort());
   expect(shown).toContainEqual(
     expect.objectContaining({ name: 'ospfv2-private-opaque-type', value: 200, default: 240 }),

@@ -12,7 +12,7 @@ const END_CON = 'END.CON';
 const NO_WAY = 'no route to it from this router';
 const NOT_PLANNED = 'not programmed: `cnpctl show status` says why';
 
-export interface SidModules {
+export interface SidDependencies {
   readonly intent: Intent;
   readonly routers: Pick<LearnedRouters, 'endConSids'>;
   readonly desired: Pick<DesiredState, 'srv6'> | undefined;
@@ -21,7 +21,13 @@ export interface SidModules {
   readonly hasRoute: (sid: IpAddress) => Promise<boolean>;
 }
 
-export async function sidStates({ intent, routers, desired, dataplane, hasRoute }: SidModules): Promise<SidState[]> {
+export async function sidStates({
+  intent,
+  routers,
+  desired,
+  dataplane,
+  hasRoute,
+}: SidDependencies): Promise<SidState[]> {
   const own = (intent.srv6?.endCon ?? []).map(({ sid, table }): SidState => {
     const text = formatAddress(sid);
     return {

@@ -1,0 +1,19 @@
+// How the northbound spells a port and a time of the programs.
+import type { Facts } from '../plan/facts.ts';
+
+export interface Names {
+  readonly port: (ifindex: number) => string;
+  /** CLOCK_MONOTONIC nanoseconds of a program as a time of day. */
+  readonly timeOfDay: (ns: bigint) => string;
+}
+
+export function namesOf({ links }: Pick<Facts, 'links'>): Names {
+  const names = new Map(links.map((link) => [link.ifindex, link.name]));
+  // One that is gone has its number.
+  return { port: (ifindex) => names.get(ifindex) ?? `#${ifindex}`, timeOfDay };
+}
+
+function timeOfDay(ns: bigint): string {
+  const ago = Number(process.hrtime.bigint() - ns) / 1e6;
+  return new Date(Date.now() - ago).toISOString();
+}

@@ -1,0 +1,147 @@
+// Operational state for the northbound (src/model/state.ts), read from whoever owns it at the moment it is asked for.
+import type { BgpCarrier } from '../carriers/bgp/carrier.ts';
+import type { IsisCarrier } from '../carriers/isis/carrier.ts';
+import type { OspfCarrier } from '../carriers/ospf/carrier.ts';
+import type { NumberedNotification } from '../congestion/history.ts';
+import { isHeard } from '../diagnosis/advertised.ts';
+import type { Intent } from '../intent/intent.ts';
+import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
+import type { LearnedTable } from '../learned/table.ts';
+import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
+import type { BgpState } from '../model/carrier-state.ts';
+import { CODE_POINTS } from '../model/code-points.ts';
+import { formatPrefix } from '../model/prefix.ts';
+import type { Problem } from '../model/problem.ts';
+import type { CounterState, Lazy, LocalProxyState, RttState, StateSource, StatusState } from '../model/state.ts';
+import type { Work } from '../model/work.ts';
+import type { DesiredState } from '../plan/desired.ts';
+import type { Facts } from '../plan/facts.ts';
+import { advertisedIn } from '../plan/origination.ts';
+import { proxyAddressFor, proxyAddresses } from '../plan/proxy.ts';
+import type { Dataplane } from '../reconcile/dataplane.ts';
+import { flows } from './flows.ts';
+import { namesOf } from './names.ts';
+import { notificationState } from './notifications.ts';
+import { ports } from './ports.ts';
+import { sidStates } from './sids.ts';
+
+/** A carrier, while it runs. */
+interface Running<C> {
+  readonly carrier: C | undefined;
+}
+
+export interface StateDependencies {
+  readonly version: string;
+  readonly work: Work;
+  readonly file: { readonly intent: Intent; state(): StatusState['intent'] };
+  readonly table: Pick<LearnedTable, 'entries' | 'routers'>;
+  readonly counters: { snapshot(): CounterState[] };
+  readonly startedAt: Date;
+  /** Everything declared was tried once. */
+  readonly started: () => boolean;
+  /** What comes and goes is asked for: it may not be there yet. */
+  readonly facts: () => Facts;
+  readonly desired: () => DesiredState | undefined;
+  readonly dataplane: () => Dataplane | undefined;
+  readonly carriers: () => {
+    readonly isis: Running<IsisCarrier>;
+    readonly ospfv2: Running<OspfCarrier>;
+    readonly ospfv3: Running<OspfCarrier>;
+    readonly bgp: Running<BgpCarrier>;
+  };
+  readonly rtnetlink: () => Rtnetlink | undefined;
+  readonly hasRoute: (sid: IpAddress) => Promise<boolean>;
+  readonly problems: () => readonly Problem[];
+  /** What only runs while it is declared. */
+  readonly notifications: () => readonly NumberedNotification[];
+  readonly rtt: () => RttState[];
+}
+
+export function stateSource(m: StateDependencies): StateSource {
+  return {
+    status: () => {
+      const problems = [...m.problems()];
+      return {
+        version: m.version,
+        pid: process.pid,
+        startedAt: m.startedAt.toISOString(),
+        health: !m.started() ? 'starting' : problems.length === 0 ? 'running' : 'degraded',
+        problems,
+        intent: m.file.state(),
+        adopted: m.dataplane()?.adopted ?? false,
+      };
+    },
+    proxies: () => proxies(m),
+    senders: () => m.table.entries(),
+    isis: () => carrierState(m.carriers().isis),
+    ospfv2: () => carrierState(m.carriers().ospfv2),
+    ospfv3: () => carrierState(m.carriers().ospfv3),
+    bgp: () => bgpState(m.carriers().bgp),
+    ports: () => ports({ ...m, intent: () => m.file.intent }),
+    flows: () => flows(m),
+    notifications: () => {
+      const names = namesOf(m.facts());
+      return m.notifications().map(({ sequence, sent }) => notificationState(sequence, sent, names));
+    },
+    sids: () =>
+      sidStates({
+        intent: m.file.intent,
+        routers: m.table.routers,
+        desired: m.desired(),
+        dataplane: m.dataplane(),
+        hasRoute: m.hasRoute,
+      }),
+    rtt: () => m.rtt(),
+    counters: () => m.counters.snapshot(),
+    codepoints: () => {
+      const values = m.file.intent.codePoints;
+      return CODE_POINTS.map(({ name, default: fallback, description, source }) => ({
+        name,
+        value: values[name],
+        default: fallback,
+        description,
+        source,
+      }));
+    },
+  };
+}
+
+/** A row for each address, with the senders that are advertised with it. */
+function proxies({ file: { intent }, carriers }: Pick<StateDependencies, 'file' | 'carriers'>): LocalProxyState[] {
+  const { proxy } = intent;
+  if (!proxy) return [];
+  return proxyAddresses(proxy).map((address) => {
+    const senders = proxy.senders.filter(({ prefix }) =>
+      sameAddress(proxyAddressFor(proxy, prefix.address.family), address),
+    );
+    return {
+      address: formatAddress(address),
+      prefixes: senders.map((s) => formatPrefix(s.prefix)),
+      format: [...new Set(senders.map((s) => s.format))].join(', '),
+      advertisedIn: advertisedIn(intent, senders).filter((name) => isHeard(carriers(), name)),
+    };
+  });
+}
+
+/** A carrier that does not run has neither. */
+const carrierState = <N, L>({
+  carrier,
+}: {
+  readonly carrier: { neighbors(): N[]; database(): L[] } | undefined;
+}): { neighbors: N[]; database: L[] } => ({
+  neighbors: carrier?.neighbors() ?? [],
+  database: carrier?.database() ?? [],
+});
+
+async function bgpState({ carrier }: Running<BgpCarrier>): Promise<Lazy<BgpState>> {
+  if (!carrier) return { session: [], peers: [], paths: [] };
+  const peers = await carrier.peers();
+  return {
+    session: [{ ...carrier.session(), ...(peers && { neighbors: peers.length }) }],
+    peers: peers ?? [],
+    // Of many paths only when they are asked for: who watches the session would keep the event loop busy with them.
+    get paths() {
+      return carrier.paths();
+    },
+  };
+}
