@@ -2,7 +2,7 @@ import { origination } from '../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import type { Intent } from '../intent/intent.ts';
 import { load } from '../intent/fixture.ts';
-import { CarrierSlot, type SlotCarrier } from './carrier-slot.ts';
+import { CarrierSupervisor, type SupervisedCarrier } from './carrier-supervisor.ts';
 import { identityOf } from './carriers.ts';
 
 describe('a reload leaves a carrier, and its adjacency, alone', () => {
@@ -21,8 +21,8 @@ describe('a reload leaves a carrier, and its adjacency, alone', () => {
       start: async () => {},
       stop: async () => {},
       update: () => false,
-    } as unknown as SlotCarrier<object>;
-    const slot = new CarrierSlot({
+    } as unknown as SupervisedCarrier<object>;
+    const slot = new CarrierSupervisor({
       name: 'isis',
       section: ({ isis }) => isis,
       identity: (intent) => identityOf('isis', intent),

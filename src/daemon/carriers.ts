@@ -1,5 +1,5 @@
-// The carriers that the daemon runs: a slot for each section of the intent that names one. They start, reload and stop
-// one after another; what one cannot do keeps none of the others from their work.
+// The carriers that the daemon runs: a supervisor for each section of the intent that names one. They start, reload and
+// stop one after another; one that fails does not block the others.
 import { type BgpCarrier, createBgpCarrier } from '../carriers/bgp/carrier.ts';
 import { type IsisCarrier, createIsisCarrier } from '../carriers/isis/carrier.ts';
 import type { CarrierSink } from '../carriers/carrier.ts';
@@ -18,10 +18,10 @@ import type { Work } from '../model/work.ts';
 import type { Count } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import { holdMs } from '../plan/hold-times.ts';
-import { CarrierSlot } from './carrier-slot.ts';
+import { CarrierSupervisor } from './carrier-supervisor.ts';
 import type { Logging } from './logging.ts';
 
-export interface CarriersModules {
+export interface CarriersDependencies {
   /** Asked for when a carrier is created. */
   readonly poller: () => Poller;
   readonly sink: CarrierSink;
@@ -44,37 +44,37 @@ export const identityOf = (name: (typeof NAMES)[number], { codePoints, router }:
   name === 'isis' ? [codePoints, router.name] : codePoints;
 
 export class Carriers {
-  readonly isis: CarrierSlot<IsisCarrier, IsisIntent>;
-  readonly ospfv2: CarrierSlot<OspfCarrier, OspfIntent>;
-  readonly ospfv3: CarrierSlot<OspfCarrier, OspfIntent>;
-  readonly bgp: CarrierSlot<BgpCarrier, BgpIntent>;
+  readonly isis: CarrierSupervisor<IsisCarrier, IsisIntent>;
+  readonly ospfv2: CarrierSupervisor<OspfCarrier, OspfIntent>;
+  readonly ospfv3: CarrierSupervisor<OspfCarrier, OspfIntent>;
+  readonly bgp: CarrierSupervisor<BgpCarrier, BgpIntent>;
 
-  constructor(modules: CarriersModules) {
-    const { onStopped } = modules;
-    const ospf = (name: (typeof OSPF)[number]): CarrierSlot<OspfCarrier, OspfIntent> =>
-      new CarrierSlot({
+  constructor(dependencies: CarriersDependencies) {
+    const { onStopped } = dependencies;
+    const ospf = (name: (typeof OSPF)[number]): CarrierSupervisor<OspfCarrier, OspfIntent> =>
+      new CarrierSupervisor({
         name,
         section: (intent) => intent[name],
         identity: (intent) => identityOf(name, intent),
-        create: (section, intent) => createOspf(name, section, intent, modules),
+        create: (section, intent) => createOspf(name, section, intent, dependencies),
         holdMs,
         onStopped,
       });
-    this.isis = new CarrierSlot({
+    this.isis = new CarrierSupervisor({
       name: 'isis',
       section: (intent) => intent.isis,
       identity: (intent) => identityOf('isis', intent),
-      create: (section, intent) => createIsis(section, intent, modules),
+      create: (section, intent) => createIsis(section, intent, dependencies),
       holdMs,
       onStopped,
     });
     this.ospfv2 = ospf('ospfv2');
     this.ospfv3 = ospf('ospfv3');
-    this.bgp = new CarrierSlot({
+    this.bgp = new CarrierSupervisor({
       name: 'bgp',
       section: (intent) => intent.bgp,
       identity: (intent) => identityOf('bgp', intent),
-      create: (section, intent) => createBgp(section, intent, modules),
+      create: (section, intent) => createBgp(section, intent, dependencies),
       holdMs,
       onStopped,
     });
@@ -130,14 +130,14 @@ export class Carriers {
 function createIsis(
   isis: IsisIntent,
   { codePoints, router }: Intent,
-  { poller, sink, clock, work, logging, count }: CarriersModules,
+  { poller, sink, clock, work, logging, count }: CarriersDependencies,
 ): IsisCarrier {
   return createIsisCarrier(isis, {
     poller: poller(),
     sink,
     clock,
     work,
-    log: logging.room('isis'),
+    log: logging.component('isis'),
     count,
     codePoints,
     hostname: `${router.name}-cnpd`,
@@ -148,15 +148,23 @@ function createOspf(
   name: CarrierName,
   ospf: OspfIntent,
   { codePoints }: Intent,
-  { poller, sink, clock, work, logging, count }: CarriersModules,
+  { poller, sink, clock, work, logging, count }: CarriersDependencies,
 ): OspfCarrier {
-  return createOspfCarrier(ospf, { poller: poller(), sink, clock, work, log: logging.room(name), count, codePoints });
+  return createOspfCarrier(ospf, {
+    poller: poller(),
+    sink,
+    clock,
+    work,
+    log: logging.component(name),
+    count,
+    codePoints,
+  });
 }
 
 function createBgp(
   bgp: BgpIntent,
   { codePoints }: Intent,
-  { sink, clock, work, logging, count }: CarriersModules,
+  { sink, clock, work, logging, count }: CarriersDependencies,
 ): BgpCarrier {
-  return createBgpCarrier(bgp, { sink, clock, work, log: logging.room('bgp'), count, codePoints });
+  return createBgpCarrier(bgp, { sink, clock, work, log: logging.component('bgp'), count, codePoints });
 }

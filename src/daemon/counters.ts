@@ -1,5 +1,5 @@
-// Every counter of the daemon, by dotted name. Rooms are handed `count`; counters that the kernel keeps (per-CPU arrays
-// of the programs) are read when somebody asks and appear under the same kind of name.
+// Every counter of the daemon, by dotted name. Components are handed `count`. Counters that the kernel keeps (per-CPU
+// arrays of the programs) are read when somebody asks and appear under the same kind of name.
 import type { Count } from '../model/log.ts';
 import type { CounterState } from '../model/state.ts';
 

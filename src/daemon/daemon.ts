@@ -1,22 +1,16 @@
 // The daemon: everything wired together, and its life. What follows from what is the coordinator's business
-// (src/coordinator/). Stopping withdraws what was advertised and leaves the dataplane at work; the next start adopts
-// it.
-import { join } from 'node:path';
+// (src/coordinator/). Stopping withdraws what was advertised and leaves the dataplane; the next start adopts it.
 import { Coordinator } from '../coordinator/coordinator.ts';
-import { type KernelWatch, readKernelFacts, watchKernel } from '../coordinator/kernel-facts.edge.ts';
 import { reloadProblems } from '../diagnosis/configuration.ts';
 import { LostNotifications } from '../diagnosis/lost-notifications.ts';
 import { diffIntent } from '../intent/diff.ts';
 import type { Intent } from '../intent/intent.ts';
-import { makePinDirectory } from '../kernel/bpf/bpffs.ts';
 import { heldCapabilities } from '../kernel/capabilities.ts';
 import { CorePorts } from '../kernel/core-ports.ts';
 import { isGatewayPort } from '../kernel/netlink/gateway-ports.ts';
 import { hasRoute } from '../kernel/netlink/has-route.ts';
-import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import { lockNetns } from '../kernel/netns-lock.ts';
 import { Poller } from '../kernel/poller.ts';
-import { type KernelFeature, probeKernel } from '../kernel/probe.ts';
 import { LearnedTable } from '../learned/table.ts';
 import { type Clock, systemClock } from '../model/clock.ts';
 import type { Log } from '../model/log.ts';
@@ -24,16 +18,17 @@ import type { Problem } from '../model/problem.ts';
 import { type Work, eventLoopWork } from '../model/work.ts';
 import type { ReloadOutcome } from '../northbound/server.ts';
 import { holdTimes } from '../plan/hold-times.ts';
-import { Dataplane } from '../reconcile/dataplane.ts';
 import { stateSource } from '../state/source.ts';
 import { Carriers } from './carriers.ts';
 import { type Counters, createCounters } from './counters.ts';
-import { startHousekeeping } from './housekeeping.ts';
+import { startHousekeeping } from '../coordinator/housekeeping.ts';
 import { IntentFile } from './intent-file.ts';
+import { KernelParts } from './kernel-parts.ts';
 import type { Logging } from './logging.ts';
 import { NorthboundPart } from './northbound-part.ts';
 import { Receivers } from './receivers.ts';
-import { bpfDir, claimRunDir, linksDir } from './run-dir.ts';
+import { releaseAll } from './release-all.ts';
+import { claimRunDir } from './run-dir.ts';
 import { noteGobgp } from './uninstall-gobgp.ts';
 import { VERSION } from './version.ts';
 
@@ -50,8 +45,6 @@ export interface Daemon {
   /** Withdraws and lets go. The dataplane stays. */
   stop(): Promise<void>;
 }
-
-const objectDir = (): string => join(import.meta.dirname, import.meta.dirname.endsWith('chunk') ? '../bpf' : 'bpf');
 
 /**
  * @throws when the run directory, the BPF file system or the northbound socket cannot be had, or a carrier cannot
@@ -84,11 +77,8 @@ class RunningDaemon implements Daemon {
   readonly #northbound = new NorthboundPart();
   readonly #startedAt = new Date();
   #started = false;
-  #features: readonly KernelFeature[] = [];
   #poller!: Poller;
-  #rtnetlink!: Rtnetlink;
-  #dataplane!: Dataplane;
-  #kernelWatch: KernelWatch | undefined;
+  #kernel: KernelParts | undefined;
   #receivers: Receivers | undefined;
   #releaseNamespace: (() => void) | undefined;
   #releaseRunDir: (() => void) | undefined;
@@ -101,19 +91,16 @@ class RunningDaemon implements Daemon {
     const [clock, { count }] = [this.#clock, this.#counters];
     this.#options = options;
     this.#logging = logging;
-    const log = (this.#log = logging.room('daemon'));
+    const log = (this.#log = logging.component('daemon'));
     this.#file = new IntentFile(options.file, options.intent, () => new Date());
     this.#table = new LearnedTable({ holdMs: holdTimes(options.intent) }, { clock, count });
     this.#corePorts = new CorePorts({ ask: isGatewayPort, clock, log });
-    this.#lost = new LostNotifications({ counters: () => this.#dataplane?.counters(), clock, log });
+    this.#lost = new LostNotifications({ counters: () => this.#kernel?.dataplane.counters(), clock, log });
     this.#coordinator = this.#createCoordinator(options.intent);
     this.#carriers = new Carriers({
       poller: () => this.#poller,
       sink: this.#coordinator.learning,
-      clock,
-      work: this.#work,
-      logging,
-      count,
+      ...this.#common,
       onStopped: (carrier, holdMs) => this.#coordinator.learning.carrierStopped(carrier, holdMs),
     });
   }
@@ -122,22 +109,20 @@ class RunningDaemon implements Daemon {
     return new Coordinator(intent, {
       table: this.#table,
       inputs: {
-        kernelFacts: (wanted) => readKernelFacts(this.#rtnetlink, this.#features, wanted),
+        kernelFacts: (planned) => this.#kernel!.facts(planned),
         gatewayPorts: (links) => this.#corePorts.among(links),
         rttMs: () => this.#receivers?.stamp.rttMs ?? new Map(),
         capabilities: () => this.#receivers?.congestion.capabilities,
       },
-      dataplane: () => this.#dataplane,
+      dataplane: () => this.#kernel!.dataplane,
       originate: (origination) => this.#carriers.originate(origination),
       onRouters: () => this.#receivers?.stamp.learned(this.#table.routers.routerAddresses()),
       onPlanned: (desired, planned) => {
-        this.#receivers?.follow(desired, planned, this.#dataplane.congestedNode);
+        this.#receivers?.follow(desired, planned, this.#kernel?.dataplane.congestedNode);
         this.#lost.sample();
       },
-      clock: this.#clock,
-      work: this.#work,
+      ...this.#common,
       log: this.#log,
-      count: this.#counters.count,
     });
   }
 
@@ -147,61 +132,54 @@ class RunningDaemon implements Daemon {
   }
 
   async #begin(): Promise<void> {
-    const { intent } = this.#file;
+    const [{ file, runDir }, { intent }] = [this.#options, this.#file];
     this.#poller = Poller.open({ onError: (error) => this.#unexpected(error) });
     this.#releaseNamespace = lockNetns();
-    this.#releaseRunDir = claimRunDir(this.#options.runDir);
+    this.#releaseRunDir = claimRunDir(runDir);
     await this.#openNorthbound();
-    await this.#openKernel();
-    this.#receivers = this.#createReceivers();
+    const { dataplane } = (this.#kernel = await this.#openKernel());
+    this.#receivers = this.#createReceivers(this.#kernel);
     this.#receivers.configure(intent);
     await this.#coordinator.adopt(intent);
-    this.#dataplane.prune();
+    dataplane.prune();
     this.#coordinator.startPatience();
-    this.#stopHousekeeping = startHousekeeping(this.#dataplane, {
-      clock: this.#clock,
-      work: this.#work,
+    this.#stopHousekeeping = startHousekeeping(dataplane, {
+      ...this.#common,
       readFacts: () => (this.#coordinator.inputsChanged(), this.#lost.sample()),
       ageingMs: () => this.#file.intent.queuePairs.ageingMs,
       onDoubts: (ports) => this.#doubted(ports),
       onError: (error) => this.#unexpected(error),
     });
-    noteGobgp(this.#options.runDir, intent.bgp);
+    noteGobgp(runDir, intent.bgp);
     await this.#carriers.start(intent, this.#coordinator.origination);
     this.#started = true;
-    const { adopted } = this.#dataplane;
-    this.#log.info(
-      { pid: process.pid, capabilities: heldCapabilities(), adopted, file: this.#options.file },
-      'running',
-    );
+    this.#log.info({ pid: process.pid, capabilities: heldCapabilities(), adopted: dataplane.adopted, file }, 'running');
   }
 
-  async #openKernel(): Promise<void> {
-    const [{ runDir }, poller, clock, { count }] = [this.#options, this.#poller, this.#clock, this.#counters];
-    makePinDirectory(bpfDir(runDir), linksDir(runDir));
-    this.#rtnetlink = Rtnetlink.open({}, { poller });
-    this.#features = await probeKernel({ poller });
-    const directories = { bpfDir: bpfDir(runDir), linksDir: linksDir(runDir), objectDir: objectDir() };
-    this.#dataplane = new Dataplane(directories, {
-      clock,
-      work: this.#work,
-      log: this.#logging.room('reconcile'),
-      count,
+  /** What most parts are handed. */
+  get #common() {
+    const { count } = this.#counters;
+    return { clock: this.#clock, work: this.#work, logging: this.#logging, count };
+  }
+
+  async #openKernel(): Promise<KernelParts> {
+    const kernel = await KernelParts.open({
+      runDir: this.#options.runDir,
+      ...this.#common,
+      poller: this.#poller,
+      onChange: () => this.#coordinator.inputsChanged(),
     });
     this.#counters.addReader(() =>
-      [...this.#dataplane.counters()].map(([name, value]) => ({ name, value: Number(value) })),
+      [...kernel.dataplane.counters()].map(([name, value]) => ({ name, value: Number(value) })),
     );
-    const onChange = (): void => this.#coordinator.inputsChanged();
-    this.#kernelWatch = watchKernel({ poller, log: this.#logging.room('kernel'), count, onChange });
+    return kernel;
   }
 
-  #createReceivers(): Receivers {
+  #createReceivers({ rtnetlink }: KernelParts): Receivers {
     return new Receivers({
+      ...this.#common,
       poller: this.#poller,
-      rtnetlink: this.#rtnetlink,
-      clock: this.#clock,
-      logging: this.#logging,
-      count: this.#counters.count,
+      rtnetlink,
       interfaceName: (ifindex) => this.#coordinator.facts.links.find((link) => link.ifindex === ifindex)?.name,
       onInput: () => this.#coordinator.inputsChanged(),
       onDoubts: (ports) => this.#doubted(ports),
@@ -248,29 +226,24 @@ class RunningDaemon implements Daemon {
   }
 
   stop(): Promise<void> {
-    this.#stopping ??= (async () => {
-      const releases: (() => unknown)[] = [
+    this.#stopping ??= releaseAll(
+      [
         () => this.#stopHousekeeping?.(),
-        () => this.#kernelWatch?.close(),
+        () => this.#kernel?.stopWatching(),
         () => this.#coordinator.stop(),
         () => this.#carriers.stop(),
         () => this.#started && !this.#carriers.bgp.carrier?.leavesPaths() && noteGobgp(this.#options.runDir, undefined),
         () => this.#coordinator.close(),
         () => this.#receivers?.stop(),
         () => this.#northbound.close(),
-        () => this.#dataplane?.close(),
-        () => this.#rtnetlink?.close(),
+        () => this.#kernel?.close(),
         () => this.#receivers?.close(),
         () => this.#poller?.close(),
         () => this.#releaseRunDir?.(),
         () => this.#releaseNamespace?.(),
-      ];
-      // One that fails does not keep the others from being let go.
-      for (const release of releases)
-        await Promise.resolve()
-          .then(release)
-          .catch((error: unknown) => this.#unexpected(error));
-    })();
+      ],
+      (error) => this.#unexpected(error),
+    );
     return this.#stopping;
   }
 
@@ -290,19 +263,19 @@ class RunningDaemon implements Daemon {
       started: () => this.#started,
       facts: () => this.#coordinator.facts,
       desired: () => this.#coordinator.desired,
-      dataplane: () => this.#dataplane,
+      dataplane: () => this.#kernel?.dataplane,
       carriers: () => this.#carriers,
-      rtnetlink: () => this.#rtnetlink,
+      rtnetlink: () => this.#kernel?.rtnetlink,
       problems: () => this.#problems(),
       notifications: () => this.#receivers?.congestion.notifications() ?? [],
-      hasRoute: (to) => hasRoute(this.#rtnetlink, to),
+      hasRoute: (to) => hasRoute(this.#kernel!.rtnetlink, to),
       rtt: () => this.#receivers?.stamp.state() ?? [],
     });
     return this.#northbound.open(this.#file.intent, {
       source,
       work: this.#work,
       actions: { reload: () => this.reload() },
-      log: this.#logging.room('northbound'),
+      log: this.#logging.component('northbound'),
       count: this.#counters.count,
     });
   }
@@ -314,7 +287,7 @@ class RunningDaemon implements Daemon {
       ...this.#carriers.problems(this.#file.intent, Date.now()),
       ...(this.#receivers?.problems() ?? []),
       ...this.#coordinator.problems(),
-      ...(this.#dataplane?.problems() ?? []),
+      ...(this.#kernel?.dataplane.problems() ?? []),
       ...this.#lost.problems(this.#file.intent),
     ];
   }

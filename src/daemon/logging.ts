@@ -1,11 +1,11 @@
-// One JSON line a message on standard error (pino): level, time, room, fields, text. Errors in `fields.error` keep
+// One JSON line a message on standard error (pino): level, time, component, fields, text. Errors in `fields.error` keep
 // their code.
 import { pino, stdTimeFunctions } from 'pino';
 import type { Log } from '../model/log.ts';
 
 export interface Logging {
-  /** A logger whose lines carry `room`. */
-  room(name: string): Log;
+  /** A logger whose lines carry `component`. */
+  component(name: string): Log;
   setLevel(level: string): void;
 }
 
@@ -14,11 +14,11 @@ export function createLogging(level: string): Logging {
     { level, base: null, timestamp: stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
     pino.destination({ dest: 2, sync: true }),
   );
-  const rooms: { level: string }[] = [];
+  const children: { level: string }[] = [];
   return {
-    room: (name) => {
-      const child = root.child({ room: name });
-      rooms.push(child);
+    component: (name) => {
+      const child = root.child({ component: name });
+      children.push(child);
       return {
         debug: (fields, message) => child.debug(fields, message),
         info: (fields, message) => child.info(fields, message),
@@ -28,7 +28,7 @@ export function createLogging(level: string): Logging {
     },
     setLevel: (next) => {
       root.level = next;
-      for (const child of rooms) child.level = next;
+      for (const child of children) child.level = next;
     },
   };
 }

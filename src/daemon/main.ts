@@ -39,7 +39,7 @@ async function run(options: RunOptions): Promise<number> {
     return 1;
   }
   const logging = createLogging(read.value.logLevel);
-  const log = logging.room('daemon');
+  const log = logging.component('daemon');
   const reason = cannotStart();
   if (reason !== undefined) {
     log.error({ error: reason, code: 'EPERM' }, 'cannot start');

@@ -17,8 +17,8 @@ export class NorthboundPart {
   #refusal: string | undefined;
 
   /** @throws SocketError when the socket cannot be had, Error when there is no such group */
-  async open(wanted: Wanted, modules: NorthboundModules): Promise<void> {
-    this.#northbound = await startNorthbound({ socket: wanted.gnmiSocket, group: groupOf(wanted) }, modules);
+  async open(wanted: Wanted, dependencies: NorthboundModules): Promise<void> {
+    this.#northbound = await startNorthbound({ socket: wanted.gnmiSocket, group: groupOf(wanted) }, dependencies);
     this.#inForce = wanted;
   }
 

@@ -10,9 +10,9 @@ import type { Count } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { CongestedNode } from '../reconcile/congested-node.ts';
-import { Congestion } from './congestion.ts';
+import { CongestionSupervisor } from './congestion-supervisor.ts';
 import type { Logging } from './logging.ts';
-import { StampSupervisor } from './stamp.ts';
+import { StampSupervisor } from './stamp-supervisor.ts';
 
 export interface ReceiversDependencies {
   readonly poller: Poller;
@@ -29,7 +29,7 @@ export interface ReceiversDependencies {
 
 export class Receivers {
   readonly stamp: StampSupervisor;
-  readonly congestion: Congestion;
+  readonly congestion: CongestionSupervisor;
   readonly #reversePath: ReversePath;
   readonly #routesBack: RoutesBack;
 
@@ -43,8 +43,12 @@ export class Receivers {
       count,
     }));
     const common = { poller, rtnetlink, clock, count, reversePath };
-    this.stamp = new StampSupervisor({ ...common, log: logging.room('stamp'), interfaceName, onChange: onInput });
-    this.congestion = new Congestion({ ...common, log: logging.room('congestion'), onCapabilities: onInput });
+    this.stamp = new StampSupervisor({ ...common, log: logging.component('stamp'), interfaceName, onChange: onInput });
+    this.congestion = new CongestionSupervisor({
+      ...common,
+      log: logging.component('congestion'),
+      onCapabilities: onInput,
+    });
   }
 
   /** Before the plan of this intent, which needs what is measured. */

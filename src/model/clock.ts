@@ -1,5 +1,5 @@
-// Time as it is handed to rooms that wait: monotonic milliseconds and one-shot timers. Tests pass a clock that they
-// turn by hand.
+// Time as it is handed to components that wait: monotonic milliseconds and one-shot timers. Tests pass a clock that
+// they turn by hand.
 
 export interface Clock {
   /** Milliseconds, monotonic; the origin has no meaning. */

@@ -1,4 +1,4 @@
-// The logger and the counters that every room is handed. No room creates its own.
+// The logger and the counters that every component is handed. None creates its own.
 
 export interface Log {
   debug(fields: object, message: string): void;

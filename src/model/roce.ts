@@ -1,4 +1,4 @@
-// RoCEv2 names that more than one room uses. Sizes: QPN and PSN are 24 bits (InfiniBand vol. 1 §9.2).
+// RoCEv2 names that more than one component uses. Sizes: QPN and PSN are 24 bits (InfiniBand vol. 1 §9.2).
 import type { IpAddress } from './address.ts';
 
 export const ROCE_UDP_PORT = 4791;

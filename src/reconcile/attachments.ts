@@ -31,7 +31,7 @@ export const attachment = (
   direction,
 });
 
-/** One attached program, as the kernel room hands it out. */
+/** One attached program, as the kernel component hands it out. */
 export interface Hook {
   /** Removes the program from the interface, and its pin. */
   detach(): void;

@@ -1,4 +1,4 @@
-// The hooks of interfaces as attachments.ts wants them, made of the kernel room's TCX links pinned in one directory.
+// The hooks of interfaces as attachments.ts wants them, made of kernel's TCX links, pinned in one directory.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { makePinDirectory } from '../kernel/bpf/bpffs.ts';

@@ -1,6 +1,6 @@
 // What the layouts of all maps share: structures in the machine's byte order, and addresses and prefixes as map keys
 // (bpf/lib/wire/address.h). An address is 16 bytes in network order, IPv4 as ::ffff:a.b.c.d; the length of an IPv4
-// prefix is then 96 + n. Every layout that is written down in this room is held against what the compiler made of the C
+// prefix is then 96 + n. Every layout that is written down here is held against what the compiler made of the C
 // (test/bpf/objects/layouts.test.ts).
 import { endianness } from 'node:os';
 import { type IpAddress, putAddress } from '../../model/address.ts';

@@ -3,8 +3,7 @@ import type { KnownFlow } from '../learned/queue-pairs.ts';
 import { type IpAddress, address, formatAddress } from '../model/address.ts';
 import { manualClock } from '../model/clock.ts';
 import { ManualWork } from '../model/work.fixture.ts';
-import type { Dataplane } from '../reconcile/dataplane.ts';
-import { startHousekeeping } from './housekeeping.ts';
+import { type SweptDataplane, startHousekeeping } from './housekeeping.ts';
 
 const [a, b] = [address('2001:db8:1::2'), address('2001:db8:2::2')];
 
@@ -17,7 +16,7 @@ describe('housekeeping', () => {
       sweeps++;
       if (sweeps === 1) throw new Error('EAGAIN');
     };
-    const stop = startHousekeeping({ congestedNode: { ageFlows } } as unknown as Dataplane, {
+    const stop = startHousekeeping({ congestedNode: { ageFlows } } as unknown as SweptDataplane, {
       clock,
       work: new ManualWork(),
       readFacts: () => {},
@@ -110,7 +109,7 @@ function proxyThatKnows(flows: readonly KnownFlow[], whenRead: () => void = () =
     learnedPair: (name: Parameters<typeof nameOf>[0]) => known.get(nameOf(name)),
     forget: (name: Parameters<typeof nameOf>[0]) => known.delete(nameOf(name)),
   };
-  const stop = startHousekeeping({ proxy } as unknown as Dataplane, {
+  const stop = startHousekeeping({ proxy } as unknown as SweptDataplane, {
     clock,
     work,
     readFacts: () => {},

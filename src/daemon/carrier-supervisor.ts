@@ -7,14 +7,14 @@ import type { Intent } from '../intent/intent.ts';
 import type { CarrierName, Origination } from '../model/advertisement.ts';
 import type { Problem } from '../model/problem.ts';
 
-/** What a slot asks of the carrier in it. */
-export interface SlotCarrier<Section> extends Carrier {
+/** What the supervisor asks of its carrier. */
+export interface SupervisedCarrier<Section> extends Carrier {
   stop(next?: Section): Promise<void>;
   /** Takes over what can be changed in flight. False: the carrier must be created anew. */
   update(section: Section): boolean;
 }
 
-export interface CarrierSlotOptions<C extends SlotCarrier<Section>, Section> {
+export interface CarrierSupervisorOptions<C extends SupervisedCarrier<Section>, Section> {
   readonly name: CarrierName;
   /** Its section of the intent; undefined: it does not run. */
   readonly section: (intent: Intent) => Section | undefined;
@@ -26,15 +26,15 @@ export interface CarrierSlotOptions<C extends SlotCarrier<Section>, Section> {
   readonly onStopped: (carrier: CarrierName, holdMs: number) => void;
 }
 
-export class CarrierSlot<C extends SlotCarrier<Section>, Section> {
-  readonly #options: CarrierSlotOptions<C, Section>;
+export class CarrierSupervisor<C extends SupervisedCarrier<Section>, Section> {
+  readonly #options: CarrierSupervisorOptions<C, Section>;
   #carrier: C | undefined;
   #problem: Problem | undefined;
   #startedAt = 0;
   /** That of the carrier that runs. */
   #identity: unknown;
 
-  constructor(options: CarrierSlotOptions<C, Section>) {
+  constructor(options: CarrierSupervisorOptions<C, Section>) {
     this.#options = options;
   }
 

@@ -19,7 +19,7 @@ import type { CongestedNode } from '../reconcile/congested-node.ts';
 /** Without `notifications` no format is used that a host could refuse, and nobody is told to resume. */
 const NOBODY_REFUSES = { capabilityExpiryMs: 600_000, resume: { level: 0, parameter: 0 } };
 
-export interface CongestionModules {
+export interface CongestionSupervisorDependencies {
   readonly poller: Poller;
   readonly rtnetlink: Rtnetlink;
   readonly clock: Clock;
@@ -30,8 +30,8 @@ export interface CongestionModules {
   readonly onCapabilities: () => void;
 }
 
-export class Congestion {
-  readonly #modules: CongestionModules;
+export class CongestionSupervisor {
+  readonly #dependencies: CongestionSupervisorDependencies;
   /** Hosts that have refused a format; for the plan. */
   readonly capabilities: HostCapabilities;
   #loop: CongestionLoop | undefined;
@@ -40,10 +40,10 @@ export class Congestion {
   #reader: { close(): void } | undefined;
   readonly #expiry: Deadline;
 
-  constructor(modules: CongestionModules) {
-    this.#modules = modules;
-    this.capabilities = new HostCapabilities({ expiryMs: NOBODY_REFUSES.capabilityExpiryMs }, modules);
-    this.#expiry = new Deadline(modules.clock, () => void this.#refused(() => this.capabilities.tick()));
+  constructor(dependencies: CongestionSupervisorDependencies) {
+    this.#dependencies = dependencies;
+    this.capabilities = new HostCapabilities({ expiryMs: NOBODY_REFUSES.capabilityExpiryMs }, dependencies);
+    this.#expiry = new Deadline(dependencies.clock, () => void this.#refused(() => this.capabilities.tick()));
   }
 
   /** After every re-plan. Never throws: what cannot be had is a problem, and is tried again with the next plan. */
@@ -60,7 +60,7 @@ export class Congestion {
       this.#problem = undefined;
     } catch (error) {
       const problem = noResume(error);
-      if (!this.#problem) this.#modules.log.error(problem, 'the congestion loop cannot run');
+      if (!this.#problem) this.#dependencies.log.error(problem, 'the congestion loop cannot run');
       this.#problem = problem;
     }
   }
@@ -80,7 +80,7 @@ export class Congestion {
 
   #create(settings: CongestionSettings): CongestionLoop {
     return createCongestionLoop(settings, {
-      ...this.#modules,
+      ...this.#dependencies,
       claimResume: (flow) => this.#node?.claimResume(flow) ?? 'port-unknown',
       onRefusal: (host, format) => this.#refused(() => this.capabilities.lacks(host, format)),
     });
@@ -91,7 +91,7 @@ export class Congestion {
     if (this.#node === node) return;
     const loop = this.#loop!;
     this.#reader?.close();
-    this.#reader = node.onNotification((sent) => loop.notified(sent), this.#modules);
+    this.#reader = node.onNotification((sent) => loop.notified(sent), this.#dependencies);
     loop.adopt(node.slowedFlows(process.hrtime.bigint()));
     this.#node = node;
   }
@@ -104,7 +104,7 @@ export class Congestion {
 
   #refused(change: () => boolean): boolean {
     const changed = change();
-    if (changed) this.#modules.onCapabilities();
+    if (changed) this.#dependencies.onCapabilities();
     this.#expiry.by(this.capabilities.nextDeadline());
     return changed;
   }

@@ -1,11 +1,9 @@
 // Work that comes round: sweeping what the programs keep and nobody touches any more (flows of the congested node,
 // LHCNP-5.2-e; Queue Pairs of the proxy): the programs do not use what is too old, this frees its place; and reading
 // the facts anew, some of which the kernel does not announce.
-import { mayForget } from '../learned/queue-pairs.ts';
+import { type KnownFlow, mayForget } from '../learned/queue-pairs.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Steps, Work } from '../model/work.ts';
-import type { Dataplane } from '../reconcile/dataplane.ts';
-import type { Proxy } from '../reconcile/proxy.ts';
 
 const FLOWS_EVERY_MS = 10_000;
 const QUEUE_PAIRS_EVERY_MS = 60_000;
@@ -18,7 +16,25 @@ const BUDGET_MS = 2;
 /** One direction of a connection may stand alone for this long: its other half may be on its way. Nanoseconds. */
 const HALF_GRACE_NS = 5_000_000_000n;
 
-export interface HousekeepingModules {
+/** What is swept of the dataplane (src/reconcile/dataplane.ts). */
+export interface SweptDataplane {
+  readonly congestedNode: { ageFlows(): void } | undefined;
+  readonly proxy: SweptProxy | undefined;
+}
+
+/** By which mayForget asks for the other direction. */
+type FlowName = Parameters<Parameters<typeof mayForget>[1]>[0];
+
+interface SweptProxy {
+  /** As they are read, which takes some turns of the event loop. */
+  learnedPairs(): Iterable<KnownFlow>;
+  /** As it is now. */
+  learnedPair(flow: FlowName | KnownFlow): KnownFlow | undefined;
+  forget(flow: KnownFlow): void;
+  takeDoubtedPorts(): readonly number[];
+}
+
+export interface HousekeepingDependencies {
   readonly clock: Clock;
   readonly work: Work;
   readonly readFacts: () => void;
@@ -32,11 +48,11 @@ export interface HousekeepingModules {
 /**
  * Starts sweeping; the returned function stops it. `onError` gets what a sweep throws; the next one comes all the same.
  */
-export function startHousekeeping(dataplane: Dataplane, modules: HousekeepingModules): () => void {
-  const { work, onError } = modules;
+export function startHousekeeping(dataplane: SweptDataplane, dependencies: HousekeepingDependencies): () => void {
+  const { work, onError } = dependencies;
   const cancel = new Set<() => void>();
   const after = (ms: number, run: () => void): void => {
-    const stop = modules.clock.after(ms, () => {
+    const stop = dependencies.clock.after(ms, () => {
       cancel.delete(stop);
       try {
         run();
@@ -55,12 +71,12 @@ export function startHousekeeping(dataplane: Dataplane, modules: HousekeepingMod
     const stop = work.run(steps, { budgetMs: BUDGET_MS, onDone: () => cancel.delete(stop), onError });
     cancel.add(stop);
   };
-  every(FACTS_EVERY_MS, modules.readFacts);
+  every(FACTS_EVERY_MS, dependencies.readFacts);
   every(FLOWS_EVERY_MS, () => dataplane.congestedNode?.ageFlows());
   every(QUEUE_PAIRS_EVERY_MS, () => {
-    if (dataplane.proxy) begin(forgetQueuePairs(dataplane.proxy, modules.ageingMs()));
+    if (dataplane.proxy) begin(forgetQueuePairs(dataplane.proxy, dependencies.ageingMs()));
   });
-  const { onDoubts } = modules;
+  const { onDoubts } = dependencies;
   if (onDoubts) {
     every(DOUBTS_EVERY_MS, () => {
       const ports = dataplane.proxy?.takeDoubtedPorts() ?? [];
@@ -71,7 +87,7 @@ export function startHousekeeping(dataplane: Dataplane, modules: HousekeepingMod
 }
 
 /** A step is a Queue Pair. */
-function* forgetQueuePairs(proxy: Pick<Proxy, 'learnedPairs' | 'learnedPair' | 'forget'>, ageingMs: number): Steps {
+function* forgetQueuePairs(proxy: Omit<SweptProxy, 'takeDoubtedPorts'>, ageingMs: number): Steps {
   const limits = { now: process.hrtime.bigint(), ageingNs: BigInt(ageingMs) * 1_000_000n, graceNs: HALF_GRACE_NS };
   const gone = (pair: Parameters<typeof mayForget>[0]): boolean =>
     mayForget(pair, (name) => proxy.learnedPair(name), limits);

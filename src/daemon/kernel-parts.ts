@@ -1,0 +1,73 @@
+// What the daemon has open of the kernel: rtnetlink, the dataplane, and the announcements of changes.
+import { join } from 'node:path';
+import { type KernelWatch, readKernelFacts, watchKernel } from '../coordinator/kernel-facts.edge.ts';
+import type { Intent } from '../intent/intent.ts';
+import { makePinDirectory } from '../kernel/bpf/bpffs.ts';
+import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
+import type { Poller } from '../kernel/poller.ts';
+import { type KernelFeature, probeKernel } from '../kernel/probe.ts';
+import type { Clock } from '../model/clock.ts';
+import type { Count } from '../model/log.ts';
+import type { Work } from '../model/work.ts';
+import type { Facts } from '../plan/facts.ts';
+import { Dataplane } from '../reconcile/dataplane.ts';
+import type { Logging } from './logging.ts';
+import { bpfDir, linksDir } from './run-dir.ts';
+
+export interface KernelPartsDependencies {
+  readonly runDir: string;
+  readonly poller: Poller;
+  readonly clock: Clock;
+  readonly work: Work;
+  readonly logging: Logging;
+  readonly count: Count;
+  /** Links, addresses or qdiscs are not what they were. */
+  readonly onChange: () => void;
+}
+
+const objectDir = (): string => join(import.meta.dirname, import.meta.dirname.endsWith('chunk') ? '../bpf' : 'bpf');
+
+export class KernelParts {
+  readonly rtnetlink: Rtnetlink;
+  readonly dataplane: Dataplane;
+  readonly #features: readonly KernelFeature[];
+  readonly #watch: KernelWatch;
+
+  private constructor(rtnetlink: Rtnetlink, features: readonly KernelFeature[], dependencies: KernelPartsDependencies) {
+    const { runDir, poller, clock, work, logging, count, onChange } = dependencies;
+    this.rtnetlink = rtnetlink;
+    this.#features = features;
+    const directories = { bpfDir: bpfDir(runDir), linksDir: linksDir(runDir), objectDir: objectDir() };
+    this.dataplane = new Dataplane(directories, { clock, work, log: logging.component('reconcile'), count });
+    this.#watch = watchKernel({ poller, log: logging.component('kernel'), count, onChange });
+  }
+
+  /** @throws when the BPF file system cannot be had, KernelError */
+  static async open(dependencies: KernelPartsDependencies): Promise<KernelParts> {
+    const { runDir, poller } = dependencies;
+    makePinDirectory(bpfDir(runDir), linksDir(runDir));
+    const rtnetlink = Rtnetlink.open({}, { poller });
+    try {
+      return new KernelParts(rtnetlink, await probeKernel({ poller }), dependencies);
+    } catch (error) {
+      rtnetlink.close();
+      throw error;
+    }
+  }
+
+  /** As they are now. */
+  facts(intent: Intent): Promise<Facts> {
+    return readKernelFacts(this.rtnetlink, this.#features, intent);
+  }
+
+  /** No change is announced any more. */
+  stopWatching(): void {
+    this.#watch.close();
+  }
+
+  /** Programs and maps stay. */
+  close(): void {
+    this.dataplane.close();
+    this.rtnetlink.close();
+  }
+}

@@ -1,0 +1,7 @@
+/** One after another. One that fails does not keep the others from being released. */
+export async function releaseAll(
+  releases: readonly (() => unknown)[],
+  onError: (error: unknown) => void,
+): Promise<void> {
+  for (const release of releases) await Promise.resolve().then(release).catch(onError);
+}
