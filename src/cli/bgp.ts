@@ -5,7 +5,8 @@ import type { Row } from '../model/state.ts';
 import { type Context, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { printable } from './table.ts';
-import { BGP_VIEWS, layOut, type View } from './views.ts';
+import { BGP_VIEWS } from './carrier-views.ts';
+import { type View, layOut } from './columns.ts';
 
 type Answer = Partial<Record<'session' | 'peers' | 'paths', readonly Row[]>>;
 

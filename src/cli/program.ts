@@ -13,11 +13,12 @@ import {
   withCnpd,
 } from './context.ts';
 import { showBgp, showBgpList } from './bgp.ts';
+import { BGP_VIEWS, OSPF_VIEWS } from './carrier-views.ts';
 import { type DoctorOptions, doctor } from './doctor.ts';
 import { doctorRemote } from './doctor-remote.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { showList, showNotifications, showPorts, showSender, showSenders, showStatus } from './show.ts';
-import { BGP_VIEWS, OSPF_VIEWS, VIEWS } from './views.ts';
+import { VIEWS } from './views.ts';
 
 const MAX_TIMEOUT_SECONDS = 3600;
 /** Notifications shown. */

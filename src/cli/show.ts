@@ -5,7 +5,8 @@ import { type Context, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { coveringEntries, explainDecision } from './senders.ts';
 import { formatAge, formatPairs, printable } from './table.ts';
-import { layOut, type View, VIEWS } from './views.ts';
+import { type View, layOut } from './columns.ts';
+import { VIEWS } from './views.ts';
 
 const rowsOf = async (context: Context, view: View): Promise<Row[]> =>
   ((await withCnpd(context, (client) => client.get(view.path))) as Row[] | undefined) ?? [];

@@ -1,53 +1,8 @@
 // What `cnpctl show X` asks for and how it is laid out: one row a subject. The data arrive with YANG names
-// (yang/cnpd.yang), which is also what `-o json` prints.
-import type { Row } from '../model/state.ts';
-import { type Column, formatAge, formatTable, hex } from './table.ts';
+// (yang/cnpd.yang), which is also what `-o json` prints. The views of OSPF and BGP are in carrier-views.ts.
+import { type Cells, type View, age, hexadecimal, list, number, text } from './columns.ts';
+import type { Column } from './table.ts';
 
-export interface View {
-  /** Path below the root. */
-  readonly path: readonly string[];
-  readonly description: string;
-  readonly empty: string;
-  readonly columns: readonly Column<Cells>[];
-}
-
-/** A row with typed look-ups and the time of printing. */
-interface Cells {
-  readonly row: Row;
-  readonly nowMs: number;
-}
-
-const text = (name: string, header = name): Column<Cells> => ({
-  header,
-  cell: ({ row }) => row[name] as string | undefined,
-});
-const number = (name: string, header = name): Column<Cells> => ({
-  header,
-  cell: ({ row }) => row[name] as number | undefined,
-  align: 'right',
-});
-const list = (name: string, header = name): Column<Cells> => ({
-  header,
-  cell: ({ row }) => (row[name] as string[] | undefined)?.join(', '),
-});
-/** Of what a neighbour may have said a thousand times; JSON has all of it. */
-const FEW = 8;
-const few = (items: readonly unknown[], separator: string): string =>
-  `${items.slice(0, FEW).join(separator)}${items.length > FEW ? ` and ${items.length - FEW} more` : ''}`;
-const shortList = (name: string, header: string): Column<Cells> => ({
-  header,
-  cell: ({ row }) => few((row[name] as unknown[] | undefined) ?? [], ', '),
-});
-const age = (name: string, header: string): Column<Cells> => ({
-  header,
-  cell: ({ row, nowMs }) => formatAge(row[name] as string | undefined, nowMs),
-  align: 'right',
-});
-const hexadecimal = (name: string, digits: number, header = name): Column<Cells> => ({
-  header,
-  cell: ({ row }) => hex(row[name] as number | undefined, digits),
-  align: 'right',
-});
 /** As cnpd.yaml and `ip route` call it: the main table by its name (RT_TABLE_MAIN). */
 const routingTable: Column<Cells> = {
   header: 'table',
@@ -83,111 +38,6 @@ const SENDER_COLUMNS: readonly Column<Cells>[] = [
   age('since', 'age'),
   age('held-until', 'drops in'),
 ];
-
-/** OSPF is the same in both versions. @param name the carrier's container, and how it is written for people */
-const ospfViews = (name: 'ospfv2' | 'ospfv3', title: string) =>
-  ({
-    neighbors: {
-      path: ['cnpd', name, 'neighbors'],
-      description: `${title} adjacencies, one an area`,
-      empty: `there is no ${title} neighbor`,
-      columns: [
-        text('area'),
-        text('interface'),
-        text('router-id', 'router ID'),
-        text('state'),
-        number('dead-time-remaining', 'dead in (s)'),
-        number('mtu', 'MTU (B)'),
-        text('takes-opaque', 'takes ours'),
-        number('unacknowledged'),
-        age('since', 'for'),
-        text('reason'),
-      ],
-    },
-    database: {
-      path: ['cnpd', name, 'database'],
-      description: `the ${title} link state database`,
-      empty: `the ${title} database is empty`,
-      columns: [
-        text('area'),
-        text('type'),
-        text('ls-id', 'link-state ID'),
-        text('router'),
-        text('sequence'),
-        text('checksum'),
-        number('age', 'age (s)'),
-        number('length', 'length (B)'),
-        text('own'),
-        text('reachable'),
-        number('proxy-prefixes', 'proxy prefixes'),
-      ],
-    },
-  }) as const satisfies Record<string, View>;
-
-export const OSPF_VIEWS = {
-  ospf: { title: 'the OSPFv2 carrier', ...ospfViews('ospfv2', 'OSPFv2') },
-  ospf3: { title: 'the OSPFv3 carrier', ...ospfViews('ospfv3', 'OSPFv3') },
-} as const;
-
-/** AS_PATH of a path that has crossed no AS is empty. */
-const asPath: Column<Cells> = {
-  header: 'AS path',
-  cell: ({ row }) => (row['as-path'] ? few((row['as-path'] as string).split(' '), ' ') : 'own AS'),
-};
-
-export const BGP_VIEWS = {
-  session: {
-    path: ['cnpd', 'bgp', 'session'],
-    description: 'the connection to gobgpd',
-    empty: 'there is no BGP carrier: cnpd.yaml has no bgp section',
-    columns: [
-      text('target'),
-      text('state'),
-      text('api', 'API'),
-      number('as', 'AS'),
-      text('router-id', 'router ID'),
-      number('originated'),
-      number('wanted'),
-      number('learned'),
-      number('with-proxy', 'with proxy'),
-      text('policy'),
-      age('since', 'for'),
-      text('reason'),
-    ],
-  },
-  peers: {
-    path: ['cnpd', 'bgp', 'peers'],
-    description: "gobgpd's BGP neighbors",
-    empty: 'there is no BGP neighbor',
-    columns: [
-      text('address', 'neighbor'),
-      number('as', 'AS'),
-      text('in-domain', 'of the domain'),
-      text('state'),
-      list('families'),
-      number('received'),
-      number('advertised'),
-    ],
-  },
-  paths: {
-    path: ['cnpd', 'bgp', 'paths'],
-    description: 'paths that cnpd originates, and those with Next Hop Dependent Characteristics',
-    empty: 'there is no path with Next Hop Dependent Characteristics',
-    columns: [
-      text('prefix'),
-      text('proxy'),
-      text('status'),
-      text('peer', 'neighbor'),
-      text('next-hop', 'next hop'),
-      text('header-next-hop', 'in attribute'),
-      asPath,
-      text('best'),
-      shortList('sids', 'SIDs'),
-      shortList('unknown', 'unknown codes'),
-      age('since', 'age'),
-    ],
-  },
-} as const satisfies Record<string, View>;
 
 export const VIEWS = {
   proxies: {
@@ -356,10 +206,3 @@ export const VIEWS = {
     columns: [text('name'), number('value'), number('default'), text('description'), text('source')],
   },
 } as const satisfies Record<string, View>;
-
-export const layOut = (view: Pick<View, 'columns' | 'empty'>, rows: readonly Row[], nowMs: number): string[] =>
-  formatTable(
-    view.columns,
-    rows.map((row) => ({ row, nowMs })),
-    view.empty,
-  );
