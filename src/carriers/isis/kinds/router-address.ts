@@ -39,10 +39,11 @@ export const ROUTER_ADDRESS: IsisKind<AdvertisementOf<'router-address'>, never, 
     // content.ts reads these TLVs: prefixes without a proxy of their own need them too (decision D6).
     reader: () => ({
       tlv: () => {},
-      end: ({ routerIds: { v4, v6 } }) => ({
-        ...NOTHING_FOUND,
-        entries: [v4, v6].flatMap((address) => (address ? [{ kind: 'router-address', address } as const] : [])),
-      }),
+      end({ routerIds: { v4, v6 } }) {
+        if (!v4 && !v6) return NOTHING_FOUND;
+        const entries = [v4, v6].filter((address) => address !== undefined);
+        return { ...NOTHING_FOUND, entries: entries.map((address) => ({ kind: 'router-address', address })) };
+      },
     }),
     learned: (entries) => entries,
   },

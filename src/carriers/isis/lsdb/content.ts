@@ -87,9 +87,11 @@ export function readLsp(lsp: ReceivedLsp, kinds: IsisKinds, options: KindOptions
   );
   const found = readers.map((reader) => reader.end(info, keepLeakable));
   // Something is wrong with a TLV that was walked: the full decoder says what.
-  if (badNeighbors > 0 || found.some(({ faulty }) => faulty)) badTlvs.push(...lsp.badTlvs);
+  if (badNeighbors > 0 || found.some(isFaulty)) badTlvs.push(...lsp.badTlvs);
   return { content: contentOf(lsp, info, edges, found), found, badTlvs };
 }
+
+const isFaulty = ({ faulty }: Found<ReadEntry>): boolean => faulty;
 
 function contentOf(
   { overload }: ReceivedLsp,
@@ -97,23 +99,20 @@ function contentOf(
   edges: readonly Edge[],
   found: readonly Found<ReadEntry>[],
 ): LspContent {
-  return {
-    overload,
-    hostname,
-    edges,
-    leakable: together(found.map(({ leakable }) => leakable)),
-    proxyPrefixes: found.reduce((sum, { proxyPrefixes }) => sum + proxyPrefixes, 0),
-    needsAddress: found.some(({ needsAddress }) => needsAddress),
-    routerIds,
-    interfaces,
-  };
+  let leakable: readonly ReadEntry[] = NONE;
+  let proxyPrefixes = 0;
+  let needsAddress = false;
+  for (const each of found) {
+    leakable = together(leakable, each.leakable);
+    proxyPrefixes += each.proxyPrefixes;
+    needsAddress ||= each.needsAddress;
+  }
+  return { overload, hostname, edges, leakable, proxyPrefixes, needsAddress, routerIds, interfaces };
 }
 
-/** All of several lists; nearly always one has something at most, and it is that. */
-export function together<T>(lists: readonly (readonly T[])[]): readonly T[] {
-  const some = lists.filter(({ length }) => length > 0);
-  return some.length > 1 ? some.flat() : (some[0] ?? NONE);
-}
+/** Both lists. Nearly always one is empty; then it is the other, and no copy. */
+export const together = <T>(a: readonly T[], b: readonly T[]): readonly T[] =>
+  b.length === 0 ? a : a.length === 0 ? b : [...a, ...b];
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 

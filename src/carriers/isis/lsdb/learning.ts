@@ -41,9 +41,9 @@ export function report(
   reportedBefore: boolean,
 ): void {
   const node = nodeLookup(level, lsp);
-  const advertisements = together(
-    (read?.found ?? []).map(({ entries }, i) => s.kinds.rows[i]!.received.learned(entries, node)),
-  );
+  let advertisements: readonly LearnedAdvertisement[] = [];
+  for (const [i, { entries }] of read?.found.entries() ?? [])
+    advertisements = together(advertisements, s.kinds.rows[i]!.received.learned(entries, node));
   lsp.reported = advertisements.length > 0;
   if (lsp.reported || reportedBefore) push(s, level, lsp, advertisements);
 }
