@@ -1,0 +1,30 @@
+// The table of kinds: which TLVs each kind packs its entries into, and that only rows answer for entries.
+import { expect, test } from 'vitest';
+import { address } from '../../../model/address.ts';
+import { prefix } from '../../../model/prefix.ts';
+import { COLOUR, WITH_COLOUR } from './colour.fixture.ts';
+import type { OwnEntry } from './kind.ts';
+import { ISIS_KINDS } from './table.ts';
+
+const sender = (text: string): OwnEntry => ({ kind: 'sender-prefix', key: text, prefix: prefix(text) }) as OwnEntry;
+const SID = { kind: 'sid', key: 'sid', sid: address('2001:db8:c::1') };
+
+test('each kind has TLVs of its own: IPv4 prefixes, IPv6 prefixes, a TLV a SID, and those of a row that is added', () => {
+  const entries = [sender('10.0.0.0/8'), sender('2001:db8::/32'), SID, { kind: 'colour', key: 'colour' }];
+  const packingOf = (entry: OwnEntry) => WITH_COLOUR.packings[WITH_COLOUR.packingOf(entry)];
+  expect(entries.map(packingOf)).toEqual([
+    { capacity: 255, overhead: 2 },
+    { capacity: 253, overhead: 4 },
+    { capacity: 0, overhead: 4 },
+    { capacity: 255, overhead: 2 },
+  ]);
+  expect(new Set(entries.map((entry) => WITH_COLOUR.packingOf(entry))).size).toBe(4);
+});
+
+test('nothing is placed or leaked of a kind without a row, or whose row says so', () => {
+  for (const kind of ['colour', 'router-address']) {
+    expect(() => ISIS_KINDS.codecOf({ kind, key: kind })).toThrow(kind);
+    expect(() => ISIS_KINDS.leakingOf({ kind })).toThrow(kind);
+  }
+  expect(WITH_COLOUR.leakingOf({ kind: 'colour' })).toBe(COLOUR.leaking);
+});
