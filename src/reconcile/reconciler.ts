@@ -6,6 +6,7 @@ import type { Clock } from '../model/clock.ts';
 import { Deadline } from '../model/deadline.ts';
 import type { Count, Log } from '../model/log.ts';
 import { type Steps, type Work, advance } from '../model/work.ts';
+import { ApplyQueue, type Entry } from './apply-queue.ts';
 import { type ObjectStatus, type Operations, type Wanted, sameJson } from './operations.ts';
 
 export interface ReconcilerOptions<T> {
@@ -29,16 +30,6 @@ export interface ReconcilerDependencies {
   readonly count: Count;
 }
 
-interface Entry<T> {
-  readonly id: string;
-  object: T | undefined;
-  state: 'pending' | 'done' | 'failed';
-  attempts: number;
-  error: string | undefined;
-  /** Among those that the next run looks at. */
-  queued: boolean;
-}
-
 /** Objects in one step of the work: about 1 ms. */
 const STEP = 250;
 const BUDGET_MS = 2;
@@ -53,10 +44,8 @@ export class Reconciler<T extends { readonly id: string }> {
   readonly #log: Log;
   readonly #count: Count;
   readonly #entries = new Map<string, Entry<T>>();
-  /** What the next run looks at, in order: each once, and none is left by it. */
-  #queue: Entry<T>[] = [];
-  /** Refused by the kernel; tried again when the pause is over, not whenever something else changes. */
-  readonly #refused = new Set<Entry<T>>();
+  /** What the next run does. */
+  readonly #pending: ApplyQueue<T>;
   /** What replace, change and the retry have still to mark, in order; each pauses when `#objectsLeft` is used up. */
   #marking: Iterator<void>[] = [];
   #objectsLeft = 0;
@@ -80,6 +69,10 @@ export class Reconciler<T extends { readonly id: string }> {
     options: Partial<ReconcilerOptions<T>> = {},
   ) {
     this.#operations = operations;
+    this.#pending = new ApplyQueue(operations, {
+      onDeleted: ({ id }) => this.#entries.delete(id),
+      onRefused: ({ id }, error) => this.#failed(id, error),
+    });
     this.#options = { ...DEFAULTS, ...options };
     this.#clock = dependencies.clock;
     this.#work = dependencies.work;
@@ -128,8 +121,8 @@ export class Reconciler<T extends { readonly id: string }> {
   }
 
   *#retrying(): Generator<void> {
-    for (const entry of [...this.#refused]) {
-      if (this.#refused.delete(entry)) this.#enqueue(entry);
+    for (const entry of [...this.#pending.refused]) {
+      if (this.#pending.refused.delete(entry)) this.#pending.add(entry);
       if (this.#stepIsOver()) yield;
     }
   }
@@ -191,13 +184,8 @@ export class Reconciler<T extends { readonly id: string }> {
     marked.attempts = 0;
     marked.error = undefined;
     this.#entries.set(id, marked);
-    this.#refused.delete(marked);
-    this.#enqueue(marked);
-  }
-
-  #enqueue(entry: Entry<T>): void {
-    if (!entry.queued) this.#queue.push(entry);
-    entry.queued = true;
+    this.#pending.refused.delete(marked);
+    this.#pending.add(marked);
   }
 
   /** Prunes, then checks or re-applies every object, its first step within the call. A pass under way starts again. */
@@ -232,7 +220,8 @@ export class Reconciler<T extends { readonly id: string }> {
     let restored = 0;
     for (const entry of this.#entries.values()) {
       // What was refused is left to its next try.
-      if (entry.object !== undefined && !this.#refused.has(entry) && this.#differs(entry, entry.object)) restored++;
+      if (entry.object !== undefined && !this.#pending.refused.has(entry) && this.#differs(entry, entry.object))
+        restored++;
       yield;
     }
     if (restored > 0)
@@ -249,7 +238,7 @@ export class Reconciler<T extends { readonly id: string }> {
       differs = false;
     }
     if (this.#operations.verify) this.#count(`reconcile.${this.#operations.kind}.out-of-sync`);
-    this.#enqueue(entry);
+    this.#pending.add(entry);
     return differs;
   }
 
@@ -274,63 +263,9 @@ export class Reconciler<T extends { readonly id: string }> {
     this.#mark(Infinity);
   }
 
-  /** Does what is queued, in order; updates that follow each other go together where the kernel takes many at once. */
   #run(): void {
-    const queue = this.#queue;
-    this.#queue = [];
-    for (const entry of queue) entry.queued = false;
-    let attempts = 0;
-    for (let i = 0; i < queue.length;) {
-      const end = this.#endOfUpdates(queue, i);
-      if (end - i > 1 && this.#updateTogether(queue, i, end)) i = end;
-      else
-        do attempts = Math.max(attempts, this.#settle(queue[i++]!));
-        while (i < end);
-    }
+    const attempts = this.#pending.run();
     if (attempts > 0) this.#scheduleRetry(attempts);
-  }
-
-  /**
-   * Where the updates that begin at `start` end; there itself when what is there is none, or the kernel takes them one
-   * by one.
-   */
-  #endOfUpdates(queue: readonly Entry<T>[], start: number): number {
-    let end = start;
-    if (this.#operations.updateMany) while (end < queue.length && queue[end]!.object !== undefined) end++;
-    return end;
-  }
-
-  /** False when the kernel did not take them all: each is then tried by itself, and has its own error. */
-  #updateTogether(queue: readonly Entry<T>[], start: number, end: number): boolean {
-    const objects = new Array<T>(end - start);
-    for (let i = start; i < end; i++) objects[i - start] = queue[i]!.object!;
-    try {
-      this.#operations.updateMany!(objects);
-    } catch {
-      return false;
-    }
-    for (let i = start; i < end; i++) done(queue[i]!);
-    return true;
-  }
-
-  /** Does what is to be done for one object. Returns how often it has failed in a row. */
-  #settle(entry: Entry<T>): number {
-    try {
-      if (entry.object === undefined) {
-        this.#operations.delete(entry.id);
-        this.#entries.delete(entry.id);
-      } else {
-        this.#operations.update(entry.object);
-        done(entry);
-      }
-      return 0;
-    } catch (error) {
-      entry.state = 'failed';
-      entry.attempts++;
-      entry.error = this.#failed(entry.id, error);
-      this.#refused.add(entry);
-      return entry.attempts;
-    }
   }
 
   #failed(id: string, error: unknown): string {
@@ -354,10 +289,4 @@ export class Reconciler<T extends { readonly id: string }> {
       this.#scheduleFullPass();
     });
   }
-}
-
-function done(entry: Entry<unknown>): void {
-  entry.state = 'done';
-  entry.attempts = 0;
-  entry.error = undefined;
 }

@@ -1,6 +1,6 @@
 // Watched ports for the northbound: thresholds as planned, what the programs have counted and measured.
 import type { Intent } from '../intent/intent.ts';
-import type { EgressMeasure, OpaquePackets, TunnelKind } from '../kernel/dataplane/egress.ts';
+import type { EgressMeasure, OpaquePackets, TunnelKind } from '../kernel/dataplane/egress-measurements.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import { type Qdisc, TC_H } from '../kernel/netlink/traffic-control.ts';
 import type { PortState } from '../model/state.ts';

@@ -3,21 +3,23 @@
 // slot's former port left behind is cleared when it is given away.
 import {
   EGRESS_MAPS,
-  EGRESS_MEASURE_SIZE,
-  EGRESS_OPAQUE_SIZE,
   EGRESS_PORT_RATE,
   EGRESS_PORT_SIZE,
+  PORT_PROBES,
+  PORT_SLOTS,
+  decodeEgressPort,
+} from './egress.ts';
+import {
+  EGRESS_MEASURE_SIZE,
+  EGRESS_OPAQUE_SIZE,
   EGRESS_STATS_SIZE,
   type EgressMeasure,
   type EgressStats,
   type OpaquePackets,
-  PORT_PROBES,
-  PORT_SLOTS,
   decodeEgressMeasure,
-  decodeEgressPort,
   decodeEgressStats,
   decodeOpaque,
-} from './egress.ts';
+} from './egress-measurements.ts';
 import { LITTLE_ENDIAN, readU32Key, u32Key, viewOf } from './layout.ts';
 
 /** The part of an array map that is needed. */

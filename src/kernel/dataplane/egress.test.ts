@@ -2,21 +2,23 @@ import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
 import {
-  EGRESS_MEASURE_SIZE,
-  EGRESS_OPAQUE_SIZE,
   EGRESS_PORT_SIZE,
-  EGRESS_STATS_SIZE,
   type EgressPort,
-  MEASURE_FIELDS,
-  decodeEgressMeasure,
   decodeEgressConfig,
   decodeEgressPort,
-  decodeEgressStats,
   decodeSenderProxy,
   encodeEgressConfig,
   encodeEgressPort,
   encodeSenderProxy,
 } from './egress.ts';
+import {
+  EGRESS_MEASURE_SIZE,
+  EGRESS_OPAQUE_SIZE,
+  EGRESS_STATS_SIZE,
+  MEASURE_FIELDS,
+  decodeEgressMeasure,
+  decodeEgressStats,
+} from './egress-measurements.ts';
 import { EgressPortTable, PortSlotsFull, type SlotMap } from './egress-ports.ts';
 import {
   decodePrefixKey,

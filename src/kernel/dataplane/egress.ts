@@ -4,7 +4,7 @@ import type { IpAddress } from '../../model/address.ts';
 import type { LongHaulInstruction } from '../../model/notification.ts';
 import { addressBytes, addressFromBytes } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
-import { LITTLE_ENDIAN, putMapped, structure, sumOverCpus, unmappedAddress, viewOf } from './layout.ts';
+import { LITTLE_ENDIAN, putMapped, structure, unmappedAddress, viewOf } from './layout.ts';
 import { ACTION_NUMBER, actionOf } from './notifications.ts';
 
 /**
@@ -270,88 +270,3 @@ export function encodeSenderProxy({ prefix, proxy }: SenderProxy): Uint8Array {
 
 /** The proxy of an entry; null: none. */
 export const decodeSenderProxy = (value: Uint8Array): IpAddress | null => (value[16] ? unmappedAddress(value) : null);
-
-/** What passed a port since its slot was assigned: RoCEv2 data packets, and what became of them. */
-export interface EgressStats {
-  readonly packets: bigint;
-  readonly bytes: bigint;
-  readonly ceMarked: bigint;
-  readonly triggers: bigint;
-  readonly notifications: bigint;
-  readonly suppressedPerFlow: bigint;
-  readonly suppressedPerPort: bigint;
-  readonly noProxy: bigint;
-  /** Sent with CE while the queue was above K_min, whoever marked them. */
-  readonly leftWithCe: bigint;
-  /** Triggers of flows that are not among the largest in the queue (LHCNP-5.5-b). */
-  readonly notContributing: bigint;
-  /** Triggers during which an upstream node's notification was seen to work (LHCNP-5.7-d). */
-  readonly deferred: bigint;
-  /** Triggers whose sender can be told in no way. */
-  readonly noFormat: bigint;
-}
-
-/** In the order of struct egress_stats. */
-const STATS_FIELDS = [
-  'packets',
-  'bytes',
-  'ceMarked',
-  'triggers',
-  'notifications',
-  'suppressedPerFlow',
-  'suppressedPerPort',
-  'noProxy',
-  'leftWithCe',
-  'notContributing',
-  'deferred',
-  'noFormat',
-] as const satisfies readonly (keyof EgressStats)[];
-/** Of one CPU. */
-export const EGRESS_STATS_SIZE = 8 * STATS_FIELDS.length;
-
-/** From the values of all CPUs, one behind the other. */
-export function decodeEgressStats(value: Uint8Array): EgressStats {
-  const sums = sumOverCpus(value, STATS_FIELDS.length);
-  return Object.fromEntries(STATS_FIELDS.map((name, i) => [name, sums[i]!])) as unknown as EgressStats;
-}
-
-/** Kinds of tunnels that are not looked into, in the order of enum tunnel_kind (bpf/lib/wire/walk.h) from 1 on. */
-export const TUNNEL_KINDS = ['mpls', 'gre', 'vxlan', 'esp', 'geneve', 'other'] as const;
-export type TunnelKind = (typeof TUNNEL_KINDS)[number];
-
-/** Packets of a port that were passed unseen because of the tunnel that they are in. */
-export type OpaquePackets = Readonly<Record<TunnelKind, bigint>>;
-
-const OPAQUE_FIELDS = 8;
-/** Of one CPU: struct egress_opaque. */
-export const EGRESS_OPAQUE_SIZE = 8 * OPAQUE_FIELDS;
-
-/** From the values of all CPUs, one behind the other. */
-export function decodeOpaque(value: Uint8Array): OpaquePackets {
-  const sums = sumOverCpus(value, OPAQUE_FIELDS);
-  return Object.fromEntries(TUNNEL_KINDS.map((kind, i) => [kind, sums[i + 1]!])) as Record<TunnelKind, bigint>;
-}
-
-/** What was measured of a port in the last whole interval (LHCNP-5.3.1-b, LHCNP-5.3.1-c), if one has ended at all. */
-export interface EgressMeasure {
-  /** Packets that left with CE while the queue was above K_min, parts per million. */
-  readonly ecnMarkingPpm: number;
-  /** Of the queue, bytes; 0 when it shrank. */
-  readonly growthBytes: number;
-  /** Monotonic ns: when the interval after it began. Older than an interval or two: nothing has been sent since. */
-  readonly measuredAt: bigint;
-}
-
-export const EGRESS_MEASURE_SIZE = 80;
-/** Offsets in struct egress_measure. */
-export const MEASURE_FIELDS = { start: 0, growth: 28, ecn: 32 } as const;
-
-export function decodeEgressMeasure(value: Uint8Array): EgressMeasure {
-  const view = viewOf(value);
-  const u32 = (at: number): number => view.getUint32(at, LITTLE_ENDIAN);
-  return {
-    ecnMarkingPpm: u32(MEASURE_FIELDS.ecn),
-    growthBytes: u32(MEASURE_FIELDS.growth),
-    measuredAt: view.getBigUint64(MEASURE_FIELDS.start, LITTLE_ENDIAN),
-  };
-}

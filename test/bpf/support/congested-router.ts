@@ -14,14 +14,16 @@ import { attachTcx } from '../../../src/kernel/bpf/tcx.ts';
 import type { TestRunResult } from '../../../src/kernel/bpf/program.ts';
 import {
   EGRESS_MAPS,
-  EGRESS_MEASURE_SIZE,
   EGRESS_PROGRAMS,
-  EGRESS_STATS_SIZE,
   type EgressPort,
-  type EgressStats,
-  decodeEgressStats,
   encodeEgressPort,
 } from '../../../src/kernel/dataplane/egress.ts';
+import {
+  EGRESS_MEASURE_SIZE,
+  EGRESS_STATS_SIZE,
+  type EgressStats,
+  decodeEgressStats,
+} from '../../../src/kernel/dataplane/egress-measurements.ts';
 import { EgressPortTable } from '../../../src/kernel/dataplane/egress-ports.ts';
 import { type EgressFlow, decodeFlowSet } from '../../../src/kernel/dataplane/flows.ts';
 import { u32Key } from '../../../src/kernel/dataplane/layout.ts';

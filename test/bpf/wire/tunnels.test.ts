@@ -1,7 +1,7 @@
 // E2: the tunnels that a P router meets (PNC §4): MPLS label stacks, GRE, VXLAN, and what they carry, at the congested
 // node and the border guard. What cannot be looked into is counted by its kind.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { TunnelKind } from '../../../src/kernel/dataplane/egress.ts';
+import type { TunnelKind } from '../../../src/kernel/dataplane/egress-measurements.ts';
 import { mappedAddress, prefixKey } from '../../../src/kernel/dataplane/layout.ts';
 import { PROXY_MAPS } from '../../../src/kernel/dataplane/proxy.ts';
 import { TENANT_MAPS, encodeTenant } from '../../../src/kernel/dataplane/tenants.ts';

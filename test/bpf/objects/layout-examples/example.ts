@@ -2,6 +2,7 @@
 // the same as TypeScript writes or reads it. layouts.test.ts lays the fields out as the BTF of the objects says. Every
 // number needs its whole width, so that a field of another width or place shows.
 import type * as counters from '../../../../src/kernel/dataplane/counters.ts';
+import type * as egressMeasurements from '../../../../src/kernel/dataplane/egress-measurements.ts';
 import type * as egressPorts from '../../../../src/kernel/dataplane/egress-ports.ts';
 import type * as egress from '../../../../src/kernel/dataplane/egress.ts';
 import type * as flows from '../../../../src/kernel/dataplane/flows.ts';
@@ -24,6 +25,7 @@ import type { Value } from '../../support/btf.ts';
 /** All that the files of src/kernel/dataplane export, under one roof. */
 export type Dataplane = typeof counters &
   typeof egress &
+  typeof egressMeasurements &
   typeof egressPorts &
   typeof flows &
   typeof guard &
