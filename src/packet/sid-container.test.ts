@@ -4,11 +4,16 @@ import { prefix } from '../model/prefix.ts';
 import { concat } from './bytes.ts';
 import { fromHex, toHex } from './hex.ts';
 import { fuzzDecoder } from './hostile.fixture.ts';
-import { decodeSidContainer, encodeSidContainer } from './sid-container.ts';
+import { type ContainerTlv, containerTlvSize, decodeSidContainer, encodeSidContainer } from './sid-container.ts';
 
-const SID = { sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: 0x8002 };
-const GROUP = { group: address('2001:db8:a:1::'), edge: address('2001:db8:ffff::4') };
-const BYTES = encodeSidContainer({ sids: [SID], groups: [GROUP] });
+const SID: Extract<ContainerTlv, { readonly tlv: 'sid' }> = {
+  tlv: 'sid',
+  sid: address('2001:db8:c::1'),
+  locator: prefix('2001:db8:c::/48'),
+  behavior: 0x8002,
+};
+const GROUP = { tlv: 'group', group: address('2001:db8:a:1::'), edge: address('2001:db8:ffff::4') } as const;
+const BYTES = encodeSidContainer([SID, GROUP]);
 const code = (bytes: Uint8Array): string => {
   const decoded = decodeSidContainer(bytes);
   return decoded.ok ? 'ok' : decoded.error.code;
@@ -24,14 +29,11 @@ test('the container, byte for byte, and back', () => {
       '20010db8000a00010000000000000000' +
       '20010db8ffff00000000000000000004',
   );
-  expect(decodeSidContainer(BYTES)).toEqual({ ok: true, value: { sids: [SID], groups: [GROUP], unknown: 0 } });
-  expect(decodeSidContainer(encodeSidContainer({ sids: [], groups: [] }))).toEqual({
-    ok: true,
-    value: { sids: [], groups: [], unknown: 0 },
-  });
+  expect(decodeSidContainer(BYTES)).toEqual({ ok: true, value: [SID, GROUP] });
+  expect(decodeSidContainer(encodeSidContainer([]))).toEqual({ ok: true, value: [] });
 });
 
-test('unknown TLVs are passed over at their padded length; longer known ones keep their beginning', () => {
+test('unknown TLVs are handed on, and passed over at their padded length; longer known ones keep their beginning', () => {
   const extended = concat(
     fromHex('01000000 00630005 0102030405000000'),
     BYTES.subarray(4),
@@ -39,7 +41,10 @@ test('unknown TLVs are passed over at their padded length; longer known ones kee
     BYTES.subarray(8, 28),
     fromHex('deadbeef'),
   );
-  expect(decodeSidContainer(extended)).toEqual({ ok: true, value: { sids: [SID, SID], groups: [GROUP], unknown: 1 } });
+  expect(decodeSidContainer(extended)).toEqual({
+    ok: true,
+    value: [{ tlv: 'unknown', type: 99, value: fromHex('0102030405') }, SID, GROUP, SID],
+  });
 });
 
 test('another version, wrong lengths and cuts are refused', () => {
@@ -55,25 +60,30 @@ test('another version, wrong lengths and cuts are refused', () => {
 });
 
 test('a SID outside of its locator, and addresses of IPv4, are not encoded', () => {
-  const encode = (sid: Partial<typeof SID>): Uint8Array =>
-    encodeSidContainer({ sids: [{ ...SID, ...sid }], groups: [] });
+  const encode = (sid: Partial<typeof SID>): Uint8Array => encodeSidContainer([{ ...SID, ...sid }]);
   expect(() => encode({ sid: address('2001:db8:d::1') })).toThrow(/within its locator/);
   expect(() => encode({ sid: address('10.0.0.1') })).toThrow(/within its locator/);
   expect(() => encode({ behavior: 0x10000 })).toThrow(/behaviour/);
-  expect(() => encodeSidContainer({ sids: [], groups: [{ ...GROUP, edge: address('10.0.0.1') }] })).toThrow(/IPv6/);
-  expect(() => encodeSidContainer({ sids: [], groups: [{ ...GROUP, group: address('224.0.0.1') }] })).toThrow(/IPv6/);
+  expect(() => encodeSidContainer([{ ...GROUP, edge: address('10.0.0.1') }])).toThrow(/IPv6/);
+  expect(() => encodeSidContainer([{ ...GROUP, group: address('224.0.0.1') }])).toThrow(/IPv6/);
   expect(() => encode({ sid: address('10.0.0.1'), locator: prefix('10.0.0.0/8') })).toThrow(/within its locator/);
   expect(() => encode({ locator: prefix('32.0.0.0/3') })).toThrow(/within its locator/);
 });
 
 test('an endpoint behaviour is a number of 16 bits, a locator has 1 to 128 bits', () => {
-  const back = (sid: Partial<typeof SID>): unknown =>
-    decodeSidContainer(encodeSidContainer({ sids: [{ ...SID, ...sid }], groups: [] }));
-  for (const behavior of [0, 0xffff])
-    expect(back({ behavior })).toMatchObject({ ok: true, value: { sids: [{ behavior }] } });
+  const back = (sid: Partial<typeof SID>): unknown => decodeSidContainer(encodeSidContainer([{ ...SID, ...sid }]));
+  for (const behavior of [0, 0xffff]) expect(back({ behavior })).toMatchObject({ ok: true, value: [{ behavior }] });
   for (const behavior of [-1, 1.5, 0x10000, Number.NaN]) expect(() => back({ behavior })).toThrow(/endpoint behaviour/);
   for (const locator of [prefix('::/1'), prefix('2001:db8:c::1/128')])
-    expect(back({ locator })).toMatchObject({ ok: true, value: { sids: [{ locator }] } });
+    expect(back({ locator })).toMatchObject({ ok: true, value: [{ locator }] });
+});
+
+test('a TLV that is not known here is encoded all the same, to whole words; its size is what it is encoded to', () => {
+  const unknown = { tlv: 'unknown', type: 99, value: fromHex('0102030405') } as const;
+  expect(toHex(encodeSidContainer([unknown]))).toBe('01000000' + '00630005' + '0102030405000000');
+  expect([SID, GROUP, unknown].map(containerTlvSize)).toEqual([24, 36, 12]);
+  expect(() => encodeSidContainer([{ ...unknown, type: 0x10000 }])).toThrow(/TLV type/);
+  expect(() => encodeSidContainer([{ ...unknown, value: new Uint8Array(0x10000) }])).toThrow(/TLV length/);
 });
 
 test('no container harms the decoder', () => fuzzDecoder(decodeSidContainer, [BYTES]));

@@ -7,14 +7,15 @@
 //   type 1, SID: endpoint behaviour 2, locator length 1, 0 1, SID 16
 //   type 2, group membership: group 16, edge 16
 //
-// A container of another version is refused as a whole: its TLVs may mean anything. Unknown types are passed over and
-// counted, so that a newer cnpd can add some; what follows the known value of a TLV is ignored.
+// A container of another version is refused as a whole: its TLVs may mean anything. TLVs of unknown types are handed on
+// as they are, so that a newer cnpd can add some; what follows the known value of a TLV is ignored.
 import { type IpAddress, addressBytes } from '../model/address.ts';
 import { type Prefix, prefixOf } from '../model/prefix.ts';
 import { ok } from '../model/result.ts';
 import { concat, put16, readAddress, u16 } from './bytes.ts';
 import { type Decoded, malformed } from './decode.ts';
 import { EncodeError } from './encode-error.ts';
+import { field } from './field.ts';
 
 const SID_CONTAINER_VERSION = 1;
 const HEADER = 4;
@@ -25,31 +26,34 @@ const GROUP_VALUE = 32;
 
 /** An SRv6 SID, the locator that it belongs to and its SRv6 Endpoint Behavior. */
 interface ContainedSid {
+  readonly tlv: 'sid';
   readonly sid: IpAddress;
   readonly locator: Prefix;
   readonly behavior: number;
 }
 
 /** Membership of an edge in an End.MT group. Nobody originates one yet. */
-export interface ContainedGroup {
+interface ContainedGroup {
+  readonly tlv: 'group';
   readonly group: IpAddress;
   readonly edge: IpAddress;
 }
 
-export interface SidContainer {
-  readonly sids: readonly ContainedSid[];
-  readonly groups: readonly ContainedGroup[];
+/** Of a type that this file does not know. */
+interface ContainedUnknown {
+  readonly tlv: 'unknown';
+  readonly type: number;
+  readonly value: Uint8Array;
 }
 
-export interface DecodedSidContainer extends SidContainer {
-  /** TLVs of a type that this version does not know. */
-  readonly unknown: number;
-}
+export type ContainerTlv = ContainedSid | ContainedGroup | ContainedUnknown;
+
+const padded = (length: number): number => (length + 3) & ~3;
 
 function tlv(type: number, value: Uint8Array): Uint8Array {
-  const out = new Uint8Array(TLV_HEADER + value.length);
-  put16(out, 0, type);
-  put16(out, 2, value.length);
+  const out = new Uint8Array(TLV_HEADER + padded(value.length));
+  put16(out, 0, field('TLV type', type, 16));
+  put16(out, 2, field('TLV length', value.length, 16));
   out.set(value, TLV_HEADER);
   return out;
 }
@@ -76,36 +80,60 @@ function encodeGroup({ group, edge }: ContainedGroup): Uint8Array {
   return tlv(TLV.group, concat(addressBytes(group), addressBytes(edge)));
 }
 
-/** A multiple of 4 bytes. @throws EncodeError */
-export const encodeSidContainer = ({ sids, groups }: SidContainer): Uint8Array =>
-  concat(Uint8Array.of(SID_CONTAINER_VERSION, 0, 0, 0), ...sids.map(encodeSid), ...groups.map(encodeGroup));
+function encodeTlv(one: ContainerTlv): Uint8Array {
+  switch (one.tlv) {
+    case 'sid':
+      return encodeSid(one);
+    case 'group':
+      return encodeGroup(one);
+    case 'unknown':
+      return tlv(one.type, one.value);
+  }
+}
 
-/** Codes: `truncated`, `unknown-version`, `bad-tlv-length`, `bad-locator-length`. */
-export function decodeSidContainer(bytes: Uint8Array): Decoded<DecodedSidContainer> {
+/** Bytes that it takes in a container. @throws EncodeError */
+export const containerTlvSize = (one: ContainerTlv): number => encodeTlv(one).length;
+
+/** A multiple of 4 bytes. @throws EncodeError */
+export const encodeSidContainer = (tlvs: readonly ContainerTlv[]): Uint8Array =>
+  concat(Uint8Array.of(SID_CONTAINER_VERSION, 0, 0, 0), ...tlvs.map(encodeTlv));
+
+/**
+ * In their order; values of unknown ones are views of `bytes`. Codes: `truncated`, `unknown-version`, `bad-tlv-length`,
+ * `bad-locator-length`.
+ */
+export function decodeSidContainer(bytes: Uint8Array): Decoded<ContainerTlv[]> {
   if (bytes.length < HEADER) return malformed('truncated', bytes.length, 'shorter than a container header');
   if (bytes[0] !== SID_CONTAINER_VERSION) return malformed('unknown-version', 0, `container version ${bytes[0]}`);
-  const sids: ContainedSid[] = [];
-  const groups: ContainedGroup[] = [];
-  let unknown = 0;
+  const tlvs: ContainerTlv[] = [];
   for (let at = HEADER; at < bytes.length;) {
     if (at + TLV_HEADER > bytes.length) return malformed('truncated', at, 'shorter than a TLV header');
-    const [type, length, value] = [u16(bytes, at), u16(bytes, at + 2), at + TLV_HEADER];
-    const next = value + ((length + 3) & ~3);
+    const [type, length, start] = [u16(bytes, at), u16(bytes, at + 2), at + TLV_HEADER];
+    const next = start + padded(length);
     if (next > bytes.length)
-      return malformed('truncated', at, `TLV ${type} of ${length} bytes in ${bytes.length - value}`);
-    if (type === TLV.sid) {
-      if (length < SID_VALUE) return malformed('bad-tlv-length', at, `a SID of ${length} bytes`);
-      const bits = bytes[value + 2]!;
-      if (bits === 0 || bits > 128) return malformed('bad-locator-length', value + 2, `locator of ${bits} bits`);
-      const sid = readAddress(bytes, value + 4, 6);
-      sids.push({ sid, locator: prefixOf(sid, bits), behavior: u16(bytes, value) });
-    } else if (type === TLV.group) {
-      if (length < GROUP_VALUE) return malformed('bad-tlv-length', at, `a group membership of ${length} bytes`);
-      groups.push({ group: readAddress(bytes, value, 6), edge: readAddress(bytes, value + 16, 6) });
-    } else {
-      unknown++;
-    }
+      return malformed('truncated', at, `TLV ${type} of ${length} bytes in ${bytes.length - start}`);
+    const one = decodeTlv(type, bytes.subarray(start, start + length), start);
+    if (!one.ok) return one;
+    tlvs.push(one.value);
     at = next;
   }
-  return ok({ sids, groups, unknown });
+  return ok(tlvs);
+}
+
+/** @param offset of the value in the container */
+function decodeTlv(type: number, value: Uint8Array, offset: number): Decoded<ContainerTlv> {
+  if (type === TLV.sid) {
+    if (value.length < SID_VALUE)
+      return malformed('bad-tlv-length', offset - TLV_HEADER, `a SID of ${value.length} bytes`);
+    const bits = value[2]!;
+    if (bits === 0 || bits > 128) return malformed('bad-locator-length', offset + 2, `locator of ${bits} bits`);
+    const sid = readAddress(value, 4, 6);
+    return ok({ tlv: 'sid', sid, locator: prefixOf(sid, bits), behavior: u16(value, 0) });
+  }
+  if (type === TLV.group) {
+    if (value.length < GROUP_VALUE)
+      return malformed('bad-tlv-length', offset - TLV_HEADER, `a group membership of ${value.length} bytes`);
+    return ok({ tlv: 'group', group: readAddress(value, 0, 6), edge: readAddress(value, 16, 6) });
+  }
+  return ok({ tlv: 'unknown', type, value });
 }

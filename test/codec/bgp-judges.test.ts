@@ -62,10 +62,12 @@ function inTcp(message: Uint8Array, connection: number): Uint8Array {
   );
 }
 
-const CONTAINER = {
-  sids: [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: 0x8002 }],
-  groups: [],
-};
+const SID = {
+  tlv: 'sid',
+  sid: address('2001:db8:c::1'),
+  locator: prefix('2001:db8:c::/48'),
+  behavior: 0x8002,
+} as const;
 const nhc = (value: Uint8Array, flags: number = OPTIONAL_TRANSITIVE): PathAttribute => ({
   flags,
   type: NHC_TYPE,
@@ -73,10 +75,7 @@ const nhc = (value: Uint8Array, flags: number = OPTIONAL_TRANSITIVE): PathAttrib
 });
 const long = encodeNhc({
   ...NHC_V6,
-  characteristics: [
-    ...NHC_V6.characteristics,
-    privateCharacteristic(CODES.private, { sids: new Array(12).fill(CONTAINER.sids[0]), groups: [] }),
-  ],
+  characteristics: [...NHC_V6.characteristics, privateCharacteristic(CODES.private, new Array(12).fill(SID))],
 });
 const UPDATES: readonly (readonly [string, readonly PathAttribute[], readonly Prefix[]])[] = [
   [

@@ -216,10 +216,9 @@ export const PACKET_TARGETS: readonly Target[] = [
   target(
     'sid-container',
     [
-      encodeSidContainer({
-        sids: [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: 0x8002 }],
-        groups: [],
-      }),
+      encodeSidContainer([
+        { tlv: 'sid', sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: 0x8002 },
+      ]),
     ],
     decodeSidContainer,
   ),

@@ -59,14 +59,15 @@ export function nhc(nextHop: string, ...characteristics: readonly Characteristic
 }
 export const pnc = (proxy: string): Characteristic => pncCharacteristic(CODES.pnc, address(proxy));
 export const container = (...sids: readonly string[]): Characteristic =>
-  privateCharacteristic(CODES.private, {
-    sids: sids.map((sid) => ({
+  privateCharacteristic(
+    CODES.private,
+    sids.map((sid) => ({
+      tlv: 'sid',
       sid: address(sid),
       locator: prefix(`${formatAddress(maskTo48(address(sid)))}/48`),
       behavior: END_CON,
     })),
-    groups: [],
-  });
+  );
 const maskTo48 = ({ value }: IpAddress): IpAddress => ({ family: 6, value: (value >> 80n) << 80n });
 
 export const path = (nextHop: string, rest: Partial<GobgpPath> = {}): GobgpPath => ({

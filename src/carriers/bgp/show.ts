@@ -132,7 +132,7 @@ function ownState(c: Content, { text: prefix, put, heard }: Own, moment: Moment)
       nextHop,
       headerNextHop: nextHop,
       proxy: proxy ? formatAddress(proxy) : null,
-      sids: (container?.sids ?? []).map(({ sid }) => formatAddress(sid)),
+      sids: (container ?? []).filter((one) => one.tlv === 'sid').map(({ sid }) => formatAddress(sid)),
     },
   ];
 }

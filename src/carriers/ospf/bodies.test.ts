@@ -132,10 +132,10 @@ describe('OSPFv2, other bodies', () => {
   });
 
   const sid = (text: string, locator = '2001:db8:c::/48', behavior = END_CON) => ({
-    ...{ sid: address(text), locator: prefix(locator), behavior },
+    ...{ tlv: 'sid' as const, sid: address(text), locator: prefix(locator), behavior },
   });
   const container = (lsId: number, ...sids: ReturnType<typeof sid>[]): Read =>
-    read(2, 10, opaqueLsId(240, lsId), { kind: 'private', container: encodeSidContainer({ sids, groups: [] }) });
+    read(2, 10, opaqueLsId(240, lsId), { kind: 'private', container: encodeSidContainer(sids) });
 
   test('FCN-4.2.2-a: SIDs of the private LSA, intra-area below the numbers of what is carried, inter-area from there', () => {
     const routes = [0, 0x7fffff, 0x800000, 0x800001].map(

@@ -9,12 +9,7 @@ import { type IpAddress, addressBytes, addressFromBytes, formatAddress, isUnicas
 import { ok } from '../../model/result.ts';
 import { type DecodeError, type Decoded, malformed } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
-import {
-  type DecodedSidContainer,
-  type SidContainer,
-  decodeSidContainer,
-  encodeSidContainer,
-} from '../sid-container.ts';
+import { type ContainerTlv, decodeSidContainer, encodeSidContainer } from '../sid-container.ts';
 import type { Characteristic } from './nhc.ts';
 
 export interface CharacteristicCodes {
@@ -25,7 +20,8 @@ export interface CharacteristicCodes {
 interface ReadCharacteristics {
   /** Address of the proxy. */
   readonly proxy?: IpAddress;
-  readonly container?: DecodedSidContainer;
+  /** What the private characteristic contains. */
+  readonly container?: readonly ContainerTlv[];
   /** Codes that are not known, ascending, each once. */
   readonly unknown: readonly number[];
   /** Characteristics of a known code that are ignored because of their value. */
@@ -41,7 +37,7 @@ export function pncCharacteristic(code: number, proxy: IpAddress): Characteristi
 }
 
 /** @throws EncodeError as encodeSidContainer */
-export const privateCharacteristic = (code: number, container: SidContainer): Characteristic => ({
+export const privateCharacteristic = (code: number, container: readonly ContainerTlv[]): Characteristic => ({
   code,
   value: encodeSidContainer(container),
 });
@@ -70,7 +66,7 @@ export function readCharacteristics(
     return before;
   };
   let proxy: IpAddress | undefined;
-  let container: DecodedSidContainer | undefined;
+  let container: readonly ContainerTlv[] | undefined;
   for (const { code, value } of characteristics) {
     if (code === codes.pnc) proxy = take(proxy, code, decodePnc(value));
     else if (code === codes.private) container = take(container, code, decodeSidContainer(value));

@@ -259,10 +259,9 @@ test('a body goes only into its own type', () => {
 
 test('the private types are configurable: what is not one of them keeps its bytes', () => {
   const privateTypes = { opaqueType: 200, functionCode: 8190 };
-  const content = {
-    sids: [{ sid: address('fc00:1:1::1'), locator: prefix('fc00:1:1::/48'), behavior: 0x8002 }],
-    groups: [],
-  };
+  const content = [
+    { tlv: 'sid', sid: address('fc00:1:1::1'), locator: prefix('fc00:1:1::/48'), behavior: 0x8002 },
+  ] as const;
   const body = { kind: 'private' as const, container: encodeSidContainer(content) };
   for (const [version, type, lsId] of [
     [2, 10, opaqueLsId(200, 1)],

@@ -97,7 +97,8 @@ function readNhc(
   return {
     nhc: { ...common, status: (proxy && hasSenders) || used ? 'used' : without, warnings },
     ...(proxy && { proxy }),
-    sids: (used?.sids ?? [])
+    sids: (used ?? [])
+      .filter((one) => one.tlv === 'sid')
       .filter(({ behavior }) => sidBehaviors.includes(behavior))
       .map(({ sid, behavior }) => ({ sid, behavior })),
     routerAddresses: used ? [nextHop] : [],

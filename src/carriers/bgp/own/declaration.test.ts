@@ -18,7 +18,7 @@ function said({ nhc }: OwnPath): readonly unknown[] {
   if (!decoded.ok) throw new Error(decoded.error.detail);
   expect([decoded.value.afi, decoded.value.safi]).toEqual([decoded.value.nextHop.family === 4 ? 1 : 2, 1]);
   const { proxy, container } = readCharacteristics(decoded.value.characteristics, CODES);
-  return [formatAddress(decoded.value.nextHop), proxy && formatAddress(proxy), container?.sids.length];
+  return [formatAddress(decoded.value.nextHop), proxy && formatAddress(proxy), container?.length];
 }
 function placed(origination: Origination, config: ConstructorParameters<typeof Agent>[0] = {}): Agent {
   const agent = new Agent(config);

@@ -27,7 +27,7 @@ function described(own: OwnPath): string {
   expect(formatAddress(nextHop)).toBe(formatAddress(own.nextHop));
   return (
     `via ${formatAddress(own.nextHop)}${proxy ? ` proxy ${formatAddress(proxy)}` : ''}` +
-    `${container ? ` sids ${container.sids.length}` : ''}`
+    `${container ? ` sids ${container.length}` : ''}`
   );
 }
 const declared = (origination = SENDERS, config: ConstructorParameters<typeof Agent>[0] = {}): Agent => {

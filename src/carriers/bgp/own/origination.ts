@@ -19,7 +19,7 @@ import { type Prefix, formatPrefix, hostPrefix } from '../../../model/prefix.ts'
 import { AFI, SAFI_UNICAST, encodeNhc } from '../../../packet/bgp/nhc.ts';
 import { pncCharacteristic, privateCharacteristic } from '../../../packet/bgp/characteristics.ts';
 import { EncodeError } from '../../../packet/encode-error.ts';
-import { encodeSidContainer } from '../../../packet/sid-container.ts';
+import { type ContainerTlv, encodeSidContainer } from '../../../packet/sid-container.ts';
 import { type DeclaredByKind, declaredByKind } from '../../by-kind.ts';
 import { NO_EXPORT, SID_LIMIT } from '../constants.ts';
 import type { Content, ContentConfig } from '../state.ts';
@@ -178,9 +178,16 @@ function declareNode(c: Content, drafts: Drafts, { sids, routerAddresses }: Decl
 
 const equal = (a: IpAddress | undefined, b: IpAddress): boolean => a !== undefined && sameAddress(a, b);
 
+const contained = ({ sid, locator, behavior }: AdvertisementKinds['sid']): ContainerTlv => ({
+  tlv: 'sid',
+  sid,
+  locator,
+  behavior,
+});
+
 function encodable(sid: AdvertisementKinds['sid']): boolean {
   try {
-    return encodeSidContainer({ sids: [sid], groups: [] }).length > 0;
+    return encodeSidContainer([contained(sid)]).length > 0;
   } catch (error) {
     if (error instanceof EncodeError) return false;
     throw error;
@@ -196,7 +203,7 @@ function nhcOf({ codes }: ContentConfig, { nextHop, proxy, sids }: Draft, attrib
   if (!nhc) {
     const characteristics = [
       ...(proxy ? [pncCharacteristic(codes.pnc, proxy)] : []),
-      ...(sids ? [privateCharacteristic(codes.private, { sids, groups: [] })] : []),
+      ...(sids ? [privateCharacteristic(codes.private, sids.map(contained))] : []),
     ];
     nhc = encodeNhc({ afi: nextHop.family === 4 ? AFI.ipv4 : AFI.ipv6, safi: SAFI_UNICAST, nextHop, characteristics });
     nhcs.set(key, nhc);

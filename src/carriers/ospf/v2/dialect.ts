@@ -10,7 +10,7 @@ import { TYPE_V2, isOpaque, opaqueIdOf, opaqueLsId, opaqueTypeOf } from '../../.
 import { EXTENDED_PREFIX_FLAG, ROUTE_TYPE } from '../../../packet/ospf/numbers.ts';
 import { maskLength } from '../../../packet/ospf/route.ts';
 import type { LsaKey } from '../../../packet/ospf/types.ts';
-import { decodeSidContainer, encodeSidContainer } from '../../../packet/sid-container.ts';
+import { type ContainerTlv, decodeSidContainer, encodeSidContainer } from '../../../packet/sid-container.ts';
 import {
   type Dialect,
   type EntryLsa,
@@ -60,6 +60,7 @@ const prefixTlv = (entry: PrefixEntry): ExtendedPrefix => ({
 const prefixes = (entries: readonly Entry[]): PrefixEntry[] =>
   entries.filter((entry): entry is PrefixEntry => !isSid(entry));
 const sids = (entries: readonly Entry[]): SidEntry[] => entries.filter(isSid);
+const containedSid = ({ sid, locator, behavior }: SidEntry): ContainerTlv => ({ tlv: 'sid', sid, locator, behavior });
 
 const PREFIXES: EntryLsa = {
   type: TYPE_V2.opaqueArea,
@@ -78,7 +79,7 @@ const sidLsa = (firstOpaqueId: number): EntryLsa => ({
   entries: Infinity,
   overhead: HEADER,
   size: () => SID_SIZE,
-  body: (entries) => ({ kind: 'private', container: encodeSidContainer({ sids: sids(entries), groups: [] }) }),
+  body: (entries) => ({ kind: 'private', container: encodeSidContainer(sids(entries).map(containedSid)) }),
 });
 
 export const DIALECT_V2: Dialect = {
@@ -120,7 +121,9 @@ const READERS: Readers = {
       return NOTHING;
     }
     const route: RouteKind = opaqueIdOf(lsa) >= INTER_AREA_SIDS ? 'inter-area' : 'intra-area';
-    const known = decoded.value.sids.filter(({ behavior }) => sidBehaviors.includes(behavior));
+    const known = decoded.value
+      .filter((one) => one.tlv === 'sid')
+      .filter(({ behavior }) => sidBehaviors.includes(behavior));
     const usable = known.filter(usableSid);
     if (usable.length < known.length) warn('unusable-sid');
     return {
