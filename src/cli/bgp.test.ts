@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { exampleState, sender } from '../northbound/fixture.ts';
-import { failing, fakeCnpd, run } from './fixture.ts';
+import { exampleState, sender } from '../northbound/state.fixture.ts';
+import { failing, fakeCnpd, run } from './fake-cnpd.fixture.ts';
 
 describe('cnpctl show bgp', () => {
   test('session: which gobgpd, what it holds of ours and what it taught', async () => {

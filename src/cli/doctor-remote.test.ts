@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { BgpOverview } from '../diagnosis/arrival/overview.ts';
 import type { BgpPathState, BgpSessionState } from '../model/carrier-state.ts';
-import { exampleState, sender } from '../northbound/fixture.ts';
+import { exampleState, sender } from '../northbound/state.fixture.ts';
 import type { Remote } from './context.ts';
-import { fakeCnpd, run } from './fixture.ts';
+import { fakeCnpd, run } from './fake-cnpd.fixture.ts';
 
 const [OURS, RR] = ['2001:db8:ffff::1', '2001:db8:ffff::fe'] as const;
 const PREFIX = '2001:db8:1::/64';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { exampleState } from '../northbound/fixture.ts';
+import { exampleState } from '../northbound/state.fixture.ts';
 import type { Check } from '../model/problem.ts';
 import type { CliModules } from './context.ts';
-import { failing, fakeCnpd, run } from './fixture.ts';
+import { failing, fakeCnpd, run } from './fake-cnpd.fixture.ts';
 
 describe('cnpctl show', () => {
   test('senders: those with a proxy, or all', async () => {

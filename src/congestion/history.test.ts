@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sentNotification } from './fixture.ts';
+import { sentNotification } from './sent-notification.fixture.ts';
 import { HISTORY_LENGTH, NotificationHistory } from './history.ts';
 
 describe('the latest notifications', () => {

@@ -3,7 +3,7 @@ import { type IpAddress, address } from '../model/address.ts';
 import { fuzzDecoder } from '../packet/hostile.fixture.ts';
 import { buildParameterProblem } from '../packet/icmpv6/parameter-problem.ts';
 import { buildFastCnp } from '../packet/roce/fast-cnp.ts';
-import { RECEIVER, SENDER, sentNotification } from './fixture.ts';
+import { RECEIVER, SENDER, sentNotification } from './sent-notification.fixture.ts';
 import { EVIDENCE_MS, MOST_EVIDENCE, Refusals } from './refusals.ts';
 
 const LOOPBACK = address('2001:db8:ffff::2');

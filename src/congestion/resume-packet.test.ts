@@ -6,7 +6,7 @@ import { parseIcmpv6 } from '../packet/icmpv6/message.ts';
 import { readLongHaulRoce } from '../packet/roce/long-haul-cnp.ts';
 import { parseRocePacket } from '../packet/roce/packet.ts';
 import { decapsulate } from '../packet/srv6/encapsulation.ts';
-import { sentNotification } from './fixture.ts';
+import { sentNotification } from './sent-notification.fixture.ts';
 import { type LongHaulSettings, buildResume } from './resume-packet.ts';
 
 const NTP = 0xe95b_2b80_8000_0000n;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
-import { sentNotification } from './fixture.ts';
+import { sentNotification } from './sent-notification.fixture.ts';
 import { type ClaimResume, MOST_WAITING, type ResumePort, ResumeMachine, WAIT_MS } from './resume.ts';
 
 /** 100 Gb/s, 10 ms: K_max 125 MB, K_min 62.5 MB (A1). */

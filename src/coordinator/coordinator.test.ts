@@ -9,7 +9,7 @@ import { type Log, silentLog } from '../model/log.ts';
 import { prefix } from '../model/prefix.ts';
 import type { DesiredState, SenderProxies } from '../plan/desired.ts';
 import type { Facts } from '../plan/facts.ts';
-import { FACTS, intentOf } from '../plan/fixture.ts';
+import { FACTS, intentOf } from '../plan/inputs.fixture.ts';
 import { Coordinator } from './coordinator.ts';
 
 const WATCHED = 'ports: [{ interface: wan, k-max: 200kB }]';

@@ -1,7 +1,7 @@
 import { origination } from '../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import type { Intent } from '../intent/intent.ts';
-import { load } from '../intent/fixture.ts';
+import { load } from '../intent/files.fixture.ts';
 import { CarrierSupervisor, type SupervisedCarrier } from './carrier-supervisor.ts';
 import { identityOf } from './carriers.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { chartSvg, ticks } from './chart.ts';
 import { type Observations, evaluate, summarize } from './evaluate.ts';
-import { runsWith } from './fixture.ts';
+import { runsWith } from './runs.fixture.ts';
 import { htmlReport } from './html.ts';
 import { type DemoReport, type NotificationSeen, type Point, common } from './results.ts';
 import { type PortState, configuration, portState } from './routers.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { load } from '../intent/fixture.ts';
+import { load } from '../intent/files.fixture.ts';
 import { address } from '../model/address.ts';
 import { checkCorePorts } from './core-ports.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { intentOf } from '../plan/fixture.ts';
+import { intentOf } from '../plan/inputs.fixture.ts';
 import { notifierNotes } from './notifiers.ts';
 
 const notes = (acceptFrom: string, senders: string): string[] =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { load } from '../intent/fixture.ts';
+import { load } from '../intent/files.fixture.ts';
 import type { Intent } from '../intent/intent.ts';
 import { promiseProblems } from './promises.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
 import { formatIntentErrors } from './errors.ts';
-import { ROUTER, complaints, load } from './fixture.ts';
+import { ROUTER, complaints, load } from './files.fixture.ts';
 import { loadIntent } from './load.ts';
 
 const bgp = (inner: string, router = ROUTER): string => `${router}bgp: { ${inner} }\n`;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { readFileSync } from 'node:fs';
 import { CAPACITY } from './capacity.ts';
-import { ROUTER, complaints, errorsOf } from './fixture.ts';
+import { ROUTER, complaints, errorsOf } from './files.fixture.ts';
 import { listLengths } from './list-lengths.ts';
 
 const PATHS = CAPACITY.map(({ path }) => path);

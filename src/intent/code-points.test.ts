@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { codePointProblems } from '../diagnosis/promises.ts';
 import { collisions } from '../model/assigned-numbers.ts';
 import { CODE_POINTS, DEFAULT_CODE_POINTS } from '../model/code-points.ts';
-import { ROUTER, complaints, load } from './fixture.ts';
+import { ROUTER, complaints, load } from './files.fixture.ts';
 
 const file = (...lines: string[]): string => `${ROUTER}code-points:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import * as z from 'zod';
-import { load } from './fixture.ts';
+import { load } from './files.fixture.ts';
 import type { Defaulted } from './schema-parts.ts';
 import { cnpdSchema } from './schema.ts';
 import { type Source, readSource } from './source.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
-import { UNASSIGNED, load } from './fixture.ts';
+import { UNASSIGNED, load } from './files.fixture.ts';
 import { cnpdSchema } from './schema.ts';
 
 const example = readFileSync(new URL('../../docs/cnpd.yaml', import.meta.url), 'utf8');

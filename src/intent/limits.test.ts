@@ -1,6 +1,6 @@
 // The two sides of every limit that cnpd.yaml has: what is just allowed, and what is just not.
 import { describe, expect, test } from 'vitest';
-import { ROUTER, complaints, load } from './fixture.ts';
+import { ROUTER, complaints, load } from './files.fixture.ts';
 
 const bgp = (inner: string): string => `${ROUTER}bgp: { ${inner} }\n`;
 const ospfv2 = (area: string, rest = ''): string =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { declaredThresholds } from '../plan/thresholds.ts';
 import type { IntentError } from './errors.ts';
-import { UNASSIGNED, errorsOf, load } from './fixture.ts';
+import { UNASSIGNED, errorsOf, load } from './files.fixture.ts';
 import { loadIntent } from './load.ts';
 
 /** A valid file: a router, and the given sections. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ROUTER, complaints, load } from './fixture.ts';
+import { ROUTER, complaints, load } from './files.fixture.ts';
 
 const PORT = 'ports: [{ interface: wan, k-max: 1MB }]\n';
 const policies = (...lines: string[]): string =>

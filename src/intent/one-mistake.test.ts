@@ -2,7 +2,7 @@
 // is missing, a default, or something else.
 import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { complaints, errorsOf } from './fixture.ts';
+import { complaints, errorsOf } from './files.fixture.ts';
 import { formatPath } from './errors.ts';
 
 type Step = string | number;

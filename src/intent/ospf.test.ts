@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { formatIntentErrors } from './errors.ts';
-import { ROUTER, complaints, load } from './fixture.ts';
+import { ROUTER, complaints, load } from './files.fixture.ts';
 import { loadIntent } from './load.ts';
 
 const v2 = (areas: string, rest = ''): string =>

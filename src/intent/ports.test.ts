@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { declaredThresholds } from '../plan/thresholds.ts';
-import { ROUTER, complaints, load } from './fixture.ts';
+import { ROUTER, complaints, load } from './files.fixture.ts';
 import { LONGEST_ROCE_FRAME } from './ports.ts';
 
 const port = (keys: string, rest = ''): string => `${ROUTER}ports: [{ interface: wan, ${keys} }]\n${rest}`;

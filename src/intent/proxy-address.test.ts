@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
-import { ROUTER, complaints, load } from './fixture.ts';
+import { ROUTER, complaints, load } from './files.fixture.ts';
 
 const proxy = (value: string): string =>
   `${ROUTER}proxy: { address: ${value}, ` +

@@ -1,7 +1,7 @@
 // The examples of README.md are files that cnpd takes, combined as their first lines say.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { complaints } from './fixture.ts';
+import { complaints } from './files.fixture.ts';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 const examples = [...readme.matchAll(/^```yaml\r?\n([^]*?)^```/gm)].map(([, text]) => text!);

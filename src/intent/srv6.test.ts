@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { formatAddress } from '../model/address.ts';
-import { ROUTER, complaints, load } from './fixture.ts';
+import { ROUTER, complaints, load } from './files.fixture.ts';
 
 const END_CON = 'sid: 2001:db8:c::1, locator: 2001:db8:c::/48';
 const srv6 = (entries: readonly string[], rest = ''): string =>

@@ -1,7 +1,7 @@
 // The order of what the dataplane's table is told: at any moment in between a source address has its old answer or its
 // new one.
 import { expect, test } from 'vitest';
-import { changesText, fixture, flagged, plain } from './fixture.ts';
+import { changesText, fixture, flagged, plain } from './table.fixture.ts';
 
 const LENGTHS = [24, 8, 32, 12, 28, 16, 20];
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { changesText, fixture, flagged } from './fixture.ts';
+import { changesText, fixture, flagged } from './table.fixture.ts';
 
 describe('reachability of the originator', () => {
   test('an originator that was never reachable does not count, and counts as soon as it is', () => {

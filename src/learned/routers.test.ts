@@ -3,7 +3,7 @@ import { reported } from '../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { type IpAddress, address, formatAddress } from '../model/address.ts';
 import type { CarrierName, LearnedOf } from '../model/advertisement.ts';
-import { fixture, flagged } from './fixture.ts';
+import { fixture, flagged } from './table.fixture.ts';
 import type { Source } from './preference.ts';
 import { LearnedRouters } from './routers.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type IpAddress, address } from '../model/address.ts';
 import type { CarrierName, LearnedOf } from '../model/advertisement.ts';
 import { prefix } from '../model/prefix.ts';
-import { changesText, fixture, flagged, plain } from './fixture.ts';
+import { changesText, fixture, flagged, plain } from './table.fixture.ts';
 
 const H1 = '2001:db8:1::10';
 

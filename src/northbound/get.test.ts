@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CnpdState, StateSource } from '../model/state.ts';
 import { eventLoopWork, finish } from '../model/work.ts';
-import { exampleState, sender, sourceOf } from './fixture.ts';
+import { exampleState, sender, sourceOf } from './state.fixture.ts';
 import {
   Encoding,
   type GetRequest,

@@ -7,7 +7,7 @@ import type { ProblemCode } from '../model/problem.ts';
 import { type LearnedView, levelThresholds, planCongestedNode, planSenderProxies } from './congested-node.ts';
 import { NO_SENDER_PROXIES, type SenderProxies } from './desired.ts';
 import type { Facts } from './facts.ts';
-import { FACTS, intentOf, learnedTable } from './fixture.ts';
+import { FACTS, intentOf, learnedTable } from './inputs.fixture.ts';
 import { plan } from './plan.ts';
 
 const planOf = (sections: string, facts: Facts = FACTS, learned: LearnedView = learnedTable()) =>

@@ -6,7 +6,7 @@ import { type LearnedView, planCongestedNode, planSenderProxies } from './conges
 import { NO_SENDER_PROXIES } from './desired.ts';
 import type { EgressPortPlan, InstructionPlan } from './desired.ts';
 import type { Facts } from './facts.ts';
-import { FACTS, intentOf, learnedTable } from './fixture.ts';
+import { FACTS, intentOf, learnedTable } from './inputs.fixture.ts';
 import { instructionRows } from './long-haul-cnp.ts';
 import { plan } from './plan.ts';
 import { planQueuePairs } from './queue-pairs.ts';

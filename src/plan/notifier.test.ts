@@ -1,6 +1,6 @@
 // What a proxy needs to tell its senders otherwise than by standard CNPs (PNC §1).
 import { describe, expect, test } from 'vitest';
-import { FACTS, intentOf, learnedTable } from './fixture.ts';
+import { FACTS, intentOf, learnedTable } from './inputs.fixture.ts';
 import { instructionsByLevel } from './notifier.ts';
 import { plan } from './plan.ts';
 

@@ -6,7 +6,7 @@ import { prefix } from '../model/prefix.ts';
 import type { ProblemCode } from '../model/problem.ts';
 import type { Facts } from './facts.ts';
 import { NO_SENDER_PROXIES } from './desired.ts';
-import { FACTS, intentOf, learnedTable } from './fixture.ts';
+import { FACTS, intentOf, learnedTable } from './inputs.fixture.ts';
 import { planGuard } from './guard.ts';
 import { plan } from './plan.ts';
 import { planProxy } from './proxy.ts';

@@ -3,10 +3,10 @@ import { address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
 
 import type { Facts } from './facts.ts';
-import { FACTS, intentOf } from './fixture.ts';
+import { FACTS, intentOf } from './inputs.fixture.ts';
 import { plan } from './plan.ts';
 import { planSrv6, sidAdvertisements, sourceRows } from './srv6.ts';
-import { learnedTable } from './fixture.ts';
+import { learnedTable } from './inputs.fixture.ts';
 
 const CON = '{ sid: 2001:db8:c::1, locator: 2001:db8:c::/48 }';
 const CON_B =

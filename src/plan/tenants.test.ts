@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Intent } from '../intent/intent.ts';
 import { address } from '../model/address.ts';
 import { endConTenants, planTenants, portTenant, tenantOfSid, tenantOfTable } from './tenants.ts';
-import { FACTS, intentOf, learnedTable } from './fixture.ts';
+import { FACTS, intentOf, learnedTable } from './inputs.fixture.ts';
 import { planSrv6 } from './srv6.ts';
 import { plan } from './plan.ts';
 

@@ -4,7 +4,7 @@ import { planCongestedNode } from './congested-node.ts';
 import type { Problem } from '../model/problem.ts';
 import type { EgressPortPlan } from './desired.ts';
 import type { Facts, QdiscFact } from './facts.ts';
-import { FACTS, intentOf, learnedTable } from './fixture.ts';
+import { FACTS, intentOf, learnedTable } from './inputs.fixture.ts';
 import { bandwidthDelayBytes } from './thresholds.ts';
 
 const WAN = 5;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sentNotification } from '../congestion/fixture.ts';
+import { sentNotification } from '../congestion/sent-notification.fixture.ts';
 import { address } from '../model/address.ts';
 import { notificationState } from './notifications.ts';
 

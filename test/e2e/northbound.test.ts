@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { silentLog } from '../../src/model/log.ts';
 import type { CnpdState } from '../../src/model/state.ts';
 import { connectNorthbound } from '../../src/northbound/client.ts';
-import { exampleState, sender, sourceOf } from '../../src/northbound/fixture.ts';
+import { exampleState, sender, sourceOf } from '../../src/northbound/state.fixture.ts';
 import { type Northbound, type ReloadOutcome, startNorthbound } from '../../src/northbound/server.ts';
 import { eventLoopWork } from '../../src/model/work.ts';
 import { measureTurns } from './support/turns.ts';

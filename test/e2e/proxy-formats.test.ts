@@ -3,7 +3,7 @@
 // sender's wire is what the agent's codec builds, byte for byte.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Family, address, formatAddress } from '../../src/model/address.ts';
-import { intentOf } from '../../src/plan/fixture.ts';
+import { intentOf } from '../../src/plan/inputs.fixture.ts';
 import { instructionsByLevel } from '../../src/plan/notifier.ts';
 import { buildLongHaulIcmpv6 } from '../../src/packet/icmpv6/long-haul-cnp.ts';
 import { walkHeaders } from '../../src/packet/ip/walk.ts';

@@ -7,7 +7,7 @@ import {
   type CongestionSettings,
   createCongestionLoop,
 } from '../../src/congestion/congestion.edge.ts';
-import { sentNotification } from '../../src/congestion/fixture.ts';
+import { sentNotification } from '../../src/congestion/sent-notification.fixture.ts';
 import { CODES, LONG_HAUL } from '../../src/kernel/dataplane/notice-config.fixture.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';

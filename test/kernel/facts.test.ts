@@ -1,7 +1,7 @@
 // What plan is told of this machine's ports, against real qdiscs: the rate that LHCNP §5.3.2 calls R_port.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readKernelFacts } from '../../src/coordinator/kernel-facts.edge.ts';
-import { ROUTER, load } from '../../src/intent/fixture.ts';
+import { ROUTER, load } from '../../src/intent/files.fixture.ts';
 import type { PortIntent, Srv6Intent } from '../../src/intent/intent.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { readTunnelSource } from '../../src/kernel/netlink/seg6-tunnel-source.ts';

@@ -44,7 +44,7 @@ function summary(report, from) {
 function mutateTypeScript(path) {
   const { found, lines, folder } = resolve(path);
   const patterns = folder
-    ? [`${found}/**/*.ts`, `!${found}/**/*.test.ts`, `!${found}/**/*fixture.ts`, `!${found}/**/gen/**`]
+    ? [`${found}/**/*.ts`, `!${found}/**/*.test.ts`, `!${found}/**/*.fixture.ts`, `!${found}/**/gen/**`]
     : [lines === undefined ? found : `${found}:${lines}`];
   const report = `out/mutation/${found.replace(/^src\//, '').replaceAll('/', '-')}`;
   const status = nice(

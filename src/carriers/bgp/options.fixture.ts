@@ -1,5 +1,5 @@
 // For tests: the options of a carrier whose section of cnpd.yaml says nothing, as the intent has them.
-import { load } from '../../intent/fixture.ts';
+import { load } from '../../intent/files.fixture.ts';
 import type { BgpCarrierOptions } from './carrier.ts';
 
 /** @param loopback of the router, as the file has it */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { portResult, runsWith, summary } from '../fixture.ts';
+import { portResult, runsWith, summary } from '../runs.fixture.ts';
 import type { RunResult } from '../results.ts';
 import { MAPPINGS, bgp, mappingsEvidence } from './bgp.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { portResult, runsWith, summary } from '../fixture.ts';
+import { portResult, runsWith, summary } from '../runs.fixture.ts';
 import type { NodeNotifications, RunResult } from '../results.ts';
 import { portState } from '../routers.ts';
 import { longhaul, thresholdEvidence } from './longhaul.ts';

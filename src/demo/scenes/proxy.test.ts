@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { goodRun, portResult, runsWith, summary } from '../fixture.ts';
+import { goodRun, portResult, runsWith, summary } from '../runs.fixture.ts';
 import type { RunResult } from '../results.ts';
 import { mappingEvidence } from '../mapping.ts';
 import { MAPPING, proxy } from './proxy.ts';

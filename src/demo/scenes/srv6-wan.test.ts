@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { goodRun, portResult, runsWith, summary } from '../fixture.ts';
+import { goodRun, portResult, runsWith, summary } from '../runs.fixture.ts';
 import type { NodeNotifications, RunResult } from '../results.ts';
 import { sidEvidence, srv6Wan } from './srv6-wan.ts';
 

@@ -4,7 +4,7 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { ListPeerResponseSchema } from '../../carriers/bgp/gobgp/gen/gobgp/messages_pb.js';
 import { type Methods, WATCHING, withServer } from '../../carriers/bgp/gobgp/server.fixture.ts';
-import { load } from '../../intent/fixture.ts';
+import { load } from '../../intent/files.fixture.ts';
 import type { Check } from '../../model/problem.ts';
 import { examineGobgp } from './check.ts';
 

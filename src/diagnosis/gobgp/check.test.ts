@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { load } from '../../intent/fixture.ts';
+import { load } from '../../intent/files.fixture.ts';
 import type { BgpPeerState } from '../../model/carrier-state.ts';
 import type { GobgpFaultCode } from '../../model/gobgp-fault.ts';
 import type { GobgpAnswer } from '../../carriers/bgp/gobgp/ask.edge.ts';

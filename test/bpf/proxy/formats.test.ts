@@ -23,7 +23,7 @@ import { UNDISCLOSED } from '../../../src/packet/long-haul/body.ts';
 import { buildFastCnp } from '../../../src/packet/roce/fast-cnp.ts';
 import { buildLongHaulRoce } from '../../../src/packet/roce/long-haul-cnp.ts';
 import { instructionsByLevel } from '../../../src/plan/notifier.ts';
-import { intentOf } from '../../../src/plan/fixture.ts';
+import { intentOf } from '../../../src/plan/inputs.fixture.ts';
 import { ip } from '../../support/netns.ts';
 import { object } from '../support/congested-router.ts';
 import { clearCounters, countOf } from '../support/counters.ts';

@@ -5,7 +5,7 @@ import type { CnpdState } from '../model/state.ts';
 import { eventLoopWork, finish } from '../model/work.ts';
 import { type NorthboundClient, NorthboundError, pathOf } from '../northbound/client.ts';
 import type { ReloadOutcome } from '../northbound/server.ts';
-import { exampleState, sourceOf } from '../northbound/fixture.ts';
+import { exampleState, sourceOf } from '../northbound/state.fixture.ts';
 import { GetRequestSchema, GetResponseSchema } from '../northbound/gen/gnmi/gnmi_pb.js';
 import { answerGet } from '../northbound/get.ts';
 import type { CliModules } from './context.ts';
