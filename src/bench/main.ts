@@ -5,22 +5,22 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release } from 'node:os';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { type Figure, dist, runFigure } from './bench.ts';
-import { bgpOrigination } from './bgp-origination.ts';
-import { bgpChanges, bgpPaths } from './bgp.ts';
-import { controlPackets } from './control-packets.ts';
-import { eventLoop } from './event-loop.ts';
-import { feedback } from './feedback.ts';
-import { mapUpdates } from './map-updates.ts';
-import { noticeBuild } from './notice-build.ts';
-import { noticeToCnp } from './notice-to-cnp.ts';
-import { ospfExchange } from './ospf-exchange.ts';
-import { packetCost } from './packet-cost.ts';
-import { type Failure, type Report, type Row, table } from './report.ts';
-import { srv6 } from './srv6.ts';
-import { startUp } from './start-up.ts';
-import { tenThousand } from './ten-thousand.ts';
-import { tenThousandOspf } from './ten-thousand-ospf.ts';
+import { type Figure, dist, runFigure } from './support/bench.ts';
+import { bgpOrigination } from './figures/bgp-origination.ts';
+import { bgpChanges, bgpPaths } from './figures/bgp-changes-and-paths.ts';
+import { controlPackets } from './figures/control-packets.ts';
+import { eventLoop } from './figures/event-loop.ts';
+import { feedback } from './figures/feedback.ts';
+import { mapUpdates } from './figures/map-updates.ts';
+import { noticeBuild } from './figures/notice-build.ts';
+import { noticeToCnp } from './figures/notice-to-cnp.ts';
+import { ospfExchange } from './figures/ospf-exchange.ts';
+import { packetCost } from './figures/packet-cost.ts';
+import { type Failure, type Report, type Row, table } from './support/report.ts';
+import { srv6 } from './figures/srv6.ts';
+import { startUp } from './figures/start-up.ts';
+import { isisSenders } from './figures/isis-senders.ts';
+import { ospfSenders } from './figures/ospf-senders.ts';
 
 const FIGURES: readonly Figure[] = [
   packetCost,
@@ -29,8 +29,8 @@ const FIGURES: readonly Figure[] = [
   noticeToCnp,
   mapUpdates,
   startUp,
-  tenThousand,
-  tenThousandOspf,
+  isisSenders,
+  ospfSenders,
   eventLoop,
   ospfExchange,
   bgpOrigination,

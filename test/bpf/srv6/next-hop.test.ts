@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type IpAddress, address } from '../../../src/model/address.ts';
 import { concat } from '../../../src/packet/bytes.ts';
 import { ipv6 } from '../../../src/packet/ip/packets.fixture.ts';
-import { VECTORS, vectorsMet } from '../../../src/bench/srv6-vectors.ts';
+import { VECTORS, vectorsMet } from '../../../src/bench/support/packets/srv6-vectors.ts';
 import { ip } from '../../support/netns.ts';
 import { Btf } from '../support/btf.ts';
 import { type Data, DROP, context, data } from '../support/packets.ts';

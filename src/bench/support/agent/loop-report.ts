@@ -1,0 +1,41 @@
+// What the watch inside the agent tells (loop-watch.process.ts), and what to make of it.
+import { once } from 'node:events';
+import type { Agent } from './agent.ts';
+import { quantile } from '../statistics.ts';
+
+export interface LoopReport {
+  /** Milliseconds from one tick of the watch to the next. */
+  readonly gaps: readonly number[];
+  /** Processor time of the agent in each, all threads, ms. */
+  readonly cpu: readonly number[];
+  /** Of perf_hooks.monitorEventLoopDelay at a resolution of 1 ms. */
+  readonly perfHooksP99Ms: number;
+}
+
+/** What the watch in an agent (spawned with `watchLoop`) sees meanwhile. */
+export async function watched(agent: Agent, during: () => Promise<void>): Promise<LoopReport> {
+  agent.child.send('start');
+  await during();
+  const report = once(agent.child, 'message');
+  agent.child.send('stop');
+  return (await report)[0] as LoopReport;
+}
+
+/** The longest gap, and the most processor time in one, which says more on a machine that has other work to do; ms. */
+export const longestTurn = (reports: readonly LoopReport[]): { readonly wall: number; readonly cpu: number } => ({
+  wall: Math.max(...reports.flatMap(({ gaps }) => gaps)),
+  cpu: Math.max(...reports.flatMap(({ cpu }) => cpu)),
+});
+
+const STEP_MS = 0.25;
+
+/**
+ * How long an event that comes at any moment waits for its turn, quantile `q`, ms. A long turn counts for as long as it
+ * lasts: ticks that fell into it would have waited too ("coordinated omission"), which a plain quantile over the ticks
+ * that did come forgets.
+ */
+export function waitQuantile(gaps: readonly number[], q: number): number {
+  const waits: number[] = [];
+  for (const gap of gaps) for (let wait = gap; wait > 0; wait -= STEP_MS) waits.push(wait);
+  return quantile(waits, q);
+}
