@@ -41,8 +41,7 @@ describe('cnpctl show bgp', () => {
       peers: [],
       paths: [],
     };
-    const sentence =
-      'gobgpd does not tell of its BGP neighbors now (waiting: connect ECONNREFUSED; tries again in 3 s)';
+    const sentence = 'gobgpd does not report its BGP neighbors now (waiting: connect ECONNREFUSED; tries again in 3 s)';
     expect((await run('show bgp peers', fakeCnpd(state))).out).toBe(`${sentence}\n`);
     expect((await run('show bgp', fakeCnpd(state))).out.split('\n\n')[1]).toBe(sentence);
     state.bgp.session = [{ ...session, neighbors: 0 }];
@@ -55,7 +54,7 @@ describe('cnpctl show bgp', () => {
     for (const view of ['bgp', 'bgp session', 'bgp peers', 'bgp paths']) {
       expect((await run(`show ${view}`, fakeCnpd(state))).out.split('\n').slice(-3), view).toEqual([
         '',
-        'gobgpd does not answer (for 7 s): this is what it last told',
+        'gobgpd does not answer (for 7 s): this is its last report',
         '',
       ]);
       expect((await run(`show ${view}`)).out).not.toContain('does not answer');

@@ -21,7 +21,7 @@ export const bgpOverview = (context: Context): Promise<BgpOverview> =>
 /** What gobgpd does not confirm now is what it last told, under whichever table. */
 const lastTold = ([session]: readonly Row[]): string[] =>
   typeof session?.['silent'] === 'number'
-    ? ['', `gobgpd does not answer (for ${session['silent']} s): this is what it last told`]
+    ? ['', `gobgpd does not answer (for ${session['silent']} s): this is its last report`]
     : [];
 
 export async function showBgp(context: Context): Promise<ExitCode> {
@@ -47,7 +47,7 @@ function emptySentence({ path, empty }: View, [session]: readonly Row[]): string
   if (!session) return BGP_VIEWS.session.empty;
   if (path[2] !== BGP_VIEWS.peers.path[2] || typeof session['neighbors'] === 'number') return empty;
   return printable(
-    `gobgpd does not tell of its BGP neighbors now (${String(session['state'])}: ${String(session['reason'])})`,
+    `gobgpd does not report its BGP neighbors now (${String(session['state'])}: ${String(session['reason'])})`,
   );
 }
 

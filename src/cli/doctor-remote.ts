@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<Comparison>[] = [
   { header: 'prefix', cell: (row) => row.prefix },
   { header: 'next hop', cell: (row) => row.nextHop },
   { header: 'arrived', cell: (row) => ARRIVALS[row.arrival] },
-  { header: 'told by', cell: (row) => row.toldBy },
+  { header: 'from', cell: (row) => row.toldBy },
   { header: 'next hop there', cell: (row) => row.arrivedNextHop },
 ];
 
@@ -64,7 +64,7 @@ function lines({ doubts, paths }: RemoteReport): string[] {
   const inOrder = paths.filter((path) => shown.includes(path));
   const used = paths.filter((path) => path.arrival === 'used').length;
   return [
-    ...formatTable(COLUMNS, inOrder, 'this router has put no path into BGP'),
+    ...formatTable(COLUMNS, inOrder, 'this router has added no path to BGP'),
     ...left,
     ...(paths.length > 0 ? ['', `${used} of ${paths.length} paths arrived intact and are used`] : []),
     ...doubts.flatMap(({ problem, remedy }) => ['', printable(problem), `  ${printable(remedy)}`]),

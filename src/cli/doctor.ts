@@ -87,7 +87,7 @@ function describe({ id, claim, state, problem, remedy }: Check, colour: boolean)
     `${colour ? `${COLOURS[state]}${padded}\u001b[0m` : padded}  ${printable(id)}: ` +
       `${printable(state === 'ok' ? claim : (problem ?? claim))}`,
   ];
-  if (state === 'unknown') lines[0] += ' (cannot be told before the above is mended)';
+  if (state === 'unknown') lines[0] += ' (fix the above first)';
   if (remedy !== undefined) lines.push(`         ${printable(remedy)}`);
   return lines;
 }

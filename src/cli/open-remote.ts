@@ -14,6 +14,6 @@ export async function openRemote(source: string): Promise<Remote> {
   if (source === '-') return { kind: 'text', text: await text(process.stdin) };
   const about = await stat(source);
   if (about.isSocket()) return { kind: 'socket' };
-  if (about.size > MOST_BYTES) throw new Error(`${source}: ${about.size} bytes are more than any router's paths`);
+  if (about.size > MOST_BYTES) throw new Error(`${source}: ${about.size} bytes are more than the paths of any router`);
   return { kind: 'text', text: await readFile(source, 'utf8') };
 }

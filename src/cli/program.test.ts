@@ -61,7 +61,7 @@ describe('cnpctl show', () => {
     const { code, out } = await run('show status');
     expect(code).toBe(1);
     expect(out).toContain(
-      'last reload  refused, the intent above stays in force, 2026-11-20T11:30:00.000Z (30m10s ago)\n' +
+      'last reload  refused, the configuration above stays in force, 2026-11-20T11:30:00.000Z (30m10s ago)\n' +
         '  cnpd.yaml:3:1: unknown key',
     );
     expect(out).toContain('\nport eth2: the root qdisc is pfifo_fast\n  tc qdisc replace');
@@ -260,7 +260,7 @@ describe('cnpctl reload', () => {
       fakeCnpd(exampleState(), { ok: false, errors: ['a:1:1: x', 'a:2:1: y'], changed: [] }),
     );
     expect(code).toBe(4);
-    expect(err).toBe('cnpctl: cnpd refused the file, the intent in force stays in force:\na:1:1: x\na:2:1: y\n');
+    expect(err).toBe('cnpctl: cnpd refused the file, the previous configuration stays in force:\na:1:1: x\na:2:1: y\n');
   });
 });
 
@@ -294,7 +294,7 @@ describe('cnpctl doctor', () => {
       'missing  frr.passive: it is passive',
       '         no isis passive',
       'ok       frr.mtu: fits',
-      'unknown  frr.area: same area (cannot be told before the above is mended)',
+      'unknown  frr.area: same area (fix the above first)',
       '',
     ]);
   });

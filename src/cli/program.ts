@@ -60,7 +60,7 @@ type Action = (context: Context, ...rest: never[]) => Promise<ExitCode>;
 
 function buildProgram(modules: CliModules, finish: (code: ExitCode) => void): Command {
   const program = new Command('cnpctl')
-    .description('Shows and steers a running cnpd, the congestion-notification daemon.')
+    .description('Shows and controls a running cnpd, the congestion-notification daemon.')
     .version(modules.version)
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'))
     .option('--socket <path>', "cnpd's northbound socket", GNMI_SOCKET)
@@ -84,10 +84,10 @@ function buildProgram(modules: CliModules, finish: (code: ExitCode) => void): Co
   program.command('reload').description('make cnpd read cnpd.yaml again').action(act(reload));
   program
     .command('doctor')
-    .description('what is missing for cnpd to work here, and the line that mends it')
+    .description('what is missing for cnpd to work here, and the command that fixes it')
     .option(
       '-c, --config <file>',
-      'cnpd.yaml to examine FRR for, whose cnpd is asked unless --socket says another (default: the one in force)',
+      'cnpd.yaml to check FRR against; its cnpd is asked unless --socket names another (default: the one in force)',
     )
     .option('--vty-dir <dir>', "directory of FRR's vty sockets (default: /var/run/frr)")
     .option(
@@ -102,8 +102,8 @@ function buildProgram(modules: CliModules, finish: (code: ExitCode) => void): Co
     );
   program
     .command('uninstall')
-    .description('remove what cnpd left in the kernel and in /run; cnpd has to be stopped')
-    .option('--run-dir <dir>', 'where pinned programs and maps live', RUN_DIR)
+    .description('remove what cnpd left in the kernel and in /run; cnpd must be stopped')
+    .option('--run-dir <dir>', 'directory of pinned programs and maps', RUN_DIR)
     .action(act(uninstall));
   return program;
 }
@@ -122,7 +122,7 @@ function addShow(program: Command, act: (run: Action) => (...args: unknown[]) =>
     .command('senders')
     .description(`${VIEWS.senders.description}; with an address: its proxy and why, exit code 1 when it has none`)
     .argument('[address]', 'a sender', addressText)
-    .option('--all', 'also prefixes without a proxy, and what is not in force')
+    .option('--all', 'also prefixes without a proxy, and advertisements not in force')
     .action(
       act((context, address: string | undefined, { all = false }: { all?: boolean }) =>
         address === undefined ? showSenders(context, all) : showSender(context, address, all),
@@ -150,7 +150,7 @@ function addShow(program: Command, act: (run: Action) => (...args: unknown[]) =>
   }
   const bgp = show
     .command('bgp')
-    .description('the BGP carrier: all of the below; as JSON with what `doctor --remote` needs of another router')
+    .description('the BGP carrier: all of the below; the JSON has what `doctor --remote` needs from another router')
     .action(act(showBgp));
   for (const [name, view] of Object.entries(BGP_VIEWS))
     bgp
@@ -181,7 +181,10 @@ async function reload(context: Context): Promise<ExitCode> {
   else if (ok) {
     print(context, [changed.length === 0 ? 'reloaded: nothing changed' : `reloaded: changed ${changed.join(', ')}`]);
     for (const error of errors) context.err(`cnpctl: not in force: ${error}\n`);
-  } else context.err(['cnpctl: cnpd refused the file, the intent in force stays in force:', ...errors, ''].join('\n'));
+  } else
+    context.err(
+      ['cnpctl: cnpd refused the file, the previous configuration stays in force:', ...errors, ''].join('\n'),
+    );
   if (!ok) return EXIT.error;
   return errors.length === 0 ? EXIT.ok : EXIT.problem;
 }

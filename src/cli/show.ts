@@ -111,7 +111,7 @@ function statusLines(status: Status, nowMs: number): string[] {
     ['loaded', ago(status.intent['loaded-at'])],
     [
       'last reload',
-      reload ? `${reload.ok ? 'done' : 'refused, the intent above stays in force'}, ${ago(reload.at)}` : 'none',
+      reload ? `${reload.ok ? 'done' : 'refused, the configuration above stays in force'}, ${ago(reload.at)}` : 'none',
     ],
   ]);
   for (const error of reload?.errors ?? []) lines.push(`  ${printable(error)}`);

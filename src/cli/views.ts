@@ -53,7 +53,7 @@ export const VIEWS = {
   },
   senders: {
     path: ['cnpd', 'senders'],
-    description: 'sender prefixes that the network taught',
+    description: 'sender prefixes learned from the network',
     empty: 'no sender prefix is known',
     columns: SENDER_COLUMNS,
   },
@@ -91,8 +91,8 @@ export const VIEWS = {
   },
   ports: {
     path: ['cnpd', 'ports'],
-    description: 'ports that are watched',
-    empty: 'no port is watched',
+    description: 'monitored ports',
+    empty: 'no port is monitored',
     columns: [
       text('interface'),
       text('attached'),
@@ -114,8 +114,8 @@ export const VIEWS = {
   },
   triggers: {
     path: ['cnpd', 'ports'],
-    description: 'what became of the triggers of each port',
-    empty: 'no port is watched',
+    description: 'outcome of the triggers of each port',
+    empty: 'no port is monitored',
     columns: [
       text('interface'),
       number('triggers'),
@@ -130,7 +130,7 @@ export const VIEWS = {
   },
   flows: {
     path: ['cnpd', 'flows'],
-    description: 'RoCEv2 flows that were seen',
+    description: 'RoCEv2 flows seen',
     empty: 'no flow was seen',
     columns: [
       text('port'),
@@ -147,7 +147,7 @@ export const VIEWS = {
   },
   notifications: {
     path: ['cnpd', 'notifications'],
-    description: 'the latest notifications, the newest first',
+    description: 'the latest notifications, newest first',
     empty: 'no notification was sent',
     columns: [
       age('at', 'ago'),
@@ -181,7 +181,7 @@ export const VIEWS = {
   rtt: {
     path: ['cnpd', 'rtt'],
     description: 'targets of RTT probes (STAMP)',
-    empty: 'no RTT is probed',
+    empty: 'no RTT target is configured',
     columns: [
       text('target'),
       text('port'),

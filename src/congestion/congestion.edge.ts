@@ -184,7 +184,7 @@ class RunningLoop implements CongestionLoop {
         for (const order of this.#resume.sample(ifindex, stats.backlogBytes, clock.now())) this.#send(order);
     } catch (error) {
       count('congestion.resume.queue-unreadable');
-      log.warn({ error: messageOf(error) }, 'the queues cannot be read; who waits for a Resume waits on');
+      log.warn({ error: messageOf(error) }, 'the queues cannot be read; senders wait longer for their Resume');
     }
   }
 

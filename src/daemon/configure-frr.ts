@@ -20,7 +20,7 @@ export async function configureFrr(intent: Intent, vtyDir?: string): Promise<boo
       { run: runCommand, say, log: silentLog },
     );
     for (const check of remaining.filter(isForTheOperator))
-      say(`left to you: ${check.problem ?? check.claim}${check.remedy ? ` — ${check.remedy}` : ''}`);
+      say(`left to the operator: ${check.problem ?? check.claim}${check.remedy ? ` — ${check.remedy}` : ''}`);
     return true;
   } catch (error) {
     if (!(error instanceof ConfigureError)) throw error;

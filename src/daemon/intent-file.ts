@@ -27,7 +27,7 @@ export function readIntentFile(file: string): Result<Intent, IntentRefusal> {
   try {
     const bytes = readUpTo(file, MAX_FILE_BYTES + 1);
     if (bytes.length > MAX_FILE_BYTES)
-      return refusal(`${file}: more than ${MAX_FILE_BYTES} bytes, which is all that is read`);
+      return refusal(`${file}: more than ${MAX_FILE_BYTES} bytes, the most that is read`);
     text = bytes.toString('utf8');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException | undefined)?.code;

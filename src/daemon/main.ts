@@ -67,7 +67,7 @@ async function run(options: RunOptions): Promise<number> {
 function explain(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return isKernelError(error, 'EPERM')
-    ? `${message}: this process has its capabilities, and the kernel refuses them here (a user namespace, ` +
+    ? `${message}: this process has the capabilities, but the kernel refuses them here (a user namespace, ` +
         "a security module, a container's seccomp profile): run cnpd as root outside of that"
     : message;
 }
@@ -92,7 +92,7 @@ function untilSignalled(starting: Promise<Daemon>, log: Log): Promise<void> {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       process.on(signal, () => {
         if (asked) {
-          log.warn({ signal }, 'asked again: ending without the withdrawal');
+          log.warn({ signal }, 'second signal: ending without withdrawing');
           process.exit(1);
         }
         asked = true;
@@ -121,8 +121,8 @@ async function main(argv: readonly string[]): Promise<number> {
     .description('congestion-notification daemon')
     .version(VERSION)
     .exitOverride()
-    .option('-c, --config <file>', 'what this router is to do', CONFIG_FILE)
-    .option('--run-dir <dir>', 'where pinned programs and maps live', RUN_DIR)
+    .option('-c, --config <file>', 'the configuration file', CONFIG_FILE)
+    .option('--run-dir <dir>', 'directory of pinned programs and maps', RUN_DIR)
     .option('--vty-dir <dir>', "directory of FRR's vty sockets, for --configure-frr (default: /var/run/frr)")
     .option('--configure-frr', 'first give FRR the configuration lines that cnpd needs, through vtysh')
     .action(async (options: RunOptions) => {

@@ -23,7 +23,7 @@ test('a gobgpd whose socket is gone has forgotten everything: nothing to take ou
   const target = `unix:${join(runDir, 'gobgpd.sock')}`;
   expect(await uninstall({ target })).toEqual({
     done: true,
-    said: [`gobgpd at ${target} is not there: nothing to take out`],
+    said: [`gobgpd at ${target} is not running: nothing to remove`],
     noted: false,
   });
 });
@@ -42,7 +42,7 @@ test('a gobgpd that ends before it is asked about the policies has forgotten eve
   await withServer({ ListPeer: (call) => call.emit('error', { code: status.UNAVAILABLE, details }) }, async (target) =>
     expect(await uninstall({ target })).toEqual({
       done: true,
-      said: [`gobgpd at ${target} is not there: nothing to take out`],
+      said: [`gobgpd at ${target} is not running: nothing to remove`],
       noted: false,
     }),
   );

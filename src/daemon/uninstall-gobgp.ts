@@ -38,7 +38,7 @@ export async function uninstallGobgp(runDir: string, say: (line: string) => void
   try {
     noted = JSON.parse(readFileSync(note, 'utf8')) as Noted;
   } catch {
-    say(`left ${note}: it does not say which gobgpd has cnpd's paths`);
+    say(`left ${note}: it does not name the gobgpd that has cnpd's paths`);
     return false;
   }
   const { target } = noted.gobgp;
@@ -55,8 +55,8 @@ export async function uninstallGobgp(runDir: string, say: (line: string) => void
   rmSync(note);
   say(
     gone
-      ? `gobgpd at ${target} is not there: nothing to take out`
-      : `took cnpd's paths and policies out of gobgpd at ${target}`,
+      ? `gobgpd at ${target} is not running: nothing to remove`
+      : `removed cnpd's paths and policies from gobgpd at ${target}`,
   );
   return true;
 }

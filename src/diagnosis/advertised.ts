@@ -7,13 +7,13 @@ import { carriedByOthers, carriersLacking, carriersOf } from '../plan/originatio
 
 /** What each carrier has room for, and what gives it more. */
 const ROOM: Readonly<Record<CarrierName, readonly [reason: string, remedy: string]>> = {
-  isis: ['IS-IS has room for about 10,000 in the 255 fragments of one system', 'declare fewer, shorter prefixes'],
+  isis: ['the 255 IS-IS fragments of one system hold about 10,000', 'declare fewer, shorter prefixes'],
   ospfv2: [
-    'OSPFv2 has no form for an IPv4 sender whose proxy has only an IPv6 address, or no room',
+    'OSPFv2 cannot advertise an IPv4 sender whose proxy has only an IPv6 address, or its LSAs are full',
     'give proxy.address an address of each family in cnpd.yaml; declare fewer, shorter prefixes',
   ],
   ospfv3: [
-    'OSPFv3 has no form for an IPv6 sender whose proxy has only an IPv4 address, or no room',
+    'OSPFv3 cannot advertise an IPv6 sender whose proxy has only an IPv4 address, or its LSAs are full',
     'give proxy.address an address of each family in cnpd.yaml; declare fewer, shorter prefixes',
   ],
   bgp: [

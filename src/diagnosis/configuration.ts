@@ -21,10 +21,10 @@ export function checkFile(file: string, refusal: Refusal | undefined): Check {
 export function fileRemedy(file: string, unreadable: string | undefined): string {
   if (unreadable === undefined) return `cnpd check ${file}`;
   if (unreadable === 'ENOENT' || unreadable === 'ENOTDIR')
-    return 'name the file with -c, or write it: docs/cnpd.yaml shows all that can be in it';
+    return 'name the file with -c, or write it: docs/cnpd.yaml shows every key';
   if (unreadable === 'EACCES' || unreadable === 'EPERM')
-    return `run this as root, or let its reader in: namei -l ${file} shows who may read it`;
-  return `name a regular file that can be read with -c: ls -ld ${file} shows what this one is`;
+    return `run this as root, or grant access: namei -l ${file} shows who may read it`;
+  return `name a readable regular file with -c: ls -ld ${file} shows what this one is`;
 }
 
 /** The file and the intent in force differ. */
@@ -34,7 +34,7 @@ export const reloadProblems = (file: string, refused: boolean): Problem[] =>
         {
           code: 'intent.reload-refused',
           feature: 'intent',
-          problem: 'the last reload was refused; the intent before it is in force',
+          problem: 'the last reload was refused; the previous configuration is in force',
           remedy: `\`cnpd check ${file}\` shows the errors`,
         },
       ]
@@ -59,5 +59,5 @@ export const carrierNotStarted = (feature: CarrierName, error: unknown): Problem
   code: 'carrier.not-started',
   feature,
   problem: error instanceof Error ? error.message : String(error),
-  remedy: 'mend it, then `cnpctl reload`',
+  remedy: 'fix it, then `cnpctl reload`',
 });

@@ -34,7 +34,7 @@ export function checkCorePorts(
     : 'those with a route through a gateway; router.core-ports names them instead';
   const list: Check = {
     id,
-    claim: `ports of the core, where what comes from behind other routers is believed: ${names} (${why})`,
+    claim: `core ports, on which sources behind other routers are accepted: ${names} (${why})`,
     state: 'ok',
   };
   const doubtful = core.flatMap((port) => hostsBehind(intent, port));
@@ -55,10 +55,10 @@ function hostsBehind({ proxy, router }: Intent, { name, addresses }: PortOfRoute
   return [
     {
       id: `core-ports.${name}`,
-      claim: `${name} leads to other routers alone`,
+      claim: `${name} leads only to other routers`,
       state: 'warning',
       problem:
-        `${name} counts as a port of the core (${by}), ` +
+        `${name} counts as a core port (${by}), ` +
         `and its address ${formatAddress(found.address)} is of the senders ${formatPrefix(found.prefix)}: ` +
         'each host on that link can teach and remove the Queue Pairs of senders behind other routers',
       remedy: `name the ports to other routers under router.core-ports in cnpd.yaml, without ${name}`,
@@ -69,7 +69,7 @@ function hostsBehind({ proxy, router }: Intent, { name, addresses }: PortOfRoute
 /** The kernel cannot be asked which they are. */
 export const corePortsUnknown = ({ message }: KernelError): Check => ({
   id: 'core-ports',
-  claim: 'the ports of the core can be listed',
+  claim: 'the core ports can be listed',
   state: 'unknown',
   problem: message,
   remedy: 'run this as root',

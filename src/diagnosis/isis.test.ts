@@ -47,7 +47,7 @@ describe('IS-IS beside a neighbor', () => {
     expect(isisProblems(isis(), says({ systemIdContested: true }))).toMatchObject([
       {
         feature: 'isis',
-        problem: 'another router in level 2 has the system ID 0000.0000.c001: each undoes what the other advertises',
+        problem: "another router in level 2 has the system ID 0000.0000.c001: each undoes the other's advertisements",
         remedy: expect.stringContaining('another isis.system-id in cnpd.yaml'),
       },
     ]);

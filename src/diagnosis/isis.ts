@@ -26,8 +26,8 @@ export function adjacencyProblems(
   if (now - since < ADJACENCY_PATIENCE_MS) return [];
   const problem =
     `no IS-IS neighbour is up on ${intent.isis.interface}: nothing is advertised, ` +
-    'and what was learned is held for a while and then dropped';
-  return [isisProblem('isis.no-neighbor', problem, 'mend what `cnpctl doctor` finds in FRR')];
+    'and learned entries are held for a while and then dropped';
+  return [isisProblem('isis.no-neighbor', problem, 'fix what `cnpctl doctor` finds in FRR')];
 }
 
 /** Of every level. */
@@ -42,16 +42,16 @@ function levelProblems(
   const problems: Problem[] = [];
   if (systemIdContested) {
     const system = isis ? ` ${formatSystemId(isis.systemId)}` : '';
-    const problem = `another router in level ${level} has the system ID${system}: each undoes what the other advertises`;
+    const problem = `another router in level ${level} has the system ID${system}: each undoes the other\'s advertisements`;
     const remedy =
       'give one of the two another isis.system-id in cnpd.yaml, and `cnpctl reload`; ' +
-      'if no other router has it, somebody forges our LSPs: authenticate the level';
+      'if no other router has it, somebody forges LSPs of this router: authenticate the level';
     problems.push(isisProblem('isis.system-id-contested', problem, remedy));
   }
   if (exhausted.length > 0) problems.push(exhaustedProblem(isis?.authentication, level, exhausted));
   if (databaseFull) {
     const problem = `the level-${level} database of IS-IS is full: LSPs were refused, or their prefixes are not learned`;
-    const remedy = 'see in `cnpctl show isis database` whose LSPs are so many or so long';
+    const remedy = 'find the routers with many or long LSPs in `cnpctl show isis database`';
     problems.push(isisProblem('isis.database-full', problem, remedy));
   }
   return problems;
@@ -71,13 +71,13 @@ function exhaustedProblem(
   const zero = exhausted.find(({ fragment }) => fragment === 0);
   if (zero) {
     const problem =
-      `${forged}, its fragment 0 too: it cannot be reached in IS-IS until ${zero.until}; ` +
-      'what others have learned they hold for hold-unreachable';
-    const remedy = `${authenticate}; to be heard at once, set another isis.system-id, and \`cnpctl reload\``;
+      `${forged}, its fragment 0 too: it is unreachable in IS-IS until ${zero.until}; ` +
+      'other routers hold what they learned for hold-unreachable';
+    const remedy = `${authenticate}; to recover at once, set another isis.system-id, and \`cnpctl reload\``;
     return isisProblem('isis.fragment-zero-exhausted', problem, remedy);
   }
   const [first] = exhausted;
   const which = exhausted.length === 1 ? `fragment ${first!.fragment} is` : `${exhausted.length} fragments are`;
-  const problem = `${forged}: ${which} out of use until ${exhausted.at(-1)!.until}, and their prefixes are in others`;
+  const problem = `${forged}: ${which} out of use until ${exhausted.at(-1)!.until}, and their prefixes have moved to others`;
   return isisProblem('isis.fragments-exhausted', problem, authenticate);
 }

@@ -45,11 +45,11 @@ const wrongPort = (what: string, counter: string): Problem => ({
   code: 'router.wrong-port',
   feature: 'router',
   problem:
-    `${what} came by a port to which the route back to their source does not lead, ` +
-    `and were not believed (${counter}): somebody forges their source, or routing is asymmetric`,
+    `${what} arrived on a port to which the route back to their source does not lead, ` +
+    `and were refused (${counter}): somebody forges their source, or routing is asymmetric`,
   remedy:
     'find out who sends them (`ip route get SOURCE`, `tcpdump`); name the ports to other routers under ' +
-    'router.core-ports, or say router.reverse-path-check: off, where routing is asymmetric',
+    'router.core-ports, or set router.reverse-path-check: off, if routing is asymmetric',
 });
 
 const NO_ROUTE = 'egress.format.no-route';
@@ -65,7 +65,7 @@ const LOSSES: readonly Loss[] = [
         `the END.CON or the sender (${NO_ROUTE})`,
       remedy:
         'ask `ip route get ADDRESS` for the proxies (`cnpctl show senders`), ' +
-        'the SIDs (`cnpctl show srv6 sids`) and the senders, and mend that route',
+        'the SIDs (`cnpctl show srv6 sids`) and the senders, and fix that route',
     }),
   },
   {
@@ -85,24 +85,22 @@ const LOSSES: readonly Loss[] = [
     problem: () => ({
       code: 'queue-pairs.full',
       feature: 'queue-pairs',
-      problem:
-        'the table of connections is full (32,768): those that come now are known for a while only (proxy.qp.full)',
-      remedy: 'see `cnpctl show flows` for whose they are; a shorter queue-pairs.ageing in cnpd.yaml makes room sooner',
+      problem: 'the table of connections is full (32,768): new ones are known for a while only (proxy.qp.full)',
+      remedy: '`cnpctl show flows` lists them; a shorter queue-pairs.ageing in cnpd.yaml frees entries sooner',
     }),
   },
   lostIpv4(
     'srv6.decap.no-ipv4.hook',
     'IPv4',
-    'a netfilter hook or an IPsec policy of this router has a say in them',
-    'put the SID in the main table (`table: main`), or take away the hooks (`nft list hooks`) ' +
+    'a netfilter hook or an IPsec policy of this router applies to them',
+    'put the SID in the main table (`table: main`), or remove the hooks (`nft list hooks`) ' +
       'and policies (`ip xfrm policy`)',
   ),
   lostIpv4(
     'srv6.decap.no-ipv4.shared',
     'IPv4 other than CNPs',
-    'a proxy or Queue Pair learning looks at what arrives at the same port',
-    'put the SID in the main table (`table: main`), ' +
-      'or have other traffic end its tunnels at a SID of its own (End.DT4)',
+    'a proxy or Queue Pair learning inspects packets at the same port',
+    'put the SID in the main table (`table: main`), ' + 'or give other traffic a SID of its own (End.DT4)',
   ),
 ];
 
@@ -150,8 +148,6 @@ export class LostNotifications {
 export const noResume = (error: unknown): Problem => ({
   code: 'notifications.no-resume',
   feature: 'notifications',
-  problem:
-    'notifications are sent, and nobody is told to resume: ' +
-    `${error instanceof Error ? error.message : String(error)}`,
-  remedy: 'cnpd tries again at the next change of links or of the configuration; `cnpctl reload` is one',
+  problem: 'notifications are sent, but no Resume: ' + `${error instanceof Error ? error.message : String(error)}`,
+  remedy: 'cnpd tries again at the next change of links or configuration; `cnpctl reload` triggers one',
 });

@@ -32,8 +32,8 @@ export function notifierNotes({ proxy }: Intent): Problem[] {
       feature: 'proxy',
       problem:
         `${from} under proxy.accept-from and ${sender} under proxy.senders have addresses in common: ` +
-        'these hosts are notifiers, and can have other senders slowed down',
-      remedy: 'name the addresses of routers alone under proxy.accept-from',
+        'these hosts are notifiers and can slow down other senders',
+      remedy: 'name only addresses of routers under proxy.accept-from',
     },
   ];
 }

@@ -117,7 +117,7 @@ describe('areas between which nothing is carried', () => {
     expect(borderProblems(inAreas(0x01010101, 0x02020202))).toMatchObject([
       {
         feature: 'ospfv2',
-        problem: expect.stringContaining('nothing is carried between the areas of ospfv2'),
+        problem: expect.stringContaining('nothing is advertised between the areas of ospfv2'),
         remedy: expect.stringContaining('add the backbone to ospfv2.areas'),
       },
     ]);

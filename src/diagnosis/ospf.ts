@@ -33,22 +33,23 @@ function standing(intent: OspfIntent, neighbor: OspfNeighborState): Problem[] {
   const { version } = intent;
   const { area } = neighbor;
   if (neighbor.takesOpaque === false) {
-    const problem = `FRR takes no opaque LSAs on ${neighbor.interface} (area ${area}): nothing is advertised there`;
+    const problem = `FRR accepts no opaque LSAs on ${neighbor.interface} (area ${area}): nothing is advertised there`;
     const remedy = "vtysh -c 'configure terminal' -c 'router ospf' -c 'capability opaque'";
     return ospf(intent, 'ospf.no-opaque', problem, remedy);
   }
   if (neighbor.routerIdContested) {
     const problem =
       `another router in area ${area} has the router ID ${formatId(intent.routerId)}: ` +
-      'each undoes what the other advertises';
+      "each undoes the other's advertisements";
     const remedy = `give one of the two another ospfv${version}.router-id in cnpd.yaml, and \`cnpctl reload\``;
     return ospf(intent, 'ospf.router-id-contested', problem, remedy);
   }
   if (neighbor.databaseFull) {
     const problem =
-      `the OSPFv${version} database of area ${area} is full: LSAs were refused, ` + 'and what they say is not learned';
+      `the OSPFv${version} database of area ${area} is full: LSAs were refused, ` +
+      'and their contents are not learned';
     const database = version === 2 ? 'ospf' : 'ospf3';
-    const remedy = `see in \`cnpctl show ${database} database\` whose LSAs are so many or so long`;
+    const remedy = `look in \`cnpctl show ${database} database\` for routers with many or long LSAs`;
     return ospf(intent, 'ospf.database-full', problem, remedy);
   }
   return [];
@@ -67,9 +68,9 @@ function adjacency(intent: OspfIntent, neighbor: OspfNeighborState, late: boolea
     ((mtu > declared.mtu && !declared.ignoreMtu) || (mtu < declared.mtu && late && state === 'ex-start'))
   ) {
     const problem =
-      `the MTU of ${neighbor.interface} (area ${area}) is ${mtu} to FRR and ${declared.mtu} to cnpd: ` +
+      `the MTU of ${neighbor.interface} (area ${area}) is ${mtu} in FRR and ${declared.mtu} in cnpd: ` +
       'the databases cannot be exchanged';
-    const ifMtu = version === 3 ? ', or take `ifmtu` out of FRR' : '';
+    const ifMtu = version === 3 ? ', or remove `ifmtu` from FRR' : '';
     const remedy =
       `ip link set ${neighbor.interface} mtu ${declared.mtu}${ifMtu}, ` +
       `or set ospfv${version}.areas mtu to ${mtu} in cnpd.yaml`;
@@ -79,8 +80,8 @@ function adjacency(intent: OspfIntent, neighbor: OspfNeighborState, late: boolea
   const problem =
     `no OSPFv${version} neighbour is full on ${neighbor.interface} (area ${area}) ` +
     `but ${state} (${neighbor.reason}): nothing is advertised there, ` +
-    'and what was learned is held for a while and then dropped';
-  return ospf(intent, 'ospf.no-neighbor', problem, 'mend what `cnpctl doctor` finds in FRR');
+    'and learned entries are held for a while and then dropped';
+  return ospf(intent, 'ospf.no-neighbor', problem, 'fix what `cnpctl doctor` finds in FRR');
 }
 
 /**
@@ -94,8 +95,8 @@ export const borderProblems = (intent: Intent): Problem[] =>
       ospf(
         { version },
         'ospf.no-backbone',
-        `nothing is carried between the areas of ospfv${version}: none of them is the backbone, area 0.0.0.0`,
+        `nothing is advertised between the areas of ospfv${version}: none of them is the backbone, area 0.0.0.0`,
         `add the backbone to ospfv${version}.areas if this router is in it; if not, ` +
-          'a router that is in both has to carry',
+          'a router in both must advertise between them',
       ),
     );

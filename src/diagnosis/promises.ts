@@ -34,15 +34,15 @@ function outsideProblems({ borderPorts, proxy, router }: Intent): Problem[] {
       problem:
         `${name} is a border port and under proxy.interfaces: hosts outside the domain can teach and remove ` +
         'Queue Pairs of their own connections there',
-      remedy: `take ${name} out of proxy.interfaces, unless notices from outside are let in (border-allow)`,
+      remedy: `remove ${name} from proxy.interfaces, unless notices from outside are allowed (border-allow)`,
     }));
   const core = (router.corePorts ?? [])
     .filter((name) => border.has(name))
     .map((name): Problem => ({
       code: 'router.border-core-port',
       feature: 'router',
-      problem: `${name} is a border port and under router.core-ports: it is not taken for a core port`,
-      remedy: `take ${name} out of router.core-ports`,
+      problem: `${name} is a border port and under router.core-ports: it does not count as a core port`,
+      remedy: `remove ${name} from router.core-ports`,
     }));
   return [...learned, ...core];
 }

@@ -35,8 +35,6 @@ export function checkOriginated(explained: boolean, session: Session | undefined
   const [id, count] = ['bgp.originated', `${originated} of ${wanted} of cnpd's paths`];
   if (originated === wanted && refusal === undefined) return [{ id, claim: `${count} are in gobgpd`, state: 'ok' }];
   const remedy =
-    explained || refusal !== undefined
-      ? 'mend what is said of bgp above'
-      : 'ask again in a moment: they are on their way';
+    explained || refusal !== undefined ? 'fix the bgp problems above' : 'ask again in a moment: they are being added';
   return [{ id, claim: "cnpd's paths are in gobgpd", state: 'missing', problem: `${count} are in gobgpd`, remedy }];
 }

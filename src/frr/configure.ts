@@ -61,8 +61,7 @@ export async function configureFrr(
   const before = await examine();
   // Without a daemon's configuration nobody can tell what it lacks.
   const deaf = before.find((check) => check.code === 'daemon-silent');
-  if (deaf)
-    throw new ConfigureError('unreachable', `${deaf.problem}; nothing was changed. What mends it: ${deaf.remedy}`);
+  if (deaf) throw new ConfigureError('unreachable', `${deaf.problem}; nothing was changed. To fix it: ${deaf.remedy}`);
   const lines = before.flatMap((check) => check.lines ?? []);
   if (lines.length === 0) say('FRR has every line that cnpd can give it; nothing to do');
   for (const [i, line] of lines.entries()) {
@@ -97,11 +96,11 @@ async function applyAll(
     if (left.length > 0)
       throw new ConfigureError(
         'undo-failed',
-        `${what}; and these could not be taken back: ${left.map(shownLine).join(', ')}`,
+        `${what}; and these could not be rolled back: ${left.map(shownLine).join(', ')}`,
       );
     throw new ConfigureError(
       'refused',
-      done.length > 0 ? `${what}; the ${done.length} before it were taken back` : what,
+      done.length > 0 ? `${what}; the ${done.length} before it were rolled back` : what,
     );
   }
 }
@@ -116,7 +115,7 @@ async function takeBack(
   for (const line of done.toReversed()) {
     const refusal = await configureLine(line, line.undo, options, modules);
     if (refusal === undefined) continue;
-    modules.log.error({ context: line.context, line: shownLine(line), refusal }, 'a line could not be taken back');
+    modules.log.error({ context: line.context, line: shownLine(line), refusal }, 'a line could not be rolled back');
     left.push(line);
   }
   return left;

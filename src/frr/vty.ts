@@ -156,7 +156,7 @@ export class Vty {
 
   #received(chunk: Buffer): void {
     const waiting = this.#waiting;
-    if (!waiting) return this.#break(new VtyError('framing', `${this.#where}: bytes arrived that nobody asked for`));
+    if (!waiting) return this.#break(new VtyError('framing', `${this.#where}: unrequested bytes arrived`));
     try {
       const reply = waiting.reader.push(chunk);
       if (reply) {

@@ -82,7 +82,9 @@ function prefixKind(allowed: string, refusal: (prefix: Prefix) => string | undef
 export const senderPrefix = prefixKind(
   'a unicast prefix such as 2001:db8:1::/64, longer than /0, with no host bits set',
   (prefix) =>
-    prefix.length === 0 ? 'a default route is no sender prefix: name the prefixes of the senders' : noSenders(prefix),
+    prefix.length === 0
+      ? 'a default route is not a sender prefix: name the prefixes of the senders'
+      : noSenders(prefix),
 );
 
 /** Senders that a policy is for: the default route means those that no other policy names. */
@@ -98,8 +100,8 @@ export const locatorPrefix = prefixKind(
     prefix.address.family === 4
       ? 'a locator is an IPv6 prefix'
       : prefix.length === 0
-        ? 'a default route is no locator'
-        : noSenders(prefix) && `${formatPrefix(prefix)} is no unicast prefix`,
+        ? 'a default route is not a locator'
+        : noSenders(prefix) && `${formatPrefix(prefix)} is not a unicast prefix`,
 );
 
 /** The widest block that one domain can own: 10.0.0.0/8 and fc00::/7. */

@@ -71,7 +71,7 @@ const tls = section(
     ca: value(pemFile, "PEM file of the authority that signed gobgpd's certificate"),
     certificate: value(
       pemFile,
-      "PEM file of cnpd's own certificate, where gobgpd asks for one (--tls-client-ca-file)",
+      "PEM file of cnpd's own certificate, if gobgpd requires one (--tls-client-ca-file)",
     ).optional(),
     key: value(pemFile, 'PEM file of its private key').optional(),
     'server-name': value(serverName, "the name in gobgpd's certificate; default: the host in target").optional(),
@@ -86,9 +86,9 @@ const gobgp = section(
     plaintext: defaulted(
       onOff,
       'off',
-      'on: no TLS to a gobgpd on another machine, over a network in which everybody may change its routes',
+      'on: allow a gobgpd on another machine without TLS; everybody on the path may then change its routes',
     ),
-    'max-message': defaulted(size('64kB', '1GB'), '4MiB', 'largest message that is taken from gobgpd'),
+    'max-message': defaulted(size('64kB', '1GB'), '4MiB', 'largest message accepted from gobgpd'),
   },
   'the gobgpd beside cnpd',
 );
@@ -99,7 +99,7 @@ export const schema = section(
     gobgp: gobgp.optional(),
     'next-hop': list(
       value(hostAddress(), 'address'),
-      "next hops of cnpd's paths, one a family at most; a prefix needs one of its own family; default: router.loopback",
+      "next hops of cnpd's paths, at most one per family; a prefix needs one of its own family; default: router.loopback",
     ).optional(),
     advertise: defaulted(
       oneOf<BgpAdvertise>('senders', 'proxy-host'),
@@ -121,23 +121,23 @@ export const schema = section(
     confederation: list(
       value(asNumber, 'AS number'),
       "member ASes of gobgpd's confederation (RFC 5065), " +
-        'which its API does not tell; default: those that have sent it a path as members do',
+        'which its API does not reveal; default: those that have sent a path with an AS_CONFED segment',
     ).optional(),
     policy: defaulted(
       onOff,
       'on',
       "off: cnpd keeps no policies in gobgpd, and gobgpd sends cnpd's paths to every neighbour, " +
-        'NO_EXPORT or not, unless the operator keeps it from that',
+        'NO_EXPORT or not, unless the operator prevents it',
     ),
-    learn: defaulted(oneOf('best', 'all'), 'best', 'from the best path of a prefix alone, or from all that gobgpd has'),
+    learn: defaulted(oneOf('best', 'all'), 'best', 'from the best path of a prefix only, or from all paths in gobgpd'),
     'via-next-hop': defaulted(
       onOff,
       'off',
-      'on: a path that names no proxy has the one that the host prefix of its next hop names (advertise: proxy-host)',
+      'on: a path that names no proxy uses the proxy that the host prefix of its next hop names (advertise: proxy-host)',
     ),
-    'hold-unreachable': holdUnreachable('how long what was learned outlives the connection to gobgpd'),
+    'hold-unreachable': holdUnreachable('how long learned entries outlive the connection to gobgpd'),
   },
-  'the BGP carrier, by a GoBGP beside cnpd',
+  'the BGP carrier, through a GoBGP beside cnpd',
 );
 
 interface Sections {
@@ -150,7 +150,7 @@ function nextHops({ bgp }: Sections, report: Report): void {
     report(
       path,
       'one address, or one of each family',
-      'an empty list is no next hop: leave it out, and the loopbacks are taken',
+      'an empty list names no next hop: leave it out to use the loopbacks',
     );
   oneAFamily(bgp?.['next-hop'], path, 'next hop', report);
 }
@@ -188,7 +188,7 @@ function transport({ bgp }: Sections, report: Report): void {
     report([...path, 'tls'], 'tls only with HOST:PORT', 'gobgpd has no TLS on a UNIX socket, and needs none there');
   // A plaintext that could not be read may have been meant to be on.
   if (secured || plaintext !== false || isLocalTarget(target)) return;
-  const reason = `${target} is another machine: without tls whoever is on the way can change the routes of this network`;
+  const reason = `${target} is another machine: without tls anybody on the path can change the routes of this network`;
   report([...path, 'target'], 'a target on this machine; else tls, or plaintext: on', reason);
 }
 

@@ -19,16 +19,13 @@ export const ports = list(
 
 export const allow = section(
   {
-    inbound: list(
-      value(trustedPrefix, 'prefix'),
-      'source prefixes outside from which notifications are let in',
-    ).optional(),
+    inbound: list(value(trustedPrefix, 'prefix'), 'source prefixes outside whose notifications may enter').optional(),
     outbound: list(
       value(trustedPrefix, 'prefix'),
-      'destination prefixes outside to which notifications are let out',
+      'destination prefixes outside to which notifications may leave',
     ).optional(),
   },
-  'notifications that may pass the border ports all the same; default: none',
+  'notifications that may pass the border ports; default: none',
 );
 
 interface Sections {
@@ -45,7 +42,7 @@ function uniqueEntries({ 'border-ports': names, 'border-allow': allowed }: Secti
 /** What may pass the border needs a border. */
 function idleAllowance({ 'border-ports': names, 'border-allow': allowed }: Sections, report: Report): void {
   if (!allowed || (names ?? []).length > 0) return;
-  report(['border-allow'], 'border-allow only with border-ports', 'there are no border-ports that anything could pass');
+  report(['border-allow'], 'border-allow only with border-ports', 'there are no border-ports to pass');
 }
 
 export const rules: readonly Rule<Sections>[] = [uniqueEntries, idleAllowance];

@@ -17,7 +17,7 @@ export const schema = section(
       CodePointName,
       ReturnType<typeof codePoint>
     >),
-    'allow-assigned': defaulted(onOff, 'off', 'on: takes values that mean something else already, or are equal'),
+    'allow-assigned': defaulted(onOff, 'off', 'on: accepts values that already mean something else, and equal values'),
   },
   'values that the drafts leave unassigned',
 );
@@ -55,7 +55,7 @@ function assigned({ 'code-points': codePoints, stamp: probes }: Sections, report
       ['code-points', key],
       ALLOWED,
       `${value} is ${key === name ? use : `the default of code-points.${name}`}: ${consequenceOf(name)}. ` +
-        'Take another value, or say allow-assigned: on',
+        'Choose another value, or set allow-assigned: on',
     );
   }
 }
@@ -70,7 +70,7 @@ function stampPort({ 'code-points': codePoints, stamp: probes }: Sections, repor
     : [collisionOfStamp(probes.port), STAMP_CONSEQUENCE];
   if (use === undefined) return;
   const reason =
-    `${probes.port} is ${use}: ${consequence}. Take another port, ` + 'or say allow-assigned: on under code-points';
+    `${probes.port} is ${use}: ${consequence}. Choose another port, ` + 'or set allow-assigned: on under code-points';
   report(['stamp', 'port'], STAMP_ALLOWED, reason);
 }
 

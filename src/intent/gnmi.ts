@@ -15,7 +15,7 @@ export const schema = section(
     socket: defaulted(socketPath, GNMI_SOCKET, 'unix socket of the gNMI service'),
     'socket-group': value(
       groupName,
-      'who is in this group may connect to the socket, as root may; default: root alone, or the group cnpd runs in',
+      'members of this group may connect to the socket, as root may; default: only root, or the group cnpd runs in',
     ).optional(),
   },
   'northbound',

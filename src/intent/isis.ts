@@ -46,15 +46,11 @@ export const schema = section(
     area: value(areaAddress, 'area address of the NET that FRR is configured with'),
     level: defaulted(oneOf<IsisLevels>('1', '2', '1-2'), '2', 'levels of the adjacency with FRR'),
     interface: defaulted(interfaceName, 'cnpd-isis', 'veth end on which FRR runs IS-IS; cnpd creates and removes it'),
-    mtu: defaulted(
-      integer(1280, 9000),
-      '1500',
-      (text) => `of the veth; default ${text}, which is what FRR can always use`,
-    ),
+    mtu: defaulted(integer(1280, 9000), '1500', (text) => `of the veth; default ${text}, which FRR can always use`),
     'hello-interval': defaulted(time('1s', '600s'), '3s', (text) => `default ${text}`),
-    'hold-multiplier': defaulted(integer(2, 100), '10', 'hellos that may be lost before the adjacency is'),
+    'hold-multiplier': defaulted(integer(2, 100), '10', 'hellos that may be lost before the adjacency is lost'),
     lifetime: defaulted(time('120s', '65535s'), '1200s', 'of our LSPs (ISO 10589 maxAge)'),
-    refresh: defaulted(time('30s', '65000s'), '900s', 'how often our LSPs are sent anew'),
+    refresh: defaulted(time('30s', '65000s'), '900s', 'how often our LSPs are refreshed'),
     'hold-unreachable': holdUnreachable(),
     authentication: section(
       { interface: hmac('hellos'), area: hmac('LSPs and SNPs of level 1'), domain: hmac('LSPs and SNPs of level 2') },

@@ -290,7 +290,7 @@ describe('each mistake is named at its place', () => {
     ],
     ['a relative socket', `${router}gnmi: { socket: gnmi.sock }`, 'gnmi.socket', /absolute path/],
     ['an unknown log level', `${router}log: { level: loud }`, 'log.level', /debug, info, warn, error/],
-    ['a key twice', `${router}log: { level: info }\nlog: { level: warn }`, 'log', /twice/],
+    ['a key twice', `${router}log: { level: info }\nlog: { level: warn }`, 'log', /duplicate key \(first at line \d+\)/],
     ['an unknown key', `${router}portz: []`, 'portz', /unknown key "portz"; did you mean "ports"\?/],
     ['an underscore for a hyphen', `${router}border_ports: []`, 'border_ports', /did you mean "border-ports"\?/],
     [

@@ -1,4 +1,4 @@
-// The table of `notifications.long-haul`: what Long-haul CNPs say. It ascends from the early row over those by depth to
+// The table of `notifications.long-haul`: the content of Long-haul CNPs. It ascends from the early row over those by depth to
 // those of an escalation (LHCNP-5.5.1-d, LHCNP-5.7-e), and every parameter is one that its action can have
 // (LHCNP-6.1-i, LHCNP-6.1-j).
 import type * as z from 'zod';
@@ -34,10 +34,7 @@ export interface LongHaulTableIntent {
 }
 
 const LEVEL = value(integer(0, 255), 'Congestion Level');
-const ACTION = value(
-  oneOf('notify', 'rate-reduce', 'pause'),
-  'what the sender is asked to do; Resume has a key of its own',
-);
+const ACTION = value(oneOf('notify', 'rate-reduce', 'pause'), 'what the sender is asked to do; Resume has its own key');
 const PARAMETER = 'percent of the rate with rate-reduce, microseconds with pause, 0 with notify';
 const parameter = value(integer(0, 65_535), PARAMETER).optional();
 
@@ -49,7 +46,7 @@ const severityRow = section(
     action: ACTION,
     parameter,
   },
-  'what a Long-haul CNP says from a depth upwards',
+  'the content of a Long-haul CNP from a depth upwards',
 );
 const escalationRow = section(
   {
@@ -57,11 +54,11 @@ const escalationRow = section(
     action: ACTION,
     parameter: value(orWord('rtt', integer(0, 65_535)), `${PARAMETER}; rtt: a pause of one round-trip time`).optional(),
   },
-  'what a Long-haul CNP says when the rows before it did not help',
+  'the content of a Long-haul CNP when the previous rows did not help',
 );
 const resumeRow = {
   level: LEVEL,
-  parameter: value(integer(0, 100), 'percent of the reduction that may be taken back; 0: all of it'),
+  parameter: value(integer(0, 100), 'percent of the reduction that may be reverted; 0: all of it'),
 };
 
 /**
@@ -117,7 +114,7 @@ export const keys = {
   ),
 };
 
-const schema = section(keys, 'what Long-haul CNPs say');
+const schema = section(keys, 'the content of Long-haul CNPs');
 type Table = Seen<typeof schema> | undefined;
 
 const LONG_HAUL = ['notifications', 'long-haul'] as const;
@@ -228,7 +225,7 @@ function rowsAscend(table: Table, report: Report): void {
     report(
       [...row.path, 'action'],
       'a stricter instruction',
-      `${describe(row)} is not stricter than ${describe(before)} of the row before (LHCNP §5.7)`,
+      `${describe(row)} is not stricter than ${describe(before)} of the previous row (LHCNP §5.7)`,
     );
   }
 }
@@ -247,11 +244,7 @@ function severityByDepth(table: Table, report: Report): void {
     const before = rows.find(([j]) => j === i - 1)?.[1].from;
     if (i === 0 && from !== 1) report([...LONG_HAUL, 'severity', 0, 'from'], '1', 'the first row is from k-max on, 1');
     if (before !== undefined && from <= before)
-      report(
-        [...LONG_HAUL, 'severity', i, 'from'],
-        `more than ${before}`,
-        'rows stand in the order of the depths from which they apply',
-      );
+      report([...LONG_HAUL, 'severity', i, 'from'], `more than ${before}`, 'rows must be in ascending order of depth');
   }
 }
 

@@ -38,12 +38,12 @@ export const schema = section(
     contribution: defaulted(
       percent('0%', '100%'),
       '50%',
-      'a flow is told when its share of the queue is at least this part of the largest share; 0%: every flow',
+      "a flow's sender is notified when the flow's share of the queue is at least this part of the largest share; 0%: every flow",
     ),
     deferral: defaulted(
       percent('1%', '99%'),
       '10%',
-      'an arrival rate that fell by this part within one round-trip time was reduced by a node before this one',
+      'an arrival rate that fell by this part within one round-trip time was reduced by an upstream node',
     ),
     disclose: defaulted(onOff, 'on', 'off: Metric Type and Metric Value are sent as zero (LHCNP §9)'),
     objects: objects.optional(),
@@ -67,7 +67,7 @@ function padding({ notifications }: Sections, report: Report): void {
   report(
     ['notifications', 'long-haul', 'pad-to-cnp'],
     'off, or no objects',
-    'the padding takes the place of extension objects, which make the packet longer than a CNP anyway',
+    'padding is pointless with extension objects, which make the packet longer than a CNP anyway',
   );
 }
 

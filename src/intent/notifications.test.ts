@@ -289,18 +289,18 @@ describe('the table of instructions', () => {
     [
       'LHCNP-5.7-e: an escalation to a lower level',
       `escalation: [${row(230, 'action: rate-reduce, parameter: 75')}]`,
-      'escalation[0].level: level 230 does not exceed 230 of the row before: ' +
+      'escalation[0].level: level 230 does not exceed 230 of the previous row: ' +
         'a stricter row has a higher level (LHCNP §5.7)',
     ],
     [
       'LHCNP-5.7-e: an escalation to a laxer action',
       `escalation: [${row(245, 'action: rate-reduce, parameter: 50')}]`,
-      'escalation[0].action: rate-reduce 50 is not stricter than rate-reduce 50 of the row before (LHCNP §5.7)',
+      'escalation[0].action: rate-reduce 50 is not stricter than rate-reduce 50 of the previous row (LHCNP §5.7)',
     ],
     [
       'LHCNP-5.7-e: an escalation from one pause to one that may be shorter',
       `escalation: [${row(245, 'action: pause, parameter: 100')}, ${row(255, 'action: pause, parameter: rtt')}]`,
-      'escalation[1].action: pause rtt is not stricter than pause 100 of the row before (LHCNP §5.7)',
+      'escalation[1].action: pause rtt is not stricter than pause 100 of the previous row (LHCNP §5.7)',
     ],
     [
       'LHCNP-5.7-e: no escalation',
@@ -311,7 +311,7 @@ describe('the table of instructions', () => {
       'levels that do not ascend with depth',
       'severity: [{ from: 1, level: 180, action: rate-reduce, parameter: 30 }, ' +
         '{ from: 2, level: 180, action: rate-reduce, parameter: 40 }]',
-      'severity[1].level: level 180 does not exceed 180 of the row before: ' +
+      'severity[1].level: level 180 does not exceed 180 of the previous row: ' +
         'a stricter row has a higher level (LHCNP §5.7)',
     ],
     [
@@ -323,7 +323,7 @@ describe('the table of instructions', () => {
       'depths that do not ascend',
       'severity: [{ from: 1, level: 180, action: rate-reduce, parameter: 30 }, ' +
         '{ from: 1, level: 190, action: rate-reduce, parameter: 40 }]',
-      'severity[1].from: rows stand in the order of the depths from which they apply',
+      'severity[1].from: rows must be in ascending order of depth',
     ],
     ['no row at K_max', 'severity: []', 'severity: the row from 1 says what is sent above k-max'],
     [
@@ -334,7 +334,7 @@ describe('the table of instructions', () => {
     [
       'padding beside objects',
       'pad-to-cnp: on\nobjects: { timestamp: on }',
-      'pad-to-cnp: the padding takes the place of extension objects, which make the packet longer than a CNP anyway',
+      'pad-to-cnp: padding is pointless with extension objects, which make the packet longer than a CNP anyway',
     ],
   ])('%s is refused', (_claim, yaml, complaint) => {
     expect(complaints(longHaul(yaml))).toEqual([`notifications.long-haul.${complaint}`]);

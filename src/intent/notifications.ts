@@ -39,7 +39,7 @@ const SUPPORTS = 'unknown';
 
 const policy = section(
   {
-    prefix: value(policyPrefix, 'source prefix of the senders; the longest match counts'),
+    prefix: value(policyPrefix, 'source prefix of the senders; the longest match is used'),
     supports: withDefault(
       wordOrList(
         oneOf('unknown', 'standard-cnp'),
@@ -50,17 +50,17 @@ const policy = section(
     ),
     order: list(
       value(oneOf(...NOTIFICATION_FORMATS), 'format'),
-      'formats in the order in which they are tried; the first that is possible is sent',
+      'formats in the order in which they are tried; the first possible one is sent',
     ),
     'ce-with-fast-cnp': defaulted(
       onOff,
       'on',
       (text) =>
-        'whether packets of a flow that is told by Fast CNP are CE-marked too; ' +
+        'whether packets of a flow that is notified by Fast CNP are CE-marked too; ' +
         `with supports: unknown only; default ${text} (FCNP §4)`,
     ),
   },
-  'how the senders of a prefix are told',
+  'the format for the senders of a prefix',
 );
 
 const fastCnp = section(
@@ -72,17 +72,17 @@ const fastCnp = section(
 
 export const schema = section(
   {
-    enabled: enabled('off: the section is checked but not run, and senders are told through their proxies alone'),
-    senders: list(policy, 'one policy a sender prefix; senders outside all of them are not told'),
+    enabled: enabled('off: the section is checked but not run, and senders are notified only through their proxies'),
+    senders: list(policy, 'one policy per sender prefix; senders outside all of them are not notified'),
     'capability-expiry': defaulted(
       time('1s', '24h'),
       '10min',
-      'how long an ICMPv6 Parameter Problem is believed that says a host does not know the format',
+      'how long an ICMPv6 Parameter Problem about an unknown format stays in force',
     ),
     'fast-cnp': fastCnp.optional(),
     'long-haul': longHaul.schema.optional(),
   },
-  'who is told of congestion, and how; without this section: every sender through its proxy',
+  'which senders are notified of congestion, and in which format; without this section: every sender through its proxy',
 );
 
 interface Sections {
@@ -124,14 +124,14 @@ function tellsSomebody({ notifications }: Sections, report: Report): void {
     report(
       ['notifications', 'senders'],
       'at least one policy',
-      'without policies nobody is told: name sender prefixes, or say enabled: off for notices to proxies alone',
+      'without policies nobody is notified: name sender prefixes, or set enabled: off for notices to proxies only',
     );
   for (const [i, policy] of each(policies)) {
     if (policy.order?.length === 0)
       report(
         ['notifications', 'senders', i, 'order'],
         'at least one format',
-        'an empty order tells these senders nothing: leave the policy out',
+        'an empty order never notifies these senders: leave the policy out',
       );
   }
 }

@@ -112,12 +112,12 @@ describe('ospfv2 and ospfv3', () => {
     [
       'a dead interval below the hello interval',
       v2(LEAST, '  dead-interval: 5s\n'),
-      /^ospfv2\.dead-interval: a neighbour that says hello every 10 s is lost after 5 s/,
+      /^ospfv2\.dead-interval: a neighbour that sends a hello every 10 s is lost after 5 s/,
     ],
     [
       'hellos rarer than the default dead interval',
       v2(LEAST, '  hello-interval: 60s\n'),
-      /^ospfv2\.hello-interval: a neighbour that says hello every 60 s is lost after 40 s/,
+      /^ospfv2\.hello-interval: a neighbour that sends a hello every 60 s is lost after 40 s/,
     ],
     ['an MTU below that of IPv6', inArea('mtu: 1000'), /^ospfv2\.areas\[0\]\.mtu/],
     ['no key in the list', inArea('authentication: []'), /authentication: an empty list authenticates nothing/],
@@ -134,7 +134,7 @@ describe('ospfv2 and ospfv3', () => {
     [
       'a key ID twice',
       inArea('authentication: [{ key-id: 1, md5: a }, { key-id: 1, md5: b }]'),
-      /authentication\[1\]\.key-id: entry 0 of this list has this ID already/,
+      /authentication\[1\]\.key-id: entry 0 of this list already has this ID/,
     ],
     ['a key ID of nine bits', inArea('authentication: [{ key-id: 256, md5: a }]'), /authentication\[0\]\.key-id/],
     [

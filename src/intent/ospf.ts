@@ -132,7 +132,7 @@ const OSPF = {
 
 const AREAS =
   'areas that this router has, each with an adjacency of its own; ' +
-  'between several of which one is the backbone, cnpd carries what it learns (PNC §5.2, §5.3)';
+  'if one of several is the backbone, cnpd advertises between them (PNC §5.2, §5.3)';
 
 export const schema2 = section(
   { ...OSPF, areas: list(area2, AREAS) },
@@ -163,7 +163,7 @@ function areas(file: Sections, report: Report): void {
       report(
         [name, 'areas'],
         'at least one area',
-        'without areas there is no adjacency: remove the section or say enabled: off',
+        'without areas there is no adjacency: remove the section or set enabled: off',
       );
     unique(
       ospf.areas,
@@ -199,7 +199,7 @@ function timers(file: Sections, report: Report): void {
     report(
       [name, 'dead-interval' in ospf ? 'dead-interval' : 'hello-interval'],
       'dead-interval above hello-interval',
-      `a neighbour that says hello every ${hello / 1000} s is lost after ${dead / 1000} s`,
+      `a neighbour that sends a hello every ${hello / 1000} s is lost after ${dead / 1000} s`,
     );
   }
 }
@@ -215,7 +215,7 @@ function links({ ospfv2 }: Sections, report: Report): void {
       report(
         ['ospfv2', 'areas', i, ...('link' in area ? ['link'] : [])],
         'a prefix for each link',
-        `${formatPrefix(link)} is the link of ospfv2.areas[${other.i}] too`,
+        `${formatPrefix(link)} is also the link of ospfv2.areas[${other.i}]`,
       );
     seen.push({ i, link });
   }
@@ -246,7 +246,7 @@ function keys(file: Sections, report: Report): void {
         const id = key['key-id'];
         if (id === undefined) continue;
         if (ids.has(id))
-          report([...path(j), 'key-id'], 'each key-id once', `entry ${ids.get(id)!} of this list has this ID already`);
+          report([...path(j), 'key-id'], 'each key-id once', `entry ${ids.get(id)!} of this list already has this ID`);
         else ids.set(id, j);
       }
     }

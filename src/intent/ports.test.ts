@@ -46,7 +46,7 @@ describe('k-max: auto', () => {
   ])('LHCNP-5.3.2-f: K_min %s is refused when K_max may be no more%s', (kMin, kBase) => {
     expect(complaints(port(`${AUTO}${kBase}, k-min: ${kMin}`))).toEqual([
       expect.stringMatching(
-        /^ports\[0\]\.k-min: k-min \(\d+ bytes\) must be less than k-base, the least that k-max: auto can be/,
+        /^ports\[0\]\.k-min: k-min \(\d+ bytes\) must be less than k-base, the lower bound of k-max: auto/,
       ),
     ]);
   });
@@ -84,7 +84,7 @@ describe('RTT_est', () => {
     [
       'k-max: auto',
       '',
-      'ports[0]: k-max: auto needs a round-trip time: give rtt, or stamp with targets, or with learn: on',
+      'ports[0]: k-max: auto needs a round-trip time: set rtt, or stamp with targets, or with learn: on',
     ],
     [
       'k-max: auto, rtt: probe',
@@ -127,11 +127,11 @@ describe('triggers beside K_max', () => {
   test.each([
     [
       'k-min: 1kB, v-ecn: 50%',
-      'ports[0].v-ecn: v-ecn is one more reason for notifications, which a port without k-max does not send',
+      'ports[0].v-ecn: v-ecn is a trigger of notifications, which a port without k-max does not send',
     ],
     [
       'k-min: 1kB, v-growth: 1MB/s',
-      'ports[0].v-growth: v-growth is one more reason for notifications, which a port without k-max does not send',
+      'ports[0].v-growth: v-growth is a trigger of notifications, which a port without k-max does not send',
     ],
     ['k-max: 1kB, ecn: off, v-ecn: 50%', 'ports[0].v-ecn: v-ecn is the rate of CE marking, which ecn: off forbids'],
     ['k-max: 1kB, v-growth: 1000GB/s', 'ports[0].v-growth: no queue grows by 10000000000 bytes in 10 ms'],

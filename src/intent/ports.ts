@@ -1,4 +1,4 @@
-// The section `ports`: the egress ports that are watched for congestion (LHCNP §5.3, §5.4).
+// The section `ports`: the monitored egress ports (LHCNP §5.3, §5.4).
 import type * as z from 'zod';
 import { type Defaults, defaulted, defaultsOf, filled, list, section, value } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, each, orDefaults, unique } from './seen.ts';
@@ -15,7 +15,7 @@ const entry = section(
       'notifications above this queue depth; auto: the greater of k-base and ' +
         'alpha × bandwidth × rtt (LHCNP §5.3.2); absent: none',
     ).optional(),
-    'k-base': defaulted(size('1B', '4GB'), '64kB', 'least k-max: auto, at least one RoCEv2 frame'),
+    'k-base': defaulted(size('1B', '4GB'), '64kB', 'lower bound of k-max: auto, at least one RoCEv2 frame'),
     alpha: defaulted(factor('0.01', '100'), '1', 'factor of the bandwidth-delay product in k-max: auto'),
     bandwidth: value(
       bitRate('1kbit', '100Tbit'),
@@ -28,22 +28,26 @@ const entry = section(
     // LHCNP-5.4-d.
     'v-ecn': value(
       percent('0.001%', '99.999%'),
-      'notifications also when more than this part of the packets is CE-marked; default: no such trigger',
+      'senders are also notified when more than this share of the packets is CE-marked; default: no such trigger',
     ).optional(),
     // LHCNP-5.4-e.
     'v-growth': value(
       byteRate('1kB/s', '1000GB/s'),
-      'notifications also when the queue grows faster; default: no such trigger',
+      'senders are also notified when the queue grows faster; default: no such trigger',
     ).optional(),
-    'measurement-interval': defaulted(time('1ms', '10s'), '10ms', 'over which v-ecn and v-growth are measured'),
+    'measurement-interval': defaulted(
+      time('1ms', '10s'),
+      '10ms',
+      'the interval over which v-ecn and v-growth are measured',
+    ),
     ecn: defaulted(onOff, 'on', 'off: no CE marking'),
-    'per-flow-interval': defaulted(time('1us', '60s'), '20ms', 'least time between two notifications for one flow'),
-    rate: defaulted(rate('1/s', '10M/s'), '1000/s', 'notifications a second, all flows of the port together'),
+    'per-flow-interval': defaulted(time('1us', '60s'), '20ms', 'shortest time between two notifications for one flow'),
+    rate: defaulted(rate('1/s', '10M/s'), '1000/s', 'notifications per second, all flows of the port together'),
   },
-  'an egress port that is watched for congestion',
+  'a monitored egress port',
 );
 
-export const schema = list(entry, 'egress ports that are watched for congestion');
+export const schema = list(entry, 'monitored egress ports');
 
 /**
  * A port in the operator's words, with the defaults of what was not said: bytes, milliseconds, bit/s, bytes a second,
@@ -77,9 +81,7 @@ function minimumBelowMaximum({ ports }: Sections, report: Report): void {
   for (const [i, port] of each(ports)) {
     const [kMin, kMax] = [port['k-min'], port['k-max']];
     const [bound, name] =
-      kMax === 'auto'
-        ? [orDefaults(entry, port)['k-base'], 'k-base, the least that k-max: auto can be']
-        : [kMax, 'k-max'];
+      kMax === 'auto' ? [orDefaults(entry, port)['k-base'], 'k-base, the lower bound of k-max: auto'] : [kMax, 'k-max'];
     if (kMin !== undefined && bound !== undefined && kMin >= bound) {
       report(
         ['ports', i, 'k-min'],
@@ -88,7 +90,7 @@ function minimumBelowMaximum({ ports }: Sections, report: Report): void {
       );
     }
     if (!('k-min' in port) && kMax === 1 && port.ecn !== false)
-      report(['ports', i, 'k-max'], 'at least 2 bytes', 'there is no k-min below a k-max of 1 byte; say ecn: off');
+      report(['ports', i, 'k-max'], 'at least 2 bytes', 'there is no k-min below a k-max of 1 byte; set ecn: off');
     if (port.ecn === false && 'k-min' in port)
       report(
         ['ports', i, 'k-min'],
@@ -120,7 +122,7 @@ function formulaKeys({ ports }: Sections, report: Report): void {
         report(
           ['ports', i, key],
           `${key} only with k-max: auto`,
-          `${key} is used to compute k-max, which is ${'k-max' in port ? 'fixed' : 'not there'}; say k-max: auto`,
+          `${key} is used to compute k-max, which is ${'k-max' in port ? 'fixed' : 'not set'}; set k-max: auto`,
         );
     }
   }
@@ -134,7 +136,7 @@ function roundTripTime({ ports, stamp: probes }: Sections, report: Report): void
     if (port.rtt === 'probe')
       report(['ports', i, 'rtt'], `a time, or ${how}`, `nothing measures round-trip times: rtt: probe needs ${how}`);
     else if (port['k-max'] === 'auto' && !('rtt' in port))
-      report(['ports', i], `rtt, or ${how}`, `k-max: auto needs a round-trip time: give rtt, or ${how}`);
+      report(['ports', i], `rtt, or ${how}`, `k-max: auto needs a round-trip time: set rtt, or ${how}`);
   }
 }
 
@@ -153,7 +155,7 @@ function triggers({ ports }: Sections, report: Report): void {
         report(
           ['ports', i, key],
           `${key} only with k-max`,
-          `${key} is one more reason for notifications, which a port without k-max does not send`,
+          `${key} is a trigger of notifications, which a port without k-max does not send`,
         );
     }
     if ('v-ecn' in port && port.ecn === false)
@@ -179,7 +181,7 @@ function idlePorts({ ports }: Sections, report: Report): void {
     report(
       ['ports', i],
       'k-max, k-min or both',
-      'a port needs a threshold: k-max for notices, k-min for CE marking alone',
+      'a port needs a threshold: k-max for notices, k-min for CE marking only',
     );
   }
 }

@@ -40,7 +40,7 @@ const sender = section(
     prefix: value(senderPrefix, 'source prefix of the senders'),
     format: value(
       oneOf<ProxyOutputFormat>('standard-cnp', ...SENDER_CAPABILITIES),
-      'the notification that these senders understand (PNC §1); from router.loopback, but for standard-cnp',
+      'the notification that these senders understand (PNC §1); sent from router.loopback, except standard-cnp',
     ),
   },
   'senders behind this proxy',
@@ -53,19 +53,19 @@ export const schema = section(
       hostAddress(),
       hostAddress(),
       'address of this router to which notices are sent; or a list of one of each family, ' +
-        'and each sender prefix is advertised with that of its own',
+        'and each sender prefix is advertised with the address of its own family',
     ),
-    senders: list(sender, 'the prefixes whose proxy this router is, with what their senders understand'),
+    senders: list(sender, 'the prefixes whose proxy this router is, with the format that their senders understand'),
     'accept-from': list(
-      value(trustedPrefix, 'prefix of routers whose notices are obeyed'),
-      'prefixes of routers whose notices are obeyed; there is no default',
+      value(trustedPrefix, 'prefix of routers whose notices are accepted'),
+      'prefixes of routers whose notices are accepted; there is no default',
     ),
     interfaces: list(
       value(interfaceName, 'interface'),
-      'where notices arrive and RoCEv2 is observed; default: all Ethernet-like interfaces but border-ports',
+      'where notices arrive and RoCEv2 is observed; default: all Ethernet-like interfaces except border-ports',
     ).optional(),
-    'per-flow-interval': defaulted(time('1us', '60s'), '50us', 'least time between two CNPs for one flow'),
-    rate: defaulted(rate('1/s', '10M/s'), '10000/s', 'notices obeyed a second, all flows together'),
+    'per-flow-interval': defaulted(time('1us', '60s'), '50us', 'shortest time between two CNPs for one flow'),
+    rate: defaulted(rate('1/s', '10M/s'), '10000/s', 'notices accepted per second, all flows together'),
   },
   'this router is the congestion notification proxy of senders (PNC §5)',
 );
@@ -91,13 +91,13 @@ function notEmpty({ proxy }: Sections, report: Report): void {
     report(
       ['proxy', 'senders'],
       'at least one entry',
-      'a proxy without senders does nothing: remove the section or say enabled: off',
+      'a proxy without senders does nothing: remove the section or set enabled: off',
     );
   if (proxy?.['accept-from']?.length === 0)
     report(
       ['proxy', 'accept-from'],
       'at least one prefix',
-      'an empty allow-list obeys nobody: name the prefixes of the routers whose notices are obeyed',
+      'an empty allow-list accepts nobody: name the prefixes of the routers whose notices are accepted',
     );
 }
 

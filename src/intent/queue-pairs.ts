@@ -11,9 +11,9 @@ export interface QueuePairsIntent {
 
 export const schema = section(
   {
-    ageing: defaulted(time('10s', '24h'), '5min', 'a connection of which no packet came for this time is forgotten'),
+    ageing: defaulted(time('10s', '24h'), '5min', 'a connection without packets for this time is forgotten'),
   },
-  'what is known about connections, by the proxy and for Long-haul CNPs',
+  'known connections, for the proxy and for Long-haul CNPs',
 );
 
 export const build = (declared: z.output<typeof schema> | undefined): QueuePairsIntent => ({

@@ -30,16 +30,16 @@ export const schema = section(
     name: value(hostname, 'name of this router in logs and in its IS-IS hostname'),
     loopback: section(
       {
-        ipv4: value(hostAddress(4), 'source of notifications that go by IPv4').optional(),
-        ipv6: value(hostAddress(6), 'source of notifications that go by IPv6').optional(),
+        ipv4: value(hostAddress(4), 'source of notifications over IPv4').optional(),
+        ipv6: value(hostAddress(6), 'source of notifications over IPv6').optional(),
       },
-      'addresses of this router that never go down; required as soon as a port has k-max or stamp is there',
+      'addresses of this router that never go down; required as soon as a port has k-max, and by stamp',
     ).optional(),
     'reverse-path-check': defaulted(
       onOff,
       'on',
-      'on: notifications, STAMP probes and what teaches Queue Pairs count only ' +
-        'from a port to which the route back to their source leads',
+      'on: notifications, STAMP probes and packets that teach Queue Pairs count only ' +
+        'on a port to which the route back to their source leads',
     ),
     'core-ports': list(
       value(interfaceName, 'interface'),

@@ -69,7 +69,7 @@ export const enabled = (description = 'off: the section is checked but not run')
   defaulted(onOff, 'on', () => description);
 
 /** Of a carrier. @param what outlives what */
-export const holdUnreachable = (what = 'how long a learned proxy outlives the reachability of its originator') =>
+export const holdUnreachable = (what = 'how long a learned proxy is kept after its originator became unreachable') =>
   defaulted(time('0s', '24h'), '120s', what);
 
 type Shape = z.core.$ZodLooseShape;

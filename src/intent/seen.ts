@@ -80,7 +80,7 @@ export function unique<T>(
     if (name === undefined) continue;
     const earlier = first.get(name);
     if (earlier === undefined) first.set(name, i);
-    else report(path(i), `each ${what} once`, `${name} stands in this list already, as entry ${earlier}`);
+    else report(path(i), `each ${what} once`, `${name} is already in this list, as entry ${earlier}`);
   }
 }
 
@@ -98,6 +98,6 @@ export function oneAFamily(
   for (const [i, address] of each(addresses)) {
     const earlier = first.get(address.family);
     if (earlier === undefined) first.set(address.family, formatAddress(address));
-    else report([...path, i], 'one address a family', `${earlier} is the IPv${address.family} ${what} already`);
+    else report([...path, i], 'one address per family', `${earlier} is already the IPv${address.family} ${what}`);
   }
 }

@@ -79,7 +79,7 @@ export function readSource(text: string): Result<Source, SourceError[]> {
       'too many entries',
       `at most ${MAX_SEPARATORS} lines and commas`,
       `the file has more than ${MAX_SEPARATORS} lines and commas: ` +
-        'cnpd holds 65536 senders and a few thousand of everything else',
+        'cnpd supports 65536 senders and a few thousand of everything else',
     );
   try {
     const shortened = shorten(text);
@@ -164,7 +164,7 @@ function syntaxError(error: YAMLError, place: (offset: number) => Place): Source
     allowed: 'YAML 1.2',
     message:
       error.code === 'MULTIPLE_DOCS'
-        ? 'a second YAML document begins here: cnpd.yaml is one document, so remove this line or what follows it'
+        ? 'a second YAML document begins here: cnpd.yaml is one document: remove this line or the text after it'
         : `YAML: ${withoutText(error.message)}`,
   };
 }
@@ -213,6 +213,7 @@ class TreeReader {
 
   private readMap(map: YAMLMap, path: Path): Record<string, unknown> {
     const out = Object.create(null) as Record<string, unknown>;
+    let firsts: ReadonlyMap<string, number> | undefined;
     for (const pair of map.items) {
       if (!isScalar(pair.key)) {
         this.complexKey(isNode(pair.key) ? pair.key : map, path);
@@ -220,9 +221,11 @@ class TreeReader {
       }
       const key = String(pair.key.value);
       const shown = isSafeName(path, key, isNode(pair.value) && !isEmpty(pair.value)) ? key : HIDDEN;
-      if (key in out)
-        this.refuse(pair.key, [...path, shown], `"${shown}" again`, 'each key once', 'this key stands here twice');
-      else out[key] = this.read(pair.value, [...path, key]);
+      if (key in out) {
+        const first = this.place((firsts ??= firstOffsets(map)).get(key) ?? 0);
+        const message = `duplicate key (first at line ${first.line})`;
+        this.refuse(pair.key, [...path, shown], `"${shown}" again`, 'each key once', message);
+      } else out[key] = this.read(pair.value, [...path, key]);
     }
     return out;
   }
@@ -242,6 +245,17 @@ const DEFAULT_TAGS = new Set(['tag:yaml.org,2002:map', 'tag:yaml.org,2002:seq', 
 
 const findPair = (map: YAMLMap, key: string): Pair | undefined =>
   map.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === key);
+
+/** Where each key stands first; made at the first duplicate, since a mapping may have 100,000 of them. */
+function firstOffsets(map: YAMLMap): Map<string, number> {
+  const offsets = new Map<string, number>();
+  for (const { key } of map.items) {
+    if (!isScalar(key)) continue;
+    const name = String(key.value);
+    if (!offsets.has(name)) offsets.set(name, key.range?.[0] ?? 0);
+  }
+  return offsets;
+}
 
 const isEmpty = (node: unknown): boolean => isScalar(node) && node.type === Scalar.PLAIN && node.source === '';
 

@@ -84,7 +84,7 @@ describe('srv6', () => {
     [
       'a SID to be allocated where there is no room',
       srv6(['locator: 2001:db8:c::/96']),
-      at('end-con[0]: 2001:db8:c::/96 has no room for a SID to be allocated: that takes 48 bits'),
+      at('end-con[0]: 2001:db8:c::/96 is too long for a SID to be allocated: that takes 48 bits'),
     ],
     [
       'an IPv4 SID',
@@ -92,7 +92,7 @@ describe('srv6', () => {
       /^srv6\.end-con\[0\]\.sid: found "192.0.2.9"; allowed: a unicast IPv6 address/,
     ],
     ['an IPv4 locator', srv6(['sid: 2001:db8:c::1, locator: 192.0.2.0/24']), /a locator is an IPv6 prefix$/m],
-    ['a default route as locator', srv6(['sid: 2001:db8:c::1, locator: "::/0"']), /a default route is no locator/],
+    ['a default route as locator', srv6(['sid: 2001:db8:c::1, locator: "::/0"']), /a default route is not a locator/],
     ['no locator', srv6(['sid: 2001:db8:c::1']), /^srv6\.end-con\[0\]\.locator: missing/],
     [
       'table 0',
@@ -103,7 +103,7 @@ describe('srv6', () => {
     [
       'no core port',
       `${ROUTER}srv6: { core-ports: [] }`,
-      at('core-ports: without core ports no tunnel leaves or enters: remove the section or say enabled: off'),
+      at('core-ports: without core ports no tunnel leaves or enters: remove the section or set enabled: off'),
     ],
     [
       'a core port that is a border',
@@ -174,12 +174,12 @@ describe('stamp', () => {
     [
       'a reflector for everybody',
       `${ROUTER}stamp: { reflector: on }`,
-      'stamp.accept-from: a reflector answers only whom it is told to: name the prefixes of the routers that probe',
+      'stamp.accept-from: a reflector answers only listed routers: name the prefixes of the routers that probe',
     ],
     [
       'a reflector for nobody',
       `${ROUTER}stamp: { reflector: on, accept-from: [] }`,
-      'stamp.accept-from: a reflector answers only whom it is told to: name the prefixes of the routers that probe',
+      'stamp.accept-from: a reflector answers only listed routers: name the prefixes of the routers that probe',
     ],
     [
       'a reflector for the Internet',
@@ -189,12 +189,12 @@ describe('stamp', () => {
     [
       'nothing to do',
       `${ROUTER}stamp: { interval: 2s }`,
-      'stamp: stamp neither probes nor answers: say reflector: on, learn: on, or name targets',
+      'stamp: stamp neither probes nor answers: set reflector: on, learn: on, or name targets',
     ],
     [
       'learning from nobody',
       `${ROUTER}stamp: { learn: on }`,
-      'stamp.learn: router addresses are learned from the network, and there is no carrier that could',
+      'stamp.learn: router addresses are learned by a carrier, and none is configured',
     ],
     [
       'no loopback',
@@ -250,11 +250,7 @@ describe('border-allow', () => {
       'border-ports: [eth9]\nborder-allow: { inbound: ["::/0"] }',
       'border-allow.inbound[0]: ::/0 reaches outside the domain: name its prefixes, not wider than /7',
     ],
-    [
-      'no border',
-      'border-allow: { outbound: [10.0.0.0/8] }',
-      'border-allow: there are no border-ports that anything could pass',
-    ],
+    ['no border', 'border-allow: { outbound: [10.0.0.0/8] }', 'border-allow: there are no border-ports to pass'],
     [
       'a prefix twice',
       'border-ports: [eth9]\nborder-allow: { outbound: [10.0.0.0/8, 10.0.0.0/8] }',

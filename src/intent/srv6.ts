@@ -50,7 +50,7 @@ const endCon = section(
     sid: value(
       hostAddress(6),
       'the SID, inside its locator; notifications for senders behind this router are sent ' +
-        'to it; default: allocated by the table, ::c0:TABLE in the locator',
+        'to it; default: allocated from the table number, ::c0:TABLE in the locator',
     ).optional(),
     locator: value(locatorPrefix, 'locator of the SID, as FRR has it'),
     table: defaulted(routingTable, 'main', 'routing table in which senders are looked up after decapsulation'),
@@ -63,13 +63,13 @@ const endCon = section(
       'tunnelled traffic of these inner source prefixes carries the SID as outer source; default: of any',
     ).optional(),
   },
-  'an END.CON SID of this router (FCN §4.2.2); one a routing table',
+  'an END.CON SID of this router (FCN §4.2.2); one per routing table',
 );
 
 const DSCP_MODEL = 'pipe';
 const dscp = wordOrSection(
   { ...oneOf('pipe', 'uniform'), allowed: 'pipe, uniform, or { pipe: DSCP }' },
-  section({ pipe: value(integer(0, 63), 'DSCP of the outer header') }, 'pipe model with a DSCP of its own'),
+  section({ pipe: value(integer(0, 63), 'DSCP of the outer header') }, 'pipe model with its own DSCP'),
   `RFC 2983: pipe, uniform, or { pipe: DSCP }; default ${DSCP_MODEL}`,
 );
 
@@ -115,7 +115,7 @@ function sidInsideLocator(file: Sections, report: Report): void {
     report(
       ['srv6', 'end-con', i, 'sid'],
       `an address in ${formatPrefix(locator)}`,
-      `${formatAddress(sid)} is not in its locator ${formatPrefix(locator)}: no router would know the way to it`,
+      `${formatAddress(sid)} is not in its locator ${formatPrefix(locator)}: no router would have a route to it`,
     );
   }
 }
@@ -126,8 +126,8 @@ function roomForSid(file: Sections, report: Report): void {
     report(
       ['srv6', 'end-con', i],
       'a sid, or a locator of at most 80 bits',
-      `${formatPrefix(entry.locator)} has no room for a SID to be allocated: ` +
-        `that takes ${128 - LONGEST_ALLOCATING_LOCATOR} bits`,
+      `${formatPrefix(entry.locator)} is too long for a SID to be allocated: ` +
+        `a SID takes ${128 - LONGEST_ALLOCATING_LOCATOR} bits`,
     );
   }
 }
@@ -178,8 +178,8 @@ function oneSourceATunnel(file: Sections, report: Report): void {
     if (clash !== undefined) {
       report(
         ['srv6', 'end-con', i],
-        'interfaces or senders that tell the SIDs apart',
-        `traffic of ${clash} would have two sources: srv6.end-con[${taken.get(clash)!}] takes it already`,
+        'interfaces or senders that distinguish the SIDs',
+        `traffic of ${clash} would have two sources: srv6.end-con[${taken.get(clash)!}] already takes it`,
       );
     }
     for (const selector of selectors(entry)) if (!taken.has(selector)) taken.set(selector, i);
@@ -191,7 +191,7 @@ function corePorts({ srv6, 'border-ports': borderPorts }: Sections, report: Repo
     report(
       ['srv6', 'core-ports'],
       'at least one interface',
-      'without core ports no tunnel leaves or enters: remove the section or say enabled: off',
+      'without core ports no tunnel leaves or enters: remove the section or set enabled: off',
     );
   const border = new Set(borderPorts);
   for (const [i, name] of each(srv6?.['core-ports'])) {

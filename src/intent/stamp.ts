@@ -57,7 +57,7 @@ function reflectorNeedsAllowList({ stamp }: Sections, report: Report): void {
   report(
     ['stamp', 'accept-from'],
     'at least one prefix',
-    'a reflector answers only whom it is told to: name the prefixes of the routers that probe',
+    'a reflector answers only listed routers: name the prefixes of the routers that probe',
   );
 }
 
@@ -72,7 +72,7 @@ function idle({ stamp }: Sections, report: Report): void {
   report(
     ['stamp'],
     'reflector: on, learn: on, or targets',
-    'stamp neither probes nor answers: say reflector: on, learn: on, or name targets',
+    'stamp neither probes nor answers: set reflector: on, learn: on, or name targets',
   );
 }
 
@@ -81,7 +81,7 @@ function learnsFromSomewhere({ stamp, isis, ospfv2, ospfv3, bgp }: Sections, rep
   report(
     ['stamp', 'learn'],
     'learn only with isis, ospfv2, ospfv3 or bgp',
-    'router addresses are learned from the network, and there is no carrier that could',
+    'router addresses are learned by a carrier, and none is configured',
   );
 }
 

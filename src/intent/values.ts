@@ -130,7 +130,7 @@ const SIZE: Quantity = { example: 'a size in bytes such as 50kB', units: SIZE_UN
 const TIME: Quantity = { example: 'a time such as 20ms', units: TIME_UNITS, read: parseTime };
 const RATE: Quantity = { example: 'a rate such as 1000/s', units: RATE_UNITS, read: parseRate };
 const BIT_RATE: Quantity = { example: 'a bit rate such as 100Gbit', units: BIT_RATE_UNITS, read: parseBitRate };
-const BYTE_RATE: Quantity = { example: 'bytes a second such as 10MB/s', units: BYTE_RATE_UNITS, read: parseByteRate };
+const BYTE_RATE: Quantity = { example: 'bytes per second such as 10MB/s', units: BYTE_RATE_UNITS, read: parseByteRate };
 const PERCENT: Quantity = { example: 'a percentage such as 50%', units: PERCENT_UNITS, read: parsePercent };
 const FACTOR: Quantity = { example: 'a number such as 1.5', units: FACTOR_UNITS, read: parseFactor };
 

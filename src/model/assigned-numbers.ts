@@ -178,9 +178,9 @@ const DROPPED: ReadonlySet<CodePointName> = new Set([
   'long-haul-icmpv6-type',
 ]);
 export function consequenceOf(name: CodePointName): string {
-  if (DROPPED.has(name)) return "whoever knows it takes cnpd's messages for that, and border ports drop that as cnpd's";
-  if (name === 'long-haul-object-class') return "whoever knows it takes the objects in cnpd's messages for that";
-  return 'routers that know it take what cnpd advertises for that, and cnpd takes what they advertise for its own';
+  if (DROPPED.has(name)) return "other systems mistake cnpd's messages for that, and border ports drop that as cnpd's";
+  if (name === 'long-haul-object-class') return "other systems mistake the objects in cnpd's messages for that";
+  return "other routers mistake cnpd's advertisements for that, and cnpd mistakes theirs for its own";
 }
 
 /** STAMP's own port is what it is for. */
@@ -193,7 +193,7 @@ export function collisionOfStamp(port: number): string | undefined {
   return assigned && `${assigned[2]} (${UDP_PORTS.name})`;
 }
 export const STAMP_CONSEQUENCE =
-  "what has it elsewhere gets cnpd's probes, and cnpd's reflector gets what is meant for it";
+  "other systems receive cnpd's probes there, and cnpd's reflector receives their packets";
 
 const assignmentOf = (registry: Registry, value: number): Assignment | undefined =>
   registry.assigned.find(([first, last]) => value >= first && value <= last);

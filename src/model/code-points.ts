@@ -70,7 +70,7 @@ export const CODE_POINTS: readonly CodePoint[] = [
     max: 65535,
     source:
       'PNC §5.4 TBD2; ' +
-      '65500 is believed to be in the experimental range of the registry that draft-ietf-idr-nhc asks for',
+      '65500 is assumed to be in the experimental range of the registry that draft-ietf-idr-nhc asks for',
   },
   {
     name: 'bgp-private-characteristic',
@@ -112,7 +112,7 @@ export const CODE_POINTS: readonly CodePoint[] = [
     default: 0x9e,
     min: 0x80,
     max: 0x9f,
-    source: 'FCNP §6 TBD2; the same experimental value, told apart from option 1 by its length',
+    source: 'FCNP §6 TBD2; the same experimental value, distinguished from option 1 by its length',
   },
   {
     name: 'long-haul-icmpv6-type',

@@ -102,10 +102,10 @@ export function connectNorthbound(options: ClientOptions): NorthboundClient {
 }
 
 const WHY_UNREACHABLE: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such socket: is cnpd running, and is gnmi.socket in cnpd.yaml this path?',
-  ECONNREFUSED: 'nobody listens on it: cnpd is not running',
+  ENOENT: 'there is no such socket: check that cnpd is running and that gnmi.socket in cnpd.yaml is this path',
+  ECONNREFUSED: 'no process listens on it: cnpd is not running',
   EACCES: 'permission denied: use root, or an account in the group of the socket',
-  ENOTSOCK: 'this is no socket',
+  ENOTSOCK: 'this is not a socket',
 };
 
 async function explain(error: ServiceError, { socket, timeoutMs }: ClientOptions): Promise<NorthboundError> {

@@ -79,7 +79,7 @@ async function clearStale(path: string): Promise<void> {
   try {
     makeParent(path);
     if (!lstatSync(path).isSocket())
-      throw new SocketError('NOT_A_SOCKET', `${path} exists and is no socket: move it away or choose another path`);
+      throw new SocketError('NOT_A_SOCKET', `${path} exists and is not a socket: move it away or choose another path`);
   } catch (cause) {
     if (cause instanceof SocketError) throw cause;
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT' && existsSync(dirname(path))) return;

@@ -38,7 +38,7 @@ export class Pieces {
     if (this.size > this.#limit)
       throw new RpcError(
         'RESOURCE_EXHAUSTED',
-        `the answer is larger than ${this.#limit} bytes: ask for less at once, e.g. one list or one entry`,
+        `the answer is larger than ${this.#limit} bytes: request less at once, e.g. one list or one entry`,
       );
     if (bytes.length >= CHUNK / 4) {
       this.#flush();

@@ -200,7 +200,7 @@ describe('what cannot be done is said, with a remedy', () => {
       { ...FACTS, addresses: [address('2001:db8::99')] },
       1,
       'ports.source-not-own',
-      /2001:db8:ffff::1, the source of notices, is no address of this router/,
+      /2001:db8:ffff::1, the source of notices, is not an address of this router/,
       /ip address add 2001:db8:ffff::1\/128 dev lo/,
     ],
     [

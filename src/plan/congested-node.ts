@@ -158,7 +158,7 @@ function unreadableQueue(port: PortIntent, rootKind: string | undefined): Proble
     feature: 'ports',
     problem:
       `the root qdisc of ${port.interface} is ${rootKind ?? 'none'}, whose queue depth cannot be read; ` +
-      'the port is not watched',
+      'the port is not monitored',
     remedy:
       `give it a TBF or HTB root, e.g. \`tc qdisc replace dev ${port.interface} root tbf rate RATE burst 32kb ` +
       `limit ${limit}\` with the link's rate`,
@@ -204,7 +204,7 @@ function sourceProblems(notifier: NotifierPlan, facts: Facts): Problem[] {
       {
         code: 'ports.source-not-own',
         feature: 'ports',
-        problem: `${text}, the source of notices, is no address of this router`,
+        problem: `${text}, the source of notices, is not an address of this router`,
         remedy,
       },
     ];
@@ -222,7 +222,7 @@ function proxyProblems(notifier: NotifierPlan, intent: Intent, learned: LearnedV
     if (source || proxies === 0) return [];
     const problem =
       `${proxies} sender prefixes have a proxy with an ${name} address, ` +
-      `and this router has no ${name} loopback to notify it from`;
+      `and this router has no ${name} loopback as the source of notices`;
     return [
       { code: 'ports.no-source', feature: 'ports', problem, remedy: `declare router.loopback.${name} in cnpd.yaml` },
     ];
@@ -252,7 +252,7 @@ function explainPort(
     `levels 0-7 from ${plan.levelBytes.join(', ')} B = eight steps from k-max to ${top}`,
     ...(longHaul
       ? [
-          'Long-haul CNP, at most one a flow in ' +
+          'Long-haul CNP, at most one per flow in ' +
             `${rttNs === null ? `${port['per-flow-interval']} ms = per-flow-interval` : 'one RTT'}:`,
           ...plan.instructions.map(explainInstruction),
         ]

@@ -98,7 +98,7 @@ export const loopbackProblems = (feature: string, facts: Facts): Problem[] =>
         {
           code: 'router.loopback-down',
           feature,
-          problem: `the loopback interface ${LOOPBACK} is down, on which cnpd's programs work`,
+          problem: `the loopback interface ${LOOPBACK} is down, which cnpd's programs need`,
           remedy: `\`ip link set ${LOOPBACK} up\``,
         },
       ]
@@ -135,7 +135,7 @@ export function missingFeatures(part: keyof typeof NEEDS, facts: Facts): Problem
       {
         code: 'kernel.feature-missing',
         feature: part,
-        problem: `this kernel lacks ${alternatives.join(' and ')}, which ${part} cannot do without: ${detail}`,
+        problem: `this kernel lacks ${alternatives.join(' and ')}, which ${part} needs: ${detail}`,
         remedy,
       },
     ];
@@ -176,7 +176,7 @@ export function borderMissing(feature: string, what: string, facts: Facts, inten
       code: 'border-ports.missing',
       feature,
       problem:
-        `the border port ${name} does not exist, and may be one of the other interfaces under another name: ` +
+        `the border port ${name} does not exist, and may exist under another name: ` +
         `${what} only at proxy.interfaces`,
       remedy:
         `create ${name}, or correct its name under border-ports in cnpd.yaml, ` +

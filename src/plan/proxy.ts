@@ -81,13 +81,13 @@ function sourcesOf({ acceptFrom }: ProxyIntent, intent: Intent): ProxyPlan['acce
 function interfacesOf(proxy: ProxyIntent, intent: Intent, facts: Facts, problems: Problem[]): LinkFact[] {
   if (proxy.interfaces.length === 0) {
     const links = roceLinks(facts, intent);
-    const uncertain = borderMissing('proxy', 'notices are taken, and Queue Pairs learned,', facts, intent);
+    const uncertain = borderMissing('proxy', 'notices are accepted, and Queue Pairs learned,', facts, intent);
     problems.push(...uncertain);
     if (links.length === 0 && uncertain.length === 0)
       problems.push({
         code: 'proxy.no-interface',
         feature: 'proxy',
-        problem: 'there is no Ethernet-like interface on which notices could arrive',
+        problem: 'there is no Ethernet-like interface for notices',
         remedy: 'name the interfaces under proxy.interfaces in cnpd.yaml',
       });
     return links;
@@ -95,7 +95,7 @@ function interfacesOf(proxy: ProxyIntent, intent: Intent, facts: Facts, problems
   return proxy.interfaces.flatMap((name) => {
     const link = findLink(facts, name);
     if (link?.etherLike) return [link];
-    const problem = `${name} has no Ethernet header, which the proxy's program needs`;
+    const problem = `${name} has no Ethernet header, which the proxy's program requires`;
     problems.push(
       link
         ? { code: 'proxy.not-ethernet', feature: 'proxy', problem, remedy: `take ${name} out of proxy.interfaces` }
@@ -113,7 +113,7 @@ function addressProblems(proxy: ProxyIntent, facts: Facts): Problem[] {
       {
         code: 'proxy.address-not-own',
         feature: 'proxy',
-        problem: `${formatAddress(address)}, the proxy's address, is no address of this router: notices will not arrive`,
+        problem: `${formatAddress(address)}, the proxy's address, is not an address of this router: notices will not arrive`,
         remedy,
       },
     ];

@@ -19,15 +19,14 @@ export function planQueuePairs(intent: Intent, facts: Facts): Pick<DesiredState,
   const uncertain = borderMissing('notifications', 'Queue Pairs for Long-haul CNPs are learned', facts, intent);
   if (interfaces.length === 0 && uncertain.length > 0) return { problems: uncertain };
   if (interfaces.length === 0) {
-    const problem =
-      'there is no Ethernet-like interface whose traffic would show the Queue Pairs that Long-haul CNPs need';
+    const problem = 'there is no Ethernet-like interface on which to learn the Queue Pairs that Long-haul CNPs need';
     return {
       problems: [
         {
           code: 'queue-pairs.no-interface',
           feature: 'notifications',
           problem,
-          remedy: 'create the interfaces that RoCEv2 passes; cnpd notices when they appear',
+          remedy: 'create the interfaces that carry RoCEv2; cnpd notices when they appear',
         },
       ],
     };

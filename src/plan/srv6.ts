@@ -92,10 +92,10 @@ function corePorts(srv6: Srv6Intent, facts: Facts, problems: Problem[]): LinkFac
   return srv6.corePorts.flatMap((name) => {
     const link = findLink(facts, name);
     if (link?.etherLike) return [link];
-    const problem = `${name} has no Ethernet header, which the programs at core ports need`;
+    const problem = `${name} has no Ethernet header, which the programs at core ports require`;
     problems.push(
       link
-        ? { code: 'srv6.not-ethernet', feature: 'srv6', problem, remedy: `take ${name} out of srv6.core-ports` }
+        ? { code: 'srv6.not-ethernet', feature: 'srv6', problem, remedy: `remove ${name} from srv6.core-ports` }
         : interfaceMissing('srv6.core-ports', name),
     );
     return [];
@@ -196,8 +196,8 @@ function tunnelSourceProblems(intent: Intent, facts: Facts): Problem[] {
       code: 'srv6.tunnel-source-not-own',
       feature: 'srv6',
       problem:
-        `the kernel gives SRv6 tunnels the source ${formatAddress(source)} (\`ip sr tunsrc\`), which is no ` +
-        'address of this router: END.CON does not take its place, and nobody in them is told of congestion',
+        `the kernel gives SRv6 tunnels the source ${formatAddress(source)} (\`ip sr tunsrc\`), which is not an ` +
+        'address of this router: END.CON does not replace it, and no sender in them is notified',
       remedy: `\`ip sr tunsrc set ${endCon ? formatAddress(endCon.sid) : '::'}\`, or give the router that address`,
     },
   ];
@@ -223,8 +223,8 @@ function shortSidProblems(facts: Facts): Problem[] {
       code: 'srv6.sid-not-host-route',
       feature: 'srv6',
       problem:
-        `the SID ${formatAddress(sid)}/${length} (${behavior}) is no host route: ` +
-        'congestion marks get lost in its tunnels',
+        `the SID ${formatAddress(sid)}/${length} (${behavior}) is not a host route: ` +
+        'congestion marks are lost in its tunnels',
       remedy: `configure it as ${formatAddress(sid)}/${SID_BITS}`,
     }));
 }

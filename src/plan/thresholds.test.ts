@@ -222,14 +222,14 @@ describe('LHCNP-5.3.1-d, LHCNP-5.3.1-e: RTT_est', () => {
 describe('what keeps a threshold from working is said, with a remedy', () => {
   test.each([
     ['htb', /the rate of wan is not known \(its HTB has no classes\): k-max is k-base, 64000 bytes/],
-    ['tbf', /the rate of wan is not known \(neither its qdisc nor its driver tells\)/],
+    ['tbf', /the rate of wan is not known \(neither its qdisc nor its driver reports it\)/],
   ])('no rate with %s', (rootKind, problem) => {
     expect(portOf('k-max: auto, rtt: 10ms', { qdisc: { rootKind } }).problems).toEqual([
       {
         code: 'ports.rate-unknown',
         feature: 'ports',
         problem: expect.stringMatching(problem),
-        remedy: 'say `bandwidth:` under ports for wan',
+        remedy: 'set `bandwidth:` under ports for wan',
       },
     ]);
   });
@@ -325,8 +325,8 @@ describe('every threshold is explained, with its inputs', () => {
 
   test('so is what a Long-haul CNP says', () => {
     const { explanation } = portOf('k-max: 100kB, rtt: 10ms', { rest: LONG_HAUL }).port;
-    expect(explanation.slice(explanation.indexOf('Long-haul CNP, at most one a flow in one RTT:'))).toEqual([
-      'Long-haul CNP, at most one a flow in one RTT:',
+    expect(explanation.slice(explanation.indexOf('Long-haul CNP, at most one per flow in one RTT:'))).toEqual([
+      'Long-haul CNP, at most one per flow in one RTT:',
       '  level 100, notify below k-max',
       '  level 180, rate-reduce 30 % from 100000 B',
       '  level 205, rate-reduce 40 % from 125000 B',
@@ -335,7 +335,7 @@ describe('every threshold is explained, with its inputs', () => {
       '  level 255, pause 10000 us by escalation',
     ]);
     expect(portOf('k-max: 100kB', { rest: LONG_HAUL }).port.explanation).toContain(
-      'Long-haul CNP, at most one a flow in 20 ms = per-flow-interval:',
+      'Long-haul CNP, at most one per flow in 20 ms = per-flow-interval:',
     );
   });
 });

@@ -148,19 +148,19 @@ function unknownInputs(
   const problems: Problem[] = [];
   const floor = port['k-max'] === 'auto' ? `k-max is k-base, ${port['k-base']} bytes` : undefined;
   if (!rate && floor) {
-    const why = qdisc.rootKind === 'htb' ? 'its HTB has no classes' : 'neither its qdisc nor its driver tells';
+    const why = qdisc.rootKind === 'htb' ? 'its HTB has no classes' : 'neither its qdisc nor its driver reports it';
     problems.push({
       code: 'ports.rate-unknown',
       feature: 'ports',
       problem: `the rate of ${port.interface} is not known (${why}): ${floor}`,
-      remedy: `say \`bandwidth:\` under ports for ${port.interface}`,
+      remedy: `set \`bandwidth:\` under ports for ${port.interface}`,
     });
   }
   if (!rtt && rttMs !== undefined && port.rtt === 'probe' && (floor || longHaul)) {
     const effect = floor ?? `Long-haul CNPs for one flow are ${port['per-flow-interval']} ms apart (per-flow-interval)`;
     const remedy =
       `\`cnpctl show rtt\` says which targets answer; a router behind ${port.interface} must run a STAMP ` +
-      `reflector that accepts probes from here, or say \`rtt:\` under ports`;
+      `reflector that accepts probes from here, or set \`rtt:\` under ports`;
     problems.push({
       code: 'ports.rtt-unknown',
       feature: 'ports',

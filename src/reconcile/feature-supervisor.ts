@@ -86,7 +86,7 @@ export class FeatureSupervisor<F extends Feature> {
     const { name } = this.#kind;
     const problem = error instanceof Error ? error.message : String(error);
     const remedy = existsSync(path)
-      ? 'run `cnpctl doctor`: it tells what this kernel lacks'
+      ? 'run `cnpctl doctor`: it names what this kernel lacks'
       : 'build cnpd again: its eBPF objects are not there';
     this.#problem = { code: 'dataplane.not-loaded', feature: name, problem, remedy };
     this.#dependencies.count(`dataplane.${name}.load-failed`);

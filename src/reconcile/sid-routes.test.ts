@@ -65,7 +65,7 @@ describe('SIDs as routes', () => {
     kernel.put({ sid: SID, action: 'end.dt6', table: 254, ifindex: 5 }, 196);
     const operations = sidRouteOperations(kernel);
     expect(() => operations.update(wanted())).toThrow(
-      "2001:db8:c::1 is a SID of somebody else's already: end.dt6, protocol 196",
+      '2001:db8:c::1 is already a SID of another program: end.dt6, protocol 196',
     );
     operations.delete(wanted().id);
     expect([...operations.prune(new Set<string>())].filter(Boolean)).toEqual([]);

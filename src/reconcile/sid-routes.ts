@@ -45,7 +45,7 @@ export function sidRouteOperations(
       const found = kernel.find(wanted.sid);
       if (found && found.protocol !== RTPROT_CNPD) {
         throw new Error(
-          `${formatAddress(wanted.sid)} is a SID of somebody else's already: ${found.action ?? 'seg6local'}, ` +
+          `${formatAddress(wanted.sid)} is already a SID of another program: ${found.action ?? 'seg6local'}, ` +
             `protocol ${found.protocol}`,
         );
       }

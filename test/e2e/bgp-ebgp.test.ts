@@ -203,7 +203,7 @@ test('cnpctl doctor --remote: a router between that drops attribute 39 is found'
     expect(report.paths.map(({ prefix, arrival }) => [prefix, arrival]).sort()).toEqual(
       BOTH.map((prefix) => [prefix, 'without-attribute']).sort(),
     );
-    expect(text).toContain('told of it without attribute 39');
+    expect(text).toContain('sent it without attribute 39');
   } finally {
     await y.stop();
   }

@@ -65,7 +65,7 @@ describe('FRR', () => {
     const attempt = configureFrr(() => examineFrr(options, { isis: want }), options, modules);
     await expect(attempt).rejects.toMatchObject({
       code: 'refused',
-      message: expect.stringMatching(/isis password md5 <key>.*Unknown command.*3 before it were taken back/),
+      message: expect.stringMatching(/isis password md5 <key>.*Unknown command.*3 before it were rolled back/),
     });
     await expect(attempt).rejects.not.toMatchObject({ message: expect.stringContaining('two words') });
     expect(running()).toEqual(before);

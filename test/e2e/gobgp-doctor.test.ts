@@ -133,7 +133,7 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
       { id: 'gobgp.neighbors', state: 'missing', problem: expect.stringContaining('127.0.0.2 is ') },
       { id: 'gobgp.ipv6-unicast', state: 'unknown' },
       // No cnpd runs that could have put its policies in.
-      { id: 'gobgp.domain', state: 'warning', problem: expect.stringContaining('do not stand in gobgpd') },
+      { id: 'gobgp.domain', state: 'warning', problem: expect.stringContaining('are missing in gobgpd') },
     ]);
     network.start(binary, {
       as: 65_002,

@@ -168,7 +168,7 @@ describe('a reload with a broken file', () => {
       const status = await leaf.ctl('show', 'status');
       expect(status.code).toBe(1);
       expect(status.stdout).toMatch(where);
-      expect(status.stdout).toContain('refused, the intent above stays in force');
+      expect(status.stdout).toContain('refused, the configuration above stays in force');
       const { health, problems, intent } = await leaf.get<Status>('status');
       expect([health, intent['last-reload']?.ok]).toEqual(['degraded', false]);
       expect(problems?.[0]?.remedy).toContain(`cnpd check ${FILE}`);

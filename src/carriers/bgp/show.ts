@@ -57,11 +57,11 @@ function stateOf(
   if (state === 'waiting') return { state, reason: `${reason}; tries again in ${Math.ceil((retryAt - now) / 1000)} s` };
   if (state === 'ready' && silentMs >= PATIENCE_MS)
     return { state, reason: `gobgpd does not answer (for ${Math.floor(silentMs / 1000)} s)` };
-  if (refusal !== undefined)
-    return { state, reason: `${reason}, and gobgpd does not take cnpd's paths: ${refusal.reason}` };
+  if (refusal !== undefined) return { state, reason: `${reason}, and gobgpd refuses cnpd's paths: ${refusal.reason}` };
   return {
     state,
-    reason: dropped === undefined ? reason : `${reason}, and gobgpd does not have ${dropped} of the paths that it took`,
+    reason:
+      dropped === undefined ? reason : `${reason}, and gobgpd does not have ${dropped} of the paths that it accepted`,
   };
 }
 

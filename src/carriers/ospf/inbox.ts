@@ -92,9 +92,9 @@ function isAuthenticated(version: Version, payload: Uint8Array): boolean {
 /** From a neighbour on this link, of this area and instance. */
 function isOurs(s: Speaker, area: AreaState, { areaId, instanceId, routerId }: ReceivedPacket): boolean {
   const { config } = area;
-  if (areaId !== config.areaId) refuse(s, area, 'packet.area-mismatch', `it is of area ${formatId(areaId)}`);
+  if (areaId !== config.areaId) refuse(s, area, 'packet.area-mismatch', `its area is ${formatId(areaId)}`);
   else if (s.config.version.version === 3 && instanceId !== config.instanceId)
-    refuse(s, area, 'packet.instance-mismatch', `it is of instance ${instanceId}, ours is ${config.instanceId}`);
+    refuse(s, area, 'packet.instance-mismatch', `its instance is ${instanceId}, ours is ${config.instanceId}`);
   else if (routerId === s.config.routerId || routerId === 0)
     refuse(s, area, 'packet.own-router-id', routerId === 0 ? 'it has no router ID' : 'it has our router ID');
   else return true;

@@ -160,9 +160,7 @@ describe('what became of a path at another router', () => {
   test('without attribute 39: which neighbour told of it so, and the line of FRR that sends it', () => {
     const dropped = one(there([], [bare()]));
     expect(dropped).toMatchObject({ arrival: 'without-attribute', toldBy: RR, arrivedNextHop: OURS });
-    expect(dropped.why).toBe(
-      `${RR} told of it without attribute 39: that, or a router before it, took the attribute out`,
-    );
+    expect(dropped.why).toBe(`${RR} sent it without attribute 39: it, or a router before it, removed the attribute`);
     expect(dropped.remedy).toContain('`neighbor X send-nexthop-characteristics`');
     expect(dropped.remedy).not.toContain('attribute-unchanged');
   });
@@ -173,10 +171,10 @@ describe('what became of a path at another router', () => {
       one({ ...there([], [bare({ source: PREFIX })]), peers: [...peers, { address: '192.0.2.253', state: 'idle' }] });
     expect(of([neighbor!])).toMatchObject({
       toldBy: RR,
-      why: expect.stringContaining(`${RR} told of it without attribute 39`),
+      why: expect.stringContaining(`${RR} sent it without attribute 39`),
     });
     expect(of([neighbor!, other!]).why).toContain(
-      `one of ${RR}, 192.0.2.254 (\`gobgp global rib ${PREFIX}\` there says which) told of it without attribute 39`,
+      `one of ${RR}, 192.0.2.254 (\`gobgp global rib ${PREFIX}\` there says which) sent it without attribute 39`,
     );
     expect(of([neighbor!, other!])).not.toHaveProperty('toldBy');
   });
@@ -186,8 +184,8 @@ describe('what became of a path at another router', () => {
     const unnamed = one({ ...there([], [bare({ source: PREFIX, originator: '2001:db8:ffff::77' })]), peers });
     expect(unnamed).not.toHaveProperty('toldBy');
     expect(unnamed.why).toContain(
-      `${RR}, or somebody at that gobgpd itself (\`gobgp global rib ${PREFIX}\` there says which) ` +
-        'told of it without attribute 39',
+      `${RR}, or another client of that gobgpd (\`gobgp global rib ${PREFIX}\` there says which) ` +
+        'sent it without attribute 39',
     );
     expect(one({ ...there([], [bare({ source: PREFIX, originator: RR })]), peers })).toMatchObject({ toldBy: RR });
     const local = one({

@@ -44,7 +44,7 @@ export function compareWithRemote(own: BgpOverview, remote: BgpOverview): Remote
       ? {
           ...found,
           why: NOT_BEST,
-          remedy: `\`gobgp global rib ${prefix}\` here shows it: take that path out, or make it less preferred`,
+          remedy: `\`gobgp global rib ${prefix}\` here shows it: remove that path, or make it less preferred`,
         }
       : found;
   });
@@ -61,7 +61,7 @@ interface There {
   readonly neighbors: readonly string[];
 }
 
-const NOT_BEST = "this router's own gobgpd prefers another path of this prefix, and tells its neighbours of that one";
+const NOT_BEST = "this router's own gobgpd prefers another path of this prefix and advertises that one";
 
 function compareOne(sent: Row, arrived: readonly Row[], senders: readonly Row[], there: There): Comparison {
   const nextHop = text(sent, 'next-hop') ?? '';
@@ -74,9 +74,9 @@ function compareOne(sent: Row, arrived: readonly Row[], senders: readonly Row[],
   if (other) {
     const whose =
       other['status'] === 'originated'
-        ? 'the other router says itself that it is the proxy'
-        : `another router's path counts there: proxy ${text(other, 'proxy') ?? 'none'}`;
-    const remedy = 'where both are meant to be proxies of this prefix, nothing; else declare the prefix on one router';
+        ? 'the other router declares itself the proxy'
+        : `the other router uses another router's path: proxy ${text(other, 'proxy') ?? 'none'}`;
+    const remedy = 'nothing, if both should be proxies of this prefix; otherwise declare the prefix on one router only';
     return {
       ...about,
       arrival: 'another-path',
@@ -111,7 +111,7 @@ const isAltered = (row: Row, sent: Row): boolean =>
   text(row, 'next-hop') === text(sent, 'next-hop') && difference(row, sent) !== undefined;
 
 const ABSENT =
-  'look at each router between: `gobgp neighbor` and `show bgp summary` (is the address family negotiated?), ' +
+  'check each router in between: `gobgp neighbor` and `show bgp summary` (is the address family negotiated?), ' +
   'then its filters';
 const OTHER_AS =
   'the other router is in another AS: without bgp.domain in this cnpd.yaml, ' +

@@ -26,21 +26,21 @@ function here(own: Row | undefined): Doubt | undefined {
   if (!own)
     return {
       code: 'here.no-bgp',
-      problem: 'this router has no BGP carrier: it has sent nothing',
+      problem: 'this router has no BGP carrier and has sent nothing',
       remedy: 'add a bgp section to cnpd.yaml',
     };
   const [state, reason, refusal] = [own['state'], String(own['reason']), text(own, 'refusal')];
   if (state !== 'ready') {
-    const problem = `this router's gobgpd is not ready (${reason}): what it holds is not known`;
+    const problem = `this router's gobgpd is not ready (${reason}): its paths are not known`;
     return { code: 'here.not-ready', problem, remedy: DOCTOR };
   }
   if (refusal !== undefined) {
-    const problem = `this router's gobgpd does not take its paths (${refusal})`;
+    const problem = `this router's gobgpd refuses its paths (${refusal})`;
     return { code: 'here.refused', problem, remedy: DOCTOR };
   }
   const [originated, wanted, dropped] = [own['originated'], own['wanted'], Number(own['dropped'] ?? 0)];
   if (dropped > 0) {
-    const problem = `this router's gobgpd took ${dropped} of ${String(wanted)} paths and does not have them`;
+    const problem = `this router's gobgpd accepted ${dropped} of ${String(wanted)} paths but does not have them`;
     return { code: 'here.dropped', problem, remedy: DOCTOR };
   }
   if (originated === wanted) return undefined;
@@ -52,11 +52,11 @@ function there(other: Row | undefined): Doubt | undefined {
   if (!other)
     return {
       code: 'there.no-bgp',
-      problem: 'the other router has no BGP carrier: it hears nothing',
+      problem: 'the other router has no BGP carrier and receives nothing',
       remedy: 'add a bgp section to its cnpd.yaml',
     };
   if (other['state'] === 'ready') return undefined;
-  const problem = `the other router's gobgpd is not ready (${String(other['reason'])}): what it says is old`;
+  const problem = `the other router's gobgpd is not ready (${String(other['reason'])}): its answer is out of date`;
   return { code: 'there.not-ready', problem, remedy: '`cnpctl doctor` there' };
 }
 

@@ -26,7 +26,7 @@ export function difference(row: Row, sent: Row): Pick<Comparison, 'why' | 'remed
     return {
       why:
         `the other router uses the proxy ${proxy ?? 'none'}, this one sent ${ours ?? 'none'}: ` +
-        'somebody on the way changed the attribute',
+        'a router on the path changed the attribute',
       remedy: ALTERED,
     };
   const [theirs, sids] = [texts(row, 'sids'), texts(sent, 'sids')];
@@ -34,7 +34,7 @@ export function difference(row: Row, sent: Row): Pick<Comparison, 'why' | 'remed
   const why =
     `the other router has the SIDs ${theirs.join(', ') || 'none'} of it, ` +
     `this one sent ${sids.join(', ') || 'none'}`;
-  return { why, remedy: `the same code-points.end-con-behavior in both cnpd.yaml; where that is so: ${ALTERED}` };
+  return { why, remedy: `set the same code-points.end-con-behavior in both cnpd.yaml; if they agree: ${ALTERED}` };
 }
 
 export const arrivedWith = (
@@ -48,13 +48,13 @@ export const arrivedWith = (
 const NEXT_HOP =
   'on the router that made itself the next hop: FRR `neighbor X attribute-unchanged next-hop` (iBGP: ' +
   'no `neighbor X next-hop-self`), BIRD `next hop keep`, gobgpd a policy with set-next-hop = "unchanged"; ' +
-  'X is its neighbour on the way to there';
+  'X is its neighbour on the path';
 const ALTERED =
-  'compare attribute 39 in `gobgp global rib PREFIX -j` here, in the table of each router between, and there: ' +
-  'the first that has other bytes changes it, or has the path from somebody who may not send it';
+  'compare attribute 39 in `gobgp global rib PREFIX -j` here, in the table of each router in between, and there: ' +
+  'the first with other bytes changes it, or got the path from a router that must not send it';
 const KEEP_ATTRIBUTE =
-  'on each FRR between that knows the attribute: `neighbor X send-nexthop-characteristics`, X being its ' +
-  'neighbour on the way to there; and no `neighbor X path-attribute discard 39` (or treat-as-withdraw) on any';
+  'on each FRR in between that knows the attribute: `neighbor X send-nexthop-characteristics`, X being its ' +
+  'neighbour on the path; and no `neighbor X path-attribute discard 39` (or treat-as-withdraw) on any';
 
 /** @returns what the other end made of a path whose attribute it has */
 export function judge(row: Row, sent: Row): Pick<Comparison, 'arrival' | 'why' | 'remedy'> {
@@ -69,7 +69,7 @@ export function judge(row: Row, sent: Row): Pick<Comparison, 'arrival' | 'why' |
     return {
       arrival: 'another-path',
       why:
-        `it arrives with next hop ${nextHop} and counts there: a router on the way has taken it over, ` +
+        `it arrives with next hop ${nextHop} and is used there: a router on the path has taken it over, ` +
         'or another one names the same proxy',
     };
   return verdict
@@ -78,8 +78,8 @@ export function judge(row: Row, sent: Row): Pick<Comparison, 'arrival' | 'why' |
 }
 
 const LINK_LOCAL = {
-  why: 'its next hop is a link-local address: which router that is, nobody can tell from the attribute',
-  remedy: 'a global address in bgp.next-hop, and on the way no router that puts its link-local address in place of it',
+  why: 'its next hop is a link-local address, which does not identify a router in the attribute',
+  remedy: 'set a global address in bgp.next-hop; no router on the path may replace it with its link-local address',
 };
 
 /** `arrival` where it is not `not-used`. */
@@ -96,55 +96,55 @@ const VERDICTS: Readonly<Record<Exclude<BgpPathState['status'], 'originated' | '
     if (header === nextHop) return LINK_LOCAL;
     return {
       why:
-        `${nextHop === peer ? `${peer} made itself the next hop` : `the next hop became ${nextHop} on the way`}; ` +
-        `the attribute is still about ${header ?? 'another one'}`,
+        `${nextHop === peer ? `${peer} made itself the next hop` : `the next hop became ${nextHop} on the path`}; ` +
+        `the attribute still names ${header ?? 'another one'}`,
       remedy: NEXT_HOP,
     };
   },
   'family-mismatch': (_row, peer) => ({
     arrival: 'altered',
-    why: `the attribute that ${peer} told is for another address family than the path's`,
-    remedy: `look at ${peer}, then at the routers before it: one of them changes attribute 39`,
+    why: `the attribute from ${peer} is for another address family than the path's`,
+    remedy: `check ${peer}, then the routers before it: one of them changes attribute 39`,
   }),
   'outside-domain': (row) => ({
-    why: `its AS path (${text(row, 'as-path') ?? ''}) has an AS that is not of the other router's domain`,
+    why: `its AS path (${text(row, 'as-path') ?? ''}) has an AS outside the other router's domain`,
     remedy: `if all of them are: bgp.domain: [${ases(text(row, 'as-path') ?? '').join(', ')}] in its cnpd.yaml`,
   }),
   'first-as-mismatch': (row, peer) => ({
     why:
       `its AS path (${text(row, 'as-path') ?? ''}) does not begin with the AS of ${peer}, ` +
-      'which told the other router of it: such a path may be forged, and is not used',
+      'which sent it to the other router: such a path may be forged, and is not used',
     remedy:
-      `let ${peer} put its own AS in front (a route server that leaves its AS out, ` +
-      `FRR \`neighbor X attribute-unchanged as-path\`, has no place between routers of the domain), ` +
-      'or let the other router hear of it from a router of this AS',
+      `let ${peer} prepend its own AS (a route server that leaves its AS out,  ` +
+      `FRR \`neighbor X attribute-unchanged as-path\`, must not stand between routers of the domain), ` +
+      'or send it to the other router from a router of this AS',
   }),
   malformed: (_row, peer) => ({
     arrival: 'altered',
-    why: `the attribute that ${peer} told is malformed`,
-    remedy: `look at ${peer}, then at the routers before it: one of them changes attribute 39`,
+    why: `the attribute from ${peer} is malformed`,
+    remedy: `check ${peer}, then the routers before it: one of them changes attribute 39`,
   }),
   'no-characteristic': (row) => {
     const unknown = Array.isArray(row['unknown']) ? row['unknown'].join(', ') : '';
     return unknown === ''
       ? {
           arrival: 'altered',
-          why: 'the characteristic was taken out of the attribute on the way',
+          why: 'a router on the path removed the characteristic from the attribute',
           remedy: KEEP_ATTRIBUTE,
         }
       : {
           why: `the other router does not know characteristic ${unknown}`,
-          remedy: 'the same code-points.bgp-pnc-characteristic and bgp-private-characteristic in both cnpd.yaml',
+          remedy: 'set the same code-points.bgp-pnc-characteristic and bgp-private-characteristic in both cnpd.yaml',
         };
   },
   'no-proxy-address': () => ({
     arrival: 'altered',
-    why: 'what the other router takes for the proxy has no usable address',
-    remedy: `the same code-points.bgp-pnc-characteristic in both cnpd.yaml; where that is so: ${ALTERED}`,
+    why: 'the proxy that the other router reads has no usable address',
+    remedy: `set the same code-points.bgp-pnc-characteristic in both cnpd.yaml; if they agree: ${ALTERED}`,
   }),
   'no-senders': () => ({
-    why: 'no sender can be in such a prefix: it has no proxy anywhere',
-    remedy: 'take it out of proxy.senders',
+    why: 'such a prefix cannot contain a sender: it has no proxy anywhere',
+    remedy: 'remove it from proxy.senders',
   }),
 };
 
@@ -179,16 +179,16 @@ export function withoutAttribute(
     return {
       ...common,
       why:
-        'somebody has put a path of this prefix into the other gobgpd itself, ' +
+        'another client has added a path of this prefix to the other gobgpd itself, ' +
         `with next hop ${arrivedNextHop ?? 'none'} and without attribute 39`,
-      remedy: `${look} there shows it: take that path out, or make it less preferred`,
+      remedy: `${look} there shows it: remove that path, or make it less preferred`,
     };
   const who =
     toldBy ??
-    `one of ${neighbors.join(', ') || 'its neighbours'}${changed ? ', or somebody at that gobgpd itself' : ''} ` +
+    `one of ${neighbors.join(', ') || 'its neighbours'}${changed ? ', or another client of that gobgpd' : ''} ` +
       `(${look} there says which)`;
   const why =
-    `${who} told of it without attribute 39${changed ? `, with next hop ${arrivedNextHop ?? 'none'}` : ''}: ` +
-    `that, or a router before it, took the attribute out${changed ? ", or it is another router's path" : ''}`;
+    `${who} sent it without attribute 39${changed ? `, with next hop ${arrivedNextHop ?? 'none'}` : ''}: ` +
+    `it, or a router before it, removed the attribute${changed ? ", or it is another router's path" : ''}`;
   return { ...common, why, remedy: changed ? `${KEEP_ATTRIBUTE}; ${NEXT_HOP}` : KEEP_ATTRIBUTE };
 }

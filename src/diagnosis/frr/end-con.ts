@@ -72,8 +72,8 @@ function lost(
   return {
     code: 'end-con-unreached',
     problem:
-      `FRR advertises no way to END.CON ${unreached.map(({ sid }) => formatAddress(sid)).join(', ')}, ` +
-      'so notifications to it get lost',
+      `FRR advertises no route to END.CON ${unreached.map(({ sid }) => formatAddress(sid)).join(', ')}, ` +
+      'so notifications to it are lost',
     remedy:
       `vtysh -c 'configure terminal' ${permits.join(' ')} ${filter} -c '${context}' ` +
       `${lines.map((line) => `-c '${line}'`).join(' ')}`,

@@ -48,9 +48,7 @@ export async function examineFrr(
 export async function examineFrrFor(intent: Intent, location: FrrLocation): Promise<FrrCheck[]> {
   const expected = frrExpectations(intent);
   if (Object.keys(expected).length > 0) return examineFrr(location, expected);
-  return [
-    { id: 'frr', claim: 'cnpd.yaml has no isis, ospfv2 or ospfv3 section, so nothing is asked of FRR', state: 'ok' },
-  ];
+  return [{ id: 'frr', claim: 'cnpd.yaml has no isis, ospfv2 or ospfv3 section, so FRR is not checked', state: 'ok' }];
 }
 
 /** The interfaces are cnpd's, which creates them when it starts; what cannot be told without them is no finding. */

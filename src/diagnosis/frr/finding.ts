@@ -40,7 +40,7 @@ export function checkDaemon(
   const enable = `sed -i 's/^${daemon}=.*/${daemon}=yes/' ${DAEMONS_FILE} && ${RESTART_FRR}`;
   return {
     code: 'daemon-silent',
-    problem: `${daemon} cannot be asked (${error})`,
+    problem: `${daemon} does not answer (${error})`,
     remedy: enabled === false ? enable : RESTART_FRR,
   };
 }
@@ -68,7 +68,7 @@ export function checkLink(
   zebraError: string | undefined,
 ): Finding | undefined {
   if (zebraError !== undefined)
-    return { code: 'zebra-silent', problem: `zebra cannot be asked (${zebraError})`, remedy: RESTART_FRR };
+    return { code: 'zebra-silent', problem: `zebra does not answer (${zebraError})`, remedy: RESTART_FRR };
   if (link === null)
     return {
       code: 'interface-missing',

@@ -40,7 +40,7 @@ function compareKeys(
       : {
           code: 'key-only-in-frr',
           problem: `FRR has ${command} (${has.kind}), cnpd.yaml has no ${where}`,
-          remedy: `give ${where} in cnpd.yaml FRR's key, as { hmac-md5: KEY }`,
+          remedy: `set ${where} in cnpd.yaml to FRR's key, as { hmac-md5: KEY }`,
         };
   const undo =
     has === undefined
@@ -53,7 +53,7 @@ function compareKeys(
     secret: key,
   };
   if (has === undefined) return mend('key-only-in-cnpd', `cnpd.yaml has ${where}, FRR has no ${command}`, [line]);
-  if (has.kind !== 'md5') return mend('key-clear-text', `FRR's ${command} is clear text, cnpd speaks HMAC-MD5`, [line]);
+  if (has.kind !== 'md5') return mend('key-clear-text', `FRR's ${command} is clear text, cnpd uses HMAC-MD5`, [line]);
   if (has.key !== key)
     return mend('keys-differ', `the keys of FRR's ${command} and ${where} in cnpd.yaml differ`, [line]);
   return snp && !has.snpValidate

@@ -261,7 +261,7 @@ describe('running-config', () => {
       );
       expect(finding).toMatchObject({
         state: 'missing',
-        problem: 'FRR advertises no way to END.CON 2001:db8:c::2, so notifications to it get lost',
+        problem: 'FRR advertises no route to END.CON 2001:db8:c::2, so notifications to it are lost',
       });
     });
   });

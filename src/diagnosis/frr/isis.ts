@@ -38,7 +38,7 @@ const onInterface = (view: View, line: string, undo: string): FrrLine => ({
 const FIRST_ROWS = [
   {
     id: 'isisd',
-    claim: 'isisd runs and can be asked',
+    claim: 'isisd runs and answers',
     check: ({ isisdError, isisdEnabled }: FrrFacts): Finding | undefined =>
       checkDaemon('isisd', isisdError, isisdEnabled),
   },
@@ -117,7 +117,7 @@ const ROWS: readonly Row[] = [
             onInterface(view, 'isis three-way-handshake', 'no isis three-way-handshake'),
           ]),
   },
-  { id: 'level', claim: 'FRR speaks the level of cnpd.yaml', check: checkLevel },
+  { id: 'level', claim: 'FRR runs the level of cnpd.yaml', check: checkLevel },
   { id: 'area', level: 1, claim: 'level 1 is in the same area', check: checkArea },
   { id: 'system-id', claim: "cnpd's system ID is not FRR's", check: checkSystemId },
   {
@@ -132,17 +132,17 @@ const ROWS: readonly Row[] = [
     claim: 'packets to END.CON arrive here',
     check: ({ want, facts, instance }) => wayToEndCon(want.endCon ?? [], facts, instance, levelsOf(want.levels)),
   },
-  { id: 'authentication-interface', claim: 'hellos are authenticated alike', check: checkHelloKey },
+  { id: 'authentication-interface', claim: 'hello authentication agrees', check: checkHelloKey },
   {
     id: 'authentication-area',
     level: 1,
-    claim: 'level 1 is authenticated alike',
+    claim: 'level-1 authentication agrees',
     check: (view) => checkLevelKey(view, 1),
   },
   {
     id: 'authentication-domain',
     level: 2,
-    claim: 'level 2 is authenticated alike',
+    claim: 'level-2 authentication agrees',
     check: (view) => checkLevelKey(view, 2),
   },
 ];
@@ -188,7 +188,7 @@ function checkSystemId({ instance, want }: View): Finding | undefined {
     ? {
         code: 'system-id-taken',
         problem: `isis.system-id in cnpd.yaml, ${ours}, is FRR's own`,
-        remedy: 'set isis.system-id in cnpd.yaml to one that no router has',
+        remedy: 'set isis.system-id in cnpd.yaml to one that no other router has',
       }
     : undefined;
 }

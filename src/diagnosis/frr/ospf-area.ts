@@ -23,7 +23,7 @@ export const AREA_ROWS: readonly Row<AreaView>[] = [
   { id: 'area', claim: ({ version }) => `OSPFv${version} is enabled in the area of cnpd.yaml`, check: checkArea },
   {
     id: 'area-type',
-    claim: () => 'the area is no stub area and no NSSA',
+    claim: () => 'the area is neither a stub area nor an NSSA',
     check: ({ instance, area, where }) => {
       const type = areaType(instance, area.areaId);
       if (type === undefined) return undefined;
@@ -31,8 +31,8 @@ export const AREA_ROWS: readonly Row<AreaView>[] = [
         code: 'area-type',
         problem:
           `area ${formatArea(area.areaId)} is a ${type === 'stub' ? 'stub area' : 'not-so-stubby area'} to FRR, ` +
-          'which cnpd does not speak',
-        remedy: `take ${where} out of cnpd.yaml`,
+          'which cnpd does not support',
+        remedy: `remove ${where} from cnpd.yaml`,
       };
     },
   },
@@ -75,7 +75,7 @@ export const AREA_ROWS: readonly Row<AreaView>[] = [
   },
   {
     id: 'authentication',
-    claim: () => 'packets are authenticated alike',
+    claim: () => 'packet authentication agrees',
     check: (view) =>
       authenticationProblem(
         { config: view.config, built: view.facts },

@@ -43,7 +43,7 @@ export function authenticationProblem(
     return {
       code: 'authentication-other',
       problem: `FRR authenticates ${name} by ${has.text}, cnpd does not`,
-      remedy: `take that authentication out of interface ${name} in FRR`,
+      remedy: `remove that authentication from interface ${name} in FRR`,
     };
   if (has.kind === 'none') {
     const problem = `cnpd.yaml has ${where}.authentication, FRR authenticates nothing on ${name}`;
@@ -54,7 +54,7 @@ export function authenticationProblem(
     return {
       code: 'key-only-in-frr',
       problem: `FRR authenticates ${name}, cnpd.yaml has no ${where}.authentication`,
-      remedy: `give ${yaml} FRR's keys`,
+      remedy: `set ${yaml} to FRR's keys`,
     };
   const unsigned = has.keys.find((key) => !keys.some((own) => sameKey(own, key)));
   if (!has.keys.some((key) => sameKey(key, keys[0]!))) {
@@ -98,7 +98,7 @@ function giveKey(
   if (!canHave(built, version, own)) {
     const old = version === 2 && !hasKeyChains(built);
     const reason = old
-      ? `ospfd ${built.version ?? ''} signs with MD5 alone`
+      ? `ospfd ${built.version ?? ''} signs with MD5 only`
       : `this FRR was built without OpenSSL and has no ${algorithm}`;
     return {
       code: 'key-unsupported',

@@ -410,7 +410,7 @@ describe('authentication that this FRR can have', () => {
 
   test('for OSPFv2: MD5 alone before 9.1, then a key chain with what FRR was built with', () => {
     expect(remedy(2, 'hmac-sha-256', { version: '8.4.4', crypto: 'openssl' })).toMatch(
-      /ospfd 8\.4\.4 signs with MD5 alone \| set ospfv2\.areas\[0\]\.authentication in cnpd\.yaml to a key with md5/,
+      /ospfd 8\.4\.4 signs with MD5 only \| set ospfv2\.areas\[0\]\.authentication in cnpd\.yaml to a key with md5/,
     );
     expect(remedy(2, 'hmac-sha-256', { version: '9.0', crypto: 'openssl' })).toContain('MD5 alone');
     expect(remedy(2, 'hmac-sha-256', { version: '9.1', crypto: 'internal' })).toContain(

@@ -18,13 +18,13 @@ const INSTANCE_ROWS: readonly Row<View>[] = [
   {
     id: 'capability-opaque',
     version: 2,
-    claim: () => 'ospfd takes opaque LSAs',
+    claim: () => 'ospfd accepts opaque LSAs',
     check: ({ facts }) =>
       facts.process?.opaque
         ? undefined
         : {
             code: 'no-opaque',
-            problem: 'ospfd does not take opaque LSAs, in which the flags are',
+            problem: 'ospfd does not accept opaque LSAs, which carry the flags',
             remedy: CAPABILITY_OPAQUE,
           },
   },
@@ -37,7 +37,7 @@ const INSTANCE_ROWS: readonly Row<View>[] = [
         ? {
             code: 'router-id-taken',
             problem: `ospfv${want.version}.router-id in cnpd.yaml, ${ours}, is FRR's own`,
-            remedy: `set ospfv${want.version}.router-id in cnpd.yaml to one that no router has`,
+            remedy: `set ospfv${want.version}.router-id in cnpd.yaml to one that no other router has`,
           }
         : undefined;
     },
@@ -75,7 +75,7 @@ export function checkOspf(facts: OspfFacts, want: OspfExpectation): FrrCheck[] {
     ...(unknown ? {} : finding),
   });
   const first = [
-    result(daemon, `${daemon} runs and can be asked`, checkDaemon(daemon, facts.error, facts.enabled)),
+    result(daemon, `${daemon} runs and answers`, checkDaemon(daemon, facts.error, facts.enabled)),
     result('version', VERSION_CLAIM, checkVersion(facts.version), blocked),
     result('instance', `FRR runs OSPFv${version}`, has ? undefined : noInstance(version), blocked),
   ];

@@ -166,7 +166,7 @@ describe('cnpctl doctor on gobgpd', () => {
     expect(domain('in force')).toMatchObject({ state: 'ok', claim: expect.stringContaining('192.0.2.11, AS 65003') });
     expect(domain('not in force')).toMatchObject({
       state: 'warning',
-      problem: expect.stringContaining('do not stand in gobgpd'),
+      problem: expect.stringContaining('are missing in gobgpd'),
       remedy: expect.stringContaining('start cnpd'),
     });
     expect(domain('not told')).toMatchObject({ state: 'warning' });

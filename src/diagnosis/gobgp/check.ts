@@ -66,7 +66,7 @@ function checkNeighbors(peers: readonly BgpPeerState[], established: readonly Bg
       id,
       claim,
       state: 'missing',
-      problem: 'gobgpd has no BGP neighbour: nobody hears what cnpd advertises',
+      problem: "gobgpd has no BGP neighbour: no router receives cnpd's paths",
       remedy: 'gobgp neighbor add ADDRESS as AS, or [[neighbors]] in its configuration',
     };
   const states = peers.map(({ address, state }) => `${address} is ${state}`).join(', ');
@@ -102,24 +102,24 @@ function checkDomain(
     "for members of gobgpd's confederation)";
   if (policies !== 'off') {
     const stand =
-      policies === 'not told' ? 'may not stand in gobgpd, which does not tell of them' : 'do not stand in gobgpd';
+      policies === 'not told' ? 'may be missing in gobgpd, which does not report them' : 'are missing in gobgpd';
     const problem =
       `${names} ${are} not of the domain, and cnpd's policies ${stand}: ` +
-      'cnpd puts them in when it runs, and no path without them';
+      'a running cnpd installs them, and adds no path without them';
     return [
       {
         id,
         claim,
         state: 'warning',
         problem,
-        remedy: `start cnpd, or see what \`cnpctl show status\` says of bgp; ${inside}`,
+        remedy: `start cnpd, or see bgp in \`cnpctl show status\`; ${inside}`,
       },
     ];
   }
   const problem =
     `${names} ${are} not of the domain, and gets cnpd's paths with attribute 39, NO_EXPORT or not, ` +
-    "unless a policy of gobgpd's keeps them back; " +
-    'what it tells with attribute 39 is believed wherever in the domain that is not seen';
+    'unless a policy in gobgpd holds them back; ' +
+    'routers of the domain that cannot see this use its attribute 39';
   return [
     {
       id,
@@ -128,7 +128,7 @@ function checkDomain(
       problem,
       remedy:
         `${inside}; else bgp.policy: on, or policies as in frr-configs/bgp-gobgpd.toml ("domain-only"), ` +
-        'and nothing where they are there',
+        'or nothing if those are installed',
     },
   ];
 }

@@ -13,10 +13,10 @@ const tls: Remedy = (target) =>
       '--tls-client-ca-file; cnpd must be able to read its files';
 
 const hangs: Remedy = (target) =>
-  `see whether \`gobgp global\` answers: if it does not, restart gobgpd, and where it is busy all the time ` +
-  `look at what it does; if it does, another program listens at ${target}: set bgp.gobgp.target in cnpd.yaml`;
+  `see whether \`gobgp global\` answers: if it does not, restart gobgpd, and if it stays busy ` +
+  `find out why; if it does, another program listens at ${target}: set bgp.gobgp.target in cnpd.yaml`;
 const another: Remedy = (target) =>
-  `what listens at ${target} is another program (\`ss -lntp\`), or a gobgpd with --tls: ` +
+  `another program listens at ${target} (\`ss -lntp\`), or a gobgpd with --tls: ` +
   'set bgp.gobgp.target or bgp.gobgp.tls in cnpd.yaml';
 const name: Remedy = () =>
   "set bgp.gobgp.tls.server-name in cnpd.yaml to a name of gobgpd's certificate (`openssl x509 -noout -ext " +
@@ -32,12 +32,12 @@ const REMEDIES: { readonly [C in GobgpFaultCode]?: Remedy } = {
   tls,
   'tls-file': tls,
   'not-pem': () =>
-    'put a file in its place, as gobgpd has it: a certificate begins with -----BEGIN CERTIFICATE-----, ' +
+    'replace it with a PEM file, as gobgpd has it: a certificate begins with -----BEGIN CERTIFICATE-----, ' +
     'a key with -----BEGIN … PRIVATE KEY-----',
   'certificate-name': name,
   'certificate-time': () =>
     'give gobgpd a new certificate (--tls-cert-file) and start it again; ' +
-    "where the certificate is good, set this machine's clock",
+    "if the certificate is valid, correct this machine's clock",
 };
 
 /** Of one that cannot be used. */
@@ -47,22 +47,22 @@ export const gobgpRemedy = (target: string, fault: GobgpFaultCode): string => (R
 export const refusalRemedy = (target: string, fault: GobgpFaultCode): string =>
   REMEDIES[fault]?.(target) ??
   "gobgpd's log (journalctl -u gobgpd) says more; " +
-    '`gobgp global rib add PREFIX nexthop ADDRESS` shows whether it takes any path';
+    '`gobgp global rib add PREFIX nexthop ADDRESS` shows whether it accepts any path';
 
 /** Of policies that cannot be put in. @param nameTaken because somebody else has something under the name of one */
 export const policyRemedy = (nameTaken: boolean): string =>
   nameTaken
-    ? "rename it in gobgpd's configuration, or take it out (`gobgp policy del NAME`, " +
+    ? "rename it in gobgpd's configuration, or remove it (`gobgp policy del NAME`, " +
       '`gobgp policy large-community del NAME`); ' +
       'or bgp.policy: off in cnpd.yaml, and policies of your own as in frr-configs/bgp-gobgpd.toml'
-    : "gobgpd's log (journalctl -u gobgpd) says more, and `gobgp policy` and `gobgp global policy` what there " +
+    : "gobgpd's log (journalctl -u gobgpd) says more, and `gobgp policy` and `gobgp global policy` list what there " +
       'is; or bgp.policy: off in cnpd.yaml, and policies of your own as in frr-configs/bgp-gobgpd.toml';
 
 /** Of paths that gobgpd took and does not have. @param noTable families that it has no table of, if that is why */
 export const droppedRemedy = (noTable: readonly string[] | undefined): string =>
   noTable
-    ? "add the family to gobgpd's configuration, where [[global.afi-safis]] names others only (" +
+    ? "add the family to gobgpd's configuration, if [[global.afi-safis]] names only others (" +
       noTable.map((name) => `[[global.afi-safis]] [global.afi-safis.config] afi-safi-name = "${name}"`).join(', ') +
       '), and restart gobgpd'
-    : "let gobgpd's import policy accept what is originated there: `gobgp global policy` shows it, " +
+    : "let gobgpd's import policy accept local paths: `gobgp global policy` shows it, " +
       'in its configuration it is [global.apply-policy.config] (default-import-policy)';

@@ -31,7 +31,7 @@ describe('problems of BGP', () => {
   test('a gobgpd that does not take the paths is one at once, with what to do about it', () => {
     const refused = (refusal: string, refusalFault: GobgpFaultCode) =>
       bgpProblems({ ...session('ready', 'connected'), refusal, refusalFault }, START, START);
-    expect(refused('gobgpd accepts the connection and does not answer (Deadline exceeded)', 'no-answer')).toMatchObject(
+    expect(refused('gobgpd accepts the connection but does not answer (Deadline exceeded)', 'no-answer')).toMatchObject(
       [
         {
           feature: 'bgp',

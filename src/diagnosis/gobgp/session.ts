@@ -17,7 +17,7 @@ export function bgpProblems(session: BgpSession | undefined, startedAt: number, 
   if (now - Math.max(startedAt, Date.parse(since)) < GOBGP_PATIENCE_MS[state]) return [];
   const problem =
     `gobgpd cannot be used at ${target} (${reason}): nothing is advertised in BGP, ` +
-    'and what was learned is held for a while and then dropped';
+    'and learned entries are held for a while and then dropped';
   return bgp('bgp.unusable', problem, gobgpRemedy(target, fault));
 }
 
@@ -42,25 +42,25 @@ function connectedProblems(session: BgpSession): Problem[] {
   } = session;
   if (refusal !== undefined && policy !== 'failed' && silent === undefined) {
     const problem =
-      `gobgpd does not take what cnpd puts in or takes out (${refusal}): ` +
-      `it has ${originated} of ${wanted} paths, as far as is known; cnpd tries again all the time`;
+      `gobgpd refuses cnpd's changes (${refusal}): ` +
+      `it has ${originated} of ${wanted} paths, as far as is known; cnpd keeps retrying`;
     return bgp('bgp.refused', problem, refusalRemedy(target, refusalFault));
   }
   if (dropped) {
     const problem =
-      `gobgpd takes ${dropped} of cnpd's ${wanted} paths without an error and does not have ` +
-      `them${noTable ? `: it has no table of ${noTable.join(', ')}` : ''}; nobody hears of those proxies, ` +
-      'and cnpd tries again all the time';
+      `gobgpd accepts ${dropped} of cnpd's ${wanted} paths without an error but does not have ` +
+      `them${noTable ? `: it has no table of ${noTable.join(', ')}` : ''}; nobody learns those proxies, ` +
+      'and cnpd keeps retrying';
     return bgp('bgp.dropped', problem, droppedRemedy(noTable));
   }
   if (silent !== undefined) {
-    const problem = `gobgpd does not answer (for ${silent} s): cnpd goes on with what it last told`;
+    const problem = `gobgpd does not answer (for ${silent} s): cnpd continues with its last report`;
     return bgp('bgp.silent', problem, gobgpRemedy(target, 'no-answer'));
   }
   if (policy === 'failed') {
     const problem =
-      `cnpd's policies do not stand in gobgpd (${policyReason}): cnpd puts in no path, ` +
-      'and what comes from neighbours outside the domain is not marked for the others';
+      `cnpd's policies are missing in gobgpd (${policyReason}): cnpd adds no path, ` +
+      'and paths from neighbours outside the domain are not marked for the others';
     return bgp('bgp.no-policies', problem, policyRemedy(policyNameTaken));
   }
   return [];
@@ -70,8 +70,8 @@ function connectedProblems(session: BgpSession): Problem[] {
 export function disputeProblems(disputed: boolean): Problem[] {
   if (!disputed) return [];
   const problem =
-    "somebody else puts in, replaces or takes out cnpd's paths at this gobgpd (path identifier 1668182116), " +
-    'again and again: who is a proxy changes with them';
+    "another client adds, replaces or removes cnpd's paths at this gobgpd (path identifier 1668182116), " +
+    'again and again: the proxies change with them';
   const remedy =
     'each cnpd needs a gobgpd of its own: compare bgp.gobgp.target in the cnpd.yaml of other routers, ' +
     'and look for scripts that run `gobgp global rib`, and for an import policy of gobgpd that changes paths ' +

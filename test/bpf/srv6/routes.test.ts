@@ -139,7 +139,7 @@ describe('END.CON in the kernel', () => {
     const feature = open();
     feature.apply({ srv6: planned() });
     expect(feature.refusal('2001:db8:c0a::1')).toMatch(
-      /^2001:db8:c0a::1 is a SID of somebody else's already: end.dt6, protocol 4$/,
+      /^2001:db8:c0a::1 is already a SID of another program: end.dt6, protocol 4$/,
     );
     expect(feature.status().map((s) => s.state)).toEqual(['failed']);
     ip(pe.netns, '-6 route del 2001:db8:c0a::1');

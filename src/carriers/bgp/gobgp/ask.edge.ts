@@ -75,7 +75,7 @@ function listPeers(channel: Channel, service: string): Promise<BgpPeerState[]> {
       if (peer) peers.push(peer);
     };
     const done = (error?: Error): void =>
-      error ? reject(new Error(`gobgpd does not tell of its neighbours: ${error.message}`)) : resolve(peers);
+      error ? reject(new Error(`gobgpd does not report its neighbours: ${error.message}`)) : resolve(peers);
     channel.stream(`/${service}/ListPeer`, LIST_PEER_REQUEST, { data, done }, ANSWER_MS);
   });
 }

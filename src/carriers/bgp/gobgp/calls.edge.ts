@@ -67,7 +67,7 @@ export class Calls {
       const tooLong = (): void => {
         if (this.isBusy(SILENCE_MS)) return wait();
         stream.cancel();
-        reject(new GobgpError('no-answer', `gobgpd has stopped in the middle of an answer to ${method}`));
+        reject(new GobgpError('no-answer', `gobgpd stopped in the middle of an answer to ${method}`));
       };
       // What has come may be taken after the end, and after close(): there is nothing to wait for then.
       const wait = (): void => {

@@ -36,7 +36,7 @@ export function createGobgpClient(options: GobgpOptions, modules: GobgpClientMod
       pause = nextPause(pause);
       const fault = faultOf(error, options);
       count('bgp.gobgp.lost');
-      log.info({ target: options.target, reason: fault.reason }, 'gobgpd is lost, or was never there');
+      log.info({ target: options.target, reason: fault.reason }, 'gobgpd is lost, or never answered');
       cancelRetry = clock.after(wait, connect);
       listener.lost(fault, clock.now() + wait);
     });
@@ -65,7 +65,7 @@ export function createGobgpClient(options: GobgpOptions, modules: GobgpClientMod
           (error: unknown) => {
             cancel();
             count('bgp.gobgp.peers-failed');
-            log.warn({ error }, 'gobgpd does not tell of its neighbours');
+            log.warn({ error }, 'gobgpd does not report its neighbours');
             resolve(undefined);
           },
         );

@@ -72,7 +72,7 @@ test('why gobgpd does not take a path is said as why it cannot be used: what it 
       await expect(client.add([PATH])).rejects.toThrow(/^no room$/);
       await expect(client.withdraw([PATH.prefix])).rejects.toMatchObject({
         code: 'no-answer',
-        message: expect.stringMatching(/^gobgpd accepts the connection and does not answer/),
+        message: expect.stringMatching(/^gobgpd accepts the connection but does not answer/),
       });
     },
   );

@@ -20,7 +20,7 @@ export async function identify(
       if (about.as === 0)
         throw new GobgpError(
           'not-started',
-          'BGP is not started in gobgpd: its configuration has no [global.config], or it is still reading it',
+          'BGP is not started in gobgpd: its configuration has no [global.config], or gobgpd is still reading it',
         );
       return { api, about };
     } catch (error) {
@@ -29,6 +29,6 @@ export async function identify(
   }
   throw new GobgpError(
     'unknown-api',
-    `what answers is no gobgpd that cnpd knows: it has neither ${APIS.map((api) => api.service).join(' nor ')}`,
+    `the server is not a gobgpd that cnpd knows: it has neither ${APIS.map((api) => api.service).join(' nor ')}`,
   );
 }

@@ -59,7 +59,7 @@ export class PolicyGuard {
     if (this.report.state === 'off') return;
     if (this.report.state !== 'installed') await this.look();
     const { report } = this;
-    if (report.state === 'failed') throw new Error(`${report.reason}; without its policy cnpd puts in no path`);
+    if (report.state === 'failed') throw new Error(`${report.reason}; without its policy cnpd adds no path`);
   }
 
   async remove(): Promise<void> {

@@ -36,7 +36,7 @@ test.each([
     '0080:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:../deps/x.c:1605:SSL ' +
       'alert number 116\n',
     'tls',
-    "gobgpd asks for a certificate of cnpd's and got none that it takes (TLS)",
+    'gobgpd requires a certificate from cnpd and got none that it accepts (TLS)',
   ],
   [
     '0080:error:0A000412:SSL routines:ssl3_read_bytes:sslv3 alert bad certificate:../deps/x.c:1605:SSL ' +
@@ -47,7 +47,7 @@ test.each([
   [
     '0080:error:05800074:x509 certificate routines:X509_check_private_key:key values mismatch:../deps/x.c:408:\n',
     'tls',
-    'the files for tls certificate and tls key do not belong together',
+    'the files for tls certificate and tls key do not match',
   ],
   ['0080:error:0A0000FF:SSL routines:x:something new:../deps/x.c:1:\n', 'tls', 'TLS with gobgpd fails'],
   ['certificate is not yet valid', 'certificate-time', "gobgpd's certificate is not yet valid"],
@@ -65,11 +65,11 @@ const answered = (code: status, details: string): CallError =>
 test('what gRPC has a code for', () => {
   expect(faultOf(answered(status.DEADLINE_EXCEEDED, 'Deadline exceeded'), LIMIT)).toEqual({
     code: 'no-answer',
-    reason: 'gobgpd accepts the connection and does not answer (Deadline exceeded)',
+    reason: 'gobgpd accepts the connection but does not answer (Deadline exceeded)',
   });
   expect(faultOf(answered(status.RESOURCE_EXHAUSTED, 'x'), LIMIT)).toEqual({
     code: 'message-too-long',
-    reason: 'gobgpd sent a message of more than 1 bytes, or refused one of ours as too long (x)',
+    reason: 'gobgpd sent a message of more than 1 bytes, or refused one from cnpd as too long (x)',
   });
   expect(faultOf(answered(status.UNAVAILABLE, 'why'), LIMIT)).toEqual({ code: 'other', reason: 'why' });
   expect(faultOf(answered(status.UNKNOWN, 'table is full'), LIMIT)).toEqual({ code: 'other', reason: 'table is full' });

@@ -46,12 +46,12 @@ const WORDS: readonly Words[] = [
   {
     pattern: /key values mismatch/i,
     code: 'tls',
-    reason: 'the files for tls certificate and tls key do not belong together',
+    reason: 'the files for tls certificate and tls key do not match',
   },
   {
     pattern: /alert certificate required|alert handshake failure/i,
     code: 'tls',
-    reason: "gobgpd asks for a certificate of cnpd's and got none that it takes (TLS)",
+    reason: 'gobgpd requires a certificate from cnpd and got none that it accepts (TLS)',
   },
   {
     pattern:
@@ -78,14 +78,14 @@ export function faultOf(error: unknown, { maxMessageBytes }: Pick<GobgpOptions, 
   if (code === status.DEADLINE_EXCEEDED)
     return {
       code: 'no-answer',
-      reason: `gobgpd accepts the connection and does not answer (${printable(message)})`,
+      reason: `gobgpd accepts the connection but does not answer (${printable(message)})`,
     };
   if (code === status.RESOURCE_EXHAUSTED)
     return {
       code: 'message-too-long',
       reason:
         `gobgpd sent a message of more than ${maxMessageBytes} bytes, ` +
-        `or refused one of ours as too long (${message})`,
+        `or refused one from cnpd as too long (${message})`,
     };
   const known = WORDS.find(({ pattern }) => pattern.test(message));
   return { code: known?.code ?? 'other', reason: known?.reason ?? printable(withoutWrapping(message)) };

@@ -89,7 +89,7 @@ export class Session {
       work: modules.work,
       turned: () => this.#report(),
       fullnessChanged: () => this.#calls?.flow(),
-      failed: (error) => this.#fail(new Error(`what gobgpd says makes no sense: ${text(error)}`)),
+      failed: (error) => this.#fail(new Error(`gobgpd's message makes no sense: ${text(error)}`)),
     });
   }
 
@@ -213,7 +213,7 @@ export class Session {
   #watch(calls: Calls, api: GobgpApi, routes: Routes): Promise<void> {
     return new Promise((resolve, reject) => {
       const cancel = this.#modules.clock.after(ANSWER_MS, () =>
-        reject(new GobgpError('no-answer', `gobgpd does not begin to tell of changes within ${ANSWER_MS / 1000} s`)),
+        reject(new GobgpError('no-answer', `gobgpd does not begin to report changes within ${ANSWER_MS / 1000} s`)),
       );
       calls.waits.add(cancel);
       const watching = (): void => (cancel(), resolve());

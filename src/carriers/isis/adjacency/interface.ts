@@ -147,6 +147,6 @@ function advance(s: Speaker, pdu: P2pHello, system: string, levels: readonly Lev
 }
 
 export function holdExpired(s: Speaker): void {
-  warnLimited(s, 'adjacency.hold-expired', { neighbor: s.adjacency!.system }, 'the neighbour has fallen silent');
+  warnLimited(s, 'adjacency.hold-expired', { neighbor: s.adjacency!.system }, 'the neighbour went silent');
   dropAdjacency(s, 'hold time expired');
 }

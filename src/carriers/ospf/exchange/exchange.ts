@@ -19,7 +19,7 @@ function enterExchange(s: Speaker, area: AreaState, neighbor: Neighbor): void {
   transition(s, area, neighbor, 'negotiation-done');
   const { options } = neighbor;
   if (!s.config.version.takesOurs(options)) {
-    warnLimited(s, 'neighbor.no-opaque', {}, 'the neighbour takes no opaque LSAs: it lacks "capability opaque"');
+    warnLimited(s, 'neighbor.no-opaque', {}, 'the neighbour accepts no opaque LSAs: it lacks "capability opaque"');
   }
   neighbor.summary = area.lsdb.byKey.values();
   neighbor.exchangeAt = s.now;

@@ -55,21 +55,18 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     test.each([
       ['the one that we have', 5],
       ['an older one', 4],
-    ])(
-      'comes as %s: a bad request, the exchange begins anew, nothing after it counts (§13 step 6)',
-      (_what, sequence) => {
-        const { a, link, requests } = scene();
-        update(link, lsaOf(1, 5));
-        describing(a, link, [headerOf(lsaOf(1, 7))]);
-        expect(requests().flat().map(lsaKeyText)).toEqual([keyOf(1)]);
-        update(link, lsaOf(1, sequence), lsaOf(2, 1));
-        expect([a.state, a.count('neighbor.bad-request'), a.area.lsdb.byKey.has(keyOf(2))]).toEqual([
-          'ex-start',
-          1,
-          false,
-        ]);
-      },
-    );
+    ])('comes as %s: a bad request, the exchange restarts, nothing after it counts (§13 step 6)', (_what, sequence) => {
+      const { a, link, requests } = scene();
+      update(link, lsaOf(1, 5));
+      describing(a, link, [headerOf(lsaOf(1, 7))]);
+      expect(requests().flat().map(lsaKeyText)).toEqual([keyOf(1)]);
+      update(link, lsaOf(1, sequence), lsaOf(2, 1));
+      expect([a.state, a.count('neighbor.bad-request'), a.area.lsdb.byKey.has(keyOf(2))]).toEqual([
+        'ex-start',
+        1,
+        false,
+      ]);
+    });
 
     test('comes in a version between ours and that which was listed: taken, and still asked for', () => {
       const { a, link } = scene();

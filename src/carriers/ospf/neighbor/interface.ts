@@ -66,7 +66,7 @@ function disagreement(s: Speaker, { config }: AreaState, hello: Hello): readonly
   if (hello.deadInterval !== config.deadSeconds)
     return ['dead-interval', `its dead-interval is ${hello.deadInterval} s, ours ${config.deadSeconds} s`];
   return ((hello.options ^ helloOptions(false)) & agreedOptions) !== 0
-    ? ['options', 'the area is a stub area or an NSSA to it']
+    ? ['options', 'the neighbour treats the area as a stub area or an NSSA']
     : undefined;
 }
 

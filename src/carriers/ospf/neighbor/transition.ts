@@ -18,7 +18,7 @@ const again = (reason: string): Row => ({
   full: { next: 'ex-start', reason },
 });
 
-const toInit: Transition = { next: 'init', reason: 'neighbour does not hear us any more' };
+const toInit: Transition = { next: 'init', reason: 'neighbour no longer hears us' };
 
 /** RFC 2328 §10.3; a pair that is not here changes nothing. */
 const TRANSITIONS: Readonly<Record<NeighborEvent, Row>> = {
@@ -41,7 +41,7 @@ export function transition(s: Speaker, area: AreaState, neighbor: Neighbor, even
       s,
       `neighbor.${event}`,
       { area: formatId(area.config.areaId), neighbor: formatId(neighbor.routerId) },
-      `${row.reason}: exchange begins anew`,
+      `${row.reason}: exchange restarts`,
     );
   }
   log(
