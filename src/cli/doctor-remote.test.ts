@@ -35,7 +35,7 @@ describe('cnpctl doctor --remote', () => {
   test('everything arrived: exit code 0, the table and a sentence', async () => {
     const { code, out } = await at(await saved([intact()]));
     expect(out.split('\n')).toEqual([
-      'PREFIX           NEXT HOP          ARRIVED       TOLD BY            NEXT HOP THERE',
+      'PREFIX           NEXT HOP          ARRIVED       FROM               NEXT HOP THERE',
       '2001:db8:1::/64  2001:db8:ffff::1  intact, used  2001:db8:ffff::fe  2001:db8:ffff::1',
       '',
       '1 of 1 paths arrived intact and are used',

@@ -10,7 +10,7 @@ test('what mends a file that cannot be read is not cnpd check, which would say n
     const remedy = async (file: string): Promise<string | undefined> =>
       (await examine(file, { kernel: false }))[0]!.remedy;
     expect(await remedy(join(dir, 'absent.yaml'))).toMatch(/^name the file with -c, or write it/);
-    expect(await remedy(dir)).toMatch(/^name a regular file/);
+    expect(await remedy(dir)).toMatch(/^name a readable regular file/);
     const bad = join(dir, 'bad.yaml');
     writeFileSync(bad, 'router: {}\n');
     expect(await remedy(bad)).toBe(`cnpd check ${bad}`);

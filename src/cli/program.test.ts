@@ -343,7 +343,9 @@ describe('cnpctl doctor', () => {
     };
     expect(await told({})).toMatchObject({
       code: 1,
-      out: expect.stringMatching(/^missing {2}bgp\.originated: 0 of 2 of cnpd's paths are in gobgpd\n.*on their way$/m),
+      out: expect.stringMatching(
+        /^missing {2}bgp\.originated: 0 of 2 of cnpd's paths are in gobgpd\n.*they are being added$/m,
+      ),
     });
     expect((await told({ refusal: 'no' })).out).toMatch(/^missing {2}bgp\.originated: .*\n.*said of bgp above$/m);
     expect((await told({ state: 'waiting' })).out).not.toContain('bgp.originated');

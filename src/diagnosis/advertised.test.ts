@@ -65,7 +65,7 @@ describe('senders whose family no carrier carries', () => {
     const [lacking] = problems({ ospfv2: {}, ospfv3: {} });
     expect(lacking).toMatchObject({
       feature: 'ospfv2',
-      problem: expect.stringMatching(/^1 prefix is not advertised: OSPFv2 has no form for an IPv4 sender/),
+      problem: expect.stringMatching(/^1 prefix is not advertised: OSPFv2 cannot advertise an IPv4 sender/),
       remedy: expect.stringContaining('proxy.address an address of each family'),
     });
     expect(problems({ ospfv2: {}, ospfv3: {} })).toHaveLength(1);

@@ -25,14 +25,14 @@ test('lists the ports that count as the core’s, and why', () => {
     {
       id: 'core-ports',
       state: 'ok',
-      claim: expect.stringContaining('believed: eth2 (those with a route through a gateway'),
+      claim: expect.stringContaining('accepted: eth2 (those with a route through a gateway'),
     },
   ]);
   expect(checkCorePorts(intent(), PORTS, gateways())).toMatchObject([
     { claim: expect.stringContaining('believed: none (') },
   ]);
   expect(checkCorePorts(intent(', core-ports: [eth2, eth3]'), PORTS, gateways(1))).toMatchObject([
-    { claim: expect.stringContaining('believed: eth2 (router.core-ports)') },
+    { claim: expect.stringContaining('accepted: eth2 (router.core-ports)') },
   ]);
 });
 
@@ -46,7 +46,7 @@ test(
         id: 'core-ports.eth1',
         state: 'warning',
         problem: expect.stringMatching(
-          /^eth1 counts as a port of the core \(a route through a gateway leaves by it\), and its address 2001:db8:1::1 is of the senders 2001:db8:1::\/64/,
+          /^eth1 counts as a core port \(a route through a gateway leaves by it\), and its address 2001:db8:1::1 is of the senders 2001:db8:1::\/64/,
         ),
         remedy: expect.stringContaining('without eth1'),
       },
@@ -64,7 +64,7 @@ test(
   () => {
     expect(checkCorePorts(intent(), [PORTS[0]!], gateways(1))).toHaveLength(1);
     expect(checkCorePorts(intent('', `${PROXY}${ISIS}border-ports: [eth1]\n`), PORTS, gateways(1, 2))).toMatchObject([
-      { claim: expect.stringContaining('believed: eth2 (') },
+      { claim: expect.stringContaining('accepted: eth2 (') },
     ]);
     expect(checkCorePorts(intent('', ISIS), PORTS, gateways(1, 2))).toEqual([]);
     const stamp = 'stamp: { reflector: on, accept-from: [2001:db8:ffff::/48] }\n';

@@ -78,7 +78,7 @@ describe('IS-IS beside a neighbor', () => {
         }),
       );
       expect(zero).toMatchObject({
-        problem: expect.stringContaining(`cannot be reached in IS-IS until ${until}`),
+        problem: expect.stringContaining(`is unreachable in IS-IS until ${until}`),
         remedy: expect.stringContaining('another isis.system-id'),
       });
       const [keyed] = isisProblems(isis({ domain: { key: 'hush' } }), says({ exhausted: [{ fragment: 3, until }] }));

@@ -74,7 +74,7 @@ describe('problems of OSPF', () => {
   test('an MTU larger than ours is one at once, unless it is to be ignored', () => {
     const larger = says('ex-start', { mtu: 9000 });
     expect(ospfProblems(ospf(), larger, START, START)).toMatchObject([
-      { problem: expect.stringContaining('9000 to FRR and 1500 to cnpd') },
+      { problem: expect.stringContaining('9000 in FRR and 1500 in cnpd') },
     ]);
     expect(ospfProblems(ospf({ ignoreMtu: true }), larger, START, START)).toEqual([]);
   });
@@ -83,7 +83,7 @@ describe('problems of OSPF', () => {
     const smaller = says('ex-start', { mtu: 1400 });
     expect(ospfProblems(ospf(), smaller, START, START + 39_999)).toEqual([]);
     expect(ospfProblems(ospf(), smaller, START, LATE)).toMatchObject([
-      { problem: expect.stringContaining('1400 to FRR and 1500 to cnpd') },
+      { problem: expect.stringContaining('1400 in FRR and 1500 in cnpd') },
     ]);
     expect(ospfProblems(ospf(), says('full', { mtu: 1400 }), START, LATE)).toEqual([]);
   });

@@ -21,7 +21,7 @@ border-ports: ${border}
           problem: expect.stringMatching(
             /^eth9 is a border port and under proxy\.interfaces: hosts outside the domain can teach and remove Queue Pairs/,
           ),
-          remedy: expect.stringContaining('take eth9 out of proxy.interfaces'),
+          remedy: expect.stringContaining('remove eth9 from proxy.interfaces'),
         },
       ]);
     });

@@ -44,7 +44,7 @@ describe('FRR without isisd', () => {
       await expect(attempt).rejects.toMatchObject({
         code: 'unreachable',
         message: expect.stringMatching(
-          /^isisd cannot be asked \(.*ENOENT\); nothing was changed\. What mends it: .*isisd=yes/,
+          /^isisd does not answer \(.*ENOENT\); nothing was changed\. To fix it: .*isisd=yes/,
         ),
       });
       expect(did).toEqual([]);

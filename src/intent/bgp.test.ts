@@ -93,7 +93,7 @@ describe('bgp', () => {
     (target) => {
       expect(complaints(gobgp(`target: ${target}`))).toEqual([
         expect.stringMatching(
-          /^bgp\.gobgp\.target: .* is another machine: without tls whoever is on the way can change the routes/,
+          /^bgp\.gobgp\.target: .* is another machine: without tls anybody on the path can change the routes/,
         ),
       ]);
       expect(complaints(gobgp(`target: ${target}, plaintext: off`))).toHaveLength(1);
@@ -158,7 +158,7 @@ describe('bgp', () => {
     ['a multicast next hop', bgp('next-hop: [224.0.0.1]'), /^bgp\.next-hop\[0\]: 224\.0\.0\.1 is not a unicast/],
     ['AS 0', bgp('domain: [0]'), /^bgp\.domain\[0\]: found/],
     ['AS_TRANS', bgp('domain: [23456]'), /^bgp\.domain\[0\]: found/],
-    ['an AS twice', bgp('domain: [65001, 65001]'), /^bgp\.domain\[1\]: 65001 stands in this list already/],
+    ['an AS twice', bgp('domain: [65001, 65001]'), /^bgp\.domain\[1\]: 65001 is already in this list/],
     [
       '1025 ASes',
       bgp(`domain: [${Array.from({ length: 1025 }, (_, i) => i + 1).join(', ')}]`),

@@ -216,7 +216,7 @@ describe('each mistake is named at its place', () => {
       'one prefix twice',
       proxy(valid.replace('[{', '[{ prefix: 2001:db8:1:0::/64, format: standard-cnp }, {')),
       'proxy.senders[1].prefix',
-      /2001:db8:1::\/64 stands in this list already, as entry 0/,
+      /2001:db8:1::\/64 is already in this list, as entry 0/,
     ],
     ['no senders', proxy(valid.replace(/senders: .*/, 'senders: []')), 'proxy.senders', /does nothing/],
     ['an interval of zero', proxy(`${valid}  per-flow-interval: 0s\n`), 'proxy.per-flow-interval', /from 1us to 60s/],
@@ -249,7 +249,7 @@ describe('each mistake is named at its place', () => {
       'a port twice',
       `${router}ports: [{ interface: eth1, k-max: 1kB }, { interface: eth1, k-max: 2kB }]`,
       'ports[1].interface',
-      /eth1 stands in this list already, as entry 0/,
+      /eth1 is already in this list, as entry 0/,
     ],
     ['a port without threshold', `${router}ports: [{ interface: eth1 }]`, 'ports[0]', /needs a threshold/],
     [
@@ -290,7 +290,12 @@ describe('each mistake is named at its place', () => {
     ],
     ['a relative socket', `${router}gnmi: { socket: gnmi.sock }`, 'gnmi.socket', /absolute path/],
     ['an unknown log level', `${router}log: { level: loud }`, 'log.level', /debug, info, warn, error/],
-    ['a key twice', `${router}log: { level: info }\nlog: { level: warn }`, 'log', /duplicate key \(first at line \d+\)/],
+    [
+      'a key twice',
+      `${router}log: { level: info }\nlog: { level: warn }`,
+      'log',
+      /duplicate key \(first at line \d+\)/,
+    ],
     ['an unknown key', `${router}portz: []`, 'portz', /unknown key "portz"; did you mean "ports"\?/],
     ['an underscore for a hyphen', `${router}border_ports: []`, 'border_ports', /did you mean "border-ports"\?/],
     [

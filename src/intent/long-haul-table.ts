@@ -217,7 +217,7 @@ function rowsAscend(table: Table, report: Report): void {
       report(
         [...row.path, 'level'],
         `more than ${before.level}`,
-        `level ${row.level} does not exceed ${before.level} of the row before: ` +
+        `level ${row.level} does not exceed ${before.level} of the previous row: ` +
           'a stricter row has a higher level (LHCNP §5.7)',
       );
     }

@@ -54,7 +54,7 @@ describe('LHCNP-6-b: what senders understand is configured', () => {
     [
       'supports: [fast-cnp, fast-cnp]',
       'notifications.senders[0].supports[1]',
-      /fast-cnp stands in this list already, as entry 0/,
+      /fast-cnp is already in this list, as entry 0/,
     ],
     ['supports: { a: b }', 'notifications.senders[0].supports', /found a mapping/],
   ])('%s is refused', (supports, path, message) => {
@@ -177,23 +177,23 @@ describe('policies', () => {
     [
       'no policy',
       `${ROUTER}notifications: { senders: [] }`,
-      /^notifications\.senders: without policies nobody is told/,
+      /^notifications\.senders: without policies nobody is notified/,
     ],
     [
       'no senders',
       `${ROUTER}notifications: { enabled: on }`,
-      /^notifications\.senders: missing; allowed: a list: one policy a sender prefix/,
+      /^notifications\.senders: missing; allowed: a list: one policy per sender prefix/,
     ],
     [
       'an empty order',
       policies(`${V6}, order: []`),
-      /^notifications\.senders\[0\]\.order: an empty order tells these senders nothing/,
+      /^notifications\.senders\[0\]\.order: an empty order never notifies these senders/,
     ],
     ['no order', policies(V6), /^notifications\.senders\[0\]\.order: missing; allowed: a list: formats in the order/],
     [
       'a format twice',
       policies(`${V6}, order: [proxy, proxy]`),
-      /^notifications\.senders\[0\]\.order\[1\]: proxy stands in this list already/,
+      /^notifications\.senders\[0\]\.order\[1\]: proxy is already in this list/,
     ],
     [
       'an unknown format',
@@ -203,7 +203,7 @@ describe('policies', () => {
     [
       'a prefix twice',
       policies(`${V6}, order: [proxy]`, 'prefix: 2001:db8:1:0::/64, order: [proxy]'),
-      /^notifications\.senders\[1\]\.prefix: 2001:db8:1::\/64 stands in this list already/,
+      /^notifications\.senders\[1\]\.prefix: 2001:db8:1::\/64 is already in this list/,
     ],
     [
       'multicast senders',

@@ -60,7 +60,7 @@ describe('ospfv2 and ospfv3', () => {
     [
       'an area twice, in two ways of writing',
       v2('    - { area: 0.0.0.1 }\n    - { area: 1 }\n'),
-      /^ospfv2\.areas\[1\]\.area: 0\.0\.0\.1 stands in this list already/,
+      /^ospfv2\.areas\[1\]\.area: 0\.0\.0\.1 is already in this list/,
     ],
     [
       'router ID 0.0.0.0',

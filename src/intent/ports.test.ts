@@ -59,7 +59,7 @@ describe('k-max: auto', () => {
     '%s beside a fixed k-max is refused: it would say nothing',
     (key) => {
       expect(complaints(port(`k-max: 100kB, ${key}`))).toEqual([
-        expect.stringMatching(/is used to compute k-max, which is fixed; say k-max: auto$/),
+        expect.stringMatching(/is used to compute k-max, which is fixed; set k-max: auto$/),
       ]);
       expect(complaints(port(`k-min: 100kB, ${key}`))).toEqual([
         expect.stringMatching(/is used to compute k-max, which is not there/),
@@ -148,7 +148,7 @@ describe('triggers beside K_max', () => {
     ['k-max: auto, rtt: 1ms, bandwidth: 100', 'bandwidth', /a bit rate such as 100Gbit.*kbit, Mbit, Gbit, Tbit/],
     ['k-max: 1kB, v-ecn: 0.5', 'v-ecn', /a percentage such as 50%, from 0.001% to 99.999%/],
     ['k-max: 1kB, v-ecn: 100%', 'v-ecn', /a percentage/],
-    ['k-max: 1kB, v-growth: 10MB', 'v-growth', /bytes a second such as 10MB\/s/],
+    ['k-max: 1kB, v-growth: 10MB', 'v-growth', /bytes per second such as 10MB\/s/],
     ['k-max: 1kB, measurement-interval: 1us', 'measurement-interval', /from 1ms to 10s/],
   ])('%s is out of range', (keys, path, allowed) => {
     expect(complaints(port(keys))).toEqual([

@@ -18,8 +18,8 @@ describe('proxy.address', () => {
 
   test.each([
     ['[]', 'proxy.address', /without an address gets no notices/],
-    ['[192.0.2.1, 192.0.2.2]', 'proxy.address[1]', /192\.0\.2\.1 is the IPv4 address already/],
-    ['[192.0.2.1, 2001:db8::1, 192.0.2.2]', 'proxy.address[2]', /192\.0\.2\.1 is the IPv4 address already/],
+    ['[192.0.2.1, 192.0.2.2]', 'proxy.address[1]', /192\.0\.2\.1 is already the IPv4 address/],
+    ['[192.0.2.1, 2001:db8::1, 192.0.2.2]', 'proxy.address[2]', /192\.0\.2\.1 is already the IPv4 address/],
     ['[192.0.2.1, ff02::5]', 'proxy.address[1]', /ff02::5 is not a unicast/],
     ['{ ipv4: 192.0.2.1 }', 'proxy.address', /or a list of/],
   ])('%s is refused where the mistake is', (value, path, message) => {

@@ -54,7 +54,7 @@ describe('srv6', () => {
     [
       'FCN-4.2.2-a: a SID outside its locator',
       srv6(['sid: 2001:db8:d::1, locator: 2001:db8:c::/48']),
-      at('end-con[0].sid: 2001:db8:d::1 is not in its locator 2001:db8:c::/48: no router would know the way to it'),
+      at('end-con[0].sid: 2001:db8:d::1 is not in its locator 2001:db8:c::/48: no router would have a route to it'),
     ],
     [
       'a SID that is the loopback',
@@ -64,27 +64,27 @@ describe('srv6', () => {
     [
       'a SID twice',
       srv6([`${END_CON}, interfaces: [a]`, `${END_CON}, interfaces: [b]`]),
-      at('end-con[1].sid: 2001:db8:c::1 stands in this list already, as entry 0'),
+      at('end-con[1].sid: 2001:db8:c::1 is already in this list, as entry 0'),
     ],
     [
       'two SIDs for all traffic',
       srv6([END_CON, 'sid: 2001:db8:c::2, locator: 2001:db8:c::/48']),
-      at('end-con[1]: traffic of any interface, any sender would have two sources: srv6.end-con[0] takes it already'),
+      at('end-con[1]: traffic of any interface, any sender would have two sources: srv6.end-con[0] already takes it'),
     ],
     [
       'two SIDs for one selector',
       srv6([`${END_CON}, interfaces: [a, b]`, 'sid: 2001:db8:c::2, locator: 2001:db8:c::/48, interfaces: [c, b]']),
-      at('end-con[1]: traffic of b, any sender would have two sources: srv6.end-con[0] takes it already'),
+      at('end-con[1]: traffic of b, any sender would have two sources: srv6.end-con[0] already takes it'),
     ],
     [
       'a SID to be allocated twice',
       srv6(['locator: 2001:db8:c::/48, interfaces: [a]', 'locator: 2001:db8:c::/48, interfaces: [b]']),
-      at('end-con[1].sid: 2001:db8:c::c0:0:fe stands in this list already, as entry 0'),
+      at('end-con[1].sid: 2001:db8:c::c0:0:fe is already in this list, as entry 0'),
     ],
     [
       'a SID to be allocated where there is no room',
       srv6(['locator: 2001:db8:c::/96']),
-      at('end-con[0]: 2001:db8:c::/96 is too long for a SID to be allocated: that takes 48 bits'),
+      at('end-con[0]: 2001:db8:c::/96 is too long for a SID to be allocated: a SID takes 48 bits'),
     ],
     [
       'an IPv4 SID',
@@ -113,7 +113,7 @@ describe('srv6', () => {
     [
       'a core port twice',
       srv6([END_CON]).replace('[eth2]', '[eth2, eth2]'),
-      at('core-ports[1]: eth2 stands in this list already, as entry 0'),
+      at('core-ports[1]: eth2 is already in this list, as entry 0'),
     ],
     [
       'the carrier as core port',
@@ -209,7 +209,7 @@ describe('stamp', () => {
     [
       'a target twice',
       `${ROUTER}stamp: { targets: [2001:db8::9, "2001:db8:0::9"] }`,
-      'stamp.targets[1]: 2001:db8::9 stands in this list already, as entry 0',
+      'stamp.targets[1]: 2001:db8::9 is already in this list, as entry 0',
     ],
     [
       'a multicast target',
@@ -254,7 +254,7 @@ describe('border-allow', () => {
     [
       'a prefix twice',
       'border-ports: [eth9]\nborder-allow: { outbound: [10.0.0.0/8, 10.0.0.0/8] }',
-      'border-allow.outbound[1]: 10.0.0.0/8 stands in this list already, as entry 0',
+      'border-allow.outbound[1]: 10.0.0.0/8 is already in this list, as entry 0',
     ],
   ])('%s is refused', (_claim, text, complaint) => {
     expect(complaints(ROUTER + text)).toEqual([complaint]);

@@ -154,7 +154,7 @@ describe('what cannot be done is said, with a remedy', () => {
       FACTS,
       0,
       'ports.queue-unreadable',
-      /root qdisc of eth2 is pfifo_fast.*not watched/,
+      /root qdisc of eth2 is pfifo_fast.*not monitored/,
       /tc qdisc replace dev eth2 root tbf .* limit 100000/,
     ],
     [

@@ -135,7 +135,7 @@ export function missingFeatures(part: keyof typeof NEEDS, facts: Facts): Problem
       {
         code: 'kernel.feature-missing',
         feature: part,
-        problem: `this kernel lacks ${alternatives.join(' and ')}, which ${part} needs: ${detail}`,
+        problem: `this kernel lacks ${alternatives.join(' and ')}, required for ${part}: ${detail}`,
         remedy,
       },
     ];

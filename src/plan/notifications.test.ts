@@ -361,13 +361,13 @@ describe('LHCNP-5.2-a: Queue Pairs of the senders', () => {
       'no interface',
       { ...FACTS, links: [FACTS.links[0]!] },
       'queue-pairs.no-interface',
-      /no Ethernet-like interface whose traffic would show the Queue Pairs/,
+      /no Ethernet-like interface on which to learn the Queue Pairs/,
     ],
     [
       'no eBPF in tc',
       { ...FACTS, features: [{ name: 'bpffs', ok: false, detail: 'ENODEV', remedy: 'mount it' }] },
       'kernel.feature-missing',
-      /lacks bpffs, which notifications cannot do without/,
+      /lacks bpffs, required for notifications/,
     ],
   ])('cannot be learned: %s', (_claim, facts, code, problem) => {
     expect(planQueuePairs(intentOf(PORT + policies(ICMPV6)), facts)).toEqual({

@@ -145,7 +145,7 @@ describe('the proxy', () => {
     expect(planProxy(both, FACTS).proxy).toMatchObject({ address: v6, otherAddress: v4 });
     expect(own(v6, v4)).toEqual([]);
     expect(own(v6)).toEqual([
-      expect.stringMatching(/^192\.0\.2\.1, the proxy's address, is no address of this router/),
+      expect.stringMatching(/^192\.0\.2\.1, the proxy's address, is not an address of this router/),
     ]);
     expect(own(v4)).toEqual([expect.stringMatching(/^2001:db8:ffff::1, the proxy's address/)]);
   });
@@ -156,14 +156,14 @@ describe('the proxy', () => {
       'an address that is not ours',
       { ...FACTS, addresses: [address('2001:db8::99')] },
       'proxy.address-not-own',
-      /2001:db8:ffff::1, the proxy's address, is no address of this router/,
+      /2001:db8:ffff::1, the proxy's address, is not an address of this router/,
       true,
     ],
     [
       'a kernel without eBPF in tc',
       withoutBpf,
       'kernel.feature-missing',
-      /lacks tcx and clsact, which proxy cannot do without: EINVAL/,
+      /lacks tcx and clsact, required for proxy: EINVAL/,
       false,
     ],
   ])('says what is wrong: %s', (_claim, facts, code, problem, planned) => {

@@ -80,7 +80,7 @@ describe('ip sr tunsrc', () => {
         code: 'srv6.tunnel-source-not-own',
         feature: 'srv6',
         problem: expect.stringContaining(
-          'the source 2001:db8:c1::5 (`ip sr tunsrc`), which is no address of this router',
+          'the source 2001:db8:c1::5 (`ip sr tunsrc`), which is not an address of this router',
         ) as string,
         remedy: '`ip sr tunsrc set 2001:db8:c::1`, or give the router that address',
       },
@@ -122,7 +122,7 @@ describe('tunnel exits', () => {
       {
         code: 'srv6.sid-not-host-route',
         feature: 'srv6',
-        problem: expect.stringContaining('2001:db8:5::/64 (end.dt6) is no host route') as string,
+        problem: expect.stringContaining('2001:db8:5::/64 (end.dt6) is not a host route') as string,
         remedy: 'configure it as 2001:db8:5::/128',
       },
     ]);

@@ -73,7 +73,7 @@ test('with an IPv6 address alone the IPv4 senders are a problem, with its remedy
   await until('OSPFv2 has withdrawn', async () => (await seenBy(V2)).length, is(0), LIMIT);
   expect(await status()).toEqual({
     health: 'degraded',
-    problems: [expect.stringContaining('OSPFv2 has no form for an IPv4 sender whose proxy has only an IPv6 address')],
+    problems: [expect.stringContaining('OSPFv2 cannot advertise an IPv4 sender whose proxy has only an IPv6 address')],
   });
   expect(await seenBy(V3)).toEqual(advertised(V3));
   await net.router('leaf').reload(leaf(BOTH));

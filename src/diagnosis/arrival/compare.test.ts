@@ -98,7 +98,7 @@ describe('what became of a path at another router', () => {
     const changed = one(there([arrived({ status: 'next-hop-mismatch', 'next-hop': RR })]));
     expect(changed).toMatchObject({
       arrival: 'not-used',
-      why: `${RR} made itself the next hop; the attribute is still about ${OURS}`,
+      why: `${RR} made itself the next hop; the attribute still names ${OURS}`,
     });
     expect(changed.remedy).toContain('`neighbor X attribute-unchanged next-hop`');
     expect(one(there([arrived({ status: 'next-hop-mismatch', 'next-hop': '2001:db8:ffff::77' })])).why).toContain(
@@ -119,7 +119,7 @@ describe('what became of a path at another router', () => {
     expect(one(there([arrived({ status: 'first-as-mismatch', 'as-path': '65030' })]))).toMatchObject({
       arrival: 'not-used',
       why: expect.stringContaining(`(65030) does not begin with the AS of ${RR}`),
-      remedy: expect.stringContaining(`let ${RR} put its own AS in front`),
+      remedy: expect.stringContaining(`let ${RR} prepend its own AS`),
     });
   });
 
@@ -148,7 +148,7 @@ describe('what became of a path at another router', () => {
     ).toMatchObject({ arrival: 'altered', why: expect.stringContaining(RR) });
     expect(one(there([arrived({ status: 'no-senders' })]))).toMatchObject({
       arrival: 'not-used',
-      why: expect.stringContaining('no sender can be'),
+      why: expect.stringContaining('cannot contain a sender'),
       remedy: expect.stringContaining('proxy.senders'),
     });
     expect(one(there([arrived({ status: 'no-proxy-address', proxy: undefined })]))).toMatchObject({
@@ -194,7 +194,7 @@ describe('what became of a path at another router', () => {
     });
     expect(local).toMatchObject({
       toldBy: 'local',
-      why: expect.stringContaining('into the other gobgpd itself'),
+      why: expect.stringContaining('to the other gobgpd itself'),
       remedy: expect.stringContaining(`\`gobgp global rib ${PREFIX}\``),
     });
   });
@@ -273,7 +273,7 @@ describe('an answer that says little', () => {
       'a gobgpd that is away there',
       own,
       there([], [], { state: 'waiting', reason: 'ECONNREFUSED' }),
-      /^there\.not-ready: .*what it says is old/,
+      /^there\.not-ready: .*its answer is out of date/,
     ],
     [
       'paths that are still on their way to gobgpd',
@@ -285,19 +285,19 @@ describe('an answer that says little', () => {
       'paths that gobgpd does not take',
       { ...own, session: [session({ wanted: 9, refusal: 'table is full' })] },
       there([]),
-      /^here\.refused: .*does not take its paths \(table is full\)/,
+      /^here\.refused: .*refuses its paths \(table is full\)/,
     ],
     [
       'paths that gobgpd took and does not have',
       { ...own, session: [session({ wanted: 9, dropped: 8 })] },
       there([]),
-      /^here\.dropped: .*took 8 of 9 paths and does not have them/,
+      /^here\.dropped: .*accepted 8 of 9 paths but does not have them/,
     ],
     [
       'a gobgpd that is away here',
       { ...own, session: [session({ state: 'waiting', reason: 'gone' })] },
       there([]),
-      /^here\.not-ready: .*\(gone\): what it holds is not known/,
+      /^here\.not-ready: .*\(gone\): its paths are not known/,
     ],
     [
       'the same router twice',

@@ -115,7 +115,7 @@ const VERDICTS: Readonly<Record<Exclude<BgpPathState['status'], 'originated' | '
       `its AS path (${text(row, 'as-path') ?? ''}) does not begin with the AS of ${peer}, ` +
       'which sent it to the other router: such a path may be forged, and is not used',
     remedy:
-      `let ${peer} prepend its own AS (a route server that leaves its AS out,  ` +
+      `let ${peer} prepend its own AS (a route server that leaves its AS out, ` +
       `FRR \`neighbor X attribute-unchanged as-path\`, must not stand between routers of the domain), ` +
       'or send it to the other router from a router of this AS',
   }),

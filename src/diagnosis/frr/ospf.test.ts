@@ -412,7 +412,7 @@ describe('authentication that this FRR can have', () => {
     expect(remedy(2, 'hmac-sha-256', { version: '8.4.4', crypto: 'openssl' })).toMatch(
       /ospfd 8\.4\.4 signs with MD5 only \| set ospfv2\.areas\[0\]\.authentication in cnpd\.yaml to a key with md5/,
     );
-    expect(remedy(2, 'hmac-sha-256', { version: '9.0', crypto: 'openssl' })).toContain('MD5 alone');
+    expect(remedy(2, 'hmac-sha-256', { version: '9.0', crypto: 'openssl' })).toContain('MD5 only');
     expect(remedy(2, 'hmac-sha-256', { version: '9.1', crypto: 'internal' })).toContain(
       "-c 'cryptographic-algorithm hmac-sha-256' -c 'interface cnpd-ospf0' -c 'ip ospf authentication key-chain cnpd'",
     );

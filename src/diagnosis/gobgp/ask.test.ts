@@ -35,7 +35,7 @@ test('a gobgpd that does not tell of its neighbours is not said to have none', a
     ListPeer: (call) => call.emit('error', { code: status.INTERNAL, details: 'not now' }),
   });
   expect(checks).toMatchObject([
-    { id: 'gobgp', state: 'missing', problem: expect.stringContaining('does not tell of its neighbours: not now') },
+    { id: 'gobgp', state: 'missing', problem: expect.stringContaining('does not report its neighbours: not now') },
   ]);
 });
 

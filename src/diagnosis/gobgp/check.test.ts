@@ -234,7 +234,7 @@ describe('what to do about a gobgpd, by the cause', () => {
     ['certificate-name', '127.0.0.1:50051', /bgp\.gobgp\.tls\.server-name/],
     ['not-pem', '127.0.0.1:50051', /BEGIN CERTIFICATE/],
     ['no-answer', '127.0.0.1:50051', /restart gobgpd/],
-    ['another-program', '127.0.0.1:50051', /listens at 127\.0\.0\.1:50051 is another program/],
+    ['another-program', '127.0.0.1:50051', /another program listens at 127\.0\.0\.1:50051/],
   ])('%s at %s', (code, target, remedy) => expect(gobgpRemedy(target, code)).toMatch(remedy));
 
   test('one that is there and takes no path has its log, unless the cause is known', () => {

@@ -43,13 +43,13 @@ test.each<[what: string, code: GobgpFault['code'], reason: RegExp, methods: Part
   [
     'another gRPC server',
     'unknown-api',
-    /^what answers is no gobgpd/,
+    /^the server is not a gobgpd/,
     { GetBgp: (_call, answer) => answer({ code: status.UNIMPLEMENTED, details: 'x' }) },
   ],
   [
     'a watch that does not begin',
     'no-answer',
-    /does not begin to tell of changes within 10 s/,
+    /does not begin to report changes within 10 s/,
     { WatchEvent: () => clock.advance(10_000) },
   ],
   [

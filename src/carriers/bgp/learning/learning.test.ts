@@ -111,7 +111,7 @@ describe('what a path says', () => {
     expect([agent.count('learn.link-local-next-hop'), agent.count('learn.next-hop-mismatch')]).toEqual([1, 0]);
   });
 
-  test('PNC-6-a: a prefix in which no sender can be: its proxy is nobody’s, and the path is not called used', () => {
+  test('PNC-6-a: a prefix that cannot contain a sender: its proxy is nobody’s, and the path is not called used', () => {
     const agent = connected();
     const told = (next: string, proxy: string, ...more: Parameters<typeof nhc>[1][]) =>
       path(next, { nhc: nhc(next, pnc(proxy), ...more) });
