@@ -347,7 +347,7 @@ describe('cnpctl doctor', () => {
         /^missing {2}bgp\.originated: 0 of 2 of cnpd's paths are in gobgpd\n.*they are being added$/m,
       ),
     });
-    expect((await told({ refusal: 'no' })).out).toMatch(/^missing {2}bgp\.originated: .*\n.*said of bgp above$/m);
+    expect((await told({ refusal: 'no' })).out).toMatch(/^missing {2}bgp\.originated: .*\n.*bgp problems above$/m);
     expect((await told({ state: 'waiting' })).out).not.toContain('bgp.originated');
   });
 

@@ -29,7 +29,7 @@ test('lists the ports that count as the core’s, and why', () => {
     },
   ]);
   expect(checkCorePorts(intent(), PORTS, gateways())).toMatchObject([
-    { claim: expect.stringContaining('believed: none (') },
+    { claim: expect.stringContaining('accepted: none (') },
   ]);
   expect(checkCorePorts(intent(', core-ports: [eth2, eth3]'), PORTS, gateways(1))).toMatchObject([
     { claim: expect.stringContaining('accepted: eth2 (router.core-ports)') },

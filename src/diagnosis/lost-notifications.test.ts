@@ -42,7 +42,7 @@ describe('IPv4 lost at END.CON', () => {
         feature: 'srv6',
         problem:
           "IPv4 behind END.CON 2001:db8:c::77 (table 77) is lost: the kernel's End.DT6 takes only IPv6, " +
-          'and packets are left to it because a netfilter hook or an IPsec policy of this router has a say in ' +
+          'and packets are left to it because a netfilter hook or an IPsec policy of this router applies to ' +
           'them (srv6.decap.no-ipv4.hook)',
         remedy: expect.stringContaining('table: main') as string,
       },

@@ -148,11 +148,11 @@ describe('bgp', () => {
       /^bgp\.gobgp\.tls\.ca: found "ca\.pem"; allowed: the absolute path/,
     ],
     ['messages of a kilobyte', gobgp('max-message: 1kB'), /^bgp\.gobgp\.max-message: found/],
-    ['an empty list of next hops', bgp('next-hop: []'), /^bgp\.next-hop: an empty list is no next hop/],
+    ['an empty list of next hops', bgp('next-hop: []'), /^bgp\.next-hop: an empty list names no next hop/],
     [
       'two next hops of one family',
       bgp('next-hop: [2001:db8::9, 2001:db8::8]'),
-      /^bgp\.next-hop\[1\]: 2001:db8::9 is the IPv6 next hop already/,
+      /^bgp\.next-hop\[1\]: 2001:db8::9 is already the IPv6 next hop/,
     ],
     ['a link-local next hop', bgp('next-hop: ["fe80::1"]'), /^bgp\.next-hop\[0\]: fe80::1 is not a unicast/],
     ['a multicast next hop', bgp('next-hop: [224.0.0.1]'), /^bgp\.next-hop\[0\]: 224\.0\.0\.1 is not a unicast/],

@@ -81,7 +81,7 @@ describe('ospfv2 and ospfv3', () => {
     [
       'two links with one address',
       v2('    - { area: 0, link: 169.254.89.2/31 }\n    - { area: 1 }\n'),
-      /^ospfv2\.areas\[1\]: 169\.254\.89\.2\/31 is the link of ospfv2\.areas\[0\] too/,
+      /^ospfv2\.areas\[1\]: 169\.254\.89\.2\/31 is also the link of ospfv2\.areas\[0\]/,
     ],
     [
       'a link in OSPFv3',

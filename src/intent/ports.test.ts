@@ -62,7 +62,7 @@ describe('k-max: auto', () => {
         expect.stringMatching(/is used to compute k-max, which is fixed; set k-max: auto$/),
       ]);
       expect(complaints(port(`k-min: 100kB, ${key}`))).toEqual([
-        expect.stringMatching(/is used to compute k-max, which is not there/),
+        expect.stringMatching(/is used to compute k-max, which is not set/),
       ]);
     },
   );

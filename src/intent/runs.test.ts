@@ -174,7 +174,7 @@ describe('too large a file', () => {
       expect.stringMatching(
         new RegExp(
           `^the file has more than ${MAX_SEPARATORS} lines and commas: ` +
-            'cnpd holds 65536 senders|^200000 entries are more',
+            'cnpd supports 65536 senders|^200000 entries are more',
         ),
       ),
     ]);

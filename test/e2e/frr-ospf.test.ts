@@ -239,7 +239,7 @@ describe('cnpctl doctor without a running cnpd', () => {
     expect(new Set(items.slice(1).map(({ state }) => state))).toEqual(new Set(['unknown']));
     await expect(configureFrr(() => examineFrr(options, wanted(V2)), options, modules)).rejects.toMatchObject({
       code: 'unreachable',
-      message: expect.stringContaining('ospfd cannot be asked'),
+      message: expect.stringContaining('ospfd does not answer'),
     });
     frr.start('ospfd');
   });

@@ -102,7 +102,7 @@ describe('what became of a path at another router', () => {
     });
     expect(changed.remedy).toContain('`neighbor X attribute-unchanged next-hop`');
     expect(one(there([arrived({ status: 'next-hop-mismatch', 'next-hop': '2001:db8:ffff::77' })])).why).toContain(
-      'the next hop became 2001:db8:ffff::77 on the way',
+      'the next hop became 2001:db8:ffff::77 on the path',
     );
   });
 
