@@ -42,7 +42,7 @@ function levelProblems(
   const problems: Problem[] = [];
   if (systemIdContested) {
     const system = isis ? ` ${formatSystemId(isis.systemId)}` : '';
-    const problem = `another router in level ${level} has the system ID${system}: each undoes the other\'s advertisements`;
+    const problem = `another router in level ${level} has the system ID${system}: each undoes the other's advertisements`;
     const remedy =
       'give one of the two another isis.system-id in cnpd.yaml, and `cnpctl reload`; ' +
       'if no other router has it, somebody forges LSPs of this router: authenticate the level';
