@@ -1,5 +1,5 @@
-// The table of `notifications.long-haul`: the content of Long-haul CNPs. It ascends from the early row over those by depth to
-// those of an escalation (LHCNP-5.5.1-d, LHCNP-5.7-e), and every parameter is one that its action can have
+// The table of `notifications.long-haul`: the content of Long-haul CNPs. It ascends from the early row over those by
+// depth to those of an escalation (LHCNP-5.5.1-d, LHCNP-5.7-e), and every parameter is one that its action can have
 // (LHCNP-6.1-i, LHCNP-6.1-j).
 import type * as z from 'zod';
 import type { LongHaulInstruction } from '../model/notification.ts';
