@@ -7,7 +7,7 @@ const ospfViews = (name: 'ospfv2' | 'ospfv3', title: string) =>
   ({
     neighbors: {
       path: ['cnpd', name, 'neighbors'],
-      description: `${title} adjacencies, one an area`,
+      description: `${title} adjacencies, one per area`,
       empty: `there is no ${title} neighbor`,
       columns: [
         text('area'),

@@ -7,4 +7,4 @@ test('a refused reload is told', () => {
 });
 
 test('a file that may not be read wants another reader', () =>
-  expect(fileRemedy('/x.yaml', 'EACCES')).toMatch(/^run this as root, or let its reader in: namei -l \/x\.yaml/));
+  expect(fileRemedy('/x.yaml', 'EACCES')).toMatch(/^run this as root, or grant access: namei -l \/x\.yaml/));

@@ -165,8 +165,8 @@ test('what a collision brings about is said of what it concerns: border ports dr
     'bgp-pnc-characteristic: 1',
     'end-con-behavior: 1',
   ])
-    expect(of(line)).toMatch(/routers that know it take what cnpd advertises for that/);
-  expect(of('long-haul-object-class: 1')).toMatch(/takes the objects/);
+    expect(of(line)).toMatch(/other routers mistake cnpd's advertisements for that/);
+  expect(of('long-haul-object-class: 1')).toMatch(/mistake the objects/);
   const [note] = codePointProblems(load(file('isis-pnc-flag-bit: 0', 'allow-assigned: on')));
   expect(note!.problem).toMatch(/advertises/);
 });

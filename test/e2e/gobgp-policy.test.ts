@@ -318,7 +318,7 @@ import-policy-list = ["all"]
     });
     const said: string[] = [];
     expect(await uninstallGobgp(runDir, (line) => said.push(line))).toBe(true);
-    expect(said).toEqual([expect.stringContaining("took cnpd's paths and policies out of gobgpd")]);
+    expect(said).toEqual([expect.stringContaining("removed cnpd's paths and policies from gobgpd")]);
     expect([here.cli('global', 'policy'), here.cli('policy'), here.cli('policy', 'neighbor')].join()).not.toContain(
       'cnpd',
     );

@@ -120,7 +120,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
 
   test('FRR’s MTU is larger: the exchange does not begin, the problem says so, and the line that it names mends it', async () => {
     await restartFrr(abr1, p, () => abr1.exec('ip', 'link', 'set', p.link(0), 'mtu', '1600'));
-    const { remedy } = await problem(abr1, p.name, /MTU of \S+ \(area 0\.0\.0\.0\) is 1600 to FRR and 1500 to cnpd/);
+    const { remedy } = await problem(abr1, p.name, /MTU of \S+ \(area 0\.0\.0\.0\) is 1600 in FRR and 1500 in cnpd/);
     expect(remedy).toContain(`ip link set ${p.link(0)} mtu 1500`);
     expect(await count('exchange.mtu-mismatch')).toBeGreaterThan(0);
     expect(await abr1.show(p.command, 'neighbors')).toMatchObject([{ state: 'ex-start', mtu: 1600 }]);
@@ -135,7 +135,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     async () => {
       const opaque = (line: string): Promise<string> => abr1.frr('configure', 'router ospf', line);
       await opaque('no capability opaque');
-      expect(await problem(abr1, p.name, /takes no opaque LSAs/)).toMatchObject({
+      expect(await problem(abr1, p.name, /accepts no opaque LSAs/)).toMatchObject({
         remedy: expect.stringContaining("-c 'capability opaque'"),
       });
       const { stdout } = await abr1.ctl('-o', 'json', 'doctor', '-c', '/etc/cnpd/cnpd.yaml');

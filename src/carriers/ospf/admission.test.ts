@@ -86,7 +86,7 @@ describe('packets that are not for us', () => {
       link.event(0, { type: 'received', areaId: AREA, payload: acknowledgment(areaId), addresses });
     link.run(0);
     expect([router.count('packet.area-mismatch'), router.count('packet.no-neighbor')]).toEqual([1, 1]);
-    expect(router.area.refused).toBe('it is of area 0.0.0.9');
+    expect(router.area.refused).toBe('its area is 0.0.0.9');
     expect(router.state).toBe('none');
   });
 });

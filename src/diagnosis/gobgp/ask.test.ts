@@ -30,7 +30,7 @@ async function examined(
   return { checks, called };
 }
 
-test('a gobgpd that does not tell of its neighbours is not said to have none', async () => {
+test('a gobgpd that does not report its neighbours is not said to have none', async () => {
   const { checks } = await examined({
     ListPeer: (call) => call.emit('error', { code: status.INTERNAL, details: 'not now' }),
   });

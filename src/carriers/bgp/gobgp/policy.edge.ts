@@ -112,8 +112,8 @@ export class PolicyKeeper {
   #refused(error: unknown): void {
     const text = error instanceof Error ? error.message : String(error);
     const nameTaken = error instanceof PolicyConflict;
-    const reason = nameTaken ? text : `gobgpd does not take cnpd's policies: ${text}`;
-    if (reason !== this.#failed?.reason) this.#m.log.warn({ reason }, "cnpd's policies cannot be put into gobgpd");
+    const reason = nameTaken ? text : `gobgpd refuses cnpd's policies: ${text}`;
+    if (reason !== this.#failed?.reason) this.#m.log.warn({ reason }, "cnpd's policies cannot be installed in gobgpd");
     if (this.#failed === undefined) this.#m.count('bgp.policy.failed');
     this.#failed = { reason, fault: this.#m.faultOf(error).code, nameTaken };
   }

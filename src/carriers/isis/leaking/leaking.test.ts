@@ -29,7 +29,7 @@ describe('PNC between levels', () => {
     },
   );
 
-  test('a prefix in which no sender can be is not carried on', () => {
+  test('a prefix that cannot contain a sender is not carried on', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     add(AGENT_A, [1, 2]);

@@ -61,7 +61,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(far.learned(senderPrefix(version, 1))).toEqual([`${named(2, SECOND)} ${proxyAddress(version, 7)}`]);
   });
 
-  test('a prefix in which no sender can be is not carried on', () => {
+  test('a prefix that cannot contain a sender is not carried on', () => {
     const { net, leaf, border } = line(version);
     net.declare(
       leaf,
