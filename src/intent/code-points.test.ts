@@ -168,5 +168,5 @@ test('what a collision brings about is said of what it concerns: border ports dr
     expect(of(line)).toMatch(/other routers mistake cnpd's advertisements for that/);
   expect(of('long-haul-object-class: 1')).toMatch(/mistake the objects/);
   const [note] = codePointProblems(load(file('isis-pnc-flag-bit: 0', 'allow-assigned: on')));
-  expect(note!.problem).toMatch(/advertises/);
+  expect(note!.problem).toMatch(/advertisements/);
 });

@@ -42,7 +42,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const { a, link } = alone({ instanceId: 4 });
     link.hand(0, hello());
     expect([a.state, a.area.refused]).toEqual(
-      version.version === 3 ? ['none', 'it is of instance 0, ours is 4'] : ['init', undefined],
+      version.version === 3 ? ['none', 'its instance is 0, ours is 4'] : ['init', undefined],
     );
   });
 

@@ -84,7 +84,7 @@ describe('a neighbour', () => {
       ...{ databaseFull: false, routerIdContested: false },
       ...{ since: '2029-12-31T23:59:45.000Z', notFullSince: '2029-12-31T23:59:45.000Z' },
     });
-    a.area.refused = 'it is of area 0.0.0.9';
+    a.area.refused = 'its area is 0.0.0.9';
     expect(shown().reason).toBe('a packet was refused: its area is 0.0.0.9');
     link.event(0, { type: 'link-down', areaId: AREA, reason: 'test' });
     expect(shown().reason).toBe('the link is down');
