@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
 import { manualClock } from '../model/clock.ts';
 import { ManualWork } from '../model/work.fixture.ts';
+import type { Steps } from '../model/work.ts';
 import { prefix } from '../model/prefix.ts';
 import { LearnedTable } from '../learned/table.ts';
 import type { SenderProxyPlan } from '../plan/desired.ts';
@@ -35,7 +36,7 @@ function world(holdMs = 1000) {
   });
   const report = (count: number): void => {
     const prefixes = Array.from({ length: count }, (_, i) => ({
-      prefix: prefix(`2001:db8:${(i + 16).toString(16)}::/48`),
+      prefix: prefix(`2001:${(0xdb8 + (i >> 15)).toString(16)}:${((i & 0x7fff) + 16).toString(16)}::/48`),
       pnc: true,
       proxy,
       metric: 10,
@@ -73,6 +74,25 @@ describe('from the carriers to the plan', () => {
     expect(flagged(w.dataplane)).toBe(5000);
     expect(w.calls()).toBeGreaterThan(4);
     expect(w.work.turns).toBeGreaterThan(4);
+  });
+
+  test('no hello waits for more than one turn of 100,000 prefixes, and a turn is bounded', () => {
+    const w = world();
+    w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
+    w.report(100_000);
+    const handedOver: number[] = [];
+    const hellos = function* (): Steps {
+      while (w.dataplane.size < 100_000) {
+        handedOver.push(w.dataplane.size);
+        yield;
+      }
+    };
+    w.work.run(hellos(), { budgetMs: 0 });
+    w.work.settle();
+    expect(flagged(w.dataplane)).toBe(100_000);
+    const betweenHellos = handedOver.map((size, i) => size - (handedOver[i - 1] ?? 0));
+    expect(Math.max(...betweenHellos)).toBeGreaterThan(0);
+    expect(Math.max(...betweenHellos)).toBeLessThan(1000);
   });
 
   test('what a carrier taught outlives it for the hold time, unless its successor says it again', () => {
