@@ -175,7 +175,7 @@ describe('a stop', () => {
   });
 });
 
-describe('a complaint', () => {
+describe('a warning', () => {
   const speaker = (seed = 1): Speaker => createSpeaker(testConfig(A, { seed }), A);
 
   test('is counted always, and told at most once a minute under its name', () => {

@@ -1,5 +1,5 @@
 // What cnpd reads in the LSAs of others, one body at a time (RFC 2328 §12.4; RFC 5340 §4.4.3; RFC 7684; RFC 9513), and
-// what it leaves out with a complaint.
+// what it leaves out with a warning.
 import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../model/address.ts';
 import { formatPrefix, prefix } from '../../model/prefix.ts';
@@ -137,14 +137,14 @@ describe('OSPFv2, other bodies', () => {
   const container = (lsId: number, ...sids: ReturnType<typeof sid>[]): Read =>
     read(2, 10, opaqueLsId(240, lsId), { kind: 'private', container: encodeSidContainer(sids) });
 
-  test('FCN-4.2.2-a: SIDs of the private LSA, intra-area below the numbers of what is carried, inter-area from there', () => {
+  test('FCN-4.2.2-a: SIDs of the private LSA, intra-area below the numbers of what is copied, inter-area from there', () => {
     const routes = [0, 0x7fffff, 0x800000, 0x800001].map(
       (lsId) => container(lsId, sid('2001:db8:c::1')).content.sids[0]!.route,
     );
     expect(routes).toEqual(['intra-area', 'intra-area', 'inter-area', 'inter-area']);
   });
 
-  test('a SID that nobody can use is left out with one complaint; of another behaviour, without', () => {
+  test('a SID that nobody can use is left out with one warning; of another behaviour, without', () => {
     const { content, warnings } = container(
       0,
       sid('2001:db8:c::1'),
@@ -240,7 +240,7 @@ describe('OSPFv3', () => {
     expect(sids(0xc02a, 1, '2001:db8:c::1').content.sids.map(({ route }) => route)).toEqual(['external']);
   });
 
-  test('RFC 9513 §8: a SID outside its locator is ignored, with a complaint', () => {
+  test('RFC 9513 §8: a SID outside its locator is ignored, with a warning', () => {
     const { content, warnings } = sids(0xa02a, 1, '2001:db8:d::1', '2001:db8:c::2');
     expect(content.sids.map((one) => formatAddress(one.sid))).toEqual(['2001:db8:c::2']);
     expect(warnings).toEqual(['unusable-sid', 'unusable-sid']);

@@ -84,7 +84,7 @@ describe('OSPFv3', () => {
     },
   });
 
-  test('a prefix in several LSAs of RFC 5340 is no reason to complain: all of them count', () => {
+  test('a prefix in several LSAs of RFC 5340 is no reason for a warning: all of them count', () => {
     const agent = connected(3);
     for (const lsId of [1, 2]) agent.hears(AREA, OTHER, plain(lsId, '2001:db8:1::/48'));
     expect(learned(agent, '2001:db8:1::/48')).toEqual(['-', '-']);

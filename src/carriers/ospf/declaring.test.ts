@@ -92,7 +92,7 @@ describe('the core is told', () => {
     expect(isTold(agent)).toBe(true);
   });
 
-  test('not while there is more to carry, for as long as MinLSInterval is worth it', () => {
+  test('not while there is more to copy, for as long as MinLSInterval is worth it', () => {
     const busy = (changedAt: number, now: number): boolean => {
       const agent = ready(1);
       agent.content.areas.get(AREA)!.changedAt = changedAt;

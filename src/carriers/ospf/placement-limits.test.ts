@@ -47,7 +47,7 @@ describe('an LSA', () => {
     expect(put(placement(), { a: 10, b: 7, c: 6 })).toEqual([0, 1, 0]);
   });
 
-  test('holds as many entries as its sort allows', () => {
+  test('holds as many entries as its kind allows', () => {
     expect(put(placement({ entries: 2 }), { a: 1, b: 1, c: 1, d: 1, e: 1 })).toEqual([0, 0, 1, 1, 2]);
   });
 

@@ -49,12 +49,12 @@ test.each(VERSIONS)(
 );
 
 test.each(VERSIONS)(
-  'OSPFv%d: what an agent between areas carried before it was killed stays until it has learned it again',
+  'OSPFv%d: what an agent between areas copied before it was killed stays until it has learned it again',
   (version) => {
     const { a, b, link } = pair(version);
-    const [carried] = lsasFor(version, [1]);
-    const key = lsaKeyText({ ...carried!, advertisingRouter: A });
-    link.event(0, { type: 'originate', areaId: AREA, lsas: [carried!] });
+    const [copied] = lsasFor(version, [1]);
+    const key = lsaKeyText({ ...copied!, advertisingRouter: A });
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [copied!] });
     link.until('full', () => a.state === 'full' && b.state === 'full' && b.notified.has(key));
     link.run(10_000);
     const again = link.restart(0);
@@ -62,7 +62,7 @@ test.each(VERSIONS)(
     link.until('full again', () => again.state === 'full');
     link.run(5000);
     expect(b.notified.has(key)).toBe(true);
-    link.event(0, { type: 'originate', areaId: AREA, lsas: [carried!], more: true });
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [copied!], more: true });
     link.run(60_000);
     expect(b.notified.has(key)).toBe(true);
     // So slow to come up that the grace would be over, did it count from the start: hellos are every ten seconds.
@@ -74,7 +74,7 @@ test.each(VERSIONS)(
     link.until('full at last', () => slow.state === 'full');
     link.run(2000);
     expect(b.notified.has(key)).toBe(true);
-    link.event(0, { type: 'originate', areaId: AREA, lsas: [carried!], more: true });
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [copied!], more: true });
     link.run(60_000);
     expect([b.notified.has(key), slow.count('own.withdrawn')]).toEqual([true, 0]);
     // Had it not learned it again, the time of grace would have ended it.
@@ -87,12 +87,12 @@ test.each(VERSIONS)(
 );
 
 test.each(VERSIONS)(
-  'OSPFv%d: as long as an area has no neighbour, an agent between areas does not know what it carried; but it does not wait for ever',
+  'OSPFv%d: as long as an area has no neighbour, an agent between areas does not know what it copied; but it does not wait for ever',
   (version) => {
     const { core, a, b, link } = pair(version);
-    const [carried] = lsasFor(version, [1]);
-    const key = lsaKeyText({ ...carried!, advertisingRouter: A });
-    link.event(0, { type: 'originate', areaId: AREA, lsas: [carried!] });
+    const [copied] = lsasFor(version, [1]);
+    const key = lsaKeyText({ ...copied!, advertisingRouter: A });
+    link.event(0, { type: 'originate', areaId: AREA, lsas: [copied!] });
     link.until('full', () => a.state === 'full' && b.notified.has(key));
     const again = link.restart(0, testConfig(A, core, {}, { areas: [areaConfig(), areaConfig({ areaId: 0 })] }));
     link.event(0, { type: 'originate', areaId: AREA, lsas: [], more: true });

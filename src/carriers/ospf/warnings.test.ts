@@ -14,7 +14,7 @@ const SELF = 0x01010101;
 const OTHER = 0x02020202;
 const MINUTE = 60_000;
 
-describe('a complaint is counted each time, and logged once a minute for each name', () => {
+describe('a warning is counted each time, and logged once a minute for each name', () => {
   const TIMES: readonly (readonly [now: number, name: string, logged: boolean])[] = [
     [5000, 'a', true],
     [5000, 'a', false],

@@ -375,7 +375,7 @@ describe('SIDs between levels (RFC 9352 §7.1)', () => {
     expect(locators(router, 2, AGENT_B)).toEqual([]);
   });
 
-  test('a SID of a behaviour that is not ours is not carried', () => {
+  test('a SID of a behaviour that is not ours is not leaked', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     add(AGENT_A, [1, 2]);
@@ -385,7 +385,7 @@ describe('SIDs between levels (RFC 9352 §7.1)', () => {
     expect(locators(router, 2, AGENT_A)).toEqual([]);
   });
 
-  test('what the router declares itself comes before what it could carry', () => {
+  test('what the router declares itself comes before what it could leak', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     const agent = add(AGENT_A, [1, 2]);

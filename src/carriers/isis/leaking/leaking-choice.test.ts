@@ -1,4 +1,4 @@
-// What is carried between levels of what several say, and who carries it.
+// What is leaked between levels of what several say, and who leaks it.
 import { describe, expect, test } from 'vitest';
 import { P_FLAG } from '../../../packet/isis/foreign.fixture.ts';
 import type { PrefixReachability } from '../../../packet/isis/types.ts';
@@ -42,7 +42,7 @@ describe('of what several say', () => {
     ['what names a proxy before what names none', [[5], [5, 2]], 'P 2001:db8:ffff::2'],
     ['what names a proxy before what names none, though it comes first', [[5, 2], [5]], 'P 2001:db8:ffff::2'],
     ['what has no proxy, if that is all', [[5], [5]], 'P none'],
-  ])('D7: of what several LSPs say of a prefix is carried: %s', (_what, offers, carried) => {
+  ])('D7: of what several LSPs say of a prefix is leaked: %s', (_what, offers, leaked) => {
     const { simulation, add } = net();
     const agent = add(AGENT_A, [1, 2]);
     const learner = add(LEARNER, [2]);
@@ -55,7 +55,7 @@ describe('of what several say', () => {
       say(agent, 1, i + 1, [{ metric, subTlvs: proxy === undefined ? [P_FLAG] : [P_FLAG, source] }]);
     });
     simulation.run(10_000);
-    expect(learned(learner)).toEqual([carried]);
+    expect(learned(learner)).toEqual([leaked]);
   });
 
   test('PNC-5.1-c: an IPv4 prefix with its IPv4 proxy', () => {
@@ -111,7 +111,7 @@ describe('of what several say', () => {
     ]);
   });
 
-  test('what has been there for less than a second is not carried yet', () => {
+  test('what has been there for less than a second is not leaked yet', () => {
     const { simulation, router, add } = net();
     const agent = add(AGENT_A, [1, 2]);
     simulation.run(5000);

@@ -1,4 +1,4 @@
-// Carrying between levels, with routers in between that know nothing of it. Topology: stubs behind routers, agents of
+// Leaking between levels, with routers in between that know nothing of it. Topology: stubs behind routers, agents of
 // both levels.
 import { DEFAULT_CODE_POINTS } from '../../../model/code-points.ts';
 import { describe, expect, test } from 'vitest';
@@ -29,7 +29,7 @@ describe('PNC between levels', () => {
     },
   );
 
-  test('a prefix that cannot contain a sender is not carried on', () => {
+  test('a prefix that cannot contain a sender is not leaked', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     add(AGENT_A, [1, 2]);
@@ -38,7 +38,7 @@ describe('PNC between levels', () => {
     expect([advertised(router, 1, ORIGIN).length, advertised(router, 2, AGENT_A).length]).toEqual([3, 1]);
   });
 
-  test('A15: a clear flag stays clear: an unflagged prefix is not carried', () => {
+  test('A15: a clear flag stays clear: an unflagged prefix is not leaked', () => {
     const { simulation, router, add } = net();
     // The origin's flag is another bit, so that to everybody else its prefix is an ordinary one.
     const origin = add(ORIGIN, [1], { codePoints: { ...DEFAULT_CODE_POINTS, 'isis-pnc-flag-bit': 5 } });
@@ -127,7 +127,7 @@ describe('PNC between levels', () => {
     expect(advertised(router, 2, AGENT_B)).toEqual([]);
   });
 
-  test('what the router declares itself comes before what it could carry', () => {
+  test('what the router declares itself comes before what it could leak', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     const agent = add(AGENT_A, [1, 2]);
@@ -143,7 +143,7 @@ describe('PNC between levels', () => {
     expect(advertised(router, 1, AGENT_A)).toEqual([]);
   });
 
-  test('an unreachable originator is carried for the hold time, then not', () => {
+  test('an unreachable originator is leaked for the hold time, then not', () => {
     const { simulation, router, add } = net();
     const agent = add(AGENT_A, [1, 2], { holdUnreachableMs: 20_000 });
     const origin = add(ORIGIN, [1]);
@@ -157,7 +157,7 @@ describe('PNC between levels', () => {
     expect(advertised(router, 2, AGENT_A)).toEqual([]);
   });
 
-  test('10,000 prefixes are carried in slices', () => {
+  test('10,000 prefixes are leaked in slices', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     add(AGENT_A, [1, 2]);

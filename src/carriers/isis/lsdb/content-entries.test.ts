@@ -74,7 +74,7 @@ describe('entries with the P-flag', () => {
     );
   });
 
-  test('are counted, and kept with the content only for who carries them to the other level', () => {
+  test('are counted, and kept with the content only for a router that leaks them into the other level', () => {
     const tlvs = [v6(flagged('2001:db8:1::/64', [source6('2001:db8::1')]), flagged('2001:db8:2::/64'))];
     expect(
       [read(tlvs, true), read(tlvs, false)].map(({ content, prefixes }) => ({ ...content, prefixes })),

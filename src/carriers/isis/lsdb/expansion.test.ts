@@ -112,19 +112,19 @@ describe('what is expanded', () => {
     expect(level.lsdb.bytes).toBeLessThan(10 * ENTRY_COST);
   });
 
-  test('an agent of both levels carries what is expanded, and gives it up with the originator', () => {
+  test('an agent of both levels leaks what is expanded, and gives it up with the originator', () => {
     const { simulation, router, list, say } = beside({ levels: [1, 2], holdUnreachableMs: 20_000 });
     say(system(1), prefixes(0, 5, 1));
     simulation.run(5000);
-    const carried = (): boolean =>
+    const leaked = (): boolean =>
       router.lsps[1].has(`${LEARNER}.00-01`) && router.lsps[1].get(`${LEARNER}.00-01`)!.lifetime > 0;
-    expect(carried()).toBe(false);
+    expect(leaked()).toBe(false);
     list(system(1));
     simulation.run(5000);
-    expect(carried()).toBe(true);
+    expect(leaked()).toBe(true);
     list();
     simulation.run(30_000);
-    expect(carried()).toBe(false);
+    expect(leaked()).toBe(false);
   });
 });
 

@@ -1,4 +1,4 @@
-// What is carried between areas of what several say, who carries it, and what may cross (RFC 2328 §12.4.3).
+// What is copied between areas of what several say, who copies it, and what may cross (RFC 2328 §12.4.3).
 import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import {
@@ -42,7 +42,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     ['what names a proxy, though it comes first', [{ proxy: 2 }, { proxy: 0, router: FAR }], 2],
     ['what names none, if that is all', [{ proxy: 0 }, { proxy: 0, router: FAR }], 0],
     ...(version === 3 ? METRICS : []),
-  ])('D7: of what several routers of an area say is carried: the %s', (_what, offers, proxy) => {
+  ])('D7: of what several routers of an area say is copied: the %s', (_what, offers, proxy) => {
     const scene = line(version);
     scene.net.agent(FAR, [1]);
     scene.net.run(SETTLED);
@@ -56,7 +56,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   test('intra-area comes before inter-area, whatever the proxy (RFC 2328 §11)', () => {
     const net = new ContentNet(version);
     const [leaf, far, other] = [net.agent(LEAF, [1]), net.agent(FAR, [2]), net.agent(0x07070707, [3])];
-    // It carries into the backbone before the border does, which has the higher router ID.
+    // It copies into the backbone before the border does, which has the higher router ID.
     net.agent(0x01800000, [0, 3]);
     const border = net.agent(BORDER, [0, 1, 2]);
     net.declare(other, declaration(version, [1], 7));
@@ -73,7 +73,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     ['intra-area', 0, [1, 2]],
     ['inter-area', 1, []],
     ['inter-area', 0, [1, 2]],
-  ])('A15: what is %s in area %i is carried into %j (RFC 2328 §12.4.3)', (route, from, into) => {
+  ])('A15: what is %s in area %i is copied into %j (RFC 2328 §12.4.3)', (route, from, into) => {
     const { net, border } = line(version, [0, 1, 2]);
     net.agent(FAR, [2]);
     net.run(SETTLED);
@@ -82,15 +82,15 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect([0, 1, 2].filter((areaId) => entriesOf(border, areaId).length > 0)).toEqual(into);
   });
 
-  test('of two routers that say a prefix one takes it back: it is carried as the other says it, and goes with that one', () => {
+  test('of two routers that say a prefix one takes it back: it is copied as the other says it, and goes with that one', () => {
     const scene = line(version);
     const { net, border } = scene;
     net.agent(FAR, [1]);
     net.run(SETTLED);
     hear(scene, [{ proxy: 1 }, { proxy: 2, router: FAR }]);
     border.pass(SETTLED);
-    const carried = (): string[] => entriesOf(border, 0).map(({ proxy }) => formatAddress(proxy!));
-    expect(carried()).toEqual([proxyAddress(version, 1)]);
+    const copied = (): string[] => entriesOf(border, 0).map(({ proxy }) => formatAddress(proxy!));
+    expect(copied()).toEqual([proxyAddress(version, 1)]);
     for (const [router, left] of [
       [LEAF, [proxyAddress(version, 2)]],
       [FAR, []],
@@ -100,7 +100,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       )!;
       border.event({ type: 'database', areaId: 1, key: lsa.key });
       border.pass(SETTLED);
-      expect(carried()).toEqual(left);
+      expect(copied()).toEqual(left);
     }
     expect([
       border.count('carry.carried'),
@@ -110,7 +110,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     ]).toEqual([1, 1, 0, 0]);
   });
 
-  test('D6: what names no proxy is carried with the address that its router has for traffic engineering', () => {
+  test('D6: what names no proxy is copied with the address that its router has for traffic engineering', () => {
     const scene = line(version);
     hear(scene, [{ proxy: 0 }]);
     const [te] = scene.border.content.config.dialect.others([address(proxyAddress(version, 9))], false);
@@ -172,7 +172,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(leaf.learned(senderPrefix(version, 1))).toEqual([`${named(1, BORDER)} ${proxyAddress(version, 8)}`]);
   });
 
-  test('an agent in one area keeps nothing to carry, whatever it hears and whoever is lost', () => {
+  test('an agent in one area keeps nothing to copy, whatever it hears and whoever is lost', () => {
     const net = new ContentNet(version);
     const [leaf, core] = [net.agent(LEAF, [0]), net.agent(CORE, [0])];
     net.declare(leaf, declaration(version, [1], 7));

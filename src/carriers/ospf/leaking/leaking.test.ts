@@ -1,4 +1,4 @@
-// Carrying between areas: flags, proxy address and router ID kept, in both directions, without echo, by one agent of
+// Copying between areas: flags, proxy address and router ID kept, in both directions, without echo, by one agent of
 // several.
 import { byKind, origination } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
@@ -61,7 +61,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(far.learned(senderPrefix(version, 1))).toEqual([`${named(2, SECOND)} ${proxyAddress(version, 7)}`]);
   });
 
-  test('a prefix that cannot contain a sender is not carried on', () => {
+  test('a prefix that cannot contain a sender is not copied', () => {
     const { net, leaf, border } = line(version);
     net.declare(
       leaf,
@@ -84,7 +84,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(far.learned(senderPrefix(version, 1))).toEqual([`${named(2, BORDER)} ${proxyAddress(version, 7)}`]);
   });
 
-  test('an agent in two areas, neither of them the backbone, is no border router and carries nothing', () => {
+  test('an agent in two areas, neither of them the backbone, is no border router and copies nothing', () => {
     const net = new ContentNet(version);
     const [leaf, far] = [net.agent(LEAF, [1]), net.agent(FAR, [2])];
     net.agent(BORDER, [1, 2]);
@@ -93,7 +93,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(far.learned(senderPrefix(version, 1))).toEqual([]);
   });
 
-  test('A15: what was inter-area is not carried into the backbone, whoever says it', () => {
+  test('A15: what was inter-area is not copied into the backbone, whoever says it', () => {
     const { net, border, core } = line(version);
     const other = net.agent(FAR, [1]);
     net.run(SETTLED);
@@ -118,7 +118,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(core.learned(senderPrefix(version, 1))).toEqual([]);
   });
 
-  test('PNC-5.2-c PNC-5.3-c A15: a clear flag stays clear: the prefix is not carried, and one that loses its flag is withdrawn', () => {
+  test('PNC-5.2-c PNC-5.3-c A15: a clear flag stays clear: the prefix is not copied, and one that loses its flag is withdrawn', () => {
     const { net, leaf, border, core } = line(version);
     net.declare(leaf, declaration(version, [1], 7));
     net.run(SETTLED);
@@ -148,7 +148,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(core.learned(senderPrefix(version, 2))).toHaveLength(1);
   });
 
-  test('a changed proxy address is carried', () => {
+  test('a changed proxy address is copied', () => {
     const { net, leaf, core } = line(version);
     net.declare(leaf, declaration(version, [1], 7));
     net.run(SETTLED);
@@ -157,7 +157,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(core.learned(senderPrefix(version, 1))).toEqual([`${named(0, BORDER)} ${proxyAddress(version, 9)}`]);
   });
 
-  test('of two border agents the one with the lower router ID carries, and neither carries back', () => {
+  test('of two border agents the one with the lower router ID copies, and neither copies back', () => {
     const { net, leaf, border, core } = line(version);
     const second = net.agent(SECOND, [0, 1]);
     net.declare(leaf, declaration(version, [1], 7));
@@ -174,7 +174,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     );
   });
 
-  test('the carrying agent is lost: the other takes over while the copy still counts; back again, it carries again', () => {
+  test('the copying agent is lost: the other takes over while the copy still counts; back again, it copies again', () => {
     const { net, leaf, border, core } = line(version);
     net.agent(SECOND, [0, 1]);
     net.declare(leaf, declaration(version, [1], 7));
@@ -200,7 +200,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   test.each([5100, 9500])(
-    'A15: the copy of the agent that carries outlives the original by %d ms (MinLSInterval): the other does not carry it back',
+    'A15: the copy of the agent that copies outlives the original by %d ms (MinLSInterval): the other does not copy it back',
     (ms) => {
       const { net, leaf, border, core } = line(version);
       const second = net.agent(SECOND, [0, 1]);
@@ -218,7 +218,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     },
   );
 
-  test('A15: what the area itself said is carried into it again when another area still says it', () => {
+  test('A15: what the area itself said is copied into it again when another area still says it', () => {
     const { net, leaf } = line(version);
     net.agent(SECOND, [0, 2]);
     const far = net.agent(FAR, [2]);
@@ -232,7 +232,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(other.learned(senderPrefix(version, 1))).toEqual([`${named(1, BORDER)} ${proxyAddress(version, 8)}`]);
   });
 
-  test('A15: into an area whose neighbour is yet to come nothing is carried: it may say the same itself', () => {
+  test('A15: into an area whose neighbour is yet to come nothing is copied: it may say the same itself', () => {
     const net = new ContentNet(version);
     net.agent(BORDER, [0, 1]);
     const leaf = net.agent(LEAF, [1]);
@@ -250,7 +250,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   test.runIf(version === 2)(
-    'A15: a prefix whose route type is unspecified may be of another area: it is learned, and not carried (RFC 7684 §2.1)',
+    'A15: a prefix whose route type is unspecified may be of another area: it is learned, and not copied (RFC 7684 §2.1)',
     () => {
       const { net, leaf, border } = line(version);
       net.declare(leaf, declaration(version, [1], 7));
@@ -278,7 +278,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     );
   });
 
-  test('what the operator of the border declares comes before what it would carry; carried again when that ends', () => {
+  test('what the operator of the border declares comes before what it would copy; copied again when that ends', () => {
     const { net, leaf, border, core } = line(version);
     net.declare(leaf, declaration(version, [1], 7));
     net.declare(border, declaration(version, [1], 3));
@@ -291,7 +291,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(entriesOf(border, 1)).toEqual([]);
   });
 
-  test('FCN-4.2.2-a: END.CON is carried between areas as well, and withdrawn', () => {
+  test('FCN-4.2.2-a: END.CON is copied between areas as well, and withdrawn', () => {
     const { net, leaf, core } = line(version);
     const sids = [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON }];
     net.declare(leaf, declaration(version, [], 1, { sids }));
@@ -306,7 +306,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(learned()).toEqual([]);
   });
 
-  test('2,000 prefixes are carried a batch at a time, and all arrive', () => {
+  test('2,000 prefixes are copied a batch at a time, and all arrive', () => {
     const { net, leaf, core } = line(version);
     net.declare(
       leaf,

@@ -1,5 +1,5 @@
 // When and how an LSA of another router is reported: which prefixes of it count (RFC 7684 §2), which LSAs are reported
-// again because another one changed, and what is left out with a complaint. Last, what is declared and finds no room.
+// again because another one changed, and what is left out with a warning. Last, what is declared and finds no room.
 import { byKind, reported } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
@@ -155,7 +155,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     });
   });
 
-  test('an LSA that is malformed is ignored with a complaint that names it and the flaw, and what it said is gone', () => {
+  test('an LSA that is malformed is ignored with a warning that names it and the flaw, and what it said is gone', () => {
     const agent = agentOf();
     hears(agent, lsa(1, [1, 7]));
     const { key, lsa: whole } = encoded(version, OTHER, lsa(1, [1, 7]));
@@ -170,7 +170,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(shown(reports(effects))).toEqual([[]]);
   });
 
-  test('a TLV that is malformed is left out with a complaint; the rest of the LSA counts', () => {
+  test('a TLV that is malformed is left out with a warning; the rest of the LSA counts', () => {
     const agent = agentOf();
     const { key, lsa: whole } = encoded(version, OTHER, lsa(1, [1, 7], [2, 7]));
     const raw = whole.raw.slice();

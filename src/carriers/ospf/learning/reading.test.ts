@@ -148,7 +148,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect([next.walked.content.prefixes.length, next.warnings]).toEqual([1, ['repeated-prefix']]);
   });
 
-  test('prefixes in any order, each once, are all taken without complaint', () => {
+  test('prefixes in any order, each once, are all taken without a warning', () => {
     const { walked, warnings } = read(version, [{ n: 9 }, { n: 3 }, { n: 6 }]);
     expect([walked.content.prefixes.length, walked.bad, warnings]).toEqual([3, 0, []]);
   });
