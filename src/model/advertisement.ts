@@ -52,8 +52,8 @@ export type LearnedAdvertisement = { [K in AdvertisementKind]: LearnedOf<K> }[Ad
 export type Origination = readonly Advertisement[];
 
 /**
- * All that one source (an LSP fragment, an LSA, a BGP path) says now; it replaces what the same source said before, and
- * an empty list withdraws it.
+ * All that one source (an LSP fragment, an LSA, a BGP path) advertises now. It replaces what the same source advertised
+ * before, and an empty list withdraws it.
  */
 export interface LearnedReport {
   readonly carrier: CarrierName;

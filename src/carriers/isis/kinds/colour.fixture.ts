@@ -5,9 +5,10 @@ import { addressBytes } from '../../../model/address.ts';
 import type { Advertisement, LearnedAdvertisement } from '../../../model/advertisement.ts';
 import { type Prefix, prefixKey } from '../../../model/prefix.ts';
 import { prefixBytes, readPrefix } from '../../../packet/bytes.ts';
+import type { SubTlvReport } from '../../../packet/isis/tlv/codec.ts';
 import type { Level } from '../../../packet/isis/types.ts';
 import { count } from '../../effects.ts';
-import { type Complain, type EntryCodec, type IsisKind, type LeakingRules, NOTHING_FOUND } from './kind.ts';
+import { type EntryCodec, type IsisKind, type LeakingRules, NOTHING_FOUND } from './kind.ts';
 import { ISIS_KINDS, IsisKinds } from './table.ts';
 
 interface ColourFields {
@@ -79,8 +80,8 @@ export const COLOUR: IsisKind<ColourFields, OwnColour, ReadColour> = {
     reader() {
       const entries: ReadColour[] = [];
       return {
-        tlv(tlv, complain) {
-          if (tlv.kind === 'unknown' && tlv.type === COLOUR_TLV) entries.push(...readColours(tlv.value, complain));
+        tlv(tlv, report) {
+          if (tlv.kind === 'unknown' && tlv.type === COLOUR_TLV) entries.push(...readColours(tlv.value, report));
         },
         end: (_node, keepLeakable) => ({
           ...NOTHING_FOUND,
@@ -95,17 +96,17 @@ export const COLOUR: IsisKind<ColourFields, OwnColour, ReadColour> = {
   leaking: LEAKING,
 };
 
-function readColours(value: Uint8Array, complain: Complain): ReadColour[] {
+function readColours(value: Uint8Array, report: SubTlvReport): ReadColour[] {
   const found: ReadColour[] = [];
   for (let at = 0; at < value.length;) {
     const length = value[at + 2] ?? 129;
     const next = at + FIXED + prefixBytes(length);
     if (length > 128 || next > value.length) {
-      complain(COLOUR_TLV, { code: 'colour-overrun', offset: at, detail: 'a coloured prefix that is cut off' });
+      report(COLOUR_TLV, { code: 'colour-overrun', offset: at, detail: 'a coloured prefix that is cut off' });
       break;
     }
     const [flags, colour] = [value[at]!, value[at + 1]!];
-    if (colour === 0) complain(COLOUR_TLV, { code: 'colour-zero', offset: at, detail: 'a prefix of no colour' });
+    if (colour === 0) report(COLOUR_TLV, { code: 'colour-zero', offset: at, detail: 'a prefix of no colour' });
     else {
       const prefix = readPrefix(value, at + FIXED, 6, length);
       found.push({ kind: 'colour', prefix, colour, down: (flags & DOWN) !== 0, copy: (flags & COPY) !== 0 });

@@ -7,7 +7,7 @@ import type { Sink } from '../../effects.ts';
 import type { IpAddress } from '../../../model/address.ts';
 import type { LearnedAdvertisement } from '../../../model/advertisement.ts';
 import type { CodePointValues } from '../../../model/code-points.ts';
-import type { DecodeError } from '../../../packet/decode.ts';
+import type { SubTlvReport } from '../../../packet/isis/tlv/codec.ts';
 import type { IsisTlv, Level, Lsp, Received } from '../../../packet/isis/types.ts';
 import type { NodeAddresses } from './attributes.ts';
 
@@ -37,7 +37,7 @@ export interface ReadEntry {
   readonly kind: string;
 }
 
-/** Code points that decide what is said and what is read. */
+/** Code points that decide what is advertised and what is read. */
 export interface KindOptions {
   readonly codePoints: CodePointValues;
 }
@@ -47,7 +47,7 @@ export interface OwnPart<A, O extends OwnEntry> {
   addressOf(advertisement: A): IpAddress;
   /**
    * What our LSP is to say, each key once.
-   * @param s counts and warns of what cannot be said
+   * @param s counts and warns of what cannot be advertised
    * @param identity by which this router is known
    */
   desired(
@@ -92,16 +92,14 @@ export interface ReceivedPart<R extends ReadEntry> {
   readonly walked: readonly number[];
   /** @param lsp passed the checks of an LSP's structure */
   reader(lsp: Lsp & Received, options: KindOptions): Reader<R>;
-  /** What the learned table is told of the entries that one LSP lists. */
+  /** What the learned table gets of the entries that one LSP lists. */
   learned(entries: readonly R[], node: NodeLookup): readonly LearnedAdvertisement[];
 }
 
-export type Complain = (subType: number, error: DecodeError) => void;
-
 /** Reads one LSP. */
 export interface Reader<R extends ReadEntry> {
-  /** A TLV that nobody walks, in the order of the LSP. @param complain hears of each part that must be ignored */
-  tlv(tlv: IsisTlv, complain: Complain): void;
+  /** A TLV that nobody walks, in the order of the LSP. @param report for each part that must be ignored */
+  tlv(tlv: IsisTlv, report: SubTlvReport): void;
   /** After the last TLV. @param keepLeakable whether this router leaks between levels */
   end(node: LspAddresses, keepLeakable: boolean): Found<R>;
 }
@@ -119,7 +117,7 @@ export interface Found<R extends ReadEntry> {
   readonly needsAddress: boolean;
   /** Whether a walked TLV has something wrong with it: then the full decoder says what. */
   readonly faulty: boolean;
-  /** What the operator should hear of, by counter. */
+  /** Warnings for the operator, by counter. */
   readonly warnings: readonly { readonly counter: string; readonly message: string; readonly times: number }[];
 }
 

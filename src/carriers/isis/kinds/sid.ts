@@ -8,6 +8,7 @@ import type { AdvertisementKinds, AdvertisementOf } from '../../../model/adverti
 import { type Prefix, prefixContains, samePrefix } from '../../../model/prefix.ts';
 import { concat, prefixBytes } from '../../../packet/bytes.ts';
 import type { DecodeError } from '../../../packet/decode.ts';
+import type { SubTlvReport } from '../../../packet/isis/tlv/codec.ts';
 import { LOCATOR_DOWN, LOCATOR_FIXED } from '../../../packet/isis/tlv/srv6-locator.ts';
 import type { IsisTlv, Locator, PrefixSubTlv, SourceRouterId, Srv6Locator } from '../../../packet/isis/types.ts';
 import { FOREIGN_TOPOLOGIES, MT_IPV6, SIGNALLING_METRIC } from '../constants.ts';
@@ -22,7 +23,7 @@ import {
   sourceSubTlvs,
   sourcesSize,
 } from './attributes.ts';
-import { type Complain, type IsisKind, NOTHING_FOUND } from './kind.ts';
+import { type IsisKind, NOTHING_FOUND } from './kind.ts';
 
 /** What TLV 27 says of one End SID. */
 interface SidFields {
@@ -87,8 +88,8 @@ export const SID: IsisKind<AdvertisementOf<'sid'>, OwnSid, SidEntry> = {
     reader(_lsp, { codePoints }) {
       const found = new Map<string, SidEntry>();
       return {
-        tlv(tlv, complain) {
-          if (tlv.kind === 'srv6-locator') readSids(tlv, codePoints['end-con-behavior'], found, complain);
+        tlv(tlv, report) {
+          if (tlv.kind === 'srv6-locator') readSids(tlv, codePoints['end-con-behavior'], found, report);
         },
         end(_node, keepLeakable) {
           if (found.size === 0) return NOTHING_FOUND;
@@ -133,14 +134,14 @@ function unusable(sid: IpAddress, locator: Prefix): Pick<DecodeError, 'code' | '
 }
 
 /** Files the End SIDs of this behaviour by their key; of one that is listed twice the first counts. */
-function readSids(tlv: Srv6Locator, behavior: number, into: Map<string, SidEntry>, complain: Complain): void {
+function readSids(tlv: Srv6Locator, behavior: number, into: Map<string, SidEntry>, report: SubTlvReport): void {
   if (FOREIGN_TOPOLOGIES.has(tlv.mtId)) return;
   for (const locator of tlv.locators) {
     for (const subTlv of locator.subTlvs) {
       if (subTlv.kind !== 'srv6-end-sid' || subTlv.behavior !== behavior) continue;
       const bad = unusable(subTlv.sid, locator.prefix);
       const key = sidKey(subTlv.sid);
-      if (bad) complain(END_SID_TYPE, { ...bad, offset: 0 });
+      if (bad) report(END_SID_TYPE, { ...bad, offset: 0 });
       else if (!into.has(key)) into.set(key, entryOf(locator, subTlv.sid, behavior));
     }
   }

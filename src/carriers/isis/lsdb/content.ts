@@ -67,19 +67,19 @@ export function readLsp(lsp: ReceivedLsp, kinds: IsisKinds, options: KindOptions
     return { content: { ...NO_CONTENT, overload: lsp.overload }, found: NONE, badTlvs: [{ error: lsp.unusable }] };
   const { raw } = lsp;
   const badTlvs: Pick<BadTlv, 'subType' | 'error'>[] = [];
-  const complain = (subType: number, error: DecodeError): void => void badTlvs.push({ subType, error });
+  const report = (subType: number, error: DecodeError): void => void badTlvs.push({ subType, error });
   const info: NodeInfo = { routerIds: {}, interfaces: {} };
   const readers = kinds.rows.map(({ received }) => received.reader(lsp, options));
   for (let at = LSP_HEADER_LENGTH; at < raw.length; at += 2 + raw[at + 1]!) {
     const type = raw[at]!;
     if (NEIGHBOR_TLVS.includes(type) || kinds.walked.has(type)) continue;
-    const tlv = decodeTlv(type, raw.subarray(at + 2, at + 2 + raw[at + 1]!), complain);
+    const tlv = decodeTlv(type, raw.subarray(at + 2, at + 2 + raw[at + 1]!), report);
     if (!tlv.ok) {
       badTlvs.push({ error: tlv.error });
       continue;
     }
     note(tlv.value, info);
-    for (const reader of readers) reader.tlv(tlv.value, complain);
+    for (const reader of readers) reader.tlv(tlv.value, report);
   }
   const edges: Edge[] = [];
   const badNeighbors = forEachNeighbor(raw, (bytes, offset, metric) =>
