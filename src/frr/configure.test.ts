@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { examineFrr } from '../diagnosis/frr/examine.ts';
 import { silentLog } from '../model/log.ts';
 import { configureFrr } from './configure.ts';
-import { gatherFrrFacts } from './facts.ts';
+import { gatherFrrFacts } from './frr-facts.ts';
 
 const WANT = {
   interface: 'cnpd-isis',

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Log } from '../model/log.ts';
 import { type FrrCheck, type FrrLine, shownLine } from './check.ts';
-import type { FrrLocation } from './facts.ts';
+import type { FrrLocation } from './frr-facts.ts';
 
 interface CommandResult {
   readonly status: number | null;

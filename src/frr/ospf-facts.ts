@@ -12,7 +12,7 @@ import {
   daemonEnabled,
   readLink,
   versionIn,
-} from './facts.ts';
+} from './frr-facts.ts';
 import { type OspfVersionNumber } from './ospf-config.ts';
 import { type RunningConfig, parseRunningConfig } from './running-config.ts';
 import { DEFAULT_VTY_DIR, VTY_DEFAULTS, VtyError, askDaemon } from './vty.ts';

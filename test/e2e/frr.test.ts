@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { examineFrr } from '../../src/diagnosis/frr/examine.ts';
 import { configureFrr, type ConfigureOptions, type RunCommand, runCommand } from '../../src/frr/configure.ts';
-import { gatherFrrFacts } from '../../src/frr/facts.ts';
+import { gatherFrrFacts } from '../../src/frr/frr-facts.ts';
 import { checkFrr } from '../../src/diagnosis/frr/isis.ts';
 import type { FrrExpectation } from '../../src/diagnosis/frr/isis-view.ts';
 import { parseRunningConfig } from '../../src/frr/running-config.ts';

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { gatherFrrFacts } from '../../src/frr/facts.ts';
+import { gatherFrrFacts } from '../../src/frr/frr-facts.ts';
 import { checkFrr } from '../../src/diagnosis/frr/isis.ts';
 import { type SidRoute, SidRoutes } from '../../src/kernel/netlink/sid-routes.ts';
 import { LearnedTable } from '../../src/learned/table.ts';

@@ -4,7 +4,7 @@
 // route, a range of an area. What counts is what FRR says in the end, whatever made it say so.
 import { type IpAddress, formatAddress } from '../../model/address.ts';
 import { type Prefix, formatPrefix, prefixContains } from '../../model/prefix.ts';
-import type { FrrFacts } from '../../frr/facts.ts';
+import type { FrrFacts } from '../../frr/frr-facts.ts';
 import type { OspfFacts } from '../../frr/ospf-facts.ts';
 import type { IsisInstanceConfig } from '../../frr/running-config.ts';
 import type { Finding } from './finding.ts';

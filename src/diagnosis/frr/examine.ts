@@ -1,6 +1,6 @@
 // FRR as a whole: the preconditions of every carrier that cnpd.yaml declares.
 import type { FrrCheck } from '../../frr/check.ts';
-import { type FrrLocation, gatherFrrFacts } from '../../frr/facts.ts';
+import { type FrrLocation, gatherFrrFacts } from '../../frr/frr-facts.ts';
 import { gatherOspfFacts } from '../../frr/ospf-facts.ts';
 import type { Intent } from '../../intent/intent.ts';
 import { checkFrr } from './isis.ts';

@@ -1,6 +1,6 @@
 // What a precondition of FRR finds, and the checks that every routing daemon shares.
 import { type FrrFindingCode, type FrrLine, shownLine } from '../../frr/check.ts';
-import { DAEMONS_FILE, type LinkFacts } from '../../frr/facts.ts';
+import { DAEMONS_FILE, type LinkFacts } from '../../frr/frr-facts.ts';
 import type { FrrDaemon } from '../../frr/vty.ts';
 
 export interface Finding {

@@ -1,5 +1,5 @@
 // What the preconditions of IS-IS look at, and the shape of one.
-import type { FrrFacts } from '../../frr/facts.ts';
+import type { FrrFacts } from '../../frr/frr-facts.ts';
 import type { IsisInstanceConfig, IsisInterfaceConfig } from '../../frr/running-config.ts';
 import type { EndConExpectation } from './end-con.ts';
 import type { Finding } from './finding.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
-import type { FrrFacts } from '../../frr/facts.ts';
+import type { FrrFacts } from '../../frr/frr-facts.ts';
 import { shownLine } from '../../frr/check.ts';
 import { checkFrr } from './isis.ts';
 import type { FrrExpectation } from './isis-view.ts';

@@ -3,7 +3,7 @@
 // routing, carry them for src/frr/configure.ts. What an operator must decide (NET, is-type, keys of the domain) is said
 // and never done.
 import type { FrrCheck, FrrLine } from '../../frr/check.ts';
-import type { FrrFacts } from '../../frr/facts.ts';
+import type { FrrFacts } from '../../frr/frr-facts.ts';
 import {
   type CircuitType,
   FRR_DEFAULTS,

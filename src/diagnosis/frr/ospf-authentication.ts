@@ -2,7 +2,7 @@
 // of several keys FRR signs with is its own choice. Lines are given for what the interface alone needs. A key chain may
 // serve others, and is said; so is the key of OSPFv3, because it cannot be taken back: ospf6d 8.4.4 ends when a key is
 // removed and set again.
-import type { FrrCrypto } from '../../frr/facts.ts';
+import type { FrrCrypto } from '../../frr/frr-facts.ts';
 import { type Finding, isAtLeast, mend } from './finding.ts';
 import {
   type FrrKey,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { formatPrefix, prefix } from '../../model/prefix.ts';
-import { cryptoIn } from '../../frr/facts.ts';
+import { cryptoIn } from '../../frr/frr-facts.ts';
 import { shownLine } from '../../frr/check.ts';
 import { authenticationOf, ospfInterface } from '../../frr/ospf-config.ts';
 import { type OspfFacts, advertisedPrefixes } from '../../frr/ospf-facts.ts';
