@@ -1,23 +1,57 @@
-// Compiles a program of the dataplane, or one of a test's own, as the build does, into a directory of its own.
+// Compiles a program of the dataplane, or one of a test's own, as the build does. A program is compiled once for all
+// tests, as long as nothing changes that it is made of: many of them want the same few.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { CLANG_FLAGS } from '../../../src/setup/clang.mjs';
 
+const CACHE = new URL('../../../node_modules/.cache/bpf/', import.meta.url).pathname;
+
 export interface Compiled {
+  /** In a directory of the caller's own. */
   readonly path: string;
   remove(): void;
 }
 
 /** @param source from the root of the repository, `bpf/proxy.bpf.c` */
-export const compileBpf = (source: string): Compiled => compileBpfWith('clang', source);
+export const compileBpf = (source: string): Compiled => ownDirectory(source, (path) => cpSync(cached(source), path));
 
-/** @throws Error with what the compiler said */
-export function compileBpfWith(clang: string, source: string, flags: readonly string[] = []): Compiled {
+/** With this compiler, and now. @throws Error with what the compiler said */
+export const compileBpfWith = (clang: string, source: string, flags: readonly string[] = []): Compiled =>
+  ownDirectory(source, (path) => compile(clang, source, flags, path));
+
+function ownDirectory(source: string, put: (path: string) => void): Compiled {
   const directory = mkdtempSync(join(tmpdir(), 't-bpf-'));
   const path = join(directory, basename(source).replace(/c$/, 'o'));
+  put(path);
+  return { path, remove: () => rmSync(directory, { recursive: true }) };
+}
+
+function compile(clang: string, source: string, flags: readonly string[], path: string): void {
   execFileSync(clang, [...CLANG_FLAGS, ...flags, '-c', source, '-o', path], { stdio: ['ignore', 'ignore', 'pipe'] });
   execFileSync('llvm-strip', ['-g', path]);
-  return { path, remove: () => rmSync(directory, { recursive: true }) };
+}
+
+function cached(source: string): string {
+  const path = join(CACHE, `${basename(source)}-${ingredients(source)}.o`);
+  if (existsSync(path)) return path;
+  mkdirSync(CACHE, { recursive: true });
+  // Several processes compile: it gets its name when it is whole.
+  const own = `${path}.${process.pid}`;
+  compile('clang', source, [], own);
+  renameSync(own, path);
+  return path;
+}
+
+/** Of everything that an object is made of: the compiler, its flags, the source and all that it may include. */
+function ingredients(source: string): string {
+  const hash = createHash('sha256').update(
+    JSON.stringify([execFileSync('clang', ['--version']).toString(), CLANG_FLAGS]),
+  );
+  for (const folder of new Set(['/usr/include/bpf', 'bpf', dirname(source)]))
+    for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort())
+      if (/\.[ch]$/.test(name)) hash.update(`${name}\n`).update(readFileSync(join(folder, name)));
+  return hash.digest('hex').slice(0, 32);
 }
