@@ -18,7 +18,7 @@ export const bgpOverview = (context: Context): Promise<BgpOverview> =>
     return { session, peers, paths, senders: senders.filter((row) => row['carrier'] === 'bgp') };
   });
 
-/** What gobgpd does not confirm now is what it last told, under whichever table. */
+/** Paths that gobgpd does not confirm now are shown as last reported, under whichever table. */
 const lastTold = ([session]: readonly Row[]): string[] =>
   typeof session?.['silent'] === 'number'
     ? ['', `gobgpd does not answer (for ${session['silent']} s): this is its last report`]
@@ -41,7 +41,7 @@ export async function showBgp(context: Context): Promise<ExitCode> {
   return EXIT.ok;
 }
 
-/** What gobgpd does not tell now is not known to be none. */
+/** gobgpd's silence about its neighbors does not mean that it has none. */
 function emptySentence({ path, empty }: View, [session]: readonly Row[]): string {
   if (path[2] === BGP_VIEWS.session.path[2]) return empty;
   if (!session) return BGP_VIEWS.session.empty;

@@ -13,8 +13,8 @@ export interface GlobalOptions {
 }
 
 /**
- * Examines what needs no running cnpd: the file, FRR's preconditions for the intent in it, and with `kernel` (asked
- * when no cnpd tells) the kernel's features and the ports of the intent. What cannot be examined is an item too.
+ * Checks what needs no running cnpd: the file, and FRR's preconditions for its intent. With `kernel` (no running cnpd
+ * can report it) also the kernel's features and the ports of the intent. What cannot be checked is an item too.
  */
 type LocalExamination = (configFile: string, what: Examination) => Promise<Check[]>;
 export interface Examination {
@@ -24,7 +24,7 @@ export interface Examination {
 }
 
 /**
- * Removes what cnpd left under `runDir` and in the kernel, says each thing in a line, and resolves to whether nothing
+ * Removes what cnpd left under `runDir` and in the kernel, reports each item on a line, and resolves to whether nothing
  * is left.
  */
 type Uninstall = (runDir: string, say: (line: string) => void) => Promise<boolean>;
@@ -71,7 +71,7 @@ export async function withCnpd<T>(
   }
 }
 
-/** The exit code of an error, which is told on standard error. */
+/** The exit code of an error, which is reported on standard error. */
 export function explainFailure(context: Pick<CliModules, 'err'>, error: unknown): ExitCode {
   if (error instanceof NorthboundError) {
     context.err(

@@ -1,5 +1,5 @@
-// `cnpctl doctor --remote`: the table of what became of this router's paths at another one, then each reason once, with
-// the line that mends it.
+// `cnpctl doctor --remote`: the table of this router's paths as another router sees them, then each reason once, with
+// the line that fixes it.
 import { type RemoteReport, compareWithRemote } from '../diagnosis/arrival/compare.ts';
 import { type BgpOverview, readOverview } from '../diagnosis/arrival/overview.ts';
 import type { Arrival, Comparison } from '../diagnosis/arrival/verdicts.ts';

@@ -1,6 +1,6 @@
-// `cnpctl doctor`: everything that has to be so for cnpd to work here, what is missing, and the line that mends it. A
-// running cnpd knows the kernel, its ports and its paths; without one they are examined here. FRR and gobgpd are asked
-// in either case.
+// `cnpctl doctor`: everything that cnpd needs here, what is missing, and the command that fixes it. A running cnpd
+// knows the kernel, its ports and its paths; without one they are checked here. FRR and gobgpd are asked in either
+// case.
 import { RUNNING, checkOriginated, notRunning, problemCheck } from '../diagnosis/running.ts';
 import type { BgpSessionState } from '../model/carrier-state.ts';
 import type { Check, Problem } from '../model/problem.ts';
@@ -42,7 +42,7 @@ async function atSocketOf(config: string | undefined, context: Context): Promise
 
 const isOk = (item: Check): boolean => item.state === 'ok' || item.state === 'warning';
 
-/** Only these: an item may carry more than is to be shown. */
+/** Only these: an item may have fields that are not shown. */
 const fields = ({ id, claim, state, problem, remedy }: Check): Check => ({
   id,
   claim,

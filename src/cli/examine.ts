@@ -1,6 +1,6 @@
-// What `cnpctl doctor` can find out by itself: reads cnpd.yaml, probes the kernel in a namespace of its own, plans as
-// the daemon would and reports the plan's problems, and asks FRR and gobgpd. With main.ts it is where cnpctl is put
-// together, so it may import what the commands may not.
+// The checks of `cnpctl doctor` that need no running cnpd. They read cnpd.yaml, probe the kernel in a separate
+// namespace, plan as the daemon would and report the plan's problems, and ask FRR and gobgpd. cnpctl is put together
+// here and in main.ts, so this file may import what the commands may not.
 import { readKernelFacts } from '../coordinator/kernel-facts.edge.ts';
 import { readIntentFile } from '../daemon/intent-file.ts';
 import { checkFile } from '../diagnosis/configuration.ts';
@@ -44,7 +44,7 @@ export function socketOf(configFile: string): string | undefined {
   return read.ok ? read.value.gnmiSocket : undefined;
 }
 
-/** Also beside a running cnpd, whose interface does not tell of them. */
+/** Also beside a running cnpd, whose interface does not report them. */
 async function examineCorePorts(intent: Intent): Promise<Check[]> {
   try {
     const { links, addresses } = await withNetlink(async (netlink) => ({

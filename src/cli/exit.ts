@@ -2,7 +2,7 @@
 export const EXIT = {
   /** Done; nothing wrong. */
   ok: 0,
-  /** It was done, and what it found is not right: degraded, no proxy, a precondition missing, something left behind. */
+  /** Done, but something is not right: degraded, no proxy, a precondition missing, something left behind. */
   problem: 1,
   /** The command line is wrong. */
   usage: 2,

@@ -1,6 +1,6 @@
 // `cnpctl show senders ADDRESS`: which entries of the learned table cover an address, longest prefix first, and which
-// one decides. It repeats what the dataplane does: the longest prefix that is in force, flagged or not; an unflagged
-// one means "no proxy" (PNC §5).
+// one decides. It repeats the dataplane's look-up: the longest prefix in force, flagged or not; an unflagged one means
+// "no proxy" (PNC §5).
 import { type IpAddress } from '../model/address.ts';
 import { parsePrefix, prefixContains } from '../model/prefix.ts';
 import type { Row } from '../model/state.ts';

@@ -9,7 +9,7 @@ const routingTable: Column<Cells> = {
   cell: ({ row }) => (row['table'] === 254 ? 'main' : (row['table'] as number | undefined)),
   align: 'right',
 };
-/** What a Long-haul CNP asks for, with its unit (LHCNP §5.5.1). */
+/** The instruction of a Long-haul CNP, with its unit (LHCNP §5.5.1). */
 const UNITS: Readonly<Record<string, string>> = { pause: ' µs', 'rate-reduce': ' %', resume: ' %' };
 const instruction: Column<Cells> = {
   header: 'instruction',

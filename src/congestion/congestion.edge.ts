@@ -1,6 +1,6 @@
-// What the agent does about congestion once the programs have notified a sender: it remembers what was sent, sends
-// Resume when the queue has drained (resume.ts), and listens to hosts that refuse a Fast CNP (refusals.ts). It reads
-// the depth of queues only while somebody waits for a Resume.
+// The agent's part in congestion once the programs have notified a sender. It remembers what was sent, sends Resume
+// when the queue has drained (resume.ts), and listens to hosts that refuse a Fast CNP (refusals.ts). It reads the depth
+// of queues only while a sender waits for a Resume.
 import { openIcmpv6Socket, type DatagramSocket } from '../kernel/datagram-socket.ts';
 import { realtimeNs } from '../kernel/ffi/libc.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
@@ -50,7 +50,7 @@ export interface CongestionModules {
   readonly onRefusal: (host: IpAddress, format: NotificationFormat) => boolean;
 }
 
-/** A flow of the program's table, with what its sender was told last. */
+/** A flow of the program's table, with the last instruction to its sender. */
 interface FlowWithHistory extends Pick<ToldFlow, 'source' | 'destination' | 'destinationQpn' | 'datagram' | 'ifindex'> {
   readonly told:
     | (Pick<ToldFlow, 'format' | 'sourceQpn' | 'endCon' | 'sourcePort' | 'pkey'> & {
@@ -64,8 +64,8 @@ export interface CongestionLoop {
   /** The program has sent a notification; perhaps some time ago, before this run began to listen. */
   notified(notification: SentNotification): void;
   /**
-   * After a restart: who was told to slow down a moment ago and has not been told otherwise, as far as the program's
-   * table says.
+   * After a restart: senders that were slowed down a moment ago and not resumed since, according to the program's
+   * table.
    */
   adopt(flows: Iterable<FlowWithHistory>): void;
   /** After every re-plan. */
@@ -76,8 +76,8 @@ export interface CongestionLoop {
 }
 
 /**
- * A record that waited in the ring for longer than this is for the history alone: who is slowed down still, the flow
- * table says better (adopt).
+ * A record that waited in the ring longer than this goes into the history only: the flow table knows better who is
+ * still slowed down (adopt).
  */
 const FRESH_NS = 5_000_000_000n;
 /**
@@ -85,7 +85,7 @@ const FRESH_NS = 5_000_000_000n;
  */
 const READING_REST = 10;
 const isOld = (atNs: bigint): boolean => process.hrtime.bigint() - atNs > FRESH_NS;
-/** A sender that was told so long ago has recovered by itself. */
+/** A sender that was notified so long ago has recovered by itself. */
 const isOver = (atNs: bigint): boolean => process.hrtime.bigint() - atNs > BigInt(WAIT_MS) * 1_000_000n;
 
 /** @throws KernelError EPERM: the ICMPv6 socket is not allowed */

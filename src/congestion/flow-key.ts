@@ -1,5 +1,5 @@
-// What names a flow in this room's tables: text that is made for every notification, and so without the work of
-// spelling addresses for people.
+// The key of a flow in this component's tables: text that is made for every notification, and so without the cost of
+// formatting addresses for people.
 import type { IpAddress } from '../model/address.ts';
 
 interface FlowName {
@@ -9,7 +9,7 @@ interface FlowName {
 }
 
 /**
- * A flow that was told: the same addresses and Queue Pairs in another tenant's tunnel, or of datagrams, are another
+ * A flow that was notified: the same addresses and Queue Pairs in another tenant's tunnel, or of datagrams, are another
  * flow (bpf/lib/detector/flows.h).
  */
 export const toldFlowKey = (

@@ -1,8 +1,7 @@
-// What hosts say they do not understand: ICMPv6 Parameter Problem code 2 that quotes a Fast CNP of ours (FCNP-4-j; RFC
-// 4443 §3.4). Anybody can send one, and believing it takes a sender out of Fast CNP for as long as `capability-expiry`;
-// so it has to come from the host itself and to quote a Fast CNP that was sent to that host a moment ago: our address,
-// the flow's receiver in the option, the flow's Queue Pair in the BTH. Who is not on the path cannot know these. A
-// machine.
+// Formats that hosts do not understand: ICMPv6 Parameter Problem code 2 that quotes a Fast CNP of ours (FCNP-4-j; RFC
+// 4443 §3.4). Anybody can send one, and accepting it excludes a sender from Fast CNP for `capability-expiry`. So it
+// must come from the host itself and quote a Fast CNP that was just sent to that host: our address, the flow's receiver
+// in the option, the flow's Queue Pair in the BTH. An attacker off the path cannot know these. A pure machine.
 import { type IpAddress, sameAddress } from '../model/address.ts';
 import type { SentNotification } from '../model/notification.ts';
 import { type Result, fail, ok } from '../model/result.ts';
@@ -11,10 +10,10 @@ import { decodeParameterProblem, refusedFastCnp } from '../packet/icmpv6/paramet
 import type { FastCnpOptionCodes } from '../packet/ip/fast-cnp-option.ts';
 import { flowKey } from './flow-key.ts';
 
-/** A Parameter Problem is answered at once: what was sent longer ago is not remembered. Milliseconds. */
+/** A Parameter Problem comes at once: older Fast CNPs are not remembered. Milliseconds. */
 export const EVIDENCE_MS = 10_000;
 export const MOST_EVIDENCE = 8192;
-/** Parameter Problems looked at. */
+/** Parameter Problems inspected per second. */
 const RATE = { perSecond: 100, burst: 100 };
 
 export interface RefusalSettings {
@@ -24,13 +23,13 @@ export interface RefusalSettings {
 }
 
 /**
- * Why a Parameter Problem is not believed; each is a counter `congestion.parameter-problem.…`. `other`: about something
- * that is no Fast CNP. `not-ours`: quotes one from another address. `not-from-host`: another node answers for the host.
- * `unknown`: no such Fast CNP was sent, or none at all to this host.
+ * Why a Parameter Problem is refused; each is a counter `congestion.parameter-problem.…`. `other`: about something
+ * other than a Fast CNP. `not-ours`: quotes one from another address. `not-from-host`: another node answers for the
+ * host. `unknown`: no such Fast CNP was sent, or none at all to this host.
  */
 type Disbelief = 'rate-limited' | 'malformed' | 'other' | 'not-ours' | 'not-from-host' | 'unknown';
 
-/** A Parameter Problem that may be believed, if it came from where the host is. */
+/** A Parameter Problem that is accepted if it came from where the host is. */
 interface Refusal {
   /** That does not understand Fast CNP. */
   readonly host: IpAddress;
@@ -81,7 +80,7 @@ export class Refusals {
 
   /** An ICMPv6 message from `from`, from its type on. */
   parameterProblem(from: IpAddress, message: Uint8Array, now: number): Result<Refusal, Disbelief> {
-    // Who was sent nothing has nothing to refuse, and does not spend what is looked at: anybody can send such messages.
+    // A host that was sent nothing has nothing to refuse, and costs no token: anybody can send such messages.
     const toldAt = this.#hosts.get(from.value);
     if (toldAt === undefined || now - toldAt > EVIDENCE_MS) return fail('unknown');
     if (!this.#bucket.take(now)) return fail('rate-limited');

@@ -1,7 +1,6 @@
-// The Long-haul CNP with the action Resume (LHCNP §5.5.1, §6), in the form in which the sender was told to slow down,
-// and on the way it was told. Built by the agent; the other Long-haul CNPs are built by the program `notice`, with the
-// same fields. A flow in a tunnel is told through the tunnel's END.CON (FCN-4.2.2-d), an IPv4 flow in the RoCEv2 form
-// (LHCNP-4-a).
+// The Long-haul CNP with the action Resume (LHCNP §5.5.1, §6), in the same form and on the same path as the instruction
+// before it. The agent builds it; the program `notice` builds the other Long-haul CNPs, with the same fields. A flow in
+// a tunnel is notified through the tunnel's END.CON (FCN-4.2.2-d), an IPv4 flow in the RoCEv2 form (LHCNP-4-a).
 import type { IpAddress } from '../model/address.ts';
 import { buildLongHaulIcmpv6 } from '../packet/icmpv6/long-haul-cnp.ts';
 import { UNDISCLOSED, type LongHaulCnp, queueDepthMetric } from '../packet/long-haul/body.ts';
@@ -30,16 +29,16 @@ export interface LongHaulSettings {
 
 export interface ResumeInstruction {
   readonly level: number;
-  /** Percent of what was taken; 0: all of it. */
+  /** Percent of the reduction to revert; 0: all of it. */
   readonly parameter: number;
 }
 
-/** Of a flow whose sender was told by a version that did not keep them (flows.ts). No data packet has P_Key 0. */
+/** A flow that was notified by a version that did not keep them (flows.ts). No data packet has P_Key 0. */
 const UNKNOWN = { sourcePort: 0xc000, pkey: DEFAULT_PKEY } as const;
 
 /**
- * LHCNP-6.2.3-g; decision D11: the P_Key and the UDP source port of the flow, as in what it was told before, so that it
- * takes the same path.
+ * LHCNP-6.2.3-g; decision D11: the P_Key and the UDP source port of the flow, as in the instruction before it, so that
+ * it takes the same path.
  */
 const transportOf = ({ sourcePort, pkey }: ToldFlow): { readonly sourcePort: number; readonly pkey: number } =>
   pkey === 0 ? UNKNOWN : { sourcePort, pkey };

@@ -1,11 +1,11 @@
-// When a sender is told that it may go faster again (LHCNP §5.5.1 Resume; LHCNP-5.5.1-i). Whoever was told to pause or
-// to slow down waits here until the queue of its port has been below K_min for more than one RTT_est. The programs
-// cannot do this: they run when packets leave, and a queue that has drained is one through which none do. The depth is
-// therefore sampled, and only while somebody waits.
+// When a sender may speed up again (LHCNP §5.5.1 Resume; LHCNP-5.5.1-i). A sender that was told to pause or to slow
+// down waits here until the queue of its port has been below K_min for more than one RTT_est. The programs cannot do
+// this: they run when packets leave, and no packets leave through a drained queue. The depth is therefore sampled, and
+// only while a sender waits.
 //
-// A machine: notifications and samples in, orders out. One Resume answers all that the sender was told before. Resumes
-// of a port come at the rate of its notices (LHCNP-5.5-g), which also keeps a hundred senders from speeding up in the
-// same moment.
+// A pure machine: notifications and samples in, orders out. One Resume ends all earlier instructions to the sender.
+// Resumes of a port are sent at the rate of its notices (LHCNP-5.5-g), which also keeps a hundred senders from speeding
+// up at once.
 import type { ResumeAnswer, SentNotification } from '../model/notification.ts';
 import type { Count } from '../model/log.ts';
 import { toldFlowKey } from './flow-key.ts';
@@ -21,7 +21,7 @@ export interface ResumePort {
   readonly perFlowIntervalNs: number;
 }
 
-/** Who was told, and how to reach it. */
+/** The notified sender, and how to reach it. */
 export type ToldFlow = Pick<
   SentNotification,
   | 'format'
@@ -42,7 +42,7 @@ export interface ResumeOrder {
   readonly queueBytes: number;
 }
 
-/** Asks for the tokens of a Resume, and takes them when they are there. */
+/** Requests the tokens of a Resume, and spends them if there are any. */
 export type ClaimResume = (flow: ToldFlow) => ResumeAnswer;
 
 /**
@@ -74,19 +74,19 @@ const holdMs = ({ rttNs, perFlowIntervalNs }: ResumePort): number => (rttNs ?? p
 const samplingMs = (plan: ResumePort): number =>
   Math.min(LONGEST_SAMPLING_MS, Math.max(SHORTEST_SAMPLING_MS, holdMs(plan) / SAMPLES));
 /**
- * Where there is no K_min its recommended value stands in (LHCNP-5.3.2-g); a port that notifies by other triggers alone
- * has to be empty.
+ * Without K_min, its recommended value applies (LHCNP-5.3.2-g). A port that notifies only by other triggers must be
+ * empty.
  */
 const lowBelow = ({ kMin, kMax }: ResumePort): number => kMin ?? (kMax === null ? 1 : kMax / 2);
 
-/** LHCNP §5.5.1: only what was taken can be given back. */
+/** LHCNP §5.5.1: only a reduction can be reverted. */
 const slowsDown = ({ action }: SentNotification): boolean => action === 'pause' || action === 'rate-reduce';
 
 export class ResumeMachine {
   readonly #count: Count;
   readonly #claim: ClaimResume;
   #ports = new Map<number, Port>();
-  /** By flow; the one told longest ago first. */
+  /** By flow; the one notified longest ago first. */
   readonly #waiting = new Map<string, Waiting>();
 
   constructor(modules: { readonly count: Count; readonly claim: ClaimResume }) {
@@ -124,7 +124,7 @@ export class ResumeMachine {
       this.#forget(this.#waiting.keys().next().value!, 'congestion.resume.table-full');
   }
 
-  /** Ports whose queue depth is wanted, and in how many milliseconds; undefined: nobody waits. */
+  /** Ports whose queue depth is needed, and in how many milliseconds; undefined: no sender waits. */
   wanted(now: number): { readonly ifindexes: readonly number[]; readonly inMs: number } | undefined {
     this.#expire(now);
     const ifindexes = [...new Set([...this.#waiting.values()].map(({ flow }) => flow.ifindex))];

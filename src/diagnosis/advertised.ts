@@ -1,11 +1,11 @@
-// Whether what is declared is advertised, and whether anybody hears it.
+// Whether declared prefixes are advertised, and whether any router receives them.
 import type { Intent } from '../intent/intent.ts';
 import type { CarrierName } from '../model/advertisement.ts';
 import type { BgpSessionState, IsisNeighborState, OspfNeighborState } from '../model/carrier-state.ts';
 import type { Problem } from '../model/problem.ts';
 import { carriedByOthers, carriersLacking, carriersOf } from '../plan/origination.ts';
 
-/** What each carrier has room for, and what gives it more. */
+/** The capacity of each carrier, and what increases it. */
 const ROOM: Readonly<Record<CarrierName, readonly [reason: string, remedy: string]>> = {
   isis: ['the 255 IS-IS fragments of one system hold about 10,000', 'declare fewer, shorter prefixes'],
   ospfv2: [
@@ -23,9 +23,9 @@ const ROOM: Readonly<Record<CarrierName, readonly [reason: string, remedy: strin
 };
 
 /**
- * Prefixes that are declared and not advertised. Of those that a carrier has no form for, none that another one
- * advertises: nobody asked for it in every carrier.
- * @param counted by the carrier: what it has no form for, and what it has no room for
+ * Declared prefixes that are not advertised. If a carrier has no form for a prefix, it counts only when no other
+ * carrier advertises it: the operator did not ask for it in every carrier.
+ * @param counted by the carrier: prefixes without a form, and prefixes that do not fit
  */
 export function placementProblems(intent: Intent, feature: CarrierName, counted: number): Problem[] {
   const unplaced = counted - carriedByOthers(intent, feature);
@@ -36,9 +36,9 @@ export function placementProblems(intent: Intent, feature: CarrierName, counted:
 }
 
 /**
- * Senders of a family that none of the carriers has a place for: nobody will ever hear of their proxy. Without any
- * carrier that is what was declared; a carrier that would have a place, had it a next hop or a proxy address of that
- * family, counts them itself (placementProblems).
+ * Senders of a family that none of the carriers can advertise: no router will ever learn their proxy. Without any
+ * carrier that is intended. A carrier that lacks only a next hop or a proxy address of the family counts such prefixes
+ * itself (placementProblems).
  */
 export function carriageProblems(intent: Intent): Problem[] {
   const { isis, ospfv2, ospfv3, bgp } = intent;
@@ -56,7 +56,7 @@ export function carriageProblems(intent: Intent): Problem[] {
     }));
 }
 
-/** A carrier, as far as it tells whether it is heard; undefined: it does not run. */
+/** A carrier, if it reports whether it has a neighbor or peer; undefined: it does not run. */
 interface Hearers {
   readonly isis: { neighbors(): Pick<IsisNeighborState, 'state'>[] };
   readonly ospfv2: { neighbors(): Pick<OspfNeighborState, 'state' | 'takesOpaque'>[] };
@@ -76,7 +76,7 @@ const HEARD: { readonly [N in CarrierName]: (carrier: Hearers[N]) => boolean } =
   bgp: (carrier) => carrier.session().state === 'ready',
 };
 
-/** Whether there is somebody who hears what the carrier advertises. */
+/** Whether a neighbor or peer receives the carrier's advertisements. */
 export function isHeard<N extends CarrierName>(slots: Slots, name: N): boolean {
   const carrier: Hearers[N] | undefined = slots[name].carrier;
   return carrier !== undefined && HEARD[name](carrier);

@@ -1,4 +1,4 @@
-// The file: it cannot be read or is not valid; or the intent in force is not what it says.
+// The file: it cannot be read or is not valid; or the intent in force differs from it.
 import type { CarrierName } from '../model/advertisement.ts';
 import type { Check, Problem } from '../model/problem.ts';
 
@@ -54,7 +54,7 @@ export const socketWaits = (inForce: string, wanted: string): Problem =>
 export const groupWaits = (refusal: string): Problem =>
   gnmi('gnmi.group-waits', `gnmi.socket-group takes effect at the next start: ${refusal}`);
 
-/** There is no carrier though the intent asks for one. */
+/** A carrier of the intent does not run. */
 export const carrierNotStarted = (feature: CarrierName, error: unknown): Problem => ({
   code: 'carrier.not-started',
   feature,

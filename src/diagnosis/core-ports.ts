@@ -1,6 +1,5 @@
-// What `cnpctl doctor` says of the core's ports (src/plan/port-roles.ts): a source behind a next hop is believed at
-// each of them, so an operator should see which they are, and that no port to hosts has become one by a route through
-// one of the hosts.
+// The core ports in `cnpctl doctor` (src/plan/port-roles.ts). A source behind a next hop is accepted at each of them.
+// So operators should see which they are, and that no port to hosts has become one by a route through one of the hosts.
 import type { Intent } from '../intent/intent.ts';
 import type { KernelError } from '../kernel/errors.ts';
 import { type IpAddress, formatAddress } from '../model/address.ts';
@@ -38,7 +37,7 @@ export function checkCorePorts(
     state: 'ok',
   };
   const doubtful = core.flatMap((port) => hostsBehind(intent, port));
-  // Where every address is a sender's, as with one prefix for all, addresses tell nothing.
+  // If every address is a sender's, as with one prefix for all, addresses prove nothing.
   return doubtful.length < core.length ? [list, ...doubtful] : [list];
 }
 

@@ -1,5 +1,5 @@
-// IS-IS runs and nobody hears it; or something goes wrong in a level though the neighbor is there: somebody has our
-// system ID, LSPs of ours are forged, the database is full.
+// IS-IS runs without a neighbor; or something is wrong in a level with one: another router has our system ID, LSPs of
+// ours are forged, the database is full.
 import type { Intent, IsisIntent } from '../intent/intent.ts';
 import type { IsisNeighborState, IsisTrouble } from '../model/carrier-state.ts';
 import type { Problem, ProblemCode } from '../model/problem.ts';

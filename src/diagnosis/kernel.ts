@@ -1,5 +1,5 @@
-// What `cnpctl doctor` says of the kernel where no cnpd runs that would know. What is missing, and what to do, the
-// probe itself says of each feature (src/kernel/probe.ts).
+// The kernel in `cnpctl doctor`, if no cnpd runs that knows it. The probe itself reports each missing feature with its
+// remedy (src/kernel/probe.ts).
 import type { KernelError } from '../kernel/errors.ts';
 import type { KernelFeature } from '../kernel/probe.ts';
 import type { Check, Problem } from '../model/problem.ts';

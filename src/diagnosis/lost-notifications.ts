@@ -1,6 +1,6 @@
-// Notifications that this router loses, and why. It depends on routes, hooks and policies that are not cnpd's, so it is
-// not planned: the programs count what is lost (bpf/lib/builder/route-check.h, bpf/lib/srv6/forward.h), and a counter
-// that moves is a problem for a while. What happens beyond this router is not known.
+// Notifications that this router loses, and why. Other programs' routes, hooks and policies cause it, so it cannot be
+// planned: the programs count the losses (bpf/lib/builder/route-check.h, bpf/lib/srv6/forward.h), and a counter that
+// moves is a problem for a while. Losses beyond this router are not known.
 import type { Intent } from '../intent/intent.ts';
 import { MAIN_TABLE } from '../intent/sid-allocation.ts';
 import { formatAddress } from '../model/address.ts';
@@ -40,7 +40,7 @@ function lostIpv4(counter: string, what: string, because: string, remedy: string
   };
 }
 
-/** What the reverse-path check has refused (bpf/lib/proxy/port-roles.h). */
+/** Packets that the reverse-path check has refused (bpf/lib/proxy/port-roles.h). */
 const wrongPort = (what: string, counter: string): Problem => ({
   code: 'router.wrong-port',
   feature: 'router',
@@ -144,7 +144,7 @@ export class LostNotifications {
   }
 }
 
-/** Notifications go out; the agent's part of telling senders cannot run. */
+/** Notifications go out, but the agent's part of congestion handling cannot run. */
 export const noResume = (error: unknown): Problem => ({
   code: 'notifications.no-resume',
   feature: 'notifications',

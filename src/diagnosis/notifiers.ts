@@ -1,5 +1,5 @@
-// What `cnpd check` notes about whose notices a proxy obeys. A sender in accept-from is a notifier: it can have other
-// senders slowed down, and so can whoever takes its address.
+// What `cnpd check` notes about accepted notifiers. A sender in accept-from is a notifier: it can slow down other
+// senders, and so can whoever takes its address.
 import type { Intent } from '../intent/intent.ts';
 import { type Prefix, comparePrefixes, formatPrefix, prefixContains } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';

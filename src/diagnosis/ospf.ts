@@ -1,4 +1,4 @@
-// OSPF runs and in some area there is nobody, or somebody that cannot be told; or nothing is carried between areas.
+// OSPF runs but an area has no neighbour, or one that cannot learn; or nothing is advertised between areas.
 import type { Intent, OspfIntent } from '../intent/intent.ts';
 import type { OspfNeighborState } from '../model/carrier-state.ts';
 import type { Problem, ProblemCode } from '../model/problem.ts';
@@ -14,7 +14,7 @@ export function ospfProblems(
 ): Problem[] {
   if (!intent || !carrier) return [];
   return carrier.neighbors().flatMap((neighbor) => {
-    // Not since it entered its state: one that begins anew again and again has never been long in any.
+    // Not since it entered its state: an exchange that restarts again and again has never been long in any.
     const since = Math.max(startedAt, Date.parse(neighbor.notFullSince ?? neighbor.since));
     const late = now - since >= ADJACENCY_PATIENCE_MS + intent.helloSeconds * 1000;
     return [...standing(intent, neighbor), ...adjacency(intent, neighbor, late)].slice(0, 1);
@@ -61,7 +61,7 @@ function adjacency(intent: OspfIntent, neighbor: OspfNeighborState, late: boolea
   const { area, state, mtu } = neighbor;
   if (state === 'full') return [];
   const declared = intent.areas.find((a) => a.interface === neighbor.interface);
-  // Whoever has the smaller MTU refuses; whether FRR does shows only in that nothing goes on.
+  // The side with the smaller MTU refuses; if that is FRR, the only sign is that the exchange does not progress.
   if (
     declared &&
     mtu !== null &&
@@ -85,7 +85,8 @@ function adjacency(intent: OspfIntent, neighbor: OspfNeighborState, late: boolea
 }
 
 /**
- * Several areas, and none of them the backbone: no border router (RFC 2328 §3.3), so nothing is carried between them.
+ * Several areas, but none of them the backbone: no border router (RFC 2328 §3.3), so nothing is advertised between
+ * them.
  */
 export const borderProblems = (intent: Intent): Problem[] =>
   [intent.ospfv2, intent.ospfv3]

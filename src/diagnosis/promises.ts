@@ -1,4 +1,4 @@
-// What a file that is valid promises and cannot keep: known from the file alone, so `cnpd check` notes it.
+// What a valid file promises and cannot keep: known from the file alone, so `cnpd check` notes it.
 import type { Intent } from '../intent/intent.ts';
 import { STAMP_CONSEQUENCE, collisionOfStamp, collisions, consequenceOf } from '../model/assigned-numbers.ts';
 import type { Problem } from '../model/problem.ts';
@@ -23,7 +23,7 @@ export function codePointProblems({ codePoints, stamp }: Intent): Problem[] {
   }));
 }
 
-/** Border ports that are named as the proxy's or the core's: what comes from outside is believed there. */
+/** Border ports under proxy.interfaces or router.core-ports: packets from outside are accepted there. */
 function outsideProblems({ borderPorts, proxy, router }: Intent): Problem[] {
   const border = new Set(borderPorts);
   const learned = (proxy?.interfaces ?? [])

@@ -1,4 +1,4 @@
-// What `cnpctl doctor` says of a running cnpd: whether there is one, what it tells of itself, and what its gobgpd has.
+// A running cnpd in `cnpctl doctor`: whether there is one, its own problems, and its paths in gobgpd.
 import type { BgpSessionState } from '../model/carrier-state.ts';
 import type { Check, Problem } from '../model/problem.ts';
 
@@ -26,7 +26,7 @@ export const problemCheck = ({ feature, problem, remedy }: Omit<Problem, 'code'>
 type Session = Pick<BgpSessionState, 'state' | 'originated' | 'wanted' | 'refusal'>;
 
 /**
- * What gobgpd has of the running cnpd's. Why a gobgpd that is away has nothing is among the problems.
+ * Which of the running cnpd's paths gobgpd has. If gobgpd is away, the problems say why.
  * @param explained one of the problems is of BGP
  */
 export function checkOriginated(explained: boolean, session: Session | undefined): Check[] {

@@ -1,4 +1,4 @@
-// What is asked of FRR's configuration, whoever judges it (src/diagnosis/frr/), and the lines that mend it.
+// A check of FRR's configuration, whoever evaluates it (src/diagnosis/frr/), and the lines that fix it.
 import type { Check } from '../model/problem.ts';
 
 /** One line of configuration, and the one that takes it back. */

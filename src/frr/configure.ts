@@ -20,8 +20,8 @@ export type RunCommand = (command: string, args: readonly string[], input: strin
 
 export class ConfigureError extends Error {
   /**
-   * `unreachable`: a routing daemon cannot be asked, nothing was changed; `refused`: FRR did not take a line;
-   * `undo-failed`: and what came before could not be taken back; `save`: only writing failed.
+   * `unreachable`: a routing daemon does not answer, and nothing was changed; `refused`: FRR refused a line;
+   * `undo-failed`: and the lines before it could not be rolled back; `save`: only writing failed.
    */
   readonly code: 'unreachable' | 'refused' | 'undo-failed' | 'save';
   constructor(code: ConfigureError['code'], message: string) {
@@ -59,7 +59,7 @@ export async function configureFrr(
 ): Promise<ConfigureOutcome> {
   const { say } = modules;
   const before = await examine();
-  // Without a daemon's configuration nobody can tell what it lacks.
+  // Without a daemon's configuration it is unknown what it lacks.
   const deaf = before.find((check) => check.code === 'daemon-silent');
   if (deaf) throw new ConfigureError('unreachable', `${deaf.problem}; nothing was changed. To fix it: ${deaf.remedy}`);
   const lines = before.flatMap((check) => check.lines ?? []);
@@ -128,9 +128,9 @@ const socketArguments = (options: ConfigureOptions): string[] =>
 const HARMLESS = /^% Can't open configuration file .*$/gm;
 
 /**
- * The refusal in FRR's words, or undefined. The text goes through standard input, because an argument, which may be a
- * key, can be read by every process of the machine; vtysh then exits 0 even when a transaction is rejected, so that
- * what it prints counts as well.
+ * The refusal in FRR's words, or undefined. The text goes through standard input, because every process of the machine
+ * can read an argument, which may be a key. vtysh then exits 0 even when a transaction is rejected, so its output
+ * counts as well.
  */
 async function configureLine(
   line: FrrLine,

@@ -79,7 +79,7 @@ export function cryptoIn(text: string): FrrCrypto | undefined {
   return options === undefined ? undefined : options.includes('--with-crypto=openssl') ? 'openssl' : 'internal';
 }
 
-/** Fragments of an own LSP that are looked at: a PE has few prefixes, and FRR fills them in order. */
+/** Fragments of an own LSP that are read: a PE has few prefixes, and FRR fills them in order. */
 const LOOKED_AT = 16;
 
 function ownLsps(config: RunningConfig): string[] {

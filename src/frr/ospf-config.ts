@@ -1,5 +1,5 @@
-// What FRR's running configuration says of OSPF on one interface, and of the instance that it belongs to. ospfd and
-// ospf6d differ in their words and in some defaults; here both become the same.
+// FRR's running configuration of OSPF on one interface, and of the instance that it belongs to. ospfd and ospf6d differ
+// in their words and in some defaults; here both become the same.
 import { formatAddress, parseAddress } from '../model/address.ts';
 import { type Prefix, parsePrefix } from '../model/prefix.ts';
 import { type RunningConfig, argument } from './running-config.ts';
@@ -31,7 +31,7 @@ export interface OspfInterfaceConfig {
   /** OSPFv3 only: an MTU that is not the interface's, bytes. */
   readonly ifMtu: number | undefined;
   readonly instanceId: number;
-  /** Without what the area says (authenticationOf). */
+  /** Without the area's authentication (authenticationOf). */
   readonly lines: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export const ospfWord = (version: OspfVersionNumber): string => (version === 2 ?
 /** The instance of the default VRF. */
 export const ospfInstance = (version: OspfVersionNumber): string => (version === 2 ? 'router ospf' : 'router ospf6');
 
-/** FRR takes `1` and `0.0.0.1`, and shows what it was given. */
+/** FRR accepts `1` and `0.0.0.1`, and shows what was entered. */
 function parseArea(text: string | undefined): number | undefined {
   const id = text?.split(' ')[0];
   if (id === undefined || id === '') return undefined;
@@ -65,7 +65,7 @@ export function ospfInterface(config: RunningConfig, version: OspfVersionNumber,
     pointToPoint: argument(lines, `${word} network`)?.startsWith('point-to-point') === true,
     passive: lines.includes(`${word} passive`),
     hello: hello ?? DEFAULT_HELLO,
-    // ospfd alone lets a configured hello interval decide.
+    // Only ospfd derives it from a configured hello interval.
     dead: seconds('dead-interval') ?? (version === 2 && hello !== undefined ? 4 * hello : DEFAULT_DEAD),
     mtuIgnore: lines.includes(`${word} mtu-ignore`),
     ifMtu: seconds('ifmtu'),

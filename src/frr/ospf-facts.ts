@@ -30,14 +30,14 @@ export interface OspfFacts {
   /** Whether FRR's service starts it; absent where there is no file that says so. */
   readonly enabled?: boolean;
   readonly version?: string;
-  /** Whose hash functions it has; absent when it does not tell. */
+  /** Whose hash functions it has; absent when it does not say. */
   readonly crypto?: FrrCrypto;
   readonly config?: RunningConfig;
   /** The instance of the default VRF as it runs; null: there is none. */
   readonly process?: OspfProcess | null;
   /**
-   * OSPFv3 only: prefixes that ospf6d's own LSAs advertise, in all areas; absent when it does not tell (FRR 8.1 and
-   * older).
+   * OSPFv3 only: prefixes that ospf6d's own LSAs advertise, in all areas; absent when it does not report them (FRR 8.1
+   * and older).
    */
   readonly advertised?: readonly Prefix[];
   /** By name; null: it does not exist in the kernel. Absent when zebra could not be asked (`zebraError`). */
@@ -113,8 +113,8 @@ interface ShownLsas {
 }
 
 /**
- * By scope: one list an area, and one for the AS. An LSA of several prefixes is listed once for each; what is being
- * withdrawn does not count.
+ * By scope: one list per area, and one for the AS. An LSA of several prefixes is listed once for each; prefixes being
+ * withdrawn do not count.
  */
 export function advertisedPrefixes(text: string): Prefix[] | undefined {
   if (!text.trimStart().startsWith('{')) return undefined;

@@ -1,5 +1,5 @@
-// FRR's `show running-config` as blocks: the lines under `interface X` and `router isis TAG`. Only what the
-// preconditions look at is interpreted.
+// FRR's `show running-config` as blocks: the lines under `interface X` and `router isis TAG`. Only the lines that the
+// preconditions need are interpreted.
 
 /** Header line, e.g. `interface cnpd-isis`, → the lines inside, without indentation. */
 export type RunningConfig = ReadonlyMap<string, readonly string[]>;

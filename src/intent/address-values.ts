@@ -1,4 +1,4 @@
-// Addresses and prefixes of cnpd.yaml, as kinds of value (values.ts): which are allowed depends on what they are for.
+// Addresses and prefixes of cnpd.yaml, as kinds of value (values.ts): which are allowed depends on their use.
 import { type Family, type IpAddress, formatAddress, parseAddress } from '../model/address.ts';
 import {
   type Prefix,
@@ -12,7 +12,7 @@ import {
 import { type Result, fail, ok } from '../model/result.ts';
 import type { JsonSchema, ValueKind } from './values.ts';
 
-/** A unicast address that can stand in a packet as one router's own. */
+/** A unicast address that can be a router's own in a packet. */
 export function hostAddress(family?: Family): ValueKind<IpAddress> {
   const allowed = `a unicast ${family ? `IPv${family}` : 'IPv4 or IPv6'} address, neither loopback nor link-local`;
   return {
@@ -29,7 +29,7 @@ export function hostAddress(family?: Family): ValueKind<IpAddress> {
 
 const PREFIX_JSON: JsonSchema = { type: 'string', maxLength: 49, pattern: '^[0-9a-fA-F:.]+/\\d{1,3}$' };
 
-/** A prefix, with the two usual mistakes told apart: no length, and host bits that are set. */
+/** A prefix. The two usual mistakes are distinguished: no length, and host bits that are set. */
 function readPrefix(text: string): Result<Prefix, string | undefined> {
   const parsed = parsePrefix(text);
   if (parsed) return ok(parsed);
@@ -108,7 +108,7 @@ export const locatorPrefix = prefixKind(
 export const WIDEST_OF_ONE_DOMAIN = { 4: 8, 6: 7 } as const;
 
 /**
- * An entry of an allow-list. "From anybody" cannot be said: notifications are for one controlled domain (PNC-6-a,
+ * An entry of an allow-list. "From anybody" is not possible: notifications are for one controlled domain (PNC-6-a,
  * PNC-6-c, FCNP-5-a).
  */
 export const trustedPrefix = prefixKind(

@@ -9,7 +9,7 @@ const TCP = new RegExp(`^(?:\\[([0-9A-Fa-f:.]{2,45})\\]|(${HOST})):(${PORT})$`);
 const UNIX = /^unix:\/[!-~]{1,106}$/;
 
 /**
- * The host of a `HOST:PORT`, an IPv6 address without its brackets; undefined of a UNIX socket, and of what is neither.
+ * The host of a `HOST:PORT`, an IPv6 address without its brackets; undefined for a UNIX socket and for anything else.
  */
 function hostOf(target: string): string | undefined {
   const match = TCP.exec(target);
@@ -24,7 +24,7 @@ const isTcp = (text: string): boolean => {
   return !/^[\d.]+$/.test(match[2]!) || parseAddress(match[2]!)?.family === 4;
 };
 
-/** Whether what is sent to this target stays on this machine. */
+/** Whether traffic to this target stays on this machine. */
 export function isLocalTarget(target: string): boolean {
   const host = hostOf(target);
   if (host === undefined || host === 'localhost') return true;
@@ -42,7 +42,7 @@ export const gobgpTarget: ValueKind<string> = {
   parse: (text) => (UNIX.test(text) || isTcp(text) ? ok(text) : fail(undefined)),
 };
 
-/** Whether the file is there, and what is in it, is a fact of this machine and is told by the running daemon. */
+/** Whether the file exists, and its contents, are facts of this machine, which the running daemon reports. */
 export const pemFile: ValueKind<string> = {
   allowed: 'the absolute path of a PEM file',
   json: { type: 'string', maxLength: 1024, pattern: '^/[!-~]+$' },
@@ -82,7 +82,7 @@ const digits = (text: string, most: number): number | undefined =>
   /^(0|[1-9]\d{0,9})$/.test(text) && Number(text) <= most ? Number(text) : undefined;
 
 /**
- * 32 bits. The blocks of AS 0 and 65535 are reserved (RFC 1997); of the latter the names above are what can be said.
+ * 32 bits. The blocks of AS 0 and 65535 are reserved (RFC 1997); the names above cover the usable values of the latter.
  */
 export const community: ValueKind<number> = {
   allowed: `AS:VALUE such as 65000:100, the AS from 1 to 65534, or one of ${Object.keys(WELL_KNOWN).join(', ')}`,

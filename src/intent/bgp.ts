@@ -24,7 +24,7 @@ interface GobgpIntent {
   readonly maxMessageBytes: number;
 }
 
-/** What is advertised in BGP: a path a sender prefix, or one for the proxy's own host prefix (PNC-5.4-b). */
+/** What is advertised in BGP: one path per sender prefix, or one for the proxy's own host prefix (PNC-5.4-b). */
 type BgpAdvertise = 'senders' | 'proxy-host';
 
 export interface BgpIntent {
@@ -50,12 +50,9 @@ export interface BgpIntent {
    * that have sent a path as members do.
    */
   readonly confederation: readonly number[];
-  /**
-   * Whether cnpd keeps policies of its own in gobgpd: its paths stay in the domain, and what comes from outside is
-   * marked.
-   */
+  /** Whether cnpd keeps its own policies in gobgpd: its paths stay in the domain, and paths from outside are marked. */
   readonly policy: boolean;
-  /** `best`: the best path of a prefix alone; `all`: every path that gobgpd has. */
+  /** `best`: only the best path of a prefix; `all`: every path that gobgpd has. */
   readonly learn: 'best' | 'all';
   /**
    * Whether a path without the characteristic has the proxy that its next hop's host prefix names (for `advertise:
@@ -175,7 +172,7 @@ function uniqueEntries({ bgp }: Sections, report: Report): void {
   );
 }
 
-/** Who can speak to gobgpd can change every route of this router, and gobgpd asks nobody who he is. */
+/** Whoever reaches gobgpd can change every route of this router, and gobgpd authenticates nobody. */
 function transport({ bgp }: Sections, report: Report): void {
   if (!bgp?.gobgp) return;
   const { target, plaintext } = orDefaults(gobgp, bgp.gobgp);

@@ -6,7 +6,7 @@ import { list, section, value } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, itself, unique } from './seen.ts';
 import { interfaceName } from './values.ts';
 
-/** What may pass a border port all the same: from outside by source, to outside by destination. */
+/** Exceptions at a border port: from outside by source, to outside by destination. */
 export interface BorderAllowIntent {
   readonly inbound: readonly Prefix[];
   readonly outbound: readonly Prefix[];

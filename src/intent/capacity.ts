@@ -1,12 +1,12 @@
-// How long the lists of cnpd.yaml may be: refused before anything looks at their entries, or a list of 100,000 would
-// cost seconds and hundreds of megabytes before it is refused, in a running daemon too. Known from the text where that
-// is plainly written (list-lengths.ts), and from the tree in any case.
+// How long the lists of cnpd.yaml may be. Longer ones are refused before their entries are read: a list of 100,000
+// would cost seconds and hundreds of megabytes before its refusal, in a running daemon too. The text shows the length
+// if it is in a usual form (list-lengths.ts), the tree in any case.
 import { type ListLength, listLengths } from './list-lengths.ts';
 import type { Path } from './words.ts';
 
 /**
- * What the maps of the dataplane hold (bpf/lib), the ports with room for collisions of their slots; of communities,
- * what leaves room in an UPDATE.
+ * The capacity of the dataplane's maps (bpf/lib), for ports with a margin for collisions of their slots; for
+ * communities, what leaves space in an UPDATE.
  */
 export const CAPACITY: readonly { readonly path: readonly string[]; readonly most: number }[] = [
   { path: ['ospfv2', 'areas'], most: 64 },
@@ -41,7 +41,7 @@ const oversized = (path: Path, entries: number, most: number): Oversized => ({
   message: `${entries} entries are more than cnpd holds, ${most}`,
 });
 
-/** In the text, with the offset of the list; what is not plainly a list is not here. */
+/** In the text, with the offset of the list; only plain lists are here. */
 export function oversizedInText(text: string): (Oversized & Pick<ListLength, 'offset'>)[] {
   // The least of the limits, and no text is worth the look that has fewer places for entries.
   if (text.length < 2 * Math.min(...CAPACITY.map(({ most }) => most))) return [];

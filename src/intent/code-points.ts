@@ -36,7 +36,7 @@ const mayCollide = (written: Seen<typeof schema> | undefined): boolean =>
 
 function assigned({ 'code-points': codePoints, stamp: probes }: Sections, report: Report): void {
   if (!codePoints || mayCollide(codePoints)) return;
-  // A default that equals what is written beside it is reported at what is written.
+  // A default that equals a written value is reported at the written value.
   const written = Object.entries(codePoints).filter(
     ([name, value]) => name in DEFAULT_CODE_POINTS && value !== undefined,
   );

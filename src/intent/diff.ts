@@ -1,4 +1,4 @@
-// What a reload changes: the sections of two intents that differ. The daemon passes it to whoever a section concerns; a
+// What a reload changes: the sections of two intents that differ. The daemon passes it to the components concerned; a
 // section that is not named needs no attention.
 import { isDeepStrictEqual } from 'node:util';
 import type { Intent } from './intent.ts';

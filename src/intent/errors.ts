@@ -1,5 +1,5 @@
-// What is wrong with cnpd.yaml, as values and as text: file, line, column, path, what was found, what is allowed. Keys
-// of authentication are never repeated, neither as the thing found nor in the quoted line.
+// Errors in cnpd.yaml, as values and as text: file, line, column, path, what was found, what is allowed. Authentication
+// keys are never repeated, neither as the thing found nor in the quoted line.
 
 import { HIDDEN, hiddenFrom } from './secrets.ts';
 import type { Path } from './words.ts';
@@ -16,7 +16,7 @@ export interface IntentError {
   readonly allowed: string;
   /** One sentence that says it all but the place. */
   readonly message: string;
-  /** The line is not shown from here on: what stands there may be a key of authentication. */
+  /** The line is hidden from here on: it may contain an authentication key. */
   readonly hides?: true;
 }
 
@@ -42,7 +42,7 @@ export function printable(text: string, limit: number): string {
   );
 }
 
-/** What stands at a place, in words. */
+/** A value that was found, in words. */
 export function describeFound(found: unknown): string {
   if (found === undefined || found === null) return 'nothing';
   if (Array.isArray(found)) return 'a list';
@@ -70,8 +70,8 @@ function formatError(error: IntentError, source: string | undefined, hidden: num
   const head =
     `${error.file}:${error.line}:${error.column}: ` + `${error.path === '' ? '' : `${error.path}: `}${error.message}\n`;
   if (source === undefined) return head;
-  // Every unit of the line becomes one column, so that the caret stands where the error is, or where hiding begins; a
-  // long line is shown around it.
+  // Every unit of the line becomes one column, so that the caret marks the error, or where hiding begins; a long line
+  // is shown around it.
   const caret = Math.min(error.column - 1, hidden);
   const start = Math.max(0, caret - LINE_WIDTH / 2);
   const whole = source.slice(hidden).trim() === '' ? source : source.slice(0, hidden) + HIDDEN;

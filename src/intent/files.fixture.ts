@@ -6,7 +6,7 @@ import { loadIntent } from './load.ts';
 /** A router with a loopback in both families. */
 export const ROUTER = 'router: { name: r1, loopback: { ipv4: 192.0.2.1, ipv6: 2001:db8::1 } }\n';
 
-/** The code points as they are when nothing is said of them. */
+/** The default code points. */
 export const UNASSIGNED = {
   'pnc-udp-port': 1021,
   'isis-pnc-flag-bit': 7,

@@ -7,8 +7,8 @@ import { WIDEST_OF_ONE_DOMAIN } from './address-values.ts';
 export const SENDER_CAPABILITIES = ['fast-cnp', 'long-haul-icmpv6', 'long-haul-roce'] as const;
 
 /**
- * What the senders of a prefix are known to understand; `unknown`: nothing is known. A standard CNP is understood by
- * every RoCEv2 sender.
+ * The formats that the senders of a prefix understand; `unknown`: not known. Every RoCEv2 sender understands a standard
+ * CNP.
  */
 export type SenderCapability = (typeof SENDER_CAPABILITIES)[number];
 
@@ -18,7 +18,7 @@ interface SendersSeen {
   readonly supports?: 'unknown' | 'standard-cnp' | readonly (SenderCapability | undefined)[] | undefined;
 }
 
-/** Why a format is refused for the senders of a policy, and what is allowed. Undefined: it is not. */
+/** Why a format is refused for the senders of a policy, and what is allowed. Undefined: it is allowed. */
 export function refusal(
   format: NotificationFormat,
   { prefix, supports }: SendersSeen,

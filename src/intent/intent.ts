@@ -1,4 +1,4 @@
-// What the operator declared, validated: the typed form of cnpd.yaml. Everything is off until it is written down
+// What the operator declared, validated: the typed form of cnpd.yaml. Everything is off until the file turns it on
 // (PNC-6-e, PNC-6-f): an absent section is a feature that does not run. Sizes are bytes, times milliseconds, rates per
 // second. The form of a section is in the file named after it; the forms that other components use are exported here.
 import type { CodePointValues } from '../model/code-points.ts';
@@ -37,9 +37,9 @@ export interface Intent extends GnmiIntent {
   readonly ports: readonly PortIntent[];
   /** Interfaces at which notifications are dropped in both directions (PNC-6-c, PNC-6-d). */
   readonly borderPorts: readonly string[];
-  /** What may pass a border port all the same: from outside by source, to outside by destination. Absent: nothing. */
+  /** Exceptions at border ports: from outside by source, to outside by destination. Absent: none. */
   readonly borderAllow?: BorderAllowIntent;
-  /** Who is told how. Absent: senders are told through their proxies alone. */
+  /** The format per sender prefix. Absent: senders are notified only through their proxies. */
   readonly notifications?: NotificationsIntent;
   readonly srv6?: Srv6Intent;
   readonly stamp?: StampIntent;

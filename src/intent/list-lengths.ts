@@ -1,7 +1,6 @@
-// How many entries the lists of cnpd.yaml have, from its text alone, in one pass that keeps nothing: what is too long
-// is refused before a parser makes nodes of it. Whatever is not plainly written (block scalars, anchors, tags, complex
-// keys, quotes that do not end) ends the count, and what has been counted until then is what is known: the tree is
-// looked at as well.
+// The lengths of cnpd.yaml's lists, from its text, in one pass that keeps nothing: a list that is too long is refused
+// before a parser makes nodes of it. Unusual syntax (block scalars, anchors, tags, complex keys, unterminated quotes)
+// ends the count, and the result so far is used: the tree is checked as well.
 
 export interface ListLength {
   readonly path: readonly string[];
@@ -121,8 +120,8 @@ class Counter {
   }
 
   /**
-   * What stands behind a name or a dash, to the end of its line, or to the end of the line in which its brackets close.
-   * @param path of the value; undefined: of none that is counted
+   * The text behind a name or a dash, to the end of its line, or of the line in which its brackets close.
+   * @param path of the value; undefined: none that is counted
    */
   private value(path: Names | undefined): boolean {
     const { text } = this;
@@ -162,7 +161,7 @@ class Counter {
     return frames.length === 0;
   }
 
-  /** Whether the colon that is looked at ends a name. */
+  /** Whether this colon ends a name. */
   private endsName(word: number): boolean {
     const next = this.text.charCodeAt(this.at + 1);
     const first = this.text.charCodeAt(word);
@@ -215,6 +214,6 @@ const frameOf = (isList: boolean, offset: number, path: Names | undefined): Fram
   key: undefined,
 });
 
-/** Of what stands in a mapping in brackets: deeper than two names nothing is counted. */
+/** In a flow mapping: deeper than two names nothing is counted. */
 const pathIn = ({ isList, path, key }: Frame): Names | undefined =>
   !isList && path && key !== undefined && path.length < 2 ? [...path, key] : undefined;

@@ -16,14 +16,14 @@ import { type Path, nearest } from './words.ts';
 /** More errors than these say nothing more, and finding their places takes time. */
 const MAX_ERRORS = 200;
 
-/** What a file names and only this machine knows. */
+/** Names in a file that only this machine can resolve. */
 interface Machine {
   groupExists(name: string): boolean;
 }
 
 /**
  * @param file name of the file, for messages only
- * @param machine absent: what it would be asked is taken to be there
+ * @param machine absent: its answers are assumed to be positive
  */
 export function loadIntent(text: string, file: string, machine?: Machine): Result<Intent, IntentError[]> {
   const source = readSource(text);
@@ -54,7 +54,7 @@ export function loadIntent(text: string, file: string, machine?: Machine): Resul
 function ordered(errors: readonly IntentError[]): IntentError[] {
   const seen = new Set<string>();
   const unique = errors.filter((e) => {
-    // What an alias or a tag hides is reported once, as what it is.
+    // The content of an alias or a tag is reported once, as alias or tag.
     const place = `${e.line}:${e.column}:${e.path}`;
     return !seen.has(place) && seen.add(place);
   });
@@ -105,7 +105,7 @@ class Locator {
   }
 }
 
-/** A number need not be a group's. What is no name at all is refused as that. */
+/** A number need not be a group's. An invalid name is refused as such. */
 function unknownGroup(locate: Locator, machine: Machine): IntentError[] {
   const path = ['gnmi', 'socket-group'];
   const group = locate.at(path);

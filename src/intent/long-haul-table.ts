@@ -148,8 +148,8 @@ function rowsOf(table: Table): Row[] {
 }
 
 /**
- * What the parameter of an action may be (LHCNP-6.1-i, LHCNP-6.1-j): a pause of nothing, and a reduction by nothing,
- * are no instructions.
+ * The allowed parameters of an action (LHCNP-6.1-i, LHCNP-6.1-j): a pause of 0, and a reduction by 0, are no
+ * instructions.
  */
 const PARAMETERS = {
   notify: { least: 0, most: 0, unit: 'notify has no parameter' },
@@ -195,8 +195,8 @@ function pauseOnlyInEscalation(table: Table, report: Report): void {
 
 const STRICTNESS = { notify: 0, 'rate-reduce': 1, pause: 2 } as const;
 /**
- * Whether a row asks for more than another one; undefined when one of them could not be read. `rtt` may be any pause:
- * next to another pause it is no step.
+ * Whether a row is stricter than another one; undefined when one of them could not be read. `rtt` may be any pause: it
+ * is no step next to another pause.
  */
 function isStricter(row: Row, than: Row): boolean | undefined {
   if (row.action === undefined || than.action === undefined) return undefined;

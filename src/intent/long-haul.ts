@@ -1,4 +1,4 @@
-// `notifications.long-haul`: Long-haul CNP (LHCNP §5.5, §6). What they say is in long-haul-table.ts.
+// `notifications.long-haul`: Long-haul CNP (LHCNP §5.5, §6). Their contents are in long-haul-table.ts.
 import type * as z from 'zod';
 import * as table from './long-haul-table.ts';
 import { defaulted, filled, section, value } from './schema-parts.ts';
@@ -7,8 +7,8 @@ import { deviceId, integer, onOff, percent } from './values.ts';
 
 export interface LongHaulIntent extends table.LongHaulTableIntent {
   /**
-   * A flow is told when its share of the bytes queued in the window is at least this fraction of the largest share;
-   * 0: every flow (LHCNP-5.5-b).
+   * A flow's sender is notified when the flow's share of the bytes queued in the window is at least this fraction of
+   * the largest share; 0: every flow (LHCNP-5.5-b).
    */
   readonly contribution: number;
   /**
@@ -93,5 +93,5 @@ export function build(declared?: z.output<typeof schema>): LongHaulIntent {
   };
 }
 
-/** Of a file that does not speak of Long-haul CNPs. */
+/** For a file without Long-haul CNPs. */
 export const DEFAULT_LONG_HAUL = build();

@@ -1,5 +1,5 @@
-// The section `notifications`: which senders are told of congestion, and how: through their proxies (PNC), by Fast CNP
-// (FCNP), by Long-haul CNP (LHCNP).
+// The section `notifications`: which senders are notified of congestion, and in which format: through their proxies
+// (PNC), by Fast CNP (FCNP), by Long-haul CNP (LHCNP).
 import type * as z from 'zod';
 import { NOTIFICATION_FORMATS, type NotificationFormat } from '../model/notification.ts';
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
@@ -16,17 +16,14 @@ interface SenderPolicyIntent {
   readonly supports: 'unknown' | readonly SenderCapability[];
   /** The formats tried, in this order; the first that is possible is used. Never empty. */
   readonly order: readonly NotificationFormat[];
-  /**
-   * Whether packets of flows that a Fast CNP is sent for are CE-marked all the same (FCNP-4-a); false when known
-   * capable (FCNP-4-b).
-   */
+  /** Whether packets of flows with a Fast CNP are also CE-marked (FCNP-4-a); false when known capable (FCNP-4-b). */
   readonly markCeWithFastCnp: boolean;
 }
 
 export interface NotificationsIntent {
-  /** By longest match on the data packet's source. Senders outside all of them are not told. */
+  /** By longest match on the data packet's source. Senders outside all of them are not notified. */
   readonly senders: readonly SenderPolicyIntent[];
-  /** How long "does not understand", learned from an ICMPv6 Parameter Problem, is believed. */
+  /** How long "does not understand", learned from an ICMPv6 Parameter Problem, stays in force. */
   readonly capabilityExpiryMs: number;
   readonly fastCnp: {
     /** Whether the ICRC covers the Destination Options header (decision B2). */
@@ -179,7 +176,7 @@ export function build(declared: z.output<typeof schema>): NotificationsIntent {
 }
 
 /**
- * FCNP-4-a: senders that may not understand a Fast CNP are told by CE as well, unless that is switched off; FCNP-4-b:
+ * FCNP-4-a: senders that may not understand a Fast CNP are also notified by CE, unless that is switched off; FCNP-4-b:
  * those known to understand it are not.
  */
 function buildPolicy(declared: z.output<typeof policy>): SenderPolicyIntent {

@@ -56,8 +56,8 @@ export const ospfLink: ValueKind<Prefix> = {
 };
 
 /**
- * The links of areas that name none, 169.254.89.0/31 and those after it: link-local (RFC 3927), so that they clash with
- * nobody's plan; the block has room for 128 areas.
+ * The links of areas that name none, 169.254.89.0/31 and the following: link-local (RFC 3927), so that they conflict
+ * with no address plan; the block has space for 128 areas.
  */
 const FIRST_LINK = 0xa9fe_5900n;
 export const linkOf = (n: number): Prefix => ({

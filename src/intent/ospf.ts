@@ -19,7 +19,7 @@ import { type Report, type Rule, type Seen, each, unique } from './seen.ts';
 import { hmacKey, integer, interfaceName, md5Key, onOff, time } from './values.ts';
 import type { Path } from './words.ts';
 
-/** Keyed MD5 (RFC 2328 §D.4.3, OSPFv2 alone), the HMACs of RFC 5709 (OSPFv2) and RFC 7166 (OSPFv3). */
+/** Keyed MD5 (RFC 2328 §D.4.3, only OSPFv2), the HMACs of RFC 5709 (OSPFv2) and RFC 7166 (OSPFv3). */
 interface OspfKey {
   /** 1-255 with OSPFv2, 1-65535 with OSPFv3 (security association ID). */
   readonly id: number;
@@ -74,7 +74,7 @@ const keys3 = section(
   'a key: its ID, and one algorithm with the secret (RFC 7166)',
 );
 
-/** What a key of this section may name: everything but its ID. */
+/** The algorithms that a key of this section may name. */
 const algorithmsOf = ({ shape }: { readonly shape: object }): readonly string[] =>
   Object.keys(shape).filter((word) => word !== 'key-id');
 const ALGORITHMS = { ospfv2: algorithmsOf(keys2), ospfv3: algorithmsOf(keys3) } as const;
@@ -154,7 +154,7 @@ type Both = NonNullable<Sections['ospfv2']> | NonNullable<Sections['ospfv3']>;
 const sections = (file: Sections): (readonly [(typeof NAMES)[number], Both])[] =>
   NAMES.flatMap((name) => (file[name] ? [[name, file[name]] as const] : []));
 
-/** An area ID that differs in writing is the same all the same. */
+/** Area IDs are compared by value, not by spelling. */
 const areaText = (area: number): string => formatAddress({ family: 4, value: BigInt(area) });
 
 function areas(file: Sections, report: Report): void {

@@ -50,8 +50,8 @@ const entry = section(
 export const schema = list(entry, 'monitored egress ports');
 
 /**
- * A port in the operator's words, with the defaults of what was not said: bytes, milliseconds, bit/s, bytes a second,
- * fractions. `rtt: probe` is said only where somebody probes.
+ * A port in the operator's words, with defaults: bytes, milliseconds, bit/s, bytes per second, fractions. `rtt: probe`
+ * appears only if STAMP has targets.
  */
 export type PortIntent = Readonly<z.output<typeof entry> & Defaults<typeof entry>>;
 
@@ -128,7 +128,7 @@ function formulaKeys({ ports }: Sections, report: Report): void {
   }
 }
 
-/** K_max = auto needs a round-trip time, and one that is measured needs somebody to probe (LHCNP-5.3.1-e). */
+/** K_max = auto needs a round-trip time, and a measured one needs a prober (LHCNP-5.3.1-e). */
 function roundTripTime({ ports, stamp: probes }: Sections, report: Report): void {
   if (stamp.measures(probes)) return;
   const how = 'stamp with targets, or with learn: on';
@@ -141,8 +141,8 @@ function roundTripTime({ ports, stamp: probes }: Sections, report: Report): void
 }
 
 /**
- * The highest threshold, bytes. The kernel counts a queue's backlog in 32 bits (struct gnet_stats_queue), so none is
- * seen deeper than 4,294,967,295 bytes; the congestion levels need room between K_max and that.
+ * The highest threshold, bytes. The kernel counts a queue's backlog in 32 bits (struct gnet_stats_queue), so no depth
+ * above 4,294,967,295 bytes is visible; the congestion levels need a range between K_max and that.
  */
 export const DEEPEST = 4e9;
 

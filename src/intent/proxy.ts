@@ -8,7 +8,7 @@ import { defaulted, enabled, filled, list, section, value, wordOrList } from './
 import { type Report, type Rule, type Seen, each, itself, oneAFamily, unique } from './seen.ts';
 import { interfaceName, oneOf, rate, time } from './values.ts';
 
-/** What the senders behind the proxy understand (PNC-1-a). */
+/** The formats that the senders behind the proxy understand (PNC-1-a). */
 type ProxyOutputFormat = 'standard-cnp' | SenderCapability;
 
 export interface SenderIntent {
@@ -101,7 +101,7 @@ function notEmpty({ proxy }: Sections, report: Report): void {
     );
 }
 
-/** One that stands alone is a list of one. */
+/** A single value is a list of one. */
 export const addressesOf = (proxy: Seen<typeof schema> | undefined): readonly (IpAddress | undefined)[] =>
   proxy ? [proxy.address].flat() : [];
 
@@ -112,7 +112,7 @@ function addresses({ proxy }: Sections, report: Report): void {
   oneAFamily(addressesOf(proxy), path, 'address', report);
 }
 
-/** PNC §1: what a proxy may tell its senders. That they understand it is what the entry declares. */
+/** PNC §1: the formats in which a proxy may notify its senders. The entry declares that they understand it. */
 function formatsFitTheSenders({ proxy }: Sections, report: Report): void {
   for (const [i, { prefix, format }] of each(proxy?.senders)) {
     if (format === undefined || format === 'standard-cnp') continue;

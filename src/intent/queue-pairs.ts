@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { defaulted, filled, section } from './schema-parts.ts';
 import { time } from './values.ts';
 
-/** What is known about connections, by a proxy or for Long-haul CNPs. */
+/** Known connections, for a proxy or for Long-haul CNPs. */
 export interface QueuePairsIntent {
   /** A connection of which no packet came for this time is forgotten. */
   readonly ageingMs: number;

@@ -13,12 +13,12 @@ import { hostname, interfaceName, onOff } from './values.ts';
 
 export interface RouterIntent {
   readonly name: string;
-  /** Source of the notices that this router sends; one a family at most. */
+  /** Source of the notices that this router sends; at most one per family. */
   readonly loopback4?: IpAddress;
   readonly loopback6?: IpAddress;
   /**
-   * Whether notifications, probes and what teaches Queue Pairs are believed only from a port to which the route back to
-   * their source leads. False where routing is asymmetric towards hosts or borders.
+   * Whether notices, probes and packets that teach Queue Pairs count only on a port to which the route back to their
+   * source leads. False where routing is asymmetric towards hosts or borders.
    */
   readonly reversePathCheck: boolean;
   /** Interfaces towards other routers of the domain; absent: those with a route through a gateway. */

@@ -1,6 +1,6 @@
 // The rules of cnpd.yaml that concern several keys: one table, run also when other keys are wrong, so that all errors
-// appear at once (seen.ts). A file with a list that is too long is refused before that (capacity.ts). Each rule stands
-// in the file of the section whose keys it refuses; here is the one that concerns most of them.
+// appear at once (seen.ts). A file with a list that is too long is refused before that (capacity.ts). Each rule is in
+// the file of the section whose keys it refuses; the one that concerns most of them is here.
 import * as bgp from './bgp.ts';
 import * as border from './border.ts';
 import * as codePoints from './code-points.ts';
@@ -19,7 +19,7 @@ import type { Path } from './words.ts';
 
 type File = Seen<typeof cnpdSchema>;
 
-/** cnpd's own veth ends carry one routing protocol each and nothing else. */
+/** Each of cnpd's own veth ends carries one routing protocol and nothing else. */
 function carrierInterfaces(file: File, report: Report): void {
   const ofIsis = file.isis && orDefaults(isis.schema, file.isis).interface;
   const own = new Map<string, string>(ofIsis === undefined ? [] : [[ofIsis, 'isis.interface']]);
@@ -64,7 +64,7 @@ const RULES: readonly Rule<File>[] = [
 
 const seenOf = looksAt(cnpdSchema);
 
-/** @param declared what the schema could read of the file, undefined where it could not */
+/** @param declared the readable part of the file, undefined where a value could not be read */
 export function violations(declared: unknown): RuleViolation[] {
   const found: RuleViolation[] = [];
   const file = seenOf(declared) ?? {};

@@ -1,9 +1,9 @@
-// The long lists of cnpd.yaml, read without the YAML library: 65,536 sender prefixes are a hundred times the rest of
-// the file, and a node with its places for every word of them costs seconds and hundreds of megabytes. A run of list
+// The long lists of cnpd.yaml, read without the YAML library. 65,536 sender prefixes are a hundred times the rest of
+// the file, and a node with positions for every word of them costs seconds and hundreds of megabytes. A run of list
 // entries that are plain mappings of plain words, in the forms `- { prefix: X, format: Y }` and `- prefix: X` with more
-// keys below it, is replaced by one entry that holds a marker. The library reads what is left, and so decides what is a
-// list at all: a marker that does not come back as a whole entry of one stood in a string, or before a line that goes
-// on, and then the library reads everything. Whatever is not surely of this form is left to it too.
+// keys below it, is replaced by one entry that holds a marker. The library reads the rest, and so decides what is a
+// list at all. A marker that does not come back as a whole list entry was in a string, or before a continued line; then
+// the library reads everything. Unusual forms are left to it too.
 import type { Place } from './words.ts';
 
 /** A shorter run is not worth it. */
@@ -36,7 +36,7 @@ export class Run {
     this.starts.push(start);
   }
 
-  /** Where an entry is, or what stands in it under a key. */
+  /** The position of an entry, or of a key in it. */
   place(index: number, key: string | undefined, of: 'key' | 'value'): Place {
     const start = this.starts[index]!;
     for (

@@ -1,9 +1,9 @@
-// What the schema of cnpd.yaml is put together from: a value, a section, a list, and what stands for them when they are
-// left out. Their issues carry what load.ts needs for a precise error.
+// The building blocks of cnpd.yaml's schema: a value, a section, a list, and their defaults. Their issues carry what
+// load.ts needs for a precise error.
 import * as z from 'zod';
 import { type ValueKind, onOff, time } from './values.ts';
 
-/** What a value issue carries besides its path; load.ts turns it into an IntentError. */
+/** The extra fields of a value issue, besides its path; load.ts turns it into an IntentError. */
 export interface IssueParams {
   readonly allowed: string;
   /** Why the value is refused, when `allowed` does not say it all. */
@@ -34,7 +34,7 @@ export function value<T>(kind: ValueKind<T>, description: string) {
     .meta({ ...kind.json, description });
 }
 
-/** What a key that is left out stands for. It is said once, here: for the code, the JSON Schema and its description. */
+/** The default of a key. It stands here only, for the code, the JSON Schema and its description. */
 export interface Defaulted<T> {
   readonly fallback: T;
   /** As the JSON Schema says it. */
@@ -42,9 +42,9 @@ export interface Defaulted<T> {
 }
 
 /**
- * A scalar that may be left out.
+ * An optional scalar.
  * @param text the default, as an operator writes it
- * @param description without the default, which is said behind it; or with it
+ * @param description without the default, which is appended; or with it
  */
 export function defaulted<T>(kind: ValueKind<T>, text: string, description: string | ((text: string) => string)) {
   const said = typeof description === 'string' ? `${description}; default ${text}` : description(text);
@@ -87,11 +87,11 @@ export const defaultsOf = <S extends Section>(schema: S): Defaults<S> =>
     ),
   ) as Defaults<S>;
 
-/** A section as declared, with the defaults of what it does not say. */
+/** A section as declared, with its defaults. */
 export const filled = <S extends Section>(schema: S, declared?: z.output<S>): z.output<S> & Defaults<S> =>
   ({ ...defaultsOf(schema), ...declared }) as z.output<S> & Defaults<S>;
 
-/** The message of a container issue is what is allowed there. */
+/** The message of a container issue is the allowed value. */
 export function section<S extends z.core.$ZodLooseShape>(shape: S, description: string) {
   const keys = Object.keys(shape);
   return z

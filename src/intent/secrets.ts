@@ -1,8 +1,7 @@
-// What of cnpd.yaml must not be repeated: whatever stands under an `authentication`, is a `hmac-key`, or stands under a
-// key that was meant to be one of those or of their keys. In a section that has such keys, and in one that nobody
-// knows, whatever a name that nobody knows is followed by is hidden too: `psk:` may have been meant for `hmac-key:`.
-// Values are masked by their path, quoted lines by their text, because a line has to be safe also when the file is no
-// YAML.
+// The parts of cnpd.yaml that must not be repeated: everything under an `authentication` or `hmac-key`, or under a key
+// that was meant to be one of those or of their keys. In a section with such keys, and in an unknown section, the value
+// behind an unknown name is hidden too: `psk:` may have been meant for `hmac-key:`. Values are masked by their path,
+// quoted lines by their text, because a line must be safe even if the file is not YAML.
 import { intentJsonSchema } from './json-schema.ts';
 import { type Path, nearest } from './words.ts';
 
@@ -52,7 +51,7 @@ function known(): NonNullable<typeof names> {
   return names;
 }
 
-/** Whether what stands at `path` may be a key of authentication, or be in the place of a section that has one. */
+/** Whether the value at `path` may be an authentication key, or replaces a section that has one. */
 const isSecret = (path: Path): boolean =>
   path.some((step) => typeof step === 'string' && isSecretKey(step)) ||
   (path.length === 1 && KEYED.includes(String(path[0])));
@@ -84,7 +83,7 @@ export const shownPath = (path: Path): Path =>
 /** A number of this kind is the ID of a key, not a key. */
 const KEY_ID = /^-?\d{1,6}$/;
 
-/** What is found at a place, as it may be shown; undefined: not at all. */
+/** A found value, as it may be shown; undefined: not at all. */
 export function shownValue(path: Path, value: string): string | undefined {
   if (isSecret(path) && !(path.at(-1) === 'key-id' && KEY_ID.test(value))) return undefined;
   // user:password@host
@@ -110,9 +109,9 @@ const SECTION =
 const NAME = /\?\s+["']?([\w-]+)|(?<![\w-])([\w-]+)["']?\s*:/g;
 /** Four digits of an IPv6 address look like a name with its colon. */
 const ADDRESS_PART = /^[0-9a-f]{1,4}$/i;
-/** A section's name, and whether a scalar stands in the place of the section. */
+/** A section's name, and whether a scalar replaces the section. */
 const TOP = /^["']?([\w-]+)["']?\s*:\s*([^\s[{#])?/;
-/** A name that is followed by something else than a colon. */
+/** A name that is not followed by a colon. */
 const NO_COLON = /^[\s-]*["']?[A-Za-z_][\w-]*["']?(?=(?:\s*=|\s+)\s*[^\s:#])/;
 /** The beginning of a line that holds nothing but names. */
 const STRUCTURE = new RegExp(
@@ -130,11 +129,11 @@ export const hiddenFrom = (lines: readonly string[], wellFormed: boolean): numbe
   keysIn(lines, wellFormed).map((from, i) => Math.min(from, credentialsIn(lines[i]!)));
 
 function keysIn(lines: readonly string[], wellFormed: boolean): number[] {
-  /** Deeper lines are part of what is hidden; -1: all up to the next section. */
+  /** Deeper lines are hidden as well; -1: all up to the next section. */
   let within: number | undefined;
   /** Within brackets lines may begin anywhere. */
   let brackets = false;
-  /** In a section that has keys, or that is none of ours. */
+  /** In a section that has keys, or an unknown one. */
   let keyed = false;
   return lines.map((line) => {
     const indent = line.search(/\S|$/);

@@ -1,5 +1,5 @@
-// What the rules of cnpd.yaml see: whatever could be read of the file, and how they report. A value that could not be
-// read is undefined, and a rule that needs it stays silent; presence is therefore asked of the key.
+// The inputs of cnpd.yaml's rules: the readable part of the file, and how to report. A value that could not be read is
+// undefined, and a rule that needs it stays silent; so a rule tests presence by the key.
 import * as z from 'zod';
 import { type Family, type IpAddress, formatAddress } from '../model/address.ts';
 import { type Defaults, defaultsOf } from './schema-parts.ts';
@@ -13,10 +13,10 @@ export interface RuleViolation {
 
 export type Report = (path: Path, allowed: string, reason: string) => void;
 
-/** A rule names the sections that it looks at; the file has them all. */
+/** A rule names its sections; the file has them all. */
 export type Rule<Sections> = (file: Sections, report: Report) => void;
 
-/** What could be read: any key may be missing, an element that is not what it should be is undefined. */
+/** The readable part: any key may be missing, and an invalid element is undefined. */
 export type Seen<S> =
   S extends z.ZodOptional<infer Inner>
     ? Seen<Inner>
@@ -31,8 +31,8 @@ export type Seen<S> =
 type Look = (raw: unknown) => unknown;
 
 /**
- * What takes of a parsed section mappings that are mappings, lists that are lists, or undefined: whatever else stands
- * there has been reported. A value is as it was read.
+ * Keeps mappings that are mappings and lists that are lists of a parsed section, or undefined: anything else has been
+ * reported. A value is as it was read.
  */
 export const looksAt = <S extends z.ZodObject>(schema: S): ((raw: unknown) => Seen<S> | undefined) =>
   lookOf(schema) as (raw: unknown) => Seen<S> | undefined;
@@ -58,7 +58,7 @@ function lookOf(schema: z.core.$ZodType): Look | undefined {
 
 type Entries = Readonly<Record<string, unknown>>;
 
-/** With the defaults of what is not there. What is there and could not be read stays undefined. */
+/** With defaults for missing keys. An unreadable value stays undefined. */
 export const orDefaults = <S extends z.ZodObject>(schema: S, section: Seen<S> | undefined): Seen<S> =>
   ({ ...defaultsOf(schema), ...section }) as Seen<S> & Partial<Defaults<S>>;
 
@@ -87,7 +87,7 @@ export function unique<T>(
 /** A name is its own. */
 export const itself = (name: string): string => name;
 
-/** A list of addresses that may stand alone, one or one of each family. `what`: "the IPv4 WHAT". */
+/** A list of addresses, or a single one; at most one of each family. `what`: "the IPv4 WHAT". */
 export function oneAFamily(
   addresses: readonly (IpAddress | undefined)[] | undefined,
   path: Path,

@@ -1,4 +1,4 @@
-// cnpd.yaml as text → a tree of mappings, lists and strings, with the place of everything in it (YAML 1.2). Every
+// cnpd.yaml as text → a tree of mappings, lists and strings, with the position of everything in it (YAML 1.2). Every
 // scalar stays text (the "failsafe" schema), because only the key knows what it should be. Aliases, tags and merge keys
 // are refused: a configuration file of this size needs none, and without them no file can grow when it is read.
 import {
@@ -25,7 +25,7 @@ import { type Path, type Place, placeIn } from './words.ts';
 
 /** A declaration of 10,000 sender prefixes is about 0.7 MB. */
 export const MAX_FILE_BYTES = 8 * 1024 * 1024;
-/** What separates entries and keys: 65,536 senders in the longest form have 200,000, with room for as many comments. */
+/** Separators of entries and keys: 65,536 senders in the longest form have 200,000, with space for as many comments. */
 export const MAX_SEPARATORS = 300_000;
 const [NEWLINE, COMMA] = [10, 44];
 /** cnpd.yaml is four levels deep. */
@@ -38,20 +38,20 @@ interface SourceError extends Place {
   readonly found: string;
   readonly allowed: string;
   readonly message: string;
-  /** What stands there is not shown. */
+  /** The value is not shown. */
   readonly hides?: true;
 }
 
 export interface Source {
   /** Mappings without a prototype, arrays, strings, and null where nothing was written. */
   readonly tree: unknown;
-  /** What is wrong but does not hide the rest: duplicate keys, aliases, tags. */
+  /** Errors that do not hide the rest: duplicate keys, aliases, tags. */
   readonly errors: readonly SourceError[];
   /** The place of the value, of the key when `of` says so, or of the nearest thing around it that exists. */
   locate(path: Path, of?: 'key' | 'value'): Place;
 }
 
-/** Fails when the text is no YAML at all; what it reports then is all that can be said. */
+/** Fails when the text is not YAML at all; it then reports only that. */
 export function readSource(text: string): Result<Source, SourceError[]> {
   const refuse = (place: Place, found: string, allowed: string, message: string): Result<Source, SourceError[]> =>
     fail([{ ...place, path: [], found, allowed, message }]);
@@ -86,7 +86,7 @@ export function readSource(text: string): Result<Source, SourceError[]> {
     const short = shortened && parse(shortened.text, shortened);
     return short?.ok ? short : readWhole(text);
   } catch (error) {
-    // The parser recurses: what is nested too deep for it ends here instead of ending the process.
+    // The parser recurses: too deep nesting is refused here instead of ending the process.
     if (!(error instanceof RangeError)) throw error;
     return refuse(
       top,
@@ -97,10 +97,10 @@ export function readSource(text: string): Result<Source, SourceError[]> {
   }
 }
 
-/** Without a short cut; what it must agree with. @throws RangeError when it is nested too deep */
+/** Without the short cut; the short cut must agree with it. @throws RangeError when it is nested too deep */
 export const readWhole = (text: string): Result<Source, SourceError[]> => parse(text, undefined)!;
 
-/** @returns undefined when the runs are not what they seemed to be */
+/** @returns undefined when a run turned out not to be one */
 function parse(text: string, shortened: Shortened | undefined): Result<Source, SourceError[]> | undefined {
   const lines = new LineCounter();
   const place = (offset: number): Place => {
@@ -126,7 +126,7 @@ function parse(text: string, shortened: Shortened | undefined): Result<Source, S
   });
 }
 
-/** Before anything is built: what is longer than any file that is taken costs a pass over its characters. */
+/** Before anything is built: a file longer than any valid one costs a pass over its characters. */
 function tooMany(text: string): boolean {
   let separators = 0;
   for (let i = 0; i < text.length; i++) {
@@ -138,7 +138,7 @@ function tooMany(text: string): boolean {
 
 /**
  * Where brackets, or the `- - -` that opens a line, nest too deep: the parser's time grows with the square of the
- * depth. A bound, not a parse: quotes are not looked at.
+ * depth. A bound, not a parse: it ignores quotes.
  */
 function tooDeep(text: string): Place | undefined {
   let [line, lineStart, brackets, opening] = [1, 0, 0, 0];
@@ -169,7 +169,7 @@ function syntaxError(error: YAMLError, place: (offset: number) => Place): Source
   };
 }
 
-/** The parser's sentence without what it quotes of the file: that may be a key, and the line is shown anyway. */
+/** The parser's sentence without its quotes from the file: they may contain a key, and the line is shown anyway. */
 const withoutText = (message: string): string =>
   message
     .split('\n')[0]!
@@ -178,7 +178,7 @@ const withoutText = (message: string): string =>
 
 class TreeReader {
   readonly errors: SourceError[] = [];
-  /** Runs that were found as what they are: entries of a list. */
+  /** Runs that were confirmed as entries of a list. */
   runsRead = 0;
   private readonly place: (offset: number) => Place;
   private readonly runs: Runs;
@@ -246,7 +246,7 @@ const DEFAULT_TAGS = new Set(['tag:yaml.org,2002:map', 'tag:yaml.org,2002:seq', 
 const findPair = (map: YAMLMap, key: string): Pair | undefined =>
   map.items.find((pair) => isScalar(pair.key) && String(pair.key.value) === key);
 
-/** Where each key stands first; made at the first duplicate, since a mapping may have 100,000 of them. */
+/** The first position of each key; computed at the first duplicate, since a mapping may have 100,000 of them. */
 function firstOffsets(map: YAMLMap): Map<string, number> {
   const offsets = new Map<string, number>();
   for (const { key } of map.items) {

@@ -132,7 +132,7 @@ function roomForSid(file: Sections, report: Report): void {
   }
 }
 
-/** A SID is no address of an interface (RFC 8986 §3): what is sent to it is decapsulated instead of delivered. */
+/** A SID is not an address of an interface (RFC 8986 §3): packets to it are decapsulated instead of delivered. */
 function sidIsNoAddress(file: Sections, report: Report): void {
   const proxies = each(proxy.addressesOf(file.proxy)).map(([, address]) => ['proxy.address', address] as const);
   const own = [['router.loopback.ipv6', file.router?.loopback?.ipv6] as const, ...proxies];
@@ -213,7 +213,7 @@ export const rules: readonly Rule<Sections>[] = [
   corePorts,
 ];
 
-/** The rules have seen that there is a SID, or room for one. */
+/** The rules have checked that there is a SID, or space for one. */
 function buildEndCon(declared: z.output<typeof endCon>): EndConIntent {
   const { sid, locator, table, interfaces = [], senders = [] } = filled(endCon, declared);
   return { sid: sid ?? allocatedSid(locator, table)!, locator, table, interfaces, senders };

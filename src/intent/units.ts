@@ -9,7 +9,7 @@ type Units = Readonly<Record<string, number>>;
  * them.
  */
 export const SIZE_UNITS: Units = { '': 1, B: 1, kB: 1e3, MB: 1e6, GB: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
-/** Multiples of one nanosecond. A bare number is refused: nobody can tell its unit. */
+/** Multiples of one nanosecond. A bare number is refused: its unit is unknown. */
 export const TIME_UNITS: Units = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, min: 60e9, h: 3600e9 };
 /** Multiples of one event a second. */
 export const RATE_UNITS: Units = { '/s': 1, 'k/s': 1e3, 'M/s': 1e6 };

@@ -1,6 +1,6 @@
-// The kinds of value that cnpd.yaml is made of: how each is written, what is allowed in words, and its JSON Schema. One
-// table entry a kind. A kind reads text, whatever its quoting: YAML alone would make the number 49.001 of the area
-// `49.0010`. Addresses and prefixes are in address-values.ts.
+// The kinds of value in cnpd.yaml: how each is written, what is allowed in words, and its JSON Schema. One table entry
+// per kind. A kind reads text, whatever its quoting: YAML alone would make the number 49.001 of the area `49.0010`.
+// Addresses and prefixes are in address-values.ts.
 import { type Result, fail, ok } from '../model/result.ts';
 import {
   BIT_RATE_UNITS,

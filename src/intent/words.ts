@@ -17,7 +17,7 @@ export function placeIn(text: string, offset: number): Place {
   return { line, column: offset - lineStart + 1 };
 }
 
-/** The known word nearest to an unknown one (Damerau-Levenshtein), if near enough to be what was meant. */
+/** The known word nearest to an unknown one (Damerau-Levenshtein), if it is close enough. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   if (word.length > 64) return undefined;
   const ranked = known

@@ -1,6 +1,7 @@
 // A link with delay: `delay-line NETNS:INTERFACE NETNS:INTERFACE DELAY_MS MTU LIMIT`. Creates a TAP in each namespace
-// and carries frames between them, in order, DELAY_MS later in each direction. Prints `ready` once both exist. Ends,
-// and with it both interfaces, on SIGTERM or when an interface is deleted under it. Says what it dropped when it ends.
+// and forwards frames between them, in order, DELAY_MS later in each direction. Prints `ready` once both exist. Ends,
+// and with it both interfaces, on SIGTERM or when an interface is deleted under it. Reports dropped frames when it
+// ends.
 import { type KernelError, isKernelError } from '../kernel/errors.ts';
 import { Netns } from '../kernel/netns.ts';
 import { Poller } from '../kernel/poller.ts';

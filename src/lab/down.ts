@@ -1,6 +1,6 @@
 // Takes a lab down: ends every process in its namespaces and its helpers, then removes namespaces, mounts and files.
-// Works on whatever a crash left, and twice. What is to go is known from the state file, and from the namespaces that
-// carry the lab's files if the state is gone.
+// Works on whatever a crash left, and twice. It finds them by the state file, and by the namespaces that hold the lab's
+// files if the state is gone.
 import { existsSync, readFileSync } from 'node:fs';
 import { type ProcessIdentity, endProcesses, isAlive, namespaceOf, processesIn } from './processes.ts';
 import { mustRun, run } from './run.ts';

@@ -10,7 +10,7 @@ export const enterArguments = (lab: string, node: NodeState): string[] => [
   '--',
 ];
 
-/** The environment of a program in a node: the caller's, the node's own, and what tells a program where it is. */
+/** The environment of a program in a node: the caller's, the node's own, and the variables that name the node. */
 export const nodeEnvironment = (lab: string, node: NodeState): Record<string, string> => ({
   CNPD_LAB: lab,
   CNPD_LAB_NODE: node.name,

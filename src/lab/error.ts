@@ -1,4 +1,4 @@
-// What goes wrong in a lab, with a code that the command line and the tests can tell apart.
+// The errors of a lab, with a code for the command line and the tests.
 
 type LabErrorCode =
   | 'bad-topology' // the file cannot be read, or describes what this lab cannot do

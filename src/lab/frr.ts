@@ -1,6 +1,6 @@
 // FRR in a node, as its init script would start it: the daemons that /etc/frr/daemons names, then the integrated
-// configuration. watchfrr is not run: a daemon that dies in a lab is something to see, not to mend. Pure: it only
-// writes the script.
+// configuration. watchfrr is not run: a daemon that dies in a lab should be seen, not restarted. Pure: it only writes
+// the script.
 import { splitWords, quoteWord as q } from './shell.ts';
 
 // FRR's own order (frrcommon.sh): zebra first.

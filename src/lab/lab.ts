@@ -1,6 +1,5 @@
-// A lab that runs, as a library: what the command line, the tests and the demo share. Everything it knows of a running
-// lab it reads from the state on disk (state.ts), so that a lab can be opened by another process than the one that
-// brought it up.
+// A running lab, as a library: shared by the command line, the tests and the demo. It reads everything about a running
+// lab from the state on disk (state.ts), so that another process than the one that brought it up can open it.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { silentLog, type Log } from '../model/log.ts';
@@ -16,7 +15,7 @@ interface LabOptions {
   /** Instead of the name in the file. */
   readonly name?: string;
   readonly log?: Log;
-  /** Ends `labUp` early; what was made is taken down again. */
+  /** Ends `labUp` early; everything made so far is taken down again. */
   readonly signal?: AbortSignal;
   /** Called with each step of `labUp`, for a person to read. */
   readonly onStep?: (text: string) => void;
@@ -27,7 +26,7 @@ export interface Lab {
   readonly nodes: readonly string[];
   /** Runs a program in a node to its end. @throws LabError `no-such-node` */
   exec(node: string, argv: readonly string[], opts?: RunOptions): Promise<RunResult>;
-  /** As exec, for programs that must succeed; returns what it printed. @throws LabError `command-failed` */
+  /** As exec, for programs that must succeed; returns their output. @throws LabError `command-failed` */
   mustExec(node: string, argv: readonly string[], opts?: RunOptions): Promise<string>;
   /**
    * Starts a program in a node, in a session of its own (Ctrl-C does not reach it). It ends with the lab at the latest.

@@ -1,6 +1,6 @@
 // Links between nodes: a veth pair born in its two namespaces, or, with a delay, two TAPs that one process joins
-// (delay-line.process.ts). The process runs in the network namespace of the link's first end, so that whoever ends the
-// node's processes ends it too.
+// (delay-line.process.ts). The process runs in the network namespace of the link's first end, so that ending the node's
+// processes ends it too.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
@@ -49,10 +49,10 @@ function interfaceCommands(links: readonly LinkSpec[], node: string): string[] {
 }
 
 /**
- * A script that makes the veths of a node deliver in order, as a wire does. What a veth receives waits in a queue of
- * the CPU that sent it; a shaper sends by its timer on one CPU and at once on another, and the second packet overtakes
- * the first. With receive packet steering one CPU takes all of them: also what two nodes of a lab send one after the
- * other arrives so.
+ * A script that makes the veths of a node deliver in order, as a wire does. Packets that a veth receives wait in a
+ * queue of the CPU that sent them. A shaper sends by its timer on one CPU and at once on another, and the second packet
+ * overtakes the first. With receive packet steering one CPU receives all of them, including packets that two nodes of a
+ * lab send one after the other.
  */
 export function steeringScript(links: readonly LinkSpec[], node: string, cpu: number): string | undefined {
   const interfaces = links
@@ -101,7 +101,7 @@ export async function createLinks(
 
 /**
  * A kernel without receive packet steering has no such files: the lab works, and a flow may be reordered, which is
- * said.
+ * reported.
  */
 async function steer(maker: LinkMaker, node: string, script: string): Promise<void> {
   const { code, stderr } = await run(['ip', 'netns', 'exec', maker.container(node), 'sh', '-c', script]);

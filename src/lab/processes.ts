@@ -1,6 +1,6 @@
-// Processes by identity: a pid and the time it started, so that a reused pid is somebody else's; and processes by the
-// namespaces they live in, which finds every descendant of a node, also daemons that detached themselves and what a
-// crashed `up` left behind. Ending is by pid only.
+// Processes by identity: a pid and its start time, so that a reused pid is not mistaken for the original; and processes
+// by the namespaces they live in. The latter finds every descendant of a node, including detached daemons and leftovers
+// of a crashed `up`. Ending is by pid only.
 import { readFileSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LabError } from './error.ts';

@@ -1,4 +1,4 @@
-// Runs a program to its end and collects what it says. The lab drives ip(8), nsenter(1) and unshare(1): their commands
+// Runs a program to its end and collects its output. The lab drives ip(8), nsenter(1) and unshare(1): their commands
 // are what an operator would type.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -17,7 +17,7 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly signal?: AbortSignal;
-  /** In a session of its own, so that Ctrl-C at a terminal does not reach it (nor what it starts). */
+  /** In a session of its own, so that Ctrl-C at a terminal does not reach it or its children. */
   readonly detached?: boolean;
 }
 
@@ -41,9 +41,9 @@ export function run(argv: readonly string[], opts: RunOptions = {}): Promise<Run
     child.on('error', failed);
     child.on('exit', (code, signal) => {
       const finish = (): void => done({ code: code ?? 128 + (signal ? constants.signals[signal] : 0), stdout, stderr });
-      // A command such as `sh -c 'daemon &'` ends while its child still holds the pipes: what it said itself is read by
-      // then, and the rest is not ours. A busy event loop can learn of the exit before it has looked at the pipes, and
-      // comes to its timers first: hence one turn more.
+      // A command such as `sh -c 'daemon &'` ends while its child still holds the pipes: its own output is read by
+      // then, and the rest is not ours. A busy event loop can learn of the exit before it has read the pipes, and runs
+      // its timers first: hence one turn more.
       const destroy = (): void => {
         child.stdout!.destroy();
         child.stderr!.destroy();
@@ -58,7 +58,7 @@ export function run(argv: readonly string[], opts: RunOptions = {}): Promise<Run
   });
 }
 
-/** As run, for programs that must succeed. @throws LabError `command-failed` with what the program said */
+/** As run, for programs that must succeed. @throws LabError `command-failed` with the program's output */
 export async function mustRun(argv: readonly string[], opts: RunOptions = {}, what = argv.join(' ')): Promise<string> {
   const result = await run(argv, opts);
   if (result.code === 0) return result.stdout;

@@ -1,4 +1,4 @@
-// What a running lab has made, on disk: /run/cnpd-lab/<lab>/state.json, written before the first namespace exists, so
+// The objects of a running lab, on disk: /run/cnpd-lab/<lab>/state.json, written before the first namespace exists, so
 // that `down` finds everything also after a crash. The directory is a tmpfs of its own (private: mount namespaces can
 // only be pinned to files there, unshare(1)).
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';

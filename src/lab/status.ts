@@ -1,4 +1,4 @@
-// What is there of a lab right now: asked of the kernel, not remembered.
+// The present state of a lab: read from the kernel, not remembered.
 import { existsSync } from 'node:fs';
 import { commandLine, isAlive, namespaceOf, processesIn } from './processes.ts';
 import { run } from './run.ts';

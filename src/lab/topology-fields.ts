@@ -1,6 +1,6 @@
-// What the lab does with every field that containerlab knows (containerlab.dev, "Topology definition"). A field that is
-// not in these tables is a mistake in the file. `no-effect`: the lab works as well without it, and says so. `refused`:
-// the lab would not be what the file describes.
+// The lab's treatment of every field of containerlab (containerlab.dev, "Topology definition"). A field that is not in
+// these tables is a mistake in the file. `no-effect`: the lab works as well without it, and says so. `refused`: the lab
+// would not be what the file describes.
 
 export type Treatment = 'supported' | 'no-effect' | 'refused';
 

@@ -1,4 +1,4 @@
-// The nodes of a topology, with what they inherit.
+// The nodes of a topology, with inherited fields.
 import { isAbsolute, resolve } from 'node:path';
 import { splitWords } from './shell.ts';
 import { NODE_FIELDS } from './topology-fields.ts';
@@ -25,7 +25,7 @@ export interface NodeSpec {
   readonly cmd?: readonly string[];
 }
 
-// containerlab's container names; also a limit of the kernel for what we put into /run/netns.
+// containerlab's container names; also a limit of the kernel for names in /run/netns.
 const NODE_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
 
 interface Layer {

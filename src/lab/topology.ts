@@ -25,7 +25,7 @@ export interface Topology {
 const LAB_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
 
 /**
- * containerlab's rule: `<prefix>-<lab>-<node>`; an empty prefix leaves the node alone, `__lab-name` leaves the prefix
+ * containerlab's rule: `<prefix>-<lab>-<node>`; an empty prefix leaves only the node, `__lab-name` leaves the prefix
  * out.
  */
 export function containerName(prefix: string, lab: string, node: string): string {

@@ -1,6 +1,6 @@
-// Brings a lab up, in containerlab's order of what a node sees: namespaces with binds and sysctls, links, FRR, `cmd`,
-// `exec`. The state is on disk before the first namespace is made. When a step fails, or the caller gives up,
-// everything made is taken down again.
+// Brings a lab up, in containerlab's order: namespaces with binds and sysctls, links, FRR, `cmd`, `exec`. The state is
+// on disk before the first namespace is made. When a step fails, or the caller gives up, everything made is taken down
+// again.
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,7 +33,7 @@ interface UpModules {
   readonly signal?: AbortSignal;
 }
 
-/** @throws LabError; AbortError when `signal` said so */
+/** @throws LabError; AbortError when `signal` is aborted */
 export async function bringUp(topology: Topology, modules: UpModules): Promise<void> {
   refuse(topology);
   const up = new Up(topology, modules);

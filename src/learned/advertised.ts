@@ -1,10 +1,10 @@
-// By node of the trie: the advertisements of its prefix, what each says, and which of them is in force. A linked list a
-// node, since most have one; where they are very many, crowd.ts chooses.
+// By node of the trie: the advertisements of its prefix, and which of them is in force. A linked list per node, since
+// most have one; where they are very many, candidate-heap.ts chooses.
 import { type IpAddress, isUnicastHost, sameAddress } from '../model/address.ts';
 import type { Count } from '../model/log.ts';
 import { addressUse, senderlessUse } from '../model/prefix.ts';
 import { Column } from './column.ts';
-import { Crowds } from './crowd.ts';
+import { CandidateHeaps } from './candidate-heap.ts';
 import type { SenderAdvertisement } from './kinds.ts';
 import { NodeQueue } from './node-queue.ts';
 import type { Advertisement, Source } from './preference.ts';
@@ -17,7 +17,7 @@ interface AdvertisedModules {
 
 export class Advertised {
   private readonly heads = new Column<Advertisement>();
-  private readonly crowds = new Crowds();
+  private readonly heaps = new CandidateHeaps();
   /**
    * Nodes where something has changed since it was taken from here. Chosen among only once, however many changes there
    * were.
@@ -39,12 +39,12 @@ export class Advertised {
 
   /** The one in force; undefined: none counts. */
   best(node: number): Advertisement | undefined {
-    return this.crowds.best(node, this.heads.get(node));
+    return this.heaps.best(node, this.heads.get(node));
   }
 
   /**
-   * What a source says of a prefix, not linked yet: the old advertisement when it says the same, so that `since`
-   * survives a refresh; else a new one.
+   * A source's advertisement of a prefix, not linked yet: the old one if it is equal, so that `since` survives a
+   * refresh; else a new one.
    */
   stated(old: Advertisement | undefined, node: number, source: Source, learned: SenderAdvertisement): Advertisement {
     const proxy = this.usableProxy(learned);
@@ -64,13 +64,13 @@ export class Advertised {
   }
 
   /**
-   * The source of a linked advertisement says this now. It is written into; in a crowd, where its place would be wrong
-   * then, another one takes its place.
+   * The source of a linked advertisement changes it. It is overwritten; in a heap, where its position would then be
+   * wrong, a new one replaces it.
    */
   change(a: Advertisement, learned: SenderAdvertisement): Advertisement {
     const proxy = this.usableProxy(learned);
     if (saysSame(a, learned, proxy)) return a;
-    if (this.crowds.has(a.node)) return this.replace(a, this.stated(a, a.node, a.source, learned));
+    if (this.heaps.has(a.node)) return this.replace(a, this.stated(a, a.node, a.source, learned));
     this.countUnusable(learned, proxy);
     a.pnc = learned.pnc;
     a.proxy = proxy;
@@ -88,8 +88,8 @@ export class Advertised {
   }
 
   /**
-   * Whoever says so, no sender is in a prefix of multicast, loopback, …, and no proxy has such an address: whatever
-   * carried it, it is used nowhere.
+   * No sender is in a multicast, loopback, … prefix, and no proxy has such an address: whatever its source, such an
+   * advertisement is never used.
    */
   private usableProxy({ prefix, pnc, proxy }: SenderAdvertisement): IpAddress | undefined {
     if (!pnc || !proxy || !isUnicastHost(proxy) || senderlessUse(prefix) !== undefined) return undefined;
@@ -109,7 +109,7 @@ export class Advertised {
     a.next = head;
     if (head) head.previous = a;
     this.heads.set(a.node, a);
-    this.crowds.add(a);
+    this.heaps.add(a);
     this.changed.add(a.node);
     this.count++;
   }
@@ -119,14 +119,14 @@ export class Advertised {
     else this.heads.set(a.node, a.next);
     if (a.next) a.next.previous = a.previous;
     a.previous = a.next = undefined;
-    this.crowds.remove(a);
+    this.heaps.remove(a);
     this.changed.add(a.node);
     this.count--;
   }
 
-  /** What the advertisements of a node are ordered by has changed. */
+  /** The order of a node's advertisements has changed. */
   reorder(node: number): void {
-    this.crowds.reorder(node);
+    this.heaps.reorder(node);
     this.changed.add(node);
   }
 }

@@ -1,17 +1,16 @@
-// Which hosts have shown not to understand a format: they answered our notification with an ICMPv6 Parameter Problem
-// (code 2, unrecognised option) or a like error. Such a host is spared the format until what is known is too old, for
-// it may be upgraded (FCNP §4; decision B6). Whether a report is to be believed, that is, whether it quotes a packet
-// that we sent, is decided before it comes here.
+// Hosts that do not understand a format: they answered our notification with an ICMPv6 Parameter Problem (code 2,
+// unrecognised option) or a similar error. Such a host is not sent the format until the entry expires, because it may
+// be upgraded (FCNP §4; decision B6). The caller has already checked that the report quotes a packet that we sent.
 import { type IpAddress, compareAddresses } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count } from '../model/log.ts';
 import { NOTIFICATION_FORMATS, type NotificationFormat } from '../model/notification.ts';
 
-/** Hosts remembered; beyond it the one that would be forgotten first makes room. */
+/** Hosts remembered; beyond it, the one that would expire first is replaced. */
 const CAPABILITY_LIMIT = 16_384;
 
 interface HostCapabilitiesOptions {
-  /** How long "does not understand" is believed, ms. */
+  /** How long an entry lasts, ms. */
   readonly expiryMs: number;
   readonly limit?: number;
 }
@@ -33,7 +32,7 @@ type Until = Map<NotificationFormat, number>;
 export class HostCapabilities {
   readonly #modules: HostCapabilitiesModules;
   #options: HostCapabilitiesOptions;
-  /** The host that was heard of longest ago comes first. */
+  /** In the order of the latest report, oldest first. */
   readonly #hosts = new Map<string, { readonly host: IpAddress; readonly until: Until }>();
   #changed = false;
 
@@ -42,7 +41,7 @@ export class HostCapabilities {
     this.#modules = modules;
   }
 
-  /** For a reload; what is known keeps the time that it was given, unless the new time is shorter. */
+  /** For a reload; entries keep their expiry, unless the new time is shorter. */
   configure(options: HostCapabilitiesOptions): void {
     this.#options = options;
     const latest = this.#modules.clock.now() + options.expiryMs;
@@ -69,7 +68,7 @@ export class HostCapabilities {
     return news;
   }
 
-  /** What is believed at present, in address order. */
+  /** The entries in force, in address order. */
   entries(): HostCapability[] {
     const now = this.#modules.clock.now();
     const entries = [...this.#hosts.values()].map(({ host, until }) => ({
@@ -79,7 +78,7 @@ export class HostCapabilities {
     return entries.filter(({ lacks }) => lacks.length > 0).sort((a, b) => compareAddresses(a.host, b.host));
   }
 
-  /** Forgets what is too old. @returns whether anything was */
+  /** Forgets expired entries. @returns whether there were any */
   tick(): boolean {
     const now = this.#modules.clock.now();
     let forgotten = 0;

@@ -1,6 +1,6 @@
-// What the dataplane needs of the learned table: the smallest longest-match table that gives every source address the
-// same answer. Flagged prefixes are in it with their proxy; an unflagged prefix is in it, with null, only right below a
-// flagged one, because an unflagged best match means "no proxy" (decision D5). Kept incrementally: a change costs the
+// The dataplane's part of the learned table: the smallest longest-match table that gives every source address the same
+// answer. It has flagged prefixes with their proxy. It has an unflagged prefix, with null, only right below a flagged
+// one, because an unflagged best match means "no proxy" (decision D5). It is kept incrementally: a change costs the
 // nodes it touches, whatever the size of the table.
 //
 // IPv4 lies inside the IPv6 space (key.ts), so a flagged ::/0 would also answer for IPv4 senders. The IPv4 default
@@ -13,10 +13,7 @@ import { NodeQueue } from './node-queue.ts';
 import { ROOT, type PrefixTrie } from './trie.ts';
 
 export interface ForwardingEntry {
-  /**
-   * The prefix as text, by which whoever keeps such a table knows the entry: made once, for as long as the prefix is in
-   * the table.
-   */
+  /** The prefix as text, which serves as the entry's key: made once, for as long as the prefix is in the table. */
   readonly id: string;
   readonly prefix: Prefix;
   /** Where notices about senders in the prefix go; null: nowhere. */
@@ -43,7 +40,7 @@ const same = (a: Value, b: Value): boolean => (a && b ? sameAddress(a, b) : a ==
 export class Forwarding {
   /** By node: the answer for addresses whose longest match it is. */
   private readonly values = new Column<Value>();
-  /** By node: what takeChanges has said of it. */
+  /** By node: what takeChanges has reported of it. */
   private readonly taken = new Column<ForwardingEntry>();
   private readonly changed = new NodeQueue();
   private readonly trie: PrefixTrie;
@@ -82,7 +79,7 @@ export class Forwarding {
     if (hadProxy !== this.hasProxyAt(node, after)) this.touchUnflaggedBelow(node);
   }
 
-  /** @param limit nodes to look at */
+  /** @param limit nodes to visit */
   take(limit: number, idle: (node: number) => void): ForwardingChanges {
     const upserts: ForwardingEntry[] = [];
     const deletes: Prefix[] = [];
@@ -126,7 +123,7 @@ export class Forwarding {
     return value === null && !this.inheritsProxy(node) ? undefined : value;
   }
 
-  /** Whether what is right below the node is below a proxy, if the node has this value. */
+  /** Whether nodes right below this one are below a proxy, if it has this value. */
   private hasProxyAt(node: number, value: Value): boolean {
     return value === undefined ? this.inheritsProxy(node) : value !== null;
   }

@@ -1,5 +1,5 @@
 // Prefixes as keys of one 128-bit space: four 32-bit words, most significant first, and a length. IPv4 lies at
-// ::ffff:0:0/96, as in the maps of the dataplane, so that what is minimal here is minimal there.
+// ::ffff:0:0/96, as in the maps of the dataplane, so that a minimal table here is minimal there.
 import { type IpAddress, ipv6FromWords, ipv6Words, isIpv4Mapped } from '../model/address.ts';
 import type { Prefix } from '../model/prefix.ts';
 
@@ -30,8 +30,8 @@ export const keyLength = ({ address, length }: Prefix): number =>
   (address.family === 4 ? IPV4_BASE_LENGTH : 0) + length;
 
 /**
- * Host bits are masked away. False for what is no prefix, and for IPv6 prefixes inside ::ffff:0:0/96: no packet has
- * such a source, and they would shadow IPv4.
+ * Host bits are masked away. False for invalid prefixes, and for IPv6 prefixes inside ::ffff:0:0/96: no packet has such
+ * a source, and they would shadow IPv4.
  */
 export function setPrefix(key: Key, prefix: Prefix): boolean {
   const { address, length } = prefix;

@@ -1,6 +1,6 @@
-// Nodes of the trie that wait for their turn, each once, in the order in which they came. A Set could do it, but a Set
-// makes its table anew as it grows and shrinks, and with thousands of nodes that come and go in one burst that was an
-// eighth of what the burst left to the garbage collector.
+// Nodes of the trie that wait to be processed, each once, in order of arrival. A Set would do, but a Set rebuilds its
+// table as it grows and shrinks. With thousands of nodes that come and go in one burst, that was an eighth of the
+// burst's garbage.
 
 const INITIAL_CAPACITY = 1024;
 

@@ -18,7 +18,7 @@ export class Originators {
     this.changed = changed;
   }
 
-  /** The originator, which counts from the start only if the carrier has said that it can be reached. */
+  /** The originator, which counts as reachable from the start only if the carrier has reported it so. */
   get(carrier: Origin, name: string): Originator {
     let names = this.byCarrier.get(carrier);
     if (!names) this.byCarrier.set(carrier, (names = new Map<string, Originator>()));

@@ -1,5 +1,5 @@
-// Which of several advertisements of one prefix counts (decisions D5, D7). D7 chooses among proxies: the advertisement
-// that FRR makes of the same prefix, without the flag and with a real metric, does not compete with the one that cnpd
+// Which of several advertisements of one prefix is used (decisions D5, D7). D7 chooses among proxies: FRR's own
+// advertisement of the same prefix, without the flag and with a real metric, does not compete with the one that cnpd
 // adds for signalling.
 import { type IpAddress, compareAddresses } from '../model/address.ts';
 import type { CarrierName } from '../model/advertisement.ts';
@@ -42,7 +42,7 @@ export interface Advertisement {
   metric: number;
   /** The routing protocol prefers another path of the same prefix. */
   second: boolean;
-  /** Milliseconds since 1970: since when it has said what it says and counted. */
+  /** Milliseconds since 1970: since when it has had this content and been in force. */
   since: number;
   previous: Advertisement | undefined;
   next: Advertisement | undefined;
@@ -64,8 +64,7 @@ export function comparePreference(a: Advertisement, b: Advertisement): number {
     // A proxy that can be reached before one that is only held in memory; without an alternative the held one serves.
     isHeld(a.source) - isHeld(b.source) ||
     isBgp(a) - isBgp(b) ||
-    // Routing has chosen already: whoever has a lower address or MED on a path that is not used must not take its
-    // place.
+    // Routing has chosen already: a lower address or MED on an unused path must not win.
     Number(a.second) - Number(b.second) ||
     a.metric - b.metric ||
     (a.proxy && b.proxy ? compareAddresses(a.proxy, b.proxy) : 0) ||

@@ -1,6 +1,6 @@
-// Which learned Queue Pairs to forget (PNC-1-c). Learning itself, and refusing to use what is too old, is the
-// dataplane's work, packet by packet (bpf/lib/proxy/queue-pairs.h); but an entry that no packet ever touches again
-// stays in its table until somebody sweeps. Pure: the caller reads the table and the clock, and deletes what may go.
+// Which learned Queue Pairs to forget (PNC-1-c). The dataplane learns them, and refuses expired ones, packet by packet
+// (bpf/lib/proxy/queue-pairs.h). But an entry that no packet ever touches again stays in its table until it is swept.
+// Pure: the caller reads the table and the clock, and deletes the expired entries.
 import type { QueuePairs } from '../model/roce.ts';
 
 /** One direction of a connection, as the dataplane knows it. */
@@ -24,8 +24,8 @@ export interface ForgettingLimits {
 /**
  * True for both flows of a connection that was silent in both directions for longer than `ageingNs`, and for a half
  * whose other half is gone or names another Queue Pair: the dataplane evicts them one by one. A half younger than
- * `graceNs` is left alone, for its other half may just be on its way. `find` looks a flow up by the name that its
- * packets have; it is not asked for a flow that was seen a moment ago.
+ * `graceNs` is left alone, because its other half may just be on its way. `find` looks a flow up by the name that its
+ * packets have; it is not called for a flow that was seen a moment ago.
  */
 export function mayForget(
   flow: KnownFlow,

@@ -1,7 +1,7 @@
-// What the network tells about routers rather than prefixes: their SIDs (END.CON, FCN §4.2.2) and the addresses at
-// which RTT probes may reach them. They count while their originator does (originators.ts), as prefixes do. They are
-// few, a SID a routing table of a PE and an address a router, so the whole list is made anew when somebody asks; that
-// there is a reason to ask, `takeChanged` says.
+// What the network advertises about routers rather than prefixes: their SIDs (END.CON, FCN §4.2.2) and the addresses at
+// which RTT probes may reach them. They are in force while their originator is (originators.ts), as prefixes are. They
+// are few, one SID per routing table of a PE and one address per router, so the whole list is rebuilt on request;
+// `takeChanged` says whether that is necessary.
 import { type IpAddress, compareAddresses, isUnicastHost } from '../model/address.ts';
 import type { LearnedOf } from '../model/advertisement.ts';
 import type { Count } from '../model/log.ts';
@@ -47,7 +47,7 @@ export class LearnedRouters {
     return this.#sizes.get(kind) ?? 0;
   }
 
-  /** Replaces what the source said before. */
+  /** Replaces the source's previous report. */
   replace(source: Source, advertisements: readonly RouterAdvertisement[]): void {
     if (advertisements.length === 0 && !this.#sources.has(source)) return;
     const before = textOf(source);

@@ -1,6 +1,6 @@
-// Which senders have which proxy, as of one moment of the learned table: everything, or what has changed since an
-// earlier moment. Moments point forward to their successors alone, so that changes are kept for as long as somebody has
-// not taken them, and no longer.
+// Which senders have which proxy, as of one moment of the learned table: everything, or the changes since an earlier
+// moment. Moments point only forward to their successors, so that changes are kept until their last reader has taken
+// them, and no longer.
 import { formatPrefix } from '../model/prefix.ts';
 import type { ForwardingChanges, ForwardingEntry } from './forwarding.ts';
 
@@ -19,7 +19,7 @@ export class Senders {
     this.#walk = walk;
   }
 
-  /** All, walked anew each time. */
+  /** All entries, walked anew each time. */
   all(): Iterable<ForwardingEntry> {
     return this.#walk();
   }

@@ -1,4 +1,4 @@
-// What has told something, by carrier and name. A table of BGP has a source a prefix: one text for both would be one
+// The sources of reports, by carrier and name. A table of BGP has one source per prefix: one text for both would be one
 // more for each of them.
 import { TextMap } from '../model/text-map.ts';
 import type { Origin, Originator, Source } from './preference.ts';

@@ -1,7 +1,7 @@
 // The learned table (PNC §5; PNC-5-b, PNC-5-c): which proxy serves which senders, from all carriers together. It
 // answers by longest match over all prefixes, flagged or not; says what changed since it was last asked, for the
 // dataplane; and lists what it knows, for the operator. Files: trie.ts holds the prefixes, advertised.ts the
-// advertisements of each, preference.ts chooses among them, crowd.ts among very many, originators.ts holds after loss,
+// advertisements of each, preference.ts chooses among them, candidate-heap.ts among very many, originators.ts holds after loss,
 // forwarding.ts makes the dataplane's table. What is told about routers and not about prefixes, SIDs and router
 // addresses, is routers.ts; who has told something, sources.ts.
 //
@@ -127,7 +127,7 @@ export class LearnedTable {
     this.holdMs = options.holdMs;
   }
 
-  /** Replaces what the same source said before. An empty report withdraws it. Never throws. */
+  /** Replaces the previous report of the same source. An empty report withdraws it. Never throws. */
   learned(report: LearnedReport): void {
     this.apply(report.carrier, report.source, report.originator, report.advertisements);
   }
@@ -155,7 +155,7 @@ export class LearnedTable {
   }
 
   /**
-   * Drops what was held long enough.
+   * Drops entries that were held long enough.
    * @param now milliseconds of the clock.
    * @returns whether anything was dropped
    */
@@ -181,10 +181,9 @@ export class LearnedTable {
   }
 
   /**
-   * What the dataplane has to change since the last call. Also frees what is not needed any more, so somebody has to
-   * call it.
-   * @param limit prefixes to look at in one go, so that a flood of reports does not hold up the event loop; `more` says
-   * that some are left
+   * What the dataplane must change since the last call. It also frees unneeded nodes, so it must be called.
+   * @param limit prefixes to visit in one go, so that a flood of reports does not hold up the event loop; `more` says
+   *   that some are left
    */
   takeChanges(limit = Infinity): ForwardingChanges {
     this.settle(limit);
@@ -193,7 +192,7 @@ export class LearnedTable {
     return { ...changes, more: this.pending };
   }
 
-  /** The whole table of the dataplane, minimal; what takeChanges has told adds up to it. */
+  /** The whole table of the dataplane, minimal; the changes from takeChanges add up to it. */
   forwarding(): Iterable<ForwardingEntry> {
     this.settle(Infinity);
     return this.minimal.all();
@@ -206,7 +205,7 @@ export class LearnedTable {
     setAddress(this.key, address);
     let match: Advertisement | undefined;
     this.trie.forEachCover(this.key, (node) => {
-      // What is above the IPv4 default route is IPv6.
+      // Anything above the IPv4 default route is IPv6.
       if (node === this.ipv4Base) match = undefined;
       match = this.advertised.best(node) ?? match;
     });
@@ -318,7 +317,7 @@ export class LearnedTable {
     return now;
   }
 
-  /** Undefined for what is no prefix. */
+  /** Undefined for an invalid prefix. */
   private nodeOf(prefix: Prefix): number | undefined {
     if (setPrefix(this.key, prefix)) return this.trie.insert(this.key);
     this.modules.count('learned.prefix.invalid');
@@ -351,7 +350,7 @@ export class LearnedTable {
   }
 
   /**
-   * Looks at what originators say whose reachability has changed; one may speak for all of a table.
+   * Re-evaluates the advertisements of originators whose reachability has changed; one may originate all of a table.
    * @returns how much of `limit` is left, 0 when it was not enough
    */
   private reconsider(limit: number): number {
@@ -363,8 +362,8 @@ export class LearnedTable {
 
   private *sourcesOfTouched(): Generator<void> {
     for (const [originator, wasDormant] of this.touched) {
-      this.touched.delete(originator); // what changes from now on is looked at again
-      // From the end: what is taken out on the way puts one that was looked at already into its place.
+      this.touched.delete(originator); // later changes are evaluated again
+      // From the end: removing an element moves one that was already visited into its place.
       const { sources } = originator;
       for (let i = sources.length - 1; i >= 0; i--) {
         const source = sources[i];

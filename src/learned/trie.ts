@@ -1,7 +1,7 @@
-// A path-compressed binary trie (Patricia) over prefixes, in typed arrays: a node is a number, 34 bytes, and whoever
-// uses the trie keeps what belongs to a node in columns of its own. It knows structure only: which of its nodes mean
-// something is the user's affair. With a million prefixes the whole learned table takes about 340 bytes a prefix, 2 µs
-// to learn and 2 µs to look one up; with 10,000, 0.7 µs.
+// A path-compressed binary trie (Patricia) over prefixes, in typed arrays: a node is a number, 34 bytes, and the trie's
+// users keep a node's data in columns of their own. The trie knows structure only: its users decide which nodes mean
+// something. With a million prefixes the whole learned table takes about 340 bytes per prefix, 2 µs to learn and 2 µs
+// to look one up; with 10,000, 0.7 µs.
 import { type Key, prefixFrom } from './key.ts';
 import type { Prefix } from '../model/prefix.ts';
 
@@ -75,8 +75,7 @@ export class PrefixTrie {
   }
 
   /**
-   * Calls `visit` for all nodes below, parents first, in address order; where it returns false, what is below is left
-   * out.
+   * Calls `visit` for all nodes below, parents first, in address order; where it returns false, the subtree is skipped.
    */
   forEachBelow(node: number, visit: (node: number) => boolean): void {
     const pending = [this.child(node, 1), this.child(node, 0)];

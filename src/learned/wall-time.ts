@@ -20,7 +20,7 @@ export class WallTime {
   }
 
   /**
-   * What to add to the clock for the time of day: kept until somebody sets the time, so that a deadline is shown alike
+   * The offset from the clock to the time of day: kept until somebody sets the time, so that a deadline is shown alike
    * every time.
    */
   offset(): number {

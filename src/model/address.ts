@@ -197,8 +197,8 @@ const MULTICAST6 = 0xff00n << 112n;
 const LINK_LOCAL6 = [0xfe80n << 112n, 0xfec0n << 112n] as const;
 
 /**
- * Whether `value` is at least `from` and below `end`. Compared, not shifted: shifting would leave an integer behind for
- * each address that is looked at.
+ * Whether `value` is at least `from` and below `end`. Compared, not shifted: shifting would allocate an integer for
+ * each address.
  */
 const between = (value: bigint, from: bigint, end: bigint): boolean => value >= from && value < end;
 

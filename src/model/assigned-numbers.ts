@@ -1,13 +1,13 @@
-// What the values that a code point may take are assigned to already, by IANA registry, as of 2026: a value that means
-// something else to the hosts and routers around is taken for it. Experimental and private-use values, which the
-// defaults are from, and unassigned ones are not here.
+// Existing IANA assignments of the values that a code point may take, by registry, as of 2026: hosts and routers would
+// mistake such a value for its assigned meaning. Experimental and private-use values, which include the defaults, and
+// unassigned ones are not here.
 import { CODE_POINTS, type CodePointName, type CodePointValues } from './code-points.ts';
 
-/** First and last value, and what has them. */
+/** First and last value, and their assignment. */
 type Assignment = readonly [first: number, last: number, use: string];
 
 interface Registry {
-  /** Its name at IANA, or in the draft that asks for it. */
+  /** Its name at IANA, or in the draft that requests it. */
   readonly name: string;
   readonly assigned: readonly Assignment[];
 }
@@ -144,7 +144,7 @@ const REGISTRIES: Readonly<Record<CodePointName, Registry>> = {
   },
   'bgp-pnc-characteristic': CHARACTERISTICS,
   'bgp-private-characteristic': CHARACTERISTICS,
-  // The file allows private-use types alone.
+  // The file allows only private-use types.
   'ospfv2-private-opaque-type': { name: 'IANA OSPF Opaque Link-State Advertisements Option Types', assigned: [] },
   'ospfv3-private-function': { name: 'IANA OSPFv3 LSA Function Codes', assigned: [[8191, 8191, 'reserved']] },
   'fast-cnp-option': IPV6_OPTIONS,
@@ -170,7 +170,7 @@ const REGISTRIES: Readonly<Record<CodePointName, Registry>> = {
   },
 };
 
-/** What a value that means something else brings about: of messages that are sent, and of what is advertised. */
+/** The consequence of a value with another meaning: for messages that are sent, and for advertisements. */
 const DROPPED: ReadonlySet<CodePointName> = new Set([
   'pnc-udp-port',
   'fast-cnp-option',
@@ -183,10 +183,10 @@ export function consequenceOf(name: CodePointName): string {
   return "other routers mistake cnpd's advertisements for that, and cnpd mistakes theirs for its own";
 }
 
-/** STAMP's own port is what it is for. */
+/** STAMP's own port is not a conflict. */
 export const STAMP_PORT = 862;
 
-/** What has the port that STAMP was given, with the registry; undefined: nothing, or STAMP. */
+/** The assignment of the port that STAMP was given, with the registry; undefined: none, or STAMP. */
 export function collisionOfStamp(port: number): string | undefined {
   if (port === STAMP_PORT) return undefined;
   const assigned = assignmentOf(UDP_PORTS, port);
@@ -204,13 +204,13 @@ const MAY_BE_EQUAL: ReadonlySet<CodePointName> = new Set(['fast-cnp-option', 'fa
 interface Collision {
   readonly name: CodePointName;
   readonly value: number;
-  /** `value` is …: what it is already, with the registry. */
+  /** `value` is …: its assignment, with the registry. */
   readonly with: string;
 }
 
 /**
- * The values that mean something else already.
- * @param others numbers of the same registries that are declared elsewhere, with what they are
+ * The values that are assigned already.
+ * @param others numbers of the same registries that are declared elsewhere, with their use
  */
 export function collisions(
   values: Readonly<Partial<CodePointValues>>,

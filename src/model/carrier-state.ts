@@ -16,11 +16,9 @@ export interface IsisNeighborState {
 /** What does not work in a level of IS-IS though there is an adjacency. */
 export interface IsisTrouble {
   readonly level: 1 | 2;
-  /**
-   * Whether LSPs were refused, or what they say is not learned, because database and learned table hold their limit.
-   */
+  /** Whether LSPs were refused, or their contents are not learned, because database and learned table are full. */
   readonly databaseFull: boolean;
-  /** Whether somebody else issues LSPs under our system ID, or did so in the last minutes. */
+  /** Whether another router issues LSPs with our system ID, or did so in the last minutes. */
   readonly systemIdContested: boolean;
   /**
    * Fragments of our LSP that cannot be issued because somebody used their highest sequence number, and until when (RFC
@@ -42,7 +40,7 @@ export interface IsisLspState {
   proxyPrefixes: number;
 }
 
-/** The router that an area's link leads to. Without one there is a row all the same, in state `down`. */
+/** The router at the other end of an area's link. Without one there still is a row, in state `down`. */
 export interface OspfNeighborState {
   /** Dotted quad. */
   area: string;
@@ -50,19 +48,19 @@ export interface OspfNeighborState {
   state: 'down' | 'init' | 'ex-start' | 'exchange' | 'loading' | 'full';
   /** Dotted quad; null while nobody answers. */
   routerId: string | null;
-  /** Seconds until it is lost unless it is heard. */
+  /** Seconds until it is lost unless a hello arrives. */
   deadTimeRemaining: number;
   /** Of the neighbour's interface, bytes, as its Database Descriptions say; null: none came yet. */
   mtu: number | null;
-  /** Whether it takes what cnpd advertises: OSPFv2 opaque LSAs (`capability opaque`); null: not known yet. */
+  /** Whether it accepts what cnpd advertises: OSPFv2 opaque LSAs (`capability opaque`); null: not known yet. */
   takesOpaque: boolean | null;
   /** LSAs that it has not acknowledged. */
   unacknowledged: number;
   /** Whether LSAs of the area were refused within half an hour, because the database held its limit. */
   databaseFull: boolean;
-  /** Whether somebody else issues LSAs under our router ID, or did so in the last minutes. */
+  /** Whether another router issues LSAs with our router ID, or did so in the last minutes. */
   routerIdContested: boolean;
-  /** Since when it is not full, however often it has begun anew; null: it is. */
+  /** Since when it is not full, however often the exchange has restarted; null: it is. */
   notFullSince: string | null;
   since: string;
   /** Why it is in this state. */

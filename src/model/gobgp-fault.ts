@@ -3,10 +3,10 @@
 export type GobgpFaultCode =
   /** Nobody listens there. */
   | 'not-there'
-  /** The connection stands, and what is asked is not answered, or not to the end. */
+  /** Connected, but a request is not answered, or not completely. */
   | 'no-answer'
   | 'another-program'
-  /** A gobgpd whose API cnpd does not speak, or another gRPC server. */
+  /** A gobgpd whose API cnpd does not support, or another gRPC server. */
   | 'unknown-api'
   | 'not-started'
   | 'message-too-long'

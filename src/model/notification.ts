@@ -1,8 +1,9 @@
-// What a congested node tells a sender, and why. Names are those of the drafts; numbers are in packet/ and kernel/.
+// A congested node's notifications of a sender, and their reasons. Names are those of the drafts; numbers are in
+// packet/ and kernel/.
 import type { IpAddress } from './address.ts';
 
 /**
- * How a sender is told: through its proxy (PNC), by a Fast CNP (FCNP), or by a Long-haul CNP in one of its two forms
+ * The formats: through the sender's proxy (PNC), as a Fast CNP (FCNP), or as a Long-haul CNP in one of its two forms
  * (LHCNP §6.1, §6.2).
  */
 export type NotificationFormat = 'proxy' | 'fast-cnp' | 'long-haul-icmpv6' | 'long-haul-roce';

@@ -1,4 +1,4 @@
-// Where cnpd and cnpctl meet when nothing else is said.
+// The default paths on which cnpd and cnpctl meet.
 
 export const CONFIG_FILE = '/etc/cnpd/cnpd.yaml';
 export const RUN_DIR = '/run/cnpd';

@@ -106,8 +106,8 @@ export function specialUse(p: Prefix): SpecialUse | undefined {
 export const addressUse = (a: IpAddress): SpecialUse | undefined => specialUse(hostPrefix(a));
 
 /**
- * Why no sender has its source address in a prefix; undefined when some may. 240.0.0.0/4 is reserved, and used inside
- * networks all the same.
+ * Why no sender has its source address in a prefix; undefined when some may. 240.0.0.0/4 is reserved, but used inside
+ * networks.
  */
 export function senderlessUse(p: Prefix): SpecialUse | undefined {
   const use = specialUse(p);

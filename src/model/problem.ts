@@ -1,5 +1,5 @@
-// What does not work as declared, in the words that whoever finds it and whoever shows it share. A sentence may change;
-// a code has one meaning and keeps it, so that programs go by codes alone.
+// What does not work as declared, in the words that the finding component and the showing component share. A sentence
+// may change; a code keeps its one meaning, so that programs use codes only.
 
 /** Each has one cause and one kind of remedy. */
 export const PROBLEM_CODES = [
@@ -85,9 +85,9 @@ export interface Check {
   readonly id: string;
   /** What must be so. */
   readonly claim: string;
-  /** `warning`: only an operator can tell whether it is right as it is; `unknown`: not before another is mended. */
+  /** `warning`: only an operator can tell whether it is right; `unknown`: another item must be fixed first. */
   readonly state: 'ok' | 'warning' | 'missing' | 'unknown';
   readonly problem?: string;
-  /** The line that mends it. */
+  /** The command that fixes it. */
   readonly remedy?: string;
 }

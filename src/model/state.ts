@@ -4,7 +4,7 @@
 import type { BgpState, IsisLspState, IsisNeighborState, OspfState } from './carrier-state.ts';
 import type { Problem } from './problem.ts';
 
-/** An entry of a list as JSON has it: names in kebab case, what is not known left out. */
+/** An entry of a list as in JSON: names in kebab case, unknown values left out. */
 export type Row = Readonly<Record<string, unknown>>;
 
 export interface StatusState {
@@ -69,13 +69,13 @@ export interface PortState {
   /** V_ecn, percent, and V_growth, bytes a second; null: no such trigger. */
   vEcn: number | null;
   vGrowth: number | null;
-  /** What they are compared with, in the last whole measurement interval. */
+  /** The values compared with them, in the last whole measurement interval. */
   ecnMarkingRate: number;
   queueGrowth: number;
   measurementIntervalMs: number | null;
   /**
    * Triggers without a notification: of flows that contribute little, while an upstream node's notification was seen to
-   * work, of senders that can be told in no way.
+   * work, of senders for which no format is possible.
    */
   notContributing: number;
   deferred: number;

@@ -5,7 +5,7 @@
 
 const FIRST = 4096;
 const PARTS = 64;
-/** The end of a text tells neighbouring prefixes apart, the beginning does not. */
+/** The end of a text distinguishes neighbouring prefixes, the beginning does not. */
 const HASHED_CHARACTERS = 16;
 
 function partOf(key: string): number {
@@ -23,8 +23,7 @@ export class TextMap<V> implements Iterable<[string, V]> {
   readonly #first = new Map<string, V>();
   readonly #parts: readonly Map<string, V>[] = Array.from({ length: PARTS }, () => new Map<string, V>());
   /**
-   * What is new goes into the parts, even when there is room among the first again: whoever goes through the map has
-   * left those behind.
+   * New entries go into the parts, even when the first has space again: an iteration of the map has passed that one.
    */
   #full = false;
 

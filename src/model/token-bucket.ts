@@ -19,7 +19,7 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /** What was earned at the old rate stays, up to the new burst. */
+  /** Tokens earned at the old rate stay, up to the new burst. */
   configure(limit: RateLimit, now: number): void {
     this.#earn(now);
     this.#limit = limit;

@@ -45,7 +45,10 @@ export interface NorthboundClient {
   getRaw(request: { prefix?: Path; path: Path[]; encoding: Encoding }): Promise<GetResponse>;
   /** @throws NorthboundError */
   reload(): Promise<ReloadOutcome>;
-  /** Whether anybody listens on the socket, even if nobody answers. @throws NorthboundError when that cannot be told */
+  /**
+   * Whether a process listens on the socket, even if it does not answer. @throws NorthboundError when that cannot be
+   * determined
+   */
   listening(): Promise<boolean>;
   close(): void;
 }

@@ -85,7 +85,7 @@ function checkRequest(request: GetRequest): void {
     throw new RpcError('INVALID_ARGUMENT', `${request.path.length} paths in one request; at most ${MAX_PATHS}`);
 }
 
-/** Answers carry absolute paths; of the prefix they repeat the target, as gNMI §2.2.2.1 asks, and the origin. */
+/** Answers carry absolute paths; from the prefix they repeat the target, as gNMI §2.2.2.1 requires, and the origin. */
 function echo(prefix: Path | undefined, path: Path): { prefix?: Path } {
   const origin = prefix?.origin || path.origin;
   const target = prefix?.target ?? '';

@@ -1,6 +1,6 @@
 // gNMI paths over the schema (gNMI Path Conventions, https://github.com/openconfig/reference: wildcards `*`, absent
-// keys match all). This file checks a request's path against the schema alone, before any state is read, and turns it
-// into steps; select.ts walks the state along them. `...` and the deprecated string elements are refused.
+// keys match all). This file checks a request's path against the schema, before any state is read, and turns it into
+// steps; select.ts walks the state along them. `...` and the deprecated string elements are refused.
 import { formatAddress, parseAddress } from '../model/address.ts';
 import { formatPrefix, parsePrefix } from '../model/prefix.ts';
 import type { Path, PathElem } from './gen/gnmi/gnmi_pb.js';
@@ -120,5 +120,5 @@ function canonical(key: SchemaNode, text: string): string {
   return text;
 }
 
-/** Status texts travel in a header: what a client sent comes back shortened. */
+/** Status texts travel in a header: the client's text is returned shortened. */
 export const clip = (text: string, limit = 200): string => (text.length <= limit ? text : `${text.slice(0, limit)}…`);

@@ -1,5 +1,5 @@
-// Walks the state along a checked path and visits what matches. State is asked for a section at a time, and only for
-// sections that the path reaches; a section is asked once a request, so one answer does not contradict itself.
+// Walks the state along a checked path and visits what matches. State is read by section, and only for sections that
+// the path reaches. Each section is read once per request, so one answer does not contradict itself.
 import type { CnpdState, StateSource } from '../model/state.ts';
 import { type Steps, wait } from '../model/work.ts';
 import { type CheckedPath, clip, formatElem, type Step } from './paths.ts';

@@ -1,6 +1,6 @@
 // The northbound server: gNMI (Capabilities, Get) and cnpd.v1.Control (Reload) on one unix socket. It reads state and
-// owns none. What other gNMI calls there are, grpc-js answers UNIMPLEMENTED by itself. Answers are built a few at a
-// time; the rest wait, in a line of bounded length.
+// owns none. grpc-js itself answers other gNMI calls with UNIMPLEMENTED. Answers are built a few at a time; the rest
+// wait in a queue of bounded length.
 import type { Socket } from 'node:net';
 import { create } from '@bufbuild/protobuf';
 import { type ConnectionInjector, Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
@@ -24,15 +24,15 @@ interface NorthboundOptions {
   readonly maxAnswerBytes?: number;
 }
 
-/** What came of a reload: as `status.intent.lastReload` tells it. */
+/** The result of a reload, as in `status.intent.lastReload`. */
 export interface ReloadOutcome {
   readonly ok: boolean;
   /**
-   * One line an error: file, line, column, path, what was found, what is allowed. With `ok`: what of the new file is
+   * One line per error: file, line, column, path, what was found, what is allowed. With `ok`: what of the new file is
    * not in force, and the remedy.
    */
   readonly errors: readonly string[];
-  /** Sections of the file that mean something else than before. */
+  /** Sections of the file whose meaning has changed. */
   readonly changed: readonly string[];
 }
 
@@ -69,7 +69,7 @@ const GRPC_OPTIONS = {
   // connection grows old.
   'grpc.keepalive_time_ms': 30_000,
   'grpc.keepalive_timeout_ms': 10_000,
-  // Who asks nothing leaves the place to others: whoever is in the socket's group could take all of them.
+  // A silent client is disconnected: otherwise one member of the socket's group could take all connections.
   'grpc.max_connection_idle_ms': 30_000,
   'grpc.max_connection_age_ms': 10 * 60_000,
   'grpc.max_connection_age_grace_ms': 30_000,

@@ -1,5 +1,5 @@
-// What nodes of the YANG module are made of: the types tie each shape to the interface of the state that it describes,
-// the constants are the leaves.
+// The parts of the YANG module's nodes: the types tie each shape to the interface of the state that it describes, the
+// constants are the leaves.
 
 export type LeafType =
   | 'string'
@@ -48,7 +48,7 @@ export const TIME = leaf('date-and-time');
 export const ADDRESS = leaf('ip-address');
 export const PREFIX = leaf('ip-prefix');
 
-/** Any of them, without what it describes. */
+/** Any of them, without the type that it describes. */
 export type AnyShape =
   | LeafShape
   | { readonly kind: 'container'; readonly fields: object }

@@ -1,5 +1,5 @@
-// The unix socket of the northbound: mode 0660 from the moment it exists; a socket that a dead process left is
-// replaced, one on which somebody answers is refused, and so is a path that holds anything but a socket.
+// The unix socket of the northbound: mode 0660 from the moment it exists. A socket that a dead process left is
+// replaced. One on which a process answers is refused, and so is a path that holds anything but a socket.
 import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
@@ -105,7 +105,7 @@ function makeParent(path: string): void {
   }
 }
 
-/** The error code of connecting to a unix socket; undefined when somebody accepts. */
+/** The error code of connecting to a unix socket; undefined when a process accepts. */
 export function connectError(path: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const probe = connect(path);

@@ -1,4 +1,4 @@
-// Big-endian reads and writes at an offset. Readers do not check bounds: each decoder checks once that what it reads is
+// Big-endian reads and writes at an offset. Readers do not check bounds: each decoder checks once that its bytes are
 // there.
 import { type Family, type IpAddress, ipv6FromWords } from '../model/address.ts';
 import type { Prefix } from '../model/prefix.ts';
@@ -92,5 +92,5 @@ function leadingBits(b: Uint8Array, offset: number, bits: number): number {
   return (word & (0xffffffff << (32 - bits))) >>> 0;
 }
 
-/** How many bytes a prefix of this length takes in routing protocols. */
+/** The bytes of a prefix of this length in routing protocols. */
 export const prefixBytes = (length: number): number => (length + 7) >>> 3;

@@ -1,9 +1,8 @@
 // The Fletcher checksum of link-state databases (ISO/IEC 8473 Annex C; RFC 1008): IS-IS LSPs and OSPF LSAs differ only
-// in where the bytes that it covers begin and where its two bytes stand.
+// in the range that it covers and in the offset of its two bytes.
 
 /**
- * Where the checksum stands and what it covers: bytes `start` … end of what it is computed over. Offsets from the same
- * origin.
+ * The offset of the checksum and the range it covers: bytes `start` … end of the input. Offsets from the same origin.
  */
 export interface FletcherRegion {
   readonly start: number;
@@ -29,7 +28,7 @@ function sums(bytes: Uint8Array, { start, checksumAt }: FletcherRegion, skipChec
   return [c0, c1];
 }
 
-/** The checksum that belongs into the two bytes at `checksumAt`, whatever stands there now. Neither byte is ever 0. */
+/** The checksum for the two bytes at `checksumAt`, whatever they hold now. Neither byte is ever 0. */
 export function fletcherChecksum(bytes: Uint8Array, region: FletcherRegion): number {
   const [c0, c1] = sums(bytes, region, true);
   const after = bytes.length - region.checksumAt - 1;

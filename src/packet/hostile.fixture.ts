@@ -1,6 +1,6 @@
-// What every decoder is put through (its fuzz target): random bytes, mutations of valid ones, and truncation at every
-// length. A decoder must return, quickly, and what it returns must not depend on a byte outside the input: each input
-// is decoded in the middle of two buffers whose surroundings differ.
+// The test of every decoder (its fuzz target): random bytes, mutations of valid ones, and truncation at every length. A
+// decoder must return, quickly, and its result must not depend on a byte outside the input: each input is decoded in
+// the middle of two buffers whose surroundings differ.
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { type Decoder, decodeSafely } from './safely.fixture.ts';

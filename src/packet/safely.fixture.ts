@@ -1,5 +1,5 @@
-// One input through a decoder, for tests and `npm run fuzz`: it must return, quickly, and what it returns must not
-// depend on a byte outside the input. Each input is decoded in the middle of buffers whose surroundings differ.
+// One input through a decoder, for tests and `npm run fuzz`: it must return, quickly, and its result must not depend on
+// a byte outside the input. Each input is decoded in the middle of buffers whose surroundings differ.
 import { isDeepStrictEqual } from 'node:util';
 import { toHex } from './hex.ts';
 

@@ -1,7 +1,7 @@
-// Whom the Session-Reflector answers (RFC 8762 §4.3, §7): sources on the allow-list, so many a second, so many a second
-// from each. An answer is never longer than what it answers. Probes from well-known ports are refused, and from the
-// reflector's own port: two reflectors would answer each other's answers for ever. Two questions, because tokens are
-// for probes that are right: anybody can write a router's address into a packet, and would spend what that router has
+// Whom the Session-Reflector answers (RFC 8762 §4.3, §7): sources on the allow-list, up to a rate in total and a rate
+// per source. An answer is never longer than the probe. Probes from well-known ports are refused, and from the
+// reflector's own port: two reflectors would answer each other's answers for ever. There are two checks, because only
+// valid probes spend tokens. Anybody can write a router's address into a packet, and would spend that router's tokens
 // (RFC 8762 §6: an HMAC is checked before anything else is done with a packet). Pure.
 import { type IpAddress, formatAddress } from '../model/address.ts';
 import { type Prefix, prefixContains } from '../model/prefix.ts';
@@ -34,7 +34,7 @@ export class Admission {
     this.#options = opts;
   }
 
-  /** By the addresses alone; costs nobody anything. */
+  /** By the addresses alone; spends no tokens. */
   refusal(source: IpAddress, port: number): 'not-accepted' | 'source-port' | undefined {
     const { acceptFrom, udpPort } = this.#options;
     if (!acceptFrom.some((prefix) => prefixContains(prefix, source))) return 'not-accepted';

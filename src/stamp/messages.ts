@@ -13,12 +13,12 @@ import {
 import { ok } from '../model/result.ts';
 import type { ProbeAnswer } from './prober.ts';
 
-/** RFC 8762 §4.2, §4.3: so that a receiver can tell how many routers were on the way. */
+/** RFC 8762 §4.2, §4.3: so that a receiver can compute the number of routers on the path. */
 export const STAMP_HOP_LIMIT = 255;
 /** CS6, as the notifications: probes measure the path, not the queue of data. */
 export const STAMP_TRAFFIC_CLASS = 48 << 2;
 /**
- * Of a timestamp, filled with random bits: a microsecond that nobody needs here and that whoever forges an answer
+ * Part of a timestamp, filled with random bits: a microsecond that is not needed here and that a forger of answers
  * cannot guess.
  */
 const RANDOM_BITS = 12n;
@@ -55,9 +55,9 @@ interface Arrival {
 }
 
 /**
- * The answer of a stateless reflector (RFC 8762 §4.3): the probe's sequence number is its own. Codes: those of
+ * The answer of a stateless reflector (RFC 8762 §4.3): it repeats the probe's sequence number. Codes: those of
  * decodeStampTest.
- * @param sendingNs asked for last: the time between arrival and then is not under way
+ * @param sendingNs read last: the time between arrival and then is not transit time
  */
 export function answerProbe(
   bytes: Uint8Array,

@@ -1,10 +1,10 @@
 // RTT_est of a port: the smallest smoothed RTT of the targets that are reached through it (LHCNP-5.3.1-d). K_max is
-// computed from what it says, and is not rewritten for noise (LHCNP-5.3.2-h): what it says moves at once when the
-// measurement leaves a wide band around it, and in the end when the measurement has left a narrow one on one side and
-// stays there. Without the second rule a path that has grown would be shown, and used, up to an eighth too short for
-// ever: the smoothed measurement approaches the new value slowly, and its last part lies within the wide band.
+// computed from it, and is not rewritten for noise (LHCNP-5.3.2-h). It moves at once when the measurement leaves a wide
+// band around it. It also moves when the measurement has left a narrow band on one side and stays there. Without the
+// second rule the RTT of a path that has grown would stay up to an eighth too short for ever: the smoothed measurement
+// approaches the new value slowly, and its last part lies within the wide band.
 
-/** Half the width of the band that is left at once, as a fraction of what was said. */
+/** Half the width of the band that is left at once, as a fraction of the reported value. */
 const WIDE = 1 / 8;
 /** Half the width of the band that is left when SETTLED measurements in a row are beyond it, all on one side. */
 const NARROW = 1 / 32;
@@ -23,8 +23,7 @@ interface Steady {
   /** The latest measurement. */
   readonly measuredMs: number;
   /**
-   * How many measurements in a row are above the narrow band; negative: below it. What is handed over again is no
-   * measurement.
+   * How many measurements in a row are above the narrow band; negative: below it. A repeated value is no measurement.
    */
   readonly beyond: number;
 }

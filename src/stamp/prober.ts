@@ -1,7 +1,7 @@
-// The Session-Sender of STAMP (RFC 8762 §4.2) as a machine: when which target is probed, which answer belongs to which
-// probe, and what RTT that makes. One session a target (LHCNP-5.3.1-e), told apart by the reflector's address; sequence
-// numbers begin at 0. Time is handed in: `now` in monotonic milliseconds for what is due, wall-clock nanoseconds for
-// what is measured. Sockets and route look-ups are in stamp.edge.ts.
+// The Session-Sender of STAMP (RFC 8762 §4.2) as a pure machine: when to probe which target, which answer belongs to
+// which probe, and the resulting RTT. One session per target (LHCNP-5.3.1-e), identified by the reflector's address;
+// sequence numbers begin at 0. Time is handed in: `now` in monotonic milliseconds for deadlines, wall-clock nanoseconds
+// for measurements. Sockets and route look-ups are in stamp.edge.ts.
 import { type IpAddress, formatAddress } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count } from '../model/log.ts';
@@ -13,9 +13,9 @@ import { type Candidate, TargetSet } from './targets.ts';
 /** Probes without an answer after which the interval is doubled, each time by one more, up to 64 times. */
 const PATIENCE = 3;
 const MOST_DOUBLINGS = 6;
-/** Probes without any answer after which a learned target makes room for one that waits. */
+/** Probes without any answer after which a waiting target replaces a learned one. */
 const GIVE_UP = 6;
-/** What is not answered by then is lost; a path around the earth twice is not that long. Milliseconds. */
+/** A probe without an answer by then is lost; a path around the earth twice is not that long. Milliseconds. */
 export const LOST_MS = 10_000;
 const MOST_OUTSTANDING = 16;
 /** An estimate outlives its target's silence by this: a reflector that restarts does not change K_max. Milliseconds. */
@@ -35,7 +35,10 @@ interface Outstanding {
   /** The NTP timestamp that was sent. */
   readonly timestamp: bigint;
   readonly sentNs: bigint;
-  /** How long what was before it in the port's own queue takes, nanoseconds; null: something was, of unknown length. */
+  /**
+   * Time that the bytes ahead of it in the port's own queue take, nanoseconds; null: there were some, of unknown
+   * length.
+   */
   readonly queueNs: bigint | null;
   readonly at: number;
 }
@@ -90,7 +93,7 @@ export class Prober {
   due(): IpAddress[] {
     const now = this.#clock.now();
     const due: IpAddress[] = [];
-    // A copy: a target may make room for another.
+    // A copy: a target may be replaced by another.
     for (const session of [...this.#sessions.values()]) {
       if (session.dueAt > now) continue;
       this.#forgetLost(session, now);
@@ -121,11 +124,11 @@ export class Prober {
   }
 
   /**
-   * A probe leaves. Returns its sequence number; undefined: the target is none any more.
+   * A probe leaves. Returns its sequence number; undefined: the target no longer exists.
    * @param timestamp the NTP timestamp in it
    * @param sentNs the same time, nanoseconds
-   * @param queueNs how long what is before it in the port's own queue takes; null: something is, and nobody knows how
-   * long
+   * @param queueNs time that the bytes ahead of it in the port's own queue take; null: there are some, of unknown
+   *   length
    */
   sent(target: IpAddress, timestamp: bigint, sentNs: bigint, queueNs: bigint | null = 0n): number | undefined {
     const session = this.#sessions.get(formatAddress(target));
@@ -140,10 +143,7 @@ export class Prober {
     return sequence;
   }
 
-  /**
-   * An answer came from `from` at `receivedNs` (wall clock). Every answer that is none to a probe of ours is counted
-   * and ignored.
-   */
+  /** An answer came from `from` at `receivedNs` (wall clock). Answers to none of our probes are counted and ignored. */
   answered(from: IpAddress, answer: ProbeAnswer, receivedNs: bigint): void {
     const session = this.#sessions.get(formatAddress(from));
     if (!session) return this.#count('stamp.prober.unknown-source');
@@ -155,7 +155,7 @@ export class Prober {
     session.received++;
     session.silent = 0;
     session.lastAnswerAt = this.#clock.now();
-    // Asked seldom while it was silent: no longer.
+    // While silent it was probed rarely: no longer.
     session.dueAt = Math.min(session.dueAt, session.lastAnswerAt + this.#intervalMs);
     this.#count('stamp.prober.received');
     const rttNs = receivedNs - probe!.sentNs - answer.heldNs;
@@ -164,9 +164,10 @@ export class Prober {
       return this.#count('stamp.prober.bad-times');
     const rttMs = Number(rttNs) / 1e6;
     const estimate = session.estimator.smoothedMs;
-    // K_max grows with RTT_est: a standing queue that was measured along would never exceed the threshold that it has
-    // raised. Without the queue's own time a first estimate is better than none; where that time is unknown it is not
-    // (K_base is right until the queue is empty for once). What is shorter than an estimate is nearer to the path.
+    // K_max grows with RTT_est: if a standing queue were included in the measurement, it would never exceed the
+    // threshold that it has raised. Without the queue's own time a first estimate is better than none. Where that time
+    // is unknown it is not (K_base is right until the queue is empty once). A sample shorter than an estimate is nearer
+    // to the path.
     const { queueNs } = probe!;
     if (queueNs !== 0n && estimate === undefined) {
       if (queueNs === null || queueNs >= rttNs) return this.#count('stamp.prober.own-queue');

@@ -1,9 +1,9 @@
 // The round-trip time to one target, from samples that are noisy upwards (queues, late schedulers) and hardly ever
-// downwards. RTT_est is meant to be that of the path (LHCNP §5.3.1), not of the queues on it: K_max grows with it. What
-// was measured through a queue of our own does not come here (prober.ts); against the queues of others there are three
+// downwards. RTT_est is meant to be that of the path (LHCNP §5.3.1), not of the queues on it: K_max grows with it.
+// Samples through a queue of our own do not arrive here (prober.ts). Against other routers' queues there are three
 // rules. The lower quartile of the latest samples counts, so that three quarters of them may be late. It is followed
-// quickly downwards, because nothing makes a path look shorter than it is, and slowly upwards. What looks shorter once
-// (a clock that was set) is not the lower quartile either.
+// quickly downwards, because nothing makes a path look shorter than it is, and slowly upwards. A single low sample (a
+// clock that was set) is not the lower quartile either.
 
 /** Samples remembered. */
 const WINDOW = 16;
@@ -39,7 +39,7 @@ export class RttEstimator {
     return this.#least;
   }
 
-  /** The path has changed: what was measured is of another one. */
+  /** The path has changed: the samples are of another one. */
   restart(): void {
     this.#samples.length = 0;
     this.#smoothed = undefined;

@@ -30,7 +30,7 @@ import { Prober } from './prober.ts';
 
 /** The intent's section `stamp`, and the router's loopback addresses. */
 export interface StampOptions {
-  /** One a family at most. */
+  /** At most one per family. */
   readonly loopbacks: readonly IpAddress[];
   readonly reflector: boolean;
   readonly acceptFrom: readonly Prefix[];
@@ -310,7 +310,7 @@ class RunningStamp implements Stamp {
       socket.send(answer.value, from);
       count('stamp.reflector.answered');
     } catch {
-      // No way back to the sender, or no room: it will ask again.
+      // No route back to the sender, or the buffer is full: it will probe again.
       count('stamp.reflector.send-failed');
     }
   }

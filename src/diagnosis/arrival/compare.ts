@@ -1,6 +1,6 @@
-// Which of the paths that this cnpd has put into BGP arrive at another one, and in what state: what was sent, compared
-// with what the other reports (`cnpctl -o json show bgp` there). A neighbour that drops attribute 39 cannot be seen
-// from either end alone (draft-ietf-idr-nhc; PNC §5.4). Pure.
+// Which of this cnpd's BGP paths arrive at another router, and in what state: what was sent, compared with the other's
+// report (`cnpctl -o json show bgp` there). Neither end alone can see a neighbour that drops attribute 39
+// (draft-ietf-idr-nhc; PNC §5.4). Pure.
 import type { Row } from '../../model/state.ts';
 import { type Doubt, doubtsOf } from './doubts.ts';
 import { type BgpOverview, text } from './overview.ts';
@@ -9,7 +9,7 @@ import { type Arrival, type Comparison, arrivedWith, difference, judge, withoutA
 export interface RemoteReport {
   /** Why the answers below cannot be trusted, each with what to do. */
   readonly doubts: readonly Doubt[];
-  /** In the order of what is to be done first: those that are used come last. */
+  /** In the order of urgency: those that are used come last. */
   readonly paths: readonly Comparison[];
 }
 
@@ -100,13 +100,11 @@ const isSentPath = (sent: Row, row: Row): boolean =>
   text(row, 'next-hop') === text(sent, 'next-hop') ||
   text(row, 'header-next-hop') === text(sent, 'next-hop') ||
   (sent['proxy'] !== undefined && row['proxy'] === sent['proxy']);
-/** What is used comes first; of that, what does harm. */
+/** Used paths come first; among these, the harmful ones. */
 const rank = (row: Row, sent: Row): number =>
   row['status'] === 'used' ? (isAltered(row, sent) ? 0 : 1) : row['best'] === true ? 2 : 3;
 
-/**
- * Still about our next hop, and no longer what we say of it. A path with another next hop may be another router's own.
- */
+/** Still about our next hop, but with other contents. A path with another next hop may be another router's own. */
 const isAltered = (row: Row, sent: Row): boolean =>
   text(row, 'next-hop') === text(sent, 'next-hop') && difference(row, sent) !== undefined;
 

@@ -1,18 +1,18 @@
-// What another router says of its BGP: the answer of `cnpctl -o json show bgp`, which may be from anywhere.
+// Another router's report of its BGP: the answer of `cnpctl -o json show bgp`, which may come from anywhere.
 import type { Row } from '../../model/state.ts';
 
 export interface BgpOverview {
   readonly session: readonly Row[];
   readonly peers: readonly Row[];
   readonly paths: readonly Row[];
-  /** Of the learned table, those of the carrier `bgp` alone. */
+  /** Of the learned table, only the entries of the carrier `bgp`. */
   readonly senders: readonly Row[];
 }
 
 const SECTIONS = ['session', 'peers', 'paths', 'senders'] as const;
 const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** @returns what is wrong with it, when it is not what `cnpctl -o json show bgp` prints */
+/** @returns what is wrong with it, if it is not the output of `cnpctl -o json show bgp` */
 export function readOverview(text: string): BgpOverview | string {
   let value: unknown;
   try {

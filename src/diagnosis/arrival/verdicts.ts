@@ -1,18 +1,18 @@
-// What became of one path of ours at the other end, why, and what mends it.
+// The fate of one of our paths at the other end, the reason, and the remedy.
 import { parseAddress } from '../../model/address.ts';
 import type { BgpPathState } from '../../model/carrier-state.ts';
 import type { Row } from '../../model/state.ts';
 import { text, texts } from './overview.ts';
 
-/** `altered`: with the attribute, which does not say what was sent. */
+/** `altered`: with the attribute, whose contents differ from what was sent. */
 export type Arrival = 'used' | 'not-used' | 'altered' | 'without-attribute' | 'another-path' | 'absent';
 
-/** What became of one path of ours at the other end. */
+/** The fate of one of our paths at the other end. */
 export interface Comparison {
   readonly prefix: string;
   readonly nextHop: string;
   readonly arrival: Arrival;
-  /** The neighbour that told the other end of it. */
+  /** The neighbour from which the other end has it. */
   readonly toldBy?: string;
   /** The next hop with which it arrived. */
   readonly arrivedNextHop?: string;
@@ -56,7 +56,7 @@ const KEEP_ATTRIBUTE =
   'on each FRR in between that knows the attribute: `neighbor X send-nexthop-characteristics`, X being its ' +
   'neighbour on the path; and no `neighbor X path-attribute discard 39` (or treat-as-withdraw) on any';
 
-/** @returns what the other end made of a path whose attribute it has */
+/** @returns the other end's use of a path whose attribute it has */
 export function judge(row: Row, sent: Row): Pick<Comparison, 'arrival' | 'why' | 'remedy'> {
   const [peer, nextHop] = [text(row, 'peer') ?? 'its neighbour', text(row, 'next-hop') ?? 'none'];
   const status = String(row['status']);
@@ -89,7 +89,7 @@ type Verdict = (
   nextHop: string,
 ) => { readonly arrival?: 'altered'; readonly why: string; readonly remedy: string };
 
-/** A row for each status, or it does not compile: what the other end reports has its reason here. */
+/** A row for each status, or it does not compile: every reported status has its reason here. */
 const VERDICTS: Readonly<Record<Exclude<BgpPathState['status'], 'originated' | 'used'>, Verdict>> = {
   'next-hop-mismatch': (row, peer, nextHop) => {
     const header = text(row, 'header-next-hop');

@@ -1,7 +1,7 @@
-// The way to END.CON: what cnpd's own IGP says of the SID draws no traffic (metric 0xFE000001 in IS-IS, unreachable in
-// OSPFv3), so FRR has to advertise a prefix that covers it (RFC 9352 §7.1, RFC 9513 §7). frr-configs/srv6-pe.conf lets
-// FRR advertise the SID's own route in the kernel; any other prefix of FRR's does as well: of an interface, a static
-// route, a range of an area. What counts is what FRR says in the end, whatever made it say so.
+// The route to END.CON. cnpd's own IGP advertisement of the SID attracts no traffic (metric 0xFE000001 in IS-IS,
+// unreachable in OSPFv3), so FRR must advertise a prefix that covers it (RFC 9352 §7.1, RFC 9513 §7).
+// frr-configs/srv6-pe.conf lets FRR advertise the SID's own kernel route. Any other FRR prefix works as well: of an
+// interface, a static route, a range of an area. FRR's resulting advertisements count, whatever caused them.
 import { type IpAddress, formatAddress } from '../../model/address.ts';
 import { type Prefix, formatPrefix, prefixContains } from '../../model/prefix.ts';
 import type { FrrFacts } from '../../frr/frr-facts.ts';
@@ -24,8 +24,8 @@ const MAX_PATH_METRIC = 0xfe000000;
 const isDefault = ({ length }: Prefix): boolean => length === 0;
 
 /**
- * SIDs to which FRR's IS-IS advertises no way, and will not when cnpd has installed their route. It says and does not
- * do: what is redistributed is the operator's.
+ * SIDs to which FRR's IS-IS advertises no route, and will not once cnpd has installed theirs. The remedy is only
+ * reported: redistribution is the operator's decision.
  */
 export function wayToEndCon(
   wanted: readonly EndConExpectation[],

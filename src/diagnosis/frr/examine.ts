@@ -8,7 +8,7 @@ import type { FrrExpectation } from './isis-view.ts';
 import { checkOspf } from './ospf.ts';
 import type { OspfExpectation } from './ospf-view.ts';
 
-/** What the carriers expect; absent: the carrier is not declared, and FRR is not asked about it. */
+/** The carriers' requirements; absent: the carrier is not declared, and FRR is not asked about it. */
 export interface FrrExpectations {
   readonly isis?: FrrExpectation;
   readonly ospfv2?: OspfExpectation;
@@ -51,6 +51,6 @@ export async function examineFrrFor(intent: Intent, location: FrrLocation): Prom
   return [{ id: 'frr', claim: 'cnpd.yaml has no isis, ospfv2 or ospfv3 section, so FRR is not checked', state: 'ok' }];
 }
 
-/** The interfaces are cnpd's, which creates them when it starts; what cannot be told without them is no finding. */
+/** The interfaces are cnpd's, which creates them when it starts; checks that need them are no finding. */
 export const isForTheOperator = ({ state, code }: Pick<FrrCheck, 'state' | 'code'>): boolean =>
   state === 'missing' && code !== 'interface-missing';

@@ -1,4 +1,4 @@
-// What a precondition of FRR finds, and the checks that every routing daemon shares.
+// The result of a precondition of FRR, and the checks that every routing daemon shares.
 import { type FrrFindingCode, type FrrLine, shownLine } from '../../frr/check.ts';
 import { DAEMONS_FILE, type LinkFacts } from '../../frr/frr-facts.ts';
 import type { FrrDaemon } from '../../frr/vty.ts';
@@ -6,12 +6,12 @@ import type { FrrDaemon } from '../../frr/vty.ts';
 export interface Finding {
   readonly code: FrrFindingCode;
   readonly problem: string;
-  /** What mends it, in one line. */
+  /** The remedy, in one line. */
   readonly remedy: string;
   readonly lines?: readonly FrrLine[];
 }
 
-/** A finding that lines in FRR's configuration mend. */
+/** A finding that lines in FRR's configuration fix. */
 export const mend = (code: FrrFindingCode, problem: string, lines: readonly FrrLine[]): Finding => ({
   code,
   problem,
@@ -49,7 +49,7 @@ export const VERSION_CLAIM = `FRR is ${OLDEST.join('.')} or newer`;
 
 type Version = readonly [major: number, minor: number];
 
-/** @param version as FRR says it, such as `10.2.1`; false where it says none, or what is no number */
+/** @param version as FRR reports it, such as `10.2.1`; false if it is missing or not a number */
 export function isAtLeast(version: string | undefined, [major, minor]: Version): boolean {
   const [foundMajor = 0, foundMinor = 0] = (version ?? '').split('.').map(Number);
   return foundMajor > major || (foundMajor === major && foundMinor >= minor);

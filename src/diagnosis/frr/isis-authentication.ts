@@ -1,4 +1,4 @@
-// Whether FRR and cnpd sign and check IS-IS alike. Lines are given for what the interface alone needs.
+// Whether FRR and cnpd sign and check IS-IS alike. Only the interface's key comes with lines.
 import type { FrrLine } from '../../frr/check.ts';
 import type { Password } from '../../frr/running-config.ts';
 import { type Finding, mend } from './finding.ts';
@@ -23,7 +23,7 @@ export function checkLevelKey({ instance, want }: View, level: 1 | 2): Finding |
     context: `router isis ${instance.tag}`,
     command,
   });
-  // The key of an area or domain is shared with all its routers: said, not done.
+  // The key of an area or domain is shared with all its routers: reported, not set.
   return finding && { code: finding.code, problem: finding.problem, remedy: finding.remedy };
 }
 

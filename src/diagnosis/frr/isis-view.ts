@@ -4,7 +4,7 @@ import type { IsisInstanceConfig, IsisInterfaceConfig } from '../../frr/running-
 import type { EndConExpectation } from './end-con.ts';
 import type { Finding } from './finding.ts';
 
-/** What cnpd.yaml expects of FRR; the `isis` section of the intent has this shape but for `endCon`. */
+/** cnpd.yaml's requirements of FRR; the `isis` section of the intent has this shape except `endCon`. */
 export interface FrrExpectation {
   readonly interface: string;
   readonly levels: '1' | '2' | '1-2';
@@ -23,7 +23,7 @@ interface Key {
   readonly key: string;
 }
 
-/** Everything a row may look at; isisd was asked and one instance is chosen. */
+/** The inputs of a row; isisd has answered and one instance is chosen. */
 export interface View {
   readonly want: FrrExpectation;
   readonly facts: FrrFacts;
@@ -33,7 +33,7 @@ export interface View {
 
 export interface Row {
   readonly id: string;
-  /** Only for routers that speak this level. */
+  /** Only for routers that run this level. */
   readonly level?: 1 | 2;
   /** Only where this is expected. */
   readonly only?: (want: FrrExpectation) => boolean;

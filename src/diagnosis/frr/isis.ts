@@ -1,7 +1,6 @@
-// What FRR must be and have so that cnpd's IS-IS carrier works beside it: one table, a row a precondition. A row says
-// what is wrong and which line mends it; rows whose lines touch nothing but cnpd's own interface, or are harmless to
-// routing, carry them for src/frr/configure.ts. What an operator must decide (NET, is-type, keys of the domain) is said
-// and never done.
+// FRR's preconditions for cnpd's IS-IS carrier: one table, one row per precondition. A row says what is wrong and which
+// line fixes it. Rows whose lines affect only cnpd's own interface, or are harmless to routing, carry them for
+// src/frr/configure.ts. Operator decisions (NET, is-type, keys of the domain) are reported, never set.
 import type { FrrCheck, FrrLine } from '../../frr/check.ts';
 import type { FrrFacts } from '../../frr/frr-facts.ts';
 import {
@@ -215,7 +214,7 @@ function checkGeneration({ instance, want }: View): Finding | undefined {
 function checkMtu({ facts, instance, want }: View): Finding | undefined {
   const need = instance.lspMtu + LLC_BYTES;
   if (!facts.link || facts.link.mtu >= Math.max(need, want.mtu)) return undefined;
-  // The interface is cnpd's: it was made with isis.mtu, and somebody has changed it.
+  // The interface is cnpd's: it was created with isis.mtu, and somebody has changed it.
   if (want.mtu >= need) {
     return {
       code: 'mtu-changed',
@@ -230,7 +229,7 @@ function checkMtu({ facts, instance, want }: View): Finding | undefined {
   };
 }
 
-/** The instance that the interface is in, or else the first one that speaks the level. */
+/** The instance that the interface is in, or else the first one that runs the level. */
 function chooseInstance(
   instances: readonly IsisInstanceConfig[],
   link: IsisInterfaceConfig,
@@ -243,7 +242,7 @@ function chooseInstance(
   );
 }
 
-/** Every precondition of the levels that are spoken, with its state, in the order in which they are to be mended. */
+/** Every precondition of the configured levels, with its state, in the order in which to fix them. */
 export function checkFrr(facts: FrrFacts, want: FrrExpectation): FrrCheck[] {
   const checks: FrrCheck[] = [];
   let blocker: string | undefined;

@@ -133,7 +133,7 @@ function checkTimers(view: AreaView): Finding | undefined {
     ['hello-interval', link.hello, want.helloSeconds],
     ['dead-interval', link.dead, want.deadSeconds],
   ] as const;
-  // Both, because to ospfd a hello interval says what the dead interval is.
+  // Both, because ospfd derives the dead interval from a hello interval.
   if (pairs.every(([, has, wants]) => has === wants)) return undefined;
   const differ = pairs
     .filter(([, has, wants]) => has !== wants)

@@ -79,7 +79,7 @@ export function authenticationProblem(
 /** Since 9.1 `ip ospf authentication` takes a key chain, which may have other algorithms than MD5. */
 const hasKeyChains = ({ version }: Built): boolean => isAtLeast(version, [9, 1]);
 
-/** Whether this FRR could sign with such a key at all. What it does not tell is taken to be so. */
+/** Whether this FRR could sign with such a key at all. An unknown build is assumed to. */
 function canHave(built: Built, version: OspfVersionNumber, { algorithm }: FrrKey): boolean {
   if (version === 2 && algorithm !== 'md5' && !hasKeyChains(built)) return false;
   return built.crypto !== 'internal' || INTERNAL_ALGORITHMS.has(algorithm);

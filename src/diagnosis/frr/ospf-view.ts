@@ -1,4 +1,4 @@
-// What the preconditions of OSPF look at, and the shape of one.
+// The inputs of the preconditions of OSPF, and the shape of one.
 import type { OspfInterfaceConfig, OspfVersionNumber } from '../../frr/ospf-config.ts';
 import type { OspfFacts } from '../../frr/ospf-facts.ts';
 import type { RunningConfig } from '../../frr/running-config.ts';
@@ -6,7 +6,9 @@ import type { IpAddress } from '../../model/address.ts';
 import type { EndConExpectation } from './end-con.ts';
 import type { Finding } from './finding.ts';
 
-/** What cnpd.yaml expects of FRR; the sections `ospfv2` and `ospfv3` of the intent have this shape but for `endCon`. */
+/**
+ * cnpd.yaml's requirements of FRR; the sections `ospfv2` and `ospfv3` of the intent have this shape except `endCon`.
+ */
 export interface OspfExpectation {
   readonly version: OspfVersionNumber;
   /** 32 bits. */
@@ -29,7 +31,7 @@ export interface OspfAreaExpectation {
   readonly keys: readonly { readonly id: number; readonly algorithm: string; readonly key: string }[];
 }
 
-/** Everything a row may look at; the daemon was asked and has an instance. */
+/** The inputs of a row; the daemon has answered and has an instance. */
 export interface View {
   readonly want: OspfExpectation;
   readonly facts: OspfFacts;

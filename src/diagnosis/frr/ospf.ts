@@ -1,7 +1,7 @@
-// What FRR must be and have so that cnpd's OSPF carriers work beside it: one table for the instance, one for each
-// area's interface (ospf-area.ts), a row a precondition. Lines that touch nothing but cnpd's own interface go with it
-// for src/frr/configure.ts. What reaches further is said and never done: an area, and `capability opaque`, with which
-// ospfd takes all its adjacencies down and up again.
+// FRR's preconditions for cnpd's OSPF carriers: one table for the instance, one for each area's interface
+// (ospf-area.ts), one row per precondition. Lines that affect only cnpd's own interface go with it for
+// src/frr/configure.ts. Wider changes are reported, never made: an area, and `capability opaque`, with which ospfd
+// takes all its adjacencies down and up again.
 import type { FrrCheck } from '../../frr/check.ts';
 import { type OspfVersionNumber, formatArea, ospfInstance, ospfInterface } from '../../frr/ospf-config.ts';
 import { OSPF_DAEMON, type OspfFacts } from '../../frr/ospf-facts.ts';
@@ -62,7 +62,7 @@ function noInstance(version: OspfVersionNumber): Finding {
   };
 }
 
-/** Every precondition of one version, with its state, in the order in which they are to be mended. */
+/** Every precondition of one version, with its state, in the order in which to fix them. */
 export function checkOspf(facts: OspfFacts, want: OspfExpectation): FrrCheck[] {
   const { version } = want;
   const daemon = OSPF_DAEMON[version];

@@ -1,5 +1,5 @@
-// What `cnpctl doctor` finds out about the gobgpd of the intent: whether it answers, with which API and as whom, and
-// whether the address families that this intent needs are negotiated with somebody.
+// What `cnpctl doctor` checks about the gobgpd of the intent: whether it answers, its API and identity, and whether the
+// address families that this intent needs are negotiated with a neighbour.
 import { type Domain, withDomain } from '../../carriers/bgp/learning/domain.ts';
 import { type GobgpAnswer, askGobgp } from '../../carriers/bgp/gobgp/ask.edge.ts';
 import type { BgpIntent, Intent } from '../../intent/intent.ts';
@@ -79,10 +79,7 @@ function checkNeighbors(peers: readonly BgpPeerState[], established: readonly Bg
   };
 }
 
-/**
- * gobgpd heeds no NO_EXPORT: with a domain and without one a policy keeps cnpd's paths from neighbours outside, or
- * nothing does.
- */
+/** gobgpd ignores NO_EXPORT: with or without a domain, only a policy keeps cnpd's paths from neighbours outside. */
 function checkDomain(
   peers: readonly BgpPeerState[],
   domain: Domain,
@@ -135,7 +132,7 @@ function checkDomain(
 
 const familyName = (family: Family): string => `ipv${family}-unicast`;
 
-/** A network may have one family alone: of what no line of the file names that is no fault. */
+/** A network may have only one family: the absence of the other is a fault only if the file names it. */
 function checkFamilies(intent: Intent, established: readonly BgpPeerState[]): Check[] {
   const named = namedFamilies(intent);
   const checks = neededFamilies(intent).map((family) => ({
@@ -173,13 +170,13 @@ function checkFamily(family: Family, established: readonly BgpPeerState[]): Chec
   };
 }
 
-/** Those of `namedFamilies`; and without `notifications` both, because every sender is told through its proxy. */
+/** Those of `namedFamilies`; and without `notifications` both, because every sender is notified through its proxy. */
 export const neededFamilies = (intent: Intent): Family[] =>
   asksForProxies(intent) && !intent.notifications ? [4, 6] : namedFamilies(intent);
 
 /**
- * Of what is advertised, sender prefixes and host routes; and of the senders that are told through proxies, as far as
- * the file names them. A family that BGP has no next hop for is not advertised, which the daemon tells.
+ * Families of the advertised sender prefixes and host routes, and of the senders that are notified through proxies, if
+ * the file names them. A family for which BGP has no next hop is not advertised; the daemon reports that.
  */
 function namedFamilies({ bgp, proxy, srv6, stamp, notifications, ports }: Intent): Family[] {
   const nextHops = [bgp?.nextHop4, bgp?.nextHop6].flatMap((address) => (address ? [address.family] : []));

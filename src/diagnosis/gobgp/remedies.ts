@@ -22,7 +22,7 @@ const name: Remedy = () =>
   "set bgp.gobgp.tls.server-name in cnpd.yaml to a name of gobgpd's certificate (`openssl x509 -noout -ext " +
   'subjectAltName -in` its --tls-cert-file)';
 
-/** Absent: the remedy depends on what gobgpd was to do. */
+/** Absent: the remedy depends on the request. */
 const REMEDIES: { readonly [C in GobgpFaultCode]?: Remedy } = {
   'no-answer': hangs,
   'another-program': another,
@@ -49,7 +49,7 @@ export const refusalRemedy = (target: string, fault: GobgpFaultCode): string =>
   "gobgpd's log (journalctl -u gobgpd) says more; " +
     '`gobgp global rib add PREFIX nexthop ADDRESS` shows whether it accepts any path';
 
-/** Of policies that cannot be put in. @param nameTaken because somebody else has something under the name of one */
+/** For policies that cannot be installed. @param nameTaken because another policy has the name of one */
 export const policyRemedy = (nameTaken: boolean): string =>
   nameTaken
     ? "rename it in gobgpd's configuration, or remove it (`gobgp policy del NAME`, " +

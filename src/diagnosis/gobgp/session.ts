@@ -4,8 +4,8 @@ import type { Problem, ProblemCode } from '../../model/problem.ts';
 import { droppedRemedy, gobgpRemedy, policyRemedy, refusalRemedy } from './remedies.ts';
 
 /**
- * How long gobgpd may be away before it is a problem, milliseconds: its restart, with room; and how long it may take to
- * list a large table.
+ * How long gobgpd may be away before it is a problem, milliseconds: its restart, with a margin; and how long it may
+ * take to list a large table.
  */
 const GOBGP_PATIENCE_MS = { connecting: 30_000, waiting: 30_000, loading: 120_000, ready: Infinity } as const;
 

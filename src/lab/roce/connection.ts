@@ -1,6 +1,6 @@
-// Connection management of one connection (InfiniBand vol. 1 §12.9): the active side asks (REQ), is answered (REP) and
-// confirms (RTU); at the end DREQ and DREP. Each request is repeated until it is answered. What a middlebox learns
-// Queue Pairs from is exactly this exchange. Pure: messages out, time in.
+// Connection management of one connection (InfiniBand vol. 1 §12.9): the active side requests (REQ), is answered (REP)
+// and confirms (RTU); at the end DREQ and DREP. Each request is repeated until it is answered. Middleboxes learn Queue
+// Pairs from exactly this exchange. Pure: messages out, time in.
 import type { IpAddress } from '../../model/address.ts';
 import { concat, put16 } from '../../packet/bytes.ts';
 import { addressBytes } from '../../model/address.ts';
@@ -29,7 +29,7 @@ interface RemoteSide {
 /** Service ID of the Linux RDMA CM: TCP port space and a port (codec facts §5.8). */
 const serviceId = (port: number): bigint => (0x01n << 24n) | (0x06n << 16n) | BigInt(port);
 
-/** What the Linux RDMA CM puts first into a REQ's private data. */
+/** The Linux RDMA CM's prefix of a REQ's private data. */
 function rdmaCmPrivateData(local: IpAddress, remote: IpAddress): Uint8Array {
   const head = new Uint8Array(4);
   head[1] = local.family << 4;

@@ -1,6 +1,6 @@
-// The sender's gate for notifications from nodes on the way: what is understood is read and validated, and everything
-// is counted by format. What is not understood is silently discarded (LHCNP-5.6-j, LHCNP-8-b); a Long-haul CNP in its
-// RoCEv2 form, which is a CNP as well, may then still count as one. Pure.
+// The sender's gate for notifications from nodes on the path: supported formats are read and validated, and everything
+// is counted by format. Unsupported ones are silently discarded (LHCNP-5.6-j, LHCNP-8-b); a Long-haul CNP in its RoCEv2
+// form, which is a CNP as well, may then still count as one. Pure.
 import type { IpAddress } from '../../model/address.ts';
 import { type Prefix, prefixContains } from '../../model/prefix.ts';
 import type { QueuePairs } from '../../model/roce.ts';

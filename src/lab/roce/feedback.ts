@@ -1,5 +1,5 @@
-// Congestion notifications as they arrive at a sender, in the three formats that come from a node on the way: read, and
-// said for which Queue Pair they are. Pure. The standard CNP of the receiver (or its proxy) is not here: every endpoint
+// Congestion notifications as they arrive at a sender, in the three formats of nodes on the path: decoded, with the
+// Queue Pair that they concern. Pure. The standard CNP of the receiver (or its proxy) is not here: every endpoint
 // understands it.
 import { type IpAddress, sameAddress } from '../../model/address.ts';
 import type { NotificationFormat } from '../../model/notification.ts';

@@ -149,7 +149,7 @@ export class Listener {
     });
   }
 
-  /** Reports what is still open. */
+  /** Reports connections that are still open. */
   end(): void {
     for (const flow of [...this.#accepted.values()]) this.#close(flow, 'stopped');
     this.#modules.report('end', { refused: this.#refused, unknown: this.#unknown });

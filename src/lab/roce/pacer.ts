@@ -1,5 +1,5 @@
-// Sends at a rate although timers are coarse: a token bucket that says how many bytes may go now. What a late timer
-// missed is made up for, up to the burst. Pure: the caller says what time it is.
+// Sends at a rate although timers are coarse: a token bucket of bytes that may go now. Time lost to a late timer is
+// made up for, up to the burst. Pure: the caller passes the time.
 
 export class Pacer {
   readonly #burstMs: number;
@@ -17,13 +17,13 @@ export class Pacer {
     this.#at = now;
   }
 
-  /** Takes effect from now on; what was earned at the old rate stays. */
+  /** Takes effect from now on; tokens earned at the old rate stay. */
   setRate(rate: number, now: number): void {
     this.#earn(now);
     this.#rate = rate;
   }
 
-  /** Whether `bytes` may go now; if so they are taken. A single packet may always overdraw what a full bucket holds. */
+  /** Whether `bytes` may go now; if so they are taken. A single packet may always overdraw a full bucket. */
   take(bytes: number, now: number): boolean {
     this.#earn(now);
     if (this.#tokens < Math.min(bytes, this.#limit())) return false;

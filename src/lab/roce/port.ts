@@ -31,7 +31,7 @@ interface RocePortOptions {
 }
 
 export interface RocePort {
-  /** @returns false when the packet was dropped, for want of room or of a route */
+  /** @returns false when the packet was dropped: the buffer is full, or there is no route */
   send(packet: Uint8Array): boolean;
   /** Frames that came too fast for this process. */
   receiveDrops(): number;
@@ -121,7 +121,7 @@ function reservePort(family: 4 | 6): number {
   view.setUint16(0, family === 4 ? AF.INET : AF.INET6, true);
   view.setUint16(2, ROCE_UDP_PORT, false);
   const fd = socket('socket(UDP)', family === 4 ? AF.INET : AF.INET6, SOCK.DGRAM, 0);
-  // As little as the kernel allows: nobody reads what it stores.
+  // As little as the kernel allows: nobody reads its data.
   setIntOption('SO_RCVBUF', fd, SOL.SOCKET, SO.RCVBUF, 0);
   bindSocket(`bind(UDP port ${ROCE_UDP_PORT}): another RoCE endpoint runs here`, fd, address);
   return fd;

@@ -1,6 +1,6 @@
-// The rate of one Queue Pair: the least of the line rate, what DCQCN makes of CNPs, and what Long-haul CNPs instruct.
-// Fast CNPs and Notify get DCQCN's response, as CNPs do (LHCNP-5.5.1-a). Either part may be absent: without DCQCN CNPs
-// change nothing, without instructions none are understood.
+// The rate of one Queue Pair: the least of the line rate, DCQCN's response to CNPs, and the instructions of Long-haul
+// CNPs. Fast CNPs and Notify get DCQCN's response, as CNPs do (LHCNP-5.5.1-a). Either part may be absent: without DCQCN
+// CNPs change nothing, without instructions none are understood.
 import type { LongHaulInstruction } from '../../model/notification.ts';
 import type { Dcqcn } from './dcqcn.ts';
 import type { InstructedRate } from './instructed-rate.ts';
@@ -38,7 +38,7 @@ export class Reaction {
     return i && { reductions: i.reductions, pauses: i.pauses, resumes: i.resumes };
   }
 
-  /** Whether nothing may be sent now: paused, or told to stop. */
+  /** Whether nothing may be sent now: paused or stopped. */
   halted(now: number): boolean {
     return this.rate === 0 || (this.#instructed?.paused(now) ?? false);
   }

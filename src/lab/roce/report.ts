@@ -1,4 +1,4 @@
-// What the endpoint tells: one JSON object a line on standard output. `t` is milliseconds of CLOCK_MONOTONIC, which all
+// The endpoint's output: one JSON object per line on standard output. `t` is milliseconds of CLOCK_MONOTONIC, which all
 // processes of the machine share, so that lines of both ends and samples of a queue between them fit on one axis. Rates
 // are bit/s.
 

@@ -10,7 +10,7 @@ export interface RequesterOptions {
   readonly packetsPerMessage: number;
   /** Packets in flight at most. */
   readonly window: number;
-  /** An acknowledgement is asked for at least this often, in packets; also with the last packet of a message. */
+  /** An acknowledgement is requested at least this often, in packets; also with the last packet of a message. */
   readonly ackEvery: number;
   readonly timeoutMs: number;
   /** Timeouts in a row without progress before the connection counts as lost. */
@@ -29,7 +29,7 @@ export class Requester {
   retransmitted = 0;
   naks = 0;
   timeouts = 0;
-  /** Acknowledgements outside what is in flight: old ones, or forged. */
+  /** Acknowledgements outside the packets in flight: old ones, or forged. */
   strayAcks = 0;
   /** Most recent round trip, ms; packets that were sent twice are no sample (Karn). */
   rttMs: number | undefined;

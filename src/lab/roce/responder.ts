@@ -1,5 +1,5 @@
 // The receiving half of a reliable connection (InfiniBand vol. 1 §9.7.5): in order or not at all. A gap is answered
-// with one NAK that names the awaited PSN, a repeated packet with an ACK of what has arrived. Pure.
+// with one NAK that names the awaited PSN, a repeated packet with an ACK of the last PSN received in order. Pure.
 import { PSN_MODULUS, psnDistance } from '../../model/roce.ts';
 import { NAK, NO_CREDITS, type Aeth } from '../../packet/roce/aeth.ts';
 import { OPCODE } from '../../packet/roce/opcodes.ts';

@@ -47,7 +47,7 @@ export interface SenderOptions {
   readonly dcqcn: DcqcnOptions | undefined;
   /** Notifications from nodes on the way. Absent: none is understood. */
   readonly feedback?: FeedbackOptions | undefined;
-  /** What the instructions of Long-haul CNPs do; only with `feedback`. */
+  /** The effect of the instructions of Long-haul CNPs; only with `feedback`. */
   readonly instructed?: InstructedRateOptions | undefined;
   /** RTT_est of the path; absent: the least that was measured. */
   readonly rttMs?: number | undefined;

@@ -1,6 +1,6 @@
-// What cnpd reads of a unicast route besides its own attribute (RFC 4271 §4.3, §5.1): prefix, AS_PATH with AS numbers
-// of four octets (RFC 6793, RFC 5065), NEXT_HOP, MULTI_EXIT_DISC, and the next hops of MP_REACH_NLRI (RFC 4760 §3, RFC
-// 2545 §3), whose prefixes are passed over.
+// The parts of a unicast route that cnpd reads besides its own attribute (RFC 4271 §4.3, §5.1): prefix, AS_PATH with AS
+// numbers of four octets (RFC 6793, RFC 5065), NEXT_HOP, MULTI_EXIT_DISC, and the next hops of MP_REACH_NLRI (RFC 4760
+// §3, RFC 2545 §3), whose prefixes are skipped.
 import type { Family, IpAddress } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { ok } from '../../model/result.ts';

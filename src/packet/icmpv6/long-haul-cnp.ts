@@ -1,6 +1,5 @@
 // The Long-haul CNP in its ICMPv6 form (LHCNP §6.1): an informational message of code 0, then the 12 octets of
-// long-haul/body.ts and perhaps extension objects. IPv6 only: an IPv4 flow is told in the RoCEv2 form or not at all
-// (LHCNP-4-a).
+// long-haul/body.ts and perhaps extension objects. IPv6 only: an IPv4 flow uses the RoCEv2 form or none (LHCNP-4-a).
 import type { IpAddress } from '../../model/address.ts';
 import { type Decoded, malformed } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';

@@ -62,7 +62,7 @@ interface Icmpv6Packet {
   readonly hopLimit: number;
   readonly type: number;
   readonly code: number;
-  /** From the type on: what a raw ICMPv6 socket delivers. A view. */
+  /** From the type on, as a raw ICMPv6 socket delivers it. A view. */
   readonly message: Uint8Array;
 }
 

@@ -1,7 +1,6 @@
 // The ICMPv6 Parameter Problem (RFC 4443 §3.4): code, pointer, and as much of the offending packet as fits. A host that
-// does not know the Fast CNP option answers with code 2 and a pointer to the option's type (RFC 8200 §4.2; FCNP-4-j):
-// that is how a node learns what the host lacks. Whether the quoted packet is one that the node has sent is for its
-// caller to check: anybody can send this message.
+// does not know the Fast CNP option answers with code 2 and a pointer to the option's type (RFC 8200 §4.2; FCNP-4-j).
+// The caller must check whether the node has sent the quoted packet: anybody can send this message.
 import type { IpAddress } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { put32, readAddress, u32 } from '../bytes.ts';
@@ -58,7 +57,7 @@ export function buildParameterProblem(
 
 /** A Fast CNP that a host has refused, as the host quotes it. */
 interface RefusedFastCnp {
-  /** Who sent it: a loopback of ours, if it was us. */
+  /** The sender of the quoted packet: a loopback of ours, if it is genuine. */
   readonly source: IpAddress;
   /** The host. */
   readonly destination: IpAddress;

@@ -43,10 +43,10 @@ export interface FastCnpOption {
   readonly trace: IoamTrace | undefined;
 }
 
-/** What is needed of a trace to copy it. */
+/** The parts of a trace that copying needs. */
 type CopiedTrace = Pick<IoamTrace, 'kind' | 'bytes'>;
 
-/** What is encoded: of the trace only kind and bytes matter. */
+/** The encoder's input: of the trace only kind and bytes matter. */
 export interface FastCnpOptionFields {
   readonly originalDestination: IpAddress;
   readonly trace: CopiedTrace | undefined;
@@ -55,7 +55,7 @@ export interface FastCnpOptionFields {
 /** An unknown option discards the packet with a Parameter Problem (10), and its data do not change on the way (0). */
 const legalType = (type: number): boolean => (type & 0xe0) === 0x80;
 
-/** Whether a trace can be carried; if not, option 1 is used. */
+/** Whether a trace fits; if not, option 1 is used. */
 const traceFits = (trace: CopiedTrace | undefined): trace is CopiedTrace =>
   trace !== undefined && trace.bytes.length <= MAX_TRACE;
 
@@ -102,8 +102,9 @@ interface FoundFastCnpOption {
 }
 
 /**
- * The option of the packet that begins with its IPv6 header, in a Destination Options header right behind it, alone.
- * Codes: `truncated`, `bad-version`, `no-fast-cnp-option`, `option-overrun`, `not-alone`, those of decodeFastCnpOption.
+ * The option of the packet that begins with its IPv6 header; the Destination Options header must follow directly and
+ * hold only this option. Codes: `truncated`, `bad-version`, `no-fast-cnp-option`, `option-overrun`, `not-alone`, those
+ * of decodeFastCnpOption.
  */
 export function findFastCnpOption(packet: Uint8Array, codes: FastCnpOptionCodes): Decoded<FoundFastCnpOption> {
   const header = decodeIpv6(packet);

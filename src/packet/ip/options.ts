@@ -15,7 +15,7 @@ interface Ipv6Option {
   readonly type: number;
   /** Without type and length. When decoded, a view. */
   readonly data: Uint8Array;
-  /** Where its type stands, in the buffer that was decoded. */
+  /** The offset of its type in the decoded buffer. */
   readonly offset: number;
 }
 

@@ -1,7 +1,7 @@
-// What tunnels put between two packets: MPLS label stacks (RFC 3032; in IP and UDP: RFC 4023, 7510), GRE (RFC 2784,
-// 2890), VXLAN (RFC 7348), Ethernet. The same as bpf/lib/wire/walk.h follows, so that what the congested node takes for
-// the innermost flow is so here. Nothing says what a label stack carries: an IP header is taken for one if its lengths
-// hold, and over IPv4 its checksum.
+// The headers between two packets in tunnels: MPLS label stacks (RFC 3032; in IP and UDP: RFC 4023, 7510), GRE (RFC
+// 2784, 2890), VXLAN (RFC 7348), Ethernet. The same as bpf/lib/wire/walk.h follows, so that both find the same
+// innermost flow. A label stack has no protocol field: bytes count as an IP header if their lengths hold, and over IPv4
+// the checksum.
 import type { Family } from '../../model/address.ts';
 import { u16 } from '../bytes.ts';
 import { ipv4ChecksumValid } from './ipv4.ts';
@@ -90,7 +90,7 @@ function ofType(type: number, offset: number): Place | undefined {
   return type === ETHERTYPE.ethernet ? { protocol: PROTOCOL.ethernet, offset } : undefined;
 }
 
-/** A packet may be cut, so its length is not compared with what is there. */
+/** A packet may be cut, so its length is not compared with the buffer's. */
 function guessIp(packet: Uint8Array, offset: number, limit: number): Place | undefined {
   if (offset + 20 > limit) return undefined;
   const [version, headerLength] = [packet[offset]! >>> 4, (packet[offset]! & 15) * 4];

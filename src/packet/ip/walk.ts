@@ -45,7 +45,7 @@ function eights(b: Uint8Array, at: number): number {
   return 8 + b[at + 1]! * 8;
 }
 
-/** One IP header of the chain, and what it carries. */
+/** One IP header of the chain, and its payload. */
 export interface IpLayer {
   readonly family: Family;
   /** Where the IP header begins. */
@@ -58,13 +58,13 @@ export interface IpLayer {
   readonly hopLimit: number;
   /** The protocol after IP and its extension headers. */
   readonly protocol: number;
-  /** Where that protocol's header begins: may be at the end of the buffer, or beyond what was cut. */
+  /** The offset of that protocol's header: may be at the end of the buffer, or beyond a cut. */
   readonly transportOffset: number;
   /** End of this packet: by its own length field, or of the buffer when it is cut before. */
   readonly end: number;
   /** A fragment other than the first: no transport header is there. */
   readonly laterFragment: boolean;
-  /** Any fragment: the transport's length fields speak of more than is there. */
+  /** Any fragment: the transport's length fields describe more than this packet. */
   readonly fragment: boolean;
 }
 
@@ -100,7 +100,7 @@ export function walkHeaders(packet: Uint8Array): HeaderChain {
   }
 }
 
-/** The packet inside; undefined: what the layer carries is no packet, or cannot be seen. */
+/** The packet inside; undefined: the layer's payload is no packet, or cannot be parsed. */
 function innerPacket(
   packet: Uint8Array,
   { protocol, transportOffset, fragment, end }: IpLayer,

@@ -4,10 +4,7 @@ import { type FletcherRegion, fletcherChecksum, fletcherValid } from '../fletche
 
 const LSP: FletcherRegion = { start: 12, checksumAt: 24 };
 
-/**
- * The checksum that belongs into bytes 24 and 25 of the LSP (a whole PDU), whatever stands there now. Neither byte is
- * ever 0.
- */
+/** The checksum for bytes 24 and 25 of the LSP (a whole PDU), whatever they hold now. Neither byte is ever 0. */
 export const lspChecksum = (lsp: Uint8Array): number => fletcherChecksum(lsp, LSP);
 
 /** Whether bytes 24 and 25 are right. A checksum with a zero byte is never right (RFC 3719 §7). */

@@ -1,5 +1,5 @@
-// IS-IS on Ethernet: an 802.3 length and LLC FE FE 03, or EtherType 0x8870 for what is longer than an 802.3 length can
-// say (ISO/IEC 10589 §8.4.8; draft-ietf-isis-ext-eth). VLAN tags do not occur: the interface is cnpd's own.
+// IS-IS on Ethernet: an 802.3 length and LLC FE FE 03, or EtherType 0x8870 for frames beyond the range of an 802.3
+// length (ISO/IEC 10589 §8.4.8; draft-ietf-isis-ext-eth). VLAN tags do not occur: the interface is cnpd's own.
 import { ok } from '../../model/result.ts';
 import { concat, put16, u16 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';

@@ -1,4 +1,4 @@
-// The table of PDU types (ISO/IEC 10589 §9): number, level, header length and where PDU Length stands.
+// The table of PDU types (ISO/IEC 10589 §9): number, level, header length and the offset of PDU Length.
 import type { IsisPdu, Level } from './types.ts';
 
 export interface PduFormat {

@@ -1,6 +1,6 @@
 // IS-IS PDUs: bytes ↔ values (ISO/IEC 10589 §9). A bad PDU is rejected with an error; a bad TLV is recorded in
-// `badTlvs` and skipped. LAN hellos are recognised but not taken apart; authentication is auth.ts; the TLVs of an LSP
-// are parsed when first asked for.
+// `badTlvs` and skipped. LAN hellos are recognised but not decoded; authentication is in auth.ts; the TLVs of an LSP
+// are parsed at their first use.
 import { ok } from '../../model/result.ts';
 import { concat, copyOf, put16, put32, u16, u32 } from '../bytes.ts';
 import { type DecodeError, type Decoded, malformed } from '../decode.ts';
@@ -107,7 +107,7 @@ function hello(raw: Uint8Array, rest: (common: HelloCommon) => ReceivedPdu): Dec
 function decodeLsp(raw: Uint8Array, format: PduFormat): Decoded<ReceivedPdu> {
   const remainingLifetime = u16(raw, 10);
   const checksum = u16(raw, 24);
-  // A purge may be only the header of what it purges: its checksum says nothing (ISO/IEC 10589 §7.3.16.4).
+  // A purge may be only the header of the purged LSP: its checksum means nothing (ISO/IEC 10589 §7.3.16.4).
   if (remainingLifetime > 0 && checksum !== 0 && !lspChecksumValid(raw))
     return malformed('bad-checksum', 24, `checksum 0x${checksum.toString(16)} is wrong`);
   const flags = raw[26]!;

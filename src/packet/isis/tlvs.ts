@@ -90,7 +90,7 @@ export function decodeTlvs(bytes: Uint8Array, start: number): { tlvs: IsisTlv[];
   return { tlvs, badTlvs };
 }
 
-/** One TLV out of context. `report` hears of malformed sub-TLVs, offsets counted from the start of the value. */
+/** One TLV out of context. `report` is called with malformed sub-TLVs, offsets counted from the start of the value. */
 export function decodeTlv(type: number, value: Uint8Array, report: SubTlvReport = () => {}): Decoded<IsisTlv> {
   return BY_TYPE.get(type)?.decode(value, report) ?? ok({ kind: 'unknown', type, value });
 }

@@ -78,15 +78,15 @@ export interface Psnp {
 
 export type IsisPdu = P2pHello | LanHello | Lsp | Csnp | Psnp;
 
-/** What decodePdu adds to what the PDU says. */
+/** The fields that decodePdu adds to the PDU's own. */
 export interface Received {
-  /** The PDU alone (cut at PDU Length), a copy that the receiver may keep; LSPs are flooded from it. */
+  /** The PDU without padding (cut at PDU Length), a copy that the receiver may keep; LSPs are flooded from it. */
   readonly raw: Uint8Array;
   /** Known TLVs and sub-TLVs with a malformed value. They are in `tlvs` too, as `unknown`, so that their bytes stay. */
   readonly badTlvs: readonly BadTlv[];
   /**
-   * Of an LSP whose header is sound and whose content is not: why it has no TLVs here. It is stored, acknowledged and
-   * flooded all the same.
+   * For an LSP whose header is sound but whose content is not: why it has no TLVs here. It is still stored,
+   * acknowledged and flooded.
    */
   readonly unusable?: DecodeError;
 }
@@ -129,7 +129,7 @@ export interface LspEntry {
   readonly checksum: number;
 }
 
-/** TLV 9: what a CSNP or PSNP lists; at most 15 entries a TLV. */
+/** TLV 9: the entries of a CSNP or PSNP; at most 15 per TLV. */
 export interface LspEntries {
   readonly kind: 'lsp-entries';
   readonly entries: readonly LspEntry[];

@@ -37,7 +37,7 @@ export interface Metric {
   readonly value: number;
 }
 
-/** What a node says that keeps its queues to itself (LHCNP-6.1-n, LHCNP-9-g). */
+/** The metric of a node that does not disclose its queues (LHCNP-6.1-n, LHCNP-9-g). */
 export const UNDISCLOSED: Metric = { type: METRIC.unspecified, value: 0 };
 
 /** A queue depth in bytes as a metric: whole kilobytes, saturated at 24 bits. */
@@ -58,7 +58,7 @@ export const ACTIONS: readonly LongHaulAction[] = ['notify', 'pause', 'rate-redu
 
 const percent = (p: number): string | undefined => (p > 100 ? `${p} percent` : undefined);
 
-/** What is wrong with the parameter of each action; Resume 0 is unconditional. */
+/** The error in the parameter of each action; Resume 0 is unconditional. */
 const PARAMETER: Readonly<Record<LongHaulAction, (parameter: number) => string | undefined>> = {
   notify: (p) => (p === 0 ? undefined : `Notify with parameter ${p}`),
   pause: (p) => (p === 0 ? 'a pause of 0 µs' : undefined),
@@ -103,7 +103,7 @@ export function encodeLongHaul(cnp: LongHaulCnp, objectClass: number): Uint8Arra
 interface LongHaulReading {
   /** The code point `long-haul-object-class`. */
   readonly objectClass: number;
-  /** So many zero bytes, exactly, may stand in the place of objects (see roce/long-haul-cnp.ts). 0 when absent. */
+  /** Exactly so many zero bytes may replace the objects (see roce/long-haul-cnp.ts). 0 when absent. */
   readonly padding?: number;
 }
 

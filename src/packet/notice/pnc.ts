@@ -35,7 +35,7 @@ interface NoticeFields {
   readonly level: number;
   /** The packet that met the congestion, from its outermost IP header. */
   readonly invoking: Uint8Array;
-  /** IP version of the packet that carries the notice: it sets the size limit. The flow's may be the other one. */
+  /** IP version of the packet that carries the notice: it sets the size limit. The flow's may differ. */
   readonly family: Family;
 }
 
@@ -65,8 +65,8 @@ export function encodeNotice({ tuple, level, invoking, family }: NoticeFields): 
 }
 
 /**
- * Codes: `truncated`: no room for a tuple; `tuple-not-found`: neither reading of the tuple names the invoking packet's
- * flow; `tuple-ambiguous`: both are.
+ * Codes: `truncated`: too short for a tuple; `tuple-not-found`: neither reading of the tuple matches the invoking
+ * packet's flow; `tuple-ambiguous`: both do.
  */
 export function decodeNotice(payload: Uint8Array): Decoded<Notice> {
   if (payload.length < NOTICE_HEADER[4])

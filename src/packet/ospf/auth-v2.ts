@@ -1,6 +1,6 @@
 // Cryptographic authentication of OSPFv2: keyed MD5 (RFC 2328 §D) and HMAC-SHA (RFC 5709). The header names key, digest
-// length and a sequence number that must not fall; the digest stands behind the packet and is not part of its length.
-// Passwords in the clear are not supported. Replay protection is the neighbour's: it remembers the sequence number of
+// length and a sequence number that must not fall; the digest follows the packet and is not part of its length.
+// Plain-text passwords are not supported. Replay protection is the neighbour's: it remembers the sequence number of
 // each (RFC 2328 §D.5.3).
 import { concat, copyOf, put16, put32, u32 } from '../bytes.ts';
 import { EncodeError } from '../encode-error.ts';
@@ -16,7 +16,7 @@ import {
 } from './digest.ts';
 import { AUTHENTICATION_AT, AUTHENTICATION_TYPE, clearChecksum, readPacketHeader } from './packet-header.ts';
 
-/** Bytes by which signing lengthens what is sent. */
+/** Bytes that signing adds to a packet. */
 export const digestLength = ({ algorithm }: AuthenticationKey): number => DIGESTS[algorithm].length;
 
 /** Apad is that of RFC 5709, as in FRR: without the source address of RFC 7474 §5. */

@@ -1,5 +1,5 @@
-// The authentication trailer of OSPFv3 (RFC 7166): it stands behind the packet and its LLS block (RFC 5613), outside
-// the packet's length. The digest covers all of it, with Apad in its own place, and the source address through Apad.
+// The authentication trailer of OSPFv3 (RFC 7166): it follows the packet and its LLS block (RFC 5613), outside the
+// packet's length. The digest covers all of it, with Apad in its own place, and the source address through Apad.
 // Senders set the AT option in hellos and Database Descriptions.
 import { type IpAddress, addressBytes } from '../../model/address.ts';
 import { concat, copyOf, put16, put64, u16, u24, u64 } from '../bytes.ts';
@@ -14,9 +14,9 @@ const TRAILER_FIXED = 16;
 const HMAC_TYPE = 1;
 
 /**
- * The number of OSPFv3 is appended to the key, so that a digest of another protocol under the same key does not serve
+ * The number of OSPFv3 is appended to the key, so that a digest of another protocol under the same key is not valid
  * here (RFC 7166 §4.5). FRR 8.4 on x86 appends it in the byte order of the machine; later releases follow the RFC. A
- * speaker answers in the order in which it is spoken to.
+ * speaker answers in its neighbour's order.
  */
 export type ProtocolIdOrder = 'network' | 'reversed';
 
@@ -30,7 +30,7 @@ type TrailerVerdict =
   | (Extract<AuthenticationVerdict, { ok: true }> & { readonly order: ProtocolIdOrder })
   | Extract<AuthenticationVerdict, { ok: false }>;
 
-/** Bytes by which signing lengthens what is sent. */
+/** Bytes that signing adds to a packet. */
 export const trailerLength = ({ algorithm }: AuthenticationKey): number => TRAILER_FIXED + DIGESTS[algorithm].length;
 
 /** @param text packet, LLS block and the fixed part of the trailer */
@@ -42,7 +42,7 @@ const digest = (
 ): Uint8Array =>
   hmac(algorithm, concat(secret, PROTOCOL_ID[order]), text, apad(DIGESTS[algorithm].length, addressBytes(source)));
 
-/** Where the options of a packet that has them stand: they tell of an LLS block. */
+/** The offset of the options, in packets that have them: they announce an LLS block. */
 const OPTIONS_AT: Partial<Record<PacketHeader['kind'], number>> = {
   hello: HEADER_LENGTH[3] + 5,
   'database-description': HEADER_LENGTH[3] + 1,
@@ -54,7 +54,7 @@ function optionsOf(bytes: Uint8Array, { kind, length }: PacketHeader): number {
   return at === undefined || at + 3 > length ? 0 : u24(bytes, at);
 }
 
-/** Whether a hello or Database Description says that a trailer stands behind it (the AT option). */
+/** Whether a hello or Database Description announces a trailer (the AT option). */
 export function announcesTrailer(bytes: Uint8Array): boolean {
   const header = readPacketHeader(3, bytes);
   return header.ok && (optionsOf(bytes, header.value) & OPTION_V3.authenticationTrailer) !== 0;

@@ -29,7 +29,7 @@ export interface AuthenticationKey {
 
 /**
  * `missing`: the packet carries none, or another kind; `unknown-key`: no key has its ID; `wrong`: the digest differs,
- * or has no place in what arrived.
+ * or is cut off.
  */
 export type AuthenticationVerdict =
   | { readonly ok: true; readonly keyId: number; readonly sequence: bigint }

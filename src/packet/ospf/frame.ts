@@ -26,7 +26,7 @@ export const ALL_SPF_ROUTERS_MAC: Readonly<Record<Version, Uint8Array>> = {
 
 export interface OspfFrame {
   readonly addresses: PacketAddresses;
-  /** The IP payload, a view of the frame: packet, and what stands behind it; or a part of it. */
+  /** The IP payload, a view of the frame: packet and trailer; or a fragment. */
   readonly payload: Uint8Array;
   /** Absent when the payload is whole. */
   readonly fragment?: FragmentPlace;
@@ -95,7 +95,7 @@ function decodeInIpv6(frame: Uint8Array): Decoded<OspfFrame> {
 }
 
 /**
- * Whole Ethernet frames to AllSPFRouters: one, or as many fragments as the MTU asks for.
+ * Whole Ethernet frames to AllSPFRouters: one, or as many fragments as the MTU requires.
  * @param identification of the fragments' datagram, 16 bits
  * @throws EncodeError when the addresses are not of the version's family
  */

@@ -42,7 +42,7 @@ export function putLsaId(bytes: Uint8Array, at: number, { lsId, advertisingRoute
   put32(bytes, at + 4, field('advertising router', advertisingRouter, 32));
 }
 
-/** The checksum that belongs into bytes 16 and 17 of a whole LSA, whatever stands there now. */
+/** The checksum for bytes 16 and 17 of a whole LSA, whatever they hold now. */
 export const lsaChecksum = (lsa: Uint8Array): number => fletcherChecksum(lsa, CHECKSUM);
 
 /** Whether bytes 16 and 17 are right. */

@@ -1,7 +1,7 @@
-// Whether an LSA has the shape that its type must have: what ospfd and ospf6d ask of it (ospf_lsa_examin,
-// ospf6_lsa_examin). They drop a whole packet with one that has not, be it an update, or a Database Description or an
-// acknowledgment that only names it: an adjacency over such an LSA never becomes Full. What a body says is not looked
-// at here: an LSA of the right shape and odd content is stored and flooded (RFC 2328 §13), and ignored by its readers.
+// Whether an LSA has the shape of its type, as ospfd and ospf6d require (ospf_lsa_examin, ospf6_lsa_examin). They drop
+// a whole packet that contains another one, be it an update, or a Database Description or an acknowledgment that only
+// names it. An adjacency over such an LSA never becomes Full. The content of a body is not checked here: an LSA of the
+// right shape and odd content is stored and flooded (RFC 2328 §13), and ignored by its readers.
 import { u16, u32 } from '../bytes.ts';
 import { LSA_HEADER_LENGTH } from './lsa-header.ts';
 import { lsaFunction } from './lsa-type.ts';
@@ -14,7 +14,7 @@ interface Shape {
   /** The fixed part. */
   readonly least: number;
   readonly most?: number;
-  /** What comes after the fixed part has whole units of this size. */
+  /** The rest after the fixed part has whole units of this size. */
   readonly unit?: number;
 }
 
@@ -45,15 +45,15 @@ const UNITS_V3: Readonly<Record<number, Shape>> = {
   0x2004: { least: 12, most: 12 },
 };
 
-/** ospf6d finds the fixed part by the lower eight bits of the function code alone. */
+/** ospf6d finds the fixed part by only the lower eight bits of the function code. */
 const leastV3 = (type: number): number => LEAST_EXTENDED[lsaFunction(type)] ?? LEAST_V3[lsaFunction(type) & 0xff] ?? 0;
 
 const shapeOf = (version: Version, type: number): Shape =>
   (version === 2 ? SHAPES_V2[type] : UNITS_V3[type]) ?? { least: version === 2 ? 0 : leastV3(type) };
 
 /**
- * What is wrong with the length that a header says, in words; undefined when its type may have it. This is all that a
- * Database Description shows.
+ * The error in the length of a header, in words; undefined when its type may have it. A Database Description shows no
+ * more than this.
  */
 export function lengthFlaw(version: Version, { type, length }: Pick<LsaHeader, 'type' | 'length'>): string | undefined {
   const { least, most = Infinity, unit = 1 } = shapeOf(version, type);

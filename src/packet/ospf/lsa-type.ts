@@ -1,5 +1,4 @@
-// What the type of an LSA says (RFC 2328 §A.4.1; RFC 5250; RFC 5340 §A.4.2.1): how far it is flooded, and which
-// function it has.
+// The meaning of an LSA's type (RFC 2328 §A.4.1; RFC 5250; RFC 5340 §A.4.2.1): its flooding scope, and its function.
 import type { Version } from './numbers.ts';
 import type { LsaKey } from './types.ts';
 

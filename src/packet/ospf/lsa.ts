@@ -1,6 +1,5 @@
-// LSAs: the tables of bodies, and the one place where LSAs are taken apart and put together. Flooding needs only the
-// header (decodeLsa); the body is decoded by whoever reads it. An LSA whose body is malformed is still flooded, and
-// ignored otherwise.
+// LSAs: the tables of bodies, and the one codec of LSAs. Flooding needs only the header (decodeLsa); readers decode the
+// body. An LSA whose body is malformed is still flooded, and ignored otherwise.
 import { type CodePointValues, DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { ok } from '../../model/result.ts';
 import { put16 } from '../bytes.ts';
@@ -99,7 +98,7 @@ export interface DecodedBody {
   readonly badTlvs: readonly BadTlv[];
 }
 
-/** An error means that the LSA is malformed: whoever reads bodies ignores it. Views of `raw`. */
+/** An error means that the LSA is malformed: readers of bodies ignore it. Views of `raw`. */
 export function decodeBody(
   version: Version,
   { raw, ...key }: LsaKey & { readonly raw: Uint8Array },

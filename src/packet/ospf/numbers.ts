@@ -1,4 +1,4 @@
-// Numbers from the OSPF registries. Types of LSAs, TLVs and sub-TLVs stand in the rows of their codecs (lsa.ts, lsa/,
+// Numbers from the OSPF registries. Types of LSAs, TLVs and sub-TLVs are in the rows of their codecs (lsa.ts, lsa/,
 // prefix-sub-tlvs.ts).
 
 /** The two protocols: OSPFv2 routes IPv4 (RFC 2328), OSPFv3 IPv6 (RFC 5340). */

@@ -35,7 +35,7 @@ export interface PacketAddresses {
 
 export interface PacketHeader {
   readonly kind: OspfPacket['kind'];
-  /** Bytes, without what stands behind the packet: digest, LLS block, authentication trailer. */
+  /** Bytes, without the parts behind the packet: digest, LLS block, authentication trailer. */
   readonly length: number;
   readonly routerId: number;
   readonly areaId: number;
@@ -98,7 +98,7 @@ export function setChecksum(version: Version, packet: Uint8Array, addresses: Pac
   put16(packet, CHECKSUM_AT, packetChecksum(version, packet, addresses));
 }
 
-/** Cryptographic authentication stands in for the checksum, which is then 0 (RFC 2328 §D.4.3; RFC 7166 §4.1). */
+/** Cryptographic authentication replaces the checksum, which is then 0 (RFC 2328 §D.4.3; RFC 7166 §4.1). */
 export function clearChecksum(packet: Uint8Array): void {
   put16(packet, CHECKSUM_AT, 0);
 }

@@ -28,9 +28,9 @@ import type {
   OspfPacket,
 } from './types.ts';
 
-/** What decodePacket adds to what the packet says. */
+/** The fields that decodePacket adds to the packet's own. */
 interface Received {
-  /** The packet alone, a copy. */
+  /** The packet without trailers, a copy. */
   readonly raw: Uint8Array;
   /** LSAs of an update whose checksum is wrong. Offsets count from the start of the packet. */
   readonly badLsas: readonly DecodeError[];

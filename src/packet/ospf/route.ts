@@ -1,6 +1,6 @@
-// The LSAs of RFC 2328 and RFC 5340 that hold one route each, as far as cnpd reads them and never writes them: Summary
-// and AS-External-LSAs of OSPFv2 (types 3, 4, 5, 7), and what they became in OSPFv3 (functions 3, 4, 5, 7). Masks,
-// metrics, forwarding addresses: what is not returned is skipped.
+// The LSAs of RFC 2328 and RFC 5340 that hold one route each, which cnpd reads and never writes: Summary and
+// AS-External-LSAs of OSPFv2 (types 3, 4, 5, 7), and their OSPFv3 counterparts (functions 3, 4, 5, 7). Masks, metrics,
+// forwarding addresses: what is not returned is skipped.
 import { type Prefix, prefixOf } from '../../model/prefix.ts';
 import { ok } from '../../model/result.ts';
 import { u24, u32 } from '../bytes.ts';

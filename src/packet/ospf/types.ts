@@ -50,7 +50,7 @@ export interface Hello extends PacketHeader {
   readonly deadInterval: number;
   readonly designatedRouter: number;
   readonly backupDesignatedRouter: number;
-  /** Router IDs that were heard lately. */
+  /** Router IDs of recent hellos. */
   readonly neighbors: readonly number[];
 }
 

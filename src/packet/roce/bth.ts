@@ -50,7 +50,7 @@ export function decodeBth(bytes: Uint8Array, offset = 0, end = bytes.length): De
   });
 }
 
-/** What must be said of a BTH; the rest is 0, false, and the default partition. */
+/** The required fields of a BTH; the rest is 0, false, and the default partition. */
 export type BthFields = Pick<Bth, 'opcode' | 'destQpn' | 'psn'> & Partial<Bth>;
 
 /** 12 bytes. @throws EncodeError when a Queue Pair or PSN exceeds 24 bits */

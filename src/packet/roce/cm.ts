@@ -23,7 +23,7 @@ interface Ids {
 }
 
 interface PrivateData {
-  /** As long as the message has room for; shorter is filled with zeros when encoded. */
+  /** At most as long as the message's field; shorter data is padded with zeros. */
   readonly privateData: Uint8Array;
 }
 
@@ -236,7 +236,7 @@ function putGid(b: Uint8Array, offset: number, { family, value }: IpAddress): vo
   put64(b, offset + 8, gid & 0xffffffffffffffffn);
 }
 
-/** What the RDMA connection manager of Linux puts first into the private data of a REQ. */
+/** The Linux RDMA connection manager's prefix of a REQ's private data. */
 interface RdmaCmHeader {
   readonly source: IpAddress;
   readonly destination: IpAddress;

@@ -65,7 +65,7 @@ function withoutOptions(packet: Uint8Array, length: number): Uint8Array {
 }
 
 export interface FastCnp extends FastCnpOption {
-  /** `icrcValid` is after the coverage asked for. */
+  /** `icrcValid` is by the requested coverage. */
   readonly packet: RocePacket;
   /** The receiver of the flow sent it, not a node on the way (FCNP-4-e). */
   readonly fromReceiver: boolean;

@@ -1,10 +1,10 @@
-// The Invariant CRC of RoCEv2 (InfiniBand annex A17 §A17.3.3): a CRC-32 over the packet with all that may change on the
-// way replaced by ones: TOS, TTL and checksum of IPv4; traffic class, flow label and hop limit of IPv6; the UDP
-// checksum; BTH byte 4 (FECN, BECN, reserved). Eight bytes of ones stand in front, in the place of InfiniBand's local
-// route header. On the wire it is little-endian, unlike everything else.
+// The Invariant CRC of RoCEv2 (InfiniBand annex A17 §A17.3.3): a CRC-32 over the packet with all fields that may change
+// on the path replaced by ones: TOS, TTL and checksum of IPv4; traffic class, flow label and hop limit of IPv6; the UDP
+// checksum; BTH byte 4 (FECN, BECN, reserved). Eight bytes of ones come first, in place of InfiniBand's local route
+// header. On the wire it is little-endian, unlike everything else.
 //
-// Nothing defines what becomes of IPv6 extension headers. Here they are covered as they are: the Fast CNP option
-// selects the Queue Pair.
+// The treatment of IPv6 extension headers is undefined. Here they are covered as they are: the Fast CNP option selects
+// the Queue Pair.
 import { crc32 } from 'node:zlib';
 
 export const ICRC_LENGTH = 4;
@@ -14,8 +14,8 @@ const UDP_AND_BTH = 8 + 5;
 
 /**
  * @param packet begins with the IP header, its lengths final
- * @param udpOffset where the UDP header begins
- * @param end where the ICRC stands or will stand
+ * @param udpOffset of the UDP header
+ * @param end offset of the ICRC
  */
 export function icrc(packet: Uint8Array, udpOffset: number, end: number): number {
   const maskedLength = Math.min(udpOffset + UDP_AND_BTH, end);

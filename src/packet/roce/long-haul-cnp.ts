@@ -36,7 +36,9 @@ interface LongHaulRoceFields {
   /** CS6 when absent. */
   readonly trafficClass?: number;
   readonly hopLimit?: number;
-  /** IPv4 only; 0 when absent. The ICRC covers it, and a raw socket leaves a 0 alone because Don't Fragment is set. */
+  /**
+   * IPv4 only; 0 when absent. The ICRC covers it, and a raw socket leaves a 0 unchanged because Don't Fragment is set.
+   */
   readonly identification?: number;
 }
 

@@ -141,7 +141,7 @@ export function encodeStampReply(reply: StampReply, key?: Uint8Array): Uint8Arra
   return seal(out, key);
 }
 
-/** What is wrong with a packet before its fields are read. */
+/** The error of a packet before its fields are read. */
 function refusal(bytes: Uint8Array, key: Uint8Array | undefined): ReturnType<typeof malformed> | undefined {
   const { length } = layoutOf(key);
   if (bytes.length < length)

@@ -1,5 +1,4 @@
-// What a TLV's codec is: one row of the table in tlvs.ts. Adding a TLV is adding a file beside this one and a row
-// there.
+// The codec of a TLV: one row of the table in tlvs.ts. To add a TLV, add a file beside this one and a row there.
 import type { DecodeError, Decoded } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
 import type { IsisTlv, PrefixSubTlv } from '../types.ts';

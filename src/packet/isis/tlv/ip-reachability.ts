@@ -10,7 +10,7 @@ import { decodeSubTlvs, encodeSubTlvs } from '../sub-tlvs.ts';
 import type { IpReachability, MtIpReachability, PrefixReachability } from '../types.ts';
 import { MAX_VALUE, type SubTlvReport, type TlvCodec } from './codec.ts';
 
-/** Bits of the control byte and the size of what stands before the prefix bytes. */
+/** Bits of the control byte and the size of the fields before the prefix bytes. */
 interface EntryLayout {
   readonly down: number;
   readonly external: number;

@@ -1,5 +1,5 @@
-// What the codec of an LSA's body is: one row of the tables in ../lsa.ts. Adding an LSA is adding a file beside this
-// one and a row there.
+// The codec of an LSA's body: one row of the tables in ../lsa.ts. To add an LSA, add a file beside this one and a row
+// there.
 import type { Decoded } from '../../decode.ts';
 import { ok } from '../../../model/result.ts';
 import type { TlvReport, TlvSpace } from '../tlv.ts';

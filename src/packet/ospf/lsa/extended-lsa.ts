@@ -1,6 +1,6 @@
 // The prefix LSAs of RFC 8362, in which prefixes have sub-TLVs: E-Inter-Area-Prefix (function 35), E-AS-External (37),
-// E-Intra-Area-Prefix (41). Routers that run without extended LSAs, or in sparse mode, do not route by them: they carry
-// what is said about a prefix.
+// E-Intra-Area-Prefix (41). Routers that run without extended LSAs, or in sparse mode, do not route by them: the LSAs
+// only describe prefixes.
 import { ok } from '../../../model/result.ts';
 import { concat, put24, readPrefix, u24 } from '../../bytes.ts';
 import { type Decoded, malformed } from '../../decode.ts';
@@ -99,7 +99,7 @@ export const E_INTRA_AREA_PREFIX: BodyCodec<EIntraAreaPrefixLsa> = {
   encode: ({ referenced, tlvs }) => concat(encodeReferenced(0, referenced), EXTENDED_LSA_TLVS.encode(tlvs)),
 };
 
-/** Bytes that an entry takes in its LSA. @throws EncodeError */
+/** Bytes of an entry in its LSA. @throws EncodeError */
 export function extendedLsaPrefixLength(entry: ExtendedLsaPrefix): number {
   const codec = PREFIX_TLVS.find(({ name }) => name === entry.kind);
   if (!codec) throw new EncodeError('bad-field', `${entry.kind} is no prefix TLV`);

@@ -16,7 +16,7 @@ const FIXED = 8;
 const IPV4_UNICAST = 0;
 
 /**
- * As many TLVs as surely fit a packet of an Ethernet link with a flags sub-TLV each; FRR floods what is longer in IP
+ * As many TLVs, each with a flags sub-TLV, as surely fit a packet of an Ethernet link; FRR floods longer LSAs in IP
  * fragments.
  */
 export const MAX_EXTENDED_PREFIXES = 71;
@@ -97,6 +97,6 @@ export const EXTENDED_PREFIX: BodyCodec<ExtendedPrefixLsa> = {
   },
 };
 
-/** Bytes that an entry takes in its LSA. @throws EncodeError */
+/** Bytes of an entry in its LSA. @throws EncodeError */
 export const extendedPrefixLength = (entry: ExtendedPrefix): number =>
   tlvBytes(EXTENDED_PREFIX_TLV.type, EXTENDED_PREFIX_TLV.encode(entry)).length;

@@ -1,7 +1,7 @@
-// cnpd's own LSA, which carries what OSPF has no standard place for: an area-scope opaque LSA of a private-use opaque
-// type in OSPFv2 (RFC 5250 §9), an area-scope LSA of a private-use function code with the U-bit in OSPFv3 (RFC 5340
-// §A.4.2.1). Its body is the container of packet/sid-container.ts, which is encoded and read there: it is the same in
-// other protocols.
+// cnpd's own LSA, for data without a standard place in OSPF: an area-scope opaque LSA of a private-use opaque type in
+// OSPFv2 (RFC 5250 §9), an area-scope LSA of a private-use function code with the U-bit in OSPFv3 (RFC 5340 §A.4.2.1).
+// Its body is the container of packet/sid-container.ts, which is encoded and read there: it is the same in other
+// protocols.
 import { ok } from '../../../model/result.ts';
 import { EncodeError } from '../../encode-error.ts';
 import type { BodyCodec } from './codec.ts';

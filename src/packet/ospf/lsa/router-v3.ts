@@ -1,5 +1,5 @@
-// OSPFv3 Router-LSA, function 1 (RFC 5340 §A.4.3). A router may have several, told apart by their link-state IDs; all
-// count together.
+// OSPFv3 Router-LSA, function 1 (RFC 5340 §A.4.3). A router may have several, with different link-state IDs; all count
+// together.
 import { ok } from '../../../model/result.ts';
 import { concat, put16, put24, put32, u16, u24, u32 } from '../../bytes.ts';
 import { malformed } from '../../decode.ts';

@@ -1,6 +1,5 @@
 // Bodies of LSAs as values (RFC 2328 §A.4, RFC 5340 §A.4, RFC 7684, 7770, 8362, 9084, 9513, 9792). Only shapes: the
-// files beside this one turn them into bytes and back. Metrics and flags as on the wire; what is not listed here stays
-// bytes.
+// files beside this one turn them into bytes and back. Metrics and flags as on the wire; unlisted parts stay bytes.
 import type { IpAddress } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 
@@ -13,7 +12,7 @@ export interface UnknownTlv {
 // --- Topology --------------------------------------------------------------------------------------------------------
 
 /**
- * What a link of an OSPFv2 router leads to: 1 another router, 2 a transit network, 3 a stub network, 4 a virtual link.
+ * The far end of an OSPFv2 router's link: 1 another router, 2 a transit network, 3 a stub network, 4 a virtual link.
  */
 export interface RouterLinkV2 {
   readonly type: number;

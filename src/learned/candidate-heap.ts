@@ -4,7 +4,7 @@
 import { type Advertisement, comparePreference, mostPreferred } from './preference.ts';
 
 /** From as many on. Few are looked through faster than they are kept in order. */
-const CROWD = 32;
+const HEAP_FROM = 32;
 
 /** Whether `a` is to be chosen before `b`; those that do not count come last. */
 function before(a: Advertisement, b: Advertisement): boolean {
@@ -19,48 +19,48 @@ function hasMoreThan(count: number, head: Advertisement | undefined): boolean {
 }
 
 /**
- * By node of the trie. It is told of every advertisement that comes or goes, and finds out by itself where they are
+ * By node of the trie. It is notified of every advertisement that comes or goes, and detects by itself where they are
  * very many.
  */
-export class Crowds {
-  readonly #crowds = new Map<number, Crowd>();
+export class CandidateHeaps {
+  readonly #heaps = new Map<number, CandidateHeap>();
 
   has(node: number): boolean {
-    return this.#crowds.has(node);
+    return this.#heaps.has(node);
   }
 
   add(a: Advertisement): void {
-    this.#crowds.get(a.node)?.add(a);
+    this.#heaps.get(a.node)?.add(a);
   }
 
   remove(a: Advertisement): void {
-    this.#crowds.get(a.node)?.remove(a);
+    this.#heaps.get(a.node)?.remove(a);
   }
 
   /** Originators at the node have changed, or their reachability. */
   reorder(node: number): void {
-    this.#crowds.get(node)?.reorder();
+    this.#heaps.get(node)?.reorder();
   }
 
   /** The advertisement in force. @param head the first of all that the node has */
   best(node: number, head: Advertisement | undefined): Advertisement | undefined {
-    let crowd = this.#crowds.get(node);
-    if (!crowd) {
-      if (!hasMoreThan(CROWD, head)) return mostPreferred(head);
-      this.#crowds.set(node, (crowd = new Crowd()));
+    let heap = this.#heaps.get(node);
+    if (!heap) {
+      if (!hasMoreThan(HEAP_FROM, head)) return mostPreferred(head);
+      this.#heaps.set(node, (heap = new CandidateHeap()));
     }
-    const best = crowd.best(head);
-    if (crowd.size < CROWD / 2) this.#crowds.delete(node);
+    const best = heap.best(head);
+    if (heap.size < HEAP_FROM / 2) this.#heaps.delete(node);
     return best;
   }
 }
 
-class Crowd {
+class CandidateHeap {
   /** The children of `i` are 2i + 1 and 2i + 2; neither comes before it. */
   #heap: Advertisement[] = [];
   /** In the heap still, and left out when they get to its top. */
   readonly #gone = new Set<Advertisement>();
-  /** The heap is to be made anew: what it is ordered by has changed. */
+  /** The heap must be rebuilt: its order has changed. */
   #stale = true;
 
   add(a: Advertisement): void {
