@@ -63,10 +63,10 @@ export class LearnedRouters {
     const { counter, addressOf } = routerKind(kind);
     const all = advertisements.filter((learned) => learned.kind === kind);
     const usable = all.filter((learned) => isUnicastHost(addressOf(learned)));
-    const room = this.#limit - this.#size(kind);
+    const headroom = this.#limit - this.#size(kind);
     if (usable.length < all.length) this.#modules.count(`${counter}.unusable`, all.length - usable.length);
-    if (usable.length > room) this.#modules.count(`${counter}.table-full`, usable.length - room);
-    return usable.length > room ? usable.slice(0, room) : usable;
+    if (usable.length > headroom) this.#modules.count(`${counter}.table-full`, usable.length - headroom);
+    return usable.length > headroom ? usable.slice(0, headroom) : usable;
   }
 
   /** Some originator has become reachable, held or dormant. */

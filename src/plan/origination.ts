@@ -38,7 +38,7 @@ export const originated = (intent: Intent, facts: Refused = {}): Origination =>
  */
 type Carriage = 'carries' | 'lacks' | 'none';
 
-/** RFC 9084 has room for a proxy address of its own family alone. */
+/** RFC 9084 can carry only a proxy address of its own family. */
 const inOspf =
   (own: Family) =>
   ({ proxy }: Intent, family: Family): Carriage =>

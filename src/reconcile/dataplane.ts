@@ -160,7 +160,7 @@ export class Dataplane {
       count('dataplane.srv6.routes-unreadable');
       log.warn(
         { error: error instanceof Error ? error.message : String(error) },
-        'the routes of an earlier run cannot be looked for',
+        'the routes of an earlier run cannot be read',
       );
     }
   }

@@ -214,7 +214,7 @@ export class Reconciler<T extends { readonly id: string }> {
     } finally {
       if (pruned > 0) {
         this.#count(`reconcile.${this.#operations.kind}.pruned`, pruned);
-        this.#log.info({ kind: this.#operations.kind, pruned }, 'removed what nobody wants any more');
+        this.#log.info({ kind: this.#operations.kind, pruned }, 'removed objects that are no longer desired');
       }
     }
     let restored = 0;
@@ -225,7 +225,10 @@ export class Reconciler<T extends { readonly id: string }> {
       yield;
     }
     if (restored > 0)
-      this.#log.warn({ kind: this.#operations.kind, restored }, 'somebody else had changed or removed these: restored');
+      this.#log.warn(
+        { kind: this.#operations.kind, restored },
+        'these were changed or removed by somebody else: restored',
+      );
   }
 
   /** What does not verify is made again. @returns whether it was seen to differ */

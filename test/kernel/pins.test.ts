@@ -99,7 +99,7 @@ describe('pins that are removed underneath', () => {
     expect(counted.get('reconcile.attachment.out-of-sync')).toBe(2);
     expect(counted.get('reconcile.map-pin.out-of-sync')).toBe(Object.keys(before).length - 2);
     expect(dataplane.problems()).toEqual([]);
-    const line = 'somebody else had changed or removed these: restored';
+    const line = 'these were changed or removed by somebody else: restored';
     expect(warned).toEqual([
       [{ kind: 'attachment', restored: 2 }, line],
       [{ kind: 'map-pin', restored: Object.keys(before).length - 2 }, line],

@@ -107,7 +107,7 @@ const HANDLERS: Handlers = {
     if (c.session.state === 'ready') c.refusal = failure;
     if (failure !== undefined && c.session.state === 'ready') {
       c.own.retryAt = c.now + RETRY_MS;
-      warnLimited(c, 'own.refused', { reason: failure.reason }, 'gobgpd did not take our paths: they are tried again');
+      warnLimited(c, 'own.refused', { reason: failure.reason }, 'gobgpd refused our paths: they are retried');
     }
     if (c.stopping && failure === undefined) c.stopping.deadline = c.now + STOP_LIMIT_MS;
   },
@@ -152,6 +152,7 @@ function checkStop(c: Content): void {
   if (!clean && !nobody && c.now < stopping.deadline) return;
   stopping.done = true;
   const { put } = ownCounts(own);
-  if (!clean && put > 0) log(c, 'warn', { paths: put }, 'stopped before gobgpd took our paths out: the next run does');
+  if (!clean && put > 0)
+    log(c, 'warn', { paths: put }, 'stopped before gobgpd removed our paths: the next run removes them');
   c.effects.push({ type: 'stopped', clean });
 }

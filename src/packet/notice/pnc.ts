@@ -60,8 +60,8 @@ export function encodeNotice({ tuple, level, invoking, family }: NoticeFields): 
   put16(tail, 3, tuple.destinationPort);
   tail[5] = level << 5;
   const header = concat(addressBytes(tuple.source), addressBytes(tuple.destination), tail);
-  const room = MAX_NOTICE_PACKET[family] - OVERHEAD[family] - header.length;
-  return concat(header, invoking.subarray(0, room));
+  const headroom = MAX_NOTICE_PACKET[family] - OVERHEAD[family] - header.length;
+  return concat(header, invoking.subarray(0, headroom));
 }
 
 /**

@@ -113,13 +113,13 @@ export function encodeFrames(
   const encode = version === 2 ? ipv4Packet : ipv6Packet;
   if (payload.length + (version === 2 ? IPV4_HEADER : IPV6_HEADER) <= mtu)
     return [concat(ethernet, encode(addresses, payload, undefined))];
-  const room = (mtu - (version === 2 ? IPV4_HEADER : IPV6_HEADER + FRAGMENT_LENGTH)) & ~7;
-  return Array.from({ length: Math.ceil(payload.length / room) }, (_, i) => {
-    const offset = i * room;
-    const more = offset + room < payload.length;
+  const headroom = (mtu - (version === 2 ? IPV4_HEADER : IPV6_HEADER + FRAGMENT_LENGTH)) & ~7;
+  return Array.from({ length: Math.ceil(payload.length / headroom) }, (_, i) => {
+    const offset = i * headroom;
+    const more = offset + headroom < payload.length;
     return concat(
       ethernet,
-      encode(addresses, payload.subarray(offset, offset + room), { identification, offset, more }),
+      encode(addresses, payload.subarray(offset, offset + headroom), { identification, offset, more }),
     );
   });
 }

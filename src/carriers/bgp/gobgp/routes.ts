@@ -159,7 +159,7 @@ export class Routes {
     if (decoded?.ok !== false) return decoded?.value;
     const { code, message } = decoded.error;
     this.#modules.count(`bgp.gobgp.path.${code}`);
-    this.#modules.log.debug({ code }, `gobgpd tells of ${message}: ignored`);
+    this.#modules.log.debug({ code }, `gobgpd reports ${message}: ignored`);
     return decoded.error;
   }
 }

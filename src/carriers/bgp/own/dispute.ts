@@ -26,7 +26,7 @@ export function changeBack(c: Content): void {
     c,
     'own.disputed',
     { rounds: own.dispute.rounds },
-    'somebody else puts in and takes out paths of ours at this gobgpd: ours are changed back more and more seldom',
+    'another client adds and removes our paths at this gobgpd: ours are restored at growing intervals',
   );
 }
 
@@ -44,6 +44,6 @@ export function overwritten(c: Content, own: Own): void {
     c,
     'own.overwritten',
     { prefix: own.text },
-    'somebody else at this gobgpd has replaced a path of ours: it is put in again',
+    'another client of this gobgpd has replaced a path of ours: it is added again',
   );
 }

@@ -85,7 +85,7 @@ export function looked(c: Content, prefixes: readonly Prefix[], failure: GobgpFa
     c,
     'own.dropped',
     { paths: dropped.length },
-    'gobgpd has taken paths of ours without an error and does not have them: they are tried again',
+    'gobgpd has accepted our paths without an error but does not have them: they are retried',
     dropped.length,
   );
 }

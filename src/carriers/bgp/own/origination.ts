@@ -143,7 +143,7 @@ function declareNode(c: Content, drafts: Drafts, { sids, routerAddresses }: Decl
       c,
       'originate.no-room',
       {},
-      `a path has room for ${SID_LIMIT} SIDs: the others are not advertised`,
+      `a path holds at most ${SID_LIMIT} SIDs: the others are not advertised`,
       usable.length - advertised.length,
     );
   let hosts = 0;

@@ -23,9 +23,9 @@ export interface Adjacency {
 /** RFC 5303 §3.2 c: our state when the neighbour reports `received`. */
 const THREE_WAY: Record<ThreeWayState, Record<ThreeWayState, { next: ThreeWayState; reason: string }>> = {
   down: {
-    down: { next: 'initializing', reason: 'neighbour heard' },
+    down: { next: 'initializing', reason: 'hello received' },
     initializing: { next: 'up', reason: 'neighbour hears us' },
-    up: { next: 'down', reason: 'neighbour still holds an older adjacency' },
+    up: { next: 'down', reason: 'neighbour still has an older adjacency' },
   },
   initializing: {
     down: { next: 'initializing', reason: 'neighbour does not hear us yet' },

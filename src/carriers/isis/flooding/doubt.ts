@@ -24,12 +24,7 @@ export function doubt(s: Speaker, level: LevelState, key: string, pdu: ReceivedL
   if (stored.purged || stored.odd || (doubts.size >= DOUBT_LIMIT && !doubts.has(key))) return false;
   const known = doubts.get(key);
   if (known && compareVersions(pdu, known.pdu) !== 'newer') return true;
-  warnLimited(
-    s,
-    'lsp.doubted',
-    { lsp: key },
-    'an LSP whose content is odd is not used until it is known that FRR has it too',
-  );
+  warnLimited(s, 'lsp.doubted', { lsp: key }, 'an LSP with odd content is not used until FRR is known to have it too');
   doubts.delete(key);
   doubts.set(key, { pdu, until: s.now + DOUBT_MS });
   return true;
@@ -56,12 +51,7 @@ export function forgetOdd(s: Speaker, level: LevelState, lsp: StoredLsp): void {
 }
 
 function forgotten(s: Speaker, key: string): void {
-  warnLimited(
-    s,
-    'lsp.refused-by-neighbor',
-    { lsp: key },
-    'an LSP whose content is odd is forgotten: FRR does not have it',
-  );
+  warnLimited(s, 'lsp.refused-by-neighbor', { lsp: key }, 'an LSP with odd content is forgotten: FRR does not have it');
 }
 
 export function doubtAt({ doubts }: LevelState): number {

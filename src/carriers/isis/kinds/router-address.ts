@@ -28,7 +28,7 @@ export const ROUTER_ADDRESS: IsisKind<AdvertisementOf<'router-address'>, never, 
           s,
           'originate.router-address-left-out',
           { dropped },
-          'IS-IS has room for one router address a family: the others are not advertised',
+          'IS-IS carries one router address per family: the others are not advertised',
         );
       return { entries: [], fragment0: first.map(tlvOf) };
     },

@@ -277,7 +277,7 @@ function contested(s: Speaker, level: LevelState): void {
     s,
     'own.contested',
     { level: level.level, system: s.system },
-    'an LSP of ours is outbid again and again: another router has our system ID, or somebody forges them',
+    'an LSP of ours is outbid again and again: another router has our system ID, or the LSPs are forged',
   );
 }
 

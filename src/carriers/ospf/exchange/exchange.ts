@@ -94,7 +94,7 @@ function accept(s: Speaker, area: AreaState, neighbor: Neighbor, dd: DatabaseDes
         s,
         'exchange.bad-shape',
         { lsa: formatLsaKey(header), detail: flaw },
-        'LSA not asked for: it has not the shape of its type',
+        'LSA not requested: it does not have the shape of its type',
       );
       continue;
     }

@@ -117,7 +117,7 @@ function refuseShape(
     s,
     'lsa.bad-shape',
     { lsa: formatLsaKey(lsa), detail: flaw },
-    'LSA refused: it has not the shape of its type',
+    'LSA refused: it does not have the shape of its type',
   );
   const newer = !stored || compareInstances(lsa, headerOf(stored, s.now)) === 'newer';
   if (!isBaseType(s.config.version.version, lsa.type)) {

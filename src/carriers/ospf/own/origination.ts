@@ -59,7 +59,7 @@ function* takeOver(c: Content, origination: Origination): Generator<void> {
       c,
       'originate.router-address-left-out',
       { left: usable - 1 },
-      'OSPF has room for one router address: the others are not advertised',
+      'OSPF carries one router address: the others are not advertised',
     );
 }
 
@@ -82,7 +82,7 @@ function* readPrefixes(c: Content, proxies: DeclaredByKind['proxies'], declared:
         c,
         'originate.proxy-of-other-family',
         {},
-        'OSPF has no room for a proxy address of the other family: the prefix is not advertised',
+        'OSPF cannot carry a proxy address of the other family: the prefix is not advertised',
       );
       continue;
     }
@@ -140,7 +140,7 @@ export function setEntry(c: Content, area: AreaContent, key: string, entry: Entr
       c,
       'originate.no-room',
       { area: area.name },
-      'there is no room for a prefix or SID in any LSA: it is not advertised',
+      'no LSA can hold another prefix or SID: it is not advertised',
     );
   }
   area.changedAt ??= c.now;

@@ -166,7 +166,7 @@ function wrap(s: Speaker, area: AreaState, key: string, stored: StoredLsa | unde
       s,
       'own.sequence-wrap',
       { lsa: formatLsaKey(stored) },
-      'sequence numbers are used up: the LSA is flushed and begins anew',
+      'sequence numbers are used up: the LSA is flushed and starts again',
     );
     withdraw(s, area, stored);
   } else if (!stored) forget(s, area, key);

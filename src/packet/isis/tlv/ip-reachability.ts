@@ -168,14 +168,14 @@ export const prefixEntryLength = (entry: PrefixReachability): number =>
  * gives.
  */
 export function packPrefixes(entries: readonly PrefixReachability[]): IpReachability[] {
-  const tlvs: { kind: IpReachability['kind']; prefixes: PrefixReachability[]; room: number }[] = [];
+  const tlvs: { kind: IpReachability['kind']; prefixes: PrefixReachability[]; headroom: number }[] = [];
   for (const entry of entries) {
     const kind = entry.prefix.address.family === 4 ? 'ipv4-reachability' : 'ipv6-reachability';
     const size = prefixEntryLength(entry);
     let tlv = tlvs.findLast((t) => t.kind === kind);
-    if (!tlv || tlv.room < size) tlvs.push((tlv = { kind, prefixes: [], room: MAX_VALUE }));
+    if (!tlv || tlv.headroom < size) tlvs.push((tlv = { kind, prefixes: [], headroom: MAX_VALUE }));
     tlv.prefixes.push(entry);
-    tlv.room -= size;
+    tlv.headroom -= size;
   }
   return tlvs.map(({ kind, prefixes }) => ({ kind, prefixes }));
 }

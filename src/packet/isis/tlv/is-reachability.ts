@@ -81,15 +81,15 @@ export const MT_IS_REACHABILITY: TlvCodec<MtIsReachability> = {
 /** Distributes neighbours over as many TLVs 22 as they need. */
 export function packNeighbors(neighbors: readonly IsNeighbor[]): ExtendedIsReachability[] {
   const tlvs: IsNeighbor[][] = [];
-  let room = 0;
+  let headroom = 0;
   for (const neighbor of neighbors) {
     const size = FIXED + neighbor.subTlvs.length;
-    if (size > room) {
+    if (size > headroom) {
       tlvs.push([]);
-      room = MAX_VALUE;
+      headroom = MAX_VALUE;
     }
     tlvs.at(-1)!.push(neighbor);
-    room -= size;
+    headroom -= size;
   }
   return tlvs.map((list) => ({ kind: 'extended-is-reachability', neighbors: list }));
 }
