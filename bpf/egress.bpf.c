@@ -70,8 +70,8 @@ static __always_inline int set_ce(struct __sk_buff *skb, __u32 offset)
 	return bpf_skb_ecn_set_ce(skb) == 1 || (bpf_skb_pull_data(skb, 0) == 0 && bpf_skb_ecn_set_ce(skb) == 1);
 }
 
-// RFC 3168: Not-ECT is left alone. A sender that understands Fast CNPs is not told a second time through the receiver
-// (FCNP-4-b) as long as it gets them.
+// RFC 3168: Not-ECT is left alone. A sender that gets Fast CNPs and understands them is not notified a second time
+// through the receiver (FCNP-4-b).
 static __always_inline void mark_ce(struct __sk_buff *skb, const struct congestion *c)
 {
 	__u8 ecn = c->packet->ecn;
@@ -85,7 +85,7 @@ static __always_inline void mark_ce(struct __sk_buff *skb, const struct congesti
 		count(COUNT_EGRESS_CE_EXEMPT);
 		return;
 	} else if (c->packet->shims & SHIM_OUTER_MPLS) {
-		// RFC 5129 would mark the label stack, whose TC nobody has said to be ECN; the header below is the
+		// RFC 5129 would mark the label stack, but it is unknown whether its TC is ECN; the header below is the
 		// customer's.
 		count(COUNT_EGRESS_ECN_MPLS);
 		return;
@@ -119,9 +119,9 @@ static __always_inline int is_buildable(struct __sk_buff *skb)
 	return 0;
 }
 
-// Whether this trigger may become a notification, and which: the flow's interval, its share, the format, what to say,
-// then the port's bucket, so that no token is spent on a packet that cannot be notified about. A sender who can be told
-// in no way is looked up once an interval.
+// Whether this trigger may become a notification, and which: the flow's interval, its share, the format, the
+// instruction, then the port's bucket, so that no token is spent on a packet without a notification. A sender without a
+// possible format is looked up once per interval.
 static __noinline int admit(struct __sk_buff *skb, struct congestion *c)
 {
 	const struct egress_port *port = c->port;
@@ -172,8 +172,8 @@ static __always_inline int interval_over(const struct egress_port *port, const s
 	return (__s64)(now - measure->interval_start) >= (__s64)port->interval_ns;
 }
 
-// Traffic that nobody is told about fills the queue all the same: intervals of the port end with it, too
-// (LHCNP-5.3.1-b, LHCNP-5.3.1-c). Nothing else is done with it.
+// Other traffic fills the queue as well: the port's intervals end with it, too (LHCNP-5.3.1-b, LHCNP-5.3.1-c). Nothing
+// else is done with it.
 static __always_inline int other_traffic(struct __sk_buff *skb)
 {
 	__u32 slot, depth = 0;
@@ -293,9 +293,9 @@ int egress_age(struct __sk_buff *skb)
 	return 0;
 }
 
-// Asked by the agent with BPF_PROG_TEST_RUN before it tells a sender to resume; never attached. A Resume counts like
-// every Long-haul CNP of the port (LHCNP-9-f) and of the flow (LHCNP-5.5-h), and the flow remembers it: who restarts
-// the agent does not make it tell the sender again.
+// The agent runs it with BPF_PROG_TEST_RUN before it sends a Resume; it is never attached. A Resume counts like every
+// Long-haul CNP of the port (LHCNP-9-f) and of the flow (LHCNP-5.5-h). The flow remembers it, so that a restarted agent
+// does not send it again.
 SEC("tc")
 int egress_resume(struct __sk_buff *skb)
 {
@@ -307,7 +307,7 @@ int egress_resume(struct __sk_buff *skb)
 	struct egress_config *config = bpf_map_lookup_elem(&egress_config, &zero);
 	if (!port || !config)
 		return RESUME_UNKNOWN_PORT;
-	// As the flow's packets have it: nobody is told straight what is in labels, GRE or VXLAN.
+	// As in the flow's packets: flows in labels, GRE or VXLAN are not notified directly.
 	claim.key.context ^= port->tenant;
 	__u64 *bucket = bpf_map_lookup_elem(&egress_buckets, &slot);
 	__u64 hash = flow_hash(&claim.key, config->flow_seed), now = bpf_ktime_get_ns();

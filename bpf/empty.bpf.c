@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Does nothing: what the other programs' cost is measured against.
+// Does nothing: the reference for the other programs' cost.
 #include "kernel.h"
 
 LICENSE;

@@ -81,9 +81,9 @@ static __always_inline const __u8 *reach(struct __sk_buff *skb, __u32 offset, __
 	return walk_at(skb, offset, size);
 }
 
-// Which notification the packet is. `hidden` is set for a first fragment that stops short of what would tell.
-// What an unfragmented packet has behind its end is looked at all the same: no receiver should, and if one does it does
-// not get a notification there.
+// Which notification the packet is. `hidden` is set for a first fragment that ends before the deciding fields. Bytes
+// behind the end of an unfragmented packet are inspected as well: no receiver should read them, and one that does gets
+// no notification there.
 static __always_inline enum kind classify(struct __sk_buff *skb, const struct headers *h, const struct guard_port *port,
 					  int *hidden)
 {

@@ -14,7 +14,7 @@ LICENSE;
 // Behind the ICMPv6 header and the level (LHCNP §6.1): the action's two bits.
 #define ACTION_OCTET 5
 #define ACTION_RESUME 3
-// What cnpd sends starts with 64 and comes from the congested router, or from the sender's own leaf; the receiver is
+// cnpd's notifications start with 64 and come from the congested router, or from the sender's own leaf; the receiver is
 // behind four routers.
 #define HOP_LIMIT_OF_RECEIVER 61
 

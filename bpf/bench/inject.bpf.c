@@ -37,8 +37,7 @@ struct {
 	__type(value, __u32);
 } next_port SEC(".maps");
 
-// The headers of the packet. The kernel uses a frame again as it left the one before, so they are written anew each
-// time.
+// The headers of the packet. The kernel reuses a frame unchanged, so they are written anew each time.
 struct headers {
 	__u8 bytes[HEADERS];
 };

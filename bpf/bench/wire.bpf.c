@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // For the bench only: how long a router takes from a notice's arrival to the CNP's departure. `arrived` is first at the
-// tc ingress of the notices' port, `left` at the tc egress of the senders' port; whatever turns the one into the other
-// is between them. Told apart by Queue Pair.
+// tc ingress of the notices' port, `left` at the tc egress of the senders' port; the program under test is between
+// them. Matched by Queue Pair.
 #include "kernel.h"
 #include "wire/roce.h"
 #include "wire/walk.h"

@@ -16,7 +16,7 @@
 // must fit 255 bytes.
 #define IOAM_TRACE_MIN 10
 #define IOAM_TRACE_MAX 238
-#define IOAM_OPTIONS 16 // of a hop-by-hop header, that are looked at
+#define IOAM_OPTIONS 16 // of a hop-by-hop header, that are inspected
 
 // Destination Options header of option 1, and the largest of option 2.
 #define OPTIONS_MIN 24

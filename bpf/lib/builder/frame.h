@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What all notices have in common: the buffer in which one is put together, the packet it is about, IP headers, the
-// outer header of a notice that goes back through a tunnel (FCN §4.2.2), and putting the finished frame in the place of
-// the clone.
+// The common parts of all notices: the buffer in which one is assembled, the packet it is about, IP headers, the outer
+// header of a notice that goes back through a tunnel (FCN §4.2.2), and the replacement of the clone by the finished
+// frame.
 //
-// The notice's own IP header is always at the same place of the buffer; in front of it is room for an outer IPv6 header
-// and for Ethernet.
+// The notice's own IP header is always at the same offset of the buffer; in front of it is headroom for an outer IPv6
+// header and for Ethernet.
 #ifndef CNPD_BUILDER_FRAME_H
 #define CNPD_BUILDER_FRAME_H
 
@@ -113,7 +113,7 @@ static __always_inline int notice_refuse(enum counter why)
 }
 
 // Replaces the packet by the `length` bytes of a packet of `family` at `ip`, sends it round to arrive again, and counts
-// what was built.
+// it.
 static __always_inline int notice_store(struct __sk_buff *skb, __u8 *ip, __u32 family, __u32 length, enum counter built)
 {
 	__u8 *frame = ip - ETH_HLEN;
@@ -139,8 +139,7 @@ static __always_inline int notice_store(struct __sk_buff *skb, __u8 *ip, __u32 f
 	return bpf_redirect(LOOPBACK_IFINDEX, BPF_F_INGRESS);
 }
 
-// A notice of `length` bytes that stands at BUFFER_IP on its way to the packet's sender, through the tunnel if the
-// packet was in one.
+// Sends a notice of `length` bytes at BUFFER_IP to the packet's sender, through the tunnel if the packet was in one.
 static __always_inline int notice_send(struct __sk_buff *skb, const struct noticed *about,
 				       const struct egress_config *config, struct notice_buffer *buffer, __u32 length,
 				       enum counter built)

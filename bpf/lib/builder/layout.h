@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What the agent has prepared for notices to a sender itself: code points, and the extension objects of a Long-haul CNP
-// as they go on the wire but for the time. Loopback addresses are in egress_config.
-// src/kernel/dataplane/notice-config.ts has the same layout. No maps.
+// The agent's configuration of notices to the sender itself: code points, and the extension objects of a Long-haul CNP
+// in wire format except the time. Loopback addresses are in egress_config. src/kernel/dataplane/notice-config.ts has
+// the same layout. No maps.
 #ifndef CNPD_BUILDER_LAYOUT_H
 #define CNPD_BUILDER_LAYOUT_H
 

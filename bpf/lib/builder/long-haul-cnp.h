@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The Long-haul CNP (LHCNP §6): an instruction to one of the sender's Queue Pairs, as an ICMPv6 message (§6.1) or as a
 // CNP with the E bit set (§6.2). Both carry the same 12 octets, then perhaps extension objects (§6.1.1), which the
-// agent has prepared but for the time. What it says was decided by the detector. DestQP of the second form is the
-// sender's Queue Pair too, so that a card that knows only CNPs slows down the right one.
+// agent has prepared except the time. The detector has decided the content. DestQP of the second form is the sender's
+// Queue Pair too, so that a card that knows only CNPs slows down the right one.
 #ifndef CNPD_BUILDER_LONG_HAUL_CNP_H
 #define CNPD_BUILDER_LONG_HAUL_CNP_H
 
@@ -65,7 +65,7 @@ static __noinline int notice_long_haul_icmpv6(struct __sk_buff *skb, const struc
 	__u32 length = (1 + LONG_HAUL_BODY_WORDS + put_objects(icmp + 1 + LONG_HAUL_BODY_WORDS, codes)) * 4;
 	if (put_ipv6_to_sender(skb, about, config, ip, IPPROTO_ICMPV6, length) < 0)
 		return notice_refuse(COUNT_NOTICE_STORE_FAILED);
-	// The addresses of the pseudo-header stand in front of the message (RFC 4443 §2.3).
+	// The addresses of the pseudo-header precede the message (RFC 4443 §2.3).
 	__u16 check = csum_fold(csum_add_bytes(ip + 2, 32 + length, bpf_htonl(length + IPPROTO_ICMPV6)));
 	*((__u16 *)icmp + 1) = check;
 	return notice_send(skb, about, config, buffer, IPV6_HLEN + length, COUNT_NOTICE_LONG_HAUL_ICMPV6);

@@ -112,7 +112,7 @@ static __always_inline __u32 put_proxy_notice(struct __sk_buff *skb, const struc
 	__builtin_memcpy(header + 2, &config->udp_port, 2);
 	put16(header + 4, length);
 	put16(header + 6, 0);
-	// A constant-size copy; what a 14-byte tuple does not use is overwritten by the packet behind it.
+	// A constant-size copy; the packet behind it overwrites what a 14-byte tuple leaves.
 	__builtin_memcpy(at, tuple->bytes, TUPLE_SIZE_IPV6);
 	if (bpf_skb_load_bytes(skb, h->outer, at + tuple_size, invoking) < 0)
 		return 0;

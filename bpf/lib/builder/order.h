@@ -8,7 +8,7 @@
 
 #include "kernel.h"
 
-// How a sender is told: through its proxy (PNC), by a Fast CNP (FCNP), by a Long-haul CNP as ICMPv6 message or as
+// The format: through the sender's proxy (PNC), as a Fast CNP (FCNP), as a Long-haul CNP in an ICMPv6 message or a
 // RoCEv2 packet (LHCNP §6.1, §6.2).
 enum notification_format {
 	FORMAT_NONE,
@@ -25,16 +25,16 @@ enum reason { REASON_NONE, REASON_QUEUE_DEPTH, REASON_ECN_MARKING_RATE, REASON_Q
 // LHCNP §6.1, Metric Type. kB are 1000 bytes.
 enum metric { METRIC_UNSPECIFIED, METRIC_QUEUE_DEPTH_KB, METRIC_GROWTH_KB_PER_MS, METRIC_ECN_PERCENT };
 
-// skb->mark and skb->cb of the clone. The tag in cb[0] tells our clones from packets of whoever else uses
-// that mark. Programs on the loopback interface leave clones with MARK_TRIGGER alone: they are not traffic. A finished
-// notice keeps the tag to the proxy's program there: any local user can send a datagram from any of this router's
-// addresses, and none can write the control block of it.
+// skb->mark and skb->cb of the clone. The tag in cb[0] distinguishes our clones from packets of other users of that
+// mark. Programs on the loopback interface leave clones with MARK_TRIGGER alone: they are not traffic. A finished
+// notice keeps the tag up to the proxy's program there: any local user can send a datagram from any of this router's
+// addresses, but none can write its control block.
 #define MARK_TRIGGER 0x434e5054u // "CNPT": a clone of the invoking packet
 #define MARK_NOTICE 0x434e504eu	 // "CNPN": a finished notice on its way to routing
 #define CB_TAG 0x9c6e7d31u
 enum { CB_WORD_TAG, CB_WORD_IFINDEX, CB_WORD_ORDER, CB_WORD_METRIC, CB_WORD_SOURCE_QPN, CB_WORDS };
 
-// The order: which notification to build, and what it says.
+// The order: which notification to build, and its content.
 #define ORDER(format, pnc_level, action, level, parameter)                                                             \
 	((__u32)(format) | (__u32)(pnc_level) << 3 | (__u32)(action) << 6 | (__u32)(level) << 8 |                      \
 	 (__u32)(parameter) << 16)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Whether a notification would get anywhere: what the routing of this router says of its destination, asked as for a
-// packet of the loopback interface, from where it will be routed. Asked before the sender passes for told, because
-// nothing comes back from a packet that the kernel drops for want of a route. A path that ends at another router is not
-// seen.
+// Whether this router has a route for a notification, looked up as for a packet of the loopback interface, from where
+// it will be routed. Checked before the sender would be recorded as notified, because nothing comes back from a packet
+// that the kernel drops for lack of a route. A path that ends at another router is not visible.
 #ifndef CNPD_BUILDER_ROUTE_CHECK_H
 #define CNPD_BUILDER_ROUTE_CHECK_H
 
@@ -44,7 +43,7 @@ static __always_inline int has_route4(struct __sk_buff *skb, const struct egress
 	return result == BPF_FIB_LKUP_RET_SUCCESS || (result == BPF_FIB_LKUP_RET_NOT_FWDED && is_own(destination));
 }
 
-// A global function: the verifier looks at it once, not once a format of a policy.
+// A global function: the verifier checks it once, not once per format of a policy.
 __noinline int notice_has_route(struct __sk_buff *skb, struct address *destination)
 {
 	struct egress_config *config = egress_configuration();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// One packet that found the queue congested, with all that is known of it: what the steps from trigger to notification
-// (policy.h, severity.h, egress.bpf.c) hand to each other.
+// One packet that found the queue congested, with all that is known of it: the steps from trigger to notification
+// (policy.h, severity.h, egress.bpf.c) pass it on.
 #ifndef CNPD_DETECTOR_CONGESTION_H
 #define CNPD_DETECTOR_CONGESTION_H
 

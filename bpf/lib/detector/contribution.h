@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Which flows fill the queue (LHCNP-5.5-a, LHCNP-5.5-b). A flow's share is what it sent into the congested queue in
-// this window of the port's measurement interval and the one before; the largest share of a port is kept as packets
-// come. With the window before, a flow is not large because it is the first one of a new window. Several CPUs may count
-// at once and lose a packet's bytes at a window's beginning; a share is an estimate.
+// Which flows fill the queue (LHCNP-5.5-a, LHCNP-5.5-b). A flow's share is the bytes that it sent into the congested
+// queue in this window of the port's measurement interval and the previous one; the largest share of a port is kept as
+// packets come. With the previous window, a flow is not large just because it is the first one of a new window. Several
+// CPUs may count at once and lose a packet's bytes at a window's beginning; a share is an estimate.
 #ifndef CNPD_DETECTOR_CONTRIBUTION_H
 #define CNPD_DETECTOR_CONTRIBUTION_H
 

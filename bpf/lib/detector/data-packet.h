@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Recognises a RoCEv2 packet that carries data and takes from it what the congested node needs (LHCNP-5.2-a): the
-// innermost flow (PNC-4-c), its PSN, and the congestion field and, of a tunnel, the place of the outermost header. The
-// plain packet is read in a few instructions, and so is one in an SRv6 tunnel; anything else is walked through.
+// Recognises a RoCEv2 packet that carries data and extracts the congested node's inputs (LHCNP-5.2-a): the innermost
+// flow (PNC-4-c), its PSN, and the congestion field and, in a tunnel, the offset of the outermost header. The plain
+// packet is read in a few instructions, and so is one in an SRv6 tunnel; anything else takes a walk through the
+// headers.
 #ifndef CNPD_DETECTOR_DATA_PACKET_H
 #define CNPD_DETECTOR_DATA_PACKET_H
 
@@ -13,11 +14,11 @@
 struct data_packet {
 	struct flow_key key;
 	__u32 psn;
-	__be16 sport; // with the P_Key, what a Resume has to repeat (LHCNP-6.2.3-g)
+	__be16 sport; // with the P_Key, repeated in a Resume (LHCNP-6.2.3-g)
 	__be16 pkey;
 	__u8 ecn;	    // of the outermost header
 	__u8 tunnel_family; // of the outermost header when the flow is inside another packet, 4 or 6; 0: it is not
-	__u8 shims;	    // SHIM_…: what other than IP the flow is in
+	__u8 shims;	    // SHIM_…: the flow's headers other than IP
 	__u16 outer_offset; // of the outermost IP header in the frame
 };
 
@@ -169,7 +170,7 @@ static __always_inline int read_address(struct __sk_buff *skb, __u32 offset, __u
 	return 0;
 }
 
-// Counted by what the packet is in, for the whole router and for its port.
+// Counted by the packet's tunnel, for the whole router and for its port.
 static __noinline int count_opaque(__u32 ifindex, __u32 kind)
 {
 	__u32 slot;

@@ -23,7 +23,7 @@ struct {
 	__type(value, struct flow_set);
 } flows SEC(".maps");
 
-// Three chains that do not wait for each other: multiplications one after the other are most of what a hash costs.
+// Three independent chains: multiplications that depend on each other are most of a hash's cost.
 static __always_inline __u64 flow_hash(const struct flow_key *key, __u64 seed)
 {
 	__u64 from = (key->source[0] ^ seed) * 0x9e3779b97f4a7c15ULL;
@@ -82,8 +82,8 @@ static __always_inline void flow_clear(struct flow *flow)
 	__builtin_memset(&flow->notices, 0, sizeof(*flow) - __builtin_offsetof(struct flow, notices));
 }
 
-// Takes over an entry for a flow; `notice` is when it, or whoever stands for it, was last notified. What another CPU
-// sent for the entry's flow since that was looked at counts as well. Caller holds the lock.
+// Takes over an entry for a flow; `notice` is when it, or its predecessor in the set, was last notified. Notifications
+// that another CPU has sent meanwhile for the entry's flow count as well. Caller holds the lock.
 static __always_inline void flow_write(struct flow_set *set, struct flow *flow, const struct flow_key *key, __u32 tag,
 				       __u64 now, __u64 notice)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What the congested node's maps hold (maps.h, flows.h), what the agent asks its programs, and what they tell it.
-// src/kernel/dataplane has the same: egress.ts, sender-policies.ts, flows.ts, notifications.ts. No maps.
+// The contents of the congested node's maps (maps.h, flows.h), and the requests and answers between the agent and its
+// programs. src/kernel/dataplane has the same: egress.ts, sender-policies.ts, flows.ts, notifications.ts. No maps.
 #ifndef CNPD_DETECTOR_LAYOUT_H
 #define CNPD_DETECTOR_LAYOUT_H
 
@@ -18,8 +18,8 @@
 #define PORT_SLOTS 256
 #define PORT_PROBES 4
 
-// What a Long-haul CNP says at one severity (LHCNP §5.5.1). Rows ascend in strictness; the first is for triggers below
-// K_max.
+// The content of a Long-haul CNP at one severity (LHCNP §5.5.1). Rows ascend in strictness; the first is for triggers
+// below K_max.
 #define INSTRUCTIONS 8
 
 struct instruction {
@@ -35,7 +35,7 @@ struct egress_port {
 	__u32 k_max;   // notification above this depth, bytes; THRESHOLD_OFF: none
 	__u32 v_ecn;   // notification above this share of CE among the packets of an interval, ppm; THRESHOLD_OFF: none
 	__u32 v_growth;	    // notification above this growth of the queue in an interval, bytes; THRESHOLD_OFF: none
-	__u16 contribution; // a flow is told when its share is at least this many 1/256 of the largest one
+	__u16 contribution; // a sender is notified when its flow's share is at least this many 1/256 of the largest one
 	__u16 deferral;	    // an arrival rate lower by this many 1/256 is a reduction
 	__u32 level_bytes[CONGESTION_LEVELS]; // of PNC, ascending; level n from level_bytes[n] upwards
 	__u32 instruction_count;	      // 1 to INSTRUCTIONS
@@ -56,7 +56,7 @@ struct egress_config {
 	__be16 udp_port; // network order
 	__u64 flow_ageing_ns;
 	__u64 flow_seed; // keys the flow table's hash; random, kept for the life of the table
-	__u8 disclose;	 // whether Long-haul CNPs tell the metric (LHCNP §6.1: else type and value are 0)
+	__u8 disclose;	 // whether Long-haul CNPs disclose the metric (LHCNP §6.1: else type and value are 0)
 	__u8 reserved[7];
 };
 
@@ -69,7 +69,7 @@ struct sender_proxy {
 	__u8 reserved[6];
 };
 
-// Which formats a sender understands, by longest match on its address. No entry: it is not told.
+// Which formats a sender understands, by longest match on its address. No entry: it is not notified.
 struct sender_policy {
 	__u8 order[4];		    // enum notification_format, tried in this order; FORMAT_NONE ends it
 	__u8 prefix_family;	    // 4 or 6, as in struct sender_proxy
@@ -118,7 +118,7 @@ struct flow {
 	__u32 last_psn;
 	__u32 ifindex; // port that saw it last
 
-	// What its sender was told last (severity.h). All zero: nothing.
+	// The last instruction to its sender (severity.h). All zero: none.
 	__u64 told_at;
 	__u32 told_source_qpn;
 	__u32 told_depth; // of the queue then, bytes
@@ -152,8 +152,8 @@ struct flow_set {
 	struct flow ways[FLOW_WAYS];
 };
 
-// What the agent asks the program `egress_resume` before it tells a sender to resume, behind an Ethernet header that
-// nobody reads; and what the program answers.
+// The agent's request to the program `egress_resume` before it sends a Resume, behind an Ethernet header that nobody
+// reads; and the program's answer.
 struct resume_claim {
 	struct flow_key key;
 	__u32 ifindex;
@@ -184,7 +184,7 @@ struct egress_opaque {
 	__u64 packets[8];
 };
 
-// What is measured of a port (monitor.h, contribution.h). Times are monotonic ns.
+// The measurements of a port (monitor.h, contribution.h). Times are monotonic ns.
 struct egress_measure {
 	__u64 interval_start;
 	__u64 start_packets; // egress_stats at that time, all CPUs
@@ -197,7 +197,7 @@ struct egress_measure {
 	__u64 congested_since; // since then it was never at or below K_min for a whole RTT
 	__u64 share_window;    // number of the window of shares
 	__u64 largest_share;   // of a flow, bytes: in this window and the one before
-	__u64 largest_now;     // of a flow in this window alone
+	__u64 largest_now;     // of a flow in this window only
 };
 
 // One record a notification handed to the builder, for the agent.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The maps of the congested node: what the agent configures, what the programs keep. Nothing here is computed by a
-// program that the agent can compute beforehand.
+// The maps of the congested node: the agent's configuration and the programs' state. The programs compute nothing that
+// the agent can compute beforehand.
 #ifndef CNPD_DETECTOR_MAPS_H
 #define CNPD_DETECTOR_MAPS_H
 

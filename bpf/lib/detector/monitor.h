@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What is measured of a monitored port (LHCNP §5.3.1): the depth of its queue on every RoCEv2 data packet, and interval
-// by interval how fast the queue grew and which share of the RoCEv2 data packets left with CE. An interval ends with
-// the first packet of any kind after its time, over an empty queue as well: a queue grows by packets of the port, so
-// where none comes nothing is missed. Growth is then what the queue gained since the interval began, scaled to one
-// interval; a marking rate is of no use any more when it is older than an interval. The time is that of the kernel's
-// timer tick: an interval shorter than a tick lasts a tick, and growth is scaled to the interval.
+// The measurements of a monitored port (LHCNP §5.3.1): the depth of its queue on every RoCEv2 data packet, and per
+// interval the growth of the queue and the share of the RoCEv2 data packets that left with CE. An interval ends with
+// the first packet of any kind after its time, even over an empty queue: a queue grows by packets of the port, so
+// without packets nothing is missed. Growth is what the queue gained since the interval began, scaled to one interval;
+// a marking rate older than an interval is not used. The time is that of the kernel's timer tick: an interval shorter
+// than a tick lasts a tick, and growth is scaled to the interval.
 #ifndef CNPD_DETECTOR_MONITOR_H
 #define CNPD_DETECTOR_MONITOR_H
 

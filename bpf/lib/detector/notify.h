@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Hands a notification to the builder, remembers in the flow what its sender is told, and tells the agent.
+// Hands a notification to the builder, records it in the flow, and reports it to the agent.
 #ifndef CNPD_DETECTOR_NOTIFY_H
 #define CNPD_DETECTOR_NOTIFY_H
 
@@ -7,7 +7,7 @@
 #include "detector/monitor.h"
 #include "detector/severity.h"
 
-// What a notification says besides its format; all zero for a Fast CNP, which says nothing else.
+// The content of a notification besides its format; all zero for a Fast CNP, which has no other content.
 struct message {
 	__u32 level; // PNC: 0-7; long-haul formats: 0-255
 	__u32 action;
