@@ -1,9 +1,9 @@
 // The learned table (PNC §5; PNC-5-b, PNC-5-c): which proxy serves which senders, from all carriers together. It
-// answers by longest match over all prefixes, flagged or not; says what changed since it was last asked, for the
-// dataplane; and lists what it knows, for the operator. Files: trie.ts holds the prefixes, advertised.ts the
-// advertisements of each, preference.ts chooses among them, candidate-heap.ts among very many, originators.ts holds after loss,
-// forwarding.ts makes the dataplane's table. What is told about routers and not about prefixes, SIDs and router
-// addresses, is routers.ts; who has told something, sources.ts.
+// answers by longest match over all prefixes, flagged or not; reports the changes since the last call, for the
+// dataplane; and lists its entries, for the operator. Files: trie.ts holds the prefixes, advertised.ts the
+// advertisements of each, preference.ts chooses among them, candidate-heap.ts among very many, originators.ts holds
+// after loss, forwarding.ts makes the dataplane's table. SIDs and router addresses, which are about routers and not
+// about prefixes, are in routers.ts; sources.ts has the sources.
 //
 // A flag without a usable address is counted and means "no proxy", as an unflagged prefix does: notices for these
 // senders have nowhere to go, and a shorter prefix's proxy is not theirs.
