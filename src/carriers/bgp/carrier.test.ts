@@ -138,7 +138,7 @@ test('somebody who takes our paths out again and again is named', async () => {
   expect(logged).toEqual([
     [
       expect.objectContaining({ carrier: 'bgp', counter: 'bgp.own.disputed' }),
-      expect.stringContaining('somebody else'),
+      expect.stringContaining('another client'),
     ],
   ]);
 });

@@ -45,7 +45,7 @@ describe('a dispute about own paths', () => {
     expect(putBack(agent, 600_000)).toBeLessThanOrEqual(20);
     expect([
       disputed(agent.content, agent.now),
-      agent.logged.some((message) => message.includes('somebody else')),
+      agent.logged.some((message) => message.includes('another client')),
     ]).toEqual([true, true]);
   });
 
