@@ -186,7 +186,7 @@ describe('a reload with a broken file', () => {
     expect([code, stdout]).toEqual([
       0,
       expect.stringMatching(
-        /^\S+: ok\n\S+: note: eth9 is a border port and under proxy\.interfaces: .*take eth9 out of proxy\.interfaces/,
+        /^\S+: ok\n\S+: note: eth9 is a border port and under proxy\.interfaces: .*remove eth9 from proxy\.interfaces/,
       ),
     ]);
   });
