@@ -46,11 +46,17 @@ const SUB_TLVS: readonly SubTlvCodec[] = [
 const BY_TYPE = new Map(SUB_TLVS.map((codec) => [codec.type, codec]));
 const BY_NAME = new Map(SUB_TLVS.map((codec) => [codec.name, codec]));
 
-/** Where the sub-TLV after the one at `at` begins; −1: this one exceeds its list, which ends at `end`. */
-export function nextSubTlv(bytes: Uint8Array, at: number, end: number): number {
-  if (at + 2 > end) return -1;
-  const next = at + 2 + bytes[at + 1]!;
-  return next > end ? -1 : next;
+/** Type and length. */
+export const SUB_TLV_HEADER = 2;
+
+/** Where the sub-TLV at `at` ends; its header is there. */
+export const subTlvEnd = (bytes: Uint8Array, at: number): number => at + SUB_TLV_HEADER + bytes[at + 1]!;
+
+/** Whether sub-TLVs fill bytes `start` … `end` − 1 exactly. */
+export function subTlvsFill(bytes: Uint8Array, start: number, end: number): boolean {
+  let at = start;
+  while (at + SUB_TLV_HEADER <= end) at = subTlvEnd(bytes, at);
+  return at === end;
 }
 
 /**
@@ -65,10 +71,10 @@ export function decodeSubTlvs(
 ): Decoded<PrefixSubTlv[]> {
   const out: PrefixSubTlv[] = [];
   for (let at = start; at < end;) {
-    const next = nextSubTlv(bytes, at, end);
-    if (next < 0) return malformed('sub-tlv-overrun', at, 'a sub-TLV exceeds its list');
+    const valueAt = at + SUB_TLV_HEADER;
+    const next = valueAt > end ? valueAt : subTlvEnd(bytes, at);
+    if (next > end) return malformed('sub-tlv-overrun', at, 'a sub-TLV exceeds its list');
     const type = bytes[at]!;
-    const valueAt = at + 2;
     const value = bytes.subarray(valueAt, next);
     const decoded = BY_TYPE.get(type)?.decode(value);
     if (decoded?.ok) out.push(decoded.value);

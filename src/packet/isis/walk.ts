@@ -5,9 +5,16 @@ import type { IpAddress } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { readAddress, readPrefix, u16 } from '../bytes.ts';
 import { LSP_HEADER_LENGTH } from './pdu-format.ts';
-import { IPV4_SOURCE_ROUTER_ID, IPV6_SOURCE_ROUTER_ID, PREFIX_ATTRIBUTE_FLAGS, nextSubTlv } from './sub-tlvs.ts';
-import { type EntryPlace, readEntry } from './tlv/ip-reachability.ts';
-import { neighborMetric, nextNeighbor } from './tlv/is-reachability.ts';
+import {
+  IPV4_SOURCE_ROUTER_ID,
+  IPV6_SOURCE_ROUTER_ID,
+  PREFIX_ATTRIBUTE_FLAGS,
+  SUB_TLV_HEADER,
+  subTlvEnd,
+  subTlvsFill,
+} from './sub-tlvs.ts';
+import { ENTRY_LAYOUT, type EntryPlace, readEntry, readEntryFields } from './tlv/ip-reachability.ts';
+import { NEIGHBOR_FIXED, neighborLength, neighborMetric } from './tlv/is-reachability.ts';
 
 /**
  * One prefix entry as positions in `bytes`. The same object is handed to every visit: copy what must outlive the call.
@@ -78,27 +85,32 @@ function walkEntries(
   visit: ((cursor: PrefixCursor) => void) | undefined,
 ): boolean {
   const { bytes, family } = cursor;
+  const layout = ENTRY_LAYOUT[family];
   for (let at = start; at < end;) {
-    const next = readEntry(bytes, at, end, family, cursor);
-    if (next < 0 || !walkSubTlvs(cursor)) return false;
-    visit?.(cursor);
+    const next = readEntry(bytes, at, end, layout, cursor);
+    if (next < 0) return false;
+    if (!visit) {
+      if (!subTlvsFill(bytes, cursor.subTlvsOffset, next)) return false;
+    } else {
+      readEntryFields(bytes, at, layout, cursor);
+      walkSubTlvs(cursor, next);
+      visit(cursor);
+    }
     at = next;
   }
   return true;
 }
 
-function walkSubTlvs(cursor: PrefixCursor): boolean {
+/** Those of an entry that has been checked. @param end where they end */
+function walkSubTlvs(cursor: PrefixCursor, end: number): void {
   const { bytes } = cursor;
   cursor.flagsOffset = cursor.source4Offset = cursor.source6Offset = -1;
   cursor.flagsLength = 0;
-  const end = cursor.subTlvsOffset + cursor.subTlvsLength;
   for (let at = cursor.subTlvsOffset; at < end;) {
-    const next = nextSubTlv(bytes, at, end);
-    if (next < 0) return false;
     const type = bytes[at]!;
-    const valueAt = at + 2;
-    const length = next - valueAt;
-    at = next;
+    const valueAt = at + SUB_TLV_HEADER;
+    at = subTlvEnd(bytes, at);
+    const length = at - valueAt;
     if (type === PREFIX_ATTRIBUTE_FLAGS && cursor.flagsOffset < 0) {
       cursor.flagsOffset = valueAt;
       cursor.flagsLength = length;
@@ -107,7 +119,6 @@ function walkSubTlvs(cursor: PrefixCursor): boolean {
     else if (type === IPV6_SOURCE_ROUTER_ID && length === 16 && cursor.source6Offset < 0)
       cursor.source6Offset = valueAt;
   }
-  return true;
 }
 
 /**
@@ -162,10 +173,9 @@ function wideNeighbors(lsp: Uint8Array, tlvAt: number, end: number, visit: Neigh
   const start = tlvAt + (multi ? 4 : 2);
   if (start > end) return false;
   const mtId = multi ? u16(lsp, tlvAt + 2) & 0xfff : 0;
-  for (let at = start; at < end;) {
-    at = nextNeighbor(lsp, at, end);
-    if (at < 0) return false;
-  }
-  for (let at = start; at < end; at = nextNeighbor(lsp, at, end)) visit(lsp, at, neighborMetric(lsp, at), mtId);
+  let at = start;
+  while (at + NEIGHBOR_FIXED <= end) at += neighborLength(lsp, at);
+  if (at !== end) return false;
+  for (at = start; at < end; at += neighborLength(lsp, at)) visit(lsp, at, neighborMetric(lsp, at), mtId);
   return true;
 }

@@ -8,7 +8,7 @@ import { readAddress, readPrefix, u16, u32 } from '../bytes.ts';
 import { type PrefixTlvPlace, readPrefixTlv } from './lsa/extended-lsa.ts';
 import { type ExtendedPrefixPlace, readExtendedPrefix } from './lsa/extended-prefix.ts';
 import type { Version } from './numbers.ts';
-import { TLV_HEADER, nextTlv } from './tlv.ts';
+import { TLV_HEADER, nextTlv, tlvValueEnd } from './tlv.ts';
 
 /**
  * One prefix TLV as positions in `bytes`. The same object is handed to every visit: copy what must outlive the call.
@@ -78,14 +78,15 @@ function walkTlvs(
   const { prefixes } = LAYOUT[version];
   let bad = 0;
   for (let at = start; at < bytes.length;) {
-    const next = nextTlv(bytes, at, bytes.length);
-    if (next < 0) return undefined;
     const valueAt = at + TLV_HEADER;
-    const end = valueAt + u16(bytes, at + 2);
+    if (valueAt > bytes.length) return undefined;
+    const end = tlvValueEnd(bytes, at);
+    const next = nextTlv(at, end);
+    if (next > bytes.length) return undefined;
     cursor.type = u16(bytes, at);
     if (prefixes.has(cursor.type)) {
-      const read = version === 2 ? readExtendedPrefix : readPrefixTlv;
-      const subTlvsAt = read(bytes, valueAt, end, cursor);
+      const subTlvsAt =
+        version === 2 ? readExtendedPrefix(bytes, valueAt, end, cursor) : readPrefixTlv(bytes, valueAt, end, cursor);
       const badSubTlvs = subTlvsAt < 0 ? 1 : walkSubTlvs(cursor, subTlvsAt, end);
       if (badSubTlvs === undefined) return undefined;
       bad += badSubTlvs;
@@ -103,12 +104,13 @@ function walkSubTlvs(cursor: PrefixTlvCursor, start: number, end: number): numbe
   cursor.flagsLength = 0;
   let bad = 0;
   for (let at = start; at < end;) {
-    const next = nextTlv(bytes, at, end);
-    if (next < 0) return undefined;
     const valueAt = at + TLV_HEADER;
+    if (valueAt > end) return undefined;
     const type = u16(bytes, at);
-    const length = u16(bytes, at + 2);
-    at = next;
+    const valueEnd = tlvValueEnd(bytes, at);
+    const length = valueEnd - valueAt;
+    at = nextTlv(at, valueEnd);
+    if (at > end) return undefined;
     if (type === flags) {
       // RFC 9792 §2: the whole LSA is malformed and MUST be ignored.
       if (length % WORD !== 0) return undefined;

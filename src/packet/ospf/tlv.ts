@@ -43,12 +43,11 @@ export interface TlvSpace<T> {
 export const TLV_HEADER = 4;
 const padded = (length: number): number => (length + 3) & ~3;
 
-/** Where the TLV after the one at `at` begins; −1: this one exceeds what it is in, which ends at `end`. */
-export function nextTlv(bytes: Uint8Array, at: number, end: number): number {
-  if (at + TLV_HEADER > end) return -1;
-  const next = at + TLV_HEADER + padded(u16(bytes, at + 2));
-  return next > end ? -1 : next;
-}
+/** Where the value of the TLV at `at` ends; its header is there. */
+export const tlvValueEnd = (bytes: Uint8Array, at: number): number => at + TLV_HEADER + u16(bytes, at + 2);
+
+/** Where the TLV after the one at `at` begins, whose value ends at `valueEnd`. */
+export const nextTlv = (at: number, valueEnd: number): number => at + padded(valueEnd - at);
 
 interface LsaMalformed extends DecodeError {
   readonly malformsLsa: true;
@@ -77,10 +76,10 @@ export function tlvSpace<T extends { readonly kind: string }>(codecs: readonly T
   const byType = new Map(codecs.map((codec) => [codec.type, codec]));
   const byName = new Map(codecs.map((codec) => [codec.name, codec]));
 
-  function decodeOne(bytes: Uint8Array, at: number, report: TlvReport): Decoded<T | UnknownTlv> {
+  function decodeOne(bytes: Uint8Array, at: number, end: number, report: TlvReport): Decoded<T | UnknownTlv> {
     const type = u16(bytes, at);
     const valueAt = at + TLV_HEADER;
-    const value = bytes.subarray(valueAt, valueAt + u16(bytes, at + 2));
+    const value = bytes.subarray(valueAt, end);
     const within: TlvReport = ({ path, error }) => report({ path: [type, ...path], error: shifted(error, valueAt) });
     const decoded = byType.get(type)?.decode(value, within);
     if (decoded?.ok) return decoded;
@@ -96,9 +95,11 @@ export function tlvSpace<T extends { readonly kind: string }>(codecs: readonly T
     decode(bytes, start, report) {
       const tlvs: (T | UnknownTlv)[] = [];
       for (let at = start; at < bytes.length;) {
-        const next = nextTlv(bytes, at, bytes.length);
-        if (next < 0) return malformedLsa('tlv-overrun', at, 'a TLV exceeds what it is in');
-        const tlv = decodeOne(bytes, at, report);
+        const valueAt = at + TLV_HEADER;
+        const end = valueAt > bytes.length ? valueAt : tlvValueEnd(bytes, at);
+        const next = nextTlv(at, end);
+        if (next > bytes.length) return malformedLsa('tlv-overrun', at, 'a TLV exceeds what it is in');
+        const tlv = decodeOne(bytes, at, end, report);
         if (!tlv.ok) return tlv;
         tlvs.push(tlv.value);
         at = next;

@@ -10,8 +10,9 @@ import { decodeSubTlvs, encodeSubTlvs } from '../sub-tlvs.ts';
 import type { IpReachability, MtIpReachability, PrefixReachability } from '../types.ts';
 import { MAX_VALUE, type SubTlvReport, type TlvCodec } from './codec.ts';
 
-/** Bits of the control byte and the size of the fields before the prefix bytes. */
+/** What the control byte has, and the size of the fields before the prefix bytes. */
 interface EntryLayout {
+  readonly lengthInControl: boolean;
   readonly down: number;
   readonly external: number;
   readonly subTlvs: number;
@@ -19,9 +20,9 @@ interface EntryLayout {
   readonly maxLength: number;
 }
 
-const ENTRY_LAYOUT: Readonly<Record<Family, EntryLayout>> = {
-  4: { down: 0x80, external: 0, subTlvs: 0x40, fixed: 5, maxLength: 32 },
-  6: { down: 0x80, external: 0x40, subTlvs: 0x20, fixed: 6, maxLength: 128 },
+export const ENTRY_LAYOUT: Readonly<Record<Family, EntryLayout>> = {
+  4: { lengthInControl: true, down: 0x80, external: 0, subTlvs: 0x40, fixed: 5, maxLength: 32 },
+  6: { lengthInControl: false, down: 0x80, external: 0x40, subTlvs: 0x20, fixed: 6, maxLength: 128 },
 };
 
 /** One prefix entry as positions in the bytes that it is read from. */
@@ -53,30 +54,37 @@ const ENTRY_OVERRUN = -2;
 const BAD_LENGTH = -3;
 
 /**
- * Reads the entry at `at` into `place`; what is in its sub-TLVs is not looked at.
+ * Reads where the entry at `at` has its prefix and sub-TLVs; what is in these is not looked at. The rest is read by
+ * readEntryFields: a walk checks every entry before it visits one, and needs it only then.
  * @param end of the TLV
  * @returns where the next entry begins; below 0 when this one is malformed
  */
-export function readEntry(bytes: Uint8Array, at: number, end: number, family: Family, place: EntryPlace): number {
-  const layout = ENTRY_LAYOUT[family];
-  place.prefixOffset = at + layout.fixed;
-  if (place.prefixOffset > end) return FIXED_OVERRUN;
+export function readEntry(bytes: Uint8Array, at: number, end: number, layout: EntryLayout, place: EntryPlace): number {
+  const prefixOffset = at + layout.fixed;
+  if (prefixOffset > end) return FIXED_OVERRUN;
   const control = bytes[at + 4]!;
-  place.prefixLength = family === 4 ? control & 0x3f : bytes[at + 5]!;
-  if (place.prefixLength > layout.maxLength) return BAD_LENGTH;
+  const prefixLength = layout.lengthInControl ? control & 0x3f : bytes[at + 5]!;
+  place.prefixLength = prefixLength;
+  if (prefixLength > layout.maxLength) return BAD_LENGTH;
+  place.prefixOffset = prefixOffset;
+  let next = prefixOffset + prefixBytes(prefixLength);
+  let subTlvsLength = 0;
+  if (control & layout.subTlvs) {
+    if (next >= end) return ENTRY_OVERRUN;
+    subTlvsLength = bytes[next++]!;
+  }
+  place.subTlvsOffset = next;
+  place.subTlvsLength = subTlvsLength;
+  next += subTlvsLength;
+  return next > end ? ENTRY_OVERRUN : next;
+}
+
+/** Metric and bits of an entry that readEntry has found well-formed. */
+export function readEntryFields(bytes: Uint8Array, at: number, layout: EntryLayout, place: EntryPlace): void {
+  const control = bytes[at + 4]!;
   place.metric = u32(bytes, at);
   place.down = (control & layout.down) !== 0;
   place.external = (control & layout.external) !== 0;
-  let next = place.prefixOffset + prefixBytes(place.prefixLength);
-  place.subTlvsOffset = next;
-  place.subTlvsLength = 0;
-  if (control & layout.subTlvs) {
-    if (next >= end) return ENTRY_OVERRUN;
-    place.subTlvsLength = bytes[next]!;
-    place.subTlvsOffset = next + 1;
-    next += 1 + place.subTlvsLength;
-  }
-  return next > end ? ENTRY_OVERRUN : next;
 }
 
 function entryError(flaw: number, at: number, family: Family, { prefixLength }: EntryPlace): Decoded<never> {
@@ -92,11 +100,13 @@ function decodePrefixes(
   family: Family,
   report: SubTlvReport,
 ): Decoded<PrefixReachability[]> {
+  const layout = ENTRY_LAYOUT[family];
   const place = newEntryPlace();
   const prefixes: PrefixReachability[] = [];
   for (let at = start; at < value.length;) {
-    const next = readEntry(value, at, value.length, family, place);
+    const next = readEntry(value, at, value.length, layout, place);
     if (next < 0) return entryError(next, at, family, place);
+    readEntryFields(value, at, layout, place);
     const { metric, down, external, prefixOffset, prefixLength, subTlvsOffset, subTlvsLength } = place;
     const subTlvs = decodeSubTlvs(value, subTlvsOffset, subTlvsOffset + subTlvsLength, report);
     if (!subTlvs.ok) return subTlvs;

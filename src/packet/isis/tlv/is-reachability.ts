@@ -9,32 +9,24 @@ import type { ExtendedIsReachability, IsNeighbor, MtIsReachability } from '../ty
 import { MAX_VALUE, type TlvCodec } from './codec.ts';
 
 /** System ID 6, pseudonode 1, metric 3, length of the sub-TLVs 1. */
-const FIXED = 11;
+export const NEIGHBOR_FIXED = 11;
 
-/** A neighbour, or its sub-TLVs, exceed the TLV. */
-const NEIGHBOR_OVERRUN = -1;
-const SUB_TLV_OVERRUN = -2;
-
-/** Where the neighbour after the one at `at` begins; below 0: this one exceeds the TLV, which ends at `end`. */
-export function nextNeighbor(bytes: Uint8Array, at: number, end: number): number {
-  if (at + FIXED > end) return NEIGHBOR_OVERRUN;
-  const next = at + FIXED + bytes[at + 10]!;
-  return next > end ? SUB_TLV_OVERRUN : next;
-}
+/** Bytes of the neighbour at `at`, whose fixed part is there. */
+export const neighborLength = (bytes: Uint8Array, at: number): number => NEIGHBOR_FIXED + bytes[at + 10]!;
 
 export const neighborMetric = (bytes: Uint8Array, at: number): number => u24(bytes, at + 7);
 
 function decodeNeighbors(value: Uint8Array, start: number): Decoded<IsNeighbor[]> {
   const neighbors: IsNeighbor[] = [];
   for (let at = start; at < value.length;) {
-    const next = nextNeighbor(value, at, value.length);
-    if (next === NEIGHBOR_OVERRUN) return malformed('neighbor-overrun', at, 'a neighbour exceeds the TLV');
-    if (next === SUB_TLV_OVERRUN) return malformed('sub-tlv-overrun', at + 10, "a neighbour's sub-TLVs exceed the TLV");
+    if (at + NEIGHBOR_FIXED > value.length) return malformed('neighbor-overrun', at, 'a neighbour exceeds the TLV');
+    const next = at + neighborLength(value, at);
+    if (next > value.length) return malformed('sub-tlv-overrun', at + 10, "a neighbour's sub-TLVs exceed the TLV");
     neighbors.push({
       systemId: value.subarray(at, at + 6),
       pseudonode: value[at + 6]!,
       metric: neighborMetric(value, at),
-      subTlvs: value.subarray(at + FIXED, next),
+      subTlvs: value.subarray(at + NEIGHBOR_FIXED, next),
     });
     at = next;
   }
@@ -42,12 +34,12 @@ function decodeNeighbors(value: Uint8Array, start: number): Decoded<IsNeighbor[]
 }
 
 function encodeNeighbor(neighbor: IsNeighbor): Uint8Array {
-  const out = new Uint8Array(FIXED + neighbor.subTlvs.length);
+  const out = new Uint8Array(NEIGHBOR_FIXED + neighbor.subTlvs.length);
   out.set(exactly('system ID', neighbor.systemId, SYSTEM_ID_LENGTH));
   out[6] = field('pseudonode', neighbor.pseudonode, 8);
   put24(out, 7, field('link metric', neighbor.metric, 24));
   out[10] = field('length of sub-TLVs', neighbor.subTlvs.length, 8);
-  out.set(neighbor.subTlvs, FIXED);
+  out.set(neighbor.subTlvs, NEIGHBOR_FIXED);
   return out;
 }
 
@@ -83,7 +75,7 @@ export function packNeighbors(neighbors: readonly IsNeighbor[]): ExtendedIsReach
   const tlvs: IsNeighbor[][] = [];
   let headroom = 0;
   for (const neighbor of neighbors) {
-    const size = FIXED + neighbor.subTlvs.length;
+    const size = NEIGHBOR_FIXED + neighbor.subTlvs.length;
     if (size > headroom) {
       tlvs.push([]);
       headroom = MAX_VALUE;

@@ -35,13 +35,14 @@ const PREFIX_OVERRUN = -3;
  */
 export function readPrefixTlv(bytes: Uint8Array, at: number, end: number, place: PrefixTlvPlace): number {
   if (at + FIXED > end) return TRUNCATED;
-  place.prefixLength = bytes[at + 4]!;
-  if (place.prefixLength > 128) return BAD_LENGTH;
+  const prefixLength = bytes[at + 4]!;
+  if (prefixLength > 128) return BAD_LENGTH;
   place.flags = bytes[at]!;
   place.metric = u24(bytes, at + 1);
   place.prefixOptions = bytes[at + 5]!;
+  place.prefixLength = prefixLength;
   place.prefixOffset = at + FIXED;
-  const subTlvsAt = place.prefixOffset + paddedPrefixBytes(place.prefixLength);
+  const subTlvsAt = at + FIXED + paddedPrefixBytes(prefixLength);
   return subTlvsAt > end ? PREFIX_OVERRUN : subTlvsAt;
 }
 

@@ -41,10 +41,11 @@ const BAD_LENGTH = -3;
 export function readExtendedPrefix(bytes: Uint8Array, at: number, end: number, place: ExtendedPrefixPlace): number {
   if (at + FIXED > end) return TRUNCATED;
   if (bytes[at + 2] !== IPV4_UNICAST) return BAD_FAMILY;
-  place.prefixLength = bytes[at + 1]!;
-  if (place.prefixLength > 32) return BAD_LENGTH;
+  const prefixLength = bytes[at + 1]!;
+  if (prefixLength > 32) return BAD_LENGTH;
   place.routeType = bytes[at]!;
   place.flags = bytes[at + 3]!;
+  place.prefixLength = prefixLength;
   place.prefixOffset = at + 4;
   return at + FIXED;
 }
