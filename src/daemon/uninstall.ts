@@ -4,8 +4,10 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, rmSync, rmdirSync, unlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isBpffs, unmountBpffs } from '../kernel/bpf/bpffs.ts';
+import { markedFilter } from '../kernel/bpf/clsact.ts';
 import { detachPinnedLink } from '../kernel/bpf/tcx.ts';
 import { isKernelError } from '../kernel/errors.ts';
+import { removeEmptyClsact } from '../kernel/netlink/clsact-qdisc.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import { NamespaceBusy, lockNetns } from '../kernel/netns-lock.ts';
 import { GNMI_SOCKET } from '../model/paths.ts';
@@ -139,8 +141,15 @@ function removeLink(links: string, entry: Dirent, task: Task): void {
     return;
   }
   task.attempt(path, () => {
+    const filter = markedFilter(path);
+    // Without its filter, the mark can be of another network namespace, and the qdisc somebody else's.
+    const ownsClsact = filter?.exists() === true;
     detachPinnedLink(path);
     task.say(`detached ${entry.name}`);
+    if (!filter || !ownsClsact) return;
+    task.attempt(`the clsact qdisc of ${entry.name}`, () => {
+      if (removeEmptyClsact(filter.ifindex)) task.say(`removed the empty clsact qdisc of ${entry.name}`);
+    });
   });
 }
 

@@ -10,6 +10,7 @@ import { openRingBuffer } from '../../src/kernel/bpf/ring-buffer.ts';
 import { attachTcx, detachPinnedLink } from '../../src/kernel/bpf/tcx.ts';
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { Netns } from '../../src/kernel/netns.ts';
+import { removeEmptyClsact } from '../../src/kernel/netlink/clsact-qdisc.ts';
 import { openMonitor } from '../../src/kernel/netlink/monitor.ts';
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
 import { openPacketSocket } from '../../src/kernel/packet-socket.ts';
@@ -71,11 +72,11 @@ test('a whole life of every adapter leaves no program, map, link, pin, mount, in
     netns,
     mechanism: 'clsact',
   });
-  expect(await route.removeEmptyClsact(ifindex)).toBe(false);
+  expect(removeEmptyClsact(ifindex, netns)).toBe(false);
   expect(ours()).toBeGreaterThan(before[0] as number);
 
   filter.detach();
-  expect(await route.removeEmptyClsact(ifindex)).toBe(true);
+  expect(removeEmptyClsact(ifindex, netns)).toBe(true);
   detachPinnedLink(join(pins, 't-k-link'));
   ring.close();
   object.close();

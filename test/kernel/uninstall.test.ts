@@ -14,6 +14,7 @@ import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { lockNetns } from '../../src/kernel/netns-lock.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { compileCounterProgram } from './support/counter-program.ts';
+import { bundled } from './support/bundle.ts';
 import { inNetns } from '../support/netns.ts';
 import { is, until } from '../support/until.ts';
 
@@ -71,6 +72,68 @@ const programs = (): string[] =>
     .flatMap((p) => p.name ?? [])
     .filter((name) => name.startsWith('gone_'));
 const allOff = (): Promise<unknown> => until('no program is attached any more', () => programs().length, is(0));
+
+/** In a process of its own: a filter on clsact is found in the network namespace of its process only. */
+const runInNamespace = async (): Promise<string> => {
+  const program = await bundled(`
+    import { uninstall } from './src/daemon/uninstall.ts';
+    process.exitCode = await uninstall(${JSON.stringify(runDir)}, console.log);`);
+  const { status, stdout, stderr } = ns.run(() =>
+    spawnSync(process.execPath, ['--input-type=module'], { input: program, encoding: 'utf8', timeout: 30_000 }),
+  );
+  expect([status, stderr]).toEqual([0, '']);
+  return stdout;
+};
+/** Without a pin it is somebody else's. */
+const attachByClsact = (direction: 'ingress' | 'egress', pin?: string): void => {
+  const object = openBpfObject(compileCounterProgram(scratch, 'filter', RENAMED));
+  attachTcx({
+    program: object.program('gone_first'),
+    ifindex: ns.run(() => interfaceIndex('t-u-a')),
+    direction,
+    pinPath: pin && join(links, pin),
+    netns: ns,
+    mechanism: 'clsact',
+  }).close();
+  object.close();
+};
+const qdiscs = (port: string): string => inNetns(ns, 'tc', 'qdisc', 'show', 'dev', port);
+
+describe('uninstall without TCX', () => {
+  test('removes the clsact qdisc with its last filter, and leaves one at a port without a program of cnpd', async () => {
+    attachByClsact('ingress', 'guard@t-u-a:ingress');
+    attachByClsact('egress', 'guard@t-u-a:egress');
+    inNetns(ns, 'tc', 'qdisc', 'add', 'dev', 't-u-b', 'clsact');
+    const printed = await runInNamespace();
+    expect(qdiscs('t-u-a')).not.toContain('clsact');
+    expect(qdiscs('t-u-b')).toContain('clsact');
+    expect(printed.match(/removed the empty clsact qdisc of guard@t-u-a:(in|e)gress/g)).toHaveLength(1);
+    expect(existsSync(runDir)).toBe(false);
+  });
+
+  test('leaves a clsact qdisc that holds the filter of somebody else', async () => {
+    attachByClsact('egress', 'guard@t-u-a:egress');
+    attachByClsact('ingress');
+    await runInNamespace();
+    expect(qdiscs('t-u-a')).toContain('clsact');
+    expect(inNetns(ns, 'tc', 'filter', 'show', 'dev', 't-u-a', 'ingress')).toContain('gone_first');
+    expect(inNetns(ns, 'tc', 'filter', 'show', 'dev', 't-u-a', 'egress')).toBe('');
+  });
+
+  test.each(['a filter that somebody removed', 'TCX'])(
+    'leaves an empty clsact qdisc where cnpd had %s',
+    async (had) => {
+      if (had === 'TCX') inNetns(ns, 'tc', 'qdisc', 'add', 'dev', 't-u-a', 'clsact');
+      else {
+        attachByClsact('egress', 'guard@t-u-a:egress');
+        inNetns(ns, 'tc', 'filter', 'delete', 'dev', 't-u-a', 'egress');
+      }
+      await runInNamespace();
+      expect(qdiscs('t-u-a')).toContain('clsact');
+      expect(existsSync(runDir)).toBe(false);
+    },
+  );
+});
 
 describe('uninstall', () => {
   test('empty folders that tc has made are no obstacle, and go', async () => {

@@ -40,7 +40,6 @@ import {
   type NewTbf,
   type Qdisc,
   RTM_CLASS,
-  RTM_FILTER,
   RTM_QDISC,
   TC_H,
   decodeHtbClass,
@@ -249,28 +248,6 @@ export class Rtnetlink {
       type: RTM_QDISC.DEL,
       body: tcHeader({ ifindex, parent: TC_H.ROOT }),
     });
-  }
-
-  /**
-   * Removes the clsact qdisc if it is there and holds no filter any more: for when the last program is detached without
-   * TCX. Returns whether it went.
-   */
-  async removeEmptyClsact(ifindex: number): Promise<boolean> {
-    if (!(await this.qdiscs(ifindex)).some((qdisc) => qdisc.kind === 'clsact')) return false;
-    for (const parent of [TC_H.INGRESS, TC_H.EGRESS]) {
-      const filters = await this.client.dump({
-        operation: 'list filters',
-        type: RTM_FILTER.GET,
-        body: tcHeader({ ifindex, parent }),
-      });
-      if (filters.length > 0) return false;
-    }
-    await this.client.request({
-      operation: 'delete clsact',
-      type: RTM_QDISC.DEL,
-      body: tcHeader({ ifindex, handle: 0xffff_0000, parent: TC_H.CLSACT }),
-    });
-    return true;
   }
 
   /** Rejects what is pending. Idempotent. */

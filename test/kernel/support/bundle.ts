@@ -9,7 +9,7 @@ export async function bundled(contents: string): Promise<string> {
     write: false,
     platform: 'node',
     format: 'esm',
-    external: ['koffi'],
+    packages: 'external',
   });
   return outputFiles[0]!.text;
 }
