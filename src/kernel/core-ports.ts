@@ -26,7 +26,7 @@ interface Answer {
   askAgainAt: number;
 }
 
-interface CorePortsModules {
+interface CorePortsDependencies {
   /** @throws Error when the kernel cannot be asked */
   readonly ask: (ifindex: number) => boolean;
   readonly clock: Pick<Clock, 'now'>;
@@ -34,11 +34,11 @@ interface CorePortsModules {
 }
 
 export class CorePorts {
-  readonly #modules: CorePortsModules;
+  readonly #dependencies: CorePortsDependencies;
   readonly #answers = new Map<number, Answer>();
 
-  constructor(modules: CorePortsModules) {
-    this.#modules = modules;
+  constructor(dependencies: CorePortsDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Those of these links that have a route through a gateway, as of a moment ago. */
@@ -46,20 +46,20 @@ export class CorePorts {
     const there = new Set(links.filter((link) => link.etherLike && link.up).map((link) => link.ifindex));
     for (const ifindex of this.#answers.keys()) if (!there.has(ifindex)) this.#answers.delete(ifindex);
     for (const ifindex of there) if (!this.#answers.has(ifindex) && this.#answers.size < MAX_PORTS) this.#ask(ifindex);
-    const now = this.#modules.clock.now();
+    const now = this.#dependencies.clock.now();
     for (const [ifindex, answer] of this.#answers) if (answer.isGateway && answer.askAgainAt <= now) this.#ask(ifindex);
     return new Set([...this.#answers].filter(([, answer]) => answer.isGateway).map(([ifindex]) => ifindex));
   }
 
   /** What came by these ports was not believed, or what has its source behind them. Whether an answer has changed. */
   doubted(ports: readonly number[]): boolean {
-    const now = this.#modules.clock.now();
+    const now = this.#dependencies.clock.now();
     const due = ports.filter((ifindex) => (this.#answers.get(ifindex)?.askAgainAt ?? Infinity) <= now);
     return due.map((ifindex) => this.#ask(ifindex)).some(Boolean);
   }
 
   #ask(ifindex: number): boolean {
-    const { ask, clock, log } = this.#modules;
+    const { ask, clock, log } = this.#dependencies;
     const before = this.#answers.get(ifindex)?.isGateway ?? false;
     const start = performance.now();
     let isGateway = before;

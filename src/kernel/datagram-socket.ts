@@ -74,7 +74,7 @@ export interface Datagram {
   readonly ifindex: number | undefined;
 }
 
-interface DatagramSocketModules {
+interface DatagramSocketDependencies {
   readonly poller: Poller;
   onDatagram(datagram: Datagram): void;
   /**
@@ -109,7 +109,7 @@ interface UdpSocketOptions {
 }
 
 /** @throws KernelError EADDRINUSE, EADDRNOTAVAIL, EACCES */
-export function openUdpSocket(opts: UdpSocketOptions, modules: DatagramSocketModules): DatagramSocket {
+export function openUdpSocket(opts: UdpSocketOptions, dependencies: DatagramSocketDependencies): DatagramSocket {
   const { family } = opts;
   const options = OPTIONS[family];
   const fd = within(opts.netns, () => socket(`socket(UDP, IPv${family})`, domainOf(family), SOCK.DGRAM, IPPROTO.UDP));
@@ -124,7 +124,7 @@ export function openUdpSocket(opts: UdpSocketOptions, modules: DatagramSocketMod
       fd,
       encodeSocketAddress(opts.bind ?? { address: anyAddress(family), port: 0 }),
     );
-    return new KernelDatagramSocket({ fd, family, name: 'UDP', maxDatagram: opts.maxDatagram ?? 1500 }, modules);
+    return new KernelDatagramSocket({ fd, family, name: 'UDP', maxDatagram: opts.maxDatagram ?? 1500 }, dependencies);
   });
 }
 
@@ -134,7 +134,7 @@ export function openUdpSocket(opts: UdpSocketOptions, modules: DatagramSocketMod
  */
 export function openIcmpv6Socket(
   opts: { readonly netns?: Netns | undefined; readonly types: readonly number[] },
-  modules: DatagramSocketModules,
+  dependencies: DatagramSocketDependencies,
 ): DatagramSocket {
   const fd = within(opts.netns, () => socket('socket(ICMPv6)', domainOf(6), SOCK.RAW, IPPROTO.ICMPV6));
   return guarded(fd, () => {
@@ -142,7 +142,7 @@ export function openIcmpv6Socket(
     const blocked = new Uint32Array(8).fill(0xffff_ffff);
     for (const type of opts.types) blocked[type >>> 5]! &= ~(1 << (type & 31));
     setOption('ICMP6_FILTER', fd, IPPROTO.ICMPV6, ICMP6_FILTER, new Uint8Array(blocked.buffer));
-    return new KernelDatagramSocket({ fd, family: 6, name: 'ICMPv6', maxDatagram: 1500 }, modules);
+    return new KernelDatagramSocket({ fd, family: 6, name: 'ICMPv6', maxDatagram: 1500 }, dependencies);
   });
 }
 
@@ -161,7 +161,10 @@ class KernelDatagramSocket implements DatagramSocket {
   private readonly name: string;
   private readonly receiver: Receiver;
 
-  constructor(opts: { fd: number; family: 4 | 6; name: string; maxDatagram: number }, modules: DatagramSocketModules) {
+  constructor(
+    opts: { fd: number; family: 4 | 6; name: string; maxDatagram: number },
+    dependencies: DatagramSocketDependencies,
+  ) {
     const { fd, family, name } = opts;
     [this.family, this.name] = [family, name];
     const options = OPTIONS[family];
@@ -177,14 +180,14 @@ class KernelDatagramSocket implements DatagramSocket {
       controlSize: CONTROL.size,
     });
     const deliver = (i: number): void =>
-      modules.onDatagram({
+      dependencies.onDatagram({
         data: batch.data(i),
         from: decodeSocketAddress(batch.name(i), family),
         ...readControl(batch.control(i), options),
       });
     this.receiver = new Receiver(
       { fd, batch, operation: `receive(${name})`, unit: 'a datagram' },
-      { ...modules, deliver },
+      { ...dependencies, deliver },
     );
   }
 

@@ -46,7 +46,7 @@ interface PacketSocketOptions {
   readonly receiveBuffer?: number | undefined;
 }
 
-export interface PacketSocketModules {
+export interface PacketSocketDependencies {
   readonly poller: Poller;
   /** `frame` is a whole Ethernet frame without FCS, valid only during the call. */
   onFrame(frame: Uint8Array, outgoing: boolean): void;
@@ -116,7 +116,7 @@ function configure(fd: number, ifindex: number, opts: PacketSocketOptions): void
  * Opens a packet socket on an interface. Bound before anything is received, so no frame of another interface slips in.
  * @throws KernelError ENODEV (no such interface), EPERM
  */
-export function openPacketSocket(opts: PacketSocketOptions, modules: PacketSocketModules): PacketSocket {
+export function openPacketSocket(opts: PacketSocketOptions, dependencies: PacketSocketDependencies): PacketSocket {
   return within(opts.netns, () => {
     const ifindex = interfaceIndex(opts.interface);
     // Protocol 0: nothing is received until bind names the interface and the protocol.
@@ -127,7 +127,7 @@ export function openPacketSocket(opts: PacketSocketOptions, modules: PacketSocke
       const mac = name.slice(ADDRESS.address, ADDRESS.address + name[ADDRESS.length]!);
       return new AfPacketSocket(
         { fd, ifindex, mac, interface: opts.interface, maxFrame: opts.maxFrame ?? 9216 },
-        modules,
+        dependencies,
       );
     } catch (error) {
       close(fd);
@@ -144,17 +144,17 @@ class AfPacketSocket implements PacketSocket {
 
   constructor(
     opts: { fd: number; ifindex: number; mac: Uint8Array; interface: string; maxFrame: number },
-    modules: PacketSocketModules,
+    dependencies: PacketSocketDependencies,
   ) {
     this.ifindex = opts.ifindex;
     this.mac = opts.mac;
     this.interface = opts.interface;
     const batch = new ReceiveBatch({ slots: RECEIVE_SLOTS, slotSize: opts.maxFrame, nameSize: ADDRESS.size });
     const deliver = (i: number): void =>
-      modules.onFrame(batch.data(i), batch.nameByte(i, ADDRESS.packetType) === PACKET_OUTGOING);
+      dependencies.onFrame(batch.data(i), batch.nameByte(i, ADDRESS.packetType) === PACKET_OUTGOING);
     this.receiver = new Receiver(
       { fd: opts.fd, batch, operation: `receive(${opts.interface})`, unit: 'a frame' },
-      { ...modules, deliver },
+      { ...dependencies, deliver },
     );
   }
 

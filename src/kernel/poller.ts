@@ -23,7 +23,7 @@ export interface Registration {
   remove(): void;
 }
 
-interface PollerModules {
+interface PollerDependencies {
   /** What a callback threw, or what epoll itself reported. The other descriptors go on being served. */
   onError(error: unknown): void;
 }
@@ -42,7 +42,7 @@ interface Entry {
 }
 
 export class Poller {
-  private readonly modules: PollerModules;
+  private readonly dependencies: PollerDependencies;
   private readonly epoll: number;
   private readonly wakeUp: number;
   private readonly events = new PinnedBuffer(BATCH * EPOLL_EVENT.size);
@@ -52,16 +52,16 @@ export class Poller {
   private waiting = false;
   private closed = false;
 
-  private constructor(epoll: number, wakeUp: number, modules: PollerModules) {
+  private constructor(epoll: number, wakeUp: number, dependencies: PollerDependencies) {
     this.epoll = epoll;
     this.wakeUp = wakeUp;
-    this.modules = modules;
+    this.dependencies = dependencies;
   }
 
-  static open(modules: PollerModules): Poller {
+  static open(dependencies: PollerDependencies): Poller {
     const epoll = epollCreate();
     const wakeUp = eventFd();
-    const poller = new Poller(epoll, wakeUp, modules);
+    const poller = new Poller(epoll, wakeUp, dependencies);
     epollControl('epoll_ctl(add, eventfd)', epoll, EPOLL.ADD, wakeUp, poller.event(WAKE_ID));
     process.on('exit', poller.onExit);
     return poller;
@@ -88,7 +88,7 @@ export class Poller {
 
   /** Hands an exception to onError: for owners that call out many times in one wake-up and go on after a failure. */
   report(error: unknown): void {
-    this.modules.onError(error);
+    this.dependencies.onError(error);
   }
 
   /** Drops every registration (the descriptors stay open, they are their owners') and ends the thread. Idempotent. */
@@ -109,7 +109,7 @@ export class Poller {
     } catch (error) {
       // Closed before it was removed: the kernel has dropped it already. Said all the same, since the number may have
       // been reused by now.
-      this.modules.onError(error);
+      this.dependencies.onError(error);
     }
     if (this.entries.size === 0 && this.waiting) this.wake();
   }
@@ -148,7 +148,7 @@ export class Poller {
 
   private dispatch(result: number): void {
     if (result < 0) {
-      if (result !== -ERRNO.EINTR) this.modules.onError(new KernelError('epoll_wait', -result));
+      if (result !== -ERRNO.EINTR) this.dependencies.onError(new KernelError('epoll_wait', -result));
       return;
     }
     for (let i = 0; i < result; i++) {
@@ -164,7 +164,7 @@ export class Poller {
     try {
       entry.onReadable();
     } catch (error) {
-      this.modules.onError(error);
+      this.dependencies.onError(error);
     }
   }
 

@@ -262,7 +262,7 @@ const PROBES: readonly Probe[] = [
 ];
 
 /** Asks for every feature, one after another. Resolves also when some, or all, are missing. */
-export async function probeKernel(modules: { poller: Poller }): Promise<KernelFeature[]> {
+export async function probeKernel(dependencies: { poller: Poller }): Promise<KernelFeature[]> {
   let netns: Netns;
   try {
     netns = Netns.create();
@@ -276,7 +276,7 @@ export async function probeKernel(modules: { poller: Poller }): Promise<KernelFe
       remedy: i === 0 ? probe.remedy : 'see capabilities',
     }));
   }
-  const client = NetlinkClient.open({ netns }, modules);
+  const client = NetlinkClient.open({ netns }, dependencies);
   try {
     const features: KernelFeature[] = [];
     for (const probe of PROBES) features.push(await ask(probe, { netns, client }));

@@ -10,7 +10,7 @@ const ROUNDS = 4;
 /** For a ReceiveBatch: what one call brings at most. */
 export const RECEIVE_SLOTS = 16;
 
-interface ReceiverModules {
+interface ReceiverDependencies {
   readonly poller: Poller;
   readonly onError: (error: KernelError) => void;
   /**
@@ -24,7 +24,7 @@ export class Receiver {
   readonly fd: number;
   private readonly batch: ReceiveBatch;
   private readonly what: { readonly operation: string; readonly unit: string };
-  private readonly modules: ReceiverModules;
+  private readonly dependencies: ReceiverDependencies;
   private readonly registration: Registration;
   private over = false;
 
@@ -32,12 +32,15 @@ export class Receiver {
    * Takes over the descriptor.
    * @param opts.unit `a frame`, `a datagram`: for the error about one that is longer than a slot
    */
-  constructor(opts: { fd: number; batch: ReceiveBatch; operation: string; unit: string }, modules: ReceiverModules) {
+  constructor(
+    opts: { fd: number; batch: ReceiveBatch; operation: string; unit: string },
+    dependencies: ReceiverDependencies,
+  ) {
     this.fd = opts.fd;
     this.batch = opts.batch;
     this.what = opts;
-    this.modules = modules;
-    this.registration = modules.poller.add(opts.fd, () => this.receive());
+    this.dependencies = dependencies;
+    this.registration = dependencies.poller.add(opts.fd, () => this.receive());
   }
 
   get closed(): boolean {
@@ -65,15 +68,15 @@ export class Receiver {
       return this.batch.receive(this.what.operation, this.fd);
     } catch (error) {
       if (!isKernelError(error)) throw error;
-      this.modules.onError(error);
+      this.dependencies.onError(error);
       return 0;
     }
   }
 
   private deliver(i: number): void {
     try {
-      if (!this.batch.truncated(i)) return this.modules.deliver(i);
-      this.modules.onError(
+      if (!this.batch.truncated(i)) return this.dependencies.deliver(i);
+      this.dependencies.onError(
         new KernelError(
           this.what.operation,
           ERRNO.EMSGSIZE,
@@ -81,7 +84,7 @@ export class Receiver {
         ),
       );
     } catch (error) {
-      this.modules.poller.report(error);
+      this.dependencies.poller.report(error);
     }
   }
 }

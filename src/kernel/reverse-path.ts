@@ -19,7 +19,7 @@ const LOOK_UPS = { perSecond: 200, burst: 200 };
 /** Sources remembered, of either answer; the longest unused goes. */
 export const MOST_REMEMBERED = 2048;
 
-interface ReversePathModules {
+interface ReversePathDependencies {
   /** Next hops of the route to an address. @throws when the kernel cannot be asked */
   readonly waysTo: (address: IpAddress) => readonly WayBack[];
   /** Something came by the first of these ports and was not believed, and its source is behind the others. */
@@ -31,7 +31,7 @@ interface ReversePathModules {
 }
 
 export class ReversePath {
-  readonly #modules: ReversePathModules;
+  readonly #dependencies: ReversePathDependencies;
   /**
    * Source and interface → when the answer was had; those that were right, and those that were not: a flood of the
    * latter drives out none of the former.
@@ -44,8 +44,8 @@ export class ReversePath {
   /** Ports of the core, and those that are one with others, by their index; as planned. */
   ports: ReadonlyMap<number, Pick<PortRole, 'link' | 'isCore'>> = new Map();
 
-  constructor(modules: ReversePathModules) {
-    this.#modules = modules;
+  constructor(dependencies: ReversePathDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** @param ifindex by which the packet came in; undefined: the kernel did not say, and it is not believed */
@@ -53,14 +53,14 @@ export class ReversePath {
     // A link-local address says nothing beyond its link, where nobody is nearer than who sends from it.
     if (!this.enabled || isLinkLocal(source)) return false;
     if (ifindex === undefined) return true;
-    const now = this.#modules.now();
+    const now = this.#dependencies.now();
     const key = `${source.family} ${source.value} ${ifindex}`;
     const rightAt = this.#right.get(key);
     if (rightAt !== undefined && now - rightAt < FRESH_MS) return false;
     const wrongAt = this.#wrong.get(key);
     if (wrongAt !== undefined && now - wrongAt < FRESH_MS) return true;
     if (!this.#mayAsk(ifindex, now)) {
-      this.#modules.count('reverse-path.limited');
+      this.#dependencies.count('reverse-path.limited');
       return rightAt === undefined || now - rightAt >= STALE_MS;
     }
     return !this.#ask(source, ifindex, key, now);
@@ -69,9 +69,9 @@ export class ReversePath {
   #ask(source: IpAddress, ifindex: number, key: string, now: number): boolean {
     let right: boolean;
     try {
-      right = this.#leadsBack(this.#modules.waysTo(source), ifindex);
+      right = this.#leadsBack(this.#dependencies.waysTo(source), ifindex);
     } catch {
-      this.#modules.count('reverse-path.unreadable');
+      this.#dependencies.count('reverse-path.unreadable');
       right = false;
     }
     remember(right ? this.#right : this.#wrong, key, now);
@@ -89,7 +89,7 @@ export class ReversePath {
     if (routed.length === 0) return false;
     if (isCore(ifindex) && routed.some((way) => way.through === 'tunnel' || isCore(way.ifindex))) return true;
     const others = routed.filter((way) => way.through === 'gateway').map((way) => way.ifindex);
-    this.#modules.onDoubts?.([ifindex, ...others]);
+    this.#dependencies.onDoubts?.([ifindex, ...others]);
     return false;
   }
 

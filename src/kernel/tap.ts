@@ -21,7 +21,7 @@ interface TapOptions {
   readonly netns?: Netns | undefined;
 }
 
-interface TapModules {
+interface TapDependencies {
   readonly poller: Poller;
   /** A whole Ethernet frame that the kernel sent out of the interface; valid only during the call. */
   onFrame(frame: Uint8Array): void;
@@ -41,7 +41,7 @@ export interface Tap {
  * Creates a TAP, link down.
  * @throws KernelError ENOENT (no /dev/net/tun), EPERM, EBUSY (the name is taken by another kind or process)
  */
-export function openTap(opts: TapOptions, modules: TapModules): Tap {
+export function openTap(opts: TapOptions, dependencies: TapDependencies): Tap {
   return within(opts.netns, () => {
     const fd = open('/dev/net/tun', O.RDWR | O.NONBLOCK);
     try {
@@ -50,7 +50,7 @@ export function openTap(opts: TapOptions, modules: TapModules): Tap {
       new DataView(request.buffer).setUint16(IFREQ.flags, IFF.TAP | IFF.NO_PI, true);
       ioctl(`TUNSETIFF(${opts.name})`, fd, TUNSETIFF, request);
       const name = readText(request, 0, IFREQ.name);
-      return new TunTap({ fd, name, ifindex: interfaceIndex(name) }, modules);
+      return new TunTap({ fd, name, ifindex: interfaceIndex(name) }, dependencies);
     } catch (error) {
       close(fd);
       throw error;
@@ -62,17 +62,17 @@ class TunTap implements Tap {
   readonly name: string;
   readonly ifindex: number;
   private readonly fd: number;
-  private readonly modules: TapModules;
+  private readonly dependencies: TapDependencies;
   private readonly registration: Registration;
   private readonly buffer = new PinnedBuffer(LONGEST_FRAME);
   private closed = false;
 
-  constructor(opts: { fd: number; name: string; ifindex: number }, modules: TapModules) {
+  constructor(opts: { fd: number; name: string; ifindex: number }, dependencies: TapDependencies) {
     this.fd = opts.fd;
     this.name = opts.name;
     this.ifindex = opts.ifindex;
-    this.modules = modules;
-    this.registration = modules.poller.add(this.fd, () => this.receive());
+    this.dependencies = dependencies;
+    this.registration = dependencies.poller.add(this.fd, () => this.receive());
   }
 
   send(frame: Uint8Array): void {
@@ -93,9 +93,9 @@ class TunTap implements Tap {
       const length = this.next();
       if (length === undefined) return;
       try {
-        this.modules.onFrame(this.buffer.bytes.subarray(0, length));
+        this.dependencies.onFrame(this.buffer.bytes.subarray(0, length));
       } catch (error) {
-        this.modules.poller.report(error);
+        this.dependencies.poller.report(error);
       }
     }
   }
@@ -107,7 +107,7 @@ class TunTap implements Tap {
       if (!isKernelError(error)) throw error;
       // The interface was deleted by somebody else: the descriptor would be reported readable for ever.
       this.registration.remove();
-      this.modules.onError(error);
+      this.dependencies.onError(error);
       return undefined;
     }
   }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isKernelError } from '../../src/kernel/errors.ts';
 import { close, eventFd, read, write } from '../../src/kernel/ffi/libc.ts';
 import { Netns } from '../../src/kernel/netns.ts';
-import { type PacketSocketModules, openPacketSocket } from '../../src/kernel/packet-socket.ts';
+import { type PacketSocketDependencies, openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { openRawSocket } from '../../src/kernel/raw-socket.ts';
 import { openTap } from '../../src/kernel/tap.ts';
@@ -58,7 +58,7 @@ const frameOf = (length: number, fill: number, destination = [0x01, 0x80, 0xc2, 
   return frame;
 };
 
-const quiet = (onFrame: PacketSocketModules['onFrame'] = () => {}): PacketSocketModules => ({
+const quiet = (onFrame: PacketSocketDependencies['onFrame'] = () => {}): PacketSocketDependencies => ({
   poller,
   onFrame,
   onError: (error) => errors.push(error),

@@ -18,7 +18,7 @@ const RECORDS_A_WAKE_UP = 16_384;
 /** How often we tell the kernel what it may overwrite. */
 const COMMIT_EVERY = 256;
 
-interface RingBufferModules {
+interface RingBufferDependencies {
   readonly poller: Poller;
   /**
    * One record: `length` bytes of `data` from `offset` on, valid only during the call. `data` is the same view every
@@ -37,15 +37,15 @@ export interface RingBufferReader {
 }
 
 /** @throws KernelError; Error when the map is not a ring buffer */
-export function openRingBuffer(map: BpfMap, modules: RingBufferModules): RingBufferReader {
+export function openRingBuffer(map: BpfMap, dependencies: RingBufferDependencies): RingBufferReader {
   if (mapTypeName(map.info.type) !== 'ringbuf')
     throw new Error(`map ${map.name} is not a ring buffer but ${mapTypeName(map.info.type)}`);
-  return new MappedRing(map, modules);
+  return new MappedRing(map, dependencies);
 }
 
 class MappedRing implements RingBufferReader {
   records = 0;
-  private readonly modules: RingBufferModules;
+  private readonly dependencies: RingBufferDependencies;
   private readonly size: number;
   private readonly mappings: { readonly address: Pointer; readonly size: number }[] = [];
   /** The consumer's page, ours to write. */
@@ -59,8 +59,8 @@ class MappedRing implements RingBufferReader {
   private reading = false;
   private closed = false;
 
-  constructor(map: BpfMap, modules: RingBufferModules) {
-    this.modules = modules;
+  constructor(map: BpfMap, dependencies: RingBufferDependencies) {
+    this.dependencies = dependencies;
     this.size = map.info.maxEntries;
     const page = pageSize();
     try {
@@ -70,7 +70,7 @@ class MappedRing implements RingBufferReader {
       this.lengths = new Int32Array(producer, page, (2 * this.size) / 4);
       this.data = new DataView(producer, page, 2 * this.size);
       this.position = Number(Atomics.load(this.consumed, 0));
-      this.registration = modules.poller.add(map.fd, () => this.drain());
+      this.registration = dependencies.poller.add(map.fd, () => this.drain());
     } catch (error) {
       this.release();
       throw error;
@@ -120,9 +120,9 @@ class MappedRing implements RingBufferReader {
   private deliver(offset: number, length: number): void {
     this.records++;
     try {
-      this.modules.onRecord(this.data, offset, length);
+      this.dependencies.onRecord(this.data, offset, length);
     } catch (error) {
-      this.modules.poller.report(error);
+      this.dependencies.poller.report(error);
     }
   }
 

@@ -54,8 +54,8 @@ export class EgressPortTable {
     readonly buckets: SlotMap;
   };
 
-  constructor(modules: EgressPortTable['maps']) {
-    this.maps = modules;
+  constructor(maps: EgressPortTable['maps']) {
+    this.maps = maps;
   }
 
   /** Over the maps of a loaded egress.bpf.o. */

@@ -55,12 +55,12 @@ export class NetlinkClient {
   /** Dumps that were read again because the table changed under them. */
   repeatedDumps = 0;
 
-  static open(opts: NetlinkClientOptions, modules: { poller: Poller }): NetlinkClient {
+  static open(opts: NetlinkClientOptions, dependencies: { poller: Poller }): NetlinkClient {
     const client = new NetlinkClient();
     client.socket = NetlinkSocket.open(
       { netns: opts.netns, groups: 0, receiveBuffer: opts.receiveBuffer },
       {
-        poller: modules.poller,
+        poller: dependencies.poller,
         onDatagram: (bytes) => client.receive(bytes),
         onLoss: () =>
           client.failAll('answers were lost for want of buffer space; whether the request was carried out is unknown'),

@@ -18,7 +18,7 @@ export type KernelChange =
   | { readonly kind: 'address'; readonly removed: boolean; readonly address: InterfaceAddress }
   | { readonly kind: 'qdisc'; readonly removed: boolean; readonly qdisc: Qdisc };
 
-interface MonitorModules {
+interface MonitorDependencies {
   readonly poller: Poller;
   onChange(change: KernelChange): void;
   /** Announcements were lost; what was announced before has been delivered. */
@@ -61,33 +61,33 @@ export const decodeChange = (message: NetlinkMessage): KernelChange | undefined 
   DECODERS.get(message.type)?.(message);
 
 /** What the owner throws does not keep it from the changes behind. */
-function announce(message: NetlinkMessage, modules: MonitorModules): void {
+function announce(message: NetlinkMessage, dependencies: MonitorDependencies): void {
   const change = decodeChange(message);
   if (!change) return;
   try {
-    modules.onChange(change);
+    dependencies.onChange(change);
   } catch (error) {
-    modules.poller.report(error);
+    dependencies.poller.report(error);
   }
 }
 
 /** @throws KernelError */
 export function openMonitor(
   opts: { netns?: Netns | undefined; receiveBuffer?: number | undefined },
-  modules: MonitorModules,
+  dependencies: MonitorDependencies,
 ): { close(): void } {
   return NetlinkSocket.open(
     { netns: opts.netns, groups: GROUPS, receiveBuffer: opts.receiveBuffer },
     {
-      poller: modules.poller,
+      poller: dependencies.poller,
       onDatagram: (bytes) => {
         const { messages, complete } = decodeMessages(bytes);
-        for (const message of messages) announce(message, modules);
+        for (const message of messages) announce(message, dependencies);
         // What cannot be read cannot be trusted to be all.
-        if (!complete) modules.onResync();
+        if (!complete) dependencies.onResync();
       },
-      onLoss: () => modules.onResync(),
-      onError: (error) => modules.onError(error),
+      onLoss: () => dependencies.onResync(),
+      onError: (error) => dependencies.onError(error),
     },
   );
 }

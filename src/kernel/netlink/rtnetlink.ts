@@ -78,9 +78,9 @@ export class Rtnetlink {
   /** @throws KernelError */
   static open(
     opts: { netns?: Netns | undefined; receiveBuffer?: number | undefined },
-    modules: { poller: Poller },
+    dependencies: { poller: Poller },
   ): Rtnetlink {
-    return new Rtnetlink(NetlinkClient.open(opts, modules));
+    return new Rtnetlink(NetlinkClient.open(opts, dependencies));
   }
 
   /** The most requests that were in flight together. */

@@ -25,7 +25,7 @@ interface NetlinkSocketOptions {
   readonly receiveBuffer?: number | undefined;
 }
 
-interface NetlinkSocketModules {
+interface NetlinkSocketDependencies {
   readonly poller: Poller;
   /** One datagram, valid only during the call. */
   onDatagram(bytes: Uint8Array): void;
@@ -61,23 +61,23 @@ export function openNetlink(opts: NetlinkSocketOptions): number {
 
 export class NetlinkSocket {
   private readonly fd: number;
-  private readonly modules: NetlinkSocketModules;
+  private readonly dependencies: NetlinkSocketDependencies;
   private readonly buffer = new PinnedBuffer(LONGEST_DATAGRAM);
   private registration: Registration | undefined;
   private lost = false;
   private closed = false;
 
-  private constructor(fd: number, modules: NetlinkSocketModules) {
+  private constructor(fd: number, dependencies: NetlinkSocketDependencies) {
     this.fd = fd;
-    this.modules = modules;
+    this.dependencies = dependencies;
   }
 
   /** @throws KernelError */
-  static open(opts: NetlinkSocketOptions, modules: NetlinkSocketModules): NetlinkSocket {
+  static open(opts: NetlinkSocketOptions, dependencies: NetlinkSocketDependencies): NetlinkSocket {
     const fd = openNetlink(opts);
     try {
-      const netlink = new NetlinkSocket(fd, modules);
-      netlink.registration = modules.poller.add(fd, () => netlink.receive());
+      const netlink = new NetlinkSocket(fd, dependencies);
+      netlink.registration = dependencies.poller.add(fd, () => netlink.receive());
       return netlink;
     } catch (error) {
       close(fd);
@@ -106,9 +106,9 @@ export class NetlinkSocket {
         return;
       }
       try {
-        this.modules.onDatagram(this.buffer.bytes.subarray(0, length));
+        this.dependencies.onDatagram(this.buffer.bytes.subarray(0, length));
       } catch (error) {
-        this.modules.poller.report(error);
+        this.dependencies.poller.report(error);
       }
     }
   }
@@ -116,7 +116,7 @@ export class NetlinkSocket {
   private drained(): void {
     if (!this.lost) return;
     this.lost = false;
-    this.modules.onLoss();
+    this.dependencies.onLoss();
   }
 
   /** Reading the socket's pending error clears it (that is what returns ENOBUFS here). */
@@ -129,7 +129,7 @@ export class NetlinkSocket {
         this.lost = true;
         return 'lost';
       }
-      this.modules.onError(error);
+      this.dependencies.onError(error);
       return undefined;
     }
   }
