@@ -1,6 +1,6 @@
-// The congested node (PNC §4, §5; LHCNP §5.3, §5.4; FCNP §4): the monitored egress ports with their thresholds, who is
-// told how and how that is built, and the longest-match table of the senders' proxies. Thresholds are computed in
-// thresholds.ts, formats described in fast-cnp.ts and long-haul-cnp.ts.
+// The congested node (PNC §4, §5; LHCNP §5.3, §5.4; FCNP §4): the monitored egress ports with their thresholds, how
+// each sender is notified, how that is built, and the longest-match table of the senders' proxies. Thresholds are
+// computed in thresholds.ts, formats described in fast-cnp.ts and long-haul-cnp.ts.
 import type { Intent, PortIntent } from '../intent/intent.ts';
 import { DEEPEST } from '../intent/ports.ts';
 import { type Family, formatAddress, isLinkLocal, sameAddress } from '../model/address.ts';
@@ -40,7 +40,7 @@ export interface LearnedView extends LearnedAboutSenders {
 const LEVELS = 8;
 /** Bytes of a queue (struct gnet_stats_queue). */
 const MOST_COUNTED = 0xffff_ffff;
-/** What a port without Long-haul CNPs says of them: nothing, and no flow is left out or waited for. */
+/** A port without Long-haul CNPs: an instruction that asks for nothing, no flow left out, no deferral. */
 const NO_LONG_HAUL = {
   instructions: [{ fromBytes: 0, level: 100, action: 'notify', parameter: 0 }],
   contribution256: 0,
@@ -84,12 +84,12 @@ export function planCongestedNode(intent: Intent, learned: LearnedView, facts: F
     ...forwardingProblems('ports', familiesSent(intent, notifier, learned), facts),
   );
   const senderProxies = asksForProxies(intent) ? learned.senders : NO_SENDER_PROXIES;
-  const told = {
+  const senderTables = {
     senderPolicies: planPolicies(intent),
     senderCapabilities: planCapabilities(intent, learned),
     ownAddresses: ownAddresses(intent, facts),
   };
-  return { ports, notifier, senderProxies, ...told, problems };
+  return { ports, notifier, senderProxies, ...senderTables, problems };
 }
 
 /** The same plan for a later moment of the learned table: all that follows from which sender has which proxy. */
@@ -175,7 +175,7 @@ function ownAddresses({ router, proxy }: Intent, facts: Facts): OwnAddressPlan[]
 }
 
 /**
- * Families in which notifications leave this router: those of the proxies, and of the senders that are told directly.
+ * Families in which notifications leave this router: those of the proxies, and of the senders notified directly.
  */
 function familiesSent(intent: Intent, notifier: NotifierPlan, learned: LearnedView): Set<Family> {
   const policies = intent.notifications?.senders ?? [];

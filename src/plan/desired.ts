@@ -18,8 +18,8 @@ export interface DesiredState {
   readonly notifier?: NotifierPlan;
   readonly proxy?: ProxyPlan;
   /**
-   * What the builder is told of a proxy whose senders are told otherwise than by standard CNPs; the notifier's says the
-   * same where there is one.
+   * The builder's settings on a proxy that does not notify all senders by standard CNPs. Where there is a notifier, its
+   * settings are the same.
    */
   readonly builder?: NotifierPlan;
   readonly guards: readonly GuardPlan[];
@@ -76,7 +76,7 @@ export interface EgressPortPlan {
   readonly rttNs: number | null;
   /** What a Long-haul CNP says, ascending in strictness, 1 to 8 rows. */
   readonly instructions: readonly InstructionPlan[];
-  /** A flow is told when its share is at least this many 1/256 of the largest one; 0: every flow. */
+  /** A flow is notified when its share is at least this many 1/256 of the largest one; 0: every flow. */
   readonly contribution256: number;
   /** A fall of the arrival rate by this many 1/256 counts as a reduction; 0: nobody is waited for. */
   readonly deferral256: number;
@@ -262,7 +262,7 @@ export interface LongHaulPlan {
   readonly padToCnp: boolean;
 }
 
-/** What a sender behind the proxy is told (PNC §1). */
+/** How a sender behind the proxy is notified (PNC §1). */
 type ProxyFormat = 'standard-cnp' | Exclude<NotificationFormat, 'proxy'>;
 
 export interface ProxyPlan {
@@ -270,7 +270,7 @@ export interface ProxyPlan {
   readonly otherAddress?: IpAddress | undefined;
   readonly udpPort: number;
   readonly senders: readonly { readonly id: string; readonly prefix: Prefix; readonly format: ProxyFormat }[];
-  /** What a Long-haul CNP says, by the notice's level; absent: no sender is told in one. */
+  /** The instruction of a Long-haul CNP, by the notice's level; absent: no sender is notified by one. */
   readonly instructions?: readonly LongHaulInstruction[];
   readonly acceptFrom: readonly { readonly id: string; readonly prefix: Prefix }[];
   readonly perFlowIntervalNs: number;

@@ -21,7 +21,7 @@ const longHaul = (yaml: string): string => `${PORT}${policies(ICMPV6)}  long-hau
 const planOf = (sections: string, facts: Facts = FACTS, learned: LearnedView = learnedTable()) =>
   planCongestedNode(intentOf(sections), learned, facts);
 
-describe('who is told how', () => {
+describe('how each sender is notified', () => {
   test('A13, FCNP-5-g: without notifications every sender is told through its proxy, and by nothing else', () => {
     const { senderPolicies, notifier } = planOf(PORT);
     expect(senderPolicies).toEqual([
@@ -81,7 +81,7 @@ describe('the table of proxies', () => {
     expect(planSenderProxies(desired, later.senders)).toBe(desired);
   });
 
-  test('of a family without loopback is no problem when nobody is told through it', () => {
+  test('of a family without loopback is no problem when nobody is notified through it', () => {
     const v4 = learnedTable({ '10.0.0.0/8': '192.0.2.7' });
     expect(planOf(PORT + policies(ICMPV6), FACTS, v4).problems).toHaveLength(1);
     expect(planOf(PORT + policies(FAST), FACTS, v4).problems).toEqual([]);
@@ -277,7 +277,7 @@ describe('what is missing is said', () => {
   });
 });
 
-describe('forwarding where proxies are told', () => {
+describe('forwarding where proxies are notified', () => {
   test.each<[string, string, 4 | 6]>([
     ['with a loopback of each family: IPv6', '{ ipv4: 192.0.2.1, ipv6: 2001:db8:ffff::1 }', 6],
     ['with an IPv4 loopback alone: IPv4, because the network has no other', '{ ipv4: 192.0.2.1 }', 4],
@@ -325,7 +325,7 @@ describe('what was learned of senders', () => {
     ]);
   });
 
-  test('is of no use while senders are told through their proxies alone', () => {
+  test('is of no use while senders are notified through their proxies alone', () => {
     expect(plan(intentOf(PORT), learned(), FACTS)).toMatchObject({ endConSids: [], senderCapabilities: [] });
   });
 

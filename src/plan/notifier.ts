@@ -21,7 +21,7 @@ export function planNotifier(intent: Intent): NotifierPlan {
 }
 
 /**
- * The builder of a proxy. Absent: its senders are told by standard CNPs alone, or this kernel cannot build anything
+ * The builder of a proxy. Absent: its senders are notified by standard CNPs alone, or this kernel cannot build anything
  * else, which is a problem.
  */
 export function planProxyBuilder(

@@ -15,13 +15,13 @@ const intent = (addresses: object, carriers: object = {}): Intent =>
 const BOTH = { address: V6, otherAddress: V4 };
 
 describe('a proxy with an address of each family', () => {
-  const told = (addresses: object): string[] =>
+  const advertised = (addresses: object): string[] =>
     sendersOf(originated(intent(addresses))).map((p) => `${formatPrefix(p.prefix)} ${formatAddress(p.proxy)}`);
 
   test.each([[BOTH], [{ address: V4, otherAddress: V6 }]])(
     'PNC-5-a: each sender prefix has that of its own, whichever stands first',
     (addresses) => {
-      expect(told(addresses)).toEqual([
+      expect(advertised(addresses)).toEqual([
         '198.51.100.0/24 192.0.2.1',
         '2001:db8:1::/64 2001:db8::1',
         '2001:db8:2::/64 2001:db8::1',
@@ -30,7 +30,7 @@ describe('a proxy with an address of each family', () => {
   );
 
   test('with one address every prefix has that', () => {
-    expect(told({ address: V4 })).toEqual([
+    expect(advertised({ address: V4 })).toEqual([
       '198.51.100.0/24 192.0.2.1',
       '2001:db8:1::/64 192.0.2.1',
       '2001:db8:2::/64 192.0.2.1',

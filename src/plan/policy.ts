@@ -1,9 +1,9 @@
-// Who is told how (LHCNP-6-b, LHCNP-8-e, FCNP §4): the longest-match table of the senders' policies.
+// How each sender is notified (LHCNP-6-b, LHCNP-8-e, FCNP §4): the longest-match table of the senders' policies.
 import type { Intent } from '../intent/intent.ts';
 import { formatPrefix, prefix } from '../model/prefix.ts';
 import type { SenderPolicyPlan } from './desired.ts';
 
-/** Without `notifications` every sender is told through its proxy, if it has one. */
+/** Without `notifications` every sender is notified through its proxy, if it has one. */
 const THROUGH_PROXIES: readonly SenderPolicyPlan[] = ['0.0.0.0/0', '::/0'].map((all) => ({
   id: all,
   prefix: prefix(all),
@@ -24,7 +24,7 @@ export const tellsDirectly = (intent: Intent): boolean =>
   notifies(intent) &&
   (intent.notifications?.senders ?? []).some(({ order }) => order.some((format) => format !== 'proxy'));
 
-/** Senders that no entry covers are not told. */
+/** Senders that no entry covers are not notified. */
 export function planPolicies(intent: Intent): readonly SenderPolicyPlan[] {
   if (!notifies(intent)) return [];
   if (!intent.notifications) return THROUGH_PROXIES;

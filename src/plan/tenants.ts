@@ -1,7 +1,7 @@
 // Whose addresses a packet has (bpf/lib/proxy/tenant.h): two customers of a VPN may use the same addresses and the same
 // Queue Pair numbers. A tenant is the routing table of one of this router's SIDs, or the END.CON SID of another router
 // (FCN §4.2.2), in whose tunnels its senders' packets pass by. Numbers follow from tables and SIDs alone, so that every
-// run and every program make the same ones. Two SIDs with one number are told apart by nobody: both are unknown.
+// run and every program make the same ones. SIDs whose numbers collide cannot be told apart: both are unknown.
 import type { Intent } from '../intent/intent.ts';
 import { type IpAddress, addressBytes, formatAddress } from '../model/address.ts';
 import type { DecapsulationSidPlan, EndConSidPlan, TenantsPlan } from './desired.ts';
