@@ -1,50 +1,35 @@
 // What cnpd reads in the LSAs of others, one body at a time (RFC 2328 §12.4; RFC 5340 §4.4.3; RFC 7684; RFC 9513), and
 // what it leaves out with a warning.
 import { describe, expect, test } from 'vitest';
-import { address, formatAddress } from '../../model/address.ts';
+import { type IpAddress, address, formatAddress } from '../../model/address.ts';
+import { origination } from '../../model/advertisement.fixture.ts';
 import { formatPrefix, prefix } from '../../model/prefix.ts';
-import { decodeBody } from '../../packet/ospf/lsa.ts';
 import type { LsaBody, PrefixSubTlv, RouterLinkV2 } from '../../packet/ospf/lsa/types.ts';
-import { DEFAULT_PRIVATE_TYPES } from '../../packet/ospf/lsa.ts';
 import { opaqueLsId } from '../../packet/ospf/lsa-type.ts';
 import { encodeSidContainer } from '../../packet/sid-container.ts';
-import { type AnyVersion, DIALECTS, END_CON, encoded } from './content.fixture.ts';
-import type { LsaContent, ReadOptions } from './dialect.ts';
-import { usableSid } from './kinds/entries.ts';
+import { type AnyVersion, ContentAgent, END_CON, contentConfig, encoded } from './content.fixture.ts';
+import { KINDS, type ReadByKind, readByKind } from './kinds/reading.fixture.ts';
+import { usableSid } from './kinds/sid.ts';
+import type { OwnLsa } from './version.ts';
 
 const SELF = 0x02020202;
 const HUB = 0x0a0a0a0a;
 
-interface Read {
-  readonly content: LsaContent;
-  readonly warnings: string[];
-}
-
-function read(version: AnyVersion, type: number, lsId: number, body: LsaBody): Read {
+function read(version: AnyVersion, type: number, lsId: number, body: LsaBody): ReadByKind {
   const { key, lsa } = encoded(version, SELF, { type, lsId, body });
-  const warnings: string[] = [];
-  const options: ReadOptions = {
-    ...{ pncFlagBit: 2, sidBehaviors: [END_CON], privateTypes: DEFAULT_PRIVATE_TYPES },
-    warn: (what) => void warnings.push(what),
-  };
-  const whole = { ...key, raw: lsa.raw };
-  const walked = DIALECTS[version].walk(whole, options);
-  if (walked) return { content: walked.content, warnings };
-  const decoded = decodeBody(version, whole);
-  if (!decoded.ok) throw new Error(decoded.error.code);
-  return { content: DIALECTS[version].read(whole, decoded.value.body, options), warnings };
+  return readByKind(version, { ...key, raw: lsa.raw });
 }
 
-const prefixes = ({ content }: Read): string[] => content.prefixes.map((entry) => formatPrefix(entry.prefix));
+const prefixes = (one: ReadByKind): string[] => one.prefixes.map((entry) => formatPrefix(entry.prefix));
 
 describe('OSPFv2, a Router-LSA', () => {
   const link = (type: number, linkId: number, linkData: number): RouterLinkV2 => ({
     ...{ type, linkId, linkData, metric: 7, tosMetrics: new Uint8Array() },
   });
-  const router = (...links: RouterLinkV2[]): Read => read(2, 1, SELF, { kind: 'router-v2', flags: 0, links });
+  const router = (...links: RouterLinkV2[]): ReadByKind => read(2, 1, SELF, { kind: 'router-v2', flags: 0, links });
 
   test('leads to routers, over virtual links too, and to transit networks; its stubs are prefixes', () => {
-    const { content } = router(
+    const { content, prefixes: stubs } = router(
       link(1, HUB, 0),
       link(4, HUB + 1, 0),
       link(2, 0x0a630001, 0),
@@ -55,7 +40,7 @@ describe('OSPFv2, a Router-LSA', () => {
       links: [`r${HUB}`, `r${HUB + 1}`, `n${0x0a630001}`],
       transit: true,
     });
-    expect(content.prefixes).toMatchObject([
+    expect(stubs).toMatchObject([
       { prefix: prefix('10.1.0.0/16'), pnc: false, metric: 7, route: 'intra-area', node: false, attached: false },
     ]);
     expect(content).not.toHaveProperty('hostAddress');
@@ -89,7 +74,7 @@ describe('OSPFv2, other bodies', () => {
     expect([prefixes(one), one.warnings, one.content.node?.links]).toEqual([[], ['bad-mask'], [`r${HUB}`]]);
   });
 
-  const extended = (type: number, routeType: number, flags: number): Read => {
+  const extended = (type: number, routeType: number, flags: number): ReadByKind => {
     const tlv = { kind: 'extended-prefix' as const, routeType, flags, prefix: prefix('10.1.0.0/24'), subTlvs: [] };
     return read(2, type, opaqueLsId(7, 1), { kind: 'extended-prefix-lsa', tlvs: [tlv] });
   };
@@ -102,8 +87,8 @@ describe('OSPFv2, other bodies', () => {
     [7, 'external'],
     [2, undefined],
   ])('RFC 7684 §2.1: route type %i', (routeType, route) => {
-    const { content, warnings } = extended(10, routeType, 0);
-    expect(content.prefixes.map((entry) => entry.route)).toEqual(route === undefined ? [] : [route]);
+    const { prefixes: read, warnings } = extended(10, routeType, 0);
+    expect(read.map((entry) => entry.route)).toEqual(route === undefined ? [] : [route]);
     expect(warnings).toEqual(route === undefined ? ['unknown-route-type'] : []);
   });
 
@@ -116,13 +101,12 @@ describe('OSPFv2, other bodies', () => {
         tlvs: [{ kind: 'extended-prefix', routeType: 1, flags: 0, prefix: prefix('10.1.0.0/24'), subTlvs: [] }],
       },
     });
-    const options = { pncFlagBit: 2, sidBehaviors: [], privateTypes: DEFAULT_PRIVATE_TYPES, warn: () => {} };
-    const walked = DIALECTS[2].walk({ ...lsa.key, type: 11, raw: lsa.lsa.raw }, options);
-    expect(walked!.content.prefixes.map(({ route }) => route)).toEqual(['external']);
+    const { prefixes: read } = readByKind(2, { ...lsa.key, type: 11, raw: lsa.lsa.raw });
+    expect(read.map(({ route }) => route)).toEqual(['external']);
   });
 
   test('RFC 7684 §2.1: the A-flag and the N-flag', () => {
-    const flags = [0, 0x80, 0x40, 0xc0].map((value) => extended(10, 1, value).content.prefixes[0]!);
+    const flags = [0, 0x80, 0x40, 0xc0].map((value) => extended(10, 1, value).prefixes[0]!);
     expect(flags.map(({ attached, node }) => [attached, node])).toEqual([
       [false, false],
       [true, false],
@@ -134,31 +118,31 @@ describe('OSPFv2, other bodies', () => {
   const sid = (text: string, locator = '2001:db8:c::/48', behavior = END_CON) => ({
     ...{ tlv: 'sid' as const, sid: address(text), locator: prefix(locator), behavior },
   });
-  const container = (lsId: number, ...sids: ReturnType<typeof sid>[]): Read =>
+  const container = (lsId: number, ...sids: ReturnType<typeof sid>[]): ReadByKind =>
     read(2, 10, opaqueLsId(240, lsId), { kind: 'private', container: encodeSidContainer(sids) });
 
   test('FCN-4.2.2-a: SIDs of the private LSA, intra-area below the numbers of what is copied, inter-area from there', () => {
     const routes = [0, 0x7fffff, 0x800000, 0x800001].map(
-      (lsId) => container(lsId, sid('2001:db8:c::1')).content.sids[0]!.route,
+      (lsId) => container(lsId, sid('2001:db8:c::1')).sids[0]!.route,
     );
     expect(routes).toEqual(['intra-area', 'intra-area', 'inter-area', 'inter-area']);
   });
 
   test('a SID that nobody can use is left out with one warning; of another behaviour, without', () => {
-    const { content, warnings } = container(
+    const { sids, warnings } = container(
       0,
       sid('2001:db8:c::1'),
       sid('ff05::1', 'ff05::/16'),
       sid('2001:db8:c::2', undefined, 1),
     );
-    expect(content.sids.map((one) => formatAddress(one.sid))).toEqual(['2001:db8:c::1']);
+    expect(sids.map((one) => formatAddress(one.sid))).toEqual(['2001:db8:c::1']);
     expect(warnings).toEqual(['unusable-sid']);
     expect(container(0, sid('2001:db8:c::1')).warnings).toEqual([]);
   });
 
   test('a container that nobody can read says nothing', () => {
     const one = read(2, 10, opaqueLsId(240, 0), { kind: 'private', container: Uint8Array.of(9, 9, 9, 9) });
-    expect([one.content.sids, one.warnings]).toEqual([[], ['bad-container']]);
+    expect([one.sids, one.warnings]).toEqual([[], ['bad-container']]);
   });
 });
 
@@ -206,13 +190,15 @@ describe('OSPFv3', () => {
       read(3, 0xc025, 1, { kind: 'e-as-external', tlvs }),
       read(3, 0xa029, 1, { kind: 'e-intra-area-prefix', referenced, tlvs }),
     ];
-    expect(
-      all.map(({ content }) => content.prefixes.map(({ route, node, attached }) => [route, node, attached])),
-    ).toEqual([[['inter-area', true, false]], [['external', false, false]], [['intra-area', false, false]]]);
+    expect(all.map(({ prefixes: read }) => read.map(({ route, node, attached }) => [route, node, attached]))).toEqual([
+      [['inter-area', true, false]],
+      [['external', false, false]],
+      [['intra-area', false, false]],
+    ]);
     for (const { warnings } of all) expect(warnings).toEqual(['misplaced-tlv', 'misplaced-tlv']);
   });
 
-  const sids = (type: number, routeType: number, ...texts: string[]): Read => {
+  const sids = (type: number, routeType: number, ...texts: string[]): ReadByKind => {
     const endSids = texts.map((text) => ({
       ...{ kind: 'end-sid' as const, flags: 0, behavior: END_CON, sid: address(text), subTlvs: [] },
     }));
@@ -231,28 +217,34 @@ describe('OSPFv3', () => {
     [7, 'external'],
     [2, undefined],
   ])('RFC 9513 §7.1: a SID of a locator of route type %i, once', (routeType, route) => {
-    const { content, warnings } = sids(0xa02a, routeType, '2001:db8:c::1');
-    expect(content.sids.map((one) => [one.route, one.algorithm])).toEqual(route === undefined ? [] : [[route, 3]]);
+    const { sids: read, warnings } = sids(0xa02a, routeType, '2001:db8:c::1');
+    expect(read.map((one) => [one.route, one.algorithm])).toEqual(route === undefined ? [] : [[route, 3]]);
     expect(warnings).toEqual(route === undefined ? ['unknown-route-type', 'unknown-route-type'] : []);
   });
 
   test('one of AS scope is of no area', () => {
-    expect(sids(0xc02a, 1, '2001:db8:c::1').content.sids.map(({ route }) => route)).toEqual(['external']);
+    expect(sids(0xc02a, 1, '2001:db8:c::1').sids.map(({ route }) => route)).toEqual(['external']);
   });
 
   test('RFC 9513 §8: a SID outside its locator is ignored, with a warning', () => {
-    const { content, warnings } = sids(0xa02a, 1, '2001:db8:d::1', '2001:db8:c::2');
-    expect(content.sids.map((one) => formatAddress(one.sid))).toEqual(['2001:db8:c::2']);
+    const { sids: read, warnings } = sids(0xa02a, 1, '2001:db8:d::1', '2001:db8:c::2');
+    expect(read.map((one) => formatAddress(one.sid))).toEqual(['2001:db8:c::2']);
     expect(warnings).toEqual(['unusable-sid', 'unusable-sid']);
   });
 });
+
+function advertised(version: AnyVersion, routerAddresses: readonly IpAddress[]): readonly OwnLsa[] {
+  const agent = new ContentAgent(contentConfig(version, SELF, [0]));
+  agent.declares(origination({ routerAddresses }));
+  return agent.advertised.get(0)!;
+}
 
 describe.each([2, 3] as const)('OSPFv%d, what follows from a declaration', (version) => {
   const own = version === 2 ? '192.0.2.7' : '2001:db8::7';
   const other = version === 2 ? '2001:db8::7' : '192.0.2.7';
   const group = version === 2 ? '224.0.0.1' : 'ff05::1';
   const told = (...addresses: string[]): unknown[] =>
-    DIALECTS[version].others(addresses.map(address), false).map(({ body }) => body);
+    advertised(version, addresses.map(address)).map(({ body }) => body);
 
   test('the first router address that is a host’s of the family is told', () => {
     const tlvs = [{ kind: 'te-router-address', address: address(own) }];
@@ -263,14 +255,14 @@ describe.each([2, 3] as const)('OSPFv%d, what follows from a declaration', (vers
   test('RFC 3630 §2.4.1: nor is one of others taken that is no host’s', () => {
     const [type, lsId] = version === 2 ? [10, opaqueLsId(1, 0)] : [0xa00a, 0];
     const te = (text: string) => ({ kind: 'te-router-address' as const, address: address(text) });
-    const of = (...texts: string[]): LsaContent =>
+    const of = (...texts: string[]) =>
       read(version, type, lsId, { kind: `traffic-engineering-v${version}`, tlvs: texts.map(te) }).content;
     expect([of(group).routerAddress, of(group, own).routerAddress]).toEqual([undefined, address(own)]);
   });
 
   test('of which LSAs only the lowest link-state ID counts', () => {
     const counts = (type: number, lsId: number): boolean =>
-      DIALECTS[version].lowestCounts({ type, lsId, advertisingRouter: SELF });
+      KINDS[version].lowestCounts({ type, lsId, advertisingRouter: SELF }) !== undefined;
     if (version === 2) {
       expect([9, 10, 11].map((type) => counts(type, opaqueLsId(7, 1)))).toEqual([true, true, true]);
       expect([counts(5, opaqueLsId(7, 1)), counts(10, opaqueLsId(4, 1))]).toEqual([false, false]);

@@ -75,7 +75,7 @@ describe('the content is told', () => {
   });
 
   test('of which endpoint behaviours it learns', () => {
-    expect(configured([AREA_OPTIONS]).content.config.sidBehaviors).toEqual([0x8077]);
+    expect(configured([AREA_OPTIONS]).content.config.codePoints['end-con-behavior']).toBe(0x8077);
   });
 });
 

@@ -16,8 +16,6 @@ import { LSA_OVERHEAD, LSA_CAPACITY, LSDB_LIMIT } from './constants.ts';
 import type { Content, ContentConfig, ContentEffect, ContentEvent } from './content-state.ts';
 import { createContent, handleContent } from './content.ts';
 import { contentWake } from './content-tasks.ts';
-import { DIALECT_V2 } from './v2/dialect.ts';
-import { DIALECT_V3 } from './v3/dialect.ts';
 import { OspfNetwork } from './network.ts';
 import { type OspfChange, OspfRunner } from './runner.edge.ts';
 import { databaseState, neighborState, unplacedEntries } from './show.ts';
@@ -67,8 +65,6 @@ export interface OspfCarrier extends Carrier {
 }
 
 const VERSIONS = { 2: OSPFV2, 3: OSPFV3 } as const;
-const DIALECTS = { 2: DIALECT_V2, 3: DIALECT_V3 } as const;
-const FLAG_BIT = { 2: 'ospfv2-pnc-flag-bit', 3: 'ospfv3-pnc-flag-bit' } as const;
 
 const authenticationKeys = (keys: OspfAreaOptions['keys']): AuthenticationKey[] =>
   keys.map(({ id, algorithm, key }) => ({ id, algorithm, secret: new TextEncoder().encode(key) }));
@@ -99,12 +95,11 @@ function speakerConfig(o: OspfCarrierOptions, m: OspfCarrierModules): SpeakerCon
 }
 
 const contentConfig = (o: OspfCarrierOptions, { codePoints }: OspfCarrierModules): ContentConfig => ({
-  dialect: DIALECTS[o.version],
+  version: o.version,
   name: VERSIONS[o.version].name,
   routerId: o.routerId,
   areas: o.areas.map(({ areaId, mtu }) => ({ areaId, capacity: Math.min(LSA_CAPACITY, mtu - LSA_OVERHEAD) })),
-  pncFlagBit: codePoints[FLAG_BIT[o.version]],
-  sidBehaviors: [codePoints['end-con-behavior']],
+  codePoints,
   privateTypes: privateTypesOf(codePoints),
   holdUnreachableMs: o.holdUnreachableMs,
 });

@@ -6,7 +6,8 @@ import { encodeLsa } from '../../packet/ospf/lsa.ts';
 import { opaqueLsId } from '../../packet/ospf/lsa-type.ts';
 import { extendedFlags } from '../../packet/ospf/prefix-sub-tlvs.ts';
 import { ContentAgent, END_CON, PNC_BIT, contentConfig, routerLsa } from './content.fixture.ts';
-import { DIALECT_V3 } from './v3/dialect.ts';
+import { entryLsa, lsaWith, sidsOf } from './kinds/reading.fixture.ts';
+import type { SidEntry } from './kinds/sid.ts';
 import type { OwnLsa } from './version.ts';
 
 const AREA = 0;
@@ -110,26 +111,25 @@ describe('OSPFv3', () => {
     expect(after).toEqual([['2001:db8::7'], ['2001:db8::8']]);
   });
 
-  const sids = DIALECT_V3.lsaKinds['sids']!;
-  const sid = (locator: string) => ({
+  const sid = (locator: string): SidEntry => ({
+    kind: 'sid',
     sid: address('2001:db8:c::1'),
-    ...{ behavior: END_CON, locator: prefix(locator), algorithm: 0, route: 'intra-area' as const },
+    ...{ behavior: END_CON, locator: prefix(locator), algorithm: 0, route: 'intra-area' },
   });
 
   test.each(['2001:db8::/33', '2001:db8:c::/48', '2001:db8:c::/64', '2001:db8:c::/128'])(
     'a SID with a locator %s takes as much room as it is counted with',
     (locator) => {
-      const body = sids.body([sid(locator)], SELF);
+      const { body } = lsaWith(3, SELF, [sid(locator)]);
       const header = { age: 1, options: 0, type: 0xa02a, lsId: 0, advertisingRouter: SELF, sequence: 1 };
-      expect(sids.size(sid(locator))).toBe(encodeLsa(3, header, body).length - 20);
+      expect(entryLsa(3, sid(locator)).size(sid(locator))).toBe(encodeLsa(3, header, body).length - 20);
     },
   );
 
   test('RFC 9513 §8: of a SID that is listed with two locators the first counts', () => {
     const agent = connected(3);
-    const body = sids.body([sid('2001:db8:c::/48'), sid('2001:db8:c::/64')], OTHER);
-    agent.hears(AREA, OTHER, { type: 0xa02a, lsId: 1, body });
-    const found = [...agent.content.areas.get(AREA)!.lsas.values()].flatMap(({ content }) => content.sids);
+    agent.hears(AREA, OTHER, lsaWith(3, OTHER, [sid('2001:db8:c::/48'), sid('2001:db8:c::/64')], 1));
+    const found = [...agent.content.areas.get(AREA)!.lsas.values()].flatMap(({ content }) => sidsOf(content));
     expect(found.map(({ sid: one, locator }) => [formatAddress(one), locator.length])).toEqual([['2001:db8:c::1', 48]]);
   });
 });

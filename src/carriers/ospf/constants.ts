@@ -94,3 +94,8 @@ export const REPORT_BATCH = 64;
 export const GRAPH_BATCH = 256;
 /** Prefixes and SIDs decided about per event-loop turn. */
 export const INTER_AREA_BATCH = 128;
+
+/** Of addresses and prefixes, by version. */
+export const FAMILY = { 2: 4, 3: 6 } as const;
+/** RFC 2328 §3.1. */
+export const BACKBONE = 0;

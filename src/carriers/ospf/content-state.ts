@@ -2,26 +2,19 @@
 import type { Note } from '../effects.ts';
 import type { IpAddress } from '../../model/address.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
-import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
-import type { Dialect, LsaContent } from './dialect.ts';
-import type { Entry } from './kinds/entries.ts';
+import type { Entry, KindOptions } from './kinds/kind.ts';
+import type { OspfKinds } from './kinds/table.ts';
 import type { InterAreaState } from './leaking/state.ts';
 import type { Graph } from './learning/graph.ts';
+import type { Topology } from './learning/topology.ts';
 import type { Placement } from './own/placement.ts';
 import type { OwnLsa } from './version.ts';
 
-export interface ContentConfig {
-  readonly dialect: Dialect;
+export interface ContentConfig extends KindOptions {
   /** The carrier, and the prefix of its counters. */
   readonly name: 'ospfv2' | 'ospfv3';
-  readonly routerId: number;
   readonly areas: readonly { readonly areaId: number; /** Bytes of a body of our LSAs. */ readonly capacity: number }[];
-  /** Bit of the Prefix Extended Flags that is the P-flag. */
-  readonly pncFlagBit: number;
-  /** Endpoint behaviours of the SIDs to learn. */
-  readonly sidBehaviors: readonly number[];
-  readonly privateTypes: PrivateTypes;
   readonly holdUnreachableMs: number;
 }
 
@@ -46,6 +39,12 @@ export type ContentEffect =
   | { readonly type: 'learned'; readonly report: LearnedReport }
   | { readonly type: 'reachability'; readonly reachable: ReadonlySet<string> }
   | Note;
+
+/** What one LSA says, as far as cnpd cares. */
+export interface LsaContent extends Topology {
+  /** Those of one kind behind each other. */
+  readonly entries: readonly Entry[];
+}
 
 /** An LSA of another router, read. */
 export interface ReadLsa {
@@ -75,8 +74,8 @@ export interface AreaContent {
   /** LSAs to report again, because another LSA changes what they mean. */
   readonly outdated: Set<string>;
   readonly graph: Graph;
-  /** Our LSAs by kind. */
-  readonly placements: ReadonlyMap<string, Placement>;
+  /** Our LSAs, in the order of the LSAs of all kinds. */
+  readonly placements: readonly Placement[];
   /** Entries that fit into none of our LSAs. */
   readonly unplaced: Map<string, Entry>;
   /** Since when our LSAs differ from those handed to the core; undefined: they do not. */
@@ -92,7 +91,7 @@ export interface Subscribers {
     before: ReadLsa | undefined,
     after: ReadLsa | undefined,
   ) => void)[];
-  /** What an LSA advertises that counts is this now: flagged prefixes and SIDs. */
+  /** What an LSA advertises that counts is this now. */
   readonly entriesChanged: readonly ((c: Content, area: AreaContent, id: string, entries: readonly Entry[]) => void)[];
   /** Routers have become reachable or unreachable, or have been so for the hold time. */
   readonly routersChanged: readonly ((c: Content, area: AreaContent, routers: readonly number[]) => void)[];
@@ -103,6 +102,7 @@ export interface Subscribers {
 export interface Content {
   readonly counterPrefix: string;
   readonly config: ContentConfig;
+  readonly kinds: OspfKinds;
   holdUnreachableMs: number;
   now: number;
   effects: ContentEffect[];
@@ -110,8 +110,9 @@ export interface Content {
   readonly declared: Map<string, Entry>;
   /** The rest of what was declared last, which is being compared with what was declared before. */
   declaring: Iterator<void> | undefined;
-  /** Declared, but this version of OSPF has no encoding for it. */
+  /** How much is declared that this version of OSPF has no encoding for. */
   unsayable: number;
+  /** LSAs that are not made of entries. */
   others: readonly OwnLsa[];
   readonly interArea: InterAreaState;
   readonly warned: Map<string, number>;

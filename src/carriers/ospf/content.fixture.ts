@@ -4,27 +4,25 @@
 import { type Declared, byKind, origination } from '../../model/advertisement.fixture.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import { address, formatAddress } from '../../model/address.ts';
+import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { formatPrefix, prefix } from '../../model/prefix.ts';
 import { DEFAULT_PRIVATE_TYPES, decodeLsa, encodeLsa } from '../../packet/ospf/lsa.ts';
 import type { LsaBody } from '../../packet/ospf/lsa/types.ts';
-import { OPTION_V3 } from '../../packet/ospf/numbers.ts';
+import { OPTION_V3, type Version as AnyVersion } from '../../packet/ospf/numbers.ts';
 import { formatId, lsaKeyText } from '../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
 import { LSA_CAPACITY } from './constants.ts';
 import type { Content, ContentConfig, ContentEffect, ContentEvent } from './content-state.ts';
 import { createContent, handleContent } from './content.ts';
 import { contentWake } from './content-tasks.ts';
-import { DIALECT_V2 } from './v2/dialect.ts';
-import { DIALECT_V3 } from './v3/dialect.ts';
+import type { OspfKind } from './kinds/kind.ts';
 import type { OwnLsa } from './version.ts';
 
+export type { AnyVersion };
 export const END_CON = 0x8002;
 export const PNC_BIT = 2;
 /** Router ID of the router in the middle of an area. */
 export const hubOf = (areaId: number): number => 0x0a000000 + areaId;
-
-export const DIALECTS = { 2: DIALECT_V2, 3: DIALECT_V3 } as const;
-export type AnyVersion = keyof typeof DIALECTS;
 
 export const contentConfig = (
   version: AnyVersion,
@@ -32,12 +30,11 @@ export const contentConfig = (
   areaIds: readonly number[],
   rest: Partial<ContentConfig> = {},
 ): ContentConfig => ({
-  dialect: DIALECTS[version],
+  version,
   name: `ospfv${version}`,
   routerId,
   areas: areaIds.map((areaId) => ({ areaId, capacity: LSA_CAPACITY })),
-  pncFlagBit: PNC_BIT,
-  sidBehaviors: [END_CON],
+  codePoints: DEFAULT_CODE_POINTS,
   privateTypes: DEFAULT_PRIVATE_TYPES,
   holdUnreachableMs: 120_000,
   ...rest,
@@ -114,9 +111,9 @@ export class ContentAgent {
   reachable: ReadonlySet<string> = new Set();
   now = 0;
 
-  constructor(config: ContentConfig) {
-    this.content = createContent(config);
-    this.version = config.dialect.version;
+  constructor(config: ContentConfig, rows?: readonly OspfKind[]) {
+    this.content = createContent(config, rows);
+    this.version = config.version;
   }
 
   event(event: ContentEvent): ContentEffect[] {
@@ -191,11 +188,14 @@ interface Member {
 export class ContentNet {
   now = 0;
   private readonly version: AnyVersion;
+  private readonly rows: readonly OspfKind[] | undefined;
   private readonly members: Member[] = [];
   private inFlight: { readonly at: number; readonly to: Member; readonly event: ContentEvent }[] = [];
 
-  constructor(version: AnyVersion) {
+  /** @param rows the kinds of advertisement that every agent has */
+  constructor(version: AnyVersion, rows?: readonly OspfKind[]) {
     this.version = version;
+    this.rows = rows;
   }
 
   /** @param joined areas in which it has a neighbour from the beginning */
@@ -206,7 +206,7 @@ export class ContentNet {
     joined = areaIds,
   ): ContentAgent {
     const member: Member = {
-      agent: new ContentAgent(contentConfig(this.version, routerId, areaIds, rest)),
+      agent: new ContentAgent(contentConfig(this.version, routerId, areaIds, rest), this.rows),
       flooded: new Map(),
       up: true,
       delay: 1,

@@ -3,6 +3,7 @@
 import { byKind, origination } from '../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../model/address.ts';
+import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { prefix } from '../../model/prefix.ts';
 import { fromHex, toHex } from '../../packet/hex.ts';
 import { opaqueLsId } from '../../packet/ospf/lsa-type.ts';
@@ -116,7 +117,8 @@ describe('what is said', () => {
   });
 
   test.each(VERSIONS)('OSPFv%d: another bit for the P-flag is used when it is configured', (version) => {
-    const agent = new ContentAgent(contentConfig(version, SELF, [AREA], { pncFlagBit: 40 }));
+    const codePoints = { ...DEFAULT_CODE_POINTS, [`ospfv${version}-pnc-flag-bit`]: 40 };
+    const agent = new ContentAgent(contentConfig(version, SELF, [AREA], { codePoints }));
     agent.event({ type: 'declare', origination: declaration(version, [1]) });
     expect(bytesOf(version, agent.advertised.get(AREA)!)[0]).toContain(
       version === 2 ? '000b00080000000000800000' : '002500080000000000800000',

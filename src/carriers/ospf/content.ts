@@ -1,8 +1,11 @@
 // What cnpd advertises in OSPF and learns from it, beside the core that moves LSAs: `(content, event, now) → effects`,
 // in the same manner and for both versions. Declarations become LSAs (origination.ts, placement.ts), LSAs of others
 // are read (reading.ts), and subscribers of changes (subscribers.ts) make of them reports (learning.ts), reachability
-// (reachability.ts), and copies from one area to another (leaking.ts).
+// (reachability.ts), and copies from one area to another (leaking.ts). What each kind of advertisement is, its row in
+// kinds/ knows.
 import { formatId } from '../../packet/ospf/router-id.ts';
+import type { OspfKind } from './kinds/kind.ts';
+import { OSPF_ROWS, OspfKinds } from './kinds/table.ts';
 import { newInterAreaState } from './leaking/state.ts';
 import { runDue } from './content-tasks.ts';
 import { databaseChanged } from './learning/reading.ts';
@@ -13,14 +16,17 @@ import { adjacencyChanged } from './learning/reachability.ts';
 import { SUBSCRIBERS } from './subscribers.ts';
 import type { ContentConfig, Content, AreaContent, ContentEvent, ContentEffect } from './content-state.ts';
 
-export function createContent(config: ContentConfig): Content {
+/** @param rows the kinds of advertisement */
+export function createContent(config: ContentConfig, rows: readonly OspfKind[] = OSPF_ROWS): Content {
+  const kinds = new OspfKinds(config.version, rows);
   const areas = config.areas.map(({ areaId, capacity }): [number, AreaContent] => [
     areaId,
-    newArea(config, areaId, capacity),
+    newArea(kinds, config, areaId, capacity),
   ]);
   return {
     counterPrefix: config.name,
     config,
+    kinds,
     holdUnreachableMs: config.holdUnreachableMs,
     now: 0,
     effects: [],
@@ -35,7 +41,12 @@ export function createContent(config: ContentConfig): Content {
   };
 }
 
-const newArea = ({ dialect, privateTypes }: ContentConfig, areaId: number, capacity: number): AreaContent => ({
+const newArea = (
+  { lsas }: OspfKinds,
+  { privateTypes }: ContentConfig,
+  areaId: number,
+  capacity: number,
+): AreaContent => ({
   areaId,
   name: formatId(areaId),
   lsas: new Map(),
@@ -46,12 +57,7 @@ const newArea = ({ dialect, privateTypes }: ContentConfig, areaId: number, capac
   contested: 0,
   outdated: new Set(),
   graph: newGraph(),
-  placements: new Map(
-    Object.entries(dialect.lsaKinds).map(([name, lsaKind]) => [
-      name,
-      newPlacement(lsaKind, lsaKind.firstId(privateTypes), capacity),
-    ]),
-  ),
+  placements: lsas.map((lsa) => newPlacement(lsa, lsa.firstId(privateTypes), capacity)),
   unplaced: new Map(),
   changedAt: undefined,
 });

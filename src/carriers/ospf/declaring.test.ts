@@ -48,6 +48,7 @@ describe.each(VERSIONS)('OSPFv%d, declared again', (version) => {
     const [entry] = agent.content.declared.values();
     const { prefix: declared, proxy } = sendersOf(declaration(version, [1]))[0]!;
     expect(entry).toEqual({
+      kind: 'sender-prefix',
       prefix: declared,
       pnc: true,
       metric: SIGNALLING_METRIC,

@@ -1,8 +1,8 @@
 // What an LSA holds and how many there may be, to the byte; where an entry goes when it grows or room becomes free.
 import { describe, expect, test } from 'vitest';
 import { prefix } from '../../model/prefix.ts';
-import type { EntryLsa } from './dialect.ts';
-import type { PrefixEntry } from './kinds/entries.ts';
+import type { EntryLsa } from './kinds/kind.ts';
+import type { PrefixEntry } from './kinds/sender-prefix-reader.ts';
 import { type Placement, buildLsas, newPlacement, place, placedLsas, unplace } from './own/placement.ts';
 
 const SELF = 0x01010101;
@@ -12,17 +12,18 @@ const OVERHEAD = 4;
 const ROOM = OVERHEAD + 16;
 
 /** An entry is as large as its metric says. */
-const kindOf = (limits: Partial<EntryLsa> = {}): EntryLsa => ({
+const kindOf = (limits: Partial<EntryLsa> = {}): EntryLsa<PrefixEntry> => ({
   type: 10,
   firstId: () => FIRST_ID,
   lsas: 100,
   entries: 100,
   overhead: OVERHEAD,
-  size: (entry) => (entry as PrefixEntry).metric,
-  body: (entries) => ({ kind: 'unknown', content: Uint8Array.from(entries, (entry) => (entry as PrefixEntry).metric) }),
+  size: ({ metric }) => metric,
+  body: (entries) => ({ kind: 'unknown', content: Uint8Array.from(entries, ({ metric }) => metric) }),
   ...limits,
 });
 const sized = (metric: number): PrefixEntry => ({
+  kind: 'sender-prefix',
   prefix: prefix('10.0.0.0/24'),
   pnc: true,
   metric,

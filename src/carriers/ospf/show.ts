@@ -8,7 +8,6 @@ import { CONTEST_WINDOW_MS } from '../contest.ts';
 import { type Moment, timestamp } from '../modules.ts';
 import { LS_REFRESH_MS } from './constants.ts';
 import type { AreaContent, Content } from './content-state.ts';
-import { isSid } from './kinds/entries.ts';
 import { type StoredLsa, ageOf } from './lsdb/lsdb.ts';
 import type { AreaState, Speaker } from './state.ts';
 
@@ -125,7 +124,7 @@ export function neighborState(
 export function databaseState(s: Speaker, c: Content, now: number): OspfLsaState[] {
   const rows = [...s.areas.values()].flatMap((area) => {
     const content = c.areas.get(area.config.areaId)!;
-    const own = ownPrefixes(content);
+    const own = ownPrefixes(c, content);
     return [...area.lsdb.byKey.values()].map((lsa) => ({ lsa, row: lsaState(c, content, lsa, own, now) }));
   });
   rows.sort(
@@ -147,10 +146,10 @@ function lsaState(
   own: ReadonlyMap<string, number>,
   now: number,
 ): OspfLsaState {
-  const { dialect, privateTypes } = c.config;
+  const { version, privateTypes } = c.config;
   return {
     area: area.name,
-    type: lsaTypeName(dialect.version, lsa, privateTypes),
+    type: lsaTypeName(version, lsa, privateTypes),
     lsId: formatId(lsa.lsId),
     router: formatId(lsa.advertisingRouter),
     sequence: hex(lsa.sequence >>> 0),
@@ -159,21 +158,21 @@ function lsaState(
     length: lsa.length,
     own: lsa.own,
     reachable: lsa.own || area.graph.reachable.has(lsa.advertisingRouter),
-    proxyPrefixes: lsa.own ? (own.get(`${lsa.type} ${lsa.lsId}`) ?? 0) : flagged(area, lsa.key),
+    proxyPrefixes: lsa.own ? (own.get(`${lsa.type} ${lsa.lsId}`) ?? 0) : proxyPrefixes(c, area, lsa.key),
   };
 }
 
-const flagged = (area: AreaContent, id: string): number =>
-  area.lsas.get(id)?.content.prefixes.filter(({ pnc }) => pnc).length ?? 0;
+const proxyPrefixes = (c: Content, area: AreaContent, id: string): number =>
+  c.kinds.proxyPrefixes(area.lsas.get(id)?.content.entries ?? []);
 
-/** How many prefixes our LSAs hold, by type and link-state ID. */
-function ownPrefixes({ placements }: AreaContent): Map<string, number> {
+/** How many prefixes with a proxy our LSAs hold, by type and link-state ID. */
+function ownPrefixes({ kinds }: Content, { placements }: AreaContent): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { lsaKind, firstId, slots } of placements.values()) {
+  for (const { lsaKind, firstId, slots } of placements) {
     for (const { number, entries } of slots)
       counts.set(
         `${lsaKind.type} ${(firstId + number) >>> 0}`,
-        [...entries.values()].filter(({ entry }) => !isSid(entry)).length,
+        kinds.proxyPrefixes([...entries.values()].map(({ entry }) => entry)),
       );
   }
   return counts;

@@ -35,6 +35,9 @@ export const OPTION_V3 = {
 /** Metric of links that nobody may use for transit (RFC 6987). */
 export const MAX_LINK_METRIC = 0xffff;
 
+/** Types of the links of a Router-LSA (RFC 2328 §A.4.2; RFC 5340 §A.4.3, which has no stubs). */
+export const LINK_TYPE = { pointToPoint: 1, transit: 2, stub: 3, virtual: 4 } as const;
+
 /** Flags of an Extended Prefix TLV (RFC 7684 §2.1). */
 export const EXTENDED_PREFIX_FLAG = { attach: 0x80, node: 0x40 } as const;
 

@@ -8,17 +8,18 @@ import { type Decoded, malformed } from '../decode.ts';
 import { LSA_HEADER_LENGTH } from './lsa-header.ts';
 import { type Version, PREFIX_OPTION } from './numbers.ts';
 import { readPaddedPrefix } from './prefix.ts';
-import type { LsaKey } from './types.ts';
+import type { RawLsa } from './types.ts';
 
-type Route =
-  | { readonly kind: 'prefix'; readonly prefix: Prefix; readonly metric: number; readonly external: boolean }
-  /** A router in another area, mostly one that knows routes from outside. */
-  | { readonly kind: 'router'; readonly routerId: number };
+interface PrefixRoute {
+  readonly prefix: Prefix;
+  readonly metric: number;
+  readonly external: boolean;
+}
 
 /** RFC 2328 appendix B: unreachable. */
 const LS_INFINITY = 0xffffff;
 
-type Reader = (lsa: LsaKey & { readonly raw: Uint8Array }) => Decoded<Route | undefined>;
+type Reader<T> = (lsa: RawLsa) => Decoded<T | undefined>;
 
 const at = LSA_HEADER_LENGTH;
 const tooShort = (raw: Uint8Array): ReturnType<typeof malformed> =>
@@ -30,19 +31,24 @@ export function maskLength(mask: number): number | undefined {
   return mask >>> 0 === (length === 0 ? 0 : (0xffffffff << (32 - length)) >>> 0) ? length : undefined;
 }
 
+/** The network that a link-state ID or a stub link names with its mask; undefined when the mask has holes. */
+export function maskedPrefix(network: number, mask: number): Prefix | undefined {
+  const length = maskLength(mask);
+  return length === undefined ? undefined : prefixOf({ family: 4, value: BigInt(network) }, length);
+}
+
 const prefixV2 =
-  (external: boolean, length: number): Reader =>
+  (external: boolean, length: number): Reader<PrefixRoute> =>
   ({ lsId, raw }) => {
     if (raw.length < length) return tooShort(raw);
-    const bits = maskLength(u32(raw, at));
-    if (bits === undefined) return malformed('bad-mask', at, 'a mask with holes');
+    const prefix = maskedPrefix(lsId, u32(raw, at));
+    if (!prefix) return malformed('bad-mask', at, 'a mask with holes');
     const metric = u24(raw, at + 5);
-    if (metric === LS_INFINITY) return ok(undefined);
-    return ok({ kind: 'prefix', prefix: prefixOf({ family: 4, value: BigInt(lsId) }, bits), metric, external });
+    return ok(metric === LS_INFINITY ? undefined : { prefix, metric, external });
   };
 
 const prefixV3 =
-  (external: boolean): Reader =>
+  (external: boolean): Reader<PrefixRoute> =>
   ({ raw }) => {
     if (raw.length < at + 8) return tooShort(raw);
     const prefix = readPaddedPrefix(raw, at + 8, raw[at + 4]!);
@@ -50,33 +56,37 @@ const prefixV3 =
       return malformed('bad-prefix-length', at + 4, `a prefix of ${raw[at + 4]} bits in ${raw.length - at - 8} bytes`);
     const metric = u24(raw, at + 1);
     if (metric === LS_INFINITY || (raw[at + 5]! & PREFIX_OPTION.noUnicast) !== 0) return ok(undefined);
-    return ok({ kind: 'prefix', prefix, metric, external });
+    return ok({ prefix, metric, external });
   };
 
 /** By LS type. */
-const READERS_V2: Readonly<Record<number, Reader>> = {
+const PREFIXES_V2: Readonly<Record<number, Reader<PrefixRoute>>> = {
   3: prefixV2(false, at + 8),
-  4: ({ lsId, raw }) =>
-    raw.length < at + 8
-      ? tooShort(raw)
-      : ok(u24(raw, at + 5) === LS_INFINITY ? undefined : { kind: 'router', routerId: lsId }),
   5: prefixV2(true, at + 16),
   7: prefixV2(true, at + 16),
 };
 
 /** By whole type: other scopes do not occur. */
-const READERS_V3: Readonly<Record<number, Reader>> = {
+const PREFIXES_V3: Readonly<Record<number, Reader<PrefixRoute>>> = {
   0x2003: prefixV3(false),
-  0x2004: ({ raw }) =>
-    raw.length < at + 12
-      ? tooShort(raw)
-      : ok(u24(raw, at + 5) === LS_INFINITY ? undefined : { kind: 'router', routerId: u32(raw, at + 8) }),
   0x4005: prefixV3(true),
   0x2007: prefixV3(true),
 };
 
-/** The route of an LSA; undefined when it has none, or one that cannot be used. */
-export function readRoute(version: Version, lsa: LsaKey & { readonly raw: Uint8Array }): Decoded<Route | undefined> {
-  const reader = version === 2 ? READERS_V2[lsa.type] : READERS_V3[lsa.type];
-  return reader?.(lsa) ?? ok(undefined);
+const ROUTER_V2 = 4;
+const ROUTER_V3 = 0x2004;
+
+/** The prefix that an LSA is a route to; undefined when it is none, or cannot be used. */
+export const readPrefixRoute = (version: Version, lsa: RawLsa): Decoded<PrefixRoute | undefined> =>
+  (version === 2 ? PREFIXES_V2 : PREFIXES_V3)[lsa.type]?.(lsa) ?? ok(undefined);
+
+/**
+ * The router that an LSA is a route to: in another area, mostly one that knows routes from outside. Undefined as in
+ * readPrefixRoute.
+ */
+export function readRouterRoute(version: Version, { type, lsId, raw }: RawLsa): Decoded<number | undefined> {
+  if (type !== (version === 2 ? ROUTER_V2 : ROUTER_V3)) return ok(undefined);
+  if (raw.length < at + (version === 2 ? 8 : 12)) return tooShort(raw);
+  if (u24(raw, at + 5) === LS_INFINITY) return ok(undefined);
+  return ok(version === 2 ? lsId : u32(raw, at + 8));
 }

@@ -10,6 +10,11 @@ export interface LsaKey {
   readonly advertisingRouter: number;
 }
 
+/** Header and body as bytes. */
+export interface RawLsa extends LsaKey {
+  readonly raw: Uint8Array;
+}
+
 export interface LsaHeader extends LsaKey {
   /** Seconds, 16 bits, as on the wire. */
   readonly age: number;

@@ -4,11 +4,11 @@ import { LSA_CAPACITY, SIGNALLING_METRIC } from '../../../carriers/ospf/constant
 import type { Content } from '../../../carriers/ospf/content-state.ts';
 import { createContent, handleContent } from '../../../carriers/ospf/content.ts';
 import { contentWake } from '../../../carriers/ospf/content-tasks.ts';
-import { DIALECT_V2 } from '../../../carriers/ospf/v2/dialect.ts';
-import { DIALECT_V3 } from '../../../carriers/ospf/v3/dialect.ts';
-import type { PrefixEntry } from '../../../carriers/ospf/kinds/entries.ts';
+import type { PrefixEntry } from '../../../carriers/ospf/kinds/sender-prefix-reader.ts';
+import { OSPF_ROWS, OspfKinds } from '../../../carriers/ospf/kinds/table.ts';
 import { OSPFV2, OSPFV3, type OspfVersion, type OwnLsa } from '../../../carriers/ospf/version.ts';
 import { type IpAddress, address, addressBits } from '../../../model/address.ts';
+import { DEFAULT_CODE_POINTS } from '../../../model/code-points.ts';
 import { type Prefix, prefixOf } from '../../../model/prefix.ts';
 import { DEFAULT_PRIVATE_TYPES, decodeLsa, encodeLsa } from '../../../packet/ospf/lsa.ts';
 import { TYPE_V2, TYPE_V3 } from '../../../packet/ospf/lsa-type.ts';
@@ -25,7 +25,7 @@ export const OSPF_LINK_ADDRESSES = ['169.254.89.0', '169.254.89.1'] as const;
 
 const PNC_BIT = 2;
 export const OSPF_VERSIONS = { 2: OSPFV2, 3: OSPFV3 } as const;
-const DIALECTS = { 2: DIALECT_V2, 3: DIALECT_V3 } as const;
+const KINDS = { 2: new OspfKinds(2, OSPF_ROWS), 3: new OspfKinds(3, OSPF_ROWS) } as const;
 const SENDER_BASE = { 2: '10.0.0.0', 3: '2001:db8:1::' } as const;
 const SENDER_LENGTH = { 2: 24, 3: 64 } as const;
 const PROXY_BASE = { 2: '198.51.100.0', 3: '2001:db8:ffff::' } as const;
@@ -71,12 +71,11 @@ export class SenderLsas {
     this.#version = version;
     this.#routerId = routerId;
     this.#content = createContent({
-      dialect: DIALECTS[version],
+      version,
       name: OSPF_VERSIONS[version].name,
       routerId,
       areas: [{ areaId: 0, capacity: LSA_CAPACITY }],
-      pncFlagBit: PNC_BIT,
-      sidBehaviors: [],
+      codePoints: DEFAULT_CODE_POINTS,
       privateTypes: DEFAULT_PRIVATE_TYPES,
       holdUnreachableMs: 0,
     });
@@ -184,8 +183,9 @@ function routes(version: Version, router: number, metric: number): OwnLsa[] {
 
 /** In an LSA of its own, as cnpd writes it. */
 function senderLsa(version: Version, i: number, round: number): OwnLsa {
-  const dialect = DIALECTS[version];
+  const kinds = KINDS[version];
   const entry: PrefixEntry = {
+    kind: 'sender-prefix',
     prefix: ospfSenderPrefix(version, i),
     pnc: true,
     metric: SIGNALLING_METRIC,
@@ -196,6 +196,6 @@ function senderLsa(version: Version, i: number, round: number): OwnLsa {
     proxy: ospfProxy(version, round),
     sourceRouter: firstRouter + i,
   };
-  const sort = dialect.lsaKinds[dialect.lsaKindOf(entry)]!;
-  return { type: sort.type, lsId: sort.firstId(DEFAULT_PRIVATE_TYPES), body: sort.body([entry], firstRouter + i) };
+  const { type, firstId, body } = kinds.lsas[kinds.lsaOf(entry)]!;
+  return { type, lsId: firstId(DEFAULT_PRIVATE_TYPES), body: body([entry], firstRouter + i) };
 }

@@ -1,6 +1,7 @@
 // What is copied between areas of what several say, who copies it, and what may cross (RFC 2328 §12.4.3).
 import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
+import { origination } from '../../../model/advertisement.fixture.ts';
 import {
   BORDER,
   CORE,
@@ -14,7 +15,17 @@ import {
   hear,
   line,
 } from './leaking.fixture.ts';
-import { ContentNet, declaration, named, proxyAddress, routerLsa, senderPrefix } from '../content.fixture.ts';
+import { prefixesOf } from '../kinds/reading.fixture.ts';
+import {
+  ContentAgent,
+  ContentNet,
+  contentConfig,
+  declaration,
+  named,
+  proxyAddress,
+  routerLsa,
+  senderPrefix,
+} from '../content.fixture.ts';
 
 describe.each(VERSIONS)('OSPFv%d', (version) => {
   const METRICS: readonly [string, readonly Offer[], number][] = [
@@ -96,7 +107,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       [FAR, []],
     ] as const) {
       const [, lsa] = [...border.content.areas.get(1)!.lsas].find(
-        ([, { key, content }]) => key.advertisingRouter === router && content.prefixes.some(({ pnc }) => pnc),
+        ([, { key, content }]) => key.advertisingRouter === router && prefixesOf(content).some(({ pnc }) => pnc),
       )!;
       border.event({ type: 'database', areaId: 1, key: lsa.key });
       border.pass(SETTLED);
@@ -113,7 +124,9 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   test('D6: what names no proxy is copied with the address that its router has for traffic engineering', () => {
     const scene = line(version);
     hear(scene, [{ proxy: 0 }]);
-    const [te] = scene.border.content.config.dialect.others([address(proxyAddress(version, 9))], false);
+    const router = new ContentAgent(contentConfig(version, LEAF, [1]));
+    router.declares(origination({ routerAddresses: [address(proxyAddress(version, 9))] }));
+    const [te] = router.advertised.get(1)!;
     scene.border.hears(1, LEAF, te!);
     scene.border.pass(SETTLED);
     expect(entriesOf(scene.border, 0).map(({ proxy }) => formatAddress(proxy!))).toEqual([proxyAddress(version, 9)]);

@@ -3,7 +3,8 @@ import { sendersOf } from '../../../model/advertisement.fixture.ts';
 import { address } from '../../../model/address.ts';
 import type { ExtendedPrefixLsa } from '../../../packet/ospf/lsa/types.ts';
 import { type AnyVersion, type ContentAgent, ContentNet, declaration, proxyAddress } from '../content.fixture.ts';
-import type { PrefixEntry } from '../kinds/entries.ts';
+import { lsaWith } from '../kinds/reading.fixture.ts';
+import type { PrefixEntry } from '../kinds/sender-prefix-reader.ts';
 
 export const VERSIONS: readonly AnyVersion[] = [2, 3];
 export const LEAF = 0x01010101;
@@ -48,7 +49,6 @@ export interface Offer {
 /** What the border hears of sender prefix 1, an LSA each. */
 export function hear({ net, border }: Pick<Line, 'net' | 'border'>, offers: readonly Offer[]): void {
   const { version } = border;
-  const { dialect, privateTypes } = border.content.config;
   border.now = net.now;
   for (const { areaId = 1, router = LEAF, route = 'intra-area', metric = 1, proxy, lsa = 1 } of offers) {
     const entry: PrefixEntry = {
@@ -56,20 +56,17 @@ export function hear({ net, border }: Pick<Line, 'net' | 'border'>, offers: read
       route,
       proxy: proxy > 0 ? address(proxyAddress(version, proxy)) : undefined,
     };
-    const lsaKind = dialect.lsaKinds[dialect.lsaKindOf(entry)]!;
-    const body = lsaKind.body([entry], router) as unknown as { tlvs: object[] };
+    const own = lsaWith(version, router, [entry], lsa);
+    const body = own.body as unknown as { tlvs: object[] };
     const tlvs = body.tlvs.map((tlv) => ({ ...tlv, ...(version === 3 && { metric }) }));
-    border.hears(areaId, router, {
-      type: lsaKind.type,
-      lsId: lsaKind.firstId(privateTypes) + lsa,
-      body: { ...body, tlvs } as unknown as ExtendedPrefixLsa,
-    });
+    border.hears(areaId, router, { ...own, body: { ...body, tlvs } as unknown as ExtendedPrefixLsa });
   }
 }
 
 function plain(version: AnyVersion): PrefixEntry {
   const { prefix } = sendersOf(declaration(version, [1]))[0]!;
   return {
+    kind: 'sender-prefix',
     prefix,
     pnc: true,
     metric: 1,

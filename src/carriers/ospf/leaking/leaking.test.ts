@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import { prefix } from '../../../model/prefix.ts';
 import type { ExtendedPrefixLsa } from '../../../packet/ospf/lsa/types.ts';
+import { lsaWith } from '../kinds/reading.fixture.ts';
 import { BORDER, FAR, LEAF, SECOND, SETTLED, VERSIONS, entriesOf, line } from './leaking.fixture.ts';
 import {
   type ContentAgent,
@@ -106,12 +107,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     net.run(SETTLED);
     expect(entriesOf(border, 0)).toEqual([]);
     // Now the same as an inter-area prefix of somebody in area 1.
-    const lsaKind = border.content.config.dialect.lsaKinds[border.content.config.dialect.lsaKindOf(copy)]!;
-    border.hears(1, LEAF, {
-      type: lsaKind.type,
-      lsId: lsaKind.firstId(border.content.config.privateTypes),
-      body: lsaKind.body([copy], LEAF),
-    });
+    border.hears(1, LEAF, lsaWith(version, LEAF, [copy]));
     border.pass(SETTLED);
     expect(border.learned(senderPrefix(version, 1))).toEqual([`${named(1, LEAF)} ${proxyAddress(version, 7)}`]);
     expect(entriesOf(border, 0)).toEqual([]);
@@ -124,14 +120,9 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     net.run(SETTLED);
     expect(core.learned(senderPrefix(version, 1))).toHaveLength(1);
     const [own] = entriesOf(leaf, 1);
-    const lsaKind = leaf.content.config.dialect.lsaKinds[leaf.content.config.dialect.lsaKindOf(own!)]!;
     border.now = net.now;
     const cleared = { ...own!, pnc: false, flags: new Uint8Array(4) };
-    border.hears(1, LEAF, {
-      type: lsaKind.type,
-      lsId: lsaKind.firstId(leaf.content.config.privateTypes),
-      body: lsaKind.body([cleared], LEAF),
-    });
+    border.hears(1, LEAF, lsaWith(version, LEAF, [cleared]));
     border.pass(SETTLED);
     expect(border.learned(senderPrefix(version, 1))).toEqual([`${named(1, LEAF)} -`]);
     expect(entriesOf(border, 0)).toEqual([]);
@@ -256,11 +247,10 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       net.declare(leaf, declaration(version, [1], 7));
       net.run(SETTLED);
       expect(entriesOf(border, 0)).toHaveLength(1);
-      const lsaKind = border.content.config.dialect.lsaKinds['prefixes']!;
-      const body = lsaKind.body(entriesOf(leaf, 1), LEAF) as ExtendedPrefixLsa;
+      const own = lsaWith(version, LEAF, entriesOf(leaf, 1));
+      const body = own.body as ExtendedPrefixLsa;
       border.hears(1, LEAF, {
-        type: lsaKind.type,
-        lsId: lsaKind.firstId(border.content.config.privateTypes),
+        ...own,
         body: { ...body, tlvs: body.tlvs.map((tlv) => ({ ...tlv, routeType: 0 })) },
       });
       border.pass(SETTLED);

@@ -1,28 +1,23 @@
-// The PNC between areas (PNC-5.2-b/c, PNC-5.3-b/c: an ABR "MUST" preserve it). FRR's border routers summarise routes
-// without the contents of opaque and extended LSAs. So an agent with adjacencies in several areas, one of them the
-// backbone, originates in each what it learned in the others: same flags, same proxy address, same source router ID, as
-// an inter-area prefix. A prefix without the P-flag is not copied, so a clear flag stays clear. SIDs alike. No loops,
-// as with summaries (RFC 2328 §12.4.3): into the backbone goes only what is intra-area elsewhere, out of it everything.
-// What a router of the target area originates itself is not copied, and of several agents that could copy the one with
-// the lowest router ID does. A copy of what the target area originated itself until a moment ago is an echo: the agent
-// that made it may not issue its withdrawal before MinLSInterval has passed.
+// What an agent does between areas (of the PNC, PNC-5.2-b/c, PNC-5.3-b/c: an ABR "MUST" preserve it). FRR's border
+// routers summarise routes without the contents of opaque and extended LSAs. So an agent with adjacencies in several
+// areas, one of them the backbone, originates in each what it learned in the others. What a copy looks like and when
+// none may be made, its kind knows (kinds/). What a router of the target area originates itself is not copied, and of
+// several agents that could copy the one with the lowest router ID does. A copy of what the target area originated
+// itself until a moment ago is an echo: the agent that made it may not issue its withdrawal before MinLSInterval has
+// passed.
 import { count } from '../../effects.ts';
-import { type IpAddress, compareAddresses } from '../../../model/address.ts';
-import type { AreaContent, Content, ReadLsa } from '../content-state.ts';
-import { proxyOf } from '../learning/originators.ts';
+import type { AreaContent, Content } from '../content-state.ts';
 import { INTER_AREA_ECHO_MS } from '../constants.ts';
-import { type Entry, isSid } from '../kinds/entries.ts';
+import type { Candidate, Entry } from '../kinds/kind.ts';
+import { addressOf } from '../learning/originators.ts';
 import { isAdvertised, setEntry } from '../own/origination.ts';
 import { isAlive } from '../learning/graph.ts';
-import { BACKBONE } from './offers.ts';
 
-interface Candidate {
+interface Offered extends Candidate<Entry> {
   readonly area: AreaContent;
-  readonly entry: Entry;
-  readonly lsa: ReadLsa;
 }
 
-/** Decides about a batch of prefixes and SIDs for every area. */
+/** Decides about a batch of entries for every area. */
 export function interAreaDue(c: Content): void {
   c.interArea.queue.take(c.now, (key) =>
     c.declared.has(key) ? Infinity : Math.min(...[...c.areas.values()].map((to) => decide(c, key, to))),
@@ -50,41 +45,37 @@ function decide(c: Content, key: string, to: AreaContent): number {
   const ripe = c.interArea.queue.eligible(at, c.now);
   if (c.now < ripe) return ripe;
   if (!advertised) count(c, 'carry.carried');
-  setEntry(c, to, key, interAreaCopy(best));
+  setEntry(c, to, key, c.kinds.leakingOf(best.entry).copy(best));
   return Infinity;
 }
 
 /** From when on a copy can be no echo of what the area originated itself. @param here what it originates now */
-function echoesUntil({ interArea: { ownUntil }, now }: Content, at: string, here: readonly Candidate[]): number {
-  if (here.some(({ entry }) => entry.route !== 'inter-area')) ownUntil.set(at, Infinity);
-  else if (ownUntil.get(at) === Infinity) ownUntil.set(at, now);
+function echoesUntil(c: Content, at: string, here: readonly Offered[]): number {
+  const { ownUntil } = c.interArea;
+  if (here.some((one) => !isCopy(c, one))) ownUntil.set(at, Infinity);
+  else if (ownUntil.get(at) === Infinity) ownUntil.set(at, c.now);
   const until = (ownUntil.get(at) ?? -Infinity) + INTER_AREA_ECHO_MS;
-  if (until <= now) ownUntil.delete(at);
+  if (until <= c.now) ownUntil.delete(at);
   return until;
 }
 
+const isCopy = (c: Content, { entry }: Offered): boolean => c.kinds.leakingOf(entry).isCopy(entry);
+
 /**
- * The advertisements of a flagged prefix or a SID in an area that are not ours and whose originator is there, or was
- * until a short while ago.
+ * What others advertise in an area under this key, if they are there, or were until a short while ago.
  */
-function candidates(c: Content, area: AreaContent, key: string): Candidate[] {
-  const found: Candidate[] = [];
+function candidates(c: Content, area: AreaContent, key: string): Offered[] {
+  const found: Offered[] = [];
   for (const [id, entry] of c.interArea.offered.get(area.areaId)?.get(key) ?? []) {
-    const lsa = area.lsas.get(id)!;
-    if (isAlive(c, area, lsa.key.advertisingRouter)) found.push({ area, entry, lsa });
+    const { advertisingRouter } = area.lsas.get(id)!.key;
+    if (isAlive(c, area, advertisingRouter))
+      found.push({ area, entry, advertisingRouter, node: () => addressOf(area, advertisingRouter) });
   }
   return found;
 }
 
-function mayCross({ area, entry }: Candidate, to: AreaContent): boolean {
-  return (
-    entry.route === 'intra-area' || (entry.route === 'inter-area' && area.areaId === BACKBONE && to.areaId !== BACKBONE)
-  );
-}
-
 /**
- * What to copy: intra-area before inter-area (RFC 2328 §11), the lowest metric, the lowest proxy address (decision
- * D7). Undefined: nothing may be.
+ * What to copy. Undefined: nothing may be.
  * @param here what the target area advertises
  * @param copies whether copies of other agents may be copied
  */
@@ -92,50 +83,19 @@ function bestCandidate(
   c: Content,
   key: string,
   to: AreaContent,
-  here: readonly Candidate[],
+  here: readonly Offered[],
   copies: boolean,
-): Candidate | undefined {
+): Offered | undefined {
+  const rulesOf = ({ entry }: Offered) => c.kinds.leakingOf(entry);
   const others = [...c.areas.values()].filter((area) => area !== to);
   const eligible = others
     .flatMap((area) => candidates(c, area, key))
-    .filter((candidate) => mayCross(candidate, to) && (copies || candidate.entry.route === 'intra-area'));
+    .filter((one) => rulesOf(one).mayLeak(one.entry, one.area.areaId, to.areaId) && (copies || !isCopy(c, one)));
   if (eligible.length === 0) return undefined;
   // A lost agent copies no longer, though its copy is held: the next agent takes over while the copy still counts, so
   // that there is no gap.
-  const comesFirst = ({ lsa: { key: id } }: Candidate): boolean =>
-    id.advertisingRouter < c.config.routerId && to.graph.reachable.has(id.advertisingRouter);
-  const known = here.some((candidate) => candidate.entry.route !== 'inter-area' || comesFirst(candidate));
-  return known ? undefined : eligible.reduce((a, b) => (preferred(a, b) <= 0 ? a : b));
-}
-
-const PREFERENCE = { 'intra-area': 0, 'inter-area': 1, external: 2, unspecified: 3 } as const;
-
-function preferred(a: Candidate, b: Candidate): number {
-  const byRoute = PREFERENCE[a.entry.route] - PREFERENCE[b.entry.route];
-  if (byRoute !== 0 || isSid(a.entry) || isSid(b.entry)) return byRoute;
-  if (a.entry.metric !== b.entry.metric) return a.entry.metric - b.entry.metric;
-  const [proxyA, proxyB] = [resolve(a), resolve(b)];
-  if (proxyA && proxyB) return compareAddresses(proxyA, proxyB);
-  return proxyA ? -1 : proxyB ? 1 : 0;
-}
-
-/** The proxy of a prefix; a SID has none. */
-const resolve = ({ area, entry, lsa }: Candidate): IpAddress | undefined =>
-  isSid(entry) ? undefined : proxyOf(area, lsa.key.advertisingRouter, entry.proxy);
-
-/**
- * The copy: all flags kept, the proxy that the original resolves to and the router it came from named in the entry
- * itself.
- */
-function interAreaCopy(candidate: Candidate): Entry {
-  const { entry, lsa } = candidate;
-  if (isSid(entry)) return { ...entry, route: 'inter-area' };
-  const proxy = resolve(candidate);
-  return {
-    ...entry,
-    route: 'inter-area',
-    attached: entry.route === 'intra-area',
-    sourceRouter: entry.sourceRouter ?? lsa.key.advertisingRouter,
-    ...(proxy && { proxy }),
-  };
+  const comesFirst = ({ advertisingRouter: router }: Offered): boolean =>
+    router < c.config.routerId && to.graph.reachable.has(router);
+  const known = here.some((one) => !isCopy(c, one) || comesFirst(one));
+  return known ? undefined : eligible.reduce((a, b) => (rulesOf(a).compare(a, b) <= 0 ? a : b));
 }

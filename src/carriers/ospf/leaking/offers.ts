@@ -1,8 +1,7 @@
-// Flagged prefixes and SIDs of others by area and key, and which of them have to be decided about anew (leaking.ts).
+// What others advertise and may be copied, by area and key, and which of it has to be decided about anew (leaking.ts).
 import type { AreaContent, Content } from '../content-state.ts';
-import { type Entry, entryKey } from '../kinds/entries.ts';
-
-export const BACKBONE = 0;
+import { BACKBONE } from '../constants.ts';
+import type { Entry } from '../kinds/kind.ts';
 
 /** A border router in the sense of RFC 2328 §3.3. */
 export const isBorder = (c: Content): boolean => c.areas.size > 1 && c.areas.has(BACKBONE);
@@ -17,20 +16,21 @@ const within = <K, V>(map: Map<K, Map<string, V>>, key: K): Map<string, V> => {
   return inner;
 };
 
-/** What an LSA offers to other areas is this now. */
-export function offersChanged(c: Content, { areaId }: AreaContent, lsaId: string, entries: readonly Entry[]): void {
+/** What an LSA advertises is this now. */
+export function offersChanged(c: Content, { areaId }: AreaContent, lsaId: string, advertised: readonly Entry[]): void {
   if (!isBorder(c)) return;
+  const entries = advertised.filter((entry) => c.kinds.isLeakable(entry));
   const offers = within(c.interArea.offers, areaId);
   const offered = within(c.interArea.offered, areaId);
   for (const entry of offers.get(lsaId) ?? []) {
-    const key = entryKey(entry);
+    const key = c.kinds.keyOf(entry);
     const lsas = offered.get(key)!;
     lsas.delete(lsaId);
     if (lsas.size === 0) offered.delete(key);
     mark(c, key);
   }
   for (const entry of entries) {
-    const key = entryKey(entry);
+    const key = c.kinds.keyOf(entry);
     within(offered, key).set(lsaId, entry);
     mark(c, key);
   }
@@ -43,7 +43,7 @@ export function originatorsChanged(c: Content, { areaId, routers }: AreaContent,
   if (!isBorder(c)) return;
   for (const router of changed) {
     for (const id of routers.get(router)?.keys() ?? [])
-      for (const entry of c.interArea.offers.get(areaId)?.get(id) ?? []) mark(c, entryKey(entry));
+      for (const entry of c.interArea.offers.get(areaId)?.get(id) ?? []) mark(c, c.kinds.keyOf(entry));
   }
 }
 

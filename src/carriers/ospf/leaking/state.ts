@@ -1,10 +1,10 @@
 // What may be copied from one area to another: the state of offers.ts and leaking.ts.
 import { LeakQueue } from '../../leak-queue.ts';
 import { INTER_AREA_BATCH, INTER_AREA_SETTLE_MS } from '../constants.ts';
-import type { Entry } from '../kinds/entries.ts';
+import type { Entry } from '../kinds/kind.ts';
 
 export interface InterAreaState {
-  /** Flagged prefixes and SIDs of others: area → key → LSA → entry; and what each LSA offers. */
+  /** What others advertise and may be copied: area → key → LSA → entry; and what each LSA offers. */
   readonly offered: Map<number, Map<string, Map<string, Entry>>>;
   readonly offers: Map<number, Map<string, readonly Entry[]>>;
   /** What to decide about; its places are `<area>:<key>`. */

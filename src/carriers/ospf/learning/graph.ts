@@ -1,6 +1,6 @@
 // Who can be reached by the links of an area: the state of the walk in reachability.ts.
 import { type Aliveness, isAliveAt, newAliveness } from '../../aliveness.ts';
-import type { GraphNode } from '../dialect.ts';
+import type { GraphNode } from './topology.ts';
 
 export interface Walk {
   readonly queue: string[];

@@ -11,7 +11,6 @@ import { extendedFlags } from '../../../packet/ospf/prefix-sub-tlvs.ts';
 import {
   type AnyVersion,
   ContentAgent,
-  DIALECTS,
   contentConfig,
   declaration,
   encoded,
@@ -19,6 +18,8 @@ import {
   senderPrefix,
 } from '../content.fixture.ts';
 import type { ContentEffect } from '../content-state.ts';
+import type { Entry, EntryEncoding, OspfKind } from '../kinds/kind.ts';
+import { OSPF_ROWS } from '../kinds/table.ts';
 import { unplacedEntries } from '../show.ts';
 import type { OwnLsa } from '../version.ts';
 
@@ -26,6 +27,18 @@ const AREA = 0;
 const SELF = 0x01010101;
 const OTHER = 0x02020202;
 const VERSIONS: readonly AnyVersion[] = [2, 3];
+
+/** The same kind, but there is one LSA of each type, with one entry. */
+function ofOneEntry(row: OspfKind): OspfKind {
+  const { entries } = row.own;
+  if (entries === 'none') return row;
+  const small = ({ lsas, lsaOf }: EntryEncoding<Entry>): EntryEncoding<Entry> => ({
+    lsas: lsas.map((lsa) => ({ ...lsa, lsas: 1, entries: 1 })),
+    lsaOf,
+  });
+  const encoding = { 2: small(entries.encoding[2]), 3: small(entries.encoding[3]) };
+  return { ...row, own: { ...row.own, entries: { ...entries, encoding } } };
+}
 
 describe.each(VERSIONS)('OSPFv%d', (version) => {
   const sender = (n: number): string => senderPrefix(version, n);
@@ -196,13 +209,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
 
   describe('what is declared', () => {
     test('waits for room, and is said when it has become free', () => {
-      const dialect = DIALECTS[version];
-      const lsaKinds = Object.entries(dialect.lsaKinds).map(
-        ([name, lsaKind]) => [name, { ...lsaKind, lsas: 1, entries: 1 }] as const,
-      );
-      const agent = new ContentAgent(
-        contentConfig(version, SELF, [AREA], { dialect: { ...dialect, lsaKinds: Object.fromEntries(lsaKinds) } }),
-      );
+      const agent = new ContentAgent(contentConfig(version, SELF, [AREA]), OSPF_ROWS.map(ofOneEntry));
       agent.declares(declaration(version, [1, 2]));
       expect([
         agent.count('originate.no-room'),

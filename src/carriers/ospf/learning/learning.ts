@@ -1,16 +1,16 @@
 // What the LSAs of others advertise, for the learned table: one report an LSA, which replaces the one before. A prefix
 // without flag is reported as well, because it hides the proxy of a shorter one (decision D5): the prefixes of every
 // router, from every LSA that has any. Of a prefix that a router lists in several extended LSAs only the one with the
-// lowest link-state ID counts (RFC 7684 §2).
+// lowest link-state ID counts (RFC 7684 §2). What an entry is learned as, its kind knows (kinds/).
 import { warnLimited } from '../../effects.ts';
-import type { LearnedAdvertisement, LearnedOf } from '../../../model/advertisement.ts';
-import { prefixKey, samePrefix, senderlessUse } from '../../../model/prefix.ts';
+import type { IpAddress } from '../../../model/address.ts';
+import type { LearnedAdvertisement } from '../../../model/advertisement.ts';
 import { formatLsaKey, lsaKeyText } from '../../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../../packet/ospf/types.ts';
 import { REPORT_BATCH } from '../constants.ts';
 import type { AreaContent, Content, ReadLsa } from '../content-state.ts';
-import { originatorName, proxyOf } from './originators.ts';
-import type { PrefixEntry } from '../kinds/entries.ts';
+import type { Entry, LowestCounts } from '../kinds/kind.ts';
+import { addressOf, originatorName } from './originators.ts';
 import { lsaName } from '../show.ts';
 import { lowerBound } from '../../sorted.ts';
 
@@ -26,7 +26,7 @@ export function learnChange(
   if (addressesChanged(before, after)) {
     area.addresses.delete(key.advertisingRouter);
     for (const other of area.routers.get(key.advertisingRouter)?.values() ?? [])
-      if (other.content.prefixes.some(needsAddress)) affected.add(other.id);
+      if (other.content.entries.some((entry) => needsAddress(c, entry))) affected.add(other.id);
   }
   report(c, area, id, key, before);
   area.outdated.delete(id);
@@ -46,13 +46,15 @@ export function reportDue(c: Content, area: AreaContent): void {
   }
 }
 
-const claimKey = ({ advertisingRouter, type }: LsaKey, { prefix }: PrefixEntry): string =>
-  `${advertisingRouter} ${type} ${prefixKey(prefix)}`;
+const NONE: readonly never[] = [];
+const entriesOf = (lsa: ReadLsa | undefined): readonly Entry[] => lsa?.content.entries ?? NONE;
 
-/** Whether they list the same prefixes, and in the same order: an LSA with which only the proxy has changed. */
-function samePrefixes(before: ReadLsa | undefined, after: ReadLsa | undefined): boolean {
-  const [was, is] = [before?.content.prefixes ?? [], after?.content.prefixes ?? []];
-  return was.length === is.length && was.every(({ prefix }, i) => samePrefix(prefix, is[i]!.prefix));
+const claimKey = (c: Content, { advertisingRouter, type }: LsaKey, entry: Entry): string =>
+  `${advertisingRouter} ${type} ${c.kinds.keyOf(entry)}`;
+
+/** Whether they list the same, and in the same order: an LSA with which only the proxy has changed. */
+function sameKeys(rule: LowestCounts<Entry>, was: readonly Entry[], is: readonly Entry[]): boolean {
+  return was.length === is.length && was.every((entry, i) => rule.sameKey(entry, is[i]!));
 }
 
 /** @returns other LSAs that now say more or less than before */
@@ -65,9 +67,10 @@ function claimsChanged(
   const affected = new Set<string>();
   const { claims } = area;
   const { key } = (before ?? after)!;
-  if (!c.config.dialect.lowestCounts(key) || samePrefixes(before, after)) return affected;
+  const rule = c.kinds.lowestCounts(key);
+  if (!rule || sameKeys(rule, entriesOf(before), entriesOf(after))) return affected;
   const claimsOf = (lsa: ReadLsa | undefined): Set<string> =>
-    new Set(lsa?.content.prefixes.map((entry) => claimKey(key, entry)));
+    new Set(entriesOf(lsa).map((entry) => claimKey(c, key, entry)));
   const [was, is] = [claimsOf(before), claimsOf(after)];
   const affects = (lsId: number | undefined): void =>
     void (lsId !== undefined && affected.add(lsaKeyText({ ...key, lsId })));
@@ -102,7 +105,7 @@ function claimsChanged(
   return affected;
 }
 
-const needsAddress = ({ pnc, proxy }: PrefixEntry): boolean => pnc && !proxy;
+const needsAddress = (c: Content, entry: Entry): boolean => c.kinds.rowOf(entry).received.needsAddress(entry);
 
 function addressesChanged(before: ReadLsa | undefined, after: ReadLsa | undefined): boolean {
   const addresses = (lsa: ReadLsa | undefined): bigint[] => [
@@ -113,43 +116,39 @@ function addressesChanged(before: ReadLsa | undefined, after: ReadLsa | undefine
   return was.some((value, i) => value !== is[i]);
 }
 
-/** The prefixes of an LSA that count. */
-function counting(c: Content, { claims, contested }: AreaContent, { key, content }: ReadLsa): readonly PrefixEntry[] {
-  if (contested === 0 || !c.config.dialect.lowestCounts(key)) return content.prefixes;
-  return content.prefixes.filter((entry) => claims.get(claimKey(key, entry))![0] === key.lsId);
+/** The entries of an LSA that count. */
+function counting(c: Content, { claims, contested }: AreaContent, lsa: ReadLsa | undefined): readonly Entry[] {
+  const entries = entriesOf(lsa);
+  if (!lsa || contested === 0 || !c.kinds.lowestCounts(lsa.key)) return entries;
+  return entries.filter((entry) => claims.get(claimKey(c, lsa.key, entry))![0] === lsa.key.lsId);
 }
 
 function report(c: Content, area: AreaContent, id: string, key: LsaKey, before: ReadLsa | undefined): void {
   const now = area.lsas.get(id);
-  const entries = now ? counting(c, area, now) : [];
-  const sids = now?.content.sids ?? [];
-  const offers = entries.filter(({ pnc, prefix }) => pnc && senderlessUse(prefix) === undefined);
-  for (const hear of c.subscribers.entriesChanged) hear(c, area, id, [...offers, ...sids]);
-  if (!reports(now) && !reports(before)) return;
-  const { name } = c.config;
-  const routerAddress = now?.content.routerAddress;
-  const advertisements: LearnedAdvertisement[] = entries.map((entry) => learned(area, key.advertisingRouter, entry));
-  for (const { sid, behavior } of sids) advertisements.push({ kind: 'sid', sid, behavior });
-  if (routerAddress) advertisements.push({ kind: 'router-address', address: routerAddress });
+  const entries = counting(c, area, now);
+  for (const hear of c.subscribers.entriesChanged) hear(c, area, id, entries);
+  if (entriesOf(now).length === 0 && entriesOf(before).length === 0) return;
+  const { name, version, privateTypes } = c.config;
   c.effects.push({
     type: 'learned',
     report: {
       carrier: name,
-      source: `${area.name} ${lsaName(c.config.dialect.version, key, c.config.privateTypes)}`,
+      source: `${area.name} ${lsaName(version, key, privateTypes)}`,
       originator: originatorName(area, key.advertisingRouter),
-      advertisements,
+      advertisements: learned(c, area, key.advertisingRouter, entries),
     },
   });
 }
 
-const reports = (lsa: ReadLsa | undefined): boolean =>
-  lsa !== undefined &&
-  (lsa.content.prefixes.length > 0 || lsa.content.sids.length > 0 || lsa.content.routerAddress !== undefined);
-
 function learned(
+  c: Content,
   area: AreaContent,
   router: number,
-  { prefix, pnc, metric, proxy }: PrefixEntry,
-): LearnedOf<'sender-prefix'> {
-  return { kind: 'sender-prefix', prefix, pnc, metric, proxy: pnc ? proxyOf(area, router, proxy) : undefined };
+  entries: readonly Entry[],
+): readonly LearnedAdvertisement[] {
+  const node = (): IpAddress | undefined => addressOf(area, router);
+  const [first = NONE, ...more] = c.kinds
+    .byKind(entries)
+    .map(({ row, entries: ofKind }) => row.received.learned(ofKind, node));
+  return more.length === 0 ? first : first.concat(...more);
 }

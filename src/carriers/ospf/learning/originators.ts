@@ -1,4 +1,4 @@
-// Routers by the names that the learned table has for them, and the addresses that their prefixes lead to.
+// Routers by the names that the learned table has for them, and the addresses that stand in for a proxy.
 import type { IpAddress } from '../../../model/address.ts';
 import { formatId } from '../../../packet/ospf/router-id.ts';
 import type { AreaContent, ReadLsa } from '../content-state.ts';
@@ -13,16 +13,16 @@ export function originatorName({ name, names, routers }: AreaContent, routerId: 
 }
 
 /**
- * Where notices for a prefix go (decision D6): its own sub-TLV, else the router's address for traffic engineering, else
- * a host address of the router.
+ * Where notices for a prefix go that names no proxy (decision D6): the router's address for traffic engineering, else a
+ * host address of the router.
  */
-export function proxyOf(area: AreaContent, router: number, own: IpAddress | undefined): IpAddress | undefined {
-  if (own || area.addresses.has(router)) return own ?? area.addresses.get(router);
-  const address = addressOf([...(area.routers.get(router)?.values() ?? [])]);
+export function addressOf(area: AreaContent, router: number): IpAddress | undefined {
+  if (area.addresses.has(router)) return area.addresses.get(router);
+  const address = addressIn([...(area.routers.get(router)?.values() ?? [])]);
   if (area.routers.has(router)) area.addresses.set(router, address);
   return address;
 }
 
-const addressOf = (lsas: readonly ReadLsa[]): IpAddress | undefined =>
+const addressIn = (lsas: readonly ReadLsa[]): IpAddress | undefined =>
   lsas.find(({ content }) => content.routerAddress)?.content.routerAddress ??
   lsas.find(({ content }) => content.hostAddress)?.content.hostAddress;

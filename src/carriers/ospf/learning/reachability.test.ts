@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { ContentAgent, contentConfig, routerLsa } from '../content.fixture.ts';
 import { GRAPH_BATCH, GRAPH_DELAY_MS } from '../constants.ts';
 import type { AreaContent, Content, ReadLsa } from '../content-state.ts';
-import type { GraphNode } from '../dialect.ts';
 import { forgetDue, topologyChanged, walkDue } from './reachability.ts';
 import { isAlive, newGraph } from './graph.ts';
+import type { GraphNode } from './topology.ts';
 
 const SELF = 0x01010101;
 const HUB = 0x0a0a0a0a;
@@ -15,7 +15,7 @@ const THIRD = 0x03030303;
 const read = (id: string, content: { node?: GraphNode; reaches?: number }): ReadLsa => ({
   id,
   key: { type: 1, lsId: 0, advertisingRouter: HUB },
-  content: { prefixes: [], sids: [], ...content } as unknown as ReadLsa['content'],
+  content: { entries: [], ...content },
 });
 const node = (...links: string[]): { node: GraphNode } => ({ node: { name: 'r1', links, transit: true } });
 

@@ -7,8 +7,8 @@ import { forget, reach } from '../../aliveness.ts';
 import type { AreaContent, Content, ReadLsa } from '../content-state.ts';
 import { originatorName } from './originators.ts';
 import { GRAPH_BATCH, GRAPH_DELAY_MS } from '../constants.ts';
-import { routerNode } from '../dialect.ts';
 import type { Graph, Walk } from './graph.ts';
+import { routerNode } from './topology.ts';
 
 export function adjacencyChanged(c: Content, area: AreaContent, neighbor: number | undefined): void {
   area.graph.neighbor = neighbor;

@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import { formatPrefix, prefix } from '../../../model/prefix.ts';
 import type { ExtendedLsaPrefix, ExtendedPrefix, LsaBody, PrefixSubTlv } from '../../../packet/ospf/lsa/types.ts';
-import { DEFAULT_PRIVATE_TYPES } from '../../../packet/ospf/lsa.ts';
 import { extendedFlags } from '../../../packet/ospf/prefix-sub-tlvs.ts';
-import { type AnyVersion, DIALECTS, encoded, proxyAddress, senderPrefix } from '../content.fixture.ts';
-import { type WalkedPrefixes, plainEntry, sizeByShape } from '../dialect.ts';
-import type { PrefixEntry } from '../kinds/entries.ts';
+import { type AnyVersion, encoded, proxyAddress, senderPrefix } from '../content.fixture.ts';
+import { type ReadByKind, readByKind } from '../kinds/reading.fixture.ts';
+import { type PrefixEntry, plainEntry } from '../kinds/sender-prefix-reader.ts';
+import { sizeByShape } from '../kinds/sender-prefix.ts';
 
 const VERSIONS: readonly AnyVersion[] = [2, 3];
 const OTHER = 0x02020202;
@@ -44,26 +44,10 @@ function bodyOf(version: AnyVersion, said: readonly Said[]): LsaBody {
   return { kind: 'e-intra-area-prefix', referenced: { type: 0x2001, lsId: 0, advertisingRouter: OTHER }, tlvs };
 }
 
-function read(
-  version: AnyVersion,
-  said: readonly Said[],
-): { walked: WalkedPrefixes; warnings: string[]; raw: Uint8Array } {
-  const { key, lsa } = encoded(version, OTHER, {
-    type: version === 2 ? 10 : 0xa029,
-    lsId: 0x07000001,
-    body: bodyOf(version, said),
-  });
-  const warnings: string[] = [];
-  const walked = DIALECTS[version].walk(
-    { ...key, raw: lsa.raw },
-    {
-      pncFlagBit: PNC,
-      sidBehaviors: [],
-      privateTypes: DEFAULT_PRIVATE_TYPES,
-      warn: (what) => void warnings.push(what),
-    },
-  );
-  return { walked: walked!, warnings, raw: lsa.raw };
+function read(version: AnyVersion, said: readonly Said[]): ReadByKind & { raw: Uint8Array } {
+  const own = { type: version === 2 ? 10 : 0xa029, lsId: 0x07000001, body: bodyOf(version, said) };
+  const { key, lsa } = encoded(version, OTHER, own);
+  return { ...readByKind(version, { ...key, raw: lsa.raw }), raw: lsa.raw };
 }
 
 const shown = ({ prefix: p, pnc, flags, proxy, sourceRouter }: PrefixEntry): unknown[] => [
@@ -75,7 +59,7 @@ const shown = ({ prefix: p, pnc, flags, proxy, sourceRouter }: PrefixEntry): unk
 ];
 
 describe.each(VERSIONS)('OSPFv%d', (version) => {
-  const entries = (said: readonly Said[]): unknown[] => read(version, said).walked.content.prefixes.map(shown);
+  const entries = (said: readonly Said[]): unknown[] => read(version, said).prefixes.map(shown);
   const sender = (n: number): string => senderPrefix(version, n);
   const proxy = (n: number): string => proxyAddress(version, n);
   const FLAGGED = [0x20, 0, 0, 0];
@@ -117,40 +101,38 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   test('what is read outlives the LSA it came from', () => {
-    const { walked, raw } = read(version, [{ n: 1, bits: [PNC, 40], proxy: 7 }]);
+    const { prefixes, raw } = read(version, [{ n: 1, bits: [PNC, 40], proxy: 7 }]);
     raw.fill(0xff);
-    expect(walked.content.prefixes.map(shown)).toEqual([
-      [sender(1), true, [0x20, 0, 0, 0, 0, 0x80, 0, 0], proxy(7), undefined],
-    ]);
+    expect(prefixes.map(shown)).toEqual([[sender(1), true, [0x20, 0, 0, 0, 0, 0x80, 0, 0], proxy(7), undefined]]);
   });
 
   test('thousands with one proxy keep its address, and their flags, once', () => {
     const { prefixes } = read(
       version,
       [1, 2, 3].map((n) => ({ n, bits: [PNC], proxy: 7 })),
-    ).walked.content;
+    );
     expect(new Set(prefixes.map((entry) => entry.proxy)).size).toBe(1);
     expect(new Set(prefixes.map(({ flags }) => flags)).size).toBe(1);
   });
 
   test('RFC 7684 §2.1: of a prefix that is listed twice in one LSA the first counts, in whatever order they come', () => {
-    const { walked, warnings } = read(version, [
+    const { prefixes, warnings } = read(version, [
       { n: 5, bits: [PNC], proxy: 5 },
       { n: 2, bits: [PNC], proxy: 2 },
       { n: 5, proxy: 6 },
     ]);
-    expect(walked.content.prefixes.map((entry) => shown(entry).slice(0, 4))).toEqual([
+    expect(prefixes.map((entry) => shown(entry).slice(0, 4))).toEqual([
       [sender(5), true, FLAGGED, proxy(5)],
       [sender(2), true, FLAGGED, proxy(2)],
     ]);
     expect(warnings).toEqual(['repeated-prefix']);
     const next = read(version, [{ n: 2 }, { n: 2, proxy: 6 }]);
-    expect([next.walked.content.prefixes.length, next.warnings]).toEqual([1, ['repeated-prefix']]);
+    expect([next.prefixes.length, next.warnings]).toEqual([1, ['repeated-prefix']]);
   });
 
   test('prefixes in any order, each once, are all taken without a warning', () => {
-    const { walked, warnings } = read(version, [{ n: 9 }, { n: 3 }, { n: 6 }]);
-    expect([walked.content.prefixes.length, walked.bad, warnings]).toEqual([3, 0, []]);
+    const { prefixes, warnings } = read(version, [{ n: 9 }, { n: 3 }, { n: 6 }]);
+    expect([prefixes.length, warnings]).toEqual([3, []]);
   });
 });
 

@@ -4,7 +4,9 @@ import { decodeBody } from '../../../packet/ospf/lsa.ts';
 import { formatLsaKey, lsaKeyText } from '../../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../../packet/ospf/types.ts';
 import type { AreaContent, Content, ReadLsa } from '../content-state.ts';
-import { NOTHING } from '../dialect.ts';
+import { TOPOLOGY_V2 } from '../v2/topology.ts';
+import { TOPOLOGY_V3 } from '../v3/topology.ts';
+import { NO_TOPOLOGY, readTopology } from './topology.ts';
 
 /** An LSA of another router is new, changed, or (without `lsa`) gone. */
 export function databaseChanged(
@@ -40,6 +42,8 @@ function remove({ lsas, routers, names, addresses }: AreaContent, { id, key: { a
   addresses.delete(advertisingRouter);
 }
 
+const READERS = { 2: TOPOLOGY_V2, 3: TOPOLOGY_V3 } as const;
+
 /** Nothing of interest: undefined. */
 function read(
   c: Content,
@@ -48,7 +52,7 @@ function read(
   { type, lsId, advertisingRouter }: LsaKey,
   raw: Uint8Array,
 ): ReadLsa | undefined {
-  const { dialect, pncFlagBit, sidBehaviors, privateTypes } = c.config;
+  const { version, privateTypes } = c.config;
   const key = { type, lsId, advertisingRouter };
   const warn = (what: string, detail?: string): void =>
     warnLimited(
@@ -58,16 +62,17 @@ function read(
       'an LSA, or a part of one, is ignored',
     );
   const lsa = { type, lsId, advertisingRouter, raw };
-  const options = { pncFlagBit, sidBehaviors, privateTypes, warn };
-  const walked = dialect.walk(lsa, options);
-  if (walked?.bad === 0) return { id, key, content: walked.content };
-  const decoded = decodeBody(dialect.version, lsa, privateTypes);
+  const walked = c.kinds.walk(lsa, c.config, warn);
+  if (walked?.bad === 0) return { id, key, content: { entries: walked.entries } };
+  const decoded = decodeBody(version, lsa, privateTypes);
   if (!decoded.ok) {
     warn('malformed', decoded.error.detail);
     return undefined;
   }
   const { body, badTlvs } = decoded.value;
   for (const { error } of badTlvs) warn('bad-tlv', error.detail);
-  const content = walked?.content ?? dialect.read(lsa, body, options);
-  return content === NOTHING ? undefined : { id, key, content };
+  if (walked) return { id, key, content: { entries: walked.entries } };
+  const topology = readTopology(version, READERS[version], body, lsa, warn);
+  const entries = c.kinds.read(body, lsa, c.config, warn);
+  return topology === NO_TOPOLOGY && entries.length === 0 ? undefined : { id, key, content: { ...topology, entries } };
 }

@@ -7,8 +7,9 @@ import { prefixKey } from '../../../model/prefix.ts';
 import { DEFAULT_PRIVATE_TYPES, decodeBody } from '../../../packet/ospf/lsa.ts';
 import { lsaKeyText } from '../../../packet/ospf/router-id.ts';
 import { LSA_CAPACITY } from '../constants.ts';
-import { type AnyVersion, ContentAgent, DIALECTS, contentConfig, declaration, encoded } from '../content.fixture.ts';
-import type { PrefixEntry } from '../kinds/entries.ts';
+import { type AnyVersion, ContentAgent, contentConfig, declaration, encoded } from '../content.fixture.ts';
+import { entryLsa } from '../kinds/reading.fixture.ts';
+import type { PrefixEntry } from '../kinds/sender-prefix-reader.ts';
 import { newPlacement, place, placedLsas, unplace } from './placement.ts';
 import { AREA, Link, Router, testConfig } from '../simulation.fixture.ts';
 import { OSPFV2, OSPFV3, type OwnLsa } from '../version.ts';
@@ -73,11 +74,10 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   test('any sequence of changes: every entry is in one LSA, nothing else is, no LSA is too large, entries that stay do not move', () => {
-    const dialect = DIALECTS[version];
-    const lsaKind = dialect.lsaKinds[version === 2 ? 'prefixes' : 'intra-area']!;
     const entry = (n: number, long: boolean): PrefixEntry => {
       const { prefix, proxy } = sendersOf(declaration(version, [n]))[0]!;
       return {
+        kind: 'sender-prefix',
         prefix,
         pnc: true,
         metric: 0,
@@ -91,6 +91,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     const step = fc.record({ n: fc.nat(60), action: fc.constantFrom('short', 'long', 'remove') });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const lsaKind = entryLsa(version, entry(0, false));
         const placement = newPlacement(lsaKind, lsaKind.firstId(DEFAULT_PRIVATE_TYPES), 300);
         const model = new Map<string, PrefixEntry>();
         for (const { n, action } of steps) {

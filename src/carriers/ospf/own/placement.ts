@@ -1,8 +1,7 @@
 // Which of our LSAs says what. Placement is stable: an entry stays in its LSA for as long as it exists and fits, so
 // that one change floods one LSA; a new one goes to the LSA with the lowest link-state ID that has space. One placement
 // serves the LSAs of one kind in one area.
-import type { Entry } from '../kinds/entries.ts';
-import type { EntryLsa } from '../dialect.ts';
+import type { Entry, EntryLsa } from '../kinds/kind.ts';
 import type { OwnLsa } from '../version.ts';
 
 interface Sized {

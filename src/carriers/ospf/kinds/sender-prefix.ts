@@ -1,0 +1,215 @@
+// Sender prefixes and their proxies (PNC §5.2, §5.3): the P-flag in the Prefix Extended Flags, the proxy's address in
+// the Prefix Source Router Address (RFC 9084). OSPFv2: Extended Prefix Opaque LSAs (RFC 7684), which say something
+// about a prefix and are no routes; never of AS scope, which ends an ospfd with `mpls-te on` (docs/decisions.md).
+// OSPFv3: E-Intra-Area-Prefix-LSAs, and E-Inter-Area-Prefix-LSAs for what is copied (RFC 8362). Ours are for signalling
+// only: the NU-bit takes them out of unicast routing (RFC 5340 §A.4.1.1), and the metric is LSInfinity. Those of others
+// are read by sender-prefix-reader.ts.
+import { count, warnLimited } from '../../effects.ts';
+import { compareAddresses, sameAddress } from '../../../model/address.ts';
+import type { AdvertisementOf, LearnedOf } from '../../../model/advertisement.ts';
+import { comparePrefixes, prefixKey, samePrefix, senderlessUse } from '../../../model/prefix.ts';
+import { extendedLsaPrefixLength } from '../../../packet/ospf/lsa/extended-lsa.ts';
+import { MAX_EXTENDED_PREFIXES, extendedPrefixLength } from '../../../packet/ospf/lsa/extended-prefix.ts';
+import type { ExtendedLsaPrefix, ExtendedPrefix, PrefixSubTlv } from '../../../packet/ospf/lsa/types.ts';
+import { TYPE_V2, TYPE_V3, opaqueLsId } from '../../../packet/ospf/lsa-type.ts';
+import { EXTENDED_PREFIX_FLAG, PREFIX_OPTION, ROUTE_TYPE } from '../../../packet/ospf/numbers.ts';
+import { extendedFlags } from '../../../packet/ospf/prefix-sub-tlvs.ts';
+import { FAMILY, SIGNALLING_METRIC } from '../constants.ts';
+import type {
+  Candidate,
+  EntryEncoding,
+  EntryLsa,
+  LeakingRules,
+  NodeLookup,
+  OspfKind,
+  OwnSink,
+  PerVersion,
+} from './kind.ts';
+import { compareRoutes, isCopy, mayLeak } from './route.ts';
+import { EXTENDED_PREFIX_OPAQUE, FLAG_BIT, type PrefixEntry, READING, lowestCounts } from './sender-prefix-reader.ts';
+
+type Declared = AdvertisementOf<'sender-prefix'>;
+
+const prefixTlvV2 = (entry: PrefixEntry): ExtendedPrefix => ({
+  kind: 'extended-prefix',
+  routeType: isCopy(entry) ? ROUTE_TYPE.interArea : ROUTE_TYPE.intraArea,
+  flags: (entry.attached ? EXTENDED_PREFIX_FLAG.attach : 0) | (entry.node ? EXTENDED_PREFIX_FLAG.node : 0),
+  prefix: entry.prefix,
+  subTlvs: subTlvs(entry),
+});
+
+const prefixTlvV3 =
+  (kind: ExtendedLsaPrefix['kind']) =>
+  (entry: PrefixEntry): ExtendedLsaPrefix => ({
+    kind,
+    flags: 0,
+    metric: SIGNALLING_METRIC,
+    prefixOptions: PREFIX_OPTION.noUnicast | (entry.node ? PREFIX_OPTION.node : 0),
+    prefix: entry.prefix,
+    subTlvs: subTlvs(entry),
+  });
+
+const subTlvs = ({ flags, proxy, sourceRouter }: PrefixEntry): PrefixSubTlv[] => [
+  { kind: 'prefix-extended-flags', flags },
+  ...(sourceRouter !== undefined ? [{ kind: 'source-router-id', routerId: sourceRouter } as const] : []),
+  ...(proxy ? [{ kind: 'source-router-address', address: proxy } as const] : []),
+];
+
+/**
+ * The size of an entry by its shape: encoding each of thousands of prefixes only to measure them would cost more than
+ * placing them.
+ * @param encodedLength bytes, which must depend on nothing else
+ */
+export function sizeByShape(encodedLength: (entry: PrefixEntry) => number): (entry: PrefixEntry) => number {
+  const sizes = new Map<number, number>();
+  return (entry) => {
+    const { prefix, flags, sourceRouter, proxy } = entry;
+    const shape =
+      ((flags.length * 256 + prefix.length) * 2 + (proxy ? 1 : 0)) * 2 + (sourceRouter === undefined ? 0 : 1);
+    let size = sizes.get(shape);
+    if (size === undefined) sizes.set(shape, (size = encodedLength(entry)));
+    return size;
+  };
+}
+
+const EXTENDED_PREFIXES: EntryLsa<PrefixEntry> = {
+  type: TYPE_V2.opaqueArea,
+  firstId: () => opaqueLsId(EXTENDED_PREFIX_OPAQUE, 0),
+  lsas: 1 << 24,
+  entries: MAX_EXTENDED_PREFIXES,
+  overhead: 0,
+  size: sizeByShape((entry) => extendedPrefixLength(prefixTlvV2(entry))),
+  body: (entries) => ({ kind: 'extended-prefix-lsa', tlvs: entries.map(prefixTlvV2) }),
+};
+
+const intraAreaTlv = prefixTlvV3('intra-area-prefix-tlv');
+const INTRA_AREA: EntryLsa<PrefixEntry> = {
+  type: TYPE_V3.eIntraAreaPrefix,
+  firstId: () => 0,
+  lsas: 2 ** 32,
+  entries: Infinity,
+  overhead: 12,
+  size: sizeByShape((entry) => extendedLsaPrefixLength(intraAreaTlv(entry))),
+  // Our Router-LSA is a legacy one: extended LSAs only add to it (RFC 8362 §6, sparse mode).
+  body: (entries, routerId) => ({
+    kind: 'e-intra-area-prefix',
+    referenced: { type: TYPE_V3.router, lsId: 0, advertisingRouter: routerId },
+    tlvs: entries.map(intraAreaTlv),
+  }),
+};
+
+const interAreaTlv = prefixTlvV3('inter-area-prefix-tlv');
+const INTER_AREA: EntryLsa<PrefixEntry> = {
+  type: TYPE_V3.eInterAreaPrefix,
+  firstId: () => 0,
+  lsas: 2 ** 32,
+  // RFC 8362 §4.3: one TLV an LSA.
+  entries: 1,
+  overhead: 0,
+  size: sizeByShape((entry) => extendedLsaPrefixLength(interAreaTlv(entry))),
+  body: (entries) => ({ kind: 'e-inter-area-prefix', tlvs: entries.map(interAreaTlv) }),
+};
+
+const ENCODING: PerVersion<EntryEncoding<PrefixEntry>> = {
+  2: { lsas: [EXTENDED_PREFIXES], lsaOf: () => 0 },
+  3: { lsas: [INTRA_AREA, INTER_AREA], lsaOf: (entry) => (isCopy(entry) ? 1 : 0) },
+};
+
+/** The P-flag MUST be preserved between areas (PNC-5.2-c, PNC-5.3-c). A prefix without it is not copied. */
+const LEAKING: LeakingRules<PrefixEntry> = {
+  isLeakable: ({ pnc, prefix }) => pnc && senderlessUse(prefix) === undefined,
+  isCopy,
+  mayLeak,
+  /** The lowest metric, then the lowest proxy address (decision D7). */
+  compare(a, b) {
+    const byRoute = compareRoutes(a.entry, b.entry);
+    if (byRoute !== 0) return byRoute;
+    if (a.entry.metric !== b.entry.metric) return a.entry.metric - b.entry.metric;
+    const [proxyA, proxyB] = [resolved(a), resolved(b)];
+    if (proxyA && proxyB) return compareAddresses(proxyA, proxyB);
+    return proxyA ? -1 : proxyB ? 1 : 0;
+  },
+  /** All flags kept, the proxy that the original resolves to and the router it came from named in the entry itself. */
+  copy(candidate) {
+    const { entry, advertisingRouter } = candidate;
+    const proxy = resolved(candidate);
+    return {
+      ...entry,
+      route: 'inter-area',
+      attached: entry.route === 'intra-area',
+      sourceRouter: entry.sourceRouter ?? advertisingRouter,
+      ...(proxy && { proxy }),
+    };
+  },
+};
+
+export const SENDER_PREFIX: OspfKind<Declared, PrefixEntry> = {
+  kind: 'sender-prefix',
+  own: {
+    others: () => [],
+    entries: {
+      desired,
+      keyOf: ({ prefix }) => prefixKey(prefix),
+      same: (a, b) => sameAddress(a.proxy!, b.proxy!),
+      encoding: ENCODING,
+    },
+  },
+  received: {
+    reading: READING,
+    repeated: { appliesTo: lowestCounts, sameKey: (a, b) => samePrefix(a.prefix, b.prefix) },
+    needsAddress: ({ pnc, proxy }) => pnc && !proxy,
+    learned: (entries, node) => entries.map((entry) => learnedPrefix(entry, node)),
+  },
+  leaking: LEAKING,
+  proxyPrefixes: (entries) => entries.filter(({ pnc }) => pnc).length,
+};
+
+/** Of two proxies for one prefix the lower address wins (decision D7). */
+function* desired(advertisements: readonly Declared[], s: OwnSink): Generator<PrefixEntry | undefined> {
+  const { version, routerId, codePoints } = s.config;
+  const flags = extendedFlags(codePoints[FLAG_BIT[version]]);
+  const family = FAMILY[version];
+  let latest: PrefixEntry | undefined;
+  // Prefixes of the other family are for the other version of OSPF.
+  const ours = advertisements.filter(({ prefix }) => prefix.address.family === family);
+  for (const { kind, prefix, proxy } of ours.toSorted(
+    (a, b) => comparePrefixes(a.prefix, b.prefix) || compareAddresses(a.proxy, b.proxy),
+  )) {
+    if (proxy.family !== family) {
+      s.unsayable++;
+      warnLimited(
+        s,
+        'originate.proxy-of-other-family',
+        {},
+        'OSPF cannot carry a proxy address of the other family: the prefix is not advertised',
+      );
+      yield undefined;
+    } else if (latest && samePrefix(latest.prefix, prefix)) {
+      count(s, 'originate.duplicate-prefix');
+      yield undefined;
+    } else {
+      latest = {
+        kind,
+        prefix,
+        pnc: true,
+        metric: SIGNALLING_METRIC,
+        route: 'intra-area',
+        flags,
+        node: false,
+        attached: false,
+        proxy,
+        sourceRouter: routerId,
+      };
+      yield latest;
+    }
+  }
+}
+
+function learnedPrefix(
+  { kind, prefix, pnc, metric, proxy }: PrefixEntry,
+  node: NodeLookup,
+): LearnedOf<'sender-prefix'> {
+  return { kind, prefix, pnc, metric, proxy: pnc ? (proxy ?? node()) : undefined };
+}
+
+const resolved = ({ entry, node }: Candidate<PrefixEntry>) => entry.proxy ?? node();

@@ -1,0 +1,57 @@
+// What the LSAs of others say of routers and networks: who is linked to whom, who reaches routers outside the area, and
+// by which addresses routers are known. Which bodies say so in each version, is v2/topology.ts and v3/topology.ts.
+import type { IpAddress } from '../../../model/address.ts';
+import type { LsaBody, TrafficEngineeringLsa } from '../../../packet/ospf/lsa/types.ts';
+import type { Version } from '../../../packet/ospf/numbers.ts';
+import { readRouterRoute } from '../../../packet/ospf/route.ts';
+import type { RawLsa } from '../../../packet/ospf/types.ts';
+import type { Warn } from '../kinds/kind.ts';
+import { routerAddressIn } from '../kinds/router-address.ts';
+
+/** A router or a transit network in the graph of an area. */
+export interface GraphNode {
+  readonly name: string;
+  readonly links: readonly string[];
+  /** False: others are not reached through it (RFC 5340 §2.7, R-bit clear). */
+  readonly transit: boolean;
+}
+
+export interface Topology {
+  readonly node?: GraphNode;
+  /** A router outside the area that the originator of the LSA reaches (RFC 2328 §12.4.3). */
+  readonly reaches?: number;
+  /** The router's address for traffic engineering (RFC 3630 §2.4.1, RFC 5329 §3). */
+  readonly routerAddress?: IpAddress;
+  /** A host address of the router among its prefixes. */
+  readonly hostAddress?: IpAddress;
+}
+
+type Reader<B> = (body: B, lsa: RawLsa) => Topology;
+/** Bodies that are not named say nothing of it. */
+export type TopologyReaders = {
+  readonly [K in LsaBody['kind']]?: Reader<LsaBody & { readonly kind: K }>;
+};
+
+export const NO_TOPOLOGY: Topology = {};
+
+export const routerNode = (routerId: number): string => `r${routerId}`;
+
+/** Prefixes without a proxy of their own lead there (decision D6). */
+export function readRouterAddress(body: TrafficEngineeringLsa): Topology {
+  const routerAddress = routerAddressIn(body);
+  return routerAddress ? { routerAddress } : NO_TOPOLOGY;
+}
+
+/** LSAs of no known body may be a route to a router (packet/ospf/route.ts). */
+export function readTopology(
+  version: Version,
+  readers: TopologyReaders,
+  body: LsaBody,
+  lsa: RawLsa,
+  warn: Warn,
+): Topology {
+  if (body.kind !== 'unknown') return (readers[body.kind] as Reader<LsaBody> | undefined)?.(body, lsa) ?? NO_TOPOLOGY;
+  const reaches = readRouterRoute(version, lsa);
+  if (!reaches.ok) warn('malformed');
+  return reaches.ok && reaches.value !== undefined ? { reaches: reaches.value } : NO_TOPOLOGY;
+}

@@ -1,0 +1,40 @@
+// OSPFv3: who is linked to whom (RFC 5340 §4.4.3.2, §4.4.3.3), and by which addresses routers are known.
+import { isUnicastHost } from '../../../model/address.ts';
+import type { RouterLinkV3 } from '../../../packet/ospf/lsa/types.ts';
+import { LINK_TYPE, OPTION_V3, PREFIX_OPTION } from '../../../packet/ospf/numbers.ts';
+import { NO_TOPOLOGY, type TopologyReaders, readRouterAddress, routerNode } from '../learning/topology.ts';
+
+const VIA_ROUTER: ReadonlySet<number> = new Set([LINK_TYPE.pointToPoint, LINK_TYPE.virtual]);
+
+const networkNode = (router: number, interfaceId: number): string => `n${router}.${interfaceId}`;
+const linkEnd = ({ neighborRouterId, neighborInterfaceId }: RouterLinkV3): string =>
+  networkNode(neighborRouterId, neighborInterfaceId);
+
+export const TOPOLOGY_V3: TopologyReaders = {
+  'router-v3': ({ options, links }, { advertisingRouter }) => {
+    const ends = links.flatMap((link) =>
+      VIA_ROUTER.has(link.type)
+        ? [routerNode(link.neighborRouterId)]
+        : link.type === LINK_TYPE.transit
+          ? [linkEnd(link)]
+          : [],
+    );
+    return {
+      node: { name: routerNode(advertisingRouter), links: ends, transit: (options & OPTION_V3.router) !== 0 },
+    };
+  },
+  'network-v3': ({ attachedRouters }, { advertisingRouter, lsId }) => ({
+    node: { name: networkNode(advertisingRouter, lsId), links: attachedRouters.map(routerNode), transit: true },
+  }),
+  'intra-area-prefix': ({ prefixes }) => {
+    const own = prefixes.find(
+      ({ prefix, options }) =>
+        (options & PREFIX_OPTION.noUnicast) === 0 &&
+        (options & PREFIX_OPTION.localAddress) !== 0 &&
+        prefix.length === 128 &&
+        isUnicastHost(prefix.address),
+    );
+    return own ? { hostAddress: own.prefix.address } : NO_TOPOLOGY;
+  },
+  'traffic-engineering-v3': readRouterAddress,
+};
