@@ -1,6 +1,6 @@
 // For tests: a kind of advertisement that the daemon does not have, as its author would add it: one file and one row.
-// It is the colour of a prefix, in a private LSA of its own, and it has rules of its own between areas: colours from 100
-// on stay in their area, and of two the higher is copied.
+// It is the colour of a prefix, in a private LSA of its own. Between areas it has its own rules: colours from 100 on
+// stay in their area, and of two the higher is copied.
 import { addressBytes } from '../../../model/address.ts';
 import type { Advertisement, LearnedAdvertisement } from '../../../model/advertisement.ts';
 import { type Prefix, comparePrefixes, prefixKey } from '../../../model/prefix.ts';

@@ -1,0 +1,58 @@
+// What the table makes of its rows.
+import { describe, expect, test } from 'vitest';
+import { address } from '../../../model/address.ts';
+import { prefix } from '../../../model/prefix.ts';
+import { VERSIONS } from '../leaking/leaking.fixture.ts';
+import { COLOUR, WITH_COLOUR } from './colour.fixture.ts';
+import type { Entry } from './kind.ts';
+import { KINDS } from './reading.fixture.ts';
+import { plainEntry } from './sender-prefix-reader.ts';
+import type { SidEntry } from './sid.ts';
+import { OspfKinds } from './table.ts';
+
+const sender = plainEntry(prefix('2001:db8:1::/48'), 1, 'intra-area');
+const SID: SidEntry = {
+  kind: 'sid',
+  sid: address('2001:db8:c::1'),
+  behavior: 1,
+  locator: prefix('2001:db8:c::/48'),
+  algorithm: 0,
+  route: 'intra-area',
+};
+const copy = <E extends Entry>(entry: E): E => ({ ...entry, route: 'inter-area' });
+const colour = { kind: 'colour' } as Entry;
+
+describe.each(VERSIONS)('OSPFv%d', (version) => {
+  const withColour = new OspfKinds(version, WITH_COLOUR);
+
+  test('an entry goes into an LSA of its own kind, also behind a row that has been added', () => {
+    const types = [sender, copy(sender), SID, copy(SID), colour].map(
+      (entry) => withColour.lsas[withColour.lsaOf(entry)]!.type,
+    );
+    expect(types).toEqual(version === 2 ? [10, 10, 10, 10, 10] : [0xa029, 0xa023, 0xa02a, 0xa02a, 0xbfff]);
+    const indices = [sender, copy(sender), SID, copy(SID), colour].map((entry) => withColour.lsaOf(entry));
+    expect(indices).toEqual(version === 2 ? [0, 0, 1, 2, 3] : [0, 1, 2, 2, 3]);
+    expect(withColour.lsas).toHaveLength(4);
+  });
+
+  test('nothing is placed or copied of a kind without a row, or whose row says so', () => {
+    for (const kind of ['colour', 'router-address']) {
+      expect(() => KINDS[version].entriesOf({ kind })).toThrow(kind);
+      expect(() => KINDS[version].leakingOf({ kind })).toThrow(kind);
+    }
+    expect(KINDS[version].isLeakable({ kind: 'router-address' })).toBe(false);
+    expect(withColour.leakingOf(colour)).toBe(COLOUR.leaking);
+  });
+
+  test('what one LSA lists is taken kind by kind, in the order of the rows', () => {
+    const byKind = (...entries: Entry[]): unknown[] =>
+      withColour.byKind(entries).map(({ row, entries: ofKind }) => [row.kind, ...ofKind]);
+    expect([byKind(), byKind(SID, SID)]).toEqual([[], [['sid', SID, SID]]]);
+    expect(byKind(colour, SID, sender, SID)).toEqual([
+      ['sender-prefix', sender],
+      ['sid', SID, SID],
+      ['colour', colour],
+    ]);
+    expect(withColour.proxyPrefixes([colour, { ...sender, pnc: true }, SID, sender])).toBe(1);
+  });
+});
