@@ -19,6 +19,7 @@ import { faultOf } from './gobgp/fault.ts';
 import type { GobgpClient, GobgpListener, GobgpOptions, Learn } from './gobgp/gobgp.ts';
 import { disputed } from './own/dispute.ts';
 import type { OwnChanges } from './own/state.ts';
+import type { BgpKinds } from './kinds/table.ts';
 import { pathStates, sessionState } from './show.ts';
 import { contentWake } from './tasks.ts';
 
@@ -44,6 +45,8 @@ export interface BgpCarrierOptions {
 export interface BgpCarrierModules extends CarrierModules {
   /** The real one when absent. */
   readonly createClient?: (listener: GobgpListener) => GobgpClient;
+  /** Those that are shipped when absent. */
+  readonly kinds?: BgpKinds;
 }
 
 export interface BgpCarrier extends Carrier {
@@ -72,8 +75,7 @@ const contentConfig = (o: BgpCarrierOptions, { codePoints }: BgpCarrierModules):
   confederation: new Set(o.confederation),
   learn: o.learn,
   viaNextHop: o.viaNextHop,
-  codes: { pnc: codePoints['bgp-pnc-characteristic'], private: codePoints['bgp-private-characteristic'] },
-  sidBehaviors: [codePoints['end-con-behavior']],
+  codePoints,
 });
 
 /** What the content takes over in flight. */
@@ -114,7 +116,7 @@ class GobgpSideCarrier implements BgpCarrier {
   constructor(options: BgpCarrierOptions, modules: BgpCarrierModules) {
     this.options = options;
     this.modules = modules;
-    this.content = createContent(contentConfig(options, modules), modules.clock.now());
+    this.content = createContent(contentConfig(options, modules), modules.clock.now(), modules.kinds);
     this.timer = new MachineTimer(modules, {
       dueAt: () => contentWake(this.content),
       timer: () => this.dispatch({ type: 'timer' }),

@@ -32,7 +32,10 @@ export const DROPPED_PAUSE_MS = { first: 5000, longest: 60_000 } as const;
 /** A clean stop gives up when gobgpd has taken nothing for this long. */
 export const STOP_LIMIT_MS = 5000;
 
-/** A message of BGP has 4096 bytes (RFC 4271 §4.1), a SID 24 of them; the rest is for the other attributes. */
-export const SID_LIMIT = 128;
+/**
+ * Bytes for entries in attribute 39 of a path: 128 SIDs and a proxy. A message of BGP has 4096 bytes (RFC 4271 §4.1);
+ * the rest is for the other attributes.
+ */
+export const PATH_ROOM = 128 * 24 + 20;
 /** The well-known community (RFC 1997): the path stays in the AS. */
 export const NO_EXPORT = 0xffff_ff01;

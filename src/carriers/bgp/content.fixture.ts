@@ -2,6 +2,7 @@
 // is left over.
 import { type Declared, byKind, origination } from '../../model/advertisement.fixture.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
+import { type CodePointValues, DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { type IpAddress, address, formatAddress } from '../../model/address.ts';
 import { type Prefix, formatPrefix, prefix } from '../../model/prefix.ts';
 import { type Characteristic, encodeNhc } from '../../packet/bgp/nhc.ts';
@@ -17,11 +18,18 @@ import { contentWake } from './tasks.ts';
 import { type GobgpAbout, type GobgpPath, type GobgpRoute, OWN_IDENTIFIER, type OwnPath } from './gobgp/gobgp.ts';
 import type { BgpPathState, BgpSessionState } from '../../model/carrier-state.ts';
 import type { GobgpFault } from '../../model/gobgp-fault.ts';
+import type { BgpKinds } from './kinds/table.ts';
 import type { OwnChanges } from './own/state.ts';
 import { pathStates, sessionState } from './show.ts';
 
 export const END_CON = 0x8002;
 export const CODES: CharacteristicCodes = { pnc: 65500, private: 65501 };
+export const CODE_POINTS: CodePointValues = {
+  ...DEFAULT_CODE_POINTS,
+  'bgp-pnc-characteristic': CODES.pnc,
+  'bgp-private-characteristic': CODES.private,
+  'end-con-behavior': END_CON,
+};
 export const AS = 65001;
 export const ABOUT: GobgpAbout = { api: 'v3', as: AS, routerId: '192.0.2.1' };
 export const HOLD_MS = 120_000;
@@ -41,8 +49,7 @@ export const config = (rest: Partial<ContentConfig> = {}): ContentConfig => ({
   learn: 'best',
   viaNextHop: false,
   holdUnreachableMs: HOLD_MS,
-  codes: CODES,
-  sidBehaviors: [END_CON],
+  codePoints: CODE_POINTS,
   ...rest,
 });
 
@@ -119,8 +126,8 @@ export class Agent {
   /** Whether gobgpd reports what it was given by itself. */
   echoes = true;
 
-  constructor(rest: Partial<ContentConfig> = {}) {
-    this.content = createContent(config(rest), this.now);
+  constructor(rest: Partial<ContentConfig> = {}, kinds?: BgpKinds) {
+    this.content = createContent(config(rest), this.now, kinds);
   }
 
   event(event: ContentEvent): void {

@@ -6,6 +6,7 @@ import { count, log, warnLimited } from '../effects.ts';
 import { formatPrefix } from '../../model/prefix.ts';
 import { RETRY_MS, STOP_LIMIT_MS } from './constants.ts';
 import { looked, runEcho } from './own/echo.ts';
+import { BGP_KINDS } from './kinds/table.ts';
 import { newLearnState } from './learning/state.ts';
 import { holdAll, routeReported, emitReachability } from './learning/learning.ts';
 import { declare } from './own/origination.ts';
@@ -23,9 +24,10 @@ import {
 import { runDue } from './tasks.ts';
 import type { Content, ContentConfig, ContentEffect, ContentEvent, Session } from './state.ts';
 
-export function createContent(config: ContentConfig, now: number): Content {
+export function createContent(config: ContentConfig, now: number, kinds = BGP_KINDS): Content {
   return {
     counterPrefix: 'bgp',
+    kinds,
     config,
     now,
     effects: [],
@@ -43,7 +45,7 @@ export function createContent(config: ContentConfig, now: number): Content {
     unplaced: 0,
     own: newOwnState(),
     refusal: undefined,
-    learning: newLearnState(config),
+    learning: newLearnState(kinds, config),
     warned: new Map(),
     stopping: undefined,
   };

@@ -4,12 +4,13 @@ import type { BgpPathState, BgpSession, BgpSessionState } from '../../model/carr
 import { readCharacteristics } from '../../packet/bgp/characteristics.ts';
 import { decodeNhc } from '../../packet/bgp/nhc.ts';
 import { type Moment, timestamp } from '../modules.ts';
-import type { Content } from './state.ts';
-import type { PolicyReport } from './gobgp/gobgp.ts';
+import { type Content, characteristicCodes } from './state.ts';
+import type { GobgpPath, PolicyReport } from './gobgp/gobgp.ts';
+import type { ShownEntries } from './kinds/kind.ts';
 import { listOf, sourceOf } from './learning/learning.ts';
 import type { Own } from './own/state.ts';
 import { ownCounts } from './own/own.ts';
-import type { Reading } from './learning/reading.ts';
+import { type Entries, type Reading, readEntries } from './learning/reading.ts';
 
 /** What the client knows. */
 export interface Connection {
@@ -125,25 +126,24 @@ function ownState(c: Content, { text: prefix, put, heard }: Own, moment: Moment)
     since: timestamp(since, moment),
   };
   const nextHop = formatAddress(content.nextHop);
-  const { proxy, container } = characteristicsOf(c, content);
-  return [
-    {
-      ...common,
-      nextHop,
-      headerNextHop: nextHop,
-      proxy: proxy ? formatAddress(proxy) : null,
-      sids: (container ?? []).filter((one) => one.tlv === 'sid').map(({ sid }) => formatAddress(sid)),
-    },
-  ];
+  return [{ ...common, nextHop, headerNextHop: nextHop, ...shownEntries(c, ownEntries(c, content)) }];
 }
 
-function characteristicsOf(c: Content, { nhc }: { readonly nhc?: Uint8Array }): ReturnType<typeof readCharacteristics> {
+function ownEntries({ kinds, config }: Content, { nextHop, nhc }: Pick<GobgpPath, 'nextHop' | 'nhc'>): Entries {
   const decoded = decodeNhc(nhc ?? new Uint8Array());
-  return readCharacteristics(decoded.ok ? decoded.value.characteristics : [], c.config.codes);
+  const characteristics = decoded.ok ? decoded.value.characteristics : [];
+  const read = readCharacteristics(characteristics, characteristicCodes(config));
+  return readEntries(kinds, { ...read, nextHop, hasSenders: true, isOwn: true }, config).entries;
 }
+
+const shownEntries = ({ kinds }: Content, entries: Entries): ShownEntries =>
+  kinds.rows.reduce<ShownEntries>(
+    (shown, { kind, received }) => ({ ...shown, ...received.shown(entries.get(kind) ?? []) }),
+    { proxy: null, sids: [] },
+  );
 
 function learnedState(c: Content, prefix: string, reading: Reading, moment: Moment): BgpPathState {
-  const { peer, nextHop, best, proxy, sids } = reading;
+  const { peer, nextHop, best, entries } = reading;
   const { headerNextHop, asPath, status, unknown } = reading.nhc!;
   const since = (c.learning.since.get(sourceOf(c, prefix, reading)) ?? 0) * 1000;
   return {
@@ -151,11 +151,10 @@ function learnedState(c: Content, prefix: string, reading: Reading, moment: Mome
     peer,
     nextHop,
     headerNextHop,
-    proxy: proxy ? formatAddress(proxy) : null,
     asPath,
     best,
     status,
-    sids: sids.map(({ sid }) => formatAddress(sid)),
+    ...shownEntries(c, entries),
     unknown: [...unknown],
     since: timestamp(since, moment),
   };

@@ -3,9 +3,11 @@ import type { Note } from '../effects.ts';
 import type { Stopping } from '../tasks.ts';
 import type { Family, IpAddress } from '../../model/address.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
+import type { CodePointValues } from '../../model/code-points.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import type { CharacteristicCodes } from '../../packet/bgp/characteristics.ts';
 import type { GobgpAbout, GobgpRoute } from './gobgp/gobgp.ts';
+import type { BgpKinds } from './kinds/table.ts';
 import type { LearnState } from './learning/state.ts';
 import type { OwnChanges, OwnState } from './own/state.ts';
 import type { GobgpFault, GobgpFaultCode } from '../../model/gobgp-fault.ts';
@@ -23,10 +25,13 @@ export interface ContentConfig {
   readonly learn: 'best' | 'all';
   readonly viaNextHop: boolean;
   readonly holdUnreachableMs: number;
-  readonly codes: CharacteristicCodes;
-  /** Endpoint behaviours of the SIDs to learn. */
-  readonly sidBehaviors: readonly number[];
+  readonly codePoints: CodePointValues;
 }
+
+export const characteristicCodes = ({ codePoints }: Pick<ContentConfig, 'codePoints'>): CharacteristicCodes => ({
+  pnc: codePoints['bgp-pnc-characteristic'],
+  private: codePoints['bgp-private-characteristic'],
+});
 
 /** What can be changed in flight. */
 export type ContentChanges = Pick<
@@ -75,6 +80,7 @@ export interface Session {
 
 export interface Content {
   readonly counterPrefix: string;
+  readonly kinds: BgpKinds;
   config: ContentConfig;
   now: number;
   effects: ContentEffect[];

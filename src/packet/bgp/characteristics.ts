@@ -17,11 +17,15 @@ export interface CharacteristicCodes {
   readonly private: number;
 }
 
-interface ReadCharacteristics {
+/** What the characteristics that cnpd knows contain. */
+export interface Capabilities {
   /** Address of the proxy. */
   readonly proxy?: IpAddress;
   /** What the private characteristic contains. */
   readonly container?: readonly ContainerTlv[];
+}
+
+export interface ReadCharacteristics extends Capabilities {
   /** Codes that are not known, ascending, each once. */
   readonly unknown: readonly number[];
   /** Characteristics of a known code that are ignored because of their value. */
@@ -41,6 +45,15 @@ export const privateCharacteristic = (code: number, container: readonly Containe
   code,
   value: encodeSidContainer(container),
 });
+
+/** @throws EncodeError as those of the single characteristics */
+export const writeCharacteristics = (
+  { proxy, container }: Capabilities,
+  codes: CharacteristicCodes,
+): Characteristic[] => [
+  ...(proxy ? [pncCharacteristic(codes.pnc, proxy)] : []),
+  ...(container ? [privateCharacteristic(codes.private, container)] : []),
+];
 
 /** The value of a PNC characteristic. Codes: `bad-length`, `not-unicast`. */
 export function decodePnc(value: Uint8Array): Decoded<IpAddress> {

@@ -6,13 +6,15 @@
 // Tables are large, so what is kept of a path is its prefix, as the text that the table has too, and a reading that it
 // shares with others (reading.ts).
 import { count, warnLimited } from '../../effects.ts';
-import { type IpAddress, addressBits, formatAddress, sameAddress } from '../../../model/address.ts';
+import { addressBits, formatAddress, sameAddress } from '../../../model/address.ts';
 import type { LearnedAdvertisement } from '../../../model/advertisement.ts';
 import { type Prefix, prefix as parse, senderlessUse } from '../../../model/prefix.ts';
 import { TextMap } from '../../../model/text-map.ts';
 import { advance } from '../../../model/work.ts';
 import { SLICE } from '../constants.ts';
 import type { Content } from '../state.ts';
+import type { ReadEntry } from '../kinds/kind.ts';
+import type { BgpKinds } from '../kinds/table.ts';
 import { distrustOf, memberAs } from './domain.ts';
 import { type GobgpPath, type GobgpRoute, isOwn } from '../gobgp/gobgp.ts';
 import type { Reading } from './reading.ts';
@@ -100,47 +102,44 @@ function note(c: Content, text: string, reading: Reading): void {
 }
 
 function report(c: Content, text: string, prefix: Prefix, reading: Reading): void {
-  const proxy = reading.proxy ?? (leansOnNextHop(c, reading) ? proxyOfHost(c.learning, reading.hostRoute) : undefined);
-  const common = {
-    kind: 'sender-prefix',
-    prefix,
-    metric: reading.metric,
-    ...(!reading.best && { second: true as const }),
-  } as const;
-  const advertisements: LearnedAdvertisement[] = [proxy ? { ...common, pnc: true, proxy } : { ...common, pnc: false }];
-  for (const { sid, behavior } of reading.sids) advertisements.push({ kind: 'sid', sid, behavior });
-  for (const address of reading.routerAddresses) advertisements.push({ kind: 'router-address', address });
-  c.effects.push({
-    type: 'learned',
-    report: {
-      carrier: 'bgp',
-      source: sourceOf(c, text, reading),
-      originator: reading.nextHop,
-      advertisements,
-    },
-  });
+  const { metric, best } = reading;
+  const path = { prefix, metric, best };
+  const advertisements: LearnedAdvertisement[] = [];
+  for (const { kind, received, viaNextHop } of c.kinds.rows) {
+    const entries = reading.entries.get(kind) ?? (viaNextHop === 'never' ? NONE : entriesViaNextHop(c, reading, kind));
+    for (const one of received.learned(entries, path)) advertisements.push(one);
+  }
+  const source = sourceOf(c, text, reading);
+  c.effects.push({ type: 'learned', report: { carrier: 'bgp', source, originator: reading.nextHop, advertisements } });
 }
 
-/**
- * Whether the proxy that its next hop's host prefix names is the path's: not if it has one of its own, nor if it comes
- * from outside the domain.
- */
-const leansOnNextHop = ({ config }: Content, { proxy, trusted }: Reading): boolean =>
-  config.viaNextHop && !proxy && trusted;
+const NONE: readonly ReadEntry[] = [];
 
-function proxyOfHost({ known, held }: LearnState, hostRoute: string): IpAddress | undefined {
-  const routes = [known, ...held.map((h) => h.routes)].find((r) => r.has(hostRoute));
-  return firstProxy(listOf(routes?.get(hostRoute)));
+/** Whether entries of its next hop's host route are the path's as well: not if it comes from outside the domain. */
+const followsNextHop = ({ config }: Content, { trusted }: Reading): boolean => config.viaNextHop && trusted;
+
+/** Of some kind it has none of its own. */
+const leansOnNextHop = (c: Content, reading: Reading): boolean =>
+  followsNextHop(c, reading) && c.kinds.viaNextHop.some(({ kind }) => !reading.entries.has(kind));
+
+function entriesViaNextHop(c: Content, reading: Reading, kind: string): readonly ReadEntry[] {
+  if (!followsNextHop(c, reading)) return NONE;
+  const { known, held } = c.learning;
+  const routes = [known, ...held.map((h) => h.routes)].find((r) => r.has(reading.hostRoute));
+  return firstEntries(listOf(routes?.get(reading.hostRoute)), kind) ?? NONE;
 }
 
 /** The best path comes first. */
-const firstProxy = (readings: readonly Reading[]): IpAddress | undefined => readings.find(({ proxy }) => proxy)?.proxy;
+const firstEntries = (readings: readonly Reading[], kind: string): readonly ReadEntry[] | undefined =>
+  readings.find(({ entries }) => entries.has(kind))?.entries.get(kind);
 
 function hostChanged(c: Content, address: string, before: readonly Reading[], after: readonly Reading[]): void {
   if (!c.config.viaNextHop) return;
-  const [was, is] = [firstProxy(before), firstProxy(after)];
-  if (was === is || (was && is && sameAddress(was, is))) return;
-  c.learning.proxyChanged.add(address);
+  const isSame = ({ kind, same }: BgpKinds['viaNextHop'][number]): boolean => {
+    const [was, is] = [firstEntries(before, kind), firstEntries(after, kind)];
+    return was === is || (was !== undefined && is !== undefined && same(was, is));
+  };
+  if (!c.kinds.viaNextHop.every(isSame)) c.learning.hostsChanged.add(address);
 }
 
 /** @returns what was known of the prefix, or held; its readings are still to be released */
@@ -212,15 +211,15 @@ export function runLearning(c: Content): void {
     learning.held.shift();
   }
   if (!learning.again && readyToReport(c)) {
-    learning.again = reportAgain(c, new Set(learning.proxyChanged));
-    learning.proxyChanged.clear();
+    learning.again = reportAgain(c, new Set(learning.hostsChanged));
+    learning.hostsChanged.clear();
   }
   if (learning.again && advance(learning.again, SLICE)) learning.again = undefined;
 }
 
 /** While gobgpd lists what it has, host prefixes come one after another: the rest is looked at once, at the end. */
 const readyToReport = ({ learning, session }: Content): boolean =>
-  learning.proxyChanged.size > 0 && session.state !== 'loading';
+  learning.hostsChanged.size > 0 && session.state !== 'loading';
 
 export function learnWake(c: Content): number {
   const { learning } = c;

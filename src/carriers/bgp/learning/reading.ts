@@ -1,11 +1,13 @@
 // What is read of a path of gobgpd's. A table of 200,000 paths has few different contents: every path of one router has
 // the same next hop, the same proxy and the same AS_PATH. So a reading is made once and shared by all paths with the
 // same content; only their prefixes are kept for each.
-import { type Family, type IpAddress, formatAddress, isLinkLocal, sameAddress } from '../../../model/address.ts';
-import type { AdvertisementKinds } from '../../../model/advertisement.ts';
+import { type Family, formatAddress, isLinkLocal, sameAddress } from '../../../model/address.ts';
 import type { BgpPathState } from '../../../model/carrier-state.ts';
-import { type CharacteristicCodes, readCharacteristics } from '../../../packet/bgp/characteristics.ts';
+import { readCharacteristics } from '../../../packet/bgp/characteristics.ts';
 import { AFI, SAFI_UNICAST, decodeNhc } from '../../../packet/bgp/nhc.ts';
+import type { Found, KindOptions, ReadAttribute, ReadEntry } from '../kinds/kind.ts';
+import type { BgpKinds } from '../kinds/table.ts';
+import { characteristicCodes } from '../state.ts';
 import { type Distrust, asPathText } from './domain.ts';
 import type { GobgpPath } from '../gobgp/gobgp.ts';
 
@@ -34,16 +36,11 @@ export interface Reading {
   readonly trusted: boolean;
   /** Absent: the path has no attribute 39. */
   readonly nhc?: NhcReading;
-  readonly proxy?: IpAddress;
-  readonly sids: readonly Pick<AdvertisementKinds['sid'], 'sid' | 'behavior'>[];
-  readonly routerAddresses: readonly IpAddress[];
+  /** By kind; of kinds that have some. */
+  readonly entries: Entries;
 }
 
-export interface ReadingOptions {
-  readonly codes: CharacteristicCodes;
-  /** Endpoint behaviours of the SIDs to learn. */
-  readonly sidBehaviors: readonly number[];
-}
+export type Entries = ReadonlyMap<string, readonly ReadEntry[]>;
 
 /** What a reader must know of a path beside the path. */
 export interface Circumstances {
@@ -56,28 +53,48 @@ export interface Circumstances {
   readonly distrust: Distrust | undefined;
 }
 
-type NhcPart = Pick<Reading, 'nhc' | 'proxy' | 'sids' | 'routerAddresses'>;
-const NO_CAPABILITY = { sids: [], routerAddresses: [] } as const;
+type NhcPart = Pick<Reading, 'nhc' | 'entries'>;
+const NO_ENTRIES: Entries = new Map();
+
+/** What each kind finds in an attribute. */
+export function readEntries(
+  kinds: BgpKinds,
+  attribute: ReadAttribute,
+  options: KindOptions,
+): Pick<NhcReading, 'status' | 'warnings'> & { readonly entries: Entries } {
+  const entries = new Map<string, readonly ReadEntry[]>();
+  const warnings: string[] = [];
+  const statuses: Found<ReadEntry>['status'][] = [];
+  for (const { kind, received } of kinds.rows) {
+    const found = received.read(attribute, options);
+    if (found.entries.length > 0) entries.set(kind, found.entries);
+    warnings.push(...found.warnings);
+    statuses.push(found.status);
+  }
+  const status = statuses.includes('used') ? 'used' : (statuses.find((s) => s !== 'nothing') ?? 'no-characteristic');
+  return { entries, status, warnings };
+}
 
 function readNhc(
   path: GobgpPath,
   bytes: Uint8Array,
   { isHostRoute, family, hasSenders, distrust }: Circumstances,
-  { codes, sidBehaviors }: ReadingOptions,
+  kinds: BgpKinds,
+  options: KindOptions,
 ): NhcPart {
   const asPath = asPathText(path.asPath);
   const malformed = (code: string): NhcPart => ({
-    ...NO_CAPABILITY,
+    entries: NO_ENTRIES,
     nhc: { status: 'malformed', headerNextHop: null, asPath, unknown: [], warnings: [`nhc.${code}`] },
   });
   if (path.badNhcFlags !== undefined) return malformed('bad-flags');
   const decoded = decodeNhc(bytes);
   if (!decoded.ok) return malformed(decoded.error.code);
   const { afi, safi, nextHop, characteristics } = decoded.value;
-  const { proxy, container, unknown, bad } = readCharacteristics(characteristics, codes);
-  const common = { headerNextHop: formatAddress(nextHop), asPath, unknown };
+  const { container, ...read } = readCharacteristics(characteristics, characteristicCodes(options));
+  const common = { headerNextHop: formatAddress(nextHop), asPath, unknown: read.unknown };
   const ignored = (status: NhcReading['status'], warning = `learn.${status}`): NhcPart => ({
-    ...NO_CAPABILITY,
+    entries: NO_ENTRIES,
     nhc: { ...common, status, warnings: [warning] },
   });
   if (!sameAddress(nextHop, path.nextHop)) return ignored('next-hop-mismatch');
@@ -86,26 +103,14 @@ function readNhc(
   // report).
   if (isLinkLocal(nextHop)) return ignored('next-hop-mismatch', 'learn.link-local-next-hop');
   if (distrust) return ignored(distrust);
-  const used = isHostRoute ? container : undefined;
-  const warnings = bad.map(({ error }) => `characteristic.${error.code}`);
-  if (container && !isHostRoute) warnings.push('learn.private-misplaced');
-  const without = proxy
-    ? 'no-senders'
-    : bad.some(({ code }) => code === codes.pnc)
-      ? 'no-proxy-address'
-      : 'no-characteristic';
-  return {
-    nhc: { ...common, status: (proxy && hasSenders) || used ? 'used' : without, warnings },
-    ...(proxy && { proxy }),
-    sids: (used ?? [])
-      .filter((one) => one.tlv === 'sid')
-      .filter(({ behavior }) => sidBehaviors.includes(behavior))
-      .map(({ sid, behavior }) => ({ sid, behavior })),
-    routerAddresses: used ? [nextHop] : [],
-  };
+  const ignoredParts = read.bad.map(({ error }) => `characteristic.${error.code}`);
+  if (container && !isHostRoute) ignoredParts.push('learn.private-misplaced');
+  const attribute = { ...read, ...(container && isHostRoute && { container }), nextHop, hasSenders, isOwn: false };
+  const { entries, status, warnings } = readEntries(kinds, attribute, options);
+  return { nhc: { ...common, status, warnings: [...ignoredParts, ...warnings] }, entries };
 }
 
-function readPath(path: GobgpPath, circumstances: Circumstances, options: ReadingOptions): Reading {
+function readPath(path: GobgpPath, circumstances: Circumstances, kinds: BgpKinds, options: KindOptions): Reading {
   const nextHop = formatAddress(path.nextHop);
   return {
     peer: path.neighbor ?? 'local',
@@ -115,7 +120,7 @@ function readPath(path: GobgpPath, circumstances: Circumstances, options: Readin
     metric: path.med,
     best: path.best,
     trusted: circumstances.distrust === undefined,
-    ...(path.nhc ? readNhc(path, path.nhc, circumstances, options) : NO_CAPABILITY),
+    ...(path.nhc ? readNhc(path, path.nhc, circumstances, kinds, options) : { entries: NO_ENTRIES }),
   };
 }
 
@@ -137,11 +142,13 @@ function keyOf(path: GobgpPath, { isHostRoute, family, hasSenders, distrust }: C
 
 /** The readings in use. */
 export class Readings {
-  readonly #options: ReadingOptions;
+  readonly #kinds: BgpKinds;
+  readonly #options: KindOptions;
   readonly #byKey = new Map<string, Reading>();
   readonly #uses = new Map<Reading, { readonly key: string; count: number }>();
 
-  constructor(options: ReadingOptions) {
+  constructor(kinds: BgpKinds, options: KindOptions) {
+    this.#kinds = kinds;
     this.#options = options;
   }
 
@@ -157,7 +164,7 @@ export class Readings {
       this.#uses.get(known)!.count++;
       return known;
     }
-    const reading = readPath(path, circumstances, this.#options);
+    const reading = readPath(path, circumstances, this.#kinds, this.#options);
     this.#byKey.set(key, reading);
     this.#uses.set(reading, { key, count: 1 });
     return reading;

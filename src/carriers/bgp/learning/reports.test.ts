@@ -2,7 +2,18 @@
 import { byKind } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
-import { Agent, container, declaration, nhc, path, pnc, reported, route, shown } from '../content.fixture.ts';
+import {
+  Agent,
+  CODE_POINTS,
+  container,
+  declaration,
+  nhc,
+  path,
+  pnc,
+  reported,
+  route,
+  shown,
+} from '../content.fixture.ts';
 import { OWN_IDENTIFIER } from '../gobgp/gobgp.ts';
 
 const [LEAF, OTHER] = ['2001:db8::2', '2001:db8::3'];
@@ -97,7 +108,7 @@ describe('next hops that count as reachable', () => {
 
 describe('SIDs', () => {
   test('of the behaviours that are wanted alone', () => {
-    const agent = connected({ sidBehaviors: [0x8003] });
+    const agent = connected({ codePoints: { ...CODE_POINTS, 'end-con-behavior': 0x8003 } });
     agent.report(route(`${LEAF}/128`, path(LEAF, { nhc: nhc(LEAF, container('2001:db8:c::1')) })));
     const report = byKind(agent.reports.get(`${LEAF}/128`)!.advertisements);
     expect([report.sids, report.routerAddresses]).toEqual([[], [address(LEAF)]]);

@@ -1,6 +1,8 @@
 // What is known of gobgpd's paths: the state of learning.ts.
 import { TextMap } from '../../../model/text-map.ts';
-import { type Reading, type ReadingOptions, Readings } from './reading.ts';
+import type { KindOptions } from '../kinds/kind.ts';
+import type { BgpKinds } from '../kinds/table.ts';
+import { type Reading, Readings } from './reading.ts';
 
 /** What is known of a prefix; most have one path. */
 export type Known = Reading | readonly Reading[];
@@ -23,16 +25,16 @@ export interface LearnState {
   paths: number;
   /** Paths with a characteristic that is used. */
   used: number;
-  /** Next hops whose host prefix has got another proxy, or none any more. */
-  readonly proxyChanged: Set<string>;
+  /** Next hops whose host route has something else for the paths through it. */
+  readonly hostsChanged: Set<string>;
   /** Reports anew what has one of those next hops. */
   again: Iterator<void> | undefined;
   /** Drops what was held long enough. */
   dropping: Iterator<void> | undefined;
 }
 
-export const newLearnState = (options: ReadingOptions): LearnState => ({
-  readings: new Readings(options),
+export const newLearnState = (kinds: BgpKinds, options: KindOptions): LearnState => ({
+  readings: new Readings(kinds, options),
   members: new Set(),
   known: new TextMap(),
   held: [],
@@ -41,7 +43,7 @@ export const newLearnState = (options: ReadingOptions): LearnState => ({
   since: new TextMap(),
   paths: 0,
   used: 0,
-  proxyChanged: new Set(),
+  hostsChanged: new Set(),
   again: undefined,
   dropping: undefined,
 });

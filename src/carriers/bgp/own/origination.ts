@@ -1,34 +1,17 @@
-// What the operator declares, made into paths: with `advertise: senders` one a sender prefix, with the proxy's address
-// (PNC §5.4); with `proxy-host` one for the proxy's own host prefix, which learners find through the next hop of the
-// senders' routes. The node's host routes, those of its next hops, also have the private characteristic when the node
-// has SIDs or is where its STAMP reflector answers.
-//
-// A prefix needs a next hop of its own family. Without one, and without a usable proxy, it is counted and not
-// advertised.
-import { count, warnLimited } from '../../effects.ts';
-import {
-  type Family,
-  type IpAddress,
-  compareAddresses,
-  formatAddress,
-  isUnicastHost,
-  sameAddress,
-} from '../../../model/address.ts';
-import type { AdvertisementKinds, Origination } from '../../../model/advertisement.ts';
-import { type Prefix, formatPrefix, hostPrefix } from '../../../model/prefix.ts';
+// What the operator declares, made into paths: each kind of advertisement (../kinds/) says which prefixes speak for it,
+// and what attribute 39 of their paths contains.
+import type { Family, IpAddress } from '../../../model/address.ts';
+import type { Origination } from '../../../model/advertisement.ts';
+import { type Prefix, formatPrefix } from '../../../model/prefix.ts';
 import { AFI, SAFI_UNICAST, encodeNhc } from '../../../packet/bgp/nhc.ts';
-import { pncCharacteristic, privateCharacteristic } from '../../../packet/bgp/characteristics.ts';
-import { EncodeError } from '../../../packet/encode-error.ts';
-import { type ContainerTlv, encodeSidContainer } from '../../../packet/sid-container.ts';
-import { type DeclaredByKind, declaredByKind } from '../../by-kind.ts';
-import { NO_EXPORT, SID_LIMIT } from '../constants.ts';
-import type { Content, ContentConfig } from '../state.ts';
+import { type Capabilities, writeCharacteristics } from '../../../packet/bgp/characteristics.ts';
+import type { ContainerTlv } from '../../../packet/sid-container.ts';
+import { NO_EXPORT, PATH_ROOM } from '../constants.ts';
+import type { OwnEntry, OwnPaths, Placed } from '../kinds/kind.ts';
+import type { BgpKinds } from '../kinds/table.ts';
+import { type Content, type ContentConfig, characteristicCodes } from '../state.ts';
 import { samePaths } from '../gobgp/gobgp.ts';
-import { type Drafts, type Draft, type Attributes, type Own, markDirty, ownOf } from './state.ts';
-
-const FAMILIES: readonly Family[] = [4, 6];
-const nextHopOf = ({ nextHop4, nextHop6 }: ContentConfig, family: Family): IpAddress | undefined =>
-  family === 4 ? nextHop4 : nextHop6;
+import { type Drafts, type Draft, type Own, markDirty, ownOf } from './state.ts';
 
 /**
  * Sets the whole of what we declare; each step is a prefix. A path for a new prefix is desired at once, so that the
@@ -36,21 +19,16 @@ const nextHopOf = ({ nextHop4, nextHop6 }: ContentConfig, family: Family): IpAdd
  * been seen. A declaration that comes in between goes over all of it again.
  */
 export function* declare(c: Content, origination: Origination): Generator<void> {
-  const drafts: Drafts = {
-    attributes: { communities: ownCommunities(c.config), nhcs: new Map(), last: undefined },
-    unplaced: 0,
-  };
-  const declared = declaredByKind(origination);
-  for (const { prefix, proxy } of declared.proxies) {
-    declareProxy(c, drafts, prefix, proxy);
-    yield;
+  const paths = new Drafting(c);
+  for (const { kind, own } of c.kinds.rows) {
+    const declared = origination.filter((one) => one.kind === kind);
+    yield* own.declare(declared, paths, c);
   }
-  declareNode(c, drafts, declared);
-  c.unplaced = drafts.unplaced;
+  c.unplaced = paths.unplaced;
   for (const own of c.own.paths.values()) {
     const { draft } = own;
     own.draft = undefined;
-    if (draft?.of !== drafts) {
+    if (draft?.of !== paths.drafts || draft.entries.length === 0) {
       own.desired = undefined;
       markDirty(c.own, own);
     } else if (!draft.done) setDesired(c, own, draft);
@@ -58,158 +36,103 @@ export function* declare(c: Content, origination: Origination): Generator<void> 
   }
 }
 
-function setDesired({ config, own: state }: Content, own: Own, draft: Draft): void {
-  const { attributes } = draft.of;
+/** The paths of one declaration, while kinds place their entries. */
+class Drafting implements OwnPaths {
+  readonly #c: Content;
+  readonly drafts: Drafts;
+  readonly advertise: ContentConfig['advertise'];
+  unplaced = 0;
+
+  constructor(c: Content) {
+    this.#c = c;
+    this.drafts = { communities: ownCommunities(c.config), nhcs: new Map(), last: {} };
+    this.advertise = c.config.advertise;
+  }
+
+  nextHopOf(family: Family): IpAddress | undefined {
+    const { nextHop4, nextHop6 } = this.#c.config;
+    return family === 4 ? nextHop4 : nextHop6;
+  }
+
+  place(entry: OwnEntry, prefix: Prefix, when: 'at-once' | 'at-end'): Placed {
+    const c = this.#c;
+    const nextHop = this.nextHopOf(prefix.address.family);
+    if (!nextHop) return 'no-next-hop';
+    const own = ownOf(c.own, formatPrefix(prefix), prefix);
+    if (own.draft?.of !== this.drafts)
+      own.draft = { of: this.drafts, nextHop, entries: [], room: PATH_ROOM, done: false };
+    const { draft } = own;
+    if (!putEntry(c, draft, entry)) return 'no-room';
+    if (when === 'at-once' && !own.desired) setDesired(c, own, draft);
+    return 'placed';
+  }
+
+  leaveOut(times: number): void {
+    this.unplaced += times;
+  }
+}
+
+/** @returns whether the path has it, or another of its key that is preferred */
+function putEntry(c: Content, draft: Draft, entry: OwnEntry): boolean {
+  const { entries } = draft;
+  const codec = c.kinds.codecOf(entry);
+  const known = entries.find(({ kind, key }) => kind === entry.kind && key === entry.key);
+  const better = known ? codec.preferred(known, entry, c) : entry;
+  if (better === known) return true;
+  const room = draft.room + (known ? codec.size(known) : 0) - codec.size(better);
+  if (room < 0) return false;
+  draft.entries = known ? entries.map((one) => (one === known ? better : one)) : [...entries, better];
+  draft.room = room;
+  draft.done = false;
+  return true;
+}
+
+function setDesired(c: Content, own: Own, draft: Draft): void {
   const path = {
     prefix: own.prefix,
     nextHop: draft.nextHop,
-    nhc: nhcOf(config, draft, attributes),
-    communities: attributes.communities,
-    largeCommunities: config.largeCommunities,
+    nhc: nhcOf(c, draft),
+    communities: draft.of.communities,
+    largeCommunities: c.config.largeCommunities,
   };
   draft.done = true;
   if (own.desired && samePaths(own.desired, path)) return;
   own.desired = path;
-  markDirty(state, own);
+  markDirty(c.own, own);
 }
 
-function declareProxy(c: Content, drafts: Drafts, prefix: Prefix, proxy: IpAddress): void {
-  const nextHop = nextHopOf(c.config, prefix.address.family);
-  if (!nextHop || !isUnicastHost(proxy)) {
-    drafts.unplaced++;
-    if (nextHop)
-      warnLimited(
-        c,
-        'originate.unusable-proxy',
-        { proxy: formatAddress(proxy) },
-        'an address that cannot be a proxy is not advertised',
-      );
-    else
-      warnLimited(
-        c,
-        'originate.no-next-hop',
-        { family: prefix.address.family },
-        'a prefix without a next hop of its family is not advertised',
-      );
-    return;
-  }
-  if (c.config.advertise === 'senders') {
-    const own = ownOf(c.own, formatPrefix(prefix), prefix);
-    const draft = draftOf(own, drafts, nextHop);
-    setProxy(c, draft, proxy);
-    if (!own.desired) setDesired(c, own, draft);
-    return;
-  }
-  // Found through the next hop of the sender's route, hence the next hop's host prefix too where that is another
-  // address.
-  for (const host of [proxy, nextHop]) {
-    const via = nextHopOf(c.config, host.family);
-    if (via) setProxy(c, hostDraft(c, drafts, host, via), proxy);
-  }
-}
-
-function draftOf(own: Own, drafts: Drafts, nextHop: IpAddress): Draft {
-  if (own.draft?.of !== drafts) own.draft = { of: drafts, nextHop, proxy: undefined, sids: undefined, done: false };
-  return own.draft;
-}
-
-function hostDraft(c: Content, drafts: Drafts, host: IpAddress, nextHop: IpAddress): Draft {
-  const prefix = hostPrefix(host);
-  return draftOf(ownOf(c.own, formatPrefix(prefix), prefix), drafts, nextHop);
-}
-
-/** Of two proxies for one prefix the lower address wins (decision D7). */
-function setProxy(c: Content, draft: Draft, proxy: IpAddress): void {
-  if (draft.proxy && !sameAddress(draft.proxy, proxy)) count(c, 'originate.duplicate-prefix');
-  if (draft.proxy && compareAddresses(proxy, draft.proxy) >= 0) return;
-  draft.proxy = proxy;
-  draft.done = false;
-}
-
-function declareNode(c: Content, drafts: Drafts, { sids, routerAddresses }: DeclaredByKind): void {
-  const usable = sids.filter(encodable);
-  const advertised = usable.slice(0, SID_LIMIT);
-  drafts.unplaced += sids.length - advertised.length;
-  if (usable.length < sids.length)
-    warnLimited(
-      c,
-      'originate.unusable-sid',
-      {},
-      'a SID that is not in its locator is not advertised',
-      sids.length - usable.length,
-    );
-  if (advertised.length < usable.length)
-    warnLimited(
-      c,
-      'originate.no-room',
-      {},
-      `a path holds at most ${SID_LIMIT} SIDs: the others are not advertised`,
-      usable.length - advertised.length,
-    );
-  let hosts = 0;
-  for (const family of FAMILIES) {
-    const nextHop = nextHopOf(c.config, family);
-    if (!nextHop || (advertised.length === 0 && !routerAddresses.some((a) => sameAddress(a, nextHop)))) continue;
-    const draft = hostDraft(c, drafts, nextHop, nextHop);
-    draft.sids = advertised;
-    draft.done = false;
-    hosts++;
-  }
-  if (advertised.length > 0 && hosts === 0) {
-    drafts.unplaced += advertised.length;
-    warnLimited(
-      c,
-      'originate.no-next-hop',
-      {},
-      'SIDs are advertised with the host prefix of a next hop, and there is none',
-      advertised.length,
-    );
-  }
-  const left = routerAddresses.filter((a) => !FAMILIES.some((family) => equal(nextHopOf(c.config, family), a))).length;
-  if (left > 0)
-    warnLimited(
-      c,
-      'originate.router-address-left-out',
-      { left },
-      'a STAMP reflector that answers at another address than the next hop is not advertised',
-      left,
-    );
-}
-
-const equal = (a: IpAddress | undefined, b: IpAddress): boolean => a !== undefined && sameAddress(a, b);
-
-const contained = ({ sid, locator, behavior }: AdvertisementKinds['sid']): ContainerTlv => ({
-  tlv: 'sid',
-  sid,
-  locator,
-  behavior,
-});
-
-function encodable(sid: AdvertisementKinds['sid']): boolean {
-  try {
-    return encodeSidContainer([contained(sid)]).length > 0;
-  } catch (error) {
-    if (error instanceof EncodeError) return false;
-    throw error;
-  }
-}
-
-/** Prefixes of one proxy share the attribute. */
-function nhcOf({ codes }: ContentConfig, { nextHop, proxy, sids }: Draft, attributes: Attributes): Uint8Array {
-  const { last, nhcs } = attributes;
-  if (last && proxy && !sids && sameAddress(proxy, last.proxy) && sameAddress(nextHop, last.nextHop)) return last.nhc;
-  const key = `${nextHop.family} ${proxy && formatAddress(proxy)} ${sids !== undefined}`;
-  let nhc = nhcs.get(key);
-  if (!nhc) {
-    const characteristics = [
-      ...(proxy ? [pncCharacteristic(codes.pnc, proxy)] : []),
-      ...(sids ? [privateCharacteristic(codes.private, sids.map(contained))] : []),
-    ];
-    nhc = encodeNhc({ afi: nextHop.family === 4 ? AFI.ipv4 : AFI.ipv6, safi: SAFI_UNICAST, nextHop, characteristics });
-    nhcs.set(key, nhc);
-  }
-  if (proxy && !sids) attributes.last = { nextHop, proxy, nhc };
+/** Paths with the same entries share the attribute: mostly those of a family that are made one after another. */
+function nhcOf({ kinds, config }: Content, { of: { last, nhcs }, nextHop, entries }: Draft): Uint8Array {
+  const { family } = nextHop;
+  const before = last[family];
+  if (before && sameEntries(kinds, before.entries, entries)) return before.nhc;
+  const characteristics = writeCharacteristics(together(kinds, entries), characteristicCodes(config));
+  const afi = family === 4 ? AFI.ipv4 : AFI.ipv6;
+  const encoded = encodeNhc({ afi, safi: SAFI_UNICAST, nextHop, characteristics });
+  const text = Buffer.from(encoded).toString('latin1');
+  const nhc = nhcs.get(text) ?? encoded;
+  nhcs.set(text, nhc);
+  last[family] = { entries, nhc };
   return nhc;
+}
+
+const sameEntries = (kinds: BgpKinds, a: readonly OwnEntry[], b: readonly OwnEntry[]): boolean =>
+  a.length === b.length &&
+  a.every((one, i) => {
+    const other = b[i]!;
+    return one === other || (one.kind === other.kind && one.key === other.key && kinds.codecOf(one).same(one, other));
+  });
+
+/** A path names one proxy, and has one container. */
+function together(kinds: BgpKinds, entries: readonly OwnEntry[]): Capabilities {
+  let proxy: IpAddress | undefined;
+  let tlvs: ContainerTlv[] | undefined;
+  for (const entry of entries) {
+    const { proxy: named, container } = kinds.codecOf(entry).encode(entry);
+    proxy ??= named;
+    if (container) (tlvs ??= []).push(...container);
+  }
+  return { ...(proxy && { proxy }), ...(tlvs && { container: tlvs }) };
 }
 
 /** Without a domain no path leaves the AS: gobgpd cannot take a single attribute off at its border (decision D9). */

@@ -1,10 +1,10 @@
 // The state of cnpd's own paths in gobgpd: those desired, those there as far as is known, those that gobgpd has not
 // reported yet (echo.ts), and whether somebody else changes them (dispute.ts).
-import type { IpAddress } from '../../../model/address.ts';
-import type { AdvertisementKinds } from '../../../model/advertisement.ts';
+import type { Family, IpAddress } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 import { DROPPED_PAUSE_MS } from '../constants.ts';
 import type { GobgpPath, OwnPath } from '../gobgp/gobgp.ts';
+import type { OwnEntry } from '../kinds/kind.ts';
 
 /** An own path in gobgpd. */
 export interface PutPath {
@@ -107,24 +107,20 @@ export interface Draft {
   /** The declaration that makes it. */
   readonly of: Drafts;
   readonly nextHop: IpAddress;
-  proxy: IpAddress | undefined;
-  sids: readonly AdvertisementKinds['sid'][] | undefined;
+  entries: readonly OwnEntry[];
+  /** Bytes left of PATH_ROOM. */
+  room: number;
   /** The desired path made of it has all that it contains now. */
   done: boolean;
 }
 
-export interface Drafts {
-  readonly attributes: Attributes;
-  unplaced: number;
-}
-
 /** What the paths of a declaration share: one object each, which whoever encodes them need not compare. */
-export interface Attributes {
+export interface Drafts {
   readonly communities: readonly number[];
-  /** The values of attribute 39, by what is in them. */
+  /** The values of attribute 39, by their bytes as text. */
   readonly nhcs: Map<string, Uint8Array>;
-  /** That of the last path that had only a proxy: mostly the next one's too. */
-  last: { readonly nextHop: IpAddress; readonly proxy: IpAddress; readonly nhc: Uint8Array } | undefined;
+  /** That of the last path of each family. */
+  readonly last: Partial<Record<Family, { readonly entries: readonly OwnEntry[]; readonly nhc: Uint8Array }>>;
 }
 
 export interface Look {
