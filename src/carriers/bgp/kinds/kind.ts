@@ -54,11 +54,10 @@ export interface OwnPart<A, O extends OwnEntry> {
   readonly entries: EntryCodec<O>;
 }
 
+/** What a path contains is compared by its bytes. */
 export interface EntryCodec<O extends OwnEntry> {
   /** Bytes that an entry takes of PATH_ROOM (constants.ts): exactly, or at most. */
   size(entry: O): number;
-  /** Whether two entries of one key are encoded alike. */
-  same(a: O, b: O): boolean;
   /** Which of two entries of one key a path contains. @param s counts what is lost */
   preferred(a: O, b: O, s: Sink): O;
   /** What the attribute of its path contains because of it. */

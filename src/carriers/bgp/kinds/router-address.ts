@@ -34,7 +34,7 @@ export const ROUTER_ADDRESS: BgpKind<AdvertisementOf<'router-address'>, OwnEntry
         );
       return [];
     },
-    entries: { size: () => 0, same: () => true, preferred: (a) => a, encode: () => ({ container: [] }) },
+    entries: { size: () => 0, preferred: (a) => a, encode: () => ({ container: [] }) },
   },
   received: {
     read: ({ container, nextHop }) =>

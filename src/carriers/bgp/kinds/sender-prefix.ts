@@ -24,17 +24,18 @@ export const SENDER_PREFIX: BgpKind<AdvertisementOf<'sender-prefix'>, OwnProxy, 
   kind: 'sender-prefix',
   own: {
     *declare(advertisements, paths, s) {
-      let entry: OwnProxy | undefined;
+      // One a proxy: what is encoded of it is kept by the entry.
+      const entries = { 4: new Map<bigint, OwnProxy>(), 6: new Map<bigint, OwnProxy>() } as const;
       for (const { kind, prefix, proxy } of advertisements) {
-        // Mostly the one of the prefix before: who compares paths need not look into it.
-        if (!entry || !sameAddress(entry.proxy, proxy)) entry = { kind, key: 'proxy', proxy };
+        const ofFamily = entries[proxy.family];
+        const entry = ofFamily.get(proxy.value) ?? ({ kind, key: 'proxy', proxy } as const);
+        ofFamily.set(proxy.value, entry);
         declareProxy(prefix, entry, paths, s);
         yield;
       }
     },
     entries: {
       size: ({ proxy }) => CHARACTERISTIC_HEADER + (proxy.family === 4 ? 4 : 16),
-      same: (a, b) => a === b || sameAddress(a.proxy, b.proxy),
       /** Of two proxies for one prefix the lower address wins (decision D7). */
       preferred(a, b, s) {
         if (sameAddress(a.proxy, b.proxy)) return a;

@@ -1,9 +1,8 @@
 // SRv6 SIDs of a router: in the private characteristic of its host routes, because BGP has no place for a SID that is
 // no service's.
 import { warnLimited } from '../../effects.ts';
-import { type IpAddress, formatAddress, sameAddress } from '../../../model/address.ts';
+import { type IpAddress, formatAddress } from '../../../model/address.ts';
 import type { AdvertisementKinds, AdvertisementOf } from '../../../model/advertisement.ts';
-import { samePrefix } from '../../../model/prefix.ts';
 import { EncodeError } from '../../../packet/encode-error.ts';
 import { type ContainerTlv, containerTlvSize } from '../../../packet/sid-container.ts';
 import { placeInHostRoutes } from './host-routes.ts';
@@ -42,7 +41,6 @@ export const SID: BgpKind<AdvertisementOf<'sid'>, OwnSid, ReadSid> = {
     },
     entries: {
       size: (entry) => containerTlvSize(contained(entry)),
-      same: (a, b) => sameAddress(a.sid, b.sid) && a.behavior === b.behavior && samePrefix(a.locator, b.locator),
       preferred: (a) => a,
       encode: (entry) => ({ container: [contained(entry)] }),
     },

@@ -104,10 +104,11 @@ function note(c: Content, text: string, reading: Reading): void {
 function report(c: Content, text: string, prefix: Prefix, reading: Reading): void {
   const { metric, best } = reading;
   const path = { prefix, metric, best };
-  const advertisements: LearnedAdvertisement[] = [];
+  let advertisements: readonly LearnedAdvertisement[] = [];
   for (const { kind, received, viaNextHop } of c.kinds.rows) {
     const entries = reading.entries.get(kind) ?? (viaNextHop === 'never' ? NONE : entriesViaNextHop(c, reading, kind));
-    for (const one of received.learned(entries, path)) advertisements.push(one);
+    const learned = received.learned(entries, path);
+    if (learned.length > 0) advertisements = advertisements.length === 0 ? learned : [...advertisements, ...learned];
   }
   const source = sourceOf(c, text, reading);
   c.effects.push({ type: 'learned', report: { carrier: 'bgp', source, originator: reading.nextHop, advertisements } });

@@ -45,7 +45,7 @@ class Drafting implements OwnPaths {
 
   constructor(c: Content) {
     this.#c = c;
-    this.drafts = { communities: ownCommunities(c.config), nhcs: new Map(), last: {} };
+    this.drafts = { communities: ownCommunities(c.config), nhcs: new Map(), alone: { 4: new Map(), 6: new Map() } };
     this.advertise = c.config.advertise;
   }
 
@@ -101,27 +101,21 @@ function setDesired(c: Content, own: Own, draft: Draft): void {
   markDirty(c.own, own);
 }
 
-/** Paths with the same entries share the attribute: mostly those of a family that are made one after another. */
-function nhcOf({ kinds, config }: Content, { of: { last, nhcs }, nextHop, entries }: Draft): Uint8Array {
+/** Paths with the same entries share the attribute. */
+function nhcOf({ kinds, config }: Content, { of: { alone, nhcs }, nextHop, entries }: Draft): Uint8Array {
   const { family } = nextHop;
-  const before = last[family];
-  if (before && sameEntries(kinds, before.entries, entries)) return before.nhc;
+  const only = entries.length === 1 ? entries[0] : undefined;
+  const known = only && alone[family].get(only);
+  if (known) return known;
   const characteristics = writeCharacteristics(together(kinds, entries), characteristicCodes(config));
   const afi = family === 4 ? AFI.ipv4 : AFI.ipv6;
   const encoded = encodeNhc({ afi, safi: SAFI_UNICAST, nextHop, characteristics });
   const text = Buffer.from(encoded).toString('latin1');
   const nhc = nhcs.get(text) ?? encoded;
   nhcs.set(text, nhc);
-  last[family] = { entries, nhc };
+  if (only) alone[family].set(only, nhc);
   return nhc;
 }
-
-const sameEntries = (kinds: BgpKinds, a: readonly OwnEntry[], b: readonly OwnEntry[]): boolean =>
-  a.length === b.length &&
-  a.every((one, i) => {
-    const other = b[i]!;
-    return one === other || (one.kind === other.kind && one.key === other.key && kinds.codecOf(one).same(one, other));
-  });
 
 /** A path names one proxy, and has one container. */
 function together(kinds: BgpKinds, entries: readonly OwnEntry[]): Capabilities {

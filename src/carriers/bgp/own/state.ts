@@ -119,8 +119,8 @@ export interface Drafts {
   readonly communities: readonly number[];
   /** The values of attribute 39, by their bytes as text. */
   readonly nhcs: Map<string, Uint8Array>;
-  /** That of the last path of each family. */
-  readonly last: Partial<Record<Family, { readonly entries: readonly OwnEntry[]; readonly nhc: Uint8Array }>>;
+  /** Those of paths with one entry: ten thousand paths may share an entry. */
+  readonly alone: Readonly<Record<Family, Map<OwnEntry, Uint8Array>>>;
 }
 
 export interface Look {

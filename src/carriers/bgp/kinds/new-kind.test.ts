@@ -1,0 +1,161 @@
+// A new kind of advertisement is one file and one row: the carrier is given the row, and all else follows. The kind is
+// that of colour.fixture.ts. Through a real gobgpd: test/e2e/gobgp-new-kind.test.ts.
+import { describe, expect, test } from 'vitest';
+import { address, formatAddress } from '../../../model/address.ts';
+import { origination } from '../../../model/advertisement.fixture.ts';
+import type { LearnedAdvertisement, Origination } from '../../../model/advertisement.ts';
+import { type Prefix, formatPrefix, hostPrefix, prefix } from '../../../model/prefix.ts';
+import { privateCharacteristic } from '../../../packet/bgp/characteristics.ts';
+import { fromHex, toHex } from '../../../packet/hex.ts';
+import { Agent, CODES, END_CON, declaration, nhc, path, pnc, route, shown } from '../content.fixture.ts';
+import { PATH_ROOM } from '../constants.ts';
+import { COLOUR_TLV, WITH_COLOUR, colourOf } from './colour.fixture.ts';
+
+const [RED, BLUE] = [prefix('2001:db8:1::/48'), prefix('2001:db8:2::/56')];
+const [HOST4, HOST6] = ['192.0.2.1/32', '2001:db8::1/128'];
+const SENDERS = declaration({ '2001:db8:a::/48': '2001:db8::1' });
+const SID = { sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON };
+
+const agent = (rest: ConstructorParameters<typeof Agent>[0] = {}): Agent => {
+  const made = new Agent(rest, WITH_COLOUR);
+  made.connect();
+  return made;
+};
+const learner = (kinds?: typeof WITH_COLOUR): Agent => {
+  const made = new Agent({}, kinds);
+  made.connect();
+  return made;
+};
+function declare(origin: Agent, declared: Origination): string[] {
+  origin.declare(declared);
+  return origin.answer();
+}
+
+/** gobgpd passes on what it has from one cnpd, and that it has no longer what it had. */
+function passOn(from: Agent, to: Agent): void {
+  const had = [...to.content.learning.known].map(([text]) => text).filter((text) => !from.gobgpd.has(text));
+  const has = [...from.gobgpd].map(([text, own]) =>
+    route(text, path(formatAddress(own.nextHop), { nhc: own.nhc, neighbor: '2001:db8::1' })),
+  );
+  to.report(...had.map((text) => route(text)), ...has);
+}
+
+const coloursOf = ({ reports }: Agent): string[] =>
+  [...reports.values()]
+    .flatMap(({ source, originator, advertisements }) =>
+      (advertisements as readonly (LearnedAdvertisement | { kind: 'colour'; prefix: Prefix; colour: number })[])
+        .filter((one) => one.kind === 'colour')
+        .map((one) => `${source} ${originator} ${formatPrefix(one.prefix)} ${one.colour}`),
+    )
+    .sort();
+
+describe('a kind that exists only here', () => {
+  test('crosses from one cnpd to another, changes, and is withdrawn; the other kinds beside it too', () => {
+    const [origin, other] = [agent(), learner(WITH_COLOUR)];
+    const rest = [...SENDERS, ...origination({ sids: [SID] })];
+    expect(declare(origin, [...rest, colourOf(RED, 7), colourOf(BLUE, 9)])).toEqual([
+      `+${HOST4}`,
+      `+${HOST6}`,
+      '+2001:db8:a::/48',
+    ]);
+    expect(toHex(origin.gobgpd.get(HOST6)!.nhc)).toBe(
+      '00020110' +
+        '20010db8000000000000000000000001' +
+        'ffdd0038' +
+        '01000000' +
+        '00010014' +
+        '80023000' +
+        '20010db8000c00000000000000000001' +
+        '00fa0008' +
+        '0730' +
+        '20010db80001' +
+        '00fa0009' +
+        '0938' +
+        '20010db8000200' +
+        '000000',
+    );
+    passOn(origin, other);
+    const both = (colour: number): string[] => [
+      `${HOST4} 192.0.2.1 2001:db8:1::/48 ${colour}`,
+      `${HOST4} 192.0.2.1 2001:db8:2::/56 9`,
+      `${HOST6} 2001:db8::1 2001:db8:1::/48 ${colour}`,
+      `${HOST6} 2001:db8::1 2001:db8:2::/56 9`,
+    ];
+    expect(coloursOf(other)).toEqual(both(7));
+    expect(other.learned()).toContain('2001:db8:a::/48 2001:db8::1 2001:db8::1 0');
+
+    expect(declare(origin, [...rest, colourOf(BLUE, 9), colourOf(RED, 8)])).toEqual([`+${HOST4}`, `+${HOST6}`]);
+    passOn(origin, other);
+    expect(coloursOf(other)).toEqual(both(8));
+
+    declare(origin, [...rest, colourOf(BLUE, 9)]);
+    passOn(origin, other);
+    expect(coloursOf(other)).toEqual(both(8).filter((row) => row.endsWith(' 9')));
+
+    expect(declare(origin, SENDERS)).toEqual([`-${HOST4}`, `-${HOST6}`]);
+    passOn(origin, other);
+    expect([coloursOf(other), other.reports.size]).toEqual([[], 1]);
+  });
+
+  test('is passed over by a cnpd without the row, which learns the rest', () => {
+    const [origin, other] = [agent(), learner()];
+    declare(origin, [...origination({ sids: [SID] }), colourOf(RED, 7)]);
+    passOn(origin, other);
+    expect([coloursOf(other), [...other.counters.keys()].filter((name) => /learn|characteristic/.test(name))]).toEqual([
+      [],
+      [],
+    ]);
+    const rows = shown(other.content, { now: other.now, wall: other.now });
+    expect(rows.map(({ status, sids, unknown }) => [status, sids, unknown])).toEqual([
+      ['used', ['2001:db8:c::1'], []],
+      ['used', ['2001:db8:c::1'], []],
+    ]);
+  });
+
+  test('has its own rules: of two colours for a prefix the higher; what cannot be advertised is counted', () => {
+    const [origin, other] = [agent({ nextHop4: undefined }), learner(WITH_COLOUR)];
+    declare(origin, [colourOf(RED, 7), colourOf(RED, 8), colourOf(RED, 6), colourOf(BLUE, 0)]);
+    passOn(origin, other);
+    expect([coloursOf(other), origin.count('originate.unusable-colour')]).toEqual([
+      [`${HOST6} 2001:db8::1 2001:db8:1::/48 8`],
+      1,
+    ]);
+  });
+
+  test('shares the room of a path with the others, and needs a next hop as they do', () => {
+    const many = Array.from({ length: 300 }, (_, i) => colourOf(prefix(`2001:db8:${(i + 1).toString(16)}::/48`), 5));
+    const sids = Array.from({ length: 100 }, (_, i) => ({
+      ...SID,
+      sid: address(`2001:db8:c::${(i + 1).toString(16)}`),
+    }));
+    const origin = agent({ nextHop4: undefined });
+    declare(origin, [...many, ...origination({ sids })]);
+    // A colour takes 12 bytes, a SID 24.
+    const room = Math.floor((PATH_ROOM - 100 * 24) / 12);
+    expect([origin.count('originate.no-room'), origin.content.unplaced]).toEqual([300 - room, 300 - room]);
+    expect(origin.gobgpd.get(HOST6)!.nhc.length).toBeLessThan(3500);
+    const nowhere = agent({ nextHop4: undefined, nextHop6: undefined });
+    expect(declare(nowhere, [colourOf(RED, 7)])).toEqual([]);
+    expect([nowhere.count('originate.no-next-hop'), nowhere.content.unplaced]).toEqual([1, 1]);
+  });
+
+  test.each([
+    ['no colour', '003020010db80009'],
+    ['a prefix that is cut off', '0730' + '20010db8'],
+    ['a prefix longer than an address', '0781' + '20010db8'.repeat(5)],
+    ['nothing', ''],
+  ])('a hostile value, %s, is counted; what is right beside it is used', (_what, hex) => {
+    const other = learner(WITH_COLOUR);
+    const [bad, good] = [hex, '0730' + '20010db80001'].map(
+      (value) => ({ tlv: 'unknown', type: COLOUR_TLV, value: fromHex(value) }) as const,
+    );
+    const hop = '2001:db8::9';
+    const container = privateCharacteristic(CODES.private, [bad!, good!]);
+    other.report(route(formatPrefix(hostPrefix(address(hop))), path(hop, { nhc: nhc(hop, pnc(hop), container) })));
+    expect([other.count('characteristic.bad-colour'), coloursOf(other)]).toEqual([
+      1,
+      [`${hop}/128 ${hop} 2001:db8:1::/48 7`],
+    ]);
+    expect(other.learned()).toEqual([`${hop}/128 ${hop} ${hop} 0`]);
+  });
+});
