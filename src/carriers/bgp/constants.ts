@@ -36,6 +36,6 @@ export const STOP_LIMIT_MS = 5000;
  * Bytes for entries in attribute 39 of a path: 128 SIDs and a proxy. A message of BGP has 4096 bytes (RFC 4271 §4.1);
  * the rest is for the other attributes.
  */
-export const PATH_ROOM = 128 * 24 + 20;
+export const PATH_CAPACITY = 128 * 24 + 20;
 /** The well-known community (RFC 1997): the path stays in the AS. */
 export const NO_EXPORT = 0xffff_ff01;

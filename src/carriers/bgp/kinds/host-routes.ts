@@ -22,7 +22,7 @@ export function placeInHostRoutes<O extends OwnEntry>(
   if (left === 0) return;
   paths.leaveOut(left);
   if (hosts.length > 0)
-    warnLimited(s, 'originate.no-room', {}, `a path has no room for so many ${plural}: some are not advertised`, left);
+    warnLimited(s, 'originate.no-room', {}, `a path holds no more ${plural}: some are not advertised`, left);
   else
     warnLimited(
       s,

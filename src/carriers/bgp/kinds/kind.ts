@@ -56,7 +56,7 @@ export interface OwnPart<A, O extends OwnEntry> {
 
 /** What a path contains is compared by its bytes. */
 export interface EntryCodec<O extends OwnEntry> {
-  /** Bytes that an entry takes of PATH_ROOM (constants.ts): exactly, or at most. */
+  /** Bytes that an entry takes of PATH_CAPACITY (constants.ts): exactly, or at most. */
   size(entry: O): number;
   /** Which of two entries of one key a path contains. @param s counts what is lost */
   preferred(a: O, b: O, s: Sink): O;
@@ -79,7 +79,7 @@ export interface OwnPaths<O extends OwnEntry = OwnEntry> {
   leaveOut(times: number): void;
 }
 
-export type Placed = 'placed' | 'no-next-hop' | 'no-room';
+export type Placed = 'placed' | 'no-next-hop' | 'full';
 
 export interface ReceivedPart<R extends ReadEntry> {
   /** What a path contains of it; once for all paths with the same content. */

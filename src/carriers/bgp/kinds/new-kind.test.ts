@@ -8,7 +8,7 @@ import { type Prefix, formatPrefix, hostPrefix, prefix } from '../../../model/pr
 import { privateCharacteristic } from '../../../packet/bgp/characteristics.ts';
 import { fromHex, toHex } from '../../../packet/hex.ts';
 import { Agent, CODES, END_CON, declaration, nhc, path, pnc, route, shown } from '../content.fixture.ts';
-import { PATH_ROOM } from '../constants.ts';
+import { PATH_CAPACITY } from '../constants.ts';
 import { COLOUR_TLV, WITH_COLOUR, colourOf } from './colour.fixture.ts';
 
 const [RED, BLUE] = [prefix('2001:db8:1::/48'), prefix('2001:db8:2::/56')];
@@ -122,7 +122,7 @@ describe('a kind that exists only here', () => {
     ]);
   });
 
-  test('shares the room of a path with the others, and needs a next hop as they do', () => {
+  test('shares the capacity of a path with the others, and needs a next hop as they do', () => {
     const many = Array.from({ length: 300 }, (_, i) => colourOf(prefix(`2001:db8:${(i + 1).toString(16)}::/48`), 5));
     const sids = Array.from({ length: 100 }, (_, i) => ({
       ...SID,
@@ -131,8 +131,8 @@ describe('a kind that exists only here', () => {
     const origin = agent({ nextHop4: undefined });
     declare(origin, [...many, ...origination({ sids })]);
     // A colour takes 12 bytes, a SID 24.
-    const room = Math.floor((PATH_ROOM - 100 * 24) / 12);
-    expect([origin.count('originate.no-room'), origin.content.unplaced]).toEqual([300 - room, 300 - room]);
+    const fitting = Math.floor((PATH_CAPACITY - 100 * 24) / 12);
+    expect([origin.count('originate.no-room'), origin.content.unplaced]).toEqual([300 - fitting, 300 - fitting]);
     expect(origin.gobgpd.get(HOST6)!.nhc.length).toBeLessThan(3500);
     const nowhere = agent({ nextHop4: undefined, nextHop6: undefined });
     expect(declare(nowhere, [colourOf(RED, 7)])).toEqual([]);

@@ -6,7 +6,7 @@ import { type Prefix, formatPrefix } from '../../../model/prefix.ts';
 import { AFI, SAFI_UNICAST, encodeNhc } from '../../../packet/bgp/nhc.ts';
 import { type Capabilities, writeCharacteristics } from '../../../packet/bgp/characteristics.ts';
 import type { ContainerTlv } from '../../../packet/sid-container.ts';
-import { NO_EXPORT, PATH_ROOM } from '../constants.ts';
+import { NO_EXPORT, PATH_CAPACITY } from '../constants.ts';
 import type { OwnEntry, OwnPaths, Placed } from '../kinds/kind.ts';
 import type { BgpKinds } from '../kinds/table.ts';
 import { type Content, type ContentConfig, characteristicCodes } from '../state.ts';
@@ -60,9 +60,9 @@ class Drafting implements OwnPaths {
     if (!nextHop) return 'no-next-hop';
     const own = ownOf(c.own, formatPrefix(prefix), prefix);
     if (own.draft?.of !== this.drafts)
-      own.draft = { of: this.drafts, nextHop, entries: [], room: PATH_ROOM, done: false };
+      own.draft = { of: this.drafts, nextHop, entries: [], left: PATH_CAPACITY, done: false };
     const { draft } = own;
-    if (!putEntry(c, draft, entry)) return 'no-room';
+    if (!putEntry(c, draft, entry)) return 'full';
     if (when === 'at-once' && !own.desired) setDesired(c, own, draft);
     return 'placed';
   }
@@ -79,10 +79,10 @@ function putEntry(c: Content, draft: Draft, entry: OwnEntry): boolean {
   const known = entries.find(({ kind, key }) => kind === entry.kind && key === entry.key);
   const better = known ? codec.preferred(known, entry, c) : entry;
   if (better === known) return true;
-  const room = draft.room + (known ? codec.size(known) : 0) - codec.size(better);
-  if (room < 0) return false;
+  const left = draft.left + (known ? codec.size(known) : 0) - codec.size(better);
+  if (left < 0) return false;
   draft.entries = known ? entries.map((one) => (one === known ? better : one)) : [...entries, better];
-  draft.room = room;
+  draft.left = left;
   draft.done = false;
   return true;
 }

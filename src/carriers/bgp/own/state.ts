@@ -108,8 +108,8 @@ export interface Draft {
   readonly of: Drafts;
   readonly nextHop: IpAddress;
   entries: readonly OwnEntry[];
-  /** Bytes left of PATH_ROOM. */
-  room: number;
+  /** Bytes left of PATH_CAPACITY. */
+  left: number;
   /** The desired path made of it has all that it contains now. */
   done: boolean;
 }
