@@ -1,10 +1,10 @@
 // The carrier's state as the northbound shows it: text and plain numbers.
 import { formatAddress } from '../../model/address.ts';
 import type { BgpPathState, BgpSession, BgpSessionState } from '../../model/carrier-state.ts';
-import { readCharacteristics } from '../../packet/bgp/characteristics.ts';
+import { characteristicCodes, readCharacteristics } from '../../packet/bgp/characteristics.ts';
 import { decodeNhc } from '../../packet/bgp/nhc.ts';
 import { type Moment, timestamp } from '../modules.ts';
-import { type Content, characteristicCodes } from './state.ts';
+import type { Content } from './state.ts';
 import type { GobgpPath, PolicyReport } from './gobgp/gobgp.ts';
 import type { ShownEntries } from './kinds/kind.ts';
 import { listOf, sourceOf } from './learning/learning.ts';
@@ -132,7 +132,7 @@ function ownState(c: Content, { text: prefix, put, heard }: Own, moment: Moment)
 function ownEntries({ kinds, config }: Content, { nextHop, nhc }: Pick<GobgpPath, 'nextHop' | 'nhc'>): Entries {
   const decoded = decodeNhc(nhc ?? new Uint8Array());
   const characteristics = decoded.ok ? decoded.value.characteristics : [];
-  const read = readCharacteristics(characteristics, characteristicCodes(config));
+  const read = readCharacteristics(characteristics, characteristicCodes(config.codePoints));
   return readEntries(kinds, { ...read, nextHop, hasSenders: true, isOwn: true }, config).entries;
 }
 

@@ -5,7 +5,6 @@ import type { Family, IpAddress } from '../../model/address.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import type { CodePointValues } from '../../model/code-points.ts';
 import type { Prefix } from '../../model/prefix.ts';
-import type { CharacteristicCodes } from '../../packet/bgp/characteristics.ts';
 import type { GobgpAbout, GobgpRoute } from './gobgp/gobgp.ts';
 import type { BgpKinds } from './kinds/table.ts';
 import type { LearnState } from './learning/state.ts';
@@ -27,11 +26,6 @@ export interface ContentConfig {
   readonly holdUnreachableMs: number;
   readonly codePoints: CodePointValues;
 }
-
-export const characteristicCodes = ({ codePoints }: Pick<ContentConfig, 'codePoints'>): CharacteristicCodes => ({
-  pnc: codePoints['bgp-pnc-characteristic'],
-  private: codePoints['bgp-private-characteristic'],
-});
 
 /** What can be changed in flight. */
 export type ContentChanges = Pick<

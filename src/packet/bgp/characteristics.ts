@@ -6,6 +6,7 @@
 // A characteristic whose value is malformed is left out, and the others count; of several with the same code the first
 // that is well-formed counts.
 import { type IpAddress, addressBytes, addressFromBytes, formatAddress, isUnicastHost } from '../../model/address.ts';
+import type { CodePointValues } from '../../model/code-points.ts';
 import { ok } from '../../model/result.ts';
 import { type DecodeError, type Decoded, malformed } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
@@ -16,6 +17,11 @@ export interface CharacteristicCodes {
   readonly pnc: number;
   readonly private: number;
 }
+
+export const characteristicCodes = (codePoints: CodePointValues): CharacteristicCodes => ({
+  pnc: codePoints['bgp-pnc-characteristic'],
+  private: codePoints['bgp-private-characteristic'],
+});
 
 /** What the characteristics that cnpd knows contain. */
 export interface Capabilities {

@@ -3,11 +3,10 @@
 // same content; only their prefixes are kept for each.
 import { type Family, formatAddress, isLinkLocal, sameAddress } from '../../../model/address.ts';
 import type { BgpPathState } from '../../../model/carrier-state.ts';
-import { readCharacteristics } from '../../../packet/bgp/characteristics.ts';
+import { characteristicCodes, readCharacteristics } from '../../../packet/bgp/characteristics.ts';
 import { AFI, SAFI_UNICAST, decodeNhc } from '../../../packet/bgp/nhc.ts';
 import type { Found, KindOptions, ReadAttribute, ReadEntry } from '../kinds/kind.ts';
 import type { BgpKinds } from '../kinds/table.ts';
-import { characteristicCodes } from '../state.ts';
 import { type Distrust, asPathText } from './domain.ts';
 import type { GobgpPath } from '../gobgp/gobgp.ts';
 
@@ -91,7 +90,7 @@ function readNhc(
   const decoded = decodeNhc(bytes);
   if (!decoded.ok) return malformed(decoded.error.code);
   const { afi, safi, nextHop, characteristics } = decoded.value;
-  const { container, ...read } = readCharacteristics(characteristics, characteristicCodes(options));
+  const { container, ...read } = readCharacteristics(characteristics, characteristicCodes(options.codePoints));
   const common = { headerNextHop: formatAddress(nextHop), asPath, unknown: read.unknown };
   const ignored = (status: NhcReading['status'], warning = `learn.${status}`): NhcPart => ({
     entries: NO_ENTRIES,

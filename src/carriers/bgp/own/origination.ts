@@ -4,12 +4,12 @@ import type { Family, IpAddress } from '../../../model/address.ts';
 import type { Origination } from '../../../model/advertisement.ts';
 import { type Prefix, formatPrefix } from '../../../model/prefix.ts';
 import { AFI, SAFI_UNICAST, encodeNhc } from '../../../packet/bgp/nhc.ts';
-import { type Capabilities, writeCharacteristics } from '../../../packet/bgp/characteristics.ts';
+import { type Capabilities, characteristicCodes, writeCharacteristics } from '../../../packet/bgp/characteristics.ts';
 import type { ContainerTlv } from '../../../packet/sid-container.ts';
 import { NO_EXPORT, PATH_CAPACITY } from '../constants.ts';
 import type { OwnEntry, OwnPaths, Placed } from '../kinds/kind.ts';
 import type { BgpKinds } from '../kinds/table.ts';
-import { type Content, type ContentConfig, characteristicCodes } from '../state.ts';
+import type { Content, ContentConfig } from '../state.ts';
 import { samePaths } from '../gobgp/gobgp.ts';
 import { type Drafts, type Draft, type Own, markDirty, ownOf } from './state.ts';
 
@@ -107,7 +107,7 @@ function nhcOf({ kinds, config }: Content, { of: { alone, nhcs }, nextHop, entri
   const only = entries.length === 1 ? entries[0] : undefined;
   const known = only && alone[family].get(only);
   if (known) return known;
-  const characteristics = writeCharacteristics(together(kinds, entries), characteristicCodes(config));
+  const characteristics = writeCharacteristics(together(kinds, entries), characteristicCodes(config.codePoints));
   const afi = family === 4 ? AFI.ipv4 : AFI.ipv6;
   const encoded = encodeNhc({ afi, safi: SAFI_UNICAST, nextHop, characteristics });
   const text = Buffer.from(encoded).toString('latin1');
