@@ -1,0 +1,64 @@
+// A kind of advertisement that exists only in tests (src/carriers/bgp/kinds/colour.fixture.ts) crosses from one cnpd to
+// another through two real gobgpds, changes, and is withdrawn; a cnpd that does not have its row learns the rest.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { WITH_COLOUR, colourOf } from '../../src/carriers/bgp/kinds/colour.fixture.ts';
+import { address } from '../../src/model/address.ts';
+import { origination } from '../../src/model/advertisement.fixture.ts';
+import { prefix } from '../../src/model/prefix.ts';
+import { is, until } from '../support/until.ts';
+import { BgpAgent } from './support/bgp-agent.ts';
+import { BINARIES, type GobgpBinary, GobgpNetwork } from './support/gobgp.ts';
+
+const [HERE, THERE] = ['127.0.0.1', '127.0.0.2'];
+const LOOPBACK = '2001:db8::1';
+const RED = prefix('2001:db8:1::/48');
+const SID = { sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: 0x8002 };
+
+let network: GobgpNetwork;
+const agents: BgpAgent[] = [];
+beforeAll(() => void (network = new GobgpNetwork('gobgp-kind')));
+afterEach(async () => {
+  await network.stopAll();
+  for (const { carrier } of agents.splice(0)) await carrier.stop();
+});
+afterAll(() => network?.remove());
+
+/** Of each kind how many advertisements the host route has. */
+const learned = ({ reports }: BgpAgent): string[] =>
+  (reports.get(`${LOOPBACK}/128`)?.advertisements ?? []).map((one) =>
+    (one.kind as string) === 'colour' ? `colour ${(one as unknown as { colour: number }).colour}` : one.kind,
+  );
+
+describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
+  test('a kind with one file and one row crosses, changes and is withdrawn', async () => {
+    const at = (own: string, peer: string) =>
+      network.start(binary, { as: 65_001, address: own, neighbors: [{ address: peer, as: 65_001 }] });
+    const [here, there] = [at(HERE, THERE), at(THERE, HERE)];
+    const agent = async (gobgpd: typeof here, loopback: string, kinds?: typeof WITH_COLOUR): Promise<BgpAgent> => {
+      const own = await BgpAgent.start(
+        gobgpd,
+        { loopback: `ipv6: ${loopback}`, proxy: loopback, prefixes: [] },
+        {},
+        kinds,
+      );
+      agents.push(own);
+      return own;
+    };
+    const origin = await agent(here, LOOPBACK, WITH_COLOUR);
+    const learner = await agent(there, '2001:db8::2', WITH_COLOUR);
+    const older = await agent(there, '2001:db8::3');
+    const says = (...colours: number[]): void =>
+      origin.carrier.originate([...origination({ sids: [SID] }), ...colours.map((colour) => colourOf(RED, colour))]);
+    const both = ['sender-prefix', 'sid', 'router-address'];
+    for (const colours of [[7], [9], []]) {
+      says(...colours);
+      const expected = [...both, ...colours.map((colour) => `colour ${colour}`)];
+      await until(`it has come: ${expected.join()}`, () => learned(learner).join(), is(expected.join()), 60_000);
+      await until('the others have come', () => learned(older).join(), is(both.join()), 60_000);
+    }
+    origin.carrier.originate([]);
+    for (const one of [learner, older]) await until('nothing is left', () => one.reports.size, is(0), 60_000);
+    for (const one of [learner, older])
+      expect([one.count('characteristic.bad-colour'), one.count('learn.private-misplaced')]).toEqual([0, 0]);
+  });
+});
