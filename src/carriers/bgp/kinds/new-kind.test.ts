@@ -9,15 +9,16 @@ import { privateCharacteristic } from '../../../packet/bgp/characteristics.ts';
 import { fromHex, toHex } from '../../../packet/hex.ts';
 import { Agent, CODES, END_CON, declaration, nhc, path, pnc, route, shown } from '../content.fixture.ts';
 import { PATH_CAPACITY } from '../constants.ts';
-import { COLOUR_TLV, WITH_COLOUR, colourOf } from './colour.fixture.ts';
+import { COLOUR, COLOUR_TLV, WITH_COLOUR, colourOf } from './colour.fixture.ts';
+import { BGP_KINDS, BgpKinds } from './table.ts';
 
 const [RED, BLUE] = [prefix('2001:db8:1::/48'), prefix('2001:db8:2::/56')];
 const [HOST4, HOST6] = ['192.0.2.1/32', '2001:db8::1/128'];
 const SENDERS = declaration({ '2001:db8:a::/48': '2001:db8::1' });
 const SID = { sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON };
 
-const agent = (rest: ConstructorParameters<typeof Agent>[0] = {}): Agent => {
-  const made = new Agent(rest, WITH_COLOUR);
+const agent = (rest: ConstructorParameters<typeof Agent>[0] = {}, kinds = WITH_COLOUR): Agent => {
+  const made = new Agent(rest, kinds);
   made.connect();
   return made;
 };
@@ -134,9 +135,42 @@ describe('a kind that exists only here', () => {
     const fitting = Math.floor((PATH_CAPACITY - 100 * 24) / 12);
     expect([origin.count('originate.no-room'), origin.content.unplaced]).toEqual([300 - fitting, 300 - fitting]);
     expect(origin.gobgpd.get(HOST6)!.nhc.length).toBeLessThan(3500);
+    // What takes the place of another has its bytes.
+    const fits = many.slice(0, fitting);
+    const higher = fits.map((one) => colourOf((one as unknown as { prefix: Prefix }).prefix, 6));
+    const again = agent({ nextHop4: undefined });
+    declare(again, [...fits, ...higher, ...origination({ sids })]);
+    expect([again.count('originate.no-room'), again.content.unplaced]).toEqual([0, 0]);
     const nowhere = agent({ nextHop4: undefined, nextHop6: undefined });
     expect(declare(nowhere, [colourOf(RED, 7)])).toEqual([]);
     expect([nowhere.count('originate.no-next-hop'), nowhere.content.unplaced]).toEqual([1, 1]);
+  });
+
+  test('one entry that no path can hold makes no path; keys are those of a kind, whatever other kinds have', () => {
+    const { own } = COLOUR;
+    const huge = { ...COLOUR, own: { ...own, entries: { ...own.entries, size: () => PATH_CAPACITY + 1 } } };
+    const origin = agent({ nextHop4: undefined }, new BgpKinds([...BGP_KINDS.rows, huge]));
+    expect(declare(origin, [colourOf(RED, 7)])).toEqual([]);
+    expect([origin.count('originate.no-room'), origin.content.own.paths.size]).toEqual([1, 0]);
+
+    const keyOfSid = formatAddress(SID.sid);
+    const place: typeof own.declare = ([one], paths) => {
+      paths.place({ ...one!, key: keyOfSid }, hostPrefix(address('2001:db8::1')), 'at-end');
+      return [];
+    };
+    const alike = agent(
+      { nextHop4: undefined },
+      new BgpKinds([...BGP_KINDS.rows, { ...COLOUR, own: { ...own, declare: place } }]),
+    );
+    const other = learner(WITH_COLOUR);
+    declare(alike, [...origination({ sids: [SID] }), colourOf(RED, 7)]);
+    passOn(alike, other);
+    expect(other.reports.get(HOST6)?.advertisements.map(({ kind }) => kind as string)).toEqual([
+      'sender-prefix',
+      'sid',
+      'router-address',
+      'colour',
+    ]);
   });
 
   test.each([

@@ -123,6 +123,16 @@ describe('SIDs', () => {
     expect(agent.count('learn.private-misplaced')).toBe(2);
   });
 
+  test('are used, and the path is called so, also where its proxy is malformed', () => {
+    const agent = connected();
+    const bad = { code: 65500, value: Uint8Array.of(1) };
+    agent.report(route(`${LEAF}/128`, path(LEAF, { nhc: nhc(LEAF, bad, container('2001:db8:c::1')) })));
+    expect(shown(agent.content, { now: agent.now, wall: agent.now })).toMatchObject([
+      { status: 'used', proxy: null, sids: ['2001:db8:c::1'] },
+    ]);
+    expect(agent.count('characteristic.bad-length')).toBe(1);
+  });
+
   test('a host route of IPv4 has them too', () => {
     const agent = connected();
     agent.report(route('192.0.2.2/32', path('192.0.2.2', { nhc: nhc('192.0.2.2', container('2001:db8:c::1')) })));

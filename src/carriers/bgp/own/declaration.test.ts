@@ -54,6 +54,19 @@ describe('attribute 39 says', () => {
     });
   });
 
+  test('the proxy of each prefix, also where an IPv4 and an IPv6 address have the same value', () => {
+    const agent = placed(declaration({ '10.1.0.0/16': '192.0.2.1', '10.2.0.0/16': '::c000:201' }));
+    expect(all(agent)).toEqual({
+      '10.1.0.0/16': ['192.0.2.1', '192.0.2.1', undefined],
+      '10.2.0.0/16': ['192.0.2.1', '::c000:201', undefined],
+    });
+  });
+
+  test('nothing of a loopback at which STAMP is not answered', () => {
+    const agent = placed(declaration({}, { identity: [address(PROXY)] }));
+    expect([all(agent), agent.count('originate.router-address-left-out')]).toEqual([{}, 0]);
+  });
+
   test('both, where a sender’s prefix is the node’s host prefix', () => {
     const agent = placed(declaration({ '2001:db8:a::/48': PROXY, [`${PROXY}/128`]: PROXY }, { sids: [SID] }), {
       nextHop4: undefined,
