@@ -29,13 +29,13 @@ describe('OSPFv2, a Router-LSA', () => {
   const router = (...links: RouterLinkV2[]): ReadByKind => read(2, 1, SELF, { kind: 'router-v2', flags: 0, links });
 
   test('leads to routers, over virtual links too, and to transit networks; its stubs are prefixes', () => {
-    const { content, prefixes: stubs } = router(
+    const { topology, prefixes: stubs } = router(
       link(1, HUB, 0),
       link(4, HUB + 1, 0),
       link(2, 0x0a630001, 0),
       link(3, 0x0a010000, 0xffff0000),
     );
-    expect(content.node).toEqual({
+    expect(topology.node).toEqual({
       name: `r${SELF}`,
       links: [`r${HUB}`, `r${HUB + 1}`, `n${0x0a630001}`],
       transit: true,
@@ -43,7 +43,7 @@ describe('OSPFv2, a Router-LSA', () => {
     expect(stubs).toMatchObject([
       { prefix: prefix('10.1.0.0/16'), pnc: false, metric: 7, route: 'intra-area', node: false, attached: false },
     ]);
-    expect(content).not.toHaveProperty('hostAddress');
+    expect(topology).not.toHaveProperty('hostAddress');
   });
 
   test('a stub whose mask has holes is left out', () => {
@@ -57,7 +57,7 @@ describe('OSPFv2, a Router-LSA', () => {
     ['a network of its router ID', SELF, SELF, 0xfffffffe, false],
     ['a mask with holes at its router ID', SELF, SELF, 0xff00ffff, false],
   ])('D6: %s', (_what, _self, linkId, mask, isAddress) => {
-    const { hostAddress } = router(link(3, linkId, mask)).content;
+    const { hostAddress } = router(link(3, linkId, mask)).topology;
     expect(hostAddress && formatAddress(hostAddress)).toBe(isAddress ? '2.2.2.2' : undefined);
   });
 });
@@ -66,12 +66,12 @@ describe('OSPFv2, other bodies', () => {
   test('a Network-LSA is a prefix, and leads to the routers that are attached', () => {
     const one = read(2, 2, 0x0a630001, { kind: 'network-v2', mask: 0xffffff00, attachedRouters: [SELF, HUB] });
     expect([prefixes(one), one.warnings]).toEqual([['10.99.0.0/24'], []]);
-    expect(one.content.node).toEqual({ name: `n${0x0a630001}`, links: [`r${SELF}`, `r${HUB}`], transit: true });
+    expect(one.topology.node).toEqual({ name: `n${0x0a630001}`, links: [`r${SELF}`, `r${HUB}`], transit: true });
   });
 
   test('one whose mask has holes leads there all the same', () => {
     const one = read(2, 2, 0x0a630001, { kind: 'network-v2', mask: 0xff00ff00, attachedRouters: [HUB] });
-    expect([prefixes(one), one.warnings, one.content.node?.links]).toEqual([[], ['bad-mask'], [`r${HUB}`]]);
+    expect([prefixes(one), one.warnings, one.topology.node?.links]).toEqual([[], ['bad-mask'], [`r${HUB}`]]);
   });
 
   const extended = (type: number, routeType: number, flags: number): ReadByKind => {
@@ -152,13 +152,13 @@ describe('OSPFv3', () => {
       ...{ type, metric: 1, interfaceId: 1, neighborInterfaceId: 5, neighborRouterId },
     });
     const links = [link(1, HUB), link(2, HUB + 1), link(3, HUB + 2), link(4, HUB + 3)];
-    const { node } = read(3, 0x2001, 0, { kind: 'router-v3', flags: 0, options: 0x13, links }).content;
-    const network = read(3, 0x2002, 5, { kind: 'network-v3', options: 0x13, attachedRouters: [HUB, SELF] }).content
+    const { node } = read(3, 0x2001, 0, { kind: 'router-v3', flags: 0, options: 0x13, links }).topology;
+    const network = read(3, 0x2002, 5, { kind: 'network-v3', options: 0x13, attachedRouters: [HUB, SELF] }).topology
       .node!;
     expect(node!.links).toHaveLength(3);
     expect(node!.links.filter((end) => end.startsWith('r'))).toEqual([`r${HUB}`, `r${HUB + 3}`]);
     expect([network.links, network.transit, node!.transit]).toEqual([[`r${HUB}`, `r${SELF}`], true, true]);
-    expect(read(3, 0x2001, 0, { kind: 'router-v3', flags: 0, options: 3, links }).content.node!.transit).toBe(false);
+    expect(read(3, 0x2001, 0, { kind: 'router-v3', flags: 0, options: 3, links }).topology.node!.transit).toBe(false);
   });
 
   test.each<[string, string, number, string | undefined]>([
@@ -174,7 +174,7 @@ describe('OSPFv3', () => {
       referenced,
       prefixes: [{ prefix: prefix(text), options, metric: 3 }],
     } as const;
-    const { hostAddress } = read(3, 0x2009, 1, body).content;
+    const { hostAddress } = read(3, 0x2009, 1, body).topology;
     expect(hostAddress && formatAddress(hostAddress)).toBe(expected);
   });
 
@@ -256,7 +256,7 @@ describe.each([2, 3] as const)('OSPFv%d, what follows from a declaration', (vers
     const [type, lsId] = version === 2 ? [10, opaqueLsId(1, 0)] : [0xa00a, 0];
     const te = (text: string) => ({ kind: 'te-router-address' as const, address: address(text) });
     const of = (...texts: string[]) =>
-      read(version, type, lsId, { kind: `traffic-engineering-v${version}`, tlvs: texts.map(te) }).content;
+      read(version, type, lsId, { kind: `traffic-engineering-v${version}`, tlvs: texts.map(te) }).topology;
     expect([of(group).routerAddress, of(group, own).routerAddress]).toEqual([undefined, address(own)]);
   });
 

@@ -41,7 +41,8 @@ export type ContentEffect =
   | Note;
 
 /** What one LSA says, as far as cnpd cares. */
-export interface LsaContent extends Topology {
+export interface LsaContent {
+  readonly topology: Topology;
   /** Those of one kind behind each other. */
   readonly entries: readonly Entry[];
 }

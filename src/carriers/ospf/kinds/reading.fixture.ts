@@ -4,6 +4,7 @@ import { DEFAULT_PRIVATE_TYPES } from '../../../packet/ospf/lsa.ts';
 import type { RawLsa } from '../../../packet/ospf/types.ts';
 import { type AnyVersion, ContentAgent, contentConfig } from '../content.fixture.ts';
 import type { LsaContent } from '../content-state.ts';
+import { NO_TOPOLOGY, type Topology } from '../learning/topology.ts';
 import type { OwnLsa } from '../version.ts';
 import type { Entry, EntryLsa } from './kind.ts';
 import type { PrefixEntry } from './sender-prefix-reader.ts';
@@ -17,8 +18,10 @@ export const sidsOf = (content: LsaContent): SidEntry[] => ofKind(content, 'sid'
 const ofKind = <E extends Entry>({ entries }: LsaContent, kind: E['kind']): E[] =>
   entries.filter((entry): entry is E => entry.kind === kind);
 
+const NOTHING: LsaContent = { topology: NO_TOPOLOGY, entries: [] };
+
 export interface ReadByKind {
-  readonly content: LsaContent;
+  readonly topology: Topology;
   readonly prefixes: readonly PrefixEntry[];
   readonly sids: readonly SidEntry[];
   /** What was ignored, without `learn.`. */
@@ -36,10 +39,10 @@ export function readByKind(
     contentConfig(version, reader, [0], { codePoints: { ...DEFAULT_CODE_POINTS, ...codePoints } }),
   );
   const effects = agent.event({ type: 'database', areaId: 0, key, lsa: { raw } });
-  const content = [...agent.content.areas.get(0)!.lsas.values()][0]?.content ?? { entries: [] };
+  const content = [...agent.content.areas.get(0)!.lsas.values()][0]?.content ?? NOTHING;
   const ignored = `ospfv${version}.learn.`;
   return {
-    content,
+    topology: content.topology,
     prefixes: prefixesOf(content),
     sids: sidsOf(content),
     warnings: effects.flatMap((effect) =>

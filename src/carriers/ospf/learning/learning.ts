@@ -109,8 +109,8 @@ const needsAddress = (c: Content, entry: Entry): boolean => c.kinds.rowOf(entry)
 
 function addressesChanged(before: ReadLsa | undefined, after: ReadLsa | undefined): boolean {
   const addresses = (lsa: ReadLsa | undefined): bigint[] => [
-    lsa?.content.routerAddress?.value ?? 0n,
-    lsa?.content.hostAddress?.value ?? 0n,
+    lsa?.content.topology.routerAddress?.value ?? 0n,
+    lsa?.content.topology.hostAddress?.value ?? 0n,
   ];
   const [was, is] = [addresses(before), addresses(after)];
   return was.some((value, i) => value !== is[i]);

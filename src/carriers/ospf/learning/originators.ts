@@ -24,5 +24,5 @@ export function addressOf(area: AreaContent, router: number): IpAddress | undefi
 }
 
 const addressIn = (lsas: readonly ReadLsa[]): IpAddress | undefined =>
-  lsas.find(({ content }) => content.routerAddress)?.content.routerAddress ??
-  lsas.find(({ content }) => content.hostAddress)?.content.hostAddress;
+  lsas.find(({ content }) => content.topology.routerAddress)?.content.topology.routerAddress ??
+  lsas.find(({ content }) => content.topology.hostAddress)?.content.topology.hostAddress;

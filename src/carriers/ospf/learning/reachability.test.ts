@@ -5,17 +5,17 @@ import { GRAPH_BATCH, GRAPH_DELAY_MS } from '../constants.ts';
 import type { AreaContent, Content, ReadLsa } from '../content-state.ts';
 import { forgetDue, topologyChanged, walkDue } from './reachability.ts';
 import { isAlive, newGraph } from './graph.ts';
-import type { GraphNode } from './topology.ts';
+import type { GraphNode, Topology } from './topology.ts';
 
 const SELF = 0x01010101;
 const HUB = 0x0a0a0a0a;
 const OTHER = 0x02020202;
 const THIRD = 0x03030303;
 
-const read = (id: string, content: { node?: GraphNode; reaches?: number }): ReadLsa => ({
+const read = (id: string, topology: Topology): ReadLsa => ({
   id,
   key: { type: 1, lsId: 0, advertisingRouter: HUB },
-  content: { entries: [], ...content },
+  content: { topology, entries: [] },
 });
 const node = (...links: string[]): { node: GraphNode } => ({ node: { name: 'r1', links, transit: true } });
 

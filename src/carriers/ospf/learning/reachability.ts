@@ -23,7 +23,7 @@ export function topologyChanged(
   before: ReadLsa | undefined,
   after: ReadLsa | undefined,
 ): void {
-  const [was, is] = [before?.content, after?.content];
+  const [was, is] = [before?.content.topology, after?.content.topology];
   if (!was?.node && !is?.node && was?.reaches === is?.reaches) return;
   if (was?.node) {
     const lsas = graph.nodes.get(was.node.name);

@@ -63,7 +63,7 @@ function read(
     );
   const lsa = { type, lsId, advertisingRouter, raw };
   const walked = c.kinds.walk(lsa, c.config, warn);
-  if (walked?.bad === 0) return { id, key, content: { entries: walked.entries } };
+  if (walked?.bad === 0) return { id, key, content: { topology: NO_TOPOLOGY, entries: walked.entries } };
   const decoded = decodeBody(version, lsa, privateTypes);
   if (!decoded.ok) {
     warn('malformed', decoded.error.detail);
@@ -71,8 +71,8 @@ function read(
   }
   const { body, badTlvs } = decoded.value;
   for (const { error } of badTlvs) warn('bad-tlv', error.detail);
-  if (walked) return { id, key, content: { entries: walked.entries } };
+  if (walked) return { id, key, content: { topology: NO_TOPOLOGY, entries: walked.entries } };
   const topology = readTopology(version, READERS[version], body, lsa, warn);
   const entries = c.kinds.read(body, lsa, c.config, warn);
-  return topology === NO_TOPOLOGY && entries.length === 0 ? undefined : { id, key, content: { ...topology, entries } };
+  return topology === NO_TOPOLOGY && entries.length === 0 ? undefined : { id, key, content: { topology, entries } };
 }

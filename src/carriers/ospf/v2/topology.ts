@@ -18,18 +18,16 @@ export const TOPOLOGY_V2: TopologyReaders = {
 };
 
 function readRouter({ links }: RouterLsaV2, { advertisingRouter }: LsaKey): Topology {
-  const ends = links.flatMap(({ type, linkId }) =>
-    type === LINK_TYPE.stub ? [] : [type === LINK_TYPE.transit ? networkNode(linkId) : routerNode(linkId)],
-  );
+  const ends: string[] = [];
+  let namesItself = false;
+  for (const { type, linkId, linkData } of links) {
+    if (type === LINK_TYPE.transit) ends.push(networkNode(linkId));
+    else if (type !== LINK_TYPE.stub) ends.push(routerNode(linkId));
+    // A router ID is an address where the router says so by a host route.
+    else if (linkId === advertisingRouter && linkData === HOST_MASK) namesItself = true;
+  }
+  const node = { name: routerNode(advertisingRouter), links: ends, transit: true };
+  if (!namesItself) return { node };
   const hostAddress: IpAddress = { family: 4, value: BigInt(advertisingRouter) };
-  // A router ID is an address where the router says so by a host route.
-  const isAddress =
-    isUnicastHost(hostAddress) &&
-    links.some(
-      ({ type, linkId, linkData }) => type === LINK_TYPE.stub && linkId === advertisingRouter && linkData === HOST_MASK,
-    );
-  return {
-    node: { name: routerNode(advertisingRouter), links: ends, transit: true },
-    ...(isAddress && { hostAddress }),
-  };
+  return isUnicastHost(hostAddress) ? { node, hostAddress } : { node };
 }
