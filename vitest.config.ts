@@ -2,11 +2,11 @@ import { defineConfig } from 'vitest/config';
 import { ClosingLine } from './test/support/closing-line.ts';
 import { SlowFirst } from './test/support/slow-first.ts';
 
-// Three projects: `unit` is pure and needs nothing, so that its files can share a process; `bpf` needs root, loads
-// programs into the kernel and asks other decoders; `e2e` builds networks. One project runs after the other
-// (groupOrder). The files of `bpf` make anonymous namespaces, those of `e2e` have names of their own for everything.
-// `unit` and `bpf` compute, and two of their files run at a time, where Vitest by itself would leave one CPU free;
-// `e2e` mostly waits for FRR's timers.
+// Three projects. `unit` is pure and needs nothing. `bpf` needs root, loads programs into the kernel and runs other
+// decoders. `e2e` builds networks. One project runs after the other (groupOrder). The files of `bpf` make anonymous
+// namespaces; those of `e2e` give everything names of their own. Only the files of `unit` share a process. `unit` and
+// `bpf` compute, and two of their files run at a time, where Vitest by itself would leave one CPU free. `e2e` mostly
+// waits for FRR's timers.
 export default defineConfig({
   test: {
     reporters: ['default', new ClosingLine()],

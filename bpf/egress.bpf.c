@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The congested node. `egress` runs at tc egress of a monitored port: it keeps the flow table (LHCNP §5.2), measures
-// the port (LHCNP §5.3.1, detector/monitor.h), marks CE above K_min (LHCNP-5.4-a) and, when a condition of LHCNP §5.4
-// holds, picks the flows that fill the queue (detector/contribution.h), the format that their sender understands
-// (detector/policy.h) and what to say (detector/severity.h), and hands a clone of the packet to `notice` on the
-// loopback interface (builder/notice.h), which turns it into the notification. `egress_age` is run by the agent now and
-// then to age the flow table, `egress_resume` before it sends a Resume.
+// The congested node. `egress` runs at tc egress of a monitored port. It keeps the flow table (LHCNP §5.2), measures
+// the port (LHCNP §5.3.1, detector/monitor.h), and marks CE above K_min (LHCNP-5.4-a, detector/mark-ce.h). When a
+// condition of LHCNP §5.4 holds, it picks the flows that fill the queue (detector/contribution.h), a format that their
+// sender understands (detector/policy.h), and the content (detector/severity.h). It then hands a clone of the packet to
+// `notice` on the loopback interface (builder/notice.h), which turns it into the notification. The agent runs
+// `egress_age` periodically to age the flow table, and `egress_resume` before it sends a Resume.
 //
-// It acts on RoCEv2 packets that carry data, so never on a notification; of other packets only the time and the depth
-// of the queue count. It passes every packet on, whatever it contains. It does not choose thresholds, shape, drop, or
-// talk to the sender.
+// It acts on RoCEv2 packets with data, so never on a notification; of other packets only the time and the queue depth
+// count. It passes every packet on, whatever its content. It does not choose thresholds, shape, drop, or send to the
+// sender itself.
 #include "kernel.h"
 #include "builder/notice.h"
 #include "detector/contribution.h"
@@ -16,11 +16,11 @@
 #include "detector/flows.h"
 #include "detector/layout.h"
 #include "detector/limits.h"
+#include "detector/mark-ce.h"
 #include "detector/monitor.h"
 #include "detector/notify.h"
 #include "detector/policy.h"
 #include "detector/severity.h"
-#include "wire/ecn.h"
 
 LICENSE;
 
@@ -46,59 +46,6 @@ static __always_inline struct flow *flow_of(const struct data_packet *packet, co
 	return &set->ways[made & (FLOW_WAYS - 1)];
 }
 
-// Of a packet with its VLAN tags in front of its header, where the helper would take a tag for the header: it goes by
-// the kernel's idea of where that is.
-static __noinline int set_ce_behind_tags(struct __sk_buff *skb, __u32 offset)
-{
-	__be16 before, after;
-	if (bpf_skb_load_bytes(skb, offset, &before, sizeof(before)) < 0)
-		return 0;
-	if (bpf_ntohs(before) >> 12 == 6) {
-		after = before | bpf_htons(ECN_CE << 4);
-		return bpf_skb_store_bytes(skb, offset, &after, sizeof(after), 0) == 0;
-	}
-	after = before | bpf_htons(ECN_CE);
-	return bpf_l3_csum_replace(skb, offset + 10, before, after, sizeof(after)) == 0 &&
-	       bpf_skb_store_bytes(skb, offset, &after, sizeof(after), 0) == 0;
-}
-
-// The helper refuses a packet whose header is shared; pulling makes a private copy.
-static __always_inline int set_ce(struct __sk_buff *skb, __u32 offset)
-{
-	if (unlikely(skb->protocol == bpf_htons(ETH_P_8021Q) || skb->protocol == bpf_htons(ETH_P_8021AD)))
-		return set_ce_behind_tags(skb, offset);
-	return bpf_skb_ecn_set_ce(skb) == 1 || (bpf_skb_pull_data(skb, 0) == 0 && bpf_skb_ecn_set_ce(skb) == 1);
-}
-
-// RFC 3168: Not-ECT is left alone. A sender that gets Fast CNPs and understands them is not notified a second time
-// through the receiver (FCNP-4-b).
-static __always_inline void mark_ce(struct __sk_buff *skb, const struct congestion *c)
-{
-	__u8 ecn = c->packet->ecn;
-	if (ecn == 0) {
-		count(COUNT_EGRESS_NOT_ECT);
-		return;
-	}
-	if (ecn == 3) {
-		count(COUNT_EGRESS_CE_ALREADY);
-	} else if ((__s64)(c->flow->ce_exempt_until - c->now) >= 0) {
-		count(COUNT_EGRESS_CE_EXEMPT);
-		return;
-	} else if (c->packet->shims & SHIM_OUTER_MPLS) {
-		// RFC 5129 would mark the label stack, but it is unknown whether its TC is ECN; the header below is the
-		// customer's.
-		count(COUNT_EGRESS_ECN_MPLS);
-		return;
-	} else if (set_ce(skb, c->packet->outer_offset)) {
-		count(COUNT_EGRESS_CE_MARKED);
-		c->stats->ce_marked++;
-	} else {
-		count(COUNT_EGRESS_CE_FAILED);
-		return;
-	}
-	c->stats->left_with_ce++;
-}
-
 static __always_inline void count_trigger(const struct congestion *c)
 {
 	count(COUNT_EGRESS_TRIGGERS);
@@ -109,8 +56,8 @@ static __always_inline void count_trigger(const struct congestion *c)
 		count(COUNT_EGRESS_TRIGGER_GROWTH);
 }
 
-// No notification can be built of such a packet (builder/notice.h). The flow must not pass for notified then, or it
-// would not be marked either.
+// Whether a notification can be built from this packet (builder/notice.h). Otherwise the flow must not be recorded as
+// notified, or it would not be marked either.
 static __always_inline int is_buildable(struct __sk_buff *skb)
 {
 	if (likely(!checksum_partial(skb)))
@@ -119,9 +66,9 @@ static __always_inline int is_buildable(struct __sk_buff *skb)
 	return 0;
 }
 
-// Whether this trigger may become a notification, and which: the flow's interval, its share, the format, the
-// instruction, then the port's bucket, so that no token is spent on a packet without a notification. A sender without a
-// possible format is looked up once per interval.
+// Whether this trigger may become a notification, and which. It checks the flow's interval, its share, the format, the
+// instruction, then the port's bucket, so that no token is spent without a notification. A sender without a possible
+// format is looked up once per interval.
 static __noinline int admit(struct __sk_buff *skb, struct congestion *c)
 {
 	const struct egress_port *port = c->port;
@@ -172,7 +119,7 @@ static __always_inline int interval_over(const struct egress_port *port, const s
 	return (__s64)(now - measure->interval_start) >= (__s64)port->interval_ns;
 }
 
-// Other traffic fills the queue as well: the port's intervals end with it, too (LHCNP-5.3.1-b, LHCNP-5.3.1-c). Nothing
+// Other traffic fills the queue as well, so it too ends the port's intervals (LHCNP-5.3.1-b, LHCNP-5.3.1-c). Nothing
 // else is done with it.
 static __always_inline int other_traffic(struct __sk_buff *skb)
 {
@@ -181,7 +128,7 @@ static __always_inline int other_traffic(struct __sk_buff *skb)
 	struct egress_measure *measure = bpf_map_lookup_elem(&egress_measures, &slot);
 	if (unlikely(!port || !measure))
 		return TC_NEXT;
-	// The tick's time moves with the tick, whose number is a load where the time is a call: 2 ns against 14.
+	// The tick's time changes with the tick. Its number is a load, its time a call: 2 ns against 14.
 	__u32 tick = bpf_jiffies64();
 	if (likely(measure->tick == tick))
 		return TC_NEXT;
@@ -261,7 +208,7 @@ int egress(struct __sk_buff *skb)
 	if (reason != REASON_NONE) {
 		count_trigger(&c);
 		if (is_buildable(skb) && admit(skb, &c))
-			notify(skb, &c); // before marking: the notice carries the packet as it came
+			notify(skb, &c); // before marking: the notice carries the packet as it arrived
 	}
 	if (depth > port->k_min)
 		mark_ce(skb, &c);
@@ -307,7 +254,7 @@ int egress_resume(struct __sk_buff *skb)
 	struct egress_config *config = bpf_map_lookup_elem(&egress_config, &zero);
 	if (!port || !config)
 		return RESUME_UNKNOWN_PORT;
-	// As in the flow's packets: flows in labels, GRE or VXLAN are not notified directly.
+	// As for the flow's packets: flows in labels, GRE or VXLAN are not notified directly.
 	claim.key.context ^= port->tenant;
 	__u64 *bucket = bpf_map_lookup_elem(&egress_buckets, &slot);
 	__u64 hash = flow_hash(&claim.key, config->flow_seed), now = bpf_ktime_get_ns();

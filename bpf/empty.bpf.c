@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Does nothing: the reference for the other programs' cost.
+// Does nothing: the baseline for the cost of the other programs.
 #include "kernel.h"
 
 LICENSE;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // A host that understands Fast CNP, for the software RoCE endpoint of the lab. A network card takes Fast CNPs before
-// the host's IP stack sees them; in software they arrive like any packet, and the kernel, which does not know the
-// destination option, answers with an ICMPv6 Parameter Problem (FCNP-4-j). At the tc ingress of the host's interface,
-// Fast CNPs become packets for another host: packet sockets still see them, the IP stack passes over them in silence.
-// All other packets are left alone, other destination options too.
+// the host's IP stack sees them. In software the kernel receives them; it does not know the destination option and
+// answers with an ICMPv6 Parameter Problem (FCNP-4-j). At the tc ingress of the host's interface, this program marks
+// Fast CNPs as packets for another host. Packet sockets still see them; the IP stack drops them silently. Other
+// packets, and other destination options, pass unchanged.
 #include "kernel.h"
 #include "wire/walk.h"
 

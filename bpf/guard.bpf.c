@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The border guard: at the tc ingress and egress of a border port it drops congestion notifications, whether they come
-// from outside (PNC-6-c, FCNP-5-d, LHCNP-9-a) or would leave the domain (PNC-6-d, FCNP-5-e): Congestion Notifications
-// to Proxy, Fast CNPs, Long-haul CNPs in both forms; over IPv4 and IPv6, behind VLAN tags, options and extension
-// headers, in the first fragment and inside IP tunnels. Dropping the first fragment is enough: the others never make a
-// packet. What the allow-lists name passes; so does a standard CNP, which is end to end. From outside it also drops
-// what is sent to an END.CON SID of the domain.
+// The border guard. At the tc ingress and egress of a border port it drops congestion notifications that come from
+// outside (PNC-6-c, FCNP-5-d, LHCNP-9-a) or would leave the domain (PNC-6-d, FCNP-5-e). These are Congestion
+// Notifications to Proxy, Fast CNPs, and Long-haul CNPs in both forms; over IPv4 and IPv6; behind VLAN tags, options
+// and extension headers; in a first fragment; and inside IP tunnels. Dropping the first fragment is enough: the others
+// cannot be reassembled. Sources and destinations on the allow-lists pass. So does a standard CNP, which is end to end.
+// From outside it also drops packets sent to an END.CON SID of the domain.
 //
-// A packet built so that the transport header cannot be seen is dropped too: a first fragment that ends within its
-// header chain (RFC 7112 §5) or before what tells a notification, or a chain longer than any that is in use. A packet
-// ends where its IP headers say; what follows in the frame is not the packet. Everything else passes untouched. It
-// looks inside MPLS, GRE and VXLAN; what it does not look into (ESP, Geneve, pseudowires …) is counted by its kind: the
-// far end has to be a border of its own. Whether a UDP length or a BTH version is right it does not ask: an adapter
-// that does not ask either must not get a notification that way.
+// A packet built to hide its transport header is dropped too. Its first fragment ends within the header chain (RFC 7112
+// §5) or before the fields that identify a notification, or its chain is longer than any in use. A packet ends where
+// its IP headers say; bytes behind that in the frame do not belong to it. All other packets pass untouched. The guard
+// looks inside MPLS, GRE and VXLAN. Packets in other tunnels (ESP, Geneve, pseudowires …) are counted by kind: their
+// far end must be a border too. The guard does not check the UDP length or the BTH version: a notification that is
+// wrong there must not reach an adapter that does not check them either.
 #include "kernel.h"
 #include "guard/walk.h"
 #include "wire/roce.h"
@@ -21,8 +21,7 @@ LICENSE;
 #define BTH_FLAGS 4
 #define BTH_EXTENDED 0x20 // E, LHCNP §6.2
 
-// A kind of notification is the counter of those dropped at ingress. Counters come in pairs: the egress one is next to
-// the ingress one.
+// The value of a kind is the counter of its drops at ingress. The counter of its drops at egress is the next one.
 enum kind {
 	KIND_OTHER = 0,
 	KIND_PROXY = COUNT_GUARD_IN_DROPPED,
@@ -32,8 +31,8 @@ enum kind {
 };
 #define SIDE(ingress_counter, inbound) ((enum counter)((ingress_counter) + !(inbound)))
 
-// The plain packet: Ethernet, IP without options or extension headers. WALK_TRANSPORT with everything in `h` that the
-// walk would have put there, or WALK_NOT_IP, or WALK_TRUNCATED when it takes a walk.
+// Parses the plain packet: Ethernet, IP without options or extension headers. WALK_TRANSPORT: `h` is filled in as by
+// the walk. WALK_NOT_IP: no IP. WALK_TRUNCATED: the packet needs the walk.
 static __always_inline enum walk_result look_plain(struct __sk_buff *skb, struct headers *h)
 {
 	const __u8 *data = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
@@ -71,7 +70,7 @@ static __always_inline enum walk_result look_plain(struct __sk_buff *skb, struct
 	return walk_is_tunnel(skb, h->transport) ? WALK_TRUNCATED : WALK_TRANSPORT;
 }
 
-// `size` bytes from `offset` on, pulled in if the packet has them elsewhere. Null: it has not got them.
+// Returns `size` bytes from `offset` on, pulled into linear memory if necessary. Null: the packet is shorter.
 static __always_inline const __u8 *reach(struct __sk_buff *skb, __u32 offset, __u32 size)
 {
 	const __u8 *at = walk_at(skb, offset, size);
@@ -81,9 +80,9 @@ static __always_inline const __u8 *reach(struct __sk_buff *skb, __u32 offset, __
 	return walk_at(skb, offset, size);
 }
 
-// Which notification the packet is. `hidden` is set for a first fragment that ends before the deciding fields. Bytes
-// behind the end of an unfragmented packet are inspected as well: no receiver should read them, and one that does gets
-// no notification there.
+// Returns which notification the packet is. Sets `hidden` for a first fragment that ends before the deciding fields.
+// Bytes behind the end of an unfragmented packet are inspected as well, in case a receiver reads them against the
+// rules.
 static __always_inline enum kind classify(struct __sk_buff *skb, const struct headers *h, const struct guard_port *port,
 					  int *hidden)
 {
@@ -108,7 +107,7 @@ static __always_inline enum kind classify(struct __sk_buff *skb, const struct he
 	return KIND_OTHER;
 }
 
-// Whether the address at `offset` is on the list of this side.
+// Whether the address at `offset` is on the allow-list of this direction.
 static __always_inline int allowed(struct __sk_buff *skb, __u32 offset, __u8 family, int inbound)
 {
 	struct address address;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The proxy (PNC §3, §4), at the tc ingress of its ports and of the loopback interface (for notices that this router
-// itself has sent). RoCEv2 packets teach it which Queue Pairs belong together (proxy/cm.h, proxy/reverse-traffic.h); a
-// Congestion Notification to Proxy becomes a CNP (proxy/receive-notice.h). On a congested node that is no proxy it only
-// learns, for Long-haul CNPs (proxy/queue-pair-lookup.h).
+// itself has sent). RoCEv2 packets teach it which Queue Pairs belong together (proxy/cm.h, proxy/reverse-traffic.h). It
+// turns a Congestion Notification to Proxy into a CNP (proxy/receive-notice.h). On a congested node without a proxy it
+// only learns, for Long-haul CNPs (proxy/queue-pair-lookup.h).
 //
-// It drops nothing but notices addressed to the proxy, and changes nothing else. A packet that is neither costs the
-// look at its headers. It sees through IP tunnels for learning, and through VLAN tags where nobody looks at routes
-// back; a notice must come without options, extension headers and fragmentation.
+// It drops only notices addressed to the proxy, and changes no other packet. A packet that is neither RoCEv2 nor a
+// notice costs only a header parse. It learns inside IP tunnels too, and behind VLAN tags if reverse paths are not
+// checked. A notice must have no options, extension headers or fragments.
 #include "kernel.h"
 
-// How many IP headers there are: more than two are a tunnel in a tunnel.
+// Counts the IP headers: more than two are a tunnel in a tunnel.
 #define WALK_VISIT(skb, h, protocol, offset) ((h)->visited += (protocol) == IPPROTO_IPV6 || (protocol) == IPPROTO_IPIP)
 
 #include "proxy/cm.h"
@@ -23,7 +23,7 @@
 
 LICENSE;
 
-// A RoCEv2 packet that is looked at: `ip` is the offset of its IP header. Its flow and its origin are known.
+// Learns from a RoCEv2 packet. `ip` is the offset of its IP header. Flow and origin in `a` are set.
 static __always_inline void roce_arrived(struct __sk_buff *skb, struct arrival *a, const struct bth *bth, __u32 ip,
 					 __u32 family, __u32 tunnel)
 {
@@ -41,17 +41,17 @@ static __always_inline void roce_arrived(struct __sk_buff *skb, struct arrival *
 	struct queue_pair *pair = queue_pair_learned(&a->flow);
 	if (pair && queue_pair_seen(skb, a, pair) == QP_FITS)
 		return;
-	if (a->opcode >> 5 != TRANSPORT_UC) // nobody answers UC
+	if (a->opcode >> 5 != TRANSPORT_UC) // UC has no acknowledgements
 		learn_from_traffic(skb, a);
 }
 
-// Whether there is something to learn from a packet: CM, and a selection of connected traffic. Never a CNP:
-// srv6/forward.h sends some past this program.
+// Whether the packet can teach something: CM, and a selection of connected traffic. Never a CNP: srv6/forward.h
+// redirects some of them past this program.
 static __always_inline int is_instructive(struct __sk_buff *skb, const struct bth *bth, __u32 qpn)
 {
 	__u32 transport = bth->opcode >> 5;
-	// What is on the loopback interface comes from this router, whatever source it names: any user may take one
-	// (IPV6_FREEBIND), and have the kernel send the packet on from there (a routing header).
+	// A packet on the loopback interface comes from this router, whatever its source. Any local user may choose a
+	// source (IPV6_FREEBIND) and have the kernel forward the packet from there (a routing header).
 	if (!roce_is_version0(bth) || skb->ifindex == LOOPBACK_IFINDEX)
 		return 0;
 	if (bth->opcode == ROCE_OPCODE_UD_SEND)
@@ -61,7 +61,7 @@ static __always_inline int is_instructive(struct __sk_buff *skb, const struct bt
 	return is_looked_at(bth->opcode, BTH_PSN(bth->psn), bth->psn & bpf_htonl(0x80000000u));
 }
 
-// Whether it is looked at where a packet comes from (proxy/port-roles.h).
+// Whether reverse paths are checked (proxy/port-roles.h).
 static __always_inline int is_checked(void)
 {
 	struct proxy_config *config = proxy_configuration();
@@ -70,10 +70,10 @@ static __always_inline int is_checked(void)
 
 #define VLAN_ID_MASK 0x0fff
 
-// Whether a packet is no business of the port at which it is seen. At a trunk nothing is known about the VLAN behind a
-// tag: it comes once more, at the VLAN's own interface, and is judged there. VLAN 0 is none: such a tag has a priority
-// alone. What this router has sent to a multicast group comes back at the port by which it left, without an Ethernet
-// header, so that whoever sent it says what stands where headers are looked for.
+// Whether a packet is to be ignored at the port that sees it. At a trunk nothing is known about the VLAN behind a tag:
+// the packet is seen again at the VLAN's own interface. VLAN 0 is no VLAN: such a tag carries a priority only. A packet
+// that this router has sent to a multicast group loops back at its egress port without an Ethernet header. There the
+// sender controls the bytes at which headers are parsed.
 static __always_inline int is_elsewhere(struct __sk_buff *skb)
 {
 	if (unlikely(skb->pkt_type == PACKET_LOOPBACK))
@@ -84,14 +84,14 @@ static __always_inline int is_elsewhere(struct __sk_buff *skb)
 static __always_inline int is_proxy(const struct address *destination, __be16 port)
 {
 	struct proxy_config *config = proxy_configuration();
-	// Without a port this node only learns.
+	// Without a UDP port this node only learns.
 	return config && port && config->udp_port == port &&
 	       (same_address(&config->address, destination) || same_address(&config->other_address, destination));
 }
 
 static __noinline int walked(struct __sk_buff *skb);
 
-// UDP in linear memory with at least a UDP header. `ip`, `udp` are where its headers are.
+// Parses UDP in linear memory that holds at least a UDP header. `ip` and `udp` point to the packet's headers.
 static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, const __u8 *udp, const __u8 *end,
 				       __u32 family)
 {
@@ -117,7 +117,7 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 		a->flow.tenant =
 			tenants_have_rows() ? tenant_of_port(skb->ifindex, &a->flow.sender, family) : TENANT_MAIN;
 		a->origin = a->flow.sender;
-		a->origin_goal = a->flow.receiver;
+		a->origin_destination = a->flow.receiver;
 		roce_arrived(skb, a, bth, ETH_HLEN, family, 0);
 		return TC_NEXT;
 	}
@@ -125,7 +125,7 @@ static __always_inline int udp_arrived(struct __sk_buff *skb, const __u8 *ip, co
 	return is_proxy(&to, port) ? notice_arrived(skb, family) : TC_NEXT;
 }
 
-// Too large for a program's stack, with that of what learns below it.
+// Too large for a program's stack beside those of the functions that it calls.
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -133,7 +133,20 @@ struct {
 	__type(value, struct headers);
 } proxy_headers SEC(".maps");
 
-// Everything that needs a walk: VLAN tags in the frame, options, extension headers, fragments, tunnels, paged packets.
+// A packet other than RoCEv2 after the walk: a notice must have no options, extension headers or fragments.
+static __always_inline int walked_notice(struct __sk_buff *skb, const struct headers *h, const struct address *to,
+					 __u32 family)
+{
+	if (h->inner != h->outer || h->shims || !is_proxy(to, h->dport))
+		return TC_NEXT;
+	if (h->outer == ETH_HLEN && !h->fragmented && h->transport - h->outer == (family == 6 ? IPV6_HLEN : IPV4_HLEN))
+		return notice_arrived(skb, family); // its bytes were only paged
+	count(COUNT_PROXY_NOTICES);
+	return notice_drop(h->fragmented ? COUNT_PROXY_FRAGMENT : COUNT_PROXY_EXTENSION);
+}
+
+// Parses all packets that need a walk: VLAN tags in the frame, options, extension headers, fragments, tunnels, paged
+// packets.
 static __noinline int walked(struct __sk_buff *skb)
 {
 	__u32 zero = 0;
@@ -152,27 +165,20 @@ static __noinline int walked(struct __sk_buff *skb)
 	if (!destination)
 		return TC_NEXT;
 	address_load(&a->flow.receiver, destination, family);
-	if (h->dport != bpf_htons(ROCE_UDP_PORT)) {
-		if (h->inner != h->outer || h->shims || !is_proxy(&a->flow.receiver, h->dport))
-			return TC_NEXT;
-		if (h->outer == ETH_HLEN && !h->fragmented &&
-		    h->transport - h->outer == (family == 6 ? IPV6_HLEN : IPV4_HLEN))
-			return notice_arrived(skb, family); // it was only paged
-		count(COUNT_PROXY_NOTICES);
-		return notice_drop(h->fragmented ? COUNT_PROXY_FRAGMENT : COUNT_PROXY_EXTENSION);
-	}
+	if (h->dport != bpf_htons(ROCE_UDP_PORT))
+		return walked_notice(skb, h, &a->flow.receiver, family);
 	const struct bth *bth = (const struct bth *)walk_at(skb, h->transport + UDP_HLEN, BTH_SIZE);
-	if (!bth || !walk_is_roce(h) || h->shims) // whose it is in MPLS, GRE and VXLAN, nobody says
+	if (!bth || !walk_is_roce(h) || h->shims) // MPLS, GRE and VXLAN do not identify the tenant
 		return TC_NEXT;
 	if (!is_instructive(skb, bth, BTH_QPN(bth->qpn)))
 		return TC_NEXT;
-	// Whoever sent the outermost packet is who brought it.
+	// The origin is the source of the outermost packet.
 	__u32 size = h->outer_family == 6 ? 16 : 4;
 	const __u8 *outer = walk_at(skb, h->outer + address_source_at(h->outer_family), 32);
 	if (!outer)
 		return TC_NEXT;
 	address_load(&a->origin, outer, h->outer_family);
-	address_load(&a->origin_goal, outer + size, h->outer_family);
+	address_load(&a->origin_destination, outer + size, h->outer_family);
 	a->flow.tenant = h->outer == h->inner ? tenant_of_port(skb->ifindex, &a->flow.sender, family)
 					      : tenant_of_tunnel(skb, h->outer, h->outer_family);
 	if (a->flow.tenant == TENANT_UNKNOWN) {
@@ -195,7 +201,7 @@ int proxy(struct __sk_buff *skb)
 {
 	const __u8 *data = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
 	const __u8 *ip = data + ETH_HLEN;
-	// It is a copy of traffic, not traffic.
+	// A detector's clone is no traffic.
 	if (unlikely(skb->mark == MARK_TRIGGER && skb->cb[CB_WORD_TAG] == CB_TAG))
 		return TC_NEXT;
 	if (is_elsewhere(skb))

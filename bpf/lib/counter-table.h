@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Every reason for which a program of cnpd does or does not do something. One row a counter: index, C name, dotted
-// name, meaning; each program's rows are in its own counter-rows.h. src/kernel/dataplane/counters.ts holds the same
-// table; a unit test compares the two. Indexes are for ever: the pinned map outlives the agent, so rows are added at a
+// Every reason for which a program of cnpd acts or does not act. One row a counter: index, C name, dotted name,
+// meaning. The rows of a program are in its own counter-rows.h. src/kernel/dataplane/counters.ts holds the same table;
+// a unit test compares the two. Indexes are permanent, because the pinned map outlives the agent: rows are added at a
 // free index and never renumbered.
 //   0-63 egress, 64-95 notice builder, 96-127 guard, 128-207 proxy, 208-239 SRv6
 #ifndef CNPD_COUNTER_TABLE_H

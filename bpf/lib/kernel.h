@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The kernel as cnpd's programs see it: the UAPI they use, and the few fields of kernel structures that they read,
-// relocated at load time (CO-RE) so that an object runs on any kernel whose BTF has them. Deliberately no vmlinux.h:
-// what is not named here is not used. Nor <linux/bpf.h>: that of Debian 12 is of Linux 6.1 and lacks what newer kernels
-// know and cnpd asks for (BPF_F_ADJ_ROOM_DECAP_L3_IPV4 of 6.3), and without the headers of one architecture, clang
-// finds none of it for the target bpf. test/bpf/objects/kernel-numbers.test.ts compares what is here with the kernel's
-// own BTF.
+// The kernel as cnpd's programs see it: the UAPI that they use, and the few fields of kernel structures that they read.
+// The fields are relocated at load time (CO-RE), so an object runs on any kernel whose BTF has them. There is
+// deliberately no vmlinux.h: this file lists all that is used. <linux/bpf.h> does not do either. Debian 12 has that of
+// Linux 6.1, which lacks newer definitions that cnpd needs (BPF_F_ADJ_ROOM_DECAP_L3_IPV4 of 6.3). And clang does not
+// find it for the target bpf without the headers of one architecture. test/bpf/objects/kernel-numbers.test.ts compares
+// this file with the kernel's own BTF.
 #ifndef CNPD_KERNEL_H
 #define CNPD_KERNEL_H
 
@@ -49,8 +49,8 @@ enum {
 #define BPF_F_INVALIDATE_HASH (1ULL << 1)
 #define BPF_F_ADJ_ROOM_DECAP_L3_IPV4 (1ULL << 7)
 
-// Verdicts of a tc program; the same numbers under TCX and under a clsact filter with direct-action. NEXT lets other
-// programs of the hook run.
+// Verdicts of a tc program; the same numbers under TCX and under a clsact filter with direct-action. NEXT lets the next
+// program of the hook run.
 enum {
 	TC_NEXT = -1,
 	TC_PASS = 0,
@@ -75,7 +75,7 @@ struct bpf_timer {
 	__u64 opaque[2];
 } __attribute__((aligned(8)));
 
-// The context of a tc program; offsets are UAPI, so the list is whole.
+// The context of a tc program. Offsets are UAPI, so all fields are listed.
 struct __sk_buff {
 	__u32 len;
 	__u32 pkt_type;
@@ -168,7 +168,7 @@ struct bpf_redir_neigh {
 	};
 };
 
-// --- Kernel structures, the fields that are read ---
+// --- Fields of kernel structures ---
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -207,7 +207,7 @@ extern void *bpf_cast_to_kern_ctx(void *) __ksym;
 #define __always_inline inline __attribute__((always_inline))
 #endif
 
-// Hides where a value comes from, so that clang neither merges bounds checks away nor turns arithmetic into branches.
+// Hides the origin of a value, so that clang neither merges bounds checks nor turns arithmetic into branches.
 #define opaque(value) asm volatile("" : "+r"(value))
 
 #define LICENSE char _license[] SEC("license") = "Dual BSD/GPL"

@@ -1,11 +1,11 @@
-// Who can be reached in a level or an area, and for how long what a lost router advertises still counts.
+// Which routers are reachable in a level or an area, and how long the advertisements of a lost router remain valid.
 
-/** `Id` is what tells routers apart: a system ID, a router ID. */
+/** `Id` identifies a router: a system ID or a router ID. */
 export interface Aliveness<Id> {
   reachable: ReadonlySet<Id>;
-  /** Since when those that were reachable once are not any more. */
+  /** Routers that were reachable and no longer are, and since when. */
   readonly lostAt: Map<Id, number>;
-  /** When the first of them has been lost for the hold time. */
+  /** When the hold time of the router lost first is over. */
   forgetAt: number;
 }
 
@@ -22,7 +22,7 @@ export function isAliveAt<Id>({ reachable, lostAt }: Aliveness<Id>, id: Id, now:
   return at !== undefined && now < at + holdMs;
 }
 
-/** These can be reached now. @returns who could not before, and who no longer can */
+/** Sets the routers that are reachable now. @returns the routers newly reachable, and those no longer reachable */
 export function reach<Id>(
   aliveness: Aliveness<Id>,
   next: ReadonlySet<Id>,
@@ -39,7 +39,7 @@ export function reach<Id>(
   return { found, lost };
 }
 
-/** @returns those whose hold time is over, once */
+/** @returns the routers whose hold time is over, each once */
 export function forget<Id>(aliveness: Aliveness<Id>, now: number, holdMs: number): readonly Id[] {
   const { lostAt } = aliveness;
   const over: Id[] = [];

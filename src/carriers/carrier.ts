@@ -1,4 +1,5 @@
-// What every carrier is: it originates what the router advertises and reports what it learns, in any protocol.
+// The interface of every carrier: it originates what this router advertises and reports what it learns, in any
+// protocol.
 import type { CarrierName, LearnedReport, Origination, ReachabilityReport } from '../model/advertisement.ts';
 
 /** What a carrier reports to the learned table. Calls are synchronous and must not throw. */
@@ -9,13 +10,15 @@ export interface CarrierSink {
 
 export interface Carrier {
   readonly name: CarrierName;
-  /** Opens sockets and timers. Rejects with the missing precondition named when the carrier cannot run at all. */
+  /**
+   * Opens sockets and timers. Rejects with an error that names the missing precondition when the carrier cannot run.
+   */
   start(): Promise<void>;
-  /** Sets the whole of what this router advertises; the carrier works out the difference. */
+  /** Sets everything that this router advertises; the carrier computes the difference. */
   originate(origination: Origination): void;
   /**
-   * Withdraws everything cleanly (purge, flush), waits until it is sent, closes. Idempotent.
-   * @param next the section of the carrier that will take its place, if one will
+   * Withdraws everything cleanly (purge, flush), waits until that is sent, and closes. Idempotent.
+   * @param next the section of the carrier that will replace this one, if there is one
    */
   stop(next?: unknown): Promise<void>;
 }

@@ -1,9 +1,9 @@
-// What every machine of a carrier asks for beside its packets and reports: counters, lines in the log, and randomness
-// that a recorded run repeats.
+// What every machine of a carrier asks for besides its packets and reports: counters and log lines. Also randomness
+// that a replayed run repeats.
 
 import type { Count, Log } from '../model/log.ts';
 
-/** As long as this a reason that keeps coming back is counted without another line in the log. */
+/** Within this time after a warning, further warnings of the same name are counted but not logged. */
 const WARN_INTERVAL_MS = 60_000;
 
 export type Note =
@@ -15,14 +15,14 @@ export type Note =
       readonly message: string;
     };
 
-/** Where a machine collects its effects. Its states are that, so that they can be handed over as they are. */
+/** Where a machine collects its effects. The state of every machine has this shape, so it can be passed directly. */
 export interface Sink {
-  /** In front of the names of all its counters: `isis`. */
+  /** Prefix of all its counter names: `isis`. */
   readonly counterPrefix: string;
-  /** Milliseconds, of the event that is being handled. */
+  /** Time of the event that is being handled, in milliseconds. */
   readonly now: number;
   readonly effects: { push(note: Note): unknown };
-  /** When a warning was logged last, by counter. */
+  /** When a warning was last logged, by counter. */
   readonly warned: Map<string, number>;
 }
 
@@ -35,7 +35,7 @@ export function log({ effects }: Sink, level: 'debug' | 'info' | 'warn', fields:
   effects.push({ type: 'log', level, fields, message });
 }
 
-/** Counts always, warns at most once a minute for each name: bad input must not become a flood of log lines. */
+/** Counts always and logs at most once a minute per name, so that bad input cannot flood the log. */
 export function warnLimited(s: Sink, name: string, fields: object, message: string, by = 1): void {
   count(s, name, by);
   const last = s.warned.get(name);
@@ -44,7 +44,7 @@ export function warnLimited(s: Sink, name: string, fields: object, message: stri
   log(s, 'warn', { counter: `${s.counterPrefix}.${name}`, ...fields }, message);
 }
 
-/** Carries a note out. @param fields in every line of the log */
+/** Executes a note. @param fields added to every log line */
 export function takeNote(
   note: Note,
   { count: add, log: lines }: { readonly count: Count; readonly log: Log },
@@ -60,5 +60,5 @@ export function random(s: { random: number }): number {
   return s.random / 2 ** 32;
 }
 
-/** Up to a quarter earlier, as ISO/IEC 10589 §10.1 asks of periodic timers. */
+/** Up to a quarter earlier, as ISO/IEC 10589 §10.1 requires of periodic timers. */
 export const jittered = (s: { random: number }, ms: number): number => ms * (1 - random(s) / 4);

@@ -1,7 +1,7 @@
-// A link between FRR and a speaker of cnpd: a veth pair whose one end is in the router's namespace, where FRR runs its
-// protocol on it, and whose other end lives in a network namespace without a name that ends with the process. cnpd
-// creates it, creates it again when somebody deletes FRR's end, and removes it at the end. Nothing of a protocol is
-// here: a carrier opens its socket on our end when the link is there.
+// A link between FRR and a speaker of cnpd: a veth pair. One end is in the router's namespace, where FRR runs its
+// protocol on it. The other end is in an unnamed network namespace that ends with the process. cnpd creates the link,
+// creates it again when somebody deletes FRR's end, and removes it when it stops. The link knows no protocol: a carrier
+// opens its socket on our end once the link exists.
 import { writeFileSync } from 'node:fs';
 import { type IpAddress, addressFromBytes } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
@@ -12,17 +12,17 @@ import { type KernelChange, openMonitor } from '../kernel/netlink/monitor.ts';
 import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import type { Poller } from '../kernel/poller.ts';
 
-/** Name of our end, in the namespace without a name. */
+/** Name of our end, in the unnamed namespace. */
 export const OUR_END = 'speaker';
 const RETRY_MS = [100, 500, 2000, 10_000] as const;
 /**
  * Pauses after which the addresses of FRR's end are announced again. zebra (8.4.4) reads interfaces and addresses from
- * two sockets in two threads, and drops an address that it reads before the interface: its daemons would never know
+ * two sockets in two threads. It drops an address that it reads before the interface; its daemons would never learn
  * that the link has one.
  */
 const ANNOUNCE_MS = [500, 2000, 10_000, 60_000] as const;
 
-/** A link-local address, at once, and nothing else of IPv6 autoconfiguration. */
+/** A link-local address, available at once; no other IPv6 autoconfiguration. */
 export const LINK_LOCAL_ONLY = {
   disable_ipv6: '0',
   addr_gen_mode: '0',
@@ -52,37 +52,37 @@ export interface LinkAddresses {
 }
 
 interface FrrLinkOptions {
-  /** Of the protocol, for log lines and errors, e.g. `IS-IS`. */
+  /** Name of the protocol in log lines and errors, e.g. `IS-IS`. */
   readonly protocol: string;
-  /** Prefix of counters, e.g. `isis`; also the option that names the interface is `PREFIX.interface`. */
+  /** Prefix of counters, e.g. `isis`. The option that names the interface is `PREFIX.interface`. */
   readonly prefix: string;
   /** Name of FRR's end. */
   readonly interface: string;
   readonly mtu: number;
-  /** Distinguishes a veth that a killed cnpd left from somebody else's interface. */
+  /** Distinguishes a veth left by a killed cnpd from another program's interface. */
   readonly frrMac: Uint8Array;
   readonly ourMac: Uint8Array;
-  /** net.ipv6.conf of our end; FRR's has LINK_LOCAL_ONLY. */
+  /** net.ipv6.conf of our end; that of FRR's end is LINK_LOCAL_ONLY. */
   readonly ourSysctls: Readonly<Record<string, string>>;
   readonly addresses?: LinkAddresses | undefined;
   /** The router's namespace; that of the process when absent. */
   readonly netns?: Netns | undefined;
 }
 
-interface FrrLinkModules {
+interface FrrLinkDependencies {
   readonly poller: Poller;
   readonly clock: Clock;
   readonly log: Log;
   readonly count: Count;
-  /** Opens what works on our end. @throws what keeps the link from being built */
+  /** Opens a socket on our end. @throws the error that prevents the link from being built */
   open(netns: Netns): { close(): void };
-  /** The link is there, after `open`. */
+  /** The link exists; called after `open`. */
   onUp(): void;
-  /** It is gone; what `open` gave is closed. */
+  /** The link is gone; the socket from `open` is closed. */
   onDown(reason: string): void;
 }
 
-/** What exists while the link does. */
+/** Exists while the link does. */
 interface Plumbing {
   readonly netns: Netns;
   readonly socket: { close(): void };
@@ -91,7 +91,7 @@ interface Plumbing {
 
 export class FrrLink {
   private readonly opts: FrrLinkOptions;
-  private readonly modules: FrrLinkModules;
+  private readonly dependencies: FrrLinkDependencies;
   private rtnetlink: Rtnetlink | undefined;
   private monitor: { close(): void } | undefined;
   private plumbing: Plumbing | undefined;
@@ -100,14 +100,14 @@ export class FrrLink {
   private building: Promise<void> | undefined;
   private closed = false;
 
-  constructor(opts: FrrLinkOptions, modules: FrrLinkModules) {
+  constructor(opts: FrrLinkOptions, dependencies: FrrLinkDependencies) {
     this.opts = opts;
-    this.modules = modules;
+    this.dependencies = dependencies;
   }
 
-  /** @throws KernelError (EPERM: not root), FrrLinkError when the name belongs to somebody else's interface */
+  /** @throws KernelError (EPERM: not root), FrrLinkError when the name belongs to another program's interface */
   async start(): Promise<void> {
-    const { poller } = this.modules;
+    const { poller } = this.dependencies;
     const { netns } = this.opts;
     try {
       this.rtnetlink = Rtnetlink.open({ netns }, { poller });
@@ -118,7 +118,7 @@ export class FrrLink {
           onChange: (change) => this.changed(change),
           onResync: () => void this.verify(),
           onError: (error) =>
-            this.modules.log.warn({ interface: this.opts.interface, err: error }, 'link monitor failed'),
+            this.dependencies.log.warn({ interface: this.opts.interface, err: error }, 'link monitor failed'),
         },
       );
       this.building = this.build();
@@ -155,7 +155,7 @@ export class FrrLink {
       if (addresses) await rtnetlink.addAddress(name, addresses.router, addresses.length);
       await rtnetlink.setLink(name, { up: true });
       const link = await rtnetlink.link(name);
-      const socket = this.modules.open(netns);
+      const socket = this.dependencies.open(netns);
       this.plumbing = { netns, socket, frrIfindex: link?.ifindex ?? 0 };
     } catch (error) {
       netns.close();
@@ -163,18 +163,18 @@ export class FrrLink {
       throw error;
     }
     if (this.closed) return;
-    this.modules.log.info({ interface: name, mtu }, `${protocol} link to FRR created`);
-    this.modules.onUp();
+    this.dependencies.log.info({ interface: name, mtu }, `${protocol} link to FRR created`);
+    this.dependencies.onUp();
     this.announceLater(0);
   }
 
   private announceLater(n: number): void {
     const pause = ANNOUNCE_MS[n];
     if (pause === undefined) return;
-    this.cancelAnnouncement = this.modules.clock.after(pause, () => {
+    this.cancelAnnouncement = this.dependencies.clock.after(pause, () => {
       this.announceLater(n + 1);
       this.announce().catch((error: unknown) =>
-        this.modules.log.debug({ interface: this.opts.interface, err: error }, 'addresses not announced again'),
+        this.dependencies.log.debug({ interface: this.opts.interface, err: error }, 'addresses not announced again'),
       );
     });
   }
@@ -189,7 +189,7 @@ export class FrrLink {
 
   private async configurePeer(netns: Netns): Promise<void> {
     const { addresses } = this.opts;
-    const inside = Rtnetlink.open({ netns }, { poller: this.modules.poller });
+    const inside = Rtnetlink.open({ netns }, { poller: this.dependencies.poller });
     try {
       await inside.setLink(OUR_END, { up: true });
       if (addresses) await inside.addAddress(OUR_END, addresses.own, addresses.length);
@@ -198,7 +198,7 @@ export class FrrLink {
     }
   }
 
-  /** A veth that a killed process left goes with its namespace, but not at once. */
+  /** The kernel removes a veth of a killed process with its namespace, but not at once. */
   private async removeStale(): Promise<void> {
     const { interface: name, frrMac, protocol, prefix } = this.opts;
     const link = await this.rtnetlink!.link(name);
@@ -209,18 +209,18 @@ export class FrrLink {
         `interface ${name} exists and is not cnpd's: remove it, or choose another name for ${prefix}.interface`,
       );
     }
-    this.modules.log.info({ interface: name }, `removing the ${protocol} link that an earlier run left`);
+    this.dependencies.log.info({ interface: name }, `removing the ${protocol} link left by an earlier run`);
     await this.rtnetlink!.deleteLink(name).catch(ignoreMissing);
   }
 
-  /** A read-only /proc/sys costs a second of duplicate address detection, nothing more. */
+  /** With a read-only /proc/sys the only cost is a second of duplicate address detection. */
   private setSysctls(netns: Netns | undefined, name: string, values: Readonly<Record<string, string>>): void {
     const write = (): void => {
       for (const [key, value] of Object.entries(values)) {
         try {
           writeFileSync(`/proc/sys/net/ipv6/conf/${name}/${key}`, value);
         } catch (error) {
-          this.modules.log.debug({ interface: name, sysctl: key, err: error }, 'sysctl not set');
+          this.dependencies.log.debug({ interface: name, sysctl: key, err: error }, 'sysctl not set');
         }
       }
     };
@@ -233,7 +233,7 @@ export class FrrLink {
     this.lost(`interface ${this.opts.interface} was deleted`);
   }
 
-  /** After lost announcements: is the interface still there? */
+  /** After missed kernel notifications: does the interface still exist? */
   private async verify(): Promise<void> {
     const expected = this.plumbing?.frrIfindex;
     const link = await this.rtnetlink?.link(this.opts.interface).catch(() => undefined);
@@ -243,23 +243,23 @@ export class FrrLink {
   }
 
   private lost(reason: string): void {
-    this.modules.count(`${this.opts.prefix}.interface.vanished`);
-    this.modules.log.warn({ interface: this.opts.interface }, `${reason}: creating it again`);
+    this.dependencies.count(`${this.opts.prefix}.interface.vanished`);
+    this.dependencies.log.warn({ interface: this.opts.interface }, `${reason}: creating it again`);
     this.tearDown();
-    this.modules.onDown(reason);
+    this.dependencies.onDown(reason);
     this.rebuild(0);
   }
 
   private rebuild(attempt: number): void {
     if (this.closed) return;
-    this.cancelRetry = this.modules.clock.after(
+    this.cancelRetry = this.dependencies.clock.after(
       attempt === 0 ? 0 : RETRY_MS[Math.min(attempt, RETRY_MS.length) - 1]!,
       () => {
         this.building = this.build().catch((error: unknown) => {
-          this.modules.count(`${this.opts.prefix}.interface.create-failed`);
-          this.modules.log.warn(
+          this.dependencies.count(`${this.opts.prefix}.interface.create-failed`);
+          this.dependencies.log.warn(
             { interface: this.opts.interface, err: error },
-            `${this.opts.protocol} link could not be created; trying again`,
+            `${this.opts.protocol} link could not be created: retrying`,
           );
           this.rebuild(attempt + 1);
         });
@@ -267,7 +267,7 @@ export class FrrLink {
     );
   }
 
-  /** @returns whether there was something */
+  /** @returns whether there was a link */
   private tearDown(): boolean {
     if (!this.plumbing) return false;
     this.cancelAnnouncement();

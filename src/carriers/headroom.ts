@@ -1,6 +1,6 @@
-// How much a link-state database may hold of what others originate: a number of LSPs or LSAs, and of their bytes. A
-// router's own are always accepted, or a forged LSP of its own could not be outbid. Beyond the limit something is
-// refused, and the operator is warned for as long as anything may be missing.
+// Limits of a link-state database for what other routers originate: a number of LSPs or LSAs, and of their bytes. A
+// router's own are always accepted; otherwise it could not outbid a forged LSP of its own. Beyond a limit an LSP or LSA
+// is refused, and the operator is warned as long as one may be missing.
 
 export interface Headroom {
   /** LSPs or LSAs. */
@@ -19,8 +19,8 @@ export const newHeadroom = (limit: number, byteLimit: number): Headroom => ({
 });
 
 /**
- * Whether `bytes` more fit, beside `count` that are there or have been asked for.
- * @param replaced bytes of what they take the place of, if anything
+ * Whether `bytes` more fit beside the `count` LSPs or LSAs that are stored or requested.
+ * @param replaced bytes of the one being replaced; undefined when it is new
  */
 export function hasHeadroomFor(
   headroom: Headroom,

@@ -3,33 +3,41 @@ import { LeakQueue } from './leak-queue.ts';
 
 const options = { batch: 2, settleMs: 1000 };
 
-test('decides about each marked key once, a batch a turn, and is due while there are more', () => {
+test('decides each marked key once, one batch a turn, and stays due while more are queued', () => {
   const queue = new LeakQueue(options);
   const decided: string[] = [];
   const decide = (key: string): number => (decided.push(key), Infinity);
-  expect([queue.dueAt, queue.isBusy]).toEqual([Infinity, false]);
+  expect({ dueAt: queue.dueAt, isBusy: queue.isBusy }).toEqual({ dueAt: Infinity, isBusy: false });
   for (const key of ['a', 'b', 'a', 'c']) queue.mark(key, 5);
-  expect([queue.dueAt, queue.isBusy]).toEqual([5, true]);
+  expect({ dueAt: queue.dueAt, isBusy: queue.isBusy }).toEqual({ dueAt: 5, isBusy: true });
   queue.take(6, decide);
-  expect([decided, queue.dueAt, queue.isBusy]).toEqual([['a', 'b'], 6, true]);
+  expect({ decided, dueAt: queue.dueAt, isBusy: queue.isBusy }).toEqual({
+    decided: ['a', 'b'],
+    dueAt: 6,
+    isBusy: true,
+  });
   queue.take(7, decide);
-  expect([decided, queue.dueAt, queue.isBusy]).toEqual([['a', 'b', 'c'], Infinity, false]);
+  expect({ decided, dueAt: queue.dueAt, isBusy: queue.isBusy }).toEqual({
+    decided: ['a', 'b', 'c'],
+    dueAt: Infinity,
+    isBusy: false,
+  });
 });
 
-test('comes back to a key when it is ripe, and not before', () => {
+test('decides a key again once it has settled, and not before', () => {
   const queue = new LeakQueue(options);
   queue.mark('a', 0);
   queue.take(0, () => queue.eligible('up:a', 0));
-  expect([queue.dueAt, queue.isBusy]).toEqual([1000, false]);
+  expect({ dueAt: queue.dueAt, isBusy: queue.isBusy }).toEqual({ dueAt: 1000, isBusy: false });
   const decided: string[] = [];
   const decide = (key: string): number => (decided.push(key), Infinity);
   queue.take(999, decide);
   expect(decided).toEqual([]);
   queue.take(1000, decide);
-  expect([decided, queue.dueAt]).toEqual([['a'], Infinity]);
+  expect({ decided, dueAt: queue.dueAt }).toEqual({ decided: ['a'], dueAt: Infinity });
 });
 
-test('counts from when a place has become eligible, and anew after it was not', () => {
+test('the settling time starts when a place becomes eligible, and again after it was not', () => {
   const queue = new LeakQueue(options);
   expect([queue.eligible('up:a', 10), queue.eligible('up:a', 500), queue.eligible('down:a', 500)]).toEqual([
     1010, 1010, 1500,

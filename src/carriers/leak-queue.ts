@@ -1,27 +1,26 @@
-// What a router between IS-IS levels or OSPF areas has to decide about: keys that have changed, a batch per turn of the
-// event loop, and those that have not been eligible for long enough. Which advertisement is leaked, and into which
-// level or area, the carrier decides.
+// The queue of decisions of a router between IS-IS levels or OSPF areas. It has keys that changed, a batch per turn of
+// the event loop, and keys that have not been eligible for long enough. The carrier decides which advertisement is
+// leaked, and into which level or area.
 
 interface LeakQueueOptions {
-  /** Keys decided about in one turn. */
+  /** Keys decided in one turn. */
   readonly batch: number;
   /**
-   * How long something must be eligible before it is leaked: long enough for a withdrawal, or for the advertisement of
-   * a router that comes first, to arrive.
+   * How long an advertisement must be eligible before it is leaked. A withdrawal, or the advertisement of a preferred
+   * router, must be able to arrive in that time.
    */
   readonly settleMs: number;
 }
 
 /**
- * Times are milliseconds of the carrier's own clock; a key names a prefix or a SID, a place one direction of leaking
- * it.
+ * Times are milliseconds of the carrier's clock. A key names a prefix or a SID; a place is one direction of leaking it.
  */
 export class LeakQueue {
   readonly #options: LeakQueueOptions;
   readonly #dirty = new Set<string>();
-  /** Not ripe yet, and when they will be. */
+  /** Keys that have not settled yet, and when they will. */
   readonly #later = new Map<string, number>();
-  /** Since when there is something eligible, by place. */
+  /** By place, since when an advertisement is eligible. */
   readonly #since = new Map<string, number>();
   #dueAt = Infinity;
 
@@ -29,12 +28,12 @@ export class LeakQueue {
     this.#options = options;
   }
 
-  /** When `take` has something to do; Infinity for never. */
+  /** When `take` has work to do; Infinity for never. */
   get dueAt(): number {
     return this.#dueAt;
   }
 
-  /** Keys are waiting that need no time to ripen. */
+  /** Whether keys are waiting that need no more time to settle. */
   get isBusy(): boolean {
     return this.#dirty.size > 0;
   }
@@ -44,7 +43,7 @@ export class LeakQueue {
     this.#dueAt = Math.min(this.#dueAt, now);
   }
 
-  /** @param decide says when the key is to be decided about again; Infinity for when it is marked */
+  /** @param decide returns when the key must be decided again; Infinity for not before it is marked */
   take(now: number, decide: (key: string) => number): void {
     for (const [key, at] of this.#later) {
       if (at > now) continue;
@@ -55,21 +54,21 @@ export class LeakQueue {
     for (const key of this.#dirty) {
       if (left-- === 0) break;
       this.#dirty.delete(key);
-      const ripe = decide(key);
-      if (ripe < Infinity) this.#later.set(key, ripe);
+      const settled = decide(key);
+      if (settled < Infinity) this.#later.set(key, settled);
     }
     this.#dueAt = this.#dirty.size > 0 ? now : Infinity;
     for (const at of this.#later.values()) this.#dueAt = Math.min(this.#dueAt, at);
   }
 
-  /** Something is eligible for this place. @returns when it will have been so for long enough */
+  /** An advertisement is eligible for this place. @returns when it will have been eligible for long enough */
   eligible(place: string, now: number): number {
     const since = this.#since.get(place) ?? now;
     this.#since.set(place, since);
     return since + this.#options.settleMs;
   }
 
-  /** Nothing is. */
+  /** No advertisement is eligible for this place. */
   notEligible(place: string): void {
     this.#since.delete(place);
   }

@@ -1,41 +1,50 @@
-// How much a database may hold of what others say, and when an LSP or LSA of ours counts as contested.
+// The limits of a database, and when an LSP or LSA of ours counts as contested.
 import { describe, expect, test } from 'vitest';
 import { CONTEST_WINDOW_MS, answerPause, isContested, newContest, outbidAgain } from './contest.ts';
 import { type Headroom, hasHeadroomFor, newHeadroom } from './headroom.ts';
 
-describe('room', () => {
-  const room = (bytes: number): Headroom => ({ ...newHeadroom(10, 1000), bytes });
+describe('headroom', () => {
+  const filled = (bytes: number): Headroom => ({ ...newHeadroom(10, 1000), bytes });
 
-  test('begins empty, and with nothing refused', () => {
+  test('a new database is empty and has refused nothing', () => {
     expect(newHeadroom(10, 1000)).toEqual({ limit: 10, byteLimit: 1000, bytes: 0, refusedAt: -Infinity });
   });
 
-  test('for what is new there must be a place and the bytes', () => {
-    expect([hasHeadroomFor(room(900), 100, 9, undefined), hasHeadroomFor(room(900), 101, 9, undefined)]).toEqual([
-      true,
-      false,
-    ]);
-    expect(hasHeadroomFor(room(0), 1, 10, undefined)).toBe(false);
+  test('a new LSP or LSA needs a free place and its bytes', () => {
+    expect({
+      upToLimit: hasHeadroomFor(filled(900), 100, 9, undefined),
+      beyondLimit: hasHeadroomFor(filled(900), 101, 9, undefined),
+    }).toEqual({ upToLimit: true, beyondLimit: false });
+    expect(hasHeadroomFor(filled(0), 1, 10, undefined)).toBe(false);
   });
 
-  test('what takes the place of another needs no place, and the bytes that are more', () => {
-    expect([hasHeadroomFor(room(1000), 300, 10, 300), hasHeadroomFor(room(1000), 301, 10, 300)]).toEqual([true, false]);
-    expect([hasHeadroomFor(room(950), 350, 10, 300), hasHeadroomFor(room(950), 351, 10, 300)]).toEqual([true, false]);
+  test('a replacement needs no free place, only the additional bytes', () => {
+    expect({
+      upToLimit: hasHeadroomFor(filled(1000), 300, 10, 300),
+      beyondLimit: hasHeadroomFor(filled(1000), 301, 10, 300),
+    }).toEqual({ upToLimit: true, beyondLimit: false });
+    expect({
+      upToLimit: hasHeadroomFor(filled(950), 350, 10, 300),
+      beyondLimit: hasHeadroomFor(filled(950), 351, 10, 300),
+    }).toEqual({ upToLimit: true, beyondLimit: false });
   });
 
-  test('a database that is too full already may shrink, and not grow', () => {
-    expect([299, 300, 301].map((bytes) => hasHeadroomFor(room(1500), bytes, 10, 300))).toEqual([true, true, false]);
+  test('a database beyond its limit may shrink but not grow', () => {
+    expect([299, 300, 301].map((bytes) => hasHeadroomFor(filled(1500), bytes, 10, 300))).toEqual([true, true, false]);
   });
 });
 
 describe('contest', () => {
-  test('two outbids are those of a restart; the third within five minutes is one too many', () => {
+  test('two outbids are normal after a restart; a third within five minutes is a contest', () => {
     const contest = newContest();
     expect([0, 1000, 2000].map((now) => outbidAgain(contest, now))).toEqual([false, false, true]);
-    expect([isContested(contest, 2000), isContested(newContest(), 0)]).toEqual([true, false]);
+    expect({ contest: isContested(contest, 2000), isContested: isContested(newContest(), 0) }).toEqual({
+      contest: true,
+      isContested: false,
+    });
   });
 
-  test('it is over when nothing came for five minutes', () => {
+  test('a contest ends after five minutes without an outbid', () => {
     const contest = newContest();
     for (const now of [1000, 2000, 3000]) outbidAgain(contest, now);
     expect([CONTEST_WINDOW_MS - 1, CONTEST_WINDOW_MS].map((ms) => isContested(contest, 3000 + ms))).toEqual([
@@ -44,15 +53,15 @@ describe('contest', () => {
     ]);
   });
 
-  test('outbids that are five minutes apart do not add up, those that are less do', () => {
+  test('outbids five minutes apart do not add up; closer ones do', () => {
     const [slow, fast] = [newContest(), newContest()];
-    const told = (pause: number, contest: typeof slow): boolean[] =>
+    const contestedAfter = (pause: number, contest: typeof slow): boolean[] =>
       [0, 1, 2, 3].map((n) => outbidAgain(contest, 1000 + n * pause));
-    expect(told(CONTEST_WINDOW_MS, slow)).toEqual([false, false, false, false]);
-    expect(told(CONTEST_WINDOW_MS - 1, fast)).toEqual([false, false, true, true]);
+    expect(contestedAfter(CONTEST_WINDOW_MS, slow)).toEqual([false, false, false, false]);
+    expect(contestedAfter(CONTEST_WINDOW_MS - 1, fast)).toEqual([false, false, true, true]);
   });
 
-  test('from then on the pause before each answer is twice as long, up to the last', () => {
+  test('while contested, each pause before an answer is twice as long, up to the limit', () => {
     const contest = newContest();
     const pauses = [0, 1, 2, 3, 4, 5].map((now) => {
       outbidAgain(contest, now);

@@ -1,10 +1,10 @@
-// The timer events of a machine, on a clock and in turns of work that the test makes.
+// The timer events of a machine, with a clock and turns of work controlled by the test.
 import { expect, test } from 'vitest';
 import { manualClock } from '../model/clock.ts';
 import { ManualWork } from '../model/work.fixture.ts';
 import { MachineTimer } from './machine-timer.ts';
 
-/** A machine that wants an event at a moment that the test sets; the event takes that moment away, or sets the next. */
+/** A machine whose next event is due at a moment that the test sets; the event clears that moment or sets the next. */
 function world(start = 0, next: () => number = () => Infinity) {
   const clock = manualClock(start);
   const work = new ManualWork();
@@ -28,7 +28,7 @@ function world(start = 0, next: () => number = () => Infinity) {
   return { clock, work, events, timer, by };
 }
 
-test('an earlier moment replaces a later one, a later one changes nothing', () => {
+test('an earlier moment replaces a later one; a later one changes nothing', () => {
   const { clock, events, by } = world();
   for (const at of [100, 50, 80]) by(at);
   clock.advance(49);
@@ -37,7 +37,7 @@ test('an earlier moment replaces a later one, a later one changes nothing', () =
   expect(events).toEqual([50]);
 });
 
-test('what is past is due at once, but not within the call; one event for all who ask', () => {
+test('a moment in the past is due at once, but not within the call; several calls get one event', () => {
   const { clock, work, events, by } = world(1000);
   for (const at of [2000, 1000, 10, -Infinity]) by(at);
   expect(events).toEqual([]);
@@ -47,7 +47,7 @@ test('what is past is due at once, but not within the call; one event for all wh
   expect(events).toEqual([1000]);
 });
 
-test('while more is due the events are work, some in a turn; then the clock is waited for', () => {
+test('while more is due, the events run as work, several a turn; afterward the timer waits for the clock', () => {
   let left = 10;
   const { clock, work, events, by } = world(0, () => (--left > 0 ? -Infinity : left === 0 ? 70 : Infinity));
   by(-Infinity);
@@ -62,7 +62,7 @@ test('while more is due the events are work, some in a turn; then the clock is w
   expect(events.slice(10)).toEqual([70]);
 });
 
-test('what becomes due while a job of the machine waits for its turn needs no other job', () => {
+test('an event that becomes due while a job waits for its turn needs no second job', () => {
   const { clock, work, events, by } = world();
   by(-Infinity);
   by(-Infinity);
@@ -75,7 +75,7 @@ test('what becomes due while a job of the machine waits for its turn needs no ot
   expect(events).toEqual([10]);
 });
 
-test('closed, it gives no event any more and arranges none', () => {
+test('after close it delivers no event and schedules none', () => {
   for (const at of [-Infinity, 10]) {
     const { clock, work, events, timer, by } = world();
     by(at);
@@ -88,7 +88,7 @@ test('closed, it gives no event any more and arranges none', () => {
   }
 });
 
-test('closed by an event, that is the last', () => {
+test('an event that closes the timer is the last one', () => {
   const all = world(0, () => (all.timer.close(), -Infinity));
   all.by(-Infinity);
   all.work.settle();
@@ -96,7 +96,7 @@ test('closed by an event, that is the last', () => {
   expect(all.events).toEqual([0]);
 });
 
-test('the moment is one of the clock, wherever that began: before it nothing, at it at once', () => {
+test('the moment is one of the clock, whatever its start: no event before it, one exactly at it', () => {
   const { clock, work, events, by } = world(1000);
   by(1050);
   clock.advance(49);

@@ -1,16 +1,16 @@
-// When a carrier's machine has its next `timer` event: at a moment of the clock, or, while something is due at once, as
-// work beside that of others. A timer of 0 ms would wait a whole millisecond for each step of such work.
+// Schedules the next `timer` event of a carrier's machine: at a moment of the clock, or as shared work while something
+// is due at once. A timer of 0 ms would delay each step of such work by a whole millisecond.
 import type { Clock } from '../model/clock.ts';
 import { Deadline } from '../model/deadline.ts';
 import type { Steps, Work } from '../model/work.ts';
 
-/** For the events of one machine in one turn of the event loop. */
+/** Time for the events of one machine in one turn of the event loop. */
 const BUDGET_MS = 2;
 
 export interface Machine {
-  /** When it wants the next `timer` event: −Infinity for at once, Infinity for never. */
+  /** When the next `timer` event is needed: −Infinity for at once, Infinity for never. */
   dueAt(): number;
-  /** Hands it the event, and calls `arm` as after every event. */
+  /** Gives the machine the event, and then calls `arm` as after every event. */
   timer(): void;
 }
 
@@ -29,7 +29,7 @@ export class MachineTimer {
     this.#deadline = new Deadline(clock, () => machine.timer());
   }
 
-  /** To be called after every event. An earlier moment that is arranged already will do: what is due is found then. */
+  /** Call after every event. An earlier moment that is already scheduled is kept: the event finds out what is due. */
   arm(): void {
     if (this.#closed || this.#cancelJob) return;
     const at = this.#machine.dueAt();
@@ -38,7 +38,7 @@ export class MachineTimer {
     this.#cancelJob = this.#work.run(this.#job(), { budgetMs: BUDGET_MS, onDone: () => this.#done() });
   }
 
-  /** No event any more. Idempotent. */
+  /** Delivers no further event. Idempotent. */
   close(): void {
     this.#closed = true;
     this.#deadline.cancel();

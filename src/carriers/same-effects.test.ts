@@ -1,7 +1,7 @@
-// The carriers as wholes, on many seeds: the same events must go on to have the same effects, to the byte and the
-// millisecond. What they were is recorded in same-effects.json, whose digests say nothing about what is right (the
-// other tests do); a change that is meant to alter effects records them anew: UPDATE_EFFECTS=1 npx vitest run --project
-// unit src/carriers/same-effects.test.ts
+// The carriers as a whole, on many seeds: the same events must keep having the same effects, to the byte and the
+// millisecond. same-effects.json has digests of the recorded effects. They do not prove that the effects are right; the
+// other tests do. After an intended change of effects, record them again:
+// UPDATE_EFFECTS=1 npx vitest run --project unit src/carriers/same-effects.test.ts
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { address } from '../model/address.ts';
@@ -26,7 +26,7 @@ const below = (random: Random, n: number): number => Math.floor(random() * n);
 const some = <T>(random: Random, most: number, make: (n: number) => T): T[] =>
   [...new Set(Array.from({ length: below(random, most + 1) }, () => below(random, 40)))].map(make);
 
-/** A declaration of a random size, now and then of more than fits into one LSP or LSA. */
+/** A declaration of a random size, sometimes larger than one LSP or LSA. */
 function declared(random: Random, version: AnyVersion): Origination {
   const many = random() < 0.2 ? 90 : 6;
   const proxy = address(proxyAddress(version, 1 + below(random, 3)));
@@ -63,7 +63,7 @@ function isis(seed: number): Digest {
     (each, i) => new Recorded(simulation, isisConfig(`0000.0000.00a${i}`, { levels: each, seed: seed * 16 + i })),
   );
   for (const [i, agent] of agents.entries()) {
-    // What an agent says may be lost: it says it again. The routers do not.
+    // A PDU of an agent may be lost, because it retransmits. The routers do not.
     simulation.wire(agent.attach, routers[i % 2]!.attach).filter = (_, from) => from === 1 || random() > 0.05;
   }
   for (let step = 0; step < 12; step++) {
@@ -119,7 +119,7 @@ function ospfAreas(version: AnyVersion, seed: number): Digest {
   const agents = areas.map((each, i) => net.agent(0x01010101 * (i + 1), each));
   const note = (): void => {
     for (const [i, agent] of agents.entries()) {
-      for (const [areaId, lsas] of agent.advertised) transcript.add('originate', net.now, i, areaId, said(lsas));
+      for (const [areaId, lsas] of agent.advertised) transcript.add('originate', net.now, i, areaId, textOf(lsas));
       for (const report of agent.reports.values()) transcript.report(net.now, `${i}`, report);
       transcript.add('reachable', net.now, i, ...[...agent.reachable].sort());
     }
@@ -136,7 +136,7 @@ function ospfAreas(version: AnyVersion, seed: number): Digest {
   return transcript.result;
 }
 /** LSAs as text. */
-const said = (lsas: readonly unknown[]): string =>
+const textOf = (lsas: readonly unknown[]): string =>
   JSON.stringify(lsas, (_, value: unknown) =>
     typeof value === 'bigint' ? value.toString(16) : value instanceof Uint8Array ? hex(value) : value,
   );

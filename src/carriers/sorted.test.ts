@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { lowerBound } from './sorted.ts';
 
-test('a place in the order is that of the first key that is not below', () => {
+test('the lower bound is the index of the first value that is not below', () => {
   const order = ['b', 'd', 'f'];
   expect(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((key) => lowerBound(order, key))).toEqual([0, 0, 1, 1, 2, 2, 3]);
   expect(lowerBound([], 'a')).toBe(0);

@@ -1,4 +1,4 @@
-/** The index of the first value of a sorted list that is not below `value`: where it is, or belongs. */
+/** The index of the first value of a sorted list that is not below `value`: where `value` is or would be inserted. */
 export function lowerBound<T extends string | number>(sorted: readonly T[], value: T): number {
   let low = 0;
   let high = sorted.length;

@@ -12,7 +12,7 @@ interface Machine {
   readonly runs: string[];
 }
 
-/** Runs once when the part is due. */
+/** Records a run when the part is due. */
 const task = (name: string): Task<Machine, Part> => ({
   name,
   due: ({ dueAt }) => dueAt,
@@ -27,27 +27,30 @@ const machine = (now: number, ...dueAt: readonly number[]): Machine => ({
 
 const PARTS = tasksOf((m: Machine) => m.parts, [task('first'), task('second')]);
 
-test('what is due runs, part by part and in the order of the table; what is not, waits', () => {
+test('due tasks run part by part in the order of the table; the others wait', () => {
   const m = machine(1000, 1000, 1001, -Infinity);
   PARTS.runDue(m);
   expect(m.runs).toEqual(['first part 0', 'second part 0', 'first part 2', 'second part 2']);
 });
 
-test('a task that an earlier one has made due, or has taken the work of, is asked after that', () => {
+test('each task is checked after the earlier ones have run, which may have changed when it is due', () => {
   const table = tasksOf(
     (m: Machine) => m.parts,
     [{ name: 'postpone', due: ({ dueAt }: Part) => dueAt, run: (_, part) => void (part.dueAt = 2000) }, task('late')],
   );
   const m = machine(1000, 1000);
   table.runDue(m);
-  expect([m.runs, table.nextWake(m)]).toEqual([[], 2000]);
+  expect({ runs: m.runs, nextWake: table.nextWake(m) }).toEqual({ runs: [], nextWake: 2000 });
 });
 
-test('the next wake-up is that of the task that is due first; never, where there are none', () => {
-  expect([PARTS.nextWake(machine(0, 30, 20, Infinity)), PARTS.nextWake(machine(0))]).toEqual([20, Infinity]);
+test('the next wake-up is when the first task is due; never when there are no tasks', () => {
+  expect({ earliest: PARTS.nextWake(machine(0, 30, 20, Infinity)), single: PARTS.nextWake(machine(0)) }).toEqual({
+    earliest: 20,
+    single: Infinity,
+  });
 });
 
-test('several tables run one after the other, and wake the machine for whichever is due first', () => {
+test('several tables run one after the other, and wake the machine for the task due first', () => {
   const table = inOrder(
     PARTS,
     tasksOf((m: Machine) => m.parts.slice(1), [task('third')]),
@@ -63,14 +66,14 @@ test('several tables run one after the other, and wake the machine for whichever
   ).toBe(3);
 });
 
-test('work that waits is due at once, else never', () => {
+test('waiting work is due at once, otherwise never', () => {
   expect([atOnceIf(true), atOnceIf(false)]).toEqual([-Infinity, Infinity]);
 });
 
 test.each<[string, Stopping | undefined, number]>([
-  ['a machine that does not stop', undefined, Infinity],
-  ['one that stops wakes at the deadline', { deadline: 7, done: false }, 7],
-  ['one that has stopped', { deadline: 7, done: true }, Infinity],
+  ['a running machine', undefined, Infinity],
+  ['a stopping machine wakes at the deadline', { deadline: 7, done: false }, 7],
+  ['a stopped machine', { deadline: 7, done: true }, Infinity],
 ])('the deadline of a stop: %s', (_, stopping, at) => {
   expect(stopDeadline.due({ stopping })).toBe(at);
 });

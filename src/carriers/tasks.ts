@@ -1,17 +1,17 @@
-// What a machine does by itself: tables of tasks, each of which says when it is due and what it does then. Every run is
-// bounded, so that one turn of the event loop stays short however much there is to do; what is left makes the task due
+// What a machine does by itself: tables of tasks. Each task returns when it is due and does its work then. Every run is
+// bounded, so that one turn of the event loop stays short however much work there is. Remaining work makes the task due
 // again at once.
 
-/** One task of each part of a machine: of its levels or areas, or of the machine as a whole. */
+/** A task for each part of a machine (its levels or areas), or for the machine as a whole. */
 export interface Task<S, P = S> {
   readonly name: string;
-  /** When it is to run: −Infinity for at once, Infinity for never. */
+  /** When the task must run: −Infinity for at once, Infinity for never. */
   readonly due: (part: P) => number;
   readonly run: (machine: S, part: P) => void;
 }
 
 export interface TaskTable<S> {
-  /** Runs what is due, part by part, the tasks of each in the order of the table. */
+  /** Runs the due tasks: part by part, in the order of the table. */
   readonly runDue: (machine: S) => void;
   /** When the next `timer` event is needed: −Infinity for at once, Infinity for never. */
   readonly nextWake: (machine: S) => number;
@@ -44,7 +44,7 @@ export const inOrder = <S>(...tables: readonly TaskTable<S>[]): TaskTable<S> => 
   nextWake: (machine) => Math.min(...tables.map((table) => table.nextWake(machine))),
 });
 
-/** Only wakes the machine: what it does then it does after every event. */
+/** Only wakes the machine; the work is done after every event. */
 export const wakesAt = <S, P>(name: string, due: (part: P) => number): Task<S, P> => ({ name, due, run: () => {} });
 
 /** A clean stop: how long the machine waits until others have forgotten what it advertised. */

@@ -1,5 +1,5 @@
-// For tests: what a simulated carrier says and reports, as text that does not depend on how its parts are cut: frames
-// in hex, reports line by line. same-effects.test.ts compares its digest with the one that was recorded.
+// For tests: what a simulated carrier sends and reports, as text that does not depend on how its files are split:
+// frames in hex, reports line by line. same-effects.test.ts compares its digest with the recorded one.
 import { createHash } from 'node:crypto';
 import { formatAddress } from '../model/address.ts';
 import { byKind } from '../model/advertisement.fixture.ts';
@@ -13,7 +13,7 @@ export interface Digest {
   readonly digest: string;
 }
 
-/** One line a thing that is learned, sorted: the order inside a report means nothing. */
+/** One line for each learned item, sorted: the order inside a report has no meaning. */
 function reportLines({ source, originator, advertisements }: LearnedReport): string[] {
   const { prefixes, sids, routerAddresses } = byKind(advertisements);
   const lines = [

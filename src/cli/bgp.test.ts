@@ -72,7 +72,7 @@ describe('cnpctl show bgp', () => {
     expect(out).toMatch(/^2001:db8:4::\/64 +- +malformed +2001:db8:ffff::fe +2001:db8:ffff::fe +- +65004 65005 +yes /m);
   });
 
-  test('a neighbour’s 500 unknown codes and 200 ASes are told short, and whole as JSON: what one path says does not make the table wide', async () => {
+  test('a neighbor’s 500 unknown codes and 200 ASes are told short, and whole as JSON: what one path says does not make the table wide', async () => {
     const state = exampleState();
     const codes = Array.from({ length: 500 }, (_, i) => i + 1);
     state.bgp.paths = [

@@ -1,5 +1,5 @@
 // `cnpctl show bgp`: the BGP carrier as a whole. Its JSON is all that `cnpctl doctor --remote` needs of another router:
-// gobgpd, its neighbours, the paths, and the sender prefixes that were learned from them.
+// gobgpd, its neighbors, the paths, and the sender prefixes that were learned from them.
 import type { BgpOverview } from '../diagnosis/arrival/overview.ts';
 import type { Row } from '../model/state.ts';
 import { type Context, print, printJson, withCnpd } from './context.ts';

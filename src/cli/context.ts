@@ -33,13 +33,13 @@ type Uninstall = (runDir: string, say: (line: string) => void) => Promise<boolea
 export type Remote = { readonly kind: 'socket' } | { readonly kind: 'text'; readonly text: string };
 
 /** The outside world. */
-export interface CliModules {
+export interface CliDependencies {
   readonly version: string;
   readonly nowMs: () => number;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** Whether standard output takes colours. */
-  readonly colour: boolean;
+  /** Whether standard output takes colors. */
+  readonly color: boolean;
   readonly connect: (options: ClientOptions) => NorthboundClient;
   readonly examine: LocalExamination;
   /** The socket that a file names, or its default; undefined when the file cannot be read. */
@@ -49,13 +49,13 @@ export interface CliModules {
   readonly openRemote: (source: string) => Promise<Remote>;
 }
 
-export interface Context extends CliModules {
+export interface Context extends CliDependencies {
   readonly options: GlobalOptions;
 }
 
-export const print = (context: Pick<CliModules, 'out'>, lines: readonly string[]): void =>
+export const print = (context: Pick<CliDependencies, 'out'>, lines: readonly string[]): void =>
   context.out(lines.map((line) => `${line}\n`).join(''));
-export const printJson = (context: Pick<CliModules, 'out'>, value: unknown): void =>
+export const printJson = (context: Pick<CliDependencies, 'out'>, value: unknown): void =>
   context.out(`${JSON.stringify(value, null, 2)}\n`);
 
 /** Runs with a connection and closes it. @throws NorthboundError */
@@ -72,7 +72,7 @@ export async function withCnpd<T>(
 }
 
 /** The exit code of an error, which is reported on standard error. */
-export function explainFailure(context: Pick<CliModules, 'err'>, error: unknown): ExitCode {
+export function explainFailure(context: Pick<CliDependencies, 'err'>, error: unknown): ExitCode {
   if (error instanceof NorthboundError) {
     context.err(
       error.code === 'unreachable'

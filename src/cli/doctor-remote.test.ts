@@ -44,7 +44,7 @@ describe('cnpctl doctor --remote', () => {
     expect(code).toBe(0);
   });
 
-  test('a neighbour that drops attribute 39: exit code 1, the table first, then the line that mends it', async () => {
+  test('a neighbor that drops attribute 39: exit code 1, the table first, then the line that mends it', async () => {
     const { code, out } = await at(await saved([]));
     expect(code).toBe(1);
     expect(out).toMatch(
@@ -74,7 +74,10 @@ describe('cnpctl doctor --remote', () => {
       connect,
       openRemote: async () => ({ kind: 'socket' }),
     });
-    expect([code, new Set(sockets)]).toEqual([0, new Set(['/there.sock', '/run/cnpd/gnmi.sock'])]);
+    expect({ code, sockets: new Set(sockets) }).toEqual({
+      code: 0,
+      sockets: new Set(['/there.sock', '/run/cnpd/gnmi.sock']),
+    });
   });
 
   test('as JSON', async () => {
@@ -101,7 +104,10 @@ describe('cnpctl doctor --remote', () => {
 
   test('what is no answer of cnpctl is exit code 4, with what it should be', async () => {
     const { code, err } = await at({ kind: 'text', text: 'BGP table version is 7' });
-    expect([code, err]).toEqual([4, expect.stringMatching(/^cnpctl: there: not JSON: .*cnpctl -o json show bgp/)]);
+    expect({ code, err }).toEqual({
+      code: 4,
+      err: expect.stringMatching(/^cnpctl: there: not JSON: .*cnpctl -o json show bgp/),
+    });
     expect((await run('doctor --remote nowhere')).code).toBe(4);
   });
 });

@@ -28,7 +28,7 @@ export async function doctor(given: Context, options: DoctorOptions): Promise<Ex
   else
     print(
       context,
-      items.flatMap((item) => describe(item, context.colour)),
+      items.flatMap((item) => describe(item, context.color)),
     );
   return items.every(isOk) ? EXIT.ok : EXIT.problem;
 }
@@ -79,12 +79,12 @@ async function examine(context: Context, { config, vtyDir }: DoctorOptions): Pro
   ];
 }
 
-const COLOURS = { ok: '\u001b[32m', warning: '\u001b[33m', missing: '\u001b[31m', unknown: '\u001b[33m' } as const;
+const COLORS = { ok: '\u001b[32m', warning: '\u001b[33m', missing: '\u001b[31m', unknown: '\u001b[33m' } as const;
 
-function describe({ id, claim, state, problem, remedy }: Check, colour: boolean): string[] {
+function describe({ id, claim, state, problem, remedy }: Check, color: boolean): string[] {
   const padded = state.padEnd(7);
   const lines = [
-    `${colour ? `${COLOURS[state]}${padded}\u001b[0m` : padded}  ${printable(id)}: ` +
+    `${color ? `${COLORS[state]}${padded}\u001b[0m` : padded}  ${printable(id)}: ` +
       `${printable(state === 'ok' ? claim : (problem ?? claim))}`,
   ];
   if (state === 'unknown') lines[0] += ' (fix the above first)';

@@ -8,7 +8,7 @@ import type { ReloadOutcome } from '../northbound/server.ts';
 import { exampleState, sourceOf } from '../northbound/state.fixture.ts';
 import { GetRequestSchema, GetResponseSchema } from '../northbound/gen/gnmi/gnmi_pb.js';
 import { answerGet } from '../northbound/get.ts';
-import type { CliModules } from './context.ts';
+import type { CliDependencies } from './context.ts';
 import { runCnpctl } from './program.ts';
 
 const work = eventLoopWork();
@@ -43,14 +43,14 @@ export const failing = (code: 'unreachable' | 'refused'): NorthboundClient => {
   return { get: reject, getRaw: reject, reload: reject, listening: async () => false, close: () => undefined };
 };
 
-export async function run(line: string, client = fakeCnpd(exampleState()), more: Partial<CliModules> = {}) {
+export async function run(line: string, client = fakeCnpd(exampleState()), more: Partial<CliDependencies> = {}) {
   let [out, err] = ['', ''];
-  const modules: CliModules = {
+  const dependencies: CliDependencies = {
     version: '0.1.0',
     nowMs: () => Date.parse('2026-11-20T12:00:10Z'),
     out: (text) => void (out += text),
     err: (text) => void (err += text),
-    colour: false,
+    color: false,
     connect: () => client,
     examine: async () => [],
     socketOf: async () => undefined,
@@ -58,6 +58,6 @@ export async function run(line: string, client = fakeCnpd(exampleState()), more:
     openRemote: async (source) => Promise.reject(new Error(`${source}: not there`)),
     ...more,
   };
-  const code = await runCnpctl(line.split(' '), modules);
+  const code = await runCnpctl(line.split(' '), dependencies);
   return { code, out, err };
 }

@@ -1,7 +1,7 @@
 // The command `cnpctl`: puts the command line (program.ts) and the outside world together.
 import { connectNorthbound } from '../northbound/client.ts';
 import { VERSION } from '../daemon/version.ts';
-import type { CliModules } from './context.ts';
+import type { CliDependencies } from './context.ts';
 import { openRemote } from './open-remote.ts';
 import { runCnpctl } from './program.ts';
 
@@ -12,12 +12,12 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-const modules: CliModules = {
+const dependencies: CliDependencies = {
   version: VERSION,
   nowMs: () => Date.now(),
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
-  colour: process.stdout.isTTY === true && !process.env['NO_COLOR'],
+  color: process.stdout.isTTY === true && !process.env['NO_COLOR'],
   connect: connectNorthbound,
   // Loaded when they are needed: they bring the kernel's adapters with them.
   socketOf: async (file) => (await import('./examine.ts')).socketOf(file),
@@ -26,4 +26,4 @@ const modules: CliModules = {
   openRemote,
 };
 
-process.exitCode = await runCnpctl(process.argv.slice(2), modules);
+process.exitCode = await runCnpctl(process.argv.slice(2), dependencies);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { exampleState } from '../northbound/state.fixture.ts';
 import type { Check } from '../model/problem.ts';
-import type { CliModules } from './context.ts';
+import type { CliDependencies } from './context.ts';
 import { failing, fakeCnpd, run } from './fake-cnpd.fixture.ts';
 
 describe('cnpctl show', () => {
@@ -42,7 +42,7 @@ describe('cnpctl show', () => {
   for (const [address, code, sentence] of lookups) {
     test(`PNC-5-c: senders ${address} tells the proxy and why`, async () => {
       const result = await run(`show senders ${address}`);
-      expect([result.code, result.out.split('\n')[0]]).toEqual([code, sentence]);
+      expect({ code: result.code, firstLine: result.out.split('\n')[0] }).toEqual({ code, firstLine: sentence });
     });
   }
 
@@ -168,7 +168,7 @@ describe('cnpctl show', () => {
     test(`${subject} -o json is the state with YANG names`, async () => {
       const value = JSON.parse((await run(`show ${subject} -o json`)).out) as object;
       const object = (Array.isArray(value) ? value[0] : value) as object;
-      expect(Object.keys(object).every((key) => /^[a-z0-9]+(-[a-z0-9]+)*$/.test(key))).toBe(true);
+      for (const key of Object.keys(object)) expect(key).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
     });
     if (subject !== 'status') {
       test(`${subject}: an empty list says so`, async () => {
@@ -210,7 +210,7 @@ describe('exit codes', () => {
   ]) {
     test(`2: cnpctl ${line}`, async () => {
       const { code, out, err } = await run(line);
-      expect([code, out]).toEqual([2, '']);
+      expect({ code, out }).toEqual({ code: 2, out: '' });
       expect(err).not.toBe('');
     });
   }
@@ -302,13 +302,13 @@ describe('cnpctl doctor', () => {
   test('without cnpd: that is missing, and the kernel is examined here', async () => {
     asked.length = 0;
     const { code, out } = await run('doctor -c /x.yaml --vty-dir /d', failing('unreachable'), { examine });
-    expect([code, out.split('\n')[0]]).toEqual([1, 'missing  cnpd: because']);
+    expect({ code, firstLine: out.split('\n')[0] }).toEqual({ code: 1, firstLine: 'missing  cnpd: because' });
     expect(asked).toEqual([['/x.yaml', { kernel: true, vtyDir: '/d' }]]);
   });
 
   test('the cnpd of a file that is named is asked at the socket of that file, unless --socket says another', async () => {
     const sockets: string[] = [];
-    const connect: CliModules['connect'] = ({ socket }) => {
+    const connect: CliDependencies['connect'] = ({ socket }) => {
       sockets.push(socket);
       return failing('unreachable');
     };
@@ -331,7 +331,7 @@ describe('cnpctl doctor', () => {
     const { code, out } = await run('doctor', fakeCnpd(state), {
       examine: async () => [{ id: 'x', claim: 'y', state: 'warning', problem: 'perhaps', remedy: 'look' }],
     });
-    expect([code, out]).toEqual([0, 'ok       cnpd: cnpd runs\nwarning  x: perhaps\n         look\n']);
+    expect({ code, out }).toEqual({ code: 0, out: 'ok       cnpd: cnpd runs\nwarning  x: perhaps\n         look\n' });
   });
 
   test('paths of cnpd’s that gobgpd does not have: how many, and whether they are on their way', async () => {
@@ -366,8 +366,8 @@ describe('cnpctl doctor', () => {
     expect(out).not.toContain('hush');
   });
 
-  test('colours only where they are taken', async () => {
-    expect((await run('doctor', undefined, { colour: true })).out).toContain('\u001b[31mmissing');
+  test('colors only where they are taken', async () => {
+    expect((await run('doctor', undefined, { color: true })).out).toContain('\u001b[31mmissing');
     expect((await run('doctor')).out).not.toContain('\u001b');
   });
 });
@@ -399,11 +399,11 @@ describe('cnpctl uninstall', () => {
   test('refuses while anything listens on the socket', async () => {
     let called = false;
     const { code, err } = await run('uninstall', undefined, { uninstall: async () => (called = true) });
-    expect([code, called]).toEqual([1, false]);
+    expect({ code, called }).toEqual({ code: 1, called: false });
     expect(err).toContain('stop it first');
   });
   test('tells what it removed; exit code 1 when something is left', async () => {
-    const removing = (clean: boolean): Partial<CliModules> => ({
+    const removing = (clean: boolean): Partial<CliDependencies> => ({
       uninstall: async (dir, say) => (say(`removed ${dir}`), clean),
     });
     expect(await run('uninstall --run-dir /r', failing('unreachable'), removing(true))).toEqual({

@@ -4,7 +4,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { parseAddress } from '../model/address.ts';
 import { GNMI_SOCKET, RUN_DIR } from '../model/paths.ts';
 import {
-  type CliModules,
+  type CliDependencies,
   type Context,
   explainFailure,
   type GlobalOptions,
@@ -42,9 +42,9 @@ function addressText(text: string): string {
 }
 
 /** Runs one command line. @param argv without the program's own name */
-export async function runCnpctl(argv: readonly string[], modules: CliModules): Promise<ExitCode> {
+export async function runCnpctl(argv: readonly string[], dependencies: CliDependencies): Promise<ExitCode> {
   let code: ExitCode = EXIT.ok;
-  const program = buildProgram(modules, (result) => {
+  const program = buildProgram(dependencies, (result) => {
     code = result;
   });
   try {
@@ -52,16 +52,16 @@ export async function runCnpctl(argv: readonly string[], modules: CliModules): P
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    return explainFailure(modules, error);
+    return explainFailure(dependencies, error);
   }
 }
 
 type Action = (context: Context, ...rest: never[]) => Promise<ExitCode>;
 
-function buildProgram(modules: CliModules, finish: (code: ExitCode) => void): Command {
+function buildProgram(dependencies: CliDependencies, finish: (code: ExitCode) => void): Command {
   const program = new Command('cnpctl')
     .description('Shows and controls a running cnpd, the congestion-notification daemon.')
-    .version(modules.version)
+    .version(dependencies.version)
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['table', 'json']).default('table'))
     .option('--socket <path>', "cnpd's northbound socket", GNMI_SOCKET)
     .option('--timeout <seconds>', 'how long to wait for an answer', seconds, 10)
@@ -70,9 +70,9 @@ function buildProgram(modules: CliModules, finish: (code: ExitCode) => void): Co
       '\nExit codes: 0 ok, 1 a problem was found, 2 usage, 3 cnpd does not answer, 4 cnpd refused or an error.',
     )
     .exitOverride()
-    .configureOutput({ writeOut: modules.out, writeErr: modules.err });
+    .configureOutput({ writeOut: dependencies.out, writeErr: dependencies.err });
   const context = (): Context => ({
-    ...modules,
+    ...dependencies,
     options: { ...program.opts<GlobalOptions>(), socketGiven: program.getOptionValueSource('socket') === 'cli' },
   });
   /** Commander passes arguments, then options, then the command. */

@@ -24,7 +24,7 @@ import {
   WAIT_MS,
   type ResumeOrder,
   type ResumePort,
-  type ToldFlow,
+  type NotifiedFlow,
 } from './resume.ts';
 
 /** The plan's notifier and ports, and the intent's Resume. */
@@ -33,7 +33,7 @@ export interface CongestionSettings extends LongHaulSettings, RefusalSettings {
   readonly resume: ResumeInstruction;
 }
 
-export interface CongestionModules {
+export interface CongestionDependencies {
   readonly poller: Poller;
   readonly rtnetlink: Pick<Rtnetlink, 'qdiscs'>;
   readonly clock: Clock;
@@ -44,16 +44,18 @@ export interface CongestionModules {
   /** Whether a Resume may be sent to this flow's sender now; takes its tokens. @throws KernelError */
   readonly claimResume: ClaimResume;
   /**
-   * A host has shown that it does not understand a format. Called again whenever it shows it again; the answer is
-   * whether that is news.
+   * A host has shown that it does not understand a format. Called on each such message; returns whether this is new.
    */
   readonly onRefusal: (host: IpAddress, format: NotificationFormat) => boolean;
 }
 
 /** A flow of the program's table, with the last instruction to its sender. */
-interface FlowWithHistory extends Pick<ToldFlow, 'source' | 'destination' | 'destinationQpn' | 'datagram' | 'ifindex'> {
-  readonly told:
-    | (Pick<ToldFlow, 'format' | 'sourceQpn' | 'endCon' | 'sourcePort' | 'pkey'> & {
+interface FlowWithHistory extends Pick<
+  NotifiedFlow,
+  'source' | 'destination' | 'destinationQpn' | 'datagram' | 'ifindex'
+> {
+  readonly lastNotification:
+    | (Pick<NotifiedFlow, 'format' | 'sourceQpn' | 'endCon' | 'sourcePort' | 'pkey'> & {
         readonly atNs: bigint;
         readonly action: LongHaulAction | null;
       })
@@ -81,7 +83,8 @@ export interface CongestionLoop {
  */
 const FRESH_NS = 5_000_000_000n;
 /**
- * Reading the qdiscs of a router with hundreds of interfaces takes milliseconds: so many times as long nothing is read.
+ * Reading the qdiscs of a router with hundreds of interfaces takes milliseconds. Between readings, at least this many
+ * times as long passes.
  */
 const READING_REST = 10;
 const isOld = (atNs: bigint): boolean => process.hrtime.bigint() - atNs > FRESH_NS;
@@ -89,14 +92,17 @@ const isOld = (atNs: bigint): boolean => process.hrtime.bigint() - atNs > FRESH_
 const isOver = (atNs: bigint): boolean => process.hrtime.bigint() - atNs > BigInt(WAIT_MS) * 1_000_000n;
 
 /** @throws KernelError EPERM: the ICMPv6 socket is not allowed */
-export function createCongestionLoop(settings: CongestionSettings, modules: CongestionModules): CongestionLoop {
-  const loop = new RunningLoop(settings, modules);
+export function createCongestionLoop(
+  settings: CongestionSettings,
+  dependencies: CongestionDependencies,
+): CongestionLoop {
+  const loop = new RunningLoop(settings, dependencies);
   loop.configure(settings);
   return loop;
 }
 
 class RunningLoop implements CongestionLoop {
-  readonly #modules: CongestionModules;
+  readonly #dependencies: CongestionDependencies;
   readonly #history = new NotificationHistory();
   readonly #resume: ResumeMachine;
   readonly #refusals: Refusals;
@@ -110,11 +116,11 @@ class RunningLoop implements CongestionLoop {
   #readingMs = 0;
   #stopped = false;
 
-  constructor(settings: CongestionSettings, modules: CongestionModules) {
+  constructor(settings: CongestionSettings, dependencies: CongestionDependencies) {
     this.#settings = settings;
-    this.#modules = modules;
-    this.#resume = new ResumeMachine({ count: modules.count, claim: modules.claimResume });
-    this.#refusals = new Refusals(settings, modules.clock.now());
+    this.#dependencies = dependencies;
+    this.#resume = new ResumeMachine({ count: dependencies.count, claim: dependencies.claimResume });
+    this.#refusals = new Refusals(settings, dependencies.clock.now());
   }
 
   configure(settings: CongestionSettings): void {
@@ -127,7 +133,7 @@ class RunningLoop implements CongestionLoop {
   }
 
   notified(notification: SentNotification): void {
-    const now = this.#modules.clock.now();
+    const now = this.#dependencies.clock.now();
     this.#history.add(notification);
     if (isOld(notification.atNs)) return;
     this.#refusals.notified(notification, now);
@@ -136,10 +142,10 @@ class RunningLoop implements CongestionLoop {
   }
 
   adopt(flows: Iterable<FlowWithHistory>): void {
-    const now = this.#modules.clock.now();
-    for (const { told, ...flow } of flows) {
-      if (!told || isOver(told.atNs)) continue;
-      if (told.action === 'pause' || told.action === 'rate-reduce') this.#resume.wait({ ...flow, ...told }, now);
+    const now = this.#dependencies.clock.now();
+    for (const { lastNotification: last, ...flow } of flows) {
+      if (!last || isOver(last.atNs)) continue;
+      if (last.action === 'pause' || last.action === 'rate-reduce') this.#resume.wait({ ...flow, ...last }, now);
     }
     this.#schedule();
   }
@@ -158,13 +164,13 @@ class RunningLoop implements CongestionLoop {
 
   #schedule(): void {
     if (this.#stopped || this.#sampling || this.#cancelSampling) return;
-    const wanted = this.#resume.wanted(this.#modules.clock.now());
-    if (!wanted) return;
-    const inMs = Math.max(wanted.inMs, READING_REST * this.#readingMs);
-    this.#cancelSampling = this.#modules.clock.after(inMs, () => {
+    const sampling = this.#resume.nextSampling(this.#dependencies.clock.now());
+    if (!sampling) return;
+    const inMs = Math.max(sampling.inMs, READING_REST * this.#readingMs);
+    this.#cancelSampling = this.#dependencies.clock.after(inMs, () => {
       this.#cancelSampling = undefined;
       this.#sampling = true;
-      void this.#sample(new Set(wanted.ifindexes)).finally(() => {
+      void this.#sample(new Set(sampling.ifindexes)).finally(() => {
         this.#sampling = false;
         this.#schedule();
       });
@@ -173,7 +179,7 @@ class RunningLoop implements CongestionLoop {
 
   /** Never rejects. */
   async #sample(ifindexes: ReadonlySet<number>): Promise<void> {
-    const { rtnetlink, clock, count, log } = this.#modules;
+    const { rtnetlink, clock, count, log } = this.#dependencies;
     const startedAt = clock.now();
     try {
       const qdiscs = await rtnetlink.qdiscs();
@@ -184,12 +190,12 @@ class RunningLoop implements CongestionLoop {
         for (const order of this.#resume.sample(ifindex, stats.backlogBytes, clock.now())) this.#send(order);
     } catch (error) {
       count('congestion.resume.queue-unreadable');
-      log.warn({ error: messageOf(error) }, 'the queues cannot be read; senders wait longer for their Resume');
+      log.warn({ error: messageOf(error) }, 'cannot read the queues; senders wait longer for their Resume');
     }
   }
 
   #send(order: ResumeOrder): void {
-    const { count, log } = this.#modules;
+    const { count, log } = this.#dependencies;
     const { flow, queueBytes } = order;
     const { level, parameter } = this.#settings.resume;
     try {
@@ -200,7 +206,7 @@ class RunningLoop implements CongestionLoop {
       count('congestion.resume.send-failed');
       log.debug(
         { error: messageOf(error), sender: formatAddress(flow.source) },
-        'a Resume could not be sent; its sender recovers by itself',
+        'cannot send a Resume; its sender recovers by itself',
       );
       return;
     }
@@ -217,13 +223,13 @@ class RunningLoop implements CongestionLoop {
   }
 
   #rawSocket(family: 4 | 6): RawSocket {
-    const socket = this.#raw.get(family) ?? openRawSocket({ family, netns: this.#modules.netns });
+    const socket = this.#raw.get(family) ?? openRawSocket({ family, netns: this.#dependencies.netns });
     this.#raw.set(family, socket);
     return socket;
   }
 
   #listen(): DatagramSocket {
-    const { poller, netns, clock, count, log, reversePath, onRefusal } = this.#modules;
+    const { poller, netns, clock, count, log, reversePath, onRefusal } = this.#dependencies;
     return openIcmpv6Socket(
       { netns, types: [PARAMETER_PROBLEM] },
       {

@@ -1,5 +1,5 @@
-// The key of a flow in this component's tables: text that is made for every notification, and so without the cost of
-// formatting addresses for people.
+// The key of a flow in this component's tables. It is built for every notification, so it avoids the cost of formatting
+// addresses for people.
 import type { IpAddress } from '../model/address.ts';
 
 interface FlowName {
@@ -12,7 +12,7 @@ interface FlowName {
  * A flow that was notified: the same addresses and Queue Pairs in another tenant's tunnel, or of datagrams, are another
  * flow (bpf/lib/detector/flows.h).
  */
-export const toldFlowKey = (
+export const notifiedFlowKey = (
   flow: FlowName & { readonly endCon: IpAddress | null; readonly datagram: boolean; readonly sourceQpn: number },
 ): string => `${flowKey(flow)} ${flow.endCon?.value.toString(36) ?? ''} ${flow.datagram ? flow.sourceQpn : ''}`;
 

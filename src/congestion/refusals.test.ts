@@ -36,14 +36,14 @@ function refusals(): Refusals {
 }
 
 describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () => {
-  test('is believed when it quotes the Fast CNP that was sent to it', () => {
+  test('is accepted if it quotes the Fast CNP that was sent to it', () => {
     expect(refusals().parameterProblem(SENDER, answer(fastCnp()), 10)).toEqual({
       ok: true,
       value: { host: SENDER, sentTo: SENDER },
     });
   });
 
-  test('comes from where the Fast CNP was sent: from behind END.CON, where this node may have no route to the host', () => {
+  test('must come from where the Fast CNP was sent: from END.CON if this node may have no route to the host', () => {
     const endCon = address('2001:db8:c::1');
     const machine = new Refusals({ source6: LOOPBACK, fastCnp: CODES }, 0);
     machine.notified({ ...SENT, endCon }, 0);
@@ -76,7 +76,7 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
     });
   }
 
-  test('what was sent too long ago is no evidence', () => {
+  test('a Fast CNP sent too long ago is no evidence', () => {
     expect(refusals().parameterProblem(SENDER, answer(fastCnp()), EVIDENCE_MS).ok).toBe(true);
     expect(refusals().parameterProblem(SENDER, answer(fastCnp()), EVIDENCE_MS + 1)).toEqual({
       ok: false,
@@ -84,7 +84,7 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
     });
   });
 
-  test('each flow has a time of its own, and so has the host', () => {
+  test('each flow has its own time, and so has the host', () => {
     const machine = refusals();
     machine.notified({ ...SENT, destinationQpn: 201 }, EVIDENCE_MS);
     // About a flow of which too long ago, though the host was sent something since.
@@ -114,13 +114,13 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
     expect(machine.parameterProblem(SENDER, answer(fastCnp()), 1)).toEqual({ ok: false, error: 'unknown' });
   });
 
-  test('a node that sends no Fast CNP believes nobody', () => {
+  test('a node that sends no Fast CNP accepts no refusals', () => {
     const machine = refusals();
     machine.configure({ source6: LOOPBACK });
     expect(machine.parameterProblem(SENDER, answer(fastCnp()), 1)).toEqual({ ok: false, error: 'not-ours' });
   });
 
-  test('a flood of them is not looked at', () => {
+  test('a flood of them is rate-limited', () => {
     const machine = refusals();
     const results = Array.from({ length: 1000 }, (_, i) =>
       machine.parameterProblem(SENDER, answer(fastCnp()), i / 1000),
@@ -128,7 +128,7 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
     expect(results.filter((r) => !r.ok && r.error === 'rate-limited').length).toBeGreaterThan(890);
   });
 
-  test('a flood from others does not keep the host from being heard', () => {
+  test('a flood from others does not block the host’s refusal', () => {
     const machine = refusals();
     for (let i = 0; i < 1000; i++)
       expect(machine.parameterProblem(other, answer(fastCnp()), i / 1000)).toEqual({ ok: false, error: 'unknown' });
@@ -138,7 +138,7 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
     });
   });
 
-  test('what is remembered is bounded', () => {
+  test('the memory of sent Fast CNPs is bounded', () => {
     const machine = refusals();
     for (let i = 0; i < MOST_EVIDENCE; i++) machine.notified({ ...SENT, destinationQpn: 1000 + i }, 1);
     expect(machine.parameterProblem(SENDER, answer(fastCnp()), 2)).toEqual({ ok: false, error: 'unknown' });
@@ -157,7 +157,7 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
     });
   });
 
-  test('one host more than the limit makes the oldest be forgotten, and no other', () => {
+  test('one host above the limit evicts the oldest, and no other', () => {
     const machine = new Refusals({ source6: LOOPBACK, fastCnp: CODES }, 0);
     const host = (i: number): IpAddress => ({ ...other, value: other.value + BigInt(i) });
     for (let i = 0; i <= MOST_EVIDENCE; i++) machine.notified({ ...SENT, source: host(i) }, 1);
@@ -166,7 +166,7 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
     expect(answers.map((a) => !a.ok && a.error)).toEqual(['unknown', 'malformed', 'malformed']);
   });
 
-  test('no message harms it', () => {
+  test('no message makes it throw', () => {
     // A fresh one each time: the bucket would refuse the later ones unread.
     fuzzDecoder((message) => refusals().parameterProblem(SENDER, message, 1), [answer(fastCnp())]);
   });

@@ -81,8 +81,8 @@ export class Refusals {
   /** An ICMPv6 message from `from`, from its type on. */
   parameterProblem(from: IpAddress, message: Uint8Array, now: number): Result<Refusal, Disbelief> {
     // A host that was sent nothing has nothing to refuse, and costs no token: anybody can send such messages.
-    const toldAt = this.#hosts.get(from.value);
-    if (toldAt === undefined || now - toldAt > EVIDENCE_MS) return fail('unknown');
+    const notifiedAt = this.#hosts.get(from.value);
+    if (notifiedAt === undefined || now - notifiedAt > EVIDENCE_MS) return fail('unknown');
     if (!this.#bucket.take(now)) return fail('rate-limited');
     const { fastCnp, source6 } = this.#settings;
     const problem = decodeParameterProblem(message);

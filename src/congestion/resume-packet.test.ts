@@ -48,7 +48,7 @@ describe('the Resume packet', () => {
     });
   });
 
-  test('LHCNP-9-g: a node that keeps its queues to itself sends neither metric type nor value', () => {
+  test('LHCNP-9-g: a node that does not disclose its queues sends neither metric type nor value', () => {
     const packet = buildResume(order(), RESUME, { ...SETTINGS, longHaul: { ...LONG_HAUL, disclose: false } }, NTP)!;
     expect(toHex(packet.subarray(44))).toBe('14c000320000006400000000');
   });
@@ -71,7 +71,7 @@ describe('the Resume packet', () => {
     });
   });
 
-  test('LHCNP-4-a: an IPv4 flow is told in the RoCEv2 form, from the IPv4 loopback', () => {
+  test('LHCNP-4-a: an IPv4 flow is notified in the RoCEv2 form, from the IPv4 loopback', () => {
     const parsed = parseRocePacket(buildResume(order(IPV4), RESUME, SETTINGS, NTP)!);
     if (!parsed.ok) throw new Error(parsed.error.detail);
     expect(parsed.value).toMatchObject({
@@ -125,7 +125,7 @@ describe('the Resume packet', () => {
     });
   }
 
-  test('nothing is sent by a node that has no address of the family, or no Long-haul CNP any more', () => {
+  test('a node without an address of the family, or without Long-haul CNP, sends nothing', () => {
     expect(buildResume(order(IPV4), RESUME, { ...SETTINGS, source4: null }, NTP)).toBeUndefined();
     expect(buildResume(order({ ...IPV4, endCon }), RESUME, { ...SETTINGS, source6: null }, NTP)).toBeUndefined();
     expect(buildResume(order(), RESUME, { source4: null, source6: SETTINGS.source6 }, NTP)).toBeUndefined();

@@ -9,7 +9,7 @@ import { put32 } from '../packet/bytes.ts';
 import { DEFAULT_PKEY } from '../packet/roce/bth.ts';
 import { buildLongHaulRoce } from '../packet/roce/long-haul-cnp.ts';
 import { wrapForEndCon } from '../packet/srv6/end-con.ts';
-import type { ResumeOrder, ToldFlow } from './resume.ts';
+import type { ResumeOrder, NotifiedFlow } from './resume.ts';
 
 /** How notifications are built; the plan's notifier has all of it. */
 export interface LongHaulSettings {
@@ -40,7 +40,7 @@ const UNKNOWN = { sourcePort: 0xc000, pkey: DEFAULT_PKEY } as const;
  * LHCNP-6.2.3-g; decision D11: the P_Key and the UDP source port of the flow, as in the instruction before it, so that
  * it takes the same path.
  */
-const transportOf = ({ sourcePort, pkey }: ToldFlow): { readonly sourcePort: number; readonly pkey: number } =>
+const transportOf = ({ sourcePort, pkey }: NotifiedFlow): { readonly sourcePort: number; readonly pkey: number } =>
   pkey === 0 ? UNKNOWN : { sourcePort, pkey };
 
 /**

@@ -1,14 +1,14 @@
-// When a sender may speed up again (LHCNP §5.5.1 Resume; LHCNP-5.5.1-i). A sender that was told to pause or to slow
-// down waits here until the queue of its port has been below K_min for more than one RTT_est. The programs cannot do
-// this: they run when packets leave, and no packets leave through a drained queue. The depth is therefore sampled, and
-// only while a sender waits.
+// When a sender may speed up again (LHCNP §5.5.1 Resume; LHCNP-5.5.1-i). A sender that was instructed to pause or to
+// slow down waits here until the queue of its port has been below K_min for more than one RTT_est. The programs cannot
+// do this: they run when packets leave, and no packets leave through a drained queue. The depth is therefore sampled,
+// and only while a sender waits.
 //
 // A pure machine: notifications and samples in, orders out. One Resume ends all earlier instructions to the sender.
 // Resumes of a port are sent at the rate of its notices (LHCNP-5.5-g), which also keeps a hundred senders from speeding
 // up at once.
 import type { ResumeAnswer, SentNotification } from '../model/notification.ts';
 import type { Count } from '../model/log.ts';
-import { toldFlowKey } from './flow-key.ts';
+import { notifiedFlowKey } from './flow-key.ts';
 
 /** Of a monitored port, as planned. */
 export interface ResumePort {
@@ -22,7 +22,7 @@ export interface ResumePort {
 }
 
 /** The notified sender, and how to reach it. */
-export type ToldFlow = Pick<
+export type NotifiedFlow = Pick<
   SentNotification,
   | 'format'
   | 'ifindex'
@@ -37,17 +37,17 @@ export type ToldFlow = Pick<
 >;
 
 export interface ResumeOrder {
-  readonly flow: ToldFlow;
+  readonly flow: NotifiedFlow;
   /** Depth of the queue now, bytes. */
   readonly queueBytes: number;
 }
 
 /** Requests the tokens of a Resume, and spends them if there are any. */
-export type ClaimResume = (flow: ToldFlow) => ResumeAnswer;
+export type ClaimResume = (flow: NotifiedFlow) => ResumeAnswer;
 
 /**
- * A sender recovers by itself two RTTs after the last word (LHCNP-5.6-f): after this long there is nothing to resume.
- * Milliseconds.
+ * A sender recovers by itself two RTTs after the last notification (LHCNP-5.6-f): after this time there is nothing to
+ * resume. Milliseconds.
  */
 export const WAIT_MS = 60_000;
 export const MOST_WAITING = 4096;
@@ -66,8 +66,8 @@ interface Port {
 }
 
 interface Waiting {
-  readonly flow: ToldFlow;
-  readonly toldAt: number;
+  readonly flow: NotifiedFlow;
+  readonly notifiedAt: number;
 }
 
 const holdMs = ({ rttNs, perFlowIntervalNs }: ResumePort): number => (rttNs ?? perFlowIntervalNs) / 1e6;
@@ -89,12 +89,12 @@ export class ResumeMachine {
   /** By flow; the one notified longest ago first. */
   readonly #waiting = new Map<string, Waiting>();
 
-  constructor(modules: { readonly count: Count; readonly claim: ClaimResume }) {
-    this.#count = modules.count;
-    this.#claim = modules.claim;
+  constructor(dependencies: { readonly count: Count; readonly claim: ClaimResume }) {
+    this.#count = dependencies.count;
+    this.#claim = dependencies.claim;
   }
 
-  /** All monitored ports. Who waits at another one is forgotten. */
+  /** Sets all monitored ports. Senders that wait at other ports are forgotten. */
   configure(plans: Iterable<ResumePort>): void {
     const before = this.#ports;
     this.#ports = new Map([...plans].map((plan) => [plan.ifindex, configured(plan, before.get(plan.ifindex))]));
@@ -103,7 +103,7 @@ export class ResumeMachine {
   }
 
   /**
-   * A notification was sent. Any shows that its port is congested still; one that slows its sender down makes it wait
+   * A notification was sent. It shows that its port is still congested. If it slows its sender down, that sender waits
    * for a Resume.
    * @param now monotonic milliseconds, here and below
    */
@@ -115,24 +115,24 @@ export class ResumeMachine {
   }
 
   /** A sender that waits. */
-  wait(flow: ToldFlow, now: number): void {
+  wait(flow: NotifiedFlow, now: number): void {
     if (!this.#ports.has(flow.ifindex)) return;
-    const key = toldFlowKey(flow);
+    const key = notifiedFlowKey(flow);
     this.#waiting.delete(key);
-    this.#waiting.set(key, { flow, toldAt: now });
+    this.#waiting.set(key, { flow, notifiedAt: now });
     if (this.#waiting.size > MOST_WAITING)
       this.#forget(this.#waiting.keys().next().value!, 'congestion.resume.table-full');
   }
 
   /** Ports whose queue depth is needed, and in how many milliseconds; undefined: no sender waits. */
-  wanted(now: number): { readonly ifindexes: readonly number[]; readonly inMs: number } | undefined {
+  nextSampling(now: number): { readonly ifindexes: readonly number[]; readonly inMs: number } | undefined {
     this.#expire(now);
     const ifindexes = [...new Set([...this.#waiting.values()].map(({ flow }) => flow.ifindex))];
     if (ifindexes.length === 0) return undefined;
     return { ifindexes, inMs: Math.min(...ifindexes.map((ifindex) => samplingMs(this.#ports.get(ifindex)!.plan))) };
   }
 
-  /** The depth of a port's queue at `now`. Who is in the answer waits no longer. */
+  /** Takes the depth of a port's queue at `now`, bytes. Senders in the returned orders wait no longer. */
   sample(ifindex: number, queueBytes: number, now: number): ResumeOrder[] {
     const port = this.#ports.get(ifindex);
     if (!port) return [];
@@ -158,8 +158,8 @@ export class ResumeMachine {
   }
 
   /**
-   * For how long the queue has been low; undefined: it is not. A pause in sampling is no evidence, unless samples
-   * cannot come faster than that.
+   * For how long the queue has been low, ms; undefined: it is not. A pause in sampling is no evidence, unless samples
+   * cannot come faster.
    */
   #lowFor(port: Port, queueBytes: number, now: number): number | undefined {
     const gap = now - (port.sampledAt ?? now);
@@ -171,8 +171,8 @@ export class ResumeMachine {
   }
 
   #expire(now: number): void {
-    for (const [key, { toldAt }] of this.#waiting) {
-      if (now - toldAt <= WAIT_MS) return;
+    for (const [key, { notifiedAt }] of this.#waiting) {
+      if (now - notifiedAt <= WAIT_MS) return;
       this.#forget(key, 'congestion.resume.expired');
     }
   }

@@ -1,7 +1,7 @@
-// The one way from inputs to the kernel and to the network. Inputs are the intent, what the network has taught, and
-// what is true of this router, among that what its kernel has refused. A plan follows from them; the dataplane works
-// out the difference and applies it, and the carriers are handed what to advertise. Nothing downstream calls back: what
-// comes of an application is an input of the next plan.
+// The one way from inputs to the kernel and to the network. Inputs are the intent, the learned table, and the facts
+// about this router, such as SIDs that its kernel has refused. They determine a plan. The dataplane computes the
+// difference and applies it; the carriers advertise the origination. Nothing downstream calls back: results of an
+// application are inputs of the next plan.
 import { isDeepStrictEqual } from 'node:util';
 import type { Intent } from '../intent/intent.ts';
 import type { HostCapability } from '../learned/capabilities.ts';
@@ -24,34 +24,34 @@ import { Replanning } from './replanning.ts';
 export interface Inputs {
   /** Links, qdiscs, addresses, local SIDs. Read anew for each plan. */
   readonly kernelFacts: (intent: Intent) => Promise<Facts>;
-  /** Those of these links that lead to other routers. */
+  /** The ports among these links that lead to other routers, by interface index. */
   readonly gatewayPorts: (links: readonly LinkFact[]) => ReadonlySet<number>;
   /** Port → RTT_est, milliseconds. */
   readonly rttMs: () => ReadonlyMap<string, number>;
-  /** Hosts that have refused a format. */
+  /** Hosts that have refused a notification format. */
   readonly capabilities: () => { entries(): Iterable<HostCapability> } | undefined;
 }
 
-/** What the coordinator needs of the dataplane (src/reconcile/dataplane.ts). */
+/** The part of the dataplane (src/reconcile/dataplane.ts) that the coordinator uses. */
 export interface AppliesState {
-  /** Makes the kernel as desired, as far as it goes. */
+  /** Applies the desired state. Whatever the kernel refuses is retried later. */
   apply(desired: DesiredState): void;
-  /** Those of this router's SIDs that the kernel has not taken. */
+  /** This router's SIDs that the kernel has not accepted, as text. */
   refusedSids(): ReadonlySet<string>;
-  /** From now on what an earlier run had learned and nobody advertises any more is removed. */
+  /** From now on, also removes entries that an earlier run learned and nobody advertises any more. */
   forgetUnknown(): void;
 }
 
 export interface CoordinatorDependencies {
   readonly table: LearnedTable;
   readonly inputs: Inputs;
-  /** Asked for when it is needed. */
+  /** Called when it is needed: the dataplane is opened later than the coordinator. */
   readonly dataplane: () => AppliesState;
-  /** What this router advertises has changed. */
+  /** Called when the router's advertisements have changed. */
   readonly originate: (origination: Origination) => void;
-  /** SIDs or router addresses that the network has taught have changed, or their reachability has. */
+  /** Called when learned SIDs or router addresses have changed, or their reachability. */
   readonly onRouters: () => void;
-  /** For parts of the agent that work by the plan, after each one. */
+  /** Called after each plan, for parts of the agent that follow the plan. */
   readonly onPlanned: (desired: DesiredState, intent: Intent) => void;
   readonly clock: Clock;
   readonly work: Work;
@@ -63,7 +63,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 export class Coordinator {
   readonly #dependencies: CoordinatorDependencies;
-  /** Where carriers report what they learn. */
+  /** Takes the carriers' reports. */
   readonly learning: Learning;
   readonly #replanning: Replanning;
   readonly #inTurn = new InTurn();
@@ -87,29 +87,29 @@ export class Coordinator {
     });
   }
 
-  /** As last read. */
+  /** The facts as last read. */
   get facts(): Facts {
     return this.#facts;
   }
 
-  /** As last planned; undefined before the first plan. */
+  /** The last plan; undefined before the first one. */
   get desired(): DesiredState | undefined {
     return this.#desired;
   }
 
-  /** What this router advertises, by the intent in force and the facts. */
+  /** This router's advertisements, from the current intent and facts. */
   get origination(): Origination {
     return originated(this.#intent, this.#facts);
   }
 
-  /** One after another, in the order in which they are asked for; plans too. */
+  /** Runs tasks one after another, in order of the calls. Plans are such tasks too. */
   inTurn<T>(run: () => Promise<T>): Promise<T> {
     return this.#inTurn.run(run);
   }
 
   /**
-   * This intent is in force from now on: plans and applies it. To be called in turn.
-   * @throws when the kernel cannot be asked; it is planned again as soon as it can
+   * Puts this intent into force: plans and applies it. Must run within inTurn.
+   * @throws when the kernel cannot be read; the plan is then retried
    */
   async adopt(intent: Intent): Promise<void> {
     const { table } = this.#dependencies;
@@ -124,32 +124,33 @@ export class Coordinator {
     }
   }
 
-  /** Something that is planned by is not as it was: a plan is due, one for all that comes in a burst. */
+  /** An input of the plan has changed: a new plan is due, one for a whole burst of changes. */
   inputsChanged(): void {
     this.#replanning.due();
   }
 
   /**
-   * The network needs time to teach everything again; until then nothing is forgotten that an earlier run has learned.
+   * Starts the time that the network needs to advertise everything again. Until it is over, entries learned by an
+   * earlier run are kept.
    */
   startPatience(): void {
     const { clock, dataplane } = this.#dependencies;
     this.#cancelForget = clock.after(patienceMs(this.#intent), () => dataplane().forgetUnknown());
   }
 
-  /** What cannot be done as declared. Planned anew: what was learned since can be a problem too. */
+  /** What cannot be applied. Plans anew, since advertisements learned since the last plan can cause problems too. */
   problems(): readonly Problem[] {
     return this.#desired ? this.#plan().problems : [];
   }
 
-  /** Returns when the last of what was asked for in turn is done. */
+  /** Resolves when all tasks of inTurn are done. */
   async stop(): Promise<void> {
     this.#cancelForget?.();
     this.#replanning.close();
     await this.#inTurn.idle();
   }
 
-  /** Nothing that is learned from now on is handed over. */
+  /** Stops passing on what carriers report. */
   close(): void {
     this.learning.close();
   }
@@ -173,8 +174,8 @@ export class Coordinator {
   }
 
   /**
-   * The learned table has handed over a piece of what changed. Only the senders' proxies follow from it, so only they
-   * are planned anew: it costs what changed, whatever the size of the configuration and of the table.
+   * The learned table has passed on a batch of changes. Only the senders' proxies depend on it, so only they are
+   * planned anew. Cost is proportional to the changes, whatever the size of the configuration and of the table.
    */
   #applySenders(): void {
     if (!this.#desired) return;
@@ -182,7 +183,7 @@ export class Coordinator {
     this.#dependencies.dataplane().apply(this.#desired);
   }
 
-  /** Pure: what should be, by what is known now. */
+  /** Computes the desired state from the current inputs. No side effects. */
   #plan(): DesiredState {
     const { table, inputs } = this.#dependencies;
     const capabilities = inputs.capabilities();
@@ -195,7 +196,7 @@ export class Coordinator {
     return plan(this.#intent, learned, this.#facts);
   }
 
-  /** Asked only where something is checked by it, and the operator has not named the ports. */
+  /** Looked up only if some check uses it and the operator has not named the core ports. */
   #gatewayPorts({ links }: Facts): Pick<Facts, 'gatewayPorts'> {
     const { proxy, notifications, stamp, router } = this.#intent;
     const isAsked = (proxy ?? notifications ?? stamp) !== undefined && !router.corePorts;
@@ -203,8 +204,8 @@ export class Coordinator {
   }
 
   /**
-   * What the kernel refuses is known once it was asked, and is a fact like the others. Of all that is planned only the
-   * origination depends on it, so a refusal that comes and goes costs no further application.
+   * The kernel's refusals become known by applying, and are facts like others. Only the origination depends on them, so
+   * a change of refusals needs no further application.
    */
   #takeRefusals(): void {
     const { dataplane, originate } = this.#dependencies;
@@ -214,11 +215,11 @@ export class Coordinator {
     originate(this.origination);
   }
 
-  /** Each problem once, when it appears. */
+  /** Logs each problem once, when it appears. */
   #warn(before: DesiredState | undefined, { problems }: DesiredState): void {
     const known = new Set(before?.problems.map((p) => p.problem));
     for (const problem of problems)
       if (!known.has(problem.problem))
-        this.#dependencies.log.warn(problem, `cannot apply ${problem.feature} as declared`);
+        this.#dependencies.log.warn(problem, `cannot apply ${problem.feature}: ${problem.problem}`);
   }
 }

@@ -24,7 +24,7 @@ describe('housekeeping', () => {
       onError: (e) => errors.push(e),
     });
     clock.advance(30_000);
-    expect([sweeps, errors.length]).toEqual([3, 1]);
+    expect({ sweeps, errorsLength: errors.length }).toEqual({ sweeps: 3, errorsLength: 1 });
     stop();
     clock.advance(600_000);
     expect(sweeps).toBe(3);
@@ -38,7 +38,7 @@ describe('housekeeping', () => {
     expect(errors).toEqual([]);
   });
 
-  test('sweeps a large table a slice a turn, the whole of it', () => {
+  test('sweeps a large table in slices, completely', () => {
     const { clock, work, known, read } = proxyThatKnows(
       Array.from({ length: 2000 }, (_, i) => connection(2 * i, 2 * i + 1, i % 2 === 0 ? LONG_AGO : 0n)).flat(),
     );
@@ -48,10 +48,10 @@ describe('housekeeping', () => {
     work.settle();
     expect(read()).toBe(4000);
     expect(known.size).toBe(2000);
-    expect([...known.values()].every((f) => f.senderQpn % 4 > 1)).toBe(true);
+    expect([...known.values()].filter((f) => f.senderQpn % 4 <= 1)).toEqual([]);
   });
 
-  test('keeps what a packet has touched since it was read, and what was taught anew', () => {
+  test('keeps entries that a packet has refreshed or replaced since they were read', () => {
     const flows = [...connection(1, 2, LONG_AGO), ...connection(3, 4, LONG_AGO)];
     const { clock, work, known, errors } = proxyThatKnows(flows, () => {
       for (const flow of flows.slice(0, 2)) known.set(nameOf(flow), { ...flow, lastSeen: process.hrtime.bigint() });
@@ -62,7 +62,7 @@ describe('housekeeping', () => {
     expect(errors).toEqual([]);
   });
 
-  test('stops in the middle of a sweep', () => {
+  test('can be stopped during a sweep', () => {
     const { clock, work, read, stop } = proxyThatKnows(
       Array.from({ length: 2000 }, (_, i) => connection(2 * i, 2 * i + 1, 0n)).flat(),
     );

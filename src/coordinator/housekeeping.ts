@@ -1,34 +1,34 @@
-// Work that comes round: sweeping what the programs keep and nobody touches any more (flows of the congested node,
-// LHCNP-5.2-e; Queue Pairs of the proxy): the programs do not use what is too old, this frees its place; and reading
-// the facts anew, some of which the kernel does not announce.
+// Periodic work. It sweeps aged entries from the programs' tables: flows of the congested node (LHCNP-5.2-e) and Queue
+// Pairs of the proxy. The programs ignore aged entries; sweeping frees their places. It also reads the facts anew,
+// since the kernel does not announce all of them.
 import { type KnownFlow, mayForget } from '../learned/queue-pairs.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Steps, Work } from '../model/work.ts';
 
 const FLOWS_EVERY_MS = 10_000;
 const QUEUE_PAIRS_EVERY_MS = 60_000;
-/** What the proxy's program does not believe is looked into. */
+/** How often ports are checked whose packets the proxy's program has rejected. */
 const DOUBTS_EVERY_MS = 1000;
-/** What the kernel does not announce, as sysctls, is seen within this time. */
+/** Changes that the kernel does not announce, such as sysctls, are seen within this time. */
 const FACTS_EVERY_MS = 30_000;
-/** For Queue Pairs in one turn of the event loop: about 256 of them. */
+/** Time for Queue Pairs in one turn of the event loop: about 256 of them. */
 const BUDGET_MS = 2;
-/** One direction of a connection may stand alone for this long: its other half may be on its way. Nanoseconds. */
+/** One direction of a connection may exist alone for this long: the other may not have been seen yet. Nanoseconds. */
 const HALF_GRACE_NS = 5_000_000_000n;
 
-/** What is swept of the dataplane (src/reconcile/dataplane.ts). */
+/** The part of the dataplane (src/reconcile/dataplane.ts) that is swept. */
 export interface SweptDataplane {
   readonly congestedNode: { ageFlows(): void } | undefined;
   readonly proxy: SweptProxy | undefined;
 }
 
-/** By which mayForget asks for the other direction. */
+/** The name by which mayForget looks up the other direction. */
 type FlowName = Parameters<Parameters<typeof mayForget>[1]>[0];
 
 interface SweptProxy {
-  /** As they are read, which takes some turns of the event loop. */
+  /** Reads lazily, over several turns of the event loop. */
   learnedPairs(): Iterable<KnownFlow>;
-  /** As it is now. */
+  /** The current entry. */
   learnedPair(flow: FlowName | KnownFlow): KnownFlow | undefined;
   forget(flow: KnownFlow): void;
   takeDoubtedPorts(): readonly number[];
@@ -38,15 +38,15 @@ export interface HousekeepingDependencies {
   readonly clock: Clock;
   readonly work: Work;
   readonly readFacts: () => void;
-  /** How long a connection is known without a packet. */
+  /** How long a connection without packets is kept, milliseconds. */
   readonly ageingMs: () => number;
-  /** What came by these ports was not believed. Absent: nobody asks. */
+  /** Packets that arrived at these ports were rejected. Absent: such ports are not looked up. */
   readonly onDoubts?: (ports: readonly number[]) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Starts sweeping; the returned function stops it. `onError` gets what a sweep throws; the next one comes all the same.
+ * Starts sweeping; the returned function stops it. `onError` gets the error of a failed sweep; later sweeps still run.
  */
 export function startHousekeeping(dataplane: SweptDataplane, dependencies: HousekeepingDependencies): () => void {
   const { work, onError } = dependencies;
@@ -86,13 +86,13 @@ export function startHousekeeping(dataplane: SweptDataplane, dependencies: House
   return () => cancel.forEach((stop) => stop());
 }
 
-/** A step is a Queue Pair. */
+/** One Queue Pair per step. */
 function* forgetQueuePairs(proxy: Omit<SweptProxy, 'takeDoubtedPorts'>, ageingMs: number): Steps {
   const limits = { now: process.hrtime.bigint(), ageingNs: BigInt(ageingMs) * 1_000_000n, graceNs: HALF_GRACE_NS };
   const gone = (pair: Parameters<typeof mayForget>[0]): boolean =>
     mayForget(pair, (name) => proxy.learnedPair(name), limits);
   for (const pair of proxy.learnedPairs()) {
-    // It was read some turns ago: what a packet has touched since, or taught anew, stays.
+    // The entry was read some turns ago. Keep it if a packet has refreshed or replaced it since.
     const present = gone(pair) ? proxy.learnedPair(pair) : undefined;
     if (present && gone(present)) proxy.forget(present);
     yield;

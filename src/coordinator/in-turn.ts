@@ -1,16 +1,16 @@
-// Runs what takes time one after another, in the order in which it was asked for. What fails does not stop the rest.
+// Runs asynchronous tasks one after another, in order of the calls. A task that fails does not stop the rest.
 
 export class InTurn {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Settles as `run` does. */
+  /** Settles like the task `run`. */
   run<T>(run: () => Promise<T>): Promise<T> {
     const result = this.#last.then(run);
     this.#last = result.catch(() => {});
     return result;
   }
 
-  /** When everything that was asked for until now is done. */
+  /** Resolves when all tasks so far are done. */
   async idle(): Promise<void> {
     await this.#last;
   }

@@ -1,4 +1,4 @@
-// Reads what plan needs to know of this router's kernel (src/plan/facts.ts), and hears when it has changed.
+// Reads the facts about this router's kernel that plan needs (src/plan/facts.ts), and watches for changes.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Intent } from '../intent/intent.ts';
@@ -13,7 +13,7 @@ import type { KernelFeature } from '../kernel/probe.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Facts, LinkFact, QdiscFact, Seg6LocalFact } from '../plan/facts.ts';
 
-/** The loopback has a hardware address too, of zeros. */
+/** The loopback also has a hardware address, all zeros. */
 const isEtherLike = ({ mac }: Link): boolean => mac.length === 6 && mac.some((byte) => byte !== 0);
 
 const linkFact = (link: Link, speedBitPerS: number | undefined): LinkFact => ({
@@ -33,7 +33,7 @@ const qdiscFact = (qdisc: Qdisc, htbBytesPerS: bigint | undefined): QdiscFact =>
   ...(htbBytesPerS ? { rateBitPerS: Number(htbBytesPerS) * 8 } : {}),
 });
 
-/** What an HTB lets through: its top-level classes have nobody to borrow from, so that their `ceil` means nothing. */
+/** Rate of an HTB, bytes/s: the sum of its top-level classes. They cannot borrow, so their `ceil` has no effect. */
 async function htbRate(rtnetlink: Rtnetlink, qdisc: Qdisc): Promise<bigint | undefined> {
   if (qdisc.kind !== 'htb') return undefined;
   const classes = await rtnetlink.htbClasses(qdisc.ifindex);
@@ -41,8 +41,8 @@ async function htbRate(rtnetlink: Rtnetlink, qdisc: Qdisc): Promise<bigint | und
 }
 
 /**
- * SIDs that decapsulate. Where the kernel must look into a VRF, or count, it has to decapsulate itself: no table is
- * told.
+ * Maps a SID that decapsulates to a fact. If the lookup is in a VRF, or packets are counted, the kernel must
+ * decapsulate itself: then `table` is null.
  */
 function seg6LocalFact({ sid, length, action, table, counted }: Seg6LocalRoute): Seg6LocalFact[] {
   return action === undefined || action === 'end'
@@ -53,9 +53,9 @@ function seg6LocalFact({ sid, length, action, table, counted }: Seg6LocalRoute):
 const SYSFS = '/sys/class/net';
 
 /**
- * Speed of a link as its driver tells it, bit/s. sysfs shows the network namespace in which it was mounted, which may
- * be another one than this process's: it is believed only where it shows the same hardware address. Undefined also when
- * the driver does not know, as it is without a carrier.
+ * Speed of a link as its driver reports it, bit/s. sysfs shows the network namespace in which it was mounted, which may
+ * differ from this process's. So the speed is used only if sysfs shows the same hardware address. Undefined also if the
+ * driver does not know, as without a carrier.
  */
 export function linkSpeed(link: Pick<Link, 'name' | 'mac'>, sysfs = SYSFS): number | undefined {
   try {
@@ -64,19 +64,19 @@ export function linkSpeed(link: Pick<Link, 'name' | 'mac'>, sysfs = SYSFS): numb
     const megabits = Number(read('speed'));
     return Number.isInteger(megabits) && megabits > 0 ? megabits * 1e6 : undefined;
   } catch (error) {
-    // EINVAL: the driver does not tell; ENOENT: another namespace's sysfs, or an interface that has just gone.
+    // EINVAL: the driver reports no speed. ENOENT: sysfs of another namespace, or the interface was just removed.
     if (error instanceof Error && 'code' in error) return undefined;
     throw error;
   }
 }
 
 /**
- * What is asked only of who needs it: the speed of watched ports; the tunnels' source, and local SIDs, for which the
- * kernel's whole IPv6 table is read.
+ * Facts that are read only if the intent needs them: the speed of watched ports, the tunnels' source, and local SIDs.
+ * For the SIDs the kernel's whole IPv6 table is read.
  */
 export type FactsNeeded = Partial<Pick<Intent, 'ports' | 'srv6'>>;
 
-/** Reads links, root qdiscs and addresses. `features` comes from the kernel probe, which is asked once. */
+/** Reads links, root qdiscs and addresses. `features` comes from the kernel probe, which runs once. */
 export async function readKernelFacts(
   rtnetlink: Rtnetlink,
   features: readonly KernelFeature[],
@@ -98,7 +98,7 @@ export async function readKernelFacts(
   };
 }
 
-/** A sysctl of the process's network namespace. One that is not there (a kernel without IPv6) is off. */
+/** A sysctl of the process's network namespace. A missing one (a kernel without IPv6) is off. */
 function isOn(sysctl: string): boolean {
   const path = join('/proc/sys', sysctl);
   return existsSync(path) && readFileSync(path, 'utf8').trim() !== '0';
@@ -108,7 +108,7 @@ export interface KernelWatch {
   close(): void;
 }
 
-/** Calls `onChange` when the kernel announces that links, addresses or qdiscs changed, or that it had to skip some. */
+/** Calls `onChange` when the kernel announces a change of links, addresses or qdiscs, or lost announcements. */
 export function watchKernel({ poller, log, count, onChange }: KernelWatchDependencies): KernelWatch {
   return openMonitor(
     {},
@@ -121,7 +121,7 @@ export function watchKernel({ poller, log, count, onChange }: KernelWatchDepende
       },
       onError: (error) => {
         count('kernel.monitor.error');
-        log.error({ error: error.message, code: error.code }, 'kernel announcements cannot be read');
+        log.error({ error: error.message, code: error.code }, 'cannot read kernel announcements');
       },
     },
   );

@@ -19,11 +19,11 @@ describe('LHCNP-5.3.2-a: the speed of a link', () => {
     }
   }
 
-  test('is what the driver says, in Mbit/s', () => {
+  test('is the one that the driver reports, in Mbit/s', () => {
     expect(speedOf({ address: '02:00:00:00:ab:01\n', speed: '100000\n' })).toBe(100e9);
   });
 
-  test.each(['-1', '0', '4294967295.5', 'unknown', ''])('is not known when the driver says %j', (speed) => {
+  test.each(['-1', '0', '4294967295.5', 'unknown', ''])('is not known when the driver reports %j', (speed) => {
     expect(speedOf({ address: '02:00:00:00:ab:01\n', speed: `${speed}\n` })).toBeUndefined();
   });
 

@@ -66,7 +66,7 @@ describe('from the carriers to the plan', () => {
     ]);
   });
 
-  test('a flood of prefixes is passed on in slices', () => {
+  test('a burst of prefixes is passed on in slices', () => {
     const w = world();
     w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
     w.report(5000);
@@ -76,7 +76,7 @@ describe('from the carriers to the plan', () => {
     expect(w.work.turns).toBeGreaterThan(4);
   });
 
-  test('no hello waits for more than one turn of 100,000 prefixes, and a turn is bounded', () => {
+  test('with 100,000 prefixes a hello waits for one turn at most, and a turn is bounded', () => {
     const w = world();
     w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
     w.report(100_000);
@@ -95,7 +95,7 @@ describe('from the carriers to the plan', () => {
     expect(Math.max(...betweenHellos)).toBeLessThan(1000);
   });
 
-  test('what a carrier taught outlives it for the hold time, unless its successor says it again', () => {
+  test('the entries of a stopped carrier are held for the hold time, and kept if its successor reports them again', () => {
     const w = world(1000);
     const reachable = new Set(['L2 1']);
     w.learning.reachability({ carrier: 'isis', reachable });
@@ -119,7 +119,7 @@ describe('from the carriers to the plan', () => {
     expect([...w.dataplane.values()].filter((s) => s.proxy).map((s) => s.id)).toEqual(['2001:db8:a::/48']);
   });
 
-  test('of two carriers that were stopped one after the other each is forgotten in its own time', () => {
+  test('entries of two carriers stopped one after the other are each forgotten after their own hold time', () => {
     const w = world(1000);
     const said = (source: string, text: string): void => {
       w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
@@ -150,7 +150,7 @@ describe('from the carriers to the plan', () => {
     expect(known()).toEqual(['2001:db8:c::/48']);
   });
 
-  test('what a lost originator said is held for the hold time, then leaves the dataplane', () => {
+  test('the entries of a lost originator are held for the hold time, then removed from the dataplane', () => {
     const w = world(1000);
     w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
     w.report(3);
@@ -165,13 +165,16 @@ describe('from the carriers to the plan', () => {
     expect(flagged(w.dataplane)).toBe(0);
   });
 
-  test('FCN-4.2.2-a: a SID that came, and one that its carrier took along, are told', () => {
+  test('FCN-4.2.2-a: a new SID, and the loss of one with its carrier, are reported', () => {
     const w = world(1000);
     const sid = { sid: address('2001:db8:c::1'), behavior: 0x8002 };
     w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
     w.learning.learned({ carrier: 'isis', source: 'a', originator: 'L2 1', advertisements: reported({ sids: [sid] }) });
     w.work.settle();
-    expect([w.routerNews(), w.table.routers.endConSids(0x8002).length]).toEqual([1, 1]);
+    expect({ routerNews: w.routerNews(), endConSidsLength: w.table.routers.endConSids(0x8002).length }).toEqual({
+      routerNews: 1,
+      endConSidsLength: 1,
+    });
     w.learning.carrierStopped('isis', 1000);
     w.work.settle();
     w.clock.advance(1001);
@@ -180,7 +183,7 @@ describe('from the carriers to the plan', () => {
     expect(w.routerNews()).toBeGreaterThan(1);
   });
 
-  test('a carrier that stops takes nothing along that another one has said, whatever its sources are called', () => {
+  test('a carrier that stops does not affect entries of another carrier, even under the same source name', () => {
     const w = world(1000);
     for (const carrier of ['isis', 'ospfv3'] as const) {
       w.learning.reachability({ carrier, reachable: new Set(['1']) });

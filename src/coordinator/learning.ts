@@ -1,12 +1,12 @@
-// From the carriers into the learned table, and from there into the plan: the table's difference is handed over a step
-// at a time, so that ten thousand prefixes that arrive at once do not delay hellos.
+// Passes the carriers' reports to the learned table, and the table's changes to the plan. Changes are passed on in
+// steps, so that a burst of ten thousand prefixes does not delay hellos.
 import type { LearnedTable } from '../learned/table.ts';
 import type { CarrierName, LearnedReport, ReachabilityReport } from '../model/advertisement.ts';
 import type { Clock } from '../model/clock.ts';
 import { Deadline } from '../model/deadline.ts';
 import type { Steps, Work } from '../model/work.ts';
 
-/** Prefixes in one step: about 1 ms. */
+/** Prefixes per step: about 1 ms. */
 const STEP = 250;
 const BUDGET_MS = 3;
 
@@ -14,7 +14,7 @@ export interface LearningDependencies {
   readonly table: LearnedTable;
   readonly clock: Clock;
   readonly work: Work;
-  /** The table's senders are not those that they were. */
+  /** The table's senders have changed. */
   readonly onSenders: () => void;
   /** SIDs or router addresses have changed, or their reachability has. */
   readonly onRouters: () => void;
@@ -31,15 +31,15 @@ const keyOf = ({ carrier, source }: Pick<Taught, 'carrier' | 'source'>): string 
 export class Learning {
   readonly #dependencies: LearningDependencies;
   /**
-   * What carriers that were stopped had reported and their successors have not repeated, and when it is forgotten; by
-   * carrier and source.
+   * Sources of stopped carriers that their successors have not reported again, and when they are forgotten; by carrier
+   * and source.
    */
   readonly #unrepeated = new Map<string, Taught & { readonly forgetAt: number }>();
   readonly #cancelForget = new Set<() => void>();
-  /** The table has more to pass on. */
+  /** The table has changes to pass on. */
   #changed = false;
   #cancelJob: (() => void) | undefined;
-  /** Of entries that are held for an originator that cannot be reached. */
+  /** Next expiry of entries that are held for an unreachable originator. */
   readonly #expiry: Deadline;
   #closed = false;
 
@@ -63,8 +63,8 @@ export class Learning {
   }
 
   /**
-   * The carrier was stopped, perhaps to be replaced. What it taught is held like that of a lost originator; what its
-   * successor has not repeated by then is forgotten.
+   * The carrier was stopped, perhaps to be replaced. Its entries are held for `holdMs`, like those of a lost
+   * originator. Entries that its successor has not reported by then are forgotten.
    */
   carrierStopped(carrier: CarrierName, holdMs: number): void {
     const { clock, table } = this.#dependencies;
@@ -74,7 +74,7 @@ export class Learning {
       if (!this.#unrepeated.has(key)) this.#unrepeated.set(key, { carrier, source, originator, forgetAt });
     }
     this.reachability({ carrier, reachable: new Set() });
-    // A timer for each stop: what an earlier one left behind is due earlier.
+    // One timer per stop: entries of an earlier stop expire earlier.
     const cancel = clock.after(holdMs, () => {
       this.#cancelForget.delete(cancel);
       this.#forgetUnrepeated(carrier, forgetAt);
@@ -91,7 +91,7 @@ export class Learning {
     this.#schedule();
   }
 
-  /** After the table was changed by other hands. */
+  /** Schedules a step after another component has changed the table. */
   changed(): void {
     this.#schedule();
   }

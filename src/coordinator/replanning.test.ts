@@ -14,7 +14,7 @@ function world() {
 }
 
 describe('when a plan is due', () => {
-  test('a burst is one plan', () => {
+  test('a burst costs one plan', () => {
     const { clock, calls, replanning } = world();
     for (let i = 0; i < 100; i++) replanning.due();
     clock.advance(49);
@@ -23,7 +23,7 @@ describe('when a plan is due', () => {
     expect(calls).toHaveLength(1);
   });
 
-  test('what changes during a plan is one more, after it', async () => {
+  test('changes during a plan cost one more after it', async () => {
     const { clock, calls, replanning, settled } = world();
     replanning.due();
     clock.advance(50);
@@ -51,7 +51,7 @@ describe('when a plan is due', () => {
     expect(calls).toHaveLength(2);
   });
 
-  test('nothing is planned after the end', async () => {
+  test('nothing is planned after close', async () => {
     const { clock, calls, replanning, settled } = world();
     replanning.due();
     clock.advance(50);

@@ -1,10 +1,10 @@
-// When a plan is due. Announcements of the kernel and other changes only trigger one: a burst of them costs one plan,
-// what changes during a plan is one more after it, and one that fails is repeated, because the change that it was for
-// has not been taken in.
+// When a plan is due. Kernel announcements and other changes only trigger it. A burst of them costs one plan, and
+// changes during a plan cost one more after it. A failed plan is repeated, because it has not taken its change into
+// account.
 import type { Clock } from '../model/clock.ts';
 import type { Count, Log } from '../model/log.ts';
 
-/** Changes that come in bursts are answered once. Milliseconds. */
+/** Changes within this time cost one plan. Milliseconds. */
 const SETTLE_MS = 50;
 const RETRY_MS = 1000;
 
@@ -26,7 +26,7 @@ export class Replanning {
     this.#dependencies = dependencies;
   }
 
-  /** Something has changed. */
+  /** An input has changed. */
   due(): void {
     if (this.#isRunning) this.#isDue = true;
     else this.#later(SETTLE_MS);
@@ -52,7 +52,7 @@ export class Replanning {
       count('kernel.facts.not-taken-in');
       log.error(
         { error: error instanceof Error ? error.message : String(error) },
-        'the kernel could not be read for a new plan; will try again',
+        'cannot read the kernel for a new plan; will try again',
       );
       this.#later(RETRY_MS);
     } finally {

@@ -1,5 +1,6 @@
-// One carrier's life beside the daemon's: there while the intent has its section, created anew when what it is has
-// changed, told what to advertise. What it taught is held when it goes, as if its originators had become unreachable.
+// The life cycle of one carrier. It runs while the intent has its section, is created anew when its identity changes,
+// and is handed the origination. When it stops, its learned entries are held, as if their originators had become
+// unreachable.
 import { isDeepStrictEqual } from 'node:util';
 import type { Carrier } from '../carriers/carrier.ts';
 import { carrierNotStarted } from '../diagnosis/configuration.ts';
@@ -7,10 +8,10 @@ import type { Intent } from '../intent/intent.ts';
 import type { CarrierName, Origination } from '../model/advertisement.ts';
 import type { Problem } from '../model/problem.ts';
 
-/** What the supervisor asks of its carrier. */
+/** A carrier that the supervisor can run. */
 export interface SupervisedCarrier<Section> extends Carrier {
   stop(next?: Section): Promise<void>;
-  /** Takes over what can be changed in flight. False: the carrier must be created anew. */
+  /** Applies changes that are possible while it runs. Returns false if the carrier must be created anew. */
   update(section: Section): boolean;
 }
 
@@ -18,10 +19,10 @@ export interface CarrierSupervisorOptions<C extends SupervisedCarrier<Section>, 
   readonly name: CarrierName;
   /** Its section of the intent; undefined: it does not run. */
   readonly section: (intent: Intent) => Section | undefined;
-  /** What of the intent it reads only when it is created, its section aside. */
+  /** The parts of the intent, besides its section, that the carrier reads only when it is created. */
   readonly identity: (intent: Intent) => unknown;
   readonly create: (section: Section, intent: Intent) => C;
-  /** How long what it taught is held after it was stopped, ms. */
+  /** How long learned entries are held after the carrier was stopped, ms. */
   readonly holdMs: (section: Section | undefined) => number;
   readonly onStopped: (carrier: CarrierName, holdMs: number) => void;
 }
@@ -31,7 +32,7 @@ export class CarrierSupervisor<C extends SupervisedCarrier<Section>, Section> {
   #carrier: C | undefined;
   #problem: Problem | undefined;
   #startedAt = 0;
-  /** That of the carrier that runs. */
+  /** The identity of the running carrier. */
   #identity: unknown;
 
   constructor(options: CarrierSupervisorOptions<C, Section>) {
@@ -47,12 +48,12 @@ export class CarrierSupervisor<C extends SupervisedCarrier<Section>, Section> {
     return this.#startedAt;
   }
 
-  /** Why there is no carrier though the intent asks for one; the next reload tries again. */
+  /** Why a declared carrier does not run; the next reload tries again. */
   get problems(): readonly Problem[] {
     return this.#problem ? [this.#problem] : [];
   }
 
-  /** @throws what the carrier's start rejects with; it is among the problems then too. */
+  /** @throws the error of the carrier's start; it is then also a problem. */
   async start(intent: Intent, origination: Origination): Promise<void> {
     const { name, section: sectionOf, identity, create } = this.#options;
     const section = sectionOf(intent);
@@ -73,7 +74,7 @@ export class CarrierSupervisor<C extends SupervisedCarrier<Section>, Section> {
     }
   }
 
-  /** @param changed its section did */
+  /** @param changed whether its section has changed */
   async reload(intent: Intent, origination: Origination, changed: boolean): Promise<void> {
     const section = this.#options.section(intent);
     const same = isDeepStrictEqual(this.#identity, this.#options.identity(intent));

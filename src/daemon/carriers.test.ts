@@ -5,7 +5,7 @@ import { load } from '../intent/files.fixture.ts';
 import { CarrierSupervisor, type SupervisedCarrier } from './carrier-supervisor.ts';
 import { identityOf } from './carriers.ts';
 
-describe('a reload leaves a carrier, and its adjacency, alone', () => {
+describe('a reload keeps a carrier and its adjacency', () => {
   const file = (router: string, rest = ''): Intent =>
     load(
       `router: { name: r1, loopback: { ipv6: 2001:db8::1 }${router} }\n` +
@@ -22,7 +22,7 @@ describe('a reload leaves a carrier, and its adjacency, alone', () => {
       stop: async () => {},
       update: () => false,
     } as unknown as SupervisedCarrier<object>;
-    const slot = new CarrierSupervisor({
+    const supervisor = new CarrierSupervisor({
       name: 'isis',
       section: ({ isis }) => isis,
       identity: (intent) => identityOf('isis', intent),
@@ -30,16 +30,16 @@ describe('a reload leaves a carrier, and its adjacency, alone', () => {
       holdMs: () => 0,
       onStopped: () => {},
     });
-    await slot.start(before, NOTHING);
-    await slot.reload(after, NOTHING, false);
+    await supervisor.start(before, NOTHING);
+    await supervisor.reload(after, NOTHING, false);
     return count;
   };
 
-  test.each([', reverse-path-check: off', ', core-ports: [eth2]'])('router%s is nothing of its own', async (more) => {
+  test.each([', reverse-path-check: off', ', core-ports: [eth2]'])('if router%s changes', async (more) => {
     expect(await created(file(''), file(more))).toBe(1);
   });
 
-  test('another name, which it floods, and other code points are', async () => {
+  test('but not if the name, which it floods, or a code point changes', async () => {
     const renamed = file('');
     expect(await created(file(''), { ...renamed, router: { ...renamed.router, name: 'r2' } })).toBe(2);
     expect(await created(file(''), file('', 'code-points: { isis-pnc-flag-bit: 9 }\n'))).toBe(2);

@@ -22,14 +22,14 @@ import { CarrierSupervisor } from './carrier-supervisor.ts';
 import type { Logging } from './logging.ts';
 
 export interface CarriersDependencies {
-  /** Asked for when a carrier is created. */
+  /** Called when a carrier is created. */
   readonly poller: () => Poller;
   readonly sink: CarrierSink;
   readonly clock: Clock;
   readonly work: Work;
   readonly logging: Logging;
   readonly count: Count;
-  /** What a stopped carrier taught is held for as long. */
+  /** Entries of the stopped carrier are to be held for `holdMs`. */
   readonly onStopped: (carrier: CarrierName, holdMs: number) => void;
 }
 
@@ -37,8 +37,8 @@ const NAMES = ['isis', 'ospfv2', 'ospfv3', 'bgp'] as const;
 const OSPF = ['ospfv2', 'ospfv3'] as const;
 
 /**
- * What a carrier reads only when it is created, its own section aside: when that changes it is created anew, and its
- * adjacency with it.
+ * The parts of the intent, besides its section, that a carrier reads only when it is created. When they change, the
+ * carrier is created anew, which resets its adjacency.
  */
 export const identityOf = (name: (typeof NAMES)[number], { codePoints, router }: Intent): unknown =>
   name === 'isis' ? [codePoints, router.name] : codePoints;
@@ -80,17 +80,17 @@ export class Carriers {
     });
   }
 
-  /** @throws what the first carrier that cannot start rejects with; those after it have been tried too */
+  /** @throws the error of the first carrier that cannot start; the others have been tried too */
   start(intent: Intent, origination: Origination): Promise<void> {
     return this.#each((name) => this[name].start(intent, origination));
   }
 
-  /** @throws Error, with the carrier's name, for the first that cannot do it; those after it have been tried too */
+  /** @throws Error, with the carrier's name, of the first that cannot reload; the others have been tried too */
   reload(intent: Intent, origination: Origination, changed: readonly IntentSection[]): Promise<void> {
     return this.#each((name) => this[name].reload(intent, origination, changed.includes(name)));
   }
 
-  /** To those that run. */
+  /** Hands the origination to the running carriers. */
   originate(origination: Origination): void {
     for (const name of NAMES) this[name].carrier?.originate(origination);
   }
@@ -99,7 +99,7 @@ export class Carriers {
     return this.#each((name) => this[name].stop());
   }
 
-  /** What keeps the declared carriers from their work. @param now milliseconds since 1970 */
+  /** Problems of the declared carriers. @param now milliseconds since 1970 */
   problems(intent: Intent, now: number): Problem[] {
     const { isis, bgp } = this;
     return [

@@ -1,10 +1,13 @@
-// `cnpd --configure-frr`: FRR's share of the configuration, before the daemon starts.
+// `cnpd --configure-frr`: gives FRR the configuration lines that cnpd needs, before the daemon starts.
 import { examineFrr, frrExpectations, isForTheOperator } from '../diagnosis/frr/examine.ts';
 import { ConfigureError, configureFrr as configure, runCommand } from '../frr/configure.ts';
 import type { Intent } from '../intent/intent.ts';
 import { silentLog } from '../model/log.ts';
 
-/** True when FRR has what it needs. What only the operator can decide is printed, and is no reason not to start. */
+/**
+ * Returns whether FRR has the configuration that cnpd needs. Items that only the operator can decide are printed and do
+ * not prevent the start.
+ */
 export async function configureFrr(intent: Intent, vtyDir?: string): Promise<boolean> {
   const say = (line: string): void => void process.stdout.write(`configure-frr: ${line}\n`);
   const want = frrExpectations(intent);

@@ -1,6 +1,6 @@
-// The agent's part of telling senders, put together: what the programs have sent reaches the congestion loop (Resume,
-// refusals of Fast CNP, the latest notifications), and hosts that refuse a format are remembered for the plan. It runs
-// while the desired state has a notifier.
+// Runs the congestion loop (Resume, refusals of Fast CNP, the latest notifications) while the desired state has a
+// notifier. It hands the programs' sent notifications to the loop, and keeps the hosts that refuse a format for the
+// plan.
 import { type CongestionLoop, type CongestionSettings, createCongestionLoop } from '../congestion/congestion.edge.ts';
 import type { NumberedNotification } from '../congestion/history.ts';
 import { noResume } from '../diagnosis/lost-notifications.ts';
@@ -16,7 +16,7 @@ import type { Problem } from '../model/problem.ts';
 import type { DesiredState, NotifierPlan } from '../plan/desired.ts';
 import type { CongestedNode } from '../reconcile/congested-node.ts';
 
-/** Without `notifications` no format is used that a host could refuse, and nobody is told to resume. */
+/** Settings without `notifications`: no format is used that a host could refuse, and no Resume is sent. */
 const NOBODY_REFUSES = { capabilityExpiryMs: 600_000, resume: { level: 0, parameter: 0 } };
 
 export interface CongestionSupervisorDependencies {
@@ -26,13 +26,13 @@ export interface CongestionSupervisorDependencies {
   readonly log: Log;
   readonly count: Count;
   readonly reversePath: Pick<ReversePath, 'refuses'>;
-  /** Hosts that refuse a format have become more or fewer. */
+  /** The set of hosts that refuse a format has changed. */
   readonly onCapabilities: () => void;
 }
 
 export class CongestionSupervisor {
   readonly #dependencies: CongestionSupervisorDependencies;
-  /** Hosts that have refused a format; for the plan. */
+  /** Hosts that have refused a format, for the plan. */
   readonly capabilities: HostCapabilities;
   #loop: CongestionLoop | undefined;
   #problem: Problem | undefined;
@@ -46,7 +46,7 @@ export class CongestionSupervisor {
     this.#expiry = new Deadline(dependencies.clock, () => void this.#refused(() => this.capabilities.tick()));
   }
 
-  /** After every re-plan. Never throws: what cannot be had is a problem, and is tried again with the next plan. */
+  /** Follows a new plan. Never throws: a failure is a problem, and the next plan tries again. */
   apply(intent: Intent, desired: DesiredState, node: CongestedNode | undefined): void {
     const { notifications } = intent;
     this.capabilities.configure({ expiryMs: notifications?.capabilityExpiryMs ?? NOBODY_REFUSES.capabilityExpiryMs });
@@ -60,7 +60,7 @@ export class CongestionSupervisor {
       this.#problem = undefined;
     } catch (error) {
       const problem = noResume(error);
-      if (!this.#problem) this.#dependencies.log.error(problem, 'the congestion loop cannot run');
+      if (!this.#problem) this.#dependencies.log.error(problem, 'cannot run the congestion loop');
       this.#problem = problem;
     }
   }
@@ -86,7 +86,7 @@ export class CongestionSupervisor {
     });
   }
 
-  /** Once for each time that the congested node was opened; who was slowed down by an earlier run is taken over. */
+  /** Listens once per opening of the congested node, and adopts senders that an earlier run has slowed down. */
   #listen(node: CongestedNode): void {
     if (this.#node === node) return;
     const loop = this.#loop!;

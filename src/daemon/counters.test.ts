@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createCounters } from './counters.ts';
 
 describe('counters', () => {
-  test('adds up what components count and what the kernel keeps under one name', () => {
+  test('adds up counts of components and of the kernel under the same name', () => {
     const counters = createCounters();
     counters.count('b');
     counters.count('b', 4);

@@ -1,12 +1,13 @@
-// Every counter of the daemon, by dotted name. Components are handed `count`. Counters that the kernel keeps (per-CPU
-// arrays of the programs) are read when somebody asks and appear under the same kind of name.
+// All counters of the daemon, by dotted name. Components get `count` injected. Counters kept by the kernel (per-CPU
+// arrays of the programs) are read on request and have names of the same form.
 import type { Count } from '../model/log.ts';
 import type { CounterState } from '../model/state.ts';
 
 export interface Counters {
   readonly count: Count;
   /**
-   * Registers counters that live elsewhere; `read` is called on every snapshot and may throw, which hides only its own.
+   * Registers counters that live elsewhere. `read` is called on every snapshot; if it throws, only its counters are
+   * missing.
    */
   addReader(read: () => Iterable<CounterState>): void;
   /** Sorted by name. */

@@ -1,5 +1,5 @@
-// The daemon: everything wired together, and its life. What follows from what is the coordinator's business
-// (src/coordinator/). Stopping withdraws what was advertised and leaves the dataplane; the next start adopts it.
+// The daemon: wires all components together and runs their life cycle. The data flow between them is the coordinator's
+// task (src/coordinator/). Stopping withdraws all advertisements and leaves the dataplane; the next start adopts it.
 import { Coordinator } from '../coordinator/coordinator.ts';
 import { reloadProblems } from '../diagnosis/configuration.ts';
 import { LostNotifications } from '../diagnosis/lost-notifications.ts';
@@ -35,19 +35,19 @@ import { VERSION } from './version.ts';
 export interface DaemonOptions {
   readonly file: string;
   readonly runDir: string;
-  /** What the file said at start. */
+  /** The intent loaded at start. */
   readonly intent: Intent;
 }
 
 export interface Daemon {
-  /** Reads the file again; on errors the intent in force stays. */
+  /** Reads the file again. If it has errors, the current intent stays in force. */
   reload(): Promise<ReloadOutcome>;
-  /** Withdraws and lets go. The dataplane stays. */
+  /** Withdraws all advertisements and releases everything. The dataplane stays. */
   stop(): Promise<void>;
 }
 
 /**
- * @throws when the run directory, the BPF file system or the northbound socket cannot be had, or a carrier cannot
+ * @throws if the run directory, the BPF file system or the northbound socket is not available, or a carrier cannot
  * start.
  */
 export async function startDaemon(options: DaemonOptions, { logging }: { logging: Logging }): Promise<Daemon> {
@@ -84,7 +84,7 @@ class RunningDaemon implements Daemon {
   #releaseRunDir: (() => void) | undefined;
   #stopHousekeeping: (() => void) | undefined;
   #stopping: Promise<void> | undefined;
-  /** Asked for and not begun. */
+  /** The reload that waits for its turn. */
   #reloadWaits: Promise<ReloadOutcome> | undefined;
 
   constructor(options: DaemonOptions, logging: Logging) {
@@ -126,7 +126,7 @@ class RunningDaemon implements Daemon {
     });
   }
 
-  /** In turn: a reload that is asked for meanwhile waits. */
+  /** Runs in turn: a reload requested meanwhile waits. */
   start(): Promise<void> {
     return this.#coordinator.inTurn(() => this.#begin());
   }
@@ -156,7 +156,7 @@ class RunningDaemon implements Daemon {
     this.#log.info({ pid: process.pid, capabilities: heldCapabilities(), adopted: dataplane.adopted, file }, 'running');
   }
 
-  /** What most parts are handed. */
+  /** Dependencies of most parts. */
   get #common() {
     const { count } = this.#counters;
     return { clock: this.#clock, work: this.#work, logging: this.#logging, count };
@@ -186,7 +186,7 @@ class RunningDaemon implements Daemon {
     });
   }
 
-  /** Who asks while one waits for its turn gets that one's answer: it reads the file later than they asked. */
+  /** Requests share a reload that has not begun yet: it reads the file after all of them. */
   reload(): Promise<ReloadOutcome> {
     this.#reloadWaits ??= this.#coordinator.inTurn(() => {
       this.#reloadWaits = undefined;
@@ -196,7 +196,7 @@ class RunningDaemon implements Daemon {
   }
 
   async #reload(): Promise<ReloadOutcome> {
-    // What is being let go would be built up again.
+    // A reload during the stop would build up what is being released.
     if (this.#stopping) return { ok: false, errors: ['cnpd is stopping'], changed: [] };
     const before = this.#file.intent;
     const read = this.#file.reload();
@@ -214,7 +214,7 @@ class RunningDaemon implements Daemon {
     await this.#coordinator.adopt(intent);
     this.#northbound.reload(intent);
     const waiting = this.#northbound.problems(intent);
-    for (const problem of waiting) this.#log.warn(problem, `cannot apply ${problem.feature} as declared`);
+    for (const problem of waiting) this.#log.warn(problem, `cannot apply ${problem.feature}: ${problem.problem}`);
     if (intent.bgp) noteGobgp(this.#options.runDir, intent.bgp);
     try {
       await this.#carriers.reload(intent, this.#coordinator.origination, changed);
@@ -247,7 +247,7 @@ class RunningDaemon implements Daemon {
     return this.#stopping;
   }
 
-  /** Something that came by these ports, or has its source behind them, was not believed. */
+  /** Packets that arrived at these ports, or whose source is behind them, were rejected. */
   #doubted(ports: readonly number[]): void {
     if (this.#corePorts.doubted(ports)) this.#coordinator.inputsChanged();
   }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MAX_FILE_BYTES } from '../intent/source.ts';
+import { MAX_FILE_BYTES } from '../intent/source-limits.ts';
 import { IntentFile, readIntentFile } from './intent-file.ts';
 
 let dir: string;
@@ -29,7 +29,7 @@ describe('the file and the intent in force', () => {
     if (!read.ok) expect(read.error.errors[0]).toContain('absent.yaml');
   });
 
-  test('of a file without an end no more is read than a declaration can have', () => {
+  test('an endless file is read only up to the size limit', () => {
     const read = readIntentFile('/dev/zero');
     expect(!read.ok && read.error.errors).toEqual(['/dev/zero: not a regular file']);
   });
@@ -39,7 +39,7 @@ describe('the file and the intent in force', () => {
     expect(readIntentFile(file).ok).toBe(true);
   });
 
-  test('a reload with errors leaves the intent in force and keeps every error with its place', () => {
+  test('a reload with errors keeps the current intent, and every error with its position', () => {
     const subject = opened();
     const before = subject.intent;
     writeFileSync(file, 'router: { name: r1, lopback: {} }\nports: 3\n');
@@ -53,7 +53,7 @@ describe('the file and the intent in force', () => {
     expect(last.errors[1]).toMatch(new RegExp(`^${file}:2:\\d+: `));
   });
 
-  test('a mended file takes effect and clears the refusal', () => {
+  test('a corrected file takes effect and clears the refusal', () => {
     const subject = opened();
     writeFileSync(file, 'router: [\n');
     subject.reload();

@@ -1,27 +1,27 @@
-// The operator's file and the intent in force. A file that does not load never replaces an intent that did: the old one
-// stays in force and the refusal is kept for `cnpctl show status`.
+// The operator's file and the intent in force. A file with errors never replaces a loaded intent: the old one stays in
+// force, and the refusal is kept for `cnpctl show status`.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { formatIntentErrors, type IntentError } from '../intent/errors.ts';
 import type { Intent } from '../intent/intent.ts';
 import { loadIntent } from '../intent/load.ts';
-import { MAX_FILE_BYTES } from '../intent/source.ts';
+import { MAX_FILE_BYTES } from '../intent/source-limits.ts';
 import { groupNumber } from '../kernel/ffi/libc.ts';
 import { type Result, fail, ok } from '../model/result.ts';
 import type { StatusState } from '../model/state.ts';
 
-/** Bytes asked for at once. */
+/** Bytes per read. */
 const CHUNK = 64 * 1024;
 
 export interface IntentRefusal {
-  /** One line an error. */
+  /** One line per error. */
   readonly errors: readonly string[];
   /** The same with the offending lines and carets, for a terminal. */
   readonly rendered: string;
-  /** The file itself could not be read: the system's code for why, or another word. */
+  /** Set if the file could not be read: the system's error code, or `not a file`. */
   readonly unreadable?: string;
 }
 
-/** Reads and validates a file; an unreadable file is a refusal like any other. */
+/** Reads and validates a file. An unreadable file is a refusal too. */
 export function readIntentFile(file: string): Result<Intent, IntentRefusal> {
   let text: string;
   try {
@@ -39,13 +39,10 @@ export function readIntentFile(file: string): Result<Intent, IntentRefusal> {
   return fail({ errors: loaded.error.map(oneLine), rendered: formatIntentErrors(loaded.error, text) });
 }
 
-/**
- * What the file holds, cut at `most` bytes: its size is no bound on what can be read from a device or a pipe, which
- * have size 0.
- */
+/** Content of the file, cut at `most` bytes. The size of a file is no bound: devices and pipes have size 0. */
 function readUpTo(file: string, most: number): Buffer {
   const chunks: Buffer[] = [];
-  // Opening a pipe to read from would wait for somebody to write.
+  // Without O_NONBLOCK, opening a pipe would wait for a writer.
   const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     if (!fstatSync(fd).isFile()) throw new Error('not a regular file');
@@ -88,7 +85,7 @@ export class IntentFile {
     return this.#intent;
   }
 
-  /** Reads the file again. On refusal the intent in force stays. */
+  /** Reads the file again. If it is refused, the current intent stays in force. */
   reload(): Result<Intent, IntentRefusal> {
     const read = readIntentFile(this.#file);
     const at = this.#now();
@@ -101,7 +98,7 @@ export class IntentFile {
     return read;
   }
 
-  /** The new intent is in force, but something of it could not be done: told by `lastReload`. */
+  /** The new intent is in force, but a part of it failed. `lastReload` shows the message. */
   notDone(message: string): void {
     if (this.#lastReload) this.#lastReload = { ...this.#lastReload, ok: false, errors: [message] };
   }

@@ -1,4 +1,4 @@
-// What the daemon has open of the kernel: rtnetlink, the dataplane, and the announcements of changes.
+// The daemon's handles to the kernel: rtnetlink, the dataplane, and the monitor of changes.
 import { join } from 'node:path';
 import { type KernelWatch, readKernelFacts, watchKernel } from '../coordinator/kernel-facts.edge.ts';
 import type { Intent } from '../intent/intent.ts';
@@ -21,7 +21,7 @@ export interface KernelPartsDependencies {
   readonly work: Work;
   readonly logging: Logging;
   readonly count: Count;
-  /** Links, addresses or qdiscs are not what they were. */
+  /** Links, addresses or qdiscs have changed. */
   readonly onChange: () => void;
 }
 
@@ -42,7 +42,7 @@ export class KernelParts {
     this.#watch = watchKernel({ poller, log: logging.component('kernel'), count, onChange });
   }
 
-  /** @throws when the BPF file system cannot be had, KernelError */
+  /** @throws KernelError, also if the BPF file system is not available */
   static async open(dependencies: KernelPartsDependencies): Promise<KernelParts> {
     const { runDir, poller } = dependencies;
     makePinDirectory(bpfDir(runDir), linksDir(runDir));
@@ -55,12 +55,12 @@ export class KernelParts {
     }
   }
 
-  /** As they are now. */
+  /** Reads the facts now. */
   facts(intent: Intent): Promise<Facts> {
     return readKernelFacts(this.rtnetlink, this.#features, intent);
   }
 
-  /** No change is announced any more. */
+  /** Ends the calls of `onChange`. */
   stopWatching(): void {
     this.#watch.close();
   }

@@ -1,10 +1,10 @@
-// One JSON line a message on standard error (pino): level, time, component, fields, text. Errors in `fields.error` keep
-// their code.
+// One JSON line per message on standard error (pino): level, time, component, fields, text. Errors in `fields.error`
+// keep their code.
 import { pino, stdTimeFunctions } from 'pino';
 import type { Log } from '../model/log.ts';
 
 export interface Logging {
-  /** A logger whose lines carry `component`. */
+  /** A logger that adds `component` to its lines. */
   component(name: string): Log;
   setLevel(level: string): void;
 }

@@ -1,5 +1,5 @@
-// The command `cnpd`: run the daemon, or one of the small errands around it. Exit codes: 0 done, 1 the answer is no (a
-// file with errors, a daemon that could not start), 2 wrong usage.
+// The command `cnpd`: runs the daemon or a subcommand. Exit codes: 0 success, 1 failure (a file with errors, a daemon
+// that could not start), 2 wrong usage.
 import { Command, CommanderError } from 'commander';
 import { notifierNotes } from '../diagnosis/notifiers.ts';
 import { promiseProblems } from '../diagnosis/promises.ts';
@@ -28,8 +28,8 @@ interface RunOptions {
 }
 
 /**
- * Starts and waits for the end; SIGHUP reloads, SIGTERM and SIGINT withdraw and stop. A second SIGTERM does not wait
- * for the withdrawal.
+ * Starts the daemon and waits for its end. SIGHUP reloads; SIGTERM and SIGINT withdraw and stop. A second SIGTERM does
+ * not wait for the withdrawal.
  */
 async function run(options: RunOptions): Promise<number> {
   keepHeapSmall();
@@ -47,15 +47,15 @@ async function run(options: RunOptions): Promise<number> {
   }
   if (options.configureFrr && !(await configureFrr(read.value, options.vtyDir))) return 1;
   const started = { file: options.config, runDir: options.runDir, intent: read.value };
-  // Files have the modes that cnpd gives them, whatever the umask was; vtysh, above, had its own.
+  // cnpd's files get fixed modes, whatever the umask was. vtysh, above, ran with the original umask.
   process.umask(UMASK);
-  // After vtysh, which needs more than cnpd does.
+  // After vtysh, which needs more capabilities than cnpd.
   dropPrivileges(started, log);
   try {
     const starting = startDaemon(started, { logging });
     await Promise.all([starting, untilSignalled(starting, log)]);
-    // Left to end by itself, Node gives the signals back first, and a SIGHUP that comes then (a reload that meets a
-    // stop) ends a finished process as a failure.
+    // Exit explicitly: a normal exit of Node restores the signal handlers first. A SIGHUP at that moment (a reload
+    // during a stop) would then end the process as a failure.
     return process.exit(0);
   } catch (error) {
     log.error({ error: explain(error), code: (error as { code?: unknown }).code }, 'cannot start');
@@ -63,7 +63,7 @@ async function run(options: RunOptions): Promise<number> {
   }
 }
 
-/** What a process lacks is found before; with all it needs it can be refused all the same. */
+/** Missing capabilities are reported earlier. A process with all of them can still be refused by the kernel. */
 function explain(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return isKernelError(error, 'EPERM')
@@ -72,17 +72,14 @@ function explain(error: unknown): string {
     : message;
 }
 
-/**
- * Takes the signals over before the start is done: by default each of them would end a process that has made half of
- * what it makes.
- */
+/** Installs the signal handlers before the start is complete: by default a signal would end a half-started process. */
 function untilSignalled(starting: Promise<Daemon>, log: Log): Promise<void> {
   process.on(
     'SIGHUP',
     () =>
       void starting
         .then((daemon) => daemon.reload())
-        .catch((error: unknown) => log.error({ error: String(error) }, 'the reload failed')),
+        .catch((error: unknown) => log.error({ error: String(error) }, 'cannot reload')),
   );
   process.on('SIGUSR1', () =>
     log.warn({ signal: 'SIGUSR1' }, 'this signal does nothing here; SIGHUP reloads the file'),

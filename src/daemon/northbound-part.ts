@@ -1,49 +1,49 @@
-// The northbound socket as cnpd.yaml wants it. Its group follows a reload; its path does not: who asks for the reload
-// does so through it, and a path that cannot be had would leave the operator with none.
+// The northbound socket as declared in cnpd.yaml. A reload changes its group but not its path. The reload is requested
+// through the socket, and a new path that fails would leave the operator without one.
 import { groupWaits, socketWaits } from '../diagnosis/configuration.ts';
 import type { Intent } from '../intent/intent.ts';
-import { type Northbound, type NorthboundModules, startNorthbound } from '../northbound/server.ts';
+import { type Northbound, type NorthboundDependencies, startNorthbound } from '../northbound/server.ts';
 import type { Problem } from '../model/problem.ts';
 import { socketGroup } from './socket-group.ts';
 
-type Wanted = Pick<Intent, 'gnmiSocket' | 'gnmiSocketGroup'>;
+type SocketSettings = Pick<Intent, 'gnmiSocket' | 'gnmiSocketGroup'>;
 
-const groupOf = ({ gnmiSocketGroup: group }: Wanted): number | undefined =>
+const groupOf = ({ gnmiSocketGroup: group }: SocketSettings): number | undefined =>
   group === undefined ? undefined : socketGroup(group);
 
 export class NorthboundPart {
   #northbound: Northbound | undefined;
-  #inForce: Wanted | undefined;
+  #inForce: SocketSettings | undefined;
   #refusal: string | undefined;
 
-  /** @throws SocketError when the socket cannot be had, Error when there is no such group */
-  async open(wanted: Wanted, dependencies: NorthboundModules): Promise<void> {
-    this.#northbound = await startNorthbound({ socket: wanted.gnmiSocket, group: groupOf(wanted) }, dependencies);
-    this.#inForce = wanted;
+  /** @throws SocketError if the socket cannot be opened, Error if the group does not exist */
+  async open(desired: SocketSettings, dependencies: NorthboundDependencies): Promise<void> {
+    this.#northbound = await startNorthbound({ socket: desired.gnmiSocket, group: groupOf(desired) }, dependencies);
+    this.#inForce = desired;
   }
 
-  /** Gives the socket to the group of the new file, as far as this process can. */
-  reload(wanted: Wanted): void {
+  /** Gives the socket to the group of the new intent. A failure is a problem. */
+  reload(desired: SocketSettings): void {
     this.#refusal = undefined;
-    if (!this.#inForce || wanted.gnmiSocketGroup === this.#inForce.gnmiSocketGroup) return;
+    if (!this.#inForce || desired.gnmiSocketGroup === this.#inForce.gnmiSocketGroup) return;
     try {
-      this.#northbound?.giveTo(groupOf(wanted));
+      this.#northbound?.giveTo(groupOf(desired));
       const { gnmiSocket } = this.#inForce;
       this.#inForce = {
         gnmiSocket,
-        ...(wanted.gnmiSocketGroup !== undefined && { gnmiSocketGroup: wanted.gnmiSocketGroup }),
+        ...(desired.gnmiSocketGroup !== undefined && { gnmiSocketGroup: desired.gnmiSocketGroup }),
       };
     } catch (error) {
       this.#refusal = error instanceof Error ? error.message : String(error);
     }
   }
 
-  /** What of the file in force waits for the next start. */
-  problems(wanted: Wanted): Problem[] {
+  /** Settings of the intent that take effect at the next start, as problems. */
+  problems(desired: SocketSettings): Problem[] {
     if (!this.#inForce) return [];
     const { gnmiSocket } = this.#inForce;
     return [
-      ...(gnmiSocket === wanted.gnmiSocket ? [] : [socketWaits(gnmiSocket, wanted.gnmiSocket)]),
+      ...(gnmiSocket === desired.gnmiSocket ? [] : [socketWaits(gnmiSocket, desired.gnmiSocket)]),
       ...(this.#refusal === undefined ? [] : [groupWaits(this.#refusal)]),
     ];
   }

@@ -1,18 +1,18 @@
-// cnpd runs with the smallest set of capabilities that does what its file asks for. Which files it can still use
-// without CAP_DAC_OVERRIDE is asked of the kernel, not guessed: files of root's need nothing.
+// cnpd runs with the smallest set of capabilities that its intent needs. The kernel is asked which files remain
+// accessible without CAP_DAC_OVERRIDE: root's own files need no capability.
 import { dirname } from 'node:path';
 import type { Intent } from '../intent/intent.ts';
 import { type Capability, becomeWithout, cannotDrop, refusedWithout, superfluous } from '../kernel/capabilities.ts';
 import { ACCESS } from '../kernel/ffi/process.ts';
 import type { Log } from '../model/log.ts';
 
-/** Says to the process that follows that this was done: it does not try again what did not work out. */
-const DONE = 'CNPD_CAPABILITIES_DROPPED';
+/** Environment variable of the restarted process: capabilities were dropped, and failures are not tried again. */
+export const DONE = 'CNPD_CAPABILITIES_DROPPED';
 
 interface Use {
   readonly path: string;
   readonly mode: number;
-  /** Whether there is somebody else who makes it, of whatever user. */
+  /** Created by another program, under any user. */
   readonly foreign?: true;
 }
 
@@ -37,9 +37,12 @@ function uses({ file, runDir, intent }: Started): Use[] {
   ];
 }
 
-/** The nearest directory that is there must let cnpd make what is not. */
-function refusals(wanted: readonly Use[]): string[] {
-  const refused = refusedWithout(wanted);
+/**
+ * Paths that are not accessible without the capability. For an absent path, the nearest existing directory must allow
+ * its creation.
+ */
+function refusals(needed: readonly Use[]): string[] {
+  const refused = refusedWithout(needed);
   const absent = refused.filter(({ code, foreign }) => code === 'ENOENT' && foreign === undefined);
   const above = absent
     .filter(({ path, mode }) => mode !== ACCESS.READ && dirname(path) !== path)
@@ -52,7 +55,7 @@ function refusals(wanted: readonly Use[]): string[] {
   return [...here, ...(above.length > 0 ? refusals(above) : [])];
 }
 
-/** What stays beside the capabilities that every cnpd needs, and for what. */
+/** Capabilities kept besides those that every cnpd needs, each with its reason. */
 export function keptFor(started: Started): Partial<Record<Capability, string>> {
   const files = refusals(uses(started));
   return {
@@ -62,8 +65,8 @@ export function keptFor(started: Started): Partial<Record<Capability, string>> {
 }
 
 /**
- * Gives up the capabilities that are not needed, and for that starts this program again as the same process; comes back
- * when there is nothing to give up.
+ * Drops unneeded capabilities, which executes this program again in the same process. Returns if there is nothing to
+ * drop.
  */
 export function dropPrivileges(started: Started, log: Log): void {
   const again = process.env[DONE] !== undefined;

@@ -1,5 +1,5 @@
-// The parts of the agent that receive packets of their own: STAMP and the congestion loop, and the reverse-path check
-// that holds for both. They live as long as the daemon and work by the intent and the plan.
+// The parts of the agent that receive packets themselves: STAMP and the congestion loop, and the reverse-path check of
+// both. They live as long as the daemon and follow the intent and the plan.
 import type { Intent } from '../intent/intent.ts';
 import { RoutesBack } from '../kernel/netlink/routes-back.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
@@ -21,9 +21,9 @@ export interface ReceiversDependencies {
   readonly logging: Logging;
   readonly count: Count;
   readonly interfaceName: (ifindex: number) => string | undefined;
-  /** A round-trip time, or what is known of a host, is not what it was. */
+  /** A round-trip time, or the known capabilities of a host, have changed. */
   readonly onInput: () => void;
-  /** Something that came by these ports, or has its source behind them, was not believed. */
+  /** Packets that arrived at these ports, or whose source is behind them, were rejected. */
   readonly onDoubts: (ports: readonly number[]) => void;
 }
 
@@ -51,13 +51,13 @@ export class Receivers {
     });
   }
 
-  /** Before the plan of this intent, which needs what is measured. */
+  /** Called before the plan of this intent, which uses the measurements. */
   configure(intent: Intent): void {
     this.#reversePath.enabled = intent.router.reversePathCheck;
     this.stamp.apply(intent);
   }
 
-  /** After each plan. */
+  /** Called after each plan. */
   follow(desired: DesiredState, intent: Intent, node: CongestedNode | undefined): void {
     this.#reversePath.ports = new Map(desired.learning?.ports.map((port) => [port.ifindex, port]));
     this.congestion.apply(intent, desired, node);
@@ -72,7 +72,7 @@ export class Receivers {
     this.congestion.stop();
   }
 
-  /** After what was received on its sockets has ended. */
+  /** Called after the receivers' sockets are closed. */
   close(): void {
     this.#routesBack.close();
   }

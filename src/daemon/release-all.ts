@@ -1,4 +1,4 @@
-/** One after another. One that fails does not keep the others from being released. */
+/** Runs all releases one after another. One that fails does not block the others. */
 export async function releaseAll(
   releases: readonly (() => unknown)[],
   onError: (error: unknown) => void,

@@ -23,20 +23,20 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 describe('the claim on the run directory', () => {
-  test('is held by this process until it lets go', () => {
+  test('is held by this process until it is released', () => {
     const release = claimRunDir(dir);
     expect(runDirHolder(dir)).toBe(process.pid);
     release();
     expect(runDirHolder(dir)).toBeUndefined();
   });
 
-  test('is refused while another process that wrote it lives', () => {
+  test('is refused while the process that wrote it is alive', () => {
     const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8');
     writeFileSync(join(dir, 'cnpd.pid'), `${process.ppid} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}\n`);
     expect(() => claimRunDir(dir)).toThrow(RunDirBusy);
   });
 
-  test('is not held by a later process that happens to have the number', () => {
+  test('is not held by a later process with the same number', () => {
     writeFileSync(join(dir, 'cnpd.pid'), `${process.ppid} 1\n`);
     expect(runDirHolder(dir)).toBeUndefined();
     claimRunDir(dir);
@@ -84,7 +84,7 @@ describe('the run directory', () => {
     },
   );
 
-  test('a link in the place of the pid file is replaced, not followed', () => {
+  test('a symbolic link in place of the pid file is replaced, not followed', () => {
     writeFileSync(join(dir, 'precious'), 'data');
     symlinkSync(join(dir, 'precious'), join(dir, 'cnpd.pid'));
     claimRunDir(dir);
@@ -96,14 +96,14 @@ describe('the run directory', () => {
 const unlocked = () => () => {};
 
 describe('uninstall', () => {
-  test('of an unmounted file system removes the folder that was made on the disk below', async () => {
+  test('removes the folder on the disk below an unmounted file system', async () => {
     claimRunDir(dir)();
     mkdirSync(join(dir, 'bpf', 'links'), { recursive: true });
     expect(await uninstall(dir, () => {}, unlocked)).toBe(0);
     expect(existsSync(dir)).toBe(false);
   });
 
-  test('without the pid file is refused while somebody answers at the socket in the run directory, and then done', async () => {
+  test('without the pid file is refused while the socket in the run directory answers, then succeeds', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(join(dir, 'gnmi.sock'), resolve));
     const said: string[] = [];
@@ -120,7 +120,7 @@ describe('uninstall', () => {
     expect(existsSync(dir)).toBe(false);
   });
 
-  test('of a directory that somebody named by mistake removes nothing, and says so', async () => {
+  test('removes nothing from a directory named by mistake, and reports that', async () => {
     mkdirSync(join(dir, 'sub'));
     writeFileSync(join(dir, 'sub', 'file'), 'data');
     const said: string[] = [];
@@ -129,7 +129,7 @@ describe('uninstall', () => {
     expect(said.join()).toContain('sub');
   });
 
-  test('says that there is nothing where there is nothing', async () => {
+  test('reports a missing run directory', async () => {
     const said: string[] = [];
     expect(await uninstall(join(dir, 'absent'), (line) => said.push(line), unlocked)).toBe(0);
     expect(said).toEqual([`${join(dir, 'absent')} does not exist: nothing to remove`]);

@@ -1,9 +1,9 @@
-// The run directory /run/cnpd: one place for its names, so that start, adoption and uninstall agree, and the claim on
-// it: two agents on one run directory would take each other's programs off.
+// The run directory /run/cnpd: its file names, shared by start, adoption and uninstall, and the claim on it. Two agents
+// in one run directory would detach each other's programs.
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 
-/** A BPF file system of cnpd's own: maps under their names, links under `links/`. */
+/** cnpd's private BPF file system: maps under their names, links under `links/`. */
 export const bpfDir = (runDir: string): string => join(runDir, 'bpf');
 export const linksDir = (runDir: string): string => join(bpfDir(runDir), 'links');
 const pidFile = (runDir: string): string => join(runDir, 'cnpd.pid');
@@ -13,13 +13,13 @@ export class RunDirBusy extends Error {
   readonly code = 'EBUSY';
 
   constructor(runDir: string, pid: number) {
-    super(`${runDir} is in use by cnpd, process ${pid}: stop it, or give this one a --run-dir of its own`);
+    super(`${runDir} is in use by cnpd, process ${pid}: stop it, or give this one another --run-dir`);
   }
 }
 
 /**
- * Field 22 of /proc/PID/stat: with the process number it names one process for ever. Undefined when there is no such
- * process, or only its remains: where nobody reaps (a container without an init) a killed agent stays a zombie.
+ * Field 22 of /proc/PID/stat: together with the process number it identifies a process uniquely. Undefined if there is
+ * no such process, or only a zombie: in a container without an init, a killed agent stays one.
  */
 function startTime(pid: number): string | undefined {
   try {
@@ -31,7 +31,7 @@ function startTime(pid: number): string | undefined {
   }
 }
 
-/** The process that holds the claim, if it lives. */
+/** The process that holds the claim, if it is alive. */
 export function runDirHolder(runDir: string): number | undefined {
   let text: string;
   try {
@@ -43,16 +43,15 @@ export function runDirHolder(runDir: string): number | undefined {
   return started !== undefined && startTime(Number(pid)) === started ? Number(pid) : undefined;
 }
 
-/** File systems of the kernel's own, where a directory cannot be made; Node.js tries for ever. */
+/** Kernel file systems in which no directory can be made. Node.js would try for ever. */
 const NO_PLACE = /^\/(proc|sys)(\/|$)/;
 
 const STICKY = 0o1000;
 const OTHERS_WRITE = 0o022;
 
 /**
- * Whatever the umask is, and was when an earlier run made it: nobody else writes there, and the group of the socket in
- * it can pass. Of a directory that is there already only the right of others to write is taken away, unless it is made
- * for that, as /tmp is.
+ * Makes the run directory, whatever the umask is. Only its owner may write, and the group of the socket may enter. An
+ * existing directory loses only the write permission of others, unless it is sticky like /tmp.
  */
 function makeRunDir(runDir: string): void {
   const made = mkdirSync(runDir, { recursive: true }) !== undefined;
@@ -63,7 +62,7 @@ function makeRunDir(runDir: string): void {
 }
 
 /**
- * Makes the directory and claims it. Returns how to let go.
+ * Makes the directory and claims it. The returned function releases the claim.
  * @throws RunDirBusy, RangeError (not an absolute path, or in /proc or /sys)
  */
 export function claimRunDir(runDir: string): () => void {
@@ -73,7 +72,7 @@ export function claimRunDir(runDir: string): () => void {
   const holder = runDirHolder(runDir);
   if (holder !== undefined && holder !== process.pid) throw new RunDirBusy(runDir, holder);
   rmSync(pidFile(runDir), { force: true });
-  // Fails when another one was quicker.
+  // Fails if another agent was faster.
   writeFileSync(pidFile(runDir), `${process.pid} ${startTime(process.pid)}\n`, { flag: 'wx' });
   chmodSync(pidFile(runDir), 0o644);
   return () => rmSync(pidFile(runDir), { force: true });

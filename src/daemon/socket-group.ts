@@ -1,7 +1,7 @@
 // The group of the northbound socket, by name or number (`gnmi.socket-group`).
 import { groupNumber } from '../kernel/ffi/libc.ts';
 
-/** @throws Error that says which group there is not */
+/** @throws Error that names the missing group */
 export function socketGroup(group: string): number {
   const number = /^\d+$/.test(group) ? Number(group) : groupNumber(group);
   if (number === undefined)

@@ -1,4 +1,4 @@
-// STAMP as the daemon runs it: there while the intent has its section, told which router addresses the IGP has taught.
+// Runs STAMP while the intent has its section, and hands it the router addresses learned from the carriers.
 import type { Intent } from '../intent/intent.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import type { Poller } from '../kernel/poller.ts';
@@ -18,7 +18,7 @@ export interface StampSupervisorDependencies {
   readonly count: Count;
   readonly reversePath: Pick<ReversePath, 'refuses'>;
   readonly interfaceName: (ifindex: number) => string | undefined;
-  /** What was measured of some port has changed. */
+  /** The measured RTT of some port has changed. */
   readonly onChange: () => void;
 }
 
@@ -33,7 +33,7 @@ export class StampSupervisor {
     this.#dependencies = dependencies;
   }
 
-  /** After the start and after every reload. Never throws. */
+  /** Called after the start and after every reload. Never throws. */
   apply(intent: Intent): void {
     const options = optionsOf(intent);
     if (!options) {

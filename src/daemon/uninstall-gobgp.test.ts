@@ -19,7 +19,7 @@ async function uninstall(
   return { done, said, noted: existsSync(join(runDir, 'gobgp.json')) };
 }
 
-test('a gobgpd whose socket is gone has forgotten everything: nothing to take out', async () => {
+test('a gobgpd whose socket is gone has forgotten everything: nothing to remove', async () => {
   const target = `unix:${join(runDir, 'gobgpd.sock')}`;
   expect(await uninstall({ target })).toEqual({
     done: true,
@@ -28,7 +28,7 @@ test('a gobgpd whose socket is gone has forgotten everything: nothing to take ou
   });
 });
 
-test('a file for TLS that is gone says nothing about gobgpd: its paths and policies are left, and the note with them', async () => {
+test('a missing TLS file does not mean that gobgpd is gone: paths, policies and the note are left', async () => {
   const ca = join(runDir, 'ca.pem');
   expect(await uninstall({ target: '127.0.0.1:1', tls: { ca } })).toEqual({
     done: false,
@@ -37,7 +37,7 @@ test('a file for TLS that is gone says nothing about gobgpd: its paths and polic
   });
 });
 
-test('a gobgpd that ends before it is asked about the policies has forgotten everything as well', async () => {
+test('a gobgpd that ends before the policies are removed has forgotten everything too', async () => {
   const details = 'No connection established. Last error: Error: connect ECONNREFUSED 127.0.0.1:50051';
   await withServer({ ListPeer: (call) => call.emit('error', { code: status.UNAVAILABLE, details }) }, async (target) =>
     expect(await uninstall({ target })).toEqual({

@@ -1,6 +1,6 @@
-// What a cnpd that was killed has left in gobgpd: its paths and its policies. Which gobgpd that is stands in a note in
-// the run directory, which a clean stop removes: cnpd.yaml may say something else by now. The paths go first: without
-// the policies gobgpd would send them to everybody.
+// Removes the paths and policies that a killed cnpd has left in gobgpd. A note in the run directory names the gobgpd,
+// since cnpd.yaml may have changed; a clean stop removes the note. Paths are removed first: without the policies gobgpd
+// would send them to all neighbors.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BgpCarrier, type BgpCarrierOptions, createBgpCarrier } from '../carriers/bgp/carrier.ts';
@@ -13,16 +13,16 @@ import { silentLog } from '../model/log.ts';
 
 type Noted = Pick<BgpCarrierOptions, 'gobgp' | 'domain' | 'confederation' | 'policy'>;
 
-/** A gobgpd that lists a large table, with room. Milliseconds. */
+/** Longest wait for a gobgpd that lists a large table. Milliseconds. */
 const READY_MS = 15_000;
 const LOOK_MS = 50;
 
-/** What does not get better by waiting. A file for TLS that is gone says nothing about gobgpd. */
+/** Faults that waiting does not fix. A missing TLS file does not mean that gobgpd is gone. */
 const HOPELESS: ReadonlySet<GobgpFaultCode | undefined> = new Set(['not-there', 'tls-file']);
 
 const noteOf = (runDir: string): string => join(runDir, 'gobgp.json');
 
-/** @param bgp undefined: nothing is left in a gobgpd */
+/** @param bgp undefined: removes the note, since nothing is left in a gobgpd */
 export function noteGobgp(runDir: string, bgp: Noted | undefined): void {
   const note = noteOf(runDir);
   if (!bgp) return rmSync(note, { force: true });
@@ -30,7 +30,7 @@ export function noteGobgp(runDir: string, bgp: Noted | undefined): void {
   writeFileSync(note, `${JSON.stringify({ gobgp, domain, confederation, policy })}\n`, { mode: 0o600 });
 }
 
-/** @returns whether nothing is left; what is done, or left, is said */
+/** @returns whether nothing is left. `say` gets a line about what was removed or left */
 export async function uninstallGobgp(runDir: string, say: (line: string) => void): Promise<boolean> {
   const note = noteOf(runDir);
   if (!existsSync(note)) return true;
@@ -61,7 +61,7 @@ export async function uninstallGobgp(runDir: string, say: (line: string) => void
   return true;
 }
 
-/** A carrier with nothing to advertise, for a moment. @returns why not; undefined: done */
+/** Runs a carrier with an empty origination until gobgpd is clean. @returns the fault; undefined: success */
 async function takeOut(noted: Noted): Promise<GobgpFault | undefined> {
   const carrier = createBgpCarrier(
     {

@@ -1,6 +1,6 @@
 // Removes everything that cnpd leaves behind on purpose: attached programs, pinned maps, the BPF file system, its SIDs
-// in the routing table of this network namespace, the run directory. The agent must not be running; what it holds open
-// would come back. What is not cnpd's stays, what cannot be removed too: each is said, and the rest goes all the same.
+// in the routing table of this network namespace, the run directory. The agent must not be running, since it would
+// restore them. Objects of others, and objects that cannot be removed, stay and are reported; the rest is removed.
 import { type Dirent, existsSync, lstatSync, readdirSync, rmSync, rmdirSync, unlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isBpffs, unmountBpffs } from '../kernel/bpf/bpffs.ts';
@@ -23,8 +23,10 @@ const LINKS = 'links';
 const NOBODY_THERE = ['ECONNREFUSED', 'ENOENT', 'ENOTDIR'];
 
 /**
- * @param lock takes the network namespace, whose SIDs go as well, until what it returns is called; throws NamespaceBusy
- * @returns the exit code: 0 nothing is left, 1 cnpd is running, or something is left: not cnpd's, or not to be removed.
+ * @param lock locks the network namespace, whose SIDs are removed too, until the returned function is called; throws
+ * NamespaceBusy
+ * @returns the exit code. 0: nothing is left. 1: cnpd is running, or something is left that is not cnpd's or cannot be
+ * removed.
  */
 export async function uninstall(
   runDir: string,
@@ -38,7 +40,7 @@ export async function uninstall(
       say(`cnpd is running (${holder}): stop it first`);
       return 1;
     }
-    // No cnpd starts meanwhile.
+    // Keeps a cnpd from starting meanwhile.
     release = lock();
     return await removeAll(runDir, say);
   } catch (error) {
@@ -54,7 +56,10 @@ export async function uninstall(
   }
 }
 
-/** Who uses the run directory. Its pid file can be gone, and cnpd can run in another network namespace. */
+/**
+ * The user of the run directory. The pid file may be gone, and cnpd may run in another network namespace, so the socket
+ * is tried too.
+ */
 async function holderOf(runDir: string): Promise<string | undefined> {
   const holder = runDirHolder(runDir);
   if (holder !== undefined) return `process ${holder}`;
@@ -77,7 +82,7 @@ async function removeAll(runDir: string, say: (line: string) => void): Promise<n
   return task.left === 0 ? 0 : 1;
 }
 
-/** What is said, and how much was left. */
+/** Reports each step, and counts what is left. */
 class Task {
   readonly say: (line: string) => void;
   left = 0;
@@ -100,15 +105,17 @@ class Task {
   }
 }
 
-/** Links, maps, and the file system if nobody else has anything in it: to unmount it is to remove it all. */
+/**
+ * Removes links and maps, and unmounts the file system if it holds nothing else: unmounting removes all its content.
+ */
 function removePins(runDir: string, task: Task): void {
   const [bpf, links] = [bpfDir(runDir), linksDir(runDir)];
   if (!existsSync(bpf) || !isBpffs(bpf)) return;
   const before = task.left;
   for (const entry of existsSync(links) ? readdirSync(links, { withFileTypes: true }) : [])
     removeLink(links, entry, task);
-  // The kernel puts maps.debug and progs.debug into every new BPF file system; they cannot be removed and go with the
-  // mount. So do empty folders and symbolic links.
+  // Every new BPF file system contains maps.debug and progs.debug. They cannot be removed and vanish with the mount, as
+  // do empty folders and symbolic links.
   const entries = readdirSync(bpf, { withFileTypes: true }).filter(
     ({ name }) => name !== LINKS && !name.endsWith('.debug'),
   );
@@ -142,9 +149,11 @@ function removeLink(links: string, entry: Dirent, task: Task): void {
   }
   task.attempt(path, () => {
     const filter = markedFilter(path);
-    // Without its filter, the mark can be of another network namespace, and the qdisc somebody else's.
+    // Without the filter, the mark may come from another network namespace, and the qdisc may belong to another
+    // program.
     const ownsClsact = filter?.exists() === true;
-    detachPinnedLink(path);
+    if (filter) filter.detachFilter();
+    else detachPinnedLink(path);
     task.say(`detached ${entry.name}`);
     if (!filter || !ownsClsact) return;
     task.attempt(`the clsact qdisc of ${entry.name}`, () => {
@@ -153,19 +162,16 @@ function removeLink(links: string, entry: Dirent, task: Task): void {
   });
 }
 
-/** Something that is neither a folder nor a symbolic link, at any depth. */
+/** Whether a directory contains a file at any depth, other than folders and symbolic links. */
 const holdsPins = (directory: string): boolean =>
   readdirSync(directory, { withFileTypes: true, recursive: true }).some((entry) => entry.isFile());
 
-/**
- * Removes what cnpd itself puts there, and the directory if nothing else is in it: a directory that somebody named by
- * mistake keeps its content.
- */
+/** Removes cnpd's own files, and the directory if it is then empty. A directory named by mistake keeps its content. */
 function removeOwnFiles(runDir: string, task: Task): void {
   if (!existsSync(runDir)) return task.say(`${runDir} does not exist: nothing to remove`);
   const bpf = bpfDir(runDir);
-  // An unmounted BPF file system leaves an empty directory, and one that was unmounted under an earlier cnpd the folder
-  // that this one made on the disk below.
+  // An unmounted BPF file system leaves an empty directory. If it was unmounted under a running cnpd, `links/` may also
+  // exist on the disk below.
   for (const path of [linksDir(runDir), bpf])
     if (existsSync(path) && !isBpffs(path)) task.attempt(path, () => rmdirSync(path));
   for (const path of OWN_FILES.map((name) => join(runDir, name)).filter((file) => existsSync(file))) {

@@ -1,4 +1,4 @@
-// The version in package.json, taken in when the bundle is built.
+// The version in package.json, inserted when the bundle is built.
 import manifest from '../../package.json' with { type: 'json' };
 
 export const VERSION: string = manifest.version;

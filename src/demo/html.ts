@@ -4,7 +4,7 @@ import type { DemoReport, Point, PortResult, RunResult } from './results.ts';
 import type { Mode } from './results.ts';
 import { COLUMNS, type Column } from './table.ts';
 
-/** Distinguishable without colour vision (Okabe and Ito). */
+/** Distinguishable without color vision (Okabe and Ito). */
 const COLORS: Readonly<Record<Mode, string>> = { none: '#999999', receiver: '#e69f00', cnpd: '#0072b2' };
 const ZOOM_MS = 400;
 

@@ -50,7 +50,7 @@ class TbfObserver implements QueueObserver {
   samples: Point[] = [];
   drops = 0;
   readonly #intervalMs: number;
-  readonly #modules: { readonly root: () => Promise<Qdisc>; readonly close: () => void };
+  readonly #dependencies: { readonly root: () => Promise<Qdisc>; readonly close: () => void };
   #dropsBefore = 0;
   #onset = Infinity;
   #running = false;
@@ -58,15 +58,15 @@ class TbfObserver implements QueueObserver {
 
   constructor(
     opts: { readonly intervalMs: number },
-    modules: { readonly root: () => Promise<Qdisc>; readonly close: () => void },
+    dependencies: { readonly root: () => Promise<Qdisc>; readonly close: () => void },
   ) {
     this.#intervalMs = opts.intervalMs;
-    this.#modules = modules;
+    this.#dependencies = dependencies;
   }
 
   async start(): Promise<void> {
     this.samples = [];
-    this.#dropsBefore = (await this.#modules.root()).stats.drops;
+    this.#dropsBefore = (await this.#dependencies.root()).stats.drops;
     this.drops = 0;
     this.#onset = Infinity;
     this.#running = true;
@@ -81,7 +81,7 @@ class TbfObserver implements QueueObserver {
 
   close(): void {
     this.#running = false;
-    this.#modules.close();
+    this.#dependencies.close();
   }
 
   async #sampleUntilStopped(): Promise<void> {
@@ -96,7 +96,7 @@ class TbfObserver implements QueueObserver {
     // The kernel answers a dump while it is asked; when this process gets to read the answer is another matter. Taken
     // early, a crossing never makes feedback look faster.
     const now = monotonicMs();
-    const { stats } = await this.#modules.root();
+    const { stats } = await this.#dependencies.root();
     this.samples.push([now, stats.backlogBytes]);
     this.drops = stats.drops - this.#dropsBefore;
     if (stats.backlogBytes > 0) this.#onset = Math.min(this.#onset, now);

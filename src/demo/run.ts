@@ -7,7 +7,7 @@ import { type QueueObserver, observeQueue } from './queue.ts';
 import type { NotificationSeen, RunResult } from './results.ts';
 import { configure, portStates } from './routers.ts';
 import type { RunSpec, Scene } from './scene.ts';
-import { type WireModules, type WireTap, tapNotifications, tapTunnelled } from './wire.ts';
+import { type WireDependencies, type WireTap, tapNotifications, tapTunnelled } from './wire.ts';
 
 const PROGRESS_MS = 1000;
 const QUEUE_SAMPLE_MS = 2;
@@ -24,9 +24,9 @@ export interface Observers {
 export async function openObservers(
   lab: Lab,
   scene: Scene,
-  modules: { readonly poller: Poller; readonly onError: (error: Error) => void },
+  dependencies: { readonly poller: Poller; readonly onError: (error: Error) => void },
 ): Promise<Observers> {
-  const wire: WireModules = { ...modules, netnsPath: (node) => lab.netnsPath(node) };
+  const wire: WireDependencies = { ...dependencies, netnsPath: (node) => lab.netnsPath(node) };
   const opened: { close(): void }[] = [];
   const keep = <T extends { close(): void }>(resource: T): T => {
     opened.unshift(resource);
@@ -36,7 +36,9 @@ export async function openObservers(
   try {
     const queues: QueueObserver[] = [];
     for (const port of scene.watched)
-      queues.push(keep(await observeQueue(lab.netnsPath(port.node), port.interface, QUEUE_SAMPLE_MS, modules.poller)));
+      queues.push(
+        keep(await observeQueue(lab.netnsPath(port.node), port.interface, QUEUE_SAMPLE_MS, dependencies.poller)),
+      );
     const notifications = keep(tapNotifications(scene.sender, wire));
     const tunnelled = scene.tunnel && keep(tapTunnelled(scene.tunnel.at, scene.tunnel.endCon, wire));
     return { queues, notifications, tunnelled, close };
@@ -46,7 +48,7 @@ export async function openObservers(
   }
 }
 
-interface RunModules {
+interface RunDependencies {
   readonly lab: Lab;
   readonly observers: Observers;
   /** K_min of the watched ports as configured, bytes. */
@@ -57,11 +59,11 @@ interface RunModules {
   readonly progress: (text: string) => void;
 }
 
-export async function makeRun(scene: Scene, spec: RunSpec, modules: RunModules): Promise<RunResult> {
-  const { lab, observers, kMin } = modules;
-  await configure(lab, scene, spec, kMin, modules.output);
+export async function makeRun(scene: Scene, spec: RunSpec, dependencies: RunDependencies): Promise<RunResult> {
+  const { lab, observers, kMin } = dependencies;
+  await configure(lab, scene, spec, kMin, dependencies.output);
   const before = await portStates(lab, scene.watched);
-  const ends = await traffic(scene, spec, modules);
+  const ends = await traffic(scene, spec, dependencies);
   const after = await portStates(lab, scene.watched);
   return evaluate(scene, spec, {
     ...ends,
@@ -81,7 +83,7 @@ export async function makeRun(scene: Scene, spec: RunSpec, modules: RunModules):
 async function traffic(
   scene: Scene,
   spec: RunSpec,
-  { lab, observers, signal, progress }: RunModules,
+  { lab, observers, signal, progress }: RunDependencies,
 ): Promise<{ sender: Endpoint['events']; listener: Endpoint['events'] }> {
   const listener = startListener(lab, scene.receiver, spec.receiverCnps);
   await listener.waitFor('ready');

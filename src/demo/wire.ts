@@ -113,15 +113,15 @@ export interface WireTap<T> {
   close(): void;
 }
 
-export interface WireModules {
+export interface WireDependencies {
   readonly poller: Poller;
   readonly netnsPath: (node: string) => string;
   readonly onError: (error: Error) => void;
 }
 
 /** Captures what arrives at an interface, ahead of every program there, and keeps what `read` makes of it. */
-function tap<T>(port: Port, read: (frame: Uint8Array) => T | undefined, modules: WireModules): WireTap<T> {
-  const netns = Netns.open(modules.netnsPath(port.node));
+function tap<T>(port: Port, read: (frame: Uint8Array) => T | undefined, dependencies: WireDependencies): WireTap<T> {
+  const netns = Netns.open(dependencies.netnsPath(port.node));
   let seen: T[] = [];
   const onFrame = (frame: Uint8Array): void => {
     const found = read(frame);
@@ -129,7 +129,7 @@ function tap<T>(port: Port, read: (frame: Uint8Array) => T | undefined, modules:
   };
   const socket = openPacketSocket(
     { interface: port.interface, netns, protocol: ETH_P_ALL, receiveBuffer: 4 << 20 },
-    { poller: modules.poller, onError: modules.onError, onFrame },
+    { poller: dependencies.poller, onError: dependencies.onError, onFrame },
   );
   return {
     get seen() {
@@ -146,16 +146,16 @@ function tap<T>(port: Port, read: (frame: Uint8Array) => T | undefined, modules:
 }
 
 /** Every notification on the sender's wire. */
-export const tapNotifications = (port: Port, modules: WireModules): WireTap<NotificationSeen> =>
+export const tapNotifications = (port: Port, dependencies: WireDependencies): WireTap<NotificationSeen> =>
   tap(
     port,
     (frame) => {
       const reading = readNotification(frame);
       return reading && { t: monotonicMs(), ...reading, packet: ipv6PacketOf(frame)!.slice() };
     },
-    modules,
+    dependencies,
   );
 
 /** Every notification in a tunnel to END.CON. */
-export const tapTunnelled = (port: Port, endCon: string, modules: WireModules): WireTap<Uint8Array> =>
-  tap(port, (frame) => tunnelledNotification(frame, endCon), modules);
+export const tapTunnelled = (port: Port, endCon: string, dependencies: WireDependencies): WireTap<Uint8Array> =>
+  tap(port, (frame) => tunnelledNotification(frame, endCon), dependencies);

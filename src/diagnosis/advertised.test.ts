@@ -7,7 +7,7 @@ import { carriageProblems, placementProblems } from './advertised.ts';
 
 const NOTHING = {} as Intent;
 
-test('prefixes without a place are told', () => {
+test('unplaced prefixes are reported', () => {
   expect(placementProblems(NOTHING, 'isis', 0)).toEqual([]);
   expect(placementProblems(NOTHING, 'isis', 7)[0]!.problem).toMatch(/^7 prefixes are not advertised/);
   expect(placementProblems(NOTHING, 'bgp', 1)).toMatchObject([
@@ -21,7 +21,7 @@ test('prefixes without a place are told', () => {
   ]);
 });
 
-describe('senders whose family no carrier carries', () => {
+describe('senders of a family that no carrier advertises', () => {
   const declared = (carriers: object, ...senders: string[]): Intent =>
     ({
       ...carriers,
@@ -33,7 +33,7 @@ describe('senders whose family no carrier carries', () => {
     }) as unknown as Intent;
   const both = ['198.51.100.0/24', '2001:db8:1::/64'] as const;
 
-  test('OSPFv2 leaves out IPv6, OSPFv3 IPv4; together, or with IS-IS, none is left out', () => {
+  test('OSPFv2 omits IPv6, OSPFv3 omits IPv4; both together, or with IS-IS, omit none', () => {
     const missing = (carriers: object): string[] =>
       carriageProblems(declared(carriers, ...both)).map(({ remedy }) => remedy);
     expect(missing({ ospfv2: {} })).toEqual(['add ospfv3 or isis to cnpd.yaml']);
@@ -43,17 +43,20 @@ describe('senders whose family no carrier carries', () => {
     expect(missing({})).toEqual([]);
   });
 
-  test('BGP counts the senders that it has no next hop for itself', () => {
+  test('BGP itself counts the senders without a next hop', () => {
     const bgp = { nextHop6: address('2001:db8::1') };
     expect(carriageProblems(declared({ bgp }, ...both))).toEqual([]);
     const advertised = (...senders: string[]): string[] => {
       const asked = declared({ bgp, ospfv2: {} }, ...senders);
       return advertisedIn(asked, asked.proxy!.senders);
     };
-    expect([advertised(both[0]), advertised(...both)]).toEqual([['ospfv2'], ['bgp', 'ospfv2']]);
+    expect({ first: advertised(both[0]), both: advertised(...both) }).toEqual({
+      first: ['ospfv2'],
+      both: ['bgp', 'ospfv2'],
+    });
   });
 
-  test('what one carrier has no form for is a problem only where no other has one: one, not two', () => {
+  test('a prefix without a form in one carrier is a problem only if no other carrier has one, and then only once', () => {
     const proxy = {
       address: address('2001:db8::1'),
       senders: both.map((text) => ({ prefix: prefix(text), format: 'standard-cnp' })),
@@ -71,7 +74,7 @@ describe('senders whose family no carrier carries', () => {
     expect(problems({ ospfv2: {}, ospfv3: {} })).toHaveLength(1);
     expect(problems({ ospfv2: {}, ospfv3: {}, isis: {} })).toEqual([]);
     expect(problems({ ospfv2: {}, ospfv3: {} }, { otherAddress: address('192.0.2.1') }, 0)).toEqual([]);
-    // What it has no room for stays one: who hears this carrier alone misses them.
+    // Prefixes that do not fit stay a problem: routers that hear only this carrier miss them.
     expect(problems({ ospfv2: {}, isis: {} }, {}, 4)).toMatchObject([
       { problem: expect.stringMatching(/^3 prefixes are not advertised/) },
     ]);

@@ -3,7 +3,7 @@ import type { Intent } from '../intent/intent.ts';
 import type { CarrierName } from '../model/advertisement.ts';
 import type { BgpSessionState, IsisNeighborState, OspfNeighborState } from '../model/carrier-state.ts';
 import type { Problem } from '../model/problem.ts';
-import { carriedByOthers, carriersLacking, carriersOf } from '../plan/origination.ts';
+import { advertisedByOthers, carriersLacking, carriersOf } from '../plan/origination.ts';
 
 /** The capacity of each carrier, and what increases it. */
 const ROOM: Readonly<Record<CarrierName, readonly [reason: string, remedy: string]>> = {
@@ -28,7 +28,7 @@ const ROOM: Readonly<Record<CarrierName, readonly [reason: string, remedy: strin
  * @param counted by the carrier: prefixes without a form, and prefixes that do not fit
  */
 export function placementProblems(intent: Intent, feature: CarrierName, counted: number): Problem[] {
-  const unplaced = counted - carriedByOthers(intent, feature);
+  const unplaced = counted - advertisedByOthers(intent, feature);
   if (unplaced <= 0) return [];
   const [reason, remedy] = ROOM[feature];
   const problem = `${unplaced} ${unplaced === 1 ? 'prefix is' : 'prefixes are'} not advertised: ${reason}`;
@@ -36,8 +36,8 @@ export function placementProblems(intent: Intent, feature: CarrierName, counted:
 }
 
 /**
- * Senders of a family that none of the carriers can advertise: no router will ever learn their proxy. Without any
- * carrier that is intended. A carrier that lacks only a next hop or a proxy address of the family counts such prefixes
+ * Senders of a family that no carrier can advertise: no router will ever learn their proxy. Having no carrier is
+ * intended and no problem. A carrier that lacks only a next hop or a proxy address of the family counts such prefixes
  * itself (placementProblems).
  */
 export function carriageProblems(intent: Intent): Problem[] {
@@ -56,7 +56,7 @@ export function carriageProblems(intent: Intent): Problem[] {
     }));
 }
 
-/** A carrier, if it reports whether it has a neighbor or peer; undefined: it does not run. */
+/** A carrier, and whether it has a neighbor or peer if it reports that; undefined: it does not run. */
 interface Hearers {
   readonly isis: { neighbors(): Pick<IsisNeighborState, 'state'>[] };
   readonly ospfv2: { neighbors(): Pick<OspfNeighborState, 'state' | 'takesOpaque'>[] };

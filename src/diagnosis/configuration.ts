@@ -1,15 +1,15 @@
-// The file: it cannot be read or is not valid; or the intent in force differs from it.
+// Problems of the file: it cannot be read or is not valid, or it differs from the intent in force.
 import type { CarrierName } from '../model/advertisement.ts';
 import type { Check, Problem } from '../model/problem.ts';
 
-/** What reading the file came to. */
+/** The result of reading the file. */
 interface Refusal {
   readonly errors: readonly string[];
-  /** The file itself could not be read: the system's code for why, or another word. */
+  /** The file itself could not be read: the system's error code, or another word. */
   readonly unreadable?: string;
 }
 
-/** @param refusal undefined: it is valid */
+/** @param refusal why the file is not valid; undefined: it is */
 export function checkFile(file: string, refusal: Refusal | undefined): Check {
   const common = { id: 'config', claim: `${file} is valid` };
   if (!refusal) return { ...common, state: 'ok' };
@@ -17,7 +17,7 @@ export function checkFile(file: string, refusal: Refusal | undefined): Check {
   return { ...common, state: 'missing', problem, remedy: fileRemedy(file, refusal.unreadable) };
 }
 
-/** `cnpd check` would say no more of a file that cannot be read. */
+/** `cnpd check` would add nothing about a file that cannot be read. */
 export function fileRemedy(file: string, unreadable: string | undefined): string {
   if (unreadable === undefined) return `cnpd check ${file}`;
   if (unreadable === 'ENOENT' || unreadable === 'ENOTDIR')
@@ -47,8 +47,8 @@ const gnmi = (code: 'gnmi.socket-waits' | 'gnmi.group-waits', problem: string): 
   remedy: 'systemctl restart cnpd',
 });
 
-export const socketWaits = (inForce: string, wanted: string): Problem =>
-  gnmi('gnmi.socket-waits', `gnmi.socket: cnpd listens on ${inForce}; ${wanted} takes effect at the next start`);
+export const socketWaits = (inForce: string, declared: string): Problem =>
+  gnmi('gnmi.socket-waits', `gnmi.socket: cnpd listens on ${inForce}; ${declared} takes effect at the next start`);
 
 /** @param refusal why this process cannot give the socket to the group */
 export const groupWaits = (refusal: string): Problem =>

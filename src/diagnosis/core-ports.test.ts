@@ -20,7 +20,7 @@ const gateways =
   (ifindex: number) =>
     of.includes(ifindex);
 
-test('lists the ports that count as the core’s, and why', () => {
+test('lists the core ports, and why they count as such', () => {
   expect(checkCorePorts(intent(), PORTS, gateways(2))).toEqual([
     {
       id: 'core-ports',
@@ -38,7 +38,7 @@ test('lists the ports that count as the core’s, and why', () => {
 
 test(
   'PNC-6-b: a port to senders that a route through one of its hosts has made a core port is a warning, ' +
-    'with the line that mends it',
+    'with the line that fixes it',
   () => {
     expect(checkCorePorts(intent(), PORTS, gateways(1, 2))).toMatchObject([
       { id: 'core-ports', claim: expect.stringContaining('eth1, eth2') },
@@ -60,7 +60,7 @@ test(
 
 test(
   'one prefix of senders for every link tells nothing; a border port is none of the core; ' +
-    'and where nothing is learned nothing is said',
+    'and nothing is reported where nothing is learned',
   () => {
     expect(checkCorePorts(intent(), [PORTS[0]!], gateways(1))).toHaveLength(1);
     expect(checkCorePorts(intent('', `${PROXY}${ISIS}border-ports: [eth1]\n`), PORTS, gateways(1, 2))).toMatchObject([

@@ -1,5 +1,6 @@
-// The core ports in `cnpctl doctor` (src/plan/port-roles.ts). A source behind a next hop is accepted at each of them.
-// So operators should see which they are, and that no port to hosts has become one by a route through one of the hosts.
+// The core ports in `cnpctl doctor` (src/plan/port-roles.ts). A source behind a next hop is accepted at each of them,
+// so
+// operators should see which ports they are. A route through a host makes the port to that host a core port.
 import type { Intent } from '../intent/intent.ts';
 import type { KernelError } from '../kernel/errors.ts';
 import { type IpAddress, formatAddress } from '../model/address.ts';
@@ -13,8 +14,8 @@ interface PortOfRouter {
 }
 
 /**
- * @param isGateway whether a route through a gateway leaves by the interface; asked only where that decides
- * @returns none where nothing is checked by it
+ * @param isGateway whether a route through a gateway uses the interface; called only where that decides
+ * @returns none where core ports are not used for any check
  */
 export function checkCorePorts(
   intent: Intent,
@@ -37,12 +38,12 @@ export function checkCorePorts(
     state: 'ok',
   };
   const doubtful = core.flatMap((port) => hostsBehind(intent, port));
-  // If every address is a sender's, as with one prefix for all, addresses prove nothing.
+  // If all addresses are senders', as with one prefix for everything, addresses prove nothing.
   return doubtful.length < core.length ? [list, ...doubtful] : [list];
 }
 
 /**
- * Where the router's own address on a port is a sender's, hosts are on the link: a gateway there may be one of them.
+ * If the router's own address on a port is in a sender prefix, hosts are on the link: a gateway there may be a host.
  */
 function hostsBehind({ proxy, router }: Intent, { name, addresses }: PortOfRouter): Check[] {
   const senders = proxy?.senders ?? [];
@@ -65,7 +66,7 @@ function hostsBehind({ proxy, router }: Intent, { name, addresses }: PortOfRoute
   ];
 }
 
-/** The kernel cannot be asked which they are. */
+/** The kernel does not report the routes. */
 export const corePortsUnknown = ({ message }: KernelError): Check => ({
   id: 'core-ports',
   claim: 'the core ports can be listed',

@@ -10,13 +10,13 @@ const neighbor = (state: IsisNeighborState['state'], since: number) => ({
 });
 
 describe('IS-IS without a neighbor', () => {
-  test('an adjacency that does not come up is one after half a minute', () => {
+  test('an adjacency that does not come up is a problem after half a minute', () => {
     const nobody = { neighbors: () => [] };
     expect(adjacencyProblems(intent, nobody, START, START + 29_999)).toEqual([]);
     expect(adjacencyProblems(intent, nobody, START, START + 30_000)).toHaveLength(1);
   });
 
-  test('an adjacency that was lost is one half a minute after the loss, and none once it is back', () => {
+  test('a lost adjacency is a problem half a minute after the loss, and none once it is back', () => {
     const lost = START + 3_600_000;
     expect(adjacencyProblems(intent, neighbor('initializing', lost), START, lost + 29_999)).toEqual([]);
     expect(adjacencyProblems(intent, neighbor('initializing', lost), START, lost + 30_000)[0]!.problem).toContain(

@@ -1,5 +1,5 @@
-// IS-IS runs without a neighbor; or something is wrong in a level with one: another router has our system ID, LSPs of
-// ours are forged, the database is full.
+// Problems of IS-IS: it has no neighbor; or a level has a fault: another router has our system ID, LSPs of ours are
+// forged, the database is full.
 import type { Intent, IsisIntent } from '../intent/intent.ts';
 import type { IsisNeighborState, IsisTrouble } from '../model/carrier-state.ts';
 import type { Problem, ProblemCode } from '../model/problem.ts';
@@ -25,12 +25,12 @@ export function adjacencyProblems(
   const since = Math.max(startedAt, ...neighbors.map((n) => Date.parse(n.since)));
   if (now - since < ADJACENCY_PATIENCE_MS) return [];
   const problem =
-    `no IS-IS neighbour is up on ${intent.isis.interface}: nothing is advertised, ` +
+    `no IS-IS neighbor is up on ${intent.isis.interface}: nothing is advertised, ` +
     'and learned entries are held for a while and then dropped';
   return [isisProblem('isis.no-neighbor', problem, 'fix what `cnpctl doctor` finds in FRR')];
 }
 
-/** Of every level. */
+/** For each level. */
 export function isisProblems(intent: Intent, carrier: { trouble(): IsisTrouble[] } | undefined): Problem[] {
   return carrier?.trouble().flatMap((trouble) => levelProblems(intent, trouble)) ?? [];
 }

@@ -9,7 +9,7 @@ const feature = (name: string, ok: boolean, required = true): KernelFeature => (
   required,
   neededFor: 'the dataplane',
   detail: ok ? 'there' : 'EPERM',
-  remedy: ok ? '' : `mend ${name}`,
+  remedy: ok ? '' : `fix ${name}`,
 });
 const PROBLEM: Problem = {
   code: 'interface.missing',
@@ -18,7 +18,7 @@ const PROBLEM: Problem = {
   remedy: 'create it',
 };
 
-test('without its privileges everything else fails as well: one line, and nothing is planned', () => {
+test('without privileges all checks fail: one line, and nothing is planned', () => {
   const planned = (): Problem[] => {
     throw new Error('planned');
   };
@@ -28,16 +28,16 @@ test('without its privileges everything else fails as well: one line, and nothin
       claim: 'EPERM',
       state: 'missing',
       problem: 'EPERM (needed for the dataplane)',
-      remedy: 'mend capabilities',
+      remedy: 'fix capabilities',
     },
   ]);
 });
 
-test('what is required is said, and what planning finds; what is not required shows in the plan alone', () => {
+test('required features and planning problems are reported; features that are not required show only in the plan', () => {
   const features = [feature('capabilities', true), feature('btf', false), feature('tcx', false, false)];
   expect(checkKernel(features, () => [PROBLEM])).toEqual([
     { id: 'kernel.capabilities', claim: 'there', state: 'ok' },
-    expect.objectContaining({ id: 'kernel.btf', state: 'missing', remedy: 'mend btf' }),
+    expect.objectContaining({ id: 'kernel.btf', state: 'missing', remedy: 'fix btf' }),
     { id: 'ports', claim: 'ports works', state: 'missing', problem: 'eth7 is missing', remedy: 'create it' },
   ]);
   expect(checkKernel(features, undefined)).toHaveLength(2);

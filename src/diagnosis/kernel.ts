@@ -1,17 +1,18 @@
-// The kernel in `cnpctl doctor`, if no cnpd runs that knows it. The probe itself reports each missing feature with its
-// remedy (src/kernel/probe.ts).
+// The kernel in `cnpctl doctor` when no cnpd runs to report about it. The probe itself reports each missing feature
+// with
+// its remedy (src/kernel/probe.ts).
 import type { KernelError } from '../kernel/errors.ts';
 import type { KernelFeature } from '../kernel/probe.ts';
 import type { Check, Problem } from '../model/problem.ts';
 import { problemCheck } from './running.ts';
 
-/** @param problems what planning finds with these features */
+/** @param problems what planning reports with these features */
 export function checkKernel(
   features: readonly KernelFeature[],
   problems: (() => readonly Problem[]) | undefined,
 ): Check[] {
   const [privileges] = features;
-  // One cause, one line: without its privileges everything else fails as well.
+  // One cause, one line: without privileges all the other checks fail as well.
   if (privileges?.name === 'capabilities' && !privileges.ok) return [featureCheck(privileges)];
   return [
     ...features.filter((feature) => feature.required).map(featureCheck),
@@ -26,7 +27,7 @@ const featureCheck = ({ name, ok, neededFor, detail, remedy }: KernelFeature): C
   ...(ok ? {} : { problem: `${detail} (needed for ${neededFor})`, remedy }),
 });
 
-/** The kernel cannot be asked at all. */
+/** The kernel does not answer at all. */
 export const kernelSilent = ({ message }: KernelError): Check => ({
   id: 'kernel',
   claim: 'the kernel can be examined',

@@ -27,16 +27,16 @@ function watched(first: Record<string, number> | undefined) {
     logged,
     lost,
     count: (now: Record<string, number> | undefined) => void (counters = now),
-    told: (of: Pick<Intent, 'srv6'> = intent(254, 77)) => lost.problems(of),
+    problems: (of: Pick<Intent, 'srv6'> = intent(254, 77)) => lost.problems(of),
   };
 }
 
 describe('IPv4 lost at END.CON', () => {
-  test('is a problem from the next packet on, with its reason; what an earlier run has counted is not', () => {
-    const { told, count, logged } = watched({ [HOOK]: 5, [SHARED]: 9 });
-    expect(told()).toEqual([]);
+  test('is a problem from the next packet on, with its reason; packets counted by an earlier run are not', () => {
+    const { problems, count, logged } = watched({ [HOOK]: 5, [SHARED]: 9 });
+    expect(problems()).toEqual([]);
     count({ [HOOK]: 6, [SHARED]: 9 });
-    expect(told()).toEqual([
+    expect(problems()).toEqual([
       {
         code: 'srv6.ipv4-lost',
         feature: 'srv6',
@@ -48,54 +48,57 @@ describe('IPv4 lost at END.CON', () => {
       },
     ]);
     count({ [HOOK]: 6, [SHARED]: 10 });
-    expect(told().map(({ problem }) => problem.split(' is lost')[0])).toEqual([
+    expect(problems().map(({ problem }) => problem.split(' is lost')[0])).toEqual([
       'IPv4 behind END.CON 2001:db8:c::77 (table 77)',
       'IPv4 other than CNPs behind END.CON 2001:db8:c::77 (table 77)',
     ]);
     expect(logged).toHaveLength(2);
   });
 
-  test('is told for ten minutes after the last packet that was seen, and logged anew after that', () => {
-    const { told, count, clock, lost, logged } = watched({ [HOOK]: 0 });
+  test('is reported for ten minutes after the last packet, and logged anew after that', () => {
+    const { problems, count, clock, lost, logged } = watched({ [HOOK]: 0 });
     lost.sample();
     count({ [HOOK]: 1 });
     lost.sample();
     clock.advance(599_999);
-    expect(told()).toHaveLength(1);
+    expect(problems()).toHaveLength(1);
     clock.advance(1);
-    expect(told()).toEqual([]);
+    expect(problems()).toEqual([]);
     count({ [HOOK]: 2 });
-    expect([told().length, logged.length]).toEqual([1, 2]);
+    expect({ problemsLength: problems().length, loggedLength: logged.length }).toEqual({
+      problemsLength: 1,
+      loggedLength: 2,
+    });
   });
 
-  test('is none once every SID is in the main table, and names all that are not', () => {
-    const { told, count } = watched({ [SHARED]: 0 });
-    told();
+  test('is no problem once every SID is in the main table, and names all that are not', () => {
+    const { problems, count } = watched({ [SHARED]: 0 });
+    problems();
     count({ [SHARED]: 1 });
-    expect(told(intent(254))).toEqual([]);
-    expect(told({})).toEqual([]);
-    expect(told(intent(77, 100))[0]!.problem).toContain(
+    expect(problems(intent(254))).toEqual([]);
+    expect(problems({})).toEqual([]);
+    expect(problems(intent(77, 100))[0]!.problem).toContain(
       'END.CON 2001:db8:c::77 (table 77) or 2001:db8:c::100 (table 100) is lost',
     );
   });
 
-  test('a dataplane that is not there yet, or whose counters begin anew, says nothing', () => {
-    const { told, count } = watched(undefined);
-    expect(told()).toEqual([]);
+  test('an absent dataplane, or one whose counters restart, is no problem', () => {
+    const { problems, count } = watched(undefined);
+    expect(problems()).toEqual([]);
     for (const counters of [{}, { [HOOK]: 700 }, { [HOOK]: 0 }]) {
       count(counters);
-      expect(told()).toEqual([]);
+      expect(problems()).toEqual([]);
     }
     count({ [HOOK]: 1 });
-    expect(told()).toHaveLength(1);
+    expect(problems()).toHaveLength(1);
   });
 });
 
 describe('notifications without a route', () => {
   test('are a problem with any configuration, once they are counted', () => {
-    const { told, count } = watched({ [NO_ROUTE]: 7 });
-    expect(told({})).toEqual([]);
+    const { problems, count } = watched({ [NO_ROUTE]: 7 });
+    expect(problems({})).toEqual([]);
     count({ [NO_ROUTE]: 8 });
-    expect(told({})).toMatchObject([{ feature: 'ports', problem: expect.stringContaining(NO_ROUTE) as string }]);
+    expect(problems({})).toMatchObject([{ feature: 'ports', problem: expect.stringContaining(NO_ROUTE) as string }]);
   });
 });

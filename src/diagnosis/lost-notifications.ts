@@ -1,6 +1,6 @@
-// Notifications that this router loses, and why. Other programs' routes, hooks and policies cause it, so it cannot be
-// planned: the programs count the losses (bpf/lib/builder/route-check.h, bpf/lib/srv6/forward.h), and a counter that
-// moves is a problem for a while. Losses beyond this router are not known.
+// Notifications that this router loses, and why. The causes are other programs' routes, hooks and policies, so planning
+// cannot find them. Instead the programs count losses (bpf/lib/builder/route-check.h, bpf/lib/srv6/forward.h), and a
+// counter that increases is a problem for a while. Losses beyond this router are unknown.
 import type { Intent } from '../intent/intent.ts';
 import { MAIN_TABLE } from '../intent/sid-allocation.ts';
 import { formatAddress } from '../model/address.ts';
@@ -8,14 +8,14 @@ import type { Clock } from '../model/clock.ts';
 import type { Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 
-/** After the last packet, milliseconds: notifications come in bursts, and nobody may be looking. */
-const TOLD_FOR_MS = 600_000;
+/** How long after the last packet, milliseconds. Notifications come in bursts, and operators may look later. */
+const RECENT_MS = 600_000;
 
 type Configured = Pick<Intent, 'srv6'>;
 
 interface Loss {
   readonly counter: string;
-  /** Undefined: it cannot matter with this configuration (any more). */
+  /** Undefined: with this configuration the loss does not matter (any more). */
   problem(intent: Configured): Problem | undefined;
 }
 
@@ -40,7 +40,7 @@ function lostIpv4(counter: string, what: string, because: string, remedy: string
   };
 }
 
-/** Packets that the reverse-path check has refused (bpf/lib/proxy/port-roles.h). */
+/** Packets that the reverse-path check refused (bpf/lib/proxy/port-roles.h). */
 const wrongPort = (what: string, counter: string): Problem => ({
   code: 'router.wrong-port',
   feature: 'router',
@@ -104,47 +104,49 @@ const LOSSES: readonly Loss[] = [
   ),
 ];
 
-interface LostNotificationsModules {
-  /** The dataplane's; a counter is absent while the programs that count in it are. */
+interface LostNotificationsDependencies {
+  /** The dataplane's counters; a counter is absent while its programs are. */
   readonly counters: () => ReadonlyMap<string, bigint> | undefined;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Pick<Log, 'warn'>;
 }
 
 export class LostNotifications {
-  readonly #modules: LostNotificationsModules;
+  readonly #dependencies: LostNotificationsDependencies;
   readonly #seen = new Map<string, { value: bigint; movedAt: number }>();
 
-  constructor(modules: LostNotificationsModules) {
-    this.#modules = modules;
+  constructor(dependencies: LostNotificationsDependencies) {
+    this.#dependencies = dependencies;
   }
 
-  /** Now and then, so that a problem is no older than it says. What an earlier run has counted is no news. */
+  /**
+   * Called periodically, so that the time of a problem is right. The first value may be an earlier run's: no problem.
+   */
   sample(): void {
-    const counters = this.#modules.counters();
-    const now = this.#modules.clock.now();
+    const counters = this.#dependencies.counters();
+    const now = this.#dependencies.clock.now();
     for (const { counter } of LOSSES) {
       const value = counters?.get(counter);
       const before = this.#seen.get(counter);
       if (value === undefined || value === before?.value) continue;
       const moved = before !== undefined && value > before.value;
-      if (moved && !this.#isTold(counter)) this.#modules.log.warn({ counter }, 'notifications are lost');
+      if (moved && !this.#isRecent(counter)) this.#dependencies.log.warn({ counter }, 'notifications are lost');
       this.#seen.set(counter, { value, movedAt: moved ? now : -Infinity });
     }
   }
 
   problems(intent: Configured): Problem[] {
     this.sample();
-    return LOSSES.filter(({ counter }) => this.#isTold(counter)).flatMap((loss) => loss.problem(intent) ?? []);
+    return LOSSES.filter(({ counter }) => this.#isRecent(counter)).flatMap((loss) => loss.problem(intent) ?? []);
   }
 
-  #isTold(counter: string): boolean {
+  #isRecent(counter: string): boolean {
     const seen = this.#seen.get(counter);
-    return seen !== undefined && this.#modules.clock.now() - seen.movedAt < TOLD_FOR_MS;
+    return seen !== undefined && this.#dependencies.clock.now() - seen.movedAt < RECENT_MS;
   }
 }
 
-/** Notifications go out, but the agent's part of congestion handling cannot run. */
+/** Notifications are sent, but the agent's part of congestion handling cannot run. */
 export const noResume = (error: unknown): Problem => ({
   code: 'notifications.no-resume',
   feature: 'notifications',

@@ -32,4 +32,4 @@ test.each([
   ['::a00:0/104', '10.0.0.0/8'],
 ])('apart they are not: %s, %s', (from, senders) => expect(notes(from, senders)).toEqual([]));
 
-test('a router that is no proxy has none', () => expect(notifierNotes(intentOf(''))).toEqual([]));
+test('a router that is no proxy has no notes', () => expect(notifierNotes(intentOf(''))).toEqual([]));

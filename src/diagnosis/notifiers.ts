@@ -1,10 +1,10 @@
-// What `cnpd check` notes about accepted notifiers. A sender in accept-from is a notifier: it can slow down other
-// senders, and so can whoever takes its address.
+// What `cnpd check` notes about accepted notifiers. A sender under accept-from is a notifier: it can slow down other
+// senders, and so can any host that takes its address.
 import type { Intent } from '../intent/intent.ts';
 import { type Prefix, comparePrefixes, formatPrefix, prefixContains } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
 
-/** The first two with addresses in common. Prefixes are disjoint or nested, so that one pass in order finds them. */
+/** The first two with addresses in common. Prefixes are disjoint or nested, so one pass in order finds them. */
 function overlapping(some: readonly Prefix[], others: readonly Prefix[]): readonly [Prefix, Prefix] | undefined {
   const inOrder = [...some.map((prefix) => [prefix, 0] as const), ...others.map((prefix) => [prefix, 1] as const)].sort(
     ([a], [b]) => comparePrefixes(a, b),

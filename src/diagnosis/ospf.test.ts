@@ -37,10 +37,10 @@ describe('problems of OSPF', () => {
   });
   const LATE = START + 3_600_000;
 
-  test('an area whose neighbour is full has none', () =>
+  test('an area with a full neighbor has no problem', () =>
     expect(ospfProblems(ospf(), says('full'), START, LATE)).toEqual([]));
 
-  test('an adjacency that does not come up is one after half a minute and a hello', () => {
+  test('an adjacency that does not come up is a problem after half a minute and a hello', () => {
     expect(ospfProblems(ospf(), says('init'), START, START + 39_999)).toEqual([]);
     expect(ospfProblems(ospf(), says('init'), START, START + 40_000)).toMatchObject([
       { feature: 'ospfv2', problem: expect.stringMatching(/cnpd-ospf0 \(area 0\.0\.0\.0\) but init/) },
@@ -65,13 +65,13 @@ describe('problems of OSPF', () => {
     },
   );
 
-  test('a neighbour that takes no opaque LSAs is one at once, with the line that mends it', () => {
+  test('a neighbor that accepts no opaque LSAs is a problem at once, with the line that fixes it', () => {
     expect(ospfProblems(ospf(), says('full', { takesOpaque: false }), START, START)).toMatchObject([
       { remedy: expect.stringContaining('capability opaque') },
     ]);
   });
 
-  test('an MTU larger than ours is one at once, unless it is to be ignored', () => {
+  test('an MTU larger than ours is a problem at once, unless it is ignored', () => {
     const larger = says('ex-start', { mtu: 9000 });
     expect(ospfProblems(ospf(), larger, START, START)).toMatchObject([
       { problem: expect.stringContaining('9000 in FRR and 1500 in cnpd') },
@@ -79,7 +79,7 @@ describe('problems of OSPF', () => {
     expect(ospfProblems(ospf({ ignoreMtu: true }), larger, START, START)).toEqual([]);
   });
 
-  test('a smaller MTU at FRR is one when the exchange has not begun for as long: FRR may ignore it', () => {
+  test('a smaller MTU at FRR is a problem only once the exchange is overdue: FRR may ignore it', () => {
     const smaller = says('ex-start', { mtu: 1400 });
     expect(ospfProblems(ospf(), smaller, START, START + 39_999)).toEqual([]);
     expect(ospfProblems(ospf(), smaller, START, LATE)).toMatchObject([
@@ -88,18 +88,18 @@ describe('problems of OSPF', () => {
     expect(ospfProblems(ospf(), says('full', { mtu: 1400 }), START, LATE)).toEqual([]);
   });
 
-  test('a full database is told although the neighbour is full, with the table that shows whose LSAs they are', () => {
-    const [told] = ospfProblems(ospf(), says('full', { databaseFull: true }), START, START);
-    expect(told).toMatchObject({
+  test('a full database is reported although the neighbor is full, with the command that lists the LSAs by router', () => {
+    const [problem] = ospfProblems(ospf(), says('full', { databaseFull: true }), START, START);
+    expect(problem).toMatchObject({
       feature: 'ospfv2',
       problem: expect.stringContaining('database of area 0.0.0.0 is full'),
       remedy: expect.stringContaining('cnpctl show ospf database'),
     });
   });
 
-  test('a router ID that another router has as well is told, with what mends it', () => {
-    const [told] = ospfProblems(ospf(), says('full', { routerIdContested: true }), START, START);
-    expect(told).toMatchObject({
+  test('a router ID that another router has as well is reported, with its remedy', () => {
+    const [problem] = ospfProblems(ospf(), says('full', { routerIdContested: true }), START, START);
+    expect(problem).toMatchObject({
       feature: 'ospfv2',
       problem: expect.stringContaining('has the router ID 0.0.0.1'),
       remedy: expect.stringContaining('ospfv2.router-id'),
@@ -109,11 +109,11 @@ describe('problems of OSPF', () => {
   test('nothing declared, nothing missing', () => expect(ospfProblems(undefined, undefined, START, LATE)).toEqual([]));
 });
 
-describe('areas between which nothing is carried', () => {
+describe('areas between which nothing is advertised', () => {
   const inAreas = (...areaIds: number[]): Intent =>
     ({ ospfv2: { version: 2, areas: areaIds.map((areaId) => ({ areaId })) } }) as unknown as Intent;
 
-  test('several without the backbone are a problem; one, or several with it, are none', () => {
+  test('several areas without the backbone are a problem; one, or several with it, are not', () => {
     expect(borderProblems(inAreas(0x01010101, 0x02020202))).toMatchObject([
       {
         feature: 'ospfv2',

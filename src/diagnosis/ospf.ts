@@ -1,4 +1,4 @@
-// OSPF runs but an area has no neighbour, or one that cannot learn; or nothing is advertised between areas.
+// Problems of OSPF: an area has no neighbor, or one that cannot learn; or nothing is advertised between areas.
 import type { Intent, OspfIntent } from '../intent/intent.ts';
 import type { OspfNeighborState } from '../model/carrier-state.ts';
 import type { Problem, ProblemCode } from '../model/problem.ts';
@@ -14,7 +14,7 @@ export function ospfProblems(
 ): Problem[] {
   if (!intent || !carrier) return [];
   return carrier.neighbors().flatMap((neighbor) => {
-    // Not since it entered its state: an exchange that restarts again and again has never been long in any.
+    // Not the time in its state: an exchange that restarts again and again is never in one for long.
     const since = Math.max(startedAt, Date.parse(neighbor.notFullSince ?? neighbor.since));
     const late = now - since >= ADJACENCY_PATIENCE_MS + intent.helloSeconds * 1000;
     return [...standing(intent, neighbor), ...adjacency(intent, neighbor, late)].slice(0, 1);
@@ -28,7 +28,7 @@ const ospf = (
   remedy: string,
 ): Problem[] => [{ code, feature: `ospfv${version}`, problem, remedy }];
 
-/** Whether the neighbor is full or not. */
+/** Whether or not the neighbor is full. */
 function standing(intent: OspfIntent, neighbor: OspfNeighborState): Problem[] {
   const { version } = intent;
   const { area } = neighbor;
@@ -55,13 +55,13 @@ function standing(intent: OspfIntent, neighbor: OspfNeighborState): Problem[] {
   return [];
 }
 
-/** @param late an adjacency would have come about */
+/** @param late whether an adjacency should be up by now */
 function adjacency(intent: OspfIntent, neighbor: OspfNeighborState, late: boolean): Problem[] {
   const { version } = intent;
   const { area, state, mtu } = neighbor;
   if (state === 'full') return [];
   const declared = intent.areas.find((a) => a.interface === neighbor.interface);
-  // The side with the smaller MTU refuses; if that is FRR, the only sign is that the exchange does not progress.
+  // The side with the smaller MTU refuses. If that is FRR, the only sign is an exchange without progress.
   if (
     declared &&
     mtu !== null &&
@@ -78,15 +78,15 @@ function adjacency(intent: OspfIntent, neighbor: OspfNeighborState, late: boolea
   }
   if (!late) return [];
   const problem =
-    `no OSPFv${version} neighbour is full on ${neighbor.interface} (area ${area}) ` +
+    `no OSPFv${version} neighbor is full on ${neighbor.interface} (area ${area}) ` +
     `but ${state} (${neighbor.reason}): nothing is advertised there, ` +
     'and learned entries are held for a while and then dropped';
   return ospf(intent, 'ospf.no-neighbor', problem, 'fix what `cnpctl doctor` finds in FRR');
 }
 
 /**
- * Several areas, but none of them the backbone: no border router (RFC 2328 §3.3), so nothing is advertised between
- * them.
+ * Several areas, but no backbone among them: then no router is a border router (RFC 2328 §3.3), and nothing is
+ * advertised between them.
  */
 export const borderProblems = (intent: Intent): Problem[] =>
   [intent.ospfv2, intent.ospfv3]

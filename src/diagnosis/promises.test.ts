@@ -13,7 +13,7 @@ proxy: { address: 2001:db8:ffff::1, senders: [{ prefix: 2001:db8:1::/64, format:
 border-ports: ${border}
 `);
 
-    test('under proxy.interfaces: hosts outside would teach Queue Pairs', () => {
+    test('under proxy.interfaces: hosts outside could teach Queue Pairs', () => {
       expect(promiseProblems(file(', interfaces: [eth1, eth9]'))).toEqual([
         {
           code: 'proxy.border-interface',
@@ -26,7 +26,7 @@ border-ports: ${border}
       ]);
     });
 
-    test('under router.core-ports; and none where they are apart, or no interface is named', () => {
+    test('under router.core-ports; none if they are disjoint, or no interface is named', () => {
       expect(promiseProblems(file('', ', core-ports: [eth2, eth9]'))).toMatchObject([
         { feature: 'router', problem: expect.stringContaining('eth9 is a border port and under router.core-ports') },
       ]);

@@ -1,21 +1,21 @@
-// What a valid file promises and cannot keep: known from the file alone, so `cnpd check` notes it.
+// What a valid file declares but cannot work. It is known from the file alone, so `cnpd check` notes it.
 import type { Intent } from '../intent/intent.ts';
 import { STAMP_CONSEQUENCE, collisionOfStamp, collisions, consequenceOf } from '../model/assigned-numbers.ts';
 import type { Problem } from '../model/problem.ts';
 import { carriageProblems } from './advertised.ts';
 import { borderProblems } from './ospf.ts';
 
-/** Values that mean something else to others, which `allow-assigned` took the risk of. */
+/** Values that other routers understand differently: the risk that `allow-assigned` accepts. */
 export function codePointProblems({ codePoints, stamp }: Intent): Problem[] {
   const others = stamp ? [{ like: 'pnc-udp-port' as const, value: stamp.udpPort, use: 'stamp.port' }] : [];
   const port = stamp && collisionOfStamp(stamp.udpPort);
-  const told = [
+  const found = [
     ...collisions(codePoints, others).map(
       ({ name, value, with: use }) => `code-points.${name} ${value} is ${use}: ${consequenceOf(name)}`,
     ),
     ...(port === undefined ? [] : [`stamp.port ${stamp!.udpPort} is ${port}: ${STAMP_CONSEQUENCE}`]),
   ];
-  return told.map((problem) => ({
+  return found.map((problem) => ({
     code: 'code-points.assigned',
     feature: 'code-points',
     problem,
@@ -23,7 +23,7 @@ export function codePointProblems({ codePoints, stamp }: Intent): Problem[] {
   }));
 }
 
-/** Border ports under proxy.interfaces or router.core-ports: packets from outside are accepted there. */
+/** Border ports under proxy.interfaces or router.core-ports, where packets from outside would be accepted. */
 function outsideProblems({ borderPorts, proxy, router }: Intent): Problem[] {
   const border = new Set(borderPorts);
   const learned = (proxy?.interfaces ?? [])

@@ -1,4 +1,4 @@
-// A running cnpd in `cnpctl doctor`: whether there is one, its own problems, and its paths in gobgpd.
+// A running cnpd in `cnpctl doctor`: whether it runs, its own problems, and its paths in gobgpd.
 import type { BgpSessionState } from '../model/carrier-state.ts';
 import type { Check, Problem } from '../model/problem.ts';
 
@@ -6,7 +6,7 @@ const DAEMON = { id: 'cnpd', claim: 'cnpd runs' } as const;
 
 export const RUNNING: Check = { ...DAEMON, state: 'ok' };
 
-/** @param unreachable nobody listens at its socket; else it answers with an error */
+/** @param unreachable no process listens at its socket; otherwise it answers with an error */
 export const notRunning = (error: Error, unreachable: boolean): Check => ({
   ...DAEMON,
   state: 'missing',
@@ -14,7 +14,7 @@ export const notRunning = (error: Error, unreachable: boolean): Check => ({
   remedy: unreachable ? 'systemctl start cnpd' : 'systemctl restart cnpd; journalctl -u cnpd',
 });
 
-/** A problem as a line of doctor's. */
+/** A problem as a check of `cnpctl doctor`. */
 export const problemCheck = ({ feature, problem, remedy }: Omit<Problem, 'code'>): Check => ({
   id: feature,
   claim: `${feature} works`,
@@ -26,8 +26,8 @@ export const problemCheck = ({ feature, problem, remedy }: Omit<Problem, 'code'>
 type Session = Pick<BgpSessionState, 'state' | 'originated' | 'wanted' | 'refusal'>;
 
 /**
- * Which of the running cnpd's paths gobgpd has. If gobgpd is away, the problems say why.
- * @param explained one of the problems is of BGP
+ * How many of the running cnpd's paths gobgpd has. If gobgpd is away, the problems explain it.
+ * @param explained whether one of the problems is of BGP
  */
 export function checkOriginated(explained: boolean, session: Session | undefined): Check[] {
   if (session?.state !== 'ready') return [];

@@ -34,12 +34,12 @@ describe('FRR without isisd', () => {
         did.push(command);
         return Promise.resolve({ status: 0, output: '' });
       };
-      const modules = { run, say: (line: string) => void did.push(line), log: silentLog };
+      const dependencies = { run, say: (line: string) => void did.push(line), log: silentLog };
       const location = { vtyDir: dir, daemonsFile: daemons('isisd=no\n') };
       const attempt = configureFrr(
         () => examineFrr(location, { isis: WANT }),
         { save: true, dryRun, ...location },
-        modules,
+        dependencies,
       );
       await expect(attempt).rejects.toMatchObject({
         code: 'unreachable',

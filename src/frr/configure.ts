@@ -38,7 +38,7 @@ export interface ConfigureOptions extends FrrLocation {
   readonly dryRun?: boolean;
 }
 
-interface ConfigureModules {
+interface ConfigureDependencies {
   readonly run: RunCommand;
   /** One line for the operator. */
   readonly say: (line: string) => void;
@@ -55,9 +55,9 @@ interface ConfigureOutcome {
 export async function configureFrr(
   examine: () => Promise<readonly FrrCheck[]>,
   options: ConfigureOptions,
-  modules: ConfigureModules,
+  dependencies: ConfigureDependencies,
 ): Promise<ConfigureOutcome> {
-  const { say } = modules;
+  const { say } = dependencies;
   const before = await examine();
   // Without a daemon's configuration it is unknown what it lacks.
   const deaf = before.find((check) => check.code === 'daemon-silent');
@@ -69,30 +69,30 @@ export async function configureFrr(
     say(` ${shownLine(line)}`);
   }
   if (options.dryRun) return { applied: [], remaining: before.filter((check) => check.state !== 'ok') };
-  await applyAll(lines, options, modules);
+  await applyAll(lines, options, dependencies);
   const after = lines.length === 0 ? before : await examine();
   const stubborn = after.find(
     (check) => check.lines !== undefined && before.some((old) => old.id === check.id && old.lines !== undefined),
   );
   if (stubborn) throw new ConfigureError('refused', `vtysh reported no error, but ${stubborn.problem} still`);
-  if (options.save) await save(options, modules);
+  if (options.save) await save(options, dependencies);
   return { applied: lines, remaining: after.filter((check) => check.state !== 'ok') };
 }
 
 async function applyAll(
   lines: readonly FrrLine[],
   options: ConfigureOptions,
-  modules: ConfigureModules,
+  dependencies: ConfigureDependencies,
 ): Promise<void> {
   const done: FrrLine[] = [];
   for (const line of lines) {
-    const refusal = await configureLine(line, line.line, options, modules);
+    const refusal = await configureLine(line, line.line, options, dependencies);
     if (refusal === undefined) {
       done.push(line);
       continue;
     }
     const what = `FRR refuses "${shownLine(line)}" under "${line.context}": ${refusal}`;
-    const left = await takeBack(done, options, modules);
+    const left = await takeBack(done, options, dependencies);
     if (left.length > 0)
       throw new ConfigureError(
         'undo-failed',
@@ -109,13 +109,16 @@ async function applyAll(
 async function takeBack(
   done: readonly FrrLine[],
   options: ConfigureOptions,
-  modules: ConfigureModules,
+  dependencies: ConfigureDependencies,
 ): Promise<FrrLine[]> {
   const left: FrrLine[] = [];
   for (const line of done.toReversed()) {
-    const refusal = await configureLine(line, line.undo, options, modules);
+    const refusal = await configureLine(line, line.undo, options, dependencies);
     if (refusal === undefined) continue;
-    modules.log.error({ context: line.context, line: shownLine(line), refusal }, 'a line could not be rolled back');
+    dependencies.log.error(
+      { context: line.context, line: shownLine(line), refusal },
+      'a line could not be rolled back',
+    );
     left.push(line);
   }
   return left;
@@ -136,7 +139,7 @@ async function configureLine(
   line: FrrLine,
   text: string,
   options: ConfigureOptions,
-  { run }: ConfigureModules,
+  { run }: ConfigureDependencies,
 ): Promise<string | undefined> {
   const { status, output } = await run(
     'vtysh',
@@ -152,7 +155,7 @@ async function configureLine(
   return line.secret === undefined ? words : words.replaceAll(line.secret, '<key>');
 }
 
-async function save(options: ConfigureOptions, { run, say }: ConfigureModules): Promise<void> {
+async function save(options: ConfigureOptions, { run, say }: ConfigureDependencies): Promise<void> {
   const { status, output } = await run('vtysh', [...socketArguments(options), '-c', 'write memory'], '');
   if (status !== 0) throw new ConfigureError('save', `write memory failed: ${output.trim()}`);
   say('written to the startup configuration');

@@ -55,7 +55,10 @@ describe('bgp', () => {
     expect(load(bgp('next-hop: [2001:db8::9]')).bgp).toMatchObject({ nextHop6: address('2001:db8::9') });
     expect(load(bgp('next-hop: [2001:db8::9]')).bgp).not.toHaveProperty('nextHop4');
     const none = load(bgp('', 'router: { name: r1 }\n')).bgp;
-    expect([none?.nextHop4, none?.nextHop6]).toEqual([undefined, undefined]);
+    expect({ nextHop4: none?.nextHop4, nextHop6: none?.nextHop6 }).toEqual({
+      nextHop4: undefined,
+      nextHop6: undefined,
+    });
   });
 
   test('PNC-6-a: the ASes of the domain are a list that starts empty', () => {

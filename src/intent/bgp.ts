@@ -46,7 +46,7 @@ export interface BgpIntent {
    */
   readonly domain: readonly number[];
   /**
-   * Member ASes of gobgpd's confederation (RFC 5065) beside its own: their neighbours are of the domain, as those are
+   * Member ASes of gobgpd's confederation (RFC 5065) beside its own: their neighbors are of the domain, as those are
    * that have sent a path as members do.
    */
   readonly confederation: readonly number[];
@@ -123,7 +123,7 @@ export const schema = section(
     policy: defaulted(
       onOff,
       'on',
-      "off: cnpd keeps no policies in gobgpd, and gobgpd sends cnpd's paths to every neighbour, " +
+      "off: cnpd keeps no policies in gobgpd, and gobgpd sends cnpd's paths to every neighbor, " +
         'NO_EXPORT or not, unless the operator prevents it',
     ),
     learn: defaulted(oneOf('best', 'all'), 'best', 'from the best path of a prefix only, or from all paths in gobgpd'),

@@ -49,7 +49,7 @@ describe.each(WAYS)('a list that is too long, %s', (_way, of) => {
 
 test('the place is that of the first entry', () => {
   const [error] = errorsOf(`${ROUTER}ports:\n${'  - eth1\n'.repeat(129)}`);
-  expect([error!.line, error!.column]).toEqual([3, 3]);
+  expect({ line: error!.line, column: error!.column }).toEqual({ line: 3, column: 3 });
 });
 
 test('one that only the parser finds is refused before its entries are looked at', () => {

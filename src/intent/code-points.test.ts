@@ -68,7 +68,10 @@ describe('a code point that is assigned to something else', () => {
   test('the defaults collide with nothing', () => {
     expect(collisions(DEFAULT_CODE_POINTS)).toEqual([]);
     expect(codePointProblems(load(ROUTER))).toEqual([]);
-    for (const { min, max, default: fallback } of CODE_POINTS) expect(fallback >= min && fallback <= max).toBe(true);
+    for (const { name, min, max, default: fallback } of CODE_POINTS) {
+      expect(fallback, name).toBeGreaterThanOrEqual(min);
+      expect(fallback, name).toBeLessThanOrEqual(max);
+    }
   });
 
   test('a value that is out of range, or a flag that is neither on nor off, is one error', () => {
@@ -101,7 +104,7 @@ describe('equal values of one registry', () => {
     ],
   ])('%s: refused', (_how, lines, path, reason) => {
     const [complaint, ...more] = complaints(file(...lines));
-    expect([complaint!.split(': ')[0], more]).toEqual([path, []]);
+    expect({ path: complaint!.split(': ')[0], more }).toEqual({ path, more: [] });
     expect(complaint).toMatch(reason);
     expect(complaints(file(...lines, 'allow-assigned: on'))).toEqual([]);
   });

@@ -184,7 +184,7 @@ test.each([
   ['xyz', undefined],
   ['', undefined],
   ['p'.repeat(1000), undefined],
-  // Two neighbours exchanged, one letter more, less or other: one slip each, and one in three letters is forgiven.
+  // Two neighbors exchanged, one letter more, less or other: one slip each, and one in three letters is forgiven.
   ['oprts', 'ports'],
   ['sports', 'ports'],
   ['orts', 'ports'],
@@ -206,6 +206,6 @@ test('whatever section comes after broken keys of authentication is shown again'
   for (const name of Object.keys(cnpdSchema.shape)) {
     const text = `isis:\n  authentication: { domain: secret-one\n${name}:\n`;
     const lines = text.split('\n');
-    expect([name, hiddenFrom(lines, false)[2]]).toEqual([name, Infinity]);
+    expect({ name, hidden: hiddenFrom(lines, false)[2] }).toEqual({ name, hidden: Infinity });
   }
 });

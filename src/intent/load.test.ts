@@ -325,7 +325,7 @@ test('all errors appear at once, in the order of the file, rules across keys amo
     'ports:',
     '  - { interface: eth1, k-min: 9kB, k-max: 8kB, rate: 5 }',
     '  - { interface: eth1, k-max: many }',
-    'log: { level: loud, colour: red }',
+    'log: { level: loud, color: red }',
   ].join('\n');
   expect(errorsOf(text).map((e) => `${e.line}:${e.column} ${e.path}`)).toEqual([
     '1:1 router.loopback',
@@ -335,7 +335,7 @@ test('all errors appear at once, in the order of the file, rules across keys amo
     '5:18 ports[1].interface',
     '5:31 ports[1].k-max',
     '6:15 log.level',
-    '6:21 log.colour',
+    '6:21 log.color',
   ]);
 });
 

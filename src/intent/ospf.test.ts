@@ -112,12 +112,12 @@ describe('ospfv2 and ospfv3', () => {
     [
       'a dead interval below the hello interval',
       v2(LEAST, '  dead-interval: 5s\n'),
-      /^ospfv2\.dead-interval: a neighbour that sends a hello every 10 s is lost after 5 s/,
+      /^ospfv2\.dead-interval: a neighbor that sends a hello every 10 s is lost after 5 s/,
     ],
     [
       'hellos rarer than the default dead interval',
       v2(LEAST, '  hello-interval: 60s\n'),
-      /^ospfv2\.hello-interval: a neighbour that sends a hello every 60 s is lost after 40 s/,
+      /^ospfv2\.hello-interval: a neighbor that sends a hello every 60 s is lost after 40 s/,
     ],
     ['an MTU below that of IPv6', inArea('mtu: 1000'), /^ospfv2\.areas\[0\]\.mtu/],
     ['no key in the list', inArea('authentication: []'), /authentication: an empty list authenticates nothing/],

@@ -1,8 +1,9 @@
-// The sections `ospfv2` and `ospfv3`: the OSPF carriers, a router of cnpd's own beside FRR with one adjacency an area
-// (PNC §5.2, §5.3).
+// The sections `ospfv2` and `ospfv3`: the OSPF carriers, each a separate router beside FRR with one adjacency per area
+// (PNC §5.2, §5.3). The keys of an area are in ospf-authentication.ts.
 import type * as z from 'zod';
 import { type IpAddress, formatAddress } from '../model/address.ts';
 import { type Prefix, formatPrefix, prefixContains } from '../model/prefix.ts';
+import { AUTHENTICATION, type OspfKey, checkKeys, keyOf, keys2, keys3 } from './ospf-authentication.ts';
 import { endsOf, linkOf, ospfArea, ospfLink, ospfRouterId } from './ospf-values.ts';
 import {
   type Defaults,
@@ -16,16 +17,8 @@ import {
   value,
 } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, each, unique } from './seen.ts';
-import { hmacKey, integer, interfaceName, md5Key, onOff, time } from './values.ts';
+import { integer, interfaceName, onOff, time } from './values.ts';
 import type { Path } from './words.ts';
-
-/** Keyed MD5 (RFC 2328 §D.4.3, only OSPFv2), the HMACs of RFC 5709 (OSPFv2) and RFC 7166 (OSPFv3). */
-interface OspfKey {
-  /** 1-255 with OSPFv2, 1-65535 with OSPFv3 (security association ID). */
-  readonly id: number;
-  readonly algorithm: Exclude<keyof z.output<typeof keys2>, 'key-id'>;
-  readonly key: string;
-}
 
 /** One area: one veth, one adjacency with FRR. */
 interface OspfAreaIntent {
@@ -34,7 +27,7 @@ interface OspfAreaIntent {
   /** Name of the veth end in the router's namespace, on which FRR runs OSPF. cnpd creates and removes it. */
   readonly interface: string;
   readonly mtu: number;
-  /** Accept a neighbour whose MTU is larger. */
+  /** Accept a neighbor whose MTU is larger. */
   readonly ignoreMtu: boolean;
   /** OSPFv3 only; 0 with OSPFv2. */
   readonly instanceId: number;
@@ -57,37 +50,13 @@ export interface OspfIntent {
   readonly holdUnreachableMs: number;
 }
 
-const hmac = value(hmacKey, 'the shared key').optional();
-/** Algorithms as the names of the keys that they take; the words after `hmac-` are those of RFC 5709 and RFC 7166. */
-const hmacs = { 'hmac-sha-1': hmac, 'hmac-sha-256': hmac, 'hmac-sha-384': hmac, 'hmac-sha-512': hmac };
-
-const keys2 = section(
-  {
-    'key-id': value(integer(1, 255), 'as in FRR'),
-    md5: value(md5Key, 'the shared key; what `ip ospf message-digest-key` takes').optional(),
-    ...hmacs,
-  },
-  'a key: its ID, and one algorithm with the secret (RFC 2328 §D, RFC 5709)',
-);
-const keys3 = section(
-  { 'key-id': value(integer(1, 65_535), 'security association ID, as in FRR'), ...hmacs },
-  'a key: its ID, and one algorithm with the secret (RFC 7166)',
-);
-
-/** The algorithms that a key of this section may name. */
-const algorithmsOf = ({ shape }: { readonly shape: object }): readonly string[] =>
-  Object.keys(shape).filter((word) => word !== 'key-id');
-const ALGORITHMS = { ospfv2: algorithmsOf(keys2), ospfv3: algorithmsOf(keys3) } as const;
-
-const KEYS = 'keys: packets are signed with the first and accepted with any; default: no authentication';
-
 /** The interface of the n-th area, n from 0. */
 const interfaceOf = (version: 2 | 3, n: number): string => (version === 2 ? `cnpd-ospf${n}` : `cnpd-ospf6-${n}`);
 
 const AREA = {
   area: value(ospfArea, 'the area, as in FRR'),
   mtu: defaulted(integer(1280, 9000), '1500', 'of the veth'),
-  'ignore-mtu': defaulted(onOff, 'off', 'on: a neighbour with a larger MTU is accepted'),
+  'ignore-mtu': defaulted(onOff, 'off', 'on: a neighbor with a larger MTU is accepted'),
 };
 
 const area2 = section(
@@ -103,7 +72,7 @@ const area2 = section(
       `addresses of the veth, FRR's end first; default ${formatPrefix(linkOf(0))} ` +
         `for the first area, ${formatPrefix(linkOf(1))} for the second`,
     ).optional(),
-    authentication: list(keys2, KEYS).optional(),
+    authentication: list(keys2, AUTHENTICATION).optional(),
   },
   'an area with an adjacency of its own',
 );
@@ -115,7 +84,7 @@ const area3 = section(
       `veth end on which FRR runs OSPFv3; cnpd creates and removes it; default ${interfaceOf(3, 0)} for the first area`,
     ).optional(),
     'instance-id': defaulted(integer(0, 31), '0', 'instance ID of the link (RFC 5340)'),
-    authentication: list(keys3, KEYS).optional(),
+    authentication: list(keys3, AUTHENTICATION).optional(),
   },
   'an area with an adjacency of its own',
 );
@@ -199,7 +168,7 @@ function timers(file: Sections, report: Report): void {
     report(
       [name, 'dead-interval' in ospf ? 'dead-interval' : 'hello-interval'],
       'dead-interval above hello-interval',
-      `a neighbour that sends a hello every ${hello / 1000} s is lost after ${dead / 1000} s`,
+      `a neighbor that sends a hello every ${hello / 1000} s is lost after ${dead / 1000} s`,
     );
   }
 }
@@ -222,35 +191,9 @@ function links({ ospfv2 }: Sections, report: Report): void {
 }
 
 function keys(file: Sections, report: Report): void {
-  for (const [name, ospf] of sections(file)) {
-    for (const [i, area] of each<Seen<typeof area2> | Seen<typeof area3>>(ospf.areas)) {
-      const path = (j: number): Path => [name, 'areas', i, 'authentication', j];
-      if (area.authentication?.length === 0)
-        report(
-          [name, 'areas', i, 'authentication'],
-          'at least one key',
-          'an empty list authenticates nothing: leave it out',
-        );
-      const ids = new Map<number, number>();
-      for (const [j, key] of each(area.authentication)) {
-        const algorithms = Object.keys(key).filter((word) => word !== 'key-id');
-        const one = `one of ${ALGORITHMS[name].join(', ')}`;
-        if (algorithms.length !== 1)
-          report(
-            path(j),
-            one,
-            algorithms.length === 0
-              ? 'this key has no algorithm'
-              : `a key has one algorithm: this one has ${algorithms.length}`,
-          );
-        const id = key['key-id'];
-        if (id === undefined) continue;
-        if (ids.has(id))
-          report([...path(j), 'key-id'], 'each key-id once', `entry ${ids.get(id)!} of this list already has this ID`);
-        else ids.set(id, j);
-      }
-    }
-  }
+  for (const [name, ospf] of sections(file))
+    for (const [i, area] of each<Seen<typeof area2> | Seen<typeof area3>>(ospf.areas))
+      checkKeys(name, [name, 'areas', i, 'authentication'], area.authentication, report);
 }
 
 export const rules: readonly Rule<Sections>[] = [areas, timers, links, keys];
@@ -298,14 +241,3 @@ const buildArea = (
   ignoreMtu: area['ignore-mtu'],
   keys: (area.authentication ?? []).map(keyOf),
 });
-
-/** Exactly one algorithm is there (rules). */
-function keyOf({
-  'key-id': id,
-  ...secrets
-}: { readonly 'key-id': number } & Partial<Record<OspfKey['algorithm'], string | undefined>>): OspfKey {
-  const [algorithm, key] = Object.entries(secrets).find(
-    (entry): entry is [OspfKey['algorithm'], string] => entry[1] !== undefined,
-  )!;
-  return { id, algorithm, key };
-}

@@ -10,7 +10,11 @@ const added = examples.filter((text) => text.startsWith('# added there'));
 const bgp = examples.filter((text) => text.startsWith('# in place of isis'));
 
 test('each is a file, an addition to the file before it, or in place of its isis', () => {
-  expect([files.length, added.length, bgp.length]).toEqual([3, 1, 1]);
+  expect({ filesLength: files.length, addedLength: added.length, bgpLength: bgp.length }).toEqual({
+    filesLength: 3,
+    addedLength: 1,
+    bgpLength: 1,
+  });
   expect(examples).toHaveLength(5);
 });
 

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadIntent } from './load.ts';
 import { shorten } from './runs.ts';
-import { MAX_FILE_BYTES, MAX_SEPARATORS, readSource, readWhole } from './source.ts';
+import { readSource, readWhole } from './source.ts';
+import { MAX_FILE_BYTES, MAX_SEPARATORS } from './source-limits.ts';
 import type { Path } from './words.ts';
 
 const plain = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
@@ -27,7 +28,7 @@ function expectSame(text: string): void {
   expect(short.value.errors).toEqual(long.value.errors);
   for (const path of paths(long.value.tree))
     for (const of of ['key', 'value'] as const)
-      expect([path, short.value.locate(path, of)]).toEqual([path, long.value.locate(path, of)]);
+      expect({ path, locate: short.value.locate(path, of) }).toEqual({ path, locate: long.value.locate(path, of) });
 }
 
 const repeat = (n: number, line: (i: number) => string): string =>

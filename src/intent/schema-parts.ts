@@ -25,7 +25,7 @@ function read<T>(
 }
 
 /**
- * A scalar of the given kind. A bad one is an issue and becomes undefined, so that the rules still see its neighbours.
+ * A scalar of the given kind. A bad one is an issue and becomes undefined, so that the rules still see its neighbors.
  */
 export function value<T>(kind: ValueKind<T>, description: string) {
   return z

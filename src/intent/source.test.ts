@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadIntent } from './load.ts';
-import { MAX_FILE_BYTES, readSource } from './source.ts';
+import { readSource } from './source.ts';
+import { MAX_FILE_BYTES } from './source-limits.ts';
 
 const tree = (text: string): unknown => {
   const source = readSource(text);

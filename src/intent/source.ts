@@ -21,17 +21,8 @@ import { type Result, fail, ok } from '../model/result.ts';
 import { oversizedInText } from './capacity.ts';
 import { type Run, type Shortened, shorten } from './runs.ts';
 import { HIDDEN, isSafeName } from './secrets.ts';
+import { MAX_DEPTH, MAX_FILE_BYTES, MAX_SEPARATORS, hasTooManyEntries, tooDeepAt } from './source-limits.ts';
 import { type Path, type Place, placeIn } from './words.ts';
-
-/** A declaration of 10,000 sender prefixes is about 0.7 MB. */
-export const MAX_FILE_BYTES = 8 * 1024 * 1024;
-/** Separators of entries and keys: 65,536 senders in the longest form have 200,000, with space for as many comments. */
-export const MAX_SEPARATORS = 300_000;
-const [NEWLINE, COMMA] = [10, 44];
-/** cnpd.yaml is four levels deep. */
-const MAX_DEPTH = 32;
-/** Spaces before a line: collections nest by indentation too. */
-const MAX_INDENT = 256;
 
 interface SourceError extends Place {
   readonly path: Path;
@@ -65,7 +56,7 @@ export function readSource(text: string): Result<Source, SourceError[]> {
     );
   const long = oversizedInText(text);
   if (long.length > 0) return fail(long.map(({ offset, ...what }) => ({ ...what, ...placeIn(text, offset) })));
-  const deep = tooDeep(text);
+  const deep = tooDeepAt(text);
   if (deep)
     return refuse(
       deep,
@@ -73,7 +64,7 @@ export function readSource(text: string): Result<Source, SourceError[]> {
       `at most ${MAX_DEPTH} levels`,
       `collections are nested more than ${MAX_DEPTH} levels deep`,
     );
-  if (tooMany(text))
+  if (hasTooManyEntries(text))
     return refuse(
       top,
       'too many entries',
@@ -124,36 +115,6 @@ function parse(text: string, shortened: Shortened | undefined): Result<Source, S
     errors: reader.errors,
     locate: (path, of = 'value') => placeOf({ document, runs: shortened?.runs ?? NO_RUNS, place }, path, of),
   });
-}
-
-/** Before anything is built: a file longer than any valid one costs a pass over its characters. */
-function tooMany(text: string): boolean {
-  let separators = 0;
-  for (let i = 0; i < text.length; i++) {
-    const c = text.charCodeAt(i);
-    if ((c === NEWLINE || c === COMMA) && ++separators > MAX_SEPARATORS) return true;
-  }
-  return false;
-}
-
-/**
- * Where brackets, or the `- - -` that opens a line, nest too deep: the parser's time grows with the square of the
- * depth. A bound, not a parse: it ignores quotes.
- */
-function tooDeep(text: string): Place | undefined {
-  let [line, lineStart, brackets, opening] = [1, 0, 0, 0];
-  let atStart = true;
-  for (let i = 0; i < text.length; i++) {
-    const c = text[i]!;
-    if (c === '\n') [line, lineStart, opening, atStart] = [line + 1, i + 1, 0, true];
-    else if (c === '[' || c === '{') brackets++;
-    else if (c === ']' || c === '}') brackets = Math.max(0, brackets - 1);
-    if (atStart && '-?:'.includes(c)) opening++;
-    else if (!' \t\r\n'.includes(c)) atStart = false;
-    if (brackets > 4 * MAX_DEPTH || (atStart && (opening > MAX_DEPTH || i - lineStart > MAX_INDENT)))
-      return { line, column: i - lineStart + 1 };
-  }
-  return undefined;
 }
 
 function syntaxError(error: YAMLError, place: (offset: number) => Place): SourceError {

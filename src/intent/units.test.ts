@@ -142,5 +142,5 @@ test.each([
   ['a percentage', parsePercent, ['0.5', '50', '%', '50%%', '0.0005%', '-1%']],
   ['a factor', parseFactor, ['', '1x', '.5', '1.', '1e3', '-1', '0.0005', '1 ', '1/2']],
 ] as const)('what is not %s', (_name, parse, texts) => {
-  for (const text of texts) expect([text, parse(text)]).toEqual([text, undefined]);
+  for (const text of texts) expect({ text, parsed: parse(text) }).toEqual({ text, parsed: undefined });
 });

@@ -27,7 +27,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best && best.distance <= Math.max(1, Math.floor(best.k.length / 3)) ? best.k : undefined;
 }
 
-/** Insertions, deletions, substitutions and exchanges of neighbours (optimal string alignment). */
+/** Insertions, deletions, substitutions and exchanges of neighbors (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   const rows = Array.from({ length: a.length + 1 }, (_, i) =>
     Array.from({ length: b.length + 1 }, (_, j) => (i === 0 ? j : j === 0 ? i : 0)),

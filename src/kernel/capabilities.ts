@@ -1,13 +1,13 @@
-// Capabilities (capabilities(7)): which of them cnpd works with, which this process has, and how it gives up the
-// others. They belong to threads, and Node.js has several before its first line of JavaScript runs: what the main
-// thread gives up the others keep. So the process takes them out of the bounding set and starts itself again: an exec
-// ends the other threads, and gives root no more than that set.
+// Capabilities (capabilities(7)): those that cnpd needs, those that this process has, and how it drops the others.
+// Capabilities belong to threads, and Node.js has several before its first line of JavaScript runs. What the main
+// thread drops, the others keep. So the process removes them from the bounding set and executes itself again. An exec
+// ends the other threads, and gives root only the capabilities in that set.
 import { readFileSync } from 'node:fs';
 import { accessRefused, become, dropFromBoundingSet, rootIsPrivileged, setCapabilities } from './ffi/process.ts';
 
-/** By the bits of capability.h. */
+/** Values: bit numbers in capability.h. */
 export const NEEDED = { CAP_NET_BIND_SERVICE: 10n, CAP_NET_ADMIN: 12n, CAP_NET_RAW: 13n, CAP_SYS_ADMIN: 21n } as const;
-/** What a configuration can need besides. */
+/** Capabilities that some configurations need in addition. */
 const SOMETIMES = { CAP_CHOWN: 0n, CAP_DAC_OVERRIDE: 1n } as const;
 const CAP_SETPCAP = 8n;
 const KNOWN = { ...NEEDED, ...SOMETIMES };
@@ -36,14 +36,14 @@ const namesOf = (table: Readonly<Record<string, bigint>>, set: bigint): string[]
     .filter(([, bit]) => has(set, bit))
     .map(([name]) => name);
 
-/** Those of this process that cnpd can use, and how many it has besides. */
+/** The capabilities of this process that cnpd can use, and the number of the others. */
 export function heldCapabilities(): { used: string[]; others: number } {
   const { effective } = held();
   const used = namesOf(KNOWN, effective);
   return { used, others: bitsOf(effective).length - used.length };
 }
 
-/** Of those that cnpd cannot work without. */
+/** The capabilities in NEEDED that this process lacks. */
 export function missingCapabilities(): string[] {
   const { effective } = held();
   return namesOf(NEEDED, ~effective);
@@ -52,12 +52,12 @@ export function missingCapabilities(): string[] {
 /** The command that fixes it. */
 export const CAPABILITIES_REMEDY = `run cnpd as root, or with ${Object.keys(NEEDED).join(', ')}`;
 
-/** Without it there is no STAMP reflector on port 862, and everything else. */
+/** Without this one only the STAMP reflector on port 862 is missing. */
 const NOT_TO_START: readonly string[] = ['CAP_NET_BIND_SERVICE'];
-/** What the kernel takes for CAP_SYS_ADMIN where BPF alone is concerned (capabilities(7)). */
+/** CAP_SYS_ADMIN implies these two for BPF (capabilities(7)). */
 const BPF_ALONE = (1n << 38n) | (1n << 39n);
 
-/** Which capabilities cnpd cannot start without and does not have, and the remedy; undefined when it has them. */
+/** The capabilities that cnpd needs to start and lacks, with the remedy; undefined when it has them all. */
 export function cannotStart(): string | undefined {
   const missing = missingCapabilities().filter((name) => !NOT_TO_START.includes(name));
   if (missing.length === 0) return undefined;
@@ -69,19 +69,17 @@ export function cannotStart(): string | undefined {
   return `this process lacks ${missing.join(', ')}: ${CAPABILITIES_REMEDY}${bpf}`;
 }
 
-/** How many capabilities there are to give up when `keep` and NEEDED stay. */
-export const superfluous = (keep: readonly Capability[]): number => bitsOf(held().permitted & ~wanted(keep)).length;
+/** The number of capabilities to drop when `keep` and NEEDED stay. */
+export const superfluous = (keep: readonly Capability[]): number => bitsOf(held().permitted & ~retained(keep)).length;
 
-const wanted = (keep: readonly Capability[]): bigint => setOf([...(Object.keys(NEEDED) as Capability[]), ...keep]);
+const retained = (keep: readonly Capability[]): bigint => setOf([...(Object.keys(NEEDED) as Capability[]), ...keep]);
 
-/**
- * What of this the process may not do with the capabilities in NEEDED alone: symbolic errno, or undefined when it may.
- */
+/** The uses that the capabilities in NEEDED alone do not allow, each with its symbolic errno. */
 export function refusedWithout<T extends { readonly path: string; readonly mode: number }>(
   uses: readonly T[],
 ): (T & { readonly code: string })[] {
   const now = held();
-  setCapabilities({ ...now, effective: now.effective & wanted([]) });
+  setCapabilities({ ...now, effective: now.effective & retained([]) });
   try {
     return uses.flatMap((use) => {
       const code = accessRefused(use.path, use.mode);
@@ -92,22 +90,22 @@ export function refusedWithout<T extends { readonly path: string; readonly mode:
   }
 }
 
-/** Why this process cannot give any up by itself; undefined when it can. */
+/** Why this process cannot drop capabilities itself; undefined when it can. */
 export function cannotDrop(): string | undefined {
   if (!has(held().effective, CAP_SETPCAP)) return 'it has no CAP_SETPCAP';
   return rootIsPrivileged() ? undefined : 'its securebits have NOROOT';
 }
 
 /**
- * Becomes `path` with NEEDED and `keep` alone, as far as this process has them. Comes back only when that failed.
+ * Executes `path` with NEEDED and `keep` alone, as far as this process has them. Returns only on failure.
  * @throws KernelError
  */
 export function becomeWithout(keep: readonly Capability[], path: string, argv: readonly string[]): never {
   const now = held();
-  const most = wanted(keep);
+  const most = retained(keep);
   for (const capability of bitsOf(now.bounding & ~most)) dropFromBoundingSet(capability);
-  // A user other than root keeps what is ambient through the exec: that is never more than what is permitted and
-  // inheritable.
+  // A user other than root keeps ambient capabilities through the exec. They are never more than the permitted and
+  // inheritable ones.
   setCapabilities({
     effective: now.effective & most,
     permitted: now.permitted & most,

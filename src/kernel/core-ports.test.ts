@@ -28,7 +28,7 @@ function world() {
   return { gateways, asked, clock, ports };
 }
 
-test('each port is asked about when it appears, and not again while nothing is doubted', () => {
+test('each port is queried when it appears, and not again without a doubt', () => {
   const w = world();
   w.gateways.add(2);
   for (let i = 0; i < 3; i++)
@@ -36,7 +36,7 @@ test('each port is asked about when it appears, and not again while nothing is d
   expect(w.asked).toEqual([1, 2]);
 });
 
-test('a port that became one of the core after it was asked about is found when what came by it is doubted, but not asked about again and again', () => {
+test('a port that became a core port after its query is found when its packets are doubted, and is not queried repeatedly', () => {
   const w = world();
   w.ports.among([link(1), link(2)]);
   w.gateways.add(1);
@@ -48,7 +48,7 @@ test('a port that became one of the core after it was asked about is found when 
   expect([...w.ports.among([link(1), link(2)])]).toEqual([1]);
 });
 
-test('PNC-6-b: a port whose last route through a gateway has gone is the core’s no more, though nothing that came by it was refused', () => {
+test('PNC-6-b: a port whose last route through a gateway has gone is no longer a core port, though none of its packets were refused', () => {
   const w = world();
   w.gateways.add(1);
   w.gateways.add(2);
@@ -56,12 +56,12 @@ test('PNC-6-b: a port whose last route through a gateway has gone is the core’
   w.gateways.delete(1);
   w.clock.advance(30_000);
   expect([...w.ports.among([link(1), link(2), link(3)])]).toEqual([2]);
-  // A burst of announcements asks nothing twice, and what is no core port waits for doubt.
+  // A burst of announcements queries nothing twice, and a port outside the core waits for a doubt.
   expect([...w.ports.among([link(1), link(2), link(3)])]).toEqual([2]);
   expect(w.asked).toEqual([1, 2, 3, 1, 2]);
 });
 
-test('a port that is gone is forgotten: its number may be another one’s', () => {
+test('a removed port is forgotten: its number may be reused', () => {
   const w = world();
   w.gateways.add(1);
   w.ports.among([link(1)]);
@@ -70,7 +70,7 @@ test('a port that is gone is forgotten: its number may be another one’s', () =
   expect([...w.ports.among([link(1)])]).toEqual([]);
 });
 
-test('a kernel that cannot be asked leaves what is known, and ends nothing', () => {
+test('a failed query keeps the known answers, and throws nothing', () => {
   const w = world();
   expect([...w.ports.among([link(99), link(1)])]).toEqual([]);
   expect(w.asked).toEqual([99, 1]);

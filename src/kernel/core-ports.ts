@@ -1,15 +1,15 @@
-// Which ports lead to other routers (src/plan/port-roles.ts): asked when a port appears, and again when the proxy's
-// program has doubted what came by it, for routes come and go unannounced. Nobody refuses what comes by a port that was
-// the core's once, so that those are asked about again whenever the facts are gathered. A question can cost the kernel
-// a walk through its routing tables, so a port is not asked about again at once.
+// Which ports lead to other routers (src/plan/port-roles.ts). The kernel is queried when a port appears, and again when
+// the proxy's program has doubted its packets: routes come and go unannounced. At a former core port nothing is
+// refused, so no doubt arises. Core ports are therefore queried again whenever the facts are gathered. A query can cost
+// the kernel a walk through its routing tables, so a port is not queried again at once.
 import type { Clock } from '../model/clock.ts';
 import type { Log } from '../model/log.ts';
 
-/** Between two questions about a port, milliseconds; and in multiples of the time that the last one took. */
+/** Least time between two queries about a port, milliseconds; and the multiple of the duration of the last query. */
 const PATIENCE_MS = 2000;
 const PATIENCE_TIMES = 50;
 /**
- * So many ports are looked at when they appear: a router has fewer, and a machine with more interfaces has containers.
+ * Limit of ports that are queried when they appear: a router has fewer; a machine with more interfaces has containers.
  */
 const MAX_PORTS = 1024;
 
@@ -22,12 +22,12 @@ interface Port {
 
 interface Answer {
   isGateway: boolean;
-  /** Not before. */
+  /** Earliest time of the next query. */
   askAgainAt: number;
 }
 
 interface CorePortsDependencies {
-  /** @throws Error when the kernel cannot be asked */
+  /** @throws Error when the query fails */
   readonly ask: (ifindex: number) => boolean;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Pick<Log, 'warn'>;
@@ -41,7 +41,7 @@ export class CorePorts {
     this.#dependencies = dependencies;
   }
 
-  /** Those of these links that have a route through a gateway, as of a moment ago. */
+  /** The ports among `links` that have a route through a gateway, as of the last query. */
   among(links: readonly Port[]): ReadonlySet<number> {
     const there = new Set(links.filter((link) => link.etherLike && link.up).map((link) => link.ifindex));
     for (const ifindex of this.#answers.keys()) if (!there.has(ifindex)) this.#answers.delete(ifindex);
@@ -51,7 +51,7 @@ export class CorePorts {
     return new Set([...this.#answers].filter(([, answer]) => answer.isGateway).map(([ifindex]) => ifindex));
   }
 
-  /** What came by these ports was not believed, or what has its source behind them. Whether an answer has changed. */
+  /** Packets at these ports, or with a source behind them, were not believed. Returns whether an answer has changed. */
   doubted(ports: readonly number[]): boolean {
     const now = this.#dependencies.clock.now();
     const due = ports.filter((ifindex) => (this.#answers.get(ifindex)?.askAgainAt ?? Infinity) <= now);

@@ -1,6 +1,6 @@
-// UDP sockets and raw ICMPv6 sockets on the poller (udp(7), raw(7), RFC 3542). Each datagram comes with its source, the
-// TTL or hop limit that was left, and the time at which the kernel received it: what the event loop was busy with
-// meanwhile does not count.
+// UDP sockets and raw ICMPv6 sockets on the poller (udp(7), raw(7), RFC 3542). Each datagram comes with its source, its
+// remaining TTL or hop limit, and the time at which the kernel received it. Delays in the event loop do not change that
+// time.
 import type { IpAddress } from '../model/address.ts';
 import { ERRNO, KernelError } from './errors.ts';
 import { SOCK, SOL, bindSocket, close, sendTo, setIntOption, setOption, socket, socketName } from './ffi/libc.ts';
@@ -24,11 +24,11 @@ interface IpOptions {
   readonly hopLimit: number;
   readonly trafficClass: number;
   readonly receiveHopLimit: number;
-  /** Of the control message with the received one. */
+  /** Type of the control message with the received TTL or hop limit. */
   readonly receivedHopLimit: number;
   readonly freebind: number;
   readonly receivePacketInfo: number;
-  /** Of the control message, and where in it the interface's index is. */
+  /** Type of the control message with the interface's index, and the offset of that index. */
   readonly packetInfo: number;
   readonly packetInfoIfindex: number;
 }
@@ -57,7 +57,7 @@ const OPTIONS: Readonly<Record<4 | 6, IpOptions>> = {
   },
 };
 const IPV6_V6ONLY = 26;
-/** Where a socket listens that has no address of its own. */
+/** The address of a socket without a bind address. */
 const anyAddress = (family: 4 | 6): IpAddress => ({ family, value: 0n });
 /** struct cmsghdr: length (8), level (4), type (4), data, padded to 8. */
 const CONTROL = { header: 16, level: 8, type: 12, size: 128 } as const;
@@ -66,11 +66,11 @@ export interface Datagram {
   /** Valid only during the call. UDP: the payload. ICMPv6: the message from its type on. */
   readonly data: Uint8Array;
   readonly from: SocketAddress;
-  /** What was left of the TTL or hop limit; undefined when the kernel did not say. */
+  /** The remaining TTL or hop limit; undefined when the kernel did not report it. */
   readonly hopLimit: number | undefined;
-  /** Wall clock, nanoseconds since 1970; undefined when the kernel did not say. */
+  /** Wall clock, nanoseconds since 1970; undefined when the kernel did not report it. */
   readonly receivedNs: bigint | undefined;
-  /** The interface by which it came in; undefined when the kernel did not say. */
+  /** The ingress interface; undefined when the kernel did not report it. */
   readonly ifindex: number | undefined;
 }
 
@@ -78,7 +78,7 @@ interface DatagramSocketDependencies {
   readonly poller: Poller;
   onDatagram(datagram: Datagram): void;
   /**
-   * EMSGSIZE: a datagram was longer than expected and is not delivered. Others are of earlier datagrams that were sent
+   * EMSGSIZE: a datagram was longer than expected and is not delivered. Other errors concern datagrams sent earlier
    * (ECONNREFUSED …).
    */
   onError(error: KernelError): void;
@@ -98,11 +98,11 @@ interface UdpSocketOptions {
   readonly netns?: Netns | undefined;
   /** The socket's own address. Default: any of the family, any port. */
   readonly bind?: SocketAddress | undefined;
-  /** The address need not be there (yet). */
+  /** The address need not exist (yet). */
   readonly freebind?: boolean | undefined;
-  /** TTL or hop limit of what is sent. Default: the system's. */
+  /** TTL or hop limit of sent datagrams. Default: the system's. */
   readonly hopLimit?: number | undefined;
-  /** Traffic class of what is sent. */
+  /** Traffic class of sent datagrams. */
   readonly trafficClass?: number | undefined;
   /** Longest datagram, bytes; default 1500. */
   readonly maxDatagram?: number | undefined;
@@ -129,7 +129,7 @@ export function openUdpSocket(opts: UdpSocketOptions, dependencies: DatagramSock
 }
 
 /**
- * Receives ICMPv6 messages of the given types that are for this host; the kernel has checked their checksums.
+ * Receives ICMPv6 messages of the given types for this host; the kernel has checked their checksums.
  * @throws KernelError EPERM
  */
 export function openIcmpv6Socket(

@@ -1,19 +1,19 @@
-// Errors of the kernel in words.
+// Errors of the kernel as text.
 import { describe, expect, test } from 'vitest';
 import { KernelError, errnoName, isKernelError } from './errors.ts';
 import { possibleCpus } from './bpf/map.ts';
 import { writeText } from './ffi.ts';
 
 describe('KernelError', () => {
-  test("says what was attempted, the code, its meaning, and the kernel's words", () => {
+  test("has the attempted operation, the code, its meaning, and the kernel's text", () => {
     const error = new KernelError('bind(eth0)', 19, 'Device does not exist');
     expect(error.message).toBe('bind(eth0): ENODEV (no such device): Device does not exist');
-    expect([error.code, error.errno, error.operation, error.detail]).toEqual([
-      'ENODEV',
-      19,
-      'bind(eth0)',
-      'Device does not exist',
-    ]);
+    expect({ code: error.code, errno: error.errno, operation: error.operation, detail: error.detail }).toEqual({
+      code: 'ENODEV',
+      errno: 19,
+      operation: 'bind(eth0)',
+      detail: 'Device does not exist',
+    });
   });
 
   test('numbers without a libc name are named or at least numbered', () => {
@@ -26,7 +26,7 @@ describe('KernelError', () => {
     expect(new KernelError('x', 9999).message).toBe('x: E9999 (unknown error)');
   });
 
-  test('is told from other errors, with and without a code', () => {
+  test('is distinguished from other errors, with and without a code', () => {
     expect([
       isKernelError(new KernelError('x', 1)),
       isKernelError(new KernelError('x', 1), 'EPERM'),
@@ -41,7 +41,7 @@ describe('small layouts', () => {
     expect(['0', '0-7\n', '0,2-3', '0-1,4-5,9'].map(possibleCpus)).toEqual([1, 8, 3, 5]);
   });
 
-  test('a name that does not fit with its terminator is refused, not cut', () => {
+  test('a name that does not fit with its terminator is refused, not truncated', () => {
     const field = new Uint8Array(20).fill(0xff);
     writeText(field, 2, 16, 'fifteen-bytes-x');
     expect([...field.subarray(0, 3), ...field.subarray(16, 20)]).toEqual([

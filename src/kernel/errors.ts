@@ -1,9 +1,8 @@
-// What a refused system call looks like: the symbolic code, the number, what was attempted, and whatever the kernel
-// said in words.
+// The error of a refused system call: symbolic code, number, attempted operation, and the kernel's own text.
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
 
-/** Numbers that the kernel uses and no libc header names (include/linux/errno.h), and some that Node does not list. */
+/** Numbers that the kernel uses but no libc header names (include/linux/errno.h), and some that Node does not list. */
 const EXTRA: Readonly<Record<number, readonly [string, string]>> = {
   27: ['EFBIG', 'file too large'],
   56: ['EBADRQC', 'invalid request code'],
@@ -16,7 +15,7 @@ const EXTRA: Readonly<Record<number, readonly [string, string]>> = {
 const BY_NUMBER = new Map<number, string>();
 for (const [name, number] of Object.entries(constants.errno)) if (!BY_NUMBER.has(number)) BY_NUMBER.set(number, name);
 
-/** The symbolic name of a positive errno: `EPERM`; `E524` style for one that nobody has named. */
+/** The symbolic name of a positive errno: `EPERM`; `E524` for a number without a name. */
 export const errnoName = (errno: number): string => EXTRA[errno]?.[0] ?? BY_NUMBER.get(errno) ?? `E${errno}`;
 
 function errnoText(errno: number): string {
@@ -53,7 +52,7 @@ export class KernelError extends Error {
   readonly errno: number;
   /** What was attempted: `bind(AF_PACKET, eth0)`. */
   readonly operation: string;
-  /** What the kernel said beyond the number: extended acknowledgement, verifier log tail. */
+  /** Text from the kernel besides the number: extended acknowledgment, tail of the verifier's log. */
   readonly detail: string | undefined;
 
   constructor(operation: string, errno: number, detail?: string) {

@@ -1,14 +1,14 @@
-// The one door to native code: nothing else imports koffi. A wrong pointer ends the process, so what leaves this file
-// is small: binding a prototype, errno, the address of a buffer, a view of mapped memory. The wrappers that the other
-// files use, checked and typed, are in ffi/libc.ts and ffi/libbpf.ts. Deliberately absent: koffi.node.poll
-// (undocumented, stops when collected, swallows exceptions); poller.ts does that work.
+// All native code is called through this file: no other imports koffi. A wrong pointer ends the process, so the exports
+// are few: binding a prototype, errno, the address of a buffer, a view of mapped memory. The checked and typed wrappers
+// for the other files are in ffi/libc.ts and ffi/libbpf.ts. koffi.node.poll is deliberately absent (undocumented, stops
+// when collected, swallows exceptions); poller.ts does that work.
 import { endianness } from 'node:os';
 import koffi from 'koffi';
 import { KernelError } from './errors.ts';
 
 /** An address in this process; null is NULL. */
 export type Pointer = bigint;
-/** What a `void *` parameter takes: bytes (the callee gets their address, in and out), an address, or NULL. */
+/** Argument for a `void *` parameter: bytes (the callee gets their address, in and out), an address, or NULL. */
 export type Memory = ArrayBufferView | Pointer | null;
 
 type Async<F> = F extends (...args: infer A) => infer R
@@ -23,8 +23,8 @@ export interface Library {
 }
 
 /**
- * Loads the first of `names` that is there.
- * @throws Error that says which package to install when none is.
+ * Loads the first of `names` that exists.
+ * @throws Error when none does; it names the package to install
  */
 export function openLibrary(names: readonly string[], remedy: string): Library {
   // Structures are laid out in host byte order, and every adapter writes them little-endian.
@@ -38,7 +38,8 @@ export function openLibrary(names: readonly string[], remedy: string): Library {
       failures.push(error instanceof Error ? error.message : String(error));
     }
   }
-  // What is there and may not be opened is not mended by installing it. dlopen(3) says which in words alone.
+  // A library that exists but cannot be opened is not fixed by installing it. dlopen(3) reports the reason as text
+  // only.
   const absent = failures.every((failure) => /no such file/i.test(failure));
   throw new Error(`cannot load ${names.join(' or ')}: ${failures.join('; ')}.${absent ? ` ${remedy}` : ''}`);
 }
@@ -70,8 +71,8 @@ export function nativeCallback(prototype: string, run: (...args: never[]) => num
 }
 
 /**
- * Memory whose address never changes, for structures that hold addresses and for calls that outlive the JavaScript
- * frame that made them. The store of an ArrayBuffer does not move; it lives as long as this object is referenced.
+ * Memory with a fixed address, for structures that hold addresses and for calls that outlive the JavaScript frame that
+ * made them. The store of an ArrayBuffer does not move; it lives as long as this object is referenced.
  */
 export class PinnedBuffer {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -88,9 +89,9 @@ export class PinnedBuffer {
 }
 
 /**
- * A caller that has only a buffer's address left (in another structure, or in an argument) no longer references the
- * buffer, and the collector may free it before the foreign call reads it. Foreign calls are synchronous and few buffers
- * take part in one, so the latest ones are kept for this turn.
+ * A caller that keeps only a buffer's address (in another structure, or in an argument) no longer references the
+ * buffer. The collector may then free it before the foreign call reads it. Foreign calls are synchronous and each uses
+ * few buffers, so the latest ones are kept for this turn.
  */
 const KEPT = 64;
 const kept: PinnedBuffer[] = [];

@@ -1,9 +1,9 @@
-// One cnpd a network namespace. The lock is a packet fanout group of one member (packet(7), PACKET_FANOUT): the kernel
-// keeps those groups by network namespace, so that neither another mount namespace (a container, a private /run) nor
-// another run directory makes a second one; it takes CAP_NET_RAW, so that nobody else on the router can keep cnpd from
-// starting; it leaves with the process, however that ends; nothing of it is on a disk or in `ip link`. No packet
-// reaches the socket: its EtherType is one of those for local experiments (IEEE 802, 88b5), and its filter drops those
-// too.
+// At most one cnpd per network namespace. The lock is a packet fanout group of one member (packet(7), PACKET_FANOUT).
+// The kernel keeps these groups per network namespace, so another mount namespace (a container, a private /run) or
+// another run directory does not permit a second cnpd. The group needs CAP_NET_RAW, so an unprivileged user cannot
+// prevent cnpd from starting. It disappears with the process, however that ends, and leaves no trace on a disk or in
+// `ip link`. No packet reaches the socket: its EtherType is one of those for local experiments (IEEE 802, 88b5), and
+// its filter drops even those.
 import { isKernelError } from './errors.ts';
 import {
   AF,
@@ -20,15 +20,15 @@ import {
 import { PinnedBuffer } from './ffi.ts';
 
 const PACKET_FANOUT = 18;
-/** Of the group: nobody else's, as far as is known. */
+/** Group number; no other program is known to use it. */
 const LOCK_GROUP = 0xc9d1;
 const ETH_P_EXPERIMENTAL = 0x88b5;
 const SO_PEERCRED = 17;
 const SO_ATTACH_FILTER = 26;
-/** EtherType as /proc/net/packet shows it, for who asks what the socket is. */
+/** EtherType as /proc/net/packet shows it, to identify the socket. */
 export const LOCK_ETHERTYPE = ETH_P_EXPERIMENTAL;
 
-/** Two agents in one network namespace would mark and notify twice, and take each other's interface away. */
+/** Two agents in one network namespace would mark and notify twice, and delete each other's interface. */
 export class NamespaceBusy extends Error {
   override readonly name = 'NamespaceBusy';
   readonly code = 'EADDRINUSE';
@@ -36,7 +36,7 @@ export class NamespaceBusy extends Error {
   constructor(pid?: number) {
     super(
       `another cnpd${pid === undefined ? '' : ` (process ${pid})`} runs in this network namespace: ` +
-        'stop it first; a run directory of its own does not make two of them one',
+        'stop it first; a second run directory does not change that',
     );
   }
 }
@@ -82,7 +82,8 @@ function takeGroup(group: number): number {
 }
 
 /**
- * A classic BPF program of one instruction, `return 0`: the kernel drops whatever would come, from the first packet on.
+ * A classic BPF program of one instruction, `return 0`: the kernel drops all packets for the socket, from the first
+ * one on.
  */
 function takeNothing(operation: string, fd: number): void {
   // struct sock_filter: code BPF_RET | BPF_K, no jumps, constant 0.
@@ -96,8 +97,8 @@ function takeNothing(operation: string, fd: number): void {
 }
 
 /**
- * A cnpd up to 0.3.0 has its namespace by an abstract unix socket, whose name some versions of Node.js pad with zeros
- * to its full length.
+ * cnpd up to 0.3.0 holds its namespace by an abstract unix socket. Some versions of Node.js pad its name with zeros to
+ * the full length.
  */
 const oldNames = (name: string): Uint8Array[] => {
   const exact = new TextEncoder().encode(`\0${name}`);
@@ -107,8 +108,8 @@ const oldNames = (name: string): Uint8Array[] => {
 };
 
 /**
- * Holds the name, so that an old cnpd does not start beside this one. Anybody can have taken it: only a holder that is
- * root is another cnpd.
+ * Holds the name, so that an old cnpd does not start beside this one. Any user may hold it: only a holder that is root
+ * is another cnpd.
  * @returns the descriptor, or none
  */
 function claimOldName(name: Uint8Array): number[] {
@@ -131,12 +132,12 @@ function claimOldName(name: Uint8Array): number[] {
   return [];
 }
 
-/** Who listens at a unix socket; undefined when nobody does any more, or who does takes no more connections. */
+/** The process that listens at a unix socket; undefined when none does, or when it accepts no more connections. */
 function holderOf(operation: string, address: Uint8Array): { pid: number; uid: number } | undefined {
   const fd = socket(operation, AF.UNIX, SOCK.STREAM, 0);
   try {
     connectSocket(operation, fd, address);
-    // struct ucred: pid, uid, gid, as they were when the other side began to listen.
+    // struct ucred: pid, uid, gid of the listener when it began to listen.
     const credentials = getOption(operation, fd, SOL.SOCKET, SO_PEERCRED, 12);
     return { pid: credentials.getInt32(0, true), uid: credentials.getUint32(4, true) };
   } catch (error) {

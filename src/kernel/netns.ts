@@ -1,5 +1,5 @@
-// Network namespaces. A namespace is a descriptor; entering it is setns(2) of the calling thread for the length of one
-// synchronous function, which is all that a socket needs: it belongs for life to the namespace it was opened in. Child
+// Network namespaces. A namespace is a descriptor. To enter it is setns(2) of the calling thread for one synchronous
+// function. That is enough for a socket, which belongs for life to the namespace in which it was opened. Child
 // processes spawned inside run() start in the namespace too, since Node forks from the calling thread. Mount namespaces
 // are not handled here (setns(2) refuses them in a process with threads).
 import { CLONE, O, close, open, setns, unshare } from './ffi/libc.ts';
@@ -26,8 +26,8 @@ export class Netns {
   }
 
   /**
-   * A new namespace without a name, gone when it is closed and nothing (socket, process, interface moved there) uses it
-   * any more.
+   * Creates a namespace without a name. It disappears once it is closed and no longer used (by a socket, a process, or
+   * an interface moved there).
    */
   static create(): Netns {
     const home = open(OWN, O.RDONLY);
@@ -43,14 +43,14 @@ export class Netns {
     }
   }
 
-  /** Where other processes find this namespace, e.g. for `nsenter --net=…`; valid while it is open here. */
+  /** Path of this namespace for other processes, e.g. for `nsenter --net=…`; valid while it is open here. */
   get path(): string {
     return `/proc/${process.pid}/fd/${this.fd}`;
   }
 
   /**
-   * Runs `fn` with the thread in this namespace and comes back, also when it throws. Calls nest.
-   * @throws TypeError when `fn` returns a promise: what it awaits would run outside.
+   * Runs `fn` with the thread in this namespace and returns to the former one, also when `fn` throws. Calls nest.
+   * @throws TypeError when `fn` returns a promise: the part after an await would run outside
    */
   run<T>(fn: () => T): T {
     if (this.closed) throw new Error('this network namespace was closed');
@@ -79,5 +79,5 @@ export class Netns {
   }
 }
 
-/** Runs `fn` in `netns`, or where the thread is when there is none. */
+/** Runs `fn` in `netns`, or in the thread's namespace when that is undefined. */
 export const within = <T>(netns: Netns | undefined, fn: () => T): T => (netns ? netns.run(fn) : fn());

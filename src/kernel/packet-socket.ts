@@ -1,5 +1,5 @@
-// AF_PACKET sockets: whole Ethernet frames from and to one interface (packet(7)). Frames are read many at a time on the
-// poller. A VLAN tag that the driver took out of the frame is not put back: the interfaces used here are veth ends
+// AF_PACKET sockets: whole Ethernet frames from and to one interface (packet(7)). The poller reads many frames at a
+// time. A VLAN tag that the driver removed from the frame is not restored: the interfaces used here are veth ends
 // without VLAN offload.
 import { ERRNO, KernelError } from './errors.ts';
 import {
@@ -42,7 +42,7 @@ interface PacketSocketOptions {
   readonly outgoing?: boolean | undefined;
   /** Longest frame in bytes; a longer one is reported as EMSGSIZE and not delivered. Default 9216. */
   readonly maxFrame?: number | undefined;
-  /** Receive buffer in bytes, beyond the system's limit if need be. */
+  /** Receive buffer in bytes; may exceed the system's limit. */
   readonly receiveBuffer?: number | undefined;
 }
 
@@ -113,7 +113,8 @@ function configure(fd: number, ifindex: number, opts: PacketSocketOptions): void
 }
 
 /**
- * Opens a packet socket on an interface. Bound before anything is received, so no frame of another interface slips in.
+ * Opens a packet socket on an interface. It is bound before it receives, so it never delivers a frame of another
+ * interface.
  * @throws KernelError ENODEV (no such interface), EPERM
  */
 export function openPacketSocket(opts: PacketSocketOptions, dependencies: PacketSocketDependencies): PacketSocket {

@@ -1,8 +1,8 @@
-// One epoll thread for all descriptors. epoll_wait(2) runs on a libuv worker through koffi; when it returns, the main
-// thread calls what is ready and waits again. The wait is pending only while something is registered, so a process with
-// nothing left to do ends by itself. An event descriptor wakes the thread when the last registration goes and when the
-// process exits otherwise: libuv joins its workers at exit, and a worker inside an endless epoll_wait would keep a
-// failed process from ending.
+// One epoll thread for all descriptors. epoll_wait(2) runs on a libuv worker through koffi. When it returns, the main
+// thread calls the handlers of ready descriptors and waits again. The wait is pending only while something is
+// registered, so an idle process ends by itself. An event descriptor wakes the thread when the last registration is
+// removed and when the process exits otherwise. libuv joins its workers at exit, and a worker inside an endless
+// epoll_wait would keep a failed process from ending.
 import {
   EPOLL,
   EPOLL_EVENT,
@@ -19,18 +19,18 @@ import { ERRNO, KernelError } from './errors.ts';
 import { PinnedBuffer } from './ffi.ts';
 
 export interface Registration {
-  /** Stops the calls. Do this before closing the descriptor. Idempotent. */
+  /** Stops the calls. Call it before closing the descriptor. Idempotent. */
   remove(): void;
 }
 
 interface PollerDependencies {
-  /** What a callback threw, or what epoll itself reported. The other descriptors go on being served. */
+  /** An exception of a callback, or an error of epoll itself. The other descriptors are still served. */
   onError(error: unknown): void;
 }
 
 const BATCH = 64;
 /**
- * Rounds served without going back to the worker thread while there is more to read: saves a thread switch a round
+ * Rounds served without returning to the worker thread while there is more to read. Saves a thread switch a round
  * under load.
  */
 const ROUNDS = 8;
@@ -74,7 +74,7 @@ export class Poller {
 
   /**
    * Calls `onReadable` whenever `fd` has something to read, or an error or hang-up that a read will report
-   * (level-triggered: what is not read is reported again).
+   * (level-triggered: unread data are reported again).
    * @throws KernelError EEXIST when `fd` is registered already, EPERM when it cannot be polled
    */
   add(fd: number, onReadable: () => void): Registration {
@@ -86,12 +86,17 @@ export class Poller {
     return { remove: () => this.remove(id) };
   }
 
-  /** Hands an exception to onError: for owners that call out many times in one wake-up and go on after a failure. */
+  /**
+   * Passes an exception to onError: for owners that call out many times in one wake-up and continue after a failure.
+   */
   report(error: unknown): void {
     this.dependencies.onError(error);
   }
 
-  /** Drops every registration (the descriptors stay open, they are their owners') and ends the thread. Idempotent. */
+  /**
+   * Removes every registration (the descriptors stay open; they belong to their owners) and ends the thread.
+   * Idempotent.
+   */
   close(): void {
     if (this.closed) return;
     for (const id of [...this.entries.keys()]) this.remove(id);
@@ -107,8 +112,8 @@ export class Poller {
     try {
       epollControl(`epoll_ctl(del, fd ${entry.fd})`, this.epoll, EPOLL.DEL, entry.fd, null);
     } catch (error) {
-      // Closed before it was removed: the kernel has dropped it already. Said all the same, since the number may have
-      // been reused by now.
+      // Closed before it was removed: the kernel has dropped it already. Reported nevertheless, since the number may
+      // have been reused by now.
       this.dependencies.onError(error);
     }
     if (this.entries.size === 0 && this.waiting) this.wake();

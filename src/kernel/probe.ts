@@ -1,41 +1,40 @@
-// What this kernel can do of what cnpd needs, each asked of the kernel itself, and what an operator can do where it
-// cannot. Nothing on the host is changed: what has to be tried is tried in a network namespace that vanishes afterwards
-// (a kernel module that the attempt loads stays loaded).
-import { existsSync, readFileSync } from 'node:fs';
-import { address, addressBytes } from '../model/address.ts';
-import { prefix } from '../model/prefix.ts';
+// Probes the kernel for the features that cnpd needs, and names the remedy for each missing one. The host is not
+// changed: attempts are made in a temporary network namespace (a kernel module that an attempt loads stays loaded).
+import { readFileSync } from 'node:fs';
 import { kernelHasTcx } from './bpf/tcx.ts';
-import { CAPABILITIES_REMEDY, NEEDED, missingCapabilities } from './capabilities.ts';
+import { CAPABILITIES_REMEDY } from './capabilities.ts';
 import { libbpf } from './ffi/libbpf.ts';
 import { O, close, open } from './ffi/libc.ts';
-import { PinnedBuffer } from './ffi.ts';
 import { Netns } from './netns.ts';
-import { encodeAddress, encodeRoute, RTM_ADDRESS, RTM_ROUTE } from './netlink/address.ts';
 import { NetlinkClient } from './netlink/client.ts';
-import { RTM_LINK, encodeLinkChange, encodeLinkOfKind, encodeVeth } from './netlink/link.ts';
-import { NLM_F, attribute, concat, nested, struct, u32 } from './netlink/message.ts';
-import { encodeSeg6LocalRoute } from './netlink/seg6local.ts';
-import { RTM_QDISC, encodeHtb, encodeTbf } from './netlink/traffic-control.ts';
+import { encodeLinkOfKind, encodeVeth } from './netlink/link.ts';
+import { attribute, u32 } from './netlink/message.ts';
+import { encodeHtb, encodeTbf } from './netlink/traffic-control.ts';
 import type { Poller } from './poller.ts';
+import {
+  type Context,
+  LOOPBACK,
+  capabilities,
+  clsact,
+  kernelFunction,
+  link,
+  qdisc,
+  seg6,
+  seg6local,
+  typeInformation,
+} from './probe-attempts.ts';
 
 export interface KernelFeature {
   /** Stable: `tcx`, `btf`, … */
   readonly name: string;
   readonly ok: boolean;
-  /**
-   * Whether cnpd cannot do its work without it; otherwise something else takes its place, or one feature is missing.
-   */
+  /** Whether cnpd cannot work without it. Otherwise there is a substitute, or one feature is missing. */
   readonly required: boolean;
   readonly neededFor: string;
-  /** What was found, or why not. */
+  /** What was found, or why it is missing. */
   readonly detail: string;
   /** What to do; empty when ok. */
   readonly remedy: string;
-}
-
-interface Context {
-  readonly netns: Netns;
-  readonly client: NetlinkClient;
 }
 
 interface Probe {
@@ -43,112 +42,11 @@ interface Probe {
   readonly required: boolean;
   readonly neededFor: string;
   readonly remedy: string;
-  /** Returns what was found. @throws Error saying why the feature is not there */
+  /** Returns what was found. @throws Error with the reason why the feature is missing */
   readonly test: (context: Context) => string | Promise<string>;
 }
 
-const LOOPBACK = 1;
-const CREATE = NLM_F.CREATE | NLM_F.EXCL;
-const BTF_KIND_FUNC = 12;
-const RTA_ENCAP_TYPE = 21;
-const RTA_ENCAP = 22;
-const LWTUNNEL_ENCAP_SEG6 = 5;
-const SEG6_IPTUNNEL_SRH = 1;
-const SEG6_IPTUN_MODE_ENCAP = 1;
-const ROUTING_TYPE_SRH = 4;
-const RT_TABLE_MAIN = 254;
-const RTPROT_STATIC = 4;
 const IFLA_VRF_TABLE = 1;
-
-function capabilities(): string {
-  // CAP_SYS_ADMIN, which mounting the BPF file system takes, is CAP_BPF and CAP_PERFMON too (capabilities(7)).
-  const missing = missingCapabilities();
-  if (missing.length > 0) throw new Error(`this process lacks ${missing.join(', ')}`);
-  return `held: ${Object.keys(NEEDED).join(', ')}`;
-}
-
-function typeInformation(): string {
-  if (!existsSync('/sys/kernel/btf/vmlinux')) throw new Error('/sys/kernel/btf/vmlinux does not exist');
-  return '/sys/kernel/btf/vmlinux';
-}
-
-function kernelFunction(name: string): string {
-  const lib = libbpf();
-  const btf = lib.checked('load kernel type information', () => lib.vmlinuxBtf());
-  try {
-    if (lib.btfFind(btf, name, BTF_KIND_FUNC) < 0) throw new Error(`this kernel has no ${name}`);
-    return `${name} is there`;
-  } finally {
-    lib.btfFree(btf);
-  }
-}
-
-function clsact({ netns }: Context): string {
-  // struct bpf_tc_hook: size, ifindex, attach point (ingress).
-  const hook = new PinnedBuffer(24);
-  hook.view.setBigUint64(0, 24n, true);
-  hook.view.setInt32(8, LOOPBACK, true);
-  hook.view.setUint32(12, 1, true);
-  netns.run(() => libbpf().checked('create clsact', () => libbpf().tcHookCreate(hook.address)));
-  return 'created';
-}
-
-const loopbackUp = ({ client }: Context): Promise<unknown> =>
-  client.request({ operation: 'loopback up', type: RTM_LINK.NEW, body: encodeLinkChange(LOOPBACK, { up: true }) });
-
-async function seg6local(context: Context): Promise<string> {
-  const { client } = context;
-  await loopbackUp(context);
-  await client.request({
-    operation: 'address',
-    type: RTM_ADDRESS.NEW,
-    flags: CREATE,
-    body: encodeAddress(LOOPBACK, address('2001:db8::1'), 64, { nodad: true }),
-  });
-  const body = encodeSeg6LocalRoute({
-    sid: address('2001:db8:1::1'),
-    action: 'end.dt6',
-    table: RT_TABLE_MAIN,
-    ifindex: LOOPBACK,
-    protocol: RTPROT_STATIC,
-  });
-  await client.request({ operation: 'route seg6local End.DT6', type: RTM_ROUTE.NEW, flags: CREATE, body });
-  return 'a seg6local End.DT6 route was accepted';
-}
-
-/** H.Encaps with one segment. struct seg6_iptunnel_encap: mode, then a segment routing header. */
-async function seg6(context: Context): Promise<string> {
-  await loopbackUp(context);
-  const srh = concat([Uint8Array.of(0, 2, ROUTING_TYPE_SRH, 0, 0, 0, 0, 0), addressBytes(address('2001:db8:2::1'))]);
-  const body = concat([
-    encodeRoute({ destination: prefix('2001:db8:3::/64'), ifindex: LOOPBACK, protocol: RTPROT_STATIC }),
-    attribute(
-      RTA_ENCAP_TYPE,
-      struct(2, (view) => view.setUint16(0, LWTUNNEL_ENCAP_SEG6, true)),
-    ),
-    nested(RTA_ENCAP, attribute(SEG6_IPTUNNEL_SRH, concat([u32(SEG6_IPTUN_MODE_ENCAP), srh]))),
-  ]);
-  await context.client.request({ operation: 'route seg6 encap', type: RTM_ROUTE.NEW, flags: CREATE, body });
-  return 'a seg6 encap route was accepted';
-}
-
-const qdisc =
-  (kind: string, body: Uint8Array) =>
-  async ({ client }: Context): Promise<string> => {
-    await client.request({
-      operation: `root qdisc ${kind}`,
-      type: RTM_QDISC.NEW,
-      flags: NLM_F.CREATE | NLM_F.REPLACE,
-      body,
-    });
-    return 'accepted as root qdisc';
-  };
-const link =
-  (kind: string, body: Uint8Array) =>
-  async ({ client }: Context): Promise<string> => {
-    await client.request({ operation: `create ${kind}`, type: RTM_LINK.NEW, flags: CREATE, body });
-    return 'created';
-  };
 
 const PROBES: readonly Probe[] = [
   {
@@ -261,13 +159,13 @@ const PROBES: readonly Probe[] = [
   },
 ];
 
-/** Asks for every feature, one after another. Resolves also when some, or all, are missing. */
+/** Probes every feature, one after another. Resolves even when some, or all, are missing. */
 export async function probeKernel(dependencies: { poller: Poller }): Promise<KernelFeature[]> {
   let netns: Netns;
   try {
     netns = Netns.create();
   } catch (error) {
-    // Without a namespace nothing can be tried; that is about privilege, and the first line says so.
+    // Without a namespace nothing can be tried. The cause is a missing privilege, which the first row reports.
     const detail = reasonOf(error);
     return PROBES.map((probe, i) => ({
       ...row(probe),

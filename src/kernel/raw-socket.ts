@@ -1,7 +1,7 @@
-// Raw IP sockets that send whole packets, header included (raw(7), IPPROTO_RAW): what the agent sends Resumes with, and
-// the RoCE endpoint of the lab everything, so that they decide on every header field. The kernel routes by the packet's
-// own destination address. It fills in the checksum of an IPv4 header (and its identification when that is zero) and
-// nothing of an IPv6 header. Sending only: receive with a packet socket.
+// Raw IP sockets that send whole packets, header included (raw(7), IPPROTO_RAW). The agent sends Resumes with them, and
+// the lab's RoCE endpoint all its packets, so that they control every header field. The kernel routes by the packet's
+// own destination address. It fills in the checksum of an IPv4 header (and its identification if zero), and nothing in
+// an IPv6 header. Sending only: receive with a packet socket.
 import { ERRNO, KernelError } from './errors.ts';
 import { AF, SO, SOCK, SOL, close, sendTo, setIntOption, setOption, socket } from './ffi/libc.ts';
 import { type Netns, within } from './netns.ts';
@@ -14,11 +14,11 @@ interface FamilyLayout {
   readonly domain: number;
   readonly level: number;
   readonly headerIncluded: number;
-  /** Shortest packet, and where its destination address is. */
+  /** Length of the shortest packet, and offset of its destination address. */
   readonly minimum: number;
   readonly destination: number;
   readonly addressLength: number;
-  /** Size of the socket address, and where the address is in it. */
+  /** Size of the socket address, and offset of the address in it. */
   readonly name: number;
   readonly nameAddress: number;
 }
@@ -49,9 +49,9 @@ const FAMILIES: Readonly<Record<4 | 6, FamilyLayout>> = {
 interface RawSocketOptions {
   readonly family: 4 | 6;
   readonly netns?: Netns | undefined;
-  /** Send through this interface whatever the routes say. */
+  /** Send through this interface, whatever the routes are. */
   readonly interface?: string | undefined;
-  /** Send buffer in bytes, beyond the system's limit if need be. */
+  /** Send buffer in bytes; may exceed the system's limit. */
   readonly sendBuffer?: number | undefined;
 }
 

@@ -1,5 +1,5 @@
-// Many datagrams in one system call: recvmmsg(2) into one block of memory that is laid out once. Reused for every call,
-// so what data() returns is valid until the next receive().
+// Receives many datagrams in one system call: recvmmsg(2) into one block of memory that is laid out once. The block is
+// reused, so a result of data() is valid until the next receive().
 import { MSG, receiveMany } from './ffi/libc.ts';
 import { PinnedBuffer } from './ffi.ts';
 
@@ -24,7 +24,7 @@ interface BatchLayout {
   readonly slotSize: number;
   /** Size of the socket address to receive with each; 0 for none. */
   readonly nameSize: number;
-  /** Room for the control messages of each (cmsg(3)), a multiple of 8; none when absent. */
+  /** Space for the control messages of each (cmsg(3)), a multiple of 8; none when absent. */
   readonly controlSize?: number;
 }
 
@@ -65,14 +65,14 @@ export class ReceiveBatch {
     this.headers.view.setBigUint64(header + HEADER.vectorLength, 1n, true);
   }
 
-  /** How many datagrams one receive() takes at most. */
+  /** Most datagrams that one receive() returns. */
   get slots(): number {
     return this.layout.slots;
   }
 
-  /** Receives what is there, without waiting. Returns the number of datagrams. @throws KernelError */
+  /** Receives the queued datagrams without waiting. Returns their number. @throws KernelError */
   receive(operation: string, fd: number): number {
-    // The kernel overwrites these lengths with the true ones, so they are set anew each time.
+    // The kernel overwrites these lengths with the true ones, so they are set each time.
     for (let i = 0; i < this.layout.slots; i++) {
       this.headers.view.setUint32(i * HEADER.size + HEADER.nameLength, this.layout.nameSize, true);
       this.headers.view.setBigUint64(i * HEADER.size + HEADER.controlLength, BigInt(this.controlSize), true);

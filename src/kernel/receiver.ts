@@ -1,20 +1,20 @@
-// What packet sockets and datagram sockets have in common: they read in batches when the poller says that something is
-// there, hand on one thing after another, and outlive what their user throws.
+// The common part of packet sockets and datagram sockets. They read in batches when the poller reports data, deliver
+// one datagram after another, and survive exceptions of their user.
 import { ERRNO, KernelError, isKernelError } from './errors.ts';
 import { close } from './ffi/libc.ts';
 import type { Poller, Registration } from './poller.ts';
 import type { ReceiveBatch } from './receive-batch.ts';
 
-/** Calls of recvmmsg a wake-up: a busy socket leaves room for the others; the rest is reported again. */
+/** Calls of recvmmsg a wake-up: a busy socket must not starve the others; the rest is reported again. */
 const ROUNDS = 4;
-/** For a ReceiveBatch: what one call brings at most. */
+/** For a ReceiveBatch: most datagrams of one call. */
 export const RECEIVE_SLOTS = 16;
 
 interface ReceiverDependencies {
   readonly poller: Poller;
   readonly onError: (error: KernelError) => void;
   /**
-   * What it throws goes to the poller's error handler; what is behind it is delivered all the same.
+   * Its exceptions go to the poller's error handler; the datagrams behind are delivered nevertheless.
    * @param i slot of the batch
    */
   readonly deliver: (i: number) => void;

@@ -31,7 +31,7 @@ const FRIEND = address('2001:db8:ffff::1');
 const nth = (i: number): IpAddress => ({ family: 6, value: FRIEND.value + 0x1_0000n + BigInt(i) });
 
 describe('the reverse-path check', () => {
-  test('believes what comes in by any interface through which its source is reached, and nothing else', () => {
+  test('believes a source at every interface on the route back to it, and at no other', () => {
     const { check } = machine();
     expect([2, 3, 4, 9, undefined].map((ifindex) => check.refuses(FRIEND, ifindex))).toEqual([
       false,
@@ -42,9 +42,9 @@ describe('the reverse-path check', () => {
     ]);
   });
 
-  describe('with ports of the core', () => {
+  describe('with core ports', () => {
     const role = (isCore: boolean, link: number) => ({ link, isCore });
-    /** Of 2 to 9: friends behind 2 and 3; 2 and 4 are the core's, 5 is a port of the bridge 6. */
+    /** Of 2 to 9: friends behind 2 and 3; 2 and 4 are core ports, 5 is a port of the bridge 6. */
     const ROLES = new Map([
       [2, role(true, 2)],
       [4, role(true, 4)],
@@ -58,18 +58,18 @@ describe('the reverse-path check', () => {
       return { ports: of.filter((ifindex) => !check.refuses(FRIEND, ifindex)), doubts };
     }
 
-    test('believes at any of them what is behind a gateway at one of them', () => {
+    test('believes a source behind a gateway at any core port', () => {
       expect(believedAt([2], 'gateway').ports).toEqual([2, 4]);
       expect(believedAt([2, 3], 'gateway').ports).toEqual([2, 3, 4]);
       expect(believedAt([3], 'gateway').ports).toEqual([3]);
     });
 
-    test('and a host on the link at its own alone, and where no way is, nowhere', () => {
+    test('believes an on-link host at its own port only, and a source without a route nowhere', () => {
       expect(believedAt([2], 'link').ports).toEqual([2]);
       expect(believedAt([], 'gateway').ports).toEqual([]);
     });
 
-    test('what is behind a tunnel at any of them, for the port of such a route says nothing', () => {
+    test('believes a source behind a tunnel at any core port, for the port of such a route proves nothing', () => {
       expect(believedAt([3], 'tunnel').ports).toEqual([2, 4]);
     });
 
@@ -78,7 +78,7 @@ describe('the reverse-path check', () => {
       expect(believedAt([5], 'link').ports).toEqual([5, 6]);
     });
 
-    test('names the ports to ask about when something behind a gateway is refused, and only then', () => {
+    test('names the ports to query when a source behind a gateway is refused, and only then', () => {
       expect(believedAt([2, 3], 'gateway', [9]).doubts).toEqual([[9, 2, 3]]);
       expect(believedAt([3], 'tunnel', [9]).doubts).toEqual([[9]]);
       expect(believedAt([2], 'link', [9]).doubts).toEqual([]);
@@ -86,7 +86,7 @@ describe('the reverse-path check', () => {
     });
   });
 
-  test('asks once a second, for what is refused too', () => {
+  test('queries once a second, for refused sources too', () => {
     const { check, at, asked } = machine();
     for (let i = 0; i < 1000; i++) check.refuses(FRIEND, i % 2 === 0 ? 2 : 4);
     expect(asked).toHaveLength(2);
@@ -103,7 +103,7 @@ describe('the reverse-path check', () => {
     expect([2, 5].map((ifindex) => check.refuses(FRIEND, ifindex))).toEqual([true, false]);
   });
 
-  test('a flood of sources is limited by interface, and takes nothing from who was right a while ago, nor from other interfaces', () => {
+  test('a flood of sources is limited per interface, and affects neither sources believed before nor other interfaces', () => {
     const { check, at, asked, counters } = machine();
     expect(check.refuses(FRIEND, 2)).toBe(false);
     at.now = FRESH_MS;
@@ -123,7 +123,7 @@ describe('the reverse-path check', () => {
     expect(check.refuses(FRIEND, 2)).toBe(true);
   });
 
-  test('forged sources at a wrong port drive out none of the right ones', () => {
+  test('forged sources at a wrong port evict no believed source', () => {
     const { check, at, asked } = machine();
     check.refuses(FRIEND, 2);
     for (let i = 0; i < 2 * MOST_REMEMBERED; i++) check.refuses(nth(i), (i % 100) + 10);
@@ -133,7 +133,7 @@ describe('the reverse-path check', () => {
     expect(asked.length).toBe(before);
   });
 
-  test('a kernel that cannot be asked is no reason to believe', () => {
+  test('a failed look-up is no reason to believe', () => {
     const counters: string[] = [];
     const check = new ReversePath({
       waysTo: () => {
@@ -146,15 +146,18 @@ describe('the reverse-path check', () => {
     expect(counters).toEqual(['reverse-path.unreadable']);
   });
 
-  test('switched off it asks nothing', () => {
+  test('queries nothing when disabled', () => {
     const { check, asked } = machine();
     check.enabled = false;
     expect(check.refuses(FRIEND, 4)).toBe(false);
     expect(asked).toEqual([]);
   });
 
-  test('a link-local source is where it says', () => {
+  test('a link-local source is believed', () => {
     const { check } = machine();
-    expect([check.refuses(address('fe80::1'), 7), check.refuses(address('fec0::1'), 7)]).toEqual([false, true]);
+    expect({
+      linkLocal: check.refuses(address('fe80::1'), 7),
+      siteLocal: check.refuses(address('fec0::1'), 7),
+    }).toEqual({ linkLocal: false, siteLocal: true });
   });
 });

@@ -1,28 +1,28 @@
-// The reverse-path check of what the agent itself receives, by the rule of the proxy's program
-// (bpf/lib/proxy/port-roles.h): a packet is believed only if the route back to its source leads out of the interface
-// that it came in by, through any of its next hops; or if source and interface are both the core's, whose paths are
-// asymmetric. A host that writes a router's address into its packets is not where that router is; and nobody outside
-// has an address of this router. Who is on the path, or behind the same port, is not stopped by this. Answers are
-// remembered and look-ups are limited, by interface, so that a flood of sources costs little and takes nothing from
-// others: what was right a while ago stays right while an interface is flooded.
+// The reverse-path check of packets that the agent itself receives, by the rule of the proxy's program
+// (bpf/lib/proxy/port-roles.h). A packet is believed only if a next hop of the route back to its source is at its
+// ingress interface. It is also believed if source and interface both belong to the core, whose paths are asymmetric. A
+// host that forges a router's address is elsewhere than that router, and no other host has an address of this router.
+// The check does not stop attackers on the path, or behind the same port. Answers are cached and look-ups are limited
+// per interface, so a flood of sources costs little and does not affect other interfaces. While an interface is
+// flooded, older positive answers stay valid.
 import type { IpAddress } from '../model/address.ts';
 import { TokenBucket } from '../model/token-bucket.ts';
 import type { PortRole } from './dataplane/port-roles.ts';
 import type { WayBack } from './netlink/routes-back.ts';
 
-/** Routes change: an answer is asked for again after this time. Milliseconds. */
+/** Routes change: an answer expires after this time. Milliseconds. */
 export const FRESH_MS = 1000;
-/** For so long an answer `right` stands in when no more look-ups are allowed. Milliseconds. */
+/** A positive answer stays valid for this time when no more look-ups are allowed. Milliseconds. */
 export const STALE_MS = 60_000;
 /** Look-ups an interface: 1 % of a processor. */
 const LOOK_UPS = { perSecond: 200, burst: 200 };
-/** Sources remembered, of either answer; the longest unused goes. */
+/** Most sources cached for each answer; the least recently used one is evicted. */
 export const MOST_REMEMBERED = 2048;
 
 interface ReversePathDependencies {
   /** Next hops of the route to an address. @throws when the kernel cannot be asked */
   readonly waysTo: (address: IpAddress) => readonly WayBack[];
-  /** Something came by the first of these ports and was not believed, and its source is behind the others. */
+  /** A packet at the first of these ports was not believed, and its source is behind the others. */
   readonly onDoubts?: (ports: readonly number[]) => void;
   /** Monotonic milliseconds. */
   readonly now: () => number;
@@ -33,24 +33,24 @@ interface ReversePathDependencies {
 export class ReversePath {
   readonly #dependencies: ReversePathDependencies;
   /**
-   * Source and interface → when the answer was had; those that were right, and those that were not: a flood of the
-   * latter drives out none of the former.
+   * Source and interface → time of the answer. Positive and negative answers are kept apart, so that a flood of forged
+   * sources evicts no positive one.
    */
   readonly #right = new Map<string, number>();
   readonly #wrong = new Map<string, number>();
   readonly #lookUps = new Map<number, TokenBucket>();
   /** `router.reverse-path-check` */
   enabled = true;
-  /** Ports of the core, and those that are one with others, by their index; as planned. */
+  /** Core ports, and ports of one bridge or bond, by their index, as planned. */
   ports: ReadonlyMap<number, Pick<PortRole, 'link' | 'isCore'>> = new Map();
 
   constructor(dependencies: ReversePathDependencies) {
     this.#dependencies = dependencies;
   }
 
-  /** @param ifindex by which the packet came in; undefined: the kernel did not say, and it is not believed */
+  /** @param ifindex ingress interface; undefined: unknown, and the packet is not believed */
   refuses(source: IpAddress, ifindex: number | undefined): boolean {
-    // A link-local address says nothing beyond its link, where nobody is nearer than who sends from it.
+    // A link-local address is only meaningful on its link, where every sender is equally near.
     if (!this.enabled || isLinkLocal(source)) return false;
     if (ifindex === undefined) return true;
     const now = this.#dependencies.now();
@@ -82,9 +82,9 @@ export class ReversePath {
   #leadsBack(ways: readonly WayBack[], ifindex: number): boolean {
     const linkOf = (port: number): number => this.ports.get(port)?.link ?? port;
     const isCore = (port: number): boolean => this.ports.get(port)?.isCore ?? false;
-    // Into a tunnel: the port that such a route names says nothing.
+    // Into a tunnel: the port of such a route proves nothing.
     if (ways.some((way) => way.through !== 'tunnel' && linkOf(way.ifindex) === linkOf(ifindex))) return true;
-    // What is on-link is at its own port only.
+    // An on-link source is believed at its own port only.
     const routed = ways.filter((way) => way.through !== 'link');
     if (routed.length === 0) return false;
     if (isCore(ifindex) && routed.some((way) => way.through === 'tunnel' || isCore(way.ifindex))) return true;
@@ -96,7 +96,7 @@ export class ReversePath {
   #mayAsk(ifindex: number, now: number): boolean {
     let bucket = this.#lookUps.get(ifindex);
     if (!bucket) this.#lookUps.set(ifindex, (bucket = new TokenBucket(LOOK_UPS, now)));
-    // Interfaces that come and go have new numbers for ever.
+    // New interfaces always have new numbers.
     if (this.#lookUps.size > MOST_REMEMBERED) this.#lookUps.delete(this.#lookUps.keys().next().value!);
     return bucket.take(now);
   }

@@ -9,7 +9,7 @@ export interface SocketAddress {
 }
 
 const PORT = 2;
-/** Size of the structure and where the address is in it. */
+/** Size of the structure and offset of the address in it. */
 const LAYOUT = {
   4: { domain: AF.INET, size: 16, address: 4, length: 4 },
   6: { domain: AF.INET6, size: 28, address: 8, length: 16 },
@@ -28,7 +28,7 @@ export function encodeSocketAddress({ address, port }: SocketAddress): Uint8Arra
   return bytes;
 }
 
-/** @param bytes a structure of this family, as the kernel filled it in */
+/** @param bytes a structure of this family, written by the kernel */
 export function decodeSocketAddress(bytes: Uint8Array, family: 4 | 6): SocketAddress {
   const { address, length } = LAYOUT[family];
   return {

@@ -1,6 +1,6 @@
 // TAP devices: a virtual Ethernet port whose other end is this process (Documentation/networking/tuntap.rst). The
-// device lives in the namespace it was opened in and disappears when it is closed. One queue, no virtio header: the
-// kernel segments and checksums before we read.
+// device lives in the namespace in which it was opened and disappears when it is closed. One queue, no virtio header:
+// the kernel segments and checksums before the process reads.
 import { ERRNO, KernelError, isKernelError } from './errors.ts';
 import { O, close, interfaceIndex, ioctl, open, read, write } from './ffi/libc.ts';
 import { PinnedBuffer, readText, writeText } from './ffi.ts';
@@ -105,7 +105,7 @@ class TunTap implements Tap {
       return read(`read(${this.name})`, this.fd, this.buffer.address, LONGEST_FRAME);
     } catch (error) {
       if (!isKernelError(error)) throw error;
-      // The interface was deleted by somebody else: the descriptor would be reported readable for ever.
+      // The interface was deleted externally: the descriptor would always be reported readable.
       this.registration.remove();
       this.dependencies.onError(error);
       return undefined;

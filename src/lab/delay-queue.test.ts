@@ -24,7 +24,7 @@ test('a full queue drops the newest and counts it; a frame that is too long is c
   const q = queue(2);
   expect([1, 2, 3].map((b) => q.push(Uint8Array.of(b), 0))).toEqual([true, true, false]);
   expect(q.push(new Uint8Array(9), 0)).toBe(false);
-  expect([q.dropped, q.oversized]).toEqual([1, 1]);
+  expect({ dropped: q.dropped, oversized: q.oversized }).toEqual({ dropped: 1, oversized: 1 });
   expect(frames(q, 10)).toEqual([[1], [2]]);
 });
 

@@ -11,7 +11,7 @@ frr_profile="datacenter"
 vtysh_enable=yes
 `;
 
-test('the daemons file is honoured: zebra first, then what says yes, with its options', () => {
+test('the daemons file is honored: zebra first, then what says yes, with its options', () => {
   const { daemons } = parseDaemons(FILE);
   expect(daemons.filter((d) => !d.optional).map((d) => d.name)).toEqual(['zebra', 'staticd', 'bgpd', 'isisd']);
   expect(daemons[0]!.options).toEqual(['-F', 'datacenter', '-A', '127.0.0.1', '-s', '90000000']);

@@ -18,5 +18,8 @@ test.each(['10', 'ms', '-1ms', '1h', '1 ms 2', ''])('%j is no duration', (text) 
 test('rates are decimal bits, sizes decimal bytes', () => {
   expect([parseRate('40mbit'), parseRate('1Gbit'), parseRate('100000000bit')]).toEqual([40e6, 1e9, 1e8]);
   expect([parseSize('50kB'), parseSize('2MB'), parseSize('10B')]).toEqual([50_000, 2_000_000, 10]);
-  expect([parseRate('40mb'), parseSize('40mbit')]).toEqual([undefined, undefined]);
+  expect({ parseRate: parseRate('40mb'), parseSize: parseSize('40mbit') }).toEqual({
+    parseRate: undefined,
+    parseSize: undefined,
+  });
 });

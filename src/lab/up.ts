@@ -27,16 +27,16 @@ import {
 } from './state.ts';
 import type { NodeSpec, Topology } from './topology.ts';
 
-interface UpModules {
+interface UpDependencies {
   readonly log: Log;
   readonly onStep: (text: string) => void;
   readonly signal?: AbortSignal;
 }
 
 /** @throws LabError; AbortError when `signal` is aborted */
-export async function bringUp(topology: Topology, modules: UpModules): Promise<void> {
+export async function bringUp(topology: Topology, dependencies: UpDependencies): Promise<void> {
   refuse(topology);
-  const up = new Up(topology, modules);
+  const up = new Up(topology, dependencies);
   try {
     await up.run();
   } catch (error) {
@@ -64,12 +64,12 @@ function refuse(topology: Topology): void {
 
 class Up {
   readonly #topology: Topology;
-  readonly #modules: UpModules;
+  readonly #dependencies: UpDependencies;
   #state: LabState;
 
-  constructor(topology: Topology, modules: UpModules) {
+  constructor(topology: Topology, dependencies: UpDependencies) {
     this.#topology = topology;
-    this.#modules = modules;
+    this.#dependencies = dependencies;
     const interfaces = (node: string): string[] =>
       topology.links.flatMap((l) => [l.a, l.b]).flatMap((e) => (e.node === node ? [e.interface] : []));
     this.#state = {
@@ -100,7 +100,7 @@ class Up {
       {
         lab: name,
         container: (node) => nodes.find((n) => n.name === node)!.container,
-        log: this.#modules.log,
+        log: this.#dependencies.log,
         onHelper: (role, identity) => this.#addHelper(role, identity),
       },
     );
@@ -116,9 +116,9 @@ class Up {
   }
 
   #step(text: string): void {
-    this.#modules.signal?.throwIfAborted();
-    this.#modules.onStep(text);
-    this.#modules.log.debug({ lab: this.#topology.name }, text);
+    this.#dependencies.signal?.throwIfAborted();
+    this.#dependencies.onStep(text);
+    this.#dependencies.log.debug({ lab: this.#topology.name }, text);
   }
 
   #write(state: LabState): void {
@@ -141,7 +141,7 @@ class Up {
   }
 
   async #createNode(node: NodeSpec): Promise<void> {
-    this.#modules.signal?.throwIfAborted();
+    this.#dependencies.signal?.throwIfAborted();
     const lab = this.#topology.name;
     await mustRun(['ip', 'netns', 'add', node.container]);
     const pins = { mount: mountNamespacePath(lab, node.name), uts: utsNamespacePath(lab, node.name) };
@@ -160,7 +160,7 @@ class Up {
   }
 
   async #inNode(node: NodeSpec, argv: readonly string[], what: string, input?: string): Promise<string> {
-    const { log, signal } = this.#modules;
+    const { log, signal } = this.#dependencies;
     const state = this.#nodeState(node);
     const out = await mustRun(
       [...enterArguments(this.#topology.name, state), ...argv],

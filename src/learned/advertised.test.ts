@@ -35,7 +35,7 @@ function scene() {
       name: `s${serial++}`,
       originator: originators[who]!,
       place: 0,
-      says: undefined,
+      advertisements: undefined,
       routers: [],
     };
     const a = advertised.stated(undefined, NODE, source, says(metric));
@@ -88,7 +88,7 @@ const step = fc.oneof(
   },
 );
 
-test('PNC-5-c: of few advertisements or very many, as they come, change, go and are lost, the one in force is the most preferred', () => {
+test('PNC-5-c: the most preferred advertisement is in force, among few or very many, after any additions, changes, removals and losses', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 70 }), fc.array(step, { maxLength: 60 }), (before, steps) => {
       const { advertised, all, add, remove, change, reach, listed, expected } = scene();
@@ -128,7 +128,7 @@ test('PNC-5-c: of few advertisements or very many, as they come, change, go and 
   );
 });
 
-test('many that come while nobody asks, and go before anybody does, leave the others in order', () => {
+test('many advertisements added and removed between two queries leave the order of the others intact', () => {
   const { advertised, add, remove, expected, all } = scene();
   for (let i = 0; i < 100; i++) add(i % 6, 100 - i);
   expect(advertised.best(NODE)).toBe(expected());
@@ -139,10 +139,14 @@ test('many that come while nobody asks, and go before anybody does, leave the ot
     remove(all.length - 1);
     expect(advertised.best(NODE)).toBe(expected());
   }
-  expect([advertised.best(NODE), advertised.first(NODE), advertised.count]).toEqual([undefined, undefined, 0]);
+  expect({ best: advertised.best(NODE), first: advertised.first(NODE), count: advertised.count }).toEqual({
+    best: undefined,
+    first: undefined,
+    count: 0,
+  });
 });
 
-test('of very many whose originators are all dormant none is in force, and the first that comes back is', () => {
+test('none is in force while the originators of very many are all dormant; the first that returns is', () => {
   const { advertised, add, reach, expected } = scene();
   for (let i = 0; i < 100; i++) add(i % 6, 100 - i);
   for (let i = 0; i < 6; i++) reach(i, 'dormant');
@@ -157,7 +161,7 @@ test('of very many whose originators are all dormant none is in force, and the f
   expect(advertised.best(NODE)).toBeUndefined();
 });
 
-test('dormant ones are never chosen before others, however little their metric is', () => {
+test('a dormant advertisement is never preferred, however low its metric', () => {
   for (const dormant of [0, 1, 5]) {
     const { advertised, add, reach, expected } = scene();
     for (let i = 0; i < 60; i++) add(i % 6, i % 6 === dormant ? 0 : 1 + i);

@@ -1,5 +1,5 @@
-// By node of the trie: the advertisements of its prefix, and which of them is in force. A linked list per node, since
-// most have one; where they are very many, candidate-heap.ts chooses.
+// The advertisements of each prefix, by its node in the trie, and which of them is in force. A node has a linked list,
+// because most have a single advertisement. Where there are very many, candidate-heap.ts chooses.
 import { type IpAddress, isUnicastHost, sameAddress } from '../model/address.ts';
 import type { Count } from '../model/log.ts';
 import { addressUse, senderlessUse } from '../model/prefix.ts';
@@ -10,7 +10,7 @@ import { NodeQueue } from './node-queue.ts';
 import type { Advertisement, Source } from './preference.ts';
 import type { WallTime } from './wall-time.ts';
 
-interface AdvertisedModules {
+interface AdvertisedDependencies {
   readonly count: Count;
   readonly wallTime: WallTime;
 }
@@ -19,17 +19,17 @@ export class Advertised {
   private readonly heads = new Column<Advertisement>();
   private readonly heaps = new CandidateHeaps();
   /**
-   * Nodes where something has changed since it was taken from here. Chosen among only once, however many changes there
-   * were.
+   * Nodes whose advertisements have changed since they were last taken from here. The choice is made once per node,
+   * however many changes there were.
    */
   readonly changed = new NodeQueue();
   count = 0;
-  private readonly modules: AdvertisedModules;
-  /** A million prefixes have few proxies: the value is shared with the one before. */
+  private readonly dependencies: AdvertisedDependencies;
+  /** A million prefixes have few proxies: equal consecutive values share one object. */
   private lastProxy: IpAddress | undefined;
 
-  constructor(modules: AdvertisedModules) {
-    this.modules = modules;
+  constructor(dependencies: AdvertisedDependencies) {
+    this.dependencies = dependencies;
   }
 
   /** The first of the node's list, in no order. */
@@ -37,7 +37,7 @@ export class Advertised {
     return this.heads.get(node);
   }
 
-  /** The one in force; undefined: none counts. */
+  /** The advertisement in force; undefined: none counts. */
   best(node: number): Advertisement | undefined {
     return this.heaps.best(node, this.heads.get(node));
   }
@@ -57,15 +57,16 @@ export class Advertised {
       proxy,
       metric: learned.metric,
       second: learned.second ?? false,
-      since: this.modules.wallTime.now(),
+      since: this.dependencies.wallTime.now(),
       previous: undefined,
       next: undefined,
     };
   }
 
   /**
-   * The source of a linked advertisement changes it. It is overwritten; in a heap, where its position would then be
-   * wrong, a new one replaces it.
+   * Changes a linked advertisement to what its source reports now, in place. In a heap its position would then be
+   * wrong,
+   * so there a new advertisement replaces it.
    */
   change(a: Advertisement, learned: SenderAdvertisement): Advertisement {
     const proxy = this.usableProxy(learned);
@@ -76,7 +77,7 @@ export class Advertised {
     a.proxy = proxy;
     a.metric = learned.metric;
     a.second = learned.second ?? false;
-    a.since = this.modules.wallTime.now();
+    a.since = this.dependencies.wallTime.now();
     this.changed.add(a.node);
     return a;
   }
@@ -88,8 +89,8 @@ export class Advertised {
   }
 
   /**
-   * No sender is in a multicast, loopback, … prefix, and no proxy has such an address: whatever its source, such an
-   * advertisement is never used.
+   * No sender is in a multicast or loopback prefix (senderlessUse), and no proxy has such an address. An advertisement
+   * of one is never used, whatever its source.
    */
   private usableProxy({ prefix, pnc, proxy }: SenderAdvertisement): IpAddress | undefined {
     if (!pnc || !proxy || !isUnicastHost(proxy) || senderlessUse(prefix) !== undefined) return undefined;
@@ -100,8 +101,8 @@ export class Advertised {
   private countUnusable({ prefix, pnc, proxy }: SenderAdvertisement, usable: IpAddress | undefined): void {
     if (!pnc || usable) return;
     const use = senderlessUse(prefix);
-    if (use !== undefined) this.modules.count(`learned.prefix.${use}`);
-    else this.modules.count(proxy ? `learned.proxy.${addressUse(proxy)}` : 'learned.proxy.missing');
+    if (use !== undefined) this.dependencies.count(`learned.prefix.${use}`);
+    else this.dependencies.count(proxy ? `learned.proxy.${addressUse(proxy)}` : 'learned.proxy.missing');
   }
 
   link(a: Advertisement): void {

@@ -1,12 +1,11 @@
-// The choice among very many advertisements of one prefix: a default route that every router of a network advertises.
-// Looking at all of them whenever one comes or goes would cost the square of their number; here it is a heap, which
-// costs the logarithm each time.
+// The choice among very many advertisements of one prefix, such as a default route that every router of a network
+// advertises. Scanning all of them at each change would cost the square of their number; a heap costs the logarithm.
 import { type Advertisement, comparePreference, mostPreferred } from './preference.ts';
 
-/** From as many on. Few are looked through faster than they are kept in order. */
+/** From this many candidates on, a heap. Fewer are scanned faster than they are kept in order. */
 const HEAP_FROM = 32;
 
-/** Whether `a` is to be chosen before `b`; those that do not count come last. */
+/** Whether `a` is preferred to `b`; candidates that do not count come last. */
 function before(a: Advertisement, b: Advertisement): boolean {
   const [dormantA, dormantB] = [a, b].map(({ source }) => source.originator.reachability === 'dormant');
   return dormantA === dormantB ? comparePreference(a, b) < 0 : dormantB!;
@@ -19,8 +18,8 @@ function hasMoreThan(count: number, head: Advertisement | undefined): boolean {
 }
 
 /**
- * By node of the trie. It is notified of every advertisement that comes or goes, and detects by itself where they are
- * very many.
+ * By node of the trie. It is notified of every advertisement that is added or removed, and detects by itself where
+ * there are very many.
  */
 export class CandidateHeaps {
   readonly #heaps = new Map<number, CandidateHeap>();
@@ -58,7 +57,7 @@ export class CandidateHeaps {
 class CandidateHeap {
   /** The children of `i` are 2i + 1 and 2i + 2; neither comes before it. */
   #heap: Advertisement[] = [];
-  /** In the heap still, and left out when they get to its top. */
+  /** Removed, but still in the heap: dropped when they get to its top. */
   readonly #gone = new Set<Advertisement>();
   /** The heap must be rebuilt: its order has changed. */
   #stale = true;
@@ -84,7 +83,7 @@ class CandidateHeap {
     return this.#heap.length - this.#gone.size;
   }
 
-  /** The one in force. @param head the first of the list of all that were added and not removed */
+  /** The advertisement in force. @param head the first of the list of all that were added and not removed */
   best(head: Advertisement | undefined): Advertisement | undefined {
     if (this.#stale) this.#build(head);
     while (this.#heap.length > 0 && this.#gone.delete(this.#heap[0]!)) this.#shift();

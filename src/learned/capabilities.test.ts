@@ -18,17 +18,17 @@ function fixture(options: { expiryMs?: number; limit?: number } = {}) {
   return { clock, counts, hosts, shown };
 }
 
-test('a host that has answered with an error lacks that format, and no other host and no other format', () => {
+test('a host that answered with an error lacks that format only, and no other host does', () => {
   const { hosts, shown } = fixture();
   expect(hosts.takeChanged()).toBe(false);
   expect(hosts.lacks(H2, 'fast-cnp')).toBe(true);
   expect(hosts.lacks(H1, 'long-haul-icmpv6')).toBe(true);
   expect(hosts.lacks(H1, 'fast-cnp')).toBe(true);
   expect(shown()).toEqual(['2001:db8:1::10 fast-cnp+long-haul-icmpv6', '2001:db8:1::20 fast-cnp']);
-  expect([hosts.takeChanged(), hosts.takeChanged()]).toEqual([true, false]);
+  expect({ first: hosts.takeChanged(), again: hosts.takeChanged() }).toEqual({ first: true, again: false });
 });
 
-test('what is known is believed for the configured time, each format for its own; hearing of it again prolongs it and is no news', () => {
+test('an entry lasts for the configured time, separately for each format; a repeated report prolongs it and is not new', () => {
   const { clock, counts, hosts, shown } = fixture();
   hosts.lacks(H1, 'fast-cnp');
   clock.at += 400_000;
@@ -36,26 +36,38 @@ test('what is known is believed for the configured time, each format for its own
   hosts.takeChanged();
   expect(hosts.nextDeadline()).toBe(605_000);
   clock.at = 604_999;
-  expect([hosts.tick(), shown()]).toEqual([false, ['2001:db8:1::10 fast-cnp+long-haul-icmpv6']]);
+  expect({ tick: hosts.tick(), shown: shown() }).toEqual({
+    tick: false,
+    shown: ['2001:db8:1::10 fast-cnp+long-haul-icmpv6'],
+  });
   expect(hosts.lacks(H1, 'long-haul-icmpv6')).toBe(false);
   expect(hosts.takeChanged()).toBe(false);
   clock.at = 605_000;
   // Not believed any more, whether or not somebody has swept.
   expect(shown()).toEqual(['2001:db8:1::10 long-haul-icmpv6']);
-  expect([hosts.tick(), hosts.takeChanged(), hosts.nextDeadline()]).toEqual([true, true, 1_204_999]);
+  expect({ tick: hosts.tick(), takeChanged: hosts.takeChanged(), nextDeadline: hosts.nextDeadline() }).toEqual({
+    tick: true,
+    takeChanged: true,
+    nextDeadline: 1_204_999,
+  });
   clock.at = 1_204_999;
-  expect([hosts.tick(), shown(), hosts.nextDeadline(), hosts.tick()]).toEqual([true, [], undefined, false]);
+  expect({ tick: hosts.tick(), shown: shown(), nextDeadline: hosts.nextDeadline(), tickAgain: hosts.tick() }).toEqual({
+    tick: true,
+    shown: [],
+    nextDeadline: undefined,
+    tickAgain: false,
+  });
   expect(counts.get('learned.capability.expired')).toBe(2);
 });
 
-test('a host that lacks it again after the time is news again', () => {
+test('a report after the expiry is new again', () => {
   const { clock, hosts } = fixture();
   hosts.lacks(H1, 'fast-cnp');
   clock.at += 600_000;
   expect(hosts.lacks(H1, 'fast-cnp')).toBe(true);
 });
 
-test('a shorter time at a reload holds for what is known already, a longer one does not', () => {
+test('a reload with a shorter time shortens existing entries; a longer time does not prolong them', () => {
   const { clock, hosts, shown } = fixture();
   hosts.lacks(H1, 'fast-cnp');
   hosts.configure({ expiryMs: 6_000_000 });
@@ -65,7 +77,7 @@ test('a shorter time at a reload holds for what is known already, a longer one d
   expect(shown()).toEqual([]);
 });
 
-test('a full table lets go of the host that was heard of longest ago', () => {
+test('a full table drops the host with the oldest report', () => {
   const { counts, hosts, shown } = fixture({ limit: 2 });
   const H3 = address('2001:db8:1::30');
   for (const host of [H1, H2, H1, H3]) hosts.lacks(host, 'fast-cnp');
@@ -77,16 +89,19 @@ test('a full table lets go of the host that was heard of longest ago', () => {
   expect(shown()).toEqual(['2001:db8:1::30 fast-cnp']);
 });
 
-test('a host of which everything is forgotten takes no place any more', () => {
+test('a host without entries takes no space', () => {
   const { clock, counts, hosts, shown } = fixture({ limit: 2 });
   hosts.lacks(H1, 'fast-cnp');
   clock.at += 600_000;
   hosts.tick();
   for (const host of [H2, address('2001:db8:1::30')]) hosts.lacks(host, 'fast-cnp');
-  expect([shown().length, counts.get('learned.capability.displaced')]).toEqual([2, undefined]);
+  expect({
+    shownLength: shown().length,
+    learnedCapabilityDisplaced: counts.get('learned.capability.displaced'),
+  }).toEqual({ shownLength: 2, learnedCapabilityDisplaced: undefined });
 });
 
-test('the earliest of all ends is the next one, of whichever host was heard of last', () => {
+test('the next deadline is the earliest expiry, whichever host was reported last', () => {
   const { clock, hosts } = fixture();
   hosts.lacks(H1, 'fast-cnp');
   clock.at += 1000;
@@ -96,7 +111,7 @@ test('the earliest of all ends is the next one, of whichever host was heard of l
   expect(hosts.nextDeadline()).toBe(605_000);
 });
 
-test('whatever comes, it agrees with a plain list of what was said and when', () => {
+test('any sequence of reports agrees with a plain list of reports and times', () => {
   const step = fc.record({
     host: fc.integer({ min: 1, max: 5 }),
     format: fc.constantFrom(...NOTIFICATION_FORMATS),
@@ -106,18 +121,18 @@ test('whatever comes, it agrees with a plain list of what was said and when', ()
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const { clock, hosts } = fixture({ expiryMs: 1000 });
-      const said = new Map<string, number>();
+      const reports = new Map<string, number>();
       for (const { host, format, wait, sweep } of steps) {
         clock.at += wait;
         hosts.lacks({ family: 6, value: BigInt(host) }, format);
-        said.set(`${host} ${format}`, clock.at);
+        reports.set(`${host} ${format}`, clock.at);
         if (sweep) hosts.tick();
-        const expected = [...said].filter(([, at]) => at + 1000 > clock.at).map(([name]) => name);
+        const expected = [...reports].filter(([, at]) => at + 1000 > clock.at).map(([name]) => name);
         expect(new Set(hosts.entries().flatMap(({ host: h, lacks }) => lacks.map((f) => `${h.value} ${f}`)))).toEqual(
           new Set(expected),
         );
         const deadline = hosts.nextDeadline();
-        expect(deadline === undefined || deadline <= clock.at + 1000).toBe(true);
+        if (deadline !== undefined) expect(deadline).toBeLessThanOrEqual(clock.at + 1000);
       }
     }),
   );

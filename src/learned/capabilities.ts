@@ -1,12 +1,12 @@
 // Hosts that do not understand a format: they answered our notification with an ICMPv6 Parameter Problem (code 2,
-// unrecognised option) or a similar error. Such a host is not sent the format until the entry expires, because it may
+// unrecognized option) or a similar error. Such a host is not sent the format until the entry expires, because it may
 // be upgraded (FCNP §4; decision B6). The caller has already checked that the report quotes a packet that we sent.
 import { type IpAddress, compareAddresses } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count } from '../model/log.ts';
 import { NOTIFICATION_FORMATS, type NotificationFormat } from '../model/notification.ts';
 
-/** Hosts remembered; beyond it, the one that would expire first is replaced. */
+/** Hosts remembered. Beyond this, a new host replaces the one that would expire first. */
 const CAPABILITY_LIMIT = 16_384;
 
 interface HostCapabilitiesOptions {
@@ -15,7 +15,7 @@ interface HostCapabilitiesOptions {
   readonly limit?: number;
 }
 
-interface HostCapabilitiesModules {
+interface HostCapabilitiesDependencies {
   readonly clock: Pick<Clock, 'now'>;
   readonly count: Count;
 }
@@ -26,33 +26,33 @@ export interface HostCapability {
   readonly lacks: readonly NotificationFormat[];
 }
 
-/** Milliseconds of the clock until which each format is taken to be lacking. */
+/** Until when each format counts as not understood, milliseconds of the clock. */
 type Until = Map<NotificationFormat, number>;
 
 export class HostCapabilities {
-  readonly #modules: HostCapabilitiesModules;
+  readonly #dependencies: HostCapabilitiesDependencies;
   #options: HostCapabilitiesOptions;
   /** In the order of the latest report, oldest first. */
   readonly #hosts = new Map<string, { readonly host: IpAddress; readonly until: Until }>();
   #changed = false;
 
-  constructor(options: HostCapabilitiesOptions, modules: HostCapabilitiesModules) {
+  constructor(options: HostCapabilitiesOptions, dependencies: HostCapabilitiesDependencies) {
     this.#options = options;
-    this.#modules = modules;
+    this.#dependencies = dependencies;
   }
 
   /** For a reload; entries keep their expiry, unless the new time is shorter. */
   configure(options: HostCapabilitiesOptions): void {
     this.#options = options;
-    const latest = this.#modules.clock.now() + options.expiryMs;
+    const latest = this.#dependencies.clock.now() + options.expiryMs;
     for (const { until } of this.#hosts.values())
       for (const [format, at] of until) until.set(format, Math.min(at, latest));
     this.#makeRoom();
   }
 
-  /** The host has shown that it does not understand the format. @returns whether that was not known */
+  /** Records that the host does not understand the format. @returns whether that was not known */
   lacks(host: IpAddress, format: NotificationFormat): boolean {
-    const { clock, count } = this.#modules;
+    const { clock, count } = this.#dependencies;
     const key = `${host.family} ${host.value}`;
     const until: Until = this.#hosts.get(key)?.until ?? new Map<NotificationFormat, number>();
     const now = clock.now();
@@ -70,7 +70,7 @@ export class HostCapabilities {
 
   /** The entries in force, in address order. */
   entries(): HostCapability[] {
-    const now = this.#modules.clock.now();
+    const now = this.#dependencies.clock.now();
     const entries = [...this.#hosts.values()].map(({ host, until }) => ({
       host,
       lacks: NOTIFICATION_FORMATS.filter((format) => (until.get(format) ?? -Infinity) > now),
@@ -80,14 +80,14 @@ export class HostCapabilities {
 
   /** Forgets expired entries. @returns whether there were any */
   tick(): boolean {
-    const now = this.#modules.clock.now();
+    const now = this.#dependencies.clock.now();
     let forgotten = 0;
     for (const [key, { until }] of this.#hosts) {
       for (const [format, at] of until) if (at <= now && until.delete(format)) forgotten++;
       if (until.size === 0) this.#hosts.delete(key);
     }
     if (forgotten > 0) {
-      this.#modules.count('learned.capability.expired', forgotten);
+      this.#dependencies.count('learned.capability.expired', forgotten);
       this.#changed = true;
     }
     return forgotten > 0;
@@ -101,7 +101,7 @@ export class HostCapabilities {
     return next;
   }
 
-  /** Whether entries may answer differently from the last time this was asked. */
+  /** Whether entries may differ from those of the last call. */
   takeChanged(): boolean {
     const changed = this.#changed;
     this.#changed = false;
@@ -113,7 +113,7 @@ export class HostCapabilities {
     for (const key of this.#hosts.keys()) {
       if (this.#hosts.size <= limit) return;
       this.#hosts.delete(key);
-      this.#modules.count('learned.capability.displaced');
+      this.#dependencies.count('learned.capability.displaced');
       this.#changed = true;
     }
   }

@@ -1,10 +1,10 @@
 // The dataplane's part of the learned table: the smallest longest-match table that gives every source address the same
-// answer. It has flagged prefixes with their proxy. It has an unflagged prefix, with null, only right below a flagged
-// one, because an unflagged best match means "no proxy" (decision D5). It is kept incrementally: a change costs the
-// nodes it touches, whatever the size of the table.
+// answer. Flagged prefixes are in it with their proxy. An unflagged prefix is in it, with null, only directly below a
+// flagged one, because an unflagged best match means "no proxy" (decision D5). The table is updated incrementally: a
+// change costs the nodes that it touches, whatever the size of the table.
 //
-// IPv4 lies inside the IPv6 space (key.ts), so a flagged ::/0 would also answer for IPv4 senders. The IPv4 default
-// route is therefore always present here, unflagged when nobody advertises it.
+// IPv4 lies inside the IPv6 space (key.ts), so a flagged ::/0 would also match IPv4 senders. The IPv4 default route is
+// therefore always in the table, unflagged when no router advertises it.
 import { type IpAddress, sameAddress } from '../model/address.ts';
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
 import { Column } from './column.ts';
@@ -13,17 +13,17 @@ import { NodeQueue } from './node-queue.ts';
 import { ROOT, type PrefixTrie } from './trie.ts';
 
 export interface ForwardingEntry {
-  /** The prefix as text, which serves as the entry's key: made once, for as long as the prefix is in the table. */
+  /** The prefix as text, the key of the entry; one string for as long as the prefix is in the table. */
   readonly id: string;
   readonly prefix: Prefix;
-  /** Where notices about senders in the prefix go; null: nowhere. */
+  /** The destination of notices about senders in the prefix; null: no notice is sent. */
   readonly proxy: IpAddress | null;
 }
 
 /**
- * What differs from the last time it was asked. To be applied in this order: upserts first, longest prefixes before
- * shorter ones, then deletes, shortest first. Then every source address has its old answer or its new one at any moment
- * in between, never a third.
+ * The changes since the last call. Apply them in this order: upserts first, longest prefixes before shorter ones, then
+ * deletes, shortest first. Then each source address has its old answer or its new one at any moment in between, never a
+ * third.
  */
 export interface ForwardingChanges {
   readonly upserts: readonly ForwardingEntry[];
@@ -66,7 +66,7 @@ export class Forwarding {
     return this.values.get(node) !== undefined || this.taken.get(node) !== undefined || this.changed.has(node);
   }
 
-  /** @param value undefined: nobody advertises the prefix any more */
+  /** @param value undefined: no router advertises the prefix any more */
   set(node: number, value: Value): void {
     const before = this.values.get(node);
     const after = value === undefined && node === this.ipv4Base ? null : value;
@@ -101,7 +101,7 @@ export class Forwarding {
     return { upserts, deletes, more: this.pending };
   }
 
-  /** The whole of it, as taken up to now or not. */
+  /** The whole table, including changes that were not taken yet. */
   *all(): Generator<ForwardingEntry> {
     const nodes: number[] = [ROOT];
     this.trie.forEachBelow(ROOT, (node) => nodes.push(node) > 0);
@@ -123,7 +123,7 @@ export class Forwarding {
     return value === null && !this.inheritsProxy(node) ? undefined : value;
   }
 
-  /** Whether nodes right below this one are below a proxy, if it has this value. */
+  /** Whether nodes directly below this one would be below a proxy if this one had the value. */
   private hasProxyAt(node: number, value: Value): boolean {
     return value === undefined ? this.inheritsProxy(node) : value !== null;
   }

@@ -1,18 +1,18 @@
-// Which store of the learned table takes which kind of advertisement.
+// Which store of the learned table keeps which kind of advertisement.
 import type { IpAddress } from '../model/address.ts';
 import type { AdvertisementKind, LearnedAdvertisement, LearnedOf } from '../model/advertisement.ts';
 
-/** What a router says about itself rather than about senders: routers.ts keeps it. */
+/** A kind that is about the router itself, not about senders: routers.ts keeps it. */
 export interface RouterKind<K extends AdvertisementKind> {
   /** Its counters are `<counter>.unusable` and `<counter>.table-full`. */
   readonly counter: string;
-  /** Only what names a host's unicast address is of use. */
+  /** Used only if it is a unicast address of a host. */
   addressOf(learned: LearnedOf<K>): IpAddress;
-  /** All that it says: a change of it is a reason to plan anew. */
+  /** The whole content: when it changes, a new plan is due. */
   text(learned: LearnedOf<K>): string;
 }
 
-/** Sender prefixes, of which there may be a million, have the trie of table.ts. */
+/** Sender prefixes, of which there may be a million, are in the trie of table.ts. */
 type SenderKind = 'sender-prefix';
 type Stores = { readonly [K in AdvertisementKind]: K extends SenderKind ? 'trie' : RouterKind<K> };
 
@@ -44,7 +44,7 @@ export const ROUTER_KINDS = (Object.keys(STORES) as AdvertisementKind[]).filter(
 
 export const routerKind = (kind: RouterKindName): RouterKind<RouterKindName> => STORES[kind];
 
-/** What routers.ts takes of a report. @param unknown called for each of a kind that has no store */
+/** The advertisements that routers.ts keeps. @param unknown called for each of a kind that has no store */
 export function routersIn(advertisements: readonly LearnedAdvertisement[], unknown: () => void): RouterAdvertisement[] {
   const found: RouterAdvertisement[] = [];
   for (const learned of advertisements) {

@@ -1,12 +1,12 @@
-// Nodes of the trie that wait to be processed, each once, in order of arrival. A Set would do, but a Set rebuilds its
-// table as it grows and shrinks. With thousands of nodes that come and go in one burst, that was an eighth of the
+// Nodes of the trie that wait to be processed, each once, in order of arrival. It replaces a Set, which rebuilds its
+// table as it grows and shrinks: with thousands of nodes added and removed in one burst, that was an eighth of the
 // burst's garbage.
 
 const INITIAL_CAPACITY = 1024;
 
 export class NodeQueue {
   private nodes = new Int32Array(INITIAL_CAPACITY);
-  /** By node: whether it waits. */
+  /** Whether the node of this number waits. */
   private waiting = new Uint8Array(INITIAL_CAPACITY);
   private first = 0;
   private end = 0;
@@ -19,7 +19,7 @@ export class NodeQueue {
     return this.waiting[node] === 1;
   }
 
-  /** One that waits already keeps its place. */
+  /** A node that waits already keeps its place. */
   add(node: number): void {
     if (this.waiting[node] === 1) return;
     if (node >= this.waiting.length)
@@ -29,7 +29,7 @@ export class NodeQueue {
     this.nodes[this.end++] = node;
   }
 
-  /** The one that has waited longest; undefined: none waits. */
+  /** The node that has waited longest; undefined: none waits. */
   take(): number | undefined {
     if (this.first === this.end) return undefined;
     const node = this.nodes[this.first++]!;

@@ -2,10 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { changesText, fixture, flagged } from './table.fixture.ts';
 
 describe('reachability of the originator', () => {
-  test('an originator that was never reachable does not count, and counts as soon as it is', () => {
+  test('an originator counts from the moment it is reachable, not before', () => {
     const { table, reach, report, proxyOf } = fixture();
     report('stranger', [flagged('10.1.0.0/16', '192.0.2.1')]);
-    expect([proxyOf('10.1.0.1'), table.entries(), table.nextDeadline()]).toEqual([undefined, [], undefined]);
+    expect({ proxyOf: proxyOf('10.1.0.1'), table: table.entries(), nextDeadline: table.nextDeadline() }).toEqual({
+      proxyOf: undefined,
+      table: [],
+      nextDeadline: undefined,
+    });
     reach(['stranger']);
     expect(proxyOf('10.1.0.1')).toBe('192.0.2.1');
   });
@@ -18,37 +22,41 @@ describe('reachability of the originator', () => {
     expect(table.nextDeadline()).toBe(clock.now + 120_000);
     expect(table.entries()[0]!.heldUntil).toBe(new Date(wallOf(clock.now + 120_000)).toISOString());
     clock.now += 119_999;
-    expect([table.tick(clock.now), proxyOf('10.1.0.1'), changesText(table.takeChanges())]).toEqual([
-      false,
-      '192.0.2.1',
-      { upserts: [], deletes: [] },
-    ]);
+    expect({
+      tick: table.tick(clock.now),
+      proxyOf: proxyOf('10.1.0.1'),
+      changesText: changesText(table.takeChanges()),
+    }).toEqual({ tick: false, proxyOf: '192.0.2.1', changesText: { upserts: [], deletes: [] } });
     clock.now += 1;
-    expect([table.tick(clock.now), proxyOf('10.1.0.1'), changesText(table.takeChanges())]).toEqual([
-      true,
-      undefined,
-      { upserts: [], deletes: ['10.1.0.0/16'] },
-    ]);
-    expect([table.tick(clock.now), table.nextDeadline(), table.entries()]).toEqual([false, undefined, []]);
+    expect({
+      tick: table.tick(clock.now),
+      proxyOf: proxyOf('10.1.0.1'),
+      changesText: changesText(table.takeChanges()),
+    }).toEqual({ tick: true, proxyOf: undefined, changesText: { upserts: [], deletes: ['10.1.0.0/16'] } });
+    expect({ tick: table.tick(clock.now), nextDeadline: table.nextDeadline(), table: table.entries() }).toEqual({
+      tick: false,
+      nextDeadline: undefined,
+      table: [],
+    });
   });
 
-  test('without a hold time a lost originator counts no longer at once, and there is no deadline', () => {
+  test('without a hold time a lost originator stops counting at once, and there is no deadline', () => {
     const { table, reach, report, proxyOf } = fixture(0);
     report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
     table.takeChanges();
     reach([]);
-    expect([proxyOf('10.1.0.1'), table.nextDeadline(), table.sizes().held, table.sizes().dormant]).toEqual([
-      undefined,
-      undefined,
-      0,
-      1,
-    ]);
+    expect({
+      proxyOf: proxyOf('10.1.0.1'),
+      nextDeadline: table.nextDeadline(),
+      held: table.sizes().held,
+      dormant: table.sizes().dormant,
+    }).toEqual({ proxyOf: undefined, nextDeadline: undefined, held: 0, dormant: 1 });
     expect(changesText(table.takeChanges())).toEqual({ upserts: [], deletes: ['10.1.0.0/16'] });
     reach(['cnpd1']);
     expect(proxyOf('10.1.0.1')).toBe('192.0.2.1');
   });
 
-  test('one that comes back in time is not touched; `since` survives', () => {
+  test('an originator that returns in time keeps its entries; `since` survives', () => {
     const { clock, table, reach, report } = fixture();
     report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
     table.takeChanges();
@@ -57,14 +65,14 @@ describe('reachability of the originator', () => {
     clock.now += 60_000;
     reach(['cnpd1']);
     clock.now += 120_000;
-    expect([table.tick(), changesText(table.takeChanges()), table.entries()]).toEqual([
-      false,
-      { upserts: [], deletes: [] },
-      before,
-    ]);
+    expect({ tick: table.tick(), changesText: changesText(table.takeChanges()), table: table.entries() }).toEqual({
+      tick: false,
+      changesText: { upserts: [], deletes: [] },
+      table: before,
+    });
   });
 
-  test('one that comes back after the drop counts again without a new report, since then', () => {
+  test('an originator that returns after the drop counts again without a new report; `since` is the return', () => {
     const { clock, wallOf, table, reach, report } = fixture();
     report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
     reach([]);
@@ -100,10 +108,13 @@ describe('reachability of the originator', () => {
     report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
     reach([]);
     report('cnpd1', []);
-    expect([table.nextDeadline(), table.sizes().originators]).toEqual([undefined, 0]);
+    expect({ nextDeadline: table.nextDeadline(), originators: table.sizes().originators }).toEqual({
+      nextDeadline: undefined,
+      originators: 0,
+    });
   });
 
-  test('of several holds the earliest end counts, also after one is over, comes back or is withdrawn', () => {
+  test('the deadline is the earliest end of all holds, also after one has ended, returned or been withdrawn', () => {
     const { clock, table, reach, report } = fixture(120_000);
     const names = ['a', 'b', 'c', 'd'];
     for (const [i, name] of names.entries()) report(name, [flagged(`10.${i}.0.0/16`, '192.0.2.1')]);
@@ -133,7 +144,7 @@ describe('reachability of the originator', () => {
     expect(table.nextDeadline()).toBe(clock.now + 1000);
   });
 
-  test('each carrier has its own hold time; one that has none holds nothing', () => {
+  test('each carrier has its own hold time; a carrier without one holds nothing', () => {
     const { clock, table, reach, report, proxyOf } = fixture();
     table.configure({ holdMs: { isis: 30_000, ospfv2: 10_000 } });
     report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
@@ -156,7 +167,7 @@ describe('reachability of the originator', () => {
   });
 });
 
-test('PNC-5-b: an originator of very many prefixes that is lost and dropped is looked at a slice at a time, and the answer is right at once', () => {
+test('PNC-5-b: an originator of very many prefixes, lost and dropped, is evaluated in slices, and look-ups are right at once', () => {
   const { table, clock, reach, report, proxyOf } = fixture(120_000);
   const [COUNT, SLICE] = [3000, 500];
   for (let i = 0; i < COUNT; i++) report('cnpd1', [flagged(`10.${i >> 8}.${i & 255}.0/24`, '192.0.2.1')], 'isis', i);

@@ -1,7 +1,7 @@
-// Reachability of originators (PNC-1-b: a proxy is one of the same routing domain), and the hold after loss: FRR keeps
-// the LSPs of a dead router until they expire, so a learner must check that the originator is still there. Lost: held
-// for the hold time, still counting; then dormant: kept, because the carrier does not report it again when the router
-// comes back, but not counting.
+// Reachability of originators, and the hold after loss. A proxy has to be in the same routing domain (PNC-1-b). FRR
+// keeps the LSPs of a dead router until they expire, so a learner must check that the originator is still there. A lost
+// originator is held for the hold time and still counts. Then it is dormant: it is kept, because the carrier does not
+// report it again when the router comes back, but it does not count.
 import type { ReachabilityReport } from '../model/advertisement.ts';
 import type { Origin, Originator, Reachability, Source } from './preference.ts';
 
@@ -9,16 +9,18 @@ export class Originators {
   private readonly byCarrier = new Map<Origin, Map<string, Originator>>();
   private readonly reachable = new Map<Origin, ReadonlySet<string>>();
   private readonly held = new Set<Originator>();
-  /** The earliest end of a hold; NaN: to be looked for. */
+  /** The earliest end of a hold; NaN: not computed yet. */
   private deadline = Infinity;
   private readonly changed: (originator: Originator, before: Reachability) => void;
 
-  /** @param changed called after an originator's reachability, and so what its advertisements count for, has changed */
+  /**
+   * @param changed called after the reachability of an originator, and thus the rank of its advertisements, has changed
+   */
   constructor(changed: (originator: Originator, before: Reachability) => void) {
     this.changed = changed;
   }
 
-  /** The originator, which counts as reachable from the start only if the carrier has reported it so. */
+  /** The originator. A new one counts as reachable only if the carrier has already reported it so. */
   get(carrier: Origin, name: string): Originator {
     let names = this.byCarrier.get(carrier);
     if (!names) this.byCarrier.set(carrier, (names = new Map<string, Originator>()));
@@ -38,8 +40,8 @@ export class Originators {
   }
 
   /**
-   * The last takes its place: a router of BGP has sources by the hundred thousand, and a Set of them copies all of
-   * itself in one go when it grows.
+   * The last source takes the place of the removed one. A router in BGP has sources by the hundred thousand, and a Set
+   * of them would be copied as a whole when it grows.
    */
   detach(source: Source): void {
     const { originator } = source;

@@ -1,6 +1,6 @@
-// Which of several advertisements of one prefix is used (decisions D5, D7). D7 chooses among proxies: FRR's own
-// advertisement of the same prefix, without the flag and with a real metric, does not compete with the one that cnpd
-// adds for signalling.
+// Which of several advertisements of one prefix is used (decisions D5, D7). D7 chooses among proxies only. FRR's own
+// advertisement of the same prefix has no flag and a real metric: it does not compete with the one that cnpd adds for
+// signalling.
 import { type IpAddress, compareAddresses } from '../model/address.ts';
 import type { CarrierName } from '../model/advertisement.ts';
 import type { RouterAdvertisement } from './kinds.ts';
@@ -26,9 +26,9 @@ export interface Source {
   originator: Originator;
   /** Its place among the originator's. */
   place: number;
-  /** One is not in a list: BGP has sources of one prefix by the hundred thousand. */
-  says: Advertisement | Advertisement[] | undefined;
-  /** What it says of routers (routers.ts). */
+  /** Sender prefixes. A single one is not in a list: BGP has sources of one prefix by the hundred thousand. */
+  advertisements: Advertisement | Advertisement[] | undefined;
+  /** Its advertisements about routers (routers.ts). */
   routers: readonly RouterAdvertisement[];
 }
 
@@ -37,19 +37,19 @@ export interface Advertisement {
   readonly node: number;
   readonly source: Source;
   pnc: boolean;
-  /** Where the notices go; undefined when the flag is clear or no usable address came with it. */
+  /** The destination of notices; undefined when the flag is clear or no usable address came with it. */
   proxy: IpAddress | undefined;
   metric: number;
   /** The routing protocol prefers another path of the same prefix. */
   second: boolean;
-  /** Milliseconds since 1970: since when it has had this content and been in force. */
+  /** When it got this content and came into force, milliseconds since 1970. */
   since: number;
   previous: Advertisement | undefined;
   next: Advertisement | undefined;
 }
 
-export const advertisementsOf = ({ says }: Source): Advertisement[] =>
-  says === undefined ? [] : 'node' in says ? [says] : says;
+export const advertisementsOf = ({ advertisements }: Source): Advertisement[] =>
+  advertisements === undefined ? [] : 'node' in advertisements ? [advertisements] : advertisements;
 
 /** IGP before BGP (D7); the order inside the IGPs only makes the choice repeatable. */
 const CARRIER_RANK: Readonly<Record<Origin, number>> = { local: 0, isis: 1, ospfv2: 2, ospfv3: 3, bgp: 4 };
@@ -61,7 +61,7 @@ const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 
 export function comparePreference(a: Advertisement, b: Advertisement): number {
   if ((a.proxy === undefined) !== (b.proxy === undefined)) return a.proxy ? -1 : 1;
   return (
-    // A proxy that can be reached before one that is only held in memory; without an alternative the held one serves.
+    // A reachable proxy before one that is only held. Without an alternative the held one serves.
     isHeld(a.source) - isHeld(b.source) ||
     isBgp(a) - isBgp(b) ||
     // Routing has chosen already: a lower address or MED on an unused path must not win.
@@ -73,8 +73,7 @@ export function comparePreference(a: Advertisement, b: Advertisement): number {
 }
 
 /**
- * The same choice every time among sources that say the same; those that can be reached first. Negative when `a` is
- * preferred.
+ * A stable order among sources whose advertisements are equal, reachable ones first. Negative when `a` is preferred.
  */
 export function compareSources(a: Source, b: Source): number {
   return (

@@ -50,7 +50,7 @@ describe('forgetting Queue Pairs', () => {
     expect(flowsToForget([there(0n), back(999n * SECOND)], opts)).toEqual([]);
   });
 
-  test('exactly the ageing time is not longer than it', () => {
+  test('silence of exactly the ageing time is not too long', () => {
     expect(flowsToForget([there(700n * SECOND), back(0n)], opts)).toEqual([]);
   });
 
@@ -74,7 +74,7 @@ describe('forgetting Queue Pairs', () => {
     ).toEqual([there(900n * SECOND)]);
   });
 
-  test('a half without the other is left alone for exactly the grace time, and no longer', () => {
+  test('a half without the other is kept for exactly the grace time', () => {
     expect(flowsToForget([there(990n * SECOND)], opts)).toEqual([]);
     expect(flowsToForget([there(990n * SECOND - 1n)], opts)).toHaveLength(1);
   });
@@ -98,11 +98,11 @@ describe('forgetting Queue Pairs', () => {
     ]);
   });
 
-  test('what was seen a moment ago costs no look-up', () => {
+  test('a flow that was seen a moment ago costs no look-up', () => {
     expect(mayForget(there(999n * SECOND), () => expect.unreachable(), opts)).toBe(false);
   });
 
-  test('when both halves are silent, the second one may go also after the first has gone', () => {
+  test('when both halves are silent, the second is forgotten although the first is already gone', () => {
     const [first, second] = [there(600n * SECOND), back(699n * SECOND)];
     expect(flowsToForget([first, second], opts)).toContain(first);
     expect(flowsToForget([second], opts)).toEqual([second]);

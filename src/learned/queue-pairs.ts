@@ -6,7 +6,7 @@ import type { QueuePairs } from '../model/roce.ts';
 /** One direction of a connection, as the dataplane knows it. */
 export interface KnownFlow extends QueuePairs {
   /**
-   * Whose packets these are, and those of the other direction (bpf/lib/proxy/tenant.h). Absent: the router's own
+   * The tenant of these packets, and that of the other direction (bpf/lib/proxy/tenant.h). Absent: the router's own
    * address space.
    */
   readonly tenant?: number;
@@ -22,10 +22,10 @@ export interface ForgettingLimits {
 }
 
 /**
- * True for both flows of a connection that was silent in both directions for longer than `ageingNs`, and for a half
- * whose other half is gone or names another Queue Pair: the dataplane evicts them one by one. A half younger than
- * `graceNs` is left alone, because its other half may just be on its way. `find` looks a flow up by the name that its
- * packets have; it is not called for a flow that was seen a moment ago.
+ * Whether to forget a flow. True for both flows of a connection that was silent in both directions for longer than
+ * `ageingNs`. Also true for a half whose other half is gone or names another Queue Pair: the dataplane evicts halves
+ * one by one. A half younger than `graceNs` is kept, because its other half may still be on its way. `find` looks up a
+ * flow by the name that its packets have; it is not called for a flow that was seen a moment ago.
  */
 export function mayForget(
   flow: KnownFlow,

@@ -39,13 +39,16 @@ function routers(holdMs?: number) {
 }
 
 describe('END.CON SIDs', () => {
-  test('FCN-4.2.2-a: those with the configured behaviour count, in address order, until their source takes them back', () => {
+  test('FCN-4.2.2-a: SIDs with the configured behavior count, in address order, until their source withdraws them', () => {
     const { table, say, shown } = routers();
     say('cnpd2', [sid('2001:db8:d::1')]);
     say('cnpd1', [sid('2001:db8:c::1'), sid('2001:db8:c::2', 18)]);
     expect(shown()).toEqual(['2001:db8:c::1 isis cnpd1', '2001:db8:d::1 isis cnpd2']);
     expect(shown(18)).toEqual(['2001:db8:c::2 isis cnpd1']);
-    expect([table.routers.takeChanged(), table.routers.takeChanged()]).toEqual([true, false]);
+    expect({ first: table.routers.takeChanged(), again: table.routers.takeChanged() }).toEqual({
+      first: true,
+      again: false,
+    });
     say('cnpd1', [sid('2001:db8:c::3')]);
     expect(shown()).toEqual(['2001:db8:c::3 isis cnpd1', '2001:db8:d::1 isis cnpd2']);
     say('cnpd1', []);
@@ -53,7 +56,7 @@ describe('END.CON SIDs', () => {
     expect(table.sizes()).toMatchObject({ sids: 1, originators: 1 });
   });
 
-  test('a report that says the same again is no change; prefixes alone are none either', () => {
+  test('a repeated report is no change; nor are prefixes alone', () => {
     const { table, say, report } = routers();
     say('cnpd1', [sid('2001:db8:c::1')], ['2001:db8:ffff::1']);
     table.routers.takeChanged();
@@ -62,7 +65,7 @@ describe('END.CON SIDs', () => {
     expect(table.routers.takeChanged()).toBe(false);
   });
 
-  test('each part of what a router says is a change: another behaviour, an address more or less, another originator', () => {
+  test('another behavior, one address more or less, or another originator is a change', () => {
     const { table, say, reach, report } = routers();
     const changed = (act: () => void): boolean => (act(), table.routers.takeChanged());
     const move = (originator: string): void =>
@@ -85,41 +88,53 @@ describe('END.CON SIDs', () => {
     expect(changed(() => say('cnpd2', [], []))).toBe(false);
   });
 
-  test('prefixes and SIDs of one source come and go separately', () => {
+  test('prefixes and SIDs of one source are added and removed separately', () => {
     const { table, proxyOf, shown } = routers();
     const both = { carrier: 'isis', originator: 'cnpd1', source: 'cnpd1.00-1' } as const;
     table.learned({ ...both, advertisements: [flagged('10.1.0.0/16', '192.0.2.1'), sid('2001:db8:c::1')] });
-    expect([proxyOf('10.1.0.1'), shown()]).toEqual(['192.0.2.1', ['2001:db8:c::1 isis cnpd1']]);
+    expect({ proxyOf: proxyOf('10.1.0.1'), shown: shown() }).toEqual({
+      proxyOf: '192.0.2.1',
+      shown: ['2001:db8:c::1 isis cnpd1'],
+    });
     table.learned({ ...both, advertisements: [sid('2001:db8:c::1')] });
-    expect([proxyOf('10.1.0.1'), shown()]).toEqual([undefined, ['2001:db8:c::1 isis cnpd1']]);
+    expect({ proxyOf: proxyOf('10.1.0.1'), shown: shown() }).toEqual({
+      proxyOf: undefined,
+      shown: ['2001:db8:c::1 isis cnpd1'],
+    });
     table.learned({ ...both, advertisements: [flagged('10.1.0.0/16', '192.0.2.1')] });
-    expect([proxyOf('10.1.0.1'), shown()]).toEqual(['192.0.2.1', []]);
+    expect({ proxyOf: proxyOf('10.1.0.1'), shown: shown() }).toEqual({ proxyOf: '192.0.2.1', shown: [] });
     table.learned({ ...both, advertisements: [] });
     expect(table.sizes()).toMatchObject({ sids: 0, originators: 0, advertisements: 0 });
   });
 
-  test('a lost originator is held for the hold time, then its SIDs do not count; back, they do again', () => {
+  test('the SIDs of a lost originator count for the hold time, and again when it returns', () => {
     const { clock, table, reach, say, shown, wallOf } = routers(120_000);
     say('cnpd1', [sid('2001:db8:c::1')]);
     table.routers.takeChanged();
     reach([]);
-    expect([table.routers.takeChanged(), shown()]).toEqual([true, ['2001:db8:c::1 isis cnpd1 held']]);
+    expect({ takeChanged: table.routers.takeChanged(), shown: shown() }).toEqual({
+      takeChanged: true,
+      shown: ['2001:db8:c::1 isis cnpd1 held'],
+    });
     expect(table.routers.endConSids(END_CON)[0]!.heldUntil).toBe(new Date(wallOf(clock.now + 120_000)).toISOString());
     expect(table.nextDeadline()).toBe(clock.now + 120_000);
     clock.now += 120_000;
     table.tick();
-    expect([table.routers.takeChanged(), shown()]).toEqual([true, []]);
+    expect({ takeChanged: table.routers.takeChanged(), shown: shown() }).toEqual({ takeChanged: true, shown: [] });
     reach(['cnpd1']);
-    expect([table.routers.takeChanged(), shown()]).toEqual([true, ['2001:db8:c::1 isis cnpd1']]);
+    expect({ takeChanged: table.routers.takeChanged(), shown: shown() }).toEqual({
+      takeChanged: true,
+      shown: ['2001:db8:c::1 isis cnpd1'],
+    });
   });
 
-  test('one that was never reachable does not count', () => {
+  test('the SID of an originator that was never reachable does not count', () => {
     const { say, shown } = routers();
     say('stranger', [sid('2001:db8:c::1')]);
     expect(shown()).toEqual([]);
   });
 
-  test('a SID from several originators is one, of one that can be reached', () => {
+  test('a SID from several originators is listed once, under a reachable one', () => {
     const { reach, say, shown } = routers();
     say('cnpd1', [sid('2001:db8:c::1')]);
     say('cnpd2', [sid('2001:db8:c::1')]);
@@ -131,19 +146,25 @@ describe('END.CON SIDs', () => {
     expect(shown()).toEqual(['2001:db8:c::1 bgp peer']);
   });
 
-  test('addresses that are no host’s are refused and counted', () => {
+  test('addresses that cannot be a host’s are refused and counted', () => {
     const { counts, say, shown, probed } = routers();
     say(
       'cnpd1',
       ['ff02::1', '::', '::1', 'fe80::1', '2001:db8:c::1'].map((text) => sid(text)),
       ['127.0.0.1', '2001:db8:ffff::1'],
     );
-    expect([shown(), probed()]).toEqual([['2001:db8:c::1 isis cnpd1'], ['2001:db8:ffff::1']]);
-    expect([counts.get('learned.sid.unusable'), counts.get('learned.router-address.unusable')]).toEqual([4, 1]);
+    expect({ shown: shown(), probed: probed() }).toEqual({
+      shown: ['2001:db8:c::1 isis cnpd1'],
+      probed: ['2001:db8:ffff::1'],
+    });
+    expect({
+      learnedSidUnusable: counts.get('learned.sid.unusable'),
+      learnedRouterAddressUnusable: counts.get('learned.router-address.unusable'),
+    }).toEqual({ learnedSidUnusable: 4, learnedRouterAddressUnusable: 1 });
   });
 });
 
-test('router addresses: each once, of originators that can be reached now', () => {
+test('router addresses: each once, only of reachable originators', () => {
   const { reach, say, probed } = routers();
   say('cnpd1', [], ['192.0.2.1', '2001:db8:ffff::1']);
   say('leaf1', [], ['192.0.2.1']);
@@ -153,7 +174,7 @@ test('router addresses: each once, of originators that can be reached now', () =
   expect(probed()).toEqual(['192.0.2.1', '2001:db8:ffff::2']);
 });
 
-test('the tables are bounded: what has no room is counted, and room that becomes free is used', () => {
+test('the tables are bounded: entries beyond the limit are counted, and freed space is used', () => {
   const counts = new Map<string, number>();
   const table = new LearnedRouters(
     { count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by), wallOffset: () => 0 },
@@ -167,31 +188,38 @@ test('the tables are bounded: what has no room is counted, and room that becomes
       heldUntil: 0,
       sources: [],
     };
-    return { name, place: 0, originator, says: undefined, routers: [] };
+    return { name, place: 0, originator, advertisements: undefined, routers: [] };
   };
   const many = (from: number, count: number): LearnedOf<'sid'>[] =>
     Array.from({ length: count }, (_, i) => sid(`2001:db8:c::${from + i}`));
   const [a, b] = [source('a'), source('b')];
   table.replace(a, many(1, 2));
   table.replace(b, many(5, 4));
-  expect([table.sizes.sids, table.endConSids(END_CON).length, counts.get('learned.sid.table-full')]).toEqual([3, 3, 3]);
+  expect({
+    sids: table.sizes.sids,
+    endConSidsLength: table.endConSids(END_CON).length,
+    learnedSidTableFull: counts.get('learned.sid.table-full'),
+  }).toEqual({ sids: 3, endConSidsLength: 3, learnedSidTableFull: 3 });
   const addresses = (from: number, count: number): IpAddress[] =>
     Array.from({ length: count }, (_, i) => address(`192.0.2.${from + i}`));
-  const told = (all: IpAddress[]) => all.map((one) => ({ kind: 'router-address', address: one }) as const);
-  table.replace(a, [...many(1, 2), ...told(addresses(1, 3))]);
-  table.replace(b, [...many(5, 4), ...told(addresses(7, 2))]);
-  expect([
-    table.sizes.routerAddresses,
-    table.routerAddresses(),
-    counts.get('learned.router-address.table-full'),
-  ]).toEqual([3, addresses(1, 3), 2]);
+  const addressesOf = (all: IpAddress[]) => all.map((one) => ({ kind: 'router-address', address: one }) as const);
+  table.replace(a, [...many(1, 2), ...addressesOf(addresses(1, 3))]);
+  table.replace(b, [...many(5, 4), ...addressesOf(addresses(7, 2))]);
+  expect({
+    size: table.sizes.routerAddresses,
+    routerAddresses: table.routerAddresses(),
+    tableFull: counts.get('learned.router-address.table-full'),
+  }).toEqual({ size: 3, routerAddresses: addresses(1, 3), tableFull: 2 });
   counts.set('learned.sid.table-full', 3);
   table.replace(a, []);
   table.replace(b, many(5, 3));
-  expect([table.sizes.sids, counts.get('learned.sid.table-full')]).toEqual([3, 3]);
+  expect({ sids: table.sizes.sids, learnedSidTableFull: counts.get('learned.sid.table-full') }).toEqual({
+    sids: 3,
+    learnedSidTableFull: 3,
+  });
 });
 
-test('what is of a kind that no store takes is counted, and the rest of its report is taken', () => {
+test('an advertisement of a kind without a store is counted; the rest of its report is used', () => {
   const { table, counts, shown, proxyOf } = routers();
   const stranger = { kind: 'group-membership' } as unknown as LearnedOf<'sid'>;
   table.learned({
@@ -201,6 +229,9 @@ test('what is of a kind that no store takes is counted, and the rest of its repo
     advertisements: [stranger, sid('2001:db8:c::1'), flagged('10.1.0.0/16', '192.0.2.1')],
   });
   expect(counts.get('learned.kind.unknown')).toBe(1);
-  expect([proxyOf('10.1.0.1'), shown()]).toEqual(['192.0.2.1', ['2001:db8:c::1 isis cnpd1']]);
+  expect({ proxyOf: proxyOf('10.1.0.1'), shown: shown() }).toEqual({
+    proxyOf: '192.0.2.1',
+    shown: ['2001:db8:c::1 isis cnpd1'],
+  });
   expect(table.sizes()).toMatchObject({ advertisements: 1, sids: 1, routerAddresses: 0 });
 });

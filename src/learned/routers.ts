@@ -1,14 +1,14 @@
-// What the network advertises about routers rather than prefixes: their SIDs (END.CON, FCN §4.2.2) and the addresses at
-// which RTT probes may reach them. They are in force while their originator is (originators.ts), as prefixes are. They
-// are few, one SID per routing table of a PE and one address per router, so the whole list is rebuilt on request;
-// `takeChanged` says whether that is necessary.
+// What the network advertises about routers rather than prefixes: their SIDs (END.CON, FCN §4.2.2), and the addresses
+// for RTT probes. Like prefixes, they are in force while their originator is (originators.ts). They are few, one SID
+// per routing table of a PE and one address per router, so the whole list is rebuilt on request. `takeChanged` reports
+// whether that is necessary.
 import { type IpAddress, compareAddresses, isUnicastHost } from '../model/address.ts';
 import type { LearnedOf } from '../model/advertisement.ts';
 import type { Count } from '../model/log.ts';
 import { ROUTER_KINDS, type RouterAdvertisement, type RouterKindName, routerKind } from './kinds.ts';
 import { type Origin, type Source, compareSources } from './preference.ts';
 
-/** As many as are kept of each kind. What comes beyond is counted and not kept until its source says something new. */
+/** Entries kept of each kind. An entry beyond is counted and not kept until its source reports a change. */
 const ROUTER_TABLE_LIMIT = 16_384;
 
 interface SidEntry {
@@ -20,22 +20,22 @@ interface SidEntry {
   readonly heldUntil?: string;
 }
 
-interface LearnedRoutersModules {
+interface LearnedRoutersDependencies {
   readonly count: Count;
-  /** What to add to the table's clock to get the time of day, ms. */
+  /** The difference from the table's clock to the time of day, ms. */
   readonly wallOffset: () => number;
 }
 
 export class LearnedRouters {
-  readonly #modules: LearnedRoutersModules;
+  readonly #dependencies: LearnedRoutersDependencies;
   readonly #limit: number;
-  /** Those that say something. */
+  /** Sources with entries. */
   readonly #sources = new Set<Source>();
   readonly #sizes = new Map<RouterKindName, number>();
   #changed = false;
 
-  constructor(modules: LearnedRoutersModules, limit = ROUTER_TABLE_LIMIT) {
-    this.#modules = modules;
+  constructor(dependencies: LearnedRoutersDependencies, limit = ROUTER_TABLE_LIMIT) {
+    this.#dependencies = dependencies;
     this.#limit = limit;
   }
 
@@ -64,8 +64,8 @@ export class LearnedRouters {
     const all = advertisements.filter((learned) => learned.kind === kind);
     const usable = all.filter((learned) => isUnicastHost(addressOf(learned)));
     const headroom = this.#limit - this.#size(kind);
-    if (usable.length < all.length) this.#modules.count(`${counter}.unusable`, all.length - usable.length);
-    if (usable.length > headroom) this.#modules.count(`${counter}.table-full`, usable.length - headroom);
+    if (usable.length < all.length) this.#dependencies.count(`${counter}.unusable`, all.length - usable.length);
+    if (usable.length > headroom) this.#dependencies.count(`${counter}.table-full`, usable.length - headroom);
     return usable.length > headroom ? usable.slice(0, headroom) : usable;
   }
 
@@ -74,12 +74,12 @@ export class LearnedRouters {
     this.#changed ||= this.#sources.size > 0;
   }
 
-  /** A source has got another originator. */
+  /** A source's originator has changed. */
   touch(source: Source): void {
     this.#changed ||= this.#sources.has(source);
   }
 
-  /** Whether endConSids or routerAddresses may answer differently from the last time this was asked. */
+  /** Whether endConSids or routerAddresses may differ from those of the last call. */
   takeChanged(): boolean {
     const changed = this.#changed;
     this.#changed = false;
@@ -100,15 +100,15 @@ export class LearnedRouters {
           best.set(sid.sid.value, { sid, source });
       }
     }
-    const toWall = this.#modules.wallOffset();
+    const toWall = this.#dependencies.wallOffset();
     return [...best.values()]
       .sort((a, b) => compareAddresses(a.sid.sid, b.sid.sid))
       .map(({ sid, source }) => sidEntry(sid, source, toWall));
   }
 
   /**
-   * Addresses of the routers that can be reached now, each once, in order: a probe to one that is only held would not
-   * come back. FRR beside may name this router's own.
+   * Addresses of the reachable routers, each once, in order. A router that is only held would not answer a probe. FRR
+   * beside cnpd may advertise this router's own address.
    */
   routerAddresses(): IpAddress[] {
     const found = new Map<string, IpAddress>();

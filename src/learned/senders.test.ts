@@ -18,7 +18,7 @@ const changes = (upserts: readonly ForwardingEntry[], deletes: readonly string[]
 describe('moments of the table of senders', () => {
   const [a, b] = [entry('10.0.0.0/8'), entry('10.1.0.0/16')];
 
-  test('one follows from an earlier one by the changes in between, each by itself and in order', () => {
+  test('a moment is an earlier one plus the changes in between, in order', () => {
     const first = new Senders(() => []);
     const second = first.after(changes([a]));
     const third = second.after(changes([], ['10.0.0.0/8']));
@@ -32,26 +32,26 @@ describe('moments of the table of senders', () => {
     expect(fourth.since(fourth)).toEqual([]);
   });
 
-  test('nothing that changed is no new moment', () => {
+  test('without changes there is no new moment', () => {
     const first = new Senders(() => []);
     expect(first.after(changes([]))).toBe(first);
   });
 
-  test('one does not follow from a later one, nor from one of another table, nor from anything else', () => {
+  test('a moment does not follow from a later one, from another table’s, or from anything else', () => {
     const first = new Senders(() => []);
     const second = first.after(changes([a]));
-    expect([first.since(second), second.since(new Senders(() => [])), second.since({})]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    expect({
+      olderToNewer: first.since(second),
+      toAnother: second.since(new Senders(() => [])),
+      toNone: second.since({}),
+    }).toEqual({ olderToNewer: undefined, toAnother: undefined, toNone: undefined });
   });
 
-  test('all are walked when somebody asks, as often as somebody asks', () => {
+  test('each request walks all entries anew', () => {
     let walks = 0;
     const senders = new Senders(() => (walks++, [a]));
     const later = senders.after(changes([b]));
     expect(walks).toBe(0);
-    expect([[...later.all()], [...later.all()], walks]).toEqual([[a], [a], 2]);
+    expect({ first: [...later.all()], again: [...later.all()], walks }).toEqual({ first: [a], again: [a], walks: 2 });
   });
 });

@@ -1,6 +1,6 @@
-// Which senders have which proxy, as of one moment of the learned table: everything, or the changes since an earlier
-// moment. Moments point only forward to their successors, so that changes are kept until their last reader has taken
-// them, and no longer.
+// Which senders have which proxy at one moment of the learned table: all of them, or the changes since an earlier
+// moment. A moment refers only to its successor, so changes are kept until their last reader has taken them, and no
+// longer.
 import { formatPrefix } from '../model/prefix.ts';
 import type { ForwardingChanges, ForwardingEntry } from './forwarding.ts';
 
@@ -14,7 +14,7 @@ export class Senders {
   readonly #walk: () => Iterable<ForwardingEntry>;
   #next: { readonly changes: SenderChanges; readonly senders: Senders } | undefined;
 
-  /** @param walk all that there are when it is called, which may be more than the changes up to now add up to */
+  /** @param walk all entries at the time of the call, possibly with changes later than this moment */
   constructor(walk: () => Iterable<ForwardingEntry>) {
     this.#walk = walk;
   }
@@ -25,8 +25,8 @@ export class Senders {
   }
 
   /**
-   * What makes a table that holds `earlier` hold these, a piece after another; undefined: it is no earlier moment of
-   * the same table.
+   * The changes from `earlier` to this moment, in pieces; undefined if `earlier` is no earlier moment of the same
+   * table.
    */
   since(earlier: object): SenderChanges[] | undefined {
     if (!(earlier instanceof Senders)) return undefined;

@@ -1,10 +1,23 @@
-// One advertisement of the learned table as the northbound shows it.
+// Advertisements of the learned table as the northbound shows them.
 import { formatAddress } from '../model/address.ts';
+import { type Prefix, formatPrefix } from '../model/prefix.ts';
 import type { SenderState } from '../model/state.ts';
-import type { Advertisement } from './preference.ts';
+import { type Advertisement, comparePreference } from './preference.ts';
 
-/** @param toWall what to add to the clock's time to get the time of day */
-export const senderState = (a: Advertisement, prefix: string, best: boolean, toWall: number): SenderState => ({
+/**
+ * The advertisements of one prefix that count, the preferred one first.
+ * @param head the first of the prefix's list
+ * @param toWall the difference from the clock's time to the time of day, milliseconds
+ */
+export function senderStates(head: Advertisement, prefix: Prefix, toWall: number): SenderState[] {
+  const all: Advertisement[] = [];
+  for (let a: Advertisement | undefined = head; a; a = a.next)
+    if (a.source.originator.reachability !== 'dormant') all.push(a);
+  const text = formatPrefix(prefix);
+  return all.sort(comparePreference).map((a, i) => senderState(a, text, i === 0, toWall));
+}
+
+const senderState = (a: Advertisement, prefix: string, best: boolean, toWall: number): SenderState => ({
   prefix,
   proxy: a.proxy ? formatAddress(a.proxy) : null,
   best,

@@ -1,9 +1,10 @@
-// The sources of reports, by carrier and name. A table of BGP has one source per prefix: one text for both would be one
-// more for each of them.
+// The sources of reports, by carrier and name. In BGP each prefix is a source: a combined key would cost one more
+// string
+// for each.
 import { TextMap } from '../model/text-map.ts';
 import type { Origin, Originator, Source } from './preference.ts';
 
-/** Most sources say nothing of routers. */
+/** Most sources advertise nothing about routers. */
 const NONE: readonly never[] = [];
 
 export class Sources {
@@ -13,11 +14,11 @@ export class Sources {
     return this.#byCarrier.get(carrier)?.get(name);
   }
 
-  /** One that says nothing yet. */
+  /** A source without advertisements yet. */
   create(carrier: Origin, name: string, originator: Originator): Source {
     let names = this.#byCarrier.get(carrier);
     if (!names) this.#byCarrier.set(carrier, (names = new TextMap()));
-    const source: Source = { name, originator, place: 0, says: undefined, routers: NONE };
+    const source: Source = { name, originator, place: 0, advertisements: undefined, routers: NONE };
     names.set(name, source);
     return source;
   }

@@ -1,5 +1,4 @@
-// Not part of the daemon: a learned table with a clock of its own and shorthands to say things to it, for the tests of
-// this folder.
+// Not part of the daemon: a learned table with its own clock, and shorthands to feed it, for the tests of this folder.
 import { address, formatAddress } from '../model/address.ts';
 import type { CarrierName, LearnedOf } from '../model/advertisement.ts';
 import { formatPrefix, prefix } from '../model/prefix.ts';
@@ -7,7 +6,7 @@ import type { ForwardingChanges } from './forwarding.ts';
 import { LearnedTable } from './table.ts';
 
 export function fixture(holdMs = 120_000) {
-  // The clock runs from an origin of its own; the time of day is another number.
+  // The clock has its own origin, so it never equals the time of day.
   const clock = { now: 5000 };
   const wallOf = (now: number): number => Date.UTC(2026, 0, 1) + now;
   const counts = new Map<string, number>();

@@ -20,7 +20,7 @@ describe('longest match', () => {
     expect(table.lookup(address('2001:db8:2::10'))).toBeUndefined();
   });
 
-  test('PNC-5-c: the longest prefix decides, whichever carrier brought it', () => {
+  test('PNC-5-c: the longest prefix decides, whichever carrier reported it', () => {
     const { report, proxyOf } = fixture();
     report('cnpd1', [flagged('2001:db8::/32', '2001:db8:ffff::1')]);
     report('peer', [flagged('2001:db8:1::/48', '2001:db8:ffff::2')], 'bgp');
@@ -49,7 +49,7 @@ describe('longest match', () => {
     const { table, report, proxyOf } = fixture();
     report('cnpd1', [flagged('::/0', '2001:db8:ffff::1')]);
     expect([proxyOf(H1), proxyOf('10.0.0.1')]).toEqual(['2001:db8:ffff::1', undefined]);
-    // In the dataplane's map IPv4 lies inside IPv6: it has to be told.
+    // In the dataplane's map IPv4 lies inside IPv6, so this needs an entry.
     expect(changesText(table.takeChanges())).toEqual({
       upserts: ['0.0.0.0/0 none', '::/0 2001:db8:ffff::1'],
       deletes: [],
@@ -58,7 +58,7 @@ describe('longest match', () => {
     expect(changesText(table.takeChanges())).toEqual({ upserts: [], deletes: ['::/0', '0.0.0.0/0'] });
   });
 
-  test('an IPv6 prefix that spells IPv4 addresses is refused and counted', () => {
+  test('an IPv6 prefix of IPv4-mapped addresses is refused and counted', () => {
     const { table, counts, report } = fixture();
     report('cnpd1', [flagged('::ffff:10.0.0.0/104', '2001:db8:ffff::1')]);
     expect(table.takeChanges().upserts).toEqual([]);
@@ -103,7 +103,7 @@ describe('several proxies for one prefix (D7)', () => {
     }
   });
 
-  test('in BGP the proxy of the path that routing uses wins, whatever the others have for a metric or an address; theirs count where it names none', () => {
+  test('in BGP the proxy of the path that routing uses wins, whatever the metric or address of others; theirs count if it names none', () => {
     for (const order of [
       [0, 1],
       [1, 0],
@@ -123,7 +123,7 @@ describe('several proxies for one prefix (D7)', () => {
     }
   });
 
-  test('a proxy that can be reached is preferred to one that is held', () => {
+  test('a reachable proxy is preferred to a held one', () => {
     const { reach, report, proxyOf } = fixture();
     report('cnpd1', [flagged('2001:db8:1::/64', '2001:db8:ffff::1', 1)]);
     report('cnpd2', [flagged('2001:db8:1::/64', '2001:db8:ffff::2', 2)]);
@@ -141,7 +141,7 @@ describe('several proxies for one prefix (D7)', () => {
     expect(proxyOf(H1)).toBe('2001:db8:ffff::1');
   });
 
-  test('one fragment that contradicts itself is counted, and its lower metric counts', () => {
+  test('a fragment that contradicts itself is counted, and its lower metric wins', () => {
     const { counts, report, proxyOf } = fixture();
     report('cnpd1', [
       flagged('2001:db8:1::/64', '2001:db8:ffff::2', 9),
@@ -191,7 +191,7 @@ describe('a flag without a usable address', () => {
       reach(['cnpd1'], carrier);
       for (let refresh = 0; refresh < 2; refresh++)
         report('cnpd1', [flagged(text, '2001:db8:ffff::1'), flagged('2001:db8:1::/64', '2001:db8:ffff::1')], carrier);
-      expect([proxyOf(inside), proxyOf(H1)]).toEqual([null, '2001:db8:ffff::1']);
+      expect({ inside: proxyOf(inside), h1: proxyOf(H1) }).toEqual({ inside: null, h1: '2001:db8:ffff::1' });
       expect([...counts]).toEqual([[`learned.prefix.${use}`, 1]]);
       expect(table.takeChanges().upserts.filter(({ proxy }) => proxy !== null)).toHaveLength(1);
     });
@@ -202,8 +202,8 @@ describe('a flag without a usable address', () => {
     (text) => {
       const { counts, report, proxyOf } = fixture();
       report('cnpd1', [flagged(text, '2001:db8:ffff::1')]);
-      expect([
-        proxyOf(
+      expect({
+        proxyOf: proxyOf(
           {
             '0.0.0.0/0': '10.0.0.1',
             '::/0': H1,
@@ -213,18 +213,18 @@ describe('a flag without a usable address', () => {
             '::/3': '64:ff9b::1',
           }[text]!,
         ),
-        counts.size,
-      ]).toEqual(['2001:db8:ffff::1', 0]);
+        countsSize: counts.size,
+      }).toEqual({ proxyOf: '2001:db8:ffff::1', countsSize: 0 });
     },
   );
 
-  test('what is not flagged there is what every router with cnpd on OSPFv2 has, and is not counted', () => {
+  test('an unflagged prefix there, as every router with cnpd on OSPFv2 has, is not counted', () => {
     const { counts, report } = fixture();
     report('cnpd1', [plain('169.254.89.0/31')]);
     expect(counts.size).toBe(0);
   });
 
-  test('no address at all is counted once, not at every refresh', () => {
+  test('a missing address is counted once, not at every refresh', () => {
     const { counts, report, proxyOf } = fixture();
     for (let i = 0; i < 3; i++)
       report('cnpd1', [{ kind: 'sender-prefix', prefix: prefix('2001:db8:1::/64'), pnc: true, metric: 1 }]);
@@ -232,15 +232,15 @@ describe('a flag without a usable address', () => {
     expect(counts.get('learned.proxy.missing')).toBe(1);
   });
 
-  test('a flag that comes and goes without an address is shown, and changes no answer', () => {
+  test('a flag that is set and cleared without an address is shown, and changes no answer', () => {
     const { table, report, proxyOf } = fixture();
-    const said = [false, true, false].map(
+    const shown = [false, true, false].map(
       (pnc) => (
         report('cnpd1', [{ kind: 'sender-prefix', prefix: prefix('2001:db8:1::/64'), pnc, metric: 1 }]),
         [table.entries()[0]!.pnc, proxyOf(H1)]
       ),
     );
-    expect(said).toEqual([
+    expect(shown).toEqual([
       [false, null],
       [true, null],
       [false, null],
@@ -255,7 +255,7 @@ describe('a flag without a usable address', () => {
 });
 
 describe('reports', () => {
-  test('a report replaces what its source said before, and nothing else', () => {
+  test('a report replaces only the previous report of its source', () => {
     const { report, proxyOf } = fixture();
     report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1'), flagged('10.2.0.0/16', '192.0.2.1')], 'isis', 0);
     report('cnpd1', [flagged('10.3.0.0/16', '192.0.2.1')], 'isis', 1);
@@ -272,7 +272,7 @@ describe('reports', () => {
     expect(changesText(table.takeChanges())).toEqual({ upserts: [], deletes: ['10.1.0.0/16'] });
   });
 
-  test('`since` survives a refresh that changes nothing, and not one that does', () => {
+  test('`since` survives a refresh without changes, and no other', () => {
     const { clock, table, report } = fixture();
     const since = (): string => table.entries()[0]!.since;
     report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1', 7)]);
@@ -284,7 +284,7 @@ describe('reports', () => {
     expect(Date.parse(since()) - Date.parse(first)).toBe(900_000);
   });
 
-  test('`since` survives a refresh of prefixes of several proxies, and whatever of an advertisement changes ends it', () => {
+  test('`since` survives a refresh of prefixes of several proxies; any change of an advertisement resets it', () => {
     const { clock, table, report } = fixture();
     const [own, other] = [flagged('10.2.0.0/16', '192.0.2.2', 7), flagged('10.1.0.0/16', '192.0.2.1', 7)];
     const variants: LearnedOf<'sender-prefix'>[] = [
@@ -308,7 +308,7 @@ describe('reports', () => {
     }
   });
 
-  test('an address that comes to a flag that had none is used at once, and one that goes is not', () => {
+  test('an address that is added to a flag is used at once, and a removed one is not', () => {
     const { report, proxyOf } = fixture();
     const bare: LearnedOf<'sender-prefix'> = {
       kind: 'sender-prefix',
@@ -322,7 +322,7 @@ describe('reports', () => {
     expect(seen).toEqual([null, '192.0.2.1', null]);
   });
 
-  test('a refresh that changes nothing changes nothing in the dataplane', () => {
+  test('a refresh without changes changes nothing in the dataplane', () => {
     const { table, report } = fixture();
     const prefixes = [flagged('10.1.0.0/16', '192.0.2.1'), plain('10.1.1.0/24')];
     report('cnpd1', prefixes);
@@ -347,7 +347,7 @@ describe('reports', () => {
     expect(table.sizes()).toMatchObject({ originators: 1, dormant: 1, advertisements: 1, proxies4: 0 });
   });
 
-  test('a host bit or an impossible length in a report is survived', () => {
+  test('host bits and impossible lengths in a report are tolerated', () => {
     const { counts, report, proxyOf } = fixture();
     report('cnpd1', [
       { ...flagged('10.1.0.0/16', '192.0.2.1'), prefix: { address: address('10.1.2.3'), length: 16 } },
@@ -357,7 +357,7 @@ describe('reports', () => {
     expect(counts.get('learned.prefix.invalid')).toBe(1);
   });
 
-  test('own declarations answer too, and are preferred', () => {
+  test('own declarations are found too, and are preferred', () => {
     const { table, report, proxyOf } = fixture();
     report('cnpd2', [flagged('10.1.0.0/16', '192.0.2.9', 1)]);
     table.declareOwn(origination({ proxies: [{ prefix: prefix('10.1.0.0/16'), proxy: address('192.0.2.1') }] }));
@@ -368,8 +368,8 @@ describe('reports', () => {
   });
 });
 
-describe('what the dataplane is told', () => {
-  test('an unflagged prefix only below a flagged one, before it', () => {
+describe('changes for the dataplane', () => {
+  test('an unflagged prefix appears only below a flagged one, before it', () => {
     const { table, report } = fixture();
     report('leaf1', [plain('10.0.0.0/8'), plain('10.1.1.0/24'), plain('10.1.1.1/32'), plain('10.2.0.0/16')]);
     report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
@@ -381,7 +381,7 @@ describe('what the dataplane is told', () => {
     expect(changesText(table.takeChanges())).toEqual({ upserts: [], deletes: ['10.1.0.0/16', '10.1.1.0/24'] });
   });
 
-  test('a change and its reverse between two takes are nothing', () => {
+  test('a change and its reverse between two takes cancel out', () => {
     const { table, report } = fixture();
     report('cnpd1', [flagged('10.1.0.0/16', '192.0.2.1')]);
     table.takeChanges();
@@ -405,7 +405,7 @@ describe('what the dataplane is told', () => {
     expect(sizes).toEqual([4, 4, 2]);
   });
 
-  test('many originators of one prefix: coming one by one and going one by one costs n log n looks at them, not n²', () => {
+  test('many originators of one prefix, added and removed one by one, cost n log n comparisons, not n²', () => {
     const { table, reach } = fixture();
     const many = 4000;
     const name = (i: number): string => `r${i}`;
@@ -462,7 +462,7 @@ describe('what the dataplane is told', () => {
   });
 });
 
-test('entries are as the northbound shows them', () => {
+test('entries have the form that the northbound shows', () => {
   const { clock, wallOf, table, report } = fixture();
   report('cnpd1', [flagged('2001:db8:1::/64', '2001:db8:ffff::1', 4261412865), plain('10.0.0.0/8', 20)]);
   const common = {

@@ -6,7 +6,7 @@ import { keyLength, newKey, prefixFrom, setAddress, setPrefix } from './key.ts';
 import { PrefixTrie, ROOT } from './trie.ts';
 
 /** Prefixes that nest and branch: few distinct bits, many lengths. */
-const crowded = fc.oneof(
+const dense = fc.oneof(
   fc
     .tuple(fc.nat({ max: 15 }), fc.integer({ min: 0, max: 32 }))
     .map(([n, length]) => prefixOf({ family: 4, value: BigInt(n) << 28n }, length)),
@@ -25,7 +25,7 @@ function insert(trie: PrefixTrie, p: Prefix): number {
 
 test('a prefix has one node, and the node has the prefix', () => {
   fc.assert(
-    fc.property(fc.array(crowded, { maxLength: 60 }), (prefixes) => {
+    fc.property(fc.array(dense, { maxLength: 60 }), (prefixes) => {
       const trie = new PrefixTrie();
       const nodes = prefixes.map((p) => insert(trie, p));
       expect(nodes.map((node) => formatPrefix(trie.prefix(node)))).toEqual(prefixes.map(formatPrefix));
@@ -36,7 +36,7 @@ test('a prefix has one node, and the node has the prefix', () => {
 
 test('the covers of an address are the prefixes that contain it, shortest first', () => {
   fc.assert(
-    fc.property(fc.array(crowded, { maxLength: 60 }), crowded, (prefixes, near) => {
+    fc.property(fc.array(dense, { maxLength: 60 }), dense, (prefixes, near) => {
       const trie = new PrefixTrie();
       const nodes = new Set(prefixes.map((p) => insert(trie, p)));
       const key = newKey();
@@ -55,7 +55,7 @@ test('the covers of an address are the prefixes that contain it, shortest first'
 test('pruning everything leaves the root alone', () => {
   fc.assert(
     fc.property(
-      fc.uniqueArray(crowded, { maxLength: 60, selector: formatPrefix }),
+      fc.uniqueArray(dense, { maxLength: 60, selector: formatPrefix }),
       fc.infiniteStream(fc.nat()),
       (prefixes, random) => {
         const trie = new PrefixTrie();
@@ -79,7 +79,7 @@ test('pruning everything leaves the root alone', () => {
   );
 });
 
-test('what lies below is visited in address order, parents first, and can be left out', () => {
+test('nodes below are visited in address order, parents first; a subtree can be skipped', () => {
   const trie = new PrefixTrie();
   const texts = ['10.0.0.0/8', '10.0.0.0/16', '10.128.0.0/9', '2001:db8::/32', '2001:db8:0:1::/64', '2001:db8:1::/48'];
   const nodes = new Set([4, 2, 0, 5, 1, 3].map((i) => insert(trie, prefix(texts[i]!))));
@@ -123,10 +123,10 @@ describe('keys', () => {
           const masked = prefixOf(host, length);
           const [a, b, c, d] = [...key.words] as [number, number, number, number];
           const value = [...key.words].reduce((sum, w) => (sum << 32n) | BigInt(w), 0n);
-          expect([value, key.length]).toEqual([
-            host.family === 4 ? (0xffffn << 32n) | masked.address.value : masked.address.value,
-            keyLength(masked),
-          ]);
+          expect({ value, keyLength: key.length }).toEqual({
+            value: host.family === 4 ? (0xffffn << 32n) | masked.address.value : masked.address.value,
+            keyLength: keyLength(masked),
+          });
           expect(prefixFrom(a, b, c, d, key.length)).toEqual(masked);
         },
       ),

@@ -1,7 +1,7 @@
-// A path-compressed binary trie (Patricia) over prefixes, in typed arrays: a node is a number, 34 bytes, and the trie's
-// users keep a node's data in columns of their own. The trie knows structure only: its users decide which nodes mean
-// something. With a million prefixes the whole learned table takes about 340 bytes per prefix, 2 µs to learn and 2 µs
-// to look one up; with 10,000, 0.7 µs.
+// A path-compressed binary trie (Patricia) over prefixes, in typed arrays. A node is a number and takes 34 bytes; the
+// trie's users keep a node's data in columns. The trie knows only structure: its users decide which nodes are in use.
+// With a million prefixes the whole learned table takes about 340 bytes per prefix, 2 µs to learn and 2 µs to look one
+// up; with 10,000, 0.7 µs.
 import { type Key, prefixFrom } from './key.ts';
 import type { Prefix } from '../model/prefix.ts';
 
@@ -17,7 +17,7 @@ export class PrefixTrie {
   private readonly free: number[] = [];
   private used = 1;
 
-  /** Nodes in existence, the root and those that only branch included. */
+  /** Number of nodes, including the root and nodes that only branch. */
   get size(): number {
     return this.used - this.free.length;
   }
@@ -26,7 +26,7 @@ export class PrefixTrie {
     return this.parents[node]!;
   }
 
-  /** ROOT when there is none on that side. */
+  /** ROOT when there is no child on that side. */
   child(node: number, side: 0 | 1): number {
     return this.children[2 * node + side]!;
   }
@@ -37,7 +37,7 @@ export class PrefixTrie {
     return prefixFrom(words[at]!, words[at + 1]!, words[at + 2]!, words[at + 3]!, this.lengths[node]!);
   }
 
-  /** The node of the prefix, made if need be. */
+  /** The node of the prefix, created if it does not exist. */
   insert(key: Key): number {
     let node = ROOT;
     for (;;) {
@@ -85,7 +85,8 @@ export class PrefixTrie {
   }
 
   /**
-   * Removes a node that means nothing any more, and the branching above it if that is left without use. A node with two
+   * Removes a node that is not in use any more, and the branching node above it if that has no use then. A node with
+   * two
    * children stays, to branch.
    */
   prune(node: number, inUse: (node: number) => boolean): void {

@@ -1,7 +1,7 @@
 // The time of day beside the table's clock, for display only.
 import type { Clock } from '../model/clock.ts';
 
-/** Differences of less are the two clocks being read one after the other, ms. */
+/** Smaller differences come from reading the two clocks one after the other, ms. */
 const JITTER_MS = 50;
 
 export class WallTime {
@@ -20,8 +20,8 @@ export class WallTime {
   }
 
   /**
-   * The offset from the clock to the time of day: kept until somebody sets the time, so that a deadline is shown alike
-   * every time.
+   * The offset from the clock to the time of day. It changes only when the time is set, so that a deadline is always
+   * shown alike.
    */
   offset(): number {
     const fresh = this.#wallClock() - this.#clock.now();

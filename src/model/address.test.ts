@@ -104,7 +104,7 @@ describe('parsing', () => {
     );
   });
 
-  test('a literal that is no address throws', () => {
+  test('an invalid literal throws', () => {
     expect(() => address('10.0.0.256')).toThrow(RangeError);
   });
 });
@@ -123,7 +123,7 @@ describe('RFC 5952 text', () => {
     expect(formatAddress(address(text))).toBe(canonical);
   });
 
-  test('reading what was written gives the same address', () => {
+  test('parsing a formatted address gives the same address', () => {
     fc.assert(
       fc.property(anyAddress, (a) => {
         expect(parseAddress(formatAddress(a))).toEqual(a);

@@ -44,7 +44,7 @@ const MAX_IPV6_TEXT = 'ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255'.length;
 const GROUPS = new Uint16Array(8);
 const [DOT, COLON] = [46, 58];
 
-/** A character at a time: tables come as text by the hundred thousand. */
+/** Parses character by character for speed: tables have hundreds of thousands of addresses as text. */
 function parseIpv6(text: string): IpAddress | undefined {
   if (text.length > MAX_IPV6_TEXT) return undefined;
   let count = 0;
@@ -77,7 +77,7 @@ function parseIpv6(text: string): IpAddress | undefined {
 
 const wordOf = (i: number): number => ((GROUPS[i]! << 16) | GROUPS[i + 1]!) >>> 0;
 
-/** −1: the character is none, or behind the end. */
+/** −1: not a hex digit, or past the end. */
 function hexDigit(text: string, at: number): number {
   const code = text.charCodeAt(at);
   if (code >= 48 && code <= 57) return code - 48;
@@ -85,9 +85,8 @@ function hexDigit(text: string, at: number): number {
   return letter >= 97 && letter <= 102 ? letter - 87 : -1;
 }
 
-// A 64-bit integer and its two 32-bit halves, in one memory: what leads from an address to its words and back without
-// the integers that shifting and masking would leave behind, some ten of them an address. Tables have thousands of
-// addresses.
+// A 64-bit integer and its two 32-bit halves in shared memory. They convert between an address and its words without
+// the temporary integers of shifting and masking, some ten per address. Tables have thousands of addresses.
 const HALVES = new Uint32Array(2);
 const WHOLE = new BigUint64Array(HALVES.buffer);
 const LOW = new Uint8Array(Uint32Array.of(1).buffer)[0]! === 1 ? 0 : 1;
@@ -98,7 +97,7 @@ export function ipv6Words({ value }: IpAddress, words: Uint32Array): void {
   WHOLE[0] = value >> 64n;
   words[0] = HALVES[HIGH]!;
   words[1] = HALVES[LOW]!;
-  // The low 64 bits: what does not fit is dropped.
+  // Keeps the low 64 bits.
   WHOLE[0] = value;
   words[2] = HALVES[HIGH]!;
   words[3] = HALVES[LOW]!;
@@ -139,7 +138,7 @@ export function formatAddress(a: IpAddress): string {
 /** The 16-bit group `i` of WORDS. */
 const group = (i: number): number => ((i & 1) === 0 ? WORDS[i >> 1]! >>> 16 : WORDS[i >> 1]! & 0xffff);
 
-/** The first of the longest runs of two or more zero groups in WORDS; without one it begins behind the last group. */
+/** The first of the longest runs of two or more zero groups in WORDS. If there is none, `start` is 8. */
 function longestGap(): { readonly start: number; readonly length: number } {
   let [best, longest] = [8, 1];
   for (let start = 0; start < 8; start++) {
@@ -206,7 +205,7 @@ const between = (value: bigint, from: bigint, end: bigint): boolean => value >= 
 export const isLinkLocal = (a: IpAddress): boolean =>
   a.family === 6 ? between(a.value, LINK_LOCAL6[0], LINK_LOCAL6[1]) : between(a.value, 0xa9fe_0000n, 0xa9ff_0000n);
 
-/** IPv6 addresses that only spell an IPv4 one (RFC 4291 §2.5.5.2). They never appear on the wire. */
+/** IPv4-mapped IPv6 addresses (RFC 4291 §2.5.5.2). They never appear on the wire. */
 export const isIpv4Mapped = (a: IpAddress): boolean =>
   a.family === 6 && between(a.value, 0xffff_0000_0000n, 0x1_0000_0000_0000n);
 

@@ -1,18 +1,18 @@
-// What the network carries for cnpd, whatever the protocol (docs/architecture.md, "What each protocol carries"), by
-// kind, and what a carrier reports of it. A new kind is a line in each of the two interfaces; the tables of kinds, one
-// in each component that knows them, then do not compile until they have its row (CONTRIBUTING.md).
+// The kinds of advertisement, whatever the protocol (docs/architecture.md, "What each protocol carries"), and the
+// carriers' reports. A new kind is a line in each of the two interfaces. The tables of kinds in the components then do
+// not compile until they have its row (CONTRIBUTING.md).
 import type { IpAddress } from './address.ts';
 import type { Prefix } from './prefix.ts';
 
 export type CarrierName = 'isis' | 'ospfv2' | 'ospfv3' | 'bgp';
 
-/** What we ask a carrier to advertise. */
+/** What a carrier is asked to advertise, by kind. */
 export interface AdvertisementKinds {
   /** "`proxy` is the congestion notification proxy for the senders in `prefix`" (PNC §5). */
   'sender-prefix': { readonly prefix: Prefix; readonly proxy: IpAddress };
   /**
-   * An SRv6 SID of this router: END.CON (FCN §4.2.2). Carriers say which locator it belongs to; that packets get there
-   * is for the routing daemon beside (docs/decisions.md). The behaviour is an SRv6 Endpoint Behavior, 16 bits (RFC 8986
+   * An SRv6 SID of this router: END.CON (FCN §4.2.2). Carriers advertise the locator that it belongs to; the routing
+   * daemon makes the locator reachable (docs/decisions.md). `behavior` is an SRv6 Endpoint Behavior, 16 bits (RFC 8986
    * §10.2).
    */
   sid: { readonly sid: IpAddress; readonly locator: Prefix; readonly behavior: number };
@@ -20,23 +20,26 @@ export interface AdvertisementKinds {
   'router-address': { readonly address: IpAddress; readonly answersStamp: boolean };
 }
 
-/** What a carrier learns of each kind. */
+/** What a carrier reports for each kind. */
 interface LearnedKinds {
   /** Flagged or not: an unflagged longest match means "no proxy" (decision D5). */
   'sender-prefix': {
     readonly prefix: Prefix;
     /** The Proxy Node Capability flag of this advertisement. */
     readonly pnc: boolean;
-    /**
-     * Where the notice goes (decision D6). Absent when the flag is clear, or set but no usable address was advertised.
-     */
+    /** Destination of the notice (decision D6). Absent if the flag is clear, or if no usable address was advertised. */
     readonly proxy?: IpAddress | undefined;
     readonly metric: number;
-    /** The routing protocol prefers another path of this prefix: it counts only where that one names no proxy. */
+    /**
+     * The routing protocol prefers another path of this prefix. This one is used only if the preferred path has no
+     * proxy.
+     */
     readonly second?: boolean;
   };
   sid: { readonly sid: IpAddress; readonly behavior: number };
-  /** By which the originator is known (IS-IS TLVs 134 and 140, OSPF router addresses): where RTT probes may go. */
+  /**
+   * The originator's router address (IS-IS TLVs 134 and 140, OSPF router addresses), a possible target of RTT probes.
+   */
   'router-address': { readonly address: IpAddress };
 }
 
@@ -52,19 +55,21 @@ export type LearnedAdvertisement = { [K in AdvertisementKind]: LearnedOf<K> }[Ad
 export type Origination = readonly Advertisement[];
 
 /**
- * All that one source (an LSP fragment, an LSA, a BGP path) advertises now. It replaces what the same source advertised
- * before, and an empty list withdraws it.
+ * All advertisements of one source (an LSP fragment, an LSA, a BGP path). They replace the source's previous report; an
+ * empty list withdraws it.
  */
 export interface LearnedReport {
   readonly carrier: CarrierName;
   /** Unique in the carrier, e.g. `L2 0000.0000.0001.00-03`. */
   readonly source: string;
-  /** The router that vouches for it, e.g. `L2 0000.0000.0001`; its reachability decides whether the entries count. */
+  /** The originating router, e.g. `L2 0000.0000.0001`. The entries are in force while it is reachable. */
   readonly originator: string;
   readonly advertisements: readonly LearnedAdvertisement[];
 }
 
-/** Which originators the carrier can reach at present. Those absent are held for the hold time, then dropped. */
+/**
+ * The originators that the carrier can reach at present. Entries of others are held for the hold time, then dropped.
+ */
 export interface ReachabilityReport {
   readonly carrier: CarrierName;
   readonly reachable: ReadonlySet<string>;

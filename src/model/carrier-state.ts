@@ -1,5 +1,5 @@
-// The part of the operational state (state.ts) that is of one carrier each: neighbours, databases, sessions and paths,
-// one interface a list of `yang/cnpd.yang`.
+// The operational state (state.ts) of single carriers: neighbors, databases, sessions and paths. One interface per list
+// of `yang/cnpd.yang`.
 import type { GobgpFaultCode } from './gobgp-fault.ts';
 
 export interface IsisNeighborState {
@@ -13,7 +13,7 @@ export interface IsisNeighborState {
   reason: string;
 }
 
-/** What does not work in a level of IS-IS though there is an adjacency. */
+/** Faults of an IS-IS level that has an adjacency. */
 export interface IsisTrouble {
   readonly level: 1 | 2;
   /** Whether LSPs were refused, or their contents are not learned, because database and learned table are full. */
@@ -40,7 +40,7 @@ export interface IsisLspState {
   proxyPrefixes: number;
 }
 
-/** The router at the other end of an area's link. Without one there still is a row, in state `down`. */
+/** The neighbor on an area's link. Without one there still is a row, in state `down`. */
 export interface OspfNeighborState {
   /** Dotted quad. */
   area: string;
@@ -50,7 +50,7 @@ export interface OspfNeighborState {
   routerId: string | null;
   /** Seconds until it is lost unless a hello arrives. */
   deadTimeRemaining: number;
-  /** Of the neighbour's interface, bytes, as its Database Descriptions say; null: none came yet. */
+  /** MTU of the neighbor's interface from its Database Descriptions, bytes; null: none received yet. */
   mtu: number | null;
   /** Whether it accepts what cnpd advertises: OSPFv2 opaque LSAs (`capability opaque`); null: not known yet. */
   takesOpaque: boolean | null;
@@ -60,7 +60,7 @@ export interface OspfNeighborState {
   databaseFull: boolean;
   /** Whether another router issues LSAs with our router ID, or did so in the last minutes. */
   routerIdContested: boolean;
-  /** Since when it is not full, however often the exchange has restarted; null: it is. */
+  /** Since when the adjacency is not full, however often the exchange has restarted; null: it is full. */
   notFullSince: string | null;
   since: string;
   /** Why it is in this state. */
@@ -70,9 +70,7 @@ export interface OspfNeighborState {
 export interface OspfLsaState {
   /** Dotted quad. */
   area: string;
-  /**
-   * The RFC's name of the type, such as `extended-prefix` or `E-Intra-Area-Prefix`; `0x…` of one that has none here.
-   */
+  /** The RFC's name of the type, such as `extended-prefix` or `E-Intra-Area-Prefix`; else `0x…`. */
   type: string;
   /** Link-state ID, dotted quad. */
   lsId: string;
@@ -101,50 +99,53 @@ export interface BgpSessionState {
   /** As in cnpd.yaml. */
   target: string;
   state: 'connecting' | 'loading' | 'ready' | 'waiting';
-  /** Of its API; null: not known yet. */
+  /** Version of gobgpd's API; null: not known yet. */
   api: 'v3' | 'v4' | null;
-  /** gobgpd's own; null: not known yet. */
+  /** gobgpd's AS number; null: not known yet. */
   as: number | null;
   /** Dotted quad. */
   routerId: string | null;
   since: string;
   /** Why it is in this state. */
   reason: string;
-  /** Paths of cnpd's that gobgpd has, by what it tells, none while it is not ready; and those that cnpd wants there. */
+  /** `originated`: cnpd's paths that gobgpd reports, 0 while it is not ready. `wanted`: cnpd's desired paths. */
   originated: number;
   wanted: number;
-  /** Those that gobgpd took without an error and does not have; absent: none. */
+  /** Paths that gobgpd accepted without an error but does not have; absent: none. */
   dropped?: number;
-  /** Families of wanted paths of which gobgpd has no table; absent: none. */
+  /** Families of desired paths for which gobgpd has no table; absent: none. */
   noTable?: string[];
-  /** Why gobgpd did not take paths the last time; absent: it did. */
+  /** Why gobgpd last refused paths; absent: it accepted them. */
   refusal?: string;
-  /** For how many seconds gobgpd owes an answer and says nothing else either; absent: it answers. */
+  /** Seconds that a request is unanswered while gobgpd sends nothing else; absent: it answers. */
   silent?: number;
-  /** cnpd's policies in gobgpd: `off` as declared, `pending` until it has been asked. */
+  /** cnpd's policies in gobgpd: `off` if so declared, `pending` until gobgpd was asked. */
   policy: 'off' | 'pending' | 'installed' | 'failed';
-  /** Why they are not there; absent: they are, or were not tried. */
+  /** Why the policies are missing; absent: they are installed, or were not tried. */
   policyReason?: string;
-  /** gobgpd's BGP neighbours; absent: it does not tell of them now. */
+  /** Number of gobgpd's BGP neighbors; absent: gobgpd does not report them at present. */
   neighbors?: number;
-  /** Paths that gobgpd has told of, those of cnpd left out; and those of them with a characteristic that is used. */
+  /**
+   * `learned`: paths that gobgpd has reported, without cnpd's own. `withProxy`: those with a characteristic that is
+   * used.
+   */
   learned: number;
   withProxy: number;
 }
 
-/** The session as cnpd itself sees it: causes by their codes besides the words that are shown. */
+/** The session inside cnpd: the codes of causes besides the texts that are shown. */
 export interface BgpSession extends BgpSessionState {
-  /** Of `reason`, where gobgpd cannot be used; absent: not known. */
+  /** Code for `reason` if gobgpd cannot be used; absent: not known. */
   fault?: GobgpFaultCode;
-  /** Of `refusal`. */
+  /** Code for `refusal`. */
   refusalFault?: GobgpFaultCode;
-  /** Of `policyReason`. */
+  /** Code for `policyReason`. */
   policyFault?: GobgpFaultCode;
-  /** Of `policyReason`: somebody else has something under the name of one. */
+  /** For `policyReason`: another object has the name of one of cnpd's policies. */
   policyNameTaken?: boolean;
 }
 
-/** One of gobgpd's BGP neighbours. */
+/** One of gobgpd's BGP neighbors. */
 export interface BgpPeerState {
   address: string;
   as: number;
@@ -160,7 +161,7 @@ export interface BgpPeerState {
 /** A path that has a Next Hop Dependent Characteristics attribute, or that cnpd has originated. */
 export interface BgpPathState {
   prefix: string;
-  /** Address of the BGP neighbour that told of it; `local`: it was originated here. */
+  /** Address of the BGP neighbor that advertised it; `local`: it was originated here. */
   peer: string;
   nextHop: string;
   /** Next hop in the attribute's header; null: unreadable. */

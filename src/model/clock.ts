@@ -1,5 +1,5 @@
-// Time as it is handed to components that wait: monotonic milliseconds and one-shot timers. Tests pass a clock that
-// they turn by hand.
+// The clock that is injected into components that wait: monotonic milliseconds and one-shot timers. Tests use a manual
+// clock.
 
 export interface Clock {
   /** Milliseconds, monotonic; the origin has no meaning. */
@@ -16,7 +16,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** A clock for tests: time passes only in `advance`, which runs what falls due in order. */
+/** A clock for tests: time passes only in `advance`, which runs due timers in order. */
 export function manualClock(start = 0): Clock & { advance(ms: number): void } {
   let now = start;
   let serial = 0;

@@ -10,7 +10,7 @@ test('PNC-5.1-a, PNC-5.2-a, PNC-5.3-a: the P-flag is bit 7 in IS-IS and bit 2 in
   });
 });
 
-test('LHCNP-6.1-b, FCNP-4-k: the defaults of what is not assigned are experimental values, and the option says "discard and report, does not change"', () => {
+test('LHCNP-6.1-b, FCNP-4-k: the defaults of unassigned code points are experimental values, and the option means "discard and report, does not change"', () => {
   expect(DEFAULT_CODE_POINTS['long-haul-icmpv6-type']).toBe(200);
   expect(DEFAULT_CODE_POINTS['fast-cnp-option'] & 0xe0).toBe(0x80);
   expect(DEFAULT_CODE_POINTS['fast-cnp-ioam-option'] & 0xe0).toBe(0x80);

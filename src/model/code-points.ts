@@ -8,7 +8,7 @@ interface CodePoint {
   readonly default: number;
   readonly min: number;
   readonly max: number;
-  /** Where the default comes from and why it is safe. */
+  /** The origin of the default and why it is safe. */
   readonly source: string;
 }
 

@@ -9,7 +9,7 @@ function world(start = 0) {
   return { clock, runs, deadline };
 }
 
-test('an earlier moment replaces a later one, a later one changes nothing', () => {
+test('an earlier time replaces a later one, a later one changes nothing', () => {
   const { clock, runs, deadline } = world();
   for (const at of [100, 50, 80]) deadline.by(at);
   clock.advance(49);
@@ -18,7 +18,7 @@ test('an earlier moment replaces a later one, a later one changes nothing', () =
   expect(runs).toEqual([50]);
 });
 
-test('what is past does not run within the call, and runs once', () => {
+test('a past time does not run within the call, and runs once', () => {
   const { clock, runs, deadline } = world(1000);
   for (const at of [10, 1000, 2000]) deadline.by(at);
   expect(runs).toEqual([]);
@@ -38,7 +38,7 @@ test('the run sets the next', () => {
   expect(runs).toEqual([10, 20, 30]);
 });
 
-test('of Infinity, or cancelled, nothing runs; it can be set anew', () => {
+test('with Infinity, or cancelled, nothing runs; it can be set again', () => {
   const { clock, runs, deadline } = world();
   deadline.by(Infinity);
   deadline.by(undefined);

@@ -1,5 +1,4 @@
-// One timer for what is due at several moments: only the earliest is waited for, and whoever runs then finds out when
-// the next is due.
+// One timer for several due times. Only the earliest is set; the callback determines the next one.
 import type { Clock } from './clock.ts';
 
 export class Deadline {
@@ -14,8 +13,8 @@ export class Deadline {
   }
 
   /**
-   * Runs at this moment of the clock, or as soon as possible when it is past; by default never. An earlier one that is
-   * set will do.
+   * Sets the callback for time `at` of the clock, or as soon as possible if that is past; by default never. An earlier
+   * time that is already set stays.
    */
   by(at = Infinity): void {
     if (at >= this.#at) return;
@@ -27,7 +26,7 @@ export class Deadline {
     });
   }
 
-  /** Nothing is waited for any more. */
+  /** Cancels the timer. */
   cancel(): void {
     this.#cancel();
     this.#at = Infinity;

@@ -1,18 +1,18 @@
-// Why a gobgpd cannot be used, or does not take paths: by a code, which the remedy goes by, and in words.
+// Why a gobgpd cannot be used or does not accept paths: a code, which selects the remedy, and a text.
 
 export type GobgpFaultCode =
-  /** Nobody listens there. */
+  /** No process listens at the target. */
   | 'not-there'
-  /** Connected, but a request is not answered, or not completely. */
+  /** Connected, but a request gets no answer or an incomplete one. */
   | 'no-answer'
   | 'another-program'
   /** A gobgpd whose API cnpd does not support, or another gRPC server. */
   | 'unknown-api'
   | 'not-started'
   | 'message-too-long'
-  /** One of the two has TLS and the other has not, or they do not agree. */
+  /** Only one of the two uses TLS, or the handshake fails. */
   | 'tls'
-  /** A file of cnpd's that cannot be read. */
+  /** A TLS file of cnpd cannot be read. */
   | 'tls-file'
   | 'not-pem'
   | 'certificate-name'

@@ -1,4 +1,4 @@
-// The default paths on which cnpd and cnpctl meet.
+// The default paths that cnpd and cnpctl share.
 
 export const CONFIG_FILE = '/etc/cnpd/cnpd.yaml';
 export const RUN_DIR = '/run/cnpd';

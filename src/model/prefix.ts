@@ -49,8 +49,8 @@ export function prefix(text: string): Prefix {
 }
 
 /**
- * `address/length`: also the key under which maps hold a prefix. Joined, which copies: the pieces of a template stay in
- * memory as long as the text, three times its size.
+ * `address/length`, also the key of a prefix in maps. `join` copies; a template would keep its pieces in memory as long
+ * as the text, three times its size.
  */
 export const formatPrefix = (p: Prefix): string => [formatAddress(p.address), p.length].join('/');
 
@@ -68,16 +68,16 @@ export const comparePrefixes = (a: Prefix, b: Prefix): number =>
 
 export const samePrefix = (a: Prefix, b: Prefix): boolean => comparePrefixes(a, b) === 0;
 
-/** Cheaper than text and as unique: what maps of thousands of prefixes are keyed by. */
+/** A key that is cheaper than text and as unique, for maps of thousands of prefixes. */
 export const prefixKey = (p: Prefix): string => `${p.address.family}:${p.address.value.toString(32)}/${p.length}`;
 
-/** Why no host has an address there. */
+/** A use that excludes host addresses. */
 export type SpecialUse =
   'unspecified' | 'loopback' | 'link-local' | 'multicast' | 'broadcast' | 'reserved' | 'ipv4-mapped';
 
 /**
- * IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), multicast (RFC 5771, RFC 4291 §2.7). The narrower
- * ones first.
+ * IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), multicast (RFC 5771, RFC 4291 §2.7). Narrower
+ * prefixes first.
  */
 const SPECIAL: readonly (readonly [Prefix, SpecialUse])[] = [
   [prefix('255.255.255.255/32'), 'broadcast'],
@@ -94,20 +94,20 @@ const SPECIAL: readonly (readonly [Prefix, SpecialUse])[] = [
 ];
 
 /**
- * What all addresses of a prefix are used for instead of hosts; undefined when some may be a host's. A wider prefix
- * that merely contains such addresses, and so a default route, has hosts.
+ * The special use of all addresses of a prefix; undefined if some may belong to hosts. A wider prefix that merely
+ * contains such addresses has hosts, as a default route does.
  */
 export function specialUse(p: Prefix): SpecialUse | undefined {
-  // The first address of a prefix within a range is of the range: most prefixes are done with here.
+  // If a prefix lies within a range, so does its first address. This test settles most prefixes.
   return isUnicastHost(p.address) ? undefined : SPECIAL.find(([range]) => prefixCovers(range, p))?.[1];
 }
 
-/** The same of one address; undefined for what isUnicastHost allows. */
+/** The special use of one address; undefined if isUnicastHost accepts it. */
 export const addressUse = (a: IpAddress): SpecialUse | undefined => specialUse(hostPrefix(a));
 
 /**
- * Why no sender has its source address in a prefix; undefined when some may. 240.0.0.0/4 is reserved, but used inside
- * networks.
+ * The special use that excludes senders in a prefix; undefined if senders are possible. 240.0.0.0/4 is reserved, but
+ * used inside networks.
  */
 export function senderlessUse(p: Prefix): SpecialUse | undefined {
   const use = specialUse(p);

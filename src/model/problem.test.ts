@@ -7,7 +7,7 @@ test('each code is one section and one cause, listed once', () => {
   expect(new Set(PROBLEM_CODES).size).toBe(PROBLEM_CODES.length);
 });
 
-test('somebody finds each of them', () => {
+test('each code is used by some component', () => {
   const root = new URL('..', import.meta.url);
   const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((path) => /(?<!\.test|\.fixture)\.ts$/.test(path) && path !== 'model/problem.ts')

@@ -1,7 +1,7 @@
-// What does not work as declared, in the words that the finding component and the showing component share. A sentence
-// may change; a code keeps its one meaning, so that programs use codes only.
+// Problems: the type that finding and showing components share. Sentences may change. A code keeps its meaning, so
+// programs must use codes only.
 
-/** Each has one cause and one kind of remedy. */
+/** Each code has one cause and one kind of remedy. */
 export const PROBLEM_CODES = [
   // The file and the intent in force
   'intent.reload-refused',
@@ -75,15 +75,15 @@ export interface Problem {
   /** `ports`, `proxy`, `border-ports`: the section of cnpd.yaml. */
   readonly feature: string;
   readonly problem: string;
-  /** What the operator can do, as a command where there is one. */
+  /** What the operator can do, as a command if possible. */
   readonly remedy: string;
 }
 
-/** One line of `cnpctl doctor`: what must be so, and whether it is. */
+/** One line of `cnpctl doctor`: a requirement, and whether it is met. */
 export interface Check {
-  /** Stable, like a code. */
+  /** Stable, as a code is. */
   readonly id: string;
-  /** What must be so. */
+  /** The requirement. */
   readonly claim: string;
   /** `warning`: only an operator can tell whether it is right; `unknown`: another item must be fixed first. */
   readonly state: 'ok' | 'warning' | 'missing' | 'unknown';

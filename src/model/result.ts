@@ -1,4 +1,4 @@
-// Success or failure as a value: what functions return that must not throw past their boundary.
+// Success or failure as a value, for functions that must not throw past their boundary.
 
 export type Result<T, E> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: E };
 

@@ -1,10 +1,10 @@
 // Operational state as the northbound serves it and `cnpctl` shows it: plain JSON values, addresses and prefixes as
-// text, times as RFC 3339, sizes in bytes, rates in bit/s. One interface a list of `yang/cnpd.yang`; those of the
-// carriers are in carrier-state.ts. The daemon fills it; the northbound owns none of it.
+// text, times as RFC 3339, sizes in bytes, rates in bit/s. One interface per list of `yang/cnpd.yang`; those of the
+// carriers are in carrier-state.ts. The daemon supplies it; the northbound owns no state.
 import type { BgpState, IsisLspState, IsisNeighborState, OspfState } from './carrier-state.ts';
 import type { Problem } from './problem.ts';
 
-/** An entry of a list as in JSON: names in kebab case, unknown values left out. */
+/** A list entry as JSON: names in kebab case, unknown values omitted. */
 export type Row = Readonly<Record<string, unknown>>;
 
 export interface StatusState {
@@ -12,8 +12,8 @@ export interface StatusState {
   pid: number;
   startedAt: string;
   /**
-   * `starting` until everything declared was tried; then `running`, or `degraded` when a feature cannot work or the
-   * last reload was refused; `problems` says what and what to do.
+   * `starting` until everything declared was tried. Then `running`, or `degraded` if a feature cannot work or the last
+   * reload was refused. `problems` has the reasons and remedies.
    */
   health: 'starting' | 'running' | 'degraded';
   problems: Problem[];
@@ -74,13 +74,13 @@ export interface PortState {
   queueGrowth: number;
   measurementIntervalMs: number | null;
   /**
-   * Triggers without a notification: of flows that contribute little, while an upstream node's notification was seen to
-   * work, of senders for which no format is possible.
+   * Triggers without a notification. `notContributing`: the flow contributes little. `deferred`: an upstream node's
+   * notification was seen to work. `noFormat`: no format is possible for the sender.
    */
   notContributing: number;
   deferred: number;
   noFormat: number;
-  /** Packets passed unseen because of the tunnel that they are in: all, and by its kind. */
+  /** Packets passed uninspected because of their tunnel: in total, and by kind of tunnel. */
   unseen: number;
   unseenMpls: number;
   unseenGre: number;
@@ -106,7 +106,7 @@ export interface FlowState {
 
 /** One notification that this node has sent; the newest first. */
 export interface NotificationState {
-  /** From 1 on, since the daemon started: times and flows repeat. */
+  /** Counts from 1 since the daemon's start. It is the key, since times and flows repeat. */
   sequence: number;
   at: string;
   port: string;
@@ -126,7 +126,7 @@ export interface NotificationState {
 /** An SRv6 SID that matters to cnpd: its own and those learned. */
 export interface SidState {
   sid: string;
-  /** `END.CON`, or the behaviour's number or name. */
+  /** `END.CON`, or the behavior's number or name. */
   behavior: string;
   /** `local`: programmed here; `learned`: advertised by another router. */
   origin: 'local' | 'learned';
@@ -134,7 +134,7 @@ export interface SidState {
   status: string;
   /** Local: table of the lookup; else null. */
   table: number | null;
-  /** Of a learned one; else null. */
+  /** Learned: the reporting carrier; else null. */
   carrier: string | null;
   originator: string | null;
 }
@@ -182,10 +182,10 @@ export interface CnpdState {
   codepoints: CodePointState[];
 }
 
-/** A section some of whose lists are put together only when they are reached. */
+/** A section with lists that are built only on access. */
 export type Lazy<T> = { readonly [K in keyof T]: T[K] | Promise<T[K]> };
 
-/** Where the northbound reads: one function a section, called when asked. */
+/** The northbound's source: one function per section, called on each request. */
 export type StateSource = {
   readonly [K in keyof CnpdState]: () =>
     CnpdState[K] | Promise<CnpdState[K]> | (K extends 'bgp' ? Promise<Lazy<CnpdState[K]>> : never);

@@ -1,11 +1,11 @@
-// A map by text for a table of hundreds of thousands: many small maps, chosen by a hash of the text. One Map that grows
-// copies all that it has in one go, 14 ms for 131,072 entries, and several that hold the same prefixes do it in the
-// same turn of the event loop; the small ones do it one by one. The first entries are together, so that a table small
-// enough to be read has them in the order in which they came.
+// A map with text keys for hundreds of thousands of entries: many small maps, chosen by a hash of the key. A single Map
+// that grows copies all its entries at once, 14 ms for 131,072 entries. Several Maps with the same prefixes would do so
+// in the same turn of the event loop; the small ones grow one by one. The first entries share one map, so that a table
+// small enough to be read by people keeps its order of insertion.
 
 const FIRST = 4096;
 const PARTS = 64;
-/** The end of a text distinguishes neighbouring prefixes, the beginning does not. */
+/** The end of a text distinguishes neighboring prefixes, the beginning does not. */
 const HASHED_CHARACTERS = 16;
 
 function partOf(key: string): number {
@@ -16,14 +16,15 @@ function partOf(key: string): number {
 }
 
 /**
- * As Map, but the order of entries says nothing when there are many. Entries may be deleted and set on the way through
- * it: one that comes back is seen again, or for the first time.
+ * Like Map, but without a defined order when there are many entries. Entries may be deleted and set during iteration; a
+ * deleted entry that is set again may be visited again.
  */
 export class TextMap<V> implements Iterable<[string, V]> {
   readonly #first = new Map<string, V>();
   readonly #parts: readonly Map<string, V>[] = Array.from({ length: PARTS }, () => new Map<string, V>());
   /**
-   * New entries go into the parts, even when the first has space again: an iteration of the map has passed that one.
+   * Once full, new entries go into the parts, even if the first map has space again: a running iteration has already
+   * passed it.
    */
   #full = false;
 
@@ -59,7 +60,7 @@ export class TextMap<V> implements Iterable<[string, V]> {
     for (const part of this.#parts) yield* part;
   }
 
-  /** Where it is, or would be. */
+  /** The part that holds the key, or would hold it. */
   #mapOf(key: string): Map<string, V> {
     return this.#full && !this.#first.has(key) ? this.#parts[partOf(key)]! : this.#first;
   }

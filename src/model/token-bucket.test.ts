@@ -8,7 +8,7 @@ const taken = (bucket: TokenBucket, from: number, to: number, step: number): num
 };
 
 describe('token bucket', () => {
-  test('lets the burst pass at once and then the rate, however often it is asked', () => {
+  test('allows the burst at once, then the rate, however often it is asked', () => {
     const bucket = new TokenBucket({ perSecond: 100, burst: 10 }, 0);
     expect(taken(bucket, 0, 1, 0.01)).toBe(10);
     const later = taken(bucket, 1, 10_001, 0.5);

@@ -1,9 +1,8 @@
-// A limit of so many a second with a burst: the agent's own rate limits (the programs keep theirs in maps). Pure: the
-// caller says what time it is.
+// A token bucket for the agent's own rate limits (the programs keep theirs in maps). Pure: the caller passes the time.
 
 export interface RateLimit {
   readonly perSecond: number;
-  /** How many may follow each other at once, at least 1. */
+  /** Largest burst, at least 1. */
   readonly burst: number;
 }
 
@@ -19,14 +18,14 @@ export class TokenBucket {
     this.#at = now;
   }
 
-  /** Tokens earned at the old rate stay, up to the new burst. */
+  /** Changes the limit. Tokens earned at the old rate stay, up to the new burst. */
   configure(limit: RateLimit, now: number): void {
     this.#earn(now);
     this.#limit = limit;
     this.#tokens = Math.min(this.#tokens, limit.burst);
   }
 
-  /** Whether one more may go now; if so its token is taken. */
+  /** Takes a token if there is one. Returns whether it did. */
   take(now: number): boolean {
     this.#earn(now);
     if (this.#tokens < 1) return false;

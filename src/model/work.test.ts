@@ -25,7 +25,7 @@ const world = () => {
 };
 
 describe('order', () => {
-  test('nothing runs within the call, then one job a turn, in the order in which they began', () => {
+  test('nothing runs within the call, then one job per turn, in order of their start', () => {
     const { run, turns } = world();
     run('a', 2);
     run('b', 2);
@@ -33,7 +33,7 @@ describe('order', () => {
     expect([turns(1), turns(1), turns(1), turns(1)]).toEqual(['a1', 'b1', 'a2', 'b2']);
   });
 
-  test('a job that begins later comes after those that are ready already', () => {
+  test('a later job comes after those that are already ready', () => {
     const { run, turns } = world();
     run('a', 3);
     expect(turns(1)).toBe('a1');
@@ -42,7 +42,7 @@ describe('order', () => {
     expect(turns(2)).toBe('a.');
   });
 
-  test('in the event loop of a process: a turn each, and hellos between any two', async () => {
+  test('in the event loop of a process each job has a turn, with hellos between any two', async () => {
     const log: string[] = [];
     const work = eventLoopWork();
     for (const name of ['a', 'b']) work.run(lines(log, name, 2), { budgetMs: 0 });
@@ -55,7 +55,7 @@ describe('order', () => {
 });
 
 describe('the budget', () => {
-  test('is used up, and no more than that is taken; each job has its own', () => {
+  test('is used up but not exceeded; each job has its own', () => {
     const { run, turns } = world();
     run('a', 7, 3);
     run('b', 4, 2);
@@ -63,13 +63,13 @@ describe('the budget', () => {
     expect([turns(1), turns(1)]).toEqual(['a7 a.', 'b.']);
   });
 
-  test('of nothing is a step a turn', () => {
+  test('of 0 allows one step per turn', () => {
     const { run, turns } = world();
     run('a', 2, 0);
     expect([turns(1), turns(1), turns(1), turns(1)]).toEqual(['a1', 'a2', 'a.', '']);
   });
 
-  test('after each turn but the last the owner is told', () => {
+  test('onPause is called after each turn but the last', () => {
     const { log, work, turns } = world();
     const tell = (what: string) => (): void => void log.push(what);
     work.run(lines(log, 'a', 3), { budgetMs: 2, onPause: tell('pause'), onDone: tell('done') });
@@ -78,7 +78,7 @@ describe('the budget', () => {
 });
 
 describe('a job that is ended early', () => {
-  test('runs no more, costs no turn, and its finally blocks are run', () => {
+  test('runs no more and costs no turn, and its finally blocks run', () => {
     const { log, work, run, turns } = world();
     const cancel = work.run(
       (function* (): Steps {
@@ -99,7 +99,7 @@ describe('a job that is ended early', () => {
     expect(work.waits).toBe(false);
   });
 
-  test('before it has begun: nothing of it runs, and others can begin anew', () => {
+  test('before its start never runs, and others can start', () => {
     const { run, turns } = world();
     run('a', 1)();
     expect(turns(1)).toBe('');
@@ -107,7 +107,7 @@ describe('a job that is ended early', () => {
     expect(turns(1)).toBe('b1 b.');
   });
 
-  test('by one of its own steps: that step is the last', () => {
+  test('by one of its own steps ends with that step', () => {
     const { log, work, turns } = world();
     const job = { cancel: (): void => {} };
     const steps = function* (): Steps {
@@ -125,20 +125,20 @@ describe('a job that is ended early', () => {
   });
 });
 
-describe('what a step throws', () => {
+describe('an error of a step', () => {
   const failing = function* (): Steps {
     yield;
     throw new Error('no');
   };
 
-  test('ends the job and reaches its owner; the others have their turns', () => {
+  test('ends the job and reaches onError; the others have their turns', () => {
     const { log, work, run, turns } = world();
     work.run(failing(), { budgetMs: 9, onDone: () => log.push('done'), onError: (e) => log.push(String(e)) });
     run('b', 1, 9);
     expect(turns(3)).toBe('Error: no b1 b.');
   });
 
-  test('without an owner who wants to know: is thrown in the turn, and the others have theirs', () => {
+  test('is thrown in the turn if there is no onError, and the others have their turns', () => {
     const { work, run, turns } = world();
     work.run(failing(), { budgetMs: 9 });
     run('b', 1, 9);
@@ -150,7 +150,7 @@ describe('what a step throws', () => {
 describe('a promise', () => {
   const settled = (): Promise<void> => loopTurn();
 
-  test('is waited for while others have their turns, and what comes of it goes back', async () => {
+  test('is awaited while others have their turns, and its value goes to the step', async () => {
     const { log, work, run, turns } = world();
     let answer = (_: string): void => {};
     const asked = new Promise<string>((resolve) => (answer = resolve));
@@ -184,7 +184,7 @@ describe('a promise', () => {
     expect(turns(1)).toBe('Error: no');
   });
 
-  test('that settles after the job was ended begins nothing', async () => {
+  test('that settles after the end of its job starts nothing', async () => {
     const { log, work } = world();
     const cancel = work.run(
       (function* (): Steps {
@@ -196,12 +196,12 @@ describe('a promise', () => {
     work.turn();
     cancel();
     await settled();
-    expect([work.waits, log]).toEqual([false, []]);
+    expect({ waits: work.waits, log }).toEqual({ waits: false, log: [] });
   });
 });
 
 describe('as a promise', () => {
-  test('a job gives what it returns, or what it throws', async () => {
+  test('a job resolves with its result or rejects with its error', async () => {
     const work = eventLoopWork();
     const sum = function* (): Steps<number> {
       yield;
@@ -215,7 +215,7 @@ describe('as a promise', () => {
     await expect(finish(work, failing(), 1)).rejects.toThrow('no');
   });
 
-  test('the next turn comes after the jobs that were ready', async () => {
+  test('nextTurn resolves after the jobs that were ready', async () => {
     const { log, work, run } = world();
     run('a', 1, 9);
     const later = nextTurn(work).then(() => log.push('next'));
@@ -228,7 +228,7 @@ describe('as a promise', () => {
   });
 });
 
-test('a number of steps at once ends with its steps or with the work', () => {
+test('advance ends after its number of steps or with the work', () => {
   const work = function* (): Generator<void> {
     for (let i = 0; i < 5; i++) yield;
   };

@@ -1,44 +1,46 @@
-// Work that is too long for one turn of the event loop is a generator that yields between small steps. All of it runs
-// here, one job a turn and each within its time budget, so that hellos and notices never wait for the sum of all jobs.
+// The scheduler of work that is too long for one turn of the event loop. A job is a generator that yields between small
+// steps. One job runs per turn, within its time budget, so that hellos and notices never wait for the sum of all jobs.
 
 /**
- * `yield` ends a step. A promise that is yielded is waited for, and the generator gets its value or its failure:
- * `yield* wait(promise)`.
+ * `yield` ends a step. A yielded promise is awaited, and the generator gets its value or its error: `yield*
+ * wait(promise)`.
  */
 export type Steps<T = void> = Generator<Promise<unknown> | undefined, T, unknown>;
 
 export interface JobOptions<T = void> {
-  /** For the steps of one turn, milliseconds. One step is always taken. */
+  /** Time for the steps of one turn, milliseconds. At least one step runs. */
   readonly budgetMs: number;
   readonly onDone?: (result: T) => void;
-  /** Gets what a step throws, which ends the job. Absent: it is thrown in the turn, as by the callback of a timer. */
+  /**
+   * Gets the error of a step, which ends the job. Absent: the error is thrown in the turn, as by a timer's callback.
+   */
   readonly onError?: (error: unknown) => void;
-  /** After each turn that is not the last. */
+  /** Called after each turn but the last. */
   readonly onPause?: () => void;
 }
 
 export interface Work {
   /**
-   * Begins in a turn of its own, after the jobs that are ready already. The returned function ends the job early;
+   * Starts a job in a later turn, after the jobs that are already ready. The returned function ends the job early;
    * idempotent.
    */
   run<T>(steps: Steps<T>, options: JobOptions<T>): () => void;
 }
 
-/** A job to its end. Rejects with what a step throws. */
+/** Runs a job to its end. Rejects with the error of a step. */
 export const finish = <T>(work: Work, steps: Steps<T>, budgetMs: number): Promise<T> =>
   new Promise((onDone, onError) => void work.run(steps, { budgetMs, onDone, onError }));
 
-/** A turn of the event loop later, after the jobs that are ready already. */
+/** Resolves in a later turn of the event loop, after the jobs that are already ready. */
 export const nextTurn = (work: Work): Promise<void> => finish(work, (function* (): Steps {})(), 0);
 
-/** Inside of steps: waits, while others have their turns. */
+/** Awaits a promise inside steps, while other jobs have their turns. */
 export function* wait<T>(promise: Promise<T>): Steps<T> {
   return (yield promise) as T;
 }
 
 /**
- * For a pure machine, which does the same whenever its events are replayed: takes a number of steps at once.
+ * Takes a fixed number of steps at once, for a pure machine whose replays must be identical.
  * @returns whether the work is done
  */
 export function advance(work: Iterator<void>, steps: number): boolean {
@@ -46,25 +48,25 @@ export function advance(work: Iterator<void>, steps: number): boolean {
   return false;
 }
 
-interface WorkModules {
+interface WorkDependencies {
   /** Milliseconds, monotonic. */
   now(): number;
   /** Calls `turn` in the next turn of the event loop. */
   schedule(turn: () => void): void;
 }
 
-/** The work of a process, which has one of these. */
+/** The scheduler of a process. A process has only one. */
 export const eventLoopWork = (): Work =>
   new FairWork({ now: () => performance.now(), schedule: (turn) => void setImmediate(turn) });
 
-/** Jobs in a ring. Who has used up its budget comes after all others that are ready. */
+/** Round-robin scheduler. A job that has used up its budget queues behind all others that are ready. */
 export class FairWork implements Work {
-  readonly #modules: WorkModules;
+  readonly #dependencies: WorkDependencies;
   readonly #ready = new Set<Job>();
   #scheduled = false;
 
-  constructor(modules: WorkModules) {
-    this.#modules = modules;
+  constructor(dependencies: WorkDependencies) {
+    this.#dependencies = dependencies;
   }
 
   run<T>(steps: Steps<T>, options: JobOptions<T>): () => void {
@@ -85,7 +87,7 @@ export class FairWork implements Work {
   #schedule(): void {
     if (this.#scheduled || this.#ready.size === 0) return;
     this.#scheduled = true;
-    this.#modules.schedule(() => this.#turn());
+    this.#dependencies.schedule(() => this.#turn());
   }
 
   #turn(): void {
@@ -93,9 +95,9 @@ export class FairWork implements Work {
     const [job] = this.#ready;
     if (!job) return;
     this.#ready.delete(job);
-    // First, so that the others keep their turns when this one throws.
+    // Schedule first, so that the others keep their turns if this one throws.
     this.#schedule();
-    const paused = job.takeSteps(this.#modules.now);
+    const paused = job.takeSteps(this.#dependencies.now);
     if (paused === 'ready') this.#add(job);
     else void paused?.then(() => this.#add(job));
   }
@@ -103,7 +105,7 @@ export class FairWork implements Work {
 
 type Step = IteratorResult<Promise<unknown> | undefined, unknown>;
 
-/** One generator, and what it gets when it goes on. */
+/** One generator and its next input. */
 class Job {
   readonly #steps: Steps<unknown>;
   readonly #options: JobOptions<unknown>;
@@ -120,11 +122,11 @@ class Job {
   cancel(): void {
     if (this.over) return;
     this.over = true;
-    // A generator cannot be ended while it runs: takeSteps does it then.
+    // A running generator cannot be ended; takeSteps ends it afterwards.
     if (!this.#running) this.#steps.return(undefined);
   }
 
-  /** @returns what it waits for; nothing when it is over */
+  /** @returns what the job waits for; undefined: it is over */
   takeSteps(now: () => number): 'ready' | Promise<void> | undefined {
     let paused: 'ready' | Promise<void> | undefined;
     try {

@@ -36,7 +36,7 @@ export interface ReloadOutcome {
   readonly changed: readonly string[];
 }
 
-export interface NorthboundModules {
+export interface NorthboundDependencies {
   readonly source: StateSource;
   readonly actions: { reload(): Promise<ReloadOutcome> };
   readonly work: Work;
@@ -76,10 +76,13 @@ const GRPC_OPTIONS = {
 } as const;
 
 /** @throws SocketError when the socket cannot be had. */
-export async function startNorthbound(options: NorthboundOptions, modules: NorthboundModules): Promise<Northbound> {
-  const { log, count } = modules;
+export async function startNorthbound(
+  options: NorthboundOptions,
+  dependencies: NorthboundDependencies,
+): Promise<Northbound> {
+  const { log, count } = dependencies;
   const grpc = new GrpcServer(GRPC_OPTIONS);
-  addServices(grpc, options, modules);
+  addServices(grpc, options, dependencies);
   const injector: ConnectionInjector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
   const connections = new Set<Socket>();
   const listener = await listenUnix(
@@ -116,7 +119,7 @@ export async function startNorthbound(options: NorthboundOptions, modules: North
   };
 }
 
-function addServices(grpc: GrpcServer, options: NorthboundOptions, modules: NorthboundModules): void {
+function addServices(grpc: GrpcServer, options: NorthboundOptions, dependencies: NorthboundDependencies): void {
   const getOptions = {
     maxAnswerBytes: options.maxAnswerBytes ?? 64 * 1024 * 1024,
     now: () => BigInt(Date.now()) * 1_000_000n,
@@ -131,21 +134,24 @@ function addServices(grpc: GrpcServer, options: NorthboundOptions, modules: Nort
   grpc.addService(
     { capabilities: unary(gNMI.method.capabilities), get: unary(gNMI.method.get) },
     {
-      capabilities: handle(gNMI.method.capabilities, capabilities, modules),
+      capabilities: handle(gNMI.method.capabilities, capabilities, dependencies),
       get: handle(
         gNMI.method.get,
         (request, cancelled) =>
-          inLine(() => whileAsked(modules.work, answerGet(request, modules.source, getOptions), cancelled)),
-        modules,
+          inLine(() => whileAsked(dependencies.work, answerGet(request, dependencies.source, getOptions), cancelled)),
+        dependencies,
       ),
     },
   );
   // However many ask: those who wait share one reload.
   const reload = async () => {
-    const { ok, errors, changed } = await modules.actions.reload();
+    const { ok, errors, changed } = await dependencies.actions.reload();
     return create(ReloadResponseSchema, { ok, errors: [...errors], changed: [...changed] });
   };
-  grpc.addService({ reload: unary(Control.method.reload) }, { reload: handle(Control.method.reload, reload, modules) });
+  grpc.addService(
+    { reload: unary(Control.method.reload) },
+    { reload: handle(Control.method.reload, reload, dependencies) },
+  );
 }
 
 /** Rejects with CANCELLED when nobody waits for the answer any more. */

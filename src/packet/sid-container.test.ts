@@ -63,17 +63,17 @@ test('a SID outside of its locator, and addresses of IPv4, are not encoded', () 
   const encode = (sid: Partial<typeof SID>): Uint8Array => encodeSidContainer([{ ...SID, ...sid }]);
   expect(() => encode({ sid: address('2001:db8:d::1') })).toThrow(/within its locator/);
   expect(() => encode({ sid: address('10.0.0.1') })).toThrow(/within its locator/);
-  expect(() => encode({ behavior: 0x10000 })).toThrow(/behaviour/);
+  expect(() => encode({ behavior: 0x10000 })).toThrow(/behavior/);
   expect(() => encodeSidContainer([{ ...GROUP, edge: address('10.0.0.1') }])).toThrow(/IPv6/);
   expect(() => encodeSidContainer([{ ...GROUP, group: address('224.0.0.1') }])).toThrow(/IPv6/);
   expect(() => encode({ sid: address('10.0.0.1'), locator: prefix('10.0.0.0/8') })).toThrow(/within its locator/);
   expect(() => encode({ locator: prefix('32.0.0.0/3') })).toThrow(/within its locator/);
 });
 
-test('an endpoint behaviour is a number of 16 bits, a locator has 1 to 128 bits', () => {
+test('an endpoint behavior is a number of 16 bits, a locator has 1 to 128 bits', () => {
   const back = (sid: Partial<typeof SID>): unknown => decodeSidContainer(encodeSidContainer([{ ...SID, ...sid }]));
   for (const behavior of [0, 0xffff]) expect(back({ behavior })).toMatchObject({ ok: true, value: [{ behavior }] });
-  for (const behavior of [-1, 1.5, 0x10000, Number.NaN]) expect(() => back({ behavior })).toThrow(/endpoint behaviour/);
+  for (const behavior of [-1, 1.5, 0x10000, Number.NaN]) expect(() => back({ behavior })).toThrow(/endpoint behavior/);
   for (const locator of [prefix('::/1'), prefix('2001:db8:c::1/128')])
     expect(back({ locator })).toMatchObject({ ok: true, value: [{ locator }] });
 });

@@ -4,7 +4,7 @@
 //
 //   version 1 octet, 3 octets of 0, then TLVs: type 2, length 2 (of the value), value, zero padding to a multiple of 4
 //
-//   type 1, SID: endpoint behaviour 2, locator length 1, 0 1, SID 16
+//   type 1, SID: endpoint behavior 2, locator length 1, 0 1, SID 16
 //   type 2, group membership: group 16, edge 16
 //
 // A container of another version is refused as a whole: its TLVs may mean anything. TLVs of unknown types are handed on
@@ -67,7 +67,7 @@ function encodeSid({ sid, locator, behavior }: ContainedSid): Uint8Array {
     throw new EncodeError('bad-field', 'a SID is an IPv6 address within its locator');
   }
   if (!Number.isInteger(behavior) || behavior < 0 || behavior > 0xffff)
-    throw new EncodeError('bad-field', `endpoint behaviour ${behavior}`);
+    throw new EncodeError('bad-field', `endpoint behavior ${behavior}`);
   const value = new Uint8Array(SID_VALUE);
   put16(value, 0, behavior);
   value[2] = locator.length;

@@ -15,7 +15,7 @@ const planOf = (sections: string, facts: Facts = FACTS, learned: LearnedView = l
 const WATCHED = 'ports: [{ interface: wan, k-min: 50kB, k-max: 200kB, per-flow-interval: 20ms, rate: 1000/s }]';
 
 describe('a watched port', () => {
-  test('LHCNP-5.4-a, LHCNP-5.4-c: carries the thresholds of the intent, with the policy computed', () => {
+  test('LHCNP-5.4-a, LHCNP-5.4-c: has the thresholds of the intent, with the policy computed', () => {
     expect(planOf(WATCHED)).toMatchObject({
       ports: [
         {
@@ -49,7 +49,10 @@ describe('a watched port', () => {
       learnedTable({ '2001:db8:1::/64': '2001:db8::9' }),
     );
     expect(planned.ports[0]).toMatchObject({ kMin: 50_000, kMax: null });
-    expect([planned.notifier, [...planned.senderProxies.all()]]).toEqual([undefined, []]);
+    expect({ notifier: planned.notifier, senderProxies: [...planned.senderProxies.all()] }).toEqual({
+      notifier: undefined,
+      senderProxies: [],
+    });
   });
 
   test('without CE marking has no K_min', () => {
@@ -87,7 +90,7 @@ describe('PNC-4-f: congestion levels', () => {
         fc.option(fc.integer({ min: 1, max: 0xffffffff }), { nil: undefined }),
         (kMax, limit) => {
           const levels = levelThresholds(kMax, limit);
-          expect([levels.length, levels[0]]).toEqual([8, kMax]);
+          expect({ levels: levels.length, first: levels[0] }).toEqual({ levels: 8, first: kMax });
           for (let i = 1; i < 8; i++) expect(levels[i]).toBeGreaterThan(levels[i - 1]!);
           expect(levels[7]).toBeLessThanOrEqual(0xffffffff);
           if (limit !== undefined && limit >= kMax + 8) expect(levels[7]).toBeLessThan(limit);
@@ -97,7 +100,7 @@ describe('PNC-4-f: congestion levels', () => {
   });
 });
 
-test('the router knows its own addresses, also those it is declared to have: what is for them needs no route', () => {
+test('the router knows its own addresses, including declared ones: packets to them need no route', () => {
   const own = planOf(WATCHED, {
     ...FACTS,
     addresses: ['2001:db8:9::1', 'fe80::1', '10.0.0.1', '2001:db8:ffff::1'].map(address),
@@ -119,7 +122,7 @@ const LO_DOWN: Facts = {
   links: FACTS.links.map((link) => (link.name === 'lo' ? { ...link, up: false } : link)),
 };
 
-test('a loopback interface that went down has lost its IPv6 addresses as well: first it is set up', () => {
+test('a loopback interface that is down has lost its IPv6 addresses too: the remedy sets it up first', () => {
   expect(planOf(WATCHED, { ...LO_DOWN, addresses: [] }).problems.map(({ remedy }) => remedy)).toEqual([
     '`ip link set lo up`',
     '`ip link set lo up`, then `ip address add 2001:db8:ffff::1/128 dev lo`, ' +
@@ -127,7 +130,7 @@ test('a loopback interface that went down has lost its IPv6 addresses as well: f
   ]);
 });
 
-describe('what cannot be done is said, with a remedy', () => {
+describe('problems, each with a remedy', () => {
   test.each<
     readonly [
       claim: string,
@@ -232,7 +235,7 @@ describe('what cannot be done is said, with a remedy', () => {
     ]);
   });
 
-  test('one bad port does not keep the others from being watched', () => {
+  test('one bad port does not block the others', () => {
     const planned = planOf(
       'ports: [{ interface: eth7, k-max: 1kB }, { interface: eth3, k-max: 1kB }, { interface: wan, k-max: 1kB }]',
     );
@@ -249,7 +252,7 @@ describe('what cannot be done is said, with a remedy', () => {
 });
 
 describe('PNC-5-b: the table of proxies', () => {
-  test('holds what was learned, "none" included', () => {
+  test('holds the learned entries, including "none"', () => {
     const table = learnedTable({ '2001:db8::/32': '2001:db8::9' });
     table.learned({
       carrier: 'isis',
@@ -263,7 +266,7 @@ describe('PNC-5-b: the table of proxies', () => {
     ]);
   });
 
-  test('is walked only when somebody asks, as often as somebody asks', () => {
+  test('is walked only on request, and anew on each one', () => {
     let walks = 0;
     const learned: LearnedView = {
       sizes: () => ({ proxies4: 0, proxies6: 1 }),
@@ -277,10 +280,14 @@ describe('PNC-5-b: the table of proxies', () => {
     };
     const { senderProxies } = planOf(WATCHED, FACTS, learned);
     expect(walks).toBe(0);
-    expect([[...senderProxies.all()].length, [...senderProxies.all()].length, walks]).toEqual([1, 1, 2]);
+    expect({ first: [...senderProxies.all()].length, again: [...senderProxies.all()].length, walks }).toEqual({
+      first: 1,
+      again: 1,
+      walks: 2,
+    });
   });
 
-  test('changes by the difference: adding them up gives the table', () => {
+  test('changes by differences, which add up to the table', () => {
     const table = learnedTable({ '2001:db8::/32': '2001:db8::9', '10.0.0.0/8': '2001:db8::9' });
     const map = new Map<string, unknown>();
     let desired = plan(intentOf(WATCHED), table, FACTS);
@@ -316,9 +323,12 @@ describe('PNC-5-b: the table of proxies', () => {
     expect([...desired.senderProxies.all()]).toEqual([]);
   });
 
-  test('of a router that asks none follows only from that of one that asks none', () => {
+  test('of a router that uses none follows only from another empty one', () => {
     const { senders } = learnedTable();
-    expect([NO_SENDER_PROXIES.since(NO_SENDER_PROXIES), NO_SENDER_PROXIES.since(senders)]).toEqual([[], undefined]);
+    expect({
+      noSenderProxies: NO_SENDER_PROXIES.since(NO_SENDER_PROXIES),
+      senders: NO_SENDER_PROXIES.since(senders),
+    }).toEqual({ noSenderProxies: [], senders: undefined });
     expect(senders.since(NO_SENDER_PROXIES)).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
-// The congested node (PNC §4, §5; LHCNP §5.3, §5.4; FCNP §4): the monitored egress ports with their thresholds, how
-// each sender is notified, how that is built, and the longest-match table of the senders' proxies. Thresholds are
-// computed in thresholds.ts, formats described in fast-cnp.ts and long-haul-cnp.ts.
+// The congested node (PNC §4, §5; LHCNP §5.3, §5.4; FCNP §4): the monitored egress ports with their thresholds, the
+// format for each sender, how notifications are built, and the longest-match table of the senders' proxies. Thresholds
+// are computed in thresholds.ts, formats described in fast-cnp.ts and long-haul-cnp.ts.
 import type { Intent, PortIntent } from '../intent/intent.ts';
 import { DEEPEST } from '../intent/ports.ts';
 import { type Family, formatAddress, isLinkLocal, sameAddress } from '../model/address.ts';
@@ -29,7 +29,7 @@ import { proxyAddresses } from './proxy.ts';
 import { type LearnedAboutSenders, planCapabilities } from './senders-learned.ts';
 import { type Thresholds, thresholdsOf } from './thresholds.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
-import { formatPercent } from './words.ts';
+import { formatPercent } from './quantities.ts';
 
 /** The part of the learned table that planning reads. */
 export interface LearnedView extends LearnedAboutSenders {
@@ -38,17 +38,17 @@ export interface LearnedView extends LearnedAboutSenders {
 }
 
 const LEVELS = 8;
-/** Bytes of a queue (struct gnet_stats_queue). */
+/** The largest queue depth that the kernel counts, bytes (32 bits in struct gnet_stats_queue). */
 const MOST_COUNTED = 0xffff_ffff;
-/** A port without Long-haul CNPs: an instruction that asks for nothing, no flow left out, no deferral. */
+/** A port without Long-haul CNPs: one instruction without effect, no flow left out, no deferral. */
 const NO_LONG_HAUL = {
   instructions: [{ fromBytes: 0, level: 100, action: 'notify', parameter: 0 }],
   contribution256: 0,
   deferral256: 0,
 } as const;
 /**
- * Root qdiscs whose backlog is one number that a program can read. pfifo_fast counts per CPU and reads 0, mq has no
- * queue of its own.
+ * Root qdiscs whose backlog is a single number that a program can read. pfifo_fast counts per CPU and reads 0; mq has
+ * no queue itself.
  */
 const READABLE_ROOTS = new Set(['tbf', 'htb']);
 
@@ -56,7 +56,7 @@ const READABLE_ROOTS = new Set(['tbf', 'htb']);
  * Queue depths at which the congestion levels 0 … 7 begin (PNC §4: 3 bits, 7 the highest), bytes: from K_max in eight
  * equal steps towards the depth at which the queue drops, `level n = K_max + n · (limit − K_max) / 8`. Level 7 begins
  * at seven eighths of the way, so that it is reported before packets are lost. The limit is the qdisc's, or 2 · K_max
- * when it has none that is known or none above K_max; at most what the kernel counts in 32 bits.
+ * if that limit is unknown or not above K_max. It is at most what the kernel counts in 32 bits.
  */
 export function levelThresholds(kMax: number, limitBytes?: number): number[] {
   const limit = Math.min(MOST_COUNTED, limitBytes !== undefined && limitBytes > kMax ? limitBytes : 2 * kMax);
@@ -92,7 +92,7 @@ export function planCongestedNode(intent: Intent, learned: LearnedView, facts: F
   return { ports, notifier, senderProxies, ...senderTables, problems };
 }
 
-/** The same plan for a later moment of the learned table: all that follows from which sender has which proxy. */
+/** The same plan with the senders' proxies of a later state of the learned table. */
 export const planSenderProxies = (desired: DesiredState, senders: SenderProxies): DesiredState =>
   desired.senderProxies === NO_SENDER_PROXIES ? desired : { ...desired, senderProxies: senders };
 
@@ -165,7 +165,10 @@ function unreadableQueue(port: PortIntent, rootKind: string | undefined): Proble
   };
 }
 
-/** Also those declared that the kernel does not have yet: what is for them is not to be taken for lost. */
+/**
+ * The router's addresses, including declared ones that the kernel does not have yet: packets to them must not count as
+ * lost.
+ */
 function ownAddresses({ router, proxy }: Intent, facts: Facts): OwnAddressPlan[] {
   const declared = [router.loopback4, router.loopback6, ...(proxy ? proxyAddresses(proxy) : [])].filter(
     (a) => a !== undefined,
@@ -174,9 +177,7 @@ function ownAddresses({ router, proxy }: Intent, facts: Facts): OwnAddressPlan[]
   return [...new Map(all.map((a) => [formatAddress(a), a])).entries()].map(([id, a]) => ({ id, address: a }));
 }
 
-/**
- * Families in which notifications leave this router: those of the proxies, and of the senders notified directly.
- */
+/** Families in which this router sends notifications: those of the proxies, and of the senders notified directly. */
 function familiesSent(intent: Intent, notifier: NotifierPlan, learned: LearnedView): Set<Family> {
   const policies = intent.notifications?.senders ?? [];
   const direct = policies
@@ -184,8 +185,8 @@ function familiesSent(intent: Intent, notifier: NotifierPlan, learned: LearnedVi
     .map(({ prefix }) => prefix.address.family);
   if (!asksForProxies(intent)) return new Set(direct);
   const { proxies4, proxies6 } = learned.sizes();
-  // A lack of forwarding should show before a proxy is learned: a router with an IPv6 loopback will notify from that,
-  // another is in a network of IPv4 alone.
+  // Report missing forwarding before a proxy is learned. A router with an IPv6 loopback will notify from that address;
+  // a router without one is in an IPv4-only network.
   const expected: Family = notifier.source6 || !notifier.source4 ? 6 : 4;
   return new Set<Family>([
     ...direct,

@@ -1,8 +1,8 @@
-// The desired state of the kernel: what plan computes and reconcile makes true. Plain values, every policy already
-// computed (programs only compare and act). One list an object kind; identity of an object is the field named `id`.
+// The desired state of the kernel: plan computes it and reconcile applies it. Plain values, with every policy already
+// computed (programs only compare and act). One list per kind of object; the field `id` identifies an object.
 //
-// senderProxies may stand for a million entries, so it is a source: who has none of them walks all, who has those of an
-// earlier state asks for what has changed since. plan() costs nothing that grows with the network.
+// senderProxies may stand for a million entries, so it is a source. A consumer with an earlier state asks for the
+// changes since then; one without walks all entries. The cost of plan() does not grow with the network.
 import type { Family, IpAddress } from '../model/address.ts';
 import type { LongHaulInstruction, NotificationFormat } from '../model/notification.ts';
 import type { Prefix } from '../model/prefix.ts';
@@ -18,32 +18,29 @@ export interface DesiredState {
   readonly notifier?: NotifierPlan;
   readonly proxy?: ProxyPlan;
   /**
-   * The builder's settings on a proxy that does not notify all senders by standard CNPs. Where there is a notifier, its
-   * settings are the same.
+   * The builder's settings on a proxy that notifies some senders in other formats than standard CNP. If there is a
+   * notifier, its settings are the same.
    */
   readonly builder?: NotifierPlan;
   readonly guards: readonly GuardPlan[];
-  /** What may pass the guards, both directions. */
+  /** Notifications that may pass the guards, in both directions. */
   readonly guardAllow?: readonly GuardAllowPlan[];
   /** Longest-match table of the congested node: sender prefix → formats to try. */
   readonly senderPolicies: readonly SenderPolicyPlan[];
-  /** Hosts that have shown not to understand a format. */
+  /** Hosts that have shown that they do not understand a format. */
   readonly senderCapabilities: readonly SenderCapabilityPlan[];
-  /**
-   * END.CON SIDs that the network has advertised, this router's among them: outer sources to which a notification may
-   * be wrapped.
-   */
+  /** END.CON SIDs of the domain, including this router's: outer sources to which a notification may be encapsulated. */
   readonly endConSids: readonly EndConSidPlan[];
-  /** Addresses of this router: a notification may be for itself, and then has no route. */
+  /** Addresses of this router. A notification to one of them needs no route. */
   readonly ownAddresses?: readonly OwnAddressPlan[];
   readonly srv6?: Srv6Plan;
   /** Absent: one address space. */
   readonly tenants?: TenantsPlan;
-  /** Which connections' Queue Pairs are learned, for the proxy or for Long-haul CNP. */
+  /** Connections whose Queue Pairs are learned, for the proxy or for Long-haul CNP. */
   readonly queuePairs?: QueuePairsPlan;
-  /** How they are learned, and from which ports. */
+  /** How Queue Pairs are learned, and from which ports. */
   readonly learning?: LearningPlan;
-  /** What cannot be done as declared, and the remedy: shown by `cnpctl show status`. */
+  /** What cannot be applied, and the remedy: shown by `cnpctl show status`. */
   readonly problems: readonly Problem[];
 }
 
@@ -70,19 +67,19 @@ export interface EgressPortPlan {
   /** The measurement interval. */
   readonly intervalNs: number;
   /**
-   * RTT_est: observation window of deferral and least interval of Long-haul CNPs for one flow; null: not known,
-   * perFlowIntervalNs serves.
+   * RTT_est: observation window of deferral and least interval of Long-haul CNPs for one flow. Null: not known, and
+   * perFlowIntervalNs is used instead.
    */
   readonly rttNs: number | null;
-  /** What a Long-haul CNP says, ascending in strictness, 1 to 8 rows. */
+  /** Instructions of Long-haul CNPs, ascending in strictness, 1 to 8 rows. */
   readonly instructions: readonly InstructionPlan[];
   /** A flow is notified when its share is at least this many 1/256 of the largest one; 0: every flow. */
   readonly contribution256: number;
-  /** A fall of the arrival rate by this many 1/256 counts as a reduction; 0: nobody is waited for. */
+  /** A fall of the arrival rate by this many 1/256 counts as a reduction; 0: no deferral. */
   readonly deferral256: number;
-  /** Of what leaves here outside tunnels (tenants.ts); absent: the router's own address space. */
+  /** Tenant of packets that leave here outside tunnels (tenants.ts). Absent: the router's own address space. */
   readonly tenant?: number;
-  /** How each threshold came about, for `cnpctl show ports`. */
+  /** The origin of each threshold, for `cnpctl show ports`. */
   readonly explanation: readonly string[];
 }
 
@@ -114,11 +111,11 @@ export interface OwnAddressPlan {
 export interface EndConSidPlan {
   readonly id: string;
   readonly sid: IpAddress;
-  /** Whose senders are behind it (tenants.ts). */
+  /** The tenant whose senders are behind the SID (tenants.ts). */
   readonly tenant: number;
 }
 
-/** Whose addresses a packet has, for the program that learns Queue Pairs. */
+/** Which tenant a packet belongs to, for the program that learns Queue Pairs. */
 export interface TenantsPlan {
   /** This router's SIDs by their tables, and END.CON SIDs of others. */
   readonly sids: readonly EndConSidPlan[];
@@ -133,18 +130,17 @@ export interface TenantsPlan {
   readonly known: boolean;
 }
 
-/** Endpoint behaviours that decapsulate, whoever configured them; `end-con` is cnpd's. */
+/** Endpoint behaviors that decapsulate, whoever configured them; `end-con` is cnpd's. */
 export type DecapsulationBehavior = 'end-con' | 'end.dt6' | 'end.dt4' | 'end.dt46' | 'end.dx6' | 'end.dx4';
 
 export interface DecapsulationSidPlan {
   readonly id: string;
   readonly sid: IpAddress;
   readonly behavior: DecapsulationBehavior;
-  /** Families of the packets that may be inside. */
+  /** Families of the inner packets. */
   readonly families: readonly Family[];
   /**
-   * Table for the lookup after decapsulation; 0: the rules and tables of any packet; null: decapsulation is left to the
-   * kernel.
+   * Table for the lookup after decapsulation. 0: the usual rules and tables; null: decapsulation is left to the kernel.
    */
   readonly table: number | null;
 }
@@ -159,8 +155,8 @@ export interface TunnelSourcePlan {
 
 export interface Srv6Plan {
   /**
-   * cnpd's own SIDs: to be seg6local routes with cnpd's protocol number. `installed`: whether the kernel had the SID
-   * when the facts were read: it drops the route with an interface that goes down, and says nothing.
+   * cnpd's own SIDs, desired as seg6local routes with cnpd's protocol number. `installed`: whether the kernel had the
+   * SID when the facts were read. The kernel drops the route silently when its interface goes down.
    */
   readonly endCon: readonly {
     readonly id: string;
@@ -171,24 +167,21 @@ export interface Srv6Plan {
   /** All local SIDs that decapsulate: RFC 6040 at tunnel egress. */
   readonly decapsulation: readonly DecapsulationSidPlan[];
   readonly tunnelSources: readonly TunnelSourcePlan[];
-  /** The outer source of tunnels that no row names; null: it is left alone. */
+  /** The outer source of tunnels without a row. Null: the source is left unchanged. */
   readonly defaultSource: IpAddress | null;
-  /**
-   * Addresses that tunnels of this router have as outer source before it becomes a SID; the SIDs themselves are among
-   * them.
-   */
+  /** Outer sources of this router's tunnels, to be replaced by a SID. The SIDs themselves are included. */
   readonly localSources: readonly { readonly id: string; readonly address: IpAddress }[];
   readonly corePorts: readonly { readonly id: string; readonly interface: string; readonly ifindex: number }[];
-  /** The interface that cnpd's seg6local routes name: a core port, one that is up if there is one. */
+  /** The interface of cnpd's seg6local routes: a core port, preferably one that is up. */
   readonly routeIfindex: number;
   readonly ecnMode: 'normal' | 'compatibility';
   readonly dscp: { readonly kind: 'pipe'; readonly outerDscp: number | null } | { readonly kind: 'uniform' };
-  /** Other programs look at what arrives at core ports: nothing may be sent past them. */
+  /** Other programs inspect packets that arrive at core ports, so no packet may bypass them. */
   readonly sharedIngress: boolean;
 }
 
 export interface QueuePairsPlan {
-  /** Connections of these senders. */
+  /** Queue Pairs are learned for connections of these senders. */
   readonly senders: readonly { readonly id: string; readonly prefix: Prefix }[];
   readonly interfaces: readonly { readonly id: string; readonly interface: string; readonly ifindex: number }[];
 }
@@ -197,7 +190,7 @@ export interface LearningPlan {
   /** A connection without packets is forgotten after this time. */
   readonly ageingNs: number;
   readonly reversePathCheck: boolean;
-  /** Of the router's ports, those of which something is to be said (bpf/lib/proxy/port-roles.h). */
+  /** The router's ports that have a role in learning (bpf/lib/proxy/port-roles.h). */
   readonly ports: readonly {
     readonly id: string;
     readonly ifindex: number;
@@ -213,13 +206,13 @@ export interface SenderProxyPlan {
   readonly proxy: IpAddress | null;
 }
 
-/** Which senders have which proxy, as of one moment of the learned table. */
+/** Which senders have which proxy: a snapshot of the learned table. */
 export interface SenderProxies {
-  /** All, walked anew each time. */
+  /** All entries. Each call starts a new walk. */
   all(): Iterable<SenderProxyPlan>;
   /**
-   * What makes a table that holds `earlier` hold these: pieces to be applied in order. Undefined: they do not follow
-   * from `earlier`, only `all` will do.
+   * The changes that turn `earlier` into this snapshot, in batches to be applied in order. Undefined: this snapshot
+   * does not follow from `earlier`, so use `all`.
    */
   since(earlier: SenderProxies): readonly SenderProxyChanges[] | undefined;
 }
@@ -230,13 +223,13 @@ export interface SenderProxyChanges {
   readonly deletes: readonly string[];
 }
 
-/** Of a router that sends no notice to a proxy. */
+/** For a router that sends no notices to proxies. */
 export const NO_SENDER_PROXIES: SenderProxies = {
   all: () => [],
   since: (earlier) => (earlier === NO_SENDER_PROXIES ? [] : undefined),
 };
 
-/** How notices are built on a congested node. */
+/** How notifications are built. */
 export interface NotifierPlan {
   readonly source4: IpAddress | null;
   readonly source6: IpAddress | null;
@@ -285,7 +278,7 @@ export interface GuardPlan {
   readonly interface: string;
   readonly ifindex: number;
   readonly udpPort: number;
-  /** What else is recognised as a notification (FCNP-5-d, FCNP-5-e, LHCNP §9). */
+  /** Other packets that are recognized as notifications (FCNP-5-d, FCNP-5-e, LHCNP §9). */
   readonly fastCnpOption?: number;
   readonly fastCnpIoamOption?: number;
   readonly longHaulIcmpv6Type?: number;

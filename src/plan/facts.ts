@@ -1,5 +1,5 @@
-// What is true of this machine, as plan sees it: plain values that the daemon gathers from rtnetlink and the kernel
-// probe.
+// Facts about this machine for the plan: plain values that the daemon reads from rtnetlink and the kernel probe. Also
+// problems that follow from these facts for several features.
 import type { Intent } from '../intent/intent.ts';
 import { type Family, type IpAddress, formatAddress } from '../model/address.ts';
 import type { Problem } from '../model/problem.ts';
@@ -11,11 +11,11 @@ export interface LinkFact {
   readonly up: boolean;
   /** `veth`, `bridge`, …; undefined for a physical interface and for the loopback. */
   readonly kind: string | undefined;
-  /** Frames on it have an Ethernet header. False for the loopback, tunnels and TUN devices. */
+  /** Whether frames have an Ethernet header. False for the loopback, tunnels and TUN devices. */
   readonly etherLike: boolean;
-  /** The bridge or bond that it is a port of, by index. */
+  /** Index of the bridge or bond that the link is a port of. */
   readonly master?: number;
-  /** As the driver tells it, bit/s; absent when it does not. */
+  /** As the driver reports it, bit/s. Absent: not reported. */
   readonly speedBitPerS?: number;
 }
 
@@ -23,9 +23,11 @@ export interface LinkFact {
 export interface QdiscFact {
   readonly ifindex: number;
   readonly rootKind: string;
-  /** Where it begins to drop, bytes; known of TBF. */
+  /** Depth at which the qdisc drops, bytes; known for TBF. */
   readonly limitBytes?: number;
-  /** Of TBF; of HTB the sum of its top-level classes' rates, which have nobody to borrow from. bit/s. */
+  /**
+   * Rate in bit/s, for TBF and HTB. For HTB it is the sum of the top-level classes' rates, since these cannot borrow.
+   */
   readonly rateBitPerS?: number;
 }
 
@@ -33,50 +35,50 @@ export interface QdiscFact {
 interface KernelFeatureFact {
   readonly name: string;
   readonly ok: boolean;
-  /** What was found, or why it is missing. */
+  /** The finding, or why the feature is missing. */
   readonly detail: string;
-  /** What to do when it is missing. */
+  /** The remedy if it is missing. */
   readonly remedy: string;
 }
 
 export interface Facts {
   readonly links: readonly LinkFact[];
   readonly qdiscs: readonly QdiscFact[];
-  /** As probed; a feature that is not listed is taken to be there. */
+  /** As probed. A feature that is not listed is assumed to exist. */
   readonly features: readonly KernelFeatureFact[];
   /** The router's addresses; absent when not known, and then not checked. */
   readonly addresses?: readonly IpAddress[];
   /** Whether packets are forwarded, by family; absent when not known, and then not checked. */
   readonly forwarding?: Readonly<Record<Family, boolean>>;
   /**
-   * RTT measured through a port, by the name of its interface (STAMP, RFC 8762); a port that is missing has not been
-   * measured yet. Absent: nobody measures.
+   * RTT measured through a port, by the name of its interface (STAMP, RFC 8762). A port without an entry has not been
+   * measured yet. Absent: STAMP does not run.
    */
   readonly rttMs?: ReadonlyMap<string, number>;
   /** Local SIDs of the kernel that decapsulate, whoever configured them; absent: not read. */
   readonly seg6Local?: readonly Seg6LocalFact[];
-  /** `ip sr tunsrc`; null: not set, so that tunnels have an address of the router as source. Absent: not read. */
+  /** `ip sr tunsrc`. Null: not set, so tunnels have an address of the router as source. Absent: not read. */
   readonly tunnelSource?: IpAddress | null;
-  /** Interfaces with a route through a gateway, by index; absent: not asked. */
+  /** Interfaces with a route through a gateway, by index. Absent: not read. */
   readonly gatewayPorts?: ReadonlySet<number>;
-  /** SIDs of this router, as text, that the kernel had not taken when it was last asked to; absent: none. */
+  /** SIDs of this router, as text, that the kernel refused at the last attempt. Absent: none. */
   readonly refusedSids?: ReadonlySet<string>;
 }
 
 /** A seg6local route of the kernel. */
 export interface Seg6LocalFact {
   readonly sid: IpAddress;
-  /** Of its destination. */
+  /** Prefix length of the destination. */
   readonly length: number;
   readonly behavior: Exclude<DecapsulationBehavior, 'end-con'>;
   /**
-   * Table of its look-up; null when it has none or means a VRF, or when the kernel must count its packets: then the
-   * kernel decapsulates.
+   * Table of the lookup. Null: there is none, it is a VRF, or the kernel must count the packets. The kernel then
+   * decapsulates.
    */
   readonly table: number | null;
 }
 
-/** Notices and CNPs are forwarded like other packets: without forwarding in their family they go nowhere. */
+/** Notices and CNPs are forwarded like other packets: without forwarding in their family the kernel drops them. */
 export function forwardingProblems(feature: string, families: Iterable<Family>, facts: Facts): Problem[] {
   return [...new Set(families)]
     .filter((family) => facts.forwarding?.[family] === false)
@@ -91,7 +93,7 @@ export function forwardingProblems(feature: string, families: Iterable<Family>, 
 const LOOPBACK = 'lo';
 const loopbackIsDown = (facts: Facts): boolean => findLink(facts, LOOPBACK)?.up === false;
 
-/** Notifications are built on the loopback interface, and a CNP's way may begin there. */
+/** Notifications are built on the loopback interface, and the path of a CNP may begin there. */
 export const loopbackProblems = (feature: string, facts: Facts): Problem[] =>
   loopbackIsDown(facts)
     ? [
@@ -105,15 +107,15 @@ export const loopbackProblems = (feature: string, facts: Facts): Problem[] =>
     : [];
 
 /**
- * What gives the router an address. The kernel takes the IPv6 addresses from an interface that goes down, and does not
- * give them back.
+ * The command that gives the router an address. The kernel removes the IPv6 addresses of an interface that goes down,
+ * and does not restore them.
  */
 export function addressRemedy(address: IpAddress, facts: Facts): string {
   const add = `\`ip address add ${formatAddress(address)}/${address.family === 4 ? 32 : 128} dev ${LOOPBACK}\``;
   return loopbackIsDown(facts) ? `\`ip link set ${LOOPBACK} up\`, then ${add}` : add;
 }
 
-/** Part of cnpd → what it needs of the kernel, each with what can stand in for it. */
+/** Part of cnpd → kernel features that it needs, each with its alternatives. */
 const PROGRAMS = [['libbpf'], ['btf'], ['bpffs'], ['tcx', 'clsact']] as const;
 const NEEDS = {
   ports: [...PROGRAMS, ['cast-to-kern-ctx']],
@@ -123,7 +125,7 @@ const NEEDS = {
   srv6: [...PROGRAMS, ['cast-to-kern-ctx'], ['seg6local']],
 } as const satisfies Record<string, readonly (readonly string[])[]>;
 
-/** The problems that keep a part from running on this kernel; none: it can run. */
+/** The kernel features whose absence keeps a part from running, as problems. Empty: the part can run. */
 export function missingFeatures(part: keyof typeof NEEDS, facts: Facts): Problem[] {
   const probed = new Map(facts.features.map((feature) => [feature.name, feature]));
   return NEEDS[part].flatMap((alternatives: readonly string[]): Problem[] => {
@@ -149,9 +151,9 @@ const missingBorderPorts = (facts: Facts, { borderPorts }: Pick<Intent, 'borderP
   borderPorts.filter((name) => !findLink(facts, name));
 
 /**
- * Where RoCEv2 of this domain may pass: all Ethernet-like interfaces but the carriers' own, on which only routing
- * protocols speak, and the border ports: what comes from outside teaches nothing. A border port that is missing may be
- * among the others, under another name: then only those are sure that the operator has named.
+ * Links that may carry this domain's RoCEv2: all Ethernet-like interfaces except the carriers' own, which only carry
+ * routing protocols, and the border ports, since nothing is learned from outside. A missing border port may exist under
+ * another name. Then only the interfaces that the operator has named are safe.
  */
 export function roceLinks(facts: Facts, intent: Intent): LinkFact[] {
   const { isis, ospfv2, ospfv3, borderPorts } = intent;
@@ -166,7 +168,7 @@ export function roceLinks(facts: Facts, intent: Intent): LinkFact[] {
   return facts.links.filter((link) => link.etherLike && !own.has(link.name));
 }
 
-/** What becomes of `what` meanwhile. */
+/** The problem of a missing border port. `what` is the function that is limited to proxy.interfaces meanwhile. */
 export function borderMissing(feature: string, what: string, facts: Facts, intent: Intent): Problem[] {
   const missing = missingBorderPorts(facts, intent);
   if (missing.length === 0) return [];

@@ -1,4 +1,4 @@
-// Fast CNP (FCNP §4): how it is built. Off unless a policy or a prefix of the proxy orders it (FCNP-5-f, FCNP-5-g).
+// How Fast CNPs are built (FCNP §4). Off unless a policy or a prefix of the proxy orders them (FCNP-5-f, FCNP-5-g).
 import type { Intent } from '../intent/intent.ts';
 import type { FastCnpPlan } from './desired.ts';
 

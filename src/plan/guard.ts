@@ -1,6 +1,6 @@
-// The border guard (PNC §6, FCNP §5, LHCNP §9): interfaces to outside the domain, at which notifications are dropped in
-// both directions, whatever their format, unless an allow-list names them. It needs neither a proxy nor a monitored
-// port: a border router may be there for that alone.
+// The border guard (PNC §6, FCNP §5, LHCNP §9). At interfaces to outside the domain, notifications of any format are
+// dropped in both directions unless an allow-list permits them. The guard needs neither a proxy nor a monitored port: a
+// border router may run it alone.
 import type { Intent } from '../intent/intent.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { DesiredState, GuardAllowPlan } from './desired.ts';

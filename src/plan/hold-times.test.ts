@@ -5,7 +5,7 @@ import { holdTimes, patienceMs } from './hold-times.ts';
 const intent = (carriers: object): Intent => carriers as Intent;
 
 describe('times of the carriers', () => {
-  test('each holds what it taught for its own time', () => {
+  test('each has its own hold time', () => {
     expect(holdTimes(intent({ isis: { holdUnreachableMs: 5000 }, ospfv3: { holdUnreachableMs: 0 } }))).toEqual({
       isis: 5000,
       ospfv2: 120_000,
@@ -14,7 +14,7 @@ describe('times of the carriers', () => {
     });
   });
 
-  test('what an earlier run left stays until every network has had the time to say it again', () => {
+  test('entries of an earlier run stay until every network has had time to advertise them again', () => {
     expect(patienceMs(intent({}))).toBe(0);
     expect(patienceMs(intent({ bgp: { holdUnreachableMs: 0 } }))).toBe(10_000);
     expect(patienceMs(intent({ bgp: { holdUnreachableMs: 60_000 } }))).toBe(60_000);

@@ -1,15 +1,15 @@
-// How long what the network has taught stays in force when nobody repeats it.
+// How long learned entries stay in force when nobody advertises them any more.
 import type { Intent } from '../intent/intent.ts';
 import { holdUnreachable } from '../intent/schema-parts.ts';
 import type { CarrierName } from '../model/advertisement.ts';
 
 const DEFAULT_HOLD_MS = holdUnreachable().fallback;
 
-/** Of a carrier's section of the intent; by default while it has none. */
+/** Hold time from a carrier's section of the intent, ms. Without a section: the default. */
 export const holdMs = (section: { readonly holdUnreachableMs: number } | undefined): number =>
   section?.holdUnreachableMs ?? DEFAULT_HOLD_MS;
 
-/** How long what each carrier teaches outlives its originator, milliseconds. */
+/** How long the entries of each carrier outlive their originator, milliseconds. */
 export const holdTimes = ({ isis, ospfv2, ospfv3, bgp }: Intent): Record<CarrierName, number> => ({
   isis: holdMs(isis),
   ospfv2: holdMs(ospfv2),
@@ -18,14 +18,14 @@ export const holdTimes = ({ isis, ospfv2, ospfv3, bgp }: Intent): Record<Carrier
 });
 
 /**
- * An adjacency and a database exchange, or gobgpd's list of its paths, take some seconds, however short the hold time
- * is; and a hello or two, until they begin.
+ * Time for an adjacency and a database exchange, or for gobgpd's list of its paths. One or two hello intervals precede
+ * it. Independent of the hold time.
  */
 const EXCHANGE_MS = 10_000;
 
 /**
- * How long after the start the network may still be telling what it told an earlier run, milliseconds; 0: no carrier is
- * declared.
+ * How long after the start the network may still be repeating what an earlier run had learned, milliseconds. 0: no
+ * carrier is declared.
  */
 export function patienceMs({ isis, ospfv2, ospfv3, bgp }: Intent): number {
   const hellos = [

@@ -1,6 +1,5 @@
-// Long-haul CNP (LHCNP §5.5, §6): what it says at which depth of the queue, how it is built, and which connections'
-// Queue Pairs it needs. When it is sent is the detector's business (bpf/egress.bpf.c), whom it may be sent to that of
-// the policies (policy.ts).
+// Long-haul CNP (LHCNP §5.5, §6): the instruction for each queue depth, and how the packet is built. The detector
+// (bpf/egress.bpf.c) decides when to send one, the policies (policy.ts) to whom.
 import type { Intent, NotificationsIntent } from '../intent/intent.ts';
 import type { NotificationFormat } from '../model/notification.ts';
 import type { InstructionPlan, LongHaulPlan } from './desired.ts';
@@ -10,20 +9,20 @@ type LongHaulIntent = NotificationsIntent['longHaul'];
 export const isLongHaul = (format: NotificationFormat): boolean =>
   format === 'long-haul-icmpv6' || format === 'long-haul-roce';
 
-/** Pause has 16 bits of microseconds (LHCNP-6.1-i, A10). */
+/** A pause is 16 bits of microseconds (LHCNP-6.1-i, A10). */
 const LONGEST_PAUSE_US = 65_535;
-/** A pause of one round-trip time where none is known: that of the example in LHCNP §7. */
+/** Pause if no round-trip time is known: the RTT of the example in LHCNP §7. */
 const UNKNOWN_RTT_PAUSE_US = 10_000;
-/** Depths are 32 bits; the largest of them means "only by escalation". */
+/** The largest depth of a row. Depths are 32 bits, and the largest value means "only by escalation". */
 const DEEPEST_ROW = 0xffff_fffe;
 
 const pauseOf = (rttNs: number | null): number =>
   rttNs === null ? UNKNOWN_RTT_PAUSE_US : Math.min(LONGEST_PAUSE_US, Math.max(1, Math.ceil(rttNs / 1000)));
 
 /**
- * The rows of a port, ascending in strictness (LHCNP-5.5-d, LHCNP-5.7-e): first what is said when V_ecn or V_growth is
- * exceeded below K_max, then by depth in multiples of K_max, then the steps of an escalation, which no depth alone
- * leads to (LHCNP-5.5.1-d).
+ * The instructions of a port, ascending in strictness (LHCNP-5.5-d, LHCNP-5.7-e). The first row applies when V_ecn or
+ * V_growth is exceeded below K_max. Rows by depth in multiples of K_max follow, then the steps of an escalation, which
+ * no depth alone reaches (LHCNP-5.5.1-d).
  */
 export function instructionRows(longHaul: LongHaulIntent, kMax: number, rttNs: number | null): InstructionPlan[] {
   return [
@@ -48,14 +47,14 @@ export function planLongHaul(intent: Intent): LongHaulPlan | undefined {
   return intent.notifications?.senders.some(({ order }) => order.some(isLongHaul)) ? builderOf(intent) : undefined;
 }
 
-/** The same for all who order one: policies, and prefixes of the proxy. */
+/** The builder's settings, if a policy or a prefix of the proxy orders Long-haul CNPs. */
 export const planLongHaulBuilder = (intent: Intent): LongHaulPlan | undefined =>
   planLongHaul(intent) ??
   (intent.proxy?.senders.some(({ format }) => format !== 'standard-cnp' && isLongHaul(format))
     ? builderOf(intent)
     : undefined);
 
-/** Without `notifications` a proxy's have no objects and no padding. */
+/** Without `notifications` a proxy's Long-haul CNPs have no objects and no padding. */
 function builderOf({ notifications, codePoints }: Intent): LongHaulPlan {
   const { disclose, objects, padToCnp } = notifications?.longHaul ?? {
     disclose: false,

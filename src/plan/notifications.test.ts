@@ -22,7 +22,7 @@ const planOf = (sections: string, facts: Facts = FACTS, learned: LearnedView = l
   planCongestedNode(intentOf(sections), learned, facts);
 
 describe('how each sender is notified', () => {
-  test('A13, FCNP-5-g: without notifications every sender is told through its proxy, and by nothing else', () => {
+  test('A13, FCNP-5-g: without `notifications` every sender is notified through its proxy only', () => {
     const { senderPolicies, notifier } = planOf(PORT);
     expect(senderPolicies).toEqual([
       { id: '0.0.0.0/0', prefix: prefix('0.0.0.0/0'), order: ['proxy'], markCeWithFastCnp: false },
@@ -31,7 +31,7 @@ describe('how each sender is notified', () => {
     expect(Object.keys(notifier!).sort()).toEqual(['source4', 'source6', 'udpPort']);
   });
 
-  test('FCNP-5-f: switching notifications off is as if they were not there', () => {
+  test('FCNP-5-f: notifications that are switched off equal none', () => {
     const off = PORT + policies(FAST).replace('  senders', '  enabled: off\n  senders');
     expect(intentOf(off)).toEqual(intentOf(PORT));
     expect({ ...planOf(off), senderProxies: [] }).toEqual({ ...planOf(PORT), senderProxies: [] });
@@ -45,7 +45,7 @@ describe('how each sender is notified', () => {
     });
   });
 
-  test('LHCNP-6-a, LHCNP-6-b, LHCNP-8-e: senders are sent the formats of their policy, in its order; both forms of Long-haul CNP are at hand', () => {
+  test('LHCNP-6-a, LHCNP-6-b, LHCNP-8-e: senders get the formats of their policy, in its order; both forms of Long-haul CNP are supported', () => {
     expect(planOf(PORT + policies(FAST, ICMPV6, ROCE)).senderPolicies.map((p) => [p.id, p.order])).toEqual([
       ['2001:db8:1::/64', ['fast-cnp']],
       ['2001:db8:2::/64', ['long-haul-icmpv6', 'proxy']],
@@ -53,14 +53,14 @@ describe('how each sender is notified', () => {
     ]);
   });
 
-  test('LHCNP-10.5-b: only senders that list it have the RoCEv2 form in their policy; the others have a policy of their own or none', () => {
+  test('LHCNP-10.5-b: only senders that list the RoCEv2 form have it in their policy; others have another policy or none', () => {
     const roce = planOf(PORT + policies(FAST, ICMPV6, ROCE)).senderPolicies.filter((p) =>
       p.order.includes('long-haul-roce'),
     );
     expect(roce.map((p) => p.id)).toEqual(['2001:db8:3::/64']);
   });
 
-  test('FCNP-4-a, FCNP-4-b, A11: CE goes along with a Fast CNP only where the sender may not understand it', () => {
+  test('FCNP-4-a, FCNP-4-b, A11: CE is marked besides a Fast CNP only if the sender may not understand it', () => {
     const { senderPolicies } = planOf(PORT + policies(FAST, 'prefix: 2001:db8:9::/64, order: [fast-cnp]'));
     expect(senderPolicies.map((p) => p.markCeWithFastCnp)).toEqual([false, true]);
   });
@@ -69,11 +69,11 @@ describe('how each sender is notified', () => {
 describe('the table of proxies', () => {
   const learned = (): LearnedView => learnedTable({ '2001:db8:1::/64': '2001:db8::9' });
 
-  test('is asked for when some policy says proxy', () => {
+  test('is used if some policy lists proxy', () => {
     expect([...planOf(PORT + policies(ICMPV6), FACTS, learned()).senderProxies.all()]).toHaveLength(1);
   });
 
-  test('stays empty when none does', () => {
+  test('stays empty if none does', () => {
     const desired = plan(intentOf(PORT + policies(FAST)), learned(), FACTS);
     expect([...desired.senderProxies.all()]).toEqual([]);
     const later = learnedTable({ '10.0.0.0/8': '2001:db8::9' });
@@ -81,7 +81,7 @@ describe('the table of proxies', () => {
     expect(planSenderProxies(desired, later.senders)).toBe(desired);
   });
 
-  test('of a family without loopback is no problem when nobody is notified through it', () => {
+  test('of a family without loopback is no problem if no sender is notified through it', () => {
     const v4 = learnedTable({ '10.0.0.0/8': '192.0.2.7' });
     expect(planOf(PORT + policies(ICMPV6), FACTS, v4).problems).toHaveLength(1);
     expect(planOf(PORT + policies(FAST), FACTS, v4).problems).toEqual([]);
@@ -100,7 +100,7 @@ describe('how notifications are built', () => {
     expect(planOf(`${PORT}${policies(FAST)}  fast-cnp: { icrc: skip }\n`).notifier!.fastCnp!.icrc).toBe('skip');
   });
 
-  test('LHCNP-6.1.1-a: Long-haul CNPs carry the objects declared', () => {
+  test('LHCNP-6.1.1-a: Long-haul CNPs have the declared objects', () => {
     expect(planOf(longHaul('objects: { timestamp: on, device-id: n1, path-id: 7 }')).notifier!.longHaul).toEqual({
       icmpv6Type: 200,
       objectClass: 247,
@@ -118,9 +118,12 @@ describe('how notifications are built', () => {
     });
   });
 
-  test('LHCNP-9-g: with disclose: off the metrics stay untold and the instructions stay what they are', () => {
+  test('LHCNP-9-g: with disclose: off the metrics are omitted and the instructions unchanged', () => {
     const [open, closed] = [planOf(longHaul('disclose: on')), planOf(longHaul('disclose: off'))];
-    expect([open.notifier!.longHaul!.disclose, closed.notifier!.longHaul!.disclose]).toEqual([true, false]);
+    expect({
+      openDisclose: open.notifier!.longHaul!.disclose,
+      closedDisclose: closed.notifier!.longHaul!.disclose,
+    }).toEqual({ openDisclose: true, closedDisclose: false });
     expect(closed.ports).toEqual(open.ports);
   });
 });
@@ -189,13 +192,13 @@ describe('LHCNP-5.5-d: the instructions of a port', () => {
     expect(rowsAt(1_000_000, rttNs).at(-1)).toEqual({ fromBytes: null, level: 255, action: 'pause', parameter: us });
   });
 
-  test('a pause that is declared is that long', () => {
+  test('a declared pause has the declared length', () => {
     expect(
       rowsAt(1_000_000, 20_000_000, 'escalation: [{ level: 255, action: pause, parameter: 777 }]').at(-1)!.parameter,
     ).toBe(777);
   });
 
-  test('depths stay what the kernel can count', () => {
+  test('depths stay within what the kernel can count', () => {
     const rows = rowsAt(
       4e9,
       null,
@@ -209,7 +212,7 @@ describe('LHCNP-5.5-d: the instructions of a port', () => {
 describe('per port', () => {
   const portOf = (sections: string): EgressPortPlan => planOf(sections).ports[0]!;
 
-  test('LHCNP-5.5-b, LHCNP-5.7-c: contribution and deferral are in 1/256; without Long-haul CNPs every flow is told and nobody is waited for', () => {
+  test('LHCNP-5.5-b, LHCNP-5.7-c: contribution and deferral are in 1/256; without Long-haul CNPs every flow is notified, without deferral', () => {
     expect(portOf(longHaul('disclose: on'))).toMatchObject({ contribution256: 128, deferral256: 26 });
     expect(portOf(longHaul('contribution: 0%, deferral: 99%'))).toMatchObject({ contribution256: 0, deferral256: 253 });
     expect(portOf(longHaul('contribution: 100%'))).toMatchObject({ contribution256: 256 });
@@ -235,12 +238,12 @@ describe('per port', () => {
     expect(port('ecn: on')).toMatchObject({ vEcnPpm: null, vGrowthBytes: null, intervalNs: 10_000_000 });
   });
 
-  test('LHCNP-5.5-h, LHCNP-9-e: RTT_est of the port goes to the program; null when nobody knows it', () => {
+  test('LHCNP-5.5-h, LHCNP-9-e: the program gets RTT_est of the port; null if it is not known', () => {
     expect(portOf(PORT).rttNs).toBe(10_000_000);
     expect(portOf('ports: [{ interface: wan, k-max: 200kB }]\n').rttNs).toBeNull();
   });
 
-  test('LHCNP-9-f: the limit of the port holds for all its notifications', () => {
+  test('LHCNP-9-f: the limit of the port applies to all its notifications', () => {
     expect(portOf('ports: [{ interface: wan, k-max: 200kB, rate: 250/s }]\n')).toMatchObject({
       noticesPerSecond: 250,
       burst: 25,
@@ -248,7 +251,7 @@ describe('per port', () => {
   });
 });
 
-describe('what is missing is said', () => {
+describe('missing conditions are problems', () => {
   test.each([
     [FAST, { 4: true, 6: false }, [6]],
     [FAST, { 4: false, 6: true }, []],
@@ -296,7 +299,7 @@ describe('forwarding where proxies are notified', () => {
   });
 });
 
-describe('what was learned of senders', () => {
+describe('learned facts about senders', () => {
   const sids = ['2001:db8:c::1', '2001:db8:d::1'].map((text) => ({ sid: address(text) }));
   const host = { host: address('2001:db8:1::5'), lacks: ['fast-cnp'] as const };
   const learned = (asked: number[] = []): LearnedView => ({
@@ -325,11 +328,11 @@ describe('what was learned of senders', () => {
     ]);
   });
 
-  test('is of no use while senders are notified through their proxies alone', () => {
+  test('are unused while senders are notified only through proxies', () => {
     expect(plan(intentOf(PORT), learned(), FACTS)).toMatchObject({ endConSids: [], senderCapabilities: [] });
   });
 
-  test('A13, FCN-4.2.2-a: a border guard knows the END.CON SIDs of the whole domain, though its router tells nobody', () => {
+  test('A13, FCN-4.2.2-a: a border guard knows the END.CON SIDs of the whole domain, even if its router notifies nobody', () => {
     expect(plan(intentOf('border-ports: [eth3]\n'), learned(), FACTS).endConSids.map((s) => s.id)).toEqual([
       '2001:db8:c::1',
       '2001:db8:d::1',
@@ -338,7 +341,7 @@ describe('what was learned of senders', () => {
 });
 
 describe('LHCNP-5.2-a: Queue Pairs of the senders', () => {
-  test('are learned for those that are sent Long-haul CNPs, wherever RoCEv2 may pass', () => {
+  test('are learned for senders that get Long-haul CNPs, wherever RoCEv2 may pass', () => {
     const { queuePairs, problems } = planQueuePairs(
       intentOf(PORT + policies(FAST, ICMPV6, ROCE) + 'isis: { system-id: 0000.0000.c001, area: 49.0001 }\n'),
       FACTS,

@@ -13,14 +13,18 @@ const planOf = (sections: string, facts = FACTS) => plan(intentOf(sections, BOTH
 const PORT = 'ports: [{ interface: wan, k-max: 200kB, rtt: 10ms }]\n';
 
 describe('the builder of a proxy', () => {
-  test('PNC-6-e: is not there for standard CNPs: nothing of a file that names no other format has changed', () => {
+  test('PNC-6-e: is absent for standard CNPs', () => {
     const { builder, proxy: planned } = planOf(proxy('standard-cnp'));
-    expect([builder, planned!.instructions]).toEqual([undefined, undefined]);
+    expect({ builder, instructions: planned!.instructions }).toEqual({ builder: undefined, instructions: undefined });
   });
 
-  test('PNC-1-a: builds what the prefixes ask for, from the loopback addresses', () => {
+  test('PNC-1-a: builds the formats of the prefixes, from the loopback addresses', () => {
     const { builder, notifier, ports, proxy: planned } = planOf(proxy('standard-cnp', 'fast-cnp'));
-    expect([notifier, ports, planned!.instructions]).toEqual([undefined, [], undefined]);
+    expect({ notifier, ports, instructions: planned!.instructions }).toEqual({
+      notifier: undefined,
+      ports: [],
+      instructions: undefined,
+    });
     expect(builder).toMatchObject({
       source6: { family: 6 },
       source4: { family: 4 },
@@ -34,26 +38,29 @@ describe('the builder of a proxy', () => {
     expect(longHaul.proxy!.instructions).toHaveLength(8);
   });
 
-  test('is that of the ports where there are some, and changes nothing about them', () => {
+  test('is the one of the ports if there are any, and does not affect them', () => {
     const { builder, notifier, ports } = planOf(PORT + proxy('fast-cnp', 'long-haul-icmpv6'));
     expect(builder).toEqual(notifier);
     expect(ports).toEqual(planOf(PORT).ports);
   });
 
-  test('a kernel that cannot run it serves those whom the proxy can tell alone, and that is a problem', () => {
+  test('on a kernel that cannot run it, only senders of standard CNPs are served, which is a problem', () => {
     const facts = {
       ...FACTS,
       features: [{ name: 'cast-to-kern-ctx', ok: false, detail: 'Linux 6.1', remedy: 'update' }],
     } as typeof FACTS;
     const { builder, proxy: planned, problems } = planOf(proxy('standard-cnp', 'fast-cnp'), facts);
-    expect([builder, planned!.senders.map(({ format }) => format)]).toEqual([undefined, ['standard-cnp']]);
+    expect({ builder, senders: planned!.senders.map(({ format }) => format) }).toEqual({
+      builder: undefined,
+      senders: ['standard-cnp'],
+    });
     expect(problems).toMatchObject([
       { feature: 'proxy', problem: expect.stringMatching(/Linux 6\.1/), remedy: 'update' },
     ]);
   });
 });
 
-describe('what a Long-haul CNP of a proxy says', () => {
+describe('the instruction in a Long-haul CNP of a proxy', () => {
   const rows = (severity: string): unknown[] =>
     instructionsByLevel(
       intentOf(
@@ -62,7 +69,7 @@ describe('what a Long-haul CNP of a proxy says', () => {
       ),
     ).map(({ level, action, parameter }) => `${level} ${action} ${parameter}`);
 
-  test('is by default the rows from 1, 1.25 and 1.5 of K_max, at levels 0, 2 and 4', () => {
+  test('follows by default the rows from 1, 1.25 and 1.5 × K_max, at levels 0, 2 and 4', () => {
     expect(instructionsByLevel(intentOf('')).map(({ level, parameter }) => [level, parameter])).toEqual([
       [180, 30],
       [180, 30],
@@ -75,7 +82,7 @@ describe('what a Long-haul CNP of a proxy says', () => {
     ]);
   });
 
-  test('follows the rows of the file, each from the level on whose queue it is for', () => {
+  test('follows the rows of the file, each from the level of its queue depth', () => {
     const [first, second] = ['150 rate-reduce 10', '200 rate-reduce 20'];
     expect(
       rows(

@@ -1,5 +1,5 @@
-// How notifications are built here: by a congested node about the packets of its ports, and by a proxy whose senders
-// understand more than a standard CNP (PNC §1), with one builder.
+// How this router builds notifications. A congested node builds them about packets of its ports, and a proxy for
+// senders that understand more than standard CNP (PNC §1). Both use one builder.
 import type { Intent } from '../intent/intent.ts';
 import { DEFAULT_LONG_HAUL } from '../intent/long-haul.ts';
 import type { LongHaulInstruction } from '../model/notification.ts';
@@ -21,8 +21,8 @@ export function planNotifier(intent: Intent): NotifierPlan {
 }
 
 /**
- * The builder of a proxy. Absent: its senders are notified by standard CNPs alone, or this kernel cannot build anything
- * else, which is a problem.
+ * The builder of a proxy. Absent: standard CNPs suffice for its senders, or this kernel cannot build other formats,
+ * which is a problem.
  */
 export function planProxyBuilder(
   intent: Intent,
@@ -38,14 +38,14 @@ export function planProxyBuilder(
 const LEVELS = 8;
 
 /**
- * What a Long-haul CNP says about a notice of level 0 … 7: the row of `notifications.long-haul.severity` for a queue of
- * (1 + level / 8) × K_max, where the level begins when the queue drops at twice K_max. A proxy does not see the queue,
- * so it neither escalates nor sends Resume: a sender recovers by itself (LHCNP-5.6-f).
+ * The instruction of a Long-haul CNP for a notice of level 0 … 7. It is the row of `notifications.long-haul.severity`
+ * for a queue of (1 + level / 8) × K_max, where the level begins if the queue drops at twice K_max. A proxy does not
+ * see the queue, so it neither escalates nor sends Resume: a sender recovers by itself (LHCNP-5.6-f).
  */
 export function instructionsByLevel({ notifications }: Intent): LongHaulInstruction[] {
   const { severity } = notifications?.longHaul ?? DEFAULT_LONG_HAUL;
   return Array.from({ length: LEVELS }, (_, n) => {
-    // The first row is from K_max on (src/intent/long-haul-table.ts).
+    // The first row begins at K_max (src/intent/long-haul-table.ts).
     const { level, action, parameter } = severity.filter(({ kMaxRatio }) => kMaxRatio <= 1 + n / LEVELS).at(-1)!;
     return { level, action, parameter };
   });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Intent } from '../intent/intent.ts';
 import { address, formatAddress } from '../model/address.ts';
 import { formatPrefix, prefix } from '../model/prefix.ts';
-import { carriedByOthers, carriersLacking, carriersOf, originated } from './origination.ts';
+import { advertisedByOthers, carriersLacking, carriersOf, originated } from './origination.ts';
 
 const [V4, V6] = [address('192.0.2.1'), address('2001:db8::1')];
 const SENDERS = ['198.51.100.0/24', '2001:db8:1::/64', '2001:db8:2::/64'].map((text) => ({
@@ -19,7 +19,7 @@ describe('a proxy with an address of each family', () => {
     sendersOf(originated(intent(addresses))).map((p) => `${formatPrefix(p.prefix)} ${formatAddress(p.proxy)}`);
 
   test.each([[BOTH], [{ address: V4, otherAddress: V6 }]])(
-    'PNC-5-a: each sender prefix has that of its own, whichever stands first',
+    'PNC-5-a: each sender prefix has the address of its own family, in either order',
     (addresses) => {
       expect(advertised(addresses)).toEqual([
         '198.51.100.0/24 192.0.2.1',
@@ -29,7 +29,7 @@ describe('a proxy with an address of each family', () => {
     },
   );
 
-  test('with one address every prefix has that', () => {
+  test('with one address every prefix has that one', () => {
     expect(advertised({ address: V4 })).toEqual([
       '198.51.100.0/24 192.0.2.1',
       '2001:db8:1::/64 192.0.2.1',
@@ -38,10 +38,10 @@ describe('a proxy with an address of each family', () => {
   });
 });
 
-describe('which carriers carry what', () => {
+describe('which carriers can advertise a prefix', () => {
   const ALL = { isis: {}, ospfv2: {}, ospfv3: {}, bgp: { nextHop4: V4 } };
 
-  test('OSPF takes a proxy of its own family alone, BGP a prefix with a next hop, IS-IS all', () => {
+  test('OSPF needs a proxy address of its own family, BGP a next hop of the prefix’s family, IS-IS nothing', () => {
     const carried = (addresses: object) => [4, 6].map((family) => carriersOf(intent(addresses, ALL), family as 4 | 6));
     expect(carried(BOTH)).toEqual([
       ['isis', 'ospfv2', 'bgp'],
@@ -56,12 +56,12 @@ describe('which carriers carry what', () => {
     expect(carriersLacking(intent(BOTH, ALL), 6)).toEqual(['bgp']);
   });
 
-  test('what a carrier cannot say is excused when another one says it', () => {
+  test('a prefix that one carrier cannot advertise is no problem if another does', () => {
     const [v4only, v6only] = [{ address: V4 }, { address: V6 }];
-    expect(carriedByOthers(intent(v4only, { ospfv3: {}, isis: {} }), 'ospfv3')).toBe(2);
-    expect(carriedByOthers(intent(v4only, { ospfv3: {} }), 'ospfv3')).toBe(0);
-    expect(carriedByOthers(intent(v6only, { ospfv2: {}, bgp: { nextHop4: V4 } }), 'ospfv2')).toBe(1);
-    expect(carriedByOthers(intent(BOTH, { ospfv3: {}, bgp: { nextHop4: V4 } }), 'bgp')).toBe(2);
-    expect(carriedByOthers(intent(BOTH, ALL), 'isis')).toBe(0);
+    expect(advertisedByOthers(intent(v4only, { ospfv3: {}, isis: {} }), 'ospfv3')).toBe(2);
+    expect(advertisedByOthers(intent(v4only, { ospfv3: {} }), 'ospfv3')).toBe(0);
+    expect(advertisedByOthers(intent(v6only, { ospfv2: {}, bgp: { nextHop4: V4 } }), 'ospfv2')).toBe(1);
+    expect(advertisedByOthers(intent(BOTH, { ospfv3: {}, bgp: { nextHop4: V4 } }), 'bgp')).toBe(2);
+    expect(advertisedByOthers(intent(BOTH, ALL), 'isis')).toBe(0);
   });
 });

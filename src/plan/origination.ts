@@ -1,4 +1,4 @@
-// What the carriers are asked to advertise, out of the intent, and which of them can.
+// What the carriers advertise, from the intent, and which carriers can.
 import type { Intent, SenderIntent } from '../intent/intent.ts';
 import { type Family, formatAddress } from '../model/address.ts';
 import type { AdvertisementKind, AdvertisementOf, CarrierName, Origination } from '../model/advertisement.ts';
@@ -8,12 +8,12 @@ import { proxyAddressFor } from './proxy.ts';
 
 const FAMILIES: readonly Family[] = [4, 6];
 
-/** A SID that the kernel has refused is not advertised: what is sent to it would be lost. */
+/** A SID that the kernel has refused is not advertised: packets to it would be lost. */
 type Refused = Pick<Facts, 'refusedSids'>;
 
-/** What this router advertises of each kind, in this order. */
+/** This router's advertisements of each kind, in this order. */
 const DECLARED: { readonly [K in AdvertisementKind]: (intent: Intent, facts: Refused) => AdvertisementOf<K>[] } = {
-  /** One a sender prefix of its proxy (PNC-5-a). */
+  /** One per sender prefix of its proxy (PNC-5-a). */
   'sender-prefix': ({ proxy }) =>
     (proxy?.senders ?? []).map(({ prefix }) => ({
       kind: 'sender-prefix',
@@ -22,7 +22,7 @@ const DECLARED: { readonly [K in AdvertisementKind]: (intent: Intent, facts: Ref
     })),
   /** Its END.CON SIDs (FCN-4.2.2-a). */
   sid: (intent, facts) => sidAdvertisements(intent).filter(({ sid }) => !facts.refusedSids?.has(formatAddress(sid))),
-  /** Its loopbacks; its STAMP reflector answers at all of them. */
+  /** Its loopbacks. Its STAMP reflector answers at all of them. */
   'router-address': ({ router, stamp }) =>
     [router.loopback4, router.loopback6]
       .filter((address) => address !== undefined)
@@ -33,37 +33,39 @@ export const originated = (intent: Intent, facts: Refused = {}): Origination =>
   Object.values(DECLARED).flatMap((declared): Origination => declared(intent, facts));
 
 /**
- * Whether a carrier says something of sender prefixes of a family: `lacks` means that it would, had it what it needs,
- * and that it counts them.
+ * Whether a carrier advertises sender prefixes of a family. `lacks`: the carrier lacks a setting for it, and counts
+ * these prefixes.
  */
-type Carriage = 'carries' | 'lacks' | 'none';
+type Support = 'advertises' | 'lacks' | 'none';
 
-/** RFC 9084 can carry only a proxy address of its own family. */
+/** An RFC 9084 advertisement holds only a proxy address of its own family. */
 const inOspf =
   (own: Family) =>
-  ({ proxy }: Intent, family: Family): Carriage =>
-    family !== own ? 'none' : proxy && proxyAddressFor(proxy, family).family === own ? 'carries' : 'lacks';
+  ({ proxy }: Intent, family: Family): Support =>
+    family !== own ? 'none' : proxy && proxyAddressFor(proxy, family).family === own ? 'advertises' : 'lacks';
 
-/** What each carrier has a place for (docs/architecture.md, "What each protocol carries"). */
-const CARRIAGE: Readonly<Record<CarrierName, (intent: Intent, family: Family) => Carriage>> = {
-  isis: () => 'carries',
+/** What each carrier can advertise (docs/architecture.md, "What each protocol carries"). */
+const SUPPORT: Readonly<Record<CarrierName, (intent: Intent, family: Family) => Support>> = {
+  isis: () => 'advertises',
   ospfv2: inOspf(4),
   ospfv3: inOspf(6),
-  // A path needs a next hop of its own family; so does the host prefix that speaks for a proxy's senders.
-  bgp: ({ bgp }, family) => ((family === 4 ? bgp?.nextHop4 : bgp?.nextHop6) ? 'carries' : 'lacks'),
+  // A path needs a next hop of its own family; so does the host route that carries a proxy's senders.
+  bgp: ({ bgp }, family) => ((family === 4 ? bgp?.nextHop4 : bgp?.nextHop6) ? 'advertises' : 'lacks'),
 };
 
-const carriersThat = (what: Carriage, intent: Intent, family: Family): CarrierName[] =>
-  (Object.keys(CARRIAGE) as CarrierName[]).filter((name) => intent[name] && CARRIAGE[name](intent, family) === what);
+const carriersThat = (what: Support, intent: Intent, family: Family): CarrierName[] =>
+  (Object.keys(SUPPORT) as CarrierName[]).filter((name) => intent[name] && SUPPORT[name](intent, family) === what);
 
-/** The carriers that run and have a place for sender prefixes of this family. */
-export const carriersOf = (intent: Intent, family: Family): CarrierName[] => carriersThat('carries', intent, family);
+/** The declared carriers that advertise sender prefixes of this family. */
+export const carriersOf = (intent: Intent, family: Family): CarrierName[] => carriersThat('advertises', intent, family);
 
-/** Those that run, lack what they need for sender prefixes of this family, and count these themselves. */
+/**
+ * The declared carriers that lack a setting for sender prefixes of this family. They count these prefixes themselves.
+ */
 export const carriersLacking = (intent: Intent, family: Family): CarrierName[] => carriersThat('lacks', intent, family);
 
-/** How many sender prefixes this carrier cannot say and another does: nobody is missing them. */
-export function carriedByOthers(intent: Intent, name: CarrierName): number {
+/** Number of sender prefixes that this carrier cannot advertise but another does. They are no problem. */
+export function advertisedByOthers(intent: Intent, name: CarrierName): number {
   const excused = FAMILIES.filter(
     (family) => carriersLacking(intent, family).includes(name) && carriersOf(intent, family).length > 0,
   );
@@ -72,7 +74,7 @@ export function carriedByOthers(intent: Intent, name: CarrierName): number {
     : (intent.proxy?.senders.filter(({ prefix }) => excused.includes(prefix.address.family)).length ?? 0);
 }
 
-/** The carriers that advertise one of these senders. */
+/** The carriers that advertise at least one of these senders, sorted. */
 export function advertisedIn(intent: Intent, senders: readonly SenderIntent[]): CarrierName[] {
   const families = new Set(senders.map(({ prefix }) => prefix.address.family));
   return [...new Set([...families].flatMap((family) => carriersOf(intent, family)))].sort();

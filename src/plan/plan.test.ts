@@ -56,18 +56,18 @@ test('the example of the documentation plans every feature', () => {
     ]),
   });
   expect(desired.problems).toEqual([]);
-  expect([
-    desired.ports.length,
-    desired.proxy?.senders.length,
-    desired.guards.length,
-    desired.notifier?.udpPort,
-  ]).toEqual([3, 2, 1, 1021]);
-  expect([
-    desired.senderPolicies.length,
-    desired.queuePairs?.senders.length,
-    desired.notifier?.fastCnp?.option,
-    desired.notifier?.longHaul?.icmpv6Type,
-  ]).toEqual([3, 2, 158, 200]);
+  expect({
+    portsLength: desired.ports.length,
+    sendersLength: desired.proxy?.senders.length,
+    guardsLength: desired.guards.length,
+    udpPort: desired.notifier?.udpPort,
+  }).toEqual({ portsLength: 3, sendersLength: 2, guardsLength: 1, udpPort: 1021 });
+  expect({
+    senderPoliciesLength: desired.senderPolicies.length,
+    sendersLength: desired.queuePairs?.senders.length,
+    option: desired.notifier?.fastCnp?.option,
+    icmpv6Type: desired.notifier?.longHaul?.icmpv6Type,
+  }).toEqual({ senderPoliciesLength: 3, sendersLength: 2, option: 158, icmpv6Type: 200 });
   expect(desired.srv6?.endCon).toEqual([
     { id: '2001:db8:c::1', sid: address('2001:db8:c::1'), table: 254, installed: false },
   ]);
@@ -79,7 +79,7 @@ describe('the proxy', () => {
     expect(planProxy(intentOf(PROXY.replace('proxy:', 'proxy:\n  enabled: off')), FACTS)).toEqual({ problems: [] });
   });
 
-  test('PNC-1-a: knows its senders, their format, and whom it obeys', () => {
+  test('PNC-1-a: knows its senders, their formats, and from whom it accepts notices', () => {
     expect(planProxy(intentOf(`${PROXY}  rate: 2000/s\n`), FACTS)).toEqual({
       proxy: {
         address: address('2001:db8:ffff::1'),
@@ -102,7 +102,7 @@ describe('the proxy', () => {
     });
   });
 
-  test('of a router that is a congested node too takes its own notices', () => {
+  test('of a router that is a congested node too accepts its own notices', () => {
     const { proxy } = planProxy(intentOf(`${PROXY}ports: [{ interface: wan, k-max: 100kB }]\n`), FACTS);
     expect(proxy?.acceptFrom.map((s) => s.id)).toEqual(['2001:db8:ffff::/48', '2001:db8:ffff::1/128']);
     expect(
@@ -110,7 +110,7 @@ describe('the proxy', () => {
     ).toHaveLength(1);
   });
 
-  test('says when the kernel does not forward what it sends', () => {
+  test('reports a kernel that does not forward its notifications', () => {
     const { problems } = planProxy(intentOf(PROXY), { ...FACTS, forwarding: { 4: false, 6: true } });
     expect(problems).toEqual([
       {
@@ -123,12 +123,12 @@ describe('the proxy', () => {
     expect(planProxy(intentOf(PROXY), { ...FACTS, forwarding: { 4: true, 6: true } }).problems).toEqual([]);
   });
 
-  test("leaves the carrier's own interface alone", () => {
+  test("does not use the carrier's own interface", () => {
     const { proxy } = planProxy(intentOf(`${PROXY}isis: { system-id: 0000.0000.c001, area: 49.0001 }\n`), FACTS);
     expect(proxy!.interfaces.map((i) => i.interface)).toEqual(['eth1', 'eth2', 'eth3', 'wan']);
   });
 
-  test('takes only the interfaces that are declared, and names those that it cannot take', () => {
+  test('uses only the declared interfaces, and reports those that it cannot use', () => {
     const { proxy, problems } = planProxy(intentOf(`${PROXY}  interfaces: [eth2, eth7, lo]\n`), FACTS);
     expect(proxy!.interfaces).toEqual([{ id: 'eth2', interface: 'eth2', ifindex: 3 }]);
     expect(problems.map((p) => p.problem)).toEqual([
@@ -137,7 +137,7 @@ describe('the proxy', () => {
     ]);
   });
 
-  test('an address of each family: both are planned, and each has to be this router’s own', () => {
+  test('an address of each family: both are planned, and each must be an address of this router', () => {
     const both = intentOf(PROXY.replace('address: 2001:db8:ffff::1', 'address: [2001:db8:ffff::1, 192.0.2.1]'));
     const [v6, v4] = [address('2001:db8:ffff::1'), address('192.0.2.1')];
     const own = (...addresses: IpAddress[]): string[] =>
@@ -188,7 +188,7 @@ describe('the border guard', () => {
     });
   });
 
-  test('an interface that is not there is a problem, the others are guarded', () => {
+  test('a missing interface is a problem, the others are guarded', () => {
     const { guards, problems } = planGuard(intentOf('border-ports: [eth7, eth1]'), FACTS);
     expect(guards.map((g) => g.id)).toEqual(['eth1']);
     expect(problems).toEqual([
@@ -201,7 +201,7 @@ describe('the border guard', () => {
     ]);
   });
 
-  test('clsact stands in for TCX', () => {
+  test('clsact is an alternative to TCX', () => {
     const features = [
       { name: 'tcx', ok: false, detail: 'EINVAL', remedy: '' },
       { name: 'clsact', ok: true, detail: 'it attaches', remedy: '' },
@@ -227,7 +227,7 @@ describe('the border guard', () => {
   });
 });
 
-test('problems of all features come together', () => {
+test('the problems of all features are collected', () => {
   const { problems } = plan(
     intentOf('ports: [{ interface: eth7, k-max: 1kB }]\nborder-ports: [eth8]\n'),
     learnedTable(),

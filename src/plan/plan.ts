@@ -1,9 +1,9 @@
-// Intent, what was learned, and what is true of this machine → what the kernel should hold. Pure: no I/O, no clock. One
-// file a feature.
+// Computes the desired state of the kernel from the intent, the learned table, and the facts about this machine. Pure:
+// no I/O, no clock. One file per feature.
 //
 // plan() is called after a reload, and when links, qdiscs, a round-trip time, a SID or the capability of a host change.
-// Its cost is that of the configuration. When only prefixes have other proxies, planSenderProxies makes the next state
-// of the one before, so that one changed prefix costs one map entry.
+// Its cost grows with the configuration only. When only the proxies of prefixes change, planSenderProxies derives the
+// next state from the last one, so one changed prefix costs one map entry.
 import type { Intent } from '../intent/intent.ts';
 import { type LearnedView, planCongestedNode } from './congested-node.ts';
 import type { DesiredState, EgressPortPlan, TenantsPlan } from './desired.ts';

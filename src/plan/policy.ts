@@ -1,4 +1,4 @@
-// How each sender is notified (LHCNP-6-b, LHCNP-8-e, FCNP §4): the longest-match table of the senders' policies.
+// The formats for each sender (LHCNP-6-b, LHCNP-8-e, FCNP §4): the longest-match table of the senders' policies.
 import type { Intent } from '../intent/intent.ts';
 import { formatPrefix, prefix } from '../model/prefix.ts';
 import type { SenderPolicyPlan } from './desired.ts';
@@ -14,13 +14,13 @@ const THROUGH_PROXIES: readonly SenderPolicyPlan[] = ['0.0.0.0/0', '::/0'].map((
 /** Whether this router sends notifications at all. */
 export const notifies = (intent: Intent): boolean => intent.ports.some((port) => port['k-max'] !== undefined);
 
-/** Whether it asks who is whose proxy; without that the table of proxies stays empty. */
+/** Whether this router notifies through proxies. If not, the table of proxies stays empty. */
 export const asksForProxies = (intent: Intent): boolean =>
   notifies(intent) &&
   (!intent.notifications || intent.notifications.senders.some(({ order }) => order.includes('proxy')));
 
-/** Whether any sender is sent a notification of its own, not through a proxy alone. */
-export const tellsDirectly = (intent: Intent): boolean =>
+/** Whether any sender is notified directly, not through a proxy alone. */
+export const notifiesDirectly = (intent: Intent): boolean =>
   notifies(intent) &&
   (intent.notifications?.senders ?? []).some(({ order }) => order.some((format) => format !== 'proxy'));
 

@@ -1,7 +1,7 @@
-// Which of this router's ports may teach what (bpf/lib/proxy/port-roles.h): a source behind a next hop is believed at
-// any port of the core, for routing there is asymmetric and ECMP takes turns. The core's ports are those with a route
-// through a gateway, or those that the operator names; never a border port. Ports of one bridge or bond are one: a VRF
-// has ports in the same way, but keeps them apart.
+// What the program may learn at which port (bpf/lib/proxy/port-roles.h). A source behind a next hop is accepted at any
+// core port, since routing in the core is asymmetric and ECMP alternates. Core ports are those with a route through a
+// gateway, or those that the operator names; never a border port. Ports of one bridge or bond count as one link. A VRF
+// has ports too, but keeps them apart.
 import type { Intent } from '../intent/intent.ts';
 import type { DesiredState, LearningPlan } from './desired.ts';
 import { type Facts, type LinkFact, roceLinks } from './facts.ts';
@@ -16,7 +16,7 @@ export function planLearning(intent: Intent, facts: Facts): Pick<DesiredState, '
 
 const JOINING: readonly string[] = ['bridge', 'bond', 'team'];
 
-/** The bridge or bond to which a port belongs, at last: a bond may be a port of a bridge. */
+/** The outermost bridge or bond of a port, by index: a bond may be a port of a bridge. */
 function joined(links: readonly LinkFact[]): (link: LinkFact) => number {
   const byIndex = new Map(links.map((link) => [link.ifindex, link]));
   return (link) => {
@@ -29,7 +29,7 @@ function joined(links: readonly LinkFact[]): (link: LinkFact) => number {
   };
 }
 
-/** As many as the program's map holds (PORT_SHARES of them have a share of their own); more is no router. */
+/** The size of the program's map (PORT_SHARES of the entries have separate shares). No router has more ports. */
 const MAX_ROLES = 4096;
 
 function portRoles(intent: Intent, facts: Facts): LearningPlan['ports'] {

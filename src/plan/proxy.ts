@@ -1,7 +1,7 @@
-// The proxy (PNC §5): where notices arrive, whose they may be, which senders are served. Attached where RoCEv2 passes,
-// because the Queue Pairs are learned from the traffic itself. Notices that this router's own ports send come over the
-// loopback interface, which reconcile adds to the list, and their source, its loopback address, is accepted without
-// being written down.
+// The proxy (PNC §5): at which interfaces notices arrive, from whom they are accepted, which senders are served. The
+// program is attached where RoCEv2 passes, because it learns Queue Pairs from the traffic. Notices of this router's own
+// ports arrive at the loopback interface, which reconcile adds to the list. Their source, the loopback address, is
+// accepted without being declared.
 import type { Intent, ProxyIntent } from '../intent/intent.ts';
 import { type Family, type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
 import { formatPrefix, hostPrefix } from '../model/prefix.ts';
@@ -22,13 +22,13 @@ import { instructionsByLevel, planProxyBuilder } from './notifier.ts';
 import { notifies } from './policy.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
 
-/** One, or one of each family. */
+/** The proxy's address, or one of each family. */
 export const proxyAddresses = ({
   address,
   otherAddress,
 }: Pick<ProxyIntent, 'address' | 'otherAddress'>): IpAddress[] => (otherAddress ? [address, otherAddress] : [address]);
 
-/** Which of them the senders of a family are advertised with: that of their own family, else the one that there is. */
+/** The proxy address to advertise for senders of a family: the one of that family if there is one, else the other. */
 export const proxyAddressFor = (proxy: Pick<ProxyIntent, 'address' | 'otherAddress'>, family: Family): IpAddress =>
   proxy.otherAddress?.family === family ? proxy.otherAddress : proxy.address;
 
@@ -52,7 +52,7 @@ export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'pro
     address: proxy.address,
     ...(proxy.otherAddress && { otherAddress: proxy.otherAddress }),
     udpPort: intent.codePoints['pnc-udp-port'],
-    // Without a builder only those remain whom the proxy's own program can tell.
+    // Without a builder, only senders that the proxy's own program can notify remain.
     senders: proxy.senders
       .filter(({ format }) => builder || format === 'standard-cnp')
       .map(({ prefix, format }) => ({ id: formatPrefix(prefix), prefix, format })),
@@ -66,7 +66,7 @@ export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'pro
   return { proxy: plan, ...(builder && { builder }), problems };
 }
 
-/** Those declared, and this router itself when it is a congested node too. */
+/** The declared sources, and this router itself if it is a congested node too. */
 function sourcesOf({ acceptFrom }: ProxyIntent, intent: Intent): ProxyPlan['acceptFrom'] {
   const own = [intent.router.loopback4, intent.router.loopback6].flatMap((a) =>
     a && notifies(intent) ? hostPrefix(a) : [],
@@ -77,7 +77,7 @@ function sourcesOf({ acceptFrom }: ProxyIntent, intent: Intent): ProxyPlan['acce
   }));
 }
 
-/** Those declared, or all where RoCEv2 may pass. */
+/** The declared interfaces, or all that may carry RoCEv2. */
 function interfacesOf(proxy: ProxyIntent, intent: Intent, facts: Facts, problems: Problem[]): LinkFact[] {
   if (proxy.interfaces.length === 0) {
     const links = roceLinks(facts, intent);

@@ -1,6 +1,6 @@
-// Queue Pair learning on a congested node (decision L1): a Long-haul CNP names the sender's Queue Pair, which
-// no data packet carries. The program that the proxy learns with watches these senders' connections; without a proxy
-// beside it, it obeys nobody.
+// Queue Pair learning on a congested node (decision L1): a Long-haul CNP names the sender's Queue Pair, which no data
+// packet contains. The proxy's program watches the connections of these senders. If this router is not a proxy, the
+// program accepts no notices.
 import type { Intent } from '../intent/intent.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { DesiredState } from './desired.ts';

@@ -1,26 +1,26 @@
-// What the network and the senders themselves have taught about telling senders: END.CON SIDs, to which a notification
-// may be wrapped (FCN-4.2.2-d), and hosts that do not understand a format (FCNP §4; decision B6).
+// Learned facts about notifying senders: END.CON SIDs, to which a notification may be encapsulated (FCN-4.2.2-d), and
+// hosts that do not understand a format (FCNP §4; decision B6).
 import type { Intent } from '../intent/intent.ts';
 import type { HostCapability } from '../learned/capabilities.ts';
 import { type IpAddress, formatAddress } from '../model/address.ts';
 import type { EndConSidPlan, SenderCapabilityPlan } from './desired.ts';
-import { tellsDirectly } from './policy.ts';
+import { notifiesDirectly } from './policy.ts';
 
-/** Absent: nothing is known. */
+/** An absent member: nothing is known. */
 export interface LearnedAboutSenders {
-  /** The END.CON SIDs of other routers that count at present. */
+  /** The END.CON SIDs of other routers that are in force. */
   readonly routers?: { endConSids(behavior: number): Iterable<{ readonly sid: IpAddress }> };
   readonly capabilities?: { entries(): Iterable<HostCapability> };
 }
 
 /**
- * Every END.CON of the domain, this router's own among them. A congested node sends to no other outer source (decision
- * E7; it may be inside its own tunnels); a border guard lets nothing from outside to them.
+ * Every END.CON SID of the domain, including this router's. A congested node sends to no other outer source (decision
+ * E7; it may be inside its own tunnels). A border guard drops packets from outside to them.
  */
 export const planEndConSids = (intent: Intent, sids: readonly EndConSidPlan[]): readonly EndConSidPlan[] =>
-  tellsDirectly(intent) || intent.borderPorts.length > 0 ? sids : [];
+  notifiesDirectly(intent) || intent.borderPorts.length > 0 ? sids : [];
 
 export function planCapabilities(intent: Intent, { capabilities }: LearnedAboutSenders): SenderCapabilityPlan[] {
-  if (!tellsDirectly(intent)) return [];
+  if (!notifiesDirectly(intent)) return [];
   return [...(capabilities?.entries() ?? [])].map(({ host, lacks }) => ({ id: formatAddress(host), host, lacks }));
 }

@@ -21,14 +21,14 @@ const planned = (endCon: string, rest = '', facts: Facts = FACTS) => {
 };
 
 describe('END.CON', () => {
-  test('FCN-4.2.2-a: is planned as it is declared, with the table it is declared with', () => {
+  test('FCN-4.2.2-a: is planned as declared, with its table', () => {
     expect(planned(`${CON}, ${CON_B}`).endCon).toEqual([
       { id: '2001:db8:c::1', sid: address('2001:db8:c::1'), table: 254, installed: false },
       { id: '2001:db8:c::2', sid: address('2001:db8:c::2'), table: 10, installed: false },
     ]);
   });
 
-  test('FCN-4.2.2-a: one that the kernel has, and one that it has lost', () => {
+  test('FCN-4.2.2-a: is marked as installed only while the kernel has it', () => {
     const seg6Local: Facts['seg6Local'] = [
       { sid: address('2001:db8:c::2'), length: 128, behavior: 'end.dt6', table: 10 },
       { sid: address('2001:db8:c::1'), length: 64, behavior: 'end.dt6', table: 254 },
@@ -39,14 +39,14 @@ describe('END.CON', () => {
     ]);
   });
 
-  test('FCN-4.2.2-a: is advertised with its locator and the configured behaviour', () => {
+  test('FCN-4.2.2-a: is advertised with its locator and the configured behavior', () => {
     expect(sidAdvertisements(srv6(CON, 'code-points: { end-con-behavior: 33000 }\n'))).toMatchObject([
       { sid: address('2001:db8:c::1'), behavior: 33000, locator: { length: 48 } },
     ]);
     expect(sidAdvertisements(intentOf(''))).toEqual([]);
   });
 
-  test('FCN-4.2.2-c: tunnels get it by interface and inner prefix, each pair a row', () => {
+  test('FCN-4.2.2-c: tunnels get it by interface and inner prefix, one row per pair', () => {
     const { declared } = planned(`${CON}, ${CON_B}`);
     expect(declared.map((s) => [s.id, s.ingressIfindex, s.sid.value & 0xffn])).toEqual([
       ['any interface, any sender', 0, 1n],
@@ -58,7 +58,7 @@ describe('END.CON', () => {
     expect(declared[0]!.sender).toBeNull();
   });
 
-  test("FCN-4.2.2-c: this router's tunnels are those whose source is an address of it, or a SID", () => {
+  test("FCN-4.2.2-c: this router's tunnels have one of its addresses or SIDs as source", () => {
     const addresses = ['2001:db8:ffff::1', 'fe80::1', '10.0.0.1', '2001:db8:9::1'].map(address);
     expect(planned(CON, '', { ...FACTS, addresses }).localSources.map((s) => s.id)).toEqual([
       '2001:db8:ffff::1',
@@ -74,7 +74,7 @@ describe('ip sr tunsrc', () => {
     planned(CON, '', { ...FACTS, ...(addresses && { addresses }), ...(tunnelSource !== undefined && { tunnelSource }) })
       .problems;
 
-  test('FCN-4.2.2-c: a source that is no address of the router and no END.CON keeps END.CON out of the tunnels: a problem, with its remedy', () => {
+  test('FCN-4.2.2-c: with a source that is neither an address of the router nor END.CON, tunnels get no END.CON, which is a problem', () => {
     expect(problems(address('2001:db8:c1::5'))).toEqual([
       {
         code: 'srv6.tunnel-source-not-own',
@@ -96,7 +96,7 @@ describe('ip sr tunsrc', () => {
     expect(problems(source)).toEqual([]);
   });
 
-  test('FCN-4.2.2-c: without knowing the addresses nothing is said', () => {
+  test('FCN-4.2.2-c: without known addresses there is no problem', () => {
     expect(planned(CON, '', { ...FACTS, tunnelSource: address('2001:db8:c1::5') }).problems).toEqual([]);
   });
 });
@@ -109,7 +109,7 @@ describe('tunnel exits', () => {
     { sid: address('2001:db8:5::'), length: 64, behavior: 'end.dt6', table: 254 },
   ];
 
-  test('FCN-4.2.1-d: are our SIDs and those that somebody else configured, each once', () => {
+  test('FCN-4.2.1-d: are cnpd’s SIDs and those configured by others, each once', () => {
     expect(planned(CON, '', { ...FACTS, seg6Local }).decapsulation.map((s) => [s.id, s.behavior, s.table])).toEqual([
       ['2001:db8:c::1', 'end-con', 0],
       ['2001:db8:d6::1', 'end.dt6', 254],
@@ -117,7 +117,7 @@ describe('tunnel exits', () => {
     ]);
   });
 
-  test('FCN-4.2.1-d: a SID that is no host route is a problem that is told', () => {
+  test('FCN-4.2.1-d: a SID that is not a host route is a problem', () => {
     expect(planned(CON, '', { ...FACTS, seg6Local }).problems).toEqual([
       {
         code: 'srv6.sid-not-host-route',
@@ -129,8 +129,8 @@ describe('tunnel exits', () => {
   });
 });
 
-describe('what goes with it', () => {
-  test('the routes hang on a core port that is up, if there is one', () => {
+describe('the rest of the section', () => {
+  test('the routes use a core port that is up, if there is one', () => {
     expect(planned(CON).routeIfindex).toBe(4);
     const links = FACTS.links.map((link) => (link.name === 'eth3' ? { ...link, up: false } : link));
     expect(planned(CON, '', { ...FACTS, links }).routeIfindex).toBe(5);
@@ -146,7 +146,7 @@ describe('what goes with it', () => {
     expect(planned(CON, '  dscp: uniform\n').dscp).toEqual({ kind: 'uniform' });
   });
 
-  test('FCNP-5-g: without the section there is nothing, and plan() hands the section on', () => {
+  test('FCNP-5-g: without the section nothing is planned; with it plan() includes its share', () => {
     expect(planSrv6(intentOf(''), FACTS, false)).toEqual({ problems: [] });
     expect(plan(srv6(CON), learnedTable(), FACTS).srv6?.endCon.length).toBe(1);
   });
@@ -174,12 +174,12 @@ describe('what goes with it', () => {
     expect(result.corePorts.length).toBeGreaterThan(0);
   });
 
-  test('an interface of a SID that is not there is a problem, its other rows are planned', () => {
+  test('a missing interface of a SID is a problem, its other rows are planned', () => {
     const result = planned('{ sid: 2001:db8:c::2, locator: 2001:db8:c::/48, interfaces: [eth1, eth77] }');
-    expect([result.declared.length, result.problems.map((p) => p.problem)]).toEqual([
-      1,
-      ['interface eth77 does not exist'],
-    ]);
+    expect({ declaredLength: result.declared.length, problems: result.problems.map((p) => p.problem) }).toEqual({
+      declaredLength: 1,
+      problems: ['interface eth77 does not exist'],
+    });
   });
 
   test('a kernel without seg6local is a problem, and nothing is planned', () => {
@@ -197,11 +197,11 @@ describe('what goes with it', () => {
   });
 });
 
-test('where Queue Pairs are learned, what arrives at core ports is for their program too', () => {
+test('where Queue Pairs are learned, their program also inspects packets that arrive at core ports', () => {
   const shares = (rest: string) => plan(srv6(CON, rest), learnedTable(), FACTS).srv6?.sharedIngress;
   const PROXY =
     'proxy: { address: 2001:db8:ffff::1, senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }], accept-from: [2001:db8::/32] }\n';
-  expect([shares(''), shares(PROXY)]).toEqual([false, true]);
+  expect({ alone: shares(''), withProxy: shares(PROXY) }).toEqual({ alone: false, withProxy: true });
 });
 
 describe('tunnel sources', () => {
@@ -214,7 +214,7 @@ describe('tunnel sources', () => {
     });
   });
 
-  test('FCN-4.2.2-c: any sender of an interface is a row a family; a prefix that is written down goes before it', () => {
+  test('FCN-4.2.2-c: any sender of an interface is one row per family; a declared prefix overrides it', () => {
     const [written, any] = [
       { id: '1', ingressIfindex: 7, sender: prefix('::/0'), sid: b },
       { id: '2', ingressIfindex: 7, sender: null, sid: a },
@@ -232,21 +232,21 @@ describe('tunnel sources', () => {
     }
   });
 
-  test('FCN-4.2.2-c: of one sender at any interface is a row, and of one interface too', () => {
+  test('FCN-4.2.2-c: one sender at any interface is a row, and one at a single interface too', () => {
     const { defaultSource, tunnelSources: rows } = sourceRows([
       { id: '1', ingressIfindex: 0, sender: prefix('10.0.0.0/8'), sid: a },
       { id: '2', ingressIfindex: 0, sender: prefix('10.0.0.0/16'), sid: b },
       { id: '3', ingressIfindex: 7, sender: prefix('10.0.0.0/8'), sid: b },
       { id: '4', ingressIfindex: 0, sender: null, sid: b },
     ]);
-    expect([defaultSource, rows.map((r) => [r.ingressIfindex, r.sender, r.sid])]).toEqual([
-      b,
-      [
+    expect({ defaultSource, rows: rows.map((r) => [r.ingressIfindex, r.sender, r.sid]) }).toEqual({
+      defaultSource: b,
+      rows: [
         [0, prefix('10.0.0.0/8'), a],
         [0, prefix('10.0.0.0/16'), b],
         [7, prefix('10.0.0.0/8'), b],
       ],
-    ]);
+    });
     expect(new Set(rows.map((r) => r.id)).size).toBe(3);
   });
 });

@@ -1,6 +1,6 @@
-// The provider edge (FCN §4.2): which SIDs are END.CON here, which tunnels have which of them as outer source, and at
-// which local SIDs tunnels end, so that their congestion field is right whoever configured them (RFC 6040).
-// Encapsulation itself is the kernel's or its routing daemon's.
+// The provider edge (FCN §4.2): this router's END.CON SIDs, which tunnels have which of them as outer source, and the
+// local SIDs where tunnels end. At these, ECN is merged by RFC 6040, whoever configured them. Encapsulation itself is
+// done by the kernel or its routing daemon.
 import type { EndConIntent, Intent, Srv6Intent } from '../intent/intent.ts';
 import { type Family, type IpAddress, formatAddress, isLinkLocal, sameAddress } from '../model/address.ts';
 import type { AdvertisementOf } from '../model/advertisement.ts';
@@ -19,7 +19,7 @@ const SID_BITS = 128;
 const MAIN = 254;
 const ALL_SENDERS = [prefix('::/0'), prefix('0.0.0.0/0')] as const;
 
-/** What may be inside, of End.DT46 and its like. */
+/** Families of the inner packets, by behavior. */
 const FAMILIES: Readonly<Record<DecapsulationBehavior, readonly Family[]>> = {
   'end-con': [6, 4],
   'end.dt46': [6, 4],
@@ -29,7 +29,7 @@ const FAMILIES: Readonly<Record<DecapsulationBehavior, readonly Family[]>> = {
   'end.dx4': [4],
 };
 
-/** What carriers advertise for this router (FCN-4.2.2-a). */
+/** The SIDs that carriers advertise for this router (FCN-4.2.2-a). */
 export const sidAdvertisements = (intent: Intent): AdvertisementOf<'sid'>[] =>
   (intent.srv6?.endCon ?? []).map(({ sid, locator }) => ({
     kind: 'sid',
@@ -39,7 +39,7 @@ export const sidAdvertisements = (intent: Intent): AdvertisementOf<'sid'>[] =>
   }));
 
 export interface Srv6Share extends Pick<DesiredState, 'srv6' | 'problems'> {
-  /** As declared: also by these a tenant is told (tenants.ts). Absent: nothing is planned. */
+  /** As declared; they also identify tenants (tenants.ts). Absent: nothing is planned. */
   readonly tunnelSources?: readonly DeclaredSource[];
 }
 
@@ -48,7 +48,7 @@ export interface DeclaredSource extends Omit<TunnelSourcePlan, 'sender'> {
   readonly sender: Prefix | null;
 }
 
-/** @param sharedIngress the proxy's program looks at what arrives: it learns Queue Pairs from that */
+/** @param sharedIngress whether the proxy's program inspects arriving packets, to learn Queue Pairs */
 export function planSrv6(intent: Intent, facts: Facts, sharedIngress: boolean): Srv6Share {
   const { srv6 } = intent;
   if (!srv6) return { problems: [] };
@@ -102,14 +102,15 @@ function corePorts(srv6: Srv6Intent, facts: Facts, problems: Problem[]): LinkFac
   });
 }
 
-/** Ours, and those that the kernel has besides. */
+/** This router's END.CON SIDs, and other SIDs in the kernel that decapsulate. */
 function decapsulationSids(srv6: Srv6Intent, facts: Facts): DecapsulationSidPlan[] {
   const own = srv6.endCon.map(({ sid, table }) => ({
     id: formatAddress(sid),
     sid,
     behavior: 'end-con' as const,
     families: FAMILIES['end-con'],
-    // Of any packet, whatever its rules; behind a SID of others it is in that one table, as the kernel's is.
+    // For the main table the usual rules apply. Behind another program's SID the lookup is in its one table, as in the
+    // kernel.
     table: table === MAIN ? 0 : table,
   }));
   const others = (facts.seg6Local ?? [])
@@ -149,8 +150,8 @@ function tunnelSources(
 }
 
 /**
- * Rows of the longest-match table; a source for all tunnels needs none. A prefix that is written down goes before "any
- * sender", which means the same to the table.
+ * Rows of the longest-match table. A source for all tunnels needs no row. A declared prefix overrides "any sender" if
+ * both give the same row.
  */
 export function sourceRows(declared: readonly DeclaredSource[]): Pick<Srv6Plan, 'defaultSource' | 'tunnelSources'> {
   const rows = new Map<string, TunnelSourcePlan>();
@@ -170,7 +171,10 @@ export function sourceRows(declared: readonly DeclaredSource[]): Pick<Srv6Plan, 
 const rowId = (ingressIfindex: number, { address, length }: Prefix): string =>
   `${ingressIfindex} ${address.family} ${address.value}/${length}`;
 
-/** The kernel takes one of the router's addresses, or what `ip sr tunsrc` says, which may be one of cnpd's SIDs. */
+/**
+ * The kernel's source of tunnels is an address of the router, or that of `ip sr tunsrc`, which may be one of cnpd's
+ * SIDs.
+ */
 function localSources(intent: Intent, facts: Facts): IpAddress[] {
   const { loopback6 } = intent.router;
   const addresses = [
@@ -184,8 +188,8 @@ function localSources(intent: Intent, facts: Facts): IpAddress[] {
 }
 
 /**
- * Of another source nobody knows that it is this router's: a tunnel that only passes through may have it as well. So it
- * is not replaced, and congested nodes find no END.CON in it.
+ * A tunnel source that is not an address of this router could also belong to a transit tunnel. So it is not replaced,
+ * and congested nodes find no END.CON in it.
  */
 function tunnelSourceProblems(intent: Intent, facts: Facts): Problem[] {
   const source = facts.tunnelSource;

@@ -14,13 +14,13 @@ const learned = (...sids: string[]) => ({ routers: { endConSids: () => sids.map(
 const rows = (intent: string, ...sids: string[]) =>
   endConTenants(intentOf(intent), learned(...sids)).map(({ id, tenant }) => [id, tenant]);
 
-test('E1: a table is its own number, main is 0; a SID without a look-up, or a table beyond 31 bits, is nobody’s', () => {
+test('E1: the tenant of a table is its number, of main 0; without a lookup, or beyond 31 bits, it is unknown', () => {
   expect([254, 0, 100, 0x7fff_ffff, 0x8000_0000, null].map(tenantOfTable)).toEqual([
     0, 0, 100, 0x7fff_ffff, 0xffff_ffff, 0xffff_ffff,
   ]);
 });
 
-test('E1: own SIDs have the number of their table, others one of their own, the same in every run', () => {
+test('E1: own SIDs have the number of their table, others a distinct one, the same in every run', () => {
   const other = tenantOfSid(address('2001:db8:d::1'));
   expect(rows(SRV6, '2001:db8:c::1', '2001:db8:d::1')).toEqual([
     ['2001:db8:c::1', 0],
@@ -30,7 +30,7 @@ test('E1: own SIDs have the number of their table, others one of their own, the 
   expect(other).toBeGreaterThanOrEqual(0x8000_0000);
 });
 
-test('E1: two SIDs with one number are both unknown', () => {
+test('E1: two SIDs with the same number are both unknown', () => {
   const seen = new Map<number, string>();
   let pair: readonly [string, string] | undefined;
   let state = 1;
@@ -55,14 +55,14 @@ const ownTenants = (intent: Intent) => {
   return planTenants(endConTenants(intent, {}), srv6?.decapsulation ?? [], tunnelSources);
 };
 
-test('E1: a router that knows of nothing but its main table has one address space', () => {
+test('E1: a router with only the main table has one address space', () => {
   expect(ownTenants(intentOf(SRV6.replace(/, \{ sid: 2001:db8:c::7.*?\}/, '')))).toMatchObject({
     known: false,
     ports: [],
   });
 });
 
-test('E1: a port of a table is of its tenant, and so is what leaves there', () => {
+test('E1: a port of a table has its tenant, also for packets that leave there', () => {
   const plan = ownTenants(intentOf(SRV6));
   const ifindex = FACTS.links.find(({ name }) => name === 'eth3')!.ifindex;
   expect(plan).toMatchObject({
@@ -72,10 +72,10 @@ test('E1: a port of a table is of its tenant, and so is what leaves there', () =
       { ingressIfindex: ifindex, sender: null, tenant: 100 },
     ],
   });
-  expect([portTenant(plan, ifindex), portTenant(plan, ifindex + 1)]).toEqual([100, 0]);
+  expect({ own: portTenant(plan, ifindex), next: portTenant(plan, ifindex + 1) }).toEqual({ own: 100, next: 0 });
 });
 
-describe('E1: a port whose packets are not all of one tenant is nobody’s, and not the main table’s', () => {
+describe('E1: a port with packets of several tenants has an unknown tenant, not that of the main table', () => {
   const UNKNOWN = 0xffff_ffff;
   const [eth1, eth3] = ['eth1', 'eth3'].map((wanted) => FACTS.links.find(({ name }) => name === wanted)!.ifindex) as [
     number,
@@ -122,10 +122,10 @@ describe('E1: a port whose packets are not all of one tenant is nobody’s, and 
     ],
   ])('%s', (_, rows, atEth1, atEth3) => {
     const plan = planned(...rows);
-    expect([portTenant(plan, eth1), portTenant(plan, eth3)]).toEqual([atEth1, atEth3]);
+    expect({ eth1: portTenant(plan, eth1), eth3: portTenant(plan, eth3) }).toEqual({ eth1: atEth1, eth3: atEth3 });
   });
 
-  test('rows of the main table are there for the program that learns, in front of those for any interface', () => {
+  test('the learning program gets rows of the main table, before those for any interface', () => {
     const rows = planned(SID.red, `${SID.main}, interfaces: [eth3]`).ports.map(({ ingressIfindex, tenant }) => [
       ingressIfindex,
       tenant,
@@ -136,7 +136,7 @@ describe('E1: a port whose packets are not all of one tenant is nobody’s, and 
     ]);
   });
 
-  test('so the program at that port is told', () => {
+  test('the program at that port gets that tenant', () => {
     const tenantAt = (interfaces: string): unknown => {
       const intent = intentOf(
         'ports: [{ interface: wan, k-max: 20kB }]\n' +
@@ -144,10 +144,10 @@ describe('E1: a port whose packets are not all of one tenant is nobody’s, and 
       );
       return plan(intent, learnedTable(), FACTS).ports.map(({ tenant }) => tenant);
     };
-    expect([tenantAt(''), tenantAt(', interfaces: [wan]'), tenantAt(', interfaces: [eth3]')]).toEqual([
-      [UNKNOWN],
-      [100],
-      [undefined],
-    ]);
+    expect({
+      byDefault: tenantAt(''),
+      wan: tenantAt(', interfaces: [wan]'),
+      eth3: tenantAt(', interfaces: [eth3]'),
+    }).toEqual({ byDefault: [UNKNOWN], wan: [100], eth3: [undefined] });
   });
 });

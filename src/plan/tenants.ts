@@ -1,7 +1,8 @@
-// Whose addresses a packet has (bpf/lib/proxy/tenant.h): two customers of a VPN may use the same addresses and the same
-// Queue Pair numbers. A tenant is the routing table of one of this router's SIDs, or the END.CON SID of another router
-// (FCN §4.2.2), in whose tunnels its senders' packets pass by. Numbers follow from tables and SIDs alone, so that every
-// run and every program make the same ones. SIDs whose numbers collide cannot be told apart: both are unknown.
+// Which tenant a packet belongs to (bpf/lib/proxy/tenant.h): two customers of a VPN may use the same addresses and the
+// same Queue Pair numbers. A tenant is the routing table of one of this router's SIDs, or the END.CON SID of another
+// router (FCN §4.2.2) whose tunnels pass through here. Tenant numbers are derived from tables and SIDs alone, so that
+// every run and every program compute the same ones. SIDs with colliding numbers are indistinguishable: both are
+// unknown.
 import type { Intent } from '../intent/intent.ts';
 import { type IpAddress, addressBytes, formatAddress } from '../model/address.ts';
 import type { DecapsulationSidPlan, EndConSidPlan, TenantsPlan } from './desired.ts';
@@ -14,14 +15,14 @@ const PASSING = 0x8000_0000;
 export const TENANT_UNKNOWN = 0xffff_ffff;
 const RT_TABLE_MAIN = 254;
 
-/** Of a routing table; null: the SID looks nothing up, so its packets are nobody's. */
+/** The tenant of a routing table. Null: the SID does no lookup, so its tenant is unknown. */
 export function tenantOfTable(table: number | null): number {
   if (table === null) return TENANT_UNKNOWN;
   if (table === RT_TABLE_MAIN || table === 0) return MAIN;
   return table < PASSING ? table : TENANT_UNKNOWN;
 }
 
-/** Of another router's SID: 31 bits of FNV-1a. */
+/** The tenant of another router's SID: 31 bits of FNV-1a. */
 export function tenantOfSid(sid: IpAddress): number {
   const hash = addressBytes(sid).reduce((h, byte) => Math.imul(h ^ byte, 0x0100_0193), 0x811c_9dc5 | 0);
   const tenant = (hash | PASSING) >>> 0;
@@ -38,7 +39,7 @@ function passing(sids: Iterable<IpAddress>): Map<string, { readonly sid: IpAddre
   );
 }
 
-/** Every END.CON SID of the domain, this router's own among them, and whose senders are behind it. */
+/** Every END.CON SID of the domain, including this router's, with the tenant of the senders behind it. */
 export function endConTenants(intent: Intent, { routers }: LearnedAboutSenders): EndConSidPlan[] {
   const learned = passing(
     [...(routers?.endConSids(intent.codePoints['end-con-behavior']) ?? [])].map(({ sid }) => sid),
@@ -51,7 +52,7 @@ export function endConTenants(intent: Intent, { routers }: LearnedAboutSenders):
   );
 }
 
-/** For the program that learns Queue Pairs and takes notices. */
+/** The tenants for the program that learns Queue Pairs and accepts notices. */
 export function planTenants(
   endCon: readonly EndConSidPlan[],
   decapsulation: readonly DecapsulationSidPlan[],
@@ -60,8 +61,8 @@ export function planTenants(
   const local = decapsulation.map(({ id, sid, table }) => [id, { id, sid, tenant: tenantOfTable(table) }] as const);
   const sids = [...new Map([...endCon.map((row) => [row.id, row] as const), ...local]).values()];
   const tenantOf = new Map(sids.map(({ id, tenant }) => [id, tenant]));
-  // Rows of the main table stand in front of less specific ones of other tables, as they do when a tunnel's source is
-  // chosen.
+  // Keep rows of the main table: they override less specific rows of other tables, as in the choice of a tunnel's
+  // source.
   const ports = tunnelSources.map(({ sid, ...row }) => ({
     ...row,
     tenant: tenantOf.get(formatAddress(sid)) ?? MAIN,
@@ -74,9 +75,9 @@ export function planTenants(
 }
 
 /**
- * Of what leaves this port outside tunnels, which is what a SID of the port's whole interface says. Who is behind a
- * port that is several tenants', by source, or for which only the rows for any interface say something, nobody knows:
- * such rows are about what arrives, and a port to the core is one of "any" too.
+ * The tenant of packets that leave this port outside tunnels: that of a SID declared for the whole interface. It is
+ * unknown if the port has several tenants by source, or if only rows for any interface match. Such rows describe
+ * arriving packets, and "any" includes ports to the core.
  */
 export function portTenant({ ports }: TenantsPlan, ifindex: number): number {
   const own = ports.filter(({ ingressIfindex }) => ingressIfindex === ifindex);

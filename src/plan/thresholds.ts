@@ -6,7 +6,7 @@ import { DEEPEST } from '../intent/ports.ts';
 import type { Problem } from '../model/problem.ts';
 import type { LinkFact, QdiscFact } from './facts.ts';
 import { nanoseconds } from './token-bucket.ts';
-import { formatBitRate, formatMs } from './words.ts';
+import { formatBitRate, formatMs } from './quantities.ts';
 
 /** A quantity and where it comes from, for the operator. */
 interface Sourced {
@@ -28,9 +28,9 @@ export interface Thresholds {
 interface PortFacts {
   readonly link: LinkFact;
   readonly qdisc: QdiscFact;
-  /** As measured; null: not yet; absent: nobody here measures, which is no problem of the port's. */
+  /** As measured. Null: not yet. Absent: this process does not measure, which is no problem of the port. */
   readonly rttMs?: number | null | undefined;
-  /** Whether Long-haul CNPs, which keep a distance of one RTT, are sent at all. */
+  /** Whether Long-haul CNPs are sent, at most one per flow and RTT. */
   readonly longHaul: boolean;
 }
 
@@ -43,7 +43,7 @@ export function bandwidthDelayBytes(rateBitPerS: number, rttNs: number, alpha: n
   return Number(bits / (8n * 1000n * 1_000_000_000n));
 }
 
-/** R_port: as declared, else what the qdisc lets through, else what the link can do. */
+/** R_port: the declared bandwidth, else the qdisc's rate, else the link's speed. */
 function rateOf(port: PortIntent, { link, qdisc }: PortFacts): Sourced | undefined {
   if (port.bandwidth !== undefined) return { value: port.bandwidth, source: 'configured' };
   const shaped = qdisc.rateBitPerS;
@@ -68,7 +68,7 @@ const rttLine = (port: PortIntent, rtt: Sourced | undefined): string =>
 
 interface Maximum {
   readonly value: number | null;
-  /** The bandwidth-delay product, where it is more than a queue can be seen to hold; bytes. */
+  /** The bandwidth-delay product, if it exceeds the largest depth that the kernel counts; bytes. */
   readonly beyond?: number;
   readonly lines: readonly string[];
 }
@@ -102,8 +102,8 @@ function maximumOf(port: PortIntent, rate: Sourced | undefined, rtt: Sourced | u
 }
 
 /**
- * K_min (LHCNP-5.3.2-f, LHCNP-5.3.2-g): declared, or half of K_max. The rules (src/intent/ports.ts) have made sure
- * that it is less than K_max.
+ * K_min (LHCNP-5.3.2-f, LHCNP-5.3.2-g): declared, or half of K_max. The rules of the intent (src/intent/ports.ts)
+ * ensure that it is less than K_max.
  */
 function minimumOf(port: PortIntent, kMax: number | null): { readonly value: number | null; readonly line: string } {
   if (!port.ecn) return { value: null, line: 'k-min: none, no CE marking' };
@@ -113,7 +113,7 @@ function minimumOf(port: PortIntent, kMax: number | null): { readonly value: num
   return { value, line: `k-min: ${value} B = ${port['k-min'] === undefined ? 'k-max / 2' : 'configured'}` };
 }
 
-/** Of a port of which no more is known than what was declared. */
+/** The thresholds of a port of which only the declaration is known. */
 export function declaredThresholds(port: PortIntent): Pick<Thresholds, 'kMin' | 'kMax'> {
   const kMax = typeof port['k-max'] === 'number' ? port['k-max'] : null;
   return { kMin: minimumOf(port, kMax).value, kMax };
@@ -123,7 +123,7 @@ export function thresholdsOf(port: PortIntent, facts: PortFacts): Thresholds {
   const [rate, rtt] = [rateOf(port, facts), rttOf(port, facts)];
   const kMax = maximumOf(port, rate, rtt);
   const kMin = minimumOf(port, kMax.value);
-  // With a fixed K_max it still spaces Long-haul CNPs.
+  // With a fixed K_max, the RTT still spaces Long-haul CNPs.
   const spacing = port['k-max'] !== 'auto' && (rtt || port.rtt === 'probe') ? [rttLine(port, rtt)] : [];
   return {
     kMin: kMin.value,
@@ -173,7 +173,7 @@ function unknownInputs(
 
 /** 400 Gbit/s over 80 ms are 4 GB. Below that the formula holds exactly (LHCNP-5.3.2-a). */
 function capped(port: PortIntent, product: number | undefined, limitBytes: number | undefined): Problem[] {
-  // A queue that drops before is the problem itself (beyondLimit).
+  // If the queue drops before, beyondLimit reports that instead.
   if (product === undefined || (limitBytes !== undefined && limitBytes <= DEEPEST)) return [];
   return [
     {

@@ -1,7 +1,7 @@
-// Rates as the programs keep them: a token bucket of so many a second, and how many may follow each other at once.
+// Parameters of the programs' token buckets: rate per second and burst.
 
 /**
- * A tenth of a second's worth: flows that become congested together are all notified, and no second sees more than 1.1
+ * The burst of a tenth of a second: flows that become congested together are all notified, and no second exceeds 1.1
  * times the rate.
  */
 export const burstOf = (perSecond: number): number => Math.max(1, Math.ceil(perSecond / 10));

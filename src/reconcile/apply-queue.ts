@@ -1,16 +1,16 @@
-// Does what is queued for one kind of kernel object, in order: updates and deletes. What the kernel refuses is kept for
-// its next try.
+// Applies the queued updates and deletes of one kind of kernel object, in order. Entries that the kernel refuses are
+// kept for the next retry.
 import type { Operations } from './operations.ts';
 
-/** An object of the kind, and what has become of it. */
+/** A queued object and the outcome of its last attempt. */
 export interface Entry<T> {
   readonly id: string;
-  /** Absent: it is to be deleted. */
+  /** Undefined: the object is to be deleted. */
   object: T | undefined;
   state: 'pending' | 'done' | 'failed';
   attempts: number;
   error: string | undefined;
-  /** Among those that the next run looks at. */
+  /** In the queue of the next run. */
   queued: boolean;
 }
 
@@ -23,9 +23,9 @@ export interface ApplyQueueEvents<T> {
 export class ApplyQueue<T extends { readonly id: string }> {
   readonly #operations: Operations<T>;
   readonly #events: ApplyQueueEvents<T>;
-  /** In order: each once, and none is left by a run. */
+  /** In order of arrival, each entry once. A run empties it. */
   #queue: Entry<T>[] = [];
-  /** Refused by the kernel; tried again when the pause is over, not whenever something else changes. */
+  /** Refused by the kernel. Retried after the back-off, not with every other change. */
   readonly refused = new Set<Entry<T>>();
 
   constructor(operations: Operations<T>, events: ApplyQueueEvents<T>) {
@@ -39,8 +39,8 @@ export class ApplyQueue<T extends { readonly id: string }> {
   }
 
   /**
-   * Updates that follow each other go together where the kernel takes many at once.
-   * @returns how often one of them has failed in a row, the most of all
+   * Applies the queue. Consecutive updates go in one batch where the kernel supports batches.
+   * @returns the highest number of consecutive failures of any entry
    */
   run(): number {
     const queue = this.#queue;
@@ -58,8 +58,8 @@ export class ApplyQueue<T extends { readonly id: string }> {
   }
 
   /**
-   * Where the updates that begin at `start` end; there itself when what is there is none, or the kernel takes them one
-   * by one.
+   * The end of the run of updates that begins at `start`. Equals `start` if that entry is a delete, or if the kernel
+   * takes no batches.
    */
   #endOfUpdates(queue: readonly Entry<T>[], start: number): number {
     let end = start;
@@ -67,7 +67,7 @@ export class ApplyQueue<T extends { readonly id: string }> {
     return end;
   }
 
-  /** False when the kernel did not take them all: each is then tried by itself, and has its own error. */
+  /** False if the kernel refused the batch: each entry is then tried alone, and gets its own error. */
   #updateTogether(queue: readonly Entry<T>[], start: number, end: number): boolean {
     const objects = new Array<T>(end - start);
     for (let i = start; i < end; i++) objects[i - start] = queue[i]!.object!;
@@ -80,7 +80,7 @@ export class ApplyQueue<T extends { readonly id: string }> {
     return true;
   }
 
-  /** Does what is to be done for one object. Returns how often it has failed in a row. */
+  /** Updates or deletes one object. Returns its number of consecutive failures. */
   #settle(entry: Entry<T>): number {
     try {
       if (entry.object === undefined) {

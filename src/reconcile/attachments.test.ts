@@ -5,9 +5,9 @@ function memoryKernel(restored = (): boolean => false) {
   const links = new Map<string, Attachment>();
   const log: string[] = [];
   const kernel: HookKernel = {
-    attach: (wanted, pin) => {
+    attach: (desired, pin) => {
       log.push(links.has(pin) ? `swap ${pin}` : `attach ${pin}`);
-      links.set(pin, wanted);
+      links.set(pin, desired);
       return {
         detach: () => {
           log.push(`detach ${pin}`);
@@ -17,7 +17,7 @@ function memoryKernel(restored = (): boolean => false) {
         restorePin: restored,
       };
     },
-    attached: (wanted, pin) => links.get(pin)?.ifindex === wanted.ifindex,
+    attached: (desired, pin) => links.get(pin)?.ifindex === desired.ifindex,
     pins: () => [...links.keys()],
     remove: (pin) => {
       log.push(`remove ${pin}`);
@@ -29,19 +29,19 @@ function memoryKernel(restored = (): boolean => false) {
 const eth1 = attachment('egress', { interface: 'eth1', ifindex: 4 }, 'egress');
 
 describe('attachments', () => {
-  test('a pin has no character that a BPF file system refuses', () => {
+  test('the name of a pin has no character that a BPF file system refuses', () => {
     expect(pinName('egress@eth1.100/egress')).toBe('egress@eth1%2e100:egress');
     expect(pinName('egress@eth1%2e100/egress')).not.toBe(pinName('egress@eth1.100/egress'));
   });
 
-  test('swaps the program of an attachment that an earlier run left, without taking it off', () => {
+  test('swaps the program of an attachment of an earlier run without detaching it', () => {
     const { kernel, links, log } = memoryKernel();
     links.set(pinName(eth1.id), eth1);
     attachmentOperations(kernel).update(eth1);
     expect(log).toEqual([`swap ${pinName(eth1.id)}`]);
   });
 
-  test('prunes links that nobody wants, also those of an earlier run, and leaves the others alone', () => {
+  test('prunes links that are not desired, also those of an earlier run, and keeps the others', () => {
     const { kernel, links } = memoryKernel();
     const operations = attachmentOperations(kernel);
     operations.update(eth1);
@@ -50,7 +50,7 @@ describe('attachments', () => {
     expect([...links.keys()]).toEqual([pinName(eth1.id)]);
   });
 
-  test('notices a link that somebody took off', () => {
+  test('notices a link that somebody detached', () => {
     const { kernel, links } = memoryKernel();
     const operations = attachmentOperations(kernel);
     operations.update(eth1);
@@ -59,7 +59,7 @@ describe('attachments', () => {
     expect(operations.verify!(eth1)).toBe(false);
   });
 
-  test('deletes what this run attached and what an earlier one did', () => {
+  test('deletes attachments of this run and of an earlier one', () => {
     const { kernel, links, log } = memoryKernel();
     const operations = attachmentOperations(kernel);
     operations.update(eth1);
@@ -70,14 +70,14 @@ describe('attachments', () => {
     expect(links.size).toBe(0);
   });
 
-  test('takes nothing off that is not there', () => {
+  test('a delete of a missing attachment does nothing', () => {
     const { kernel, links, log } = memoryKernel();
     links.set(pinName(eth1.id), eth1);
     attachmentOperations(kernel).delete('egress@eth2/egress');
-    expect([links.size, log]).toEqual([1, []]);
+    expect({ linksSize: links.size, log }).toEqual({ linksSize: 1, log: [] });
   });
 
-  test('lets a link that has lost its pin be until another has its place: with its descriptor it would go, and packets would pass unseen', () => {
+  test('pins an unpinned link again instead of closing it: closing would detach it, and packets would bypass the program', () => {
     let hangs = true;
     const { kernel, log } = memoryKernel(() => hangs);
     const operations = attachmentOperations(kernel);
@@ -89,25 +89,28 @@ describe('attachments', () => {
     expect(log.slice(1)).toEqual(['close egress@eth1:egress', 'swap egress@eth1:egress']);
   });
 
-  test('does not take a link of an earlier run for its own before it has attached its program', () => {
+  test('a link of an earlier run is not verified before this run has attached its program', () => {
     const { kernel, links } = memoryKernel();
     links.set(pinName(eth1.id), eth1);
     expect(attachmentOperations(kernel).verify!(eth1)).toBe(false);
   });
 
-  test('closes each link once and leaves it where it hangs', () => {
+  test('closes each link once and leaves it attached', () => {
     const { kernel, links, log } = memoryKernel();
     const operations = attachmentOperations(kernel);
     operations.update(eth1);
     operations.close();
     operations.close();
-    expect([log, [...links.values()]]).toEqual([['attach egress@eth1:egress', 'close egress@eth1:egress'], [eth1]]);
+    expect({ log, links: [...links.values()] }).toEqual({
+      log: ['attach egress@eth1:egress', 'close egress@eth1:egress'],
+      links: [eth1],
+    });
   });
 
-  test('sees packets first only where that is asked for', () => {
-    expect([eth1.first, attachment('guard', { interface: 'eth1', ifindex: 4 }, 'ingress', true).first]).toEqual([
-      false,
-      true,
-    ]);
+  test('a program is first at its hook only on request', () => {
+    expect({
+      otherwise: eth1.first,
+      whenFirst: attachment('guard', { interface: 'eth1', ifindex: 4 }, 'ingress', true).first,
+    }).toEqual({ otherwise: false, whenFirst: true });
   });
 });

@@ -1,6 +1,6 @@
 // Reconciles which programs run at which hook of which interface. A link is pinned under a name made of program,
-// interface and direction, so that it outlives the agent and the next run adopts it: the program is swapped in place
-// and no packet passes unseen.
+// interface and direction, so it outlives the agent. The next run adopts the link and swaps the program in place, so no
+// packet bypasses it.
 import type { Operations } from './operations.ts';
 
 /** The loopback interface has this index in every network namespace. */
@@ -37,15 +37,18 @@ export interface Hook {
   detach(): void;
   /** Releases the descriptor only; the pinned link stays. */
   close(): void;
-  /** Pins the link again if its pin is gone and it still hangs there. Whether that is so. Throws KernelError. */
-  restorePin(wanted: Attachment): boolean;
+  /**
+   * Pins the link again if its pin is gone. Returns whether it did: false if the pin exists, or if the link is no
+   * longer attached there. Throws KernelError.
+   */
+  restorePin(desired: Attachment): boolean;
 }
 
 export interface HookKernel {
-  /** Attaches or adopts, and makes the hook run this run's program. Throws KernelError. */
-  attach(wanted: Attachment, pin: string): Hook;
-  /** Whether the pinned link still hangs on that interface. */
-  attached(wanted: Attachment, pin: string): boolean;
+  /** Attaches, or adopts the pinned link and replaces its program. Throws KernelError. */
+  attach(desired: Attachment, pin: string): Hook;
+  /** Whether the pinned link is still attached to that interface. */
+  attached(desired: Attachment, pin: string): boolean;
   /** Names of the links pinned by this or an earlier run. */
   pins(): string[];
   /** Detaches and unpins a link that this run did not open. */
@@ -53,8 +56,8 @@ export interface HookKernel {
 }
 
 /**
- * A pin's name has no `/`, and a BPF file system refuses dots; an interface's name has no `:`. Different attachments
- * have different pins.
+ * A pin's name cannot contain `/`, and a BPF file system refuses dots. An interface's name cannot contain `:`, so
+ * different attachments have different pins.
  */
 export const pinName = (id: string): string => id.replaceAll('%', '%25').replaceAll('.', '%2e').replaceAll('/', ':');
 
@@ -62,13 +65,13 @@ export function attachmentOperations(kernel: HookKernel): Operations<Attachment>
   const hooks = new Map<string, Hook>();
   return {
     kind: 'attachment',
-    update: (wanted) => {
-      // With its descriptor a link that has lost its pin would go, and packets would pass unseen until there is another
-      // one.
-      if (hooks.get(wanted.id)?.restorePin(wanted)) return;
-      hooks.get(wanted.id)?.close();
-      hooks.delete(wanted.id);
-      hooks.set(wanted.id, kernel.attach(wanted, pinName(wanted.id)));
+    update: (desired) => {
+      // Closing the descriptor of an unpinned link would detach it. Packets would bypass the program until the next
+      // attach.
+      if (hooks.get(desired.id)?.restorePin(desired)) return;
+      hooks.get(desired.id)?.close();
+      hooks.delete(desired.id);
+      hooks.set(desired.id, kernel.attach(desired, pinName(desired.id)));
     },
     delete: (id) => {
       const hook = hooks.get(id);
@@ -76,14 +79,14 @@ export function attachmentOperations(kernel: HookKernel): Operations<Attachment>
       if (hook) hook.detach();
       else if (kernel.pins().includes(pinName(id))) kernel.remove(pinName(id));
     },
-    *prune(wanted) {
+    *prune(desired) {
       for (const pin of kernel.pins()) {
-        const stray = !new Set([...wanted.keys()].map(pinName)).has(pin);
+        const stray = !new Set([...desired.keys()].map(pinName)).has(pin);
         if (stray) kernel.remove(pin);
         yield stray;
       }
     },
-    verify: (wanted) => hooks.has(wanted.id) && kernel.attached(wanted, pinName(wanted.id)),
+    verify: (desired) => hooks.has(desired.id) && kernel.attached(desired, pinName(desired.id)),
     close: () => {
       for (const hook of hooks.values()) hook.close();
       hooks.clear();

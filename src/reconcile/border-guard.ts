@@ -1,5 +1,5 @@
-// The border guard's share of the kernel: at border ports notifications are dropped in both directions (PNC-6-c,
-// PNC-6-d, FCNP-5-d, FCNP-5-e), except what the allow-lists name, and so is what comes from outside for an END.CON SID.
+// The border guard in the kernel. At border ports it drops notifications in both directions (PNC-6-c, PNC-6-d,
+// FCNP-5-d, FCNP-5-e) unless an allow-list permits them. It also drops packets from outside to an END.CON SID.
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import {
   END_CON_VALUE,
@@ -35,7 +35,7 @@ export class BorderGuard extends Feature {
   }
 
   apply({ guards, guardAllow = [], endConSids }: GuardDesired): void {
-    // Before the ports: what is allowed must not be dropped for want of its row.
+    // The allow-lists precede the ports, so that no permitted packet is dropped before its row exists.
     for (const direction of ['inbound', 'outbound'] as const)
       this.#allow[direction].replace(guardAllow.filter((a) => a.direction === direction));
     this.#endCon.replace(endConSids);
@@ -43,7 +43,7 @@ export class BorderGuard extends Feature {
   }
 
   attachments({ guards }: { readonly guards: readonly GuardPlan[] }) {
-    // First at ingress: a proxy on the same port must not see what is dropped here.
+    // First at ingress: a proxy on the same port must not see packets that are dropped here.
     return guards.flatMap((g) => [
       attachment(GUARD_PROGRAMS.ingress, g, 'ingress', true),
       attachment(GUARD_PROGRAMS.egress, g, 'egress'),

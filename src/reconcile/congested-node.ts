@@ -1,6 +1,6 @@
-// The congested node's share of the kernel: monitored ports, whom it may tell and how (policies, capabilities, proxies,
-// END.CON SIDs), how notifications are built, the detector at the ports' egress and the builder at the loopback
-// interface's ingress. What they say of themselves is read here: each notification as it is sent, and the flow table.
+// The congested node in the kernel: its monitored ports, and whom it may notify in which format (policies,
+// capabilities, proxies, END.CON SIDs). The detector runs at the egress of the ports, the builder of notifications at
+// the ingress of the loopback interface. This file also reads their records of sent notifications and the flow table.
 import { randomBytes } from 'node:crypto';
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import { type RingBufferReader, openRingBuffer } from '../kernel/bpf/ring-buffer.ts';
@@ -17,7 +17,7 @@ import {
 import { EgressPortTable } from '../kernel/dataplane/egress-ports.ts';
 import {
   type EgressFlow,
-  type ToldSender,
+  type LastNotification,
   decodeFlowSet,
   type FlowAtPort,
   RESUME_ANSWERS,
@@ -57,18 +57,18 @@ import type { TableCodec } from './map-table.ts';
 import type { Reconciler } from './reconciler.ts';
 
 /**
- * Of the one large table, for whose completeness nothing waits. No fewer than learning hands over in a step, so that
- * none wait for another: some 3 ms.
+ * Entries per call for the two large tables, about 3 ms. No other step waits until these tables are complete. At least
+ * as many as learning passes on in one step, so that no backlog builds up.
  */
 const SENDERS_AT_ONCE = 1000;
 
 type Notifier = NotifierPlan & { readonly id: 'notifier' };
 /**
- * Of a node that marks CE and tells nobody. Its flow table needs the rest of the configuration all the same: the ageing
- * time and the seed.
+ * Notifier of a node that marks CE but notifies nobody. Its flow table still needs the rest of the configuration: the
+ * ageing time and the seed.
  */
 const SILENT: NotifierPlan = { source4: null, source6: null, udpPort: 0 };
-/** What the congested node reads of the desired state. */
+/** The parts of the desired state that the congested node reads. */
 export type CongestedNodeShare = Pick<
   DesiredState,
   | 'ports'
@@ -80,8 +80,8 @@ export type CongestedNodeShare = Pick<
   | 'ownAddresses'
   | 'senderProxies'
 >;
-/** A flow whose sender was told to pause or to slow down, and has not been told otherwise since. */
-export type SlowedFlow = EgressFlow & { readonly told: ToldSender };
+/** A flow whose last notification told its sender to pause or to slow down. */
+export type SlowedFlow = EgressFlow & { readonly lastNotification: LastNotification };
 
 export class CongestedNode extends Feature {
   /** Thresholds and measurements of the watched ports. */
@@ -95,7 +95,7 @@ export class CongestedNode extends Feature {
   readonly #ownAddresses: Reconciler<OwnAddressPlan>;
   readonly #notifier: Reconciler<Notifier>;
   readonly #builder: Reconciler<Notifier>;
-  /** What the table of senders was last made to hold. */
+  /** The senders last written to the table. */
   #applied: SenderProxies | undefined;
   readonly #readers = new Set<RingBufferReader>();
 
@@ -143,8 +143,8 @@ export class CongestedNode extends Feature {
   }
 
   /**
-   * The longest-match table alone. Costs what changed since the last state, not what is there. Entries of an earlier
-   * run that are not among all of them stay until forgetUnknown.
+   * Updates only the longest-match table of sender proxies. Cost is proportional to the changes since the last state,
+   * not to the table. Stale entries of an earlier run stay until forgetUnknown.
    */
   applySenders({ senderProxies }: Pick<DesiredState, 'senderProxies'>): void {
     const pieces = this.#applied && senderProxies.since(this.#applied);
@@ -163,9 +163,9 @@ export class CongestedNode extends Feature {
   }
 
   /**
-   * Calls `listener` for every notification that is handed to the builder from now on, and for those of the time in
-   * which nobody listened, as far as the ring held them. One listener at a time: a record is read once. Ends with
-   * close() of what is returned, or of this object.
+   * Calls `listener` for every notification that is handed to the builder from now on, and for earlier ones that are
+   * still in the ring. One listener at a time: a record is read once. Ends with close() of the returned reader, or of
+   * this object.
    * @throws KernelError
    */
   onNotification(
@@ -198,18 +198,20 @@ export class CongestedNode extends Feature {
     this.object.program(EGRESS_PROGRAMS.age).testRun({ data: new Uint8Array(64) });
   }
 
-  /** The flow table, entries seen within the ageing time. Read as it is asked for. */
+  /**
+   * Entries of the flow table that were seen within the ageing time. Reads the map lazily. `nowNs` is CLOCK_MONOTONIC.
+   */
   *flows(nowNs: bigint): Generator<EgressFlow> {
     const since = nowNs > BigInt(DEFAULT_FLOW_AGEING_NS) ? nowNs - BigInt(DEFAULT_FLOW_AGEING_NS) : 0n;
     for (const [, set] of this.object.map(EGRESS_MAPS.flows).entries()) yield* decodeFlowSet(set, since);
   }
 
-  /** Flows that wait for a Resume: what a restarted agent takes up again (LHCNP-5.5.1-i). */
+  /** Flows that wait for a Resume, for an agent that has restarted (LHCNP-5.5.1-i). */
   *slowedFlows(nowNs: bigint): Generator<SlowedFlow> {
     for (const flow of this.flows(nowNs)) if (isSlowed(flow)) yield flow;
   }
 
-  /** Takes the tokens of a Resume for this flow, if there are any. Some microseconds. @throws KernelError */
+  /** Takes the tokens of a Resume for this flow, if available. Costs some microseconds. @throws KernelError */
   claimResume(flow: FlowAtPort): ResumeAnswer {
     const { retval } = this.object.program(EGRESS_PROGRAMS.resume).testRun({ data: encodeResumeClaim(flow) });
     return RESUME_ANSWERS[retval] ?? 'port-unknown';
@@ -252,7 +254,7 @@ const SENDER_PROXIES = {
   key: (s: SenderProxyPlan) => prefixKey(s.prefix),
 } as const satisfies Omit<TableCodec<SenderProxyPlan>, 'value'>;
 
-/** The value of a sender. Senders that follow each other mostly have the same proxy, and then the same bytes. */
+/** Encodes the value of a sender. Consecutive senders mostly have the same proxy, so the last encoding is reused. */
 function senderValues(): (sender: SenderProxyPlan) => Uint8Array {
   let last: { readonly of: SenderProxyPlan; readonly bytes: Uint8Array } | undefined;
   return (sender) => {
@@ -270,12 +272,9 @@ function sameSender(a: SenderProxyPlan, b: SenderProxyPlan): boolean {
 const sameSid = (a: EndConSidPlan, b: EndConSidPlan): boolean => a.id === b.id && a.tenant === b.tenant;
 
 const isSlowed = (flow: EgressFlow): flow is SlowedFlow =>
-  flow.told?.action === 'pause' || flow.told?.action === 'rate-reduce';
+  flow.lastNotification?.action === 'pause' || flow.lastNotification?.action === 'rate-reduce';
 
-/**
- * The seed of the flow table's hash stays what it is for the table's life: with another one its entries would not be
- * found.
- */
+/** The hash seed of the flow table is kept for the table's life: with another seed its entries would not be found. */
 function notifierValue(notifier: Notifier, before: Uint8Array | undefined): Uint8Array {
   const seed = before ? decodeEgressConfig(before).flowSeed : 0n;
   return encodeEgressConfig({
@@ -286,7 +285,7 @@ function notifierValue(notifier: Notifier, before: Uint8Array | undefined): Uint
   });
 }
 
-/** The offset of the clock is written anew when the clock was set: a full pass sees it. */
+/** A full pass rewrites the clock offset after the clock was set. */
 const builderValue = (notifier: Notifier, before: Uint8Array | undefined): Uint8Array =>
   encodeNoticeConfig(notifier, ntpOffsetNs(BigInt(Date.now()) * 1_000_000n, process.hrtime.bigint()), before);
 

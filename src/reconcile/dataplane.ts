@@ -1,5 +1,5 @@
-// The dataplane as a whole: the features, each opened when it is first needed, and one list of attachments for all of
-// them. What is pinned outlives this object: close() lets go, it does not undo.
+// The whole dataplane: the features, each opened when it is first needed, and one list of attachments for all of them.
+// Pinned objects outlive this one: close() releases descriptors and removes nothing.
 import { readdirSync } from 'node:fs';
 import type { BpfProgram } from '../kernel/bpf/program.ts';
 import { EGRESS_PROGRAMS } from '../kernel/dataplane/egress.ts';
@@ -24,7 +24,7 @@ export interface DataplaneOptions extends FeatureDirectories {
   readonly linksDir: string;
 }
 
-/** One name a feature: `cnpctl`, the daemon and the tests mean these. */
+/** One property per feature; the daemon and the tests use these names. */
 interface Features {
   readonly congestedNode: FeatureSupervisor<CongestedNode>;
   readonly proxy: FeatureSupervisor<Proxy>;
@@ -32,7 +32,7 @@ interface Features {
   readonly srv6: FeatureSupervisor<Srv6>;
 }
 
-/** Parts of a plan that were not planned anew are the same objects. */
+/** Compares by identity: unchanged parts of a plan are the same objects. */
 const differOnlyInSenders = (a: DesiredState, b: DesiredState): boolean =>
   [...new Set([...Object.keys(a), ...Object.keys(b)] as (keyof DesiredState)[])].every(
     (part) => part === 'senderProxies' || a[part] === b[part],
@@ -45,7 +45,7 @@ export class Dataplane {
   readonly #attachments: Reconciler<Attachment>;
   readonly #mapPins: Reconciler<MapPin>;
   #applied: DesiredState | undefined;
-  /** Features that are opened from now on may forget too. */
+  /** forgetUnknown() was called; it also applies to features that are opened later. */
   #mayForget = false;
   /** Programs and maps of an earlier run were found and taken over. */
   readonly adopted: boolean;
@@ -89,7 +89,7 @@ export class Dataplane {
     return [congestedNode, proxy, guard, srv6];
   }
 
-  /** Makes the kernel as desired, as far as it goes; the rest is retried, and told by problems(). */
+  /** Applies the desired state. Whatever the kernel refuses is retried and reported by problems(). */
   apply(desired: DesiredState): void {
     const before = this.#applied;
     this.#applied = desired;
@@ -97,16 +97,17 @@ export class Dataplane {
     else this.#applyAll(desired);
   }
 
-  /** Those of this router's SIDs that the kernel has not taken; as text. */
+  /** This router's SIDs that the kernel has not accepted, as text. */
   refusedSids(): ReadonlySet<string> {
     return this.srv6?.refusedSids() ?? new Set();
   }
 
   #applyAll(desired: DesiredState): void {
     for (const supervisor of this.#supervisors) supervisor.openFor(desired);
-    const wanted = this.#supervisors.flatMap((supervisor) => supervisor.attachments(desired));
-    const keep = new Set(wanted.map((a) => a.id));
-    // Programs come off before their configuration goes and go on after it has come, so that none runs unconfigured.
+    const attachments = this.#supervisors.flatMap((supervisor) => supervisor.attachments(desired));
+    const keep = new Set(attachments.map((a) => a.id));
+    // Detach programs before their configuration is removed, and attach them after it is written, so that none runs
+    // unconfigured.
     this.#attachments.change(
       [],
       this.#attachments
@@ -115,7 +116,7 @@ export class Dataplane {
         .filter((id) => !keep.has(id)),
     );
     for (const { feature } of this.#supervisors) feature?.apply(desired);
-    this.#attachments.replace(wanted);
+    this.#attachments.replace(attachments);
     this.#mapPins.replace(mapPins(this.#opened()));
     if (this.#mayForget) this.#forgetUnknown();
   }
@@ -131,14 +132,14 @@ export class Dataplane {
       .some((s) => s.state === 'done' && s.id === `${EGRESS_PROGRAMS.egress}@${port}/egress`);
   }
 
-  /** Removes what an earlier run left and nobody wants now; call after the first apply. */
+  /** Removes leftovers of an earlier run that are not desired. Call after the first apply. */
   prune(): void {
     this.#attachments.fullPass();
     for (const { feature } of this.#supervisors) feature?.fullPass();
     if (!this.srv6) this.#removeSidRoutes();
   }
 
-  /** What an earlier run had learned and nobody advertises any more is removed, now and from now on. */
+  /** From now on, also removes entries that an earlier run learned and nobody advertises any more. */
   forgetUnknown(): void {
     this.#mayForget = true;
     this.#forgetUnknown();
@@ -148,7 +149,9 @@ export class Dataplane {
     for (const supervisor of this.#supervisors) supervisor.forgetUnknown();
   }
 
-  /** SIDs of an earlier run whose configuration had some. Who cannot ask for them cannot have installed them. */
+  /**
+   * Removes SIDs of an earlier run, if its configuration had any. An agent that cannot list routes has installed none.
+   */
   #removeSidRoutes(): void {
     const { log, count } = this.#dependencies;
     try {
@@ -160,7 +163,7 @@ export class Dataplane {
       count('dataplane.srv6.routes-unreadable');
       log.warn(
         { error: error instanceof Error ? error.message : String(error) },
-        'the routes of an earlier run cannot be read',
+        'cannot read the routes of an earlier run',
       );
     }
   }
@@ -188,7 +191,7 @@ export class Dataplane {
     return opened ? decodeCounters(opened.object.map(COUNTERS_MAP).entries()) : new Map<string, bigint>();
   }
 
-  /** Lets go of everything; programs, maps and links stay in the kernel. */
+  /** Releases all descriptors; programs, maps and links stay in the kernel. */
   close(): void {
     this.#mapPins.close();
     this.#attachments.close();

@@ -1,5 +1,5 @@
-// Opens one feature when it is first needed and remembers why it could not be. A feature that is not configured must
-// not run (PNC-6-e).
+// Opens one feature when it is first needed, and keeps the problem if it cannot be loaded. A feature that is not
+// configured must not run (PNC-6-e).
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BpfObject, openBpfObject } from '../kernel/bpf/object.ts';
@@ -22,7 +22,7 @@ export class FeatureSupervisor<F extends Feature> {
   readonly #dependencies: FeatureDependencies;
   #feature: F | undefined;
   #problem: Problem | undefined;
-  /** It has been told to forget what nobody advertises any more. */
+  /** The feature's forgetUnknown() was called. */
   #forgets = false;
 
   constructor(kind: FeatureKind<F>, directories: FeatureDirectories, dependencies: FeatureDependencies) {
@@ -31,17 +31,17 @@ export class FeatureSupervisor<F extends Feature> {
     this.#dependencies = dependencies;
   }
 
-  /** Undefined until it is needed, and while it cannot be loaded. */
+  /** Undefined until the feature is needed, and while it cannot be loaded. */
   get feature(): F | undefined {
     return this.#feature;
   }
 
-  /** Why it could not be loaded. */
+  /** Why the feature could not be loaded. */
   get problem(): Problem | undefined {
     return this.#problem;
   }
 
-  /** Opens the feature if this state asks for it. What could not be opened is tried again each time. */
+  /** Opens the feature if this state needs it. Tries again on every call until it succeeds. */
   openFor(state: DesiredState): void {
     if (this.#feature || !this.#kind.desired(state)) return;
     const path = join(this.#directories.objectDir, this.#kind.objectFile);
@@ -65,7 +65,7 @@ export class FeatureSupervisor<F extends Feature> {
     return this.#feature ? [{ object: this.#feature.object, scratchMaps: this.#kind.scratchMaps }] : [];
   }
 
-  /** Costs nothing when the feature was told before. */
+  /** Calls the feature's forgetUnknown() once. */
   forgetUnknown(): void {
     if (!this.#feature || this.#forgets) return;
     this.#forgets = true;
@@ -87,9 +87,9 @@ export class FeatureSupervisor<F extends Feature> {
     const problem = error instanceof Error ? error.message : String(error);
     const remedy = existsSync(path)
       ? 'run `cnpctl doctor`: it names what this kernel lacks'
-      : 'build cnpd again: its eBPF objects are not there';
+      : 'build cnpd again: its eBPF objects are missing';
     this.#problem = { code: 'dataplane.not-loaded', feature: name, problem, remedy };
     this.#dependencies.count(`dataplane.${name}.load-failed`);
-    this.#dependencies.log.error({ feature: name, error: problem }, 'an eBPF object could not be loaded');
+    this.#dependencies.log.error({ feature: name, error: problem }, 'cannot load an eBPF object');
   }
 }

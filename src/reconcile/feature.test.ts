@@ -23,7 +23,7 @@ function memoryMap() {
 describe('the configuration of a feature', () => {
   const off = Uint8Array.of(0, 0);
 
-  test('is written as a whole; when the feature is off the map says so, and nothing is ever pruned', () => {
+  test('is written as a whole; a delete writes the value for "off", and nothing is ever pruned', () => {
     const map = memoryMap();
     const operations = configurationOperations<{ id: string; rate: number }>({
       kind: 'x',
@@ -33,11 +33,11 @@ describe('the configuration of a feature', () => {
     });
     expect(operations.verify!({ id: 'x', rate: 7 })).toBe(false);
     operations.update({ id: 'x', rate: 7 });
-    expect([map.get(), operations.verify!({ id: 'x', rate: 7 }), operations.verify!({ id: 'x', rate: 8 })]).toEqual([
-      [1, 7],
-      true,
-      false,
-    ]);
+    expect({
+      content: map.get(),
+      rate7: operations.verify!({ id: 'x', rate: 7 }),
+      rate8: operations.verify!({ id: 'x', rate: 8 }),
+    }).toEqual({ content: [1, 7], rate7: true, rate8: false });
     expect([...operations.prune(new Set())]).toEqual([]);
     operations.delete('x');
     expect(map.get()).toEqual([0, 0]);
@@ -45,7 +45,7 @@ describe('the configuration of a feature', () => {
     expect(operations.verify!({ id: 'x', rate: 7 })).toBe(false);
   });
 
-  test('may keep what was in the map before, as the seed of a hash table', () => {
+  test('may keep a part of the previous value, such as the seed of a hash table', () => {
     const map = memoryMap();
     const operations = configurationOperations<{ id: string }>({
       kind: 'x',
@@ -57,11 +57,11 @@ describe('the configuration of a feature', () => {
     expect(map.get()).toEqual([1, 42]);
     map.update(new Uint8Array(4), Uint8Array.of(0, 9));
     operations.update({ id: 'x' });
-    expect([map.get(), operations.verify!({ id: 'x' })]).toEqual([[1, 9], true]);
+    expect({ map: map.get(), verify: operations.verify!({ id: 'x' }) }).toEqual({ map: [1, 9], verify: true });
   });
 });
 
-test('what an earlier run had learned stays until the network has had time to teach it again', () => {
+test('learned entries of an earlier run stay until the network has had time to advertise them again', () => {
   const content = new Map([
     [7, 1],
     [8, 1],
@@ -83,10 +83,10 @@ test('what an earlier run had learned stays until the network has had time to te
   );
   reconciler.replace([{ id: '8' }, { id: '9' }]);
   reconciler.fullPass();
-  expect([[...content.keys()], counted]).toEqual([[7, 8, 9], []]);
+  expect({ content: [...content.keys()], counted }).toEqual({ content: [7, 8, 9], counted: [] });
   mayForget = true;
   reconciler.fullPass();
-  expect([[...content.keys()], counted]).toEqual([[8, 9], ['reconcile.x.pruned']]);
+  expect({ content: [...content.keys()], counted }).toEqual({ content: [8, 9], counted: ['reconcile.x.pruned'] });
 });
 
 describe('every feature', () => {
@@ -130,13 +130,13 @@ describe('every feature', () => {
     return { clock, work, feature, keys, closed: () => closed };
   };
 
-  test('names what the kernel refused, and nothing else', () => {
+  test('reports objects that the kernel refused, and no others', () => {
     const { feature } = world();
     feature.apply();
     expect(feature.status()).toEqual([{ id: '9', state: 'failed', attempts: 1, error: 'E2BIG' }]);
   });
 
-  test('prunes what was declared in a full pass, and what was learned once it may forget', () => {
+  test('a full pass prunes declared entries, and learned ones once it may forget', () => {
     const { feature, keys } = world();
     feature.apply();
     feature.fullPass();
@@ -145,11 +145,11 @@ describe('every feature', () => {
     expect(keys()).toEqual([[1], [1]]);
   });
 
-  test('lets go of its object and tries nothing again once it is closed', () => {
+  test('close releases the object and ends all retries', () => {
     const { clock, feature, closed } = world();
     feature.apply();
     feature.close();
     clock.advance(1_000_000);
-    expect([closed(), feature.status()[0]?.attempts]).toEqual([1, 1]);
+    expect({ closed: closed(), attempts: feature.status()[0]?.attempts }).toEqual({ closed: 1, attempts: 1 });
   });
 });

@@ -1,5 +1,5 @@
-// What the dataplane's features have in common. A feature is one eBPF object with its maps: opened when it is first
-// wanted, because a feature that is not configured must not run (PNC-6-e), and told its share of the desired state.
+// The base of the dataplane's features. A feature is one eBPF object with its maps. It is opened when it is first
+// needed, because a feature that is not configured must not run (PNC-6-e). It applies its share of the desired state.
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { Attachment } from './attachments.ts';
@@ -9,17 +9,17 @@ import { Reconciler, type ReconcilerDependencies, type ReconcilerOptions } from 
 
 export type FeatureDependencies = ReconcilerDependencies;
 
-/** What a feature keeps in step with the kernel: a reconciler, whatever it reconciles. */
+/** A reconciler of any kind of object. */
 type Reconciled = Pick<Reconciler<{ readonly id: string }>, 'status' | 'fullPass' | 'close'>;
 
 /**
- * One feature, opened. It says what the desired state means to its maps and programs; what all features do with their
- * reconcilers is done here.
+ * One open feature. A subclass maps the desired state to its maps and programs; this class runs the reconcilers, which
+ * all features do alike.
  */
 export abstract class Feature {
   readonly object: BpfObject;
   readonly #dependencies: FeatureDependencies;
-  /** In the order in which they were made. */
+  /** In order of creation. */
   readonly #reconciled: Reconciled[] = [];
   readonly #learned: Reconciled[] = [];
   #mayForget = false;
@@ -29,13 +29,13 @@ export abstract class Feature {
     this.#dependencies = dependencies;
   }
 
-  /** Writes configuration and tables; programs that are attached already see it at once. */
+  /** Writes configuration and tables; attached programs see the change at once. */
   abstract apply(desired: DesiredState): void;
 
-  /** Programs and hooks that the desired state asks for. */
+  /** The programs that the desired state needs, and their hooks. */
   abstract attachments(desired: DesiredState): readonly Attachment[];
 
-  /** Objects that the kernel refused or has not got yet, for `cnpctl show status`. */
+  /** Objects that the kernel refused or that are still pending, for `cnpctl show status`. */
   status(): ObjectStatus[] {
     return this.#reconciled.flatMap((reconciled) => reconciled.status().filter((s) => s.state !== 'done'));
   }
@@ -45,19 +45,19 @@ export abstract class Feature {
     for (const reconciled of this.#reconciled) reconciled.fullPass();
   }
 
-  /** From now on what an earlier run had learned and nobody advertises any more is removed too. */
+  /** From now on, also removes entries that an earlier run learned and nobody advertises any more. */
   forgetUnknown(): void {
     this.#mayForget = true;
     for (const reconciled of this.#learned) reconciled.fullPass();
   }
 
-  /** Lets go; programs, maps and routes stay in the kernel. */
+  /** Releases descriptors; programs, maps and routes stay in the kernel. */
   close(): void {
     for (const reconciled of this.#reconciled) reconciled.close();
     this.object.close();
   }
 
-  /** From now on part of the feature's status, full pass and close. */
+  /** Registers a reconciler, so that the feature's status, full pass and close include it. */
   protected keep<R extends Reconciled>(reconciled: R): R {
     this.#reconciled.push(reconciled);
     return reconciled;
@@ -68,7 +68,7 @@ export abstract class Feature {
     return this.keep(reconciledTable(map, codec, this.#dependencies));
   }
 
-  /** The table of one map that the network fills; see forgetUnknown. */
+  /** The table of one map whose entries are learned from the network; see forgetUnknown. */
   protected learnedTable<T extends { readonly id: string }>(
     map: Table,
     codec: TableCodec<T>,
@@ -87,16 +87,16 @@ export abstract class Feature {
 
 export interface FeatureKind<F extends Feature> {
   readonly name: string;
-  /** File in dist/bpf. */
+  /** Name of the file in dist/bpf. */
   readonly objectFile: string;
-  /** Maps that hold nothing worth keeping. */
+  /** Maps whose content need not survive a restart. They are not pinned. */
   readonly scratchMaps: readonly string[];
-  /** Whether the desired state asks for it. */
+  /** Whether the desired state needs the feature. */
   desired(state: DesiredState): boolean;
   open(object: BpfObject, dependencies: FeatureDependencies): F;
 }
 
-/** The table of one map, reconciled. */
+/** Reconciles the table of one map. */
 export const reconciledTable = <T extends { readonly id: string }>(
   table: Table,
   codec: TableCodec<T>,
@@ -104,8 +104,8 @@ export const reconciledTable = <T extends { readonly id: string }>(
 ): Reconciler<T> => new Reconciler(tableOperations(table, codec), dependencies);
 
 /**
- * A table of what the network has taught: until `mayForget`, entries of an earlier run stay in force, so that a restart
- * forgets nobody.
+ * Reconciles a table that is learned from the network. Entries of an earlier run stay in force until `mayForget`, so
+ * that a restart loses none.
  */
 export function learnedTable<T extends { readonly id: string }>(
   table: Table,
@@ -116,7 +116,7 @@ export function learnedTable<T extends { readonly id: string }>(
 ): Reconciler<T> {
   const operations = tableOperations(table, codec);
   return new Reconciler(
-    { ...operations, prune: (wanted) => (mayForget() ? operations.prune(wanted) : []) },
+    { ...operations, prune: (desired) => (mayForget() ? operations.prune(desired) : []) },
     dependencies,
     options,
   );
@@ -126,11 +126,11 @@ export interface ConfigurationOptions<T> {
   readonly kind: string;
   readonly map: { lookup(key: Uint8Array): Uint8Array | undefined; update(key: Uint8Array, value: Uint8Array): void };
   readonly value: (object: T, before: Uint8Array | undefined) => Uint8Array;
-  /** What the map holds when the feature is off. */
+  /** Content of the map while the feature is off. */
   readonly off: Uint8Array;
 }
 
-/** A map with one entry at index 0: the configuration of a feature. `value` may look at what is there. */
+/** Operations on a map with one entry at index 0: the configuration of a feature. `value` gets the current entry. */
 export function configurationOperations<T extends { readonly id: string }>(
   opts: ConfigurationOptions<T>,
 ): Operations<T> {

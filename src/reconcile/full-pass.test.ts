@@ -5,7 +5,7 @@ import { manualClock } from '../model/clock.ts';
 import { ManualWork } from '../model/work.fixture.ts';
 import type { Log } from '../model/log.ts';
 import { silentLog } from '../model/log.ts';
-import type { Operations, Wanted } from './operations.ts';
+import type { Operations, DesiredIds } from './operations.ts';
 import { Reconciler, type ReconcilerOptions } from './reconciler.ts';
 
 interface Thing {
@@ -40,7 +40,7 @@ function world(own: Partial<Operations<Thing>> = {}, options: Partial<Reconciler
 }
 
 describe('a full pass', () => {
-  test('comes every minute unless something else is configured, and again after that', () => {
+  test('runs every minute by default, repeatedly', () => {
     const { clock, reconciler, updated } = world();
     reconciler.replace(things(1));
     reconciler.replace(things(1));
@@ -52,22 +52,22 @@ describe('a full pass', () => {
     expect(updated).toEqual(['0', '0', '0']);
   });
 
-  test('of what cannot be verified updates every object again, which is no sign of a fault', () => {
+  test('updates every object of a kind without verification, and counts no fault', () => {
     const { reconciler, updated, counters, informed } = world();
     reconciler.replace(things(3));
     reconciler.fullPass();
     expect(updated).toEqual(['0', '1', '2', '0', '1', '2']);
-    expect([[...counters], informed]).toEqual([[], []]);
+    expect({ counters: [...counters], informed }).toEqual({ counters: [], informed: [] });
   });
 
-  test('touches nothing that is found as it should be', () => {
+  test('does not touch objects that verify', () => {
     const { reconciler, updated, counters } = world({ verify: () => true });
     reconciler.replace(things(3));
     reconciler.fullPass();
-    expect([updated, [...counters]]).toEqual([['0', '1', '2'], []]);
+    expect({ updated, counters: [...counters] }).toEqual({ updated: ['0', '1', '2'], counters: [] });
   });
 
-  test('that cannot verify an object counts and reports it, and updates the object', () => {
+  test('counts and reports a verification that throws, and updates the object', () => {
     const { reconciler, updated, counters, warned } = world({
       verify: ({ id }) => {
         if (id === '1') throw new Error('EIO');
@@ -86,7 +86,7 @@ describe('a full pass', () => {
     expect(warned).toEqual([{ kind: 'thing', id: '1', error: 'EIO' }]);
   });
 
-  test('whose pruning fails in the middle says what it had removed, and verifies the objects all the same', () => {
+  test('whose pruning fails midway reports what it removed, and still verifies the objects', () => {
     const { reconciler, updated, counters, warned, informed } = world({
       *prune() {
         yield true;
@@ -104,21 +104,21 @@ describe('a full pass', () => {
         ['reconcile.thing.pruned', 2],
       ]),
     );
-    expect([warned, informed]).toEqual([
-      [{ kind: 'thing', id: 'prune', error: 'EPERM' }],
-      [{ kind: 'thing', pruned: 2 }],
-    ]);
+    expect({ warned, informed }).toEqual({
+      warned: [{ kind: 'thing', id: 'prune', error: 'EPERM' }],
+      informed: [{ kind: 'thing', pruned: 2 }],
+    });
   });
 
-  test('is told what should exist at that moment: not what was deleted, and was refused', () => {
-    const wanted: string[][] = [];
+  test('prunes against the ids desired at that moment, without deleted or refused deletes', () => {
+    const desired: string[][] = [];
     let busy = false;
     const { reconciler } = world({
       delete: () => {
         if (busy) throw new Error('EBUSY');
       },
-      prune: (now: Wanted) => (
-        wanted.push(
+      prune: (now: DesiredIds) => (
+        desired.push(
           [...now.keys()],
           things(4)
             .map(({ id }) => id)
@@ -131,7 +131,7 @@ describe('a full pass', () => {
     busy = true;
     reconciler.change([], ['1']);
     reconciler.fullPass();
-    expect(wanted).toEqual([
+    expect(desired).toEqual([
       ['0', '2'],
       ['0', '2'],
     ]);
@@ -142,7 +142,7 @@ describe('a full pass', () => {
     ]);
   });
 
-  test('does not try again a delete that the kernel refused: that has its own time', () => {
+  test('does not retry a refused delete, which has its own back-off', () => {
     let deletes = 0;
     const { clock, reconciler } = world({
       delete: () => {
@@ -159,7 +159,7 @@ describe('a full pass', () => {
     expect(deletes).toBe(2);
   });
 
-  test('reads a large table a slice a turn, and the pass before it is over', () => {
+  test('verifies a large table in slices, and supersedes the pass before it', () => {
     let [read, ended] = [0, 0];
     const { work, reconciler } = world({
       *prune() {
@@ -172,18 +172,20 @@ describe('a full pass', () => {
     });
     reconciler.fullPass();
     const first = read;
-    expect([first > 0, first < 1200, ended]).toEqual([true, true, 0]);
+    expect(ended).toBe(0);
+    expect(first).toBeGreaterThan(0);
+    expect(first).toBeLessThan(1200);
     reconciler.fullPass();
-    expect([read, ended]).toEqual([2 * first, 1]);
+    expect({ read, ended }).toEqual({ read: 2 * first, ended: 1 });
     work.settle();
-    expect([read, ended]).toEqual([first + 1200, 2]);
+    expect({ read, ended }).toEqual({ read: first + 1200, ended: 2 });
     work.settle();
     expect(read).toBe(first + 1200);
   });
 });
 
 describe('after close', () => {
-  test('no full pass begins, is gone on with, or comes by itself', () => {
+  test('no full pass starts, continues or is scheduled', () => {
     let read = 0;
     const { clock, reconciler, updated } = world({
       *prune() {
@@ -196,7 +198,7 @@ describe('after close', () => {
     reconciler.close();
     reconciler.fullPass();
     clock.advance(600_000);
-    expect([read, updated]).toEqual([before, ['0']]);
+    expect({ read, updated }).toEqual({ read: before, updated: ['0'] });
   });
 
   test.each([
@@ -225,7 +227,7 @@ describe('after close', () => {
 });
 
 describe('retries', () => {
-  test('those of one moment share a try, and a later refusal does not put off an earlier one’s', () => {
+  test('retries due at the same time run together, and a later refusal does not postpone an earlier retry', () => {
     const tries: string[] = [];
     const { clock, reconciler } = world({
       update: ({ id }) => {
@@ -240,7 +242,7 @@ describe('retries', () => {
     expect(tries).toEqual(['0 a', '60 b', '100 a', '100 b']);
   });
 
-  test('an object that is changed while it waits is tried with its new value, once, from the shortest pause', () => {
+  test('an object that changes while it waits is tried once with its new value, and its back-off starts again', () => {
     const tries: string[] = [];
     const { clock, reconciler } = world({
       update: ({ size }) => {
@@ -258,7 +260,7 @@ describe('retries', () => {
     expect(tries).toEqual(['0 1', '100 1', '300 1', '300 2', '400 2']);
   });
 
-  test('what was refused often waits for its own time, though others are made meanwhile', () => {
+  test('an object that was refused often waits for its own back-off while others are updated', () => {
     let tries = 0;
     const { clock, reconciler } = world({
       update: ({ id }) => {
@@ -278,7 +280,7 @@ describe('retries', () => {
     expect(tries).toBe(4);
   });
 
-  test('an object that was taken with another value needs no try any more, and is verified again', () => {
+  test('an object that was accepted with another value is not retried, and is verified again', () => {
     let present = true;
     const { clock, reconciler, updated } = world({
       update: ({ id, size }) => {
@@ -296,7 +298,7 @@ describe('retries', () => {
     expect(updated).toEqual(['a 1', 'a 2', 'a 2']);
   });
 
-  test('an object that was taken at a later try is verified again', () => {
+  test('an object that was accepted at a retry is verified again', () => {
     let [busy, present] = [true, true];
     const { clock, reconciler, updated } = world({
       update: ({ id }) => {
@@ -313,7 +315,7 @@ describe('retries', () => {
     expect(updated).toEqual(['a', 'a']);
   });
 
-  test('what is thrown and is no Error is reported too', () => {
+  test('a thrown value that is not an Error is reported too', () => {
     const { reconciler } = world({
       update: () => {
         // eslint-disable-next-line @typescript-eslint/only-throw-error -- that is the case
@@ -324,7 +326,7 @@ describe('retries', () => {
     expect(reconciler.status()[0]!.error).toBe('ENOSPC');
   });
 
-  test('nothing is tried again where nothing was refused, and a success ends the tries', () => {
+  test('without a refusal there is no retry, and success ends the retries', () => {
     let busy = true;
     const { clock, reconciler, updated } = world({
       update: ({ id }) => {
@@ -351,7 +353,7 @@ describe('retries', () => {
 });
 
 describe('changes', () => {
-  test('of objects that the caller takes for the same are not made', () => {
+  test('of objects that are equal by the caller’s comparison are skipped', () => {
     const { reconciler, updated } = world({}, { same: (a, b) => Math.sign(a.size) === Math.sign(b.size) });
     reconciler.change([{ id: 'a', size: 1 }], []);
     reconciler.change([{ id: 'a', size: 7 }], []);
@@ -360,20 +362,20 @@ describe('changes', () => {
     expect(updated).toEqual(['a', 'a']);
   });
 
-  test('an object that is deleted and comes back the same is made again; what was never there is not deleted', () => {
+  test('an object that is deleted and comes back unchanged is updated again; an unknown id is not deleted', () => {
     const deleted: string[] = [];
     const { reconciler, updated } = world({ delete: (id) => void deleted.push(id) });
     reconciler.change([{ id: 'a', size: 1 }], []);
     reconciler.change([], ['a']);
     reconciler.change([{ id: 'a', size: 1 }], ['never-there']);
-    expect([updated, deleted, reconciler.status()]).toEqual([
-      ['a', 'a'],
-      ['a'],
-      [{ id: 'a', state: 'done', attempts: 0 }],
-    ]);
+    expect({ updated, deleted, status: reconciler.status() }).toEqual({
+      updated: ['a', 'a'],
+      deleted: ['a'],
+      status: [{ id: 'a', state: 'done', attempts: 0 }],
+    });
   });
 
-  test('that contradict each other end with the last, done once', () => {
+  test('of the same object end with the last one, applied once', () => {
     const deleted: string[] = [];
     const { reconciler, updated } = world({ delete: (id) => void deleted.push(id) });
     reconciler.change(
@@ -384,10 +386,10 @@ describe('changes', () => {
       ],
       ['a'],
     );
-    expect([updated, deleted]).toEqual([['b'], ['a']]);
+    expect({ updated, deleted }).toEqual({ updated: ['b'], deleted: ['a'] });
   });
 
-  test('of one turn are as many as the caller allows, a delete like an update', () => {
+  test('per turn are limited by the caller, deletes and updates alike', () => {
     const deleted: string[] = [];
     const { work, reconciler, updated } = world({ delete: (id) => void deleted.push(id) }, { atOnce: 4 });
     reconciler.replace(things(4));
@@ -397,7 +399,7 @@ describe('changes', () => {
       [{ id: 'new', size: 1 }],
       things(4).map(({ id }) => id),
     );
-    expect([updated.length, deleted]).toEqual([5, ['0', '1', '2']]);
+    expect({ updatedLength: updated.length, deleted }).toEqual({ updatedLength: 5, deleted: ['0', '1', '2'] });
     work.turn();
     expect(deleted).toEqual(['0', '1', '2', '3']);
   });

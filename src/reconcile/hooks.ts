@@ -1,4 +1,4 @@
-// The hooks of interfaces as attachments.ts wants them, made of kernel's TCX links, pinned in one directory.
+// Implements HookKernel (attachments.ts) with TCX links that are pinned in one directory.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { makePinDirectory } from '../kernel/bpf/bpffs.ts';
@@ -11,18 +11,18 @@ export function pinnedHooks(
   { bpfDir, linksDir }: { readonly bpfDir: string; readonly linksDir: string },
   programOf: (name: string) => BpfProgram,
 ): HookKernel {
-  // Each time: somebody may have unmounted the file system.
+  // Repeated before each use, since somebody may have unmounted the file system.
   const makeLinksDir = (): void => makePinDirectory(bpfDir, linksDir);
   makeLinksDir();
   const pathOf = (pin: string): string => join(linksDir, pin);
   return {
-    attach: (wanted, pin) => {
+    attach: (desired, pin) => {
       makeLinksDir();
       const link = attachTcx({
-        program: programOf(wanted.program),
-        ifindex: wanted.ifindex,
-        direction: wanted.direction,
-        first: wanted.first,
+        program: programOf(desired.program),
+        ifindex: desired.ifindex,
+        direction: desired.direction,
+        first: desired.first,
         pinPath: pathOf(pin),
       });
       const restorePin = ({ ifindex, direction }: Attachment): boolean => {
@@ -33,9 +33,9 @@ export function pinnedHooks(
       };
       return { detach: () => link.detach(), close: () => link.close(), restorePin };
     },
-    attached: (wanted, pin) => {
+    attached: (desired, pin) => {
       const target = pinnedLinkTarget(pathOf(pin));
-      return target !== undefined && target.ifindex === wanted.ifindex && target.direction === wanted.direction;
+      return target !== undefined && target.ifindex === desired.ifindex && target.direction === desired.direction;
     },
     pins: () => (existsSync(linksDir) ? readdirSync(linksDir) : []),
     remove: (pin) => detachPinnedLink(pathOf(pin)),

@@ -23,7 +23,7 @@ const codec = { kind: 'port', key: (p: Port) => Uint8Array.of(p.ifindex), value:
 const removed = (steps: Iterable<boolean>): number => [...steps].filter(Boolean).length;
 
 describe('map table', () => {
-  test('moves an object whose key changed: the entry under the old key goes', () => {
+  test('moves an object whose key changed: the entry under the old key is deleted', () => {
     const table = memoryTable();
     const operations = tableOperations(table, codec);
     operations.update({ id: 'eth1', ifindex: 3, limit: 7 });
@@ -33,7 +33,7 @@ describe('map table', () => {
     expect(table.content.size).toBe(0);
   });
 
-  test('prunes what an earlier run left and keeps what is wanted', () => {
+  test('prunes entries of an earlier run and keeps desired ones', () => {
     const table = memoryTable();
     table.update(Uint8Array.of(1), Uint8Array.of(1));
     table.update(Uint8Array.of(2), Uint8Array.of(2));
@@ -45,7 +45,7 @@ describe('map table', () => {
     expect(table.content.size).toBe(0);
   });
 
-  test('keeps what an earlier run left of an object that the kernel does not take now', () => {
+  test('keeps the entry of an earlier run if the kernel refuses the object now', () => {
     const table = memoryTable();
     table.update(Uint8Array.of(1), Uint8Array.of(7));
     const operations = tableOperations(
@@ -62,20 +62,20 @@ describe('map table', () => {
     expect([...table.content]).toEqual([['01', '07']]);
   });
 
-  test('does not prune what comes to be wanted while it looks, and prunes what ceases to be', () => {
+  test('evaluates during pruning which entries are desired', () => {
     const table = memoryTable();
     for (const key of [1, 2, 3]) table.update(Uint8Array.of(key), Uint8Array.of(key));
     const operations = tableOperations(table, codec);
-    const wanted = new Set<string>();
-    const steps = operations.prune(wanted)[Symbol.iterator]();
-    // All three were looked at, none was wanted, none is removed yet.
+    const desired = new Set<string>();
+    const steps = operations.prune(desired)[Symbol.iterator]();
+    // All three were looked at, none was desired, none is removed yet.
     for (let i = 0; i < 3; i++) steps.next();
     operations.update({ id: 'eth3', ifindex: 3, limit: 9 });
-    wanted.add('eth3');
+    desired.add('eth3');
     expect(removed({ [Symbol.iterator]: () => steps })).toBe(2);
     expect([...table.content]).toEqual([['03', '09']]);
-    wanted.delete('eth3');
-    expect(removed(operations.prune(wanted))).toBe(1);
+    desired.delete('eth3');
+    expect(removed(operations.prune(desired))).toBe(1);
   });
 
   test.each([
@@ -113,7 +113,7 @@ describe('map table', () => {
     expect([...table.content]).toEqual([['03', '02']]);
   });
 
-  test('makes the key of an object once where it follows from the id, and finds the entry all the same when the object goes', () => {
+  test('computes a fixed key once, and still deletes the entry of the object', () => {
     const table = memoryTable();
     let made = 0;
     const operations = tableOperations(table, {
@@ -122,14 +122,14 @@ describe('map table', () => {
       key: (p: Port) => (made++, Uint8Array.of(p.ifindex)),
     });
     for (const limit of [1, 2, 3]) operations.update({ id: 'eth1', ifindex: 3, limit });
-    expect([made, [...table.content]]).toEqual([1, [['03', '03']]]);
+    expect({ made, content: [...table.content] }).toEqual({ made: 1, content: [['03', '03']] });
     operations.delete('eth1');
     expect(table.content.size).toBe(0);
     operations.update({ id: 'eth1', ifindex: 3, limit: 4 });
-    expect([made, [...table.content]]).toEqual([2, [['03', '04']]]);
+    expect({ made, content: [...table.content] }).toEqual({ made: 2, content: [['03', '04']] });
   });
 
-  test('an object that goes does not take the entry with it that another has under its key by now', () => {
+  test('deleting an object keeps the entry that another object has under the same key by now', () => {
     const table = memoryTable();
     const operations = tableOperations(table, codec);
     operations.update({ id: 'old', ifindex: 3, limit: 1 });
@@ -138,13 +138,13 @@ describe('map table', () => {
     expect([...table.content]).toEqual([['03', '02']]);
   });
 
-  test('never takes an entry away to write it again: packets would miss it meanwhile', () => {
+  test('never deletes an entry to write it again: packets would miss it meanwhile', () => {
     const table = memoryTable();
     const removed: string[] = [];
     const operations = tableOperations({ ...table, delete: (key) => removed.push(`${key[0]}`) > 0 }, codec);
     for (const limit of [1, 2]) operations.update({ id: 'eth1', ifindex: 3, limit });
     operations.delete('never-there');
-    expect([removed, [...table.content]]).toEqual([[], [['03', '02']]]);
+    expect({ removed, content: [...table.content] }).toEqual({ removed: [], content: [['03', '02']] });
   });
 
   test('notices an entry that somebody changed', () => {
@@ -158,7 +158,7 @@ describe('map table', () => {
     expect(operations.verify!(port)).toBe(false);
   });
 
-  test('sets many at once; what moved leaves its old key, also when two change places', () => {
+  test('updates in a batch; moved objects leave their old keys, also when two swap', () => {
     const table = memoryTable();
     let batches = 0;
     const updateBatch = (entries: Iterable<readonly [Uint8Array, Uint8Array]>): void => {

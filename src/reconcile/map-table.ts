@@ -1,22 +1,22 @@
-// Reconciles a list of desired objects with the entries of one eBPF map. Which bytes an object is, the caller says
-// (src/kernel/dataplane); this file only compares and writes. Entries that are in the map but not desired are an
-// earlier run's, and go at the next full pass.
+// Reconciles a list of desired objects with the entries of one eBPF map. The caller supplies the encoding
+// (src/kernel/dataplane); this file only compares and writes. Entries that are in the map but not desired come from an
+// earlier run. The next full pass removes them.
 import type { Operations } from './operations.ts';
 
-/** The part of a kernel map that is needed here; keys and values have the sizes that the map was made with. */
+/** The part of a kernel map that is needed here. Keys and values have the sizes given at the map's creation. */
 export interface Table {
   lookup(key: Uint8Array): Uint8Array | undefined;
   update(key: Uint8Array, value: Uint8Array): void;
-  /** As update for each, in the order given; when it throws, some may have been set. */
+  /** Updates each in the order given. If it throws, some entries may have been written. */
   updateBatch?(entries: Iterable<readonly [Uint8Array, Uint8Array]>): void;
-  /** False when there was no such entry. */
+  /** Returns false if there was no such entry. */
   delete(key: Uint8Array): boolean;
   keys(): Iterable<Uint8Array>;
 }
 
 export interface TableCodec<T> {
   readonly kind: string;
-  /** An object's key follows from its id: it is made once. */
+  /** An object's key follows from its id, so it is computed once. */
   readonly fixed?: true;
   key(object: T): Uint8Array;
   value(object: T): Uint8Array;
@@ -26,7 +26,7 @@ const text = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 
-/** A key of the map, and the object that was the last to want it, whether or not the kernel took it. */
+/** A key of the map and the last object that claimed it, whether or not the kernel accepted the entry. */
 interface Place {
   readonly key: Uint8Array;
   owner: string;
@@ -34,23 +34,20 @@ interface Place {
 
 export function tableOperations<T extends { readonly id: string }>(table: Table, codec: TableCodec<T>): Operations<T> {
   const placeOf = new Map<string, Place>();
-  /** By key. A place is there once, however many objects have wanted it. */
+  /** By key. One place per key, however many objects have claimed it. */
   const places = new Map<string, Place>();
-  /**
-   * Removes the object's entry, unless another object has its key by now: two ports that swap their names want each
-   * other's.
-   */
+  /** Removes the object's entry, unless another object owns the key by now, as when two ports swap their names. */
   const leave = (id: string): void => {
     const place = placeOf.get(id);
     if (place?.owner !== id) return;
     table.delete(place.key);
     places.delete(text(place.key));
   };
-  /** The key of the object; an entry under the key that it had before is removed. */
+  /** Returns the key of the object, and removes its entry under a former key. */
   const place = (object: T): Uint8Array => {
     const { id } = object;
     const before = placeOf.get(id);
-    // The usual case: thousands of objects, and where each of them is does not change.
+    // The usual case: thousands of objects whose keys do not change.
     if (before?.owner === id && codec.fixed) return before.key;
     const key = codec.key(object);
     if (before && !sameBytes(before.key, key)) leave(id);
@@ -72,18 +69,18 @@ export function tableOperations<T extends { readonly id: string }>(table: Table,
       leave(id);
       placeOf.delete(id);
     },
-    *prune(wanted) {
+    *prune(desired) {
       const isStray = (key: Uint8Array): boolean => {
         const owner = places.get(text(key))?.owner;
-        return owner === undefined || !wanted.has(owner);
+        return owner === undefined || !desired.has(owner);
       };
       const strays: Uint8Array[] = [];
       for (const key of table.keys()) {
         if (isStray(key)) strays.push(key);
         yield false;
       }
-      // Not while reading: a trie whose last key read is gone is read from its beginning again. Each may have been
-      // wanted meanwhile.
+      // Delete only after the walk: when the last key read is gone, the kernel walks a trie from its beginning again. A
+      // stray may have become desired meanwhile.
       for (const key of strays) yield isStray(key) && table.delete(key);
     },
     verify: (object) => {

@@ -1,31 +1,34 @@
-// What a reconciler (reconciler.ts) needs to know of a kind of kernel object, and what it tells of each object. The
-// kinds are in map-table.ts, attachments.ts and feature.ts.
+// The interface between a reconciler (reconciler.ts) and a kind of kernel object, and the status it reports per object.
+// Implementations are in map-table.ts, attachments.ts, feature.ts, pins.ts and sid-routes.ts.
 
-/** What to do for one kind. Each throws when the kernel refuses; the error's text is kept as the object's status. */
+/**
+ * The operations of one kind. Each throws when the kernel refuses; the error's text becomes part of the object's
+ * status.
+ */
 export interface Operations<T> {
-  /** Dotted-counter friendly name of the kind, e.g. `sender-proxy`. */
+  /** Name of the kind, a part of counter names: `sender-proxy`. */
   readonly kind: string;
-  /** Creates the object or makes it as given; idempotent. */
+  /** Creates or overwrites the object; idempotent. */
   update(object: T): void;
   /**
-   * As update, for many in the order given; when it throws, some may have been made. Absent: they are updated one by
-   * one.
+   * Updates many objects in the order given. If it throws, some may have been updated. Absent: objects are updated one
+   * by one.
    */
   updateMany?(objects: readonly T[]): void;
   /** Removes the object with this id; no error when it is not there. */
   delete(id: string): void;
   /**
-   * Removes what exists of this kind but is not wanted at the moment of its removal; also how objects of an earlier run
-   * are cleaned up. Yields once a step, whether something was removed in it: steps are taken over many turns of the
-   * event loop, and updates and deletes come between them. Every wanted object was tried to be updated before.
+   * Removes existing objects of this kind that are not desired at the moment of removal, also those of an earlier run.
+   * Yields once per step: whether the step removed an object. Steps are spread over many turns of the event loop, with
+   * updates and deletes in between. An update of every desired object was tried before.
    */
-  prune(wanted: Wanted): Iterable<boolean>;
-  /** Whether the object is in the kernel as given. Absent: the full pass simply updates again. */
+  prune(desired: DesiredIds): Iterable<boolean>;
+  /** Whether the kernel has the object as given. Absent: the full pass updates every object. */
   verify?(object: T): boolean;
 }
 
-/** The ids of what should exist, as it is when it is asked; a Map or a Set will do. */
-export interface Wanted {
+/** The ids of the desired objects, evaluated at each call. A Map or a Set fits. */
+export interface DesiredIds {
   has(id: string): boolean;
   keys(): Iterable<string>;
 }
@@ -37,7 +40,7 @@ export interface ObjectStatus {
   readonly error?: string;
 }
 
-/** Values of desired state are plain data, so their text tells whether they changed. */
+/** Compares plain data by its JSON text; `bigint` is allowed. */
 export const sameJson = (a: unknown, b: unknown): boolean =>
   JSON.stringify(a, (_, v: unknown) => (typeof v === 'bigint' ? `${v}n` : v)) ===
   JSON.stringify(b, (_, v: unknown) => (typeof v === 'bigint' ? `${v}n` : v));

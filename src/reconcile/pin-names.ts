@@ -1,5 +1,5 @@
-// The names under which this version and those before it have pinned maps. Nothing is ever taken out of the list: what
-// uninstall does not know it leaves, as somebody else's.
+// The names under which this and earlier versions have pinned maps. Names are never removed from the list: uninstall
+// leaves pins that it does not know, as not cnpd's.
 const NAMES: ReadonlySet<string> = new Set(
   `arrival_scratch beliefs cm_connection_next cm_connection_places cm_connections connected_queue_pairs counters
   doubted_ports egress_buckets egress_config egress_measures egress_opaque egress_peaks egress_ports egress_stats
@@ -12,7 +12,7 @@ const NAMES: ReadonlySet<string> = new Set(
   unconfirmed_next unconfirmed_places unconfirmed_queue_pairs`.split(/\s+/),
 );
 
-/** A map of another version that a load had set aside when the process was killed (kernel/bpf/object.ts). */
+/** A map of another version that was set aside during a load when the process was killed (kernel/bpf/object.ts). */
 const ASIDE = /_replaced$/;
 
 export const isMapPin = (name: string): boolean => NAMES.has(name.replace(ASIDE, ''));

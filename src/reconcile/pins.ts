@@ -1,6 +1,6 @@
-// The pins of the maps, and the BPF file system that holds them. Without its pin a map is lost with the agent, and the
-// next run starts from nothing; who removes one (or unmounts the file system) does not take away what the programs use.
-// So the periodic pass pins again what is not pinned any more.
+// The pins of the maps, and the BPF file system that holds them. Without its pin a map is lost when the agent ends, and
+// the next run starts from nothing. Removing a pin, or unmounting the file system, does not affect running programs. So
+// the periodic full pass pins missing maps again.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { mountBpffs } from '../kernel/bpf/bpffs.ts';
@@ -14,13 +14,13 @@ export interface MapPin {
   readonly map: string;
 }
 
-/** A feature that is open, as far as its pins are concerned. */
+/** The part of an open feature that pinning needs. */
 export interface Opened {
   readonly object: BpfObject;
   readonly scratchMaps: readonly string[];
 }
 
-/** What should be pinned of the objects that are open. Maps of the compiler's have a dot in their name and no pin. */
+/** The desired pins of the open objects. Maps made by the compiler have a dot in their name and are not pinned. */
 export const mapPins = (opened: readonly Opened[]): MapPin[] => {
   const names = opened.flatMap(({ object, scratchMaps }) =>
     object.mapNames.filter((name) => !name.includes('.') && !scratchMaps.includes(name)),
@@ -29,8 +29,7 @@ export const mapPins = (opened: readonly Opened[]): MapPin[] => {
 };
 
 /**
- * Maps that several objects share are one map. Nothing is ever pruned: what is pinned by an earlier run may be wanted
- * by a later one.
+ * Maps that several objects share are one map. Pins are never pruned: a later run may need the map of an earlier one.
  */
 export function mapPinOperations(bpfDir: string, opened: () => readonly Opened[]): Operations<MapPin> {
   return {

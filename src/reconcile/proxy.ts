@@ -1,7 +1,7 @@
-// The proxy's share of the kernel: whose notices it takes, for which senders, how fast (PNC §4, §6), and the program at
-// the ingress of its ports. What it has learned about Queue Pairs is the program's own state: it is read here, and
-// swept. A congested node that sends Long-haul CNPs needs the Queue Pairs without being a proxy: then the program
-// learns, and no notice is for it.
+// The proxy in the kernel: from whom it accepts notices, for which senders, at which rate (PNC §4, §6), and the program
+// at the ingress of its ports. Learned Queue Pairs are the program's own state, which this file reads and sweeps. A
+// congested node that sends Long-haul CNPs needs the Queue Pairs without being a proxy. Its program only learns and
+// accepts no notices.
 import type { BpfMap } from '../kernel/bpf/map.ts';
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import { prefixKey } from '../kernel/dataplane/layout.ts';
@@ -41,7 +41,7 @@ type Sender = ProxyPlan['senders'][number];
 type Source = ProxyPlan['acceptFrom'][number];
 type LearnedSender = QueuePairsPlan['senders'][number];
 type PortRolePlan = LearningPlan['ports'][number];
-/** `notices` null: the program only learns. */
+/** `notices` null: the program only learns Queue Pairs. */
 interface Configuration {
   readonly id: 'proxy';
   readonly notices: Omit<ProxyPlan, 'senders' | 'acceptFrom' | 'interfaces' | 'instructions'> | null;
@@ -59,7 +59,7 @@ interface Desired {
 }
 
 const LEARNED_MAPS = [PROXY_MAPS.queuePairs, PROXY_MAPS.unconfirmedQueuePairs] as const;
-/** Of a desired state that does not say. */
+/** Used if the desired state has no learning plan. */
 const DEFAULT_LEARNING: LearningPlan = {
   ageingNs: DEFAULT_LEARNING_LIMITS.ageingNs,
   reversePathCheck: DEFAULT_LEARNING_LIMITS.reversePathCheck,
@@ -112,26 +112,27 @@ export class Proxy extends Feature {
     const ports = new Map(
       [...(proxy?.interfaces ?? []), ...(queuePairs?.interfaces ?? [])].map((link) => [link.interface, link]),
     );
-    // Notices of this router's own ports come back on the loopback interface, behind the builder that is attached
-    // there.
+    // Notices of this router's own ports arrive at the loopback interface, after the builder that is attached there.
     return [...ports.values(), ...(proxy ? [LOOPBACK] : [])].map((link) => attachment(PROXY_PROGRAM, link, 'ingress'));
   }
 
   /**
-   * Connections whose Queue Pairs are known, one entry a direction. Read as it is asked for: a full table in one turn
-   * of the event loop takes half a second.
+   * Connections with known Queue Pairs, one entry per direction. Reads the map lazily: a full table in one turn of the
+   * event loop takes half a second.
    */
   *queuePairs(): Generator<LearnedQueuePair> {
     yield* this.learnedPairs();
     yield* this.#pairsIn(PROXY_MAPS.staticQueuePairs);
   }
 
-  /** Of these, what was learned from the network and may be forgotten. */
+  /** Only the Queue Pairs that were learned from the network and may be forgotten. */
   *learnedPairs(): Generator<LearnedQueuePair> {
     for (const map of LEARNED_MAPS) yield* this.#pairsIn(map);
   }
 
-  /** Ports at which the program has not believed what a source behind a next hop sent, since this was last asked. */
+  /**
+   * Interface indexes of ports where, since the last call, the program rejected packets of a source behind a next hop.
+   */
   takeDoubtedPorts(): number[] {
     const map = this.object.map(PROXY_MAPS.doubtedPorts);
     const keys = [...map.keys()];
@@ -146,19 +147,19 @@ export class Proxy extends Feature {
     }
   }
 
-  /** What is known of a flow at this moment, learned from the network. */
+  /** The current entry of a flow, if it was learned from the network. */
   learnedPair(flow: FlowName): LearnedQueuePair | undefined {
     const key = encodeFlowKey(flow);
     const value = LEARNED_MAPS.map((map) => this.object.map(map).lookup(key)).find((found) => found !== undefined);
     return value && decodeQueuePair(key, value);
   }
 
-  /** Removes what was learned about this flow. */
+  /** Removes the learned entry of this flow. */
   forget(flow: FlowName): void {
     const pair = this.learnedPair(flow);
     const connected = this.object.map(PROXY_MAPS.connectedQueuePairs);
     const peer = pair && connected.lookup(ownerKey(pair));
-    // Its Queue Pair may have been connected with another one since.
+    // The Queue Pair may have a new connection with another one by now.
     if (pair && peer && namesPeer(peer, pair)) connected.delete(ownerKey(pair));
     for (const map of LEARNED_MAPS) this.object.map(map).delete(encodeFlowKey(flow));
   }
@@ -182,13 +183,13 @@ const LEARNED_SENDERS: TableCodec<LearnedSender> = {
 };
 const PORT_ROLES: TableCodec<PortRolePlan> = { kind: 'port-role', key: portRoleKey, value: encodePortRole };
 
-/** @param bucket of the notices that are taken */
+/** @param bucket token bucket of accepted notices */
 const configurationValue =
   (bucket: Pick<BpfMap, 'update'>) =>
   ({ notices, learning: { ageingNs, reversePathCheck } }: Configuration, before?: Uint8Array): Uint8Array => {
     const learning = { ...DEFAULT_LEARNING_LIMITS, ageingNs, reversePathCheck };
     if (!notices) return encodeLearningConfig(learning);
-    // A bucket at the old rate could be closed for as long as a token of that rate takes.
+    // A bucket filled at the old rate could stay empty for a whole token interval of that rate.
     if (before && decodeProxyConfig(before)?.noticesPerSecond !== notices.noticesPerSecond)
       bucket.update(PROXY_CONFIG_KEY, new Uint8Array(8));
     return encodeProxyConfig({ ...notices, learning });

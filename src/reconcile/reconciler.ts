@@ -1,24 +1,23 @@
-// Makes actual equal desired for one kind of kernel object. The shape is the same for programs, map entries and routes:
-// the caller says what should be; every object has a status; what failed is tried again with growing pauses; a full
-// pass now and then puts back what somebody else took away and removes what nobody wants. It does not know what the
-// objects are.
+// Makes the actual state equal the desired state for one kind of kernel object: programs, map entries or routes. The
+// caller supplies the desired objects; every object has a status. Failures are retried with exponential back-off. A
+// periodic full pass restores objects that somebody else changed or removed, and prunes those that are not desired.
 import type { Clock } from '../model/clock.ts';
 import { Deadline } from '../model/deadline.ts';
 import type { Count, Log } from '../model/log.ts';
 import { type Steps, type Work, advance } from '../model/work.ts';
 import { ApplyQueue, type Entry } from './apply-queue.ts';
-import { type ObjectStatus, type Operations, type Wanted, sameJson } from './operations.ts';
+import { type ObjectStatus, type Operations, type DesiredIds, sameJson } from './operations.ts';
 
 export interface ReconcilerOptions<T> {
   /** First pause after a failure and the longest one; it doubles in between. Milliseconds. */
   readonly retryMs: readonly [number, number];
   /** Time between full passes, milliseconds. */
   readonly fullPassMs: number;
-  /** Whether an object is as it was; absent: by its text. */
+  /** Whether an object is unchanged. Absent: compared by its JSON text. */
   readonly same?: (a: T, b: T) => boolean;
   /**
-   * Objects that replace and change take within the call; the rest is work for later, nothing overtaking what was asked
-   * for before. Absent: all of them, so that what comes after the call can rely on it.
+   * How many objects replace() and change() apply within the call. The rest follows in later steps, in order of the
+   * calls. Absent: all, so that code after the call can rely on it.
    */
   readonly atOnce?: number;
 }
@@ -30,7 +29,7 @@ export interface ReconcilerDependencies {
   readonly count: Count;
 }
 
-/** Objects in one step of the work: about 1 ms. */
+/** Objects per step of work: about 1 ms. */
 const STEP = 250;
 const BUDGET_MS = 2;
 
@@ -44,18 +43,21 @@ export class Reconciler<T extends { readonly id: string }> {
   readonly #log: Log;
   readonly #count: Count;
   readonly #entries = new Map<string, Entry<T>>();
-  /** What the next run does. */
+  /** Marked objects that the next run applies. */
   readonly #pending: ApplyQueue<T>;
-  /** What replace, change and the retry have still to mark, in order; each pauses when `#objectsLeft` is used up. */
+  /**
+   * Generators of replace, change and retry that still have objects to mark, in order. Each pauses when `#objectsLeft`
+   * reaches 0.
+   */
   #marking: Iterator<void>[] = [];
   #objectsLeft = 0;
-  /** What was asked for is not complete: whatever is asked for next comes after it. */
+  /** An earlier request is incomplete; later requests queue behind it. */
   #isBehind = false;
-  /** The full pass under way; it waits for `#marking`. */
+  /** The running full pass; it waits for `#marking`. */
   #pass: Generator<void> | undefined;
-  /** Absent: no job is under way. */
+  /** Undefined: no job is running. */
   #cancelJob: (() => void) | undefined;
-  readonly #wanted: Wanted = {
+  readonly #desired: DesiredIds = {
     has: (id) => this.#entries.get(id)?.object !== undefined,
     keys: () => [...this.#entries].flatMap(([id, entry]) => (entry.object === undefined ? [] : [id])),
   };
@@ -82,28 +84,29 @@ export class Reconciler<T extends { readonly id: string }> {
   }
 
   /**
-   * Sets everything that should exist; the rest is deleted, first, since two objects may use one key in turn. Unchanged
+   * Sets all desired objects. All others are deleted first, since an old and a new object may share a key. Unchanged
    * objects are not touched.
    */
   replace(objects: readonly T[]): void {
-    // It says everything: what was still to be done is overtaken, retries too, for it tries again what failed.
+    // The new list is complete, so pending requests are obsolete. Retries are too, since failed objects are tried
+    // again.
     this.#marking = [];
     this.#begin(this.#replacing(objects));
   }
 
   /**
-   * Applies a difference, upserts before deletes, each in the order given: cost is proportional to what changed. The
-   * lists are kept until it is done.
+   * Applies a difference, upserts before deletes, each in the order given. Cost is proportional to the difference. The
+   * lists must not change until it is applied.
    */
   change(upserts: readonly T[], deletes: readonly string[]): void {
     this.#begin(this.#changing(upserts, deletes));
   }
 
   *#replacing(objects: readonly T[]): Generator<void> {
-    const wanted = new Set<string>();
-    for (const { id } of objects) if (wanted.add(id).size % 16 === 0 && this.#stepIsOver()) yield;
+    const desired = new Set<string>();
+    for (const { id } of objects) if (desired.add(id).size % 16 === 0 && this.#stepIsOver()) yield;
     for (const id of this.#entries.keys()) {
-      if (!wanted.has(id)) this.#markDeleted(id);
+      if (!desired.has(id)) this.#markDeleted(id);
       if (this.#stepIsOver()) yield;
     }
     yield* this.#changing(objects, []);
@@ -127,7 +130,7 @@ export class Reconciler<T extends { readonly id: string }> {
     }
   }
 
-  /** After each object. */
+  /** Called after each object. */
   #stepIsOver(): boolean {
     return --this.#objectsLeft <= 0;
   }
@@ -188,7 +191,9 @@ export class Reconciler<T extends { readonly id: string }> {
     this.#pending.add(marked);
   }
 
-  /** Prunes, then checks or re-applies every object, its first step within the call. A pass under way starts again. */
+  /**
+   * Prunes, then verifies or re-applies every object. The first step runs within the call; a running pass starts again.
+   */
   fullPass(): void {
     if (this.#closed) return;
     this.#pass?.return(undefined);
@@ -205,7 +210,7 @@ export class Reconciler<T extends { readonly id: string }> {
   *#passing(): Generator<void> {
     let pruned = 0;
     try {
-      for (const removed of this.#operations.prune(this.#wanted)) {
+      for (const removed of this.#operations.prune(this.#desired)) {
         if (removed) pruned++;
         yield;
       }
@@ -219,7 +224,7 @@ export class Reconciler<T extends { readonly id: string }> {
     }
     let restored = 0;
     for (const entry of this.#entries.values()) {
-      // What was refused is left to its next try.
+      // Refused objects are left to their next retry.
       if (entry.object !== undefined && !this.#pending.refused.has(entry) && this.#differs(entry, entry.object))
         restored++;
       yield;
@@ -227,11 +232,11 @@ export class Reconciler<T extends { readonly id: string }> {
     if (restored > 0)
       this.#log.warn(
         { kind: this.#operations.kind, restored },
-        'these were changed or removed by somebody else: restored',
+        'restored objects that somebody else changed or removed',
       );
   }
 
-  /** What does not verify is made again. @returns whether it was seen to differ */
+  /** Queues the object again if verification fails, or if there is none. @returns whether a difference was seen */
   #differs(entry: Entry<T>, object: T): boolean {
     let differs = this.#operations.verify !== undefined;
     try {
@@ -255,8 +260,7 @@ export class Reconciler<T extends { readonly id: string }> {
   }
 
   /**
-   * Does what was asked for, and stops retrying. What is in the kernel stays there: notification must survive the
-   * agent.
+   * Applies all pending requests and stops retrying. Objects stay in the kernel: notification must survive the agent.
    */
   close(): void {
     this.#closed = true;

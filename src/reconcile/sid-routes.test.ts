@@ -5,7 +5,7 @@ import type { Seg6LocalRoute } from '../kernel/netlink/seg6local.ts';
 import { type EndConRoute, removeSidRoutes, sidRouteOperations } from './sid-routes.ts';
 
 const SID = address('2001:db8:c::1');
-const wanted = (over: Partial<EndConRoute> = {}): EndConRoute => ({
+const desired = (over: Partial<EndConRoute> = {}): EndConRoute => ({
   id: formatAddress(SID),
   sid: SID,
   table: 254,
@@ -37,22 +37,22 @@ function memoryKernel() {
 }
 
 describe('SIDs as routes', () => {
-  test('FCN-4.2.2-a: are added once, and adopted from an earlier run without being taken away', () => {
+  test('FCN-4.2.2-a: are added once, and adopted from an earlier run without being removed', () => {
     const kernel = memoryKernel();
-    sidRouteOperations(kernel).update(wanted());
+    sidRouteOperations(kernel).update(desired());
     const next = sidRouteOperations(kernel);
-    next.update(wanted());
+    next.update(desired());
     expect(kernel.log).toEqual(['add 2001:db8:c::1 table 254']);
-    expect(next.verify!(wanted())).toBe(true);
+    expect(next.verify!(desired())).toBe(true);
   });
 
-  test('are made anew when table or interface changed, ours alone', () => {
+  test('are replaced when table or interface changed, but only cnpd’s', () => {
     const kernel = memoryKernel();
     const operations = sidRouteOperations(kernel);
-    operations.update(wanted());
-    expect(operations.verify!(wanted({ table: 10 }))).toBe(false);
-    operations.update(wanted({ table: 10 }));
-    operations.update(wanted({ table: 10, ifindex: 6 }));
+    operations.update(desired());
+    expect(operations.verify!(desired({ table: 10 }))).toBe(false);
+    operations.update(desired({ table: 10 }));
+    operations.update(desired({ table: 10, ifindex: 6 }));
     expect(kernel.log.filter((line) => line.startsWith('add'))).toEqual([
       'add 2001:db8:c::1 table 254',
       'add 2001:db8:c::1 table 10',
@@ -60,42 +60,42 @@ describe('SIDs as routes', () => {
     ]);
   });
 
-  test("somebody else's route of the same SID is refused by name, and never touched", () => {
+  test("another program's route of the same SID is reported by name, and never touched", () => {
     const kernel = memoryKernel();
     kernel.put({ sid: SID, action: 'end.dt6', table: 254, ifindex: 5 }, 196);
     const operations = sidRouteOperations(kernel);
-    expect(() => operations.update(wanted())).toThrow(
+    expect(() => operations.update(desired())).toThrow(
       '2001:db8:c::1 is already a SID of another program: end.dt6, protocol 196',
     );
-    operations.delete(wanted().id);
+    operations.delete(desired().id);
     expect([...operations.prune(new Set<string>())].filter(Boolean)).toEqual([]);
-    expect([kernel.log, kernel.routes.size]).toEqual([[], 1]);
+    expect({ log: kernel.log, routesSize: kernel.routes.size }).toEqual({ log: [], routesSize: 1 });
   });
 
-  test('strays of an earlier run are pruned, those of others stay', () => {
+  test('strays of an earlier run are pruned, routes of other programs stay', () => {
     const kernel = memoryKernel();
     kernel.put({ sid: address('2001:db8:c::9'), action: 'end.dt6', table: 254, ifindex: 5 }, RTPROT_CNPD);
     kernel.put({ sid: address('2001:db8:c::8'), action: 'end.dt6', table: 254, ifindex: 5 }, 4);
     const operations = sidRouteOperations(kernel);
-    operations.update(wanted());
-    expect([...operations.prune(new Set([wanted().id]))].filter(Boolean)).toHaveLength(1);
+    operations.update(desired());
+    expect([...operations.prune(new Set([desired().id]))].filter(Boolean)).toHaveLength(1);
     expect([...kernel.routes.values()].map((r) => formatAddress(r.sid)).sort()).toEqual([
       '2001:db8:c::1',
       '2001:db8:c::8',
     ]);
   });
 
-  test('a deleted one goes', () => {
+  test('a deleted one is removed', () => {
     const kernel = memoryKernel();
     const operations = sidRouteOperations(kernel);
-    operations.update(wanted());
-    operations.delete(wanted().id);
+    operations.update(desired());
+    operations.delete(desired().id);
     expect(kernel.routes.size).toBe(0);
   });
 });
 
-describe('SIDs that are nobody’s any more', () => {
-  test('are all removed, and named; those of others stay, and what somebody else removed in between is not named', () => {
+describe('SIDs that are no longer declared', () => {
+  test('are all removed and listed; routes of other programs stay, and those removed by others are not listed', () => {
     const kernel = memoryKernel();
     for (const [text, protocol] of [
       ['2001:db8:c::7', RTPROT_CNPD],
@@ -110,14 +110,14 @@ describe('SIDs that are nobody’s any more', () => {
     expect([...kernel.routes.values()].map((r) => formatAddress(r.sid))).toEqual(['2001:db8:c::8']);
   });
 
-  test('a route is removed by the table and the interface that it has, which need not be those that are wanted now', () => {
+  test('a route is removed by its actual table and interface, which may differ from the desired ones', () => {
     const kernel = memoryKernel();
     kernel.put({ sid: SID, action: 'end.dt6', table: 10, ifindex: 9 }, RTPROT_CNPD);
     const removed: SidRoute[] = [];
     const remove = (route: SidRoute): boolean => removed.push(route) > 0 && kernel.remove(route);
     const operations = sidRouteOperations({ ...kernel, remove });
-    operations.update(wanted());
-    operations.delete(wanted().id);
+    operations.update(desired());
+    operations.delete(desired().id);
     kernel.put({ sid: SID, action: 'end.dt6', table: 11, ifindex: 8 }, RTPROT_CNPD);
     expect([...operations.prune(new Set([]))]).toEqual([true]);
     const of = { sid: SID, action: 'end.dt6' };
@@ -128,17 +128,20 @@ describe('SIDs that are nobody’s any more', () => {
     ]);
   });
 
-  test('a delete of what is gone already, or was never ours, removes nothing', () => {
+  test('a delete of a route that is gone, or of another program’s, removes nothing', () => {
     const kernel = memoryKernel();
     const operations = sidRouteOperations(kernel);
-    operations.update(wanted());
+    operations.update(desired());
     kernel.routes.clear();
-    operations.delete(wanted().id);
+    operations.delete(desired().id);
     operations.delete('2001:db8:c::77');
-    expect([kernel.log, operations.verify!(wanted())]).toEqual([['add 2001:db8:c::1 table 254'], false]);
+    expect({ log: kernel.log, verify: operations.verify!(desired()) }).toEqual({
+      log: ['add 2001:db8:c::1 table 254'],
+      verify: false,
+    });
     kernel.put({ sid: SID, action: 'end.dt6', table: 254, ifindex: 5 }, 4);
-    expect(operations.verify!(wanted())).toBe(false);
+    expect(operations.verify!(desired())).toBe(false);
     kernel.put({ sid: SID, action: 'end', table: 254, ifindex: 5 }, RTPROT_CNPD);
-    expect(operations.verify!(wanted())).toBe(false);
+    expect(operations.verify!(desired())).toBe(false);
   });
 });

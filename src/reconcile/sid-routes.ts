@@ -1,6 +1,6 @@
-// Reconciles cnpd's own SIDs with the kernel's seg6local routes. Ours are told by their protocol number; a SID that has
-// a route of somebody else's is left alone and reported. A route of an earlier run that is as it should be is adopted:
-// nothing is taken away in between.
+// Reconciles cnpd's own SIDs with the kernel's seg6local routes. cnpd's routes have their own protocol number. A SID
+// with a route of another program is left alone and reported. A matching route of an earlier run is adopted without
+// being removed.
 import type { IpAddress } from '../model/address.ts';
 import { formatAddress } from '../model/address.ts';
 import { RTPROT_CNPD, type SidRoute, type SidRoutes } from '../kernel/netlink/sid-routes.ts';
@@ -8,25 +8,25 @@ import type { Seg6LocalRoute } from '../kernel/netlink/seg6local.ts';
 import type { Operations } from './operations.ts';
 
 /**
- * END.CON in the kernel's terms: End.DT6. Packets at core ports are decapsulated ahead of it; it answers for all
+ * END.CON is End.DT6 in the kernel. At core ports the programs decapsulate packets before they reach it; it handles all
  * others.
  */
 export interface EndConRoute {
   readonly id: string;
   readonly sid: IpAddress;
-  /** Of the look-up behind the SID. */
+  /** Routing table for the lookup after decapsulation. */
   readonly table: number;
   readonly ifindex: number;
-  /** As last seen: a route that is not there any more is wanted anew. */
+  /** Whether the route was there when the facts were read. If not, the route is added again. */
   readonly installed?: boolean;
 }
 
-const wantedRoute = ({ sid, table, ifindex }: EndConRoute): SidRoute => ({ sid, action: 'end.dt6', table, ifindex });
+const desiredRoute = ({ sid, table, ifindex }: EndConRoute): SidRoute => ({ sid, action: 'end.dt6', table, ifindex });
 
-const isAsWanted = (found: Seg6LocalRoute, wanted: EndConRoute): boolean =>
-  found.action === 'end.dt6' && found.table === wanted.table && found.ifindex === wanted.ifindex;
+const isAsDesired = (found: Seg6LocalRoute, desired: EndConRoute): boolean =>
+  found.action === 'end.dt6' && found.table === desired.table && found.ifindex === desired.ifindex;
 
-/** What a route that was found needs to be named by for its removal. */
+/** The keys that the removal of a found route needs. */
 const named = (found: Seg6LocalRoute, fallback: { readonly ifindex: number }): SidRoute => ({
   sid: found.sid,
   action: found.action ?? 'end',
@@ -40,18 +40,18 @@ export function sidRouteOperations(
   const sidOf = new Map<string, EndConRoute>();
   return {
     kind: 'sid-route',
-    update: (wanted) => {
-      sidOf.set(wanted.id, wanted);
-      const found = kernel.find(wanted.sid);
+    update: (desired) => {
+      sidOf.set(desired.id, desired);
+      const found = kernel.find(desired.sid);
       if (found && found.protocol !== RTPROT_CNPD) {
         throw new Error(
-          `${formatAddress(wanted.sid)} is already a SID of another program: ${found.action ?? 'seg6local'}, ` +
+          `${formatAddress(desired.sid)} is already a SID of another program: ${found.action ?? 'seg6local'}, ` +
             `protocol ${found.protocol}`,
         );
       }
-      if (found && isAsWanted(found, wanted)) return;
-      if (found) kernel.remove(named(found, wanted));
-      kernel.add(wantedRoute(wanted));
+      if (found && isAsDesired(found, desired)) return;
+      if (found) kernel.remove(named(found, desired));
+      kernel.add(desiredRoute(desired));
     },
     delete: (id) => {
       const known = sidOf.get(id);
@@ -59,22 +59,22 @@ export function sidRouteOperations(
       const found = known && kernel.find(known.sid);
       if (found?.protocol === RTPROT_CNPD) kernel.remove(named(found, known!));
     },
-    *prune(wanted) {
+    *prune(desired) {
       for (const route of kernel.own()) {
-        const isStray = !wanted.has(formatAddress(route.sid));
+        const isStray = !desired.has(formatAddress(route.sid));
         yield isStray && kernel.remove(named(route, { ifindex: 0 }));
       }
     },
-    verify: (wanted) => {
-      const found = kernel.find(wanted.sid);
-      return found !== undefined && found.protocol === RTPROT_CNPD && isAsWanted(found, wanted);
+    verify: (desired) => {
+      const found = kernel.find(desired.sid);
+      return found !== undefined && found.protocol === RTPROT_CNPD && isAsDesired(found, desired);
     },
   };
 }
 
 /**
- * Removes every route of cnpd: for a router whose configuration has no SIDs any more, and for the uninstaller.
- * @returns the SIDs
+ * Removes every route of cnpd: for a router whose configuration no longer has SIDs, and for uninstall.
+ * @returns the removed SIDs, as text
  * @throws KernelError
  */
 export function removeSidRoutes(kernel: Pick<SidRoutes, 'own' | 'remove'>): string[] {

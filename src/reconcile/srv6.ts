@@ -1,6 +1,6 @@
-// The provider edge's share of the kernel (FCN §4.2): END.CON as seg6local routes, and at the core ports the programs
-// that put tunnels right at both ends. The program at egress comes before the detector there, which looks END.CON up in
-// the outer source.
+// The provider edge in the kernel (FCN §4.2): END.CON as seg6local routes, and the programs at core ports that set the
+// outer source at the tunnel's start and merge ECN at its end. The egress program runs before the detector, which looks
+// up END.CON by the outer source.
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import {
   FLAG,
@@ -44,7 +44,7 @@ export class Srv6 extends Feature {
     super(object, dependencies);
     this.#routes = routes;
     const map = (name: keyof typeof SRV6_MAPS) => object.map(SRV6_MAPS[name]);
-    // A route that was not there when the facts were read is looked at again, though nothing else has changed.
+    // A route that was missing when the facts were read is applied again, even if nothing else has changed.
     const same = (a: EndConRoute, b: EndConRoute): boolean => b.installed === true && sameJson(a, b);
     this.#endCon = this.keep(new Reconciler(sidRouteOperations(routes), dependencies, { same }));
     const off = new Uint8Array(SRV6_CONFIG_SIZE);
@@ -63,7 +63,8 @@ export class Srv6 extends Feature {
     this.#local.replace(srv6?.localSources ?? []);
     this.#sources.replace(srv6?.tunnelSources ?? []);
     this.#endCon.replace((srv6?.endCon ?? []).map((planned) => ({ ...planned, ifindex: srv6!.routeIfindex })));
-    // What a row says of the SID's route is what has become of it: the programs must not take another's for ours.
+    // `ownRoute` says whether the kernel accepted the route: the programs must not treat another program's SID as
+    // cnpd's.
     const refused = this.refusedSids();
     this.#sids.replace(
       (srv6?.decapsulation ?? []).map((sid) => ({
@@ -84,12 +85,12 @@ export class Srv6 extends Feature {
     ]);
   }
 
-  /** Why a SID of this router is not programmed; undefined: it is. */
+  /** Why the kernel refused a SID of this router; undefined: no refusal is known. */
   refusal(sid: string): string | undefined {
     return this.#endCon.status().find((s) => s.id === sid && s.state !== 'done')?.error;
   }
 
-  /** Those of this router's SIDs that are not programmed. */
+  /** This router's SIDs that are not programmed, as text. */
   refusedSids(): Set<string> {
     return new Set(
       this.#endCon
@@ -117,7 +118,7 @@ const LOCAL_SOURCES: TableCodec<Srv6Plan['localSources'][number]> = {
   value: () => FLAG,
 };
 
-/** As the program reads it. */
+/** The row as the program reads it. */
 const sidEntry = ({ behavior, families, table, ownRoute }: Sid): SidEntry => ({
   families,
   endCon: behavior === 'end-con',

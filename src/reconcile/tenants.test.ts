@@ -66,7 +66,7 @@ function open(maps: Maps): { readonly tables: TenantTables; readonly pass: () =>
   };
 }
 
-test('SIDs, and ports by interface and source: a row for any source is one for each family', () => {
+test('SIDs, and ports by interface and source: a row for any source becomes one per family', () => {
   const maps = new Maps();
   open(maps).tables.apply(PLAN);
   expect([...maps.of('sids')].sort()).toEqual([sidRow(RED), sidRow(BLUE)].sort());
@@ -76,7 +76,7 @@ test('SIDs, and ports by interface and source: a row for any source is one for e
   expect(maps.config()).toBe(config(true, true));
 });
 
-test('what changes is changed, what goes is removed, and the configuration says whether ports have rows', () => {
+test('changed rows are updated, missing ones removed, and the configuration says whether ports have rows', () => {
   const maps = new Maps();
   const { tables } = open(maps);
   tables.apply(PLAN);
@@ -86,7 +86,7 @@ test('what changes is changed, what goes is removed, and the configuration says 
   expect(maps.config()).toBe(config(true, false));
 });
 
-test('a router that knows of no tenant has one address space', () => {
+test('a router without tenants has one address space', () => {
   const maps = new Maps();
   const { tables, pass } = open(maps);
   tables.apply(PLAN);
@@ -95,13 +95,13 @@ test('a router that knows of no tenant has one address space', () => {
   expect(maps.config()).toBe(config(false, false));
 });
 
-test('the tables are there before anything is said to be known: no tunnel is of the wrong tenant in between', () => {
+test('the tables are written before the configuration: no tunnel has the wrong tenant in between', () => {
   const maps = new Maps();
   open(maps).tables.apply(PLAN);
   expect(maps.written.at(-1)).toBe(TENANT_MAPS.config);
 });
 
-test('after a restart, until the carriers have had time, what an earlier run had learned stays, and a tunnel that no SID explains stays nobody’s', () => {
+test('after a restart, until the carriers have had time, learned rows stay, and a tunnel without a known SID has no tenant', () => {
   const maps = new Maps();
   open(maps).tables.apply(PLAN);
   const { tables, pass } = open(maps);
@@ -116,7 +116,7 @@ test('after a restart, until the carriers have had time, what an earlier run had
   expect(maps.config()).toBe(config(true, false));
   tables.apply(undefined);
   pass();
-  expect([[...maps.of('sids')], maps.config()]).toEqual([[], config(false, false)]);
+  expect({ sids: [...maps.of('sids')], config: maps.config() }).toEqual({ sids: [], config: config(false, false) });
 });
 
 test('a first run forgets at once', () => {
@@ -128,7 +128,7 @@ test('a first run forgets at once', () => {
   expect([...maps.of('sids')]).toEqual([sidRow(RED)]);
 });
 
-test('rows that somebody else puts in or takes out are put right by the full pass', () => {
+test('the full pass corrects rows that somebody else added or removed', () => {
   const maps = new Maps();
   const { tables, pass } = open(maps);
   tables.apply(PLAN);

@@ -1,5 +1,6 @@
-// Whose addresses a packet has, as the program that learns Queue Pairs is told (plan/tenants.ts). A SID that is learned
-// is known before anything is learned in its tunnels, and what is not known any more is nobody's.
+// The tenant tables of the program that learns Queue Pairs: they tell whose addresses a packet has (plan/tenants.ts). A
+// SID's row is written before Queue Pairs are learned in its tunnels. Once its row is gone, packets in its tunnels
+// belong to no tenant.
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import { mappedAddress } from '../kernel/dataplane/layout.ts';
 import { tunnelKey } from '../kernel/dataplane/srv6.ts';
@@ -31,8 +32,8 @@ export class TenantTables {
   readonly #sids: Reconciler<Sid>;
   readonly #ports: Reconciler<Port>;
   /**
-   * An earlier run knew of tenants: until the carriers have had time to learn them again, a tunnel that no SID explains
-   * stays nobody's.
+   * An earlier run had tenants. Until the carriers have had time to learn them again, a tunnel without a known SID
+   * belongs to no tenant.
    */
   #knewBefore: boolean;
   #plan: TenantsPlan | undefined;
@@ -59,7 +60,7 @@ export class TenantTables {
     this.reconcilers = [this.#configuration, this.#sids, this.#ports];
   }
 
-  /** Absent: one address space. */
+  /** `plan` undefined: one address space. */
   apply(plan: TenantsPlan | undefined): void {
     this.#plan = plan;
     const known = this.#knewBefore || (plan?.known ?? false);

@@ -19,13 +19,13 @@ describe('whom the Session-Reflector answers', () => {
     ).toEqual(Array(3).fill('not-accepted'));
   });
 
-  test('no other reflector: their answers would go to and fro for ever', () => {
+  test('no other reflector: the two would answer each other for ever', () => {
     const a = admission();
     expect([862, 5862, 53, 1023].map((port) => a.refusal(FRIEND, port))).toEqual(Array(4).fill('source-port'));
     expect(a.refusal(FRIEND, 1024)).toBeUndefined();
   });
 
-  test('one source cannot keep the others from being answered', () => {
+  test('one source cannot use up the tokens of others', () => {
     const a = admission();
     let answered = 0;
     for (let now = 0; now < 10_000; now += 0.1) answered += a.take(FRIEND, now) ? 1 : 0;
@@ -34,7 +34,7 @@ describe('whom the Session-Reflector answers', () => {
     expect(a.take(address('2001:db8:ffff::2'), 10_000)).toBe(true);
   });
 
-  test('all together are bounded too, from however many sources', () => {
+  test('the total rate is bounded too, for any number of sources', () => {
     const a = admission();
     let answered = 0;
     for (let i = 0; i < 100_000; i++)
@@ -43,13 +43,13 @@ describe('whom the Session-Reflector answers', () => {
     expect(answered).toBeLessThan(2410);
   });
 
-  test('who is asked about a thousand packets that are not answered has spent nothing', () => {
+  test('a thousand refused packets spend no tokens', () => {
     const a = admission();
     for (let i = 0; i < 1000; i++) expect(a.refusal(FRIEND, 40_000)).toBeUndefined();
     expect(a.take(FRIEND, 0)).toBe(true);
   });
 
-  test('a new list is in force at once', () => {
+  test('a new allow-list is in force at once', () => {
     const a = admission();
     a.configure({ acceptFrom: [], udpPort: 862 });
     expect(a.refusal(FRIEND, 40_000)).toBe('not-accepted');

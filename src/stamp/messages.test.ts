@@ -30,7 +30,7 @@ describe('STAMP test packets (RFC 8762 §4)', () => {
     });
   }
 
-  test('a probe with extra octets gets the base packet back, no more', () => {
+  test('a probe with extra octets is answered with the base packet only', () => {
     const answer = answerProbe(Uint8Array.from([...encodeProbe(1, 5n), ...new Uint8Array(1000)]), ARRIVAL, () => NOW);
     expect(answer.ok && answer.value.length).toBe(STAMP_LENGTH.unauthenticated);
   });
@@ -69,7 +69,7 @@ describe('STAMP test packets (RFC 8762 §4)', () => {
     expect(probeTimestamp(NOW, 0xabc) & 0xfffn).toBe(0xabcn);
   });
 
-  test('no packet harms either end', () => {
+  test('neither end throws on any packet', () => {
     const probe = encodeProbe(1, 5n);
     const answer = answerProbe(probe, ARRIVAL, () => NOW);
     fuzzDecoder((bytes) => answerProbe(bytes, ARRIVAL, () => NOW), [probe]);

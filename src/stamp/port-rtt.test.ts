@@ -37,7 +37,7 @@ describe('RTT_est of a port', () => {
     expect(rtt.values.get('eth2')).toBeGreaterThan(17.5);
   });
 
-  test('LHCNP-5.3.2-h: what grows smoothly to a value that lies within the band is said in the end, wherever it set out from', () => {
+  test('LHCNP-5.3.2-h: a smooth rise to a value within the wide band is reported in the end, from any start', () => {
     for (let from = 1; from < 20; from += 0.5) {
       const rtt = new PortRtt();
       let measured = from;
@@ -51,7 +51,7 @@ describe('RTT_est of a port', () => {
     }
   });
 
-  test('what differs little and stays is said after a while, and only measurements count: one that is handed over again is none', () => {
+  test('a small lasting difference is reported after a while, and a repeated value does not count as a measurement', () => {
     const rtt = new PortRtt();
     rtt.update([{ port: 'eth2', rttMs: 10 }]);
     for (let i = 0; i < 100; i++) expect(rtt.update([{ port: 'eth2', rttMs: 10.5 }])).toBe(false);
@@ -60,7 +60,7 @@ describe('RTT_est of a port', () => {
     expect(rtt.values.get('eth2')).toBeCloseTo(10.5, 1);
   });
 
-  test('LHCNP-5.3.2-h: what leaves the narrow band for a while, or to both sides in turn, is noise, however long it was quiet before', () => {
+  test('LHCNP-5.3.2-h: leaving the narrow band briefly, or to alternating sides, is noise, however long it was quiet before', () => {
     const rtt = new PortRtt();
     rtt.update([{ port: 'eth2', rttMs: 10 }]);
     const samples = [
@@ -78,7 +78,7 @@ describe('RTT_est of a port', () => {
     expect(rtt.update([{ port: 'eth2', rttMs: 0.14 }])).toBe(false);
   });
 
-  test('a port without targets has none any more', () => {
+  test('a port without targets has none', () => {
     const rtt = new PortRtt();
     rtt.update([{ port: 'eth2', rttMs: 10 }]);
     expect(rtt.update([])).toBe(true);

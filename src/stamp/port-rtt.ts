@@ -19,7 +19,7 @@ export interface TargetRtt {
 }
 
 interface Steady {
-  readonly saidMs: number;
+  readonly reportedMs: number;
   /** The latest measurement. */
   readonly measuredMs: number;
   /**
@@ -30,34 +30,34 @@ interface Steady {
 
 export class PortRtt {
   #ports: ReadonlyMap<string, Steady> = new Map();
-  #said: ReadonlyMap<string, number> = new Map();
+  #reported: ReadonlyMap<string, number> = new Map();
 
   /** Port → RTT_est in milliseconds. A new map whenever something changed. */
   get values(): ReadonlyMap<string, number> {
-    return this.#said;
+    return this.#reported;
   }
 
-  /** All targets that have an estimate now. Returns whether RTT_est of any port is another. */
+  /** Takes all targets that have an estimate now. Returns whether RTT_est of any port has changed. */
   update(targets: Iterable<TargetRtt>): boolean {
     const smallest = new Map<string, number>();
     for (const { port, rttMs } of targets) smallest.set(port, Math.min(smallest.get(port) ?? Infinity, rttMs));
     this.#ports = new Map([...smallest].map(([port, rttMs]) => [port, steady(this.#ports.get(port), rttMs)]));
     const changed =
-      this.#ports.size !== this.#said.size ||
-      [...this.#ports].some(([port, { saidMs }]) => this.#said.get(port) !== saidMs);
-    if (changed) this.#said = new Map([...this.#ports].map(([port, { saidMs }]) => [port, saidMs]));
+      this.#ports.size !== this.#reported.size ||
+      [...this.#ports].some(([port, { reportedMs }]) => this.#reported.get(port) !== reportedMs);
+    if (changed) this.#reported = new Map([...this.#ports].map(([port, { reportedMs }]) => [port, reportedMs]));
     return changed;
   }
 }
 
 function steady(before: Steady | undefined, measuredMs: number): Steady {
-  const said: Steady = { saidMs: measuredMs, measuredMs, beyond: 0 };
-  if (before === undefined) return said;
-  const difference = measuredMs - before.saidMs;
-  const leaves = (band: number): boolean => Math.abs(difference) > Math.max(before.saidMs * band, LEAST_BAND_MS);
-  if (leaves(WIDE)) return said;
+  const moved: Steady = { reportedMs: measuredMs, measuredMs, beyond: 0 };
+  if (before === undefined) return moved;
+  const difference = measuredMs - before.reportedMs;
+  const leaves = (band: number): boolean => Math.abs(difference) > Math.max(before.reportedMs * band, LEAST_BAND_MS);
+  if (leaves(WIDE)) return moved;
   if (measuredMs === before.measuredMs) return before;
   const side = leaves(NARROW) ? Math.sign(difference) : 0;
   const beyond = side !== 0 && side === Math.sign(before.beyond) ? before.beyond + side : side;
-  return Math.abs(beyond) < SETTLED ? { ...before, measuredMs, beyond } : said;
+  return Math.abs(beyond) < SETTLED ? { ...before, measuredMs, beyond } : moved;
 }

@@ -43,7 +43,7 @@ function bench(intervalMs = 1000) {
 }
 
 describe('STAMP Session-Sender (RFC 8762 §4.2)', () => {
-  test('LHCNP-5.3.1-e: RTT_est is the time under way without the time in the reflector', () => {
+  test('LHCNP-5.3.1-e: RTT_est is the round-trip time without the time in the reflector', () => {
     const { prober, run } = bench();
     prober.setTargets([FAR], []);
     expect(run(5000, () => 20)).toBe(5);
@@ -52,7 +52,7 @@ describe('STAMP Session-Sender (RFC 8762 §4.2)', () => {
     expect(prober.evaluate()).toBe(false);
   });
 
-  test("LHCNP-5.3.2-h: the port's own queue does not raise RTT_est, and with it the threshold that the queue is compared with", () => {
+  test("LHCNP-5.3.2-h: the port's own queue does not raise RTT_est, which would raise the threshold of that queue", () => {
     const { prober, run, send, answer, clock, counters } = bench();
     prober.setTargets([FAR], []);
     run(5000, () => 20);
@@ -65,7 +65,7 @@ describe('STAMP Session-Sender (RFC 8762 §4.2)', () => {
     expect(counters['stamp.prober.own-queue']).toBe(600);
   });
 
-  test('LHCNP-5.3.2-h: a first estimate is taken through a queue as well, without the time that the queue takes', () => {
+  test('LHCNP-5.3.2-h: a first estimate is taken through a queue too, without the time of the queue', () => {
     const { prober, send, answer, clock } = bench();
     prober.setTargets([FAR], []);
     prober.routed(FAR, 'eth2');
@@ -77,7 +77,7 @@ describe('STAMP Session-Sender (RFC 8762 §4.2)', () => {
     expect([...prober.rttMs]).toEqual([['eth2', 20]]);
   });
 
-  test('LHCNP-5.3.2-h: a queue that takes nobody knows how long makes no first estimate: a restart in congestion would raise K_max beyond the queue', () => {
+  test('LHCNP-5.3.2-h: a queue of unknown delay gives no first estimate: a restart during congestion would raise K_max beyond the queue', () => {
     const { prober, send, answer, clock, counters } = bench();
     prober.setTargets([FAR], []);
     prober.routed(FAR, 'eth2');
@@ -90,7 +90,7 @@ describe('STAMP Session-Sender (RFC 8762 §4.2)', () => {
     expect(counters['stamp.prober.own-queue']).toBe(4);
   });
 
-  test('LHCNP-5.3.2-h: an estimate that is too long is corrected through a shorter queue, whatever that one takes', () => {
+  test('LHCNP-5.3.2-h: an estimate that is too long is corrected through a shorter queue of any delay', () => {
     const { prober, send, answer, clock } = bench();
     prober.setTargets([FAR], []);
     prober.routed(FAR, 'eth2');
@@ -102,7 +102,7 @@ describe('STAMP Session-Sender (RFC 8762 §4.2)', () => {
     expect(prober.rttMs.get('eth2')).toBeLessThan(30);
   });
 
-  test("LHCNP-5.3.1-d: the smallest RTT of the targets behind a port is the port's", () => {
+  test('LHCNP-5.3.1-d: RTT_est of a port is the smallest RTT of the targets behind it', () => {
     const { prober, run } = bench();
     prober.setTargets([FAR, NEAR], []);
     run(10_000, (target) => (target === NEAR ? 2 : 20));
@@ -113,13 +113,13 @@ describe('STAMP Session-Sender (RFC 8762 §4.2)', () => {
     expect([...prober.rttMs]).toEqual([['eth2', 20]]);
   });
 
-  test('sequence numbers begin at 0 and go up by one a target', () => {
+  test('sequence numbers begin at 0 and increase by one, for each target', () => {
     const { prober, send } = bench();
     prober.setTargets([FAR, NEAR], []);
     expect([send(FAR), send(FAR), send(NEAR), send(FAR)].map((p) => p.senderSequence)).toEqual([0, 1, 0, 2]);
   });
 
-  test('answers that are none to a probe of ours are counted, and measure nothing', () => {
+  test('answers to no own probe are counted and not measured', () => {
     const { prober, send, answer, counters } = bench();
     prober.setTargets([FAR], []);
     const probe = send(FAR);
@@ -136,7 +136,7 @@ describe('STAMP Session-Sender (RFC 8762 §4.2)', () => {
     expect(prober.state(String)[0]).toMatchObject({ sent: 1, received: 1, minRttMs: 20 });
   });
 
-  test('times that cannot be are no sample', () => {
+  test('impossible times are counted and not measured', () => {
     const { prober, send, counters } = bench();
     prober.setTargets([FAR], []);
     const times: [bigint, bigint][] = [
@@ -153,7 +153,7 @@ describe('STAMP Session-Sender (RFC 8762 §4.2)', () => {
     expect(prober.state(String)[0]!.minRttMs).toBeNull();
   });
 
-  test('who never answers is asked ever less often, and at once again at full rate when it does', () => {
+  test('a silent target is probed ever less often, and at full rate again once it answers', () => {
     const { prober, run } = bench();
     prober.setTargets([FAR], []);
     expect(run(600_000, () => undefined)).toBeLessThan(20);
@@ -161,7 +161,7 @@ describe('STAMP Session-Sender (RFC 8762 §4.2)', () => {
     expect(run(60_000, () => 20)).toBe(60);
   });
 
-  test('probes that nobody answered are lost after a while', () => {
+  test('unanswered probes are lost after a while', () => {
     const { prober, run, counters, send, answer, clock } = bench();
     prober.setTargets([FAR], []);
     const late = send(FAR);
@@ -171,7 +171,7 @@ describe('STAMP Session-Sender (RFC 8762 §4.2)', () => {
     expect(counters).toMatchObject({ 'stamp.prober.lost': 1, 'stamp.prober.unexpected': 1 });
   });
 
-  test('thousands of learned routers: only so many are probed at a time, and the few that answer are found and kept', () => {
+  test('of thousands of learned routers a limited number is probed at a time, and the few that answer are found and kept', () => {
     const { prober, run } = bench();
     const learned = Array.from({ length: 1000 }, (_, i) => address(`2001:db8:ffff::1:${i.toString(16)}`));
     prober.setTargets([], learned);
@@ -182,7 +182,7 @@ describe('STAMP Session-Sender (RFC 8762 §4.2)', () => {
     expect(probes).toBeLessThan(900 * MAX_TARGETS);
   });
 
-  test('another path to a target begins another estimate; no route is no path', () => {
+  test('a new path to a target begins a new estimate; a missing route does not', () => {
     const { prober, run } = bench();
     prober.setTargets([FAR], []);
     run(20_000, () => 20);
@@ -197,7 +197,7 @@ describe('STAMP Session-Sender (RFC 8762 §4.2)', () => {
     expect([...prober.rttMs]).toEqual([['eth3', 50]]);
   });
 
-  test("an estimate outlives its reflector's restart, not its removal", () => {
+  test("an estimate survives its reflector's restart, not its removal", () => {
     const { prober, run, clock } = bench();
     prober.setTargets([FAR], []);
     run(5000, () => 20);

@@ -10,7 +10,9 @@ import { PortRtt, type TargetRtt } from './port-rtt.ts';
 import { RttEstimator } from './rtt-estimator.ts';
 import { type Candidate, TargetSet } from './targets.ts';
 
-/** Probes without an answer after which the interval is doubled, each time by one more, up to 64 times. */
+/**
+ * Unanswered probes after which the interval doubles. Each further unanswered probe doubles it again, up to 64 times.
+ */
 const PATIENCE = 3;
 const MOST_DOUBLINGS = 6;
 /** Probes without any answer after which a waiting target replaces a learned one. */
@@ -71,10 +73,10 @@ export class Prober {
   readonly #ports = new PortRtt();
   #intervalMs: number;
 
-  constructor(opts: ProberOptions, modules: { readonly clock: Pick<Clock, 'now'>; readonly count: Count }) {
+  constructor(opts: ProberOptions, dependencies: { readonly clock: Pick<Clock, 'now'>; readonly count: Count }) {
     this.#intervalMs = opts.intervalMs;
-    this.#clock = modules.clock;
-    this.#count = modules.count;
+    this.#clock = dependencies.clock;
+    this.#count = dependencies.count;
   }
 
   configure({ intervalMs }: ProberOptions): void {
@@ -110,7 +112,7 @@ export class Prober {
     return next === Infinity ? undefined : Math.max(0, next - this.#clock.now());
   }
 
-  /** Through which interface the target is reached now; null: through none. Another path begins a new estimate. */
+  /** Sets the interface through which the target is reached; null: none. A new path begins a new estimate. */
   routed(target: IpAddress, port: string | null): void {
     const session = this.#sessions.get(formatAddress(target));
     if (!session) return;
@@ -177,7 +179,7 @@ export class Prober {
     session.estimator.add(rttMs);
   }
 
-  /** Recomputes RTT_est of the ports. Returns whether one of them is another. */
+  /** Recomputes RTT_est of the ports. Returns whether any has changed. */
   evaluate(): boolean {
     const now = this.#clock.now();
     const targets = [...this.#sessions.values()].flatMap(({ port, estimator, lastAnswerAt }): TargetRtt[] => {

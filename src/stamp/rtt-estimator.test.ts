@@ -30,7 +30,7 @@ describe('LHCNP-5.3.1-e: RTT_est from probes', () => {
     expect(estimator.leastMs).toBe(0.01);
   });
 
-  test('a shorter path is believed within a window', () => {
+  test('a shorter path is adopted within one window', () => {
     const estimator = after(repeat(32, () => 40));
     after(
       repeat(16, () => 10),
@@ -39,7 +39,7 @@ describe('LHCNP-5.3.1-e: RTT_est from probes', () => {
     expect(estimator.smoothedMs).toBeLessThan(10.5);
   });
 
-  test('a longer path is believed, slowly', () => {
+  test('a longer path is adopted slowly', () => {
     const estimator = after(repeat(32, () => 10));
     after(
       repeat(16, () => 20),
@@ -53,10 +53,13 @@ describe('LHCNP-5.3.1-e: RTT_est from probes', () => {
     expect(estimator.smoothedMs).toBeGreaterThan(19.5);
   });
 
-  test('forgets another path', () => {
+  test('forgets the samples of another path', () => {
     const estimator = after(repeat(32, () => 10));
     estimator.restart();
-    expect([estimator.smoothedMs, estimator.leastMs]).toEqual([undefined, undefined]);
+    expect({ smoothedMs: estimator.smoothedMs, leastMs: estimator.leastMs }).toEqual({
+      smoothedMs: undefined,
+      leastMs: undefined,
+    });
     expect(after([50, 50, 50], estimator).smoothedMs).toBe(50);
   });
 });

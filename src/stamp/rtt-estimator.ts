@@ -7,7 +7,7 @@
 
 /** Samples remembered. */
 const WINDOW = 16;
-/** Fewer say too little. */
+/** Least number of samples for an estimate. */
 const LEAST_SAMPLES = 3;
 /** Gain of the smoothing, a sample (RFC 6298 has 1/8 both ways). */
 const GAIN_DOWN = 1 / 2;

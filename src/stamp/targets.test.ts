@@ -18,7 +18,7 @@ describe('probe targets', () => {
     expect(removed).toEqual([]);
   });
 
-  test('what is gone is removed, what stays is left alone', () => {
+  test('missing targets are removed, the others are not touched', () => {
     const targets = new TargetSet();
     targets.replace([], routers(1, 3));
     expect(targets.replace([], [router(2), router(4)])).toEqual({
@@ -28,7 +28,7 @@ describe('probe targets', () => {
     expect(targets.replace([], [router(2), router(4)])).toEqual({ added: [], removed: [] });
   });
 
-  test('a learned target that is now configured too begins anew as such', () => {
+  test('a learned target that is now configured begins anew as configured', () => {
     const targets = new TargetSet();
     targets.replace([], [router(1)]);
     expect(targets.replace([router(1)], [router(1)])).toEqual({
@@ -37,7 +37,7 @@ describe('probe targets', () => {
     });
   });
 
-  test('are bounded: the rest waits, configured ones in front', () => {
+  test('are bounded: the rest waits, configured ones first', () => {
     const targets = new TargetSet();
     expect(targets.replace([], routers(1, 1000)).added).toHaveLength(MAX_TARGETS);
     expect(targets.waiting).toBe(1000 - MAX_TARGETS);
@@ -45,7 +45,7 @@ describe('probe targets', () => {
     expect(targets.yieldPlace(router(1))).toEqual({ address: router(5000), source: 'configured' });
   });
 
-  test('a place that nobody answers at goes round: in time every learned address is tried', () => {
+  test('the place of a silent target goes to the next: in time every learned address is tried', () => {
     const targets = new TargetSet();
     const active = targets.replace([router(9999)], routers(1, 200)).added.map((c) => c.address);
     const tried = new Set(active.map(formatAddress));
@@ -60,7 +60,7 @@ describe('probe targets', () => {
     expect(targets.yieldPlace(router(9999))).toBeUndefined();
   });
 
-  test('nobody yields while nobody waits', () => {
+  test('no target yields its place while none waits', () => {
     const targets = new TargetSet();
     targets.replace([], [router(1)]);
     expect(targets.yieldPlace(router(1))).toBeUndefined();

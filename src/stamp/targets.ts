@@ -1,6 +1,6 @@
 // Which router addresses are probed: the configured ones, then those learned from the IGP, at most MAX_TARGETS. A large
-// network teaches more addresses than that, and most of their owners have no reflector: a learned target that never
-// answered gives its place to one that waits, and queues up behind it. Pure.
+// network advertises more addresses than that, and most routers have no reflector. A learned target that has never
+// answered gives its place to a waiting one, and queues up behind it. Pure.
 import { type IpAddress, compareAddresses, formatAddress } from '../model/address.ts';
 
 /** Probed at a time. */
@@ -19,29 +19,29 @@ interface TargetChanges {
 export class TargetSet {
   /** Being probed, by address text. */
   readonly #active = new Map<string, Candidate>();
-  /** Waiting for a place, in the order in which they will get one. */
+  /** Waiting for a place, the next one first. */
   #waiting = new Map<string, Candidate>();
 
-  /** The whole set as it is now; an address that is in both lists is a configured one. */
+  /** Replaces the whole set. An address in both lists counts as configured. */
   replace(configured: readonly IpAddress[], learned: readonly IpAddress[]): TargetChanges {
-    const wanted = new Map<string, Candidate>();
-    for (const address of configured) wanted.set(formatAddress(address), { address, source: 'configured' });
+    const candidates = new Map<string, Candidate>();
+    for (const address of configured) candidates.set(formatAddress(address), { address, source: 'configured' });
     for (const address of [...learned].sort(compareAddresses)) {
       const key = formatAddress(address);
-      if (!wanted.has(key)) wanted.set(key, { address, source: 'learned' });
+      if (!candidates.has(key)) candidates.set(key, { address, source: 'learned' });
     }
-    const removed = [...this.#active].filter(([key, { source }]) => wanted.get(key)?.source !== source);
+    const removed = [...this.#active].filter(([key, { source }]) => candidates.get(key)?.source !== source);
     for (const [key] of removed) this.#active.delete(key);
-    // Who waited already stays in front; configured targets are in front of all.
-    const kept = [...this.#waiting.keys()].filter((key) => wanted.has(key));
-    const order = [...wanted]
+    // Targets that already waited stay in front; configured targets precede all.
+    const kept = [...this.#waiting.keys()].filter((key) => candidates.has(key));
+    const order = [...candidates]
       .sort(([, a], [, b]) => Number(a.source === 'learned') - Number(b.source === 'learned'))
       .map(([key]) => key);
-    const configuredFirst = order.filter((key) => wanted.get(key)!.source === 'configured');
+    const configuredFirst = order.filter((key) => candidates.get(key)!.source === 'configured');
     this.#waiting = new Map(
       [...configuredFirst, ...kept, ...order]
         .filter((key) => !this.#active.has(key))
-        .map((key) => [key, wanted.get(key)!]),
+        .map((key) => [key, candidates.get(key)!]),
     );
     return { added: this.#fill(), removed: removed.map(([, { address }]) => address) };
   }
@@ -60,7 +60,7 @@ export class TargetSet {
     return next;
   }
 
-  /** Known, but not probed now for want of places. */
+  /** Number of targets that wait for a place. */
   get waiting(): number {
     return this.#waiting.size;
   }

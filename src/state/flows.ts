@@ -1,4 +1,5 @@
-// Flows for the northbound: those that the congested node watches, and those whose Queue Pairs the proxy has learned.
+// Flows for the northbound: those that the congested node watches, and those with Queue Pairs that the proxy has
+// learned.
 import { formatAddress } from '../model/address.ts';
 import type { FlowState } from '../model/state.ts';
 import { type Steps, type Work, finish } from '../model/work.ts';
@@ -7,7 +8,7 @@ import type { CongestedNode } from '../reconcile/congested-node.ts';
 import type { Proxy } from '../reconcile/proxy.ts';
 import { namesOf } from './names.ts';
 
-/** For flows in one turn of the event loop. */
+/** Time for flows in one turn of the event loop. */
 const BUDGET_MS = 4;
 
 export interface FlowsDependencies {
@@ -21,15 +22,15 @@ export interface FlowsDependencies {
     | undefined;
 }
 
-/** Tables of tens of thousands of flows. */
+/** Collects in steps, since the tables hold tens of thousands of flows. */
 export const flows = (dependencies: FlowsDependencies): Promise<FlowState[]> =>
   finish(dependencies.work, collect(dependencies), BUDGET_MS);
 
-/** A step a flow. */
+/** One flow per step. */
 function* collect(dependencies: FlowsDependencies): Steps<FlowState[]> {
   const states = new Map<string, FlowState>();
   for (const state of everyFlow(dependencies)) {
-    // What is learned has a tenant, which the name does not show.
+    // A learned entry has a tenant, which is not part of the key.
     const key =
       state.learnedFrom === null
         ? `${state.port} ${state.source} ${state.destination} ${state.destinationQpn}`
@@ -42,7 +43,8 @@ function* collect(dependencies: FlowsDependencies): Steps<FlowState[]> {
 }
 
 /**
- * Flows of one name in different tunnels, or of different datagram sources, are one to whoever reads: a list has a key.
+ * Merges flows with equal keys in different tunnels, or of different datagram sources: the keys of a gNMI list are
+ * unique.
  */
 const together = (a: FlowState, b: FlowState): FlowState => ({
   ...(a.lastSeen < b.lastSeen ? b : a),
@@ -61,7 +63,7 @@ function* everyFlow({ facts, dataplane }: FlowsDependencies): Generator<FlowStat
       destination: formatAddress(f.destination),
       destinationQpn: f.destinationQpn,
       // Looked up when it was needed to tell the sender.
-      sourceQpn: f.told?.sourceQpn || null,
+      sourceQpn: f.lastNotification?.sourceQpn || null,
       learnedFrom: null,
       packets: Number(f.packets),
       bytes: Number(f.bytes),

@@ -1,4 +1,4 @@
-// How the northbound spells a port and a time of the programs.
+// Converts the programs' interface indexes and times to the northbound's names and dates.
 import type { Facts } from '../plan/facts.ts';
 
 export interface Names {
@@ -9,7 +9,7 @@ export interface Names {
 
 export function namesOf({ links }: Pick<Facts, 'links'>): Names {
   const names = new Map(links.map((link) => [link.ifindex, link.name]));
-  // One that is gone has its number.
+  // An interface that no longer exists is shown by its index.
   return { port: (ifindex) => names.get(ifindex) ?? `#${ifindex}`, timeOfDay };
 }
 

@@ -1,4 +1,4 @@
-// The latest notifications for the northbound, for `cnpctl show notifications`.
+// Converts a notification for the northbound and `cnpctl show notifications`.
 import { formatAddress } from '../model/address.ts';
 import type { SentNotification } from '../model/notification.ts';
 import type { NotificationState } from '../model/state.ts';
@@ -17,7 +17,7 @@ export function notificationState(sequence: number, n: SentNotification, names: 
     source: formatAddress(n.source),
     destination: formatAddress(n.destination),
     destinationQpn: n.destinationQpn,
-    // 0: the program did not need it.
+    // 0: the format does not need it.
     sourceQpn: n.sourceQpn === 0 ? null : n.sourceQpn,
     endCon: n.endCon && formatAddress(n.endCon),
     queueBytes: n.queueBytes,

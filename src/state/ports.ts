@@ -1,4 +1,4 @@
-// Watched ports for the northbound: thresholds as planned, what the programs have counted and measured.
+// Watched ports for the northbound: planned thresholds, and the programs' counters and measurements.
 import type { Intent } from '../intent/intent.ts';
 import type { EgressMeasure, OpaquePackets, TunnelKind } from '../kernel/dataplane/egress-measurements.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
@@ -75,13 +75,13 @@ function unseen(packets: OpaquePackets | undefined): Pick<PortState, 'unseen' | 
   };
 }
 
-/** Absent stays absent. */
+/** Divides a number; absent becomes null. */
 const divided = (value: number | null | undefined, by: number): number | null =>
   value === null || value === undefined ? null : value / by;
 
 /**
- * What is measured over intervals. A measurement that is older than two of them is of a queue into which nothing has
- * come since.
+ * Quantities measured per interval. A measurement older than two intervals is stale: no packet has entered the queue
+ * since.
  */
 function measured(
   planned: EgressPortPlan | undefined,

@@ -1,5 +1,5 @@
-// The SRv6 SIDs that matter to cnpd, for `cnpctl show srv6 sids`: its own END.CON SIDs and whether they are in the
-// kernel, and those that the network has advertised.
+// The SRv6 SIDs for `cnpctl show srv6 sids`: this router's END.CON SIDs with their state in the kernel, and those that
+// other routers advertise.
 import type { Intent } from '../intent/intent.ts';
 import type { LearnedRouters } from '../learned/routers.ts';
 import { type IpAddress, formatAddress } from '../model/address.ts';
@@ -8,7 +8,7 @@ import type { DesiredState } from '../plan/desired.ts';
 import type { Srv6 } from '../reconcile/srv6.ts';
 
 const END_CON = 'END.CON';
-/** The IGP still hears its originator, but packets to it go nowhere. */
+/** The IGP still hears the originator, but this router has no route to the SID. */
 const NO_WAY = 'no route to it from this router';
 const NOT_PLANNED = 'not programmed: `cnpctl show status` says why';
 
@@ -17,7 +17,7 @@ export interface SidDependencies {
   readonly routers: Pick<LearnedRouters, 'endConSids'>;
   readonly desired: Pick<DesiredState, 'srv6'> | undefined;
   readonly dataplane: { readonly srv6: Pick<Srv6, 'refusal'> | undefined } | undefined;
-  /** Whether this router's routing has a way to an address. */
+  /** Whether this router has a route to an address. */
   readonly hasRoute: (sid: IpAddress) => Promise<boolean>;
 }
 

@@ -25,7 +25,7 @@ const pair = (senderQpn: number): LearnedQueuePair => ({
   doubtful: false,
 });
 
-test('tells all flows of a large table, and lets everybody else run meanwhile', async () => {
+test('returns all flows of a large table, while other jobs run', async () => {
   let others = 0;
   let read = 0;
   const queuePairs = function* (): Generator<LearnedQueuePair> {
@@ -48,7 +48,7 @@ test('tells all flows of a large table, and lets everybody else run meanwhile', 
   expect(others).toBeLessThan(3);
 });
 
-test('a proxy is advertised in a carrier when somebody hears it there', () => {
+test('a proxy counts as advertised in a carrier if a neighbor hears it there', () => {
   const intent = {
     proxy: { address: address('192.0.2.1'), senders: [{ prefix: prefix('198.51.100.0/24'), format: 'standard-cnp' }] },
     isis: {},
@@ -109,7 +109,7 @@ test('a proxy with two addresses has a row for each, with the senders that are a
   ]);
 });
 
-test('E: the code points are all shown, with what cnpd.yaml made of them', async () => {
+test('E: all code points are shown, with their values in cnpd.yaml', async () => {
   const codePoints = { ...DEFAULT_CODE_POINTS, 'ospfv2-private-opaque-type': 200 };
   const shown = await stateSource({ file: { intent: { codePoints } } } as unknown as StateDependencies).codepoints();
   expect(shown.map(({ name }) => name).sort()).toEqual(Object.keys(DEFAULT_CODE_POINTS).sort());

@@ -1,4 +1,4 @@
-// Operational state for the northbound (src/model/state.ts), read from whoever owns it at the moment it is asked for.
+// Operational state for the northbound (src/model/state.ts), read from its owner on each request.
 import type { BgpCarrier } from '../carriers/bgp/carrier.ts';
 import type { IsisCarrier } from '../carriers/isis/carrier.ts';
 import type { OspfCarrier } from '../carriers/ospf/carrier.ts';
@@ -37,9 +37,9 @@ export interface StateDependencies {
   readonly table: Pick<LearnedTable, 'entries' | 'routers'>;
   readonly counters: { snapshot(): CounterState[] };
   readonly startedAt: Date;
-  /** Everything declared was tried once. */
+  /** Everything declared was tried once at the start. */
   readonly started: () => boolean;
-  /** What comes and goes is asked for: it may not be there yet. */
+  /** These are functions, since the objects may not exist yet or be replaced. */
   readonly facts: () => Facts;
   readonly desired: () => DesiredState | undefined;
   readonly dataplane: () => Dataplane | undefined;
@@ -52,7 +52,7 @@ export interface StateDependencies {
   readonly rtnetlink: () => Rtnetlink | undefined;
   readonly hasRoute: (sid: IpAddress) => Promise<boolean>;
   readonly problems: () => readonly Problem[];
-  /** What only runs while it is declared. */
+  /** Empty while the component does not run. */
   readonly notifications: () => readonly NumberedNotification[];
   readonly rtt: () => RttState[];
 }
@@ -106,7 +106,7 @@ export function stateSource(m: StateDependencies): StateSource {
   };
 }
 
-/** A row for each address, with the senders that are advertised with it. */
+/** One row per proxy address, with the senders advertised with it. */
 function proxies({ file: { intent }, carriers }: Pick<StateDependencies, 'file' | 'carriers'>): LocalProxyState[] {
   const { proxy } = intent;
   if (!proxy) return [];
@@ -123,7 +123,7 @@ function proxies({ file: { intent }, carriers }: Pick<StateDependencies, 'file' 
   });
 }
 
-/** A carrier that does not run has neither. */
+/** A carrier that does not run has no neighbors and no database. */
 const carrierState = <N, L>({
   carrier,
 }: {
@@ -139,7 +139,7 @@ async function bgpState({ carrier }: Running<BgpCarrier>): Promise<Lazy<BgpState
   return {
     session: [{ ...carrier.session(), ...(peers && { neighbors: peers.length }) }],
     peers: peers ?? [],
-    // Of many paths only when they are asked for: who watches the session would keep the event loop busy with them.
+    // Lazy: a subscription to the session must not read all paths each time.
     get paths() {
       return carrier.paths();
     },

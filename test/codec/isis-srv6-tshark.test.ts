@@ -7,7 +7,7 @@ import { signPdu } from '../../src/packet/isis/auth.ts';
 import { foreignLsp } from '../../src/packet/isis/foreign.fixture.ts';
 import { ALL_ISS, encodeFrame } from '../../src/packet/isis/frame.ts';
 import { parseLspId } from '../../src/packet/isis/lsp-id.ts';
-import type { IsisTlv, Locator, PrefixSubTlv } from '../../src/packet/isis/types.ts';
+import type { IsisTlv, Locator, PrefixSubTlv } from '../../src/packet/isis/tlv/types.ts';
 import { dissect } from '../support/tshark.ts';
 
 const END_CON = 0x8002;

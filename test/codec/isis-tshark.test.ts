@@ -11,7 +11,8 @@ import { encodePurge } from '../../src/packet/isis/lsp.ts';
 import { FIRST_LSP_ID, LAST_LSP_ID, parseLspId, parseSystemId } from '../../src/packet/isis/lsp-id.ts';
 import { encodePdu } from '../../src/packet/isis/pdu.ts';
 import { packPrefixes } from '../../src/packet/isis/tlv/ip-reachability.ts';
-import type { IsisTlv, Lsp, PrefixReachability } from '../../src/packet/isis/types.ts';
+import type { IsisTlv, PrefixReachability } from '../../src/packet/isis/tlv/types.ts';
+import type { Lsp } from '../../src/packet/isis/types.ts';
 import { dissect } from '../support/tshark.ts';
 
 const SYSTEM = parseSystemId('0000.0000.c001')!;

@@ -157,10 +157,10 @@ test('LHCNP-6.2.3-a, LHCNP-6.2.3-b, LHCNP-6.2.3-c, LHCNP-6.2.3-d, LHCNP-6.2.3-e,
       a: '0',
       psn: '0',
     });
-    expect([record['udp.dstport'], record['udp.length']]).toEqual([['4791'], ['36']]);
+    expect(record).toMatchObject({ 'udp.dstport': ['4791'], 'udp.length': ['36'] });
     expect(record.complaints.filter((c) => c !== '')).toEqual([]);
   }
-  expect([records[1]!['ip.checksum.status'], records[1]!['ip.flags.df']]).toEqual([['1'], ['1']]);
+  expect(records[1]).toMatchObject({ 'ip.checksum.status': ['1'], 'ip.flags.df': ['1'] });
 });
 
 test('A12, FCNP-4-h, FCNP-4-j, FCNP-4-k, FCNP-4-l, FCNP-4-p, FCNP-4-q: one option that says "discard and report, does not change", then a CNP', () => {
@@ -180,7 +180,10 @@ test('A12, FCNP-4-h, FCNP-4-j, FCNP-4-k, FCNP-4-l, FCNP-4-p, FCNP-4-q: one optio
     // The action is in the two upper bits, the change bit in the third.
     expect(record['ipv6.opt.type']).toContain('0x9e');
     const ours = record['ipv6.opt.type'].indexOf('0x9e');
-    expect([record['ipv6.opt.type.action'][ours], record['ipv6.opt.type.change'][ours]].map(Number)).toEqual([2, 0]);
+    expect({
+      action: Number(record['ipv6.opt.type.action'][ours]),
+      change: Number(record['ipv6.opt.type.change'][ours]),
+    }).toEqual({ action: 2, change: 0 });
     expect(record['ipv6.opt.type'].filter((type) => type !== '0x01')).toEqual(['0x9e']);
     expect(record).toMatchObject({
       'infiniband.bth.opcode': ['129'],

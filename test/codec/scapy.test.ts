@@ -156,7 +156,11 @@ result = [
     ],
   });
   if (lsp?.kind !== 'lsp' || csnp?.kind !== 'csnp' || psnp?.kind !== 'psnp') throw new Error('another kind of PDU');
-  expect([formatLspId(lsp.lspId), lsp.sequence, lsp.remainingLifetime]).toEqual(['0000.0000.0001.00-02', 77, 900]);
+  expect({ ...lsp, lspId: formatLspId(lsp.lspId) }).toMatchObject({
+    lspId: '0000.0000.0001.00-02',
+    sequence: 77,
+    remainingLifetime: 900,
+  });
   const prefixes = lsp.tlvs.flatMap((tlv) => ('prefixes' in tlv ? tlv.prefixes : []));
   expect(prefixes.map((p) => [formatPrefix(p.prefix), p.metric, p.down, p.external])).toEqual([
     ['10.1.0.0/24', 0xfe000001, false, false],
@@ -173,12 +177,11 @@ result = [
   expect(csnp.tlvs).toMatchObject([
     { kind: 'lsp-entries', entries: [{ remainingLifetime: 3, sequence: 77, checksum: 0x1234 }] },
   ]);
-  expect([csnp.level, formatLspId(csnp.end), psnp.level, formatSystemId(psnp.systemId)]).toEqual([
-    1,
-    'ffff.ffff.ffff.ff-ff',
-    2,
-    '0000.0000.0001',
-  ]);
+  expect({ level: csnp.level, end: formatLspId(csnp.end) }).toEqual({ level: 1, end: 'ffff.ffff.ffff.ff-ff' });
+  expect({ level: psnp.level, systemId: formatSystemId(psnp.systemId) }).toEqual({
+    level: 2,
+    systemId: '0000.0000.0001',
+  });
 });
 
 test('E2: what scapy puts between two packets, we look through to the one inside', () => {
@@ -205,6 +208,6 @@ for family in (4, 6):
   expect(built).toHaveLength(38);
   for (const [protocol, text, family, offset] of built) {
     const bytes = fromHex(text);
-    expect([text, ipBehindShims(bytes, protocol, 0, bytes.length)]).toEqual([text, { family, offset }]);
+    expect(ipBehindShims(bytes, protocol, 0, bytes.length), text).toEqual({ family, offset });
   }
 });

@@ -58,7 +58,7 @@ test('a kind of advertisement is named in the files of its list, and by the feat
   const tables = CARRIERS.map((name) => `src/carriers/${name}/kinds/table.ts`);
   const rows = ['src/plan/origination.ts', 'src/learned/kinds.ts', ...tables];
   expect(rows.filter((file) => !files.includes(file))).toEqual([]);
-  for (const file of rows) expect([file, /^ {2}sid(?::|,)/m.test(readFileSync(file, 'utf8'))]).toEqual([file, true]);
+  for (const file of rows) expect(readFileSync(file, 'utf8'), file).toMatch(/^ {2}sid(?::|,)/m);
 });
 
 test('the kind of the tests is a file and a row', () => {

@@ -96,14 +96,20 @@ test('PNC-6-a: without a domain the paths say NO_EXPORT and do not leave the AS'
   for (const prefix of BOTH)
     await until(`far’s gobgpd has no ${prefix}`, async () => (await bgp.gobgpd.far.paths(prefix)).length, is(0));
   // Far may lose them by the policy alone, before leaf's own paths are replaced.
-  const communities = async (): Promise<readonly number[] | undefined> => {
+  interface PathAttribute {
+    readonly type: number;
+    readonly communities?: number[];
+  }
+  const attributes = async (): Promise<readonly PathAttribute[] | undefined> => {
     const table = JSON.parse(await bgp.gobgpd.leaf.gobgp('global', 'rib', '-j', '-a', 'ipv6')) as Record<
       string,
-      { attrs: { type: number; communities?: number[] }[] }[]
+      { attrs: PathAttribute[] }[]
     >;
-    return table[SENDERS6]?.[0]?.attrs.find(({ type }) => type === 8)?.communities;
+    return table[SENDERS6]?.[0]?.attrs;
   };
-  expect(await until('leaf’s own path says NO_EXPORT', communities)).toEqual([NO_EXPORT]);
+  const communities = (attrs: readonly PathAttribute[] | undefined): readonly number[] | undefined =>
+    attrs?.find(({ type }) => type === 8)?.communities;
+  expect(await until('leaf’s own path has communities', attributes, communities)).toEqual([NO_EXPORT]);
 });
 
 interface Item {
@@ -133,7 +139,7 @@ test('cnpctl doctor asks gobgpd: its API, its neighbours, the families that the 
 
 test('PNC-6-a: a neighbour of leaf’s gobgpd that is not of the domain is shown, and kept from cnpd’s paths by its policies, until it is', async () => {
   expect((await doctorAboutGobgp()).at(-1)!.claim).toMatch(
-    /^cnpd's policies keep its paths from neighbours outside the domain: .*neighbour 2001:db8:0:6::2, AS 65030$/,
+    /^cnpd's policies keep its paths from neighbors outside the domain: .*neighbor 2001:db8:0:6::2, AS 65030$/,
   );
   const inDomain = async (): Promise<unknown> =>
     (await leaf.get('bgp', 'peers')).map((row) => [row['as'], row['in-domain']]).sort();
@@ -162,7 +168,7 @@ test('cnpctl doctor --remote: every path arrived and is used', async () => {
   expect(report.paths.map(({ prefix, arrival }) => [prefix, arrival]).sort()).toEqual(
     BOTH.map((prefix) => [prefix, 'used']).sort(),
   );
-  expect([code, report.ok]).toEqual([0, true]);
+  expect({ code, ok: report.ok }).toEqual({ code: 0, ok: true });
   expect(text).toContain('2 of 2 paths arrived intact and are used');
 });
 

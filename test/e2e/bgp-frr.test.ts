@@ -45,16 +45,23 @@ const inKernel = async (prefix: SenderPrefix): Promise<boolean> =>
   (await p.mapEntries('sender_proxies'))?.some(
     (entry) => entry.startsWith(KEY[prefix]) && entry.includes('20010db8ffff00000000000000000001'),
   ) ?? false;
+/** What p's table and p's kernel know of a prefix. */
+const atTable = async (prefix: SenderPrefix): Promise<object> => {
+  const row = await p.sender(prefix);
+  return { proxy: row?.['proxy'], heldUntil: row?.['held-until'], inKernel: await inKernel(prefix) };
+};
 /** p's table and p's kernel have leaf as the proxy, and nothing is held. */
 const inForce = (prefix: SenderPrefix): Promise<unknown> =>
-  until(`p uses ${prefix}`, async () => {
-    const row = await p.sender(prefix);
-    return row?.['proxy'] === LOOPBACK.leaf.ipv6 && row['held-until'] === undefined && (await inKernel(prefix));
-  });
+  until(
+    `p uses ${prefix}`,
+    () => atTable(prefix),
+    is({ proxy: LOOPBACK.leaf.ipv6, heldUntil: undefined, inKernel: true }),
+  );
 const forgotten = (prefix: SenderPrefix): Promise<unknown> =>
   until(
     `p has no proxy for ${prefix}`,
-    async () => (await p.sender(prefix))?.['proxy'] === undefined && !(await inKernel(prefix)),
+    async () => ({ proxy: (await p.sender(prefix))?.['proxy'], inKernel: await inKernel(prefix) }),
+    is({ proxy: undefined, inKernel: false }),
   );
 
 describe('through a route reflector', () => {
@@ -187,7 +194,10 @@ describe('gobgpd ends and starts again', () => {
       async () => (await leaf.get('bgp', 'session'))[0]!['state'],
       (text) => text !== 'ready',
     );
-    expect([(await leaf.get('bgp', 'session'))[0]!['originated'], await leaf.get('bgp', 'paths')]).toEqual([0, []]);
+    expect({
+      originated: (await leaf.get('bgp', 'session'))[0]!['originated'],
+      paths: await leaf.get('bgp', 'paths'),
+    }).toEqual({ originated: 0, paths: [] });
     await bgp.gobgpd.leaf.start();
     await Promise.all(BOTH.map(inForce));
     expect(await leaf.counter('bgp.session.lost')).toBeGreaterThan(0);
@@ -198,13 +208,22 @@ describe('gobgpd ends and starts again', () => {
       for (const prefix of BOTH) expect(await inKernel(prefix)).toBe(true);
     };
     await bgp.gobgpd.p.stop('SIGKILL');
-    for (const prefix of BOTH) await until(`${prefix} is held`, async () => (await p.sender(prefix))?.['held-until']);
+    for (const prefix of BOTH)
+      await until(
+        `${prefix} is held`,
+        () => p.sender(prefix),
+        (row) => row?.['held-until'],
+      );
     await kept();
     await bgp.gobgpd.p.start();
-    await until('p hears of both again', async () => {
-      await kept();
-      return (await p.get('senders')).every((row) => row['held-until'] === undefined);
-    });
+    await until(
+      'p hears of both again',
+      async () => {
+        await kept();
+        return p.get('senders');
+      },
+      (all) => all.every((row) => row['held-until'] === undefined),
+    );
     await kept();
   });
 });
@@ -242,10 +261,14 @@ describe('cnpd is killed', () => {
     await p.stop('SIGKILL');
     expect(await p.mapEntries('sender_proxies')).toEqual(programs);
     await p.start();
-    await until('p has learned both', async () => {
-      for (const prefix of BOTH) expect(await inKernel(prefix)).toBe(true);
-      return (await p.sender(SENDERS6))?.['proxy'] !== undefined && (await p.sender(SENDERS4))?.['proxy'] !== undefined;
-    });
+    await until(
+      'p has learned both',
+      async () => {
+        for (const prefix of BOTH) expect(await inKernel(prefix)).toBe(true);
+        return [await p.sender(SENDERS6), await p.sender(SENDERS4)];
+      },
+      (rows) => rows.every((row) => row?.['proxy'] !== undefined),
+    );
     expect(await p.show<Row>('status')).toMatchObject({ adopted: true });
   });
 });
@@ -279,12 +302,13 @@ describe('with other things that cnpd carries', () => {
 
   test('FCN-4.2.2-a: END.CON arrives on leaf’s host route, and goes when it is configured no more', async () => {
     const sid = '2001:db8:c::1';
-    const learned = async (): Promise<Row | undefined> => (await p.get('sids')).find((row) => row['sid'] === sid);
+    const learned = async (): Promise<Row | undefined> => ofSid(await p.get('sids'));
+    const ofSid = (rows: readonly Row[]): Row | undefined => rows.find((row) => row['sid'] === sid);
     await leaf.reload({
       ...LEAF,
       srv6: { 'end-con': [{ sid, locator: '2001:db8:c::/48', table: 'main' }], 'core-ports': ['eth1'] },
     });
-    const row = await until('p knows the SID', learned);
+    const row = await until('p knows the SID', () => p.get('sids'), ofSid);
     expect(row).toMatchObject({
       behavior: 'END.CON',
       origin: 'learned',

@@ -209,7 +209,11 @@ describe('malformed attributes', () => {
       await announce(HEADER);
       await until('the proxy is gone', async () => (await p.sender(prefixOf(0)))?.['proxy'], is(undefined));
       await announce(HEADER + PNC);
-      await until('the proxy is back', async () => (await p.sender(prefixOf(0)))?.['proxy']);
+      await until(
+        'the proxy is back',
+        () => p.sender(prefixOf(0)),
+        (row) => row?.['proxy'],
+      );
     } finally {
       await x.stop();
     }
@@ -244,7 +248,7 @@ test('PNC-5-b: 50,000 sender prefixes are learned by a cnpd that takes no messag
     expect(await p.counter('bgp.session.lost')).toBe(0);
     const rows = await p.get('senders');
     expect(rows).toHaveLength(COUNT);
-    expect(rows.every((row) => row['proxy'] === LOOPBACK.leaf.ipv6 && row['best'] === true)).toBe(true);
+    expect(rows.filter((row) => row['proxy'] !== LOOPBACK.leaf.ipv6 || row['best'] !== true)).toEqual([]);
   } finally {
     await x.stop();
   }

@@ -6,7 +6,7 @@ import { CongestedLine, congestedNode } from './support/congested.ts';
 import { footprint } from './support/footprint.ts';
 import { base } from './support/line.ts';
 import type { Row } from './support/network.ts';
-import { until } from '../support/until.ts';
+import { moreThan, until } from '../support/until.ts';
 
 const SENDER = '2001:db8:1::10';
 const POLICIES = [{ prefix: '2001:db8:1::/64', supports: ['fast-cnp'], order: ['fast-cnp'] }];
@@ -32,7 +32,7 @@ const seg6local = (): Promise<string> => line.p.exec('sh', '-c', 'ip -6 route sh
 const everything = async (): Promise<unknown> => [{ ...(await footprint(line.p)), maps: [] }, await seg6local()];
 const tells = async (): Promise<void> => {
   const f = line.flow(SENDER);
-  await line.congest('a Fast CNP', f, () => line.told(f).length > 0);
+  await line.congest('a Fast CNP', f, () => line.told(f).length, moreThan(0));
 };
 
 describe('off by default', () => {

@@ -2,8 +2,8 @@
 // way in which what was learned goes away. It does not look at traffic (scene.test.ts).
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { KEY, LOOPBACK, SENDERS4, SENDERS6, SYSTEM, adjacent, base, proxy, watching } from './support/line.ts';
-import { Network, type Router, type Row } from './support/network.ts';
-import { contains, until } from '../support/until.ts';
+import { anyUp, Network, type Router, type Row } from './support/network.ts';
+import { contains, moreThan, until } from '../support/until.ts';
 
 let net: Network;
 let leaf: Router, p: Router, far: Router;
@@ -36,7 +36,11 @@ afterEach(async ({ task }) => {
 });
 
 const learned = (prefix = SENDERS6): Promise<Row> =>
-  until(`${prefix} is learned`, async () => (await far.sender(prefix))?.['proxy'] !== undefined && far.sender(prefix));
+  until(
+    `${prefix} is learned`,
+    () => far.sender(prefix),
+    (row) => row?.['proxy'] !== undefined && row,
+  );
 /** In the table nothing names a proxy for the prefix; FRR's own advertisement of it, without the flag, stays. */
 const unproxied = (prefix = SENDERS6): Promise<boolean> =>
   until(
@@ -44,13 +48,14 @@ const unproxied = (prefix = SENDERS6): Promise<boolean> =>
     () => far.get('senders'),
     (all) => all.every((row) => row['prefix'] !== prefix || row['proxy'] === undefined),
   );
-const heldUntil = async (): Promise<string | undefined> =>
-  (await far.get('senders')).find((row) => row['prefix'] === SENDERS6 && row['proxy'] !== undefined)?.['held-until'] as
-    string | undefined;
+const proxyRow = async (): Promise<Row | undefined> =>
+  (await far.get('senders')).find((row) => row['prefix'] === SENDERS6 && row['proxy'] !== undefined);
+const held = (): Promise<string> => until('held', proxyRow, (row) => row?.['held-until'] as string | undefined);
 /** The entry of the far router's kernel for a prefix: `key value`. */
 const inKernel = async (prefix: keyof typeof KEY = SENDERS6): Promise<string | undefined> =>
   (await far.mapEntries('sender_proxies'))?.find((entry) => entry.startsWith(KEY[prefix]));
 const hasProxy = (entry: string | undefined): boolean => entry?.includes('20010db8ffff00000000000000000001') ?? false;
+const lacksProxy = (entry: string | undefined): boolean => !hasProxy(entry);
 
 describe('learning over three routers', () => {
   test('PNC-5-a PNC-5-b PNC-5.1-a PNC-5.1-b: what leaf declares in YAML far knows: carrier, proxy, originator; its kernel has it', async () => {
@@ -76,7 +81,8 @@ describe('learning over three routers', () => {
     }
     await until(
       'the kernel has both',
-      async () => hasProxy(await inKernel(SENDERS6)) && hasProxy(await inKernel(SENDERS4)),
+      async () => [await inKernel(SENDERS6), await inKernel(SENDERS4)],
+      (entries) => entries.every(hasProxy),
     );
     // FRR in the middle carries it; the route to the senders is FRR's own, with the flag no traffic is drawn to cnpd.
     expect(await p.frr('show isis database detail')).toContain(`${SENDERS6} (Metric: 4261412865)`);
@@ -92,7 +98,11 @@ describe('learning over three routers', () => {
     try {
       await leaf.reload({ ...base('leaf'), ...proxy('leaf', { senders: more }) });
       await learned(inside);
-      await until('FRR advertises the other', () => far.sender(outside));
+      await until(
+        'FRR advertises the other',
+        () => far.get('senders'),
+        (all) => all.some((row) => row['prefix'] === outside),
+      );
       const of = async (address: string): Promise<unknown> => {
         const { code, stdout } = await far.ctl('show', 'senders', address, '-o', 'json');
         const { proxy: found, prefix } = JSON.parse(stdout) as { proxy?: string; prefix?: string };
@@ -137,12 +147,12 @@ describe('withdrawal', () => {
       ...proxy('leaf', { senders: [{ prefix: SENDERS4, format: 'standard-cnp' }] }),
     });
     await unproxied(SENDERS6);
-    await until('the kernel follows', async () => !hasProxy(await inKernel(SENDERS6)));
+    await until('the kernel follows', () => inKernel(SENDERS6), lacksProxy);
     expect(hasProxy(await inKernel(SENDERS4))).toBe(true);
     await leaf.configure(LEAF);
     leaf.signal('SIGHUP');
     await learned(SENDERS6);
-    await until('the kernel follows', async () => hasProxy(await inKernel(SENDERS6)));
+    await until('the kernel follows', () => inKernel(SENDERS6), hasProxy);
   });
 
   test('PNC-6-e: `proxy.enabled: off` withdraws every prefix', async () => {
@@ -155,7 +165,7 @@ describe('withdrawal', () => {
   test('PNC-5-b: SIGTERM purges: gone at once though the hold is ten minutes; cnpd ends with 0 and its interface with it', async () => {
     expect(await leaf.stop('SIGTERM')).toBe(0);
     await unproxied(SENDERS6);
-    await until('the kernel follows', async () => !hasProxy(await inKernel(SENDERS6)));
+    await until('the kernel follows', () => inKernel(SENDERS6), lacksProxy);
     expect(await leaf.exec('ip', '-br', 'link')).not.toContain('cnpd-isis');
     expect((await leaf.ctl('show', 'status')).code).toBe(3);
   });
@@ -163,40 +173,45 @@ describe('withdrawal', () => {
   test('PNC-5-b: cnpd killed with SIGKILL: what it declared is held while `hold-unreachable` lasts, then dropped, in the kernel as well', async () => {
     await far.reload({ ...base('far', SHORT), ...watching() });
     await leaf.stop('SIGKILL');
-    const end = await until('held', heldUntil);
+    const end = await held();
     expect(hasProxy(await inKernel())).toBe(true);
     expect(
       (await far.show('senders', '--all')).find((row) => row['prefix'] === SENDERS6 && row['proxy'] !== undefined),
     ).toMatchObject({ best: true, 'held-until': end });
     await unproxied();
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(end) - 50);
-    await until('the kernel follows', async () => !hasProxy(await inKernel()));
+    await until('the kernel follows', () => inKernel(), lacksProxy);
   });
 
   test('PNC-5-b: a link dies: the originator is unreachable, held, dropped; with the link it comes back', async () => {
     await far.reload({ ...base('far', SHORT), ...watching() });
     await leaf.exec('ip', 'link', 'set', 'eth2', 'down');
     try {
-      const end = await until('held', heldUntil);
+      const end = await held();
       expect(Date.parse(end) - Date.now()).toBeLessThanOrEqual(SHORT_MS);
       expect(hasProxy(await inKernel())).toBe(true);
       await unproxied();
       expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(end) - 50);
-      await until('the kernel follows', async () => !hasProxy(await inKernel()));
+      await until('the kernel follows', () => inKernel(), lacksProxy);
     } finally {
       await leaf.exec('ip', 'link', 'set', 'eth2', 'up');
     }
     await learned();
-    await until('the kernel follows', async () => hasProxy(await inKernel()));
+    await until('the kernel follows', () => inKernel(), hasProxy);
   });
 
   test('PNC-5-b: a link that comes back within the hold: the proxy never goes', async () => {
     await leaf.exec('ip', 'link', 'set', 'eth2', 'down');
-    await until('held', heldUntil);
+    await held();
     await leaf.exec('ip', 'link', 'set', 'eth2', 'up');
     await until(
       'no longer held',
-      async () => (await heldUntil()) === undefined && (await far.sender(SENDERS6))?.['proxy'] === LOOPBACK.leaf.ipv6,
+      () => far.get('senders'),
+      (all) => {
+        const rows = all.filter((row) => row['prefix'] === SENDERS6 && row['proxy'] !== undefined);
+        const inForce = rows.find((row) => row['best'] === true);
+        return inForce?.['proxy'] === LOOPBACK.leaf.ipv6 && rows.every((row) => row['held-until'] === undefined);
+      },
     );
     expect(hasProxy(await inKernel())).toBe(true);
   });
@@ -227,14 +242,18 @@ describe('authentication', () => {
       await far.stop();
       await far.start(far_({ ...KEYS, domain: { 'hmac-md5': 'another' } }));
       await adjacent(net, 'far');
-      const counted = async (name: string): Promise<boolean> =>
-        Number((await far.show('counters')).find((row) => row['name'] === name)?.['value'] ?? 0) > 0;
-      await until('counted', () => counted('isis.auth.domain.wrong-key'));
+      const count = async (name: string): Promise<number> =>
+        Number((await far.show('counters')).find((row) => row['name'] === name)?.['value'] ?? 0);
+      await until('counted', () => count('isis.auth.domain.wrong-key'), moreThan(0));
       expect(await far.show('senders', '--all')).toEqual([]);
 
       await far.reload(far_({ ...KEYS, interface: { 'hmac-md5': 'another' } }));
-      await until('counted', () => counted('isis.auth.interface.wrong-key'));
-      await until('the adjacency is lost', async () => !(await far.isUp()));
+      await until('counted', () => count('isis.auth.interface.wrong-key'), moreThan(0));
+      await until(
+        'the adjacency is lost',
+        () => far.neighbors(),
+        (all) => !anyUp(all),
+      );
 
       await far.reload(far_(KEYS));
       await learned();

@@ -12,7 +12,7 @@ import { H1, H2, LOOPBACK } from './support/line.ts';
 import type { Row } from './support/network.ts';
 import { FAST_CNP } from './support/notifications.ts';
 import { type Flow, type Port, rocePackets } from './support/port.ts';
-import { is, moreThan, until } from '../support/until.ts';
+import { contains, is, moreThan, until } from '../support/until.ts';
 
 /** Not addresses of h1: nobody answers there, as a sender that understands Fast CNP. */
 const CAPABLE = '2001:db8:1::10';
@@ -74,7 +74,7 @@ function expectFastCnp(packet: Uint8Array, f: Flow): void {
     codes: FAST_CNP,
   });
   expected[7] = packet[7]!; // the hop limit: one router further on
-  expect(packet[7]).toBe(63);
+  expect({ hopLimit: packet[7] }).toEqual({ hopLimit: 63 });
   expect(Buffer.from(packet).toString('hex')).toBe(Buffer.from(expected).toString('hex'));
   const [seen] = dissect('raw-ip', [packet], ['ipv6.opt.type', 'infiniband.bth.opcode', 'infiniband.bth.destqp']);
   expect(seen).toMatchObject({
@@ -87,7 +87,7 @@ describe('CE and Fast CNP', () => {
   test('A11 A12 FCNP-4-b FCNP-4-c FCNP-4-d FCNP-4-g: a sender that understands it gets it, right to the bit, and its packets are not CE-marked above k-min', async () => {
     await line.reload(node({ 'per-flow-interval': ONCE }));
     const f = line.flow(CAPABLE);
-    await line.congest('a Fast CNP', f, () => line.told(f).length > 0);
+    await line.congest('a Fast CNP', f, () => line.told(f).length, moreThan(0));
     expectFastCnp(line.told(f)[0]!.packet, f);
     await until('the queue is empty', async () => (await line.p.get('ports'))[0]?.['queue-bytes'], is(0));
     const exempt = await line.p.counter('egress.ecn.exempt');
@@ -102,7 +102,7 @@ describe('CE and Fast CNP', () => {
   test('A11 FCNP-4-a: a sender of whom it is not known gets it and is CE-marked as well', async () => {
     await line.reload(node({ 'per-flow-interval': '5ms' }));
     const f = line.flow(UNKNOWN);
-    await line.congest('a Fast CNP', f, () => line.told(f).length > 0);
+    await line.congest('a Fast CNP', f, () => line.told(f).length, moreThan(0));
     expectFastCnp(line.told(f)[0]!.packet, f);
     await until('marked packets arrive', () => arrived(f).ce, moreThan(0));
   });
@@ -137,7 +137,7 @@ describe('a refused option', () => {
     await line.reload(node({ 'per-flow-interval': '5ms' }));
     const believed = await line.p.counter('congestion.parameter-problem.believed');
     const f = line.flow(H1.v6);
-    await line.congest('a Fast CNP', f, () => line.told(f).some(({ format }) => format === 'fast-cnp'));
+    await line.congest('a Fast CNP', f, () => line.told(f).map(({ format }) => format), contains('fast-cnp'));
     await until('the host refuses', () => line.p.counter('congestion.parameter-problem.believed'), moreThan(believed));
     await until('the kernel knows', async () => (await capabilities()).length, is(1));
     expect((await capabilities())[0]).toMatch(new RegExp(`^20010db8000100000000000000000002`));
@@ -145,22 +145,30 @@ describe('a refused option', () => {
 
     // The Queue Pair is not known, so not a Long-haul CNP either; there is no proxy, so nothing: counted.
     const nothing = await line.p.counter('egress.no-format');
-    await line.congest('nothing is possible', f, async () => (await line.p.counter('egress.no-format')) > nothing);
+    await line.congest('nothing is possible', f, () => line.p.counter('egress.no-format'), moreThan(nothing));
     expect((await line.p.get('ports'))[0]!['no-format']).toBeGreaterThan(0);
     f.connect();
     await line.learned(f);
     line.h1.clear();
-    await line.congest('a Long-haul CNP', f, () => line.told(f).length > 2);
+    await line.congest('three Long-haul CNPs', f, () => line.told(f).length, moreThan(2));
     expect(new Set(line.told(f).map(({ format }) => format))).toEqual(new Set(['long-haul-icmpv6']));
     expect(line.told(f)[0]!.longHaul).toMatchObject({ sourceQpn: f.ends.senderQpn });
     const rows = await shown(f);
-    expect([rows[0]!['format'], rows.at(-1)!['format']]).toEqual(['long-haul-icmpv6', 'fast-cnp']);
+    expect({ latest: rows[0]!['format'], oldest: rows.at(-1)!['format'] }).toEqual({
+      latest: 'long-haul-icmpv6',
+      oldest: 'fast-cnp',
+    });
     expect((await line.p.ctl('show', 'notifications')).stdout).toContain('long-haul-icmpv6');
 
     await line.reload(node({ 'per-flow-interval': '5ms' }, '1s'));
     await until('it is forgotten', async () => (await capabilities()).length, is(0));
     line.h1.clear();
-    await line.congest('Fast CNP is tried again', f, () => line.told(f).some(({ format }) => format === 'fast-cnp'));
+    await line.congest(
+      'Fast CNP is tried again',
+      f,
+      () => line.told(f).map(({ format }) => format),
+      contains('fast-cnp'),
+    );
     await until(
       'and refused again',
       () => line.p.counter('congestion.parameter-problem.believed'),
@@ -172,7 +180,7 @@ describe('a refused option', () => {
     await line.reload(node({ 'per-flow-interval': '5ms' }, '1s'));
     await until('nobody refuses', async () => (await capabilities()).length, is(0));
     const f = line.flow(CAPABLE);
-    await line.congest('a Fast CNP', f, () => line.told(f).length > 0);
+    await line.congest('a Fast CNP', f, () => line.told(f).length, moreThan(0));
     const quoted = line.told(f)[0]!.packet;
     const option = findFastCnpOption(quoted, FAST_CNP);
     if (!option.ok) throw new Error(option.error.detail);
@@ -210,7 +218,7 @@ describe('a refused option', () => {
     }
     expect(await capabilities()).toEqual([]);
     line.h1.clear();
-    await line.congest('Fast CNPs go on', f, () => line.told(f).length > 1);
+    await line.congest('Fast CNPs go on', f, () => line.told(f).length, moreThan(1));
     expect(formatAddress(line.told(f)[0]!.destination)).toBe(CAPABLE);
     // The same from the host itself about what it got is believed: what was missing above is only what was forged.
     line.h1.send(forged(line.told(f)[0]!.packet));

@@ -51,7 +51,8 @@ test.concurrent.each(BINARIES.map((binary, n) => ({ ...binary, n })))(
         try {
           await until(
             'a question is not answered in time',
-            () => heard.client.silentMs() > LATE_MS || heard.lost.length > 0,
+            () => ({ silentMs: heard.client.silentMs(), lost: heard.lost }),
+            ({ silentMs, lost }) => silentMs > LATE_MS || lost.length > 0,
             LIMIT_MS,
           );
           await there.client.add([path(`172.16.${turn}.0/24`)]);
@@ -60,10 +61,15 @@ test.concurrent.each(BINARIES.map((binary, n) => ({ ...binary, n })))(
         }
         await until(
           'what it has to tell comes',
-          () => heard.routes.size === ROUTES + turn || heard.lost.length > 0,
+          () => ({ routes: heard.routes.size, lost: heard.lost }),
+          ({ routes, lost }) => routes === ROUTES + turn || lost.length > 0,
           LIMIT_MS,
         );
-        expect([heard.lost, heard.listed, heard.routes.size]).toEqual([[], 1, ROUTES + turn]);
+        expect({ lost: heard.lost, listed: heard.listed, routes: heard.routes.size }).toEqual({
+          lost: [],
+          listed: 1,
+          routes: ROUTES + turn,
+        });
       }
     } finally {
       for (const { client } of [heard, there]) await client.close();

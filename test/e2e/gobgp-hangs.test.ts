@@ -42,9 +42,8 @@ async function view<T>(...words: string[]): Promise<{ readonly json: T; readonly
 test('while gobgpd is stopped, cnpctl’s views answer with what cnpd knows, and name the problem; afterwards nothing is lost', async () => {
   await until(
     'its paths are in gobgpd, and the reflector is a neighbour',
-    async () =>
-      (await leaf.get('bgp', 'session'))[0]?.['originated'] === 2 &&
-      (await leaf.get('bgp', 'peers')).some((row) => row['state'] === 'established'),
+    async () => ({ session: await leaf.get('bgp', 'session'), peers: await leaf.get('bgp', 'peers') }),
+    (seen) => seen.session[0]?.['originated'] === 2 && seen.peers.some((row) => row['state'] === 'established'),
     90_000,
   );
   const peers = (rows: readonly Row[]): unknown[] => rows.map((row) => [row['address'], row['as']]).sort();
@@ -54,8 +53,10 @@ test('while gobgpd is stopped, cnpctl’s views answer with what cnpd knows, and
     await until('it is stopped', () => bgp.gobgpd.leaf.runState(), is('T'));
     // At once, before it is known that anything is wrong.
     expect(peers((await view<Row[]>('bgp', 'peers')).json)).toEqual(known);
-    await until('it is told', async () =>
-      (await view<Status>('status')).json.problems?.some(({ problem }) => problem.startsWith('gobgpd does not answer')),
+    await until(
+      'it is reported',
+      async () => (await view<Status>('status')).json.problems,
+      (problems) => problems?.some(({ problem }) => problem.startsWith('gobgpd does not answer')),
     );
     const session = await view<Row[]>('bgp', 'session');
     expect(session.json).toMatchObject([
@@ -91,9 +92,8 @@ test('while gobgpd is stopped, cnpctl’s views answer with what cnpd knows, and
   }
   await until(
     'it is over',
-    async () =>
-      (await leaf.show<Status>('status')).problems === undefined ||
-      !(await leaf.show<Status>('status')).problems!.some(({ feature }) => feature === 'bgp'),
+    async () => (await leaf.show<Status>('status')).problems ?? [],
+    (problems) => !problems.some(({ feature }) => feature === 'bgp'),
     90_000,
   );
   expect(await leaf.counter('bgp.session.lost')).toBe(0);

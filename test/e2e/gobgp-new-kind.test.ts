@@ -59,6 +59,9 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     origin.carrier.originate([]);
     for (const one of [learner, older]) await until('nothing is left', () => one.reports.size, is(0), 60_000);
     for (const one of [learner, older])
-      expect([one.count('characteristic.bad-colour'), one.count('learn.private-misplaced')]).toEqual([0, 0]);
+      expect({
+        badColour: one.count('characteristic.bad-colour'),
+        privateMisplaced: one.count('learn.private-misplaced'),
+      }).toEqual({ badColour: 0, privateMisplaced: 0 });
   });
 });

@@ -37,8 +37,10 @@ const carriers: BgpCarrier[] = [];
 beforeAll(() => {
   network = new GobgpNetwork('gobgp-policy');
   // gobgpd takes no path whose next hop is of 127/8, as what is passed on over eBGP would be there.
-  for (const at of [HERE, LEAF, INSIDE, OUTSIDE])
-    execFileSync('ip', ['-n', network.netns, 'address', 'add', `${at}/32`, 'dev', 'lo']);
+  const ip = (words: string): unknown => execFileSync('ip', ['-n', network.netns, ...words.split(' ')]);
+  for (const at of [HERE, LEAF, INSIDE, OUTSIDE]) ip(`address add ${at}/32 dev lo`);
+  // `gobgp neighbor add` knows no local address: without a source, connections to INSIDE would come from INSIDE itself.
+  for (const at of [INSIDE, OUTSIDE]) ip(`route change local ${at} dev lo table local src ${HERE}`);
 });
 afterEach(async () => {
   await network.stopAll();
@@ -179,7 +181,7 @@ import-policy-list = ["all"]
     await until('it is put back', () => assigned()[0], is('cnpd-export,all'), 60_000);
     await carriers.pop()!.stop();
     expect(assigned()).toEqual(['all', 'all']);
-    expect([here.cli('policy', 'neighbor'), here.cli('policy', 'large-community')].join()).not.toContain('cnpd');
+    for (const what of ['neighbor', 'large-community']) expect(here.cli('policy', what), what).not.toContain('cnpd');
   });
 
   test('PNC-6-a: what comes from outside is marked, and believed by no router of the domain, whatever its AS_PATH says', async () => {
@@ -319,13 +321,15 @@ import-policy-list = ["all"]
     const said: string[] = [];
     expect(await uninstallGobgp(runDir, (line) => said.push(line))).toBe(true);
     expect(said).toEqual([expect.stringContaining("removed cnpd's paths and policies from gobgpd")]);
-    expect([here.cli('global', 'policy'), here.cli('policy'), here.cli('policy', 'neighbor')].join()).not.toContain(
-      'cnpd',
-    );
+    for (const words of [['global', 'policy'], ['policy'], ['policy', 'neighbor']])
+      expect(here.cli(...words), words.join(' ')).not.toContain('cnpd');
     expect(here.cli('global', 'rib')).not.toContain(OWN);
     expect(here.cli('global', 'rib')).toContain(FOREIGN);
     // Nothing more to do, nothing to say.
-    expect([await uninstallGobgp(runDir, (line) => said.push(line)), said.length]).toEqual([true, 1]);
+    expect({ uninstalled: await uninstallGobgp(runDir, (line) => said.push(line)), lines: said.length }).toEqual({
+      uninstalled: true,
+      lines: 1,
+    });
     noteGobgp(runDir, {
       gobgp: { target: here.target, maxMessageBytes: 1 << 20 },
       domain: [],
@@ -333,10 +337,10 @@ import-policy-list = ["all"]
       policy: true,
     });
     here.signal('SIGSTOP');
-    expect([await uninstallGobgp(runDir, (line) => said.push(line)), said.at(-1)]).toEqual([
-      false,
-      expect.stringContaining('cnpd-export'),
-    ]);
+    expect({ uninstalled: await uninstallGobgp(runDir, (line) => said.push(line)), last: said.at(-1) }).toEqual({
+      uninstalled: false,
+      last: expect.stringContaining('cnpd-export'),
+    });
   });
 
   test('a policy of that name that is not cnpd’s: it stays, no path is put in, and a problem says why', async (context) => {
@@ -408,7 +412,10 @@ large-community-list = ["^1:2:3$"]
     expect(here.cli('global', 'policy', 'export')).toContain('cnpd-export');
     const second = await agent(here, [OWN], { domain: [65_010] });
     await settled(second);
-    expect([second.carrier.session().policy, second.count('policy.recalled')]).toEqual(['installed', 0]);
+    expect({ policy: second.carrier.session().policy, recalled: second.count('policy.recalled') }).toEqual({
+      policy: 'installed',
+      recalled: 0,
+    });
     await last(heard.outside, heard.inside);
     expect(heard.outside.routes.has(OWN)).toBe(false);
   });

@@ -52,10 +52,11 @@ async function record(binary: GobgpBinary): Promise<Recording> {
     () => [here.hops('10.2.0.0/16').length, here.hops('2001:db8:1::/64').length] as const,
     ([a, b]) => a > 0 && b > 0,
   );
-  const settled = await until('the session counts it', async () =>
-    (await here.client.peers())?.some((peer) => peer.received === 2),
+  await until(
+    'the session counts it',
+    () => here.client.peers(),
+    (peers) => peers?.some((peer) => peer.received === 2),
   );
-  expect(settled).toBe(true);
   const channel = await Channel.open({ target: near.target, maxMessageBytes: 1 << 20 });
   const path = (method: string): string => `/${api.service}/${method}`;
   const all = (method: string, request: Uint8Array): Promise<string[]> =>

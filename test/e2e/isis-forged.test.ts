@@ -29,7 +29,11 @@ async function attacked(
   a.carrier.originate(origination(MANY));
   attacker.carrier.originate(origination([]));
   await Promise.all([up(a), up(attacker), up(c)]);
-  await until('learned', () => c.flagged === MANY.length && reaches(c));
+  await until(
+    'learned',
+    () => ({ flagged: c.flagged, reaches: reaches(c) }),
+    is({ flagged: MANY.length, reaches: true }),
+  );
   const hellos = (n: number): Promise<unknown> => {
     const enough = c.count('isis.rx.hello') + n;
     return until(`${n} hellos later`, () => c.count('isis.rx.hello'), atLeast(enough), 300_000);
@@ -53,7 +57,12 @@ test.concurrent(
       new Set(
         [...c.reports.values()].flatMap((r) => byKind(r.advertisements).prefixes.map((p) => p.prefix.address.value)),
       ).size;
-    await until('learned again', () => emptied() && c.flagged === MANY.length && known() >= MANY.length, 10_000);
+    await until(
+      'learned again',
+      () => ({ emptied: emptied(), flagged: c.flagged, known: known() }),
+      (seen) => seen.emptied && seen.flagged === MANY.length && seen.known >= MANY.length,
+      10_000,
+    );
     expect(trouble(a).exhausted.map(({ fragment }) => fragment)).toEqual([1, 2]);
     await until(
       'the forged ones are purged',
@@ -73,7 +82,7 @@ test.concurrent(
     expect(trouble(a).exhausted.map(({ fragment }) => fragment)).toEqual([0]);
     await until('unreachable for them', () => !reaches(c));
     await until('reachable again', () => reaches(c), 110_000);
-    expect([c.flagged, trouble(a).exhausted]).toEqual([MANY.length, []]);
+    expect({ flagged: c.flagged, exhausted: trouble(a).exhausted }).toEqual({ flagged: MANY.length, exhausted: [] });
     // And FRR, which had dropped the other fragments with fragment 0, has them and takes new ones.
     a.carrier.originate(origination([...MANY, proxied('2001:db8:77::/64', PROXY)]));
     await until('a new one is learned', () => c.flagged, is(MANY.length + 1));
@@ -96,10 +105,14 @@ test.concurrent(
     b.carrier.originate(origination([proxied('2001:db8:2::/64', '2001:db8:ffff::2')]));
     await Promise.all([up(a), up(b), up(watcher)]);
     const [lsps, hellos] = [watcher.count('isis.rx.lsp'), watcher.count('isis.rx.hello')];
-    await until('both say so', () => trouble(a).systemIdContested && trouble(b).systemIdContested);
+    await until(
+      'both report it',
+      () => [a, b].map((agent) => trouble(agent).systemIdContested),
+      (contested) => contested.every(Boolean),
+    );
     await until('forty seconds of hellos later', () => watcher.count('isis.rx.hello'), atLeast(hellos + 15), 120_000);
     expect(watcher.count('isis.rx.lsp') - lsps).toBeLessThan(60);
-    expect([a.state, b.state]).toEqual(['up', 'up']);
+    expect({ a: a.state, b: b.state }).toEqual({ a: 'up', b: 'up' });
   }),
 );
 
@@ -123,6 +136,6 @@ test.concurrent(
     expect(c.carrier.database().map((lsp) => lsp.lspId)).toEqual(
       expect.arrayContaining(['0000.0000.dead.00-00', '0000.0000.beef.00-00']),
     );
-    expect([c.flagged, c.state]).toEqual([MANY.length, 'up']);
+    expect({ flagged: c.flagged, state: c.state }).toEqual({ flagged: MANY.length, state: 'up' });
   }),
 );

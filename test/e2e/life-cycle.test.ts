@@ -38,7 +38,12 @@ function start(): void {
 }
 const said = (text: string): Promise<unknown> => until(`cnpd says ${text}`, () => log, contains(text));
 const alive = (): boolean => daemon.exitCode === null && daemon.signalCode === null;
-const ended = (): Promise<boolean> => until('cnpd has ended', () => !alive());
+const ended = (): Promise<boolean> =>
+  until(
+    'cnpd has ended',
+    () => ({ alive: alive(), log }),
+    (seen) => !seen.alive,
+  );
 
 interface Status {
   readonly health: string;
@@ -101,6 +106,7 @@ describe('signals', () => {
       await said('"msg":"running"');
       configure(intent({ name: 'r2' }));
       daemon.kill('SIGTERM');
+      // Not a wait for a state: each delay is an input, and reaches stopping at another step.
       await new Promise((resolve) => setTimeout(resolve, ms));
       daemon.kill('SIGHUP');
       await ended();
@@ -118,7 +124,7 @@ describe('signals', () => {
       daemon.kill('SIGHUP');
       await new Promise((resolve) => setImmediate(resolve));
     }
-    expect([daemon.exitCode, daemon.signalCode]).toEqual([0, null]);
+    expect(daemon).toMatchObject({ exitCode: 0, signalCode: null });
     expect(inside('-br', 'link')).not.toContain('cnpd-isis');
   });
 });

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { CongestedLine, congestedNode } from './support/congested.ts';
 import type { Row } from './support/network.ts';
 import type { Flow } from './support/port.ts';
-import { until } from '../support/until.ts';
+import { moreThan, until } from '../support/until.ts';
 
 const ICMP = '2001:db8:1::10';
 /** Of a flow that nobody is told about. */
@@ -33,11 +33,15 @@ afterEach(async ({ task }) => {
 });
 
 const drained = (): Promise<unknown> =>
-  until('the queue is empty', async () => {
-    // A TBF looks at its new rate when the next packet comes.
-    line.flow(UNLISTED).send(1);
-    return Number((await line.p.get('ports'))[0]!['queue-bytes']) < 3000;
-  });
+  until(
+    'the queue is empty',
+    async () => {
+      // A TBF looks at its new rate when the next packet comes.
+      line.flow(UNLISTED).send(1);
+      return Number((await line.p.get('ports'))[0]!['queue-bytes']);
+    },
+    (bytes) => bytes < 3000,
+  );
 /** What p says that it has sent about a flow, the oldest first. */
 const shown = async (f: Flow): Promise<Row[]> =>
   (await line.p.get('notifications')).filter((row) => row['destination-qpn'] === f.ends.receiverQpn).toReversed();
@@ -61,12 +65,15 @@ async function worsening() {
   const step = async (packets: number): Promise<void> => {
     flow.send(packets);
     const end = performance.now() + WINDOW_MS + 20;
-    await until('a window later', () => {
-      others.send(1);
-      gap = Math.max(gap, performance.now() - seenAt);
-      seenAt = performance.now();
-      return seenAt > end;
-    });
+    await until(
+      'a window later',
+      () => {
+        others.send(1);
+        gap = Math.max(gap, performance.now() - seenAt);
+        return (seenAt = performance.now());
+      },
+      moreThan(end),
+    );
   };
   // The first packet of a step ends the window before it: the third one shows that the second had less than the first.
   for (const packets of [110, 1]) await step(packets);

@@ -13,7 +13,7 @@ import { H1, LOOPBACK } from './support/line.ts';
 import type { Row } from './support/network.ts';
 import { type Told, notifications } from './support/notifications.ts';
 import { type Flow, rocePackets } from './support/port.ts';
-import { is, moreThan, until } from '../support/until.ts';
+import { atLeast, contains, is, moreThan, until } from '../support/until.ts';
 
 const ICMP = '2001:db8:1::10';
 const ROCE = '2001:db8:1::30';
@@ -53,12 +53,24 @@ afterEach(async ({ task }) => {
 
 const port = async (): Promise<Row> => (await line.p.get('ports'))[0]!;
 const drained = (): Promise<unknown> =>
-  until('the queue is empty', async () => {
-    // A TBF looks at its new rate when the next packet comes.
-    line.flow(UNLISTED).send(1);
-    return Number((await port())['queue-bytes']) < 3000;
-  });
-/** What p says that it has sent about a flow, the oldest first. */
+  until(
+    'the queue is empty',
+    async () => {
+      // A TBF looks at its new rate when the next packet comes.
+      line.flow(UNLISTED).send(1);
+      return Number((await port())['queue-bytes']);
+    },
+    (bytes) => bytes < 3000,
+  );
+/** The first Long-haul CNP for a flow, which is sent until then. */
+const longHaulCnp = (f: Flow): Promise<Told> =>
+  line.congest(
+    'a Long-haul CNP',
+    f,
+    () => line.told(f),
+    ([first]) => first,
+  );
+/** The notifications that p shows for a flow, the oldest first. */
 const shown = async (f: Flow): Promise<Row[]> =>
   (await line.p.get('notifications')).filter((row) => row['destination-qpn'] === f.ends.receiverQpn).toReversed();
 const body = (told: Told): string => {
@@ -79,12 +91,20 @@ describe('thresholds and levels', () => {
     f.send(64);
     await until(
       '70 kB are queued',
-      async () => Number((await port())['packets']) > 0 && (await line.p.counter('egress.ecn.marked')) > marked,
+      async () => ({
+        packets: Number((await port())['packets']),
+        marked: await line.p.counter('egress.ecn.marked'),
+      }),
+      (seen) => seen.packets > 0 && seen.marked > marked,
     );
     expect(line.told(f)).toEqual([]);
     expect(await shown(f)).toEqual([]);
-    const told = await line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
-    const [row] = await until('it is shown', async () => (await shown(f)).length > 0 && shown(f));
+    const told = await longHaulCnp(f);
+    const [row] = await until(
+      'it is shown',
+      () => shown(f),
+      (rows) => rows.length > 0 && rows,
+    );
     const kilobytes = Math.floor(Number(row!['queue-bytes']) / 1000);
     expect(Number(row!['queue-bytes'])).toBeGreaterThan(125_000);
     expect(row).toMatchObject({
@@ -106,12 +126,16 @@ describe('thresholds and levels', () => {
     await line.reload(node({ 'k-max': '125kB', rtt: `${RTT_MS}ms` }));
     let highAt = Date.now();
     await line.rate(FLOWING);
-    const resume = await until('a Resume', async () => {
-      const asked = Date.now();
-      if (Number((await port())['queue-bytes']) >= 62_500) highAt = asked;
-      line.flow(UNLISTED).send(1);
-      return line.told(f).find(({ longHaul }) => longHaul!.action === 'resume');
-    });
+    const resume = await until(
+      'a Resume',
+      async () => {
+        const asked = Date.now();
+        if (Number((await port())['queue-bytes']) >= 62_500) highAt = asked;
+        line.flow(UNLISTED).send(1);
+        return line.told(f);
+      },
+      (all) => all.find(({ longHaul }) => longHaul!.action === 'resume'),
+    );
     const last = (await shown(f)).at(-1)!;
     expect(last).toMatchObject({ reason: 'resume', action: 'resume', level: 20, parameter: 50 });
     expect(body(resume)).toBe(
@@ -125,10 +149,14 @@ describe('thresholds and levels', () => {
     await line.reload(node({ rtt: '50ms' }));
     const f = await line.connected(ICMP);
     await line.rate(STANDING);
-    await until('a Pause', () => {
-      f.send(4);
-      return line.told(f).some(({ longHaul }) => longHaul!.action === 'pause');
-    });
+    await until(
+      'a Pause',
+      () => {
+        f.send(4);
+        return line.told(f).map(({ longHaul }) => longHaul!.action);
+      },
+      contains('pause'),
+    );
     const rows = await until(
       'it is shown',
       () => shown(f),
@@ -154,7 +182,7 @@ describe('thresholds and levels', () => {
     const RTT = 10;
     const f = await line.connected(ICMP);
     const start = performance.now();
-    await line.congest('fifty', f, () => line.told(f).length >= 50);
+    await line.congest('fifty', f, () => line.told(f).length, atLeast(50));
     expect(line.told(f).length).toBeLessThanOrEqual(1 + (performance.now() - start) / RTT);
     expect(Number((await port())['suppressed-per-flow'])).toBeGreaterThan(0);
 
@@ -175,12 +203,16 @@ describe('thresholds and levels', () => {
       ).size;
     const allowed = (): number => burstOf(perSecond) + 1 + ((performance.now() - from) * perSecond) / 1000;
     const before = await suppressed();
-    await until('the port holds some back, and each flow has had its turn', async () => {
-      // Who sends first finds the token that has come meanwhile.
-      flows.push(flows.shift()!);
-      for (const each of flows) each.send(8);
-      return flowsTold('pause', 'rate-reduce') === flows.length && told() > 10 && (await suppressed()) > before;
-    });
+    await until(
+      'the port suppresses some, and each flow has been notified',
+      async () => {
+        // The first sender takes the token that has become available meanwhile.
+        flows.push(flows.shift()!);
+        for (const each of flows) each.send(8);
+        return { flows: flowsTold('pause', 'rate-reduce'), told: told(), suppressed: await suppressed() };
+      },
+      (seen) => seen.flows === flows.length && seen.told > 10 && seen.suppressed > before,
+    );
     expect(told()).toBeLessThanOrEqual(allowed());
     await drained();
     await until('the Resumes of all', () => flowsTold('resume'), is(flows.length));
@@ -192,17 +224,19 @@ describe('who is told', () => {
   test('LHCNP-5.2-a LHCNP-5.5-c: without a known Queue Pair nobody is told, counted; learned from traffic in both directions, the sender is', async () => {
     const f = line.flow(ICMP);
     const before = await line.p.counter('egress.no-format');
-    await line.congest('counted', f, async () => (await line.p.counter('egress.no-format')) > before + 5);
+    await line.congest('counted', f, () => line.p.counter('egress.no-format'), moreThan(before + 5));
     expect(line.told(f)).toEqual([]);
     f.psn += 1000;
-    const row = await until('learned', async () => {
-      f.exchange();
-      return (await line.p.get('flows')).find(
-        (each) => each['port'] === 'proxy' && each['source-qpn'] === f.ends.senderQpn,
-      );
-    });
+    const row = await until(
+      'the Queue Pair is learned',
+      () => {
+        f.exchange();
+        return line.p.get('flows');
+      },
+      (all) => all.find((each) => each['port'] === 'proxy' && each['source-qpn'] === f.ends.senderQpn),
+    );
     expect(row['learned-from']).toBe('reverse-traffic');
-    const told = await line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
+    const told = await longHaulCnp(f);
     expect(told.longHaul!.sourceQpn).toBe(f.ends.senderQpn);
   });
 
@@ -213,7 +247,7 @@ describe('who is told', () => {
     'A4 LHCNP-4-a LHCNP-6.2.3-a LHCNP-10.5-b: the RoCEv2 form goes to a listed %s sender, with a BTH that is right to the bit',
     async (_family, sender) => {
       const f = await line.connected(sender);
-      const told = await line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
+      const told = await longHaulCnp(f);
       expect(told.format).toBe('long-haul-roce');
       const at = walkHeaders(told.packet).layers[0]!.transportOffset + 8;
       expect(Buffer.from(told.packet.subarray(at, at + 12)).toString('hex')).toBe(
@@ -243,10 +277,10 @@ describe('who is told', () => {
   test('LHCNP-8-a: a router without cnpd on the way forwards it as it forwards any packet: nothing but its hop limit is another', async () => {
     expect(line.leaf.running).toBe(false);
     const f = await line.connected(ICMP);
-    const told = await line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
+    const told = await longHaulCnp(f);
     // p sends it with 64 (bpf/lib/builder/frame.h); its checksum does not cover the hop limit and is right for
     // everything else.
-    expect(told.packet[7]).toBe(63);
+    expect({ hopLimit: told.packet[7] }).toEqual({ hopLimit: 63 });
     expect(dissect('raw-ip', [told.packet], ['icmpv6.checksum.status'])[0]).toMatchObject({
       'icmpv6.checksum.status': ['1'],
     });
@@ -254,12 +288,13 @@ describe('who is told', () => {
 
   test('LHCNP-10.5-b: it goes to nobody else: an unlisted sender of either family gets none, and a file that would send it to one is refused', async () => {
     const [six, four] = [await line.connected(ICMP), line.flow(UNLISTED)];
-    await line.congest('the IPv6 sender is told', six, () => line.told(six).length > 5);
+    await line.congest('the IPv6 sender is notified', six, () => line.told(six).length, moreThan(5));
     const noProxy = await line.p.counter('egress.no-proxy');
     await line.congest(
       'the IPv4 sender is passed over',
       four,
-      async () => (await line.p.counter('egress.no-proxy')) > noProxy + 5,
+      () => line.p.counter('egress.no-proxy'),
+      moreThan(noProxy + 5),
     );
     expect(new Set(line.told(six).map(({ format }) => format))).toEqual(new Set(['long-haul-icmpv6']));
     expect(notifications(line.h1.packets).filter(({ destination }) => formatAddress(destination) === UNLISTED)).toEqual(
@@ -272,7 +307,7 @@ describe('who is told', () => {
     ]) {
       await line.p.configure(congestedNode([policy], { 'k-max': '20kB' }));
       const refused = await line.p.ctl('reload');
-      expect([refused.code, refused.stderr.includes('LHCNP §')]).toEqual([4, true]);
+      expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('LHCNP §') });
     }
     expect((await line.p.get('ports'))[0]!['k-max']).toBe(ports[0]!['k-max']);
   });
@@ -311,10 +346,10 @@ describe('what is told', () => {
         await line.reload(node({}, longHaul));
         await drained();
         line.clear();
-        return line.congest('a Long-haul CNP', f, () => line.told(f)[0]);
+        return longHaulCnp(f);
       };
       const plain = await toldWith({ disclose: true });
-      expect([plain.format, plain.longHaul!.metric.type]).toEqual([format, METRIC.queueDepthKb]);
+      expect(plain).toMatchObject({ format, longHaul: { metric: { type: METRIC.queueDepthKb } } });
       expect(plain.longHaul!.metric.value).toBeGreaterThanOrEqual(20);
       expect((await toldWith({ disclose: false })).longHaul!.metric).toEqual(UNDISCLOSED);
       const before = Date.now();
@@ -336,7 +371,7 @@ describe('what is told', () => {
 
   test('`cnpctl show notifications` gives the last ones, the newest first, with format, reason and instruction; `show ports` explains each threshold', async () => {
     const f = await line.connected(ICMP);
-    await line.congest('ten', f, async () => (await shown(f)).length >= 10);
+    await line.congest('ten', f, async () => (await shown(f)).length, atLeast(10));
     const rows = await line.p.show('notifications', '--last', '5');
     expect(rows).toHaveLength(5);
     const numbers = rows.map((row) => Number(row['sequence']));
@@ -362,8 +397,11 @@ describe('without its agent', () => {
     await line.reload(node({ rtt: '50ms' }));
     const f = await line.connected(ICMP);
     await line.rate(STANDING);
-    await line.congest('told to reduce', f, () =>
-      line.told(f).some(({ longHaul }) => longHaul!.action === 'rate-reduce'),
+    await line.congest(
+      'told to reduce',
+      f,
+      () => line.told(f).map(({ longHaul }) => longHaul!.action),
+      contains('rate-reduce'),
     );
     await line.p.stop('SIGKILL');
     const before = line.told(f).length;

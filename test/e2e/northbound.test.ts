@@ -252,11 +252,10 @@ describe('hostile clients', () => {
     await until('44 are refused', () => counts.get('northbound.connection.refused') ?? 0, atLeast(44));
     expect(counts.get('northbound.connection')).toBeLessThanOrEqual(256);
     for (const client of sockets) client.destroy();
-    await until('it answers again', () =>
-      stillAnswers().then(
-        () => true,
-        () => false,
-      ),
+    await until(
+      'it answers again',
+      () => stillAnswers().catch((error: unknown) => ({ error })),
+      (answer) => answer === undefined,
     );
   });
 

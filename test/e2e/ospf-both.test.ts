@@ -5,7 +5,17 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { mappedAddress } from '../../src/kernel/dataplane/layout.ts';
 import { address } from '../../src/model/address.ts';
 import { toHex } from '../../src/packet/hex.ts';
-import { AREA, PROTOCOLS, type Protocol, ROUTER_ID, flagged, isFull, ospf, proxying } from './support/areas.ts';
+import {
+  allFull,
+  AREA,
+  flagged,
+  neighbors,
+  ospf,
+  type Protocol,
+  PROTOCOLS,
+  proxying,
+  ROUTER_ID,
+} from './support/areas.ts';
 import { Network, type Row } from './support/network.ts';
 import { is, moreThan, until } from '../support/until.ts';
 
@@ -34,7 +44,8 @@ beforeAll(async () => {
   for (const name of ['leaf', 'abr1'])
     await until(
       `${name} is full in both`,
-      async () => (await isFull(V2, net.router(name))) && (await isFull(V3, net.router(name))),
+      () => Promise.all([V2, V3].map((p) => neighbors(p, net.router(name)))),
+      (versions) => versions.every(allFull),
       LIMIT,
     );
 });

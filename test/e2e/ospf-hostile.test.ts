@@ -15,10 +15,21 @@ import { encodePacket } from '../../src/packet/ospf/packet.ts';
 import { HEADER_LENGTH, setChecksum } from '../../src/packet/ospf/packet-header.ts';
 import { parseId } from '../../src/packet/ospf/router-id.ts';
 import type { Hello, Lsa, OspfPacket } from '../../src/packet/ospf/types.ts';
-import { PROTOCOLS, type Protocol, ROUTER_ID, flagged, isFull, ospf, proxying, startFull } from './support/areas.ts';
+import {
+  allFull,
+  flagged,
+  isFull,
+  neighbors,
+  ospf,
+  type Protocol,
+  PROTOCOLS,
+  proxying,
+  ROUTER_ID,
+  startFull,
+} from './support/areas.ts';
 import { Network, type Router } from './support/network.ts';
 import { Port } from './support/port.ts';
-import { atLeast, moreThan, until } from '../support/until.ts';
+import { atLeast, is, moreThan, until } from '../support/until.ts';
 
 const FRR = parseId('192.0.2.2')!;
 const OWN = parseId(ROUTER_ID.core)!;
@@ -94,16 +105,21 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
       abr1: { ...ospf(p, 'abr1', { areas: ['0.0.0.0'] }), ...proxying(p, 'abr1', [THERE]) },
     });
     wire = await Port.open(net.lab, `core:${p.link(0)}`, `core:${p.link(0)}`, { poller, errors });
-    await until('each knows the other', known, LIMIT);
+    await until('each knows the other', learnedByBoth, is(BOTH_LEARNED), LIMIT);
   });
   afterAll(async () => {
     wire?.close();
     await net.stopAll();
   });
 
-  const known = async (): Promise<boolean> =>
-    String(await flagged(core, THERE)) === `0.0.0.0 ${ROUTER_ID.abr1} ${p.proxy.abr1}` &&
-    String(await flagged(abr1, HERE)) === `0.0.0.0 ${ROUTER_ID.core} ${p.proxy.core}`;
+  const learnedByBoth = async (): Promise<object> => ({
+    core: await flagged(core, THERE),
+    abr1: await flagged(abr1, HERE),
+  });
+  const BOTH_LEARNED = {
+    core: [`0.0.0.0 ${ROUTER_ID.abr1} ${p.proxy.abr1}`],
+    abr1: [`0.0.0.0 ${ROUTER_ID.core} ${p.proxy.core}`],
+  };
   const give = (payload: Uint8Array): void => {
     for (const frame of encodeFrames(version.version, fromHex(END[p.name].mac), addresses, payload, 1500, 1))
       wire.sendFrame(frame);
@@ -178,7 +194,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     give(build());
     await until('counted', () => core.counter(name), moreThan(before));
     expect(await isFull(p, core)).toBe(true);
-    await until('both know', known, LIMIT);
+    await until('both know', learnedByBoth, is(BOTH_LEARNED), LIMIT);
   });
 
   test('an update under FRR’s name that was routed here teaches nothing: its source is not on the link', async () => {
@@ -193,7 +209,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     for (const frame of encodeFrames(version.version, fromHex(END[p.name].mac), afar, payload, 1500, 1))
       wire.sendFrame(frame);
     await until('counted', () => core.counter(name), moreThan(before));
-    expect((await core.show(p.command, 'database')).some((row) => row['router'] === '66.66.66.67')).toBe(false);
+    expect((await core.show(p.command, 'database')).map((row) => row['router'])).not.toContain('66.66.66.67');
   });
 
   /** An adjacency that is lost comes up by an exchange. */
@@ -233,9 +249,12 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
         forge(afar, ours, 1);
         await until('the last three arrive', () => offLink(), atLeast(before + 21));
         expect(await offLink()).toBe(before + 21);
-        expect((await core.show('ospf', 'database')).some((row) => row['router'] === '66.66.66.68')).toBe(false);
-        expect([await isFull(p, core), await exchanges()]).toEqual([true, exchanged]);
-        expect(await known()).toBe(true);
+        expect((await core.show('ospf', 'database')).map((row) => row['router'])).not.toContain('66.66.66.68');
+        expect({ full: await isFull(p, core), exchanges: await exchanges() }).toEqual({
+          full: true,
+          exchanges: exchanged,
+        });
+        expect(await learnedByBoth()).toEqual(BOTH_LEARNED);
       } finally {
         port.close();
       }
@@ -262,7 +281,10 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
           LIMIT,
         );
         expect(await core.counter('ospfv2.rx.queue-full')).toBe(before['ospfv2.rx.queue-full'] ?? 0);
-        expect([await isFull(p, core), await exchanges()]).toEqual([true, exchanged]);
+        expect({ full: await isFull(p, core), exchanges: await exchanges() }).toEqual({
+          full: true,
+          exchanges: exchanged,
+        });
       } finally {
         port.close();
       }
@@ -289,8 +311,8 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
       if (i % 500 === 0) await core.get('status');
     }
     await until('thousands are counted', async () => sum(await core.counters(), names) - before, moreThan(3500), LIMIT);
-    await until('full', () => isFull(p, core), LIMIT);
-    await until('both know', known, LIMIT);
+    await until('full', () => neighbors(p, core), allFull, LIMIT);
+    await until('both know', learnedByBoth, is(BOTH_LEARNED), LIMIT);
   });
 
   test('3,000 LSAs with damaged bodies and right checksums, and 300 hellos alike: read or counted; FRR is a full neighbour again, and nothing was lost', async () => {
@@ -305,10 +327,10 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
       atLeast(3000),
       LIMIT,
     );
-    expect(await known()).toBe(true);
+    expect(await learnedByBoth()).toEqual(BOTH_LEARNED);
     for (let i = 0; i < 300; i++) give(repaired(damaged(encode(hello()), HEADER_LENGTH[version.version])));
-    await until('full', () => isFull(p, core), LIMIT);
-    await until('both know', known, LIMIT);
+    await until('full', () => neighbors(p, core), allFull, LIMIT);
+    await until('both know', learnedByBoth, is(BOTH_LEARNED), LIMIT);
     // Held or not: what this router has learned from afar stayed.
     expect((await core.sender(THERE))?.['proxy']).toBe(p.proxy.abr1);
     expect(Number(/VmRSS:\s+(\d+)/.exec(await core.exec('cat', `/proc/${core.pid}/status`))![1])).toBeLessThan(250_000);

@@ -2,8 +2,17 @@
 // OSPFv2 and abr2 an IPv6 one in OSPFv3, each with itself as the proxy. core hears all three and uses one proxy a
 // prefix; `cnpctl show senders --all` shows which, and what else there was.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type AreaRouter, PROTOCOLS, type Protocol, ROUTER_ID, isFull, ospf, proxying } from './support/areas.ts';
-import { Network, type Row } from './support/network.ts';
+import {
+  allFull,
+  type AreaRouter,
+  neighbors,
+  ospf,
+  type Protocol,
+  PROTOCOLS,
+  proxying,
+  ROUTER_ID,
+} from './support/areas.ts';
+import { anyUp, Network, type Row } from './support/network.ts';
 import { until } from '../support/until.ts';
 
 const [V2, V3] = PROTOCOLS as [Protocol, Protocol];
@@ -37,7 +46,12 @@ beforeAll(async () => {
   const core = net.router('core');
   await until(
     'core is a neighbour in all three',
-    async () => (await core.isUp()) && (await isFull(V2, core)) && (await isFull(V3, core)),
+    async () => ({
+      isis: await core.neighbors(),
+      ospfv2: await neighbors(V2, core),
+      ospfv3: await neighbors(V3, core),
+    }),
+    ({ isis, ospfv2, ospfv3 }) => anyUp(isis) && allFull(ospfv2) && allFull(ospfv3),
     LIMIT,
   );
 });
@@ -62,9 +76,9 @@ test.each([
   'D7: IS-IS and %s name different proxies: the lower metric is in force; its router is lost, then the other is; back again, it is in force again',
   async (_name, p, prefix, by, host) => {
     const byOspf = { carrier: p.name, originator: `0.0.0.0 ${ROUTER_ID[by]}`, proxy: p.proxy[by], metric: 0xffffff };
-    const arrived = (): Promise<Row[] | false> =>
-      shown(prefix).then((rows) => rows.length === 2 && rows.every((row) => row['held-until'] === undefined) && rows);
-    expect(await until('core has both', arrived, LIMIT)).toMatchObject([
+    const arrived = (rows: Row[]): Row[] | false =>
+      rows.length === 2 && rows.every((row) => row['held-until'] === undefined) && rows;
+    expect(await until('core has both', () => shown(prefix), arrived, LIMIT)).toMatchObject([
       { ...byOspf, best: true },
       { ...BY_ISIS, best: false },
     ]);
@@ -76,16 +90,15 @@ test.each([
     for (const proxy of [byOspf.proxy, BY_ISIS.proxy]) expect(table.join('\n')).toContain(` ${proxy} `);
 
     await net.router(by).stop('SIGKILL');
-    const held = (): Promise<Row[] | false> =>
-      shown(prefix).then((rows) => rows.some((row) => row['held-until'] !== undefined) && rows);
-    expect(await until('held', held, LIMIT)).toMatchObject([
+    const held = (rows: Row[]): Row[] | false => rows.some((row) => row['held-until'] !== undefined) && rows;
+    expect(await until('held', () => shown(prefix), held, LIMIT)).toMatchObject([
       { ...BY_ISIS, best: true },
       { ...byOspf, best: false, 'held-until': expect.any(String) },
     ]);
     expect((await net.router('core').show<Row>('senders', host))['proxy']).toBe(BY_ISIS.proxy);
 
     await net.router(by).start(INTENT[by]);
-    expect(await until('back', arrived, LIMIT)).toMatchObject([
+    expect(await until('back', () => shown(prefix), arrived, LIMIT)).toMatchObject([
       { ...byOspf, best: true },
       { ...BY_ISIS, best: false },
     ]);
@@ -94,6 +107,11 @@ test.each([
 
 test('D7: a prefix that only IS-IS has left when OSPF withdraws', async () => {
   await net.router('abr1').stop('SIGTERM');
-  const rows = await until('withdrawn', () => shown(SENDERS4).then((found) => found.length === 1 && found), LIMIT);
+  const rows = await until(
+    'withdrawn',
+    () => shown(SENDERS4),
+    (found) => found.length === 1 && found,
+    LIMIT,
+  );
   expect(rows).toMatchObject([{ ...BY_ISIS, best: true }]);
 });

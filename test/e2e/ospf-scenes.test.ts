@@ -34,8 +34,12 @@ const ask = async <T>(lab: Lab, node: string, ...args: string[]): Promise<T | un
   const { stdout } = await lab.exec(node, ['cnpctl', '-o', 'json', ...args]);
   return stdout.startsWith('{') || stdout.startsWith('[') ? (JSON.parse(stdout) as T) : undefined;
 };
-const proxyOf = async (lab: Lab, prefix: string): Promise<Sender | undefined> =>
-  (await ask<Sender[]>(lab, 'p1', 'show', 'senders'))?.find((s) => s.prefix === prefix && s.proxy !== undefined);
+const senders = (lab: Lab): Promise<Sender[] | undefined> => ask<Sender[]>(lab, 'p1', 'show', 'senders');
+const withProxy =
+  (prefix: string) =>
+  (rows: readonly Sender[] | undefined): Sender | undefined =>
+    rows?.find((s) => s.prefix === prefix && s.proxy !== undefined);
+const proxyOf = async (lab: Lab, prefix: string): Promise<Sender | undefined> => withProxy(prefix)(await senders(lab));
 
 const SCENES = [
   {
@@ -60,7 +64,7 @@ test.each(SCENES)(
   'PNC-5.2-a, PNC-5.2-d, PNC-5.3-a, PNC-5.3-d: p1 learns in $name who is the proxy of h1, FRR has what cnpd needs, and a clean stop withdraws it',
   async ({ name, prefix, proxy, show, lsa, sees }) => {
     const lab = await up(name);
-    expect(await until('p1 knows the proxy', () => proxyOf(lab, prefix), LIMIT_MS)).toMatchObject({
+    expect(await until('p1 knows the proxy', () => senders(lab), withProxy(prefix), LIMIT_MS)).toMatchObject({
       proxy,
       carrier: name,
       best: true,
@@ -95,7 +99,7 @@ test('an ospfd that loses `capability opaque` is a problem with its remedy, and 
   const problems = async (node: string) =>
     (await ask<{ problems?: { feature: string; problem: string; remedy: string }[] }>(lab, node, 'show', 'status'))
       ?.problems ?? [];
-  await until('p1 knows the proxy', () => proxyOf(lab, prefix), LIMIT_MS);
+  await until('p1 knows the proxy', () => senders(lab), withProxy(prefix), LIMIT_MS);
   const opaque = (line: string) =>
     lab.mustExec('leaf1', ['vtysh', '-c', 'configure terminal', '-c', 'router ospf', '-c', line]);
   await opaque('no capability opaque');
@@ -108,7 +112,9 @@ test('an ospfd that loses `capability opaque` is a problem with its remedy, and 
   expect(found).toMatchObject({ feature: 'ospfv2', remedy: expect.stringContaining("-c 'capability opaque'") });
   await opaque('capability opaque');
   await until('leaf1 has no problem left', async () => (await problems('leaf1')).length, is(0), LIMIT_MS);
-  expect(await until('p1 knows the proxy again', () => proxyOf(lab, prefix), LIMIT_MS)).toMatchObject({ proxy });
+  expect(await until('p1 knows the proxy again', () => senders(lab), withProxy(prefix), LIMIT_MS)).toMatchObject({
+    proxy,
+  });
 });
 
 test('a reload takes the carrier away and brings it back; what it taught is held meanwhile, and no veth is left', async () => {
@@ -120,7 +126,7 @@ test('a reload takes the carrier away and brings it back; what it taught is held
     await lab.mustExec('p1', ['sh', '-c', 'printf %s "$0" > /etc/cnpd/cnpd.yaml', text]);
     expect(await ask(lab, 'p1', 'reload')).toMatchObject({ ok: true, errors: [], changed: ['ospfv2'] });
   };
-  await until('p1 knows the proxy', () => proxyOf(lab, prefix), LIMIT_MS);
+  await until('p1 knows the proxy', () => senders(lab), withProxy(prefix), LIMIT_MS);
   // The file of the scene is bound there; what is written goes into the node's own overlay.
   await lab.mustExec('p1', ['umount', '-n', '/etc/cnpd/cnpd.yaml']);
   await reload('  enabled: off\n');

@@ -6,7 +6,7 @@ import { footprint } from './support/footprint.ts';
 import { SENDERS4, SENDERS6, adjacent, base, proxy, watching } from './support/line.ts';
 import { Network, type Router, program } from './support/network.ts';
 import { tokenBucket } from './support/token-bucket.ts';
-import { until } from '../support/until.ts';
+import { contains, until } from '../support/until.ts';
 
 const LEAF = {
   ...base('leaf'),
@@ -64,7 +64,12 @@ const setsOfThreads = (): string[] => {
   ];
 };
 
-const farKnows = (prefix: string): Promise<unknown> => until(`far knows ${prefix}`, () => far.sender(prefix));
+const farKnows = (prefix: string): Promise<unknown> =>
+  until(
+    `far knows ${prefix}`,
+    () => far.get('senders'),
+    (all) => all.some((row) => row['prefix'] === prefix && row['best'] === true),
+  );
 
 async function everythingWorks(): Promise<void> {
   await adjacent(net, 'leaf', 'far');
@@ -85,7 +90,7 @@ async function everythingWorks(): Promise<void> {
 test('SIGUSR1 opens no inspector, through which every local user would have what cnpd has', async () => {
   await leaf.start(LEAF);
   leaf.signal('SIGUSR1');
-  await until('it is told', () => Promise.resolve(leaf.log.includes('this signal does nothing here')));
+  await until('it is logged', () => leaf.log, contains('this signal does nothing here'));
   await leaf.reload(LEAF);
   // Node's inspector says where it listens as soon as it does, on standard error.
   expect(leaf.log).not.toContain('Debugger listening');
@@ -141,7 +146,7 @@ describe('too few capabilities', () => {
     await leaf.configure({ router: { name: 'leaf' } });
     await leaf.exec('rm', '-rf', '/run/cnpd');
     const { code, stderr } = await once(through);
-    expect([code, stderr.trim().split('\n').length]).toEqual([1, 1]);
+    expect({ code, lines: stderr.trim().split('\n').length }).toEqual({ code: 1, lines: 1 });
     expect(JSON.parse(stderr)).toMatchObject({
       error: `this process lacks ${missing}: ${REMEDY}`,
       msg: 'cannot start',
@@ -152,10 +157,10 @@ describe('too few capabilities', () => {
   test('BPF and PERFMON in place of SYS_ADMIN: cnpd says why they are not enough', async () => {
     await leaf.configure({ router: { name: 'leaf' } });
     const { code, stderr } = await once(only('net_raw', 'net_admin', 'bpf', 'perfmon', 'net_bind_service'));
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringContaining('CAP_BPF and CAP_PERFMON do not replace CAP_SYS_ADMIN'),
-    ]);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('CAP_BPF and CAP_PERFMON do not replace CAP_SYS_ADMIN'),
+    });
   });
 
   test('without NET_BIND_SERVICE cnpd starts', async () => {
@@ -225,12 +230,12 @@ describe('what a configuration needs besides', () => {
     await leaf.start({ router });
     await leaf.configure({ router, gnmi: { 'socket-group': 'adm' } });
     const late = await leaf.ctl('reload');
-    expect([late.code, late.stdout]).toEqual([1, 'reloaded: changed gnmi\n']);
+    expect(late).toMatchObject({ code: 1, stdout: 'reloaded: changed gnmi\n' });
     expect(late.stderr).toMatch(
       /gnmi\.socket-group takes effect at the next start: .*CAP_CHOWN.*: systemctl restart cnpd/,
     );
     const status = await leaf.ctl('show', 'status');
-    expect([status.code, status.stdout]).toEqual([1, expect.stringContaining('gnmi.socket-group takes effect')]);
+    expect(status).toMatchObject({ code: 1, stdout: expect.stringContaining('gnmi.socket-group takes effect') });
     expect(await owner()).toBe('root root 660');
     await leaf.reload({ router });
     expect(await leaf.show('status')).toMatchObject({ health: 'running' });
@@ -241,11 +246,12 @@ describe('what a configuration needs besides', () => {
     await leaf.start({ router });
     await leaf.configure({ router, gnmi: { socket: '/run/cnpd/other.sock' } });
     const { code, stderr } = await leaf.ctl('reload');
-    expect([code, stderr]).toEqual([
-      1,
-      'cnpctl: not in force: gnmi.socket: cnpd listens on /run/cnpd/gnmi.sock; ' +
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr:
+        'cnpctl: not in force: gnmi.socket: cnpd listens on /run/cnpd/gnmi.sock; ' +
         '/run/cnpd/other.sock takes effect at the next start: systemctl restart cnpd\n',
-    ]);
+    });
     expect((await leaf.ctl('show', 'status')).stdout).toContain('/run/cnpd/other.sock takes effect at the next start');
     expect((await leaf.ctl('doctor')).stdout).toContain('systemctl restart cnpd');
     await leaf.reload({ router });

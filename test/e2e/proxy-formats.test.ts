@@ -12,11 +12,24 @@ import { decodeNotice } from '../../src/packet/notice/pnc.ts';
 import { buildFastCnp } from '../../src/packet/roce/fast-cnp.ts';
 import { buildLongHaulRoce, isLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
 import { dissect } from '../support/tshark.ts';
-import { H1, H2, LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, routed, watching } from './support/line.ts';
+import {
+  adjacent,
+  base,
+  H1,
+  H2,
+  learnedProxy,
+  LOOPBACK,
+  proxiesAndPort,
+  proxy,
+  routed,
+  SENDERS4,
+  SENDERS6,
+  watching,
+} from './support/line.ts';
 import { Network, type Router } from './support/network.ts';
 import { FAST_CNP, LONG_HAUL, type Told, toldTo } from './support/notifications.ts';
 import { Flow, type Port, rocePackets } from './support/port.ts';
-import { until } from '../support/until.ts';
+import { is, moreThan, until } from '../support/until.ts';
 
 const NOTICE_PORT = 1021;
 const CS6 = 48 << 2;
@@ -149,27 +162,27 @@ test.each([
     });
     expect((await leaf.show<{ problems?: unknown[] }>('status')).problems ?? []).toEqual([]);
     await p.reload(P);
-    await until('p knows the proxy', async () => {
-      for (const prefix of [SENDERS6, SENDERS4])
-        if ((await p.sender(prefix))?.['proxy'] !== LOOPBACK.leaf.ipv6) return false;
-      return (await p.get('ports'))[0]?.['attached'];
-    });
+    await until('p knows the proxy', () => proxiesAndPort(p), is(learnedProxy()));
     const [ordered, cnps] = [await leaf.counter(`proxy.${format}.ordered`), await leaf.counter('proxy.cnp.sent')];
     const f = await flow(family);
     const told = (): Told[] => toldTo(f.ends.source, h1.packets);
-    await until('the sender is told', () => {
-      f.send(30);
-      return told().length > 0;
-    });
+    await until(
+      'the sender is notified',
+      () => {
+        f.send(30);
+        return told().length;
+      },
+      moreThan(0),
+    );
     expect(levels(f)).toHaveLength(1);
     expect(told().map((one) => [one.format, Buffer.from(one.packet).toString('hex')])).toEqual([
       [format, Buffer.from(expected(format, f, levels(f)[0]!)).toString('hex')],
     ]);
     dissected(told()[0]!, f);
-    expect([
-      (await leaf.counter(`proxy.${format}.ordered`)) - ordered,
-      (await leaf.counter('proxy.cnp.sent')) - cnps,
-    ]).toEqual([1, 0]);
+    expect({
+      ordered: (await leaf.counter(`proxy.${format}.ordered`)) - ordered,
+      cnpsSent: (await leaf.counter('proxy.cnp.sent')) - cnps,
+    }).toEqual({ ordered: 1, cnpsSent: 0 });
     expect(rocePackets(h1.packets).filter((packet) => f.isNotification(packet) && !isLongHaulRoce(packet))).toEqual([]);
     // The notice ended at the proxy, and so did the packet that it carried.
     expect(h1.packets.filter((packet) => rocePackets([packet]).some(f.owns))).toEqual([]);

@@ -2,7 +2,7 @@
 // half applied, and refusals that say where.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectNorthbound } from '../../src/northbound/client.ts';
-import { MAX_FILE_BYTES } from '../../src/intent/source.ts';
+import { MAX_FILE_BYTES } from '../../src/intent/source-limits.ts';
 import { LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, watching } from './support/line.ts';
 import { footprint } from './support/footprint.ts';
 import { Network, type Router, type Row } from './support/network.ts';
@@ -115,13 +115,13 @@ describe('a reload with a broken file', () => {
   beforeEach(async () => {
     await leaf.configure(LEAF);
     expect((await leaf.ctl('reload')).code).toBe(0);
-    await until('far knows the proxy', knows);
+    await until('far knows the proxy', proxiesAtFar, is(LEAF_FOR_BOTH));
   });
-  const knows = async (): Promise<boolean> => {
-    for (const prefix of [SENDERS6, SENDERS4])
-      if ((await far.sender(prefix))?.['proxy'] !== LOOPBACK.leaf.ipv6) return false;
-    return true;
-  };
+  const proxiesAtFar = async (): Promise<object> => ({
+    [SENDERS6]: (await far.sender(SENDERS6))?.['proxy'],
+    [SENDERS4]: (await far.sender(SENDERS4))?.['proxy'],
+  });
+  const LEAF_FOR_BOTH = { [SENDERS6]: LOOPBACK.leaf.ipv6, [SENDERS4]: LOOPBACK.leaf.ipv6 };
   /** All of what the intent in force has made. */
   const inForce = async (): Promise<unknown> => [
     await footprint(leaf),
@@ -170,11 +170,11 @@ describe('a reload with a broken file', () => {
       expect(status.stdout).toMatch(where);
       expect(status.stdout).toContain('refused, the configuration above stays in force');
       const { health, problems, intent } = await leaf.get<Status>('status');
-      expect([health, intent['last-reload']?.ok]).toEqual(['degraded', false]);
+      expect({ health, lastReloadOk: intent['last-reload']?.ok }).toEqual({ health: 'degraded', lastReloadOk: false });
       expect(problems?.[0]?.remedy).toContain(`cnpd check ${FILE}`);
       expect(intent['last-reload']?.errors?.join('\n')).toMatch(where);
       expect(await inForce()).toEqual(before);
-      expect(await knows()).toBe(true);
+      expect(await proxiesAtFar()).toEqual(LEAF_FOR_BOTH);
       expect((await leaf.cnpd('check', FILE)).code).toBe(1);
     },
   );
@@ -183,12 +183,12 @@ describe('a reload with a broken file', () => {
     const file = { ...LEAF, proxy: { ...(LEAF as unknown as { proxy: object }).proxy, interfaces: ['eth1', 'eth9'] } };
     await leaf.configure(file);
     const { code, stdout } = await leaf.cnpd('check', FILE);
-    expect([code, stdout]).toEqual([
-      0,
-      expect.stringMatching(
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(
         /^\S+: ok\n\S+: note: eth9 is a border port and under proxy\.interfaces: .*remove eth9 from proxy\.interfaces/,
       ),
-    ]);
+    });
   });
 
   test('SIGHUP is refused the same way; a file that is gone as well; mended, it is loaded and all is well', async () => {
@@ -205,7 +205,7 @@ describe('a reload with a broken file', () => {
     expect(await leaf.cnpd('check', FILE)).toMatchObject({ code: 0, stdout: `${FILE}: ok\n` });
     expect((await leaf.ctl('reload')).code).toBe(0);
     const status = await leaf.ctl('show', 'status');
-    expect([status.code, /^health +running$/m.test(status.stdout)]).toEqual([0, true]);
+    expect(status).toMatchObject({ code: 0, stdout: expect.stringMatching(/^health +running$/m) });
     expect(await inForce()).toEqual(before);
   });
 
@@ -236,9 +236,8 @@ describe('a reload with a broken file', () => {
     expect((await leaf.ctl('reload')).code).toBe(0);
     await until(
       'far knows of one prefix only',
-      async () =>
-        (await far.sender(SENDERS4))?.['proxy'] === LOOPBACK.leaf.ipv6 &&
-        (await far.sender(SENDERS6))?.['proxy'] === undefined,
+      proxiesAtFar,
+      is({ [SENDERS6]: undefined, [SENDERS4]: LOOPBACK.leaf.ipv6 }),
     );
     expect(await leaf.get<Row>('status')).toMatchObject({ health: 'running' });
     expect(await leaf.counter('daemon.unexpected-error')).toBe(0);

@@ -11,13 +11,14 @@ import {
   SENDERS6,
   adjacent,
   base,
-  knowsProxy,
+  learnedProxy,
+  proxiesAndPort,
   proxy,
   routed,
   watching,
 } from './support/line.ts';
 import { ownObjects, shownObjects } from './support/bpf-objects.ts';
-import { Network, type Router, type Row } from './support/network.ts';
+import { anyUp, Network, type Router, type Row } from './support/network.ts';
 import { Flow, type Port, rocePackets } from './support/port.ts';
 import { tokenBucket } from './support/token-bucket.ts';
 import { atLeast, is, moreThan, until } from '../support/until.ts';
@@ -52,7 +53,8 @@ afterEach(async ({ task }) => {
   await net.stopAll();
 });
 
-const proxyIsKnown = (): Promise<unknown> => until('p knows the proxy and watches its port', () => knowsProxy(p));
+const proxyIsKnown = (): Promise<unknown> =>
+  until('p knows the proxy and watches its port', () => proxiesAndPort(p), is(learnedProxy()));
 
 /**
  * Traffic from h1 to h2 that fills p's queue beyond K_max again and again but never to its limit, 30 packets every 20
@@ -84,7 +86,7 @@ class Traffic {
         .filter(this.flow.isNotification)
         .forEach(() => this.cnpTimes.push(performance.now()));
     this.flow.connect();
-    await until('the Queue Pair is learned', async () => this.pairAt(await leaf.get('flows')));
+    await until('the Queue Pair is learned', () => leaf.get('flows'), this.pairAt);
     this.#timer = setInterval(() => this.flow.send(30), 20);
     await this.notified('traffic is notified about');
   }
@@ -164,7 +166,7 @@ describe('cnpd restarts under traffic', () => {
       traffic.end();
     }
     // The network had it all the time: the old LSPs were outbid, not lost.
-    expect(await knowsProxy(p)).toBe(true);
+    expect(await proxiesAndPort(p)).toEqual(learnedProxy());
   });
 
   test('SIGTERM of the proxy: it withdraws, so that nobody is told of it; no packet is lost; with its return the CNPs return, for the Queue Pair known before', async () => {
@@ -203,8 +205,16 @@ describe('FRR restarts', () => {
     const pid = (await p.exec('cat', '/run/frr/isisd.pid')).trim();
     await p.exec('kill', '-9', pid);
     try {
-      await until('the adjacency is lost', async () => !(await p.isUp()));
-      await until('held', async () => (await p.sender(SENDERS6))?.['held-until']);
+      await until(
+        'the adjacency is lost',
+        () => p.neighbors(),
+        (all) => !anyUp(all),
+      );
+      await until(
+        'held',
+        () => p.sender(SENDERS6),
+        (row) => row?.['held-until'],
+      );
       expect(await p.sender(SENDERS6)).toMatchObject({ proxy: LOOPBACK.leaf.ipv6, best: true });
       expect(await hasProxy()).toBe(true);
     } finally {
@@ -212,11 +222,15 @@ describe('FRR restarts', () => {
       await p.exec('vtysh', '-b');
     }
     await adjacent(net, 'p');
-    await until('nothing is held any more', async () => {
-      expect(await hasProxy()).toBe(true);
-      return (await p.get('senders')).every((row) => row['held-until'] === undefined);
-    });
-    expect(await knowsProxy(p)).toBe(true);
+    await until(
+      'nothing is held any more',
+      async () => {
+        expect(await hasProxy()).toBe(true);
+        return p.get('senders');
+      },
+      (all) => all.every((row) => row['held-until'] === undefined),
+    );
+    expect(await proxiesAndPort(p)).toEqual(learnedProxy());
     await routed(net);
     const traffic = new Traffic();
     try {
@@ -249,7 +263,7 @@ describe('interfaces and queues come and go', () => {
       () => p.get('senders'),
       (all) => all.every((row) => row['held-until'] === undefined),
     );
-    expect(await knowsProxy(p)).toBe(true);
+    expect(await proxiesAndPort(p)).toEqual(learnedProxy());
   });
 
   test('a watched port that vanishes is a problem with a remedy; when it returns it is watched again', async () => {
@@ -319,10 +333,10 @@ describe('uninstall', () => {
     // Also where neither the pid file nor the socket at its usual place tells of it.
     await leaf.exec('rm', '/run/cnpd/cnpd.pid');
     const hidden = await leaf.ctl('--socket', '/nowhere.sock', 'uninstall');
-    expect([hidden.code, hidden.stdout]).toEqual([1, expect.stringContaining('gnmi.sock answers')]);
+    expect(hidden).toMatchObject({ code: 1, stdout: expect.stringContaining('gnmi.sock answers') });
     await leaf.exec('rm', '/run/cnpd/gnmi.sock');
     const locked = await leaf.cnpd('uninstall');
-    expect([locked.code, locked.stdout]).toEqual([1, expect.stringContaining('runs in this network namespace')]);
+    expect(locked).toMatchObject({ code: 1, stdout: expect.stringContaining('runs in this network namespace') });
     expect((await Promise.all([leaf, p].map(ownObjects))).flat()).toEqual(before);
     await Promise.all([leaf.stop(), p.stop()]);
     expect(await leaf.exec('ls', '/run/cnpd/bpf/links')).not.toBe('');

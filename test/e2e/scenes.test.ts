@@ -185,12 +185,12 @@ describe('containerlab/longhaul', () => {
     const seen = dissect('raw-ip', packets, ['ipv6.plen', 'icmpv6.type', 'icmpv6.code', 'icmpv6.checksum.status']);
     expect(seen.length).toBeGreaterThan(0);
     for (const s of seen)
-      expect([s['ipv6.plen'], s['icmpv6.type'], s['icmpv6.code'], s['icmpv6.checksum.status']]).toEqual([
-        ['16'],
-        ['200'],
-        ['0'],
-        ['1'],
-      ]);
+      expect(s).toMatchObject({
+        'ipv6.plen': ['16'],
+        'icmpv6.type': ['200'],
+        'icmpv6.code': ['0'],
+        'icmpv6.checksum.status': ['1'],
+      });
   });
 });
 

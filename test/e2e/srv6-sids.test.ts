@@ -14,7 +14,8 @@ import type { AdvertisementOf } from '../../src/model/advertisement.ts';
 import { DEFAULT_CODE_POINTS } from '../../src/model/code-points.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { decodePdu } from '../../src/packet/isis/pdu.ts';
-import type { Level, Locator } from '../../src/packet/isis/types.ts';
+import type { Locator } from '../../src/packet/isis/tlv/types.ts';
+import type { Level } from '../../src/packet/isis/types.ts';
 import { type FrrRouter, isisdConfig } from './support/frr.ts';
 import { IsisScene, SYSTEM, up } from './support/isis-scene.ts';
 import { type IsisAgent, isisOptions, origination } from './support/isis.ts';
@@ -123,7 +124,11 @@ describe('across three FRR routers', () => {
     a.carrier.originate(
       origination([], { sids: [ENDCON], routerAddresses: [address('192.0.2.7'), address('2001:db8:ffff::1')] }),
     );
-    await until('learned', () => sidsOf(c).length === 1 && addressesOf(c).includes(`L2 0000.0000.1111 192.0.2.7`));
+    await until(
+      'learned',
+      () => ({ sids: sidsOf(c), addresses: addressesOf(c) }),
+      ({ sids, addresses }) => sids.length === 1 && addresses.includes(`L2 0000.0000.1111 192.0.2.7`),
+    );
     expect(addressesOf(c)).toContain(`L2 ${SYSTEM[1]} 192.0.2.7`);
     for (const router of routers) expect(await router.show('show isis database')).toContain('agent1.00-01');
   });
@@ -244,10 +249,11 @@ describe('packets to END.CON', () => {
       .map((check) => check.id);
 
   /** One echo request from P2, wrapped by the kernel in an outer header to END.CON, without SRH. */
-  const echoed = (p2: FrrRouter): Promise<boolean> =>
+  /** `answered`, or why ping failed. */
+  const ping = (p2: FrrRouter): Promise<string> =>
     run('ip', ['netns', 'exec', p2.name, 'ping', '-6', '-c1', '-W1', '-I', '2001:db8:ffff::3', HOST]).then(
-      () => true,
-      () => false,
+      () => 'answered',
+      String,
     );
 
   test('FCN-4.2.2-a FCN-4.2.2-e: from a P router two hops away they reach the PE and, unwrapped, the sender; the route comes and goes with the SID, not with the agent', async () => {
@@ -280,19 +286,19 @@ describe('packets to END.CON', () => {
       await until('so has P1', () => wayTo(p1, SID), contains('proto isis'));
       expect(wayTo(p2, '2001:db8:99::/48')).toBe('');
 
-      expect(await echoed(p2)).toBe(false);
+      expect(await ping(p2)).not.toBe('answered');
       p2.ip('-6', 'route', 'add', `${HOST}/128`, 'encap', 'seg6', 'mode', 'encap.red', 'segs', SID, 'dev', 'west');
       await run('ip', ['netns', 'exec', p2.name, 'ip', 'sr', 'tunsrc', 'set', '2001:db8:ffff::3']);
-      await until('the host answers', () => echoed(p2));
+      await until('the host answers', () => ping(p2), is('answered'));
 
       await a.carrier.stop();
       await until('the agent is gone', () => sidsOf(c).length, is(0));
       expect(wayTo(p2, SID)).toContain('proto isis');
-      await until('the host still answers', () => echoed(p2));
+      await until('the host still answers', () => ping(p2), is('answered'));
 
       sids.remove(route);
       await until('the route is gone', () => wayTo(p2, SID), is(''));
-      expect(await echoed(p2)).toBe(false);
+      expect(await ping(p2)).not.toBe('answered');
     } finally {
       sids.close();
     }

@@ -4,10 +4,21 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { concat } from '../../src/packet/bytes.ts';
 import { ipv4, ipv6 } from '../../src/packet/ip/packets.fixture.ts';
-import { H1, H2, LOOPBACK, adjacent, base, knowsProxy, proxy, routed, watching } from './support/line.ts';
+import {
+  H1,
+  H2,
+  LOOPBACK,
+  adjacent,
+  base,
+  learnedProxy,
+  proxiesAndPort,
+  proxy,
+  routed,
+  watching,
+} from './support/line.ts';
 import { Network, type Router } from './support/network.ts';
 import { Flow, type Port, rocePackets } from './support/port.ts';
-import { until } from '../support/until.ts';
+import { atLeast, is, moreThan, until } from '../support/until.ts';
 
 let net: Network;
 let leaf: Router;
@@ -43,7 +54,7 @@ beforeAll(async () => {
   for (const name of ['net.ipv6.conf.t-x0.forwarding', 'net.ipv4.conf.t-x0.forwarding'])
     await net.lab.mustExec('p', ['sysctl', '-qw', `${name}=1`]);
   x = await net.port('p:t-x1', 'p:t-x0');
-  await until('p knows the proxy, and watches its port', () => knowsProxy(p));
+  await until('p knows the proxy, and watches its port', () => proxiesAndPort(p), is(learnedProxy()));
   flow = new Flow(h1, h2, {
     source: address(H1.v6),
     destination: address(H2.v6),
@@ -70,10 +81,14 @@ const gre = (inner: Uint8Array): Uint8Array => concat(Uint8Array.of(0, 0, 0x86, 
 async function flood(wrap: (inner: Uint8Array) => Uint8Array, counter: string, times: number): Promise<void> {
   const forged = new Flow({ send: () => {} }, { send: () => {} }, flow.ends);
   const before = await leaf.counter(counter);
-  await until(`${counter} moves`, async () => {
-    for (let i = 0; i < 100; i++) x.send(wrap(forged.next()));
-    return (await leaf.counter(counter)) >= before + times;
-  });
+  await until(
+    `${counter} moves`,
+    () => {
+      for (let i = 0; i < 100; i++) x.send(wrap(forged.next()));
+      return leaf.counter(counter);
+    },
+    atLeast(before + times),
+  );
 }
 const cnps = (): number => h1.packets.filter((packet) => rocePackets([packet]).some(flow.isNotification)).length;
 
@@ -96,5 +111,5 @@ test.each([
 test('PNC-4-d: about a tunnel that a router in accept-from has begun its sender is told', async () => {
   h1.clear();
   await flood(around6(address(LOOPBACK.far.ipv6)), 'proxy.cnp.sent', 1);
-  await until('the CNP is at the sender', () => Promise.resolve(cnps() > 0));
+  await until('the CNP is at the sender', cnps, moreThan(0));
 }, 120_000);

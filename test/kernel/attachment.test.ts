@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mountBpffs, unmountBpffs } from '../../src/kernel/bpf/bpffs.ts';
 import { type BpfObject, openBpfObject } from '../../src/kernel/bpf/object.ts';
+import type { TcxLink } from '../../src/kernel/bpf/tc-attachment.ts';
 import { attachTcx, detachPinnedLink, pinnedLinkTarget } from '../../src/kernel/bpf/tcx.ts';
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { Netns } from '../../src/kernel/netns.ts';
@@ -82,4 +83,60 @@ test('a filter that somebody else took off has no place any more', () => {
   expect(netns.run(() => pinnedLinkTarget(pin()))).toBeUndefined();
   netns.run(() => detachPinnedLink(pin()));
   expect(pinned()).toEqual([]);
+});
+
+describe('the clsact qdisc', () => {
+  const hasQdisc = (): boolean => inNetns(netns, 'tc', 'qdisc', 'show', 'dev', 't-k-a').includes('clsact');
+  const attach = (direction: 'ingress' | 'egress', name?: string): TcxLink =>
+    attachTcx({
+      program: object.program('count_first'),
+      ifindex,
+      direction,
+      pinPath: name && join(pins, name),
+      netns,
+      mechanism: 'clsact',
+    });
+
+  test('is removed with the last filter of cnpd, whichever that is, if cnpd created it', () => {
+    for (const order of [0, 1]) {
+      const links = [attach('ingress', 'one'), attach('egress', 'two')];
+      links[order]!.detach();
+      expect(hasQdisc()).toBe(true);
+      links[1 - order]!.detach();
+      expect(hasQdisc()).toBe(false);
+    }
+  });
+
+  test('is removed by a later process, which attached the program again or found only its mark', () => {
+    attach('ingress', 'one').close();
+    attach('ingress', 'one').detach();
+    expect(hasQdisc()).toBe(false);
+    attach('ingress', 'one').close();
+    netns.run(() => detachPinnedLink(join(pins, 'one')));
+    expect(hasQdisc()).toBe(false);
+  });
+
+  test('stays if it was there before cnpd', () => {
+    inNetns(netns, 'tc', 'qdisc', 'add', 'dev', 't-k-a', 'clsact');
+    const links = [attach('ingress', 'one'), attach('egress', 'two')];
+    for (const link of links) link.detach();
+    expect(hasQdisc()).toBe(true);
+  });
+
+  test('stays while it holds the filter of somebody else', () => {
+    const link = attach('egress', 'one');
+    const foreign = attach('ingress');
+    link.detach();
+    expect(hasQdisc()).toBe(true);
+    foreign.detach();
+  });
+
+  test('stays if somebody removed the filter, and perhaps created the qdisc anew', () => {
+    const link = attach('egress', 'one');
+    inNetns(netns, 'tc', 'qdisc', 'delete', 'dev', 't-k-a', 'clsact');
+    inNetns(netns, 'tc', 'qdisc', 'add', 'dev', 't-k-a', 'clsact');
+    attach('ingress', 'two').detach();
+    link.detach();
+    expect(hasQdisc()).toBe(true);
+  });
 });

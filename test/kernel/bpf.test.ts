@@ -180,7 +180,7 @@ describe('maps', () => {
     map.update(u64(5n), u64(50n));
     expect(() => map.update(u64(5n), u64(51n), 1)).toThrow(/EEXIST/);
     expect(map.lookup(u64(5n))).toEqual(u64(50n));
-    expect([map.delete(u64(5n)), map.delete(u64(5n))]).toEqual([true, false]);
+    expect({ first: map.delete(u64(5n)), again: map.delete(u64(5n)) }).toEqual({ first: true, again: false });
     expect(() => map.lookup(u32(5))).toThrow(/a key has 8 bytes, not 4/);
     expect(() => map.update(u64(5n), u32(5))).toThrow(/a value has 8 bytes, not 4/);
   });
@@ -280,7 +280,8 @@ describe('test runs', () => {
     object.program('echo').testRun({ data: packet });
     const after = process.hrtime.bigint();
     const now = new DataView(object.map('scratch').lookup(u32(0))!.buffer).getBigUint64(0, true);
-    expect(now > before && now < after).toBe(true);
+    expect(now).toBeGreaterThan(before);
+    expect(now).toBeLessThan(after);
   });
 });
 
@@ -330,12 +331,12 @@ describe.each(['tcx', 'clsact'] as const)('attachment by %s', (mechanism) => {
       netns: b,
       mechanism,
     });
-    expect([first.adopted, first.mechanism]).toEqual([false, mechanism]);
+    expect(first).toMatchObject({ adopted: false, mechanism });
     tx.send(frame);
     first.close();
     tx.send(frame);
     await until('two frames', () => seen, is(2));
-    expect([count(0), count(1)]).toEqual([2n, 0n]);
+    expect({ first: count(0), second: count(1) }).toEqual({ first: 2n, second: 0n });
 
     const link = attachTcx({
       program: object.program('count_second'),
@@ -389,10 +390,10 @@ describe.each(['tcx', 'clsact'] as const)('attachment by %s', (mechanism) => {
       { poller, onFrame: () => {}, onError: () => {} },
     );
     tx.send(packet);
-    expect([count(0), count(1)]).toEqual([1n, 1n]);
+    expect({ first: count(0), second: count(1) }).toEqual({ first: 1n, second: 1n });
     one.detach();
     tx.send(packet);
-    expect([count(0), count(1)]).toEqual([1n, 2n]);
+    expect({ first: count(0), second: count(1) }).toEqual({ first: 1n, second: 2n });
     two.detach();
     tx.close();
   });

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   type CongestionLoop,
-  type CongestionModules,
+  type CongestionDependencies,
   type CongestionSettings,
   createCongestionLoop,
 } from '../../src/congestion/congestion.edge.ts';
@@ -112,7 +112,7 @@ const SETTINGS = (): CongestionSettings => ({
 
 function start(): CongestionLoop {
   const routes = (routesBack = RoutesBack.open(node));
-  const modules: CongestionModules = {
+  const dependencies: CongestionDependencies = {
     poller,
     clock: systemClock,
     log: silentLog,
@@ -127,7 +127,7 @@ function start(): CongestionLoop {
     claimResume: () => 'granted',
     onRefusal: (at, format) => refused.push(`${formatAddress(at)} ${format}`) === 1,
   };
-  return (loop = createCongestionLoop(SETTINGS(), modules));
+  return (loop = createCongestionLoop(SETTINGS(), dependencies));
 }
 
 const depth = async (): Promise<number> =>
@@ -194,7 +194,11 @@ describe('Resume', () => {
     // The last reading found nobody who waits: no other is under way or planned.
     const after = readings;
     await congest();
-    expect([readings, counters['congestion.resume.sent'], fromNode().length]).toEqual([after, 1, 1]);
+    expect({ readings, resumesSent: counters['congestion.resume.sent'], received: fromNode().length }).toEqual({
+      readings: after,
+      resumesSent: 1,
+      received: 1,
+    });
     const sent = loop!.notifications().map((n) => n.sent);
     expect(sent.map((n) => [n.reason, n.action, n.ifindex, formatAddress(n.source)])).toEqual([
       ['resume', 'resume', port, '2001:db8:1::1'],
@@ -234,28 +238,34 @@ describe('Resume', () => {
     start();
     loop!.notified(told({ source: HOST4, destination: address('198.51.101.1'), format: 'long-haul-roce' }));
     const ipv4 = (): Uint8Array | undefined => arrived.find((f) => ((f[12]! << 8) | f[13]!) === 0x0800);
-    await until('it', () => ipv4(), LIMIT_MS);
+    await until(
+      'an IPv4 packet',
+      () => arrived.length,
+      () => ipv4(),
+      LIMIT_MS,
+    );
     const roce = parseRocePacket(ipv4()!.subarray(14));
     if (!roce.ok) throw new Error(roce.error.detail);
-    expect([formatAddress(roce.value.source), formatAddress(roce.value.destination), roce.value.icrcValid]).toEqual([
-      '192.0.2.2',
-      '198.51.100.1',
-      true,
-    ]);
+    const { source, destination, icrcValid } = roce.value;
+    expect({ source: formatAddress(source), destination: formatAddress(destination), icrcValid }).toEqual({
+      source: '192.0.2.2',
+      destination: '198.51.100.1',
+      icrcValid: true,
+    });
   });
 
   test('after a restart, who was told a moment ago by the run before is resumed; who was told long ago, or not to slow down, is not', async () => {
     start();
     const flow = (destinationQpn: number, more: object) => {
       const { source, destination, ifindex, ...rest } = told({ destinationQpn, ...more });
-      return { source, destination, destinationQpn, ifindex, datagram: false, told: rest };
+      return { source, destination, destinationQpn, ifindex, datagram: false, lastNotification: rest };
     };
     loop!.adopt([
       flow(1, {}),
       flow(2, { atNs: process.hrtime.bigint() - 61_000_000_000n }),
       flow(3, { action: 'notify' }),
       flow(4, { format: 'fast-cnp', action: null }),
-      { ...flow(5, {}), told: null },
+      { ...flow(5, {}), lastNotification: null },
     ]);
     loop!.notified(told({ destinationQpn: 6, atNs: process.hrtime.bigint() - 6_000_000_000n }));
     await until('nobody waits', () => counters['congestion.resume.sent'] ?? 0, atLeast(1), LIMIT_MS);
@@ -318,14 +328,14 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
     );
     forge(new Uint8Array());
     await until('all are counted', () => Object.values(counters).reduce((sum, n) => sum + n, 0), is(3), LIMIT_MS);
-    expect([refused, counters]).toEqual([
-      [],
-      {
+    expect({ refused, counters }).toEqual({
+      refused: [],
+      counters: {
         'congestion.parameter-problem.unknown': 1,
         'congestion.parameter-problem.other': 1,
         'congestion.parameter-problem.malformed': 1,
       },
-    ]);
+    });
     forge(fastCnp(200));
     await until('the good one is believed', () => refused.length, is(1), LIMIT_MS);
     forger.close();
@@ -340,7 +350,10 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
       buildParameterProblem({ source: HOST, destination: NODE }, { code: 2, pointer: 42, invoking: fastCnp(200) }),
     );
     await until('it was looked at', () => Object.keys(counters).length, moreThan(0), LIMIT_MS);
-    expect([refused, counters]).toEqual([[], { 'congestion.parameter-problem.reverse-path': 1 }]);
+    expect({ refused, counters }).toEqual({
+      refused: [],
+      counters: { 'congestion.parameter-problem.reverse-path': 1 },
+    });
     forger.close();
   });
 
@@ -348,8 +361,7 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
     const { fastCnp: _none, ...without } = SETTINGS();
     start().configure(without);
     raw.send(fastCnp(200));
-    const problem = (): boolean => arrived.length > 0;
-    await until('the packet arrived', problem, LIMIT_MS);
+    await until('the packet arrived', () => arrived.length, moreThan(0), LIMIT_MS);
     loop!.configure(SETTINGS());
     loop!.notified(told(SENT));
     raw.send(fastCnp(200));

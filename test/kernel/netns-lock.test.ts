@@ -70,7 +70,7 @@ describe('the lock on a network namespace', () => {
       input: attempt,
       encoding: 'utf8',
     });
-    expect([run.stdout, run.stderr]).toEqual(['-1 28\n', '']);
+    expect(run).toMatchObject({ stdout: '-1 28\n', stderr: '' });
     release();
   });
 
@@ -123,7 +123,7 @@ print(open('/proc/thread-self/net/packet').read())`;
       .slice(1)
       .map((line) => line.trim().split(/\s+/));
     const locks = sockets.filter(([, , , protocol, ifindex]) => protocol === '88b5' && ifindex === '0');
-    expect([run.stderr, locks.length, locks[0]?.[6]]).toEqual(['', 1, '0']);
+    expect({ stderr: run.stderr, locks: locks.map((lock) => lock[6]) }).toEqual({ stderr: '', locks: ['0'] });
   });
 
   test('does not pass to children: what it started outlives it without the lock', async () => {

@@ -99,7 +99,7 @@ describe('pins that are removed underneath', () => {
     expect(counted.get('reconcile.attachment.out-of-sync')).toBe(2);
     expect(counted.get('reconcile.map-pin.out-of-sync')).toBe(Object.keys(before).length - 2);
     expect(dataplane.problems()).toEqual([]);
-    const line = 'these were changed or removed by somebody else: restored';
+    const line = 'restored objects that somebody else changed or removed';
     expect(warned).toEqual([
       [{ kind: 'attachment', restored: 2 }, line],
       [{ kind: 'map-pin', restored: Object.keys(before).length - 2 }, line],
@@ -118,7 +118,7 @@ describe('pins that are removed underneath', () => {
     unmountBpffs(bpfDir);
     pass();
     expect(pinned()).toEqual(before);
-    expect([isBpffs(bpfDir), warned.length]).toEqual([true, 2]);
+    expect({ isBpffs: isBpffs(bpfDir), warnings: warned.length }).toEqual({ isBpffs: true, warnings: 2 });
   });
 
   test('nothing is made on the disk below the file system, so that nothing is left of it there', () => {

@@ -193,7 +193,12 @@ async function probe(ns: Netns, source: IpAddress, through?: number): Promise<bo
     { poller, onDatagram: () => {}, onError: (e) => errors.push(e) },
   );
   socket.send(encodeProbe(0, 1n), { address: to, port: 862 });
-  await until('the router has looked at it', () => answered() > a || refused() > b, LIMIT_MS);
+  await until(
+    'the router has answered or refused it',
+    () => ({ answered: answered() - a, refused: refused() - b }),
+    (by) => by.answered > 0 || by.refused > 0,
+    LIMIT_MS,
+  );
   socket.close();
   return answered() > a;
 }
@@ -300,8 +305,7 @@ describe('the reverse path', () => {
     for (const kind of ['unreachable', 'blackhole', 'prohibit']) {
       ip(r, `route replace ${kind} 2001:db8:dead::/64`);
       ip(r, `route replace ${kind} 203.0.113.0/24`);
-      for (const to of ['2001:db8:dead::1', '203.0.113.1'])
-        expect([kind, interfacesTo(address(to))]).toEqual([kind, new Set()]);
+      for (const to of ['2001:db8:dead::1', '203.0.113.1']) expect(interfacesTo(address(to)), kind).toEqual(new Set());
     }
   });
 

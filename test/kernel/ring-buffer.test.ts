@@ -82,7 +82,7 @@ describe('the ring buffer reader', () => {
     const dropped = Number(object.map('counters').sumCounters(Uint8Array.of(3, 0, 0, 0))![0]);
     const reserved = total - dropped;
     await until('the last record', () => previous, atLeast(reserved - 2));
-    expect([torn, reader.records]).toEqual([0, reserved - Math.floor(reserved / 100)]);
+    expect({ torn, records: reader.records }).toEqual({ torn: 0, records: reserved - Math.floor(reserved / 100) });
     expect(reserved).toBeGreaterThan(total / 2);
     expect(errors).toEqual([]);
     reader.close();

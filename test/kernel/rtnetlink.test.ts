@@ -63,24 +63,16 @@ describe('links', () => {
     await inB.setLink('t-k-b', { up: true });
     const link = (await route.link('t-k-a'))!;
     const shown = ipLinks(a).find((l) => l.ifname === 't-k-a')!;
-    expect([
-      link.name,
-      link.ifindex,
-      link.mtu,
-      link.kind,
-      link.peerIfindex,
-      link.up,
-      link.operState.toUpperCase(),
-    ]).toEqual([
-      shown.ifname,
-      shown.ifindex,
-      shown.mtu,
-      shown.linkinfo!.info_kind,
-      shown.link_index,
-      shown.flags.includes('UP'),
-      shown.operstate,
-    ]);
-    expect([shown.mtu, shown.address]).toEqual([9000, '02:00:00:00:aa:01']);
+    expect({ ...link, operState: link.operState.toUpperCase() }).toMatchObject({
+      name: shown.ifname,
+      ifindex: shown.ifindex,
+      mtu: shown.mtu,
+      kind: shown.linkinfo!.info_kind,
+      peerIfindex: shown.link_index,
+      up: shown.flags.includes('UP'),
+      operState: shown.operstate,
+    });
+    expect(shown).toMatchObject({ mtu: 9000, address: '02:00:00:00:aa:01' });
     expect([...link.mac]).toEqual([...mac]);
     expect(link.running).toBe(true);
     expect((await route.links()).map((l) => l.name).sort()).toEqual(['lo', 't-k-a']);
@@ -152,7 +144,7 @@ describe('addresses, routes, neighbours', () => {
       '2001:db8::1/64 false',
     ]);
     expect((await failure(route.addAddress('t-k-a', address('192.0.2.1'), 24))).code).toBe('EEXIST');
-    await route.setNeighbour('t-k-a', address('2001:db8::2'), Uint8Array.of(2, 0, 0, 0, 0, 2));
+    await route.setNeighbor('t-k-a', address('2001:db8::2'), Uint8Array.of(2, 0, 0, 0, 0, 2));
     expect(ip(a, '-6 neigh show dev t-k-a')).toContain('2001:db8::2 lladdr 02:00:00:00:00:02 PERMANENT');
     await route.addRoute({
       destination: prefix('2001:db8:9::/48'),
@@ -162,11 +154,11 @@ describe('addresses, routes, neighbours', () => {
     });
     expect(ip(a, '-6 route show 2001:db8:9::/48')).toMatch(/via 2001:db8::2 dev t-k-a proto 210 metric 77/);
     const found = await route.routeTo(address('2001:db8:9::9'));
-    expect([found.ifindex, formatAddress(found.gateway!), formatAddress(found.source!)]).toEqual([
-      ifindex,
-      '2001:db8::2',
-      '2001:db8::1',
-    ]);
+    expect({
+      ifindex: found.ifindex,
+      gateway: formatAddress(found.gateway!),
+      source: formatAddress(found.source!),
+    }).toEqual({ ifindex, gateway: '2001:db8::2', source: '2001:db8::1' });
     const mine = (await route.routes(6)).filter((r) => r.protocol === 210);
     expect(mine.map((r) => [formatAddress(r.destination.address), r.destination.length, r.metric, r.table])).toEqual([
       ['2001:db8:9::', 48, 77, 254],
@@ -182,7 +174,7 @@ describe('qdiscs', () => {
     inNetns(a, 'tc', ...'qdisc add dev t-k-a root handle 5: tbf rate 200mbit burst 16kb limit 300000'.split(' '));
     const { ifindex } = (await route.link('t-k-a'))!;
     const root = (await route.qdiscs(ifindex)).find((q) => q.parent === 0xffff_ffff)!;
-    expect([root.kind, root.handle, root.tbf!.rate, root.tbf!.limit]).toEqual(['tbf', 0x50000, 25_000_000n, 300_000]);
+    expect(root).toMatchObject({ kind: 'tbf', handle: 0x50000, tbf: { rate: 25_000_000n, limit: 300_000 } });
     expect(Math.abs(root.tbf!.burst - 16384)).toBeLessThan(16);
     await route.deleteRootQdisc(ifindex);
     await route.setTbf({ ifindex, rate: 125_000_000n, burst: 20_000, limit: 500_000 });
@@ -205,9 +197,9 @@ describe('qdiscs', () => {
     }
     const { ifindex } = (await route.link('t-k-a'))!;
     const [klass] = await route.htbClasses(ifindex);
-    expect([klass!.handle, klass!.rate, klass!.ceil]).toEqual([0x10010, 1000n, 2000n]);
+    expect(klass).toMatchObject({ handle: 0x10010, rate: 1000n, ceil: 2000n });
     await route.addAddress('t-k-a', address('192.0.2.1'), 24);
-    await route.setNeighbour('t-k-a', address('192.0.2.2'), Uint8Array.of(2, 0, 0, 0, 0, 2));
+    await route.setNeighbor('t-k-a', address('192.0.2.2'), Uint8Array.of(2, 0, 0, 0, 0, 2));
     const raw = openRawSocket({ family: 4, netns: a });
     const packet = new Uint8Array(1000).fill(1);
     packet.set([0x45, 0, 3, 232, 0, 1, 0, 0, 9, 253, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2]);
@@ -397,7 +389,11 @@ describe('the monitor', () => {
       },
     );
     await veth('t-k-a');
-    await until('both ends', () => names.includes('t-k-a') && names.includes('t-k-ap'));
+    await until(
+      'both ends',
+      () => names,
+      (all) => all.includes('t-k-a') && all.includes('t-k-ap'),
+    );
     expect(String(errors[0])).toBe('Error: owner');
     monitor.close();
   });

@@ -262,7 +262,7 @@ describe('packet sockets', () => {
       () => [own.length, others.length] as const,
       ([a, b]) => a === 2 && b === 1,
     );
-    expect([own.sort(), others]).toEqual([[false, true], [false]]);
+    expect({ own: own.sort(), others }).toEqual({ own: [false, true], others: [false] });
     for (const s of [silent, capture, peer]) s.close();
   });
 

@@ -178,14 +178,14 @@ describe('STAMP between two routers', () => {
         (all) => all.every((r) => r.stamp.state().every((t) => t.rttMs !== null)),
         LIMIT_MS,
       );
-      expect([[...a.stamp.rttMs.keys()], [...b.stamp.rttMs.keys()]]).toEqual([['t-s-12'], ['t-s-21']]);
+      expect({ a: [...a.stamp.rttMs.keys()], b: [...b.stamp.rttMs.keys()] }).toEqual({ a: ['t-s-12'], b: ['t-s-21'] });
       expect(a.changes[0]).toBeInstanceOf(Map);
       for (const state of [...a.stamp.state(), ...b.stamp.state()]) {
         expect(state.rttMs).toBeGreaterThan(0);
         expect(state.minRttMs).toBeLessThanOrEqual(state.rttMs!);
         expect(Date.parse(state.lastAnswer!)).toBeGreaterThan(Date.now() - LIMIT_MS);
       }
-      expect([a.stamp.problems(), b.stamp.problems()]).toEqual([[], []]);
+      expect({ a: a.stamp.problems(), b: b.stamp.problems() }).toEqual({ a: [], b: [] });
     });
   }
 
@@ -220,7 +220,10 @@ describe('STAMP between two routers', () => {
     expect(answers.length).toBeGreaterThan(5);
     for (const r of records) {
       expect(r.complaints).toEqual([]);
-      expect([...r['ipv6.hlim'], ...r['ip.ttl'], ...r['udp.length']]).toEqual(['255', '52']);
+      expect({ hopLimit: [...r['ipv6.hlim'], ...r['ip.ttl']], udpLength: r['udp.length'] }).toEqual({
+        hopLimit: ['255'],
+        udpLength: ['52'],
+      });
     }
     for (const answer of answers) {
       const probe = probes.find(
@@ -235,7 +238,7 @@ describe('STAMP between two routers', () => {
         answer['twamp.test.receive_timestamp'],
         answer['twamp.test.timestamp'],
       ].map((t) => t[0]!);
-      expect(sent! <= received! && received! <= answered!).toBe(true);
+      expect({ sent, received, answered }).toSatisfy(() => sent! <= received! && received! <= answered!);
     }
   });
 
@@ -250,7 +253,7 @@ describe('STAMP between two routers', () => {
       ['2001:db8:ffff::2', 'learned'],
     ]);
     a.stamp.learned([]);
-    expect([a.stamp.state(), a.stamp.rttMs.size]).toEqual([[], 0]);
+    expect({ state: a.stamp.state(), ports: a.stamp.rttMs.size }).toEqual({ state: [], ports: 0 });
   });
 
   test("who is not on the list gets no answer, nor does another reflector's port; all are counted", async () => {

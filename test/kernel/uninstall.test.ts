@@ -64,7 +64,7 @@ const run = (): Promise<number> => uninstall(runDir, (line) => said.push(line), 
 const createMap = (path: string): void => {
   const words = ['map', 'create', path, ...'type array key 4 value 4 entries 1 name theirs'.split(' ')];
   const { status, stderr } = spawnSync('bpftool', words, { encoding: 'utf8' });
-  expect([status, stderr]).toEqual([0, '']);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 };
 /** Programs of the fixture that the kernel holds: a link that is off frees its own a moment later. */
 const programs = (): string[] =>
@@ -81,7 +81,7 @@ const runInNamespace = async (): Promise<string> => {
   const { status, stdout, stderr } = ns.run(() =>
     spawnSync(process.execPath, ['--input-type=module'], { input: program, encoding: 'utf8', timeout: 30_000 }),
   );
-  expect([status, stderr]).toEqual([0, '']);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   return stdout;
 };
 /** Without a pin it is somebody else's. */

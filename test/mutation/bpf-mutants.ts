@@ -159,14 +159,14 @@ const SAID: readonly BpfMutant[] = [
   {
     fault: 'a queue at its limit is answered alike for ever',
     file: 'bpf/lib/detector/severity.h',
-    search: ' || (c->depth >= full && flow->told_depth >= full)',
-    replace: ' || (full && 0)',
+    search: ' || (c->depth >= limit && flow->told_depth >= limit)',
+    replace: ' || (limit && 0)',
     fails: [[SEVERITY, 'a queue that stands at its limit']],
   },
   {
     fault: 'what was answered is still waited for',
     file: 'bpf/lib/detector/notify.h',
-    search: '		flow->deferred_until = 0; // waited for, and answered',
+    search: '		flow->deferred_until = 0; // the deferral has ended with this notification',
     replace: '		flow->deferred_until += 0;',
     fails: [[SEVERITY, 'what was waited for and answered is over']],
   },
@@ -288,8 +288,8 @@ const LABELLED: readonly BpfMutant[] = [
   {
     fault: 'IPv4 behind labels has any length',
     file: SHIMS,
-    search: 'bpf_ntohs(walk_be16(ip + IPV4_LENGTH)) > room || ip[IPV4_TTL] == 0',
-    replace: 'ip[IPV4_TTL] == 0',
+    search: 'bpf_ntohs(walk_be16(ip + IPV4_LENGTH)) > available ||',
+    replace: '',
     fails: [[TUNNELS, 'IPv4 that is longer than what it is in is passed']],
   },
   {
@@ -302,8 +302,8 @@ const LABELLED: readonly BpfMutant[] = [
   {
     fault: 'IPv6 behind labels has any length',
     file: SHIMS,
-    search: '+ IPV6_HLEN <= room && ip[IPV6_HOP_LIMIT] != 0',
-    replace: '&& ip[IPV6_HOP_LIMIT] != 0',
+    search: '+ IPV6_HLEN <= available &&',
+    replace: '&&',
     fails: [
       [TUNNELS, 'IPv6 that is longer than what it is in is passed'],
       [TUNNELS, 'lengths have to hold all the same'],
@@ -429,7 +429,7 @@ const TENANTS: readonly BpfMutant[] = [
   },
   {
     fault: 'datagrams have the whole burst',
-    file: 'bpf/lib/proxy/receive-notice.h',
+    file: 'bpf/lib/proxy/admit-notice.h',
     search: 'config->burst_ns / 2',
     replace: 'config->burst_ns',
     fails: [[DATAGRAMS, 'leave half of the node']],

@@ -24,8 +24,8 @@ struct data_packet {
 
 enum parsed { PARSED_DATA, PARSED_OTHER, PARSED_UNKNOWN };
 
-// The BTH, at which `room` bytes of linear memory begin, in a datagram that fits its packet. UNKNOWN: its DETH is not
-// there.
+// The BTH, at which `available` bytes of linear memory begin, in a datagram that fits its packet. UNKNOWN: its DETH is
+// not there.
 static __always_inline enum parsed parse_bth(const struct bth *bth, const __u8 *end, __u32 length,
 					     struct data_packet *packet)
 {
@@ -60,14 +60,15 @@ static __always_inline int is_tunnel_port(__be16 dport)
 	return dport == bpf_htons(VXLAN_UDP_PORT) || dport == bpf_htons(MPLS_UDP_PORT) || is_opaque_port(dport);
 }
 
-// The UDP header, for which and for a BTH there is memory; its IP header leaves `room` bytes for it.
-static __always_inline enum parsed parse_udp(const __u8 *udp, const __u8 *end, __u32 room, struct data_packet *packet)
+// The UDP header, for which and for a BTH there is memory; its IP header leaves `available` bytes for it.
+static __always_inline enum parsed parse_udp(const __u8 *udp, const __u8 *end, __u32 available,
+					     struct data_packet *packet)
 {
 	__be16 dport = *(__be16 *)(udp + UDP_DESTINATION);
 	if (dport != bpf_htons(ROCE_UDP_PORT))
 		return unlikely(is_tunnel_port(dport)) ? PARSED_UNKNOWN : PARSED_OTHER;
 	__u32 length = bpf_ntohs(*(__be16 *)(udp + UDP_LENGTH));
-	if (!roce_fits(length, room))
+	if (!roce_fits(length, available))
 		return PARSED_OTHER;
 	packet->sport = *(__be16 *)udp;
 	return parse_bth((const struct bth *)(udp + UDP_HLEN), end, length, packet);
@@ -130,7 +131,7 @@ static __always_inline enum parsed parse_srv6(struct __sk_buff *skb, struct data
 	const __u8 *outer = data + ETH_HLEN, *inner = outer + IPV6_HLEN;
 	if (inner + 8 > end || *(__be16 *)(data + 12) != bpf_htons(ETH_P_IPV6))
 		return PARSED_UNKNOWN;
-	__u32 room = bpf_ntohs(*(__be16 *)(outer + IPV6_PAYLOAD_LENGTH)), taken = IPV6_HLEN;
+	__u32 available = bpf_ntohs(*(__be16 *)(outer + IPV6_PAYLOAD_LENGTH)), taken = IPV6_HLEN;
 	__u8 next = outer[IPV6_NEXT_HEADER];
 	if (next == IPPROTO_ROUTING) {
 		if (inner[2] != ROUTING_TYPE_SRH)
@@ -144,7 +145,7 @@ static __always_inline enum parsed parse_srv6(struct __sk_buff *skb, struct data
 	    inner[IPV6_NEXT_HEADER] != IPPROTO_UDP)
 		return PARSED_UNKNOWN;
 	__u32 length = bpf_ntohs(*(__be16 *)(inner + IPV6_PAYLOAD_LENGTH));
-	if (length + taken > room) // the tunnel's packet ends before the packet inside does
+	if (length + taken > available) // the tunnel's packet ends before the packet inside does
 		return PARSED_UNKNOWN;
 	read_ipv6_flow(inner, packet);
 	packet->key.tunnel[0] = *(__u64 *)(outer + IPV6_SOURCE);

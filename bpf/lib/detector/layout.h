@@ -12,9 +12,9 @@
 #define CONGESTION_LEVELS 8
 #define THRESHOLD_OFF 0xffffffffu
 
-// A monitored port. Slots are found by interface index: slot (ifindex + i) mod PORT_SLOTS for i below PORT_PROBES,
-// chosen by the agent. An array, because its look-up is inlined: a hash table costs every packet 25 ns more (51 against
-// 26, measured with BPF_PROG_TEST_RUN).
+// A monitored port. The agent puts it into slot (ifindex + i) mod PORT_SLOTS, for an i below PORT_PROBES. It is an
+// array, because array look-ups are inlined: a hash table costs every packet 25 ns more (51 against 26, measured with
+// BPF_PROG_TEST_RUN).
 #define PORT_SLOTS 256
 #define PORT_PROBES 4
 
@@ -39,7 +39,7 @@ struct egress_port {
 	__u16 deferral;	    // an arrival rate lower by this many 1/256 is a reduction
 	__u32 level_bytes[CONGESTION_LEVELS]; // of PNC, ascending; level n from level_bytes[n] upwards
 	__u32 instruction_count;	      // 1 to INSTRUCTIONS
-	__u32 tenant; // of what leaves here outside a tunnel (proxy/tenant.h); 0: the router's own address space
+	__u32 tenant; // of packets that leave outside a tunnel (proxy/tenant.h); 0: the router's own address space
 	struct instruction instructions[INSTRUCTIONS];
 	__u64 interval_ns;	 // over which marking rate, growth and shares are measured
 	__u64 rtt_ns;		 // observation window of deferral, least time between two Long-haul CNPs for one flow
@@ -60,12 +60,12 @@ struct egress_config {
 	__u8 reserved[7];
 };
 
-// Sender prefix → proxy, over all prefixes known, so that a longest match without a proxy hides a shorter one with
+// Sender prefix → proxy, over all known prefixes: a longest match without a proxy hides a shorter one with a proxy
 // (decision D5).
 struct sender_proxy {
 	struct address proxy;
 	__u8 proxy_family;  // 4, 6, or 0: no proxy
-	__u8 prefix_family; // 4 or 6: an IPv6 default route covers ::ffff:0:0/96 as well, and must not answer for IPv4
+	__u8 prefix_family; // 4 or 6: an IPv6 default route covers ::ffff:0:0/96 as well, and must not match IPv4
 	__u8 reserved[6];
 };
 
@@ -73,11 +73,11 @@ struct sender_proxy {
 struct sender_policy {
 	__u8 order[4];		    // enum notification_format, tried in this order; FORMAT_NONE ends it
 	__u8 prefix_family;	    // 4 or 6, as in struct sender_proxy
-	__u8 mark_ce_with_fast_cnp; // FCNP-4-a; else a flow that is sent Fast CNPs is not marked (FCNP-4-b)
+	__u8 mark_ce_with_fast_cnp; // FCNP-4-a; else a flow that gets Fast CNPs is not marked (FCNP-4-b)
 	__u8 reserved[2];
 };
 
-// Hosts that have shown not to understand a format; the agent removes an entry when it expires.
+// Hosts known not to understand a format; the agent removes an entry when it expires.
 struct sender_capability {
 	__u8 lacks; // bit 1 << enum notification_format
 	__u8 reserved[7];
@@ -94,10 +94,10 @@ struct flow_key {
 			  // tenant. Zero: none
 	__u32 qpn;	  // of the destination; with FLOW_DATAGRAM
 	__u32 source_qpn; // of datagrams (DETH); else 0
-	__u32 context;	  // labels, GRE key, VXLAN network on the way, mixed; or the tenant of the port
+	__u32 context;	  // hash of labels, GRE key, VXLAN network on the way; or the tenant of the port
 };
 
-// The number is one of datagrams: Queue Pairs of connections have the same numbers, and are others.
+// Flag of a datagram's Queue Pair number. Connections may use the same numbers for other Queue Pairs.
 #define FLOW_DATAGRAM 0x80000000u
 #define FLOW_QPN(qpn) ((qpn) & 0xffffff)
 
@@ -110,7 +110,7 @@ struct flow {
 	__u32 tag; // 0: free
 	__u64 packets;
 	__u64 bytes;
-	__u64 congested_bytes; // bytes that came while the queue was above K_min or K_max
+	__u64 congested_bytes; // bytes that arrived while the queue was above K_min or K_max
 	__u64 first_seen;      // monotonic ns
 	__u64 last_seen;
 	__u64 last_notice; // 0: never; written before the notice is sent
@@ -127,8 +127,8 @@ struct flow {
 	__u8 told_action;
 	__u8 told_level;
 	__u16 told_parameter;
-	__be16 told_pkey;      // of the invoking packet; 0 with told_sport 0: told by a version that did not keep them
-	__u64 ce_exempt_until; // not marked while it is sent Fast CNPs (FCNP-4-b)
+	__be16 told_pkey; // of the invoking packet; 0 with told_sport 0: written by a version that did not record them
+	__u64 ce_exempt_until; // not marked while it gets Fast CNPs (FCNP-4-b)
 
 	// Its share of the queue (contribution.h).
 	__u64 share_window;
@@ -148,12 +148,12 @@ struct flow {
 struct flow_set {
 	struct bpf_spin_lock lock;
 	__u32 reserved;
-	__u64 evicted_notice; // latest notice of any flow that this set has given up
+	__u64 evicted_notice; // latest notice of any evicted flow of this set
 	struct flow ways[FLOW_WAYS];
 };
 
-// The agent's request to the program `egress_resume` before it sends a Resume, behind an Ethernet header that nobody
-// reads; and the program's answer.
+// The agent's request to the program `egress_resume` before it sends a Resume, after an unused Ethernet header; and the
+// program's answer.
 struct resume_claim {
 	struct flow_key key;
 	__u32 ifindex;
@@ -163,7 +163,7 @@ enum resume_answer { RESUME_GRANTED, RESUME_FLOW_WAITS, RESUME_PORT_WAITS, RESUM
 
 // --- Measurements (egress.ts), notifications (notifications.ts) ---
 
-// RoCEv2 data packets of a port, and what became of them.
+// RoCEv2 data packets of a port, and their outcomes.
 struct egress_stats {
 	__u64 packets;
 	__u64 bytes;
@@ -179,7 +179,7 @@ struct egress_stats {
 	__u64 no_format;
 };
 
-// Packets of a port in something that is not looked into, by enum tunnel_kind (wire/walk.h).
+// Packets of a port in tunnels that the program does not look into, by enum tunnel_kind (wire/walk.h).
 struct egress_opaque {
 	__u64 packets[8];
 };
@@ -192,7 +192,7 @@ struct egress_measure {
 	__u32 start_depth;
 	__u32 growth;	       // of the queue in the interval before, bytes; 0 when it shrank
 	__u32 ecn_ppm;	       // packets that left with CE among all of the interval before
-	__u32 tick;	       // of the kernel, at which other traffic last looked whether the interval is over
+	__u32 tick;	       // kernel tick at which other traffic last checked whether the interval is over
 	__u64 last_congested;  // last time that a packet saw the queue above K_min
 	__u64 congested_since; // since then it was never at or below K_min for a whole RTT
 	__u64 share_window;    // number of the window of shares
@@ -205,7 +205,7 @@ struct notification_record {
 	__u64 time_ns;	       // CLOCK_MONOTONIC
 	struct address source; // of the flow: innermost addresses
 	struct address destination;
-	struct address end_con; // through which it went; zero: straight
+	struct address end_con; // through which it was sent; zero: directly
 	__u32 ifindex;
 	__u32 destination_qpn;
 	__u32 source_qpn;  // 0: not known

@@ -56,8 +56,7 @@ struct {
 	__type(value, __u32);
 } end_con_sids SEC(".maps");
 
-// This router's own addresses. The routing answers alike for a destination of its own and for one that it has no route
-// to.
+// This router's own addresses. The FIB gives the same answer for a local destination and for one without a route.
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1 << 14);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The measurements of a monitored port (LHCNP §5.3.1): the depth of its queue on every RoCEv2 data packet, and per
-// interval the growth of the queue and the share of the RoCEv2 data packets that left with CE. An interval ends with
-// the first packet of any kind after its time, even over an empty queue: a queue grows by packets of the port, so
-// without packets nothing is missed. Growth is what the queue gained since the interval began, scaled to one interval;
-// a marking rate older than an interval is not used. The time is that of the kernel's timer tick: an interval shorter
-// than a tick lasts a tick, and growth is scaled to the interval.
+// The measurements of a monitored port (LHCNP §5.3.1). The depth of its queue is read on every RoCEv2 data packet. The
+// growth of the queue, and the share of the RoCEv2 data packets that left with CE, are measured per interval. An
+// interval ends with the first packet of any kind after its time, even over an empty queue. Only packets of the port
+// make its queue grow, so nothing is missed without packets. Growth is measured since the interval began and scaled to
+// one interval. A marking rate older than an interval is not used. Time is that of the kernel's timer tick: an interval
+// shorter than a tick lasts a tick.
 #ifndef CNPD_DETECTOR_MONITOR_H
 #define CNPD_DETECTOR_MONITOR_H
 
 #include "detector/maps.h"
 
 #define PPM 1000000
-// More CPUs than any kernel has.
+// More than the CPUs of any kernel.
 #define ALL_CPUS 8192
 // Two timer ticks of the slowest kernel.
 #define MEASURE_SLACK_NS 20000000ULL
@@ -61,7 +61,7 @@ static long add_cpu(__u32 cpu, struct packet_totals *totals)
 	return 0;
 }
 
-// Ends the interval that began at `start`, of several CPUs on one, and begins the next.
+// Ends the interval that began at `start` (only one CPU does) and begins the next.
 static __noinline int measure_interval(struct egress_measure *measure, const struct egress_port *port, __u32 slot,
 				       __u32 depth, __u64 now)
 {
@@ -99,7 +99,7 @@ static __always_inline enum reason trigger_reason(const struct egress_port *port
 	return REASON_NONE;
 }
 
-// The metric of a Long-haul CNP: what made the trigger (LHCNP §6.1).
+// Returns the metric of a Long-haul CNP: the value that caused the trigger (LHCNP §6.1).
 static __always_inline __u32 metric_of(enum reason reason, const struct egress_port *port,
 				       const struct egress_measure *measure, __u32 depth)
 {
@@ -111,7 +111,7 @@ static __always_inline __u32 metric_of(enum reason reason, const struct egress_p
 	return METRIC(METRIC_QUEUE_DEPTH_KB, depth / 1000);
 }
 
-// A packet has seen congestion. Remembers since when there has been no RTT without.
+// A packet has seen congestion. Updates the time since which no RTT has passed without congestion.
 static __always_inline void record_congestion(struct egress_measure *measure, const struct egress_port *port, __u64 now)
 {
 	if ((__s64)(now - measure->last_congested) > (__s64)port->rtt_ns)

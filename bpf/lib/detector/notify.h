@@ -51,7 +51,7 @@ static __always_inline long clone_to_builder(struct __sk_buff *skb, const struct
 	return error;
 }
 
-// The END.CON SID through which the notification goes; zero: straight.
+// The END.CON SID through which the notification is sent; zero: directly.
 static __always_inline struct address end_con_of(const struct congestion *c)
 {
 	struct address none = {};
@@ -59,7 +59,7 @@ static __always_inline struct address end_con_of(const struct congestion *c)
 	return c->format != FORMAT_PROXY && c->packet->tunnel_family == 6 ? sid : none;
 }
 
-static __always_inline void remember_told(const struct congestion *c, const struct message *message)
+static __always_inline void record_notification(const struct congestion *c, const struct message *message)
 {
 	struct flow *flow = c->flow;
 	__sync_fetch_and_add(&flow->notices, 1);
@@ -75,7 +75,7 @@ static __always_inline void remember_told(const struct congestion *c, const stru
 	flow->told_sport = c->packet->sport;
 	flow->ce_exempt_until = c->format == FORMAT_FAST_CNP && !c->mark_ce ? c->now + c->port->flow_interval_ns : 0;
 	if (is_long_haul(c->format))
-		flow->deferred_until = 0; // waited for, and answered
+		flow->deferred_until = 0; // the deferral has ended with this notification
 }
 
 static __always_inline void record(const struct __sk_buff *skb, const struct congestion *c,
@@ -127,7 +127,7 @@ static __noinline int notify(struct __sk_buff *skb, const struct congestion *c)
 		return 0;
 	}
 	count_notified(c);
-	remember_told(c, &message);
+	record_notification(c, &message);
 	record(skb, c, &message);
 	return 0;
 }

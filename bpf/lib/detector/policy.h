@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Which format a sender is told in: the first of its policy's that is possible. What makes one impossible is counted.
-// A flow inside a tunnel is told about through the node that began the tunnel (END.CON, FCN §4.2.2), and only if that
-// node's address is one that the domain has advertised as such: the outer source of a packet is whatever its sender
-// wrote. A proxy is asked directly (PNC-1-b). A format whose notification this router has no route for is not possible
-// either: its sender would pass for told.
+// Chooses the notification format for a sender: the first possible one of its policy. The reason that excludes a format
+// is counted. A flow inside a tunnel is notified through the node that began the tunnel (END.CON, FCN §4.2.2). That
+// node's address must be advertised as END.CON by the domain, because the sender of a packet can write any outer
+// source. Notices go directly to a proxy (PNC-1-b). A format is also excluded if this router has no route for the
+// notification: otherwise its sender would be recorded as notified.
 #ifndef CNPD_DETECTOR_POLICY_H
 #define CNPD_DETECTOR_POLICY_H
 
@@ -43,18 +43,18 @@ static __always_inline int family_possible(struct congestion *c, __u32 format, _
 		return refuse(COUNT_EGRESS_NOT_IPV6);
 	int has_source = family == 6 ? c->config->has_source6 : c->config->has_source4;
 	if (c->packet->tunnel_family && !c->config->has_source6)
-		has_source = 0; // of the tunnel back
+		has_source = 0; // for the tunnel to END.CON
 	return has_source || refuse(COUNT_EGRESS_NO_SOURCE);
 }
 
-// A VPN's sender is reached through its END.CON only: an address inside a label stack, GRE or VXLAN may be anybody's
-// here.
+// A VPN's sender is reached only through its END.CON: here an address inside a label stack, GRE or VXLAN may belong to
+// another host.
 static __always_inline int tenant_possible(const struct congestion *c)
 {
 	return !c->packet->shims || refuse(COUNT_EGRESS_TENANT);
 }
 
-// The spoof guard.
+// Guards against spoofing: the outer source must be an advertised END.CON SID.
 static __always_inline int tunnel_possible(const struct congestion *c)
 {
 	if (c->packet->tunnel_family == 0)
@@ -70,8 +70,8 @@ static __always_inline int understood(const struct address *sender, __u32 format
 	return !capability || !(capability->lacks >> format & 1) || refuse(COUNT_EGRESS_LACKING);
 }
 
-// The sender's Queue Pair; 0: not known. A datagram says it itself (DETH), and is not believed if it names that of a
-// connection.
+// Returns the sender's Queue Pair; 0: unknown. A datagram names it itself (DETH). It is not believed if it names that
+// of a connection.
 static __always_inline __u32 sender_qpn(const struct congestion *c)
 {
 	const struct flow_key *key = &c->packet->key;
@@ -113,7 +113,7 @@ static __noinline int format_possible(struct __sk_buff *skb, struct congestion *
 	return route_possible(skb, &tunnel);
 }
 
-// Sets the format; FORMAT_NONE: the sender is not told.
+// Sets the format; FORMAT_NONE: the sender is not notified.
 static __always_inline void choose_format(struct __sk_buff *skb, struct congestion *c)
 {
 	struct address sender = { .halves = { c->packet->key.source[0], c->packet->key.source[1] } };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What a Long-haul CNP says (LHCNP §5.5.1) and when it had better wait (LHCNP §5.7).
-// The depth of the queue gives a row of the port's instructions. If the flow's arrival rate has just fallen, some node
-// has told its sender already (another one upstream, or this one): the flow is left alone for a round-trip time
-// (LHCNP-5.7-b, LHCNP-5.7-c, LHCNP-5.7-d). When the queue is deeper after that, or deeper than at our own last
-// notification, or still at its limit, a stricter row than that of the depth is said (LHCNP-5.7-e). Once the queue has
-// been at or below K_min for a round-trip time, all this is forgotten.
+// The content of a Long-haul CNP (LHCNP §5.5.1) and its deferral (LHCNP §5.7). The depth of the queue selects a row of
+// the port's instructions. If the flow's arrival rate has just fallen, a node (another one upstream, or this one) has
+// already notified its sender. The flow is then deferred for a round-trip time (LHCNP-5.7-b, LHCNP-5.7-c, LHCNP-5.7-d).
+// A stricter row than that of the depth is used if the queue is deeper after that, or deeper than at this router's last
+// notification, or still at its limit (LHCNP-5.7-e). All this is forgotten once the queue has been at or below K_min
+// for a round-trip time.
 #ifndef CNPD_DETECTOR_SEVERITY_H
 #define CNPD_DETECTOR_SEVERITY_H
 
@@ -23,7 +23,7 @@ static __always_inline __u32 congestion_level(const struct egress_port *port, __
 	return level;
 }
 
-// Of the queue's depth alone. The first row is for triggers below K_max.
+// By the depth of the queue alone. The first row is for triggers below K_max.
 static __always_inline int row_of_depth(const struct egress_port *port, __u32 depth)
 {
 	int row = 0;
@@ -36,15 +36,15 @@ static __always_inline int row_of_depth(const struct egress_port *port, __u32 de
 	return row;
 }
 
-// Arrival rate in units that only compare: bytes × 2²⁰ per 64 ns: exact enough for one packet in ten seconds, without
+// Arrival rate for comparisons only: bytes × 2²⁰ per 64 ns. Precise enough for one packet in ten seconds, without
 // overflow for 100 s at 800 Gb/s.
 static __always_inline __u64 rate_over(__u64 bytes, __u64 elapsed)
 {
 	return (bytes << 20) / (elapsed >> 6 | 1);
 }
 
-// Ends the flow's window when its time is over. A window that ends with a markedly lower rate than the one before
-// defers the flow for another one, unless it has just been deferred and the queue is deeper nevertheless.
+// Ends the flow's window when its time is over. If its rate is markedly lower than in the window before, the flow is
+// deferred for another window. Exception: it has just been deferred, and the queue is deeper nevertheless.
 static __noinline int rate_observe(struct congestion *c)
 {
 	struct flow *flow = c->flow;
@@ -73,7 +73,7 @@ static __noinline int rate_observe(struct congestion *c)
 	return 0;
 }
 
-// The row of a Long-haul CNP about this packet, or NO_ROW: not now. May turn the reason into REASON_ESCALATION.
+// Returns the row of a Long-haul CNP about this packet, or NO_ROW: not now. May set the reason to REASON_ESCALATION.
 static __noinline int choose_row(struct congestion *c)
 {
 	const struct egress_port *port = c->port;
@@ -81,18 +81,18 @@ static __noinline int choose_row(struct congestion *c)
 	if (flow->deferred_until != 0 && (__s64)(c->now - flow->deferred_until) < 0)
 		return NO_ROW;
 	int row = row_of_depth(port, c->depth);
-	int told = is_long_haul(flow->told_format) && (__s64)(flow->told_at - c->measure->congested_since) >= 0;
-	// A queue that stands at its limit drops and cannot get deeper: there it is enough that it has not got shorter
-	// than the highest congestion level.
-	__u32 full = port->level_bytes[CONGESTION_LEVELS - 1];
-	int worse = c->depth > flow->told_depth || (c->depth >= full && flow->told_depth >= full);
-	int ineffective = (flow->deferred_until != 0 && c->depth > flow->deferred_depth) || (told && worse);
+	int notified = is_long_haul(flow->told_format) && (__s64)(flow->told_at - c->measure->congested_since) >= 0;
+	// A queue at its limit drops packets and cannot become deeper. It is enough that it has stayed at or above the
+	// highest congestion level.
+	__u32 limit = port->level_bytes[CONGESTION_LEVELS - 1];
+	int worse = c->depth > flow->told_depth || (c->depth >= limit && flow->told_depth >= limit);
+	int ineffective = (flow->deferred_until != 0 && c->depth > flow->deferred_depth) || (notified && worse);
 	if (!ineffective)
 		return row;
-	int reached = told && flow->told_row > row ? flow->told_row : row, strictest = port->instruction_count - 1;
+	int reached = notified && flow->told_row > row ? flow->told_row : row, strictest = port->instruction_count - 1;
 	if (reached >= strictest)
-		return strictest; // nothing stricter is declared, perhaps no longer: a reload may have taken the row
-				  // that was said
+		return strictest; // nothing stricter is declared; a reload may have removed the row of the last
+				  // notification
 	c->reason = REASON_ESCALATION;
 	return reached + 1;
 }

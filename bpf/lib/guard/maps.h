@@ -15,8 +15,8 @@ struct {
 	__type(value, struct guard_port);
 } guard_ports SEC(".maps");
 
-// What may pass all the same: notifications from outside by their source, those leaving by their destination. The value
-// is the prefix's family: an IPv6 default route covers ::ffff:0:0/96 as well, and must not answer for IPv4.
+// The allow-lists: notifications from outside by their source, those that leave by their destination. The value is the
+// prefix's family: an IPv6 default route covers ::ffff:0:0/96 as well, and must not match IPv4.
 #define GUARD_ALLOWED 4096
 
 struct {
@@ -35,7 +35,7 @@ struct {
 	__type(value, __u32);
 } guard_allow_outbound SEC(".maps");
 
-// END.CON SIDs of this domain: nobody outside has any business with them (decision E7).
+// END.CON SIDs of this domain: no traffic from outside may be addressed to them (decision E7).
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);

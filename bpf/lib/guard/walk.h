@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What the border guard looks at on its way through a packet's headers (wire/walk.h), besides where they end: Fast CNP
-// options (FCNP §4), and END.CON SIDs among the destinations and segments.
+// Fields that the border guard inspects in each header of its walk (wire/walk.h): Fast CNP options (FCNP §4), and
+// END.CON SIDs among the destinations and segments.
 #ifndef CNPD_GUARD_WALK_H
 #define CNPD_GUARD_WALK_H
 
@@ -16,12 +16,12 @@ static __always_inline void guard_visit(struct __sk_buff *skb, struct headers *h
 #define VISITED_EVASIVE 4
 
 #define OPTION_PAD1 0
-// Hosts take no more than eight options that are not padding (RFC 8504 §5.3), and Linux by default no more either.
+// By RFC 8504 §5.3 hosts accept at most eight options besides padding. Linux has the same limit by default.
 #define GUARD_OPTIONS 32
-// An SRH from outside with more segments than this is no traffic of a border.
+// No legitimate SRH from outside has more segments.
 #define GUARD_SEGMENTS 16
 
-// Global functions: the verifier looks at each once, not once a round of the walk.
+// Global functions: the verifier checks each once, not once a round of the walk.
 
 // The Destination Options header at `offset`.
 __noinline int guard_options(struct __sk_buff *skb, __u32 offset)
@@ -56,7 +56,7 @@ __noinline int guard_is_end_con(struct __sk_buff *skb, __u32 offset)
 	return address && bpf_map_lookup_elem(&guard_end_con_sids, address) ? VISITED_END_CON : 0;
 }
 
-// The segments of the SRH at `offset`, which the packet will be sent to in turn.
+// The segments of the SRH at `offset`, which are the next destinations of the packet.
 __noinline int guard_segments(struct __sk_buff *skb, __u32 offset)
 {
 	const __u8 *srh = walk_at(skb, offset, 8);

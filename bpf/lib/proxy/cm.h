@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Learning a connection from its set-up (PNC-1-c; InfiniBand vol. 1 §12.6): a REQ names the Queue Pair and the starting
-// PSN of one side, the REP that answers it those of the other; communication IDs say what belongs to what. DREQ, DREP
-// and REJ end it. SIDR, LAP and MRA say nothing about Queue Pairs. These packets decide who is slowed down, so they are
-// checked to the ICRC, and against the way they came (port-roles.h). A connection is one of the two hosts that exchange
-// the messages: a GID that names another address than the packet's own, or a path that names one, teaches nothing.
+// Learns a connection from its set-up (PNC-1-c; InfiniBand vol. 1 §12.6). A REQ names the Queue Pair and the starting
+// PSN of one side, the REP that answers it those of the other. Communication IDs relate the messages. DREQ, DREP and
+// REJ end the connection. SIDR, LAP and MRA contain no Queue Pairs. These packets decide which sender is slowed down,
+// so they are checked to the ICRC, and against the reverse path (port-roles.h). A connection belongs to the two hosts
+// that exchange the messages: nothing is learned if a GID of the message or of its path names an address other than the
+// packet's own.
 #ifndef CNPD_PROXY_CM_H
 #define CNPD_PROXY_CM_H
 
 #include "wire/icrc.h"
-#include "proxy/queue-pairs.h"
+#include "proxy/cm-connections.h"
 
 #define ROCE_OPCODE_UD_SEND 0x64
 #define CM_QPN 1
@@ -19,70 +20,12 @@ enum { CM_REQ = 0x10, CM_REJ = 0x12, CM_REP = 0x13, CM_RTU = 0x14, CM_DREQ = 0x1
 
 // Offsets in words from the UDP header: BTH 2, DETH 5, MAD 7, message 13.
 enum { CM_UDP = 0, CM_BTH = 2, CM_DETH = 5, CM_MAD = 7, CM_MAD_ATTRIBUTE = 11, CM_BODY = 13 };
-// Words of the body: GIDs of a REQ's primary path, and of the alternate path that a LAP asks for. REP and APR have
+// GIDs in the body, in words: of a REQ's primary path, and of the alternate path that a LAP requests. REP and APR have
 // none.
 enum { CM_REQ_LOCAL_GID = 14, CM_REQ_REMOTE_GID = 18, CM_LAP_LOCAL_GID = 6, CM_LAP_REMOTE_GID = 10 };
 #define CM_UDP_WORDS 72 // the datagram: 8 + 12 + 8 + 256 + 4 bytes
 
-// One side's view of a connection: who, to whom, and its communication ID.
-struct cm_key {
-	struct address local;
-	struct address remote;
-	__be32 comm_id;
-	__u32 space; // tenant_space()
-};
-
-struct cm_side {
-	__u32 qpn;
-	__u32 peer_qpn; // 0 until the REP
-	__u32 psn;
-	__u32 tenant; // in which its packets are seen; TENANT_UNKNOWN: several have sent this
-	__u64 at;
-	__u32 peer_tenant; // of the other side's packets, with peer_qpn
-	__u32 port;	   // by which the REQ came
-	__u32 place;	   // of the port's that is charged, from 1
-	__u32 reserved;
-};
-
-#define CM_SHARE 1024
-PORT_SHARED(cm_connection, CM_SHARE);
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, PORT_SHARES *CM_SHARE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, struct cm_key);
-	__type(value, struct cm_side);
-} cm_connections SEC(".maps");
-
-// What one side says, in a place of the port's that is charged; whoever had it goes.
-__noinline int cm_remember(struct cm_key *key, struct cm_side *side, __u32 port)
-{
-	struct queue_pair_memory *memory = queue_pair_memory();
-	if (!key || !side || !memory)
-		return -1;
-	struct cm_side *known = bpf_map_lookup_elem(&cm_connections, key);
-	if (known) {
-		side->place = known->place;
-		return bpf_map_update_elem(&cm_connections, key, side, BPF_ANY);
-	}
-	__u32 number = 0;
-	struct shared_key *place = share_place(&cm_connection_places, &cm_connection_next, CM_SHARE, port, &number);
-	if (!place)
-		return -1;
-	memory->displaced = *place;
-	*place = *(struct shared_key *)key;
-	known = bpf_map_lookup_elem(&cm_connections, &memory->displaced);
-	if (known && known->place == number) {
-		if (known->peer_qpn == 0)
-			count(COUNT_CM_DISPLACED);
-		bpf_map_delete_elem(&cm_connections, &memory->displaced);
-	}
-	side->place = number;
-	return bpf_map_update_elem(&cm_connections, key, side, BPF_ANY);
-}
-
-// Words of network-order fields.
+// Upper 24 bits of a word in network order.
 #define WORD24(word) (bpf_ntohl(word) >> 8)
 
 static __always_inline int cm_qpn_possible(__u32 qpn)
@@ -90,7 +33,7 @@ static __always_inline int cm_qpn_possible(__u32 qpn)
 	return qpn >= FIRST_DATA_QPN && qpn < 0xffffff;
 }
 
-// Whether a GID is this address, IPv4 being ::ffff:a.b.c.d in both, or empty: some stacks leave it so where there is no
+// Whether a GID is this address (IPv4 as ::ffff:a.b.c.d in both) or empty: some stacks leave it empty where there is no
 // subnet manager.
 static __always_inline int cm_gid_is(const __u32 *gid, const struct address *a)
 {
@@ -99,14 +42,14 @@ static __always_inline int cm_gid_is(const __u32 *gid, const struct address *a)
 	return gid[0] == a->words[0] && gid[1] == a->words[1] && gid[2] == a->words[2] && gid[3] == a->words[3];
 }
 
-// The sender's own and its peer's, at these words of the body.
+// Whether the GIDs at these words of the body are the sender's own and its peer's.
 static __always_inline int cm_gids_are_own(struct qp_flow *path, const __u32 *local, const __u32 *remote)
 {
 	return cm_gid_is(local, &path->sender) && cm_gid_is(remote, &path->receiver);
 }
 
-// The tenant of a REQ. A REP does not say whose REQ it answers: who knows another one's communication ID must not be
-// taken for it.
+// The tenant of a REQ. A REP does not identify the sender of its REQ, so another tenant that knows the communication ID
+// must not be taken for it.
 static __always_inline __u32 cm_tenant(struct cm_key *key, __u32 tenant, __u64 now)
 {
 	struct proxy_config *config = proxy_configuration();
@@ -138,7 +81,7 @@ static __always_inline void cm_request(struct qp_flow *path, const __u32 *body, 
 	cm_remember(&key, &side, port);
 }
 
-// The REP comes from the other side: its remote communication ID is the REQ's.
+// The REP comes from the other side: its remote communication ID is that of the REQ.
 static __always_inline void cm_reply(struct qp_flow *path, const __u32 *body, __u64 now, __u32 port)
 {
 	__u32 space = tenant_space(path->tenant);
@@ -178,13 +121,13 @@ static __always_inline void cm_reply(struct qp_flow *path, const __u32 *body, __
 		count(COUNT_QP_LEARNED_CM);
 }
 
-// Forgets a connection by what one side knows of it. `peer_qpn` narrows it where the message names it.
+// Forgets a connection by one side's view of it. If the message names `peer_qpn`, that must match.
 static __always_inline void cm_forget(struct cm_key *key, __u32 tenant, __u32 peer_qpn)
 {
 	struct qp_flow flow = { .sender = key->local, .receiver = key->remote, .tenant = tenant };
 	struct cm_side *side = bpf_map_lookup_elem(&cm_connections, key);
 	if (side) {
-		// Of somebody else's connection.
+		// The connection of another tenant.
 		if (side->tenant != tenant)
 			return;
 		flow.receiver_qpn = side->peer_qpn;
@@ -192,7 +135,7 @@ static __always_inline void cm_forget(struct cm_key *key, __u32 tenant, __u32 pe
 			return;
 		bpf_map_delete_elem(&cm_connections, key);
 	} else if (peer_qpn) {
-		// Learned from traffic, or the exchange was too long ago.
+		// Learned from traffic, or the exchange has expired.
 		flow.receiver_qpn = peer_qpn;
 	} else {
 		return;
@@ -207,8 +150,8 @@ static __always_inline void cm_end(struct qp_flow *path, const __u32 *body, __u3
 	struct cm_key local = { .local = path->sender, .remote = path->receiver, .comm_id = body[0], .space = space };
 	struct cm_key remote = { .local = path->receiver, .remote = path->sender, .comm_id = body[1], .space = space };
 	struct cm_side *other = bpf_map_lookup_elem(&cm_connections, &remote);
-	// The other side's packets are of the tenant that its REQ or REP came in, and whoever ends the connection
-	// answered to it.
+	// The other side's packets belong to the tenant of its REQ or REP. The side that ends the connection answered
+	// to that tenant.
 	int is_peer =
 		other && (other->peer_qpn == 0 ? other->tenant != TENANT_UNKNOWN : other->peer_tenant == path->tenant);
 	if (attribute == CM_REJ) {
@@ -221,7 +164,7 @@ static __always_inline void cm_end(struct qp_flow *path, const __u32 *body, __u3
 	}
 	count(COUNT_CM_DISCONNECT);
 	cm_forget(&local, path->tenant, attribute == CM_DREQ ? WORD24(body[2]) : 0);
-	// What the other side knew must not outlive it: the Queue Pairs may be used again at once.
+	// The other side's view must be forgotten too: the Queue Pairs may be reused at once.
 	if (is_peer)
 		bpf_map_delete_elem(&cm_connections, &remote);
 }
@@ -250,14 +193,14 @@ static __always_inline int cm_wellformed(const __u32 *udp)
 	       (bpf_ntohl(udp[CM_DETH + 1]) & 0xffffff) == CM_QPN && bpf_ntohl(udp[1]) >> 16 == CM_UDP_WORDS * 4;
 }
 
-// Whether the packet, by its own length, ends with the datagram.
+// Whether the IP packet, by its own length, ends with the datagram.
 static __always_inline int cm_fills(const __u32 *ip, __u32 family)
 {
 	__u32 length = family == 6 ? (bpf_ntohl(ip[1]) >> 16) + IPV6_HLEN : bpf_ntohl(ip[0]) & 0xffff;
 	return length == (family == 6 ? IPV6_HLEN : IPV4_HLEN) + CM_UDP_WORDS * 4;
 }
 
-// A packet for Queue Pair 1 whose IP header is at `offset` of the frame.
+// Handles a packet for Queue Pair 1 whose IP header is at `offset` of the frame.
 static __noinline int cm_packet(struct __sk_buff *skb, struct arrival *a, __u32 offset, __u32 family)
 {
 	if (!a)
@@ -291,7 +234,7 @@ static __noinline int cm_packet(struct __sk_buff *skb, struct arrival *a, __u32 
 		count(COUNT_CM_BAD_ICRC);
 		return 0;
 	}
-	if (!is_believed(skb, &a->origin, &a->origin_goal, a->port)) {
+	if (!is_believed(skb, &a->origin, &a->origin_destination, a->port)) {
 		count(COUNT_CM_WRONG_PORT);
 		return 0;
 	}

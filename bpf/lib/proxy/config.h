@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The configuration of the proxy's program, which also learns Queue Pairs: one entry, written by the agent.
+// The configuration of the proxy's program, which also learns Queue Pairs: one entry that the agent writes.
 #ifndef CNPD_PROXY_CONFIG_H
 #define CNPD_PROXY_CONFIG_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The proxy's rows of the counter table (counter-table.h): indexes 128 to 207. Owned by the proxy program.
-//   128-159 notices and the CNPs made of them, 160-191 Queue Pair learning, 192-207 CM exchanges
+// The proxy's rows of the counter table (counter-table.h): indexes 128 to 207. Only the proxy's program counts them.
+//   128-159 notices and their CNPs, 160-191 Queue Pair learning, 192-207 CM exchanges
 #ifndef CNPD_PROXY_COUNTER_ROWS_H
 #define CNPD_PROXY_COUNTER_ROWS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The invoking packet inside a notice (PNC §4, decisions D2 and D3): found, walked, compared with the five-tuple, and
-// read for its BTH. It may be cut anywhere.
+// The invoking packet inside a notice (PNC §4, decisions D2 and D3): finds it, walks it, compares it with the
+// five-tuple, and reads its BTH. The packet may be truncated anywhere.
 #ifndef CNPD_PROXY_INVOKING_PACKET_H
 #define CNPD_PROXY_INVOKING_PACKET_H
 
@@ -11,37 +11,37 @@
 #include "wire/notice-to-proxy.h"
 #include "wire/walk.h"
 
-// An index of the counter table that is a reason to drop, or this.
+// A check returns this, or the index of the counter for the reason to drop.
 #define NOTICE_GOOD -1
 
-// What a notice turns out to be about.
+// The content of a notice.
 struct notice {
 	struct qp_flow flow;
-	struct address source, goal; // of the notice itself
+	struct address source, destination; // of the notice itself
 	__be16 sport;
 	__be16 pkey;
 	__u16 end;	    // of the UDP datagram in the frame
-	__u32 datagram_qpn; // the sender's Queue Pair, as a datagram names it (DETH); 0: of a connection
-	__u8 carrier;	    // 4 or 6: the IP version that brought it
+	__u32 datagram_qpn; // the sender's Queue Pair, as a datagram names it (DETH); 0: the flow is a connection
+	__u8 carrier;	    // 4 or 6: IP version of the notice
 	__u8 family;	    // of the flow
-	__u8 format;	    // of what its sender is told
-	__u16 inner;	    // where its packet begins in the frame
-	__u16 outer; // where that begins in which it was; as `inner`: in none, or in one that ends in the main table
+	__u8 format;	    // of the notification that its sender gets
+	__u16 inner;	    // where the innermost packet begins in the frame
+	__u16 outer; // where the enclosing packet begins; equal to `inner`: none, or its tunnel ends in the main table
 };
 
-// Whether the sender is reached through the tunnel of its tenant: its address in the main table may be another's.
+// Whether the sender is reached through the tunnel of its tenant: in the main table its address may be another host's.
 static __always_inline int notice_is_tunnelled(const struct notice *notice)
 {
 	return notice->outer != notice->inner;
 }
 
-// The invoking packet as its headers describe it.
+// The invoking packet, by its headers.
 struct invoking {
 	struct headers h;
-	__u32 end; // where the notice cut it, or where it ends before
+	__u32 end; // where the notice or the packet ends, whichever is first
 };
 
-// Of a packet read with a tuple of either family: too large for a program's stack.
+// The readings with a tuple of either family: too large for a program's stack.
 struct notice_readings {
 	struct invoking as_ipv4, as_ipv6;
 };
@@ -53,8 +53,8 @@ struct {
 	__type(value, struct notice_readings);
 } notice_readings SEC(".maps");
 
-// Walks the headers of the invoking packet at `offset`, whose outermost IP version its first nibble says, as
-// wire/walk.h walks a frame's. The notice ends at `end` of the frame.
+// Walks the headers of the invoking packet at `offset`, as wire/walk.h walks those of a frame. Its first nibble is the
+// outermost IP version. The notice ends at `end` of the frame.
 __noinline int notice_walk(struct __sk_buff *skb, struct invoking *invoking, __u32 offset, __u32 end)
 {
 	if (!invoking)
@@ -68,7 +68,7 @@ __noinline int notice_walk(struct __sk_buff *skb, struct invoking *invoking, __u
 	if (!first)
 		return WALK_TRUNCATED;
 	__u8 next = (*first >> 4) == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
-	// Through memory, so that the verifier meets the same state at the head of every round (wire/walk.h).
+	// In memory, so that the verifier meets the same state at the head of every round (wire/walk.h).
 	volatile __u16 *at = &h->transport;
 	volatile __u8 *protocol = &h->protocol;
 	*at = offset;
@@ -100,8 +100,8 @@ static __always_inline int has_ports(__u8 protocol)
 	return protocol == 6 || protocol == IPPROTO_UDP || protocol == 33 || protocol == 132 || protocol == 136;
 }
 
-// Whether the `size` bytes at `offset` of the frame are those at `tuple`, and inside the packet: what follows it in the
-// frame does not count.
+// Whether the `size` bytes at `offset` of the frame equal those at `tuple`, and lie inside the packet: bytes that
+// follow it in the frame do not count.
 static __always_inline int notice_same(struct __sk_buff *skb, __u32 offset, const __u8 *tuple, __u32 size, __u32 end)
 {
 	const __u32 *at = (const __u32 *)walk_at(skb, offset, size), *wanted = (const __u32 *)tuple;
@@ -112,7 +112,7 @@ static __always_inline int notice_same(struct __sk_buff *skb, __u32 offset, cons
 	return size == 4 || (at[1] == wanted[1] && at[2] == wanted[2] && at[3] == wanted[3]);
 }
 
-// Whether the tuple of `family`, which begins the payload, names the innermost flow of the packet behind it.
+// Whether the tuple of `family`, at the start of the payload, names the innermost flow of the packet behind it.
 static __always_inline int notice_tuple_found(struct __sk_buff *skb, const __u8 *tuple, struct invoking *invoking,
 					      __u32 family)
 {
@@ -145,8 +145,8 @@ static __always_inline int notice_reads_as(struct __sk_buff *skb, struct notice 
 	       notice_tuple_found(skb, tuple, invoking, family);
 }
 
-// Decision D2: the notice does not say whether its tuple is IPv4 or IPv6. Exactly one reading must be found in the
-// invoking packet.
+// Decision D2: the notice does not say whether its tuple is IPv4 or IPv6. Exactly one reading must match the invoking
+// packet.
 static __always_inline int notice_decide(struct __sk_buff *skb, struct proxy_scratch *scratch, struct notice *notice,
 					 struct notice_readings *readings)
 {
@@ -161,20 +161,20 @@ static __always_inline int notice_decide(struct __sk_buff *skb, struct proxy_scr
 	return NOTICE_GOOD;
 }
 
-// Decision D3: whose the flow is, its outermost header says. Labels, GRE keys and VXLAN networks are numbers of other
-// routers.
+// Decision D3: the outermost header of the flow determines the tenant. Labels, GRE keys and VXLAN networks are numbers
+// of other routers.
 //
-// What was in a tunnel counts only if a router that has been named has begun that (port-roles.h): any host may wrap
-// packets of others until a port congests. Who asks for it is the proxy, for accept-from is its own, and a congested
-// node is told of END.CON SIDs alone; and it asks also about the notices of its own congested ports. A label stack has
-// no source, and is not in a notice where it was outermost: its router, which sends the notice, vouches for it.
+// A flow in a tunnel counts only if a named router began the tunnel (port-roles.h): any host may wrap packets of others
+// until a port congests. The proxy checks this, because accept-from belongs to the proxy, and a congested node knows
+// only END.CON SIDs. It also checks the notices of its own congested ports. A label stack has no source, and a notice
+// does not contain an outermost one: the router that sends the notice vouches for it.
 static __always_inline int notice_tenant(struct __sk_buff *skb, struct notice *notice, const struct invoking *invoking)
 {
 	const struct headers *h = &invoking->h;
 	struct address source;
 	__u32 tenant;
 	if (h->outer == h->inner && !h->shims) {
-		// What this router says itself is about ports of its main table (detector/policy.h).
+		// Notices of this router itself concern ports of its main table (detector/policy.h).
 		tenant = skb->ifindex == LOOPBACK_IFINDEX
 				 ? TENANT_MAIN
 				 : tenant_of_port(skb->ifindex, &notice->source, notice->carrier | TENANT_OF_NOTICE);
@@ -210,7 +210,7 @@ static __always_inline int notice_flow(struct __sk_buff *skb, struct proxy_scrat
 	}
 	if (invoking->h.protocol != IPPROTO_UDP)
 		return COUNT_PROXY_NOT_ROCE;
-	const __u8 *ports = walk_at(skb, transport, 4); // compared with the tuple before
+	const __u8 *ports = walk_at(skb, transport, 4); // compared with the tuple already
 	if (!ports || walk_be16(ports + 2) != bpf_htons(ROCE_UDP_PORT))
 		return COUNT_PROXY_NOT_ROCE;
 	ports = walk_at(skb, transport, 6);

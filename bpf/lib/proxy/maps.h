@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The proxy's prefixes, token bucket, latencies and scratch memory. Its configuration is in config.h, what is learned
-// in queue-pair-lookup.h.
+// The proxy's prefixes, token bucket, latencies and scratch memory. Its configuration is in config.h, its learned
+// tables in queue-pair-lookup.h.
 #ifndef CNPD_PROXY_MAPS_H
 #define CNPD_PROXY_MAPS_H
 
@@ -46,9 +46,9 @@ struct {
 	__type(value, __u64);
 } proxy_bucket SEC(".maps");
 
-// When a sender was last sent a CNP about datagrams to this Queue Pair: what a connection's entry would remember.
-// Nothing is learned of them. Which Queue Pair a datagram comes from is no part of the key: its sender writes there
-// what it likes, and would have an interval for each of 16 million numbers.
+// When a sender last got a CNP about datagrams to this Queue Pair. For connections the entry of the Queue Pair has
+// this; of datagrams nothing is learned. The source Queue Pair is not part of the key. Its sender chooses the number
+// freely, and would have an interval for each of 16 million numbers.
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1 << 14);
@@ -56,7 +56,7 @@ struct {
 	__type(value, __u64);
 } proxy_datagrams SEC(".maps");
 
-// How long it took from a notice's entry into the program to its CNP, by time: four buckets an octave of nanoseconds,
+// Histogram of the time from a notice's entry into the program to its CNP: four buckets an octave of nanoseconds,
 // bucket 4·log2(t) + the next two bits.
 #define LATENCY_BUCKETS 128
 
@@ -70,17 +70,17 @@ struct {
 // --- Scratch ---
 
 // Largest UDP datagram of a notice, rounded up to the chunks in which it is summed.
-#define NOTICE_ROOM 1536
+#define NOTICE_BUFFER_SIZE 1536
 // A CM packet over IPv6: 40 + 8 + 12 + 8 + 256 + 4 bytes.
-#define CM_ROOM 328
+#define CM_BUFFER_SIZE 328
 
 struct proxy_scratch {
 	union {
-		__u8 datagram[NOTICE_ROOM];
-		__u32 words[CM_ROOM / 4];
-		__u8 bytes[CM_ROOM];
+		__u8 datagram[NOTICE_BUFFER_SIZE];
+		__u32 words[CM_BUFFER_SIZE / 4];
+		__u8 bytes[CM_BUFFER_SIZE];
 	};
-	__u32 cnp[32]; // behind the header of a tunnel, which most have not
+	__u32 cnp[32]; // after the header of a tunnel, which few have
 };
 
 struct {
@@ -103,7 +103,7 @@ static __always_inline int is_mapped(const struct address *a)
 	return a->words[0] == 0 && a->words[1] == 0 && a->words[2] == bpf_htonl(0xffff);
 }
 
-// The longest prefix of the address's own family that contains it, or NULL.
+// Returns the longest prefix of the address's own family that contains it, or NULL.
 static __always_inline struct proxy_prefix *proxy_match(void *trie, const struct address *a)
 {
 	struct prefix_key key = { .length = 128, .address = *a };
@@ -111,7 +111,7 @@ static __always_inline struct proxy_prefix *proxy_match(void *trie, const struct
 	return found && found->prefix_family == (is_mapped(a) ? 4 : 6) ? found : 0;
 }
 
-// Whether the connections of a flow between these two are learned: one of them is somebody's sender.
+// Whether connections between these two addresses are learned: one of them is a sender that is served.
 static __always_inline int are_learned(const struct address *a, const struct address *b)
 {
 	return proxy_match(&proxy_senders, a) || proxy_match(&proxy_senders, b) || proxy_match(&learned_senders, a) ||

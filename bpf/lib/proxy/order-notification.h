@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What a proxy tells its senders instead of a standard CNP (PNC §1): a Fast CNP or a Long-haul CNP, when the declared
-// prefix says so. The notice is reduced to the innermost packet that it carries, or to that in the tunnel of its
-// tenant, through which the builder then sends (FCN §4.2.2), and that goes to the builder of the congested node
-// (builder/notice.h) on the loopback interface, with an order, as the clone of a trigger does: there is one builder of
-// each format. What a Long-haul CNP says follows from the notice's level by a table of the agent's (docs/decisions.md).
-// Limits and Queue Pairs are those of a CNP (receive-notice.h).
+// The notification that a sender gets instead of a standard CNP (PNC §1): a Fast CNP or a Long-haul CNP, as its
+// declared prefix says. The notice is reduced to the innermost packet that it carries. If the sender is behind a
+// tenant's tunnel, the packet stays in that tunnel, through which the builder then sends (FCN §4.2.2). It goes with an
+// order to the builder of the congested node (builder/notice.h) on the loopback interface, like the clone of a trigger:
+// each format has one builder. A table of the agent's maps the notice's level to the content of a Long-haul CNP
+// (docs/decisions.md). Limits and Queue Pairs are those of a CNP (receive-notice.h).
 #ifndef CNPD_PROXY_ORDER_NOTIFICATION_H
 #define CNPD_PROXY_ORDER_NOTIFICATION_H
 
@@ -19,8 +19,8 @@ struct {
 	__type(value, struct proxy_instructions);
 } proxy_instructions SEC(".maps");
 
-// The frame becomes that packet, as far as the notice carries it. Its Ethernet addresses are nobody's: without a
-// builder the kernel drops it as another host's.
+// Reduces the frame to that packet, as far as the notice carries it. Its Ethernet addresses belong to no host: without
+// a builder the kernel drops it as another host's.
 static __always_inline int notice_strip(struct __sk_buff *skb, const struct notice *notice)
 {
 	__u8 ethernet[ETH_HLEN] = { 2, [6] = 2 };
@@ -32,7 +32,7 @@ static __always_inline int notice_strip(struct __sk_buff *skb, const struct noti
 	return bpf_skb_store_bytes(skb, 0, ethernet, sizeof(ethernet), 0);
 }
 
-// Returns what the program returns. The level is the upper three bits of the tuple's last octet (PNC-4-f).
+// Returns the verdict of the program. The level is the upper three bits of the tuple's last octet (PNC-4-f).
 static __always_inline int notice_order(struct __sk_buff *skb, const struct notice *notice, __u32 sender_qpn)
 {
 	__u8 level;
@@ -45,7 +45,7 @@ static __always_inline int notice_order(struct __sk_buff *skb, const struct noti
 		count(COUNT_PROXY_CNP_FAILED);
 		return TC_DROP;
 	}
-	// At an END.CON of this router what is handed to the kernel is decapsulated by its End.DT6.
+	// At an END.CON of this router the kernel decapsulates with End.DT6, which drops IPv4.
 	if (notice_is_tunnelled(notice) && notice->family == 4 && !(notice->flow.tenant & TENANT_PASSING)) {
 		count(COUNT_PROXY_TENANT_UNREACHABLE);
 		return TC_DROP;
@@ -57,7 +57,7 @@ static __always_inline int notice_order(struct __sk_buff *skb, const struct noti
 	skb->cb[CB_WORD_IFINDEX] = skb->ifindex;
 	skb->cb[CB_WORD_ORDER] = ORDER(format, 0, says ? table->of[n].action : 0, says ? table->of[n].level : 0,
 				       says ? table->of[n].parameter : 0);
-	skb->cb[CB_WORD_METRIC] = 0; // a notice does not say how deep the queue is
+	skb->cb[CB_WORD_METRIC] = 0; // a notice does not contain the queue depth
 	skb->cb[CB_WORD_SOURCE_QPN] = sender_qpn;
 	count(format == FORMAT_FAST_CNP		  ? COUNT_PROXY_FAST_CNP
 	      : format == FORMAT_LONG_HAUL_ICMPV6 ? COUNT_PROXY_LONG_HAUL_ICMPV6

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Where a packet may have come from: the reverse-path check of what teaches or removes Queue Pairs, and of notices (PNC
-// §6). What a packet says counts only when the route back to its source leads out of the port by which it came. The
-// kernel's FIB names one next hop of several, and paths through a core are asymmetric, so a source behind a next hop is
-// also believed at any other port of the core; a source that is on-link only at its own. Which ports are the core's the
-// agent says (src/kernel/core-ports.ts): those with a route through a gateway, and never a border port.
+// Reverse-path check of packets that teach or remove Queue Pairs, and of notices (PNC §6). A packet is believed only if
+// the route back to its source leads out of the port at which it arrived. The kernel's FIB names one of several next
+// hops, and paths through a core are asymmetric. So a source behind a next hop is also believed at every other core
+// port, but an on-link source only at its own. The agent determines the core ports (src/kernel/core-ports.ts): those
+// with a route through a gateway, and never a border port.
 //
-// It is asked for when something would be learned or removed, not for each packet; and for a source of notices once a
-// second. Routing tables: those that rules choose for a packet of this port, VRFs included.
+// The check runs when something would be learned or removed, not for each packet, and once a second for a source of
+// notices. Routing tables: those that rules choose for a packet of this port, VRFs included.
 #ifndef CNPD_PROXY_PORT_ROLES_H
 #define CNPD_PROXY_PORT_ROLES_H
 
@@ -23,8 +23,8 @@ struct {
 	__type(value, struct port_role);
 } port_roles SEC(".maps");
 
-// Ports at which something was not believed although its source is behind a next hop: the agent looks whether they are
-// the core's. Value: how often.
+// Ports at which a source behind a next hop was not believed. The agent then checks whether they are core ports. Value:
+// how often.
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
@@ -32,7 +32,7 @@ struct {
 	__type(value, __u64);
 } doubted_ports SEC(".maps");
 
-// In a port's number: what came was inside a tunnel, and the source is the tunnel's.
+// Flag in a port number: the packet was inside a tunnel, and the source is the tunnel's.
 #define PORT_TUNNEL 0x80000000u
 
 static __always_inline struct port_role *port_role_of(__u32 port)
@@ -63,12 +63,12 @@ static __always_inline void port_doubted(__u32 port)
 
 enum way_back { WAY_NONE, WAY_ON_LINK, WAY_GATEWAY };
 
-// How this router would send to `to`; `out`: by which port, 0 where that is not told (into a tunnel).
+// How this router would send to `to`. `out`: by which port; 0 where the FIB does not name it (into a tunnel).
 static __always_inline enum way_back way_back(struct __sk_buff *skb, const struct address *to,
 					      const struct address *from, __u32 port, __u32 *out)
 {
-	// With a length of its own the question is about that, and not whether the packet at hand would fit through the
-	// way back.
+	// With a length of its own the look-up does not check whether the packet at hand fits the MTU of the reverse
+	// path.
 	struct bpf_fib_lookup fib = { .ifindex = port, .l4_protocol = 17, .tot_len = 1 };
 	int is_ipv4 = address_family(to->halves) == 4;
 	if (is_ipv4) {
@@ -80,8 +80,8 @@ static __always_inline enum way_back way_back(struct __sk_buff *skb, const struc
 		__builtin_memcpy(fib.ipv6_src, from->words, 16);
 		__builtin_memcpy(fib.ipv6_dst, to->words, 16);
 	}
-	// Not BPF_FIB_LOOKUP_SKIP_NEIGH, which is younger than the kernels on which a proxy runs: a next hop without a
-	// neighbour is an answer too.
+	// Without BPF_FIB_LOOKUP_SKIP_NEIGH, which older kernels of a proxy lack: a next hop without a neighbor is an
+	// answer too.
 	long result = bpf_fib_lookup(skb, &fib, sizeof(fib), 0);
 	*out = 0;
 	if (result == BPF_FIB_LKUP_RET_UNSUPP_LWT)
@@ -97,8 +97,8 @@ static __always_inline enum way_back way_back(struct __sk_buff *skb, const struc
 	return differs ? WAY_GATEWAY : WAY_ON_LINK;
 }
 
-// Whether what came from `source`, for `receiver`, by `port` may be believed. It is not asked about the loopback
-// interface: nothing is learned there, and a notice is believed for its tag (receive-notice.h).
+// Whether a packet from `source`, for `receiver`, at `port` may be believed. Not called for the loopback interface:
+// nothing is learned there, and a notice is believed for its tag (receive-notice.h).
 __noinline int is_believed(struct __sk_buff *skb, const struct address *source, const struct address *receiver,
 			   __u32 port)
 {
@@ -110,7 +110,7 @@ __noinline int is_believed(struct __sk_buff *skb, const struct address *source, 
 	if (!config->reverse_path_check)
 		return 1;
 	enum way_back way = way_back(skb, source, receiver, port, &out);
-	// A host at its port may put anything into a tunnel of its own; routers that do are behind a next hop.
+	// An on-link host may wrap anything in a tunnel; routers that begin tunnels are behind a next hop.
 	if (way == WAY_NONE || (is_tunnel && way == WAY_ON_LINK))
 		return 0;
 	if (out == port || (out && port_link(out) == port_link(port)))
@@ -125,11 +125,11 @@ __noinline int is_believed(struct __sk_buff *skb, const struct address *source, 
 	return 0;
 }
 
-// Whether what is in a tunnel from `source` may be evidence at all. Whoever is behind the core may wrap packets of
-// anybody's, and filters of sources at the first router look at the outer one; so only routers are believed that the
-// operator or the domain has named: those whose notices are obeyed, and END.CON SIDs (FCN §4.2.2). It is asked of every
-// packet, for a flow's packets may come in tunnels of several. A tunnel in a tunnel is nobody's: its router did not
-// look into what it wrapped.
+// Whether the content of a tunnel from `source` may be evidence. Any host behind the core may wrap packets of others,
+// and source filters at the first router see only the outer source. So only routers that the operator or the domain has
+// named are believed: those whose notices are accepted, and END.CON SIDs (FCN §4.2.2). The check runs for every packet,
+// for a flow's packets may come in several tunnels. A tunnel in a tunnel is not believed: its router did not check what
+// it wrapped.
 __noinline int is_tunnel_known(const struct address *source, __u32 headers)
 {
 	struct proxy_config *config = proxy_configuration();
@@ -140,7 +140,7 @@ __noinline int is_tunnel_known(const struct address *source, __u32 headers)
 	return headers == 2 && (proxy_match(&proxy_sources, source) || bpf_map_lookup_elem(&tenant_sids, source));
 }
 
-// For so long a port that was believed is not asked about again.
+// A believed port is checked again after this time.
 #define BELIEF_NS 1000000000ULL
 #define BELIEFS 64
 
@@ -151,8 +151,8 @@ struct belief {
 	__u32 reserved;
 };
 
-// Sources of notices that were believed lately, one an index of the address's hash; a CPU's own. A look-up in the FIB
-// is half of what a notice costs.
+// Sources of notices that were believed recently, by the hash of the address; a CPU's own. A look-up in the FIB is half
+// of the cost of a notice.
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, BELIEFS);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Tables that anybody can fill, divided among the ports of the router: in each a port has a ring of places, and what
-// comes by it pushes out the oldest of its own, never what came by another port. An entry knows its place, so that only
-// who still has it is pushed out. A connection has packets by two ports. It is charged to the one that is not the
-// core's: everybody who is not attached here comes by the core.
+// Tables that any host can fill, divided among the ports of the router. In each a port has a ring of places. A new
+// entry evicts the oldest one of the same port, never one of another port. An entry knows its place, so that it is
+// evicted only if the place is still its own. A connection has packets at two ports. It is charged to the one that is
+// not a core port: all hosts that are not attached to this router arrive at core ports.
 #ifndef CNPD_PROXY_PORT_SHARES_H
 #define CNPD_PROXY_PORT_SHARES_H
 
 #include "proxy/port-roles.h"
 
-// Keys of all these tables: two addresses and two words.
+// Key of all these tables: two addresses and two words.
 struct shared_key {
 	__u64 words[5];
 };
 
-// The place that is next in the share of `port`, and its number, from 1; null: there is none. `size` places are a
-// share.
+// Returns the next place in the share of `port`, and its number, from 1; null: there is none. A share has `size`
+// places.
 static __always_inline struct shared_key *share_place(void *places, void *next, __u32 size, __u32 port, __u32 *number)
 {
 	port &= ~PORT_TUNNEL;
@@ -42,7 +42,7 @@ static __always_inline struct shared_key *share_place(void *places, void *next, 
 		__type(value, __u32);                                                                                  \
 	} table##_next SEC(".maps")
 
-// Who is charged for what came by `port` in answer to what came by `asked`.
+// Returns the port that is charged for an answer at `port` to a request at `asked`.
 static __always_inline __u32 charged_port(__u32 asked, __u32 port)
 {
 	return port_is_core(port & ~PORT_TUNNEL) ? asked : port;

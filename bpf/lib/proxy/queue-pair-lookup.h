@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The tables of known Queue Pairs, and the look-up. Two objects declare them and share them by their pins: the proxy's
-// program, which writes what it learns (queue-pair-store.h), and the congested node's, which asks for the sender's
-// Queue Pair of a flow (LHCNP-5.2-f: a BTH does not name it).
+// The tables of known Queue Pairs, and the look-up. Two objects declare them and share them by their pins. The proxy's
+// program writes what it learns (queue-pair-store.h). The congested node's program looks up the sender's Queue Pair of
+// a flow (LHCNP-5.2-f: a BTH does not name it).
 #ifndef CNPD_PROXY_QUEUE_PAIR_LOOKUP_H
 #define CNPD_PROXY_QUEUE_PAIR_LOOKUP_H
 
@@ -9,12 +9,12 @@
 #include "proxy/layout.h"
 #include "proxy/tenant.h"
 
-// After so many the peer must have answered something since they were begun to be counted. That is asked for only then,
-// so up to twice as many, and one, follow its last answer.
+// After so many CNPs the peer must have answered something since their count began. The check runs only then, so up to
+// twice as many, and one, follow its last answer.
 #define UNANSWERED_CNPS 12
 
-// Confirmed: requests were seen, and answers that fit them. Nothing evicts a connection here: it leaves by age, by
-// contradiction or when it is disconnected.
+// Confirmed: requests were seen, and matching answers. Entries are never evicted: they leave by age, by contradiction
+// or at disconnection.
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1 << 16);
@@ -22,8 +22,8 @@ struct {
 	__type(value, struct queue_pair);
 } queue_pairs SEC(".maps");
 
-// What a CM exchange said and no traffic has confirmed yet. Each port of the router has a share of it, whose oldest
-// makes room (queue-pair-store.h).
+// Content of a CM exchange that traffic has not confirmed yet. Each port of the router has a share of it, in which the
+// oldest entry is evicted (queue-pair-store.h).
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1 << 15);
@@ -31,7 +31,7 @@ struct {
 	__type(value, struct queue_pair);
 } unconfirmed_queue_pairs SEC(".maps");
 
-// Written by the agent only; they outrank what is learned.
+// Written by the agent only; these entries take precedence over learned ones.
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1 << 12);
@@ -40,7 +40,7 @@ struct {
 	__type(value, struct queue_pair);
 } static_queue_pairs SEC(".maps");
 
-// The other end of each learned connection by the Queue Pair of this one: it tells a datagram's sender from a
+// The other end of each learned connection by the Queue Pair of this one. It distinguishes a datagram's sender from a
 // connection's. One for each entry of the tables above.
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -55,14 +55,14 @@ static __always_inline int is_later(__u64 now, __u64 then, __u64 by)
 	return (__s64)(now - then) > (__s64)by;
 }
 
-// What was learned of a flow, be it too old or doubtful. Null: nothing.
+// Returns the learned entry of a flow, even if it is too old or doubtful. Null: there is none.
 static __always_inline struct queue_pair *queue_pair_learned(const struct qp_flow *flow)
 {
 	struct queue_pair *pair = bpf_map_lookup_elem(&queue_pairs, flow);
 	return pair ? pair : bpf_map_lookup_elem(&unconfirmed_queue_pairs, flow);
 }
 
-// Whether the flow's sender is still known to send from `sender_qpn` to this peer of its.
+// Whether the flow's sender is still known to send from `sender_qpn` to this peer.
 static __always_inline int queue_pair_has(const struct qp_flow *flow, __u32 sender_qpn, const struct qp_peer *peer)
 {
 	struct qp_flow known = {
@@ -72,8 +72,8 @@ static __always_inline int queue_pair_has(const struct qp_flow *flow, __u32 send
 	return pair && pair->sender_qpn == sender_qpn;
 }
 
-// Whether `qpn` of the flow's sender is known to be that of a connection, with whomever, be it too old or doubtful: a
-// datagram cannot come from there.
+// Whether `qpn` of the flow's sender is known to belong to a connection with any peer, even if the entry is too old or
+// doubtful: it cannot be the source of a datagram.
 __noinline int queue_pair_is_connected(const struct qp_flow *flow, __u32 qpn)
 {
 	if (!flow)
@@ -86,8 +86,8 @@ __noinline int queue_pair_is_connected(const struct qp_flow *flow, __u32 qpn)
 	return peer && queue_pair_has(flow, qpn, peer);
 }
 
-// Whether a flow of which this is known has had its share of CNPs (UNANSWERED_CNPS) without an answer. If its peer has
-// answered meanwhile, the count begins again.
+// Whether a known flow has had UNANSWERED_CNPS without an answer. If its peer has answered meanwhile, the count
+// restarts.
 static __always_inline int queue_pair_is_spent(const struct qp_flow *flow, struct queue_pair *pair)
 {
 	if (pair->unanswered_cnps < UNANSWERED_CNPS)
@@ -101,7 +101,7 @@ static __always_inline int queue_pair_is_spent(const struct qp_flow *flow, struc
 		return 1;
 	pair->answers_then = other->answers;
 	pair->unanswered_cnps = 0;
-	pair->waiting = 0; // until the next request that asks
+	pair->waiting = 0; // until the next request that asks for an answer
 	pair->doubtful = 0;
 	return 0;
 }
@@ -111,8 +111,8 @@ static __always_inline int queue_pair_holds(const struct queue_pair *pair, const
 	return pair && !pair->doubtful && !is_later(now, pair->last_seen, config->ageing_ns);
 }
 
-// What may be used of a flow: the operator's entry, else what was learned unless it has aged or its requests remain
-// unanswered. Null: nothing.
+// Returns the usable entry of a flow: the operator's, otherwise the learned one unless it has aged or its requests
+// remain unanswered. Null: there is none.
 static __always_inline struct queue_pair *queue_pair_of(const struct qp_flow *flow, const struct proxy_config *config,
 							__u64 now)
 {
@@ -123,7 +123,7 @@ static __always_inline struct queue_pair *queue_pair_of(const struct qp_flow *fl
 	return queue_pair_holds(pair, config, now) ? pair : 0;
 }
 
-// The Queue Pair from which the flow's sender sends; 0: not known.
+// Returns the Queue Pair from which the flow's sender sends; 0: not known.
 static __always_inline __u32 source_qpn_of(const struct qp_flow *flow)
 {
 	struct proxy_config *config = proxy_configuration();

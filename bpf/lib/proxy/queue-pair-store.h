@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Writing and removing what is known of connections. A connection is two entries, one a direction, because either side
-// may send data; they name each other, and come and go together.
+// Writes and removes connections. A connection is two entries, one a direction, because either side may send data. They
+// name each other, and are written and removed together.
 #ifndef CNPD_PROXY_QUEUE_PAIR_STORE_H
 #define CNPD_PROXY_QUEUE_PAIR_STORE_H
 
@@ -31,12 +31,12 @@ static __always_inline struct queue_pair_memory *queue_pair_memory(void)
 
 // --- What traffic has not confirmed yet ---
 
-// A ring a port: the connection that has waited longest makes room.
+// One ring a port: the connection that has waited longest is evicted.
 #define UNCONFIRMED_SHARE 256
 
 PORT_SHARED(unconfirmed, UNCONFIRMED_SHARE);
 
-// The other direction, seen in `tenant`, of a flow whose sender has Queue Pair `sender_qpn`.
+// The reverse flow, seen in `tenant`, of a flow whose sender has Queue Pair `sender_qpn`.
 static __always_inline void flow_reversed(struct qp_flow *to, const struct qp_flow *from, __u32 sender_qpn,
 					  __u32 tenant)
 {
@@ -53,9 +53,9 @@ static __always_inline void queue_pair_owner(struct qp_owner *owner, const struc
 	owner->tenant = flow->tenant;
 }
 
-// Says whose `sender_qpn` is. Never over what is known of another connection of the same Queue Pair: a peer that claims
-// to be connected with it would take the word for it away with its own (queue_pair_delete). Then it is said when that
-// one is gone (queue_pair_check).
+// Records to which connection `sender_qpn` belongs. It never overwrites another connection of the same Queue Pair:
+// otherwise a peer that falsely claims to be connected to it could remove the record with its own (queue_pair_delete).
+// The record is then written when the other connection is gone (queue_pair_check).
 __noinline int queue_pair_own(struct qp_flow *flow, __u32 sender_qpn)
 {
 	struct queue_pair_memory *memory = queue_pair_memory();
@@ -71,7 +71,7 @@ __noinline int queue_pair_own(struct qp_flow *flow, __u32 sender_qpn)
 	return bpf_map_update_elem(&connected_queue_pairs, &memory->owner, &memory->peer, BPF_ANY);
 }
 
-// One half. Its Queue Pair may have been connected with another one since, which stays.
+// Removes one half. If its Queue Pair has been connected to another one since, that record stays.
 __noinline int queue_pair_delete(struct qp_flow *flow, __u32 sender_qpn)
 {
 	struct queue_pair_memory *memory = queue_pair_memory();
@@ -86,7 +86,7 @@ __noinline int queue_pair_delete(struct qp_flow *flow, __u32 sender_qpn)
 	return 0;
 }
 
-// Removes a flow's entry and its other half, if they still name each other. Whether the entry was there.
+// Removes a flow's entry and its other half, if they still name each other. Returns whether the entry existed.
 __noinline int queue_pair_remove(struct qp_flow *flow)
 {
 	struct qp_flow reverse;
@@ -104,7 +104,7 @@ __noinline int queue_pair_remove(struct qp_flow *flow)
 	return 1;
 }
 
-// A place in the share of `port`, from 1; whoever had it goes. 0: there is none.
+// Returns a place in the share of `port`, from 1, and evicts its previous entry. 0: there is no place.
 __noinline __u32 unconfirmed_place(struct qp_flow *flow, __u32 port)
 {
 	struct queue_pair_memory *memory = queue_pair_memory();
@@ -141,8 +141,7 @@ static __always_inline int queue_pair_insert(struct qp_flow *flow, struct queue_
 	return bpf_map_update_elem(&unconfirmed_queue_pairs, flow, fresh, BPF_ANY);
 }
 
-// Writes one half. Knowledge about the same connection is refreshed in place, so that its rate limit and its counts go
-// on.
+// Writes one half. An entry of the same connection is updated in place, so that its rate limit and its counts continue.
 __noinline int queue_pair_store(struct qp_flow *flow, struct learned *learned)
 {
 	struct queue_pair_memory *memory = queue_pair_memory();
@@ -168,7 +167,7 @@ __noinline int queue_pair_store(struct qp_flow *flow, struct learned *learned)
 	fresh->peer_tenant = learned->peer_tenant;
 	fresh->learned_at = fresh->last_seen = fresh->checked_at = fresh->unanswered_since = learned->now;
 	if (known) {
-		// Another Queue Pair took this one's peer: the old other half goes, the flow's rate limit stays.
+		// Another Queue Pair took over this one's peer: remove the old other half, keep the flow's rate limit.
 		fresh->last_cnp = known->last_cnp;
 		queue_pair_remove(flow);
 		count(COUNT_QP_REPLACED);
@@ -194,7 +193,7 @@ __noinline int queue_pairs_store(struct qp_flow *flow, struct learned *learned, 
 	return -1;
 }
 
-// Whether this connection is known already, both halves.
+// Whether both halves of this connection are known already.
 static __always_inline int queue_pairs_known(struct qp_flow *flow, __u32 peer_tenant, __u32 sender_qpn)
 {
 	struct qp_flow reverse;
@@ -204,9 +203,9 @@ static __always_inline int queue_pairs_known(struct qp_flow *flow, __u32 peer_te
 	       other->sender_qpn == flow->receiver_qpn && other->peer_tenant == flow->tenant;
 }
 
-// Learns a connection: flow->sender's `sender_qpn` and flow->receiver's `flow->receiver_qpn` are each other's peers.
-// The receiver's packets are seen in `peer_tenant`. What a CM exchange says waits to be confirmed, in the share of
-// `port`; what answers have shown does not, unless there is no room.
+// Learns a connection: flow->sender's `sender_qpn` and flow->receiver's `flow->receiver_qpn` are peers. The receiver's
+// packets are seen in `peer_tenant`. The content of a CM exchange waits for confirmation, in the share of `port`.
+// Connections learned from answers do not, unless the table is full.
 static __always_inline int queue_pairs_connect(struct qp_flow *flow, __u32 peer_tenant, __u32 sender_qpn,
 					       __u32 sender_psn, __u32 receiver_psn, enum qp_source source, __u32 port)
 {
@@ -230,7 +229,8 @@ static __always_inline int queue_pairs_connect(struct qp_flow *flow, __u32 peer_
 	return -1;
 }
 
-// Copies what waits of a flow to the confirmed ones: 1. 0: it is there already. -1: there is no room.
+// Copies an unconfirmed entry of a flow to the confirmed ones. Returns 1; 0: it was there already; -1: the table is
+// full.
 static __always_inline int queue_pair_copy(struct qp_flow *flow, struct queue_pair *scratch)
 {
 	struct queue_pair *pair = bpf_map_lookup_elem(&unconfirmed_queue_pairs, flow);
@@ -241,14 +241,14 @@ static __always_inline int queue_pair_copy(struct qp_flow *flow, struct queue_pa
 	return bpf_map_update_elem(&queue_pairs, flow, scratch, BPF_ANY) == 0 ? 1 : -1;
 }
 
-// Traffic has confirmed what a CM exchange said.
+// Traffic has confirmed the CM exchange.
 __noinline int queue_pairs_confirm(struct qp_flow *flow, struct qp_flow *reverse)
 {
 	struct queue_pair_memory *memory = queue_pair_memory();
 	if (!flow || !reverse || !memory)
 		return 0;
 	struct queue_pair *scratch = &memory->pair;
-	// Both or none: a half alone would outlive the place of the other one, and nobody could push it out.
+	// Both or none: a single half would outlive the place of the other one, and nothing could evict it.
 	int first = queue_pair_copy(flow, scratch);
 	if (first >= 0 && queue_pair_copy(reverse, scratch) >= 0) {
 		bpf_map_delete_elem(&unconfirmed_queue_pairs, flow);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Which Queue Pair sends to which (PNC-1-c). A BTH names the destination's Queue Pair only, so the sender's must be
-// learned: cm.h, reverse-traffic.h. A wrong answer here slows down somebody else, so whatever contradicts an entry
-// removes both of its halves (queue-pair-store.h): unknown is harmless. What comes by a port to which no route back to
-// its source leads is no evidence (port-roles.h).
+// learned: cm.h, reverse-traffic.h. A wrong entry slows down another sender, but a missing one is harmless. So any
+// contradiction removes both halves of an entry (queue-pair-store.h). A packet at a port that is not on the reverse
+// path to its source is no evidence (port-roles.h).
 #ifndef CNPD_PROXY_QUEUE_PAIRS_H
 #define CNPD_PROXY_QUEUE_PAIRS_H
 
@@ -10,7 +10,7 @@
 #include "proxy/queue-pair-store.h"
 #include "wire/roce.h"
 
-// PSNs that belong together are less than this apart (facts: packets in flight on a 100 Gb/s path of 100 ms).
+// PSNs of the same sequence are less than this apart (facts: packets in flight on a 100 Gb/s path of 100 ms).
 #define PSN_WINDOW (1 << 21)
 #define CHECK_INTERVAL_NS 10000000ULL
 #define MAX_STRIKES 3
@@ -18,12 +18,12 @@
 // A packet that may teach or remove something.
 struct arrival {
 	struct qp_flow flow;
-	struct address origin;	    // source of the outermost IP header: who brought it here
-	struct address origin_goal; // and its destination
+	struct address origin;		   // source of the outermost IP header
+	struct address origin_destination; // and its destination
 	__u64 now;
 	__u32 opcode;
 	__u32 psn;
-	__u32 asks;   // for an answer
+	__u32 asks;   // the request asks for an answer
 	__u32 length; // of the frame
 	__u32 port;
 };
@@ -48,7 +48,7 @@ static __always_inline __s32 psn_distance(__u32 a, __u32 b)
 	return (__s32)((a - b) << 8) >> 8;
 }
 
-// --- What a packet of a known connection says about it ---
+// --- What a packet of a known connection proves ---
 
 enum qp_verdict { QP_FITS, QP_GONE, QP_DOUBTED };
 
@@ -62,17 +62,17 @@ static __always_inline enum qp_verdict queue_pair_drop(struct qp_flow *flow, enu
 	return QP_GONE;
 }
 
-// One bit an operation (low five bits of the opcode). Answers of a responder: READ responses 0D-10, ACK 11, atomic
-// ACK 12.
+// One bit an operation (low five bits of the opcode). Answers of a responder: READ responses 0D-10, ACK 11, atomic ACK
+// 12.
 #define ANSWER_OPS 0x0007e000u
 // Answers that name the PSN of the request: first and only READ response, ACK and NAK, atomic ACK. Later READ responses
-// count on from it.
+// have consecutive PSNs.
 #define NAMING_OPS 0x00072000u
-// Requests that are answered without asking: READ, atomics.
+// Requests that are answered without AckReq: READ, atomics.
 #define ASKING_OPS 0x00181000u
-// Packets that are looked at: these, requests that set AckReq, and for responders that acknowledge as they please every
-// sixteenth PSN. The choice depends on the PSN alone as far as it can, so that connections in lockstep are kept alike
-// and seen to be ambiguous. The rest costs a few instructions.
+// Selected packets: these, requests with AckReq, and every sixteenth PSN, for responders that acknowledge at will. The
+// choice depends on the PSN alone as far as it can. So connections in lockstep are selected alike, and found to be
+// ambiguous. Other packets cost a few instructions.
 #define SAMPLED_PSN_MASK 15
 
 static __always_inline int is_answer(__u32 opcode)
@@ -90,7 +90,7 @@ static __always_inline int is_looked_at(__u32 opcode, __u32 psn, __u32 asks)
 	return asks || !(psn & SAMPLED_PSN_MASK) || ((NAMING_OPS | ASKING_OPS) >> (opcode & 31) & 1);
 }
 
-// An answer whose PSN is in the other direction's sequence: `flow` and its entry `pair`, `reverse` and `other`.
+// An answer whose PSN is in the other direction's sequence. `pair` is the entry of `flow`, `other` that of `reverse`.
 static __always_inline enum qp_verdict queue_pair_answered(struct arrival *a, struct queue_pair *pair,
 							   struct qp_flow *reverse, struct queue_pair *other)
 {
@@ -108,7 +108,7 @@ static __always_inline enum qp_verdict queue_pair_answered(struct arrival *a, st
 	return QP_FITS;
 }
 
-// A request: are those before it answered? Nobody answers UC.
+// A request: have earlier ones been answered? UC has no answers.
 static __always_inline enum qp_verdict queue_pair_asked(struct arrival *a, struct queue_pair *pair,
 							struct queue_pair *other, struct proxy_config *config)
 {
@@ -127,7 +127,7 @@ static __always_inline enum qp_verdict queue_pair_asked(struct arrival *a, struc
 	return pair->doubtful ? QP_DOUBTED : QP_FITS;
 }
 
-// Now and then: is there another half, is it alive, does it answer, and do its answers fit?
+// Periodic check: does the other half exist, is it alive, does it answer, and do its answers match?
 __noinline int queue_pair_check(struct arrival *a)
 {
 	struct qp_flow reverse;
@@ -149,10 +149,10 @@ __noinline int queue_pair_check(struct arrival *a)
 				    : queue_pair_asked(a, pair, other, config);
 }
 
-// Another port than before, or it was long ago that this one was asked about. Whether the packet may be believed.
+// The port has changed, or its last check was long ago. Returns whether the packet may be believed.
 __noinline int queue_pair_moved(struct __sk_buff *skb, struct arrival *a)
 {
-	if (!a || !is_believed(skb, &a->origin, &a->origin_goal, a->port)) {
+	if (!a || !is_believed(skb, &a->origin, &a->origin_destination, a->port)) {
 		count(COUNT_QP_WRONG_PORT);
 		return 0;
 	}
@@ -168,13 +168,13 @@ static __always_inline void queue_pair_tally(struct queue_pair *pair, __u32 psn,
 {
 	__s32 advance = pair->psn == PSN_UNKNOWN ? 1 : psn_distance(psn, pair->psn);
 	if (advance < 1 || advance > 2 * SAMPLED_PSN_MASK)
-		advance = 1; // sent again, or others were lost before they came here
+		advance = 1; // retransmitted, or the packets between were lost upstream
 	pair->packets += advance;
 	pair->bytes += (__u64)advance * length;
 	pair->psn = psn;
 }
 
-// Takes note of a packet of a known connection. QP_GONE: it is not known any more. QP_DOUBTED: its requests remain
+// Records a packet of a known connection. QP_GONE: it is not known any more. QP_DOUBTED: its requests remain
 // unanswered.
 static __always_inline enum qp_verdict queue_pair_seen(struct __sk_buff *skb, struct arrival *a,
 						       struct queue_pair *pair)
@@ -190,7 +190,7 @@ static __always_inline enum qp_verdict queue_pair_seen(struct __sk_buff *skb, st
 	} else {
 		queue_pair_tally(pair, a->psn, a->length);
 	}
-	// A question starts the clock, an answer confirms: neither waits for its turn.
+	// A request that asks starts the clock, an answer confirms: neither waits for the periodic check.
 	if (is_later(a->now, pair->checked_at, CHECK_INTERVAL_NS) ||
 	    (answer ? pair->place != 0 : (a->asks && !pair->waiting))) {
 		pair->checked_at = a->now;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Learning a connection from its traffic (PNC-1-c): A sends to B's Queue Pair b with PSN p; soon B answers to A's Queue
-// Pair a and names p. Sent PSNs that ask for an answer are kept for a moment under (A, B, p). An answer that finds
-// exactly one Queue Pair there is a hit for (a, b). After `hits` hits in a row, each with a later PSN, and each seen
-// from a's side and from b's side as the same pair, the connection is learned.
+// Learns a connection from its traffic (PNC-1-c): A sends to B's Queue Pair b with PSN p; soon B answers to A's Queue
+// Pair a and names p. Sent PSNs that ask for an answer are kept briefly under (A, B, p). An answer that finds exactly
+// one Queue Pair there is a hit for (a, b). The connection is learned after `hits` consecutive hits, each with a later
+// PSN. Both a's side and b's side must have seen the same pair.
 //
-// What makes it cautious: a PSN that two Queue Pairs sent is nobody's hit and sets a's count back; a hit for another
-// pair is a contradiction, after which twice as many are asked for. Two connections in lockstep between the same hosts
-// are therefore never told apart, and never guessed. Where a PSN was sent by, and where it is answered by, is looked at
-// when they would be evidence, for or against. The UDP source port, which some cards derive from both Queue Pairs, is
-// not consulted: it could only confirm what this has decided.
+// The method is cautious. A PSN that two Queue Pairs sent is no hit and resets a's count. A hit for another pair is a
+// contradiction, after which twice as many hits are required. So two connections in lockstep between the same hosts are
+// never distinguished, and never guessed. The ports of a request and its answer are checked whenever they would be
+// evidence, for or against. The UDP source port, which some cards derive from both Queue Pairs, is not used: it could
+// only confirm this result.
 #ifndef CNPD_PROXY_REVERSE_TRAFFIC_H
 #define CNPD_PROXY_REVERSE_TRAFFIC_H
 
@@ -18,18 +18,18 @@ struct sent_key {
 	struct address sender;
 	struct address receiver;
 	__u32 psn;
-	__u32 space; // tenant_space(): who asks and who answers are in one, also where they are seen in two tenants
+	__u32 space; // tenant_space(): request and answer share one, even where they are seen in two tenants
 };
 
 #define QPN_AMBIGUOUS 0xffffffffu
 
 struct sent {
-	__u32 qpn; // that the packet was for; QPN_AMBIGUOUS: several, or of several tenants
+	__u32 qpn; // destination of the packet; QPN_AMBIGUOUS: several, or of several tenants
 	__u32 tenant;
 	__u64 at;
 	struct address origin; // of the outermost header
-	__u32 port;	       // by which it came
-	__u32 place;	       // of the port's, from 1
+	__u32 port;	       // at which it arrived
+	__u32 place;	       // index in the share of the port, from 1
 };
 
 #define SENT_SHARE 2048
@@ -49,7 +49,7 @@ struct candidate {
 	__u32 psn; // of the last hit; PSN_UNKNOWN: none of this direction yet
 	__s32 hits;
 	__u32 peer_tenant;
-	__u32 place; // of the port's that is charged, from 1
+	__u32 place; // index in the share of the charged port, from 1
 };
 
 #define CANDIDATE_SHARE 1024
@@ -63,7 +63,7 @@ struct {
 	__type(value, struct candidate);
 } qp_candidates SEC(".maps");
 
-// A place for a PSN; whoever had it goes. 0: there is none.
+// Returns a place for a PSN and evicts its previous entry. 0: there is no place.
 __noinline __u32 sent_place(struct sent_key *key, __u32 port, __u64 now, __u64 recent_ns)
 {
 	struct queue_pair_memory *memory = queue_pair_memory();
@@ -82,7 +82,7 @@ __noinline __u32 sent_place(struct sent_key *key, __u32 port, __u64 now, __u64 r
 	return number;
 }
 
-// And one for a supposed peer.
+// Returns a place for a supposed peer, likewise.
 __noinline __u32 candidate_place(struct qp_flow *flow, __u32 port)
 {
 	struct queue_pair_memory *memory = queue_pair_memory();
@@ -101,25 +101,28 @@ __noinline __u32 candidate_place(struct qp_flow *flow, __u32 port)
 	return number;
 }
 
-// The source of an answer's request and of a request's answer are each other's destination, except in a tunnel, where
-// the other end is nobody's business here.
-static __always_inline int sent_is_believed(struct __sk_buff *skb, const struct sent *sent, const struct address *goal)
+// The source of a request and the source of its answer are each other's destination, except in a tunnel, whose other
+// end is irrelevant here.
+static __always_inline int sent_is_believed(struct __sk_buff *skb, const struct sent *sent,
+					    const struct address *destination)
 {
 	struct address origin = sent->origin;
-	return is_believed(skb, &origin, goal, sent->port);
+	return is_believed(skb, &origin, destination, sent->port);
 }
 
-// Another Queue Pair, or by another port than before: that makes a PSN ambiguous only when both are to be believed.
+// The PSN came from another Queue Pair, or at another port than before. It becomes ambiguous only when both are
+// believed.
 __noinline int note_sent_again(struct __sk_buff *skb, struct arrival *a, struct sent *known, __u64 recent_ns)
 {
 	if (!a || !known)
 		return 0;
-	if (!is_believed(skb, &a->origin, &a->origin_goal, a->port)) {
+	if (!is_believed(skb, &a->origin, &a->origin_destination, a->port)) {
 		count(COUNT_QP_WRONG_PORT);
 		return 0;
 	}
 	int is_other = known->qpn != a->flow.receiver_qpn || known->tenant != a->flow.tenant;
-	if (is_other && !is_later(a->now, known->at, recent_ns) && sent_is_believed(skb, known, &a->origin_goal)) {
+	if (is_other && !is_later(a->now, known->at, recent_ns) &&
+	    sent_is_believed(skb, known, &a->origin_destination)) {
 		known->qpn = QPN_AMBIGUOUS;
 	} else {
 		known->qpn = a->flow.receiver_qpn;
@@ -172,15 +175,15 @@ static __always_inline void candidate_set(struct qp_flow *flow, __u32 peer_tenan
 	bpf_map_update_elem(&qp_candidates, flow, &fresh, BPF_ANY);
 }
 
-// The supposed Queue Pair of the flow's sender, with the tenant of the other direction in the upper half; 0 when there
-// is none.
+// Returns the supposed Queue Pair of the flow's sender, with the tenant of the other direction in the upper half; 0:
+// none.
 static __always_inline __u64 candidate_of(struct qp_flow *flow)
 {
 	struct candidate *candidate = bpf_map_lookup_elem(&qp_candidates, flow);
 	return candidate ? (__u64)candidate->peer_tenant << 32 | candidate->sender_qpn : 0;
 }
 
-// An answer (flow: B → A, Queue Pair a) that fits a request to `asked`, Queue Pair b of B, which was seen in `tenant`.
+// An answer (flow: B → A, Queue Pair a) to a request for `asked`, Queue Pair b of B, which was seen in `tenant`.
 static __always_inline void candidate_hit(struct qp_flow *flow, __u32 tenant, __u32 asked, __u32 psn, __s32 needed,
 					  __u32 port)
 {
@@ -219,7 +222,7 @@ static __always_inline void note_answer(struct __sk_buff *skb, struct arrival *a
 	if (!sent || is_later(a->now, sent->at, config->recent_ns))
 		return;
 	__u32 asked = sent->qpn, tenant = sent->tenant, asked_by = sent->port;
-	if (!is_believed(skb, &a->origin, &a->origin_goal, a->port) ||
+	if (!is_believed(skb, &a->origin, &a->origin_destination, a->port) ||
 	    (asked != QPN_AMBIGUOUS && !sent_is_believed(skb, sent, &a->origin))) {
 		count(COUNT_QP_WRONG_PORT);
 		return;
@@ -234,7 +237,7 @@ static __always_inline void note_answer(struct __sk_buff *skb, struct arrival *a
 		mine->hits = 0;
 }
 
-// A packet of a connection that is not known, or is doubted, RC or XRC.
+// Learns from a packet of a connection that is unknown or doubtful, RC or XRC.
 __noinline int learn_from_traffic(struct __sk_buff *skb, struct arrival *a)
 {
 	if (!a)

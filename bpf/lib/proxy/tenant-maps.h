@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// How the proxy's program finds out whose a packet is (tenant.h).
-// A packet in a tunnel to one of this router's SIDs is of that SID's table; one in another tunnel is of the END.CON SID
-// that it comes from (FCN §4.2.2); one outside tunnels is of the END.CON SID that it would get here by interface and
-// source. Of a tunnel that is none of these nothing is known.
+// How the proxy's program determines the tenant of a packet (tenant.h). A packet in a tunnel to one of this router's
+// SIDs belongs to that SID's table. One in another tunnel belongs to the END.CON SID that is the tunnel's source (FCN
+// §4.2.2). One outside tunnels belongs to the END.CON SID that it would get here by interface and source. For any other
+// tunnel the tenant is unknown.
 #ifndef CNPD_PROXY_TENANT_MAPS_H
 #define CNPD_PROXY_TENANT_MAPS_H
 
@@ -10,8 +10,7 @@
 #include "proxy/tenant.h"
 #include "wire/walk.h"
 
-// SIDs of this router, and END.CON SIDs that the domain has advertised. TENANT_UNKNOWN: of several one cannot tell
-// which.
+// SIDs of this router, and END.CON SIDs that the domain has advertised. TENANT_UNKNOWN: several are possible.
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1 << 16);
@@ -42,22 +41,22 @@ static __always_inline struct tenant_config *tenant_configuration(void)
 	return bpf_map_lookup_elem(&tenant_config, &zero);
 }
 
-// Of a tunnel about which there is nothing to look up.
+// The tenant of a tunnel without an entry.
 static __always_inline __u32 tenant_otherwise(void)
 {
 	struct tenant_config *config = tenant_configuration();
 	return config && config->known ? TENANT_UNKNOWN : TENANT_MAIN;
 }
 
-// Of packets in a tunnel from this address.
+// The tenant of packets in a tunnel from this address.
 static __always_inline __u32 tenant_of_source(const struct address *source)
 {
 	__u32 *tenant = bpf_map_lookup_elem(&tenant_sids, source);
 	return tenant ? *tenant : tenant_otherwise();
 }
 
-// Of a packet that arrives, in a tunnel whose outermost header is at `offset` or in none. A global function: the
-// verifier looks at it once.
+// The tenant of an arriving packet, in a tunnel whose outermost header is at `offset` or in none. A global function:
+// the verifier checks it once.
 __noinline __u32 tenant_of_tunnel(struct __sk_buff *skb, __u32 offset, __u32 family)
 {
 	struct tenant_config *config = tenant_configuration();
@@ -75,11 +74,11 @@ __noinline __u32 tenant_of_tunnel(struct __sk_buff *skb, __u32 offset, __u32 fam
 	return tenant_of_source(&source);
 }
 
-// Flag of `family`: the packet is a notice about a packet outside tunnels. It is of the port that it comes by, as every
-// packet is. By "any interface" come also notices of routers elsewhere, about which such a row says nothing.
+// Flag of `family`: the packet is a notice about a packet outside tunnels. Its tenant is that of its ingress port, as
+// for every packet. Notices of remote routers also arrive at "any interface": such a row does not apply to them.
 #define TENANT_OF_NOTICE 0x80
 
-// Most routers have none: this spares their packets the call.
+// Most routers have no rows: this saves their packets the call.
 static __always_inline int tenants_have_rows(void)
 {
 	struct tenant_config *config = tenant_configuration();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The tunnel exit (FCN §4.2.1), in front of the kernel's seg6local, which ignores the outer ECN field: at a local SID
-// that decapsulates, the inner field becomes what RFC 6040 figure 4 says, or the packet is dropped where it says so.
-// Where the program can forward the packet as End.DT4 and End.DT6 would (RFC 8986 §4.6, §4.7) it does, for one look-up
-// is cheaper than two; in every other case the kernel does the rest.
+// The tunnel exit (FCN §4.2.1), in front of the kernel's seg6local, which ignores the outer ECN field. At a local SID
+// that decapsulates, the inner ECN field is set by RFC 6040 figure 4, or the packet is dropped as the figure requires.
+// The program forwards the packet as End.DT4 and End.DT6 would (RFC 8986 §4.6, §4.7) where it can, because that saves a
+// look-up. In every other case the kernel does the rest.
 #ifndef CNPD_SRV6_DECAP_H
 #define CNPD_SRV6_DECAP_H
 
@@ -13,13 +13,13 @@
 
 // Headers between the outer IPv6 header and the packet inside.
 #define TUNNEL_HEADERS 4
-// What all tunnels in use and the header inside fit in.
+// Enough for all tunnels in use and the header inside.
 #define TUNNEL_LINEAR 256
 
 #define ICMPV6_PACKET_TOO_BIG 2
 #define ICMPV6_INFORMATIONAL 128
 
-// As many bytes in linear memory as the packet has, up to `size`: drivers may leave it anywhere. 0 when it cannot be.
+// Pulls up to `size` bytes of the packet into linear memory: drivers may leave them elsewhere. 0: failed.
 static __always_inline int pull(struct __sk_buff *skb, __u32 size)
 {
 	if (size > skb->len)
@@ -27,8 +27,8 @@ static __always_inline int pull(struct __sk_buff *skb, __u32 size)
 	return skb->data_end - skb->data >= size || bpf_skb_pull_data(skb, size) == 0;
 }
 
-// 0 when the chain ends within the packet. `arrival->protocol` may be an extension header still: the chain is longer
-// than any that is in use.
+// 0: the chain ends beyond the packet. `arrival->protocol` may still be an extension header: the chain is then longer
+// than any in use.
 static __always_inline int parse_arrival(struct __sk_buff *skb, __u8 next, struct arrival *arrival)
 {
 	__u32 offset = ETH_HLEN + IPV6_HLEN;
@@ -55,7 +55,7 @@ static __always_inline int parse_arrival(struct __sk_buff *skb, __u8 next, struc
 	return 1;
 }
 
-// Decision E6: the SID is the source of tunnels, so errors about them come to it. They are not for the stack.
+// Decision E6: the SID is the source of tunnels, so it receives their ICMPv6 errors. The stack must not get them.
 static __always_inline int consume_icmpv6(struct __sk_buff *skb, const struct arrival *arrival)
 {
 	const __u8 *icmp = walk_at(skb, arrival->inner, 4);
@@ -77,15 +77,14 @@ static __always_inline void count_ecn(__u32 inner, __u32 outer, __u32 result)
 		count(result == ECN_CE ? COUNT_SRV6_DECAP_CE : COUNT_SRV6_DECAP_ECT1);
 }
 
-// Writes the traffic class of the packet inside. What a driver summed up over the whole packet (CHECKSUM_COMPLETE) is
-// kept right.
+// Writes the traffic class of the inner packet. Updates a driver's checksum over the whole packet (CHECKSUM_COMPLETE).
 static __always_inline void set_inner_class(struct __sk_buff *skb, __u8 *ip, __u8 family, __u32 traffic_class)
 {
 	__be16 from = walk_be16(ip), to;
 	if (family == 4) {
 		ip[1] = traffic_class;
 		to = walk_be16(ip);
-		// The header sums up to what it did before.
+		// The sum over the header is unchanged.
 		*(__be16 *)(ip + IPV4_CHECKSUM) = checksum_replace(walk_be16(ip + IPV4_CHECKSUM), from, to);
 	} else {
 		set_traffic_class6(ip, traffic_class);
@@ -94,7 +93,7 @@ static __always_inline void set_inner_class(struct __sk_buff *skb, __u8 *ip, __u
 	}
 }
 
-// RFC 6040 §4.2 and RFC 2983 §4. 0 when the packet must be dropped.
+// RFC 6040 §4.2 and RFC 2983 §4. 0: drop the packet.
 static __always_inline int leave_tunnel(struct __sk_buff *skb, __u32 outer, __u8 *ip, __u8 family,
 					const struct srv6_sid *sid, const struct srv6_config *config)
 {
@@ -104,7 +103,7 @@ static __always_inline int leave_tunnel(struct __sk_buff *skb, __u32 outer, __u8
 		count_ecn(inner & ECN_MASK, outer & ECN_MASK, ecn);
 	if (ecn == ECN_DROP)
 		return 0;
-	// A notification comes out of END.CON as it went in.
+	// END.CON leaves the DSCP of a notification as it was at the tunnel entry.
 	__u32 dscp = config->uniform && !sid->end_con ? outer : inner;
 	__u32 traffic_class = ((dscp & ~(__u32)ECN_MASK) | ecn) & 0xff;
 	if (traffic_class != inner)
@@ -114,7 +113,7 @@ static __always_inline int leave_tunnel(struct __sk_buff *skb, __u32 outer, __u8
 
 static __always_inline int srv6_leave_tunnel(struct __sk_buff *skb)
 {
-	// A tag beside the packet: it is for the VLAN interface on top of this one.
+	// A tag beside the packet belongs to the VLAN interface on top of this one.
 	if (skb->protocol != bpf_htons(ETH_P_IPV6) || skb->pkt_type != PACKET_HOST || skb->vlan_present)
 		return TC_NEXT;
 	const __u8 *outer = walk_at(skb, ETH_HLEN, IPV6_HLEN);
@@ -159,7 +158,7 @@ static __always_inline int srv6_leave_tunnel(struct __sk_buff *skb)
 	if (!leave_tunnel(skb, outer_class, ip, family, sid, config))
 		return TC_DROP;
 	if (!(sid->families & (family == 6 ? SID_IPV6 : SID_IPV4)))
-		return TC_NEXT; // the kernel's to refuse
+		return TC_NEXT; // the kernel rejects it
 	arrival.ours_alone = family == 4 && sid->own_route;
 	return srv6_forward(skb, &arrival, family, sid, config);
 }

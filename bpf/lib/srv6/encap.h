@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The tunnel entry (FCN §4.2): what is put right in the outer header of a packet that this router has just
-// encapsulated, by the kernel's H.Encaps or any other way: the outer source becomes END.CON (FCN-4.2.2-c), the outer
-// ECN field follows RFC 6040 §4.1 (the kernel writes 0 when IPv4 is inside), the outer DSCP RFC 2983. It encapsulates
-// nothing itself.
+// The tunnel entry (FCN §4.2). It corrects the outer header of a packet that this router has just encapsulated, by the
+// kernel's H.Encaps or otherwise. The outer source becomes END.CON (FCN-4.2.2-c), the outer ECN field follows RFC 6040
+// §4.1 (the kernel writes 0 over inner IPv4), and the outer DSCP follows RFC 2983. The program does not encapsulate.
 #ifndef CNPD_SRV6_ENCAP_H
 #define CNPD_SRV6_ENCAP_H
 
@@ -13,11 +12,11 @@
 
 #define SRH_TLV_PAD1 0
 #define SRH_TLV_HMAC 5
-// Of an SRH; Linux puts the HMAC last, others need not.
+// Limit for the TLVs of an SRH. Linux puts the HMAC last; other stacks need not.
 #define SRH_TLVS 16
 
 struct tunnel {
-	__u16 inner; // offset of the header inside
+	__u16 inner; // offset of the inner header
 	__u8 inner_family;
 	__u8 has_hmac;
 };
@@ -37,7 +36,7 @@ __noinline int srh_has_hmac(struct __sk_buff *skb, __u32 offset, __u32 end)
 	return 0;
 }
 
-// The outer header's chain as encapsulation makes it: at most an SRH, then IPv4 or IPv6. 0 when there is no tunnel.
+// Parses the outer header's chain as encapsulation makes it: at most an SRH, then IPv4 or IPv6. 0: no tunnel.
 static __always_inline int parse_tunnel(struct __sk_buff *skb, __u8 next, struct tunnel *tunnel)
 {
 	__u32 offset = ETH_HLEN + IPV6_HLEN;
@@ -59,7 +58,7 @@ static __always_inline int parse_tunnel(struct __sk_buff *skb, __u8 next, struct
 	return 1;
 }
 
-// Whether the packet in the tunnel is RoCEv2 with data; its innermost source is put into `key`.
+// Whether the packet in the tunnel is RoCEv2 with data. Writes its innermost source to `key`.
 static __always_inline int carries_roce(struct __sk_buff *skb, const struct tunnel *tunnel, struct port_source_key *key)
 {
 	struct headers h = { .inner = tunnel->inner, .inner_family = tunnel->inner_family };
@@ -67,7 +66,7 @@ static __always_inline int carries_roce(struct __sk_buff *skb, const struct tunn
 	      needed = tunnel->inner + hlen + UDP_HLEN + BTH_SIZE;
 	if (needed > skb->len)
 		return 0;
-	// A long packet may have no more in linear memory than the kernel has looked at so far.
+	// The linear memory of a long packet may hold only the bytes that the kernel has read so far.
 	if (!walk_at(skb, needed, 0) && bpf_skb_pull_data(skb, needed) < 0)
 		return 0;
 	const __u8 *ip = walk_at(skb, h.inner, IPV4_HLEN);
@@ -99,7 +98,7 @@ static __always_inline int carries_roce(struct __sk_buff *skb, const struct tunn
 	return 1;
 }
 
-// The END.CON SID of this tunnel, or null.
+// Returns the END.CON SID of this tunnel, or null.
 static __always_inline const struct address *tunnel_source(struct __sk_buff *skb, struct port_source_key *key,
 							   const struct srv6_config *config)
 {
@@ -118,7 +117,7 @@ static __always_inline const struct address *tunnel_source(struct __sk_buff *skb
 	return config->has_default ? &config->default_source : 0;
 }
 
-// RFC 6040 §4.1 and RFC 2983 §3: the outer traffic class.
+// Returns the outer traffic class by RFC 6040 §4.1 and RFC 2983 §3.
 static __always_inline __u32 outer_class(__u32 outer, __u32 inner, int is_roce, const struct srv6_config *config)
 {
 	__u32 dscp = outer & ~(__u32)ECN_MASK;

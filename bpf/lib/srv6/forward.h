@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What becomes of a packet at the end of its tunnel. Three ways, the first that is possible:
+// The fate of a packet at the end of its tunnel. Three ways; the first possible one is taken:
 // clang-format off
-//   forwarded   decapsulated, one look-up, to its next hop: past the kernel's routing, so only where that would do
-//               nothing else with it (no netfilter hook, no IPsec policy, nobody behind us on the hook), and only for a
-//               packet that needs nothing else (no error to send)
-//   handed up   decapsulated and left to the kernel's routing, where the look-up is that of any packet: END.CON in the
-//               main table; other SIDs of the main table when somebody is behind us, the packet is not for this router,
-//               and no policy rule has a say
-//   left        to the kernel's seg6local, tunnel and all. At an END.CON that is the end of IPv4: its action there is
-//               End.DT6, for the kernel has none that takes both families and looks up in a plain table (End.DT4 and
-//               End.DT46 want a VRF)
+//   forwarded   decapsulated and, after one look-up, sent to its next hop past the kernel's routing. Only where that
+//               would do nothing else with it (no netfilter hook, no IPsec policy, no other program behind this one on
+//               the hook), and only for a packet that needs nothing else (no error to send)
+//   handed up   decapsulated and left to the kernel's routing, with the same look-up as any packet: END.CON in the main
+//               table; other SIDs of the main table if there are other programs behind this one, the packet is not for
+//               this router, and no policy rule applies
+//   left        to the kernel's seg6local with its tunnel. At an END.CON IPv4 is dropped there: the action is End.DT6,
+//               because no action of the kernel takes both families and uses a plain table (End.DT4 and End.DT46 need a
+//               VRF)
 // clang-format on
 #ifndef CNPD_SRV6_FORWARD_H
 #define CNPD_SRV6_FORWARD_H
@@ -23,19 +23,18 @@
 
 #define RT_TABLE_MAIN 254
 
-// A packet at one of our SIDs.
+// A packet at a local SID.
 struct arrival {
-	__u16 inner;   // offset of the packet inside
-	__u8 protocol; // what is inside
-	__u8 is_plain; // nothing but an SRH without TLVs is between, so nothing there that the kernel would have to
-		       // look at
+	__u16 inner;   // offset of the inner packet
+	__u8 protocol; // of the inner packet
+	__u8 is_plain; // only an SRH without TLVs is between, so there is nothing for the kernel to process
 	__u8 has_srh;
 	__u8 segments_left;
-	__u8 ours_alone; // seg6local would drop what is inside: IPv4 at an END.CON
+	__u8 ours_alone; // seg6local would drop the inner packet: IPv4 at an END.CON
 };
 
-// The kernel structures that say whether anybody else has a hand in forwarding (kernel.h explains CO-RE; a suffix
-// behind ___ is no part of the name).
+// Kernel structures that show whether anything else takes part in forwarding (kernel.h explains CO-RE; a suffix behind
+// ___ is not part of the name).
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 enum { HOOK_PRE_ROUTING = 0, HOOK_FORWARD = 2, HOOK_POST_ROUTING = 4, HOOKS = 5 };
@@ -88,8 +87,8 @@ static __always_inline struct net_device___srv6 *arrived_at(struct __sk_buff *sk
 	return (struct net_device___srv6 *)kernel->dev;
 }
 
-// A firewall sees the outer packet before seg6local and the inner one when it is forwarded. Where there is one, it must
-// see both.
+// A firewall sees the outer packet before seg6local and the inner one when it is forwarded. If there is a firewall, it
+// must see both.
 static __always_inline int kernel_has_a_say(struct net_device___srv6 *device, __u8 family)
 {
 	if (bpf_core_field_exists(device->nf_hooks_ingress) && device->nf_hooks_ingress)
@@ -110,8 +109,8 @@ static __always_inline int kernel_has_a_say(struct net_device___srv6 *device, __
 	return 0;
 }
 
-// Whether the kernel's routing would do with an IPv6 packet what a look-up in this table does: no policy rule, and no
-// delivery to this router.
+// Whether the kernel's routing would treat an IPv6 packet like a look-up in this table: no policy rule, and no delivery
+// to this router.
 static __always_inline int is_routed_by(struct net_device___srv6 *device, __u32 table, const __u8 *ip)
 {
 	struct net *net = device->nd_net.net;
@@ -121,7 +120,7 @@ static __always_inline int is_routed_by(struct net_device___srv6 *device, __u32 
 	return !bpf_map_lookup_elem(&srv6_local_sources, ip + IPV6_DESTINATION);
 }
 
-// net.ipv6.conf.*.seg6_require_hmac: an SRH without HMAC is then the kernel's to drop.
+// net.ipv6.conf.*.seg6_require_hmac: the kernel then drops an SRH without HMAC.
 static __always_inline int requires_hmac(struct net_device___srv6 *device)
 {
 	struct inet6_dev *idev = device->ip6_ptr;
@@ -130,7 +129,7 @@ static __always_inline int requires_hmac(struct net_device___srv6 *device)
 	return idev->cnf.seg6_require_hmac > 0;
 }
 
-// Sources and destinations that a router does not forward, or only after a closer look.
+// Excludes addresses that a router does not forward, or only after further checks.
 static __always_inline int is_ordinary6(const __u8 *address)
 {
 	return address[0] != 0 && address[0] < 0xfe;
@@ -141,7 +140,7 @@ static __always_inline int is_ordinary4(const __u8 *address)
 	return address[0] != 0 && address[0] != 127 && address[0] < 224;
 }
 
-// The length of the packet inside by its own header; 0 when that asks for more than forwarding.
+// Returns the length of the inner packet by its own header; 0: the packet needs more than forwarding.
 static __always_inline __u32 ordinary_length(const __u8 *ip, __u8 family)
 {
 	if (family == 6) {
@@ -157,7 +156,7 @@ static __always_inline __u32 ordinary_length(const __u8 *ip, __u8 family)
 		       : bpf_ntohs(walk_be16(ip + IPV4_LENGTH));
 }
 
-// To the kernel's seg6local; `why` is counted.
+// Leaves the packet to the kernel's seg6local and counts `why`.
 static __always_inline int leave(const struct arrival *arrival, enum counter why)
 {
 	count(why);
@@ -166,7 +165,7 @@ static __always_inline int leave(const struct arrival *arrival, enum counter why
 	return TC_NEXT;
 }
 
-// Takes the outer headers off. 0 when the kernel does not let us (IPv4 inside before Linux 6.3).
+// Removes the outer headers. 0: the kernel refuses (IPv4 inside before Linux 6.3).
 static __always_inline int decapsulate(struct __sk_buff *skb, const struct arrival *arrival, __u8 family)
 {
 	if (bpf_skb_adjust_room(skb, -(__s32)(arrival->inner - ETH_HLEN), BPF_ADJ_ROOM_MAC,
@@ -182,7 +181,7 @@ static __always_inline int hand_up(struct __sk_buff *skb, const struct arrival *
 	const __u8 *from = walk_at(skb, ETH_HLEN + 8, 16);
 	struct address source;
 	if (!from)
-		return leave(arrival, COUNT_SRV6_DECAP_FAILED); // it was there before
+		return leave(arrival, COUNT_SRV6_DECAP_FAILED); // cannot happen: it was there before
 	address_load(&source, from, 6);
 	if (!decapsulate(skb, arrival, family))
 		return TC_NEXT;
@@ -198,17 +197,17 @@ static __always_inline int hand_up(struct __sk_buff *skb, const struct arrival *
 static __always_inline int send_on(struct __sk_buff *skb, const struct arrival *arrival, __u8 family,
 				   const struct next_hop *next_hop)
 {
-	// The helper takes it from the stack.
+	// The helper needs the gateway on the stack.
 	struct bpf_redir_neigh gateway = next_hop->gateway;
 	__u32 ifindex = next_hop->ifindex;
 	if (!decapsulate(skb, arrival, family))
 		return TC_NEXT;
 	__u8 *ip = (__u8 *)walk_at(skb, ETH_HLEN, IPV4_HLEN);
 	if (!ip)
-		return TC_DROP; // it was there before
+		return TC_DROP; // cannot happen: it was there before
 	if (family == 6) {
 		ip[IPV6_HOP_LIMIT]--;
-		bpf_csum_update(skb, (__u16)~bpf_htons(1)); // what a driver summed up is one less
+		bpf_csum_update(skb, (__u16)~bpf_htons(1)); // a driver's checksum decreases by one with the hop limit
 	} else {
 		__be16 from = walk_be16(ip + IPV4_TTL);
 		ip[IPV4_TTL]--;
@@ -219,8 +218,8 @@ static __always_inline int send_on(struct __sk_buff *skb, const struct arrival *
 	return bpf_redirect_neigh(ifindex, &gateway, sizeof(gateway), 0);
 }
 
-// A CNP or a Long-haul CNP, over IPv4 without options. `ip` has room for the headers that such a packet has, which are
-// as long as IPv6's.
+// Whether an IPv4 packet without options is a CNP or a Long-haul CNP. `ip` has IPV6_HLEN bytes, which cover the headers
+// of such a packet.
 static __always_inline int is_cnp4(const __u8 *ip)
 {
 	const __u8 *udp = ip + IPV4_HLEN;
@@ -238,12 +237,13 @@ static __always_inline int srv6_forward(struct __sk_buff *skb, const struct arri
 	if (!skb->gso_size && !(table == 0 && config->shared_ingress) && !kernel_has_a_say(device, family)) {
 		struct next_hop answer;
 		const struct next_hop *found;
-		const __u8 *ip = walk_at(skb, arrival->inner,
-					 IPV6_HLEN); // IPv4 with a transport header is as long, or goes the other way
+		const __u8 *ip =
+			walk_at(skb, arrival->inner,
+				IPV6_HLEN); // a short IPv4 packet, without a transport header, goes the other way
 		__u32 length = ip ? ordinary_length(ip, family) : 0;
 		if (ip && length > 0 && arrival->inner + length <= skb->len) {
-			// All packets of a flow go one way, or they would overtake each other. The others on the hook
-			// have nothing to learn from CNPs, which are what END.CON is for.
+			// All packets of a flow must take one way, or they would overtake each other. Other programs on
+			// the hook learn nothing from CNPs, for which END.CON exists.
 			if (config->shared_ingress && !(arrival->ours_alone && is_cnp4(ip))) {
 				if (family == 6 && is_routed_by(device, table, ip))
 					return hand_up(skb, arrival, family);

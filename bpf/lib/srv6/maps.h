@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What the agent configures for the SRv6 programs (srv6.bpf.c).
+// The configuration of the SRv6 programs (srv6.bpf.c), which the agent writes.
 #ifndef CNPD_SRV6_MAPS_H
 #define CNPD_SRV6_MAPS_H
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The next hop of a decapsulated packet: asked of the kernel's FIB, and remembered for an instant. A look-up is half of
-// what the tunnel exit costs, and the packets of a flow come close together. What is remembered is asked for again
-// after NEXT_HOP_NS, which is sooner than routing protocols change anything; it is never more than a lost flow of that
-// time when a route goes.
+// The next hop of a decapsulated packet, from the kernel's FIB, with a short-lived cache. A look-up is half of the cost
+// of the tunnel exit, and the packets of a flow follow each other closely. An entry expires after NEXT_HOP_NS, before
+// routing protocols could change anything. When a route disappears, a flow is lost for at most that time.
 //
-// A flow is remembered from its second packet on. What is remembered fills more than half of a CPU's first cache, so a
-// flow of which there is one packet must not touch it: a kilobyte that says whose each place is tells that there is
-// nothing to find. The first packet is not left to the kernel's routing either: the kernel routes what it receives
-// together only after the programs have seen all of it, so the second packet, redirected, would be ahead of the first.
+// A flow is cached from its second packet on. The entries fill more than half of a CPU's first-level cache, so a flow
+// with a single packet must not touch them. A table of one kilobyte with the owner of each place shows that there is no
+// entry. The first packet is not left to the kernel's routing either. The kernel routes the packets of a batch only
+// after the programs have seen all of them, so the second packet, redirected, would overtake the first.
 #ifndef CNPD_SRV6_NEXT_HOP_H
 #define CNPD_SRV6_NEXT_HOP_H
 
@@ -15,31 +14,31 @@
 #include "wire/walk.h"
 
 #define NEXT_HOP_NS 10000000ULL
-// Few enough to stay in a CPU's first cache.
+// Few enough to stay in a CPU's first-level cache.
 #define NEXT_HOPS 256
-// So many packets of other flows does a flow's place stay reserved for its second packet: flows that take turns get
-// theirs too.
+// Packets of other flows during which a place stays reserved for the second packet of a flow. So flows that alternate
+// are cached too.
 #define NEXT_HOP_PATIENCE 16
 
-// What a look-up depends on: RFC 6438 hashes addresses and flow label, rules may look at the DSCP.
+// Input of a look-up: RFC 6438 hashes addresses and flow label, rules may match the DSCP.
 struct next_hop_key {
 	__u64 source[2], destination[2];
 	__be32 flowinfo; // flow label and DSCP, without ECN
 	__u32 table;
-	__u32 port; // where the packet came in: rules may look at that too
+	__u32 port; // ingress interface: rules may match it too
 	__u32 reserved;
 };
 
 struct next_hop {
 	struct next_hop_key key;
 	__u64 asked_at; // 0: never
-	__u32 length;	// no longer packet has been asked about: the route has an MTU
+	__u32 length;	// of the longest packet looked up: the route has an MTU
 	__u32 ifindex;
 	struct bpf_redir_neigh gateway;
 	__u32 reserved;
 };
 
-// One an index of the key's hash; a CPU's own, so nobody else writes it.
+// Index: the hash of the key. Per CPU, so each entry has one writer.
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, NEXT_HOPS);
@@ -47,12 +46,12 @@ struct {
 	__type(value, struct next_hop);
 } srv6_next_hops SEC(".maps");
 
-// Whose a place is, by eight bits of the key's hash that are not in its index. They only say where it is of use to
-// look: srv6_next_hops has the key.
+// The owner of a place, by eight bits of the key's hash that are not in its index. It only shows whether a look-up is
+// worthwhile: srv6_next_hops has the key.
 struct next_hop_place {
-	__u8 holder;	// remembered
-	__u8 candidate; // seen once
-	__u8 patience;	// packets of others until there is another candidate
+	__u8 holder;	// its entry is cached
+	__u8 candidate; // one packet was seen
+	__u8 patience;	// packets of other flows until the candidate is replaced
 	__u8 reserved;
 };
 
@@ -81,7 +80,7 @@ static __always_inline int same_key(const struct next_hop_key *a, const struct n
 	       a->port == b->port;
 }
 
-// Asks the FIB; 0 when it has no answer that is a next hop. `fib` has everything but the table.
+// Looks up the FIB; 0: no next hop. `fib` is complete except for the table.
 static __always_inline int ask_fib(struct __sk_buff *skb, struct bpf_fib_lookup *fib, __u32 table,
 				   struct next_hop *answer)
 {
@@ -98,15 +97,16 @@ static __always_inline int ask_fib(struct __sk_buff *skb, struct bpf_fib_lookup 
 	return 1;
 }
 
-// Of an IPv6 packet of `length` bytes. Null: the kernel has to look. What is remembered of another flow stays until its
-// time is over: its look-ups are saved, and this one's answer, in `answer`, costs no more than without a memory.
+// Returns the next hop of an IPv6 packet of `length` bytes. Null: leave it to the kernel. The entry of another flow
+// stays until it expires, which saves that flow its look-ups. This one's result, in `answer`, costs no more than
+// without a cache.
 static __always_inline const struct next_hop *next_hop6(struct __sk_buff *skb, const __u8 *ip, __u32 length,
 							__u32 table, struct next_hop *answer)
 {
 	struct next_hop_key key = { .flowinfo = *(const __be32 *)ip & bpf_htonl(0x0fcfffff),
 				    .table = table,
 				    .port = skb->ifindex };
-	for (int i = 0; i < 2; i++) { // not __builtin_memcpy, which goes byte by byte
+	for (int i = 0; i < 2; i++) { // __builtin_memcpy copies byte by byte
 		key.source[i] = *(const __u64 *)(ip + IPV6_SOURCE + 8 * i);
 		key.destination[i] = *(const __u64 *)(ip + IPV6_DESTINATION + 8 * i);
 	}
@@ -117,7 +117,7 @@ static __always_inline const struct next_hop *next_hop6(struct __sk_buff *skb, c
 	if (!places)
 		return 0;
 	struct next_hop_place *place = &places->of[index];
-	struct next_hop *entry = 0; // to remember it in
+	struct next_hop *entry = 0; // to cache the result in
 	if (place->holder == flow || place->candidate == flow) {
 		entry = bpf_map_lookup_elem(&srv6_next_hops, &index);
 		if (!entry)
@@ -154,7 +154,7 @@ static __always_inline const struct next_hop *next_hop6(struct __sk_buff *skb, c
 	return answer;
 }
 
-// Of an IPv4 packet: not remembered, for only notifications come this way.
+// Returns the next hop of an IPv4 packet. It is not cached, for only notifications come this way.
 static __always_inline const struct next_hop *next_hop4(struct __sk_buff *skb, const __u8 *ip, __u32 length,
 							__u32 table, struct next_hop *answer)
 {

@@ -25,7 +25,7 @@ static __always_inline void address_map_ipv4(struct address *a, __be32 ipv4)
 	a->halves[1] = MAPPED_HALF(ipv4);
 }
 
-// From the header of a packet of this family.
+// Reads an address from the header of a packet of this family.
 static __always_inline void address_load(struct address *a, const __u8 *at, __u32 family)
 {
 	if (family == 4) {
@@ -47,15 +47,15 @@ static __always_inline __u8 address_family(const __u64 halves[2])
 	return halves[0] == 0 && (halves[1] & ~(MAPPED_HALF(0xffffffffu) ^ MAPPED_HALF(0))) == MAPPED_HALF(0) ? 4 : 6;
 }
 
-// An LPM trie's key: prefix length in bits of the 16-byte address, so 96 + n for IPv4.
-// Packed: the trie's data begin right behind the length.
+// Key of an LPM trie: prefix length in bits of the 16-byte address, so 96 + n for IPv4. Packed: the trie's data begin
+// directly after the length.
 struct prefix_key {
 	__u32 length;
 	struct address address;
 } __attribute__((packed, aligned(4)));
 
-// Another: longest match on the interface that a packet came in by (0: any), then on its source. The length counts the
-// bits of interface index and family too.
+// Key of another LPM trie: longest match on the ingress interface (0: any), then on the source. The length includes the
+// bits of interface index and family.
 struct port_source_key {
 	__u32 length;
 	__u32 ifindex;

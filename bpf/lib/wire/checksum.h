@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// The Internet checksum (RFC 1071) over bytes that lie in a map value. Sums are 32-bit partial sums in network byte
-// order as loaded.
+// The Internet checksum (RFC 1071) over bytes in a map value. Sums are 32-bit partial sums in network byte order as
+// loaded.
 #ifndef CNPD_WIRE_CHECKSUM_H
 #define CNPD_WIRE_CHECKSUM_H
 
@@ -18,8 +18,8 @@ static __always_inline __u16 csum_fold(__u64 sum)
 	return (__u16)~sum;
 }
 
-// Adds `length` bytes at `bytes`, at most CSUM_CHUNKS × 512, to `sum`. The up to 3 bytes behind the last one must be
-// readable and zero: the helper wants multiples of 4.
+// Adds `length` bytes at `bytes`, at most CSUM_CHUNKS × 512, to `sum`. Up to 3 bytes after the last one must be
+// readable and zero: the helper needs multiples of 4.
 #define CSUM_CHUNKS 3
 static __always_inline __u32 csum_add_bytes(const void *bytes, __u32 length, __u32 sum)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The Congestion Notification Packet of RoCEv2 (PNC-1-d; InfiniBand annex A17 §A17.9.3; FCNP §3, Figure 2; decision
-// D11): IP, UDP port 4791 from the data packet's source port, BTH with opcode 0x81, BECN and the data sender's Queue
-// Pair, 16 reserved bytes, ICRC. Its source is the flow's receiver: network cards look the Queue Pair's peer up by it.
-// DSCP CS6, not ECT. 80 bytes over IPv6, 60 over IPv4.
+// D11). It has IP, UDP port 4791 from the data packet's source port, BTH with opcode 0x81, BECN and the data sender's
+// Queue Pair, 16 reserved bytes, and ICRC. Its source is the flow's receiver: network cards find the Queue Pair's peer
+// by it. DSCP CS6, not ECT. 80 bytes over IPv6, 60 over IPv4.
 #ifndef CNPD_WIRE_CNP_H
 #define CNPD_WIRE_CNP_H
 
@@ -17,7 +17,7 @@
 #define CNP_WORDS_IPV6 (IPV6_HLEN / 4 + CNP_PAYLOAD_WORDS)
 #define CNP_WORDS_IPV4 (IPV4_HLEN / 4 + CNP_PAYLOAD_WORDS)
 #define CNP_TRAFFIC_CLASS (48 << 2)
-#define CNP_HOP_LIMIT 65 // routing takes one off: 64 on the wire
+#define CNP_HOP_LIMIT 65 // routing decrements it: 64 on the wire
 #define BTH_BECN 0x40000000u
 
 struct cnp {

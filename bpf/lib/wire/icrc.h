@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The Invariant CRC of RoCEv2 (InfiniBand annex A17 §A17.3.3): CRC-32 over eight bytes of ones and the packet, with
-// every field that may change on the way replaced by ones. Four bytes a step; the four tables are written out by the
-// compiler from 32 constants, because a CRC is linear: an entry is the exclusive or of the entries of its index's bits.
-// Packets begin with their IP header at a word boundary and have a length that is a multiple of 4. icrc() is for
-// packets without IP options and extension headers; of others the caller adds the parts.
+// every field that may change on the way replaced by ones. It processes four bytes a step. The compiler generates the
+// four tables from 32 constants: a CRC is linear, so an entry is the exclusive or of the entries of its index's bits.
+// Packets begin with their IP header at a word boundary, and their length is a multiple of 4. icrc() handles packets
+// without IP options and extension headers; for others the caller adds the parts.
 #ifndef CNPD_WIRE_ICRC_H
 #define CNPD_WIRE_ICRC_H
 
@@ -38,8 +38,7 @@ static const __u32 CRC[4][256] = {
 		  0xed59b63bu),
 };
 
-// Which bits of the packet's words count as ones, as the words lie in memory. Index: word of the packet from its IP
-// header.
+// Bits of the packet's words that count as ones, in memory order. Index: word of the packet from its IP header.
 #define ICRC_MASK_WORDS 14
 static const __u8 ICRC_MASK_IPV4[ICRC_MASK_WORDS][4] __attribute__((aligned(4))) = {
 	[0] = { 0, 0xff, 0, 0 },       // TOS
@@ -83,13 +82,13 @@ static __always_inline __u32 icrc_add_words(__u32 crc, const __u32 *words, __u32
 	return crc;
 }
 
-// As it lies in memory behind the packet.
+// In the byte order of the packet's last word.
 static __always_inline __u32 icrc_end(__u32 crc)
 {
 	return ICRC_WORD(~crc);
 }
 
-// The ICRC of `count` words. `count` is a constant of at least 14, `mask` one of the two above.
+// Returns the ICRC of `count` words. `count` is a constant of at least 14, `mask` one of the two above.
 static __always_inline __u32 icrc(const __u32 *words, const __u8 mask[ICRC_MASK_WORDS][4], __u32 count)
 {
 	__u32 crc = icrc_add_masked(ICRC_START, words, mask, ICRC_MASK_WORDS);

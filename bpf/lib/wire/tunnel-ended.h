@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// A tunnel that ends here. What is in it is judged by who began it (proxy/port-roles.h), and the exit of tunnels
-// (srv6/decap.h) has taken the header off when the proxy's program, behind it on the same hook, sees the packet. So it
-// says so in the control block, as which routing leaves marks alone: a tag in the first word, and the outer source in
-// the four behind it. The tag of notifications (CB_TAG, builder/order.h) is in the same word: no packet has both.
+// A tunnel that ends here. Its content is trusted according to the tunnel's source (proxy/port-roles.h). But the tunnel
+// exit (srv6/decap.h) removes the outer header before the proxy's program, behind it on the same hook, sees the packet.
+// So it leaves the outer source in the control block; marks are left to routing. The first word holds a tag, the four
+// behind it the source. The tag of notifications (CB_TAG, builder/order.h) uses the same word: no packet has both.
 #ifndef CNPD_WIRE_TUNNEL_ENDED_H
 #define CNPD_WIRE_TUNNEL_ENDED_H
 
@@ -19,7 +19,7 @@ static __always_inline void tunnel_end(struct __sk_buff *skb, const struct addre
 	skb->cb[4] = source->words[3];
 }
 
-// Whether the packet came in a tunnel that the program in front has ended, and then from whom.
+// Whether the program in front has decapsulated the packet; if so, `source` is set to the tunnel's source.
 static __always_inline int tunnel_ended(struct __sk_buff *skb, struct address *source)
 {
 	if (likely(skb->cb[0] != CB_TUNNEL_ENDED))

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What the walk through a packet's headers (walk.h) has in common: numbers, its result, access to bytes, and the
-// headers of IP itself.
+// The base of the walk through a packet's headers (walk.h): numbers, results, access to bytes, and the IP headers.
 #ifndef CNPD_WIRE_WALK_IP_H
 #define CNPD_WIRE_WALK_IP_H
 
@@ -39,7 +38,7 @@
 #define MPLS_UDP_PORT 6635
 #define GENEVE_UDP_PORT 6081
 #define VXLAN_GPE_UDP_PORT 4790
-#define VXLAN_OLD_UDP_PORT 8472 // Linux, before it had a number
+#define VXLAN_OLD_UDP_PORT 8472 // Linux, before a port was assigned
 #define L2TP_UDP_PORT 1701
 #define GTP_UDP_PORT 2152
 #define ESP_UDP_PORT 4500
@@ -84,10 +83,10 @@ enum walk_result {
 	WALK_TRUNCATED,
 	WALK_TOO_DEEP,
 	WALK_MALFORMED,
-	WALK_OPAQUE, // in a tunnel that is not looked into: `tunnel` says which
+	WALK_OPAQUE, // in a tunnel that the walk does not look into: `tunnel` has its kind
 };
 
-// What a packet is in besides IP. The order is that of the counters.
+// Encapsulations other than IP in IP. The order is that of the counters.
 enum tunnel_kind {
 	TUNNEL_NONE,
 	TUNNEL_MPLS,
@@ -101,31 +100,29 @@ enum tunnel_kind {
 #define SHIM_PRESENT 1
 #define SHIM_OUTER_MPLS 2 // a label stack in front of the outermost IP header
 
-// Offsets are from the start of the frame. Where a walk that did not succeed stopped is in `transport` and `protocol`.
+// Offsets are from the start of the frame. If the walk failed, `transport` and `protocol` are where it stopped.
 struct headers {
 	__u16 outer; // outermost IP header
 	__u16 inner; // innermost IP header
 	__u16 transport;
-	__u16 destination; // 4 or 16 bytes: the innermost flow's destination, which under an unfinished SRH is its last
-			   // segment
+	__u16 destination; // 4 or 16 bytes: destination of the innermost flow; under an unfinished SRH its last segment
 	__u16 outer_length; // of the outermost packet, by its own header
-	__u32 end; // of the innermost packet, by its own length and those of the packets around it; it may be beyond
-		   // the frame's
+	__u32 end; // of the innermost packet, by its own length and those of the packets around it; may exceed the
+		   // frame
 	__be16 sport, dport;		 // UDP only
 	__u8 outer_family, inner_family; // 4 or 6
 	__u8 protocol;
 	__u8 fragmented;  // the first fragment of several
-	__u8 visited;	  // of WALK_VISIT
+	__u8 visited;	  // bits set by WALK_VISIT
 	__u8 tunnel;	  // enum tunnel_kind: the innermost shim
 	__u8 shims;	  // SHIM_…
-	__u16 udp_length; // as the UDP header says
-	__u32 context;	  // labels, GRE keys and VXLAN networks on the way, mixed: whose packet it is
+	__u16 udp_length; // the length field of the UDP header
+	__u32 context;	  // hash of the labels, GRE keys and VXLAN networks on the way: identifies the tenant
 };
 
 #define WALK_NO_END 0x7fffffff // `end` before the first IP header
 
-// No packet that a port sends is longer; a bound that stays the same also lets the verifier recognise a state it has
-// seen.
+// No port sends a longer packet. A constant bound also lets the verifier recognize equal states.
 #define WALK_OFFSET_MASK 0x3fff
 
 // `size` bytes of linear memory, or null.
@@ -135,8 +132,8 @@ static __always_inline const __u8 *walk_at(struct __sk_buff *skb, __u32 offset, 
 	const __u8 *at = (const __u8 *)(long)skb->data + (offset & WALK_OFFSET_MASK);
 	if (at + size > end)
 		at = 0;
-	opaque(at); // newer clangs repeat the comparison of bounds in place of one with null, which the verifier does
-		    // not follow
+	opaque(at); // newer clangs repeat the bounds check in place of the check for null, which the verifier cannot
+		    // follow
 	return at;
 }
 
@@ -145,7 +142,7 @@ static __always_inline __be16 walk_be16(const __u8 *at)
 	return *(const __be16 *)at;
 }
 
-// Where the source is in an IP header of this family.
+// Offset of the source in an IP header of this family.
 static __always_inline __u32 address_source_at(__u32 family)
 {
 	return family == 6 ? IPV6_SOURCE : IPV4_SOURCE;
@@ -158,7 +155,7 @@ static __always_inline void walk_bound(struct headers *h, __u32 offset, __u32 le
 		h->end = offset + length;
 }
 
-// Whether the `size` bytes at `offset`, which the frame has, are in a later fragment.
+// Whether the `size` bytes at `offset`, which the frame has, belong to a later fragment.
 static __always_inline int walk_is_cut(const struct headers *h, __u32 offset, __u32 size)
 {
 	return h->fragmented && offset + size > h->end;
@@ -213,7 +210,7 @@ static __always_inline enum walk_result walk_ipv6(struct __sk_buff *skb, struct 
 	return WALK_TRANSPORT;
 }
 
-// One header whose second byte is its length: extension headers, AH and the fragment header.
+// Walks one header whose second byte is its length: extension headers, AH and the fragment header.
 static __always_inline enum walk_result walk_extension(struct __sk_buff *skb, struct headers *h, __u32 *offset,
 						       __u8 *next)
 {
@@ -230,7 +227,7 @@ static __always_inline enum walk_result walk_extension(struct __sk_buff *skb, st
 	} else if (*next == IPPROTO_AH) {
 		size = (extension[1] + 2) * 4;
 	} else if (*next == IPPROTO_ROUTING && extension[2] == ROUTING_TYPE_SRH && extension[3] != 0) {
-		h->destination = *offset + 8; // Segment List[0]: where the packet ends up
+		h->destination = *offset + 8; // Segment List[0]: the final destination
 	}
 	*next = extension[0];
 	*offset += size;

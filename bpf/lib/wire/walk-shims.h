@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What tunnels other than IP in IP put between two packets (walk.h): MPLS label stacks, GRE, VXLAN, Ethernet; and which
-// tunnels are not looked into.
+// Headers of tunnels other than IP in IP, between two packets (walk.h): MPLS label stacks, GRE, VXLAN, Ethernet. Also
+// defines which tunnels the walk does not look into.
 #ifndef CNPD_WIRE_WALK_SHIMS_H
 #define CNPD_WIRE_WALK_SHIMS_H
 
 #include "wire/walk-ip.h"
 
-// Tunnels that are not looked into.
+// Tunnels that the walk does not look into.
 static __always_inline int is_opaque(__u8 protocol)
 {
 	return protocol == IPPROTO_ESP || protocol == IPPROTO_ETHERIP || protocol == IPPROTO_L2TP;
@@ -45,8 +45,8 @@ static __always_inline void walk_shim(struct headers *h, __u8 kind, __u32 contex
 	h->context = (h->context ^ context ^ kind) * 0x9e3779b1u;
 }
 
-// To what the Ethernet header whose type, or first tag, is at `*offset` carries. Returns a protocol number as if from a
-// header in front of it; 0 (hop-by-hop options, which cannot follow Ethernet): none of those that are walked.
+// Moves `*offset` from the Ethernet type, or the first tag, to the payload. Returns its protocol number as an IP header
+// would have it. 0 (hop-by-hop options, which cannot follow Ethernet): a type that is not walked.
 static __always_inline __u8 walk_ethertype(struct __sk_buff *skb, __u32 *offset)
 {
 	__be16 type = 0;
@@ -66,10 +66,11 @@ static __always_inline __u8 walk_ethertype(struct __sk_buff *skb, __u32 *offset)
 					     : 0;
 }
 
-// Whether there is an IPv4 header without options, or an IPv6 header, at `offset`: the protocol number of IPv4 or IPv6,
-// or 0. Ethernet frames in pseudowires (RFC 4448) may begin with any address; a control word begins with 0 or 1 (RFC
-// 4385). It has to fit the packet that it is in, which ends at `end` by its own header: a notice has but the beginning
-// of that. Where no IP header is in front, the frame is what it is in.
+// Returns the protocol number of the IPv4 or IPv6 header at `offset`; 0: there is none; -1: too few bytes. An IPv4
+// header must be without options for its checksum to be verified. Ethernet frames in pseudowires (RFC 4448) may begin
+// with any address; a control word begins with 0 or 1 (RFC 4385). The length must fit the enclosing packet, which ends
+// at `end` by its own header: a notice holds only the beginning of that. Without an enclosing IP header the frame is
+// the limit.
 __noinline int walk_guess_ip(struct __sk_buff *skb, __u32 offset, __u32 end)
 {
 	offset &= WALK_OFFSET_MASK;
@@ -78,14 +79,16 @@ __noinline int walk_guess_ip(struct __sk_buff *skb, __u32 offset, __u32 end)
 		return -1;
 	if (end == WALK_NO_END)
 		end = skb->len;
-	__u32 room = end < offset ? 0 : end - offset;
+	__u32 available = end < offset ? 0 : end - offset;
 	if (ip[0] >> 4 == 6)
-		return bpf_ntohs(walk_be16(ip + IPV6_PAYLOAD_LENGTH)) + IPV6_HLEN <= room && ip[IPV6_HOP_LIMIT] != 0
+		return bpf_ntohs(walk_be16(ip + IPV6_PAYLOAD_LENGTH)) + IPV6_HLEN <= available &&
+				       ip[IPV6_HOP_LIMIT] != 0
 			       ? IPPROTO_IPV6
 			       : 0;
-	if (ip[0] >> 4 != 4 || (ip[0] & 15) < 5 || bpf_ntohs(walk_be16(ip + IPV4_LENGTH)) > room || ip[IPV4_TTL] == 0)
+	if (ip[0] >> 4 != 4 || (ip[0] & 15) < 5 || bpf_ntohs(walk_be16(ip + IPV4_LENGTH)) > available ||
+	    ip[IPV4_TTL] == 0)
 		return 0;
-	if (ip[0] != 0x45) // options: their checksum is left to whoever forwards them
+	if (ip[0] != 0x45) // options: the routers that forward it verify the checksum
 		return IPPROTO_IPIP;
 	__u32 sum = 0;
 #pragma clang loop unroll(full)
@@ -96,8 +99,8 @@ __noinline int walk_guess_ip(struct __sk_buff *skb, __u32 offset, __u32 end)
 	return sum == 0xffff ? IPPROTO_IPIP : 0;
 }
 
-// Across the label stack at `offset`: where it ends; 0: not within MPLS_LABELS labels or the packet. Labels go into
-// `h->context`.
+// Walks the label stack at `offset` and mixes its labels into `h->context`. Returns its end. 0: more than MPLS_LABELS
+// labels; -1: the packet ends first.
 __noinline int walk_labels(struct __sk_buff *skb, struct headers *h, __u32 offset)
 {
 	if (!h)
@@ -161,7 +164,7 @@ static __always_inline enum walk_result walk_gre(struct __sk_buff *skb, struct h
 	return WALK_TRANSPORT;
 }
 
-// An Ethernet frame inside a packet; one that carries no IP is no concern of ours.
+// Walks an Ethernet frame inside a packet. A frame without IP is WALK_NOT_IP.
 static __always_inline enum walk_result walk_inner_ethernet(struct __sk_buff *skb, struct headers *h, __u32 *offset,
 							    __u8 *next)
 {
@@ -174,7 +177,7 @@ static __always_inline enum walk_result walk_inner_ethernet(struct __sk_buff *sk
 	return *next ? WALK_TRANSPORT : WALK_NOT_IP;
 }
 
-// Whether the UDP datagram at `offset` is a tunnel's.
+// Whether the UDP datagram at `offset` belongs to a tunnel.
 static __always_inline int walk_is_tunnel(struct __sk_buff *skb, __u32 offset)
 {
 	const __u8 *udp = walk_at(skb, offset, 4);
@@ -184,7 +187,7 @@ static __always_inline int walk_is_tunnel(struct __sk_buff *skb, __u32 offset)
 	return dport == bpf_htons(VXLAN_UDP_PORT) || dport == bpf_htons(MPLS_UDP_PORT) || is_opaque_port(dport);
 }
 
-// A tunnel's UDP header at `*offset`.
+// Walks the UDP header of a tunnel at `*offset`.
 static __always_inline enum walk_result walk_udp(struct __sk_buff *skb, struct headers *h, __u32 *offset, __u8 *next)
 {
 	const __u8 *udp = walk_at(skb, *offset, UDP_HLEN);

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Walks from the Ethernet header to the transport header of the innermost packet: VLAN tags, IPv4 with options, IPv6
-// with its extension headers (SRH of RFC 8754 among them), IPv4 and IPv6 inside either (protocols 4 and 41: RFC 2003,
-// 2473, SRv6 encapsulation of RFC 8986), and what other tunnels put between two packets (shims): MPLS label stacks (RFC
-// 3032; in IP and UDP: RFC 4023, 7510), GRE (RFC 2784, 2890), VXLAN (RFC 7348), Ethernet. Behind a label stack nothing
-// says what follows: an IP header is taken for one if its lengths hold, and over IPv4 its checksum. What is in a tunnel
-// that is not looked into (ESP, Geneve, a pseudowire …) is WALK_OPAQUE, and `tunnel` says in which.
-// It reads paged packets as well; programs keep a fast path of their own for the plain packet.
-// A packet ends where its IP header says; what the frame has behind it is Ethernet padding or a trailer, of which no
-// receiver keeps anything. `end` is where the innermost packet ends by all the IP headers on the way. For a first
-// fragment it is more: there the headers go on in another frame, and what stands behind this one's end would be read in
-// their place; so a first fragment that ends within its headers is WALK_TRUNCATED (RFC 7112 §5). The walk ends after
-// WALK_DEPTH headers.
+// Walks from the Ethernet header to the transport header of the innermost packet. It passes VLAN tags, IPv4 with
+// options, IPv6 with its extension headers (SRH of RFC 8754 among them), and IPv4 and IPv6 inside either (protocols 4
+// and 41: RFC 2003, 2473, SRv6 encapsulation of RFC 8986). It also passes the shims of other tunnels: MPLS label stacks
+// (RFC 3032; in IP and UDP: RFC 4023, 7510), GRE (RFC 2784, 2890), VXLAN (RFC 7348), Ethernet. A label stack does not
+// identify its payload: the walk takes it for IP if the lengths are right, and over IPv4 the checksum. For other
+// tunnels (ESP, Geneve, a pseudowire …) the result is WALK_OPAQUE, and `tunnel` holds the kind. The walk reads paged
+// packets as well; programs have their own fast path for the plain packet.
+//
+// A packet ends where its IP header says. Behind that the frame has Ethernet padding or a trailer, which receivers
+// discard. `end` is the end of the innermost packet by all IP headers on the way. A first fragment continues in another
+// frame, so bytes behind its end must not be read as its headers: a first fragment that ends within its headers is
+// WALK_TRUNCATED (RFC 7112 §5). The walk ends after WALK_DEPTH headers.
 #ifndef CNPD_WIRE_WALK_H
 #define CNPD_WIRE_WALK_H
 
 #include "wire/walk-shims.h"
 
-// What a program wants to see of every header on the way: WALK_VISIT(skb, h, protocol, offset), defined before this
-// file is included. It leaves what it found in h->visited.
+// A program's inspection of each header on the way: WALK_VISIT(skb, h, protocol, offset), defined before this file is
+// included. It leaves its findings in h->visited.
 #ifndef WALK_VISIT
 #define WALK_VISIT(skb, h, protocol, offset)
 #endif
 
-// UDP that is no tunnel's.
+// UDP that belongs to no tunnel.
 static __always_inline enum walk_result walk_transport_udp(struct __sk_buff *skb, struct headers *h, __u32 offset)
 {
 	if (walk_is_cut(h, offset, UDP_HLEN))
 		return WALK_TRUNCATED;
-	// With what follows the UDP header, if the packet has it: users read a BTH there, and a DETH.
+	// Callers read a BTH and a DETH after the UDP header, if the packet has them.
 	if ((skb->len >= offset + UDP_HLEN + BTH_SIZE && !walk_at(skb, offset, UDP_HLEN + BTH_SIZE)) ||
 	    (skb->len >= offset + UDP_HLEN + WALK_BEHIND_UDP && !walk_at(skb, offset, UDP_HLEN + WALK_BEHIND_UDP)))
 		return WALK_TRUNCATED;
@@ -40,14 +40,14 @@ static __always_inline enum walk_result walk_transport_udp(struct __sk_buff *skb
 	return WALK_TRANSPORT;
 }
 
-// Whether the walk has ended at a RoCEv2 packet. A fragment is none: no adapter puts them together.
+// Whether the walk has ended at a RoCEv2 packet. A fragment is excluded: adapters do not reassemble.
 static __always_inline int walk_is_roce(const struct headers *h)
 {
 	return h->protocol == IPPROTO_UDP && h->dport == bpf_htons(ROCE_UDP_PORT) && !h->fragmented &&
 	       h->end > h->transport && roce_fits(h->udp_length, h->end - h->transport);
 }
 
-// Across the header of protocol `*next`, which is_walked() or a tunnel's UDP, at `*offset`.
+// Walks the header of protocol `*next` at `*offset`: one that is_walked(), or the UDP header of a tunnel.
 static __always_inline enum walk_result walk_step(struct __sk_buff *skb, struct headers *h, __u32 *offset, __u8 *next)
 {
 	if (*next == IPPROTO_IPV6)
@@ -65,7 +65,7 @@ static __always_inline enum walk_result walk_step(struct __sk_buff *skb, struct 
 	return walk_extension(skb, h, offset, next);
 }
 
-// A global function: the verifier looks at it once, not once a caller and state.
+// A global function: the verifier checks it once, not once for each caller and state.
 __noinline int walk_linear(struct __sk_buff *skb, struct headers *h)
 {
 	if (!h)
@@ -77,8 +77,8 @@ __noinline int walk_linear(struct __sk_buff *skb, struct headers *h)
 	if (next == 0)
 		return WALK_NOT_IP;
 
-	// Offset and protocol go through memory, of which the verifier remembers no values: so it meets the same state
-	// at the head of every round and looks at each kind of header once a round, not once a way to get there (for
+	// Offset and protocol go through memory, whose values the verifier does not track. So it meets the same state
+	// at the head of every round, and checks each kind of header once a round, not once for each path to it (for
 	// the guard 5,000 instructions instead of 79,000).
 	volatile __u16 *at = &h->transport;
 	volatile __u8 *protocol = &h->protocol;
@@ -109,8 +109,8 @@ __noinline int walk_linear(struct __sk_buff *skb, struct headers *h)
 	return walk_is_cut(h, offset, 0) ? WALK_TRUNCATED : WALK_TRANSPORT;
 }
 
-// Walks the packet; `h` is written whatever the result. If its headers reach beyond linear memory, it is pulled in
-// whole, so packet pointers are invalid afterwards. Offsets up to WALK_OFFSET_MASK can be read with walk_at().
+// Walks the packet; `h` is written whatever the result. If the headers reach beyond linear memory, the whole packet is
+// pulled in, and packet pointers become invalid. walk_at() can read offsets up to WALK_OFFSET_MASK.
 static __always_inline enum walk_result walk_headers(struct __sk_buff *skb, struct headers *h)
 {
 	enum walk_result result = walk_linear(skb, h);

@@ -3,9 +3,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, CONGESTED_NODE, ISIS_LINK, bareNode, cpuMs, routerNamespace } from '../support/agent/agent.ts';
 import { type Bench, type Figure, until } from '../support/bench.ts';
-import { neighbourLsp, routerLsps } from '../support/network/isis-network.ts';
+import { neighborLsp, routerLsps } from '../support/network/isis-network.ts';
 import { type LoopReport, longestTurn, waitQuantile, watched } from '../support/agent/loop-report.ts';
-import { Neighbour } from '../support/network/isis-neighbour.ts';
+import { Neighbor } from '../support/network/isis-neighbor.ts';
 import type { Row } from '../support/report.ts';
 import { summary } from '../support/statistics.ts';
 
@@ -17,17 +17,17 @@ const PACED_GAP_MS = 10;
 const AFTERMATH_MS = 300;
 const IDLE_MS = 20_000;
 
-async function flood(bench: Bench, neighbour: Neighbour, sequence: number, paced: boolean): Promise<void> {
+async function flood(bench: Bench, neighbor: Neighbor, sequence: number, paced: boolean): Promise<void> {
   const lsps = routerLsps(LSPS, sequence, 10 + sequence);
-  neighbour.acknowledged.clear();
-  if (!paced) neighbour.flood(lsps);
+  neighbor.acknowledged.clear();
+  if (!paced) neighbor.flood(lsps);
   else {
     for (let i = 0; i < lsps.length; i += PACED_BATCH) {
-      neighbour.flood(lsps.slice(i, i + PACED_BATCH));
+      neighbor.flood(lsps.slice(i, i + PACED_BATCH));
       await delay(PACED_GAP_MS);
     }
   }
-  await until('all acknowledgements', () => neighbour.acknowledged.size >= LSPS, bench.signal, 60_000);
+  await until('all acknowledgements', () => neighbor.acknowledged.size >= LSPS, bench.signal, 60_000);
   await delay(AFTERMATH_MS);
 }
 
@@ -55,7 +55,7 @@ async function idle(bench: Bench, agent: Agent): Promise<Row> {
     met: ours < 0.5,
     note:
       `over ${IDLE_MS / 1000} s, all threads, ` +
-      'hellos every second from the neighbour and every three from the agent; ' +
+      'hellos every second from the neighbor and every three from the agent; ' +
       `${aftermath.toPrecision(2)} % in the ${IDLE_MS / 1000} s before, in which V8 collects what the flood left`,
   };
 }
@@ -67,15 +67,15 @@ export const eventLoop: Figure = {
     const netns = await routerNamespace(bench);
     const agent = Agent.spawn(bench, { netns, role: CONGESTED_NODE, watchLoop: true });
     await agent.running(bench);
-    const neighbour = new Neighbour();
-    await neighbour.join(bench, netns, ISIS_LINK);
-    neighbour.flood([neighbourLsp(1, true)]);
+    const neighbor = new Neighbor();
+    await neighbor.join(bench, netns, ISIS_LINK);
+    neighbor.flood([neighborLsp(1, true)]);
     await delay(1000);
     const rounds: Record<'quiet' | 'burst' | 'paced', LoopReport[]> = { quiet: [], burst: [], paced: [] };
     for (let round = 0; round < ROUNDS; round++) {
       rounds.quiet.push(await watched(agent, () => delay(2000)));
-      rounds.burst.push(await watched(agent, () => flood(bench, neighbour, 2 * round + 1, false)));
-      rounds.paced.push(await watched(agent, () => flood(bench, neighbour, 2 * round + 2, true)));
+      rounds.burst.push(await watched(agent, () => flood(bench, neighbor, 2 * round + 1, false)));
+      rounds.paced.push(await watched(agent, () => flood(bench, neighbor, 2 * round + 2, true)));
     }
     const p99 = (reports: readonly LoopReport[]) => summary(reports.map((r) => waitQuantile(r.gaps, 0.99)));
     const quiet = p99(rounds.quiet);

@@ -7,15 +7,15 @@ import { formatPrefix } from '../../model/prefix.ts';
 import { Agent, ISIS_LINK, bareNode, proxyFor, routerNamespace, rssMb } from '../support/agent/agent.ts';
 import { type Bench, type Figure, until } from '../support/bench.ts';
 import {
-  NEIGHBOUR_SYSTEM,
+  NEIGHBOR_SYSTEM,
   SENDERS,
   SENDER_FRAGMENTS,
-  neighbourLsp,
+  neighborLsp,
   senderLsps,
   senderPrefix,
 } from '../support/network/isis-network.ts';
 import { REPETITIONS, SETTLE_MS, type Teacher, latencyRows, learn } from '../support/learn-senders.ts';
-import { Neighbour } from '../support/network/isis-neighbour.ts';
+import { Neighbor } from '../support/network/isis-neighbor.ts';
 import type { Row } from '../support/report.ts';
 import { quantile, summary } from '../support/statistics.ts';
 
@@ -25,20 +25,20 @@ const QUIET_MS = 1500;
 
 /** IS-IS. */
 function teacher(): Teacher {
-  const neighbour = new Neighbour();
+  const neighbor = new Neighbor();
   const proxy = (version: number): IpAddress => address(`2001:db8:ffff::${(version + 0x10).toString(16)}`);
-  const last = `${NEIGHBOUR_SYSTEM}.00-${SENDER_FRAGMENTS.toString(16).padStart(2, '0')}`;
+  const last = `${NEIGHBOR_SYSTEM}.00-${SENDER_FRAGMENTS.toString(16).padStart(2, '0')}`;
   return {
     async join(bench, netns) {
-      await neighbour.join(bench, netns, ISIS_LINK);
-      neighbour.flood([neighbourLsp(1, false)]);
+      await neighbor.join(bench, netns, ISIS_LINK);
+      neighbor.flood([neighborLsp(1, false)]);
     },
     prefix: senderPrefix,
     proxy,
     messages: (version) => senderLsps(version, proxy(version)),
-    flood: (messages) => neighbour.flood(messages),
+    flood: (messages) => neighbor.flood(messages),
     settled: (bench, version) =>
-      until('acknowledgements', () => neighbour.acknowledged.get(last) === version, bench.signal),
+      until('acknowledgements', () => neighbor.acknowledged.get(last) === version, bench.signal),
   };
 }
 
@@ -57,22 +57,22 @@ async function declare(bench: Bench): Promise<Declared> {
   const prefixes = Array.from({ length: SENDERS }, (_, i) => formatPrefix(senderPrefix(i)));
   const agent = Agent.spawn(bench, { netns, role: proxyFor(prefixes) });
   await agent.running(bench);
-  const neighbour = new Neighbour();
-  await neighbour.join(bench, netns, ISIS_LINK);
-  const quiet = (): boolean => performance.now() - (neighbour.flooded.at(-1)?.at ?? performance.now()) > QUIET_MS;
-  const ids = (): Set<string> => new Set(neighbour.flooded.map((l) => l.id));
+  const neighbor = new Neighbor();
+  await neighbor.join(bench, netns, ISIS_LINK);
+  const quiet = (): boolean => performance.now() - (neighbor.flooded.at(-1)?.at ?? performance.now()) > QUIET_MS;
+  const ids = (): Set<string> => new Set(neighbor.flooded.map((l) => l.id));
   await until('all fragments', () => ids().size > SENDERS / 50 && quiet(), bench.signal, 60_000);
   const fragments = [...ids()].filter((id) => !id.endsWith('-00')).length;
   const [touched, ms]: [number[], number[]] = [[], []];
   for (let change = 0; change < 2 * CHANGES; change++) {
     const gone = 1234 + 1000 * (change >> 1);
-    neighbour.flooded.length = 0;
+    neighbor.flooded.length = 0;
     agent.configure(proxyFor(change % 2 === 0 ? prefixes.filter((_, i) => i !== gone) : prefixes));
     const start = performance.now();
     agent.child.kill('SIGHUP');
-    await until('the changed LSP', () => neighbour.flooded.length > 0 && quiet(), bench.signal);
-    touched.push(new Set(neighbour.flooded.map((l) => `${l.id} ${l.sequence}`)).size);
-    ms.push(neighbour.flooded[0]!.at - start);
+    await until('the changed LSP', () => neighbor.flooded.length > 0 && quiet(), bench.signal);
+    touched.push(new Set(neighbor.flooded.map((l) => `${l.id} ${l.sequence}`)).size);
+    ms.push(neighbor.flooded[0]!.at - start);
   }
   const last = rssMb(agent.pid);
   await delay(SETTLE_MS, undefined, { signal: bench.signal });

@@ -1,7 +1,7 @@
 // How long the builder takes to make a notification of a clone of the congesting packet, format by format: single runs
 // of the program `notice`, each on a fresh clone (a second run would meet its own output). Beside it user space at the
 // same work: from the packet's bytes to the notification's, by the agent's codecs in a warm loop, without the way into
-// user space and out again, so that the comparison favours user space. A quantile is that of a round; its spread, of
+// user space and out again, so that the comparison favors user space. A quantile is that of a round; its spread, of
 // the rounds. The kernel's includes about 0.1 µs of measuring.
 import { openBpfObject } from '../../kernel/bpf/object.ts';
 import type { BpfProgram } from '../../kernel/bpf/program.ts';

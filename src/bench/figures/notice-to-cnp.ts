@@ -81,7 +81,7 @@ async function buildRouter(bench: Bench): Promise<Router> {
   await rtnl.addAddress('lo', PROXY, 128, { nodad: true });
   await rtnl.addAddress('t-bench-up', address('2001:db8:100::1'), 64, { nodad: true });
   await rtnl.addAddress('t-bench-down', address('2001:db8:1::1'), 64, { nodad: true });
-  await rtnl.setNeighbour('t-bench-down', SENDER, MAC.to);
+  await rtnl.setNeighbor('t-bench-down', SENDER, MAC.to);
   // The proxy believes notices by the port to which the route back leads.
   await rtnl.addRoute({ destination: hostPrefix(CONGESTED), gateway: address('2001:db8:100::2'), protocol: 4 });
   const from = openPacketSocket(

@@ -1,4 +1,4 @@
-// The agent's event loop while it takes over the database of a large area from a neighbour that has just started, each
+// The agent's event loop while it takes over the database of a large area from a neighbor that has just started, each
 // time another version of every LSA: full exchange as master and as slave, loading, and what follows from it in the
 // learned table and in the maps.
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,21 +7,21 @@ import { Agent, CONGESTED_NODE, mainThread, routerNamespace } from '../support/a
 import { type Bench, type Figure, runFigure, until } from '../support/bench.ts';
 import { type LoopReport, longestTurn, waitQuantile, watched } from '../support/agent/loop-report.ts';
 import { AREA_LSAS, OSPF_AGENT, OSPF_VERSIONS, areaLsas, withArea } from '../support/network/ospf-network.ts';
-import { OspfNeighbour, ospfSection } from '../support/network/ospf-neighbour.ts';
+import { OspfNeighbor, ospfSection } from '../support/network/ospf-neighbor.ts';
 import type { Row } from '../support/report.ts';
 import { summary } from '../support/statistics.ts';
 
 const ROUNDS = 3;
 /** Lower and higher than the agent's: the higher one is master. */
-const NEIGHBOURS = { master: parseId('192.0.2.1')!, slave: parseId('203.0.113.1')! } as const;
-type Role = keyof typeof NEIGHBOURS;
+const NEIGHBORS = { master: parseId('192.0.2.1')!, slave: parseId('203.0.113.1')! } as const;
+type Role = keyof typeof NEIGHBORS;
 /** For what follows the last LSA: reachability, the learned table, maps. */
 const AFTERMATH_MS = 1000;
 
 interface Exchanged {
   readonly quiet: LoopReport[];
   readonly exchange: LoopReport[];
-  /** From the neighbour's first hello until the agent is Full, ms; what its main thread ran in it. */
+  /** From the neighbor's first hello until the agent is Full, ms; what its main thread ran in it. */
   readonly ms: number[];
   readonly ran: number[];
 }
@@ -35,10 +35,10 @@ async function exchange(bench: Bench, version: 2 | 3, role: Role): Promise<Excha
     watchLoop: true,
   });
   await agent.running(bench);
-  const routerId = NEIGHBOURS[role];
-  const neighbour = new OspfNeighbour(withArea(OSPF_VERSIONS[version]), routerId);
-  await neighbour.attach(bench, netns);
-  const full = (): number => agent.said('OSPF neighbour', { to: 'full' });
+  const routerId = NEIGHBORS[role];
+  const neighbor = new OspfNeighbor(withArea(OSPF_VERSIONS[version]), routerId);
+  await neighbor.attach(bench, netns);
+  const full = (): number => agent.said('OSPF neighbor', { to: 'full' });
   const measured: Exchanged = { quiet: [], exchange: [], ms: [], ran: [] };
   for (let round = 0; round < ROUNDS; round++) {
     const lsas = areaLsas(version, routerId, round);
@@ -46,7 +46,7 @@ async function exchange(bench: Bench, version: 2 | 3, role: Role): Promise<Excha
     measured.exchange.push(
       await watched(agent, async () => {
         const [start, before, fullBefore] = [performance.now(), mainThread(agent.pid), full()];
-        await neighbour.join(bench, netns, lsas);
+        await neighbor.join(bench, netns, lsas);
         await until('the agent is Full', () => full() > fullBefore, bench.signal, 60_000);
         measured.ms.push(performance.now() - start);
         measured.ran.push(mainThread(agent.pid).ran - before.ran);

@@ -7,23 +7,23 @@ import { type Figure, runFigure } from '../support/bench.ts';
 import { SENDERS } from '../support/network/isis-network.ts';
 import { type Teacher, latencyRows, learn } from '../support/learn-senders.ts';
 import { OSPF_AGENT, OSPF_VERSIONS, SenderLsas, ospfProxy, ospfSenderPrefix } from '../support/network/ospf-network.ts';
-import { OspfNeighbour, ospfSection } from '../support/network/ospf-neighbour.ts';
+import { OspfNeighbor, ospfSection } from '../support/network/ospf-neighbor.ts';
 
-const NEIGHBOUR = parseId('192.0.2.1')!;
+const NEIGHBOR = parseId('192.0.2.1')!;
 
 function teacher(version: 2 | 3): Teacher {
-  const neighbour = new OspfNeighbour(OSPF_VERSIONS[version], NEIGHBOUR);
-  const lsas = new SenderLsas(version, NEIGHBOUR);
+  const neighbor = new OspfNeighbor(OSPF_VERSIONS[version], NEIGHBOR);
+  const lsas = new SenderLsas(version, NEIGHBOR);
   return {
     carrier: ospfSection(version, OSPF_AGENT),
     async join(bench, netns) {
-      await neighbour.attach(bench, netns);
-      await neighbour.join(bench, netns);
+      await neighbor.attach(bench, netns);
+      await neighbor.join(bench, netns);
     },
     prefix: (i) => ospfSenderPrefix(version, i),
     proxy: (n) => ospfProxy(version, n),
-    messages: (n) => neighbour.frames(lsas.version(n, ospfProxy(version, n))),
-    flood: (frames) => neighbour.flood(frames),
+    messages: (n) => neighbor.frames(lsas.version(n, ospfProxy(version, n))),
+    flood: (frames) => neighbor.flood(frames),
     // The agent takes no new instance of an LSA before (RFC 2328 §13 step 5a).
     settled: (bench) => delay(1.1 * MIN_LS_ARRIVAL_MS, undefined, { signal: bench.signal }),
   };

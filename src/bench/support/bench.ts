@@ -26,7 +26,7 @@ export interface Figure {
 /** Runs one figure and undoes what it did. @throws what the figure threw, or what could not be undone */
 export async function runFigure(
   figure: Figure,
-  modules: { readonly signal: AbortSignal; say(text: string): void },
+  dependencies: { readonly signal: AbortSignal; say(text: string): void },
 ): Promise<Row[]> {
   const undone: (() => void | Promise<void>)[] = [];
   const directory = mkdtempSync(join(tmpdir(), 't-bench-'));
@@ -34,7 +34,7 @@ export async function runFigure(
   const poller = Poller.open({ onError: (error) => failures.push(error) });
   let rows: Row[] = [];
   try {
-    rows = await figure.measure({ ...modules, poller, directory, finally: (undo) => void undone.unshift(undo) });
+    rows = await figure.measure({ ...dependencies, poller, directory, finally: (undo) => void undone.unshift(undo) });
   } catch (error) {
     failures.push(error);
   }

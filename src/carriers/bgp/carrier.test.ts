@@ -26,10 +26,17 @@ test('it starts without a gobgpd, puts its paths in when there is one, and takes
   listener.connected(ABOUT);
   listener.listed([]);
   await until('2 calls', () => calls.length, is(2));
-  expect([calls, carrier.unplaced(), carrier.session().originated]).toEqual([['start', 'add 2001:db8:a::/48'], 1, 0]);
+  expect({ calls, unplaced: carrier.unplaced(), originated: carrier.session().originated }).toEqual({
+    calls: ['start', 'add 2001:db8:a::/48'],
+    unplaced: 1,
+    originated: 0,
+  });
   answers.shift()!();
   await until('bgp.own.added is 1', () => counters.get('bgp.own.added'), is(1));
-  expect([carrier.session().originated, await carrier.paths()]).toEqual([0, []]);
+  expect({ originated: carrier.session().originated, paths: await carrier.paths() }).toEqual({
+    originated: 0,
+    paths: [],
+  });
   listener.routes([told]);
   expect(carrier.session().originated).toBe(1);
   expect(await carrier.paths()).toMatchObject([
@@ -40,9 +47,12 @@ test('it starts without a gobgpd, puts its paths in when there is one, and takes
   expect(calls.at(-1)).toBe('withdraw 2001:db8:a::/48');
   answers.shift()!();
   await stopped;
-  expect([calls.at(-1), carrier.leavesPaths()]).toEqual(['close', false]);
+  expect({ calls: calls.at(-1), leavesPaths: carrier.leavesPaths() }).toEqual({ calls: 'close', leavesPaths: false });
   expect(carrier.stop()).toBe(carrier.stop());
-  expect([counters.get('bgp.own.added'), counters.get('bgp.own.withdrawn')]).toEqual([1, 1]);
+  expect({ bgpOwnAdded: counters.get('bgp.own.added'), bgpOwnWithdrawn: counters.get('bgp.own.withdrawn') }).toEqual({
+    bgpOwnAdded: 1,
+    bgpOwnWithdrawn: 1,
+  });
 });
 
 test('what gobgpd does not tell of it is asked about, and asked again when that fails', async () => {
@@ -76,7 +86,10 @@ test('a client that fails is asked again, and a stop does not wait for one that 
   expect(carrier.leavesPaths()).toBe(false);
   await until('it is closed', () => (clock.advance(1000), calls.at(-1)), matches(/^close/));
   await stopped;
-  expect([calls.at(-1), carrier.leavesPaths()]).toEqual(['close, policies stay', true]);
+  expect({ calls: calls.at(-1), leavesPaths: carrier.leavesPaths() }).toEqual({
+    calls: 'close, policies stay',
+    leavesPaths: true,
+  });
 });
 
 test.each<[string, Partial<BgpCarrierOptions>, string]>([
@@ -88,13 +101,13 @@ test.each<[string, Partial<BgpCarrierOptions>, string]>([
   listener.connected(ABOUT);
   listener.listed([]);
   await carrier.stop({ ...OPTIONS, ...change });
-  expect([calls, carrier.leavesPaths()]).toEqual([[last], false]);
+  expect({ calls, leavesPaths: carrier.leavesPaths() }).toEqual({ calls: [last], leavesPaths: false });
 });
 
 test('a gobgpd that cannot be asked may have our paths: its policies stay', async () => {
   const { calls, carrier } = fixture();
   await carrier.stop();
-  expect([calls, carrier.leavesPaths()]).toEqual([['close, policies stay'], true]);
+  expect({ calls, leavesPaths: carrier.leavesPaths() }).toEqual({ calls: ['close, policies stay'], leavesPaths: true });
 });
 
 test('RFC 5065: members of the confederation are told to the client as soon as a path shows them, and once', () => {
@@ -131,7 +144,7 @@ test('somebody who takes our paths out again and again is named', async () => {
     answers.shift()!();
     await until('wanted is 1', () => carrier.session().wanted, is(1));
     listener.routes([told]);
-    expect([carrier.disputed(), logged]).toEqual([false, []]);
+    expect({ disputed: carrier.disputed(), logged }).toEqual({ disputed: false, logged: [] });
     listener.routes([{ ...told, paths: [] }]);
   }
   expect(carrier.disputed()).toBe(true);
@@ -210,7 +223,10 @@ test('50,000 paths are shown a slice a turn, each once, while gobgpd tells of ch
     if (turns === 5) listener.routes([{ ...routes[0]!, paths: [] }, routes[0]!]);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect([rows.length, new Set(rows.map(({ prefix }) => prefix)).size]).toEqual([50_000, 50_000]);
+  expect({ rowsLength: rows.length, rowsSize: new Set(rows.map(({ prefix }) => prefix)).size }).toEqual({
+    rowsLength: 50_000,
+    rowsSize: 50_000,
+  });
   expect(turns).toBeGreaterThanOrEqual(50);
   expect(turns).toBeLessThan(1000);
 });

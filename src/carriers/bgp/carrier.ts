@@ -10,7 +10,7 @@ import type { GobgpFault } from '../../model/gobgp-fault.ts';
 import type { Carrier } from '../carrier.ts';
 import { takeNote } from '../effects.ts';
 import { MachineTimer } from '../machine-timer.ts';
-import { type CarrierModules, momentOf } from '../modules.ts';
+import { type CarrierDependencies, momentOf } from '../dependencies.ts';
 import type { Content, ContentConfig, ContentEffect, ContentEvent } from './state.ts';
 import { createContent, handleContent } from './content.ts';
 import { domainOf, withDomain } from './learning/domain.ts';
@@ -42,7 +42,7 @@ export interface BgpCarrierOptions {
   readonly holdUnreachableMs: number;
 }
 
-export interface BgpCarrierModules extends CarrierModules {
+export interface BgpCarrierDependencies extends CarrierDependencies {
   /** The real one when absent. */
   readonly createClient?: (listener: GobgpListener) => GobgpClient;
   /** Those that are shipped when absent. */
@@ -52,7 +52,7 @@ export interface BgpCarrierModules extends CarrierModules {
 export interface BgpCarrier extends Carrier {
   readonly name: 'bgp';
   session(): BgpSession;
-  /** gobgpd's neighbours; undefined: it is not connected, or does not answer. */
+  /** gobgpd's neighbors; undefined: it is not connected, or does not answer. */
   peers(): Promise<BgpPeerState[] | undefined>;
   /** Own paths, and those that have the characteristics attribute. Many are put together as work, a few at a time. */
   paths(): Promise<BgpPathState[]>;
@@ -69,7 +69,7 @@ export interface BgpCarrier extends Carrier {
   update(options: BgpCarrierOptions): boolean;
 }
 
-const contentConfig = (o: BgpCarrierOptions, { codePoints }: BgpCarrierModules): ContentConfig => ({
+const contentConfig = (o: BgpCarrierOptions, { codePoints }: BgpCarrierDependencies): ContentConfig => ({
   ...changeable(o),
   domain: new Set(o.domain),
   confederation: new Set(o.confederation),
@@ -98,14 +98,14 @@ const changeable = ({
 const fixed = ({ gobgp, domain, confederation, policy, learn, viaNextHop }: BgpCarrierOptions): string =>
   JSON.stringify([gobgp, domain, confederation, policy, learn, viaNextHop]);
 
-export function createBgpCarrier(options: BgpCarrierOptions, modules: BgpCarrierModules): BgpCarrier {
-  return new GobgpSideCarrier(options, modules);
+export function createBgpCarrier(options: BgpCarrierOptions, dependencies: BgpCarrierDependencies): BgpCarrier {
+  return new GobgpSideCarrier(options, dependencies);
 }
 
 class GobgpSideCarrier implements BgpCarrier {
   readonly name = 'bgp';
   private readonly options: BgpCarrierOptions;
-  private readonly modules: BgpCarrierModules;
+  private readonly dependencies: BgpCarrierDependencies;
   private readonly content: Content;
   private readonly client: GobgpClient;
   private readonly timer: MachineTimer;
@@ -113,11 +113,11 @@ class GobgpSideCarrier implements BgpCarrier {
   private left = false;
   private onStopped: (clean: boolean) => void = () => {};
 
-  constructor(options: BgpCarrierOptions, modules: BgpCarrierModules) {
+  constructor(options: BgpCarrierOptions, dependencies: BgpCarrierDependencies) {
     this.options = options;
-    this.modules = modules;
-    this.content = createContent(contentConfig(options, modules), modules.clock.now(), modules.kinds);
-    this.timer = new MachineTimer(modules, {
+    this.dependencies = dependencies;
+    this.content = createContent(contentConfig(options, dependencies), dependencies.clock.now(), dependencies.kinds);
+    this.timer = new MachineTimer(dependencies, {
       dueAt: () => contentWake(this.content),
       timer: () => this.dispatch({ type: 'timer' }),
     });
@@ -132,8 +132,8 @@ class GobgpSideCarrier implements BgpCarrier {
       lost: (fault, retryAt) => this.dispatch({ type: 'lost', fault, retryAt }),
     };
     this.client =
-      modules.createClient?.(listener) ??
-      createGobgpClient({ ...options.gobgp, learn: options.learn }, { ...modules, listener, guard: options });
+      dependencies.createClient?.(listener) ??
+      createGobgpClient({ ...options.gobgp, learn: options.learn }, { ...dependencies, listener, guard: options });
   }
 
   async start(): Promise<void> {
@@ -161,7 +161,7 @@ class GobgpSideCarrier implements BgpCarrier {
   }
 
   session(): BgpSession {
-    return sessionState(this.content, this.options.gobgp.target, momentOf(this.modules), {
+    return sessionState(this.content, this.options.gobgp.target, momentOf(this.dependencies), {
       policy: this.client.policy(),
       silentMs: this.client.silentMs(),
     });
@@ -172,12 +172,12 @@ class GobgpSideCarrier implements BgpCarrier {
   }
 
   paths(): Promise<BgpPathState[]> {
-    return finish(this.modules.work, this.rows(), ROWS_BUDGET_MS);
+    return finish(this.dependencies.work, this.rows(), ROWS_BUDGET_MS);
   }
 
   private *rows(): Steps<BgpPathState[]> {
     const all: BgpPathState[] = [];
-    for (const rows of pathStates(this.content, momentOf(this.modules))) {
+    for (const rows of pathStates(this.content, momentOf(this.dependencies))) {
       all.push(...rows);
       yield;
     }
@@ -189,7 +189,7 @@ class GobgpSideCarrier implements BgpCarrier {
   }
 
   disputed(): boolean {
-    return disputed(this.content, this.modules.clock.now());
+    return disputed(this.content, this.dependencies.clock.now());
   }
 
   leavesPaths(): boolean {
@@ -203,19 +203,19 @@ class GobgpSideCarrier implements BgpCarrier {
   }
 
   private dispatch(event: ContentEvent): void {
-    const now = this.modules.clock.now();
+    const now = this.dependencies.clock.now();
     for (const effect of handleContent(this.content, event, now)) this.carryOut(effect);
     this.timer.arm();
   }
 
   private carryOut(effect: ContentEffect): void {
-    const { sink } = this.modules;
+    const { sink } = this.dependencies;
     if (effect.type === 'learned') sink.learned(effect.report);
     else if (effect.type === 'reachability') sink.reachability({ carrier: this.name, reachable: effect.reachable });
     else if (effect.type === 'change') void this.change(effect.changes);
     else if (effect.type === 'look') void this.look(effect.prefixes);
     else if (effect.type === 'stopped') this.onStopped(effect.clean);
-    else takeNote(effect, this.modules, { carrier: this.name });
+    else takeNote(effect, this.dependencies, { carrier: this.name });
   }
 
   private async change(changes: OwnChanges): Promise<void> {

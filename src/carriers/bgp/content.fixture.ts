@@ -12,7 +12,7 @@ import {
   privateCharacteristic,
 } from '../../packet/bgp/characteristics.ts';
 import type { Content, ContentConfig, ContentEffect, ContentEvent } from './state.ts';
-import type { Moment } from '../modules.ts';
+import type { Moment } from '../dependencies.ts';
 import { createContent, handleContent } from './content.ts';
 import { contentWake } from './tasks.ts';
 import { type GobgpAbout, type GobgpPath, type GobgpRoute, OWN_IDENTIFIER, type OwnPath } from './gobgp/gobgp.ts';

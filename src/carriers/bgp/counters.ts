@@ -1,4 +1,4 @@
-// Every counter of the BGP carrier, by its name, and what it means. `<…>` stands for a code that is appended.
+// Every counter of the BGP carrier: its name and meaning. `<…>` is a placeholder for a code that is appended.
 // counters.test.ts compares the table with the sources.
 import type { CounterRow } from '../isis/counters.ts';
 
@@ -7,61 +7,61 @@ const row = (name: string, meaning: string): CounterRow => ({ name, meaning });
 /** Names without `bgp.`. */
 export const BGP_COUNTERS: readonly CounterRow[] = [
   row('session.connected', 'connections to gobgpd established'),
-  row('session.lost', 'connections to gobgpd that were lost'),
+  row('session.lost', 'connections to gobgpd lost'),
   row(
     'nhc.<code>',
-    'paths whose characteristics attribute is malformed, by what is wrong: ' +
+    'paths whose characteristics attribute is malformed, by error: ' +
       'bad-flags (not optional and transitive), truncated, bad-next-hop-length, no-characteristic, ' +
-      'truncated-characteristic, characteristic-overrun; they count as paths without it',
+      'truncated-characteristic, characteristic-overrun; they are treated as paths without it',
   ),
   row(
     'characteristic.<code>',
-    'characteristics that are ignored because their value is malformed: bad-length, not-unicast; ' +
-      'of the private one truncated, unknown-version, bad-tlv-length, bad-locator-length',
+    'characteristics ignored because their value is malformed: bad-length, not-unicast; ' +
+      'in the private one also truncated, unknown-version, bad-tlv-length, bad-locator-length',
   ),
   row(
     'learn.<status>',
-    'paths whose characteristics are not used: next-hop-mismatch (written for another next hop than the route ' +
-      'has), family-mismatch (for another address family), outside-domain (the neighbour, or an AS in the path, ' +
-      'is not of the domain, or a border router has marked it), ' +
-      'first-as-mismatch (the path does not begin with the AS of the neighbour in another AS that told of it)',
+    'paths whose characteristics are not used: next-hop-mismatch (written for a next hop other than the ' +
+      "route's), family-mismatch (for another address family), outside-domain (the neighbor, or an AS in the path, " +
+      'is outside the domain, or a border router has marked the path), ' +
+      'first-as-mismatch (the path comes from an eBGP neighbor and does not begin with its AS)',
   ),
   row(
     'learn.link-local-next-hop',
     'paths whose characteristics are not used because their next hop is a link-local address, ' +
-      'which is not one router alone; shown as next-hop-mismatch',
+      'which does not identify one router; shown as next-hop-mismatch',
   ),
   row(
     'learn.private-misplaced',
-    'private characteristics on another path than the host route of its own next hop: not used',
+    "private characteristics not used because their path is not the host route of the path's own next hop",
   ),
   row('learn.dropped', 'paths dropped because gobgpd did not report them again within the hold time'),
   row('own.added', 'own paths added to gobgpd'),
-  row('own.withdrawn', 'own paths removed from gobgpd, those of an earlier run included'),
-  row('own.put-back', 'own paths that were missing in gobgpd and were added again'),
-  row('own.overwritten', 'own paths that another client of gobgpd replaced, and that were added again'),
+  row('own.withdrawn', 'own paths removed from gobgpd, including those of an earlier run'),
+  row('own.put-back', 'own paths added again because they were missing in gobgpd'),
+  row('own.overwritten', 'own paths added again because another client of gobgpd replaced them'),
   row(
     'own.dropped',
-    'times that gobgpd did not have a path of ours some time after it had taken it without an error: ' +
-      'its import policy, or no table of the family',
+    'own paths missing in gobgpd some time after it had accepted them without an error: ' +
+      'its import policy rejects them, or it has no table of their family',
   ),
-  row('own.look-failed', 'times that gobgpd, asked whether it has paths of ours, did not answer: it is asked again'),
+  row('own.look-failed', 'look-ups of own paths that gobgpd did not answer; they are repeated'),
   row(
     'own.disputed',
-    'times that paths of ours were changed back only after a pause, ' +
-      'because somebody else at the same gobgpd changes them again and again',
+    'times that own paths were restored only after a pause, ' +
+      'because another client of the same gobgpd changes them repeatedly',
   ),
   row('own.refused', 'times that gobgpd refused changes of own paths'),
   row('originate.duplicate-prefix', 'prefixes declared with two proxies: the lower address is advertised'),
+  row('originate.no-next-hop', 'prefixes or SIDs not advertised because no next hop of their family is configured'),
   row(
-    'originate.no-next-hop',
-    'prefixes or SIDs that are not advertised because no next hop of their family is configured',
+    'originate.unusable-proxy',
+    'declared prefixes not advertised because their proxy address is not a unicast host address',
   ),
-  row('originate.unusable-proxy', 'declared prefixes whose proxy has an address that cannot be one'),
-  row('originate.unusable-sid', 'declared SIDs outside their locator: not advertised'),
-  row('originate.no-room', 'SIDs beyond those that a path can hold'),
+  row('originate.unusable-sid', 'declared SIDs not advertised because they are outside their locator'),
+  row('originate.no-room', 'SIDs not advertised because their path is full'),
   row(
     'originate.router-address-left-out',
-    'addresses of the STAMP reflector that are not a BGP next hop: not advertised',
+    'addresses of the STAMP reflector not advertised because they are not a BGP next hop',
   ),
 ];

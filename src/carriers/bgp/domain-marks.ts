@@ -6,7 +6,7 @@
 export const MARK_KIND = 0x636e_7064;
 /** The path is cnpd's: it must not leave the domain. */
 export const MARK_OWN = 1;
-/** The path came into the domain from a neighbour outside: its attribute 39 is not trusted. */
+/** The path came into the domain from a neighbor outside: its attribute 39 is not trusted. */
 export const MARK_OUTSIDE = 2;
 
 export type Mark = 'own' | 'outside';

@@ -32,10 +32,10 @@ describe('since when', () => {
     agent.lose();
     agent.pass(1000);
     agent.event({ type: 'connected', about: ABOUT });
-    expect([since(agent), sessionOf(agent).state]).toEqual([start, 'loading']);
+    expect({ since: since(agent), state: sessionOf(agent).state }).toEqual({ since: start, state: 'loading' });
     agent.pass(1000);
     agent.event({ type: 'listed' });
-    expect([since(agent), sessionOf(agent).state]).toEqual([start + 3000, 'ready']);
+    expect({ since: since(agent), state: sessionOf(agent).state }).toEqual({ since: start + 3000, state: 'ready' });
     agent.pass(1000);
     agent.lose();
     agent.pass(1000);
@@ -54,15 +54,24 @@ describe('a connection that is lost', () => {
     const agent = new Agent();
     agent.lose();
     agent.lose();
-    expect([lost(agent), agent.count('session.connected')]).toEqual([[0, 0], 0]);
+    expect({ lost: lost(agent), sessionConnected: agent.count('session.connected') }).toEqual({
+      lost: [0, 0],
+      sessionConnected: 0,
+    });
     agent.event({ type: 'connected', about: ABOUT });
     agent.lose();
-    expect([lost(agent), agent.count('session.connected')]).toEqual([[1, 1], 1]);
+    expect({ lost: lost(agent), sessionConnected: agent.count('session.connected') }).toEqual({
+      lost: [1, 1],
+      sessionConnected: 1,
+    });
     expect(agent.effects).toContainEqual(expect.objectContaining({ type: 'log', fields: { reason: 'gone' } }));
     agent.connect();
     agent.lose();
     agent.lose();
-    expect([lost(agent), agent.count('session.connected')]).toEqual([[2, 2], 2]);
+    expect({ lost: lost(agent), sessionConnected: agent.count('session.connected') }).toEqual({
+      lost: [2, 2],
+      sessionConnected: 2,
+    });
   });
 
   test('with a gobgpd that has told of nothing changes nothing that was reported', () => {

@@ -3,7 +3,7 @@ import { formatAddress } from '../../model/address.ts';
 import type { BgpPathState, BgpSession, BgpSessionState } from '../../model/carrier-state.ts';
 import { characteristicCodes, readCharacteristics } from '../../packet/bgp/characteristics.ts';
 import { decodeNhc } from '../../packet/bgp/nhc.ts';
-import { type Moment, timestamp } from '../modules.ts';
+import { type Moment, timestamp } from '../dependencies.ts';
 import type { Content } from './state.ts';
 import type { GobgpPath, PolicyReport } from './gobgp/gobgp.ts';
 import type { ShownEntries } from './kinds/kind.ts';

@@ -31,14 +31,18 @@ test('whatever is declared or configured after it is not put in any more', () =>
   agent.declare(declaration({ [A]: PROXY, '10.3.0.0/16': PROXY }));
   agent.event({ type: 'configure', changes: { ...agent.content.config, communities: [7] } });
   agent.settle();
-  expect([agent.answer(), agent.stopped, agent.gobgpd.size]).toEqual([[`-${A}`, `-${B}`], true, 0]);
+  expect({ answer: agent.answer(), stopped: agent.stopped, gobgpdSize: agent.gobgpd.size }).toEqual({
+    answer: [`-${A}`, `-${B}`],
+    stopped: true,
+    gobgpdSize: 0,
+  });
 });
 
 test('a declaration that is being worked on is given up', () => {
   const agent = placed();
   agent.event({ type: 'declare', origination: declaration({ [A]: PROXY, '10.3.0.0/16': PROXY }) });
   stopping(agent);
-  expect([agent.answer(), agent.stopped]).toEqual([[`-${A}`, `-${B}`], true]);
+  expect({ answer: agent.answer(), stopped: agent.stopped }).toEqual({ answer: [`-${A}`, `-${B}`], stopped: true });
 });
 
 test('paths that are on their way in are waited for, and taken out', () => {
@@ -48,14 +52,14 @@ test('paths that are on their way in are waited for, and taken out', () => {
   stopping(agent);
   expect(agent.stopped).toBeUndefined();
   agent.answer();
-  expect([agent.gobgpd.size, agent.stopped]).toEqual([0, true]);
+  expect({ gobgpdSize: agent.gobgpd.size, stopped: agent.stopped }).toEqual({ gobgpdSize: 0, stopped: true });
 });
 
 test('with nothing of ours in gobgpd it is done at once, and said once', () => {
   const agent = new Agent();
   agent.connect();
   stopping(agent);
-  expect([stops(agent), complaints(agent)]).toEqual([[true], []]);
+  expect({ stops: stops(agent), complaints: complaints(agent) }).toEqual({ stops: [true], complaints: [] });
   agent.event({ type: 'stop' });
   agent.pass(60_000);
   expect(stops(agent)).toEqual([true]);
@@ -74,7 +78,7 @@ describe('a gobgpd that', () => {
     });
     agent.event({ type: 'listed' });
     agent.settle();
-    expect([agent.answer(), agent.stopped]).toEqual([[`-${A}`, `-${B}`], true]);
+    expect({ answer: agent.answer(), stopped: agent.stopped }).toEqual({ answer: [`-${A}`, `-${B}`], stopped: true });
   });
 
   test.each(['never came', 'was lost'])('%s cannot be asked: it ends at once, and is not clean', (how) => {
@@ -85,17 +89,20 @@ describe('a gobgpd that', () => {
     }
     agent.declare(declaration({ [A]: PROXY }));
     stopping(agent);
-    expect([stops(agent), complaints(agent)]).toEqual([[false], []]);
+    expect({ stops: stops(agent), complaints: complaints(agent) }).toEqual({ stops: [false], complaints: [] });
   });
 
   test('is lost on the way: it ends then, and tells how many paths may be left', () => {
     const agent = stopping(placed());
     agent.lose();
-    expect([stops(agent), complaints(agent)]).toEqual([[false], []]);
+    expect({ stops: stops(agent), complaints: complaints(agent) }).toEqual({ stops: [false], complaints: [] });
     const between = stopping(placed(many(2500)));
     const asked = between.changes!.withdraw.length;
     between.lose();
-    expect([stops(between), complaints(between)]).toEqual([[false], [{ paths: 2500 - asked }]]);
+    expect({ stops: stops(between), complaints: complaints(between) }).toEqual({
+      stops: [false],
+      complaints: [{ paths: 2500 - asked }],
+    });
   });
 
   test('is lost while it lists what it has may have all that was there before', () => {
@@ -104,7 +111,10 @@ describe('a gobgpd that', () => {
     agent.event({ type: 'connected', about: ABOUT });
     stopping(agent);
     agent.lose();
-    expect([stops(agent), complaints(agent)]).toEqual([[false], [{ paths: 2 }]]);
+    expect({ stops: stops(agent), complaints: complaints(agent) }).toEqual({
+      stops: [false],
+      complaints: [{ paths: 2 }],
+    });
   });
 
   test('takes a part at a time has the whole limit for each', () => {
@@ -130,6 +140,9 @@ describe('a gobgpd that', () => {
     agent.pass(1999);
     expect(agent.stopped).toBeUndefined();
     agent.pass(1);
-    expect([stops(agent), complaints(agent)]).toEqual([[false], [{ paths: 2 }]]);
+    expect({ stops: stops(agent), complaints: complaints(agent) }).toEqual({
+      stops: [false],
+      complaints: [{ paths: 2 }],
+    });
   });
 });

@@ -1,8 +1,8 @@
-// HMAC-MD5 on hellos, LSPs and SNPs (RFC 5304), purges (RFC 6233), and keys that change.
+// HMAC-MD5 on hellos, LSPs and SNPs (RFC 5304), purges (RFC 6233), and changes of keys.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { signPdu } from '../../packet/isis/auth.ts';
 import { setRemainingLifetime } from '../../packet/isis/lsp.ts';
-import type { IsisTlv } from '../../packet/isis/types.ts';
+import type { IsisTlv } from '../../packet/isis/tlv/types.ts';
 import { B, C, adjacency, csnp, entry, hello, lsp } from './hostile.fixture.ts';
 import { type Agent, type Simulation, originate, proxied, systemId } from './simulation.fixture.ts';
 import type { SpeakerConfig } from './state.ts';
@@ -25,7 +25,7 @@ describe('authentication', () => {
     domain: Buffer.from(`${name}-d`),
   });
 
-  test('the same keys on both ends: everything works', () => {
+  test('with the same keys on both ends the adjacency comes up and LSPs are exchanged', () => {
     up({ keys: keys('k'), levels: [1, 2] });
     a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(3000);
@@ -56,7 +56,7 @@ describe('authentication', () => {
   test.each([
     ['signed with another key', (pdu: Uint8Array) => signPdu(pdu, Buffer.from('other'))],
     ['not signed', (pdu: Uint8Array) => pdu],
-  ])('what is %s does nothing: no hello ends the adjacency, no LSP is stored, no SNP is answered', (_what, sign) => {
+  ])('a PDU %s has no effect: no hello ends the adjacency, no LSP is stored, no SNP is answered', (_what, sign) => {
     up({ keys: keys('k') });
     simulation.run(10_000);
     const { holdUntil } = a.speaker.adjacency!;
@@ -76,14 +76,20 @@ describe('authentication', () => {
     give(sign(csnp()));
     give(sign(csnp({}, [entry()])));
     const { byKey } = a.speaker.levels.get(2)!.lsdb;
-    expect([a.state, a.speaker.adjacency!.holdUntil, byKey.has(`${C}.00-00`), byKey.get(`${B}.00-00`)!.purged]).toEqual(
-      ['up', holdUntil, false, false],
-    );
+    expect({
+      state: a.state,
+      holdUntil: a.speaker.adjacency!.holdUntil,
+      hasByKey: byKey.has(`${C}.00-00`),
+      purged: byKey.get(`${B}.00-00`)!.purged,
+    }).toEqual({ state: 'up', holdUntil, hasByKey: false, purged: false });
     simulation.run(2000);
-    expect([a.count('isis.tx.lsp') + a.count('isis.tx.psnp'), a.count('isis.lsp.requested')]).toEqual([sent, 0]);
+    expect({
+      sent: a.count('isis.tx.lsp') + a.count('isis.tx.psnp'),
+      requested: a.count('isis.lsp.requested'),
+    }).toEqual({ sent, requested: 0 });
   });
 
-  test('another kind of authentication is counted as unsupported', () => {
+  test('other authentication is counted as unsupported', () => {
     up({ keys: keys('k') });
     give(lsp({ tlvs: [{ kind: 'authentication', authType: 1, value: Buffer.from('secret') }] }));
     expect(a.count('isis.auth.domain.unsupported')).toBe(1);
@@ -105,19 +111,19 @@ describe('authentication', () => {
     ['the originator of the purge (TLV 13)', [{ kind: 'purge-originator', originator: systemId(B) }]],
     ['a hostname (TLV 137)', [{ kind: 'hostname', name: 'r1' }]],
     ['a fingerprint (TLV 15)', [{ kind: 'unknown', type: 15, value: new Uint8Array(20) }]],
-  ])('a signed purge with %s is taken (RFC 6233 §2)', (_what, tlvs) => {
+  ])('a signed purge with %s is accepted (RFC 6233 §2)', (_what, tlvs) => {
     up({ keys: keys('k') });
     give(signPdu(lsp(), Buffer.from('k-d')));
     const purge = signPdu(lsp({ tlvs }), Buffer.from('k-d'));
     setRemainingLifetime(purge, 0);
     give(purge);
-    expect([
-      a.count('isis.purge.forbidden-tlv'),
-      a.speaker.levels.get(2)!.lsdb.byKey.get(`${C}.00-00`)!.purged,
-    ]).toEqual([0, true]);
+    expect({
+      isisPurgeForbiddenTlv: a.count('isis.purge.forbidden-tlv'),
+      purged: a.speaker.levels.get(2)!.lsdb.byKey.get(`${C}.00-00`)!.purged,
+    }).toEqual({ isisPurgeForbiddenTlv: 0, purged: true });
   });
 
-  test('an unknown TLV in a signed purge is forbidden, and one that is not signed by anybody may have it', () => {
+  test('an unknown TLV is forbidden in a signed purge and allowed in an unsigned one', () => {
     const unknown: IsisTlv = { kind: 'unknown', type: 250, value: new Uint8Array(4) };
     up({ keys: keys('k') });
     give(signPdu(lsp(), Buffer.from('k-d')));
@@ -131,14 +137,14 @@ describe('authentication', () => {
     expect(a.count('isis.purge.forbidden-tlv')).toBe(0);
   });
 
-  test('keys change while running: every LSP is signed anew', () => {
+  test('after a change of keys every LSP is signed again', () => {
     up();
     a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(2000);
     const { config } = a.speaker;
     for (const agent of [a, b]) agent.event({ type: 'configure', config: { ...config, keys: keys('new') } });
     simulation.run(10_000);
-    expect([a.state, b.state]).toEqual(['up', 'up']);
+    expect({ aState: a.state, bState: b.state }).toEqual({ aState: 'up', bState: 'up' });
     a.event(originate([proxied('2001:db8:2::/64')]));
     simulation.run(2000);
     expect(b.prefixes().map((p) => p.prefix)).toEqual([proxied('2001:db8:2::/64').prefix]);

@@ -1,6 +1,6 @@
-// Authentication of PDUs by HMAC-MD5 (RFC 5304): one key for hellos, one for the LSPs and SNPs of each level. A key
-// that is not configured means that nothing is checked, as in FRR. Cleartext and RFC 5310 are not spoken; they are
-// counted as `unsupported`.
+// Authentication of PDUs by HMAC-MD5 (RFC 5304): one key for hellos, one for the LSPs and SNPs of each level. Without a
+// configured key nothing is checked, as in FRR. Cleartext and RFC 5310 are not supported; such PDUs are counted as
+// `unsupported`.
 import { warnLimited } from '../effects.ts';
 import { AUTHENTICATION_LENGTH, type Verdict, signPdu, verifyPdu } from '../../packet/isis/auth.ts';
 import type { Level } from '../../packet/isis/types.ts';
@@ -25,7 +25,7 @@ export function sign(s: Speaker, scope: KeyScope, pdu: Uint8Array): Uint8Array {
   return key ? signPdu(pdu, key) : pdu;
 }
 
-/** False: drop the PDU, it is counted as `auth.<scope>.<reason>`. */
+/** @returns whether the PDU may be used. If not, drop it: it is counted as `auth.<scope>.<reason>`. */
 export function authentic(s: Speaker, scope: KeyScope, raw: Uint8Array): boolean {
   const key = s.config.keys[scope];
   if (!key) return true;

@@ -1,10 +1,10 @@
-// Malformed and contradictory PDUs: each kind counted under a name of its own, nothing crashes, the adjacency stays.
+// Malformed and contradictory PDUs: each kind has its own counter, nothing crashes, the adjacency stays up.
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { P_FLAG, prefixEntry, tlv236 } from '../../packet/isis/foreign.fixture.ts';
 import { FIRST_LSP_ID, LAST_LSP_ID } from '../../packet/isis/lsp-id.ts';
-import type { IsisTlv } from '../../packet/isis/types.ts';
+import type { IsisTlv } from '../../packet/isis/tlv/types.ts';
 import { A, B, C, adjacency, csnp, entry, hello, lsp, patched, reachedOnce } from './hostile.fixture.ts';
 import { Agent, type Simulation, systemId, testConfig } from './simulation.fixture.ts';
 
@@ -79,7 +79,7 @@ describe('PDUs', () => {
     expect(a.count('isis.hello.lan')).toBe(1);
   });
 
-  test('an LSP before the adjacency is up is not taken', () => {
+  test('an LSP before the adjacency is up is ignored', () => {
     const lonely = new Agent(simulation, testConfig(C));
     lonely.event({ type: 'link-up', linkLocal: address('fe80::1') });
     lonely.deliver(lsp({}, B));
@@ -88,7 +88,7 @@ describe('PDUs', () => {
     expect(lonely.speaker.levels.get(2)!.lsdb.byKey.has(`${B}.00-00`)).toBe(false);
   });
 
-  test('a malformed TLV is skipped and counted, the rest of the LSP is used', () => {
+  test('a malformed TLV is skipped and counted; the rest of the LSP is used', () => {
     const bad: IsisTlv = { kind: 'unknown', type: 236, value: Uint8Array.of(0, 0, 0, 1, 0, 200, 1) };
     const good: IsisTlv = tlv236(prefixEntry('2001:db8::/32'));
     give(lsp({ tlvs: [bad, good] }));
@@ -96,14 +96,14 @@ describe('PDUs', () => {
     expect(a.prefixes()).toHaveLength(1);
   });
 
-  test('a prefix both with and without the flag in one LSP is counted, and flagged', () => {
+  test('a prefix both with and without the flag in one LSP is counted and treated as flagged', () => {
     const both = [prefixEntry('2001:db8::/32'), prefixEntry('2001:db8::/32', [P_FLAG])];
     give(lsp({ tlvs: [tlv236(...both)] }));
     expect(a.count('isis.lsp.contradictory-prefix')).toBe(1);
     expect(a.prefixes().map((x) => x.pnc)).toEqual([true]);
   });
 
-  test('any bytes at all: nothing throws, the adjacency stays up', () => {
+  test('arbitrary bytes never throw, and the adjacency stays up', () => {
     const samples = [lsp(), hello(), csnp({}, [entry()])];
     const mutated = fc
       .tuple(fc.constantFrom(...samples), fc.array(fc.tuple(fc.nat(80), fc.nat(255)), { maxLength: 6 }), fc.nat(80))
@@ -114,7 +114,7 @@ describe('PDUs', () => {
       });
     fc.assert(
       fc.property(fc.oneof(mutated, fc.uint8Array({ minLength: 1, maxLength: 100 })), (bytes) => {
-        // Hellos that survive mutation may well take the adjacency down: that is their right.
+        // A mutated hello that is still valid may take the adjacency down.
         a.deliver(bytes);
         a.wake();
       }),

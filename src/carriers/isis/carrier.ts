@@ -1,5 +1,5 @@
-// The IS-IS carrier: the speaker, its link and its clock put together. Events go into the speaker one at a time, its
-// effects are carried out, and it gets its `timer` event when it wants it.
+// The IS-IS carrier: the speaker with its link and its clock. Events go into the speaker one at a time. The carrier
+// executes its effects and sends the `timer` event when the speaker needs it.
 import type { Origination } from '../../model/advertisement.ts';
 import type { IsisLspState, IsisNeighborState, IsisTrouble } from '../../model/carrier-state.ts';
 import type { Netns } from '../../kernel/netns.ts';
@@ -9,7 +9,7 @@ import { formatSystemId } from '../../packet/isis/lsp-id.ts';
 import type { Carrier } from '../carrier.ts';
 import { takeNote } from '../effects.ts';
 import { MachineTimer } from '../machine-timer.ts';
-import { type CarrierModules, momentOf, seedOf, sinceEpoch } from '../modules.ts';
+import { type CarrierDependencies, momentOf, seedOf, sinceEpoch } from '../dependencies.ts';
 import { LSDB_BYTES, LSDB_LIMIT } from './constants.ts';
 import { IsisNetwork } from './network.ts';
 import { databaseState, neighborState, troubleState, unplacedPrefixes } from './show.ts';
@@ -17,7 +17,7 @@ import type { Effect, Speaker, SpeakerConfig, SpeakerEvent, TunableConfig } from
 import { createSpeaker, handle } from './speaker.ts';
 import { nextWake } from './tasks.ts';
 
-/** The `isis` section of the intent, as far as the carrier reads it (same shape as IsisIntent). */
+/** The part of the intent's `isis` section that the carrier reads (same shape as IsisIntent). */
 export interface IsisCarrierOptions {
   readonly systemId: Uint8Array;
   readonly area: Uint8Array;
@@ -36,7 +36,7 @@ export interface IsisCarrierOptions {
   readonly holdUnreachableMs: number;
 }
 
-export interface IsisCarrierModules extends CarrierModules {
+export interface IsisCarrierDependencies extends CarrierDependencies {
   readonly poller: Poller;
   /** The router's namespace; that of the process when absent. */
   readonly netns?: Netns;
@@ -48,15 +48,16 @@ export interface IsisCarrier extends Carrier {
   neighbors(): IsisNeighborState[];
   database(): IsisLspState[];
   /**
-   * Declared prefixes and SIDs that the 255 fragments of a level have no room for now; they are not advertised there.
+   * Number of declared prefixes and SIDs that do not fit into the 255 fragments of a level and are not advertised
+   * there.
    */
   unplaced(): number;
   trouble(): IsisTrouble[];
-  /** One LSP as received or issued; Remaining Lifetime is that of its arrival or last sending. */
+  /** One LSP as received or issued; its Remaining Lifetime is that of its arrival or last transmission. */
   lsp(level: Level, lspId: string): Uint8Array | undefined;
   /**
-   * Takes over changed timers and keys. False: something else changed, and the carrier must be stopped and created
-   * anew.
+   * Applies changed timers and keys. @returns false when something else changed: the carrier must be stopped and
+   * created again
    */
   update(options: IsisCarrierOptions): boolean;
 }
@@ -82,45 +83,46 @@ function tunable(o: IsisCarrierOptions): TunableConfig {
   };
 }
 
-function speakerConfig(o: IsisCarrierOptions, m: IsisCarrierModules): SpeakerConfig {
+function speakerConfig(o: IsisCarrierOptions, dependencies: IsisCarrierDependencies): SpeakerConfig {
   return {
     ...tunable(o),
     systemId: o.systemId,
     area: o.area,
     levels: LEVELS[o.levels],
-    // TLV 137 is ASCII; a router's name may be anything, and then the system ID has to do.
-    ...(m.hostname !== undefined && /^[\x21-\x7e]{1,64}$/.test(m.hostname) && { hostname: m.hostname }),
+    // TLV 137 is ASCII. A host name may contain other characters; then routers show the system ID.
+    ...(dependencies.hostname !== undefined &&
+      /^[\x21-\x7e]{1,64}$/.test(dependencies.hostname) && { hostname: dependencies.hostname }),
     mtu: o.mtu,
     circuitId: 1,
-    codePoints: m.codePoints,
+    codePoints: dependencies.codePoints,
     // 2³² seconds are reached in 2156.
-    startSequence: Math.max(1, Math.floor(sinceEpoch(momentOf(m).wall) / 1000)),
-    seed: seedOf(m),
+    startSequence: Math.max(1, Math.floor(sinceEpoch(momentOf(dependencies).wall) / 1000)),
+    seed: seedOf(dependencies),
     lsdbLimit: LSDB_LIMIT,
     lsdbBytes: LSDB_BYTES,
   };
 }
 
-export function createIsisCarrier(options: IsisCarrierOptions, modules: IsisCarrierModules): IsisCarrier {
-  return new FrrSideCarrier(options, modules);
+export function createIsisCarrier(options: IsisCarrierOptions, dependencies: IsisCarrierDependencies): IsisCarrier {
+  return new FrrSideCarrier(options, dependencies);
 }
 
 class FrrSideCarrier implements IsisCarrier {
   readonly name = 'isis';
   private readonly options: IsisCarrierOptions;
-  private readonly modules: IsisCarrierModules;
+  private readonly dependencies: IsisCarrierDependencies;
   private readonly speaker: Speaker;
   private readonly network: IsisNetwork;
   private readonly timer: MachineTimer;
   private stopping: Promise<void> | undefined;
   private onStopped: () => void = () => {};
 
-  constructor(options: IsisCarrierOptions, modules: IsisCarrierModules) {
+  constructor(options: IsisCarrierOptions, dependencies: IsisCarrierDependencies) {
     this.options = options;
-    this.modules = modules;
-    this.speaker = createSpeaker(speakerConfig(options, modules), formatSystemId(options.systemId));
-    const { poller, clock, log, count, netns } = modules;
-    this.timer = new MachineTimer(modules, {
+    this.dependencies = dependencies;
+    this.speaker = createSpeaker(speakerConfig(options, dependencies), formatSystemId(options.systemId));
+    const { poller, clock, log, count, netns } = dependencies;
+    this.timer = new MachineTimer(dependencies, {
       dueAt: () => nextWake(this.speaker),
       timer: () => this.dispatch({ type: 'timer' }),
     });
@@ -152,11 +154,11 @@ class FrrSideCarrier implements IsisCarrier {
   }
 
   neighbors(): IsisNeighborState[] {
-    return neighborState(this.speaker, this.options.interface, momentOf(this.modules));
+    return neighborState(this.speaker, this.options.interface, momentOf(this.dependencies));
   }
 
   database(): IsisLspState[] {
-    return databaseState(this.speaker, this.modules.clock.now());
+    return databaseState(this.speaker, this.dependencies.clock.now());
   }
 
   unplaced(): number {
@@ -164,7 +166,7 @@ class FrrSideCarrier implements IsisCarrier {
   }
 
   trouble(): IsisTrouble[] {
-    return troubleState(this.speaker, momentOf(this.modules));
+    return troubleState(this.speaker, momentOf(this.dependencies));
   }
 
   lsp(level: Level, lspId: string): Uint8Array | undefined {
@@ -188,23 +190,23 @@ class FrrSideCarrier implements IsisCarrier {
   }
 
   private dispatch(event: SpeakerEvent): void {
-    const now = this.modules.clock.now();
+    const now = this.dependencies.clock.now();
     for (const effect of handle(this.speaker, event, now)) this.carryOut(effect);
     this.timer.arm();
   }
 
   private carryOut(effect: Effect): void {
-    const { modules } = this;
+    const { dependencies } = this;
     switch (effect.type) {
       case 'send':
         return this.network.send(effect.pdu);
       case 'learned':
-        return modules.sink.learned(effect.report);
+        return dependencies.sink.learned(effect.report);
       case 'reachability':
-        return modules.sink.reachability({ carrier: 'isis', reachable: effect.reachable });
+        return dependencies.sink.reachability({ carrier: 'isis', reachable: effect.reachable });
       case 'count':
       case 'log':
-        return takeNote(effect, modules, {});
+        return takeNote(effect, dependencies, {});
       case 'stopped':
         return this.onStopped();
     }

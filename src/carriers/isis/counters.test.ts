@@ -1,4 +1,4 @@
-// The table of counters against the sources.
+// Compares the table of counters with the sources.
 import { expect, test } from 'vitest';
 import { countedIn, linkSource, sourcesOf } from '../counter-names.fixture.ts';
 import { ISIS_COUNTERS } from './counters.ts';
@@ -10,7 +10,7 @@ const found = new Set(
 );
 
 const table = ISIS_COUNTERS.map(({ name }) => name.replace(/<[^>]*>/g, '<>'));
-// The last part of these comes from a table in the code; the rows spell it out.
+// The last part of these names comes from a table in the code; the rows spell it out.
 const SPELT_OUT: Record<string, RegExp> = {
   'isis.auth.<>.<>': /^isis\.auth\.<>\./,
   'isis.rx.<>': /^isis\.rx\.[cp]snp$/,

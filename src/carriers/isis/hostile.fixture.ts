@@ -1,7 +1,15 @@
-// For tests: two speakers in adjacency, A and B, and PDUs to be given to A as if B had sent them.
-import { AREA, foreignCsnp, foreignEntry, foreignHello, foreignLsp, hears } from '../../packet/isis/foreign.fixture.ts';
+// For tests: two adjacent speakers, A and B, and PDUs given to A as if B had sent them.
+import {
+  AREA,
+  foreignCsnp,
+  foreignEntry,
+  foreignHello,
+  foreignLsp,
+  adjacencyTlv,
+} from '../../packet/isis/foreign.fixture.ts';
 import { encodePdu } from '../../packet/isis/pdu.ts';
-import type { IsisTlv, Lsp, LspEntry, P2pHello } from '../../packet/isis/types.ts';
+import type { IsisTlv, LspEntry } from '../../packet/isis/tlv/types.ts';
+import type { Lsp, P2pHello } from '../../packet/isis/types.ts';
 import { Agent, Simulation, type Wire, originate, systemId, testConfig } from './simulation.fixture.ts';
 import type { SpeakerConfig } from './state.ts';
 
@@ -16,7 +24,7 @@ export interface Scene {
   a: Agent;
   b: Agent;
   wire: Wire;
-  /** Hands a PDU to A and lets 10 ms pass. */
+  /** Gives a PDU to A and lets 10 ms pass. */
   give(pdu: Uint8Array): void;
 }
 
@@ -35,7 +43,7 @@ export function adjacency(overrides: Partial<SpeakerConfig> = {}): Scene {
   return { simulation, a, b, wire, give };
 }
 
-/** As if this system had been reachable until now: what it says counts for the hold time. */
+/** Makes this system appear reachable until now: its advertisements remain valid for the hold time. */
 export function reachedOnce({ speaker }: Agent, system = C): void {
   speaker.levels.get(2)!.graph.lostAt.set(system, speaker.now);
 }
@@ -44,7 +52,7 @@ export const lsp = (fields: Partial<Lsp> = {}, system = C): Uint8Array =>
   foreignLsp(systemId(system), { sequence: 7, ...fields });
 
 export const hello = (fields: Partial<P2pHello> = {}, tlvs?: IsisTlv[]): Uint8Array =>
-  foreignHello(systemId(B), { tlvs: tlvs ?? [AREA, hears(systemId(A))], ...fields });
+  foreignHello(systemId(B), { tlvs: tlvs ?? [AREA, adjacencyTlv(systemId(A))], ...fields });
 
 export const entry = (fields: Partial<LspEntry> = {}): LspEntry => foreignEntry(systemId(C), fields);
 

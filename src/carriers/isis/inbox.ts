@@ -1,5 +1,5 @@
-// PDUs wait here for their turn: hellos first, so that a flood of LSPs does not cost the adjacency, the others a batch
-// per turn of the event loop. What does not fit is dropped and counted; IS-IS retransmits.
+// PDUs wait here to be handled. Hellos come first, so that a flood of LSPs does not cost the adjacency. Of the others a
+// batch is handled per turn of the event loop. PDUs beyond the limit are dropped and counted; IS-IS retransmits.
 import { count, warnLimited } from '../effects.ts';
 import type { DecodeError } from '../../packet/decode.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
@@ -39,7 +39,7 @@ export function takeInbox(s: Speaker): void {
 
 function receive(s: Speaker, bytes: Uint8Array): void {
   if (bytes.length > s.config.mtu - 3)
-    return warnLimited(s, 'pdu.oversized', { length: bytes.length }, 'PDU longer than the interface carries');
+    return warnLimited(s, 'pdu.oversized', { length: bytes.length }, 'PDU longer than the interface allows');
   const decoded = decodePdu(bytes);
   if (decoded.ok) dispatch(s, decoded.value);
   else reject(s, decoded.error);

@@ -1,5 +1,5 @@
-// A run of the speaker from its first link to its end: what a new configuration changes, what a stop waits for, and how
-// often the operator is told.
+// A run of the speaker from its first link to its end: the effects of a new configuration, what a stop waits for, and
+// how often a warning is logged.
 import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
@@ -32,12 +32,13 @@ describe('a new configuration', () => {
     net.simulation.run(3000);
     return net;
   };
-  const told = ({ logged }: Agent): unknown[] => logged.flatMap(({ fields }) => ('scopes' in fields ? [fields] : []));
+  const keyChanges = ({ logged }: Agent): unknown[] =>
+    logged.flatMap(({ fields }) => ('scopes' in fields ? [fields] : []));
 
   test.each<[string, Partial<SpeakerConfig>, string[], unknown[]]>([
-    ['that is the same', {}, [], []],
-    ['of other timers', { helloIntervalMs: 1000, holdMultiplier: 3, holdUnreachableMs: 1 }, [], []],
-    ['of another lifetime', { lifetimeSeconds: 600 }, ['1:0', '1:1', '2:0', '2:1'], []],
+    ['without a change', {}, [], []],
+    ['with other timers', { helloIntervalMs: 1000, holdMultiplier: 3, holdUnreachableMs: 1 }, [], []],
+    ['with another lifetime', { lifetimeSeconds: 600 }, ['1:0', '1:1', '2:0', '2:1'], []],
     ['with a key for hellos', { keys: { interface: KEY } }, [], [{ scopes: ['interface'] }]],
     ['with a key for level 1', { keys: { area: KEY } }, ['1:0', '1:1'], [{ scopes: ['area'] }]],
     ['with a key for level 2', { keys: { domain: KEY } }, ['2:0', '2:1'], [{ scopes: ['domain'] }]],
@@ -47,17 +48,17 @@ describe('a new configuration', () => {
       ['1:0', '1:1', '2:0', '2:1'],
       [{ scopes: ['interface', 'area', 'domain'] }],
     ],
-  ])('%s: which LSPs are issued anew, and what is told', (_what, fields, lsps, logged) => {
+  ])('%s: which LSPs are issued again, and what is logged', (_what, fields, lsps, logged) => {
     const { a, simulation, wire } = scene();
     wire.filter = (pdu, from) => from === 0 && pdu.kind === 'lsp';
     change(a, fields);
-    // A hello goes at once: it carries the new holding time and the new key.
+    // A hello is sent at once: it has the new holding time and the new key.
     expect(sentBy(a).map(({ kind }) => kind)).toEqual(['p2p-hello']);
     simulation.run(1000);
-    expect([lspsOf(a).sort(), told(a)]).toEqual([lsps, logged]);
+    expect({ lspsOf: lspsOf(a).sort(), logged: keyChanges(a) }).toEqual({ lspsOf: lsps, logged });
   });
 
-  test('says the new holding time and lifetime from then on', () => {
+  test('advertises the new holding time and lifetime from then on', () => {
     const { a, simulation } = scene();
     change(a, { helloIntervalMs: 1000, holdMultiplier: 5, lifetimeSeconds: 600 });
     expect(sentBy(a)).toMatchObject([{ holdingTime: 5 }]);
@@ -71,7 +72,7 @@ describe('a new configuration', () => {
     expect(a.count('isis.tx.hello') - hellos).toBeGreaterThanOrEqual(10);
   });
 
-  test('changes neither name, nor area, nor levels', () => {
+  test('does not change the name, the area or the levels', () => {
     const { a } = scene();
     change(a, {
       systemId: systemId(B),
@@ -81,33 +82,36 @@ describe('a new configuration', () => {
       codePoints: { ...DEFAULT_CODE_POINTS, 'isis-pnc-flag-bit': 1 },
     });
     const { mtu, codePoints, area, levels, systemId: id } = a.speaker.config;
-    expect([mtu, codePoints['isis-pnc-flag-bit'], [...area], levels, id]).toEqual([
-      1500,
-      7,
-      [0x49, 0, 1],
-      [1, 2],
-      systemId(A),
-    ]);
+    expect({ mtu, isisPncFlagBit: codePoints['isis-pnc-flag-bit'], area: [...area], levels, id }).toEqual({
+      mtu: 1500,
+      isisPncFlagBit: 7,
+      area: [0x49, 0, 1],
+      levels: [1, 2],
+      id: systemId(A),
+    });
   });
 
   test('without a link sends nothing', () => {
     const agent = new Agent(new Simulation(), testConfig(A));
     change(agent, { keys: { domain: KEY } });
-    expect([agent.sent, agent.wakeAt()]).toEqual([[], Infinity]);
+    expect({ sent: agent.sent, wakeAt: agent.wakeAt() }).toEqual({ sent: [], wakeAt: Infinity });
   });
 });
 
-test('without a link what arrives is not looked at, and no hello is due', () => {
+test('without a link PDUs are ignored and no hello is due', () => {
   const { a, simulation } = adjacency();
   a.event({ type: 'link-down', reason: 'gone' });
   const before = a.count('isis.rx.lsp');
   a.deliver(lsp());
   simulation.run(1000);
-  expect([a.count('isis.rx.lsp'), a.speaker.helloAt]).toEqual([before, Infinity]);
+  expect({ isisRxLsp: a.count('isis.rx.lsp'), helloAt: a.speaker.helloAt }).toEqual({
+    isisRxLsp: before,
+    helloAt: Infinity,
+  });
 });
 
 describe('a stop', () => {
-  test('purges every fragment of every level at once, though they were issued just now, and takes the adjacency down', () => {
+  test('purges every fragment of every level at once, even if just issued, and takes the adjacency down', () => {
     const { a, b, simulation } = adjacency({ levels: [1, 2] });
     a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(30);
@@ -116,13 +120,17 @@ describe('a stop', () => {
     simulation.run(5);
     expect(lspsOf(a).sort()).toEqual(['1:0 purged', '1:1 purged', '2:0 purged', '2:1 purged']);
     simulation.run(1000);
-    expect([a.stopped, a.state, b.state]).toEqual([true, 'down', 'initializing']);
+    expect({ stopped: a.stopped, aState: a.state, bState: b.state }).toEqual({
+      stopped: true,
+      aState: 'down',
+      bState: 'initializing',
+    });
     const last = sentBy(a).at(-1)!;
     expect(last.kind === 'p2p-hello' && last.tlvs).toContainEqual({
       ...{ kind: 'three-way-adjacency', state: 'down', circuitId: 1 },
     });
     expect(a.logged.map(({ message }) => message).join()).not.toContain('stopped before');
-    // It is over: nothing is sent, said or placed any more.
+    // After the stop nothing is sent, logged or placed.
     a.sent.length = 0;
     a.event(originate([proxied('2001:db8:2::/64')]));
     a.event({ type: 'stop' });
@@ -131,33 +139,37 @@ describe('a stop', () => {
     expect(a.sent).toEqual([]);
   });
 
-  test('does not place what was declared just before', () => {
+  test('does not place a declaration made just before', () => {
     const { a, simulation } = adjacency();
     a.event(originate([proxied('2001:db8:1::/64')]));
     a.sent.length = 0;
     a.event({ type: 'stop' });
     simulation.run(1000);
-    expect([a.stopped, lspsOf(a)]).toEqual([true, ['2:0 purged']]);
+    expect({ stopped: a.stopped, lspsOf: lspsOf(a) }).toEqual({ stopped: true, lspsOf: ['2:0 purged'] });
   });
 
-  test('without a neighbour is over at once, and clean: nobody is to be told', () => {
+  test('without a neighbor ends at once, clean', () => {
     const agent = new Agent(new Simulation(), testConfig(A));
     agent.event(LINK);
     agent.event(originate([proxied('2001:db8:1::/64')]));
     agent.wake();
     agent.sent.length = 0;
     agent.event({ type: 'stop' });
-    expect([agent.stopped, agent.sent, agent.logged]).toEqual([true, [], []]);
+    expect({ stopped: agent.stopped, sent: agent.sent, logged: agent.logged }).toEqual({
+      stopped: true,
+      sent: [],
+      logged: [],
+    });
   });
 
-  test('beside a neighbour that acknowledges nothing ends after 4 s, unclean, and says so', () => {
+  test('ends after 4 s, unclean and with a warning, when the neighbor acknowledges nothing', () => {
     const { a, simulation, wire } = adjacency();
     wire.filter = (pdu) => pdu.kind === 'p2p-hello';
     a.event({ type: 'stop' });
     a.event({ type: 'stop' });
     simulation.run(3999);
     expect(a.stopped).toBeUndefined();
-    // The purge goes once a second.
+    // The purge is sent once a second.
     expect(lspsOf(a).filter((each) => each === '2:0 purged')).toHaveLength(4);
     simulation.run(1);
     expect(a.stopped).toBe(false);
@@ -165,7 +177,7 @@ describe('a stop', () => {
     expect(sentBy(a).at(-1)).toMatchObject({ kind: 'p2p-hello' });
   });
 
-  test('ends with the link: there is nobody to wait for', () => {
+  test('ends when the link goes down', () => {
     const { a, simulation, wire } = adjacency();
     wire.filter = (pdu) => pdu.kind === 'p2p-hello';
     a.event({ type: 'stop' });
@@ -178,7 +190,7 @@ describe('a stop', () => {
 describe('a warning', () => {
   const speaker = (seed = 1): Speaker => createSpeaker(testConfig(A, { seed }), A);
 
-  test('is counted always, and told at most once a minute under its name', () => {
+  test('is always counted, and logged at most once a minute per name', () => {
     const s = speaker();
     const at = (now: number, name: string): unknown[] => {
       s.now = now;
@@ -200,7 +212,7 @@ describe('a warning', () => {
     ]);
   });
 
-  test('names the PDU’s fault and its place', () => {
+  test('names the error and its offset in the PDU', () => {
     const { a, give } = adjacency();
     give(patched(lsp(), 3, 8));
     give(new Uint8Array(1498).fill(0x83, 0, 1).fill(24, 4, 5));
@@ -211,13 +223,14 @@ describe('a warning', () => {
     expect(fields).toContainEqual({ counter: 'isis.pdu.oversized', length: 1498 });
   });
 
-  test('timers are spread over the last quarter (ISO/IEC 10589 §10.1), another way for each seed, and the same way again', () => {
+  test('timers are spread over the last quarter (ISO/IEC 10589 §10.1), differently for each seed and reproducibly', () => {
     const draws = (seed: number): number[] => {
       const s = speaker(seed);
       return Array.from({ length: 400 }, () => jittered(s, 1000));
     };
     const all = draws(1);
-    expect([Math.min(...all) >= 750, Math.max(...all) <= 1000]).toEqual([true, true]);
+    expect(Math.min(...all)).toBeGreaterThanOrEqual(750);
+    expect(Math.max(...all)).toBeLessThanOrEqual(1000);
     const quarters = [750, 812.5, 875, 937.5].map((from) => all.filter((t) => t >= from && t < from + 62.5).length);
     for (const each of quarters) expect(each).toBeGreaterThan(60);
     expect([draws(1), draws(2)]).toEqual([all, expect.not.arrayContaining([all[0]!])]);

@@ -1,5 +1,5 @@
-// The edge of the speaker: its link to FRR (frr-link.edge.ts), and a packet socket on our end. Nothing of the protocol
-// is here: PDUs go in and out as bytes.
+// The edge of the speaker: its link to FRR (frr-link.edge.ts), and a packet socket on our end. It knows nothing of the
+// protocol: PDUs go in and out as bytes.
 import type { IpAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Count, Log } from '../../model/log.ts';
@@ -13,7 +13,7 @@ import { FrrLink, NO_IPV6, OUR_END, linkLocalOf } from '../frr-link.edge.ts';
 /** Locally administered, "cnp" in the middle. */
 const FRR_END_MAC = Uint8Array.of(0x02, 0x63, 0x6e, 0x70, 0x00, 0x01);
 const OUR_END_MAC = Uint8Array.of(0x02, 0x63, 0x6e, 0x70, 0x00, 0x02);
-/** Room for a database of thousands of LSPs that arrive in one burst. */
+/** Space for a database of thousands of LSPs that arrive in one burst. */
 const RECEIVE_BUFFER = 8 << 20;
 
 export interface IsisNetworkOptions {
@@ -24,7 +24,7 @@ export interface IsisNetworkOptions {
   readonly netns?: Netns | undefined;
 }
 
-export interface IsisNetworkModules {
+export interface IsisNetworkDependencies {
   readonly poller: Poller;
   readonly clock: Clock;
   readonly log: Log;
@@ -36,13 +36,13 @@ export interface IsisNetworkModules {
 }
 
 export class IsisNetwork {
-  private readonly modules: IsisNetworkModules;
+  private readonly dependencies: IsisNetworkDependencies;
   private readonly link: FrrLink;
   private socket: PacketSocket | undefined;
 
-  constructor(opts: IsisNetworkOptions, modules: IsisNetworkModules) {
-    this.modules = modules;
-    const { poller, clock, log, count } = modules;
+  constructor(opts: IsisNetworkOptions, dependencies: IsisNetworkDependencies) {
+    this.dependencies = dependencies;
+    const { poller, clock, log, count } = dependencies;
     this.link = new FrrLink(
       { ...opts, protocol: 'IS-IS', prefix: 'isis', frrMac: FRR_END_MAC, ourMac: OUR_END_MAC, ourSysctls: NO_IPV6 },
       {
@@ -51,27 +51,27 @@ export class IsisNetwork {
         log,
         count,
         open: (netns) => (this.socket = this.openSocket(netns)),
-        onUp: () => modules.onUp(linkLocalOf(OUR_END_MAC)),
+        onUp: () => dependencies.onUp(linkLocalOf(OUR_END_MAC)),
         onDown: (reason) => {
           this.socket = undefined;
-          modules.onDown(reason);
+          dependencies.onDown(reason);
         },
       },
     );
   }
 
-  /** @throws KernelError (EPERM: not root), FrrLinkError when the name belongs to somebody else's interface */
+  /** @throws KernelError (EPERM: not root), FrrLinkError when the name belongs to another program's interface */
   start(): Promise<void> {
     return this.link.start();
   }
 
-  /** Lost frames are counted, not reported: IS-IS retransmits. */
+  /** Lost frames are counted but cause no error: IS-IS retransmits. */
   send(pdu: Uint8Array): void {
     try {
       this.socket?.send(encodeFrame(OUR_END_MAC, ALL_ISS, pdu));
     } catch (error) {
       if (!isKernelError(error)) throw error;
-      this.modules.count(`isis.tx.failed.${error.code.toLowerCase()}`);
+      this.dependencies.count(`isis.tx.failed.${error.code.toLowerCase()}`);
     }
   }
 
@@ -83,18 +83,18 @@ export class IsisNetwork {
 
   private openSocket(netns: Netns): PacketSocket {
     const multicast = [ALL_ISS, ALL_L1_ISS, ALL_L2_ISS];
-    // ETH_P_ALL: beyond 1536 bytes FRR sends EtherType 0x8870, which a socket for 802.2 does not see.
+    // ETH_P_ALL: above 1536 bytes FRR sends EtherType 0x8870, which a socket for 802.2 does not receive.
     const opts = { interface: OUR_END, netns, multicast, receiveBuffer: RECEIVE_BUFFER };
     return openPacketSocket(opts, {
-      poller: this.modules.poller,
+      poller: this.dependencies.poller,
       onFrame: (frame) => this.received(frame),
-      onError: (error) => this.modules.count(`isis.rx.failed.${error.code.toLowerCase()}`),
+      onError: (error) => this.dependencies.count(`isis.rx.failed.${error.code.toLowerCase()}`),
     });
   }
 
   private received(frame: Uint8Array): void {
     const decoded = decodeFrame(frame);
-    if (decoded.ok) this.modules.onPdu(decoded.value.pdu.slice());
-    else if (decoded.error.code !== 'not-isis') this.modules.count(`isis.frame.${decoded.error.code}`);
+    if (decoded.ok) this.dependencies.onPdu(decoded.value.pdu.slice());
+    else if (decoded.error.code !== 'not-isis') this.dependencies.count(`isis.frame.${decoded.error.code}`);
   }
 }

@@ -1,5 +1,5 @@
-// For tests: writes the events that a speaker was given, one JSON line each, and reads them back, so that a run can be
-// replayed event by event. Keys are configuration, not events, except in `configure`, which is written without them.
+// For tests: writes a speaker's events, one JSON line each, and reads them back, so that a run can be replayed event by
+// event. Keys are configuration, not events; the `configure` event is written without them.
 import { type IpAddress, formatAddress, address } from '../../model/address.ts';
 import type { Origination } from '../../model/advertisement.ts';
 import type { SpeakerEvent } from './state.ts';
@@ -40,7 +40,7 @@ function eventOf(type: SpeakerEvent['type'], rest: Record<string, unknown>): Spe
   return { type, ...rest } as SpeakerEvent;
 }
 
-/** Addresses as text, in a place where nothing else can stand: advertisements of any kind hold some. */
+/** Addresses as text, unambiguously marked: advertisements of any kind contain some. */
 const writable = (origination: Origination): unknown =>
   JSON.parse(
     JSON.stringify(origination, (_, value: unknown) => (isAddress(value) ? { ip: formatAddress(value) } : value)),

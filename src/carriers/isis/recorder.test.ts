@@ -45,7 +45,7 @@ test('the same events at the same times have the same effects, byte for byte', (
   expect(replayed).toEqual(effects);
 });
 
-test('keys are not recorded, whatever else of the configuration is', () => {
+test('keys are not recorded; the rest of the configuration is', () => {
   const config = { ...testConfig(A, { keys: { domain: Uint8Array.of(1, 2, 3) } }), helloIntervalMs: 777 };
   const line = recordEvent(5, { type: 'configure', config });
   expect(parseRecorded(line)).toMatchObject({
@@ -57,8 +57,8 @@ test('keys are not recorded, whatever else of the configuration is', () => {
 
 test.each<[string, SpeakerEvent]>([
   ['a PDU', { type: 'received', pdu: Uint8Array.of(0x83, 0, 255) }],
-  ['a link that comes', { type: 'link-up', linkLocal: address('fe80::1') }],
-  ['a link that goes', { type: 'link-down', reason: 'gone' }],
+  ['a link that comes up', { type: 'link-up', linkLocal: address('fe80::1') }],
+  ['a link that goes down', { type: 'link-down', reason: 'gone' }],
   ['a timer', { type: 'timer' }],
   ['a stop', { type: 'stop' }],
   ['a declaration of nothing', originate([])],
@@ -71,6 +71,6 @@ test.each<[string, SpeakerEvent]>([
       routerAddresses: [address('192.0.2.1')],
     }),
   ],
-])('%s comes back as it was', (_what, event) =>
+])('%s is read back unchanged', (_what, event) =>
   expect(parseRecorded(recordEvent(42, event))).toEqual({ now: 42, event }),
 );

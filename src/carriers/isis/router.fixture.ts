@@ -1,9 +1,11 @@
-// For tests: a small point-to-point IS-IS router of both levels, written apart from the speaker: it keeps LSPs verbatim
-// and floods them, as FRR does, and knows nothing of what they say. It retransmits nothing: its wires lose nothing.
+// For tests: a small point-to-point IS-IS router of both levels, written independently of the speaker. It keeps LSPs
+// verbatim and floods them, as FRR does, without reading their contents. It retransmits nothing, because its wires lose
+// nothing.
 import { foreignLsp, fragmentOf } from '../../packet/isis/foreign.fixture.ts';
 import { FIRST_LSP_ID, LAST_LSP_ID, formatLspId } from '../../packet/isis/lsp-id.ts';
 import { decodePdu, encodePdu } from '../../packet/isis/pdu.ts';
-import type { IsisTlv, Level, P2pHello } from '../../packet/isis/types.ts';
+import type { IsisTlv } from '../../packet/isis/tlv/types.ts';
+import type { Level, P2pHello } from '../../packet/isis/types.ts';
 import { type Port, type Simulation, systemId } from './simulation.fixture.ts';
 
 interface RouterPort extends Port {
@@ -24,7 +26,7 @@ export class Router {
   readonly lsps: Record<Level, Map<string, RouterLsp>> = { 1: new Map(), 2: new Map() };
   readonly ports: RouterPort[] = [];
   overload = false;
-  /** TLVs of its own LSPs beside its neighbours. */
+  /** TLVs of its own LSPs, besides its neighbors. */
   extra: IsisTlv[] = [];
   private readonly id: Uint8Array;
   private readonly area: Uint8Array;

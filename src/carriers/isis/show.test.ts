@@ -1,7 +1,7 @@
-// What the operator is shown of the neighbour and of the database.
+// The neighbor and the database as shown to the operator.
 import { describe, expect, test } from 'vitest';
 import { P_FLAG, prefixEntry, tlv236 } from '../../packet/isis/foreign.fixture.ts';
-import type { IsisTlv } from '../../packet/isis/types.ts';
+import type { IsisTlv } from '../../packet/isis/tlv/types.ts';
 import { A, B, C, adjacency, hello, lsp } from './hostile.fixture.ts';
 import { databaseState, neighborState, troubleState, unplacedPrefixes } from './show.ts';
 import { Agent, Simulation, endCon, originate, proxied, systemId, testConfig } from './simulation.fixture.ts';
@@ -12,13 +12,13 @@ const neighbors = ({ speaker }: Agent, now: number) => neighborState(speaker, 'c
 const database = ({ speaker }: Agent, now: number) => databaseState(speaker, now);
 const flagged = (...texts: string[]): IsisTlv => tlv236(...texts.map((text) => prefixEntry(text, [P_FLAG])));
 
-describe('the neighbour', () => {
-  test('is none before one is heard', () => {
+describe('the neighbor', () => {
+  test('does not exist before a hello arrives', () => {
     const agent = new Agent(new Simulation(), testConfig(A));
     expect(neighbors(agent, 0)).toEqual([]);
   });
 
-  test('is shown with its state, since when and why, and how long it may still be silent', () => {
+  test('is shown with its state, the time and reason of the last change, and the remaining hold time', () => {
     const { a, simulation } = adjacency();
     const { since, reason, holdUntil } = a.speaker.adjacency!;
     simulation.run(10_000);
@@ -45,36 +45,33 @@ describe('the neighbour', () => {
     [[1], 'L1'],
     [[2], 'L2'],
     [[1, 2], 'L1L2'],
-  ] as const)('of levels %j is %s; of none in common yet, what is configured', (levels, text) => {
+  ] as const)('with levels %j is %s; with no common level yet, the configured ones', (levels, text) => {
     const { a } = adjacency({ levels });
     expect(neighbors(a, 0)).toMatchObject([{ level: text }]);
     a.speaker.adjacency = { ...a.speaker.adjacency!, levels: [] };
     expect(neighbors(a, 0)).toMatchObject([{ level: text }]);
   });
 
-  test.each([[[1]], [[2]], [[1, 2]]] as const)(
-    'has the name that its LSP gives it (RFC 5301), in levels %j',
-    (levels) => {
-      const { a, give } = adjacency({ levels });
-      expect(neighbors(a, 0)[0]).not.toHaveProperty('hostname');
-      const say = (system: string, fragment: number, name: string): void =>
-        give(
-          lsp({
-            level: levels.at(-1)!,
-            sequence: 5000,
-            lspId: { systemId: systemId(system), pseudonode: 0, fragment },
-            tlvs: [{ kind: 'hostname', name }],
-          }),
-        );
-      say(C, 0, 'another');
-      say(B, 1, 'not fragment 0');
-      expect(neighbors(a, 0)[0]).not.toHaveProperty('hostname');
-      say(B, 0, 'leaf2');
-      expect(neighbors(a, 0)).toMatchObject([{ hostname: 'leaf2' }]);
-    },
-  );
+  test.each([[[1]], [[2]], [[1, 2]]] as const)('has the hostname from its LSP (RFC 5301), in levels %j', (levels) => {
+    const { a, give } = adjacency({ levels });
+    expect(neighbors(a, 0)[0]).not.toHaveProperty('hostname');
+    const advertise = (system: string, fragment: number, name: string): void =>
+      give(
+        lsp({
+          level: levels.at(-1)!,
+          sequence: 5000,
+          lspId: { systemId: systemId(system), pseudonode: 0, fragment },
+          tlvs: [{ kind: 'hostname', name }],
+        }),
+      );
+    advertise(C, 0, 'another');
+    advertise(B, 1, 'not fragment 0');
+    expect(neighbors(a, 0)[0]).not.toHaveProperty('hostname');
+    advertise(B, 0, 'leaf2');
+    expect(neighbors(a, 0)).toMatchObject([{ hostname: 'leaf2' }]);
+  });
 
-  test('of one level alone is shown at that one, though we run both', () => {
+  test('of a single level is shown at that level, although we run both', () => {
     const { a, give, simulation } = adjacency({ levels: [1, 2] });
     give(hello({ circuitType: 1 }));
     simulation.run(10);
@@ -83,7 +80,7 @@ describe('the neighbour', () => {
 });
 
 describe('the database', () => {
-  test('lists every LSP of every level in its order, with what it says', () => {
+  test('lists every LSP of every level in order, with its content', () => {
     const { a, give, simulation } = adjacency({ levels: [1, 2] });
     give(lsp({ level: 1, isType: 1, overload: true, remainingLifetime: 600 }));
     give(lsp({ tlvs: [flagged('2001:db8:1::/48', '2001:db8:2::/48')] }));
@@ -109,7 +106,7 @@ describe('the database', () => {
     });
     expect(shown.map(({ overload }) => overload)).toEqual([true, true, true, true, true, true, true, false]);
     expect(shown.map(({ reachable }) => reachable)).toEqual([true, true, true, false, true, true, true, false]);
-    // A SID is no prefix.
+    // A SID is not counted as a prefix.
     expect(shown.map(({ proxyPrefixes }) => proxyPrefixes)).toEqual([0, 1, 0, 0, 0, 1, 0, 2]);
   });
 
@@ -123,7 +120,7 @@ describe('the database', () => {
   });
 });
 
-test('without trouble each level says that there is none, and everything that is declared has its place', () => {
+test('without trouble each level reports none, and everything declared is placed', () => {
   const { a } = adjacency({ levels: [1, 2] });
   a.event(originate([proxied('2001:db8:7::/48')]));
   const none = { databaseFull: false, systemIdContested: false, exhausted: [] };

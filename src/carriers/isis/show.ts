@@ -1,6 +1,6 @@
 // The speaker's state as the northbound shows it: text and plain numbers.
 import type { IsisLspState, IsisNeighborState, IsisTrouble } from '../../model/carrier-state.ts';
-import { type Moment, timestamp } from '../modules.ts';
+import { type Moment, timestamp } from '../dependencies.ts';
 import { isFull } from './lsdb/expansion.ts';
 import { type StoredLsp, lifetimeOf } from './lsdb/lsdb.ts';
 import { systemIdContested } from './own/own.ts';
@@ -56,14 +56,15 @@ function ownPrefixes({ own }: LevelState, number: number): number {
 }
 
 /**
- * How many declared prefixes and SIDs (not those leaked from the other level) do not fit into the LSP of some level.
+ * The number of declared prefixes and SIDs (without those leaked from the other level) that do not fit into the LSP of
+ * some level.
  */
 export function unplacedPrefixes(s: Speaker): number {
   const keys = [...s.levels.values()].flatMap((level) => [...level.own.unplaced.keys()]);
   return new Set(keys.filter((key) => s.desired.has(key))).size;
 }
 
-/** Of each level, whether there is any or not. */
+/** One entry for each level, with or without trouble. */
 export function troubleState(s: Speaker, moment: Moment): IsisTrouble[] {
   return [...s.levels.values()].map((level) => ({
     level: level.level,

@@ -1,4 +1,4 @@
-// For tests: speakers joined by wires in virtual time. A wire delivers after 1 ms unless its filter loses the PDU.
+// For tests: speakers joined by wires in virtual time. A wire delivers after 1 ms unless its filter drops the PDU.
 import { type Declared, byKind, origination as originationOf } from '../../model/advertisement.fixture.ts';
 import type { AdvertisementOf, LearnedOf, LearnedReport, Origination } from '../../model/advertisement.ts';
 import { address } from '../../model/address.ts';
@@ -47,7 +47,7 @@ export const endCon = (sid: string, locator: string, behavior = END_CON): Advert
   behavior,
 });
 
-/** To be declared: proxies, and whatever else. */
+/** A declaration: proxies and other advertisements. */
 export const origination = (proxies: NonNullable<Declared['proxies']>, rest: Declared = {}): Origination =>
   originationOf({ ...rest, proxies });
 
@@ -62,7 +62,7 @@ export const proxied = (text: string, proxy = '2001:db8:ffff::1'): Advertisement
   proxy: address(proxy),
 });
 
-/** Something with one end of a wire. */
+/** A participant with one end of a wire. */
 export interface Port {
   deliver(pdu: Uint8Array): void;
 }
@@ -70,10 +70,10 @@ export interface Port {
 type Attach = (send: (pdu: Uint8Array) => void) => Port;
 
 export interface Wire {
-  /** False loses the PDU. `from` is the end that sent it. */
+  /** False drops the PDU. `from` is the end that sent it. */
   filter: (pdu: ReceivedPdu, from: 0 | 1, bytes: Uint8Array) => boolean;
   sent: number;
-  /** Puts somebody else at an end. */
+  /** Replaces the participant at an end. */
   plug(end: 0 | 1, attach: Attach): void;
 }
 
@@ -139,13 +139,13 @@ export class Simulation {
   }
 }
 
-/** A speaker in a simulation, with what it asked for. */
+/** A speaker in a simulation, and the effects that it asked for. */
 export class Agent implements Port {
   readonly speaker: Speaker;
   readonly counters = new Map<string, number>();
   readonly reports = new Map<string, LearnedReport>();
   readonly sent: Uint8Array[] = [];
-  /** What the operator was warned of. */
+  /** Warnings logged. */
   readonly logged: { readonly message: string; readonly fields: object }[] = [];
   reachable: ReadonlySet<string> = new Set();
   stopped: boolean | undefined;
@@ -168,7 +168,7 @@ export class Agent implements Port {
     for (const effect of handle(this.speaker, event, this.simulation.now)) this.carryOut(effect);
   }
 
-  /** The process is killed: nothing is sent any more. */
+  /** Kills the process: nothing is sent any more. */
   kill(): void {
     this.simulation.leave(this);
     this.send = () => {};

@@ -1,4 +1,4 @@
-// Two speakers back to back: adjacency, synchronisation, retransmission, purge, restart.
+// Two speakers back to back: adjacency, synchronization, retransmission, purge, restart.
 import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { byKind } from '../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
@@ -29,7 +29,7 @@ describe('adjacency', () => {
   test('comes up by the three-way handshake within a second', () => {
     const { simulation, a, b } = pair();
     simulation.run(1000);
-    expect([a.state, b.state]).toEqual(['up', 'up']);
+    expect({ aState: a.state, bState: b.state }).toEqual({ aState: 'up', bState: 'up' });
     expect(a.speaker.adjacency).toMatchObject({ system: B, levels: [2] });
   });
 
@@ -45,7 +45,7 @@ describe('adjacency', () => {
   ] as const)('levels %j with levels %j agree on %j', (forA, forB, common) => {
     const { simulation, a, b } = pair({ levels: forA }, { levels: forB });
     simulation.run(1000);
-    expect([a.state, b.state]).toEqual(['up', 'up']);
+    expect({ aState: a.state, bState: b.state }).toEqual({ aState: 'up', bState: 'up' });
     expect(a.speaker.adjacency!.levels).toEqual(common);
   });
 
@@ -67,7 +67,7 @@ describe('adjacency', () => {
     expect(a.count('isis.hello.level-mismatch')).toBeGreaterThan(0);
   });
 
-  test('goes down when the hold time expires, and says why', () => {
+  test('goes down when the hold time expires, and shows the reason', () => {
     const { simulation, a, b } = pair();
     simulation.run(1000);
     b.kill();
@@ -91,7 +91,7 @@ describe('adjacency', () => {
     expect(a.speaker.adjacency).toMatchObject({ state: 'up', system: '0000.0000.000c' });
   });
 
-  test('comes back after the neighbour restarts, through initializing', () => {
+  test('comes up again through initializing after the neighbor restarts', () => {
     const { simulation, a, b, wire } = pair();
     simulation.run(1000);
     b.kill();
@@ -131,7 +131,7 @@ describe('database', () => {
     expect(a.speaker.levels.get(2)!.srm.size + b.speaker.levels.get(2)!.srm.size).toBe(0);
   });
 
-  test('recovers whatever single PDU is lost', () => {
+  test('recovers from the loss of any single PDU', () => {
     const reference = pair();
     reference.a.event(originate([proxied('2001:db8:1::/64')]));
     reference.simulation.run(5000);
@@ -165,10 +165,10 @@ describe('database', () => {
     expect(times.slice(1).map((t, i) => t - times[i]!)).toEqual([5000, 5000, 5000]);
   });
 
-  test('asks for what a CSNP lists and it lacks', () => {
+  test('requests LSPs that a CSNP lists and it lacks', () => {
     const { simulation, a, b, wire } = pair();
     a.event(originate([proxied('2001:db8:1::/64')]));
-    // LSPs of A are lost until B asks with sequence number 0.
+    // LSPs of A are lost until B requests them with sequence number 0.
     let asked = false;
     wire.filter = (pdu, from) => {
       if (from === 1 && pdu.kind === 'psnp')
@@ -192,7 +192,7 @@ describe('database', () => {
     expect(b.speaker.levels.get(2)!.lsdb.byKey.has(`${A}.00-01`)).toBe(false);
   });
 
-  test('a stop purges everything and waits for the acknowledgement', () => {
+  test('a stop purges everything and waits for the acknowledgment', () => {
     const { simulation, a, b } = pair();
     a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(2000);
@@ -223,7 +223,7 @@ describe('database', () => {
     expect(second.a.stopped).toBe(false);
   });
 
-  test('refreshes before the lifetime ends, without reporting anything again', () => {
+  test('refreshes before the lifetime ends, without a new report', () => {
     const { simulation, a, b } = pair();
     a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(2000);
@@ -234,7 +234,7 @@ describe('database', () => {
     expect(b.count('isis.lsp.expired')).toBe(0);
   });
 
-  test('ages out what its originator no longer refreshes', () => {
+  test('ages out an LSP that its originator no longer refreshes', () => {
     const { simulation, a, b } = pair();
     a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(2000);
@@ -261,14 +261,14 @@ describe('restart after a crash', () => {
     return { simulation, a, b, wire, again };
   }
 
-  test('a start sequence from the clock outbids the earlier run; fragments that are not ours any more are purged', () => {
+  test('a start sequence from the clock outbids the earlier run; fragments no longer originated are purged', () => {
     const { again, b } = restart(5000);
     expect(learnedFrom(b)).toEqual(['P 16']);
     expect(b.speaker.levels.get(2)!.lsdb.byKey.get(`${A}.00-01`)!.sequence).toBeGreaterThanOrEqual(5000);
     expect(again.count('isis.own.unknown-fragment-purged')).toBeGreaterThan(0);
   });
 
-  test('when the clock went back, it jumps past what the neighbour returns', () => {
+  test('after the clock went back, it jumps past the sequence numbers that the neighbor returns', () => {
     const { again, b } = restart(10);
     expect(learnedFrom(b)).toEqual(['P 16']);
     expect(again.count('isis.own.sequence-bumped')).toBeGreaterThan(0);
@@ -276,8 +276,8 @@ describe('restart after a crash', () => {
   });
 });
 
-describe('what is sent', () => {
-  test('PNC-5.1-a PNC-5.1-b: the entry carries the P-flag (bit 7), the proxy, the signalling metric; the LSP the overload bit', () => {
+describe('the LSP sent', () => {
+  test('PNC-5.1-a PNC-5.1-b: the entry has the P-flag (bit 7), the proxy and the signaling metric; the LSP has the overload bit', () => {
     const { simulation, a } = pair();
     a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(1000);

@@ -1,6 +1,6 @@
-// The speaker: `(state, event, now) → effects`. Nothing in here waits, reads a clock or touches a socket. carrier.ts
-// carries the effects out and sends a `timer` event when nextWake says so. The same events at
-// the same times have the same effects (recorder.test.ts).
+// The speaker: `(state, event, now) → effects`. It never waits, reads a clock or touches a socket. carrier.ts executes
+// the effects and sends a `timer` event when nextWake requires one. The same events at the same times have the same
+// effects (recorder.test.ts).
 import { log } from '../effects.ts';
 import type { Level } from '../../packet/isis/types.ts';
 import { dropAdjacency } from './adjacency/changes.ts';
@@ -89,7 +89,7 @@ const HANDLERS: Handlers = {
   stop: beginStop,
 };
 
-/** Hands one event to the speaker. `now` in milliseconds, never going back. @returns what to do, in order */
+/** Handles one event. `now` is in milliseconds and never decreases. @returns the effects to execute, in order */
 export function handle(s: Speaker, event: SpeakerEvent, now: number): Effect[] {
   s.now = now;
   s.effects = [];
@@ -101,8 +101,8 @@ export function handle(s: Speaker, event: SpeakerEvent, now: number): Effect[] {
 const SCOPES = ['interface', 'area', 'domain'] as const;
 
 /**
- * New timers count from the next hello and the next issue on; new keys are used at once, and every LSP of ours is
- * signed anew.
+ * New timers apply from the next hello and the next issue on. New keys apply at once: every LSP of ours is signed
+ * again.
  */
 function configure(s: Speaker, config: TunableConfig): void {
   const before = s.config;

@@ -1,11 +1,12 @@
-// What the speaker is made of: its configuration, its state, the events it consumes and the effects it asks for.
-// Apart from the functions that subscribe to changes (subscribers.ts) it is plain data. The clock is the `now` of each
-// event, and randomness a generator seeded by the configuration, so that a recorded stream of events replays exactly.
+// The speaker's parts: its configuration, its state, the events it consumes and the effects it asks for. It is plain
+// data apart from the functions that subscribe to changes (subscribers.ts). The clock is the `now` of each event, and
+// randomness a generator seeded by the configuration. So a recorded stream of events replays exactly.
 import type { Note } from '../effects.ts';
 import type { Stopping } from '../tasks.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
 import type { IpAddress } from '../../model/address.ts';
-import type { IsisTlv, Level } from '../../packet/isis/types.ts';
+import type { IsisTlv } from '../../packet/isis/tlv/types.ts';
+import type { Level } from '../../packet/isis/types.ts';
 import type { Adjacency } from './adjacency/adjacency.ts';
 import type { FloodingFlags } from './flooding/flags.ts';
 import type { NodeAddresses } from './kinds/attributes.ts';
@@ -17,7 +18,7 @@ import type { Graph } from './lsdb/graph.ts';
 import type { Expansion, Lsdb, StoredLsp } from './lsdb/lsdb.ts';
 import type { OwnLsps } from './own/own.ts';
 
-/** What may change while the speaker runs. */
+/** Settings that may change while the speaker runs. */
 export interface TunableConfig {
   readonly helloIntervalMs: number;
   readonly holdMultiplier: number;
@@ -34,25 +35,25 @@ export interface SpeakerConfig extends TunableConfig, KindOptions {
   readonly area: Uint8Array;
   readonly levels: readonly Level[];
   readonly hostname?: string;
-  /** Of the interface; PDUs are at most 3 bytes (LLC) shorter. */
+  /** MTU of the interface; PDUs are at most 3 bytes (LLC) shorter. */
   readonly mtu: number;
   /** Extended local circuit ID (RFC 5303). */
   readonly circuitId: number;
   /**
-   * First sequence number of every fragment: higher than any that an earlier run can have used, e.g. seconds since a
-   * fixed date.
+   * First sequence number of every fragment. It is higher than any that an earlier run can have used, e.g. seconds
+   * since a fixed date.
    */
   readonly startSequence: number;
   readonly seed: number;
   readonly lsdbLimit: number;
-  /** Bytes that a level's LSPs and what is learned from them may take. */
+  /** Bytes available to a level's LSPs and what is learned from them. */
   readonly lsdbBytes: number;
 }
 
 export type SpeakerEvent =
   | { readonly type: 'link-up'; readonly linkLocal: IpAddress }
   | { readonly type: 'link-down'; readonly reason: string }
-  /** One PDU without LLC. The speaker keeps the bytes: hand it a copy. */
+  /** One PDU without LLC. The speaker keeps the bytes: pass a copy. */
   | { readonly type: 'received'; readonly pdu: Uint8Array }
   | { readonly type: 'originate'; readonly origination: Origination }
   | { readonly type: 'configure'; readonly config: TunableConfig }
@@ -64,7 +65,7 @@ export type Effect =
   | { readonly type: 'learned'; readonly report: LearnedReport }
   | { readonly type: 'reachability'; readonly reachable: ReadonlySet<string> }
   | Note
-  /** Everything is withdrawn, or the time for it is over. */
+  /** Everything is withdrawn, or the time limit has passed. */
   | { readonly type: 'stopped'; readonly clean: boolean };
 
 export interface LevelState extends FloodingFlags {
@@ -82,18 +83,18 @@ export interface Doubt {
   readonly until: number;
 }
 
-/** Which systems have become reachable or unreachable in a level, or have been so for the hold time. */
+/** Systems that became reachable or unreachable in a level, or have been unreachable for the hold time. */
 export interface SystemsChange {
   readonly found: readonly string[];
   readonly lost: readonly string[];
   readonly forgotten: readonly string[];
 }
 
-/** Who hears of changes, in this order (subscribers.ts). */
+/** The subscribers to changes, in the order in which they are called (subscribers.ts). */
 export interface Subscribers {
-  /** One version of an LSP of another system takes the place of another; undefined: there is none, or a purge. */
+  /** An LSP of another system was replaced, added or removed; undefined: none, or a purge. */
   readonly lspChanged: readonly LspSubscriber[];
-  /** What is read of an LSP that stays, or what its entries mean. */
+  /** The entries read from an unchanged LSP changed, or their meaning did. */
   readonly entriesChanged: readonly LspSubscriber[];
   readonly systemsChanged: readonly ((s: Speaker, level: LevelState, change: SystemsChange) => void)[];
 }
@@ -117,20 +118,20 @@ export interface Speaker {
   adjacency: Adjacency | undefined;
   readonly levels: ReadonlyMap<Level, LevelState>;
   readonly inbox: { hellos: Uint8Array[]; others: Uint8Array[]; taken: number };
-  /** What this router carries, and how. */
+  /** The kinds of advertisement of this router, with their encodings. */
   readonly kinds: IsisKinds;
-  /** What this router declares itself, by its key. */
+  /** This router's own declarations, by key. */
   desired: ReadonlyMap<string, OwnEntry>;
-  /** What it says of itself in fragment 0 beside its adjacency. */
+  /** TLVs of fragment 0 besides the adjacency. */
   fragment0: readonly IsisTlv[];
-  /** By which it is known, in TLV 242: its loopbacks, else another address of its own. */
+  /** The addresses that identify this router in TLV 242: its loopbacks, else another own address. */
   identity: NodeAddresses;
-  /** Of these what is still to be placed in our LSP; undefined: to be removed from it. */
+  /** Declarations still to be placed in our LSP; undefined: to be removed from it. */
   readonly pending: Map<string, OwnEntry | undefined>;
   readonly leaking: LeakState;
   /**
-   * From when on LSPs under our name that we do not have are purged: not before the first declaration, or they would
-   * flap at a restart.
+   * When LSPs with our system ID that we do not originate are purged from. Not before the first declaration, or they
+   * would flap at a restart.
    */
   purgeUnknownFrom: number;
   stopping: Stopping | undefined;

@@ -1,5 +1,5 @@
-// A clean end (ISO/IEC 10589 §7.3.16.4): purge our own LSP in every level, wait until the neighbour has acknowledged
-// it, take the adjacency down. Without a neighbour there is nobody to wait for.
+// A clean stop (ISO/IEC 10589 §7.3.16.4): purge our own LSP in every level, wait until the neighbor has acknowledged
+// that, and take the adjacency down. Without a neighbor there is nothing to wait for.
 import { log } from '../effects.ts';
 import { activeLevels } from './adjacency/adjacency.ts';
 import { STOP_LIMIT_MS } from './constants.ts';
@@ -22,8 +22,8 @@ export function beginStop(s: Speaker): void {
   }
 }
 
-/** Whether purges wait to be issued or acknowledged. */
-function owing(s: Speaker): boolean {
+/** Whether purges still have to be issued or acknowledged. */
+function hasPendingPurges(s: Speaker): boolean {
   return activeLevels(s).some((name) => {
     const level = s.levels.get(name)!;
     if ([...level.own.fragments.values()].some((fragment) => fragment.live)) return true;
@@ -31,17 +31,17 @@ function owing(s: Speaker): boolean {
   });
 }
 
-/** Ends the stop when nothing is owed any more, or time is up. Called after every event while stopping. */
+/** Ends the stop when all purges are acknowledged, or time is up. Called after every event while stopping. */
 export function checkStop(s: Speaker): void {
   if (!s.stopping || s.stopping.done) return;
-  const clean = !owing(s);
+  const clean = !hasPendingPurges(s);
   if (!clean && s.now < s.stopping.deadline) return;
   s.stopping.done = true;
   if (s.adjacency && s.adjacency.state !== 'down') {
     s.adjacency = { ...s.adjacency, state: 'down', reason: 'stopped' };
     sendHello(s);
   }
-  if (!clean) log(s, 'warn', {}, 'stopped before the neighbour acknowledged the purges');
+  if (!clean) log(s, 'warn', {}, 'stopped before the neighbor acknowledged the purges');
   s.link = undefined;
   s.helloAt = Infinity;
   s.effects.push({ type: 'stopped', clean });

@@ -1,4 +1,4 @@
-// Who hears of changes of the link state database, and of who can be reached, in this order.
+// The subscribers to changes of the link-state database and of reachability, in this order.
 import { offersChanged, originatorsChanged } from './leaking/offers.ts';
 import { reconsider } from './lsdb/expansion.ts';
 import { siblingsChanged } from './lsdb/learning.ts';

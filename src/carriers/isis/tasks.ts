@@ -1,7 +1,7 @@
 // Everything that a speaker does by itself (carriers/tasks.ts).
 import { type Task, atOnceIf, inOrder, stopDeadline, tasksOf, wholeTasks } from '../tasks.ts';
 import { holdExpired, sendHello } from './adjacency/interface.ts';
-import { sweep } from './flooding/ageing.ts';
+import { sweep } from './flooding/aging.ts';
 import { leakDue } from './leaking/leaking.ts';
 import { doubtAt } from './flooding/doubt.ts';
 import { doubtDue } from './flooding/store.ts';

@@ -34,7 +34,10 @@ describe('packets that are not for us', () => {
       );
       link.event(0, { type: 'received', areaId: AREA, payload, addresses });
       link.run(0);
-      expect([router.count('packet.off-link'), router.count('rx.link-state-update') - received]).toEqual([1, 0]);
+      expect({
+        packetOffLink: router.count('packet.off-link'),
+        rxLinkStateUpdate: router.count('rx.link-state-update') - received,
+      }).toEqual({ packetOffLink: 1, rxLinkStateUpdate: 0 });
       expect(router.area.refused).toBeUndefined();
     },
   );
@@ -65,9 +68,11 @@ describe('packets that are not for us', () => {
     };
     for (let i = 0; i < 20_000; i++)
       link.event(0, { type: 'received', areaId: AREA, payload: new Uint8Array(44), addresses });
-    expect([router.area.inbox.length, router.count('rx.queue-full'), router.count('packet.off-link')]).toEqual([
-      0, 0, 20_000,
-    ]);
+    expect({
+      inboxLength: router.area.inbox.length,
+      rxQueueFull: router.count('rx.queue-full'),
+      packetOffLink: router.count('packet.off-link'),
+    }).toEqual({ inboxLength: 0, rxQueueFull: 0, packetOffLink: 20_000 });
   });
 
   test('of another area, of another instance, of a router that we have not heard say hello', () => {
@@ -85,7 +90,10 @@ describe('packets that are not for us', () => {
     for (const areaId of [9, AREA])
       link.event(0, { type: 'received', areaId: AREA, payload: acknowledgment(areaId), addresses });
     link.run(0);
-    expect([router.count('packet.area-mismatch'), router.count('packet.no-neighbor')]).toEqual([1, 1]);
+    expect({
+      packetAreaMismatch: router.count('packet.area-mismatch'),
+      packetNoNeighbor: router.count('packet.no-neighbor'),
+    }).toEqual({ packetAreaMismatch: 1, packetNoNeighbor: 1 });
     expect(router.area.refused).toBe('its area is 0.0.0.9');
     expect(router.state).toBe('none');
   });

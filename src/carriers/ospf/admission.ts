@@ -1,18 +1,19 @@
-// Whether a packet can come from the other end of the link. Anybody can have packets routed to the link. What pretends
-// to come from FRR's end the router's kernel drops, because that is an address of its own (RFC 1812 §5.3.7), and nobody
-// forwards what goes to 224.0.0.0/24 (§5.2.1.2); but it does forward what pretends to come from our end, whose address
-// is none of its own, or from any other. So OSPFv2 packets must come from FRR's end (RFC 2328 §8.2) and go to
-// AllSPFRouters, as all do on a point-to-point network (§8.1). In OSPFv3 the source is link-local (RFC 5340 §4.2.2),
-// which no router forwards (RFC 4291 §2.5.6); ospf6d has any link-local address, and sends some packets to ours alone.
-// The TTL shows nothing: whoever sends 2 has 1 arrive, and ospf6d's unicast has 64.
+// Whether a packet can come from the other end of the link. Anybody can have packets routed to the link. The router's
+// kernel drops those with the source address of FRR's end, because that address is its own (RFC 1812 §5.3.7). No router
+// forwards packets to 224.0.0.0/24 (§5.2.1.2). But the router does forward packets with any other source address,
+// including that of our end. So OSPFv2 packets must come from FRR's end (RFC 2328 §8.2). They must go to AllSPFRouters,
+// as all packets do on a point-to-point network (§8.1). In OSPFv3 the source is link-local (RFC 5340 §4.2.2), and no
+// router forwards such packets (RFC 4291 §2.5.6). ospf6d may use any of its link-local addresses, and sends some
+// packets to our address alone. The TTL proves nothing: a sender can choose 2 so that 1 arrives, and ospf6d's unicast
+// packets have 64.
 import { type IpAddress, isLinkLocal, sameAddress } from '../../model/address.ts';
 import type { PacketAddresses } from '../../packet/ospf/packet-header.ts';
 import type { OspfVersion } from './version.ts';
 
 export interface LinkEnds {
-  /** Ours: IPv4, or IPv6 link-local. */
+  /** Our address: IPv4, or IPv6 link-local. */
   readonly address: IpAddress;
-  /** The neighbour's; required in OSPFv2. */
+  /** The neighbor's address; required in OSPFv2. */
   readonly peer: IpAddress | undefined;
 }
 

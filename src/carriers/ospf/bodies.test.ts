@@ -48,7 +48,10 @@ describe('OSPFv2, a Router-LSA', () => {
 
   test('a stub whose mask has holes is left out', () => {
     const one = router(link(3, 0x0a010000, 0xff00ff00), link(3, 0x0a020000, 0xffff0000));
-    expect([prefixes(one), one.warnings]).toEqual([['10.2.0.0/16'], ['bad-mask']]);
+    expect({ prefixes: prefixes(one), warnings: one.warnings }).toEqual({
+      prefixes: ['10.2.0.0/16'],
+      warnings: ['bad-mask'],
+    });
   });
 
   test.each<[string, number, number, number, boolean]>([
@@ -65,13 +68,17 @@ describe('OSPFv2, a Router-LSA', () => {
 describe('OSPFv2, other bodies', () => {
   test('a Network-LSA is a prefix, and leads to the routers that are attached', () => {
     const one = read(2, 2, 0x0a630001, { kind: 'network-v2', mask: 0xffffff00, attachedRouters: [SELF, HUB] });
-    expect([prefixes(one), one.warnings]).toEqual([['10.99.0.0/24'], []]);
+    expect({ prefixes: prefixes(one), warnings: one.warnings }).toEqual({ prefixes: ['10.99.0.0/24'], warnings: [] });
     expect(one.topology.node).toEqual({ name: `n${0x0a630001}`, links: [`r${SELF}`, `r${HUB}`], transit: true });
   });
 
   test('one whose mask has holes leads there all the same', () => {
     const one = read(2, 2, 0x0a630001, { kind: 'network-v2', mask: 0xff00ff00, attachedRouters: [HUB] });
-    expect([prefixes(one), one.warnings, one.topology.node?.links]).toEqual([[], ['bad-mask'], [`r${HUB}`]]);
+    expect({ prefixes: prefixes(one), warnings: one.warnings, links: one.topology.node?.links }).toEqual({
+      prefixes: [],
+      warnings: ['bad-mask'],
+      links: [`r${HUB}`],
+    });
   });
 
   const extended = (type: number, routeType: number, flags: number): ReadByKind => {
@@ -142,7 +149,7 @@ describe('OSPFv2, other bodies', () => {
 
   test('a container that nobody can read says nothing', () => {
     const one = read(2, 10, opaqueLsId(240, 0), { kind: 'private', container: Uint8Array.of(9, 9, 9, 9) });
-    expect([one.sids, one.warnings]).toEqual([[], ['bad-container']]);
+    expect({ sids: one.sids, warnings: one.warnings }).toEqual({ sids: [], warnings: ['bad-container'] });
   });
 });
 
@@ -157,7 +164,11 @@ describe('OSPFv3', () => {
       .node!;
     expect(node!.links).toHaveLength(3);
     expect(node!.links.filter((end) => end.startsWith('r'))).toEqual([`r${HUB}`, `r${HUB + 3}`]);
-    expect([network.links, network.transit, node!.transit]).toEqual([[`r${HUB}`, `r${SELF}`], true, true]);
+    expect({ links: network.links, networkTransit: network.transit, nodeTransit: node!.transit }).toEqual({
+      links: [`r${HUB}`, `r${SELF}`],
+      networkTransit: true,
+      nodeTransit: true,
+    });
     expect(read(3, 0x2001, 0, { kind: 'router-v3', flags: 0, options: 3, links }).topology.node!.transit).toBe(false);
   });
 
@@ -249,7 +260,7 @@ describe.each([2, 3] as const)('OSPFv%d, what follows from a declaration', (vers
   test('the first router address that is a host’s of the family is told', () => {
     const tlvs = [{ kind: 'te-router-address', address: address(own) }];
     expect(told(other, group, own)).toEqual([{ kind: `traffic-engineering-v${version}`, tlvs }]);
-    expect([told(), told(other), told(group)]).toEqual([[], [], []]);
+    expect({ told: told(), other: told(other), group: told(group) }).toEqual({ told: [], other: [], group: [] });
   });
 
   test('RFC 3630 §2.4.1: nor is one of others taken that is no host’s', () => {
@@ -257,7 +268,10 @@ describe.each([2, 3] as const)('OSPFv%d, what follows from a declaration', (vers
     const te = (text: string) => ({ kind: 'te-router-address' as const, address: address(text) });
     const of = (...texts: string[]) =>
       read(version, type, lsId, { kind: `traffic-engineering-v${version}`, tlvs: texts.map(te) }).topology;
-    expect([of(group).routerAddress, of(group, own).routerAddress]).toEqual([undefined, address(own)]);
+    expect({ routerAddress: of(group).routerAddress, own: of(group, own).routerAddress }).toEqual({
+      routerAddress: undefined,
+      own: address(own),
+    });
   });
 
   test('of which LSAs only the lowest link-state ID counts', () => {
@@ -265,7 +279,10 @@ describe.each([2, 3] as const)('OSPFv%d, what follows from a declaration', (vers
       KINDS[version].lowestCounts({ type, lsId, advertisingRouter: SELF }) !== undefined;
     if (version === 2) {
       expect([9, 10, 11].map((type) => counts(type, opaqueLsId(7, 1)))).toEqual([true, true, true]);
-      expect([counts(5, opaqueLsId(7, 1)), counts(10, opaqueLsId(4, 1))]).toEqual([false, false]);
+      expect({ type5: counts(5, opaqueLsId(7, 1)), type10: counts(10, opaqueLsId(4, 1)) }).toEqual({
+        type5: false,
+        type10: false,
+      });
     } else {
       expect([0xa023, 0xc025, 0xa027, 0xa029].map((type) => counts(type, 1))).toEqual([true, true, true, true]);
       expect([0x2023, 0xa02a, 0x2009].map((type) => counts(type, 1))).toEqual([false, false, false]);

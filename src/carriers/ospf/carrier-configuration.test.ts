@@ -90,5 +90,8 @@ test('what is declared is taken over in turns of its own, until all of it is sai
   );
   expect(carrier.content.declaring).toBeDefined();
   work.settle();
-  expect([carrier.content.declaring, carrier.content.declared.size]).toEqual([undefined, DECLARE_BATCH]);
+  expect({ declaring: carrier.content.declaring, declaredSize: carrier.content.declared.size }).toEqual({
+    declaring: undefined,
+    declaredSize: DECLARE_BATCH,
+  });
 });

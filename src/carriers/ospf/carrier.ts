@@ -1,6 +1,6 @@
-// The OSPF carrier, one for each version: core, content, links and clock put together. Events go into the core and into
-// the content one at a time; what the content wants to say goes into the core, what the core hears of other routers
-// goes into the content.
+// The OSPF carrier, one for each version: puts core, content, links and clock together. Events go into the core and
+// into the content one at a time. What the content originates goes into the core. What the core receives from other
+// routers goes into the content.
 import type { IpAddress } from '../../model/address.ts';
 import type { Origination } from '../../model/advertisement.ts';
 import type { OspfLsaState, OspfNeighborState } from '../../model/carrier-state.ts';
@@ -11,7 +11,7 @@ import { privateTypesOf } from '../../packet/ospf/lsa.ts';
 import type { Carrier } from '../carrier.ts';
 import { takeNote } from '../effects.ts';
 import { MachineTimer } from '../machine-timer.ts';
-import { type CarrierModules, momentOf, seedOf, sinceEpoch } from '../modules.ts';
+import { type CarrierDependencies, momentOf, seedOf, sinceEpoch } from '../dependencies.ts';
 import { LSA_OVERHEAD, LSA_CAPACITY, LSDB_LIMIT } from './constants.ts';
 import type { Content, ContentConfig, ContentEffect, ContentEvent } from './content-state.ts';
 import { createContent, handleContent } from './content.ts';
@@ -29,7 +29,7 @@ export interface OspfAreaOptions {
   readonly mtu: number;
   readonly ignoreMtu: boolean;
   readonly instanceId: number;
-  /** OSPFv2 only, and there required. */
+  /** Required in OSPFv2; absent in OSPFv3. */
   readonly link?: { readonly router: IpAddress; readonly own: IpAddress; readonly length: number };
   readonly keys: readonly { readonly id: number; readonly algorithm: DigestAlgorithm; readonly key: string }[];
 }
@@ -45,21 +45,21 @@ export interface OspfCarrierOptions {
   readonly holdUnreachableMs: number;
 }
 
-export interface OspfCarrierModules extends CarrierModules {
+export interface OspfCarrierDependencies extends CarrierDependencies {
   readonly poller: Poller;
-  /** The router's namespace; that of the process when absent. */
+  /** The router's namespace. Default: that of the process. */
   readonly netns?: Netns;
 }
 
 export interface OspfCarrier extends Carrier {
-  /** One row an area. */
+  /** One row per area. */
   neighbors(): OspfNeighborState[];
   database(): OspfLsaState[];
   /** Declared prefixes and SIDs that are not advertised. */
   unplaced(): number;
   /**
-   * Takes over changed keys and a changed hold time. False: something else changed, and the carrier must be stopped and
-   * created anew.
+   * Applies changed keys and a changed hold time. Returns false if anything else changed: the caller must stop this
+   * carrier and create a new one.
    */
   update(options: OspfCarrierOptions): boolean;
 }
@@ -69,9 +69,9 @@ const VERSIONS = { 2: OSPFV2, 3: OSPFV3 } as const;
 const authenticationKeys = (keys: OspfAreaOptions['keys']): AuthenticationKey[] =>
   keys.map(({ id, algorithm, key }) => ({ id, algorithm, secret: new TextEncoder().encode(key) }));
 
-function speakerConfig(o: OspfCarrierOptions, m: OspfCarrierModules): SpeakerConfig {
+function speakerConfig(o: OspfCarrierOptions, dependencies: OspfCarrierDependencies): SpeakerConfig {
   const { helloSeconds, deadSeconds, retransmitMs } = o;
-  const { now, wall } = momentOf(m);
+  const { now, wall } = momentOf(dependencies);
   return {
     version: VERSIONS[o.version],
     routerId: o.routerId,
@@ -86,15 +86,15 @@ function speakerConfig(o: OspfCarrierOptions, m: OspfCarrierModules): SpeakerCon
       retransmitMs,
       keys: authenticationKeys(keys),
     })),
-    privateTypes: privateTypesOf(m.codePoints),
-    // Tenths of a second; what the clock shows is added to it.
+    privateTypes: privateTypesOf(dependencies.codePoints),
+    // Tenths of a second; the time of the clock is added to it.
     authenticationBase: Math.max(1, Math.floor(sinceEpoch(wall - now) / 100)),
-    seed: seedOf(m),
+    seed: seedOf(dependencies),
     lsdbLimit: LSDB_LIMIT,
   };
 }
 
-const contentConfig = (o: OspfCarrierOptions, { codePoints }: OspfCarrierModules): ContentConfig => ({
+const contentConfig = (o: OspfCarrierOptions, { codePoints }: OspfCarrierDependencies): ContentConfig => ({
   version: o.version,
   name: VERSIONS[o.version].name,
   routerId: o.routerId,
@@ -104,7 +104,7 @@ const contentConfig = (o: OspfCarrierOptions, { codePoints }: OspfCarrierModules
   holdUnreachableMs: o.holdUnreachableMs,
 });
 
-/** What cannot change while the carrier runs. */
+/** The options that cannot change while the carrier runs, as text. */
 function fixed({ holdUnreachableMs: _hold, areas, ...rest }: OspfCarrierOptions): string {
   const withoutKeys = areas.map(({ keys: _keys, ...area }) => area);
   return JSON.stringify({ ...rest, areas: withoutKeys }, (_key, value: unknown) =>
@@ -112,33 +112,33 @@ function fixed({ holdUnreachableMs: _hold, areas, ...rest }: OspfCarrierOptions)
   );
 }
 
-export function createOspfCarrier(options: OspfCarrierOptions, modules: OspfCarrierModules): OspfCarrier {
-  return new FrrSideCarrier(options, modules);
+export function createOspfCarrier(options: OspfCarrierOptions, dependencies: OspfCarrierDependencies): OspfCarrier {
+  return new FrrSideCarrier(options, dependencies);
 }
 
 class FrrSideCarrier implements OspfCarrier {
   readonly name: 'ospfv2' | 'ospfv3';
   private options: OspfCarrierOptions;
-  private readonly modules: OspfCarrierModules;
+  private readonly dependencies: OspfCarrierDependencies;
   private readonly content: Content;
   private readonly runner: OspfRunner;
   private readonly networks: readonly OspfNetwork[];
-  /** Areas without a Full neighbour, and since when. */
+  /** Areas without a Full neighbor, and when that state began. */
   private readonly downSince = new Map<number, number>();
   private readonly timer: MachineTimer;
   private stopping: Promise<void> | undefined;
 
-  constructor(options: OspfCarrierOptions, modules: OspfCarrierModules) {
+  constructor(options: OspfCarrierOptions, dependencies: OspfCarrierDependencies) {
     this.options = options;
-    this.modules = modules;
+    this.dependencies = dependencies;
     this.name = VERSIONS[options.version].name;
-    this.content = createContent(contentConfig(options, modules));
-    const { poller, clock, work, log, count, netns } = modules;
-    this.timer = new MachineTimer(modules, {
+    this.content = createContent(contentConfig(options, dependencies));
+    const { poller, clock, work, log, count, netns } = dependencies;
+    this.timer = new MachineTimer(dependencies, {
       dueAt: () => contentWake(this.content),
       timer: () => this.dispatch({ type: 'timer' }),
     });
-    this.runner = new OspfRunner(speakerConfig(options, modules), {
+    this.runner = new OspfRunner(speakerConfig(options, dependencies), {
       poller,
       clock,
       work,
@@ -178,14 +178,14 @@ class FrrSideCarrier implements OspfCarrier {
 
   neighbors(): OspfNeighborState[] {
     const { speaker } = this.runner;
-    const moment = momentOf(this.modules);
+    const moment = momentOf(this.dependencies);
     return this.options.areas.map(({ areaId, interface: name }) =>
       neighborState(speaker, speaker.areas.get(areaId)!, name, this.downSince.get(areaId)!, moment),
     );
   }
 
   database(): OspfLsaState[] {
-    return databaseState(this.runner.speaker, this.content, this.modules.clock.now());
+    return databaseState(this.runner.speaker, this.content, this.dependencies.clock.now());
   }
 
   unplaced(): number {
@@ -210,22 +210,22 @@ class FrrSideCarrier implements OspfCarrier {
   private changed(change: OspfChange): void {
     if (change.type === 'adjacency') {
       const { areaId, neighbor } = change;
-      if (neighbor === undefined) this.downSince.set(areaId, this.modules.clock.now());
+      if (neighbor === undefined) this.downSince.set(areaId, this.dependencies.clock.now());
       return this.dispatch({ type: 'adjacency', areaId, ...(neighbor !== undefined && { neighbor }) });
     }
     this.dispatch(change);
   }
 
   private dispatch(event: ContentEvent): void {
-    for (const effect of handleContent(this.content, event, this.modules.clock.now())) this.carryOut(effect);
+    for (const effect of handleContent(this.content, event, this.dependencies.clock.now())) this.carryOut(effect);
     this.timer.arm();
   }
 
   private carryOut(effect: ContentEffect): void {
-    const { sink } = this.modules;
+    const { sink } = this.dependencies;
     if (effect.type === 'originate') this.runner.event(effect);
     else if (effect.type === 'learned') sink.learned(effect.report);
     else if (effect.type === 'reachability') sink.reachability({ carrier: this.name, reachable: effect.reachable });
-    else takeNote(effect, this.modules, { carrier: this.name });
+    else takeNote(effect, this.dependencies, { carrier: this.name });
   }
 }

@@ -1,4 +1,4 @@
-// What the machine of content.ts is made of: its configuration, its events and effects, and its state.
+// The data of the state machine in content.ts: its configuration, its events and effects, and its state.
 import type { Note } from '../effects.ts';
 import type { IpAddress } from '../../model/address.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
@@ -12,42 +12,45 @@ import type { Placement } from './own/placement.ts';
 import type { OwnLsa } from './version.ts';
 
 export interface ContentConfig extends KindOptions {
-  /** The carrier, and the prefix of its counters. */
+  /** The carrier's name, and the prefix of its counters. */
   readonly name: 'ospfv2' | 'ospfv3';
-  readonly areas: readonly { readonly areaId: number; /** Bytes of a body of our LSAs. */ readonly capacity: number }[];
+  readonly areas: readonly {
+    readonly areaId: number;
+    /** Bytes of the body of one of our LSAs. */ readonly capacity: number;
+  }[];
   readonly holdUnreachableMs: number;
 }
 
 export type ContentEvent =
-  /** The whole of what this router declares. */
+  /** Everything that this router declares. */
   | { readonly type: 'declare'; readonly origination: Origination }
-  /** As the core's effect of the same name. */
+  /** Like the core's effect of the same name. */
   | {
       readonly type: 'database';
       readonly areaId: number;
       readonly key: LsaKey;
       readonly lsa?: { readonly raw: Uint8Array };
     }
-  /** The neighbour of an area is Full, or (undefined) none is any more. */
+  /** The neighbor of an area is Full; undefined: no neighbor is Full any more. */
   | { readonly type: 'adjacency'; readonly areaId: number; readonly neighbor?: number }
   | { readonly type: 'configure'; readonly holdUnreachableMs: number }
   | { readonly type: 'timer' };
 
 export type ContentEffect =
-  /** The whole of what this router originates in an area, for the core. */
+  /** For the core: everything that this router originates in an area. */
   | { readonly type: 'originate'; readonly areaId: number; readonly lsas: readonly OwnLsa[]; readonly more: boolean }
   | { readonly type: 'learned'; readonly report: LearnedReport }
   | { readonly type: 'reachability'; readonly reachable: ReadonlySet<string> }
   | Note;
 
-/** What one LSA says, as far as cnpd cares. */
+/** The parts of an LSA that cnpd uses. */
 export interface LsaContent {
   readonly topology: Topology;
-  /** Those of one kind behind each other. */
+  /** Entries of one kind are adjacent. */
   readonly entries: readonly Entry[];
 }
 
-/** An LSA of another router, read. */
+/** What was read of another router's LSA. */
 export interface ReadLsa {
   readonly id: string;
   readonly key: LsaKey;
@@ -60,43 +63,44 @@ export interface AreaContent {
   readonly name: string;
   /** By lsaKeyText. */
   readonly lsas: Map<string, ReadLsa>;
-  /** Those LSAs by advertising router. */
+  /** The same LSAs by advertising router. */
   readonly routers: Map<number, Map<string, ReadLsa>>;
-  /** Names of those routers, as originatorName has them: made once, they are compared ten thousand times. */
+  /** Names of those routers, as from originatorName. Each is made once, because it is compared ten thousand times. */
   readonly names: Map<number, string>;
   /**
-   * Addresses that those routers have, for prefixes that name none (decision D6): a router may have thousands of both.
+   * Addresses of those routers, for prefixes that name no proxy (decision D6). A router may have thousands of addresses
+   * and of prefixes.
    */
   readonly addresses: Map<number, IpAddress | undefined>;
-  /** Link-state IDs of the LSAs that list the same prefix of the same router; the lowest, which counts, first. */
+  /** Link-state IDs of the LSAs in which a router lists the same prefix, in ascending order. The lowest one is used. */
   readonly claims: Map<string, number[]>;
-  /** How many of the claims are of more than one LSA. */
+  /** How many of the claims involve more than one LSA. */
   contested: number;
-  /** LSAs to report again, because another LSA changes what they mean. */
+  /** LSAs to report again because another LSA changes their meaning. */
   readonly outdated: Set<string>;
   readonly graph: Graph;
-  /** Our LSAs, in the order of the LSAs of all kinds. */
+  /** Our LSAs, in the order of OspfKinds.lsas. */
   readonly placements: readonly Placement[];
-  /** Entries that fit into none of our LSAs. */
+  /** Entries that do not fit into any of our LSAs. */
   readonly unplaced: Map<string, Entry>;
-  /** Since when our LSAs differ from those handed to the core; undefined: they do not. */
+  /** When our LSAs began to differ from those handed to the core; undefined: they do not differ. */
   changedAt: number | undefined;
 }
 
-/** Who hears of changes, in this order (subscribers.ts). */
+/** Functions that are called after changes, in this order (subscribers.ts). */
 export interface Subscribers {
-  /** What is read of an LSA of another router takes the place of what was; undefined: nothing of interest. */
+  /** Another router's LSA was read: what was read before, and now. Undefined: nothing of interest. */
   readonly lsaChanged: readonly ((
     c: Content,
     area: AreaContent,
     before: ReadLsa | undefined,
     after: ReadLsa | undefined,
   ) => void)[];
-  /** What an LSA advertises that counts is this now. */
+  /** These are now the entries of an LSA that are used. */
   readonly entriesChanged: readonly ((c: Content, area: AreaContent, id: string, entries: readonly Entry[]) => void)[];
-  /** Routers have become reachable or unreachable, or have been so for the hold time. */
+  /** Routers have become reachable or unreachable, or their hold time has expired. */
   readonly routersChanged: readonly ((c: Content, area: AreaContent, routers: readonly number[]) => void)[];
-  /** The area has a Full neighbour. */
+  /** The area has a Full neighbor. */
   readonly neighborFound: readonly ((c: Content, area: AreaContent) => void)[];
 }
 
@@ -109,11 +113,11 @@ export interface Content {
   effects: ContentEffect[];
   readonly areas: ReadonlyMap<number, AreaContent>;
   readonly declared: Map<string, Entry>;
-  /** The rest of what was declared last, which is being compared with what was declared before. */
+  /** The remaining steps of the latest declaration, which is being compared with the previous one. */
   declaring: Iterator<void> | undefined;
-  /** How much is declared that this version of OSPF has no encoding for. */
-  unsayable: number;
-  /** LSAs that are not made of entries. */
+  /** How many declared advertisements this version of OSPF cannot encode. */
+  unencodable: number;
+  /** Our LSAs that do not consist of entries. */
   others: readonly OwnLsa[];
   readonly interArea: InterAreaState;
   readonly warned: Map<string, number>;

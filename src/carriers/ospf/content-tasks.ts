@@ -1,4 +1,4 @@
-// What the content does by itself (carriers/tasks.ts).
+// The tasks of the content (carriers/tasks.ts).
 import { type Task, atOnceIf, inOrder, tasksOf, wholeTasks } from '../tasks.ts';
 import { interAreaDue } from './leaking/leaking.ts';
 import type { AreaContent, Content } from './content-state.ts';

@@ -198,7 +198,7 @@ export class ContentNet {
     this.rows = rows;
   }
 
-  /** @param joined areas in which it has a neighbour from the beginning */
+  /** @param joined areas in which it has a neighbor from the beginning */
   agent(
     routerId: number,
     areaIds: readonly number[],

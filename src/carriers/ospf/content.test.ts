@@ -93,7 +93,7 @@ describe('what is said', () => {
       origination: origination({ proxies: [{ prefix: prefix('10.0.0.0/24'), proxy: address('192.0.2.1') }] }),
     });
     const [lsa] = agent.advertised.get(AREA)!;
-    expect([lsa!.type, lsa!.lsId]).toEqual([10, 0x07000000]);
+    expect({ type: lsa!.type, lsId: lsa!.lsId }).toEqual({ type: 10, lsId: 0x07000000 });
     // The vector of the facts sheet, with /24 and the address 192.0.2.1.
     expect(bytesOf(2, [lsa!])).toEqual(['00010020011800000a000000000b000420000000000400040101010100050004c0000201']);
   });
@@ -105,7 +105,7 @@ describe('what is said', () => {
       origination: origination({ proxies: [{ prefix: prefix('2001:db8:a::/64'), proxy: address('2001:db8::1') }] }),
     });
     const [lsa] = agent.advertised.get(AREA)!;
-    expect([lsa!.type, lsa!.lsId]).toEqual([0xa029, 0]);
+    expect({ type: lsa!.type, lsId: lsa!.lsId }).toEqual({ type: 0xa029, lsId: 0 });
     expect(bytesOf(3, [lsa!])).toEqual([
       '00002001000000000101010100060034' +
         '00ffffff40010000' +
@@ -137,7 +137,7 @@ describe('what is said', () => {
       });
       expect(agent.advertised.get(AREA)).toEqual([]);
       expect(agent.count('originate.proxy-of-other-family')).toBe(1);
-      expect(agent.content.unsayable).toBe(1);
+      expect(agent.content.unencodable).toBe(1);
     },
   );
 

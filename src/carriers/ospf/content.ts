@@ -1,8 +1,8 @@
-// What cnpd advertises in OSPF and learns from it, beside the core that moves LSAs: `(content, event, now) → effects`,
-// in the same manner and for both versions. Declarations become LSAs (origination.ts, placement.ts), LSAs of others
-// are read (reading.ts), and subscribers of changes (subscribers.ts) make of them reports (learning.ts), reachability
-// (reachability.ts), and copies from one area to another (leaking.ts). What each kind of advertisement is, its row in
-// kinds/ knows.
+// What cnpd advertises in OSPF and learns from it, beside the core that floods LSAs: `(content, event, now) → effects`,
+// the same code for both versions. Declarations become LSAs (origination.ts, placement.ts). LSAs of others are read
+// (reading.ts). Subscribers (subscribers.ts) turn changes into reports (learning.ts), reachability (reachability.ts),
+// and copies from one area to another (leaking.ts). Everything specific to one kind of advertisement is in its row in
+// kinds/.
 import { formatId } from '../../packet/ospf/router-id.ts';
 import type { OspfKind } from './kinds/kind.ts';
 import { OSPF_ROWS, OspfKinds } from './kinds/table.ts';
@@ -33,7 +33,7 @@ export function createContent(config: ContentConfig, rows: readonly OspfKind[] =
     areas: new Map(areas),
     declared: new Map(),
     declaring: undefined,
-    unsayable: 0,
+    unencodable: 0,
     others: [],
     interArea: newInterAreaState(),
     warned: new Map(),
@@ -63,9 +63,9 @@ const newArea = (
 });
 
 /**
- * Hands one event over. `now` in milliseconds, never going back.
- * @returns what to do, in order
- * @throws RangeError when the event names an area that is not configured
+ * Handles one event. `now` is in milliseconds and never decreases.
+ * @returns the effects, in order
+ * @throws RangeError if the event names an area that is not configured
  */
 export function handleContent(c: Content, event: ContentEvent, now: number): ContentEffect[] {
   c.now = now;

@@ -69,8 +69,11 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   test('comes to Full within a second, the higher router ID as master, and both databases agree', () => {
     const p = pair(version);
     p.link.run(1000);
-    expect([p.a.state, p.b.state]).toEqual(['full', 'full']);
-    expect([p.a.area.neighbor!.weAreMaster, p.b.area.neighbor!.weAreMaster]).toEqual([false, true]);
+    expect({ a: p.a.state, b: p.b.state }).toEqual({ a: 'full', b: 'full' });
+    expect({ aIsMaster: p.a.area.neighbor!.weAreMaster, bIsMaster: p.b.area.neighbor!.weAreMaster }).toEqual({
+      aIsMaster: false,
+      bIsMaster: true,
+    });
     expect(settled(p)).toBe(true);
     const links = p.a.database(p.link.now).length;
     expect(links).toBe(version.version === 2 ? 2 : 4);
@@ -128,7 +131,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
         const own = (router: Router, id: number): number =>
           router.database(p.link.now).filter((line) => line.split(' ')[0]!.endsWith(`/${id}`)).length;
         const topology = version.version === 2 ? 1 : 2;
-        expect([own(p.b, A), own(p.a, B)]).toEqual([120 + topology, 140 + topology]);
+        expect({ bA: own(p.b, A), aB: own(p.a, B) }).toEqual({ bA: 120 + topology, aB: 140 + topology });
       }),
       { numRuns: 12 },
     );
@@ -201,7 +204,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 5) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));
     p.link.run(5 * 3600_000);
-    expect([p.a.count('lsa.expired'), p.b.count('lsa.expired')]).toEqual([0, 0]);
+    expect({ expiredAtA: p.a.count('lsa.expired'), expiredAtB: p.b.count('lsa.expired') }).toEqual({
+      expiredAtA: 0,
+      expiredAtB: 0,
+    });
     expect(p.b.notified.size).toBe(5 + (version.version === 2 ? 1 : 2));
     const sequence = p.b.area.lsdb.byKey.get(keyOf(A, sender(version, 0)))!.sequence;
     expect(sequence - INITIAL_SEQUENCE).toBeGreaterThanOrEqual(10);
@@ -288,7 +294,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   test('a larger MTU at the other end keeps the exchange from beginning, unless it is ignored', () => {
     const refused = pair(version, { mtu: 1400 });
     refused.link.run(20_000);
-    expect([refused.a.state, refused.a.area.neighbor!.mtu]).toEqual(['ex-start', 1500]);
+    expect({ state: refused.a.state, mtu: refused.a.area.neighbor!.mtu }).toEqual({ state: 'ex-start', mtu: 1500 });
     expect(refused.a.count('exchange.mtu-mismatch')).toBeGreaterThan(0);
     const ignored = pair(version, { mtu: 1400, ignoreMtu: true });
     ignored.link.run(2000);
@@ -303,7 +309,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     (_what, forB, counter, told) => {
       const p = pair(version, {}, forB);
       p.link.run(20_000);
-      expect([p.a.state, p.b.state]).toEqual(['none', 'none']);
+      expect({ a: p.a.state, b: p.b.state }).toEqual({ a: 'none', b: 'none' });
       expect(p.a.count(counter)).toBeGreaterThan(0);
       expect(p.a.area.refused).toBe(told);
     },

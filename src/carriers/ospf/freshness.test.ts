@@ -76,7 +76,11 @@ describe('a packet with an old sequence number is dropped', () => {
     ];
     for (const [body, sequence, dropped] of steps) {
       give(body, sequence);
-      expect([body.kind, sequence, replayed()]).toEqual([body.kind, sequence, dropped]);
+      expect({ kind: body.kind, sequence, replayed: replayed() }).toEqual({
+        kind: body.kind,
+        sequence,
+        replayed: dropped,
+      });
     }
   });
 
@@ -94,7 +98,11 @@ describe('a packet with an old sequence number is dropped', () => {
     ];
     for (const [body, sequence, dropped] of steps) {
       give(body, sequence);
-      expect([body.kind, sequence, replayed()]).toEqual([body.kind, sequence, dropped]);
+      expect({ kind: body.kind, sequence, replayed: replayed() }).toEqual({
+        kind: body.kind,
+        sequence,
+        replayed: dropped,
+      });
     }
   });
 
@@ -104,13 +112,19 @@ describe('a packet with an old sequence number is dropped', () => {
     area.config = { ...area.config, keys: [] };
     s.now = 5000;
     give(hello(version, false));
-    expect([replayed(), area.neighbor!.inactiveAt]).toEqual([0, 45_000]);
+    expect({ replayed: replayed(), inactiveAt: area.neighbor!.inactiveAt }).toEqual({
+      replayed: 0,
+      inactiveAt: 45_000,
+    });
   });
 
   test.each([OSPFV2, OSPFV3])('$name: and nothing is noted of a packet that has none', (version) => {
     const { area, give } = scene(version, []);
     give(hello(version, false));
-    expect([area.neighbor!.authenticationSequences.size, area.neighbor!.protocolIdOrder]).toEqual([0, 'network']);
+    expect({
+      authenticationSequencesSize: area.neighbor!.authenticationSequences.size,
+      protocolIdOrder: area.neighbor!.protocolIdOrder,
+    }).toEqual({ authenticationSequencesSize: 0, protocolIdOrder: 'network' });
   });
 });
 
@@ -131,7 +145,10 @@ describe.each([OSPFV2, OSPFV3])('$name, a packet', (version) => {
   test('other than a hello of one who is no neighbour is counted; a hello that is refused is that already', () => {
     const { router, give } = scene(version, []);
     give(hello(version, false, { helloInterval: 11 }));
-    expect([router.count('packet.no-neighbor'), router.count('hello.hello-interval-mismatch')]).toEqual([0, 1]);
+    expect({
+      packetNoNeighbor: router.count('packet.no-neighbor'),
+      helloHelloIntervalMismatch: router.count('hello.hello-interval-mismatch'),
+    }).toEqual({ packetNoNeighbor: 0, helloHelloIntervalMismatch: 1 });
     give(ACKNOWLEDGMENT);
     expect(router.count('packet.no-neighbor')).toBe(1);
   });
@@ -143,7 +160,10 @@ describe.each([OSPFV2, OSPFV3])('$name, a packet', (version) => {
     down.area.link = undefined;
     for (const { router, area, give } of [stopped, down]) {
       give(hello(version, false));
-      expect([router.count('rx.hello'), area.neighbor]).toEqual([0, undefined]);
+      expect({ rxHello: router.count('rx.hello'), neighbor: area.neighbor }).toEqual({
+        rxHello: 0,
+        neighbor: undefined,
+      });
     }
     const stopping = scene(version, []);
     stopping.s.stopping = { deadline: 0, done: false };
@@ -166,5 +186,5 @@ test('without a link no hello is sent, and none is due', () => {
   area.helloAt = Infinity;
   s.effects = [];
   sendHello(s, area);
-  expect([s.effects, area.helloAt]).toEqual([[], Infinity]);
+  expect({ effects: s.effects, helloAt: area.helloAt }).toEqual({ effects: [], helloAt: Infinity });
 });

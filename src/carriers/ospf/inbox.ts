@@ -1,6 +1,7 @@
-// Packets of the link wait here for their turn, a batch per turn of the event loop; what does not fit is dropped and
-// counted, the neighbour retransmits. Others do not wait: they would crowd out the neighbour's (admission.ts). Then:
-// authentication, decoding, whose packet it is, dispatch.
+// Packets of the link wait in the inbox and are handled in batches, one batch per turn of the event loop. Packets
+// beyond its limit are dropped and counted; the neighbor retransmits them. Packets from elsewhere are not queued: they
+// would displace the neighbor's (admission.ts). A queued packet is authenticated, decoded, checked against area,
+// instance and neighbor, and dispatched.
 import { count, warnLimited } from '../effects.ts';
 import { formatAddress } from '../../model/address.ts';
 import { verifyPacketV2 } from '../../packet/ospf/auth-v2.ts';
@@ -25,13 +26,13 @@ export function enqueue(s: Speaker, area: AreaState, payload: Uint8Array, addres
   else warnLimited(s, 'rx.queue-full', {}, 'packets arrive faster than they can be handled');
 }
 
-/** Not the neighbour's, so it is no reason why there is none. */
+/** The packet is not the neighbor's, so it does not explain a missing neighbor. */
 function offLink(s: Speaker, area: AreaState, { source, destination }: PacketAddresses): void {
   warnLimited(
     s,
     'packet.off-link',
     { area: formatId(area.config.areaId), from: formatAddress(source), to: formatAddress(destination) },
-    'OSPF packet dropped that does not come from the link',
+    'OSPF packet dropped: it does not come from the other end of the link',
   );
 }
 
@@ -58,7 +59,7 @@ function receive(s: Speaker, area: AreaState, payload: Uint8Array, addresses: Pa
   const packet = decoded.value;
   count(s, `rx.${packet.kind}`);
   for (const bad of packet.badLsas)
-    warnLimited(s, `lsa.${bad.code}`, { detail: bad.detail }, 'malformed LSA left out of an update');
+    warnLimited(s, `lsa.${bad.code}`, { detail: bad.detail }, 'malformed LSA of an update skipped');
   if (isOurs(s, area, packet) && isFresh(s, area, packet, authenticated)) dispatch(s, area, packet, authenticated);
 }
 
@@ -72,7 +73,7 @@ function authenticate(
   const { version } = s.config.version;
   if (keys.length === 0) {
     if (!isAuthenticated(version, payload)) return { sequence: undefined, order: undefined };
-    refuse(s, area, 'authentication.not-configured', 'it is authenticated, and we have no key');
+    refuse(s, area, 'authentication.not-configured', 'it is authenticated, but no key is configured');
     return undefined;
   }
   const verdict: AuthenticationVerdict & { readonly order?: ProtocolIdOrder } =
@@ -82,14 +83,14 @@ function authenticate(
   return undefined;
 }
 
-/** By what the packet itself says: OSPFv3 does so only in hellos and Database Descriptions. */
+/** Whether the packet announces authentication. In OSPFv3 only hellos and Database Descriptions do. */
 function isAuthenticated(version: Version, payload: Uint8Array): boolean {
   if (version === 3) return announcesTrailer(payload);
   const header = readPacketHeader(version, payload);
   return header.ok && header.value.authenticationType !== AUTHENTICATION_TYPE.none;
 }
 
-/** From a neighbour on this link, of this area and instance. */
+/** Whether the packet belongs to this area and instance and has another router's ID. */
 function isOurs(s: Speaker, area: AreaState, { areaId, instanceId, routerId }: ReceivedPacket): boolean {
   const { config } = area;
   if (areaId !== config.areaId) refuse(s, area, 'packet.area-mismatch', `its area is ${formatId(areaId)}`);
@@ -102,8 +103,8 @@ function isOurs(s: Speaker, area: AreaState, { areaId, instanceId, routerId }: R
 }
 
 /**
- * A replayed packet has a sequence number that was there before (RFC 2328 §D.5.3; RFC 7166 §4.6, for each kind of
- * packet).
+ * Whether the packet is no replay: its sequence number was not used before (RFC 2328 §D.5.3; RFC 7166 §4.6, for each
+ * kind of packet).
  */
 function isFresh(s: Speaker, area: AreaState, packet: ReceivedPacket, { sequence }: Authenticated): boolean {
   const { neighbor } = area;
@@ -134,7 +135,7 @@ type Handler<K> = (
 ) => void;
 
 const HANDLERS: { readonly [K in Exclude<ReceivedPacket['kind'], 'hello'>]: Handler<K> } = {
-  // A description before the hello that names us says the same (RFC 2328 §10.6).
+  // A description has the meaning of a hello that lists us, even if it arrives earlier (RFC 2328 §10.6).
   'database-description': (s, area, neighbor, dd) => {
     if (neighbor.state === 'init') twoWay(s, area, neighbor);
     receiveDescription(s, area, neighbor, dd);

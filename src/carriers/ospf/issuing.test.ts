@@ -56,9 +56,17 @@ function lastNumber() {
 describe('a turn', () => {
   test('issues so many LSAs; the next one is at once', () => {
     const { router, own, turn } = scene(Array.from({ length: ISSUE_BATCH + 1 }, (_, n) => lsaOf(n)));
-    expect([router.count('own.issued'), own.dirty.size, own.issueAt]).toEqual([ISSUE_BATCH, 1, ISSUE_DELAY_MS]);
+    expect({ ownIssued: router.count('own.issued'), dirtySize: own.dirty.size, issueAt: own.issueAt }).toEqual({
+      ownIssued: ISSUE_BATCH,
+      dirtySize: 1,
+      issueAt: ISSUE_DELAY_MS,
+    });
     turn(ISSUE_DELAY_MS);
-    expect([router.count('own.issued'), own.dirty.size, own.issueAt]).toEqual([ISSUE_BATCH + 1, 0, Infinity]);
+    expect({ ownIssued: router.count('own.issued'), dirtySize: own.dirty.size, issueAt: own.issueAt }).toEqual({
+      ownIssued: ISSUE_BATCH + 1,
+      dirtySize: 0,
+      issueAt: Infinity,
+    });
   });
 });
 
@@ -90,7 +98,10 @@ describe('what is desired', () => {
 
   test('and more follows: what an earlier run left may be part of that', () => {
     const { own } = left(true);
-    expect([own.dirty.size, own.flushUnknownFrom]).toEqual([0, 0]);
+    expect({ dirtySize: own.dirty.size, flushUnknownFrom: own.flushUnknownFrom }).toEqual({
+      dirtySize: 0,
+      flushUnknownFrom: 0,
+    });
   });
 });
 
@@ -133,7 +144,10 @@ describe('sequence numbers', () => {
     const { router, s, area, own, turn, stored } = lastNumber();
     outbid(s, area, KEY);
     turn(s.now);
-    expect([router.count('own.withdrawn'), stored().age]).toEqual([1, MAX_AGE]);
+    expect({ ownWithdrawn: router.count('own.withdrawn'), age: stored().age }).toEqual({
+      ownWithdrawn: 1,
+      age: MAX_AGE,
+    });
     outbid(s, area, KEY);
     turn(s.now);
     expect(router.count('own.withdrawn')).toBe(1);
@@ -159,7 +173,7 @@ describe('sequence numbers', () => {
     own.desired.clear();
     own.dirty.clear();
     forgotten(s, area, stored());
-    expect([own.issued.size, own.dirty.size]).toEqual([0, 0]);
+    expect({ issuedSize: own.issued.size, dirtySize: own.dirty.size }).toEqual({ issuedSize: 0, dirtySize: 0 });
   });
 
   test('of what was flushed is kept for a while, and looked at then at the latest', () => {
@@ -171,7 +185,10 @@ describe('sequence numbers', () => {
       forgotten(s, area, stored());
       expect(own.refreshAt).toBe(Math.min(refreshAt, at + SEQUENCE_KEPT_MS));
     }
-    expect([own.issued.get(KEY), own.dirty.size]).toMatchObject([{ refreshAt: at + SEQUENCE_KEPT_MS }, 0]);
+    expect({ key: own.issued.get(KEY), dirtySize: own.dirty.size }).toMatchObject({
+      key: { refreshAt: at + SEQUENCE_KEPT_MS },
+      dirtySize: 0,
+    });
   });
 
   test('of what is desired again goes on at once', () => {
@@ -206,5 +223,5 @@ test('what we issue needs not be asked for: the neighbour that listed an earlier
   own.issued.get(KEY)!.sequence = INITIAL_SEQUENCE + 1;
   outbid(s, area, KEY);
   turn(s.now + 10_000);
-  expect([loading.requests.size, loading.state]).toEqual([0, 'full']);
+  expect({ requestsSize: loading.requests.size, state: loading.state }).toEqual({ requestsSize: 0, state: 'full' });
 });

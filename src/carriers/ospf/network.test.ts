@@ -16,7 +16,7 @@ const OPTIONS: OspfNetworkOptions = { areaId: 5, index: 3, interface: 'cnpd-ospf
 interface Inside {
   readonly link: {
     readonly opts: object;
-    readonly modules: { open(netns: unknown): { close(): void }; onUp(): void; onDown(reason: string): void };
+    readonly dependencies: { open(netns: unknown): { close(): void }; onUp(): void; onDown(reason: string): void };
   };
 }
 
@@ -27,8 +27,8 @@ function scene(version = OSPFV2, rest: Partial<OspfNetworkOptions> = {}) {
     linkUp: (what: object) => heard.push(what),
     linkDown: (...what: unknown[]) => heard.push(what),
   } as unknown as OspfRunner;
-  const modules = { poller: {} as Poller, clock: manualClock(), log: silentLog, count: () => undefined };
-  const network = new OspfNetwork({ ...OPTIONS, ...rest }, runner, modules);
+  const dependencies = { poller: {} as Poller, clock: manualClock(), log: silentLog, count: () => undefined };
+  const network = new OspfNetwork({ ...OPTIONS, ...rest }, runner, dependencies);
   return { heard, ...(network as unknown as Inside).link };
 }
 const mac = (version: number, last: number): Uint8Array => Uint8Array.of(0x02, 0x63, 0x6e, 0x70, version, last);
@@ -61,16 +61,16 @@ describe('the runner hears', () => {
     ['OSPFv2', OSPFV2, ADDRESSES.own, ADDRESSES],
     ['OSPFv3', OSPFV3, linkLocalOf(mac(3, 8)), undefined],
   ] as const)('%s: when our end is there, with which address', (_name, version, own, addresses) => {
-    const { heard, modules } = scene(version, { addresses });
+    const { heard, dependencies } = scene(version, { addresses });
     const netns = {};
-    modules.open(netns).close();
-    modules.onUp();
+    dependencies.open(netns).close();
+    dependencies.onUp();
     expect(heard).toEqual([{ areaId: 5, interface: OUR_END, netns, address: own, peer: addresses?.router }]);
   });
 
   test('when it is gone, and why', () => {
-    const { heard, modules } = scene();
-    modules.onDown('somebody deleted it');
+    const { heard, dependencies } = scene();
+    dependencies.onDown('somebody deleted it');
     expect(heard).toEqual([[5, 'somebody deleted it']]);
   });
 });

@@ -1,5 +1,5 @@
-// The link of one area to FRR (frr-link.edge.ts) and the runner put together: when the link is there, the speaker has a
-// socket on our end; when somebody deletes it, the speaker hears so, and it is made again.
+// The link of one area to FRR (frr-link.edge.ts), put together with the runner. When the link is up, the speaker gets a
+// socket on our end. When another program deletes the link, the speaker is notified, and the link is created again.
 import type { IpAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Count, Log } from '../../model/log.ts';
@@ -11,25 +11,25 @@ import type { OspfRunner } from './runner.edge.ts';
 
 export interface OspfNetworkOptions {
   readonly areaId: number;
-  /** Which of the router's OSPF links it is, 0-126: each has MAC addresses of its own. */
+  /** The number of this link among the router's OSPF links, 0-126; the MAC addresses depend on it. */
   readonly index: number;
   /** Name of FRR's end. */
   readonly interface: string;
   readonly mtu: number;
-  /** OSPFv2 only, and there required. OSPFv3 uses link-local addresses. */
+  /** Required in OSPFv2. Absent in OSPFv3, which uses link-local addresses. */
   readonly addresses?: LinkAddresses | undefined;
-  /** The router's namespace; that of the process when absent. */
+  /** The router's namespace. Default: that of the process. */
   readonly netns?: Netns | undefined;
 }
 
-export interface OspfNetworkModules {
+export interface OspfNetworkDependencies {
   readonly poller: Poller;
   readonly clock: Clock;
   readonly log: Log;
   readonly count: Count;
 }
 
-/** Locally administered, "cnp" in the middle, then version and link: IS-IS has 00. */
+/** Locally administered, "cnp" in the middle, then version and link. IS-IS has 00 in place of the version. */
 const mac = (version: Version, index: number, end: 1 | 2): Uint8Array =>
   Uint8Array.of(0x02, 0x63, 0x6e, 0x70, version, 2 * index + end);
 
@@ -37,7 +37,7 @@ export class OspfNetwork {
   private readonly link: FrrLink;
 
   /** @throws RangeError without addresses in OSPFv2 */
-  constructor(opts: OspfNetworkOptions, runner: OspfRunner, modules: OspfNetworkModules) {
+  constructor(opts: OspfNetworkOptions, runner: OspfRunner, dependencies: OspfNetworkDependencies) {
     const { areaId, index, interface: name, mtu, netns, addresses } = opts;
     const { version, name: prefix } = runner.speaker.config.version;
     if (version === 2 && !addresses) throw new RangeError('OSPFv2 needs an address on each end of the link');
@@ -56,10 +56,10 @@ export class OspfNetwork {
         ...(version === 2 && { addresses }),
       },
       {
-        ...modules,
+        ...dependencies,
         open: (inside) => {
           runner.linkUp({ areaId, interface: OUR_END, netns: inside, address, peer: addresses?.router });
-          // The runner closes its socket itself, when it hears that the link is gone or is stopped.
+          // The runner closes its socket itself when the link goes down or the runner is stopped.
           return { close: () => {} };
         },
         onUp: () => {},
@@ -68,7 +68,7 @@ export class OspfNetwork {
     );
   }
 
-  /** @throws KernelError (EPERM: not root), FrrLinkError when the name belongs to somebody else's interface */
+  /** @throws KernelError (EPERM: not root), FrrLinkError if the name belongs to another program's interface */
   start(): Promise<void> {
     return this.link.start();
   }

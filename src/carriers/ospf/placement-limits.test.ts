@@ -55,7 +55,10 @@ describe('an LSA', () => {
   test('is there no more often than its sort allows: what comes then is nowhere, until there is room', () => {
     const two = placement({ lsas: 2 });
     expect(put(two, { a: 16, b: 16, c: 16 })).toEqual([0, 1, undefined]);
-    expect([two.slots.length, two.whereIs.size]).toEqual([2, 2]);
+    expect({ lsas: two.lsas.length, whereIsSize: two.whereIs.size }).toEqual({
+      lsas: 2,
+      whereIsSize: 2,
+    });
     unplace(two, 'b');
     expect(put(two, { c: 16 })).toEqual([1]);
   });
@@ -66,7 +69,7 @@ describe('an LSA', () => {
 });
 
 describe('an entry that grows', () => {
-  /** Slot 0 has room for all; `a` and `b` are in slot 1. */
+  /** LSA 0 has space for everything; `a` and `b` are in LSA 1. */
   function second(): Placement {
     const where = placement();
     expect(put(where, { x: 16, a: 6, b: 4 })).toEqual([0, 1, 1]);
@@ -77,19 +80,19 @@ describe('an entry that grows', () => {
   test('stays in its LSA for as long as it fits there, although there is room before it', () => {
     const where = second();
     expect(put(where, { a: 12 })).toEqual([1]);
-    expect(where.slots.map(({ used }) => used)).toEqual([0, 16]);
+    expect(where.lsas.map(({ used }) => used)).toEqual([0, 16]);
   });
 
   test('moves to the first LSA that has room when it does not', () => {
     const where = second();
     expect(put(where, { a: 13 })).toEqual([0]);
-    expect(where.slots.map(({ used }) => used)).toEqual([13, 4]);
+    expect(where.lsas.map(({ used }) => used)).toEqual([13, 4]);
   });
 
   test('beyond what any LSA holds is nowhere, and what is there of it goes', () => {
     const where = second();
     expect(put(where, { a: 17 })).toEqual([undefined]);
-    expect(where.slots.map(({ used }) => used)).toEqual([0, 4]);
+    expect(where.lsas.map(({ used }) => used)).toEqual([0, 4]);
   });
 });
 
@@ -118,14 +121,14 @@ describe('room that became free', () => {
   test('LSAs that are full are not looked at again, even after an entry that is larger than the smallest', () => {
     const where = placement();
     put(where, { a: 2, b: 14, c: 16, d: 5 });
-    expect([where.smallest, where.openFrom]).toEqual([2, 2]);
+    expect({ smallest: where.smallest, openFrom: where.openFrom }).toEqual({ smallest: 2, openFrom: 2 });
   });
 });
 
 test('says whether it had what is taken away', () => {
   const where = placement();
   put(where, { a: 1 });
-  expect([unplace(where, 'a'), unplace(where, 'a')]).toEqual([true, false]);
+  expect({ first: unplace(where, 'a'), again: unplace(where, 'a') }).toEqual({ first: true, again: false });
 });
 
 describe('LSAs are built', () => {
@@ -143,13 +146,19 @@ describe('LSAs are built', () => {
     [7, 1, 0],
   ])('until %i entries are written: %i may follow, and %i LSAs do', (entries, left, stale) => {
     const where = three();
-    expect([buildLsas(where, SELF, entries), where.stale.size]).toEqual([left, stale]);
+    expect({ buildLsas: buildLsas(where, SELF, entries), staleSize: where.stale.size }).toEqual({
+      buildLsas: left,
+      staleSize: stale,
+    });
   });
 
   test('an empty one costs as much as one entry, and is none', () => {
     const where = three();
     for (const key of ['a', 'b', 'e', 'f']) unplace(where, key);
-    expect([buildLsas(where, SELF, 3), where.stale.size]).toEqual([0, 1]);
+    expect({ buildLsas: buildLsas(where, SELF, 3), staleSize: where.stale.size }).toEqual({
+      buildLsas: 0,
+      staleSize: 1,
+    });
     expect(placedLsas(where, SELF).map(({ lsId }) => lsId)).toEqual([FIRST_ID + 1]);
   });
 

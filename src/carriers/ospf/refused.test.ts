@@ -33,9 +33,13 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const { a, link } = alone();
     const before = a.count('packet.own-router-id');
     link.hand(0, hello(), routerId);
-    expect([a.state, a.area.refused, a.count('packet.own-router-id') - before]).toEqual(['none', reason, 1]);
+    expect({
+      state: a.state,
+      refused: a.area.refused,
+      packetOwnRouterId: a.count('packet.own-router-id') - before,
+    }).toEqual({ state: 'none', refused: reason, packetOwnRouterId: 1 });
     link.hand(0, hello());
-    expect([a.state, a.area.refused]).toEqual(['init', undefined]);
+    expect({ state: a.state, refused: a.area.refused }).toEqual({ state: 'init', refused: undefined });
   });
 
   test('the instance is looked at in OSPFv3 alone', () => {
@@ -49,10 +53,17 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   test('a packet that comes before the hello of its router is counted, and nothing else', () => {
     const { a, link } = alone();
     link.hand(0, { kind: 'link-state-request', requests: [] });
-    expect([a.state, a.count('packet.no-neighbor')]).toEqual(['none', 1]);
+    expect({ state: a.state, packetNoNeighbor: a.count('packet.no-neighbor') }).toEqual({
+      state: 'none',
+      packetNoNeighbor: 1,
+    });
     link.hand(0, hello());
     link.hand(0, { kind: 'link-state-request', requests: [] }, 0x03030303);
-    expect([a.state, a.count('packet.no-neighbor'), a.count('request.not-exchanging')]).toEqual(['init', 2, 0]);
+    expect({
+      state: a.state,
+      packetNoNeighbor: a.count('packet.no-neighbor'),
+      requestNotExchanging: a.count('request.not-exchanging'),
+    }).toEqual({ state: 'init', packetNoNeighbor: 2, requestNotExchanging: 0 });
   });
 
   test('a description before the hello that names us says that the neighbour hears us (§10.6)', () => {
@@ -63,7 +74,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       ...{ kind: 'database-description', mtu: 1500, options: version.exchangeOptions(false), headers: [] },
       ...{ initialize: true, more: true, master: true, sequence: 77 },
     });
-    expect([a.state, a.area.neighbor!.weAreMaster]).toEqual(['exchange', false]);
+    expect({ state: a.state, weAreMaster: a.area.neighbor!.weAreMaster }).toEqual({
+      state: 'exchange',
+      weAreMaster: false,
+    });
   });
 
   test('a hello that does not name us any more takes the adjacency down, and what was owed with it', () => {
@@ -75,7 +89,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     link.hand(0, hello({ neighbors: [A], interfaceId: a.area.neighbor!.interfaceId }));
     expect(a.state).toBe('full');
     link.hand(0, hello({ interfaceId: a.area.neighbor!.interfaceId }));
-    expect([a.state, a.area.neighbor!.unsent.size]).toEqual(['init', 0]);
+    expect({ state: a.state, unsentSize: a.area.neighbor!.unsent.size }).toEqual({ state: 'init', unsentSize: 0 });
   });
 
   test.runIf(version.version === 3)('a new interface ID of a Full neighbour is said in our Router-LSA', () => {
@@ -132,7 +146,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
           link.until('full', () => a.state === 'full');
           return link.sent.flatMap(({ packet }) => (packet && 'options' in packet ? [packet.options & 0x400] : []));
         };
-        expect([new Set(options([key])), new Set(options([]))]).toEqual([new Set([0x400]), new Set([0])]);
+        expect({ withKey: new Set(options([key])), withoutKey: new Set(options([])) }).toEqual({
+          withKey: new Set([0x400]),
+          withoutKey: new Set([0]),
+        });
       },
     );
 
@@ -140,11 +157,11 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       const a = new Router(testConfig(A, version, { keys: [key] }));
       const b = new Router(testConfig(B, version));
       new Link(a, b).run(5000);
-      expect([a.state, a.area.refused, b.area.refused]).toEqual([
-        'none',
-        'authentication missing',
-        'it is authenticated, and we have no key',
-      ]);
+      expect({ state: a.state, aRefused: a.area.refused, bRefused: b.area.refused }).toEqual({
+        state: 'none',
+        aRefused: 'authentication missing',
+        bRefused: 'it is authenticated, but no key is configured',
+      });
     });
   });
 
@@ -174,7 +191,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       stop(link);
       expect(a.stopped).toBeUndefined();
       link.run(1000);
-      expect([a.stopped, hellos(link, from).at(-1)]).toEqual([true, []]);
+      expect({ stopped: a.stopped, hellos: hellos(link, from).at(-1) }).toEqual({ stopped: true, hellos: [] });
       expect(a.logged.filter((line) => line.includes('stopped before'))).toEqual([]);
       const sent = link.sent.filter(({ from: who }) => who === 0).length;
       stop(link);
@@ -206,7 +223,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       expect(updates.map(({ at }) => Math.floor((at - updates[0]!.at) / 1000))).toEqual([0, 1, 2, 3]);
       link.run(1);
       expect(a.stopped).toBe(false);
-      expect(a.logged.filter((line) => line.includes('stopped before the neighbour acknowledged'))).toHaveLength(1);
+      expect(a.logged.filter((line) => line.includes('stopped before the neighbor acknowledged'))).toHaveLength(1);
     });
 
     test('what waited for its acknowledgement when it began is sent again after a second, not after five', () => {
@@ -240,5 +257,8 @@ test('packets are of one version: OSPFv3 in OSPFv2 is malformed', () => {
   const payload = encodePacket(3, request, { source: address('fe80::2'), destination: address('ff02::5') });
   link.event(0, { type: 'received', areaId: AREA, payload, addresses });
   link.run(0);
-  expect([a.count('packet.bad-version'), a.count('packet.truncated')]).toEqual([1, 0]);
+  expect({ packetBadVersion: a.count('packet.bad-version'), packetTruncated: a.count('packet.truncated') }).toEqual({
+    packetBadVersion: 1,
+    packetTruncated: 0,
+  });
 });

@@ -76,7 +76,10 @@ test.each(VERSIONS)(
     expect(b.notified.has(key)).toBe(true);
     link.event(0, { type: 'originate', areaId: AREA, lsas: [copied!], more: true });
     link.run(60_000);
-    expect([b.notified.has(key), slow.count('own.withdrawn')]).toEqual([true, 0]);
+    expect({ hasKey: b.notified.has(key), ownWithdrawn: slow.count('own.withdrawn') }).toEqual({
+      hasKey: true,
+      ownWithdrawn: 0,
+    });
     // Had it not learned it again, the time of grace would have ended it.
     const last = link.restart(0);
     link.event(0, { type: 'originate', areaId: AREA, lsas: [], more: true });

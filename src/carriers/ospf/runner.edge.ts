@@ -1,5 +1,6 @@
-// The edge of the OSPF core: a speaker, a packet socket an area, and a clock put together. Events go into the speaker
-// one at a time, its effects are carried out, and it gets its `timer` event when it wants it. The links are network.ts.
+// The edge of the OSPF core: puts a speaker, a packet socket per area, and a clock together. Events go into the speaker
+// one at a time, its effects are carried out, and it gets its `timer` event when one is due. The links are in
+// network.ts.
 import { formatAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Count, Log } from '../../model/log.ts';
@@ -19,14 +20,14 @@ import { createSpeaker, handle } from './speaker.ts';
 import type { Effect, Speaker, SpeakerConfig, SpeakerEvent } from './state.ts';
 import { nextWake } from './tasks.ts';
 
-/** A burst of updates is taken whole. */
+/** Holds a whole burst of updates. */
 const RECEIVE_BUFFER = 8 << 20;
-/** Fragmented packets that are received at a time. */
+/** The most datagrams that are reassembled at a time. */
 const REASSEMBLY_LIMIT = 16;
-/** What is refused anyway is not copied. */
+/** A packet that will be refused is not copied. */
 const NOTHING = new Uint8Array();
 
-/** Where an area's link is: our end, and the address on it. */
+/** An area's link: our end, and the address on it. */
 export interface OspfLink extends LinkEnds {
   readonly areaId: number;
   readonly interface: string;
@@ -35,19 +36,19 @@ export interface OspfLink extends LinkEnds {
 
 export type OspfChange = Extract<Effect, { type: 'database' | 'adjacency' }>;
 
-export interface OspfRunnerModules {
+export interface OspfRunnerDependencies {
   readonly poller: Poller;
   readonly clock: Clock;
   readonly work: Work;
   readonly log: Log;
   readonly count: Count;
-  /** A change of the database, or of the neighbour that it comes from. */
+  /** The database or its source, the neighbor, has changed. */
   onChange(change: OspfChange): void;
 }
 
 export class OspfRunner {
   readonly speaker: Speaker;
-  private readonly modules: OspfRunnerModules;
+  private readonly dependencies: OspfRunnerDependencies;
   private readonly links = new Map<number, { readonly socket: PacketSocket; readonly ends: LinkEnds }>();
   private readonly reassembly = new Reassembly(REASSEMBLY_LIMIT);
   private identification = 0;
@@ -55,16 +56,16 @@ export class OspfRunner {
   private stopping: Promise<boolean> | undefined;
   private onStopped: (clean: boolean) => void = () => {};
 
-  constructor(config: SpeakerConfig, modules: OspfRunnerModules) {
-    this.modules = modules;
+  constructor(config: SpeakerConfig, dependencies: OspfRunnerDependencies) {
+    this.dependencies = dependencies;
     this.speaker = createSpeaker(config);
-    this.timer = new MachineTimer(modules, {
+    this.timer = new MachineTimer(dependencies, {
       dueAt: () => nextWake(this.speaker),
       timer: () => this.event({ type: 'timer' }),
     });
   }
 
-  /** Opens the area's socket and begins to speak. @throws KernelError ENODEV, EPERM */
+  /** Opens the area's socket and starts the protocol on the link. @throws KernelError ENODEV, EPERM */
   linkUp(link: OspfLink): void {
     const { version } = this.speaker.config.version;
     const opts = {
@@ -75,9 +76,9 @@ export class OspfRunner {
       receiveBuffer: RECEIVE_BUFFER,
     };
     const socket = openPacketSocket(opts, {
-      poller: this.modules.poller,
+      poller: this.dependencies.poller,
       onFrame: (frame) => this.received(link.areaId, frame),
-      onError: (error) => this.modules.count(`${this.name}.rx.failed.${error.code.toLowerCase()}`),
+      onError: (error) => this.dependencies.count(`${this.name}.rx.failed.${error.code.toLowerCase()}`),
     });
     const { areaId, address, peer } = link;
     this.links.set(areaId, { socket, ends: { address, peer } });
@@ -91,11 +92,14 @@ export class OspfRunner {
   }
 
   event(event: SpeakerEvent): void {
-    for (const effect of handle(this.speaker, event, this.modules.clock.now())) this.carryOut(effect);
+    for (const effect of handle(this.speaker, event, this.dependencies.clock.now())) this.carryOut(effect);
     this.timer.arm();
   }
 
-  /** Withdraws everything, waits until the neighbours know, closes. Idempotent. @returns whether they did */
+  /**
+   * Withdraws everything, waits for the neighbors' acknowledgments, closes. Idempotent.
+   * @returns whether all arrived
+   */
   stop(): Promise<boolean> {
     this.stopping ??= new Promise<boolean>((resolve) => {
       this.onStopped = resolve;
@@ -104,7 +108,7 @@ export class OspfRunner {
     return this.stopping;
   }
 
-  /** Without a word to anybody, as when the process is killed. Idempotent. */
+  /** Closes without a message to any neighbor, as if the process were killed. Idempotent. */
   close(): void {
     this.timer.close();
     for (const { socket } of this.links.values()) socket.close();
@@ -118,7 +122,7 @@ export class OspfRunner {
   private received(areaId: number, frame: Uint8Array): void {
     const decoded = decodeFrame(this.speaker.config.version.version, frame);
     if (!decoded.ok) {
-      if (decoded.error.code !== 'not-ospf') this.modules.count(`${this.name}.frame.${decoded.error.code}`);
+      if (decoded.error.code !== 'not-ospf') this.dependencies.count(`${this.name}.frame.${decoded.error.code}`);
       return;
     }
     const { addresses } = decoded.value;
@@ -131,7 +135,7 @@ export class OspfRunner {
     return link !== undefined && isFromLink(this.speaker.config.version, link.ends, addresses);
   }
 
-  /** A copy of the payload; of a fragment's datagram when it is complete. */
+  /** A copy of the payload. For a fragment: that of its datagram, once it is complete. */
   private whole(areaId: number, { addresses, payload, fragment }: OspfFrame): Uint8Array | undefined {
     if (!fragment) return payload.slice();
     const key =
@@ -142,12 +146,12 @@ export class OspfRunner {
 
   private carryOut(effect: Effect): void {
     if (effect.type === 'send') this.send(effect);
-    else if (effect.type === 'database' || effect.type === 'adjacency') this.modules.onChange(effect);
+    else if (effect.type === 'database' || effect.type === 'adjacency') this.dependencies.onChange(effect);
     else if (effect.type === 'stopped') this.onStopped(effect.clean);
-    else takeNote(effect, this.modules, { carrier: this.name });
+    else takeNote(effect, this.dependencies, { carrier: this.name });
   }
 
-  /** Lost frames are counted, not reported: OSPF retransmits. */
+  /** Frames that cannot be sent are counted; OSPF retransmits. */
   private send({ areaId, destination, payload }: Extract<Effect, { type: 'send' }>): void {
     const link = this.links.get(areaId);
     if (!link) return;
@@ -169,8 +173,8 @@ export class OspfRunner {
       for (const frame of frames) socket.send(frame);
     } catch (error) {
       if (!isKernelError(error)) throw error;
-      this.modules.count(`${this.name}.tx.failed.${error.code.toLowerCase()}`);
-      this.modules.log.debug({ area: formatId(areaId), err: error }, 'packet not sent');
+      this.dependencies.count(`${this.name}.tx.failed.${error.code.toLowerCase()}`);
+      this.dependencies.log.debug({ area: formatId(areaId), err: error }, 'packet not sent');
     }
   }
 }

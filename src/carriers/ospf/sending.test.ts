@@ -108,7 +108,10 @@ describe('an acknowledgement', () => {
       const lsa = hold(1, { own: false });
       if (owed) neighbor.retransmit.set(lsa.key, NOW + 5000);
       receiveUpdate(s, area, neighbor, { lsas: [{ ...lsa, age: 11 }] } as never);
-      expect([owed, sent().map(({ kind }) => kind)]).toEqual([owed, owed ? [] : ['link-state-acknowledgment']]);
+      expect({ owed, sent: sent().map(({ kind }) => kind) }).toEqual({
+        owed,
+        sent: owed ? [] : ['link-state-acknowledgment'],
+      });
       expect(neighbor.retransmit.size).toBe(0);
     }
   });

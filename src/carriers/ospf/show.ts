@@ -1,17 +1,17 @@
-// The carrier's state as the northbound shows it: text and plain numbers. One for both versions.
+// The carrier's state as shown by the northbound: text and plain numbers, for both versions.
 import type { OspfLsaState, OspfNeighborState } from '../../model/carrier-state.ts';
 import { isOpaque, lsaFunction, lsaScope, opaqueTypeOf } from '../../packet/ospf/lsa-type.ts';
 import type { PrivateTypes } from '../../packet/ospf/lsa.ts';
 import { formatId } from '../../packet/ospf/router-id.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
 import { CONTEST_WINDOW_MS } from '../contest.ts';
-import { type Moment, timestamp } from '../modules.ts';
+import { type Moment, timestamp } from '../dependencies.ts';
 import { LS_REFRESH_MS } from './constants.ts';
 import type { AreaContent, Content } from './content-state.ts';
 import { type StoredLsa, ageOf } from './lsdb/lsdb.ts';
 import type { AreaState, Speaker } from './state.ts';
 
-/** Names of the RFCs. OSPFv2 by LS type, then by opaque type; OSPFv3 by function code. */
+/** The names in the RFCs: OSPFv2 by LS type, then by opaque type; OSPFv3 by function code. */
 const NAMES_V2: Readonly<Record<number, string>> = {
   1: 'router',
   2: 'network',
@@ -52,7 +52,7 @@ const NAMES_V3: Readonly<Record<number, string>> = {
 
 const hex = (value: number): string => `0x${value.toString(16)}`;
 
-/** `0x…` of a type that has no name here. */
+/** `0x…` for a type without a name here. */
 export function lsaTypeName(version: 2 | 3, key: LsaKey, { opaqueType, functionCode }: PrivateTypes): string {
   if (version === 3)
     return NAMES_V3[lsaFunction(key.type)] ?? (lsaFunction(key.type) === functionCode ? 'cnpd' : hex(key.type));
@@ -62,8 +62,8 @@ export function lsaTypeName(version: 2 | 3, key: LsaKey, { opaqueType, functionC
 }
 
 /**
- * `E-Intra-Area-Prefix 0.0.0.1 192.0.2.1`, as the database is shown; with the type's number where another scope has the
- * same name.
+ * `E-Intra-Area-Prefix 0.0.0.1 192.0.2.1`, as in the shown database. Includes the type's number if another scope has
+ * the same name.
  */
 export function lsaName(version: 2 | 3, key: LsaKey, privateTypes: PrivateTypes): string {
   const name = lsaTypeName(version, key, privateTypes);
@@ -73,7 +73,7 @@ export function lsaName(version: 2 | 3, key: LsaKey, privateTypes: PrivateTypes)
   );
 }
 
-/** @param downSince when the area lost its Full neighbour, or began without, on the speaker's clock */
+/** @param downSince when the area lost its Full neighbor, or began without, on the speaker's clock */
 export function neighborState(
   s: Speaker,
   area: AreaState,
@@ -86,13 +86,13 @@ export function neighborState(
   const where = {
     area: formatId(config.areaId),
     interface: interfaceName,
-    // Whatever is refused has come again after this time.
+    // The neighbor has sent a refused LSA again after this time.
     databaseFull: now - lsdb.refusedAt < LS_REFRESH_MS,
     routerIdContested: now - own.contestedAt < CONTEST_WINDOW_MS,
     notFullSince: neighbor?.state === 'full' ? null : timestamp(downSince, moment),
   };
   if (!neighbor) {
-    const unheard = refused === undefined ? 'no hello came' : `a packet was refused: ${refused}`;
+    const unheard = refused === undefined ? 'no hello received' : `a packet was refused: ${refused}`;
     const reason = link ? unheard : 'the link is down';
     return {
       ...where,
@@ -106,7 +106,7 @@ export function neighborState(
       reason,
     };
   }
-  // Both are in Database Descriptions.
+  // Both are known from Database Descriptions.
   const described = neighbor.mtu > 0;
   return {
     ...where,
@@ -165,11 +165,11 @@ function lsaState(
 const proxyPrefixes = (c: Content, area: AreaContent, id: string): number =>
   c.kinds.proxyPrefixes(area.lsas.get(id)?.content.entries ?? []);
 
-/** How many prefixes with a proxy our LSAs hold, by type and link-state ID. */
+/** How many prefixes with a proxy our LSAs contain, by type and link-state ID. */
 function ownPrefixes({ kinds }: Content, { placements }: AreaContent): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { lsaKind, firstId, slots } of placements) {
-    for (const { number, entries } of slots)
+  for (const { lsaKind, firstId, lsas } of placements) {
+    for (const { number, entries } of lsas)
       counts.set(
         `${lsaKind.type} ${(firstId + number) >>> 0}`,
         kinds.proxyPrefixes([...entries.values()].map(({ entry }) => entry)),
@@ -179,10 +179,10 @@ function ownPrefixes({ kinds }: Content, { placements }: AreaContent): Map<strin
 }
 
 /**
- * How many declared prefixes and SIDs are not advertised: they do not fit, or this version of OSPF has no encoding.
- * Inter-area copies do not count.
+ * How many declared prefixes and SIDs are not advertised, because they do not fit or this version of OSPF cannot encode
+ * them. Inter-area copies are not included.
  */
 export function unplacedEntries(c: Content): number {
   const keys = [...c.areas.values()].flatMap((area) => [...area.unplaced.keys()]);
-  return c.unsayable + new Set(keys.filter((key) => c.declared.has(key))).size;
+  return c.unencodable + new Set(keys.filter((key) => c.declared.has(key))).size;
 }

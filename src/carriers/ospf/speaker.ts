@@ -1,5 +1,5 @@
-// The OSPF core: `(state, event, now) → effects`, for both versions. Nothing in here waits, reads a clock or touches a
-// socket: an edge carries the effects out and sends a `timer` event when nextWake says so.
+// The OSPF core: `(state, event, now) → effects`, for both versions. It never waits, reads no clock and touches no
+// socket: an edge carries the effects out and sends a `timer` event at the time that nextWake returns.
 import { START_GRACE_MS, START_LIMIT_MS } from './constants.ts';
 import { enqueue } from './inbox.ts';
 import { newLsdb } from './lsdb/lsdb.ts';
@@ -62,9 +62,9 @@ const HANDLERS: Handlers = {
 };
 
 /**
- * Hands one event to the speaker. `now` in milliseconds, never going back.
- * @returns what to do, in order
- * @throws RangeError when the event names an area that is not configured
+ * Handles one event. `now` is in milliseconds and never decreases.
+ * @returns the effects, in order
+ * @throws RangeError if the event names an area that is not configured
  */
 export function handle(s: Speaker, event: SpeakerEvent, now: number): Effect[] {
   s.now = now;

@@ -1,7 +1,7 @@
-// What the OSPF core is made of: its configuration, its state, the events it consumes and the effects it asks for.
-// Plain data that speaker.ts works on, as in carriers/isis: the clock is the `now` of each event, randomness a
-// generator seeded by the configuration. One speaker is one router in one version of OSPF (version.ts); each area has
-// one point-to-point link, its own database and at most one neighbour.
+// The data of the OSPF core: its configuration, its state, the events it consumes and the effects it returns. It is
+// plain data that speaker.ts works on, as in carriers/isis: the clock is the `now` of each event, randomness a
+// generator seeded by the configuration. One speaker is one router in one version of OSPF (version.ts). Each area has
+// one point-to-point link, its own database and at most one neighbor.
 import { type Note, warnLimited } from '../effects.ts';
 import type { Stopping } from '../tasks.ts';
 import type { IpAddress } from '../../model/address.ts';
@@ -20,16 +20,16 @@ export interface AreaConfig {
   readonly areaId: number;
   /** OSPFv3 only. */
   readonly instanceId: number;
-  /** Of the interface: bytes of the largest IP datagram. */
+  /** The interface's MTU: bytes of the largest IP datagram. */
   readonly mtu: number;
-  /** Accept a neighbour whose MTU is larger than ours. */
+  /** Accept a neighbor whose MTU is larger than ours. */
   readonly ignoreMtu: boolean;
-  /** Number of the interface; the link-state ID of OSPFv3's Link-LSA. */
+  /** Number of the interface, and link-state ID of OSPFv3's Link-LSA. */
   readonly interfaceId: number;
   readonly helloSeconds: number;
   readonly deadSeconds: number;
   readonly retransmitMs: number;
-  /** The first signs, all verify; none: no authentication. */
+  /** The first key signs, all keys verify. Empty: no authentication. */
   readonly keys: readonly AuthenticationKey[];
 }
 
@@ -39,8 +39,8 @@ export interface SpeakerConfig {
   readonly areas: readonly AreaConfig[];
   readonly privateTypes: PrivateTypes;
   /**
-   * Tenths of seconds, from which the sequence numbers of authenticated packets are made: later than when an earlier
-   * run ended (RFC 7166 §3).
+   * Tenths of a second, from which the sequence numbers of authenticated packets are computed. It must be later than
+   * the end of an earlier run (RFC 7166 §3).
    */
   readonly authenticationBase: number;
   readonly seed: number;
@@ -50,7 +50,7 @@ export interface SpeakerConfig {
 export type SpeakerEvent =
   | ({ readonly type: 'link-up'; readonly areaId: number } & LinkEnds)
   | { readonly type: 'link-down'; readonly areaId: number; readonly reason: string }
-  /** One IP payload. The speaker keeps the bytes, unless isFromLink says that it is refused: hand it a copy. */
+  /** One IP payload. The speaker keeps the bytes unless isFromLink refuses them, so pass a copy. */
   | {
       readonly type: 'received';
       readonly areaId: number;
@@ -58,37 +58,34 @@ export type SpeakerEvent =
       readonly addresses: PacketAddresses;
     }
   /**
-   * The whole of what this router originates in an area, beside its place in the topology. `more`: inter-area copies
+   * Everything that this router originates in an area, except its place in the topology. `more`: inter-area copies
    * follow.
    */
   | { readonly type: 'originate'; readonly areaId: number; readonly lsas: readonly OwnLsa[]; readonly more?: boolean }
-  /** Other keys, taken over in flight. */
+  /** Other keys, applied without a restart. */
   | { readonly type: 'keys'; readonly areaId: number; readonly keys: readonly AuthenticationKey[] }
   | { readonly type: 'timer' }
   | { readonly type: 'stop' };
 
 export type Effect =
   | { readonly type: 'send'; readonly areaId: number; readonly destination: IpAddress; readonly payload: Uint8Array }
-  /**
-   * Another router's LSA is new, changed or gone: `lsa` is absent when it is gone. Refreshes that change nothing are
-   * left out.
-   */
+  /** Another router's LSA is new, changed or gone (`lsa` is absent). Refreshes without a change are not reported. */
   | { readonly type: 'database'; readonly areaId: number; readonly key: LsaKey; readonly lsa?: StoredLsa }
-  /** The neighbour of an area is Full, or (undefined) none is any more. */
+  /** The neighbor of an area is Full; undefined: no neighbor is Full any more. */
   | { readonly type: 'adjacency'; readonly areaId: number; readonly neighbor: number | undefined }
   | Note
-  /** Everything is withdrawn, or the time for it is over. */
+  /** Everything is withdrawn, or the time limit is reached. */
   | { readonly type: 'stopped'; readonly clean: boolean };
 
 export interface AreaState {
-  /** Only the keys change. */
+  /** Only its keys change. */
   config: AreaConfig;
   link: LinkEnds | undefined;
   helloAt: number;
   neighbor: Neighbor | undefined;
-  /** Why the last packet was refused, as long as no hello was accepted after it. */
+  /** Why the last packet was refused; cleared when a hello is accepted. */
   refused: string | undefined;
-  /** Router ID of the Full neighbour, as in the last effect. */
+  /** Router ID of the Full neighbor, as in the last effect. */
   adjacent: number | undefined;
   readonly lsdb: Lsdb;
   readonly own: OwnState;
@@ -102,14 +99,15 @@ export interface Speaker {
   effects: Effect[];
   random: number;
   readonly areas: ReadonlyMap<number, AreaState>;
-  /** Last sequence number of authentication that was used. */
+  /** The last authentication sequence number that was used. */
   authenticationSequence: bigint;
   stopping: Stopping | undefined;
   readonly warned: Map<string, number>;
 }
 
 /**
- * A packet that does not fit what this link is configured to be: an operator who sees no neighbour wants to know why.
+ * Refuses a packet that does not match the configuration of this link, and records the reason: it explains a missing
+ * neighbor to the operator.
  */
 export function refuse(s: Speaker, area: AreaState, name: string, reason: string, fields: object = {}): void {
   area.refused = reason;

@@ -73,7 +73,7 @@ describe('it is done when', () => {
         hold(own);
         if (list === 'unsent') neighbor.unsent.add(KEY);
         else neighbor.retransmit.set(KEY, NOW);
-        expect([own, isDone()]).toEqual([own, !own]);
+        expect({ own, isDone: isDone() }).toEqual({ own, isDone: !own });
       }
     },
   );

@@ -1,5 +1,5 @@
-// A clean end: flush everything of ours, wait until the neighbour has acknowledged it, then leave it out of our
-// hellos. Without a neighbour there is nobody to wait for.
+// A clean stop: flush everything of ours, wait until the neighbor has acknowledged it, then remove the neighbor from
+// our hellos. Without a neighbor there is nothing to wait for.
 import { log } from '../effects.ts';
 import { STOP_LIMIT_MS, STOP_RETRANSMIT_MS } from './constants.ts';
 import { sendHello } from './neighbor/interface.ts';
@@ -17,8 +17,8 @@ export function beginStop(s: Speaker): void {
 }
 
 /**
- * What waits for acknowledgement is sent again as soon as what follows, or that would stand behind it: the earliest
- * come first.
+ * Retransmissions that are pending become due as soon as those of the flush. Otherwise they would delay the flush,
+ * because the queue is sorted by time.
  */
 function hurry({ now }: Speaker, { neighbor }: AreaState): void {
   if (!neighbor) return;
@@ -27,7 +27,7 @@ function hurry({ now }: Speaker, { neighbor }: AreaState): void {
   if (retransmit.size > 0) neighbor.floodAt = Math.min(neighbor.floodAt, now + STOP_RETRANSMIT_MS);
 }
 
-/** Whether something of ours waits to be flushed or acknowledged. */
+/** Whether any of our LSAs is still to be flushed or acknowledged. */
 function owing({ neighbor, own, lsdb }: AreaState): boolean {
   if (!neighbor || !isExchanging(neighbor)) return false;
   if (own.takingOver || own.dirty.size > 0) return true;
@@ -37,13 +37,13 @@ function owing({ neighbor, own, lsdb }: AreaState): boolean {
   return false;
 }
 
-/** Ends the stop when nothing is owed any more, or time is up. Called after every event. */
+/** Ends the stop when everything is acknowledged or the time limit is reached. Called after every event. */
 export function checkStop(s: Speaker): void {
   if (!s.stopping || s.stopping.done) return;
   const clean = ![...s.areas.values()].some(owing);
   if (!clean && s.now < s.stopping.deadline) return;
   s.stopping.done = true;
-  if (!clean) log(s, 'warn', {}, 'stopped before the neighbour acknowledged that our LSAs are flushed');
+  if (!clean) log(s, 'warn', {}, 'stopped before the neighbor acknowledged the flush of our LSAs');
   for (const area of s.areas.values()) {
     sendHello(s, area);
     area.link = undefined;

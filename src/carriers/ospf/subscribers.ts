@@ -1,4 +1,4 @@
-// Who hears of changes of what is read of the database, and of who can be reached, in this order.
+// The functions that are called after changes of what was read from the database and of reachability, in this order.
 import type { Subscribers } from './content-state.ts';
 import { neighborFound, offersChanged, originatorsChanged } from './leaking/offers.ts';
 import { learnChange } from './learning/learning.ts';

@@ -1,6 +1,6 @@
-// Everything that a speaker does by itself (carriers/tasks.ts).
+// The tasks of a speaker (carriers/tasks.ts).
 import { type Task, atOnceIf, inOrder, stopDeadline, tasksOf, wholeTasks } from '../tasks.ts';
-import { sweep } from './flooding/ageing.ts';
+import { sweep } from './flooding/aging.ts';
 import { ddDue } from './exchange/describe.ts';
 import { ackDue, floodDue } from './flooding/flooding.ts';
 import { takeInbox } from './inbox.ts';
@@ -10,7 +10,7 @@ import { issueDue, refreshDue, takeOverDue } from './own/own.ts';
 import { requestDue } from './exchange/requests.ts';
 import type { AreaState, Speaker } from './state.ts';
 
-/** Of the area's neighbour, while it has one. */
+/** A task of the area's neighbor, while there is one. */
 const ofNeighbor = (
   name: string,
   due: (neighbor: Neighbor) => number,

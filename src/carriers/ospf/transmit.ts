@@ -1,4 +1,4 @@
-// The way out: packets are encoded, signed when the area has keys, and handed to the edge. Lists are cut into packets
+// The send path: packets are encoded, signed if the area has keys, and handed to the edge. Lists are split into packets
 // that fit the link.
 import { count } from '../effects.ts';
 import { trailerLength, signPacketV3 } from '../../packet/ospf/auth-v3.ts';
@@ -11,7 +11,7 @@ import type { AreaState, Speaker } from './state.ts';
 
 type Body<P> = P extends OspfPacket ? Omit<P, 'routerId' | 'areaId' | 'instanceId'> : never;
 
-/** Sends a packet to the neighbour; nothing when the link is down. */
+/** Sends a packet to the neighbor; does nothing if the link is down. */
 export function send(s: Speaker, area: AreaState, body: Body<OspfPacket>): void {
   if (!area.link) return;
   const { version, routerId } = s.config;
@@ -33,15 +33,15 @@ function sign(s: Speaker, area: AreaState, packet: Uint8Array): Uint8Array {
 }
 
 /**
- * What OSPFv3's sequence numbers, which have 64 bits, count a tenth of a second as: no burst of packets gets ahead of
+ * How much OSPFv3's 64-bit sequence numbers increase per tenth of a second, so that no burst of packets gets ahead of
  * the time.
  */
 const STEPS = 1_000_000n;
 
 /**
- * Never below what an earlier run can have used, because it follows the time: OSPFv2's may stay the same for a while
- * (RFC 2328 §D.3), and counts seconds, so that its 32 bits last for 136 years; OSPFv3's must rise with each packet (RFC
- * 7166 §4.1).
+ * The next sequence number. It follows the time, so it is never below one that an earlier run used. OSPFv2's may stay
+ * the same for a while (RFC 2328 §D.3); it counts seconds, so that its 32 bits last for 136 years. OSPFv3's must
+ * increase with each packet (RFC 7166 §4.1).
  */
 function nextSequence({ config, now, authenticationSequence: last }: Speaker): bigint {
   const tenths = BigInt(config.authenticationBase + Math.floor(now / 100));
@@ -57,11 +57,11 @@ export function bodyCapacity(s: Speaker, area: AreaState): number {
   return area.config.mtu - version.ipHeader - HEADER_LENGTH[version.version] - authentication;
 }
 
-/** How many LSA headers, or requests of 12 bytes, fit a packet after `fixed` bytes. */
+/** How many LSA headers (or items of `size` bytes) fit a packet after `fixed` bytes. */
 export const headersThatFit = (s: Speaker, area: AreaState, fixed: number, size = LSA_HEADER_LENGTH): number =>
   Math.max(1, Math.floor((bodyCapacity(s, area) - fixed) / size));
 
-/** Sends LSAs in as many updates as they need; one that is larger than a datagram goes alone, and IP fragments it. */
+/** Sends LSAs in as many updates as they need. An LSA larger than a datagram is sent alone, and IP fragments it. */
 export function sendUpdates(s: Speaker, area: AreaState, lsas: readonly Lsa[]): void {
   const capacity = bodyCapacity(s, area) - 4;
   let packet: Lsa[] = [];

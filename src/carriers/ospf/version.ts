@@ -1,20 +1,20 @@
-// What differs between OSPFv2 and OSPFv3, as far as the shared core is concerned: options, what may be offered to whom,
+// The differences between OSPFv2 and OSPFv3 in the shared core: options, which LSAs may be offered to which neighbor,
 // authentication, and the LSAs that describe this router's place in the topology. Everything else in this folder serves
-// both.
+// both versions.
 import { type IpAddress, address } from '../../model/address.ts';
 import type { LsaBody } from '../../packet/ospf/lsa/types.ts';
 import { TYPE_V2, TYPE_V3, isOpaque, lsaScope } from '../../packet/ospf/lsa-type.ts';
 import { MAX_LINK_METRIC, OPTION_V2, OPTION_V3, type Version } from '../../packet/ospf/numbers.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
 
-/** An LSA of this router: what names it and what it says; sequence number and age are the core's. */
+/** An LSA of this router: its key and body. The core adds sequence number and age. */
 export interface OwnLsa {
   readonly type: number;
   readonly lsId: number;
   readonly body: LsaBody;
 }
 
-/** This router's end of the link of one area, and the neighbour that is Full, if any. */
+/** This router's end of the link of one area, and the Full neighbor, if any. */
 export interface Place {
   readonly routerId: number;
   readonly address: IpAddress;
@@ -26,11 +26,11 @@ export interface OspfVersion {
   readonly version: Version;
   /** Prefix of counters, and the carrier's name. */
   readonly name: 'ospfv2' | 'ospfv3';
-  /** AllSPFRouters: where everything goes on a point-to-point link (RFC 2328 §8.1). */
+  /** AllSPFRouters: the destination of all packets on a point-to-point link (RFC 2328 §8.1). */
   readonly destination: IpAddress;
-  /** Bytes of the IP header in front of a packet. */
+  /** Bytes of the IP header before a packet. */
   readonly ipHeader: number;
-  /** Options of hellos. @param authenticated with a trailer that hellos announce */
+  /** Options of hellos. @param authenticated whether packets have a trailer, which hellos announce */
   helloOptions(authenticated: boolean): number;
   /** Options of Database Descriptions. */
   exchangeOptions(authenticated: boolean): number;
@@ -38,21 +38,22 @@ export interface OspfVersion {
   readonly agreedOptions: number;
   /** Options in the header of our own LSAs. */
   readonly lsaOptions: number;
-  /** Whether a neighbour whose exchange showed these options takes LSAs of this type. */
+  /** Whether a neighbor whose Database Descriptions have these options accepts LSAs of this type. */
   offers(type: number, neighborOptions: number): boolean;
-  /** Whether a neighbour with these options takes what cnpd advertises at all. */
+  /** Whether a neighbor with these options accepts the LSAs that cnpd advertises. */
   takesOurs(neighborOptions: number): boolean;
-  /** Whether an LSA of this type has a scope here; others are discarded (RFC 2328 §13 step 2). */
+  /** Whether an LSA of this type has a known scope; others are discarded (RFC 2328 §13 step 2). */
   knows(type: number): boolean;
   /**
-   * The LSAs that say where this router is. It is a stub: nobody transits it (RFC 6987; RFC 5340 §2.7, R-bit clear).
+   * The LSAs that describe this router's place in the topology. It is a stub router without transit traffic (RFC 6987;
+   * RFC 5340 §2.7, R-bit clear).
    */
   topology(place: Place): OwnLsa[];
 }
 
 /**
- * Opaque LSAs go only to neighbours that set O in their Database Descriptions: an ospfd without `capability opaque`
- * answers them by starting anew, for ever.
+ * Opaque LSAs are sent only to neighbors that set the O-bit in their Database Descriptions. An ospfd without
+ * `capability opaque` restarts the exchange at each of them, without end.
  */
 const takesOpaque = (options: number): boolean => (options & OPTION_V2.opaque) !== 0;
 
@@ -117,5 +118,5 @@ export const OSPFV3: OspfVersion = {
   },
 };
 
-/** Whether this router originated it. */
+/** Whether this router originated the LSA. */
 export const isOwn = (routerId: number, { advertisingRouter }: LsaKey): boolean => advertisingRouter === routerId;

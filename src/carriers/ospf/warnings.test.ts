@@ -38,7 +38,7 @@ describe('a warning is counted each time, and logged once a minute for each name
         fields: { counter: `ospfv2.${name}`, lsa: 'x' },
         message: 'it is wrong',
       };
-      expect([now, speaker.effects]).toEqual([now, logged ? [counted, log] : [counted]]);
+      expect({ now, effects: speaker.effects }).toEqual({ now, effects: logged ? [counted, log] : [counted] });
     }
   });
 
@@ -55,7 +55,7 @@ describe('a warning is counted each time, and logged once a minute for each name
         fields: { counter: `ospfv3.${name}`, lsa: 'x' },
         message: 'it is wrong',
       };
-      expect([now, content.effects]).toEqual([now, logged ? [counted, log] : [counted]]);
+      expect({ now, effects: content.effects }).toEqual({ now, effects: logged ? [counted, log] : [counted] });
     }
   });
 
@@ -120,7 +120,10 @@ describe('exchanges that fail (RFC 2328 §10.3)', () => {
 
   test('and what does not apply to a state changes nothing', () => {
     const { fail, effects } = failing();
-    expect([fail(10_000, 'init'), fail(10_000, 'ex-start')]).toEqual([-Infinity, -Infinity]);
+    expect({ init: fail(10_000, 'init'), exStart: fail(10_000, 'ex-start') }).toEqual({
+      init: -Infinity,
+      exStart: -Infinity,
+    });
     expect(effects()).toEqual([]);
   });
 });
@@ -149,10 +152,20 @@ test('an area that is not configured is a mistake of the caller', () => {
 test('the name of a router is kept for as long as it has LSAs', () => {
   const agent = new ContentAgent(contentConfig(2, SELF, [AREA]));
   const area = agent.content.areas.get(AREA)!;
-  expect([originatorName(area, OTHER), area.names.size]).toEqual(['0.0.0.1 2.2.2.2', 0]);
+  expect({ originatorName: originatorName(area, OTHER), namesSize: area.names.size }).toEqual({
+    originatorName: '0.0.0.1 2.2.2.2',
+    namesSize: 0,
+  });
   const lsa = { type: 1, lsId: OTHER, body: { kind: 'router-v2', flags: 0, links: [] } } as const;
   agent.hears(AREA, OTHER, lsa);
-  expect([originatorName(area, OTHER), area.names.size]).toEqual(['0.0.0.1 2.2.2.2', 1]);
+  expect({ originatorName: originatorName(area, OTHER), namesSize: area.names.size }).toEqual({
+    originatorName: '0.0.0.1 2.2.2.2',
+    namesSize: 1,
+  });
   agent.loses(AREA, OTHER, lsa);
-  expect([area.names.size, area.routers.size, area.addresses.size]).toEqual([0, 0, 0]);
+  expect({ namesSize: area.names.size, routersSize: area.routers.size, addressesSize: area.addresses.size }).toEqual({
+    namesSize: 0,
+    routersSize: 0,
+    addressesSize: 0,
+  });
 });

@@ -1,4 +1,4 @@
-// An SRv6 WAN between two data centres (containerlab/srv6-wan; FCN, figure 1). p1's congested packets are inside
+// An SRv6 WAN between two data centers (containerlab/srv6-wan; FCN, figure 1). p1's congested packets are inside
 // tunnels and p1 has no route to their sender. Its Fast CNP goes to END.CON, the source of the tunnel, which IS-IS has
 // taught it; pe1 hands it to h1 as it was. A mark at p1 reaches the receiver through RFC 6040.
 import { NOT_ALL_RUNS, type Runs, byMode, checkRuns, evidence } from '../checks.ts';

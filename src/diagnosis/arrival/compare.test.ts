@@ -45,7 +45,7 @@ const there = (paths: readonly Row[], senders: readonly Row[] = [], about: Row =
 });
 const one = (remote: BgpOverview, from = own) => compareWithRemote(from, remote).paths[0]!;
 
-describe('what became of a path at another router', () => {
+describe('a path as another router has it', () => {
   test('PNC-5.4-a: intact and used', () => {
     expect(one(there([arrived()]))).toEqual({
       prefix: PREFIX,
@@ -56,7 +56,7 @@ describe('what became of a path at another router', () => {
     });
   });
 
-  test('PNC-5.4-a: with another proxy than was sent, or without one, it is used and not what was sent', () => {
+  test('PNC-5.4-a: used, but altered: with another proxy than was sent, or without one', () => {
     const other = one(there([arrived({ proxy: '2001:db8:ffff::66' })]));
     expect(other).toMatchObject({
       arrival: 'altered',
@@ -68,7 +68,7 @@ describe('what became of a path at another router', () => {
       arrival: 'altered',
       why: expect.stringContaining('the proxy none'),
     });
-    // Also where another neighbour tells of it as it was sent: which of the two counts there is chance.
+    // Also if another neighbor reports it unaltered: which of the two counts is chance.
     expect(one(there([arrived(), arrived({ peer: 'x', proxy: '2001:db8:ffff::66' })]))).toMatchObject({
       arrival: 'altered',
       toldBy: 'x',
@@ -87,14 +87,14 @@ describe('what became of a path at another router', () => {
     }
   });
 
-  test('with an attribute about another next hop than the route has: who changed it, and the line that keeps it', () => {
+  test('with an attribute about another next hop than the route has: the router that changed it, and the line that keeps it', () => {
     const linkLocal = one(
       there([arrived({ status: 'next-hop-mismatch', 'next-hop': 'fe80::1', 'header-next-hop': 'fe80::1' })]),
     );
-    expect([linkLocal.why, linkLocal.remedy]).toEqual([
-      expect.stringContaining('link-local'),
-      expect.stringContaining('bgp.next-hop'),
-    ]);
+    expect({ why: linkLocal.why, remedy: linkLocal.remedy }).toEqual({
+      why: expect.stringContaining('link-local'),
+      remedy: expect.stringContaining('bgp.next-hop'),
+    });
     const changed = one(there([arrived({ status: 'next-hop-mismatch', 'next-hop': RR })]));
     expect(changed).toMatchObject({
       arrival: 'not-used',
@@ -157,7 +157,7 @@ describe('what became of a path at another router', () => {
     });
   });
 
-  test('without attribute 39: which neighbour told of it so, and the line of FRR that sends it', () => {
+  test('without attribute 39: the neighbor that sent it, and the line of FRR that sends the attribute', () => {
     const dropped = one(there([], [bare()]));
     expect(dropped).toMatchObject({ arrival: 'without-attribute', toldBy: RR, arrivedNextHop: OURS });
     expect(dropped.why).toBe(`${RR} sent it without attribute 39: it, or a router before it, removed the attribute`);
@@ -165,7 +165,7 @@ describe('what became of a path at another router', () => {
     expect(dropped.remedy).not.toContain('attribute-unchanged');
   });
 
-  test('without attribute 39 where the source names no neighbour (learn: best): the only one, or all that it may be', () => {
+  test('without attribute 39 and without a neighbor as its source (learn: best): the only neighbor, or all candidates', () => {
     const [neighbor, other] = [RR, '192.0.2.254'].map((address) => ({ address, state: 'established' }));
     const of = (peers: Row[]) =>
       one({ ...there([], [bare({ source: PREFIX })]), peers: [...peers, { address: '192.0.2.253', state: 'idle' }] });
@@ -179,7 +179,7 @@ describe('what became of a path at another router', () => {
     expect(of([neighbor!, other!])).not.toHaveProperty('toldBy');
   });
 
-  test("a path of the other gobgpd's own is not put on its only neighbour", () => {
+  test('a path that the other gobgpd originated is not blamed on its only neighbor', () => {
     const peers = [{ address: RR, state: 'established' }];
     const unnamed = one({ ...there([], [bare({ source: PREFIX, originator: '2001:db8:ffff::77' })]), peers });
     expect(unnamed).not.toHaveProperty('toldBy');
@@ -199,7 +199,7 @@ describe('what became of a path at another router', () => {
     });
   });
 
-  test("a path that this router's own gobgpd does not prefer is told to nobody: that is the reason", () => {
+  test("a path that this router's own gobgpd does not prefer is not advertised: that is the reason", () => {
     expect(one(there([], [bare()]), { ...own, paths: [sent({ best: false })] })).toMatchObject({
       arrival: 'without-attribute',
       why: expect.stringContaining('own gobgpd prefers another path'),
@@ -213,7 +213,7 @@ describe('what became of a path at another router', () => {
     expect(dropped.remedy).toMatch(/send-nexthop-characteristics.*attribute-unchanged next-hop/);
   });
 
-  test('PNC-6-a: not at all: NO_EXPORT is a reason only in another AS', () => {
+  test('PNC-6-a: absent: NO_EXPORT is a reason only in another AS', () => {
     expect(one(there([]))).toMatchObject({ arrival: 'absent', remedy: expect.not.stringContaining('NO_EXPORT') });
     expect(one(there([], [], { as: 65_002 }))).toMatchObject({
       arrival: 'absent',
@@ -234,19 +234,19 @@ describe('what became of a path at another router', () => {
     expect(one(there([arrived({ 'next-hop': RR, 'header-next-hop': RR })]))).toMatchObject({ arrival: 'another-path' });
   });
 
-  test('of several arrivals the one that is used counts', () => {
+  test('of several arrivals the used one counts', () => {
     expect(one(there([arrived({ peer: 'x', status: 'outside-domain' }), arrived()]))).toMatchObject({
       arrival: 'used',
       toldBy: RR,
     });
   });
 
-  test('a host route with SIDs alone is known by its next hop', () => {
+  test('a host route with SIDs only is recognized by its next hop', () => {
     const host = { prefix: `${OURS}/128`, proxy: undefined, sids: ['2001:db8:c::1'] };
     expect(one(there([arrived(host)]), { ...own, paths: [sent(host)] })).toMatchObject({ arrival: 'used' });
   });
 
-  test('what is to be mended comes first', () => {
+  test('problems come first', () => {
     const paths = ['a', 'b', 'c'].map((prefix) => sent({ prefix }));
     const remote = there([
       arrived({ prefix: 'a' }),
@@ -260,7 +260,7 @@ describe('what became of a path at another router', () => {
   });
 });
 
-describe('an answer that says little', () => {
+describe('an answer that proves little', () => {
   const doubts = (from: BgpOverview, remote: BgpOverview): string =>
     compareWithRemote(from, remote)
       .doubts.map(({ code, problem }) => `${code}: ${problem}`)
@@ -305,7 +305,7 @@ describe('an answer that says little', () => {
       there([], [], { 'router-id': '192.0.2.1' }),
       /^same-gobgpd: both are the same gobgpd/,
     ],
-  ])('%s is said', (_claim, from, remote, sentence) => expect(doubts(from, remote)).toMatch(sentence));
+  ])('%s is reported', (_claim, from, remote, sentence) => expect(doubts(from, remote)).toMatch(sentence));
 
   test.each([
     ['no JSON', '{', /^not JSON/],
@@ -314,7 +314,7 @@ describe('an answer that says little', () => {
     ['lists of other things', '{"session":[],"peers":[],"paths":[1],"senders":[]}', /^no list "paths" of objects/],
   ])('%s is refused, with the reason', (_claim, text, reason) => expect(readOverview(text)).toMatch(reason));
 
-  test('rows of any contents whatever are compared without an exception', () => {
+  test('rows of any contents are compared without an exception', () => {
     const values: unknown[] = [null, 7, '', {}, [], PREFIX, 'used', true];
     for (const name of [
       'prefix',

@@ -1,5 +1,5 @@
 // Which of this cnpd's BGP paths arrive at another router, and in what state: what was sent, compared with the other's
-// report (`cnpctl -o json show bgp` there). Neither end alone can see a neighbour that drops attribute 39
+// report (`cnpctl -o json show bgp` there). Neither end alone can see a neighbor that drops attribute 39
 // (draft-ietf-idr-nhc; PNC §5.4). Pure.
 import type { Row } from '../../model/state.ts';
 import { type Doubt, doubtsOf } from './doubts.ts';
@@ -7,9 +7,9 @@ import { type BgpOverview, text } from './overview.ts';
 import { type Arrival, type Comparison, arrivedWith, difference, judge, withoutAttribute } from './verdicts.ts';
 
 export interface RemoteReport {
-  /** Why the answers below cannot be trusted, each with what to do. */
+  /** Why the verdicts below cannot be trusted, each with its remedy. */
   readonly doubts: readonly Doubt[];
-  /** In the order of urgency: those that are used come last. */
+  /** By urgency: paths in use come last. */
   readonly paths: readonly Comparison[];
 }
 
@@ -57,7 +57,7 @@ export function compareWithRemote(own: BgpOverview, remote: BgpOverview): Remote
 /** About the other end as a whole. */
 interface There {
   readonly sameAs: boolean;
-  /** Those that are established. */
+  /** Its established neighbors. */
   readonly neighbors: readonly string[];
 }
 
@@ -95,7 +95,7 @@ function compareOne(sent: Row, arrived: readonly Row[], senders: readonly Row[],
   };
 }
 
-/** What did not change on the way is enough to know a path again. */
+/** A path is recognized by the fields that routers on the way do not change. */
 const isSentPath = (sent: Row, row: Row): boolean =>
   text(row, 'next-hop') === text(sent, 'next-hop') ||
   text(row, 'header-next-hop') === text(sent, 'next-hop') ||
@@ -104,7 +104,7 @@ const isSentPath = (sent: Row, row: Row): boolean =>
 const rank = (row: Row, sent: Row): number =>
   row['status'] === 'used' ? (isAltered(row, sent) ? 0 : 1) : row['best'] === true ? 2 : 3;
 
-/** Still about our next hop, but with other contents. A path with another next hop may be another router's own. */
+/** Still about our next hop, but with other contents. A path with another next hop may belong to another router. */
 const isAltered = (row: Row, sent: Row): boolean =>
   text(row, 'next-hop') === text(sent, 'next-hop') && difference(row, sent) !== undefined;
 

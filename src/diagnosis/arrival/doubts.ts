@@ -1,4 +1,4 @@
-// Why the comparison of two routers' BGP may say nothing: one of the two is not ready, or both are one.
+// Why the comparison of two routers' BGP may prove nothing: one of the two is not ready, or both are one.
 import type { Row } from '../../model/state.ts';
 import { type BgpOverview, text } from './overview.ts';
 
@@ -18,7 +18,7 @@ export interface Doubt {
 
 const DOCTOR = '`cnpctl doctor`, without --remote';
 
-/** The first that is so of this router, the first of the other, and whether they are one. */
+/** The first doubt about this router, the first about the other, and whether both are one. */
 export const doubtsOf = ({ session: [own] }: BgpOverview, { session: [other] }: BgpOverview): Doubt[] =>
   [here(own), there(other), same(own, other)].filter((doubt) => doubt !== undefined);
 

@@ -12,7 +12,7 @@ export interface Comparison {
   readonly prefix: string;
   readonly nextHop: string;
   readonly arrival: Arrival;
-  /** The neighbour from which the other end has it. */
+  /** The neighbor from which the other end has it. */
   readonly toldBy?: string;
   /** The next hop with which it arrived. */
   readonly arrivedNextHop?: string;
@@ -48,17 +48,17 @@ export const arrivedWith = (
 const NEXT_HOP =
   'on the router that made itself the next hop: FRR `neighbor X attribute-unchanged next-hop` (iBGP: ' +
   'no `neighbor X next-hop-self`), BIRD `next hop keep`, gobgpd a policy with set-next-hop = "unchanged"; ' +
-  'X is its neighbour on the path';
+  'X is its neighbor on the path';
 const ALTERED =
   'compare attribute 39 in `gobgp global rib PREFIX -j` here, in the table of each router in between, and there: ' +
   'the first with other bytes changes it, or got the path from a router that must not send it';
 const KEEP_ATTRIBUTE =
   'on each FRR in between that knows the attribute: `neighbor X send-nexthop-characteristics`, X being its ' +
-  'neighbour on the path; and no `neighbor X path-attribute discard 39` (or treat-as-withdraw) on any';
+  'neighbor on the path; and no `neighbor X path-attribute discard 39` (or treat-as-withdraw) on any';
 
-/** @returns the other end's use of a path whose attribute it has */
+/** @returns how the other end uses a path whose attribute it has */
 export function judge(row: Row, sent: Row): Pick<Comparison, 'arrival' | 'why' | 'remedy'> {
-  const [peer, nextHop] = [text(row, 'peer') ?? 'its neighbour', text(row, 'next-hop') ?? 'none'];
+  const [peer, nextHop] = [text(row, 'peer') ?? 'its neighbor', text(row, 'next-hop') ?? 'none'];
   const status = String(row['status']);
   const verdict = Object.hasOwn(VERDICTS, status) ? VERDICTS[status as keyof typeof VERDICTS] : undefined;
   if (row['status'] === 'used' && nextHop === text(sent, 'next-hop')) {
@@ -89,7 +89,7 @@ type Verdict = (
   nextHop: string,
 ) => { readonly arrival?: 'altered'; readonly why: string; readonly remedy: string };
 
-/** A row for each status, or it does not compile: every reported status has its reason here. */
+/** One row per status; the compiler reports a status without one. */
 const VERDICTS: Readonly<Record<Exclude<BgpPathState['status'], 'originated' | 'used'>, Verdict>> = {
   'next-hop-mismatch': (row, peer, nextHop) => {
     const header = text(row, 'header-next-hop');
@@ -148,15 +148,16 @@ const VERDICTS: Readonly<Record<Exclude<BgpPathState['status'], 'originated' | '
   }),
 };
 
-/** Neighbour of a path that was originated at that gobgpd. */
+/** The neighbor of a path that was originated at that gobgpd. */
 const LOCAL = 'local';
 
 const ases = (asPath: string): string[] => [...new Set(asPath.match(/\d+/g) ?? [])];
 
 /**
- * A path that the learned table has and `show bgp paths` has not: it came without attribute 39. `source` names the
- * neighbour with `learn: all`. Else it is known when there is one only and the next hop is ours or its own: with
- * another next hop the path may be the other gobgpd's own.
+ * A path that the learned table has and `show bgp paths` has not: it arrived without attribute 39. With `learn: all`,
+ * `source` names the neighbor. Otherwise the neighbor is known only if there is a single one and the next hop is ours
+ * or
+ * its own. With another next hop the path may be the other gobgpd's own.
  */
 export function withoutAttribute(
   about: Pick<Comparison, 'prefix' | 'nextHop'>,
@@ -185,7 +186,7 @@ export function withoutAttribute(
     };
   const who =
     toldBy ??
-    `one of ${neighbors.join(', ') || 'its neighbours'}${changed ? ', or another client of that gobgpd' : ''} ` +
+    `one of ${neighbors.join(', ') || 'its neighbors'}${changed ? ', or another client of that gobgpd' : ''} ` +
       `(${look} there says which)`;
   const why =
     `${who} sent it without attribute 39${changed ? `, with next hop ${arrivedNextHop ?? 'none'}` : ''}: ` +

@@ -1,7 +1,8 @@
 // The route to END.CON. cnpd's own IGP advertisement of the SID attracts no traffic (metric 0xFE000001 in IS-IS,
 // unreachable in OSPFv3), so FRR must advertise a prefix that covers it (RFC 9352 §7.1, RFC 9513 §7).
-// frr-configs/srv6-pe.conf lets FRR advertise the SID's own kernel route. Any other FRR prefix works as well: of an
-// interface, a static route, a range of an area. FRR's resulting advertisements count, whatever caused them.
+// frr-configs/srv6-pe.conf lets FRR advertise the SID's own kernel route. Any other prefix of FRR works as well: that
+// of
+// an interface, a static route, a range of an area. Only what FRR advertises counts, not why it does.
 import { type IpAddress, formatAddress } from '../../model/address.ts';
 import { type Prefix, formatPrefix, prefixContains } from '../../model/prefix.ts';
 import type { FrrFacts } from '../../frr/frr-facts.ts';
@@ -14,21 +15,21 @@ export interface EndConExpectation {
   readonly locator: Prefix;
 }
 
-/** A router without SIDs of its own is asked nothing about them. */
+/** Does not apply to a router without SIDs. */
 export const hasEndCon = ({ endCon }: { readonly endCon?: readonly EndConExpectation[] }): boolean =>
   (endCon?.length ?? 0) > 0;
 
-/** Above it a prefix is not routed to (RFC 5305 §4). */
+/** A prefix with a higher metric is not used for routing (RFC 5305 §4). */
 const MAX_PATH_METRIC = 0xfe000000;
-/** A default route covers everything, and says nothing about the SID. */
+/** A default route covers everything and proves nothing about the SID. */
 const isDefault = ({ length }: Prefix): boolean => length === 0;
 
 /**
- * SIDs to which FRR's IS-IS advertises no route, and will not once cnpd has installed theirs. The remedy is only
- * reported: redistribution is the operator's decision.
+ * SIDs to which FRR's IS-IS advertises no route, and will advertise none once cnpd has installed theirs. The remedy is
+ * only reported: redistribution is the operator's decision.
  */
 export function wayToEndCon(
-  wanted: readonly EndConExpectation[],
+  desired: readonly EndConExpectation[],
   facts: FrrFacts,
   instance: IsisInstanceConfig,
   levels: readonly (1 | 2)[],
@@ -38,30 +39,30 @@ export function wayToEndCon(
     .filter(({ metric }) => metric <= MAX_PATH_METRIC)
     .map(({ prefix }) => prefix);
   return lost(
-    wanted,
+    desired,
     advertised,
     `router isis ${instance.tag}`,
     levels.map((level) => `redistribute ipv6 kernel level-${level} route-map end-con`),
   );
 }
 
-/** The same of ospf6d. @param instance lines of `router ospf6` */
+/** The same for ospf6d. @param instance lines of `router ospf6` */
 export function wayToEndConInOspf(
-  wanted: readonly EndConExpectation[],
+  desired: readonly EndConExpectation[],
   { advertised }: OspfFacts,
   instance: readonly string[],
 ): Finding | undefined {
   if (instance.some((line) => /^redistribute kernel\b/.test(line))) return undefined;
-  return lost(wanted, advertised ?? [], 'router ospf6', ['redistribute kernel route-map end-con']);
+  return lost(desired, advertised ?? [], 'router ospf6', ['redistribute kernel route-map end-con']);
 }
 
 function lost(
-  wanted: readonly EndConExpectation[],
+  desired: readonly EndConExpectation[],
   advertised: readonly Prefix[],
   context: string,
   lines: readonly string[],
 ): Finding | undefined {
-  const unreached = wanted.filter(
+  const unreached = desired.filter(
     ({ sid }) => !advertised.some((prefix) => !isDefault(prefix) && prefixContains(prefix, sid)),
   );
   if (unreached.length === 0) return undefined;

@@ -3,7 +3,7 @@ import { isForTheOperator } from './examine.ts';
 
 test.each([
   ['an interface that cnpd creates in a moment', { state: 'missing', code: 'interface-missing' }, false],
-  ['what cannot be told without it', { state: 'unknown' }, false],
+  ['a check that depends on it', { state: 'unknown' }, false],
   ['an area that is another one', { state: 'missing', code: 'area-differs' }, true],
 ] as const)('--configure-frr leaves to the operator: %s', (_what, check, told) =>
   expect(isForTheOperator(check)).toBe(told),

@@ -8,21 +8,21 @@ import type { FrrExpectation } from './isis-view.ts';
 import { checkOspf } from './ospf.ts';
 import type { OspfExpectation } from './ospf-view.ts';
 
-/** The carriers' requirements; absent: the carrier is not declared, and FRR is not asked about it. */
+/** The carriers' requirements. Absent: the carrier is not declared, and FRR is not examined for it. */
 export interface FrrExpectations {
   readonly isis?: FrrExpectation;
   readonly ospfv2?: OspfExpectation;
   readonly ospfv3?: OspfExpectation;
 }
 
-/** What each declared carrier needs of FRR. */
+/** What each declared carrier requires of FRR. */
 export const frrExpectations = ({ isis, ospfv2, ospfv3, srv6 }: Intent): FrrExpectations => ({
   ...(isis && { isis: { ...isis, endCon: srv6?.endCon ?? [] } }),
   ...(ospfv2 && { ospfv2 }),
   ...(ospfv3 && { ospfv3: { ...ospfv3, endCon: srv6?.endCon ?? [] } }),
 });
 
-/** Never rejects: what cannot be asked is among the checks. */
+/** Never rejects: a failed query is one of the checks. */
 export async function examineFrr(
   location: FrrLocation,
   { isis, ospfv2, ospfv3 }: FrrExpectations,
@@ -51,6 +51,6 @@ export async function examineFrrFor(intent: Intent, location: FrrLocation): Prom
   return [{ id: 'frr', claim: 'cnpd.yaml has no isis, ospfv2 or ospfv3 section, so FRR is not checked', state: 'ok' }];
 }
 
-/** The interfaces are cnpd's, which creates them when it starts; checks that need them are no finding. */
+/** cnpd creates these interfaces when it starts, so their absence before that is no finding. */
 export const isForTheOperator = ({ state, code }: Pick<FrrCheck, 'state' | 'code'>): boolean =>
   state === 'missing' && code !== 'interface-missing';

@@ -1,4 +1,4 @@
-// The result of a precondition of FRR, and the checks that every routing daemon shares.
+// The result of one precondition of FRR, and the checks that all routing daemons share.
 import { type FrrFindingCode, type FrrLine, shownLine } from '../../frr/check.ts';
 import { DAEMONS_FILE, type LinkFacts } from '../../frr/frr-facts.ts';
 import type { FrrDaemon } from '../../frr/vty.ts';
@@ -11,7 +11,7 @@ export interface Finding {
   readonly lines?: readonly FrrLine[];
 }
 
-/** A finding that lines in FRR's configuration fix. */
+/** A finding that configuration lines of FRR fix. */
 export const mend = (code: FrrFindingCode, problem: string, lines: readonly FrrLine[]): Finding => ({
   code,
   problem,
@@ -30,7 +30,7 @@ const showLines = (lines: readonly FrrLine[]): string => {
 const OLDEST = [8, 4] as const;
 const RESTART_FRR = 'systemctl restart frr';
 
-/** @param enabled whether FRR's service starts it; undefined: not known */
+/** @param enabled whether FRR's service starts it; undefined: unknown */
 export function checkDaemon(
   daemon: FrrDaemon,
   error: string | undefined,
@@ -61,7 +61,7 @@ export function checkVersion(version = 'unknown'): Finding | undefined {
     : { code: 'version-old', problem: `FRR is ${version}`, remedy: `install FRR ${OLDEST.join('.')} or newer` };
 }
 
-/** @param link null: the kernel does not have it; undefined: zebra did not say, for which `zebraError` is the reason */
+/** @param link null: the kernel does not have it; undefined: zebra did not answer, because of `zebraError` */
 export function checkLink(
   name: string,
   link: LinkFacts | null | undefined,

@@ -1,4 +1,4 @@
-// Whether FRR and cnpd sign and check IS-IS alike. Only the interface's key comes with lines.
+// Whether FRR and cnpd sign and accept IS-IS PDUs alike. Only the interface's key comes with configuration lines.
 import type { FrrLine } from '../../frr/check.ts';
 import type { Password } from '../../frr/running-config.ts';
 import { type Finding, mend } from './finding.ts';

@@ -1,4 +1,4 @@
-// What the preconditions of IS-IS look at, and the shape of one.
+// The inputs of the preconditions of IS-IS, and the type of a row.
 import type { FrrFacts } from '../../frr/frr-facts.ts';
 import type { IsisInstanceConfig, IsisInterfaceConfig } from '../../frr/running-config.ts';
 import type { EndConExpectation } from './end-con.ts';
@@ -15,7 +15,7 @@ export interface FrrExpectation {
   /** Of the interface. */
   readonly mtu: number;
   readonly authentication: { readonly interface?: Key; readonly area?: Key; readonly domain?: Key };
-  /** `srv6.end-con`: SIDs to which FRR must advertise a way. */
+  /** `srv6.end-con`: SIDs to which FRR must advertise a route. */
   readonly endCon?: readonly EndConExpectation[];
 }
 

@@ -52,7 +52,7 @@ const missing = (config: string, want: Partial<FrrExpectation> = {}, more: Parti
     }));
 
 describe('preconditions of FRR', () => {
-  test('a router configured as frr-configs say has none missing', () => expect(missing(GOOD)).toEqual([]));
+  test('a router configured as in frr-configs lacks none', () => expect(missing(GOOD)).toEqual([]));
 
   // What is taken from or added to the good configuration → the precondition that is missing and the lines that mend
   // it.
@@ -108,13 +108,13 @@ describe('preconditions of FRR', () => {
       [],
     ));
 
-  test('without isisd nothing else can be told', () => {
+  test('without isisd nothing else is known', () => {
     const checks = checkFrr({ isisdError: 'ENOENT', link: null }, WANT);
     expect(checks.filter((check) => check.state === 'missing').map((check) => check.id)).toEqual(['frr.isisd']);
     expect(checks.filter((check) => check.state === 'ok')).toEqual([]);
   });
 
-  test('isisd that is switched on but does not run is restarted; one that is off is switched on first', () => {
+  test('an enabled isisd that does not run is restarted; a disabled one is enabled first', () => {
     expect(remedyOf('isisd', { isisdError: 'ENOENT', isisdEnabled: true })).toBe('systemctl restart frr');
     expect(remedyOf('isisd', { isisdError: 'ENOENT' })).toBe('systemctl restart frr');
     expect(remedyOf('isisd', { isisdError: 'ENOENT', isisdEnabled: false })).toBe(
@@ -130,7 +130,7 @@ describe('preconditions of FRR', () => {
     expect(remedyOf('mtu', linkOf(1500))).toBeUndefined();
   });
 
-  test('nothing is said of a level that is not spoken', () => {
+  test('nothing is reported about a level that is not configured', () => {
     const claims = (levels: '1' | '2' | '1-2') =>
       checkFrr(facts(GOOD), { ...WANT, levels })
         .map((check) => check.claim)
@@ -140,12 +140,12 @@ describe('preconditions of FRR', () => {
     expect(claims('1-2')).toMatch(/level 1 is in the same area[^]*level-2 authentication/);
   });
 
-  test('FRR without a net is an operator’s decision: said, with no line to apply', () => {
+  test('a missing NET is the operator’s decision: reported, with no line to apply', () => {
     for (const config of ['', 'router isis core\nexit\n'])
       expect(missing(config)[0]).toEqual({ id: 'instance', state: 'missing', lines: [] });
   });
 
-  test('an interface that only the configuration knows is missing', () =>
+  test('an interface that exists only in the configuration is missing', () =>
     expect(missing(GOOD, {}, { link: null })).toEqual([{ id: 'interface', state: 'missing', lines: [] }]));
 
   test('8.3 is too old, 10.3 is not', () => {
@@ -163,7 +163,7 @@ describe('preconditions of FRR', () => {
 
   describe('keys', () => {
     const authentication = { interface: { key: 'hush' }, domain: { key: 'hushhush' } };
-    test('a missing hello key is a line for cnpd’s own interface; a missing domain key is only said', () => {
+    test('a missing hello key is a line for cnpd’s own interface; a missing domain key is only reported', () => {
       expect(missing(GOOD, { authentication })).toEqual([
         { id: 'authentication-interface', state: 'missing', lines: ['isis password md5 hush'] },
         { id: 'authentication-domain', state: 'missing', lines: [] },
@@ -214,7 +214,7 @@ describe('running-config', () => {
     expect(splitNet('47.0000.0000.00ff.00')).toMatchObject({ area: '47' });
   });
 
-  describe('the way to END.CON', () => {
+  describe('the route to END.CON', () => {
     const endCon = [
       { sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48') },
       { sid: address('2001:db8:c::2'), locator: prefix('2001:db8:c::/48') },
@@ -222,13 +222,13 @@ describe('running-config', () => {
     const advertised = (text: string, metric = 0) => ({ advertised: [{ prefix: prefix(text), metric }] });
     const redistributing = (line: string): string => GOOD.replace(' lsp-timers', ` ${line}\n lsp-timers`);
 
-    test('without SIDs there is nothing to advertise, and nothing is said of it', () => {
+    test('without SIDs nothing is checked', () => {
       for (const want of [WANT, { ...WANT, endCon: [] }])
         expect(checkFrr(facts(GOOD), want).map(({ id }) => id)).not.toContain('frr.end-con');
       expect(checkFrr(facts(GOOD), { ...WANT, endCon }).map(({ id }) => id)).toContain('frr.end-con');
     });
 
-    test('FRR that advertises none is named, with the lines of frr-configs/srv6-pe.conf, which are not carried out', () => {
+    test('if FRR advertises none, the lines of frr-configs/srv6-pe.conf are reported, not applied', () => {
       expect(missing(GOOD, { endCon })).toEqual([{ id: 'end-con', state: 'missing', lines: [] }]);
       expect(remedyOf('end-con', facts(GOOD), { endCon })).toBe(
         "vtysh -c 'configure terminal' -c 'ipv6 prefix-list end-con permit 2001:db8:c::/48 ge 128' " +
@@ -243,7 +243,7 @@ describe('running-config', () => {
         redistributing('redistribute ipv6 kernel level-2 route-map end-con'),
         {},
       ],
-      ['a prefix of FRR covers the SIDs, however it came there', GOOD, advertised('2001:db8:c::/48', 20)],
+      ['a prefix of FRR covers the SIDs, whatever its origin', GOOD, advertised('2001:db8:c::/48', 20)],
     ])('%s: nothing is missing', (_claim, config, more) => expect(missing(config, { endCon }, more)).toEqual([]));
 
     test.each([
@@ -255,7 +255,7 @@ describe('running-config', () => {
       expect(missing(config, { endCon }, more)).toMatchObject([{ id: 'end-con' }]),
     );
 
-    test('of two SIDs the one without a way is named', () => {
+    test('of two SIDs the one without a route is named', () => {
       const finding = checkFrr(facts(GOOD, advertised('2001:db8:c::1/128')), { ...WANT, endCon }).find(
         (check) => check.id === 'frr.end-con',
       );

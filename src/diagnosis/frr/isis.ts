@@ -1,6 +1,7 @@
-// FRR's preconditions for cnpd's IS-IS carrier: one table, one row per precondition. A row says what is wrong and which
-// line fixes it. Rows whose lines affect only cnpd's own interface, or are harmless to routing, carry them for
-// src/frr/configure.ts. Operator decisions (NET, is-type, keys of the domain) are reported, never set.
+// FRR's preconditions for cnpd's IS-IS carrier, one row of the table each. A row names the problem and the line that
+// fixes it. If the line affects only cnpd's own interface, or does not affect routing, src/frr/configure.ts may apply
+// it.
+// Operator decisions (NET, is-type, keys of the domain) are reported, never changed.
 import type { FrrCheck, FrrLine } from '../../frr/check.ts';
 import type { FrrFacts } from '../../frr/frr-facts.ts';
 import {
@@ -214,7 +215,7 @@ function checkGeneration({ instance, want }: View): Finding | undefined {
 function checkMtu({ facts, instance, want }: View): Finding | undefined {
   const need = instance.lspMtu + LLC_BYTES;
   if (!facts.link || facts.link.mtu >= Math.max(need, want.mtu)) return undefined;
-  // The interface is cnpd's: it was created with isis.mtu, and somebody has changed it.
+  // cnpd created the interface with isis.mtu; something else has changed it since.
   if (want.mtu >= need) {
     return {
       code: 'mtu-changed',
@@ -254,7 +255,7 @@ export function checkFrr(facts: FrrFacts, want: FrrExpectation): FrrCheck[] {
       state: blocker !== undefined ? 'unknown' : finding ? 'missing' : 'ok',
       ...finding,
     });
-    // An old version is no reason not to look further.
+    // An old version does not stop the other checks.
     if (finding && id !== 'version') blocker = id;
   }
   const instances =

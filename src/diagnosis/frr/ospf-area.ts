@@ -1,4 +1,4 @@
-// What an area's interface must be and have in FRR: a row a precondition.
+// FRR's preconditions on an area's interface, one row each.
 import type { FrrLine } from '../../frr/check.ts';
 import { areaType, areasOf, formatArea, networkStatements, ospfInstance, ospfWord } from '../../frr/ospf-config.ts';
 import { type Prefix, formatPrefix, prefixContains, prefixOf } from '../../model/prefix.ts';
@@ -87,7 +87,7 @@ export const AREA_ROWS: readonly Row<AreaView>[] = [
   },
 ];
 
-/** The link of an OSPFv2 area, as `network` has it. */
+/** The prefix of an OSPFv2 area's link, for the `network` command. */
 const linkPrefix = ({ link }: OspfAreaExpectation): Prefix | undefined => link && prefixOf(link.router, link.length);
 
 function checkArea(view: AreaView): Finding | undefined {
@@ -96,35 +96,35 @@ function checkArea(view: AreaView): Finding | undefined {
   const prefix = linkPrefix(area);
   const enabled =
     link.area ?? (area.link && networks.find((network) => prefixContains(network.prefix, area.link!.router))?.area);
-  const wanted = formatArea(area.areaId);
+  const declared = formatArea(area.areaId);
   if (enabled === area.areaId) return undefined;
   const areas = areasOf(config, want.version, new Set(want.areas.map((a) => a.interface)));
   if (enabled !== undefined) {
-    const problem = `${area.interface} is in area ${formatArea(enabled)} in FRR and in area ${wanted} in cnpd.yaml`;
-    // Which of the two is wrong say the router's other interfaces. FRR changes no area: one has to go before the other
-    // comes.
+    const problem = `${area.interface} is in area ${formatArea(enabled)} in FRR and in area ${declared} in cnpd.yaml`;
+    // The router's other interfaces show which side is wrong. FRR changes no area: the old one has to be removed before
+    // the new one is added.
     const ours = link.area !== undefined && areas.has(area.areaId) && !areas.has(enabled);
     if (!ours)
       return { code: 'area-differs', problem, remedy: `set ${where}.area in cnpd.yaml to ${formatArea(enabled)}` };
     return mend('area-differs', problem, [
       onInterface(view, 'no area', `area ${formatArea(enabled)}`),
-      onInterface(view, `area ${wanted}`, 'no area'),
+      onInterface(view, `area ${declared}`, 'no area'),
     ]);
   }
   if (areas.size > 0 && !areas.has(area.areaId)) {
     return {
       code: 'area-unknown',
-      problem: `FRR has no interface in area ${wanted}, which ${where} in cnpd.yaml names`,
+      problem: `FRR has no interface in area ${declared}, which ${where} in cnpd.yaml names`,
       remedy: `set ${where}.area in cnpd.yaml to one of ${[...areas].map(formatArea).join(', ')}`,
     };
   }
   const problem = `OSPFv${want.version} is not enabled on ${area.interface}`;
-  // FRR takes one or the other.
+  // FRR accepts `network` or `ip ospf area`, not both.
   if (networks.length > 0 && prefix) {
-    const line = `network ${formatPrefix(prefix)} area ${wanted}`;
+    const line = `network ${formatPrefix(prefix)} area ${declared}`;
     return mend('not-enabled', problem, [{ context: ospfInstance(2), line, undo: `no ${line}` }]);
   }
-  return mend('not-enabled', problem, [onInterface(view, `area ${wanted}`, `no area ${wanted}`)]);
+  return mend('not-enabled', problem, [onInterface(view, `area ${declared}`, `no area ${declared}`)]);
 }
 
 function checkTimers(view: AreaView): Finding | undefined {
@@ -149,7 +149,7 @@ function checkTimers(view: AreaView): Finding | undefined {
   );
 }
 
-/** FRR refuses a neighbour whose MTU is larger than its own, and so does cnpd. */
+/** FRR refuses a neighbor whose MTU is larger than its own, and so does cnpd. */
 function checkMtu(view: AreaView): Finding | undefined {
   const { facts, area, link, where } = view;
   const kernel = facts.links?.get(area.interface);

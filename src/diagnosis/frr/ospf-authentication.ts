@@ -1,7 +1,7 @@
-// Whether FRR and cnpd sign and accept alike on an area's link: each must accept what the other signs with, and which
-// of several keys FRR signs with is its own choice. Lines are given for what the interface alone needs. A key chain may
-// serve others, and is said; so is the key of OSPFv3, because it cannot be taken back: ospf6d 8.4.4 ends when a key is
-// removed and set again.
+// Whether FRR and cnpd sign and accept OSPF packets alike on an area's link. Each must accept what the other signs, and
+// with several keys FRR itself chooses the one that it signs with. Lines are given only for what concerns the interface
+// alone. A key chain may serve other interfaces, so it is only reported. So is the key of OSPFv3, which cannot be
+// changed back: ospf6d 8.4.4 exits when a key is removed and set again.
 import type { FrrCrypto } from '../../frr/frr-facts.ts';
 import { type Finding, isAtLeast, mend } from './finding.ts';
 import {
@@ -20,13 +20,13 @@ interface Wanted {
 
 const sameKey = (a: FrrKey, b: FrrKey): boolean => a.id === b.id && a.algorithm === b.algorithm && a.key === b.key;
 
-/** What FRR says about itself, as far as it decides which keys it can have. */
+/** What FRR reports about itself, as far as it decides which keys it supports. */
 interface Built {
   readonly version?: string;
   readonly crypto?: FrrCrypto;
 }
 
-/** Of FRR's own hash functions; the others it has only from OpenSSL. */
+/** FRR has these hash functions built in; the others need OpenSSL. */
 const INTERNAL_ALGORITHMS: ReadonlySet<string> = new Set(['md5', 'hmac-sha-256']);
 
 /** @param where the area in cnpd.yaml, such as `ospfv2.areas[0]` */
@@ -61,8 +61,8 @@ export function authenticationProblem(
     const { id, algorithm } = keys[0]!;
     const problem = `FRR does not accept key ${id} (${algorithm}) on ${name}, with which cnpd signs`;
     const differ = { code: 'keys-differ', problem } as const;
-    // Another key under this ID has to go first, which the neighbours on other links need not notice; a chain may be
-    // theirs as well.
+    // Another key with this ID has to be removed first, without the neighbors on other links noticing; a key chain may
+    // serve those links as well.
     const free = has.kind === 'keys' && version === 2 && !has.keys.some((key) => key.id === keys[0]!.id);
     if (free || !canHave(built, version, keys[0]!)) return giveKey(differ, version, name, keys[0]!, built, yaml);
     return { ...differ, remedy: `give FRR and ${yaml} the same keys` };
@@ -79,7 +79,7 @@ export function authenticationProblem(
 /** Since 9.1 `ip ospf authentication` takes a key chain, which may have other algorithms than MD5. */
 const hasKeyChains = ({ version }: Built): boolean => isAtLeast(version, [9, 1]);
 
-/** Whether this FRR could sign with such a key at all. An unknown build is assumed to. */
+/** Whether this FRR supports the key's algorithm; assumed for an unknown build. */
 function canHave(built: Built, version: OspfVersionNumber, { algorithm }: FrrKey): boolean {
   if (version === 2 && algorithm !== 'md5' && !hasKeyChains(built)) return false;
   return built.crypto !== 'internal' || INTERNAL_ALGORITHMS.has(algorithm);

@@ -1,4 +1,4 @@
-// The inputs of the preconditions of OSPF, and the shape of one.
+// The inputs of the preconditions of OSPF, and the type of a row.
 import type { OspfInterfaceConfig, OspfVersionNumber } from '../../frr/ospf-config.ts';
 import type { OspfFacts } from '../../frr/ospf-facts.ts';
 import type { RunningConfig } from '../../frr/running-config.ts';
@@ -16,7 +16,7 @@ export interface OspfExpectation {
   readonly areas: readonly OspfAreaExpectation[];
   readonly helloSeconds: number;
   readonly deadSeconds: number;
-  /** `srv6.end-con`: SIDs to which FRR must advertise a way; OSPFv3 only. */
+  /** `srv6.end-con`: SIDs to which FRR must advertise a route; OSPFv3 only. */
   readonly endCon?: readonly EndConExpectation[];
 }
 

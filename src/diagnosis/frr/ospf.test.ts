@@ -66,7 +66,7 @@ describe('preconditions of ospfd', () => {
   test('a router configured as frr-configs say has none missing', () =>
     expect(findings(facts(GOOD2), WANT2)).toEqual([]));
 
-  // What is replaced in the good configuration → what is missing, and the lines that mend it.
+  // A replacement in the good configuration → the missing precondition, and the lines that fix it.
   const cases: [string, string | RegExp, string, string, string[]][] = [
     ['OSPF is not enabled on the veth', ' ip ospf area 0\n', '', 'area', ['ip ospf area 0.0.0.0']],
     [
@@ -78,7 +78,7 @@ describe('preconditions of ospfd', () => {
     ],
     ['a passive interface', ' ip ospf network', ' ip ospf passive\n ip ospf network', 'active', ['no ip ospf passive']],
     [
-      'another hello interval, from which ospfd takes the dead interval',
+      'another hello interval, from which ospfd derives the dead interval',
       ' ip ospf network',
       ' ip ospf hello-interval 1\n ip ospf network',
       'timers',
@@ -121,7 +121,7 @@ describe('preconditions of ospfd', () => {
     expect(missing(facts(config), WANT2)).toEqual([[id, lines]]);
   });
 
-  test('without `capability opaque` the line is said and not given: it takes the adjacencies of the router down and up', () => {
+  test('a missing `capability opaque` is reported, not applied: it takes the adjacencies of the router down and up', () => {
     const [finding] = findings(facts(GOOD2, { process: { routerId: '192.0.2.1', opaque: false } }), WANT2);
     expect(finding).toMatchObject({
       id: 'frr.ospfv2.capability-opaque',
@@ -130,7 +130,7 @@ describe('preconditions of ospfd', () => {
     expect(finding).not.toHaveProperty('lines');
   });
 
-  test('an area mismatch names both areas; an area that FRR is not in is not opened', () => {
+  test('an area mismatch names both areas; no area is added to FRR', () => {
     const other = { ...WANT2, areas: [{ ...AREA2, areaId: 1 }] };
     expect(findings(facts(GOOD2), other)).toMatchObject([
       {
@@ -148,7 +148,7 @@ describe('preconditions of ospfd', () => {
     expect(absent[0]).not.toHaveProperty('lines');
   });
 
-  test('a border router with both areas: which is meant only the operator knows', () => {
+  test('a border router with both areas: only the operator knows which is meant', () => {
     const config = GOOD2.replace(' ip ospf area 0\n', ' ip ospf area 0.0.0.1\n').replace(
       'interface eth2',
       'interface eth3\n ip ospf area 0.0.0.1\nexit\n!\ninterface eth2',
@@ -159,7 +159,7 @@ describe('preconditions of ospfd', () => {
     expect(missing(facts(config), WANT2)).toEqual([['area', []]]);
   });
 
-  test('where FRR is configured by `network` statements, the link is enabled by one more', () => {
+  test('if FRR is configured by `network` statements, one more enables the link', () => {
     const config = GOOD2.replaceAll(/ ip ospf area .*\n/g, '').replace(
       ' capability',
       ' network 10.0.0.0/8 area 0\n capability',
@@ -168,7 +168,7 @@ describe('preconditions of ospfd', () => {
     expect(missing(facts(config.replace('10.0.0.0/8', '169.254.0.0/16')), WANT2)).toEqual([]);
   });
 
-  test('an MTU that differs is set on the interface; what a side ignores does not matter', () => {
+  test('a different MTU is set on the interface, unless a side ignores it', () => {
     const at = (mtu: number, config = GOOD2, area: Partial<OspfAreaExpectation> = {}) =>
       findings(facts(config, { links: new Map([['cnpd-ospf0', { mtu, up: true }]]) }), {
         ...WANT2,
@@ -187,7 +187,7 @@ describe('preconditions of ospfd', () => {
     ]);
   });
 
-  test('without ospfd, or without an instance, nothing else can be told', () => {
+  test('without ospfd, or without an instance, nothing else is known', () => {
     const states = (given: OspfFacts) => checkOspf(given, WANT2).map(({ id, state }) => `${id} ${state}`);
     expect(states({ error: 'ENOENT' })).toEqual(
       expect.arrayContaining([
@@ -219,7 +219,7 @@ describe('keys of OSPFv2', () => {
     GOOD2.replace(' ip ospf network', `${lines.map((line) => ` ip ospf ${line}\n`).join('')} ip ospf network`);
   const KEY = ['message-digest-key 1 md5 hush', 'authentication message-digest'];
 
-  test('a key that FRR lacks is given, and never shown', () => {
+  test('a key that FRR lacks is a line to apply, and is never shown', () => {
     const [finding] = findings(facts(GOOD2), with2(md5));
     expect(finding!.lines!.map((line) => line.line)).toEqual([
       'ip ospf message-digest-key 1 md5 hush',
@@ -227,7 +227,7 @@ describe('keys of OSPFv2', () => {
     ]);
     expect([finding!.problem, finding!.remedy, ...finding!.lines!.map(shownLine)].join('\n')).not.toContain('hush');
   });
-  test('the same key is fine, also when the area says that it is used', () => {
+  test('the same key is fine, also with authentication set on the area', () => {
     expect(missing(facts(config(...KEY)), with2(md5))).toEqual([]);
     expect(
       missing(
@@ -236,13 +236,13 @@ describe('keys of OSPFv2', () => {
       ),
     ).toEqual([]);
   });
-  test('another secret, and a key that cnpd does not accept, are said', () => {
+  test('another secret, and a key that cnpd does not accept, are reported', () => {
     expect(missing(facts(config(...KEY)), with2({ ...md5, key: 'other' }))).toEqual([['authentication', []]]);
     expect(findings(facts(config(...KEY, 'message-digest-key 9 md5 newer')), with2(md5))).toMatchObject([
       { problem: expect.stringContaining('FRR may sign with key 9 (md5)') },
     ]);
   });
-  test('HMAC is in a key chain, and compared there', () => {
+  test('an HMAC key is in a key chain, and compared there', () => {
     const chain =
       'key chain K\n key 2\n  cryptographic-algorithm hmac-sha-256\n  key-string hush-hush\n exit\nexit\n!\n';
     expect(missing(facts(chain + config('authentication key-chain K')), with2(sha))).toEqual([]);
@@ -268,7 +268,7 @@ describe('preconditions of ospf6d', () => {
       ['ipv6 ospf6 network point-to-point'],
     ],
     [
-      'an MTU of its own',
+      'its own MTU',
       ' ipv6 ospf6 network',
       ' ipv6 ospf6 ifmtu 1400\n ipv6 ospf6 network',
       'mtu',
@@ -282,7 +282,7 @@ describe('preconditions of ospf6d', () => {
       ['ipv6 ospf6 instance-id 0'],
     ],
     [
-      'another hello interval, of which the dead interval does not depend',
+      'another hello interval, on which the dead interval does not depend',
       ' ipv6 ospf6 network',
       ' ipv6 ospf6 hello-interval 2\n ipv6 ospf6 network',
       'timers',
@@ -290,7 +290,7 @@ describe('preconditions of ospf6d', () => {
     ],
   ])('%s', (_name, from, to, id, lines) => expect(missing(changed(from, to), WANT3)).toEqual([[id, lines]]));
 
-  describe('the way to END.CON', () => {
+  describe('the route to END.CON', () => {
     const endCon = [
       { sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48') },
       { sid: address('2001:db8:c::2'), locator: prefix('2001:db8:c::/48') },
@@ -299,13 +299,16 @@ describe('preconditions of ospf6d', () => {
     const redistributing = (line: string): OspfFacts => changed(' ospf6 router-id', ` ${line}\n ospf6 router-id`);
     const advertised = (...texts: string[]): OspfFacts => facts(GOOD3, { advertised: texts.map(prefix) });
 
-    test('is asked only of a router with SIDs', () => {
+    test('is checked only on a router with SIDs', () => {
       const asked = (expected: typeof want): boolean =>
         checkOspf(facts(GOOD3), expected).some(({ id }) => id.endsWith('.end-con'));
-      expect([asked(want), asked({ ...want, endCon: [] })]).toEqual([true, false]);
+      expect({ withEndCon: asked(want), withoutEndCon: asked({ ...want, endCon: [] }) }).toEqual({
+        withEndCon: true,
+        withoutEndCon: false,
+      });
     });
 
-    test('an ospf6d that advertises none is named, with lines that are not carried out', () => {
+    test('if ospf6d advertises none, the lines are reported, not applied', () => {
       expect(missing(facts(GOOD3), want)).toEqual([['end-con', []]]);
       expect(findings(facts(GOOD3), want)[0]!.remedy).toBe(
         "vtysh -c 'configure terminal' -c 'ipv6 prefix-list end-con permit 2001:db8:c::/48 ge 128' " +
@@ -332,9 +335,9 @@ describe('preconditions of ospf6d', () => {
     test.each<[string, OspfFacts]>([
       ['redistributing other routes', redistributing('redistribute static')],
       ['redistributing the interfaces’ prefixes', redistributing('redistribute connected route-map x')],
-      ['a range of an area in which there is nothing', redistributing('area 0.0.0.1 range 2001:db8:c::/48')],
+      ['a range of an empty area', redistributing('area 0.0.0.1 range 2001:db8:c::/48')],
       ['a default route', advertised('::/0')],
-      ['a way to one of them', advertised('2001:db8:c::1/128')],
+      ['a route to one of them', advertised('2001:db8:c::1/128')],
     ])('%s is no way', (_claim, given) => expect(missing(given, want)).toEqual([['end-con', []]]));
 
     test('what ospf6d advertises: prefixes of its own LSAs that are not being withdrawn', () => {
@@ -368,7 +371,7 @@ describe('preconditions of ospf6d', () => {
     });
   });
 
-  test('keys: said, and compared with the line and with a key chain', () => {
+  test('keys: reported, and compared with the line and with a key chain', () => {
     const want = { ...WANT3, areas: [{ ...AREA3, keys: [{ id: 1, algorithm: 'hmac-sha-256', key: 'hush' }] }] };
     const line = 'ipv6 ospf6 authentication key-id 1 hash-algo hmac-sha-256 key hush';
     expect(missing(facts(GOOD3), want)).toEqual([['authentication', []]]);
@@ -383,7 +386,7 @@ describe('preconditions of ospf6d', () => {
   });
 });
 
-describe('authentication that this FRR can have', () => {
+describe('authentication that this FRR supports', () => {
   const key = (algorithm: string) => ({ id: 1, algorithm, key: 'hush' });
   const remedy = (version: 2 | 3, algorithm: string, more: Partial<OspfFacts>): string => {
     const [want, area, good] = version === 2 ? ([WANT2, AREA2, GOOD2] as const) : ([WANT3, AREA3, GOOD3] as const);
@@ -393,22 +396,22 @@ describe('authentication that this FRR can have', () => {
   };
 
   test.each(['hmac-sha-1', 'hmac-sha-384', 'hmac-sha-512'])(
-    '%s for OSPFv3: only of an FRR that was built with OpenSSL',
+    '%s for OSPFv3: only FRR built with OpenSSL',
     (algorithm) => {
       const without = remedy(3, algorithm, { crypto: 'internal' });
       expect(without).toContain(`was built without OpenSSL and has no ${algorithm}`);
       expect(without).toContain('| set ospfv3.areas[0].authentication in cnpd.yaml to a key with hmac-sha-256');
       expect(without).not.toContain('vtysh');
       expect(remedy(3, algorithm, { crypto: 'openssl' })).toContain(`hash-algo ${algorithm} key <key>`);
-      // It does not say how it was built: FRR itself will refuse what it has not.
+      // The build is unknown: FRR itself will refuse what it does not support.
       expect(remedy(3, algorithm, {})).toContain(`hash-algo ${algorithm} key <key>`);
     },
   );
 
-  test('hmac-sha-256 for OSPFv3: of every FRR', () =>
+  test('hmac-sha-256 for OSPFv3: every FRR', () =>
     expect(remedy(3, 'hmac-sha-256', { crypto: 'internal' })).toContain('hash-algo hmac-sha-256'));
 
-  test('for OSPFv2: MD5 alone before 9.1, then a key chain with what FRR was built with', () => {
+  test('for OSPFv2: MD5 only before 9.1, then a key chain with the algorithms of the build', () => {
     expect(remedy(2, 'hmac-sha-256', { version: '8.4.4', crypto: 'openssl' })).toMatch(
       /ospfd 8\.4\.4 signs with MD5 only \| set ospfv2\.areas\[0\]\.authentication in cnpd\.yaml to a key with md5/,
     );
@@ -436,7 +439,7 @@ describe('authentication that this FRR can have', () => {
 });
 
 describe('running configuration of OSPF', () => {
-  test('an interface that is not there has the defaults', () => {
+  test('an interface without lines has the defaults', () => {
     expect(ospfInterface(new Map(), 2, 'x')).toMatchObject({
       area: undefined,
       pointToPoint: false,

@@ -1,7 +1,7 @@
 // FRR's preconditions for cnpd's OSPF carriers: one table for the instance, one for each area's interface
-// (ospf-area.ts), one row per precondition. Lines that affect only cnpd's own interface go with it for
-// src/frr/configure.ts. Wider changes are reported, never made: an area, and `capability opaque`, with which ospfd
-// takes all its adjacencies down and up again.
+// (ospf-area.ts), one row each. A row has configuration lines for src/frr/configure.ts if they affect only cnpd's own
+// interface. Wider changes are reported, never made: an area, and `capability opaque`, for which ospfd takes all its
+// adjacencies down and up again.
 import type { FrrCheck } from '../../frr/check.ts';
 import { type OspfVersionNumber, formatArea, ospfInstance, ospfInterface } from '../../frr/ospf-config.ts';
 import { OSPF_DAEMON, type OspfFacts } from '../../frr/ospf-facts.ts';

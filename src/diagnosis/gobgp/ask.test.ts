@@ -1,4 +1,4 @@
-// What doctor makes of a gobgpd that answers some questions and not others: a gRPC server of the test's own.
+// How doctor reports a gobgpd that answers some requests and not others: a gRPC server in the test.
 import { status } from '@grpc/grpc-js';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
@@ -30,16 +30,16 @@ async function examined(
   return { checks, called };
 }
 
-test('a gobgpd that does not report its neighbours is not said to have none', async () => {
+test('a gobgpd that does not report its neighbors does not count as one without neighbors', async () => {
   const { checks } = await examined({
     ListPeer: (call) => call.emit('error', { code: status.INTERNAL, details: 'not now' }),
   });
   expect(checks).toMatchObject([
-    { id: 'gobgp', state: 'missing', problem: expect.stringContaining('does not report its neighbours: not now') },
+    { id: 'gobgp', state: 'missing', problem: expect.stringContaining('does not report its neighbors: not now') },
   ]);
 });
 
-test('who it is and which neighbours it has is all that it is asked: it lists no table', async () => {
+test('doctor asks for its identity and neighbors only, never for a table', async () => {
   const peer = toBinary(
     ListPeerResponseSchema,
     create(ListPeerResponseSchema, {
@@ -60,7 +60,7 @@ test('who it is and which neighbours it has is all that it is asked: it lists no
   expect(called).toEqual([]);
 });
 
-test('a gobgpd that hangs keeps a person waiting for two seconds, not for ten', async () => {
+test('a gobgpd that hangs delays doctor by two seconds, not by ten', async () => {
   let left = Infinity;
   const { checks } = await examined({ GetBgp: (call) => void (left = Number(call.getDeadline()) - Date.now()) });
   expect(checks).toMatchObject([

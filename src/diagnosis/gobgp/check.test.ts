@@ -32,10 +32,10 @@ const check = (answer: GobgpAnswer, of = intent()) => checkGobgp(of, of.bgp!, an
 const BOTH = ['ipv4-unicast', 'ipv6-unicast'];
 
 describe('cnpctl doctor on gobgpd', () => {
-  test('who it is, whom it has, and the family that is needed', () => {
+  test('its identity, its neighbors, and the family that is needed', () => {
     expect(check(says(peer('192.0.2.9', BOTH)))).toEqual([
       { id: 'gobgp', claim: 'gobgpd answers at 127.0.0.1:50051: API v3, AS 65001, router ID 192.0.2.1', state: 'ok' },
-      { id: 'gobgp.neighbors', claim: 'gobgpd has established neighbours: 192.0.2.9 (AS 65001)', state: 'ok' },
+      { id: 'gobgp.neighbors', claim: 'gobgpd has established neighbors: 192.0.2.9 (AS 65001)', state: 'ok' },
       { id: 'gobgp.ipv6-unicast', claim: 'ipv6-unicast is negotiated with 192.0.2.9', state: 'ok' },
     ]);
   });
@@ -51,7 +51,7 @@ describe('cnpctl doctor on gobgpd', () => {
     ]);
   });
 
-  test('no neighbour, and none that is established; what depends on one cannot be told', () => {
+  test('no neighbor, or no established one; checks that depend on one are unknown', () => {
     expect(check(says()).map(({ id, state }) => [id, state])).toEqual([
       ['gobgp', 'ok'],
       ['gobgp.neighbors', 'missing'],
@@ -59,11 +59,11 @@ describe('cnpctl doctor on gobgpd', () => {
     ]);
     expect(check(says(peer('192.0.2.9', [], 'active')))[1]).toMatchObject({
       state: 'missing',
-      problem: "none of gobgpd's neighbours is established: 192.0.2.9 is active",
+      problem: "none of gobgpd's neighbors is established: 192.0.2.9 is active",
     });
   });
 
-  test('a family that is negotiated with nobody: the lines of both ends', () => {
+  test('a family that is negotiated with no neighbor: the configuration of both ends', () => {
     expect(check(says(peer('192.0.2.9', ['ipv4-unicast'])))[2]).toMatchObject({
       id: 'gobgp.ipv6-unicast',
       state: 'missing',
@@ -72,20 +72,20 @@ describe('cnpctl doctor on gobgpd', () => {
     });
   });
 
-  test('one neighbour with the family is enough, and the others are named', () => {
+  test('one neighbor with the family is enough, and the others are named', () => {
     expect(check(says(peer('192.0.2.8', ['ipv4-unicast']), peer('192.0.2.9', BOTH)))[2]).toMatchObject({
       state: 'ok',
       claim: 'ipv6-unicast is negotiated with 192.0.2.9, not with 192.0.2.8',
     });
   });
 
-  test('families: of senders with a next hop, of host routes, and of those who are told through proxies', () => {
+  test('families: of senders with a next hop, of host routes, and of senders that are notified through proxies', () => {
     expect(neededFamilies(intent())).toEqual([6]);
     expect(neededFamilies(intent(''))).toEqual([]);
     expect(neededFamilies(intent(PROXY, 'bgp: { next-hop: [192.0.2.1] }\n'))).toEqual([]);
     expect(neededFamilies(intent('stamp: { reflector: on, accept-from: [2001:db8::/32] }\n'))).toEqual([4, 6]);
     const ports = 'ports: [{ interface: eth1, k-max: 50kB }]\n';
-    // Without `notifications` every sender is told through its proxy.
+    // Without `notifications` every sender is notified through its proxy.
     expect(neededFamilies(intent(ports))).toEqual([4, 6]);
     expect(
       neededFamilies(
@@ -102,7 +102,7 @@ describe('cnpctl doctor on gobgpd', () => {
     ).toEqual([4]);
   });
 
-  test('a family that no line of the file names may be absent, as long as there is the other', () => {
+  test('a family that the file does not name may be absent if the other is negotiated', () => {
     const congested = intent('ports: [{ interface: eth1, k-max: 50kB }]\n');
     const states = (families: string[], of = congested): unknown =>
       check(says(peer('192.0.2.9', families)), of)
@@ -127,7 +127,7 @@ describe('cnpctl doctor on gobgpd', () => {
   });
 
   test(
-    'PNC-6-a: with policy: off a neighbour that is not of the domain gets what is meant for the domain: ' +
+    'PNC-6-a: with policy: off a neighbor that is not of the domain gets what is meant for the domain: ' +
       'a warning, with what to do about it',
     () => {
       const domain = (...neighbors: BgpPeerState[]) =>
@@ -142,10 +142,10 @@ describe('cnpctl doctor on gobgpd', () => {
       expect(domain(inside, member)).toMatchObject({ state: 'ok' });
       expect(domain(inside, member, outside)).toMatchObject({
         state: 'warning',
-        problem: expect.stringContaining('neighbour 192.0.2.11, AS 65003, is not of the domain'),
+        problem: expect.stringContaining('neighbor 192.0.2.11, AS 65003, is not of the domain'),
         remedy: expect.stringMatching(/add 65003 to bgp\.domain.*domain-only/),
       });
-      // A neighbour whose AS gobgpd does not know yet.
+      // A neighbor whose AS gobgpd does not know yet.
       expect(domain({ ...outside, as: 0 })).toMatchObject({ state: 'ok' });
       // gobgpd sends paths with NO_EXPORT as well.
       const without = check(says(outside), intent(PROXY, 'bgp: { policy: off }\n')).find(
@@ -159,9 +159,9 @@ describe('cnpctl doctor on gobgpd', () => {
     },
   );
 
-  test('PNC-6-a: with cnpd’s policies neighbours outside are no warning as long as those stand in gobgpd', () => {
+  test('PNC-6-a: neighbors outside are no warning while cnpd’s policies are in gobgpd', () => {
     const outside = { ...peer('192.0.2.11', BOTH), as: 65_003 };
-    const domain = (policies: 'in force' | 'not in force' | 'not told') =>
+    const domain = (policies: 'in force' | 'not in force' | 'unknown') =>
       check({ ...says(outside), policies }).find(({ id }) => id === 'gobgp.domain');
     expect(domain('in force')).toMatchObject({ state: 'ok', claim: expect.stringContaining('192.0.2.11, AS 65003') });
     expect(domain('not in force')).toMatchObject({
@@ -169,12 +169,12 @@ describe('cnpctl doctor on gobgpd', () => {
       problem: expect.stringContaining('are missing in gobgpd'),
       remedy: expect.stringContaining('start cnpd'),
     });
-    expect(domain('not told')).toMatchObject({ state: 'warning' });
+    expect(domain('unknown')).toMatchObject({ state: 'warning' });
   });
 
-  test('without a bgp section nothing is asked', async () => expect(await examineGobgp(load(ROUTER))).toEqual([]));
+  test('without a bgp section there are no checks', async () => expect(await examineGobgp(load(ROUTER))).toEqual([]));
 
-  test('a file of TLS that is none is named, before anybody is asked', async () => {
+  test('a bad TLS file is named before any request', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'cnpd-pem-'));
     try {
       const ca = join(directory, 'ca.pem');
@@ -194,7 +194,7 @@ describe('cnpctl doctor on gobgpd', () => {
     }
   });
 
-  test('another server than gobgpd is told from one', async () => {
+  test('another server is distinguished from gobgpd', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'cnpd-other-'));
     const server = createServer((socket) => void socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.2\r\n'));
     try {
@@ -208,7 +208,7 @@ describe('cnpctl doctor on gobgpd', () => {
     }
   });
 
-  test('a gobgpd that is not there: told from a real connection', async () => {
+  test('a gobgpd that is not running: found by a real connection attempt', async () => {
     const [found] = await examineGobgp(intent('', 'bgp: { gobgp: { target: "unix:/nonexistent/gobgpd.sock" } }\n'));
     expect(found).toMatchObject({
       id: 'gobgp',
@@ -237,12 +237,12 @@ describe('what to do about a gobgpd, by the cause', () => {
     ['another-program', '127.0.0.1:50051', /another program listens at 127\.0\.0\.1:50051/],
   ])('%s at %s', (code, target, remedy) => expect(gobgpRemedy(target, code)).toMatch(remedy));
 
-  test('one that is there and takes no path has its log, unless the cause is known', () => {
+  test('if it accepts no path, the remedy is its log, unless the cause is known', () => {
     for (const code of ['other', 'not-there'] as const) expect(refusalRemedy('h:1', code)).toMatch(/^gobgpd's log/);
     expect(refusalRemedy('h:1', 'message-too-long')).toMatch(/max-message/);
   });
 
-  test('policies whose name somebody has taken are renamed', () => {
+  test('if another policy has the name, the remedy is to rename it', () => {
     expect(policyRemedy(true)).toMatch(/^rename it in gobgpd's configuration/);
     expect(policyRemedy(false)).toMatch(/^gobgpd's log/);
   });

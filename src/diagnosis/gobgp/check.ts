@@ -1,5 +1,5 @@
-// What `cnpctl doctor` checks about the gobgpd of the intent: whether it answers, its API and identity, and whether the
-// address families that this intent needs are negotiated with a neighbour.
+// The checks of `cnpctl doctor` on the gobgpd of the intent: whether it answers, its API and identity, and whether the
+// address families that this intent needs are negotiated with a neighbor.
 import { type Domain, withDomain } from '../../carriers/bgp/learning/domain.ts';
 import { type GobgpAnswer, askGobgp } from '../../carriers/bgp/gobgp/ask.edge.ts';
 import type { BgpIntent, Intent } from '../../intent/intent.ts';
@@ -9,7 +9,7 @@ import type { Check } from '../../model/problem.ts';
 import { asksForProxies } from '../../plan/policy.ts';
 import { gobgpRemedy } from './remedies.ts';
 
-/** Never rejects: what cannot be asked is among the checks. @returns none without a `bgp` section */
+/** Never rejects: a failed query is one of the checks. @returns none without a `bgp` section */
 export async function examineGobgp(intent: Intent): Promise<Check[]> {
   return intent.bgp ? checkGobgp(intent, intent.bgp, await askGobgp(intent.bgp.gobgp)) : [];
 }
@@ -56,17 +56,17 @@ function checkNeighbors(peers: readonly BgpPeerState[], established: readonly Bg
     return {
       id,
       claim:
-        'gobgpd has established neighbours: ' +
+        'gobgpd has established neighbors: ' +
         `${established.map(({ address, as }) => `${address} (AS ${as})`).join(', ')}`,
       state: 'ok',
     };
-  const claim = 'gobgpd has an established BGP neighbour';
+  const claim = 'gobgpd has an established BGP neighbor';
   if (peers.length === 0)
     return {
       id,
       claim,
       state: 'missing',
-      problem: "gobgpd has no BGP neighbour: no router receives cnpd's paths",
+      problem: "gobgpd has no BGP neighbor: no router receives cnpd's paths",
       remedy: 'gobgp neighbor add ADDRESS as AS, or [[neighbors]] in its configuration',
     };
   const states = peers.map(({ address, state }) => `${address} is ${state}`).join(', ');
@@ -74,24 +74,24 @@ function checkNeighbors(peers: readonly BgpPeerState[], established: readonly Bg
     id,
     claim,
     state: 'missing',
-    problem: `none of gobgpd's neighbours is established: ${states}`,
+    problem: `none of gobgpd's neighbors is established: ${states}`,
     remedy: 'gobgp neighbor ADDRESS, and `show bgp neighbors` at the other end, say why',
   };
 }
 
-/** gobgpd ignores NO_EXPORT: with or without a domain, only a policy keeps cnpd's paths from neighbours outside. */
+/** gobgpd ignores NO_EXPORT: with or without a domain, only a policy keeps cnpd's paths from neighbors outside. */
 function checkDomain(
   peers: readonly BgpPeerState[],
   domain: Domain,
-  policies: 'in force' | 'not in force' | 'not told' | 'off',
+  policies: 'in force' | 'not in force' | 'unknown' | 'off',
 ): Check[] {
   const id = 'gobgp.domain';
   const outside = peers.filter((peer) => withDomain(peer, domain).inDomain === false);
   if (outside.length === 0)
-    return domain.domain.size > 0 ? [{ id, claim: "gobgpd's neighbours are of the domain", state: 'ok' }] : [];
-  const names = outside.map(({ address, as }) => `neighbour ${address}, AS ${as},`).join(' and ');
+    return domain.domain.size > 0 ? [{ id, claim: "gobgpd's neighbors are of the domain", state: 'ok' }] : [];
+  const names = outside.map(({ address, as }) => `neighbor ${address}, AS ${as},`).join(' and ');
   const are = outside.length > 1 ? 'are' : 'is';
-  const claim = `cnpd's policies keep its paths from neighbours outside the domain: ${names.slice(0, -1)}`;
+  const claim = `cnpd's policies keep its paths from neighbors outside the domain: ${names.slice(0, -1)}`;
   if (policies === 'in force') return [{ id, claim, state: 'ok' }];
   const ases = [...new Set(outside.map(({ as }) => as))].join(', ');
   const inside =
@@ -99,7 +99,7 @@ function checkDomain(
     "for members of gobgpd's confederation)";
   if (policies !== 'off') {
     const stand =
-      policies === 'not told' ? 'may be missing in gobgpd, which does not report them' : 'are missing in gobgpd';
+      policies === 'unknown' ? 'may be missing in gobgpd, which does not report them' : 'are missing in gobgpd';
     const problem =
       `${names} ${are} not of the domain, and cnpd's policies ${stand}: ` +
       'a running cnpd installs them, and adds no path without them';
@@ -145,10 +145,10 @@ function checkFamilies(intent: Intent, established: readonly BgpPeerState[]): Ch
   );
 }
 
-/** One neighbour with the family is enough: others may be for the other family. */
+/** One neighbor with the family is enough: others may be there for the other family. */
 function checkFamily(family: Family, established: readonly BgpPeerState[]): Check {
   const name = familyName(family);
-  const [id, claim] = [`gobgp.${name}`, `${name} is negotiated with a neighbour`];
+  const [id, claim] = [`gobgp.${name}`, `${name} is negotiated with a neighbor`];
   if (established.length === 0) return { id, claim, state: 'unknown' };
   const have = established.filter((peer) => peer.families.includes(name)).map(({ address }) => address);
   const lack = established.filter((peer) => !peer.families.includes(name)).map(({ address }) => address);
@@ -170,7 +170,7 @@ function checkFamily(family: Family, established: readonly BgpPeerState[]): Chec
   };
 }
 
-/** Those of `namedFamilies`; and without `notifications` both, because every sender is notified through its proxy. */
+/** Those of `namedFamilies`; without `notifications` both, because then every sender is notified through its proxy. */
 export const neededFamilies = (intent: Intent): Family[] =>
   asksForProxies(intent) && !intent.notifications ? [4, 6] : namedFamilies(intent);
 
@@ -184,11 +184,11 @@ function namedFamilies({ bgp, proxy, srv6, stamp, notifications, ports }: Intent
     .map(({ prefix }) => prefix.address.family)
     .filter((family) => nextHops.includes(family));
   const hosts = srv6?.endCon.length || stamp?.reflector ? nextHops : [];
-  const told =
+  const viaProxy =
     ports.length > 0
       ? (notifications?.senders ?? [])
           .filter(({ order }) => order.includes('proxy'))
           .map(({ prefix }) => prefix.address.family)
       : [];
-  return [...new Set([...senders, ...hosts, ...told])].sort((a, b) => a - b);
+  return [...new Set([...senders, ...hosts, ...viaProxy])].sort((a, b) => a - b);
 }

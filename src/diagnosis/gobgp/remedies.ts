@@ -1,5 +1,5 @@
-// What to do about a gobgpd that cannot be used, by the cause: for the problems of the running daemon and for
-// `cnpctl doctor`.
+// Remedies for a gobgpd that cannot be used, by the cause: for the problems of the running daemon and for `cnpctl
+// doctor`.
 import type { GobgpFaultCode } from '../../model/gobgp-fault.ts';
 
 type Remedy = (target: string) => string;
@@ -40,16 +40,16 @@ const REMEDIES: { readonly [C in GobgpFaultCode]?: Remedy } = {
     "if the certificate is valid, correct this machine's clock",
 };
 
-/** Of one that cannot be used. */
+/** For a gobgpd that cannot be used. */
 export const gobgpRemedy = (target: string, fault: GobgpFaultCode): string => (REMEDIES[fault] ?? start)(target);
 
-/** Of one that is connected and takes no paths. */
+/** For a gobgpd that is connected and accepts no paths. */
 export const refusalRemedy = (target: string, fault: GobgpFaultCode): string =>
   REMEDIES[fault]?.(target) ??
   "gobgpd's log (journalctl -u gobgpd) says more; " +
     '`gobgp global rib add PREFIX nexthop ADDRESS` shows whether it accepts any path';
 
-/** For policies that cannot be installed. @param nameTaken because another policy has the name of one */
+/** For policies that cannot be installed. @param nameTaken another policy has the name of one of them */
 export const policyRemedy = (nameTaken: boolean): string =>
   nameTaken
     ? "rename it in gobgpd's configuration, or remove it (`gobgp policy del NAME`, " +
@@ -58,7 +58,7 @@ export const policyRemedy = (nameTaken: boolean): string =>
     : "gobgpd's log (journalctl -u gobgpd) says more, and `gobgp policy` and `gobgp global policy` list what there " +
       'is; or bgp.policy: off in cnpd.yaml, and policies of your own as in frr-configs/bgp-gobgpd.toml';
 
-/** Of paths that gobgpd took and does not have. @param noTable families that it has no table of, if that is why */
+/** For paths that gobgpd accepted and does not have. @param noTable families without a table, if that is why */
 export const droppedRemedy = (noTable: readonly string[] | undefined): string =>
   noTable
     ? "add the family to gobgpd's configuration, if [[global.afi-safis]] names only others (" +

@@ -22,13 +22,13 @@ describe('problems of BGP', () => {
   });
   const LATE = START + 3_600_000;
 
-  test('a gobgpd that is there has none, nor has one that is being read', () => {
+  test('no problem with a connected gobgpd, or while it is being read', () => {
     expect(bgpProblems(undefined, 0, LATE)).toEqual([]);
     expect(bgpProblems(session('ready'), START, LATE)).toEqual([]);
     expect(bgpProblems(session('loading'), START, START + 119_999)).toEqual([]);
   });
 
-  test('a gobgpd that does not take the paths is one at once, with what to do about it', () => {
+  test('a gobgpd that refuses paths is a problem at once, with its remedy', () => {
     const refused = (refusal: string, refusalFault: GobgpFaultCode) =>
       bgpProblems({ ...session('ready', 'connected'), refusal, refusalFault }, START, START);
     expect(refused('gobgpd accepts the connection but does not answer (Deadline exceeded)', 'no-answer')).toMatchObject(
@@ -45,7 +45,7 @@ describe('problems of BGP', () => {
     ]);
   });
 
-  test('paths that gobgpd took and does not have are one, with what to do about its policy or its families', () => {
+  test('paths that gobgpd accepted and does not have are a problem, with a remedy for its policy or its families', () => {
     const dropped = (more: object) => bgpProblems({ ...session('ready', 'connected'), ...more }, START, START);
     expect(dropped({ dropped: 2 })).toMatchObject([
       {
@@ -62,7 +62,7 @@ describe('problems of BGP', () => {
     ]);
   });
 
-  test('two cnpd at one gobgpd are one', () => {
+  test('two cnpd at one gobgpd are a problem', () => {
     expect(disputeProblems(false)).toEqual([]);
     expect(disputeProblems(true)).toMatchObject([
       {
@@ -73,12 +73,12 @@ describe('problems of BGP', () => {
     ]);
   });
 
-  test('a gobgpd that is not through with its table after two minutes is one', () => {
+  test('a gobgpd that has not listed its table after two minutes is a problem', () => {
     expect(bgpProblems(session('loading', 'reading what gobgpd has'), START, START + 120_000)).toHaveLength(1);
   });
 
   test.each(['connecting', 'waiting'] as const)(
-    'a gobgpd that is away (%s) is one after half a minute, with where and why',
+    'a gobgpd that is away (%s) is a problem after half a minute, with target and reason',
     (state) => {
       expect(bgpProblems(session(state), START, START + 29_999)).toEqual([]);
       expect(bgpProblems(session(state), START, START + 30_000)).toMatchObject([
@@ -91,7 +91,7 @@ describe('problems of BGP', () => {
     },
   );
 
-  test('a gobgpd that was lost is one half a minute after the loss', () => {
+  test('a lost gobgpd is a problem half a minute after the loss', () => {
     expect(bgpProblems(session('waiting', 'gone', LATE), START, LATE + 29_999)).toEqual([]);
     expect(bgpProblems(session('waiting', 'gone', LATE), START, LATE + 30_000)).toHaveLength(1);
   });

@@ -1,11 +1,11 @@
-// A running cnpd's gobgpd: it cannot be reached, or not be understood, or does not take or keep paths.
+// Problems of a running cnpd with its gobgpd: it cannot be reached or understood, or does not accept or keep paths.
 import type { BgpSession } from '../../model/carrier-state.ts';
 import type { Problem, ProblemCode } from '../../model/problem.ts';
 import { droppedRemedy, gobgpRemedy, policyRemedy, refusalRemedy } from './remedies.ts';
 
 /**
- * How long gobgpd may be away before it is a problem, milliseconds: its restart, with a margin; and how long it may
- * take to list a large table.
+ * How long gobgpd may be away before that is a problem, milliseconds: time for its restart, with a margin. It is also
+ * the time that gobgpd may take to list a large table.
  */
 const GOBGP_PATIENCE_MS = { connecting: 30_000, waiting: 30_000, loading: 120_000, ready: Infinity } as const;
 
@@ -25,7 +25,7 @@ const bgp = (code: ProblemCode, problem: string, remedy: string): Problem[] => [
   { code, feature: 'bgp', problem, remedy },
 ];
 
-/** Of one that is connected: the first that is so. */
+/** The first problem of a connected gobgpd. */
 function connectedProblems(session: BgpSession): Problem[] {
   const {
     refusal,
@@ -60,13 +60,13 @@ function connectedProblems(session: BgpSession): Problem[] {
   if (policy === 'failed') {
     const problem =
       `cnpd's policies are missing in gobgpd (${policyReason}): cnpd adds no path, ` +
-      'and paths from neighbours outside the domain are not marked for the others';
+      'and paths from neighbors outside the domain are not marked for the others';
     return bgp('bgp.no-policies', problem, policyRemedy(policyNameTaken));
   }
   return [];
 }
 
-/** A gobgpd has one cnpd beside it: two would take each other's paths for those of an earlier run. */
+/** A gobgpd serves a single cnpd: two would take each other's paths for those of an earlier run. */
 export function disputeProblems(disputed: boolean): Problem[] {
   if (!disputed) return [];
   const problem =

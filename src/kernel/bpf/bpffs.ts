@@ -1,5 +1,5 @@
-// The BPF file system that pins live in. cnpd mounts its own under its run directory: a bpffs belongs to its mount, and
-// `ip netns exec` hides the one at /sys/fs/bpf, while a mount elsewhere stays visible.
+// The BPF file system for the pins. cnpd mounts its own in its run directory: a bpffs belongs to its mount, and `ip
+// netns exec` hides the one at /sys/fs/bpf, while a mount elsewhere stays visible.
 import { chmodSync, mkdirSync, statfsSync } from 'node:fs';
 import { mount, unmount } from '../ffi/libc.ts';
 
@@ -21,8 +21,8 @@ export function mountBpffs(path: string): void {
 }
 
 /**
- * Makes the directory `path` in the BPF file system at `mountPoint`, and mounts that first: made in its absence, the
- * directory would stay on the disk below.
+ * Creates the directory `path` in the BPF file system at `mountPoint`, and mounts that first: otherwise the directory
+ * would be created on the disk below.
  * @throws KernelError like mountBpffs
  */
 export function makePinDirectory(mountPoint: string, path: string): void {
@@ -30,15 +30,15 @@ export function makePinDirectory(mountPoint: string, path: string): void {
   makePrivate(path);
 }
 
-/** The umask can add nothing and take nothing, nor has that of an earlier run. */
+/** Sets the mode regardless of the umask, and of that of an earlier run. */
 function makePrivate(path: string): void {
   mkdirSync(path, { recursive: true, mode: PRIVATE });
   chmodSync(path, PRIVATE);
 }
 
 /**
- * Takes a mount made by mountBpffs away, and with it everything pinned there. Does nothing when `path` is not a BPF
- * file system.
+ * Unmounts a file system of mountBpffs, and with it removes everything pinned there. Does nothing when `path` is not a
+ * BPF file system.
  */
 export function unmountBpffs(path: string): void {
   let there: boolean;

@@ -1,14 +1,15 @@
 // tc filters on the clsact qdisc: how a program is attached where the kernel has no TCX (before Linux 6.6). The
 // filter's handle is derived from the attachment's name, so that the next process finds its own filter and replaces it
-// atomically, and several attachments share an interface. The filter outlives the process by itself. Where a TCX link
-// would be pinned stands a symbolic link that says in its text where the filter is, so that a later process finds what
-// it is to take off.
-import { readlinkSync, rmSync, symlinkSync } from 'node:fs';
-import { basename } from 'node:path';
+// atomically, and several attachments share an interface. The filter outlives the process. In place of the pinned TCX
+// link there is a symbolic link, the mark. Its text names the filter, so that a later process can detach it, and
+// records whether cnpd created the qdisc. The last filter to be detached takes such a qdisc with it.
+import { readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { ERRNO, KernelError, isKernelError } from '../errors.ts';
 import { libbpf } from '../ffi/libbpf.ts';
 import { PinnedBuffer } from '../ffi.ts';
+import { removeEmptyClsact } from '../netlink/clsact-qdisc.ts';
 import { type Netns, within } from '../netns.ts';
 import type { BpfProgram } from './program.ts';
 import type { TcxLink, TcxOptions } from './tc-attachment.ts';
@@ -16,7 +17,7 @@ import type { TcxLink, TcxOptions } from './tc-attachment.ts';
 /** enum bpf_tc_attach_point. */
 const ATTACH_POINT = { ingress: 1, egress: 2 } as const;
 const BPF_TC_F_REPLACE = 1;
-/** tc filter priorities of cnpd; the lower one is for what must see packets first. */
+/** tc filter priorities of cnpd; the lower one is for programs that must see packets first. */
 const CNPD_PRIORITY = 0xc4;
 const FIRST_PRIORITY = CNPD_PRIORITY - 1;
 
@@ -48,36 +49,60 @@ export const filterHandle = (name: string): number => crc32(name) >>> 0 || 1;
  * @throws KernelError ENODEV (no such interface), ENOENT (kernel without clsact)
  */
 export function attachClsact(opts: TcxOptions): TcxLink {
-  const lib = libbpf();
-  const where = `clsact ${opts.direction} of interface ${opts.ifindex}`;
-  try {
-    lib.checked(`create(${where})`, () => lib.tcHookCreate(hook(opts.ifindex, ATTACH_POINT[opts.direction]).address));
-  } catch (error) {
-    if (!isKernelError(error, 'EEXIST')) throw error;
-  }
+  const where = describe(opts);
   const place: FilterPlace = {
     ifindex: opts.ifindex,
     direction: opts.direction,
     handle: filterHandle(basename(opts.pinPath ?? opts.program.name)),
     priority: opts.first ? FIRST_PRIORITY : CNPD_PRIORITY,
+    ownQdisc:
+      createQdisc(opts, where) || (opts.pinPath !== undefined && isOwnQdisc(opts.ifindex, dirname(opts.pinPath))),
   };
-  // Before the filter: a mark without one does no harm, a filter without one is never found again.
+  // Before the filter: a mark without a filter is harmless, a filter without a mark is never found again.
   if (opts.pinPath !== undefined) writeMark(opts.pinPath, place);
   return new ClsactFilter({ ...place, where, pinPath: opts.pinPath, netns: opts.netns }).begin(opts.program);
 }
+
+/** Returns false when the interface has a clsact qdisc already. */
+function createQdisc({ ifindex, direction }: TcxOptions, where: string): boolean {
+  const lib = libbpf();
+  try {
+    lib.checked(`create(${where})`, () => lib.tcHookCreate(hook(ifindex, ATTACH_POINT[direction]).address));
+    return true;
+  } catch (error) {
+    if (isKernelError(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+/**
+ * Whether cnpd created the qdisc that the interface has, by the marks in this directory. A mark without its filter
+ * proves nothing: somebody may have replaced the qdisc, or the interface is of another network namespace.
+ */
+const isOwnQdisc = (ifindex: number, directory: string): boolean =>
+  readdirSync(directory).some((name) => {
+    const filter = markedFilter(join(directory, name));
+    return filter?.ifindex === ifindex && filter.ownQdisc && filter.exists();
+  });
 
 interface FilterPlace {
   readonly ifindex: number;
   readonly direction: 'ingress' | 'egress';
   readonly handle: number;
   readonly priority: number;
+  /** Whether cnpd created the clsact qdisc. False in a mark of 0.4.0, which did not record it. */
+  readonly ownQdisc: boolean;
 }
 
-const MARK = /^clsact ifindex (\d+) (ingress|egress) handle (\d+) priority (\d+)$/;
+const describe = ({ ifindex, direction }: Pick<FilterPlace, 'ifindex' | 'direction'>): string =>
+  `clsact ${direction} of interface ${ifindex}`;
 
-function writeMark(pinPath: string, { ifindex, direction, handle, priority }: FilterPlace): void {
+const MARK = /^clsact ifindex (\d+) (ingress|egress) handle (\d+) priority (\d+)( own-qdisc)?$/;
+
+function writeMark(pinPath: string, { ifindex, direction, handle, priority, ownQdisc }: FilterPlace): void {
   if (readMark(pinPath)) rmSync(pinPath);
-  symlinkSync(`clsact ifindex ${ifindex} ${direction} handle ${handle} priority ${priority}`, pinPath);
+  const mark = `clsact ifindex ${ifindex} ${direction} handle ${handle} priority ${priority}`;
+  symlinkSync(ownQdisc ? `${mark} own-qdisc` : mark, pinPath);
 }
 
 function readMark(pinPath: string): FilterPlace | undefined {
@@ -85,7 +110,7 @@ function readMark(pinPath: string): FilterPlace | undefined {
   try {
     mark = MARK.exec(readlinkSync(pinPath));
   } catch (error) {
-    // EINVAL: what is there is no symbolic link.
+    // EINVAL: the path is no symbolic link.
     if (['ENOENT', 'EINVAL'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;
   }
@@ -95,23 +120,30 @@ function readMark(pinPath: string): FilterPlace | undefined {
         direction: mark[2] as 'ingress' | 'egress',
         handle: Number(mark[3]),
         priority: Number(mark[4]),
+        ownQdisc: mark[5] !== undefined,
       }
     : undefined;
 }
 
-/** The filter that a mark at this path tells of, there or not; undefined when there is no mark. */
-export function markedFilter(
-  pinPath: string,
-): (FilterPlace & { readonly exists: () => boolean; readonly detach: () => void }) | undefined {
+interface MarkedFilter extends FilterPlace {
+  readonly exists: () => boolean;
+  /** Removes filter and mark, and the qdisc if it is cnpd's and now empty. @throws KernelError */
+  readonly detach: () => void;
+  /** Removes filter and mark only. @throws KernelError */
+  readonly detachFilter: () => void;
+}
+
+/** The filter that the mark at this path names, whether it exists or not; undefined without a mark. */
+export function markedFilter(pinPath: string): MarkedFilter | undefined {
   const place = readMark(pinPath);
   if (!place) return undefined;
-  const filterLink = new ClsactFilter({
+  const filterLink = new ClsactFilter({ ...place, where: describe(place), pinPath, netns: undefined });
+  return {
     ...place,
-    where: `clsact ${place.direction} of interface ${place.ifindex}`,
-    pinPath,
-    netns: undefined,
-  });
-  return { ...place, exists: () => filterLink.exists(), detach: () => filterLink.detach() };
+    exists: () => filterLink.exists(),
+    detach: () => filterLink.detach(),
+    detachFilter: () => void filterLink.detachFilter(),
+  };
 }
 
 interface ClsactFilterOptions extends FilterPlace {
@@ -152,7 +184,7 @@ class ClsactFilter implements TcxLink {
     );
   }
 
-  /** It outlives its mark and this object: to attach anew replaces it in place, and marks it. */
+  /** Always false: attaching again replaces the filter in place and restores the mark. */
   hangsAt(): boolean {
     return false;
   }
@@ -160,24 +192,22 @@ class ClsactFilter implements TcxLink {
   pin(): void {}
 
   detach(): void {
-    if (this.detached) return;
+    const wasAttached = this.detachFilter();
+    // If somebody else has removed the filter, the qdisc may be another one by now.
+    if (wasAttached && this.opts.ownQdisc) this.inside(() => removeEmptyClsact(this.opts.ifindex));
+  }
+
+  /** Returns whether there was a filter to detach. */
+  detachFilter(): boolean {
+    if (this.detached) return false;
     this.detached = true;
-    const lib = libbpf();
-    const request = filter({ programFd: 0, flags: 0, handle: this.opts.handle, priority: this.opts.priority });
-    try {
-      this.inside(() =>
-        lib.checked(`detach(${this.opts.where})`, () => lib.tcDetach(this.hook().address, request.address)),
-      );
-    } catch (error) {
-      // Gone already, with the interface or by somebody's hand.
-      if (!(error instanceof KernelError) || ![ERRNO.ENOENT, ERRNO.ENODEV, ERRNO.EINVAL].includes(error.errno as 2))
-        throw error;
-    }
+    const wasAttached = this.requestDetach();
     if (this.opts.pinPath !== undefined) rmSync(this.opts.pinPath, { force: true });
+    return wasAttached;
   }
 
   close(): void {
-    // There is no descriptor: the filter belongs to the interface.
+    // There is no descriptor: the interface holds the filter.
   }
 
   exists(): boolean {
@@ -190,6 +220,22 @@ class ClsactFilter implements TcxLink {
       return true;
     } catch (error) {
       if (isKernelError(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Returns false when the filter is gone already, with its interface or because somebody removed it. */
+  private requestDetach(): boolean {
+    const lib = libbpf();
+    const request = filter({ programFd: 0, flags: 0, handle: this.opts.handle, priority: this.opts.priority });
+    try {
+      this.inside(() =>
+        lib.checked(`detach(${this.opts.where})`, () => lib.tcDetach(this.hook().address, request.address)),
+      );
+      return true;
+    } catch (error) {
+      if (error instanceof KernelError && [ERRNO.ENOENT, ERRNO.ENODEV, ERRNO.EINVAL].includes(error.errno as 2))
+        return false;
       throw error;
     }
   }

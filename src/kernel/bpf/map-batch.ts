@@ -1,6 +1,6 @@
-// Batch commands of bpf(2) on one map (since Linux 5.6). Types without them answer EINVAL or ENOTSUPP on the first
-// call; the caller then goes one by one. The position of a batch lookup is opaque: 4 bytes for hashes and arrays, a key
-// for tries.
+// Batch commands of bpf(2) on one map (since Linux 5.6). Map types without them return EINVAL or ENOTSUPP on the first
+// call; the caller then handles entries one by one. The position of a batch lookup is opaque: 4 bytes for hashes and
+// arrays, a key for tries.
 import { ERRNO, KernelError } from '../errors.ts';
 import { PinnedBuffer } from '../ffi.ts';
 import { BPF_CMD, attributes, tryBpf } from './syscall.ts';
@@ -13,10 +13,7 @@ export type MapEntry = readonly [Uint8Array, Uint8Array];
  * maps used here.
  */
 const CHUNK = 2048;
-/**
- * Entries read in a call: who reads a table step by step waits for one call, which is some
- * 2 ms.
- */
+/** Entries read in a call: a reader that proceeds step by step waits for one call, some 2 ms. */
 const READ_CHUNK = 512;
 const UNSUPPORTED: readonly number[] = [-ERRNO.EINVAL, -ERRNO.ENOTSUPP, -ERRNO.EOPNOTSUPP];
 
@@ -39,7 +36,7 @@ const AT = { inBatch: 0, outBatch: 8, keys: 16, values: 24, count: 32, fd: 36, e
 
 export class MapBatch {
   private readonly opts: BatchOptions;
-  /** Of updates: kept, for a table that is learned is written step by step. */
+  /** Buffers for updates, kept because a learned table is written step by step. */
   private written: Buffers | undefined;
 
   constructor(opts: BatchOptions) {
@@ -58,7 +55,7 @@ export class MapBatch {
   }
 
   /**
-   * Sets what it can in batches. Returns the entries to be set one by one: all when the type has no batches, none
+   * Sets the entries in batches. Returns those to be set one by one: all when the map type has no batches, none
    * otherwise.
    */
   update(entries: readonly MapEntry[], flags: number): readonly MapEntry[] {
@@ -89,15 +86,15 @@ export class MapBatch {
     const result = tryBpf(BPF_CMD.MAP_UPDATE_BATCH, buffers.attr);
     if (result >= 0) return true;
     const done = buffers.attr.view.getUint32(AT.count, true);
-    // An unsupported command leaves the count as it was or zero, and nothing has been set; asking one by one then gives
-    // the true error.
+    // An unsupported command leaves the count unchanged or zero, and has set nothing. Setting one by one then gives the
+    // true error.
     if (before === 0 && UNSUPPORTED.includes(result)) return false;
     throw new KernelError(`update(map ${this.opts.name})`, -result, `${before + done} of ${total} entries were set`);
   }
 
   /**
-   * Yields copies of all entries; returns false, having yielded nothing, when the type has no batch lookup. `checkOpen`
-   * throws when the map was closed: it is asked before each call, for whoever takes the entries may take his time.
+   * Yields copies of all entries. Returns false, without an entry, when the map type has no batch lookup. `checkOpen`
+   * throws when the map was closed. It is called before each batch, because the consumer may pause between entries.
    */
   *entries(maxEntries: number, checkOpen: () => void): Generator<[Uint8Array, Uint8Array], boolean> {
     const { keySize, valueBytes, name } = this.opts;
@@ -106,7 +103,7 @@ export class MapBatch {
     const next = new PinnedBuffer(Math.max(4, keySize));
     let started = false;
     let last = false;
-    // A map that is written to while it is read may be walked for longer than its size; twice its size is the limit.
+    // The walk through a map that changes meanwhile may exceed the map's size; the limit is twice the size.
     for (let seen = 0; !last && seen <= 2 * maxEntries;) {
       checkOpen();
       buffers.attr.view.setBigUint64(AT.inBatch, started ? position.address : 0n, true);
@@ -115,7 +112,7 @@ export class MapBatch {
       const result = tryBpf(BPF_CMD.MAP_LOOKUP_BATCH, buffers.attr);
       if (!started && UNSUPPORTED.includes(result)) return false;
       if (result === -ERRNO.ENOSPC) {
-        // One hash bucket holds more than the buffer: take a larger one at the same position.
+        // One hash bucket exceeds the buffer: use a larger one at the same position.
         buffers = this.buffers(buffers.capacity * 2);
         continue;
       }

@@ -1,6 +1,6 @@
-// BPF maps: keys and values as bytes, whose layout is the business of src/kernel/dataplane. Batches are used where the
-// kernel has them for the map's type. Values of per-CPU maps are one block a possible CPU, each rounded up to 8 bytes,
-// in CPU order.
+// BPF maps: keys and values as bytes; src/kernel/dataplane defines their layout. Batches are used where the kernel
+// supports them for the map's type. Values of per-CPU maps are one block a possible CPU, each rounded up to 8 bytes, in
+// CPU order.
 import { readFileSync } from 'node:fs';
 import { ERRNO, KernelError } from '../errors.ts';
 import { close } from '../ffi/libc.ts';
@@ -36,7 +36,7 @@ export class BpfMap {
   readonly valueBytes: number;
   private readonly cpus: number;
   private readonly attr = attributes(32);
-  /** Deleting takes the descriptor and the key; anything behind them must not be there. */
+  /** To delete, the attributes end with the descriptor and the key; nothing may follow. */
   private readonly deleteAttr = attributes(16);
   private readonly key: PinnedBuffer;
   private readonly value: PinnedBuffer;
@@ -83,13 +83,13 @@ export class BpfMap {
     return this.perCpu ? (this.info.valueSize + 7) & ~7 : this.info.valueSize;
   }
 
-  /** A copy of the value (valueBytes long), or undefined when the key is not there. @throws KernelError */
+  /** A copy of the value (valueBytes long), or undefined when the key does not exist. @throws KernelError */
   lookup(key: Uint8Array): Uint8Array | undefined {
     this.setKey(key);
     return this.command('lookup', BPF_CMD.MAP_LOOKUP_ELEM, 0) ? this.value.bytes.slice(0, this.valueBytes) : undefined;
   }
 
-  /** As lookup, one value (valueSize long) a CPU. */
+  /** Like lookup, one value (valueSize long) a CPU. */
   lookupPerCpu(key: Uint8Array): Uint8Array[] | undefined {
     const all = this.lookup(key);
     return (
@@ -100,7 +100,7 @@ export class BpfMap {
     );
   }
 
-  /** For values made of u64 counters: each summed over the CPUs. undefined when the key is not there. */
+  /** For values made of u64 counters: each summed over the CPUs. undefined when the key does not exist. */
   sumCounters(key: Uint8Array): bigint[] | undefined {
     return this.lookupPerCpu(key)?.reduce<bigint[]>((sums, value) => {
       const view = new DataView(value.buffer, value.byteOffset);
@@ -111,8 +111,8 @@ export class BpfMap {
   }
 
   /**
-   * Sets a value. For a per-CPU map a single value (valueSize long) is given to every CPU, a whole one (valueBytes) as
-   * it is.
+   * Sets a value. For a per-CPU map a single value (valueSize long) is copied to every CPU, a whole one (valueBytes)
+   * is set unchanged.
    * @throws KernelError E2BIG (full), EEXIST, ENOENT; RangeError for a wrong length
    */
   update(key: Uint8Array, value: Uint8Array, flags: number = UPDATE.ANY): void {
@@ -122,13 +122,13 @@ export class BpfMap {
       throw new KernelError(`update(map ${this.name})`, ERRNO.ENOENT);
   }
 
-  /** Whether the key was there. @throws KernelError */
+  /** Returns whether the key existed. @throws KernelError */
   delete(key: Uint8Array): boolean {
     this.setKey(key);
     return this.found('delete', tryBpf(BPF_CMD.MAP_DELETE_ELEM, this.deleteAttr));
   }
 
-  /** Sets many values at once. @throws KernelError that says how many were set before the failure */
+  /** Sets many values at once. @throws KernelError with the number of entries that were set before the failure */
   updateBatch(entries: Iterable<MapEntry>, flags: number = UPDATE.ANY): void {
     this.checkOpen();
     const all = Array.isArray(entries) ? (entries as readonly MapEntry[]) : [...entries];
@@ -148,8 +148,8 @@ export class BpfMap {
   }
 
   /**
-   * Copies of all entries; a value is valueBytes long. They are read in batches, each when it is come to, so a large
-   * map may be read over many turns of the event loop; an entry is then as old as its batch.
+   * Copies of all entries; a value is valueBytes long. Batches are read on demand, so a large map may be read over
+   * many turns of the event loop; an entry is then as old as its batch.
    */
   *entries(): Generator<[Uint8Array, Uint8Array]> {
     this.checkOpen();
@@ -157,7 +157,7 @@ export class BpfMap {
     yield* this.entriesOneByOne();
   }
 
-  /** Ends the use of this object; what is pinned or in use by programs stays. Idempotent. */
+  /** Ends the use of this object; the map stays if it is pinned or used by programs. Idempotent. */
   close(): void {
     if (this.closed) return;
     this.closed = true;
@@ -218,7 +218,7 @@ export class BpfMap {
     return this.found(verb, tryBpf(command, this.attr));
   }
 
-  /** False when the kernel says ENOENT. */
+  /** False for ENOENT. */
   private found(verb: string, result: number): boolean {
     if (result >= 0) return true;
     if (result === -ERRNO.ENOENT) return false;

@@ -1,8 +1,8 @@
-// CO-RE objects (dist/bpf/*.bpf.o): opened and loaded by libbpf, with maps that survive the process. Given a pin
-// directory, every map that the C source declares is pinned there under its own name and taken over when it is there
-// already, so two objects that declare a map of one name share it. A pinned map of another shape is another version's:
-// its content cannot be understood, so an empty one takes its place, and the caller is told. Programs of that version
-// that are still attached keep the old map until they are replaced.
+// CO-RE objects (dist/bpf/*.bpf.o): opened and loaded by libbpf, with maps that survive the process. With a pin
+// directory, every map of the C source is pinned there under its own name, and an existing pin is reused. So two
+// objects that declare a map of one name share it. A pinned map of another shape belongs to another version and its
+// content cannot be decoded. It is replaced by an empty one, and the caller is notified. Programs of that version that
+// are still attached keep the old map until they are replaced.
 import { existsSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { KernelError } from '../errors.ts';
@@ -29,7 +29,7 @@ interface BpfObjectOptions {
   readonly programs?: readonly string[] | undefined;
 }
 
-/** A BPF object was refused. `log` ends with what the verifier said. */
+/** A BPF object was refused. `log` ends with the verifier's output. */
 export class BpfLoadError extends KernelError {
   override readonly name = 'BpfLoadError';
   readonly log: string;
@@ -45,18 +45,18 @@ export class BpfLoadError extends KernelError {
   }
 }
 
-/** A map that was found pinned in another shape; what it held is lost. */
+/** A map that was pinned in another shape; its content is lost. */
 interface ReplacedMap {
   readonly map: string;
-  /** What is different, e.g. `value size 72 instead of 168`. */
+  /** The differences, e.g. `value size 72 instead of 168`. */
   readonly differences: readonly string[];
 }
 
 export class BpfObject {
   readonly path: string;
-  /** Names of the maps that were found pinned and taken over with their content. */
+  /** Names of the pinned maps that were reused with their content. */
   readonly reusedMaps: readonly string[];
-  /** Maps that were found pinned in the shape of another version, and replaced. */
+  /** Maps that were pinned in the shape of another version, and replaced. */
   readonly replacedMaps: readonly ReplacedMap[];
   private readonly handle: Pointer;
   private readonly maps: ReadonlyMap<string, BpfMap>;
@@ -87,17 +87,17 @@ export class BpfObject {
     return [...this.programs.keys()];
   }
 
-  /** @throws Error naming what there is */
+  /** @throws Error naming the existing programs */
   program(name: string): BpfProgram {
     return this.find(this.programs, 'program', name);
   }
 
-  /** @throws Error naming what there is */
+  /** @throws Error naming the existing maps */
   map(name: string): BpfMap {
     return this.find(this.maps, 'map', name);
   }
 
-  /** Closes the descriptors of programs and maps; what is attached or pinned stays. Idempotent. */
+  /** Closes the descriptors of programs and maps; attached programs and pinned maps stay. Idempotent. */
   close(): void {
     if (this.closed) return;
     this.closed = true;
@@ -115,7 +115,7 @@ export class BpfObject {
 }
 
 /**
- * Opens and loads a BPF object. When it is refused, everything pinned is as it was.
+ * Opens and loads a BPF object. When it is refused, all pins stay unchanged.
  * @throws BpfLoadError (refused by the kernel, with the verifier's log), KernelError ENOENT (no such file)
  */
 export function openBpfObject(path: string, opts: BpfObjectOptions = {}): BpfObject {
@@ -147,7 +147,7 @@ export function openBpfObject(path: string, opts: BpfObjectOptions = {}): BpfObj
 }
 
 /**
- * What is pinned already under the names of the object's maps. A map to be replaced is set aside until the object is
+ * The existing pins under the names of the object's maps. A map to be replaced is set aside until the object is
  * loaded.
  */
 class FoundPins {
@@ -162,7 +162,7 @@ class FoundPins {
       this.reused.push(name);
       return;
     }
-    // No dot: a BPF file system takes no names with one.
+    // A BPF file system allows no dots in names.
     const aside = `${path}_replaced`;
     renameSync(path, aside);
     this.#aside.push({ path, aside });
@@ -173,7 +173,7 @@ class FoundPins {
     for (const { aside } of this.#aside.splice(0)) unlinkSync(aside);
   }
 
-  /** Over what libbpf may have pinned there before it failed. */
+  /** Replaces pins that libbpf may have created before it failed. */
   putBack(): void {
     for (const { path, aside } of this.#aside.splice(0)) renameSync(aside, path);
   }
@@ -200,14 +200,14 @@ function prepareMaps(handle: Pointer, opts: BpfObjectOptions, pins: FoundPins): 
     sizes.delete(name);
     if (size !== undefined) lib.checked(`set size of map ${name}`, () => lib.setMaxEntries(map, size));
     const pin = opts.pinDir !== undefined && !opts.unpinned?.includes(name) ? join(opts.pinDir, name) : null;
-    // Also without a pin path: a map declared LIBBPF_PIN_BY_NAME would otherwise land in /sys/fs/bpf.
+    // Also without a pin path: otherwise a map declared LIBBPF_PIN_BY_NAME would be pinned in /sys/fs/bpf.
     lib.checked(`set pin path of map ${name}`, () => lib.setPinPath(map, pin));
     if (pin !== null && existsSync(pin)) pins.take(map, name, pin);
   }
   if (sizes.size > 0) throw new Error(`no map named ${[...sizes.keys()].join(', ')} to set the size of`);
 }
 
-/** In what the map pinned at `path` is not what the object declares. */
+/** Differences between the map pinned at `path` and the object's declaration. */
 function differencesOf(map: Pointer, path: string): string[] {
   const lib = libbpf();
   const fd = openPinned(path);

@@ -1,10 +1,10 @@
-// A loaded BPF program, and running it on a packet without a network (BPF_PROG_TEST_RUN): for tests, and for sending
-// what a program builds.
+// A loaded BPF program, and running it on a packet without a network (BPF_PROG_TEST_RUN): for tests, and to send the
+// packets that a program builds.
 import { type Netns, within } from '../netns.ts';
 import { PinnedBuffer } from '../ffi.ts';
 import { BPF_CMD, attributes, bpf, programId } from './syscall.ts';
 
-/** Of the struct `test` in union bpf_attr. */
+/** Offsets in the struct `test` of union bpf_attr. */
 const AT = {
   fd: 0,
   retval: 4,
@@ -19,7 +19,7 @@ const AT = {
   contextIn: 48,
   contextOut: 56,
 } as const;
-/** Room for what a program may add to the packet. */
+/** Space for bytes that a program adds to the packet. */
 const GROWTH = 4096;
 
 interface TestRun {
@@ -31,16 +31,16 @@ interface TestRun {
    * be set).
    */
   readonly ctx?: Uint8Array | undefined;
-  /** Where the packet is: its ifindexes, its loopback device, its routes. */
+  /** Namespace of the packet: its ifindexes, its loopback device, its routes. */
   readonly netns?: Netns | undefined;
 }
 
 export interface TestRunResult {
-  /** What the program returned, unsigned. */
+  /** Return value of the program, unsigned. */
   readonly retval: number;
   /** The packet afterwards. */
   readonly data: Uint8Array;
-  /** The context afterwards, when one was given. */
+  /** The context afterwards, if one was passed. */
   readonly ctx: Uint8Array | undefined;
   /** Mean of one run, in nanoseconds. */
   readonly durationNs: number;

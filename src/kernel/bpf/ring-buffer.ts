@@ -1,21 +1,21 @@
-// Reader of a BPF ring buffer (Documentation/bpf/ringbuf.rst): the ring is mapped into this process and read in place,
+// Reader of a BPF ring buffer (Documentation/bpf/ringbuf.rst). The ring is mapped into this process and read in place,
 // without a call or a copy a record. The data pages are mapped twice in a row, so that a record never wraps. Positions
-// grow for ever and stay exact as numbers up to 2⁵³ bytes; a ring is smaller than 2³¹ bytes, so the low 32 bits of the
-// producer's position say how much there is.
+// only grow; as numbers they are exact up to 2⁵³ bytes. A ring is smaller than 2³¹ bytes, so the low 32 bits of the
+// producer's position show how much there is.
 import type { Poller, Registration } from '../poller.ts';
 import { PROT, mapShared, pageSize, unmap } from '../ffi/libc.ts';
 import { type Pointer, viewMemory } from '../ffi.ts';
 import type { BpfMap } from './map.ts';
 import { mapTypeName } from './syscall.ts';
 
-/** Of the length word of a record: still being written; to be skipped. */
+/** Flags in the length word of a record: still being written; to be skipped. */
 const BUSY = 0x8000_0000;
 const DISCARD = 0x4000_0000;
 const LENGTH = 0x3fff_ffff;
 const RECORD_HEADER = 8;
-/** Records a wake-up: leaves room for other descriptors; the rest is reported again. */
+/** Records a wake-up: other descriptors must not starve; the rest is reported again. */
 const RECORDS_A_WAKE_UP = 16_384;
-/** How often we tell the kernel what it may overwrite. */
+/** Records after which the kernel is told what it may overwrite. */
 const COMMIT_EVERY = 256;
 
 interface RingBufferDependencies {
@@ -30,9 +30,9 @@ interface RingBufferDependencies {
 export interface RingBufferReader {
   /** Records delivered so far. */
   readonly records: number;
-  /** Reads what is there now, without waiting for the poller. */
+  /** Reads the records that exist now, without waiting for the poller. */
   drain(): void;
-  /** Stops reading and unmaps; what has not been read stays in the ring. Idempotent. */
+  /** Stops reading and unmaps; unread records stay in the ring. Idempotent. */
   close(): void;
 }
 
@@ -48,7 +48,7 @@ class MappedRing implements RingBufferReader {
   private readonly dependencies: RingBufferDependencies;
   private readonly size: number;
   private readonly mappings: { readonly address: Pointer; readonly size: number }[] = [];
-  /** The consumer's page, ours to write. */
+  /** The consumer's page, written by this process. */
   private readonly consumed: BigUint64Array;
   /** The producer's position, and the data, both written by the kernel. */
   private readonly produced: Int32Array;
@@ -88,7 +88,7 @@ class MappedRing implements RingBufferReader {
     } finally {
       this.commit();
       this.reading = false;
-      // Closed from inside a callback: the memory is still looked at until here.
+      // Closed from inside a callback: the memory is in use up to here.
       if (this.closed) this.release();
     }
   }

@@ -1,6 +1,6 @@
-// bpf(2) itself, for what libbpf 1.1 lacks (TCX links) and for what is simpler without it (map elements, object
+// bpf(2) itself, for calls that libbpf 1.1 lacks (TCX links) or that are simpler without it (map elements, object
 // information). Attributes are written as bytes at the offsets of union bpf_attr (include/uapi/linux/bpf.h); the kernel
-// takes shorter and longer unions alike.
+// accepts shorter and longer unions alike.
 import { KernelError } from '../errors.ts';
 import { syscall3 } from '../ffi/libc.ts';
 import { PinnedBuffer } from '../ffi.ts';
@@ -26,7 +26,7 @@ export const BPF_CMD = {
   LINK_DETACH: 34,
 } as const;
 
-/** enum bpf_map_type, as far as its name may appear in a message. */
+/** enum bpf_map_type, the names that appear in messages. */
 const MAP_TYPE = {
   1: 'hash',
   2: 'array',
@@ -86,7 +86,7 @@ export function pinObject(fd: number, path: string): void {
   bpf(`pin(${path})`, BPF_CMD.OBJ_PIN, attr);
 }
 
-/** Opens what is pinned at a path; the caller closes the descriptor. @throws KernelError ENOENT */
+/** Opens the object pinned at a path; the caller closes the descriptor. @throws KernelError ENOENT */
 export function openPinned(path: string): number {
   const { attr } = pathAttributes(path, 0);
   return bpf(`open pinned(${path})`, BPF_CMD.OBJ_GET, attr);

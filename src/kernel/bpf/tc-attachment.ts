@@ -12,7 +12,7 @@ export interface TcxOptions {
   readonly pinPath?: string | undefined;
   /** Namespace of the interface. */
   readonly netns?: Netns | undefined;
-  /** Ahead of what is attached there already; default behind it. A link that is adopted stays where it is. */
+  /** Ahead of the programs that are already attached; default behind them. An adopted link keeps its position. */
   readonly first?: boolean | undefined;
   /** Default: TCX, and clsact where the kernel has no TCX. */
   readonly mechanism?: 'tcx' | 'clsact' | undefined;
@@ -20,15 +20,15 @@ export interface TcxOptions {
 
 export interface TcxLink {
   readonly mechanism: 'tcx' | 'clsact';
-  /** Whether it was there before: the program was swapped without a gap. */
+  /** Whether it existed before: the program was swapped without a gap. */
   readonly adopted: boolean;
   /** Swaps the program; every packet sees the old one or the new one. */
   update(program: BpfProgram): void;
-  /** Takes the program off the interface and removes the pin. Idempotent. */
+  /** Detaches the program from the interface and removes the pin. Idempotent. */
   detach(): void;
   /**
-   * Whether it is (still) on this interface. False where the mechanism cannot tell: then it is attached anew, which
-   * there leaves no gap.
+   * Whether it is (still) on this interface. False where the mechanism cannot determine that: the program is then
+   * attached again, which leaves no gap there.
    */
   hangsAt(ifindex: number, direction: Direction): boolean;
   /** Pins it again where it was pinned. @throws KernelError */

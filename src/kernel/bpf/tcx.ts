@@ -1,7 +1,7 @@
-// Attaching a tc program to an interface. On Linux 6.6 and later by a TCX link (bpf(2) LINK_CREATE), which is pinned:
-// the link and with it the program outlive the process, and the next process adopts it and swaps the program
-// atomically. On older kernels by a filter on the clsact qdisc (clsact.ts), which outlives the process by itself.
-// Programs return TC_ACT_UNSPEC (-1) to let the next program on the hook decide.
+// Attaches a tc program to an interface. On Linux 6.6 and later by a pinned TCX link (bpf(2) LINK_CREATE). Link and
+// program outlive the process, and the next process adopts the link and swaps the program atomically. On older kernels
+// by a filter on the clsact qdisc (clsact.ts), which outlives the process too. Programs return TC_ACT_UNSPEC (-1) to
+// let the next program on the hook decide.
 import { readlinkSync, rmSync } from 'node:fs';
 import { ERRNO, KernelError, isKernelError } from '../errors.ts';
 import { close } from '../ffi/libc.ts';
@@ -13,14 +13,14 @@ import { BPF_CMD, attributes, bpf, objectInfo, openPinned, pinObject, tryBpf } f
 
 /** enum bpf_attach_type (Linux 6.6). */
 const ATTACH_TYPE: Readonly<Record<Direction, number>> = { ingress: 46, egress: 47 };
-/** In front of all others when no other is named. */
+/** In front of all others when no other link is named. */
 const BPF_F_BEFORE = 1 << 3;
 /** enum bpf_link_type. */
 const LINK_TYPE_TCX = 11;
 
 /**
  * Attaches `program`, or swaps it into the link that is pinned at `pinPath` if that is still on this interface and
- * direction. A pinned link whose interface is gone, or is another one, is replaced.
+ * direction. A pinned link is replaced if its interface is gone, or is another one.
  * @throws KernelError ENODEV (no such interface), EEXIST (something else is pinned there), EINVAL
  */
 export function attachTcx(opts: TcxOptions): TcxLink {
@@ -38,7 +38,7 @@ export function attachTcx(opts: TcxOptions): TcxLink {
   });
 }
 
-/** Takes off whatever link is pinned at a path, without knowing its program. Does nothing when there is none. */
+/** Detaches the link that is pinned at a path, whatever its program. Does nothing when there is none. */
 export function detachPinnedLink(pinPath: string): void {
   const marked = markedFilter(pinPath);
   if (marked) return marked.detach();
@@ -46,7 +46,7 @@ export function detachPinnedLink(pinPath: string): void {
   if (fd !== undefined) new Tcx({ fd, pinPath, adopted: true }).detach();
 }
 
-/** Where the link pinned at a path hangs. Undefined when nothing is pinned there, or its interface is gone. */
+/** Where the link pinned at a path is attached. Undefined when nothing is pinned there, or its interface is gone. */
 export function pinnedLinkTarget(
   pinPath: string,
 ): { readonly ifindex: number; readonly direction: Direction } | undefined {
@@ -64,7 +64,7 @@ export function pinnedLinkTarget(
   }
 }
 
-/** undefined: this kernel does not know TCX. */
+/** Returns undefined when this kernel has no TCX. */
 function create(opts: TcxOptions): number | undefined {
   const attr = attributes(64);
   attr.view.setUint32(0, opts.program.fd, true);
@@ -77,7 +77,7 @@ function create(opts: TcxOptions): number | undefined {
   throw new KernelError(`attach(${opts.program.name} to the ${opts.direction} of interface ${opts.ifindex})`, -result);
 }
 
-/** BPF_PROG_QUERY of a TCX hook of the loopback: EINVAL from a kernel that does not know the attach type. */
+/** BPF_PROG_QUERY of a TCX hook of the loopback: a kernel without the attach type returns EINVAL. */
 export function kernelHasTcx(): boolean {
   const attr = attributes(64);
   attr.view.setUint32(0, 1, true);
@@ -112,7 +112,7 @@ function adopt(opts: TcxOptions, pinPath: string): TcxLink | undefined {
 }
 
 /**
- * A descriptor of the link pinned at a path; undefined when nothing is.
+ * A descriptor of the link pinned at a path; undefined when nothing is pinned.
  * @throws KernelError EEXIST (something else is pinned there)
  */
 function openLink(pinPath: string): number | undefined {
@@ -183,7 +183,7 @@ class Tcx implements TcxLink {
     const result = tryBpf(BPF_CMD.LINK_DETACH, attr);
     if (this.pinPath !== undefined) rmSync(this.pinPath, { force: true });
     this.close();
-    // EINVAL/ENOLINK: the interface is gone and took the attachment with it.
+    // EINVAL/ENOLINK: the interface is gone, and the attachment with it.
     if (result < 0 && result !== -ERRNO.EINVAL && result !== -ERRNO.ENOLINK) throw new KernelError('detach', -result);
   }
 

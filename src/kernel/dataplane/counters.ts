@@ -1,6 +1,6 @@
-// Every per-CPU counter of the eBPF programs, by its index in the pinned map `counters`. The same table as
-// bpf/lib/counter-table.h and the counter-rows.h of each program, which counters.test.ts compares with it. Indexes
-// outlive an upgrade: rows are added, never renumbered.
+// Every per-CPU counter of the eBPF programs, by its index in the pinned map `counters`. bpf/lib/counter-table.h and
+// the counter-rows.h of each program hold the same table; counters.test.ts compares them. Indexes outlive an upgrade:
+// rows are added, never renumbered.
 import { LITTLE_ENDIAN, readU32Key, viewOf } from './layout.ts';
 
 export const COUNTERS_MAP = 'counters';
@@ -324,7 +324,7 @@ export const COUNTERS: readonly CounterRow[] = [
 const NAME = new Map(COUNTERS.map((counter) => [counter.index, counter.name]));
 
 /**
- * Counters by name, in the order of their indexes, from the entries of the map; each value is one u64 a CPU. Rows
+ * Counters by name, in the order of their indexes, from the entries of the map; each value is one u64 a CPU. Indexes
  * without a name are left out.
  */
 export function decodeCounters(entries: Iterable<readonly [Uint8Array, Uint8Array]>): Map<string, bigint> {

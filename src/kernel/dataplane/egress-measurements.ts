@@ -1,7 +1,7 @@
-// What the programs count and measure of a port (bpf/lib/detector/layout.h): read, never written.
+// Counters and measurements of a port by the programs (bpf/lib/detector/layout.h): read, never written.
 import { LITTLE_ENDIAN, sumOverCpus, viewOf } from './layout.ts';
 
-/** What passed a port since its slot was assigned: RoCEv2 data packets, and what became of them. */
+/** RoCEv2 data packets of a port since its slot was assigned, and their outcomes. */
 export interface EgressStats {
   readonly packets: bigint;
   readonly bytes: bigint;
@@ -15,9 +15,9 @@ export interface EgressStats {
   readonly leftWithCe: bigint;
   /** Triggers of flows that are not among the largest in the queue (LHCNP-5.5-b). */
   readonly notContributing: bigint;
-  /** Triggers during which an upstream node's notification was seen to work (LHCNP-5.7-d). */
+  /** Triggers during which an upstream node's notification was seen to take effect (LHCNP-5.7-d). */
   readonly deferred: bigint;
-  /** Triggers whose sender can be told in no way. */
+  /** Triggers whose sender cannot be notified in any format. */
   readonly noFormat: bigint;
 }
 
@@ -36,39 +36,42 @@ const STATS_FIELDS = [
   'deferred',
   'noFormat',
 ] as const satisfies readonly (keyof EgressStats)[];
-/** Of one CPU. */
+/** Bytes for one CPU. */
 export const EGRESS_STATS_SIZE = 8 * STATS_FIELDS.length;
 
-/** From the values of all CPUs, one behind the other. */
+/** From the values of all CPUs, in sequence. */
 export function decodeEgressStats(value: Uint8Array): EgressStats {
   const sums = sumOverCpus(value, STATS_FIELDS.length);
   return Object.fromEntries(STATS_FIELDS.map((name, i) => [name, sums[i]!])) as unknown as EgressStats;
 }
 
-/** Kinds of tunnels that are not looked into, in the order of enum tunnel_kind (bpf/lib/wire/walk.h) from 1 on. */
+/**
+ * Kinds of tunnels that the program does not look into, in the order of enum tunnel_kind (bpf/lib/wire/walk.h) from 1
+ * on.
+ */
 export const TUNNEL_KINDS = ['mpls', 'gre', 'vxlan', 'esp', 'geneve', 'other'] as const;
 export type TunnelKind = (typeof TUNNEL_KINDS)[number];
 
-/** Packets of a port that were passed unseen because of the tunnel that they are in. */
+/** Packets of a port that were not inspected because of their tunnel. */
 export type OpaquePackets = Readonly<Record<TunnelKind, bigint>>;
 
 const OPAQUE_FIELDS = 8;
-/** Of one CPU: struct egress_opaque. */
+/** Bytes for one CPU: struct egress_opaque. */
 export const EGRESS_OPAQUE_SIZE = 8 * OPAQUE_FIELDS;
 
-/** From the values of all CPUs, one behind the other. */
+/** From the values of all CPUs, in sequence. */
 export function decodeOpaque(value: Uint8Array): OpaquePackets {
   const sums = sumOverCpus(value, OPAQUE_FIELDS);
   return Object.fromEntries(TUNNEL_KINDS.map((kind, i) => [kind, sums[i + 1]!])) as Record<TunnelKind, bigint>;
 }
 
-/** What was measured of a port in the last whole interval (LHCNP-5.3.1-b, LHCNP-5.3.1-c), if one has ended at all. */
+/** Measurements of a port in the last whole interval (LHCNP-5.3.1-b, LHCNP-5.3.1-c), if one has ended. */
 export interface EgressMeasure {
   /** Packets that left with CE while the queue was above K_min, parts per million. */
   readonly ecnMarkingPpm: number;
-  /** Of the queue, bytes; 0 when it shrank. */
+  /** Growth of the queue, bytes; 0 when it shrank. */
   readonly growthBytes: number;
-  /** Monotonic ns: when the interval after it began. Older than an interval or two: nothing has been sent since. */
+  /** Monotonic ns: when the next interval began. If older than one or two intervals, nothing has been sent since. */
   readonly measuredAt: bigint;
 }
 

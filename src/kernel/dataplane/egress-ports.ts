@@ -1,6 +1,6 @@
-// The monitored ports as a table by interface index. Underneath is an array map, because its look-up costs a packet
-// nothing, in which a port has the first free of four slots from its index on (bpf/lib/detector/layout.h). What a
-// slot's former port left behind is cleared when it is given away.
+// The monitored ports as a table by interface index. Its base is an array map, whose look-up costs a packet nothing. A
+// port has the first free one of four slots from its index on (bpf/lib/detector/layout.h). When a slot is reassigned,
+// the data of its former port are cleared.
 import {
   EGRESS_MAPS,
   EGRESS_PORT_RATE,
@@ -22,13 +22,13 @@ import {
 } from './egress-measurements.ts';
 import { LITTLE_ENDIAN, readU32Key, u32Key, viewOf } from './layout.ts';
 
-/** The part of an array map that is needed. */
+/** The operations of an array map that are needed. */
 export interface SlotMap {
   lookup(key: Uint8Array): Uint8Array | undefined;
   update(key: Uint8Array, value: Uint8Array): void;
 }
 
-/** All slots that an interface index can have are taken. */
+/** All possible slots of an interface index are taken. */
 export class PortSlotsFull extends Error {
   override readonly name = 'PortSlotsFull';
   readonly code = 'ENOSPC';
@@ -88,7 +88,7 @@ export class EgressPortTable {
       this.maps.opaque.update(u32Key(slot), new Uint8Array(EGRESS_OPAQUE_SIZE));
       this.maps.peaks.update(u32Key(slot), new Uint8Array(8));
     }
-    // A bucket at the old rate could be closed for as long as a token of that rate takes.
+    // The bucket may be closed for as long as a token takes at the old rate.
     if (
       !same(
         this.at(slot).subarray(EGRESS_PORT_RATE.start, EGRESS_PORT_RATE.end),
@@ -123,7 +123,7 @@ export class EgressPortTable {
     return value && decodeEgressMeasure(value);
   }
 
-  /** Packets in tunnels that are not looked into. */
+  /** Packets in tunnels that the program does not look into. */
   opaque(ifindex: number): OpaquePackets | undefined {
     const value = this.ofPort(ifindex, this.maps.opaque);
     return value && decodeOpaque(value);

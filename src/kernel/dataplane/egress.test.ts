@@ -93,7 +93,7 @@ describe('values of the congested node', () => {
     expect(decodeEgressPort(encodeEgressPort(off))).toEqual(off);
   });
 
-  test('LHCNP-9-e: while the RTT is not known the interval of a flow serves; what was not declared is off', () => {
+  test('LHCNP-9-e: while the RTT is unknown the interval of a flow is used; thresholds not declared are off', () => {
     const { ifindex, kMin, kMax, levelBytes, perFlowIntervalNs, noticesPerSecond, burst } = PORT;
     const plain = { ifindex, kMin, kMax, levelBytes, perFlowIntervalNs, noticesPerSecond, burst };
     const off = {

@@ -33,7 +33,7 @@ export const EGRESS_MAPS = {
   opaque: 'egress_opaque',
   notifications: 'notifications',
   flows: 'flows',
-  /** Scratch, needs no pin. */
+  /** Scratch memory, needs no pin. */
   buffer: 'notice_buffer',
 } as const;
 
@@ -41,11 +41,11 @@ export const PORT_SLOTS = 256;
 export const PORT_PROBES = 4;
 export const CONGESTION_LEVELS = 8;
 /**
- * Of skb->mark, on clones on the loopback interface between trigger and notice; other programs there leave them alone.
+ * skb->mark of clones on the loopback interface between trigger and notice; other programs there ignore these clones.
  */
 export const MARK_TRIGGER = 0x434e5054;
 export const MARK_NOTICE = 0x434e504e;
-/** The first word of skb->cb of such clones: what tells them from packets of whoever else uses the mark. */
+/** The first word of skb->cb of these clones. It distinguishes them from other packets with the same mark. */
 export const CB_TAG = 0x9c6e7d31;
 export const DEFAULT_FLOW_AGEING_NS = 60_000_000_000;
 
@@ -71,28 +71,28 @@ export interface EgressPort {
   readonly levelBytes: readonly number[];
   readonly perFlowIntervalNs: number;
   readonly noticesPerSecond: number;
-  /** Notices that may follow each other at once, at least 1. */
+  /** Notices that may be sent back to back, at least 1. */
   readonly burst: number;
   /** V_ecn, parts per million of the packets of an interval (LHCNP-5.4-d). */
   readonly vEcnPpm?: number | null;
   /** V_growth, bytes an interval (LHCNP-5.4-e). */
   readonly vGrowthBytes?: number | null;
   readonly intervalNs?: number;
-  /** RTT_est; null or absent: not known, perFlowIntervalNs serves. */
+  /** RTT_est; null or absent: unknown, perFlowIntervalNs is used. */
   readonly rttNs?: number | null;
   /** 1 to 8 rows. */
   readonly instructions?: readonly EgressInstruction[];
-  /** A flow is told when its share is at least this many 1/256 of the largest one; 0: every flow. */
+  /** A flow's sender is notified when its share is at least this many 1/256 of the largest one; 0: always. */
   readonly contribution256?: number;
-  /** A fall of the arrival rate by this many 1/256 is a reduction; 0: nobody is waited for. */
+  /** A fall of the arrival rate by this many 1/256 is a reduction; 0: no deferral. */
   readonly deferral256?: number;
-  /** Whose packets leave here outside tunnels (tenants.ts); 0 or absent: the router's own address space. */
+  /** Tenant of packets that leave here outside tunnels (tenants.ts); 0 or absent: the router's own address space. */
   readonly tenant?: number;
 }
 
 export const DEFAULT_INTERVAL_NS = 10_000_000;
 export const MAX_INSTRUCTIONS = 8;
-/** Said when nothing else was declared (LHCNP §5.5.1). */
+/** The default instruction (LHCNP §5.5.1). */
 const NOTIFY: EgressInstruction = { fromBytes: null, level: 100, action: 'notify', parameter: 0 };
 
 /** Offsets in struct egress_port, and in one struct instruction of it. */
@@ -116,7 +116,7 @@ const PORT = {
   tenant: 60,
 } as const;
 const INSTRUCTION = { from: 0, parameter: 4, level: 6, action: 7, size: 8 } as const;
-/** Where the token bucket's rate is in the value: a change of it opens the bucket again. */
+/** Offsets of the token bucket's rate in the value: a change of it opens the bucket again. */
 export const EGRESS_PORT_RATE = { start: PORT.spacing, end: PORT.burst + 8 } as const;
 
 /** @throws RangeError when levels, instructions, rate or burst are impossible */
@@ -202,11 +202,11 @@ export interface EgressConfig {
   readonly udpPort: number;
   readonly flowAgeingNs: number;
   /**
-   * Random; must stay what it is for the life of the flow table, or entries are no longer found: read it back before
-   * writing. 0: none yet.
+   * Random; constant for the life of the flow table, or its entries are no longer found: read it back before writing.
+   * 0: none yet.
    */
   readonly flowSeed: bigint;
-  /** Whether Long-haul CNPs tell the metric (LHCNP §6.1). */
+  /** Whether Long-haul CNPs disclose the metric (LHCNP §6.1). */
   readonly disclose?: boolean;
 }
 
@@ -251,7 +251,7 @@ export function decodeEgressConfig(value: Uint8Array): Required<EgressConfig> {
 /**
  * Entry of the longest-match table, whose key is layout.ts's prefixKey. `proxy` null: explicitly none (decision D5).
  */
-export interface SenderProxy {
+interface SenderProxy {
   readonly prefix: Prefix;
   readonly proxy: IpAddress | null;
 }
@@ -260,7 +260,7 @@ export interface SenderProxy {
 export const SENDER_PROXY_SIZE = 24;
 
 export function encodeSenderProxy({ prefix, proxy }: SenderProxy): Uint8Array {
-  // Bytes alone: a view, as structure() makes, costs more than all the rest, and the table is the largest there is.
+  // Without a view, which structure() makes: it would dominate the cost, and this table is the largest.
   const bytes = new Uint8Array(SENDER_PROXY_SIZE);
   if (proxy) putMapped(bytes, 0, proxy);
   bytes[16] = proxy?.family ?? 0;

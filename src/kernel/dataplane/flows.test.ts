@@ -53,7 +53,7 @@ function flowSet(...flows: readonly Fields[]): Uint8Array {
 }
 
 describe('a set of the flow table', () => {
-  test('gives the flows in it, and what was counted of each', () => {
+  test('yields its flows, with the counts of each', () => {
     const [flow, ...more] = decodeFlowSet(flowSet({ way: 2, lastSeen: 50n }));
     expect(more).toEqual([]);
     expect(flow).toEqual({
@@ -70,17 +70,17 @@ describe('a set of the flow table', () => {
       lastSeen: 50n,
       lastPsn: 5,
       notices: 70n,
-      told: null,
+      lastNotification: null,
     });
   });
 
-  test('leaves out what has aged, and free ways', () => {
+  test('leaves out aged flows and free ways', () => {
     const set = flowSet({ way: 0, lastSeen: 49n }, { way: 3, lastSeen: 50n });
     expect([...decodeFlowSet(set, 50n)].map((flow) => flow.lastSeen)).toEqual([50n]);
     expect([...decodeFlowSet(new Uint8Array(FLOW_SET_SIZE))]).toEqual([]);
   });
 
-  test('says what a sender was told last', () => {
+  test('reads the last notification to a sender', () => {
     const [straight, wrapped, plain] = decodeFlowSet(
       flowSet(
         { way: 0, lastSeen: 1n, format: 3, action: 2 },
@@ -88,7 +88,7 @@ describe('a set of the flow table', () => {
         { way: 2, lastSeen: 1n, format: 2 },
       ),
     );
-    const told = {
+    const common = {
       atNs: 1234n,
       row: 3,
       level: 230,
@@ -98,9 +98,19 @@ describe('a set of the flow table', () => {
       sourcePort: 0xc001,
       pkey: 0x8123,
     };
-    expect(straight!.told).toEqual({ ...told, format: 'long-haul-icmpv6', action: 'rate-reduce', endCon: null });
-    expect(wrapped!.told).toEqual({ ...told, format: 'long-haul-roce', action: 'pause', endCon: END_CON });
+    expect(straight!.lastNotification).toEqual({
+      ...common,
+      format: 'long-haul-icmpv6',
+      action: 'rate-reduce',
+      endCon: null,
+    });
+    expect(wrapped!.lastNotification).toEqual({
+      ...common,
+      format: 'long-haul-roce',
+      action: 'pause',
+      endCon: END_CON,
+    });
     expect(wrapped).toMatchObject({ destinationQpn: 0x123456, datagram: true, tunnel: END_CON });
-    expect(plain!.told).toMatchObject({ format: 'fast-cnp', action: null });
+    expect(plain!.lastNotification).toMatchObject({ format: 'fast-cnp', action: null });
   });
 });

@@ -8,8 +8,8 @@ import { actionOf, formatOf, isLongHaul } from './notifications.ts';
 export const FLOW_SETS = 4096;
 export const FLOW_WAYS = 4;
 /**
- * Offsets of what is read of struct flow_set, of one way of it, struct flow; and of struct resume_claim behind an
- * Ethernet header.
+ * Offsets of the fields that are read in struct flow_set, and in one of its ways, struct flow; and of struct
+ * resume_claim after an Ethernet header.
  */
 const SET = { ways: 16 } as const;
 export const FLOW_FIELDS = {
@@ -39,28 +39,28 @@ export const FLOW_FIELDS = {
   size: 224,
 } as const;
 const CLAIM = { source: 14, destination: 30, tunnel: 46, qpn: 62, sourceQpn: 66, ifindex: 78 } as const;
-/** In the Queue Pair of a key: the number is one of datagrams. */
+/** Flag in the Queue Pair of a key: the number is one of datagrams. */
 const DATAGRAM = 0x8000_0000;
 const QPN = 0xff_ffff;
 export const FLOW_SET_SIZE = SET.ways + FLOW_WAYS * FLOW_FIELDS.size;
 
-/** What a flow's sender was told last. */
-export interface ToldSender {
+/** The last notification to the sender of a flow. */
+export interface LastNotification {
   /** Monotonic ns. */
   readonly atNs: bigint;
   readonly format: NotificationFormat;
-  /** Long-haul formats only: the action, and which row of the port's instructions it came from. */
+  /** Long-haul formats only: the action, and its row of the port's instructions. */
   readonly action: LongHaulAction | null;
   readonly row: number;
   readonly level: number;
   readonly parameter: number;
-  /** The Queue Pair at the sender; 0: not known, and not needed for this format. */
+  /** The Queue Pair at the sender; 0: unknown, and not needed for this format. */
   readonly sourceQpn: number;
   /** Depth of the queue then, bytes. */
   readonly queueBytes: number;
-  /** END.CON through which it went; null: straight. */
+  /** END.CON through which it was sent; null: directly. */
   readonly endCon: IpAddress | null;
-  /** UDP source port and P_Key of the packet that it was about; both 0: not known. */
+  /** UDP source port and P_Key of the invoking packet; both 0: unknown. */
   readonly sourcePort: number;
   readonly pkey: number;
 }
@@ -71,7 +71,7 @@ export interface EgressFlow {
   readonly destinationQpn: number;
   /** Queue Pairs of datagrams: the sender's is in every packet, and part of the key. */
   readonly datagram: boolean;
-  /** Outer source of the tunnel that the flow is in; null: in none. */
+  /** Outer source of the flow's tunnel; null: no tunnel. */
   readonly tunnel: IpAddress | null;
   /** The port that saw it last. */
   readonly ifindex: number;
@@ -84,14 +84,15 @@ export interface EgressFlow {
   readonly lastPsn: number;
   readonly notices: bigint;
   /**
-   * Null: nothing since the flow came into the table. A flow that was told to pause or to slow down is waiting for its
+   * Null: none since the flow entered the table. After an instruction to pause or to slow down, the sender waits for
    * Resume.
    */
-  readonly told: ToldSender | null;
+  readonly lastNotification: LastNotification | null;
 }
 
 /**
- * The flows of one set that were seen at or after `since`; older ones have aged though their entry is not cleared yet.
+ * The flows of one set that were seen at or after `since`. Older ones have aged, though their entry is not cleared
+ * yet.
  */
 export function* decodeFlowSet(value: Uint8Array, since = 0n): Generator<EgressFlow> {
   const view = viewOf(value);
@@ -114,7 +115,7 @@ export function* decodeFlowSet(value: Uint8Array, since = 0n): Generator<EgressF
       lastSeen: u64(FLOW_FIELDS.lastSeen),
       lastPsn: u32(FLOW_FIELDS.lastPsn),
       notices: u64(FLOW_FIELDS.notices),
-      told: decodeTold(view, at),
+      lastNotification: decodeLastNotification(view, at),
     };
   }
 }
@@ -124,7 +125,7 @@ function tunnelAt(view: DataView, at: number): IpAddress | null {
   return tunnel.value === 0n ? null : tunnel;
 }
 
-function decodeTold(view: DataView, at: number): ToldSender | null {
+function decodeLastNotification(view: DataView, at: number): LastNotification | null {
   const number = view.getUint8(at + FLOW_FIELDS.toldFormat);
   if (number === 0) return null;
   const format = formatOf(number);
@@ -137,27 +138,27 @@ function decodeTold(view: DataView, at: number): ToldSender | null {
     parameter: view.getUint16(at + FLOW_FIELDS.toldParameter, LITTLE_ENDIAN),
     sourceQpn: view.getUint32(at + FLOW_FIELDS.toldSourceQpn, LITTLE_ENDIAN),
     queueBytes: view.getUint32(at + FLOW_FIELDS.toldDepth, LITTLE_ENDIAN),
-    // A proxy is told straight.
+    // A notice to a proxy is not sent through the tunnel.
     endCon: format === 'proxy' ? null : tunnelAt(view, at),
     sourcePort: view.getUint16(at + FLOW_FIELDS.toldSourcePort),
     pkey: view.getUint16(at + FLOW_FIELDS.toldPkey),
   };
 }
 
-/** The flow for which the program `egress_resume` is asked. */
+/** The flow in a request to the program `egress_resume`. */
 export interface FlowAtPort {
   readonly source: IpAddress;
   readonly destination: IpAddress;
   readonly destinationQpn: number;
-  /** Only that of datagrams is looked at. */
+  /** Used for datagrams only. */
   readonly sourceQpn: number;
   readonly datagram: boolean;
-  /** END.CON through which its sender is told: the tunnel's outer source. */
+  /** END.CON through which its sender is notified: the tunnel's outer source. */
   readonly endCon: IpAddress | null;
   readonly ifindex: number;
 }
 
-/** Behind an Ethernet header of zeros, and long enough for BPF_PROG_TEST_RUN (struct resume_claim). */
+/** After an Ethernet header of zeros, and long enough for BPF_PROG_TEST_RUN (struct resume_claim). */
 export const encodeResumeClaim = ({
   source,
   destination,
@@ -176,5 +177,5 @@ export const encodeResumeClaim = ({
     view.setUint32(CLAIM.ifindex, ifindex, LITTLE_ENDIAN);
   });
 
-/** What the program answers. */
+/** The program's answers. */
 export const RESUME_ANSWERS: readonly ResumeAnswer[] = ['granted', 'flow-waits', 'port-waits', 'port-unknown'];

@@ -19,14 +19,14 @@ export const GUARD_MAPS = {
 export const GUARD_PORT_SIZE = 8;
 const PORT = { udpPort: 0, option: 2, ioamOption: 3, icmpv6Type: 4, longHaulRoce: 5 } as const;
 
-/** What counts as a notification at a border port; absent: that kind is none. */
+/** What counts as a notification at a border port; an absent kind does not. */
 export interface GuardPort {
   /** Destination port of Congestion Notifications to Proxy. */
   readonly udpPort: number;
   /** IPv6 destination option types of Fast CNP, without and with IOAM trace data. */
   readonly fastCnpOption?: number;
   readonly fastCnpIoamOption?: number;
-  /** ICMPv6 type of Long-haul CNP. With it the RoCEv2 form, which has no code point of its own, is recognised too. */
+  /** ICMPv6 type of Long-haul CNP. With it the RoCEv2 form, which has no code point of its own, is recognized too. */
   readonly longHaulIcmpv6Type?: number;
 }
 

@@ -1,12 +1,11 @@
-// What the layouts of all maps share: structures in the machine's byte order, and addresses and prefixes as map keys
+// The common parts of all map layouts: structures in the machine's byte order, and addresses and prefixes as map keys
 // (bpf/lib/wire/address.h). An address is 16 bytes in network order, IPv4 as ::ffff:a.b.c.d; the length of an IPv4
-// prefix is then 96 + n. Every layout that is written down here is held against what the compiler made of the C
-// (test/bpf/objects/layouts.test.ts).
+// prefix is then 96 + n. test/bpf/objects/layouts.test.ts compares every layout in this folder with the compiled C.
 import { endianness } from 'node:os';
 import { type IpAddress, putAddress } from '../../model/address.ts';
 import { type Prefix, prefixOf } from '../../model/prefix.ts';
 
-/** Whether numbers in a map are little-endian: they are in the byte order of the machine. */
+/** Whether the machine is little-endian: numbers in maps have its byte order. */
 export const LITTLE_ENDIAN = endianness() === 'LE';
 
 const MAPPED = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff);
@@ -30,7 +29,7 @@ export function mappedAddress(a: IpAddress): Uint8Array {
   return bytes;
 }
 
-/** Writes the 16 bytes at `offset`; the bytes there are zero before. */
+/** Writes the 16 bytes at `offset`, which must be zero before. */
 export function putMapped(bytes: Uint8Array, offset: number, a: IpAddress): void {
   if (a.family === 4) bytes.set(MAPPED, offset);
   putAddress(bytes, a.family === 4 ? offset + MAPPED.length : offset, a);
@@ -39,9 +38,7 @@ export function putMapped(bytes: Uint8Array, offset: number, a: IpAddress): void
 /** The inverse of mappedAddress, of the first 16 bytes. */
 export const unmappedAddress = (bytes: Uint8Array): IpAddress => unmappedAddressAt(viewOf(bytes), 0);
 
-/**
- * The same, of the 16 bytes at `offset`: for large tables, where making a view for each address is most of the work.
- */
+/** The same for the 16 bytes at `offset`: in large tables, a view for each address would be most of the work. */
 export function unmappedAddressAt(view: DataView, offset: number): IpAddress {
   const high = view.getBigUint64(offset);
   if (high === 0n && view.getUint32(offset + 8) === 0xffff)
@@ -52,7 +49,7 @@ export function unmappedAddressAt(view: DataView, offset: number): IpAddress {
 /** Key of an LPM trie, struct prefix_key, 20 bytes: prefix length (u32), address. */
 export function prefixKey(p: Prefix): Uint8Array {
   const bytes = new Uint8Array(20);
-  // At most 128: one byte of the four. Without a view, which would cost as much as the rest.
+  // At most 128: one byte of the four. A view would cost as much as the rest.
   bytes[LITTLE_ENDIAN ? 0 : 3] = p.length + (p.address.family === 4 ? 96 : 0);
   putMapped(bytes, 4, p.address);
   return bytes;

@@ -1,4 +1,4 @@
-// For tests: what the builder of notifications is told, with the code points as they are when nothing is said of them.
+// For tests: the configuration of the builder of notifications, with the default code points.
 export const CODES = { option: 0x9e, ioamOption: 0x9e, icrc: 'cover' } as const;
 export const LONG_HAUL = {
   icmpv6Type: 200,

@@ -48,7 +48,7 @@ describe('the extension objects prepared for a Long-haul CNP', () => {
     expect(decodeExtensions(zero, 0, zero.length)).toMatchObject({ ok: true });
   });
 
-  test('a device identifier that is too long, and a class that is none, are refused', () => {
+  test('a device identifier that is too long, and an invalid class, are refused', () => {
     expect(() => objects({ deviceId: 'ä'.repeat(33) })).toThrow(RangeError);
     expect(() => objects({ objectClass: 0, timestamp: true })).toThrow(RangeError);
   });
@@ -71,7 +71,7 @@ describe('the rest of the configuration', () => {
     expect(ntpOffsetNs(1_000_000_000n, 400n)).toBe((2_208_988_800n + 1n) * 1_000_000_000n - 400n);
   });
 
-  test('an offset that moved by less than a millisecond stays as it is, a clock that was set does not', () => {
+  test('an offset that moved by less than a millisecond is kept; after the clock was set it is replaced', () => {
     const before = encodeNoticeConfig({ longHaul: LONG_HAUL }, 5_000_000_000n);
     const offset = (now: bigint): bigint =>
       decodeNoticeConfig(encodeNoticeConfig({ longHaul: LONG_HAUL }, now, before)).ntpOffsetNs;

@@ -1,5 +1,5 @@
 // The map `notice_config` (bpf/lib/builder/layout.h): how notices to a sender itself are built. The extension objects
-// of a Long-haul CNP (LHCNP §6.1.1, RFC 4884 §8) are laid out here, once; the program only puts in the time.
+// of a Long-haul CNP (LHCNP §6.1.1, RFC 4884 §8) are encoded here, once; the program only inserts the time.
 import { LITTLE_ENDIAN, structure, u32Key, viewOf } from './layout.ts';
 
 export const NOTICE_CONFIG_MAP = 'notice_config';
@@ -42,17 +42,16 @@ const C_TYPE = { timestamp: 1, deviceId: 2, pathId: 3 } as const;
 const EXTENSION_HEADER = Uint8Array.of(0x20, 0, 0, 0);
 /** From 1900 to 1970 (RFC 5905 §6). */
 const NTP_ERA_NS = 2_208_988_800n * 1_000_000_000n;
-/** So little does not change what a timestamp says. */
+/** A smaller change of the offset does not matter for a timestamp. */
 const NTP_SLACK_NS = 1_000_000n;
 
-/** What ntpOffsetNs of encodeNoticeConfig is at a moment: both times in ns, since 1970 and of CLOCK_MONOTONIC. */
+/** The argument ntpOffsetNs of encodeNoticeConfig at a moment: both times in ns, since 1970 and of CLOCK_MONOTONIC. */
 export const ntpOffsetNs = (unixNs: bigint, monotonicNs: bigint): bigint => unixNs + NTP_ERA_NS - monotonicNs;
 
 /**
  * @param ntpOffsetNs NTP time less CLOCK_MONOTONIC: write the value again when the clock was set
- * @param before the map's value: an offset that differs from its by less than 1 ms is left alone, so that the value
- * stays comparable
- * @throws RangeError when a code point is none, or the device identifier is too long
+ * @param before the map's value: if its offset differs by less than 1 ms it is kept, so that values stay comparable
+ * @throws RangeError for an invalid code point, or a device identifier that is too long
  */
 export function encodeNoticeConfig(
   { fastCnp, longHaul }: NoticeConfig,
@@ -83,7 +82,7 @@ export function encodeNoticeConfig(
   });
 }
 
-/** What of it can be read back: the objects as bytes. */
+/** The part that can be read back: the objects as bytes. */
 export function decodeNoticeConfig(value: Uint8Array): {
   fastCnpOption: number;
   longHaulType: number;
@@ -105,7 +104,7 @@ function codePoint(what: string, value: number): number {
   return value;
 }
 
-/** Extension Header and objects, the timestamp first and 0; empty when there are no objects (LHCNP-6.1.1-i). */
+/** Extension Header and objects, the timestamp first and 0; empty without objects (LHCNP-6.1.1-i). */
 function extensionObjects({
   objectClass,
   timestamp,
@@ -150,5 +149,5 @@ function checksum(bytes: Uint8Array): number {
   let sum = 0;
   for (let at = 0; at < bytes.length; at += 2) sum += (bytes[at]! << 8) | bytes[at + 1]!;
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16);
-  return ~sum & 0xffff || 0xffff; // 0 would mean that there is none (RFC 4884 §7)
+  return ~sum & 0xffff || 0xffff; // 0 would mean no checksum (RFC 4884 §7)
 }

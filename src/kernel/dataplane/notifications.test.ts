@@ -54,7 +54,7 @@ function record(
 }
 
 describe('records of notifications', () => {
-  test('say what was sent, to whom, through what and why', () => {
+  test('have format, destination, path and reason', () => {
     expect(
       decodeNotification(record({ format: 3, reason: 4, endCon: END_CON }, 24), 24, NOTIFICATION_RECORD_SIZE),
     ).toEqual({
@@ -148,7 +148,7 @@ describe('policies and capabilities of senders', () => {
     expect(() => encodeSenderPolicy({ prefix: prefix('::/0'), order, markCeWithFastCnp: false })).toThrow(RangeError);
   });
 
-  test('what a host lacks survives encoding and decoding', () => {
+  test('formats that a host lacks survive encoding and decoding', () => {
     for (const lacks of [[], ['fast-cnp'], ['fast-cnp', 'long-haul-icmpv6', 'long-haul-roce']] as const) {
       expect(decodeSenderCapability(encodeSenderCapability({ host: SOURCE, lacks }))).toEqual({ lacks });
     }

@@ -1,6 +1,6 @@
-// What the congested node's program says about each notification that it has handed to the builder: the records of the
-// ring buffer `notifications` (bpf/lib/detector/layout.h), and the numbers that stand for formats, actions and reasons
-// in the maps.
+// The records that the congested node's program writes for each notification that it hands to the builder. They are in
+// the ring buffer `notifications` (bpf/lib/detector/layout.h). Also the numbers of formats, actions and reasons in the
+// maps.
 import type {
   LongHaulAction,
   NotificationFormat,
@@ -77,7 +77,7 @@ const isZero = (view: DataView, at: number): boolean =>
 
 /**
  * One record of the ring buffer, of `length` bytes at `offset`.
- * @throws RangeError: the record has another size, or numbers that are none (the ring of another version)
+ * @throws RangeError: the record has another size, or undefined numbers (the ring of another version)
  */
 export function decodeNotification(view: DataView, offset: number, length: number): SentNotification {
   if (length !== NOTIFICATION_RECORD_SIZE)

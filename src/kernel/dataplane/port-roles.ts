@@ -1,19 +1,19 @@
-// What the proxy's program knows of this router's ports (bpf/lib/proxy/port-roles.h), for the reverse-path check: keys
+// This router's ports as the proxy's program knows them (bpf/lib/proxy/port-roles.h), for the reverse-path check: keys
 // and values of `port_roles` and `doubted_ports`.
 import { LITTLE_ENDIAN, readU32Key, structure, u32Key } from './layout.ts';
 
-/** Of PORT_SHARES: more ports than these share. */
+/** PORT_SHARES in C: if there are more ports, some have a share in common. */
 export const PORT_SHARES = 64;
 /** struct port_role. */
 export const PORT_ROLE_SIZE = 8;
 
 export interface PortRole {
   readonly ifindex: number;
-  /** Ports of one bridge or bond are one: its index; else the port's own. */
+  /** The ports of a bridge or bond have its index in common; otherwise the port's own. */
   readonly link: number;
-  /** Sources behind a next hop are believed at any port of the core. */
+  /** Sources behind a next hop are believed at every core port. */
   readonly isCore: boolean;
-  /** Of the table of unconfirmed connections, by a number of its own. */
+  /** Share of the table of unconfirmed connections. */
   readonly share: number;
 }
 

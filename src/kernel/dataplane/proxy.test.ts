@@ -70,7 +70,7 @@ describe('values of the proxy', () => {
     expect(() => encodeProxyConfig({ ...CONFIG, ...wrong })).toThrow(RangeError);
   });
 
-  test('a prefix’s value names its family, so that ::/0 does not answer for IPv4', () => {
+  test('a prefix’s value names its family, so that ::/0 does not match IPv4', () => {
     expect([...encodeProxySource(prefix('::/0'))]).toEqual([6, 0, 0, 0, 0, 0, 0, 0]);
     expect(encodeProxySource(prefix('10.0.0.0/8'))[0]).toBe(4);
     expect(encodeProxySender({ prefix: prefix('10.0.0.0/8'), format: 'standard-cnp' })).toHaveLength(PROXY_PREFIX_SIZE);
@@ -83,7 +83,10 @@ describe('values of the proxy', () => {
   test('formats have the numbers of the builder', () => {
     for (const format of ['fast-cnp', 'long-haul-icmpv6', 'long-haul-roce'] as const) {
       const value = encodeProxySender({ prefix: prefix('::/0'), format });
-      expect([value[1], decodeProxySender(value)]).toEqual([FORMAT_NUMBER[format], format]);
+      expect({ value1: value[1], decodeProxySender: decodeProxySender(value) }).toEqual({
+        value1: FORMAT_NUMBER[format],
+        decodeProxySender: format,
+      });
     }
   });
 
@@ -94,10 +97,10 @@ describe('values of the proxy', () => {
       parameter: 1000 * n,
     }));
     const value = encodeProxyInstructions(byLevel);
-    expect([value.length, [...value.subarray(20, 24)]]).toEqual([
-      32,
-      [...structure(2, (view) => view.setUint16(0, 5000, LITTLE_ENDIAN)), 105, 1],
-    ]);
+    expect({ valueLength: value.length, value: [...value.subarray(20, 24)] }).toEqual({
+      valueLength: 32,
+      value: [...structure(2, (view) => view.setUint16(0, 5000, LITTLE_ENDIAN)), 105, 1],
+    });
     expect(() => encodeProxyInstructions(byLevel.slice(1))).toThrow(RangeError);
   });
 });
@@ -108,7 +111,7 @@ describe('times', () => {
     expect(latencyBounds(4 * 10)).toEqual({ fromNs: 1024, toNs: 1280 });
   });
 
-  test('a quantile is the upper bound of its bucket, over all CPUs; nothing measured is no number', () => {
+  test('a quantile is the upper bound of its bucket, over all CPUs; undefined without measurements', () => {
     const twoCpus = (a: bigint, b: bigint): Uint8Array =>
       structure(16, (view) => {
         view.setBigUint64(0, a, LITTLE_ENDIAN);
@@ -136,7 +139,7 @@ describe('Queue Pairs', () => {
     expect(decodeFlowKey(encodeFlowKey(flow))).toEqual(flow);
   });
 
-  test('a configured Queue Pair is one whose PSNs are not known', () => {
+  test('a configured Queue Pair has unknown PSNs', () => {
     const flow = { sender: address('10.0.0.1'), receiver: address('10.0.0.2'), receiverQpn: 5 };
     const value = encodeStaticQueuePair({ senderQpn: 0x64, now: 12n });
     expect(value).toHaveLength(QUEUE_PAIR_SIZE);
@@ -158,7 +161,7 @@ describe('Queue Pairs', () => {
     });
   });
 
-  test('an entry whose source has no name is not understood', () => {
+  test('an entry with an unknown source is not decoded', () => {
     expect(decodeQueuePair(new Uint8Array(FLOW_KEY_SIZE), new Uint8Array(QUEUE_PAIR_SIZE))).toBeUndefined();
   });
 });

@@ -18,14 +18,14 @@ export const PROXY_MAPS = {
   senders: 'proxy_senders',
   /** Key prefixKey, value encodeProxySource. */
   sources: 'proxy_sources',
-  /** Whose connections are learned without being served. Key prefixKey, value encodeLearnedSender. */
+  /** Senders whose connections are learned though they are not served. Key prefixKey, value encodeLearnedSender. */
   learnedSenders: 'learned_senders',
   /** One u64; write 0 when the rate changes. */
   bucket: 'proxy_bucket',
   /** One entry: key PROXY_CONFIG_KEY, value encodeProxyInstructions. */
   instructions: 'proxy_instructions',
   latency: 'proxy_latency',
-  /** Confirmed by traffic; nothing evicts them. */
+  /** Confirmed by traffic; never evicted. */
   queuePairs: 'queue_pairs',
   /** From CM exchanges, waiting for traffic; a share a port. */
   unconfirmedQueuePairs: 'unconfirmed_queue_pairs',
@@ -40,7 +40,7 @@ export const PROXY_MAPS = {
   doubtedPorts: 'doubted_ports',
 } as const;
 
-/** Scratch, needs no pin. */
+/** Scratch memory, needs no pin. */
 export const PROXY_SCRATCH_MAPS = [
   'proxy_scratch',
   'proxy_headers',
@@ -51,20 +51,23 @@ export const PROXY_SCRATCH_MAPS = [
 ] as const;
 
 /** How Queue Pairs are learned and forgotten. */
-export interface LearningLimits {
-  /** Answers that must agree before a connection is learned from traffic; 0: nothing is learned from traffic. */
+interface LearningLimits {
+  /** Answers that must agree before a connection is learned from traffic; 0: none is. */
   readonly hits: number;
   /** A connection without packets is forgotten after this time. */
   readonly ageingNs: number;
-  /** An answer counts when the PSN it names was sent no longer ago than this: more than any round trip. */
+  /**
+   * An answer counts only if the PSN that it names was sent no longer ago than this, which exceeds any round-trip
+   * time.
+   */
   readonly recentNs: number;
   /** A connection is dropped when its requests remain unanswered for this time. */
   readonly silenceNs: number;
-  /** And it is not used while they have been for this time: more than any round trip. */
+  /** And it is not used after this time, which exceeds any round-trip time. */
   readonly doubtNs: number;
-  /** A REP counts when its REQ is no older than this. */
+  /** A REP counts only if its REQ is no older than this. */
   readonly handshakeNs: number;
-  /** Whether what is taught, removed or notified counts only by a port to which the route back to its source leads. */
+  /** Whether learning, removal and notices require a port on the reverse path to the source. */
   readonly reversePathCheck: boolean;
 }
 
@@ -80,14 +83,14 @@ export const DEFAULT_LEARNING_LIMITS: LearningLimits = {
 
 export interface ProxyConfig {
   readonly address: IpAddress;
-  /** Notices arrive here too; of the other family. */
+  /** A second address for notices, of the other family. */
   readonly otherAddress?: IpAddress | undefined;
   readonly udpPort: number;
   /** Least time between two CNPs for one flow. */
   readonly perFlowIntervalNs: number;
-  /** All flows together. */
+  /** Limit for all flows together. */
   readonly noticesPerSecond: number;
-  /** CNPs that may follow each other at once, at least 1. */
+  /** CNPs that may be sent back to back, at least 1. */
   readonly burst: number;
   readonly learning: LearningLimits;
 }
@@ -115,8 +118,8 @@ const CONFIG = {
 const putU64 = (view: DataView, at: number, value: bigint): void => view.setBigUint64(at, value, LITTLE_ENDIAN);
 
 /**
- * A node that only learns Queue Pairs: no notice is for it.
- * @throws RangeError when hits are impossible
+ * A node that only learns Queue Pairs and accepts no notices.
+ * @throws RangeError when hits are invalid
  */
 export function encodeLearningConfig(learning: LearningLimits): Uint8Array {
   if (!Number.isInteger(learning.hits) || learning.hits < 0 || learning.hits > 100)
@@ -132,7 +135,7 @@ export function encodeLearningConfig(learning: LearningLimits): Uint8Array {
   });
 }
 
-/** @throws RangeError when rate, burst or hits are impossible */
+/** @throws RangeError when rate, burst or hits are invalid */
 export function encodeProxyConfig({ learning, ...config }: ProxyConfig): Uint8Array {
   if (!(config.noticesPerSecond > 0) || !(config.burst >= 1))
     throw new RangeError(`no token bucket: ${config.noticesPerSecond}/s, burst ${config.burst}`);
@@ -149,7 +152,7 @@ export function encodeProxyConfig({ learning, ...config }: ProxyConfig): Uint8Ar
   return bytes;
 }
 
-/** The inverse; undefined while no notice is for this node. */
+/** The inverse; undefined while this node accepts no notices. */
 export function decodeProxyConfig(value: Uint8Array): ProxyConfig | undefined {
   const view = viewOf(value);
   const u64 = (at: number): number => Number(view.getBigUint64(at, LITTLE_ENDIAN));
@@ -179,7 +182,7 @@ export function decodeProxyConfig(value: Uint8Array): ProxyConfig | undefined {
 }
 
 const { proxy: STANDARD_CNP, ...NOTIFICATIONS } = FORMAT_NUMBER;
-/** enum notification_format, where the standard CNP stands in the place of `proxy`. */
+/** enum notification_format, with the standard CNP in place of `proxy`. */
 const FORMATS = { 'standard-cnp': STANDARD_CNP, ...NOTIFICATIONS };
 export type SenderFormat = keyof typeof FORMATS;
 
@@ -199,8 +202,8 @@ export const PNC_LEVELS = 8;
 export const PROXY_INSTRUCTIONS_SIZE = 4 * PNC_LEVELS;
 
 /**
- * What a Long-haul CNP says to a sender behind this proxy, by the notice's level.
- * @throws RangeError when there are not eight
+ * Content of a Long-haul CNP to a sender behind this proxy, by the notice's level.
+ * @throws RangeError unless there are eight
  */
 export function encodeProxyInstructions(byLevel: readonly LongHaulInstruction[]): Uint8Array {
   if (byLevel.length !== PNC_LEVELS)
@@ -220,8 +223,8 @@ export const encodeProxySource = (prefix: Prefix): Uint8Array =>
 /** Value of a sender whose connections are learned. */
 export const encodeLearnedSender = encodeProxySource;
 
-/** CNPs by the time they took in the program, from the notice's arrival there. */
-export interface LatencyBucket {
+/** CNPs by their processing time in the program. */
+interface LatencyBucket {
   /** Lower bound, nanoseconds. */
   readonly fromNs: number;
   readonly toNs: number;

@@ -1,18 +1,18 @@
-// What the proxy has learned about Queue Pairs (bpf/lib/proxy/layout.h): the bytes of keys and values of
-// `queue_pairs`, `unconfirmed_queue_pairs` and `static_queue_pairs`. A connection is two entries, one a direction.
-// Times are nanoseconds of CLOCK_MONOTONIC, which process.hrtime.bigint() reads too.
+// What the proxy has learned about Queue Pairs (bpf/lib/proxy/layout.h): the bytes of keys and values of `queue_pairs`,
+// `unconfirmed_queue_pairs` and `static_queue_pairs`. A connection is two entries, one a direction. Times are
+// nanoseconds of CLOCK_MONOTONIC, the clock of process.hrtime.bigint().
 import type { QueuePairs } from '../../model/roce.ts';
 import { LITTLE_ENDIAN, mappedAddress, structure, unmappedAddressAt, viewOf } from './layout.ts';
 
 /**
- * A flow as its packets name it, and whose addresses they are (bpf/lib/proxy/tenant.h): 0 or absent, the router's own
- * address space.
+ * A flow as its packets identify it, with the tenant of its addresses (bpf/lib/proxy/tenant.h): 0 or absent, the
+ * router's own address space.
  */
 export interface FlowName extends Omit<QueuePairs, 'senderQpn'> {
   readonly tenant?: number;
 }
 
-export type QueuePairSource = 'cm' | 'reverse-traffic' | 'configured';
+type QueuePairSource = 'cm' | 'reverse-traffic' | 'configured';
 const SOURCES: Readonly<Record<QueuePairSource, number>> = { cm: 1, 'reverse-traffic': 2, configured: 3 };
 const SOURCE_OF: ReadonlyMap<number, QueuePairSource> = new Map(
   (Object.keys(SOURCES) as QueuePairSource[]).map((name) => [SOURCES[name], name]),
@@ -20,26 +20,26 @@ const SOURCE_OF: ReadonlyMap<number, QueuePairSource> = new Map(
 
 export interface LearnedQueuePair extends QueuePairs {
   readonly tenant: number;
-  /** In which packets of the other direction are seen. */
+  /** Tenant in which packets of the other direction are seen. */
   readonly peerTenant: number;
   readonly source: QueuePairSource;
-  /** Of the sender, from the CM exchange. */
+  /** PSN of the sender, from the CM exchange. */
   readonly startingPsn: number | null;
-  /** Of the last request seen. */
+  /** PSN of the last request seen. */
   readonly lastPsn: number | null;
   readonly learnedAt: bigint;
   readonly lastSeen: bigint;
   /** CNPs sent for this flow. */
   readonly cnps: bigint;
   /**
-   * Requests of this direction since it was learned, and their frames' bytes: estimates from PSNs, for not every packet
-   * is looked at.
+   * Requests of this direction since it was learned, and their frames' bytes: estimates from PSNs, since not every
+   * packet is looked at.
    */
   readonly packets: bigint;
   readonly bytes: bigint;
-  /** False: from a CM exchange, and no answer has fitted a request yet. */
+  /** False: from a CM exchange, and no answer has matched a request yet. */
   readonly confirmed: boolean;
-  /** Its requests have remained unanswered for so long that it is not used. */
+  /** Its requests have been unanswered for so long that it is not used. */
   readonly doubtful: boolean;
 }
 
@@ -95,19 +95,20 @@ export const ownerKey = ({
     view.setUint32(20, tenant, LITTLE_ENDIAN);
   });
 
-/** Its value, struct qp_peer: the other end. */
+/** Value of `connected_queue_pairs`, struct qp_peer: the other end. */
 export const encodePeer = ({ receiver, receiverQpn }: Pick<FlowName, 'receiver' | 'receiverQpn'>): Uint8Array =>
   structure(24, (view, bytes) => {
     bytes.set(mappedAddress(receiver), 0);
     view.setUint32(16, receiverQpn, LITTLE_ENDIAN);
   });
 
-/** Whether this value says that the other end is the pair's. */
+/** Whether this value names the pair's other end. */
 export const namesPeer = (value: Uint8Array, pair: Pick<FlowName, 'receiver' | 'receiverQpn'>): boolean =>
   Buffer.compare(value, encodePeer(pair)) === 0;
 
 /**
- * A value of `static_queue_pairs`. Writing one again forgets when its flow was last notified: write only what changed.
+ * A value of `static_queue_pairs`. Writing it again resets the time of the flow's last notification: write changes
+ * only.
  */
 export const encodeStaticQueuePair = (pair: { readonly senderQpn: number; readonly now: bigint }): Uint8Array =>
   structure(QUEUE_PAIR_SIZE, (view, bytes) => {
@@ -119,7 +120,7 @@ export const encodeStaticQueuePair = (pair: { readonly senderQpn: number; readon
       view.setBigUint64(at, pair.now, LITTLE_ENDIAN);
   });
 
-/** An entry of either map. Undefined when it names no known source: another version wrote it. */
+/** An entry of either map. Undefined when its source is unknown: another version wrote it. */
 export function decodeQueuePair(key: Uint8Array, value: Uint8Array): LearnedQueuePair | undefined {
   const source = SOURCE_OF.get(value[VALUE.source]!);
   if (!source) return undefined;

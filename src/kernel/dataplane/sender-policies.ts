@@ -1,6 +1,6 @@
-// How senders may be told (bpf/lib/detector/layout.h): the formats of a prefix, what single hosts have shown to lack,
-// the END.CON SIDs to which a notification may be sent when its flow is inside a tunnel, and this router's own
-// addresses, to which there is no route.
+// How senders may be notified (bpf/lib/detector/layout.h): the formats of a prefix, and formats that single hosts lack.
+// Also the END.CON SIDs through which flows inside a tunnel may be notified, and this router's own addresses, which
+// have no route.
 import type { IpAddress } from '../../model/address.ts';
 import { NOTIFICATION_FORMATS, type NotificationFormat } from '../../model/notification.ts';
 import type { Prefix } from '../../model/prefix.ts';
@@ -8,11 +8,11 @@ import { structure, u32Key } from './layout.ts';
 import { FORMAT_NUMBER, formatOf } from './notifications.ts';
 
 /** The key is layout.ts's prefixKey. */
-export interface SenderPolicy {
+interface SenderPolicy {
   readonly prefix: Prefix;
   /** 1 to 4 formats, tried in this order. */
   readonly order: readonly NotificationFormat[];
-  /** FCNP-4-a: a flow that is sent Fast CNPs is marked as well. */
+  /** FCNP-4-a: a flow that gets Fast CNPs is marked as well. */
   readonly markCeWithFastCnp: boolean;
 }
 
@@ -21,7 +21,7 @@ export const SENDER_POLICY_SIZE = 8;
 const POLICY = { order: 0, family: 4, mark: 5 } as const;
 const MAX_ORDER = 4;
 
-/** @throws RangeError: no format, or more than there are */
+/** @throws RangeError: no format, or too many */
 export function encodeSenderPolicy({ prefix, order, markCeWithFastCnp }: SenderPolicy): Uint8Array {
   if (order.length < 1 || order.length > MAX_ORDER)
     throw new RangeError(`${order.length} formats, not 1 to ${MAX_ORDER}`);
@@ -58,7 +58,7 @@ export const decodeSenderCapability = (value: Uint8Array): Pick<SenderCapability
   lacks: NOTIFICATION_FORMATS.filter((format) => (value[0]! >> FORMAT_NUMBER[format]) & 1),
 });
 
-/** Value of an END.CON SID: whose senders are behind it (tenants.ts). The key is layout.ts's mappedAddress. */
+/** Value of an END.CON SID: the tenant of the senders behind it (tenants.ts). The key is layout.ts's mappedAddress. */
 export const encodeEndCon = (tenant: number): Uint8Array => u32Key(tenant);
 /** Value of the set of own addresses; its key is the same. */
 export const OWN_ADDRESS = Uint8Array.of(1);

@@ -67,7 +67,10 @@ describe('maps of the guard', () => {
     }
   });
 
-  test('an allowed prefix says its family', () => {
-    expect([encodeAllowed(prefix('::/0'))[0], encodeAllowed(prefix('10.0.0.0/8'))[0]]).toEqual([6, 4]);
+  test('an allowed prefix has its family', () => {
+    expect({ ipv6: encodeAllowed(prefix('::/0'))[0], ipv4: encodeAllowed(prefix('10.0.0.0/8'))[0] }).toEqual({
+      ipv6: 6,
+      ipv4: 4,
+    });
   });
 });

@@ -19,23 +19,23 @@ export const SRV6_MAPS = {
   sids: 'srv6_sids',
 } as const;
 
-/** Remember next hops for an instant: need no pin. */
+/** Caches of next hops: need no pin. */
 export const SRV6_SCRATCH_MAPS = ['srv6_next_hops', 'srv6_next_hop_places'] as const;
 
-/** Value of a table that only says that its key is there. */
+/** Value of a table that is only a set of keys. */
 export const FLAG = Uint8Array.of(1);
 
 /** Key of an address in a hash table: 16 bytes in network order. */
 export const addressKey = (a: IpAddress): Uint8Array => mappedAddress(a);
 
 export interface Srv6Config {
-  /** END.CON SID of tunnels that no row names; null: their source is left alone. */
+  /** END.CON SID of tunnels without a row; null: their source is not changed. */
   readonly defaultSource: IpAddress | null;
   /** Whether there are rows in the table of tunnel sources. */
   readonly hasRows: boolean;
   readonly ecnMode: 'normal' | 'compatibility';
   readonly dscp: { readonly kind: 'pipe'; readonly outerDscp: number | null } | { readonly kind: 'uniform' };
-  /** Other programs look at what arrives at core ports. */
+  /** Other programs see packets at core ports. */
   readonly sharedIngress: boolean;
 }
 
@@ -98,13 +98,13 @@ export function tunnelKey(ingressIfindex: number, sender: Prefix): Uint8Array {
 export interface SidEntry {
   /** Families of the packets that may be inside. */
   readonly families: readonly (4 | 6)[];
-  /** ICMPv6 errors to it are consumed; it keeps the DSCP inside. */
+  /** ICMPv6 errors to it are consumed; the inner DSCP is kept. */
   readonly endCon: boolean;
-  /** Whether the program may decapsulate, or only puts the ECN field right. */
+  /** Whether the program may decapsulate; otherwise it only corrects the ECN field. */
   readonly decapsulate: boolean;
-  /** Routing table of the look-up behind it; 0: the rules and tables that any packet is looked up in. */
+  /** Routing table of the look-up; 0: the rules and tables for any packet. */
   readonly table: number;
-  /** What is left to the kernel is cnpd's own End.DT6 there, which drops IPv4. */
+  /** The kernel's action for the rest is cnpd's own End.DT6, which drops IPv4. */
   readonly ownRoute: boolean;
 }
 

@@ -1,5 +1,5 @@
-// Whose addresses a packet has (bpf/lib/proxy/tenant.h, layout.h): the bytes of the maps by which the proxy's
-// program finds out. The numbers themselves are made in src/plan/tenants.ts.
+// The maps by which the proxy's program determines the tenant of a packet (bpf/lib/proxy/tenant.h, layout.h). The
+// numbers are assigned in src/plan/tenants.ts.
 import { LITTLE_ENDIAN, structure, u32Key, viewOf } from './layout.ts';
 
 export const TENANT_MAPS = {
@@ -12,8 +12,8 @@ export const TENANT_MAPS = {
 
 export const encodeTenant = (tenant: number): Uint8Array => u32Key(tenant);
 
-export interface TenantConfig {
-  /** There are tenants besides the main table: of a tunnel that no SID explains nothing is assumed. */
+interface TenantConfig {
+  /** There are tenants besides the main table: then a tunnel without a known SID has no known tenant. */
   readonly known: boolean;
   /** Whether there are rows of ports. */
   readonly hasRows: boolean;
@@ -23,7 +23,7 @@ export interface TenantConfig {
 export const TENANT_CONFIG_SIZE = 8;
 export const TENANT_CONFIG_KEY = u32Key(0);
 
-/** Of the value that is in the map. */
+/** Reads `known` of the map's value. */
 export const knowsTenants = (value: Uint8Array | undefined): boolean =>
   value !== undefined && viewOf(value).getUint32(0, LITTLE_ENDIAN) !== 0;
 

@@ -1,6 +1,6 @@
-// libbpf as the adapters use it: opening and loading CO-RE objects, and tc filters on kernels without TCX. Loaded on
-// first use, so that a process that needs no BPF (cnpctl, the lab's endpoints) runs where libbpf is not installed. What
-// libbpf prints is captured: after a refused load it holds the verifier's log, which is what an operator needs.
+// libbpf as the adapters use it: opening and loading CO-RE objects, and tc filters on kernels without TCX. It is loaded
+// on first use, so that a process without BPF (cnpctl, the lab's endpoints) runs where libbpf is not installed. The
+// output of libbpf is captured: after a refused load it contains the verifier's log for the operator.
 import { KernelError, ERRNO } from '../errors.ts';
 import {
   type Library,
@@ -93,9 +93,9 @@ function declareBtf(lib: Library) {
 }
 
 type Libbpf = ReturnType<typeof declare> & {
-  /** Runs `fn`; a negative result or a null becomes a KernelError with what libbpf printed meanwhile. */
+  /** Runs `fn`; a negative result or a null becomes a KernelError with the text that libbpf printed meanwhile. */
   checked<T extends number | Pointer | null>(operation: string, fn: () => T): NonNullable<T>;
-  /** What libbpf has printed since the last call of checked() began, newest at the end. */
+  /** Output of libbpf since the last call of checked() began, newest at the end. */
   printed(): string;
 };
 
@@ -124,7 +124,7 @@ function load(): Libbpf {
 }
 
 /**
- * Formats what libbpf prints with libc's own vasprintf: a va_list parameter is passed as a pointer on x86-64, arm64 and
+ * Formats libbpf's output with libc's own vasprintf: a va_list parameter is passed as a pointer on x86-64, arm64 and
  * riscv64. The callback runs on the main thread, inside the libbpf call that prints.
  */
 function captureLog(setPrint: Native<(print: Pointer) => Pointer | null>): { clear(): void; text(): string } {

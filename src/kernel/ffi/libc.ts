@@ -1,6 +1,6 @@
 // libc as the adapters use it: each wrapper checks its result and throws a KernelError that names the operation. Calls
-// whose EAGAIN is ordinary (receiving, sending) return undefined for it instead. Constants are those of the Linux UAPI
-// headers, the same on x86-64, arm64 and riscv64 unless said otherwise.
+// with an ordinary EAGAIN (receiving, sending) return undefined for it instead. Constants are those of the Linux UAPI
+// headers, the same on x86-64, arm64 and riscv64 unless stated otherwise.
 import { ERRNO, KernelError } from '../errors.ts';
 import {
   type Memory,
@@ -106,7 +106,7 @@ export const open = (path: string, flags: number): number => check(`open(${path}
 export const close = (fd: number): void => void check(`close(${fd})`, c.close(fd));
 export const ioctl = (operation: string, fd: number, request: number, argument: Memory): number =>
   check(operation, c.ioctl(fd, request, argument));
-/** CLOEXEC and NONBLOCK are always set: sockets are read when the poller says so. */
+/** CLOEXEC and NONBLOCK are always set: sockets are read when the poller reports data. */
 export const socket = (operation: string, family: number, type: number, protocol: number): number =>
   check(operation, c.socket(family, type | SOCK.CLOEXEC | SOCK.NONBLOCK, protocol));
 export const bindSocket = (operation: string, fd: number, address: Uint8Array): void =>
@@ -146,14 +146,14 @@ const unlessAgain = (operation: string, result: number): number | undefined => {
 /** Bytes read, 0 at end of file, undefined when there is nothing now. */
 export const read = (operation: string, fd: number, data: Memory, size: number): number | undefined =>
   unlessAgain(operation, c.read(fd, data, size));
-/** Bytes written, undefined when the descriptor takes nothing now. */
+/** Bytes written; undefined when the descriptor accepts no data now. */
 export const write = (operation: string, fd: number, data: Uint8Array): number | undefined =>
   unlessAgain(operation, c.write(fd, data, data.length));
 /** Length of the datagram (with MSG_TRUNC its true length), undefined when there is none now. */
 export const receive = (operation: string, fd: number, data: Memory, size: number, flags: number): number | undefined =>
   unlessAgain(operation, c.recv(fd, data, size, flags));
 /**
- * Number of datagrams received, undefined when there is none now. `messages` is the address of an array of struct
+ * Number of datagrams received; undefined when there is none now. `messages` is the address of an array of struct
  * mmsghdr.
  */
 export const receiveMany = (operation: string, fd: number, messages: Pointer, count: number): number | undefined =>
@@ -188,8 +188,8 @@ export const epollControl = (
   event: Uint8Array | null,
 ): void => void check(operation, c.epoll_ctl(epoll, op, fd, event));
 /**
- * Waits on a worker thread; the callback gets the number of events, or a negative errno. `events` must stay alive until
- * then.
+ * Waits on a worker thread; the callback gets the number of events, or a negative errno. `events` must stay alive
+ * until then.
  */
 export function epollWait(epoll: number, events: Pointer, count: number, done: (result: number) => void): void {
   c.epoll_wait.async(epoll, events, count, -1, (error, result) => {
@@ -208,7 +208,7 @@ const CLOCK_REALTIME = 0;
 const timespec = new PinnedBuffer(16);
 
 /**
- * The wall clock, which the kernel's receive timestamps are on too: nanoseconds since 1970. It may be set at any time.
+ * The wall clock, on which the kernel's receive timestamps are too: nanoseconds since 1970. It may be set at any time.
  */
 export function realtimeNs(): bigint {
   check('clock_gettime', c.clock_gettime(CLOCK_REALTIME, timespec.address));

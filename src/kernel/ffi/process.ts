@@ -1,5 +1,5 @@
-// What a process may do to itself: give up capabilities, ask what it could still open, begin again as the same process.
-// All of it concerns the calling thread alone, which is the main one: none of these calls is made on a worker.
+// Calls that a process makes about itself: drop capabilities, check access to a path, replace its program. They concern
+// the calling thread only, which is the main one: none of these calls is made on a worker.
 import { KernelError } from '../errors.ts';
 import { type Memory, PinnedBuffer, check, lastErrno, openLibrary } from '../ffi.ts';
 
@@ -44,21 +44,21 @@ export function setCapabilities({ effective, permitted, inheritable }: Capabilit
 export const dropFromBoundingSet = (capability: number): void =>
   void check('prctl(PR_CAPBSET_DROP)', c.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0));
 
-/** Whether a program that root starts has root's capabilities, as it has unless somebody took that away. */
+/** Whether a program that root starts has root's capabilities, which is the default. */
 export const rootIsPrivileged = (): boolean =>
   (check('prctl(PR_GET_SECUREBITS)', c.prctl(PR_GET_SECUREBITS, 0, 0, 0, 0)) & SECBIT_NOROOT) === 0;
 
 export const ACCESS = { SEARCH: 1, WRITE: 2, READ: 4 } as const;
 
 /**
- * The symbolic errno when the thread's effective user and capabilities do not suffice to use `path` like this;
- * undefined when they do.
+ * The symbolic errno when the thread's effective user and capabilities do not allow this use of `path`; undefined when
+ * they do.
  */
 export function accessRefused(path: string, mode: number): string | undefined {
   return c.faccessat(AT_FDCWD, path, mode, AT_EACCESS) < 0 ? new KernelError('faccessat', lastErrno()).code : undefined;
 }
 
-/** Referenced until the process is another program. */
+/** Referenced until the exec. */
 const argumentsOfExec: PinnedBuffer[] = [];
 
 function pinnedText(text: string): PinnedBuffer {
@@ -69,12 +69,12 @@ function pinnedText(text: string): PinnedBuffer {
 }
 
 /**
- * The process becomes `path`, with its number, environment and standard streams; all its other threads end. Comes back
- * only when that failed.
+ * Replaces the program of the process by `path`; process number, environment and standard streams stay, all other
+ * threads end. Returns only on failure.
  * @throws KernelError
  */
 export function become(path: string, argv: readonly string[]): never {
-  // Node.js closes everything at an exec, also what it was given to read and write.
+  // Node.js marks all descriptors close-on-exec, including its standard streams.
   for (const fd of [0, 1, 2]) c.fcntl(fd, F_SETFD, 0);
   const vector = new PinnedBuffer((argv.length + 1) * 8);
   argumentsOfExec.push(vector, ...argv.map(pinnedText));

@@ -1,4 +1,4 @@
-// Interface addresses, routes and neighbours as rtnetlink tells them (rtnetlink(7),
+// Interface addresses, routes and neighbors in rtnetlink messages (rtnetlink(7),
 // include/uapi/linux/{if_addr,rtnetlink,neighbour}.h). Pure.
 import { type IpAddress, addressBits, addressBytes, addressFromBytes } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
@@ -7,7 +7,7 @@ import { type NetlinkMessage, attribute, concat, decodeAttributes, readU32, stru
 const AF = { INET: 2, INET6: 10 } as const;
 export const RTM_ADDRESS = { NEW: 20, DEL: 21, GET: 22 } as const;
 export const RTM_ROUTE = { NEW: 24, DEL: 25, GET: 26 } as const;
-export const RTM_NEIGHBOUR = { NEW: 28, DEL: 29 } as const;
+export const RTM_NEIGHBOR = { NEW: 28, DEL: 29 } as const;
 const IFA = { ADDRESS: 1, LOCAL: 2, FLAGS: 8 } as const;
 const IFA_F = { NODAD: 0x02, DADFAILED: 0x08, TENTATIVE: 0x40 } as const;
 const RTA = { DST: 1, OIF: 4, GATEWAY: 5, PRIORITY: 6, PREFSRC: 7, TABLE: 15 } as const;
@@ -79,7 +79,7 @@ export interface Route {
   /** Source address that the kernel prefers. */
   readonly source: IpAddress | undefined;
   readonly table: number;
-  /** Who installed it: RTPROT_* or a daemon's own number. */
+  /** The installer: RTPROT_* or a daemon's own number. */
   readonly protocol: number;
   readonly metric: number;
 }
@@ -89,7 +89,7 @@ export interface NewRoute {
   readonly ifindex?: number | undefined;
   readonly gateway?: IpAddress | undefined;
   readonly table?: number | undefined;
-  /** Required: a route of cnpd carries cnpd's number, so that pruning touches nothing else. */
+  /** Required: a route of cnpd carries cnpd's number, so that pruning removes no other. */
   readonly protocol: number;
   readonly metric?: number | undefined;
 }
@@ -133,11 +133,11 @@ export function encodeRoute(route: NewRoute): Uint8Array {
   ]);
 }
 
-/** Asks how the kernel would reach one address. */
+/** Queries how the kernel would reach one address. */
 export const routeTo = (to: IpAddress): Uint8Array =>
   concat([routeHeader({ family: familyOf(to), length: addressBits(to.family) }), attribute(RTA.DST, addressBytes(to))]);
 
-/** Asks for a whole family's routes. */
+/** Queries the routes of one family. */
 export const routeFilter = (family: 4 | 6): Uint8Array =>
   routeHeader({ family: family === 4 ? AF.INET : AF.INET6, length: 0 });
 
@@ -158,8 +158,8 @@ export function decodeRoute(message: NetlinkMessage): Route | undefined {
   };
 }
 
-/** A permanent neighbour. struct ndmsg: family, index, state, flags, type. */
-export function encodeNeighbour(ifindex: number, a: IpAddress, mac: Uint8Array): Uint8Array {
+/** A permanent neighbor. struct ndmsg: family, index, state, flags, type. */
+export function encodeNeighbor(ifindex: number, a: IpAddress, mac: Uint8Array): Uint8Array {
   const header = struct(12, (view) => {
     view.setUint8(0, familyOf(a));
     view.setInt32(4, ifindex, true);

@@ -1,6 +1,6 @@
-// Requests and their answers on one netlink socket: sequence numbers, at most 64 requests in flight (more can overflow
-// the kernel's buffer of answers), one dump at a time (the kernel allows no more a socket), dumps repeated when the
-// table changed under them. Nothing here knows what the messages mean.
+// Requests and their answers on one netlink socket: sequence numbers, and at most 64 requests in flight (more can
+// overflow the kernel's buffer of answers). Dumps run one at a time (the kernel allows no more a socket) and are
+// repeated when the table changed meanwhile. This file does not interpret messages.
 import { ERRNO, KernelError } from '../errors.ts';
 import type { Netns } from '../netns.ts';
 import type { Poller } from '../poller.ts';
@@ -17,7 +17,7 @@ import {
 import { NetlinkSocket } from './socket.ts';
 
 const WINDOW = 64;
-/** A table that changes faster than it can be read this often is reported instead of read for ever. */
+/** A table that changes during this many reads is reported as an error. */
 const DUMP_ATTEMPTS = 20;
 
 export interface NetlinkRequest {
@@ -52,7 +52,7 @@ export class NetlinkClient {
   private dumping = false;
   /** The most requests that were ever in flight together. */
   peak = 0;
-  /** Dumps that were read again because the table changed under them. */
+  /** Dumps that were repeated because the table changed meanwhile. */
   repeatedDumps = 0;
 
   static open(opts: NetlinkClientOptions, dependencies: { poller: Poller }): NetlinkClient {
@@ -71,14 +71,14 @@ export class NetlinkClient {
   }
 
   /**
-   * Resolves with the messages that came before the acknowledgement. Rejects with a KernelError that has the kernel's
-   * words.
+   * Resolves with the messages that came before the acknowledgment. Rejects with a KernelError that contains the
+   * kernel's text.
    */
   request(request: NetlinkRequest): Promise<NetlinkMessage[]> {
     return this.enqueue(request, false);
   }
 
-  /** Resolves with the whole table as it was at one time. Rejects with EINTR when it never stood still. */
+  /** Resolves with a consistent table. Rejects with EINTR when the table changed during every attempt. */
   dump(request: NetlinkRequest): Promise<NetlinkMessage[]> {
     return this.enqueue(request, true);
   }
@@ -140,7 +140,7 @@ export class NetlinkClient {
 
   private answer(message: NetlinkMessage): void {
     const pending = this.inFlight.get(message.sequence);
-    // A straggler of a request that was given up.
+    // A late answer to a request that was abandoned.
     if (!pending) return;
     if ((message.flags & NLM_F.DUMP_INTR) !== 0) pending.interrupted = true;
     if (message.type === NLMSG.ERROR) this.finish(message.sequence, pending, decodeAcknowledgement(message));

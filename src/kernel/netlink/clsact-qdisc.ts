@@ -1,5 +1,5 @@
-// The clsact qdisc that an attachment without TCX has made (../bpf/clsact.ts). The kernel keeps it when its last filter
-// is gone.
+// The clsact qdisc that an attachment without TCX creates (../bpf/clsact.ts). The kernel keeps it after its last filter
+// is removed.
 import type { Netns } from '../netns.ts';
 import { NLM_F } from './message.ts';
 import { SynchronousNetlink } from './synchronous.ts';
@@ -8,7 +8,7 @@ import { RTM_FILTER, RTM_QDISC, TC_H, decodeQdisc, tcHeader } from './traffic-co
 const CLSACT_HANDLE = 0xffff_0000;
 
 /**
- * Removes the clsact qdisc of an interface if it has one and no filter is left in it. Returns whether it was removed.
+ * Removes the clsact qdisc of an interface if it exists and has no filters. Returns whether it was removed.
  * @throws KernelError
  */
 export function removeEmptyClsact(ifindex: number, netns?: Netns): boolean {

@@ -1,6 +1,6 @@
-// Whether an interface leads to other routers: whether some route through a gateway leaves by it. The kernel looks for
-// that interface's routes alone, and the first gateway ends the reading: where there is one it is as good as free,
-// where there is none the kernel walks its tables once.
+// Whether an interface leads to other routers: whether a route through a gateway leaves by it. The kernel returns only
+// that interface's routes, and reading ends at the first gateway. With a gateway this costs almost nothing; without one
+// the kernel walks its tables once.
 import { KernelError, ERRNO, isKernelError } from '../errors.ts';
 import { MSG, close, receive, send } from '../ffi/libc.ts';
 import { PinnedBuffer } from '../ffi.ts';
@@ -54,7 +54,7 @@ function leadsToGateway(message: NetlinkMessage, ifindex: number): boolean {
   return false;
 }
 
-/** The next hop object of a route that names nothing else. Pure. */
+/** The next hop object of a route that has only that. Pure. */
 function nextHopObject({ type, body }: NetlinkMessage): number | undefined {
   if (type !== RTM_ROUTE.NEW || body.length < ROUTE_HEADER) return undefined;
   const attributes = decodeAttributes(body, ROUTE_HEADER);
@@ -62,8 +62,7 @@ function nextHopObject({ type, body }: NetlinkMessage): number | undefined {
 }
 
 /**
- * Whether an object of next hops leads through a gateway by the interface; each is looked up once, by a socket of its
- * own.
+ * Whether a next hop object leads through a gateway by the interface; each is looked up once, on a socket of its own.
  */
 class NextHopObjects {
   #netlink: SynchronousNetlink | undefined;
@@ -81,7 +80,7 @@ class NextHopObjects {
     try {
       return nextHopsOf(this.#netlink, id).some((hop) => hop.ifindex === ifindex && hop.gateway !== undefined);
     } catch (error) {
-      if (isKernelError(error, 'ENOENT')) return false; // it went a moment ago
+      if (isKernelError(error, 'ENOENT')) return false; // it was removed a moment ago
       throw error;
     }
   }
@@ -97,7 +96,7 @@ export function isGatewayPort(ifindex: number, opts: { netns?: Netns } = {}): bo
 }
 
 function leadsOn(ifindex: number, family: 4 | 6, opts: { netns?: Netns }): boolean {
-  // One socket a question: what is not read of an answer goes with it.
+  // One socket per query: closing it discards the unread answers.
   const fd = openNetlink({ ...opts, groups: 0 });
   const objects = new NextHopObjects(() => SynchronousNetlink.open(opts));
   try {
@@ -112,7 +111,7 @@ function leadsOn(ifindex: number, family: 4 | 6, opts: { netns?: Netns }): boole
       throw new KernelError(OPERATION, ERRNO.EAGAIN);
     return readUntilGateway(fd, ifindex, objects);
   } catch (error) {
-    // It has gone, or the kernel has no table of this family.
+    // The interface is gone, or the kernel has no table of this family.
     if (isKernelError(error, 'ENODEV') || isKernelError(error, 'EOPNOTSUPP')) return false;
     throw error;
   } finally {

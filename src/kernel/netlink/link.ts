@@ -1,4 +1,4 @@
-// Network interfaces as rtnetlink tells them (rtnetlink(7), include/uapi/linux/if_link.h). Pure.
+// Network interfaces in rtnetlink messages (rtnetlink(7), include/uapi/linux/if_link.h). Pure.
 import {
   type Attributes,
   type NetlinkMessage,
@@ -48,7 +48,7 @@ export interface Link {
   readonly operState: (typeof OPER_STATE)[number];
   /** `veth`, `tun`, `bridge`, …; undefined for a physical interface and the loopback. */
   readonly kind: string | undefined;
-  /** Of a veth: its peer's index, in the peer's namespace. */
+  /** For a veth: its peer's index, in the peer's namespace. */
   readonly peerIfindex: number | undefined;
   readonly master: number | undefined;
   /** Kind of the root qdisc. */
@@ -75,7 +75,7 @@ export const linkFilter = (name?: string): Uint8Array =>
 export interface VethEnd {
   readonly name: string;
   readonly mtu?: number | undefined;
-  /** Descriptor of the namespace it is born in. */
+  /** Descriptor of the namespace in which it is created. */
   readonly netnsFd?: number | undefined;
   readonly mac?: Uint8Array | undefined;
 }
@@ -107,7 +107,7 @@ export const encodeLinkOfKind = (name: string, kind: string, ...data: readonly U
 export interface LinkChange {
   readonly up?: boolean | undefined;
   readonly mtu?: number | undefined;
-  /** New name; the kernel wants the interface down. */
+  /** New name; the kernel requires that the interface is down. */
   readonly name?: string | undefined;
   readonly netnsFd?: number | undefined;
   readonly mac?: Uint8Array | undefined;
@@ -126,7 +126,7 @@ export function encodeLinkChange(ifindex: number, change: LinkChange): Uint8Arra
   return concat(parts);
 }
 
-/** undefined when the message is too short to be one. */
+/** undefined when the message is too short. */
 export function decodeLink(message: NetlinkMessage): Link | undefined {
   if (message.body.length < 16) return undefined;
   const view = viewOf(message.body);

@@ -24,18 +24,18 @@ import { decodeHtbClass, decodeQdisc } from './traffic-control.ts';
 const hex = (digits: string): Uint8Array => Uint8Array.from(Buffer.from(digits, 'hex'));
 const only = (digits: string): NetlinkMessage => {
   const { messages, complete } = decodeMessages(hex(digits));
-  expect([messages.length, complete]).toEqual([1, true]);
+  expect({ messagesLength: messages.length, complete }).toEqual({ messagesLength: 1, complete: true });
   return messages[0]!;
 };
 
 describe('acknowledgements', () => {
-  test('success has errno 0 and no words', () => {
+  test('success has errno 0 and no text', () => {
     expect(
       decodeAcknowledgement(only('240000000200000101000000000000000000000034000000120005000100000000000000')),
     ).toEqual({ errno: 0, detail: undefined });
   });
 
-  test("a refusal has the errno and the kernel's words", () => {
+  test("a refusal has the errno and the kernel's text", () => {
     const message = only(
       '50000000020000030700000000000000feffffff240000002500050007000000000000002c00010043616e6e6f742064' +
         '656c65746520716469736320776974682068616e646c65206f66207a65726f00',
@@ -43,7 +43,7 @@ describe('acknowledgements', () => {
     expect(decodeAcknowledgement(message)).toEqual({ errno: 2, detail: 'Cannot delete qdisc with handle of zero' });
   });
 
-  test('an attribute that was refused is pointed at', () => {
+  test('a refused attribute is named by its offset', () => {
     const message = only(
       '68000000020000030600000000000000deffffff38000000100005060600000000000000270001004174747269627574' +
         '65206661696c656420706f6c6963792076616c69646174696f6e0000080002002000000014000480080007000f000000' +
@@ -55,7 +55,7 @@ describe('acknowledgements', () => {
     });
   });
 
-  test('an acknowledgement that repeats the request (no CAP_ACK) has its words behind the request', () => {
+  test('an acknowledgment that repeats the request (no CAP_ACK) has its text after the request', () => {
     const request = encodeMessage({ type: 16, flags: 5, sequence: 9, body: new Uint8Array(17) });
     const body = concat([u32(-22 >>> 0), request, new Uint8Array(3), attribute(1, text('no')), attribute(5, u32(3))]);
     expect(decodeAcknowledgement({ type: 2, flags: 0x200, sequence: 9, body })).toEqual({
@@ -98,13 +98,13 @@ describe('messages and attributes', () => {
     expect(readU32(decodeAttributes(attributes.get(18)!).get(2))).toBe(7);
   });
 
-  test('a length that does not fit ends the walk and is told', () => {
+  test('a length that does not fit ends the walk and is reported', () => {
     const good = encodeMessage({ type: 16, flags: 0, sequence: 1, body: u32(1) });
     for (const length of [0, 15, 21, 0xffff_ffff]) {
       const bad = good.slice();
       new DataView(bad.buffer).setUint32(0, length, true);
       const { messages, complete } = decodeMessages(concat([good, bad]));
-      expect([messages.length, complete]).toEqual([1, false]);
+      expect({ messagesLength: messages.length, complete }).toEqual({ messagesLength: 1, complete: false });
     }
     expect(decodeAttributes(hex('0300010008000200')).size).toBe(0);
     expect(decodeAttributes(hex('04000100ffff0200')).size).toBe(1);

@@ -1,6 +1,6 @@
-// Netlink messages as bytes (RFC 3549 §2; include/uapi/linux/netlink.h): header, attributes, acknowledgements with the
-// kernel's extended text. Pure. Host byte order, which is little-endian here, except where a field says otherwise. What
-// the kernel sends is still checked: a length that does not fit ends the walk and is reported, it is never followed.
+// Netlink messages as bytes (RFC 3549 §2; include/uapi/linux/netlink.h): header, attributes, acknowledgments with the
+// kernel's extended text. Pure. Host byte order, which is little-endian here, unless a field is documented otherwise.
+// The kernel's messages are still checked: a length that does not fit is reported and ends the walk.
 
 export const NLM_F = {
   REQUEST: 0x1,
@@ -26,7 +26,7 @@ export interface NetlinkMessage {
   readonly type: number;
   readonly flags: number;
   readonly sequence: number;
-  /** What follows the header. */
+  /** Bytes after the header. */
   readonly body: Uint8Array;
 }
 
@@ -81,8 +81,8 @@ export function encodeMessage(message: NetlinkMessage): Uint8Array {
 }
 
 /**
- * The messages in one datagram. `complete` is false when a length field does not fit what is there; what came before it
- * is returned.
+ * The messages in one datagram. `complete` is false when a length field does not fit the datagram; the messages before
+ * it are returned.
  */
 export function decodeMessages(bytes: Uint8Array): { messages: NetlinkMessage[]; complete: boolean } {
   const messages: NetlinkMessage[] = [];
@@ -102,7 +102,7 @@ export function decodeMessages(bytes: Uint8Array): { messages: NetlinkMessage[];
   return { messages, complete: offset >= bytes.length };
 }
 
-/** The attributes from `offset` on; of a type that occurs twice, the last. Stops at a length that does not fit. */
+/** The attributes from `offset` on; the last one of a repeated type. Stops at a length that does not fit. */
 export function decodeAttributes(bytes: Uint8Array, offset = 0): Attributes {
   const attributes = new Map<number, Uint8Array>();
   const view = viewOf(bytes);
@@ -128,7 +128,7 @@ export function readText(value: Uint8Array | undefined): string | undefined {
 export interface Acknowledgement {
   /** Positive errno, 0 for success. */
   readonly errno: number;
-  /** The kernel's words, e.g. `Device does not exist`. */
+  /** The kernel's text, e.g. `Device does not exist`. */
   readonly detail: string | undefined;
 }
 

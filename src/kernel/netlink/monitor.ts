@@ -1,6 +1,6 @@
-// Changes of interfaces, addresses and qdiscs, as the kernel announces them: a socket of its own, so that announcements
-// never crowd out answers. When the kernel had to drop some (ENOBUFS) onResync says so: the owner then reads the tables
-// anew. Open the monitor before the first reading.
+// Changes of interfaces, addresses and qdiscs that the kernel announces, on a socket of their own, so that
+// announcements never displace answers. When the kernel had to drop some (ENOBUFS), onResync is called and the owner
+// reads the tables again. Open the monitor before the first reading.
 import type { KernelError } from '../errors.ts';
 import type { Netns } from '../netns.ts';
 import type { Poller } from '../poller.ts';
@@ -21,7 +21,7 @@ export type KernelChange =
 interface MonitorDependencies {
   readonly poller: Poller;
   onChange(change: KernelChange): void;
-  /** Announcements were lost; what was announced before has been delivered. */
+  /** Announcements were lost; the earlier ones have been delivered. */
   onResync(): void;
   onError(error: KernelError): void;
 }
@@ -60,7 +60,7 @@ const DECODERS: ReadonlyMap<number, Decode> = new Map([
 export const decodeChange = (message: NetlinkMessage): KernelChange | undefined =>
   DECODERS.get(message.type)?.(message);
 
-/** What the owner throws does not keep it from the changes behind. */
+/** An exception of the owner does not stop the following changes. */
 function announce(message: NetlinkMessage, dependencies: MonitorDependencies): void {
   const change = decodeChange(message);
   if (!change) return;
@@ -83,7 +83,7 @@ export function openMonitor(
       onDatagram: (bytes) => {
         const { messages, complete } = decodeMessages(bytes);
         for (const message of messages) announce(message, dependencies);
-        // What cannot be read cannot be trusted to be all.
+        // An unreadable message may have hidden others.
         if (!complete) dependencies.onResync();
       },
       onLoss: () => dependencies.onResync(),

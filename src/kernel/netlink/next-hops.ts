@@ -1,5 +1,5 @@
-// Next hop objects (RTM_GETNEXTHOP), by which routes name their next hops; where `net.ipv4.nexthop_compat_mode` is 0
-// they name nothing else.
+// Next hop objects (RTM_GETNEXTHOP), to which routes refer. With `net.ipv4.nexthop_compat_mode` 0 routes have no other
+// next hops.
 import { type Attributes, attribute, concat, decodeAttributes, readU32, u32, viewOf } from './message.ts';
 import type { SynchronousNetlink } from './synchronous.ts';
 
@@ -12,13 +12,13 @@ const MEMBER = 8;
 
 export interface NextHop {
   readonly ifindex: number;
-  /** Its address; none where the destination itself is on the link. */
+  /** Its address; none when the destination itself is on the link. */
   readonly gateway?: Uint8Array | undefined;
-  /** What goes there is put into a tunnel first (SRv6, MPLS). */
+  /** Packets are first encapsulated (SRv6, MPLS). */
   readonly inTunnel: boolean;
 }
 
-/** Those that a next hop object stands for; a group has no groups in it. @throws KernelError ENOENT when it has gone */
+/** The next hops of a next hop object; a group contains no groups. @throws KernelError ENOENT when it is gone */
 export function nextHopsOf(netlink: SynchronousNetlink, id: number, inGroup = false): NextHop[] {
   const answers = netlink.request({
     operation: 'look up a next hop',

@@ -1,5 +1,6 @@
-// By which ways the kernel would send to an address: all next hops of the route that matches it, not the one that a
-// hash picks (RTM_GETROUTE with RTM_F_FIB_MATCH). Asked without waiting (synchronous.ts): a few tens of microseconds.
+// The next hops by which the kernel would send to an address: all those of the matching route, not only the one that a
+// hash selects (RTM_GETROUTE with RTM_F_FIB_MATCH). The query is synchronous (synchronous.ts) and takes a few tens of
+// microseconds.
 import { type IpAddress, addressBytes } from '../../model/address.ts';
 import { isKernelError } from '../errors.ts';
 import type { Netns } from '../netns.ts';
@@ -13,17 +14,16 @@ const RTN = { UNICAST: 1, LOCAL: 2 } as const;
 const RTA = { OIF: 4, GATEWAY: 5, MULTIPATH: 9, VIA: 18, ENCAP: 22, NH_ID: 30 } as const;
 const NEXT_HOP_HEADER = 8;
 /**
- * What is sent to an address of this router goes through this, and nothing comes from there but what the router has
- * sent itself.
+ * Packets to an address of this router pass through it, and it delivers only packets that the router itself has sent.
  */
 const LOOPBACK_IFINDEX = 1;
 /**
- * Answers that say that there is no way: no route, unreachable, blackhole (EINVAL), prohibit. Those of a next hop that
- * went a moment ago, too.
+ * Errors that mean that there is no route: none, unreachable, blackhole (EINVAL), prohibit; also a next hop that was
+ * just removed.
  */
 const NO_WAY = ['ENETUNREACH', 'EHOSTUNREACH', 'EINVAL', 'EACCES', 'ENOENT'];
 
-/** A next hop on the way to an address. */
+/** A next hop on the route to an address. */
 export interface WayBack {
   readonly ifindex: number;
   readonly through: 'link' | 'gateway' | 'tunnel';
@@ -41,7 +41,7 @@ export class RoutesBack {
     return new RoutesBack(SynchronousNetlink.open({ netns }));
   }
 
-  /** The next hops of the route; none when there is no way. @throws KernelError when the kernel cannot be asked */
+  /** The next hops of the route; none without a route. @throws KernelError when the query fails */
   waysTo(address: IpAddress): readonly WayBack[] {
     try {
       const body = routeTo(address);
@@ -81,7 +81,7 @@ const nextHop = (ifindex: number, attributes: Attributes): NextHop => ({
   inTunnel: attributes.has(RTA.ENCAP),
 });
 
-/** A route through the destination itself is one to its link. */
+/** A route whose gateway is the destination itself is an on-link route. */
 function throughOf({ gateway, inTunnel }: NextHop, to: Uint8Array): WayBack['through'] {
   if (inTunnel) return 'tunnel';
   return gateway && Buffer.compare(gateway, to) !== 0 ? 'gateway' : 'link';

@@ -1,6 +1,6 @@
-// Interfaces, addresses, routes, neighbours and qdiscs of one network namespace, asked for and changed over rtnetlink.
-// Errors are KernelErrors with the kernel's own words. Changes go out in the order of the calls and complete in any
-// order; await one before another that needs it.
+// Interfaces, addresses, routes, neighbors and qdiscs of one network namespace, read and changed over rtnetlink. Errors
+// are KernelErrors with the kernel's own text. Changes are sent in the order of the calls and complete in any order;
+// await one before another that needs it.
 import type { IpAddress } from '../../model/address.ts';
 import { ERRNO, KernelError, isKernelError } from '../errors.ts';
 import type { Netns } from '../netns.ts';
@@ -9,14 +9,14 @@ import {
   type InterfaceAddress,
   type NewRoute,
   RTM_ADDRESS,
-  RTM_NEIGHBOUR,
+  RTM_NEIGHBOR,
   RTM_ROUTE,
   type Route,
   addressFilter,
   decodeAddress,
   decodeRoute,
   encodeAddress,
-  encodeNeighbour,
+  encodeNeighbor,
   encodeRoute,
   routeFilter,
   routeTo,
@@ -88,7 +88,7 @@ export class Rtnetlink {
     return this.client.peak;
   }
 
-  /** Dumps that were read again because the table changed under them. */
+  /** Dumps that were repeated because the table changed meanwhile. */
   get repeatedDumps(): number {
     return this.client.repeatedDumps;
   }
@@ -136,7 +136,7 @@ export class Rtnetlink {
     await this.client.request({ operation: `delete interface ${name}`, type: RTM_LINK.DEL, body: linkByName(name) });
   }
 
-  /** Changes an interface. To rename and set up at once is refused by the kernel: name first. @throws KernelError */
+  /** Changes an interface. The kernel refuses to rename and set up at once: rename first. @throws KernelError */
   async setLink(name: string, settings: LinkSettings): Promise<void> {
     const { netns, ...change } = settings;
     const body = encodeLinkChange(await this.index(name), { ...change, netnsFd: netns?.fd });
@@ -198,12 +198,12 @@ export class Rtnetlink {
     await this.client.request({ operation: 'add route', type: RTM_ROUTE.NEW, flags: CREATE, body: encodeRoute(route) });
   }
 
-  /** Adds or replaces a permanent neighbour. */
-  async setNeighbour(ifname: string, address: IpAddress, mac: Uint8Array): Promise<void> {
-    const body = encodeNeighbour(await this.index(ifname), address, mac);
+  /** Adds or replaces a permanent neighbor. */
+  async setNeighbor(ifname: string, address: IpAddress, mac: Uint8Array): Promise<void> {
+    const body = encodeNeighbor(await this.index(ifname), address, mac);
     await this.client.request({
-      operation: `set neighbour on ${ifname}`,
-      type: RTM_NEIGHBOUR.NEW,
+      operation: `set neighbor on ${ifname}`,
+      type: RTM_NEIGHBOR.NEW,
       flags: NLM_F.CREATE | NLM_F.REPLACE,
       body,
     });

@@ -1,4 +1,4 @@
-// The source that the kernel gives to SRv6 tunnels (`ip sr tunsrc`), asked of generic netlink's family SEG6
+// The kernel's source address for SRv6 tunnels (`ip sr tunsrc`), from generic netlink's family SEG6
 // (include/uapi/linux/{genetlink,seg6_genl}.h).
 import { type IpAddress, addressFromBytes } from '../../model/address.ts';
 import { isKernelError } from '../errors.ts';
@@ -7,15 +7,14 @@ import { attribute, concat, decodeAttributes, text, viewOf } from './message.ts'
 import { NETLINK } from './socket.ts';
 import { SynchronousNetlink } from './synchronous.ts';
 
-/** The family that knows the others, and whose number is fixed. */
+/** The family that resolves the others; its number is fixed. */
 const CONTROLLER = { type: 16, version: 1, getFamily: 3, attributes: { familyId: 1, familyName: 2 } } as const;
 const SEG6 = { name: 'SEG6', version: 1, getTunnelSource: 4, attributes: { destination: 1 } } as const;
 const GENL_HEADER = 4;
 const ANY = 0n;
 
 /**
- * Undefined: none is set, and the kernel takes an address of the interface by which the packet leaves; or it knows no
- * SRv6.
+ * Undefined: none is set, and the kernel uses an address of the egress interface; or it has no SRv6.
  * @throws KernelError
  */
 export function readTunnelSource(opts: { netns?: Netns } = {}): IpAddress | undefined {

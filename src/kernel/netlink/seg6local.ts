@@ -1,5 +1,5 @@
-// Routes with a seg6local action as rtnetlink tells them (include/uapi/linux/{lwtunnel,seg6_local}.h; RFC 8986). Pure.
-// cnpd installs END.CON as End.DT6 and reads what others installed: every local SID that decapsulates.
+// Routes with a seg6local action in rtnetlink messages (include/uapi/linux/{lwtunnel,seg6_local}.h; RFC 8986). Pure.
+// cnpd installs END.CON as End.DT6 and reads the routes of others: every local SID that decapsulates.
 import { type IpAddress, addressBytes, addressFromBytes } from '../../model/address.ts';
 import { hostPrefix } from '../../model/prefix.ts';
 import { encodeRoute } from './address.ts';
@@ -20,10 +20,10 @@ const RTA = { DST: 1, OIF: 4, PRIORITY: 6, TABLE: 15, ENCAP_TYPE: 21, ENCAP: 22 
 const LWTUNNEL_ENCAP_SEG6_LOCAL = 7;
 const SEG6_LOCAL = { ACTION: 1, TABLE: 3, VRFTABLE: 9, COUNTERS: 10 } as const;
 const ROUTE_HEADER = 12;
-/** rtm_flags: answer with the entry of the table, not with the way of a packet. */
+/** rtm_flags: return the entry of the table, not the route of a packet. */
 const RTM_F_FIB_MATCH = 0x2000;
 
-/** enum SEG6_LOCAL_ACTION_*; those that decapsulate, and End. */
+/** enum SEG6_LOCAL_ACTION_*: End, and the actions that decapsulate. */
 const ACTIONS = { end: 1, 'end.dx6': 5, 'end.dx4': 6, 'end.dt6': 7, 'end.dt4': 8, 'end.dt46': 16 } as const;
 type Seg6LocalAction = keyof typeof ACTIONS;
 const ACTION_NAME: ReadonlyMap<number, Seg6LocalAction> = new Map(
@@ -35,17 +35,17 @@ export interface Seg6LocalRoute {
   /** Its destination; almost always 128 bits long. */
   readonly sid: IpAddress;
   readonly length: number;
-  /** Undefined for actions that cnpd has no use for. */
+  /** Undefined for actions that cnpd does not use. */
   readonly action: Seg6LocalAction | undefined;
   /** Table of the look-up (`table`); undefined when the action has none, or means a VRF (`vrftable`). */
   readonly table: number | undefined;
   /** The kernel counts the packets of this SID (`count`). */
   readonly counted: boolean;
   readonly ifindex: number | undefined;
-  /** RTPROT_* of who installed it. */
+  /** RTPROT_* of the installer. */
   readonly protocol: number;
   readonly metric: number;
-  /** The table that the route itself is in. */
+  /** The table that contains the route. */
   readonly inTable: number;
 }
 
@@ -54,7 +54,10 @@ export interface NewSeg6LocalRoute {
   readonly action: Seg6LocalAction;
   /** Of the look-up behind the SID. */
   readonly table: number;
-  /** The kernel wants one, and removes the route with it; not the loopback, on which it would reject the packets. */
+  /**
+   * The kernel requires a device, and removes the route with it. Not the loopback, on which it would reject the
+   * packets.
+   */
   readonly ifindex: number;
   readonly protocol: number;
 }
@@ -75,7 +78,7 @@ export function encodeSeg6LocalRoute(route: NewSeg6LocalRoute): Uint8Array {
   ]);
 }
 
-/** Asks for the IPv6 route that an address takes, as it is in its table (RTM_GETROUTE). */
+/** Queries the IPv6 route that an address takes, as it is in its table (RTM_GETROUTE). */
 export const routeEntryOf = (to: IpAddress): Uint8Array =>
   concat([
     struct(ROUTE_HEADER, (view) => {
@@ -86,7 +89,7 @@ export const routeEntryOf = (to: IpAddress): Uint8Array =>
     attribute(RTA.DST, addressBytes(to)),
   ]);
 
-/** Asks for the IPv6 routes of one protocol; 0: of all (RTM_GETROUTE, dump). */
+/** Queries the IPv6 routes of one protocol; 0: of all (RTM_GETROUTE, dump). */
 export const routesOfProtocol = (protocol: number): Uint8Array =>
   struct(ROUTE_HEADER, (view) => {
     view.setUint8(0, AF_INET6);

@@ -1,5 +1,5 @@
-// cnpd's own seg6local routes, asked for and changed without waiting (synchronous.ts). Routes carry cnpd's protocol
-// number, and no other is touched.
+// cnpd's own seg6local routes, read and changed synchronously (synchronous.ts). They carry cnpd's protocol number; no
+// other route is changed.
 import type { IpAddress } from '../../model/address.ts';
 import { isKernelError } from '../errors.ts';
 import type { Netns } from '../netns.ts';
@@ -16,14 +16,14 @@ import {
 import { SynchronousNetlink } from './synchronous.ts';
 
 /**
- * rtm_protocol of cnpd's routes: neither the kernel's (below 16) nor any of those in iproute2's rt_protos and in FRR
- * (186 to 198).
+ * rtm_protocol of cnpd's routes: not one of the kernel's (below 16), of iproute2's rt_protos, or of FRR's (186 to
+ * 198).
  */
 export const RTPROT_CNPD = 111;
 
 /**
- * Answers to a look-up that finds no route, or a route of the locator that leads nowhere: unreachable, blackhole
- * (EINVAL), prohibit.
+ * Errors of a look-up that finds no route, or only an unusable one of the locator: unreachable, blackhole (EINVAL),
+ * prohibit.
  */
 const NO_SUCH_ROUTE = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EINVAL', 'EACCES']);
 
@@ -41,7 +41,7 @@ export class SidRoutes {
     return new SidRoutes(SynchronousNetlink.open(opts));
   }
 
-  /** The seg6local route of exactly this SID, whoever's it is. @throws KernelError */
+  /** The seg6local route of exactly this SID, whoever installed it. @throws KernelError */
   find(sid: IpAddress): Seg6LocalRoute | undefined {
     try {
       const answers = this.netlink.request({ operation: 'look up SID', type: RTM_ROUTE.GET, body: routeEntryOf(sid) });
@@ -54,7 +54,7 @@ export class SidRoutes {
     }
   }
 
-  /** cnpd's routes, of this run and of those before. @throws KernelError */
+  /** cnpd's routes, of this run and of earlier ones. @throws KernelError */
   own(): Seg6LocalRoute[] {
     const answers = this.netlink.request(
       { operation: "list cnpd's routes", type: RTM_ROUTE.GET, body: routesOfProtocol(RTPROT_CNPD) },
@@ -77,7 +77,7 @@ export class SidRoutes {
     });
   }
 
-  /** Removes a route of cnpd; false when there was none. @throws KernelError */
+  /** Removes a route of cnpd; returns false when there was none. @throws KernelError */
   remove(route: SidRoute): boolean {
     try {
       this.netlink.request({

@@ -1,6 +1,6 @@
-// A netlink socket, of NETLINK_ROUTE unless told otherwise, and one on the poller: datagrams in, datagrams out, and the
-// one error that is no failure: ENOBUFS, which says that the kernel dropped something for want of buffer space and is
-// reported as a loss after what is still queued has been read.
+// A netlink socket, by default of NETLINK_ROUTE, and one on the poller that sends and receives datagrams. One error is
+// no failure: ENOBUFS means that the kernel dropped something for lack of buffer space. It is reported as a loss, after
+// the queued datagrams have been read.
 import { ERRNO, KernelError, isKernelError } from '../errors.ts';
 import { AF, SO, SOCK, SOL, bindSocket, close, receive, send, setIntOption, socket } from '../ffi/libc.ts';
 import { PinnedBuffer } from '../ffi.ts';
@@ -21,7 +21,7 @@ interface NetlinkSocketOptions {
   readonly protocol?: number | undefined;
   /** Multicast groups, as a mask of RTMGRP_* bits; 0 for requests. */
   readonly groups: number;
-  /** Bytes; beyond the system's limit if need be. */
+  /** Bytes; may exceed the system's limit. */
   readonly receiveBuffer?: number | undefined;
 }
 
@@ -29,12 +29,12 @@ interface NetlinkSocketDependencies {
   readonly poller: Poller;
   /** One datagram, valid only during the call. */
   onDatagram(bytes: Uint8Array): void;
-  /** Something was dropped. Called after everything that was queued has been delivered. */
+  /** Datagrams were dropped. Called after all queued ones have been delivered. */
   onLoss(): void;
   onError(error: KernelError): void;
 }
 
-/** A bound socket that asks for extended, capped acknowledgements and strict dumps. @throws KernelError */
+/** A bound socket with extended, capped acknowledgments and strict dumps. @throws KernelError */
 export function openNetlink(opts: NetlinkSocketOptions): number {
   const fd = within(opts.netns, () =>
     socket('socket(AF_NETLINK)', AF.NETLINK, SOCK.RAW, opts.protocol ?? NETLINK.ROUTE),

@@ -1,6 +1,5 @@
-// Netlink requests without waiting: the kernel carries out a request about a route or a tunnel source within send(2),
-// so its answer is there to be read at once. A reconciler needs that; everything that may take long goes through
-// client.ts.
+// Synchronous netlink requests: the kernel executes a request about a route or a tunnel source within send(2), so the
+// answer can be read at once. A reconciler needs that. Requests that may take long go through client.ts.
 import { ERRNO, KernelError } from '../errors.ts';
 import { MSG, close, receive, send } from '../ffi/libc.ts';
 import { PinnedBuffer } from '../ffi.ts';
@@ -33,8 +32,8 @@ export class SynchronousNetlink {
   }
 
   /**
-   * The messages before the acknowledgement. `kind`: NLM_F.DUMP for a table.
-   * @throws KernelError with the kernel's words
+   * The messages before the acknowledgment. `kind`: NLM_F.DUMP for a table.
+   * @throws KernelError with the kernel's text
    */
   request(request: NetlinkRequest, kind: number = NLM_F.ACK): NetlinkMessage[] {
     this.sequence = (this.sequence % 0xffff_ffff) + 1;

@@ -79,14 +79,14 @@ describe('what the kernel sends', () => {
           'ffffffffffffffffb8a00400b8a004000800080082000000',
       ),
     )!;
-    expect([formatAddress(own.address), own.length, own.ifindex, own.scope, own.tentative, own.duplicate]).toEqual([
-      '2001:db8::1',
-      64,
-      3,
-      0,
-      false,
-      false,
-    ]);
+    expect({
+      address: formatAddress(own.address),
+      ownLength: own.length,
+      ifindex: own.ifindex,
+      scope: own.scope,
+      tentative: own.tentative,
+      duplicate: own.duplicate,
+    }).toEqual({ address: '2001:db8::1', ownLength: 64, ifindex: 3, scope: 0, tentative: false, duplicate: false });
     const route = decodeRoute(
       message(
         '9c0000001800000005000000000000000a808000fe0200010000000008000f00fe0000001400010020010db800000000' +
@@ -95,35 +95,53 @@ describe('what the kernel sends', () => {
           '00000000000000000000000000000000000000000500140000000000',
       ),
     )!;
-    expect([
-      formatAddress(route.destination.address),
-      route.destination.length,
-      route.ifindex,
-      formatAddress(route.source!),
-      route.gateway,
-      route.table,
-      route.metric,
-      route.protocol,
-    ]).toEqual(['2001:db8::2', 128, 3, '2001:db8::1', undefined, 254, 256, 2]);
+    expect({
+      address: formatAddress(route.destination.address),
+      destinationLength: route.destination.length,
+      ifindex: route.ifindex,
+      source: formatAddress(route.source!),
+      gateway: route.gateway,
+      table: route.table,
+      metric: route.metric,
+      protocol: route.protocol,
+    }).toEqual({
+      address: '2001:db8::2',
+      destinationLength: 128,
+      ifindex: 3,
+      source: '2001:db8::1',
+      gateway: undefined,
+      table: 254,
+      metric: 256,
+      protocol: 2,
+    });
   });
 
-  test('an interface, cut short: what is there is told, what is not has a default', () => {
+  test('a truncated interface: fields that are there are decoded, the others have defaults', () => {
     const body =
       '00000100030000000310000000000000' +
       '09000300657468320000000005001000030000000800' +
       '0400dc0500000a0001006ae273b970200000' +
       '080006007462660000';
     const link = decodeLink({ type: 16, flags: 0, sequence: 1, body: Uint8Array.from(Buffer.from(body, 'hex')) })!;
-    expect([
-      link.ifindex,
-      link.name,
-      link.up,
-      link.running,
-      link.operState,
-      link.mtu,
-      digits(link.mac),
-      link.kind,
-    ]).toEqual([3, 'eth2', true, false, 'lowerlayerdown', 1500, '6ae273b97020', undefined]);
+    expect({
+      ifindex: link.ifindex,
+      name: link.name,
+      up: link.up,
+      running: link.running,
+      operState: link.operState,
+      mtu: link.mtu,
+      digits: digits(link.mac),
+      kind: link.kind,
+    }).toEqual({
+      ifindex: 3,
+      name: 'eth2',
+      up: true,
+      running: false,
+      operState: 'lowerlayerdown',
+      mtu: 1500,
+      digits: '6ae273b97020',
+      kind: undefined,
+    });
   });
 });
 

@@ -1,5 +1,5 @@
-// Queueing disciplines and classes as rtnetlink tells them (tc(8), include/uapi/linux/{pkt_sched,gen_stats}.h): which
-// qdisc a port has, how full it is, and of TBF and HTB the rate. Pure. Other kinds are told by name and counters only.
+// Queueing disciplines and classes in rtnetlink messages (tc(8), include/uapi/linux/{pkt_sched,gen_stats}.h): the qdisc
+// of a port, its fill level, and the rate of TBF and HTB. Pure. Of other kinds only name and counters are decoded.
 import {
   type Attributes,
   type NetlinkMessage,
@@ -27,8 +27,8 @@ const HTB = { PARMS: 1, INIT: 2, RATE64: 6, CEIL64: 7 } as const;
 export const TC_H = { ROOT: 0xffff_ffff, CLSACT: 0xffff_fff1, INGRESS: 0xffff_fff2, EGRESS: 0xffff_fff3 } as const;
 const LINKLAYER_ETHERNET = 1;
 /**
- * Where struct tc_tbf_qopt { rate, peakrate: tc_ratespec; limit, buffer, mtu: u32 } has its fields; tc_ratespec ends
- * with the rate.
+ * Offsets of the fields in struct tc_tbf_qopt { rate, peakrate: tc_ratespec; limit, buffer, mtu: u32 }; tc_ratespec
+ * ends with the rate.
  */
 const TBF_OPTIONS = { size: 36, linkLayer: 1, rate: 8, limit: 24, buffer: 28 } as const;
 /** struct tc_htb_opt { rate, ceil: tc_ratespec; buffer, cbuffer, quantum, level, prio: u32 }. */
@@ -51,7 +51,7 @@ export interface Qdisc {
   readonly kind: string;
   /** `1:0` is 0x10000. */
   readonly handle: number;
-  /** TC_H.ROOT, or the class or qdisc it hangs on. */
+  /** TC_H.ROOT, or the parent class or qdisc. */
   readonly parent: number;
   readonly stats: QueueStats;
   /** rate in bytes/s; limit and burst in bytes. */
@@ -108,7 +108,7 @@ function decodeTbf(options: Attributes): Qdisc['tbf'] {
   return { rate, limit: view.getUint32(TBF_OPTIONS.limit, true), burst: Math.round((Number(rate) * bufferNs) / 1e9) };
 }
 
-/** undefined when the message is too short to be one. */
+/** undefined when the message is too short. */
 export function decodeQdisc(message: NetlinkMessage): Qdisc | undefined {
   if (message.body.length < 20) return undefined;
   const view = viewOf(message.body);
@@ -155,14 +155,14 @@ export interface NewTbf {
   readonly burst: number;
   /** Bytes that may be queued. */
   readonly limit: number;
-  /** Default: the kernel chooses, and keeps that of a TBF that is there. */
+  /** Default: the kernel chooses it, and keeps that of an existing TBF. */
   readonly handle?: number | undefined;
 }
 
 /**
- * A TBF as root qdisc. Rates of 4 GB/s and more go into RATE64; link layer Ethernet spares the table of the old
- * interface.
- * @throws RangeError for a rate, burst or limit of zero: the kernel takes them and the port stands still
+ * A TBF as root qdisc. Rates of 4 GB/s and more go into RATE64. Link layer Ethernet makes the rate table of the old
+ * interface unnecessary.
+ * @throws RangeError for a rate, burst or limit of zero: the kernel accepts them and the port stops sending
  */
 export function encodeTbf(tbf: NewTbf): Uint8Array {
   if (tbf.rate <= 0n || tbf.burst <= 0 || tbf.limit <= 0)

@@ -22,7 +22,7 @@ test('REQ, REP, RTU: both sides know both Queue Pairs and starting PSNs', () => 
   const rtu = a.onMessage(wire(b.reply()))!;
   expect(rtu.kind).toBe('rtu');
   expect(b.onMessage(wire(rtu))).toBeUndefined();
-  expect([a.state, b.state]).toEqual(['established', 'established']);
+  expect({ aState: a.state, bState: b.state }).toEqual({ aState: 'established', bState: 'established' });
   expect(a.remote).toEqual({ qpn: B.qpn, commId: B.commId, startingPsn: B.startingPsn });
   expect(b.remote).toEqual({ qpn: A.qpn, commId: A.commId, startingPsn: A.startingPsn });
 });
@@ -57,7 +57,7 @@ test('DREQ and DREP end it on both sides', () => {
   expect(dreq).toMatchObject({ kind: 'dreq', remoteQpn: B.qpn });
   const drep = b.onMessage(wire(dreq))!;
   expect(a.onMessage(wire(drep))).toBeUndefined();
-  expect([a.state, b.state]).toEqual(['closed', 'closed']);
+  expect({ aState: a.state, bState: b.state }).toEqual({ aState: 'closed', bState: 'closed' });
 });
 
 test('messages of another connection change nothing', () => {

@@ -37,7 +37,7 @@ test('before the first CNP time and bytes change nothing: the first cut is one h
   r.advance(60_000);
   r.onSent(1e9);
   r.onCnp(60_000);
-  expect([r.rate, r.reductions]).toEqual([LINE / 2, 1]);
+  expect({ rate: r.rate, reductions: r.reductions }).toEqual({ rate: LINE / 2, reductions: 1 });
 });
 
 test('CNPs within the reduction interval cut once', () => {

@@ -19,7 +19,7 @@ interface ListenerOptions {
   readonly maxConnections: number;
 }
 
-interface ListenerModules {
+interface ListenerDependencies {
   readonly now: () => number;
   readonly send: (packet: Uint8Array) => boolean;
   readonly report: Report;
@@ -38,15 +38,15 @@ interface Accepted {
 
 export class Listener {
   readonly #opts: ListenerOptions;
-  readonly #modules: ListenerModules;
+  readonly #dependencies: ListenerDependencies;
   /** By this side's Queue Pair. */
   readonly #accepted = new Map<number, Accepted>();
   #refused = 0;
   #unknown = 0;
 
-  constructor(opts: ListenerOptions, modules: ListenerModules) {
+  constructor(opts: ListenerOptions, dependencies: ListenerDependencies) {
     this.#opts = opts;
-    this.#modules = modules;
+    this.#dependencies = dependencies;
   }
 
   onPacket(packet: RocePacket): void {
@@ -61,26 +61,26 @@ export class Listener {
       this.#unknown++;
       return;
     }
-    this.#onData(flow, packet, this.#modules.now());
+    this.#onData(flow, packet, this.#dependencies.now());
   }
 
   #onData(flow: Accepted, packet: RocePacket, now: number): void {
     const { remote } = flow.connection;
     const first = flow.notifications.firstMarkedAt === undefined;
     if (flow.notifications.onData(packet.trafficClass, now)) {
-      this.#modules.send(buildCnp({ ...flow.ends, destQpn: remote.qpn }));
+      this.#dependencies.send(buildCnp({ ...flow.ends, destQpn: remote.qpn }));
     }
     if (first && flow.notifications.firstMarkedAt !== undefined)
-      this.#modules.report('first-marked', { qpn: flow.connection.local.qpn, psn: packet.bth.psn });
+      this.#dependencies.report('first-marked', { qpn: flow.connection.local.qpn, psn: packet.bth.psn });
     const answer = flow.responder.onData(packet.bth, packet.payload.length);
-    if (answer) this.#modules.send(buildAcknowledge(flow.ends, remote.qpn, answer.psn, answer.aeth));
+    if (answer) this.#dependencies.send(buildAcknowledge(flow.ends, remote.qpn, answer.psn, answer.aeth));
     if (now - flow.reported.at >= this.#opts.reportIntervalMs) this.#reportRate(flow, now);
   }
 
   #reportRate(flow: Accepted, now: number): void {
     const { bytes } = flow.responder;
     const goodputBps = Math.round(((bytes - flow.reported.bytes) * 8000) / (now - flow.reported.at));
-    this.#modules.report('received', {
+    this.#dependencies.report('received', {
       qpn: flow.connection.local.qpn,
       goodputBps,
       marked: flow.notifications.marked,
@@ -99,9 +99,9 @@ export class Listener {
     const before = flow.connection.state;
     const answer = flow.connection.onMessage(message);
     if (answer)
-      this.#modules.send(buildCmPacket({ ...flow.ends, sourcePort: sourcePortOf(1, 1) }, transaction, answer));
+      this.#dependencies.send(buildCmPacket({ ...flow.ends, sourcePort: sourcePortOf(1, 1) }, transaction, answer));
     if (flow.connection.state === 'established' && before === 'answered')
-      this.#modules.report('accepted', this.#names(flow));
+      this.#dependencies.report('accepted', this.#names(flow));
     if (flow.connection.state === 'closed') this.#close(flow, 'closed');
   }
 
@@ -114,14 +114,14 @@ export class Listener {
       this.#refused++;
       return undefined;
     }
-    const local: LocalSide = { ...this.#modules.draw(), address: this.#opts.address };
+    const local: LocalSide = { ...this.#dependencies.draw(), address: this.#opts.address };
     const flow: Accepted = {
       peer,
       connection: new PassiveConnection(local, req),
       responder: new Responder(req.startingPsn),
       notifications: new NotificationPoint(this.#opts.cnpIntervalMs),
       ends: { source: this.#opts.address, destination: peer, sourcePort: sourcePortOf(local.qpn, req.localQpn) },
-      reported: { at: this.#modules.now(), bytes: 0 },
+      reported: { at: this.#dependencies.now(), bytes: 0 },
     };
     this.#accepted.set(local.qpn, flow);
     return flow;
@@ -134,7 +134,7 @@ export class Listener {
   #close(flow: Accepted, reason: string): void {
     this.#accepted.delete(flow.connection.local.qpn);
     const { responder: r, notifications: n } = flow;
-    this.#modules.report('summary', {
+    this.#dependencies.report('summary', {
       reason,
       ...this.#names(flow),
       packets: r.packets,
@@ -152,6 +152,6 @@ export class Listener {
   /** Reports connections that are still open. */
   end(): void {
     for (const flow of [...this.#accepted.values()]) this.#close(flow, 'stopped');
-    this.#modules.report('end', { refused: this.#refused, unknown: this.#unknown });
+    this.#dependencies.report('end', { refused: this.#refused, unknown: this.#unknown });
   }
 }

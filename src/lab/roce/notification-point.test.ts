@@ -11,11 +11,15 @@ test('only "congestion experienced" is answered, whatever the DSCP', () => {
 test('one CNP an interval; every mark is counted, and when the first came', () => {
   const n = new NotificationPoint(0.05);
   expect([5, 5.01, 5.04, 5.06].map((t) => n.onData(3, t))).toEqual([true, false, false, true]);
-  expect([n.marked, n.sent, n.firstMarkedAt]).toEqual([4, 2, 5]);
+  expect({ marked: n.marked, sent: n.sent, firstMarkedAt: n.firstMarkedAt }).toEqual({
+    marked: 4,
+    sent: 2,
+    firstMarkedAt: 5,
+  });
 });
 
 test('switched off, marks are counted and not answered', () => {
   const n = new NotificationPoint(undefined);
   expect(n.onData(3, 1)).toBe(false);
-  expect([n.marked, n.sent]).toEqual([1, 0]);
+  expect({ marked: n.marked, sent: n.sent }).toEqual({ marked: 1, sent: 0 });
 });

@@ -38,7 +38,7 @@ export interface RocePort {
   close(): void;
 }
 
-interface RocePortModules {
+interface RocePortDependencies {
   readonly poller: Poller;
   /** A packet for this address, valid only during the call. */
   onPacket(packet: RocePacket): void;
@@ -52,26 +52,26 @@ interface RocePortModules {
 const LOST = new Set(['ENOBUFS', 'ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN']);
 
 /** What to do with a frame: one look decides whether it is for the endpoint. */
-function sorter(opts: RocePortOptions, modules: RocePortModules): (frame: Uint8Array) => void {
+function sorter(opts: RocePortOptions, dependencies: RocePortDependencies): (frame: Uint8Array) => void {
   const codes = opts.notifications?.codes;
   const notification = (frame: Uint8Array): void => {
     const packet = codes && ipv6PacketOf(frame);
     const format = packet && claimedFormat(packet, codes);
     if (format && sameAddress(readAddress(packet, IPV6_DESTINATION, 6), opts.address))
-      modules.onNotification?.(format, packet);
+      dependencies.onNotification?.(format, packet);
   };
   return (frame) => {
     const bytes = rocePacketOf(frame);
     if (!bytes) return notification(frame);
     const packet = parseRocePacket(bytes);
-    if (!packet.ok) modules.onBad(packet.error.code);
-    else if (!packet.value.icrcValid) modules.onBad('bad-icrc');
-    else if (sameAddress(packet.value.destination, opts.address)) modules.onPacket(packet.value);
+    if (!packet.ok) dependencies.onBad(packet.error.code);
+    else if (!packet.value.icrcValid) dependencies.onBad('bad-icrc');
+    else if (sameAddress(packet.value.destination, opts.address)) dependencies.onPacket(packet.value);
   };
 }
 
 /** @throws KernelError ENODEV (no such interface), EADDRINUSE (another endpoint), EPERM; BpfLoadError */
-export function openRocePort(opts: RocePortOptions, modules: RocePortModules): RocePort {
+export function openRocePort(opts: RocePortOptions, dependencies: RocePortDependencies): RocePort {
   const { family } = opts.address;
   const { netns } = opts;
   const opened: { close(): void }[] = [];
@@ -87,7 +87,7 @@ export function openRocePort(opts: RocePortOptions, modules: RocePortModules): R
     const wire = keep(
       openPacketSocket(
         { interface: opts.interface, netns, protocol: ETH_P[family], receiveBuffer: SOCKET_BUFFER },
-        { poller: modules.poller, onError: modules.onError, onFrame: sorter(opts, modules) },
+        { poller: dependencies.poller, onError: dependencies.onError, onFrame: sorter(opts, dependencies) },
       ),
     );
     if (opts.notifications?.fastCnp && family === 6)

@@ -59,9 +59,9 @@ test('silence for the timeout sends from the first unacknowledged packet again; 
   expect(r.checkTimeout(999)).toBe(false);
   expect(r.checkTimeout(1000)).toBe(true);
   expect(drain(r, 1000)[0]).toMatchObject({ psn: 100, retransmission: true });
-  expect([r.checkTimeout(2000), r.lost]).toEqual([true, false]);
+  expect({ checkTimeout: r.checkTimeout(2000), lost: r.lost }).toEqual({ checkTimeout: true, lost: false });
   drain(r, 2000);
-  expect([r.checkTimeout(3000), r.lost]).toEqual([true, true]);
+  expect({ checkTimeout: r.checkTimeout(3000), lost: r.lost }).toEqual({ checkTimeout: true, lost: true });
 });
 
 test('progress restarts the timeout and forgives earlier ones', () => {
@@ -79,7 +79,11 @@ test('an acknowledgement outside what is in flight changes nothing and is counte
   drain(r);
   for (const psn of [99, 108, 5_000_000]) r.onAck(psn, 1);
   r.onNak(99, 1);
-  expect([r.acknowledged, r.strayAcks, r.naks]).toEqual([0, 4, 0]);
+  expect({ acknowledged: r.acknowledged, strayAcks: r.strayAcks, naks: r.naks }).toEqual({
+    acknowledged: 0,
+    strayAcks: 4,
+    naks: 0,
+  });
 });
 
 test('the PSN wraps at 2²⁴', () => {

@@ -12,7 +12,7 @@ test('a packet in order is acknowledged when it asks for it, with the count of w
   const r = new Responder(7);
   expect(r.onData(only(7, false), 10)).toBeUndefined();
   expect(r.onData(only(8), 10)).toEqual({ psn: 8, aeth: { kind: 'ack', value: 31, msn: 2 } });
-  expect([r.packets, r.bytes, r.messages]).toEqual([2, 20, 2]);
+  expect({ packets: r.packets, bytes: r.bytes, messages: r.messages }).toEqual({ packets: 2, bytes: 20, messages: 2 });
 });
 
 test('a gap is answered with one NAK that names the awaited PSN, until it is filled', () => {
@@ -30,7 +30,7 @@ test('a repeated packet is acknowledged with what has arrived, also across the w
   expect(r.onData(only(PSN_MODULUS - 1), 1)).toMatchObject({ psn: PSN_MODULUS - 1, aeth: { kind: 'ack' } });
   r.onData(only(0), 1);
   expect(r.onData(only(PSN_MODULUS - 1), 1)).toMatchObject({ psn: 0 });
-  expect([r.duplicates, r.packets]).toEqual([2, 2]);
+  expect({ duplicates: r.duplicates, packets: r.packets }).toEqual({ duplicates: 2, packets: 2 });
 });
 
 test('a middle without its first, a first inside a message, and an operation it does not know are invalid requests', () => {

@@ -1,34 +1,29 @@
 // The data sender: connects, sends SENDs at the rate that pacing and the reaction to notifications allow, and
-// disconnects. The edge of the endpoint: it owns the timer and hands packets to the pure parts (connection, requester,
-// reaction, feedback point, pacer).
+// disconnects. It is the edge of the endpoint: it owns the timer and passes packets to the pure parts (connection,
+// requester, notifications, reaction, pacer).
 import type { IpAddress } from '../../model/address.ts';
 import type { RocePacket } from '../../packet/roce/packet.ts';
 import { OPCODE } from '../../packet/roce/opcodes.ts';
 import { decodeCmMad, type CmMessage } from '../../packet/roce/cm.ts';
-import { isCnp } from '../../packet/roce/cnp.ts';
 import { formatAddress, sameAddress } from '../../model/address.ts';
 import type { QueuePairs } from '../../model/roce.ts';
-import { isLongHaulRoce } from '../../packet/roce/long-haul-cnp.ts';
 import { ActiveConnection, type LocalSide } from './connection.ts';
 import { Dcqcn, type DcqcnOptions } from './dcqcn.ts';
-import type { FeedbackFormat } from './feedback.ts';
-import { FeedbackPoint, type FeedbackOptions, type Verdict } from './feedback-point.ts';
+import type { FeedbackOptions } from './feedback-point.ts';
 import { InstructedRate, type InstructedRateOptions } from './instructed-rate.ts';
 import { Pacer } from './pacer.ts';
 import { Reaction } from './reaction.ts';
 import { type Report, rounded } from './report.ts';
 import { Requester } from './requester.ts';
+import { SenderNotifications } from './sender-notifications.ts';
 import { DataTemplate, type Ends, buildCmPacket, sourcePortOf } from './wire.ts';
 
 const TICK_MS = 1;
-/** Sending time that may be made up for after a late timer. */
+/** Sending time that a late timer may make up for. */
 const BURST_MS = 4;
 /** How long to wait for outstanding acknowledgements at the end. */
 const DRAIN_MS = 3000;
-/**
- * RTT_est until the first acknowledgement: rather too long for a WAN than too short, since recovery waits for two of
- * them.
- */
+/** RTT_est until the first acknowledgement. Too long is better than too short: recovery waits for two of them. */
 const UNKNOWN_RTT_MS = 100;
 
 export interface SenderOptions {
@@ -45,45 +40,43 @@ export interface SenderOptions {
   readonly reportIntervalMs: number;
   /** Undefined: CNPs are counted and change nothing. */
   readonly dcqcn: DcqcnOptions | undefined;
-  /** Notifications from nodes on the way. Absent: none is understood. */
+  /** Notifications from nodes on the path. Absent: none is understood. */
   readonly feedback?: FeedbackOptions | undefined;
   /** The effect of the instructions of Long-haul CNPs; only with `feedback`. */
   readonly instructed?: InstructedRateOptions | undefined;
-  /** RTT_est of the path; absent: the least that was measured. */
+  /** RTT_est of the path; absent: the minimum measured. */
   readonly rttMs?: number | undefined;
 }
 
-interface SenderModules {
+interface SenderDependencies {
   readonly now: () => number;
   readonly send: (packet: Uint8Array) => boolean;
   readonly report: Report;
-  /** Called once, when all is over. */
+  /** Called once, at the end. */
   readonly onEnd: (ok: boolean) => void;
 }
 
 export class Sender {
   readonly #opts: SenderOptions;
-  readonly #modules: SenderModules;
+  readonly #dependencies: SenderDependencies;
   readonly #connection: ActiveConnection;
   readonly #requester: Requester;
   readonly #pacer: Pacer;
   readonly #reaction: Reaction;
-  readonly #feedback: FeedbackPoint | undefined;
+  readonly #notifications: SenderNotifications;
   readonly #transaction: bigint;
-  readonly #counts = { cnps: 0, foreignCnps: 0, unsent: 0, payloadBytes: 0 };
+  readonly #counts = { unsent: 0, payloadBytes: 0 };
   #template: DataTemplate | undefined;
   #timer: NodeJS.Timeout | undefined;
   #startedAt: number | undefined;
   #finishingAt: number | undefined;
-  #firstCnpAt: number | undefined;
-  #firstFeedbackAt: number | undefined;
   #last = { at: 0, sentBytes: 0, acknowledged: 0 };
   #ended = false;
 
-  constructor(opts: SenderOptions, modules: SenderModules) {
-    const now = modules.now();
+  constructor(opts: SenderOptions, dependencies: SenderDependencies) {
+    const now = dependencies.now();
     this.#opts = opts;
-    this.#modules = modules;
+    this.#dependencies = dependencies;
     this.#transaction = BigInt(opts.local.commId);
     this.#connection = new ActiveConnection(opts.local, opts.peer, { port: opts.port, payloadSize: opts.payloadSize });
     this.#requester = new Requester({
@@ -100,7 +93,15 @@ export class Sender {
       instructed: opts.instructed && new InstructedRate(opts.instructed),
     };
     this.#reaction = new Reaction({ lineRate: opts.rate }, parts);
-    this.#feedback = opts.feedback && new FeedbackPoint(opts.feedback);
+    this.#notifications = new SenderNotifications(
+      { qpn: opts.local.qpn, feedback: opts.feedback },
+      {
+        reaction: this.#reaction,
+        queuePairs: () => this.#queuePairs(),
+        rttMs: () => this.#rttMs(),
+        report: dependencies.report,
+      },
+    );
   }
 
   start(): void {
@@ -108,9 +109,9 @@ export class Sender {
     this.#tick();
   }
 
-  /** Ends early, but in order. */
+  /** Ends early, with an orderly disconnect. */
   stop(): void {
-    this.#finishingAt ??= this.#modules.now();
+    this.#finishingAt ??= this.#dependencies.now();
     if (this.#connection.state === 'connecting') this.#connection.close();
   }
 
@@ -119,11 +120,11 @@ export class Sender {
   }
 
   #sendCm(message: CmMessage | undefined): void {
-    if (message) this.#modules.send(buildCmPacket(this.#ends(sourcePortOf(1, 1)), this.#transaction, message));
+    if (message) this.#dependencies.send(buildCmPacket(this.#ends(sourcePortOf(1, 1)), this.#transaction, message));
   }
 
   #tick(): void {
-    const now = this.#modules.now();
+    const now = this.#dependencies.now();
     this.#sendCm(this.#connection.poll(now));
     const { state } = this.#connection;
     if (state === 'established') this.#sendData(now);
@@ -133,7 +134,7 @@ export class Sender {
 
   #sendData(now: number): void {
     const template = (this.#template ??= this.#begin(now));
-    if (this.#requester.checkTimeout(now)) this.#modules.report('timeout', { timeouts: this.#requester.timeouts });
+    if (this.#requester.checkTimeout(now)) this.#dependencies.report('timeout', { timeouts: this.#requester.timeouts });
     this.#reaction.advance(now);
     const halted = this.#reaction.halted(now);
     this.#pacer.setRate(halted ? 0 : this.#reaction.rate, now);
@@ -142,7 +143,7 @@ export class Sender {
     while (!halted && this.#pacer.take(template.packet.length, now)) {
       const packet = this.#requester.next(now, finishing);
       if (!packet) break;
-      if (!this.#modules.send(template.fill(packet))) this.#counts.unsent++;
+      if (!this.#dependencies.send(template.fill(packet))) this.#counts.unsent++;
       this.#counts.payloadBytes += this.#opts.payloadSize;
       this.#reaction.onSent(template.packet.length);
     }
@@ -157,7 +158,7 @@ export class Sender {
     this.#last = { at: now, sentBytes: 0, acknowledged: 0 };
     this.#pacer.setRate(this.#opts.rate, now);
     const sourcePort = sourcePortOf(this.#opts.local.qpn, remote.qpn);
-    this.#modules.report('connected', {
+    this.#dependencies.report('connected', {
       qpn: this.#opts.local.qpn,
       peerQpn: remote.qpn,
       peer: formatAddress(this.#opts.peer),
@@ -169,14 +170,14 @@ export class Sender {
   }
 
   onPacket(packet: RocePacket): void {
-    const now = this.#modules.now();
-    if (this.#feedback && isLongHaulRoce(packet)) return this.#onLongHaulRoce(this.#feedback, packet, now);
+    const now = this.#dependencies.now();
+    if (this.#notifications.onLongHaulRoce(packet, now)) return;
     if (!sameAddress(packet.source, this.#opts.peer)) return;
     if (packet.ext.deth) {
       const mad = decodeCmMad(packet.payload);
       if (mad.ok) this.#sendCm(this.#connection.onMessage(mad.value.message));
     } else if (packet.bth.opcode === OPCODE.cnp) {
-      this.#onCnp(packet, now);
+      this.#notifications.onCnp(packet, now);
     } else if (packet.bth.destQpn === this.#opts.local.qpn && packet.ext.aeth) {
       const { kind } = packet.ext.aeth;
       if (kind === 'ack') this.#requester.onAck(packet.bth.psn, now);
@@ -184,38 +185,16 @@ export class Sender {
     }
   }
 
-  /**
-   * A CNP from another than the peer, or for another Queue Pair, is not for this connection: network cards ignore it
-   * too.
-   */
-  #onCnp(packet: RocePacket, now: number): void {
-    const accepted = isCnp(packet) && packet.bth.destQpn === this.#opts.local.qpn;
-    if (accepted) this.#takeCnp(now);
-    else this.#counts.foreignCnps++;
-    this.#reportCnp(packet, accepted);
-  }
-
-  #takeCnp(now: number): void {
-    this.#counts.cnps++;
-    this.#firstCnpAt ??= now;
-    this.#firstFeedbackAt ??= now;
-    this.#reaction.onCnp(now, this.#rttMs());
-  }
-
-  #reportCnp({ bth, icrcValid }: RocePacket, accepted: boolean): void {
-    this.#modules.report('cnp', {
-      accepted,
-      opcode: bth.opcode,
-      destQpn: bth.destQpn,
-      icrcValid,
-      rateBps: Math.round(this.#reaction.rate),
-    });
+  /** An IPv6 packet for this host that claims to be a notification of a node on the path. */
+  onNotification(format: 'fast-cnp' | 'long-haul-icmpv6', packet: Uint8Array): void {
+    this.#notifications.onNotification(format, packet, this.#dependencies.now());
   }
 
   #rttMs(): number {
     return this.#opts.rttMs ?? this.#requester.minimumRttMs ?? UNKNOWN_RTT_MS;
   }
 
+  /** The Queue Pairs that are sending: one, once connected. */
   #queuePairs(): readonly QueuePairs[] {
     const { local, peer } = this.#opts;
     const { remote, state } = this.#connection;
@@ -224,68 +203,17 @@ export class Sender {
       : [];
   }
 
-  /** An IPv6 packet for this host that claims to be a notification of a node on the way. */
-  onNotification(format: 'fast-cnp' | 'long-haul-icmpv6', packet: Uint8Array): void {
-    const now = this.#modules.now();
-    if (this.#feedback) this.#onVerdict(format, this.#feedback.onPacket(format, packet, this.#queuePairs(), now), now);
-  }
-
-  /**
-   * Not understood, it is what its opcode says: a CNP, of a node that may send one, whatever follows the BTH
-   * (LHCNP-5.6-j, LHCNP-8-c).
-   */
-  #onLongHaulRoce(point: FeedbackPoint, packet: RocePacket, now: number): void {
-    const verdict = point.onRocePacket(packet, this.#queuePairs(), now);
-    if (verdict.kind !== 'ignored') return this.#onVerdict('long-haul-roce', verdict, now);
-    const { bth, icrcValid } = packet;
-    const accepted = point.knownNode(packet.source) && bth.becn && icrcValid && bth.destQpn === this.#opts.local.qpn;
-    if (accepted) this.#takeCnp(now);
-    else this.#counts.foreignCnps++;
-    this.#reportCnp(packet, accepted);
-  }
-
-  #onVerdict(format: FeedbackFormat, verdict: Verdict, now: number): void {
-    if (verdict.kind === 'ignored') return;
-    if (verdict.kind === 'refused') {
-      this.#modules.report('feedback', {
-        format,
-        accepted: false,
-        reason: verdict.reason,
-        node: verdict.node ? formatAddress(verdict.node) : null,
-      });
-      return;
-    }
-    const { feedback } = verdict;
-    this.#firstFeedbackAt ??= now;
-    const instruction = feedback.format === 'fast-cnp' ? undefined : feedback.cnp;
-    if (instruction) this.#reaction.onInstruction(instruction, now, this.#rttMs());
-    else this.#reaction.onCnp(now, this.#rttMs());
-    this.#modules.report('feedback', {
-      format,
-      accepted: true,
-      node: formatAddress(feedback.node),
-      queuePairs: verdict.queuePairs.map((pair) => pair.senderQpn),
-      ...(instruction && {
-        level: instruction.level,
-        action: instruction.action,
-        parameter: instruction.parameter,
-        metric: instruction.metric,
-      }),
-      rateBps: Math.round(this.#reaction.rate),
-    });
-  }
-
   #reportRate(now: number): void {
     const { payloadBytes } = this.#counts;
     const { acknowledged } = this.#requester;
     const bps = (bytes: number): number => Math.round((bytes * 8000) / (now - this.#last.at));
-    this.#modules.report('rate', {
+    this.#dependencies.report('rate', {
       rateBps: Math.round(this.#reaction.rate),
       sentBps: bps(payloadBytes - this.#last.sentBytes),
       goodputBps: bps((acknowledged - this.#last.acknowledged) * this.#opts.payloadSize),
       alpha: rounded(this.#reaction.alpha),
       rttMs: rounded(this.#requester.rttMs),
-      cnps: this.#counts.cnps,
+      cnps: this.#notifications.counts.cnps,
       retransmitted: this.#requester.retransmitted,
     });
     this.#last = { at: now, sentBytes: payloadBytes, acknowledged };
@@ -296,8 +224,8 @@ export class Sender {
     this.#ended = true;
     clearInterval(this.#timer);
     const r = this.#requester;
-    const elapsed = this.#startedAt === undefined ? 0 : this.#modules.now() - this.#startedAt;
-    this.#modules.report('summary', {
+    const elapsed = this.#startedAt === undefined ? 0 : this.#dependencies.now() - this.#startedAt;
+    this.#dependencies.report('summary', {
       reason,
       qpn: this.#opts.local.qpn,
       durationMs: rounded(elapsed),
@@ -309,31 +237,12 @@ export class Sender {
       timeouts: r.timeouts,
       strayAcks: r.strayAcks,
       minimumRttMs: rounded(r.minimumRttMs),
+      ...this.#notifications.counts,
       ...this.#counts,
       reductions: this.#reaction.reductions,
       firstDataAt: rounded(this.#startedAt),
-      firstCnpAt: rounded(this.#firstCnpAt),
-      firstCnpAfterMs: this.#afterStart(this.#firstCnpAt),
-      ...(this.#feedback && this.#feedbackSummary(this.#feedback)),
+      ...this.#notifications.summary(this.#startedAt),
     });
-    this.#modules.onEnd(ok);
-  }
-
-  #afterStart(at: number | undefined): number | null {
-    return at === undefined || this.#startedAt === undefined ? null : rounded(at - this.#startedAt);
-  }
-
-  /** Per format: counts and the time of the first; and of the first of all, CNPs included. */
-  #feedbackSummary({ counts }: FeedbackPoint): Readonly<Record<string, unknown>> {
-    const formats = Object.entries(counts).map(([format, { firstAt, ...c }]) => [
-      format,
-      { ...c, firstAt: rounded(firstAt), firstAfterMs: this.#afterStart(firstAt) },
-    ]);
-    return {
-      feedback: Object.fromEntries(formats),
-      instructions: this.#reaction.instructions ?? null,
-      firstFeedbackAt: rounded(this.#firstFeedbackAt),
-      firstFeedbackAfterMs: this.#afterStart(this.#firstFeedbackAt),
-    };
+    this.#dependencies.onEnd(ok);
   }
 }

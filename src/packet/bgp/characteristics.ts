@@ -1,10 +1,10 @@
-// The characteristics that cnpd knows (nhc.ts has their frame). Their codes have no assignment and are configured:
+// The characteristics that cnpd knows (nhc.ts has their frame). Their codes are unassigned, and therefore configurable:
 //
 //   Proxy Node Capability (PNC §5.4): the proxy's address, 4 or 16 octets
 //   private: the container of SIDs and group memberships (../sid-container.ts)
 //
-// A characteristic whose value is malformed is left out, and the others count; of several with the same code the first
-// that is well-formed counts.
+// A characteristic whose value is malformed is ignored; the others are used. Of several with the same code, the first
+// well-formed one is used.
 import { type IpAddress, addressBytes, addressFromBytes, formatAddress, isUnicastHost } from '../../model/address.ts';
 import type { CodePointValues } from '../../model/code-points.ts';
 import { ok } from '../../model/result.ts';
@@ -32,9 +32,9 @@ export interface Capabilities {
 }
 
 export interface ReadCharacteristics extends Capabilities {
-  /** Codes that are not known, ascending, each once. */
+  /** Unknown codes, ascending, without duplicates. */
   readonly unknown: readonly number[];
-  /** Characteristics of a known code that are ignored because of their value. */
+  /** Characteristics with a known code and a malformed value, which are ignored. */
   readonly bad: readonly { readonly code: number; readonly error: DecodeError }[];
 }
 
@@ -52,7 +52,7 @@ export const privateCharacteristic = (code: number, container: readonly Containe
   value: encodeSidContainer(container),
 });
 
-/** @throws EncodeError as those of the single characteristics */
+/** @throws EncodeError as pncCharacteristic and privateCharacteristic */
 export const writeCharacteristics = (
   { proxy, container }: Capabilities,
   codes: CharacteristicCodes,

@@ -154,10 +154,10 @@ test('PNC-5.4-a: a malformed characteristic: which fault; the others count all t
   const pnc = NHC_V4.characteristics[0]!;
   for (const [bad, fault] of faults) {
     const result = read(bad, pnc);
-    expect([result.proxy, result.bad.map(({ code: c, error }) => [c, error.code])], toHex(bad.value)).toEqual([
-      address('192.0.2.1'),
-      [[bad.code, fault]],
-    ]);
+    expect(
+      { proxy: result.proxy, bad: result.bad.map(({ code: c, error }) => [c, error.code]) },
+      toHex(bad.value),
+    ).toEqual({ proxy: address('192.0.2.1'), bad: [[bad.code, fault]] });
     expect(read(pnc, bad).proxy).toEqual(address('192.0.2.1'));
     expect(read(bad).proxy).toBeUndefined();
   }

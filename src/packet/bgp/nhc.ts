@@ -2,12 +2,12 @@
 //
 //   AFI 2, SAFI 1, next-hop length 1, next hop 4 or 16, then characteristics: code 2, length 2 (of the value), value
 //
-// The next hop says for which next hop the characteristics were written: a receiver that finds another one in the route
-// disregards the attribute, because somebody has changed the next hop who does not know it. That comparison is the
-// receiver's; what characteristics mean is characteristics.ts.
+// The next hop is the one that the characteristics were written for. A receiver disregards the attribute if the route
+// has another next hop: a speaker that does not know the attribute has changed it. The receiver makes that comparison.
+// The meaning of characteristics is in characteristics.ts.
 //
-// A next hop of 32 octets (a global address and a link-local one, RFC 2545 §3) is not in the draft, and FRR refuses it:
-// malformed, like any other length.
+// A next hop of 32 octets (a global and a link-local address, RFC 2545 §3) is not in the draft, and FRR refuses it. It
+// is malformed, like any other length.
 import { type IpAddress, addressBytes } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { concat, put16, readAddress, sameBytes, u16 } from '../bytes.ts';
@@ -43,7 +43,7 @@ function tlv({ code, value }: Characteristic): Uint8Array {
   return out;
 }
 
-/** Ascending codes; of those that say the same, one. */
+/** By ascending code, without duplicates. */
 function inOrder(characteristics: readonly Characteristic[]): Characteristic[] {
   const distinct = characteristics.filter(
     ({ code, value }, i) =>
@@ -64,8 +64,8 @@ export function encodeNhc({ afi, safi, nextHop, characteristics }: Nhc): Uint8Ar
 }
 
 /**
- * Characteristics as they come: in any order, repeated, unknown. Their values are views of `bytes`. An error means that
- * the whole attribute is malformed. Codes: `truncated`, `bad-next-hop-length`, `no-characteristic`,
+ * Returns characteristics as received: in any order, repeated, unknown. Their values are views of `bytes`. An error
+ * means that the whole attribute is malformed. Codes: `truncated`, `bad-next-hop-length`, `no-characteristic`,
  * `truncated-characteristic` (not even its header), `characteristic-overrun`.
  */
 export function decodeNhc(bytes: Uint8Array): Decoded<Nhc> {

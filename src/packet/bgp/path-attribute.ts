@@ -1,5 +1,5 @@
-// The frame of a BGP path attribute (RFC 4271 §4.3): flags 1, type 1, length 1 or (extended) 2, value. A list of them
-// fills the UPDATE's field.
+// The frame of a BGP path attribute (RFC 4271 §4.3): flags 1, type 1, length 1 or (extended) 2, value. The path
+// attributes field of an UPDATE is a list of them.
 import { ok } from '../../model/result.ts';
 import { concat, put16, u16 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
@@ -8,10 +8,12 @@ import { field } from '../field.ts';
 /** Type of the Next Hop Dependent Characteristics attribute (IANA). */
 export const NHC_TYPE = 39;
 export const ATTRIBUTE_FLAG = { optional: 0x80, transitive: 0x40, partial: 0x20, extendedLength: 0x10 } as const;
-/** 0xC0: cnpd's own attribute. 0xE0 once a speaker that does not know it has passed it on. */
+/** 0xC0: as cnpd sends its attribute. A speaker that does not know the attribute passes it on with 0xE0. */
 export const OPTIONAL_TRANSITIVE = ATTRIBUTE_FLAG.optional | ATTRIBUTE_FLAG.transitive;
 
-/** Whether the flags of an attribute that is optional and transitive are so; RFC 7606 §3 c: else it is malformed. */
+/**
+ * Whether the flags are those of an optional transitive attribute. If not, the attribute is malformed (RFC 7606 §3 c).
+ */
 export const isOptionalTransitive = (flags: number): boolean => (flags & OPTIONAL_TRANSITIVE) === OPTIONAL_TRANSITIVE;
 
 export interface PathAttribute {
@@ -21,7 +23,7 @@ export interface PathAttribute {
   readonly value: Uint8Array;
 }
 
-/** With the extended length where the flag asks for it or the value needs it. @throws EncodeError `bad-field` */
+/** Uses the extended length if the flag is set or the value needs it. @throws EncodeError `bad-field` */
 export function encodePathAttribute({ flags, type, value }: PathAttribute): Uint8Array {
   const extended = (flags & ATTRIBUTE_FLAG.extendedLength) !== 0 || value.length > 0xff;
   const head = new Uint8Array(extended ? 4 : 3);
@@ -32,7 +34,7 @@ export function encodePathAttribute({ flags, type, value }: PathAttribute): Uint
   return concat(head, value);
 }
 
-/** All attributes of an UPDATE; values are views. Codes: `truncated` (a header is cut), `attribute-overrun`. */
+/** All attributes of an UPDATE; values are views. Codes: `truncated` (in a header), `attribute-overrun`. */
 export function decodePathAttributes(bytes: Uint8Array): Decoded<PathAttribute[]> {
   const attributes: PathAttribute[] = [];
   for (let at = 0; at < bytes.length;) {

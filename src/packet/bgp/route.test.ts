@@ -50,7 +50,7 @@ describe('a route', () => {
       [0xffffffff, 0, 0xfffffffe],
     ]);
     expect(communities('c0200d 0000fde8 00000001 00000002 00')).toEqual([[65000, 1, 2]]);
-    expect([communities('c02000'), communities(V4)]).toEqual([[], []]);
+    expect({ c02000: communities('c02000'), v4: communities(V4) }).toEqual({ c02000: [], v4: [] });
   });
   test('RFC 2545: the global and the link-local next hop', () => {
     expect(words(`800e25 0002 01 20 ${'20010db8000000000000000000000009'} fe800000000000000000000000000001 00`)).toBe(

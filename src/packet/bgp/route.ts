@@ -1,6 +1,6 @@
-// The parts of a unicast route that cnpd reads besides its own attribute (RFC 4271 §4.3, §5.1): prefix, AS_PATH with AS
-// numbers of four octets (RFC 6793, RFC 5065), NEXT_HOP, MULTI_EXIT_DISC, and the next hops of MP_REACH_NLRI (RFC 4760
-// §3, RFC 2545 §3), whose prefixes are skipped.
+// The parts of a unicast route that cnpd reads besides its own attribute (RFC 4271 §4.3, §5.1): prefix, AS_PATH with
+// four-octet AS numbers (RFC 6793, RFC 5065), NEXT_HOP, MULTI_EXIT_DISC, and the next hops of MP_REACH_NLRI (RFC 4760
+// §3, RFC 2545 §3). The prefixes of MP_REACH_NLRI are skipped.
 import type { Family, IpAddress } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { ok } from '../../model/result.ts';
@@ -13,7 +13,7 @@ export interface AsSegment {
   readonly numbers: readonly number[];
 }
 
-/** By the number on the wire. */
+/** By their number on the wire. */
 export const AS_SEGMENTS: Readonly<Record<number, AsSegment['type']>> = {
   1: 'set',
   2: 'sequence',
@@ -22,14 +22,14 @@ export const AS_SEGMENTS: Readonly<Record<number, AsSegment['type']>> = {
 };
 
 interface RouteAttributes {
-  /** The global address, then the link-local one; none: no attribute names one. */
+  /** The global address, then the link-local one. Empty: no attribute has a next hop. */
   readonly nextHops: readonly IpAddress[];
-  /** Value of attribute 39, a copy; of several the first (RFC 7606 §3 g). */
+  /** Value of attribute 39, a copy. Of several the first is used (RFC 7606 §3 g). */
   readonly nhc?: Uint8Array;
-  /** Its flags, where they are not those of an optional transitive attribute. */
+  /** Its flags, if they are not those of an optional transitive attribute. */
   readonly badNhcFlags?: number;
   readonly asPath: readonly AsSegment[];
-  /** MULTI_EXIT_DISC; 0 without. */
+  /** MULTI_EXIT_DISC; 0 if absent. */
   readonly med: number;
   /** RFC 8092: global administrator, two local data parts. */
   readonly largeCommunities: readonly LargeCommunity[];
@@ -43,7 +43,7 @@ const ADDRESS_BYTES = { 4: 4, 6: 16 } as const;
 const MAX_LENGTH = { 4: 32, 6: 128 } as const;
 
 /**
- * One prefix of an UPDATE: its length in bits, and as many octets as that takes. Codes: `truncated`,
+ * One prefix of an UPDATE: its length in bits, then as many octets as that length needs. Codes: `truncated`,
  * `bad-prefix-length`, `trailing-bytes`.
  */
 export function decodeNlri(bytes: Uint8Array, family: Family): Decoded<Prefix> {
@@ -58,8 +58,8 @@ export function decodeNlri(bytes: Uint8Array, family: Family): Decoded<Prefix> {
 }
 
 /**
- * Codes: `bad-length` (offset 0, the detail names the attribute), `bad-segment`. Attributes that are not in the list
- * above are passed over.
+ * Codes: `bad-length` (offset 0, the detail names the attribute), `bad-segment`. Attributes that are not in
+ * RouteAttributes are skipped.
  */
 export function decodeRoute(attributes: readonly PathAttribute[]): Decoded<RouteAttributes> {
   let nextHops: readonly IpAddress[] = [];
@@ -89,7 +89,7 @@ export function decodeRoute(attributes: readonly PathAttribute[]): Decoded<Route
   return ok({ nextHops, ...nhc, asPath, med, largeCommunities });
 }
 
-/** RFC 8092 §3: twelve octets each; whatever is over is no community, and not our business. */
+/** RFC 8092 §3: twelve octets each. Trailing octets are ignored. */
 function decodeLargeCommunities(value: Uint8Array): LargeCommunity[] {
   return Array.from(
     { length: Math.floor(value.length / 12) },

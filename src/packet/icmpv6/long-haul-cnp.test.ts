@@ -61,7 +61,11 @@ test('LHCNP-6.1-d: the checksum is that of ICMPv6, over the pseudo header', () =
 });
 
 test('the packet is network control traffic that no router marks', () => {
-  expect([PACKET[0]! & 15, PACKET[1]! >>> 4, PACKET[7]]).toEqual([0xc, 0, 64]);
+  expect({ trafficClassHigh: PACKET[0]! & 15, trafficClassLow: PACKET[1]! >>> 4, hopLimit: PACKET[7] }).toEqual({
+    trafficClassHigh: 0xc,
+    trafficClassLow: 0,
+    hopLimit: 64,
+  });
 });
 
 test('LHCNP-6.1.1-i, LHCNP-6.1.1-j: without objects the message ends with its body; longer, it has them', () => {

@@ -91,7 +91,7 @@ test('with two code points each option has its own', () => {
   const codes = { option: 0x9e, ioamOption: 0x9d };
   const one = encodeFastCnpOption(17, OPTION_1, codes);
   const two = encodeFastCnpOption(17, { ...OPTION_1, trace: trace(2) }, codes);
-  expect([code(packetWith(one), codes), code(packetWith(two), codes)]).toEqual(['ok', 'ok']);
+  expect({ one: code(packetWith(one), codes), two: code(packetWith(two), codes) }).toEqual({ one: 'ok', two: 'ok' });
   expect(code(packetWith(one.with(2, 0x9d)), codes)).toBe('bad-option-length');
   expect(code(packetWith(two.with(4, 0x9e)), codes)).toBe('bad-option-length');
 });

@@ -17,7 +17,7 @@ const MPLS = 137;
 const ETHERNET = 143;
 const OUTER = 40;
 
-/** Where the innermost IP header is behind the outer one, and its family; undefined: nothing was recognised. */
+/** Where the innermost IP header is behind the outer one, and its family; undefined: nothing was recognized. */
 function inside(protocol: number, shims: Uint8Array | string, inner: Uint8Array = ROCE6): string | undefined {
   const head = typeof shims === 'string' ? fromHex(shims) : shims;
   const [, layer] = walkHeaders(ipv6(PE, protocol, concat(head, inner))).layers;
@@ -59,10 +59,10 @@ describe('GRE', () => {
 
 describe('a label stack', () => {
   test.each([1, 2, 16])('of %d labels is followed, whatever the family', (count) => {
-    expect([inside(MPLS, labels(count)), inside(MPLS, labels(count), ROCE4)]).toEqual([
-      `6 at ${4 * count}`,
-      `4 at ${4 * count}`,
-    ]);
+    expect({ ipv6: inside(MPLS, labels(count)), ipv4: inside(MPLS, labels(count), ROCE4) }).toEqual({
+      ipv6: `6 at ${4 * count}`,
+      ipv4: `4 at ${4 * count}`,
+    });
   });
 
   test('of more than 16 labels is not, nor one without an end', () => {

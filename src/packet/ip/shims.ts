@@ -28,7 +28,7 @@ interface Place {
 }
 
 /**
- * The next IP header behind the protocol at `offset`; undefined: there is none that can be recognised. The packet ends
+ * The next IP header behind the protocol at `offset`; undefined: there is none that can be recognized. The packet ends
  * at `limit`.
  */
 export function ipBehindShims(

@@ -95,7 +95,7 @@ test('a routing header that is no SRH, or has no segment, names no final destina
     );
   const final = (packet: Uint8Array): unknown => {
     const { layers, end } = walkHeaders(packet);
-    expect([end, layers[0]!.protocol]).toEqual(['transport', 17]);
+    expect({ end, protocol: layers[0]!.protocol }).toEqual({ end: 'transport', protocol: 17 });
     return layers[0]!.finalDestination;
   };
   for (const type of [0, 2, 3, 5, 253]) expect(final(routing(type, 1, 2))).toBeUndefined();

@@ -2,7 +2,7 @@
 // (segment routing header among them), and IP in IP (protocols 4 and 41). Used to find a customer flow below a VPN
 // encapsulation (PNC §4), in packets that may be cut anywhere. Bounded by construction: every step moves forward, and
 // there are at most MAX_HEADERS of them, as in bpf/lib/wire/walk.h. GRE, MPLS, VXLAN and Ethernet in IP are followed as
-// far as shims.ts recognises them; ESP and all others end the walk.
+// far as shims.ts recognizes them; ESP and all others end the walk.
 import type { Family, IpAddress } from '../../model/address.ts';
 import { readAddress, u16 } from '../bytes.ts';
 import { decodeIpv4 } from './ipv4.ts';

@@ -6,7 +6,7 @@ import { EncodeError } from '../encode-error.ts';
 import { parseLspId } from './lsp-id.ts';
 import { encodePdu } from './pdu.ts';
 import { TLV_CODECS, encodeTlv } from './tlvs.ts';
-import type { IsNeighbor, IsisTlv, PrefixReachability, PrefixSubTlv } from './types.ts';
+import type { IsNeighbor, IsisTlv, PrefixReachability, PrefixSubTlv } from './tlv/types.ts';
 
 export const arbitraryIpv4: fc.Arbitrary<IpAddress> = fc
   .bigInt(0n, 2n ** 32n - 1n)

@@ -1,6 +1,6 @@
 // HMAC-MD5 authentication of PDUs (RFC 5304): TLV 10, type 54. The digest covers the whole PDU with the digest itself
 // zero and, in an LSP, Remaining Lifetime and Checksum zero too (§3); the checksum is computed after it. Cleartext and
-// RFC 5310 are recognised, not supported: FRR has no RFC 5310.
+// RFC 5310 are recognized, not supported: FRR has no RFC 5310.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { copyOf, put16, u16 } from '../bytes.ts';
 import { EncodeError } from '../encode-error.ts';

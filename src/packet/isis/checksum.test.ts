@@ -41,7 +41,7 @@ test('a checksum with a zero byte is wrong (RFC 3719)', () => {
   put16(zeros, 24, lspChecksum(zeros));
   expect(lspChecksumValid(zeros)).toBe(true);
   // 255 and 0 are the same number modulo 255: only the rule against 0 tells them apart.
-  expect([zeros[24], zeros[25]]).toEqual([255, 255]);
+  expect({ checksumHigh: zeros[24], checksumLow: zeros[25] }).toEqual({ checksumHigh: 255, checksumLow: 255 });
   for (const bytes of [
     [0, 255],
     [255, 0],

@@ -3,9 +3,10 @@
 import { prefix } from '../../model/prefix.ts';
 import { put16 } from '../bytes.ts';
 import { lspChecksum } from './checksum.ts';
-import { FIRST_LSP_ID, LAST_LSP_ID } from './lsp-id.ts';
+import { type LspId, FIRST_LSP_ID, LAST_LSP_ID } from './lsp-id.ts';
 import { encodePdu } from './pdu.ts';
-import type { Csnp, IsisTlv, Lsp, LspEntry, LspId, P2pHello, PrefixReachability, PrefixSubTlv } from './types.ts';
+import type { IsisTlv, LspEntry, PrefixReachability, PrefixSubTlv } from './tlv/types.ts';
+import type { Csnp, Lsp, P2pHello } from './types.ts';
 
 export const fragmentOf = (systemId: Uint8Array, fragment = 0): LspId => ({ systemId, pseudonode: 0, fragment });
 
@@ -43,8 +44,8 @@ export const tlv236 = (...prefixes: readonly PrefixReachability[]): IsisTlv => (
 });
 
 export const AREA: IsisTlv = { kind: 'area-addresses', areas: [Uint8Array.of(0x49, 0, 1)] };
-/** Says that this neighbour is heard; `down`: that its state is another. */
-export const hears = (neighborSystemId: Uint8Array, state: 'up' | 'down' = 'up'): IsisTlv => ({
+/** Says that this neighbor is heard; `down`: that its state is another. */
+export const adjacencyTlv = (neighborSystemId: Uint8Array, state: 'up' | 'down' = 'up'): IsisTlv => ({
   kind: 'three-way-adjacency',
   state,
   circuitId: 1,

@@ -1,6 +1,11 @@
 // System IDs and LSP IDs: 6 and 8 bytes on the wire, `0000.0000.0001` and `0000.0000.0001.00-00` as text (ISO/IEC 10589
 // §9.8).
-import type { LspId } from './types.ts';
+export interface LspId {
+  /** 6 bytes. */
+  readonly systemId: Uint8Array;
+  readonly pseudonode: number;
+  readonly fragment: number;
+}
 
 export const SYSTEM_ID_LENGTH = 6;
 const LSP_ID_LENGTH = 8;

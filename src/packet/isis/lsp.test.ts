@@ -6,7 +6,7 @@ import { parseLspId } from './lsp-id.ts';
 import { decodePdu } from './pdu.ts';
 import { PROXY_LSP } from './vectors.fixture.ts';
 
-test('ageing an LSP does not touch its checksum', () => {
+test('aging an LSP does not touch its checksum', () => {
   const lsp = new Uint8Array(PROXY_LSP);
   setRemainingLifetime(lsp, 0x0102);
   expect(toHex(lsp.subarray(8, 12))).toBe('00b80102');

@@ -1,9 +1,11 @@
-// Operations on encoded LSPs that need no parsing: ageing and the purge form (ISO/IEC 10589 §7.3.16.4; RFC 6232; RFC
+// Operations on encoded LSPs that need no parsing: aging and the purge form (ISO/IEC 10589 §7.3.16.4; RFC 6232; RFC
 // 6233).
 import { put16 } from '../bytes.ts';
 import { field } from '../field.ts';
 import { encodePdu } from './pdu.ts';
-import type { IsisTlv, Level, LspId } from './types.ts';
+import type { LspId } from './lsp-id.ts';
+import type { IsisTlv } from './tlv/types.ts';
+import type { Level } from './types.ts';
 
 /** Sets Remaining Lifetime in place; neither checksum nor digest cover it. */
 export function setRemainingLifetime(raw: Uint8Array, seconds: number): void {

@@ -8,7 +8,8 @@ import { lspChecksum } from './checksum.ts';
 import { ALL_ISS, decodeFrame, encodeFrame } from './frame.ts';
 import { LAST_LSP_ID, parseSystemId } from './lsp-id.ts';
 import { decodePdu, encodePdu } from './pdu.ts';
-import type { IsisTlv, Lsp, P2pHello, Psnp } from './types.ts';
+import type { IsisTlv } from './tlv/types.ts';
+import type { Lsp, P2pHello, Psnp } from './types.ts';
 import { PROXY_LSP } from './vectors.fixture.ts';
 
 const SYSTEM = parseSystemId('0000.0000.c001')!;
@@ -66,21 +67,31 @@ describe('PDUs', () => {
 
   test('are no longer than PDU Length can say', () => {
     const longest = encodePdu(psnp(0xffff));
-    expect([longest.length, code(longest)]).toEqual([0xffff, 'ok']);
+    expect({ longestLength: longest.length, code: code(longest) }).toEqual({ longestLength: 0xffff, code: 'ok' });
     expect(() => encodePdu(psnp(0x10000))).toThrow(/65536 bytes/);
   });
 
   test('with authentication neither', () => {
     const key = Uint8Array.of(1);
     const signed = signPdu(encodePdu(psnp(0xffff - AUTHENTICATION_LENGTH)), key);
-    expect([signed.length, verifyPdu(signed, key)]).toEqual([0xffff, 'ok']);
+    expect({ signedLength: signed.length, verifyPdu: verifyPdu(signed, key) }).toEqual({
+      signedLength: 0xffff,
+      verifyPdu: 'ok',
+    });
     expect(() => signPdu(encodePdu(psnp(0x10000 - AUTHENTICATION_LENGTH)), key)).toThrow(/65536 bytes/);
   });
 
   test('may be nothing but a header', () => {
     const bytes = encodePdu(hello);
-    expect([bytes.length, code(bytes), code(bytes.subarray(0, 19))]).toEqual([20, 'ok', 'truncated at 19']);
-    expect([code(bytes.subarray(0, 8)), code(bytes.subarray(0, 7))]).toEqual(['truncated at 8', 'truncated at 7']);
+    expect({ length: bytes.length, whole: code(bytes), truncated: code(bytes.subarray(0, 19)) }).toEqual({
+      length: 20,
+      whole: 'ok',
+      truncated: 'truncated at 19',
+    });
+    expect({ eightBytes: code(bytes.subarray(0, 8)), sevenBytes: code(bytes.subarray(0, 7)) }).toEqual({
+      eightBytes: 'truncated at 8',
+      sevenBytes: 'truncated at 7',
+    });
     expect(code(patched(bytes, 18, 19))).toBe('bad-pdu-length at 17');
     expect(code(patched(bytes, 18, 21))).toBe('truncated at 17');
     expect(code(concat(bytes, new Uint8Array(30)))).toBe('ok');
@@ -118,7 +129,7 @@ describe('PDUs', () => {
     const wrong = patched(PROXY_LSP, 25, PROXY_LSP[25]! ^ 1);
     const purge = new Uint8Array(wrong);
     put16(purge, 10, 0);
-    expect([code(wrong), code(purge)]).toEqual(['bad-checksum at 24', 'ok']);
+    expect({ wrong: code(wrong), purge: code(purge) }).toEqual({ wrong: 'bad-checksum at 24', purge: 'ok' });
     const half = new Uint8Array(PROXY_LSP);
     put16(half, 24, lspChecksum(half) & 0xff00);
     expect(code(half)).toBe('bad-checksum at 24');
@@ -158,8 +169,14 @@ describe('the authentication of a PDU', () => {
     ]);
     const short = new Uint8Array(signed);
     put16(short, 8, 16);
-    expect([verifyPdu(short, key), verifyPdu(signed.subarray(0, 16), key)]).toEqual(['wrong', 'wrong']);
-    expect([verifyPdu(signed.subarray(0, 7), key), verifyPdu(new Uint8Array(40), key)]).toEqual(['wrong', 'wrong']);
+    expect({ short: verifyPdu(short, key), truncated: verifyPdu(signed.subarray(0, 16), key) }).toEqual({
+      short: 'wrong',
+      truncated: 'wrong',
+    });
+    expect({ sevenBytes: verifyPdu(signed.subarray(0, 7), key), zeros: verifyPdu(new Uint8Array(40), key) }).toEqual({
+      sevenBytes: 'wrong',
+      zeros: 'wrong',
+    });
   });
 
   test('of an SNP covers every byte of its header (RFC 5304 §3)', () => {

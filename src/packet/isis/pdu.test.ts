@@ -127,7 +127,7 @@ test('LSP flags: any ATT bit means attached, P and OL are their own', () => {
   expect(flags(0x07)).toEqual([false, false, true, 3]);
 });
 
-test('a LAN hello is recognised and not taken apart', () => {
+test('a LAN hello is recognized and not taken apart', () => {
   const bytes = fromHex('831b0100 0f010000 01 00000000000a 001e 001d 40 00000000000a01 0800');
   expect(decoded(bytes)).toEqual({
     kind: 'lan-hello',

@@ -1,5 +1,5 @@
 // IS-IS PDUs: bytes ↔ values (ISO/IEC 10589 §9). A bad PDU is rejected with an error; a bad TLV is recorded in
-// `badTlvs` and skipped. LAN hellos are recognised but not decoded; authentication is in auth.ts; the TLVs of an LSP
+// `badTlvs` and skipped. LAN hellos are recognized but not decoded; authentication is in auth.ts; the TLVs of an LSP
 // are parsed at their first use.
 import { ok } from '../../model/result.ts';
 import { concat, copyOf, put16, put32, u16, u32 } from '../bytes.ts';
@@ -10,19 +10,8 @@ import { lspChecksum, lspChecksumValid } from './checksum.ts';
 import { PDU_BY_TYPE, type PduFormat, pduFormat } from './pdu-format.ts';
 import { SYSTEM_ID_LENGTH, lspIdBytes, readLspId } from './lsp-id.ts';
 import { checkTlvStructure, decodeTlvs, encodeTlvs } from './tlvs.ts';
-import type {
-  BadTlv,
-  CircuitType,
-  Csnp,
-  IsisPdu,
-  IsisTlv,
-  LanHello,
-  Level,
-  Lsp,
-  P2pHello,
-  Psnp,
-  ReceivedPdu,
-} from './types.ts';
+import type { IsisTlv } from './tlv/types.ts';
+import type { BadTlv, CircuitType, Csnp, IsisPdu, LanHello, Level, Lsp, P2pHello, Psnp, ReceivedPdu } from './types.ts';
 
 const DISCRIMINATOR = 0x83;
 /** LSP flags, byte 26. */

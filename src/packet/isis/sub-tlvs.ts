@@ -7,7 +7,7 @@ import { type Decoded, malformed, shifted } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
 import { SRV6_END_SID } from './tlv/srv6-end-sid.ts';
 import { type SubTlvCodec, type SubTlvReport, tlvBytes } from './tlv/codec.ts';
-import type { PrefixAttributeFlags, PrefixSubTlv, SourceRouterId } from './types.ts';
+import type { PrefixAttributeFlags, PrefixSubTlv, SourceRouterId } from './tlv/types.ts';
 
 export const PREFIX_ATTRIBUTE_FLAGS = 4;
 export const IPV4_SOURCE_ROUTER_ID = 11;

@@ -30,7 +30,8 @@ import { PURGE_ORIGINATOR } from './tlv/purge-originator.ts';
 import { ROUTER_CAPABILITY } from './tlv/router-capability.ts';
 import { SRV6_LOCATOR } from './tlv/srv6-locator.ts';
 import { THREE_WAY_ADJACENCY } from './tlv/three-way-adjacency.ts';
-import type { BadTlv, IsisTlv } from './types.ts';
+import type { IsisTlv } from './tlv/types.ts';
+import type { BadTlv } from './types.ts';
 
 export const TLV_CODECS: readonly TlvCodec[] = [
   AREA_ADDRESSES,

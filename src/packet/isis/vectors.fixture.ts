@@ -3,7 +3,7 @@ import { fromHex } from '../hex.ts';
 
 /**
  * A level-2 LSP of 0000.0000.0001, checked with tshark: P-flag on 10.1.0.0/24 and 2001:db8:a::/64, their sources in
- * sub-TLVs 11 and 12, locator fc00:1:1::/48 with an End SID of behaviour 32769.
+ * sub-TLVs 11 and 12, locator fc00:1:1::/48 with an End SID of behavior 32769.
  */
 export const PROXY_LSP = fromHex(`
   831b01001401000000b804b00000000000010000000000017ea5038102cc8e010403490001890670726f7879318604c00002018c1020010db8000000

@@ -4,7 +4,7 @@ import { concat } from '../bytes.ts';
 import { fromHex } from '../hex.ts';
 import { lspWith } from './arbitrary.fixture.ts';
 import { decodeTlvs } from './tlvs.ts';
-import type { IsisTlv } from './types.ts';
+import type { IsisTlv } from './tlv/types.ts';
 import { cursorFlag, cursorPrefix, cursorSource4, cursorSource6, forEachNeighbor, forEachPrefix } from './walk.ts';
 
 const tlv = (type: number, hex: string): IsisTlv => ({ kind: 'unknown', type, value: fromHex(hex) });
@@ -84,10 +84,10 @@ describe('the walks over a TLV', () => {
   test('of any other type is not read', () => {
     const others = [1, 3, 21, 23, 128, 130, 133, 134, 136, 221, 223, 234, 238].map((type) => tlv(type, zeros(12)));
     const seen: string[] = [];
-    expect([
-      forEachPrefix(lspWith(others), () => seen.push('prefix')),
-      forEachNeighbor(lspWith(others), () => seen.push('neighbor')),
-    ]).toEqual([0, 0]);
+    expect({
+      forEachPrefix: forEachPrefix(lspWith(others), () => seen.push('prefix')),
+      forEachNeighbor: forEachNeighbor(lspWith(others), () => seen.push('neighbor')),
+    }).toEqual({ forEachPrefix: 0, forEachNeighbor: 0 });
     expect(seen).toEqual([]);
   });
 
@@ -176,7 +176,7 @@ describe('of a prefix entry', () => {
     ]);
   });
 
-  test('of the topology the 12 lowest bits count (RFC 5120 §7.3), as of neighbours (§7.1)', () => {
+  test('of the topology the 12 lowest bits count (RFC 5120 §7.3), as of neighbors (§7.1)', () => {
     expect(entryOf('', 235)[0]).toBe(2);
     const topologies: number[] = [];
     forEachNeighbor(lspWith([tlv(222, `f003 ${zeros(11)}`), tlv(22, zeros(11))]), (_b, _at, _metric, mtId) =>

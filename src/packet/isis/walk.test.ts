@@ -8,7 +8,7 @@ import { fuzzDecoder } from '../hostile.fixture.ts';
 import { formatSystemId } from './lsp-id.ts';
 import { decodePdu } from './pdu.ts';
 import { encodeTlv } from './tlvs.ts';
-import type { IsisTlv, PrefixSubTlv, SourceRouterId } from './types.ts';
+import type { IsisTlv, PrefixSubTlv, SourceRouterId } from './tlv/types.ts';
 import { PROXY_LSP } from './vectors.fixture.ts';
 import {
   type PrefixCursor,
@@ -95,7 +95,7 @@ const damagedTlv: fc.Arbitrary<IsisTlv> = fc
     return { kind: 'unknown', type, value };
   });
 
-test('the walk and decodePdu see the same prefixes and neighbours in every LSP, damaged or not', () => {
+test('the walk and decodePdu see the same prefixes and neighbors in every LSP, damaged or not', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(arbitraryTlv, damagedTlv), { maxLength: 12 }), (tlvs) => {
       const lsp = lspWith(tlvs);
@@ -150,7 +150,7 @@ test('topology 0 in TLVs 235 and 237 is ignored (RFC 5120)', () => {
   expect(walked(lspWith([{ kind: 'mt-ipv6-reachability', mtId: 2, prefixes }])).prefixes).toHaveLength(1);
 });
 
-test('neighbours with narrow metrics (TLV 2) are found', () => {
+test('neighbors with narrow metrics (TLV 2) are found', () => {
   const value = Uint8Array.of(0, 0x8a, 0x80, 0x80, 0x80, 0, 0, 0, 0, 0, 1, 3);
   const seen: unknown[] = [];
   const bad = forEachNeighbor(lspWith([{ kind: 'unknown', type: 2, value }]), (b, at, metric) => {

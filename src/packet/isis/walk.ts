@@ -142,7 +142,7 @@ export const cursorSource6 = (cursor: PrefixCursor): IpAddress | undefined =>
 type NeighborVisitor = (bytes: Uint8Array, offset: number, metric: number, mtId: number) => void;
 
 /**
- * Visits the neighbours of TLVs 2 (narrow metrics), 22 and 222: 7 bytes (system ID, pseudonode) at `offset` of `bytes`.
+ * Visits the neighbors of TLVs 2 (narrow metrics), 22 and 222: 7 bytes (system ID, pseudonode) at `offset` of `bytes`.
  * @returns how many TLVs were malformed and skipped
  */
 export function forEachNeighbor(lsp: Uint8Array, visit: NeighborVisitor): number {
@@ -161,7 +161,7 @@ export function forEachNeighbor(lsp: Uint8Array, visit: NeighborVisitor): number
   return bad;
 }
 
-/** A virtual flag byte, then 11 bytes a neighbour: four metrics of which the first is the default one, and the ID. */
+/** A virtual flag byte, then 11 bytes a neighbor: four metrics of which the first is the default one, and the ID. */
 function narrowNeighbors(lsp: Uint8Array, start: number, end: number, visit: NeighborVisitor): boolean {
   if (end === start || (end - start - 1) % 11 !== 0) return false;
   for (let at = start + 1; at < end; at += 11) visit(lsp, at + 4, lsp[at]! & 0x3f, 0);

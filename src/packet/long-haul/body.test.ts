@@ -120,7 +120,10 @@ const OBJECTS = [
 test('LHCNP-6.1.1-a, LHCNP-6.1.1-h, LHCNP-10.3-a: objects of C-Type 1, 2 and 3 follow the body, behind an Extension Header', () => {
   const bytes = encode({ objects: OBJECTS });
   expect(toHex(bytes.subarray(12, 14))).toBe('2000');
-  expect([bytes[19], bytes[16 + 12 + 3]]).toEqual([1, 2]);
+  expect({ timestampCType: bytes[19], deviceIdCType: bytes[16 + 12 + 3] }).toEqual({
+    timestampCType: 1,
+    deviceIdCType: 2,
+  });
   expect(decode(bytes)).toEqual({ ok: true, value: { ...REDUCE, objects: OBJECTS } });
 });
 

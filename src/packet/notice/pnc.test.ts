@@ -52,7 +52,7 @@ test('PNC-4-b: the five-tuple in the order of Figure 5, packed, then the level',
 test('PNC-4-f: the level is the upper three bits, 0 lowest to 7 highest; the other bits are ignored', () => {
   for (let level = 0; level <= 7; level++) {
     const payload = encodeNotice({ tuple: TUPLE6, level, invoking: ROCE6, family: 6 });
-    expect(payload[37]).toBe(level * 32);
+    expect({ levelByte: payload[37] }).toEqual({ levelByte: level * 32 });
     payload[37]! |= 0x1f;
     expect(decoded(payload).level).toBe(level);
   }
@@ -84,7 +84,11 @@ test('PNC-4-a: the notice is UDP to the configured port, its checksum never abse
     [ENDS4, TUPLE4, ROCE4, 20],
   ] as const) {
     const packet = buildNoticePacket({ ...ends, sourcePort: 50000, destinationPort: 1021, tuple, level: 3, invoking });
-    expect([u16(packet, at), u16(packet, at + 2), u16(packet, at + 4)]).toEqual([50000, 1021, packet.length - at]);
+    expect({
+      sourcePort: u16(packet, at),
+      destinationPort: u16(packet, at + 2),
+      udpLength: u16(packet, at + 4),
+    }).toEqual({ sourcePort: 50000, destinationPort: 1021, udpLength: packet.length - at });
     expect(udpChecksum(packet, at, packet.length - at, ends.source, ends.destination)).toBe('valid');
     expect(decoded(packet.subarray(at + 8))).toMatchObject({ tuple, level: 3 });
   }

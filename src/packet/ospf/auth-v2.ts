@@ -1,7 +1,7 @@
-// Cryptographic authentication of OSPFv2: keyed MD5 (RFC 2328 §D) and HMAC-SHA (RFC 5709). The header names key, digest
-// length and a sequence number that must not fall; the digest follows the packet and is not part of its length.
-// Plain-text passwords are not supported. Replay protection is the neighbour's: it remembers the sequence number of
-// each (RFC 2328 §D.5.3).
+// Cryptographic authentication of OSPFv2: keyed MD5 (RFC 2328 §D) and HMAC-SHA (RFC 5709). The header has the key ID,
+// the digest length and a sequence number that must not decrease. The digest follows the packet and is not part of its
+// length. Plain-text passwords are not supported. Replay protection belongs to the caller, which remembers the sequence
+// number of each neighbor (RFC 2328 §D.5.3).
 import { concat, copyOf, put16, put32, u32 } from '../bytes.ts';
 import { EncodeError } from '../encode-error.ts';
 import { field } from '../field.ts';
@@ -26,9 +26,9 @@ function digest(packet: Uint8Array, { algorithm, secret }: AuthenticationKey): U
 }
 
 /**
- * @param packet as encodePacket gives it
- * @param sequence unsigned 32 bits, never lower than in the packet before
- * @returns a copy with the authentication fields set, the checksum 0 and the digest behind.
+ * @param packet as encodePacket returns it
+ * @param sequence unsigned 32 bits, never lower than in the previous packet
+ * @returns a copy with the authentication fields set, the checksum 0 and the digest appended
  * @throws EncodeError
  */
 export function signPacketV2(packet: Uint8Array, key: AuthenticationKey, sequence: number): Uint8Array {

@@ -1,6 +1,6 @@
-// The authentication trailer of OSPFv3 (RFC 7166): it follows the packet and its LLS block (RFC 5613), outside the
-// packet's length. The digest covers all of it, with Apad in its own place, and the source address through Apad.
-// Senders set the AT option in hellos and Database Descriptions.
+// The authentication trailer of OSPFv3 (RFC 7166). It follows the packet and its LLS block (RFC 5613), outside the
+// packet's length. The digest covers all three, with Apad in the digest's own place, and the source address through
+// Apad. Senders set the AT option in hellos and Database Descriptions.
 import { type IpAddress, addressBytes } from '../../model/address.ts';
 import { concat, copyOf, put16, put64, u16, u24, u64 } from '../bytes.ts';
 import { EncodeError } from '../encode-error.ts';
@@ -14,9 +14,9 @@ const TRAILER_FIXED = 16;
 const HMAC_TYPE = 1;
 
 /**
- * The number of OSPFv3 is appended to the key, so that a digest of another protocol under the same key is not valid
- * here (RFC 7166 §4.5). FRR 8.4 on x86 appends it in the byte order of the machine; later releases follow the RFC. A
- * speaker answers in its neighbour's order.
+ * The number of OSPFv3 is appended to the key, so that another protocol's digest under the same key is not valid here
+ * (RFC 7166 §4.5). FRR 8.4 on x86 appends it in the byte order of the machine; later releases follow the RFC. A speaker
+ * uses its neighbor's order.
  */
 export type ProtocolIdOrder = 'network' | 'reversed';
 
@@ -42,13 +42,13 @@ const digest = (
 ): Uint8Array =>
   hmac(algorithm, concat(secret, PROTOCOL_ID[order]), text, apad(DIGESTS[algorithm].length, addressBytes(source)));
 
-/** The offset of the options, in packets that have them: they announce an LLS block. */
+/** The offset of the options in packets that have them. The options announce an LLS block. */
 const OPTIONS_AT: Partial<Record<PacketHeader['kind'], number>> = {
   hello: HEADER_LENGTH[3] + 5,
   'database-description': HEADER_LENGTH[3] + 1,
 };
 
-/** 0 of a packet that has none. */
+/** 0 for a packet without options. */
 function optionsOf(bytes: Uint8Array, { kind, length }: PacketHeader): number {
   const at = OPTIONS_AT[kind];
   return at === undefined || at + 3 > length ? 0 : u24(bytes, at);
@@ -60,7 +60,10 @@ export function announcesTrailer(bytes: Uint8Array): boolean {
   return header.ok && (optionsOf(bytes, header.value) & OPTION_V3.authenticationTrailer) !== 0;
 }
 
-/** Where the trailer begins: behind the packet, or behind the LLS block, whose second field counts 32-bit words. */
+/**
+ * Where the trailer begins: after the packet, or after the LLS block. The second field of that block is its length in
+ * 32-bit words.
+ */
 function trailerAt(bytes: Uint8Array, header: PacketHeader): number {
   const { length } = header;
   const hasLls = (optionsOf(bytes, header) & OPTION_V3.lls) !== 0;
@@ -68,10 +71,10 @@ function trailerAt(bytes: Uint8Array, header: PacketHeader): number {
 }
 
 /**
- * @param packet as encodePacket gives it, without LLS block
- * @param sequence unsigned 64 bits, strictly higher than in the packet before, also across restarts
- * @param source of the IPv6 header
- * @returns a copy with checksum 0, the trailer behind.
+ * @param packet as encodePacket returns it, without LLS block
+ * @param sequence unsigned 64 bits, strictly higher than in the previous packet, also across restarts
+ * @param source source address of the IPv6 header
+ * @returns a copy with checksum 0 and the trailer appended
  * @throws EncodeError
  */
 export function signPacketV3(

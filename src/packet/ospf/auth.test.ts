@@ -225,7 +225,7 @@ test('the AT option of hellos and Database Descriptions announces a trailer, whe
     put16(bytes, 2, length);
     return announcesTrailer(bytes);
   };
-  expect([cut(19), cut(20)]).toEqual([false, true]);
+  expect({ at19: cut(19), at20: cut(20) }).toEqual({ at19: false, at20: true });
 });
 
 test('what cannot be signed is refused', () => {

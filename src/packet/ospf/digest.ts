@@ -1,6 +1,6 @@
 // Message digests of OSPF's cryptographic authentication: keyed MD5 (RFC 2328 §D.4.3) and the HMACs of RFC 5709 §3.3
-// and RFC 7166 §4.5, which differ from plain HMAC in two ways: a key longer than the digest is hashed (plain HMAC does
-// so only beyond the block), and the digest's own place holds Apad while it is computed.
+// and RFC 7166 §4.5. These HMACs differ from plain HMAC in two ways. A key longer than the digest is hashed (plain HMAC
+// does so only beyond the block size). The digest's own place holds Apad during the computation.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 export type DigestAlgorithm = 'md5' | 'hmac-sha-1' | 'hmac-sha-256' | 'hmac-sha-384' | 'hmac-sha-512';
@@ -28,8 +28,8 @@ export interface AuthenticationKey {
 }
 
 /**
- * `missing`: the packet carries none, or another kind; `unknown-key`: no key has its ID; `wrong`: the digest differs,
- * or is cut off.
+ * `missing`: the packet has no authentication, or another type; `unknown-key`: no key has its ID; `wrong`: the digest
+ * differs or is truncated.
  */
 export type AuthenticationVerdict =
   | { readonly ok: true; readonly keyId: number; readonly sequence: bigint }
@@ -45,14 +45,14 @@ export function apad(length: number, prefix: Uint8Array = new Uint8Array()): Uin
   );
 }
 
-/** MD5 over the packet and the secret, cut or filled with zeros to 16 bytes. */
+/** MD5 over the packet and the secret. The secret is truncated or padded with zeros to 16 bytes. */
 export function keyedMd5(text: Uint8Array, secret: Uint8Array): Uint8Array {
   const key = new Uint8Array(MD5_SECRET_LENGTH);
   key.set(secret.subarray(0, MD5_SECRET_LENGTH));
   return createHash('md5').update(text).update(key).digest();
 }
 
-/** The HMAC over the texts, one after the other. */
+/** The HMAC over the concatenated texts. */
 export function hmac(algorithm: DigestAlgorithm, secret: Uint8Array, ...texts: readonly Uint8Array[]): Uint8Array {
   const { hash, length } = DIGESTS[algorithm];
   const key = secret.length > length ? createHash(hash).update(secret).digest() : secret;

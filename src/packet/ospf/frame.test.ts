@@ -74,7 +74,7 @@ test('OSPFv3: a fragment is one of OSPF only if its own header says so (RFC 8200
     plain![54] = inner;
     return flaw(3, plain!);
   };
-  expect([fragment(44, 89, 8), fragment(44, 89, 16)]).toEqual(['ok', 'ok']);
+  expect({ length8: fragment(44, 89, 8), length16: fragment(44, 89, 16) }).toEqual({ length8: 'ok', length16: 'ok' });
   expect([fragment(44, 17, 16), fragment(17, 89, 16), fragment(44, 89, 7), fragment(17, 17, 16)]).toEqual([
     'not-ospf at 20',
     'not-ospf at 20',
@@ -96,7 +96,11 @@ test.each([
         expect(bytesOut.length).toBeLessThanOrEqual(14 + ip + 96);
         return decoded.value.fragment?.more;
       });
-    expect([more(95), more(96), more(97)]).toEqual([[undefined], [undefined], [true, false]]);
+    expect({ at95: more(95), at96: more(96), at97: more(97) }).toEqual({
+      at95: [undefined],
+      at96: [undefined],
+      at97: [true, false],
+    });
     expect([more(2 * room), more(2 * room + 1)]).toEqual([
       [true, false],
       [true, true, false],

@@ -1,6 +1,6 @@
-// OSPF on Ethernet: IPv4 or IPv6 with protocol 89, no hop further (TTL 1), network control (DSCP CS6), to the MAC
-// address of AllSPFRouters. An LSA that is larger than the link, such as that of a router with a hundred links, comes
-// and goes in fragments.
+// OSPF on Ethernet: IPv4 or IPv6 with protocol 89, TTL 1, network control (DSCP CS6), to the MAC address of
+// AllSPFRouters. An LSA larger than the link's MTU, such as that of a router with a hundred links, is sent and received
+// in fragments.
 import { ok } from '../../model/result.ts';
 import { concat, put16, put32, u16, u32 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
@@ -28,7 +28,7 @@ export interface OspfFrame {
   readonly addresses: PacketAddresses;
   /** The IP payload, a view of the frame: packet and trailer; or a fragment. */
   readonly payload: Uint8Array;
-  /** Absent when the payload is whole. */
+  /** Absent if the payload is a whole datagram. */
   readonly fragment?: FragmentPlace;
 }
 
@@ -40,8 +40,7 @@ interface FragmentPlace {
 }
 
 /**
- * A whole Ethernet frame → the OSPF in it. Code `not-ospf` when it is something else (drop silently); other codes are
- * errors.
+ * Decodes a whole Ethernet frame. Code `not-ospf`: the frame is not OSPF (drop it silently). Other codes are errors.
  */
 export function decodeFrame(version: Version, frame: Uint8Array): Decoded<OspfFrame> {
   if (frame.length < ETHERNET_HEADER || u16(frame, 12) !== ETHERTYPE[version])
@@ -95,9 +94,9 @@ function decodeInIpv6(frame: Uint8Array): Decoded<OspfFrame> {
 }
 
 /**
- * Whole Ethernet frames to AllSPFRouters: one, or as many fragments as the MTU requires.
+ * Encodes whole Ethernet frames to AllSPFRouters: one, or as many fragments as the MTU requires.
  * @param identification of the fragments' datagram, 16 bits
- * @throws EncodeError when the addresses are not of the version's family
+ * @throws EncodeError if the addresses are not of the version's family
  */
 export function encodeFrames(
   version: Version,

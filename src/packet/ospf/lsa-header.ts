@@ -1,5 +1,5 @@
-// The header of an LSA (RFC 2328 §A.4.1; RFC 5340 §A.4.2), 20 bytes in both versions: OSPFv2 has options in the third
-// byte, OSPFv3 a type of two bytes. The checksum is Fletcher's over all but the age.
+// The header of an LSA (RFC 2328 §A.4.1; RFC 5340 §A.4.2), 20 bytes in both versions. OSPFv2 has options in the third
+// byte; OSPFv3 has a type of two bytes. The checksum is Fletcher's over everything but the age.
 import { put16, put32, u16, u32 } from '../bytes.ts';
 import { field } from '../field.ts';
 import { type FletcherRegion, fletcherChecksum, fletcherValid } from '../fletcher.ts';
@@ -42,10 +42,10 @@ export function putLsaId(bytes: Uint8Array, at: number, { lsId, advertisingRoute
   put32(bytes, at + 4, field('advertising router', advertisingRouter, 32));
 }
 
-/** The checksum for bytes 16 and 17 of a whole LSA, whatever they hold now. */
+/** The checksum for bytes 16 and 17 of a whole LSA; their present value does not matter. */
 export const lsaChecksum = (lsa: Uint8Array): number => fletcherChecksum(lsa, CHECKSUM);
 
-/** Whether bytes 16 and 17 are right. */
+/** Whether the checksum in bytes 16 and 17 is correct. */
 export const lsaChecksumValid = (lsa: Uint8Array): boolean => fletcherValid(lsa, CHECKSUM);
 
 /** Sets the age in place; the checksum does not cover it. */

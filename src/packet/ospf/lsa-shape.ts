@@ -1,7 +1,7 @@
 // Whether an LSA has the shape of its type, as ospfd and ospf6d require (ospf_lsa_examin, ospf6_lsa_examin). They drop
-// a whole packet that contains another one, be it an update, or a Database Description or an acknowledgment that only
-// names it. An adjacency over such an LSA never becomes Full. The content of a body is not checked here: an LSA of the
-// right shape and odd content is stored and flooded (RFC 2328 §13), and ignored by its readers.
+// a whole packet that contains an LSA of another shape: an update, or a Database Description or acknowledgment that
+// only lists its header. An adjacency over such an LSA never becomes Full. The content of a body is not checked here.
+// An LSA of the right shape with invalid content is stored and flooded (RFC 2328 §13), and its readers ignore it.
 import { u16, u32 } from '../bytes.ts';
 import { LSA_HEADER_LENGTH } from './lsa-header.ts';
 import { lsaFunction } from './lsa-type.ts';
@@ -14,7 +14,7 @@ interface Shape {
   /** The fixed part. */
   readonly least: number;
   readonly most?: number;
-  /** The rest after the fixed part has whole units of this size. */
+  /** What follows the fixed part consists of whole units of this size. */
   readonly unit?: number;
 }
 
@@ -35,25 +35,25 @@ const SHAPES_V2: Readonly<Record<number, Shape>> = {
 const LEAST_V3: Readonly<Record<number, number>> = { 1: 4, 2: 4, 3: 8, 4: 12, 5: 8, 7: 8, 8: 24, 9: 12, 11: 16 };
 /**
  * Extended LSAs with a fixed part in front of their TLVs (RFC 8362 §4): E-Router, E-Network, E-Link,
- * E-Intra-Area-Prefix. FRR does not know them, and takes any.
+ * E-Intra-Area-Prefix. FRR does not know them and accepts any.
  */
 const LEAST_EXTENDED: Readonly<Record<number, number>> = { 33: 4, 34: 4, 40: 4, 41: 12 };
-/** By whole type: in another scope ospf6d does not know them. */
+/** By whole type: ospf6d does not know them in another scope. */
 const UNITS_V3: Readonly<Record<number, Shape>> = {
   0x2001: { least: 4, unit: 16 },
   0x2002: { least: 4, unit: 4 },
   0x2004: { least: 12, most: 12 },
 };
 
-/** ospf6d finds the fixed part by only the lower eight bits of the function code. */
+/** ospf6d looks up the fixed part by the lower eight bits of the function code alone. */
 const leastV3 = (type: number): number => LEAST_EXTENDED[lsaFunction(type)] ?? LEAST_V3[lsaFunction(type) & 0xff] ?? 0;
 
 const shapeOf = (version: Version, type: number): Shape =>
   (version === 2 ? SHAPES_V2[type] : UNITS_V3[type]) ?? { least: version === 2 ? 0 : leastV3(type) };
 
 /**
- * The error in the length of a header, in words; undefined when its type may have it. A Database Description shows no
- * more than this.
+ * Describes why the length in a header is invalid for its type; undefined if it is valid. A Database Description allows
+ * no further check.
  */
 export function lengthFlaw(version: Version, { type, length }: Pick<LsaHeader, 'type' | 'length'>): string | undefined {
   const { least, most = Infinity, unit = 1 } = shapeOf(version, type);
@@ -65,14 +65,14 @@ export function lengthFlaw(version: Version, { type, length }: Pick<LsaHeader, '
     : `${length} bytes are not whole units of its type (${unit} bytes after ${least + LSA_HEADER_LENGTH})`;
 }
 
-/** The same of a whole LSA, whose lists must fill it: links of an OSPFv2 Router-LSA, prefixes of OSPFv3. */
+/** The same for a whole LSA, whose lists must fill it: links of an OSPFv2 Router-LSA, prefixes of OSPFv3 LSAs. */
 export function shapeFlaw(version: Version, lsa: Lsa): string | undefined {
   return lengthFlaw(version, lsa) ?? (version === 2 ? LISTS_V2 : LISTS_V3)[lsa.type]?.(lsa.raw);
 }
 
 const at = LSA_HEADER_LENGTH;
 
-/** ospfd allows less than a link at the end. */
+/** ospfd allows up to an incomplete link at the end. */
 function linksFlaw(raw: Uint8Array): string | undefined {
   const declared = u16(raw, at + 2);
   let links = 0;
@@ -95,8 +95,8 @@ function prefixesFlaw(raw: Uint8Array, start: number, end: number, declared: num
 }
 
 /**
- * Forwarding address, tag and referenced link-state ID follow the prefix when bits of the first byte, or the referenced
- * type, say so (RFC 5340 §A.4.7).
+ * Bits of the first byte, and the referenced type, announce the fields after the prefix: forwarding address, tag,
+ * referenced link-state ID (RFC 5340 §A.4.7).
  */
 function externalFlaw(raw: Uint8Array): string | undefined {
   const bits = raw[at]!;

@@ -47,7 +47,10 @@ test('an opaque link-state ID is the opaque type and 24 bits', () => {
   fc.assert(
     fc.property(fc.nat(255), fc.nat(0xffffff), (type, id) => {
       const key = { type: 10, lsId: opaqueLsId(type, id), advertisingRouter: 0 };
-      expect([opaqueTypeOf(key), opaqueIdOf(key)]).toEqual([type, id]);
+      expect({ opaqueTypeOf: opaqueTypeOf(key), opaqueIdOf: opaqueIdOf(key) }).toEqual({
+        opaqueTypeOf: type,
+        opaqueIdOf: id,
+      });
       expect(parseId(formatId(key.lsId))).toBe(key.lsId);
     }),
   );

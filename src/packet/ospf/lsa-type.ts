@@ -3,17 +3,20 @@ import type { Version } from './numbers.ts';
 import type { LsaKey } from './types.ts';
 
 /**
- * `unknown`: OSPFv2 discards a type that it does not know (RFC 2328 §13 step 2); OSPFv3 discards the reserved scope.
+ * `unknown`: to be discarded. In OSPFv2 that is every unknown type (RFC 2328 §13 step 2), in OSPFv3 the reserved scope.
  */
 type Scope = 'link' | 'area' | 'as' | 'unknown';
 
 const OPAQUE_SCOPE: Readonly<Record<number, Scope>> = { 9: 'link', 10: 'area', 11: 'as' };
 const SCOPE_V3: readonly Scope[] = ['link', 'area', 'as', 'unknown'];
 
-/** The U-bit: routers that do not know the function flood it by its scope; without it they keep it on the link. */
+/**
+ * The U-bit: routers that do not know the function flood the LSA by its scope. Without it they do not flood it beyond
+ * the link.
+ */
 export const U_BIT = 0x8000;
 const FUNCTION_MASK = 0x1fff;
-/** Functions of RFC 5340 and graceful restart (11), which have no U-bit; all later ones set it. */
+/** Functions of RFC 5340 and graceful restart (11), which do not set the U-bit; all later ones do. */
 const BASE_FUNCTIONS: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 7, 8, 9, 11]);
 
 /** Where an LSA of this type is flooded. */
@@ -28,13 +31,13 @@ export function lsaScope(version: Version, type: number): Scope {
 export const lsaFunction = (type: number): number => type & FUNCTION_MASK;
 
 /**
- * Whether an OSPFv3 type may be originated beside routers that do not know its function: FRR answers one without U-bit
- * by resetting the adjacency.
+ * Whether an OSPFv3 type may be originated toward routers that do not know its function. FRR resets the adjacency when
+ * it receives one without U-bit.
  */
 export const surelyFlooded = (type: number): boolean => BASE_FUNCTIONS.has(lsaFunction(type)) || (type & U_BIT) !== 0;
 
 /**
- * A type that every router knows, and refuses where it is malformed: all of OSPFv2's, and those of RFC 5340 with
+ * Whether every router knows the type, and refuses a malformed LSA of it: all OSPFv2 types, and those of RFC 5340 and
  * graceful restart.
  */
 export const isBaseType = (version: Version, type: number): boolean =>

@@ -83,7 +83,7 @@ test('PNC-5.3-a PNC-5.3-d: an OSPFv3 E-Intra-Area-Prefix LSA carries the P-flag,
   });
 });
 
-test('an SRv6 Locator LSA carries a SID with its behaviour', () => {
+test('an SRv6 Locator LSA carries a SID with its behavior', () => {
   const header = { age: 1, options: 0, type: 0xa02a, lsId: 1, advertisingRouter: ROUTER, sequence: INITIAL_SEQUENCE };
   const structure = { kind: 'sid-structure' as const, locatorBlock: 32, locatorNode: 16, function: 16, argument: 0 };
   expectLsa(3, SRV6_LOCATOR_LSA, header, {

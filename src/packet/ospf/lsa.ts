@@ -1,5 +1,5 @@
 // LSAs: the tables of bodies, and the one codec of LSAs. Flooding needs only the header (decodeLsa); readers decode the
-// body. An LSA whose body is malformed is still flooded, and ignored otherwise.
+// body. An LSA with a malformed body is flooded, but readers ignore it.
 import { type CodePointValues, DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { ok } from '../../model/result.ts';
 import { put16 } from '../bytes.ts';
@@ -25,7 +25,7 @@ import { formatLsaKey } from './router-id.ts';
 import type { BadTlv } from './tlv.ts';
 import type { Lsa, LsaHeader, LsaKey } from './types.ts';
 
-/** Type numbers of cnpd's own LSAs, which are code points: nobody assigns them. */
+/** Type numbers of cnpd's own LSAs: code points without an assignment. */
 export interface PrivateTypes {
   /** OSPFv2 opaque type, 128-255 (RFC 5250 §9). */
   readonly opaqueType: number;
@@ -51,7 +51,7 @@ const OPAQUE_BODIES: ReadonlyMap<number, BodyCodec> = new Map([
   row(4, ROUTER_INFORMATION),
   row(7, EXTENDED_PREFIX),
 ]);
-/** By function code: the same LSA may come in several scopes. */
+/** By function code: the same LSA may have several scopes. */
 const BODIES_V3: ReadonlyMap<number, BodyCodec> = new Map([
   row(1, ROUTER_V3),
   row(2, NETWORK_V3),
@@ -76,7 +76,7 @@ function bodyCodec(version: Version, key: LsaKey, privateTypes: PrivateTypes): B
   return opaqueType === privateTypes.opaqueType ? PRIVATE_BODY : OPAQUE_BODIES.get(opaqueType);
 }
 
-/** The LSA that fills `bytes`: header and checksum. */
+/** Decodes the LSA that fills `bytes`: reads its header and verifies its checksum. */
 export function decodeLsa(version: Version, bytes: Uint8Array): Decoded<Lsa> {
   if (bytes.length < LSA_HEADER_LENGTH)
     return malformed('truncated', bytes.length, 'shorter than the header of an LSA');
@@ -98,7 +98,9 @@ export interface DecodedBody {
   readonly badTlvs: readonly BadTlv[];
 }
 
-/** An error means that the LSA is malformed: readers of bodies ignore it. Views of `raw`. */
+/**
+ * Decodes the body; its parts are views of `raw`. An error means that the LSA is malformed and that readers ignore it.
+ */
 export function decodeBody(
   version: Version,
   { raw, ...key }: LsaKey & { readonly raw: Uint8Array },
@@ -114,7 +116,7 @@ export function decodeBody(
   return body.ok ? ok({ body: body.value, badTlvs }) : { ok: false, error: shifted(body.error, LSA_HEADER_LENGTH) };
 }
 
-/** Opaque types that crash every FRR with `mpls-te on` when they are flooded through the whole AS. */
+/** Opaque types that crash every FRR with `mpls-te on` if they have AS scope. */
 const NEVER_AS_SCOPE: ReadonlySet<number> = new Set([4, 7]);
 
 function refuseUnsafe(version: Version, key: LsaKey): void {
@@ -127,7 +129,8 @@ function refuseUnsafe(version: Version, key: LsaKey): void {
 
 /**
  * Encodes an LSA; length and checksum are computed.
- * @throws EncodeError when a field does not fit, the body is not one of this type, or FRR must not be sent such an LSA
+ * @throws EncodeError if a field does not fit, the body is not of this type, or the LSA would crash FRR or reset its
+ * adjacencies
  */
 export function encodeLsa(
   version: Version,

@@ -18,7 +18,7 @@ export const OPTION_V2 = {
 } as const;
 
 /**
- * Options of OSPFv3, 24 bits (RFC 5340 §A.2; AF: RFC 5838; L: RFC 5613; AT: RFC 7166). R clear means: no transit
+ * Options of OSPFv3, 24 bits (RFC 5340 §A.2; AF: RFC 5838; L: RFC 5613; AT: RFC 7166). A clear R-bit means no transit
  * through this router.
  */
 export const OPTION_V3 = {
@@ -32,7 +32,7 @@ export const OPTION_V3 = {
   authenticationTrailer: 0x000400,
 } as const;
 
-/** Metric of links that nobody may use for transit (RFC 6987). */
+/** Metric of links that must not be used for transit (RFC 6987). */
 export const MAX_LINK_METRIC = 0xffff;
 
 /** Types of the links of a Router-LSA (RFC 2328 §A.4.2; RFC 5340 §A.4.3, which has no stubs). */
@@ -51,8 +51,8 @@ export const PREFIX_OPTION = { noUnicast: 0x01, localAddress: 0x02, propagate: 0
 export const INITIAL_SEQUENCE = -0x7fffffff;
 export const MAX_SEQUENCE = 0x7fffffff;
 
-/** Seconds; an LSA of this age is being flushed (RFC 2328 §14). */
+/** Seconds. An LSA of this age is being flushed (RFC 2328 §14). */
 export const MAX_AGE = 3600;
 
-/** Set in an age that does not advance (RFC 1793 §2.2). */
+/** Set in an age that does not increase (RFC 1793 §2.2). */
 export const DO_NOT_AGE = 0x8000;

@@ -1,5 +1,5 @@
 // The header of OSPF packets (RFC 2328 §A.3.1, 24 bytes; RFC 5340 §A.3.1, 16 bytes) and its checksum. OSPFv2's header
-// ends in authentication, which its checksum leaves out; OSPFv3's checksum covers a pseudo header.
+// ends with the authentication field, which the checksum does not cover. OSPFv3's checksum covers a pseudo-header.
 import type { IpAddress } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { put16, put32, u16, u32 } from '../bytes.ts';
@@ -12,7 +12,7 @@ import type { OspfPacket } from './types.ts';
 export const HEADER_LENGTH: Readonly<Record<Version, number>> = { 2: 24, 3: 16 };
 const CHECKSUM_AT = 12;
 
-/** Index is the type on the wire; there is no 0. */
+/** The index is the type on the wire; 0 is not assigned. */
 const PACKET_KINDS: readonly (OspfPacket['kind'] | undefined)[] = [
   undefined,
   'hello',
@@ -27,7 +27,7 @@ export const AUTHENTICATION_TYPE = { none: 0, password: 1, cryptographic: 2 } as
 export const AUTHENTICATION_AT = 16;
 const AUTHENTICATION_END = 24;
 
-/** Addresses of the IP header that the packet came in; OSPFv3's checksum covers them. */
+/** Addresses of the packet's IP header; OSPFv3's checksum covers them. */
 export interface PacketAddresses {
   readonly source: IpAddress;
   readonly destination: IpAddress;
@@ -35,7 +35,7 @@ export interface PacketAddresses {
 
 export interface PacketHeader {
   readonly kind: OspfPacket['kind'];
-  /** Bytes, without the parts behind the packet: digest, LLS block, authentication trailer. */
+  /** Bytes, without what follows the packet: digest, LLS block, authentication trailer. */
   readonly length: number;
   readonly routerId: number;
   readonly areaId: number;
@@ -82,7 +82,8 @@ export function writePacketHeader(
 }
 
 /**
- * 0 over a packet whose checksum is right; else, over one whose checksum is 0, the value for it.
+ * Returns 0 for a packet with a correct checksum. For a packet whose checksum field is 0, returns the value to put
+ * there.
  * @param packet exactly the packet
  */
 export function packetChecksum(version: Version, packet: Uint8Array, addresses: PacketAddresses): number {

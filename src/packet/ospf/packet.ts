@@ -1,5 +1,5 @@
 // The five packets of OSPF: bytes ↔ values (RFC 2328 §A.3; RFC 5340 §A.3). A malformed packet is rejected with an
-// error; in an update, an LSA with a wrong checksum is left out and recorded (RFC 2328 §13 step 1). Authentication is
+// error. In an update, an LSA with a wrong checksum is skipped and recorded (RFC 2328 §13 step 1). Authentication is in
 // auth-v2.ts and auth-v3.ts: verify first, then decode.
 import { ok } from '../../model/result.ts';
 import { concat, copyOf, put16, put24, put32, u16, u24, u32 } from '../bytes.ts';
@@ -32,14 +32,14 @@ import type {
 interface Received {
   /** The packet without trailers, a copy. */
   readonly raw: Uint8Array;
-  /** LSAs of an update whose checksum is wrong. Offsets count from the start of the packet. */
+  /** LSAs of an update with a wrong checksum. Offsets count from the start of the packet. */
   readonly badLsas: readonly DecodeError[];
 }
 
 export type ReceivedPacket = OspfPacket & Received;
 
 export interface DecodeOptions {
-  /** OSPFv3's header does not say that a trailer replaces the checksum; the interface's configuration does. */
+  /** A trailer replaces the checksum. OSPFv3's header does not show that, so the interface's configuration decides. */
   readonly authenticated?: boolean;
 }
 
@@ -51,7 +51,7 @@ const INITIALIZE = 0x04;
 const MORE = 0x02;
 const MASTER = 0x01;
 
-/** Decodes the packet that `bytes` (an IP payload) begins with. `bytes` is copied. */
+/** Decodes the packet at the start of `bytes` (an IP payload). `bytes` is copied. */
 export function decodePacket(
   version: Version,
   bytes: Uint8Array,
@@ -185,7 +185,7 @@ function decodeUpdate(
     : malformed('trailing-bytes', at, `${raw.length - at} bytes after the last LSA`);
 }
 
-/** Encodes; length and checksum are computed. @throws EncodeError when a field does not fit its place */
+/** Encodes a packet and computes its length and checksum. @throws EncodeError if a field does not fit */
 export function encodePacket(version: Version, packet: OspfPacket, addresses: PacketAddresses): Uint8Array {
   const out = concat(new Uint8Array(HEADER_LENGTH[version]), encodeBody(version, packet));
   writePacketHeader(version, out, packet);
@@ -228,7 +228,7 @@ function encodeHello(version: Version, hello: Hello): Uint8Array {
   }
   put32(out, 12, field('designated router', hello.designatedRouter, 32));
   put32(out, 16, field('backup designated router', hello.backupDesignatedRouter, 32));
-  hello.neighbors.forEach((id, i) => put32(out, HELLO_FIXED + i * 4, field('neighbour', id, 32)));
+  hello.neighbors.forEach((id, i) => put32(out, HELLO_FIXED + i * 4, field('neighbor', id, 32)));
   return out;
 }
 

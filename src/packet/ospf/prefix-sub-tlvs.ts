@@ -1,5 +1,5 @@
-// Sub-TLVs of prefixes: Prefix Extended Flags (RFC 9792), the originator's router ID and address (RFC 9084). The same
-// three in both versions, under numbers of their own.
+// Sub-TLVs of prefixes: Prefix Extended Flags (RFC 9792), the originator's router ID and address (RFC 9084). Both
+// versions have the same three, with different type numbers.
 import { type Family, addressBytes } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { withFlag } from '../bit-string.ts';
@@ -19,7 +19,7 @@ import type {
 type Known = Exclude<PrefixSubTlv, UnknownTlv>;
 const WORD = 4;
 
-/** The shortest flags with these bits set: whole 32-bit words, at least one. */
+/** The shortest flags with these bits set: at least one whole 32-bit word. */
 export const extendedFlags = (...bits: readonly number[]): Uint8Array =>
   bits.reduce<Uint8Array>((flags, bit) => withFlag(flags, bit, WORD), new Uint8Array(WORD));
 

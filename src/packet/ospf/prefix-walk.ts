@@ -1,7 +1,7 @@
-// A walk over the prefix TLVs of an LSA without allocating: Extended Prefix TLVs of OSPFv2 (RFC 7684 §2.1), prefix TLVs
-// of OSPFv3's extended LSAs (RFC 8362 §3). Thousands of sender prefixes come at once, and building every TLV as a value
-// would cost more than using it. It reads TLVs and their fixed parts with the codecs' own functions, and agrees with
-// decodeBody TLV by TLV (prefix-walk.test.ts).
+// A walk over the prefix TLVs of an LSA without allocations: Extended Prefix TLVs of OSPFv2 (RFC 7684 §2.1), prefix
+// TLVs of OSPFv3's extended LSAs (RFC 8362 §3). Thousands of sender prefixes may arrive at once, and building a value
+// of every TLV would cost more than using it. The walk reads TLVs and their fixed parts with the codecs' functions. Its
+// result equals that of decodeBody, TLV by TLV (prefix-walk.test.ts).
 import type { IpAddress } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { readAddress, readPrefix, u16, u32 } from '../bytes.ts';
@@ -11,17 +11,17 @@ import type { Version } from './numbers.ts';
 import { TLV_HEADER, nextTlv, tlvValueEnd } from './tlv.ts';
 
 /**
- * One prefix TLV as positions in `bytes`. The same object is handed to every visit: copy what must outlive the call.
- * The route type is 0 in OSPFv3, metric and prefix options are 0 in OSPFv2.
+ * One prefix TLV as positions in `bytes`. Every visit gets the same object: copy what must outlive the call. The route
+ * type is 0 in OSPFv3; metric and prefix options are 0 in OSPFv2.
  */
 export interface PrefixTlvCursor extends ExtendedPrefixPlace, PrefixTlvPlace {
   readonly bytes: Uint8Array;
   readonly version: Version;
   type: number;
-  /** Value of the first Prefix Extended Flags; −1 when absent. */
+  /** Offset of the value of the first Prefix Extended Flags; −1 if absent. */
   flagsOffset: number;
   flagsLength: number;
-  /** Values of the first well-formed Prefix Source Router Address and Source Router ID; −1 when absent. */
+  /** Offsets of the values of the first well-formed Prefix Source Router Address and Source Router ID; −1 if absent. */
   addressOffset: number;
   routerOffset: number;
 }
@@ -42,7 +42,7 @@ const newCursor = (version: Version, bytes: Uint8Array): PrefixTlvCursor => ({
   routerOffset: -1,
 });
 
-/** Numbers of TLVs and sub-TLVs, and how long an address is. */
+/** Type numbers of TLVs and sub-TLVs, and the length of an address. */
 const LAYOUT = {
   2: { prefixes: new Set([1]), router: 4, address: 5, flags: 11, addressLength: 4 },
   3: { prefixes: new Set([3, 5, 6]), router: 27, address: 28, flags: 37, addressLength: 16 },
@@ -51,9 +51,9 @@ const LAYOUT = {
 const WORD = 4;
 
 /**
- * Visits every prefix TLV, in order; others, and those that are malformed, are left out.
- * @param start where the TLVs begin, which fill the rest of `bytes`
- * @returns how many TLVs and sub-TLVs were malformed; undefined when the whole LSA is, of which nothing is visited then
+ * Visits every prefix TLV, in order. Other TLVs and malformed ones are skipped.
+ * @param start where the TLVs begin; they fill the rest of `bytes`
+ * @returns how many TLVs and sub-TLVs were malformed; undefined if the whole LSA is, and then no TLV is visited
  */
 export function forEachPrefixTlv(
   version: Version,
@@ -68,7 +68,7 @@ export function forEachPrefixTlv(
   return bad;
 }
 
-/** One pass checks (without `visit`), the other visits. */
+/** The first pass, without `visit`, checks; the second visits. */
 function walkTlvs(
   cursor: PrefixTlvCursor,
   start: number,

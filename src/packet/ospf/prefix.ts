@@ -1,4 +1,4 @@
-// Prefixes of OSPFv3 (RFC 5340 §A.4.1): as many 32-bit words as the length needs, none for ::/0.
+// Prefixes of OSPFv3 (RFC 5340 §A.4.1): as many 32-bit words as the length needs; none for ::/0.
 import { type Prefix } from '../../model/prefix.ts';
 import { addressBytes } from '../../model/address.ts';
 import { readPrefix } from '../bytes.ts';
@@ -7,7 +7,7 @@ import { EncodeError } from '../encode-error.ts';
 /** Bytes that a prefix of this length takes. */
 export const paddedPrefixBytes = (length: number): number => ((length + 31) >>> 5) * 4;
 
-/** The prefix whose words begin at `at`, or undefined when it is longer than 128 bits or exceeds `bytes`. */
+/** The prefix whose words begin at `at`; undefined if it is longer than 128 bits or exceeds `bytes`. */
 export function readPaddedPrefix(bytes: Uint8Array, at: number, length: number): Prefix | undefined {
   return length > 128 || at + paddedPrefixBytes(length) > bytes.length ? undefined : readPrefix(bytes, at, 6, length);
 }

@@ -1,6 +1,6 @@
-// The LSAs of RFC 2328 and RFC 5340 that hold one route each, which cnpd reads and never writes: Summary and
-// AS-External-LSAs of OSPFv2 (types 3, 4, 5, 7), and their OSPFv3 counterparts (functions 3, 4, 5, 7). Masks, metrics,
-// forwarding addresses: what is not returned is skipped.
+// The LSAs of RFC 2328 and RFC 5340 that contain one route each. cnpd reads them and never originates them:
+// Summary-LSAs and AS-External-LSAs of OSPFv2 (types 3, 4, 5, 7), and their OSPFv3 counterparts (functions 3, 4, 5, 7).
+// Fields that are not returned are skipped.
 import { type Prefix, prefixOf } from '../../model/prefix.ts';
 import { ok } from '../../model/result.ts';
 import { u24, u32 } from '../bytes.ts';
@@ -25,13 +25,13 @@ const at = LSA_HEADER_LENGTH;
 const tooShort = (raw: Uint8Array): ReturnType<typeof malformed> =>
   malformed('truncated', raw.length, 'shorter than the fixed part of the LSA');
 
-/** The length of a contiguous IPv4 mask; undefined for any other. */
+/** The length of a contiguous IPv4 mask; undefined for any other mask. */
 export function maskLength(mask: number): number | undefined {
   const length = Math.clz32(~mask >>> 0);
   return mask >>> 0 === (length === 0 ? 0 : (0xffffffff << (32 - length)) >>> 0) ? length : undefined;
 }
 
-/** The network that a link-state ID or a stub link names with its mask; undefined when the mask has holes. */
+/** The network of a link-state ID or stub link and its mask; undefined if the mask is not contiguous. */
 export function maskedPrefix(network: number, mask: number): Prefix | undefined {
   const length = maskLength(mask);
   return length === undefined ? undefined : prefixOf({ family: 4, value: BigInt(network) }, length);
@@ -66,7 +66,7 @@ const PREFIXES_V2: Readonly<Record<number, Reader<PrefixRoute>>> = {
   7: prefixV2(true, at + 16),
 };
 
-/** By whole type: other scopes do not occur. */
+/** By whole type: these functions have only this scope. */
 const PREFIXES_V3: Readonly<Record<number, Reader<PrefixRoute>>> = {
   0x2003: prefixV3(false),
   0x4005: prefixV3(true),
@@ -76,12 +76,12 @@ const PREFIXES_V3: Readonly<Record<number, Reader<PrefixRoute>>> = {
 const ROUTER_V2 = 4;
 const ROUTER_V3 = 0x2004;
 
-/** The prefix that an LSA is a route to; undefined when it is none, or cannot be used. */
+/** The prefix that an LSA is a route to; undefined if the LSA is no such route, or the route is unusable. */
 export const readPrefixRoute = (version: Version, lsa: RawLsa): Decoded<PrefixRoute | undefined> =>
   (version === 2 ? PREFIXES_V2 : PREFIXES_V3)[lsa.type]?.(lsa) ?? ok(undefined);
 
 /**
- * The router that an LSA is a route to: in another area, mostly one that knows routes from outside. Undefined as in
+ * The router that an LSA is a route to: in another area, usually an AS boundary router. Undefined as in
  * readPrefixRoute.
  */
 export function readRouterRoute(version: Version, { type, lsId, raw }: RawLsa): Decoded<number | undefined> {

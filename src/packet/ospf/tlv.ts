@@ -1,6 +1,6 @@
 // TLVs of LSAs (RFC 3630 §2.3.2; RFC 7684, 7770, 8362): type 2 bytes, length 2 bytes, value, padded with zeros to a
-// multiple of 4 that the length does not count. Each list of TLVs is a space of type numbers with a table of codecs.
-// Unknown types, and known ones whose value is malformed, keep their bytes.
+// multiple of 4. The length does not count the padding. Each list of TLVs is a space of type numbers with a table of
+// codecs. TLVs of an unknown type, and TLVs with a malformed value, keep their bytes.
 import { concat, put16, u16 } from '../bytes.ts';
 import { type DecodeError, type Decoded, malformed, shifted } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
@@ -8,7 +8,7 @@ import { field } from '../field.ts';
 import { fail, ok } from '../../model/result.ts';
 import type { UnknownTlv } from './lsa/types.ts';
 
-/** A TLV that is skipped, while the LSA around it is used. */
+/** A TLV that is skipped; the rest of its LSA is used. */
 export interface BadTlv {
   /** Types from the outermost TLV to the bad one. */
   readonly path: readonly number[];
@@ -21,10 +21,10 @@ export type TlvReport = (bad: BadTlv) => void;
 export interface TlvCodec<T extends { readonly kind: string }> {
   readonly type: number;
   readonly name: T['kind'];
-  /** Decodes a value whose length is the TLV's; error offsets count from its start. */
+  /** Decodes the value of a TLV. Error offsets count from its start. */
   decode(value: Uint8Array, report: TlvReport): Decoded<T>;
   /**
-   * @returns the value, without type, length and padding.
+   * @returns the value, without type, length and padding
    * @throws EncodeError
    */
   encode(tlv: T): Uint8Array;
@@ -43,17 +43,17 @@ export interface TlvSpace<T> {
 export const TLV_HEADER = 4;
 const padded = (length: number): number => (length + 3) & ~3;
 
-/** Where the value of the TLV at `at` ends; its header is there. */
+/** Where the value of the TLV at `at` ends. The caller has checked that its header is complete. */
 export const tlvValueEnd = (bytes: Uint8Array, at: number): number => at + TLV_HEADER + u16(bytes, at + 2);
 
-/** Where the TLV after the one at `at` begins, whose value ends at `valueEnd`. */
+/** Where the TLV after the one at `at` begins, if the value of that one ends at `valueEnd`. */
 export const nextTlv = (at: number, valueEnd: number): number => at + padded(valueEnd - at);
 
 interface LsaMalformed extends DecodeError {
   readonly malformsLsa: true;
 }
 
-/** An error in a TLV that makes the LSA around it malformed, which a receiver ignores as a whole. */
+/** An error in a TLV that makes its whole LSA malformed; a receiver ignores that LSA. */
 export const malformedLsa = (
   code: string,
   offset: number,
@@ -98,7 +98,7 @@ export function tlvSpace<T extends { readonly kind: string }>(codecs: readonly T
         const valueAt = at + TLV_HEADER;
         const end = valueAt > bytes.length ? valueAt : tlvValueEnd(bytes, at);
         const next = nextTlv(at, end);
-        if (next > bytes.length) return malformedLsa('tlv-overrun', at, 'a TLV exceeds what it is in');
+        if (next > bytes.length) return malformedLsa('tlv-overrun', at, 'a TLV exceeds its container');
         const tlv = decodeOne(bytes, at, end, report);
         if (!tlv.ok) return tlv;
         tlvs.push(tlv.value);
@@ -118,7 +118,7 @@ export function tlvSpace<T extends { readonly kind: string }>(codecs: readonly T
   };
 }
 
-/** The error of a value that has not exactly this length. */
+/** An error unless the value has exactly this length. */
 export const checkLength = (
   value: Uint8Array,
   length: number,

@@ -1,8 +1,8 @@
-// OSPF packets and LSA headers as values, the same shapes for both versions (RFC 2328 §A.3; RFC 5340 §A.3): a field
-// that a version does not have is 0 there and not on the wire. Bodies of LSAs are lsa/types.ts. Router IDs, area IDs
-// and link-state IDs are unsigned 32-bit numbers.
+// OSPF packets and LSA headers as values, with the same types for both versions (RFC 2328 §A.3; RFC 5340 §A.3). A field
+// that a version does not have is 0 and not on the wire. Bodies of LSAs are in lsa/types.ts. Router IDs, area IDs and
+// link-state IDs are unsigned 32-bit numbers.
 
-/** What names an LSA; instances differ in their sequence number. */
+/** Identifies an LSA; its instances differ in their sequence number. */
 export interface LsaKey {
   /** OSPFv2: 8 bits. OSPFv3: 16 bits, with U-bit and scope. */
   readonly type: number;
@@ -27,9 +27,9 @@ export interface LsaHeader extends LsaKey {
   readonly length: number;
 }
 
-/** A whole LSA, its checksum verified. */
+/** A whole LSA with a verified checksum. */
 export interface Lsa extends LsaHeader {
-  /** `length` bytes, a view of the packet: copy it before keeping or ageing it. */
+  /** `length` bytes, a view of the packet. Copy it before keeping or aging it. */
   readonly raw: Uint8Array;
 }
 
@@ -55,7 +55,7 @@ export interface Hello extends PacketHeader {
   readonly deadInterval: number;
   readonly designatedRouter: number;
   readonly backupDesignatedRouter: number;
-  /** Router IDs of recent hellos. */
+  /** Router IDs of the routers that hellos were received from recently. */
   readonly neighbors: readonly number[];
 }
 

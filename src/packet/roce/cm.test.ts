@@ -44,7 +44,7 @@ test('a REQ has its fields where InfiniBand puts them', () => {
   expect(u24(body, 32)).toBe(0x64);
   expect(u24(body, 44)).toBe(0xabcdef);
   expect(u16(body, 48)).toBe(0xffff);
-  expect(body[50]).toBe(0x56);
+  expect({ pathMtuAndRnrRetries: body[50] }).toEqual({ pathMtuAndRnrRetries: 0x56 });
   expect(toHex(body.subarray(56, 72))).toBe('20010db8000a00000000000000000001');
   expect(toHex(body.subarray(72, 88))).toBe('20010db8000b00000000000000000001');
   expect(decodeCmMad(mad)).toEqual({ ok: true, value: { transactionId: 0x0102030405060708n, message: REQ } });
@@ -62,7 +62,21 @@ test('a REP has both communication IDs, its Queue Pair and starting PSN', () => 
     privateData: new Uint8Array(),
   };
   const body = encodeCmMad(1n, rep).subarray(24);
-  expect([u32(body, 0), u32(body, 4), u24(body, 12), u24(body, 20), body[24], body[25]]).toEqual([1, 2, 0xc8, 3, 4, 5]);
+  expect({
+    localCommId: u32(body, 0),
+    remoteCommId: u32(body, 4),
+    localQpn: u24(body, 12),
+    startingPsn: u24(body, 20),
+    responderResources: body[24],
+    initiatorDepth: body[25],
+  }).toEqual({
+    localCommId: 1,
+    remoteCommId: 2,
+    localQpn: 0xc8,
+    startingPsn: 3,
+    responderResources: 4,
+    initiatorDepth: 5,
+  });
 });
 
 test('GIDs of IPv4 are mapped addresses', () => {

@@ -50,7 +50,7 @@ test('A4: the BTH is 8100ffff 60000064 00000000, and the whole packets are those
 test('LHCNP-6.2.3-a, LHCNP-6.2.3-b, LHCNP-6.2.3-c, LHCNP-6.2.3-d, LHCNP-6.2.3-e, LHCNP-6.2.3-f: opcode 0x81; SE, MigReq, PadCnt and TVer are zero, whatever the objects', () => {
   for (const objects of [[], OBJECTS]) {
     const bth = buildLongHaulRoce({ ...V6, cnp: { ...REDUCE, objects } }).subarray(48);
-    expect([bth[0], bth[1]]).toEqual([0x81, 0]);
+    expect({ opcode: bth[0], flags: bth[1] }).toEqual({ opcode: 0x81, flags: 0 });
   }
 });
 
@@ -101,13 +101,17 @@ test('LHCNP-6.2.5-a: a card that knows the CNP only finds a CNP with a valid ICR
 test('LHCNP-6.2.1-a, LHCNP-6.2.1-b: without the E bit it is a standard CNP, whatever follows; the ICRC alone would not tell', () => {
   const flipped = LONG_HAUL_CNP6.with(52, 0x40);
   expect(parsed(flipped).icrcValid).toBe(true);
-  expect([
-    isLongHaulRoce(parsed(LONG_HAUL_CNP6)),
-    isLongHaulRoce(parsed(flipped)),
-    isLongHaulRoce(parsed(CNP6)),
-    isLongHaulRoce(parsed(SEND6)),
-  ]).toEqual([true, false, false, false]);
-  expect([code(flipped), code(CNP6), code(SEND6)]).toEqual(['not-long-haul', 'not-long-haul', 'not-long-haul']);
+  expect({
+    longHaulCnp6: isLongHaulRoce(parsed(LONG_HAUL_CNP6)),
+    flipped: isLongHaulRoce(parsed(flipped)),
+    cnp6: isLongHaulRoce(parsed(CNP6)),
+    send6: isLongHaulRoce(parsed(SEND6)),
+  }).toEqual({ longHaulCnp6: true, flipped: false, cnp6: false, send6: false });
+  expect({ flipped: code(flipped), cnp6: code(CNP6), send6: code(SEND6) }).toEqual({
+    flipped: 'not-long-haul',
+    cnp6: 'not-long-haul',
+    send6: 'not-long-haul',
+  });
 });
 
 test('LHCNP-6.2.3-a: a receiver refuses a packet with E in which another BTH field is not as it must be', () => {

@@ -46,7 +46,7 @@ test('FCN-4.2.2-d, A17: a notification goes to END.CON behind one outer header, 
 
 test('a path gets a segment routing header, its last segment first', () => {
   const packet = encapsulate({ source: LOOPBACK, destination: END_CON, path: PATH, inner: CNP6 });
-  expect(packet[6]).toBe(43);
+  expect({ nextHeader: packet[6] }).toEqual({ nextHeader: 43 });
   expect(decodeSrh(packet, 40)).toEqual({ ok: true, value: { ...SRH, length: 56 } });
   expect(toHex(packet.subarray(40, 96))).toBe(toHex(handMadeSrh(41, 2, SRH.segments, new Uint8Array())));
   expect(code(packet)).toBe('segments-left');

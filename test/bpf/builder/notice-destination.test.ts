@@ -86,7 +86,11 @@ describe('the proxy', () => {
   test('that cannot be reached is counted, and no notice is made', () => {
     r.senders(['10.1.0.0/16', address('203.0.113.1')], ['2001:db8:1::/48', address('2001:db8:dead::1')]);
     for (const flow of [V4, {}]) r.send(frame(data(flow)));
-    expect([r.count('egress.format.no-route'), r.count('notice.built'), r.stats().notifications]).toEqual([2, 0, 0n]);
+    expect({
+      noRoute: r.count('egress.format.no-route'),
+      built: r.count('notice.built'),
+      notifications: r.stats().notifications,
+    }).toEqual({ noRoute: 2, built: 0, notifications: 0n });
   });
 });
 

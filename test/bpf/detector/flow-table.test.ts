@@ -52,7 +52,7 @@ describe('the flow table', () => {
         r.send(frame(data({ ...flow, psn: round, sourcePort: 0xc000 + round, ecn: round & 3, size: 8 + 4 * round })));
     }
     expect(r.flows().length).toBe(flows.length);
-    expect(r.flows().every((f) => f.packets === 20n)).toBe(true);
+    expect(r.flows().filter((f) => f.packets !== 20n)).toEqual([]);
   });
 
   test('LHCNP-5.2-c: counts every packet and byte of a flow, and when it came', () => {

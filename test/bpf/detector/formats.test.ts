@@ -137,13 +137,13 @@ describe('no way for the notification', () => {
         try {
           for (let i = 0; i < 3; i++) expect(ecnOf(r.send(frame(packet)).data)).toBe(3);
           expect(r.records()).toEqual([]);
-          expect([
-            r.count('egress.format.no-route'),
-            r.count('egress.no-format'),
-            r.count('egress.notified'),
-            r.count('egress.ecn.exempt'),
-          ]).toEqual([1, 1, 0, 0]);
-          expect(r.flows()[0]).toMatchObject({ notices: 0n, told: null });
+          expect({
+            noRoute: r.count('egress.format.no-route'),
+            noFormat: r.count('egress.no-format'),
+            notified: r.count('egress.notified'),
+            ecnExempt: r.count('egress.ecn.exempt'),
+          }).toEqual({ noRoute: 1, noFormat: 1, notified: 0, ecnExempt: 0 });
+          expect(r.flows()[0]).toMatchObject({ notices: 0n, lastNotification: null });
         } finally {
           ip(`route del ${type} ${destination} metric 1`);
         }
@@ -362,7 +362,7 @@ describe('what the detector orders', () => {
     });
     expect(r.send(frame(ipv6([END_CON, address('2001:db8:a::2')], 41, data()))).retval).toBe(0xffff_ffff);
     const [flow] = r.flows();
-    expect(flow!.told).toMatchObject({
+    expect(flow!.lastNotification).toMatchObject({
       format: 'long-haul-icmpv6',
       action: 'pause',
       row: 1,
@@ -372,9 +372,9 @@ describe('what the detector orders', () => {
       endCon: END_CON,
     });
     const { atNs, queueBytes } = r.records()[0]!;
-    expect(flow!.told).toMatchObject({ atNs, queueBytes });
+    expect(flow!.lastNotification).toMatchObject({ atNs, queueBytes });
     expect(queueBytes).toBeGreaterThanOrEqual(DEPTH);
-    expect(process.hrtime.bigint() - flow!.told!.atNs).toBeLessThan(60_000_000_000n);
+    expect(process.hrtime.bigint() - flow!.lastNotification!.atNs).toBeLessThan(60_000_000_000n);
   });
 
   test('records that nobody reads are counted as lost, and do not keep the notification from being sent', () => {

@@ -180,6 +180,6 @@ describe('the flow table on several CPUs', () => {
       );
     const flows = r.flows();
     expect(flows.length).toBe(20);
-    expect(flows.every((f) => f.packets === BigInt(cpus * 1000))).toBe(true);
+    expect(flows.filter((f) => f.packets !== BigInt(cpus * 1000))).toEqual([]);
   });
 });

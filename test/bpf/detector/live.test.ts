@@ -58,7 +58,7 @@ describe('a port that is driven faster than it drains', () => {
       (is) => is === Number(r.stats().notifications),
     );
     const sent = notices(r.collected);
-    expect(sent.every((n) => n.checksum === 'valid' && n.headerChecksumValid)).toBe(true);
+    for (const n of sent) expect(n).toMatchObject({ checksum: 'valid', headerChecksumValid: true });
     expect(new Set(sent.map((n) => n.destination.value))).toEqual(new Set([PROXY6.value, PROXY4.value]));
     expect(r.ports.peakQueueBytes(r.portIfindex)).toBeGreaterThan(60_000);
     expect(r.count('egress.unparseable')).toBe(0);
@@ -123,7 +123,7 @@ print('sent', flush=True)`,
     ).line('sent');
     await until('the notice', () => notices(r.collected).length, is(1));
     const { tuple, invoking } = notices(r.collected)[0]!.notice;
-    expect([tuple.source, tuple.destination]).toEqual([H1, H2]);
+    expect(tuple).toMatchObject({ source: H1, destination: H2 });
     const forwarded = packet.slice();
     forwarded[7]!--; // hop limit
     expect(invoking).toEqual(forwarded.subarray(0, invoking.length));
@@ -229,11 +229,14 @@ function python(netns: Netns, script: string): { line(beginning: string): Promis
   return {
     line: async (beginning) => {
       try {
-        await until(`a line ${beginning}`, () => {
-          if (complaint) throw new Error(complaint);
-          return find(beginning) !== undefined;
-        });
-        return find(beginning)!;
+        return await until(
+          `a line ${beginning}`,
+          () => {
+            if (complaint) throw new Error(complaint);
+            return output;
+          },
+          () => find(beginning),
+        );
       } catch (error) {
         child.kill();
         throw error;

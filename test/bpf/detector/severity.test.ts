@@ -229,7 +229,7 @@ describe('deferral', () => {
     bytes(1);
     await r.deepen(130_000);
     send();
-    expect([sent(), r.stats().deferred]).toEqual([[], 1n]);
+    expect({ sent: sent(), deferred: r.stats().deferred }).toEqual({ sent: [], deferred: 1n });
     r.clear();
     port({ deferral256: 129 });
     await r.fill(60_000);
@@ -238,7 +238,7 @@ describe('deferral', () => {
     bytes(1);
     await r.deepen(130_000);
     send();
-    expect([sent().length, r.stats().deferred]).toEqual([1, 0n]);
+    expect({ sent: sent().length, deferred: r.stats().deferred }).toEqual({ sent: 1, deferred: 0n });
   });
 
   test('LHCNP-5.7-e: what was waited for and answered is over: later a queue between its two depths is answered by its depth', async () => {

@@ -9,7 +9,7 @@ import { CongestedRouter, PROXY6 } from '../support/congested-router.ts';
 import { LONG_HAUL, configureFormats } from '../support/notifier-plan.ts';
 import { H1, H2, QPN, data, ecnOf, frame } from '../support/packets.ts';
 import { passTime } from '../support/detector-time.ts';
-import { atLeast, is, until } from '../../support/until.ts';
+import { atLeast, is, moreThan, until } from '../../support/until.ts';
 
 /** Of measurement: so long that no machine is too slow for it. */
 const INTERVAL = 10_000_000_000;
@@ -95,7 +95,7 @@ describe('the ECN marking rate', () => {
     sendOther();
     expect(r.ports.measure(r.portIfindex)!.ecnMarkingPpm).toBe(0);
     send(11, 1, 0);
-    expect([r.stats().triggers, r.stats().packets]).toEqual([0n, 101n]);
+    expect(r.stats()).toMatchObject({ triggers: 0n, packets: 101n });
   });
 
   test('LHCNP-5.4-d: above V_ecn triggers, at V_ecn it does not, at any depth', async () => {
@@ -257,10 +257,14 @@ describe('the growth of the queue', () => {
     r.port({ vGrowthBytes: 1, intervalNs: 1_000_000 });
     const link = r.attach(EGRESS_PROGRAMS.egress, r.portIfindex, 'egress');
     try {
-      await until('other traffic has filled the queue', async () => {
-        r.other(5000);
-        return (await r.depth()) > PLENTY;
-      });
+      await until(
+        'other traffic has filled the queue',
+        () => {
+          r.other(5000);
+          return r.depth();
+        },
+        moreThan(PLENTY),
+      );
       expect(r.stats().packets).toBe(0n);
       r.forward(data());
       await until('the RoCEv2 packet is at the port', () => r.stats().packets, is(1n));
@@ -296,8 +300,9 @@ describe('the growth of the queue', () => {
         send(10, 1);
         await r.deepen((depth += 1000));
         send(10, 1);
-        return r.count('egress.trigger.queue-growth') > 0;
+        return r.count('egress.trigger.queue-growth');
       },
+      moreThan(0),
       30_000,
     );
   });
@@ -351,7 +356,10 @@ describe('the depth of the queue', () => {
     expect(ecnOf(r.send(frame(data()), { repeat: 100 }).data)).toBe(3);
     expect(r.stats()).toMatchObject({ triggers: 0n, notifications: 0n });
     // A test run repeats with one packet, which has been marked from the second time on.
-    expect([r.count('egress.ecn.marked'), r.count('egress.ecn.already-ce')]).toEqual([1, 99]);
+    expect({ marked: r.count('egress.ecn.marked'), alreadyCe: r.count('egress.ecn.already-ce') }).toEqual({
+      marked: 1,
+      alreadyCe: 99,
+    });
 
     await megabytes(130);
     r.clear();

@@ -177,11 +177,11 @@ describe('code points', () => {
     guard.configure({ udpPort: PNC_PORT });
     for (const [, , packet] of FORMATS) expect(verdict('ingress', packet)).toBe(NEXT);
     guard.configure({ ...ALL_KINDS, fastCnpOption: 0x9d, longHaulIcmpv6Type: 201 });
-    expect([verdict('ingress', fast), verdict('ingress', fastIoam), verdict('ingress', longHaulIcmpv6)]).toEqual([
-      NEXT,
-      DROP,
-      NEXT,
-    ]);
+    expect({
+      fast: verdict('ingress', fast),
+      fastIoam: verdict('ingress', fastIoam),
+      longHaulIcmpv6: verdict('ingress', longHaulIcmpv6),
+    }).toEqual({ fast: NEXT, fastIoam: DROP, longHaulIcmpv6: NEXT });
   });
 });
 
@@ -199,10 +199,11 @@ describe('allow-lists', () => {
       expect(verdict('ingress', packet)).toBe(DROP);
       allow('allowInbound', '2001:db8:bad::/48');
       allow('allowInbound', '203.0.113.0/24');
-      expect([verdict('ingress', packet), verdict('ingress', ipv6([H2, H1], protocolOf(packet), packet))]).toEqual([
-        NEXT,
-        NEXT,
-      ]);
+      const tunneled = ipv6([H2, H1], protocolOf(packet), packet);
+      expect({ plain: verdict('ingress', packet), tunneled: verdict('ingress', tunneled) }).toEqual({
+        plain: NEXT,
+        tunneled: NEXT,
+      });
       expect(count('guard.ingress.allowed')).toBe(2);
       expect(verdict('egress', packet)).toBe(DROP);
     },
@@ -221,7 +222,10 @@ describe('allow-lists', () => {
 
   test('an IPv6 default route on the list does not let IPv4 in', () => {
     allow('allowInbound', '::/0');
-    expect([verdict('ingress', longHaulRoce), verdict('ingress', longHaulRoce4)]).toEqual([NEXT, DROP]);
+    expect({ ipv6: verdict('ingress', longHaulRoce), ipv4: verdict('ingress', longHaulRoce4) }).toEqual({
+      ipv6: NEXT,
+      ipv4: DROP,
+    });
   });
 });
 
@@ -251,7 +255,10 @@ describe('END.CON from outside', () => {
     const from = (source: IpAddress): Uint8Array => ipv6([source, CON], 41, fast);
     const p = prefix('2001:db8:bad::/48');
     guard.object.map(GUARD_MAPS.allowInbound).update(prefixKey(p), encodeAllowed(p));
-    expect([verdict('ingress', from(NODE)), verdict('ingress', from(H2))]).toEqual([NEXT, DROP]);
+    expect({ node: verdict('ingress', from(NODE)), host: verdict('ingress', from(H2)) }).toEqual({
+      node: NEXT,
+      host: DROP,
+    });
   });
 
   test('FCN-4.2.2-e: inside a tunnel over IPv4 it is the IPv4 source that the allow-list has to name', () => {

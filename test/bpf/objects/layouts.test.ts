@@ -220,11 +220,11 @@ describe('numbers are the same in C and in TypeScript', () => {
       return ts.decodeQueuePair(new Uint8Array(ts.FLOW_KEY_SIZE), bytes)?.source;
     };
     const { QP_FROM_CM, QP_FROM_TRAFFIC, QP_CONFIGURED, ...more } = NAMED.enumeration('qp_source');
-    expect([QP_FROM_CM, QP_FROM_TRAFFIC, QP_CONFIGURED].map((value) => readAs(value!))).toEqual([
-      'cm',
-      'reverse-traffic',
-      'configured',
-    ]);
+    expect({
+      QP_FROM_CM: readAs(QP_FROM_CM!),
+      QP_FROM_TRAFFIC: readAs(QP_FROM_TRAFFIC!),
+      QP_CONFIGURED: readAs(QP_CONFIGURED!),
+    }).toEqual({ QP_FROM_CM: 'cm', QP_FROM_TRAFFIC: 'reverse-traffic', QP_CONFIGURED: 'configured' });
     expect(more).toEqual({});
   });
 
@@ -236,7 +236,10 @@ describe('numbers are the same in C and in TypeScript', () => {
 
   test('tables are as long as the agent takes them for', () => {
     const length = (map: string): number => OBJECTS.map(({ btf }) => btf.maps().get(map)).find(Boolean)!.maxEntries;
-    expect([length('egress_ports'), length('flows')]).toEqual([ts.PORT_SLOTS, ts.FLOW_SETS]);
+    expect({ egress_ports: length('egress_ports'), flows: length('flows') }).toEqual({
+      egress_ports: ts.PORT_SLOTS,
+      flows: ts.FLOW_SETS,
+    });
     const most = (...path: string[]): number => CAPACITY.find((limit) => limit.path.join() === path.join())!.most;
     expect(most('ports')).toBeLessThanOrEqual(length('egress_ports') / 2);
     expect(most('border-ports')).toBe(length('guard_ports'));

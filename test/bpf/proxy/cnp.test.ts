@@ -54,7 +54,10 @@ describe('a notice becomes a CNP', () => {
         const { verdict, packet, counted } = proxy.send(
           notice(data({ from: sender, to: receiver, qpn: 0xc8, psn: 9 }), { source, destination }),
         );
-        expect([verdict, counted]).toEqual([NEXT, { 'proxy.notice.received': 1, 'proxy.cnp.sent': 1 }]);
+        expect({ verdict, counted }).toEqual({
+          verdict: NEXT,
+          counted: { 'proxy.notice.received': 1, 'proxy.cnp.sent': 1 },
+        });
         expect(parseRocePacket(packet)).toMatchObject({
           ok: true,
           value: { source: receiver, destination: sender, icrcValid: true, bth: { opcode: 0x81, destQpn: 0x64 } },

@@ -82,7 +82,7 @@ describe.each(['RC', 'XRC'] as const)(
         expect(wrong).toBeLessThanOrEqual(25);
         if (sees) {
           expect(proxy.known(there)).toMatchObject({ senderQpn: 0x99 });
-          expect(told.slice(wrong).every((qpn) => qpn === 0x99)).toBe(true);
+          expect(new Set(told.slice(wrong))).toEqual(new Set([0x99]));
           expect(told.length).toBeGreaterThan(100);
         } else {
           ask(psn + 1, send);

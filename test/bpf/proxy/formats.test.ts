@@ -162,9 +162,11 @@ describe.each([
     understands(format);
     const got = await heard(notice(packetOf(a, b), { source, destination }));
     expect(toHex(got)).toBe(toHex(EXPECTED[format](a, b)));
-    expect([counted(`proxy.${format}.ordered`), counted('proxy.cnp.sent'), built(`notice.built.${format}`)]).toEqual([
-      1, 0, 1,
-    ]);
+    expect({
+      ordered: counted(`proxy.${format}.ordered`),
+      cnpsSent: counted('proxy.cnp.sent'),
+      built: built(`notice.built.${format}`),
+    }).toEqual({ ordered: 1, cnpsSent: 0, built: 1 });
   });
 
   test('also about a packet that was cut, and about one in an SRv6 tunnel: to the sender itself', async () => {
@@ -185,12 +187,12 @@ describe.each([
     for (let i = 0; i < 5; i++) scene.fromCore(notice(packetOf(a, b)));
     scene.fromCore(notice(data({ from: a, to: b, qpn: 77, psn: 1 })));
     await until('all notices came', () => counted('proxy.notice.received'), is(7));
-    expect([
-      counted('proxy.notice.flow-limited'),
-      counted('proxy.notice.qp-unknown'),
-      counted(`proxy.${format}.ordered`),
-      scene.atHost.length,
-    ]).toEqual([5, 1, 1, 1]);
+    expect({
+      flowLimited: counted('proxy.notice.flow-limited'),
+      qpUnknown: counted('proxy.notice.qp-unknown'),
+      ordered: counted(`proxy.${format}.ordered`),
+      atHost: scene.atHost.length,
+    }).toEqual({ flowLimited: 5, qpUnknown: 1, ordered: 1, atHost: 1 });
   });
 
   test('hears it about a notice of the router itself, on its loopback interface', async () => {
@@ -207,7 +209,10 @@ describe.each([
     // What comes behind has come alone.
     scene.fromHost(packetOf(a, b, 8));
     await until('the packet behind', () => scene.atCore.length, moreThan(0));
-    expect([scene.atHost.length, scene.atCore.map((packet) => packet.length)]).toEqual([0, [packetOf(a, b, 8).length]]);
+    expect({ atHost: scene.atHost.length, atCore: scene.atCore.map((packet) => packet.length) }).toEqual({
+      atHost: 0,
+      atCore: [packetOf(a, b, 8).length],
+    });
   });
 });
 

@@ -218,7 +218,9 @@ describe('learning from traffic', () => {
     for (let psn = 0; psn < 3; psn++) exchange(ONE, psn);
     proxy.teach({ sender: A, receiver: B, senderQpn: 0x777, receiverQpn: ONE.b });
     const { packet } = proxy.send(notice(data({ from: A, to: B, qpn: ONE.b, psn: 9 })));
-    expect((packet[53]! << 16) | (packet[54]! << 8) | packet[55]!).toBe(0x777);
+    expect({ destinationQpn: (packet[53]! << 16) | (packet[54]! << 8) | packet[55]! }).toEqual({
+      destinationQpn: 0x777,
+    });
   });
 });
 

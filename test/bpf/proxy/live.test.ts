@@ -121,7 +121,11 @@ describe('in a network', () => {
     scene.fromCoreTagged(packet, 100);
     scene.fromCore(unknown);
     await until('the one after it is refused', () => counted('proxy.notice.qp-unknown'), is(1n));
-    expect([cnpsAtHost(), counted('proxy.notice.received'), counted('proxy.notice.wrong-port')]).toEqual([[], 1n, 0n]);
+    expect({
+      cnpsAtHost: cnpsAtHost(),
+      received: counted('proxy.notice.received'),
+      wrongPort: counted('proxy.notice.wrong-port'),
+    }).toEqual({ cnpsAtHost: [], received: 1n, wrongPort: 0n });
     scene.proxy.configure({ learning: { ...DEFAULT_LEARNING_LIMITS, reversePathCheck: false } });
     scene.fromCoreTagged(packet, 100);
     // It still has its tag, and goes no further where there is no such VLAN.

@@ -46,7 +46,10 @@ test.each([
   asUser(notice(invoking).subarray(48), source, to);
   const counted = (name: string): number => Number(scene.proxy.counters().get(name));
   await until('all are refused', () => counted('proxy.notice.received'), is(3));
-  expect([counted('proxy.notice.not-built-here'), counted('proxy.cnp.sent')]).toEqual([3, 0]);
+  expect({ notBuiltHere: counted('proxy.notice.not-built-here'), cnpsSent: counted('proxy.cnp.sent') }).toEqual({
+    notBuiltHere: 3,
+    cnpsSent: 0,
+  });
   // What a router elsewhere says is believed, and nothing was before it at the host.
   scene.fromCore(
     notice(invoking, { source: address(to.includes(':') ? '2001:db8:ffff::2' : '10.9.0.2'), destination: address(to) }),

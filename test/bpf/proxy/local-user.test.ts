@@ -94,7 +94,7 @@ test('PNC-6-b: a multicast packet that comes back at a port is not read as someb
       });
     });`;
   const { status, stderr } = scene.r.run(() => spawnSync(process.execPath, ['-e', sender], { encoding: 'utf8' }));
-  expect([status, stderr]).toEqual([0, '']);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   await until(
     'it has left by the port',
     () => scene.atCore,

@@ -62,7 +62,7 @@ function refused(packet: Uint8Array, reason: string): void {
 /** Not even counted: it is somebody else's. */
 function leftAlone(packet: Uint8Array, at = proxy, opts: Parameters<ProxyUnderTest['send']>[1] = {}): void {
   const { verdict, counted, packet: after } = at.send(packet, opts);
-  expect([verdict, counted, after]).toEqual([NEXT, {}, packet]);
+  expect({ verdict, counted, after }).toEqual({ verdict: NEXT, counted: {}, after: packet });
 }
 
 /** An IPv6 packet around a payload. */

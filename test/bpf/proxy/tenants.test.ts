@@ -195,11 +195,11 @@ describe('E1: the proxy', () => {
     p.teach({ ...flow, tenant: 100, senderQpn: 0x11 })
       .teach({ ...flow, tenant: 200, senderQpn: 0x22 })
       .teach({ ...flow, senderQpn: 0x33 });
-    expect([through(RED, packet), through(BLUE, packet), packet].map(cnpFor)).toEqual([
-      [0x11, 'by a table'],
-      [0x22, 'by a table'],
-      0x33,
-    ]);
+    expect({
+      red: cnpFor(through(RED, packet)),
+      blue: cnpFor(through(BLUE, packet)),
+      untunneled: cnpFor(packet),
+    }).toEqual({ red: [0x11, 'by a table'], blue: [0x22, 'by a table'], untunneled: 0x33 });
   });
 
   test('PNC-6-a: a CNP for a tenant’s sender never goes by the main table, where its address may be another’s: by the tenant’s table, or through its END.CON', () => {
@@ -214,7 +214,11 @@ describe('E1: the proxy', () => {
     p.teach({ ...flow4, tenant: 100, senderQpn: 0x41 })
       .teach({ ...flow4, tenant: blue, senderQpn: 0x42 })
       .teach({ ...flow4, senderQpn: 0x43 });
-    expect([through4(RED), through4(BLUE), packet4].map(cnpFor)).toEqual([[0x41, 'by a table'], [0x42, BLUE], 0x43]);
+    expect({
+      red: cnpFor(through4(RED)),
+      blue: cnpFor(through4(BLUE)),
+      untunneled: cnpFor(packet4),
+    }).toEqual({ red: [0x41, 'by a table'], blue: [0x42, BLUE], untunneled: 0x43 });
   });
 
   test('PNC-4-d: a notice about a packet outside tunnels is of the port that it comes by; where only rows for any interface speak of that, nothing is guessed', () => {
@@ -270,10 +274,10 @@ describe('E1: the proxy', () => {
     expect(p.known({ ...flow, tenant: red })).toMatchObject({ senderQpn: 0x11, peerTenant: redFar });
     expect(p.known({ ...flow, tenant: blue })).toMatchObject({ senderQpn: 0x22, peerTenant: blueFar });
     expect(p.known(flow)).toBeUndefined();
-    expect([RED, BLUE].map((sid) => cnpFor(through(sid, packet)))).toEqual([
-      [0x11, RED],
-      [0x22, BLUE],
-    ]);
+    expect({ red: cnpFor(through(RED, packet)), blue: cnpFor(through(BLUE, packet)) }).toEqual({
+      red: [0x11, RED],
+      blue: [0x22, BLUE],
+    });
   });
 
   test('PNC-1-c: two tenants in lockstep, down to the PSN, are ambiguous and never guessed', () => {
@@ -336,10 +340,10 @@ describe('E1: the proxy', () => {
     p.object.map(TENANT_MAPS.ports).delete(row);
     connect(MAIN, 0x22);
     expect(p.known(flow)).toMatchObject({ senderQpn: 0x22 });
-    expect([cnpFor(packet), cnpFor(through(MAIN, packet)), cnpFor(through(SID, packet))]).toEqual([
-      0x22,
-      0x22,
-      [0x11, 'by a table'],
-    ]);
+    expect({
+      untunneled: cnpFor(packet),
+      main: cnpFor(through(MAIN, packet)),
+      sid: cnpFor(through(SID, packet)),
+    }).toEqual({ untunneled: 0x22, main: 0x22, sid: [0x11, 'by a table'] });
   });
 });

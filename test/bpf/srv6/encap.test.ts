@@ -142,7 +142,7 @@ describe('what is left alone', () => {
   test('FCN-4.2.2-c: a tunnel of something else keeps its source, and its ECN field is right all the same', async () => {
     const acknowledgement = data({ opcode: OPCODE.acknowledge, ecn: 3 });
     const [found] = await tunnelled([acknowledgement]);
-    expect([found!.source, found!.trafficClass & 3]).toEqual([formatAddress(LOOPBACK), 3]);
+    expect({ ...found, ecn: found!.trafficClass & 3 }).toMatchObject({ source: formatAddress(LOOPBACK), ecn: 3 });
     expect(pe.count('srv6.encap.source')).toBe(0);
   });
 
@@ -164,12 +164,19 @@ describe('what is left alone', () => {
     const set = pe.netns.run(() =>
       spawnSync('ip', ['sr', 'hmac', 'set', '42', 'sha256'], { input: 'secret\n', encoding: 'utf8' }),
     );
-    expect([set.status, set.stderr.replace(/.*: /, '')]).toEqual([0, '']);
+    expect({ status: set.status, stderr: set.stderr.replace(/.*: /, '') }).toEqual({ status: 0, stderr: '' });
     pe.encapsulate('2001:db8:2::/48', 'srh', ' hmac 42');
     const [found] = await tunnelled([data({ ecn: 3 })]);
-    expect([found!.source, found!.trafficClass & 3, found!.hasSrh]).toEqual([formatAddress(LOOPBACK), 3, true]);
-    expect([pe.count('srv6.encap.hmac'), pe.count('srv6.encap.source')]).toEqual([1, 0]);
-    expect(pe.captured.p.find((f) => f[20] === 43)![14 + 40 + 8 + 32]).toBe(5); // its TLV
+    expect({ ...found, ecn: found!.trafficClass & 3 }).toMatchObject({
+      source: formatAddress(LOOPBACK),
+      ecn: 3,
+      hasSrh: true,
+    });
+    expect({ hmac: pe.count('srv6.encap.hmac'), source: pe.count('srv6.encap.source') }).toEqual({
+      hmac: 1,
+      source: 0,
+    });
+    expect({ srhTlv: pe.captured.p.find((f) => f[20] === 43)![14 + 40 + 8 + 32] }).toEqual({ srhTlv: 5 });
   });
 
   test('frames that end within their headers, and random ones, leave as they came', () => {
@@ -180,7 +187,10 @@ describe('what is left alone', () => {
         .testRun({ data: bytes, ctx: context({ ifindex: pe.ifindex.core }), netns: pe.netns });
     for (let length = 14 + 40; length < whole.length - 4 - 8 - 12; length++) {
       const result = send(whole.subarray(0, length));
-      expect([result.retval, result.data.subarray(0, 15)]).toEqual([NEXT, whole.subarray(0, 15)]);
+      expect({ retval: result.retval, start: result.data.subarray(0, 15) }).toEqual({
+        retval: NEXT,
+        start: whole.subarray(0, 15),
+      });
       expect(result.data.subarray(16)).toEqual(whole.subarray(16, length));
     }
     let state = 4711;
@@ -189,7 +199,7 @@ describe('what is left alone', () => {
       const mutated = whole.slice();
       for (let n = random() % 6; n >= 0; n--) mutated[38 + (random() % (mutated.length - 38))] = random();
       const { retval, data: after } = send(mutated);
-      expect([retval, after.length]).toEqual([NEXT, mutated.length]);
+      expect({ retval, length: after.length }).toEqual({ retval: NEXT, length: mutated.length });
       expect(after.subarray(38)).toEqual(mutated.subarray(38)); // behind the source address nothing changes
     }
   });

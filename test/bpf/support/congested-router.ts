@@ -136,9 +136,9 @@ export class CongestedRouter extends DetectorTables {
     await rtnl.addAddress('t-bpf-port', address('10.101.0.1'), 24);
     await rtnl.addAddress('t-bpf-port', address('2001:db8:101::1'), 64, { nodad: true });
     for (const gateway of ['10.100.0.2', '2001:db8:100::2'])
-      await rtnl.setNeighbour('t-bpf-up', address(gateway), MAC.proxy);
+      await rtnl.setNeighbor('t-bpf-up', address(gateway), MAC.proxy);
     for (const gateway of ['10.101.0.2', '2001:db8:101::2'])
-      await rtnl.setNeighbour('t-bpf-port', address(gateway), MAC.sink);
+      await rtnl.setNeighbor('t-bpf-port', address(gateway), MAC.sink);
     const route = (to: string, gateway: string): Promise<void> =>
       rtnl.addRoute({ destination: prefix(to), gateway: address(gateway), protocol: STATIC });
     await route('192.0.2.0/24', '10.100.0.2');
@@ -229,11 +229,11 @@ export class CongestedRouter extends DetectorTables {
     if (bytes === 0) return true;
     // What the bucket lets out at once, so that the next frame stays.
     for (let left = BURST; left > 0; left -= 5000) this.other(5000);
-    let depth = 0;
-    await until('the burst is gone', async () => {
-      depth = await this.depth();
-      return depth > 0 || this.sunk.filter((f) => f.length === 5000).length === BURST / 5000;
-    });
+    const { depth } = await until(
+      'the burst is gone',
+      async () => ({ depth: await this.depth(), sunk: this.sunk.filter((f) => f.length === 5000).length }),
+      (seen) => (seen.depth > 0 || seen.sunk === BURST / 5000) && seen,
+    );
     this.sunk.length = 0;
     if (depth > 0) return false;
     return this.deepen(bytes);

@@ -156,8 +156,8 @@ export class ProviderEdge {
     ] as const) {
       await rtnl.addAddress(port, address(`2001:db8:${net}::1`), 64, { nodad: true });
       await rtnl.addAddress(port, address(`10.${net}.0.1`), 24);
-      await rtnl.setNeighbour(port, address(`2001:db8:${net}::10`), mac);
-      await rtnl.setNeighbour(port, address(`10.${net}.0.10`), mac);
+      await rtnl.setNeighbor(port, address(`2001:db8:${net}::10`), mac);
+      await rtnl.setNeighbor(port, address(`10.${net}.0.10`), mac);
     }
     for (const to of [REMOTE, TRANSIT]) await this.route(to, '2001:db8:9::10');
     ip(this.netns, 'sr tunsrc set 2001:db8:ffff::1');

@@ -367,19 +367,26 @@ describe('the border guard', () => {
   afterAll(() => guard.close());
   beforeEach(() => guard.clearCounters());
   const verdict = (direction: Direction, bytes: Uint8Array): number => guard.verdict(direction, bytes);
+  const verdicts = (bytes: Uint8Array): Record<Direction, number> => ({
+    ingress: verdict('ingress', bytes),
+    egress: verdict('egress', bytes),
+  });
   const count = (name: string): number => guard.count(name);
 
   test.each(around(notice6))('PNC-6-c, PNC-6-d: a notice hidden in %s is dropped in both directions', (_, bytes) => {
-    expect([verdict('ingress', bytes), verdict('egress', bytes)]).toEqual([DROP, DROP]);
-    expect([count('guard.ingress.dropped'), count('guard.egress.dropped')]).toEqual([1, 1]);
+    expect(verdicts(bytes)).toEqual({ ingress: DROP, egress: DROP });
+    expect({ ingress: count('guard.ingress.dropped'), egress: count('guard.egress.dropped') }).toEqual({
+      ingress: 1,
+      egress: 1,
+    });
   });
 
   test.each(around(data()))('data in %s pass', (_, bytes) => {
-    expect([verdict('ingress', bytes), verdict('egress', bytes)]).toEqual([NEXT, NEXT]);
+    expect(verdicts(bytes)).toEqual({ ingress: NEXT, egress: NEXT });
   });
 
   test.each(OPAQUE)('%s: %s passes, and is counted by its kind', (kind, _, bytes) => {
-    expect([verdict('ingress', bytes), verdict('egress', bytes)]).toEqual([NEXT, NEXT]);
+    expect(verdicts(bytes)).toEqual({ ingress: NEXT, egress: NEXT });
     expect(count(`guard.opaque.${kind}`)).toBe(2);
   });
 

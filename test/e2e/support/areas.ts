@@ -105,10 +105,11 @@ export const proxying = (
   },
 });
 
-export const isFull = async (p: Protocol, r: Router): Promise<boolean> => {
-  const rows = await r.get(p.name, 'neighbors');
-  return rows.length > 0 && rows.every(({ state }) => state === 'full');
-};
+export const neighbors = (p: Protocol, r: Router): Promise<Row[]> => r.get(p.name, 'neighbors');
+/** Whether there are neighbors, and all are full. */
+export const allFull = (rows: readonly Row[]): boolean =>
+  rows.length > 0 && rows.every(({ state }) => state === 'full');
+export const isFull = async (p: Protocol, r: Router): Promise<boolean> => allFull(await neighbors(p, r));
 
 /** Starts cnpd on these routers and waits until FRR is a full neighbour of each in every area. */
 export async function startFull(
@@ -118,7 +119,9 @@ export async function startFull(
 ): Promise<void> {
   const rows = Object.entries(intents);
   await Promise.all(rows.map(([name, intent]) => net.router(name).start(intent)));
-  await Promise.all(rows.map(([name]) => until(`${name} is full`, () => isFull(p, net.router(name)), 60_000)));
+  await Promise.all(
+    rows.map(([name]) => until(`${name} is full`, () => neighbors(p, net.router(name)), allFull, 60_000)),
+  );
 }
 
 /** What the network tells a router of a prefix with the flag, as `area originator proxy`. */

@@ -4,6 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { Lab } from '../../../src/lab/lab.ts';
+import type { RunResult } from '../../../src/lab/run.ts';
 import { LOOPBACK, SENDERS4, SENDERS6 } from './line.ts';
 import { Network, type Router, type Row } from './network.ts';
 import { contains, until } from '../../support/until.ts';
@@ -72,8 +73,8 @@ class Program {
     return this.#lab.mustExec(this.node, argv);
   }
 
-  protected async succeeds(...argv: string[]): Promise<boolean> {
-    return (await this.#lab.exec(this.node, argv)).code === 0;
+  protected result(...argv: string[]): Promise<RunResult> {
+    return this.#lab.exec(this.node, argv);
   }
 }
 
@@ -115,7 +116,11 @@ class NodeGobgpd extends Program {
 
   async start(): Promise<void> {
     this.run();
-    await until(`${this.node}: gobgpd answers`, () => this.succeeds('gobgp', 'global'));
+    await until(
+      `${this.node}: gobgpd answers`,
+      () => this.result('gobgp', 'global'),
+      ({ code }) => code === 0,
+    );
   }
 
   gobgp(...argv: string[]): Promise<string> {

@@ -91,16 +91,21 @@ export class CongestedNetwork {
     return flow;
   }
 
-  /** Sends bursts of 33 kB until the probe is content. */
-  congest<T>(
+  /** Sends bursts of 33 kB until `choose` finds an answer in what `look` returns, as in `until`. */
+  congest<State, Answer>(
     what: string,
     flow: { send(count: number): void },
-    probe: () => T | undefined | false | Promise<T | undefined | false>,
-  ): Promise<T> {
-    return until(what, () => {
-      flow.send(30);
-      return probe();
-    });
+    look: () => State | Promise<State>,
+    choose: (seen: State) => Answer | undefined | false,
+  ): Promise<Answer> {
+    return until(
+      what,
+      () => {
+        flow.send(30);
+        return look();
+      },
+      choose,
+    );
   }
 
   /**

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { askDaemon } from '../../../src/frr/vty.ts';
 import { Netns } from '../../../src/kernel/netns.ts';
 import { type Daemon, daemonArguments } from '../../support/frr-namespace.ts';
-import { until } from '../../support/until.ts';
+import { is, until } from '../../support/until.ts';
 
 const ORDER: readonly Daemon[] = ['zebra', 'staticd', 'isisd', 'ospfd', 'ospf6d'];
 
@@ -93,7 +93,7 @@ export class FrrRouter {
     for (const daemon of ORDER) {
       if (this.daemons.has(daemon) || !existsSync(join(this.vtyDir, `${daemon}.conf`))) continue;
       this.daemons.set(daemon, this.spawn(daemon));
-      await until(`${this.name}: ${daemon} answers`, () => this.answers(daemon));
+      await until(`${this.name}: ${daemon} answers`, () => this.failure(daemon), is(undefined));
     }
   }
 
@@ -109,12 +109,13 @@ export class FrrRouter {
     return child;
   }
 
-  private async answers(daemon: Daemon): Promise<boolean> {
+  /** Why a daemon does not answer yet. @throws when it has ended */
+  private async failure(daemon: Daemon): Promise<unknown> {
     if (!this.daemons.has(daemon)) throw new Error(`${this.name}: ${daemon} has ended`);
-    if (daemon === 'staticd') return existsSync(join(this.vtyDir, 'staticd.vty'));
+    if (daemon === 'staticd') return existsSync(join(this.vtyDir, 'staticd.vty')) ? undefined : 'no staticd.vty';
     return askDaemon(this.vtyDir, daemon, ['show version']).then(
-      () => true,
-      () => false,
+      () => undefined,
+      (error: unknown) => error,
     );
   }
 

@@ -78,6 +78,8 @@ const gobgpdConfig = ({ as, address, neighbors = [], multipath, policies = '' }:
       `peer-as = ${neighbor.as}`,
       '[neighbors.transport.config]',
       `local-address = "${address}"`,
+      // One end connects: when both do at once, each refuses the other, and waits for up to a minute.
+      `passive-mode = ${address! > neighbor.address}`,
       '[neighbors.timers.config]',
       'connect-retry = 5',
       'idle-hold-time-after-reset = 5',

@@ -17,7 +17,7 @@ import { foreignLsp, fragmentOf } from '../../../src/packet/isis/foreign.fixture
 import { ALL_ISS, decodeFrame, encodeFrame } from '../../../src/packet/isis/frame.ts';
 import { decodePdu } from '../../../src/packet/isis/pdu.ts';
 import { packNeighbors } from '../../../src/packet/isis/tlv/is-reachability.ts';
-import type { IsisTlv } from '../../../src/packet/isis/types.ts';
+import type { IsisTlv } from '../../../src/packet/isis/tlv/types.ts';
 
 const [lsps, prefixesEach] = process.argv.slice(2).map(Number);
 const CODE_POINTS = { codePoints: DEFAULT_CODE_POINTS };

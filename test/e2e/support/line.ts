@@ -1,5 +1,5 @@
 // The intents of the routers in topologies/line, with timers short enough for tests.
-import type { Network, Router } from './network.ts';
+import { type Network, type Router, anyUp } from './network.ts';
 import { until } from '../../support/until.ts';
 
 export const H1 = { v6: '2001:db8:1::2', v4: '198.51.100.2' } as const;
@@ -48,14 +48,20 @@ export const watching = (fields: object = {}): object => ({
 
 /** Waits until the routers' agents are neighbours of FRR. */
 export const adjacent = (net: Network, ...names: string[]): Promise<unknown> =>
-  Promise.all(names.map((name) => until(`${name} is a neighbour of FRR`, () => net.router(name).isUp())));
+  Promise.all(names.map((name) => until(`${name} is a neighbor of FRR`, () => net.router(name).neighbors(), anyUp)));
 
-/** Whether a router has learned the proxy of h1's prefixes, and watches its port. */
-export async function knowsProxy(router: Router, proxyAddress: string = LOOPBACK.leaf.ipv6): Promise<boolean> {
-  for (const prefix of [SENDERS6, SENDERS4])
-    if ((await router.sender(prefix))?.['proxy'] !== proxyAddress) return false;
-  return (await router.get('ports'))[0]?.['attached'] === true;
-}
+/** The proxies that a router has learned for h1's prefixes, and whether it watches its port. */
+export const proxiesAndPort = async (router: Router): Promise<object> => ({
+  [SENDERS6]: (await router.sender(SENDERS6))?.['proxy'],
+  [SENDERS4]: (await router.sender(SENDERS4))?.['proxy'],
+  attached: (await router.get('ports'))[0]?.['attached'],
+});
+/** The same once the router has learned this proxy for both prefixes and watches its port. */
+export const learnedProxy = (proxyAddress: string = LOOPBACK.leaf.ipv6): object => ({
+  [SENDERS6]: proxyAddress,
+  [SENDERS4]: proxyAddress,
+  attached: true,
+});
 
 const ROUTES = [
   '2001:db8:1::/64',
@@ -69,10 +75,13 @@ const ROUTES = [
 export const routed = (net: Network): Promise<unknown> =>
   Promise.all(
     (['leaf', 'p', 'far'] as const).map((name) =>
-      until(`${name} has all routes`, async () => {
-        const { ipv6, ipv4 } = LOOPBACK[name];
-        const table = await net.router(name).exec('sh', '-c', 'ip -6 route; ip route');
-        return ROUTES.every((route) => route === ipv6 || route === ipv4 || table.includes(`${route} `));
-      }),
+      until(
+        `${name} has all routes`,
+        () => net.router(name).exec('sh', '-c', 'ip -6 route; ip route'),
+        (table) => {
+          const { ipv6, ipv4 } = LOOPBACK[name];
+          return ROUTES.every((route) => route === ipv6 || route === ipv4 || table.includes(`${route} `));
+        },
+      ),
     ),
   );

@@ -23,6 +23,9 @@ const CONFIG = '/etc/cnpd/cnpd.yaml';
 /** A row of the northbound, with YANG names. */
 export type Row = Readonly<Record<string, unknown>>;
 
+/** Whether one of these IS-IS neighbors is up. */
+export const anyUp = (neighbors: readonly Row[]): boolean => neighbors.some((row) => row['state'] === 'up');
+
 export class Router {
   readonly name: string;
   readonly #lab: Lab;
@@ -75,10 +78,15 @@ export class Router {
     });
     this.#daemon = child;
     const socket = `/proc/${child.pid}/root/run/cnpd/gnmi.sock`;
-    await until(`${this.name}: cnpd runs`, () => {
-      if (this.#daemon !== child) throw new Error(`${this.name}: cnpd ended at once:\n${this.log.slice(-2000)}`);
-      return existsSync(socket) && this.log.includes(`"pid":${child.pid}`);
-    });
+    const logBefore = this.log.length;
+    await until(
+      `${this.name}: cnpd runs`,
+      () => {
+        if (this.#daemon !== child) throw new Error(`${this.name}: cnpd ended at once:\n${this.log.slice(-2000)}`);
+        return { socketExists: existsSync(socket), log: this.log.slice(logBefore) };
+      },
+      ({ socketExists, log }) => socketExists && log.includes(`"pid":${child.pid}`),
+    );
     this.#client?.close();
     this.#client = connectNorthbound({ socket, timeoutMs: 10_000 });
   }
@@ -140,8 +148,12 @@ export class Router {
     return (await this.get('senders')).find((row) => row['prefix'] === prefix && row['best'] === true);
   }
 
+  neighbors(): Promise<Row[]> {
+    return this.get('isis', 'neighbors');
+  }
+
   async isUp(): Promise<boolean> {
-    return (await this.get('isis', 'neighbors')).some((row) => row['state'] === 'up');
+    return anyUp(await this.neighbors());
   }
 
   exec(...argv: string[]): Promise<string> {

@@ -89,8 +89,10 @@ export class Wan extends CongestedNetwork {
         () => this.p.get('sids'),
         (all) => all.some((row) => row['sid'] === sid && row['status'] === 'reachable'),
       );
-      await until(`p's kernel has ${sid}`, async () =>
-        (await this.p.mapEntries('end_con_sids'))?.some((entry) => entry.startsWith(keyOf(sid))),
+      await until(
+        `p's kernel has ${sid}`,
+        () => this.p.mapEntries('end_con_sids'),
+        (entries) => entries?.some((entry) => entry.startsWith(keyOf(sid))),
       );
     }
     await this.routes(sids.map((sid) => [this.p, sid]));

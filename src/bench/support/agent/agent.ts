@@ -5,6 +5,7 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { BpfMap } from '../../../kernel/bpf/map.ts';
+import { DONE } from '../../../daemon/privileges.ts';
 import { Netns } from '../../../kernel/netns.ts';
 import { Rtnetlink } from '../../../kernel/netlink/rtnetlink.ts';
 import { address } from '../../../model/address.ts';
@@ -91,6 +92,8 @@ export class Agent {
     this.child = opts.netns.run(() =>
       spawn(process.execPath, argv, {
         stdio: ['ignore', 'ignore', 'pipe', ...(opts.watchLoop ? (['ipc'] as const) : [])],
+        // Giving up capabilities starts the program again as the same process, which closes the channel to it.
+        env: { ...process.env, ...(opts.watchLoop && { [DONE]: '1' }) },
       }),
     );
     createInterface({ input: this.child.stderr! }).on('line', (line) => void this.#said.push(logLine(line)));
@@ -109,6 +112,11 @@ export class Agent {
     const agent = new Agent(bench, opts);
     bench.finally(() => agent.stop());
     return agent;
+  }
+
+  /** Gives an order to what `watchLoop` has loaded. @throws Error when the channel is closed */
+  async order(order: 'start' | 'stop'): Promise<void> {
+    await new Promise<void>((done, failed) => this.child.send(order, (error) => (error ? failed(error) : done())));
   }
 
   get pid(): number {

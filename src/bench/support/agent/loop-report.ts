@@ -14,11 +14,10 @@ export interface LoopReport {
 
 /** What the watch in an agent (spawned with `watchLoop`) sees meanwhile. */
 export async function watched(agent: Agent, during: () => Promise<void>): Promise<LoopReport> {
-  agent.child.send('start');
+  await agent.order('start');
   await during();
-  const report = once(agent.child, 'message');
-  agent.child.send('stop');
-  return (await report)[0] as LoopReport;
+  const [message] = await Promise.all([once(agent.child, 'message'), agent.order('stop')]);
+  return message[0] as LoopReport;
 }
 
 /** The longest gap, and the most processor time in one, which says more on a machine that has other work to do; ms. */

@@ -50,7 +50,7 @@ export function bgpPath(prefix: Prefix, proxy?: IpAddress): OwnPath {
   };
 }
 
-/** A gobgpd of its own namespace or the given one, without neighbours. */
+/** A gobgpd of its own namespace or the given one, without neighbors. */
 export class BenchGobgpd {
   readonly socket: string;
   readonly child: ChildProcess;

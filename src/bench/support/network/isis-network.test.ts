@@ -3,7 +3,7 @@ import { address } from '../../../model/address.ts';
 import { formatPrefix } from '../../../model/prefix.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import type { Lsp } from '../../../packet/isis/types.ts';
-import { SENDERS, neighbourLsp, routerLsps, senderLsps, senderPrefix } from './isis-network.ts';
+import { SENDERS, neighborLsp, routerLsps, senderLsps, senderPrefix } from './isis-network.ts';
 
 function lsp(bytes: Uint8Array): Lsp {
   const pdu = decodePdu(bytes);
@@ -24,10 +24,10 @@ test('all sender prefixes are in LSPs that fit, each once', () => {
   expect(prefixes[SENDERS - 1]).toBe(formatPrefix(senderPrefix(SENDERS - 1)));
 });
 
-test('every foreign router is linked in both directions with the tree that the neighbour is the root of', () => {
+test('every foreign router is linked in both directions with the tree that the neighbor is the root of', () => {
   const links = new Set<string>();
   const name = (id: Uint8Array): string => Buffer.from(id).toString('hex');
-  const all = [neighbourLsp(1, true), ...routerLsps(100, 1, 10)].map(lsp);
+  const all = [neighborLsp(1, true), ...routerLsps(100, 1, 10)].map(lsp);
   for (const l of all)
     for (const tlv of l.tlvs)
       if (tlv.kind === 'extended-is-reachability')

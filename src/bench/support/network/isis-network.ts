@@ -1,11 +1,11 @@
-// The network that the measured agent learns from: LSPs of its neighbour with the sender prefixes, and of thousands of
+// The network that the measured agent learns from: LSPs of its neighbor with the sender prefixes, and of thousands of
 // routers behind it.
 import { type IpAddress, address } from '../../../model/address.ts';
 import { type Prefix, prefixOf } from '../../../model/prefix.ts';
 import { flagsOf } from '../../../packet/isis/attribute-flags.ts';
 import { encodePdu } from '../../../packet/isis/pdu.ts';
 import { parseSystemId } from '../../../packet/isis/lsp-id.ts';
-import type { IsNeighbor, IsisTlv, PrefixReachability } from '../../../packet/isis/types.ts';
+import type { IsNeighbor, IsisTlv, PrefixReachability } from '../../../packet/isis/tlv/types.ts';
 
 export const SENDERS = 10_000;
 /** What fits into one LSP fragment of 1492 bytes with sub-TLVs 4 and 12. */
@@ -16,7 +16,7 @@ const PNC_BIT = 7;
 const LINK_METRIC = 10;
 
 export const AGENT_SYSTEM = '0000.0000.c001';
-export const NEIGHBOUR_SYSTEM = '0000.0000.0001';
+export const NEIGHBOR_SYSTEM = '0000.0000.0001';
 const systemId = (text: string): Uint8Array => parseSystemId(text)!;
 
 /** 2001:db8:1:I::/64. */
@@ -68,16 +68,16 @@ const flagged = (prefix: Prefix, proxy: IpAddress): PrefixReachability => ({
   ],
 });
 
-/** The neighbour's fragment 0: it reaches the agent, and the first of the routers behind it. */
-export const neighbourLsp = (sequence: number, behind: boolean): Uint8Array =>
+/** The neighbor's fragment 0: it reaches the agent, and the first of the routers behind it. */
+export const neighborLsp = (sequence: number, behind: boolean): Uint8Array =>
   lsp(
-    { system: systemId(NEIGHBOUR_SYSTEM), fragment: 0, sequence },
+    { system: systemId(NEIGHBOR_SYSTEM), fragment: 0, sequence },
     router([systemId(AGENT_SYSTEM), ...(behind ? [routerSystem(0)] : [])]),
   );
 
-/** The neighbour's other fragments: all sender prefixes, behind one proxy. */
+/** The neighbor's other fragments: all sender prefixes, behind one proxy. */
 export function senderLsps(sequence: number, proxy: IpAddress): Uint8Array[] {
-  const system = systemId(NEIGHBOUR_SYSTEM);
+  const system = systemId(NEIGHBOR_SYSTEM);
   return Array.from({ length: SENDER_FRAGMENTS }, (_, n) => {
     const prefixes = Array.from({ length: SENDERS_A_FRAGMENT }, (_, i) =>
       flagged(senderPrefix(n * SENDERS_A_FRAGMENT + i), proxy),
@@ -91,18 +91,18 @@ export function senderLsps(sequence: number, proxy: IpAddress): Uint8Array[] {
   });
 }
 
-/** System 0000.00RR.RRRR, counted from 16 so that none is the neighbour's. */
+/** System 0000.00RR.RRRR, counted from 16 so that none is the neighbor's. */
 const routerSystem = (i: number): Uint8Array => Uint8Array.of(0x10, 0, 0, 0, (i + 16) >> 8, (i + 16) & 255);
 const CHILDREN = 4;
 
 /**
- * One LSP a router, of a tree behind the neighbour: a link to its parent, links to its children, its loopback and a
+ * One LSP a router, of a tree behind the neighbor: a link to its parent, links to its children, its loopback and a
  * prefix of hosts.
  * @param metric of the prefixes: another one makes another version
  */
 export function routerLsps(count: number, sequence: number, metric: number): Uint8Array[] {
   return Array.from({ length: count }, (_, i) => {
-    const parent = i === 0 ? systemId(NEIGHBOUR_SYSTEM) : routerSystem(Math.floor((i - 1) / CHILDREN));
+    const parent = i === 0 ? systemId(NEIGHBOR_SYSTEM) : routerSystem(Math.floor((i - 1) / CHILDREN));
     const children = Array.from({ length: CHILDREN }, (_, c) => i * CHILDREN + 1 + c).filter((c) => c < count);
     const plain = (prefix: Prefix): PrefixReachability => ({
       prefix,

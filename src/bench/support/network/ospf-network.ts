@@ -1,4 +1,4 @@
-// What the measured agent learns from OSPF: the neighbour's LSAs with the sender prefixes, packed as cnpd packs them,
+// What the measured agent learns from OSPF: the neighbor's LSAs with the sender prefixes, packed as cnpd packs them,
 // and the database of a large area behind it.
 import { LSA_CAPACITY, SIGNALLING_METRIC } from '../../../carriers/ospf/constants.ts';
 import type { Content } from '../../../carriers/ospf/content-state.ts';
@@ -20,7 +20,7 @@ import { SENDERS } from './isis-network.ts';
 
 export const OSPF_AGENT = '192.0.2.201';
 export const OSPF_LINK = 't-bench-ospf';
-/** Ends of OSPFv2's link: the neighbour's, then the agent's. */
+/** Ends of OSPFv2's link: the neighbor's, then the agent's. */
 export const OSPF_LINK_ADDRESSES = ['169.254.89.0', '169.254.89.1'] as const;
 
 const PNC_BIT = 2;
@@ -58,7 +58,7 @@ function lsaOf(version: Version, advertisingRouter: number, sequence: number, { 
 }
 
 /**
- * The neighbour's LSAs with all sender prefixes, placed once; each time with another proxy, so that every one of them
+ * The neighbor's LSAs with all sender prefixes, placed once; each time with another proxy, so that every one of them
  * changes.
  */
 export class SenderLsas {
@@ -104,7 +104,7 @@ const CHILDREN = 4;
 const LINK_METRIC = 10;
 const firstRouter = 0x0a000001;
 
-/** What makes the neighbour a transit router with a tree of routers behind it. */
+/** What makes the neighbor a transit router with a tree of routers behind it. */
 export function withArea(version: OspfVersion): OspfVersion {
   const transit = ({ body, ...key }: OwnLsa): OwnLsa => {
     if (body.kind === 'router-v2') return { ...key, body: { ...body, links: [...body.links, linkV2(firstRouter)] } };
@@ -135,13 +135,13 @@ const linkV3 = (to: number): RouterLinkV3 => ({
 });
 
 /**
- * The LSAs of an area: 4,000 routers, a tree behind the neighbour, each with a Router-LSA, three LSAs of routes, and a
+ * The LSAs of an area: 4,000 routers, a tree behind the neighbor, each with a Router-LSA, three LSAs of routes, and a
  * sender prefix with its own proxy.
  * @param round makes another version: every metric and proxy is another one
  */
-export function areaLsas(version: Version, neighbour: number, round: number): Lsa[] {
+export function areaLsas(version: Version, neighbor: number, round: number): Lsa[] {
   return Array.from({ length: ROUTERS }, (_, i) => {
-    const parent = i === 0 ? neighbour : firstRouter + Math.floor((i - 1) / CHILDREN);
+    const parent = i === 0 ? neighbor : firstRouter + Math.floor((i - 1) / CHILDREN);
     const children = Array.from({ length: CHILDREN }, (_, c) => i * CHILDREN + 1 + c).filter((c) => c < ROUTERS);
     const own = [
       routerLsa(version, firstRouter + i, [parent, ...children.map((c) => firstRouter + c)]),

@@ -1,4 +1,4 @@
-// Questions to a gobgpd, over a connection of their own: who it is, which neighbours it has, and whether cnpd's
+// Questions to a gobgpd, over a connection of their own: who it is, which neighbors it has, and whether cnpd's
 // policies stand in it. Its table is not touched: gobgpd prepares all of it before it sends the first path, which takes
 // a large one seconds in which it does nothing else.
 import type { BgpPeerState } from '../../../model/carrier-state.ts';
@@ -23,7 +23,7 @@ export type GobgpAnswer =
   | {
       readonly about: GobgpAbout;
       readonly peers: readonly BgpPeerState[];
-      readonly policies: 'in force' | 'not in force' | 'not told';
+      readonly policies: 'in force' | 'not in force' | 'unknown';
     }
   | { readonly fault: GobgpFault };
 
@@ -46,7 +46,7 @@ export async function askGobgp(options: Omit<GobgpOptions, 'learn'>): Promise<Go
 }
 
 /** Whether cnpd's policies come first in both directions. */
-async function policies(channel: Channel, service: string): Promise<'in force' | 'not in force' | 'not told'> {
+async function policies(channel: Channel, service: string): Promise<'in force' | 'not in force' | 'unknown'> {
   const first = (direction: number): Promise<string | undefined> =>
     new Promise((resolve, reject) => {
       let names: readonly string[] = [];
@@ -63,7 +63,7 @@ async function policies(channel: Channel, service: string): Promise<'in force' |
       ? 'in force'
       : 'not in force';
   } catch {
-    return 'not told';
+    return 'unknown';
   }
 }
 
@@ -75,7 +75,7 @@ function listPeers(channel: Channel, service: string): Promise<BgpPeerState[]> {
       if (peer) peers.push(peer);
     };
     const done = (error?: Error): void =>
-      error ? reject(new Error(`gobgpd does not report its neighbours: ${error.message}`)) : resolve(peers);
+      error ? reject(new Error(`gobgpd does not report its neighbors: ${error.message}`)) : resolve(peers);
     channel.stream(`/${service}/ListPeer`, LIST_PEER_REQUEST, { data, done }, ANSWER_MS);
   });
 }

@@ -18,7 +18,7 @@ const SILENCE_MS = 60_000;
  */
 const TELL = 100;
 
-export interface CallsModules {
+export interface CallsDependencies {
   readonly channel: Channel;
   readonly service: string;
   readonly intake: Intake;
@@ -29,7 +29,7 @@ export interface CallsModules {
 
 export class Calls {
   readonly liveness: Liveness;
-  readonly #m: CallsModules;
+  readonly #dependencies: CallsDependencies;
   readonly #streams = new Set<ClientReadableStream<Buffer>>();
   /** Each gives up what waits for gobgpd. */
   readonly waits = new Set<() => void>();
@@ -37,21 +37,21 @@ export class Calls {
   uploading = false;
   #over = false;
 
-  constructor(modules: CallsModules) {
-    this.#m = modules;
-    this.liveness = new Liveness(modules.clock);
+  constructor(dependencies: CallsDependencies) {
+    this.#dependencies = dependencies;
+    this.liveness = new Liveness(dependencies.clock);
   }
 
   /** Rejects with CallError. */
   async call(method: string, request: Uint8Array): Promise<Buffer> {
     this.liveness.asked();
-    const answer = await this.#m.channel.call(this.path(method), request, ANSWER_MS);
+    const answer = await this.#dependencies.channel.call(this.path(method), request, ANSWER_MS);
     this.liveness.heard();
     return answer;
   }
 
   path(method: string): string {
-    return `/${this.#m.service}/${method}`;
+    return `/${this.#dependencies.service}/${method}`;
   }
 
   /** A stream of answers to its end, each taken in its turn; nothing that comes for too long is a failure. */
@@ -72,7 +72,7 @@ export class Calls {
       // What has come may be taken after the end, and after close(): there is nothing to wait for then.
       const wait = (): void => {
         cancel();
-        if (!ended) cancel = this.#m.clock.after(SILENCE_MS, tooLong);
+        if (!ended) cancel = this.#dependencies.clock.after(SILENCE_MS, tooLong);
       };
       const giveUp = (): void => (stop(), reject(new Error('the connection to gobgpd is closed')));
       const taken = (): void => (this.waits.delete(giveUp), resolve());
@@ -83,7 +83,7 @@ export class Calls {
         (bytes) => (wait(), take(bytes)),
         (error) => {
           stop();
-          if (!error) return this.#m.intake.push(taken);
+          if (!error) return this.#dependencies.intake.push(taken);
           this.waits.delete(giveUp);
           reject(error);
         },
@@ -98,8 +98,11 @@ export class Calls {
     take: (bytes: Buffer) => void,
     done: (error?: CallError) => void,
   ): ClientReadableStream<Buffer> {
-    const stream = this.#m.channel.stream(this.path(method), request, {
-      data: (bytes) => (this.liveness.heard(), this.#m.intake.push(() => (take(bytes), this.#m.taken(TELL)))),
+    const stream = this.#dependencies.channel.stream(this.path(method), request, {
+      data: (bytes) => (
+        this.liveness.heard(),
+        this.#dependencies.intake.push(() => (take(bytes), this.#dependencies.taken(TELL)))
+      ),
       done: (error) => {
         this.#streams.delete(stream);
         if (!error) this.liveness.heard();
@@ -107,7 +110,7 @@ export class Calls {
       },
     });
     this.#streams.add(stream);
-    if (this.#m.intake.isFull || this.uploading) stream.pause();
+    if (this.#dependencies.intake.isFull || this.uploading) stream.pause();
     return stream;
   }
 
@@ -117,7 +120,7 @@ export class Calls {
    */
   flow(): void {
     for (const stream of this.#streams)
-      if (!this.#m.intake.isFull && !this.uploading) stream.resume();
+      if (!this.#dependencies.intake.isFull && !this.uploading) stream.resume();
       else stream.pause();
   }
 
@@ -126,7 +129,9 @@ export class Calls {
    * not waited for that long.
    */
   isBusy(ms: number): boolean {
-    return this.liveness.heardWithin(ms) || this.liveness.silentMs < ms || this.#m.intake.isFull || this.uploading;
+    return (
+      this.liveness.heardWithin(ms) || this.liveness.silentMs < ms || this.#dependencies.intake.isFull || this.uploading
+    );
   }
 
   /** Idempotent. Whoever waits gives up. */

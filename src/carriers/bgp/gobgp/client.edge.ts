@@ -5,20 +5,20 @@ import { GobgpError } from './fault.ts';
 import type { GobgpClient, GobgpOptions, OwnPath } from './gobgp.ts';
 import { faultOf } from './reason.ts';
 import { FIRST_PAUSE_MS, nextPause, withJitter } from './reconnect.ts';
-import { Session, type SessionModules } from './session.edge.ts';
+import { Session, type SessionDependencies } from './session.edge.ts';
 
 /** A view of the state waits no longer for gobgpd, milliseconds. */
 const PEERS_MS = 500;
 /** Nor does a stop. */
 const REMOVE_MS = 5000;
 
-export interface GobgpClientModules extends Omit<SessionModules, 'members'> {
+export interface GobgpClientDependencies extends Omit<SessionDependencies, 'members'> {
   /** 0 … 1, for the jitter. */
   readonly random?: () => number;
 }
 
-export function createGobgpClient(options: GobgpOptions, modules: GobgpClientModules): GobgpClient {
-  const { clock, listener, log, count, guard, random = Math.random } = modules;
+export function createGobgpClient(options: GobgpOptions, dependencies: GobgpClientDependencies): GobgpClient {
+  const { clock, listener, log, count, guard, random = Math.random } = dependencies;
   let session: Session | undefined;
   let pause = FIRST_PAUSE_MS;
   let cancelRetry = (): void => {};
@@ -26,7 +26,7 @@ export function createGobgpClient(options: GobgpOptions, modules: GobgpClientMod
   let members: ReadonlySet<number> = new Set();
 
   const connect = (): void => {
-    const mine = new Session(options, { ...modules, members: () => members });
+    const mine = new Session(options, { ...dependencies, members: () => members });
     session = mine;
     mine.run().catch((error: unknown) => {
       if (closed) return;
@@ -65,7 +65,7 @@ export function createGobgpClient(options: GobgpOptions, modules: GobgpClientMod
           (error: unknown) => {
             cancel();
             count('bgp.gobgp.peers-failed');
-            log.warn({ error }, 'gobgpd does not report its neighbours');
+            log.warn({ error }, 'gobgpd does not report its neighbors');
             resolve(undefined);
           },
         );

@@ -11,11 +11,11 @@ import type { Mark } from '../domain-marks.ts';
 
 /** A path that gobgpd has. */
 export interface GobgpPath {
-  /** Path identifier (RFC 7911): the neighbour's, or what whoever originated it here has chosen. */
+  /** Path identifier (RFC 7911): the neighbor's, or what whoever originated it here has chosen. */
   readonly identifier: number;
-  /** Address of the neighbour that advertised it; undefined: it was originated at this gobgpd. */
+  /** Address of the neighbor that advertised it; undefined: it was originated at this gobgpd. */
   readonly neighbor: string | undefined;
-  /** AS of that neighbour; 0 where gobgpd does not report it, which does not matter for a path originated here. */
+  /** AS of that neighbor; 0 where gobgpd does not report it, which does not matter for a path originated here. */
   readonly neighborAs: number;
   /**
    * `own`: a cnpd of the domain has put it in; `outside`: it came into the domain from outside, by the mark of one of
@@ -156,11 +156,11 @@ export interface GobgpClient {
    */
   look(prefixes: readonly Prefix[]): Promise<void>;
   /**
-   * gobgpd's neighbours as they are now, or were when it last answered: whoever asks does not wait for long. Undefined:
+   * gobgpd's neighbors as they are now, or were when it last answered: whoever asks does not wait for long. Undefined:
    * it is not connected, or does not answer.
    */
   peers(): Promise<BgpPeerState[] | undefined>;
-  /** Members of gobgpd's confederation, by what they have sent: their neighbours are of the domain. */
+  /** Members of gobgpd's confederation, by what they have sent: their neighbors are of the domain. */
   setMembers(members: ReadonlySet<number>): void;
   policy(): PolicyReport;
   /** For how long gobgpd owes an answer and sends nothing else either, milliseconds; 0: it owes none. */

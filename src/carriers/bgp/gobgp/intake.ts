@@ -10,7 +10,7 @@ const BUDGET_MS = 4;
 const FULL = 128;
 const LOW = 32;
 
-interface IntakeModules {
+interface IntakeDependencies {
   readonly work: Work;
   /** At the end of each turn. */
   turned(): void;
@@ -21,15 +21,15 @@ interface IntakeModules {
 }
 
 export class Intake {
-  readonly #modules: IntakeModules;
+  readonly #dependencies: IntakeDependencies;
   #queue: (() => void)[] = [];
   #next = 0;
   #cancelJob: (() => void) | undefined;
   #full = false;
   #closed = false;
 
-  constructor(modules: IntakeModules) {
-    this.#modules = modules;
+  constructor(dependencies: IntakeDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Nothing more should be fetched. */
@@ -40,7 +40,7 @@ export class Intake {
   push(piece: () => void): void {
     if (this.#closed) return;
     this.#queue.push(piece);
-    this.#cancelJob ??= this.#modules.work.run(this.#job(), {
+    this.#cancelJob ??= this.#dependencies.work.run(this.#job(), {
       budgetMs: BUDGET_MS,
       onPause: () => this.#turned(),
       onDone: () => {
@@ -49,7 +49,7 @@ export class Intake {
       },
       onError: (error) => {
         this.close();
-        this.#modules.failed(error);
+        this.#dependencies.failed(error);
       },
     });
     if (!this.#full && this.#waiting > FULL) this.#setFull(true);
@@ -79,12 +79,12 @@ export class Intake {
       this.#queue = this.#queue.slice(this.#next);
       this.#next = 0;
     }
-    this.#modules.turned();
+    this.#dependencies.turned();
     if (this.#full && this.#waiting < LOW) this.#setFull(false);
   }
 
   #setFull(full: boolean): void {
     this.#full = full;
-    this.#modules.fullnessChanged();
+    this.#dependencies.fullnessChanged();
   }
 }

@@ -25,9 +25,15 @@ test('who goes on sending events lives, however late the answer is', () => {
     clock.at += DEAD_MS - 1;
     expect(live.heardWithin(DEAD_MS)).toBe(i > 0);
     live.heard();
-    expect([live.heardWithin(DEAD_MS), live.silentMs]).toEqual([true, 0]);
+    expect({ heardWithin: live.heardWithin(DEAD_MS), silentMs: live.silentMs }).toEqual({
+      heardWithin: true,
+      silentMs: 0,
+    });
     live.asked();
   }
   clock.at += DEAD_MS;
-  expect([live.heardWithin(DEAD_MS), live.silentMs]).toEqual([false, DEAD_MS]);
+  expect({ heardWithin: live.heardWithin(DEAD_MS), silentMs: live.silentMs }).toEqual({
+    heardWithin: false,
+    silentMs: DEAD_MS,
+  });
 });

@@ -1,5 +1,5 @@
 // The messages that both versions of gobgpd's API encode alike (proto/gobgp/messages.proto): what it is, events, lists,
-// neighbours. Decoders throw when the bytes are no protocol buffer: then nothing else on that connection can be trusted
+// neighbors. Decoders throw when the bytes are no protocol buffer: then nothing else on that connection can be trusted
 // either. Paths stay bytes.
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import type { BgpPeerState } from '../../../model/carrier-state.ts';
@@ -41,7 +41,7 @@ export function decodeAbout(bytes: Uint8Array): About {
 }
 
 /**
- * `peer`: something is new with a neighbour. `watching`: gobgpd has reported the neighbours that there were, so
+ * `peer`: something is new with a neighbor. `watching`: gobgpd has reported the neighbors that there were, so
  * whatever changes from now on comes as an event.
  */
 export type Event =
@@ -96,8 +96,8 @@ const SESSION_STATES: readonly BgpPeerState['state'][] = [
 const FAMILIES: Readonly<Record<string, string>> = {
   '1/1': 'ipv4-unicast',
   '2/1': 'ipv6-unicast',
-  '1/4': 'ipv4-labelled-unicast',
-  '2/4': 'ipv6-labelled-unicast',
+  '1/4': 'ipv4-labeled-unicast',
+  '2/4': 'ipv6-labeled-unicast',
   '1/128': 'l3vpn-ipv4-unicast',
   '2/128': 'l3vpn-ipv6-unicast',
   '25/70': 'l2vpn-evpn',

@@ -110,7 +110,7 @@ describe.each([
     ['next-hop: a path whose next hop is "router one"', { nextHops: ['router one'] }],
     ['next-hop: a path whose next hop is ""', { nextHops: [''] }],
     ['next-hop: a path whose next hop is ", x"', { nextHops: ['', 'x'] }],
-    ['neighbor: a path from the neighbour "nobody"', { neighbor: 'nobody' }],
+    ['neighbor: a path from the neighbor "nobody"', { neighbor: 'nobody' }],
     ['another family', { more: { family: { afi: 25, safi: 70 } } }],
     [`next-hop: a path whose next hop is "${'x'.repeat(80)}"`, { nextHops: ['x'.repeat(80)] }],
     [`next-hop: a path whose next hop is "${'x'.repeat(80)}…"`, { nextHops: ['x'.repeat(81)] }],

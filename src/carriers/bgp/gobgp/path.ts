@@ -29,7 +29,7 @@ import { Fields } from './wire.ts';
 
 /**
  * No BGP message holds a path that is larger than this in gobgpd's words: 65,535 octets (RFC 8654), AS numbers and
- * addresses spelt out. Decoding more would hold up the event loop.
+ * addresses spelled out. Decoding more would hold up the event loop.
  */
 export const MAX_PATH_BYTES = 256 << 10;
 
@@ -215,7 +215,7 @@ function heardPath(fields: PathFields, wrapped: Wrapped): Result<HeardPath, Path
   if (!prefix) return fail({ code: 'prefix', message: `a path whose prefix is ${nlriText(nlri)}` });
   const neighbor = neighborIn(fields.neighborIp);
   if (neighbor === null)
-    return fail({ code: 'neighbor', message: `a path from the neighbour ${clip(fields.neighborIp)}`, prefix });
+    return fail({ code: 'neighbor', message: `a path from the neighbor ${clip(fields.neighborIp)}`, prefix });
   const { identifier, best, isNexthopInvalid: unreachable } = fields;
   if (fields.isWithdraw) return ok({ prefix, neighbor, identifier, unreachable, path: undefined });
   const attributes = octets ? octetsAttributes(fields) : ok(attributesOf(fields, wrapped));

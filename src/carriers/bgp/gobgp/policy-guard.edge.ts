@@ -3,12 +3,12 @@
 import type { Domain } from '../learning/domain.ts';
 import type { About } from './messages.ts';
 import type { GobgpRoute, Guard, PolicyReport } from './gobgp.ts';
-import { PolicyKeeper, type PolicyModules } from './policy.edge.ts';
+import { PolicyKeeper, type PolicyDependencies } from './policy.edge.ts';
 
 export class PolicyGuard {
   readonly #guard: Guard;
   readonly #members: () => ReadonlySet<number>;
-  /** Neighbours that have advertised paths of the domain. */
+  /** Neighbors that have advertised paths of the domain. */
   readonly #tellers = new Set<string>();
   #keeper: PolicyKeeper | undefined;
   #ownAs = 0;
@@ -26,17 +26,17 @@ export class PolicyGuard {
   }
 
   /** Before anything of cnpd's is put in. */
-  async begin(about: Pick<About, 'as'>, modules: PolicyModules): Promise<void> {
+  async begin(about: Pick<About, 'as'>, dependencies: PolicyDependencies): Promise<void> {
     this.#ownAs = about.as;
-    this.#keeper = new PolicyKeeper(modules);
+    this.#keeper = new PolicyKeeper(dependencies);
     if (!this.#guard.policy)
       await this.#keeper
         .remove(this.#ownAs)
-        .catch((error: unknown) => modules.log.debug({ error }, 'policies of an earlier run'));
+        .catch((error: unknown) => dependencies.log.debug({ error }, 'policies of an earlier run'));
     await this.look();
   }
 
-  /** Neighbours have changed, or somebody may have changed the policies. */
+  /** Neighbors have changed, or somebody may have changed the policies. */
   async look(): Promise<void> {
     if (!this.#guard.policy || !this.#keeper) return;
     await this.#keeper.sync(() => this.#domain());

@@ -41,9 +41,15 @@ describe('sets', () => {
     const request = fromBinary(DefinedSetRequestSchema, addSet(OWN, ['a', 'b']));
     expect(request.definedSet).toMatchObject({ ...OWN, list: ['a', 'b'] });
     const some = fromBinary(DeleteDefinedSetRequestSchema, deleteSet(OWN, ['a']));
-    expect([some.all, some.definedSet]).toMatchObject([false, { ...OWN, list: ['a'] }]);
+    expect({ all: some.all, definedSet: some.definedSet }).toMatchObject({
+      all: false,
+      definedSet: { ...OWN, list: ['a'] },
+    });
     const whole = fromBinary(DeleteDefinedSetRequestSchema, deleteSet(OWN));
-    expect([whole.all, whole.definedSet]).toMatchObject([true, { ...OWN, list: [] }]);
+    expect({ all: whole.all, definedSet: whole.definedSet }).toMatchObject({
+      all: true,
+      definedSet: { ...OWN, list: [] },
+    });
   });
 
   test('are asked for by name, and others in the answer are passed over', () => {
@@ -53,7 +59,10 @@ describe('sets', () => {
         ListDefinedSetResponseSchema,
         create(ListDefinedSetResponseSchema, { definedSet: { name, list: ['x'] } }),
       );
-    expect([decodeSet(answer(SET.own), OWN), decodeSet(answer('other'), OWN)]).toEqual([['x'], undefined]);
+    expect({ own: decodeSet(answer(SET.own), OWN), other: decodeSet(answer('other'), OWN) }).toEqual({
+      own: ['x'],
+      other: undefined,
+    });
     expect(decodeSet(new Uint8Array(0), OWN)).toBeUndefined();
   });
 });
@@ -128,7 +137,10 @@ describe.each([
       delete first!.conditions;
       delete first!.actions;
     });
-    expect([decodePolicy(bare, empty), decodePolicy(told(empty), empty)]).toEqual([true, true]);
+    expect({ bare: decodePolicy(bare, empty), empty: decodePolicy(told(empty), empty) }).toEqual({
+      bare: true,
+      empty: true,
+    });
     for (const policy of policies) expect(decodePolicy(told({ ...empty, name: policy.name }), policy)).toBe(false);
     const bareOnes = policies.map((policy) =>
       told(policy, ({ statements: [first] }) => {

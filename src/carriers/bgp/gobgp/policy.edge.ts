@@ -1,5 +1,5 @@
 // Keeps cnpd's policies in a gobgpd as they should be (policy.ts): puts them in before the first path of cnpd's, in
-// front of the operator's, which it leaves as they are; keeps the list of the domain's neighbours; has gobgpd look
+// front of the operator's, which it leaves as they are; keeps the list of the domain's neighbors; has gobgpd look
 // again at what it has advertised or received already; takes all of it out again. What is there of an earlier run is
 // taken over.
 import type { Clock } from '../../../model/clock.ts';
@@ -41,7 +41,7 @@ import {
   softReset,
 } from './policy-messages.ts';
 
-export interface PolicyModules {
+export interface PolicyDependencies {
   readonly api: Pick<GobgpApi, 'numbers' | 'takesBack'>;
   readonly log: Log;
   readonly count: Count;
@@ -59,7 +59,7 @@ const DIRECTIONS = [DIRECTION.export, DIRECTION.import] as const;
 const OWN_NAME = { [DIRECTION.export]: POLICY.export, [DIRECTION.import]: POLICY.import } as const;
 
 export class PolicyKeeper {
-  readonly #m: PolicyModules;
+  readonly #dependencies: PolicyDependencies;
   #running: Promise<void> | undefined;
   #again = false;
   /** It was put in, and it was not there: what gobgpd had advertised before may be outside. */
@@ -67,8 +67,8 @@ export class PolicyKeeper {
   #failed: Omit<Extract<PolicyReport, { state: 'failed' }>, 'state'> | undefined;
   #installed = false;
 
-  constructor(modules: PolicyModules) {
-    this.#m = modules;
+  constructor(dependencies: PolicyDependencies) {
+    this.#dependencies = dependencies;
   }
 
   get report(): PolicyReport {
@@ -77,9 +77,9 @@ export class PolicyKeeper {
       : { state: this.#installed ? 'installed' : 'pending' };
   }
 
-  /** Whether gobgpd may have sent paths of the domain to neighbours outside, and cannot take them back by itself. */
+  /** Whether gobgpd may have sent paths of the domain to neighbors outside, and cannot take them back by itself. */
   get mustRecall(): boolean {
-    return this.#leaked && !this.#m.api.takesBack;
+    return this.#leaked && !this.#dependencies.api.takesBack;
   }
 
   /**
@@ -98,13 +98,14 @@ export class PolicyKeeper {
         () => this.#succeeded(),
         (error: unknown) => this.#refused(error),
       );
-      // Events of many neighbours at once are one run.
-      await nextTurn(this.#m.work);
+      // Events of many neighbors at once are one run.
+      await nextTurn(this.#dependencies.work);
     }
   }
 
   #succeeded(): void {
-    if (this.#failed !== undefined || !this.#installed) this.#m.log.info({}, "cnpd's policies stand in gobgpd");
+    if (this.#failed !== undefined || !this.#installed)
+      this.#dependencies.log.info({}, "cnpd's policies stand in gobgpd");
     this.#failed = undefined;
     this.#installed = true;
   }
@@ -113,13 +114,14 @@ export class PolicyKeeper {
     const text = error instanceof Error ? error.message : String(error);
     const nameTaken = error instanceof PolicyConflict;
     const reason = nameTaken ? text : `gobgpd refuses cnpd's policies: ${text}`;
-    if (reason !== this.#failed?.reason) this.#m.log.warn({ reason }, "cnpd's policies cannot be installed in gobgpd");
-    if (this.#failed === undefined) this.#m.count('bgp.policy.failed');
-    this.#failed = { reason, fault: this.#m.faultOf(error).code, nameTaken };
+    if (reason !== this.#failed?.reason)
+      this.#dependencies.log.warn({ reason }, "cnpd's policies cannot be installed in gobgpd");
+    if (this.#failed === undefined) this.#dependencies.count('bgp.policy.failed');
+    this.#failed = { reason, fault: this.#dependencies.faultOf(error).code, nameTaken };
   }
 
   async #once(domain: Domain): Promise<void> {
-    const peers = await this.#m.peers();
+    const peers = await this.#dependencies.peers();
     const changed = await this.#syncSets(domainEntries(peers, domain));
     const fresh = await this.#syncPolicies(domain.ownAs);
     const isInside = new Set(peersOf([...domainEntries(peers, domain)], peers));
@@ -132,33 +134,33 @@ export class PolicyKeeper {
 
   /** @returns entries that have come or gone */
   async #syncSets(desired: ReadonlySet<string>): Promise<string[]> {
-    const { neighborSet, largeCommunitySet } = this.#m.api.numbers;
+    const { neighborSet, largeCommunitySet } = this.#dependencies.api.numbers;
     const own = { definedType: largeCommunitySet, name: SET.own };
     const patterns = await this.#set(own);
     if (patterns && !isOwnSet(SET.own, patterns)) throw conflict('large community set', SET.own);
     const set = { definedType: neighborSet, name: SET.domain };
     const there = await this.#set(set);
     if (there && !isOwnSet(SET.domain, there)) throw conflict('neighbor set', SET.domain);
-    if (!patterns) await this.#m.call('AddDefinedSet', addSet(own, [OWN_PATTERN]));
+    if (!patterns) await this.#dependencies.call('AddDefinedSet', addSet(own, [OWN_PATTERN]));
     const [gone, missing] = [
       [...new Set(there)].filter((entry) => !desired.has(entry)),
       [...desired].filter((entry) => !there?.includes(entry)),
     ];
     // Who leaves the domain does so first.
-    if (gone.length > 0) await this.#m.call('DeleteDefinedSet', deleteSet(set, gone));
-    if (missing.length > 0) await this.#m.call('AddDefinedSet', addSet(set, missing));
+    if (gone.length > 0) await this.#dependencies.call('DeleteDefinedSet', deleteSet(set, gone));
+    if (missing.length > 0) await this.#dependencies.call('AddDefinedSet', addSet(set, missing));
     return [...gone, ...missing];
   }
 
   async #set(set: { readonly definedType: number; readonly name: string }): Promise<readonly string[] | undefined> {
     let found: readonly string[] | undefined;
-    await this.#m.list('ListDefinedSet', listSet(set), (bytes) => (found = decodeSet(bytes, set) ?? found));
+    await this.#dependencies.list('ListDefinedSet', listSet(set), (bytes) => (found = decodeSet(bytes, set) ?? found));
     return found;
   }
 
   /** @returns whether one was not in force */
   async #syncPolicies(ownAs: number): Promise<boolean> {
-    const { api, call, count } = this.#m;
+    const { api, call, count } = this.#dependencies;
     let fresh = false;
     for (const policy of [exportPolicy(api), importPolicy(api, ownAs)])
       if (!(await this.#has(policy))) await call('AddPolicy', addPolicy(policy));
@@ -175,14 +177,18 @@ export class PolicyKeeper {
 
   async #has(policy: PolicyData): Promise<boolean> {
     let same: boolean | undefined;
-    await this.#m.list('ListPolicy', listPolicy(policy.name), (bytes) => (same = decodePolicy(bytes, policy) ?? same));
+    await this.#dependencies.list(
+      'ListPolicy',
+      listPolicy(policy.name),
+      (bytes) => (same = decodePolicy(bytes, policy) ?? same),
+    );
     if (same === false) throw conflict('policy', policy.name);
     return same === true;
   }
 
   async #assigned(direction: number): Promise<string[]> {
     const names: string[] = [];
-    await this.#m.list(
+    await this.#dependencies.list(
       'ListPolicyAssignment',
       listAssignment(direction),
       (bytes) => void names.push(...decodeAssignment(bytes)),
@@ -190,24 +196,24 @@ export class PolicyKeeper {
     return names;
   }
 
-  /** gobgpd applies a policy to what comes from now on. A neighbour that is gone meanwhile needs nothing. */
+  /** gobgpd applies a policy to what comes from now on. A neighbor that is gone meanwhile needs nothing. */
   async #lookAgain(address: string): Promise<void> {
-    const { softIn, softOut } = this.#m.api.numbers;
+    const { softIn, softOut } = this.#dependencies.api.numbers;
     for (const direction of [softIn, softOut])
-      await this.#m
+      await this.#dependencies
         .call('ResetPeer', softReset(address, direction))
-        .catch((error: unknown) => this.#m.log.debug({ error, address }, 'no soft reset'));
+        .catch((error: unknown) => this.#dependencies.log.debug({ error, address }, 'no soft reset'));
   }
 
   /**
    * gobgpd 3 does not withdraw what a policy has come to reject. It does withdraw what is gone: so for a moment paths
-   * of cnpd's from these neighbours are refused, and then taken in again, which the other neighbours see as a
+   * of cnpd's from these neighbors are refused, and then taken in again, which the other neighbors see as a
    * withdrawal and an announcement.
    */
   async recall(from: readonly string[]): Promise<void> {
     this.#leaked = false;
     if (from.length === 0) return;
-    const { api, call, count } = this.#m;
+    const { api, call, count } = this.#dependencies;
     count('bgp.policy.recalled');
     const policy = recallPolicy(api);
     if (!(await this.#has(policy))) await call('AddPolicy', addPolicy(policy));
@@ -226,7 +232,7 @@ export class PolicyKeeper {
    */
   async remove(ownAs: number): Promise<boolean> {
     await this.#running?.catch(() => {});
-    const { api, call } = this.#m;
+    const { api, call } = this.#dependencies;
     const found: boolean[] = [];
     for (const [direction, policy] of [
       [DIRECTION.export, exportPolicy(api)],
@@ -250,15 +256,15 @@ export class PolicyKeeper {
   }
 
   #mayFail(error: unknown): false {
-    this.#m.log.warn({ error }, 'a policy in gobgpd stays');
+    this.#dependencies.log.warn({ error }, 'a policy in gobgpd stays');
     return false;
   }
 
   async #takeOut(direction: number, policy: PolicyData): Promise<boolean> {
     if (!(await this.#has(policy))) return false;
     if ((await this.#assigned(direction)).includes(policy.name))
-      await this.#m.call('DeletePolicyAssignment', assign(direction, [policy.name]));
-    await this.#m.call('DeletePolicy', deletePolicy(policy.name));
+      await this.#dependencies.call('DeletePolicyAssignment', assign(direction, [policy.name]));
+    await this.#dependencies.call('DeletePolicy', deletePolicy(policy.name));
     return true;
   }
 }

@@ -1,7 +1,7 @@
 // The policies that cnpd keeps in gobgpd, as data: what cnpd's routers have put into BGP does not leave the domain, and
 // what comes from outside is marked as such, for all routers of the domain to see. gobgpd itself sends paths with
 // NO_EXPORT to everybody (RFC 1997 notwithstanding), and its policies can match neither attribute 39 nor who originated
-// a path: so cnpd's paths have a large community (domain-marks.ts), and the neighbours of the domain are a list of
+// a path: so cnpd's paths have a large community (domain-marks.ts), and the neighbors of the domain are a list of
 // addresses. Who is not on it is outside, also one that has just been configured.
 import type { PolicyApi } from './api.ts';
 import { type Domain, isOfDomain } from '../learning/domain.ts';
@@ -11,7 +11,7 @@ export const SET = { domain: 'cnpd-domain', own: 'cnpd-own' } as const;
 export const POLICY = { export: 'cnpd-export', import: 'cnpd-import', recall: 'cnpd-recall' } as const;
 export const OWN_PATTERN = `^[0-9]+:${MARK_KIND}:${MARK_OWN}$`;
 /**
- * No neighbour has this address. gobgpd takes a condition on an empty set for one that is always met, INVERT or not.
+ * No neighbor has this address. gobgpd takes a condition on an empty set for one that is always met, INVERT or not.
  */
 export const NOBODY = '0.0.0.0/32';
 /** PolicyAssignment.direction, RouteAction: of both versions. */
@@ -37,7 +37,7 @@ export interface PolicyData {
 const outside = ({ numbers }: PolicyApi) => ({ type: numbers.matchInvert, name: SET.domain });
 const marked = ({ numbers }: PolicyApi) => ({ type: numbers.matchAny, name: SET.own });
 
-/** cnpd's paths, of this router or passed on, towards neighbours that are not of the domain. */
+/** cnpd's paths, of this router or passed on, toward neighbors that are not of the domain. */
 export const exportPolicy = (api: PolicyApi): PolicyData => ({
   name: POLICY.export,
   statements: [
@@ -81,7 +81,7 @@ const withoutZone = (address: string): string => address.split('%', 1)[0]!;
 const entryOf = (address: string): string => `${address}/${address.includes(':') ? 128 : 32}`;
 
 /**
- * What the set of the domain has to hold. Of two neighbours with one link-local address on two links both must be of
+ * What the set of the domain has to hold. Of two neighbors with one link-local address on two links both must be of
  * the domain: the set does not know links.
  */
 export function domainEntries(peers: readonly PolicyPeer[], domain: Domain): Set<string> {
@@ -92,7 +92,7 @@ export function domainEntries(peers: readonly PolicyPeer[], domain: Domain): Set
   return entries;
 }
 
-/** The neighbours behind entries. */
+/** The neighbors behind entries. */
 export const peersOf = (entries: readonly string[], peers: readonly PolicyPeer[]): string[] =>
   peers.filter(({ address }) => entries.includes(entryOf(withoutZone(address)))).map(({ address }) => address);
 

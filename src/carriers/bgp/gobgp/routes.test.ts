@@ -92,14 +92,22 @@ describe('a list and events', () => {
     routes.listed([path('?'), path(`${P} 192.0.2.1 best`)]);
     routes.listed([path('?')]);
     routes.answer([path('?')]);
-    expect([told(), routes.ask(10), counters.size]).toEqual([[`${P}: 192.0.2.1*`], undefined, 0]);
+    expect({ told: told(), ask: routes.ask(10), countersSize: counters.size }).toEqual({
+      told: [`${P}: 192.0.2.1*`],
+      ask: undefined,
+      countersSize: 0,
+    });
   });
   test('how many routes there are to tell is known before they are taken', () => {
     const { routes, told } = setUp();
     expect(routes.untold).toBe(0);
     routes.listed([path(`${P} 192.0.2.1 best`)]);
     routes.listed([path(`${Q} 192.0.2.1 best`)]);
-    expect([routes.untold, told().length, routes.untold]).toEqual([2, 2, 0]);
+    expect({ untoldBefore: routes.untold, told: told().length, untoldAfter: routes.untold }).toEqual({
+      untoldBefore: 2,
+      told: 2,
+      untoldAfter: 0,
+    });
   });
   test('where the list shows cnpd’s own path under a newer event’s, the prefix is asked about', () => {
     const { routes, told } = setUp();
@@ -117,9 +125,9 @@ describe('questions', () => {
     const { routes, told } = setUp();
     routes.put([{ prefix: prefix(P) }]);
     routes.event(path(`${P} 192.0.2.3 own`));
-    expect([told(), routes.ask(10)]).toEqual([[`${P}: 192.0.2.3*`], undefined]);
+    expect({ told: told(), ask: routes.ask(10) }).toEqual({ told: [`${P}: 192.0.2.3*`], ask: undefined });
     routes.event(path(`${P} 192.0.2.1`));
-    expect([told(), routes.ask(10)]).toEqual([[], { family: 4, prefixes: [prefix(P)] }]);
+    expect({ told: told(), ask: routes.ask(10) }).toEqual({ told: [], ask: { family: 4, prefixes: [prefix(P)] } });
     routes.answered();
     expect(told()).toEqual([`${P}:`]);
     routes.event(path(`${P} 192.0.2.1`));
@@ -137,7 +145,10 @@ describe('questions', () => {
       routes.answered();
       expect(routes.ask(10)?.prefixes.map(formatPrefix)).toEqual([Q]);
       routes.answered();
-      expect([told(), routes.ask(10)]).toEqual([[`${P}:`, `${V6}: 2001:db8::1*`, `${Q}:`], undefined]);
+      expect({ told: told(), ask: routes.ask(10) }).toEqual({
+        told: [`${P}:`, `${V6}: 2001:db8::1*`, `${Q}:`],
+        ask: undefined,
+      });
     },
   );
   test('an event that comes before the answer makes it worthless: the prefix is asked about again', () => {
@@ -165,28 +176,25 @@ describe('questions', () => {
     const { routes, told } = setUp();
     const keys = routes.doubt([prefix(P), prefix(V6)]);
     const open = (): boolean[] => keys.map((key) => routes.isOpen(key));
-    expect([new Set(keys).size, open()]).toEqual([2, [true, true]]);
+    expect({ keysSize: new Set(keys).size, open: open() }).toEqual({ keysSize: 2, open: [true, true] });
     routes.ask(10);
     expect(open()).toEqual([true, true]);
     routes.answer([path(`${P} 192.0.2.1 best`)]);
     expect(open()).toEqual([false, true]);
     routes.ask(10);
     routes.answered();
-    expect([open(), told()]).toEqual([
-      [false, false],
-      [`${P}: 192.0.2.1*`, `${V6}:`],
-    ]);
+    expect({ open: open(), told: told() }).toEqual({ open: [false, false], told: [`${P}: 192.0.2.1*`, `${V6}:`] });
   });
   test('of a prefix that cnpd puts a path in another’s news are a question from then on, until it has taken it out', () => {
     const { routes, told } = setUp();
     routes.put([{ prefix: prefix(P) }]);
     routes.event(path(`${P} 192.0.2.1`));
-    expect([told(), routes.ask(10)?.prefixes.map(formatPrefix)]).toEqual([[], [P]]);
+    expect({ told: told(), prefixes: routes.ask(10)?.prefixes.map(formatPrefix) }).toEqual({ told: [], prefixes: [P] });
     routes.answer([path(`${P} 192.0.2.1 best`), path(`${P} 192.0.2.3 own`)]);
     expect(told()).toHaveLength(1);
     routes.taken([prefix(P)]);
     routes.event(path(`${P} 192.0.2.2`));
-    expect([told(), routes.ask(10)]).toEqual([[`${P}: 192.0.2.2*`], undefined]);
+    expect({ told: told(), ask: routes.ask(10) }).toEqual({ told: [`${P}: 192.0.2.2*`], ask: undefined });
   });
   test('an answer about what was not asked is not told', () => {
     const { routes, told } = setUp({ learn: 'all' });

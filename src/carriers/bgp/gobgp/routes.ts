@@ -16,14 +16,14 @@ export interface RoutesOptions {
   readonly multipath: boolean;
 }
 
-export interface RoutesModules {
+export interface RoutesDependencies {
   readonly log: Log;
   readonly count: Count;
 }
 
 export class Routes {
   readonly #options: RoutesOptions;
-  readonly #modules: RoutesModules;
+  readonly #dependencies: RoutesDependencies;
   /** Prefixes of which cnpd has a path in gobgpd. */
   readonly #own = new Set<string>();
   /** Reported from newer sources while the list comes in; undefined once it has. */
@@ -32,9 +32,9 @@ export class Routes {
   readonly #asked = new Map<string, Prefix>();
   #reported: GobgpRoute[] = [];
 
-  constructor(options: RoutesOptions, modules: RoutesModules) {
+  constructor(options: RoutesOptions, dependencies: RoutesDependencies) {
     this.#options = options;
-    this.#modules = modules;
+    this.#dependencies = dependencies;
   }
 
   /** A path of an event. */
@@ -158,8 +158,8 @@ export class Routes {
     const decoded = this.#options.api.decodePath(bytes);
     if (decoded?.ok !== false) return decoded?.value;
     const { code, message } = decoded.error;
-    this.#modules.count(`bgp.gobgp.path.${code}`);
-    this.#modules.log.debug({ code }, `gobgpd reports ${message}: ignored`);
+    this.#dependencies.count(`bgp.gobgp.path.${code}`);
+    this.#dependencies.log.debug({ code }, `gobgpd reports ${message}: ignored`);
     return decoded.error;
   }
 }

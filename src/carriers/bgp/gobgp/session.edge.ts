@@ -1,5 +1,5 @@
 // One life of the connection to a gobgpd: find out which API answers, watch, list, and then keep both up, until
-// something goes wrong, which ends it. In this order nothing is lost: gobgpd reports its neighbours when the watch is
+// something goes wrong, which ends it. In this order nothing is lost: gobgpd reports its neighbors when the watch is
 // registered, and only then is it asked for its table; events overlap with the list, they never leave a gap
 // (routes.ts).
 import { status } from '@grpc/grpc-js';
@@ -28,7 +28,7 @@ import {
   decodeListed,
   decodePeer,
 } from './messages.ts';
-import type { PolicyModules } from './policy.edge.ts';
+import type { PolicyDependencies } from './policy.edge.ts';
 import { PolicyGuard } from './policy-guard.edge.ts';
 import { faultOf, hasNoTable } from './reason.ts';
 import { Routes } from './routes.ts';
@@ -46,13 +46,13 @@ export const PATHS_A_MESSAGE = 100;
 const UPLOAD_BUDGET_MS = 4;
 /** An upload of as many or more is done first. */
 const MANY = 250;
-export interface SessionModules {
+export interface SessionDependencies {
   readonly listener: GobgpListener;
   readonly clock: Clock;
   readonly work: Work;
   readonly log: Log;
   readonly count: Count;
-  /** Absent: nothing is put between gobgpd and its neighbours. */
+  /** Absent: nothing is put between gobgpd and its neighbors. */
   readonly guard?: Guard;
   /** Members of gobgpd's confederation that have shown themselves. */
   readonly members?: () => ReadonlySet<number>;
@@ -60,7 +60,7 @@ export interface SessionModules {
 
 export class Session {
   readonly #options: GobgpOptions;
-  readonly #modules: SessionModules;
+  readonly #dependencies: SessionDependencies;
   readonly #intake: Intake;
   #channel: Channel | undefined;
   #calls: Calls | undefined;
@@ -81,12 +81,12 @@ export class Session {
   /** Everything has been reported once. */
   listed = false;
 
-  constructor(options: GobgpOptions, modules: SessionModules) {
+  constructor(options: GobgpOptions, dependencies: SessionDependencies) {
     this.#options = options;
-    this.#modules = modules;
-    this.#policy = modules.guard && new PolicyGuard(modules.guard, modules.members ?? (() => new Set()));
+    this.#dependencies = dependencies;
+    this.#policy = dependencies.guard && new PolicyGuard(dependencies.guard, dependencies.members ?? (() => new Set()));
     this.#intake = new Intake({
-      work: modules.work,
+      work: dependencies.work,
       turned: () => this.#report(),
       fullnessChanged: () => this.#calls?.flow(),
       failed: (error) => this.#fail(new Error(`gobgpd's message makes no sense: ${text(error)}`)),
@@ -116,7 +116,7 @@ export class Session {
   async add(paths: readonly OwnPath[]): Promise<void> {
     const { api, routes } = this.#connected();
     await this.#policy?.stand();
-    const mark = this.#modules.guard && ([this.#about!.as, MARK_KIND, MARK_OWN] as const);
+    const mark = this.#dependencies.guard && ([this.#about!.as, MARK_KIND, MARK_OWN] as const);
     await this.#upload(paths, (some) => {
       routes.put(some);
       return api.addRequest(some, undefined, mark);
@@ -166,7 +166,7 @@ export class Session {
       .finally(() => (this.#listing = undefined)));
   }
 
-  /** The domain's members may have changed, or the neighbours, or somebody may have changed the policies. */
+  /** The domain's members may have changed, or the neighbors, or somebody may have changed the policies. */
   lookAtPolicy(): void {
     this.#policy?.look().catch(this.#fail);
   }
@@ -184,27 +184,28 @@ export class Session {
       channel: this.#channel,
       service: api.service,
       intake: this.#intake,
-      clock: this.#modules.clock,
+      clock: this.#dependencies.clock,
       taken: (least) => this.#report(least),
     }));
     calls.liveness.heard();
     this.#about = about;
-    const routes = new Routes({ api, learn: this.#options.learn, multipath: about.multipath }, this.#modules);
+    const routes = new Routes({ api, learn: this.#options.learn, multipath: about.multipath }, this.#dependencies);
     await this.#watch(calls, api, routes);
-    await this.#policy?.begin(about, this.#policyModules(calls, api));
+    await this.#policy?.begin(about, this.#policyDependencies(calls, api));
     // Not before: changes may come in the same turn of the event loop as the announcement that they will, and what is
     // reported before `connected` is not of this connection.
     this.#routes = routes;
-    this.#modules.listener.connected({ api: api.name, as: about.as, routerId: about.routerId });
+    this.#dependencies.listener.connected({ api: api.name, as: about.as, routerId: about.routerId });
     const without: Family[] = [];
     for (const family of FAMILIES)
       if (!(await this.#listPath(family, [], (bytes) => routes.listed(decodeListed(bytes))))) without.push(family);
-    for (const family of without) this.#modules.log.info({ family }, `gobgpd has no table of IPv${family} unicast`);
+    for (const family of without)
+      this.#dependencies.log.info({ family }, `gobgpd has no table of IPv${family} unicast`);
     await new Promise<void>((resolve) => this.#intake.push(resolve));
     this.#report();
     routes.loaded();
     this.listed = true;
-    this.#modules.listener.listed(without);
+    this.#dependencies.listener.listed(without);
     this.#policy?.loaded().catch(this.#fail);
     this.#scheduleHealth();
   }
@@ -212,7 +213,7 @@ export class Session {
   /** Resolves when gobgpd has registered the watch. */
   #watch(calls: Calls, api: GobgpApi, routes: Routes): Promise<void> {
     return new Promise((resolve, reject) => {
-      const cancel = this.#modules.clock.after(ANSWER_MS, () =>
+      const cancel = this.#dependencies.clock.after(ANSWER_MS, () =>
         reject(new GobgpError('no-answer', `gobgpd does not begin to report changes within ${ANSWER_MS / 1000} s`)),
       );
       calls.waits.add(cancel);
@@ -246,7 +247,7 @@ export class Session {
     if (this.#over || !this.#routes || this.#routes.untold < least) return;
     const routes = this.#routes.take();
     this.#policy?.reported(routes);
-    if (routes.length > 0) this.#modules.listener.routes(routes);
+    if (routes.length > 0) this.#dependencies.listener.routes(routes);
     if (!this.#asking) this.#ask(this.#routes);
   }
 
@@ -254,7 +255,7 @@ export class Session {
     const question = routes.ask(LOOKUP);
     if (!question) return;
     this.#asking = true;
-    this.#modules.count('bgp.gobgp.asked', question.prefixes.length);
+    this.#dependencies.count('bgp.gobgp.asked', question.prefixes.length);
     this.#listPath(question.family, question.prefixes, (bytes) => routes.answer(decodeListed(bytes))).then(() => {
       this.#asking = false;
       routes.answered();
@@ -277,7 +278,7 @@ export class Session {
    * configuration takes them out.
    */
   #scheduleHealth(): void {
-    this.#cancelHealth = this.#modules.clock.after(HEALTH_MS, () => {
+    this.#cancelHealth = this.#dependencies.clock.after(HEALTH_MS, () => {
       this.#calls!.call('GetBgp', GET_BGP_REQUEST)
         .then(
           (bytes) => {
@@ -299,9 +300,9 @@ export class Session {
     });
   }
 
-  #policyModules(calls: Calls, api: GobgpApi): PolicyModules {
+  #policyDependencies(calls: Calls, api: GobgpApi): PolicyDependencies {
     return {
-      ...this.#modules,
+      ...this.#dependencies,
       api,
       faultOf: (error) => faultOf(error, this.#options),
       call: (method, request) => calls.call(method, request),
@@ -321,11 +322,11 @@ export class Session {
       calls.flow();
       try {
         const steps = upload(this.#channel!, calls.path('AddPathStream'), items, PATHS_A_MESSAGE, request);
-        await finish(this.#modules.work, steps, UPLOAD_BUDGET_MS);
+        await finish(this.#dependencies.work, steps, UPLOAD_BUDGET_MS);
       } finally {
         calls.uploading = false;
         // Not before whoever waits for this one has had a chance to begin the next.
-        void nextTurn(this.#modules.work).then(() => this.#over || calls.flow());
+        void nextTurn(this.#dependencies.work).then(() => this.#over || calls.flow());
       }
     });
     this.#uploads = run.catch(() => {});

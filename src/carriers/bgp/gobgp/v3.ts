@@ -2,7 +2,7 @@
 // value.
 //
 // A list is asked for in octets of BGP. gobgpd keeps MP_REACH_NLRI as it came, with the prefixes of the whole UPDATE,
-// puts it into every path and all paths into memory before it sends the first: as Any, 50,000 paths of a neighbour that
+// puts it into every path and all paths into memory before it sends the first: as Any, 50,000 paths of a neighbor that
 // packs 400 an UPDATE take it gigabytes.
 import { type DescMessage, type MessageShape, create, toBinary } from '@bufbuild/protobuf';
 import { type Any, AnySchema } from '@bufbuild/protobuf/wkt';

@@ -95,17 +95,17 @@ describe('a kind that exists only here', () => {
 
     expect(declare(origin, SENDERS)).toEqual([`-${HOST4}`, `-${HOST6}`]);
     passOn(origin, other);
-    expect([coloursOf(other), other.reports.size]).toEqual([[], 1]);
+    expect({ coloursOf: coloursOf(other), reportsSize: other.reports.size }).toEqual({ coloursOf: [], reportsSize: 1 });
   });
 
   test('is passed over by a cnpd without the row, which learns the rest', () => {
     const [origin, other] = [agent(), learner()];
     declare(origin, [...origination({ sids: [SID] }), colourOf(RED, 7)]);
     passOn(origin, other);
-    expect([coloursOf(other), [...other.counters.keys()].filter((name) => /learn|characteristic/.test(name))]).toEqual([
-      [],
-      [],
-    ]);
+    expect({
+      coloursOf: coloursOf(other),
+      counters: [...other.counters.keys()].filter((name) => /learn|characteristic/.test(name)),
+    }).toEqual({ coloursOf: [], counters: [] });
     const rows = shown(other.content, { now: other.now, wall: other.now });
     expect(rows.map(({ status, sids, unknown }) => [status, sids, unknown])).toEqual([
       ['used', ['2001:db8:c::1'], []],
@@ -117,10 +117,9 @@ describe('a kind that exists only here', () => {
     const [origin, other] = [agent({ nextHop4: undefined }), learner(WITH_COLOUR)];
     declare(origin, [colourOf(RED, 7), colourOf(RED, 8), colourOf(RED, 6), colourOf(BLUE, 0)]);
     passOn(origin, other);
-    expect([coloursOf(other), origin.count('originate.unusable-colour')]).toEqual([
-      [`${HOST6} 2001:db8::1 2001:db8:1::/48 8`],
-      1,
-    ]);
+    expect({ coloursOf: coloursOf(other), originateUnusableColour: origin.count('originate.unusable-colour') }).toEqual(
+      { coloursOf: [`${HOST6} 2001:db8::1 2001:db8:1::/48 8`], originateUnusableColour: 1 },
+    );
   });
 
   test('shares the capacity of a path with the others, and needs a next hop as they do', () => {
@@ -133,17 +132,26 @@ describe('a kind that exists only here', () => {
     declare(origin, [...many, ...origination({ sids })]);
     // A colour takes 12 bytes, a SID 24.
     const fitting = Math.floor((PATH_CAPACITY - 100 * 24) / 12);
-    expect([origin.count('originate.no-room'), origin.content.unplaced]).toEqual([300 - fitting, 300 - fitting]);
+    expect({ originateNoRoom: origin.count('originate.no-room'), unplaced: origin.content.unplaced }).toEqual({
+      originateNoRoom: 300 - fitting,
+      unplaced: 300 - fitting,
+    });
     expect(origin.gobgpd.get(HOST6)!.nhc.length).toBeLessThan(3500);
     // What takes the place of another has its bytes.
     const fits = many.slice(0, fitting);
     const higher = fits.map((one) => colourOf((one as unknown as { prefix: Prefix }).prefix, 6));
     const again = agent({ nextHop4: undefined });
     declare(again, [...fits, ...higher, ...origination({ sids })]);
-    expect([again.count('originate.no-room'), again.content.unplaced]).toEqual([0, 0]);
+    expect({ originateNoRoom: again.count('originate.no-room'), unplaced: again.content.unplaced }).toEqual({
+      originateNoRoom: 0,
+      unplaced: 0,
+    });
     const nowhere = agent({ nextHop4: undefined, nextHop6: undefined });
     expect(declare(nowhere, [colourOf(RED, 7)])).toEqual([]);
-    expect([nowhere.count('originate.no-next-hop'), nowhere.content.unplaced]).toEqual([1, 1]);
+    expect({ originateNoNextHop: nowhere.count('originate.no-next-hop'), unplaced: nowhere.content.unplaced }).toEqual({
+      originateNoNextHop: 1,
+      unplaced: 1,
+    });
   });
 
   test('one entry that no path can hold makes no path; keys are those of a kind, whatever other kinds have', () => {
@@ -151,7 +159,10 @@ describe('a kind that exists only here', () => {
     const huge = { ...COLOUR, own: { ...own, entries: { ...own.entries, size: () => PATH_CAPACITY + 1 } } };
     const origin = agent({ nextHop4: undefined }, new BgpKinds([...BGP_KINDS.rows, huge]));
     expect(declare(origin, [colourOf(RED, 7)])).toEqual([]);
-    expect([origin.count('originate.no-room'), origin.content.own.paths.size]).toEqual([1, 0]);
+    expect({ originateNoRoom: origin.count('originate.no-room'), pathsSize: origin.content.own.paths.size }).toEqual({
+      originateNoRoom: 1,
+      pathsSize: 0,
+    });
 
     const keyOfSid = formatAddress(SID.sid);
     const place: typeof own.declare = ([one], paths) => {
@@ -186,10 +197,10 @@ describe('a kind that exists only here', () => {
     const hop = '2001:db8::9';
     const container = privateCharacteristic(CODES.private, [bad!, good!]);
     other.report(route(formatPrefix(hostPrefix(address(hop))), path(hop, { nhc: nhc(hop, pnc(hop), container) })));
-    expect([other.count('characteristic.bad-colour'), coloursOf(other)]).toEqual([
-      1,
-      [`${hop}/128 ${hop} 2001:db8:1::/48 7`],
-    ]);
+    expect({ characteristicBadColour: other.count('characteristic.bad-colour'), coloursOf: coloursOf(other) }).toEqual({
+      characteristicBadColour: 1,
+      coloursOf: [`${hop}/128 ${hop} 2001:db8:1::/48 7`],
+    });
     expect(other.learned()).toEqual([`${hop}/128 ${hop} ${hop} 0`]);
   });
 });

@@ -1,4 +1,4 @@
-// AS_PATH (RFC 4271 §4.3, RFC 5065 §3): as text, and whether it stays within the domain; whether a neighbour is of it,
+// AS_PATH (RFC 4271 §4.3, RFC 5065 §3): as text, and whether it stays within the domain; whether a neighbor is of it,
 // and whether what it advertises is trusted.
 import type { BgpPeerState } from '../../../model/carrier-state.ts';
 import type { AsSegment } from '../../../packet/bgp/route.ts';
@@ -24,9 +24,9 @@ export function memberAs({
 }
 
 /**
- * The neighbour's own AS counts, which gobgpd checks at OPEN, before anything in the path: an AS_PATH is what
- * somebody has written. Of neighbours in another AS the first AS of the path must be theirs (RFC 4271 §6.3). What an
- * iBGP neighbour passes on is as good as the border router that let it in.
+ * The neighbor's own AS counts, which gobgpd checks at OPEN, before anything in the path: an AS_PATH is what
+ * somebody has written. Of neighbors in another AS the first AS of the path must be theirs (RFC 4271 §6.3). What an
+ * iBGP neighbor passes on is as good as the border router that let it in.
  */
 export function distrustOf(path: GobgpPath, ownAs: number, domain: ReadonlySet<number>): Distrust | undefined {
   if (path.mark === 'outside') return 'outside-domain';
@@ -76,7 +76,7 @@ export const domainOf = ({ config, session, learning }: KnownOfDomain): Domain |
 export const isOfDomain = (as: number, { ownAs, domain, members }: Domain): boolean =>
   as !== 0 && (as === ownAs || domain.has(as) || members.has(as));
 
-/** A gobgpd that does not know its neighbour's AS yet reports 0. */
+/** A gobgpd that does not know its neighbor's AS yet reports 0. */
 export const withDomain = (peer: BgpPeerState, domain: Domain | undefined): BgpPeerState =>
   domain === undefined || peer.as === 0 ? peer : { ...peer, inDomain: isOfDomain(peer.as, domain) };
 

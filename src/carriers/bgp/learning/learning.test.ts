@@ -52,19 +52,30 @@ describe('what a path says', () => {
     const agent = connected();
     agent.report(route(SENDERS, flaggedPath()));
     agent.report(route(SENDERS, path('2001:db8::3', { neighbor: '2001:db8::eeee' })));
-    expect([agent.learned(), rows(agent)]).toEqual([['2001:db8:a::/48 2001:db8::3 - 0'], []]);
+    expect({ learned: agent.learned(), rows: rows(agent) }).toEqual({
+      learned: ['2001:db8:a::/48 2001:db8::3 - 0'],
+      rows: [],
+    });
     agent.report(route(SENDERS));
-    expect([agent.learned(), agent.content.learning.readings.size, agent.content.learning.paths]).toEqual([[], 0, 0]);
+    expect({
+      learned: agent.learned(),
+      readingsSize: agent.content.learning.readings.size,
+      paths: agent.content.learning.paths,
+    }).toEqual({ learned: [], readingsSize: 0, paths: 0 });
   });
 
   test('a header that names another next hop than the route has: the attribute is disregarded and counted', () => {
     const agent = connected();
     agent.report(route(SENDERS, path('2001:db8::3', { nhc: nhc(LEAF, pnc(PROXY)) })));
-    expect([agent.learned(), statuses(agent), agent.count('learn.next-hop-mismatch')]).toEqual([
-      ['2001:db8:a::/48 2001:db8::3 - 0'],
-      ['next-hop-mismatch'],
-      1,
-    ]);
+    expect({
+      learned: agent.learned(),
+      statuses: statuses(agent),
+      learnNextHopMismatch: agent.count('learn.next-hop-mismatch'),
+    }).toEqual({
+      learned: ['2001:db8:a::/48 2001:db8::3 - 0'],
+      statuses: ['next-hop-mismatch'],
+      learnNextHopMismatch: 1,
+    });
     expect(rows(agent)[0]).toMatchObject({ headerNextHop: LEAF, nextHop: '2001:db8::3', proxy: null });
   });
 
@@ -79,11 +90,15 @@ describe('what a path says', () => {
       route('2001:db8:b::/48', path(LEAF, { nhc: other(2, 128) })),
       route('2001:db8:c::/48', path(LEAF, { nhc: other(2, 1) })),
     );
-    expect([statuses(agent), agent.count('learn.family-mismatch'), agent.count('learn.next-hop-mismatch')]).toEqual([
-      ['family-mismatch', 'family-mismatch', 'used'],
-      2,
-      0,
-    ]);
+    expect({
+      statuses: statuses(agent),
+      learnFamilyMismatch: agent.count('learn.family-mismatch'),
+      learnNextHopMismatch: agent.count('learn.next-hop-mismatch'),
+    }).toEqual({
+      statuses: ['family-mismatch', 'family-mismatch', 'used'],
+      learnFamilyMismatch: 2,
+      learnNextHopMismatch: 0,
+    });
     // The same bytes with a route of the other family, whose next hop is of this one (RFC 8950).
     agent.report(
       route('10.1.0.0/16', path(LEAF, { nhc: other(1, 1) })),
@@ -95,11 +110,11 @@ describe('what a path says', () => {
   test('RFC 7606 §3 c: an attribute that is not optional and transitive is malformed, and as if it were not there', () => {
     const agent = connected();
     agent.report(route(SENDERS, path(LEAF, { nhc: nhc(LEAF, pnc(PROXY)), badNhcFlags: 0x80 })));
-    expect([agent.learned(), statuses(agent), agent.count('nhc.bad-flags')]).toEqual([
-      [`2001:db8:a::/48 ${LEAF} - 0`],
-      ['malformed'],
-      1,
-    ]);
+    expect({ learned: agent.learned(), statuses: statuses(agent), nhcBadFlags: agent.count('nhc.bad-flags') }).toEqual({
+      learned: [`2001:db8:a::/48 ${LEAF} - 0`],
+      statuses: ['malformed'],
+      nhcBadFlags: 1,
+    });
     agent.report(route(SENDERS, path(LEAF, { nhc: nhc(LEAF, pnc(PROXY)) })));
     expect(statuses(agent)).toEqual(['used']);
   });
@@ -107,8 +122,14 @@ describe('what a path says', () => {
   test('a link-local next hop is many routers’: a header that names it proves nothing without a BGP identifier, and is disregarded', () => {
     const agent = connected();
     agent.report(route(SENDERS, path('fe80::1', { nhc: nhc('fe80::1', pnc(PROXY)) })));
-    expect([agent.learned(), statuses(agent)]).toEqual([['2001:db8:a::/48 fe80::1 - 0'], ['next-hop-mismatch']]);
-    expect([agent.count('learn.link-local-next-hop'), agent.count('learn.next-hop-mismatch')]).toEqual([1, 0]);
+    expect({ learned: agent.learned(), statuses: statuses(agent) }).toEqual({
+      learned: ['2001:db8:a::/48 fe80::1 - 0'],
+      statuses: ['next-hop-mismatch'],
+    });
+    expect({
+      learnLinkLocalNextHop: agent.count('learn.link-local-next-hop'),
+      learnNextHopMismatch: agent.count('learn.next-hop-mismatch'),
+    }).toEqual({ learnLinkLocalNextHop: 1, learnNextHopMismatch: 0 });
   });
 
   test('PNC-6-a: a prefix that cannot contain a sender: its proxy is nobody’s, and the path is not called used', () => {
@@ -179,7 +200,10 @@ describe('what a path says', () => {
     agent.report(...paths.map(([asPath], i) => route(`2001:db8:${i}::/48`, flaggedPath({ asPath }))));
     expect(statuses(agent)).toEqual(paths.map(([, status]) => status));
     expect(agent.learned().filter((row) => row.includes(' - '))).toHaveLength(2);
-    expect([agent.count('learn.outside-domain'), rows(agent).at(-1)?.asPath]).toEqual([2, '65002 {65003,7}']);
+    expect({ learnOutsideDomain: agent.count('learn.outside-domain'), asPath: rows(agent).at(-1)?.asPath }).toEqual({
+      learnOutsideDomain: 2,
+      asPath: '65002 {65003,7}',
+    });
   });
 
   test('PNC-1-b: what a neighbour outside the domain tells is never used, whatever its AS_PATH says; nor what a neighbour of the domain tells with another AS in front', () => {
@@ -206,10 +230,10 @@ describe('what a path says', () => {
     const agent = connected({ domain: new Set([65002, 65003]) });
     agent.report(...paths.map(([one], i) => route(`2001:db8:${i}::/48`, one)));
     expect(statuses(agent)).toEqual(paths.map(([, status]) => status));
-    expect([agent.count('learn.first-as-mismatch'), agent.learned().filter((row) => !row.includes(' - '))]).toEqual([
-      4,
-      expect.objectContaining({ length: 5 }),
-    ]);
+    expect({
+      learnFirstAsMismatch: agent.count('learn.first-as-mismatch'),
+      learned: agent.learned().filter((row) => !row.includes(' - ')),
+    }).toEqual({ learnFirstAsMismatch: 4, learned: expect.objectContaining({ length: 5 }) });
     expect(agent.content.learning.members).toEqual(new Set([65101]));
   });
 
@@ -256,13 +280,16 @@ describe('what a path says', () => {
     const many = (paths: readonly ReturnType<typeof path>[]) =>
       Array.from({ length: 100 }, (_, n) => route(`2001:db8:${n.toString(16)}::/48`, ...paths));
     agent.report(...many([flaggedPath()]));
-    expect([agent.content.learning.readings.size, agent.content.learning.used]).toEqual([1, 100]);
+    expect({ readingsSize: agent.content.learning.readings.size, used: agent.content.learning.used }).toEqual({
+      readingsSize: 1,
+      used: 100,
+    });
     agent.report(...many([]));
-    expect([
-      agent.content.learning.readings.size,
-      agent.content.learning.used,
-      agent.content.learning.since.size,
-    ]).toEqual([0, 0, 0]);
+    expect({
+      readingsSize: agent.content.learning.readings.size,
+      used: agent.content.learning.used,
+      sinceSize: agent.content.learning.since.size,
+    }).toEqual({ readingsSize: 0, used: 0, sinceSize: 0 });
   });
 });
 
@@ -274,12 +301,15 @@ describe('host routes of nodes', () => {
     agent.report(host(), route('2001:db8::3/128', path(LEAF, { nhc: nhc(LEAF, container('2001:db8:c::1')) })));
     const reportOf = (source: string) => byKind(agent.reports.get(source)!.advertisements);
     const told = reportOf(`${LEAF}/128`);
-    expect([told.sids, told.routerAddresses]).toEqual([
-      [{ kind: 'sid', sid: address('2001:db8:c::1'), behavior: 0x8002 }],
-      [address(LEAF)],
-    ]);
+    expect({ sids: told.sids, routerAddresses: told.routerAddresses }).toEqual({
+      sids: [{ kind: 'sid', sid: address('2001:db8:c::1'), behavior: 0x8002 }],
+      routerAddresses: [address(LEAF)],
+    });
     expect(reportOf('2001:db8::3/128').sids).toEqual([]);
-    expect([agent.count('learn.private-misplaced'), statuses(agent)]).toEqual([1, ['used', 'no-characteristic']]);
+    expect({ learnPrivateMisplaced: agent.count('learn.private-misplaced'), statuses: statuses(agent) }).toEqual({
+      learnPrivateMisplaced: 1,
+      statuses: ['used', 'no-characteristic'],
+    });
     expect(rows(agent).map(({ sids }) => sids)).toEqual([['2001:db8:c::1'], []]);
     agent.report(host({ nhc: undefined }));
     expect(reportOf(`${LEAF}/128`).sids).toEqual([]);
@@ -334,25 +364,28 @@ describe('a connection that is lost', () => {
     const agent = connected();
     agent.report(route(SENDERS, flaggedPath()), route('2001:db8:b::/48', path('2001:db8::3')));
     agent.lose();
-    expect([agent.reachable.size, agent.reports.size, agent.learned(), agent.content.session.state]).toEqual([
-      0,
-      2,
-      [],
-      'waiting',
-    ]);
+    expect({
+      reachableSize: agent.reachable.size,
+      reportsSize: agent.reports.size,
+      learned: agent.learned(),
+      state: agent.content.session.state,
+    }).toEqual({ reachableSize: 0, reportsSize: 2, learned: [], state: 'waiting' });
     agent.pass(HOLD_MS / 2);
     agent.connect(route(SENDERS, flaggedPath()));
     // The other may be told when gobgpd has its neighbours again; its originator is not reachable until then, so that
     // the learned table holds it.
-    expect([agent.learned(), agent.reports.size]).toEqual([['2001:db8:a::/48 2001:db8::2 2001:db8::2 0'], 2]);
+    expect({ learned: agent.learned(), reportsSize: agent.reports.size }).toEqual({
+      learned: ['2001:db8:a::/48 2001:db8::2 2001:db8::2 0'],
+      reportsSize: 2,
+    });
     agent.pass(HOLD_MS / 2 - 1);
     expect(agent.reports.size).toBe(2);
     agent.pass(1);
-    expect([[...agent.reports.keys()], agent.count('learn.dropped'), agent.content.learning.paths]).toEqual([
-      [SENDERS],
-      1,
-      1,
-    ]);
+    expect({
+      reports: [...agent.reports.keys()],
+      learnDropped: agent.count('learn.dropped'),
+      paths: agent.content.learning.paths,
+    }).toEqual({ reports: [SENDERS], learnDropped: 1, paths: 1 });
   });
 
   test('what is told at last is not dropped, and each loss has its own time', () => {
@@ -368,11 +401,11 @@ describe('a connection that is lost', () => {
     agent.report(route('2001:db8:b::/48', path(LEAF)));
     agent.pass(1000);
     expect([...agent.reports.keys()]).toEqual(['2001:db8:b::/48']);
-    expect([agent.content.learning.held.length, agent.content.learning.readings.size, agent.reachable]).toEqual([
-      0,
-      1,
-      new Set([LEAF]),
-    ]);
+    expect({
+      heldLength: agent.content.learning.held.length,
+      readingsSize: agent.content.learning.readings.size,
+      reachable: agent.reachable,
+    }).toEqual({ heldLength: 0, readingsSize: 1, reachable: new Set([LEAF]) });
   });
 
   test('a proxy behind a next hop is held with its host route', () => {
@@ -399,5 +432,8 @@ test('50,000 paths: what is left over is done a slice a turn', () => {
   agent.lose();
   agent.now += HOLD_MS;
   expect(agent.settle()).toBeGreaterThanOrEqual(50);
-  expect([agent.reports.size, agent.content.learning.readings.size]).toEqual([0, 0]);
+  expect({ reportsSize: agent.reports.size, readingsSize: agent.content.learning.readings.size }).toEqual({
+    reportsSize: 0,
+    readingsSize: 0,
+  });
 });

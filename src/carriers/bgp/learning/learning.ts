@@ -1,7 +1,7 @@
 // What gobgpd has, made into reports for the learned table: one a prefix with `learn: best`, else one a path. Every
 // prefix is reported, with a proxy or without (decision D5). When the connection is lost the table holds what it has;
 // here it is kept too, and what is not reported again before the hold time is over is withdrawn: a gobgpd that has just
-// started has no neighbours yet.
+// started has no neighbors yet.
 //
 // Tables are large, so what is kept of a path is its prefix, as the text that the table has too, and a reading that it
 // shares with others (reading.ts).
@@ -26,7 +26,7 @@ const isUsed = ({ nhc }: Reading): boolean => nhc?.status === 'used';
 const isHostPrefix = ({ address, length }: Prefix): boolean => length === addressBits(address.family);
 
 /**
- * Unique in this carrier. The best path of a prefix may be another neighbour's tomorrow, and is the same source then.
+ * Unique in this carrier. The best path of a prefix may be another neighbor's tomorrow, and is the same source then.
  */
 export const sourceOf = (c: Content, prefix: string, { peer, identifier }: Reading): string =>
   c.config.learn === 'best' ? prefix : `${prefix} ${peer} ${identifier}`;

@@ -23,7 +23,7 @@ export interface NhcReading {
 }
 
 export interface Reading {
-  /** Address of the neighbour, or `local`. */
+  /** Address of the neighbor, or `local`. */
   readonly peer: string;
   readonly identifier: number;
   readonly nextHop: string;
@@ -31,7 +31,7 @@ export interface Reading {
   readonly hostRoute: string;
   readonly metric: number;
   readonly best: boolean;
-  /** Whether it came from the domain, by its neighbour and its AS_PATH. */
+  /** Whether it came from the domain, by its neighbor and its AS_PATH. */
   readonly trusted: boolean;
   /** Absent: the path has no attribute 39. */
   readonly nhc?: NhcReading;

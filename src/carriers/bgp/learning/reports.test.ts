@@ -45,7 +45,7 @@ describe('a path', () => {
     const agent = connected();
     agent.report(route(A, flagged()));
     agent.report(route(A, path(LEAF)));
-    expect([since(agent), agent.content.learning.since.size]).toEqual([[], 0]);
+    expect({ since: since(agent), sinceSize: agent.content.learning.since.size }).toEqual({ since: [], sinceSize: 0 });
     agent.pass(10_000);
     agent.report(route(A, flagged()));
     expect(since(agent)).toEqual([20_000]);
@@ -66,9 +66,11 @@ describe('a path', () => {
       '2001:db8::f',
     ]);
     expect(reported(agent, () => agent.report(route(A, one!)))).toEqual([`${A} 2001:db8::f 0 `, `${A} 2001:db8::f 7 `]);
-    expect([agent.content.learning.paths, agent.content.learning.used, agent.content.learning.since.size]).toEqual([
-      1, 1, 1,
-    ]);
+    expect({
+      paths: agent.content.learning.paths,
+      used: agent.content.learning.used,
+      sinceSize: agent.content.learning.since.size,
+    }).toEqual({ paths: 1, used: 1, sinceSize: 1 });
   });
 
   test('that is no longer the best, with learn: best, is gone, although gobgpd has it still', () => {
@@ -82,7 +84,10 @@ test('a path that a neighbour has passed on is no path of ours, although it has 
   const agent = connected();
   agent.declare(declaration({}));
   agent.report(route(A, flagged({ identifier: OWN_IDENTIFIER })));
-  expect([agent.learned(), agent.changes]).toEqual([[`${A} ${LEAF} ${LEAF} 0`], undefined]);
+  expect({ learned: agent.learned(), changes: agent.changes }).toEqual({
+    learned: [`${A} ${LEAF} ${LEAF} 0`],
+    changes: undefined,
+  });
 });
 
 describe('next hops that count as reachable', () => {
@@ -111,7 +116,10 @@ describe('SIDs', () => {
     const agent = connected({ codePoints: { ...CODE_POINTS, 'end-con-behavior': 0x8003 } });
     agent.report(route(`${LEAF}/128`, path(LEAF, { nhc: nhc(LEAF, container('2001:db8:c::1')) })));
     const report = byKind(agent.reports.get(`${LEAF}/128`)!.advertisements);
-    expect([report.sids, report.routerAddresses]).toEqual([[], [address(LEAF)]]);
+    expect({ sids: report.sids, routerAddresses: report.routerAddresses }).toEqual({
+      sids: [],
+      routerAddresses: [address(LEAF)],
+    });
   });
 
   test('of a prefix that begins at its next hop’s address, but is no host prefix, are not the node’s', () => {
@@ -187,11 +195,11 @@ describe('after the hold time', () => {
     agent.lose();
     expect(reported(agent, () => agent.pass(119_999))).toEqual([]);
     expect(reported(agent, () => agent.pass(1))).toHaveLength(3);
-    expect([agent.count('learn.dropped'), agent.content.learning.paths, agent.content.learning.held]).toEqual([
-      3,
-      0,
-      [],
-    ]);
+    expect({
+      learnDropped: agent.count('learn.dropped'),
+      paths: agent.content.learning.paths,
+      held: agent.content.learning.held,
+    }).toEqual({ learnDropped: 3, paths: 0, held: [] });
   });
 
   test('that is held is shown as it was', () => {

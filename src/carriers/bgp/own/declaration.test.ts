@@ -16,7 +16,10 @@ const PROXY = '2001:db8::1';
 function said({ nhc }: OwnPath): readonly unknown[] {
   const decoded = decodeNhc(nhc);
   if (!decoded.ok) throw new Error(decoded.error.detail);
-  expect([decoded.value.afi, decoded.value.safi]).toEqual([decoded.value.nextHop.family === 4 ? 1 : 2, 1]);
+  expect({ afi: decoded.value.afi, safi: decoded.value.safi }).toEqual({
+    afi: decoded.value.nextHop.family === 4 ? 1 : 2,
+    safi: 1,
+  });
   const { proxy, container } = readCharacteristics(decoded.value.characteristics, CODES);
   return [formatAddress(decoded.value.nextHop), proxy && formatAddress(proxy), container?.length];
 }
@@ -64,7 +67,10 @@ describe('attribute 39 says', () => {
 
   test('nothing of a loopback at which STAMP is not answered', () => {
     const agent = placed(declaration({}, { identity: [address(PROXY)] }));
-    expect([all(agent), agent.count('originate.router-address-left-out')]).toEqual([{}, 0]);
+    expect({
+      all: all(agent),
+      originateRouterAddressLeftOut: agent.count('originate.router-address-left-out'),
+    }).toEqual({ all: {}, originateRouterAddressLeftOut: 0 });
   });
 
   test('both, where a sender’s prefix is the node’s host prefix', () => {
@@ -93,14 +99,18 @@ describe('what is complained of', () => {
       ),
     ]) {
       const agent = placed(origination);
-      expect([logs(agent), agent.content.unplaced]).toEqual([[], 0]);
+      expect({ logs: logs(agent), unplaced: agent.content.unplaced }).toEqual({ logs: [], unplaced: 0 });
       expect(counts(agent).filter((name) => name.startsWith('bgp.originate'))).toEqual([]);
     }
   });
 
   test('is nothing of SIDs and next hops where there are no SIDs', () => {
     const agent = placed(declaration({}), { nextHop4: undefined, nextHop6: undefined });
-    expect([logs(agent), agent.content.unplaced, all(agent)]).toEqual([[], 0, {}]);
+    expect({ logs: logs(agent), unplaced: agent.content.unplaced, all: all(agent) }).toEqual({
+      logs: [],
+      unplaced: 0,
+      all: {},
+    });
   });
 
   test('is named: the proxy, the family, how many', () => {
@@ -116,7 +126,10 @@ describe('what is complained of', () => {
       { counter: 'bgp.originate.no-next-hop', family: 4 },
       { counter: 'bgp.originate.router-address-left-out', left: 2 },
     ]);
-    expect([agent.count('originate.router-address-left-out'), agent.content.unplaced]).toEqual([2, 2]);
+    expect({
+      originateRouterAddressLeftOut: agent.count('originate.router-address-left-out'),
+      unplaced: agent.content.unplaced,
+    }).toEqual({ originateRouterAddressLeftOut: 2, unplaced: 2 });
   });
 
   test('a proxy that is declared twice for a prefix is one', () => {
@@ -131,11 +144,11 @@ describe('what is complained of', () => {
       nextHop4: undefined,
       nextHop6: undefined,
     });
-    expect([
-      agent.count('originate.unusable-sid'),
-      agent.count('originate.no-next-hop'),
-      agent.content.unplaced,
-    ]).toEqual([2, 2, 4]);
+    expect({
+      originateUnusableSid: agent.count('originate.unusable-sid'),
+      originateNoNextHop: agent.count('originate.no-next-hop'),
+      unplaced: agent.content.unplaced,
+    }).toEqual({ originateUnusableSid: 2, originateNoNextHop: 2, unplaced: 4 });
   });
 });
 
@@ -147,7 +160,10 @@ describe('one after the other', () => {
   test('the same anew changes nothing, also where a prefix has two proxies (decision D7)', () => {
     const agent = placed(twice);
     agent.declare(twice);
-    expect([agent.changes, all(agent)]).toEqual([undefined, { '2001:db8:a::/48': [PROXY, PROXY, undefined] }]);
+    expect({ changes: agent.changes, all: all(agent) }).toEqual({
+      changes: undefined,
+      all: { '2001:db8:a::/48': [PROXY, PROXY, undefined] },
+    });
   });
 
   test('the same configuration anew changes nothing, another community or order does', () => {

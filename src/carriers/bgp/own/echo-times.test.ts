@@ -51,9 +51,9 @@ describe('when gobgpd is asked', () => {
     agent.declare(declaration({ [A]: '192.0.2.3' }));
     agent.answer('no');
     agent.pass(4999);
-    expect([agent.looks, agent.changes]).toEqual([undefined, undefined]);
+    expect({ looks: agent.looks, changes: agent.changes }).toEqual({ looks: undefined, changes: undefined });
     agent.pass(1);
-    expect([agent.looks, agent.answer()]).toEqual([undefined, [`+${A}`]]);
+    expect({ looks: agent.looks, answer: agent.answer() }).toEqual({ looks: undefined, answer: [`+${A}`] });
   });
 
   test('what was heard of already does not put it off when it is told again', () => {
@@ -133,7 +133,10 @@ describe('when gobgpd is asked', () => {
     agent.lose();
     agent.connect();
     agent.event({ type: 'looked', prefixes: [...asked] });
-    expect([agent.count('own.dropped'), sessionOf(agent).originated]).toEqual([0, 1]);
+    expect({ ownDropped: agent.count('own.dropped'), originated: sessionOf(agent).originated }).toEqual({
+      ownDropped: 0,
+      originated: 1,
+    });
   });
 
   test('a failure is no answer: three seconds later it is asked again', () => {
@@ -143,7 +146,7 @@ describe('when gobgpd is asked', () => {
     agent.pass(2999);
     expect(agent.looks).toBeUndefined();
     agent.pass(1);
-    expect([agent.lookUp(), sessionOf(agent).originated]).toEqual([[A], 1]);
+    expect({ lookUp: agent.lookUp(), originated: sessionOf(agent).originated }).toEqual({ lookUp: [A], originated: 1 });
   });
 });
 
@@ -205,7 +208,7 @@ describe('paths that gobgpd drops', () => {
     agent.declare(declaration({ [A]: '192.0.2.1', [B]: '192.0.2.1', '10.3.0.0/16': '192.0.2.1' }));
     agent.answer();
     agent.pass(2000);
-    expect([agent.looks, agent.answer()]).toEqual([asked, [`+${A}`]]);
+    expect({ looks: agent.looks, answer: agent.answer() }).toEqual({ looks: asked, answer: [`+${A}`] });
   });
 
   test('begin anew with a connection, too', () => {

@@ -18,26 +18,26 @@ function failures(agent: Agent): [number, object[]] {
 
 test('a path counts when gobgpd has told of it, not when it has taken it', () => {
   const agent = given([A, B], { echoes: false });
-  expect([sessionOf(agent).originated, rows(agent)]).toEqual([0, []]);
+  expect({ originated: sessionOf(agent).originated, rows: rows(agent) }).toEqual({ originated: 0, rows: [] });
   expect(sessionOf(agent)).not.toHaveProperty('dropped');
   agent.pass(5000);
   expect(agent.lookUp()).toEqual([A, B]);
-  expect([sessionOf(agent), rows(agent), agent.count('own.dropped')]).toMatchObject([
-    { originated: 2, wanted: 2 },
-    [
+  expect({ sessionOf: sessionOf(agent), rows: rows(agent), ownDropped: agent.count('own.dropped') }).toMatchObject({
+    sessionOf: { originated: 2, wanted: 2 },
+    rows: [
       [A, true],
       [B, true],
     ],
-    0,
-  ]);
+    ownDropped: 0,
+  });
   agent.pass(600_000);
-  expect([agent.looks, agent.logged]).toEqual([undefined, []]);
+  expect({ looks: agent.looks, logged: agent.logged }).toEqual({ looks: undefined, logged: [] });
 });
 
 test('what gobgpd tells of by itself it is not asked about', () => {
   const agent = given([A, B]);
   agent.pass(600_000);
-  expect([agent.looks, sessionOf(agent).originated]).toEqual([undefined, 2]);
+  expect({ looks: agent.looks, originated: sessionOf(agent).originated }).toEqual({ looks: undefined, originated: 2 });
 });
 
 test('paths under those of others are not told of by themselves, and are found', () => {
@@ -59,7 +59,10 @@ test('paths that gobgpd takes without an error and does not have: how many, trie
     dropped: 1,
     reason: expect.stringContaining('does not have 1 of'),
   });
-  expect([agent.count('own.dropped'), agent.logged.some((text) => text.includes('does not have'))]).toEqual([1, true]);
+  expect({
+    ownDropped: agent.count('own.dropped'),
+    logged: agent.logged.some((text) => text.includes('does not have')),
+  }).toEqual({ ownDropped: 1, logged: true });
   let tries = 0;
   for (const end = agent.now + 600_000; agent.now < end; agent.pass(1000)) {
     if (agent.answer().length > 0) tries++;
@@ -93,7 +96,7 @@ test('what is declared no more is not dropped any more', () => {
   agent.answer();
   expect(sessionOf(agent)).not.toHaveProperty('dropped');
   agent.pass(600_000);
-  expect([agent.changes, agent.looks]).toEqual([undefined, undefined]);
+  expect({ changes: agent.changes, looks: agent.looks }).toEqual({ changes: undefined, looks: undefined });
 });
 
 test('a gobgpd without a table of the family: named, of wanted paths only', () => {
@@ -115,9 +118,15 @@ test('of a gobgpd that is away nobody knows what it has: nothing counts, nothing
   const agent = given([A, B]);
   expect(rows(agent)).toHaveLength(2);
   agent.lose();
-  expect([sessionOf(agent), rows(agent)]).toMatchObject([{ originated: 0, wanted: 2 }, []]);
+  expect({ sessionOf: sessionOf(agent), rows: rows(agent) }).toMatchObject({
+    sessionOf: { originated: 0, wanted: 2 },
+    rows: [],
+  });
   agent.connect();
-  expect([sessionOf(agent).originated, rows(agent).length]).toEqual([2, 2]);
+  expect({ originated: sessionOf(agent).originated, rowsLength: rows(agent).length }).toEqual({
+    originated: 2,
+    rowsLength: 2,
+  });
 });
 
 test('an upload of communities alone says nothing new to gobgpd: the path is there all the time', () => {
@@ -139,7 +148,7 @@ test('many are asked about a part at a time', () => {
   agent.pass(5000);
   const parts: number[] = [];
   for (let asked = agent.lookUp(); asked; asked = agent.lookUp()) parts.push(asked.length);
-  expect([parts, sessionOf(agent).originated]).toEqual([[1000, 1000, 500], 2500]);
+  expect({ parts, originated: sessionOf(agent).originated }).toEqual({ parts: [1000, 1000, 500], originated: 2500 });
 });
 
 test('a look-up that fails is made again; one of a connection that is gone says nothing', () => {

@@ -93,7 +93,10 @@ describe('what is advertised', () => {
     agent.declare(SENDERS);
     expect(agent.content.unplaced).toBe(1);
     const nowhere = declared(declaration({}, { sids: [SID] }), { nextHop4: undefined, nextHop6: undefined });
-    expect([nowhere.content.unplaced, nowhere.count('originate.no-next-hop')]).toEqual([1, 1]);
+    expect({ unplaced: nowhere.content.unplaced, originateNoNextHop: nowhere.count('originate.no-next-hop') }).toEqual({
+      unplaced: 1,
+      originateNoNextHop: 1,
+    });
   });
 
   test('more SIDs than a message has room for', () => {
@@ -103,7 +106,10 @@ describe('what is advertised', () => {
     }));
     const agent = declared(declaration({}, { sids }), { nextHop4: undefined });
     expect(advertised(agent)).toEqual(['2001:db8::1/128 via 2001:db8::1 sids 128']);
-    expect([agent.content.unplaced, agent.count('originate.no-room')]).toEqual([2, 2]);
+    expect({ unplaced: agent.content.unplaced, originateNoRoom: agent.count('originate.no-room') }).toEqual({
+      unplaced: 2,
+      originateNoRoom: 2,
+    });
     expect(agent.gobgpd.get('2001:db8::1/128')!.nhc.length).toBeLessThan(3500);
   });
 
@@ -145,7 +151,11 @@ describe('what is in gobgpd', () => {
     agent.declare(declaration({ '2001:db8:a::/48': '2001:db8::7', '10.2.0.0/16': '192.0.2.1' }));
     expect(agent.answer()).toEqual(['+2001:db8:a::/48', '-10.1.0.0/16']);
     agent.declare(declaration({ '2001:db8:a::/48': '2001:db8::7', '10.2.0.0/16': '192.0.2.1' }));
-    expect([agent.answer(), agent.count('own.added'), agent.count('own.withdrawn')]).toEqual([[], 4, 1]);
+    expect({
+      answer: agent.answer(),
+      ownAdded: agent.count('own.added'),
+      ownWithdrawn: agent.count('own.withdrawn'),
+    }).toEqual({ answer: [], ownAdded: 4, ownWithdrawn: 1 });
   });
 
   test('other next hops and communities are taken over in flight', () => {
@@ -197,7 +207,10 @@ describe('what is in gobgpd', () => {
   test('a path of ours that somebody takes out is put back', () => {
     const agent = placed();
     agent.report(route('10.1.0.0/16'));
-    expect([agent.answer(), agent.count('own.put-back')]).toEqual([['+10.1.0.0/16'], 1]);
+    expect({ answer: agent.answer(), ownPutBack: agent.count('own.put-back') }).toEqual({
+      answer: ['+10.1.0.0/16'],
+      ownPutBack: 1,
+    });
     agent.report(route('10.1.0.0/16', ownAsReported(agent.gobgpd.get('10.1.0.0/16')!)), route('10.9.0.0/16'));
     expect(agent.answer()).toEqual([]);
   });
@@ -228,7 +241,10 @@ describe('what is in gobgpd', () => {
     const agent = declared();
     agent.connect();
     expect(agent.answer('no')).toHaveLength(2);
-    expect([agent.changes, agent.count('own.refused')]).toEqual([undefined, 1]);
+    expect({ changes: agent.changes, ownRefused: agent.count('own.refused') }).toEqual({
+      changes: undefined,
+      ownRefused: 1,
+    });
     agent.pass(4999);
     expect(agent.changes).toBeUndefined();
     agent.pass(1);
@@ -243,7 +259,10 @@ describe('what is in gobgpd', () => {
     agent.pass(60_000);
     expect(agent.changes).toBeUndefined();
     agent.connect();
-    expect([agent.answer(), agent.count('own.refused')]).toEqual([['+10.1.0.0/16', '+2001:db8:a::/48'], 0]);
+    expect({ answer: agent.answer(), ownRefused: agent.count('own.refused') }).toEqual({
+      answer: ['+10.1.0.0/16', '+2001:db8:a::/48'],
+      ownRefused: 0,
+    });
   });
 
   test('a clean stop takes everything out first; without gobgpd there is nothing to wait for; one that does not answer is left after a while', () => {
@@ -251,7 +270,11 @@ describe('what is in gobgpd', () => {
     agent.event({ type: 'stop' });
     agent.settle();
     expect(agent.stopped).toBeUndefined();
-    expect([agent.answer(), agent.stopped, agent.gobgpd.size]).toEqual([['-10.1.0.0/16', '-2001:db8:a::/48'], true, 0]);
+    expect({ answer: agent.answer(), stopped: agent.stopped, gobgpdSize: agent.gobgpd.size }).toEqual({
+      answer: ['-10.1.0.0/16', '-2001:db8:a::/48'],
+      stopped: true,
+      gobgpdSize: 0,
+    });
     const alone = declared();
     alone.event({ type: 'stop' });
     alone.settle();
@@ -324,9 +347,9 @@ test('50,000 prefixes are declared a slice a turn; while the first are on their 
     sizes.push(changes.add.length);
     agent.event({ type: 'done', changes });
   }
-  expect([
-    sizes.reduce((a, b) => a + b),
-    sizes.length <= 5,
-    new Set([...agent.content.own.paths.values()].map((own) => own.desired?.nhc)).size,
-  ]).toEqual([50_000, true, 1]);
+  expect({
+    sizes: sizes.reduce((a, b) => a + b),
+    pathsSize: new Set([...agent.content.own.paths.values()].map((own) => own.desired?.nhc)).size,
+  }).toEqual({ sizes: 50_000, pathsSize: 1 });
+  expect(sizes.length).toBeLessThanOrEqual(5);
 });

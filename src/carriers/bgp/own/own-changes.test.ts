@@ -56,7 +56,10 @@ describe('portions', () => {
     agent.event({ type: 'done', changes: agent.changes!, failure: because('no') });
     agent.changes = undefined;
     agent.pass(5000);
-    expect([agent.changes, agent.count('own.withdrawn')]).toMatchObject([{ add: [], withdraw: { length: 1000 } }, 0]);
+    expect({ changes: agent.changes, ownWithdrawn: agent.count('own.withdrawn') }).toMatchObject({
+      changes: { add: [], withdraw: { length: 1000 } },
+      ownWithdrawn: 0,
+    });
     expect(countedNothing(agent)).toBe(true);
   });
 });
@@ -64,12 +67,18 @@ describe('portions', () => {
 test('nothing is remembered of a prefix that is neither wanted nor there', () => {
   const agent = given([A, B]);
   agent.declare(declaration({}));
-  expect([agent.answer(), agent.content.own.paths.size]).toEqual([[`-${A}`, `-${B}`], 0]);
+  expect({ answer: agent.answer(), pathsSize: agent.content.own.paths.size }).toEqual({
+    answer: [`-${A}`, `-${B}`],
+    pathsSize: 0,
+  });
   const never = new Agent();
   never.declare(declaration({ [A]: PROXY }));
   never.declare(declaration({}));
   never.connect();
-  expect([never.changes, never.content.own.paths.size]).toEqual([undefined, 0]);
+  expect({ changes: never.changes, pathsSize: never.content.own.paths.size }).toEqual({
+    changes: undefined,
+    pathsSize: 0,
+  });
 });
 
 test('what was wanted for a moment only is not put in', () => {
@@ -103,11 +112,11 @@ describe('what gobgpd has when it lists it', () => {
       [B, PROXY, at],
     ]);
     agent.settle();
-    expect([agent.answer(), agent.count('own.overwritten'), agent.content.own.dispute.rounds]).toEqual([
-      [`+${A}`],
-      0,
-      0,
-    ]);
+    expect({
+      answer: agent.answer(),
+      ownOverwritten: agent.count('own.overwritten'),
+      rounds: agent.content.own.dispute.rounds,
+    }).toEqual({ answer: [`+${A}`], ownOverwritten: 0, rounds: 0 });
   });
 
   test('with flags that make attribute 39 worth nothing is not ours as it was', () => {
@@ -128,7 +137,10 @@ describe('what gobgpd has when it lists it', () => {
     agent.lose();
     agent.declare(declaration({}));
     agent.connect();
-    expect([agent.answer(), agent.gobgpd.size]).toEqual([[`-${A}`, `-${B}`], 0]);
+    expect({ answer: agent.answer(), gobgpdSize: agent.gobgpd.size }).toEqual({
+      answer: [`-${A}`, `-${B}`],
+      gobgpdSize: 0,
+    });
   });
 });
 
@@ -137,7 +149,11 @@ describe('news', () => {
     const agent = given([A, B]);
     agent.declare(declaration({ [B]: PROXY }));
     agent.report(route(A));
-    expect([agent.answer(), agent.count('own.put-back'), agent.count('own.added')]).toEqual([[`-${A}`], 0, 2]);
+    expect({
+      answer: agent.answer(),
+      ownPutBack: agent.count('own.put-back'),
+      ownAdded: agent.count('own.added'),
+    }).toEqual({ answer: [`-${A}`], ownPutBack: 0, ownAdded: 2 });
     expect(countedNothing(agent)).toBe(true);
   });
 
@@ -146,7 +162,10 @@ describe('news', () => {
     agent.declare(declaration({ [A]: PROXY, [B]: PROXY }));
     agent.declare(declaration({ [B]: PROXY }));
     agent.report(route(A));
-    expect([agent.answer(), agent.content.own.paths.size]).toEqual([[`+${B}`], 1]);
+    expect({ answer: agent.answer(), pathsSize: agent.content.own.paths.size }).toEqual({
+      answer: [`+${B}`],
+      pathsSize: 1,
+    });
   });
 
   test('that what gobgpd refused to change is gone: it is put back', () => {
@@ -155,14 +174,20 @@ describe('news', () => {
     agent.answer('no');
     agent.report(route(A));
     agent.pass(5000);
-    expect([agent.answer(), agent.count('own.put-back')]).toEqual([[`+${A}`], 1]);
+    expect({ answer: agent.answer(), ownPutBack: agent.count('own.put-back') }).toEqual({
+      answer: [`+${A}`],
+      ownPutBack: 1,
+    });
   });
 
   test('that it is replaced while another change is on its way: it does not count as originated', () => {
     const agent = given([A]);
     agent.declare(declaration({ [A]: PROXY, [B]: PROXY }));
     agent.report(route(A, replaced(agent)));
-    expect([sessionOf(agent).originated, agent.count('own.overwritten')]).toEqual([0, 1]);
+    expect({ originated: sessionOf(agent).originated, ownOverwritten: agent.count('own.overwritten') }).toEqual({
+      originated: 0,
+      ownOverwritten: 1,
+    });
     expect(agent.effects).toContainEqual(
       expect.objectContaining({ type: 'log', fields: { counter: 'bgp.own.overwritten', prefix: A } }),
     );
@@ -186,7 +211,10 @@ describe('news', () => {
     agent.declare(declaration({ [B]: PROXY }));
     agent.answer();
     agent.report(route(A, own));
-    expect([agent.answer(), agent.content.own.dispute.rounds]).toEqual([[`-${A}`], 1]);
+    expect({ answer: agent.answer(), rounds: agent.content.own.dispute.rounds }).toEqual({
+      answer: [`-${A}`],
+      rounds: 1,
+    });
   });
 
   test('that what gobgpd refused to take out is gone: then there is nothing to take out', () => {
@@ -195,14 +223,21 @@ describe('news', () => {
     agent.answer('no');
     agent.report(route(A));
     agent.pass(5000);
-    expect([agent.changes, agent.count('own.put-back'), agent.content.own.paths.size]).toEqual([undefined, 0, 1]);
+    expect({
+      changes: agent.changes,
+      ownPutBack: agent.count('own.put-back'),
+      pathsSize: agent.content.own.paths.size,
+    }).toEqual({ changes: undefined, ownPutBack: 0, pathsSize: 1 });
   });
 
   test('of a path of somebody else’s for our prefix are none of ours', () => {
     const agent = given([A]);
     agent.report(route(A, ownAsReported(agent.gobgpd.get(A)!), path('192.0.2.9', { best: false })));
     agent.report(route('10.9.0.0/16', path('192.0.2.9', { neighbor: undefined })));
-    expect([agent.changes, agent.content.own.paths.size]).toEqual([undefined, 1]);
+    expect({ changes: agent.changes, pathsSize: agent.content.own.paths.size }).toEqual({
+      changes: undefined,
+      pathsSize: 1,
+    });
   });
 
   test('of ours while a change of it is refused say what is there: it is tried again all the same', () => {
@@ -211,7 +246,10 @@ describe('news', () => {
     agent.answer('no');
     expect(sessionOf(agent).originated).toBe(0);
     agent.report(route(A, ownAsReported(agent.gobgpd.get(A)!)));
-    expect([agent.count('own.overwritten'), sessionOf(agent).originated]).toEqual([0, 0]);
+    expect({ ownOverwritten: agent.count('own.overwritten'), originated: sessionOf(agent).originated }).toEqual({
+      ownOverwritten: 0,
+      originated: 0,
+    });
     agent.pass(5000);
     expect(agent.answer()).toEqual([`+${A}`]);
     expect(sessionOf(agent).originated).toBe(1);
@@ -221,7 +259,11 @@ describe('news', () => {
     const agent = given([A], { echoes: false });
     agent.report(route(A, replaced(agent)));
     agent.report(route(A, ownAsReported(agent.gobgpd.get(A)!)));
-    expect([agent.changes, agent.count('own.overwritten'), sessionOf(agent).originated]).toEqual([undefined, 0, 1]);
+    expect({
+      changes: agent.changes,
+      ownOverwritten: agent.count('own.overwritten'),
+      originated: sessionOf(agent).originated,
+    }).toEqual({ changes: undefined, ownOverwritten: 0, originated: 1 });
     agent.pass(60_000);
     expect(agent.looks).toBeUndefined();
   });
@@ -233,7 +275,10 @@ describe('news', () => {
     agent.gobgpd.clear();
     agent.pass(3000);
     agent.lookUp();
-    expect([agent.count('own.overwritten'), agent.count('own.dropped')]).toEqual([0, 1]);
+    expect({ ownOverwritten: agent.count('own.overwritten'), ownDropped: agent.count('own.dropped') }).toEqual({
+      ownOverwritten: 0,
+      ownDropped: 1,
+    });
   });
 });
 
@@ -246,7 +291,10 @@ describe('a change that gobgpd tells', () => {
     agent.echoes = false;
     agent.event({ type: 'configure', changes: { ...agent.content.config, nextHop4: address('192.0.2.8') } });
     agent.settle();
-    expect([agent.answer(), sessionOf(agent).originated]).toEqual([[`+${A}`], 0]);
+    expect({ answer: agent.answer(), originated: sessionOf(agent).originated }).toEqual({
+      answer: [`+${A}`],
+      originated: 0,
+    });
     agent.report(route(A, ownAsReported(agent.gobgpd.get(A)!)));
     expect(sessionOf(agent).originated).toBe(1);
   });
@@ -256,7 +304,10 @@ test('an upload of communities alone does not make a path count that gobgpd has 
   const agent = given([A], { echoes: false });
   agent.event({ type: 'configure', changes: { ...agent.content.config, communities: [7] } });
   agent.settle();
-  expect([agent.answer(), sessionOf(agent).originated]).toEqual([[`+${A}`], 0]);
+  expect({ answer: agent.answer(), originated: sessionOf(agent).originated }).toEqual({
+    answer: [`+${A}`],
+    originated: 0,
+  });
   agent.pass(3000);
-  expect([agent.lookUp(), sessionOf(agent).originated]).toEqual([[A], 1]);
+  expect({ lookUp: agent.lookUp(), originated: sessionOf(agent).originated }).toEqual({ lookUp: [A], originated: 1 });
 });

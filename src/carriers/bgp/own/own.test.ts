@@ -36,17 +36,20 @@ describe('a dispute about own paths', () => {
       expect(takenOut(agent)).toEqual([`+${SENDER}`]);
       agent.pass(180_000);
     }
-    expect([disputed(agent.content, agent.now), agent.count('own.disputed')]).toEqual([false, 0]);
+    expect({ disputed: disputed(agent.content, agent.now), ownDisputed: agent.count('own.disputed') }).toEqual({
+      disputed: false,
+      ownDisputed: 0,
+    });
   });
 
   test('where each undoes what the other does, the pauses grow: the network does not hear of a change a millisecond', () => {
     const agent = placed();
     expect(putBack(agent, 60_000)).toBeLessThan(20);
     expect(putBack(agent, 600_000)).toBeLessThanOrEqual(20);
-    expect([
-      disputed(agent.content, agent.now),
-      agent.logged.some((message) => message.includes('another client')),
-    ]).toEqual([true, true]);
+    expect({
+      disputed: disputed(agent.content, agent.now),
+      logged: agent.logged.some((message) => message.includes('another client')),
+    }).toEqual({ disputed: true, logged: true });
   });
 
   test('it is over when nobody has changed anything for a while', () => {
@@ -63,7 +66,7 @@ describe('a dispute about own paths', () => {
     putBack(agent, 60_000);
     agent.event({ type: 'stop' });
     agent.settle();
-    expect([agent.answer(), agent.stopped]).toEqual([['-10.2.0.0/16'], true]);
+    expect({ answer: agent.answer(), stopped: agent.stopped }).toEqual({ answer: ['-10.2.0.0/16'], stopped: true });
   });
 });
 
@@ -86,12 +89,15 @@ describe('a path that somebody else at the same gobgpd replaces', () => {
     const agent = placed({ [SENDER]: '192.0.2.1', '10.2.0.0/16': '192.0.2.1' });
     overwrite(agent, by);
     expect(sessionOf(agent)).toMatchObject({ originated: 1, wanted: 2 });
-    expect([
-      agent.answer(),
-      agent.count('own.overwritten'),
-      agent.logged.some((text) => text.includes('replaced')),
-    ]).toEqual([[`+${SENDER}`], 1, true]);
-    expect([sessionOf(agent).originated, disputed(agent.content, agent.now)]).toEqual([2, false]);
+    expect({
+      answer: agent.answer(),
+      ownOverwritten: agent.count('own.overwritten'),
+      logged: agent.logged.some((text) => text.includes('replaced')),
+    }).toEqual({ answer: [`+${SENDER}`], ownOverwritten: 1, logged: true });
+    expect({ originated: sessionOf(agent).originated, disputed: disputed(agent.content, agent.now) }).toEqual({
+      originated: 2,
+      disputed: false,
+    });
   });
 
   test('two that replace each other’s path all the time: a dispute, and the pauses grow', () => {
@@ -113,9 +119,15 @@ describe('a path that somebody else at the same gobgpd replaces', () => {
     agent.declare(declaration({ [SENDER]: '192.0.2.3' }));
     agent.answer();
     agent.report(route(SENDER, ownAsReported(before)));
-    expect([agent.changes, agent.count('own.overwritten')]).toEqual([undefined, 0]);
+    expect({ changes: agent.changes, ownOverwritten: agent.count('own.overwritten') }).toEqual({
+      changes: undefined,
+      ownOverwritten: 0,
+    });
     agent.report(route(SENDER, ownAsReported(agent.gobgpd.get(SENDER)!)));
-    expect([agent.count('own.overwritten'), sessionOf(agent).originated]).toEqual([0, 1]);
+    expect({ ownOverwritten: agent.count('own.overwritten'), originated: sessionOf(agent).originated }).toEqual({
+      ownOverwritten: 0,
+      originated: 1,
+    });
   });
 
   test('one that is replaced before gobgpd has told of it is found out by asking', () => {
@@ -128,11 +140,11 @@ describe('a path that somebody else at the same gobgpd replaces', () => {
     agent.gobgpd.set(SENDER, { ...ours, nhc: nhc('192.0.2.1', pnc('192.0.2.9')) });
     agent.pass(5000);
     agent.lookUp();
-    expect([agent.answer(), agent.count('own.overwritten'), agent.count('own.dropped')]).toEqual([
-      [`+${SENDER}`],
-      1,
-      0,
-    ]);
+    expect({
+      answer: agent.answer(),
+      ownOverwritten: agent.count('own.overwritten'),
+      ownDropped: agent.count('own.dropped'),
+    }).toEqual({ answer: [`+${SENDER}`], ownOverwritten: 1, ownDropped: 0 });
   });
 });
 
@@ -148,7 +160,10 @@ test('what an earlier run left is not taken out while a declaration that wants i
   agent.event({ type: 'listed' });
   agent.settle();
   agent.answer();
-  expect([agent.count('own.withdrawn'), agent.count('own.added')]).toEqual([0, 5000]);
+  expect({ ownWithdrawn: agent.count('own.withdrawn'), ownAdded: agent.count('own.added') }).toEqual({
+    ownWithdrawn: 0,
+    ownAdded: 5000,
+  });
 });
 
 describe('own paths as they are shown', () => {

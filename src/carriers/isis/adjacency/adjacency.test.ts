@@ -1,8 +1,8 @@
-// What a change of the adjacency brings with it: topologies that the neighbour runs, what the operator is told, what is
-// given up.
+// The effects of a change of the adjacency: the neighbor's topologies, log lines, and what is discarded.
 import { describe, expect, test } from 'vitest';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
-import type { IsisTlv, P2pHello, ThreeWayState } from '../../../packet/isis/types.ts';
+import type { IsisTlv, ThreeWayState } from '../../../packet/isis/tlv/types.ts';
+import type { P2pHello } from '../../../packet/isis/types.ts';
 import { threeWay } from './adjacency.ts';
 import { A, B, C, adjacency, entry, hello, lsp, psnp } from '../hostile.fixture.ts';
 import { Router } from '../router.fixture.ts';
@@ -24,7 +24,7 @@ const topologies = (...ids: number[]): IsisTlv => ({
 const hellosOf = ({ sent }: Agent): P2pHello[] =>
   sent.map((bytes) => decodePdu(bytes)).flatMap((pdu) => (pdu.ok && pdu.value.kind === 'p2p-hello' ? [pdu.value] : []));
 
-test('RFC 5303 §3.2 c: what a state becomes when the neighbour reports another', () => {
+test('RFC 5303 §3.2 c: the next state, by our state and the one that the neighbor reports', () => {
   expect(STATES.map((local) => STATES.map((received) => threeWay(local, received).next))).toEqual([
     ['initializing', 'up', 'down'],
     ['initializing', 'up', 'up'],
@@ -32,36 +32,36 @@ test('RFC 5303 §3.2 c: what a state becomes when the neighbour reports another'
   ]);
 });
 
-describe('what the operator is told', () => {
-  const told = ({ logged }: Agent): unknown[] =>
+describe('log lines', () => {
+  const changes = ({ logged }: Agent): unknown[] =>
     logged.flatMap(({ fields }) => ('neighbor' in fields && 'from' in fields ? [fields] : []));
 
-  test('each change once, with both states, the levels and the reason; a hello that changes nothing is not told', () => {
+  test('each change is logged once, with both states, the levels and the reason; a hello without a change is not', () => {
     const { simulation, a } = adjacency();
-    expect(told(a)).toMatchObject([
+    expect(changes(a)).toMatchObject([
       { neighbor: B, from: 'none', to: 'initializing' },
       { neighbor: B, from: 'initializing', to: 'up', levels: [2] },
     ]);
     simulation.run(60_000);
-    expect(told(a)).toHaveLength(2);
+    expect(changes(a)).toHaveLength(2);
     a.event({ type: 'link-down', reason: 'interface gone' });
-    expect(told(a).slice(2)).toMatchObject([{ from: 'up', to: 'down', reason: 'interface gone' }]);
+    expect(changes(a).slice(2)).toMatchObject([{ from: 'up', to: 'down', reason: 'interface gone' }]);
     a.event({ type: 'link-down', reason: 'again' });
-    expect(told(a)).toHaveLength(3);
+    expect(changes(a)).toHaveLength(3);
   });
 
-  test('another system in the place of one that is down', () => {
+  test('another system replaces one that is down', () => {
     const { simulation, a, b, give } = adjacency();
     b.kill();
     a.event({ type: 'link-down', reason: 'gone' });
     a.event({ type: 'link-up', linkLocal: proxied('::/0', 'fe80::1').proxy });
-    const before = told(a).length;
+    const before = changes(a).length;
     give(hello({ systemId: systemId(C) }));
     simulation.run(10);
-    expect(told(a).slice(before)).toMatchObject([{ neighbor: C, from: 'down', to: 'down' }]);
+    expect(changes(a).slice(before)).toMatchObject([{ neighbor: C, from: 'down', to: 'down' }]);
   });
 
-  test('the state lasts since its last change, whatever hellos come', () => {
+  test('`since` is the time of the last change; further hellos do not alter it', () => {
     const { simulation, a } = adjacency();
     const { since, reason } = a.speaker.adjacency!;
     simulation.run(30_000);
@@ -70,21 +70,21 @@ describe('what the operator is told', () => {
 });
 
 describe('topologies (RFC 5120)', () => {
-  /** An agent beside a router whose hellos we write. */
+  /** An agent beside a router whose hellos the test writes. */
   const scene = (...ids: number[]) => {
     const net = adjacency();
     net.b.kill();
-    const say = (...more: number[]): void =>
+    const advertise = (...more: number[]): void =>
       net.give(
         hello({ holdingTime: 600 }, [area, threeWayTlv('up'), ...(more.length > 0 ? [topologies(...more)] : [])]),
       );
     net.a.event(originate([proxied('2001:db8:1::/64')], { sids: [endCon('2001:db8:c::1', '2001:db8:c::/48')] }));
     net.simulation.run(1000);
-    say(...ids);
+    advertise(...ids);
     net.simulation.run(1000);
-    return { ...net, say };
+    return { ...net, advertise };
   };
-  const said = (a: Agent): IsisTlv[] => {
+  const ownTlvs = (a: Agent): IsisTlv[] => {
     const stored = [...a.speaker.levels.get(2)!.lsdb.byKey.values()].filter(({ own, purged }) => own && !purged);
     return stored.flatMap(({ raw }) => {
       const pdu = decodePdu(raw);
@@ -92,7 +92,7 @@ describe('topologies (RFC 5120)', () => {
     });
   };
   const kinds = (a: Agent): string[] =>
-    said(a).flatMap((tlv) =>
+    ownTlvs(a).flatMap((tlv) =>
       /reachability|topology/.test(tlv.kind) ? [tlv.kind] : tlv.kind === 'srv6-locator' ? [`locator ${tlv.mtId}`] : [],
     );
   const SINGLE = ['extended-is-reachability', 'ipv6-reachability', 'locator 0'];
@@ -105,20 +105,20 @@ describe('topologies (RFC 5120)', () => {
   ];
 
   test.each([
-    ['says nothing of topologies', [], SINGLE],
-    ['runs the standard topology alone', [0], SINGLE],
+    ['sends no TLV 229', [], SINGLE],
+    ['runs only the standard topology', [0], SINGLE],
     ['runs IPv4 management', [0, 1], SINGLE],
     ['runs the IPv6 topology', [0, 2], MULTI],
-    ['runs the IPv6 topology alone', [2], MULTI],
+    ['runs only the IPv6 topology', [2], MULTI],
     ['runs more', [0, 2, 4], MULTI],
-  ])('beside a neighbour that %s', (_what, ids, expected) => {
+  ])('beside a neighbor that %s', (_what, ids, expected) => {
     expect(kinds(scene(...ids).a)).toEqual(expected);
   });
 
-  test('our hello says both when the neighbour runs both, neither overloaded nor attached, at once; and no longer when it ceases to', () => {
-    const { a, say, simulation } = scene();
+  test('our hello lists both topologies at once when the neighbor runs both, and stops when the neighbor does', () => {
+    const { a, advertise, simulation } = scene();
     const before = hellosOf(a).length;
-    say(0, 2);
+    advertise(0, 2);
     const now = hellosOf(a).slice(before);
     expect(now).toHaveLength(1);
     expect(now[0]!.tlvs.filter(({ kind }) => kind === 'multi-topology')).toMatchObject([
@@ -129,17 +129,17 @@ describe('topologies (RFC 5120)', () => {
         ],
       },
     ]);
-    say(0, 2);
+    advertise(0, 2);
     expect(hellosOf(a)).toHaveLength(before + 1);
     simulation.run(1000);
     expect(kinds(a)).toEqual(MULTI);
-    say();
+    advertise();
     simulation.run(1000);
     expect(kinds(a)).toEqual(SINGLE);
   });
 
-  test('our LSP has the overload bit of the IPv6 topology as well: nobody goes through us', () => {
-    expect(said(scene(0, 2).a)).toContainEqual(
+  test('our LSP also has the overload bit of the IPv6 topology, so that no transit crosses us', () => {
+    expect(ownTlvs(scene(0, 2).a)).toContainEqual(
       expect.objectContaining({
         kind: 'multi-topology',
         topologies: [
@@ -152,7 +152,7 @@ describe('topologies (RFC 5120)', () => {
 });
 
 describe('hellos', () => {
-  test('name the neighbour and its circuit while it is heard, and nobody else', () => {
+  test('name the neighbor and its circuit only while its hellos arrive', () => {
     const { simulation, a, b } = adjacency();
     const ours = (): unknown =>
       hellosOf(a)
@@ -185,7 +185,7 @@ describe('hellos', () => {
     expect(hellosOf(a)[0]!.holdingTime).toBe(seconds);
   });
 
-  test('a neighbour that has another circuit ID is answered at once', () => {
+  test('a neighbor that has another circuit ID is answered at once', () => {
     const { a, give } = adjacency();
     const before = a.count('isis.tx.hello');
     give(hello({}, [area, threeWayTlv('up')]));
@@ -203,23 +203,32 @@ describe('hellos', () => {
 });
 
 describe('when it goes down', () => {
-  test('nothing that was owed to the neighbour is sent to the next one: no LSP, no acknowledgement, no request', () => {
+  test('LSPs, acknowledgments and requests for the neighbor are not sent to the next one', () => {
     const { simulation, a, give, wire } = adjacency();
-    // A owes an acknowledgement, asks for an LSP, and has one of its own that is not acknowledged.
+    // A has an acknowledgment and a request to send, and an unacknowledged LSP of its own.
     wire.filter = (_pdu, from) => from === 0;
     a.deliver(lsp());
     give(psnp([entry({ lspId: { systemId: systemId('0000.0000.dddd'), pseudonode: 0, fragment: 0 } })]));
     a.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(100);
     const level = a.speaker.levels.get(2)!;
-    expect([level.acks.size, level.requests.size, level.srm.size]).toEqual([1, 1, 1]);
+    expect({ acksSize: level.acks.size, requestsSize: level.requests.size, srmSize: level.srm.size }).toEqual({
+      acksSize: 1,
+      requestsSize: 1,
+      srmSize: 1,
+    });
     a.event({ type: 'link-down', reason: 'gone' });
     const sent = a.sent.length;
     simulation.run(30_000);
-    expect([a.sent.length, level.acks.size, level.requests.size, level.srm.size]).toEqual([sent, 0, 0, 0]);
+    expect({
+      sentLength: a.sent.length,
+      acksSize: level.acks.size,
+      requestsSize: level.requests.size,
+      srmSize: level.srm.size,
+    }).toEqual({ sentLength: sent, acksSize: 0, requestsSize: 0, srmSize: 0 });
   });
 
-  test('an agent of one level that learns SIDs goes on when their originator is lost', () => {
+  test('an agent of one level that learns SIDs keeps running when their originator is lost', () => {
     const simulation = new Simulation();
     const router = new Router(simulation, '0000.0000.1111');
     const [learner, origin] = [new Agent(simulation, testConfig(A)), new Agent(simulation, testConfig(B, { seed: 2 }))];
@@ -230,8 +239,11 @@ describe('when it goes down', () => {
     expect(learner.sids()).toHaveLength(1);
     router.cut(1);
     simulation.run(5000);
-    expect([[...learner.reachable], learner.sids().length]).toEqual([['L2 0000.0000.1111'], 1]);
+    expect({ reachable: [...learner.reachable], sidsLength: learner.sids().length }).toEqual({
+      reachable: ['L2 0000.0000.1111'],
+      sidsLength: 1,
+    });
     simulation.run(125_000);
-    expect([learner.state, learner.sids()]).toEqual(['up', []]);
+    expect({ state: learner.state, sids: learner.sids() }).toEqual({ state: 'up', sids: [] });
   });
 });

@@ -1,41 +1,42 @@
-// The one adjacency of the circuit: three-way handshake (RFC 5303 §3.2), the levels it serves, and the transitions
-// between. Hellos are interface.ts, what a level does when it comes up or goes down is changes.ts. A neighbour without
-// TLV 240 is refused: FRR always sends it, and a two-way adjacency would be Up on one side only.
-import type { Level, ThreeWayState } from '../../../packet/isis/types.ts';
+// The only adjacency of the circuit: three-way handshake (RFC 5303 §3.2), its levels, and its transitions. interface.ts
+// has the hellos, changes.ts the actions of a level that comes up or goes down. A neighbor without TLV 240 is refused:
+// FRR always sends it, and a two-way adjacency would be Up on one side only.
+import type { ThreeWayState } from '../../../packet/isis/tlv/types.ts';
+import type { Level } from '../../../packet/isis/types.ts';
 
 export interface Adjacency {
   readonly systemId: Uint8Array;
   /** `0000.0000.0001`. */
   readonly system: string;
-  /** The neighbour's extended local circuit ID. */
+  /** The neighbor's extended local circuit ID. */
   readonly circuitId: number | undefined;
   readonly state: ThreeWayState;
   /** Levels in common; level 1 only within one area. */
   readonly levels: readonly Level[];
-  /** The neighbour runs the IPv6 topology (TLV 229 with MT ID 2). */
+  /** The neighbor runs the IPv6 topology (TLV 229 with MT ID 2). */
   readonly mtIpv6: boolean;
   readonly holdUntil: number;
   readonly since: number;
-  /** Why it is in this state. */
+  /** Why the adjacency is in this state. */
   readonly reason: string;
 }
 
-/** RFC 5303 §3.2 c: our state when the neighbour reports `received`. */
+/** RFC 5303 §3.2 c: our next state, by our state and the one that the neighbor reports (`received`). */
 const THREE_WAY: Record<ThreeWayState, Record<ThreeWayState, { next: ThreeWayState; reason: string }>> = {
   down: {
     down: { next: 'initializing', reason: 'hello received' },
-    initializing: { next: 'up', reason: 'neighbour hears us' },
-    up: { next: 'down', reason: 'neighbour still has an older adjacency' },
+    initializing: { next: 'up', reason: 'neighbor hears us' },
+    up: { next: 'down', reason: 'neighbor still has an older adjacency' },
   },
   initializing: {
-    down: { next: 'initializing', reason: 'neighbour does not hear us yet' },
-    initializing: { next: 'up', reason: 'neighbour hears us' },
-    up: { next: 'up', reason: 'neighbour hears us' },
+    down: { next: 'initializing', reason: 'neighbor does not hear us yet' },
+    initializing: { next: 'up', reason: 'neighbor hears us' },
+    up: { next: 'up', reason: 'neighbor hears us' },
   },
   up: {
-    down: { next: 'initializing', reason: 'neighbour has restarted' },
-    initializing: { next: 'up', reason: 'neighbour hears us' },
-    up: { next: 'up', reason: 'neighbour hears us' },
+    down: { next: 'initializing', reason: 'neighbor has restarted' },
+    initializing: { next: 'up', reason: 'neighbor hears us' },
+    up: { next: 'up', reason: 'neighbor hears us' },
   },
 };
 

@@ -1,6 +1,6 @@
-// What a level sends when the adjacency begins to serve it (ISO/IEC 10589 §7.3.17).
+// What a level sends when the adjacency comes up in it (ISO/IEC 10589 §7.3.17).
 import { expect, test } from 'vitest';
-import type { IsisTlv } from '../../../packet/isis/types.ts';
+import type { IsisTlv } from '../../../packet/isis/tlv/types.ts';
 import { A, adjacency, hello, lsp } from '../hostile.fixture.ts';
 import { originate, proxied, systemId } from '../simulation.fixture.ts';
 
@@ -9,7 +9,7 @@ const D = '0000.0000.000d';
 const bad: IsisTlv = { kind: 'unknown', type: 236, value: Uint8Array.of(0, 0, 0, 1, 0, 200, 1) };
 const idOf = (system: string) => ({ systemId: systemId(system), pseudonode: 0, fragment: 0 });
 
-test('our LSP and a CSNP at once, the LSPs of others 1.5 s later unless they turn out to be there, odd ones never', () => {
+test('our LSP and a CSNP at once; the LSPs of others 1.5 s later unless the neighbor has them; odd ones never', () => {
   const { a, simulation, wire, give } = adjacency();
   a.event(originate([proxied('2001:db8:1::/64')]));
   give(lsp({ lspId: idOf(C) }));
@@ -22,7 +22,7 @@ test('our LSP and a CSNP at once, the LSPs of others 1.5 s later unless they tur
   wire.filter = (pdu, from) => {
     if (from === 0 && pdu.kind === 'lsp') sent.push(`${pdu.lspId.systemId[5]!.toString(16)}-${pdu.lspId.fragment}`);
     if (from === 0 && pdu.kind === 'csnp') start = Math.min(start, simulation.now);
-    // B says nothing of what it has.
+    // B does not list what it has.
     return from === 0 || pdu.kind === 'p2p-hello';
   };
   simulation.until('the first CSNP', () => start < Infinity);
@@ -35,7 +35,7 @@ test('our LSP and a CSNP at once, the LSPs of others 1.5 s later unless they tur
   expect(sent).not.toContain('d-0');
 });
 
-test('a level that the neighbour ceases to serve is left alone, the other goes on', () => {
+test('a level that the neighbor stops running goes down, the other stays up', () => {
   const { a, b, give, simulation } = adjacency({ levels: [1, 2] });
   b.kill();
   give(hello({ circuitType: 2, holdingTime: 600 }));

@@ -1,5 +1,6 @@
-// Changes of the adjacency, and what a level does when it begins or ceases to be served (ISO/IEC 10589 §7.3.17): send a
-// set of CSNPs and everything that the neighbour does not turn out to have; forget what was owed to it.
+// Changes of the adjacency, and the actions of a level that comes up or goes down (ISO/IEC 10589 §7.3.17). A level that
+// comes up sends a set of CSNPs and every LSP that the neighbor lacks. A level that goes down discards everything still
+// to be sent to the neighbor.
 import { type Adjacency, activeLevels } from './adjacency.ts';
 import { log } from '../../effects.ts';
 import { SYNC_GRACE_MS } from '../constants.ts';
@@ -12,8 +13,7 @@ import type { LevelState, Speaker } from '../state.ts';
 function levelUp(s: Speaker, level: LevelState): void {
   level.csnpFrom = lspIdBytes(FIRST_LSP_ID);
   level.csnpAt = s.now;
-  // Our own LSP goes at once. Of the rest the neighbour's CSNP will say what it has; if that is lost, everything is
-  // sent.
+  // Our own LSP is sent at once. The neighbor's CSNP lists which others it has; if it is lost, all are sent.
   for (const lsp of level.lsdb.byKey.values())
     if (!lsp.odd) setSrm(level, lsp.key, lsp.own ? s.now : s.now + SYNC_GRACE_MS);
   markDirty(level.own, 0, s.now);
@@ -32,7 +32,7 @@ function levelDown(s: Speaker, level: LevelState): void {
 }
 
 /**
- * Puts `next` in place and brings each level up or down that it changes. Another system takes the place only of an
+ * Replaces the adjacency by `next`, and brings the affected levels up or down. Another system replaces only an
  * adjacency that is down (interface.ts).
  */
 export function changeAdjacency(s: Speaker, next: Adjacency): void {
@@ -53,7 +53,7 @@ export function changeAdjacency(s: Speaker, next: Adjacency): void {
   log(s, 'info', fields, `IS-IS adjacency ${next.state}: ${next.reason}`);
 }
 
-/** Down, for a reason that no hello gave. The entry stays, so that the reason can be shown. */
+/** Takes the adjacency down for a reason other than a hello. The entry stays, so that the reason can be shown. */
 export function dropAdjacency(s: Speaker, reason: string): void {
   if (!s.adjacency || s.adjacency.state === 'down') return;
   changeAdjacency(s, { ...s.adjacency, state: 'down', holdUntil: Infinity, since: s.now, reason });

@@ -1,8 +1,10 @@
-// Hellos: what ours say, and which of the neighbour's make, keep and end an adjacency (ISO/IEC 10589 §8.2; RFC 5303).
+// Hellos: the ones we send, and which of the neighbor's establish, keep and end an adjacency (ISO/IEC 10589 §8.2; RFC
+// 5303).
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
-import type { IsisTlv, Level, P2pHello, ThreeWayAdjacency } from '../../../packet/isis/types.ts';
+import type { IsisTlv, ThreeWayAdjacency } from '../../../packet/isis/tlv/types.ts';
+import type { Level, P2pHello } from '../../../packet/isis/types.ts';
 import { A, B, C, type Scene, adjacency, hello } from '../hostile.fixture.ts';
 import { Agent, Simulation, originate, systemId, testConfig } from '../simulation.fixture.ts';
 import type { SpeakerConfig } from '../state.ts';
@@ -39,7 +41,7 @@ describe('ours', () => {
     [[1], 1],
     [[2], 2],
     [[1, 2], 3],
-  ])('of levels %j has circuit type %i, and says who we are', (levels, circuitType) => {
+  ])('with levels %j has circuit type %i and our identity', (levels, circuitType) => {
     const { a } = alone({ levels, circuitId: 0x12345 });
     const expected: Partial<P2pHello> = {
       ...{ circuitType: circuitType as P2pHello['circuitType'], systemId: systemId(A), localCircuitId: 0x45 },
@@ -53,7 +55,7 @@ describe('ours', () => {
     expect(hellosOf(a)).toMatchObject([expected]);
   });
 
-  test('names a neighbour whose hello has come, before it hears us', () => {
+  test('names a neighbor after its hello, before that neighbor names us', () => {
     const { a, give } = alone();
     const unaware: IsisTlv = { kind: 'three-way-adjacency', state: 'down', circuitId: 77 };
     give(hello({}, [area(OURS), unaware]));
@@ -61,14 +63,14 @@ describe('ours', () => {
       ...{ kind: 'three-way-adjacency', state: 'initializing', circuitId: 1 },
       ...{ neighborSystemId: systemId(B), neighborCircuitId: 77 },
     });
-    // Without its circuit ID there is nothing to name it by.
+    // Without its circuit ID the neighbor cannot be named.
     give(hello({}, [area(OURS), { kind: 'three-way-adjacency', state: 'down' }]));
     expect(hellosOf(a).at(-1)!.tlvs.at(-1)).toEqual({
       ...{ kind: 'three-way-adjacency', state: 'initializing', circuitId: 1 },
     });
   });
 
-  test('goes at every interval, up to a quarter earlier', () => {
+  test('is sent at every interval, up to a quarter earlier', () => {
     const { a, simulation } = alone({ helloIntervalMs: 1000 });
     const times: number[] = [];
     for (let seen = 1; times.length < 20; simulation.run(1)) {
@@ -77,18 +79,19 @@ describe('ours', () => {
       seen = a.count('isis.tx.hello');
     }
     const gaps = times.slice(1).map((at, i) => at - times[i]!);
-    for (const gap of gaps) expect([gap >= 749, gap <= 1001]).toEqual([true, true]);
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(749);
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(1001);
     expect(new Set(gaps.map((gap) => Math.round(gap / 20))).size).toBeGreaterThan(4);
   });
 });
 
-describe('the neighbour’s', () => {
+describe('the neighbor’s', () => {
   test.each<[string, Partial<P2pHello>, readonly Level[], readonly Level[] | undefined, string?]>([
     ['level 1 in our area', { circuitType: 1 }, [1, 2], [1]],
     ['level 2', { circuitType: 2 }, [1, 2], [2]],
     ['both levels', { circuitType: 3 }, [1, 2], [1, 2]],
-    ['both levels, of which we run one', { circuitType: 3 }, [2], [2]],
-    ['both levels, of which we run the other', { circuitType: 3 }, [1], [1]],
+    ['both levels; we run one', { circuitType: 3 }, [2], [2]],
+    ['both levels; we run the other', { circuitType: 3 }, [1], [1]],
     ['level 1 in another area', { circuitType: 1, tlvs: [area(OTHER), threeWay()] }, [1, 2], undefined, 'area'],
     ['level 2 in another area', { circuitType: 2, tlvs: [area(OTHER), threeWay()] }, [1, 2], [2]],
     ['both levels in another area', { circuitType: 3, tlvs: [area(OTHER), threeWay()] }, [1, 2], [2], 'area'],
@@ -99,9 +102,9 @@ describe('the neighbour’s', () => {
       [1, 2],
       [1, 2],
     ],
-    ['both levels and names no area', { circuitType: 3, tlvs: [threeWay()] }, [1, 2], [2], 'area'],
-    ['level 1, of which we run the other', { circuitType: 1 }, [2], undefined, 'level'],
-  ])('that says %s', (_what, fields, levels, common, mismatch) => {
+    ['both levels and no area', { circuitType: 3, tlvs: [threeWay()] }, [1, 2], [2], 'area'],
+    ['level 1; we run the other', { circuitType: 1 }, [2], undefined, 'level'],
+  ])('with %s', (_what, fields, levels, common, mismatch) => {
     const { a, give } = alone({ levels });
     give(hello(fields));
     expect(a.speaker.adjacency?.levels).toEqual(common);
@@ -109,7 +112,7 @@ describe('the neighbour’s', () => {
     expect(why).toEqual(mismatch === undefined ? [] : [mismatch]);
   });
 
-  test('ends the adjacency when it has no level in common any more, and says why', () => {
+  test('ends the adjacency, with the reason, when no level is in common any more', () => {
     const { a, give } = adjacency({ levels: [1, 2] });
     give(hello({ circuitType: 1, tlvs: [area(OTHER), threeWay()] }));
     expect(a.speaker.adjacency).toMatchObject({ state: 'down', reason: 'no level in common', holdUntil: Infinity });
@@ -127,15 +130,15 @@ describe('the neighbour’s', () => {
     ['two that differ', [threeWay(), threeWay({ state: 'down' })], 'isis.hello.contradictory'],
     ['one for another system', [threeWay({ neighborSystemId: systemId(C) })], 'isis.hello.not-for-us'],
     ['one for another circuit', [threeWay({ neighborCircuitId: 2 })], 'isis.hello.not-for-us'],
-  ])('with %s changes nothing, and the operator is told who sent it', (_what, tlvs, counter) => {
+  ])('with %s changes nothing, and the sender is logged', (_what, tlvs, counter) => {
     const { a, give } = adjacency();
     const before = a.speaker.adjacency;
     give(hello({ holdingTime: 600 }, [area(OURS), ...tlvs]));
-    expect([a.speaker.adjacency, a.count(counter)]).toEqual([before, 1]);
+    expect({ adjacency: a.speaker.adjacency, counter: a.count(counter) }).toEqual({ adjacency: before, counter: 1 });
     expect(fieldsOf(a)).toContainEqual({ counter, system: B });
   });
 
-  test('with the same TLV 240 twice, or one that names nobody, is as good as any', () => {
+  test('with the same TLV 240 twice, or one without a neighbor, is valid', () => {
     for (const tlvs of [[threeWay(), threeWay()], [{ kind: 'three-way-adjacency', state: 'up' } as IsisTlv]]) {
       const { a, give, simulation } = adjacency();
       give(hello({ holdingTime: 600 }, [area(OURS), ...tlvs]));
@@ -143,32 +146,38 @@ describe('the neighbour’s', () => {
     }
   });
 
-  test('with our own system ID is a loop, and one of another system takes an adjacency down that is not down', () => {
+  test('with our own system ID is a loop; one of another system takes the adjacency down', () => {
     const { a, b, give } = adjacency();
     b.kill();
     give(hello({ systemId: systemId(A) }));
-    expect([a.state, fieldsOf(a).at(-1)]).toEqual(['up', { counter: 'isis.hello.own-system-id', system: A }]);
+    expect({ state: a.state, fieldsOf: fieldsOf(a).at(-1) }).toEqual({
+      state: 'up',
+      fieldsOf: { counter: 'isis.hello.own-system-id', system: A },
+    });
     const sent = a.count('isis.tx.hello');
     give(hello({ systemId: systemId(C) }));
     expect(a.speaker.adjacency).toMatchObject({ state: 'down', system: B, reason: `system ID changed to ${C}` });
     expect(fieldsOf(a)).toContainEqual({ counter: 'isis.hello.system-id-changed', was: B, now: C });
-    // The one that is lost hears of it at once.
-    expect([a.count('isis.tx.hello') - sent, a.count('isis.hello.system-id-changed')]).toEqual([1, 1]);
+    // The lost neighbor is notified at once.
+    expect({
+      isisTxHello: a.count('isis.tx.hello') - sent,
+      isisHelloSystemIdChanged: a.count('isis.hello.system-id-changed'),
+    }).toEqual({ isisTxHello: 1, isisHelloSystemIdChanged: 1 });
     give(hello({ systemId: systemId(C) }, [area(OURS), { kind: 'three-way-adjacency', state: 'down', circuitId: 3 }]));
     expect(a.speaker.adjacency).toMatchObject({ state: 'initializing', system: C, circuitId: 3 });
     expect(a.count('isis.hello.system-id-changed')).toBe(1);
   });
 
-  test('holds for as long as it says, and its silence is told once, with its name', () => {
+  test('is valid for its holding time; the expiry is logged once, with the system ID', () => {
     const { a, b, give, simulation } = adjacency();
     b.kill();
     give(hello({ holdingTime: 7 }));
     simulation.run(6980);
     expect(a.state).toBe('up');
     simulation.run(20);
-    expect([a.state, fieldsOf(a).filter((each) => 'counter' in each)]).toEqual([
-      'down',
-      [{ counter: 'isis.adjacency.hold-expired', neighbor: B }],
-    ]);
+    expect({ state: a.state, fieldsOf: fieldsOf(a).filter((each) => 'counter' in each) }).toEqual({
+      state: 'down',
+      fieldsOf: [{ counter: 'isis.adjacency.hold-expired', neighbor: B }],
+    });
   });
 });

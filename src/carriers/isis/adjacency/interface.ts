@@ -1,9 +1,11 @@
-// Hellos on the point-to-point circuit: what ours say, and what we make of the neighbour's (ISO/IEC 10589 §8.2; RFC
-// 5303; RFC 5308 §3). No padding is sent: the MTU of the veth is ours to set, and FRR does not ask for it.
+// Hellos on the point-to-point circuit, sent and received (ISO/IEC 10589 §8.2; RFC 5303; RFC 5308 §3). They have no
+// padding: cnpd sets the MTU of the veth, and FRR does not require padding.
 import { count, jittered, warnLimited } from '../../effects.ts';
 import { formatSystemId, sameSystemId } from '../../../packet/isis/lsp-id.ts';
 import { encodePdu } from '../../../packet/isis/pdu.ts';
-import type { CircuitType, IsisTlv, Level, P2pHello, Received, ThreeWayAdjacency } from '../../../packet/isis/types.ts';
+import { NLPID_IPV4, NLPID_IPV6 } from '../../../packet/isis/tlv/protocols-supported.ts';
+import type { IsisTlv, ThreeWayAdjacency } from '../../../packet/isis/tlv/types.ts';
+import type { CircuitType, Level, P2pHello, Received } from '../../../packet/isis/types.ts';
 import { type Adjacency, threeWay } from './adjacency.ts';
 import { changeAdjacency, dropAdjacency } from './changes.ts';
 import { authentic, sign } from '../auth.ts';
@@ -21,7 +23,7 @@ export function sendHello(s: Speaker): void {
   if (!s.link) return;
   const circuitType = s.config.levels.reduce<number>((bits, level) => bits | level, 0) as CircuitType;
   const tlvs: IsisTlv[] = [
-    { kind: 'protocols-supported', nlpids: [0xcc, 0x8e] },
+    { kind: 'protocols-supported', nlpids: [NLPID_IPV4, NLPID_IPV6] },
     { kind: 'area-addresses', areas: [s.config.area] },
     { kind: 'ipv6-interface-addresses', addresses: [s.link.linkLocal] },
     ourThreeWay(s),
@@ -43,7 +45,7 @@ export function sendHello(s: Speaker): void {
   s.effects.push({ type: 'send', pdu: sign(s, 'interface', pdu) });
 }
 
-/** RFC 5303 §3.2: the neighbour is named only while we hear it. */
+/** RFC 5303 §3.2: names the neighbor only while its hellos arrive. */
 function ourThreeWay(s: Speaker): ThreeWayAdjacency {
   const tlv: ThreeWayAdjacency = {
     kind: 'three-way-adjacency',
@@ -84,7 +86,10 @@ export function receiveHello(s: Speaker, pdu: P2pHello & Received): void {
   if (theirs) advance(s, pdu, system, levels, theirs);
 }
 
-/** Levels both ends run; level 1 needs an area in common (ISO/IEC 10589 §8.2.4.2). None: counted under its reason. */
+/**
+ * Levels that both ends run. Level 1 requires an area in common (ISO/IEC 10589 §8.2.4.2). Without any the reason is
+ * counted.
+ */
 function commonLevels(s: Speaker, pdu: P2pHello, system: string): readonly Level[] {
   const both = LEVELS_OF[pdu.circuitType].filter((level) => s.config.levels.includes(level));
   if (both.length === 0) {
@@ -92,18 +97,18 @@ function commonLevels(s: Speaker, pdu: P2pHello, system: string): readonly Level
       s,
       'hello.level-mismatch',
       { system, circuitType: pdu.circuitType, ours: s.config.levels },
-      'no level in common with the neighbour',
+      'no level in common with the neighbor',
     );
     return [];
   }
   if (!both.includes(1)) return both;
   const areas = pdu.tlvs.flatMap((tlv) => (tlv.kind === 'area-addresses' ? tlv.areas : []));
   if (areas.some((area) => Buffer.compare(area, s.config.area) === 0)) return both;
-  warnLimited(s, 'hello.area-mismatch', { system, level: 1 }, 'the neighbour is in another area: no level-1 adjacency');
+  warnLimited(s, 'hello.area-mismatch', { system, level: 1 }, 'the neighbor is in another area: no level-1 adjacency');
   return both.filter((level) => level !== 1);
 }
 
-/** TLV 240, if it is there once and about us. */
+/** TLV 240, if there is exactly one and it names us. */
 function theirThreeWay(s: Speaker, pdu: P2pHello): ThreeWayAdjacency | undefined {
   const all = pdu.tlvs.filter((tlv) => tlv.kind === 'three-way-adjacency');
   const [tlv] = all;
@@ -112,7 +117,7 @@ function theirThreeWay(s: Speaker, pdu: P2pHello): ThreeWayAdjacency | undefined
   else if (all.some((other) => other.state !== tlv.state))
     warnLimited(s, 'hello.contradictory', { system }, 'hello with contradictory TLVs 240');
   else if (!namesUs(s, tlv))
-    warnLimited(s, 'hello.not-for-us', { system }, 'the neighbour names another system or circuit than ours');
+    warnLimited(s, 'hello.not-for-us', { system }, 'the hello names another system or circuit as its neighbor');
   else return tlv;
   return undefined;
 }
@@ -147,6 +152,11 @@ function advance(s: Speaker, pdu: P2pHello, system: string, levels: readonly Lev
 }
 
 export function holdExpired(s: Speaker): void {
-  warnLimited(s, 'adjacency.hold-expired', { neighbor: s.adjacency!.system }, 'the neighbour went silent');
+  warnLimited(
+    s,
+    'adjacency.hold-expired',
+    { neighbor: s.adjacency!.system },
+    'no hello from the neighbor within the hold time',
+  );
   dropAdjacency(s, 'hold time expired');
 }

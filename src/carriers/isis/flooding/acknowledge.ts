@@ -1,5 +1,5 @@
-// Acknowledgements of LSPs, which wait for a PSNP, and how many entries one holds.
-import type { LspEntry } from '../../../packet/isis/types.ts';
+// Acknowledgments of LSPs, which wait for a PSNP, and the capacity of an SNP.
+import type { LspEntry } from '../../../packet/isis/tlv/types.ts';
 import { authenticationSize, scopeOf } from '../auth.ts';
 import { ACK_DELAY_MS } from '../constants.ts';
 import type { LevelState, Speaker } from '../state.ts';
@@ -10,7 +10,7 @@ const ENTRY_LENGTH = 16;
 
 export const PSNP_HEADER = 17;
 
-/** How many entries a PDU with this header holds. */
+/** The number of LSP entries in a PDU with a header of this many bytes. */
 export function capacity(s: Speaker, level: LevelState, header: number): number {
   const headroom = s.config.mtu - 3 - header - authenticationSize(s, scopeOf(level.level));
   const full = Math.floor(headroom / (2 + ENTRIES_PER_TLV * ENTRY_LENGTH));

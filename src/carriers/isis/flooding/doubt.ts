@@ -1,10 +1,11 @@
-// Odd LSPs: those whose content cnpd cannot use, or not all of it, and purges with a wrong checksum. FRR is the only
-// one who sends LSPs here, and whether it has taken such a one itself depends on its version: isisd refuses most of
-// them, without a word, and keeps what it had. So one that would replace another is acknowledged and put aside. An
-// acknowledgement of what FRR does not have makes it ask for that (ISO/IEC 10589 §7.3.15.2 b 4, 5), naming what it has:
-// then the odd one is forgotten. If it is silent it has it too, and what the LSP advertised before no longer holds.
+// Odd LSPs: LSPs whose content cnpd cannot use, or only in part, and purges with a wrong checksum. Only FRR sends us
+// LSPs, and whether FRR has accepted an odd one depends on its version. isisd silently refuses most of them and keeps
+// the version it had. Therefore an odd LSP that would replace another is acknowledged and set aside. If FRR lacks it,
+// the acknowledgment makes FRR request it and name the version it has (ISO/IEC 10589 §7.3.15.2 b 4, 5): then the odd
+// LSP is forgotten. If FRR sends no request it has the odd LSP too, and what the replaced LSP advertised is no longer
+// valid.
 import { warnLimited } from '../../effects.ts';
-import type { LspEntry } from '../../../packet/isis/types.ts';
+import type { LspEntry } from '../../../packet/isis/tlv/types.ts';
 import { lspChecksumValid } from '../../../packet/isis/checksum.ts';
 import { DOUBT_LIMIT, DOUBT_MS } from '../constants.ts';
 import type { ReceivedLsp } from '../lsdb/content.ts';
@@ -13,25 +14,25 @@ import { type StoredLsp, compareVersions } from '../lsdb/lsdb.ts';
 import type { LevelState, Speaker } from '../state.ts';
 
 /**
- * A purge may be the header of what it purges, with its checksum, which isisd does not accept. Of an LSP that is alive
- * its content decides (readLsp).
+ * A purge may be the header of the LSP that it purges, with that LSP's checksum, which isisd does not accept. For an
+ * LSP that is not a purge its content decides (readLsp).
  */
 export const isOddPurge = ({ raw, checksum }: ReceivedLsp): boolean => checksum !== 0 && !lspChecksumValid(raw);
 
-/** Puts it aside if it must prove itself. @returns whether it must */
+/** Sets an LSP aside if it must be confirmed. @returns whether it must */
 export function doubt(s: Speaker, level: LevelState, key: string, pdu: ReceivedLsp, stored: StoredLsp): boolean {
   const { doubts } = level;
   if (stored.purged || stored.odd || (doubts.size >= DOUBT_LIMIT && !doubts.has(key))) return false;
   const known = doubts.get(key);
   if (known && compareVersions(pdu, known.pdu) !== 'newer') return true;
-  warnLimited(s, 'lsp.doubted', { lsp: key }, 'an LSP with odd content is not used until FRR is known to have it too');
+  warnLimited(s, 'lsp.doubted', { lsp: key }, 'LSP with odd content set aside until FRR is known to have it');
   doubts.delete(key);
   doubts.set(key, { pdu, until: s.now + DOUBT_MS });
   return true;
 }
 
-/** The neighbour has, or asks for, this version of an LSP: what is in doubt it refused, if it is older. */
-export function heard(
+/** The neighbor has or requests this version of an LSP. If the one in doubt is newer, the neighbor refused it. */
+export function neighborReported(
   s: Speaker,
   level: LevelState,
   key: string,
@@ -43,7 +44,7 @@ export function heard(
   forgotten(s, key);
 }
 
-/** The neighbour does not have an odd LSP that is stored. */
+/** The neighbor does not have a stored odd LSP. */
 export function forgetOdd(s: Speaker, level: LevelState, lsp: StoredLsp): void {
   level.srm.delete(lsp.key);
   uninstall(s, level, lsp);
@@ -51,7 +52,7 @@ export function forgetOdd(s: Speaker, level: LevelState, lsp: StoredLsp): void {
 }
 
 function forgotten(s: Speaker, key: string): void {
-  warnLimited(s, 'lsp.refused-by-neighbor', { lsp: key }, 'an LSP with odd content is forgotten: FRR does not have it');
+  warnLimited(s, 'lsp.refused-by-neighbor', { lsp: key }, 'LSP with odd content forgotten: FRR does not have it');
 }
 
 export function doubtAt({ doubts }: LevelState): number {

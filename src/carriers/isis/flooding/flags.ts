@@ -1,11 +1,11 @@
-// What is owed to the neighbour in a level: LSPs to send (SRM flags), to acknowledge (SSN flags) and to ask for
-// (ISO/IEC 10589 §7.3.15).
-import type { LspEntry } from '../../../packet/isis/types.ts';
+// What must be sent to the neighbor in a level: LSPs (SRM flags), acknowledgments (SSN flags) and requests (ISO/IEC
+// 10589 §7.3.15).
+import type { LspEntry } from '../../../packet/isis/tlv/types.ts';
 
-/** What a PSNP will say about an LSP received. */
-export type Acknowledgement = LspEntry;
+/** The entry of a received LSP in the next PSNP. */
+export type Acknowledgment = LspEntry;
 
-/** An LSP that the neighbour listed and we lack; `entry` is what the PSNP says: our version, or sequence number 0. */
+/** An LSP that the neighbor listed and we lack. `entry` is what the PSNP has: our version, or sequence number 0. */
 interface Request {
   readonly entry: LspEntry;
   at: number;
@@ -13,13 +13,13 @@ interface Request {
 }
 
 export interface FloodingFlags {
-  /** LSPs to send (SRM flag), and when; the neighbour's acknowledgement removes them. */
+  /** LSPs to send (SRM flag), and when. The neighbor's acknowledgment removes them. */
   readonly srm: Map<string, number>;
   floodAt: number;
   /** LSPs to acknowledge (SSN flag). */
-  readonly acks: Map<string, Acknowledgement>;
+  readonly acks: Map<string, Acknowledgment>;
   ackAt: number;
-  /** LSPs that the neighbour has and we lack. */
+  /** LSPs that the neighbor has and we lack. */
   readonly requests: Map<string, Request>;
   requestAt: number;
   /** Where the next CSNP starts while a set is being sent. */
@@ -43,7 +43,7 @@ export function setSrm(level: FloodingFlags, key: string, at: number): void {
   level.floodAt = Math.min(level.floodAt, at);
 }
 
-/** The LSP has come, whatever version it is. */
+/** The LSP has arrived, in any version. */
 export function answered(level: FloodingFlags, key: string): void {
   level.requests.delete(key);
 }

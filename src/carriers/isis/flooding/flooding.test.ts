@@ -1,10 +1,10 @@
-// LSPs that contradict what is known, and floods of them.
+// LSPs that contradict stored ones, and floods of LSPs.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { prefixEntry, tlv236 } from '../../../packet/isis/foreign.fixture.ts';
 import { LAST_LSP_ID, readLspId } from '../../../packet/isis/lsp-id.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
-import type { IsisTlv } from '../../../packet/isis/types.ts';
+import type { IsisTlv } from '../../../packet/isis/tlv/types.ts';
 import { A, B, C, adjacency, csnp, entry, hello, lsp } from '../hostile.fixture.ts';
 import { Agent, Simulation, type Wire, originate, proxied, systemId, testConfig } from '../simulation.fixture.ts';
 import { purgeForeign } from './store.ts';
@@ -22,10 +22,10 @@ function up(overrides: Partial<SpeakerConfig> = {}): void {
 
 beforeEach(() => up());
 
-describe('LSPs that contradict what is known', () => {
+describe('LSPs that contradict stored ones', () => {
   const stored = (agent: Agent, key: string): unknown => agent.speaker.levels.get(2)!.lsdb.byKey.get(key);
 
-  test('same sequence number, other contents: counted, purged, and flooded as a purge', () => {
+  test('same sequence number, different contents: counted, purged, and flooded as a purge', () => {
     give(lsp());
     give(lsp({ tlvs: [{ kind: 'hostname', name: 'other' }] }));
     expect(a.count('isis.lsp.confusion')).toBe(1);
@@ -39,14 +39,14 @@ describe('LSPs that contradict what is known', () => {
     expect(stored(a, `${C}.00-00`)).toMatchObject({ purged: false, sequence: 8 });
   });
 
-  test('a purge that still has the TLVs of what it purges takes the prefixes out, and an LSP with the same TLVs brings them back', () => {
+  test('a purge that still has the LSP’s TLVs withdraws its prefixes; an LSP with the same TLVs restores them', () => {
     const tlvs: IsisTlv[] = [tlv236(prefixEntry('2001:db8::/32'))];
     // A fragment of B, which A reaches.
-    const say = (sequence: number, remainingLifetime: number): number => {
+    const advertise = (sequence: number, remainingLifetime: number): number => {
       give(lsp({ sequence, remainingLifetime, tlvs, lspId: { systemId: systemId(B), pseudonode: 0, fragment: 9 } }));
       return a.prefixes().length;
     };
-    expect([say(7, 1200), say(8, 1200), say(9, 0), say(10, 1200)]).toEqual([1, 1, 0, 1]);
+    expect([advertise(7, 1200), advertise(8, 1200), advertise(9, 0), advertise(10, 1200)]).toEqual([1, 1, 0, 1]);
   });
 
   test('a foreign purge of our LSP is outbid', () => {
@@ -57,7 +57,7 @@ describe('LSPs that contradict what is known', () => {
     expect(stored(b, `${A}.00-00`)).toMatchObject({ purged: false, sequence: own.sequence + 1 });
   });
 
-  test('our LSP with other contents and the same number is outbid', () => {
+  test('our LSP with different contents and the same sequence number is outbid', () => {
     const own = a.speaker.levels.get(2)!.lsdb.byKey.get(`${A}.00-00`)!;
     give(lsp({ sequence: own.sequence }, A));
     simulation.run(1000);
@@ -65,12 +65,15 @@ describe('LSPs that contradict what is known', () => {
     expect(stored(b, `${A}.00-00`)).toMatchObject({ purged: false, sequence: own.sequence + 1 });
   });
 
-  test('our LSP coming back older is answered with ours at once, and not with a new one', () => {
+  test('an older version of our LSP is answered at once with the current one, not a new one', () => {
     const own = a.speaker.levels.get(2)!.lsdb.byKey.get(`${A}.00-00`)!;
     const [issued, sent] = [a.count('isis.own.issued'), a.count('isis.tx.lsp')];
     const { raw, sequence } = own;
     give(lsp({ sequence: sequence - 1 }, A));
-    expect([a.count('isis.tx.lsp') - sent, a.count('isis.own.issued') - issued]).toEqual([1, 0]);
+    expect({ isisTxLsp: a.count('isis.tx.lsp') - sent, isisOwnIssued: a.count('isis.own.issued') - issued }).toEqual({
+      isisTxLsp: 1,
+      isisOwnIssued: 0,
+    });
     expect(stored(a, `${A}.00-00`)).toMatchObject({ sequence, raw });
   });
 
@@ -80,12 +83,12 @@ describe('LSPs that contradict what is known', () => {
     [1, 3, 3],
     [2, 3, 3],
   ] as const)(
-    'the purge of a level-%i LSP of IS type %i is its header with our name, at the IS type that it had',
+    'the purge of a level-%i LSP of IS type %i is its header with our system ID and the same IS type',
     (level, isType, kept) => {
-      const { a: agent, give: say } = adjacency({ levels: [1, 2] });
+      const { a: agent, give: advertise } = adjacency({ levels: [1, 2] });
       const lspId = { systemId: systemId(C), pseudonode: 3, fragment: 5 };
       const state = agent.speaker.levels.get(level)!;
-      say(lsp({ level, isType, lspId, sequence: 42, tlvs: [{ kind: 'hostname', name: 'gone' }] }));
+      advertise(lsp({ level, isType, lspId, sequence: 42, tlvs: [{ kind: 'hostname', name: 'gone' }] }));
       const key = `${C}.03-05`;
       purgeForeign(agent.speaker, state, state.lsdb.byKey.get(key)!);
       const purge = state.lsdb.byKey.get(key)!;
@@ -101,7 +104,7 @@ describe('LSPs that contradict what is known', () => {
     },
   );
 
-  test('a fragment, or a pseudonode, of ours that we do not have is purged', () => {
+  test('a fragment or pseudonode LSP with our system ID that we do not originate is purged', () => {
     give(lsp({ lspId: { systemId: systemId(A), pseudonode: 0, fragment: 77 } }, A));
     give(lsp({ lspId: { systemId: systemId(A), pseudonode: 3, fragment: 0 } }, A));
     simulation.run(1000);
@@ -110,7 +113,7 @@ describe('LSPs that contradict what is known', () => {
     expect(a.speaker.levels.get(2)!.srm.size).toBe(0);
   });
 
-  test('a neighbour that answers every issue with a higher number is answered more and more slowly', () => {
+  test('a neighbor that outbids every issue is answered ever more slowly', () => {
     const start = a.count('isis.own.issued');
     wire.filter = (pdu, from, bytes) => {
       if (from === 0 && pdu.kind === 'lsp' && pdu.remainingLifetime > 0) {
@@ -125,8 +128,8 @@ describe('LSPs that contradict what is known', () => {
   });
 });
 
-describe('synchronisation', () => {
-  test('what a CSNP does not list within its range is sent at once, what it lists is not', () => {
+describe('synchronization', () => {
+  test('LSPs missing from a CSNP within its range are sent at once; listed ones are not', () => {
     const sent = (): number => a.count('isis.tx.lsp');
     const before = sent();
     give(csnp());
@@ -142,7 +145,7 @@ describe('synchronisation', () => {
     expect(sent()).toBe(quiet);
   });
 
-  test('works without any CSNP: everything is sent after a grace period', () => {
+  test('without any CSNP everything is sent after a grace period', () => {
     const net = new Simulation();
     const [x, y] = [new Agent(net, testConfig(A)), new Agent(net, testConfig(C, { seed: 2 }))];
     net.wire(x.attach, y.attach).filter = (pdu) => pdu.kind !== 'csnp';
@@ -195,7 +198,7 @@ describe('floods', () => {
     expect(a.state).toBe('up');
   });
 
-  test('more than the database holds: refused, counted, not acknowledged', () => {
+  test('LSPs beyond the database limit are refused and counted, not acknowledged', () => {
     up({ lsdbLimit: 100 });
     for (let i = 0; i < 200; i++) a.deliver(foreign(i));
     simulation.run(1000);
@@ -204,12 +207,12 @@ describe('floods', () => {
     expect(a.state).toBe('up');
   });
 
-  test('more than the inbox holds: dropped and counted', () => {
+  test('PDUs beyond the inbox limit are dropped and counted', () => {
     for (let i = 0; i < 9000; i++) a.deliver(foreign(i));
     expect(a.count('isis.rx.queue-full')).toBe(9000 - 8192);
   });
 
-  test('a hello waits for nobody', () => {
+  test('a hello is handled before waiting LSPs', () => {
     for (let i = 0; i < 1000; i++) a.deliver(foreign(i));
     a.deliver(hello());
     const before = a.count('isis.rx.hello');

@@ -1,5 +1,5 @@
-// LSPs in and out (ISO/IEC 10589 §7.3.14 … §7.3.16): the update process. With one circuit there is nobody to pass a
-// received LSP on to: what is sent is our own LSP, purges, and what the neighbour lacks. Sending is paced; what is not
+// LSPs in and out (ISO/IEC 10589 §7.3.14 … §7.3.16): the update process. With one circuit a received LSP is not flooded
+// on. The speaker sends its own LSP, purges, and LSPs that the neighbor lacks. Sending is paced; an LSP that is not
 // acknowledged is sent again every 5 s.
 import { count, warnLimited } from '../../effects.ts';
 import { sameSystemId } from '../../../packet/isis/lsp-id.ts';
@@ -8,7 +8,7 @@ import { isActive } from '../adjacency/adjacency.ts';
 import { authentic, scopeOf } from '../auth.ts';
 import { RETRANSMIT_MS, SEND_BURST, SEND_GAP_MS, STOP_RETRANSMIT_MS } from '../constants.ts';
 import type { ReceivedLsp } from '../lsdb/content.ts';
-import { forgetOdd, heard } from './doubt.ts';
+import { forgetOdd, neighborReported } from './doubt.ts';
 import { type StoredLsp, compareVersions, identityOf, lifetimeOf, versionOf } from '../lsdb/lsdb.ts';
 import { outbid } from '../own/origination.ts';
 import { acknowledge } from './acknowledge.ts';
@@ -16,7 +16,7 @@ import { answered, setSrm } from './flags.ts';
 import type { LevelState, Speaker } from '../state.ts';
 import { store, purgeForeign } from './store.ts';
 
-/** Sends what is due, a burst at a time. */
+/** Sends the LSPs that are due, a burst at a time. */
 export function floodDue(s: Speaker, level: LevelState): void {
   let sent = 0;
   let next = Infinity;
@@ -45,7 +45,7 @@ function sendLsp(s: Speaker, lsp: StoredLsp): void {
   s.effects.push({ type: 'send', pdu: lsp.raw.slice() });
 }
 
-/** RFC 6233 §2: TLVs that a purge may carry when the level is authenticated: 10, 13, 15, 137. */
+/** RFC 6233 §2: TLVs that a purge may contain when the level is authenticated: 10, 13, 15, 137. */
 const allowedInPurge = (pdu: ReceivedLsp): boolean =>
   pdu.tlvs.every(
     (t) =>
@@ -67,7 +67,7 @@ export function receiveLsp(s: Speaker, level: LevelState, pdu: ReceivedLsp): voi
   else receiveForeign(s, level, pdu);
 }
 
-/** Somebody returns an LSP under our name: known, older than ours, or from a run of ours that ended. */
+/** The neighbor sent an LSP with our system ID: our version, an older one, or one of an earlier run. */
 function receiveOwn(s: Speaker, level: LevelState, pdu: ReceivedLsp): void {
   const { key } = identityOf(pdu.raw);
   answered(level, key);
@@ -86,14 +86,14 @@ function receiveOwn(s: Speaker, level: LevelState, pdu: ReceivedLsp): void {
 function receiveForeign(s: Speaker, level: LevelState, pdu: ReceivedLsp): void {
   const { key } = identityOf(pdu.raw);
   answered(level, key);
-  heard(s, level, key, pdu);
+  neighborReported(s, level, key, pdu);
   let stored = level.lsdb.byKey.get(key);
   if (stored?.odd && compareVersions(pdu, versionOf(stored, s.now)) === 'older') {
     forgetOdd(s, level, stored);
     stored = undefined;
   }
   if (!stored) {
-    // A purge of what we never had needs no memory, only the acknowledgement (ISO/IEC 10589 §7.3.16.4 b).
+    // A purge of an unknown LSP is only acknowledged, not stored (ISO/IEC 10589 §7.3.16.4 b).
     if (pdu.remainingLifetime > 0 && !store(s, level, pdu, undefined)) return;
     return acknowledge(s, level, key, pdu);
   }
@@ -109,7 +109,8 @@ function receiveForeign(s: Speaker, level: LevelState, pdu: ReceivedLsp): void {
 }
 
 /**
- * Same sequence number, other contents: treated as expired here and purged everywhere; its originator issues it anew.
+ * Same sequence number, different contents: treated as expired here and purged everywhere. Its originator issues it
+ * again.
  */
 function confusion(s: Speaker, level: LevelState, stored: StoredLsp): void {
   warnLimited(

@@ -1,6 +1,6 @@
-// Sequence number PDUs: when they go, and what of an odd LSP they say.
+// Sequence number PDUs: when they are sent, and what they list of odd LSPs.
 import { describe, expect, test } from 'vitest';
-import type { IsisTlv, LspEntry } from '../../../packet/isis/types.ts';
+import type { IsisTlv, LspEntry } from '../../../packet/isis/tlv/types.ts';
 import { B, C, type Scene, adjacency, csnp, entry, lsp, psnp } from '../hostile.fixture.ts';
 import { proxied, systemId } from '../simulation.fixture.ts';
 
@@ -8,7 +8,7 @@ const idOf = (n: number) => ({ systemId: Uint8Array.of(0x10, 0, 0, 0, n >> 8, n 
 const KEY = `${C}.00-00`;
 const levelOf = ({ a }: Scene) => a.speaker.levels.get(2)!;
 
-/** When A sends SNPs of this kind from now on, and their entries. */
+/** Collects when A sends SNPs of this kind from now on, and their entries. */
 function watched({ wire, simulation }: Scene, kind: 'csnp' | 'psnp'): { at: number; entries: LspEntry[] }[] {
   const start = simulation.now;
   const sent: { at: number; entries: LspEntry[] }[] = [];
@@ -23,7 +23,7 @@ function watched({ wire, simulation }: Scene, kind: 'csnp' | 'psnp'): { at: numb
 }
 
 describe('the pace', () => {
-  test('of a set of CSNPs: eight in a row, then 10 ms of pause', () => {
+  test('of a set of CSNPs: eight in a burst, then a pause of 10 ms', () => {
     const scene = adjacency({ mtu: 200 });
     const { a, simulation } = scene;
     for (let n = 0; n < 190; n++) a.deliver(lsp({ lspId: idOf(n) }));
@@ -38,24 +38,21 @@ describe('the pace', () => {
     expect(sent.flatMap(({ entries }) => entries)).toHaveLength(levelOf(scene).lsdb.order.length);
   });
 
-  test.each([1, 2, 3, 9, 10, 11])(
-    'of a database that fills CSNPs of ten but for %i: the last one is needed',
-    (left) => {
-      // 33 bytes of header, 2 and 10 × 16 of entries, and 3 of LLC.
-      const scene = adjacency({ mtu: 33 + 2 + 160 + 3 });
-      const { a, simulation } = scene;
-      for (let n = 0; n < 20 + left - levelOf(scene).lsdb.order.length; n++) a.deliver(lsp({ lspId: idOf(n) }));
-      simulation.run(2000);
-      a.event({ type: 'link-down', reason: 'test' });
-      a.event({ type: 'link-up', linkLocal: proxied('::/0', 'fe80::1').proxy });
-      const sent = watched(scene, 'csnp');
-      simulation.run(3000);
-      const sizes = [10, 10, Math.min(left, 10), left - 10].filter((size) => size > 0);
-      expect(sent.map(({ entries }) => entries.length)).toEqual(sizes);
-    },
-  );
+  test.each([1, 2, 3, 9, 10, 11])('of a database that lacks %i to fill CSNPs of ten: the last one is sent', (left) => {
+    // 33 bytes of header, 2 and 10 × 16 of entries, and 3 of LLC.
+    const scene = adjacency({ mtu: 33 + 2 + 160 + 3 });
+    const { a, simulation } = scene;
+    for (let n = 0; n < 20 + left - levelOf(scene).lsdb.order.length; n++) a.deliver(lsp({ lspId: idOf(n) }));
+    simulation.run(2000);
+    a.event({ type: 'link-down', reason: 'test' });
+    a.event({ type: 'link-up', linkLocal: proxied('::/0', 'fe80::1').proxy });
+    const sent = watched(scene, 'csnp');
+    simulation.run(3000);
+    const sizes = [10, 10, Math.min(left, 10), left - 10].filter((size) => size > 0);
+    expect(sent.map(({ entries }) => entries.length)).toEqual(sizes);
+  });
 
-  test('of a link that lacks a byte for the tenth entry: nine', () => {
+  test('of a link that is a byte too small for the tenth entry: nine', () => {
     const scene = adjacency({ mtu: 33 + 2 + 160 + 3 - 1 });
     const { a, simulation } = scene;
     for (let n = 0; n < 18; n++) a.deliver(lsp({ lspId: idOf(n) }));
@@ -67,7 +64,7 @@ describe('the pace', () => {
     expect(sent.map(({ entries }) => entries.length)).toEqual([9, 9, 2]);
   });
 
-  test('of a database with an LSP ID that ends in nothing but ones: the next CSNP begins behind it', () => {
+  test('of a database with an LSP ID that ends in all ones: the next CSNP begins after it', () => {
     const scene = adjacency({ mtu: 33 + 2 + 160 + 3 });
     const { a, simulation } = scene;
     const ones = Uint8Array.of(0x10, 255, 255, 255, 255, 255);
@@ -82,7 +79,7 @@ describe('the pace', () => {
     expect(sent.map(({ entries }) => entries.length)).toEqual([10, 1]);
   });
 
-  test('of requests: each a second after it was listed, then every five', () => {
+  test('of requests: each one second after the LSP was listed, then every five', () => {
     const scene = adjacency();
     scene.simulation.run(5000);
     const sent = watched(scene, 'psnp');
@@ -98,7 +95,7 @@ describe('the pace', () => {
     ]);
   });
 
-  test('of acknowledgements: a packet that is full does not wait, one that lacks an entry does', () => {
+  test('of acknowledgments: a full packet is sent at once, one that lacks an entry waits', () => {
     // 17 bytes of header, 2 and 4 × 16 of entries, and 3 of LLC.
     const of = (count: number): number[] => {
       const scene = adjacency({ mtu: 17 + 2 + 64 + 3 });
@@ -146,17 +143,17 @@ describe('an odd LSP', () => {
     levelOf(net).lsdb.byKey.has(KEY),
   ];
 
-  test('that FRR lists as we have it, or newer, stays', () => {
+  test('that FRR lists in the same or a newer version stays', () => {
     for (const more of [{}, { sequence: 8 }]) {
-      for (const say of [csnp({}, [{ ...scene().listed, ...more }]), psnp([{ ...scene().listed, ...more }])]) {
+      for (const snp of [csnp({}, [{ ...scene().listed, ...more }]), psnp([{ ...scene().listed, ...more }])]) {
         const net = scene();
-        net.give(say);
+        net.give(snp);
         expect(outcome(net)).toEqual([0, true]);
       }
     }
   });
 
-  test('that FRR lists in an older version is forgotten, and the older one asked for', () => {
+  test('that FRR lists in an older version is forgotten, and the older one requested', () => {
     const net = scene();
     net.give(psnp([{ ...net.listed, sequence: 6 }]));
     expect(outcome(net)).toEqual([1, false]);
@@ -164,7 +161,7 @@ describe('an odd LSP', () => {
     expect(net.a.count('isis.lsp.requested')).toBe(1);
   });
 
-  test('that FRR does not list where it would stand is forgotten and not sent; outside of the range it stays', () => {
+  test('that FRR does not list within the range is forgotten and not sent; outside the range it stays', () => {
     const net = scene();
     const sent = net.a.count('isis.tx.lsp');
     const id = { ...net.listed.lspId };
@@ -179,13 +176,13 @@ describe('an odd LSP', () => {
   });
 });
 
-test('an LSP that an SNP lists in two versions is named to the operator', () => {
+test('an LSP that an SNP lists in two versions is logged by its ID', () => {
   const net = adjacency();
   net.give(psnp([entry(), entry({ sequence: 8 })]));
   expect(net.a.logged.map(({ fields }) => fields)).toContainEqual({ counter: 'isis.snp.contradictory', lsp: KEY });
 });
 
-test('a set of CSNPs that is under way ends with the adjacency', () => {
+test('an unfinished set of CSNPs ends with the adjacency', () => {
   const net = adjacency({ mtu: 200 });
   for (let n = 0; n < 190; n++) net.a.deliver(lsp({ lspId: idOf(n) }));
   net.simulation.run(2000);
@@ -193,5 +190,8 @@ test('a set of CSNPs that is under way ends with the adjacency', () => {
   net.a.event({ type: 'link-up', linkLocal: proxied('::/0', 'fe80::1').proxy });
   net.simulation.until('some are sent', () => levelOf(net).csnpFrom !== undefined);
   net.a.event({ type: 'link-down', reason: 'test' });
-  expect([levelOf(net).csnpAt, levelOf(net).csnpFrom]).toEqual([Infinity, undefined]);
+  expect({ csnpAt: levelOf(net).csnpAt, csnpFrom: levelOf(net).csnpFrom }).toEqual({
+    csnpAt: Infinity,
+    csnpFrom: undefined,
+  });
 });

@@ -1,9 +1,9 @@
-// Sequence number PDUs: which LSPs a set of CSNPs covers, what PSNPs ask for and how often, and what an SNP says that
-// cannot be.
+// Sequence number PDUs: which LSPs a set of CSNPs covers, what PSNPs request and how often, and contradictory SNPs.
 import { describe, expect, test } from 'vitest';
 import { FIRST_LSP_ID, LAST_LSP_ID, formatLspId, lspIdBytes } from '../../../packet/isis/lsp-id.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
-import type { Csnp, LspEntry, Psnp } from '../../../packet/isis/types.ts';
+import type { LspEntry } from '../../../packet/isis/tlv/types.ts';
+import type { Csnp, Psnp } from '../../../packet/isis/types.ts';
 import { A, B, C, adjacency, csnp, entry, lsp, psnp } from '../hostile.fixture.ts';
 import { Agent, Simulation, originate, proxied, systemId, testConfig } from '../simulation.fixture.ts';
 
@@ -19,7 +19,7 @@ const idOf = (n: number, fragment = 0) => ({
   fragment,
 });
 
-describe('the CSNPs that an adjacency begins with (ISO/IEC 10589 §7.3.15.2)', () => {
+describe('the CSNPs at the start of an adjacency (ISO/IEC 10589 §7.3.15.2)', () => {
   const flap = (lsps: number, fragment: (n: number) => number = () => 0) => {
     const { simulation, a, b } = adjacency();
     for (let n = 0; n < lsps; n++) a.deliver(lsp({ lspId: idOf(n, fragment(n)) }));
@@ -28,7 +28,7 @@ describe('the CSNPs that an adjacency begins with (ISO/IEC 10589 §7.3.15.2)', (
     a.sent.length = 0;
     a.event({ type: 'link-up', linkLocal: proxied('::/0', 'fe80::1').proxy });
     simulation.run(5000);
-    expect([a.state, b.state]).toEqual(['up', 'up']);
+    expect({ aState: a.state, bState: b.state }).toEqual({ aState: 'up', bState: 'up' });
     return { a, pdus: sentOf(a, 'csnp') };
   };
 
@@ -40,7 +40,7 @@ describe('the CSNPs that an adjacency begins with (ISO/IEC 10589 §7.3.15.2)', (
     ]);
   });
 
-  test('of a large one list every LSP once, in order, each from where the one before ended, in packets that fit the link', () => {
+  test('of a large one list every LSP once, in order and without gaps, in packets that fit the link', () => {
     const { a, pdus } = flap(900, (n) => (n % 3 === 0 ? 255 : n & 255));
     const { order, byKey } = a.speaker.levels.get(2)!.lsdb;
     expect(pdus.flatMap(entriesOf).map(({ lspId }) => formatLspId(lspId))).toEqual([...order]);
@@ -48,23 +48,25 @@ describe('the CSNPs that an adjacency begins with (ISO/IEC 10589 §7.3.15.2)', (
       const { system, sequence, checksum } = byKey.get(formatLspId(each.lspId))!;
       if (system !== A && system !== B) expect(each).toMatchObject({ sequence, checksum });
     }
-    // Eight in a row, and a pause.
+    // Eight in a burst, and a pause.
     expect(pdus.length).toBeGreaterThan(8);
-    expect([pdus[0]!.start, pdus.at(-1)!.end]).toEqual([FIRST_LSP_ID, LAST_LSP_ID]);
+    expect({ start: pdus[0]!.start, end: pdus.at(-1)!.end }).toEqual({ start: FIRST_LSP_ID, end: LAST_LSP_ID });
     const number = (id: Csnp['start']): bigint => BigInt(`0x${Buffer.from(lspIdBytes(id)).toString('hex')}`);
     pdus.forEach((pdu, i) => {
       if (i > 0) expect(number(pdu.start)).toBe(number(pdus[i - 1]!.end) + 1n);
-      for (const { lspId } of entriesOf(pdu))
-        expect(number(lspId) >= number(pdu.start) && number(lspId) <= number(pdu.end)).toBe(true);
+      for (const { lspId } of entriesOf(pdu)) {
+        expect(number(lspId)).toBeGreaterThanOrEqual(number(pdu.start));
+        expect(number(lspId)).toBeLessThanOrEqual(number(pdu.end));
+      }
     });
     expect(pdus.some((pdu) => pdu.end.fragment === 255 && pdu.end.pseudonode !== 255)).toBe(true);
     const sizes = a.sent.filter((bytes) => [24, 25].includes(bytes[4]! & 31)).map(({ length }) => length);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(1497);
-    // No more than need be: another entry would not have fitted.
+    // No more packets than necessary: another entry would not have fitted.
     expect(sizes[0]! + 16).toBeGreaterThan(1497);
   });
 
-  test('with authentication leave room for the digest', () => {
+  test('with authentication leave space for the digest', () => {
     const { simulation, a } = adjacency({
       keys: { domain: new TextEncoder().encode('k'), interface: new TextEncoder().encode('k') },
       lsdbLimit: 1000,
@@ -85,7 +87,7 @@ describe('the CSNPs that an adjacency begins with (ISO/IEC 10589 §7.3.15.2)', (
 });
 
 describe('requests', () => {
-  test('what a neighbour lists and never sends is asked for every 5 s, for a minute, and then no more until it is listed again', () => {
+  test('an LSP that the neighbor lists but never sends is requested every 5 s for a minute, then only when listed again', () => {
     const { simulation, a, give } = adjacency();
     a.sent.length = 0;
     give(csnp({}, [entry()]));
@@ -96,18 +98,20 @@ describe('requests', () => {
     expect(asked()).toEqual([{ ...entry(), sequence: 0 }]);
     simulation.run(5000);
     expect(asked()).toHaveLength(2);
-    // Listed again while it is being asked for: not asked for more often.
+    // Listed again while being requested: not requested more often.
     give(csnp({}, [entry()]));
     simulation.run(80_000);
-    expect([asked().length, a.count('isis.lsp.requested'), a.count('isis.lsp.request-unanswered')]).toEqual([
-      12, 12, 1,
-    ]);
+    expect({
+      askedLength: asked().length,
+      isisLspRequested: a.count('isis.lsp.requested'),
+      isisLspRequestUnanswered: a.count('isis.lsp.request-unanswered'),
+    }).toEqual({ askedLength: 12, isisLspRequested: 12, isisLspRequestUnanswered: 1 });
     give(csnp({}, [entry()]));
     simulation.run(2000);
     expect(asked()).toHaveLength(13);
   });
 
-  test('what has come is asked for no more', () => {
+  test('an LSP that has arrived is no longer requested', () => {
     const { simulation, a, give } = adjacency();
     give(csnp({}, [entry()]));
     give(lsp());
@@ -115,7 +119,7 @@ describe('requests', () => {
     expect(a.count('isis.lsp.requested')).toBe(0);
   });
 
-  test('for a newer version name the one we have', () => {
+  test('for a newer version name our version', () => {
     const { simulation, a, give } = adjacency();
     give(lsp());
     simulation.run(1000);
@@ -128,28 +132,28 @@ describe('requests', () => {
 
   test.each([
     ['that is being purged', { remainingLifetime: 0 }],
-    ['with sequence number 0, which nobody has', { sequence: 0 }],
-  ])('an LSP %s is not asked for', (_what, fields) => {
+    ['with sequence number 0', { sequence: 0 }],
+  ])('an LSP %s is not requested', (_what, fields) => {
     const { simulation, a, give } = adjacency();
     give(psnp([entry(fields)]));
     simulation.run(30_000);
     expect(a.count('isis.lsp.requested')).toBe(0);
   });
 
-  test('hundreds are packed into as few PSNPs as the link allows', () => {
+  test('hundreds are packed into as few PSNPs as possible', () => {
     const { simulation, a, give } = adjacency();
     a.sent.length = 0;
     for (let n = 0; n < 200; n += 50) give(psnp(Array.from({ length: 50 }, (_, i) => entry({ lspId: idOf(n + i) }))));
     simulation.run(1500);
     const pdus = sentOf(a, 'psnp');
     expect(pdus.flatMap(entriesOf)).toHaveLength(200);
-    // At least one that is full, and never more than one that is not.
+    // At least one full packet, and at most one that is not full.
     expect(pdus.length).toBeLessThanOrEqual(4);
   });
 });
 
-describe('acknowledgements', () => {
-  test('wait 200 ms for more, but a full packet of them does not wait', () => {
+describe('acknowledgments', () => {
+  test('wait 200 ms for more, but a full packet is sent at once', () => {
     const { simulation, a } = adjacency();
     a.sent.length = 0;
     for (let n = 0; n < 100; n++) a.deliver(lsp({ lspId: idOf(n) }));
@@ -165,34 +169,42 @@ describe('acknowledgements', () => {
     expect(sentOf(a, 'psnp').flatMap(entriesOf)).toMatchObject([{ sequence: 8 }]);
   });
 
-  test('an older LSP than ours is answered with ours and not acknowledged, even if it would have been', () => {
+  test('an LSP older than ours is answered with ours, and a pending acknowledgment is dropped', () => {
     const { simulation, a } = adjacency();
     a.deliver(lsp({ sequence: 7 }));
     a.deliver(lsp({ sequence: 6 }));
     a.sent.length = 0;
     simulation.run(300);
-    expect([
-      sentOf(a, 'psnp').length,
-      a.count('isis.tx.lsp') > 0,
-      a.speaker.levels.get(2)!.lsdb.byKey.get(`${C}.00-00`)!.sequence,
-    ]).toEqual([0, true, 7]);
+    expect({
+      sentOfLength: sentOf(a, 'psnp').length,
+      sequence: a.speaker.levels.get(2)!.lsdb.byKey.get(`${C}.00-00`)!.sequence,
+    }).toEqual({ sentOfLength: 0, sequence: 7 });
+    expect(a.count('isis.tx.lsp')).toBeGreaterThan(0);
   });
 });
 
-describe('what an SNP says', () => {
+describe('an SNP', () => {
   test.each([
     ['the same version twice', [entry(), entry()], 0, 1],
     ['two sequence numbers', [entry(), entry({ sequence: 8 })], 1, 0],
     ['two checksums', [entry(), entry({ checksum: 0x4321 })], 1, 0],
-    ['two contradictory, one not', [entry(), entry({ checksum: 0x4321 }), entry({ lspId: idOf(1) })], 1, 1],
-  ])('of one LSP %s', (_what, entries, contradictory, asked) => {
+    [
+      'two contradictory entries, and one for another LSP',
+      [entry(), entry({ checksum: 0x4321 }), entry({ lspId: idOf(1) })],
+      1,
+      1,
+    ],
+  ])('with %s for one LSP', (_what, entries, contradictory, asked) => {
     const { simulation, a, give } = adjacency();
     give(psnp(entries));
     simulation.run(1500);
-    expect([a.count('isis.snp.contradictory'), a.count('isis.lsp.requested')]).toEqual([contradictory, asked]);
+    expect({
+      isisSnpContradictory: a.count('isis.snp.contradictory'),
+      isisLspRequested: a.count('isis.lsp.requested'),
+    }).toEqual({ isisSnpContradictory: contradictory, isisLspRequested: asked });
   });
 
-  test('entries at both ends of a CSNP’s range count, those outside do not', () => {
+  test('entries at both ends of a CSNP’s range count; those outside do not', () => {
     const { simulation, a, give } = adjacency();
     const [first, inside, last, beyond] = [1, 2, 3, 4].map((n) => ({ ...idOf(n), pseudonode: 0 }));
     give(
@@ -202,12 +214,15 @@ describe('what an SNP says', () => {
       ),
     );
     simulation.run(1500);
-    expect([a.count('isis.lsp.requested'), a.count('isis.csnp.entry-outside-range')]).toEqual([3, 1]);
+    expect({
+      isisLspRequested: a.count('isis.lsp.requested'),
+      isisCsnpEntryOutsideRange: a.count('isis.csnp.entry-outside-range'),
+    }).toEqual({ isisLspRequested: 3, isisCsnpEntryOutsideRange: 1 });
     give(csnp({ start: inside, end: last }, [entry({ lspId: first! })]));
     expect(a.count('isis.csnp.entry-outside-range')).toBe(2);
   });
 
-  test('what is at the ends of a CSNP’s range and not listed is sent, what lies outside or is being purged is not', () => {
+  test('unlisted LSPs at the ends of a CSNP’s range are sent; those outside or being purged are not', () => {
     const { simulation, a, wire } = adjacency();
     simulation.run(5000);
     const ids = [1, 2, 3, 4].map((n) => ({ ...idOf(n), pseudonode: 0 }));
@@ -225,33 +240,39 @@ describe('what an SNP says', () => {
     expect(sent).toEqual(ids.slice(1).map(formatLspId));
   });
 
-  test('a CSNP of one LSP ID is no bad range', () => {
+  test('a CSNP with a range of one LSP ID is valid', () => {
     const { a, give } = adjacency();
     give(csnp({ start: FIRST_LSP_ID, end: FIRST_LSP_ID }));
     expect(a.count('isis.csnp.bad-range')).toBe(0);
   });
 
-  test('of an LSP of ours that we do not have: it is purged, though it has not come itself', () => {
+  test('with an LSP of our system ID that we do not originate: purged without being received', () => {
     const { simulation, a, b, give } = adjacency();
     give(psnp([entry({ lspId: { systemId: systemId(A), pseudonode: 0, fragment: 77 } })]));
     simulation.run(1000);
-    expect([a.count('isis.own.unknown-fragment-purged'), a.count('isis.lsp.requested')]).toEqual([1, 0]);
+    expect({
+      isisOwnUnknownFragmentPurged: a.count('isis.own.unknown-fragment-purged'),
+      isisLspRequested: a.count('isis.lsp.requested'),
+    }).toEqual({ isisOwnUnknownFragmentPurged: 1, isisLspRequested: 0 });
     expect(b.speaker.levels.get(2)!.lsdb.byKey.has(`${A}.00-77`)).toBe(false);
   });
 
-  test('of ours a newer version than we have: it is outbid', () => {
+  test('with a newer version of our LSP: outbid', () => {
     const { simulation, b, give } = adjacency();
     give(psnp([entry({ lspId: { systemId: systemId(A), pseudonode: 0, fragment: 0 }, sequence: 5000 })]));
     simulation.run(1000);
     expect(b.speaker.levels.get(2)!.lsdb.byKey.get(`${A}.00-00`)!.sequence).toBe(5001);
   });
 
-  test('before the adjacency is up nothing', () => {
+  test('before the adjacency is up: ignored', () => {
     const simulation = new Simulation();
     const lonely = new Agent(simulation, testConfig(A));
     lonely.event({ type: 'link-up', linkLocal: proxied('::/0', 'fe80::1').proxy });
     lonely.deliver(psnp([entry()]));
     simulation.run(3000);
-    expect([lonely.count('isis.snp.no-adjacency'), lonely.count('isis.lsp.requested')]).toEqual([1, 0]);
+    expect({
+      isisSnpNoAdjacency: lonely.count('isis.snp.no-adjacency'),
+      isisLspRequested: lonely.count('isis.lsp.requested'),
+    }).toEqual({ isisSnpNoAdjacency: 1, isisLspRequested: 0 });
   });
 });

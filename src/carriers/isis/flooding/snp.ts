@@ -1,6 +1,6 @@
-// Sequence number PDUs (ISO/IEC 10589 §7.3.15.2, §7.3.17): on a point-to-point circuit a set of CSNPs when the
-// adjacency comes up, and PSNPs that acknowledge what was received and ask for what is missing. What is asked for is
-// asked again until it comes or is given up.
+// Sequence number PDUs (ISO/IEC 10589 §7.3.15.2, §7.3.17). On a point-to-point circuit a set of CSNPs is sent when the
+// adjacency comes up. PSNPs acknowledge received LSPs and request missing ones. A request is repeated until the LSP
+// arrives or the speaker gives up.
 import { count, warnLimited } from '../../effects.ts';
 import {
   readLspId,
@@ -11,12 +11,13 @@ import {
   LAST_LSP_ID,
 } from '../../../packet/isis/lsp-id.ts';
 import { encodePdu } from '../../../packet/isis/pdu.ts';
-import type { Csnp, IsisTlv, LspEntry, Psnp, Received } from '../../../packet/isis/types.ts';
+import type { IsisTlv, LspEntry } from '../../../packet/isis/tlv/types.ts';
+import type { Csnp, Psnp, Received } from '../../../packet/isis/types.ts';
 import { isActive } from '../adjacency/adjacency.ts';
 import { authentic, scopeOf, sign } from '../auth.ts';
 import { CSNP_BURST, REQUEST_DELAY_MS, REQUEST_RETRY_MS, REQUEST_TRIES, SEND_GAP_MS } from '../constants.ts';
 import { setSrm } from './flags.ts';
-import { forgetOdd, heard } from './doubt.ts';
+import { forgetOdd, neighborReported } from './doubt.ts';
 import { type StoredLsp, type Version, compareVersions, lifetimeOf, storedId, versionOf } from '../lsdb/lsdb.ts';
 import { lowerBound } from '../../sorted.ts';
 import { outbid } from '../own/origination.ts';
@@ -47,7 +48,7 @@ function request(s: Speaker, level: LevelState, listed: LspEntry, stored: Stored
   level.requestAt = Math.min(level.requestAt, s.now + REQUEST_DELAY_MS);
 }
 
-/** Sends all acknowledgements that are waiting. */
+/** Sends all waiting acknowledgments. */
 export function ackDue(s: Speaker, level: LevelState): void {
   level.ackAt = Infinity;
   const entries = [...level.acks.values()];
@@ -55,7 +56,7 @@ export function ackDue(s: Speaker, level: LevelState): void {
   sendPsnps(s, level, entries);
 }
 
-/** Asks for what has not come by itself; gives up after a minute, the next CSNP starts over. */
+/** Requests LSPs that have not arrived. Gives up after a minute; the next CSNP starts over. */
 export function requestDue(s: Speaker, level: LevelState): void {
   const due: LspEntry[] = [];
   level.requestAt = Infinity;
@@ -90,7 +91,7 @@ function sendPsnps(s: Speaker, level: LevelState, entries: readonly LspEntry[]):
   }
 }
 
-/** Sends the next CSNPs of the set that is under way; each begins where the one before ended. */
+/** Sends the next CSNPs of the current set; each begins where the previous one ended. */
 export function csnpDue(s: Speaker, level: LevelState): void {
   const { order, byKey } = level.lsdb;
   const size = capacity(s, level, CSNP_HEADER);
@@ -138,13 +139,13 @@ export function receiveSnp(s: Speaker, level: LevelState, pdu: (Csnp | Psnp) & R
   if (sameSystemId(pdu.systemId, s.config.systemId))
     return warnLimited(s, 'snp.own-system-id', {}, 'SNP with our own system ID: a loop');
   if (!sameSystemId(pdu.systemId, s.adjacency!.systemId))
-    return warnLimited(s, 'snp.wrong-source', {}, 'SNP from another system than the neighbour');
+    return warnLimited(s, 'snp.wrong-source', {}, 'SNP from a system other than the neighbor');
   for (const bad of pdu.badTlvs) count(s, `tlv.${bad.error.code}`);
   if (pdu.kind === 'csnp') receiveCsnp(s, level, pdu);
   else for (const entry of distinct(s, pdu).values()) receiveEntry(s, level, entry);
 }
 
-/** The entries by LSP ID; an LSP listed twice in two versions is a contradiction, and neither counts. */
+/** The entries by LSP ID. An LSP listed in two versions is a contradiction: both are ignored. */
 function distinct(s: Speaker, pdu: Csnp | Psnp): Map<string, LspEntry> {
   const entries = new Map<string, LspEntry>();
   const contradictory = new Set<string>();
@@ -166,7 +167,7 @@ function distinct(s: Speaker, pdu: Csnp | Psnp): Map<string, LspEntry> {
 
 function receiveCsnp(s: Speaker, level: LevelState, pdu: Csnp): void {
   if (compareLspIds(pdu.start, pdu.end) > 0)
-    return warnLimited(s, 'csnp.bad-range', {}, 'CSNP whose range ends before it starts');
+    return warnLimited(s, 'csnp.bad-range', {}, 'CSNP whose range ends before its start');
   const [start, end] = [formatLspId(pdu.start), formatLspId(pdu.end)];
   const listed = distinct(s, pdu);
   let previous = '';
@@ -189,7 +190,7 @@ function receiveCsnp(s: Speaker, level: LevelState, pdu: Csnp): void {
 
 function receiveEntry(s: Speaker, level: LevelState, entry: LspEntry): void {
   const key = formatLspId(entry.lspId);
-  heard(s, level, key, entry);
+  neighborReported(s, level, key, entry);
   let stored = level.lsdb.byKey.get(key);
   if (stored?.odd && compareVersions(entry, versionOf(stored, s.now)) === 'older') {
     forgetOdd(s, level, stored);
@@ -198,14 +199,14 @@ function receiveEntry(s: Speaker, level: LevelState, entry: LspEntry): void {
   if (stored) {
     if (compareListed(s, level, stored, entry)) request(s, level, entry, stored);
   } else if (entry.remainingLifetime > 0 && entry.sequence > 0) {
-    // A fragment of an earlier run of ours need not come first to be purged.
+    // A fragment of an earlier run is purged without being requested first.
     if (sameSystemId(entry.lspId.systemId, s.config.systemId)) outbid(s, level, entry.lspId, entry.sequence);
     else request(s, level, entry, undefined);
   }
 }
 
 /**
- * What an SNP says about one LSP that we have; same meaning as receiving it, without its contents.
+ * Handles an SNP's entry for an LSP that we have, like a received LSP without its contents.
  * @returns whether we need it
  */
 function compareListed(s: Speaker, level: LevelState, stored: StoredLsp, listed: Version): boolean {

@@ -1,12 +1,12 @@
-// What becomes of an LSP that is newer than what there is: filed, put aside until it is known that FRR has it too, or
-// refused for lack of headroom; and purges of others' LSPs.
+// What happens to an LSP that is newer than the stored one: it is stored, set aside until FRR is known to have it, or
+// refused for lack of headroom. Also purges of others' LSPs.
 import { count, warnLimited } from '../../effects.ts';
 import { hasHeadroomFor } from '../../headroom.ts';
 import { encodePurge } from '../../../packet/isis/lsp.ts';
 import { isActive } from '../adjacency/adjacency.ts';
 import { scopeOf, sign } from '../auth.ts';
 import { ZERO_AGE_MS } from '../constants.ts';
-import { type ReadLsp, type ReceivedLsp, SILENT, bare, readLsp } from '../lsdb/content.ts';
+import { type ReadLsp, type ReceivedLsp, UNREAD, withoutEntries, readLsp } from '../lsdb/content.ts';
 import { install, installRefreshed, uninstall } from '../lsdb/install.ts';
 import { type StoredLsp, compareVersions, costOf, identityOf, storedId, versionOf } from '../lsdb/lsdb.ts';
 import type { LevelState, Speaker } from '../state.ts';
@@ -14,7 +14,8 @@ import { doubt, isOddPurge } from './doubt.ts';
 import { setSrm } from './flags.ts';
 
 /**
- * @param trusted whether it is known that the neighbour has it, however odd it is
+ * Stores a newer LSP.
+ * @param trusted whether the neighbor is known to have it, however odd it is
  * @returns false when the LSP was refused
  */
 export function store(
@@ -38,7 +39,7 @@ export function store(
   if (purged) {
     count(s, 'purge.received');
     if (!trusted && old && isOddPurge(pdu) && doubt(s, level, base.key, pdu, old)) return true;
-    install(s, level, { ...base, ...SILENT });
+    install(s, level, { ...base, ...UNREAD });
     return true;
   }
   if (old && !old.purged && Buffer.compare(old.raw.subarray(26), pdu.raw.subarray(26)) === 0) {
@@ -51,9 +52,9 @@ export function store(
   if (!trusted && odd && old && doubt(s, level, base.key, pdu, old)) return true;
   const lsp = {
     ...base,
-    ...SILENT,
+    ...UNREAD,
     odd,
-    content: bare(read.content),
+    content: withoutEntries(read.content),
     entries: read.found.reduce((sum, { cost }) => sum + cost, 0),
   };
   if (!hasHeadroomFor(level.lsdb, costOf(lsp), level.lsdb.byKey.size, old && costOf(old)))
@@ -69,7 +70,7 @@ function warnOfContent(s: Speaker, key: string, { unusable }: ReceivedLsp, { bad
       s,
       `lsp.unusable.${unusable.code}`,
       { lsp: key, detail: unusable.detail },
-      'the content of an LSP cannot be used',
+      'LSP content unusable',
     );
   for (const { subType, error } of badTlvs)
     if (subType === undefined) count(s, `tlv.${error.code}`);
@@ -79,8 +80,8 @@ function warnOfContent(s: Speaker, key: string, { unusable }: ReceivedLsp, { bad
 }
 
 /**
- * Not acknowledged: the neighbour offers it again, and it is taken when there is headroom. What we had of it no longer
- * holds.
+ * A refused LSP is not acknowledged: the neighbor offers it again, and it is stored once there is headroom. What the
+ * replaced LSP advertised is no longer valid.
  */
 function refuse(s: Speaker, level: LevelState, key: string, old: StoredLsp | undefined): boolean {
   const { lsdb } = level;
@@ -89,15 +90,15 @@ function refuse(s: Speaker, level: LevelState, key: string, old: StoredLsp | und
     s,
     'lsdb.full',
     { level: level.level, lsp: key, lsps: lsdb.byKey.size, bytes: lsdb.bytes },
-    'link state database full: LSP refused',
+    'link-state database full: LSP refused',
   );
   if (old) uninstall(s, level, old);
   return false;
 }
 
 /**
- * An LSP that expired here, or is in confusion: only its header is kept and flooded, with lifetime 0 and our name (RFC
- * 6232).
+ * Purges an LSP that expired here or is in confusion. Only its header is kept and flooded, with lifetime 0 and our
+ * system ID (RFC 6232).
  */
 export function purgeForeign(s: Speaker, level: LevelState, lsp: StoredLsp): void {
   const isType = (lsp.raw[26]! & 3) === 3 ? 3 : 1;
@@ -110,11 +111,11 @@ export function purgeForeign(s: Speaker, level: LevelState, lsp: StoredLsp): voi
   });
   const raw = sign(s, scopeOf(level.level), unsigned);
   const checksum = (raw[24]! << 8) | raw[25]!;
-  install(s, level, { ...lsp, ...SILENT, raw, checksum, expiresAt: s.now + ZERO_AGE_MS, purged: true });
+  install(s, level, { ...lsp, ...UNREAD, raw, checksum, expiresAt: s.now + ZERO_AGE_MS, purged: true });
   if (isActive(s, level.level)) setSrm(level, lsp.key, s.now);
 }
 
-/** FRR has not asked for another version: it counts. */
+/** Stores LSPs in doubt for which FRR has not requested another version. */
 export function doubtDue(s: Speaker, level: LevelState): void {
   for (const [key, { pdu, until }] of level.doubts) {
     if (until > s.now) return;

@@ -1,9 +1,9 @@
-// The update process, case by case (ISO/IEC 10589 §7.3.15, §7.3.16): what is acknowledged, what is kept, what is sent
-// and how fast, and what the operator is told.
+// The update process, case by case (ISO/IEC 10589 §7.3.15, §7.3.16): what is acknowledged, kept, sent and logged, and
+// how fast.
 import { describe, expect, test } from 'vitest';
 import { P_FLAG, prefixEntry, tlv236 } from '../../../packet/isis/foreign.fixture.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
-import type { IsisTlv, LspEntry } from '../../../packet/isis/types.ts';
+import type { IsisTlv, LspEntry } from '../../../packet/isis/tlv/types.ts';
 import { packNeighbors } from '../../../packet/isis/tlv/is-reachability.ts';
 import { A, B, C, type Scene, adjacency, csnp, lsp, patched, reachedOnce } from '../hostile.fixture.ts';
 import { END_CON, endCon, systemId } from '../simulation.fixture.ts';
@@ -15,7 +15,7 @@ const bad: IsisTlv = { kind: 'unknown', type: 236, value: Uint8Array.of(0, 0, 0,
 const prefixes = (...flags: boolean[]): IsisTlv =>
   tlv236(...flags.map((flag) => prefixEntry('2001:db8:1::/48', flag ? [P_FLAG] : [])));
 
-/** What A acknowledges from now on, to a neighbour that is as silent as one that has what we have. */
+/** Collects what A acknowledges from now on, to a neighbor that sends no SNPs, like one that has the same LSPs. */
 function acknowledged({ wire }: Scene): LspEntry[] {
   const entries: LspEntry[] = [];
   wire.filter = (pdu, from) => {
@@ -27,7 +27,7 @@ function acknowledged({ wire }: Scene): LspEntry[] {
 }
 
 describe('sending', () => {
-  test('what is due at once goes ten at a time, with 10 ms between', () => {
+  test('LSPs due at once are sent ten at a time, 10 ms apart', () => {
     const scene = adjacency();
     const { a, simulation, wire, give } = scene;
     for (let n = 0; n < 33; n++) give(lsp({ lspId: idOf(n) }));
@@ -44,7 +44,7 @@ describe('sending', () => {
     expect(times.map((at) => at - start)).toEqual(Array.from({ length: all }, (_, i) => 10 * Math.floor(i / 10)));
   });
 
-  test('what waits for its acknowledgement wakes nobody before its time', () => {
+  test('an LSP waiting for its acknowledgment causes no earlier wake-up', () => {
     const scene = adjacency();
     const { a, simulation, give } = scene;
     for (const n of [1, 2]) give(lsp({ lspId: idOf(n) }));
@@ -55,11 +55,14 @@ describe('sending', () => {
     const first = levelOf(scene).floodAt;
     a.deliver(csnp({ start: idOf(2), end: idOf(2) }));
     simulation.run(20);
-    expect([levelOf(scene).srm.size, levelOf(scene).floodAt]).toEqual([2, first]);
+    expect({ srmSize: levelOf(scene).srm.size, floodAt: levelOf(scene).floodAt }).toEqual({
+      srmSize: 2,
+      floodAt: first,
+    });
     expect(first - simulation.now).toBeGreaterThan(1900);
   });
 
-  test('what was handed out keeps the lifetime that it had then', () => {
+  test('a sent PDU keeps the lifetime that it had when sent', () => {
     const scene = adjacency();
     scene.give(lsp());
     scene.simulation.run(5000);
@@ -74,7 +77,7 @@ describe('sending', () => {
     expect(lifetimes.map((each) => each - lifetimes[0]!)).toEqual([0, -5, -10]);
   });
 
-  test('without an adjacency nothing is, not even the purge of what expires', () => {
+  test('without an adjacency nothing is sent, not even the purge of an expired LSP', () => {
     const scene = adjacency();
     const { a, simulation, give } = scene;
     give(lsp({ remainingLifetime: 60 }));
@@ -82,12 +85,15 @@ describe('sending', () => {
     const sent = a.count('isis.tx.lsp');
     simulation.run(70_000);
     expect(levelOf(scene).lsdb.byKey.get(KEY)).toMatchObject({ purged: true });
-    expect([levelOf(scene).srm.size, a.count('isis.tx.lsp')]).toEqual([0, sent]);
+    expect({ srmSize: levelOf(scene).srm.size, isisTxLsp: a.count('isis.tx.lsp') }).toEqual({
+      srmSize: 0,
+      isisTxLsp: sent,
+    });
   });
 });
 
 describe('an LSP of another system', () => {
-  test('that is refused for want of room is not acknowledged, and what was to be sent of it is not', () => {
+  test('that is refused for lack of headroom is not acknowledged, and its old version is not sent', () => {
     const scene = adjacency({ lsdbBytes: 6000 });
     const { a, simulation, give } = scene;
     for (const n of [1, 2]) give(lsp({ lspId: idOf(n) }));
@@ -105,7 +111,11 @@ describe('an LSP of another system', () => {
     a.deliver(lsp({ lspId: idOf(1), sequence: 8, tlvs: big }));
     a.deliver(lsp({ lspId: idOf(3), tlvs: big }));
     simulation.run(10_000);
-    expect([a.count('isis.lsdb.full'), entries, levelOf(scene).srm.size]).toEqual([2, [], 0]);
+    expect({ isisLsdbFull: a.count('isis.lsdb.full'), entries, srmSize: levelOf(scene).srm.size }).toEqual({
+      isisLsdbFull: 2,
+      entries: [],
+      srmSize: 0,
+    });
     expect([...levelOf(scene).lsdb.byKey.keys()].filter((key) => key.startsWith('09'))).toEqual([
       '0900.0000.0002.00-00',
     ]);
@@ -114,9 +124,9 @@ describe('an LSP of another system', () => {
   test.each<[string, Uint8Array]>([
     ['with a malformed TLV', lsp({ sequence: 8, tlvs: [bad] })],
     ['that is a purge with a wrong checksum', patched(lsp({ sequence: 8, remainingLifetime: 0 }), 24, 1, 2)],
-    ['that refreshes what is known', lsp({ sequence: 8 })],
+    ['that refreshes the known version', lsp({ sequence: 8 })],
     ['that is a purge', lsp({ sequence: 8, remainingLifetime: 0 })],
-    ['that is what is known', lsp({ sequence: 7 })],
+    ['that repeats the known version', lsp({ sequence: 7 })],
   ])('%s is acknowledged', (_what, pdu) => {
     const scene = adjacency();
     scene.give(lsp());
@@ -127,7 +137,7 @@ describe('an LSP of another system', () => {
     expect(entries).toMatchObject([{ sequence: pdu[23], checksum: (pdu[24]! << 8) | pdu[25]! }]);
   });
 
-  test('that is what is known lives no longer than the first copy said', () => {
+  test('that repeats the known version does not extend its lifetime', () => {
     const scene = adjacency();
     const { simulation, give } = scene;
     give(lsp({ remainingLifetime: 100 }));
@@ -139,7 +149,7 @@ describe('an LSP of another system', () => {
     expect(levelOf(scene).lsdb.byKey.get(KEY)).toMatchObject({ purged: true });
   });
 
-  test('whose purge comes first needs no memory, only the acknowledgement (§7.3.16.4 b)', () => {
+  test('whose purge arrives first is only acknowledged, not stored (§7.3.16.4 b)', () => {
     const scene = adjacency();
     const entries = acknowledged(scene);
     scene.give(lsp({ remainingLifetime: 0 }));
@@ -148,16 +158,16 @@ describe('an LSP of another system', () => {
     expect(levelOf(scene).lsdb.byKey.has(KEY)).toBe(false);
   });
 
-  test('that is odd and comes again, the same or newer, is no sign that FRR does not have it', () => {
+  test('that is odd and arrives again, the same or newer, does not mean that FRR lacks it', () => {
     const scene = adjacency();
     for (const sequence of [7, 7, 8]) scene.give(lsp({ sequence, tlvs: [bad] }));
-    expect([scene.a.count('isis.lsp.refused-by-neighbor'), levelOf(scene).lsdb.byKey.get(KEY)]).toMatchObject([
-      0,
-      { sequence: 8, odd: true },
-    ]);
+    expect({
+      isisLspRefusedByNeighbor: scene.a.count('isis.lsp.refused-by-neighbor'),
+      key: levelOf(scene).lsdb.byKey.get(KEY),
+    }).toMatchObject({ isisLspRefusedByNeighbor: 0, key: { sequence: 8, odd: true } });
   });
 
-  test('is counted by its prefixes and its SIDs', () => {
+  test('counts with its prefixes and its SIDs', () => {
     const scene = adjacency();
     reachedOnce(scene.a);
     const { sid, locator } = endCon('2001:db8:c::1', '2001:db8:c::/48');
@@ -180,7 +190,10 @@ describe('an LSP of another system', () => {
     reachedOnce(scene.a);
     scene.give(lsp({ tlvs: [prefixes(true)] }));
     const { content } = levelOf(scene).lsdb.byKey.get(KEY)!;
-    expect([content.leakable.length, content.proxyPrefixes]).toEqual([kept, 1]);
+    expect({ leakableLength: content.leakable.length, proxyPrefixes: content.proxyPrefixes }).toEqual({
+      leakableLength: kept,
+      proxyPrefixes: 1,
+    });
   });
 });
 
@@ -188,7 +201,7 @@ describe('an LSP of ours', () => {
   const ours = (fragment: number, more: object = {}): Uint8Array =>
     lsp({ lspId: { systemId: systemId(A), pseudonode: 0, fragment }, ...more });
 
-  test('that is purged and that we do not have is acknowledged, and that is all', () => {
+  test('that is purged and that we do not originate is only acknowledged', () => {
     const scene = adjacency();
     const entries = acknowledged(scene);
     const purged = scene.a.count('isis.own.purged');
@@ -200,9 +213,9 @@ describe('an LSP of ours', () => {
 
   test.each([
     ['newer', { sequence: 5000 }, [0, 0, 1]],
-    ['with other contents and our number', {}, [0, 1, 1]],
+    ['with different contents and our sequence number', {}, [0, 1, 1]],
     ['purged', { remainingLifetime: 0 }, [1, 0, 1]],
-  ])('that comes back %s is outbid, and counted for what it is', (_what, fields, counts) => {
+  ])('that is received %s is outbid, and counted by cause', (_what, fields, counts) => {
     const scene = adjacency();
     const { sequence } = levelOf(scene).lsdb.byKey.get(`${A}.00-00`)!;
     scene.give(ours(0, { sequence, ...fields }));
@@ -220,7 +233,7 @@ test.each<[string, object, Uint8Array[]]>([
     [patched(lsp(), 24, 0, 0)],
   ],
   ['isis.lsdb.full', { level: 2, lsp: KEY, lsps: 2 }, [lsp()]],
-])('of %s the operator is told which LSP it is', (counter, fields, pdus) => {
+])('the warning %s names the LSP', (counter, fields, pdus) => {
   const scene = adjacency(counter.endsWith('full') ? { lsdbLimit: 2 } : {});
   for (const pdu of pdus) scene.give(pdu);
   expect(scene.a.logged.map((each) => each.fields)).toContainEqual(expect.objectContaining({ counter, ...fields }));

@@ -1,10 +1,11 @@
-// What prefixes and locators say about themselves alike (RFC 7794, RFC 9352 §7.1), and what follows for leaking.
+// The attributes that prefixes and locators share (RFC 7794, RFC 9352 §7.1), and their rules for leaking.
 import type { IpAddress } from '../../../model/address.ts';
 import { hasFlag, withFlag } from '../../../packet/bit-string.ts';
 import { ATTRIBUTE_BIT } from '../../../packet/isis/attribute-flags.ts';
-import type { Level, PrefixSubTlv } from '../../../packet/isis/types.ts';
+import type { PrefixSubTlv } from '../../../packet/isis/tlv/types.ts';
+import type { Level } from '../../../packet/isis/types.ts';
 
-/** At most one address a family. */
+/** At most one address per family. */
 export interface NodeAddresses {
   readonly v4?: IpAddress;
   readonly v6?: IpAddress;
@@ -41,13 +42,16 @@ export const sourceSubTlvs = ({ source4, source6 }: OwnAttributes): PrefixSubTlv
   ...(source6 ? [{ kind: 'ipv6-source-router-id', address: source6 } as const] : []),
 ];
 
-/** Of the other level: the up/down bit says so on the way down, the R flag in either direction (RFC 7794 §2.1). */
+/**
+ * Whether an entry was leaked from the other level: down has the up/down bit; both directions have the R flag (RFC 7794
+ * §2.1).
+ */
 export const isCopy = ({ down, flags }: OwnAttributes): boolean => down || hasFlag(flags, ATTRIBUTE_BIT.readvertised);
 
-/** What has come down never goes up again (RFC 5302 §3.3). */
+/** An entry leaked down is never leaked up again (RFC 5302 §3.3). */
 export const mayLeak = ({ down }: OwnAttributes, from: Level): boolean => from === 2 || !down;
 
-/** Of a copy: flags kept and R set. */
+/** The attributes of a leaked copy: flags preserved and R set. */
 export const copiedAttributes = ({ flags, source4, source6 }: OwnAttributes, to: Level): OwnAttributes => ({
   down: to === 1,
   flags: withFlag(flags, ATTRIBUTE_BIT.readvertised),

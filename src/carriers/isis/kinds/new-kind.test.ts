@@ -1,4 +1,4 @@
-// A new kind of advertisement is one file and one row: the speaker is given the row, and all else follows. The kind is
+// A new kind of advertisement is one file and one row: the speaker is given the row and needs nothing else. The kind is
 // that of colour.fixture.ts.
 import { describe, expect, test } from 'vitest';
 import type { LearnedAdvertisement } from '../../../model/advertisement.ts';
@@ -60,11 +60,14 @@ describe('a kind that exists only here', () => {
     expect(coloursOf(learner)).toEqual([`L${to} ${AGENT_A} 2001:db8:2::/56 9`]);
     origin.event({ type: 'originate', origination: [] });
     simulation.run(60_000);
-    expect([coloursOf(learner), tlvsOf(router, to, AGENT_A)]).toEqual([[], []]);
+    expect({ coloursOf: coloursOf(learner), tlvsOf: tlvsOf(router, to, AGENT_A) }).toEqual({
+      coloursOf: [],
+      tlvsOf: [],
+    });
     expect(middle.count('isis.carry.withdrawn')).toBe(2);
   });
 
-  test('has its own rules: what is for its level stays there, and of two the one that the rules prefer is leaked', () => {
+  test('follows its own leaking rules: a level-local entry stays, and of two the preferred one is leaked', () => {
     const { simulation, agent } = scene();
     const [origin, other] = [agent(ORIGIN, [1]), agent('0000.0000.0002', [1])];
     agent(AGENT_A, [1, 2]);
@@ -76,7 +79,7 @@ describe('a kind that exists only here', () => {
     expect(coloursOf(origin)).toEqual(['L1 0000.0000.0002 2001:db8:1::/48 8']);
   });
 
-  test('of two agents between the levels one leaks it, and neither leaks the other’s copy back', () => {
+  test('of two agents between the levels one leaks it, and neither leaks the copy back', () => {
     const { simulation, router, agent } = scene();
     const origin = agent(ORIGIN, [1]);
     for (const system of [AGENT_A, AGENT_B]) agent(system, [1, 2]);
@@ -87,13 +90,16 @@ describe('a kind that exists only here', () => {
     expect([AGENT_A, AGENT_B].flatMap((system) => tlvsOf(router, 1, system))).toEqual([]);
   });
 
-  test('lies in fragments beside the others, and what cannot be advertised is counted', () => {
+  test('shares fragments with other kinds, and counts what cannot be advertised', () => {
     const { simulation, agent } = scene();
     const [origin, learner] = [agent(ORIGIN, [2]), agent(LEARNER, [2])];
     const many = Array.from({ length: 200 }, (_, i) => colourOf(prefix(`2001:db8:${(i + 1).toString(16)}::/48`), 5));
     origin.event({ type: 'originate', origination: [proxied('2001:db8:7::/48'), ...many, colourOf(RED, 0)] });
     simulation.run(20_000);
-    expect([coloursOf(learner).length, learner.prefixes().length]).toEqual([200, 1]);
+    expect({ coloursOfLength: coloursOf(learner).length, prefixesLength: learner.prefixes().length }).toEqual({
+      coloursOfLength: 200,
+      prefixesLength: 1,
+    });
     expect(origin.count('isis.originate.unusable-colour')).toBe(1);
   });
 
@@ -101,7 +107,7 @@ describe('a kind that exists only here', () => {
     ['isis.sub-tlv.colour-zero', '000030' + '20010db80009' + '000730' + '20010db80001'],
     ['isis.sub-tlv.colour-overrun', '000730' + '20010db80001' + '0007ff' + '20010db8'],
     ['isis.sub-tlv.colour-overrun', '000730' + '20010db80001' + '00'],
-  ])('%s: a hostile value is counted, what is right beside it is used', (counter, hex) => {
+  ])('%s: a hostile value is counted; valid entries beside it are used', (counter, hex) => {
     const { simulation, agent } = scene();
     const learner = agent(LEARNER, [2]);
     simulation.run(20_000);
@@ -109,6 +115,9 @@ describe('a kind that exists only here', () => {
     const value = Uint8Array.from(Buffer.from(hex, 'hex'));
     learner.deliver(lsp({ level: 2, sequence: 7, lspId, tlvs: [{ kind: 'unknown', type: COLOUR_TLV, value }] }));
     simulation.run(1000);
-    expect([learner.count(counter), coloursOf(learner)]).toEqual([1, ['L2 0000.0000.1111 2001:db8:1::/48 7']]);
+    expect({ counter: learner.count(counter), coloursOf: coloursOf(learner) }).toEqual({
+      counter: 1,
+      coloursOf: ['L2 0000.0000.1111 2001:db8:1::/48 7'],
+    });
   });
 });

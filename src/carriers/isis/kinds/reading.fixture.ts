@@ -1,4 +1,4 @@
-// For tests: what one LSP says, by kind.
+// For tests: the content of one LSP, by kind.
 import { type CodePointValues, DEFAULT_CODE_POINTS } from '../../../model/code-points.ts';
 import { type ReadLsp, type ReceivedLsp, readLsp } from '../lsdb/content.ts';
 import type { Found, ReadEntry } from './kind.ts';
@@ -8,7 +8,7 @@ import { ISIS_KINDS } from './table.ts';
 
 export interface ReadByKind extends Pick<ReadLsp, 'content' | 'badTlvs'> {
   readonly prefixes: readonly ReadPrefix[];
-  /** Those with the P-flag that are kept. */
+  /** Leakable prefixes with the P-flag. */
   readonly flagged: readonly PrefixEntry[];
   readonly sids: readonly SidEntry[];
   /** Prefixes that the LSP lists both with and without the P-flag. */

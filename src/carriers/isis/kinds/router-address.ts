@@ -1,9 +1,9 @@
-// The addresses of a router: TLVs 134 and 140 of fragment 0, one address a family. They lead to it from the level where
-// they are advertised, and are not leaked.
+// The addresses of a router: TLVs 134 and 140 of fragment 0, one address per family. They are reachable from the level
+// where they are advertised, and are not leaked.
 import { warnLimited } from '../../effects.ts';
 import { type Family, type IpAddress, isUnicastHost } from '../../../model/address.ts';
 import type { AdvertisementOf } from '../../../model/advertisement.ts';
-import type { IsisTlv } from '../../../packet/isis/types.ts';
+import type { IsisTlv } from '../../../packet/isis/tlv/types.ts';
 import { type IsisKind, NOTHING_FOUND } from './kind.ts';
 
 interface ReadAddress {
@@ -17,7 +17,7 @@ export const ROUTER_ADDRESS: IsisKind<AdvertisementOf<'router-address'>, never, 
   kind: 'router-address',
   own: {
     addressOf: ({ address }) => address,
-    /** Others probe what they find here, so it is only what answers STAMP; of each family the first. */
+    /** Others probe these addresses, so only those that answer STAMP are advertised: the first of each family. */
     desired(advertisements, s) {
       const answering = advertisements.filter(({ answersStamp }) => answersStamp);
       const usable = answering.map(({ address }) => address).filter(isUnicastHost);
@@ -28,7 +28,7 @@ export const ROUTER_ADDRESS: IsisKind<AdvertisementOf<'router-address'>, never, 
           s,
           'originate.router-address-left-out',
           { dropped },
-          'IS-IS carries one router address per family: the others are not advertised',
+          'IS-IS advertises one router address per family: the others are not advertised',
         );
       return { entries: [], fragment0: first.map(tlvOf) };
     },

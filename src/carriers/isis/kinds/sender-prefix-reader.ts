@@ -1,5 +1,5 @@
-// The prefixes that an LSP lists, with the P-flag and without: walked through in the encoded LSP, since there may be
-// thousands, and what they say alike is kept once.
+// The prefixes of an LSP, with and without the P-flag. They are walked in the encoded LSP, since there may be
+// thousands. Values that consecutive entries share are kept once.
 import { type Family, type IpAddress, isUnicastHost } from '../../../model/address.ts';
 import { type Prefix, comparePrefixes, prefixKey, senderlessUse } from '../../../model/prefix.ts';
 import { sameRange } from '../../../packet/bytes.ts';
@@ -24,7 +24,7 @@ export interface PrefixEntry extends EntryAttributes {
   readonly pnc: boolean;
 }
 
-/** A prefix without the P-flag needs no more than this. */
+/** A prefix without the P-flag needs only these fields. */
 export type PlainEntry = Pick<PrefixEntry, 'kind' | 'prefix' | 'metric' | 'pnc'>;
 export type ReadPrefix = PlainEntry | PrefixEntry;
 
@@ -58,7 +58,7 @@ function read(raw: Uint8Array, pncFlagBit: number, keepLeakable: boolean): Found
     cost: prefixes.length,
     proxyPrefixes: flagged.length,
     needsAddress,
-    // One that has no proxy may have had one that is malformed.
+    // An entry without a proxy may have had a malformed one.
     faulty: bad > 0 || needsAddress,
     warnings: contradictions > 0 ? [{ ...CONTRADICTION, times: contradictions }] : NONE,
   };
@@ -71,10 +71,10 @@ const CONTRADICTION = {
   message: 'an LSP lists a prefix both with and without the P-flag',
 };
 
-/** What no sender is in is not leaked either; the learned table counts it by name. */
+/** A prefix that contains no senders is not leaked; the learned table counts it by name. */
 const hasSenders = ({ prefix }: PrefixEntry): boolean => senderlessUse(prefix) === undefined;
 
-/** One entry a prefix and proxy: a prefix that is flagged anywhere is flagged, and repetitions count once. */
+/** One entry per prefix and proxy. A prefix flagged anywhere is flagged; repetitions count once. */
 function distinct(walked: readonly ReadPrefix[]): { prefixes: readonly ReadPrefix[]; contradictions: number } {
   if (walked.every((entry, i) => i === 0 || comparePrefixes(walked[i - 1]!.prefix, entry.prefix) < 0))
     return { prefixes: walked, contradictions: 0 };
@@ -106,8 +106,8 @@ const sameSources = (a: PrefixEntry, b: PrefixEntry): boolean =>
   sameOptional(a.source4, b.source4) && sameOptional(a.source6, b.source6);
 
 /**
- * Reads the flagged entries of one LSP, one after another. What an entry says like the one before is kept once for
- * both, since the prefixes of an LSP mostly have one proxy.
+ * Reads the flagged entries of one LSP in order. Values equal to those of the entry before are shared, since the
+ * prefixes of an LSP mostly have one proxy.
  */
 function flaggedEntries(): (cursor: PrefixCursor) => PrefixEntry {
   let latest: PrefixEntry | undefined;
@@ -131,8 +131,9 @@ function flaggedEntries(): (cursor: PrefixCursor) => PrefixEntry {
 }
 
 /**
- * Where notices for an entry go (decision D6): its own sub-TLVs 12/11, else the node's TLVs 140/134, else 232/132; own
- * family first. An entry that names what can be no proxy has none: the learned table counts it by name.
+ * The proxy for an entry (decision D6): its sub-TLVs 12/11, else the node's TLVs 140/134, else 232/132; the prefix's
+ * own family first. If an entry names an address that cannot be a proxy, that address is returned, and the learned
+ * table counts it by name.
  */
 export function proxyOf(
   { prefix, source4, source6 }: PrefixEntry,

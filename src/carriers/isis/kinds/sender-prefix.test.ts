@@ -1,10 +1,9 @@
-// Which proxy a prefix gets whose entry names none, from what the node says of itself (decision D6), and which prefixes
-// are read at all.
+// The proxy of a prefix whose entry names none, from the node's addresses (decision D6), and which prefixes are read.
 import { byKind } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import { P_FLAG, prefixEntry } from '../../../packet/isis/foreign.fixture.ts';
-import type { IsisTlv, PrefixSubTlv } from '../../../packet/isis/types.ts';
+import type { IsisTlv, PrefixSubTlv } from '../../../packet/isis/tlv/types.ts';
 import { lsp } from '../hostile.fixture.ts';
 import { Router } from '../router.fixture.ts';
 import { Agent, Simulation, systemId, testConfig } from '../simulation.fixture.ts';
@@ -32,38 +31,39 @@ describe('proxy fallback (decision D6)', () => {
       ],
     };
     const proxies = (): unknown[] => learner.prefixes().map((p) => [p.pnc, p.proxy]);
-    const say = (...tlvs: object[]): void => {
+    const advertise = (...tlvs: object[]): void => {
       router.extra = [reachability, ...tlvs] as typeof router.extra;
       router.originate();
       simulation.run(2000);
     };
-    say({ kind: 'ipv6-interface-addresses', addresses: [address('fe80::1')] });
+    advertise({ kind: 'ipv6-interface-addresses', addresses: [address('fe80::1')] });
     expect(proxies()).toEqual([
       [true, address('2001:db8::12')],
       [true, undefined],
       [false, undefined],
     ]);
-    say({ kind: 'ipv6-interface-addresses', addresses: [address('fe80::1'), address('2001:db8::232')] });
+    advertise({ kind: 'ipv6-interface-addresses', addresses: [address('fe80::1'), address('2001:db8::232')] });
     expect(proxies()[1]).toEqual([true, address('2001:db8::232')]);
-    say(
+    advertise(
       { kind: 'ipv6-interface-addresses', addresses: [address('2001:db8::232')] },
       { kind: 'ipv6-te-router-id', address: address('2001:db8::140') },
     );
     expect(proxies()[1]).toEqual([true, address('2001:db8::140')]);
-    expect([proxies()[0], proxies()[2]]).toEqual([
-      [true, address('2001:db8::12')],
-      [false, undefined],
-    ]);
-    // What it names can be no proxy: that is told, and counted by the learned table, and nobody else takes its place.
+    expect({ first: proxies()[0], third: proxies()[2] }).toEqual({
+      first: [true, address('2001:db8::12')],
+      third: [false, undefined],
+    });
+    // An entry that names an address that cannot be a proxy is reported with it, and the learned table counts it. No
+    // other address is used instead.
     reachability.prefixes[0] = prefixEntry('2001:db8:1::/64', [
       P_FLAG,
       { kind: 'ipv6-source-router-id', address: address('ff02::12') },
     ]);
-    say({ kind: 'ipv6-te-router-id', address: address('2001:db8::140') });
+    advertise({ kind: 'ipv6-te-router-id', address: address('2001:db8::140') });
     expect(proxies()[0]).toEqual([true, address('ff02::12')]);
   });
 
-  test('for an IPv4 prefix sub-TLV 11, then TLV 134, then a TLV 132 that is a host’s; where a family has none, the other one’s', () => {
+  test('for an IPv4 prefix sub-TLV 11, then TLV 134, then a host’s address in TLV 132; without one, the other family’s', () => {
     const { simulation, router, learner } = learning();
     const proxyFor = (subTlvs: PrefixSubTlv[], ...tlvs: object[]): string | undefined => {
       router.extra = [
@@ -108,10 +108,10 @@ describe('proxy fallback (decision D6)', () => {
     ]);
   });
 
-  test('of several fragments that give addresses the lowest counts, and all are read again when they change', () => {
+  test('with addresses in several fragments the lowest counts; a change makes all fragments be read again', () => {
     const { simulation, learner } = learning();
     simulation.run(3000);
-    const say = (fragment: number, sequence: number, tlvs: object[]): void => {
+    const advertise = (fragment: number, sequence: number, tlvs: object[]): void => {
       learner.deliver(
         lsp({
           sequence,
@@ -130,20 +130,20 @@ describe('proxy fallback (decision D6)', () => {
       byKind(learner.reports.get('L2 0000.0000.1111.00-05')!.advertisements).prefixes.map(
         ({ proxy }) => proxy && formatAddress(proxy),
       );
-    say(5, 1, [
+    advertise(5, 1, [
       { kind: 'ipv6-reachability', prefixes: [prefixes[0]] },
       { kind: 'ipv4-reachability', prefixes: [prefixes[1]] },
     ]);
     expect(found()).toEqual([undefined, undefined]);
-    say(9, 1, te(9));
+    advertise(9, 1, te(9));
     expect(found().sort()).toEqual(['192.0.2.9', '2001:db8:ffff::9']);
-    say(7, 1, te(7));
+    advertise(7, 1, te(7));
     expect(found().sort()).toEqual(['192.0.2.7', '2001:db8:ffff::7']);
-    say(7, 2, []);
+    advertise(7, 2, []);
     expect(found().sort()).toEqual(['192.0.2.9', '2001:db8:ffff::9']);
   });
 
-  test('reads topologies too: 237 with MT ID 2 counts, with 0 it MUST be ignored (RFC 5120 §7.4)', () => {
+  test('topologies: 237 with MT ID 2 counts, with 0 it MUST be ignored (RFC 5120 §7.4)', () => {
     const { simulation, router, learner } = learning();
     router.extra = [
       { kind: 'mt-ipv6-reachability', mtId: 2, prefixes: [prefixEntry('2001:db8:1::/64')] },

@@ -1,14 +1,14 @@
 // Sender prefixes and their proxies (PNC §5.1): the P-flag in the Prefix Attribute Flags of TLVs 135, 235, 236 and 237,
-// the proxy's address in sub-TLVs 11 and 12. Ours are for signalling only (PNC-5.1-b): metric 0xFE000001, so that no
-// router installs a route because of them. Those of others are read by sender-prefix-reader.ts.
+// the proxy's address in sub-TLVs 11 and 12. Ours are for signaling only (PNC-5.1-b): with metric 0xFE000001 no router
+// installs a route for them. sender-prefix-reader.ts reads those of others.
 import { count } from '../../effects.ts';
 import { compareAddresses } from '../../../model/address.ts';
 import type { AdvertisementOf, LearnedOf } from '../../../model/advertisement.ts';
 import { type Prefix, prefixKey } from '../../../model/prefix.ts';
 import { prefixBytes } from '../../../packet/bytes.ts';
 import { flagsOf } from '../../../packet/isis/attribute-flags.ts';
-import type { IsisTlv, PrefixReachability } from '../../../packet/isis/types.ts';
-import { MT_IPV6, SIGNALLING_METRIC } from '../constants.ts';
+import type { IsisTlv, PrefixReachability } from '../../../packet/isis/tlv/types.ts';
+import { MT_IPV6, SIGNALING_METRIC } from '../constants.ts';
 import {
   type OwnAttributes,
   copiedAttributes,
@@ -29,7 +29,7 @@ import {
   reader,
 } from './sender-prefix-reader.ts';
 
-/** As we originate it: always with the signalling metric. */
+/** A prefix as we originate it, always with the signaling metric. */
 export interface OwnPrefix extends OwnAttributes {
   readonly kind: 'sender-prefix';
   readonly key: string;
@@ -38,8 +38,8 @@ export interface OwnPrefix extends OwnAttributes {
 }
 
 /**
- * TLVs 235 and 237 begin with a 2-byte topology; space for it is kept in TLV 236 too, because the neighbour may turn
- * topologies on at any time.
+ * TLVs 235 and 237 begin with a 2-byte topology. Space for it is reserved in TLV 236 too, because the neighbor may
+ * enable topologies at any time.
  */
 const PACKING = { 4: { capacity: 255, overhead: 2 }, 6: { capacity: 253, overhead: 4 } } as const;
 
@@ -62,19 +62,25 @@ const ENTRIES: EntryCodec<OwnPrefix> = {
   ],
 };
 
-/** The P-flag MUST be preserved when a prefix crosses levels (PNC-5.1-c). Without it none crosses: it stays clear. */
+/**
+ * The P-flag MUST be preserved when a prefix is leaked (PNC-5.1-c). Only flagged prefixes are leaked, so it also stays
+ * clear.
+ */
 const LEAKING: LeakingRules<OwnPrefix, PrefixEntry> = {
   keyOf: ({ prefix }) => prefixKey(prefix),
   isCopy,
   mayLeak,
-  /** The lowest metric, then the lowest proxy address (decision D7). */
+  /** Prefers the lowest metric, then the lowest proxy address (decision D7). */
   compare(a, b) {
     if (a.entry.metric !== b.entry.metric) return a.entry.metric - b.entry.metric;
     const [proxyA, proxyB] = [resolved(a), resolved(b)];
     if (proxyA && proxyB) return compareAddresses(proxyA, proxyB);
     return proxyA ? -1 : proxyB ? 1 : 0;
   },
-  /** It names the proxy that the original resolves to: the addresses of its node are not known in the other level. */
+  /**
+   * The copy names the proxy that the original resolves to, because the addresses of its node are unknown in the other
+   * level.
+   */
   copy(candidate, to) {
     const { kind, prefix, external, ...entry } = candidate.entry;
     const proxy = resolved(candidate);
@@ -116,7 +122,7 @@ export function prefixSize(own: OwnPrefix): number {
   return fixed + prefixBytes(own.prefix.length) + 1 + 2 + own.flags.length + sourcesSize(own);
 }
 
-/** The prefixes of one family, split as they go into TLVs. */
+/** The prefixes of one family, split into TLVs. */
 export function tlvGroups(entries: Iterable<OwnPrefix>, family: 4 | 6): OwnPrefix[][] {
   const groups: OwnPrefix[][] = [];
   let size = Infinity;
@@ -135,7 +141,7 @@ export function tlvGroups(entries: Iterable<OwnPrefix>, family: 4 | 6): OwnPrefi
 
 const reachability = (own: OwnPrefix): PrefixReachability => ({
   prefix: own.prefix,
-  metric: SIGNALLING_METRIC,
+  metric: SIGNALING_METRIC,
   down: own.down,
   external: own.external,
   subTlvs: [{ kind: 'prefix-attribute-flags', flags: own.flags }, ...sourceSubTlvs(own)],
@@ -143,7 +149,7 @@ const reachability = (own: OwnPrefix): PrefixReachability => ({
 
 const NO_ADDRESSES: LspAddresses = { routerIds: {}, interfaces: {} };
 
-/** Nearly always the entries say it all, and the node is not looked up. */
+/** Usually the entries suffice and the node is not looked up. */
 function learnedPrefixes(entries: readonly ReadPrefix[], node: NodeLookup): LearnedOf<'sender-prefix'>[] {
   const alone = entries.map((entry) => learnedPrefix(entry, NO_ADDRESSES));
   if (!alone.some(({ pnc, proxy }) => pnc && !proxy)) return alone;

@@ -1,4 +1,4 @@
-// SIDs and router addresses: what is declared, what an LSP says, what is learned from it, and what crosses levels.
+// SIDs and router addresses: what is declared, what an LSP contains, what is learned from it, and what is leaked.
 import { type Declared, byKind, origination } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
@@ -7,7 +7,8 @@ import { hasFlag } from '../../../packet/bit-string.ts';
 import { fromHex } from '../../../packet/hex.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import { encodeTlv } from '../../../packet/isis/tlvs.ts';
-import type { IsisTlv, Level, Locator, PrefixSubTlv } from '../../../packet/isis/types.ts';
+import type { IsisTlv, Locator, PrefixSubTlv } from '../../../packet/isis/tlv/types.ts';
+import type { Level } from '../../../packet/isis/types.ts';
 import { PROXY_LSP } from '../../../packet/isis/vectors.fixture.ts';
 import { readByKind } from './reading.fixture.ts';
 import { C, adjacency, lsp, reachedOnce } from '../hostile.fixture.ts';
@@ -54,7 +55,7 @@ function net() {
   return { simulation, router, add };
 }
 
-/** The TLVs of a system in a level, as the router holds them. */
+/** The TLVs of a system in a level, as stored by the router. */
 function tlvs(router: Router, level: Level, system: string): IsisTlv[] {
   return [...router.lsps[level]]
     .filter(([key, held]) => key.startsWith(system) && held.lifetime > 0)
@@ -67,8 +68,8 @@ function tlvs(router: Router, level: Level, system: string): IsisTlv[] {
 const locators = (router: Router, level: Level, system: string): Locator[] =>
   tlvs(router, level, system).flatMap((t) => (t.kind === 'srv6-locator' ? t.locators : []));
 
-describe('what we declare', () => {
-  test('FCN-4.2.2-a: TLV 27 with the locator at the signalling metric and the SID with its behaviour; the other end learns it', () => {
+describe('declared SIDs and router addresses', () => {
+  test('FCN-4.2.2-a: TLV 27 with the locator at the signaling metric and the SID with its behavior; the other end learns it', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [2]);
     const learner = add(LEARNER, [2]);
@@ -82,7 +83,7 @@ describe('what we declare', () => {
     expect(sidsOf(learner)).toEqual([]);
   });
 
-  test('the SIDs of one locator are one entry; beside prefixes; a change touches what changed', () => {
+  test('the SIDs of one locator share an entry, next to prefixes; a change affects only its fragment', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [2]);
     const sids = [endCon(SID, LOCATOR), endCon('2001:db8:d::1', '2001:db8:d::/48'), endCon('2001:db8:c::2', LOCATOR)];
@@ -99,7 +100,7 @@ describe('what we declare', () => {
     expect(origin.count('isis.own.issued')).toBe(issued + 1);
   });
 
-  test('500 SIDs of one locator go into as many TLVs and fragments as they need', () => {
+  test('500 SIDs of one locator are spread over as many TLVs and fragments as needed', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [2]);
     const learner = add(LEARNER, [2]);
@@ -108,9 +109,10 @@ describe('what we declare', () => {
     simulation.run(20_000);
     expect(new Set(sidsOf(learner)).size).toBe(500);
     const sent = tlvs(router, 2, ORIGIN).filter((t) => t.kind === 'srv6-locator');
-    // 253 bytes behind the topology hold a /48 locator and ten SIDs.
+    // 253 bytes after the topology hold a /48 locator and ten SIDs.
     expect(sent.map((t) => t.locators.map((l) => l.subTlvs.length))).toContainEqual([10]);
-    expect(sent.every((t) => t.locators.length === 1 && encodeTlv(t).length <= 257)).toBe(true);
+    for (const t of sent) expect(t.locators).toHaveLength(1);
+    expect(Math.max(...sent.map((t) => encodeTlv(t).length))).toBeLessThanOrEqual(257);
     expect(origin.count('isis.originate.no-room')).toBe(0);
   });
 
@@ -118,7 +120,7 @@ describe('what we declare', () => {
     ['outside its locator', endCon('2001:db8:d::1', LOCATOR)],
     ['whose locator has length 0', endCon(SID, '::/0')],
     ['that is multicast', endCon('ff02::1', 'ff00::/8')],
-    ['that is no IPv6 address', endCon('192.0.2.1', '192.0.2.0/24')],
+    ['that is not an IPv6 address', endCon('192.0.2.1', '192.0.2.0/24')],
   ])('a SID %s is not advertised, and counted', (_claim, bad) => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [2]);
@@ -128,7 +130,7 @@ describe('what we declare', () => {
     expect(origin.count('isis.originate.unusable-sid')).toBe(1);
   });
 
-  test('router addresses are TLVs 134 and 140, and a router with SIDs says that it knows SRv6 (RFC 9352 §2)', () => {
+  test('router addresses are TLVs 134 and 140, and a router with SIDs advertises SRv6 Capabilities (RFC 9352 §2)', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [2]);
     const learner = add(LEARNER, [2]);
@@ -153,7 +155,7 @@ describe('what we declare', () => {
     expect(learned()).toEqual([`L2 ${ORIGIN} 192.0.2.1`, `L2 ${ORIGIN} 2001:db8:ffff::1`]);
     origin.event(originate([], { routerAddresses: [address('2001:db8:ffff::2')], sids: [endCon(SID, LOCATOR)] }));
     simulation.run(3000);
-    // Without IPv4 its name is in sub-TLV 12 (RFC 7981 §2).
+    // Without IPv4 the IPv6 router ID is in sub-TLV 12 (RFC 7981 §2).
     const subTlvs = fromHex('0c10 20010db8ffff00000000000000000002 19020000');
     expect(tlvs(router, 2, ORIGIN)).toContainEqual({
       kind: 'router-capability',
@@ -172,7 +174,7 @@ describe('what we declare', () => {
 
   test.each<[string, Declared, string, string]>([
     [
-      'the IPv4 loopback, though nothing answers probes there',
+      'the IPv4 loopback, although it does not answer probes',
       { identity: ['192.0.2.1', '2001:db8:ffff::1'].map(address) },
       '192.0.2.1',
       '',
@@ -185,12 +187,12 @@ describe('what we declare', () => {
     ],
     ['without loopbacks, the SID', {}, '0.0.0.0', '0c10 20010db8000c00000000000000000001'],
     [
-      'and not one that is no host',
+      'and not an address that is not a host',
       { identity: [address('::1')], proxies: [proxied('10.0.0.0/8', '192.0.2.9')] },
       '192.0.2.9',
       '',
     ],
-  ])('FCN-4.2.2-a: TLV 242 names this router, always: %s (RFC 7981 §2)', (_claim, more, routerId, subTlvs) => {
+  ])('FCN-4.2.2-a: TLV 242 always identifies this router: %s (RFC 7981 §2)', (_claim, more, routerId, subTlvs) => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [2]);
     origin.event({
@@ -207,7 +209,7 @@ describe('what we declare', () => {
     expect(tlvs(router, 2, ORIGIN).filter((t) => t.kind === 'router-capability')).toEqual([expected]);
   });
 
-  test('a second router address of a family, and one that is not unicast, have no place and are counted', () => {
+  test('a second router address of a family, or a non-unicast one, is not advertised but counted', () => {
     const { simulation, add } = net();
     const origin = add(ORIGIN, [2]);
     const learner = add(LEARNER, [2]);
@@ -220,14 +222,14 @@ describe('what we declare', () => {
   });
 });
 
-describe('what an LSP says', () => {
+describe('the SIDs of an LSP', () => {
   const read = (list: readonly IsisTlv[]) => {
     const decoded = decodePdu(lsp({ tlvs: list }));
     if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not an LSP');
     return readByKind(decoded.value, false);
   };
 
-  test('FCN-4.2.2-a: of the SIDs those with the configured behaviour are kept', () => {
+  test('FCN-4.2.2-a: only SIDs with the configured behavior are kept', () => {
     const decoded = decodePdu(PROXY_LSP);
     if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not an LSP');
     const of = (behavior: number) =>
@@ -255,13 +257,13 @@ describe('what an LSP says', () => {
     ['sid-not-unicast', locator('ff00::/8', [sid('ff02::1')])],
     ['sid-not-unicast', locator('fe80::/10', [sid('fe80::1')])],
     ['sid-not-unicast', locator('::/1', [sid('::')])],
-  ])('%s: ignored and named, what is right beside it is used', (code, bad) => {
+  ])('%s: ignored and reported; valid SIDs beside it are used', (code, bad) => {
     const { sids, badTlvs } = read([tlv27([bad, locator('2001:db8:e::/48', [sid('2001:db8:e::1')])])]);
     expect(badTlvs).toMatchObject([{ subType: 5, error: { code } }]);
     expect(sids.at(-1)).toMatchObject({ sid: address('2001:db8:e::1') });
   });
 
-  test('a SID of another behaviour that is wrong is nobody’s concern here', () => {
+  test('a wrong SID with another behavior is not reported', () => {
     expect(read([tlv27([locator(LOCATOR, [sid('2001:db8:d::1', 1)])])]).badTlvs).toEqual([]);
   });
 });
@@ -284,7 +286,7 @@ describe('hostile TLV 27', () => {
       `${head} 30 20010db8000c 1c 051a 008002 20010db8000c00000000000000000001 06 0104ffffffff`,
     ],
     ['isis.sub-tlv.sid-outside-locator', `${head} 30 20010db8000c 16 0514 008002 20010db8000d00000000000000000001 00`],
-  ])('%s: counted, no SID, the adjacency and the rest of the LSP stay', (name, hex) => {
+  ])('%s: counted, no SID learned; the adjacency and the rest of the LSP stay', (name, hex) => {
     const { a, give } = adjacency();
     reachedOnce(a);
     give(lsp({ tlvs: [raw(hex), { kind: 'ipv6-te-router-id', address: address('2001:db8:ffff::9') }] }));
@@ -296,12 +298,12 @@ describe('hostile TLV 27', () => {
     ]);
   });
 
-  test('a full LSP of SIDs, then the same LSP without: all learned, all gone', () => {
+  test('a full LSP of SIDs, then the same LSP without: all learned, all withdrawn', () => {
     const { a, give } = adjacency();
     reachedOnce(a);
     const many = Array.from({ length: 54 }, (_, i) => sid(`2001:db8:c::${(i + 1).toString(16)}`));
     const full = Array.from({ length: 6 }, (_, i) => tlv27([locator(LOCATOR, many.slice(i * 9, i * 9 + 9))]));
-    expect(full.every((t) => encodeTlv(t).length <= 257)).toBe(true);
+    expect(Math.max(...full.map((t) => encodeTlv(t).length))).toBeLessThanOrEqual(257);
     give(lsp({ tlvs: full }));
     expect(a.sids()).toHaveLength(54);
     give(lsp({ tlvs: [], sequence: 9 }));
@@ -315,7 +317,7 @@ describe('SIDs between levels (RFC 9352 §7.1)', () => {
     [1, 2, 0],
     [2, 1, 0x80],
   ] as const)(
-    'FCN-4.2.2-a: level %d to level %d keeps SID, behaviour and locator, sets R; the D bit is %d',
+    'FCN-4.2.2-a: level %d to level %d keeps SID, behavior and locator, sets R; the D bit is %d',
     (from, to, flags) => {
       const { simulation, router, add } = net();
       const origin = add(ORIGIN, [from]);
@@ -339,7 +341,7 @@ describe('SIDs between levels (RFC 9352 §7.1)', () => {
   );
 
   test.each([1, 2] as const)(
-    'two agents of both levels do not echo a SID of level %d, and let go of it with its origin',
+    'two agents of both levels do not echo a SID of level %d, and withdraw it with its origin',
     (from) => {
       const to = from === 1 ? 2 : 1;
       const { simulation, router, add } = net();
@@ -361,7 +363,7 @@ describe('SIDs between levels (RFC 9352 §7.1)', () => {
     },
   );
 
-  test('a locator with the D bit never goes up, even without its original', () => {
+  test('a locator with the D bit is never leaked up, even without its original', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [2]);
     const [a, b] = [add(AGENT_A, [1, 2]), add(AGENT_B, [1, 2])];
@@ -375,7 +377,7 @@ describe('SIDs between levels (RFC 9352 §7.1)', () => {
     expect(locators(router, 2, AGENT_B)).toEqual([]);
   });
 
-  test('a SID of a behaviour that is not ours is not leaked', () => {
+  test('a SID with another behavior is not leaked', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     add(AGENT_A, [1, 2]);
@@ -385,7 +387,7 @@ describe('SIDs between levels (RFC 9352 §7.1)', () => {
     expect(locators(router, 2, AGENT_A)).toEqual([]);
   });
 
-  test('what the router declares itself comes before what it could leak', () => {
+  test('the router’s own declaration takes precedence over a leaked entry', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     const agent = add(AGENT_A, [1, 2]);

@@ -1,7 +1,6 @@
-// SRv6 SIDs in TLV 27 (RFC 9352 §7). cnpd's locators are for signalling only, like its prefixes: metric 0xFE000001, so
-// that nobody installs a route towards the veth on which cnpd speaks. That packets to the SID arrive is FRR's part
-// (frr-configs/srv6-pe.conf): it advertises the SID's own route as an ordinary prefix, and a prefix comes before a
-// locator (RFC 9352 §7.1).
+// SRv6 SIDs in TLV 27 (RFC 9352 §7). cnpd's locators are for signaling only, like its prefixes: with metric 0xFE000001
+// no router installs a route toward cnpd's veth. FRR provides reachability of the SID (frr-configs/srv6-pe.conf): it
+// advertises the SID's own route as an ordinary prefix, which takes precedence over a locator (RFC 9352 §7.1).
 import { warnLimited } from '../../effects.ts';
 import { type IpAddress, address, addressBytes, isUnicastHost } from '../../../model/address.ts';
 import type { AdvertisementKinds, AdvertisementOf } from '../../../model/advertisement.ts';
@@ -10,8 +9,8 @@ import { concat, prefixBytes } from '../../../packet/bytes.ts';
 import type { DecodeError } from '../../../packet/decode.ts';
 import type { SubTlvReport } from '../../../packet/isis/tlv/codec.ts';
 import { LOCATOR_DOWN, LOCATOR_FIXED } from '../../../packet/isis/tlv/srv6-locator.ts';
-import type { IsisTlv, Locator, PrefixSubTlv, SourceRouterId, Srv6Locator } from '../../../packet/isis/types.ts';
-import { FOREIGN_TOPOLOGIES, MT_IPV6, SIGNALLING_METRIC } from '../constants.ts';
+import type { IsisTlv, Locator, PrefixSubTlv, SourceRouterId, Srv6Locator } from '../../../packet/isis/tlv/types.ts';
+import { FOREIGN_TOPOLOGIES, MT_IPV6, SIGNALING_METRIC } from '../constants.ts';
 import {
   type EntryAttributes,
   type NodeAddresses,
@@ -25,7 +24,7 @@ import {
 } from './attributes.ts';
 import { type IsisKind, NOTHING_FOUND } from './kind.ts';
 
-/** What TLV 27 says of one End SID. */
+/** The fields of one End SID in TLV 27. */
 interface SidFields {
   readonly kind: 'sid';
   readonly sid: IpAddress;
@@ -36,7 +35,7 @@ interface SidFields {
 
 export interface SidEntry extends SidFields, EntryAttributes {}
 
-/** As we originate it: always with the signalling metric. */
+/** A SID as we originate it, always with the signaling metric. */
 export interface OwnSid extends SidFields, OwnAttributes {
   readonly key: string;
 }
@@ -44,13 +43,13 @@ export interface OwnSid extends SidFields, OwnAttributes {
 const END_SID_TYPE = 5;
 /** Sub-TLV 5 without sub-sub-TLVs. */
 const END_SID_SIZE = 22;
-/** Of a TLV 27, behind its topology. */
+/** Bytes of a TLV 27 after its topology. */
 const TLV_CAPACITY = 253;
 /** SRv6 Capabilities (RFC 9352 §2): sub-TLV 25 with no flag set. */
 const SRV6_CAPABILITIES = Uint8Array.of(25, 2, 0, 0);
 /**
- * Where there is no IPv4 address, TLV 242 has this router ID, and the IPv6 one in sub-TLV 12 (RFC 7981 §2, RFC 5316): a
- * router with SIDs has one always.
+ * Router ID of TLV 242 without an IPv4 address; the IPv6 one is then in sub-TLV 12 (RFC 7981 §2, RFC 5316). A router
+ * with SIDs always has an IPv6 address.
  */
 const NO_ROUTER_ID: IpAddress = address('0.0.0.0');
 const IPV6_TE_ROUTER_ID = 12;
@@ -69,13 +68,13 @@ export const SID: IsisKind<AdvertisementOf<'sid'>, OwnSid, SidEntry> = {
             s,
             'originate.unusable-sid',
             {},
-            'a SID that is not in its locator, or whose locator has no length, is not advertised',
+            'SID not advertised: it is outside its locator, or the locator has length 0',
           );
       }
       return { entries: [...desired.values()], fragment0: desired.size > 0 ? [routerCapability(identity)] : [] };
     },
     entries: {
-      // A SID counts as a TLV of its own, which is what it takes at most.
+      // Each SID counts as a TLV to itself, which is its maximum size.
       packings: [{ capacity: 0, overhead: 4 }],
       packingOf: () => 0,
       size: sidSize,
@@ -114,7 +113,7 @@ export const SID: IsisKind<AdvertisementOf<'sid'>, OwnSid, SidEntry> = {
 
 export const sidKey = (sid: IpAddress): string => `sid:${sid.value.toString(32)}`;
 
-/** What a router that has SIDs must say of itself (RFC 9352 §2). */
+/** The TLV that a router with SIDs must advertise (RFC 9352 §2). */
 const routerCapability = ({ v4, v6 }: NodeAddresses): IsisTlv => ({
   kind: 'router-capability',
   routerId: v4 ?? NO_ROUTER_ID,
@@ -124,16 +123,14 @@ const routerCapability = ({ v4, v6 }: NodeAddresses): IsisTlv => ({
 });
 
 /**
- * A SID that is not from its locator MUST be ignored (RFC 9352 §7.2); one that is no host's address could not be
- * answered to.
+ * A SID outside its locator MUST be ignored (RFC 9352 §7.2). A SID that is not a host's address could not be answered.
  */
 function unusable(sid: IpAddress, locator: Prefix): Pick<DecodeError, 'code' | 'detail'> | undefined {
-  if (!prefixContains(locator, sid))
-    return { code: 'sid-outside-locator', detail: 'an End SID that is not from its locator' };
-  return isUnicastHost(sid) ? undefined : { code: 'sid-not-unicast', detail: "an End SID that is no host's address" };
+  if (!prefixContains(locator, sid)) return { code: 'sid-outside-locator', detail: 'End SID outside its locator' };
+  return isUnicastHost(sid) ? undefined : { code: 'sid-not-unicast', detail: "End SID is not a host's address" };
 }
 
-/** Files the End SIDs of this behaviour by their key; of one that is listed twice the first counts. */
+/** Stores the End SIDs with this behavior by key; of duplicates the first counts. */
 function readSids(tlv: Srv6Locator, behavior: number, into: Map<string, SidEntry>, report: SubTlvReport): void {
   if (FOREIGN_TOPOLOGIES.has(tlv.mtId)) return;
   for (const locator of tlv.locators) {
@@ -160,7 +157,7 @@ function entryOf(locator: Locator, sid: IpAddress, behavior: number): SidEntry {
     algorithm: locator.algorithm,
     metric: locator.metric,
     down: (locator.flags & LOCATOR_DOWN) !== 0,
-    // Views of the LSP, which is let go.
+    // Copies, because these are views of the LSP, which is released.
     flags: flags.slice(),
     ...(source4 && { source4 }),
     ...(source6 && { source6 }),
@@ -168,8 +165,8 @@ function entryOf(locator: Locator, sid: IpAddress, behavior: number): SidEntry {
 }
 
 /**
- * What we declare ourselves. Undefined for what may not be advertised: a SID outside its locator, a locator without
- * length (which makes FRR drop the LSP).
+ * The entry for a declared SID. Undefined when it must not be advertised: a SID outside its locator, or a locator of
+ * length 0 (which makes FRR drop the LSP).
  */
 function ownSid({ sid, locator, behavior }: AdvertisementKinds['sid']): OwnSid | undefined {
   if (sid.family !== 6 || locator.address.family !== 6 || locator.length === 0 || unusable(sid, locator))
@@ -177,7 +174,7 @@ function ownSid({ sid, locator, behavior }: AdvertisementKinds['sid']): OwnSid |
   return { kind: 'sid', key: sidKey(sid), sid, behavior, locator, algorithm: 0, down: false, flags: new Uint8Array() };
 }
 
-/** As the only one of its locator: at most what it takes. */
+/** Maximum size: as the only SID of its locator. */
 export function sidSize(own: OwnSid): number {
   const flags = own.flags.length > 0 ? 2 + own.flags.length : 0;
   return LOCATOR_FIXED + prefixBytes(own.locator.length) + 1 + flags + sourcesSize(own) + END_SID_SIZE;
@@ -187,8 +184,8 @@ const sameLocator = (a: OwnSid, b: OwnSid): boolean =>
   samePrefix(a.locator, b.locator) && a.algorithm === b.algorithm && sameAttributes(a, b);
 
 /**
- * One TLV a locator with as many of its SIDs as fit, though a TLV may hold several locators: there are decoders that
- * read only the first (tshark 4.0).
+ * One TLV per locator with as many of its SIDs as fit. A TLV could hold several locators, but some decoders read only
+ * the first (tshark 4.0).
  */
 export function locatorTlvs(sids: readonly OwnSid[], mtId: number): Srv6Locator[] {
   const groups: OwnSid[][] = [];
@@ -211,5 +208,5 @@ function locatorOf(sids: readonly OwnSid[]): Locator {
   subTlvs.push(...sourceSubTlvs(first));
   for (const { sid, behavior } of sids)
     subTlvs.push({ kind: 'srv6-end-sid', flags: 0, behavior, sid, subSubTlvs: new Uint8Array() });
-  return { prefix, metric: SIGNALLING_METRIC, flags: down ? LOCATOR_DOWN : 0, algorithm, subTlvs };
+  return { prefix, metric: SIGNALING_METRIC, flags: down ? LOCATOR_DOWN : 0, algorithm, subTlvs };
 }

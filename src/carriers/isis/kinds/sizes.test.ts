@@ -1,5 +1,5 @@
-// How much room prefixes and SIDs take: what is counted when they are placed is what they are encoded to, and what
-// counts as a change of them.
+// The sizes of prefixes and SIDs: the size used for placement is the encoded size. Also which differences count as a
+// change.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
@@ -7,7 +7,7 @@ import { prefixKey, prefixOf } from '../../../model/prefix.ts';
 import { arbitraryIpv4, arbitraryIpv6 } from '../../../packet/isis/arbitrary.fixture.ts';
 import { prefixEntryLength } from '../../../packet/isis/tlv/ip-reachability.ts';
 import { encodeTlv } from '../../../packet/isis/tlvs.ts';
-import type { PrefixSubTlv } from '../../../packet/isis/types.ts';
+import type { PrefixSubTlv } from '../../../packet/isis/tlv/types.ts';
 import { type Fragment, close, entriesOf, newPlacement as emptyPlacement, place, sameEntry } from '../own/placement.ts';
 import type { OwnEntry } from './kind.ts';
 import { type OwnPrefix, prefixSize, tlvGroups } from './sender-prefix.ts';
@@ -50,7 +50,7 @@ const anySid = fc
     };
   });
 
-test('the size of a prefix is what its entry is encoded to', () => {
+test('the size of a prefix is that of its encoded entry', () => {
   fc.assert(
     fc.property(anyPrefix, ({ prefix, flags, source4, source6, ...rest }) => {
       const subTlvs: PrefixSubTlv[] = [{ kind: 'prefix-attribute-flags', flags }];
@@ -69,7 +69,7 @@ test('the size of a prefix is what its entry is encoded to', () => {
   );
 });
 
-test('the size of a SID is what its locator is encoded to, when it has no other', () => {
+test('the size of a SID is that of its encoded locator with no other SID', () => {
   fc.assert(
     fc.property(anySid, (p) => {
       const [tlv, ...more] = locatorTlvs([p], 2);
@@ -111,7 +111,7 @@ describe('SIDs of one locator', () => {
     ).toEqual(['srv6-end-sid', 'srv6-end-sid']);
   });
 
-  test('fill a TLV to 253 bytes behind its topology, and no more', () => {
+  test('fill a TLV to 253 bytes after its topology, and no more', () => {
     const of = (flags: number): number[] => {
       const all = Array.from({ length: 21 }, (_, i) => ({
         ...{ ...SID, sid: address(`2001:db8:c::${i + 1}`), flags: new Uint8Array(flags) },
@@ -130,10 +130,13 @@ describe('SIDs of one locator', () => {
 });
 
 describe('a change', () => {
-  test.each([...otherSids, ['behaviour', { behavior: 18 }]] as [string, Partial<OwnSid>][])(
-    'of a SID is another %s',
+  test.each([...otherSids, ['behavior', { behavior: 18 }]] as [string, Partial<OwnSid>][])(
+    'of a SID is a different %s',
     (_what, fields) => {
-      expect([sameOwn(SID, { ...SID }), sameOwn(SID, { ...SID, ...fields })]).toEqual([true, false]);
+      expect({ same: sameOwn(SID, { ...SID }), changed: sameOwn(SID, { ...SID, ...fields }) }).toEqual({
+        same: true,
+        changed: false,
+      });
     },
   );
 
@@ -144,20 +147,26 @@ describe('a change', () => {
     ['length of the flags', { flags: Uint8Array.of(1, 0) }],
     ['IPv4 source', { source4: FOUR }],
     ['IPv6 source', { source6: address('2001:db8::2') }],
-  ])('of a prefix is another %s', (_what, fields) => {
-    expect([sameOwn(PREFIX, { ...PREFIX }), sameOwn(PREFIX, { ...PREFIX, ...fields })]).toEqual([true, false]);
+  ])('of a prefix is a different %s', (_what, fields) => {
+    expect({ same: sameOwn(PREFIX, { ...PREFIX }), changed: sameOwn(PREFIX, { ...PREFIX, ...fields }) }).toEqual({
+      same: true,
+      changed: false,
+    });
     const placement = newPlacement();
     place(placement, PREFIX, 1000);
     expect(place(placement, { ...PREFIX, ...fields }, 1000)).toEqual({ placed: true, changed: [1] });
   });
 
-  test('is also a SID in place of a prefix', () => {
+  test('is also a SID instead of a prefix', () => {
     const sid: OwnEntry = { ...SID, key: PREFIX.key };
-    expect([sameOwn(PREFIX, sid), sameOwn(sid, PREFIX)]).toEqual([false, false]);
+    expect({ prefixSid: sameOwn(PREFIX, sid), sidPrefix: sameOwn(sid, PREFIX) }).toEqual({
+      prefixSid: false,
+      sidPrefix: false,
+    });
   });
 });
 
-describe('the room of a fragment', () => {
+describe('the capacity of a fragment', () => {
   const nth = (n: number, length = 64): OwnPrefix => {
     const prefix = prefixOf({ family: 6, value: (0x20010db8n << 96n) | (BigInt(n) << 64n) }, length);
     return { ...PREFIX, key: prefixKey(prefix), prefix };
@@ -169,13 +178,13 @@ describe('the room of a fragment', () => {
     [76, [1, 1, 2]],
     [75, [1, 2, 3]],
     [40, [1, 2, 3]],
-  ])('of %i bytes is used to its end', (room, expected) => {
+  ])('of %i bytes is fully used', (capacity, expected) => {
     const placement = newPlacement();
-    expect([0, 1, 2].map((n) => place(placement, nth(n), room).changed[0])).toEqual(expected);
+    expect([0, 1, 2].map((n) => place(placement, nth(n), capacity).changed[0])).toEqual(expected);
     expect(place(newPlacement(), nth(0), 39)).toEqual({ placed: false, changed: [] });
   });
 
-  test('one that grows beyond it moves to another, and both are told; one that shrinks leaves room', () => {
+  test('an entry that outgrows its fragment moves to another, and both change; one that shrinks frees space', () => {
     const placement = newPlacement();
     const put = (own: OwnPrefix) => place(placement, own, 76);
     for (const n of [0, 1]) put(nth(n));
@@ -183,10 +192,13 @@ describe('the room of a fragment', () => {
     expect(place(placement, nth(2), 76).changed).toEqual([1]);
     expect(put({ ...nth(0), source4: FOUR }).changed).toEqual([2]);
     const gone = put({ ...nth(1), flags: new Uint8Array(99) });
-    expect([gone, placement.whereIs.has(nth(1).key)]).toEqual([{ placed: false, changed: [1] }, false]);
+    expect({ gone, hasKey: placement.whereIs.has(nth(1).key) }).toEqual({
+      gone: { placed: false, changed: [1] },
+      hasKey: false,
+    });
   });
 
-  test('a fragment that is closed takes nothing more, and gives back what it had', () => {
+  test('a closed fragment accepts nothing and returns its entries', () => {
     const placement = newPlacement();
     for (const n of [0, 1, 2]) place(placement, nth(n), 76);
     expect(close(placement, 1).map(({ key }) => key)).toEqual([nth(0).key, nth(1).key]);
@@ -197,7 +209,7 @@ describe('the room of a fragment', () => {
     expect([...newPlacement(placement.closed).closed]).toEqual([1, 77]);
   });
 
-  test('a TLV ends before 253 bytes are exceeded, in the fragment as in what is counted', () => {
+  test('a TLV ends before it exceeds 253 bytes, in the encoding and in the count', () => {
     const placement = newPlacement();
     // Seven times 36 are 252.
     for (let n = 0; n < 16; n++) place(placement, nth(n), 16 * 36 + 3 * 4);

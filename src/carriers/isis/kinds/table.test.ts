@@ -1,4 +1,4 @@
-// The table of kinds: which TLVs each kind packs its entries into, and that only rows answer for entries.
+// The table of kinds: which TLVs hold the entries of each kind, and that entries of unknown kinds are refused.
 import { expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { prefix } from '../../../model/prefix.ts';
@@ -9,7 +9,7 @@ import { ISIS_KINDS } from './table.ts';
 const sender = (text: string): OwnEntry => ({ kind: 'sender-prefix', key: text, prefix: prefix(text) }) as OwnEntry;
 const SID = { kind: 'sid', key: 'sid', sid: address('2001:db8:c::1') };
 
-test('each kind has TLVs of its own: IPv4 prefixes, IPv6 prefixes, a TLV a SID, and those of a row that is added', () => {
+test('each kind has its own TLVs: IPv4 prefixes, IPv6 prefixes, one TLV per SID, and those of an added row', () => {
   const entries = [sender('10.0.0.0/8'), sender('2001:db8::/32'), SID, { kind: 'colour', key: 'colour' }];
   const packingOf = (entry: OwnEntry) => WITH_COLOUR.packings[WITH_COLOUR.packingOf(entry)];
   expect(entries.map(packingOf)).toEqual([
@@ -21,7 +21,7 @@ test('each kind has TLVs of its own: IPv4 prefixes, IPv6 prefixes, a TLV a SID, 
   expect(new Set(entries.map((entry) => WITH_COLOUR.packingOf(entry))).size).toBe(4);
 });
 
-test('nothing is placed or leaked of a kind without a row, or whose row says so', () => {
+test('a kind without a row, or whose row excludes it, is neither placed nor leaked', () => {
   for (const kind of ['colour', 'router-address']) {
     expect(() => ISIS_KINDS.codecOf({ kind, key: kind })).toThrow(kind);
     expect(() => ISIS_KINDS.leakingOf({ kind })).toThrow(kind);

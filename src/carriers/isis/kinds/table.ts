@@ -1,4 +1,4 @@
-// The kinds of advertisement that IS-IS carries.
+// The kinds of advertisement that IS-IS supports.
 import type { AdvertisementKind, AdvertisementOf } from '../../../model/advertisement.ts';
 import type { EntryCodec, IsisKind, LeakingRules, OwnEntry, Packing, ReadEntry } from './kind.ts';
 import { ROUTER_ADDRESS } from './router-address.ts';
@@ -6,8 +6,8 @@ import { SENDER_PREFIX } from './sender-prefix.ts';
 import { SID } from './sid.ts';
 
 /**
- * The rows. Their order is that of TLVs in fragment 0 and of entries in the others, and that in which TLV 242 looks for
- * an address: loopbacks come first.
+ * The rows. Their order is that of the TLVs in fragment 0 and of the entries in other fragments. TLV 242 takes its
+ * address from the first row that has one: loopbacks come first.
  */
 const ROWS = {
   'router-address': ROUTER_ADDRESS,
@@ -17,9 +17,9 @@ const ROWS = {
 
 export class IsisKinds {
   readonly rows: readonly IsisKind[];
-  /** Those of all rows, one behind the other. */
+  /** The packings of all rows, concatenated. */
   readonly packings: readonly Packing[];
-  /** TLV types that some row walks through by itself. */
+  /** TLV types that some row walks itself. */
   readonly walked: ReadonlySet<number>;
   readonly #byName: ReadonlyMap<string, IsisKind>;
   readonly #firstPacking = new Map<string, number>();
@@ -36,7 +36,7 @@ export class IsisKinds {
     this.walked = new Set(rows.flatMap(({ received }) => received.walked));
   }
 
-  /** @throws for an entry that none of the rows has made */
+  /** @throws for an entry of a kind without a codec */
   codecOf({ kind }: OwnEntry): EntryCodec<OwnEntry> {
     const codec = this.#byName.get(kind)?.own.entries;
     if (codec === undefined || codec === 'none') throw new Error(`no kind of IS-IS places entries of ${kind}`);
@@ -48,7 +48,7 @@ export class IsisKinds {
     return this.#firstPacking.get(entry.kind)! + this.codecOf(entry).packingOf(entry);
   }
 
-  /** @throws for an entry that is not leaked, and so offered by none of the rows */
+  /** @throws for an entry of a kind that is never leaked */
   leakingOf({ kind }: ReadEntry): LeakingRules<OwnEntry, ReadEntry> {
     const rules = this.#byName.get(kind)?.leaking;
     if (rules === undefined || rules === 'never') throw new Error(`no kind of IS-IS leaks entries of ${kind}`);

@@ -1,8 +1,9 @@
-// For tests: a router of both levels with stubs around it, and what they say to each other about prefixes.
+// For tests: a router of both levels with stubs around it, and the prefixes they advertise.
 import { formatAddress } from '../../../model/address.ts';
 import { P_FLAG, prefixEntry } from '../../../packet/isis/foreign.fixture.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
-import type { IsisTlv, Level, PrefixReachability } from '../../../packet/isis/types.ts';
+import type { IsisTlv, PrefixReachability } from '../../../packet/isis/tlv/types.ts';
+import type { Level } from '../../../packet/isis/types.ts';
 import { lsp } from '../hostile.fixture.ts';
 import type { IsisKinds } from '../kinds/table.ts';
 import { Router } from '../router.fixture.ts';
@@ -33,7 +34,7 @@ export function net(): Net {
   return { simulation, router, add };
 }
 
-/** What a system advertises in a level, as the router holds it. */
+/** The prefixes of a system in a level, as stored by the router. */
 export function advertised(router: Router, level: Level, system: string): PrefixReachability[] {
   return [...router.lsps[level]]
     .filter(([key, lsp]) => key.startsWith(system) && lsp.lifetime > 0)
@@ -51,8 +52,8 @@ export const flagsOf = (p: PrefixReachability): Uint8Array =>
 export const learned = (agent: Agent): string[] =>
   agent.prefixes().map((p) => `${p.pnc ? 'P' : '-'} ${p.proxy ? formatAddress(p.proxy) : 'none'}`);
 
-/** Fragments of the router, which is reached in both levels; it says this in one level alone. */
-export const say = (
+/** Delivers fragments of the router, which is reachable in both levels, in one level only. */
+export const advertise = (
   agent: Agent,
   level: Level,
   fragment: number,

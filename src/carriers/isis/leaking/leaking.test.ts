@@ -1,5 +1,4 @@
-// Leaking between levels, with routers in between that know nothing of it. Topology: stubs behind routers, agents of
-// both levels.
+// Leaking between levels across routers that do not know it. Topology: stubs behind routers, agents of both levels.
 import { DEFAULT_CODE_POINTS } from '../../../model/code-points.ts';
 import { describe, expect, test } from 'vitest';
 import { hasFlag } from '../../../packet/bit-string.ts';
@@ -22,7 +21,10 @@ describe('PNC between levels', () => {
       const [copy, ...more] = advertised(router, to, AGENT_A);
       expect(more).toEqual([]);
       expect(copy).toMatchObject({ down, metric: 0xfe000001 });
-      expect([hasFlag(flagsOf(copy!), 7), hasFlag(flagsOf(copy!), 1)]).toEqual([true, true]);
+      expect({ flag7: hasFlag(flagsOf(copy!), 7), flag1: hasFlag(flagsOf(copy!), 1) }).toEqual({
+        flag7: true,
+        flag1: true,
+      });
       expect(advertised(router, from, AGENT_A)).toEqual([]);
       expect(learned(learner)).toEqual(['P 2001:db8:ffff::77']);
       expect([...learner.reachable]).toContain(`L${to} ${AGENT_A}`);
@@ -35,12 +37,15 @@ describe('PNC between levels', () => {
     add(AGENT_A, [1, 2]);
     origin.event(originate([proxied('ff0e::/16'), proxied('fe80::/64'), proxied('2001:db8:1::/64')]));
     simulation.run(10_000);
-    expect([advertised(router, 1, ORIGIN).length, advertised(router, 2, AGENT_A).length]).toEqual([3, 1]);
+    expect({ origin: advertised(router, 1, ORIGIN).length, agentA: advertised(router, 2, AGENT_A).length }).toEqual({
+      origin: 3,
+      agentA: 1,
+    });
   });
 
   test('A15: a clear flag stays clear: an unflagged prefix is not leaked', () => {
     const { simulation, router, add } = net();
-    // The origin's flag is another bit, so that to everybody else its prefix is an ordinary one.
+    // The origin uses another bit as its flag, so that its prefix is an ordinary one for all others.
     const origin = add(ORIGIN, [1], { codePoints: { ...DEFAULT_CODE_POINTS, 'isis-pnc-flag-bit': 5 } });
     add(AGENT_A, [1, 2]);
     origin.event(originate([proxied('2001:db8:1::/64')]));
@@ -49,7 +54,7 @@ describe('PNC between levels', () => {
     expect(advertised(router, 2, AGENT_A)).toEqual([]);
   });
 
-  test('A15: when the flag is cleared or the prefix withdrawn, the copy goes', () => {
+  test('A15: when the flag is cleared or the prefix withdrawn, the copy is withdrawn', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     const agent = add(AGENT_A, [1, 2]);
@@ -76,7 +81,7 @@ describe('PNC between levels', () => {
     const issued = a.count('isis.own.issued') + b.count('isis.own.issued');
     simulation.run(120_000);
     expect(a.count('isis.own.issued') + b.count('isis.own.issued')).toBe(issued);
-    // And it goes when its origin takes it back: no agent keeps it alive from the other's copy.
+    // The copy is withdrawn with the original: no agent keeps it alive from the other's copy.
     const copies = a.count('isis.carry.carried') + b.count('isis.carry.carried');
     origin.event(originate([]));
     simulation.run(10_000);
@@ -97,7 +102,7 @@ describe('PNC between levels', () => {
     expect(advertised(router, 2, AGENT_B)).toHaveLength(1);
   });
 
-  test('the second agent takes over while the copy of the first, which was cut off, is still held', () => {
+  test('the second agent takes over while the copy of the first, now disconnected, is still held', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     add(AGENT_A, [1, 2]);
@@ -111,7 +116,7 @@ describe('PNC between levels', () => {
     expect(advertised(router, 2, AGENT_B)).toHaveLength(1);
   });
 
-  test('a prefix with the up/down bit never goes up, even without its original', () => {
+  test('a prefix with the up/down bit is never leaked up, even without its original', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [2]);
     const a = add(AGENT_A, [1, 2]);
@@ -119,7 +124,7 @@ describe('PNC between levels', () => {
     origin.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(10_000);
     expect(advertised(router, 1, AGENT_A)[0]).toMatchObject({ down: true });
-    // A dies without a word: its copy stays in level 1. The origin withdraws.
+    // A dies without withdrawing: its copy stays in level 1. The origin withdraws.
     a.kill();
     origin.event(originate([]));
     simulation.run(5000);
@@ -127,7 +132,7 @@ describe('PNC between levels', () => {
     expect(advertised(router, 2, AGENT_B)).toEqual([]);
   });
 
-  test('what the router declares itself comes before what it could leak', () => {
+  test('the router’s own declaration takes precedence over a leaked entry', () => {
     const { simulation, router, add } = net();
     const origin = add(ORIGIN, [1]);
     const agent = add(AGENT_A, [1, 2]);
@@ -143,7 +148,7 @@ describe('PNC between levels', () => {
     expect(advertised(router, 1, AGENT_A)).toEqual([]);
   });
 
-  test('an unreachable originator is leaked for the hold time, then not', () => {
+  test('prefixes of an unreachable originator are leaked for the hold time only', () => {
     const { simulation, router, add } = net();
     const agent = add(AGENT_A, [1, 2], { holdUnreachableMs: 20_000 });
     const origin = add(ORIGIN, [1]);

@@ -1,8 +1,8 @@
-// Leaking between levels (RFC 5302, RFC 9352 §7.1; of the PNC, PNC-5.1-c). FRR propagates nothing here, so an agent of
-// both levels originates in the one level what it learned in the other. What a copy looks like and when none may be
-// made, its kind knows (kinds/). No loops: what has come down never goes up; what the target level knows from its own
-// originator does not enter it; and of several agents that could leak an entry the one with the lowest system ID does,
-// so that two never answer each other's copies.
+// Leaking between levels (RFC 5302, RFC 9352 §7.1; for sender prefixes PNC-5.1-c). FRR does not leak these, so an agent
+// of both levels originates in one level what it learned in the other. The kind (kinds/) defines the copy and when none
+// may be made. Three rules prevent loops. An entry leaked down is never leaked up. An entry that the target level has
+// from an originator of its own is not leaked there. Of several agents that could leak an entry the one with the lowest
+// system ID does, so that two never react to each other's copies.
 import { count } from '../../effects.ts';
 import type { Candidate, ReadEntry } from '../kinds/kind.ts';
 import { isAlive } from '../lsdb/graph.ts';
@@ -15,7 +15,7 @@ interface Offered extends Candidate<ReadEntry> {
   readonly lsp: StoredLsp;
 }
 
-/** Decides about a batch of entries in both directions. */
+/** Decides a batch of entries in both directions. */
 export function leakDue(s: Speaker): void {
   const [level1, level2] = [s.levels.get(1)!, s.levels.get(2)!];
   s.leaking.queue.take(s.now, (key) =>
@@ -25,7 +25,7 @@ export function leakDue(s: Speaker): void {
   );
 }
 
-/** @returns when to decide again, if it is eligible but has not been so for long enough; else never */
+/** @returns when to decide again if the entry has not been eligible for long enough; otherwise never */
 function decide(s: Speaker, key: string, from: LevelState, to: LevelState): number {
   const best = bestCandidate(s, key, from, to);
   const place = `${from.level}:${key}`;
@@ -37,14 +37,14 @@ function decide(s: Speaker, key: string, from: LevelState, to: LevelState): numb
     }
     return Infinity;
   }
-  const ripe = s.leaking.queue.eligible(place, s.now);
-  if (s.now < ripe) return ripe;
+  const settled = s.leaking.queue.eligible(place, s.now);
+  if (s.now < settled) return settled;
   if (!to.own.placement.whereIs.has(key)) count(s, 'carry.carried');
   setEntry(s, to, key, s.kinds.leakingOf(best.entry).copy(best, to.level));
   return Infinity;
 }
 
-/** What others advertise in a level under this key, if they are there, or were until a short while ago. */
+/** The entries with this key that others advertise in a level, from originators that are alive (isAlive). */
 function candidates(s: Speaker, level: LevelState, key: string): Offered[] {
   const found: Offered[] = [];
   for (const { lspKey, entry } of s.leaking.offered[level.level].get(key) ?? []) {
@@ -54,12 +54,12 @@ function candidates(s: Speaker, level: LevelState, key: string): Offered[] {
   return found;
 }
 
-/** What to leak. Undefined when nothing may be leaked. */
+/** The entry to leak; undefined when none may be leaked. */
 function bestCandidate(s: Speaker, key: string, from: LevelState, to: LevelState): Offered | undefined {
   const rulesOf = ({ entry }: Offered) => s.kinds.leakingOf(entry);
   const eligible = candidates(s, from, key).filter((c) => rulesOf(c).mayLeak(c.entry, from.level));
   if (eligible.length === 0) return undefined;
-  // A lost agent leaks no longer, though its copy is held: the next agent takes over while the copy still counts, so
+  // A lost agent no longer leaks, though its copy is held. The next agent takes over while that copy still counts, so
   // that there is no gap.
   const leaksFirst = ({ lsp }: Offered): boolean => lsp.system < s.system && to.graph.reachable.has(lsp.system);
   const known = candidates(s, to, key).some((c) => !rulesOf(c).isCopy(c.entry) || leaksFirst(c));

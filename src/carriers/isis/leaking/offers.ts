@@ -1,4 +1,4 @@
-// What others advertise and may be leaked, by its key, and which of it has to be decided about anew (leaking.ts).
+// The leakable entries of others by key, and which keys must be decided again (leaking.ts).
 import type { ReadEntry } from '../kinds/kind.ts';
 import type { StoredLsp } from '../lsdb/lsdb.ts';
 import type { LevelState, Speaker, SystemsChange } from '../state.ts';
@@ -11,7 +11,7 @@ function mark(s: Speaker, key: string): void {
   s.leaking.queue.mark(key, s.now);
 }
 
-/** What an LSP offers to the other level has changed. */
+/** The leakable entries of an LSP have changed. */
 export function offersChanged(
   s: Speaker,
   level: LevelState,
@@ -46,7 +46,7 @@ export function originatorsChanged(s: Speaker, level: LevelState, { lost, found,
   }
 }
 
-/** The operator no longer declares something that took precedence over what is leaked. */
+/** A declaration that took precedence over a leaked entry was withdrawn. */
 export function desiredChanged(s: Speaker, key: string): void {
   if (both(s)) mark(s, key);
 }

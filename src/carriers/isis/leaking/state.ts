@@ -5,9 +5,9 @@ import { LEAK_BATCH, LEAK_SETTLE_MS } from '../constants.ts';
 import type { ReadEntry } from '../kinds/kind.ts';
 
 export interface LeakState {
-  /** Entries of others by their key, one index a level. */
+  /** Entries of others by key, one index per level. */
   readonly offered: Record<Level, Map<string, Offer[]>>;
-  /** What to decide about; its places are `<from>:<key>`. */
+  /** The keys to decide about; its places are `<from>:<key>`. */
   readonly queue: LeakQueue;
 }
 

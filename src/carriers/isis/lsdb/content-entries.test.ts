@@ -1,5 +1,5 @@
-// What is read of an LSP: the entries with the P-flag as the decoder sees them, the node's name and addresses, and what
-// is left out.
+// The content read from an LSP: entries with the P-flag as the decoder sees them, the node's name and addresses, and
+// what is ignored.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type IpAddress, address, formatAddress } from '../../../model/address.ts';
@@ -7,9 +7,10 @@ import { formatPrefix, prefix } from '../../../model/prefix.ts';
 import { prefixEntry } from '../../../packet/isis/foreign.fixture.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import { packNeighbors } from '../../../packet/isis/tlv/is-reachability.ts';
-import type { IsisTlv, Lsp, PrefixReachability, PrefixSubTlv, SourceRouterId } from '../../../packet/isis/types.ts';
+import type { IsisTlv, PrefixReachability, PrefixSubTlv, SourceRouterId } from '../../../packet/isis/tlv/types.ts';
+import type { Lsp } from '../../../packet/isis/types.ts';
 import { type ReadByKind, readByKind } from '../kinds/reading.fixture.ts';
-import { type Edge, bare, sameEdges } from './content.ts';
+import { type Edge, withoutEntries, sameEdges } from './content.ts';
 import type { NodeAddresses } from '../kinds/attributes.ts';
 import { type PrefixEntry, proxyOf } from '../kinds/sender-prefix-reader.ts';
 import { lsp } from '../hostile.fixture.ts';
@@ -34,7 +35,7 @@ const source6 = (text: string): PrefixSubTlv => ({ kind: 'ipv6-source-router-id'
 describe('entries with the P-flag', () => {
   const sourceIn = (subTlvs: readonly PrefixSubTlv[], kind: SourceRouterId['kind']): IpAddress | undefined =>
     subTlvs.find((t): t is SourceRouterId => t.kind === kind)?.address;
-  /** The same from the values that the decoder makes. */
+  /** The same, from the values of the decoder. */
   const decodedEntry = ({ prefix: p, metric, down, external, subTlvs }: PrefixReachability): object => ({
     prefix: formatPrefix(p),
     metric,
@@ -49,7 +50,7 @@ describe('entries with the P-flag', () => {
       ...{ prefix: formatPrefix(p), metric: rest.metric, down: rest.down, external: rest.external },
       ...{ flags: [...flags], source4: four, source6: six },
     }));
-  /** Few values, so that an entry often says what the one before it says, and as often nearly that. */
+  /** Few distinct values, so that consecutive entries are often equal, or differ in one field. */
   const entry = fc
     .record({
       metric: fc.constantFrom(1, 2),
@@ -64,7 +65,7 @@ describe('entries with the P-flag', () => {
       ...rest,
     }));
 
-  test('are what the decoder says of each, whatever the ones before them said', () => {
+  test('agree with the decoder, whatever entries precede them', () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 5 }), (entries) => {
         const prefixes = entries.map((each, i) => ({ ...each, prefix: prefix(`2001:db8:${i + 1}::/64`) }));
@@ -74,7 +75,7 @@ describe('entries with the P-flag', () => {
     );
   });
 
-  test('are counted, and kept with the content only for a router that leaks them into the other level', () => {
+  test('are counted, and kept only for a router that leaks between levels', () => {
     const tlvs = [v6(flagged('2001:db8:1::/64', [source6('2001:db8::1')]), flagged('2001:db8:2::/64'))];
     expect(
       [read(tlvs, true), read(tlvs, false)].map(({ content, prefixes }) => ({ ...content, prefixes })),
@@ -93,28 +94,40 @@ describe('entries with the P-flag', () => {
     ['names an IPv4 one', [source4('192.0.2.1')], false],
     ['names an IPv6 one', [source6('2001:db8::1')], false],
     ['names both', [source4('192.0.2.1'), source6('2001:db8::1')], false],
-  ])('one that %s: whether the node’s addresses are needed is told', (_what, subTlvs, needed) => {
+  ])('one that %s: whether the node’s addresses are needed', (_what, subTlvs, needed) => {
     expect(read([v6(flagged('2001:db8:1::/64', subTlvs))]).content.needsAddress).toBe(needed);
   });
 
-  test('one prefix with two proxies is two entries, each proxy once, of either family', () => {
+  test('one prefix with two proxies of either family is two entries, one per proxy', () => {
     const of = (...sources: PrefixSubTlv[][]): number =>
       read([v6(...sources.map((each) => flagged('2001:db8:1::/64', each)))]).prefixes.length;
     const [one, two] = [source6('2001:db8::1'), source6('2001:db8::2')];
     const [four, five] = [source4('192.0.2.1'), source4('192.0.2.2')];
-    expect([of([one], [one]), of([one], [two]), of([four], [five]), of([four], [four])]).toEqual([1, 2, 2, 1]);
-    expect([of([one], [one, four]), of([one, four], [one, five]), of([one], [two], [one], [two])]).toEqual([2, 2, 2]);
+    expect({
+      oneOne: of([one], [one]),
+      oneTwo: of([one], [two]),
+      fourFive: of([four], [five]),
+      fourFour: of([four], [four]),
+    }).toEqual({ oneOne: 1, oneTwo: 2, fourFive: 2, fourFour: 1 });
+    expect({
+      oneOneFour: of([one], [one, four]),
+      oneFourOneFive: of([one, four], [one, five]),
+      oneTwoOneTwo: of([one], [two], [one], [two]),
+    }).toEqual({ oneOneFour: 2, oneFourOneFive: 2, oneTwoOneTwo: 2 });
     expect([of([]), of([], []), of([], [one])]).toEqual([1, 1, 2]);
   });
 });
 
 describe('of the node', () => {
-  test('the first name counts, and none is none (RFC 5301)', () => {
+  test('the first hostname counts; there may be none (RFC 5301)', () => {
     const names = ['leaf1', 'leaf2'].map((name): IsisTlv => ({ kind: 'hostname', name }));
-    expect([read(names).content.hostname, read([]).content.hostname]).toEqual(['leaf1', undefined]);
+    expect({ names: read(names).content.hostname, hostname: read([]).content.hostname }).toEqual({
+      names: 'leaf1',
+      hostname: undefined,
+    });
   });
 
-  test('the first address that is a host’s counts, of TLVs 134 and 140 as of 132 and 232', () => {
+  test('the first host address counts, in TLVs 134 and 140 and in 132 and 232', () => {
     const addresses = (...texts: string[]): IsisTlv[] =>
       texts.map((text) =>
         text.includes(':')
@@ -148,7 +161,7 @@ describe('of the node', () => {
     expect(of(addresses('127.0.0.1', '::1'))).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  test('the neighbours with their metrics, pseudonodes too, in their order', () => {
+  test('the neighbors with their metrics, including pseudonodes, in order', () => {
     const neighbors = [
       { systemId: systemId('0000.0000.0002'), pseudonode: 0, metric: 10, subTlvs: new Uint8Array(0) },
       { systemId: systemId('0000.0000.0001'), pseudonode: 3, metric: 0xffffff, subTlvs: new Uint8Array(0) },
@@ -159,7 +172,7 @@ describe('of the node', () => {
     ]);
   });
 
-  test('the overload bit, also of an LSP that says nothing else that can be used', () => {
+  test('the overload bit, even of an LSP with no other usable content', () => {
     const of = (overload: boolean, more: Partial<Lsp> = {}): unknown => {
       const { content, prefixes, badTlvs } = read([v6(flagged('2001:db8:1::/64'))], true, { overload, ...more });
       return [content.overload, content.proxyPrefixes, prefixes.length, badTlvs.map(({ error }) => error.code)];
@@ -175,7 +188,7 @@ describe('of the node', () => {
   });
 });
 
-describe('what is wrong', () => {
+describe('malformed content', () => {
   const raw = (type: number, ...value: number[]): IsisTlv => ({
     kind: 'unknown',
     type,
@@ -184,32 +197,36 @@ describe('what is wrong', () => {
 
   test.each<[string, IsisTlv]>([
     ['prefixes (236)', raw(236, 0, 0, 0, 1, 0, 200, 1)],
-    ['neighbours (22)', raw(22, 0, 0, 0, 0, 0, 1, 0, 0, 0, 10)],
-    ['neighbours of a topology (222)', raw(222, 0)],
+    ['neighbors (22)', raw(22, 0, 0, 0, 0, 0, 1, 0, 0, 0, 10)],
+    ['neighbors of a topology (222)', raw(222, 0)],
     ['a router address (134)', raw(134, 192, 0, 2)],
     ['a locator (27)', raw(27, 0)],
-  ])('a malformed TLV of %s is told once; the rest is used', (_what, bad) => {
+  ])('a malformed TLV of %s is reported once; the rest is used', (_what, bad) => {
     const good: IsisTlv[] = [
       { kind: 'hostname', name: 'leaf1' },
       v6(flagged('2001:db8:1::/64', [source6('2001:db8::1')])),
     ];
     const { content, prefixes, badTlvs } = read([bad, ...good]);
-    expect([content.hostname, prefixes.length, badTlvs.length]).toEqual(['leaf1', 1, 1]);
+    expect({ hostname: content.hostname, prefixesLength: prefixes.length, badTlvsLength: badTlvs.length }).toEqual({
+      hostname: 'leaf1',
+      prefixesLength: 1,
+      badTlvsLength: 1,
+    });
     expect(read(good).badTlvs).toEqual([]);
   });
 
-  test('a proxy whose address has the wrong length is missing, and told', () => {
+  test('a proxy whose address has the wrong length is ignored and reported', () => {
     const { content, badTlvs } = read([
       v6(flagged('2001:db8:1::/64', [{ kind: 'unknown', type: 12, value: Uint8Array.of(1, 2, 3) }])),
     ]);
-    expect([content.needsAddress, badTlvs.map(({ subType, error }) => [subType, error.code])]).toEqual([
-      true,
-      [[12, 'bad-length']],
-    ]);
+    expect({
+      needsAddress: content.needsAddress,
+      badTlvs: badTlvs.map(({ subType, error }) => [subType, error.code]),
+    }).toEqual({ needsAddress: true, badTlvs: [[12, 'bad-length']] });
   });
 });
 
-test('without what is read only of those that can be reached the rest of the content stays', () => {
+test('without the entries, which only expanded LSPs keep, the rest of the content stays', () => {
   const sid: PrefixSubTlv = {
     kind: 'srv6-end-sid',
     flags: 0,
@@ -223,7 +240,7 @@ test('without what is read only of those that can be reached the rest of the con
   for (const tlvs of [[sids], [v6(flagged('2001:db8:1::/64'))], [sids, v6(flagged('2001:db8:1::/64'))], []]) {
     const { content } = read([...tlvs, name]);
     expect(content.leakable).toHaveLength(tlvs.length);
-    expect(bare(content)).toEqual({ ...content, leakable: [] });
+    expect(withoutEntries(content)).toEqual({ ...content, leakable: [] });
   }
 });
 
@@ -235,19 +252,19 @@ describe('the proxy of an entry (decision D6)', () => {
   const [no4, no6] = [at('127.0.0.1'), at('ff02::1')];
 
   test.each<[string, Partial<PrefixEntry>, NodeAddresses, NodeAddresses, string]>([
-    ['of both of its own the one of its family', { source4: own4, source6: own6 }, ids, ifs, '4: 192.0.2.11'],
-    ['of both of its own the one of its family', { source4: own4, source6: own6 }, ids, ifs, '6: 2001:db8::12'],
+    ['of two own proxies the one of its family', { source4: own4, source6: own6 }, ids, ifs, '4: 192.0.2.11'],
+    ['of two own proxies the one of its family', { source4: own4, source6: own6 }, ids, ifs, '6: 2001:db8::12'],
     ['of the other family rather than the node’s', { source6: own6 }, ids, ifs, '4: 2001:db8::12'],
     ['of the other family rather than the node’s', { source4: own4 }, ids, ifs, '6: 192.0.2.11'],
-    ['of its own the one that is a host’s', { source4: no4, source6: own6 }, ids, ifs, '4: 2001:db8::12'],
-    ['of its own the one that is a host’s', { source4: own4, source6: no6 }, ids, ifs, '6: 192.0.2.11'],
-    ['what can be no proxy, when it names nothing else', { source4: no4 }, ids, ifs, '6: 127.0.0.1'],
-    ['what can be no proxy, when it names nothing else', { source6: no6 }, ids, ifs, '4: ff02::1'],
-    ['of two that can be no proxy the IPv6 one', { source4: no4, source6: no6 }, ids, ifs, '6: ff02::1'],
+    ['of two own proxies the host’s address', { source4: no4, source6: own6 }, ids, ifs, '4: 2001:db8::12'],
+    ['of two own proxies the host’s address', { source4: own4, source6: no6 }, ids, ifs, '6: 192.0.2.11'],
+    ['an address that cannot be a proxy, if there is no other', { source4: no4 }, ids, ifs, '6: 127.0.0.1'],
+    ['an address that cannot be a proxy, if there is no other', { source6: no6 }, ids, ifs, '4: ff02::1'],
+    ['of two that cannot be a proxy the IPv6 one', { source4: no4, source6: no6 }, ids, ifs, '6: ff02::1'],
     ['the node’s in TLV 134', {}, ids, ifs, '4: 192.0.2.134'],
     ['the node’s in TLV 140', {}, ids, ifs, '6: 2001:db8::140'],
-    ['that of the other family before those of the interfaces', {}, { v6: ids.v6! }, ifs, '4: 2001:db8::140'],
-    ['that of the other family before those of the interfaces', {}, { v4: ids.v4! }, ifs, '6: 192.0.2.134'],
+    ['the other family’s router ID before interface addresses', {}, { v6: ids.v6! }, ifs, '4: 2001:db8::140'],
+    ['the other family’s router ID before interface addresses', {}, { v4: ids.v4! }, ifs, '6: 192.0.2.134'],
     ['the interfaces’ in TLV 132', {}, {}, ifs, '4: 192.0.2.132'],
     ['the interfaces’ in TLV 232', {}, {}, ifs, '6: 2001:db8::232'],
     ['none', {}, {}, {}, '4: none'],
@@ -273,7 +290,7 @@ test.each<[string, string, string, boolean]>([
   ['another in place of the last', '1:10 2:10', '1:10 3:10', false],
   ['another metric', '1:10 2:10', '1:10 2:16777215', false],
   ['a different order', '1:10 2:20', '2:20 1:10', false],
-])('the neighbours of an LSP that lists %s: whether the walk begins anew', (_what, before, after, same) => {
+])('the neighbors of an LSP that lists %s: whether another walk starts', (_what, before, after, same) => {
   const edges = (text: string): Edge[] =>
     text
       .split(' ')

@@ -1,9 +1,9 @@
-// What an LSP says of prefixes that it lists more than once.
+// Prefixes that an LSP lists more than once.
 import { expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { P_FLAG, prefixEntry } from '../../../packet/isis/foreign.fixture.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
-import type { PrefixReachability } from '../../../packet/isis/types.ts';
+import type { PrefixReachability } from '../../../packet/isis/tlv/types.ts';
 import { type ReadByKind, readByKind } from '../kinds/reading.fixture.ts';
 import { lsp } from '../hostile.fixture.ts';
 
@@ -30,9 +30,9 @@ test.each<[string[], number, string]>([
   [['P1>1', '1'], 1, 'P1'],
   [['P1>1', '1', '1'], 2, 'P1'],
   [['1', 'P1>1', 'P2>1', '2', '3'], 2, 'P1 P2 3'],
-])('%j: %i of them contradict each other, and what counts is %s', (entries, contradictions, counts) => {
+])('%j: %i contradictions; the result is %s', (entries, contradictions, counts) => {
   const { prefixes, contradictions: found, content } = read(...entries);
   const text = prefixes.map((p) => `${p.pnc ? 'P' : ''}${(p.prefix.address.value >> 80n) & 0xfn}`);
-  expect([found, text.join(' ')]).toEqual([contradictions, counts]);
+  expect({ found, text: text.join(' ') }).toEqual({ found: contradictions, text: counts });
   expect(content.proxyPrefixes).toBe(text.filter((each) => each.startsWith('P')).length);
 });

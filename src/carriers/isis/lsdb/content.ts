@@ -1,13 +1,14 @@
-// What an LSP says, as far as the speaker cares: neighbours for the graph, overload bit and hostname, the node's
-// addresses for the proxy fallback (decision D6), and the entries of each kind of advertisement (kinds/). Of these only
-// what may be leaked is kept; the rest is reported once and read again from the raw LSP when needed, so that a large
+// The content of an LSP that the speaker uses: neighbors for the graph, overload bit and hostname, the node's addresses
+// for the proxy fallback (decision D6), and the entries of each kind of advertisement (kinds/). Of the entries only
+// leakable ones are kept. The rest is reported once and read again from the raw LSP when needed, so that a large
 // database stays small.
 import { isUnicastHost } from '../../../model/address.ts';
 import type { DecodeError } from '../../../packet/decode.ts';
 import { lspIdTextAt } from '../../../packet/isis/lsp-id.ts';
 import { LSP_HEADER_LENGTH } from '../../../packet/isis/pdu-format.ts';
 import { decodeTlv } from '../../../packet/isis/tlvs.ts';
-import type { BadTlv, IsisTlv, Lsp, Received } from '../../../packet/isis/types.ts';
+import type { IsisTlv } from '../../../packet/isis/tlv/types.ts';
+import type { BadTlv, Lsp, Received } from '../../../packet/isis/types.ts';
 import { forEachNeighbor } from '../../../packet/isis/walk.ts';
 import type { NodeAddresses } from '../kinds/attributes.ts';
 import type { Found, KindOptions, LspAddresses, ReadEntry } from '../kinds/kind.ts';
@@ -23,11 +24,11 @@ export interface LspContent extends LspAddresses {
   readonly overload: boolean;
   readonly hostname: string | undefined;
   readonly edges: readonly Edge[];
-  /** Kept by who leaks between levels. */
+  /** Kept only by a router that leaks between levels. */
   readonly leakable: readonly ReadEntry[];
   /** Prefixes with a proxy, kept or not. */
   readonly proxyPrefixes: number;
-  /** Whether an entry leans on the addresses of the node. */
+  /** Whether an entry depends on the addresses of the node. */
   readonly needsAddress: boolean;
 }
 
@@ -42,23 +43,23 @@ export const NO_CONTENT: LspContent = {
   interfaces: {},
 };
 
-/** What a purge or an LSP of our own is to the database. */
-export const SILENT = { content: NO_CONTENT, entries: 0, expanded: false, odd: false, reported: false };
+/** The content fields of a purge, or of an LSP that has not been read. */
+export const UNREAD = { content: NO_CONTENT, entries: 0, expanded: false, odd: false, reported: false };
 
-/** Without what is read only of expanded LSPs (expansion.ts). */
-export const bare = (content: LspContent): LspContent =>
+/** The content without the entries, which only expanded LSPs keep (expansion.ts). */
+export const withoutEntries = (content: LspContent): LspContent =>
   content.leakable.length > 0 ? { ...content, leakable: NONE } : content;
 
 export type ReceivedLsp = Lsp & Received;
 
 export interface ReadLsp {
   readonly content: LspContent;
-  /** In the order of the table of kinds; empty when nothing is used. */
+  /** In the order of the table of kinds; empty when the LSP is unusable. */
   readonly found: readonly Found<ReadEntry>[];
   readonly badTlvs: readonly Pick<BadTlv, 'subType' | 'error'>[];
 }
 
-/** TLVs of neighbours, which are walked through; few others are in an LSP, and they are decoded one by one. */
+/** TLVs of neighbors, which are walked. Other TLVs are few in an LSP and are decoded one by one. */
 const NEIGHBOR_TLVS: readonly number[] = [2, 22, 222];
 
 /** @param keepLeakable whether this router leaks between levels */
@@ -86,7 +87,7 @@ export function readLsp(lsp: ReceivedLsp, kinds: IsisKinds, options: KindOptions
     edges.push({ node: nodeAt(bytes, offset), metric }),
   );
   const found = readers.map((reader) => reader.end(info, keepLeakable));
-  // Something is wrong with a TLV that was walked: the full decoder says what.
+  // A walked TLV is malformed: the full decoder names the error.
   if (badNeighbors > 0 || found.some(isFaulty)) badTlvs.push(...lsp.badTlvs);
   return { content: contentOf(lsp, info, edges, found), found, badTlvs };
 }
@@ -103,15 +104,15 @@ function contentOf(
   let proxyPrefixes = 0;
   let needsAddress = false;
   for (const each of found) {
-    leakable = together(leakable, each.leakable);
+    leakable = joined(leakable, each.leakable);
     proxyPrefixes += each.proxyPrefixes;
     needsAddress ||= each.needsAddress;
   }
   return { overload, hostname, edges, leakable, proxyPrefixes, needsAddress, routerIds, interfaces };
 }
 
-/** Both lists. Nearly always one is empty; then it is the other, and no copy. */
-export const together = <T>(a: readonly T[], b: readonly T[]): readonly T[] =>
+/** Both lists as one. Usually one is empty; then the other is returned without a copy. */
+export const joined = <T>(a: readonly T[], b: readonly T[]): readonly T[] =>
   b.length === 0 ? a : a.length === 0 ? b : [...a, ...b];
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -125,7 +126,7 @@ interface NodeInfo {
 const NONE: readonly never[] = [];
 
 /**
- * `0000.0000.0001.00` of the 7 bytes at `offset`: the first 17 characters of an LSP ID's text (the 8th byte is some
+ * `0000.0000.0001.00` of the 7 bytes at `offset`: the first 17 characters of an LSP ID's text (the 8th byte is another
  * byte of the TLV).
  */
 const nodeAt = (bytes: Uint8Array, offset: number): string => lspIdTextAt(bytes, offset).slice(0, 17);

@@ -1,7 +1,7 @@
-// What of a database of others is kept and learned: one limit for both, and only what can be reached is expanded.
+// Which LSPs of others are kept and learned from: one limit for both, and only LSPs of reachable systems are expanded.
 import { describe, expect, test } from 'vitest';
 import { prefixEntry, tlv236 } from '../../../packet/isis/foreign.fixture.ts';
-import type { IsNeighbor, IsisTlv } from '../../../packet/isis/types.ts';
+import type { IsNeighbor, IsisTlv } from '../../../packet/isis/tlv/types.ts';
 import { packNeighbors } from '../../../packet/isis/tlv/is-reachability.ts';
 import { ENTRY_COST, LEARNED_SHARE } from '../constants.ts';
 import { isFull } from './expansion.ts';
@@ -46,7 +46,7 @@ function beside(overrides: Partial<SpeakerConfig> = {}) {
     simulation.run(500);
   };
   const sequences = new Map<string, number>();
-  const say = (who: string, tlvs: IsisTlv[], fragment = 0): void => {
+  const advertise = (who: string, tlvs: IsisTlv[], fragment = 0): void => {
     const id = `${who} ${fragment}`;
     sequences.set(id, (sequences.get(id) ?? 0) + 1);
     const links: IsisTlv[] =
@@ -61,17 +61,20 @@ function beside(overrides: Partial<SpeakerConfig> = {}) {
     simulation.run(300);
   };
   const level = learner.speaker.levels.get(2)!;
-  return { simulation, router, learner, list, say, level };
+  return { simulation, router, learner, list, advertise, level };
 }
 
 const learned = (agent: Agent): number => agent.prefixes().length;
 
-describe('what is expanded', () => {
-  test('PNC-1-b: the prefixes of a system that nobody can reach are not; when it becomes reachable they are, all fragments; after the hold time they are not again', () => {
-    const { simulation, learner, list, say, level } = beside({ holdUnreachableMs: 60_000 });
-    say(system(1), prefixes(0, 10, 1));
-    say(system(1), prefixes(100, 7), 3);
-    expect([learned(learner), level.lsdb.byKey.get(`${system(1)}.00-00`)!.content.proxyPrefixes]).toEqual([0, 10]);
+describe('expansion', () => {
+  test('PNC-1-b: the fragments of a system are expanded when it becomes reachable, and collapsed after the hold time', () => {
+    const { simulation, learner, list, advertise, level } = beside({ holdUnreachableMs: 60_000 });
+    advertise(system(1), prefixes(0, 10, 1));
+    advertise(system(1), prefixes(100, 7), 3);
+    expect({
+      learned: learned(learner),
+      proxyPrefixes: level.lsdb.byKey.get(`${system(1)}.00-00`)!.content.proxyPrefixes,
+    }).toEqual({ learned: 0, proxyPrefixes: 10 });
     list(system(1));
     expect(learned(learner)).toBe(17);
     list();
@@ -79,30 +82,30 @@ describe('what is expanded', () => {
     simulation.run(59_000);
     expect(learned(learner)).toBe(17);
     simulation.run(3000);
-    expect([learned(learner), learner.reports.size]).toEqual([0, 0]);
+    expect({ learned: learned(learner), reportsSize: learner.reports.size }).toEqual({ learned: 0, reportsSize: 0 });
     list(system(1));
     expect(learned(learner)).toBe(17);
     // A change while it is expanded, and one while it is not.
-    say(system(1), prefixes(100, 3), 3);
+    advertise(system(1), prefixes(100, 3), 3);
     expect(learned(learner)).toBe(13);
     list();
     simulation.run(61_000);
-    say(system(1), prefixes(100, 5), 3);
+    advertise(system(1), prefixes(100, 5), 3);
     expect(learned(learner)).toBe(0);
     list(system(1));
     expect(learned(learner)).toBe(15);
   });
 
-  test('what the database counts is what its LSPs cost, whatever came and went', () => {
-    const { simulation, list, say, level } = beside({ holdUnreachableMs: 1000 });
+  test('the bytes counted are the cost of the stored LSPs, after any additions and removals', () => {
+    const { simulation, list, advertise, level } = beside({ holdUnreachableMs: 1000 });
     const check = (): void =>
       expect(level.lsdb.bytes).toBe([...level.lsdb.byKey.values()].reduce((sum, each) => sum + costOf(each), 0));
-    for (const n of [1, 2, 3]) say(system(n), prefixes(n * 100, 40));
+    for (const n of [1, 2, 3]) advertise(system(n), prefixes(n * 100, 40));
     check();
     list(system(1), system(2));
     check();
     expect(level.lsdb.bytes).toBeGreaterThan(80 * ENTRY_COST);
-    say(system(1), prefixes(500, 4));
+    advertise(system(1), prefixes(500, 4));
     list(system(2), system(3));
     check();
     simulation.run(5000);
@@ -112,9 +115,9 @@ describe('what is expanded', () => {
     expect(level.lsdb.bytes).toBeLessThan(10 * ENTRY_COST);
   });
 
-  test('an agent of both levels leaks what is expanded, and gives it up with the originator', () => {
-    const { simulation, router, list, say } = beside({ levels: [1, 2], holdUnreachableMs: 20_000 });
-    say(system(1), prefixes(0, 5, 1));
+  test('an agent of both levels leaks expanded entries, and withdraws them with the originator', () => {
+    const { simulation, router, list, advertise } = beside({ levels: [1, 2], holdUnreachableMs: 20_000 });
+    advertise(system(1), prefixes(0, 5, 1));
     simulation.run(5000);
     const leaked = (): boolean =>
       router.lsps[1].has(`${LEARNER}.00-01`) && router.lsps[1].get(`${LEARNER}.00-01`)!.lifetime > 0;
@@ -129,64 +132,68 @@ describe('what is expanded', () => {
 });
 
 describe('the limit', () => {
-  test('for LSPs: beyond it they are refused and not acknowledged, and the operator hears of it for as long as they come', () => {
-    const { simulation, learner, say, level } = beside({ lsdbBytes: 60_000 });
-    for (let n = 1; n <= 60; n++) say(system(n), prefixes(0, 30));
+  test('for LSPs: further ones are refused and not acknowledged, and reported as long as they arrive', () => {
+    const { simulation, learner, advertise, level } = beside({ lsdbBytes: 60_000 });
+    for (let n = 1; n <= 60; n++) advertise(system(n), prefixes(0, 30));
     expect(level.lsdb.bytes).toBeLessThanOrEqual(60_000);
     expect(learner.count('isis.lsdb.full')).toBeGreaterThan(20);
-    expect([isFull(level, learner.speaker.now), learner.state]).toEqual([true, 'up']);
+    expect({ isFull: isFull(level, learner.speaker.now), state: learner.state }).toEqual({ isFull: true, state: 'up' });
     simulation.run(61_000);
     expect(isFull(level, learner.speaker.now)).toBe(false);
   });
 
-  test('one that outgrows its predecessor and finds no room takes it away: what it said no longer holds', () => {
-    const { learner, list, say, level } = beside({ lsdbBytes: 30_000 });
+  test('a refused LSP that outgrew its predecessor removes it: its content is no longer valid', () => {
+    const { learner, list, advertise, level } = beside({ lsdbBytes: 30_000 });
     list(system(1));
-    say(system(1), prefixes(0, 2), 1);
-    say(system(1), []);
+    advertise(system(1), prefixes(0, 2), 1);
+    advertise(system(1), []);
     expect(learned(learner)).toBe(2);
-    for (let n = 2; n <= 40; n++) say(system(n), []);
-    say(system(1), packNeighbors(Array.from({ length: 60 }, () => neighbor(system(99)))), 1);
-    expect([learned(learner), level.lsdb.byKey.has(`${system(1)}.00-01`)]).toEqual([0, false]);
+    for (let n = 2; n <= 40; n++) advertise(system(n), []);
+    advertise(system(1), packNeighbors(Array.from({ length: 60 }, () => neighbor(system(99)))), 1);
+    expect({ learned: learned(learner), hasByKey: level.lsdb.byKey.has(`${system(1)}.00-01`) }).toEqual({
+      learned: 0,
+      hasByKey: false,
+    });
     expect(learner.count('isis.lsdb.full')).toBeGreaterThan(0);
   });
 
-  test('for what is learned: LSPs without room are kept and not expanded, told while it is so, and expanded when there is room again', () => {
-    const { simulation, learner, list, say, level } = beside({
+  test('for learned entries: LSPs without headroom are kept unexpanded and reported, and expanded once there is headroom', () => {
+    const { simulation, learner, list, advertise, level } = beside({
       lsdbBytes: 100 * ENTRY_COST + 60_000,
       holdUnreachableMs: 1000,
     });
     list(system(1), system(2), system(3));
-    for (const n of [1, 2, 3]) say(system(n), prefixes(n * 100, 50));
+    for (const n of [1, 2, 3]) advertise(system(n), prefixes(n * 100, 50));
     const known = learned(learner);
-    expect([
-      known > 0,
-      known < 150,
-      isFull(level, learner.speaker.now),
-      learner.count('isis.lsdb.not-expanded') > 0,
-    ]).toEqual([true, true, true, true]);
+    expect(isFull(level, learner.speaker.now)).toBe(true);
+    expect(known).toBeGreaterThan(0);
+    expect(known).toBeLessThan(150);
+    expect(learner.count('isis.lsdb.not-expanded')).toBeGreaterThan(0);
     expect(level.lsdb.bytes).toBeLessThanOrEqual(level.lsdb.byteLimit * LEARNED_SHARE);
-    // For LSPs themselves, and so for who can be reached, there is room still.
-    for (let n = 10; n < 20; n++) say(system(n), []);
+    // LSPs, which determine reachability, still have headroom.
+    for (let n = 10; n < 20; n++) advertise(system(n), []);
     expect(learner.count('isis.lsdb.full')).toBe(0);
-    for (const n of [1, 2]) say(system(n), prefixes(n * 100, 1));
+    for (const n of [1, 2]) advertise(system(n), prefixes(n * 100, 1));
     simulation.run(3000);
-    expect([learned(learner), isFull(level, learner.speaker.now)]).toEqual([52, false]);
+    expect({ learned: learned(learner), isFull: isFull(level, learner.speaker.now) }).toEqual({
+      learned: 52,
+      isFull: false,
+    });
   });
 
-  test('our own LSP has room always', () => {
-    const { simulation, learner, router, say } = beside({ lsdbBytes: 1 });
-    say(system(1), prefixes(0, 30));
+  test('our own LSP always has headroom', () => {
+    const { simulation, learner, router, advertise } = beside({ lsdbBytes: 1 });
+    advertise(system(1), prefixes(0, 30));
     learner.event(originate([proxied('2001:db8:1::/64')]));
     simulation.run(3000);
     expect(router.lsps[2].has(`${LEARNER}.00-01`)).toBe(true);
-    // And one under our name is outbid.
+    // An LSP with our system ID is outbid too.
     learner.deliver(lsp({ sequence: 0x100000, lspId: { systemId: systemId(LEARNER), pseudonode: 0, fragment: 1 } }));
     simulation.run(3000);
     expect(router.lsps[2].get(`${LEARNER}.00-01`)!.sequence).toBe(0x100001);
   });
 
-  test('20,000 full LSPs of systems that nobody can reach cost what their bytes cost, and no prefix is learned', () => {
+  test('20,000 full LSPs of unreachable systems cost only their bytes, and no prefix is learned', () => {
     const { learner, level } = beside();
     const tlvs = prefixes(0, 100);
     for (let n = 0; n < 1000; n++)
@@ -194,7 +201,8 @@ describe('the limit', () => {
         lsp({ lspId: { systemId: Uint8Array.of(9, 9, 0, 0, n >> 8, n & 255), pseudonode: 0, fragment: 0 }, tlvs }),
       );
     while (learner.wakeAt() === -Infinity) learner.wake();
-    expect([level.lsdb.byKey.size > 1000, learned(learner)]).toEqual([true, 0]);
+    expect(learned(learner)).toBe(0);
+    expect(level.lsdb.byKey.size).toBeGreaterThan(1000);
     expect(level.lsdb.bytes * 20).toBeLessThan(level.lsdb.byteLimit);
   });
 });

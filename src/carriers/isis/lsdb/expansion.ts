@@ -1,7 +1,7 @@
-// Which LSPs are read to the end. What an LSP says of prefixes and SIDs takes twenty times its own bytes in the learned
-// table, so it is kept there only while its originator can be reached, or was until a short while ago, and while there
-// is headroom: one limit for the database and the learned table together. Whoever floods LSPs of systems that are
-// nowhere fills no more than the database. Work that a change of the topology makes is taken a slice a turn.
+// Which LSPs are expanded, that is, read completely. The prefixes and SIDs of an LSP take twenty times its own bytes in
+// the learned table. So they are kept there only while their originator is reachable or within its hold time, and while
+// there is headroom. One limit covers the database and the learned table. LSPs flooded for unreachable systems
+// therefore fill only the database. The work after a change of the topology is done in slices, one a turn.
 import { warnLimited } from '../../effects.ts';
 import {
   ENTRY_COST,
@@ -11,7 +11,7 @@ import {
   STARVED_BATCH,
   STARVED_RETRY_MS,
 } from '../constants.ts';
-import { bare } from './content.ts';
+import { withoutEntries } from './content.ts';
 import { readStored, report } from './learning.ts';
 import { type Lsdb, type StoredLsp, lspsOf, setExpanded } from './lsdb.ts';
 import { isAlive } from './graph.ts';
@@ -20,7 +20,7 @@ import type { LevelState, Speaker, SystemsChange } from '../state.ts';
 const fits = ({ bytes, byteLimit }: Lsdb, entries: number): boolean =>
   bytes + ENTRY_COST * entries <= byteLimit * LEARNED_SHARE;
 
-/** Whether to expand an LSP that is about to be stored. @param replaced what its predecessor costs, which goes */
+/** Whether to expand an LSP that is about to be stored. @param replaced the cost of its predecessor, which is freed */
 export function mayExpand(
   s: Speaker,
   level: LevelState,
@@ -39,7 +39,7 @@ function starve(s: Speaker, { level, lsdb, expansion }: LevelState, key: string)
     s,
     'lsdb.not-expanded',
     { level, lsp: key, bytes: lsdb.bytes },
-    'link state database full: the prefixes of an LSP are not learned',
+    'link-state database full: the prefixes of an LSP are not learned',
   );
   expansion.starved.add(key);
   expansion.retryAt = Math.min(expansion.retryAt, s.now + STARVED_RETRY_MS);
@@ -74,12 +74,12 @@ function decide(s: Speaker, level: LevelState, lsp: StoredLsp): void {
   if (alive && !fits(lsdb, lsp.entries)) return starve(s, level, lsp.key);
   const read = alive ? readStored(s, lsp) : undefined;
   const before = { ...lsp };
-  setExpanded(lsdb, lsp, alive, read?.content ?? bare(lsp.content));
+  setExpanded(lsdb, lsp, alive, read?.content ?? withoutEntries(lsp.content));
   report(s, level, lsp, read, lsp.reported);
-  for (const hear of s.subscribers.entriesChanged) hear(s, level, before, lsp);
+  for (const notify of s.subscribers.entriesChanged) notify(s, level, before, lsp);
 }
 
-/** Of those without headroom as many as have it now. */
+/** Retries as many LSPs as now have headroom. */
 function retryStarved(s: Speaker, level: LevelState): void {
   const { outdated, starved } = level.expansion;
   let left = STARVED_BATCH;
@@ -92,6 +92,6 @@ function retryStarved(s: Speaker, level: LevelState): void {
   level.expansion.retryAt = starved.size > 0 ? s.now + STARVED_RETRY_MS : Infinity;
 }
 
-/** Whether something that others advertise may be missing for lack of headroom. */
+/** Whether advertisements of others may be missing for lack of headroom. */
 export const isFull = ({ lsdb, expansion }: LevelState, now: number): boolean =>
   expansion.starved.size > 0 || now - lsdb.refusedAt < REFUSED_FOR_MS;

@@ -1,4 +1,4 @@
-// The links of the database as a graph, and who can be reached by them: the state of the walk in reachability.ts.
+// The links of the database as a graph, and the systems reachable over them: the state of the walk in reachability.ts.
 import { type Aliveness, isAliveAt, newAliveness } from '../../aliveness.ts';
 import type { Edge } from './content.ts';
 
@@ -6,7 +6,7 @@ export interface GraphNode {
   readonly edges: readonly Edge[];
   readonly lists: ReadonlySet<string>;
   readonly overload: boolean;
-  /** Without fragment 0 the others do not count (ISO/IEC 10589 §7.2.5). */
+  /** Without fragment 0 the other fragments do not count (ISO/IEC 10589 §7.2.5). */
   readonly known: boolean;
 }
 
@@ -16,7 +16,7 @@ export interface Walk {
   position: number;
 }
 
-/** Who can be reached, by system ID. */
+/** The reachable systems, by system ID. */
 export interface Graph extends Aliveness<string> {
   readonly nodes: Map<string, GraphNode>;
   walk: Walk | undefined;

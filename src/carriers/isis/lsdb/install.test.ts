@@ -1,9 +1,9 @@
-// What follows when a version of an LSP replaces another: who hears of what, and who does not.
+// The effects of replacing a version of an LSP: which reports and walks follow, and which do not.
 import { byKind } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import { P_FLAG, prefixEntry, tlv236 } from '../../../packet/isis/foreign.fixture.ts';
-import type { IsisTlv, PrefixSubTlv } from '../../../packet/isis/types.ts';
+import type { IsisTlv, PrefixSubTlv } from '../../../packet/isis/tlv/types.ts';
 import { B, C, adjacency, lsp, reachedOnce } from '../hostile.fixture.ts';
 import { type Agent, END_CON, endCon, systemId } from '../simulation.fixture.ts';
 
@@ -25,12 +25,12 @@ const own = (text: string): IsisTlv =>
     ? { kind: 'ipv6-interface-addresses', addresses: [address(text)] }
     : { kind: 'ipv4-interface-addresses', addresses: [address(text)] };
 
-/** A, and what C says in its fragments; each says more than before. */
+/** A, and the fragments of C; each call advertises a newer version. */
 function scene() {
   const net = adjacency();
   reachedOnce(net.a);
   const sequences = new Map<number, number>();
-  const say = (fragment: number, ...tlvs: IsisTlv[]): void => {
+  const advertise = (fragment: number, ...tlvs: IsisTlv[]): void => {
     const sequence = (sequences.get(fragment) ?? 0) + 1;
     sequences.set(fragment, sequence);
     net.give(lsp({ sequence, tlvs, lspId: { systemId: systemId(C), pseudonode: 0, fragment } }));
@@ -40,7 +40,7 @@ function scene() {
     const proxy = byKind(reportOf(fragment)?.advertisements ?? []).prefixes[0]?.proxy;
     return proxy && formatAddress(proxy);
   };
-  return { ...net, say, reportOf, proxyIn };
+  return { ...net, advertise, reportOf, proxyIn };
 }
 
 describe('addresses of a node that change', () => {
@@ -50,51 +50,54 @@ describe('addresses of a node that change', () => {
     ['its IPv6 interface', own('2001:db8::1'), own('2001:db8::2'), '2001:db8::1', '2001:db8::2'],
     ['its IPv4 interface', own('192.0.2.1'), own('192.0.2.2'), '192.0.2.1', '192.0.2.2'],
     ['an interface to a router ID', own('2001:db8::1'), te('192.0.2.2'), '2001:db8::1', '192.0.2.2'],
-  ])('%s: its other fragments that name no proxy are told anew', (_what, before, after, first, second) => {
-    const { say, proxyIn } = scene();
-    say(3, prefixes('2001:db8:1::/48', P_FLAG));
-    say(1, before);
+  ])('%s: its other fragments without proxies are reported again', (_what, before, after, first, second) => {
+    const { advertise, proxyIn } = scene();
+    advertise(3, prefixes('2001:db8:1::/48', P_FLAG));
+    advertise(1, before);
     expect(proxyIn(3)).toBe(first);
-    say(1, after);
+    advertise(1, after);
     expect(proxyIn(3)).toBe(second);
-    say(1);
+    advertise(1);
     expect(proxyIn(3)).toBeUndefined();
   });
 
-  test('tell nothing anew of fragments that name their proxy, have no flag, or are of another node', () => {
-    const { say, reportOf, a, give } = scene();
+  test('cause no report of fragments that name their proxy, have no flag, or are of another node', () => {
+    const { advertise, reportOf, a, give } = scene();
     reachedOnce(a, '0000.0000.000d');
-    say(3, prefixes('2001:db8:1::/48', P_FLAG, source('2001:db8::9')));
-    say(4, prefixes('2001:db8:2::/48'));
+    advertise(3, prefixes('2001:db8:1::/48', P_FLAG, source('2001:db8::9')));
+    advertise(4, prefixes('2001:db8:2::/48'));
     const other = { systemId: systemId('0000.0000.000d'), pseudonode: 0, fragment: 3 };
     give(lsp({ lspId: other, tlvs: [prefixes('2001:db8:3::/48', P_FLAG)] }));
     const reports = () => [reportOf(3), reportOf(4), a.reports.get('L2 0000.0000.000d.00-03')];
     const before = reports();
     expect(before.map((report) => report!.advertisements.length)).toEqual([1, 1, 1]);
-    say(1, te('2001:db8::1'));
+    advertise(1, te('2001:db8::1'));
     reports().forEach((report, i) => expect(report).toBe(before[i]));
   });
 
-  test('that stay what they were tell nothing anew, whatever else changes beside them', () => {
-    const { say, reportOf } = scene();
-    say(3, prefixes('2001:db8:1::/48', P_FLAG));
-    say(1, te('192.0.2.1'), te('2001:db8::1'), own('192.0.2.2'), own('2001:db8::2'));
+  test('that stay the same cause no report, whatever else changes', () => {
+    const { advertise, reportOf } = scene();
+    advertise(3, prefixes('2001:db8:1::/48', P_FLAG));
+    advertise(1, te('192.0.2.1'), te('2001:db8::1'), own('192.0.2.2'), own('2001:db8::2'));
     const before = reportOf(3);
-    say(1, te('192.0.2.1'), te('2001:db8::1'), own('192.0.2.2'), own('2001:db8::2'), { kind: 'hostname', name: 'x' });
+    advertise(1, te('192.0.2.1'), te('2001:db8::1'), own('192.0.2.2'), own('2001:db8::2'), {
+      kind: 'hostname',
+      name: 'x',
+    });
     expect(reportOf(3)).toBe(before);
   });
 
-  test('of the lowest fragment count first, a family at a time', () => {
-    const { say, proxyIn } = scene();
-    say(3, prefixes('2001:db8:1::/48', P_FLAG));
-    say(7, te('2001:db8::7'), own('2001:db8::17'));
-    say(5, te('192.0.2.5'), own('2001:db8::15'));
+  test('of the lowest fragment count first, per family', () => {
+    const { advertise, proxyIn } = scene();
+    advertise(3, prefixes('2001:db8:1::/48', P_FLAG));
+    advertise(7, te('2001:db8::7'), own('2001:db8::17'));
+    advertise(5, te('192.0.2.5'), own('2001:db8::15'));
     expect(proxyIn(3)).toBe('2001:db8::7');
-    say(7, own('2001:db8::17'));
+    advertise(7, own('2001:db8::17'));
     expect(proxyIn(3)).toBe('192.0.2.5');
-    say(5, own('2001:db8::15'));
+    advertise(5, own('2001:db8::15'));
     expect(proxyIn(3)).toBe('2001:db8::15');
-    say(5);
+    advertise(5);
     expect(proxyIn(3)).toBe('2001:db8::17');
   });
 });
@@ -105,57 +108,61 @@ describe('the learned table', () => {
     ['a SID', [sid]],
     ['an IPv4 router address', [te('192.0.2.1')]],
     ['an IPv6 router address', [te('2001:db8::1')]],
-  ])(
-    'hears of an LSP with %s, and once more when it says nothing of the kind any more, or is purged',
-    (_what, tlvs) => {
-      for (const end of [{}, { remainingLifetime: 0 }]) {
-        const { a, give } = scene();
-        const heard = (): boolean => a.reports.has(`L2 ${C}.00-00`);
-        give(lsp({ tlvs }));
-        expect(heard()).toBe(true);
-        give(lsp({ sequence: 8, ...end }));
-        expect(heard()).toBe(false);
-      }
-    },
-  );
-
-  test('hears nothing of an LSP that says nothing of the kind, of one of ours, or of one that is only refreshed', () => {
-    const { a, give, say, reportOf } = scene();
-    give(lsp({ tlvs: [{ kind: 'hostname', name: 'x' }, own('2001:db8::1')] }));
-    say(1, prefixes('2001:db8:1::/48'));
-    const report = reportOf(1);
-    say(1, prefixes('2001:db8:1::/48'));
-    expect([reportOf(1) === report, [...a.reports.keys()]]).toEqual([true, [`L2 ${C}.00-01`]]);
+  ])('gets a report of an LSP with %s, and another when the LSP no longer has it or is purged', (_what, tlvs) => {
+    for (const end of [{}, { remainingLifetime: 0 }]) {
+      const { a, give } = scene();
+      const isReported = (): boolean => a.reports.has(`L2 ${C}.00-00`);
+      give(lsp({ tlvs }));
+      expect(isReported()).toBe(true);
+      give(lsp({ sequence: 8, ...end }));
+      expect(isReported()).toBe(false);
+    }
   });
 
-  test('hears of the end of what it was told, and of nothing else: no empty report of what said nothing before', () => {
-    const { a, say, give } = scene();
+  test('gets no report of an LSP without such entries, of our own, or of a refresh', () => {
+    const { a, give, advertise, reportOf } = scene();
+    give(lsp({ tlvs: [{ kind: 'hostname', name: 'x' }, own('2001:db8::1')] }));
+    advertise(1, prefixes('2001:db8:1::/48'));
+    const report = reportOf(1);
+    advertise(1, prefixes('2001:db8:1::/48'));
+    expect([...a.reports.keys()]).toEqual([`L2 ${C}.00-01`]);
+    expect(reportOf(1)).toBe(report);
+  });
+
+  test('gets an empty report only for an LSP with entries reported before', () => {
+    const { a, advertise, give } = scene();
     const ended: string[] = [];
     a.reports.delete = (source) => {
       ended.push(source);
       return Map.prototype.delete.call(a.reports, source);
     };
-    say(1, { kind: 'hostname', name: 'x' });
-    say(1, { kind: 'hostname', name: 'y' });
+    advertise(1, { kind: 'hostname', name: 'x' });
+    advertise(1, { kind: 'hostname', name: 'y' });
     give(lsp({ sequence: 9, remainingLifetime: 0, lspId: { systemId: systemId(C), pseudonode: 0, fragment: 1 } }));
-    say(2, prefixes('2001:db8:1::/48'));
+    advertise(2, prefixes('2001:db8:1::/48'));
     expect(ended).toEqual([]);
-    say(2);
-    say(2, { kind: 'hostname', name: 'z' });
+    advertise(2);
+    advertise(2, { kind: 'hostname', name: 'z' });
     expect(ended).toEqual([`L2 ${C}.00-02`]);
   });
 
-  test('forgets what an LSP said when it is forgotten, and hears of that once', () => {
-    const { a, simulation, wire, say } = scene();
+  test('gets one empty report when an LSP is forgotten', () => {
+    const { a, simulation, wire, advertise } = scene();
     wire.filter = (pdu, from) => from === 0 || pdu.kind === 'p2p-hello';
-    say(1, prefixes('2001:db8:1::/48'), te('2001:db8::1'));
-    expect([a.prefixes().length, a.speaker.levels.get(2)!.lsdb.byKey.has(`${C}.00-01`)]).toEqual([1, true]);
+    advertise(1, prefixes('2001:db8:1::/48'), te('2001:db8::1'));
+    expect({
+      prefixesLength: a.prefixes().length,
+      hasByKey: a.speaker.levels.get(2)!.lsdb.byKey.has(`${C}.00-01`),
+    }).toEqual({ prefixesLength: 1, hasByKey: true });
     simulation.run(1_201_000);
-    expect([a.prefixes().length, a.reports.has(`L2 ${C}.00-01`)]).toEqual([0, false]);
+    expect({ prefixesLength: a.prefixes().length, hasReports: a.reports.has(`L2 ${C}.00-01`) }).toEqual({
+      prefixesLength: 0,
+      hasReports: false,
+    });
   });
 });
 
-describe('the walk over the topology begins anew', () => {
+describe('another walk over the topology starts', () => {
   const walks = (a: Agent): boolean => a.speaker.levels.get(2)!.graph.changed;
   const link = (system: string, metric = 10): IsisTlv => ({
     kind: 'extended-is-reachability',
@@ -164,15 +171,15 @@ describe('the walk over the topology begins anew', () => {
 
   test.each<[string, object, boolean]>([
     ['the same', { tlvs: [link(B)] }, false],
-    ['another name', { tlvs: [link(B), { kind: 'hostname', name: 'x' }] }, false],
+    ['another hostname', { tlvs: [link(B), { kind: 'hostname', name: 'x' }] }, false],
     ['another prefix', { tlvs: [link(B), prefixes('2001:db8:1::/48')] }, false],
-    ['another neighbour', { tlvs: [link('0000.0000.000d')] }, true],
+    ['another neighbor', { tlvs: [link('0000.0000.000d')] }, true],
     ['another metric', { tlvs: [link(B, 11)] }, true],
-    ['one neighbour more', { tlvs: [link(B), link('0000.0000.000d')] }, true],
-    ['no neighbour', {}, true],
+    ['an additional neighbor', { tlvs: [link(B), link('0000.0000.000d')] }, true],
+    ['no neighbor', {}, true],
     ['the overload bit', { tlvs: [link(B)], overload: true }, true],
-    ['that it is purged', { remainingLifetime: 0 }, true],
-  ])('when an LSP says %s', (_what, fields, expected) => {
+    ['that it is a purge', { remainingLifetime: 0 }, true],
+  ])('when an LSP changes to %s', (_what, fields, expected) => {
     const { a, give, simulation } = scene();
     give(lsp({ tlvs: [link(B)] }));
     expect(walks(a)).toBe(true);

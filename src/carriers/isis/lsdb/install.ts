@@ -1,12 +1,12 @@
-// LSPs filed and removed, and who hears of it: the learned table of their prefixes, SIDs and router addresses, then the
-// subscribers of changes (subscribers.ts). Our own LSPs are never reported as learned.
+// Stores and removes LSPs. Each change is reported to the learned table with the LSP's prefixes, SIDs and router
+// addresses, and then to the subscribers (subscribers.ts). Our own LSPs are never reported as learned.
 import type { LevelState, Speaker } from '../state.ts';
 import type { ReadLsp } from './content.ts';
 import { mayExpand } from './expansion.ts';
 import { report, reportGone } from './learning.ts';
 import { type StoredLsp, costOf, put, remove } from './lsdb.ts';
 
-/** Files an LSP. @param read what it says; it is expanded if it may be */
+/** Stores an LSP. @param read its content; the LSP is expanded if that is permitted */
 export function install(s: Speaker, level: LevelState, lsp: StoredLsp, read?: ReadLsp): void {
   const { lsdb } = level;
   const before = lsdb.byKey.get(lsp.key);
@@ -20,12 +20,12 @@ export function install(s: Speaker, level: LevelState, lsp: StoredLsp, read?: Re
   changed(s, level, old, lsp);
 }
 
-/** Only the header changed (a refresh): nothing follows. */
+/** Only the header changed (a refresh): nothing is reported. */
 export function installRefreshed(level: LevelState, lsp: StoredLsp): void {
   put(level.lsdb, lsp);
 }
 
-/** The LSP is gone from the database. */
+/** Removes an LSP from the database. */
 export function uninstall(s: Speaker, level: LevelState, lsp: StoredLsp): void {
   remove(level.lsdb, lsp);
   if (lsp.own) return;
@@ -33,9 +33,9 @@ export function uninstall(s: Speaker, level: LevelState, lsp: StoredLsp): void {
   changed(s, level, lsp, undefined);
 }
 
-/** A purge says nothing: it is as if there were none. */
+/** A purge has no content: subscribers see it as an absent LSP. */
 function changed(s: Speaker, level: LevelState, old: StoredLsp | undefined, next: StoredLsp | undefined): void {
   const before = old?.purged ? undefined : old;
   const after = next?.purged ? undefined : next;
-  if (before ?? after) for (const hear of s.subscribers.lspChanged) hear(s, level, before, after);
+  if (before ?? after) for (const notify of s.subscribers.lspChanged) notify(s, level, before, after);
 }

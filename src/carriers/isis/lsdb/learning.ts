@@ -1,11 +1,11 @@
-// What the learned table hears of an LSP: what each kind of advertisement makes of its entries. Our own LSPs are never
+// Reports LSPs to the learned table: what each kind of advertisement makes of its entries. Our own LSPs are never
 // reported.
 import type { LearnedAdvertisement } from '../../../model/advertisement.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
 import { type NodeAddresses, sameOptional } from '../kinds/attributes.ts';
 import type { LspAddresses, NodeLookup } from '../kinds/kind.ts';
 import type { LevelState, Speaker } from '../state.ts';
-import { type ReadLsp, readLsp, together } from './content.ts';
+import { type ReadLsp, readLsp, joined } from './content.ts';
 import { type StoredLsp, fragmentsOf } from './lsdb.ts';
 
 function addressesChanged(before: StoredLsp | undefined, after: StoredLsp | undefined): boolean {
@@ -16,7 +16,7 @@ function addressesChanged(before: StoredLsp | undefined, after: StoredLsp | unde
   return pairs.some(([a, b]) => !sameOptional(a?.v4, b?.v4) || !sameOptional(a?.v6, b?.v6));
 }
 
-/** Fragments with entries that lean on the node's addresses (decision D6), which have changed. */
+/** Reports again the fragments whose entries depend on the node's addresses (decision D6), which have changed. */
 export function siblingsChanged(
   s: Speaker,
   level: LevelState,
@@ -28,11 +28,13 @@ export function siblingsChanged(
   for (const lsp of fragmentsOf(level.lsdb, changed.node)) {
     if (lsp.key === changed.key || !lsp.content.needsAddress || !lsp.expanded) continue;
     report(s, level, lsp, readStored(s, lsp), lsp.reported);
-    for (const hear of s.subscribers.entriesChanged) hear(s, level, lsp, lsp);
+    for (const notify of s.subscribers.entriesChanged) notify(s, level, lsp, lsp);
   }
 }
 
-/** Tells the learned table what an LSP says. @param read undefined: it is not expanded, and says nothing */
+/**
+ * Reports the content of an LSP to the learned table. @param read undefined: it is not expanded, and nothing is learned
+ */
 export function report(
   s: Speaker,
   level: LevelState,
@@ -43,7 +45,7 @@ export function report(
   const node = nodeLookup(level, lsp);
   let advertisements: readonly LearnedAdvertisement[] = [];
   for (const [i, { entries }] of read?.found.entries() ?? [])
-    advertisements = together(advertisements, s.kinds.rows[i]!.received.learned(entries, node));
+    advertisements = joined(advertisements, s.kinds.rows[i]!.received.learned(entries, node));
   lsp.reported = advertisements.length > 0;
   if (lsp.reported || reportedBefore) push(s, level, lsp, advertisements);
 }
@@ -60,7 +62,7 @@ function push(
   });
 }
 
-/** Addresses that any fragment of the node gives, the lowest fragment first. */
+/** The addresses from all fragments of the node; the lowest fragment takes precedence. */
 export const nodeLookup =
   (level: LevelState, { node }: StoredLsp): NodeLookup =>
   () => {
@@ -77,13 +79,13 @@ function fill(into: { -readonly [K in keyof NodeAddresses]: NodeAddresses[K] }, 
   if (v6) into.v6 ??= v6;
 }
 
-/** What an SNP or a report needs to be read from an LSP that is stored. */
+/** The full content of a stored LSP, for an SNP or a report. */
 export function readStored(s: Speaker, lsp: StoredLsp): ReadLsp | undefined {
   const pdu = decodePdu(lsp.raw);
   return pdu.ok && pdu.value.kind === 'lsp' ? readLsp(pdu.value, s.kinds, s.config, s.levels.size > 1) : undefined;
 }
 
-/** The LSP is gone. */
+/** Reports that an LSP is gone. */
 export function reportGone(s: Speaker, level: LevelState, lsp: StoredLsp): void {
   if (lsp.reported) push(s, level, lsp, []);
 }

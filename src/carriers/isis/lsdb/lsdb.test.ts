@@ -1,5 +1,5 @@
-// The link state database: which of two versions is newer (ISO/IEC 10589 §7.3.16), how long an LSP lives, what of a
-// system and of a node is there, in which order, and what it costs.
+// The link-state database: which of two versions is newer (ISO/IEC 10589 §7.3.16), how long an LSP lives, the LSPs of a
+// system and of a node in order, and their cost.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { EDGE_COST, ENTRY_COST, LSP_COST } from '../constants.ts';
@@ -43,7 +43,7 @@ test.each<[Partial<Version>, Partial<Version>, string]>([
   [{ remainingLifetime: 0 }, {}, 'newer'],
   [{}, { remainingLifetime: 0 }, 'older'],
   [{ remainingLifetime: 0 }, { remainingLifetime: 0 }, 'same'],
-  // Of a purge the checksum says nothing.
+  // The checksum of a purge is ignored.
   [{ remainingLifetime: 0, checksum: 1 }, { remainingLifetime: 0, checksum: 2 }, 'same'],
   [{ checksum: 1 }, { checksum: 2 }, 'confused'],
   [{ checksum: 2 }, { checksum: 1 }, 'confused'],
@@ -53,7 +53,7 @@ test.each<[Partial<Version>, Partial<Version>, string]>([
   expect(compareVersions({ ...version, ...a }, { ...version, ...b })).toBe(relation);
 });
 
-test('an LSP lives whole seconds, one at least until it is purged, and no more than the field can say', () => {
+test('lifetimes are whole seconds, at least one until the purge, and at most what the field can hold', () => {
   const alive = stored(ONE, 0, 0, { expiresAt: 10_000 });
   const left = (now: number): number => lifetimeOf(alive, now);
   expect([left(0), left(1), left(8000), left(8001), left(9999), left(10_000), left(99_999)]).toEqual([
@@ -61,14 +61,14 @@ test('an LSP lives whole seconds, one at least until it is purged, and no more t
   ]);
   expect([left(-65_525_000), left(-65_526_000)]).toEqual([65_535, 65_535]);
   const purged = { ...alive, purged: true };
-  expect([lifetimeOf(purged, 0), versionOf(purged, 0)]).toEqual([
-    0,
-    { sequence: 7, checksum: 1, remainingLifetime: 0 },
-  ]);
+  expect({ lifetimeOf: lifetimeOf(purged, 0), versionOf: versionOf(purged, 0) }).toEqual({
+    lifetimeOf: 0,
+    versionOf: { sequence: 7, checksum: 1, remainingLifetime: 0 },
+  });
   expect(versionOf(alive, 5000)).toEqual({ sequence: 7, checksum: 1, remainingLifetime: 5 });
 });
 
-describe('what is there', () => {
+describe('the stored LSPs', () => {
   const keys = (lsps: Iterable<StoredLsp>): string[] => [...lsps].map(({ key }) => key.slice(12));
   const filled = (): Lsdb => {
     const db = newLsdb(100, 1 << 20);
@@ -84,26 +84,29 @@ describe('what is there', () => {
     return db;
   };
 
-  test('of a system: its own and those of its pseudonodes; of a node its fragments in order', () => {
+  test('of a system: its own and those of its pseudonodes; of a node: its fragments in order', () => {
     const db = filled();
     expect(keys([...lspsOf(db, TWO)])).toEqual(['02.00-00', '02.00-01', '02.00-09', '02.03-00']);
-    expect([keys(lspsOf(db, ONE)), keys(lspsOf(db, THREE)), keys(lspsOf(db, '0000.0000.0004'))]).toEqual([
-      ['01.ff-ff'],
-      ['03.00-00'],
-      [],
-    ]);
+    expect({
+      one: keys(lspsOf(db, ONE)),
+      three: keys(lspsOf(db, THREE)),
+      four: keys(lspsOf(db, '0000.0000.0004')),
+    }).toEqual({ one: ['01.ff-ff'], three: ['03.00-00'], four: [] });
     expect(keys(fragmentsOf(db, `${TWO}.00`))).toEqual(['02.00-00', '02.00-01', '02.00-09']);
-    expect([keys(fragmentsOf(db, `${TWO}.03`)), keys(fragmentsOf(db, `${TWO}.04`))]).toEqual([['02.03-00'], []]);
+    expect({
+      pseudonode3: keys(fragmentsOf(db, `${TWO}.03`)),
+      pseudonode4: keys(fragmentsOf(db, `${TWO}.04`)),
+    }).toEqual({ pseudonode3: ['02.03-00'], pseudonode4: [] });
   });
 
-  test('a purge takes the place of what it purges, and is no fragment of the node', () => {
+  test('a purge replaces the LSP that it purges, and is not a fragment of the node', () => {
     const db = filled();
     const alive = db.byKey.get(`${TWO}.00-01`)!;
     const purge = stored(TWO, 0, 1, { purged: true });
     expect(put(db, purge)).toBe(alive);
     expect(keys(fragmentsOf(db, `${TWO}.00`))).toEqual(['02.00-00', '02.00-09']);
     expect(keys(lspsOf(db, TWO))).toHaveLength(4);
-    // To forget what was replaced long ago takes nothing away from what is there.
+    // Removing a version replaced long ago does not remove the current one.
     put(db, stored(TWO, 3, 0, { purged: true }));
     expect(db.nodes.has(`${TWO}.03`)).toBe(false);
     const again = stored(TWO, 0, 1);
@@ -111,21 +114,21 @@ describe('what is there', () => {
     expect(keys(fragmentsOf(db, `${TWO}.00`))).toEqual(['02.00-00', '02.00-01', '02.00-09']);
   });
 
-  test('what is removed is gone everywhere; to remove it again changes nothing', () => {
+  test('a removed LSP is gone from every index; removing it again changes nothing', () => {
     const db = filled();
     const gone = db.byKey.get(`${TWO}.00-01`)!;
     remove(db, gone);
     const left = { order: [...db.order], bytes: db.bytes };
-    expect([db.order.length, db.byKey.size, keys(fragmentsOf(db, `${TWO}.00`))]).toEqual([
-      5,
-      5,
-      ['02.00-00', '02.00-09'],
-    ]);
+    expect({
+      orderLength: db.order.length,
+      byKeySize: db.byKey.size,
+      keys: keys(fragmentsOf(db, `${TWO}.00`)),
+    }).toEqual({ orderLength: 5, byKeySize: 5, keys: ['02.00-00', '02.00-09'] });
     remove(db, gone);
     expect({ order: db.order, bytes: db.bytes }).toEqual(left);
   });
 
-  test('the next look is due when the first of them ends', () => {
+  test('the next sweep is due when the first of them expires', () => {
     const db = newLsdb(100, 1 << 20);
     expect(db.sweepAt).toBe(Infinity);
     const due = [5000, 3000, 4000].map((expiresAt, i) => (put(db, stored(ONE, 0, i, { expiresAt })), db.sweepAt));
@@ -133,19 +136,22 @@ describe('what is there', () => {
   });
 });
 
-describe('what it costs', () => {
+describe('the cost', () => {
   const edges = [
     { node: `${TWO}.00`, metric: 1 },
     { node: `${THREE}.00`, metric: 1 },
   ];
 
-  test('an LSP costs its bytes, its neighbours, and what is learned from it while it is', () => {
+  test('an LSP costs its bytes, its neighbors, and its learned entries while expanded', () => {
     const each = stored(ONE, 0, 0, { content: { ...NO_CONTENT, edges }, entries: 3 });
     const plain = LSP_COST + 27 + 2 * EDGE_COST;
-    expect([costOf(each), costOf({ ...each, expanded: true })]).toEqual([plain, plain + 3 * ENTRY_COST]);
+    expect({ plain: costOf(each), expanded: costOf({ ...each, expanded: true }) }).toEqual({
+      plain,
+      expanded: plain + 3 * ENTRY_COST,
+    });
   });
 
-  test('the database costs what its LSPs do, whatever is put, expanded and removed, and is ordered', () => {
+  test('the database costs the sum of its LSPs and stays ordered, after any sequence of changes', () => {
     const step = fc.record({
       ...{ system: fc.constantFrom(ONE, TWO, THREE), fragment: fc.nat(2), entries: fc.nat(5), expanded: fc.boolean() },
       ...{ purged: fc.boolean(), linked: fc.boolean(), kind: fc.constantFrom('put', 'remove', 'expand') },

@@ -1,8 +1,7 @@
-// The link state database of one level: LSPs by LSP ID, in order for CSNPs, and by node for the graph. Which of two
-// versions is newer is ISO/IEC 10589 §7.3.16. What to do about it is flooding.ts; what an LSP says is content.ts.
+// The link-state database of one level: LSPs by LSP ID, in order for CSNPs, and by node for the graph. ISO/IEC 10589
+// §7.3.16 defines which of two versions is newer. flooding.ts acts on that; content.ts reads an LSP.
 import { type Headroom, newHeadroom } from '../../headroom.ts';
-import { lspIdTextAt, readLspId } from '../../../packet/isis/lsp-id.ts';
-import type { LspId } from '../../../packet/isis/types.ts';
+import { type LspId, lspIdTextAt, readLspId } from '../../../packet/isis/lsp-id.ts';
 import { EDGE_COST, ENTRY_COST, LSP_COST } from '../constants.ts';
 import type { LspContent } from './content.ts';
 import { lowerBound } from '../../sorted.ts';
@@ -16,26 +15,26 @@ export interface StoredLsp {
   readonly node: string;
   readonly fragment: number;
   readonly own: boolean;
-  /** As received or as issued, digest and checksum included; only Remaining Lifetime is ever written into. */
+  /** As received or issued, including digest and checksum. Only Remaining Lifetime is ever overwritten. */
   readonly raw: Uint8Array;
   readonly sequence: number;
   readonly checksum: number;
   /** When Remaining Lifetime reaches 0; for a purge, when it may be forgotten (ZeroAge). */
   readonly expiresAt: number;
   readonly purged: boolean;
-  /** Without prefixes and SIDs unless it is expanded. */
+  /** Without prefixes and SIDs unless the LSP is expanded. */
   content: LspContent;
-  /** How many prefixes and SIDs it lists. */
+  /** How many prefixes and SIDs the LSP lists. */
   readonly entries: number;
-  /** Whether these are read, for the learned table and for the other level (expansion.ts). */
+  /** Whether these are read, for the learned table and for leaking (expansion.ts). */
   expanded: boolean;
-  /** Whether FRR may have refused it for what is in it (doubt.ts). */
+  /** Whether FRR may have refused it because of its content (doubt.ts). */
   readonly odd: boolean;
-  /** Whether the learned table holds entries from it. */
+  /** Whether the learned table holds entries of the LSP. */
   reported: boolean;
 }
 
-/** What `bytes` counts is what an LSP costs here and in the learned table (costOf). */
+/** `bytes` counts what LSPs cost here and in the learned table (costOf). */
 export interface Lsdb extends Headroom {
   readonly byKey: Map<string, StoredLsp>;
   /** Keys ascending: the text form sorts like the bytes. */
@@ -54,10 +53,7 @@ export const newLsdb = (limit: number, byteLimit: number): Lsdb => ({
   sweepAt: Infinity,
 });
 
-/**
- * Bytes of memory, about: of the LSP itself, and what its prefixes and SIDs take in the learned table while they are
- * there.
- */
+/** Approximate bytes of memory: the LSP itself, and its prefixes and SIDs in the learned table while they are there. */
 export const costOf = ({
   raw,
   content,
@@ -95,7 +91,7 @@ export const versionOf = (lsp: StoredLsp, now: number): Version => ({
   remainingLifetime: lifetimeOf(lsp, now),
 });
 
-/** @returns what was stored under the same key before */
+/** @returns the version stored before, if any */
 export function put(db: Lsdb, lsp: StoredLsp): StoredLsp | undefined {
   const old = db.byKey.get(lsp.key);
   if (!old) db.order.splice(lowerBound(db.order, lsp.key), 0, lsp.key);
@@ -114,7 +110,7 @@ export function remove(db: Lsdb, lsp: StoredLsp): void {
   unlinkNode(db, lsp);
 }
 
-/** Its prefixes and SIDs are read from now on, or no longer. */
+/** Sets whether the prefixes and SIDs of an LSP are read. */
 export function setExpanded(db: Lsdb, lsp: StoredLsp, expanded: boolean, content: LspContent): void {
   db.bytes -= costOf(lsp);
   lsp.expanded = expanded;
@@ -141,12 +137,12 @@ function unlinkNode(db: Lsdb, lsp: StoredLsp): void {
   if (fragments.size === 0) db.nodes.delete(lsp.node);
 }
 
-/** The live fragments of a node in their order. */
+/** The live fragments of a node in order. */
 export function fragmentsOf(db: Lsdb, node: string): StoredLsp[] {
   return [...(db.nodes.get(node)?.values() ?? [])].sort((a, b) => a.fragment - b.fragment);
 }
 
-/** The names under which an LSP is filed, read from its bytes. */
+/** The names of an LSP, read from its bytes. */
 export function identityOf(raw: Uint8Array): Pick<StoredLsp, 'key' | 'system' | 'node' | 'fragment'> {
   const key = lspIdTextAt(raw, 12);
   return { key, system: key.slice(0, 14), node: key.slice(0, 17), fragment: raw[19]! };
@@ -155,11 +151,11 @@ export function identityOf(raw: Uint8Array): Pick<StoredLsp, 'key' | 'system' | 
 /** The LSP ID, a view of its bytes. */
 export const storedId = ({ raw }: StoredLsp): LspId => readLspId(raw, 12);
 
-/** Which LSPs are to be read to the end, or no longer (expansion.ts). */
+/** Which LSPs must be expanded or collapsed (expansion.ts). */
 export interface Expansion {
   /** LSPs to decide about. */
   readonly outdated: Set<string>;
-  /** Those for which there was no headroom. */
+  /** LSPs for which there was no headroom. */
   readonly starved: Set<string>;
   retryAt: number;
 }

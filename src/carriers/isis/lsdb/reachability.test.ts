@@ -1,7 +1,7 @@
 // Which originators count as reachable.
 import { describe, expect, test } from 'vitest';
 import { packNeighbors } from '../../../packet/isis/tlv/is-reachability.ts';
-import type { IsisTlv } from '../../../packet/isis/types.ts';
+import type { IsisTlv } from '../../../packet/isis/tlv/types.ts';
 import { lsp } from '../hostile.fixture.ts';
 import { forgetDue } from './reachability.ts';
 import { isAlive } from './graph.ts';
@@ -28,7 +28,7 @@ function chain(): { simulation: Simulation; learner: Agent; origin: Agent; r1: R
 const systems = (agent: Agent): string[] => [...agent.reachable].map((name) => name.slice(-4)).sort();
 
 describe('reachability', () => {
-  test('reaches every system of the chain, not itself', () => {
+  test('reaches every system of the chain except itself', () => {
     expect(systems(chain().learner)).toEqual(['0001', '1111', '2222']);
   });
 
@@ -41,14 +41,14 @@ describe('reachability', () => {
     expect(learner.prefixes()).toHaveLength(1);
   });
 
-  test('a link that only one end lists does not count', () => {
+  test('a link listed by one end only does not count', () => {
     const { simulation, learner, r1 } = chain();
     r1.cut(1);
     simulation.run(1000);
     expect(systems(learner)).toEqual(['1111']);
   });
 
-  test('a system that claims a neighbour which does not list it gains nothing, in either direction', () => {
+  test('a system that lists a neighbor which does not list it back is not reached, in either direction', () => {
     const { simulation, learner, r1 } = chain();
     const neighbor = (system: string): IsisTlv => ({
       kind: 'extended-is-reachability',
@@ -70,7 +70,7 @@ describe('reachability', () => {
   test.each([
     [0xfffffe, ['0001', '1111', '2222', '4444']],
     [0xffffff, ['0001', '1111', '2222']],
-  ])('a link of metric %i: only the highest is no part of the topology (RFC 5305 §3)', (metric, expected) => {
+  ])('a link of metric %i: only the highest metric excludes it from the topology (RFC 5305 §3)', (metric, expected) => {
     const { simulation, learner } = chain();
     const claim = (from: string, to: string): void => {
       const neighbors = [{ systemId: systemId(to), pseudonode: 0, metric, subTlvs: new Uint8Array(0) }];
@@ -83,7 +83,7 @@ describe('reachability', () => {
     expect(systems(learner)).toEqual(expected);
   });
 
-  test('a neighbour that is listed in place of another, or at another metric, is noticed', () => {
+  test('a replaced neighbor or a changed metric is noticed', () => {
     const { simulation, learner } = chain();
     const [four, five] = ['0000.0000.4444', '0000.0000.5555'] as const;
     const list = (from: string, fragment: number, sequence: number, ...to: [string, number][]): string[] => {
@@ -109,28 +109,28 @@ describe('reachability', () => {
     ]).toEqual([['4444'], ['5555'], [], ['5555'], ['4444'], ['4444'], []]);
   });
 
-  test('without fragment 0 a system does not count, though it is another fragment that lists its links (ISO/IEC 10589 §7.2.5)', () => {
+  test('without fragment 0 a system does not count, even if another fragment lists its links (ISO/IEC 10589 §7.2.5)', () => {
     const { simulation, learner } = chain();
     const link = (system: string): IsisTlv => ({
       kind: 'extended-is-reachability',
       neighbors: [{ systemId: systemId(system), pseudonode: 0, metric: 10, subTlvs: new Uint8Array(0) }],
     });
-    const say = (system: string, fragment: number, fields: object): string[] => {
+    const advertise = (system: string, fragment: number, fields: object): string[] => {
       learner.deliver(lsp({ sequence: 1, ...fields, lspId: { systemId: systemId(system), pseudonode: 0, fragment } }));
       simulation.run(1000);
       return systems(learner).filter((name) => name === '4444');
     };
     const four = '0000.0000.4444';
-    say('0000.0000.1111', 9, { tlvs: [link(four)] });
+    advertise('0000.0000.1111', 9, { tlvs: [link(four)] });
     expect([
-      say(four, 1, { tlvs: [link('0000.0000.1111')] }),
-      say(four, 0, {}),
-      say(four, 0, { sequence: 2, remainingLifetime: 0 }),
-      say(four, 0, { sequence: 3 }),
+      advertise(four, 1, { tlvs: [link('0000.0000.1111')] }),
+      advertise(four, 0, {}),
+      advertise(four, 0, { sequence: 2, remainingLifetime: 0 }),
+      advertise(four, 0, { sequence: 3 }),
     ]).toEqual([[], ['4444'], [], ['4444']]);
   });
 
-  test('the hold time runs for each system since it was lost, also when several are', () => {
+  test('each lost system has its own hold time', () => {
     const { simulation, learner, r1, r2 } = chain();
     const sources = (): string[] => [...learner.reports.values()].map(({ originator }) => originator.slice(-4)).sort();
     r2.extra = [{ kind: 'ipv6-te-router-id', address: proxied('::/0', '2001:db8::2').proxy }];
@@ -141,14 +141,14 @@ describe('reachability', () => {
     simulation.run(60_000);
     r1.cut(1);
     simulation.run(59_000);
-    expect([systems(learner), sources()]).toEqual([['1111'], ['0001', '2222']]);
+    expect({ systems: systems(learner), sources: sources() }).toEqual({ systems: ['1111'], sources: ['0001', '2222'] });
     simulation.run(3000);
     expect(sources()).toEqual(['2222']);
     simulation.run(60_000);
     expect(sources()).toEqual([]);
   });
 
-  test('the hold time is over to the millisecond, and each system is forgotten at its own', () => {
+  test('the hold time ends to the millisecond, and each system is forgotten at its own end', () => {
     const { learner, simulation, r1, r2 } = chain();
     r2.cut(1);
     simulation.run(10_000);
@@ -159,7 +159,7 @@ describe('reachability', () => {
     const { graph } = level;
     const [first, second] = [ORIGIN, '0000.0000.2222'].map((system) => graph.lostAt.get(system)! + 120_000);
     const at = (now: number, system: string): boolean => ((s.now = now), isAlive(s, level, system));
-    expect([at(first! - 1, ORIGIN), at(first!, ORIGIN)]).toEqual([true, false]);
+    expect({ first1: at(first! - 1, ORIGIN), first: at(first!, ORIGIN) }).toEqual({ first1: true, first: false });
     expect([at(first!, '0000.0000.2222'), at(first!, '0000.0000.7777')]).toEqual([true, false]);
     const left = (now: number): unknown[] => {
       s.now = now;
@@ -171,14 +171,14 @@ describe('reachability', () => {
     expect(left(second!)).toEqual([Infinity]);
   });
 
-  test('a walk goes on where it was, and a change meanwhile is found by the next', () => {
+  test('a walk continues where it stopped, and the next walk finds a change made meanwhile', () => {
     const { simulation, learner, r1 } = chain();
     const id = (n: number): string => `0000.00aa.${n.toString(16).padStart(4, '0')}`;
     const neighbors = (names: string[]): IsisTlv[] =>
       packNeighbors(
         names.map((name) => ({ systemId: systemId(name), pseudonode: 0, metric: 1, subTlvs: new Uint8Array(0) })),
       );
-    // More than a walk takes in a turn: stars of the router, an LSP each.
+    // More than a walk visits in a turn: stars of the router, one LSP each.
     const count = 300;
     for (let n = 0; n < count; n++) learner.deliver(lsp({ sequence: 1, tlvs: neighbors(['0000.0000.1111']) }, id(n)));
     for (let f = 0; f < 5; f++) {
@@ -208,7 +208,7 @@ describe('reachability', () => {
     expect(learner.speaker.adjacency).toMatchObject({ state: 'down', reason: 'interface gone' });
   });
 
-  test('an overloaded router is no transit, but the stub beside it is still reached', () => {
+  test('an overloaded router is no transit, but the overloaded stub beside it is still reached', () => {
     const { simulation, learner, r2 } = chain();
     r2.overload = true;
     r2.originate();

@@ -1,8 +1,8 @@
-// Which originators can be reached: a walk over the links of the database from the neighbour, following a link only
-// when both ends list it (RFC 5305; ISO/IEC 10589 §7.2). No distances are computed, so this is less than SPF. A router
-// with the overload bit is no transit: behind it only routers that are overloaded themselves are reached, which is how
-// the cnpd beside an overloaded router still is. The walk works in slices; a change while it runs starts it again
-// afterwards.
+// Which originators are reachable: a walk over the links of the database from the neighbor, following a link only when
+// both ends list it (RFC 5305; ISO/IEC 10589 §7.2). It computes no distances, so it is cheaper than SPF. A router with
+// the overload bit is no transit: behind it only routers that are overloaded themselves are reached. So the cnpd beside
+// an overloaded router remains reachable. The walk works in slices; a change during the walk starts another one
+// afterward.
 import { forget, reach } from '../../aliveness.ts';
 import { activeLevels } from '../adjacency/adjacency.ts';
 import { GRAPH_BATCH, GRAPH_DELAY_MS, UNUSABLE_LINK_METRIC } from '../constants.ts';
@@ -24,7 +24,7 @@ export function topologyChanged(
   after: StoredLsp | undefined,
 ): void {
   const edgesChanged = !sameEdges(before?.content.edges ?? [], after?.content.edges ?? []);
-  // One that comes or goes has an overload bit, set or not, on one side only.
+  // An LSP that was added or removed has an overload bit on one side only.
   if (!edgesChanged && before?.content.overload === after?.content.overload) return;
   level.graph.nodes.delete((after ?? before)!.node);
   graphChanged(s, level);
@@ -47,7 +47,7 @@ function nodeOf(level: LevelState, name: string): GraphNode {
   return node;
 }
 
-/** Walks on; publishes the result when the walk is complete. */
+/** Continues the walk and publishes the result when it is complete. */
 export function walkDue(s: Speaker, level: LevelState): void {
   const { graph } = level;
   graph.walk ??= startWalk(s, level);
@@ -105,5 +105,5 @@ export function forgetDue(s: Speaker, level: LevelState): void {
 }
 
 function emit(s: Speaker, level: LevelState, change: SystemsChange): void {
-  for (const hear of s.subscribers.systemsChanged) hear(s, level, change);
+  for (const notify of s.subscribers.systemsChanged) notify(s, level, change);
 }

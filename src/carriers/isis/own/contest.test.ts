@@ -1,5 +1,5 @@
-// LSPs under our name that are not ours: of another router with our system ID, and forged ones with the highest
-// sequence number.
+// LSPs with our system ID that are not ours: those of another router with our system ID, and forged ones with the
+// highest sequence number.
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
@@ -20,7 +20,7 @@ describe('two routers with one system ID', () => {
     [1, 1],
     [1, 100],
     [3, 0],
-  ])('with %i and %i prefixes: a few LSPs a minute on the core; both tell, until it is over', (first, second) => {
+  ])('with %i and %i prefixes: a few LSPs a minute on the core; both report it until it is over', (first, second) => {
     const simulation = new Simulation();
     const [r1, r2] = [new Router(simulation, '0000.0000.1111'), new Router(simulation, '0000.0000.2222')];
     const [a, b] = [
@@ -46,11 +46,14 @@ describe('two routers with one system ID', () => {
     expect(lsps).toBeLessThan(fragments * 45);
     r2.cut(1);
     simulation.run(400_000);
-    expect([trouble(a).systemIdContested, a.state]).toEqual([false, 'up']);
+    expect({ systemIdContested: trouble(a).systemIdContested, state: a.state }).toEqual({
+      systemIdContested: false,
+      state: 'up',
+    });
     expect(stored(a, '00')).toMatchObject({ purged: false, own: true });
   });
 
-  test('a run that starts again, and an LSP that is forged once or twice, alarm nobody and are answered at once', () => {
+  test('a restarted run, or an LSP forged once or twice, causes no warning and is answered at once', () => {
     const { a, give, simulation } = adjacency();
     a.event(originate(many(1)));
     simulation.run(1000);
@@ -62,28 +65,31 @@ describe('two routers with one system ID', () => {
     expect(trouble(a).systemIdContested).toBe(false);
     give(own(1, { sequence: 7000 }));
     simulation.run(3000);
-    expect([stored(a, '01')!.sequence, trouble(a).systemIdContested]).toEqual([6001, true]);
+    expect({ sequence: stored(a, '01')!.sequence, systemIdContested: trouble(a).systemIdContested }).toEqual({
+      sequence: 6001,
+      systemIdContested: true,
+    });
     simulation.run(3000);
     expect(stored(a, '01')!.sequence).toBe(7001);
-    // What comes again and again while we wait is one.
+    // Versions that arrive while the answer waits count as one.
     for (let i = 0; i < 20; i++) give(own(1, { sequence: 8000 + i }));
     simulation.run(30_000);
     expect(stored(a, '01')!.sequence).toBe(8020);
   });
 
-  test('a stop does not wait', () => {
+  test('a stop is not delayed', () => {
     const { a, b, give, simulation } = adjacency();
     for (let i = 1; i < 6; i++) give(own(0, { sequence: 5000 * i }));
     a.event({ type: 'stop' });
     simulation.run(3000);
-    expect([a.stopped, stored(b, '00')!.purged]).toEqual([true, true]);
+    expect({ stopped: a.stopped, purged: stored(b, '00')!.purged }).toEqual({ stopped: true, purged: true });
   });
 
-  test('thousands of pseudonodes under our name are purged, no more often, and fill nothing', () => {
+  test('thousands of pseudonode LSPs with our system ID are purged at the same pace and within a limit', () => {
     const { a, give } = adjacency();
     for (let i = 0; i < 3000; i++) give(own(i & 255, { sequence: 1 }, 1 + (i >> 8)));
     expect(a.count('isis.own.unknown-fragment-purged')).toBe(3000);
-    expect(a.speaker.levels.get(2)!.own.strangers.size).toBe(1024);
+    expect(a.speaker.levels.get(2)!.own.unknownLspIds.size).toBe(1024);
     const before = a.count('isis.own.unknown-fragment-purged');
     for (let i = 0; i < 100; i++) give(own(0, { sequence: 10 + i }, 1));
     expect(a.count('isis.own.unknown-fragment-purged') - before).toBeLessThan(5);
@@ -91,8 +97,8 @@ describe('two routers with one system ID', () => {
   });
 });
 
-describe('the highest sequence number under our name', () => {
-  test('of a fragment with prefixes: they move to free ones at once, it stays out of use for MaxAge and ZeroAge, then it is used again', () => {
+describe('the highest sequence number with our system ID', () => {
+  test('of a fragment with prefixes: they move at once; it is unused for MaxAge and ZeroAge, then used again', () => {
     const { a, b, give, simulation } = adjacency();
     a.event(originate(many(60)));
     simulation.run(2000);
@@ -103,7 +109,10 @@ describe('the highest sequence number under our name', () => {
     expect(stored(b, '01')).toMatchObject({ purged: true, sequence: HIGHEST });
     expect(trouble(a).exhausted).toEqual([{ fragment: 1, until: expect.any(String) }]);
     simulation.run(1_250_000);
-    expect([trouble(a).exhausted.length, stored(a, '01')]).toEqual([1, undefined]);
+    expect({ exhaustedLength: trouble(a).exhausted.length, stored: stored(a, '01') }).toEqual({
+      exhaustedLength: 1,
+      stored: undefined,
+    });
     simulation.run(20_000);
     expect(trouble(a).exhausted).toEqual([]);
     a.event(originate(many(160)));
@@ -112,13 +121,16 @@ describe('the highest sequence number under our name', () => {
     expect(b.prefixes()).toHaveLength(160);
   });
 
-  test('of a purge it is the same; one that comes again while we wait is purged again', () => {
+  test('of a purge: the same; one that arrives again while we wait is purged again', () => {
     const { a, b, give, simulation } = adjacency();
     a.event(originate(many(1)));
     simulation.run(2000);
     give(own(1, { sequence: HIGHEST, remainingLifetime: 0 }));
     simulation.run(1000);
-    expect([b.prefixes().length, trouble(a).exhausted.length]).toEqual([1, 1]);
+    expect({ prefixesLength: b.prefixes().length, exhaustedLength: trouble(a).exhausted.length }).toEqual({
+      prefixesLength: 1,
+      exhaustedLength: 1,
+    });
     simulation.run(100_000);
     give(own(1, { sequence: HIGHEST }));
     simulation.run(1000);
@@ -126,19 +138,19 @@ describe('the highest sequence number under our name', () => {
     expect(b.prefixes()).toHaveLength(1);
   });
 
-  test('of all fragments: what has no place is told, and has one when the first is free again', () => {
+  test('of all fragments: unplaced entries are reported, and placed when the first fragment is free again', () => {
     const { a, b, give, simulation } = adjacency();
     a.event(originate(many(1)));
     simulation.run(2000);
     for (let fragment = 1; fragment < 256; fragment++) give(own(fragment, { sequence: HIGHEST }));
     simulation.run(3000);
-    // Only those that had prefixes were ours to lose: each that is free is used until it is taken.
+    // Only fragments with prefixes were originated: each free one is used until it is lost too.
     expect(b.prefixes().length + a.speaker.levels.get(2)!.own.unplaced.size).toBeGreaterThanOrEqual(1);
     simulation.run(1_400_000);
     expect(b.prefixes()).toHaveLength(1);
   });
 
-  test('of fragment 0: it is back before others forget what they learned, and the other fragments are sent after it', () => {
+  test('of fragment 0: it returns before others forget our prefixes, and the other fragments are sent after it', () => {
     const { a, b, give, simulation, wire } = adjacency();
     a.event(originate(many(60)));
     simulation.run(2000);
@@ -159,7 +171,7 @@ describe('the highest sequence number under our name', () => {
     expect(trouble(a).exhausted).toEqual([]);
   });
 
-  test('new keys open nothing that is closed', () => {
+  test('new keys do not reopen closed fragments', () => {
     const { a, b, give, simulation } = adjacency();
     a.event(originate(many(1)));
     simulation.run(2000);

@@ -1,4 +1,4 @@
-// What the operator declares: what of it is advertised, and what is issued anew when it changes.
+// Declarations: which parts are advertised, and which fragments a change issues again.
 import { byKind, type Declared } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
@@ -15,17 +15,17 @@ describe('a change', () => {
   const proxies = [proxied('2001:db8:1::/64')];
 
   test.each<[string, Declared, number]>([
-    ['of nothing', first, 0],
+    ['of no field', first, 0],
     ['of the IPv4 router address', { ...first, routerAddresses: addresses('192.0.2.2', '2001:db8::1') }, 1],
     ['of the IPv6 router address', { ...first, routerAddresses: addresses('192.0.2.1', '2001:db8::2') }, 1],
-    ['that takes one of them away', { ...first, routerAddresses: addresses('192.0.2.1') }, 1],
+    ['that removes one of them', { ...first, routerAddresses: addresses('192.0.2.1') }, 1],
     ['of their order', { ...first, routerAddresses: addresses('2001:db8::1', '192.0.2.1') }, 0],
-    ['of the name by which it is known', { ...first, identity: addresses('192.0.2.8') }, 1],
-    ['of another name, which is not used', { ...first, identity: addresses('192.0.2.9', '2001:db8::9') }, 0],
-    ['that takes the last SID away', { ...first, sids: [] }, 2],
+    ['of the identity', { ...first, identity: addresses('192.0.2.8') }, 1],
+    ['of an unused identity', { ...first, identity: addresses('192.0.2.9', '2001:db8::9') }, 0],
+    ['that removes the last SID', { ...first, sids: [] }, 2],
     ['that adds another SID', { ...first, sids: [SID, endCon('2001:db8:c::2', '2001:db8:c::/48')] }, 1],
-    ['of the behaviour of the SID', { ...first, sids: [{ ...SID, behavior: 18 }] }, 1],
-  ])('%s issues so many fragments anew', (_what, second, issued) => {
+    ['of the behavior of the SID', { ...first, sids: [{ ...SID, behavior: 18 }] }, 1],
+  ])('%s: number of fragments issued again', (_what, second, issued) => {
     const { a, simulation } = adjacency();
     a.event(originate(proxies, first));
     simulation.run(1000);
@@ -39,7 +39,7 @@ describe('a change', () => {
     ['the same again', [proxied('2001:db8:1::/64')], 0],
     ['another proxy', [proxied('2001:db8:1::/64', '2001:db8:ffff::2')], 1],
     ['another prefix', [proxied('2001:db8:2::/64')], 1],
-    ['one more', [proxied('2001:db8:1::/64'), proxied('2001:db8:2::/64')], 1],
+    ['an additional prefix', [proxied('2001:db8:1::/64'), proxied('2001:db8:2::/64')], 1],
   ])('%s of a declared prefix', (_what, next, issued) => {
     const { a, b, simulation } = adjacency();
     a.event(originate(proxies));
@@ -48,11 +48,14 @@ describe('a change', () => {
     a.event(originate(next));
     expect(a.speaker.pending.size > 0).toBe(issued > 0);
     simulation.run(1000);
-    expect([a.count('isis.own.issued') - before, b.prefixes().length]).toEqual([issued, next.length]);
+    expect({ isisOwnIssued: a.count('isis.own.issued') - before, prefixesLength: b.prefixes().length }).toEqual({
+      isisOwnIssued: issued,
+      prefixesLength: next.length,
+    });
   });
 });
 
-describe('what is declared twice', () => {
+describe('duplicates', () => {
   test.each([
     ['192.0.2.1', '192.0.2.2', '192.0.2.1'],
     ['192.0.2.2', '192.0.2.1', '192.0.2.1'],
@@ -60,17 +63,17 @@ describe('what is declared twice', () => {
     ['2001:db8::1', '192.0.2.1', '192.0.2.1'],
     ['192.0.2.1', '2001:db8::1', '192.0.2.1'],
     ['192.0.2.1', '192.0.2.1', '192.0.2.1'],
-  ])('D7: a prefix with the proxies %s and %s has the lower one, %s', (one, two, lower) => {
+  ])('D7: a prefix declared with the proxies %s and %s has the lower one, %s', (one, two, lower) => {
     const { a, b, simulation } = adjacency();
     a.event(originate([proxied('10.0.0.0/8', one), proxied('10.0.0.0/8', two)]));
     simulation.run(1000);
-    expect([
-      b.prefixes().map(({ proxy }) => proxy && formatAddress(proxy)),
-      a.count('isis.originate.duplicate-prefix'),
-    ]).toEqual([[lower], 1]);
+    expect({
+      prefixes: b.prefixes().map(({ proxy }) => proxy && formatAddress(proxy)),
+      isisOriginateDuplicatePrefix: a.count('isis.originate.duplicate-prefix'),
+    }).toEqual({ prefixes: [lower], isisOriginateDuplicatePrefix: 1 });
   });
 
-  test('router addresses: the first of each family that is a host’s; how many are left out is told', () => {
+  test('router addresses: the first host address of each family; the number left out is logged', () => {
     const { a, b, simulation } = adjacency();
     const routerAddresses = addresses('127.0.0.1', '192.0.2.1', '192.0.2.2', 'ff02::1', '2001:db8::1', '2001:db8::2');
     a.event(originate([], { routerAddresses }));

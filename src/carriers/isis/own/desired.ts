@@ -1,4 +1,4 @@
-// What the operator declares, made into what our LSP says.
+// Turns declarations into entries of our LSP.
 import { isDeepStrictEqual } from 'node:util';
 import { type IpAddress, isUnicastHost } from '../../../model/address.ts';
 import type { Origination } from '../../../model/advertisement.ts';
@@ -11,7 +11,7 @@ import { setEntry } from './origination.ts';
 import { markDirty } from './own.ts';
 import { sameEntry } from './placement.ts';
 
-/** Sets the whole of what we declare. Entries that differ from before wait to be placed (placeDue). */
+/** Sets everything that we declare. Entries that differ from before wait to be placed (placeDue). */
 export function setDesired(s: Speaker, origination: Origination): void {
   const ofKind = s.kinds.rows.map((row) => ({ row, declared: origination.filter(({ kind }) => kind === row.kind) }));
   const identity = identityIn(ofKind.flatMap(({ row, declared }) => declared.map((one) => row.own.addressOf(one))));
@@ -40,7 +40,7 @@ function identityIn(addresses: readonly IpAddress[]): NodeAddresses {
   return { ...(v4 && { v4 }), ...(v6 && { v6 }) };
 }
 
-/** Places a batch of what changed. */
+/** Places a batch of changes. */
 export function placeDue(s: Speaker): void {
   let left = PLACE_BATCH;
   for (const [key, entry] of s.pending) {

@@ -33,9 +33,9 @@ test.each([
   [1500, { area: KEY }, 1465],
 ])(
   'with an MTU of %i and keys %j a fragment holds %i bytes: originatingLSPBufferSize, less the digest',
-  (mtu, keys, room) => {
+  (mtu, keys, capacity) => {
     const { speaker } = new Agent(new Simulation(), testConfig(A, { mtu, keys, levels: [1, 2] }));
-    expect(fragmentCapacity(speaker, 2)).toBe(room);
+    expect(fragmentCapacity(speaker, 2)).toBe(capacity);
   },
 );
 
@@ -58,18 +58,24 @@ describe('issuing', () => {
       agent.wake();
       issued.push(agent.count('isis.own.issued') - before);
     }
-    // 234 fragments of three, and fragment 0.
-    expect([Math.max(...issued), agent.count('isis.own.issued')]).toEqual([8, 235]);
+    // 234 fragments of three prefixes, and fragment 0.
+    expect({ maxIssued: Math.max(...issued), isisOwnIssued: agent.count('isis.own.issued') }).toEqual({
+      maxIssued: 8,
+      isisOwnIssued: 235,
+    });
   });
 
-  test('changes that arrive together are issued together, and nothing is when they cancel out', () => {
+  test('changes that arrive together are issued together; nothing is issued when they cancel out', () => {
     const { a, simulation } = adjacency();
     const [before, sent] = [a.count('isis.own.issued'), a.count('isis.tx.lsp')];
     a.event(originate(many(1)));
     simulation.run(15);
     a.event(originate(many(2)));
     simulation.run(1000);
-    expect([a.count('isis.own.issued') - before, a.count('isis.tx.lsp') - sent]).toEqual([1, 1]);
+    expect({ isisOwnIssued: a.count('isis.own.issued') - before, isisTxLsp: a.count('isis.tx.lsp') - sent }).toEqual({
+      isisOwnIssued: 1,
+      isisTxLsp: 1,
+    });
     a.event(originate(many(3)));
     simulation.run(15);
     a.event(originate(many(2)));
@@ -77,7 +83,7 @@ describe('issuing', () => {
     expect(a.count('isis.own.issued') - before).toBe(1);
   });
 
-  test('withdrawals that come together too; and what is issued is sent alone', () => {
+  test('the same for withdrawals; only issued fragments are sent', () => {
     const { a, simulation } = adjacency();
     a.event(originate(many(3)));
     simulation.run(1000);
@@ -86,26 +92,35 @@ describe('issuing', () => {
     simulation.run(15);
     a.event(originate(many(1)));
     simulation.run(1000);
-    expect([a.count('isis.own.issued') - before, a.count('isis.tx.lsp') - sent]).toEqual([1, 1]);
+    expect({ isisOwnIssued: a.count('isis.own.issued') - before, isisTxLsp: a.count('isis.tx.lsp') - sent }).toEqual({
+      isisOwnIssued: 1,
+      isisTxLsp: 1,
+    });
     // A router address is in fragment 0.
     a.event(originate(many(1), { routerAddresses: [proxied('::/0', '192.0.2.1').proxy] }));
     simulation.run(1000);
-    expect([a.count('isis.own.issued') - before, a.count('isis.tx.lsp') - sent]).toEqual([2, 2]);
+    expect({ isisOwnIssued: a.count('isis.own.issued') - before, isisTxLsp: a.count('isis.tx.lsp') - sent }).toEqual({
+      isisOwnIssued: 2,
+      isisTxLsp: 2,
+    });
   });
 
-  test('a fragment that is empty before it was ever issued is not purged', () => {
+  test('a fragment that becomes empty before its first issue is not purged', () => {
     const scene = adjacency();
     scene.a.event(originate(many(1)));
     scene.simulation.run(10);
     scene.a.event(originate([]));
     scene.simulation.run(1000);
-    expect([scene.a.count('isis.own.purged'), stored(scene, '01')]).toEqual([0, undefined]);
+    expect({ isisOwnPurged: scene.a.count('isis.own.purged'), stored: stored(scene, '01') }).toEqual({
+      isisOwnPurged: 0,
+      stored: undefined,
+    });
   });
 
   test.each([
     [1, 1],
     [2, 3],
-  ] as const)('at level %i it has IS type %i, the overload bit and no other, alive or purged', (level, isType) => {
+  ] as const)('at level %i it has IS type %i and only the overload bit, alive or purged', (level, isType) => {
     const { a, b, simulation } = adjacency({ levels: [level] });
     const read = () => decodePdu(b.speaker.levels.get(level)!.lsdb.byKey.get(`${A}.00-01`)!.raw);
     const flags = { isType, attached: false, partitionRepair: false };
@@ -119,7 +134,7 @@ describe('issuing', () => {
     expect(read()).toMatchObject({ value: { ...flags, remainingLifetime: 0, sequence } });
   });
 
-  test('each is refreshed at its own time, before its lifetime ends, with the next sequence number', () => {
+  test('each fragment is refreshed at its own time, before its lifetime ends, with the next sequence number', () => {
     const scene = adjacency({ helloIntervalMs: 60_000 });
     const { a, simulation } = scene;
     a.event(originate(many(1)));
@@ -137,8 +152,8 @@ describe('issuing', () => {
   });
 });
 
-describe('without room', () => {
-  test('what has none is told, and placed as soon as there is some: after a withdrawal, and after a change of keys', () => {
+describe('without space', () => {
+  test('unplaced entries are reported, and placed once there is space: after a withdrawal or a change of keys', () => {
     const scene = adjacency({ mtu: SMALL });
     const { a, simulation } = scene;
     const outcome = (): number[] => {
@@ -159,7 +174,7 @@ describe('without room', () => {
     expect(outcome()).toEqual([764, 0, 0]);
   });
 
-  test('new keys sign every fragment anew, and what is not needed any more is purged', () => {
+  test('new keys sign every fragment again, and fragments no longer needed are purged', () => {
     const scene = adjacency({ mtu: SMALL, keys: { domain: KEY } });
     const { a, simulation } = scene;
     a.event(originate(many(10)));
@@ -168,7 +183,10 @@ describe('without room', () => {
     const before = stored(scene, '00')!.sequence;
     configure(scene, { keys: {} });
     simulation.run(3000);
-    expect([live(scene), stored(scene, '05')!.purged]).toEqual([['00', '01', '02', '03', '04'], true]);
+    expect({ live: live(scene), purged: stored(scene, '05')!.purged }).toEqual({
+      live: ['00', '01', '02', '03', '04'],
+      purged: true,
+    });
     for (const key of live(scene)) expect(verifyPdu(stored(scene, key)!.raw, KEY)).toBe('missing');
     expect(stored(scene, '00')!.sequence).toBe(before + 1);
     configure(scene, { keys: { domain: KEY } });
@@ -177,8 +195,8 @@ describe('without room', () => {
   });
 });
 
-describe('an LSP under our name', () => {
-  test('of a fragment or a pseudonode that we do not have is purged with the next sequence number, up to the highest', () => {
+describe('an LSP with our system ID', () => {
+  test('of a fragment or pseudonode that we do not originate is purged with the next sequence number, up to the highest', () => {
     for (const [sequence, purge] of [
       [41, 42],
       [HIGHEST - 1, HIGHEST],
@@ -195,23 +213,29 @@ describe('an LSP under our name', () => {
     }
   });
 
-  test('with the highest number but one is outbid with the highest: only then are they used up', () => {
+  test('with the second-highest sequence number is outbid with the highest: only then are they used up', () => {
     const scene = adjacency();
     scene.a.event(originate(many(1)));
     scene.simulation.run(1000);
     const exhausted = () => troubleState(scene.a.speaker, { now: scene.simulation.now, wall: 0 })[0]!.exhausted.length;
     scene.give(ours(1, { sequence: HIGHEST - 1 }));
     scene.simulation.run(1000);
-    expect([stored(scene, '01'), exhausted()]).toMatchObject([{ sequence: HIGHEST, purged: false }, 0]);
+    expect({ stored: stored(scene, '01'), exhausted: exhausted() }).toMatchObject({
+      stored: { sequence: HIGHEST, purged: false },
+      exhausted: 0,
+    });
     scene.give(ours(1, { sequence: HIGHEST, tlvs: [{ kind: 'hostname', name: 'other' }] }));
     scene.simulation.run(1000);
-    expect([stored(scene, '01'), exhausted()]).toMatchObject([{ sequence: HIGHEST, purged: true }, 1]);
+    expect({ stored: stored(scene, '01'), exhausted: exhausted() }).toMatchObject({
+      stored: { sequence: HIGHEST, purged: true },
+      exhausted: 1,
+    });
     expect(scene.a.logged.map(({ fields }) => fields)).toContainEqual({
       ...{ counter: 'isis.own.sequence-wrap', level: 2, fragment: 1 },
     });
   });
 
-  test('that is outbid again and again is told to the operator, with the level and our name', () => {
+  test('that is outbid repeatedly is logged with the level and our system ID', () => {
     const scene = adjacency();
     for (let i = 1; i < 6; i++) scene.give(ours(0, { sequence: 5000 * i }, 1));
     expect(scene.a.count('isis.own.contested')).toBeGreaterThan(0);
@@ -220,7 +244,7 @@ describe('an LSP under our name', () => {
     });
   });
 
-  test('that is forged once is told to nobody', () => {
+  test('that is forged once is not logged', () => {
     const scene = adjacency();
     scene.give(ours(77));
     scene.give(ours(0, { sequence: 5000 }));
@@ -228,23 +252,26 @@ describe('an LSP under our name', () => {
     expect(scene.a.count('isis.own.contested')).toBe(0);
   });
 
-  test('that nobody contests is outbid at once; while the answer waits it is one answer, to the highest', () => {
+  test('that is uncontested is outbid at once; further versions get one common answer, to the highest', () => {
     const scene = adjacency();
     const bumped = scene.a.count('isis.own.sequence-bumped');
     scene.simulation.run(1000);
     for (const sequence of [5000, 7000, 6000]) scene.a.deliver(ours(0, { sequence }));
     scene.simulation.run(300);
-    expect([stored(scene, '00')!.sequence, scene.a.count('isis.own.sequence-bumped') - bumped]).toEqual([7001, 1]);
+    expect({
+      sequence: stored(scene, '00')!.sequence,
+      isisOwnSequenceBumped: scene.a.count('isis.own.sequence-bumped') - bumped,
+    }).toEqual({ sequence: 7001, isisOwnSequenceBumped: 1 });
   });
 
-  test('is left alone for 10 s from the first link on, until we are told what to declare', () => {
-    const scene = (told: boolean): Scene => {
+  test('is kept for 10 s from the first link on, or until the first declaration', () => {
+    const scene = (declared: boolean): Scene => {
       const simulation = new Simulation();
       const a = new Agent(simulation, testConfig(A));
       const b = new Agent(simulation, testConfig('0000.0000.000b', { seed: 2 }));
       const wire = simulation.wire(a.attach, b.attach);
       simulation.run(9998);
-      if (told) a.event(originate([]));
+      if (declared) a.event(originate([]));
       const give = (pdu: Uint8Array): void => {
         a.deliver(pdu);
         simulation.run(0);
@@ -255,7 +282,7 @@ describe('an LSP under our name', () => {
     const waits = scene(false);
     waits.give(ours(77));
     waits.give(ours(0, {}, 3));
-    expect([purged(waits), levelOf(waits).acks.size]).toEqual([0, 0]);
+    expect({ purged: purged(waits), acksSize: levelOf(waits).acks.size }).toEqual({ purged: 0, acksSize: 0 });
     waits.simulation.run(1);
     waits.give(ours(77));
     expect(purged(waits)).toBe(0);
@@ -269,7 +296,7 @@ describe('an LSP under our name', () => {
   });
 });
 
-test('fragment 0 that comes back takes our other fragments with it, nobody elseâ€™s, and only while there is a neighbour', () => {
+test('a reopened fragment 0 makes only our other fragments be sent again, and only with a neighbor', () => {
   const reopened = (linked: boolean): string[] => {
     const scene = adjacency();
     const { a, simulation, give, wire } = scene;
@@ -285,7 +312,10 @@ test('fragment 0 that comes back takes our other fragments with it, nobody elseâ
       return true;
     };
     simulation.run(80_000);
-    expect([stored(scene, '00')!.purged, levelOf(scene).srm.size]).toEqual([false, 0]);
+    expect({ purged: stored(scene, '00')!.purged, srmSize: levelOf(scene).srm.size }).toEqual({
+      purged: false,
+      srmSize: 0,
+    });
     return sent;
   };
   expect([reopened(true), reopened(false)]).toEqual([['10-0', '10-1'], []]);

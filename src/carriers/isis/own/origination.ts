@@ -1,11 +1,13 @@
-// Our own LSP: when its fragments are issued, refreshed and purged (ISO/IEC 10589 §7.3.2 … §7.3.16). What they say is
-// own-tlvs.ts, what goes into which is placement.ts. The overload bit keeps transit away from the link. Sequence
-// numbers start from the time of day, so that a crashed run is outbid at once, and jump past whatever the neighbour
-// returns.
+// Our own LSP: when its fragments are issued, refreshed and purged (ISO/IEC 10589 §7.3.2 … §7.3.16). own-tlvs.ts has
+// their TLVs, placement.ts decides which entry is in which fragment. The overload bit keeps transit traffic off the
+// link. Sequence numbers start from the time of day, so that a crashed run is outbid at once, and jump past any number
+// that the neighbor returns.
 import { count, jittered, warnLimited } from '../../effects.ts';
 import { encodePurge } from '../../../packet/isis/lsp.ts';
 import { encodePdu } from '../../../packet/isis/pdu.ts';
-import type { IsisTlv, Level, LspId } from '../../../packet/isis/types.ts';
+import type { LspId } from '../../../packet/isis/lsp-id.ts';
+import type { IsisTlv } from '../../../packet/isis/tlv/types.ts';
+import type { Level } from '../../../packet/isis/types.ts';
 import { isActive } from '../adjacency/adjacency.ts';
 import { authenticationSize, scopeOf, sign } from '../auth.ts';
 import {
@@ -19,18 +21,18 @@ import {
   ZERO_AGE_MS,
 } from '../constants.ts';
 import type { OwnEntry } from '../kinds/kind.ts';
-import { NO_CONTENT, SILENT } from '../lsdb/content.ts';
+import { NO_CONTENT, UNREAD } from '../lsdb/content.ts';
 import { setSrm } from '../flooding/flags.ts';
 import { install } from '../lsdb/install.ts';
 import { type StoredLsp, identityOf } from '../lsdb/lsdb.ts';
-import { type Answered, type OwnFragment, markDirty, outbidBy, ownFragment, stranger } from './own.ts';
-import { entryTlvs, zeroTlvs } from './own-tlvs.ts';
+import { type Answered, type OwnFragment, markDirty, outbidBy, ownFragment, unknownLspId } from './own.ts';
+import { entryTlvs, fragment0Tlvs } from './own-tlvs.ts';
 import { close, newPlacement, place, unplace } from './placement.ts';
 import type { LevelState, Speaker } from '../state.ts';
 
 const OWN_CONTENT = { ...NO_CONTENT, overload: true };
 
-/** Bytes that a fragment offers to TLVs. */
+/** Bytes of a fragment available to TLVs. */
 export const fragmentCapacity = (s: Speaker, level: Level): number =>
   Math.min(LSP_BUFFER_SIZE, s.config.mtu - 3) - LSP_HEADER_LENGTH - authenticationSize(s, scopeOf(level));
 
@@ -48,7 +50,7 @@ export function setEntry(s: Speaker, level: LevelState, key: string, p: OwnEntry
       s,
       'originate.no-room',
       { level: level.level },
-      'all LSP fragments are full: a prefix or SID is not advertised',
+      'prefix or SID not advertised: all LSP fragments are full',
     );
   }
 }
@@ -59,7 +61,7 @@ function tryPlace(s: Speaker, level: LevelState, p: OwnEntry): boolean {
   return placed;
 }
 
-/** Space has become free: place what had none. */
+/** Space has become free: places unplaced entries. */
 function retryUnplaced(s: Speaker, level: LevelState): void {
   for (const [key, p] of level.own.unplaced) {
     if (!tryPlace(s, level, p)) return;
@@ -67,7 +69,7 @@ function retryUnplaced(s: Speaker, level: LevelState): void {
   }
 }
 
-/** After a change of keys: fragments have another capacity and other digests. Places and issues everything anew. */
+/** Places and issues everything again. After a change of keys, fragments have another capacity and other digests. */
 export function replaceAll(s: Speaker, level: LevelState): void {
   const { own } = level;
   const entries = [...own.placement.fragments.values()]
@@ -78,7 +80,7 @@ export function replaceAll(s: Speaker, level: LevelState): void {
   for (const p of entries) setEntry(s, level, p.key, p);
 }
 
-/** Issues what is due of the dirty fragments, a batch at a time. */
+/** Issues dirty fragments that are due, a batch at a time. */
 export function issueDue(s: Speaker, level: LevelState): void {
   const { own } = level;
   let left = ISSUE_BATCH;
@@ -106,7 +108,7 @@ function issue(s: Speaker, level: LevelState, number: number, fragment: OwnFragm
     if (fragment.live) purgeFragment(s, level, number, fragment);
     return;
   }
-  const tlvs = number === 0 ? zeroTlvs(s, level) : entryTlvs(s, placed!);
+  const tlvs = number === 0 ? fragment0Tlvs(s, level) : entryTlvs(s, placed!);
   const sequence = Math.max(fragment.sequence + 1, fragment.issuedAt === -Infinity ? s.config.startSequence : 1);
   const unsigned = encodeLsp(s, level, number, Math.min(sequence, MAX_SEQUENCE), tlvs);
   const body = unsigned.subarray(LSP_HEADER_LENGTH);
@@ -123,7 +125,7 @@ function issue(s: Speaker, level: LevelState, number: number, fragment: OwnFragm
   if (reopened && number === 0) floodOthers(s, level);
 }
 
-/** Everybody has forgotten the highest sequence number. */
+/** All routers have forgotten the highest sequence number. */
 function reopen(s: Speaker, level: LevelState, number: number, fragment: OwnFragment): void {
   fragment.blockedUntil = -Infinity;
   fragment.sequence = 0;
@@ -131,7 +133,7 @@ function reopen(s: Speaker, level: LevelState, number: number, fragment: OwnFrag
   retryUnplaced(s, level);
 }
 
-/** isisd drops the other fragments of a system when it forgets its fragment 0, and takes none without it. */
+/** isisd drops the other fragments of a system when it forgets its fragment 0, and accepts none without it. */
 function floodOthers(s: Speaker, level: LevelState): void {
   if (!isActive(s, level.level)) return;
   for (const { key, own, fragment, purged } of level.lsdb.byKey.values())
@@ -139,16 +141,17 @@ function floodOthers(s: Speaker, level: LevelState): void {
 }
 
 /**
- * The highest sequence number is used up, by somebody else: purge, wait until everybody has forgotten, start again from
- * 1 (ISO/IEC 10589 §7.3.16.1). Meanwhile its prefixes are in other fragments. Fragment 0, without which nobody can
- * reach us, waits only until those who had the purge have forgotten it; a copy that outlives it is purged in its turn.
+ * Somebody else used the highest sequence number. Purges the fragment, waits until all routers have forgotten it, and
+ * starts again from 1 (ISO/IEC 10589 §7.3.16.1). Meanwhile its prefixes are in other fragments. Fragment 0, without
+ * which we are unreachable, waits only until the receivers of the purge have forgotten it; a copy that outlives the
+ * purge is purged in turn.
  */
 function wrap(s: Speaker, level: LevelState, number: number, fragment: OwnFragment): void {
   warnLimited(
     s,
     'own.sequence-wrap',
     { level: level.level, fragment: number },
-    'the highest sequence number is used up: fragment purged until it is forgotten',
+    'highest sequence number used up: fragment purged until all routers have forgotten it',
   );
   fragment.blockedUntil = s.now + ZERO_AGE_MS + (number === 0 ? ZERO_AGE_MARGIN_MS : s.config.lifetimeSeconds * 1000);
   fragment.live = false;
@@ -158,7 +161,10 @@ function wrap(s: Speaker, level: LevelState, number: number, fragment: OwnFragme
   markDirty(level.own, number, fragment.blockedUntil, true);
 }
 
-/** 1 for a level-1 LSP, 3 for a level-2 one; the attached bit is never set: nobody shall send default traffic here. */
+/**
+ * 1 for a level-1 LSP, 3 for a level-2 one. The attached bit is never set, so that no router sends default traffic
+ * here.
+ */
 const isTypeOf = (level: Level): number => (level === 1 ? 1 : 3);
 
 function encodeLsp(
@@ -183,7 +189,7 @@ function encodeLsp(
   });
 }
 
-/** Files and floods an LSP of our own. */
+/** Stores and floods an LSP of our own. */
 function storeOwn(s: Speaker, level: LevelState, unsigned: Uint8Array, expiresAt: number, purged: boolean): void {
   const raw = sign(s, scopeOf(level.level), unsigned);
   const view = new DataView(raw.buffer, raw.byteOffset, raw.byteLength);
@@ -195,7 +201,7 @@ function storeOwn(s: Speaker, level: LevelState, unsigned: Uint8Array, expiresAt
     checksum: view.getUint16(24),
     expiresAt,
     purged,
-    ...SILENT,
+    ...UNREAD,
     content: OWN_CONTENT,
   };
   install(s, level, stored);
@@ -211,7 +217,7 @@ function purgeFragment(s: Speaker, level: LevelState, number: number, fragment: 
   storePurge(s, level, { systemId: s.config.systemId, pseudonode: 0, fragment: number }, fragment.sequence);
 }
 
-/** Purges an LSP of our own: authentication only, none of the TLVs that RFC 6233 forbids. */
+/** Purges an LSP of our own: only authentication, without the TLVs that RFC 6233 forbids. */
 export function storePurge(s: Speaker, level: LevelState, lspId: LspId, sequence: number): void {
   count(s, 'own.purged');
   storeOwn(
@@ -236,18 +242,18 @@ export function refreshDue(s: Speaker, level: LevelState): void {
 }
 
 /**
- * A neighbour has a version of our fragment that beats ours: outbid it, or purge what we do not have (ISO/IEC 10589
- * §7.3.16.1).
+ * A neighbor has a newer version of one of our fragments. Outbids it, or purges a fragment that we do not originate
+ * (ISO/IEC 10589 §7.3.16.1).
  */
 export function outbid(s: Speaker, level: LevelState, lspId: LspId, sequence: number): void {
   const { own } = level;
   if (lspId.pseudonode !== 0) {
-    const answered = stranger(own, `${lspId.pseudonode}.${lspId.fragment}`);
+    const answered = unknownLspId(own, `${lspId.pseudonode}.${lspId.fragment}`);
     if (mayPurge(s, level, answered, s.now)) purgeUnknown(s, level, lspId, sequence);
     return;
   }
   const fragment = ownFragment(own, lspId.fragment);
-  // The answer that waits will be newer than this as well.
+  // The waiting answer will be newer than this version as well.
   const waiting = fragment.live && own.dirty.get(lspId.fragment) === true;
   if (!fragment.live && !mayPurge(s, level, fragment, fragment.issuedAt)) return;
   fragment.sequence = Math.max(fragment.sequence, sequence);
@@ -263,8 +269,8 @@ export function outbid(s: Speaker, level: LevelState, lspId: LspId, sequence: nu
 }
 
 /**
- * Whether an LSP under our name that we do not have is purged now. If not it is not acknowledged either: the neighbour
- * will offer it again.
+ * Whether an LSP with our system ID that we do not originate is purged now. Otherwise it is not acknowledged either:
+ * the neighbor will offer it again.
  */
 function mayPurge(s: Speaker, level: LevelState, answered: Answered, answeredAt: number): boolean {
   if (s.now < s.purgeUnknownFrom || s.now < answered.notBefore) return false;
@@ -277,7 +283,7 @@ function contested(s: Speaker, level: LevelState): void {
     s,
     'own.contested',
     { level: level.level, system: s.system },
-    'an LSP of ours is outbid again and again: another router has our system ID, or the LSPs are forged',
+    'an LSP of ours is repeatedly outbid: another router has our system ID, or the LSPs are forged',
   );
 }
 

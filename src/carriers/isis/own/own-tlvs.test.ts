@@ -1,8 +1,9 @@
-// What the fragments of our own LSP say, to the TLV.
+// The TLVs of our own LSP's fragments.
 import { expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
-import type { IsisTlv, Level } from '../../../packet/isis/types.ts';
+import type { IsisTlv } from '../../../packet/isis/tlv/types.ts';
+import type { Level } from '../../../packet/isis/types.ts';
 import { A, B, adjacency, hello } from '../hostile.fixture.ts';
 import { type Agent, endCon, originate, proxied, systemId } from '../simulation.fixture.ts';
 
@@ -15,7 +16,7 @@ const AREA: IsisTlv = { kind: 'area-addresses', areas: [Uint8Array.of(0x49, 0, 1
 const NEIGHBORS = [{ systemId: systemId(B), pseudonode: 0, metric: 10, subTlvs: new Uint8Array(0) }];
 const WIDE: IsisTlv = { kind: 'extended-is-reachability', neighbors: NEIGHBORS };
 
-test('fragment 0: protocols, area, name and neighbour; without an adjacency no neighbour, without a name none', () => {
+test('fragment 0: protocols, area, hostname and neighbor; no neighbor without an adjacency, and the hostname is optional', () => {
   const { a, b, simulation } = adjacency({ hostname: 'leaf1' });
   const name: IsisTlv = { kind: 'hostname', name: 'leaf1' };
   expect(saidIn(a, 2, '00')).toEqual([PROTOCOLS, AREA, name, WIDE]);
@@ -25,7 +26,7 @@ test('fragment 0: protocols, area, name and neighbour; without an adjacency no n
   expect(saidIn(adjacency().a, 2, '00')).toEqual([PROTOCOLS, AREA, WIDE]);
 });
 
-test('of a level that the adjacency does not serve it names no neighbour', () => {
+test('in a level without the adjacency it has no neighbor', () => {
   const { a, b, give, simulation } = adjacency({ levels: [1, 2] });
   expect([1, 2].map((level) => saidIn(a, level as Level, '00'))).toEqual([
     [PROTOCOLS, AREA, WIDE],
@@ -42,9 +43,9 @@ test('of a level that the adjacency does not serve it names no neighbour', () =>
 
 test.each<[string, string[], string, number[]]>([
   ['both', ['192.0.2.1', '2001:db8::1'], '192.0.2.1', []],
-  ['an IPv4 address alone', ['192.0.2.1'], '192.0.2.1', []],
-  ['an IPv6 address alone', ['2001:db8::1'], '0.0.0.0', [12, 16, 0x20, 1, 0xd, 0xb8, ...Array<number>(11).fill(0), 1]],
-])('a router with SIDs that is known by %s names itself in TLV 242 (RFC 7981 §2)', (_what, identity, id, more) => {
+  ['only an IPv4 address', ['192.0.2.1'], '192.0.2.1', []],
+  ['only an IPv6 address', ['2001:db8::1'], '0.0.0.0', [12, 16, 0x20, 1, 0xd, 0xb8, ...Array<number>(11).fill(0), 1]],
+])('a router with SIDs and %s identifies itself in TLV 242 (RFC 7981 §2)', (_what, identity, id, more) => {
   const { a, simulation } = adjacency();
   const sids = [endCon('2001:db8:c::1', '2001:db8:c::/48')];
   a.event(originate([], { sids, identity: identity.map((text) => address(text)) }));
@@ -55,7 +56,7 @@ test.each<[string, string[], string, number[]]>([
   expect(saidIn(a, 2, '00')).toEqual([PROTOCOLS, AREA, capability, WIDE]);
 });
 
-test('the other fragments: prefixes of each family with what belongs to them, and SIDs', () => {
+test('the other fragments: prefixes of each family with their sub-TLVs, and SIDs', () => {
   const { a, simulation } = adjacency();
   const [four, six] = [proxied('10.0.0.0/8', '192.0.2.1'), proxied('2001:db8:1::/48', '2001:db8::1')];
   const sid = endCon('2001:db8:c::1', '2001:db8:c::/48');

@@ -1,15 +1,13 @@
-// What the fragments of our own LSP say: what each kind of advertisement has to say (kinds/), and in fragment 0 who we
-// are and whom we are adjacent to.
-import type { IsisTlv } from '../../../packet/isis/types.ts';
+// The TLVs of our own LSP: those of each kind of advertisement (kinds/), and in fragment 0 our identity and our
+// adjacency.
+import { NLPID_IPV4, NLPID_IPV6 } from '../../../packet/isis/tlv/protocols-supported.ts';
+import type { IsisTlv } from '../../../packet/isis/tlv/types.ts';
 import { isActive } from '../adjacency/adjacency.ts';
 import { LINK_METRIC, MT_IPV6 } from '../constants.ts';
 import { type Fragment, entriesOf } from './placement.ts';
 import type { LevelState, Speaker } from '../state.ts';
 
-const NLPID_IPV4 = 0xcc;
-const NLPID_IPV6 = 0x8e;
-
-export function zeroTlvs(s: Speaker, level: LevelState): IsisTlv[] {
+export function fragment0Tlvs(s: Speaker, level: LevelState): IsisTlv[] {
   const tlvs: IsisTlv[] = [
     { kind: 'protocols-supported', nlpids: [NLPID_IPV4, NLPID_IPV6] },
     { kind: 'area-addresses', areas: [s.config.area] },
@@ -27,7 +25,7 @@ export function zeroTlvs(s: Speaker, level: LevelState): IsisTlv[] {
   return tlvs;
 }
 
-/** The other fragments. */
+/** TLVs of the other fragments. */
 export const entryTlvs = (s: Speaker, fragment: Fragment): IsisTlv[] =>
   s.kinds.rows.flatMap(({ kind, own: { entries } }) =>
     entries === 'none' ? [] : entries.encode(entriesOf(fragment, kind), s.adjacency?.mtIpv6 ?? false),

@@ -1,13 +1,13 @@
-// The state of our own LSP in one level: sequence numbers, refresh and what must be issued anew. How it is built is
-// origination.ts.
+// The state of our own LSP in one level: sequence numbers, refresh, and fragments to issue again. origination.ts builds
+// them.
 import { CONTEST_WINDOW_MS, type Contest, answerPause, newContest, outbidAgain } from '../../contest.ts';
-import { FIRST_ANSWER_PAUSE_MS, LAST_ANSWER_PAUSE_MS, STRANGERS_LIMIT } from '../constants.ts';
+import { FIRST_ANSWER_PAUSE_MS, LAST_ANSWER_PAUSE_MS, UNKNOWN_LSP_IDS_LIMIT } from '../constants.ts';
 import type { OwnEntry } from '../kinds/kind.ts';
 import type { Placement } from './placement.ts';
 
-/** An LSP ID of ours, as far as others issue LSPs under it. */
+/** An LSP ID of ours under which others issue LSPs. */
 export interface Answered extends Contest {
-  /** While it is contested, no answer before. */
+  /** No answer before this time while contested. */
   notBefore: number;
 }
 
@@ -17,7 +17,7 @@ export interface OwnFragment extends Answered {
   issuedAt: number;
   live: boolean;
   refreshAt: number;
-  /** The sequence number wraps: nothing may be issued before (ISO/IEC 10589 §7.3.16.1). */
+  /** The sequence number wraps: no issue before this time (ISO/IEC 10589 §7.3.16.1). */
   blockedUntil: number;
   /** The TLVs last issued, encoded, without authentication. */
   tlvs: Uint8Array | undefined;
@@ -26,13 +26,13 @@ export interface OwnFragment extends Answered {
 export interface OwnLsps {
   placement: Placement;
   readonly fragments: Map<number, OwnFragment>;
-  /** Fragments to look at; `true` issues them even when their contents are unchanged. */
+  /** Fragments to check; `true` issues them even when their contents are unchanged. */
   readonly dirty: Map<number, boolean>;
   issueAt: number;
   refreshAt: number;
-  /** LSP IDs of our system that are never ours, those of pseudonodes, under which somebody issues LSPs. */
-  readonly strangers: Map<string, Answered>;
-  /** When an LSP under our name was outbid last that is contested. */
+  /** LSP IDs with our system ID that we never originate (those of pseudonodes), under which others issue LSPs. */
+  readonly unknownLspIds: Map<string, Answered>;
+  /** When a contested LSP of ours was last outbid. */
   contestedAt: number;
   /** Prefixes and SIDs that fit into no fragment. */
   readonly unplaced: Map<string, OwnEntry>;
@@ -44,7 +44,7 @@ export const newOwnLsps = (placement: Placement): OwnLsps => ({
   dirty: new Map(),
   issueAt: Infinity,
   refreshAt: Infinity,
-  strangers: new Map(),
+  unknownLspIds: new Map(),
   contestedAt: -Infinity,
   unplaced: new Map(),
 });
@@ -73,17 +73,19 @@ export function markDirty(own: OwnLsps, number: number, at: number, force = fals
   own.issueAt = Math.min(own.issueAt, at);
 }
 
-/** Forged LSPs fill no more than the limit: the one that was outbid longest ago is dropped. */
-export function stranger({ strangers }: OwnLsps, key: string): Answered {
-  const known = strangers.get(key) ?? { notBefore: -Infinity, ...newContest() };
-  strangers.delete(key);
-  strangers.set(key, known);
-  const [oldest] = strangers.keys();
-  if (strangers.size > STRANGERS_LIMIT) strangers.delete(oldest!);
+/** Forged LSPs fill at most the limit: the one outbid longest ago is dropped. */
+export function unknownLspId({ unknownLspIds }: OwnLsps, key: string): Answered {
+  const known = unknownLspIds.get(key) ?? { notBefore: -Infinity, ...newContest() };
+  unknownLspIds.delete(key);
+  unknownLspIds.set(key, known);
+  const [oldest] = unknownLspIds.keys();
+  if (unknownLspIds.size > UNKNOWN_LSP_IDS_LIMIT) unknownLspIds.delete(oldest!);
   return known;
 }
 
-/** Somebody issued a newer one; the last answer was at `answeredAt`. @returns whether it is contested */
+/**
+ * Records that somebody issued a newer version; our last answer was at `answeredAt`. @returns whether it is contested
+ */
 export function outbidBy(own: OwnLsps, answered: Answered, answeredAt: number, now: number): boolean {
   const contested = outbidAgain(answered, now);
   answered.notBefore = answeredAt + answerPause(answered, now, FIRST_ANSWER_PAUSE_MS, LAST_ANSWER_PAUSE_MS);

@@ -1,4 +1,4 @@
-// Stable placement of prefixes in LSP fragments, by itself and as the network sees it.
+// Stable placement of prefixes in LSP fragments, alone and in a network.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
@@ -32,11 +32,11 @@ describe('placement', () => {
     expect(place(placement, nth(10_200), ROOM)).toEqual({ placed: false, changed: [] });
   });
 
-  test('a changed prefix stays in its fragment and touches no other', () => {
+  test('a changed prefix stays in its fragment and changes no other', () => {
     const placement = newPlacement();
     for (let i = 0; i < 10_000; i++) place(placement, nth(i), ROOM);
     const where = placement.whereIs.get(nth(5000).key)!;
-    // Room elsewhere does not attract it.
+    // Free space elsewhere does not move it.
     for (let i = 0; i < 10; i++) unplace(placement, nth(i).key);
     expect(place(placement, nth(5000), ROOM).changed).toEqual([]);
     expect(place(placement, nth(5000, OTHER), ROOM).changed).toEqual([where]);
@@ -45,7 +45,7 @@ describe('placement', () => {
     expect(place(placement, nth(20_000), ROOM).changed).toEqual([where]);
   });
 
-  test('whatever is added, changed and removed: nothing is lost, nothing overflows, TLVs stay within 255 bytes', () => {
+  test('any additions, changes and removals: nothing is lost, nothing overflows, TLVs stay within 255 bytes', () => {
     const change = fc.record({
       i: fc.integer({ min: 0, max: 60 }),
       length: fc.integer({ min: 8, max: 128 }),
@@ -94,7 +94,7 @@ describe('placement of SIDs', () => {
     remove: fc.boolean(),
   });
 
-  test('among prefixes, whatever is added and removed: nothing is lost, and the TLVs fit the fragment', () => {
+  test('among prefixes, any additions and removals: nothing is lost, and the TLVs fit the fragment', () => {
     fc.assert(
       fc.property(fc.array(anySid, { maxLength: 200 }), fc.integer({ min: 0, max: 12 }), (changes, prefixes) => {
         const placement = newPlacement();
@@ -121,7 +121,7 @@ describe('placement of SIDs', () => {
             expected.set(p.key, p);
           }
         }
-        const said: string[] = [];
+        const encoded: string[] = [];
         for (const fragment of placement.fragments.values()) {
           const tlvs = locatorTlvs(sidsIn(fragment), 2);
           const prefixBytes = tlvGroups(prefixesIn(fragment), 6).reduce(
@@ -131,10 +131,10 @@ describe('placement of SIDs', () => {
           expect(prefixBytes + encodeTlvs(tlvs).length).toBeLessThanOrEqual(600);
           for (const { prefix, flags, subTlvs } of tlvs.flatMap((t) => t.locators)) {
             for (const t of subTlvs)
-              if (t.kind === 'srv6-end-sid') said.push(`${t.sid.value} ${formatPrefix(prefix)} ${flags}`);
+              if (t.kind === 'srv6-end-sid') encoded.push(`${t.sid.value} ${formatPrefix(prefix)} ${flags}`);
           }
         }
-        expect(said.sort()).toEqual(
+        expect(encoded.sort()).toEqual(
           [...expected.values()].map((p) => `${p.sid.value} ${formatPrefix(p.locator)} ${p.down ? 0x80 : 0}`).sort(),
         );
       }),
@@ -142,7 +142,7 @@ describe('placement of SIDs', () => {
     );
   });
 
-  test('a SID that says the same changes nothing; another behaviour or locator changes its fragment alone', () => {
+  test('an identical SID changes nothing; another behavior or locator changes only its fragment', () => {
     const placement = newPlacement();
     const sid = address('2001:db8:c::1');
     const p: OwnSid = {
@@ -184,13 +184,13 @@ describe('10,000 prefixes on the wire', () => {
     return { simulation, a, b, lsps };
   }
 
-  test('all of them cross', () => {
+  test('all of them arrive', () => {
     const { b, lsps } = flooded();
     expect(b.prefixes()).toHaveLength(10_000);
     expect(lsps).toHaveLength(250);
   });
 
-  test('changing the proxy of one re-floods exactly one fragment; so does removing one; adding one back too', () => {
+  test('changing the proxy of one re-floods exactly one fragment; so does removing or adding one', () => {
     const { simulation, a, lsps } = flooded();
     lsps.length = 0;
     const changed = prefixes.map((p, i) => (i === 7777 ? { ...p, proxy: OTHER } : p));
@@ -206,7 +206,7 @@ describe('10,000 prefixes on the wire', () => {
     expect(new Set(lsps).size).toBe(1);
   });
 
-  test('saying the same again floods nothing', () => {
+  test('an identical declaration floods nothing', () => {
     const { simulation, a, lsps } = flooded();
     lsps.length = 0;
     a.event(originate([...prefixes].reverse()));
@@ -214,7 +214,7 @@ describe('10,000 prefixes on the wire', () => {
     expect(lsps).toEqual([]);
   });
 
-  test('what finds no room is counted, and placed when room becomes free', () => {
+  test('prefixes without space are counted, and placed when space becomes free', () => {
     const simulation = new Simulation();
     const a = new Agent(simulation, testConfig('0000.0000.000a'));
     const many = Array.from({ length: 10_201 }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`));
@@ -229,7 +229,7 @@ describe('10,000 prefixes on the wire', () => {
     expect(a.speaker.levels.get(2)!.own.placement.whereIs.size).toBe(10_200);
   });
 
-  test('a prefix that has no place in either level is one prefix without a place; one that is no longer declared is none', () => {
+  test('a prefix unplaced in both levels counts once; one no longer declared does not count', () => {
     const simulation = new Simulation();
     const a = new Agent(simulation, testConfig('0000.0000.000a', { levels: [1, 2] }));
     const many = Array.from({ length: 10_203 }, (_, i) => proxied(`2001:db8:0:${i.toString(16)}::/64`));

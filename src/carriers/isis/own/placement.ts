@@ -1,12 +1,12 @@
-// Which fragment of our own LSP holds which entry. Placement is stable: an entry stays in its fragment for as long as
-// it exists and fits, so that a change re-floods one fragment, and a new one goes to the lowest-numbered fragment with
-// space (packed into TLVs of at most 255 bytes). Fragment 0 is not used: it holds the adjacency, which changes for
-// other reasons. How large an entry is, and which TLV it goes into, its kind knows (kinds/).
+// Which fragment of our own LSP holds which entry. Placement is stable: an entry stays in its fragment as long as it
+// exists and fits, so that a change floods one fragment again. A new entry goes into the lowest-numbered fragment with
+// space (packed into TLVs of at most 255 bytes). Fragment 0 holds no entries: it has the adjacency, which changes for
+// other reasons. The kind (kinds/) defines the size of an entry and its TLV.
 import { FRAGMENTS } from '../constants.ts';
 import type { OwnEntry, Packing } from '../kinds/kind.ts';
 import type { IsisKinds } from '../kinds/table.ts';
 
-/** Bytes used by the TLVs of one packing, and by the entries of the TLV being filled. */
+/** Bytes used by the TLVs of one packing, and by the entries of the last TLV. */
 interface Packed {
   bytes: number;
   last: number;
@@ -25,7 +25,7 @@ export interface Placement {
   readonly kinds: IsisKinds;
   readonly fragments: Map<number, Fragment>;
   readonly whereIs: Map<string, number>;
-  /** Fragments that cannot be issued for now. */
+  /** Fragments that cannot be issued now. */
   readonly closed: Set<number>;
 }
 
@@ -36,7 +36,7 @@ export const newPlacement = (kinds: IsisKinds, closed: Iterable<number> = []): P
   closed: new Set(closed),
 });
 
-/** A fragment cannot be issued for now. @returns what was in it, to be placed elsewhere */
+/** Closes a fragment that cannot be issued now. @returns its entries, to be placed elsewhere */
 export function close(placement: Placement, number: number): OwnEntry[] {
   placement.closed.add(number);
   const entries = [...(placement.fragments.get(number)?.entries.values() ?? [])];
@@ -65,18 +65,18 @@ function repack(fragment: Fragment, kinds: IsisKinds): void {
 
 const emptyPacked = ({ packings }: IsisKinds): Packed[] => packings.map(() => ({ bytes: 0, last: 0 }));
 
-/** Whether two entries of one key are encoded alike. */
+/** Whether two entries with one key are encoded identically. */
 export const sameEntry = (kinds: IsisKinds, a: OwnEntry, b: OwnEntry): boolean =>
   a.kind === b.kind && kinds.codecOf(a).same(a, b);
 
 export interface Placed {
   /** False: all fragments are full. */
   readonly placed: boolean;
-  /** Fragments whose contents changed; none when nothing did. */
+  /** Fragments whose contents changed; empty without a change. */
   readonly changed: readonly number[];
 }
 
-/** Adds or replaces an entry. @param capacity bytes that a fragment has for TLVs */
+/** Adds or replaces an entry. @param capacity bytes of a fragment available to TLVs */
 export function place(placement: Placement, entry: OwnEntry, capacity: number): Placed {
   const { kinds } = placement;
   const changed: number[] = [];
@@ -112,7 +112,7 @@ function addFragment({ kinds, fragments }: Placement, number: number): Fragment 
   return fragment;
 }
 
-/** Removes an entry. @returns the fragment that changed, if any */
+/** Removes an entry. @returns the changed fragment, if any */
 export function unplace(placement: Placement, key: string): number[] {
   const at = placement.whereIs.get(key);
   if (at === undefined) return [];
@@ -123,6 +123,6 @@ export function unplace(placement: Placement, key: string): number[] {
   return [at];
 }
 
-/** What a fragment says of one kind. */
+/** The entries of one kind in a fragment. */
 export const entriesOf = (fragment: Fragment, kind: string): OwnEntry[] =>
   [...fragment.entries.values()].filter((entry) => entry.kind === kind);

@@ -1,5 +1,5 @@
-// Our half of the exchange (RFC 2328 §10.6, §10.8): claims to be master, then descriptions of our database, packet by
-// packet.
+// Our half of the database exchange (RFC 2328 §10.6, §10.8): first the claim to be master, then descriptions of our
+// database, packet by packet.
 import { count, random } from '../../effects.ts';
 import type { DatabaseDescription, LsaHeader } from '../../../packet/ospf/types.ts';
 import { floodTo } from '../flooding/flood.ts';
@@ -11,7 +11,10 @@ import { headersThatFit, send } from '../transmit.ts';
 
 const DD_FIXED = 12;
 
-/** Claims to be master, with an empty description, until the neighbour agrees or claims it with a higher router ID. */
+/**
+ * Claims to be master, with an empty description. The claim is repeated until the neighbor agrees, or claims the same
+ * with a higher router ID.
+ */
 export function enterExStart(s: Speaker, area: AreaState, neighbor: Neighbor): void {
   clearLists(neighbor);
   neighbor.ddSequence = neighbor.ddSequence === 0 ? Math.floor(random(s) * 2 ** 31) : (neighbor.ddSequence + 1) >>> 0;
@@ -20,12 +23,12 @@ export function enterExStart(s: Speaker, area: AreaState, neighbor: Neighbor): v
   if (neighbor.ddAt <= s.now) ddDue(s, area, neighbor);
 }
 
-/** Begins anew after something that cannot be (RFC 2328 §10.3). */
+/** Restarts the exchange after an event that must not happen (RFC 2328 §10.3). */
 export function fail(s: Speaker, area: AreaState, neighbor: Neighbor, event: NeighborEvent): void {
   if (transition(s, area, neighbor, event)) enterExStart(s, area, neighbor);
 }
 
-/** The neighbour has not answered: the last description once more, or the first of an exchange. */
+/** The neighbor has not answered: sends the last description again, or the first one of an exchange. */
 export function ddDue(s: Speaker, area: AreaState, neighbor: Neighbor): void {
   if (neighbor.state === 'ex-start' && !neighbor.lastSent)
     describe(s, area, neighbor, { initialize: true, more: true, headers: [] });
@@ -58,7 +61,7 @@ function describe(
   send(s, area, neighbor.lastSent);
 }
 
-/** The next part of our database. */
+/** Sends the next part of our database. */
 export function describeNext(s: Speaker, area: AreaState, neighbor: Neighbor): void {
   const headers: LsaHeader[] = [];
   const fit = headersThatFit(s, area, DD_FIXED);
@@ -72,9 +75,9 @@ export function describeNext(s: Speaker, area: AreaState, neighbor: Neighbor): v
 }
 
 /**
- * What we have when the exchange begins; LSAs on their way out are flooded instead (RFC 2328 §10.3, NegotiationDone).
- * Looked for packet by packet: a list of a whole database would be made in one turn. What was installed since came from
- * this neighbour or is flooded to it.
+ * Finds the next LSA to describe, among those that we had when the exchange began. LSAs that are being sent are flooded
+ * instead (RFC 2328 §10.3, NegotiationDone). The search is per packet, because a list of the whole database would take
+ * a long turn of the event loop. LSAs installed since came from this neighbor or are flooded to it.
  */
 export function findNextDescribed(s: Speaker, neighbor: Neighbor): void {
   neighbor.nextDescribed = undefined;

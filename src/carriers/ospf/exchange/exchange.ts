@@ -1,6 +1,6 @@
-// Database exchange (RFC 2328 §10.6, §10.8): who is master, the descriptions of both databases, duplicates and
-// retransmission. The master sends, and sends again until answered; the slave answers, and repeats its last answer to a
-// duplicate.
+// Database exchange (RFC 2328 §10.6, §10.8): master and slave, the descriptions of both databases, duplicates and
+// retransmission. The master sends, and retransmits until it is answered. The slave answers, and repeats its last
+// answer to a duplicate.
 import { count, warnLimited } from '../../effects.ts';
 import { lengthFlaw } from '../../../packet/ospf/lsa-shape.ts';
 import { formatLsaKey, lsaKeyText } from '../../../packet/ospf/router-id.ts';
@@ -19,7 +19,7 @@ function enterExchange(s: Speaker, area: AreaState, neighbor: Neighbor): void {
   transition(s, area, neighbor, 'negotiation-done');
   const { options } = neighbor;
   if (!s.config.version.takesOurs(options)) {
-    warnLimited(s, 'neighbor.no-opaque', {}, 'the neighbour accepts no opaque LSAs: it lacks "capability opaque"');
+    warnLimited(s, 'neighbor.no-opaque', {}, 'the neighbor accepts no opaque LSAs: it lacks "capability opaque"');
   }
   neighbor.summary = area.lsdb.byKey.values();
   neighbor.exchangeAt = s.now;
@@ -34,7 +34,7 @@ export function receiveDescription(s: Speaker, area: AreaState, neighbor: Neighb
       s,
       'exchange.mtu-mismatch',
       { theirs: dd.mtu, ours: area.config.mtu },
-      "the neighbour's MTU is larger than ours: the exchange cannot begin",
+      "the neighbor's MTU is larger than ours: the exchange cannot begin",
     );
   }
   if (neighbor.state === 'ex-start') return negotiate(s, area, neighbor, dd);
@@ -76,7 +76,7 @@ function negotiate(s: Speaker, area: AreaState, neighbor: Neighbor, dd: Database
   accept(s, area, neighbor, dd);
 }
 
-/** A description in sequence: note what we lack, then send the next one. */
+/** A description in sequence: records the LSAs that we lack, then sends the next description. */
 function accept(s: Speaker, area: AreaState, neighbor: Neighbor, dd: DatabaseDescription): void {
   const { initialize, more, master, options, sequence } = dd;
   neighbor.lastReceived = { initialize, more, master, options, sequence };
@@ -87,18 +87,19 @@ function accept(s: Speaker, area: AreaState, neighbor: Neighbor, dd: DatabaseDes
     const relation = stored ? compareInstances(header, headerOf(stored, s.now)) : 'newer';
     if (stored?.own && relation === 'older' && header.sequence === stored.sequence) outbid(s, area, key);
     if (relation !== 'newer') continue;
-    // It would be refused when it comes (flooding.ts).
+    // The LSA would be refused when it arrives (flooding.ts).
     const flaw = isDesired(area, key) ? undefined : lengthFlaw(s.config.version.version, header);
     if (flaw !== undefined) {
       warnLimited(
         s,
         'exchange.bad-shape',
         { lsa: formatLsaKey(header), detail: flaw },
-        'LSA not requested: it does not have the shape of its type',
+        'LSA not requested: its length is invalid for its type',
       );
       continue;
     }
-    // Without headroom it is not asked for: the adjacency would never become Full, and a neighbour may list for ever.
+    // Without headroom the LSA is not requested: the adjacency would never become Full, and a neighbor may list LSAs
+    // without end.
     if (hasHeadroom(area.lsdb, header.length, stored, neighbor.requests.size) || isDesired(area, key))
       neighbor.requests.set(key, header);
     else {

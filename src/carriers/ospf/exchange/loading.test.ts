@@ -61,11 +61,11 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       describing(a, link, [headerOf(lsaOf(1, 7))]);
       expect(requests().flat().map(lsaKeyText)).toEqual([keyOf(1)]);
       update(link, lsaOf(1, sequence), lsaOf(2, 1));
-      expect([a.state, a.count('neighbor.bad-request'), a.area.lsdb.byKey.has(keyOf(2))]).toEqual([
-        'ex-start',
-        1,
-        false,
-      ]);
+      expect({
+        state: a.state,
+        neighborBadRequest: a.count('neighbor.bad-request'),
+        hasKeyOf: a.area.lsdb.byKey.has(keyOf(2)),
+      }).toEqual({ state: 'ex-start', neighborBadRequest: 1, hasKeyOf: false });
     });
 
     test('comes in a version between ours and that which was listed: taken, and still asked for', () => {
@@ -75,24 +75,33 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       describing(a, link, [headerOf(lsaOf(1, 7))], false);
       expect(a.state).toBe('loading');
       update(link, lsaOf(1, 6));
-      expect([a.state, a.area.lsdb.byKey.get(keyOf(1))!.sequence]).toEqual(['loading', 6]);
+      expect({ state: a.state, sequence: a.area.lsdb.byKey.get(keyOf(1))!.sequence }).toEqual({
+        state: 'loading',
+        sequence: 6,
+      });
       link.run(2000);
       update(link, lsaOf(1, 7));
-      expect([a.state, a.area.lsdb.byKey.get(keyOf(1))!.sequence]).toEqual(['full', 7]);
+      expect({ state: a.state, sequence: a.area.lsdb.byKey.get(keyOf(1))!.sequence }).toEqual({
+        state: 'full',
+        sequence: 7,
+      });
     });
 
     test('comes newer than it was listed: that will do', () => {
       const { a, link } = scene();
       describing(a, link, [headerOf(lsaOf(1, 7))], false);
       update(link, lsaOf(1, 8));
-      expect([a.state, a.count('neighbor.bad-request')]).toEqual(['full', 0]);
+      expect({ state: a.state, neighborBadRequest: a.count('neighbor.bad-request') }).toEqual({
+        state: 'full',
+        neighborBadRequest: 0,
+      });
     });
 
     test('is not asked for when ours is the same or newer', () => {
       const { a, link, requests } = scene();
       update(link, lsaOf(1, 5), lsaOf(2, 5));
       describing(a, link, [headerOf(lsaOf(1, 5)), headerOf(lsaOf(2, 4))], false);
-      expect([requests(), a.state]).toEqual([[], 'full']);
+      expect({ requests: requests(), state: a.state }).toEqual({ requests: [], state: 'full' });
     });
   });
 
@@ -108,7 +117,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
           ...{ kind: 'database-description', mtu: 1500, options, initialize: false, more: true, master: true },
           ...{ sequence: ddSequence + 1, headers: [] },
         });
-        expect([a.state, a.count('neighbor.sequence-number-mismatch')]).toEqual(['ex-start', 1]);
+        expect({
+          state: a.state,
+          neighborSequenceNumberMismatch: a.count('neighbor.sequence-number-mismatch'),
+        }).toEqual({ state: 'ex-start', neighborSequenceNumberMismatch: 1 });
       },
     );
 
@@ -123,10 +135,16 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       neighbor.state = 'ex-start';
       neighbor.exchangeFrom = link.now + 1000;
       claim();
-      expect([a.state, a.count('exchange.backing-off')]).toEqual(['ex-start', 1]);
+      expect({ state: a.state, exchangeBackingOff: a.count('exchange.backing-off') }).toEqual({
+        state: 'ex-start',
+        exchangeBackingOff: 1,
+      });
       neighbor.exchangeFrom = link.now;
       claim();
-      expect([a.state, a.count('exchange.backing-off')]).toEqual(['exchange', 1]);
+      expect({ state: a.state, exchangeBackingOff: a.count('exchange.backing-off') }).toEqual({
+        state: 'exchange',
+        exchangeBackingOff: 1,
+      });
     });
 
     test('that is refused, wholly or for an LSA without the shape of its type, is told with what differs', () => {
@@ -175,7 +193,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     update(link, lsaOf(2, 1));
     const before = requests().length;
     link.run(20_000);
-    expect([requests().length - before, a.state]).toEqual([0, 'full']);
+    expect({ requestsLength: requests().length - before, state: a.state }).toEqual({
+      requestsLength: 0,
+      state: 'full',
+    });
   });
 
   describe('the neighbour asks', () => {
@@ -199,7 +220,11 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       update(link, lsaOf(1, 5));
       const from = link.sent.length;
       link.hand(0, { kind: 'link-state-request', requests: [lsaOf(1, 5), lsaOf(2, 6)] });
-      expect([answers(link, from), a.state, a.count('neighbor.bad-request')]).toEqual([[], 'ex-start', 1]);
+      expect({
+        answers: answers(link, from),
+        state: a.state,
+        neighborBadRequest: a.count('neighbor.bad-request'),
+      }).toEqual({ answers: [], state: 'ex-start', neighborBadRequest: 1 });
     });
 
     test.each(['init', 'ex-start'] as const)(
@@ -211,7 +236,11 @@ describe.each(VERSIONS)('%s', (_name, version) => {
         link.hand(0, { kind: 'link-state-request', requests: [lsaOf(1, 5)] });
         update(link, lsaOf(1, 5));
         link.hand(0, { kind: 'link-state-acknowledgment', headers: [headerOf(lsaOf(1, 5))] });
-        expect([answers(link, from), a.state, a.area.lsdb.byKey.has(keyOf(1))]).toEqual([[], state, false]);
+        expect({ answers: answers(link, from), state: a.state, hasKeyOf: a.area.lsdb.byKey.has(keyOf(1)) }).toEqual({
+          answers: [],
+          state,
+          hasKeyOf: false,
+        });
         expect(['request', 'update', 'acknowledgment'].map((what) => a.count(`${what}.not-exchanging`))).toEqual([
           1, 1, 1,
         ]);
@@ -231,7 +260,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       const { a, link } = scene();
       const from = link.sent.length;
       update(link, lsaOf(1, 5, 4, 3600));
-      expect([acknowledged(link, from), a.area.lsdb.byKey.has(keyOf(1))]).toEqual([[keyOf(1)], false]);
+      expect({ acknowledged: acknowledged(link, from), hasKeyOf: a.area.lsdb.byKey.has(keyOf(1)) }).toEqual({
+        acknowledged: [keyOf(1)],
+        hasKeyOf: false,
+      });
     });
 
     test.each(['exchange', 'loading'] as const)('is kept in %s, because it may still be listed', (state) => {
@@ -239,7 +271,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       const from = link.sent.length;
       a.area.neighbor!.state = state;
       update(link, lsaOf(1, 5, 4, 3600));
-      expect([acknowledged(link, from), a.area.lsdb.byKey.has(keyOf(1))]).toEqual([[], true]);
+      expect({ acknowledged: acknowledged(link, from), hasKeyOf: a.area.lsdb.byKey.has(keyOf(1)) }).toEqual({
+        acknowledged: [],
+        hasKeyOf: true,
+      });
     });
   });
 });

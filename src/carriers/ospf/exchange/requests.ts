@@ -1,5 +1,5 @@
-// Requests (RFC 2328 §10.7, §10.9): LSAs that the neighbour listed and we lack are asked for, a packet at a time, and
-// asked for again; its own requests are answered at once.
+// Requests (RFC 2328 §10.7, §10.9): LSAs that the neighbor listed and we lack are requested, one packet at a time, and
+// requested again if they do not arrive. The neighbor's own requests are answered at once.
 import { count } from '../../effects.ts';
 import { lsaKeyText } from '../../../packet/ospf/router-id.ts';
 import type { Lsa, LsaHeader, LsaKey, LinkStateRequest } from '../../../packet/ospf/types.ts';
@@ -13,7 +13,7 @@ import { headersThatFit, send, sendUpdates } from '../transmit.ts';
 
 const REQUEST_LENGTH = 12;
 
-/** Asks for the next packet's worth, unless answers to the last are awaited. */
+/** Sends the next request packet, unless answers to the last one are missing. */
 export function sendRequests(s: Speaker, area: AreaState, neighbor: Neighbor): void {
   if (neighbor.asked.size > 0 || neighbor.requests.size === 0) return;
   const fit = headersThatFit(s, area, 0, REQUEST_LENGTH);
@@ -30,13 +30,13 @@ function ask(s: Speaker, area: AreaState, neighbor: Neighbor): void {
   neighbor.requestAt = s.now + area.config.retransmitMs;
 }
 
-/** Unanswered: the same once more. */
+/** The request was not answered: sends it again. */
 export function requestDue(s: Speaker, area: AreaState, neighbor: Neighbor): void {
   count(s, 'tx.retransmitted-request');
   ask(s, area, neighbor);
 }
 
-/** An instance of an LSA came by: is it the one that was asked for, or a newer one? */
+/** An instance of an LSA has arrived: removes the request if the instance is the requested one or a newer one. */
 export function satisfy(s: Speaker, area: AreaState, neighbor: Neighbor, key: string, header: LsaHeader): void {
   const requested = neighbor.requests.get(key);
   if (!requested || compareInstances(header, requested) === 'older') return;
@@ -48,7 +48,7 @@ export function satisfy(s: Speaker, area: AreaState, neighbor: Neighbor, key: st
   loadingDue(s, area, neighbor);
 }
 
-/** Nothing is missing any more: Full. */
+/** No request is left: the neighbor becomes Full. */
 export function loadingDue(s: Speaker, area: AreaState, neighbor: Neighbor): void {
   if (neighbor.requests.size === 0 && transition(s, area, neighbor, 'loading-done')) topologyChanged(s, area);
 }

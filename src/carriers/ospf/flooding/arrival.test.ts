@@ -44,7 +44,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const unknown = lsaOf(1, 1, version.version === 2 ? 12 : 0xe07b);
     update(link, unknown, lsaOf(2, 1));
     link.run(1000);
-    expect([a.count('lsa.unknown-type'), a.area.lsdb.byKey.has(lsaKeyText(unknown))]).toEqual([1, false]);
+    expect({
+      lsaUnknownType: a.count('lsa.unknown-type'),
+      hasLsaKeyText: a.area.lsdb.byKey.has(lsaKeyText(unknown)),
+    }).toEqual({ lsaUnknownType: 1, hasLsaKeyText: false });
     expect(acknowledged().flat().map(lsaKeyText)).toEqual([lsaKeyText(lsaOf(2, 1))]);
   });
 
@@ -56,10 +59,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     update(link, lsaOf(1, 5));
     link.run(ms);
     update(link, lsaOf(1, 6));
-    expect([a.count('lsa.too-soon'), a.area.lsdb.byKey.get(lsaKeyText(lsaOf(1, 5)))!.sequence]).toEqual([
-      tooSoon,
-      sequence,
-    ]);
+    expect({
+      lsaTooSoon: a.count('lsa.too-soon'),
+      sequence: a.area.lsdb.byKey.get(lsaKeyText(lsaOf(1, 5)))!.sequence,
+    }).toEqual({ lsaTooSoon: tooSoon, sequence });
   });
 
   test('an older instance is answered once in MinLSArrival, and again when that is over (§13 step 8)', () => {

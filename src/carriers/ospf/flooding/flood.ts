@@ -1,9 +1,9 @@
-// An LSA on its way out: to a neighbour that takes it.
+// Queues an LSA for a neighbor that accepts it.
 import type { StoredLsa } from '../lsdb/lsdb.ts';
 import { type Neighbor, isExchanging } from '../neighbor/neighbor.ts';
 import type { AreaState, Speaker } from '../state.ts';
 
-/** Sends an LSA to a neighbour that takes it, until it is acknowledged. */
+/** Sends an LSA to a neighbor that accepts it, until it is acknowledged. */
 export function floodTo(s: Speaker, neighbor: Neighbor, lsa: StoredLsa): void {
   if (!isExchanging(neighbor) || !s.config.version.offers(lsa.type, neighbor.options)) return;
   neighbor.retransmit.delete(lsa.key);

@@ -1,5 +1,5 @@
-// Flooding (RFC 2328 §13) as it is with one point-to-point link: what comes in is compared, installed and acknowledged;
-// what is ours goes out until it is acknowledged. Nothing is passed on: there is nobody else in the area.
+// Flooding (RFC 2328 §13) over one point-to-point link. Received LSAs are compared, installed and acknowledged. Our
+// LSAs are sent until they are acknowledged. Nothing is forwarded: the area has no other neighbor.
 import { count, warnLimited } from '../../effects.ts';
 import { MAX_SEQUENCE } from '../../../packet/ospf/numbers.ts';
 import { isBaseType } from '../../../packet/ospf/lsa-type.ts';
@@ -32,7 +32,7 @@ export function receiveUpdate(s: Speaker, area: AreaState, neighbor: Neighbor, {
   if (!isExchanging(neighbor)) return count(s, 'update.not-exchanging');
   const direct: LsaHeader[] = [];
   for (const lsa of lsas) {
-    // A request that cannot be ends the adjacency's exchange: nothing after it counts.
+    // A bad request ends the exchange: the rest of the packet is ignored.
     if (!isExchanging(neighbor)) break;
     receiveLsa(s, area, neighbor, lsa, direct);
   }
@@ -59,7 +59,7 @@ function receiveLsa(s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa, d
   if (relation === 'newer') return receiveNewer(s, area, neighbor, lsa, stored);
   // 6
   if (neighbor.requests.has(key)) return fail(s, area, neighbor, 'bad-request');
-  // 7: if it waited for acknowledgement, this is one
+  // 7: an implied acknowledgment if one is outstanding
   if (relation === 'same') {
     if (!settle(neighbor, key)) direct.push(received);
     return;
@@ -75,9 +75,9 @@ const headerOnly = ({ raw: _raw, ...header }: Lsa): LsaHeader => header;
 
 function receiveNewer(s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa, stored: StoredLsa | undefined): void {
   const key = lsaKeyText(lsa);
-  // 5a: not acknowledged, so that the neighbour sends it again. But a flush is taken at once: its sequence number is
-  // that of the instance before, and an ospfd (8.4.4) that hears the delayed acknowledgement of that one takes it for
-  // the flush's, and would not send it again.
+  // 5a: not acknowledged, so that the neighbor sends it again. But a flush is accepted at once. It has the sequence
+  // number of the previous instance. An ospfd (8.4.4) would take the delayed acknowledgment of that instance for one of
+  // the flush, and would not send the flush again.
   if (stored?.flooded && !atEnd(lsa) && s.now - stored.installedAt < MIN_LS_ARRIVAL_MS) return count(s, 'lsa.too-soon');
   if (!hasHeadroom(area.lsdb, lsa.length, stored) && !isDesired(area, key))
     return refuseLsa(s, area, neighbor, lsa, stored);
@@ -92,15 +92,18 @@ function receiveNewer(s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa,
   if (own) recover(s, area, lsa);
 }
 
-/** Forged under our name, in a type that others take in any shape: what we originate replaces it. */
+/**
+ * Whether the LSA is forged under our name, in a type that others accept in any shape. Our own instance replaces it.
+ */
 const mustOutbid = ({ config: { version } }: Speaker, area: AreaState, lsa: Lsa): boolean =>
   !isBaseType(version.version, lsa.type) && isDesired(area, lsaKeyText(lsa));
 
 /**
- * It has not the shape of its type: not stored, because an ospfd or ospf6d drops every Database Description that names
- * it. If it was asked for, the adjacency comes up without it. In a type of RFC 2328 or RFC 5340 nobody has it (step 1
- * discards it), and what was there before stays. In a later type the rest of the network may have taken it: it is
- * acknowledged, so that it does not come for ever, and what it replaces no longer holds.
+ * The LSA does not have the shape of its type. It is not stored, because an ospfd or ospf6d drops every Database
+ * Description that lists it. If it was requested, the adjacency comes up without it. In a type of RFC 2328 or RFC 5340
+ * no router has it (step 1 discards it), so the previous instance remains. In a later type other routers may have
+ * accepted it. It is acknowledged then, so that the neighbor stops retransmitting it, and the previous instance is
+ * removed.
  */
 function refuseShape(
   s: Speaker,
@@ -117,7 +120,7 @@ function refuseShape(
     s,
     'lsa.bad-shape',
     { lsa: formatLsaKey(lsa), detail: flaw },
-    'LSA refused: it does not have the shape of its type',
+    'LSA refused: its length or lists are invalid for its type',
   );
   const newer = !stored || compareInstances(lsa, headerOf(stored, s.now)) === 'newer';
   if (!isBaseType(s.config.version.version, lsa.type)) {
@@ -131,8 +134,8 @@ function refuseShape(
 }
 
 /**
- * There is no headroom for it. It is not acknowledged, so that it comes again; what we had of it no longer holds. If it
- * was asked for, the adjacency comes up without it.
+ * The database has no headroom for the LSA. It is not acknowledged, so that the neighbor sends it again, and the
+ * previous instance is removed. If it was requested, the adjacency comes up without it.
  */
 function refuseLsa(s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa, stored: StoredLsa | undefined): void {
   const { lsdb } = area;
@@ -149,7 +152,7 @@ function refuseLsa(s: Speaker, area: AreaState, neighbor: Neighbor, lsa: Lsa, st
   satisfy(s, area, neighbor, key, lsa);
 }
 
-/** A full packet of acknowledgements waits no longer. */
+/** Acknowledgments that fill a packet are sent without further delay. */
 function acknowledge(s: Speaker, area: AreaState, neighbor: Neighbor, key: string, header: LsaHeader): void {
   neighbor.acks.set(key, header);
   const full = neighbor.acks.size >= headersThatFit(s, area, 0);

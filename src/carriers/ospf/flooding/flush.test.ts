@@ -78,5 +78,5 @@ test.each(VERSIONS)('OSPFv%d: a stop sends again within its limit also what was 
   link.run(500);
   link.weather = FAIR;
   link.run(3500);
-  expect([a.stopped, b.notified.size]).toEqual([true, 0]);
+  expect({ stopped: a.stopped, notifiedSize: b.notified.size }).toEqual({ stopped: true, notifiedSize: 0 });
 });

@@ -90,7 +90,7 @@ export const COLOUR: OspfKind<ColourFields, ColourEntry> = {
         for (const one of ours.toSorted((a, b) => comparePrefixes(a.prefix, b.prefix))) {
           const usable = one.colour > 0 && one.colour < 256;
           if (!usable) {
-            s.unsayable++;
+            s.unencodable++;
             warnLimited(s, 'originate.unusable-colour', {}, 'there is no such colour');
           }
           yield usable ? { ...one, route: 'intra-area' } : undefined;

@@ -1,8 +1,8 @@
-// What OSPF has to know of a kind of advertisement. One file in this folder answers for one kind, in both versions, as
-// a row of table.ts; nothing outside of the folder knows one kind from another. There an entry is known by its `kind`,
-// and by the key that its row gives it.
+// What OSPF needs to know about a kind of advertisement. Each kind has one file in this folder, for both versions, and
+// one row in table.ts. Nothing outside this folder distinguishes kinds: it knows an entry by its `kind`, and by the key
+// that its row computes.
 //
-// A row has no optional part: what a kind does not do, it says.
+// No part of a row is optional: a row states explicitly what its kind does not do.
 import type { Sink } from '../../effects.ts';
 import type { IpAddress } from '../../../model/address.ts';
 import type { LearnedAdvertisement } from '../../../model/advertisement.ts';
@@ -15,41 +15,41 @@ import type { OwnLsa } from '../version.ts';
 
 export interface OspfKind<A extends { readonly kind: string } = { readonly kind: string }, E extends Entry = Entry> {
   readonly kind: A['kind'];
-  /** What our own LSAs say of it. */
+  /** How our own LSAs advertise it. */
   readonly own: OwnPart<A, E>;
-  /** What the LSAs of others say of it. */
+  /** How it is read from the LSAs of others. */
   readonly received: ReceivedPart<E>;
-  /** How a border router copies it from one area to another; `never`: its flooding scope is the area. */
+  /** How an area border router copies it from one area to another; `never`: it stays in its area. */
   readonly leaking: LeakingRules<E> | 'never';
-  /** How many of these prefixes have a proxy, for the operator. */
+  /** How many of these entries are prefixes with a proxy, for the operator. */
   proxyPrefixes(entries: readonly E[]): number;
 }
 
-/** One entry of an LSA: what is read of others' is what is written into ours. */
+/** One entry of an LSA. Entries read from other routers' LSAs and entries written into ours have the same type. */
 export interface Entry {
   readonly kind: string;
 }
 
 export type PerVersion<T> = { readonly [V in Version]: T };
 
-/** What decides how it is written and read. */
+/** The settings that encoding and decoding depend on. */
 export interface KindOptions {
   readonly version: Version;
   readonly routerId: number;
   readonly codePoints: CodePointValues;
-  /** Made of the code points. */
+  /** Derived from the code points. */
   readonly privateTypes: PrivateTypes;
 }
 
-/** Counts and warns of what this version of OSPF cannot say. */
+/** Counts and logs what this version of OSPF cannot encode. */
 export interface OwnSink extends Sink {
   readonly config: KindOptions;
-  /** How many advertisements are left out. */
-  unsayable: number;
+  /** How many advertisements are not encoded. */
+  unencodable: number;
 }
 
 export interface OwnPart<A, E extends Entry> {
-  /** LSAs that are not made of entries: what they say concerns this router as a whole. */
+  /** LSAs that do not consist of entries: they describe this router as a whole. */
   others(advertisements: readonly A[], s: OwnSink): readonly OwnLsa[];
   /** `none`: it has only `others`. */
   readonly entries: OwnEntries<A, E> | 'none';
@@ -57,85 +57,86 @@ export interface OwnPart<A, E extends Entry> {
 
 export interface OwnEntries<A, E extends Entry> {
   /**
-   * What our LSAs are to say in every area: a step an advertisement, undefined for one that is left out. In a fixed
-   * order, so that a run places entries as the one before did; of several with one key the last counts.
+   * The entries that our LSAs should contain in every area: one step per advertisement, undefined for one that is
+   * skipped. The order is fixed, so that each run places entries like the previous one. Of several entries with one key
+   * the last one is used.
    */
   desired(advertisements: readonly A[], s: OwnSink): Generator<E | undefined>;
   /** Unique among the entries of all kinds; an entry and its copy in another area have the same. */
   keyOf(entry: E): string;
-  /** Whether two entries of one key, both declared here, are encoded alike. */
+  /** Whether two entries with the same key, both declared here, have the same encoding. */
   same(a: E, b: E): boolean;
   readonly encoding: PerVersion<EntryEncoding<E>>;
 }
 
 export interface EntryEncoding<E extends Entry> {
-  /** The LSAs that hold entries. */
+  /** The LSAs that contain entries. */
   readonly lsas: readonly EntryLsa<E>[];
-  /** Which of `lsas` an entry goes into. */
+  /** Index in `lsas` of the LSAs for an entry. */
   lsaOf(entry: E): number;
 }
 
-/** LSAs of one type that hold entries, and how many fit. */
+/** LSAs of one type that contain entries, and their limits. */
 export interface EntryLsa<E extends Entry = Entry> {
   readonly type: number;
-  /** Link-state ID of the first; the others follow. */
+  /** Link-state ID of the first one; the others have the IDs that follow. */
   readonly firstId: (types: PrivateTypes) => number;
-  /** How many such LSAs there may be. */
+  /** The most such LSAs. */
   readonly lsas: number;
-  /** How many entries one may have. */
+  /** The most entries of one such LSA. */
   readonly entries: number;
   /** Bytes of the body beside the entries. */
   readonly overhead: number;
-  /** Bytes of an entry, at most. @throws EncodeError */
+  /** Upper limit of an entry's size in bytes. @throws EncodeError */
   size(entry: E): number;
   body(entries: readonly E[], routerId: number): LsaBody;
 }
 
-/** A part of an LSA is ignored: counted as `learn.<what>`. */
+/** Counts a part of an LSA that is ignored, as `learn.<what>`. */
 export type Warn = (what: string) => void;
 
 export interface ReceivedPart<E extends Entry> {
   readonly reading: PerVersion<Reading<E>>;
-  /** Which counts of what a router lists in several LSAs. */
+  /** Which entry is used if a router lists the same key in several LSAs. */
   readonly repeated: LowestCounts<E> | 'all-count';
-  /** Whether what is learned of it depends on the address of its router (decision D6). */
+  /** Whether the learned advertisement depends on the address of the entry's router (decision D6). */
   needsAddress(entry: E): boolean;
-  /** What the learned table is told of the entries of one LSA. */
+  /** The report to the learned table for the entries of one LSA. */
   learned(entries: readonly E[], node: NodeLookup): readonly LearnedAdvertisement[];
 }
 
 export interface Reading<E extends Entry> {
   /**
-   * Goes through the encoded bytes of LSAs that may list thousands of entries, and nothing else: decoding each would
-   * cost more than using it. Undefined for another LSA. `none`: there are no such LSAs.
+   * Reads LSAs that may list thousands of entries directly from their encoded bytes: decoding each entry would cost
+   * more than using it. Returns undefined for other LSAs. `none`: there are no such LSAs.
    */
   readonly walk: Walk<E> | 'none';
-  /** What the other LSAs list, by their body. */
+  /** Reads the entries of the other LSAs, by body. */
   readonly bodies: BodyReaders<E>;
 }
 
 export type Walk<E extends Entry> = (lsa: RawLsa, options: KindOptions, warn: Warn) => Walked<E> | undefined;
 
 export interface Walked<E extends Entry> {
-  /** How many TLVs are malformed and left out; decodeBody says which. undefined: the whole LSA is malformed. */
+  /** How many malformed TLVs were skipped; decodeBody reports which ones. Undefined: the whole LSA is malformed. */
   readonly bad: number | undefined;
   readonly entries: readonly E[];
 }
 
-/** Bodies that are not named list nothing. */
+/** Bodies without a reader contain no entries. */
 export type BodyReaders<E extends Entry> = {
   readonly [K in LsaBody['kind']]?: BodyReader<LsaBody & { readonly kind: K }, E>;
 };
 export type BodyReader<B, E extends Entry> = (body: B, lsa: RawLsa, options: KindOptions, warn: Warn) => readonly E[];
 
 export interface LowestCounts<E extends Entry> {
-  /** Whether of one key in several such LSAs of a router only that in the lowest link-state ID counts. */
+  /** Whether, of several such LSAs of a router with one key, only the one with the lowest link-state ID is used. */
   appliesTo(version: Version, lsa: LsaKey): boolean;
-  /** The same as comparing their keys, without making them. */
+  /** Equivalent to comparing their keys, but does not compute the keys. */
   sameKey(a: E, b: E): boolean;
 }
 
-/** The address of the router that advertises an entry. Looked up when asked, which most entries do not. */
+/** Looks up the address of the router that advertises an entry. Most entries do not need it. */
 export type NodeLookup = () => IpAddress | undefined;
 
 /** An entry that may be copied into another area, and the router that advertises it. */
@@ -146,13 +147,16 @@ export interface Candidate<E extends Entry> {
 }
 
 export interface LeakingRules<E extends Entry> {
-  /** Whether it concerns other areas at all. */
+  /** Whether the entry is of interest to other areas. */
   isLeakable(entry: E): boolean;
-  /** Whether it was copied here itself: then it gives way to what an originator of the area says. */
+  /** Whether the entry is itself a copy. A copy gives way to an entry that a router of the area originates. */
   isCopy(entry: E): boolean;
-  /** Whether it may be copied from one area to another; without an end to it, two routers copy back for ever. */
+  /**
+   * Whether the entry may be copied from one area to another. This must prevent two routers from copying the same entry
+   * back and forth without end.
+   */
   mayLeak(entry: E, from: number, to: number): boolean;
-  /** Which of two with one key is copied: `a` if negative. */
+  /** Which of two candidates with one key is copied: `a` if the result is negative. */
   compare(a: Candidate<E>, b: Candidate<E>): number;
   /** The entry of our LSA in the other area. */
   copy(candidate: Candidate<E>): E;

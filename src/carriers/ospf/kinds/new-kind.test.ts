@@ -63,15 +63,24 @@ describe.each(VERSIONS)('OSPFv%d, a kind that exists only here', (version) => {
     expect(lsasOf(version, second, 2)).toEqual(lsasOf(version, border, 0));
     expect(coloursOf(core)).toEqual([`${named(0, BORDER)} ${ONE} 7`, `${named(0, BORDER)} ${TWO} 9`]);
     expect(coloursOf(far)).toEqual([`${named(2, SECOND)} ${ONE} 7`, `${named(2, SECOND)} ${TWO} 9`]);
-    expect([border.count('carry.carried'), second.count('carry.carried')]).toEqual([2, 2]);
+    expect({
+      borderCarryCarried: border.count('carry.carried'),
+      secondCarryCarried: second.count('carry.carried'),
+    }).toEqual({ borderCarryCarried: 2, secondCarryCarried: 2 });
     net.declare(leaf, [colourOf(two, 9)]);
     net.run(3 * SETTLED);
     expect(coloursOf(far)).toEqual([`${named(2, SECOND)} ${TWO} 9`]);
     net.declare(leaf, []);
     net.run(3 * SETTLED);
-    expect([coloursOf(core), coloursOf(far)]).toEqual([[], []]);
-    expect([lsasOf(version, border, 0), lsasOf(version, second, 2)]).toEqual([[], []]);
-    expect([border.count('carry.withdrawn'), second.count('carry.withdrawn')]).toEqual([2, 2]);
+    expect({ core: coloursOf(core), far: coloursOf(far) }).toEqual({ core: [], far: [] });
+    expect({ border: lsasOf(version, border, 0), second: lsasOf(version, second, 2) }).toEqual({
+      border: [],
+      second: [],
+    });
+    expect({
+      borderCarryWithdrawn: border.count('carry.withdrawn'),
+      secondCarryWithdrawn: second.count('carry.withdrawn'),
+    }).toEqual({ borderCarryWithdrawn: 2, secondCarryWithdrawn: 2 });
   });
 
   test('a colour that changes is copied anew, and what the border router declares itself comes before a copy', () => {
@@ -83,10 +92,10 @@ describe.each(VERSIONS)('OSPFv%d, a kind that exists only here', (version) => {
     expect(coloursOf(core)).toEqual([`${named(0, BORDER)} ${ONE} 8`]);
     net.declare(border, [colourOf(one, 3)]);
     net.run(SETTLED);
-    expect([lsasOf(version, border, 0), lsasOf(version, border, 1)]).toEqual([
-      [entry('00', '03', 1)],
-      [entry('00', '03', 1)],
-    ]);
+    expect({ area0: lsasOf(version, border, 0), area1: lsasOf(version, border, 1) }).toEqual({
+      area0: [entry('00', '03', 1)],
+      area1: [entry('00', '03', 1)],
+    });
     net.declare(border, []);
     net.run(2 * SETTLED);
     expect(coloursOf(core)).toEqual([`${named(0, BORDER)} ${ONE} 8`]);
@@ -123,8 +132,14 @@ describe.each(VERSIONS)('OSPFv%d, a kind that exists only here', (version) => {
     net.declare(leaf, [...declaration(version, [7]), ...many, colourOf(prefix(senderPrefix(version, 300)), 0)]);
     net.run(SETTLED);
     expect(lsasOf(version, leaf, 1).length).toBeGreaterThan(1);
-    expect([coloursOf(border).length, border.learned(senderPrefix(version, 7)).length]).toEqual([200, 1]);
-    expect([leaf.count('originate.unusable-colour'), unplacedEntries(leaf.content)]).toEqual([1, 1]);
+    expect({
+      coloursOfLength: coloursOf(border).length,
+      learnedLength: border.learned(senderPrefix(version, 7)).length,
+    }).toEqual({ coloursOfLength: 200, learnedLength: 1 });
+    expect({
+      originateUnusableColour: leaf.count('originate.unusable-colour'),
+      unplacedEntries: unplacedEntries(leaf.content),
+    }).toEqual({ originateUnusableColour: 1, unplacedEntries: 1 });
   });
 
   test.each<[string, (whole: string, bad: string) => string]>([
@@ -136,6 +151,9 @@ describe.each(VERSIONS)('OSPFv%d, a kind that exists only here', (version) => {
     border.now = net.now;
     const body = { kind: 'unknown' as const, content: fromHex(content(entry('00', '07', 1), entry('00', '00', 2))) };
     border.hears(1, LEAF, { ...COLOUR_LSA[version], body });
-    expect([border.count(`learn.${what}`), coloursOf(border)]).toEqual([1, [`${named(1, LEAF)} ${ONE} 7`]]);
+    expect({ border: border.count(`learn.${what}`), coloursOf: coloursOf(border) }).toEqual({
+      border: 1,
+      coloursOf: [`${named(1, LEAF)} ${ONE} 7`],
+    });
   });
 });

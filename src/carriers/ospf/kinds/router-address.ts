@@ -1,5 +1,5 @@
-// The address of a router for traffic engineering (RFC 3630 §2.4.1, RFC 5329 §3), one a version. It leads to the router
-// from the area where it is advertised, and is not copied into others.
+// The address of a router for traffic engineering (RFC 3630 §2.4.1, RFC 5329 §3), one per version. It is not copied
+// into other areas.
 import { warnLimited } from '../../effects.ts';
 import { type IpAddress, isUnicastHost } from '../../../model/address.ts';
 import type { AdvertisementOf } from '../../../model/advertisement.ts';
@@ -33,7 +33,10 @@ const LSA: PerVersion<(address: IpAddress) => OwnLsa> = {
 export const ROUTER_ADDRESS: OspfKind<AdvertisementOf<'router-address'>, AddressEntry> = {
   kind: 'router-address',
   own: {
-    /** Others probe what they find here, so it is only what answers STAMP; of the version's family the first. */
+    /**
+     * Other routers send probes to this address, so it must be one that answers STAMP. Of the version's family the
+     * first is used.
+     */
     others(advertisements, s) {
       const { version } = s.config;
       const [first, ...more] = advertisements.filter(
@@ -44,7 +47,7 @@ export const ROUTER_ADDRESS: OspfKind<AdvertisementOf<'router-address'>, Address
           s,
           'originate.router-address-left-out',
           { left: more.length },
-          'OSPF carries one router address: the others are not advertised',
+          'OSPF advertises only one router address: the others are not advertised',
         );
       return first ? [LSA[version](first.address)] : [];
     },
@@ -63,7 +66,7 @@ export const ROUTER_ADDRESS: OspfKind<AdvertisementOf<'router-address'>, Address
   proxyPrefixes: () => 0,
 };
 
-/** The first that is a host's. */
+/** The first unicast host address. */
 export function routerAddressIn({ tlvs }: TrafficEngineeringLsa): IpAddress | undefined {
   for (const tlv of tlvs) if (tlv.kind === 'te-router-address' && isUnicastHost(tlv.address)) return tlv.address;
   return undefined;

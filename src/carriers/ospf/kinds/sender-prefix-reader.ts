@@ -1,5 +1,5 @@
-// The prefixes that LSAs list, with the P-flag and without. Extended LSAs are walked through in their encoded bytes,
-// since there may be thousands of prefixes, and what these say alike is kept once.
+// The prefixes that LSAs list, with the P-flag and without. Extended LSAs are read from their encoded bytes, since they
+// may list thousands of prefixes. Values that consecutive prefixes share are kept once.
 import type { IpAddress } from '../../../model/address.ts';
 import { type Prefix, comparePrefixes, prefixKey } from '../../../model/prefix.ts';
 import { hasFlag } from '../../../packet/bit-string.ts';
@@ -35,11 +35,11 @@ export interface PrefixEntry {
   readonly pnc: boolean;
   readonly metric: number;
   readonly route: RouteKind;
-  /** Prefix Extended Flags (RFC 9792), all of them. */
+  /** All Prefix Extended Flags (RFC 9792). */
   readonly flags: Uint8Array;
-  /** N-flag: it identifies a node. */
+  /** N-flag: the prefix identifies a node. */
   readonly node: boolean;
-  /** A-flag of OSPFv2: in an area that the border router is attached to (RFC 7684 §2.1). */
+  /** A-flag of OSPFv2: the prefix is in an area that the border router is attached to (RFC 7684 §2.1). */
   readonly attached: boolean;
   /** Prefix Source Router Address and Router ID (RFC 9084). */
   readonly proxy?: IpAddress | undefined;
@@ -50,7 +50,7 @@ export const EXTENDED_PREFIX_OPAQUE = 7;
 export const FLAG_BIT = { 2: 'ospfv2-pnc-flag-bit', 3: 'ospfv3-pnc-flag-bit' } as const;
 const EXTENDED_FUNCTIONS: ReadonlySet<number> = new Set([35, 37, 39, 41]);
 
-/** RFC 7684 §2 of Extended Prefix LSAs; extended LSAs of OSPFv3 alike. */
+/** RFC 7684 §2 requires it for Extended Prefix LSAs; extended LSAs of OSPFv3 are treated alike. */
 export const lowestCounts = (version: Version, lsa: LsaKey): boolean =>
   version === 2
     ? isOpaque(lsa.type) && opaqueTypeOf(lsa) === EXTENDED_PREFIX_OPAQUE
@@ -84,7 +84,7 @@ const ROUTE_KIND: Readonly<Record<number, RouteKind>> = {
 function walkV2(lsa: RawLsa, options: KindOptions, warn: Warn): Walked<PrefixEntry> | undefined {
   if (!isOpaque(lsa.type) || opaqueTypeOf(lsa) !== EXTENDED_PREFIX_OPAQUE) return undefined;
   return walk(lsa.raw, LSA_HEADER_LENGTH, options, warn, ({ routeType, flags }) => {
-    // What floods through the AS belongs to no area, whatever it says.
+    // An LSA with AS scope belongs to no area, whatever its route type.
     const route = lsa.type === TYPE_V2.opaqueAs ? 'external' : ROUTE_KIND[routeType];
     if (!route) {
       warn('unknown-route-type');
@@ -96,7 +96,7 @@ function walkV2(lsa: RawLsa, options: KindOptions, warn: Warn): Walked<PrefixEnt
 }
 
 /**
- * By function code: the type of the TLV that belongs into the LSA, where the TLVs begin, and the routes that they are.
+ * By function code: the type of the TLV that belongs in the LSA, where the TLVs begin, and the kind of their routes.
  */
 const EXTENDED: ReadonlyMap<number, { readonly tlv: number; readonly start: number; readonly route: RouteKind }> =
   new Map([
@@ -116,13 +116,13 @@ function walkV3(lsa: RawLsa, options: KindOptions, warn: Warn): Walked<PrefixEnt
   });
 }
 
-/** What a prefix TLV says beside its sub-TLVs. */
+/** What the fixed part of a prefix TLV contributes to the entry. */
 type TlvPlace = Pick<PrefixEntry, 'route' | 'metric' | 'node' | 'attached'>;
 
 /**
- * What an LSA of prefix TLVs lists.
+ * Reads the entries of an LSA of prefix TLVs.
  * @param start where the TLVs begin
- * @param placeOf what the fixed part of a TLV says; undefined when the TLV is to be left out
+ * @param placeOf reads the fixed part of a TLV; undefined if the TLV is to be skipped
  */
 function walk(
   raw: Uint8Array,
@@ -143,8 +143,8 @@ function walk(
 const NO_FLAGS = new Uint8Array();
 
 /**
- * Reads the entries of one LSA, one after another. What an entry says like the one before is kept once for both, since
- * the prefixes of an LSA mostly have one proxy. Flags are copied, because the LSA may be let go.
+ * Reads the entries of one LSA, one after another. Values equal to those of the previous entry are shared with it,
+ * since the prefixes of an LSA usually have the same proxy. Flags are copied, because they must outlive the LSA.
  */
 function entryReader(pncFlagBit: number): (cursor: PrefixTlvCursor, place: TlvPlace) => PrefixEntry {
   let latest: PrefixEntry | undefined;
@@ -182,7 +182,7 @@ function entryReader(pncFlagBit: number): (cursor: PrefixTlvCursor, place: TlvPl
   };
 }
 
-/** Of a prefix that is listed twice in one LSA the first counts (RFC 7684 §2.1). */
+/** If a prefix is listed twice in one LSA, the first is used (RFC 7684 §2.1). */
 function distinct(entries: readonly PrefixEntry[], warn: Warn): readonly PrefixEntry[] {
   if (entries.every((entry, i) => i === 0 || comparePrefixes(entries[i - 1]!.prefix, entry.prefix) < 0)) return entries;
   const byKey = new Map<string, PrefixEntry>();
@@ -235,7 +235,7 @@ function readIntraArea({ prefixes }: IntraAreaPrefixLsa): readonly PrefixEntry[]
     .map(({ prefix, metric }) => plainEntry(prefix, metric, 'intra-area'));
 }
 
-/** LSAs that hold one route (packet/ospf/route.ts). */
+/** LSAs that contain one route (packet/ospf/route.ts). */
 function readRoute(version: Version, lsa: RawLsa, warn: Warn): readonly PrefixEntry[] {
   const route = readPrefixRoute(version, lsa);
   if (!route.ok) {

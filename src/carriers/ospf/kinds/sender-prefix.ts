@@ -1,9 +1,9 @@
 // Sender prefixes and their proxies (PNC §5.2, §5.3): the P-flag in the Prefix Extended Flags, the proxy's address in
-// the Prefix Source Router Address (RFC 9084). OSPFv2: Extended Prefix Opaque LSAs (RFC 7684), which say something
-// about a prefix and are no routes; never of AS scope, which ends an ospfd with `mpls-te on` (docs/decisions.md).
-// OSPFv3: E-Intra-Area-Prefix-LSAs, and E-Inter-Area-Prefix-LSAs for what is copied (RFC 8362). Ours are for signalling
-// only: the NU-bit takes them out of unicast routing (RFC 5340 §A.4.1.1), and the metric is LSInfinity. Those of others
-// are read by sender-prefix-reader.ts.
+// the Prefix Source Router Address (RFC 9084). OSPFv2 uses Extended Prefix Opaque LSAs (RFC 7684), which describe a
+// prefix and are no routes. They never have AS scope, which would crash an ospfd with `mpls-te on` (docs/decisions.md).
+// OSPFv3 uses E-Intra-Area-Prefix-LSAs, and E-Inter-Area-Prefix-LSAs for copies (RFC 8362). Ours are for signaling
+// only: the NU-bit excludes them from unicast routing (RFC 5340 §A.4.1.1), and their metric is LSInfinity.
+// sender-prefix-reader.ts reads those of other routers.
 import { count, warnLimited } from '../../effects.ts';
 import { compareAddresses, sameAddress } from '../../../model/address.ts';
 import type { AdvertisementOf, LearnedOf } from '../../../model/advertisement.ts';
@@ -56,9 +56,9 @@ const subTlvs = ({ flags, proxy, sourceRouter }: PrefixEntry): PrefixSubTlv[] =>
 ];
 
 /**
- * The size of an entry by its shape: encoding each of thousands of prefixes only to measure them would cost more than
- * placing them.
- * @param encodedLength bytes, which must depend on nothing else
+ * The size of an entry, cached by the properties that it depends on. Encoding each of thousands of prefixes only to
+ * measure it would cost more than placing it.
+ * @param encodedLength bytes; it must depend on nothing but these properties
  */
 export function sizeByShape(encodedLength: (entry: PrefixEntry) => number): (entry: PrefixEntry) => number {
   const sizes = new Map<number, number>();
@@ -115,12 +115,12 @@ const ENCODING: PerVersion<EntryEncoding<PrefixEntry>> = {
   3: { lsas: [INTRA_AREA, INTER_AREA], lsaOf: (entry) => (isCopy(entry) ? 1 : 0) },
 };
 
-/** The P-flag MUST be preserved between areas (PNC-5.2-c, PNC-5.3-c). A prefix without it is not copied. */
+/** The P-flag MUST be preserved between areas (PNC-5.2-c, PNC-5.3-c). Prefixes without it are not copied. */
 const LEAKING: LeakingRules<PrefixEntry> = {
   isLeakable: ({ pnc, prefix }) => pnc && senderlessUse(prefix) === undefined,
   isCopy,
   mayLeak,
-  /** The lowest metric, then the lowest proxy address (decision D7). */
+  /** Prefers the lowest metric, then the lowest proxy address (decision D7). */
   compare(a, b) {
     const byRoute = compareRoutes(a.entry, b.entry);
     if (byRoute !== 0) return byRoute;
@@ -129,7 +129,7 @@ const LEAKING: LeakingRules<PrefixEntry> = {
     if (proxyA && proxyB) return compareAddresses(proxyA, proxyB);
     return proxyA ? -1 : proxyB ? 1 : 0;
   },
-  /** All flags kept, the proxy that the original resolves to and the router it came from named in the entry itself. */
+  /** Keeps all flags. The copy itself names the proxy that the original resolves to, and the original's router. */
   copy(candidate) {
     const { entry, advertisingRouter } = candidate;
     const proxy = resolved(candidate);
@@ -176,12 +176,12 @@ function* desired(advertisements: readonly Declared[], s: OwnSink): Generator<Pr
     (a, b) => comparePrefixes(a.prefix, b.prefix) || compareAddresses(a.proxy, b.proxy),
   )) {
     if (proxy.family !== family) {
-      s.unsayable++;
+      s.unencodable++;
       warnLimited(
         s,
         'originate.proxy-of-other-family',
         {},
-        'OSPF cannot carry a proxy address of the other family: the prefix is not advertised',
+        'OSPF cannot encode a proxy address of the other family: the prefix is not advertised',
       );
       yield undefined;
     } else if (latest && samePrefix(latest.prefix, prefix)) {

@@ -1,5 +1,5 @@
-// SRv6 SIDs. OSPFv2 has no SRv6: they are in cnpd's private opaque LSA. In OSPFv3 they are in SRv6 Locator LSAs (RFC
-// 9513), for signalling only: the locators have a metric that MUST be taken for unreachable (RFC 9513 §7.1).
+// SRv6 SIDs. OSPFv2 has no SRv6, so they are in cnpd's private opaque LSA. In OSPFv3 they are in SRv6 Locator LSAs (RFC
+// 9513), for signaling only: the locators have a metric that receivers MUST treat as unreachable (RFC 9513 §7.1).
 import { warnLimited } from '../../effects.ts';
 import { type IpAddress, compareAddresses, isUnicastHost } from '../../../model/address.ts';
 import type { AdvertisementOf } from '../../../model/advertisement.ts';
@@ -24,7 +24,7 @@ export interface SidEntry {
   readonly route: RouteKind;
 }
 
-/** Opaque IDs from here on are inter-area copies: the container has no field for that. */
+/** LSAs with this opaque ID or a higher one contain inter-area copies: the container has no field for that. */
 const INTER_AREA_SIDS = 0x800000;
 const CONTAINER_HEADER = 4;
 const CONTAINED_SID = 24;
@@ -51,7 +51,7 @@ const LOCATORS: EntryLsa<SidEntry> = {
   lsas: 2 ** 32,
   entries: Infinity,
   overhead: 0,
-  // Of a SID that has its locator for itself: at most what it takes.
+  // The upper limit, for a SID that shares its locator with no other.
   size: ({ locator }) => LOCATOR_FIXED + paddedPrefixBytes(locator.length) + END_SID_SIZE,
   body: (sids) => ({ kind: 'srv6-locator-lsa', tlvs: locators(sids) }),
 };
@@ -68,12 +68,12 @@ export const SID: OspfKind<AdvertisementOf<'sid'>, SidEntry> = {
         )) {
           const usable = usableSid({ sid, locator });
           if (!usable) {
-            s.unsayable++;
+            s.unencodable++;
             warnLimited(
               s,
               'originate.unusable-sid',
               {},
-              'a SID that is not in its locator, or whose locator has no length, is not advertised',
+              'SID not advertised: it is not in its locator, or the locator has length 0',
             );
           }
           yield usable ? { kind, sid, behavior, locator, algorithm: 0, route: 'intra-area' } : undefined;
@@ -106,7 +106,7 @@ export const SID: OspfKind<AdvertisementOf<'sid'>, SidEntry> = {
   proxyPrefixes: () => 0,
 };
 
-/** Whoever has SIDs says that it is an SRv6 router (RFC 9513 §2). */
+/** A router with SIDs advertises that it supports SRv6 (RFC 9513 §2). */
 const SRV6_CAPABILITIES: OwnLsa = {
   type: TYPE_V3.routerInformation,
   lsId: 0,
@@ -114,8 +114,8 @@ const SRV6_CAPABILITIES: OwnLsa = {
 };
 
 /**
- * A SID that is not from its locator MUST be ignored (RFC 9513 §8); one that is no host's address could not be answered
- * to.
+ * A SID that is not in its locator MUST be ignored (RFC 9513 §8). A SID that is no unicast host address could not
+ * receive packets.
  */
 export const usableSid = ({ sid, locator }: Pick<SidEntry, 'sid' | 'locator'>): boolean =>
   sid.family === 6 && locator.length > 0 && prefixContains(locator, sid) && isUnicastHost(sid);
@@ -163,7 +163,7 @@ const LOCATOR_ROUTE: Readonly<Record<number, RouteKind>> = {
   [ROUTE_TYPE.nssaExternal]: 'external',
 };
 
-/** Of a SID that is listed twice the first counts. */
+/** If a SID is listed twice, the first is used. */
 function readLocators(
   { tlvs }: Srv6LocatorLsa,
   { type }: RawLsa,

@@ -47,7 +47,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   test('what one LSA lists is taken kind by kind, in the order of the rows', () => {
     const byKind = (...entries: Entry[]): unknown[] =>
       withColour.byKind(entries).map(({ row, entries: ofKind }) => [row.kind, ...ofKind]);
-    expect([byKind(), byKind(SID, SID)]).toEqual([[], [['sid', SID, SID]]]);
+    expect({ byKind: byKind(), sidSid: byKind(SID, SID) }).toEqual({ byKind: [], sidSid: [['sid', SID, SID]] });
     expect(byKind(colour, SID, sender, SID)).toEqual([
       ['sender-prefix', sender],
       ['sid', SID, SID],

@@ -1,4 +1,4 @@
-// The kinds of advertisement that OSPF carries.
+// The table of the kinds of advertisement that OSPF supports.
 import type { AdvertisementKind, AdvertisementOf } from '../../../model/advertisement.ts';
 import type { LsaBody } from '../../../packet/ospf/lsa/types.ts';
 import type { Version } from '../../../packet/ospf/numbers.ts';
@@ -20,7 +20,7 @@ import { ROUTER_ADDRESS } from './router-address.ts';
 import { SENDER_PREFIX } from './sender-prefix.ts';
 import { SID } from './sid.ts';
 
-/** The rows. Their order is that in which our LSAs are made. */
+/** The rows, in the order in which our LSAs are built. */
 const ROWS = {
   'router-address': ROUTER_ADDRESS,
   'sender-prefix': SENDER_PREFIX,
@@ -31,17 +31,17 @@ export const OSPF_ROWS: readonly OspfKind[] = Object.values(ROWS);
 
 type AnyEntries = OwnEntries<{ readonly kind: string }, Entry>;
 
-/** Entries of one kind, and its row. */
+/** Entries of one kind, and the row of that kind. */
 export interface OfKind {
   readonly row: OspfKind;
   readonly entries: readonly Entry[];
 }
 
-/** The rows as one version of OSPF needs them. */
+/** The rows, for one version of OSPF. */
 export class OspfKinds {
   readonly version: Version;
   readonly rows: readonly OspfKind[];
-  /** Those of all rows, one behind the other. */
+  /** The LSAs of all rows, concatenated. */
   readonly lsas: readonly EntryLsa[];
   readonly #byName: ReadonlyMap<string, OspfKind>;
   readonly #firstLsa = new Map<string, number>();
@@ -66,14 +66,14 @@ export class OspfKinds {
     this.lsas = lsas;
   }
 
-  /** @throws for an entry that none of the rows has made */
+  /** @throws Error for an entry that no row has made */
   rowOf({ kind }: Entry): OspfKind {
     const row = this.#byName.get(kind);
     if (!row) throw new Error(`no kind of OSPF has entries of ${kind}`);
     return row;
   }
 
-  /** @throws for an entry that is not written into our LSAs */
+  /** @throws Error for an entry of a kind that is not written into our LSAs */
   entriesOf(entry: Entry): AnyEntries {
     const { entries } = this.rowOf(entry).own;
     if (entries === 'none') throw new Error(`no kind of OSPF places entries of ${entry.kind}`);
@@ -94,14 +94,14 @@ export class OspfKinds {
     return leaking !== 'never' && leaking.isLeakable(entry);
   }
 
-  /** @throws for an entry that never is copied between areas */
+  /** @throws Error for an entry of a kind that is never copied between areas */
   leakingOf(entry: Entry): LeakingRules<Entry> {
     const { leaking } = this.rowOf(entry);
     if (leaking === 'never') throw new Error(`no kind of OSPF copies entries of ${entry.kind} between areas`);
     return leaking;
   }
 
-  /** What an LSA lists that a row walks through by itself; undefined: none does. */
+  /** The entries of an LSA whose encoded bytes a row reads; undefined: no row does. */
   walk(lsa: RawLsa, options: KindOptions, warn: Warn): Walked<Entry> | undefined {
     for (const walk of this.#walks) {
       const walked = walk(lsa, options, warn);
@@ -110,7 +110,7 @@ export class OspfKinds {
     return undefined;
   }
 
-  /** What any other LSA lists, kind by kind. */
+  /** The entries of any other LSA, kind by kind. */
   read(body: LsaBody, lsa: RawLsa, options: KindOptions, warn: Warn): readonly Entry[] {
     const readers = this.#readers.get(body.kind) ?? [];
     return readers.length === 1
@@ -118,12 +118,12 @@ export class OspfKinds {
       : readers.flatMap((reader) => reader(body, lsa, options, warn));
   }
 
-  /** Set when of one key in several such LSAs of a router only that in the lowest link-state ID counts. */
+  /** Defined if, of several such LSAs of a router with one key, only the one with the lowest link-state ID is used. */
   lowestCounts(lsa: LsaKey): LowestCounts<Entry> | undefined {
     return this.#lowest.find((rule) => rule.appliesTo(this.version, lsa));
   }
 
-  /** What one LSA lists, by kind: mostly there is one. */
+  /** The entries of one LSA by kind: usually they have one kind. */
   byKind(entries: readonly Entry[]): readonly OfKind[] {
     const first = entries[0]?.kind;
     if (first === undefined) return [];

@@ -113,12 +113,12 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       border.pass(SETTLED);
       expect(copied()).toEqual(left);
     }
-    expect([
-      border.count('carry.carried'),
-      border.count('carry.withdrawn'),
-      border.content.interArea.offered.get(1)!.size,
-      border.content.interArea.offers.get(1)!.size,
-    ]).toEqual([1, 1, 0, 0]);
+    expect({
+      carried: border.count('carry.carried'),
+      withdrawn: border.count('carry.withdrawn'),
+      offered: border.content.interArea.offered.get(1)!.size,
+      offers: border.content.interArea.offers.get(1)!.size,
+    }).toEqual({ carried: 1, withdrawn: 1, offered: 0, offers: 0 });
   });
 
   test('D6: what names no proxy is copied with the address that its router has for traffic engineering', () => {
@@ -143,7 +143,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       net.declare(leaf, declaration(version, [1], 7));
       net.declare(core, declaration(version, [1], 8));
       net.run(3 * SETTLED);
-      expect([entriesOf(border, 0), entriesOf(border, 1)]).toEqual([[], []]);
+      expect({ area0: entriesOf(border, 0), area1: entriesOf(border, 1) }).toEqual({ area0: [], area1: [] });
       // The leaf ceases to: what the backbone's own router says is no echo, and need not wait.
       net.declare(leaf, declaration(version, []));
       net.run(3000);
@@ -159,7 +159,10 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(entriesOf(second, 0)).toHaveLength(1);
     const border = net.agent(BORDER, [0, 1]);
     net.run(3 * SETTLED);
-    expect([entriesOf(border, 0).length, entriesOf(second, 0).length]).toEqual([1, 0]);
+    expect({ border: entriesOf(border, 0).length, second: entriesOf(second, 0).length }).toEqual({
+      border: 1,
+      second: 0,
+    });
   });
 
   test('a copy of a copy is taken over as soon: it is no echo of what the area says itself', () => {
@@ -167,7 +170,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     const [second, third, far] = [net.agent(SECOND, [0, 2]), net.agent(FAR, [0, 2]), net.agent(0x06060606, [2])];
     net.declare(leaf, declaration(version, [1], 7));
     net.run(3 * SETTLED);
-    expect([entriesOf(second, 2).length, entriesOf(third, 2).length]).toEqual([1, 0]);
+    expect({ second: entriesOf(second, 2).length, third: entriesOf(third, 2).length }).toEqual({ second: 1, third: 0 });
     net.kill(second);
     net.run(SETTLED);
     expect(far.learned(senderPrefix(version, 1))).toEqual([`${named(2, FAR)} ${proxyAddress(version, 7)}`]);
@@ -195,10 +198,10 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     net.declare(core, declaration(version, [2], 7));
     net.declare(core, declaration(version, []));
     net.run(3 * SETTLED);
-    expect([
-      core.content.interArea.offers.size,
-      core.content.interArea.offered.size,
-      core.content.interArea.queue.dueAt,
-    ]).toEqual([0, 0, Infinity]);
+    expect({
+      offersSize: core.content.interArea.offers.size,
+      offeredSize: core.content.interArea.offered.size,
+      dueAt: core.content.interArea.queue.dueAt,
+    }).toEqual({ offersSize: 0, offeredSize: 0, dueAt: Infinity });
   });
 });

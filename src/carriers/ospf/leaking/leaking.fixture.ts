@@ -16,8 +16,8 @@ export const FAR = 0x05050505;
 export const SETTLED = 5000;
 
 export const entriesOf = (agent: ContentAgent, areaId: number): PrefixEntry[] =>
-  [...agent.content.areas.get(areaId)!.placements.values()].flatMap(({ slots }) =>
-    slots.flatMap(({ entries }) => [...entries.values()].map(({ entry }) => entry as PrefixEntry)),
+  [...agent.content.areas.get(areaId)!.placements.values()].flatMap(({ lsas }) =>
+    lsas.flatMap(({ entries }) => [...entries.values()].map(({ entry }) => entry as PrefixEntry)),
   );
 
 export interface Line {

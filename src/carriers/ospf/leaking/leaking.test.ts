@@ -24,13 +24,13 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     net.run(SETTLED);
     expect(core.learned(senderPrefix(version, 1))).toEqual([`${named(0, BORDER)} ${proxyAddress(version, 7)}`]);
     const [copy] = entriesOf(border, 0);
-    expect([copy!.route, copy!.sourceRouter, formatAddress(copy!.proxy!), copy!.pnc, copy!.attached]).toEqual([
-      'inter-area',
-      LEAF,
-      proxyAddress(version, 7),
-      true,
-      true,
-    ]);
+    expect({
+      route: copy!.route,
+      sourceRouter: copy!.sourceRouter,
+      proxy: formatAddress(copy!.proxy!),
+      pnc: copy!.pnc,
+      attached: copy!.attached,
+    }).toEqual({ route: 'inter-area', sourceRouter: LEAF, proxy: proxyAddress(version, 7), pnc: true, attached: true });
     expect(entriesOf(border, 1)).toEqual([]);
     expect(border.advertised.get(0)!.map(({ body }) => body.kind)).toEqual([
       version === 2 ? 'extended-prefix-lsa' : 'e-inter-area-prefix',
@@ -73,7 +73,10 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       }),
     );
     net.run(SETTLED);
-    expect([entriesOf(leaf, 1).length, entriesOf(border, 0)]).toEqual([1, []]);
+    expect({ entriesOfLength: entriesOf(leaf, 1).length, entriesOf: entriesOf(border, 0) }).toEqual({
+      entriesOfLength: 1,
+      entriesOf: [],
+    });
   });
 
   test('from one area to another at the same agent, which is in the backbone too', () => {
@@ -156,8 +159,8 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     net.run(2 * SETTLED);
     expect(core.learned(senderPrefix(version, 1))).toEqual([`${named(0, BORDER)} ${proxyAddress(version, 7)}`]);
     expect(leaf.learned(senderPrefix(version, 2))).toEqual([`${named(1, BORDER)} ${proxyAddress(version, 8)}`]);
-    expect([entriesOf(border, 0).length, entriesOf(border, 1).length]).toEqual([1, 1]);
-    expect([entriesOf(second, 0).length, entriesOf(second, 1).length]).toEqual([0, 0]);
+    expect({ area0: entriesOf(border, 0).length, area1: entriesOf(border, 1).length }).toEqual({ area0: 1, area1: 1 });
+    expect({ area0: entriesOf(second, 0).length, area1: entriesOf(second, 1).length }).toEqual({ area0: 0, area1: 0 });
     const before = [border, second].map((agent) => [agent.count('carry.carried'), agent.count('carry.withdrawn')]);
     net.run(600_000);
     expect([border, second].map((agent) => [agent.count('carry.carried'), agent.count('carry.withdrawn')])).toEqual(
@@ -231,10 +234,10 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     net.run(SETTLED);
     const second = net.agent(SECOND, [0, 1], {}, [0]);
     net.run(SETTLED);
-    expect([second.learned(senderPrefix(version, 1)), entriesOf(second, 1)]).toEqual([
-      [`${named(0, BORDER)} ${proxyAddress(version, 7)}`],
-      [],
-    ]);
+    expect({ learned: second.learned(senderPrefix(version, 1)), entriesOf: entriesOf(second, 1) }).toEqual({
+      learned: [`${named(0, BORDER)} ${proxyAddress(version, 7)}`],
+      entriesOf: [],
+    });
     net.join(second, 1);
     net.run(2 * SETTLED);
     expect(second.count('carry.carried')).toBe(0);

@@ -1,9 +1,9 @@
-// What an agent does between areas (of the PNC, PNC-5.2-b/c, PNC-5.3-b/c: an ABR "MUST" preserve it). FRR's border
-// routers summarise routes without the contents of opaque and extended LSAs. So an agent with adjacencies in several
-// areas, one of them the backbone, originates in each what it learned in the others. What a copy looks like and when
-// none may be made, its kind knows (kinds/). What a router of the target area originates itself is not copied, and of
-// several agents that could copy the one with the lowest router ID does. A copy of what the target area originated
-// itself until a moment ago is an echo: the agent that made it may not issue its withdrawal before MinLSInterval has
+// Inter-area copies (PNC-5.2-b/c, PNC-5.3-b/c: an ABR "MUST" preserve the PNC). FRR's border routers summarize routes
+// without the contents of opaque and extended LSAs. So an agent with adjacencies in several areas, including the
+// backbone, originates in each area what it learned in the others. The kind decides what a copy contains and when none
+// may be made (kinds/). An entry that a router of the target area originates itself is not copied. Of several agents
+// that could copy an entry, the one with the lowest router ID does. A copy of an entry that the target area originated
+// itself until recently is an echo. The agent that made the copy may not issue its withdrawal before MinLSInterval has
 // passed.
 import { count } from '../../effects.ts';
 import type { AreaContent, Content } from '../content-state.ts';
@@ -17,7 +17,7 @@ interface Offered extends Candidate<Entry> {
   readonly area: AreaContent;
 }
 
-/** Decides about a batch of entries for every area. */
+/** Decides about a batch of entries and target areas. */
 export function interAreaDue(c: Content): void {
   c.interArea.queue.take(c.now, (key) =>
     c.declared.has(key) ? Infinity : Math.min(...[...c.areas.values()].map((to) => decide(c, key, to))),
@@ -25,7 +25,7 @@ export function interAreaDue(c: Content): void {
 }
 
 /**
- * @returns when to decide again, if it is eligible but has not been so for long enough, or may be an echo; else never
+ * @returns when to decide again, if the entry is not eligible for long enough yet or may be an echo; otherwise Infinity
  */
 function decide(c: Content, key: string, to: AreaContent): number {
   const at = `${to.areaId}:${key}`;
@@ -33,7 +33,7 @@ function decide(c: Content, key: string, to: AreaContent): number {
   const here = candidates(c, to, key);
   const copiesFrom = echoesUntil(c, at, here);
   const best = bestCandidate(c, key, to, here, advertised || c.now >= copiesFrom);
-  // Nothing is originated before the area has a neighbour, from which comes first what the area originates itself.
+  // Nothing is originated before the area has a neighbor: the area's own entries must be learned from it first.
   if (!best || (!advertised && to.graph.neighbor === undefined)) {
     c.interArea.queue.notEligible(at);
     if (advertised) {
@@ -49,7 +49,10 @@ function decide(c: Content, key: string, to: AreaContent): number {
   return Infinity;
 }
 
-/** From when on a copy can be no echo of what the area originated itself. @param here what it originates now */
+/**
+ * The time from which a copy cannot be an echo of an entry that the area originated itself.
+ * @param here what the area advertises now
+ */
 function echoesUntil(c: Content, at: string, here: readonly Offered[]): number {
   const { ownUntil } = c.interArea;
   if (here.some((one) => !isCopy(c, one))) ownUntil.set(at, Infinity);
@@ -61,9 +64,7 @@ function echoesUntil(c: Content, at: string, here: readonly Offered[]): number {
 
 const isCopy = (c: Content, { entry }: Offered): boolean => c.kinds.leakingOf(entry).isCopy(entry);
 
-/**
- * What others advertise in an area under this key, if they are there, or were until a short while ago.
- */
+/** What other routers advertise in an area under this key, if they are alive. */
 function candidates(c: Content, area: AreaContent, key: string): Offered[] {
   const found: Offered[] = [];
   for (const [id, entry] of c.interArea.offered.get(area.areaId)?.get(key) ?? []) {
@@ -75,7 +76,7 @@ function candidates(c: Content, area: AreaContent, key: string): Offered[] {
 }
 
 /**
- * What to copy. Undefined: nothing may be.
+ * The entry to copy; undefined: none may be copied.
  * @param here what the target area advertises
  * @param copies whether copies of other agents may be copied
  */
@@ -92,8 +93,8 @@ function bestCandidate(
     .flatMap((area) => candidates(c, area, key))
     .filter((one) => rulesOf(one).mayLeak(one.entry, one.area.areaId, to.areaId) && (copies || !isCopy(c, one)));
   if (eligible.length === 0) return undefined;
-  // A lost agent copies no longer, though its copy is held: the next agent takes over while the copy still counts, so
-  // that there is no gap.
+  // A lost agent no longer makes copies, although its copy is held. The next agent takes over while that copy is still
+  // used, so that there is no gap.
   const comesFirst = ({ advertisingRouter: router }: Offered): boolean =>
     router < c.config.routerId && to.graph.reachable.has(router);
   const known = here.some((one) => !isCopy(c, one) || comesFirst(one));

@@ -1,9 +1,10 @@
-// What others advertise and may be copied, by area and key, and which of it has to be decided about anew (leaking.ts).
+// What other routers advertise that may be copied, by area and key, and which entries must be decided about again
+// (leaking.ts).
 import type { AreaContent, Content } from '../content-state.ts';
 import { BACKBONE } from '../constants.ts';
 import type { Entry } from '../kinds/kind.ts';
 
-/** A border router in the sense of RFC 2328 §3.3. */
+/** Whether we are an area border router (RFC 2328 §3.3). */
 export const isBorder = (c: Content): boolean => c.areas.size > 1 && c.areas.has(BACKBONE);
 
 function mark(c: Content, key: string): void {
@@ -16,7 +17,7 @@ const within = <K, V>(map: Map<K, Map<string, V>>, key: K): Map<string, V> => {
   return inner;
 };
 
-/** What an LSA advertises is this now. */
+/** These are now the entries that an LSA advertises. */
 export function offersChanged(c: Content, { areaId }: AreaContent, lsaId: string, advertised: readonly Entry[]): void {
   if (!isBorder(c)) return;
   const entries = advertised.filter((entry) => c.kinds.isLeakable(entry));
@@ -38,7 +39,7 @@ export function offersChanged(c: Content, { areaId }: AreaContent, lsaId: string
   else offers.delete(lsaId);
 }
 
-/** These routers have become reachable, unreachable, or forgotten; or an address of theirs changed. */
+/** These routers have become reachable or unreachable or are forgotten, or one of their addresses has changed. */
 export function originatorsChanged(c: Content, { areaId, routers }: AreaContent, changed: readonly number[]): void {
   if (!isBorder(c)) return;
   for (const router of changed) {
@@ -47,14 +48,14 @@ export function originatorsChanged(c: Content, { areaId, routers }: AreaContent,
   }
 }
 
-/** The area has a neighbour to advertise to. */
+/** The area has a neighbor now: decides again about everything that may be copied into it. */
 export function neighborFound(c: Content, to: AreaContent): void {
   if (!isBorder(c)) return;
   for (const [areaId, keys] of c.interArea.offered)
     if (areaId !== to.areaId) for (const key of keys.keys()) mark(c, key);
 }
 
-/** The operator no longer declares something, which took precedence over inter-area copies. */
+/** The operator no longer declares an entry that took precedence over inter-area copies. */
 export function declaredChanged(c: Content, key: string): void {
   if (isBorder(c)) mark(c, key);
 }

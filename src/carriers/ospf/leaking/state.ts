@@ -1,17 +1,17 @@
-// What may be copied from one area to another: the state of offers.ts and leaking.ts.
+// The state of offers.ts and leaking.ts: what may be copied from one area to another.
 import { LeakQueue } from '../../leak-queue.ts';
 import { INTER_AREA_BATCH, INTER_AREA_SETTLE_MS } from '../constants.ts';
 import type { Entry } from '../kinds/kind.ts';
 
 export interface InterAreaState {
-  /** What others advertise and may be copied: area → key → LSA → entry; and what each LSA offers. */
+  /** What other routers advertise and may be copied: area → key → LSA → entry; and the entries of each LSA. */
   readonly offered: Map<number, Map<string, Map<string, Entry>>>;
   readonly offers: Map<number, Map<string, readonly Entry[]>>;
-  /** What to decide about; its places are `<area>:<key>`. */
+  /** The decisions that are due; a place is `<area>:<key>`. */
   readonly queue: LeakQueue;
   /**
-   * Until when a router of the area originated a key itself, by `<area>:<key>`; Infinity: it does. Kept for as long as
-   * copies of it may be echoes.
+   * Until when a router of the area originated a key itself, by `<area>:<key>`; Infinity: it still does. Kept for as
+   * long as copies may be echoes.
    */
   readonly ownUntil: Map<string, number>;
 }

@@ -1,24 +1,24 @@
-// Who can be reached by the links of an area: the state of the walk in reachability.ts.
+// The routers that can be reached by the links of an area: the state of the walk in reachability.ts.
 import { type Aliveness, isAliveAt, newAliveness } from '../../aliveness.ts';
 import type { GraphNode } from './topology.ts';
 
 export interface Walk {
   readonly queue: string[];
   readonly visited: Set<string>;
-  /** Of the routers and networks that were looked at. */
+  /** Links of the routers and networks that the walk has read. */
   readonly links: Map<string, ReadonlySet<string>>;
   position: number;
 }
 
-/** Who can be reached, by router ID. */
+/** The reachable routers by router ID, and the data for the next walk. */
 export interface Graph extends Aliveness<number> {
   /** By name; an OSPFv3 router may have several LSAs. */
   readonly nodes: Map<string, Map<string, GraphNode>>;
-  /** LSAs of border routers about routers outside the area, by key. */
+  /** Routers outside the area, by key of the border router's LSA. */
   readonly beyond: Map<string, { readonly by: number; readonly reaches: number }>;
-  /** Router ID of the Full neighbour. */
+  /** Router ID of the Full neighbor. */
   neighbor: number | undefined;
-  /** The walk that is under way. */
+  /** The running walk. */
   walk: Walk | undefined;
   walkAt: number;
 }

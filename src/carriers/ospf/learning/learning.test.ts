@@ -133,7 +133,10 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       expect(loses(agent, lsa(7))).toEqual([[]]);
       expect(loses(agent, lsa(3))).toEqual([[], [`${sender(1)} ${proxy(5)}`]]);
       expect(loses(agent, lsa(5))).toEqual([[]]);
-      expect([agent.content.areas.get(AREA)!.claims.size, agent.count('learn.prefix-in-several-lsas')]).toEqual([0, 2]);
+      expect({
+        claimsSize: agent.content.areas.get(AREA)!.claims.size,
+        learnPrefixInSeveralLsas: agent.count('learn.prefix-in-several-lsas'),
+      }).toEqual({ claimsSize: 0, learnPrefixInSeveralLsas: 2 });
     });
 
     test('is no longer hidden when the lowest lists another in its place', () => {
@@ -175,9 +178,9 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     const raw = whole.raw.slice(0, -2);
     const effects = agent.event({ type: 'database', areaId: AREA, key, lsa: { raw } });
     const name = version === 2 ? '0xa 7.0.0.1 2.2.2.2' : '0xa029 0.0.0.1 2.2.2.2';
-    const detail = 'a TLV exceeds what it is in';
+    const detail = 'a TLV exceeds its container';
     expect(effects).toContainEqual({
-      ...{ type: 'log', level: 'warn', message: 'an LSA, or a part of one, is ignored' },
+      ...{ type: 'log', level: 'warn', message: 'LSA, or a part of it, ignored' },
       fields: { counter: `ospfv${version}.learn.malformed`, area: '0.0.0.0', lsa: name, detail },
     });
     expect(shown(reports(effects))).toEqual([[]]);
@@ -189,7 +192,10 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     const raw = whole.raw.slice();
     raw[version === 2 ? 25 : 40] = 129;
     const effects = agent.event({ type: 'database', areaId: AREA, key, lsa: { raw } });
-    expect([agent.count('learn.bad-tlv'), agent.count('learn.malformed')]).toEqual([1, 0]);
+    expect({ learnBadTlv: agent.count('learn.bad-tlv'), learnMalformed: agent.count('learn.malformed') }).toEqual({
+      learnBadTlv: 1,
+      learnMalformed: 0,
+    });
     expect(shown(reports(effects))).toEqual([[`${sender(2)} ${proxy(7)}`]]);
   });
 
@@ -200,26 +206,32 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       lsId: opaqueLsId(99, 1),
       body: { kind: 'unknown', content: new Uint8Array(4) },
     };
-    expect([hears(agent, nothing), loses(agent, nothing), agent.content.areas.get(AREA)!.lsas.size]).toEqual([
-      [],
-      [],
-      0,
-    ]);
+    expect({
+      hears: hears(agent, nothing),
+      loses: loses(agent, nothing),
+      lsasSize: agent.content.areas.get(AREA)!.lsas.size,
+    }).toEqual({ hears: [], loses: [], lsasSize: 0 });
   });
 
   describe('what is declared', () => {
     test('waits for room, and is said when it has become free', () => {
       const agent = new ContentAgent(contentConfig(version, SELF, [AREA]), OSPF_ROWS.map(ofOneEntry));
       agent.declares(declaration(version, [1, 2]));
-      expect([
-        agent.count('originate.no-room'),
-        unplacedEntries(agent.content),
-        agent.advertised.get(AREA)!.length,
-      ]).toEqual([1, 1, 1]);
+      expect({
+        originateNoRoom: agent.count('originate.no-room'),
+        unplacedEntries: unplacedEntries(agent.content),
+        areaLength: agent.advertised.get(AREA)!.length,
+      }).toEqual({ originateNoRoom: 1, unplacedEntries: 1, areaLength: 1 });
       agent.declares(declaration(version, [2]));
-      expect([unplacedEntries(agent.content), agent.advertised.get(AREA)!.length]).toEqual([0, 1]);
+      expect({
+        unplacedEntries: unplacedEntries(agent.content),
+        areaLength: agent.advertised.get(AREA)!.length,
+      }).toEqual({ unplacedEntries: 0, areaLength: 1 });
       agent.declares(declaration(version, []));
-      expect([unplacedEntries(agent.content), agent.advertised.get(AREA)!.length]).toEqual([0, 0]);
+      expect({
+        unplacedEntries: unplacedEntries(agent.content),
+        areaLength: agent.advertised.get(AREA)!.length,
+      }).toEqual({ unplacedEntries: 0, areaLength: 0 });
     });
 
     test('with more router addresses than one: how many are left out is told, without those that nobody could reach', () => {

@@ -1,7 +1,7 @@
-// What the LSAs of others advertise, for the learned table: one report an LSA, which replaces the one before. A prefix
-// without flag is reported as well, because it hides the proxy of a shorter one (decision D5): the prefixes of every
-// router, from every LSA that has any. Of a prefix that a router lists in several extended LSAs only the one with the
-// lowest link-state ID counts (RFC 7684 §2). What an entry is learned as, its kind knows (kinds/).
+// What the LSAs of other routers advertise, for the learned table: one report per LSA, which replaces the previous one.
+// Prefixes without the flag are reported as well, from every router and every LSA that lists any, because they hide the
+// proxy of a shorter prefix (decision D5). If a router lists a prefix in several extended LSAs, only the one with the
+// lowest link-state ID is used (RFC 7684 §2). The kind decides what an entry is learned as (kinds/).
 import { warnLimited } from '../../effects.ts';
 import type { IpAddress } from '../../../model/address.ts';
 import type { LearnedAdvertisement } from '../../../model/advertisement.ts';
@@ -14,7 +14,7 @@ import { addressOf, originatorName } from './originators.ts';
 import { lsaName } from '../show.ts';
 import { lowerBound } from '../../sorted.ts';
 
-/** What is read of an LSA takes the place of what was: reports it, and what it changes of others. */
+/** An LSA was read again: reports it, and the LSAs whose meaning it changes. */
 export function learnChange(
   c: Content,
   area: AreaContent,
@@ -35,7 +35,7 @@ export function learnChange(
   reportDue(c, area);
 }
 
-/** Reports again what another LSA has changed, a batch at a time. */
+/** Reports LSAs again whose meaning another LSA has changed, a batch at a time. */
 export function reportDue(c: Content, area: AreaContent): void {
   let left = REPORT_BATCH;
   for (const id of area.outdated) {
@@ -52,12 +52,12 @@ const entriesOf = (lsa: ReadLsa | undefined): readonly Entry[] => lsa?.content.e
 const claimKey = (c: Content, { advertisingRouter, type }: LsaKey, entry: Entry): string =>
   `${advertisingRouter} ${type} ${c.kinds.keyOf(entry)}`;
 
-/** Whether they list the same, and in the same order: an LSA with which only the proxy has changed. */
+/** Whether both lists have the same keys in the same order, as if only the proxy has changed. */
 function sameKeys(rule: LowestCounts<Entry>, was: readonly Entry[], is: readonly Entry[]): boolean {
   return was.length === is.length && was.every((entry, i) => rule.sameKey(entry, is[i]!));
 }
 
-/** @returns other LSAs that now say more or less than before */
+/** @returns the other LSAs of which more or fewer entries are used now */
 function claimsChanged(
   c: Content,
   area: AreaContent,
@@ -91,7 +91,7 @@ function claimsChanged(
       continue;
     }
     const at = lowerBound(lsIds, key.lsId);
-    // Only what counts says it: of the others nothing changes.
+    // Only the first LSA is used: nothing changes for the others.
     if (at === 0) affects(lsIds[0]);
     if (lsIds.length === 1) area.contested++;
     lsIds.splice(at, 0, key.lsId);
@@ -99,7 +99,7 @@ function claimsChanged(
       c,
       'learn.prefix-in-several-lsas',
       { lsa: formatLsaKey(key) },
-      'a router lists a prefix in several LSAs: the lowest link-state ID counts',
+      'a router lists a prefix in several LSAs: the one with the lowest link-state ID is used',
     );
   }
   return affected;
@@ -116,7 +116,7 @@ function addressesChanged(before: ReadLsa | undefined, after: ReadLsa | undefine
   return was.some((value, i) => value !== is[i]);
 }
 
-/** The entries of an LSA that count. */
+/** The entries of an LSA that are used. */
 function counting(c: Content, { claims, contested }: AreaContent, lsa: ReadLsa | undefined): readonly Entry[] {
   const entries = entriesOf(lsa);
   if (!lsa || contested === 0 || !c.kinds.lowestCounts(lsa.key)) return entries;

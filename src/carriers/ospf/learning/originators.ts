@@ -1,9 +1,12 @@
-// Routers by the names that the learned table has for them, and the addresses that stand in for a proxy.
+// Routers by their names in the learned table, and the addresses that replace a missing proxy.
 import type { IpAddress } from '../../../model/address.ts';
 import { formatId } from '../../../packet/ospf/router-id.ts';
 import type { AreaContent, ReadLsa } from '../content-state.ts';
 
-/** The name under which the learned table knows a router: it may be reachable in one area and not in another. */
+/**
+ * The name of a router in the learned table. It includes the area, because a router may be reachable in one area and
+ * not in another.
+ */
 export function originatorName({ name, names, routers }: AreaContent, routerId: number): string {
   const known = names.get(routerId);
   if (known !== undefined) return known;
@@ -13,8 +16,8 @@ export function originatorName({ name, names, routers }: AreaContent, routerId: 
 }
 
 /**
- * Where notices for a prefix go that names no proxy (decision D6): the router's address for traffic engineering, else a
- * host address of the router.
+ * The destination of notices for a prefix without a proxy (decision D6): the router's address for traffic engineering,
+ * else a host address of the router.
  */
 export function addressOf(area: AreaContent, router: number): IpAddress | undefined {
   if (area.addresses.has(router)) return area.addresses.get(router);

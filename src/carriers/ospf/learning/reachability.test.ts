@@ -34,7 +34,7 @@ describe('an LSA that says something about the topology', () => {
   test('adds its links to those of the router’s other LSAs, and takes its own away when it goes', () => {
     const { graph, change } = scene();
     const [a, b] = [read('a', node('r2')), read('b', node('r3'))];
-    expect([change(undefined, a), change(undefined, b)]).toEqual([SOON, SOON]);
+    expect({ a: change(undefined, a), b: change(undefined, b) }).toEqual({ a: SOON, b: SOON });
     expect([...graph.nodes.get('r1')!.values()].map(({ links }) => links)).toEqual([['r2'], ['r3']]);
     expect(change(a, undefined)).toBe(SOON);
     expect([...graph.nodes.get('r1')!.keys()]).toEqual(['b']);
@@ -66,7 +66,10 @@ describe('an LSA that says something about the topology', () => {
 
   test('and any other one asks for no walk', () => {
     const { change } = scene();
-    expect([change(undefined, read('a', {})), change(read('a', {}), undefined)]).toEqual([Infinity, Infinity]);
+    expect({ added: change(undefined, read('a', {})), removed: change(read('a', {}), undefined) }).toEqual({
+      added: Infinity,
+      removed: Infinity,
+    });
     const same = read('a', { reaches: OTHER });
     expect(change(same, read('a', { reaches: OTHER }))).toBe(Infinity);
   });
@@ -96,8 +99,14 @@ describe('a router that is lost', () => {
 
   test('is alive until the hold time is over, to the millisecond, and one that never was reached is not', () => {
     const { agent, at } = lost();
-    expect([alive(agent, OTHER, at[0]! + HOLD_MS - 1), alive(agent, OTHER, at[0]! + HOLD_MS)]).toEqual([true, false]);
-    expect([alive(agent, HUB, 10 * HOLD_MS), alive(agent, 0x09090909, 0)]).toEqual([true, false]);
+    expect({
+      beforeHold: alive(agent, OTHER, at[0]! + HOLD_MS - 1),
+      afterHold: alive(agent, OTHER, at[0]! + HOLD_MS),
+    }).toEqual({ beforeHold: true, afterHold: false });
+    expect({ hub: alive(agent, HUB, 10 * HOLD_MS), unknown: alive(agent, 0x09090909, 0) }).toEqual({
+      hub: true,
+      unknown: false,
+    });
   });
 
   test('is forgotten then, and the next one at its own time', () => {
@@ -107,13 +116,22 @@ describe('a router that is lost', () => {
     expect(area.graph.forgetAt).toBe(at[0]! + HOLD_MS);
     content.now = at[0]! + HOLD_MS - 1;
     forgetDue(content, area);
-    expect([area.graph.lostAt.size, area.graph.forgetAt]).toEqual([2, at[0]! + HOLD_MS]);
+    expect({ lostAtSize: area.graph.lostAt.size, forgetAt: area.graph.forgetAt }).toEqual({
+      lostAtSize: 2,
+      forgetAt: at[0]! + HOLD_MS,
+    });
     content.now = at[0]! + HOLD_MS;
     forgetDue(content, area);
-    expect([[...area.graph.lostAt.keys()], area.graph.forgetAt]).toEqual([[THIRD], at[1]! + HOLD_MS]);
+    expect({ lostAt: [...area.graph.lostAt.keys()], forgetAt: area.graph.forgetAt }).toEqual({
+      lostAt: [THIRD],
+      forgetAt: at[1]! + HOLD_MS,
+    });
     content.now = at[1]! + HOLD_MS;
     forgetDue(content, area);
-    expect([area.graph.lostAt.size, area.graph.forgetAt]).toEqual([0, Infinity]);
+    expect({ lostAtSize: area.graph.lostAt.size, forgetAt: area.graph.forgetAt }).toEqual({
+      lostAtSize: 0,
+      forgetAt: Infinity,
+    });
   });
 
   test('that comes back is not lost any more', () => {
@@ -191,7 +209,8 @@ describe('a walk', () => {
     const before = agent.reachable;
     agent.hears(0, OTHER, routerLsa(2, OTHER, [HUB, 0x09090909]));
     agent.pass(1000);
-    expect([agent.reachable === before, graph.walkAt]).toEqual([true, Infinity]);
+    expect(graph.walkAt).toBe(Infinity);
+    expect(agent.reachable).toBe(before);
   });
 
   test('that loses a router asks for a turn when its hold time is over', () => {
@@ -201,6 +220,9 @@ describe('a walk', () => {
     agent.content.now = 7000;
     do walkDue(agent.content, agent.content.areas.get(0)!);
     while (graphOf(agent).walk);
-    expect([graphOf(agent).forgetAt, [...graphOf(agent).lostAt]]).toEqual([7000 + 120_000, [[OTHER, 7000]]]);
+    expect({ forgetAt: graphOf(agent).forgetAt, lostAt: [...graphOf(agent).lostAt] }).toEqual({
+      forgetAt: 7000 + 120_000,
+      lostAt: [[OTHER, 7000]],
+    });
   });
 });

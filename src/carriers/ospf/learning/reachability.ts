@@ -1,8 +1,8 @@
-// Which routers of an area can be reached: a walk over the links of the database from the neighbour, following a link
-// only when both ends list it (RFC 2328 §16.1 step 2b). No distances are computed, so this is less than SPF. A router
-// whose R-bit is clear is no transit (RFC 5340 §2.7); one whose links have the largest metric still is, when there is
-// no other way (RFC 6987). Routers outside the area count as reached when a reachable border router says that it
-// reaches them (RFC 2328 §16.2). The walk works in slices; a change while it runs starts it again afterwards.
+// Which routers of an area can be reached: a walk over the links of the database, from the neighbor. A link is followed
+// only if both ends list it (RFC 2328 §16.1 step 2b). No distances are computed, so this is less than SPF. A router
+// with a clear R-bit is no transit router (RFC 5340 §2.7). A router whose links have the largest metric is, if there is
+// no other way (RFC 6987). A router outside the area is reachable if a reachable border router advertises a route to it
+// (RFC 2328 §16.2). The walk runs in batches; after a change during the walk, another walk follows.
 import { forget, reach } from '../../aliveness.ts';
 import type { AreaContent, Content, ReadLsa } from '../content-state.ts';
 import { originatorName } from './originators.ts';
@@ -16,7 +16,7 @@ export function adjacencyChanged(c: Content, area: AreaContent, neighbor: number
   if (neighbor !== undefined) for (const hear of c.subscribers.neighborFound) hear(c, area);
 }
 
-/** An LSA that says something about the topology is new, changed or gone. */
+/** An LSA about the topology is new, changed or gone. */
 export function topologyChanged(
   c: Content,
   { graph }: AreaContent,
@@ -40,7 +40,7 @@ export function topologyChanged(
   graph.walkAt = Math.min(graph.walkAt, c.now + GRAPH_DELAY_MS);
 }
 
-/** Walks on; when the walk is complete, publishes what changed. */
+/** Continues the walk; when it is complete, publishes the changes. */
 export function walkDue(c: Content, area: AreaContent): void {
   const { graph } = area;
   const walk = (graph.walk ??= startWalk(graph));
@@ -64,7 +64,7 @@ function startWalk(graph: Graph): Walk {
 
 const NO_LINKS: ReadonlySet<string> = new Set();
 
-/** Read once a walk: a router may have thousands, and as many others may name it. */
+/** The links of a router, read once per walk: it may have thousands, and thousands of other routers may list it. */
 function linksOf({ nodes }: Graph, { links }: Walk, name: string): ReadonlySet<string> {
   const lsas = nodes.get(name);
   if (!lsas) return NO_LINKS;
@@ -94,7 +94,7 @@ function publish(c: Content, area: AreaContent, next: ReadonlySet<number>): void
   c.effects.push({ type: 'reachability', reachable: new Set(all) });
 }
 
-/** The hold time of some lost routers is over. */
+/** The hold time of some lost routers has expired. */
 export function forgetDue(c: Content, area: AreaContent): void {
   emit(c, area, forget(area.graph, c.now, c.holdUnreachableMs));
 }

@@ -127,12 +127,15 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     ]);
     expect(warnings).toEqual(['repeated-prefix']);
     const next = read(version, [{ n: 2 }, { n: 2, proxy: 6 }]);
-    expect([next.prefixes.length, next.warnings]).toEqual([1, ['repeated-prefix']]);
+    expect({ prefixesLength: next.prefixes.length, warnings: next.warnings }).toEqual({
+      prefixesLength: 1,
+      warnings: ['repeated-prefix'],
+    });
   });
 
   test('prefixes in any order, each once, are all taken without a warning', () => {
     const { prefixes, warnings } = read(version, [{ n: 9 }, { n: 3 }, { n: 6 }]);
-    expect([prefixes.length, warnings]).toEqual([3, []]);
+    expect({ prefixesLength: prefixes.length, warnings }).toEqual({ prefixesLength: 3, warnings: [] });
   });
 });
 
@@ -154,6 +157,7 @@ test('the size of an entry is looked up by all that it depends on, and measured 
       ),
     ),
   );
-  for (const round of [1, 2]) expect([round, shapes.map(size)]).toEqual([round, shapes.map(lengthOf)]);
+  for (const round of [1, 2])
+    expect({ round, shapes: shapes.map(size) }).toEqual({ round, shapes: shapes.map(lengthOf) });
   expect(measured).toHaveLength(shapes.length);
 });

@@ -1,4 +1,4 @@
-// The LSAs of others as they are read: kept by key and by router, and who subscribes to changes is notified.
+// Reads the LSAs of other routers, keeps what was read by key and by router, and notifies the subscribers of changes.
 import { warnLimited } from '../../effects.ts';
 import { decodeBody } from '../../../packet/ospf/lsa.ts';
 import { formatLsaKey, lsaKeyText } from '../../../packet/ospf/router-id.ts';
@@ -44,7 +44,7 @@ function remove({ lsas, routers, names, addresses }: AreaContent, { id, key: { a
 
 const READERS = { 2: TOPOLOGY_V2, 3: TOPOLOGY_V3 } as const;
 
-/** Nothing of interest: undefined. */
+/** Reads an LSA; undefined: nothing of interest. */
 function read(
   c: Content,
   area: AreaContent,
@@ -59,7 +59,7 @@ function read(
       c,
       `learn.${what}`,
       { area: area.name, lsa: formatLsaKey(key), ...(detail !== undefined && { detail }) },
-      'an LSA, or a part of one, is ignored',
+      'LSA, or a part of it, ignored',
     );
   const lsa = { type, lsId, advertisingRouter, raw };
   const walked = c.kinds.walk(lsa, c.config, warn);

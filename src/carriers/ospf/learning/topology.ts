@@ -1,5 +1,5 @@
-// What the LSAs of others say of routers and networks: who is linked to whom, who reaches routers outside the area, and
-// by which addresses routers are known. Which bodies say so in each version, is v2/topology.ts and v3/topology.ts.
+// The topology in the LSAs of other routers: links between routers and networks, routers outside the area that a router
+// reaches, and addresses of routers. v2/topology.ts and v3/topology.ts define which bodies of each version contain it.
 import type { IpAddress } from '../../../model/address.ts';
 import type { LsaBody, TrafficEngineeringLsa } from '../../../packet/ospf/lsa/types.ts';
 import type { Version } from '../../../packet/ospf/numbers.ts';
@@ -12,13 +12,13 @@ import { routerAddressIn } from '../kinds/router-address.ts';
 export interface GraphNode {
   readonly name: string;
   readonly links: readonly string[];
-  /** False: others are not reached through it (RFC 5340 §2.7, R-bit clear). */
+  /** False: no router is reached through it (RFC 5340 §2.7, R-bit clear). */
   readonly transit: boolean;
 }
 
 export interface Topology {
   readonly node?: GraphNode;
-  /** A router outside the area that the originator of the LSA reaches (RFC 2328 §12.4.3). */
+  /** A router outside the area that the LSA's originator reaches (RFC 2328 §12.4.3). */
   readonly reaches?: number;
   /** The router's address for traffic engineering (RFC 3630 §2.4.1, RFC 5329 §3). */
   readonly routerAddress?: IpAddress;
@@ -27,7 +27,7 @@ export interface Topology {
 }
 
 type Reader<B> = (body: B, lsa: RawLsa) => Topology;
-/** Bodies that are not named say nothing of it. */
+/** Bodies without a reader contain no topology. */
 export type TopologyReaders = {
   readonly [K in LsaBody['kind']]?: Reader<LsaBody & { readonly kind: K }>;
 };
@@ -36,13 +36,13 @@ export const NO_TOPOLOGY: Topology = {};
 
 export const routerNode = (routerId: number): string => `r${routerId}`;
 
-/** Prefixes without a proxy of their own lead there (decision D6). */
+/** The proxy address of prefixes that name no proxy (decision D6). */
 export function readRouterAddress(body: TrafficEngineeringLsa): Topology {
   const routerAddress = routerAddressIn(body);
   return routerAddress ? { routerAddress } : NO_TOPOLOGY;
 }
 
-/** LSAs of no known body may be a route to a router (packet/ospf/route.ts). */
+/** An LSA without a known body may be a route to a router (packet/ospf/route.ts). */
 export function readTopology(
   version: Version,
   readers: TopologyReaders,

@@ -1,5 +1,6 @@
 // The link-state database of one area: LSAs by type, link-state ID and advertising router, and which of two instances
-// is newer (RFC 2328 §13.1). What to do about it is flooding.ts. Link-scope LSAs of the area's one link are here too.
+// is newer (RFC 2328 §13.1). flooding.ts decides what follows from that. Link-scope LSAs of the area's only link are
+// stored here as well.
 import { copyOf } from '../../../packet/bytes.ts';
 import { setAge } from '../../../packet/ospf/lsa-header.ts';
 import { DO_NOT_AGE, MAX_AGE } from '../../../packet/ospf/numbers.ts';
@@ -11,9 +12,9 @@ import { LSDB_SHARE, MAX_AGE_DIFF_SECONDS, SWEEP_MS, TRANSMIT_DELAY_SECONDS } fr
 export interface StoredLsa extends Lsa {
   readonly key: string;
   readonly own: boolean;
-  /** `age` is what it was then. */
+  /** `age` is the age at that time. */
   readonly installedAt: number;
-  /** Installed by flooding, not by us: MinLSArrival counts from then. */
+  /** Installed by flooding, not by us: MinLSArrival is measured from then. */
   readonly flooded: boolean;
   /** When this instance was last sent in answer to an older one (RFC 2328 §13 step 8). */
   answeredAt: number;
@@ -21,10 +22,13 @@ export interface StoredLsa extends Lsa {
 
 export interface Lsdb extends Headroom {
   readonly byKey: Map<string, StoredLsa>;
-  /** When an LSA may have reached MaxAge, or may be forgotten; no sooner than SWEEP_MS after the last pass. */
+  /**
+   * The next pass: when an LSA may have reached MaxAge or may be removed, but no sooner than SWEEP_MS after the last
+   * pass.
+   */
   sweepAt: number;
   sweptAt: number;
-  /** What a pass that is under way has yet to look at. */
+  /** The LSAs that the running pass has yet to examine. */
   pass: Iterator<StoredLsa> | undefined;
 }
 
@@ -36,13 +40,13 @@ export const newLsdb = (limit: number): Lsdb => ({
   pass: undefined,
 });
 
-/** What decides which of two instances is newer. */
+/** The fields that decide which of two instances is newer. */
 export type Instance = Pick<LsaHeader, 'sequence' | 'checksum' | 'age'>;
 export type Relation = 'newer' | 'same' | 'older';
 
 const seconds = (age: number): number => Math.min(age & ~DO_NOT_AGE, MAX_AGE);
 
-/** Whether an LSA came, or was written, with age MaxAge. */
+/** Whether an LSA was received or stored with age MaxAge. */
 export const atEnd = ({ age }: Pick<LsaHeader, 'age'>): boolean => seconds(age) === MAX_AGE;
 
 /** How `a` relates to `b` (RFC 2328 §13.1). */
@@ -69,7 +73,7 @@ export function maxAgeAt(lsa: StoredLsa): number {
   return lsa.installedAt + (MAX_AGE - seconds(lsa.age)) * 1000;
 }
 
-/** Its header as it is now. */
+/** Its header with its present age. */
 export function headerOf(lsa: StoredLsa, now: number): LsaHeader {
   const { options, type, lsId, advertisingRouter, sequence, checksum, length } = lsa;
   return {
@@ -84,7 +88,7 @@ export function headerOf(lsa: StoredLsa, now: number): LsaHeader {
   };
 }
 
-/** A copy to be sent, older by the way over the link. */
+/** A copy to be sent, aged by InfTransDelay. */
 export function forSending(lsa: StoredLsa, now: number): Lsa {
   const raw = copyOf(lsa.raw);
   const age = Math.min(MAX_AGE, ageOf(lsa, now) + TRANSMIT_DELAY_SECONDS) | (lsa.age & DO_NOT_AGE);
@@ -92,20 +96,20 @@ export function forSending(lsa: StoredLsa, now: number): Lsa {
   return { ...headerOf(lsa, now), age, raw };
 }
 
-/** Asks for a pass over the database at `at`, or as soon after it as one may be. */
+/** Schedules a pass over the database at `at`, or as soon as possible after it. */
 export function sweepBy(db: Lsdb, at: number): void {
   db.sweepAt = Math.min(db.sweepAt, Math.max(at, db.sweptAt + SWEEP_MS));
 }
 
 /**
- * Whether there is headroom for an LSA, in place of the one that is stored, if any.
+ * Whether there is headroom for an LSA that replaces the stored one, if any.
  * @param length bytes
- * @param coming other LSAs that have been asked for
+ * @param coming other LSAs that have been requested
  */
 export const hasHeadroom = (db: Lsdb, length: number, stored: StoredLsa | undefined, coming = 0): boolean =>
   hasHeadroomFor(db, length, db.byKey.size + coming, stored?.length);
 
-/** Files a copy. @returns what stood under the same key before */
+/** Stores a copy. @returns what was stored under the same key before */
 export function put(
   db: Lsdb,
   lsa: Lsa,

@@ -1,5 +1,4 @@
-// The link of an area: hellos, sent and received (RFC 2328 §9.5, §10.5), and the loss of a neighbour that is heard no
-// more.
+// The link of an area: hellos, sent and received (RFC 2328 §9.5, §10.5), and the loss of a silent neighbor.
 import { count, log, random } from '../../effects.ts';
 import { formatId } from '../../../packet/ospf/router-id.ts';
 import type { Hello } from '../../../packet/ospf/types.ts';
@@ -24,7 +23,7 @@ export function sendHello(s: Speaker, area: AreaState): void {
     deadInterval: config.deadSeconds,
     designatedRouter: 0,
     backupDesignatedRouter: 0,
-    // On a clean stop the neighbour hears that we hear it no more: it takes the adjacency down at once.
+    // On a clean stop our hello no longer lists the neighbor, so that it takes the adjacency down at once.
     neighbors: neighbor && !s.stopping?.done ? [neighbor.routerId] : [],
   });
   area.helloAt = s.now + config.helloSeconds * 1000 * (1 - random(s) / 10);
@@ -44,7 +43,7 @@ export function loseNeighbor(s: Speaker, area: AreaState, reason: string): void 
     s,
     'info',
     { area: formatId(area.config.areaId), neighbor: formatId(neighbor.routerId), from: neighbor.state, reason },
-    'OSPF neighbour lost',
+    'OSPF neighbor lost',
   );
   clearLists(neighbor);
   area.neighbor = undefined;
@@ -56,8 +55,8 @@ export function inactivityDue(s: Speaker, area: AreaState): void {
 }
 
 /**
- * What must agree for a hello to be accepted (RFC 2328 §10.5; on point-to-point links the mask does not matter): name
- * of the setting, and how it differs.
+ * The first setting in which a hello and our configuration disagree (RFC 2328 §10.5; the mask is ignored on
+ * point-to-point links): its name, and the difference.
  */
 function disagreement(s: Speaker, { config }: AreaState, hello: Hello): readonly [string, string] | undefined {
   const { agreedOptions, helloOptions } = s.config.version;
@@ -66,7 +65,7 @@ function disagreement(s: Speaker, { config }: AreaState, hello: Hello): readonly
   if (hello.deadInterval !== config.deadSeconds)
     return ['dead-interval', `its dead-interval is ${hello.deadInterval} s, ours ${config.deadSeconds} s`];
   return ((hello.options ^ helloOptions(false)) & agreedOptions) !== 0
-    ? ['options', 'the neighbour treats the area as a stub area or an NSSA']
+    ? ['options', 'the neighbor treats the area as a stub area or an NSSA']
     : undefined;
 }
 
@@ -80,7 +79,7 @@ export function receiveHello(s: Speaker, area: AreaState, hello: Hello): void {
   neighbor.inactiveAt = s.now + area.config.deadSeconds * 1000;
   interfaceIdChanged(s, area, neighbor, hello.interfaceId);
   const hearsUs = hello.neighbors.includes(s.config.routerId);
-  // Whoever does not hear us yet need not wait for our next regular hello.
+  // A neighbor that does not list us yet gets a hello before the next regular one.
   if (fresh || !hearsUs) sendHello(s, area);
   if (hearsUs) twoWay(s, area, neighbor);
   else if (transition(s, area, neighbor, 'one-way-received')) clearLists(neighbor);
@@ -92,7 +91,7 @@ function interfaceIdChanged(s: Speaker, area: AreaState, neighbor: Neighbor, int
   if (neighbor.state === 'full') topologyChanged(s, area);
 }
 
-/** The neighbour hears us: on a point-to-point link it becomes adjacent. */
+/** The neighbor's hello lists us: on a point-to-point link it becomes adjacent. */
 export function twoWay(s: Speaker, area: AreaState, neighbor: Neighbor): void {
   if (transition(s, area, neighbor, 'two-way-received')) enterExStart(s, area, neighbor);
 }

@@ -1,6 +1,6 @@
-// The neighbour of a link: its states and events on a point-to-point network (RFC 2328 §10.1, §10.2), where every
-// neighbour becomes adjacent and Attempt does not occur, and what each side owes the other. Which event leads to which
-// state is transition.ts; what is sent in each, exchange.ts, requests.ts and flooding.ts.
+// The neighbor of a link: its states and events on a point-to-point network (RFC 2328 §10.1, §10.2), and what each side
+// owes the other. On such a network every neighbor becomes adjacent, and Attempt does not occur. transition.ts defines
+// which event leads to which state. exchange.ts, requests.ts and flooding.ts define what is sent in each state.
 import type { ProtocolIdOrder } from '../../../packet/ospf/auth-v3.ts';
 import type { DatabaseDescription, LsaHeader, OspfPacket } from '../../../packet/ospf/types.ts';
 import type { StoredLsa } from '../lsdb/lsdb.ts';
@@ -18,13 +18,13 @@ export type NeighborEvent =
 
 export interface Neighbor {
   readonly routerId: number;
-  /** OSPFv3: of its interface. */
+  /** OSPFv3: the ID of its interface. */
   interfaceId: number;
   state: NeighborState;
   since: number;
   /** Why it is in this state. */
   reason: string;
-  /** When it is lost unless heard. */
+  /** When it is lost unless a hello arrives. */
   inactiveAt: number;
 
   /** From its Database Descriptions. */
@@ -32,26 +32,28 @@ export interface Neighbor {
   mtu: number;
   weAreMaster: boolean;
   ddSequence: number;
-  /** What is needed to recognise a duplicate. */
+  /** The fields by which a duplicate is recognized. */
   lastReceived: Pick<DatabaseDescription, 'initialize' | 'more' | 'master' | 'options' | 'sequence'> | undefined;
   lastSent: DatabaseDescription | undefined;
   /**
-   * What of our database is still to be described: the key of the next LSA, the LSAs behind it, and when the exchange
-   * began.
+   * The part of our database that is still to be described: the key of the next LSA, the LSAs after it, and when the
+   * exchange began.
    */
   nextDescribed: string | undefined;
   summary: Iterator<StoredLsa> | undefined;
   exchangeAt: number;
   ddAt: number;
-  /** Exchanges that failed since the last that did not, and from when on the next may begin. */
+  /** Exchanges that failed since the last successful one, and when the next may begin. */
   failures: number;
   exchangeFrom: number;
 
-  /** LSAs that it has newer than we, and those of them asked for. */
+  /** LSAs of which it has newer instances than we do, and those of them that have been requested. */
   readonly requests: Map<string, LsaHeader>;
   readonly asked: Set<string>;
   requestAt: number;
-  /** LSAs to be sent; those that were, and when to send them again unless acknowledged, the earliest first. */
+  /**
+   * LSAs to be sent. LSAs that were sent, and when to send them again unless they are acknowledged, the earliest first.
+   */
   readonly unsent: Set<string>;
   readonly retransmit: Map<string, number>;
   floodAt: number;
@@ -95,20 +97,20 @@ export const newNeighbor = (routerId: number, now: number): Neighbor => ({
   protocolIdOrder: 'network',
 });
 
-/** In Exchange or further: it takes part in flooding. */
+/** In Exchange or a later state: it takes part in flooding. */
 export const isExchanging = ({ state }: Neighbor): boolean =>
   state === 'exchange' || state === 'loading' || state === 'full';
 
 /** Whether it has yet to acknowledge this LSA. */
 export const owes = ({ unsent, retransmit }: Neighbor, key: string): boolean => unsent.has(key) || retransmit.has(key);
 
-/** It has acknowledged the LSA, or has a newer one. @returns whether it had to */
+/** It has acknowledged the LSA, or has a newer one. @returns whether an acknowledgment was outstanding */
 export function settle({ unsent, retransmit }: Neighbor, key: string): boolean {
   const wasUnsent = unsent.delete(key);
   return retransmit.delete(key) || wasUnsent;
 }
 
-/** Forgets what was owed to the neighbour and what it owed (RFC 2328 §10.3, leaving Exchange or greater). */
+/** Clears the lists of LSAs to send, to acknowledge and to request (RFC 2328 §10.3, leaving Exchange or greater). */
 export function clearLists(neighbor: Neighbor): void {
   neighbor.requests.clear();
   neighbor.asked.clear();
@@ -121,6 +123,6 @@ export function clearLists(neighbor: Neighbor): void {
   neighbor.ddAt = neighbor.requestAt = neighbor.floodAt = neighbor.ackAt = Infinity;
 }
 
-/** Whether LSAs at MaxAge must stay because a neighbour may still list them (RFC 2328 §14). */
+/** Whether LSAs at MaxAge must be kept because a neighbor may still list them (RFC 2328 §14). */
 export const exchangeRunning = ({ neighbor }: { readonly neighbor: Neighbor | undefined }): boolean =>
   neighbor !== undefined && isExchanging(neighbor) && neighbor.state !== 'full';

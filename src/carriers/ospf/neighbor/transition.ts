@@ -1,4 +1,4 @@
-// What a neighbour becomes by which event (RFC 2328 §10.3), and how long it waits after failures.
+// The neighbor state machine: which event leads to which state (RFC 2328 §10.3), and the pause after failures.
 import { log, warnLimited } from '../../effects.ts';
 import { formatId } from '../../../packet/ospf/router-id.ts';
 import { FIRST_BACK_OFF_MS, LAST_BACK_OFF_MS } from '../constants.ts';
@@ -18,11 +18,11 @@ const again = (reason: string): Row => ({
   full: { next: 'ex-start', reason },
 });
 
-const toInit: Transition = { next: 'init', reason: 'neighbour no longer hears us' };
+const toInit: Transition = { next: 'init', reason: 'the neighbor no longer receives our hellos' };
 
-/** RFC 2328 §10.3; a pair that is not here changes nothing. */
+/** RFC 2328 §10.3. A pair of state and event that is not listed changes nothing. */
 const TRANSITIONS: Readonly<Record<NeighborEvent, Row>> = {
-  'two-way-received': { init: { next: 'ex-start', reason: 'neighbour hears us' } },
+  'two-way-received': { init: { next: 'ex-start', reason: 'the neighbor receives our hellos' } },
   'one-way-received': { 'ex-start': toInit, exchange: toInit, loading: toInit, full: toInit },
   'negotiation-done': { 'ex-start': { next: 'exchange', reason: 'master and slave agreed' } },
   'exchange-done': { exchange: { next: 'loading', reason: 'databases described' } },
@@ -54,7 +54,7 @@ export function transition(s: Speaker, area: AreaState, neighbor: Neighbor, even
       to: row.next,
       reason: row.reason,
     },
-    'OSPF neighbour',
+    'OSPF neighbor',
   );
   neighbor.state = row.next;
   neighbor.since = s.now;
@@ -63,8 +63,8 @@ export function transition(s: Speaker, area: AreaState, neighbor: Neighbor, even
 }
 
 /**
- * One failure is repaired at once, as the RFC has it; the second in a row costs a second, each one after it twice as
- * much.
+ * After one failure the exchange restarts at once, as the RFC requires. After a second one in a row it waits for a
+ * second, and after each further one twice as long.
  */
 function backOff(s: Speaker, neighbor: Neighbor): void {
   if (neighbor.state === 'full' && s.now - neighbor.since > LAST_BACK_OFF_MS) neighbor.failures = 0;

@@ -1,5 +1,5 @@
-// What the operator declares, made into what our LSAs say, in every area alike. What OSPF cannot say, its kind knows
-// (kinds/); it is counted and shown as a problem.
+// Turns the operator's declaration into entries of our LSAs, the same in every area. The kind reports what OSPF cannot
+// encode (kinds/); it is counted and shown as a problem.
 import { warnLimited } from '../../effects.ts';
 import type { Origination } from '../../../model/advertisement.ts';
 import { declaredChanged, isBorder } from '../leaking/offers.ts';
@@ -9,25 +9,25 @@ import type { Entry } from '../kinds/kind.ts';
 import { buildLsas, place, placedLsas, unplace } from './placement.ts';
 import { advance } from '../../../model/work.ts';
 
-/** Sets the whole of what we declare. Much of it takes several turns, of which this is the first. */
+/** Replaces everything that we declare. A large declaration takes several turns; this is the first one. */
 export function declare(c: Content, origination: Origination): void {
   c.declaring = takeOver(c, origination);
   declareDue(c);
 }
 
-/** Goes on with it, a batch at a time. */
+/** Continues a declaration, a batch at a time. */
 export function declareDue(c: Content): void {
   if (c.declaring && advance(c.declaring, DECLARE_BATCH)) c.declaring = undefined;
 }
 
 /**
- * What is gone goes first, and frees space. When a declaration is given up half-way, `declared` says what was taken
- * over, and the next one is compared with that.
+ * Removes entries first, which frees space. If a declaration is replaced before it is complete, `declared` has what was
+ * applied, and the next one is compared with that.
  */
 function* takeOver(c: Content, origination: Origination): Generator<void> {
   const ofKind = c.kinds.rows.map(({ kind, own }) => ({ own, declared: origination.filter((a) => a.kind === kind) }));
   const next = new Map<string, Entry>();
-  c.unsayable = 0;
+  c.unencodable = 0;
   for (const { own, declared } of ofKind) {
     if (own.entries === 'none') continue;
     for (const entry of own.entries.desired(declared, c)) {
@@ -59,36 +59,32 @@ export function setEntry(c: Content, area: AreaContent, key: string, entry: Entr
   const lsa = entry && c.kinds.lsaOf(entry);
   area.unplaced.delete(key);
   let freed = false;
-  // Declared after it was learned from another area, or the other way round: it moves to another kind of LSA.
+  // An entry that was an inter-area copy is declared now, or the reverse: it moves to another type of LSA.
   for (const [other, placement] of area.placements.entries())
     if (other !== lsa && unplace(placement, key)) freed = true;
   if (entry && !place(area.placements[lsa!]!, key, entry)) {
     area.unplaced.set(key, entry);
-    warnLimited(
-      c,
-      'originate.no-room',
-      { area: area.name },
-      'no LSA can hold another prefix or SID: it is not advertised',
-    );
+    warnLimited(c, 'originate.no-room', { area: area.name }, 'prefix or SID not advertised: it fits into no LSA');
   }
   area.changedAt ??= c.now;
   if (freed) retryUnplaced(c, area);
 }
 
-/** Space has become free: place what had none. */
+/** Space has become free: places entries that did not fit. */
 function retryUnplaced(c: Content, area: AreaContent): void {
   for (const [key, entry] of area.unplaced) {
     if (place(area.placements[c.kinds.lsaOf(entry)]!, key, entry)) area.unplaced.delete(key);
   }
 }
 
-/** Whether our LSAs in the area advertise it, or would if it fitted. */
+/** Whether our LSAs in the area advertise the entry, or would if it fitted. */
 export const isAdvertised = (area: AreaContent, key: string): boolean =>
   area.unplaced.has(key) || area.placements.some(({ whereIs }) => whereIs.has(key));
 
 /**
- * Writes LSAs, a batch of entries at a time, and when all of an area are written hands them to the core. Nothing is
- * handed over in the middle of a declaration: LSAs of an earlier run that it has yet to confirm would be flushed.
+ * Builds LSAs, a batch of entries at a time, and hands all LSAs of an area to the core when they are built. Nothing is
+ * handed over before a declaration is complete: otherwise the core would flush LSAs of an earlier run that the rest of
+ * the declaration contains.
  */
 export function issueDue(c: Content): void {
   if (c.declaring) return;
@@ -102,7 +98,10 @@ export function issueDue(c: Content): void {
   }
 }
 
-/** Everything that we originate in the area. Inter-area copies follow when a border router has learned them again. */
+/**
+ * Hands everything that we originate in the area to the core. Inter-area copies follow when a border router has learned
+ * them again.
+ */
 function issue(c: Content, area: AreaContent): void {
   area.changedAt = undefined;
   const placed = area.placements.flatMap((placement) => placedLsas(placement, c.config.routerId));

@@ -49,7 +49,7 @@ test('our place in the topology, of an earlier run, waits until the neighbor is 
   for (const state of ['init', 'ex-start', 'exchange', 'loading'] as const) {
     neighbor.state = state;
     recover(s, area, earlier(stored(LSA), 77));
-    expect([state, own.dirty.size]).toEqual([state, 0]);
+    expect({ state, dirtySize: own.dirty.size }).toEqual({ state, dirtySize: 0 });
   }
   neighbor.state = 'full';
   recover(s, area, earlier(stored(LSA), 77));
@@ -89,9 +89,15 @@ test('the time of grace is only shortened, for what is unknown alone', () => {
   own.dirty.set(keyOf(OTHER), { at: 9000, force: false });
   flushUnknownBy(area, 9000);
   flushUnknownBy(area, 9500);
-  expect([own.flushUnknownFrom, own.dirty.get(keyOf(OTHER))?.at]).toEqual([9000, 9000]);
+  expect({ flushUnknownFrom: own.flushUnknownFrom, at: own.dirty.get(keyOf(OTHER))?.at }).toEqual({
+    flushUnknownFrom: 9000,
+    at: 9000,
+  });
   flushUnknownBy(area, 3000);
-  expect([own.flushUnknownFrom, own.issueAt]).toEqual([3000, 3000]);
+  expect({ flushUnknownFrom: own.flushUnknownFrom, issueAt: own.issueAt }).toEqual({
+    flushUnknownFrom: 3000,
+    issueAt: 3000,
+  });
   expect([LSA, OTHER].map((lsa) => own.dirty.get(keyOf(lsa))?.at)).toEqual([9000, 3000]);
   issueAt(3000);
   expect(isMaxAge(stored(LSA), s.now)).toBe(false);
@@ -106,7 +112,7 @@ test('an LSA is issued again when its time has come, and looked for when the nex
   const before = stored(LSA).sequence;
   s.now = 49_999;
   refreshDue(s, area);
-  expect([own.dirty.size, own.refreshAt]).toEqual([0, 50_999]);
+  expect({ dirtySize: own.dirty.size, refreshAt: own.refreshAt }).toEqual({ dirtySize: 0, refreshAt: 50_999 });
   s.now = 50_000;
   refreshDue(s, area);
   expect([...own.dirty.keys(), own.refreshAt]).toEqual([keyOf(LSA), 70_000]);
@@ -123,7 +129,10 @@ test('passes over the list are a while apart, and one that nobody wants any more
   own.issued.get(keyOf(OTHER))!.refreshAt = 50_001;
   s.now = 50_000;
   refreshDue(s, area);
-  expect([[...own.issued.keys()], own.refreshAt]).toEqual([[keyOf(OTHER)], 50_000 + SWEEP_MS]);
+  expect({ issued: [...own.issued.keys()], refreshAt: own.refreshAt }).toEqual({
+    issued: [keyOf(OTHER)],
+    refreshAt: 50_000 + SWEEP_MS,
+  });
   s.now = 51_000;
   refreshDue(s, area);
   expect(own.refreshAt).toBe(Infinity);

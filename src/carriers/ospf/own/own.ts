@@ -1,6 +1,6 @@
 // This router's own LSAs in an area (RFC 2328 §12.4, §13.4, §14.1): the desired set, issuing no more often than
-// MinLSInterval, refresh, withdrawal, and recovery of what an earlier run left in the network: an instance that came
-// back newer than ours is outbid, one that is not desired is flushed.
+// MinLSInterval, refresh, withdrawal, and recovery of what an earlier run left in the network. A received instance that
+// is newer than ours is outbid; one that is not desired is flushed.
 import { count, random, warnLimited } from '../../effects.ts';
 import { INITIAL_SEQUENCE, MAX_SEQUENCE } from '../../../packet/ospf/numbers.ts';
 import { decodeLsa, encodeLsa } from '../../../packet/ospf/lsa.ts';
@@ -29,7 +29,7 @@ import type { AreaState, Speaker } from '../state.ts';
 import type { OwnLsa } from '../version.ts';
 import { isDesired, markDirty, ownKey, desiredNow, newIssue } from './state.ts';
 
-/** LSAs of an earlier run that are not desired are flushed from then on, if not before. */
+/** LSAs of an earlier run that are not desired are flushed at `at`, if not earlier. */
 export function flushUnknownBy(area: AreaState, at: number): void {
   const { own } = area;
   if (at >= own.flushUnknownFrom) return;
@@ -38,23 +38,23 @@ export function flushUnknownBy(area: AreaState, at: number): void {
 }
 
 /**
- * Sets everything that this router originates in the area, beside its place in the topology. An LSA that is the same
- * object as before is left alone.
- * @param more follows: LSAs of an earlier run that are not desired stay for the time of grace
+ * Sets everything that this router originates in the area, except its place in the topology. An LSA that is the same
+ * object as before is unchanged.
+ * @param more further LSAs follow: undesired LSAs of an earlier run are kept for the grace period
  */
 export function setDesired(s: Speaker, area: AreaState, lsas: readonly OwnLsa[], more = false): void {
   area.own.takingOver = takeOver(s, area, lsas, more);
   takeOverDue(s, area);
 }
 
-/** Goes on with it, a batch at a time. */
+/** Continues with it, a batch at a time. */
 export function takeOverDue(_s: Speaker, { own }: AreaState): void {
   if (own.takingOver && advance(own.takingOver, TAKE_OVER_BATCH)) own.takingOver = undefined;
 }
 
 /**
- * A step an LSA. When it is given up half-way, `desired` is what was taken over, and the next set is compared with
- * that.
+ * One step per LSA. If it is replaced before it is complete, `desired` has what was applied, and the next set is
+ * compared with that.
  */
 function* takeOver(s: Speaker, area: AreaState, lsas: readonly OwnLsa[], more: boolean): Generator<void> {
   const { own, lsdb } = area;
@@ -100,7 +100,7 @@ function* giveUp({ now }: Speaker, { own, lsdb }: AreaState): Generator<void> {
   }
 }
 
-/** Looks at what is due, a batch at a time. */
+/** Handles the LSAs that are due, a batch at a time. */
 export function issueDue(s: Speaker, area: AreaState): void {
   const { own } = area;
   let left = ISSUE_BATCH;
@@ -159,14 +159,14 @@ function withdraw(s: Speaker, area: AreaState, stored: StoredLsa): void {
   flood(s, area, atMaxAge(s, area, stored));
 }
 
-/** After the highest sequence number comes the first, when everybody has forgotten the LSA (RFC 2328 §12.1.6). */
+/** The first sequence number follows the highest one, once all routers have removed the LSA (RFC 2328 §12.1.6). */
 function wrap(s: Speaker, area: AreaState, key: string, stored: StoredLsa | undefined): void {
   if (stored && !isMaxAge(stored, s.now)) {
     warnLimited(
       s,
       'own.sequence-wrap',
       { lsa: formatLsaKey(stored) },
-      'sequence numbers are used up: the LSA is flushed and starts again',
+      'sequence numbers are exhausted: the LSA is flushed and issued anew',
     );
     withdraw(s, area, stored);
   } else if (!stored) forget(s, area, key);
@@ -178,9 +178,9 @@ function forget(s: Speaker, area: AreaState, key: string): void {
 }
 
 /**
- * An LSA of ours at MaxAge has left the database. If it is desired (again), it goes on with the next sequence number:
- * others keep the flushed one for longer (ospfd for a minute), and the first sequence number would be the older one to
- * them. Only the highest has no next.
+ * One of our LSAs at MaxAge has left the database. If it is desired again, it continues with the next sequence number.
+ * Other routers keep the flushed instance for longer (ospfd for a minute), and an instance with the first sequence
+ * number would be older to them. Only the highest number has no successor.
  */
 export function forgotten(s: Speaker, area: AreaState, { key, sequence }: StoredLsa): void {
   const { own } = area;
@@ -193,8 +193,8 @@ export function forgotten(s: Speaker, area: AreaState, { key, sequence }: Stored
 }
 
 /**
- * An instance of our own that is newer than ours came from the network (RFC 2328 §13.4): of an earlier run, or somebody
- * flushed it.
+ * An instance of one of our LSAs that is newer than ours has been received (RFC 2328 §13.4): it is of an earlier run,
+ * or another router has flushed it.
  */
 export function recover(s: Speaker, area: AreaState, lsa: Lsa): void {
   const { own } = area;
@@ -203,14 +203,15 @@ export function recover(s: Speaker, area: AreaState, lsa: Lsa): void {
   if (issue) issue.sequence = lsa.sequence;
   if (desiredNow(area, key)) {
     countOutbid(s, area, key);
-    // Our place in the topology follows when the neighbour is Full (topologyChanged).
+    // Our place in the topology follows when the neighbor is Full (topologyChanged).
     if (!own.topology.has(key) || area.neighbor?.state === 'full') markDirty(own, key, s.now, true);
   } else if (!atEnd(lsa)) markDirty(own, key, Math.max(s.now, own.flushUnknownFrom));
 }
 
 /**
- * The neighbour has another LSA of ours, of an earlier run, with the same sequence number. By its checksum ours may be
- * the newer one (RFC 2328 §13.1), but an ospfd that sees a difference other than 1 there (8.4.4) never asks for it.
+ * The neighbor has an instance of an earlier run of one of our LSAs, with the same sequence number. By its checksum
+ * ours may be the newer one (RFC 2328 §13.1). But an ospfd (8.4.4) that sees a difference other than 1 there never
+ * requests it.
  */
 export function outbid(s: Speaker, area: AreaState, key: string): void {
   if (!desiredNow(area, key)) return;
@@ -219,8 +220,8 @@ export function outbid(s: Speaker, area: AreaState, key: string): void {
 }
 
 /**
- * Two routers with one router ID undo each other's LSAs for ever: no faster than MinLSInterval then, and the operator
- * hears of it.
+ * Two routers with the same router ID replace each other's LSAs without end. From then on we issue no faster than
+ * MinLSInterval, and log a warning.
  */
 function countOutbid(s: Speaker, { own, config }: AreaState, key: string): void {
   count(s, 'own.outbid');
@@ -231,7 +232,7 @@ function countOutbid(s: Speaker, { own, config }: AreaState, key: string): void 
     s,
     'own.contested',
     { area: formatId(config.areaId), routerId: formatId(s.config.routerId) },
-    'an LSA of ours is outbid again and again: another router has our router ID',
+    'own LSA outbid repeatedly: another router has our router ID',
   );
 }
 

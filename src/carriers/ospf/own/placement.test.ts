@@ -97,14 +97,15 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
         for (const { n, action } of steps) {
           const changed = entry(n, action === 'long');
           const key = prefixKey(changed.prefix);
-          const before = new Map([...placement.whereIs].map(([other, slot]) => [other, slot.number]));
+          const before = new Map([...placement.whereIs].map(([other, filled]) => [other, filled.number]));
           if (action === 'remove') {
             expect(unplace(placement, key)).toBe(model.delete(key));
           } else {
             expect(place(placement, key, changed)).toBe(true);
             model.set(key, changed);
           }
-          for (const [other, slot] of placement.whereIs) if (other !== key) expect(slot.number).toBe(before.get(other));
+          for (const [other, filled] of placement.whereIs)
+            if (other !== key) expect(filled.number).toBe(before.get(other));
         }
         const lsas = placedLsas(placement, A);
         expect(lsas.flatMap((lsa) => prefixesIn(version, lsa)).sort()).toEqual([...model.keys()].sort());

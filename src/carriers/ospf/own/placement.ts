@@ -1,6 +1,6 @@
-// Which of our LSAs says what. Placement is stable: an entry stays in its LSA for as long as it exists and fits, so
-// that one change floods one LSA; a new one goes to the LSA with the lowest link-state ID that has space. One placement
-// serves the LSAs of one kind in one area.
+// Which entry goes into which of our LSAs. Placement is stable: an entry stays in its LSA for as long as it exists and
+// fits, so that one change floods one LSA. A new entry goes into the LSA with the lowest link-state ID that has space.
+// One placement serves the LSAs of one kind in one area.
 import type { Entry, EntryLsa } from '../kinds/kind.ts';
 import type { OwnLsa } from '../version.ts';
 
@@ -9,26 +9,26 @@ interface Sized {
   readonly size: number;
 }
 
-interface Slot {
+interface FilledLsa {
   readonly number: number;
   readonly entries: Map<string, Sized>;
   used: number;
-  /** As it was built last; undefined after a change. */
+  /** The LSA as last built; undefined after a change. */
   lsa: OwnLsa | undefined;
 }
 
 export interface Placement {
   readonly lsaKind: EntryLsa;
-  /** Link-state ID of slot 0. */
+  /** Link-state ID of LSA 0. */
   readonly firstId: number;
   /** Bytes of a body. */
   readonly capacity: number;
-  /** By number, without gaps; they may be empty. */
-  readonly slots: Slot[];
-  readonly whereIs: Map<string, Slot>;
-  /** Slots that changed since their LSA was built. */
-  readonly stale: Set<Slot>;
-  /** Below it no slot has space for the smallest entry that was seen. */
+  /** By number, without gaps. They may be empty. */
+  readonly lsas: FilledLsa[];
+  readonly whereIs: Map<string, FilledLsa>;
+  /** Those that changed since they were built. */
+  readonly stale: Set<FilledLsa>;
+  /** No LSA with a lower number has space for the smallest entry seen so far. */
   openFrom: number;
   smallest: number;
 }
@@ -37,91 +37,90 @@ export const newPlacement = (lsaKind: EntryLsa, firstId: number, capacity: numbe
   lsaKind,
   firstId,
   capacity,
-  slots: [],
+  lsas: [],
   whereIs: new Map(),
   stale: new Set(),
   openFrom: 0,
   smallest: Infinity,
 });
 
-const fits = ({ lsaKind, capacity }: Placement, slot: Slot, size: number): boolean =>
-  slot.entries.size < lsaKind.entries && lsaKind.overhead + slot.used + size <= capacity;
+const fits = ({ lsaKind, capacity }: Placement, filled: FilledLsa, size: number): boolean =>
+  filled.entries.size < lsaKind.entries && lsaKind.overhead + filled.used + size <= capacity;
 
-/** Adds or replaces an entry. @returns false when it fits nowhere, and it is in no LSA then */
+/** Adds or replaces an entry. @returns false if the entry fits into no LSA; it is in none then */
 export function place(placement: Placement, key: string, entry: Entry): boolean {
   const size = placement.lsaKind.size(entry);
-  const home = placement.whereIs.get(key);
-  if (home) {
-    const free = placement.capacity - placement.lsaKind.overhead - home.used + home.entries.get(key)!.size;
+  const present = placement.whereIs.get(key);
+  if (present) {
+    const free = placement.capacity - placement.lsaKind.overhead - present.used + present.entries.get(key)!.size;
     if (size <= free) {
-      put(placement, home, key, { entry, size });
+      put(placement, present, key, { entry, size });
       return true;
     }
     unplace(placement, key);
   }
-  const slot = slotFor(placement, size);
-  if (!slot) return false;
-  put(placement, slot, key, { entry, size });
+  const filled = lsaFor(placement, size);
+  if (!filled) return false;
+  put(placement, filled, key, { entry, size });
   return true;
 }
 
-function put(placement: Placement, slot: Slot, key: string, sized: Sized): void {
-  slot.used += sized.size - (slot.entries.get(key)?.size ?? 0);
-  slot.entries.set(key, sized);
-  spoil(placement, slot);
-  placement.whereIs.set(key, slot);
+function put(placement: Placement, filled: FilledLsa, key: string, sized: Sized): void {
+  filled.used += sized.size - (filled.entries.get(key)?.size ?? 0);
+  filled.entries.set(key, sized);
+  spoil(placement, filled);
+  placement.whereIs.set(key, filled);
 }
 
-function spoil({ stale }: Placement, slot: Slot): void {
-  slot.lsa = undefined;
-  stale.add(slot);
+function spoil({ stale }: Placement, filled: FilledLsa): void {
+  filled.lsa = undefined;
+  stale.add(filled);
 }
 
-function slotFor(placement: Placement, size: number): Slot | undefined {
+function lsaFor(placement: Placement, size: number): FilledLsa | undefined {
   if (size < placement.smallest) {
     placement.smallest = size;
     placement.openFrom = 0;
   }
-  const { slots } = placement;
-  while (placement.openFrom < slots.length && !fits(placement, slots[placement.openFrom]!, placement.smallest))
+  const { lsas } = placement;
+  while (placement.openFrom < lsas.length && !fits(placement, lsas[placement.openFrom]!, placement.smallest))
     placement.openFrom++;
-  for (let number = placement.openFrom; number < slots.length; number++)
-    if (fits(placement, slots[number]!, size)) return slots[number];
-  if (slots.length >= placement.lsaKind.lsas || placement.lsaKind.overhead + size > placement.capacity)
-    return undefined;
-  const slot: Slot = { number: slots.length, entries: new Map(), used: 0, lsa: undefined };
-  slots.push(slot);
-  return slot;
+  for (let number = placement.openFrom; number < lsas.length; number++)
+    if (fits(placement, lsas[number]!, size)) return lsas[number];
+  if (lsas.length >= placement.lsaKind.lsas || placement.lsaKind.overhead + size > placement.capacity) return undefined;
+  const filled: FilledLsa = { number: lsas.length, entries: new Map(), used: 0, lsa: undefined };
+  lsas.push(filled);
+  return filled;
 }
 
 /** @returns whether it was there */
 export function unplace(placement: Placement, key: string): boolean {
-  const slot = placement.whereIs.get(key);
-  if (!slot) return false;
-  slot.used -= slot.entries.get(key)!.size;
-  slot.entries.delete(key);
-  spoil(placement, slot);
+  const filled = placement.whereIs.get(key);
+  if (!filled) return false;
+  filled.used -= filled.entries.get(key)!.size;
+  filled.entries.delete(key);
+  spoil(placement, filled);
   placement.whereIs.delete(key);
-  placement.openFrom = Math.min(placement.openFrom, slot.number);
+  placement.openFrom = Math.min(placement.openFrom, filled.number);
   return true;
 }
 
 /**
- * Builds LSAs that changed, until about as many entries are written.
- * @returns how many more may be written; 0 or less when there may be LSAs left to build
+ * Builds LSAs that have changed, until about this many entries are written.
+ * @returns how many more entries may be written; 0 or less if LSAs may be left to build
  */
 export function buildLsas(placement: Placement, routerId: number, entries: number): number {
   let left = entries;
-  for (const slot of placement.stale) {
+  for (const filled of placement.stale) {
     if (left <= 0) break;
-    placement.stale.delete(slot);
-    if (slot.entries.size > 0) slot.lsa = build(placement, slot, routerId);
-    left -= Math.max(1, slot.entries.size);
+    placement.stale.delete(filled);
+    if (filled.entries.size > 0) filled.lsa = build(placement, filled, routerId);
+    left -= Math.max(1, filled.entries.size);
   }
   return left;
 }
 
-const build = ({ lsaKind, firstId }: Placement, { number, entries }: Slot, routerId: number): OwnLsa => ({
+const build = ({ lsaKind, firstId }: Placement, { number, entries }: FilledLsa, routerId: number): OwnLsa => ({
   type: lsaKind.type,
   lsId: (firstId + number) >>> 0,
   body: lsaKind.body(
@@ -130,8 +129,8 @@ const build = ({ lsaKind, firstId }: Placement, { number, entries }: Slot, route
   ),
 });
 
-/** The LSAs as they are now. One that did not change is the same object as before. */
+/** The present LSAs. An unchanged LSA is the same object as before. */
 export function placedLsas(placement: Placement, routerId: number): OwnLsa[] {
   buildLsas(placement, routerId, Infinity);
-  return placement.slots.flatMap(({ lsa }) => lsa ?? []);
+  return placement.lsas.flatMap(({ lsa }) => lsa ?? []);
 }

@@ -1,13 +1,13 @@
-// The state of our own LSAs in an area: the desired LSAs, those issued, and those to be issued anew (own.ts).
+// The state of our own LSAs in an area: the desired LSAs, those issued, and those to be issued again (own.ts).
 import type { LsaKey } from '../../../packet/ospf/types.ts';
 import { type Contest, newContest } from '../../contest.ts';
 import type { OwnLsa } from '../version.ts';
 
 interface Issue extends Contest {
-  /** Last used by us, or seen from an earlier run; undefined: none. */
+  /** Last used by us, or received from an earlier run; undefined: none. */
   sequence: number | undefined;
   issuedAt: number;
-  /** When it is issued again although nothing changed, or forgotten if nobody wants it. */
+  /** When it is issued again although it has not changed, or forgotten if it is not desired. */
   refreshAt: number;
 }
 
@@ -19,22 +19,22 @@ export const newIssue = (sequence: number | undefined): Issue => ({
 });
 
 export interface OwnState {
-  /** What others decided to say, and our place in the topology, by key. */
+  /** By key: what the content originates, and our place in the topology. */
   readonly desired: Map<string, OwnLsa>;
   topology: Map<string, OwnLsa>;
-  /** The rest of the last desired set, which is being compared with the one before. */
+  /** The remaining steps of the latest desired set, which is being compared with the previous one. */
   takingOver: Iterator<void> | undefined;
   readonly issued: Map<string, Issue>;
-  /** Keys to look at, and when; `force` issues even what is unchanged. */
+  /** Keys to handle, and when; `force` issues even an unchanged LSA. */
   readonly dirty: Map<string, { at: number; force: boolean }>;
   issueAt: number;
   refreshAt: number;
   /**
-   * From when on LSAs under our name that we do not originate are flushed: not before the first declaration, or they
+   * When we begin to flush LSAs under our name that we do not originate: not before the first declaration, or they
    * would flap at a restart.
    */
   flushUnknownFrom: number;
-  /** When an LSA of ours was outbid last, again and again: by another router that has our router ID. */
+  /** When one of our LSAs was last outbid repeatedly, by another router that has our router ID. */
   contestedAt: number;
 }
 
@@ -63,7 +63,7 @@ export const ownKey = (s: { readonly config: { readonly routerId: number } }, { 
 export const desiredNow = ({ own }: Owning, key: string): OwnLsa | undefined =>
   own.topology.get(key) ?? own.desired.get(key);
 
-/** Whether we originate it. Such an LSA is stored whatever the headroom: a forged one must be outbid. */
+/** Whether we originate it. Such an LSA is stored even without headroom: a forged one must be outbid. */
 export const isDesired = (area: Owning, key: string): boolean => desiredNow(area, key) !== undefined;
 
 export function markDirty(own: OwnState, key: string, at: number, force = false): void {

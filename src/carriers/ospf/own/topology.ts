@@ -1,13 +1,13 @@
-// Our place in the topology: our Router-LSA, and what belongs to it.
+// Our place in the topology: our Router-LSA, and the LSAs that belong to it.
 import { lsaKeyText } from '../../../packet/ospf/router-id.ts';
 import { ISSUE_DELAY_MS } from '../constants.ts';
 import type { AreaState, Speaker } from '../state.ts';
 import { markDirty, ownKey } from './state.ts';
 
 /**
- * The link came up, or what the adjacency is made of changed. Our place in the topology is issued only when the
- * neighbour is Full: before, nobody hears it, and MinLSInterval would delay what counts. What it says of a lost
- * neighbour only that neighbour could read.
+ * The link came up, or the adjacency changed. Our place in the topology is issued only when the neighbor is Full.
+ * Before that no router receives it, and MinLSInterval would delay the instance that matters. The instance without a
+ * lost neighbor could be received only by that neighbor.
  */
 export function topologyChanged(s: Speaker, area: AreaState): void {
   const { own, link, neighbor, config } = area;

@@ -1,4 +1,4 @@
-// OSPFv2: who is linked to whom (RFC 2328 §12.4.1, §12.4.2), and by which addresses routers are known.
+// OSPFv2: links between routers and networks (RFC 2328 §12.4.1, §12.4.2), and addresses of routers.
 import { type IpAddress, isUnicastHost } from '../../../model/address.ts';
 import type { NetworkLsaV2, RouterLsaV2 } from '../../../packet/ospf/lsa/types.ts';
 import { LINK_TYPE } from '../../../packet/ospf/numbers.ts';
@@ -23,7 +23,7 @@ function readRouter({ links }: RouterLsaV2, { advertisingRouter }: LsaKey): Topo
   for (const { type, linkId, linkData } of links) {
     if (type === LINK_TYPE.transit) ends.push(networkNode(linkId));
     else if (type !== LINK_TYPE.stub) ends.push(routerNode(linkId));
-    // A router ID is an address where the router says so by a host route.
+    // A router ID is an address if the router advertises a host route to it.
     else if (linkId === advertisingRouter && linkData === HOST_MASK) namesItself = true;
   }
   const node = { name: routerNode(advertisingRouter), links: ends, transit: true };

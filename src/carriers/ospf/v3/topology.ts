@@ -1,4 +1,4 @@
-// OSPFv3: who is linked to whom (RFC 5340 §4.4.3.2, §4.4.3.3), and by which addresses routers are known.
+// OSPFv3: links between routers and networks (RFC 5340 §4.4.3.2, §4.4.3.3), and addresses of routers.
 import { isUnicastHost } from '../../../model/address.ts';
 import type { RouterLinkV3 } from '../../../packet/ospf/lsa/types.ts';
 import { LINK_TYPE, OPTION_V3, PREFIX_OPTION } from '../../../packet/ospf/numbers.ts';

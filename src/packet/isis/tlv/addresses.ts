@@ -5,7 +5,7 @@ import { ok } from '../../../model/result.ts';
 import { concat, readAddress } from '../../bytes.ts';
 import { malformed } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
-import type { InterfaceAddresses, TeRouterId } from '../types.ts';
+import type { InterfaceAddresses, TeRouterId } from './types.ts';
 import type { TlvCodec } from './codec.ts';
 
 function bytesOf(address: IpAddress, family: Family): Uint8Array {

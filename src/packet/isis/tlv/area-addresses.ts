@@ -3,7 +3,7 @@ import { ok } from '../../../model/result.ts';
 import { concat } from '../../bytes.ts';
 import { malformed } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
-import type { AreaAddresses } from '../types.ts';
+import type { AreaAddresses } from './types.ts';
 import type { TlvCodec } from './codec.ts';
 
 /** ISO/IEC 8348 allows an NSAP of 20 bytes; routers stop at 13. */

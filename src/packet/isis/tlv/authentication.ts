@@ -3,7 +3,7 @@ import { ok } from '../../../model/result.ts';
 import { concat } from '../../bytes.ts';
 import { malformed } from '../../decode.ts';
 import { field } from '../../field.ts';
-import type { Authentication } from '../types.ts';
+import type { Authentication } from './types.ts';
 import { type TlvCodec } from './codec.ts';
 
 export const AUTHENTICATION_TLV = 10;

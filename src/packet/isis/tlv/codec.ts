@@ -1,7 +1,7 @@
 // The codec of a TLV: one row of the table in tlvs.ts. To add a TLV, add a file beside this one and a row there.
 import type { DecodeError, Decoded } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
-import type { IsisTlv, PrefixSubTlv } from '../types.ts';
+import type { IsisTlv, PrefixSubTlv } from './types.ts';
 
 export interface TlvCodec<T extends IsisTlv = IsisTlv> {
   readonly type: number;

@@ -3,7 +3,7 @@
 import { ok } from '../../../model/result.ts';
 import { malformed } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
-import type { Hostname } from '../types.ts';
+import type { Hostname } from './types.ts';
 import type { TlvCodec } from './codec.ts';
 
 const printable = (byte: number): boolean => byte >= 0x20 && byte <= 0x7e;

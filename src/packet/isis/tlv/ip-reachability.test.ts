@@ -6,7 +6,7 @@ import { hasFlag } from '../../bit-string.ts';
 import { flagsOf } from '../attribute-flags.ts';
 import { fromHex } from '../../hex.ts';
 import { decodeTlvs, encodeTlv } from '../tlvs.ts';
-import type { IpReachability, PrefixReachability } from '../types.ts';
+import type { IpReachability, PrefixReachability } from './types.ts';
 import { packPrefixes, prefixEntryLength } from './ip-reachability.ts';
 import { expectBad, expectVector } from './vector.fixture.ts';
 

@@ -7,7 +7,7 @@ import { type Decoded, malformed } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
 import { field } from '../../field.ts';
 import { decodeSubTlvs, encodeSubTlvs } from '../sub-tlvs.ts';
-import type { IpReachability, MtIpReachability, PrefixReachability } from '../types.ts';
+import type { IpReachability, MtIpReachability, PrefixReachability } from './types.ts';
 import { MAX_VALUE, type SubTlvReport, type TlvCodec } from './codec.ts';
 
 /** What the control byte has, and the size of the fields before the prefix bytes. */

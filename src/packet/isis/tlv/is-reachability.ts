@@ -1,17 +1,17 @@
 // TLV 22, Extended IS Reachability (RFC 5305 §3), and TLV 222, the same in a topology (RFC 5120 §7.1). The
-// traffic-engineering sub-TLVs of a neighbour stay bytes.
+// traffic-engineering sub-TLVs of a neighbor stay bytes.
 import { ok } from '../../../model/result.ts';
 import { concat, put16, put24, u16, u24 } from '../../bytes.ts';
 import { type Decoded, malformed } from '../../decode.ts';
 import { exactly, field } from '../../field.ts';
 import { SYSTEM_ID_LENGTH } from '../lsp-id.ts';
-import type { ExtendedIsReachability, IsNeighbor, MtIsReachability } from '../types.ts';
+import type { ExtendedIsReachability, IsNeighbor, MtIsReachability } from './types.ts';
 import { MAX_VALUE, type TlvCodec } from './codec.ts';
 
 /** System ID 6, pseudonode 1, metric 3, length of the sub-TLVs 1. */
 export const NEIGHBOR_FIXED = 11;
 
-/** Bytes of the neighbour at `at`, whose fixed part is there. */
+/** Bytes of the neighbor at `at`, whose fixed part is there. */
 export const neighborLength = (bytes: Uint8Array, at: number): number => NEIGHBOR_FIXED + bytes[at + 10]!;
 
 export const neighborMetric = (bytes: Uint8Array, at: number): number => u24(bytes, at + 7);
@@ -19,9 +19,9 @@ export const neighborMetric = (bytes: Uint8Array, at: number): number => u24(byt
 function decodeNeighbors(value: Uint8Array, start: number): Decoded<IsNeighbor[]> {
   const neighbors: IsNeighbor[] = [];
   for (let at = start; at < value.length;) {
-    if (at + NEIGHBOR_FIXED > value.length) return malformed('neighbor-overrun', at, 'a neighbour exceeds the TLV');
+    if (at + NEIGHBOR_FIXED > value.length) return malformed('neighbor-overrun', at, 'a neighbor exceeds the TLV');
     const next = at + neighborLength(value, at);
-    if (next > value.length) return malformed('sub-tlv-overrun', at + 10, "a neighbour's sub-TLVs exceed the TLV");
+    if (next > value.length) return malformed('sub-tlv-overrun', at + 10, "a neighbor's sub-TLVs exceed the TLV");
     neighbors.push({
       systemId: value.subarray(at, at + 6),
       pseudonode: value[at + 6]!,
@@ -70,7 +70,7 @@ export const MT_IS_REACHABILITY: TlvCodec<MtIsReachability> = {
   },
 };
 
-/** Distributes neighbours over as many TLVs 22 as they need. */
+/** Distributes neighbors over as many TLVs 22 as they need. */
 export function packNeighbors(neighbors: readonly IsNeighbor[]): ExtendedIsReachability[] {
   const tlvs: IsNeighbor[][] = [];
   let headroom = 0;

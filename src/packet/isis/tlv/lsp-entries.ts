@@ -4,7 +4,7 @@ import { put16, put32, u16, u32 } from '../../bytes.ts';
 import { malformed } from '../../decode.ts';
 import { field } from '../../field.ts';
 import { lspIdBytes, readLspId } from '../lsp-id.ts';
-import type { LspEntries, LspEntry } from '../types.ts';
+import type { LspEntries, LspEntry } from './types.ts';
 import { type TlvCodec } from './codec.ts';
 
 const ENTRY = 16;

@@ -3,7 +3,7 @@ import { ok } from '../../../model/result.ts';
 import { put16, u16 } from '../../bytes.ts';
 import { malformed } from '../../decode.ts';
 import { field } from '../../field.ts';
-import type { MultiTopology } from '../types.ts';
+import type { MultiTopology } from './types.ts';
 import { type TlvCodec } from './codec.ts';
 
 const OVERLOAD = 0x8000;

@@ -1,7 +1,7 @@
 // TLV 8, Padding (ISO/IEC 10589 §9.5): its content has no meaning.
 import { field } from '../../field.ts';
 import { ok } from '../../../model/result.ts';
-import type { Padding } from '../types.ts';
+import type { Padding } from './types.ts';
 import { type TlvCodec } from './codec.ts';
 
 export const PADDING: TlvCodec<Padding> = {

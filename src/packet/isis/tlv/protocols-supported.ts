@@ -1,7 +1,7 @@
 // TLV 129, Protocols Supported (RFC 1195 §5.3.1): one NLPID a byte.
 import { field } from '../../field.ts';
 import { ok } from '../../../model/result.ts';
-import type { ProtocolsSupported } from '../types.ts';
+import type { ProtocolsSupported } from './types.ts';
 import { type TlvCodec } from './codec.ts';
 
 export const NLPID_IPV4 = 0xcc;

@@ -1,10 +1,10 @@
-// TLV 13, Purge Originator Identification (RFC 6232 §3): which system purged, and which neighbour it had the LSP from.
+// TLV 13, Purge Originator Identification (RFC 6232 §3): which system purged, and which neighbor it had the LSP from.
 import { ok } from '../../../model/result.ts';
 import { concat } from '../../bytes.ts';
 import { malformed } from '../../decode.ts';
 import { exactly } from '../../field.ts';
 import { SYSTEM_ID_LENGTH } from '../lsp-id.ts';
-import type { PurgeOriginator } from '../types.ts';
+import type { PurgeOriginator } from './types.ts';
 import { type TlvCodec } from './codec.ts';
 
 export const PURGE_ORIGINATOR: TlvCodec<PurgeOriginator> = {

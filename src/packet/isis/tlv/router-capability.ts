@@ -5,7 +5,7 @@ import { concat, readAddress } from '../../bytes.ts';
 import { malformed } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
 import { field } from '../../field.ts';
-import type { RouterCapability } from '../types.ts';
+import type { RouterCapability } from './types.ts';
 import { type TlvCodec } from './codec.ts';
 
 export const ROUTER_CAPABILITY: TlvCodec<RouterCapability> = {

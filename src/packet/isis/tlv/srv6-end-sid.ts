@@ -6,10 +6,10 @@ import { concat, put16, readAddress, u16 } from '../../bytes.ts';
 import { type DecodeError, malformed, shifted } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
 import { field } from '../../field.ts';
-import type { Srv6EndSid } from '../types.ts';
+import type { Srv6EndSid } from './types.ts';
 import type { SubTlvCodec } from './codec.ts';
 
-/** Flags 1, behaviour 2, SID 16, length of the sub-sub-TLVs 1. */
+/** Flags 1, behavior 2, SID 16, length of the sub-sub-TLVs 1. */
 const FIXED = 20;
 const SID_STRUCTURE = 1;
 
@@ -36,7 +36,7 @@ export const SRV6_END_SID: SubTlvCodec<Srv6EndSid> = {
     if (sid.family !== 6) throw new EncodeError('bad-field', 'a SID is an IPv6 address');
     const head = new Uint8Array(3);
     head[0] = field('flags', flags, 8);
-    put16(head, 1, field('endpoint behaviour', behavior, 16));
+    put16(head, 1, field('endpoint behavior', behavior, 16));
     return concat(
       head,
       addressBytes(sid),

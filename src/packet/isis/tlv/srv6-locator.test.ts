@@ -7,7 +7,7 @@ import { expectBad, expectVector } from './vector.fixture.ts';
 
 const END_SID = '008001 fc000001000100000000000000000001 06 010420101000';
 
-test('FCN-4.2.2-a: TLV 27 lists locators, and the SIDs of each with their behaviour', () => {
+test('FCN-4.2.2-a: TLV 27 lists locators, and the SIDs of each with their behavior', () => {
   expectVector(27, `0000 00000000 00 00 30 fc0000010001 1c 051a ${END_SID}`, {
     kind: 'srv6-locator',
     mtId: 0,

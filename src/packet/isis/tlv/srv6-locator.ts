@@ -7,7 +7,7 @@ import { malformed } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
 import { field } from '../../field.ts';
 import { decodeSubTlvs, encodeSubTlvs } from '../sub-tlvs.ts';
-import type { Locator, Srv6Locator } from '../types.ts';
+import type { Locator, Srv6Locator } from './types.ts';
 import { type TlvCodec } from './codec.ts';
 
 /** Metric 4, flags 1, algorithm 1, locator size 1. */

@@ -5,7 +5,7 @@ import { expectBad, expectVector } from './vector.fixture.ts';
 
 const NEIGHBOR = fromHex('00000000000a');
 
-test('TLV 240 has 5 bytes without a neighbour and 15 with one', () => {
+test('TLV 240 has 5 bytes without a neighbor and 15 with one', () => {
   expectVector(240, '02 00000007', { kind: 'three-way-adjacency', state: 'down', circuitId: 7 });
   expectVector(240, '00 00000007 00000000000a 00000009', {
     kind: 'three-way-adjacency',
@@ -33,7 +33,7 @@ test('another length or an unknown state makes TLV 240 bad', () => {
   expectBad(240, '03 00000007', 'bad-state');
 });
 
-test('a neighbour without a circuit of our own cannot be encoded', () => {
+test('a neighbor without a circuit of our own cannot be encoded', () => {
   const up = { kind: 'three-way-adjacency', state: 'up' } as const;
   expect(() => encodeTlv({ ...up, neighborCircuitId: 9 })).toThrow(/needs the one before/);
   expect(() => encodeTlv({ ...up, neighborSystemId: NEIGHBOR, neighborCircuitId: 1 })).toThrow(/needs the one before/);

@@ -1,4 +1,4 @@
-// TLV 240, Point-to-Point Three-Way Adjacency (RFC 5303 §3.1): state, our circuit ID, and the neighbour we see, each
+// TLV 240, Point-to-Point Three-Way Adjacency (RFC 5303 §3.1): state, our circuit ID, and the neighbor we see, each
 // part optional after the one before it.
 import { ok } from '../../../model/result.ts';
 import { concat, put32, u32 } from '../../bytes.ts';
@@ -6,7 +6,7 @@ import { malformed } from '../../decode.ts';
 import { EncodeError } from '../../encode-error.ts';
 import { exactly, field } from '../../field.ts';
 import { SYSTEM_ID_LENGTH } from '../lsp-id.ts';
-import type { ThreeWayAdjacency, ThreeWayState } from '../types.ts';
+import type { ThreeWayAdjacency, ThreeWayState } from './types.ts';
 import { type TlvCodec } from './codec.ts';
 
 /** Index is the value on the wire. */

@@ -2,7 +2,8 @@
 import { expect } from 'vitest';
 import { fromHex, toHex } from '../../hex.ts';
 import { decodeTlvs, encodeTlv } from '../tlvs.ts';
-import type { BadTlv, IsisTlv } from '../types.ts';
+import type { IsisTlv } from './types.ts';
+import type { BadTlv } from '../types.ts';
 
 const tlv = (type: number, valueHex: string): Uint8Array => {
   const value = fromHex(valueHex);

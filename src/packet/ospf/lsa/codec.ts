@@ -1,5 +1,5 @@
-// The codec of an LSA's body: one row of the tables in ../lsa.ts. To add an LSA, add a file beside this one and a row
-// there.
+// The codec of an LSA's body: one row of the tables in ../lsa.ts. To add an LSA type, add a file beside this one and a
+// row there.
 import type { Decoded } from '../../decode.ts';
 import { ok } from '../../../model/result.ts';
 import type { TlvReport, TlvSpace } from '../tlv.ts';
@@ -8,8 +8,8 @@ import type { LsaBody, UnknownTlv } from './types.ts';
 export interface BodyCodec<B extends LsaBody = LsaBody> {
   readonly name: B['kind'];
   /**
-   * Decodes what follows the LSA's header, whole; error offsets count from its start. An error means that the LSA is
-   * malformed and ignored.
+   * Decodes everything after the LSA's header. Error offsets count from the start of `content`. An error means that the
+   * LSA is malformed and ignored.
    */
   decode(content: Uint8Array, report: TlvReport): Decoded<B>;
   /** @throws EncodeError */
@@ -18,7 +18,7 @@ export interface BodyCodec<B extends LsaBody = LsaBody> {
 
 type TlvBody<T> = Extract<LsaBody, { readonly tlvs: readonly (T | UnknownTlv)[] }>;
 
-/** The codec of a body that is nothing but TLVs. */
+/** The codec of a body that consists of TLVs alone. */
 export function tlvBody<T, B extends TlvBody<T>>(name: B['kind'], space: TlvSpace<T>): BodyCodec<B> {
   return {
     name,

@@ -1,6 +1,6 @@
 // The prefix LSAs of RFC 8362, in which prefixes have sub-TLVs: E-Inter-Area-Prefix (function 35), E-AS-External (37),
-// E-Intra-Area-Prefix (41). Routers that run without extended LSAs, or in sparse mode, do not route by them: the LSAs
-// only describe prefixes.
+// E-Intra-Area-Prefix (41). Routers without support for extended LSAs, or in sparse mode, do not compute routes from
+// them: the LSAs only describe prefixes.
 import { ok } from '../../../model/result.ts';
 import { concat, put24, readPrefix, u24 } from '../../bytes.ts';
 import { type Decoded, malformed } from '../../decode.ts';
@@ -30,8 +30,8 @@ const PREFIX_OVERRUN = -3;
 
 /**
  * Reads the fixed part of the TLV whose value is `at` … `end`: flags, metric, prefix length, prefix options, two
- * reserved bytes, as many words of the prefix as it has.
- * @returns where the sub-TLVs begin; below 0 when it is malformed
+ * reserved bytes, the words of the prefix.
+ * @returns where the sub-TLVs begin; below 0 if the TLV is malformed
  */
 export function readPrefixTlv(bytes: Uint8Array, at: number, end: number, place: PrefixTlvPlace): number {
   if (at + FIXED > end) return TRUNCATED;
@@ -80,7 +80,7 @@ const PREFIX_TLVS = [
   prefixTlv(5, 'external-prefix-tlv'),
   prefixTlv(6, 'intra-area-prefix-tlv'),
 ] as const;
-/** One registry for all extended LSAs. */
+/** All extended LSAs share one registry. */
 const EXTENDED_LSA_TLVS = tlvSpace(PREFIX_TLVS);
 
 export const E_INTER_AREA_PREFIX = tlvBody<ExtendedLsaPrefix, EInterAreaPrefixLsa>(

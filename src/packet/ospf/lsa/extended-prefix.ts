@@ -1,5 +1,5 @@
-// OSPFv2 Extended Prefix Opaque LSA, opaque type 7 (RFC 7684 §2): attributes of prefixes whose reachability is
-// advertised elsewhere, or nowhere.
+// OSPFv2 Extended Prefix Opaque LSA, opaque type 7 (RFC 7684 §2): attributes of prefixes. Other LSAs advertise the
+// reachability of these prefixes, if any does.
 import { addressBytes } from '../../../model/address.ts';
 import { ok } from '../../../model/result.ts';
 import { concat, readPrefix } from '../../bytes.ts';
@@ -12,11 +12,11 @@ import { type BodyCodec, tlvBody } from './codec.ts';
 import type { ExtendedPrefix, ExtendedPrefixLsa } from './types.ts';
 
 const FIXED = 8;
-/** Address family of the TLV; there is no other. */
+/** The only address family of the TLV. */
 const IPV4_UNICAST = 0;
 
 /**
- * As many TLVs, each with a flags sub-TLV, as surely fit a packet of an Ethernet link; FRR floods longer LSAs in IP
+ * The number of TLVs, each with a flags sub-TLV, that fits a packet of any Ethernet link. FRR floods longer LSAs in IP
  * fragments.
  */
 export const MAX_EXTENDED_PREFIXES = 71;
@@ -36,7 +36,7 @@ const BAD_LENGTH = -3;
 /**
  * Reads the fixed part of the TLV whose value is `at` … `end`: route type, prefix length, address family, flags,
  * address.
- * @returns where the sub-TLVs begin; below 0 when it is malformed
+ * @returns where the sub-TLVs begin; below 0 if the TLV is malformed
  */
 export function readExtendedPrefix(bytes: Uint8Array, at: number, end: number, place: ExtendedPrefixPlace): number {
   if (at + FIXED > end) return TRUNCATED;

@@ -1,5 +1,5 @@
-// OSPFv3 Intra-Area-Prefix-LSA, function 9 (RFC 5340 §A.4.10). cnpd reads it; its own prefixes, which must attract no
-// traffic, are only in the extended form (extended-lsa.ts).
+// OSPFv3 Intra-Area-Prefix-LSA, function 9 (RFC 5340 §A.4.10). cnpd only reads it. cnpd's own prefixes must attract no
+// traffic, so they are advertised in the extended form alone (extended-lsa.ts).
 import { ok } from '../../../model/result.ts';
 import { concat, put16, u16, u32 } from '../../bytes.ts';
 import { malformed } from '../../decode.ts';
@@ -9,7 +9,7 @@ import type { BodyCodec } from './codec.ts';
 import { decodePrefixList, encodePrefixList } from './link.ts';
 import type { IntraAreaPrefixLsa, Referenced } from './types.ts';
 
-/** Also of the extended form, where the count of prefixes is reserved (RFC 8362 §4.8). */
+/** The same in the extended form, where the count of prefixes is reserved (RFC 8362 §4.8). */
 export const REFERENCED_LENGTH = 12;
 
 export const readReferenced = (content: Uint8Array): Referenced => ({

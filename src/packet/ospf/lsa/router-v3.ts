@@ -1,5 +1,5 @@
-// OSPFv3 Router-LSA, function 1 (RFC 5340 §A.4.3). A router may have several, with different link-state IDs; all count
-// together.
+// OSPFv3 Router-LSA, function 1 (RFC 5340 §A.4.3). A router may originate several, with different link-state IDs; their
+// links are combined.
 import { ok } from '../../../model/result.ts';
 import { concat, put16, put24, put32, u16, u24, u32 } from '../../bytes.ts';
 import { malformed } from '../../decode.ts';
@@ -15,8 +15,8 @@ function encodeLink(link: RouterLinkV3): Uint8Array {
   out[0] = field('link type', link.type, 8);
   put16(out, 2, field('metric', link.metric, 16));
   put32(out, 4, field('interface ID', link.interfaceId, 32));
-  put32(out, 8, field("neighbour's interface ID", link.neighborInterfaceId, 32));
-  put32(out, 12, field("neighbour's router ID", link.neighborRouterId, 32));
+  put32(out, 8, field("neighbor's interface ID", link.neighborInterfaceId, 32));
+  put32(out, 12, field("neighbor's router ID", link.neighborRouterId, 32));
   return out;
 }
 

@@ -1,6 +1,5 @@
 // The router's stable address in its traffic-engineering LSA: OSPFv2 opaque type 1 (RFC 3630 §2.4.1), OSPFv3 function
-// 10 (RFC 5329 §3). It is where a proxy's address is looked for when its prefix names none (decision D6). Links stay
-// unknown TLVs.
+// 10 (RFC 5329 §3). It is the proxy's address if the prefix names none (decision D6). Links are kept as unknown TLVs.
 import { type Family, addressBytes } from '../../../model/address.ts';
 import { ok } from '../../../model/result.ts';
 import { readAddress } from '../../bytes.ts';

@@ -1,5 +1,6 @@
-// Bodies of LSAs as values (RFC 2328 §A.4, RFC 5340 §A.4, RFC 7684, 7770, 8362, 9084, 9513, 9792). Only shapes: the
-// files beside this one turn them into bytes and back. Metrics and flags as on the wire; unlisted parts stay bytes.
+// Bodies of LSAs as values (RFC 2328 §A.4, RFC 5340 §A.4, RFC 7684, 7770, 8362, 9084, 9513, 9792). This file has only
+// types; the files beside it encode and decode them. Metrics and flags are as on the wire; parts without a type remain
+// bytes.
 import type { IpAddress } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 
@@ -16,12 +17,12 @@ export interface UnknownTlv {
  */
 export interface RouterLinkV2 {
   readonly type: number;
-  /** Neighbour's router ID, address of the designated router, or network, by type. */
+  /** Neighbor's router ID, address of the designated router, or network, by type. */
   readonly linkId: number;
   /** Our interface's address or number, or the network's mask, by type. */
   readonly linkData: number;
   readonly metric: number;
-  /** Metrics per type of service (RFC 2328 §12.4), 4 bytes each; nothing reads them. */
+  /** Metrics per type of service (RFC 2328 §12.4), 4 bytes each; cnpd does not read them. */
   readonly tosMetrics: Uint8Array;
 }
 
@@ -39,7 +40,7 @@ export interface NetworkLsaV2 {
   readonly attachedRouters: readonly number[];
 }
 
-/** Types as in OSPFv2, without stub networks: prefixes have LSAs of their own. */
+/** Types as in OSPFv2 except stub networks: prefixes have separate LSAs. */
 export interface RouterLinkV3 {
   readonly type: number;
   readonly metric: number;
@@ -63,7 +64,7 @@ export interface NetworkLsaV3 {
   readonly attachedRouters: readonly number[];
 }
 
-/** OSPFv3 function 8, link scope: our link-local address, without which neighbours have no next hop. */
+/** OSPFv3 function 8, link scope: our link-local address, without which neighbors have no next hop. */
 export interface LinkLsa {
   readonly kind: 'link';
   readonly priority: number;
@@ -199,13 +200,13 @@ export interface InformationalCapabilities {
   readonly flags: Uint8Array;
 }
 
-/** RFC 5642: printable ASCII, because names end up in logs and tables. */
+/** RFC 5642. Printable ASCII only, because names are shown in logs and tables. */
 export interface Hostname {
   readonly kind: 'hostname';
   readonly name: string;
 }
 
-/** RFC 9513 §2, its sub-TLVs kept as bytes. */
+/** RFC 9513 §2. Sub-TLVs are kept as bytes. */
 export interface Srv6Capabilities {
   readonly kind: 'srv6-capabilities';
   readonly flags: number;
@@ -226,7 +227,7 @@ export interface TeRouterAddress {
   readonly address: IpAddress;
 }
 
-/** OSPFv2 opaque type 1, OSPFv3 function 10. Links stay unknown TLVs. */
+/** OSPFv2 opaque type 1, OSPFv3 function 10. Links are kept as unknown TLVs. */
 export interface TrafficEngineeringLsa {
   readonly kind: 'traffic-engineering-v2' | 'traffic-engineering-v3';
   readonly tlvs: readonly (TeRouterAddress | UnknownTlv)[];
@@ -235,11 +236,11 @@ export interface TrafficEngineeringLsa {
 /** OSPFv2 opaque type 240, OSPFv3 function 8184, by default: cnpd's own LSA. */
 export interface PrivateLsa {
   readonly kind: 'private';
-  /** As packet/sid-container.ts encodes it. */
+  /** As encoded by packet/sid-container.ts. */
   readonly container: Uint8Array;
 }
 
-/** An LSA of a type that nothing here reads. */
+/** An LSA of a type without a codec. */
 interface UnknownBody {
   readonly kind: 'unknown';
   readonly content: Uint8Array;

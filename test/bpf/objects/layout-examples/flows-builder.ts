@@ -73,7 +73,7 @@ const FLOW_READ = {
   lastSeen: wide(5),
   lastPsn: u32(41),
   notices: wide(7),
-  told: {
+  lastNotification: {
     atNs: wide(8),
     format: 'long-haul-roce',
     action: 'rate-reduce',

@@ -1,11 +1,11 @@
-// What every carrier is handed when it is made, and what it derives from clock and chance.
+// What every carrier is given when it is created, and what it derives from clock and randomness.
 import type { Clock } from '../model/clock.ts';
 import type { CodePointValues } from '../model/code-points.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Work } from '../model/work.ts';
 import type { CarrierSink } from './carrier.ts';
 
-export interface CarrierModules {
+export interface CarrierDependencies {
   readonly sink: CarrierSink;
   readonly clock: Clock;
   readonly work: Work;
@@ -18,13 +18,16 @@ export interface CarrierModules {
   readonly random?: () => number;
 }
 
-/** When the clock shows `now`, it is `wall`, in milliseconds since 1970. */
+/** When the clock shows `now`, the wall clock shows `wall`, in milliseconds since 1970. */
 export interface Moment {
   readonly now: number;
   readonly wall: number;
 }
 
-export const momentOf = ({ clock, wallClock = Date.now }: Pick<CarrierModules, 'clock' | 'wallClock'>): Moment => ({
+export const momentOf = ({
+  clock,
+  wallClock = Date.now,
+}: Pick<CarrierDependencies, 'clock' | 'wallClock'>): Moment => ({
   now: clock.now(),
   wall: wallClock(),
 });
@@ -35,9 +38,9 @@ export const timestamp = (at: number, { now, wall }: Moment): string => new Date
 /** Sequence numbers count from here, so that a later run starts higher than an earlier one. */
 const SEQUENCE_EPOCH_MS = Date.UTC(2020, 0, 1);
 
-/** Milliseconds since then. */
+/** Milliseconds since SEQUENCE_EPOCH_MS. */
 export const sinceEpoch = (wall: number): number => wall - SEQUENCE_EPOCH_MS;
 
-/** For the generator of a machine (effects.ts): 32 bits. */
-export const seedOf = ({ random = Math.random }: Pick<CarrierModules, 'random'>): number =>
+/** The seed of a machine's generator (effects.ts): 32 bits. */
+export const seedOf = ({ random = Math.random }: Pick<CarrierDependencies, 'random'>): number =>
   Math.floor(random() * 2 ** 32);

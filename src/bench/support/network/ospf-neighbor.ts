@@ -34,7 +34,7 @@ export const ospfSection = (version: 2 | 3, routerId: string): string => `ospfv$
   dead-interval: ${DEAD_SECONDS}s
 `;
 
-export class OspfNeighbour {
+export class OspfNeighbor {
   readonly #version: OspfVersion;
   readonly #routerId: number;
   #runner: OspfRunner | undefined;
@@ -57,7 +57,7 @@ export class OspfNeighbour {
   }
 
   /**
-   * Begins to speak, as a router that has just started does, with these LSAs in its database; waits until its neighbour
+   * Begins to speak, as a router that has just started does, with these LSAs in its database; waits until its neighbor
    * is Full.
    */
   async join(bench: Bench, netns: Netns, database: readonly Lsa[] = []): Promise<void> {
@@ -70,8 +70,8 @@ export class OspfNeighbour {
       log: {
         debug: () => {},
         info: () => {},
-        warn: (_fields, message) => bench.say(`neighbour: ${message}`),
-        error: (_fields, message) => bench.say(`neighbour: ${message}`),
+        warn: (_fields, message) => bench.say(`neighbor: ${message}`),
+        error: (_fields, message) => bench.say(`neighbor: ${message}`),
       },
       count: () => {},
       onChange: (change) => this.#changed(change),

@@ -10,9 +10,9 @@ import { formatLspId, parseSystemId } from '../../../packet/isis/lsp-id.ts';
 import { decodePdu, encodePdu } from '../../../packet/isis/pdu.ts';
 import type { Lsp, P2pHello, Received } from '../../../packet/isis/types.ts';
 import { type Bench, until } from '../bench.ts';
-import { NEIGHBOUR_SYSTEM } from './isis-network.ts';
+import { NEIGHBOR_SYSTEM } from './isis-network.ts';
 
-const SYSTEM = parseSystemId(NEIGHBOUR_SYSTEM)!;
+const SYSTEM = parseSystemId(NEIGHBOR_SYSTEM)!;
 const CIRCUIT = 7;
 const HELLO_MS = 1000;
 
@@ -22,7 +22,7 @@ interface FloodedLsp {
   readonly at: number;
 }
 
-export class Neighbour {
+export class Neighbor {
   /** What the agent flooded, in order; a retransmission is there again. */
   readonly flooded: FloodedLsp[] = [];
   /** LSP IDs that the agent acknowledged, with the sequence number. */

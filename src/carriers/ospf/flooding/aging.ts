@@ -1,5 +1,5 @@
-// Ageing (RFC 2328 §14): an LSA that nobody refreshed is flooded once more, at MaxAge, so that all forget it together;
-// it is forgotten when the neighbour has acknowledged it and no exchange runs that might list it.
+// Aging (RFC 2328 §14): an LSA that was not refreshed is flooded once more, at MaxAge, so that all routers remove it
+// together. It is removed when the neighbor has acknowledged it and no exchange runs that might list it.
 import { count } from '../../effects.ts';
 import { SWEEP_BATCH, SWEEP_CHANGES } from '../constants.ts';
 import { exchangeRunning } from '../neighbor/neighbor.ts';
@@ -10,7 +10,7 @@ import { owes } from '../neighbor/neighbor.ts';
 import { forgotten } from '../own/own.ts';
 import type { AreaState, Speaker } from '../state.ts';
 
-/** One pass over the database, no more often than every second, a batch at a time. */
+/** One pass over the database, a batch at a time, at most once per second. */
 export function sweep(s: Speaker, area: AreaState): void {
   const { lsdb } = area;
   if (!lsdb.pass) {
@@ -45,7 +45,7 @@ function sweepLsa(s: Speaker, area: AreaState, lsa: StoredLsa): boolean {
   return false;
 }
 
-/** Its age ran out here: MaxAge is written down, and flooded. */
+/** The LSA has reached MaxAge here: stores and floods it with that age. */
 function expire(s: Speaker, area: AreaState, lsa: StoredLsa): void {
   if (!lsa.own) count(s, 'lsa.expired');
   flood(s, area, atMaxAge(s, area, lsa));

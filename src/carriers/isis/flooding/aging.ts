@@ -1,4 +1,4 @@
-// Ageing (ISO/IEC 10589 §7.3.16.4): an LSP whose lifetime ends is purged, its header is kept for ZeroAge, then
+// Aging (ISO/IEC 10589 §7.3.16.4): an LSP whose lifetime ends is purged; its header is kept for ZeroAge and then
 // forgotten.
 import { count } from '../../effects.ts';
 import { purgeForeign } from './store.ts';
@@ -7,7 +7,7 @@ import type { LevelState, Speaker } from '../state.ts';
 
 const SWEEP_MS = 1000;
 
-/** One pass over the database, no more often than every second. */
+/** One pass over the database, at most once a second. */
 export function sweep(s: Speaker, level: LevelState): void {
   let next = Infinity;
   for (const lsp of level.lsdb.byKey.values()) {

@@ -1,4 +1,4 @@
-// Ageing: when an LSP that nobody refreshes is purged and forgotten (ISO/IEC 10589 §7.3.16.4).
+// Aging: when an LSP without a refresh is purged and forgotten (ISO/IEC 10589 §7.3.16.4).
 import { expect, test } from 'vitest';
 import { adjacency, lsp } from '../hostile.fixture.ts';
 import { systemId } from '../simulation.fixture.ts';
@@ -8,7 +8,7 @@ const IDS = ['0000.0000.00c1', '0000.0000.00c2', '0000.0000.00c3'];
 /** LSPs with a lifetime of 10, 20 and 30 seconds, the last first. */
 function scene() {
   const net = adjacency();
-  // B is silent: it would ask for them, and purge them a second earlier.
+  // B does not answer: it would request them, and purge them a second earlier.
   net.wire.filter = (pdu, from) => from === 0 || pdu.kind === 'p2p-hello';
   [...IDS]
     .reverse()
@@ -26,7 +26,7 @@ function scene() {
   return { ...net, states };
 }
 
-test('each LSP is purged within a second after its own lifetime, and forgotten a minute later', () => {
+test('each LSP is purged within a second after its lifetime, and forgotten a minute later', () => {
   const { simulation, a, states } = scene();
   const seen: string[] = [];
   const start = simulation.now;
@@ -38,7 +38,7 @@ test('each LSP is purged within a second after its own lifetime, and forgotten a
   expect(a.count('isis.lsp.expired')).toBe(3);
 });
 
-test('a refresh in time keeps it alive, and a purge that nobody acknowledges is sent until it is forgotten, and no longer', () => {
+test('a refresh in time keeps it alive; an unacknowledged purge is sent until it is forgotten', () => {
   const { simulation, a, states } = scene();
   simulation.run(5000);
   a.deliver(
@@ -47,14 +47,14 @@ test('a refresh in time keeps it alive, and a purge that nobody acknowledges is 
   simulation.run(10_000);
   expect(states()).toBe('aaa');
   simulation.run(20_000);
-  expect([states(), a.state]).toEqual(['app', 'up']);
+  expect({ states: states(), state: a.state }).toEqual({ states: 'app', state: 'up' });
   simulation.run(70_000);
   const sent = a.count('isis.tx.lsp');
   simulation.run(20_000);
-  expect([states(), a.count('isis.tx.lsp')]).toEqual(['a--', sent]);
+  expect({ states: states(), isisTxLsp: a.count('isis.tx.lsp') }).toEqual({ states: 'a--', isisTxLsp: sent });
 });
 
-test('the database is looked through once a second at most: one that ends 300 ms after another is purged a second after it', () => {
+test('the database is swept at most once a second: an LSP that expires 300 ms after another is purged a second after it', () => {
   const { simulation, a, give, wire } = adjacency();
   wire.filter = (pdu, from) => from === 0 || pdu.kind === 'p2p-hello';
   const [first, second] = IDS.map((id) => ({ systemId: systemId(id), pseudonode: 0, fragment: 0 }));

@@ -1,4 +1,4 @@
-// Quantities as an operator reads them.
+// Formats quantities for the operator.
 
 const BIT_RATES = [
   [1e12, 'Tbit/s'],
@@ -18,5 +18,5 @@ export const formatMs = (ns: number): string => `${decimals(ns / 1e6)} ms`;
 /** A fraction as percent. */
 export const formatPercent = (fraction: number): string => `${decimals(fraction * 100)} %`;
 
-/** At most three, none that says nothing. */
+/** At most three decimals, without trailing zeros. */
 const decimals = (value: number): string => String(Number(value.toFixed(3)));
