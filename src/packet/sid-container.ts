@@ -5,24 +5,25 @@
 //   version 1 octet, 3 octets of 0, then TLVs: type 2, length 2 (of the value), value, zero padding to a multiple of 4
 //
 //   type 1, SID: endpoint behavior 2, locator length 1, 0 1, SID 16
-//   type 2, group membership: group 16, edge 16
+//   type 2, group membership: group-member.ts
 //
 // A container of another version is refused as a whole: its TLVs may mean anything. TLVs of unknown types are handed on
-// as they are, so that a newer cnpd can add some; what follows the known value of a TLV is ignored.
+// as they are, so that a newer cnpd can add some, and so are members of unknown roles; what follows the known value of a TLV is ignored.
 import { type IpAddress, addressBytes } from '../model/address.ts';
+import type { GroupMember } from '../model/group.ts';
 import { type Prefix, prefixOf } from '../model/prefix.ts';
 import { ok } from '../model/result.ts';
 import { concat, put16, readAddress, u16 } from './bytes.ts';
 import { type Decoded, malformed } from './decode.ts';
 import { EncodeError } from './encode-error.ts';
 import { field } from './field.ts';
+import { decodeGroupMember, encodeGroupMember } from './group-member.ts';
 
 const SID_CONTAINER_VERSION = 1;
 const HEADER = 4;
 const TLV_HEADER = 4;
 const TLV = { sid: 1, group: 2 } as const;
 const SID_VALUE = 20;
-const GROUP_VALUE = 32;
 
 /** An SRv6 SID, the locator that it belongs to and its SRv6 Endpoint Behavior. */
 interface ContainedSid {
@@ -32,11 +33,10 @@ interface ContainedSid {
   readonly behavior: number;
 }
 
-/** Membership of an edge in an End.MT group. Nobody originates one yet. */
+/** A member of an End.MT group. */
 interface ContainedGroup {
   readonly tlv: 'group';
-  readonly group: IpAddress;
-  readonly edge: IpAddress;
+  readonly member: GroupMember;
 }
 
 /** Of a type that this file does not know. */
@@ -75,17 +75,12 @@ function encodeSid({ sid, locator, behavior }: ContainedSid): Uint8Array {
   return tlv(TLV.sid, value);
 }
 
-function encodeGroup({ group, edge }: ContainedGroup): Uint8Array {
-  if (group.family !== 6 || edge.family !== 6) throw new EncodeError('bad-field', 'group and edge are IPv6 addresses');
-  return tlv(TLV.group, concat(addressBytes(group), addressBytes(edge)));
-}
-
 function encodeTlv(one: ContainerTlv): Uint8Array {
   switch (one.tlv) {
     case 'sid':
       return encodeSid(one);
     case 'group':
-      return encodeGroup(one);
+      return tlv(TLV.group, encodeGroupMember(one.member));
     case 'unknown':
       return tlv(one.type, one.value);
   }
@@ -131,9 +126,9 @@ function decodeTlv(type: number, value: Uint8Array, offset: number): Decoded<Con
     return ok({ tlv: 'sid', sid, locator: prefixOf(sid, bits), behavior: u16(value, 0) });
   }
   if (type === TLV.group) {
-    if (value.length < GROUP_VALUE)
-      return malformed('bad-tlv-length', offset - TLV_HEADER, `a group membership of ${value.length} bytes`);
-    return ok({ tlv: 'group', group: readAddress(value, 0, 6), edge: readAddress(value, 16, 6) });
+    const member = decodeGroupMember(value, offset - TLV_HEADER);
+    if (!member.ok) return member;
+    if (member.value) return ok({ tlv: 'group', member: member.value });
   }
   return ok({ tlv: 'unknown', type, value });
 }

@@ -1,0 +1,52 @@
+// End.MT groups (draft "SRv6 Extensions for RDMA Multicast Delivery"): who belongs to one, and where.
+import { type IpAddress, isUnicastHost, sameAddress } from './address.ts';
+
+/** Changes to the RETH of a WRITE for one receiver (decision C7). */
+export interface WriteDelta {
+  /** Added to the virtual address, modulo 2^64. */
+  readonly vaDelta: bigint;
+  /** Replaces the R_Key; 32 bits. */
+  readonly rKey: number;
+}
+
+/** One member of a group. A group is identified by its Proxy Address, a unicast /128 (decision C5). */
+export interface GroupMember {
+  readonly group: IpAddress;
+  readonly role: 'source' | 'receiver';
+  /** The host. IPv6. */
+  readonly address: IpAddress;
+  /**
+   * 24 bits. Of a receiver: its own Queue Pair. Of the source: the Designated Queue Pair, to which all answers go (RMC
+   * §5.1).
+   */
+  readonly qpn: number;
+  /** Of a receiver: its edge's End.MT SID. Of the source: the replication SID of its router, the root of the tree. */
+  readonly node: IpAddress;
+  /** Added to the PSN for this receiver, modulo 2^24; 0 for a source. */
+  readonly psnDelta: number;
+  /** Absent: a WRITE reaches this receiver unchanged. */
+  readonly write?: WriteDelta | undefined;
+}
+
+/** Queue Pairs 0 and 1 are for management (IBTA volume 1, §3.9.1), 0xFFFFFF is multicast's. */
+export const LOWEST_QPN = 2;
+export const HIGHEST_QPN = 0xff_fffe;
+
+/** Whether packets could be sent to it: unicast IPv6 addresses, and the Queue Pair of a connection. */
+export const isUsableMember = ({ group, address, node, qpn }: GroupMember): boolean =>
+  [group, address, node].every((one) => one.family === 6 && isUnicastHost(one)) &&
+  !sameAddress(group, address) &&
+  !sameAddress(group, node) &&
+  qpn >= LOWEST_QPN &&
+  qpn <= HIGHEST_QPN;
+
+/** Unique among the members of all groups; a source is no receiver. */
+export const memberKey = ({ group, role, address }: GroupMember): string =>
+  `${group.value.toString(32)} ${role} ${address.value.toString(32)}`;
+
+const sameWrite = (a: WriteDelta | undefined, b: WriteDelta | undefined): boolean =>
+  a?.vaDelta === b?.vaDelta && a?.rKey === b?.rKey;
+
+/** Whether two members with the same key are the same in all else. */
+export const sameMember = (a: GroupMember, b: GroupMember): boolean =>
+  a.qpn === b.qpn && sameAddress(a.node, b.node) && a.psnDelta === b.psnDelta && sameWrite(a.write, b.write);
