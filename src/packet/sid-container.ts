@@ -8,7 +8,8 @@
 //   type 2, group membership: group-member.ts
 //
 // A container of another version is refused as a whole: its TLVs may mean anything. TLVs of unknown types are handed on
-// as they are, so that a newer cnpd can add some, and so are members of unknown roles; what follows the known value of a TLV is ignored.
+// as they are, so that a newer cnpd can add some, and so are members of unknown roles. What follows the known value of
+// a TLV is ignored.
 import { type IpAddress, addressBytes } from '../model/address.ts';
 import type { GroupMember } from '../model/group.ts';
 import { type Prefix, prefixOf } from '../model/prefix.ts';

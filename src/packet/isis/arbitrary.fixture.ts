@@ -134,6 +134,19 @@ export const arbitraryTlv: fc.Arbitrary<IsisTlv> = fc
     }),
     threeWay,
     fc.record({ kind: kind('router-capability'), routerId: arbitraryIpv4, flags: octet, subTlvs: bytes(0, 30) }),
+    fc.record(
+      {
+        kind: kind('geninfo'),
+        applicationId: fc.integer({ min: 0, max: 0xffff }),
+        domainWide: fc.boolean(),
+        down: fc.boolean(),
+        otherFlags: octet.map((flags) => flags & 0xf0),
+        ipv4: arbitraryIpv4,
+        ipv6: arbitraryIpv6,
+        info: bytes(0, 60),
+      },
+      { requiredKeys: ['kind', 'applicationId', 'domainWide', 'down', 'otherFlags', 'info'] },
+    ),
   )
   .filter(fits);
 

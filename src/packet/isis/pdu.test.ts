@@ -154,7 +154,7 @@ test('the received PDU is a copy: the buffer of the socket may be used again', (
 
 test('unknown TLVs survive decoding and encoding byte for byte', () => {
   const tlvs = [
-    { kind: 'unknown' as const, type: 251, value: fromHex('0100017f') },
+    { kind: 'unknown' as const, type: 250, value: fromHex('0100017f') },
     { kind: 'hostname' as const, name: 'r' },
   ];
   const bytes = encodePdu({ ...HELLO, tlvs });

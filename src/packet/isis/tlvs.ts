@@ -14,6 +14,7 @@ import {
 import { AREA_ADDRESSES } from './tlv/area-addresses.ts';
 import { AUTHENTICATION } from './tlv/authentication.ts';
 import { type SubTlvReport, type TlvCodec, tlvBytes } from './tlv/codec.ts';
+import { GENINFO } from './tlv/geninfo.ts';
 import { HOSTNAME } from './tlv/hostname.ts';
 import {
   IPV4_REACHABILITY,
@@ -55,6 +56,7 @@ export const TLV_CODECS: readonly TlvCodec[] = [
   MT_IPV6_REACHABILITY,
   THREE_WAY_ADJACENCY,
   ROUTER_CAPABILITY,
+  GENINFO,
 ];
 const BY_TYPE = new Map(TLV_CODECS.map((codec) => [codec.type, codec]));
 const BY_NAME = new Map(TLV_CODECS.map((codec) => [codec.name, codec]));

@@ -1,5 +1,5 @@
-// TLVs of IS-IS as values (ISO/IEC 10589; RFC 5305, 5308, 5120, 5303, 5304, 6232, 7794, 7981, 9352). The files beside
-// this one encode and decode them. Times are seconds, metrics as on the wire, byte strings network order.
+// TLVs of IS-IS as values (ISO/IEC 10589; RFC 5305, 5308, 5120, 5303, 5304, 6232, 6823, 7794, 7981, 9352). The files
+// beside this one encode and decode them. Times are seconds, metrics as on the wire, byte strings network order.
 import type { IpAddress } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 import type { LspId } from '../lsp-id.ts';
@@ -165,6 +165,21 @@ export interface RouterCapability {
   readonly subTlvs: Uint8Array;
 }
 
+/** TLV 251 (RFC 6823): information of an application, which the routing protocol only carries. */
+export interface GenInfo {
+  readonly kind: 'geninfo';
+  readonly applicationId: number;
+  /** S: belongs to the whole domain, so that it is leaked between levels. */
+  readonly domainWide: boolean;
+  /** D: leaked from level 2 to level 1, from where it must not return. */
+  readonly down: boolean;
+  /** Flags whose meaning is not known, as received. */
+  readonly otherFlags: number;
+  readonly ipv4?: IpAddress;
+  readonly ipv6?: IpAddress;
+  readonly info: Uint8Array;
+}
+
 export type IsisTlv =
   | UnknownTlv
   | AreaAddresses
@@ -183,7 +198,8 @@ export type IsisTlv =
   | Hostname
   | MultiTopology
   | ThreeWayAdjacency
-  | RouterCapability;
+  | RouterCapability
+  | GenInfo;
 
 /**
  * Sub-TLV 4 (RFC 7794): a bit string of any length, bit 0 the most significant bit of the first byte. See
