@@ -1,5 +1,5 @@
-// TLV 251, GENINFO (RFC 6823 §3): flags 1, application ID 2, an IPv4 address if flag I is set, an IPv6 address if flag V
-// is set, and what the application has to say. Of the flags, the four high bits are reserved.
+// TLV 251, GENINFO (RFC 6823 §3): flags 1, application ID 2, an IPv4 address if flag I is set, an IPv6 address if flag
+// V is set, then the application's information. The four high bits of the flags are reserved.
 import { addressBytes } from '../../../model/address.ts';
 import { ok } from '../../../model/result.ts';
 import { concat, copyOf, put16, readAddress, u16 } from '../../bytes.ts';
