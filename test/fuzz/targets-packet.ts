@@ -3,6 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { address } from '../../src/model/address.ts';
+import type { GroupMember } from '../../src/model/group.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { decodePnc } from '../../src/packet/bgp/characteristics.ts';
 import { decodeNhc } from '../../src/packet/bgp/nhc.ts';
@@ -47,6 +48,7 @@ import {
   SEND6,
 } from '../../src/packet/roce/vectors.fixture.ts';
 import { type Decoder, decodeSafely } from '../../src/packet/safely.fixture.ts';
+import { decodeGroupMember, encodeGroupMember } from '../../src/packet/group-member.ts';
 import { decodeSidContainer, encodeSidContainer } from '../../src/packet/sid-container.ts';
 import { decodeSrh } from '../../src/packet/srv6/srh.ts';
 import { decodeStampReply, decodeStampTest } from '../../src/packet/stamp/stamp.ts';
@@ -58,6 +60,15 @@ const ENDS4 = [address('192.0.2.1'), address('198.51.100.1')] as const;
 const KEY = new Uint8Array(16).fill(7);
 const ROCE = [CNP6, SEND6, ACK6, NAK6, FAST_CNP6, LONG_HAUL_CNP6, LONG_HAUL_CNP4];
 const OPTION = FAST_CNP6.subarray(40, 64);
+const MEMBER: GroupMember = {
+  group: address('2001:db8:aa::1'),
+  role: 'receiver',
+  address: address('2001:db8:b::1'),
+  qpn: 0x12_3456,
+  node: address('2001:db8:e1::1'),
+  psnDelta: 9,
+};
+const MEMBER_WITH_WRITE: GroupMember = { ...MEMBER, write: { vaDelta: 5n, rKey: 6 } };
 const TRACE = fromHex('abcd1a0512345600' + '07'.repeat(24));
 
 function target(name: string, seeds: readonly Uint8Array[], decode: Decoder, rest: Partial<Target> = {}): Target {
@@ -222,6 +233,7 @@ export const PACKET_TARGETS: readonly Target[] = [
     ],
     decodeSidContainer,
   ),
+  target('group-member', [MEMBER, MEMBER_WITH_WRITE].map(encodeGroupMember), (bytes) => decodeGroupMember(bytes, 0)),
   target('stamp', generated(fc.uint8Array({ minLength: 44, maxLength: 112 })), (bytes) => [
     decodeStampTest(bytes),
     decodeStampReply(bytes),
