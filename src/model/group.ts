@@ -1,7 +1,7 @@
 // End.MT groups (draft "SRv6 Extensions for RDMA Multicast Delivery"): who belongs to one, and where.
 import { type IpAddress, isUnicastHost, sameAddress } from './address.ts';
 
-/** Changes to the RETH of a WRITE for one receiver (decision C7). */
+/** Changes to the RETH of a WRITE for one receiver. */
 export interface WriteDelta {
   /** Added to the virtual address, modulo 2^64. */
   readonly vaDelta: bigint;
@@ -9,7 +9,7 @@ export interface WriteDelta {
   readonly rKey: number;
 }
 
-/** One member of a group. A group is identified by its Proxy Address, a unicast /128 (decision C5). */
+/** One member of a group. A group is identified by its Proxy Address, a unicast /128. */
 export interface GroupMember {
   readonly group: IpAddress;
   readonly role: 'source' | 'receiver';
