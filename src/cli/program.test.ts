@@ -335,20 +335,20 @@ describe('cnpctl doctor', () => {
   });
 
   test('paths of cnpd’s that gobgpd does not have: how many, and whether they are on their way', async () => {
-    const told = async (session: object): Promise<{ code: number; out: string }> => {
+    const printed = async (session: object): Promise<{ code: number; out: string }> => {
       const state = exampleState();
       state.status.problems = [];
       state.bgp.session = [{ ...state.bgp.session[0]!, originated: 0, wanted: 2, ...session }];
       return run('doctor', fakeCnpd(state));
     };
-    expect(await told({})).toMatchObject({
+    expect(await printed({})).toMatchObject({
       code: 1,
       out: expect.stringMatching(
         /^missing {2}bgp\.originated: 0 of 2 of cnpd's paths are in gobgpd\n.*they are being added$/m,
       ),
     });
-    expect((await told({ refusal: 'no' })).out).toMatch(/^missing {2}bgp\.originated: .*\n.*bgp problems above$/m);
-    expect((await told({ state: 'waiting' })).out).not.toContain('bgp.originated');
+    expect((await printed({ refusal: 'no' })).out).toMatch(/^missing {2}bgp\.originated: .*\n.*bgp problems above$/m);
+    expect((await printed({ state: 'waiting' })).out).not.toContain('bgp.originated');
   });
 
   test('-o json holds what is to be shown and nothing else of an item', async () => {

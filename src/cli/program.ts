@@ -194,9 +194,9 @@ async function uninstall(context: Context, { runDir }: { runDir: string }): Prom
     context.err(`cnpctl: cnpd runs (${context.options.socket} answers): stop it first, systemctl stop cnpd\n`);
     return EXIT.problem;
   }
-  const said: string[] = [];
+  const lines: string[] = [];
   const table = context.options.output === 'table';
-  const clean = await context.uninstall(runDir, (line) => (table ? print(context, [line]) : void said.push(line)));
-  if (!table) printJson(context, { ok: clean, said });
+  const clean = await context.uninstall(runDir, (line) => (table ? print(context, [line]) : void lines.push(line)));
+  if (!table) printJson(context, { ok: clean, lines });
   return clean ? EXIT.ok : EXIT.problem;
 }

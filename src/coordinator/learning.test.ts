@@ -99,21 +99,21 @@ describe('from the carriers to the plan', () => {
     const w = world(1000);
     const reachable = new Set(['L2 1']);
     w.learning.reachability({ carrier: 'isis', reachable });
-    const said = (source: string, text: string): void =>
+    const advertise = (source: string, text: string): void =>
       w.learning.learned({
         carrier: 'isis',
         source,
         originator: 'L2 1',
         advertisements: reported({ prefixes: [{ prefix: prefix(text), pnc: true, proxy, metric: 1 }] }),
       });
-    said('a', '2001:db8:a::/48');
-    said('b', '2001:db8:b::/48');
+    advertise('a', '2001:db8:a::/48');
+    advertise('b', '2001:db8:b::/48');
     w.work.settle();
     w.learning.carrierStopped('isis', 1000);
     w.work.settle();
     expect(flagged(w.dataplane)).toBe(2);
     w.learning.reachability({ carrier: 'isis', reachable });
-    said('a', '2001:db8:a::/48');
+    advertise('a', '2001:db8:a::/48');
     w.clock.advance(1001);
     w.work.settle();
     expect([...w.dataplane.values()].filter((s) => s.proxy).map((s) => s.id)).toEqual(['2001:db8:a::/48']);
@@ -121,7 +121,7 @@ describe('from the carriers to the plan', () => {
 
   test('entries of two carriers stopped one after the other are each forgotten after their own hold time', () => {
     const w = world(1000);
-    const said = (source: string, text: string): void => {
+    const advertise = (source: string, text: string): void => {
       w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
       w.learning.learned({
         carrier: 'isis',
@@ -134,14 +134,14 @@ describe('from the carriers to the plan', () => {
       w.work.settle();
       return [...w.dataplane.values()].filter((s) => s.proxy).map((s) => s.id);
     };
-    said('a', '2001:db8:a::/48');
-    said('b', '2001:db8:b::/48');
+    advertise('a', '2001:db8:a::/48');
+    advertise('b', '2001:db8:b::/48');
     w.learning.carrierStopped('isis', 1000);
     w.clock.advance(500);
-    said('a', '2001:db8:a::/48');
+    advertise('a', '2001:db8:a::/48');
     w.learning.carrierStopped('isis', 1000);
     w.clock.advance(100);
-    said('c', '2001:db8:c::/48');
+    advertise('c', '2001:db8:c::/48');
     w.clock.advance(399);
     expect(known()).toEqual(['2001:db8:a::/48', '2001:db8:b::/48', '2001:db8:c::/48']);
     w.clock.advance(2);

@@ -106,11 +106,11 @@ describe('uninstall', () => {
   test('without the pid file is refused while the socket in the run directory answers, then succeeds', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(join(dir, 'gnmi.sock'), resolve));
-    const said: string[] = [];
-    expect(await uninstall(dir, (line) => said.push(line), unlocked)).toBe(1);
-    expect(said).toEqual([`cnpd is running (${join(dir, 'gnmi.sock')} answers): stop it first`]);
+    const warnings: string[] = [];
+    expect(await uninstall(dir, (line) => warnings.push(line), unlocked)).toBe(1);
+    expect(warnings).toEqual([`cnpd is running (${join(dir, 'gnmi.sock')} answers): stop it first`]);
     await new Promise((resolve) => server.close(resolve));
-    expect(await uninstall(dir, (line) => said.push(line), unlocked)).toBe(0);
+    expect(await uninstall(dir, (line) => warnings.push(line), unlocked)).toBe(0);
   });
 
   test("removes what is cnpd's, and the directory", async () => {
@@ -123,15 +123,15 @@ describe('uninstall', () => {
   test('removes nothing from a directory named by mistake, and reports that', async () => {
     mkdirSync(join(dir, 'sub'));
     writeFileSync(join(dir, 'sub', 'file'), 'data');
-    const said: string[] = [];
-    expect(await uninstall(dir, (line) => said.push(line), unlocked)).toBe(1);
+    const warnings: string[] = [];
+    expect(await uninstall(dir, (line) => warnings.push(line), unlocked)).toBe(1);
     expect(existsSync(join(dir, 'sub', 'file'))).toBe(true);
-    expect(said.join()).toContain('sub');
+    expect(warnings.join()).toContain('sub');
   });
 
   test('reports a missing run directory', async () => {
-    const said: string[] = [];
-    expect(await uninstall(join(dir, 'absent'), (line) => said.push(line), unlocked)).toBe(0);
-    expect(said).toEqual([`${join(dir, 'absent')} does not exist: nothing to remove`]);
+    const warnings: string[] = [];
+    expect(await uninstall(join(dir, 'absent'), (line) => warnings.push(line), unlocked)).toBe(0);
+    expect(warnings).toEqual([`${join(dir, 'absent')} does not exist: nothing to remove`]);
   });
 });

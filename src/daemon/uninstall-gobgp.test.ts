@@ -12,18 +12,18 @@ afterEach(() => rmSync(runDir, { recursive: true, force: true }));
 
 async function uninstall(
   gobgp: Omit<NonNullable<Parameters<typeof noteGobgp>[1]>['gobgp'], 'maxMessageBytes'>,
-): Promise<{ done: boolean; said: string[]; noted: boolean }> {
+): Promise<{ done: boolean; lines: string[]; noted: boolean }> {
   noteGobgp(runDir, { gobgp: { ...gobgp, maxMessageBytes: 1 << 20 }, domain: [], confederation: [], policy: true });
-  const said: string[] = [];
-  const done = await uninstallGobgp(runDir, (line) => said.push(line));
-  return { done, said, noted: existsSync(join(runDir, 'gobgp.json')) };
+  const lines: string[] = [];
+  const done = await uninstallGobgp(runDir, (line) => lines.push(line));
+  return { done, lines, noted: existsSync(join(runDir, 'gobgp.json')) };
 }
 
 test('a gobgpd whose socket is gone has forgotten everything: nothing to remove', async () => {
   const target = `unix:${join(runDir, 'gobgpd.sock')}`;
   expect(await uninstall({ target })).toEqual({
     done: true,
-    said: [`gobgpd at ${target} is not running: nothing to remove`],
+    lines: [`gobgpd at ${target} is not running: nothing to remove`],
     noted: false,
   });
 });
@@ -32,7 +32,7 @@ test('a missing TLS file does not mean that gobgpd is gone: paths, policies and 
   const ca = join(runDir, 'ca.pem');
   expect(await uninstall({ target: '127.0.0.1:1', tls: { ca } })).toEqual({
     done: false,
-    said: [expect.stringMatching(/^left cnpd's paths.*ca\.pem/)],
+    lines: [expect.stringMatching(/^left cnpd's paths.*ca\.pem/)],
     noted: true,
   });
 });
@@ -42,7 +42,7 @@ test('a gobgpd that ends before the policies are removed has forgotten everythin
   await withServer({ ListPeer: (call) => call.emit('error', { code: status.UNAVAILABLE, details }) }, async (target) =>
     expect(await uninstall({ target })).toEqual({
       done: true,
-      said: [`gobgpd at ${target} is not running: nothing to remove`],
+      lines: [`gobgpd at ${target} is not running: nothing to remove`],
       noted: false,
     }),
   );

@@ -162,9 +162,9 @@ export function summarize(
   };
 }
 
-function nodeNotifications(node: string, said: readonly NotificationSeen[]): NodeNotifications {
+function nodeNotifications(node: string, sent: readonly NotificationSeen[]): NodeNotifications {
   const actions: Record<string, number> = {};
-  for (const { instruction } of said)
+  for (const { instruction } of sent)
     if (instruction) actions[instruction.action] = (actions[instruction.action] ?? 0) + 1;
-  return { node, count: said.length, firstMs: round(said[0]!.t), actions };
+  return { node, count: sent.length, firstMs: round(sent[0]!.t), actions };
 }

@@ -20,15 +20,15 @@ svg { width: 100%; height: auto } .grid { stroke: #e6e6e6 } .axis { stroke: #555
 `;
 
 const hex = (value: number | null): string => (value === null ? '–' : `0x${value.toString(16)}`);
-const said = (r: RunResult, text: string): string => (r.notifications.count === 0 ? '–' : text);
+const orDash = (r: RunResult, text: string): string => (r.notifications.count === 0 ? '–' : text);
 
 /** What the closing table leaves out. */
 const MORE: readonly Column[] = [
   {
     head: 'for Queue Pair (the connection’s)',
-    cell: (r) => said(r, `${hex(r.notifications.queuePair)} (${hex(r.notifications.expectedQueuePair)})`),
+    cell: (r) => orDash(r, `${hex(r.notifications.queuePair)} (${hex(r.notifications.expectedQueuePair)})`),
   },
-  { head: 'ICRC or checksum', cell: (r) => said(r, r.notifications.valid ? 'valid' : 'WRONG') },
+  { head: 'ICRC or checksum', cell: (r) => orDash(r, r.notifications.valid ? 'valid' : 'WRONG') },
   { head: 'held back', cell: (r) => r.ports.map((p) => String(p.counted.deferred)).join(' / ') },
 ];
 

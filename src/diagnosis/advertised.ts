@@ -66,13 +66,13 @@ interface Hearers {
 
 type Slots = { readonly [N in CarrierName]: { readonly carrier: Hearers[N] | undefined } };
 
-const tells = (carrier: Hearers['ospfv2']): boolean =>
+const lists = (carrier: Hearers['ospfv2']): boolean =>
   carrier.neighbors().some(({ state, takesOpaque }) => state === 'full' && takesOpaque !== false);
 
 const HEARD: { readonly [N in CarrierName]: (carrier: Hearers[N]) => boolean } = {
   isis: (carrier) => carrier.neighbors().some(({ state }) => state === 'up'),
-  ospfv2: tells,
-  ospfv3: tells,
+  ospfv2: lists,
+  ospfv3: lists,
   bgp: (carrier) => carrier.session().state === 'ready',
 };
 

@@ -31,9 +31,9 @@ type Session = Pick<BgpSessionState, 'state' | 'originated' | 'wanted' | 'refusa
  */
 export function checkOriginated(explained: boolean, session: Session | undefined): Check[] {
   if (session?.state !== 'ready') return [];
-  const { originated, wanted, refusal } = session;
-  const [id, count] = ['bgp.originated', `${originated} of ${wanted} of cnpd's paths`];
-  if (originated === wanted && refusal === undefined) return [{ id, claim: `${count} are in gobgpd`, state: 'ok' }];
+  const { originated, wanted: desired, refusal } = session;
+  const [id, count] = ['bgp.originated', `${originated} of ${desired} of cnpd's paths`];
+  if (originated === desired && refusal === undefined) return [{ id, claim: `${count} are in gobgpd`, state: 'ok' }];
   const remedy =
     explained || refusal !== undefined ? 'fix the bgp problems above' : 'ask again in a moment: they are being added';
   return [{ id, claim: "cnpd's paths are in gobgpd", state: 'missing', problem: `${count} are in gobgpd`, remedy }];

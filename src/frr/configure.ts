@@ -146,12 +146,12 @@ async function configureLine(
     [...socketArguments(options), '-f', '/dev/stdin'],
     `${line.context}\n${text}\n`,
   );
-  const said = output
+  const printed = output
     .replace(HARMLESS, '')
     .trim()
     .replace(/\s*\n+\s*/g, ' ');
-  if (status === 0 && !/%|failed|error/i.test(said)) return undefined;
-  const words = said === '' ? `vtysh ended with status ${status}` : said;
+  if (status === 0 && !/%|failed|error/i.test(printed)) return undefined;
+  const words = printed === '' ? `vtysh ended with status ${status}` : printed;
   return line.secret === undefined ? words : words.replaceAll(line.secret, '<key>');
 }
 

@@ -46,7 +46,7 @@ interface Stated {
   /** The value shown is the default. */
   readonly shown: boolean;
   /** What the comment beside it calls the default. */
-  readonly said: string | undefined;
+  readonly inComment: string | undefined;
 }
 
 function sourceOf(text: string): Source {
@@ -69,25 +69,25 @@ function stated(text: string): Stated[] {
     const [line, comment] = lines[source.locate(path, 'key').line - 1]!.split(/ #(.*)/s) as [string, string?];
     // A comment is about the key that its line begins with.
     const own = new RegExp(`^[ -]*${String(path.at(-1))}:`).test(line);
-    const said = own ? /\bdefault ([^\s:;,)]+)/i.exec(comment ?? '')?.[1] : undefined;
-    return [{ name: nameOf(path), shown: isDefault(nameOf(path), node), said }];
+    const inComment = own ? /\bdefault ([^\s:;,)]+)/i.exec(comment ?? '')?.[1] : undefined;
+    return [{ name: nameOf(path), shown: isDefault(nameOf(path), node), inComment }];
   });
 }
 
-const said = (name: string): string => String(DEFAULTS.get(name)!.written);
+const inComment = (name: string): string => String(DEFAULTS.get(name)!.written);
 
 test('docs/cnpd.yaml states the default of every key that has one', () => {
   const known = stated(example)
-    .filter(({ name, shown, said: text }) => shown || text === said(name))
+    .filter(({ name, shown, inComment: text }) => shown || text === inComment(name))
     .map(({ name }) => name);
   expect(DEFAULTS.size).toBeGreaterThan(80);
   expect([...DEFAULTS.keys()].filter((name) => !known.includes(name))).toEqual([]);
 });
 
 test('no comment of docs/cnpd.yaml calls something else the default', () => {
-  const comments = stated(example).filter((key) => key.said !== undefined);
+  const comments = stated(example).filter((key) => key.inComment !== undefined);
   expect(comments.length).toBeGreaterThan(4);
-  expect(comments.filter((key) => key.said !== said(key.name))).toEqual([]);
+  expect(comments.filter((key) => key.inComment !== inComment(key.name))).toEqual([]);
 });
 
 /** Defaults that follow from something else, and are what the example shows. */
@@ -118,7 +118,7 @@ test('a default that is said wrongly, or not at all, is noticed', () => {
   expect(names('log: { level: info }\nstamp: { port: 862 }\n')).toEqual([]);
   expect(names('log: { level: warn }\nstamp: { port: 863 }\n')).toEqual(['log.level', 'stamp.port']);
   expect(stated('log:\n  level: warn # not info; default error\n')).toMatchObject([
-    { name: 'log.level', said: 'error' },
+    { name: 'log.level', inComment: 'error' },
   ]);
 });
 

@@ -79,8 +79,8 @@ function* needs(file: Sections): Generator<Need> {
         `${notifying[1].interface === undefined ? `ports[${notifying[0]}]` : `port ${notifying[1].interface}`} ` +
         'sends notices (k-max), which need a loopback address of this router as their source',
     };
-  const { notifications: told, stamp: probes } = file;
-  for (const [, { prefix, order }] of each(told?.enabled === false ? [] : told?.senders)) {
+  const { notifications: formats, stamp: probes } = file;
+  for (const [, { prefix, order }] of each(formats?.enabled === false ? [] : formats?.senders)) {
     if (!prefix) continue;
     const own = (order ?? []).find((format) => format !== undefined && format !== 'proxy');
     if (own)

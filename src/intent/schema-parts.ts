@@ -47,9 +47,9 @@ export interface Defaulted<T> {
  * @param description without the default, which is appended; or with it
  */
 export function defaulted<T>(kind: ValueKind<T>, text: string, description: string | ((text: string) => string)) {
-  const said = typeof description === 'string' ? `${description}; default ${text}` : description(text);
+  const described = typeof description === 'string' ? `${description}; default ${text}` : description(text);
   const written = /^\d+$/.test(text) ? Number(text) : text;
-  return Object.assign(value(kind, said).optional(), { fallback: parsed(kind, text), written });
+  return Object.assign(value(kind, described).optional(), { fallback: parsed(kind, text), written });
 }
 
 /** What else may be left out, with a default that reads as it is written. */

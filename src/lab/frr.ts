@@ -52,10 +52,10 @@ export function parseDaemons(text: string): FrrPlan {
   }
   const words = (key: string): string[] => splitWords(values.get(key) ?? '') ?? [];
   const profile = values.get('frr_profile');
-  const wanted = ORDER.filter((name) => ALWAYS.has(name) || values.get(name) === 'yes');
+  const enabled = ORDER.filter((name) => ALWAYS.has(name) || values.get(name) === 'yes');
   return {
     loadConfiguration: values.get('vtysh_enable') !== 'no',
-    daemons: wanted.map((name) => ({
+    daemons: enabled.map((name) => ({
       name,
       optional: OPTIONAL.has(name),
       options: [...(profile ? ['-F', profile] : []), ...words(`${name}_options`), ...words('frr_global_options')],

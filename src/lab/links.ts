@@ -139,11 +139,11 @@ async function startLine(link: LinkSpec, maker: LinkMaker): Promise<void> {
     await once(child, 'spawn');
     const identity = identify(child.pid!);
     if (identity) maker.onHelper(`delay-line ${linkName(link)}`, identity);
-    const said = await Promise.race([
+    const outcome = await Promise.race([
       once(child.stdout!, 'data').then(() => 'ready'),
       once(child, 'exit').then(() => 'exit'),
     ]);
-    if (said !== 'ready')
+    if (outcome !== 'ready')
       throw new LabError(
         'helper-failed',
         `the delay line ${linkName(link)} ended at once:\n${readFileSync(file, 'utf8').slice(-2000)}`,

@@ -36,18 +36,18 @@ export function bindProblem(bind: Bind, paths: Paths): string | undefined {
 
 /** Directories that become overlays: the usual ones, and whichever hold a bind target that does not exist yet. */
 export function overlaysFor(binds: readonly Bind[], paths: Paths): string[] {
-  const wanted = new Set<string>(OVERLAYS.filter((d) => paths.exists(d)));
+  const present = new Set<string>(OVERLAYS.filter((d) => paths.exists(d)));
   for (const { target } of binds) {
     const top = topOf(target);
     if (
       paths.exists(target) ||
       (SPECIAL as readonly string[]).includes(top) ||
-      [...wanted].some((d) => beneath(target, d))
+      [...present].some((d) => beneath(target, d))
     )
       continue;
-    wanted.add(top);
+    present.add(top);
   }
-  const list = [...wanted];
+  const list = [...present];
   return list.filter((d) => !list.some((other) => other !== d && beneath(d, other)));
 }
 

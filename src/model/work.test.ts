@@ -71,8 +71,8 @@ describe('the budget', () => {
 
   test('onPause is called after each turn but the last', () => {
     const { log, work, turns } = world();
-    const tell = (what: string) => (): void => void log.push(what);
-    work.run(lines(log, 'a', 3), { budgetMs: 2, onPause: tell('pause'), onDone: tell('done') });
+    const note = (what: string) => (): void => void log.push(what);
+    work.run(lines(log, 'a', 3), { budgetMs: 2, onPause: note('pause'), onDone: note('done') });
     expect(turns(4)).toBe('a1 a2 pause a3 done');
   });
 });

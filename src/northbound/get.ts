@@ -42,8 +42,8 @@ const FIELD = {
 /** The encoded GetResponse. @throws RpcError with a precise code; whatever the source throws passes through. */
 export function* answerGet(request: GetRequest, source: StateSource, options: GetOptions): Steps<Buffer> {
   checkRequest(request);
-  const wanted = request.path.length > 0 ? request.path : [create(PathSchema)];
-  const paths = wanted.map((path) => ({ path, checked: checkPath(request.prefix, path) }));
+  const requested = request.path.length > 0 ? request.path : [create(PathSchema)];
+  const paths = requested.map((path) => ({ path, checked: checkPath(request.prefix, path) }));
   const sections = new Sections(source);
   const response = new Pieces(options.maxAnswerBytes);
   for (const { path, checked } of paths) {

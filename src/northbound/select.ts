@@ -112,20 +112,20 @@ class Walk {
 
   *#entries(place: Place, step: Step, depth: number): Steps {
     const list = place.value as readonly unknown[];
-    const wanted = place.node.keys.filter((key) => step.keys.has(key.name));
+    const selected = place.node.keys.filter((key) => step.keys.has(key.name));
     let found = false;
     for (const [i, entry] of list.entries()) {
       if (i % 64 === 63) yield;
-      if (wanted.some((key) => keyText(entry, key) !== step.keys.get(key.name))) continue;
+      if (selected.some((key) => keyText(entry, key) !== step.keys.get(key.name))) continue;
       found = true;
       const key = Object.fromEntries(place.node.keys.map((node) => [node.name, keyText(entry, node)]));
       const elems = [...place.elems.slice(0, -1), { name: place.node.name, key }];
       yield* this.down(
-        { ...place, value: entry, elems, concrete: place.concrete && wanted.length === place.node.keys.length },
+        { ...place, value: entry, elems, concrete: place.concrete && selected.length === place.node.keys.length },
         depth,
       );
     }
-    if (!found && wanted.length > 0) {
+    if (!found && selected.length > 0) {
       const entry = clip(formatElem(place.node.name, step.keys));
       this.missing ??= `${textOf(place.elems.slice(0, -1))}/${entry}: no such entry`;
     }

@@ -77,7 +77,7 @@ test('E1: a port of a table has its tenant, also for packets that leave there', 
 
 describe('E1: a port with packets of several tenants has an unknown tenant, not that of the main table', () => {
   const UNKNOWN = 0xffff_ffff;
-  const [eth1, eth3] = ['eth1', 'eth3'].map((wanted) => FACTS.links.find(({ name }) => name === wanted)!.ifindex) as [
+  const [eth1, eth3] = ['eth1', 'eth3'].map((port) => FACTS.links.find(({ name }) => name === port)!.ifindex) as [
     number,
     number,
   ];

@@ -30,9 +30,9 @@ afterEach(async ({ task }) => {
 const seg6local = (): Promise<string> => line.p.exec('sh', '-c', 'ip -6 route show table all | grep seg6local || true');
 /** Maps that no program uses any more keep what traffic has taught until `cnpctl uninstall`. */
 const everything = async (): Promise<unknown> => [{ ...(await footprint(line.p)), maps: [] }, await seg6local()];
-const tells = async (): Promise<void> => {
+const notifies = async (): Promise<void> => {
   const f = line.flow(SENDER);
-  await line.congest('a Fast CNP', f, () => line.told(f).length, moreThan(0));
+  await line.congest('a Fast CNP', f, () => line.notificationsOf(f).length, moreThan(0));
 };
 
 describe('off by default', () => {
@@ -53,7 +53,7 @@ describe('off by default', () => {
     const before = await everything();
 
     await line.reload(WATCHING);
-    await tells();
+    await notifies();
     expect((await footprint(line.p))['hooks']!.join()).toMatch(/eth2/);
     await line.reload({ router });
     expect(await everything()).toEqual(before);
@@ -77,9 +77,9 @@ describe('what is left in the kernel', () => {
 
   test('killed and uninstalled, it leaves no program, map, link, route or file', async () => {
     await line.reload({ ...WATCHING, srv6: SRV6, 'border-ports': ['eth2'] });
-    await tells();
+    await notifies();
     await line.p.stop('SIGKILL');
-    await tells();
+    await notifies();
     const own = await ownObjects(line.p);
     expect(own.length).toBeGreaterThan(10);
     const uninstalled = await line.p.ctl('uninstall');
@@ -129,15 +129,15 @@ describe('what is left in the kernel', () => {
     await line.p.start();
     expect(await line.p.get<Row>('status')).toMatchObject({ health: 'running' });
     expect(await line.p.counter('dataplane.state-replaced')).toBe(Object.keys(OLD).length);
-    const said = line.p.log
+    const logged = line.p.log
       .split('\n')
       .filter((text) => text.includes('state of another version replaced'))
       .map((text) => (JSON.parse(text) as { map: string }).map);
-    expect(said.toSorted()).toEqual(Object.keys(OLD).toSorted());
-    await tells();
+    expect(logged.toSorted()).toEqual(Object.keys(OLD).toSorted());
+    await notifies();
     await line.p.stop();
     await line.p.start();
     expect(await line.p.counter('dataplane.state-replaced')).toBe(0);
-    await tells();
+    await notifies();
   });
 });

@@ -12,7 +12,7 @@ import { buildRocePacket } from '../../src/packet/roce/packet.ts';
 import { decapsulate, encapsulate } from '../../src/packet/srv6/encapsulation.ts';
 import { NF_HOOK, acceptAt } from '../bpf/support/firewall.ts';
 import { ownObjects, shownObjects } from './support/bpf-objects.ts';
-import { type Told, notification } from './support/notifications.ts';
+import { type Notification, notification } from './support/notifications.ts';
 import { type Flow, type Port, rocePackets } from './support/port.ts';
 import { END_CON, LOOPBACK, P, PE1, PE2, PE2_SID, Wan } from './support/wan.ts';
 import type { Row } from './support/network.ts';
@@ -101,11 +101,11 @@ const flow = async (sender: string, from = wan.h1): Promise<Flow> => {
   }
   return f;
 };
-const notified = (f: Flow, at = wan.h1): Promise<Told> =>
+const notified = (f: Flow, at = wan.h1): Promise<Notification> =>
   wan.congest(
     'a notification',
     f,
-    () => wan.told(f, at),
+    () => wan.notificationsOf(f, at),
     ([first]) => first,
   );
 
@@ -153,8 +153,8 @@ describe('from a congested P router to the sender', () => {
     'A17 FCN-4.2.2-d FCN-4.2.2-e: %s goes to END.CON without SRH, and what was inside reaches the sender unchanged',
     async (_name, sender, format, family) => {
       const f = await flow(sender);
-      const told = await notified(f);
-      expect(told.format).toBe(format);
+      const received = await notified(f);
+      expect(received.format).toBe(format);
       const wrapped = tunnelled(fromP).filter(({ inner }) => notification(inner) !== undefined);
       expect(wrapped.length).toBeGreaterThan(0);
       for (const { outer } of wrapped)
@@ -164,9 +164,9 @@ describe('from a congested P router to the sender', () => {
           trafficClass: 48 << 2,
           headers: 40,
         });
-      expect(wrapped.map(({ inner }) => withoutHops(inner))).toContain(withoutHops(told.packet));
-      expect(told.packet[family === 6 ? 7 : 8]).toBe(63);
-      expect(formatAddress(told.source)).toBe(family === 6 ? LOOPBACK.p : '192.0.2.5');
+      expect(wrapped.map(({ inner }) => withoutHops(inner))).toContain(withoutHops(received.packet));
+      expect(received.packet[family === 6 ? 7 : 8]).toBe(63);
+      expect(formatAddress(received.source)).toBe(family === 6 ? LOOPBACK.p : '192.0.2.5');
       const [row] = (await wan.p.get('notifications')).filter((each) => each['destination-qpn'] === f.ends.receiverQpn);
       expect(row).toMatchObject({ format, 'end-con': END_CON.main });
     },
@@ -179,11 +179,11 @@ describe('from a congested P router to the sender', () => {
       () => {
         // Both have packets in the upper part of the queue.
         for (let i = 0; i < 30; i++) for (const f of [one, other]) f.send(1);
-        return { one: wan.told(one).length, other: wan.told(other, wan.h3).length };
+        return { one: wan.notificationsOf(one).length, other: wan.notificationsOf(other, wan.h3).length };
       },
       (notifications) => notifications.one > 2 && notifications.other > 2,
     );
-    expect({ oneAtH3: wan.told(one, wan.h3), otherAtH1: wan.told(other, wan.h1) }).toEqual({
+    expect({ oneAtH3: wan.notificationsOf(one, wan.h3), otherAtH1: wan.notificationsOf(other, wan.h1) }).toEqual({
       oneAtH3: [],
       otherAtH1: [],
     });
@@ -211,7 +211,7 @@ describe('from a congested P router to the sender', () => {
     expect(Number((await wan.p.get('ports'))[0]!['no-format'])).toBeGreaterThan(0);
     // What comes last shows that nothing came before it.
     await notified(await flow(SENDER['long-haul-icmpv6']));
-    expect(wan.told(f)).toEqual([]);
+    expect(wan.notificationsOf(f)).toEqual([]);
     expect(tunnelled(fromP).filter(({ outer }) => outer.destination === formatAddress(forged))).toEqual([]);
   });
 
@@ -409,7 +409,7 @@ describe('the life of END.CON', () => {
     const f = await flow(SENDER['fast-cnp']);
     const before = await wan.p.counter('egress.format.no-end-con');
     await wan.congest('counted', f, () => wan.p.counter('egress.format.no-end-con'), moreThan(before));
-    expect(wan.told(f)).toEqual([]);
+    expect(wan.notificationsOf(f)).toEqual([]);
   });
 
   test('after SIGTERM they are still there; `cnpctl uninstall` leaves nothing, and not the SIDs of others either way', async () => {

@@ -87,8 +87,8 @@ describe('CE and Fast CNP', () => {
   test('A11 A12 FCNP-4-b FCNP-4-c FCNP-4-d FCNP-4-g: a sender that understands it gets it, right to the bit, and its packets are not CE-marked above k-min', async () => {
     await line.reload(node({ 'per-flow-interval': ONCE }));
     const f = line.flow(CAPABLE);
-    await line.congest('a Fast CNP', f, () => line.told(f).length, moreThan(0));
-    expectFastCnp(line.told(f)[0]!.packet, f);
+    await line.congest('a Fast CNP', f, () => line.notificationsOf(f).length, moreThan(0));
+    expectFastCnp(line.notificationsOf(f)[0]!.packet, f);
     await until('the queue is empty', async () => (await line.p.get('ports'))[0]?.['queue-bytes'], is(0));
     const exempt = await line.p.counter('egress.ecn.exempt');
     line.h2.clear();
@@ -96,14 +96,14 @@ describe('CE and Fast CNP', () => {
     await until('all packets have arrived', () => arrived(f).packets, is(60));
     expect(arrived(f)).toEqual({ packets: 60, ce: 0 });
     expect(await line.p.counter('egress.ecn.exempt')).toBeGreaterThan(exempt);
-    expect(line.told(f)).toHaveLength(1);
+    expect(line.notificationsOf(f)).toHaveLength(1);
   });
 
   test('A11 FCNP-4-a: a sender of whom it is not known gets it and is CE-marked as well', async () => {
     await line.reload(node({ 'per-flow-interval': '5ms' }));
     const f = line.flow(UNKNOWN);
-    await line.congest('a Fast CNP', f, () => line.told(f).length, moreThan(0));
-    expectFastCnp(line.told(f)[0]!.packet, f);
+    await line.congest('a Fast CNP', f, () => line.notificationsOf(f).length, moreThan(0));
+    expectFastCnp(line.notificationsOf(f)[0]!.packet, f);
     await until('marked packets arrive', () => arrived(f).ce, moreThan(0));
   });
 
@@ -137,7 +137,12 @@ describe('a refused option', () => {
     await line.reload(node({ 'per-flow-interval': '5ms' }));
     const believed = await line.p.counter('congestion.parameter-problem.believed');
     const f = line.flow(H1.v6);
-    await line.congest('a Fast CNP', f, () => line.told(f).map(({ format }) => format), contains('fast-cnp'));
+    await line.congest(
+      'a Fast CNP',
+      f,
+      () => line.notificationsOf(f).map(({ format }) => format),
+      contains('fast-cnp'),
+    );
     await until('the host refuses', () => line.p.counter('congestion.parameter-problem.believed'), moreThan(believed));
     await until('the kernel knows', async () => (await capabilities()).length, is(1));
     expect((await capabilities())[0]).toMatch(new RegExp(`^20010db8000100000000000000000002`));
@@ -150,9 +155,9 @@ describe('a refused option', () => {
     f.connect();
     await line.learned(f);
     line.h1.clear();
-    await line.congest('three Long-haul CNPs', f, () => line.told(f).length, moreThan(2));
-    expect(new Set(line.told(f).map(({ format }) => format))).toEqual(new Set(['long-haul-icmpv6']));
-    expect(line.told(f)[0]!.longHaul).toMatchObject({ sourceQpn: f.ends.senderQpn });
+    await line.congest('three Long-haul CNPs', f, () => line.notificationsOf(f).length, moreThan(2));
+    expect(new Set(line.notificationsOf(f).map(({ format }) => format))).toEqual(new Set(['long-haul-icmpv6']));
+    expect(line.notificationsOf(f)[0]!.longHaul).toMatchObject({ sourceQpn: f.ends.senderQpn });
     const rows = await shown(f);
     expect({ latest: rows[0]!['format'], oldest: rows.at(-1)!['format'] }).toEqual({
       latest: 'long-haul-icmpv6',
@@ -166,7 +171,7 @@ describe('a refused option', () => {
     await line.congest(
       'Fast CNP is tried again',
       f,
-      () => line.told(f).map(({ format }) => format),
+      () => line.notificationsOf(f).map(({ format }) => format),
       contains('fast-cnp'),
     );
     await until(
@@ -180,8 +185,8 @@ describe('a refused option', () => {
     await line.reload(node({ 'per-flow-interval': '5ms' }, '1s'));
     await until('nobody refuses', async () => (await capabilities()).length, is(0));
     const f = line.flow(CAPABLE);
-    await line.congest('a Fast CNP', f, () => line.told(f).length, moreThan(0));
-    const quoted = line.told(f)[0]!.packet;
+    await line.congest('a Fast CNP', f, () => line.notificationsOf(f).length, moreThan(0));
+    const quoted = line.notificationsOf(f)[0]!.packet;
     const option = findFastCnpOption(quoted, FAST_CNP);
     if (!option.ok) throw new Error(option.error.detail);
     const [sender, node1] = [address(CAPABLE), address(LOOPBACK.p.ipv6)];
@@ -218,10 +223,10 @@ describe('a refused option', () => {
     }
     expect(await capabilities()).toEqual([]);
     line.h1.clear();
-    await line.congest('Fast CNPs go on', f, () => line.told(f).length, moreThan(1));
-    expect(formatAddress(line.told(f)[0]!.destination)).toBe(CAPABLE);
+    await line.congest('Fast CNPs go on', f, () => line.notificationsOf(f).length, moreThan(1));
+    expect(formatAddress(line.notificationsOf(f)[0]!.destination)).toBe(CAPABLE);
     // The same from the host itself about what it got is believed: what was missing above is only what was forged.
-    line.h1.send(forged(line.told(f)[0]!.packet));
+    line.h1.send(forged(line.notificationsOf(f)[0]!.packet));
     await until('believed', async () => (await capabilities()).length, is(1));
   });
 });

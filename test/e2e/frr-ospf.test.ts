@@ -18,21 +18,21 @@ function intent(yaml: string): Intent {
   if (!loaded.ok) throw new Error(loaded.error.map((e) => e.message).join('\n'));
   return loaded.value;
 }
-const wanted = (yaml: string): FrrExpectations => frrExpectations(intent(yaml));
+const expectationsOf = (yaml: string): FrrExpectations => frrExpectations(intent(yaml));
 
 let frr: FrrNamespace;
 let options: ConfigureOptions;
 const run: RunCommand = (command, args, input) => runCommand(...frr.inside(command, args), input);
 const modules = { run, say: () => undefined, log: silentLog };
 const checks = async (yaml: string) =>
-  (await examineFrr(options, wanted(yaml))).filter((check) => check.state === 'missing');
+  (await examineFrr(options, expectationsOf(yaml))).filter((check) => check.state === 'missing');
 const missing = async (yaml: string): Promise<string[]> =>
   (await checks(yaml)).map(({ id }) => id.replace(/^frr\./, ''));
 const configure = async (yaml: string) => {
-  const { applied, remaining } = await configureFrr(() => examineFrr(options, wanted(yaml)), options, modules);
+  const { applied, remaining } = await configureFrr(() => examineFrr(options, expectationsOf(yaml)), options, modules);
   return { applied: applied.map(({ line }) => line), remaining: remaining.map(({ id }) => id.replace(/^frr\./, '')) };
 };
-const tell = (...lines: string[]): void =>
+const typeInto = (...lines: string[]): void =>
   expect(frr.vtysh('configure terminal', ...lines)).toMatchObject({ status: 0 });
 
 beforeAll(() => {
@@ -58,7 +58,7 @@ describe('ospfd', () => {
   });
 
   test('a router without `capability opaque` and without cnpd’s lines misses exactly these; the lines of the interface are given, the capability is left to the operator', async () => {
-    tell('router ospf', 'ospf router-id 192.0.2.1', 'exit', 'interface eth2', 'ip ospf area 0');
+    typeInto('router ospf', 'ospf router-id 192.0.2.1', 'exit', 'interface eth2', 'ip ospf area 0');
     expect(await missing(V2)).toEqual([
       'ospfv2.capability-opaque',
       'ospfv2.cnpd-ospf0.area',
@@ -68,7 +68,7 @@ describe('ospfd', () => {
       applied: ['ip ospf area 0.0.0.0', 'ip ospf network point-to-point'],
       remaining: ['ospfv2.capability-opaque'],
     });
-    tell('router ospf', 'capability opaque');
+    typeInto('router ospf', 'capability opaque');
     expect(await missing(V2)).toEqual([]);
   });
 
@@ -84,7 +84,7 @@ describe('ospfd', () => {
   });
 
   test('cnpd’s interface alone in another area is moved to that of the router', async () => {
-    tell('interface cnpd-ospf0', 'no ip ospf area', 'ip ospf area 7');
+    typeInto('interface cnpd-ospf0', 'no ip ospf area', 'ip ospf area 7');
     expect(await configure(V2)).toEqual({ applied: ['no ip ospf area', 'ip ospf area 0.0.0.0'], remaining: [] });
     expect(await missing(V2)).toEqual([]);
   });
@@ -116,12 +116,12 @@ describe('ospfd', () => {
       remaining: [],
     });
     expect(await missing(V2)).toEqual(['ospfv2.cnpd-ospf0.authentication']);
-    tell('interface cnpd-ospf0', 'no ip ospf authentication', 'no ip ospf message-digest-key 1');
+    typeInto('interface cnpd-ospf0', 'no ip ospf authentication', 'no ip ospf message-digest-key 1');
     expect(await missing(V2)).toEqual([]);
   });
 
   test('where `network` statements enable OSPF, one more does it for the link', async () => {
-    tell(
+    typeInto(
       'interface cnpd-ospf0',
       'no ip ospf area',
       'exit',
@@ -139,7 +139,7 @@ describe('ospfd', () => {
 describe('ospf6d', () => {
   test('a router with OSPFv3 misses the lines of the interface and takes them', async () => {
     expect(await missing(V3)).toEqual(['ospfv3.instance']);
-    tell('router ospf6', 'ospf6 router-id 192.0.2.1', 'exit', 'interface eth2', 'ipv6 ospf6 area 0');
+    typeInto('router ospf6', 'ospf6 router-id 192.0.2.1', 'exit', 'interface eth2', 'ipv6 ospf6 area 0');
     expect(await configure(V3)).toEqual({
       applied: ['ipv6 ospf6 area 0.0.0.0', 'ipv6 ospf6 network point-to-point'],
       remaining: [],
@@ -148,7 +148,7 @@ describe('ospf6d', () => {
   });
 
   test('cnpd’s interface alone in another area is moved to that of the router', async () => {
-    tell('interface cnpd-ospf6-0', 'no ipv6 ospf6 area', 'ipv6 ospf6 area 7');
+    typeInto('interface cnpd-ospf6-0', 'no ipv6 ospf6 area', 'ipv6 ospf6 area 7');
     expect(await configure(V3)).toEqual({ applied: ['no ipv6 ospf6 area', 'ipv6 ospf6 area 0.0.0.0'], remaining: [] });
     expect(await missing(V3)).toEqual([]);
   });
@@ -164,7 +164,7 @@ describe('ospf6d', () => {
     ['another instance', 'ipv6 ospf6 instance-id 3', 'instance-id', ['ipv6 ospf6 instance-id 0']],
     ['an MTU of its own', 'ipv6 ospf6 ifmtu 1400', 'mtu', ['no ipv6 ospf6 ifmtu']],
   ])('%s is seen and mended', async (_name, line, id, lines) => {
-    tell('interface cnpd-ospf6-0', line);
+    typeInto('interface cnpd-ospf6-0', line);
     expect(await missing(V3)).toEqual([`ospfv3.cnpd-ospf6-0.${id}`]);
     expect(await configure(V3)).toEqual({ applied: lines, remaining: [] });
   });
@@ -175,14 +175,14 @@ describe('ospf6d', () => {
 
     test('there is none at first; `redistribute static` alone makes none', async () => {
       expect(await missing(srv6)).toEqual(['ospfv3.end-con']);
-      tell('router ospf6', 'redistribute static');
+      typeInto('router ospf6', 'redistribute static');
       expect(await missing(srv6)).toContain('ospfv3.end-con');
     });
 
     test('a static route of the locator, once it is advertised', async () => {
-      tell('ipv6 route 2001:db8:c::/48 blackhole');
+      typeInto('ipv6 route 2001:db8:c::/48 blackhole');
       await until('a way', () => missing(srv6), hasWay);
-      tell('router ospf6', 'no redistribute static', 'exit', 'no ipv6 route 2001:db8:c::/48 blackhole');
+      typeInto('router ospf6', 'no redistribute static', 'exit', 'no ipv6 route 2001:db8:c::/48 blackhole');
       await until('no way any more', () => missing(srv6), contains('ospfv3.end-con'));
     });
 
@@ -195,14 +195,14 @@ describe('ospf6d', () => {
 
     test('the lines that cnpctl doctor gives', async () => {
       const remedy = (await checks(srv6)).find(({ id }) => id === 'frr.ospfv3.end-con')!.remedy!;
-      tell(...[...remedy.matchAll(/-c '([^']+)'/g)].slice(1).map(([, line]) => line!));
+      typeInto(...[...remedy.matchAll(/-c '([^']+)'/g)].slice(1).map(([, line]) => line!));
       expect(await missing(srv6)).toEqual([]);
       // And FRR does as they say: it advertises the SID's route as soon as the kernel has it.
       const advertised = () => frr.vtysh('show ipv6 ospf6 database as-external self-originated').output;
       frr.ip('route', 'add', '2001:db8:c::1/128', 'encap', 'seg6local', 'action', 'End', 'dev', 'eth2');
       await until('the route is advertised', advertised, contains('2001:db8:c::1/128'));
       expect(await missing(srv6)).toEqual([]);
-      tell('router ospf6', 'no redistribute kernel');
+      typeInto('router ospf6', 'no redistribute kernel');
     });
   });
 });
@@ -216,14 +216,14 @@ describe('cnpctl doctor without a running cnpd', () => {
   test('finds both daemons in order, and names `capability opaque`, the area and the MTU with what mends them', async () => {
     await until('nothing is missing', () => missing(V2 + V3), is([]));
     expect(doctor(V2 + V3).frr).toEqual([]);
-    tell('router ospf', 'no capability opaque');
+    typeInto('router ospf', 'no capability opaque');
     expect(doctor(V2).frr).toMatchObject([
       {
         id: 'frr.ospfv2.capability-opaque',
         remedy: expect.stringContaining("-c 'router ospf' -c 'capability opaque'"),
       },
     ]);
-    tell('router ospf', 'capability opaque');
+    typeInto('router ospf', 'capability opaque');
     expect(doctor(V3.replace('area: 0', 'area: 7')).frr).toMatchObject([
       { id: 'frr.ospfv3.cnpd-ospf6-0.area', remedy: 'set ospfv3.areas[0].area in cnpd.yaml to 0.0.0.0' },
     ]);
@@ -237,7 +237,7 @@ describe('cnpctl doctor without a running cnpd', () => {
     const items = doctor(V2).frr;
     expect(items[0]).toMatchObject({ id: 'frr.ospfv2.ospfd', state: 'missing' });
     expect(new Set(items.slice(1).map(({ state }) => state))).toEqual(new Set(['unknown']));
-    await expect(configureFrr(() => examineFrr(options, wanted(V2)), options, modules)).rejects.toMatchObject({
+    await expect(configureFrr(() => examineFrr(options, expectationsOf(V2)), options, modules)).rejects.toMatchObject({
       code: 'unreachable',
       message: expect.stringContaining('ospfd does not answer'),
     });
@@ -250,7 +250,7 @@ describe('a key of ospf6d', () => {
   test('is said and not given; with it, both sides authenticate alike', async () => {
     const keyed = V3.replace('area: 0', 'area: 0, authentication: [{ key-id: 1, hmac-sha-256: hush }]');
     expect(await configure(keyed)).toEqual({ applied: [], remaining: ['ospfv3.cnpd-ospf6-0.authentication'] });
-    tell('interface cnpd-ospf6-0', 'ipv6 ospf6 authentication key-id 1 hash-algo hmac-sha-256 key hush');
+    typeInto('interface cnpd-ospf6-0', 'ipv6 ospf6 authentication key-id 1 hash-algo hmac-sha-256 key hush');
     expect(await missing(keyed)).toEqual([]);
     expect(await missing(V3)).toEqual(['ospfv3.cnpd-ospf6-0.authentication']);
     expect(await missing(keyed.replace('hush', 'other'))).toEqual(['ospfv3.cnpd-ospf6-0.authentication']);

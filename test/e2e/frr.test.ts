@@ -24,9 +24,9 @@ const WANT: FrrExpectation = {
 describe('FRR', () => {
   let frr: FrrNamespace;
   let options: ConfigureOptions;
-  const said: string[] = [];
+  const printed: string[] = [];
   const run: RunCommand = (command, args, input) => runCommand(...frr.inside(command, args), input);
-  const modules = { run, say: (line: string) => void said.push(line), log: silentLog };
+  const modules = { run, say: (line: string) => void printed.push(line), log: silentLog };
   const missing = async (want = WANT) =>
     checkFrr(await gatherFrrFacts(options, want.interface), want)
       .filter((check) => check.state === 'missing')
@@ -73,9 +73,9 @@ describe('FRR', () => {
 
   test('a dry run shows the lines and changes nothing', async () => {
     const before = running();
-    said.length = 0;
+    printed.length = 0;
     await configureFrr(() => examineFrr(options, { isis: WANT }), { ...options, dryRun: true }, modules);
-    expect(said).toEqual([
+    expect(printed).toEqual([
       'interface cnpd-isis',
       ' ipv6 router isis core',
       ' isis network point-to-point',

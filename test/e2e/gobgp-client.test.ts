@@ -238,27 +238,27 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
           'local-pref',
           localPref,
         );
-      const told = (hops: string): Promise<unknown> =>
+      const answered = (hops: string): Promise<unknown> =>
         until(`the best is ${hops}`, () => best.hops('10.1.0.0/16').join(), is(hops));
       add('1', '192.0.2.1', '100');
-      await told('192.0.2.1');
+      await answered('192.0.2.1');
       add('2', '192.0.2.2', '200');
-      await told('192.0.2.2');
+      await answered('192.0.2.2');
       await until('both', () => all.hops('10.1.0.0/16').join(), is('192.0.2.2,192.0.2.1'));
       // As good as the other: several are best where gobgpd may use several.
       add('3', '192.0.2.3', '200');
       const third = await listen(daemon, { learn: 'all' }).ready();
       expect(third.hops('10.1.0.0/16')).toHaveLength(3);
-      await told(third.hops('10.1.0.0/16')[0]!);
+      await answered(third.hops('10.1.0.0/16')[0]!);
       const del = (id: string, nextHop: string): string =>
         daemon.cli('global', 'rib', 'del', '10.1.0.0/16', 'identifier', id, 'nexthop', nextHop);
       del('2', '192.0.2.2');
-      await told('192.0.2.3');
+      await answered('192.0.2.3');
       del('3', '192.0.2.3');
-      await told('192.0.2.1');
+      await answered('192.0.2.1');
       await until('one', () => all.hops('10.1.0.0/16').join(), is('192.0.2.1'));
       del('1', '192.0.2.1');
-      await told('');
+      await answered('');
     },
   );
 

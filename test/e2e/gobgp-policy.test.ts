@@ -318,15 +318,15 @@ import-policy-list = ["all"]
       confederation: [],
       policy: true,
     });
-    const said: string[] = [];
-    expect(await uninstallGobgp(runDir, (line) => said.push(line))).toBe(true);
-    expect(said).toEqual([expect.stringContaining("removed cnpd's paths and policies from gobgpd")]);
+    const printed: string[] = [];
+    expect(await uninstallGobgp(runDir, (line) => printed.push(line))).toBe(true);
+    expect(printed).toEqual([expect.stringContaining("removed cnpd's paths and policies from gobgpd")]);
     for (const words of [['global', 'policy'], ['policy'], ['policy', 'neighbor']])
       expect(here.cli(...words), words.join(' ')).not.toContain('cnpd');
     expect(here.cli('global', 'rib')).not.toContain(OWN);
     expect(here.cli('global', 'rib')).toContain(FOREIGN);
     // Nothing more to do, nothing to say.
-    expect({ uninstalled: await uninstallGobgp(runDir, (line) => said.push(line)), lines: said.length }).toEqual({
+    expect({ uninstalled: await uninstallGobgp(runDir, (line) => printed.push(line)), lines: printed.length }).toEqual({
       uninstalled: true,
       lines: 1,
     });
@@ -337,7 +337,7 @@ import-policy-list = ["all"]
       policy: true,
     });
     here.signal('SIGSTOP');
-    expect({ uninstalled: await uninstallGobgp(runDir, (line) => said.push(line)), last: said.at(-1) }).toEqual({
+    expect({ uninstalled: await uninstallGobgp(runDir, (line) => printed.push(line)), last: printed.at(-1) }).toEqual({
       uninstalled: false,
       last: expect.stringContaining('cnpd-export'),
     });

@@ -173,9 +173,9 @@ test('a link with delay carries 20,000 packets of 1 kB a second without loss and
   await roundTripMs(lab); // the neighbour is known: the kernel drops what waits for its answer
   const sink = lab.spawn('b', [process.execPath, '-e', SINK, '60000'], { stdio: ['ignore', 'pipe', 'inherit'] });
   const sinkEnded = once(sink, 'exit');
-  let said = '';
-  sink.stdout!.setEncoding('utf8').on('data', (text: string) => (said += text));
-  await until('the receiver', () => said, contains('bound'));
+  let output = '';
+  sink.stdout!.setEncoding('utf8').on('data', (text: string) => (output += text));
+  await until('the receiver', () => output, contains('bound'));
   await lab.mustExec('a', [process.execPath, '-e', SOURCE, '60000', '20000']);
   await sinkEnded;
   const counter = async (node: string, name: string): Promise<number> =>
@@ -183,7 +183,7 @@ test('a link with delay carries 20,000 packets of 1 kB a second without loss and
   // Counted at the interfaces: whether the receiving program keeps up with them is its own affair.
   expect(await counter('a', 'tx_dropped')).toBe(0);
   expect(await counter('b', 'rx_packets')).toBeGreaterThanOrEqual(60_000);
-  expect(JSON.parse(said.split('\n')[1]!)).toMatchObject({ disorder: 0 });
+  expect(JSON.parse(output.split('\n')[1]!)).toMatchObject({ disorder: 0 });
 });
 
 test('FRR runs as the daemons file says, with sockets of its own, and vtysh speaks to it plainly', async () => {

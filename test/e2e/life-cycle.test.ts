@@ -36,7 +36,7 @@ function start(): void {
   log = '';
   daemon.stderr!.setEncoding('utf8').on('data', (text: string) => (log += text));
 }
-const said = (text: string): Promise<unknown> => until(`cnpd says ${text}`, () => log, contains(text));
+const logged = (text: string): Promise<unknown> => until(`cnpd says ${text}`, () => log, contains(text));
 const alive = (): boolean => daemon.exitCode === null && daemon.signalCode === null;
 const ended = (): Promise<boolean> =>
   until(
@@ -83,16 +83,16 @@ afterEach(async () => {
 describe('signals', () => {
   test('SIGHUP during the start is a reload after it', async () => {
     start();
-    await said('northbound listens');
+    await logged('northbound listens');
     daemon.kill('SIGHUP');
-    await said('"msg":"reloaded"');
+    await logged('"msg":"reloaded"');
     expect(log.indexOf('"msg":"running"')).toBeLessThan(log.indexOf('"msg":"reloaded"'));
     expect(alive()).toBe(true);
   });
 
   test('SIGTERM during the start: what was made is taken away', async () => {
     start();
-    await said('northbound listens');
+    await logged('northbound listens');
     daemon.kill('SIGTERM');
     await ended();
     expect(daemon.exitCode).toBe(0);
@@ -103,7 +103,7 @@ describe('signals', () => {
     'a reload %i ms after SIGTERM, which stopping takes about 30 of, builds nothing up again',
     async (ms) => {
       start();
-      await said('"msg":"running"');
+      await logged('"msg":"running"');
       configure(intent({ name: 'r2' }));
       daemon.kill('SIGTERM');
       // Not a wait for a state: each delay is an input, and reaches stopping at another step.
@@ -117,9 +117,9 @@ describe('signals', () => {
 
   test('reloads that come in until the process is gone do not make its end a failure', async () => {
     start();
-    await said('"msg":"running"');
+    await logged('"msg":"running"');
     daemon.kill('SIGTERM');
-    await said('stopping');
+    await logged('stopping');
     while (alive()) {
       daemon.kill('SIGHUP');
       await new Promise((resolve) => setImmediate(resolve));
@@ -132,7 +132,7 @@ describe('signals', () => {
 describe('a reload that cannot be carried out', () => {
   test("an IS-IS interface that is somebody else's: status says so, and the reload after the cure creates it though the file is the same", async () => {
     start();
-    await said('"msg":"running"');
+    await logged('"msg":"running"');
     inside('link', 'add', 'taken', 'type', 'veth', 'peer', 'name', 'other');
     configure(intent({ interface: 'taken' }));
     await expect(reload()).rejects.toThrow("interface taken exists and is not cnpd's");
@@ -157,7 +157,7 @@ describe('what an earlier run left in the kernel', () => {
     const entries = (): string => execFileSync('bpftool', ['-j', 'map', 'dump', 'pinned', map], { encoding: 'utf8' });
     configure(watching);
     start();
-    await said('"msg":"running"');
+    await logged('"msg":"running"');
     daemon.kill('SIGTERM');
     await ended();
     const stale = ['20', '00', '00', '00', '20', '01', '0d', 'b8', ...new Array<string>(12).fill('00')];
@@ -176,7 +176,7 @@ describe('what an earlier run left in the kernel', () => {
     expect(entries()).toContain('0xb8');
     configure(router);
     start();
-    await said('"msg":"running"');
+    await logged('"msg":"running"');
     configure(watching);
     expect(await reload()).toMatchObject({ ok: true });
     await until(

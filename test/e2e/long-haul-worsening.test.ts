@@ -77,47 +77,50 @@ async function worsening() {
   };
   // The first packet of a step ends the window before it: the third one shows that the second had less than the first.
   for (const packets of [110, 1]) await step(packets);
-  const before = line.told(flow).length;
+  const before = line.notificationsOf(flow).length;
   await step(4);
-  const saidMeanwhile = line.told(flow).length - before;
+  const saidMeanwhile = line.notificationsOf(flow).length - before;
   const heldBack = (await held()) - heldBefore;
-  for (let i = 0; i < 8 && !line.told(flow).some(({ longHaul }) => longHaul!.level === STRICTEST); i++) await step(4);
+  for (let i = 0; i < 8 && !line.notificationsOf(flow).some(({ longHaul }) => longHaul!.level === STRICTEST); i++)
+    await step(4);
   if (gap > WINDOW_MS / 2) return undefined;
   const rows = await until(
     'all of it is shown',
     () => shown(flow),
-    (all) => all.length >= line.told(flow).length && all,
+    (all) => all.length >= line.notificationsOf(flow).length && all,
   );
-  const told = rows.map((row) => ({
+  const received = rows.map((row) => ({
     depth: Number(row['queue-bytes']),
     level: Number(row['level']),
     action: row['action'],
     reason: row['reason'],
   }));
-  return { flow, told, held: heldBack, saidMeanwhile };
+  return { flow, received, held: heldBack, saidMeanwhile };
 }
 
 test('A9 LHCNP-5.7-c LHCNP-5.7-d LHCNP-5.7-e LHCNP-5.5.1-d: while the arrival rate falls p holds back; what it says of a deeper queue after that is stricter each time, up to the strictest', async () => {
-  const { told, held, saidMeanwhile, flow } = await until(
+  const { received, held, saidMeanwhile, flow } = await until(
     'a sequence that the machine has not torn apart',
     () => worsening(),
     120_000,
   );
   expect({ held: held > 0, saidMeanwhile }).toEqual({ held: true, saidMeanwhile: 0 });
-  expect(told.length).toBeGreaterThan(3);
-  for (const [i, { depth, level, reason }] of told.slice(1).entries()) {
-    const last = told[i]!;
+  expect(received.length).toBeGreaterThan(3);
+  for (const [i, { depth, level, reason }] of received.slice(1).entries()) {
+    const last = received[i]!;
     if (depth > last.depth)
-      expect({ told, reason, stricter: level > last.level || last.level === STRICTEST }).toMatchObject({
+      expect({ received, reason, stricter: level > last.level || last.level === STRICTEST }).toMatchObject({
         reason: 'escalation',
         stricter: true,
       });
   }
-  expect(told.findIndex(({ action }) => action === 'pause')).toBe(told.findIndex(({ level }) => level === STRICTEST));
+  expect(received.findIndex(({ action }) => action === 'pause')).toBe(
+    received.findIndex(({ level }) => level === STRICTEST),
+  );
   expect(
     line
-      .told(flow)
+      .notificationsOf(flow)
       .map(({ longHaul }) => longHaul!.level)
-      .slice(0, told.length),
-  ).toEqual(told.map(({ level }) => level));
+      .slice(0, received.length),
+  ).toEqual(received.map(({ level }) => level));
 });

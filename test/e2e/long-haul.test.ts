@@ -11,7 +11,7 @@ import { dissect } from '../support/tshark.ts';
 import { CongestedLine, congestedNode } from './support/congested.ts';
 import { H1, LOOPBACK } from './support/line.ts';
 import type { Row } from './support/network.ts';
-import { type Told, notifications } from './support/notifications.ts';
+import { type Notification, notifications } from './support/notifications.ts';
 import { type Flow, rocePackets } from './support/port.ts';
 import { atLeast, contains, is, moreThan, until } from '../support/until.ts';
 
@@ -63,19 +63,20 @@ const drained = (): Promise<unknown> =>
     (bytes) => bytes < 3000,
   );
 /** The first Long-haul CNP for a flow, which is sent until then. */
-const longHaulCnp = (f: Flow): Promise<Told> =>
+const longHaulCnp = (f: Flow): Promise<Notification> =>
   line.congest(
     'a Long-haul CNP',
     f,
-    () => line.told(f),
+    () => line.notificationsOf(f),
     ([first]) => first,
   );
 /** The notifications that p shows for a flow, the oldest first. */
 const shown = async (f: Flow): Promise<Row[]> =>
   (await line.p.get('notifications')).filter((row) => row['destination-qpn'] === f.ends.receiverQpn).toReversed();
-const body = (told: Told): string => {
-  const at = told.format === 'long-haul-icmpv6' ? 44 : walkHeaders(told.packet).layers[0]!.transportOffset + 8 + 12;
-  return Buffer.from(told.packet.subarray(at, at + 12)).toString('hex');
+const body = (received: Notification): string => {
+  const at =
+    received.format === 'long-haul-icmpv6' ? 44 : walkHeaders(received.packet).layers[0]!.transportOffset + 8 + 12;
+  return Buffer.from(received.packet.subarray(at, at + 12)).toString('hex');
 };
 const hex = (value: number, octets: number): string => value.toString(16).padStart(2 * octets, '0');
 
@@ -97,9 +98,9 @@ describe('thresholds and levels', () => {
       }),
       (seen) => seen.packets > 0 && seen.marked > marked,
     );
-    expect(line.told(f)).toEqual([]);
+    expect(line.notificationsOf(f)).toEqual([]);
     expect(await shown(f)).toEqual([]);
-    const told = await longHaulCnp(f);
+    const received = await longHaulCnp(f);
     const [row] = await until(
       'it is shown',
       () => shown(f),
@@ -116,12 +117,12 @@ describe('thresholds and levels', () => {
       action: 'rate-reduce',
       parameter: 30,
     });
-    expect(body(told)).toBe(`b480001e${hex(f.ends.senderQpn, 4)}01${hex(kilobytes, 3)}`);
-    expect(formatAddress(told.source)).toBe(LOOPBACK.p.ipv6);
-    expect(dissect('raw-ip', [told.packet], ['icmpv6.type', 'icmpv6.code', 'icmpv6.checksum.status'])[0]).toMatchObject(
-      { 'icmpv6.type': ['200'], 'icmpv6.code': ['0'], 'icmpv6.checksum.status': ['1'] },
-    );
-    expect(line.told(f)).toHaveLength(1);
+    expect(body(received)).toBe(`b480001e${hex(f.ends.senderQpn, 4)}01${hex(kilobytes, 3)}`);
+    expect(formatAddress(received.source)).toBe(LOOPBACK.p.ipv6);
+    expect(
+      dissect('raw-ip', [received.packet], ['icmpv6.type', 'icmpv6.code', 'icmpv6.checksum.status'])[0],
+    ).toMatchObject({ 'icmpv6.type': ['200'], 'icmpv6.code': ['0'], 'icmpv6.checksum.status': ['1'] });
+    expect(line.notificationsOf(f)).toHaveLength(1);
 
     await line.reload(node({ 'k-max': '125kB', rtt: `${RTT_MS}ms` }));
     let highAt = Date.now();
@@ -132,7 +133,7 @@ describe('thresholds and levels', () => {
         const asked = Date.now();
         if (Number((await port())['queue-bytes']) >= 62_500) highAt = asked;
         line.flow(UNLISTED).send(1);
-        return line.told(f);
+        return line.notificationsOf(f);
       },
       (all) => all.find(({ longHaul }) => longHaul!.action === 'resume'),
     );
@@ -142,7 +143,7 @@ describe('thresholds and levels', () => {
       `14c00032${hex(f.ends.senderQpn, 4)}01${hex(Math.floor(Number(last['queue-bytes']) / 1000), 3)}`,
     );
     expect(Date.parse(last['at'] as string) - highAt).toBeGreaterThan(RTT_MS);
-    expect(line.told(f).filter(({ longHaul }) => longHaul!.action === 'resume')).toHaveLength(1);
+    expect(line.notificationsOf(f).filter(({ longHaul }) => longHaul!.action === 'resume')).toHaveLength(1);
   });
 
   test('LHCNP-5.7-e LHCNP-5.5.1-d: while the queue grows all the same it escalates: ever stricter, Pause only after Rate Reduce; after the drain one Resume', async () => {
@@ -153,7 +154,7 @@ describe('thresholds and levels', () => {
       'a Pause',
       () => {
         f.send(4);
-        return line.told(f).map(({ longHaul }) => longHaul!.action);
+        return line.notificationsOf(f).map(({ longHaul }) => longHaul!.action);
       },
       contains('pause'),
     );
@@ -162,28 +163,33 @@ describe('thresholds and levels', () => {
       () => shown(f),
       (all) => all.some((row) => row['action'] === 'pause') && all,
     );
-    const told = rows.filter((row) => row['reason'] !== 'resume');
+    const received = rows.filter((row) => row['reason'] !== 'resume');
     const level = (row: Row | undefined): number => Number(row?.['level']);
     // Whatever the machine's moods: what is called escalation is stricter than what was said before.
-    for (const [i, row] of told.entries())
-      if (row['reason'] === 'escalation') expect(level(row)).toBeGreaterThan(level(told[i - 1]));
-    const pause = told.findIndex((row) => row['action'] === 'pause');
-    expect(told[pause]).toMatchObject({ level: 255, parameter: 50_000, reason: 'escalation' });
-    expect(told[pause - 1]).toMatchObject({ level: 245, action: 'rate-reduce', parameter: 75, reason: 'escalation' });
-    expect(new Set(told.slice(0, pause).map((row) => row['action']))).toEqual(new Set(['rate-reduce']));
-    const wire = line.told(f).map(({ longHaul }) => longHaul!.level);
+    for (const [i, row] of received.entries())
+      if (row['reason'] === 'escalation') expect(level(row)).toBeGreaterThan(level(received[i - 1]));
+    const pause = received.findIndex((row) => row['action'] === 'pause');
+    expect(received[pause]).toMatchObject({ level: 255, parameter: 50_000, reason: 'escalation' });
+    expect(received[pause - 1]).toMatchObject({
+      level: 245,
+      action: 'rate-reduce',
+      parameter: 75,
+      reason: 'escalation',
+    });
+    expect(new Set(received.slice(0, pause).map((row) => row['action']))).toEqual(new Set(['rate-reduce']));
+    const wire = line.notificationsOf(f).map(({ longHaul }) => longHaul!.level);
     expect(wire.slice(0, rows.length)).toEqual(rows.slice(0, wire.length).map(level));
     await line.rate(FLOWING);
     await drained();
-    await until('a Resume', () => line.told(f).at(-1)!.longHaul!.action, is('resume'));
+    await until('a Resume', () => line.notificationsOf(f).at(-1)!.longHaul!.action, is('resume'));
   });
 
   test('A6 LHCNP-5.5-g LHCNP-5.5-h LHCNP-9-d LHCNP-9-f: on the wire never more than one for a flow in one RTT, and never more than the rate of the port', async () => {
     const RTT = 10;
     const f = await line.connected(ICMP);
     const start = performance.now();
-    await line.congest('fifty', f, () => line.told(f).length, atLeast(50));
-    expect(line.told(f).length).toBeLessThanOrEqual(1 + (performance.now() - start) / RTT);
+    await line.congest('fifty', f, () => line.notificationsOf(f).length, atLeast(50));
+    expect(line.notificationsOf(f).length).toBeLessThanOrEqual(1 + (performance.now() - start) / RTT);
     expect(Number((await port())['suppressed-per-flow'])).toBeGreaterThan(0);
 
     const perSecond = 20;
@@ -194,7 +200,7 @@ describe('thresholds and levels', () => {
     const from = performance.now();
     const suppressed = async (): Promise<number> => Number((await port())['suppressed-per-port']);
     // All that reaches h1, the agent's Resumes among them: they take their tokens from the same bucket.
-    const told = (): number => notifications(line.h1.packets).length;
+    const received = (): number => notifications(line.h1.packets).length;
     const flowsTold = (...actions: LongHaulAction[]): number =>
       new Set(
         notifications(line.h1.packets).flatMap(({ longHaul }) =>
@@ -209,14 +215,14 @@ describe('thresholds and levels', () => {
         // The first sender takes the token that has become available meanwhile.
         flows.push(flows.shift()!);
         for (const each of flows) each.send(8);
-        return { flows: flowsTold('pause', 'rate-reduce'), told: told(), suppressed: await suppressed() };
+        return { flows: flowsTold('pause', 'rate-reduce'), received: received(), suppressed: await suppressed() };
       },
-      (seen) => seen.flows === flows.length && seen.told > 10 && seen.suppressed > before,
+      (seen) => seen.flows === flows.length && seen.received > 10 && seen.suppressed > before,
     );
-    expect(told()).toBeLessThanOrEqual(allowed());
+    expect(received()).toBeLessThanOrEqual(allowed());
     await drained();
     await until('the Resumes of all', () => flowsTold('resume'), is(flows.length));
-    expect(told()).toBeLessThanOrEqual(allowed());
+    expect(received()).toBeLessThanOrEqual(allowed());
   });
 });
 
@@ -225,7 +231,7 @@ describe('who is told', () => {
     const f = line.flow(ICMP);
     const before = await line.p.counter('egress.no-format');
     await line.congest('counted', f, () => line.p.counter('egress.no-format'), moreThan(before + 5));
-    expect(line.told(f)).toEqual([]);
+    expect(line.notificationsOf(f)).toEqual([]);
     f.psn += 1000;
     const row = await until(
       'the Queue Pair is learned',
@@ -236,8 +242,8 @@ describe('who is told', () => {
       (all) => all.find((each) => each['port'] === 'proxy' && each['source-qpn'] === f.ends.senderQpn),
     );
     expect(row['learned-from']).toBe('reverse-traffic');
-    const told = await longHaulCnp(f);
-    expect(told.longHaul!.sourceQpn).toBe(f.ends.senderQpn);
+    const received = await longHaulCnp(f);
+    expect(received.longHaul!.sourceQpn).toBe(f.ends.senderQpn);
   });
 
   test.each([
@@ -247,14 +253,14 @@ describe('who is told', () => {
     'A4 LHCNP-4-a LHCNP-6.2.3-a LHCNP-10.5-b: the RoCEv2 form goes to a listed %s sender, with a BTH that is right to the bit',
     async (_family, sender) => {
       const f = await line.connected(sender);
-      const told = await longHaulCnp(f);
-      expect(told.format).toBe('long-haul-roce');
-      const at = walkHeaders(told.packet).layers[0]!.transportOffset + 8;
-      expect(Buffer.from(told.packet.subarray(at, at + 12)).toString('hex')).toBe(
+      const received = await longHaulCnp(f);
+      expect(received.format).toBe('long-haul-roce');
+      const at = walkHeaders(received.packet).layers[0]!.transportOffset + 8;
+      expect(Buffer.from(received.packet.subarray(at, at + 12)).toString('hex')).toBe(
         `8100ffff60${hex(f.ends.senderQpn, 3)}00000000`,
       );
-      expect(rocePackets([told.packet])[0]!.icrcValid).toBe(true);
-      expect(told.longHaul).toMatchObject({
+      expect(rocePackets([received.packet])[0]!.icrcValid).toBe(true);
+      expect(received.longHaul).toMatchObject({
         level: 180,
         action: 'rate-reduce',
         parameter: 30,
@@ -263,7 +269,7 @@ describe('who is told', () => {
       });
       const [seen] = dissect(
         'raw-ip',
-        [told.packet],
+        [received.packet],
         ['infiniband.bth.opcode', 'infiniband.bth.destqp', 'udp.dstport'],
       );
       expect(seen).toMatchObject({
@@ -277,18 +283,18 @@ describe('who is told', () => {
   test('LHCNP-8-a: a router without cnpd on the way forwards it as it forwards any packet: nothing but its hop limit is another', async () => {
     expect(line.leaf.running).toBe(false);
     const f = await line.connected(ICMP);
-    const told = await longHaulCnp(f);
+    const received = await longHaulCnp(f);
     // p sends it with 64 (bpf/lib/builder/frame.h); its checksum does not cover the hop limit and is right for
     // everything else.
-    expect({ hopLimit: told.packet[7] }).toEqual({ hopLimit: 63 });
-    expect(dissect('raw-ip', [told.packet], ['icmpv6.checksum.status'])[0]).toMatchObject({
+    expect({ hopLimit: received.packet[7] }).toEqual({ hopLimit: 63 });
+    expect(dissect('raw-ip', [received.packet], ['icmpv6.checksum.status'])[0]).toMatchObject({
       'icmpv6.checksum.status': ['1'],
     });
   });
 
   test('LHCNP-10.5-b: it goes to nobody else: an unlisted sender of either family gets none, and a file that would send it to one is refused', async () => {
     const [six, four] = [await line.connected(ICMP), line.flow(UNLISTED)];
-    await line.congest('the IPv6 sender is notified', six, () => line.told(six).length, moreThan(5));
+    await line.congest('the IPv6 sender is notified', six, () => line.notificationsOf(six).length, moreThan(5));
     const noProxy = await line.p.counter('egress.no-proxy');
     await line.congest(
       'the IPv4 sender is passed over',
@@ -296,7 +302,7 @@ describe('who is told', () => {
       () => line.p.counter('egress.no-proxy'),
       moreThan(noProxy + 5),
     );
-    expect(new Set(line.told(six).map(({ format }) => format))).toEqual(new Set(['long-haul-icmpv6']));
+    expect(new Set(line.notificationsOf(six).map(({ format }) => format))).toEqual(new Set(['long-haul-icmpv6']));
     expect(notifications(line.h1.packets).filter(({ destination }) => formatAddress(destination) === UNLISTED)).toEqual(
       [],
     );
@@ -342,7 +348,7 @@ describe('what is told', () => {
     'LHCNP-6.1-n LHCNP-9-g: %s discloses the depth, or nothing; extension objects say when, who and which path; padded it is as long as a CNP',
     async (format, sender) => {
       const f = await line.connected(sender);
-      const toldWith = async (longHaul: object): Promise<Told> => {
+      const toldWith = async (longHaul: object): Promise<Notification> => {
         await line.reload(node({}, longHaul));
         await drained();
         line.clear();
@@ -400,18 +406,18 @@ describe('without its agent', () => {
     await line.congest(
       'told to reduce',
       f,
-      () => line.told(f).map(({ longHaul }) => longHaul!.action),
+      () => line.notificationsOf(f).map(({ longHaul }) => longHaul!.action),
       contains('rate-reduce'),
     );
     await line.p.stop('SIGKILL');
-    const before = line.told(f).length;
+    const before = line.notificationsOf(f).length;
     const traffic = setInterval(() => f.send(1), 50);
     try {
-      await until('told without the agent', () => line.told(f).length, moreThan(before + 2));
+      await until('told without the agent', () => line.notificationsOf(f).length, moreThan(before + 2));
       await line.p.start(node({ rtt: '50ms' }));
       expect(await line.p.show<Row>('status')).toMatchObject({ adopted: true });
-      const again = line.told(f).length;
-      await until('told with the new agent', () => line.told(f).length, moreThan(again));
+      const again = line.notificationsOf(f).length;
+      await until('told with the new agent', () => line.notificationsOf(f).length, moreThan(again));
     } finally {
       clearInterval(traffic);
     }
@@ -419,7 +425,7 @@ describe('without its agent', () => {
     await drained();
     const resume = await until(
       'a Resume',
-      () => line.told(f),
+      () => line.notificationsOf(f),
       (all) => all.find(({ longHaul }) => longHaul!.action === 'resume'),
     );
     expect(resume.longHaul).toMatchObject({ level: 20, parameter: 50, sourceQpn: f.ends.senderQpn });

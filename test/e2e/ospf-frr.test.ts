@@ -217,9 +217,9 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       { poller, onChange, onResync: () => undefined, onError: (error) => errors.push(error) },
     );
     await agent(version, r1, { routerId: A });
-    const wanted = version.version === 2 ? '169.254.89.0' : 'fe80::63:6eff:fe70:301';
-    await until('twice', () => seen.filter((each) => each === wanted).length, atLeast(2));
-    expect(r1.ip('-o', 'addr', 'show', 'dev', LINK).split(`${wanted}/`)).toHaveLength(2);
+    const routerAddress = version.version === 2 ? '169.254.89.0' : 'fe80::63:6eff:fe70:301';
+    await until('twice', () => seen.filter((each) => each === routerAddress).length, atLeast(2));
+    expect(r1.ip('-o', 'addr', 'show', 'dev', LINK).split(`${routerAddress}/`)).toHaveLength(2);
     monitor.close();
   });
 
@@ -264,7 +264,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const { neighbor } = a.runner.speaker.areas.get(0)!;
     const since = neighbor!.since;
     const next: AuthenticationKey = { id: 8, algorithm, secret: new TextEncoder().encode('n3xt') };
-    const tell = async (line: string): Promise<void> => {
+    const vtysh = async (line: string): Promise<void> => {
       const replies = await askDaemon(r1.vtyDir, DAEMON(version), [
         'enable',
         'configure terminal',
@@ -276,13 +276,13 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     // As an operator does it. ospfd 8.4.4 accepts only the key that it was given last, so that ours has to follow
     // within the dead interval.
     const change = async (): Promise<void> => {
-      await tell('ip ospf message-digest-key 8 md5 n3xt');
+      await vtysh('ip ospf message-digest-key 8 md5 n3xt');
       a.keys([next, key]);
     };
     const steps: (() => void | Promise<void>)[] = [
       () => a.keys([key, next]),
       change,
-      () => tell('no ip ospf message-digest-key 7'),
+      () => vtysh('no ip ospf message-digest-key 7'),
       () => a.keys([next]),
     ];
     for (const step of steps) {

@@ -90,17 +90,17 @@ test.each(VERSIONS)(
           .prefixes.filter(({ pnc }) => pnc)
           .map((p) => `${formatPrefix(p.prefix)} ${p.proxy ? formatAddress(p.proxy) : 'none'}`),
       );
-    const wanted = (proxies: readonly AdvertisementKinds['sender-prefix'][]): string[] =>
+    const desired = (proxies: readonly AdvertisementKinds['sender-prefix'][]): string[] =>
       proxies.map((p) => `${formatPrefix(p.prefix)} ${formatAddress(p.proxy)}`).sort();
     await until('all arrived', () => flagged().length, is(SENDERS), LIMIT);
-    expect(flagged().sort()).toEqual(wanted(all));
+    expect(flagged().sort()).toEqual(desired(all));
     const before = await listed(version, r2, A);
     expect(before.size).toBeGreaterThan(100);
     expect(before.size).toBeLessThan(version.version === 2 ? 280 : 420);
 
     const changed = all.with(5000, sender(version, 20_000));
     declare(changed);
-    const [gone, come] = [wanted([all[5000]!])[0]!, wanted([changed[5000]!])[0]!];
+    const [gone, come] = [desired([all[5000]!])[0]!, desired([changed[5000]!])[0]!];
     await until(
       'the change arrived',
       () => flagged(),
@@ -110,7 +110,7 @@ test.each(VERSIONS)(
     const after = await listed(version, r2, A);
     expect([...after].filter(([id, sequence]) => before.get(id) !== sequence)).toHaveLength(1);
     expect([...after.keys()]).toEqual([...before.keys()]);
-    expect(flagged().sort()).toEqual(wanted(changed));
+    expect(flagged().sort()).toEqual(desired(changed));
     expect(a.count(`${version.name}.own.issued`)).toBe(before.size + 1 + (version.version === 2 ? 1 : 2));
   },
 );

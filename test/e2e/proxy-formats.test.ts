@@ -27,7 +27,7 @@ import {
   watching,
 } from './support/line.ts';
 import { Network, type Router } from './support/network.ts';
-import { FAST_CNP, LONG_HAUL, type Told, toldTo } from './support/notifications.ts';
+import { FAST_CNP, LONG_HAUL, type Notification, notificationsTo } from './support/notifications.ts';
 import { Flow, type Port, rocePackets } from './support/port.ts';
 import { is, moreThan, until } from '../support/until.ts';
 
@@ -60,7 +60,7 @@ afterEach(async ({ task }) => {
   expect(await leaf.counter('daemon.unexpected-error')).toBe(0);
 });
 
-type Direct = Told['format'];
+type Direct = Notification['format'];
 
 /** Levels of the notices about a flow that reached leaf. */
 const levels = (f: Flow): number[] =>
@@ -104,7 +104,7 @@ function expected(format: Direct, f: Flow, level: number): Uint8Array {
 }
 
 /** The same read by tshark. */
-function dissected({ format, packet, fastCnp }: Told, { ends }: Flow): void {
+function dissected({ format, packet, fastCnp }: Notification, { ends }: Flow): void {
   const [seen] = dissect(
     'raw-ip',
     [packet],
@@ -165,20 +165,20 @@ test.each([
     await until('p knows the proxy', () => proxiesAndPort(p), is(learnedProxy()));
     const [ordered, cnps] = [await leaf.counter(`proxy.${format}.ordered`), await leaf.counter('proxy.cnp.sent')];
     const f = await flow(family);
-    const told = (): Told[] => toldTo(f.ends.source, h1.packets);
+    const notified = (): Notification[] => notificationsTo(f.ends.source, h1.packets);
     await until(
       'the sender is notified',
       () => {
         f.send(30);
-        return told().length;
+        return notified().length;
       },
       moreThan(0),
     );
     expect(levels(f)).toHaveLength(1);
-    expect(told().map((one) => [one.format, Buffer.from(one.packet).toString('hex')])).toEqual([
+    expect(notified().map((one) => [one.format, Buffer.from(one.packet).toString('hex')])).toEqual([
       [format, Buffer.from(expected(format, f, levels(f)[0]!)).toString('hex')],
     ]);
-    dissected(told()[0]!, f);
+    dissected(notified()[0]!, f);
     expect({
       ordered: (await leaf.counter(`proxy.${format}.ordered`)) - ordered,
       cnpsSent: (await leaf.counter('proxy.cnp.sent')) - cnps,

@@ -96,9 +96,9 @@ test.each([6, 4] as const)(
     const capture = lab.spawn('h1', ['dumpcap', '-i', 'eth1', '-w', file, '-f', 'udp port 4791'], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    let said = '';
-    capture.stderr!.setEncoding('utf8').on('data', (text: string) => (said += text));
-    while (!said.includes('File:')) await once(capture.stderr!, 'data');
+    let output = '';
+    capture.stderr!.setEncoding('utf8').on('data', (text: string) => (output += text));
+    while (!output.includes('File:')) await once(capture.stderr!, 'data');
 
     const { sender, listener } = await exchange(family, [
       '--rate',
@@ -113,7 +113,7 @@ test.each([6, 4] as const)(
     // Its last batch is read within a second of its arrival; it says how many it has: data, an acknowledgement for each
     // message of eight, five of the CM.
     const expected = (Number(summary(sender)['sent']) * 9) / 8 + 5;
-    while (Number([...said.matchAll(/Packets: (\d+)/g)].at(-1)?.[1] ?? 0) < expected)
+    while (Number([...output.matchAll(/Packets: (\d+)/g)].at(-1)?.[1] ?? 0) < expected)
       await once(capture.stderr!, 'data');
     const ended = once(capture, 'exit');
     capture.kill('SIGINT');

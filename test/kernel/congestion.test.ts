@@ -147,7 +147,7 @@ async function congest(): Promise<void> {
   expect(await depth()).toBeGreaterThan(2 * K_MIN);
 }
 
-const told = (more = {}) =>
+const instructed = (more = {}) =>
   sentNotification({ atNs: process.hrtime.bigint(), ifindex: port, source: HOST, destination: RECEIVER, ...more });
 /** IPv6 frames whose source is the node's loopback. */
 const fromNode = (): Uint8Array[] =>
@@ -158,7 +158,7 @@ describe('Resume', () => {
     start();
     expect(readings).toBe(0);
     await congest();
-    loop!.notified(told());
+    loop!.notified(instructed());
     await until('the queue is being read', () => readings, moreThan(3), LIMIT_MS);
     expect(fromNode()).toEqual([]);
     await until('the Resume', () => fromNode().length, moreThan(0), LIMIT_MS);
@@ -208,9 +208,9 @@ describe('Resume', () => {
 
   test('FCN-4.2.2-d: goes back through END.CON when the flow came through one; an IPv4 flow gets the RoCEv2 form', async () => {
     start();
-    loop!.notified(told({ endCon: address('2001:db8:c::1') }));
+    loop!.notified(instructed({ endCon: address('2001:db8:c::1') }));
     loop!.notified(
-      told({
+      instructed({
         source: HOST4,
         destination: address('198.51.101.1'),
         format: 'long-haul-roce',
@@ -236,7 +236,7 @@ describe('Resume', () => {
 
   test('LHCNP-4-a: straight to an IPv4 sender from the IPv4 loopback', async () => {
     start();
-    loop!.notified(told({ source: HOST4, destination: address('198.51.101.1'), format: 'long-haul-roce' }));
+    loop!.notified(instructed({ source: HOST4, destination: address('198.51.101.1'), format: 'long-haul-roce' }));
     const ipv4 = (): Uint8Array | undefined => arrived.find((f) => ((f[12]! << 8) | f[13]!) === 0x0800);
     await until(
       'an IPv4 packet',
@@ -257,7 +257,7 @@ describe('Resume', () => {
   test('after a restart, who was told a moment ago by the run before is resumed; who was told long ago, or not to slow down, is not', async () => {
     start();
     const flow = (destinationQpn: number, more: object) => {
-      const { source, destination, ifindex, ...rest } = told({ destinationQpn, ...more });
+      const { source, destination, ifindex, ...rest } = instructed({ destinationQpn, ...more });
       return { source, destination, destinationQpn, ifindex, datagram: false, lastNotification: rest };
     };
     loop!.adopt([
@@ -267,7 +267,7 @@ describe('Resume', () => {
       flow(4, { format: 'fast-cnp', action: null }),
       { ...flow(5, {}), lastNotification: null },
     ]);
-    loop!.notified(told({ destinationQpn: 6, atNs: process.hrtime.bigint() - 6_000_000_000n }));
+    loop!.notified(instructed({ destinationQpn: 6, atNs: process.hrtime.bigint() - 6_000_000_000n }));
     await until('nobody waits', () => counters['congestion.resume.sent'] ?? 0, atLeast(1), LIMIT_MS);
     expect(
       loop!
@@ -280,8 +280,8 @@ describe('Resume', () => {
   test('a sender that cannot be reached is counted and does not keep the others waiting', async () => {
     start();
     ip(node, 'route add unreachable 2001:db8:9::/48');
-    loop!.notified(told({ source: address('2001:db8:9::1') }));
-    loop!.notified(told());
+    loop!.notified(instructed({ source: address('2001:db8:9::1') }));
+    loop!.notified(instructed());
     await until('the other one', () => fromNode().length, is(1), LIMIT_MS);
     expect(counters).toMatchObject({ 'congestion.resume.send-failed': 1, 'congestion.resume.sent': 1 });
   });
@@ -302,7 +302,7 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
 
   test('answers Parameter Problem by itself, and is believed', async () => {
     start();
-    loop!.notified(told(SENT));
+    loop!.notified(instructed(SENT));
     raw.send(fastCnp(200));
     await until('the refusal', () => refused.length, is(1), LIMIT_MS);
     expect(refused).toEqual(['2001:db8:1::1 fast-cnp']);
@@ -311,7 +311,7 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
 
   test('a forged one that quotes nothing of ours is ignored and counted', async () => {
     start();
-    loop!.notified(told(SENT));
+    loop!.notified(instructed(SENT));
     const forger = openRawSocket({ family: 6, netns: host });
     const forge = (invoking: Uint8Array): void =>
       forger.send(buildParameterProblem({ source: HOST, destination: NODE }, { code: 2, pointer: 42, invoking }));
@@ -343,7 +343,7 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
 
   test('one from a port to which no route leads back is not believed, whatever it quotes, and counted', async () => {
     start();
-    loop!.notified(told(SENT));
+    loop!.notified(instructed(SENT));
     ip(node, `-6 route add unreachable ${formatAddress(HOST)}/128`);
     const forger = openRawSocket({ family: 6, netns: host });
     forger.send(
@@ -363,7 +363,7 @@ describe('FCNP-4-j: a Linux host that does not know the Fast CNP option', () => 
     raw.send(fastCnp(200));
     await until('the packet arrived', () => arrived.length, moreThan(0), LIMIT_MS);
     loop!.configure(SETTINGS());
-    loop!.notified(told(SENT));
+    loop!.notified(instructed(SENT));
     raw.send(fastCnp(200));
     await until('the second is believed', () => refused.length, is(1), LIMIT_MS);
     expect(counters).toEqual({ 'congestion.parameter-problem.believed': 1 });

@@ -325,14 +325,14 @@ describe('the monitor', () => {
     });
     await route.deleteLink('t-k-a');
     await until('the removal', () => seen, contains('-link t-k-a false'));
-    for (const wanted of [
+    for (const expected of [
       '+link t-k-a false',
       '+link t-k-a true',
       '+address 192.0.2.1',
       '+qdisc tbf',
       '-address 192.0.2.1',
     ])
-      expect(seen).toContain(wanted);
+      expect(seen).toContain(expected);
     expect(seen).not.toContain('resync');
     monitor.close();
   });

@@ -30,11 +30,11 @@ const RENAMED = [
 
 let scratch: string, runDir: string, bpf: string, links: string;
 let ns: Netns;
-let said: string[];
+let lines: string[];
 
 beforeEach(() => {
   scratch = mkdtempSync(join(tmpdir(), 't-uninstall-'));
-  [runDir, said] = [join(scratch, 'run'), []];
+  [runDir, lines] = [join(scratch, 'run'), []];
   [bpf, links] = [join(runDir, 'bpf'), join(runDir, 'bpf', 'links')];
   ns = Netns.create();
   inNetns(ns, 'ip', 'link', 'add', 't-u-a', 'type', 'veth', 'peer', 'name', 't-u-b');
@@ -60,7 +60,7 @@ afterEach(() => {
 
 /** In its namespace: in that of the tests another cnpd may run. */
 const lock = (): (() => void) => ns.run(() => lockNetns());
-const run = (): Promise<number> => uninstall(runDir, (line) => said.push(line), lock);
+const run = (): Promise<number> => uninstall(runDir, (line) => lines.push(line), lock);
 const createMap = (path: string): void => {
   const words = ['map', 'create', path, ...'type array key 4 value 4 entries 1 name theirs'.split(' ')];
   const { status, stderr } = spawnSync('bpftool', words, { encoding: 'utf8' });
@@ -156,7 +156,7 @@ describe('uninstall', () => {
     expect(readdirSync(bpf).filter((name) => !name.endsWith('.debug'))).toEqual(['tc']);
     expect(readdirSync(foreign)).toEqual(['theirs']);
     expect(readdirSync(runDir)).toEqual(['bpf']);
-    expect(said.join('\n')).toContain(`left ${join(bpf, 'tc')}: not cnpd's`);
+    expect(lines.join('\n')).toContain(`left ${join(bpf, 'tc')}: not cnpd's`);
     // With that gone the next one removes the rest.
     rmSync(join(foreign, 'theirs'));
     expect(await run()).toBe(0);
@@ -168,7 +168,7 @@ describe('uninstall', () => {
     expect(await run()).toBe(1);
     await allOff();
     expect(readdirSync(bpf).filter((name) => !name.endsWith('.debug'))).toEqual(['zz_foreign']);
-    expect(said.join('\n')).toContain(`left ${join(bpf, 'zz_foreign')}: not cnpd's`);
+    expect(lines.join('\n')).toContain(`left ${join(bpf, 'zz_foreign')}: not cnpd's`);
     rmSync(join(bpf, 'zz_foreign'));
     expect(await run()).toBe(0);
     expect(existsSync(runDir)).toBe(false);
@@ -177,7 +177,7 @@ describe('uninstall', () => {
   test('is refused while a cnpd has the network namespace, and removes nothing; then the namespace is free again', async () => {
     const release = lock();
     expect(await run()).toBe(1);
-    expect(said).toEqual([expect.stringContaining('runs in this network namespace: stop it first')]);
+    expect(lines).toEqual([expect.stringContaining('runs in this network namespace: stop it first')]);
     expect(programs()).not.toEqual([]);
     release();
     expect(await run()).toBe(0);
@@ -193,6 +193,6 @@ describe('uninstall', () => {
     expect(await run()).toBe(1);
     await allOff();
     expect(readdirSync(links).sort()).toEqual(['a_map']);
-    expect(said.join('\n')).toContain(`left ${join(links, 'a_map')}`);
+    expect(lines.join('\n')).toContain(`left ${join(links, 'a_map')}`);
   });
 });

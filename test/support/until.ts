@@ -46,9 +46,9 @@ export async function until<State>(
 const shown = (seen: unknown): string => inspect(seen, { depth: 5, breakLength: 120 }).slice(0, SHOWN_CHARACTERS);
 
 export const is =
-  (wanted: unknown) =>
+  (expected: unknown) =>
   (seen: unknown): boolean =>
-    isDeepStrictEqual(seen, wanted);
+    isDeepStrictEqual(seen, expected);
 export const atLeast =
   (least: number | bigint) =>
   (seen: number | bigint): boolean =>

@@ -67,15 +67,15 @@ const total = (counts: readonly Counts[], of: (c: Counts) => number): number =>
  * Two rows: what an episode cost against a CNP each interval of the same time, and of the shorter time that it lasts
  * with the receiver's CNPs instead.
  */
-function rowsOf(what: string, told: readonly Counts[], byReceiver: readonly Counts[]): Row[] {
-  const [packets, congested] = [summary(told.map((c) => c.ofCnpd)), summary(told.map((c) => c.congestedMs))];
+function rowsOf(what: string, byNode: readonly Counts[], byReceiver: readonly Counts[]): Row[] {
+  const [packets, congested] = [summary(byNode.map((c) => c.ofCnpd)), summary(byNode.map((c) => c.congestedMs))];
   const [cnps, byReceiverMs] = [
     summary(byReceiver.map((c) => c.ofReceiver)),
     summary(byReceiver.map((c) => c.congestedMs)),
   ];
   const row = (time: string, during: readonly Counts[], note: string): Row => {
     const each = summary(during.map((c) => c.congestedMs / CNP_INTERVAL_MS));
-    const ratio = total(during, (c) => c.congestedMs / CNP_INTERVAL_MS) / total(told, (c) => c.ofCnpd);
+    const ratio = total(during, (c) => c.congestedMs / CNP_INTERVAL_MS) / total(byNode, (c) => c.ofCnpd);
     return {
       figure: 'control-packets',
       what: `${what}, by ${time}`,
@@ -94,17 +94,17 @@ function rowsOf(what: string, told: readonly Counts[], byReceiver: readonly Coun
   return [
     row(
       'its own time of congestion',
-      told,
-      `ratio of all ${told.length} flows together; packets came marked for ${number(congested.median)} ms ` +
+      byNode,
+      `ratio of all ${byNode.length} flows together; packets came marked for ${number(congested.median)} ms ` +
         `[${number(congested.min)} … ${number(congested.max)}] a flow, in ` +
-        `${total(told, (c) => c.episodes)} stretches`,
+        `${total(byNode, (c) => c.episodes)} stretches`,
     ),
     row(
       "the time with the receiver's CNPs instead",
       byReceiver,
       `packets came marked for ${number(byReceiverMs.median)} ms a flow; ` +
         `there were ${number(cnps.median)} CNPs of the receiver's, ` +
-        `${number(total(byReceiver, (c) => c.ofReceiver) / total(told, (c) => c.ofCnpd))} times as many as ` +
+        `${number(total(byReceiver, (c) => c.ofReceiver) / total(byNode, (c) => c.ofCnpd))} times as many as ` +
         "packets of cnpd's",
     ),
   ];
@@ -117,13 +117,13 @@ export const controlPackets: Figure = {
     onLine(bench, DELAYS, async (line) => {
       const rows: Row[] = [];
       for (const format of FORMATS) {
-        const [told, byReceiver]: [Counts[], Counts[]] = [[], []];
+        const [byNode, byReceiver]: [Counts[], Counts[]] = [[], []];
         const cnpd = async (): Promise<number> => {
           await line.watch(...watchOf(format));
           const stop = await line.listen('off');
-          told.push(await episode(bench, line, obeying(format), 'ofCnpd'));
+          byNode.push(await episode(bench, line, obeying(format), 'ofCnpd'));
           await stop();
-          return told.at(-1)!.ofCnpd;
+          return byNode.at(-1)!.ofCnpd;
         };
         const receiver = async (): Promise<number> => {
           await line.watch(...MARKING);
@@ -133,7 +133,7 @@ export const controlPackets: Figure = {
           return byReceiver.at(-1)!.ofReceiver;
         };
         await inTurns(EPISODES, { cnpd, receiver });
-        rows.push(...rowsOf(`an episode, ${format}`, told, byReceiver));
+        rows.push(...rowsOf(`an episode, ${format}`, byNode, byReceiver));
       }
       return rows;
     }),

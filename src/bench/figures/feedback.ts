@@ -23,11 +23,11 @@ const THRESHOLD_BYTES = 10_000;
 const TRAFFIC = ['--reaction', 'none', '--rate', '60mbit', '--duration', '100ms'];
 const WITHIN = 0.05;
 
-type Told = Extract<NotificationFormat, 'proxy' | 'fast-cnp' | 'long-haul-icmpv6'>;
+type DirectFormat = Extract<NotificationFormat, 'proxy' | 'fast-cnp' | 'long-haul-icmpv6'>;
 
 /** How p1 is told to tell h1, and what h1 understands. */
 const FORMATS: Readonly<
-  Record<Told, { readonly title: string; readonly notifications?: object; readonly sender: readonly string[] }>
+  Record<DirectFormat, { readonly title: string; readonly notifications?: object; readonly sender: readonly string[] }>
 > = {
   proxy: { title: 'proxy notice and CNP', sender: [] },
   'fast-cnp': {
@@ -44,7 +44,7 @@ const FORMATS: Readonly<
   },
 };
 
-async function flowsOf(bench: Bench, line: Line, format: Told, rttMs: number): Promise<Times[]> {
+async function flowsOf(bench: Bench, line: Line, format: DirectFormat, rttMs: number): Promise<Times[]> {
   const { notifications, sender } = FORMATS[format];
   await line.watch(
     { 'k-min': `${THRESHOLD_BYTES - 1}B`, 'k-max': `${THRESHOLD_BYTES}B`, rtt: `${rttMs}ms` },
@@ -65,7 +65,7 @@ async function flowsOf(bench: Bench, line: Line, format: Told, rttMs: number): P
   return flows;
 }
 
-function row(format: Told, { access, wan }: Delays, flows: readonly Times[]): Row {
+function row(format: DirectFormat, { access, wan }: Delays, flows: readonly Times[]): Row {
   const path = access + wan;
   const x = access / path;
   const cnpd = summary(flows.map((f) => f.byCnpd - f.notified));
@@ -98,7 +98,7 @@ async function rowsAt(bench: Bench, delays: Delays): Promise<Row[]> {
   return onLine(bench, delays, async (line) => {
     await line.listen('50us');
     const rows: Row[] = [];
-    for (const format of Object.keys(FORMATS) as Told[])
+    for (const format of Object.keys(FORMATS) as DirectFormat[])
       rows.push(row(format, delays, await flowsOf(bench, line, format, 2 * (delays.access + delays.wan))));
     return rows;
   });

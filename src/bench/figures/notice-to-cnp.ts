@@ -155,9 +155,9 @@ async function startUserspaceProxy(
     });
   await answer();
   return async (order) => {
-    const said = answer();
+    const answered = answer();
     child.send(order);
-    await said;
+    await answered;
   };
 }
 
@@ -248,7 +248,7 @@ export const noticeToCnp: Figure = {
     // First on the hook: it sees the notice before whoever answers it.
     attach('arrived', router.upIfindex, 'ingress');
     attach('left', router.downIfindex, 'egress');
-    const tell = await startUserspaceProxy(bench, router);
+    const command = await startUserspaceProxy(bench, router);
     const frames = Array.from({ length: NOTICES }, (_, i) =>
       ethernet(
         noticeAbout(firstQpn + i, { congested: CONGESTED, proxy: PROXY, port: NOTICE_PORT }),
@@ -274,11 +274,11 @@ export const noticeToCnp: Figure = {
       }
     };
     const inUserSpace = async (): Promise<number> => {
-      await tell('attach');
+      await command('attach');
       try {
         return median(all.user, await time(bench, router, wire, frames));
       } finally {
-        await tell('detach');
+        await command('detach');
       }
     };
     const measured = await inTurns(ROUNDS, { kernel: inKernel, user: inUserSpace });

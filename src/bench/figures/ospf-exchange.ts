@@ -38,7 +38,7 @@ async function exchange(bench: Bench, version: 2 | 3, role: Role): Promise<Excha
   const routerId = NEIGHBORS[role];
   const neighbor = new OspfNeighbor(withArea(OSPF_VERSIONS[version]), routerId);
   await neighbor.attach(bench, netns);
-  const full = (): number => agent.said('OSPF neighbor', { to: 'full' });
+  const full = (): number => agent.logged('OSPF neighbor', { to: 'full' });
   const measured: Exchanged = { quiet: [], exchange: [], ms: [], ran: [] };
   for (let round = 0; round < ROUNDS; round++) {
     const lsas = areaLsas(version, routerId, round);

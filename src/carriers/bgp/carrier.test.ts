@@ -8,7 +8,7 @@ import { OWN_IDENTIFIER } from './gobgp/gobgp.ts';
 import { is, matches, until } from '../../../test/support/until.ts';
 
 /** The path of 2001:db8:a::/48 as gobgpd tells it. */
-const told = route(
+const heard = route(
   '2001:db8:a::/48',
   path('2001:db8::1', { neighbor: undefined, identifier: OWN_IDENTIFIER, nhc: nhc('2001:db8::1', pnc('2001:db8::1')) }),
 );
@@ -37,7 +37,7 @@ test('it starts without a gobgpd, puts its paths in when there is one, and takes
     originated: 0,
     paths: [],
   });
-  listener.routes([told]);
+  listener.routes([heard]);
   expect(carrier.session().originated).toBe(1);
   expect(await carrier.paths()).toMatchObject([
     { prefix: '2001:db8:a::/48', peer: 'local', status: 'originated', proxy: '2001:db8::1' },
@@ -143,9 +143,9 @@ test('somebody who takes our paths out again and again is named', async () => {
     await until('an answer', () => answers.length, is(1));
     answers.shift()!();
     await until('wanted is 1', () => carrier.session().wanted, is(1));
-    listener.routes([told]);
+    listener.routes([heard]);
     expect({ disputed: carrier.disputed(), logged }).toEqual({ disputed: false, logged: [] });
-    listener.routes([{ ...told, paths: [] }]);
+    listener.routes([{ ...heard, paths: [] }]);
   }
   expect(carrier.disputed()).toBe(true);
   expect(logged).toEqual([
@@ -190,7 +190,7 @@ test('a reload: what and how it advertises and the hold time are taken over, the
   listener.listed([]);
   await until('an answer', () => answers.length, is(1));
   answers.shift()!();
-  listener.routes([told]);
+  listener.routes([heard]);
   await until('originated is 1', () => carrier.session().originated, is(1));
   expect(carrier.update({ ...OPTIONS, communities: [7], holdUnreachableMs: 1 })).toBe(true);
   await until('2 calls', () => calls.length, is(2));
@@ -208,12 +208,12 @@ test('50,000 paths are shown a slice a turn, each once, while gobgpd tells of ch
   const { carrier, listener } = fixture();
   await carrier.start();
   listener.connected(ABOUT);
-  const told = (n: number) =>
+  const heard = (n: number) =>
     route(
       `2001:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::/48`,
       path('2001:db8::2', { nhc: nhc('2001:db8::2', pnc('2001:db8::2')) }),
     );
-  const routes = Array.from({ length: 50_000 }, (_, n) => told(n + 0x1_0000));
+  const routes = Array.from({ length: 50_000 }, (_, n) => heard(n + 0x1_0000));
   listener.routes(routes);
   let rows: readonly { readonly prefix: string }[] | undefined;
   let turns = 0;

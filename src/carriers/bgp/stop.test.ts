@@ -21,7 +21,7 @@ function stopping(agent: Agent): Agent {
 }
 const stops = ({ effects }: Agent): unknown[] =>
   effects.flatMap((effect) => (effect.type === 'stopped' ? [effect.clean] : []));
-const complaints = ({ effects }: Agent): unknown[] =>
+const warnings = ({ effects }: Agent): unknown[] =>
   effects.flatMap((effect) =>
     effect.type === 'log' && effect.message.startsWith('stopped before') ? [effect.fields] : [],
   );
@@ -59,7 +59,7 @@ test('with nothing of ours in gobgpd it is done at once, and said once', () => {
   const agent = new Agent();
   agent.connect();
   stopping(agent);
-  expect({ stops: stops(agent), complaints: complaints(agent) }).toEqual({ stops: [true], complaints: [] });
+  expect({ stops: stops(agent), warnings: warnings(agent) }).toEqual({ stops: [true], warnings: [] });
   agent.event({ type: 'stop' });
   agent.pass(60_000);
   expect(stops(agent)).toEqual([true]);
@@ -89,19 +89,19 @@ describe('a gobgpd that', () => {
     }
     agent.declare(declaration({ [A]: PROXY }));
     stopping(agent);
-    expect({ stops: stops(agent), complaints: complaints(agent) }).toEqual({ stops: [false], complaints: [] });
+    expect({ stops: stops(agent), warnings: warnings(agent) }).toEqual({ stops: [false], warnings: [] });
   });
 
   test('is lost on the way: it ends then, and tells how many paths may be left', () => {
     const agent = stopping(placed());
     agent.lose();
-    expect({ stops: stops(agent), complaints: complaints(agent) }).toEqual({ stops: [false], complaints: [] });
+    expect({ stops: stops(agent), warnings: warnings(agent) }).toEqual({ stops: [false], warnings: [] });
     const between = stopping(placed(many(2500)));
     const asked = between.changes!.withdraw.length;
     between.lose();
-    expect({ stops: stops(between), complaints: complaints(between) }).toEqual({
+    expect({ stops: stops(between), warnings: warnings(between) }).toEqual({
       stops: [false],
-      complaints: [{ paths: 2500 - asked }],
+      warnings: [{ paths: 2500 - asked }],
     });
   });
 
@@ -111,9 +111,9 @@ describe('a gobgpd that', () => {
     agent.event({ type: 'connected', about: ABOUT });
     stopping(agent);
     agent.lose();
-    expect({ stops: stops(agent), complaints: complaints(agent) }).toEqual({
+    expect({ stops: stops(agent), warnings: warnings(agent) }).toEqual({
       stops: [false],
-      complaints: [{ paths: 2 }],
+      warnings: [{ paths: 2 }],
     });
   });
 
@@ -140,9 +140,9 @@ describe('a gobgpd that', () => {
     agent.pass(1999);
     expect(agent.stopped).toBeUndefined();
     agent.pass(1);
-    expect({ stops: stops(agent), complaints: complaints(agent) }).toEqual({
+    expect({ stops: stops(agent), warnings: warnings(agent) }).toEqual({
       stops: [false],
-      complaints: [{ paths: 2 }],
+      warnings: [{ paths: 2 }],
     });
   });
 });

@@ -254,13 +254,17 @@ describe.each([2, 3] as const)('OSPFv%d, what follows from a declaration', (vers
   const own = version === 2 ? '192.0.2.7' : '2001:db8::7';
   const other = version === 2 ? '2001:db8::7' : '192.0.2.7';
   const group = version === 2 ? '224.0.0.1' : 'ff05::1';
-  const told = (...addresses: string[]): unknown[] =>
+  const reported = (...addresses: string[]): unknown[] =>
     advertised(version, addresses.map(address)).map(({ body }) => body);
 
   test('the first router address that is a host’s of the family is told', () => {
     const tlvs = [{ kind: 'te-router-address', address: address(own) }];
-    expect(told(other, group, own)).toEqual([{ kind: `traffic-engineering-v${version}`, tlvs }]);
-    expect({ told: told(), other: told(other), group: told(group) }).toEqual({ told: [], other: [], group: [] });
+    expect(reported(other, group, own)).toEqual([{ kind: `traffic-engineering-v${version}`, tlvs }]);
+    expect({ reported: reported(), other: reported(other), group: reported(group) }).toEqual({
+      reported: [],
+      other: [],
+      group: [],
+    });
   });
 
   test('RFC 3630 §2.4.1: nor is one of others taken that is no host’s', () => {

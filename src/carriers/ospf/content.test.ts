@@ -226,8 +226,8 @@ describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
     agent.hears(AREA, OTHER, te);
     const proxy = version === 2 ? '192.0.2.33' : '2001:db8::33';
     expect(agent.learned(senderPrefix(version, 1))).toEqual([`${other} ${proxy}`]);
-    const told = [...agent.reports.values()].flatMap((r) => byKind(r.advertisements).routerAddresses);
-    expect(told.map(formatAddress)).toEqual([proxy]);
+    const addresses = [...agent.reports.values()].flatMap((r) => byKind(r.advertisements).routerAddresses);
+    expect(addresses.map(formatAddress)).toEqual([proxy]);
     agent.loses(AREA, OTHER, te);
     expect(agent.learned(senderPrefix(version, 1))).toEqual([`${other} none`]);
   });
@@ -352,8 +352,8 @@ describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
       origination: origination({ sids: [sid('2001:db8:c::1', END_CON), sid('2001:db8:c::2', 1)] }),
     });
     for (const lsa of from.advertised.get(AREA)!) agent.hears(AREA, OTHER, lsa);
-    const told = [...agent.reports.values()].flatMap((r) => byKind(r.advertisements).sids);
-    expect(told.map((s) => [formatAddress(s.sid), s.behavior])).toEqual([['2001:db8:c::1', END_CON]]);
+    const addresses = [...agent.reports.values()].flatMap((r) => byKind(r.advertisements).sids);
+    expect(addresses.map((s) => [formatAddress(s.sid), s.behavior])).toEqual([['2001:db8:c::1', END_CON]]);
   });
 });
 

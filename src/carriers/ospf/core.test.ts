@@ -306,12 +306,12 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     ['dead-interval', { deadSeconds: 30 }, 'hello.dead-interval-mismatch', 'its dead-interval is 30 s, ours 40 s'],
   ] as const)(
     'a neighbour with another %s is refused and counted, and the reason is told',
-    (_what, forB, counter, told) => {
+    (_what, forB, counter, why) => {
       const p = pair(version, {}, forB);
       p.link.run(20_000);
       expect({ a: p.a.state, b: p.b.state }).toEqual({ a: 'none', b: 'none' });
       expect(p.a.count(counter)).toBeGreaterThan(0);
-      expect(p.a.area.refused).toBe(told);
+      expect(p.a.area.refused).toBe(why);
     },
   );
 

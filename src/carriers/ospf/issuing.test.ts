@@ -106,7 +106,7 @@ describe('what is desired', () => {
 });
 
 describe('our place in the topology', () => {
-  const said = (state: NeighborState | undefined): readonly [unknown, number] => {
+  const listed = (state: NeighborState | undefined): readonly [unknown, number] => {
     const { s, area, own, neighbor } = scene([]);
     area.link = { address: address('10.0.0.1'), peer: undefined };
     if (state) neighbor(state);
@@ -116,11 +116,11 @@ describe('our place in the topology', () => {
   };
 
   test.each(['init', 'ex-start', 'exchange', 'loading'] as const)('names no neighbour in %s, nor waits', (state) => {
-    expect(said(state)).toEqual([0, 0]);
+    expect(listed(state)).toEqual([0, 0]);
   });
 
   test('names the one that is Full, and is issued', () => {
-    expect([said(undefined), said('full')]).toEqual([
+    expect([listed(undefined), listed('full')]).toEqual([
       [0, 0],
       [1, 1],
     ]);

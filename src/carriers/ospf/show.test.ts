@@ -126,8 +126,8 @@ describe('a neighbour', () => {
     const { a, shown } = scene();
     a.area.lsdb.refusedAt = 1000;
     a.area.own.contestedAt = 1000;
-    const told = [999, 1000].flatMap((ms) => [shown(ms + LS_REFRESH_MS), shown(ms + CONTEST_WINDOW_MS)]);
-    expect(told.map(({ databaseFull, routerIdContested }) => [databaseFull, routerIdContested])).toEqual([
+    const states = [999, 1000].flatMap((ms) => [shown(ms + LS_REFRESH_MS), shown(ms + CONTEST_WINDOW_MS)]);
+    expect(states.map(({ databaseFull, routerIdContested }) => [databaseFull, routerIdContested])).toEqual([
       [true, false],
       [true, true],
       [false, false],

@@ -20,7 +20,7 @@ describe.each([2, 3] as const)('OSPFv%d, a declaration of many prefixes', (versi
   const settle = (one: ContentAgent): void => {
     while (contentWake(one.content) === -Infinity) one.event({ type: 'timer' });
   };
-  const said = (one: ContentAgent): string[] =>
+  const contentOf = (one: ContentAgent): string[] =>
     one.advertised
       .get(AREA)!
       .map(({ type, lsId, body }) =>
@@ -48,7 +48,7 @@ describe.each([2, 3] as const)('OSPFv%d, a declaration of many prefixes', (versi
     (turns) => {
       const one = agent();
       one.declares(declaration(version, numbers(MANY)));
-      const before = new Set(said(one));
+      const before = new Set(contentOf(one));
       declare(one, numbers(MANY, MANY));
       for (let turn = 1; turn < turns; turn++) one.event({ type: 'timer' });
       declare(one, numbers(MANY - 1));
@@ -59,7 +59,7 @@ describe.each([2, 3] as const)('OSPFv%d, a declaration of many prefixes', (versi
       const prefixesOf = (who: ContentAgent): string[] =>
         [...who.content.areas.get(AREA)!.placements.values()].flatMap(({ whereIs }) => [...whereIs.keys()]).sort();
       expect(prefixesOf(one)).toEqual(prefixesOf(plain));
-      if (turns === 1) expect(said(one).filter((lsa) => !before.has(lsa))).toHaveLength(1);
+      if (turns === 1) expect(contentOf(one).filter((lsa) => !before.has(lsa))).toHaveLength(1);
     },
   );
 });
@@ -77,16 +77,16 @@ describe('what the core is told to say', () => {
     link.until('full', () => a.state === 'full' && b.state === 'full');
     return { a, b, link };
   };
-  const tell = (link: Link, what: readonly OwnLsa[]): void =>
+  const flood = (link: Link, what: readonly OwnLsa[]): void =>
     link.event(0, { type: 'originate', areaId: AREA, lsas: what });
 
   test('is replaced half-way: everything of the last set is there in the end, and nothing else', () => {
     const { a, b, link } = pair();
-    tell(link, lsas(MANY, 4));
+    flood(link, lsas(MANY, 4));
     link.until('all are known', () => b.notified.size >= MANY);
-    tell(link, lsas(MANY, 8, MANY));
+    flood(link, lsas(MANY, 8, MANY));
     expect(nextWake(a.speaker)).toBe(-Infinity);
-    tell(link, lsas(MANY, 12, MANY / 2));
+    flood(link, lsas(MANY, 12, MANY / 2));
     link.run(60_000);
     const own = [...b.notified].filter(([key]) => key.startsWith(`${0xa023}/`));
     expect(own.map(([key]) => Number(key.split('/')[1])).sort((x, y) => x - y)).toEqual(numbers(MANY, MANY / 2));
@@ -95,9 +95,9 @@ describe('what the core is told to say', () => {
 
   test('a clean stop half-way flushes all of it', () => {
     const { a, b, link } = pair();
-    tell(link, lsas(MANY, 4));
+    flood(link, lsas(MANY, 4));
     link.until('all are known', () => b.notified.size >= MANY);
-    tell(link, lsas(MANY, 8, MANY));
+    flood(link, lsas(MANY, 8, MANY));
     link.event(0, { type: 'stop' });
     link.until('stopped', () => a.stopped !== undefined);
     expect(a.stopped).toBe(true);
@@ -108,11 +108,11 @@ describe('what the core is told to say', () => {
     const [a, b] = [new Router(testConfig(SELF, OSPFV3)), new Router(testConfig(0x02020202, OSPFV3))];
     const link = new Link(a, b);
     link.weather = () => [];
-    tell(link, lsas(MANY, 4));
+    flood(link, lsas(MANY, 4));
     link.run(10_000);
     link.weather = () => [1];
     link.until('the exchange runs', () => a.state === 'exchange');
-    tell(link, [...lsas(MANY - 1, 4).slice(1), ...lsas(10, 4, MANY)]);
+    flood(link, [...lsas(MANY - 1, 4).slice(1), ...lsas(10, 4, MANY)]);
     link.until('full', () => a.state === 'full' && b.state === 'full');
     link.run(20_000);
     expect([...b.notified.keys()].filter((key) => key.startsWith(`${0xa023}/`))).toHaveLength(MANY - 2 + 10);

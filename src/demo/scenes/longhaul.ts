@@ -53,9 +53,9 @@ const NOBODY: NodeNotifications = { node: 'nobody', count: 0, firstMs: Infinity,
  */
 function checkCoordination({ cnpd }: Runs): string[] {
   const failures: string[] = [];
-  const said = (node: keyof typeof LOOPBACK): NodeNotifications =>
+  const notificationsOf = (node: keyof typeof LOOPBACK): NodeNotifications =>
     cnpd.notifications.nodes.find((n) => n.node === LOOPBACK[node]) ?? NOBODY;
-  const [n1, n2] = [said('n1'), said('n2')];
+  const [n1, n2] = [notificationsOf('n1'), notificationsOf('n2')];
   if (n1.count === 0) failures.push('cnpd: n1 sent nothing');
   else if (n1.firstMs >= n2.firstMs) failures.push(`cnpd: n2 spoke first, at ${n2.firstMs} ms; n1 at ${n1.firstMs} ms`);
   if (!cnpd.ports[1]!.counted.deferred) failures.push('cnpd: n2 never held back while the rate fell');

@@ -38,13 +38,13 @@ function here(own: Row | undefined): Doubt | undefined {
     const problem = `this router's gobgpd refuses its paths (${refusal})`;
     return { code: 'here.refused', problem, remedy: DOCTOR };
   }
-  const [originated, wanted, dropped] = [own['originated'], own['wanted'], Number(own['dropped'] ?? 0)];
+  const [originated, desired, dropped] = [own['originated'], own['wanted'], Number(own['dropped'] ?? 0)];
   if (dropped > 0) {
-    const problem = `this router's gobgpd accepted ${dropped} of ${String(wanted)} paths but does not have them`;
+    const problem = `this router's gobgpd accepted ${dropped} of ${String(desired)} paths but does not have them`;
     return { code: 'here.dropped', problem, remedy: DOCTOR };
   }
-  if (originated === wanted) return undefined;
-  const problem = `${String(originated)} of ${String(wanted)} paths are in this router's gobgpd so far`;
+  if (originated === desired) return undefined;
+  const problem = `${String(originated)} of ${String(desired)} paths are in this router's gobgpd so far`;
   return { code: 'here.on-the-way', problem, remedy: 'ask again in a moment' };
 }
 

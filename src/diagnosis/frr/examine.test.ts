@@ -5,6 +5,6 @@ test.each([
   ['an interface that cnpd creates in a moment', { state: 'missing', code: 'interface-missing' }, false],
   ['a check that depends on it', { state: 'unknown' }, false],
   ['an area that is another one', { state: 'missing', code: 'area-differs' }, true],
-] as const)('--configure-frr leaves to the operator: %s', (_what, check, told) =>
-  expect(isForTheOperator(check)).toBe(told),
+] as const)('--configure-frr leaves to the operator: %s', (_what, check, forOperator) =>
+  expect(isForTheOperator(check)).toBe(forOperator),
 );

@@ -35,7 +35,7 @@ function connectedProblems(session: BgpSession): Problem[] {
     policyNameTaken = false,
     silent,
     originated,
-    wanted,
+    wanted: desired,
     dropped,
     noTable,
     target,
@@ -43,12 +43,12 @@ function connectedProblems(session: BgpSession): Problem[] {
   if (refusal !== undefined && policy !== 'failed' && silent === undefined) {
     const problem =
       `gobgpd refuses cnpd's changes (${refusal}): ` +
-      `it has ${originated} of ${wanted} paths, as far as is known; cnpd keeps retrying`;
+      `it has ${originated} of ${desired} paths, as far as is known; cnpd keeps retrying`;
     return bgp('bgp.refused', problem, refusalRemedy(target, refusalFault));
   }
   if (dropped) {
     const problem =
-      `gobgpd accepts ${dropped} of cnpd's ${wanted} paths without an error but does not have ` +
+      `gobgpd accepts ${dropped} of cnpd's ${desired} paths without an error but does not have ` +
       `them${noTable ? `: it has no table of ${noTable.join(', ')}` : ''}; nobody learns those proxies, ` +
       'and cnpd keeps retrying';
     return bgp('bgp.dropped', problem, droppedRemedy(noTable));

@@ -221,8 +221,8 @@ function differencesOf(map: Pointer, path: string): string[] {
       ['flags', found.flags, lib.mapFlags(map)],
     ];
     return pairs
-      .filter(([, is, wanted]) => is !== wanted)
-      .map(([what, is, wanted]) => `${what} ${is} instead of ${wanted}`);
+      .filter(([, is, required]) => is !== required)
+      .map(([what, is, required]) => `${what} ${is} instead of ${required}`);
   } finally {
     close(fd);
   }
@@ -237,14 +237,14 @@ function changeInitialValue(map: Pointer, name: string, change: (bytes: Uint8Arr
   lib.checked(`set initial value of ${name}`, () => lib.setInitialValue(map, bytes, bytes.length));
 }
 
-function selectPrograms(handle: Pointer, path: string, wanted: readonly string[] | undefined): void {
-  if (!wanted) return;
+function selectPrograms(handle: Pointer, path: string, required: readonly string[] | undefined): void {
+  if (!required) return;
   const lib = libbpf();
-  const missing = new Set(wanted);
+  const missing = new Set(required);
   for (const program of programsOf(handle)) {
     const name = lib.programName(program);
     missing.delete(name);
-    lib.checked(`select program ${name}`, () => lib.setAutoload(program, wanted.includes(name)));
+    lib.checked(`select program ${name}`, () => lib.setAutoload(program, required.includes(name)));
   }
   if (missing.size > 0) throw new Error(`${path} has no program ${[...missing].join(', ')}`);
 }
@@ -259,12 +259,12 @@ function loadedMaps(handle: Pointer): Map<string, BpfMap> {
   return maps;
 }
 
-function loadedPrograms(handle: Pointer, wanted: readonly string[] | undefined): Map<string, BpfProgram> {
+function loadedPrograms(handle: Pointer, required: readonly string[] | undefined): Map<string, BpfProgram> {
   const lib = libbpf();
   const programs = new Map<string, BpfProgram>();
   for (const program of programsOf(handle)) {
     const name = lib.programName(program);
-    if (!wanted || wanted.includes(name)) programs.set(name, new BpfProgram({ name, fd: lib.programFd(program) }));
+    if (!required || required.includes(name)) programs.set(name, new BpfProgram({ name, fd: lib.programFd(program) }));
   }
   return programs;
 }

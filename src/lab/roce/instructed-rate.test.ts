@@ -5,14 +5,14 @@ import { InstructedRate, type InstructedRateOptions, defaultInstructedRate } fro
 const R0 = 100e6;
 const RTT = 10;
 
-function told(opts: Partial<InstructedRateOptions> = {}): {
+function instructed(opts: Partial<InstructedRateOptions> = {}): {
   r: InstructedRate;
-  tell: (action: LongHaulAction, parameter: number, at: number, effective?: number) => number;
+  instruct: (action: LongHaulAction, parameter: number, at: number, effective?: number) => number;
 } {
   const r = new InstructedRate({ ...defaultInstructedRate(R0), ...opts });
   return {
     r,
-    tell: (action, parameter, at, effective = r.rate) => {
+    instruct: (action, parameter, at, effective = r.rate) => {
       r.onInstruction({ action, parameter }, at, effective, RTT);
       return r.rate;
     },
@@ -20,56 +20,56 @@ function told(opts: Partial<InstructedRateOptions> = {}): {
 }
 
 test('A8, LHCNP-5.5.1-e, LHCNP-5.5.1-g, LHCNP-5.5.1-h: Reduce 30 leaves 0.70 R0; Resume 50 makes it 0.85 R0; Resume 0 makes it R0', () => {
-  const { tell } = told();
-  expect(tell('rate-reduce', 30, 0)).toBeCloseTo(0.7 * R0, 6);
-  expect(tell('resume', 50, 1)).toBeCloseTo(0.85 * R0, 6);
-  expect(tell('resume', 0, 2)).toBe(R0);
+  const { instruct } = instructed();
+  expect(instruct('rate-reduce', 30, 0)).toBeCloseTo(0.7 * R0, 6);
+  expect(instruct('resume', 50, 1)).toBeCloseTo(0.85 * R0, 6);
+  expect(instruct('resume', 0, 2)).toBe(R0);
 });
 
 test('LHCNP-5.6-h: Resume gives back its percentage of all reductions since the normal rate, each time of what is still missing', () => {
-  const { tell } = told({ resumeCap: 1 });
-  tell('rate-reduce', 50, 0);
-  expect(tell('rate-reduce', 50, 1)).toBe(0.25 * R0);
-  expect(tell('resume', 40, 2)).toBeCloseTo((0.25 + 0.4 * 0.75) * R0, 3);
-  expect(tell('resume', 100, 3)).toBe(R0);
+  const { instruct } = instructed({ resumeCap: 1 });
+  instruct('rate-reduce', 50, 0);
+  expect(instruct('rate-reduce', 50, 1)).toBe(0.25 * R0);
+  expect(instruct('resume', 40, 2)).toBeCloseTo((0.25 + 0.4 * 0.75) * R0, 3);
+  expect(instruct('resume', 100, 3)).toBe(R0);
 });
 
 test('LHCNP-5.5.1-f: Resume without a reduction, and Reduce 0, change nothing', () => {
-  const { r, tell } = told();
-  expect(tell('resume', 0, 0)).toBe(R0);
-  expect(tell('rate-reduce', 0, 1)).toBe(R0);
+  const { r, instruct } = instructed();
+  expect(instruct('resume', 0, 0)).toBe(R0);
+  expect(instruct('rate-reduce', 0, 1)).toBe(R0);
   r.advance(1e6);
   expect(r.rate).toBe(R0);
 });
 
 test('LHCNP-9-i: one Resume gives back no more than the cap', () => {
-  const { tell } = told({ resumeCap: 0.1 });
-  tell('rate-reduce', 80, 0);
-  expect(tell('resume', 0, 1)).toBeCloseTo(0.3 * R0, 6);
-  expect(tell('resume', 100, 2)).toBeCloseTo(0.4 * R0, 6);
-  expect(tell('resume', 10, 3)).toBeCloseTo(0.46 * R0, 6);
+  const { instruct } = instructed({ resumeCap: 0.1 });
+  instruct('rate-reduce', 80, 0);
+  expect(instruct('resume', 0, 1)).toBeCloseTo(0.3 * R0, 6);
+  expect(instruct('resume', 100, 2)).toBeCloseTo(0.4 * R0, 6);
+  expect(instruct('resume', 10, 3)).toBeCloseTo(0.46 * R0, 6);
 });
 
 test('A10, LHCNP-5.5.1-c: a pause ends by itself after its microseconds, 65535 at most', () => {
-  const { r, tell } = told();
-  expect(tell('pause', 65_535, 100)).toBe(R0);
+  const { r, instruct } = instructed();
+  expect(instruct('pause', 65_535, 100)).toBe(R0);
   expect([r.paused(100), r.paused(165.534), r.paused(165.535)]).toEqual([true, true, false]);
 });
 
 test('a pause can lengthen another and not shorten it; Resume ends it at once', () => {
-  const { r, tell } = told();
-  tell('pause', 20_000, 0);
-  tell('pause', 1000, 5);
+  const { r, instruct } = instructed();
+  instruct('pause', 20_000, 0);
+  instruct('pause', 1000, 5);
   expect([r.paused(19.9), r.paused(20)]).toEqual([true, false]);
-  tell('pause', 20_000, 15);
+  instruct('pause', 20_000, 15);
   expect(r.paused(34.9)).toBe(true);
-  tell('resume', 1, 16);
+  instruct('resume', 1, 16);
   expect(r.paused(16)).toBe(false);
 });
 
 test('A7, LHCNP-5.6-e, LHCNP-5.6-f, LHCNP-5.6-g: recovery starts 2·RTT after the last notification, not before, a step an RTT, up to the normal rate', () => {
-  const { r, tell } = told({ recoveryStep: 10e6 });
-  tell('rate-reduce', 35, 100);
+  const { r, instruct } = instructed({ recoveryStep: 10e6 });
+  instruct('rate-reduce', 35, 100);
   const at = (now: number): number => {
     r.advance(now);
     return Math.round(r.rate / 1e6);
@@ -78,14 +78,14 @@ test('A7, LHCNP-5.6-e, LHCNP-5.6-f, LHCNP-5.6-g: recovery starts 2·RTT after th
 });
 
 test('A7: a new notification starts the timer anew, whatever its format; during recovery it stops it', () => {
-  const { r, tell } = told({ recoveryStep: 10e6 });
-  tell('rate-reduce', 50, 0);
+  const { r, instruct } = instructed({ recoveryStep: 10e6 });
+  instruct('rate-reduce', 50, 0);
   r.onNotified(15, RTT);
   r.advance(34.9);
   expect(r.rate).toBe(50e6);
   r.advance(35);
   expect(r.rate).toBe(60e6);
-  tell('notify', 0, 40);
+  instruct('notify', 0, 40);
   r.advance(59.9);
   expect(r.rate).toBe(60e6);
   r.advance(60);
@@ -93,10 +93,10 @@ test('A7: a new notification starts the timer anew, whatever its format; during 
 });
 
 test('LHCNP-5.6-i: Resume acts at once during recovery, and recovery goes on 2·RTT after it', () => {
-  const { r, tell } = told({ recoveryStep: 10e6 });
-  tell('rate-reduce', 50, 0);
+  const { r, instruct } = instructed({ recoveryStep: 10e6 });
+  instruct('rate-reduce', 50, 0);
   r.advance(20);
-  expect(tell('resume', 50, 21)).toBe(80e6);
+  expect(instruct('resume', 50, 21)).toBe(80e6);
   r.advance(40.9);
   expect(r.rate).toBe(80e6);
   r.advance(61);
@@ -104,8 +104,8 @@ test('LHCNP-5.6-i: Resume acts at once during recovery, and recovery goes on 2·
 });
 
 test('Rate Reduce 100 stops until recovery begins', () => {
-  const { r, tell } = told();
-  expect(tell('rate-reduce', 100, 0)).toBe(0);
+  const { r, instruct } = instructed();
+  expect(instruct('rate-reduce', 100, 0)).toBe(0);
   r.advance(19.9);
   expect(r.rate).toBe(0);
   r.advance(20);
@@ -113,17 +113,17 @@ test('Rate Reduce 100 stops until recovery begins', () => {
 });
 
 test('less than 100 percent never goes below the minimum, and a minimum never raises the rate', () => {
-  const { tell } = told({ minimumRate: 10e6 });
-  for (let t = 0; t < 5; t++) tell('rate-reduce', 90, t);
-  expect(tell('rate-reduce', 1, 6)).toBe(10e6);
-  expect(tell('rate-reduce', 100, 7)).toBe(0);
-  expect(tell('rate-reduce', 10, 8)).toBe(0);
+  const { instruct } = instructed({ minimumRate: 10e6 });
+  for (let t = 0; t < 5; t++) instruct('rate-reduce', 90, t);
+  expect(instruct('rate-reduce', 1, 6)).toBe(10e6);
+  expect(instruct('rate-reduce', 100, 7)).toBe(0);
+  expect(instruct('rate-reduce', 10, 8)).toBe(0);
 });
 
 test('a reduction is one of the rate it sends at, when something else holds that lower', () => {
-  const { tell } = told();
-  expect(tell('rate-reduce', 30, 0, 40e6)).toBeCloseTo(28e6, 3);
-  expect(tell('resume', 0, 1)).toBeCloseTo(40e6, 3);
+  const { instruct } = instructed();
+  expect(instruct('rate-reduce', 30, 0, 40e6)).toBeCloseTo(28e6, 3);
+  expect(instruct('resume', 0, 1)).toBeCloseTo(40e6, 3);
 });
 
 test('an RTT of 0 does not make recovery endless', () => {

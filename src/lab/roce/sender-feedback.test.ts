@@ -160,8 +160,12 @@ test.each(['long-haul-icmpv6', 'long-haul-roce'] as const)(
     });
     w.longHaul(format, { action: 'resume', parameter: 0 });
     expect(of(w, 'feedback').at(-1)).toMatchObject({ rateBps: RATE });
-    const told = (await summary(w))['feedback'] as Record<string, unknown>;
-    expect(told[format]).toMatchObject({ accepted: 3, refused: {}, firstAfterMs: expect.closeTo(190, -1.5) as number });
+    const shown = (await summary(w))['feedback'] as Record<string, unknown>;
+    expect(shown[format]).toMatchObject({
+      accepted: 3,
+      refused: {},
+      firstAfterMs: expect.closeTo(190, -1.5) as number,
+    });
   },
 );
 

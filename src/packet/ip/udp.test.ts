@@ -79,8 +79,8 @@ test('what the caller says of the IP header is in it, and what it leaves out has
     '6c2abcde' + '0008' + '11' + 'ff',
   );
   expect(of(V4).slice(0, 20)).toBe('4500001c' + '0000' + '0000' + '4011');
-  const told = { trafficClass: 0xc2, hopLimit: 1, identification: 0x1234, dontFragment: true };
-  expect(of(V4, told).slice(0, 20)).toBe('45c2001c' + '1234' + '4000' + '0111');
+  const given = { trafficClass: 0xc2, hopLimit: 1, identification: 0x1234, dontFragment: true };
+  expect(of(V4, given).slice(0, 20)).toBe('45c2001c' + '1234' + '4000' + '0111');
 });
 
 test('no datagram harms the decoder', () => fuzzDecoder(decodeUdp, [fromHex('c35003fd0009000001')]));

@@ -47,7 +47,7 @@ afterEach(() => r.clear());
 const isNotice = (f: Uint8Array): boolean => (f[14]! >> 4 === 6 ? ((f[14]! & 15) << 4) | (f[15]! >> 4) : f[15]) === CS6;
 
 /** The one notification that the packet brings about, on the wire. */
-async function told(format: NotificationFormat, packet: Uint8Array): Promise<Uint8Array> {
+async function built(format: NotificationFormat, packet: Uint8Array): Promise<Uint8Array> {
   r.policies(['::/0', [format]], ['0.0.0.0/0', [format]]);
   r.send(frame(packet));
   await until(
@@ -101,11 +101,11 @@ const CASES: readonly (readonly [string, NotificationFormat, Uint8Array, () => U
 
 describe.each(CASES)('%s', (_, format, packet, expected) => {
   test('FCNP-4-c, FCNP-4-d, FCNP-4-g, LHCNP-5.5-c, LHCNP-5.5-d, LHCNP-5.5-e, LHCNP-5.5-f: straight to the sender, hop limit 64', async () => {
-    expect(toHex(await told(format, packet))).toBe(toHex(expected()));
+    expect(toHex(await built(format, packet))).toBe(toHex(expected()));
   });
 
   test('A17, FCN-4.2.2-d: from inside a tunnel, to its END.CON', async () => {
-    const outer = await told(format, inTunnel(packet));
+    const outer = await built(format, inTunnel(packet));
     const inner = decapsulate(outer);
     if (!inner.ok) throw new Error(inner.error.detail);
     expect(inner.value.outer).toMatchObject({
@@ -132,5 +132,5 @@ test('A11, FCNP-4-b: a sender that gets a Fast CNP finds no CE on that packet', 
 
 test('LHCNP-6.1-n, LHCNP-9-g: what is not to be disclosed is not: metric type and value are 0', async () => {
   r.configure({ disclose: false });
-  expect(toHex((await told('long-haul-icmpv6', data())).subarray(52))).toBe('00000000');
+  expect(toHex((await built('long-haul-icmpv6', data())).subarray(52))).toBe('00000000');
 });

@@ -335,13 +335,13 @@ describe('what the detector orders', () => {
         expect(words()).toEqual([CB_TAG, r.portIfindex, ...expected, MARK_TRIGGER]);
       };
       // Levels begin at every 100,000 bytes: level 0 at 150,000. Metric 1: queue depth, 150 kB.
-      const said = (0xb4 << 8) | (2 << 6) | (0x1e << 16);
+      const instruction = (0xb4 << 8) | (2 << 6) | (0x1e << 16);
       await order('proxy', [1, 0, 0]);
       await order('fast-cnp', [2, 0, 0]);
-      await order('long-haul-icmpv6', [said | 3, 0x0100_0096, SOURCE_QPN]);
-      await order('long-haul-roce', [said | 4, 0x0100_0096, SOURCE_QPN]);
+      await order('long-haul-icmpv6', [instruction | 3, 0x0100_0096, SOURCE_QPN]);
+      await order('long-haul-roce', [instruction | 4, 0x0100_0096, SOURCE_QPN]);
       r.configure({ disclose: false });
-      await order('long-haul-icmpv6', [said | 3, 0, SOURCE_QPN]); // LHCNP-6.1-n, LHCNP-9-g
+      await order('long-haul-icmpv6', [instruction | 3, 0, SOURCE_QPN]); // LHCNP-6.1-n, LHCNP-9-g
       r.port({ kMax: 60_000, levelBytes: [60_000, 70_000, 80_000, 90_000, 100_000, 110_000, 160_000, 170_000] });
       await order('proxy', [1 | (5 << 3), 0, 0]);
     } finally {

@@ -218,9 +218,9 @@ function python(netns: Netns, script: string): { line(beginning: string): Promis
     spawn('python3', ['-c', `import socket, struct\n${script}`], { stdio: ['ignore', 'pipe', 'pipe'] }),
   );
   let output = '';
-  let complaint = '';
+  let errorText = '';
   child.stdout.on('data', (text) => (output += text));
-  child.stderr.on('data', (text) => (complaint += text));
+  child.stderr.on('data', (text) => (errorText += text));
   const find = (beginning: string): string | undefined =>
     output
       .split('\n')
@@ -232,7 +232,7 @@ function python(netns: Netns, script: string): { line(beginning: string): Promis
         return await until(
           `a line ${beginning}`,
           () => {
-            if (complaint) throw new Error(complaint);
+            if (errorText) throw new Error(errorText);
             return output;
           },
           () => find(beginning),

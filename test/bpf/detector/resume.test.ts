@@ -93,7 +93,7 @@ const start = (): CongestionLoop =>
   );
 
 /** Every Long-haul CNP that came out towards the sender, in order. */
-const told = (): LongHaulCnp[] =>
+const messages = (): LongHaulCnp[] =>
   r.collected.flatMap((frame) => {
     const icmp = parseIcmpv6(frame.subarray(14));
     if (!icmp.ok || icmp.value.type !== 200) return [];
@@ -123,16 +123,16 @@ test('A3, LHCNP-5.5.1-i: the sender is told to slow down, and once the queue has
   loop = start();
   const reader = node.onNotification((sent) => loop.notified(sent), { poller });
   congest();
-  await until('the sender was told', () => told().length, moreThan(0), LIMIT_MS);
+  await until('the sender was told', () => messages().length, moreThan(0), LIMIT_MS);
   await drain();
   await until(
     'Resume',
-    () => told(),
+    () => messages(),
     (all) => all.some(({ action }) => action === 'resume'),
     LIMIT_MS,
   );
   expect(await r.depth()).toBeLessThan(K_MIN);
-  const cnps = told();
+  const cnps = messages();
   expect(cnps.map(({ action }) => action).indexOf('resume')).toBe(cnps.length - 1);
   const [first, last] = [cnps[0]!, cnps.at(-1)!];
   expect(first).toMatchObject({
@@ -176,7 +176,7 @@ test("LHCNP-9-f, LHCNP-5.5-h: a Resume takes of the port's tokens, and counts fo
   change({ rttNs });
   loop = start();
   congest();
-  await until('the sender was told', () => told().length, moreThan(0), LIMIT_MS);
+  await until('the sender was told', () => messages().length, moreThan(0), LIMIT_MS);
   expect(node.claimResume(flow)).toBe('flow-waits');
   await grantedLater(flow);
   expect(node.claimResume(flow)).toBe('flow-waits');
@@ -218,18 +218,18 @@ test('LHCNP-5.5-h, E1: a Resume counts for its flow where the port is a tenant\u
 test('LHCNP-5.5.1-i: an agent that was restarted meanwhile resumes whom the run before saw slowed down', async () => {
   loop = start();
   congest();
-  await until('the sender was told', () => told().length, moreThan(0), LIMIT_MS);
+  await until('the sender was told', () => messages().length, moreThan(0), LIMIT_MS);
   loop.stop();
   loop = start();
   loop.adopt(node.slowedFlows(process.hrtime.bigint()));
   await drain();
   await until(
     'Resume',
-    () => told(),
+    () => messages(),
     (all) => all.some(({ action }) => action === 'resume'),
     LIMIT_MS,
   );
-  expect(told().at(-1)).toMatchObject({ action: 'resume', parameter: 50, sourceQpn: SOURCE_QPN });
+  expect(messages().at(-1)).toMatchObject({ action: 'resume', parameter: 50, sourceQpn: SOURCE_QPN });
   expect(counters).toMatchObject({ 'congestion.resume.sent': 1 });
 });
 

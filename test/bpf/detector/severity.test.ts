@@ -59,7 +59,7 @@ function roundTrip(packets: number): void {
   send(packets);
   passTime(r, RTT / 2, INTERVAL);
 }
-const said = ({ level, action, parameter }: EgressInstruction): object => ({ level, action, parameter });
+const instructionOf = ({ level, action, parameter }: EgressInstruction): object => ({ level, action, parameter });
 
 describe('the instruction', () => {
   test.each([
@@ -72,7 +72,7 @@ describe('the instruction', () => {
   ])('LHCNP-5.5-d: A2: at %i bytes is row %i of the table', async (depth, row) => {
     await r.fill(depth);
     send();
-    expect(sent()).toMatchObject([{ ...said(INSTRUCTIONS[row]!), reason: 'queue-depth' }]);
+    expect(sent()).toMatchObject([{ ...instructionOf(INSTRUCTIONS[row]!), reason: 'queue-depth' }]);
   });
 
   test('LHCNP-5.5.1-b: below K_max, where another condition triggers, is the first row', async () => {
@@ -82,14 +82,14 @@ describe('the instruction', () => {
     passTime(r, RTT, RTT);
     await r.deepen(90_000);
     send();
-    expect(sent()).toMatchObject([{ ...said(EARLY), reason: 'queue-growth' }]);
+    expect(sent()).toMatchObject([{ ...instructionOf(EARLY), reason: 'queue-growth' }]);
   });
 
   test('of a port with one row only is that row at any depth', async () => {
     await r.fill(900_000);
     port({ instructions: [EARLY] });
     send();
-    expect(sent()).toMatchObject([{ ...said(EARLY), reason: 'queue-depth' }]);
+    expect(sent()).toMatchObject([{ ...instructionOf(EARLY), reason: 'queue-depth' }]);
   });
 });
 
@@ -161,7 +161,7 @@ describe('deferral', () => {
     // It did not get worse: the row of the depth.
     passTime(r, 0.1 * RTT, INTERVAL);
     send();
-    expect(sent()).toMatchObject([{ ...said(INSTRUCTIONS[2]!), reason: 'queue-depth' }]);
+    expect(sent()).toMatchObject([{ ...instructionOf(INSTRUCTIONS[2]!), reason: 'queue-depth' }]);
   });
 
   test.each([[600], [1000], [50_000]])(
@@ -169,7 +169,7 @@ describe('deferral', () => {
     async (packets) => {
       await afterRate(packets);
       send();
-      expect(sent()).toMatchObject([{ ...said(INSTRUCTIONS[2]!), reason: 'queue-depth' }]);
+      expect(sent()).toMatchObject([{ ...instructionOf(INSTRUCTIONS[2]!), reason: 'queue-depth' }]);
       expect(r.stats().deferred).toBe(0n);
     },
   );
@@ -189,7 +189,7 @@ describe('deferral', () => {
     await r.deepen(131_000);
     passTime(r, 0.1 * RTT, INTERVAL);
     send();
-    expect(sent()).toMatchObject([{ ...said(INSTRUCTIONS[3]!), reason: 'escalation' }]);
+    expect(sent()).toMatchObject([{ ...instructionOf(INSTRUCTIONS[3]!), reason: 'escalation' }]);
     expect(r.count('egress.escalated')).toBe(1);
   });
 
@@ -199,7 +199,7 @@ describe('deferral', () => {
     roundTrip(10);
     await r.deepen(160_000);
     send();
-    expect(sent()).toMatchObject([{ ...said(INSTRUCTIONS[4]!), reason: 'escalation' }]);
+    expect(sent()).toMatchObject([{ ...instructionOf(INSTRUCTIONS[4]!), reason: 'escalation' }]);
   });
 
   test('LHCNP-5.7-d: a rate that goes on falling while the queue does not grow is waited for again', async () => {
@@ -249,11 +249,11 @@ describe('deferral', () => {
     await r.deepen(140_000);
     passTime(r, 0.1 * RTT, INTERVAL);
     send();
-    expect(sent()).toMatchObject([{ ...said(INSTRUCTIONS[3]!), reason: 'escalation' }]);
+    expect(sent()).toMatchObject([{ ...instructionOf(INSTRUCTIONS[3]!), reason: 'escalation' }]);
     roundTrip(2000);
     await r.fill(135_000);
     send();
-    expect(sent()).toMatchObject([{ ...said(INSTRUCTIONS[2]!), reason: 'queue-depth' }]);
+    expect(sent()).toMatchObject([{ ...instructionOf(INSTRUCTIONS[2]!), reason: 'queue-depth' }]);
   });
 
   test('is switched off by a share of 0, and is of Long-haul CNPs only', async () => {
@@ -286,12 +286,12 @@ describe('escalation', () => {
   test('LHCNP-5.7-e: goes on a row at a time while our own notifications do not help, and ends at the strictest', async () => {
     await r.fill(110_000);
     send();
-    expect(sent()).toMatchObject([said(INSTRUCTIONS[1]!)]);
-    expect(await after(111_000)).toMatchObject([{ ...said(INSTRUCTIONS[2]!), reason: 'escalation' }]);
-    expect(await after(112_000)).toMatchObject([{ ...said(INSTRUCTIONS[3]!), reason: 'escalation' }]);
-    expect(await after(113_000)).toMatchObject([{ ...said(INSTRUCTIONS[4]!), reason: 'escalation' }]);
-    expect(await after(114_000)).toMatchObject([{ ...said(INSTRUCTIONS[5]!), reason: 'escalation' }]);
-    expect(await after(115_000)).toMatchObject([{ ...said(INSTRUCTIONS[5]!), reason: 'queue-depth' }]);
+    expect(sent()).toMatchObject([instructionOf(INSTRUCTIONS[1]!)]);
+    expect(await after(111_000)).toMatchObject([{ ...instructionOf(INSTRUCTIONS[2]!), reason: 'escalation' }]);
+    expect(await after(112_000)).toMatchObject([{ ...instructionOf(INSTRUCTIONS[3]!), reason: 'escalation' }]);
+    expect(await after(113_000)).toMatchObject([{ ...instructionOf(INSTRUCTIONS[4]!), reason: 'escalation' }]);
+    expect(await after(114_000)).toMatchObject([{ ...instructionOf(INSTRUCTIONS[5]!), reason: 'escalation' }]);
+    expect(await after(115_000)).toMatchObject([{ ...instructionOf(INSTRUCTIONS[5]!), reason: 'queue-depth' }]);
   });
 
   test('LHCNP-5.7-e: ends at the strictest row that there is, though a stricter one was said before a reload took it', async () => {
@@ -299,37 +299,37 @@ describe('escalation', () => {
     send();
     for (const depth of [111_000, 112_000, 113_000, 114_000]) await after(depth);
     port({ instructions: INSTRUCTIONS.slice(0, 5) });
-    expect(await after(115_000)).toMatchObject([said(INSTRUCTIONS[4]!)]);
+    expect(await after(115_000)).toMatchObject([instructionOf(INSTRUCTIONS[4]!)]);
   });
 
   test('LHCNP-5.5-d: a queue that does not get deeper is answered by its depth', async () => {
     await r.fill(160_000);
     send();
-    expect(sent()).toMatchObject([said(INSTRUCTIONS[3]!)]);
-    expect(await after(160_000)).toMatchObject([{ ...said(INSTRUCTIONS[3]!), reason: 'queue-depth' }]);
+    expect(sent()).toMatchObject([instructionOf(INSTRUCTIONS[3]!)]);
+    expect(await after(160_000)).toMatchObject([{ ...instructionOf(INSTRUCTIONS[3]!), reason: 'queue-depth' }]);
     await r.fill(110_000);
-    expect(await after(110_000)).toMatchObject([{ ...said(INSTRUCTIONS[1]!), reason: 'queue-depth' }]);
+    expect(await after(110_000)).toMatchObject([{ ...instructionOf(INSTRUCTIONS[1]!), reason: 'queue-depth' }]);
   });
 
   test('LHCNP-5.7-e: a queue that stands at its limit, where it cannot get deeper, is answered more and more strictly, and then stays answered so', async () => {
     port({ levelBytes: [0, 1, 2, 3, 4, 5, 6, 7].map((n) => KMAX + n * 7_000) });
     await r.fill(155_000);
     send();
-    expect(sent()).toMatchObject([said(INSTRUCTIONS[3]!)]);
-    expect(await after(155_000)).toMatchObject([{ ...said(INSTRUCTIONS[4]!), reason: 'escalation' }]);
+    expect(sent()).toMatchObject([instructionOf(INSTRUCTIONS[3]!)]);
+    expect(await after(155_000)).toMatchObject([{ ...instructionOf(INSTRUCTIONS[4]!), reason: 'escalation' }]);
     await r.fill(152_000);
-    expect(await after(152_000)).toMatchObject([{ ...said(INSTRUCTIONS[5]!), reason: 'escalation' }]);
+    expect(await after(152_000)).toMatchObject([{ ...instructionOf(INSTRUCTIONS[5]!), reason: 'escalation' }]);
     await r.fill(151_000);
-    expect(await after(151_000)).toMatchObject([said(INSTRUCTIONS[5]!)]);
+    expect(await after(151_000)).toMatchObject([instructionOf(INSTRUCTIONS[5]!)]);
     await r.fill(140_000);
-    expect(await after(140_000)).toMatchObject([{ ...said(INSTRUCTIONS[2]!), reason: 'queue-depth' }]);
+    expect(await after(140_000)).toMatchObject([{ ...instructionOf(INSTRUCTIONS[2]!), reason: 'queue-depth' }]);
   });
 
   test('LHCNP-5.7-e: starts from the row of the depth where that is the stricter one', async () => {
     await r.fill(110_000);
     send();
     sent();
-    expect(await after(200_000)).toMatchObject([{ ...said(INSTRUCTIONS[4]!), reason: 'escalation' }]);
+    expect(await after(200_000)).toMatchObject([{ ...instructionOf(INSTRUCTIONS[4]!), reason: 'escalation' }]);
   });
 
   test.each([
@@ -350,7 +350,7 @@ describe('escalation', () => {
       passTime(r, RTT / 2, INTERVAL);
       await r.deepen(112_000);
       send();
-      expect(sent().at(-1)).toMatchObject({ ...said(INSTRUCTIONS[row]!), reason });
+      expect(sent().at(-1)).toMatchObject({ ...instructionOf(INSTRUCTIONS[row]!), reason });
     },
   );
 
@@ -361,7 +361,7 @@ describe('escalation', () => {
     passTime(r, 2 * RTT, INTERVAL);
     await r.deepen(112_000);
     send();
-    expect(sent()).toMatchObject([{ ...said(INSTRUCTIONS[1]!), reason: 'queue-depth' }]);
+    expect(sent()).toMatchObject([{ ...instructionOf(INSTRUCTIONS[1]!), reason: 'queue-depth' }]);
   });
 
   test("is each flow's own", async () => {
@@ -375,7 +375,7 @@ describe('escalation', () => {
     await after(111_000);
     send(1, { qpn: other });
     expect(sent()).toMatchObject([
-      { destinationQpn: other, sourceQpn: 101, ...said(INSTRUCTIONS[1]!), reason: 'queue-depth' },
+      { destinationQpn: other, sourceQpn: 101, ...instructionOf(INSTRUCTIONS[1]!), reason: 'queue-depth' },
     ]);
   });
 });

@@ -405,29 +405,29 @@ describe('contribution to the queue', () => {
     await r.fill(150_000);
     r.port({ kMin: 50_000, kMax: 100_000, contribution256: 128, intervalNs: INTERVAL, perFlowIntervalNs: 3600e9 });
   });
-  const told = (): number[] => r.records().map((sent) => sent.destinationQpn);
+  const notified = (): number[] => r.records().map((sent) => sent.destinationQpn);
 
   test('LHCNP-5.5-b: a flow with half of the largest share is told, one with less is not', () => {
     send(10, 100);
     send(11, 49);
-    expect(told()).toEqual([10]);
+    expect(notified()).toEqual([10]);
     expect(r.count('egress.suppressed.contribution')).toBe(49);
     send(11, 1);
-    expect(told()).toEqual([10, 11]);
+    expect(notified()).toEqual([10, 11]);
   });
 
   test('LHCNP-5.5-b: what a flow sent in the window before counts, and what it sent before that does not', () => {
     send(10, 100);
     passTime(r, INTERVAL, INTERVAL);
     send(11, 20);
-    expect(told()).toEqual([10]);
+    expect(notified()).toEqual([10]);
     send(10, 10);
     send(11, 30);
-    expect(told()).toEqual([10]);
+    expect(notified()).toEqual([10]);
     // The large flow has ended: now the small one is the largest.
     passTime(r, INTERVAL, INTERVAL);
     send(11, 1);
-    expect(told()).toEqual([10, 11]);
+    expect(notified()).toEqual([10, 11]);
   });
 
   test('LHCNP-5.5-b: what was sent while the queue was short is no contribution', async () => {
@@ -437,13 +437,13 @@ describe('contribution to the queue', () => {
     await r.deepen(150_000);
     send(10, 100);
     send(11, 10);
-    expect(told()).toEqual([10]);
+    expect(notified()).toEqual([10]);
   });
 
   test('LHCNP-5.5-a: with no share demanded everybody is told', () => {
     r.port({ kMin: 50_000, kMax: 100_000, contribution256: 0, intervalNs: INTERVAL, perFlowIntervalNs: 3600e9 });
     send(10, 100);
     send(11, 1);
-    expect(told()).toEqual([10, 11]);
+    expect(notified()).toEqual([10, 11]);
   });
 });

@@ -47,10 +47,10 @@ test.each(compilers.flatMap((clang) => sources.map((source) => [source, clang] a
     const compiled = compileBpfWith(clang, `bpf/${source}`);
     try {
       const object = openBpfObject(compiled.path);
-      const said = libbpf().printed();
+      const warnings = libbpf().printed();
       object.close();
       expect(object.programNames.length).toBeGreaterThan(0);
-      expect(said).toBe('');
+      expect(warnings).toBe('');
     } finally {
       compiled.remove();
     }

@@ -77,16 +77,16 @@ function narrowFields(layout: Layout, bytes: Uint8Array): string[] {
 
 /** Which bytes make a difference to what is read. */
 function noticed(read: (bytes: Uint8Array) => unknown, bytes: Uint8Array): boolean[] {
-  const said = (changed: Uint8Array): string => {
+  const differences = (changed: Uint8Array): string => {
     try {
       return inspect(read(changed), { depth: 9, maxArrayLength: null });
     } catch (error) {
       return String(error);
     }
   };
-  const before = said(bytes);
+  const before = differences(bytes);
   return Array.from(bytes, (byte, at) =>
-    [0x01, 0x80, 0xff, byte].some((mask) => mask !== 0 && said(bytes.with(at, byte ^ mask)) !== before),
+    [0x01, 0x80, 0xff, byte].some((mask) => mask !== 0 && differences(bytes.with(at, byte ^ mask)) !== before),
   );
 }
 

@@ -65,7 +65,7 @@ describe.each(['RC', 'XRC'] as const)(
         letTimePass(proxy, 20_000 * MS);
         // The same peer's Queue Pair, by an exchange that did not pass here: 0x99 in place of 0x64. A congested node
         // notices every 20 ms, answers take 2 ms.
-        const told: number[] = [];
+        const notified: number[] = [];
         let psn = 0x4000;
         for (let time = 0; time < 3000; time += 20) {
           ask(++psn, send);
@@ -74,16 +74,16 @@ describe.each(['RC', 'XRC'] as const)(
           const { counted, packet } = proxy.send(notice(data({ from: A, to: B, qpn: PEER, psn })));
           if (counted['proxy.cnp.sent']) {
             const cnp = parseRocePacket(packet);
-            if (cnp.ok) told.push(cnp.value.bth.destQpn);
+            if (cnp.ok) notified.push(cnp.value.bth.destQpn);
           }
           letTimePass(proxy, 18 * MS);
         }
-        const wrong = told.filter((qpn) => qpn === 0x64).length;
+        const wrong = notified.filter((qpn) => qpn === 0x64).length;
         expect(wrong).toBeLessThanOrEqual(25);
         if (sees) {
           expect(proxy.known(there)).toMatchObject({ senderQpn: 0x99 });
-          expect(new Set(told.slice(wrong))).toEqual(new Set([0x99]));
-          expect(told.length).toBeGreaterThan(100);
+          expect(new Set(notified.slice(wrong))).toEqual(new Set([0x99]));
+          expect(notified.length).toBeGreaterThan(100);
         } else {
           ask(psn + 1, send);
           letTimePass(proxy, 100 * MS);
@@ -109,25 +109,25 @@ describe.each(['RC', 'XRC'] as const)(
           proxy.send(notice(data({ from: A, to: B, qpn: PEER, psn })));
           proxy.send(notice(data({ from: A, to: B, qpn: PEER, psn })));
         }
-        const told: number[] = [];
-        const tell = (psn: number): void => {
+        const notified: number[] = [];
+        const notify = (psn: number): void => {
           const { counted, packet } = proxy.send(notice(data({ from: A, to: B, qpn: PEER, psn })));
           const cnp = counted['proxy.cnp.sent'] ? parseRocePacket(packet) : undefined;
-          if (cnp?.ok) told.push(cnp.value.bth.destQpn);
+          if (cnp?.ok) notified.push(cnp.value.bth.destQpn);
         };
         let psn = 0x4000;
         // A round trip of 2 ms: nothing that one waits for is answered before.
         for (let step = 0; step < 1000; step++) {
           ask(++psn, send);
           if (sees && step >= 40) answer(0x99, psn - 40, ack);
-          tell(psn);
+          notify(psn);
           letTimePass(proxy, 50_000);
         }
-        expect(told.filter((qpn) => qpn === 0x64).length).toBeLessThanOrEqual(25);
+        expect(notified.filter((qpn) => qpn === 0x64).length).toBeLessThanOrEqual(25);
         expect(proxy.known(there)).toMatchObject(
           sees ? { senderQpn: 0x99, doubtful: false } : { senderQpn: 0x64, doubtful: true },
         );
-        if (sees) expect(told.filter((qpn) => qpn === 0x99).length).toBeGreaterThan(800);
+        if (sees) expect(notified.filter((qpn) => qpn === 0x99).length).toBeGreaterThan(800);
       },
     );
 
@@ -182,17 +182,17 @@ test(
         cnps += proxy.send(notice(data({ from: A, to: B, qpn: PEER, psn }))).counted['proxy.cnp.sent'] ?? 0;
       return cnps;
     };
-    const told: number[] = [];
+    const notified: number[] = [];
     for (let ms = 0; ms < 250; ms++) {
       ask(ms);
       if (ms >= 100) answer(0x64, ms - 100);
       // Ten a millisecond; twenty in the end.
-      told.push(sent(ms, ms < 200 ? 10 : 20));
+      notified.push(sent(ms, ms < 200 ? 10 : 20));
       letTimePass(proxy, MS);
     }
-    expect(told.slice(0, 100).reduce((sum, n) => sum + n)).toBe(12);
-    expect(told.slice(100, 200)).toEqual(Array<number>(100).fill(10));
-    for (const n of told.slice(200)) expect(n).toBeGreaterThanOrEqual(12);
+    expect(notified.slice(0, 100).reduce((sum, n) => sum + n)).toBe(12);
+    expect(notified.slice(100, 200)).toEqual(Array<number>(100).fill(10));
+    for (const n of notified.slice(200)) expect(n).toBeGreaterThanOrEqual(12);
     expect(proxy.known(there)).toMatchObject({ senderQpn: 0x64, confirmed: true });
   },
 );

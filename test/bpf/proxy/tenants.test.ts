@@ -72,13 +72,13 @@ describe('E1: the congested node', () => {
     r.port({ kMax: 100_000, perFlowIntervalNs: FOREVER });
     r.clear();
   });
-  const told = () => r.records().map(({ endCon, sourceQpn }) => [endCon?.value, sourceQpn]);
+  const notified = () => r.records().map(({ endCon, sourceQpn }) => [endCon?.value, sourceQpn]);
 
   test('the second tenant’s sender is notified in its own right, each through its own END.CON', () => {
     r.policies(['::/0', ['fast-cnp']]);
     for (const sid of [RED, BLUE, RED, BLUE]) r.send(frame(through(sid, data())));
     r.send(frame(data()));
-    expect(told()).toEqual([
+    expect(notified()).toEqual([
       [RED.value, 0],
       [BLUE.value, 0],
       [undefined, 0],
@@ -110,7 +110,7 @@ describe('E1: the congested node', () => {
     r.queuePairs([{ ...flow, tenant: red }, 0x11], [{ ...flow, tenant: blue }, 0x22]);
     for (const sid of [RED, BLUE]) r.send(frame(through(sid, data())));
     r.send(frame(data()));
-    expect(told()).toEqual([
+    expect(notified()).toEqual([
       [RED.value, 0x11],
       [BLUE.value, 0x22],
     ]);
@@ -118,7 +118,7 @@ describe('E1: the congested node', () => {
     r.queuePairs([{ ...flow, tenant: red }, 0x11], [flow, 0x33]);
     r.clear();
     for (const sid of [RED, BLUE]) r.send(frame(through(sid, data())));
-    expect(told()).toEqual([[RED.value, 0x11]]);
+    expect(notified()).toEqual([[RED.value, 0x11]]);
   });
 
   test('two SIDs with one number: neither is taken for the other', () => {
@@ -126,7 +126,7 @@ describe('E1: the congested node', () => {
     r.queuePairs([{ sender: H1, receiver: H2, receiverQpn: QPN, tenant: TENANT_UNKNOWN }, 0x11]);
     r.endCon([RED, TENANT_UNKNOWN], [BLUE, blue]);
     r.send(frame(through(RED, data())));
-    expect(told()).toEqual([]);
+    expect(notified()).toEqual([]);
     expect(r.count('egress.format.tenant')).toBe(1);
     r.endCon([RED, red], [BLUE, blue]);
   });
@@ -135,7 +135,7 @@ describe('E1: the congested node', () => {
     r.policies(['::/0', ['proxy', 'fast-cnp', 'long-haul-roce']]);
     r.port({ kMax: 100_000, tenant: 7 });
     r.send(frame(data()));
-    expect(told()).toEqual([]);
+    expect(notified()).toEqual([]);
     expect(r.count('egress.format.tenant')).toBe(3);
   });
 });

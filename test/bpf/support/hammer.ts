@@ -51,10 +51,10 @@ export class Hammer {
   #one(args: readonly string[]): Promise<void> {
     return new Promise((resolve, reject) => {
       const child = this.#router.router.run(() => spawn('taskset', args, { stdio: ['ignore', 'ignore', 'pipe'] }));
-      let complaint = '';
-      child.stderr.on('data', (text) => (complaint += text));
+      let output = '';
+      child.stderr.on('data', (text) => (output += text));
       child.on('error', reject);
-      child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`bpftool: ${complaint}`))));
+      child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`bpftool: ${output}`))));
     });
   }
 

@@ -111,7 +111,7 @@ export class ProxyScene {
     this.macs = { host: this.macOf('t-proxy-rh'), core: this.macOf('t-proxy-rc') };
   }
 
-  private stands(): { close(): void } {
+  private openBuilder(): { close(): void } {
     const compiled = compileBpf('test/bpf/support/programs/built.bpf.c');
     const object = openBpfObject(compiled.path);
     const at = { ifindex: this.index('lo'), direction: 'ingress', netns: this.r, first: true } as const;
@@ -196,7 +196,7 @@ export class ProxyScene {
 
   /** As a notice that this router has built itself, on its loopback interface. */
   onLoopback(packet: Uint8Array): void {
-    this.builder ??= this.stands();
+    this.builder ??= this.openBuilder();
     this.lo.send(this.frame(new Uint8Array(6), new Uint8Array(6), packet));
   }
 

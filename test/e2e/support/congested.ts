@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { address } from '../../../src/model/address.ts';
 import { H1, H2, base, routed } from './line.ts';
 import { Network, type Router, type Row, program } from './network.ts';
-import { type Told, toldTo } from './notifications.ts';
+import { type Notification, notificationsTo } from './notifications.ts';
 import { Flow, type Port } from './port.ts';
 import { tokenBucket } from './token-bucket.ts';
 import { until } from '../../support/until.ts';
@@ -151,10 +151,10 @@ export class CongestedNetwork {
   }
 
   /** What the flow's sender was told about it. */
-  told({ ends }: Flow, at = this.h1): Told[] {
-    const about = ({ fastCnp, longHaul }: Told): boolean =>
+  notificationsOf({ ends }: Flow, at = this.h1): Notification[] {
+    const about = ({ fastCnp, longHaul }: Notification): boolean =>
       fastCnp?.packet.bth.destQpn === ends.receiverQpn || longHaul?.sourceQpn === ends.senderQpn;
-    return toldTo(ends.source, at.packets).filter(about);
+    return notificationsTo(ends.source, at.packets).filter(about);
   }
 }
 

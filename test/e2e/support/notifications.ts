@@ -20,7 +20,7 @@ export const LONG_HAUL = {
   objectClass: DEFAULT_CODE_POINTS['long-haul-object-class'],
 };
 
-export interface Told {
+export interface Notification {
   readonly format: Exclude<NotificationFormat, 'proxy'>;
   /** The whole IP packet. */
   readonly packet: Uint8Array;
@@ -33,7 +33,7 @@ export interface Told {
 }
 
 /** One notification; undefined: another packet. @throws when a Long-haul CNP is malformed */
-export function notification(packet: Uint8Array): Told | undefined {
+export function notification(packet: Uint8Array): Notification | undefined {
   const fast = packet[0]! >> 4 === 6 ? parseFastCnp(packet, FAST_CNP) : undefined;
   if (fast?.ok)
     return {
@@ -66,11 +66,11 @@ export function notification(packet: Uint8Array): Told | undefined {
   };
 }
 
-export const notifications = (packets: readonly Uint8Array[]): Told[] =>
+export const notifications = (packets: readonly Uint8Array[]): Notification[] =>
   packets.flatMap((packet) => notification(packet) ?? []);
 
 /** Those to one sender. */
-export const toldTo = (sender: IpAddress, packets: readonly Uint8Array[]): Told[] =>
+export const notificationsTo = (sender: IpAddress, packets: readonly Uint8Array[]): Notification[] =>
   notifications(packets).filter(({ destination }) => formatAddress(destination) === formatAddress(sender));
 
 function must<T>(

@@ -60,8 +60,8 @@ export class Wan extends CongestedNetwork {
   }
 
   /** Waits until FRR has given each of these routers the routes. */
-  async routes(wanted: readonly (readonly [Router, string])[]): Promise<void> {
-    for (const [router, to] of wanted)
+  async routes(expected: readonly (readonly [Router, string])[]): Promise<void> {
+    for (const [router, to] of expected)
       await until(
         `${router.name} has a route to ${to}`,
         async () => (await router.exec('ip', '-6', 'route', 'show', 'root', to, 'proto', 'isis')).trim(),

@@ -78,7 +78,7 @@ export class Agent {
   readonly #socket: string;
   readonly #carrier: string;
   /** Lines of the log. */
-  readonly #said: LogLine[] = [];
+  readonly #log: LogLine[] = [];
   #ended = false;
 
   private constructor(bench: Bench, opts: AgentOptions) {
@@ -96,7 +96,7 @@ export class Agent {
         env: { ...process.env, ...(opts.watchLoop && { [DONE]: '1' }) },
       }),
     );
-    createInterface({ input: this.child.stderr! }).on('line', (line) => void this.#said.push(logLine(line)));
+    createInterface({ input: this.child.stderr! }).on('line', (line) => void this.#log.push(logLine(line)));
     // Should the bench itself fail, no agent is left behind.
     const kill = (): void => void this.child.kill('SIGKILL');
     process.on('exit', kill);
@@ -125,15 +125,15 @@ export class Agent {
 
   /** Until everything is in the kernel, and `show status` says so. @throws Error with its last words */
   async running(bench: Bench): Promise<void> {
-    await until('cnpd runs', () => this.#check() && this.said('running') > 0, bench.signal);
+    await until('cnpd runs', () => this.#check() && this.logged('running') > 0, bench.signal);
     const status = (await this.client.get(['cnpd', 'status'])) as { health?: string; problems?: unknown } | undefined;
     if (status?.health !== 'running')
       throw new Error(`cnpd is ${String(status?.health)}: ${JSON.stringify(status?.problems)}`);
   }
 
   /** How often it has logged this message, with these fields. */
-  said(message: string, fields: Readonly<Record<string, string>> = {}): number {
-    return this.#said.filter(
+  logged(message: string, fields: Readonly<Record<string, string>> = {}): number {
+    return this.#log.filter(
       (line) => line.msg === message && Object.entries(fields).every(([name, value]) => line[name] === value),
     ).length;
   }
@@ -164,7 +164,7 @@ export class Agent {
   #check(): boolean {
     if (this.#ended)
       throw new Error(
-        `cnpd ended: ${this.#said
+        `cnpd ended: ${this.#log
           .slice(-3)
           .map(({ msg }) => msg)
           .join(' | ')}`,

@@ -33,17 +33,17 @@ const CHANGED = toBinary(
 /** Its table is empty. @param told what the client tells, in order */
 async function withClient(
   methods: Partial<Methods>,
-  told: string[],
+  events: string[],
   use: (client: GobgpClient) => Promise<void>,
 ): Promise<void> {
   let listed = (): void => {};
   const ready = new Promise<void>((resolve) => (listed = resolve));
   const listener = {
-    connected: () => void told.push('connected'),
+    connected: () => void events.push('connected'),
     routes: (routes: readonly GobgpRoute[]) =>
-      void told.push(...routes.map((route) => `route ${formatPrefix(route.prefix)}`)),
-    listed: () => (told.push('listed'), listed()),
-    lost: ({ reason }: GobgpFault) => void told.push(`lost: ${reason}`),
+      void events.push(...routes.map((route) => `route ${formatPrefix(route.prefix)}`)),
+    listed: () => (events.push('listed'), listed()),
+    lost: ({ reason }: GobgpFault) => void events.push(`lost: ${reason}`),
   };
   await withServer(methods, async (target) => {
     const client = createGobgpClient(
@@ -79,11 +79,11 @@ test('why gobgpd does not take a path is said as why it cannot be used: what it 
 });
 
 test('a change that comes in one piece with the word that changes will come is told after `connected`, not before: nobody takes it for gone', async () => {
-  const told: string[] = [];
+  const events: string[] = [];
   await withClient(
     { WatchEvent: (call) => [WATCHING, CHANGED].forEach((message) => call.write(message)) },
-    told,
+    events,
     async () => {},
   );
-  expect(told).toEqual(['connected', 'route 10.0.0.0/8', 'listed']);
+  expect(events).toEqual(['connected', 'route 10.0.0.0/8', 'listed']);
 });

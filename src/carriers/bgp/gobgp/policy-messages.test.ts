@@ -74,7 +74,7 @@ describe.each([
   const policies: readonly PolicyData[] = [exportPolicy(api), importPolicy(api, 65_001), recallPolicy(api)];
   const asked = (policy: PolicyData) => fromBinary(AddPolicyRequestSchema, addPolicy(policy)).policy!;
   /** gobgpd's answer when somebody has changed what was put in. */
-  const told = (policy: PolicyData, change: (is: ReturnType<typeof asked>) => void = () => {}): Uint8Array => {
+  const answerWith = (policy: PolicyData, change: (is: ReturnType<typeof asked>) => void = () => {}): Uint8Array => {
     const is = asked(policy);
     change(is);
     return toBinary(ListPolicyResponseSchema, create(ListPolicyResponseSchema, { policy: is }));
@@ -117,8 +117,8 @@ describe.each([
 
   test('each is known again; another’s is passed over', () => {
     for (const policy of policies) {
-      expect(decodePolicy(told(policy), policy)).toBe(true);
-      expect(decodePolicy(told({ ...policy, name: 'other' }), policy)).toBeUndefined();
+      expect(decodePolicy(answerWith(policy), policy)).toBe(true);
+      expect(decodePolicy(answerWith({ ...policy, name: 'other' }), policy)).toBeUndefined();
     }
     expect(decodePolicy(new Uint8Array(0), policies[0]!)).toBeUndefined();
   });
@@ -126,24 +126,25 @@ describe.each([
   test('what v3 lists with every statement makes it no other', () =>
     expect(
       decodePolicy(
-        told(policies[0]!, ({ statements: [first] }) => (first!.conditions!.rpkiResult = -1)),
+        answerWith(policies[0]!, ({ statements: [first] }) => (first!.conditions!.rpkiResult = -1)),
         policies[0]!,
       ),
     ).toBe(true));
 
   test('a policy without conditions and actions is as one whose are empty', () => {
     const empty: PolicyData = { name: 'x', statements: [{ name: 's', conditions: {}, actions: {} }] };
-    const bare = told(empty, ({ statements: [first] }) => {
+    const bare = answerWith(empty, ({ statements: [first] }) => {
       delete first!.conditions;
       delete first!.actions;
     });
-    expect({ bare: decodePolicy(bare, empty), empty: decodePolicy(told(empty), empty) }).toEqual({
+    expect({ bare: decodePolicy(bare, empty), empty: decodePolicy(answerWith(empty), empty) }).toEqual({
       bare: true,
       empty: true,
     });
-    for (const policy of policies) expect(decodePolicy(told({ ...empty, name: policy.name }), policy)).toBe(false);
+    for (const policy of policies)
+      expect(decodePolicy(answerWith({ ...empty, name: policy.name }), policy)).toBe(false);
     const bareOnes = policies.map((policy) =>
-      told(policy, ({ statements: [first] }) => {
+      answerWith(policy, ({ statements: [first] }) => {
         delete first!.conditions;
         delete first!.actions;
       }),
@@ -166,7 +167,7 @@ describe.each([
     const policy = exportPolicy(api);
     expect(
       decodePolicy(
-        told(policy, ({ statements: [first] }) => change(first!)),
+        answerWith(policy, ({ statements: [first] }) => change(first!)),
         policy,
       ),
     ).toBe(false);
@@ -181,7 +182,7 @@ describe.each([
     const policy = importPolicy(api, 65_001);
     expect(
       decodePolicy(
-        told(policy, ({ statements: [first] }) => change(first!)),
+        answerWith(policy, ({ statements: [first] }) => change(first!)),
         policy,
       ),
     ).toBe(false);
@@ -191,10 +192,12 @@ describe.each([
     const policy = exportPolicy(api);
     const [statement] = policy.statements;
     for (const statements of [[], [statement!, statement!]])
-      expect(decodePolicy(told({ ...policy, statements }), policy)).toBe(false);
+      expect(decodePolicy(answerWith({ ...policy, statements }), policy)).toBe(false);
     const two: PolicyData = { ...policy, statements: [statement!, { ...statement!, name: 'second' }] };
-    expect(decodePolicy(told(two), two)).toBe(true);
-    expect(decodePolicy(told({ ...two, statements: [statement!, { ...statement!, name: 'other' }] }), two)).toBe(false);
+    expect(decodePolicy(answerWith(two), two)).toBe(true);
+    expect(decodePolicy(answerWith({ ...two, statements: [statement!, { ...statement!, name: 'other' }] }), two)).toBe(
+      false,
+    );
   });
 });
 

@@ -57,7 +57,7 @@ test.each([
   ['read ECONNRESET', 'tls', 'read ECONNRESET'],
   ['Failed to connect (2026-01-01T00:00:00.000Z)', 'tls', 'Failed to connect (2026-01-01T00:00:00.000Z)'],
   ['Protocol error (2026-01-01T00:00:00.000Z)', 'another-program', 'Protocol error (2026-01-01T00:00:00.000Z)'],
-])('%j', (text, code, told) => expect(fault(text)).toEqual([code, told]));
+])('%j', (text, code, expected) => expect(fault(text)).toEqual([code, expected]));
 
 const answered = (code: status, details: string): CallError =>
   new CallError(Object.assign(new Error(details), { code, details }) as ConstructorParameters<typeof CallError>[0]);

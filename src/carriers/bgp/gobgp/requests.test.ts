@@ -81,7 +81,7 @@ const own: OwnPath = {
   communities: [],
   largeCommunities: [],
 };
-interface Said {
+interface Sent {
   readonly origin?: number;
   readonly communities?: readonly number[];
   readonly large?: readonly string[];
@@ -95,30 +95,30 @@ const large = (
   }[],
 ): string[] => communities.map((c) => `${c.globalAdmin}:${c.localData1}:${c.localData2}`);
 /** What each path of a request says beside what path.test.ts reads back. */
-const VERSIONS: Readonly<Record<string, (request: Uint8Array) => Said[]>> = {
+const VERSIONS: Readonly<Record<string, (request: Uint8Array) => Sent[]>> = {
   v3: (request) =>
     fromBinary(G3.AddPathStreamRequestSchema, request).paths.map((bytes) => {
-      const said: { -readonly [K in keyof Said]: Said[K] } = {};
+      const sent: { -readonly [K in keyof Sent]: Sent[K] } = {};
       for (const { typeUrl, value } of fromBinary(G3.PathSchema, bytes).pattrs) {
-        if (typeUrl.endsWith('.OriginAttribute')) said.origin = fromBinary(OriginAttributeSchema, value).origin;
+        if (typeUrl.endsWith('.OriginAttribute')) sent.origin = fromBinary(OriginAttributeSchema, value).origin;
         if (typeUrl.endsWith('.CommunitiesAttribute'))
-          said.communities = fromBinary(CommunitiesAttributeSchema, value).communities;
+          sent.communities = fromBinary(CommunitiesAttributeSchema, value).communities;
         if (typeUrl.endsWith('.LargeCommunitiesAttribute'))
-          said.large = large(fromBinary(LargeCommunitiesAttributeSchema, value).communities);
-        if (typeUrl.endsWith('.UnknownAttribute')) said.flags = fromBinary(UnknownAttributeSchema, value).flags;
+          sent.large = large(fromBinary(LargeCommunitiesAttributeSchema, value).communities);
+        if (typeUrl.endsWith('.UnknownAttribute')) sent.flags = fromBinary(UnknownAttributeSchema, value).flags;
       }
-      return said;
+      return sent;
     }),
   v4: (request) =>
     fromBinary(G4.AddPathStreamRequestSchema, request).paths.map((bytes) => {
-      const said: { -readonly [K in keyof Said]: Said[K] } = {};
+      const sent: { -readonly [K in keyof Sent]: Sent[K] } = {};
       for (const { attr } of fromBinary(G4.PathSchema, bytes).pattrs) {
-        if (attr.case === 'origin') said.origin = attr.value.origin;
-        if (attr.case === 'communities') said.communities = attr.value.communities;
-        if (attr.case === 'largeCommunities') said.large = large(attr.value.communities);
-        if (attr.case === 'unknown') said.flags = attr.value.flags;
+        if (attr.case === 'origin') sent.origin = attr.value.origin;
+        if (attr.case === 'communities') sent.communities = attr.value.communities;
+        if (attr.case === 'largeCommunities') sent.large = large(attr.value.communities);
+        if (attr.case === 'unknown') sent.flags = attr.value.flags;
       }
-      return said;
+      return sent;
     }),
 };
 
@@ -127,7 +127,7 @@ describe.each([
   ['v4', v4],
 ] as const)('own paths of %s', (name, api) => {
   const says = VERSIONS[name]!;
-  const plain: Said = { origin: 0, flags: 0xc0 };
+  const plain: Sent = { origin: 0, flags: 0xc0 };
 
   test('are of ORIGIN IGP, and have attribute 39 as an optional transitive one; without communities there are none', () =>
     expect(says(api.addRequest([own]))).toEqual([plain]));
@@ -177,12 +177,12 @@ describe.each([
     const paths = (request: Uint8Array) =>
       fromBinary(G3.AddPathStreamRequestSchema, request).paths.map((bytes) => api.decodePath(bytes));
     const four: OwnPath = { ...own, prefix: prefix('10.0.0.0/8'), nextHop: address('192.0.2.9') };
-    const told = (identifier: number) =>
+    const requestOf = (identifier: number) =>
       [own, four].map((one) => ({
         value: { identifier, prefix: one.prefix, path: { identifier, nextHop: one.nextHop } },
       }));
-    expect(paths(api.addRequest([own, four], 300))).toMatchObject(told(300));
-    expect(paths(api.addRequest([own, four]))).toMatchObject(told(0x636e_7064));
+    expect(paths(api.addRequest([own, four], 300))).toMatchObject(requestOf(300));
+    expect(paths(api.addRequest([own, four]))).toMatchObject(requestOf(0x636e_7064));
   });
 
   test('of many octets are framed as they should be', () => {
@@ -208,8 +208,8 @@ describe('what gobgpd is', () => {
 });
 
 describe('a neighbour', () => {
-  const peer = (said: object | undefined): Uint8Array =>
-    toBinary(ListPeerResponseSchema, create(ListPeerResponseSchema, said ? { peer: said } : {}));
+  const peer = (sent: object | undefined): Uint8Array =>
+    toBinary(ListPeerResponseSchema, create(ListPeerResponseSchema, sent ? { peer: sent } : {}));
   test('is asked about with what it was sent, or briefly', () =>
     expect(
       [LIST_PEER_REQUEST, LIST_PEER_BRIEFLY].map((bytes) => fromBinary(ListPeerRequestSchema, bytes).enableAdvertised),

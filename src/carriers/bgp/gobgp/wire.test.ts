@@ -58,10 +58,10 @@ const path = fc.record({
     maxLength: 3,
   }),
 });
-type Said = typeof path extends fc.Arbitrary<infer T> ? T : never;
+type PathFields = typeof path extends fc.Arbitrary<infer T> ? T : never;
 const NEXT_HOP = address('2001:db8::9');
 
-const attributes = ({ nhc, med, asPath, marks }: Said) =>
+const attributes = ({ nhc, med, asPath, marks }: PathFields) =>
   [
     ['nextHop', 'NextHopAttribute', NextHopAttributeSchema, create(NextHopAttributeSchema, { nextHop: '2001:db8::9' })],
     ['asPath', 'AsPathAttribute', AsPathAttributeSchema, create(AsPathAttributeSchema, { segments: asPath })],
@@ -90,9 +90,9 @@ const attributes = ({ nhc, med, asPath, marks }: Said) =>
         ] as const)
       : []),
   ] as const;
-const nlri = ({ prefix }: Said) =>
+const nlri = ({ prefix }: PathFields) =>
   create(IPAddressPrefixSchema, { prefix: formatAddress(prefix.address), prefixLen: prefix.length });
-const rest = ({ neighbor, neighborAs, best, unreachable, identifier }: Said) => ({
+const rest = ({ neighbor, neighborAs, best, unreachable, identifier }: PathFields) => ({
   sourceAsn: neighborAs,
   family: { afi: 2, safi: 1 },
   neighborIp: neighbor ?? '',
@@ -107,25 +107,25 @@ const any = (name: string, value: Uint8Array): { typeUrl: string; value: Uint8Ar
 
 /** A path in pieces that can be put together in any order. */
 const PIECES = {
-  v3: (said: Said): Uint8Array[] => [
-    toBinary(V3Path, create(V3Path, { nlri: any('IPAddressPrefix', toBinary(IPAddressPrefixSchema, nlri(said))) })),
+  v3: (given: PathFields): Uint8Array[] => [
+    toBinary(V3Path, create(V3Path, { nlri: any('IPAddressPrefix', toBinary(IPAddressPrefixSchema, nlri(given))) })),
     toBinary(
       V3Path,
       create(V3Path, {
-        pattrs: attributes(said).map(([, name, schema, message]) => any(name, toBinary(schema, message as never))),
+        pattrs: attributes(given).map(([, name, schema, message]) => any(name, toBinary(schema, message as never))),
       }),
     ),
-    toBinary(V3Path, create(V3Path, rest(said) as never)),
+    toBinary(V3Path, create(V3Path, rest(given) as never)),
   ],
-  v4: (said: Said): Uint8Array[] => [
-    toBinary(V4Path, create(V4Path, { nlri: { nlri: { case: 'prefix', value: nlri(said) } } } as never)),
+  v4: (given: PathFields): Uint8Array[] => [
+    toBinary(V4Path, create(V4Path, { nlri: { nlri: { case: 'prefix', value: nlri(given) } } } as never)),
     toBinary(
       V4Path,
       create(V4Path, {
-        pattrs: attributes(said).map(([name, , , message]) => ({ attr: { case: name, value: message } })),
+        pattrs: attributes(given).map(([name, , , message]) => ({ attr: { case: name, value: message } })),
       } as never),
     ),
-    toBinary(V4Path, create(V4Path, rest(said) as never)),
+    toBinary(V4Path, create(V4Path, rest(given) as never)),
   ],
 };
 
@@ -135,9 +135,9 @@ describe.each([
 ] as const)('%s', (name, api) => {
   test('a path is read as the schemas write it', () => {
     fc.assert(
-      fc.property(path, unknown, fc.constantFrom([0, 1, 2], [2, 1, 0], [1, 2, 0]), (said, more, order) => {
-        const pieces = PIECES[name](said);
-        const { prefix, identifier, unreachable, neighbor, neighborAs, nhc, med, asPath, best, marks } = said;
+      fc.property(path, unknown, fc.constantFrom([0, 1, 2], [2, 1, 0], [1, 2, 0]), (given, more, order) => {
+        const pieces = PIECES[name](given);
+        const { prefix, identifier, unreachable, neighbor, neighborAs, nhc, med, asPath, best, marks } = given;
         const [outside, own] = [MARK_OUTSIDE, MARK_OWN].map((what) =>
           marks.some((mark) => mark[1] === MARK_KIND && mark[2] === what),
         );

@@ -134,14 +134,14 @@ describe('what a path says', () => {
 
   test('PNC-6-a: a prefix that cannot contain a sender: its proxy is nobody’s, and the path is not called used', () => {
     const agent = connected();
-    const told = (next: string, proxy: string, ...more: Parameters<typeof nhc>[1][]) =>
+    const advertised = (next: string, proxy: string, ...more: Parameters<typeof nhc>[1][]) =>
       path(next, { nhc: nhc(next, pnc(proxy), ...more) });
     agent.report(
-      route('ff02::/16', told(LEAF, PROXY)),
-      route('fe80::/64', told(LEAF, PROXY)),
-      route('127.0.0.0/8', told('192.0.2.2', PROXY)),
-      route('0.0.0.0/0', told('192.0.2.2', PROXY)),
-      route('240.1.0.0/16', told('192.0.2.2', PROXY)),
+      route('ff02::/16', advertised(LEAF, PROXY)),
+      route('fe80::/64', advertised(LEAF, PROXY)),
+      route('127.0.0.0/8', advertised('192.0.2.2', PROXY)),
+      route('0.0.0.0/0', advertised('192.0.2.2', PROXY)),
+      route('240.1.0.0/16', advertised('192.0.2.2', PROXY)),
       route('ff00::/8', path(LEAF, { nhc: nhc(LEAF, { code: 3, value: fromHex('c0000201') }) })),
     );
     expect(Object.fromEntries(rows(agent).map(({ prefix, status, proxy }) => [prefix, [status, proxy]]))).toEqual({
@@ -300,8 +300,8 @@ describe('host routes of nodes', () => {
     const agent = connected();
     agent.report(host(), route('2001:db8::3/128', path(LEAF, { nhc: nhc(LEAF, container('2001:db8:c::1')) })));
     const reportOf = (source: string) => byKind(agent.reports.get(source)!.advertisements);
-    const told = reportOf(`${LEAF}/128`);
-    expect({ sids: told.sids, routerAddresses: told.routerAddresses }).toEqual({
+    const advertised = reportOf(`${LEAF}/128`);
+    expect({ sids: advertised.sids, routerAddresses: advertised.routerAddresses }).toEqual({
       sids: [{ kind: 'sid', sid: address('2001:db8:c::1'), behavior: 0x8002 }],
       routerAddresses: [address(LEAF)],
     });
@@ -422,10 +422,10 @@ describe('a connection that is lost', () => {
 
 test('50,000 paths: what is left over is done a slice a turn', () => {
   const agent = connected({ viaNextHop: true });
-  const told = Array.from({ length: 50_000 }, (_, n) =>
+  const advertised = Array.from({ length: 50_000 }, (_, n) =>
     route(`2001:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::/48`, path(LEAF)),
   );
-  agent.report(...told);
+  agent.report(...advertised);
   agent.event({ type: 'routes', routes: [route(`${LEAF}/128`, path(LEAF, { nhc: nhc(LEAF, pnc(PROXY)) }))] });
   expect(agent.settle()).toBeGreaterThanOrEqual(50);
   expect(agent.learned().filter((row) => row.endsWith(`${PROXY} 0`))).toHaveLength(50_001);

@@ -105,9 +105,9 @@ describe('next hops that count as reachable', () => {
   test('are told anew only when there is a new one', () => {
     const agent = connected();
     agent.report(route(A, path(LEAF)));
-    const told = agent.effects.filter(({ type }) => type === 'reachability').length;
+    const times = agent.effects.filter(({ type }) => type === 'reachability').length;
     agent.report(route(B, path(LEAF)), route(A, path(LEAF, { med: 1 })));
-    expect(agent.effects.filter(({ type }) => type === 'reachability')).toHaveLength(told);
+    expect(agent.effects.filter(({ type }) => type === 'reachability')).toHaveLength(times);
   });
 });
 

@@ -39,8 +39,8 @@ describe('PNC-5.4-b: the proxy that a next hop’s host route names', () => {
   test('is not one that a shorter prefix names, although it begins at the next hop', () => {
     const agent = connected({ viaNextHop: true });
     agent.report(route(A, path('2001:db8::')));
-    const told = route('2001:db8::/64', path('2001:db8::', { nhc: nhc('2001:db8::', pnc('2001:db8::9')) }));
-    expect(reported(agent, () => agent.report(told))).toEqual(['2001:db8::/64 2001:db8::9']);
+    const advertised = route('2001:db8::/64', path('2001:db8::', { nhc: nhc('2001:db8::', pnc('2001:db8::9')) }));
+    expect(reported(agent, () => agent.report(advertised))).toEqual(['2001:db8::/64 2001:db8::9']);
   });
 
   describe('while hundreds of paths are looked at again', () => {

@@ -13,7 +13,7 @@ const SID = { sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'),
 const PROXY = '2001:db8::1';
 
 /** What the attribute says: next hop, proxy, number of SIDs. Its address family is its next hop's. */
-function said({ nhc }: OwnPath): readonly unknown[] {
+function advertised({ nhc }: OwnPath): readonly unknown[] {
   const decoded = decodeNhc(nhc);
   if (!decoded.ok) throw new Error(decoded.error.detail);
   expect({ afi: decoded.value.afi, safi: decoded.value.safi }).toEqual({
@@ -31,7 +31,7 @@ function placed(origination: Origination, config: ConstructorParameters<typeof A
   return agent;
 }
 const all = ({ gobgpd }: Agent): Record<string, unknown> =>
-  Object.fromEntries([...gobgpd].map(([text, own]) => [text, said(own)]));
+  Object.fromEntries([...gobgpd].map(([text, own]) => [text, advertised(own)]));
 const logs = ({ effects }: Agent): object[] =>
   effects.flatMap((effect) => (effect.type === 'log' ? [effect.fields] : []));
 const counts = ({ effects }: Agent): string[] =>

@@ -226,10 +226,10 @@ describe('paths that gobgpd drops', () => {
 
   test('one that is told of after all is there, and not put in again', () => {
     const agent = given([A], { drops: [A] });
-    const wanted = agent.content.own.paths.get(A)!.desired!;
+    const desiredPath = agent.content.own.paths.get(A)!.desired!;
     agent.pass(3000);
     agent.lookUp();
-    agent.report(route(A, ownAsReported(wanted)));
+    agent.report(route(A, ownAsReported(desiredPath)));
     expect(sessionOf(agent)).toMatchObject({ originated: 1, reason: 'connected' });
     agent.pass(60_000);
     expect(agent.changes).toBeUndefined();

@@ -55,10 +55,10 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     net.run(SETTLED);
     net.declare(leaf, declaration(version, [1], 7));
     net.run(2 * SETTLED);
-    const said = (agent: ContentAgent, area: number): unknown[] =>
+    const inLsas = (agent: ContentAgent, area: number): unknown[] =>
       entriesOf(agent, area).map((e) => [e.route, e.sourceRouter, formatAddress(e.proxy!), e.pnc, e.attached]);
-    expect(said(border, 0)).toEqual([['inter-area', LEAF, proxyAddress(version, 7), true, true]]);
-    expect(said(second, 2)).toEqual([['inter-area', LEAF, proxyAddress(version, 7), true, false]]);
+    expect(inLsas(border, 0)).toEqual([['inter-area', LEAF, proxyAddress(version, 7), true, true]]);
+    expect(inLsas(second, 2)).toEqual([['inter-area', LEAF, proxyAddress(version, 7), true, false]]);
     expect(far.learned(senderPrefix(version, 1))).toEqual([`${named(2, SECOND)} ${proxyAddress(version, 7)}`]);
   });
 

@@ -236,13 +236,13 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
 
     test('with more router addresses than one: how many are left out is told, without those that nobody could reach', () => {
       const agent = agentOf();
-      const told = (...texts: string[]): unknown[] =>
+      const reportedFor = (...texts: string[]): unknown[] =>
         agent
           .declares(declaration(version, [], 1, { routerAddresses: texts.map(address) }))
           .flatMap((effect) => (effect.type === 'log' ? [effect.fields] : []));
       const [other, group] = version === 2 ? ['2001:db8::1', '224.0.0.1'] : ['192.0.2.1', 'ff05::1'];
-      expect(told(proxy(1), other, group)).toEqual([]);
-      expect(told(proxy(1), other, group, proxy(2), proxy(3))).toMatchObject([{ left: 2 }]);
+      expect(reportedFor(proxy(1), other, group)).toEqual([]);
+      expect(reportedFor(proxy(1), other, group, proxy(2), proxy(3))).toMatchObject([{ left: 2 }]);
     });
 
     test('a SID that is not usable is one entry that is not advertised', () => {

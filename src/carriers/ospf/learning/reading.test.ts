@@ -14,7 +14,7 @@ const VERSIONS: readonly AnyVersion[] = [2, 3];
 const OTHER = 0x02020202;
 const PNC = 2;
 
-interface Said {
+interface Advertised {
   readonly n: number;
   /** Bits of the Prefix Extended Flags; none: the sub-TLV is absent. */
   readonly bits?: readonly number[];
@@ -23,8 +23,8 @@ interface Said {
   readonly router?: number;
 }
 
-function bodyOf(version: AnyVersion, said: readonly Said[]): LsaBody {
-  const subTlvs = ({ bits, proxy, router }: Said): PrefixSubTlv[] => [
+function bodyOf(version: AnyVersion, advertised: readonly Advertised[]): LsaBody {
+  const subTlvs = ({ bits, proxy, router }: Advertised): PrefixSubTlv[] => [
     ...(bits ? [{ kind: 'prefix-extended-flags' as const, flags: extendedFlags(...bits) }] : []),
     ...(proxy ? [{ kind: 'source-router-address' as const, address: address(proxyAddress(version, proxy)) }] : []),
     ...(router === undefined ? [] : [{ kind: 'source-router-id' as const, routerId: router }]),
@@ -32,20 +32,20 @@ function bodyOf(version: AnyVersion, said: readonly Said[]): LsaBody {
   if (version === 2)
     return {
       kind: 'extended-prefix-lsa',
-      tlvs: said.map((one): ExtendedPrefix => ({
+      tlvs: advertised.map((one): ExtendedPrefix => ({
         ...{ kind: 'extended-prefix', routeType: 1, flags: 0, prefix: prefix(senderPrefix(2, one.n)) },
         subTlvs: subTlvs(one),
       })),
     };
-  const tlvs = said.map((one): ExtendedLsaPrefix => ({
+  const tlvs = advertised.map((one): ExtendedLsaPrefix => ({
     ...{ kind: 'intra-area-prefix-tlv', flags: 0, metric: one.n, prefixOptions: 0 },
     ...{ prefix: prefix(senderPrefix(3, one.n)), subTlvs: subTlvs(one) },
   }));
   return { kind: 'e-intra-area-prefix', referenced: { type: 0x2001, lsId: 0, advertisingRouter: OTHER }, tlvs };
 }
 
-function read(version: AnyVersion, said: readonly Said[]): ReadByKind & { raw: Uint8Array } {
-  const own = { type: version === 2 ? 10 : 0xa029, lsId: 0x07000001, body: bodyOf(version, said) };
+function read(version: AnyVersion, advertised: readonly Advertised[]): ReadByKind & { raw: Uint8Array } {
+  const own = { type: version === 2 ? 10 : 0xa029, lsId: 0x07000001, body: bodyOf(version, advertised) };
   const { key, lsa } = encoded(version, OTHER, own);
   return { ...readByKind(version, { ...key, raw: lsa.raw }), raw: lsa.raw };
 }
@@ -59,17 +59,19 @@ const shown = ({ prefix: p, pnc, flags, proxy, sourceRouter }: PrefixEntry): unk
 ];
 
 describe.each(VERSIONS)('OSPFv%d', (version) => {
-  const entries = (said: readonly Said[]): unknown[] => read(version, said).prefixes.map(shown);
+  const entries = (advertised: readonly Advertised[]): unknown[] => read(version, advertised).prefixes.map(shown);
   const sender = (n: number): string => senderPrefix(version, n);
   const proxy = (n: number): string => proxyAddress(version, n);
   const FLAGGED = [0x20, 0, 0, 0];
 
   test('flags: set, absent, other ones of the same length, longer ones, the same again', () => {
-    const said: Said[] = [[PNC], undefined, [3], [PNC], [PNC, 40], [PNC, 41], [PNC, 41], [PNC]].map((bits, n) => ({
-      n: n + 1,
-      ...(bits && { bits }),
-    }));
-    expect(entries(said).map((entry) => (entry as unknown[]).slice(1, 3))).toEqual([
+    const advertised: Advertised[] = [[PNC], undefined, [3], [PNC], [PNC, 40], [PNC, 41], [PNC, 41], [PNC]].map(
+      (bits, n) => ({
+        n: n + 1,
+        ...(bits && { bits }),
+      }),
+    );
+    expect(entries(advertised).map((entry) => (entry as unknown[]).slice(1, 3))).toEqual([
       [true, FLAGGED],
       [false, []],
       [false, [0x10, 0, 0, 0]],
@@ -82,7 +84,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   test('proxies: one, none, another, the same again; source routers alike', () => {
-    const said: Said[] = [
+    const advertised: Advertised[] = [
       { n: 1, bits: [PNC], proxy: 7, router: 1 },
       { n: 2, bits: [PNC], proxy: 7, router: 2 },
       { n: 3, bits: [PNC] },
@@ -90,7 +92,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       { n: 5, bits: [PNC], proxy: 8, router: 2 },
       { n: 6, bits: [PNC], proxy: 7 },
     ];
-    expect(entries(said)).toEqual([
+    expect(entries(advertised)).toEqual([
       [sender(1), true, FLAGGED, proxy(7), 1],
       [sender(2), true, FLAGGED, proxy(7), 2],
       [sender(3), true, FLAGGED, undefined, undefined],

@@ -20,7 +20,7 @@ const VERSIONS: readonly AnyVersion[] = [2, 3];
 const CORE = { 2: OSPFV2, 3: OSPFV3 } as const;
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
-const said = (agent: ContentAgent): readonly OwnLsa[] => agent.advertised.get(AREA)!;
+const ownLsas = (agent: ContentAgent): readonly OwnLsa[] => agent.advertised.get(AREA)!;
 const agentOf = (version: AnyVersion): ContentAgent => new ContentAgent(contentConfig(version, A, [AREA]));
 
 /** Prefixes in an LSA, as the receiver decodes them. */
@@ -36,7 +36,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   test('10,000 prefixes are packed into LSAs that fit the link, at most 71 prefixes each in OSPFv2, every prefix once', () => {
     const agent = agentOf(version);
     agent.declares(declaration(version, numbers(10_000)));
-    const lsas = said(agent);
+    const lsas = ownLsas(agent);
     const prefixes = lsas.map((lsa) => prefixesIn(version, lsa));
     expect(new Set(prefixes.flat()).size).toBe(10_000);
     expect(prefixes.flat()).toHaveLength(10_000);
@@ -51,9 +51,9 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     const agent = agentOf(version);
     const all = sendersOf(declaration(version, numbers(10_000)));
     const declare = (proxies: typeof all): number => {
-      const before = new Set(said(agent));
+      const before = new Set(ownLsas(agent));
       agent.declares(proxies);
-      return said(agent).filter((lsa) => !before.has(lsa)).length;
+      return ownLsas(agent).filter((lsa) => !before.has(lsa)).length;
     };
     agent.declares(all);
     expect(declare(all)).toBe(0);
@@ -70,7 +70,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     const proxies = sendersOf(declaration(version, numbers(500)));
     one.declares(proxies);
     two.declares(proxies.toReversed());
-    expect(said(two)).toEqual(said(one));
+    expect(ownLsas(two)).toEqual(ownLsas(one));
   });
 
   test('any sequence of changes: every entry is in one LSA, nothing else is, no LSA is too large, entries that stay do not move', () => {
@@ -120,7 +120,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     agent.declares(declaration(version, [1]));
     expect(agent.count('originate.no-room')).toBe(1);
     expect(agent.content.areas.get(AREA)!.unplaced.size).toBe(1);
-    expect(said(agent)).toEqual([]);
+    expect(ownLsas(agent)).toEqual([]);
   });
 
   test('through the core: 10,000 prefixes arrive; one that changes floods one LSA', () => {
