@@ -74,7 +74,7 @@ static __noinline int admit(struct __sk_buff *skb, struct congestion *c)
 	const struct egress_port *port = c->port;
 	__u64 interval = port->flow_interval_ns;
 	__u64 long_haul_interval = port->rtt_ns > interval ? port->rtt_ns : interval; // LHCNP-5.5-h
-	if (flow_waits(c->flow, is_long_haul(c->flow->told_format) ? long_haul_interval : interval, c->now))
+	if (flow_waits(c->flow, is_long_haul(c->flow->notified_format) ? long_haul_interval : interval, c->now))
 		goto flow_limited;
 	if (bucket_empty(c->bucket, port, c->now))
 		goto port_limited;
@@ -270,7 +270,7 @@ int egress_resume(struct __sk_buff *skb)
 		return RESUME_PORT_WAITS;
 	if (flow) {
 		flow_take(flow, interval, now);
-		flow->told_action = ACTION_RESUME;
+		flow->notified_action = ACTION_RESUME;
 	}
 	return RESUME_GRANTED;
 }

@@ -88,7 +88,7 @@ int sink(struct __sk_buff *skb)
 	__u32 field = ip[1] >> 4 & 3;
 	__u64 *packets = bpf_map_lookup_elem(&sunk, &field);
 	__u8 next = ip[NEXT_HEADER];
-	if (packets && (next == UDP || next == IPV6 || next == ROUTING)) // neighbour discovery comes by too
+	if (packets && (next == UDP || next == IPV6 || next == ROUTING)) // neighbor discovery comes by too
 		(*packets)++;
 	return TC_DROP;
 }

@@ -72,7 +72,7 @@ describe('cnpctl show bgp', () => {
     expect(out).toMatch(/^2001:db8:4::\/64 +- +malformed +2001:db8:ffff::fe +2001:db8:ffff::fe +- +65004 65005 +yes /m);
   });
 
-  test('a neighbor’s 500 unknown codes and 200 ASes are told short, and whole as JSON: what one path says does not make the table wide', async () => {
+  test('a neighbor’s 500 unknown codes and 200 ASes are abbreviated, and whole as JSON: one path does not make the table wide', async () => {
     const state = exampleState();
     const codes = Array.from({ length: 500 }, (_, i) => i + 1);
     state.bgp.paths = [
@@ -113,7 +113,7 @@ describe('cnpctl show bgp', () => {
     });
   });
 
-  test('all of them: without a bgp section that is said once', async () => {
+  test('all of them: without a bgp section that is reported once', async () => {
     const state = { ...exampleState(), bgp: { session: [], peers: [], paths: [] } };
     const { out } = await run('show bgp', fakeCnpd(state));
     expect(out).toBe('there is no BGP carrier: cnpd.yaml has no bgp section\n');
@@ -143,7 +143,7 @@ describe('cnpctl show bgp', () => {
     expect(out).toMatch(/2001:db8:ffff::9 +no +bgp +2001:db8:ffff::9 +2001:db8:1::\/64 2001:db8:ffff::fe 0 +0 /);
   });
 
-  test('a subject that does not exist is a usage error, and a cnpd that is away is told', async () => {
+  test('a subject that does not exist is a usage error, and a cnpd that does not run is reported', async () => {
     expect((await run('show bgp bogus')).code).toBe(2);
     expect((await run('show bgp', failing('unreachable'))).code).toBe(3);
   });

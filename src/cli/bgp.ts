@@ -19,7 +19,7 @@ export const bgpOverview = (context: Context): Promise<BgpOverview> =>
   });
 
 /** Paths that gobgpd does not confirm now are shown as last reported, under whichever table. */
-const lastTold = ([session]: readonly Row[]): string[] =>
+const lastReport = ([session]: readonly Row[]): string[] =>
   typeof session?.['silent'] === 'number'
     ? ['', `gobgpd does not answer (for ${session['silent']} s): this is its last report`]
     : [];
@@ -36,7 +36,7 @@ export async function showBgp(context: Context): Promise<ExitCode> {
           ...(i > 0 ? [''] : []),
           ...layOut({ ...view, empty: emptySentence(view, overview.session) }, overview[view.path[2]], context.nowMs()),
         ])
-        .concat(lastTold(overview.session)),
+        .concat(lastReport(overview.session)),
     );
   return EXIT.ok;
 }
@@ -64,7 +64,7 @@ export async function showBgpList(context: Context, view: View): Promise<ExitCod
   else
     print(context, [
       ...layOut({ ...view, empty: emptySentence(view, session) }, rows, context.nowMs()),
-      ...lastTold(session),
+      ...lastReport(session),
     ]);
   return EXIT.ok;
 }

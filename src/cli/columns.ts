@@ -29,7 +29,7 @@ export const list = (name: string, header = name): Column<Cells> => ({
   header,
   cell: ({ row }) => (row[name] as string[] | undefined)?.join(', '),
 });
-/** Of what a neighbor may have said a thousand times; JSON has all of it. */
+/** Of what a neighbor may have sent a thousand times; JSON has all of it. */
 const FEW = 8;
 export const few = (items: readonly unknown[], separator: string): string =>
   `${items.slice(0, FEW).join(separator)}${items.length > FEW ? ` and ${items.length - FEW} more` : ''}`;

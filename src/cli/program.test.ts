@@ -98,7 +98,7 @@ describe('cnpctl show', () => {
     ]);
   });
 
-  test('notifications --last N: no more than N, twenty when nothing is said', async () => {
+  test('notifications --last N: no more than N, twenty by default', async () => {
     const state = exampleState();
     state.notifications = Array.from({ length: 30 }, (_, i) => ({ ...state.notifications[0]!, sequence: 30 - i }));
     const shown = async (line: string): Promise<number[]> =>

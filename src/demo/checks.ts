@@ -70,7 +70,7 @@ export function checkRuns(
   failures.push(...checkNotifications(receiver, 'cnp'), ...checkNotifications(cnpd, kind));
   if (cnpd.receiverCnps !== 0)
     failures.push(
-      `cnpd: the receiver sent ${cnpd.receiverCnps} CNPs, although told not to: not every notification is cnpd's`,
+      `cnpd: the receiver sent ${cnpd.receiverCnps} CNPs, although configured not to: not every notification is cnpd's`,
     );
   for (const [i, { limitBytes }] of watched.entries()) failures.push(...checkPort('cnpd', cnpd.ports[i]!, limitBytes));
   // An upper bound that is too long says nothing.
@@ -84,7 +84,7 @@ export function checkRuns(
   return failures;
 }
 
-/** What a router told, if it told what it should: a row whose fields are as expected. */
+/** What a router showed, if it showed what it should: a row whose fields are as expected. */
 export function evidence(
   sentences: readonly string[],
   row: Readonly<Record<string, unknown>>,

@@ -28,7 +28,7 @@ interface PortObserved {
   readonly drops: number;
   readonly before: PortState;
   readonly after: PortState;
-  /** As configured, whatever this run has told the router; bytes. */
+  /** As configured, however this run has configured the router; bytes. */
   readonly kMin: number;
 }
 
@@ -102,7 +102,7 @@ const fromNode = ({ kind }: NotificationSeen): boolean => kind !== 'cnp';
 /**
  * When the first port's queue reached the depth from which this run gives feedback. A sender's bursts make peaks that
  * fall between two samples: if the queue was never seen that deep before the first notification, the last moment at
- * which it was seen empty stands in, and what is called the feedback time is an upper bound.
+ * which it was seen empty is used, and what is called the feedback time is an upper bound.
  */
 function crossing(
   spec: RunSpec,
@@ -138,7 +138,7 @@ function portResult({ port, drops, before, after }: PortObserved, queue: readonl
   };
 }
 
-/** @param connected what the sender said when its connection stood: both Queue Pairs */
+/** @param connected what the sender printed when its connection was set up: both Queue Pairs */
 export function summarize(
   seen: readonly NotificationSeen[],
   connected: EndpointEvent | undefined,

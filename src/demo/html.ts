@@ -49,7 +49,7 @@ function runTable(runs: readonly RunResult[]): string {
     .join('')}</table>`;
 }
 
-/** Who said what on the sender's wire. */
+/** Who sent what on the sender's wire. */
 function speakers(runs: readonly RunResult[]): string {
   const line = (run: RunResult): string[] =>
     run.notifications.nodes.map(({ node, count, firstMs, actions }) => {

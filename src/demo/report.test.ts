@@ -70,7 +70,7 @@ test('feedback counts from the moment the queue crosses the threshold, between t
   expect(result.firstNotificationMs).toBe(17);
 });
 
-test('a crossing that no sample shows before the first notification counts from the last empty sample: feedback is then at most what is said, never negative', () => {
+test('a crossing that no sample shows before the first notification counts from the last empty sample: feedback is then at most what is shown, never negative', () => {
   const bound = with_({ notifications: [seen(12)] });
   expect(bound).toMatchObject({ firstFeedbackMs: 12, feedbackIsBound: true });
   expect(table([bound])).toContain('≤ 12.0 ms');
@@ -83,7 +83,7 @@ test('a run that marks is measured from K_min, a run that is not watched not at 
   expect(with_({}, run('none')).firstFeedbackMs).toBeNull();
 });
 
-test('a result holds what the wire, the queue, the routers and the endpoints said, since the first data packet', () => {
+test('a result holds what the wire, the queue, the routers and the endpoints reported, since the first data packet', () => {
   expect(result).toMatchObject({
     goodputBps: 36e6,
     receiverCnps: 0,

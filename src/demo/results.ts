@@ -27,7 +27,7 @@ export interface NotificationSeen {
   readonly packet: Uint8Array;
 }
 
-/** What one node said. */
+/** What one node sent. */
 export interface NodeNotifications {
   readonly node: string;
   readonly count: number;
@@ -112,7 +112,7 @@ export interface RunResult {
   };
 }
 
-/** What cnpctl told before the runs. */
+/** What cnpctl showed before the runs. */
 export interface Evidence {
   readonly sentences: readonly string[];
   /** What is not as the scene claims. */

@@ -1,4 +1,4 @@
-// The routers of a scene as the demo uses them: asked through cnpctl, told by a changed file and a reload, as an
+// The routers of a scene as the demo uses them: asked through cnpctl, instructed by a changed file and a reload, as an
 // operator would.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -26,7 +26,7 @@ export interface RunSpec {
   readonly mode: Mode;
   readonly title: string;
   /**
-   * What cnpd is told of the watched ports: nothing; K_min alone, so that it marks; everything that the node's
+   * How cnpd is configured for the watched ports: nothing; K_min alone, so that it marks; everything that the node's
    * cnpd.yaml says.
    */
   readonly ports: 'unwatched' | 'mark' | 'as-configured';
@@ -52,8 +52,8 @@ export interface Scene {
   /** Nodes on which cnpd runs. */
   readonly routers: readonly string[];
   /**
-   * What routing must have told whom before there is a path: a prefix, or the address of one, and the protocol by
-   * iproute2's name (`isis` unless given).
+   * What routing must have reported to whom before there is a path: a prefix, or the address of one, and the protocol
+   * by iproute2's name (`isis` unless given).
    */
   readonly routes: readonly (readonly [node: string, to: string, protocol?: string])[];
   /** Where notifications pass inside a tunnel, and the END.CON SID that is their destination there. */

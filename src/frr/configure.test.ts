@@ -27,7 +27,7 @@ describe('FRR without isisd', () => {
   };
 
   test.each([false, true])(
-    'isisd that cannot be asked is one error with the cause; nothing else is said and nothing is run (dry run: %s)',
+    'isisd that cannot be asked is one error with the cause; nothing else is printed and nothing is run (dry run: %s)',
     async (dryRun) => {
       const did: string[] = [];
       const run = (command: string) => {

@@ -198,7 +198,7 @@ test.each([
   ],
   ['in braces', gobgp('tls: { ca: a, key: "SECRET-ONE" }')],
   ['in broken YAML', `${ROUTER}bgp:\n  gobgp:\n    tls: { ca: /a, key: "SECRET-ONE\n`],
-])('a private key that stands in the file itself, %s, is not repeated', (_claim, text) => {
+])('a private key in the file itself, %s, is not repeated', (_claim, text) => {
   const result = loadIntent(text, 'cnpd.yaml');
   const shown = result.ok ? '' : formatIntentErrors(result.error, text);
   expect(shown).toContain('cnpd.yaml:');

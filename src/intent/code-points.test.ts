@@ -158,7 +158,7 @@ describe('the port of STAMP', () => {
   });
 });
 
-test('what a collision brings about is said of what it concerns: border ports drop messages, not advertisements', () => {
+test('the consequence of a collision is named for what it concerns: border ports drop messages, not advertisements', () => {
   const of = (line: string): string => complaints(file(line)).join('\n');
   for (const line of ['pnc-udp-port: 4791', 'fast-cnp-option: 138', 'long-haul-icmpv6-type: 135'])
     expect(of(line)).toMatch(/border ports drop/);

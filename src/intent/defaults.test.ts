@@ -1,4 +1,4 @@
-// A default is said once, in the schema; what docs/cnpd.yaml and other pages say of it is the same.
+// A default is stated once, in the schema; docs/cnpd.yaml and other pages state the same.
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
@@ -110,7 +110,7 @@ test('a key that is left out means what docs/cnpd.yaml shows as its default', ()
   expect(load(text)).toEqual(load(example));
 });
 
-test('a default that is said wrongly, or not at all, is noticed', () => {
+test('a default that is stated wrongly, or not at all, is noticed', () => {
   const names = (text: string): string[] =>
     stated(text)
       .filter(({ shown }) => !shown)

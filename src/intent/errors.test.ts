@@ -18,7 +18,7 @@ test('an error shows its place, its line and a caret', () => {
   );
 });
 
-test('the caret stands right in a long line', () => {
+test('the caret is in the right place in a long line', () => {
   const text = `router: { name: r1 } ${' '.repeat(500)}\nlog: {${' '.repeat(400)}level: loud }\n`;
   const [, line, caret] = render(text).split('\n');
   expect(line!.length).toBeLessThan(200);
@@ -140,7 +140,7 @@ describe('a key in the place of a name is not repeated', () => {
     expect(shown).not.toMatch(/cret-/);
   });
 
-  test('what was meant is still said, and of a key ID the number', () => {
+  test('the suggested name is still shown, and of a key ID the number', () => {
     expect(render('isis: { authentication: { intreface: { hmac-md5: x } } }\n')).toContain('did you mean "interface"?');
     expect(render(`${area}        - { key-id: 300, md5: secret-one }\n`)).toContain('key-id: found "300"; allowed: a');
     expect(render(`${area}        - { key-id: secret-one, md5: secret-one }\n`)).toContain('key-id: found <hidden>');
@@ -160,7 +160,7 @@ test('what is no key is shown, in the sections that have keys too', () => {
   );
 });
 
-test('a line with a key shows its names, and the caret stands where hiding begins', () => {
+test('a line with a key shows its names, and the caret is where hiding begins', () => {
   const text =
     'router: { name: r1 }\nisis:\n  system-id: 0000.0000.c001\n  area: 49.0001\n  authentication:\n' +
     '    domain: secret\n  level: 7\n';

@@ -130,7 +130,7 @@ describe('PNC-1-a: the proxy states the format that its senders understand', () 
     ['198.51.100.0/24', 'fast-cnp', 'standard-cnp or long-haul-roce'],
     ['198.51.100.0/24', 'long-haul-icmpv6', 'long-haul-roce or standard-cnp'],
     ['2000::/3', 'long-haul-roce', 'prefixes not wider than /7'],
-  ])('FCNP-3-d, LHCNP-4-a, LHCNP-10.5-b: senders in %s cannot be told by %s', (senders, format, allowed) => {
+  ])('FCNP-3-d, LHCNP-4-a, LHCNP-10.5-b: senders in %s cannot be notified by %s', (senders, format, allowed) => {
     const text = proxy(
       `  senders: [{ prefix: ${senders}, format: ${format} }]\n  accept-from: [2001:db8::/32]\n`,
     ).replace(/^router:.*$/m, 'router: { name: a, loopback: { ipv4: 192.0.2.1, ipv6: 2001:db8::1 } }');

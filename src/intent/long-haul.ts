@@ -60,7 +60,7 @@ interface Sections {
   readonly notifications?: { readonly 'long-haul'?: Seen<typeof schema> | undefined } | undefined;
 }
 
-/** Decision L2: the padding stands where objects would. */
+/** Decision L2: the padding is where objects would be. */
 function padding({ notifications }: Sections, report: Report): void {
   const { objects: sent, 'pad-to-cnp': pad } = notifications?.['long-haul'] ?? {};
   if (pad !== true || !sent || !(sent.timestamp === true || 'device-id' in sent || 'path-id' in sent)) return;

@@ -103,7 +103,7 @@ describe('LHCNP-10.5-b, LHCNP-6.2.1-c, LHCNP-10.5-a: the RoCEv2 form goes only t
   );
 
   test.each(['::/0', '0.0.0.0/0', '::/1', '8000::/1', '0.0.0.0/1', 'fc00::/6', '10.0.0.0/7'])(
-    'never to %s, whatever is said of it',
+    'never to %s, whatever is declared of it',
     (all) => {
       expect(complaints(policies(`prefix: "${all}", ${ROCE}`))).toEqual([
         expect.stringMatching(/is more than one domain has \(LHCNP §10.5\)$/),
@@ -372,7 +372,7 @@ describe('the table of instructions', () => {
     ['objects: { path-id: 4294967296 }', /objects\.path-id: found "4294967296"/],
     ['severity: 5', /severity: found "5"; allowed: a list/],
     ['early: 5', /early: found "5"; allowed: a mapping with the keys level, action, parameter/],
-  ])('%s is refused as it stands', (yaml, message) => {
+  ])('%s is refused unchanged', (yaml, message) => {
     expect(complaints(longHaul(yaml))).toEqual([expect.stringMatching(message)]);
   });
 

@@ -1,4 +1,4 @@
-// A value that cannot be read is one mistake: it is reported where it stands, and no rule takes it for something that
+// A value that cannot be read is one mistake: it is reported where it is, and no rule takes it for something that
 // is missing, a default, or something else.
 import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';

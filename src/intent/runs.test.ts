@@ -78,7 +78,7 @@ describe('runs of entries', () => {
     expect(shorten(`a:\n${repeat(10, flow)}\nb: 1\n`)).toBeUndefined();
   });
 
-  test('whatever stands around and among them: as without', () => {
+  test('whatever is around and among them: as without', () => {
     const line = fc.constantFrom(
       'a:',
       'b:',

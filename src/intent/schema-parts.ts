@@ -34,7 +34,7 @@ export function value<T>(kind: ValueKind<T>, description: string) {
     .meta({ ...kind.json, description });
 }
 
-/** The default of a key. It stands here only, for the code, the JSON Schema and its description. */
+/** The default of a key. It is written here only, for the code, the JSON Schema and its description. */
 export interface Defaulted<T> {
   readonly fallback: T;
   /** As the JSON Schema says it. */

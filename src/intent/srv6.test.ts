@@ -144,7 +144,7 @@ describe('srv6', () => {
     expect(complaints(text)).toEqual([typeof complaint === 'string' ? complaint : expect.stringMatching(complaint)]);
   });
 
-  test('SIDs are told apart by interface, by inner source, or by being the one for all others', () => {
+  test('SIDs are distinguished by interface, by inner source, or by being the one for all others', () => {
     const others = [
       'sid: 2001:db8:c::2, locator: 2001:db8:c::/48, table: 10, interfaces: [eth7]',
       'sid: 2001:db8:c::3, locator: 2001:db8:c::/48, senders: [2001:db8:7::/64, 10.7.0.0/16]',
@@ -156,7 +156,7 @@ describe('srv6', () => {
 describe('stamp', () => {
   const ISIS = 'isis: { system-id: 0000.0000.c001, area: 49.0001 }\n';
 
-  test('is off by default, neither reflects nor learns unless told to, and has the defaults of RFC 8762', () => {
+  test('is off by default, neither reflects nor learns unless configured to, and has the defaults of RFC 8762', () => {
     expect(load(ROUTER)).not.toHaveProperty('stamp');
     expect(load(`${ROUTER}stamp: { targets: [2001:db8::9, 192.0.2.9] }`).stamp).toMatchObject({
       reflector: false,

@@ -69,7 +69,7 @@ describe('the reverse-path check', () => {
       expect(believedAt([], 'gateway').ports).toEqual([]);
     });
 
-    test('believes a source behind a tunnel at any core port, for the port of such a route proves nothing', () => {
+    test('believes a source behind a tunnel at any core port, for the port of that route proves nothing', () => {
       expect(believedAt([3], 'tunnel').ports).toEqual([2, 4]);
     });
 

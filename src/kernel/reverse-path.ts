@@ -82,7 +82,7 @@ export class ReversePath {
   #leadsBack(ways: readonly WayBack[], ifindex: number): boolean {
     const linkOf = (port: number): number => this.ports.get(port)?.link ?? port;
     const isCore = (port: number): boolean => this.ports.get(port)?.isCore ?? false;
-    // Into a tunnel: the port of such a route proves nothing.
+    // Into a tunnel: the port of that route proves nothing.
     if (ways.some((way) => way.through !== 'tunnel' && linkOf(way.ifindex) === linkOf(ifindex))) return true;
     // An on-link source is believed at its own port only.
     const routed = ways.filter((way) => way.through !== 'link');

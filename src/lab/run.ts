@@ -62,6 +62,6 @@ export function run(argv: readonly string[], opts: RunOptions = {}): Promise<Run
 export async function mustRun(argv: readonly string[], opts: RunOptions = {}, what = argv.join(' ')): Promise<string> {
   const result = await run(argv, opts);
   if (result.code === 0) return result.stdout;
-  const output = (result.stderr.trim() || result.stdout.trim() || 'it said nothing').split('\n').slice(-8).join('\n  ');
+  const output = (result.stderr.trim() || result.stdout.trim() || 'no output').split('\n').slice(-8).join('\n  ');
   throw new LabError('command-failed', `${what} failed with status ${result.code}:\n  ${output}`);
 }

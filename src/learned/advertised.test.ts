@@ -108,7 +108,7 @@ test('PNC-5-c: the most preferred advertisement is in force, among few or very m
           const same = all[s.at % all.length]!.metric === s.metric;
           change(s.at, s.metric);
           if (same) {
-            // What is said again is no change.
+            // What is advertised again is no change.
             expect(advertised.changed.has(NODE)).toBe(false);
             continue;
           }

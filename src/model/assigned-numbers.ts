@@ -1,5 +1,5 @@
 // Existing IANA assignments of the values that a code point may take, by registry, as of 2026: hosts and routers would
-// mistake such a value for its assigned meaning. Experimental and private-use values, which include the defaults, and
+// mistake that value for its assigned meaning. Experimental and private-use values, which include the defaults, and
 // unassigned ones are not here.
 import { CODE_POINTS, type CodePointName, type CodePointValues } from './code-points.ts';
 

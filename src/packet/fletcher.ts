@@ -39,7 +39,7 @@ export function fletcherChecksum(bytes: Uint8Array, region: FletcherRegion): num
   return (x << 8) | y;
 }
 
-/** Whether the two bytes are right. A checksum with a zero byte is never right: 255 stands for 0. */
+/** Whether the two bytes are right. A checksum with a zero byte is never right: 255 replaces 0. */
 export function fletcherValid(bytes: Uint8Array, region: FletcherRegion): boolean {
   const { checksumAt } = region;
   if (bytes.length < checksumAt + 2 || bytes[checksumAt] === 0 || bytes[checksumAt + 1] === 0) return false;

@@ -80,7 +80,7 @@ export type CongestedNodeShare = Pick<
   | 'ownAddresses'
   | 'senderProxies'
 >;
-/** A flow whose last notification told its sender to pause or to slow down. */
+/** A flow whose last notification instructed its sender to pause or to slow down. */
 export type SlowedFlow = EgressFlow & { readonly lastNotification: LastNotification };
 
 export class CongestedNode extends Feature {

@@ -1,4 +1,4 @@
-// `npm run lint`: everything that can be said about the source without running it, as many checks at a time as there
+// `npm run lint`: all checks of the source that do not run it, as many checks at a time as there
 // are CPUs. Prints the output of those that fail. Needs no root and no Debian package.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';

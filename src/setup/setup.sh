@@ -24,7 +24,7 @@ for package in "${!NEEDED[@]}"; do [ -e "${NEEDED[$package]}" ] || missing+=("$p
 if [ ${#missing[@]} -gt 0 ]; then
   say "installing Debian packages: ${missing[*]}"
   apt-get update -qq
-  # The packages of FRR, BIRD, GoBGP and ExaBGP start their services where systemd runs; the lab runs its own daemons, so only the files are wanted here.
+  # The packages of FRR, BIRD, GoBGP and ExaBGP start their services where systemd runs; the lab runs its own daemons, so only the files are needed here.
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 else
   say 'Debian packages: all there'

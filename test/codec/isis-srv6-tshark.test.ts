@@ -45,7 +45,7 @@ const FIELDS = [
   'isis.lsp.srv6_end_sid.subsubclvs_length',
 ] as const;
 
-test('FCN-4.2.2-a: a locator with its END.CON SID, signed or not: behaviour, SID and metric are read back, no complaint', () => {
+test('FCN-4.2.2-a: a locator with its END.CON SID, signed or not: behavior, SID and metric are read back, no complaint', () => {
   const one = lsp([
     { kind: 'srv6-locator', mtId: 0, locators: [signalling('2001:db8:c::/48', [sid('2001:db8:c::1', END_CON)])] },
   ]);

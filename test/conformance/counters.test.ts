@@ -10,7 +10,7 @@ interface Row {
   readonly meaning: string;
 }
 
-/** The text with a table in place of what stands between the heading's introduction and the next heading. */
+/** The text with a table in place of what is between the heading's introduction and the next heading. */
 function withTable(text: string, heading: string, rows: readonly Row[]): string {
   const section = text.indexOf(`## ${heading}`);
   const [before, next] = [text.indexOf('| counter | counts |', section), text.indexOf('\n\n## ', section)];

@@ -83,7 +83,7 @@ function constantsOf(file: ts.SourceFile): Map<string, string> {
   return constants;
 }
 
-/** Titles of the tests of a file that run, and of the groups that have such a test in them. */
+/** Titles of the tests of a file that run, and of the groups that contain one. */
 export const titlesOf = (name: string, text: string): string[] => readTitles(name, text).running;
 
 /** Titles of the tests and groups that are written and do not run. */

@@ -3,9 +3,9 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import * as bgp from '../../src/carriers/bgp/kinds/colour.fixture.ts';
-import * as isis from '../../src/carriers/isis/kinds/colour.fixture.ts';
-import * as ospf from '../../src/carriers/ospf/kinds/colour.fixture.ts';
+import * as bgp from '../../src/carriers/bgp/kinds/color.fixture.ts';
+import * as isis from '../../src/carriers/isis/kinds/color.fixture.ts';
+import * as ospf from '../../src/carriers/ospf/kinds/color.fixture.ts';
 
 const page = readFileSync('CONTRIBUTING.md', 'utf8');
 const MOST = 10;
@@ -62,9 +62,9 @@ test('a kind of advertisement is named in the files of its list, and by the feat
 });
 
 test('the kind of the tests is a file and a row', () => {
-  for (const { COLOUR, WITH_COLOUR } of [isis, bgp]) expect(WITH_COLOUR.rows.at(-1)).toBe(COLOUR);
-  expect(ospf.WITH_COLOUR.at(-1)).toBe(ospf.COLOUR);
-  expect(naming(/colour/i).filter((file) => file.startsWith('src/carriers/'))).toEqual([]);
+  for (const { COLOR, WITH_COLOR } of [isis, bgp]) expect(WITH_COLOR.rows.at(-1)).toBe(COLOR);
+  expect(ospf.WITH_COLOR.at(-1)).toBe(ospf.COLOR);
+  expect(naming(/color/i).filter((file) => file.startsWith('src/carriers/'))).toEqual([]);
 });
 
 test('a notification format is named in the files of its list, and where its instructions and counters are', () => {

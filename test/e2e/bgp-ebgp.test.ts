@@ -124,7 +124,7 @@ async function doctorAboutGobgp(): Promise<Item[]> {
   return (JSON.parse(stdout) as { items: Item[] }).items.filter(({ id }) => /^(gobgp|bgp\.)/.test(id));
 }
 
-test('cnpctl doctor asks gobgpd: its API, its neighbours, the families that the intent needs', async () => {
+test('cnpctl doctor asks gobgpd: its API, its neighbors, the families that the intent needs', async () => {
   const about = await doctorAboutGobgp();
   expect(about.map(({ id, state }) => [id, state])).toEqual([
     ['bgp.originated', 'ok'],
@@ -137,7 +137,7 @@ test('cnpctl doctor asks gobgpd: its API, its neighbours, the families that the 
   expect(about[1]!.claim).toMatch(/API v[34], AS 65001, router ID 192\.0\.2\.1/);
 });
 
-test('PNC-6-a: a neighbour of leaf’s gobgpd that is not of the domain is shown, and kept from cnpd’s paths by its policies, until it is', async () => {
+test('PNC-6-a: a neighbor of leaf’s gobgpd that is not of the domain is shown, and kept from cnpd’s paths by its policies, until it is', async () => {
   expect((await doctorAboutGobgp()).at(-1)!.claim).toMatch(
     /^cnpd's policies keep its paths from neighbors outside the domain: .*neighbor 2001:db8:0:6::2, AS 65030$/,
   );
@@ -174,7 +174,7 @@ test('cnpctl doctor --remote: every path arrived and is used', async () => {
 
 /**
  * A router that passes paths on without the attributes that it does not know: a process of ExaBGP, which hands it what
- * one neighbour says and announces to the other what it prints.
+ * one neighbor says and announces to the other what it prints.
  */
 const FORGETFUL = `#!/usr/bin/env python3
 import json, sys

@@ -88,7 +88,7 @@ describe('through a route reflector', () => {
       });
   });
 
-  test('cnpctl show bgp: the session, gobgpd’s neighbours, and each path with what came of it', async () => {
+  test('cnpctl show bgp: the session, gobgpd’s neighbors, and each path with what came of it', async () => {
     expect(await leaf.show('bgp', 'session')).toMatchObject([
       {
         target: '127.0.0.1:50051',

@@ -1,4 +1,4 @@
-// What a BGP neighbour may say to p, whose gobgpd passes everything on to cnpd: ExaBGP announces attributes that are
+// What a BGP neighbor may say to p, whose gobgpd passes everything on to cnpd: ExaBGP announces attributes that are
 // malformed, in all ways that there are, beside good ones. And one that has 50,000 sender prefixes.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { BgpNetwork, ExaBgp, FOLLOW, RawNeighbor, pathsOf, raw39, speaker } from './support/bgp.ts';
@@ -223,7 +223,7 @@ describe('malformed attributes', () => {
   });
 });
 
-test('PNC-5-b: 50,000 sender prefixes are learned by a cnpd that takes no message above 256 kB, and forgotten with their neighbour', async () => {
+test('PNC-5-b: 50,000 sender prefixes are learned by a cnpd that takes no message above 256 kB, and forgotten with their neighbor', async () => {
   const COUNT = 50_000;
   const LIMIT_MS = 100_000;
   const learned = async (): Promise<unknown> => (await p.get('bgp', 'session'))[0]!['with-proxy'];

@@ -63,7 +63,7 @@ test('a reflector that makes itself the next hop is named, with the line that ke
   await arrives(SENDERS6, 'used');
 });
 
-test('a path of the operator’s without the attribute that leaf’s own gobgpd prefers is the reason that is told', async () => {
+test('a path of the operator’s without the attribute that leaf’s own gobgpd prefers is the reason that is shown', async () => {
   const own = ['global', 'rib', '-a', 'ipv6'] as const;
   const path = [SENDERS6, 'nexthop', LOOPBACK.leaf.ipv6, 'local-pref', '200'] as const;
   await leaf.exec('gobgp', ...own, 'add', ...path);

@@ -36,7 +36,7 @@ const notifies = async (): Promise<void> => {
 };
 
 describe('off by default', () => {
-  test('A13 FCNP-5-f FCNP-5-g: sections that say `enabled: off` attach nothing, install nothing and open no socket; nobody is told', async () => {
+  test('A13 FCNP-5-f FCNP-5-g: sections that say `enabled: off` attach nothing, install nothing and open no socket; nobody is notified', async () => {
     const before = await everything();
     await line.p.start({
       router,
@@ -103,7 +103,7 @@ describe('what is left in the kernel', () => {
     guard_ports: ['hash', 4, 4, 1024],
   } as const;
 
-  test('maps that version 0.1.0 has pinned are replaced, which is said and counted; those of the same shape stay; senders are told at once', async () => {
+  test('maps that version 0.1.0 has pinned are replaced, which is logged and counted; those of the same shape stay; senders are notified at once', async () => {
     await line.p.start({ ...WATCHING, 'border-ports': ['eth2'] });
     expect(await line.p.stop()).toBe(0);
     for (const [name, [type, key, value, entries]] of Object.entries(OLD)) {

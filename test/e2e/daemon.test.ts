@@ -122,7 +122,7 @@ describe('learning over three routers', () => {
 });
 
 describe('problems', () => {
-  test('a proxy learned later, of a family in which this router has no address to notify it from, is told by status at once', async () => {
+  test('a proxy learned later, of a family in which this router has no address to notify it from, is shown by status at once', async () => {
     const problems = async (): Promise<string> => JSON.stringify((await far.get<Row>('status'))['problems'] ?? []);
     await far.reload({
       ...base('far', LONG),

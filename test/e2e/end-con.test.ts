@@ -172,7 +172,7 @@ describe('from a congested P router to the sender', () => {
     },
   );
 
-  test('FCN-4.2.2-b: two END.CON SIDs with two tables: of two senders with the same address each is told of its own flow only', async () => {
+  test('FCN-4.2.2-b: two END.CON SIDs with two tables: of two senders with the same address each is notified of its own flow only', async () => {
     const [one, other] = [await flow(SENDER['fast-cnp']), await flow(SENDER['fast-cnp'], wan.h3)];
     await until(
       'both are notified',
@@ -222,7 +222,7 @@ describe('from a congested P router to the sender', () => {
     expect(await wan.p.counter('congestion.parameter-problem.believed')).toBeGreaterThan(0);
   });
 
-  test('FCN-4.2.2-e: the RoCE endpoint across the domain is told by Fast CNP and slows down; nothing is lost', async () => {
+  test('FCN-4.2.2-e: the RoCE endpoint across the domain is notified by Fast CNP and slows down; nothing is lost', async () => {
     const sender = SENDER['fast-cnp'];
     await wan.net.lab.mustExec('h1', ['ip', 'address', 'add', `${sender}/64`, 'dev', 'eth1', 'nodad']);
     try {
@@ -396,7 +396,7 @@ describe('the life of END.CON', () => {
     await notified(f);
   });
 
-  test('A13: a reload without `srv6` leaves no SID, no route and no program; p forgets them, and flows in tunnels are told nothing', async () => {
+  test('A13: a reload without `srv6` leaves no SID, no route and no program; p forgets them, and nobody is notified about flows in tunnels', async () => {
     const { srv6, ...without } = PE1;
     expect(srv6).toBeDefined();
     await wan.reload(without, wan.pe1);

@@ -60,7 +60,7 @@ function arrived(f: Flow): { readonly packets: number; readonly ce: number } {
   };
 }
 
-/** Everything that is to be said of one Fast CNP. */
+/** All expectations of one Fast CNP. */
 function expectFastCnp(packet: Uint8Array, f: Flow): void {
   const sourcePort = rocePackets([f.next()])[0]!.sourcePort;
   const { source, destination, receiverQpn } = f.ends;
@@ -133,7 +133,7 @@ const capabilities = async (): Promise<string[]> => (await line.p.mapEntries('se
 const shown = async (f: Flow): Promise<Row[]> =>
   (await line.p.get('notifications')).filter((row) => row['destination-qpn'] === f.ends.receiverQpn);
 describe('a refused option', () => {
-  test('A12 FCNP-4-j LHCNP-8-e: a Linux host answers Parameter Problem; it is told in the next possible format; after capability-expiry Fast CNP is tried again', async () => {
+  test('A12 FCNP-4-j LHCNP-8-e: a Linux host answers Parameter Problem; it is notified in the next possible format; after capability-expiry Fast CNP is tried again', async () => {
     await line.reload(node({ 'per-flow-interval': '5ms' }));
     const believed = await line.p.counter('congestion.parameter-problem.believed');
     const f = line.flow(H1.v6);
@@ -181,7 +181,7 @@ describe('a refused option', () => {
     );
   });
 
-  test('forged Parameter Problems change nothing: from a host that was told nothing, for another Queue Pair, about another router, about a flow long ago', async () => {
+  test('forged Parameter Problems change nothing: from a host that was not notified, for another Queue Pair, about another router, about a flow long ago', async () => {
     await line.reload(node({ 'per-flow-interval': '5ms' }, '1s'));
     await until('nobody refuses', async () => (await capabilities()).length, is(0));
     const f = line.flow(CAPABLE);

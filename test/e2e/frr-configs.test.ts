@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 /**
- * What stands at the other end of the link, and how FRR names it: by its system ID until its LSP has told the name,
+ * What is at the other end of the link, and how FRR names it: by its system ID until its LSP has shown the name,
  * which is the node's until isisd has read the file's.
  */
 const neighborOf = (role: string): { config: string; name: string } =>
@@ -37,7 +37,7 @@ const neighborOf = (role: string): { config: string; name: string } =>
       : { config: 'transit.conf', name: '(p2|t|0000\\.0000\\.0003)' };
 
 /**
- * The role's router `r`, whose eth2 leads to its neighbour `t`; the other interfaces lead to `x`, which does nothing.
+ * The role's router `r`, whose eth2 leads to its neighbor `t`; the other interfaces lead to `x`, which does nothing.
  */
 function up(role: string): Promise<Lab> {
   const node = (name: string, config: string): string =>

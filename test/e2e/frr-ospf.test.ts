@@ -232,7 +232,7 @@ describe('cnpctl doctor without a running cnpd', () => {
     ]);
   });
 
-  test('an ospfd that does not run is said, and the rest of it cannot be told', async () => {
+  test('an ospfd that does not run is reported, and the rest cannot be examined', async () => {
     await frr.stop('ospfd');
     const items = doctor(V2).frr;
     expect(items[0]).toMatchObject({ id: 'frr.ospfv2.ospfd', state: 'missing' });
@@ -247,7 +247,7 @@ describe('cnpctl doctor without a running cnpd', () => {
 
 // The last, because ospf6d 8.4.4 does not always outlive the removal of a key.
 describe('a key of ospf6d', () => {
-  test('is said and not given; with it, both sides authenticate alike', async () => {
+  test('is reported and not configured; with it, both sides authenticate alike', async () => {
     const keyed = V3.replace('area: 0', 'area: 0, authentication: [{ key-id: 1, hmac-sha-256: hush }]');
     expect(await configure(keyed)).toEqual({ applied: [], remaining: ['ospfv3.cnpd-ospf6-0.authentication'] });
     typeInto('interface cnpd-ospf6-0', 'ipv6 ospf6 authentication key-id 1 hash-algo hmac-sha-256 key hush');

@@ -192,7 +192,7 @@ describe('FRR', () => {
     await until('that it is gone', async () => (await gatherFrrFacts(options, 'cnpd-isis')).link, is(null));
   });
 
-  test('isisd that stops is said, an open connection ends with `closed`, and a new isisd is found again', async () => {
+  test('isisd that stops is reported, an open connection ends with `closed`, and a new isisd is found again', async () => {
     const vty = await Vty.open(vtyPath(frr.vtyDir, 'isisd'), { ...VTY_DEFAULTS, timeoutMs: 2_000 });
     await frr.stop('isisd');
     await expect(vty.command('show version')).rejects.toMatchObject({ code: 'closed' });

@@ -1,5 +1,5 @@
 // The client of gobgpd against real ones: Debian's version 3, and version 4 where CNPD_GOBGPD_V4 names a binary. Two of
-// them in a namespace are neighbours on its loopback interface.
+// them in a namespace are neighbors on its loopback interface.
 import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ beforeAll(() => void (net = new GobgpNetwork('t-gobgp')));
 afterEach(() => net.stopAll());
 afterAll(() => net?.remove());
 
-/** near, which the client under test looks at, and far, its neighbour of the same AS. */
+/** near, which the client under test looks at, and far, its neighbor of the same AS. */
 async function pair(
   binary: GobgpBinary,
   near: Partial<GobgpdOptions> = {},
@@ -73,7 +73,7 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     const heard = await listen(daemon).ready();
     expect(heard.about).toEqual({ api: binary.name, as: 65001, routerId: '192.0.2.1' });
     await heard.client.add([own('10.1.0.0/16'), own('2001:db8:1::/64')]);
-    await until('both are told', () => heard.routes.size, is(2));
+    await until('both are reported', () => heard.routes.size, is(2));
     for (const [text, nextHop] of [
       ['10.1.0.0/16', '192.0.2.9'],
       ['2001:db8:1::/64', '2001:db8::9'],
@@ -132,14 +132,14 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
       [false, true],
       [true, false],
     ]);
-    // The other's goes: cnpd's is the best now. It comes back: both are told.
+    // The other's goes: cnpd's is the best now. It comes back: both are reported.
     daemon.cli('global', 'rib', 'del', '10.2.0.0/16', 'nexthop', '192.0.2.77');
     await until('own alone', () => second.hops('10.2.0.0/16').join(), is('192.0.2.9'));
     daemon.cli('global', 'rib', 'add', '10.2.0.0/16', 'nexthop', '192.0.2.78', 'local-pref', '500');
     await until('both', () => second.hops('10.2.0.0/16').join(), is('192.0.2.78,192.0.2.9'));
   });
 
-  test('PNC-5.4-a: paths of a neighbour are learned with AS path, MED and attribute 39, follow their changes and go with the session', async (context) => {
+  test('PNC-5.4-a: paths of a neighbor are learned with AS path, MED and attribute 39, follow their changes and go with the session', async (context) => {
     needsCli(binary, context);
     const { near, far } = await pair(binary);
     const [heard, there] = await Promise.all([listen(near).ready(), listen(far).ready()]);
@@ -293,7 +293,7 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     expect(truth.routes.size).toBe(5001);
   });
 
-  test('gobgpd killed in the middle of a list, and of paths that are put in: everything is told again when it is back', async () => {
+  test('gobgpd killed in the middle of a list, and of paths that are put in: everything is reported again when it is back', async () => {
     const daemon = start();
     const source = await listen(daemon).ready();
     await source.client.add(many(20_000));
@@ -324,7 +324,7 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     const daemon = net.start(binary, undefined);
     const heard = listen(daemon);
     await until(
-      'it is said',
+      'it is reported',
       () => heard.lost,
       (all) => all.some((reason) => reason.includes('BGP is not started')),
     );
@@ -431,13 +431,13 @@ describe('what is no gobgpd', () => {
       /./,
     ],
     ['closes at once', (socket: { destroy(): void }) => socket.destroy(), /./],
-  ] as const)('one that %s is given up with a reason, and tried again', async (_, behaviour, reason) => {
+  ] as const)('one that %s is given up with a reason, and tried again', async (_, behavior, reason) => {
     const path = join(net.directory, `${Math.random()}.sock`);
     let connections = 0;
     const server = createServer((socket) => {
       connections++;
       socket.on('error', () => {});
-      behaviour(socket);
+      behavior(socket);
     }).listen(path);
     try {
       const heard = listen({ target: `unix:${path}` });

@@ -1,5 +1,5 @@
-// cnpctl doctor and a real gobgpd, over TCP as an operator has it: in the clear and with TLS, and what is said when the
-// two do not fit. The certificates are made by openssl here.
+// cnpctl doctor and a real gobgpd, over TCP as an operator has it: in the clear and with TLS, and what is reported when
+// the two do not fit. The certificates are made by openssl here.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -121,7 +121,7 @@ const port = (gobgpd: { readonly socket: string }): string => /(\d+)\.sock$/.exe
 const target = (gobgpd: { readonly socket: string }): string => `127.0.0.1:${port(gobgpd)}`;
 
 describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
-  test('its API, AS and neighbours, and the family that is needed', async () => {
+  test('its API, AS and neighbors, and the family that is needed', async () => {
     const here = network.start(binary, {
       as: 65_001,
       address: ADDRESSES.here,
@@ -140,7 +140,7 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
       address: ADDRESSES.there,
       neighbors: [{ address: ADDRESSES.here, as: 65_001 }],
     });
-    await until('the neighbour is established', () => doctor({ target: target(here) })[1]?.state, is('ok'), 120_000);
+    await until('the neighbor is established', () => doctor({ target: target(here) })[1]?.state, is('ok'), 120_000);
     expect(doctor({ target: target(here) })).toMatchObject([
       { id: 'gobgp', state: 'ok' },
       { id: 'gobgp.neighbors', state: 'ok', claim: expect.stringContaining('127.0.0.2 (AS 65002)') },

@@ -1,4 +1,4 @@
-// What an operator has to do about neighbours outside the domain, with real gobgpds: the policy "domain-only" of
+// What an operator has to do about neighbors outside the domain, with real gobgpds: the policy "domain-only" of
 // frr-configs/bgp-gobgpd.toml, read from that file.
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ const path = (text: string, communities: readonly number[]): OwnPath => ({
   largeCommunities: [],
 });
 
-/** The lines between the marks, with the neighbours of the domain in their place. */
+/** The lines between the marks, with the neighbors of the domain in their place. */
 function policies(): string {
   const text = readFileSync(new URL('../../frr-configs/bgp-gobgpd.toml', import.meta.url), 'utf8').split(
     '# --- cnpd',
@@ -36,7 +36,7 @@ afterAll(() => network?.remove());
 const listen = (daemon: Gobgpd): Promise<Listening> => network.listen(daemon).ready();
 
 /**
- * In the middle, with a neighbour that is of the domain and one that is not; leaf, of the domain too, is behind the
+ * In the middle, with a neighbor that is of the domain and one that is not; leaf, of the domain too, is behind the
  * former.
  */
 async function three(
@@ -74,7 +74,7 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
   const CNPD = ['10.1.0.0/16', '2001:db8:1::/64'];
   const OTHERS = ['10.2.0.0/16', '2001:db8:2::/64'];
 
-  test('PNC-6-a: with the policy a neighbour outside the domain gets none of cnpd’s paths, this router’s or passed on, and everything else; one of the domain gets all', async () => {
+  test('PNC-6-a: with the policy a neighbor outside the domain gets none of cnpd’s paths, this router’s or passed on, and everything else; one of the domain gets all', async () => {
     const { here, inside, outside } = await three(binary, { policies: policies() });
     await inside.client.add([path('10.3.0.0/16', [COMMUNITY]), path('10.4.0.0/16', [])]);
     await here.client.add([...CNPD.map((text) => path(text, [COMMUNITY])), ...OTHERS.map((text) => path(text, []))]);
@@ -85,7 +85,7 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
       (all) => all.every((text) => inside.routes.has(text)),
     );
     expect(inside.hops(CNPD[0]!)).toEqual(['192.0.2.9']);
-    // Told after all of them: what was to come before is there.
+    // Reported after all of them: what was to come before is there.
     await here.client.add([path('10.255.0.0/16', []), path('2001:db8:ff::/64', [])]);
     await until(
       'outside has the others',

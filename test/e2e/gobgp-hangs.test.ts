@@ -41,7 +41,7 @@ async function view<T>(...words: string[]): Promise<{ readonly json: T; readonly
 
 test('while gobgpd is stopped, cnpctl’s views answer with what cnpd knows, and name the problem; afterwards nothing is lost', async () => {
   await until(
-    'its paths are in gobgpd, and the reflector is a neighbour',
+    'its paths are in gobgpd, and the reflector is a neighbor',
     async () => ({ session: await leaf.get('bgp', 'session'), peers: await leaf.get('bgp', 'peers') }),
     (seen) => seen.session[0]?.['originated'] === 2 && seen.peers.some((row) => row['state'] === 'established'),
     90_000,

@@ -1,7 +1,7 @@
-// A kind of advertisement that exists only in tests (src/carriers/bgp/kinds/colour.fixture.ts) crosses from one cnpd to
+// A kind of advertisement that exists only in tests (src/carriers/bgp/kinds/color.fixture.ts) crosses from one cnpd to
 // another through two real gobgpds, changes, and is withdrawn; a cnpd that does not have its row learns the rest.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { WITH_COLOUR, colourOf } from '../../src/carriers/bgp/kinds/colour.fixture.ts';
+import { WITH_COLOR, colorOf } from '../../src/carriers/bgp/kinds/color.fixture.ts';
 import { address } from '../../src/model/address.ts';
 import { origination } from '../../src/model/advertisement.fixture.ts';
 import { prefix } from '../../src/model/prefix.ts';
@@ -26,7 +26,7 @@ afterAll(() => network?.remove());
 /** Of each kind how many advertisements the host route has. */
 const learned = ({ reports }: BgpAgent): string[] =>
   (reports.get(`${LOOPBACK}/128`)?.advertisements ?? []).map((one) =>
-    (one.kind as string) === 'colour' ? `colour ${(one as unknown as { colour: number }).colour}` : one.kind,
+    (one.kind as string) === 'color' ? `color ${(one as unknown as { color: number }).color}` : one.kind,
   );
 
 describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
@@ -34,7 +34,7 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     const at = (own: string, peer: string) =>
       network.start(binary, { as: 65_001, address: own, neighbors: [{ address: peer, as: 65_001 }] });
     const [here, there] = [at(HERE, THERE), at(THERE, HERE)];
-    const agent = async (gobgpd: typeof here, loopback: string, kinds?: typeof WITH_COLOUR): Promise<BgpAgent> => {
+    const agent = async (gobgpd: typeof here, loopback: string, kinds?: typeof WITH_COLOR): Promise<BgpAgent> => {
       const own = await BgpAgent.start(
         gobgpd,
         { loopback: `ipv6: ${loopback}`, proxy: loopback, prefixes: [] },
@@ -44,15 +44,15 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
       agents.push(own);
       return own;
     };
-    const origin = await agent(here, LOOPBACK, WITH_COLOUR);
-    const learner = await agent(there, '2001:db8::2', WITH_COLOUR);
+    const origin = await agent(here, LOOPBACK, WITH_COLOR);
+    const learner = await agent(there, '2001:db8::2', WITH_COLOR);
     const older = await agent(there, '2001:db8::3');
-    const says = (...colours: number[]): void =>
-      origin.carrier.originate([...origination({ sids: [SID] }), ...colours.map((colour) => colourOf(RED, colour))]);
+    const says = (...colors: number[]): void =>
+      origin.carrier.originate([...origination({ sids: [SID] }), ...colors.map((color) => colorOf(RED, color))]);
     const both = ['sender-prefix', 'sid', 'router-address'];
-    for (const colours of [[7], [9], []]) {
-      says(...colours);
-      const expected = [...both, ...colours.map((colour) => `colour ${colour}`)];
+    for (const colors of [[7], [9], []]) {
+      says(...colors);
+      const expected = [...both, ...colors.map((color) => `color ${color}`)];
       await until(`it has come: ${expected.join()}`, () => learned(learner).join(), is(expected.join()), 60_000);
       await until('the others have come', () => learned(older).join(), is(both.join()), 60_000);
     }
@@ -60,8 +60,8 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     for (const one of [learner, older]) await until('nothing is left', () => one.reports.size, is(0), 60_000);
     for (const one of [learner, older])
       expect({
-        badColour: one.count('characteristic.bad-colour'),
+        badColor: one.count('characteristic.bad-color'),
         privateMisplaced: one.count('learn.private-misplaced'),
-      }).toEqual({ badColour: 0, privateMisplaced: 0 });
+      }).toEqual({ badColor: 0, privateMisplaced: 0 });
   });
 });

@@ -80,7 +80,7 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     const second = await agent(gobgpd, OTHER_PROXY);
     for (const own of [first, second])
       await until(
-        'it is told',
+        'it is reported',
         () => own.problems(),
         (all) => all.some((text) => text.includes('again and again')),
         60_000,
@@ -97,7 +97,7 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     const gobgpd = start({ policies: '[global.apply-policy.config]\ndefault-import-policy = "reject-route"' });
     const own = await agent(gobgpd);
     await until(
-      'it is told',
+      'it is reported',
       () => own.problems(),
       (all) => all.some((text) => text.includes('2 of cnpd') && text.includes('default-import-policy')),
       60_000,
@@ -130,7 +130,7 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     expect(own.problems()).toMatchObject([expect.stringContaining('afi-safi-name = "ipv4-unicast"')]);
   });
 
-  test('paths under better ones of the operator are there; of a gobgpd that is killed nothing is said to be', async (context) => {
+  test('paths under better ones of the operator are there; of a killed gobgpd nothing is claimed', async (context) => {
     needsCli(binary, context);
     const gobgpd = start();
     await listen(gobgpd);

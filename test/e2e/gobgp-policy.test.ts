@@ -1,4 +1,4 @@
-// cnpd's policies in real gobgpds, looked at from a neighbour outside the domain: what it hears, and what comes of what
+// cnpd's policies in real gobgpds, looked at from a neighbor outside the domain: what it hears, and what comes of what
 // it tells.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
@@ -96,7 +96,7 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
   }
 
   /**
-   * What somebody else, who has no cnpd beside him, tells after all the rest has reached this neighbour: what was to
+   * What somebody else, who has no cnpd beside him, tells after all the rest has reached this neighbor: what was to
    * come before it has come.
    */
   async function last(at: Listening, from: Listening): Promise<void> {
@@ -128,7 +128,7 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
     ['without a domain', []],
     ['with one', [65_010]],
   ] as const)(
-    'PNC-6-a: %s, a neighbour outside hears of none of cnpd’s paths, this router’s or of iBGP; of everything else it does',
+    'PNC-6-a: %s, a neighbor outside hears of none of cnpd’s paths, this router’s or of iBGP; of everything else it does',
     async (_, domain) => {
       const { here, leaf, heard } = await four();
       const own = [await agent(leaf, [LEAFS], { domain }), await agent(here, [OWN], { domain })];
@@ -208,7 +208,7 @@ import-policy-list = ["all"]
     expect(heard.here.routes.get(OWN)?.[0]).not.toHaveProperty('mark');
   });
 
-  test('neighbours that come later are outside until they are known to be of the domain; then they get all', async (context) => {
+  test('neighbors that come later are outside until they are known to be of the domain; then they get all', async (context) => {
     needsCli(binary, context);
     const here = start(65_001, HERE, []);
     const heard = await listen(here);
@@ -292,7 +292,7 @@ import-policy-list = ["all"]
     expect((await own.carrier.paths()).map(({ prefix: text }) => text)).toContain(OWN);
     expect(performance.now() - since).toBeLessThan(1000);
     await until(
-      'it is told',
+      'it is reported',
       () => own.problems(),
       (all) => all.some((text) => text.includes('gobgpd does not answer (for') && text.includes('gobgp global')),
     );
@@ -359,7 +359,7 @@ route-disposition = "accept-route"
     );
     const own = await agent(here, [OWN]);
     await until(
-      'it is told',
+      'it is reported',
       () => own.problems(),
       (all) => all.some((text) => text.includes('policy named cnpd-export that is not cnpd’s'.replace('’', "'"))),
       60_000,
@@ -388,7 +388,7 @@ large-community-list = ["^1:2:3$"]
       const own = await agent(here, [OWN], { policy });
       if (policy)
         await until(
-          'it is told',
+          'it is reported',
           () => own.problems(),
           (all) => all.some((text) => text.includes("set named cnpd-own that is not cnpd's")),
           60_000,
@@ -420,7 +420,7 @@ large-community-list = ["^1:2:3$"]
     expect(heard.outside.routes.has(OWN)).toBe(false);
   });
 
-  test('PNC-6-a: members of a confederation get them, its neighbours outside do not; a member is known by what it sends, or by the file', async () => {
+  test('PNC-6-a: members of a confederation get them, its neighbors outside do not; a member is known by what it sends, or by the file', async () => {
     const confederation = (members: readonly number[]): string =>
       `[global.confederation.config]\nenabled = true\nidentifier = 65000\nmember-as-list = [${members.join()}]\n`;
     const here = start(

@@ -1,4 +1,4 @@
-// What gobgpd's APIs really say, recorded: two neighbours on a loopback interface, paths of both families with and
+// What gobgpd's APIs really say, recorded: two neighbors on a loopback interface, paths of both families with and
 // without attribute 39, a change and a withdrawal. With UPDATE_GOBGP=1 the messages are written to
 // src/carriers/bgp/gobgp/, where unit tests decode them; without, what is recorded there must mean what the daemon says
 // now.

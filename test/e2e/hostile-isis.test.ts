@@ -210,7 +210,7 @@ test.each(['LSP', 'CSNP', 'hello'] as const)(
       const copy = sample.slice();
       for (let n = 0; n < 3; n++) {
         const at = random(copy.length);
-        // The system ID stays: a hello of another system is no damage but another neighbour.
+        // The system ID stays: a hello of another system is no damage but another neighbor.
         if (at < 9 || at > 15) copy[at] = copy[at]! ^ (1 << random(8));
       }
       give(copy);

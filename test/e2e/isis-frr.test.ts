@@ -86,7 +86,7 @@ describe('adjacency with FRR', () => {
     );
     expect(detail).toMatch(/ipv6-unicast/);
     const zero = await until(
-      'MT neighbour',
+      'MT neighbor',
       () => r1.show('show isis database detail agent1.00-00'),
       (text) => /MT Reachability.*ipv6-unicast/i.test(text) && text,
     );

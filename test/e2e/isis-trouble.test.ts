@@ -57,7 +57,7 @@ describe('authentication with FRR', () => {
     const a = await scene.agent(r1, 1, { levels: '1-2', authentication: { ...keys, domain: { key: 'WRONG' } } });
     await until('counted', () => a.count('isis.auth.domain.wrong-key'), moreThan(0));
     await until(
-      'level 1 synchronised',
+      'level 1 synchronized',
       () => a.carrier.database(),
       (all) => all.some((lsp) => lsp.level === 1 && !lsp.own),
     );
@@ -74,7 +74,7 @@ describe('authentication with FRR', () => {
 
 describe('a flood', () => {
   test('5,000 foreign LSPs of 20 prefixes sent at once: all are taken, and no turn of the event loop does a fifth of the work', async () => {
-    // No FRR here: the neighbour is a process that floods as fast as it can.
+    // No FRR here: the neighbor is a process that floods as fast as it can.
     const r1 = scene.router(1);
     const a = await scene.agent(r1, 1);
     await scene.launch('isis-flood', r1, ['5000', '20']);

@@ -100,7 +100,7 @@ topology:
     a:
       kind: linux
       binds: ["conf:/etc/t-lab/conf:ro", "tree:/opt/t-lab-tree"]
-      env: {COLOUR: blue}
+      env: {COLOR: blue}
       sysctls: {net.ipv6.conf.all.forwarding: 1}
       cmd: sh -c 'echo started; exec sleep 1000'
       exec:
@@ -109,9 +109,7 @@ topology:
 `),
   );
   const shell = (script: string): Promise<string> => lab.mustExec('a', ['sh', '-c', script]);
-  expect(await shell('cat /etc/t-lab/conf; hostname; echo $COLOUR $CNPD_LAB_NODE')).toBe(
-    'from the topologya\nblue a\n',
-  );
+  expect(await shell('cat /etc/t-lab/conf; hostname; echo $COLOR $CNPD_LAB_NODE')).toBe('from the topologya\nblue a\n');
   expect(await shell('cat /proc/sys/net/ipv6/conf/all/forwarding; ls /sys/class/net')).toBe('1\nlo\n');
   expect((await lab.exec('a', ['sh', '-c', 'echo x > /etc/t-lab/conf'])).code).not.toBe(0);
   expect(
@@ -170,7 +168,7 @@ s.on('message', (m) => { const i = m.readUInt32BE(); if (i < last) disorder++; l
 
 test('a link with delay carries 20,000 packets of 1 kB a second without loss and in order', async () => {
   const lab = await labUp(topology(DELAYED));
-  await roundTripMs(lab); // the neighbour is known: the kernel drops what waits for its answer
+  await roundTripMs(lab); // the neighbor is known: the kernel drops what waits for its answer
   const sink = lab.spawn('b', [process.execPath, '-e', SINK, '60000'], { stdio: ['ignore', 'pipe', 'inherit'] });
   const sinkEnded = once(sink, 'exit');
   let output = '';
@@ -212,7 +210,7 @@ test('FRR runs as the daemons file says, with sockets of its own, and vtysh spea
   expect(residue()).toEqual([]);
 });
 
-test('what the file describes and cannot be done is said before anything is made', async () => {
+test('what the file describes and cannot be done is reported before anything is made', async () => {
   const refused = async (text: string): Promise<string> => {
     const error = await labUp(topology(text)).then(
       () => undefined,

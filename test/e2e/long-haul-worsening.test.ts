@@ -1,6 +1,6 @@
-// A real queue that gets deeper while a flow's arrival rate falls: p, further down than somebody who may have told the
-// sender already, waits first and gets stricter then (LHCNP §5.7). The queue is filled by the test's packets, and next
-// to nothing leaves it: its depth depends on what was sent, not on when.
+// A real queue that gets deeper while a flow's arrival rate falls: p, further down than somebody who may have notified
+// the sender already, waits first and gets stricter then (LHCNP §5.7). The queue is filled by the test's packets, and
+// next to nothing leaves it: its depth depends on what was sent, not on when.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { CongestedLine, congestedNode } from './support/congested.ts';
 import type { Row } from './support/network.ts';
@@ -8,7 +8,7 @@ import type { Flow } from './support/port.ts';
 import { moreThan, until } from '../support/until.ts';
 
 const ICMP = '2001:db8:1::10';
-/** Of a flow that nobody is told about. */
+/** Of a flow about which nobody is notified. */
 const UNLISTED = '198.51.100.77';
 const POLICIES = [
   { prefix: '2001:db8:1::/64', order: ['long-haul-icmpv6'] },
@@ -48,7 +48,7 @@ const shown = async (f: Flow): Promise<Row[]> =>
 
 /**
  * A flow fills a queue from which next to nothing leaves, then sends less, while the queue gets deeper all the same.
- * @returns what its sender was told, the oldest first; how often p held back, and what it said meanwhile. Undefined:
+ * @returns its sender's notifications, the oldest first; how often p held back, and what it sent meanwhile. Undefined:
  * the port saw nothing for half a window, and may have taken the congestion for over.
  */
 async function worsening() {
@@ -79,7 +79,7 @@ async function worsening() {
   for (const packets of [110, 1]) await step(packets);
   const before = line.notificationsOf(flow).length;
   await step(4);
-  const saidMeanwhile = line.notificationsOf(flow).length - before;
+  const sentMeanwhile = line.notificationsOf(flow).length - before;
   const heldBack = (await held()) - heldBefore;
   for (let i = 0; i < 8 && !line.notificationsOf(flow).some(({ longHaul }) => longHaul!.level === STRICTEST); i++)
     await step(4);
@@ -95,16 +95,16 @@ async function worsening() {
     action: row['action'],
     reason: row['reason'],
   }));
-  return { flow, received, held: heldBack, saidMeanwhile };
+  return { flow, received, held: heldBack, sentMeanwhile };
 }
 
 test('A9 LHCNP-5.7-c LHCNP-5.7-d LHCNP-5.7-e LHCNP-5.5.1-d: while the arrival rate falls p holds back; what it says of a deeper queue after that is stricter each time, up to the strictest', async () => {
-  const { received, held, saidMeanwhile, flow } = await until(
+  const { received, held, sentMeanwhile, flow } = await until(
     'a sequence that the machine has not torn apart',
     () => worsening(),
     120_000,
   );
-  expect({ held: held > 0, saidMeanwhile }).toEqual({ held: true, saidMeanwhile: 0 });
+  expect({ held: held > 0, sentMeanwhile }).toEqual({ held: true, sentMeanwhile: 0 });
   expect(received.length).toBeGreaterThan(3);
   for (const [i, { depth, level, reason }] of received.slice(1).entries()) {
     const last = received[i]!;

@@ -165,7 +165,7 @@ describe('thresholds and levels', () => {
     );
     const received = rows.filter((row) => row['reason'] !== 'resume');
     const level = (row: Row | undefined): number => Number(row?.['level']);
-    // Whatever the machine's moods: what is called escalation is stricter than what was said before.
+    // Whatever the machine's moods: what is called escalation is stricter than what was sent before.
     for (const [i, row] of received.entries())
       if (row['reason'] === 'escalation') expect(level(row)).toBeGreaterThan(level(received[i - 1]));
     const pause = received.findIndex((row) => row['action'] === 'pause');
@@ -201,7 +201,7 @@ describe('thresholds and levels', () => {
     const suppressed = async (): Promise<number> => Number((await port())['suppressed-per-port']);
     // All that reaches h1, the agent's Resumes among them: they take their tokens from the same bucket.
     const received = (): number => notifications(line.h1.packets).length;
-    const flowsTold = (...actions: LongHaulAction[]): number =>
+    const flowsNotified = (...actions: LongHaulAction[]): number =>
       new Set(
         notifications(line.h1.packets).flatMap(({ longHaul }) =>
           longHaul && actions.includes(longHaul.action) ? [longHaul.sourceQpn] : [],
@@ -215,19 +215,19 @@ describe('thresholds and levels', () => {
         // The first sender takes the token that has become available meanwhile.
         flows.push(flows.shift()!);
         for (const each of flows) each.send(8);
-        return { flows: flowsTold('pause', 'rate-reduce'), received: received(), suppressed: await suppressed() };
+        return { flows: flowsNotified('pause', 'rate-reduce'), received: received(), suppressed: await suppressed() };
       },
       (seen) => seen.flows === flows.length && seen.received > 10 && seen.suppressed > before,
     );
     expect(received()).toBeLessThanOrEqual(allowed());
     await drained();
-    await until('the Resumes of all', () => flowsTold('resume'), is(flows.length));
+    await until('the Resumes of all', () => flowsNotified('resume'), is(flows.length));
     expect(received()).toBeLessThanOrEqual(allowed());
   });
 });
 
-describe('who is told', () => {
-  test('LHCNP-5.2-a LHCNP-5.5-c: without a known Queue Pair nobody is told, counted; learned from traffic in both directions, the sender is', async () => {
+describe('who is notified', () => {
+  test('LHCNP-5.2-a LHCNP-5.5-c: without a known Queue Pair nobody is notified, counted; learned from traffic in both directions, the sender is', async () => {
     const f = line.flow(ICMP);
     const before = await line.p.counter('egress.no-format');
     await line.congest('counted', f, () => line.p.counter('egress.no-format'), moreThan(before + 5));
@@ -318,7 +318,7 @@ describe('who is told', () => {
     expect((await line.p.get('ports'))[0]!['k-max']).toBe(ports[0]!['k-max']);
   });
 
-  test('LHCNP-5.5-d LHCNP-5.6-d: the RoCE endpoint that understands the ICMPv6 form does as it is told; nothing is lost', async () => {
+  test('LHCNP-5.5-d LHCNP-5.6-d: the RoCE endpoint that understands the ICMPv6 form obeys; nothing is lost', async () => {
     const events = await line.transfer({
       source: H1.v6,
       rate: '30mbit',
@@ -340,7 +340,7 @@ describe('who is told', () => {
   });
 });
 
-describe('what is told', () => {
+describe('what is sent', () => {
   test.each([
     ['long-haul-icmpv6', ICMP],
     ['long-haul-roce', ROCE],
@@ -348,18 +348,19 @@ describe('what is told', () => {
     'LHCNP-6.1-n LHCNP-9-g: %s discloses the depth, or nothing; extension objects say when, who and which path; padded it is as long as a CNP',
     async (format, sender) => {
       const f = await line.connected(sender);
-      const toldWith = async (longHaul: object): Promise<Notification> => {
+      const notifiedWith = async (longHaul: object): Promise<Notification> => {
         await line.reload(node({}, longHaul));
         await drained();
         line.clear();
         return longHaulCnp(f);
       };
-      const plain = await toldWith({ disclose: true });
+      const plain = await notifiedWith({ disclose: true });
       expect(plain).toMatchObject({ format, longHaul: { metric: { type: METRIC.queueDepthKb } } });
       expect(plain.longHaul!.metric.value).toBeGreaterThanOrEqual(20);
-      expect((await toldWith({ disclose: false })).longHaul!.metric).toEqual(UNDISCLOSED);
+      expect((await notifiedWith({ disclose: false })).longHaul!.metric).toEqual(UNDISCLOSED);
       const before = Date.now();
-      const { objects } = (await toldWith({ objects: { timestamp: true, 'device-id': 'p', 'path-id': 7 } })).longHaul!;
+      const { objects } = (await notifiedWith({ objects: { timestamp: true, 'device-id': 'p', 'path-id': 7 } }))
+        .longHaul!;
       expect(objects).toEqual([
         expect.objectContaining({ kind: 'timestamp' }),
         { kind: 'device-id', name: 'p' },
@@ -371,7 +372,7 @@ describe('what is told', () => {
       expect(unixMs).toBeGreaterThan(before - 5000);
       expect(unixMs).toBeLessThan(Date.now() + 5000);
       if (format !== 'long-haul-roce') return;
-      expect((await toldWith({ 'pad-to-cnp': true })).packet).toHaveLength(40 + 8 + 12 + 16 + 4);
+      expect((await notifiedWith({ 'pad-to-cnp': true })).packet).toHaveLength(40 + 8 + 12 + 16 + 4);
     },
   );
 
@@ -399,12 +400,12 @@ describe('what is told', () => {
 });
 
 describe('without its agent', () => {
-  test('LHCNP-5.5.1-i: SIGKILL: senders are told on; the agent that comes back sends the Resume', async () => {
+  test('LHCNP-5.5.1-i: SIGKILL: notifications go on; the agent that comes back sends the Resume', async () => {
     await line.reload(node({ rtt: '50ms' }));
     const f = await line.connected(ICMP);
     await line.rate(STANDING);
     await line.congest(
-      'told to reduce',
+      'instructed to reduce',
       f,
       () => line.notificationsOf(f).map(({ longHaul }) => longHaul!.action),
       contains('rate-reduce'),
@@ -413,11 +414,11 @@ describe('without its agent', () => {
     const before = line.notificationsOf(f).length;
     const traffic = setInterval(() => f.send(1), 50);
     try {
-      await until('told without the agent', () => line.notificationsOf(f).length, moreThan(before + 2));
+      await until('notified without the agent', () => line.notificationsOf(f).length, moreThan(before + 2));
       await line.p.start(node({ rtt: '50ms' }));
       expect(await line.p.show<Row>('status')).toMatchObject({ adopted: true });
       const again = line.notificationsOf(f).length;
-      await until('told with the new agent', () => line.notificationsOf(f).length, moreThan(again));
+      await until('notified with the new agent', () => line.notificationsOf(f).length, moreThan(again));
     } finally {
       clearInterval(traffic);
     }

@@ -187,7 +187,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
       LIMIT,
     );
     await start('abr1');
-    // Until it has learned everything anew, what it said before it was killed stands for it.
+    // Until it has learned everything anew, what it advertised before it was killed is used.
     await until('abr1 has decided', () => count('abr1', 'carry.carried'), atLeast(2), LIMIT);
     await carries('abr1');
     await noEcho();

@@ -65,7 +65,7 @@ const advertised = (p: Protocol): string[] => [`${AREA} ${ROUTER_ID.leaf} ${p.pr
 
 test('PNC-5.2-a PNC-5.3-a: each version advertises the senders of its family with the proxy’s address of that family, and health is running', async () => {
   for (const p of [V2, V3]) {
-    await until(`${p.name} has told`, async () => (await seenBy(p)).length, moreThan(0), LIMIT);
+    await until(`${p.name} has shown them`, async () => (await seenBy(p)).length, moreThan(0), LIMIT);
     expect(await seenBy(p)).toEqual(advertised(p));
   }
   await until('running', async () => (await status()).health, is('running'), LIMIT);

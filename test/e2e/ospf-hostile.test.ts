@@ -1,5 +1,5 @@
 // Hostile OSPF on the link of a running daemon, in both versions: damaged, contradictory, under wrong names, with LSAs
-// of any contents. Each is counted under its own name; FRR stays or is again a full neighbour, and what both ends of
+// of any contents. Each is counted under its own name; FRR stays or is again a full neighbor, and what both ends of
 // the network have learned is never lost.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { OSPFV2, OSPFV3 } from '../../src/carriers/ospf/version.ts';
@@ -173,7 +173,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     ['a hello of our own, looped back', 'packet.own-router-id', () => encode(hello({ routerId: OWN }))],
     ['a hello with another interval', 'hello.hello-interval-mismatch', () => encode(hello({ helloInterval: 9 }))],
     [
-      'an update of a router that never said hello',
+      'an update of a router without a hello before',
       'packet.no-neighbor',
       () => encode({ ...header, routerId: STRANGER, kind: 'link-state-update', lsas: [] }),
     ],
@@ -188,7 +188,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
       'own.outbid',
       () => update(lsa(type, p.name === 'ospfv2' ? 0x07000000 : 0, content, OWN, 1000)),
     ],
-  ])('%s is counted as %s; the neighbour stays full, and both tables hold', async (_name, counter, build) => {
+  ])('%s is counted as %s; the neighbor stays full, and both tables hold', async (_name, counter, build) => {
     const name = `${p.name}.${counter}`;
     const before = await core.counter(name);
     give(build());
@@ -301,7 +301,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
   const sum = (counters: Record<string, number>, names: RegExp): number =>
     Object.entries(counters).reduce((total, [name, value]) => total + (names.test(name) ? value : 0), 0);
 
-  test('every truncation of a hello and an update, and 4,000 with bits turned: counted; FRR is a full neighbour, and both tables hold', async () => {
+  test('every truncation of a hello and an update, and 4,000 with bits turned: counted; FRR is a full neighbor, and both tables hold', async () => {
     const samples = [encode(hello()), update(lsa(type, lsId, content))];
     const names = new RegExp(`^${p.name}\\.(packet|lsa)\\.`);
     const before = sum(await core.counters(), names);
@@ -315,7 +315,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     await until('both know', learnedByBoth, is(BOTH_LEARNED), LIMIT);
   });
 
-  test('3,000 LSAs with damaged bodies and right checksums, and 300 hellos alike: read or counted; FRR is a full neighbour again, and nothing was lost', async () => {
+  test('3,000 LSAs with damaged bodies and right checksums, and 300 hellos alike: read or counted; FRR is a full neighbor again, and nothing was lost', async () => {
     const before = sum(await core.counters(), new RegExp(`^${p.name}\\.rx\\.`));
     for (let i = 0; i < 3000; i++) {
       give(update(lsa(type, (lsId + i) >>> 0, damaged(content, 0))));

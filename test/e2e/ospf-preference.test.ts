@@ -45,7 +45,7 @@ beforeAll(async () => {
   await Promise.all(Object.entries(INTENT).map(([name, intent]) => net.router(name).start(intent)));
   const core = net.router('core');
   await until(
-    'core is a neighbour in all three',
+    'core is a neighbor in all three',
     async () => ({
       isis: await core.neighbors(),
       ospfv2: await neighbors(V2, core),

@@ -1,5 +1,5 @@
 // The OSPF carriers of whole daemons in trouble, in both versions: either side killed, keys and MTUs that differ, a
-// neighbour that takes no opaque LSAs. abr1 learns what core declares, across two FRR routers in the backbone.
+// neighbor that takes no opaque LSAs. abr1 learns what core declares, across two FRR routers in the backbone.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
   allFull,

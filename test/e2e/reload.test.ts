@@ -83,7 +83,7 @@ describe('off by default', () => {
 });
 
 describe('many reloads at once', () => {
-  test('those that wait are one: each asker is answered, and what the file said last is in force', async () => {
+  test('those that wait are one: each asker is answered, and the last version of the file is in force', async () => {
     const { router } = base('leaf') as { router: object };
     await leaf.stop();
     await leaf.start({ router });
@@ -92,7 +92,7 @@ describe('many reloads at once', () => {
       expect(await client.listening()).toBe(true);
       const done = await leaf.counter('intent.reload.done');
       await leaf.configure({ router, ...watching() });
-      // What arrives while cnpd stands still it finds all together.
+      // What arrives while cnpd is stopped it finds all together.
       process.kill(leaf.pid, 'SIGSTOP');
       const answers = Array.from({ length: 20 }, () => client.reload());
       for (let i = 0; i < 10; i++) await new Promise((resolve) => setImmediate(resolve));

@@ -136,7 +136,7 @@ describe('cnpd restarts under traffic', () => {
         const after = traffic.flowAt(await p.show('flows'))!;
         expect(Number(after['packets'])).toBeGreaterThan(Number(before['packets']));
         await proxyIsKnown();
-        await traffic.notified('notifications after the network has told everything again');
+        await traffic.notified('notifications after the network has advertised everything again');
         await traffic.allArrived();
       } finally {
         traffic.end();
@@ -169,7 +169,7 @@ describe('cnpd restarts under traffic', () => {
     expect(await proxiesAndPort(p)).toEqual(learnedProxy());
   });
 
-  test('SIGTERM of the proxy: it withdraws, so that nobody is told of it; no packet is lost; with its return the CNPs return, for the Queue Pair known before', async () => {
+  test('SIGTERM of the proxy: it withdraws, so that no notice goes to it; no packet is lost; with its return the CNPs return, for the Queue Pair known before', async () => {
     const traffic = new Traffic();
     try {
       await traffic.start();
@@ -244,7 +244,7 @@ describe('FRR restarts', () => {
 describe('interfaces and queues come and go', () => {
   const degraded = async (problem: RegExp, remedy: RegExp): Promise<void> => {
     const status = await until(
-      'the problem is told',
+      'the problem is shown',
       () => p.get<{ health: string; problems?: { problem: string; remedy: string }[] }>('status'),
       (s) => s.health === 'degraded' && s.problems?.find((each) => problem.test(each.problem)),
     );

@@ -188,7 +188,7 @@ test('the kernel does not answer the packets of an endpoint with "port unreachab
   expect(await unreachable()).toBe(before);
 });
 
-test('mistakes on the command line are said, with status 2', () => {
+test('mistakes on the command line are reported, with status 2', () => {
   for (const argv of [
     [],
     ['send', '--interface', 'lo', '--address', '::1'],

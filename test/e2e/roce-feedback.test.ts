@@ -165,7 +165,7 @@ interface Connection {
   readonly peerQpn: number;
 }
 
-/** h1 sends to h2 at 10 Mbit/s until it is told to end, and has measured its RTT. */
+/** h1 sends to h2 at 10 Mbit/s until it is ordered to end, and has measured its RTT. */
 async function connected(family: 4 | 6, options: readonly string[]): Promise<Connection> {
   const listener = run('h2', ['listen', '--interface', 'eth1', '--address', H2[family], '--cnp-interval', 'off']);
   await listener.seen('the listener', (e) => e.event === 'ready');
@@ -263,7 +263,7 @@ test('A8, FCNP-4-n, LHCNP-5.6-d: the sender acts upon all three formats from the
   expect(fromH1).toEqual([]);
 });
 
-test('an IPv4 sender is told in the RoCEv2 form', async () => {
+test('an IPv4 sender is notified in the RoCEv2 form', async () => {
   const connection = await connected(4, [...ALL, '--rtt', '60s']);
   send(roce(4, order(connection.qpn, 'rate-reduce', 40)));
   await connection.sender.seen('the RoCEv2 form', accepted('long-haul-roce'));
@@ -325,7 +325,7 @@ test('killed, the endpoint leaves nothing behind: the kernel answers Fast CNPs a
   await connection.listener.end();
 });
 
-test('LHCNP-8-b, FCNP-4-j: a sender that is not told to understand anything is a plain Linux host: silence for ICMPv6, Parameter Problem for Fast CNP', async () => {
+test('LHCNP-8-b, FCNP-4-j: a sender that is not configured to understand anything is a plain Linux host: silence for ICMPv6, Parameter Problem for Fast CNP', async () => {
   const connection = await connected(6, ['--reaction', 'dcqcn']);
   send(icmpv6(order(connection.qpn, 'rate-reduce', 100)));
   send(roce(6, order(connection.qpn, 'rate-reduce', 100)));

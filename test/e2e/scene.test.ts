@@ -118,7 +118,7 @@ function congest(
   );
 }
 
-/** Everything that is to be said of one CNP. */
+/** All expectations of one CNP. */
 function expectCnp(packet: Uint8Array, f: Flow): void {
   const parsed = parseRocePacket(packet);
   expect(parsed.ok).toBe(true);
@@ -157,7 +157,7 @@ result = zlib.crc32(b"\\xff" * 8 + bytes(p)).to_bytes(4, "little").hex()`,
   );
 
 /**
- * Everything that is to be said of one notice about a flow whose congesting packet is `f`'s, inside `around` bytes of
+ * All expectations of one notice about a flow whose congesting packet is `f`'s, inside `around` bytes of
  * tunnel.
  */
 function expectNotice(packet: Uint8Array, f: Flow, proxyAddress: string, around = 0): void {
@@ -311,7 +311,7 @@ describe('from the congested port to the sender', () => {
     expectCnp(cnpsOf(f)[0]!, f);
   });
 
-  test('PNC-5-c: a sender without a proxy is counted at the congested node and nobody is told', async () => {
+  test('PNC-5-c: a sender without a proxy is counted at the congested node and nobody is notified', async () => {
     const f = flow(6, address('2001:db8:77::2'));
     const before = await p.counter('egress.notified');
     await congest('counted', f, () => p.counter('egress.no-proxy'), moreThan(0));

@@ -138,7 +138,7 @@ describe('containerlab/longhaul', () => {
   test('LHCNP-5.5.1-e LHCNP-5.5.1-i LHCNP-5.5-h A6: both nodes send h1 Long-haul CNPs: Reduce, then Resume, no node more than one in a round-trip time', async () => {
     // On a busy machine h1 may not send fast enough for n1 to congest.
     const run = await until(
-      'a run in which both nodes spoke, and one of them said Resume',
+      'a run in which both nodes spoke, and one of them sent a Resume',
       () => stage.run('cnpd'),
       (tried) =>
         speakers(tried).length > 1 && tried.notifications.nodes.some(({ actions }) => actions.resume)
@@ -174,7 +174,7 @@ describe('containerlab/longhaul', () => {
           : undefined,
       60_000,
     );
-    // Every packet that found n2's queue above its thresholds meanwhile would have been told of, and was not.
+    // Every packet that found n2's queue above its thresholds meanwhile would have caused a notification, and did not.
     expect(run.ports[1]!.counted.triggers).toBeGreaterThanOrEqual(run.ports[1]!.counted.deferred);
     expect((await held()) - before).toBeGreaterThanOrEqual(run.ports[1]!.counted.deferred);
     expectAllArrived(run);

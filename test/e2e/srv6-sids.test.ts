@@ -118,7 +118,7 @@ describe('across three FRR routers', () => {
       interfaceLines: ['ip router isis core'],
       lines: ['mpls-te on', 'mpls-te router-address 192.0.2.7'],
     });
-    // isisd advertises neither TLV 134 nor 242 before zebra has told it a router ID, which is an IPv4 address.
+    // isisd advertises neither TLV 134 nor 242 before zebra has given it a router ID, which is an IPv4 address.
     for (const [i, router] of routers.entries()) router.ip('address', 'add', `192.0.2.${i + 7}/32`, 'dev', 'lo');
     const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
     a.carrier.originate(

@@ -57,7 +57,7 @@ const port = async (): Promise<Row> => (await wan.p.get('ports'))[0]!;
 const explanation = async (): Promise<string[]> => (await port())['explanation'] as string[];
 /** The round-trip time is shown in whole microseconds: bytes that this makes at 40 Mbit/s. */
 const ROUNDING = 5;
-/** What is said of a longer path ends within 1/32 of what is measured (src/stamp/port-rtt.ts). */
+/** What is claimed of a longer path ends within 1/32 of what is measured (src/stamp/port-rtt.ts). */
 const LONG = DELAY / (1 + 1 / 32);
 /** Whether K_max is alpha × R × RTT / 8 at a round-trip time with the delay. */
 const follows = (row: Row, rateBps: number, alpha = 1): boolean => {
@@ -115,14 +115,14 @@ describe('K_max', () => {
     await until('k-max is k-base again', async () => (await port())['k-max'], is(K_BASE));
   });
 
-  test('LHCNP-5.3.1-e: a configured round-trip time needs no probe; a probe that is not answered is told, with what to do', async () => {
+  test('LHCNP-5.3.1-e: a configured round-trip time needs no probe; a probe that is not answered is shown, with what to do', async () => {
     await wan.reload(node({ rtt: '100ms' }));
     expect(await port()).toMatchObject({ 'k-max': 250_000, 'rtt-ms': 100 });
     expect((await explanation()).join()).toContain('RTT: 100 ms = configured');
     await wan.reload({ ...identity('pe2') }, wan.pe2);
     await wan.reload(node({}, { targets: ['2001:db8:ffff::77'], interval: '20ms' }));
     const { problem, remedy } = await until(
-      'the problem is told',
+      'the problem is shown',
       () => wan.p.get<{ problems?: { problem: string; remedy: string }[] }>('status'),
       ({ problems }) => problems?.find((each) => each.problem.includes('no round-trip time through eth2')),
     );

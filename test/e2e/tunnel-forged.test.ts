@@ -108,7 +108,7 @@ test.each([
   120_000,
 );
 
-test('PNC-4-d: about a tunnel that a router in accept-from has begun its sender is told', async () => {
+test('PNC-4-d: about a tunnel that a router in accept-from has begun its sender is notified', async () => {
   h1.clear();
   await flood(around6(address(LOOPBACK.far.ipv6)), 'proxy.cnp.sent', 1);
   await until('the CNP is at the sender', cnps, moreThan(0));

@@ -1,7 +1,7 @@
-// `npm run fuzz`: fuzzes the targets in turn, by hand and for as long as wanted. Inputs that reach code that no other
-// did are added to the corpus; an input that breaks a promise is written there as crash-…, and the command that replays
-// it is printed. The inputs are made and tried in a thread; when one of them never ends, the main thread, which has a
-// copy of it, says so.
+// `npm run fuzz`: fuzzes the targets in turn, by hand and for as long as one likes. Inputs that reach code that no
+// other did are added to the corpus; an input that breaks a promise is written there as crash-…, and the command that
+// replays it is printed. The inputs are made and tried in a thread; when one of them never ends, the main thread, which
+// has a copy of it, says so.
 import { readFileSync } from 'node:fs';
 import { dirname, basename } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -124,7 +124,7 @@ describe('pinned maps', () => {
     direct.close();
   });
 
-  test('a map pinned in the shape of another version is replaced by an empty one, and said to be; the others keep their content', () => {
+  test('a map pinned in the shape of another version is replaced by an empty one, and logged; the others keep their content', () => {
     const old = openBpfObject(good, { pinDir: pins });
     old.map('flows').update(u64(1n), u64(42n));
     old.map('counters').update(u32(0), u64(7n));

@@ -154,7 +154,7 @@ const fromNode = (): Uint8Array[] =>
   arrived.filter((f) => ((f[12]! << 8) | f[13]!) === 0x86dd && sameAddress(addressFromBytes(f.subarray(22, 38)), NODE));
 
 describe('Resume', () => {
-  test('LHCNP-5.5.1-i: is sent once the real queue was below K_min for an RTT, to the sender that was told to slow down; then nothing is read any more', async () => {
+  test('LHCNP-5.5.1-i: is sent once the real queue was below K_min for an RTT, to the sender that was instructed to slow down; then nothing is read any more', async () => {
     start();
     expect(readings).toBe(0);
     await congest();
@@ -254,7 +254,7 @@ describe('Resume', () => {
     });
   });
 
-  test('after a restart, who was told a moment ago by the run before is resumed; who was told long ago, or not to slow down, is not', async () => {
+  test('after a restart, a sender that the run before notified a moment ago is resumed; one notified long ago, or not instructed to slow down, is not', async () => {
     start();
     const flow = (destinationQpn: number, more: object) => {
       const { source, destination, ifindex, ...rest } = instructed({ destinationQpn, ...more });

@@ -140,7 +140,7 @@ describe('raw ICMPv6 sockets', () => {
     const socket = openIcmpv6Socket({ netns: b, types: [128] }, rx.modules);
     inNetns(a, 'ping', '-c', '1', '-W', '10', '2001:db8::2');
     await until('the echo request', () => rx.got.length, atLeast(1), LIMIT_MS);
-    // Neighbour discovery went both ways before it.
+    // Neighbor discovery went both ways before it.
     expect(rx.got.map((d) => d.data[0])).toEqual([128]);
     expect(formatAddress(rx.got[0]!.from.address)).toBe('2001:db8::1');
     socket.close();

@@ -50,7 +50,7 @@ const LONG_HAUL = buildLongHaulIcmpv6({
 });
 /** Of another type that says "discard and report": the kernel must go on reporting it. */
 const OTHER_OPTION = ipv6([NODE, HOST], 60, concat(encodeOptionHeader(17, 0, 0x8a, new Uint8Array(16)), udp(1, 2)));
-/** Multicast listener and neighbour discovery, which every host does on its own account. */
+/** Multicast listener and neighbor discovery, which every host does on its own account. */
 const HOUSEKEEPING = new Set([130, 131, 132, 133, 134, 135, 136, 137, 143]);
 const ECHO = (sequence: number): string => `-6 -c 1 -W 5 -p ${sequence.toString(16).padStart(2, '0')} 2001:db8:1::2`;
 
@@ -58,7 +58,7 @@ let poller: Poller;
 let node: Netns;
 let host: Netns;
 let wire: PacketSocket;
-/** ICMPv6 messages that reached the node, neighbour discovery aside. */
+/** ICMPv6 messages that reached the node, neighbor discovery aside. */
 let answers: Uint8Array[];
 
 beforeEach(() => {

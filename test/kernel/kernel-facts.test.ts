@@ -1,4 +1,4 @@
-// What plan is told of this machine's ports, against real qdiscs: the rate that LHCNP §5.3.2 calls R_port.
+// What plan learns of this machine's ports, against real qdiscs: the rate that LHCNP §5.3.2 calls R_port.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readKernelFacts } from '../../src/coordinator/kernel-facts.edge.ts';
 import { ROUTER, load } from '../../src/intent/files.fixture.ts';
@@ -84,7 +84,7 @@ describe('LHCNP-5.3.2-a: the rate of a port', () => {
 describe('FCN-4.2.1-d: local SIDs that decapsulate', () => {
   const SRV6: Srv6Intent = { endCon: [], corePorts: ['t-f-a'], ecnMode: 'normal', dscpModel: { kind: 'pipe' } };
 
-  test('are told with their table when tunnels are configured, whoever installed them; others are not', async () => {
+  test('are listed with their table when tunnels are configured, whoever installed them; others are not', async () => {
     ip(netns, 'link set t-f-a up');
     ip(netns, '-6 route add 2001:db8:e::6/128 encap seg6local action End.DT6 table 100 dev t-f-a');
     ip(netns, '-6 route add 2001:db8:e::4/128 encap seg6local action End.DX4 nh4 192.0.2.1 dev t-f-a');

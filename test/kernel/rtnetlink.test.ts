@@ -131,7 +131,7 @@ describe("errors carry the kernel's own words", () => {
   });
 });
 
-describe('addresses, routes, neighbours', () => {
+describe('addresses, routes, neighbors', () => {
   test('are what iproute2 shows', async () => {
     await veth('t-k-a');
     for (const name of ['t-k-a', 't-k-ap']) await route.setLink(name, { up: true });
@@ -354,7 +354,7 @@ describe('the monitor', () => {
     monitor.close();
   });
 
-  test('with a tiny buffer and 2,000 changes the loss is told, the process lives, and the table read then is right', async () => {
+  test('with a tiny buffer and 2,000 changes the loss is reported, the process lives, and the table read then is right', async () => {
     let resyncs = 0;
     let changes = 0;
     const monitor = openMonitor(

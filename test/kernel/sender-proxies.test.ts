@@ -86,7 +86,7 @@ describe("the senders' proxies of a desired state", () => {
   test('one changed prefix is one entry: what else is in the map is neither read nor written', () => {
     const before = first();
     apply(before);
-    // What somebody else has removed is put back by a full pass, not by a change of its neighbour.
+    // What somebody else has removed is put back by a full pass, not by a change of its neighbor.
     map().delete(prefixKey(prefix(A)));
     const after = before.after({ upserts: [entry(C)], deletes: [prefix(B)], more: false });
     apply(after);

@@ -159,9 +159,9 @@ const SAID: readonly BpfMutant[] = [
   {
     fault: 'a queue at its limit is answered alike for ever',
     file: 'bpf/lib/detector/severity.h',
-    search: ' || (c->depth >= limit && flow->told_depth >= limit)',
+    search: ' || (c->depth >= limit && flow->notified_depth >= limit)',
     replace: ' || (limit && 0)',
-    fails: [[SEVERITY, 'a queue that stands at its limit']],
+    fails: [[SEVERITY, 'a queue at its limit']],
   },
   {
     fault: 'what was answered is still waited for',
@@ -173,8 +173,8 @@ const SAID: readonly BpfMutant[] = [
   {
     fault: 'the flow forgets its P_Key',
     file: 'bpf/lib/detector/notify.h',
-    search: 'flow->told_pkey = c->packet->pkey;',
-    replace: 'flow->told_pkey = 0;',
+    search: 'flow->notified_pkey = c->packet->pkey;',
+    replace: 'flow->notified_pkey = 0;',
     fails: [[RESUME, 'from a run that was started after it']],
   },
   {
@@ -188,11 +188,11 @@ const SAID: readonly BpfMutant[] = [
 
 const TOLD: readonly BpfMutant[] = [
   {
-    fault: 'a share just below the part is told',
+    fault: 'a share just below the part is notified',
     file: 'bpf/lib/detector/contribution.h',
     search: '>= measure->largest_share * port->contribution',
     replace: '+ 300000 >= measure->largest_share * port->contribution',
-    fails: [[TRIGGERS, 'a flow with half of the largest share is told']],
+    fails: [[TRIGGERS, 'a flow with half of the largest share is notified']],
   },
   {
     fault: 'the largest flow of the window before is forgotten',
@@ -219,7 +219,7 @@ const TOLD: readonly BpfMutant[] = [
     ],
   },
   {
-    fault: 'nobody remembers when a flow was told',
+    fault: 'nobody remembers when a flow was notified',
     file: 'bpf/lib/detector/limits.h',
     search: 'return __sync_val_compare_and_swap(&flow->last_notice, last, now) == last;',
     replace: 'return 1;',

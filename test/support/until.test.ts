@@ -20,7 +20,7 @@ test('what is chosen of the state is returned', async () => {
   ).toEqual({ id: 2 });
 });
 
-test('who waits in vain is told what for, how long and what was seen last', async () => {
+test('a wait in vain reports what for, how long and what was seen last', async () => {
   let n = 0;
   const never = until(
     'a hundred',

@@ -4,7 +4,7 @@
 // stored over the clone, which then enters the loopback interface again: that gives it the right protocol and packet
 // type, and lets the proxy's program on this interface see it if this router is itself the proxy. At its second arrival
 // IPv6 is left to the kernel's routing, so that ECMP, SRv6 and the rest apply. The kernel would call an IPv4 packet
-// from one of its own addresses a martian, so an IPv4 notice is routed here and sent to its neighbour.
+// from one of its own addresses a martian, so an IPv4 notice is routed here and sent to its neighbor.
 //
 // A notice is answered by nobody, so nothing is kept of it. It does not rate-limit, choose a format or trust a tunnel's
 // source: egress.bpf.c has.
@@ -67,7 +67,7 @@ static __always_inline int notice_route_ipv4(struct __sk_buff *skb)
 	struct bpf_fib_lookup route = {
 		.family = AF_INET, .l4_protocol = IPPROTO_UDP, .ifindex = LOOPBACK_IFINDEX, .tos = NOTICE_TRAFFIC_CLASS
 	};
-	struct bpf_redir_neigh neighbour = {};
+	struct bpf_redir_neigh neighbor = {};
 	if (bpf_skb_load_bytes(skb, ETH_HLEN + IPV4_SOURCE, &route.ipv4_src, 4) < 0 ||
 	    bpf_skb_load_bytes(skb, ETH_HLEN + IPV4_DESTINATION, &route.ipv4_dst, 4) < 0 ||
 	    bpf_skb_load_bytes(skb, ETH_HLEN + IPV4_HLEN, &route.sport, 4) < 0)
@@ -79,14 +79,14 @@ static __always_inline int notice_route_ipv4(struct __sk_buff *skb)
 	}
 	if (result != BPF_FIB_LKUP_RET_SUCCESS)
 		return notice_refuse(COUNT_NOTICE_NO_ROUTE);
-	neighbour.nh_family = route.family;
+	neighbor.nh_family = route.family;
 	if (route.family == AF_INET)
-		neighbour.ipv4_nh = route.ipv4_dst;
+		neighbor.ipv4_nh = route.ipv4_dst;
 	else
-		__builtin_memcpy(neighbour.ipv6_nh, route.ipv6_dst, 16); // RFC 5549
+		__builtin_memcpy(neighbor.ipv6_nh, route.ipv6_dst, 16); // RFC 5549
 	count(COUNT_NOTICE_ROUTED);
 	skb->cb[CB_WORD_TAG] = 0;
-	return bpf_redirect_neigh(route.ifindex, &neighbour, sizeof(neighbour), 0);
+	return bpf_redirect_neigh(route.ifindex, &neighbor, sizeof(neighbor), 0);
 }
 
 static __always_inline int notice_on_loopback(struct __sk_buff *skb)

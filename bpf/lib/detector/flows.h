@@ -71,7 +71,7 @@ static __always_inline struct flow *flow_find(struct flow_set *set, const struct
 
 enum flow_outcome { FLOW_FOUND, FLOW_CREATED, FLOW_AGED, FLOW_EVICTED };
 
-// Empties an entry in such a way that a reader without the lock never matches a half-written one. The time of the last
+// Empties an entry so that a reader without the lock never matches a half-written one. The time of the last
 // notice stays: a CPU that found the entry a moment ago may be comparing with it, and 0 would let it send. Caller holds
 // the lock.
 static __always_inline void flow_clear(struct flow *flow)

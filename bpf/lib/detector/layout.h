@@ -119,15 +119,16 @@ struct flow {
 	__u32 ifindex; // port that saw it last
 
 	// The last instruction to its sender (severity.h). All zero: none.
-	__u64 told_at;
-	__u32 told_source_qpn;
-	__u32 told_depth; // of the queue then, bytes
-	__u8 told_format; // enum notification_format
-	__u8 told_row;	  // of the instructions; long-haul formats
-	__u8 told_action;
-	__u8 told_level;
-	__u16 told_parameter;
-	__be16 told_pkey; // of the invoking packet; 0 with told_sport 0: written by a version that did not record them
+	__u64 notified_at;
+	__u32 notified_source_qpn;
+	__u32 notified_depth; // of the queue then, bytes
+	__u8 notified_format; // enum notification_format
+	__u8 notified_row;    // of the instructions; long-haul formats
+	__u8 notified_action;
+	__u8 notified_level;
+	__u16 notified_parameter;
+	__be16 notified_pkey;  // of the invoking packet; 0 with notified_sport 0: written by a version that did not
+			       // record them
 	__u64 ce_exempt_until; // not marked while it gets Fast CNPs (FCNP-4-b)
 
 	// Its share of the queue (contribution.h).
@@ -141,7 +142,7 @@ struct flow {
 	__u64 rate_before;    // 0: not known
 	__u64 deferred_until; // 0: not deferred
 	__u32 deferred_depth; // of the queue when it was deferred, bytes
-	__be16 told_sport;
+	__be16 notified_sport;
 	__u16 reserved;
 };
 

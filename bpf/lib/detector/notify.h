@@ -20,10 +20,10 @@ static __always_inline void message_of(const struct congestion *c, struct messag
 	if (c->format == FORMAT_PROXY) {
 		message->level = congestion_level(c->port, c->depth);
 	} else if (is_long_haul(c->format)) {
-		const struct instruction *said = &c->port->instructions[c->row & (INSTRUCTIONS - 1)];
-		message->level = said->level;
-		message->action = said->action;
-		message->parameter = said->parameter;
+		const struct instruction *instruction = &c->port->instructions[c->row & (INSTRUCTIONS - 1)];
+		message->level = instruction->level;
+		message->action = instruction->action;
+		message->parameter = instruction->parameter;
 	}
 }
 
@@ -63,16 +63,16 @@ static __always_inline void record_notification(const struct congestion *c, cons
 {
 	struct flow *flow = c->flow;
 	__sync_fetch_and_add(&flow->notices, 1);
-	flow->told_at = c->now;
-	flow->told_source_qpn = c->source_qpn;
-	flow->told_depth = c->depth;
-	flow->told_format = c->format;
-	flow->told_row = c->row;
-	flow->told_action = message->action;
-	flow->told_level = message->level;
-	flow->told_parameter = message->parameter;
-	flow->told_pkey = c->packet->pkey;
-	flow->told_sport = c->packet->sport;
+	flow->notified_at = c->now;
+	flow->notified_source_qpn = c->source_qpn;
+	flow->notified_depth = c->depth;
+	flow->notified_format = c->format;
+	flow->notified_row = c->row;
+	flow->notified_action = message->action;
+	flow->notified_level = message->level;
+	flow->notified_parameter = message->parameter;
+	flow->notified_pkey = c->packet->pkey;
+	flow->notified_sport = c->packet->sport;
 	flow->ce_exempt_until = c->format == FORMAT_FAST_CNP && !c->mark_ce ? c->now + c->port->flow_interval_ns : 0;
 	if (is_long_haul(c->format))
 		flow->deferred_until = 0; // the deferral has ended with this notification

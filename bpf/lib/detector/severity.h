@@ -81,15 +81,17 @@ static __noinline int choose_row(struct congestion *c)
 	if (flow->deferred_until != 0 && (__s64)(c->now - flow->deferred_until) < 0)
 		return NO_ROW;
 	int row = row_of_depth(port, c->depth);
-	int notified = is_long_haul(flow->told_format) && (__s64)(flow->told_at - c->measure->congested_since) >= 0;
+	int notified =
+		is_long_haul(flow->notified_format) && (__s64)(flow->notified_at - c->measure->congested_since) >= 0;
 	// A queue at its limit drops packets and cannot become deeper. It is enough that it has stayed at or above the
 	// highest congestion level.
 	__u32 limit = port->level_bytes[CONGESTION_LEVELS - 1];
-	int worse = c->depth > flow->told_depth || (c->depth >= limit && flow->told_depth >= limit);
+	int worse = c->depth > flow->notified_depth || (c->depth >= limit && flow->notified_depth >= limit);
 	int ineffective = (flow->deferred_until != 0 && c->depth > flow->deferred_depth) || (notified && worse);
 	if (!ineffective)
 		return row;
-	int reached = notified && flow->told_row > row ? flow->told_row : row, strictest = port->instruction_count - 1;
+	int reached = notified && flow->notified_row > row ? flow->notified_row : row,
+	    strictest = port->instruction_count - 1;
 	if (reached >= strictest)
 		return strictest; // nothing stricter is declared; a reload may have removed the row of the last
 				  // notification

@@ -104,12 +104,12 @@ static __always_inline int has_ports(__u8 protocol)
 // follow it in the frame do not count.
 static __always_inline int notice_same(struct __sk_buff *skb, __u32 offset, const __u8 *tuple, __u32 size, __u32 end)
 {
-	const __u32 *at = (const __u32 *)walk_at(skb, offset, size), *wanted = (const __u32 *)tuple;
+	const __u32 *at = (const __u32 *)walk_at(skb, offset, size), *expected = (const __u32 *)tuple;
 	if (!at || offset + size > end)
 		return 0;
-	if (at[0] != wanted[0])
+	if (at[0] != expected[0])
 		return 0;
-	return size == 4 || (at[1] == wanted[1] && at[2] == wanted[2] && at[3] == wanted[3]);
+	return size == 4 || (at[1] == expected[1] && at[2] == expected[2] && at[3] == expected[3]);
 }
 
 // Whether the tuple of `family`, at the start of the payload, names the innermost flow of the packet behind it.

@@ -75,7 +75,7 @@ __noinline __u32 tenant_of_tunnel(struct __sk_buff *skb, __u32 offset, __u32 fam
 }
 
 // Flag of `family`: the packet is a notice about a packet outside tunnels. Its tenant is that of its ingress port, as
-// for every packet. Notices of remote routers also arrive at "any interface": such a row does not apply to them.
+// for every packet. Notices of remote routers also arrive at "any interface": that row does not apply to them.
 #define TENANT_OF_NOTICE 0x80
 
 // Most routers have no rows: this saves their packets the call.

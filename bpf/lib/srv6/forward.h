@@ -219,7 +219,7 @@ static __always_inline int send_on(struct __sk_buff *skb, const struct arrival *
 }
 
 // Whether an IPv4 packet without options is a CNP or a Long-haul CNP. `ip` has IPV6_HLEN bytes, which cover the headers
-// of such a packet.
+// of that packet.
 static __always_inline int is_cnp4(const __u8 *ip)
 {
 	const __u8 *udp = ip + IPV4_HLEN;

@@ -40,7 +40,7 @@ async function idle(bench: Bench, agent: Agent): Promise<Row> {
     await delay(IDLE_MS, undefined, { signal: bench.signal });
     return pids.map((pid, i) => ((cpuMs(pid) - before[i]!) / IDLE_MS) * 100);
   };
-  // Some ten seconds after a flood V8 collects what it left, once: that is not idling, and is told beside it.
+  // Some ten seconds after a flood V8 collects what it left, once: that is not idling, and is reported separately.
   const [aftermath] = (await share()) as [number, number];
   const [ours, reference] = (await share()) as [number, number];
   return {

@@ -25,7 +25,7 @@ const WITHIN = 0.05;
 
 type DirectFormat = Extract<NotificationFormat, 'proxy' | 'fast-cnp' | 'long-haul-icmpv6'>;
 
-/** How p1 is told to tell h1, and what h1 understands. */
+/** How p1 is configured to notify h1, and what h1 understands. */
 const FORMATS: Readonly<
   Record<DirectFormat, { readonly title: string; readonly notifications?: object; readonly sender: readonly string[] }>
 > = {

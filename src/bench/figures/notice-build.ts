@@ -45,7 +45,7 @@ const INSTRUCTION = {
   metric: { type: 1, value: 130_000 },
   objects: [],
 };
-/** Where skb->cb is in struct __sk_buff; what stands there with the clone is in bpf/lib/builder/order.h. */
+/** Where skb->cb is in struct __sk_buff; what is there with the clone is in bpf/lib/builder/order.h. */
 const CB = 48;
 
 /** Who sent the packet, to whom, and what its BTH says. @throws Error */

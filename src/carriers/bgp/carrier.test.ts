@@ -110,7 +110,7 @@ test('a gobgpd that cannot be asked may have our paths: its policies stay', asyn
   expect({ calls, leavesPaths: carrier.leavesPaths() }).toEqual({ calls: ['close, policies stay'], leavesPaths: true });
 });
 
-test('RFC 5065: members of the confederation are told to the client as soon as a path shows them, and once', () => {
+test('RFC 5065: members of the confederation are reported to the client as soon as a path shows them, and once', () => {
   const { calls, listener } = fixture();
   const from = (as: number) =>
     path('2001:db8::2', { neighborAs: as, asPath: [{ type: 'confed-sequence', numbers: [as] }] });
@@ -123,7 +123,7 @@ test('RFC 5065: members of the confederation are told to the client as soon as a
   expect(calls).toEqual(['members 65101', 'members 65101 65102']);
 });
 
-test('gobgpd’s neighbours, with whether they are of the domain; undefined while nobody can tell', async () => {
+test('gobgpd’s neighbors, with whether they are of the domain; undefined while nobody can tell', async () => {
   const neighbor = { address: '192.0.2.7', state: 'established' as const, families: [], received: 0, advertised: 0 };
   const { carrier, listener } = fixture([7, ABOUT.as].map((as) => ({ ...neighbor, as })));
   listener.connected(ABOUT);
@@ -156,7 +156,7 @@ test('somebody who takes our paths out again and again is named', async () => {
   ]);
 });
 
-test('SIDs whose behaviour is that of END.CON are learned', () => {
+test('SIDs whose behavior is that of END.CON are learned', () => {
   const { sids, listener } = fixture();
   listener.connected(ABOUT);
   listener.routes([

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { countedIn, sourcesOf } from '../counter-names.fixture.ts';
 import { BGP_COUNTERS } from './counters.ts';
 
-/** A reading keeps the names of its counters until it is told of. */
+/** A reading keeps the names of its counters until it is reported. */
 const KEPT = /(['`])((?:nhc|characteristic|learn)\.[^'`]+)\1/g;
 const kept = (text: string): string[] =>
   [...text.matchAll(KEPT)].map((match) => match[2]!.replace(/\$\{[^}]*\}/g, '<>'));

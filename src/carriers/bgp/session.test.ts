@@ -74,7 +74,7 @@ describe('a connection that is lost', () => {
     });
   });
 
-  test('with a gobgpd that has told of nothing changes nothing that was reported', () => {
+  test('with a gobgpd that has reported nothing changes nothing that was reported', () => {
     const agent = new Agent();
     agent.connect();
     agent.lose();
@@ -93,7 +93,7 @@ describe('a connection that is lost', () => {
   });
 });
 
-test('originators are told of before the routes that need them', () => {
+test('originators are reported before the routes that need them', () => {
   const agent = new Agent();
   agent.connect();
   agent.effects.length = 0;
@@ -150,7 +150,7 @@ describe('what is shown of a session', () => {
     });
   });
 
-  test('what gobgpd has of ours without its being wanted is originated all the same', () => {
+  test('what gobgpd has of ours counts as originated even if it is not desired', () => {
     const agent = declared();
     agent.connect();
     agent.answer();

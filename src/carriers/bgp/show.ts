@@ -87,7 +87,7 @@ function ownIn({
 /**
  * Own paths first, then those with the attribute, held ones included; the rows of a prefix at each step. What changes
  * between two steps is shown as it was or as it is, once: what leaves a map and comes back while somebody goes through
- * it stands at its end again.
+ * it is at its end again.
  */
 export function* pathStates(c: Content, moment: Moment): Generator<readonly BgpPathState[]> {
   const tables = [c.learning.known, ...c.learning.held.map((h) => h.routes)];

@@ -48,7 +48,7 @@ test('an own path that goes and comes back meanwhile is shown once; one that onl
 test('an own path is the best unless another’s is; its SIDs are shown', () => {
   const agent = new Agent();
   const sid = { sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON };
-  // Whatever its behaviour: other cnpds show those of END.CON alone.
+  // Whatever its behavior: other cnpds show those of END.CON alone.
   agent.declare(declaration({}, { sids: [{ ...sid, behavior: END_CON + 1 }] }));
   agent.connect();
   agent.answer();

@@ -55,7 +55,7 @@ test('paths that are on their way in are waited for, and taken out', () => {
   expect({ gobgpdSize: agent.gobgpd.size, stopped: agent.stopped }).toEqual({ gobgpdSize: 0, stopped: true });
 });
 
-test('with nothing of ours in gobgpd it is done at once, and said once', () => {
+test('with nothing of ours in gobgpd it is done at once, and reported once', () => {
   const agent = new Agent();
   agent.connect();
   stopping(agent);

@@ -1,4 +1,4 @@
-// What is not from the other end of the link, of another area or instance, or of nobody who said hello.
+// What is not from the other end of the link, of another area or instance, or without a hello before.
 import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { encodePacket } from '../../packet/ospf/packet.ts';
@@ -20,7 +20,7 @@ describe('packets that are not for us', () => {
     ['RFC 5340 §4.2.2 (our own address)', OSPFV3, 'fe80::1', 'ff02::5'],
     ['RFC 5340 §4.2.2 (to another address of ours)', OSPFV3, 'fe80::2', '2001:db8::1'],
   ] as const)(
-    '%s: under the name of the neighbour, but from an address that is not on the link',
+    '%s: under the name of the neighbor, but from an address that is not on the link',
     (_rfc, version, from, to) => {
       const router = new Router(testConfig(A, version));
       const link = new Link(router, new Router(testConfig(B, version)));
@@ -58,7 +58,7 @@ describe('packets that are not for us', () => {
     expect(router.count('rx.link-state-update') - received).toBe(1);
   });
 
-  test.each([OSPFV2, OSPFV3])('$name: 20,000 from elsewhere do not keep the neighbour from being heard', (version) => {
+  test.each([OSPFV2, OSPFV3])('$name: 20,000 from elsewhere do not keep the neighbor from being heard', (version) => {
     const router = new Router(testConfig(A, version));
     const link = new Link(router, new Router(testConfig(B, version)));
     link.until('full', () => router.state === 'full');

@@ -135,7 +135,7 @@ describe('OSPFv2, other bodies', () => {
     expect(routes).toEqual(['intra-area', 'intra-area', 'inter-area', 'inter-area']);
   });
 
-  test('a SID that nobody can use is left out with one warning; of another behaviour, without', () => {
+  test('a SID that nobody can use is left out with one warning; of another behavior, without', () => {
     const { sids, warnings } = container(
       0,
       sid('2001:db8:c::1'),
@@ -257,7 +257,7 @@ describe.each([2, 3] as const)('OSPFv%d, what follows from a declaration', (vers
   const reported = (...addresses: string[]): unknown[] =>
     advertised(version, addresses.map(address)).map(({ body }) => body);
 
-  test('the first router address that is a host’s of the family is told', () => {
+  test('the first router address that is a host’s of the family is reported', () => {
     const tlvs = [{ kind: 'te-router-address', address: address(own) }];
     expect(reported(other, group, own)).toEqual([{ kind: `traffic-engineering-v${version}`, tlvs }]);
     expect({ reported: reported(), other: reported(other), group: reported(group) }).toEqual({

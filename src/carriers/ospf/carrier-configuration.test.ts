@@ -1,4 +1,4 @@
-// What the core and the content are told of the carrier's configuration.
+// What the core and the content receive of the carrier's configuration.
 import { describe, expect, test } from 'vitest';
 import { manualClock } from '../../model/clock.ts';
 import { ManualWork } from '../../model/work.fixture.ts';
@@ -36,7 +36,7 @@ function configured(
 }
 const core = (...what: Parameters<typeof configured>) => configured(...what).runner.speaker;
 
-describe('the core is told', () => {
+describe('the core is given', () => {
   test('keys as bytes, and a number of each interface', () => {
     const { config, areas } = core([
       AREA_OPTIONS,
@@ -60,7 +60,7 @@ describe('the core is told', () => {
   });
 });
 
-describe('the content is told', () => {
+describe('the content is given', () => {
   test('how much fits an LSA, by the MTU of its area', () => {
     const { content } = configured([
       AREA_OPTIONS,
@@ -74,12 +74,12 @@ describe('the content is told', () => {
     ]);
   });
 
-  test('of which endpoint behaviours it learns', () => {
+  test('of which endpoint behaviors it learns', () => {
     expect(configured([AREA_OPTIONS]).content.config.codePoints['end-con-behavior']).toBe(0x8077);
   });
 });
 
-test('what is declared is taken over in turns of its own, until all of it is said', () => {
+test('what is declared is taken over in turns of its own, until all of it is advertised', () => {
   const work = new ManualWork();
   const carrier = configured([AREA_OPTIONS], { work });
   (carrier as unknown as OspfCarrier).originate(

@@ -13,7 +13,7 @@ import { opaqueLsId } from '../../packet/ospf/lsa-type.ts';
 import { AREA_OPTIONS, OPTIONS, rawLsa } from './carrier.fixture.ts';
 import { type OspfCarrier, type OspfCarrierOptions, createOspfCarrier } from './carrier.ts';
 
-/** A carrier that was told to say one SID; nothing is started. */
+/** A carrier that is to advertise one SID; nothing is started. */
 function saying(codePoints: typeof DEFAULT_CODE_POINTS): OspfCarrier {
   const clock = manualClock();
   const sink = { learned: () => undefined, reachability: () => undefined };

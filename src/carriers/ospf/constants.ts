@@ -69,7 +69,7 @@ export const STOP_LIMIT_MS = 4000;
 export const STOP_RETRANSMIT_MS = 1000;
 
 /**
- * LSInfinity (RFC 2328 appendix B): no router uses such a route. cnpd's prefixes have this metric. Entries without a
+ * LSInfinity (RFC 2328 appendix B): no router uses that route. cnpd's prefixes have this metric. Entries without a
  * metric are compared as if they had it.
  */
 export const SIGNALLING_METRIC = 0xffffff;

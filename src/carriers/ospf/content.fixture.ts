@@ -1,4 +1,4 @@
-// For tests: the content of several agents in one or more areas, in virtual time. Between them stands one router an
+// For tests: the content of several agents in one or more areas, in virtual time. Between them is one router an
 // area, which lists every agent that is up; every LSA passes the real codecs and is with the others of its area a
 // millisecond later. The core, which would move them, is not here.
 import { type Declared, byKind, origination } from '../../model/advertisement.fixture.ts';

@@ -85,7 +85,7 @@ function prefixLsa(
 const bytesOf = (version: AnyVersion, lsas: readonly OwnLsa[]): string[] =>
   lsas.map((lsa) => toHex(encoded(version, SELF, lsa).lsa.raw.subarray(20)));
 
-describe('what is said', () => {
+describe('what is advertised', () => {
   test('PNC-5.2-a PNC-5.2-d: OSPFv2, an Extended Prefix TLV of area scope with bit 2, router ID and proxy address', () => {
     const agent = agentOf(2);
     agent.event({
@@ -126,7 +126,7 @@ describe('what is said', () => {
   });
 
   test.each(VERSIONS)(
-    'OSPFv%d: prefixes of the other family are not its own; a proxy of the other family cannot be said and is counted',
+    'OSPFv%d: prefixes of the other family are not its own; a proxy of the other family cannot be advertised and is counted',
     (version) => {
       const agent = agentOf(version);
       const other = version === 2 ? 3 : 2;
@@ -164,22 +164,25 @@ describe('what is said', () => {
     );
   });
 
-  test.each(VERSIONS)('OSPFv%d: a SID outside its locator is not said; the router address is said once', (version) => {
-    const agent = agentOf(version);
-    const sids = [{ sid: address('2001:db8:d::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON }];
-    const routerAddresses = [1, 2].map((n) => address(proxyAddress(version, n)));
-    agent.event({ type: 'declare', origination: origination({ sids, routerAddresses }) });
-    expect(agent.count('originate.unusable-sid')).toBe(1);
-    expect(agent.count('originate.router-address-left-out')).toBe(1);
-    expect(
-      agent.advertised
-        .get(AREA)!
-        .filter(({ body }) => body.kind.startsWith('traffic-engineering'))
-        .map(({ body }) => body),
-    ).toEqual([
-      { kind: `traffic-engineering-v${version}`, tlvs: [{ kind: 'te-router-address', address: routerAddresses[0] }] },
-    ]);
-  });
+  test.each(VERSIONS)(
+    'OSPFv%d: a SID outside its locator is not advertised; the router address is advertised once',
+    (version) => {
+      const agent = agentOf(version);
+      const sids = [{ sid: address('2001:db8:d::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON }];
+      const routerAddresses = [1, 2].map((n) => address(proxyAddress(version, n)));
+      agent.event({ type: 'declare', origination: origination({ sids, routerAddresses }) });
+      expect(agent.count('originate.unusable-sid')).toBe(1);
+      expect(agent.count('originate.router-address-left-out')).toBe(1);
+      expect(
+        agent.advertised
+          .get(AREA)!
+          .filter(({ body }) => body.kind.startsWith('traffic-engineering'))
+          .map(({ body }) => body),
+      ).toEqual([
+        { kind: `traffic-engineering-v${version}`, tlvs: [{ kind: 'te-router-address', address: routerAddresses[0] }] },
+      ]);
+    },
+  );
 });
 
 describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
@@ -242,7 +245,7 @@ describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
     expect(agent.learned(senderPrefix(version, 1))).toEqual([`${other} ${proxyAddress(version, 9)}`]);
   });
 
-  test('an LSA whose flags are not whole words is malformed: counted, and what it said before is gone (RFC 9792 §2)', () => {
+  test('an LSA whose flags are not whole words is malformed: counted, and its previous content is gone (RFC 9792 §2)', () => {
     const agent = connected(version);
     agent.hears(AREA, OTHER, prefixLsa(version, 1));
     const { key, lsa } = encoded(version, OTHER, prefixLsa(version, 1));
@@ -336,7 +339,7 @@ describe.each(VERSIONS)('what is learned, OSPFv%d', (version) => {
     expect(agent.reachable.has(other)).toBe(true);
   });
 
-  test('FCN-4.2.2-a: SIDs of END.CON are learned, those of other behaviours and those outside their locator are not', () => {
+  test('FCN-4.2.2-a: SIDs of END.CON are learned, those of other behaviors and those outside their locator are not', () => {
     const agent = connected(version);
     const from = agentOf(version);
     const sid = (

@@ -137,7 +137,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     );
   });
 
-  test('a change, an addition and a withdrawal reach the neighbour; what did not change is not sent again', () => {
+  test('a change, an addition and a withdrawal reach the neighbor; what did not change is not sent again', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 3) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));
@@ -199,7 +199,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(settled(p)).toBe(true);
   });
 
-  test('refreshes its LSAs before 1800 s: nobody forgets them, and refreshes are not told as changes', () => {
+  test('refreshes its LSAs before 1800 s: no router forgets them, and refreshes are not reported as changes', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 5) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));
@@ -215,7 +215,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(settled(p)).toBe(true);
   });
 
-  test('after an hour without refresh an LSA of a router that is gone expires and is told as gone', () => {
+  test('after an hour without refresh an LSA of a router that is gone expires and is reported as gone', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 2) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));
@@ -227,7 +227,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(p.b.count('lsa.expired')).toBeGreaterThanOrEqual(3);
   });
 
-  test('a clean stop flushes everything, waits for the acknowledgement, and the neighbour knows at once', () => {
+  test('a clean stop flushes everything, waits for the acknowledgement, and the neighbor knows at once', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 80) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));
@@ -267,7 +267,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     );
   });
 
-  test('killed and started again, not yet told what to say: its old LSAs stay for the time of grace, and then go', () => {
+  test('killed and started again, without a declaration yet: its old LSAs stay for the time of grace, and then go', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 2) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));
@@ -278,7 +278,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(p.b.notified.has(keyOf(A, sender(version, 1)))).toBe(false);
   });
 
-  test('a neighbour that is heard no more is lost after the dead interval, one that answers under another name at once', () => {
+  test('a neighbor that is heard no more is lost after the dead interval, one that answers under another name at once', () => {
     const p = pair(version);
     p.link.until('full', () => bothFull(p));
     p.link.restart(1, testConfig(0x03030303, version));
@@ -305,7 +305,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     ['hello-interval', { helloSeconds: 5 }, 'hello.hello-interval-mismatch', 'its hello-interval is 5 s, ours 10 s'],
     ['dead-interval', { deadSeconds: 30 }, 'hello.dead-interval-mismatch', 'its dead-interval is 30 s, ours 40 s'],
   ] as const)(
-    'a neighbour with another %s is refused and counted, and the reason is told',
+    'a neighbor with another %s is refused and counted, and the reason is shown',
     (_what, forB, counter, why) => {
       const p = pair(version, {}, forB);
       p.link.run(20_000);

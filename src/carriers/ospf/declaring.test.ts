@@ -1,4 +1,4 @@
-// What a declaration changes of what is said, and when the core hears of it.
+// What a declaration changes in what is advertised, and when the core gets it.
 import { origination, sendersOf } from '../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
@@ -34,7 +34,7 @@ describe.each(VERSIONS)('OSPFv%d, declared again', (version) => {
     expect(changes(declaration(version, [1]), declaration(version, [1], 2))).toBe(true);
   });
 
-  test('a SID with another behaviour or another locator', () => {
+  test('a SID with another behavior or another locator', () => {
     expect(changes(sid(), sid())).toBe(false);
     expect(changes(sid(), sid({ behavior: END_CON + 1 }))).toBe(true);
     expect(changes(sid(), sid({ locator: prefix('2001:db8:c::/64') }))).toBe(true);
@@ -62,7 +62,7 @@ describe.each(VERSIONS)('OSPFv%d, declared again', (version) => {
   });
 });
 
-describe('the core is told', () => {
+describe('the core is given', () => {
   /** Declared, and not handed over yet. */
   function ready(count: number): ContentAgent {
     const agent = agentOf(2);
@@ -70,7 +70,7 @@ describe('the core is told', () => {
     while (agent.content.declaring) declareDue(agent.content);
     return agent;
   }
-  const isTold = ({ content }: ContentAgent, now = content.now): boolean => {
+  const isNotified = ({ content }: ContentAgent, now = content.now): boolean => {
     content.now = now;
     content.effects = [];
     issueDue(content);
@@ -78,19 +78,19 @@ describe('the core is told', () => {
   };
 
   test('when so many entries are written in a turn', () => {
-    expect(isTold(ready(BUILD_BATCH - 1))).toBe(true);
+    expect(isNotified(ready(BUILD_BATCH - 1))).toBe(true);
     for (const count of [BUILD_BATCH, BUILD_BATCH + 100]) {
       const agent = ready(count);
-      expect([isTold(agent), isTold(agent), isTold(agent)]).toEqual([false, true, false]);
+      expect([isNotified(agent), isNotified(agent), isNotified(agent)]).toEqual([false, true, false]);
     }
   });
 
   test('not in the middle of a declaration', () => {
     const agent = ready(1);
     agent.content.declaring = [][Symbol.iterator]() as Iterator<void>;
-    expect(isTold(agent)).toBe(false);
+    expect(isNotified(agent)).toBe(false);
     agent.content.declaring = undefined;
-    expect(isTold(agent)).toBe(true);
+    expect(isNotified(agent)).toBe(true);
   });
 
   test('not while there is more to copy, for as long as MinLSInterval is worth it', () => {
@@ -98,11 +98,11 @@ describe('the core is told', () => {
       const agent = ready(1);
       agent.content.areas.get(AREA)!.changedAt = changedAt;
       agent.content.interArea.queue.mark('10.0.0.0/24', 0);
-      return isTold(agent, now);
+      return isNotified(agent, now);
     };
     expect(busy(1000, 1000)).toBe(false);
     expect(busy(1000, 1000 + SETTLE_LIMIT_MS - 1)).toBe(false);
     expect(busy(1000, 1000 + SETTLE_LIMIT_MS)).toBe(true);
-    expect(isTold(ready(1), 1)).toBe(true);
+    expect(isNotified(ready(1), 1)).toBe(true);
   });
 });

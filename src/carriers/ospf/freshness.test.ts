@@ -1,5 +1,5 @@
 // Sequence numbers of authenticated packets as they arrive (RFC 2328 §D.5.3, RFC 7166 §4.6), and what else becomes of a
-// packet by the state of the link and the neighbour.
+// packet by the state of the link and the neighbor.
 import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { signPacketV2 } from '../../packet/ospf/auth-v2.ts';
@@ -128,7 +128,7 @@ describe('a packet with an old sequence number is dropped', () => {
   });
 });
 
-test('OSPFv3: we answer with the order of the protocol ID that the neighbour’s last packet had', () => {
+test('OSPFv3: we answer with the order of the protocol ID that the neighbor’s last packet had', () => {
   const { s, area, give } = scene(OSPFV3);
   const orders = (['reversed', 'network', 'reversed'] as const).map((order, n) => {
     give(hello(OSPFV3), n + 1, order);
@@ -142,7 +142,7 @@ test('OSPFv3: we answer with the order of the protocol ID that the neighbour’s
 });
 
 describe.each([OSPFV2, OSPFV3])('$name, a packet', (version) => {
-  test('other than a hello of one who is no neighbour is counted; a hello that is refused is that already', () => {
+  test('other than a hello of one who is no neighbor is counted; a hello that is refused is that already', () => {
     const { router, give } = scene(version, []);
     give(hello(version, false, { helloInterval: 11 }));
     expect({
@@ -171,7 +171,7 @@ describe.each([OSPFV2, OSPFV3])('$name, a packet', (version) => {
     expect(stopping.router.count('rx.hello')).toBe(1);
   });
 
-  test('a hello like the one before leaves our place in the topology as it is said', () => {
+  test('a hello like the one before leaves our place in the topology as it is advertised', () => {
     const { area, give } = scene(version, []);
     give(hello(version, false));
     area.neighbor!.state = 'full';

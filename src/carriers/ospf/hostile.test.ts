@@ -1,4 +1,4 @@
-// Hostile neighbours: whatever arrives, the speaker neither throws nor stops working, and what it keeps stays bounded.
+// Hostile neighbors: whatever arrives, the speaker neither throws nor stops working, and what it keeps stays bounded.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
@@ -20,7 +20,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   const addresses = { source, destination: version.destination };
 
   /**
-   * Packets that the neighbour might have sent: of every kind, with any contents, some of them damaged, most of them
+   * Packets that the neighbor might have sent: of every kind, with any contents, some of them damaged, most of them
    * with a right checksum.
    */
   const packet = fc
@@ -102,10 +102,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       lsId,
       body: { kind: 'unknown', content: new Uint8Array(size) },
     }));
-  const isToldFull = (a: Router, now: number): boolean =>
+  const isShownFull = (a: Router, now: number): boolean =>
     neighborState(a.speaker, a.area, 'x', 0, { now, wall: 0 }).databaseFull;
 
-  test('long LSAs: bytes are limited as well, before the exchange and after it; it is counted and told, for as long as any may be missing', () => {
+  test('long LSAs: bytes are limited as well, before the exchange and after it; it is counted and shown, for as long as any may be missing', () => {
     const a = new Router(testConfig(A, version, {}, { lsdbLimit: 10 }));
     const link = new Link(a, new Router(testConfig(B, version)));
     link.weather = () => [];
@@ -113,22 +113,22 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     link.run(5000);
     link.weather = () => [1];
     link.run(20_000);
-    expect({ state: a.state, isToldFull: isToldFull(a, link.now) }).toEqual({ state: 'full', isToldFull: true });
+    expect({ state: a.state, isShownFull: isShownFull(a, link.now) }).toEqual({ state: 'full', isShownFull: true });
     expect(a.area.lsdb.bytes).toBeLessThanOrEqual(4000);
     expect(a.count('lsdb.full')).toBeGreaterThan(0);
     const refused = a.count('lsdb.full');
     link.event(1, { type: 'originate', areaId: AREA, lsas: long(2, 1200) });
     link.run(2_000_000);
-    expect({ state: a.state, isToldFull: isToldFull(a, link.now) }).toEqual({ state: 'full', isToldFull: false });
+    expect({ state: a.state, isShownFull: isShownFull(a, link.now) }).toEqual({ state: 'full', isShownFull: false });
     expect(a.notified.size).toBeGreaterThanOrEqual(2);
     link.event(1, { type: 'originate', areaId: AREA, lsas: long(6, 900) });
     link.run(20_000);
-    expect({ state: a.state, isToldFull: isToldFull(a, link.now) }).toEqual({ state: 'full', isToldFull: true });
+    expect({ state: a.state, isShownFull: isShownFull(a, link.now) }).toEqual({ state: 'full', isShownFull: true });
     expect(a.area.lsdb.bytes).toBeLessThanOrEqual(4000);
     expect(a.count('lsdb.full')).toBeGreaterThan(refused);
   });
 
-  test('an LSA that grows beyond the room is refused, and what it said before is not kept', () => {
+  test('an LSA that grows beyond the limit is refused, and its previous content is not kept', () => {
     const a = new Router(testConfig(A, version, {}, { lsdbLimit: 10 }));
     const link = new Link(a, new Router(testConfig(B, version)));
     link.until('full', () => a.state === 'full');
@@ -164,7 +164,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     link.event(1, { type: 'originate', areaId: AREA, lsas: long(30, 200) });
     link.until('full', () => a.state === 'full');
     link.run(10_000);
-    expect(isToldFull(a, link.now)).toBe(true);
+    expect(isShownFull(a, link.now)).toBe(true);
     const forged = encodeLsa(
       version.version,
       { age: 1, options: 0, type: long(1, 0)[0]!.type, lsId: 0, advertisingRouter: A, sequence: 1000 },
@@ -184,7 +184,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     ).toBe(1001);
   });
 
-  test('a neighbour that lists LSAs without end fills no more than the database holds', () => {
+  test('a neighbor that lists LSAs without end fills no more than the database holds', () => {
     const a = new Router(testConfig(A, version, {}, { lsdbLimit: 100 }));
     const link = new Link(a, new Router(testConfig(B, version)));
     link.until('full', () => a.state === 'full');

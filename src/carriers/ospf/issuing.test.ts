@@ -115,7 +115,7 @@ describe('our place in the topology', () => {
     return [(body as { links: readonly object[] }).links.length, own.dirty.size];
   };
 
-  test.each(['init', 'ex-start', 'exchange', 'loading'] as const)('names no neighbour in %s, nor waits', (state) => {
+  test.each(['init', 'ex-start', 'exchange', 'loading'] as const)('names no neighbor in %s, nor waits', (state) => {
     expect(listed(state)).toEqual([0, 0]);
   });
 
@@ -215,7 +215,7 @@ test('refreshes are spread over the last twentieth before LSRefreshTime, and beg
   expect(own.refreshAt).toBe(Math.min(...due) + ISSUE_DELAY_MS);
 });
 
-test('what we issue needs not be asked for: the neighbour that listed an earlier run’s is Full without its answer', () => {
+test('what we issue needs not be asked for: the neighbor that listed an earlier run’s is Full without its answer', () => {
   const { s, area, own, turn, stored, neighbor } = scene();
   const loading = neighbor('loading');
   loading.requests.set(KEY, { ...stored(), sequence: INITIAL_SEQUENCE + 1 });

@@ -29,7 +29,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   test.each([
     ['no router ID', 0, 'it has no router ID'],
     ['our router ID', A, 'it has our router ID'],
-  ])('a packet with %s makes no neighbour', (_what, routerId, reason) => {
+  ])('a packet with %s makes no neighbor', (_what, routerId, reason) => {
     const { a, link } = alone();
     const before = a.count('packet.own-router-id');
     link.hand(0, hello(), routerId);
@@ -66,7 +66,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     }).toEqual({ state: 'init', packetNoNeighbor: 2, requestNotExchanging: 0 });
   });
 
-  test('a description before the hello that names us says that the neighbour hears us (§10.6)', () => {
+  test('a description before the hello that names us says that the neighbor hears us (§10.6)', () => {
     const { a, link } = alone();
     link.hand(0, hello());
     expect(a.state).toBe('init');
@@ -92,7 +92,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect({ state: a.state, unsentSize: a.area.neighbor!.unsent.size }).toEqual({ state: 'init', unsentSize: 0 });
   });
 
-  test.runIf(version.version === 3)('a new interface ID of a Full neighbour is said in our Router-LSA', () => {
+  test.runIf(version.version === 3)('a new interface ID of a Full neighbor is in our Router-LSA', () => {
     const a = new Router(testConfig(A, version));
     const link = new Link(a, new Router(testConfig(B, version)));
     link.until('full', () => a.state === 'full');
@@ -199,13 +199,13 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       expect(link.sent.filter(({ from: who }) => who === 0).length).toBe(sent);
     });
 
-    test('without a neighbour it ends at once', () => {
+    test('without a neighbor it ends at once', () => {
       const { a, link } = alone();
       stop(link);
       expect(a.stopped).toBe(true);
     });
 
-    test('with a neighbour that has yet to exchange it ends at once: it has nothing of ours', () => {
+    test('with a neighbor that has yet to exchange it ends at once: it has nothing of ours', () => {
       const { a, link } = alone();
       link.hand(0, hello());
       stop(link);

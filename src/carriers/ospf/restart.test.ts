@@ -90,7 +90,7 @@ test.each(VERSIONS)(
 );
 
 test.each(VERSIONS)(
-  'OSPFv%d: as long as an area has no neighbour, an agent between areas does not know what it copied; but it does not wait for ever',
+  'OSPFv%d: as long as an area has no neighbor, an agent between areas does not know what it copied; but it does not wait for ever',
   (version) => {
     const { core, a, b, link } = pair(version);
     const [copied] = lsasFor(version, [1]);

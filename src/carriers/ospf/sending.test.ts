@@ -159,7 +159,7 @@ describe('a description', () => {
     expect(packets.flat()).toContain(FIT + 1);
   });
 
-  test('names no opaque LSA to a neighbour that takes none (RFC 5250 §3.1)', () => {
+  test('names no opaque LSA to a neighbor that takes none (RFC 5250 §3.1)', () => {
     for (const opaque of [true, false]) {
       const all = scene('ex-start', opaque);
       all.hold(1);

@@ -65,7 +65,7 @@ function pair(version: OspfVersion): { a: Router; b: Router; link: Link } {
   return { a, b, link: new Link(a, b) };
 }
 
-/** An update as if the neighbour had sent it. */
+/** An update as if the neighbor had sent it. */
 function give(link: Link, { version, destination }: OspfVersion, ...lsas: Lsa[]): void {
   const addresses = { source: address(version === 2 ? '10.0.0.2' : 'fe80::2'), destination };
   link.event(0, {
@@ -128,7 +128,7 @@ describe.each(CASES)('%s', (_name, version, { type, short, bad, good }) => {
   test.each([
     ['too short', short, 'exchange.bad-shape'],
     ['with a list that does not fill it', bad, 'lsa.bad-shape'],
-  ])('the neighbour has one that is %s: the adjacency comes up without it', (_how, body, counter) => {
+  ])('the neighbor has one that is %s: the adjacency comes up without it', (_how, body, counter) => {
     const { a, b, link } = pair(version);
     const lsa = lsaOf(version, type, body);
     const beside = lsaOf(version, type, good, { router: OTHER + 1 });

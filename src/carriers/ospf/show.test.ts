@@ -1,4 +1,4 @@
-// What the operator is shown of a link, its neighbour and the database.
+// What the operator is shown of a link, its neighbor and the database.
 import { origination } from '../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
@@ -60,7 +60,7 @@ describe('names', () => {
   });
 });
 
-describe('a neighbour', () => {
+describe('a neighbor', () => {
   const WALL = Date.UTC(2030, 0, 1);
   const scene = (): {
     a: Router;

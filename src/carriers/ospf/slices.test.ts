@@ -64,7 +64,7 @@ describe.each([2, 3] as const)('OSPFv%d, a declaration of many prefixes', (versi
   );
 });
 
-describe('what the core is told to say', () => {
+describe('what the core is to advertise', () => {
   const lsas = (count: number, size: number, from = 0): OwnLsa[] =>
     numbers(count, from).map((lsId) => ({
       type: 0xa023,

@@ -87,7 +87,7 @@ describe('it is done when', () => {
     }
   });
 
-  test('the neighbour takes no part in flooding', () => {
+  test('the neighbor takes no part in flooding', () => {
     const { area, isDone } = scene('ex-start');
     area.own.dirty.set(KEY, { at: NOW, force: false });
     expect(isDone()).toBe(true);

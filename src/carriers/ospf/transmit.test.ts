@@ -31,7 +31,7 @@ describe('what fits a datagram of 1500 bytes', () => {
     expect(bodyCapacity(s, area)).toBe(bytes);
   });
 
-  test('headers of LSAs after what stands before them, one at least', () => {
+  test('headers of LSAs after what precedes them, one at least', () => {
     const { s, area } = scene(OSPFV2);
     expect([0, 12, 16, 17, 1456].map((fixed) => headersThatFit(s, area, fixed))).toEqual([72, 72, 72, 71, 1]);
     expect(headersThatFit(s, area, 0, 12)).toBe(121);

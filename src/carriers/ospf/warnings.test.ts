@@ -97,7 +97,7 @@ describe('exchanges that fail (RFC 2328 §10.3)', () => {
     ]);
   });
 
-  test('are forgiven when the neighbour was Full for longer than that, and not before', () => {
+  test('are forgiven when the neighbor was Full for longer than that, and not before', () => {
     const { fail } = failing();
     for (let n = 0; n < 3; n++) fail(10_000);
     expect(fail(200_000, 'full', 200_000 - LAST_BACK_OFF_MS)).toBe(4000);
@@ -105,7 +105,7 @@ describe('exchanges that fail (RFC 2328 §10.3)', () => {
     expect(fail(400_000, 'full', 400_000 - LAST_BACK_OFF_MS - 1)).toBe(0);
   });
 
-  test('are logged with the area and the neighbour, and what became of it', () => {
+  test('are logged with the area and the neighbor, and what became of it', () => {
     const { fail, effects } = failing();
     fail(10_000, 'loading');
     const who = { area: '0.0.0.1', neighbor: '2.2.2.2' };

@@ -18,7 +18,7 @@ const N2: NodeNotifications = {
 };
 const counted = { ceMarked: 9, triggers: 99, notifications: 7, deferred: 12 };
 const slowing = ({ count, actions }: NodeNotifications): number => count - (actions.resume ?? 0);
-/** Both count what they are seen to have said; n2 holds back sometimes. */
+/** Both count what they are seen to have sent; n2 holds back sometimes. */
 const nodes = (...list: NodeNotifications[]): Pick<RunResult, 'ports' | 'notifications'> => ({
   ports: [N1, N2].map(({ node }, i) =>
     portResult(`n${i + 1} eth2`, {
@@ -75,7 +75,7 @@ const row = (over: object): Record<string, unknown> => ({
   ...over,
 });
 
-test('LHCNP-5.3.2-a A1: K_max is the bandwidth-delay product of STAMP and the qdisc, or K_base where that is more; both are told', () => {
+test('LHCNP-5.3.2-a A1: K_max is the bandwidth-delay product of STAMP and the qdisc, or K_base where that is more; both are shown', () => {
   const { failures, sentences } = thresholdEvidence([
     { port: n1, state: portState(row({})) },
     { port: n2, state: portState(row({ 'k-min': 16_000, 'k-max': 32_000, 'rtt-ms': 1 })) },

@@ -65,7 +65,7 @@ function checkCoordination({ cnpd }: Runs): string[] {
     const most = rttMs === null ? 0 : cnpd.durationMs / rttMs + 1;
     if (slowing > most)
       failures.push(
-        `cnpd: ${port} was told of ${slowing} times, more than once in a round-trip time (${Math.floor(most)})`,
+        `cnpd: ${port} was reported ${slowing} times, more than once in a round-trip time (${Math.floor(most)})`,
       );
   }
   return failures;

@@ -113,7 +113,7 @@ const VERDICTS: Readonly<Record<Exclude<BgpPathState['status'], 'originated' | '
   'first-as-mismatch': (row, peer) => ({
     why:
       `its AS path (${text(row, 'as-path') ?? ''}) does not begin with the AS of ${peer}, ` +
-      'which sent it to the other router: such a path may be forged, and is not used',
+      'which sent it to the other router: that path may be forged, and is not used',
     remedy:
       `let ${peer} prepend its own AS (a route server that leaves its AS out, ` +
       `FRR \`neighbor X attribute-unchanged as-path\`, must not stand between routers of the domain), ` +
@@ -143,7 +143,7 @@ const VERDICTS: Readonly<Record<Exclude<BgpPathState['status'], 'originated' | '
     remedy: `set the same code-points.bgp-pnc-characteristic in both cnpd.yaml; if they agree: ${ALTERED}`,
   }),
   'no-senders': () => ({
-    why: 'such a prefix cannot contain a sender: it has no proxy anywhere',
+    why: 'that prefix cannot contain a sender: it has no proxy anywhere',
     remedy: 'remove it from proxy.senders',
   }),
 };

@@ -2,7 +2,7 @@
 // filter's handle is derived from the attachment's name, so that the next process finds its own filter and replaces it
 // atomically, and several attachments share an interface. The filter outlives the process. In place of the pinned TCX
 // link there is a symbolic link, the mark. Its text names the filter, so that a later process can detach it, and
-// records whether cnpd created the qdisc. The last filter to be detached takes such a qdisc with it.
+// records whether cnpd created the qdisc. The last filter to be detached takes cnpd's own qdisc with it.
 import { readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';

@@ -15,7 +15,7 @@ const LENGTH = 0x3fff_ffff;
 const RECORD_HEADER = 8;
 /** Records a wake-up: other descriptors must not starve; the rest is reported again. */
 const RECORDS_A_WAKE_UP = 16_384;
-/** Records after which the kernel is told what it may overwrite. */
+/** Records after which the kernel is notified what it may overwrite. */
 const COMMIT_EVERY = 256;
 
 interface RingBufferDependencies {

@@ -38,16 +38,16 @@ function flowSet(...flows: readonly Fields[]): Uint8Array {
       u32(FLOW_FIELDS.lastPsn, 5);
       u32(FLOW_FIELDS.ifindex, 7);
       if (format === 0) continue;
-      u64(FLOW_FIELDS.toldAt, 1234n);
-      u32(FLOW_FIELDS.toldSourceQpn, 0x64);
-      u32(FLOW_FIELDS.toldDepth, 130_000_000);
-      bytes[at + FLOW_FIELDS.toldFormat] = format;
-      bytes[at + FLOW_FIELDS.toldRow] = 3;
-      bytes[at + FLOW_FIELDS.toldAction] = action;
-      bytes[at + FLOW_FIELDS.toldLevel] = 230;
-      view.setUint16(at + FLOW_FIELDS.toldParameter, 50, LITTLE_ENDIAN);
-      view.setUint16(at + FLOW_FIELDS.toldPkey, 0x8123); // in network order
-      view.setUint16(at + FLOW_FIELDS.toldSourcePort, 0xc001);
+      u64(FLOW_FIELDS.notifiedAt, 1234n);
+      u32(FLOW_FIELDS.notifiedSourceQpn, 0x64);
+      u32(FLOW_FIELDS.notifiedDepth, 130_000_000);
+      bytes[at + FLOW_FIELDS.notifiedFormat] = format;
+      bytes[at + FLOW_FIELDS.notifiedRow] = 3;
+      bytes[at + FLOW_FIELDS.notifiedAction] = action;
+      bytes[at + FLOW_FIELDS.notifiedLevel] = 230;
+      view.setUint16(at + FLOW_FIELDS.notifiedParameter, 50, LITTLE_ENDIAN);
+      view.setUint16(at + FLOW_FIELDS.notifiedPkey, 0x8123); // in network order
+      view.setUint16(at + FLOW_FIELDS.notifiedSourcePort, 0xc001);
     }
   });
 }

@@ -26,16 +26,16 @@ export const FLOW_FIELDS = {
   notices: 112,
   lastPsn: 120,
   ifindex: 124,
-  toldAt: 128,
-  toldSourceQpn: 136,
-  toldDepth: 140,
-  toldFormat: 144,
-  toldRow: 145,
-  toldAction: 146,
-  toldLevel: 147,
-  toldParameter: 148,
-  toldPkey: 150,
-  toldSourcePort: 220,
+  notifiedAt: 128,
+  notifiedSourceQpn: 136,
+  notifiedDepth: 140,
+  notifiedFormat: 144,
+  notifiedRow: 145,
+  notifiedAction: 146,
+  notifiedLevel: 147,
+  notifiedParameter: 148,
+  notifiedPkey: 150,
+  notifiedSourcePort: 220,
   size: 224,
 } as const;
 const CLAIM = { source: 14, destination: 30, tunnel: 46, qpn: 62, sourceQpn: 66, ifindex: 78 } as const;
@@ -126,22 +126,22 @@ function tunnelAt(view: DataView, at: number): IpAddress | null {
 }
 
 function decodeLastNotification(view: DataView, at: number): LastNotification | null {
-  const number = view.getUint8(at + FLOW_FIELDS.toldFormat);
+  const number = view.getUint8(at + FLOW_FIELDS.notifiedFormat);
   if (number === 0) return null;
   const format = formatOf(number);
   return {
-    atNs: view.getBigUint64(at + FLOW_FIELDS.toldAt, LITTLE_ENDIAN),
+    atNs: view.getBigUint64(at + FLOW_FIELDS.notifiedAt, LITTLE_ENDIAN),
     format,
-    action: isLongHaul(format) ? actionOf(view.getUint8(at + FLOW_FIELDS.toldAction)) : null,
-    row: view.getUint8(at + FLOW_FIELDS.toldRow),
-    level: view.getUint8(at + FLOW_FIELDS.toldLevel),
-    parameter: view.getUint16(at + FLOW_FIELDS.toldParameter, LITTLE_ENDIAN),
-    sourceQpn: view.getUint32(at + FLOW_FIELDS.toldSourceQpn, LITTLE_ENDIAN),
-    queueBytes: view.getUint32(at + FLOW_FIELDS.toldDepth, LITTLE_ENDIAN),
+    action: isLongHaul(format) ? actionOf(view.getUint8(at + FLOW_FIELDS.notifiedAction)) : null,
+    row: view.getUint8(at + FLOW_FIELDS.notifiedRow),
+    level: view.getUint8(at + FLOW_FIELDS.notifiedLevel),
+    parameter: view.getUint16(at + FLOW_FIELDS.notifiedParameter, LITTLE_ENDIAN),
+    sourceQpn: view.getUint32(at + FLOW_FIELDS.notifiedSourceQpn, LITTLE_ENDIAN),
+    queueBytes: view.getUint32(at + FLOW_FIELDS.notifiedDepth, LITTLE_ENDIAN),
     // A notice to a proxy is not sent through the tunnel.
     endCon: format === 'proxy' ? null : tunnelAt(view, at),
-    sourcePort: view.getUint16(at + FLOW_FIELDS.toldSourcePort),
-    pkey: view.getUint16(at + FLOW_FIELDS.toldPkey),
+    sourcePort: view.getUint16(at + FLOW_FIELDS.notifiedSourcePort),
+    pkey: view.getUint16(at + FLOW_FIELDS.notifiedPkey),
   };
 }
 

@@ -1,5 +1,5 @@
 // Interface addresses, routes and neighbors in rtnetlink messages (rtnetlink(7),
-// include/uapi/linux/{if_addr,rtnetlink,neighbour}.h). Pure.
+// include/uapi/linux/{if_addr,rtnetlink,neighbor}.h). Pure.
 import { type IpAddress, addressBits, addressBytes, addressFromBytes } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
 import { type NetlinkMessage, attribute, concat, decodeAttributes, readU32, struct, u32, viewOf } from './message.ts';

@@ -145,7 +145,7 @@ test('without a reaction CNPs are counted and change nothing', async () => {
   expect(Number(sender['sent'])).toBeGreaterThan(180);
 });
 
-test('a receiver that was told not to sends no CNPs', async () => {
+test('a receiver that is configured not to sends no CNPs', async () => {
   const w = world({ dcqcn: scaledDcqcn(8e6) }, markData, 'off');
   w.sender.start();
   await vi.advanceTimersByTimeAsync(5000);

@@ -1,4 +1,4 @@
-// A sender that is told by nodes on the way: notifications go through the real codecs, the peer is a Listener over a
+// A sender that nodes on the way notify: notifications go through the real codecs, the peer is a Listener over a
 // network in memory.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type IpAddress, address } from '../../model/address.ts';
@@ -274,7 +274,7 @@ test('LHCNP-5.6-j, LHCNP-8-c: a sender that does not understand a format discard
   });
 });
 
-test('a sender that was told nothing about notifications is as it ever was', async () => {
+test('a sender that is not configured for notifications behaves as before', async () => {
   const w = await started([], { feedback: undefined, instructed: undefined, dcqcn: scaledDcqcn(RATE) });
   w.longHaul('long-haul-roce', { action: 'rate-reduce', parameter: 100 });
   w.longHaul('long-haul-icmpv6', { action: 'rate-reduce', parameter: 100 });

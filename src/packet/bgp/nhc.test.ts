@@ -163,7 +163,7 @@ test('PNC-5.4-a: a malformed characteristic: which fault; the others count all t
   }
 });
 
-test('what cannot be said is not encoded', () => {
+test('what cannot be encoded is refused', () => {
   expect(() => encodeNhc({ ...NHC_V4, characteristics: [] })).toThrow(/needs a characteristic/);
   expect(() => encodeNhc({ ...NHC_V4, characteristics: [unknownOne(65536)] })).toThrow(/does not fit 16 bits/);
   expect(() => encodeNhc({ ...NHC_V4, characteristics: [{ code: 1, value: new Uint8Array(65536) }] })).toThrow(

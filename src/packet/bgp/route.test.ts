@@ -66,7 +66,7 @@ describe('a route', () => {
     bytes.fill(0);
     expect(result).toMatchObject({ ok: true, value: { nhc: NHC_V4_ATTRIBUTE.subarray(3) } });
   });
-  test('RFC 7606 §3 c: flags of attribute 39 other than optional and transitive are told, of the first', () => {
+  test('RFC 7606 §3 c: flags of attribute 39 other than optional and transitive are reported, of the first', () => {
     const flags = (hex: string): unknown => {
       const result = route(hex);
       return result.ok && result.value.badNhcFlags;

@@ -48,7 +48,7 @@ test('lengths are checked', () => {
   );
 });
 
-test('a header is read where it stands, and its datagram ends where it is told to', () => {
+test('a header is read where it is, and its datagram ends where its length says', () => {
   const [before, datagram, behind] = ['eeeeee', 'c35003fd0009abcd01', 'eeee'];
   const bytes = fromHex(before + datagram + behind);
   expect(decodeUdp(bytes, 3, 12)).toEqual({ ok: true, value: { ...PORTS, length: 9, checksum: 0xabcd } });
@@ -59,7 +59,7 @@ test('a header is read where it stands, and its datagram ends where it is told t
   expect(decodeUdp(bytes.with(8, 7), 3, 11)).toMatchObject({ ok: false, error: { code: 'bad-udp-length', offset: 7 } });
 });
 
-test('the checksum of a datagram is its own, whatever stands around it', () => {
+test('the checksum of a datagram is its own, whatever is around it', () => {
   for (const ends of [V4, V6]) {
     const packet = encodeUdpPacket({ ...ends, ...PORTS, checksum: true, payload: fromHex('010203') });
     const at = ends.source.family === 4 ? 20 : 40;

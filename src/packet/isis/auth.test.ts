@@ -59,7 +59,7 @@ test('a wrong key, and any byte changed, is wrong', () => {
   }
 });
 
-test('missing, unsupported and malformed authentication are told apart', () => {
+test('missing, unsupported and malformed authentication are distinguished', () => {
   const withAuth = (hex: string): Uint8Array =>
     encodePdu({ ...PSNP, tlvs: [{ kind: 'unknown', type: 10, value: fromHex(hex) }] });
   expect(verifyPdu(psnp, KEY)).toBe('missing');

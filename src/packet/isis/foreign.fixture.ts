@@ -1,4 +1,4 @@
-// For tests: PDUs as others send them, or somebody in their name. Of what is not said they are those of a router of
+// For tests: PDUs as others send them, or somebody in their name. What is not given is as for a router of
 // level 2 without anything odd.
 import { prefix } from '../../model/prefix.ts';
 import { put16 } from '../bytes.ts';
@@ -72,7 +72,7 @@ export const foreignEntry = (systemId: Uint8Array, fields: Partial<LspEntry> = {
   ...fields,
 });
 
-/** Of the whole database, unless said otherwise. */
+/** Of the whole database by default. */
 export const foreignCsnp = (
   systemId: Uint8Array,
   entries: readonly LspEntry[],

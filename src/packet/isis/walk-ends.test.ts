@@ -91,7 +91,7 @@ describe('the walks over a TLV', () => {
     expect(seen).toEqual([]);
   });
 
-  test('that goes beyond the LSP end there, and it is counted; what stands before it is used', () => {
+  test('that goes beyond the LSP end there, and it is counted; what precedes it is used', () => {
     const lsp = lspWith([tlv(135, '00000001 08 0a'), tlv(22, zeros(11)), tlv(135, '00000001 08 0b')]);
     const walk = (bytes: Uint8Array): number[] => {
       let [prefixes, neighbors] = [0, 0];

@@ -10,7 +10,7 @@ const read = (cType: number, hex: string, classNum = CLASS): LongHaulObject =>
 test('LHCNP-6.1.1-h: what is written is read again, whatever the object', () => {
   const object = fc.oneof(
     fc.record({ kind: fc.constant('timestamp' as const), ntp: fc.bigInt(0n, (1n << 64n) - 1n) }),
-    // A name that ends in NUL cannot be told from padding.
+    // A name that ends in NUL cannot be distinguished from padding.
     fc.record({
       kind: fc.constant('device-id' as const),
       name: fc.string({ unit: 'grapheme', maxLength: 20 }).filter((name) => !name.endsWith('\0')),

@@ -108,7 +108,7 @@ test("PNC-4-c: from below a VPN encapsulation the tuple is the inner flow's, and
   }
 });
 
-test('an IPv4 flow in an IPv6 VPN is told apart from an IPv6 flow by the invoking packet', () => {
+test('an IPv4 flow in an IPv6 VPN is distinguished from an IPv6 flow by the invoking packet', () => {
   const invoking = ipv6(PE, 4, ROCE4);
   expect(decoded(encodeNotice({ tuple: TUPLE4, level: 1, invoking, family: 6 }))).toMatchObject({
     tuple: TUPLE4,

@@ -134,7 +134,7 @@ test.each(SHA)('RFC 7166: the trailer with %s covers packet, trailer and source 
   expect(verifyPacketV3(signed, [key(algorithm)], address('fe80::1'))).toEqual({ ok: false, reason: 'wrong' });
 });
 
-test('the trailer stands behind an LLS block', () => {
+test('the trailer follows an LLS block', () => {
   const packet = encodePacket(3, hello(OPTION_V3.authenticationTrailer | OPTION_V3.lls), FRR_TRAILER_ADDRESSES);
   const plain = signPacketV3(packet, key('hmac-sha-256'), 1n, source);
   const trailer = plain.subarray(packet.length, packet.length + 16);
@@ -160,7 +160,7 @@ test('a key longer than the digest is hashed first, as RFC 5709 §3.3 says: plai
   );
 });
 
-test('missing authentication, an unknown key and a wrong digest are told apart', () => {
+test('missing authentication, an unknown key and a wrong digest are distinguished', () => {
   expect(verifyPacketV2(HELLO_V2, [key('md5')])).toEqual({ ok: false, reason: 'missing' });
   expect(verifyPacketV3(HELLO_V3, [key('hmac-sha-1')], source)).toEqual({ ok: false, reason: 'missing' });
   const v2 = signPacketV2(HELLO_V2, key('md5'), 1);
@@ -219,7 +219,7 @@ test('the AT option of hellos and Database Descriptions announces a trailer, whe
   const announced = [HELLO_V3, dd(AT), encodePacket(3, hello(0x13), FRR_TRAILER_ADDRESSES), dd(0x13)];
   expect(announced.map(announcesTrailer)).toEqual([true, true, false, false]);
   expect([request, HELLO_V2, new Uint8Array()].map(announcesTrailer)).toEqual([false, false, false]);
-  // What stands behind the packet is none of its options.
+  // What follows the packet is none of its options.
   const cut = (length: number): boolean => {
     const bytes = dd(AT);
     put16(bytes, 2, length);

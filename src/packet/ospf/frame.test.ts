@@ -35,7 +35,7 @@ test.each(VERSIONS)('OSPFv%d: a frame cut anywhere is refused', (version) => {
   refusesTruncation((bytes) => decodeFrame(version, bytes), frame(version));
 });
 
-test('what is not OSPF is told apart from what is broken', () => {
+test('what is not OSPF is distinguished from what is malformed', () => {
   const code = (version: 2 | 3, at: number, value: number): string => {
     const bytes = frame(version);
     bytes[at] = value;

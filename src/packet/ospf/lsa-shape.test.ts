@@ -91,7 +91,7 @@ test.each(LISTS)('%s, OSPFv%i, type %i: %s', (_name, version, type, body, right)
   expect(shapeFlaw(version, lsa) === undefined).toBe(right);
 });
 
-test('the flaw is told in words, with the lengths of whole LSAs', () => {
+test('the flaw is described in words, with the lengths of whole LSAs', () => {
   const flaw = (type: number, body: string): string | undefined =>
     shapeFlaw(3, lsaOf(3, { type, lsId: 1, advertisingRouter: 1 }, { kind: 'unknown', content: fromHex(body) }));
   expect(flaw(0x2001, '0000')).toBe('22 bytes, shorter than the fixed part of its type (24)');

@@ -93,7 +93,7 @@ describe.each([2, 3] as const)('OSPFv%i', (version) => {
     ]);
   });
 
-  test('what one prefix says is not said of the next', () => {
+  test('the attributes of one prefix do not apply to the next', () => {
     const all = router('00000001') + address(first) + flags('20000000');
     expect(walk(version, prefix(all) + prefix('')).seen[1]).toEqual(NOTHING);
   });
@@ -136,7 +136,7 @@ describe.each([2, 3] as const)('OSPFv%i', (version) => {
     expect(walk(version, '00000000', 5)).toEqual(malformed);
   });
 
-  test('TLVs begin where they are said to', () => {
+  test('TLVs begin where their lengths say', () => {
     expect(walk(version, `${'00'.repeat(12)}${prefix('')}`, 12)).toEqual({ bad: 0, seen: [NOTHING], fixed: [fixed] });
   });
 

@@ -23,7 +23,7 @@ function read(version: Version, type: number, hex: string, lsId = NET): unknown 
   return both.find((one) => !isNothing(one)) ?? nothing;
 }
 
-test('a mask is contiguous, and its length is told', () => {
+test('a mask is contiguous, and its length is returned', () => {
   expect([0, 0x80000000, 0xffff0000, 0xfffffffe, 0xffffffff].map(maskLength)).toEqual([0, 1, 16, 31, 32]);
   expect([1, 0x7fffffff, 0xff00ff00, 0xfffffffd].map(maskLength)).toEqual([undefined, undefined, undefined, undefined]);
 });

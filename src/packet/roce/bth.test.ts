@@ -4,7 +4,7 @@ import { fromHex, toHex } from '../hex.ts';
 import { fuzzDecoder, refusesTruncation } from '../hostile.fixture.ts';
 import { type Bth, decodeBth, encodeBth } from './bth.ts';
 
-test('FCNP-3-b: the BTH stands first; its fields, both ways', () => {
+test('FCNP-3-b: the BTH comes first; its fields, both ways', () => {
   const bth: Bth = {
     opcode: 0x04,
     solicited: true,
@@ -41,7 +41,7 @@ test('every BTH comes back as it was', () => {
   fc.assert(fc.property(arbitrary, (bth) => void expect(decodeBth(encodeBth(bth))).toEqual({ ok: true, value: bth })));
 });
 
-test('what is not said is the default partition, and zero', () => {
+test('what is not given is the default partition, and zero', () => {
   expect(toHex(encodeBth({ opcode: 0x0a, destQpn: 1, psn: 2 }))).toBe('0a00ffff0000000100000002');
 });
 

@@ -29,7 +29,7 @@ test('FCNP-3-c: a CNP is 80 bytes on IPv6 and 60 on IPv4', () => {
   });
 });
 
-test('a CNP has the partition key of the connection; the default one when none is told', () => {
+test('a CNP has the partition key of the connection; the default one when none is given', () => {
   expect(parsed(buildCnp({ ...FIELDS, pkey: 0x8001 })).bth.pkey).toBe(0x8001);
   expect(parsed(buildCnp({ ...FIELDS, pkey: 0 })).bth.pkey).toBe(0);
   expect(parsed(buildCnp(FIELDS)).bth.pkey).toBe(0xffff);

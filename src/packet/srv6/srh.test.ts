@@ -1,4 +1,4 @@
-// The segment routing header by itself: where it stands, where it ends, and how much it holds (RFC 8754 §2).
+// The segment routing header by itself: where it begins, where it ends, and how much it holds (RFC 8754 §2).
 import { expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { concat } from '../bytes.ts';
@@ -16,7 +16,7 @@ const AT = 24;
 const within = (bytes: Uint8Array): Uint8Array =>
   concat(new Uint8Array(AT).fill(0x7c), bytes, new Uint8Array(16).fill(0x7c));
 
-test('it is read where it stands, and nothing in front of it or behind', () => {
+test('it is read where it begins, and nothing before or after it', () => {
   const expected = { ok: true, value: { ...SRH, length: 48 } };
   expect(BYTES).toHaveLength(48);
   expect(decodeSrh(BYTES)).toEqual(expected);
@@ -44,7 +44,7 @@ test('segments left may be as many as there are, when the first is in the destin
   expect(() => encodeSrh({ ...SRH, segmentsLeft: 3 })).toThrow(/3 of 2 segments left/);
 });
 
-test('padding is no TLV, wherever it stands (§2.1.1)', () => {
+test('padding is no TLV, wherever it is (§2.1.1)', () => {
   const tlvs = fromHex('00 04020000 00 7c01aa 00 7d00 0000 0400 0000 00 7e02bbbb 00');
   const bytes = concat(BYTES.subarray(0, 40).with(1, 4 + tlvs.length / 8), tlvs);
   expect(tlvs.length % 8).toBe(0);

@@ -17,7 +17,7 @@ const HMAC = { at: 96, length: 16 } as const;
 
 /** How good a timestamp is (RFC 8762 §4.2.1, RFC 4656 §4.1.2): the error is multiplier × 2^(scale − 32) seconds. */
 interface ErrorEstimate {
-  /** The clock is synchronised to UTC by an external source. */
+  /** The clock is synchronized to UTC by an external source. */
   readonly synchronized: boolean;
   /** The timestamp is PTPv2's, not NTP's. cnpd sends NTP. */
   readonly ptp: boolean;
@@ -28,7 +28,7 @@ interface ErrorEstimate {
 }
 
 /**
- * NTP format, not known to be synchronised, about a millisecond: RTT needs one clock only, so nobody may compute a
+ * NTP format, not known to be synchronized, about a millisecond: RTT needs one clock only, so nobody may compute a
  * one-way delay from it.
  */
 export const UNSYNCHRONIZED: ErrorEstimate = { synchronized: false, ptp: false, scale: 15, multiplier: 8 };

@@ -305,7 +305,7 @@ describe('what is configured', () => {
 });
 
 describe('a packet with a segment routing header but no tunnel', () => {
-  test('FCNP-4-m: has its last segment as destination, and its sender is told straight', () => {
+  test('FCNP-4-m: has its last segment as destination, and its sender is notified directly', () => {
     const packet = concat(
       encodeIpv6({
         source: SENDER,

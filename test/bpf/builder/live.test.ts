@@ -38,7 +38,7 @@ afterEach(() => {
 });
 
 const CS6 = 48 << 2;
-/** Notices have a traffic class of their own; neighbour discovery and ICMP have none. */
+/** Notices have a traffic class of their own; neighbor discovery and ICMP have none. */
 const isNotice = (p: Uint8Array): boolean => (p[0]! >> 4 === 6 ? ((p[0]! & 15) << 4) | (p[1]! >> 4) : p[1]) === CS6;
 const isProblem = (p: Uint8Array): boolean => p[0]! >> 4 === 6 && p[6] === 58 && p[40] === 4;
 const hopLimit = (p: Uint8Array): number => (p[0]! >> 4 === 6 ? p[7]! : p[8]!);
@@ -61,7 +61,7 @@ describe('a Linux host that does not know the option', () => {
     ['straight', V6],
     ['through END.CON', inTunnel(V6)],
   ])(
-    'A12, FCNP-4-j: told %s, it answers the Fast CNP with Parameter Problem code 2, pointer 42, to the loopback address',
+    'A12, FCNP-4-j: configured for %s, it answers the Fast CNP with Parameter Problem code 2, pointer 42, to the loopback address',
     async (_, packet) => {
       scene.trigger(packet, FAST);
       const sent = await arrival(scene.atHost, 'the Fast CNP at the host');

@@ -95,7 +95,7 @@ describe('the proxy', () => {
 });
 
 describe('a router that is its own proxy', () => {
-  // The guard stands for the proxy's program: it sees and takes finished notices.
+  // The guard replaces the proxy's program: it sees and takes finished notices.
   test.each(['before', 'behind'])(
     'PNC-3-a: the notice passes a program attached %s the builder, finished',
     async (order) => {

@@ -208,7 +208,7 @@ describe('what the program says', () => {
     expect(sent[0]!.queueBytes).toBeGreaterThanOrEqual(150_000);
   });
 
-  test('LHCNP-5.5.1-i: flows that were told to slow down can be found again by an agent that has restarted', () => {
+  test('LHCNP-5.5.1-i: flows that were instructed to slow down can be found again by an agent that has restarted', () => {
     sendAbout(['long-haul-icmpv6']);
     sendAbout(['fast-cnp'], 77);
     const slowed = [...node.slowedFlows(process.hrtime.bigint())];

@@ -1,5 +1,5 @@
-// Which format a sender is told in, for every combination of what may stand in the way (bpf/lib/detector/policy.h),
-// what the builder is told to build, and when a flow that gets Fast CNPs is marked.
+// In which format a sender is notified, for every combination of obstacles (bpf/lib/detector/policy.h),
+// what the builder is ordered to build, and when a flow that gets Fast CNPs is marked.
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openBpfObject } from '../../../src/kernel/bpf/object.ts';
@@ -180,7 +180,7 @@ describe('no way for the notification', () => {
 });
 
 describe('the policy of a sender', () => {
-  test('a sender that no policy names is not told', () => {
+  test('a sender that no policy names is not notified', () => {
     r.policies(['2001:db8:1::/64', ['proxy']]);
     r.send(frame(data({ source: address('2001:db8:1:1::1') })));
     r.send(frame(data(V4)));
@@ -225,7 +225,7 @@ interface Situation {
   readonly lacks: readonly NotificationFormat[];
 }
 
-/** The contract, said once more: whether a format can be used. */
+/** The contract, written a second time: whether a format can be used. */
 function possible(format: NotificationFormat, s: Situation): boolean {
   if (format === 'proxy') return s.hasProxy && s.loopbacks.includes(6); // of the proxy's family, which is IPv6 here
   if (s.family === 4 && format !== 'long-haul-roce') return false;
@@ -351,7 +351,7 @@ describe('what the detector orders', () => {
     }
   });
 
-  test('the flow table says what a sender was told', () => {
+  test('the flow table shows how a sender was notified', () => {
     everybody('long-haul-icmpv6');
     r.port({
       kMax: 100_000,
@@ -399,7 +399,7 @@ describe('marking of flows that get Fast CNPs', () => {
     expect(r.count('egress.ecn.marked')).toBe(0);
   });
 
-  test('FCNP-4-a: A11: a sender of whom that is not known is told and marked as well', () => {
+  test('FCNP-4-a: A11: a sender of which that is not known is notified and marked as well', () => {
     r.policies(['::/0', ['fast-cnp'], { markCeWithFastCnp: true }]);
     for (let i = 0; i < 5; i++) expect(sendMarked()).toBe(true);
     expect(formats().length).toBe(5);

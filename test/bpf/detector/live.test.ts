@@ -183,7 +183,7 @@ print('sent', flush=True)`,
     };
     await send();
     await until('it is counted', () => r.count('notice.checksum-partial'), is(1));
-    // Who cannot be told by Fast CNP is marked: one of the two.
+    // A sender that cannot get Fast CNPs is marked: one of the two.
     r.policies(['::/0', ['fast-cnp']]);
     r.port({ kMin: 1000, kMax: 1000 });
     await send();

@@ -65,7 +65,7 @@ afterEach(() => {
   expect(errors).toEqual([]);
 });
 
-/** The flow that is told, as the agent names it. */
+/** The flow that is notified, as the agent names it. */
 const resumable = (endCon: IpAddress | null) => ({
   source: H1,
   destination: H2,
@@ -109,21 +109,21 @@ const messages = (): LongHaulCnp[] =>
 
 /** An RTT so long that no machine is too slow for it. */
 const rttNs = 3_600_000_000_000;
-/** When an RTT has passed since the flow's sender was told, a Resume may go. */
+/** When an RTT has passed since the flow's sender was notified, a Resume may go. */
 const grantedLater = (flow: ReturnType<typeof resumable>): Promise<unknown> =>
   until('Resume is granted', () => (passTime(r, rttNs, portPlan(0).intervalNs), node.claimResume(flow)), is('granted'));
 
-/** Once the sender was told. The queue waits until then, however slow the machine is. */
+/** Once the sender was notified. The queue waits until then, however slow the machine is. */
 const drain = (): Promise<void> => r.drain(2_000_000n);
 const congest = (): void => {
   for (let i = 0; i < 300; i++) r.forward(data({ psn: i, size: 950 }));
 };
 
-test('A3, LHCNP-5.5.1-i: the sender is told to slow down, and once the queue has been below K_min for an RTT to go faster again, once', async () => {
+test('A3, LHCNP-5.5.1-i: the sender is instructed to slow down, and once the queue has been below K_min for an RTT to go faster again, once', async () => {
   loop = start();
   const reader = node.onNotification((sent) => loop.notified(sent), { poller });
   congest();
-  await until('the sender was told', () => messages().length, moreThan(0), LIMIT_MS);
+  await until('the sender was notified', () => messages().length, moreThan(0), LIMIT_MS);
   await drain();
   await until(
     'Resume',
@@ -176,7 +176,7 @@ test("LHCNP-9-f, LHCNP-5.5-h: a Resume takes of the port's tokens, and counts fo
   change({ rttNs });
   loop = start();
   congest();
-  await until('the sender was told', () => messages().length, moreThan(0), LIMIT_MS);
+  await until('the sender was notified', () => messages().length, moreThan(0), LIMIT_MS);
   expect(node.claimResume(flow)).toBe('flow-waits');
   await grantedLater(flow);
   expect(node.claimResume(flow)).toBe('flow-waits');
@@ -205,7 +205,7 @@ test('LHCNP-5.5-h, E1: a Resume counts for its flow where the port is a tenant\u
   for (let psn = 0; psn < 300; psn++)
     r.forward(encapsulate({ source: END_CON, destination: H2, inner: data({ psn, size: 950 }) }));
   await until(
-    'the sender was told',
+    'the sender was notified',
     () => [...node.slowedFlows(process.hrtime.bigint())].length,
     moreThan(0),
     LIMIT_MS,
@@ -218,7 +218,7 @@ test('LHCNP-5.5-h, E1: a Resume counts for its flow where the port is a tenant\u
 test('LHCNP-5.5.1-i: an agent that was restarted meanwhile resumes whom the run before saw slowed down', async () => {
   loop = start();
   congest();
-  await until('the sender was told', () => messages().length, moreThan(0), LIMIT_MS);
+  await until('the sender was notified', () => messages().length, moreThan(0), LIMIT_MS);
   loop.stop();
   loop = start();
   loop.adopt(node.slowedFlows(process.hrtime.bigint()));
@@ -279,7 +279,7 @@ describe.each([
         }),
       );
     }
-    await until('the sender was told', () => heard().length, moreThan(0), LIMIT_MS);
+    await until('the sender was notified', () => heard().length, moreThan(0), LIMIT_MS);
     if (restarted) loop.adopt(node.slowedFlows(process.hrtime.bigint()));
     await drain();
     await until(

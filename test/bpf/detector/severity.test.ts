@@ -165,7 +165,7 @@ describe('deferral', () => {
   });
 
   test.each([[600], [1000], [50_000]])(
-    'LHCNP-5.7-c: a rate of 1000 packets an RTT that becomes %i is no reduction: the flow is told at once',
+    'LHCNP-5.7-c: a rate of 1000 packets an RTT that becomes %i is no reduction: the flow is notified at once',
     async (packets) => {
       await afterRate(packets);
       send();
@@ -271,7 +271,7 @@ describe('deferral', () => {
 });
 
 describe('escalation', () => {
-  /** A round trip of a flow that does not slow down, after which the queue is that deep; what it is told then. */
+  /** A round trip of a flow that does not slow down, after which the queue is that deep; its notifications then. */
   let packets = 1;
   const after = async (depth: number): Promise<SentNotification[]> => {
     roundTrip((packets *= 2));
@@ -294,7 +294,7 @@ describe('escalation', () => {
     expect(await after(115_000)).toMatchObject([{ ...instructionOf(INSTRUCTIONS[5]!), reason: 'queue-depth' }]);
   });
 
-  test('LHCNP-5.7-e: ends at the strictest row that there is, though a stricter one was said before a reload took it', async () => {
+  test('LHCNP-5.7-e: ends at the strictest row that there is, though a stricter one was sent before a reload took it', async () => {
     await r.fill(110_000);
     send();
     for (const depth of [111_000, 112_000, 113_000, 114_000]) await after(depth);
@@ -311,7 +311,7 @@ describe('escalation', () => {
     expect(await after(110_000)).toMatchObject([{ ...instructionOf(INSTRUCTIONS[1]!), reason: 'queue-depth' }]);
   });
 
-  test('LHCNP-5.7-e: a queue that stands at its limit, where it cannot get deeper, is answered more and more strictly, and then stays answered so', async () => {
+  test('LHCNP-5.7-e: a queue at its limit, where it cannot get deeper, is answered more and more strictly, and then stays answered so', async () => {
     port({ levelBytes: [0, 1, 2, 3, 4, 5, 6, 7].map((n) => KMAX + n * 7_000) });
     await r.fill(155_000);
     send();

@@ -407,7 +407,7 @@ describe('contribution to the queue', () => {
   });
   const notified = (): number[] => r.records().map((sent) => sent.destinationQpn);
 
-  test('LHCNP-5.5-b: a flow with half of the largest share is told, one with less is not', () => {
+  test('LHCNP-5.5-b: a flow with half of the largest share is notified, one with less is not', () => {
     send(10, 100);
     send(11, 49);
     expect(notified()).toEqual([10]);
@@ -440,7 +440,7 @@ describe('contribution to the queue', () => {
     expect(notified()).toEqual([10]);
   });
 
-  test('LHCNP-5.5-a: with no share demanded everybody is told', () => {
+  test('LHCNP-5.5-a: with no share demanded all flows are notified', () => {
     r.port({ kMin: 50_000, kMax: 100_000, contribution256: 0, intervalNs: INTERVAL, perFlowIntervalNs: 3600e9 });
     send(10, 100);
     send(11, 1);

@@ -251,7 +251,7 @@ describe('END.CON from outside', () => {
     },
   );
 
-  test('FCN-4.2.2-e: a neighbouring domain on the allow-list may use it, and its notifications arrive', () => {
+  test('FCN-4.2.2-e: a neighboring domain on the allow-list may use it, and its notifications arrive', () => {
     const from = (source: IpAddress): Uint8Array => ipv6([source, CON], 41, fast);
     const p = prefix('2001:db8:bad::/48');
     guard.object.map(GUARD_MAPS.allowInbound).update(prefixKey(p), encodeAllowed(p));

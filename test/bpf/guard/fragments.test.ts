@@ -1,4 +1,4 @@
-// The border guard and what stands behind a packet's end. Ethernet pads short frames and lets a sender put more behind
+// The border guard and what follows a packet's end. Ethernet pads short frames and lets a sender put more behind
 // a packet than its IP length says; no receiver keeps any of it. A first fragment that ends before its BTH therefore
 // must not be judged by what follows it in the frame: the BTH comes in the second fragment.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

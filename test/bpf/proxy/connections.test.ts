@@ -54,7 +54,7 @@ describe.each(['RC', 'XRC'] as const)(
       ['which the router sees answered', true],
       ['whose answers take another way', false],
     ])(
-      'PNC-1-c: what the CM exchange said is healed within 3 s of traffic %s, after at most 25 wrong CNPs for notices 20 ms apart',
+      'PNC-1-c: what the CM exchange showed is corrected within 3 s of traffic %s, after at most 25 wrong CNPs for notices 20 ms apart',
       (_, sees) => {
         connect();
         for (let psn = 1; psn <= 5; psn++) {
@@ -131,7 +131,7 @@ describe.each(['RC', 'XRC'] as const)(
       },
     );
 
-    test('PNC-1-c: answers that contradict a CM exchange remove what it said', () => {
+    test('PNC-1-c: answers that contradict a CM exchange remove what it showed', () => {
       connect();
       ask(1, send);
       answer(0x64, 1, ack);
@@ -145,7 +145,7 @@ describe.each(['RC', 'XRC'] as const)(
   },
 );
 
-test('UC has no answers: silence says nothing, and what the CM exchange said stays', () => {
+test('UC has no answers: silence proves nothing, and what the CM exchange showed stays', () => {
   proxy.send(cmRequest(A, B, { localQpn: 0x64, transport: 1 }));
   proxy.send(cmReply(B, A, { localQpn: PEER }));
   for (let psn = 1; psn < 200; psn++) {
@@ -198,7 +198,7 @@ test(
 );
 
 describe('confirmed and unconfirmed connections', () => {
-  test('PNC-1-c: an answer that fits a request confirms what the CM exchange said; until then it waits in a table of its own', () => {
+  test('PNC-1-c: an answer that fits a request confirms what the CM exchange showed; until then it waits in a table of its own', () => {
     connect();
     expect(proxy.known(there)).toMatchObject({ confirmed: false });
     ask(1);

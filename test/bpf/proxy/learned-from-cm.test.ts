@@ -104,7 +104,7 @@ describe.each([
 });
 
 describe('CM exchanges', () => {
-  test('are told apart by their communication IDs, however they interleave', () => {
+  test('are distinguished by their communication IDs, however they interleave', () => {
     proxy.send(cmRequest(A, B, { localCommId: 1, localQpn: 0x101 }));
     proxy.send(cmRequest(A, B, { localCommId: 2, localQpn: 0x102 }));
     proxy.send(cmRequest(B, A, { localCommId: 1, localQpn: 0x901 }));

@@ -135,7 +135,7 @@ describe('learning from traffic', () => {
     expect(proxy.known(there(ONE))?.senderQpn).toBe(ONE.a);
   });
 
-  test('PNC-1-c: four connections between the same hosts, each with its own PSNs, are told apart', () => {
+  test('PNC-1-c: four connections between the same hosts, each with its own PSNs, are distinguished', () => {
     const connections = [0, 1, 2, 3].map((i) => ({ a: 0x64 + i, b: 0xc8 + i, psn: 0x100000 * i }));
     for (let i = 0; i < 3; i++) {
       connections.forEach((c) => ask(c, c.psn + i));

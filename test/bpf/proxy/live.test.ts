@@ -73,7 +73,7 @@ describe('in a network', () => {
   });
 
   test('PNC-1-c: the Queue Pairs are learned from packets that the router forwards unchanged, seen at two ports', async () => {
-    // The first exchange also waits for neighbour discovery, and may come too late to count.
+    // The first exchange also waits for neighbor discovery, and may come too late to count.
     for (let psn = 0; psn < 4; psn++) {
       scene.fromHost(data({ from: A, to: B, qpn: 0xc8, psn }));
       await until('the data is forwarded', () => scene.atCore.length, is(psn + 1));

@@ -131,7 +131,7 @@ describe('E1: the congested node', () => {
     r.endCon([RED, red], [BLUE, blue]);
   });
 
-  test('at a tenant’s own port nobody is told: the way back is in the tenant’s table, and the proxy could not see whose the packet is', () => {
+  test('at a tenant’s own port nobody is notified: the way back is in the tenant’s table, and the proxy could not see whose the packet is', () => {
     r.policies(['::/0', ['proxy', 'fast-cnp', 'long-haul-roce']]);
     r.port({ kMax: 100_000, tenant: 7 });
     r.send(frame(data()));

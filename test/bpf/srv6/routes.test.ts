@@ -135,7 +135,7 @@ describe('END.CON in the kernel', () => {
     expect(ip(pe.netns, '-6 route show 2001:db8:5::/64')).toContain('t-srv6-core');
   });
 
-  test('FCN-4.2.2-a: a SID that somebody else has is refused, told, and tried again; when it is free it is taken', () => {
+  test('FCN-4.2.2-a: a SID that somebody else has is refused, reported, and tried again; when it is free it is taken', () => {
     pe.seg6local('2001:db8:c0a::1', 'End.DT6 table 254');
     const feature = open();
     feature.apply({ srv6: planned() });

@@ -26,7 +26,7 @@ interface RawType {
 }
 
 export type Value = number | bigint | string | readonly Value[] | { readonly [field: string]: Value };
-/** Bytes of one named field, in the whole: `ways[2].told_at` is called `ways.told_at`. */
+/** Bytes of one named field, in the whole: `ways[2].notified_at` is called `ways.notified_at`. */
 interface Span {
   readonly field: string;
   readonly offset: number;

@@ -18,7 +18,7 @@ export interface Compiled {
 /** @param source from the root of the repository, `bpf/proxy.bpf.c` */
 export const compileBpf = (source: string): Compiled => ownDirectory(source, (path) => cpSync(cached(source), path));
 
-/** With this compiler, and now. @throws Error with what the compiler said */
+/** With this compiler, and now. @throws Error with the compiler's output */
 export const compileBpfWith = (clang: string, source: string, flags: readonly string[] = []): Compiled =>
   ownDirectory(source, (path) => compile(clang, source, flags, path));
 

@@ -187,7 +187,7 @@ export class CongestedRouter extends DetectorTables {
     return socket;
   }
 
-  /** A new, empty TBF as root; 1 byte/s unless told otherwise. */
+  /** A new, empty TBF as root; 1 byte/s by default. */
   async shape({
     rate = 1n,
     burst = BURST,
@@ -256,7 +256,7 @@ export class CongestedRouter extends DetectorTables {
     this.forward(ipv6([address('2001:db8:9::1'), address('2001:db8:2::99')], 17, udp(9, 9, new Uint8Array(size - 62))));
   }
 
-  /** Configures the monitored port; unless told otherwise nothing is marked or notified, and nothing limited. */
+  /** Configures the monitored port; by default nothing is marked or notified, and nothing limited. */
   port(port: Partial<EgressPort> = {}): void {
     const kMax = port.kMax ?? 100_000;
     const whole: EgressPort = {
@@ -272,7 +272,7 @@ export class CongestedRouter extends DetectorTables {
     this.ports.update(u32Key(whole.ifindex), encodeEgressPort(whole));
   }
 
-  /** What the program has told about its notifications since the last clear(), or since somebody took it out. */
+  /** What the program has reported about its notifications since the last clear(), or since somebody took it out. */
   records(): SentNotification[] {
     this.ring.drain();
     return this.sent;

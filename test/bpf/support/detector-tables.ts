@@ -1,4 +1,4 @@
-// What the detector's program is told: how notifications are built, and who may be told how.
+// How the detector's program is configured: how notifications are built, and who may be notified how.
 import type { BpfMap } from '../../../src/kernel/bpf/map.ts';
 import type { BpfObject } from '../../../src/kernel/bpf/object.ts';
 import {
@@ -55,7 +55,7 @@ export class DetectorTables {
     }
   }
 
-  /** The formats of sender prefixes, tried in the order given; others are not told. */
+  /** The formats of sender prefixes, tried in the order given; others are not notified. */
   policies(...rows: (readonly [string, readonly NotificationFormat[], { markCeWithFastCnp: boolean }?])[]): void {
     const map = this.empty(EGRESS_MAPS.senderPolicies);
     for (const [sender, order, { markCeWithFastCnp } = { markCeWithFastCnp: false }] of rows) {

@@ -11,7 +11,7 @@ const FLOW_TIMES = {
   firstSeen: 88,
   lastSeen: 96,
   lastNotice: 104,
-  toldAt: 128,
+  notifiedAt: 128,
   ceExemptUntil: 152,
   rateStart: 184,
   deferredUntil: 208,

@@ -17,7 +17,7 @@ import { PNC_PORT, PROXY4, PROXY6, object } from './congested-router.ts';
 import { clearCounters, countOf } from './counters.ts';
 import { H1, H1V4, H2, H2V4, context, data } from './packets.ts';
 
-/** The loopback device stands for the border port in test runs. */
+/** The loopback device acts as the border port in test runs. */
 export const BORDER = 1;
 /** All kinds of notifications. */
 export const ALL_KINDS: GuardPort = {

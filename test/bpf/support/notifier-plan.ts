@@ -1,4 +1,4 @@
-// How a congested node notifies: what the plan says of it, and what its builder of notifications is told.
+// How a congested node notifies: what the plan says of it, and how its builder of notifications is configured.
 import type { BpfObject } from '../../../src/kernel/bpf/object.ts';
 import { CODES, LONG_HAUL } from '../../../src/kernel/dataplane/notice-config.fixture.ts';
 import {
@@ -12,7 +12,7 @@ import { LOOPBACK4, LOOPBACK6, PNC_PORT } from './detector-tables.ts';
 
 export { CODES, LONG_HAUL };
 
-/** All formats, unless told otherwise. */
+/** All formats by default. */
 export function configureFormats(
   builder: BpfObject,
   config: NoticeConfig = { fastCnp: CODES, longHaul: LONG_HAUL },

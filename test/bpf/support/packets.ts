@@ -38,7 +38,7 @@ export interface Data {
   size?: number;
 }
 
-/** An RC "send only" of 1000 bytes, ECT(0), unless told otherwise; an IP packet. */
+/** An RC "send only" of 1000 bytes, ECT(0) by default; an IP packet. */
 export const data = ({
   source = H1,
   destination = H2,

@@ -24,7 +24,7 @@ const RUN = (netns: Netns, lines: string): void =>
     .forEach((line) => void ip(netns, line.trim()));
 
 function wire(h: Netns, r: Netns, c: Netns): void {
-  // Neighbours answer at once, not after duplicate address detection.
+  // Neighbors answer at once, not after duplicate address detection.
   for (const netns of [h, r, c])
     inNetns(netns, 'sysctl', '-qw', 'net.ipv6.conf.default.accept_dad=0', 'net.ipv6.conf.default.dad_transmits=0');
   inNetns(
@@ -74,7 +74,7 @@ export class ProxyScene {
   readonly h: Netns;
   readonly r: Netns;
   readonly c: Netns;
-  /** IP packets that arrived at h, and at c, without neighbour discovery. */
+  /** IP packets that arrived at h, and at c, without neighbor discovery. */
   readonly atHost: Uint8Array[] = [];
   readonly atCore: Uint8Array[] = [];
   readonly errors: unknown[] = [];

@@ -207,7 +207,7 @@ interface DataFields {
   readonly pkey?: number;
 }
 
-/** A SEND_ONLY that asks for an answer, unless said otherwise. */
+/** A SEND_ONLY that asks for an answer by default. */
 export const data = ({
   from,
   to,

@@ -208,7 +208,7 @@ describe('the congested node', () => {
     expect(r.flows()).toHaveLength(6);
   });
 
-  test('nobody is told straight: whose the address inside is, nobody knows', () => {
+  test('nobody is notified directly: whose the address inside is, nobody knows', () => {
     r.port({ kMax: 100_000 });
     r.policies(['::/0', ['fast-cnp', 'long-haul-roce']]);
     for (const [, bytes] of around(data())) r.send(bytes);

@@ -111,7 +111,7 @@ export const allFull = (rows: readonly Row[]): boolean =>
   rows.length > 0 && rows.every(({ state }) => state === 'full');
 export const isFull = async (p: Protocol, r: Router): Promise<boolean> => allFull(await neighbors(p, r));
 
-/** Starts cnpd on these routers and waits until FRR is a full neighbour of each in every area. */
+/** Starts cnpd on these routers and waits until FRR is a full neighbor of each in every area. */
 export async function startFull(
   net: Network,
   p: Protocol,

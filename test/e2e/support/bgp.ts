@@ -1,5 +1,5 @@
 // The routers of topologies/bgp: gobgpd and ExaBGP as children of the test process in their nodes, and what cnpd is
-// told there. BIRD and FRR run already.
+// shown there. BIRD and FRR run already.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -34,7 +34,7 @@ async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<
   await gone;
 }
 
-/** A child that runs in a node until it is told otherwise. */
+/** A child that runs in a node until it is ended. */
 class Program {
   readonly #lab: Lab;
   readonly node: string;
@@ -149,7 +149,7 @@ class NodeGobgpd extends Program {
   }
 }
 
-/** ExaBGP says what it is told, whether or not it makes sense. */
+/** ExaBGP sends what it is ordered to, whether or not it makes sense. */
 export class ExaBgp extends Program {
   constructor(lab: Lab, node: string) {
     super(lab, node, [
@@ -208,7 +208,7 @@ const sized = (value: Buffer): Buffer => Buffer.concat([Buffer.from([value.lengt
 const PREFIXES_AN_UPDATE = 20;
 
 /**
- * A BGP neighbour by hand, for more paths than ExaBGP is quick with. AS 65001, router ID 192.0.2.7, hold time 0 (no
+ * A BGP neighbor by hand, for more paths than ExaBGP is quick with. AS 65001, router ID 192.0.2.7, hold time 0 (no
  * keepalives), IPv6 unicast. It does not listen to what is answered.
  */
 export class RawNeighbor {

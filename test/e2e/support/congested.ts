@@ -150,7 +150,7 @@ export class CongestedNetwork {
     }
   }
 
-  /** What the flow's sender was told about it. */
+  /** The notifications of the flow's sender about it. */
   notificationsOf({ ends }: Flow, at = this.h1): Notification[] {
     const about = ({ fastCnp, longHaul }: Notification): boolean =>
       fastCnp?.packet.bth.destQpn === ends.receiverQpn || longHaul?.sourceQpn === ends.senderQpn;

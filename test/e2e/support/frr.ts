@@ -14,7 +14,7 @@ const ORDER: readonly Daemon[] = ['zebra', 'staticd', 'isisd', 'ospfd', 'ospf6d'
 
 /**
  * isisd.conf of a router: `interfaces` run IPv6 point-to-point IS-IS. `net` comes last: with it FRR issues its first
- * LSP, and what is said later (the interval, the passwords) counts from the second on.
+ * LSP, and what is configured later (the interval, the passwords) counts from the second on.
  */
 export function isisdConfig(opts: {
   systemId: string;

@@ -217,16 +217,16 @@ export class GobgpNetwork {
   }
 }
 
-/** A client, and what it has told. */
+/** A client, and what it has reported. */
 export class Listening {
   readonly client: GobgpClient;
   readonly routes = new Map<string, readonly GobgpPath[]>();
   readonly counters = new Map<string, number>();
   readonly lost: string[] = [];
-  /** Most routes told at once. */
+  /** Most routes reported at once. */
   most = 0;
   about: GobgpAbout | undefined;
-  /** How often the whole table has been told. */
+  /** How often the whole table has been reported. */
   listed = 0;
   onRoutes: (routes: readonly GobgpRoute[]) => void = () => {};
 
@@ -263,9 +263,9 @@ export class Listening {
     this.client.start();
   }
 
-  /** Until the table has been told once more. */
+  /** Until the table has been reported once more. */
   async ready(times = 1): Promise<this> {
-    await until('the table is told', () => this.listed, atLeast(times), 60_000);
+    await until('the table is reported', () => this.listed, atLeast(times), 60_000);
     return this;
   }
 

@@ -1,5 +1,5 @@
-// A neighbour that floods: takes the place of FRR on `cnpd-isis`, brings the adjacency up, and sends LSPs of as many
-// systems as it is told, all of them its neighbours, at once; what is not acknowledged is sent again. Arguments: count,
+// A neighbor that floods: takes the place of FRR on `cnpd-isis`, brings the adjacency up, and sends LSPs of as many
+// systems as ordered, all of them its neighbors, at once; what is not acknowledged is sent again. Arguments: count,
 // prefixes an LSP. Prints `sent` when all were sent once.
 import { readLsp } from '../../../src/carriers/isis/lsdb/content.ts';
 import { ISIS_KINDS } from '../../../src/carriers/isis/kinds/table.ts';

@@ -46,7 +46,7 @@ export const watching = (fields: object = {}): object => ({
   ports: [{ interface: 'eth2', 'k-max': '20kB', ...fields }],
 });
 
-/** Waits until the routers' agents are neighbours of FRR. */
+/** Waits until the routers' agents are neighbors of FRR. */
 export const adjacent = (net: Network, ...names: string[]): Promise<unknown> =>
   Promise.all(names.map((name) => until(`${name} is a neighbor of FRR`, () => net.router(name).neighbors(), anyUp)));
 

@@ -249,7 +249,7 @@ export class Network {
     return port;
   }
 
-  /** Forgets what was received at the test's ports, and who wanted to hear of it. */
+  /** Forgets what was received at the test's ports, and who listens to it. */
   clearPorts(): void {
     for (const port of this.#ports) {
       port.onPacket = undefined;

@@ -73,7 +73,7 @@ export class Port {
     this.packets = [];
   }
 
-  /** Sends an IP packet to the neighbour. */
+  /** Sends an IP packet to the neighbor. */
   send(packet: Uint8Array): void {
     this.sendFrame(this.frame(packet));
   }

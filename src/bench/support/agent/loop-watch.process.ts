@@ -1,5 +1,5 @@
 // Loaded into the measured agent with `node --import`: on its parent's order it notes how late a timer of one
-// millisecond comes, which is how long anything else in the process waits for its turn. Costs nothing until told to
+// millisecond comes, which is how long anything else in the process waits for its turn. Costs nothing until ordered to
 // start; keeps nothing alive.
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { LoopReport } from './loop-report.ts';

@@ -1,5 +1,5 @@
 // The router beside the measured agent: the other end of its IS-IS link. It keeps the adjacency, acknowledges what the
-// agent floods and notes it, and floods what the bench gives it, as fast as it is told. No database, no retransmission:
+// agent floods and notes it, and floods what the bench gives it, as fast as it can. No database, no retransmission:
 // a lost frame fails the measurement.
 import { isKernelError } from '../../../kernel/errors.ts';
 import type { Netns } from '../../../kernel/netns.ts';

@@ -1,6 +1,6 @@
 // The router beside the measured agent on its OSPF link: cnpd's own OSPF core on FRR's end of the veth, with a database
-// that the bench fills. The LSAs of a measured flood go past the core, one update behind the other and as fast as told:
-// the core would wait MinLSInterval and pace them.
+// that the bench fills. The LSAs of a measured flood go past the core, one update behind the other and as fast as
+// ordered: the core would wait MinLSInterval and pace them.
 import { put } from '../../../carriers/ospf/lsdb/lsdb.ts';
 import { type OspfChange, OspfRunner } from '../../../carriers/ospf/runner.edge.ts';
 import type { SpeakerConfig } from '../../../carriers/ospf/state.ts';

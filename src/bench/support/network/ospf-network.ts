@@ -65,7 +65,7 @@ export class SenderLsas {
   readonly #version: Version;
   readonly #routerId: number;
   readonly #content: Content;
-  readonly #said: OwnLsa[] = [];
+  readonly #lsas: OwnLsa[] = [];
 
   constructor(version: Version, routerId: number) {
     this.#version = version;
@@ -89,12 +89,12 @@ export class SenderLsas {
     );
     this.#take({ type: 'declare', origination });
     while (contentWake(this.#content) <= 0) this.#take({ type: 'timer' });
-    return this.#said.map((lsa) => lsaOf(this.#version, this.#routerId, INITIAL_SEQUENCE + n, lsa));
+    return this.#lsas.map((lsa) => lsaOf(this.#version, this.#routerId, INITIAL_SEQUENCE + n, lsa));
   }
 
   #take(event: Parameters<typeof handleContent>[1]): void {
     for (const effect of handleContent(this.#content, event, 0))
-      if (effect.type === 'originate') this.#said.splice(0, Infinity, ...effect.lsas);
+      if (effect.type === 'originate') this.#lsas.splice(0, Infinity, ...effect.lsas);
   }
 }
 

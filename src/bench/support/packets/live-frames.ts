@@ -1,4 +1,4 @@
-// Frames into an interface's receive path, as many as wanted in one system call: BPF_PROG_TEST_RUN of an XDP program
+// Frames into an interface's receive path, any number in one system call: BPF_PROG_TEST_RUN of an XDP program
 // that passes every frame on, with live frames (Linux 5.18). The kernel makes packets of them and receives them as if a
 // driver had.
 import type { BpfProgram } from '../../../kernel/bpf/program.ts';

@@ -1,5 +1,5 @@
 // The flows whose notices are timed, as the kernel's proxy, the user-space proxy and the timing programs all know them:
-// a flow a notice, told apart by Queue Pair.
+// one flow per notice, distinguished by Queue Pair.
 import { address } from '../../../model/address.ts';
 import { prefix } from '../../../model/prefix.ts';
 

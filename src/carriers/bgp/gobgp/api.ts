@@ -22,7 +22,7 @@ export interface HeardPath {
   /** As in `path`; in withdrawals too. */
   readonly neighbor: string | undefined;
   readonly identifier: number;
-  /** gobgpd cannot reach the next hop: such a path is never the best. */
+  /** gobgpd cannot reach the next hop: the path is never the best. */
   readonly unreachable: boolean;
 }
 

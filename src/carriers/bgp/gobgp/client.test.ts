@@ -30,7 +30,7 @@ const CHANGED = toBinary(
   }),
 );
 
-/** Its table is empty. @param told what the client tells, in order */
+/** Its table is empty. @param events what the client reports, in order */
 async function withClient(
   methods: Partial<Methods>,
   events: string[],
@@ -60,7 +60,7 @@ async function withClient(
   });
 }
 
-test('why gobgpd does not take a path is said as why it cannot be used: what it answers, or that it does not', async () => {
+test('the reason why gobgpd refuses a path is reported like a reason why it cannot be used: what it answers, or that it does not', async () => {
   const refusals = [
     { code: status.INVALID_ARGUMENT, details: 'no room' },
     { code: status.DEADLINE_EXCEEDED, details: 'Deadline exceeded' },
@@ -78,7 +78,7 @@ test('why gobgpd does not take a path is said as why it cannot be used: what it 
   );
 });
 
-test('a change that comes in one piece with the word that changes will come is told after `connected`, not before: nobody takes it for gone', async () => {
+test('a change that arrives together with the start of the watch is reported after `connected`, not before: it does not count as lost', async () => {
   const events: string[] = [];
   await withClient(
     { WatchEvent: (call) => [WATCHING, CHANGED].forEach((message) => call.write(message)) },

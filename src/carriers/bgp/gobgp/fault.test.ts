@@ -14,7 +14,7 @@ import { type Methods, WATCHING, withServer } from './server.fixture.ts';
 const clock = manualClock();
 const NOT_STARTED = toBinary(GetBgpResponseSchema, create(GetBgpResponseSchema, { global: {} }));
 
-/** Why the first attempt to use such a gobgpd fails. */
+/** Why the first attempt to use this gobgpd fails. */
 async function firstFault(methods: Partial<Methods>, options: Partial<GobgpOptions> = {}): Promise<GobgpFault> {
   return withServer(methods, async (target) => {
     let client: GobgpClient | undefined;

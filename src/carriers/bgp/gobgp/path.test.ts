@@ -141,7 +141,7 @@ describe.each([
     ).toContain(' nhc aa');
     expect(read({ unknown: [[40, 'ff']] })).not.toContain('nhc');
   });
-  test('RFC 7606 §3 c: flags of attribute 39 other than optional and transitive are told', () => {
+  test('RFC 7606 §3 c: flags of attribute 39 other than optional and transitive are reported', () => {
     for (const flags of [0xc0, 0xd0, 0xe0, 0xf0]) expect(read({ unknown: [[39, 'aa', flags]] })).toMatch(/ nhc aa$/);
     for (const flags of [0, 0x40, 0x80, 0xa0])
       expect(
@@ -162,7 +162,7 @@ describe.each([
   });
   test('a path without a prefix', () =>
     expect(words(api, Uint8Array.of((9 << 3) | 2, 4, 8, 1, 16, 1))).toBe('prefix: a path whose prefix is missing'));
-  test('v3 writes Go’s nil where a path has no neighbour', () =>
+  test('v3 writes Go’s nil where a path has no neighbor', () =>
     expect(read({ neighbor: '<nil>' })).toContain('from here'));
   test('an AS path as long as a message allows is read, one that no message holds is refused unread', () => {
     expect(read({ numbers: new Array<number>(16_000).fill(4_200_000_000) })).toContain('4200000000,4200000000');

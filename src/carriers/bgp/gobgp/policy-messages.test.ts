@@ -80,7 +80,7 @@ describe.each([
     return toBinary(ListPolicyResponseSchema, create(ListPolicyResponseSchema, { policy: is }));
   };
 
-  test('PNC-1-b: cnpd’s paths do not go to neighbours outside the domain (decision D9)', () =>
+  test('PNC-1-b: cnpd’s paths do not go to neighbors outside the domain (decision D9)', () =>
     expect(asked(exportPolicy(api))).toMatchObject({
       name: POLICY.export,
       statements: [
@@ -94,7 +94,7 @@ describe.each([
       ],
     }));
 
-  test('PNC-1-b: what comes from neighbours outside is marked, by this AS, and goes where it would go', () => {
+  test('PNC-1-b: what comes from neighbors outside is marked, by this AS, and goes where it would go', () => {
     const [statement] = asked(importPolicy(api, 65_001)).statements;
     expect(statement).toMatchObject({
       conditions: { neighborSet: { type: numbers.invert, name: SET.domain } },
@@ -156,8 +156,8 @@ describe.each([
   const unknown = [{ no: 20, wireType: 0 as const, data: Uint8Array.of(1) }];
   test.each<[string, (statement: Statement) => void]>([
     ['another name', (is) => (is.name = 'other')],
-    ['no set of neighbours', (is) => delete is.conditions!.neighborSet],
-    ['another set of neighbours', (is) => (is.conditions!.neighborSet = { ...match(is), name: 'other' })],
+    ['no set of neighbors', (is) => delete is.conditions!.neighborSet],
+    ['another set of neighbors', (is) => (is.conditions!.neighborSet = { ...match(is), name: 'other' })],
     ['the set not inverted', (is) => (is.conditions!.neighborSet = { ...match(is), type: 9 })],
     ['another set of communities', (is) => (is.conditions!.largeCommunitySet = { ...match(is), name: 'other' })],
     ['another action', (is) => (is.actions!.routeAction = 1)],
@@ -233,7 +233,7 @@ test('policies are assigned to everybody, in their order; the default action sta
   expect(decodeAssignment(new Uint8Array(0))).toEqual([]);
 });
 
-test('a neighbour’s session is not torn down for a new policy', () =>
+test('a neighbor’s session is not torn down for a new policy', () =>
   expect(fromBinary(ResetPeerRequestSchema, softReset('192.0.2.1', 2))).toMatchObject({
     address: '192.0.2.1',
     soft: true,

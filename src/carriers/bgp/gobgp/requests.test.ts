@@ -1,4 +1,4 @@
-// What cnpd asks gobgpd for, and what its answers about itself and its neighbours mean, by the schemas.
+// What cnpd asks gobgpd for, and what its answers about itself and its neighbors mean, by the schemas.
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
@@ -34,7 +34,7 @@ describe('changes', () => {
   test.each([
     ['best', [1]],
     ['all', [1, 3]],
-  ] as const)('of %s are asked for, with the neighbours’; never what there is already', (learn, filters) => {
+  ] as const)('of %s are asked for, with the neighbors’; never what there is already', (learn, filters) => {
     const three = fromBinary(G3.WatchEventRequestSchema, v3.watchRequest(learn));
     const four = fromBinary(G4.WatchEventRequestSchema, v4.watchRequest(learn));
     expect(four.batchSize).toBe(100);
@@ -207,7 +207,7 @@ describe('what gobgpd is', () => {
   });
 });
 
-describe('a neighbour', () => {
+describe('a neighbor', () => {
   const peer = (sent: object | undefined): Uint8Array =>
     toBinary(ListPeerResponseSchema, create(ListPeerResponseSchema, sent ? { peer: sent } : {}));
   test('is asked about with what it was sent, or briefly', () =>

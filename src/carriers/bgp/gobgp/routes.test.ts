@@ -59,7 +59,7 @@ function setUp(options: Partial<RoutesOptions> = {}): {
 }
 
 describe('a list and events', () => {
-  test('of a listed prefix the best path and cnpd’s own are told', () => {
+  test('of a listed prefix the best path and cnpd’s own are reported', () => {
     const { routes, reported } = setUp();
     routes.listed([path(`${P} 192.0.2.1 best`), path(`${P} 192.0.2.2`), path(`${P} 192.0.2.3 own`)]);
     routes.listed([path(`${Q} 192.0.2.1`)]);
@@ -81,7 +81,7 @@ describe('a list and events', () => {
     routes.event(path(`${P} 192.0.2.1 unreachable`));
     expect(reported()).toEqual([`${P}:`]);
   });
-  test('cnpd’s own path that is the best is told once', () => {
+  test('cnpd’s own path that is the best is reported once', () => {
     const { routes, reported } = setUp();
     routes.listed([path(`${P} 192.0.2.3 best own`), path(`${P} 192.0.2.1`)]);
     expect(reported()).toEqual([`${P}: 192.0.2.3*`]);
@@ -121,7 +121,7 @@ describe('a list and events', () => {
 });
 
 describe('questions', () => {
-  test('of an own prefix another’s path is asked about, cnpd’s own is told at once', () => {
+  test('of an own prefix another’s path is asked about, cnpd’s own is reported at once', () => {
     const { routes, reported } = setUp();
     routes.put([{ prefix: prefix(P) }]);
     routes.event(path(`${P} 192.0.2.3 own`));
@@ -166,7 +166,7 @@ describe('questions', () => {
     routes.answered();
     expect(reported()).toEqual([`${P}:`]);
   });
-  test('a prefix that is to be asked about is not told of before, whatever happens to it', () => {
+  test('a prefix that is to be asked about is not reported before the answer, whatever happens to it', () => {
     const { routes, reported } = setUp();
     routes.event(path(`${P} !`));
     routes.event(path(`${P} 192.0.2.1`));
@@ -205,7 +205,7 @@ describe('questions', () => {
     routes.event(path(`${P} 192.0.2.2`));
     expect({ reported: reported(), ask: routes.ask(10) }).toEqual({ reported: [`${P}: 192.0.2.2*`], ask: undefined });
   });
-  test('an answer about what was not asked is not told', () => {
+  test('an answer to a question that was not asked is not reported', () => {
     const { routes, reported } = setUp({ learn: 'all' });
     routes.answer([path(`${P} 192.0.2.1 best`)]);
     expect(reported()).toEqual([]);
@@ -213,7 +213,7 @@ describe('questions', () => {
 });
 
 describe('paths that cannot be read', () => {
-  test('are counted and left out; what else there is of the prefix is told', () => {
+  test('are counted and left out; the rest of the prefix is reported', () => {
     const { routes, reported, counters } = setUp({ learn: 'all' });
     routes.listed([path(`${P} !`), path(`${P} 192.0.2.2`)]);
     routes.listed([path('!')]);

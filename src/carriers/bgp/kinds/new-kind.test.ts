@@ -1,5 +1,5 @@
 // A new kind of advertisement is one file and one row: the carrier is given the row, and all else follows. The kind is
-// that of colour.fixture.ts. Through a real gobgpd: test/e2e/gobgp-new-kind.test.ts.
+// that of color.fixture.ts. Through a real gobgpd: test/e2e/gobgp-new-kind.test.ts.
 import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import { origination } from '../../../model/advertisement.fixture.ts';
@@ -9,7 +9,7 @@ import { privateCharacteristic } from '../../../packet/bgp/characteristics.ts';
 import { fromHex, toHex } from '../../../packet/hex.ts';
 import { Agent, CODES, END_CON, declaration, nhc, path, pnc, route, shown } from '../content.fixture.ts';
 import { PATH_CAPACITY } from '../constants.ts';
-import { COLOUR, COLOUR_TLV, WITH_COLOUR, colourOf } from './colour.fixture.ts';
+import { COLOR, COLOR_TLV, WITH_COLOR, colorOf } from './color.fixture.ts';
 import { BGP_KINDS, BgpKinds } from './table.ts';
 
 const [RED, BLUE] = [prefix('2001:db8:1::/48'), prefix('2001:db8:2::/56')];
@@ -17,12 +17,12 @@ const [HOST4, HOST6] = ['192.0.2.1/32', '2001:db8::1/128'];
 const SENDERS = declaration({ '2001:db8:a::/48': '2001:db8::1' });
 const SID = { sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON };
 
-const agent = (rest: ConstructorParameters<typeof Agent>[0] = {}, kinds = WITH_COLOUR): Agent => {
+const agent = (rest: ConstructorParameters<typeof Agent>[0] = {}, kinds = WITH_COLOR): Agent => {
   const made = new Agent(rest, kinds);
   made.connect();
   return made;
 };
-const learner = (kinds?: typeof WITH_COLOUR): Agent => {
+const learner = (kinds?: typeof WITH_COLOR): Agent => {
   const made = new Agent({}, kinds);
   made.connect();
   return made;
@@ -41,20 +41,20 @@ function passOn(from: Agent, to: Agent): void {
   to.report(...had.map((text) => route(text)), ...has);
 }
 
-const coloursOf = ({ reports }: Agent): string[] =>
+const colorsOf = ({ reports }: Agent): string[] =>
   [...reports.values()]
     .flatMap(({ source, originator, advertisements }) =>
-      (advertisements as readonly (LearnedAdvertisement | { kind: 'colour'; prefix: Prefix; colour: number })[])
-        .filter((one) => one.kind === 'colour')
-        .map((one) => `${source} ${originator} ${formatPrefix(one.prefix)} ${one.colour}`),
+      (advertisements as readonly (LearnedAdvertisement | { kind: 'color'; prefix: Prefix; color: number })[])
+        .filter((one) => one.kind === 'color')
+        .map((one) => `${source} ${originator} ${formatPrefix(one.prefix)} ${one.color}`),
     )
     .sort();
 
 describe('a kind that exists only here', () => {
   test('crosses from one cnpd to another, changes, and is withdrawn; the other kinds beside it too', () => {
-    const [origin, other] = [agent(), learner(WITH_COLOUR)];
+    const [origin, other] = [agent(), learner(WITH_COLOR)];
     const rest = [...SENDERS, ...origination({ sids: [SID] })];
-    expect(declare(origin, [...rest, colourOf(RED, 7), colourOf(BLUE, 9)])).toEqual([
+    expect(declare(origin, [...rest, colorOf(RED, 7), colorOf(BLUE, 9)])).toEqual([
       `+${HOST4}`,
       `+${HOST6}`,
       '+2001:db8:a::/48',
@@ -76,36 +76,36 @@ describe('a kind that exists only here', () => {
         '000000',
     );
     passOn(origin, other);
-    const both = (colour: number): string[] => [
-      `${HOST4} 192.0.2.1 2001:db8:1::/48 ${colour}`,
+    const both = (color: number): string[] => [
+      `${HOST4} 192.0.2.1 2001:db8:1::/48 ${color}`,
       `${HOST4} 192.0.2.1 2001:db8:2::/56 9`,
-      `${HOST6} 2001:db8::1 2001:db8:1::/48 ${colour}`,
+      `${HOST6} 2001:db8::1 2001:db8:1::/48 ${color}`,
       `${HOST6} 2001:db8::1 2001:db8:2::/56 9`,
     ];
-    expect(coloursOf(other)).toEqual(both(7));
+    expect(colorsOf(other)).toEqual(both(7));
     expect(other.learned()).toContain('2001:db8:a::/48 2001:db8::1 2001:db8::1 0');
 
-    expect(declare(origin, [...rest, colourOf(BLUE, 9), colourOf(RED, 8)])).toEqual([`+${HOST4}`, `+${HOST6}`]);
+    expect(declare(origin, [...rest, colorOf(BLUE, 9), colorOf(RED, 8)])).toEqual([`+${HOST4}`, `+${HOST6}`]);
     passOn(origin, other);
-    expect(coloursOf(other)).toEqual(both(8));
+    expect(colorsOf(other)).toEqual(both(8));
 
-    declare(origin, [...rest, colourOf(BLUE, 9)]);
+    declare(origin, [...rest, colorOf(BLUE, 9)]);
     passOn(origin, other);
-    expect(coloursOf(other)).toEqual(both(8).filter((row) => row.endsWith(' 9')));
+    expect(colorsOf(other)).toEqual(both(8).filter((row) => row.endsWith(' 9')));
 
     expect(declare(origin, SENDERS)).toEqual([`-${HOST4}`, `-${HOST6}`]);
     passOn(origin, other);
-    expect({ coloursOf: coloursOf(other), reportsSize: other.reports.size }).toEqual({ coloursOf: [], reportsSize: 1 });
+    expect({ colorsOf: colorsOf(other), reportsSize: other.reports.size }).toEqual({ colorsOf: [], reportsSize: 1 });
   });
 
   test('is passed over by a cnpd without the row, which learns the rest', () => {
     const [origin, other] = [agent(), learner()];
-    declare(origin, [...origination({ sids: [SID] }), colourOf(RED, 7)]);
+    declare(origin, [...origination({ sids: [SID] }), colorOf(RED, 7)]);
     passOn(origin, other);
     expect({
-      coloursOf: coloursOf(other),
+      colorsOf: colorsOf(other),
       counters: [...other.counters.keys()].filter((name) => /learn|characteristic/.test(name)),
-    }).toEqual({ coloursOf: [], counters: [] });
+    }).toEqual({ colorsOf: [], counters: [] });
     const rows = shown(other.content, { now: other.now, wall: other.now });
     expect(rows.map(({ status, sids, unknown }) => [status, sids, unknown])).toEqual([
       ['used', ['2001:db8:c::1'], []],
@@ -113,24 +113,25 @@ describe('a kind that exists only here', () => {
     ]);
   });
 
-  test('has its own rules: of two colours for a prefix the higher; what cannot be advertised is counted', () => {
-    const [origin, other] = [agent({ nextHop4: undefined }), learner(WITH_COLOUR)];
-    declare(origin, [colourOf(RED, 7), colourOf(RED, 8), colourOf(RED, 6), colourOf(BLUE, 0)]);
+  test('has its own rules: of two colors for a prefix the higher; what cannot be advertised is counted', () => {
+    const [origin, other] = [agent({ nextHop4: undefined }), learner(WITH_COLOR)];
+    declare(origin, [colorOf(RED, 7), colorOf(RED, 8), colorOf(RED, 6), colorOf(BLUE, 0)]);
     passOn(origin, other);
-    expect({ coloursOf: coloursOf(other), originateUnusableColour: origin.count('originate.unusable-colour') }).toEqual(
-      { coloursOf: [`${HOST6} 2001:db8::1 2001:db8:1::/48 8`], originateUnusableColour: 1 },
-    );
+    expect({ colorsOf: colorsOf(other), originateUnusableColor: origin.count('originate.unusable-color') }).toEqual({
+      colorsOf: [`${HOST6} 2001:db8::1 2001:db8:1::/48 8`],
+      originateUnusableColor: 1,
+    });
   });
 
   test('shares the capacity of a path with the others, and needs a next hop as they do', () => {
-    const many = Array.from({ length: 300 }, (_, i) => colourOf(prefix(`2001:db8:${(i + 1).toString(16)}::/48`), 5));
+    const many = Array.from({ length: 300 }, (_, i) => colorOf(prefix(`2001:db8:${(i + 1).toString(16)}::/48`), 5));
     const sids = Array.from({ length: 100 }, (_, i) => ({
       ...SID,
       sid: address(`2001:db8:c::${(i + 1).toString(16)}`),
     }));
     const origin = agent({ nextHop4: undefined });
     declare(origin, [...many, ...origination({ sids })]);
-    // A colour takes 12 bytes, a SID 24.
+    // A color takes 12 bytes, a SID 24.
     const fitting = Math.floor((PATH_CAPACITY - 100 * 24) / 12);
     expect({ originateNoRoom: origin.count('originate.no-room'), unplaced: origin.content.unplaced }).toEqual({
       originateNoRoom: 300 - fitting,
@@ -139,7 +140,7 @@ describe('a kind that exists only here', () => {
     expect(origin.gobgpd.get(HOST6)!.nhc.length).toBeLessThan(3500);
     // What takes the place of another has its bytes.
     const fits = many.slice(0, fitting);
-    const higher = fits.map((one) => colourOf((one as unknown as { prefix: Prefix }).prefix, 6));
+    const higher = fits.map((one) => colorOf((one as unknown as { prefix: Prefix }).prefix, 6));
     const again = agent({ nextHop4: undefined });
     declare(again, [...fits, ...higher, ...origination({ sids })]);
     expect({ originateNoRoom: again.count('originate.no-room'), unplaced: again.content.unplaced }).toEqual({
@@ -147,7 +148,7 @@ describe('a kind that exists only here', () => {
       unplaced: 0,
     });
     const nowhere = agent({ nextHop4: undefined, nextHop6: undefined });
-    expect(declare(nowhere, [colourOf(RED, 7)])).toEqual([]);
+    expect(declare(nowhere, [colorOf(RED, 7)])).toEqual([]);
     expect({ originateNoNextHop: nowhere.count('originate.no-next-hop'), unplaced: nowhere.content.unplaced }).toEqual({
       originateNoNextHop: 1,
       unplaced: 1,
@@ -155,10 +156,10 @@ describe('a kind that exists only here', () => {
   });
 
   test('one entry that no path can hold makes no path; keys are those of a kind, whatever other kinds have', () => {
-    const { own } = COLOUR;
-    const huge = { ...COLOUR, own: { ...own, entries: { ...own.entries, size: () => PATH_CAPACITY + 1 } } };
+    const { own } = COLOR;
+    const huge = { ...COLOR, own: { ...own, entries: { ...own.entries, size: () => PATH_CAPACITY + 1 } } };
     const origin = agent({ nextHop4: undefined }, new BgpKinds([...BGP_KINDS.rows, huge]));
-    expect(declare(origin, [colourOf(RED, 7)])).toEqual([]);
+    expect(declare(origin, [colorOf(RED, 7)])).toEqual([]);
     expect({ originateNoRoom: origin.count('originate.no-room'), pathsSize: origin.content.own.paths.size }).toEqual({
       originateNoRoom: 1,
       pathsSize: 0,
@@ -171,35 +172,35 @@ describe('a kind that exists only here', () => {
     };
     const alike = agent(
       { nextHop4: undefined },
-      new BgpKinds([...BGP_KINDS.rows, { ...COLOUR, own: { ...own, declare: place } }]),
+      new BgpKinds([...BGP_KINDS.rows, { ...COLOR, own: { ...own, declare: place } }]),
     );
-    const other = learner(WITH_COLOUR);
-    declare(alike, [...origination({ sids: [SID] }), colourOf(RED, 7)]);
+    const other = learner(WITH_COLOR);
+    declare(alike, [...origination({ sids: [SID] }), colorOf(RED, 7)]);
     passOn(alike, other);
     expect(other.reports.get(HOST6)?.advertisements.map(({ kind }) => kind as string)).toEqual([
       'sender-prefix',
       'sid',
       'router-address',
-      'colour',
+      'color',
     ]);
   });
 
   test.each([
-    ['no colour', '003020010db80009'],
+    ['no color', '003020010db80009'],
     ['a prefix that is cut off', '0730' + '20010db8'],
     ['a prefix longer than an address', '0781' + '20010db8'.repeat(5)],
     ['nothing', ''],
   ])('a hostile value, %s, is counted; what is right beside it is used', (_what, hex) => {
-    const other = learner(WITH_COLOUR);
+    const other = learner(WITH_COLOR);
     const [bad, good] = [hex, '0730' + '20010db80001'].map(
-      (value) => ({ tlv: 'unknown', type: COLOUR_TLV, value: fromHex(value) }) as const,
+      (value) => ({ tlv: 'unknown', type: COLOR_TLV, value: fromHex(value) }) as const,
     );
     const hop = '2001:db8::9';
     const container = privateCharacteristic(CODES.private, [bad!, good!]);
     other.report(route(formatPrefix(hostPrefix(address(hop))), path(hop, { nhc: nhc(hop, pnc(hop), container) })));
-    expect({ characteristicBadColour: other.count('characteristic.bad-colour'), coloursOf: coloursOf(other) }).toEqual({
-      characteristicBadColour: 1,
-      coloursOf: [`${hop}/128 ${hop} 2001:db8:1::/48 7`],
+    expect({ characteristicBadColor: other.count('characteristic.bad-color'), colorsOf: colorsOf(other) }).toEqual({
+      characteristicBadColor: 1,
+      colorsOf: [`${hop}/128 ${hop} 2001:db8:1::/48 7`],
     });
     expect(other.learned()).toEqual([`${hop}/128 ${hop} ${hop} 0`]);
   });

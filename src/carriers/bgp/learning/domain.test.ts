@@ -1,4 +1,4 @@
-// The domain (decision D9): whose word counts, by the neighbour's AS first and by the AS_PATH after it.
+// The domain (decision D9): whose word counts, by the neighbor's AS first and by the AS_PATH after it.
 import { describe, expect, test } from 'vitest';
 import type { BgpPeerState } from '../../../model/carrier-state.ts';
 import type { AsSegment } from '../../../packet/bgp/route.ts';
@@ -11,7 +11,7 @@ const from = (neighborAs: number, ...asPath: readonly AsSegment[]) => path('2001
 const here = (...asPath: readonly AsSegment[]) => ({ ...from(0, ...asPath), neighbor: undefined });
 
 describe('RFC 5065 §4: a member of the confederation', () => {
-  test('is a neighbour whose path begins with its own AS in a segment of a confederation', () => {
+  test('is a neighbor whose path begins with its own AS in a segment of a confederation', () => {
     expect(memberAs(from(65101, segment('confed-sequence', 65101, 65102)))).toBe(65101);
     expect(memberAs(from(65101, segment('confed-set', 65101)))).toBe(65101);
   });
@@ -26,19 +26,19 @@ describe('RFC 5065 §4: a member of the confederation', () => {
 
 describe('what is not believed', () => {
   const distrust = (one: ReturnType<typeof path>) => distrustOf(one, AS, new Set([65002]));
-  test('RFC 4271 §6.3: of a neighbour in another AS a path that does not begin with it, an empty one too', () => {
+  test('RFC 4271 §6.3: of a neighbor in another AS a path that does not begin with it, an empty one too', () => {
     expect(distrust(from(65002))).toBe('first-as-mismatch');
     expect(distrust(from(65002, segment('sequence', 65002)))).toBeUndefined();
     expect(distrust(from(65002, segment('set', 65002)))).toBe('first-as-mismatch');
   });
-  test('of a neighbour outside anything, an empty path too', () => expect(distrust(from(7))).toBe('outside-domain'));
+  test('of a neighbor outside anything, an empty path too', () => expect(distrust(from(7))).toBe('outside-domain'));
   test('of a confederation’s member a path whose first segment has no order', () => {
     expect(distrust(from(65101, segment('confed-sequence', 65101)))).toBeUndefined();
     expect(distrust(from(65101, segment('confed-set', 65101)))).toBe('first-as-mismatch');
   });
 });
 
-describe('neighbours of the domain', () => {
+describe('neighbors of the domain', () => {
   const domain = { ownAs: AS, domain: new Set([65002]), members: new Set([65101]) };
   const peer = (as: number): BgpPeerState => ({
     address: '192.0.2.1',

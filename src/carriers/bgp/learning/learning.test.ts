@@ -206,7 +206,7 @@ describe('what a path says', () => {
     });
   });
 
-  test('PNC-1-b: what a neighbour outside the domain tells is never used, whatever its AS_PATH says; nor what a neighbour of the domain tells with another AS in front', () => {
+  test('PNC-1-b: what a neighbor outside the domain tells is never used, whatever its AS_PATH says; nor what a neighbor of the domain tells with another AS in front', () => {
     const from = (neighborAs: number, asPath: AsSegment[], rest = {}) => flaggedPath({ neighborAs, asPath, ...rest });
     const paths: readonly (readonly [ReturnType<typeof path>, string])[] = [
       [from(7, sequence()), 'outside-domain'],
@@ -324,7 +324,7 @@ describe('host routes of nodes', () => {
     });
   });
 
-  test('PNC-5.4-b: via-next-hop: the proxy that the next hop’s host route names is that of the routes through it, whichever is told first', () => {
+  test('PNC-5.4-b: via-next-hop: the proxy that the next hop’s host route names is that of the routes through it, whichever is reported first', () => {
     const agent = connected({ viaNextHop: true });
     const own = route('2001:db8:b::/48', path(LEAF, { nhc: nhc(LEAF, pnc('2001:db8::77')) }));
     agent.report(route(SENDERS, path(LEAF, { med: 3 })), own, route('2001:db8:c::/48', path('2001:db8::3')));
@@ -360,7 +360,7 @@ describe('host routes of nodes', () => {
 });
 
 describe('a connection that is lost', () => {
-  test('nothing is reachable any more, and what is told again in time is as if nothing had been', () => {
+  test('nothing is reachable any more, and what is reported again in time stays as it was', () => {
     const agent = connected();
     agent.report(route(SENDERS, flaggedPath()), route('2001:db8:b::/48', path('2001:db8::3')));
     agent.lose();
@@ -372,8 +372,8 @@ describe('a connection that is lost', () => {
     }).toEqual({ reachableSize: 0, reportsSize: 2, learned: [], state: 'waiting' });
     agent.pass(HOLD_MS / 2);
     agent.connect(route(SENDERS, flaggedPath()));
-    // The other may be told when gobgpd has its neighbours again; its originator is not reachable until then, so that
-    // the learned table holds it.
+    // The other may be reported when gobgpd has its neighbors again; its originator is not reachable until then, so
+    // that the learned table holds it.
     expect({ learned: agent.learned(), reportsSize: agent.reports.size }).toEqual({
       learned: ['2001:db8:a::/48 2001:db8::2 2001:db8::2 0'],
       reportsSize: 2,
@@ -388,7 +388,7 @@ describe('a connection that is lost', () => {
     }).toEqual({ reports: [SENDERS], learnDropped: 1, paths: 1 });
   });
 
-  test('what is told at last is not dropped, and each loss has its own time', () => {
+  test('what is reported last is not dropped, and each loss has its own time', () => {
     const agent = connected();
     agent.report(route(SENDERS, flaggedPath()), route('2001:db8:b::/48', path(LEAF)));
     agent.lose();

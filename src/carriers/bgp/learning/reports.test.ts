@@ -29,7 +29,7 @@ const since = (agent: Agent): number[] =>
   shown(agent.content, { now: agent.now, wall: agent.now }).map((row) => Date.parse(row.since));
 
 describe('a path', () => {
-  test('that is told again as it was is not reported again, and says it since the first time', () => {
+  test('that is received again unchanged is not reported again, and keeps the time of the first report', () => {
     const agent = connected();
     agent.report(route(A, flagged()));
     expect(agent.reports.get(A)!.advertisements).toMatchObject([{ kind: 'sender-prefix', pnc: true }]);
@@ -51,7 +51,7 @@ describe('a path', () => {
     expect(since(agent)).toEqual([20_000]);
   });
 
-  test('of several neighbours that say the same is one for each; with learn: all each is reported', () => {
+  test('of several neighbors that say the same is one for each; with learn: all each is reported', () => {
     const agent = connected({ learn: 'all' });
     const [one, two] = ['2001:db8::e', '2001:db8::f'].map((neighbor) => flagged({ neighbor }));
     agent.report(route(A, one!, two!, flagged({ neighbor: '2001:db8::f', identifier: 7 })));
@@ -80,7 +80,7 @@ describe('a path', () => {
   });
 });
 
-test('a path that a neighbour has passed on is no path of ours, although it has our identifier', () => {
+test('a path that a neighbor has passed on is no path of ours, although it has our identifier', () => {
   const agent = connected();
   agent.declare(declaration({}));
   agent.report(route(A, flagged({ identifier: OWN_IDENTIFIER })));
@@ -102,7 +102,7 @@ describe('next hops that count as reachable', () => {
     expect(agent.reachable).toEqual(new Set([OTHER, '2001:db8::4']));
   });
 
-  test('are told anew only when there is a new one', () => {
+  test('are reported again only when there is a new one', () => {
     const agent = connected();
     agent.report(route(A, path(LEAF)));
     const times = agent.effects.filter(({ type }) => type === 'reachability').length;
@@ -112,7 +112,7 @@ describe('next hops that count as reachable', () => {
 });
 
 describe('SIDs', () => {
-  test('of the behaviours that are wanted alone', () => {
+  test('of the configured behaviors only', () => {
     const agent = connected({ codePoints: { ...CODE_POINTS, 'end-con-behavior': 0x8003 } });
     agent.report(route(`${LEAF}/128`, path(LEAF, { nhc: nhc(LEAF, container('2001:db8:c::1')) })));
     const report = byKind(agent.reports.get(`${LEAF}/128`)!.advertisements);
@@ -148,7 +148,7 @@ describe('SIDs', () => {
   });
 });
 
-test('what is not used is named when it is warned of: prefix, neighbour, status', () => {
+test('what is not used is named when it is warned of: prefix, neighbor, status', () => {
   const agent = connected();
   agent.report(route(A, path(OTHER, { nhc: nhc(LEAF, pnc(LEAF)) })));
   expect(agent.effects).toContainEqual(
@@ -186,7 +186,7 @@ test('RFC 5065: a member AS is known from its first path on, and no news after t
 });
 
 describe('after the hold time', () => {
-  test('every path that was not told again is dropped and counted, each of learn: all', () => {
+  test('every path that was not reported again is dropped and counted, each of learn: all', () => {
     const agent = connected({ learn: 'all' });
     agent.report(
       route(A, flagged({ neighbor: '2001:db8::e' }), flagged({ neighbor: '2001:db8::f' })),

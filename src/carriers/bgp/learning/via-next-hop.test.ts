@@ -65,7 +65,7 @@ describe('PNC-5.4-b: the proxy that a next hop’s host route names', () => {
         ]);
     });
 
-    test('a held path that is told again is reported with the proxy of now; those that are not, as well', () => {
+    test('a held path that is received again is reported with the proxy of now; those that are not, as well', () => {
       const agent = connected({ viaNextHop: true });
       agent.report(host('2001:db8::98'), ...many(LEAF, 1));
       agent.lose();

@@ -1,4 +1,4 @@
-// Declarations with more than one thing to say of a prefix, with nothing to complain of, and one after the other.
+// Declarations with several advertisements of one prefix, without warnings, and one after the other.
 import { origination } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
@@ -220,7 +220,7 @@ describe('one after the other', () => {
     expect(agent.changes!.add.length).toBeGreaterThan(0);
   });
 
-  test('SIDs of the host route are not told with the senders’ prefixes of the same proxy', () => {
+  test('SIDs of the host route are not advertised with the senders’ prefixes of the same proxy', () => {
     const [host, sender] = [`${PROXY}/128`, '2001:db8:a::/48'];
     const two = [SID, { ...SID, sid: address('2001:db8:c::2') }];
     const agent = placed(declaration({ [host]: PROXY, [sender]: '2001:db8::9' }, { sids: [SID] }), {

@@ -1,4 +1,4 @@
-// When gobgpd is asked about own paths that it has not told of, and when those that it drops are put in again.
+// When gobgpd is asked about own paths that it has not reported, and when those that it drops are added again.
 import { describe, expect, test } from 'vitest';
 import { formatPrefix } from '../../../model/prefix.ts';
 import { Agent, declaration, given, ownAsReported, route, sessionOf } from '../content.fixture.ts';
@@ -6,7 +6,7 @@ import { Agent, declaration, given, ownAsReported, route, sessionOf } from '../c
 const [A, B] = ['10.1.0.0/16', '10.2.0.0/16'];
 
 describe('when gobgpd is asked', () => {
-  test('three seconds after it took the last, or told of one; it is not asked twice at a time', () => {
+  test('three seconds after it took the last, or reported one; there is one question at a time', () => {
     const agent = given([A, B], { echoes: false });
     agent.pass(2999);
     expect(agent.looks).toBeUndefined();
@@ -56,7 +56,7 @@ describe('when gobgpd is asked', () => {
     expect({ looks: agent.looks, answer: agent.answer() }).toEqual({ looks: undefined, answer: [`+${A}`] });
   });
 
-  test('what was heard of already does not put it off when it is told again', () => {
+  test('a repeated report of a known path does not postpone it', () => {
     const agent = given([A, B], { echoes: false });
     const tellA = (): void => agent.report(route(A, ownAsReported(agent.gobgpd.get(A)!)));
     tellA();
@@ -224,7 +224,7 @@ describe('paths that gobgpd drops', () => {
     expect(pauses(agent, 2)).toEqual([8000, 13_000]);
   });
 
-  test('one that is told of after all is there, and not put in again', () => {
+  test('one that is reported after all is there, and not added again', () => {
     const agent = given([A], { drops: [A] });
     const desiredPath = agent.content.own.paths.get(A)!.desired!;
     agent.pass(3000);

@@ -16,7 +16,7 @@ function failures(agent: Agent): [number, object[]] {
   return [agent.count('own.look-failed'), logged];
 }
 
-test('a path counts when gobgpd has told of it, not when it has taken it', () => {
+test('a path counts when gobgpd has reported it, not when it has accepted it', () => {
   const agent = given([A, B], { echoes: false });
   expect({ originated: sessionOf(agent).originated, rows: rows(agent) }).toEqual({ originated: 0, rows: [] });
   expect(sessionOf(agent)).not.toHaveProperty('dropped');
@@ -40,7 +40,7 @@ test('what gobgpd tells of by itself it is not asked about', () => {
   expect({ looks: agent.looks, originated: sessionOf(agent).originated }).toEqual({ looks: undefined, originated: 2 });
 });
 
-test('paths under those of others are not told of by themselves, and are found', () => {
+test('paths behind better ones of others are not reported unasked, and are found', () => {
   const agent = given([A], { echoes: false });
   agent.report(route(A, path('192.0.2.9')));
   expect(agent.count('own.put-back')).toBe(0);
@@ -99,7 +99,7 @@ test('what is declared no more is not dropped any more', () => {
   expect({ changes: agent.changes, looks: agent.looks }).toEqual({ changes: undefined, looks: undefined });
 });
 
-test('a gobgpd without a table of the family: named, of wanted paths only', () => {
+test('a gobgpd without a table of the family: named, for desired paths only', () => {
   const agent = new Agent();
   agent.declare(declaration({ [A]: '192.0.2.1', [SIX]: '2001:db8::1' }));
   agent.event({ type: 'connected', about: ABOUT });

@@ -113,7 +113,7 @@ describe('what is advertised', () => {
     expect(agent.gobgpd.get('2001:db8::1/128')!.nhc.length).toBeLessThan(3500);
   });
 
-  test('PNC-1-b: without a domain no path leaves the AS; with one only what is configured is said (decision D9)', () => {
+  test('PNC-1-b: without a domain no path leaves the AS; with one only what is configured is advertised (decision D9)', () => {
     const communities = (config: ConstructorParameters<typeof Agent>[0]): readonly number[] => {
       const agent = declared(SENDERS, { communities: [7], ...config });
       advertised(agent);
@@ -215,7 +215,7 @@ describe('what is in gobgpd', () => {
     expect(agent.answer()).toEqual([]);
   });
 
-  test('what an earlier run left is said anew where it is wanted and taken out where it is not; paths of others are never touched', () => {
+  test('what an earlier run left is originated again where it is desired and removed where it is not; paths of others are never touched', () => {
     const before = declared(declaration({ '2001:db8:a::/48': '2001:db8::1', '10.7.0.0/16': '192.0.2.1' }));
     advertised(before);
     const agent = declared(declaration({ '2001:db8:a::/48': '2001:db8::1' }));
@@ -225,7 +225,7 @@ describe('what is in gobgpd', () => {
     expect(agent.answer()).toEqual(['+2001:db8:a::/48', '-10.7.0.0/16']);
   });
 
-  test('nothing is taken out before somebody has said what is wanted', () => {
+  test('nothing is removed before the desired paths are known', () => {
     const before = declared();
     advertised(before);
     const agent = new Agent();

@@ -64,7 +64,7 @@ describe('portions', () => {
   });
 });
 
-test('nothing is remembered of a prefix that is neither wanted nor there', () => {
+test('nothing is remembered of a prefix that is neither desired nor there', () => {
   const agent = given([A, B]);
   agent.declare(declaration({}));
   expect({ answer: agent.answer(), pathsSize: agent.content.own.paths.size }).toEqual({
@@ -81,7 +81,7 @@ test('nothing is remembered of a prefix that is neither wanted nor there', () =>
   });
 });
 
-test('what was wanted for a moment only is not put in', () => {
+test('what was desired for a moment only is not added', () => {
   const agent = given([A]);
   agent.declare(declaration({ [A]: PROXY, [B]: PROXY }));
   const { changes } = agent;
@@ -255,7 +255,7 @@ describe('news', () => {
     expect(sessionOf(agent).originated).toBe(1);
   });
 
-  test('of a path that was replaced before gobgpd told of ours, and then of ours, are those of ours', () => {
+  test('of a path that was replaced before gobgpd reported ours, and then reported ours, are those of ours', () => {
     const agent = given([A], { echoes: false });
     agent.report(route(A, replaced(agent)));
     agent.report(route(A, ownAsReported(agent.gobgpd.get(A)!)));
@@ -268,7 +268,7 @@ describe('news', () => {
     expect(agent.looks).toBeUndefined();
   });
 
-  test('of a path that was replaced before gobgpd told of ours, and then of none: gobgpd is asked, and does not have it', () => {
+  test('of a path that was replaced before gobgpd reported ours, and then reported none: gobgpd is asked, and does not have it', () => {
     const agent = given([A], { echoes: false });
     agent.report(route(A, replaced(agent)));
     agent.report(route(A));
@@ -285,8 +285,8 @@ describe('news', () => {
 describe('a change that gobgpd tells', () => {
   test.each<[string, () => Agent]>([
     ['of the next hop', () => given([A])],
-    ['of a path that it has not told of yet', () => given([A], { echoes: false })],
-  ])('%s counts when it has told of it', (_, make) => {
+    ['of a path that it has not reported yet', () => given([A], { echoes: false })],
+  ])('%s counts when it has reported it', (_, make) => {
     const agent = make();
     agent.echoes = false;
     agent.event({ type: 'configure', changes: { ...agent.content.config, nextHop4: address('192.0.2.8') } });
@@ -300,7 +300,7 @@ describe('a change that gobgpd tells', () => {
   });
 });
 
-test('an upload of communities alone does not make a path count that gobgpd has not told of', () => {
+test('an upload of communities alone does not make a path count that gobgpd has not reported', () => {
   const agent = given([A], { echoes: false });
   agent.event({ type: 'configure', changes: { ...agent.content.config, communities: [7] } });
   agent.settle();

@@ -1,4 +1,4 @@
-// Own paths when somebody else at the same gobgpd changes them, and when what is wanted and what is there become known
+// Own paths when somebody else at the same gobgpd changes them, and when the desired and the present paths become known
 // at the same time.
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
@@ -130,7 +130,7 @@ describe('a path that somebody else at the same gobgpd replaces', () => {
     });
   });
 
-  test('one that is replaced before gobgpd has told of it is found out by asking', () => {
+  test('one that is replaced before gobgpd has reported it is found by asking', () => {
     const agent = new Agent();
     agent.echoes = false;
     agent.declare(declaration({ [SENDER]: '192.0.2.1' }));

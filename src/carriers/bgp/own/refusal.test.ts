@@ -9,7 +9,7 @@ const connected = (): Agent => {
   return agent;
 };
 
-test('paths that gobgpd has refused are not there, while they wait to be tried again and on their way; what it said is shown until it takes them', () => {
+test('paths that gobgpd has refused are not there, while they wait to be tried again and on their way; its answer is shown until it accepts them', () => {
   const agent = connected();
   expect(session(agent)).toMatchObject({ state: 'ready', originated: 0, wanted: 2 });
   expect(session(agent)).not.toHaveProperty('refusal');

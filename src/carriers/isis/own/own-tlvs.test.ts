@@ -7,7 +7,7 @@ import type { Level } from '../../../packet/isis/types.ts';
 import { A, B, adjacency, hello } from '../hostile.fixture.ts';
 import { type Agent, endCon, originate, proxied, systemId } from '../simulation.fixture.ts';
 
-const saidIn = ({ speaker }: Agent, level: Level, fragment: string): readonly IsisTlv[] => {
+const sentIn = ({ speaker }: Agent, level: Level, fragment: string): readonly IsisTlv[] => {
   const decoded = decodePdu(speaker.levels.get(level)!.lsdb.byKey.get(`${A}.00-${fragment}`)!.raw);
   return decoded.ok && decoded.value.kind === 'lsp' ? decoded.value.tlvs : [];
 };
@@ -19,23 +19,23 @@ const WIDE: IsisTlv = { kind: 'extended-is-reachability', neighbors: NEIGHBORS }
 test('fragment 0: protocols, area, hostname and neighbor; no neighbor without an adjacency, and the hostname is optional', () => {
   const { a, b, simulation } = adjacency({ hostname: 'leaf1' });
   const name: IsisTlv = { kind: 'hostname', name: 'leaf1' };
-  expect(saidIn(a, 2, '00')).toEqual([PROTOCOLS, AREA, name, WIDE]);
+  expect(sentIn(a, 2, '00')).toEqual([PROTOCOLS, AREA, name, WIDE]);
   b.kill();
   simulation.run(40_000);
-  expect(saidIn(a, 2, '00')).toEqual([PROTOCOLS, AREA, name]);
-  expect(saidIn(adjacency().a, 2, '00')).toEqual([PROTOCOLS, AREA, WIDE]);
+  expect(sentIn(a, 2, '00')).toEqual([PROTOCOLS, AREA, name]);
+  expect(sentIn(adjacency().a, 2, '00')).toEqual([PROTOCOLS, AREA, WIDE]);
 });
 
 test('in a level without the adjacency it has no neighbor', () => {
   const { a, b, give, simulation } = adjacency({ levels: [1, 2] });
-  expect([1, 2].map((level) => saidIn(a, level as Level, '00'))).toEqual([
+  expect([1, 2].map((level) => sentIn(a, level as Level, '00'))).toEqual([
     [PROTOCOLS, AREA, WIDE],
     [PROTOCOLS, AREA, WIDE],
   ]);
   b.kill();
   give(hello({ circuitType: 2 }));
   simulation.run(500);
-  expect([1, 2].map((level) => saidIn(a, level as Level, '00'))).toEqual([
+  expect([1, 2].map((level) => sentIn(a, level as Level, '00'))).toEqual([
     [PROTOCOLS, AREA],
     [PROTOCOLS, AREA, WIDE],
   ]);
@@ -53,7 +53,7 @@ test.each<[string, string[], string, number[]]>([
   const capability = {
     ...{ kind: 'router-capability', routerId: address(id), flags: 0, subTlvs: Uint8Array.of(...more, 25, 2, 0, 0) },
   };
-  expect(saidIn(a, 2, '00')).toEqual([PROTOCOLS, AREA, capability, WIDE]);
+  expect(sentIn(a, 2, '00')).toEqual([PROTOCOLS, AREA, capability, WIDE]);
 });
 
 test('the other fragments: prefixes of each family with their sub-TLVs, and SIDs', () => {
@@ -70,7 +70,7 @@ test('the other fragments: prefixes of each family with their sub-TLVs, and SIDs
   const of6 = { kind: 'ipv6-source-router-id', address: address('2001:db8::1') };
   const end = { kind: 'srv6-end-sid', flags: 0, behavior: sid.behavior, sid: sid.sid, subSubTlvs: new Uint8Array() };
   const locator = { prefix: sid.locator, metric: 0xfe000001, flags: 0, algorithm: 0, subTlvs: [end] };
-  expect(saidIn(a, 2, '01')).toEqual([
+  expect(sentIn(a, 2, '01')).toEqual([
     {
       kind: 'ipv4-reachability',
       prefixes: [entry(four.prefix, of4), entry(proxied('10.1.0.0/16').prefix, of6)],

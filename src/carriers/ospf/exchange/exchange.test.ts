@@ -1,4 +1,4 @@
-// What can go wrong in an exchange, and authentication: packets that a real neighbour sends are made by hand.
+// What can go wrong in an exchange, and authentication: packets that a real neighbor sends are made by hand.
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { opaqueLsId } from '../../../packet/ospf/lsa-type.ts';
@@ -36,7 +36,7 @@ const description = (rest: Partial<DatabaseDescription>, version: OspfVersion): 
   ...rest,
 });
 
-/** What is shown of a link without a neighbour. */
+/** What is shown of a link without a neighbor. */
 const reason = (router: Router): string =>
   neighborState(router.speaker, router.area, 'cnpd-ospf0', 0, { now: 0, wall: 0 }).reason;
 
@@ -204,14 +204,14 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     link.until('full again', () => a.state === 'full' && b.state === 'full');
   });
 
-  test('the state of a neighbour in a disagreement about the MTU says what it takes, not that it takes nothing', () => {
+  test('the state of a neighbor in a disagreement about the MTU says what it takes, not that it takes nothing', () => {
     const { a, link } = pair(version, { mtu: 1400 }, {});
     link.run(20_000);
     const shown = neighborState(a.speaker, a.area, 'cnpd-ospf0', 0, { now: link.now, wall: link.now });
     expect(shown).toMatchObject({ state: 'ex-start', mtu: 1500, takesOpaque: true });
   });
 
-  test('a described LSA that is never sent keeps us in Loading, asking every 5 s, until the neighbour restarts', () => {
+  test('a described LSA that is never sent keeps us in Loading, asking every 5 s, until the neighbor restarts', () => {
     const { a, b, link } = pair(version);
     link.weather = () => [];
     link.event(1, {
@@ -412,7 +412,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
 describe('opaque LSAs (RFC 5250)', () => {
   const WITHOUT: OspfVersion = { ...OSPFV2, exchangeOptions: () => OPTION_V2.external };
 
-  test('are not offered to a neighbour without the O-bit, which is reported; the rest is exchanged without a loop', () => {
+  test('are not offered to a neighbor without the O-bit, which is reported; the rest is exchanged without a loop', () => {
     const a = new Router(testConfig(A, OSPFV2));
     const b = new Router(testConfig(B, WITHOUT));
     const link = new Link(a, b);

@@ -147,7 +147,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       });
     });
 
-    test('that is refused, wholly or for an LSA without the shape of its type, is told with what differs', () => {
+    test('that is refused, wholly or for an LSA without the shape of its type, is reported with what differs', () => {
       const { a, link } = scene();
       const before = a.fields.length;
       const base = version.version === 2 ? 1 : 0x2001;
@@ -199,7 +199,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     });
   });
 
-  describe('the neighbour asks', () => {
+  describe('the neighbor asks', () => {
     const answers = (link: Link, from: number): Lsa[][] =>
       link.sent
         .slice(from)
@@ -279,7 +279,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   });
 });
 
-test('what is told of an originated LSA goes to no area but its own', () => {
+test('what is reported of an originated LSA goes to no area but its own', () => {
   const a = new Router(testConfig(A));
   expect(() =>
     new Link(a, new Router(testConfig(B))).event(0, { type: 'originate', areaId: AREA + 1, lsas: [] }),

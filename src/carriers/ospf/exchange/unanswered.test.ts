@@ -1,5 +1,5 @@
-// What an exchange and the flooding after it do when the other end does not answer, lists other versions, or is told of
-// LSAs that age.
+// What an exchange and the flooding after it do when the other end does not answer, lists other versions, or is
+// notified of LSAs that age.
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { opaqueLsId } from '../../../packet/ospf/lsa-type.ts';
@@ -144,7 +144,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       ],
       ['with a lower number: ours is newer, and asked for', ({ sequence }) => ({ sequence: sequence - 1 }), 0],
       ['that is the same: nothing', () => ({}), 0],
-    ])('the neighbour lists an LSA of ours %s', (_what, differs, outbids) => {
+    ])('the neighbor lists an LSA of ours %s', (_what, differs, outbids) => {
       const { a, link } = full([lsaOf(1)]);
       const header = headerOf(a.area.lsdb.byKey.get(keyOf(1))!, link.now);
       list(a, link, { ...header, ...differs(header) });
@@ -266,7 +266,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     }).toEqual({ countedLength: 1, rxLinkStateRequest: 0, state: 'full' });
   });
 
-  test('a neighbour whose area is a stub to it is refused, and the reason is told', () => {
+  test('a neighbor whose area is a stub to it is refused, and the reason is shown', () => {
     const a = new Router(testConfig(A, version));
     const stub: OspfVersion = {
       ...version,

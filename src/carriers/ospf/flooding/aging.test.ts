@@ -86,7 +86,7 @@ describe('one turn', () => {
     expect(area.lsdb.byKey.size).toBe(0);
   });
 
-  test('those that wait for the neighbour are not among them', () => {
+  test('those that wait for the neighbor are not among them', () => {
     const { area, hold, turn } = scene();
     const neighbor = (area.neighbor = Object.assign(newNeighbor(OTHER, 0), { state: 'full' as const }));
     for (const { key } of hold(SWEEP_CHANGES, MAX_AGE)) neighbor.retransmit.set(key, Infinity);
@@ -98,7 +98,7 @@ describe('one turn', () => {
 });
 
 describe('an LSA whose age ran out', () => {
-  test('is written down with MaxAge, as an instance that did not come from the neighbour just now', () => {
+  test('is written down with MaxAge, as an instance that did not come from the neighbor just now', () => {
     const { hold, turn, stored } = scene();
     const [lsa] = hold(1, LAST_SECOND);
     turn();

@@ -93,7 +93,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(acknowledged().map(({ length }) => length)).toEqual([fit, 2]);
   });
 
-  test('an LSA without the shape of its type is told by name, with its flaw', () => {
+  test('an LSA without the shape of its type is logged by name, with its flaw', () => {
     const { a, link } = scene();
     const before = a.fields.length;
     update(link, lsaOf(1, 1, version.version === 2 ? 1 : 0x2001, 3));

@@ -1,5 +1,5 @@
 // A new kind of advertisement is one file and one row: the content is given the row, and all else follows. The kind is
-// that of colour.fixture.ts.
+// that of color.fixture.ts.
 import { describe, expect, test } from 'vitest';
 import type { LearnedAdvertisement } from '../../../model/advertisement.ts';
 import { type Prefix, formatPrefix, prefix } from '../../../model/prefix.ts';
@@ -14,40 +14,40 @@ import {
 } from '../content.fixture.ts';
 import { BORDER, CORE, FAR, LEAF, SECOND, SETTLED, VERSIONS } from '../leaking/leaking.fixture.ts';
 import { unplacedEntries } from '../show.ts';
-import { AREA_LOCAL, COLOUR_LSA, WITH_COLOUR, colourOf } from './colour.fixture.ts';
+import { AREA_LOCAL, COLOR_LSA, WITH_COLOR, colorOf } from './color.fixture.ts';
 
-interface LearnedColour {
-  readonly kind: 'colour';
+interface LearnedColor {
+  readonly kind: 'color';
   readonly prefix: Prefix;
-  readonly colour: number;
+  readonly color: number;
 }
 
 /** What is learned from routers that can be reached. */
-const coloursOf = ({ reports, reachable }: ContentAgent): string[] =>
+const colorsOf = ({ reports, reachable }: ContentAgent): string[] =>
   [...reports.values()]
     .filter(({ originator }) => reachable.has(originator))
     .flatMap(({ originator, advertisements }) =>
-      (advertisements as readonly (LearnedAdvertisement | LearnedColour)[])
-        .filter((one) => one.kind === 'colour')
-        .map((one) => `${originator} ${formatPrefix(one.prefix)} ${one.colour}`),
+      (advertisements as readonly (LearnedAdvertisement | LearnedColor)[])
+        .filter((one) => one.kind === 'color')
+        .map((one) => `${originator} ${formatPrefix(one.prefix)} ${one.color}`),
     )
     .sort();
 
 /** The contents of the LSAs of the kind that an agent advertises in an area, in hex. */
 const lsasOf = (version: AnyVersion, agent: ContentAgent, areaId: number): string[] =>
   (agent.advertised.get(areaId) ?? [])
-    .filter(({ type, lsId }) => type === COLOUR_LSA[version].type && lsId >= COLOUR_LSA[version].lsId)
+    .filter(({ type, lsId }) => type === COLOR_LSA[version].type && lsId >= COLOR_LSA[version].lsId)
     .flatMap(({ body }) => (body.kind === 'unknown' ? [toHex(body.content)] : []));
 
 describe.each(VERSIONS)('OSPFv%d, a kind that exists only here', (version) => {
   const [one, two] = ([1, 2] as const).map((n) => prefix(senderPrefix(version, n))) as [Prefix, Prefix];
   const [ONE, TWO] = [formatPrefix(one), formatPrefix(two)];
   /** An entry in hex. */
-  const entry = (flags: string, colour: string, n: 1 | 2): string =>
-    `${flags}${colour}${version === 2 ? `18000a000${n}00` : `300020010db8000${n}${'0'.repeat(20)}`}`;
+  const entry = (flags: string, color: string, n: 1 | 2): string =>
+    `${flags}${color}${version === 2 ? `18000a000${n}00` : `300020010db8000${n}${'0'.repeat(20)}`}`;
 
   function scene() {
-    const net = new ContentNet(version, WITH_COLOUR);
+    const net = new ContentNet(version, WITH_COLOR);
     const [leaf, border, core] = [net.agent(LEAF, [1]), net.agent(BORDER, [0, 1]), net.agent(CORE, [0])];
     net.run(SETTLED);
     return { net, leaf, border, core };
@@ -56,23 +56,23 @@ describe.each(VERSIONS)('OSPFv%d, a kind that exists only here', (version) => {
   test('crosses from one area through the backbone into another, and is withdrawn again', () => {
     const { net, leaf, border, core } = scene();
     const [second, far] = [net.agent(SECOND, [0, 2]), net.agent(FAR, [2])];
-    net.declare(leaf, [colourOf(one, 7), colourOf(two, 9)]);
+    net.declare(leaf, [colorOf(one, 7), colorOf(two, 9)]);
     net.run(3 * SETTLED);
     expect(lsasOf(version, leaf, 1)).toEqual([entry('00', '07', 1) + entry('00', '09', 2)]);
     expect(lsasOf(version, border, 0)).toEqual([entry('80', '07', 1) + entry('80', '09', 2)]);
     expect(lsasOf(version, second, 2)).toEqual(lsasOf(version, border, 0));
-    expect(coloursOf(core)).toEqual([`${named(0, BORDER)} ${ONE} 7`, `${named(0, BORDER)} ${TWO} 9`]);
-    expect(coloursOf(far)).toEqual([`${named(2, SECOND)} ${ONE} 7`, `${named(2, SECOND)} ${TWO} 9`]);
+    expect(colorsOf(core)).toEqual([`${named(0, BORDER)} ${ONE} 7`, `${named(0, BORDER)} ${TWO} 9`]);
+    expect(colorsOf(far)).toEqual([`${named(2, SECOND)} ${ONE} 7`, `${named(2, SECOND)} ${TWO} 9`]);
     expect({
       borderCarryCarried: border.count('carry.carried'),
       secondCarryCarried: second.count('carry.carried'),
     }).toEqual({ borderCarryCarried: 2, secondCarryCarried: 2 });
-    net.declare(leaf, [colourOf(two, 9)]);
+    net.declare(leaf, [colorOf(two, 9)]);
     net.run(3 * SETTLED);
-    expect(coloursOf(far)).toEqual([`${named(2, SECOND)} ${TWO} 9`]);
+    expect(colorsOf(far)).toEqual([`${named(2, SECOND)} ${TWO} 9`]);
     net.declare(leaf, []);
     net.run(3 * SETTLED);
-    expect({ core: coloursOf(core), far: coloursOf(far) }).toEqual({ core: [], far: [] });
+    expect({ core: colorsOf(core), far: colorsOf(far) }).toEqual({ core: [], far: [] });
     expect({ border: lsasOf(version, border, 0), second: lsasOf(version, second, 2) }).toEqual({
       border: [],
       second: [],
@@ -83,14 +83,14 @@ describe.each(VERSIONS)('OSPFv%d, a kind that exists only here', (version) => {
     }).toEqual({ borderCarryWithdrawn: 2, secondCarryWithdrawn: 2 });
   });
 
-  test('a colour that changes is copied anew, and what the border router declares itself comes before a copy', () => {
+  test('a color that changes is copied anew, and what the border router declares itself comes before a copy', () => {
     const { net, leaf, border, core } = scene();
-    net.declare(leaf, [colourOf(one, 7)]);
+    net.declare(leaf, [colorOf(one, 7)]);
     net.run(SETTLED);
-    net.declare(leaf, [colourOf(one, 8)]);
+    net.declare(leaf, [colorOf(one, 8)]);
     net.run(SETTLED);
-    expect(coloursOf(core)).toEqual([`${named(0, BORDER)} ${ONE} 8`]);
-    net.declare(border, [colourOf(one, 3)]);
+    expect(colorsOf(core)).toEqual([`${named(0, BORDER)} ${ONE} 8`]);
+    net.declare(border, [colorOf(one, 3)]);
     net.run(SETTLED);
     expect({ area0: lsasOf(version, border, 0), area1: lsasOf(version, border, 1) }).toEqual({
       area0: [entry('00', '03', 1)],
@@ -98,18 +98,18 @@ describe.each(VERSIONS)('OSPFv%d, a kind that exists only here', (version) => {
     });
     net.declare(border, []);
     net.run(2 * SETTLED);
-    expect(coloursOf(core)).toEqual([`${named(0, BORDER)} ${ONE} 8`]);
+    expect(colorsOf(core)).toEqual([`${named(0, BORDER)} ${ONE} 8`]);
   });
 
   test('has its own rules: what is for its area stays there, and of two the one that the rules prefer is copied', () => {
     const { net, leaf, border, core } = scene();
     const other = net.agent(FAR, [1]);
     net.run(SETTLED);
-    net.declare(leaf, [colourOf(one, 7), colourOf(two, AREA_LOCAL)]);
-    net.declare(other, [colourOf(one, 8)]);
+    net.declare(leaf, [colorOf(one, 7), colorOf(two, AREA_LOCAL)]);
+    net.declare(other, [colorOf(one, 8)]);
     net.run(SETTLED);
-    expect(coloursOf(core)).toEqual([`${named(0, BORDER)} ${ONE} 8`]);
-    expect(coloursOf(border)).toEqual([
+    expect(colorsOf(core)).toEqual([`${named(0, BORDER)} ${ONE} 8`]);
+    expect(colorsOf(border)).toEqual([
       `${named(1, LEAF)} ${ONE} 7`,
       `${named(1, LEAF)} ${TWO} ${AREA_LOCAL}`,
       `${named(1, FAR)} ${ONE} 8`,
@@ -120,40 +120,40 @@ describe.each(VERSIONS)('OSPFv%d, a kind that exists only here', (version) => {
     const { net, leaf, border, core } = scene();
     const second = net.agent(SECOND, [0, 1]);
     net.run(SETTLED);
-    net.declare(leaf, [colourOf(one, 7)]);
+    net.declare(leaf, [colorOf(one, 7)]);
     net.run(4 * SETTLED);
-    expect(coloursOf(core)).toEqual([`${named(0, BORDER)} ${ONE} 7`]);
+    expect(colorsOf(core)).toEqual([`${named(0, BORDER)} ${ONE} 7`]);
     expect([border, second].flatMap((agent) => lsasOf(version, agent, 1))).toEqual([]);
   });
 
   test('is placed beside the other kinds, and what cannot be advertised is counted', () => {
     const { net, leaf, border } = scene();
-    const many = Array.from({ length: 200 }, (_, n) => colourOf(prefix(senderPrefix(version, n)), 5));
-    net.declare(leaf, [...declaration(version, [7]), ...many, colourOf(prefix(senderPrefix(version, 300)), 0)]);
+    const many = Array.from({ length: 200 }, (_, n) => colorOf(prefix(senderPrefix(version, n)), 5));
+    net.declare(leaf, [...declaration(version, [7]), ...many, colorOf(prefix(senderPrefix(version, 300)), 0)]);
     net.run(SETTLED);
     expect(lsasOf(version, leaf, 1).length).toBeGreaterThan(1);
     expect({
-      coloursOfLength: coloursOf(border).length,
+      colorsOfLength: colorsOf(border).length,
       learnedLength: border.learned(senderPrefix(version, 7)).length,
-    }).toEqual({ coloursOfLength: 200, learnedLength: 1 });
+    }).toEqual({ colorsOfLength: 200, learnedLength: 1 });
     expect({
-      originateUnusableColour: leaf.count('originate.unusable-colour'),
+      originateUnusableColor: leaf.count('originate.unusable-color'),
       unplacedEntries: unplacedEntries(leaf.content),
-    }).toEqual({ originateUnusableColour: 1, unplacedEntries: 1 });
+    }).toEqual({ originateUnusableColor: 1, unplacedEntries: 1 });
   });
 
   test.each<[string, (whole: string, bad: string) => string]>([
-    ['colour-zero', (whole, bad) => bad + whole],
-    ['colour-overrun', (whole, bad) => whole + bad.replace(/^(....)../, '$1ff')],
-    ['colour-overrun', (whole, bad) => whole + bad.slice(0, 8)],
+    ['color-zero', (whole, bad) => bad + whole],
+    ['color-overrun', (whole, bad) => whole + bad.replace(/^(....)../, '$1ff')],
+    ['color-overrun', (whole, bad) => whole + bad.slice(0, 8)],
   ])('%s: a hostile value is counted, what is right beside it is used', (what, content) => {
     const { net, border } = scene();
     border.now = net.now;
     const body = { kind: 'unknown' as const, content: fromHex(content(entry('00', '07', 1), entry('00', '00', 2))) };
-    border.hears(1, LEAF, { ...COLOUR_LSA[version], body });
-    expect({ border: border.count(`learn.${what}`), coloursOf: coloursOf(border) }).toEqual({
+    border.hears(1, LEAF, { ...COLOR_LSA[version], body });
+    expect({ border: border.count(`learn.${what}`), colorsOf: colorsOf(border) }).toEqual({
       border: 1,
-      coloursOf: [`${named(1, LEAF)} ${ONE} 7`],
+      colorsOf: [`${named(1, LEAF)} ${ONE} 7`],
     });
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { prefix } from '../../../model/prefix.ts';
 import { VERSIONS } from '../leaking/leaking.fixture.ts';
-import { COLOUR, WITH_COLOUR } from './colour.fixture.ts';
+import { COLOR, WITH_COLOR } from './color.fixture.ts';
 import type { Entry } from './kind.ts';
 import { KINDS } from './reading.fixture.ts';
 import { plainEntry } from './sender-prefix-reader.ts';
@@ -20,39 +20,39 @@ const SID: SidEntry = {
   route: 'intra-area',
 };
 const copy = <E extends Entry>(entry: E): E => ({ ...entry, route: 'inter-area' });
-const colour = { kind: 'colour' } as Entry;
+const color = { kind: 'color' } as Entry;
 
 describe.each(VERSIONS)('OSPFv%d', (version) => {
-  const withColour = new OspfKinds(version, WITH_COLOUR);
+  const withColor = new OspfKinds(version, WITH_COLOR);
 
   test('an entry goes into an LSA of its own kind, also behind a row that has been added', () => {
-    const types = [sender, copy(sender), SID, copy(SID), colour].map(
-      (entry) => withColour.lsas[withColour.lsaOf(entry)]!.type,
+    const types = [sender, copy(sender), SID, copy(SID), color].map(
+      (entry) => withColor.lsas[withColor.lsaOf(entry)]!.type,
     );
     expect(types).toEqual(version === 2 ? [10, 10, 10, 10, 10] : [0xa029, 0xa023, 0xa02a, 0xa02a, 0xbfff]);
-    const indices = [sender, copy(sender), SID, copy(SID), colour].map((entry) => withColour.lsaOf(entry));
+    const indices = [sender, copy(sender), SID, copy(SID), color].map((entry) => withColor.lsaOf(entry));
     expect(indices).toEqual(version === 2 ? [0, 0, 1, 2, 3] : [0, 1, 2, 2, 3]);
-    expect(withColour.lsas).toHaveLength(4);
+    expect(withColor.lsas).toHaveLength(4);
   });
 
   test('nothing is placed or copied of a kind without a row, or whose row says so', () => {
-    for (const kind of ['colour', 'router-address']) {
+    for (const kind of ['color', 'router-address']) {
       expect(() => KINDS[version].entriesOf({ kind })).toThrow(kind);
       expect(() => KINDS[version].leakingOf({ kind })).toThrow(kind);
     }
     expect(KINDS[version].isLeakable({ kind: 'router-address' })).toBe(false);
-    expect(withColour.leakingOf(colour)).toBe(COLOUR.leaking);
+    expect(withColor.leakingOf(color)).toBe(COLOR.leaking);
   });
 
   test('what one LSA lists is taken kind by kind, in the order of the rows', () => {
     const byKind = (...entries: Entry[]): unknown[] =>
-      withColour.byKind(entries).map(({ row, entries: ofKind }) => [row.kind, ...ofKind]);
+      withColor.byKind(entries).map(({ row, entries: ofKind }) => [row.kind, ...ofKind]);
     expect({ byKind: byKind(), sidSid: byKind(SID, SID) }).toEqual({ byKind: [], sidSid: [['sid', SID, SID]] });
-    expect(byKind(colour, SID, sender, SID)).toEqual([
+    expect(byKind(color, SID, sender, SID)).toEqual([
       ['sender-prefix', sender],
       ['sid', SID, SID],
-      ['colour', colour],
+      ['color', color],
     ]);
-    expect(withColour.proxyPrefixes([colour, { ...sender, pnc: true }, SID, sender])).toBe(1);
+    expect(withColor.proxyPrefixes([color, { ...sender, pnc: true }, SID, sender])).toBe(1);
   });
 });

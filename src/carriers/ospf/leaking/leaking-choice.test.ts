@@ -136,7 +136,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     ['higher', FAR],
     ['lower', LEAF],
   ])(
-    'A15: what a router of the target area says itself is not said again, be its router ID %s than ours',
+    'A15: what a router of the target area advertises itself is not copied there, be its router ID %s than ours',
     (_which, router) => {
       const net = new ContentNet(version);
       const [leaf, core, border] = [net.agent(router, [1]), net.agent(router + 1, [0]), net.agent(BORDER, [0, 1])];
@@ -176,7 +176,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(far.learned(senderPrefix(version, 1))).toEqual([`${named(2, FAR)} ${proxyAddress(version, 7)}`]);
   });
 
-  test('a neighbour that comes late is told what other areas said before', () => {
+  test('a neighbor that comes late gets what other areas advertised before', () => {
     const net = new ContentNet(version);
     const border = net.agent(BORDER, [0, 1], {}, [0]);
     const [core, leaf] = [net.agent(CORE, [0]), net.agent(LEAF, [1])];

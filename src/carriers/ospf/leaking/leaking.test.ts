@@ -212,7 +212,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     },
   );
 
-  test('A15: what the area itself said is copied into it again when another area still says it', () => {
+  test('A15: what the area itself advertised is copied into it again when another area still advertises it', () => {
     const { net, leaf } = line(version);
     net.agent(SECOND, [0, 2]);
     const far = net.agent(FAR, [2]);
@@ -226,7 +226,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(other.learned(senderPrefix(version, 1))).toEqual([`${named(1, BORDER)} ${proxyAddress(version, 8)}`]);
   });
 
-  test('A15: into an area whose neighbour is yet to come nothing is copied: it may say the same itself', () => {
+  test('A15: into an area whose neighbor is yet to come nothing is copied: it may say the same itself', () => {
     const net = new ContentNet(version);
     net.agent(BORDER, [0, 1]);
     const leaf = net.agent(LEAF, [1]);

@@ -171,7 +171,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     });
   });
 
-  test('an LSA that is malformed is ignored with a warning that names it and the flaw, and what it said is gone', () => {
+  test('an LSA that is malformed is ignored with a warning that names it and the flaw, and its previous content is gone', () => {
     const agent = agentOf();
     hears(agent, lsa(1, [1, 7]));
     const { key, lsa: whole } = encoded(version, OTHER, lsa(1, [1, 7]));
@@ -214,7 +214,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   });
 
   describe('what is declared', () => {
-    test('waits for room, and is said when it has become free', () => {
+    test('waits for headroom, and is reported when there is some again', () => {
       const agent = new ContentAgent(contentConfig(version, SELF, [AREA]), OSPF_ROWS.map(ofOneEntry));
       agent.declares(declaration(version, [1, 2]));
       expect({
@@ -234,7 +234,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       }).toEqual({ unplacedEntries: 0, areaLength: 0 });
     });
 
-    test('with more router addresses than one: how many are left out is told, without those that nobody could reach', () => {
+    test('with more router addresses than one: how many are left out is reported, without those that nobody could reach', () => {
       const agent = agentOf();
       const reportedFor = (...texts: string[]): unknown[] =>
         agent

@@ -42,7 +42,7 @@ describe('an LSA that says something about the topology', () => {
     expect(graph.nodes.size).toBe(0);
   });
 
-  test('replaces what it said before, under another name too', () => {
+  test('replaces its previous content, under another name too', () => {
     const { graph, change } = scene();
     const [before, after] = [read('a', node('r2')), read('a', node('r4'))];
     change(undefined, before);
@@ -143,7 +143,7 @@ describe('a router that is lost', () => {
 });
 
 describe('a walk', () => {
-  /** The neighbour HUB, and who is behind it, all of whom list it. */
+  /** The neighbor HUB, and who is behind it, all of whom list it. */
   function star(others: readonly number[], version: 2 | 3 = 2): ContentAgent {
     const agent = new ContentAgent(contentConfig(version, SELF, [0]));
     agent.hears(0, HUB, routerLsa(version, HUB, [SELF, ...others]));
@@ -181,7 +181,7 @@ describe('a walk', () => {
     expect([...area.graph.reachable]).toEqual([HUB, OTHER]);
   });
 
-  test('does not begin at a neighbour whose LSA is not there yet', () => {
+  test('does not begin at a neighbor whose LSA is not there yet', () => {
     const agent = new ContentAgent(contentConfig(2, SELF, [0]));
     agent.event({ type: 'adjacency', areaId: 0, neighbor: HUB });
     agent.pass(1000);

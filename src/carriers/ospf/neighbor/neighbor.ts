@@ -1,6 +1,6 @@
 // The neighbor of a link: its states and events on a point-to-point network (RFC 2328 §10.1, §10.2), and what each side
-// owes the other. On such a network every neighbor becomes adjacent, and Attempt does not occur. transition.ts defines
-// which event leads to which state. exchange.ts, requests.ts and flooding.ts define what is sent in each state.
+// owes the other. On this kind of network every neighbor becomes adjacent, and Attempt does not occur. transition.ts
+// defines which event leads to which state. exchange.ts, requests.ts and flooding.ts define what is sent in each state.
 import type { ProtocolIdOrder } from '../../../packet/ospf/auth-v3.ts';
 import type { DatabaseDescription, LsaHeader, OspfPacket } from '../../../packet/ospf/types.ts';
 import type { StoredLsa } from '../lsdb/lsdb.ts';

@@ -54,7 +54,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     [...a.area.lsdb.byKey.values()].find(
       (lsa) => lsa.own && lsa.type === type && lsa.lsId === lsId && lsa.length === 28,
     )?.sequence;
-  const isTold = (a: Router, now: number): boolean =>
+  const isNotified = (a: Router, now: number): boolean =>
     neighborState(a.speaker, a.area, 'x', 0, { now, wall: 0 }).routerIdContested;
 
   test('one that is forged once or twice is outbid after MinLSArrival, and nobody is alarmed', () => {
@@ -62,9 +62,9 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     forge(link, 0, 1000);
     link.run(1000);
     expect(ours(a, 0)).toBe(1001);
-    expect({ ownContested: a.count('own.contested'), isTold: isTold(a, link.now) }).toEqual({
+    expect({ ownContested: a.count('own.contested'), isNotified: isNotified(a, link.now) }).toEqual({
       ownContested: 0,
-      isTold: false,
+      isNotified: false,
     });
   });
 
@@ -85,16 +85,16 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       }
       expect(a.count('own.issued') - issued).toBeLessThan(10 * 25);
       expect(a.count('own.issued') - issued).toBeGreaterThan(10 * 15);
-      expect({ state: a.state, isTold: isTold(a, link.now) }).toEqual({ state: 'full', isTold: true });
+      expect({ state: a.state, isNotified: isNotified(a, link.now) }).toEqual({ state: 'full', isNotified: true });
       expect(a.count('own.contested')).toBeGreaterThan(0);
       expect(a.logged.filter((line) => line.includes('another router has our router ID'))).toHaveLength(2);
       link.run(400_000);
-      expect(isTold(a, link.now)).toBe(false);
+      expect(isNotified(a, link.now)).toBe(false);
       expect(ours(a, 0)).toBeDefined();
     },
   );
 
-  test('thousands that we never said are flushed, and leave nothing behind', () => {
+  test('thousands that we never originated are flushed, and leave nothing behind', () => {
     const { a, link } = full(1);
     for (let lsId = 1; lsId <= 2000; lsId++) forge(link, lsId, lsId % 10 === 0 ? 0x7fffffff : 5);
     link.run(300_000);

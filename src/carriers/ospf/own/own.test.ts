@@ -138,7 +138,7 @@ test('passes over the list are a while apart, and one that nobody wants any more
   expect(own.refreshAt).toBe(Infinity);
 });
 
-test('without a link nothing is said of the topology', () => {
+test('without a link nothing of the topology is advertised', () => {
   const { s, area, own } = scene();
   topologyChanged(s, area);
   expect(own.topology.size).toBe(0);

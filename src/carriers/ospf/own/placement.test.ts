@@ -1,4 +1,4 @@
-// Stable placement of prefixes in LSAs, by itself and as the neighbour sees it through the core.
+// Stable placement of prefixes in LSAs, by itself and as the neighbor sees it through the core.
 import type { Origination } from '../../../model/advertisement.ts';
 import { byKind, sendersOf } from '../../../model/advertisement.fixture.ts';
 import fc from 'fast-check';
