@@ -1,5 +1,5 @@
-// How long cnpd takes from its start until everything that it is configured with is in the kernel and `show status` says that it runs,
-// against a Node.js that does nothing.
+// How long cnpd takes from its start until everything that it is configured with is in the kernel and `show status`
+// says that it runs, against a Node.js that does nothing.
 import { spawnSync } from 'node:child_process';
 import { Agent, CONGESTED_NODE, routerNamespace } from '../support/agent/agent.ts';
 import type { Figure } from '../support/bench.ts';

@@ -1,6 +1,6 @@
 // The line of containerlab/proxy with delays of its own: h1 ─ leaf1 ─ p1 ═ WAN ═ p2 ─ leaf2 ─ h2. p1 is the congested
 // node; its place on the path is set by how the delay is divided between h1's access link and the WAN. p1 is configured
-// with what to watch and how to tell h1 by a changed file and a reload, as an operator would.
+// with what to watch and how to notify h1 by a changed file and a reload, as an operator would.
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
