@@ -56,7 +56,7 @@ function refusals(needed: readonly Use[]): string[] {
 }
 
 /** Capabilities kept besides those that every cnpd needs, each with its reason. */
-export function keptFor(started: Started): Partial<Record<Capability, string>> {
+function keptFor(started: Started): Partial<Record<Capability, string>> {
   const files = refusals(uses(started));
   return {
     ...(started.intent.gnmiSocketGroup !== undefined && { CAP_CHOWN: 'gnmi.socket-group' }),

@@ -16,7 +16,7 @@ export interface RouterKind<K extends AdvertisementKind> {
 type SenderKind = 'sender-prefix';
 type Stores = { readonly [K in AdvertisementKind]: K extends SenderKind ? 'trie' : RouterKind<K> };
 
-export const STORES: Stores = {
+const STORES: Stores = {
   'sender-prefix': 'trie',
   sid: {
     counter: 'learned.sid',

@@ -22,7 +22,7 @@ export type { AnyVersion };
 export const END_CON = 0x8002;
 export const PNC_BIT = 2;
 /** Router ID of the router in the middle of an area. */
-export const hubOf = (areaId: number): number => 0x0a000000 + areaId;
+const hubOf = (areaId: number): number => 0x0a000000 + areaId;
 
 export const contentConfig = (
   version: AnyVersion,

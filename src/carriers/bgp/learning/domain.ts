@@ -44,7 +44,7 @@ export function distrustOf(path: GobgpPath, ownAs: number, domain: ReadonlySet<n
  * Whether every AS is gobgpd's own or one of the domain (decision D9). Members of a confederation are one AS to the
  * world.
  */
-export function withinDomain(asPath: readonly AsSegment[], ownAs: number, domain: ReadonlySet<number>): boolean {
+function withinDomain(asPath: readonly AsSegment[], ownAs: number, domain: ReadonlySet<number>): boolean {
   for (const segment of asPath) {
     if (!isConfederation(segment) && !segment.numbers.every((as) => as === ownAs || domain.has(as))) return false;
   }

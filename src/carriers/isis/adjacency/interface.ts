@@ -15,7 +15,7 @@ import type { Speaker } from '../state.ts';
 
 const LEVELS_OF: Record<CircuitType, readonly Level[]> = { 1: [1], 2: [2], 3: [1, 2] };
 
-export const holdSeconds = (s: Speaker): number =>
+const holdSeconds = (s: Speaker): number =>
   Math.min(0xffff, Math.max(1, Math.ceil((s.config.helloIntervalMs * s.config.holdMultiplier) / 1000)));
 
 export function sendHello(s: Speaker): void {

@@ -218,7 +218,7 @@ function purgeFragment(s: Speaker, level: LevelState, number: number, fragment: 
 }
 
 /** Purges an LSP of our own: only authentication, without the TLVs that RFC 6233 forbids. */
-export function storePurge(s: Speaker, level: LevelState, lspId: LspId, sequence: number): void {
+function storePurge(s: Speaker, level: LevelState, lspId: LspId, sequence: number): void {
   count(s, 'own.purged');
   storeOwn(
     s,

@@ -36,7 +36,7 @@ export function linkDown(s: Speaker, area: AreaState, reason: string): void {
   loseNeighbor(s, area, reason);
 }
 
-export function loseNeighbor(s: Speaker, area: AreaState, reason: string): void {
+function loseNeighbor(s: Speaker, area: AreaState, reason: string): void {
   const { neighbor } = area;
   if (!neighbor) return;
   log(
