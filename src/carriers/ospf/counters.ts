@@ -38,6 +38,7 @@ export const OSPF_COUNTERS: readonly CounterRow[] = [
   row('neighbor.no-opaque', 'exchanges with a neighbor that accepts no opaque LSAs: it lacks "capability opaque"'),
   row('exchange.mtu-mismatch', "Database Descriptions refused: the neighbor's MTU is larger than ours"),
   row('exchange.duplicate', 'duplicate Database Descriptions'),
+  row('exchange.abandoned', 'exchanges restarted because the master sent nothing for RouterDeadInterval'),
   row('exchange.backing-off', 'Database Descriptions ignored in the pause after exchanges that failed'),
   row('exchange.not-agreed', 'Database Descriptions ignored before master and slave agreed'),
   row('exchange.too-many', 'LSAs not requested because the database is full; the adjacency comes up without them'),

@@ -28,8 +28,15 @@ export function fail(s: Speaker, area: AreaState, neighbor: Neighbor, event: Nei
   if (transition(s, area, neighbor, event)) enterExStart(s, area, neighbor);
 }
 
-/** The neighbor has not answered: sends the last description again, or the first one of an exchange. */
+/**
+ * The neighbor has not answered: sends the last description again, or the first one of an exchange. A slave that its
+ * master has forgotten restarts the exchange.
+ */
 export function ddDue(s: Speaker, area: AreaState, neighbor: Neighbor): void {
+  if (neighbor.state === 'exchange' && !neighbor.weAreMaster) {
+    count(s, 'exchange.abandoned');
+    return fail(s, area, neighbor, 'sequence-number-mismatch');
+  }
   if (neighbor.state === 'ex-start' && !neighbor.lastSent)
     describe(s, area, neighbor, { initialize: true, more: true, headers: [] });
   else if (neighbor.lastSent) {
@@ -71,7 +78,10 @@ export function describeNext(s: Speaker, area: AreaState, neighbor: Neighbor): v
     findNextDescribed(s, neighbor);
   }
   describe(s, area, neighbor, { initialize: false, more: neighbor.nextDescribed !== undefined, headers });
-  neighbor.ddAt = neighbor.weAreMaster ? s.now + area.config.retransmitMs : Infinity;
+  // A slave has nothing to retransmit. If a late copy of an old claim brought it here, and its answer is lost, the master
+  // is Full and sends no description any more.
+  const { retransmitMs, deadSeconds } = area.config;
+  neighbor.ddAt = s.now + (neighbor.weAreMaster ? retransmitMs : 1000 * deadSeconds);
 }
 
 /**

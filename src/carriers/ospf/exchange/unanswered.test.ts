@@ -71,6 +71,25 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       expect(claims.slice(1).map(({ at }, i) => at - claims[i]!.at)).toEqual([5000, 5000, 5000, 5000]);
     });
 
+    test('a slave that hears nothing of the master for RouterDeadInterval restarts the exchange, and both are Full again', () => {
+      const { a, b, link } = full([lsaOf(1)]);
+      // A late copy of an old claim has made A the slave of an exchange that B, its master, has ended.
+      Object.assign(a.area.neighbor!, { state: 'ex-start', lastSent: undefined });
+      link.weather = (packet, from) => (from === 0 && packet?.kind === 'database-description' ? [] : [1]);
+      const { options, ddSequence } = b.area.neighbor!;
+      const claim = { initialize: true, more: true, master: true, sequence: ddSequence - 9, headers: [] };
+      link.hand(0, { kind: 'database-description', mtu: 1500, options, ...claim });
+      link.weather = FAIR;
+      link.run(39_000);
+      expect({ a: a.state, b: b.state, abandoned: a.count('exchange.abandoned') }).toEqual({
+        a: 'exchange',
+        b: 'full',
+        abandoned: 0,
+      });
+      link.until('full', () => a.state === 'full' && b.state === 'full', 30_000);
+      expect(a.count('exchange.abandoned')).toBe(1);
+    });
+
     test('the master repeats its description until it is answered, the slave repeats its answer when asked again', () => {
       const scene = pair();
       const { a, b, link } = scene;
