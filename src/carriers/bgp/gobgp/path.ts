@@ -1,30 +1,16 @@
 // A path of gobgpd's in cnpd's words: what both versions of the API share once their wrapping is off (Any in v3, oneofs
-// in v4; octets of BGP in v3's lists, src/packet/bgp/route.ts). Attributes that are not in the table below are none of
-// cnpd's business. Read field by field (wire.ts): tables have paths by the hundred thousand.
-import type { DescMessage } from '@bufbuild/protobuf';
+// in v4; octets of BGP in v3's lists, src/packet/bgp/route.ts). Read field by field (wire.ts): tables have paths by the
+// hundred thousand.
 import { type Family, type IpAddress, formatAddress, isLinkLocal, parseAddress } from '../../../model/address.ts';
 import { type Prefix, prefixOf } from '../../../model/prefix.ts';
 import { type Result, fail, ok } from '../../../model/result.ts';
-import { copyOf } from '../../../packet/bytes.ts';
-import {
-  NHC_TYPE,
-  type PathAttribute,
-  decodePathAttributes,
-  isOptionalTransitive,
-} from '../../../packet/bgp/path-attribute.ts';
-import { AS_SEGMENTS, type AsSegment, decodeNlri, decodeRoute } from '../../../packet/bgp/route.ts';
+import { type PathAttribute, decodePathAttributes } from '../../../packet/bgp/path-attribute.ts';
+import { decodeNlri, decodeRoute } from '../../../packet/bgp/route.ts';
 import type { DecodeError } from '../../../packet/decode.ts';
 import { toHex } from '../../../packet/hex.ts';
-import { type Mark, markOf, strongest } from '../domain-marks.ts';
+import { markOf, strongest } from '../domain-marks.ts';
 import type { HeardPath, PathError } from './api.ts';
-import {
-  AsPathAttributeSchema,
-  MpReachNLRIAttributeSchema,
-  LargeCommunitiesAttributeSchema,
-  MultiExitDiscAttributeSchema,
-  NextHopAttributeSchema,
-  UnknownAttributeSchema,
-} from './gen/gobgp/messages_pb.js';
+import type { Attributes, Reader } from './path-attributes.ts';
 import { Fields } from './wire.ts';
 
 /**
@@ -32,97 +18,6 @@ import { Fields } from './wire.ts';
  * addresses spelled out. Decoding more would hold up the event loop.
  */
 export const MAX_PATH_BYTES = 256 << 10;
-
-interface Attributes {
-  /** As gobgpd writes them, or read already. */
-  nextHops: readonly (string | IpAddress)[];
-  nhc?: Uint8Array;
-  badNhcFlags?: number;
-  asPath: readonly AsSegment[];
-  med: number;
-  mark?: Mark | undefined;
-}
-
-/** An attribute that cnpd reads: its schema, its name in v4's oneof, and how. */
-export interface Reader {
-  readonly schema: DescMessage;
-  readonly oneof: string;
-  read(into: Attributes, message: Fields): void;
-}
-
-/** The numbers of fields, here and below, are those of proto/gobgp/. */
-export const READERS: readonly Reader[] = [
-  {
-    schema: NextHopAttributeSchema,
-    oneof: 'nextHop',
-    read(into, message) {
-      into.nextHops = [''];
-      while (message.next()) if (message.number === 1) into.nextHops = [message.text()];
-    },
-  },
-  {
-    schema: MpReachNLRIAttributeSchema,
-    oneof: 'mpReach',
-    read(into, message) {
-      const hops: string[] = [];
-      while (message.next()) if (message.number === 2) hops.push(message.text());
-      into.nextHops = hops;
-    },
-  },
-  { schema: AsPathAttributeSchema, oneof: 'asPath', read: (into, message) => void (into.asPath = segmentsOf(message)) },
-  {
-    schema: MultiExitDiscAttributeSchema,
-    oneof: 'multiExitDisc',
-    read(into, message) {
-      into.med = 0;
-      while (message.next()) if (message.number === 1) into.med = message.uint();
-    },
-  },
-  { schema: LargeCommunitiesAttributeSchema, oneof: 'largeCommunities', read: readLargeCommunities },
-  { schema: UnknownAttributeSchema, oneof: 'unknown', read: readUnknown },
-];
-
-function readLargeCommunities(into: Attributes, message: Fields): void {
-  while (message.next()) {
-    if (message.number !== 1) continue;
-    const parts = [0, 0, 0];
-    for (const community = message.message(); community.next();)
-      if (community.number <= 3) parts[community.number - 1] = community.uint();
-    into.mark = strongest(into.mark, markOf(parts[1]!, parts[2]!));
-  }
-}
-
-function segmentsOf(message: Fields): AsSegment[] {
-  const segments: AsSegment[] = [];
-  while (message.next()) {
-    if (message.number !== 1) continue;
-    let type = 0;
-    const numbers: number[] = [];
-    for (const segment = message.message(); segment.next();) {
-      if (segment.number === 1) type = segment.uint();
-      else if (segment.number === 2) segment.uints(numbers);
-    }
-    segments.push({ type: AS_SEGMENTS[type] ?? 'sequence', numbers });
-  }
-  return segments;
-}
-
-/**
- * RFC 7606 §3 g: of an attribute that occurs twice the first counts. A copy, so that the whole message is not kept for
- * it.
- */
-function readUnknown(into: Attributes, message: Fields): void {
-  let [flags, type] = [0, 0];
-  let value: Uint8Array | undefined;
-  while (message.next()) {
-    if (message.number === 1) flags = message.uint();
-    else if (message.number === 2) type = message.uint();
-    else if (message.number === 3) value = message.bytes();
-  }
-  if (type !== NHC_TYPE || into.nhc) return;
-  into.nhc = copyOf(value ?? NOTHING);
-  if (!isOptionalTransitive(flags)) into.badNhcFlags = flags;
-}
 
 const NOTHING = new Uint8Array(0);
 

@@ -21,7 +21,8 @@ import {
 } from './gen/gobgp/v3_pb.js';
 import type { Learn } from './gobgp.ts';
 import { type OwnAttribute, field, ownMessages, prefixMessage } from './own-path.ts';
-import { READERS, type Wrapped, decodePath } from './path.ts';
+import { READERS } from './path-attributes.ts';
+import { type Wrapped, decodePath } from './path.ts';
 import { Fields } from './wire.ts';
 
 const FILTERS: Readonly<Record<Learn, readonly Filter[]>> = {

@@ -18,7 +18,8 @@ import {
 } from './gen/gobgp/v4_pb.js';
 import type { Learn } from './gobgp.ts';
 import { type OwnAttribute, field, ownMessages, prefixMessage } from './own-path.ts';
-import { READERS, type Wrapped, decodePath } from './path.ts';
+import { READERS } from './path-attributes.ts';
+import { type Wrapped, decodePath } from './path.ts';
 import type { Fields } from './wire.ts';
 
 const FILTERS: Readonly<Record<Learn, readonly Filter[]>> = {
