@@ -100,10 +100,10 @@ describe('a list and events', () => {
   });
   test('how many routes there are to tell is known before they are taken', () => {
     const { routes, reported } = setUp();
-    expect(routes.untold).toBe(0);
+    expect(routes.unreported).toBe(0);
     routes.listed([path(`${P} 192.0.2.1 best`)]);
     routes.listed([path(`${Q} 192.0.2.1 best`)]);
-    expect({ untoldBefore: routes.untold, reported: reported().length, untoldAfter: routes.untold }).toEqual({
+    expect({ untoldBefore: routes.unreported, reported: reported().length, untoldAfter: routes.unreported }).toEqual({
       untoldBefore: 2,
       reported: 2,
       untoldAfter: 0,

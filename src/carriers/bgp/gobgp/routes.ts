@@ -116,7 +116,7 @@ export class Routes {
   }
 
   /** How many routes there are to report. */
-  get untold(): number {
+  get unreported(): number {
     return this.#reported.length;
   }
 

@@ -244,7 +244,7 @@ export class Session {
 
   /** What a turn has brought, unless it is less than that, and questions that it has raised. */
   #report(least = 0): void {
-    if (this.#over || !this.#routes || this.#routes.untold < least) return;
+    if (this.#over || !this.#routes || this.#routes.unreported < least) return;
     const routes = this.#routes.take();
     this.#policy?.reported(routes);
     if (routes.length > 0) this.#dependencies.listener.routes(routes);
