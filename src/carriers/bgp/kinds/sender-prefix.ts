@@ -26,11 +26,15 @@ export const SENDER_PREFIX: BgpKind<AdvertisementOf<'sender-prefix'>, OwnProxy, 
     *declare(advertisements, paths, s) {
       // One a proxy: what is encoded of it is kept by the entry.
       const entries = { 4: new Map<bigint, OwnProxy>(), 6: new Map<bigint, OwnProxy>() } as const;
+      let last: OwnProxy | undefined;
       for (const { kind, prefix, proxy } of advertisements) {
-        const ofFamily = entries[proxy.family];
-        const entry = ofFamily.get(proxy.value) ?? ({ kind, key: 'proxy', proxy } as const);
-        ofFamily.set(proxy.value, entry);
-        declareProxy(prefix, entry, paths, s);
+        // Most prefixes have the proxy of the one before.
+        if (last === undefined || !sameAddress(last.proxy, proxy)) {
+          const ofFamily = entries[proxy.family];
+          last = ofFamily.get(proxy.value) ?? { kind, key: 'proxy', proxy };
+          ofFamily.set(proxy.value, last);
+        }
+        declareProxy(prefix, last, paths, s);
         yield;
       }
     },

@@ -76,6 +76,12 @@ class Drafting implements OwnPaths {
 function putEntry(c: Content, draft: Draft, entry: OwnEntry): boolean {
   const { entries } = draft;
   const codec = c.kinds.codecOf(entry);
+  if (entries.length === 0) {
+    const left = draft.left - codec.size(entry);
+    if (left < 0) return false;
+    [draft.entries, draft.left] = [[entry], left];
+    return true;
+  }
   const known = entries.find(({ kind, key }) => kind === entry.kind && key === entry.key);
   const better = known ? codec.preferred(known, entry, c) : entry;
   if (better === known) return true;
