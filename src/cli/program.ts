@@ -168,7 +168,7 @@ function addShow(program: Command, act: (run: Action) => (...args: unknown[]) =>
     .command('sids')
     .description(VIEWS.sids.description)
     .action(act((context) => showList(context, VIEWS.sids)));
-  for (const name of ['flows', 'rtt', 'counters', 'codepoints'] as const)
+  for (const name of ['flows', 'groups', 'rtt', 'counters', 'codepoints'] as const)
     show
       .command(name)
       .description(VIEWS[name].description)

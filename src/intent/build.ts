@@ -4,6 +4,7 @@ import * as bgp from './bgp.ts';
 import * as border from './border.ts';
 import * as codePoints from './code-points.ts';
 import * as gnmi from './gnmi.ts';
+import * as groups from './groups.ts';
 import type { Intent } from './intent.ts';
 import * as isis from './isis.ts';
 import * as log from './log.ts';
@@ -30,6 +31,7 @@ const running = <S extends Switched, T extends object>(
 export function buildIntent(file: Declared): Intent {
   const allow = file['border-allow'];
   const probed = stamp.measures(file.stamp);
+  const tunnels = running(file.srv6, (declared) => ({ srv6: srv6.build(declared) }));
   return {
     router: router.build(file.router),
     ...running(file.isis, (declared) => ({ isis: isis.build(declared) })),
@@ -42,7 +44,8 @@ export function buildIntent(file: Declared): Intent {
     borderPorts: file['border-ports'] ?? [],
     ...(allow && { borderAllow: border.buildAllow(allow) }),
     ...running(file.notifications, (declared) => ({ notifications: notifications.build(declared) })),
-    ...running(file.srv6, (declared) => ({ srv6: srv6.build(declared) })),
+    ...tunnels,
+    ...(file.groups && { groups: file.groups.map((group) => groups.build(group, tunnels?.srv6 ?? {})) }),
     ...running(file.stamp, (declared) => ({ stamp: stamp.build(declared) })),
     codePoints: codePoints.build(file['code-points']),
     ...gnmi.build(file.gnmi),

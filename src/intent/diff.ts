@@ -17,6 +17,7 @@ const SECTIONS = {
   borderAllow: 'border-allow',
   notifications: 'notifications',
   srv6: 'srv6',
+  groups: 'groups',
   stamp: 'stamp',
   codePoints: 'code-points',
   gnmiSocket: 'gnmi',

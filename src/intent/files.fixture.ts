@@ -21,6 +21,9 @@ export const UNASSIGNED = {
   'long-haul-icmpv6-type': 200,
   'long-haul-object-class': 247,
   'end-con-behavior': 0x8002,
+  'end-mt-behavior': 0x8001,
+  'replication-behavior': 0x8003,
+  'isis-group-application': 65_501,
 };
 
 export function load(text: string): Intent {

@@ -4,6 +4,7 @@
 import type { CodePointValues } from '../model/code-points.ts';
 import type { BgpIntent } from './bgp.ts';
 import type { BorderAllowIntent } from './border.ts';
+import type { GroupIntent } from './groups.ts';
 import type { GnmiIntent } from './gnmi.ts';
 import type { IsisIntent } from './isis.ts';
 import type { LogLevel } from './log.ts';
@@ -18,6 +19,7 @@ import type { StampIntent } from './stamp.ts';
 
 export type { BgpIntent } from './bgp.ts';
 export type { SenderCapability } from './formats.ts';
+export type { GroupIntent } from './groups.ts';
 export type { IsisIntent } from './isis.ts';
 export type { NotificationsIntent } from './notifications.ts';
 export type { OspfIntent } from './ospf.ts';
@@ -42,6 +44,8 @@ export interface Intent extends GnmiIntent {
   /** The format per sender prefix. Absent: senders are notified only through their proxies. */
   readonly notifications?: NotificationsIntent;
   readonly srv6?: Srv6Intent;
+  /** End.MT groups with members behind this router. Absent: none. */
+  readonly groups?: readonly GroupIntent[];
   readonly stamp?: StampIntent;
   readonly codePoints: CodePointValues;
   readonly logLevel: LogLevel;

@@ -5,6 +5,7 @@ import * as bgp from './bgp.ts';
 import * as border from './border.ts';
 import * as codePoints from './code-points.ts';
 import { formatPath } from './errors.ts';
+import * as groups from './groups.ts';
 import * as isis from './isis.ts';
 import * as notifications from './notifications.ts';
 import * as ospf from './ospf.ts';
@@ -58,6 +59,7 @@ const RULES: readonly Rule<File>[] = [
   ...bgp.rules,
   ...notifications.rules,
   ...srv6.rules,
+  ...groups.rules,
   ...stamp.rules,
   ...codePoints.rules,
 ];

@@ -5,6 +5,7 @@ import * as bgp from './bgp.ts';
 import * as border from './border.ts';
 import * as codePoints from './code-points.ts';
 import * as gnmi from './gnmi.ts';
+import * as groups from './groups.ts';
 import * as isis from './isis.ts';
 import * as log from './log.ts';
 import * as notifications from './notifications.ts';
@@ -31,6 +32,7 @@ export const cnpdSchema = section(
     'border-allow': border.allow.optional(),
     notifications: notifications.schema.optional(),
     srv6: srv6.schema.optional(),
+    groups: groups.schema.optional(),
     stamp: stamp.schema.optional(),
     'code-points': codePoints.schema.optional(),
     gnmi: gnmi.schema.optional(),

@@ -4,6 +4,8 @@ import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts'
 import { type Prefix, formatPrefix, prefixContains } from '../model/prefix.ts';
 import { hostAddress, locatorPrefix, senderPrefix } from './address-values.ts';
 import type * as border from './border.ts';
+import * as groupSids from './group-sids.ts';
+import type { GroupSidIntent } from './group-sids.ts';
 import * as proxy from './proxy.ts';
 import type * as router from './router.ts';
 import {
@@ -37,6 +39,10 @@ export interface EndConIntent {
 
 export interface Srv6Intent {
   readonly endCon: readonly EndConIntent[];
+  /** Present: this router is an edge of End.MT groups. */
+  readonly endMt?: GroupSidIntent;
+  /** Present: this router replicates packets of End.MT groups. */
+  readonly replication?: GroupSidIntent;
   /** Interfaces towards the SRv6 domain: where tunnels leave and enter. */
   readonly corePorts: readonly string[];
   /** RFC 6040 at encapsulation (FCN-4.2.1-a). */
@@ -77,6 +83,8 @@ export const schema = section(
   {
     enabled: enabled(),
     'end-con': list(endCon, 'END.CON SIDs of this router').optional(),
+    'end-mt': groupSids.endMt.optional(),
+    replication: groupSids.replication.optional(),
     'core-ports': list(
       value(interfaceName, 'interface'),
       'interfaces towards the SRv6 domain, where tunnels leave and enter',
@@ -148,6 +156,12 @@ function sidIsNoAddress(file: Sections, report: Report): void {
   }
 }
 
+/** The END.CON SIDs have rules of their own. */
+function groupSidsDiffer(file: Sections, report: Report): void {
+  const others = endCons(file).map((entry, i) => [`srv6.end-con[${i}].sid`, entry?.sid] as const);
+  groupSids.groupSidsDiffer(file, others, report);
+}
+
 function uniqueEntries(file: Sections, report: Report): void {
   const entries = endCons(file);
   unique(
@@ -211,6 +225,8 @@ export const rules: readonly Rule<Sections>[] = [
   uniqueEntries,
   oneSourceATunnel,
   corePorts,
+  groupSids.groupSidsFit,
+  groupSidsDiffer,
 ];
 
 /** The rules have checked that there is a SID, or space for one. */
@@ -223,6 +239,8 @@ export function build(declared: z.output<typeof schema>): Srv6Intent {
   const { dscp: model, ...srv6 } = filled(schema, declared);
   return {
     endCon: (srv6['end-con'] ?? []).map(buildEndCon),
+    ...(srv6['end-mt'] && { endMt: groupSids.buildGroupSid(srv6['end-mt'], 'end-mt') }),
+    ...(srv6.replication && { replication: groupSids.buildGroupSid(srv6.replication, 'replication') }),
     corePorts: srv6['core-ports'],
     ecnMode: srv6.ecn,
     dscpModel: typeof model === 'object' ? { kind: 'pipe', outerDscp: model.pipe } : { kind: model },

@@ -194,3 +194,21 @@ export const routingTable: ValueKind<number> = {
     return table <= 0xffff_ffff && table !== 253 && table !== 255 ? ok(table) : fail(undefined);
   },
 };
+
+/** The name of a group, as it is written on a command line. */
+export const groupId = patternKind(
+  'a name of 1 to 32 letters, digits, dots, dashes and underscores',
+  '^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$',
+  (text) => text,
+);
+
+const [LEAST64, MOST64] = [-(2n ** 63n), 2n ** 63n - 1n];
+
+export const signed64: ValueKind<bigint> = {
+  allowed: `a whole number from ${LEAST64} to ${MOST64}`,
+  json: { type: TEXT_OR_NUMBER, pattern: '^-?(0|[1-9]\\d{0,18})$' },
+  parse(text) {
+    const read = /^-?(0|[1-9]\d{0,18})$/.test(text) ? BigInt(text) : undefined;
+    return read !== undefined && read >= LEAST64 && read <= MOST64 ? ok(read) : fail(undefined);
+  },
+};

@@ -1,5 +1,6 @@
 // Which store of the learned table keeps which kind of advertisement.
 import type { IpAddress } from '../model/address.ts';
+import { type GroupMember, memberKey } from '../model/group.ts';
 import type { AdvertisementKind, LearnedAdvertisement, LearnedOf } from '../model/advertisement.ts';
 
 /** A kind that is about the router itself, not about senders: routers.ts keeps it. */
@@ -8,6 +9,8 @@ export interface RouterKind<K extends AdvertisementKind> {
   readonly counter: string;
   /** Used only if it is a unicast address of a host. */
   addressOf(learned: LearnedOf<K>): IpAddress;
+  /** The most entries of one originator. Those beyond are counted, and kept only when their source reports again. */
+  readonly mostOfOriginator: number;
   /** The whole content: when it changes, a new plan is due. */
   text(learned: LearnedOf<K>): string;
 }
@@ -20,15 +23,30 @@ const STORES: Stores = {
   'sender-prefix': 'trie',
   sid: {
     counter: 'learned.sid',
+    mostOfOriginator: Infinity,
     addressOf: ({ sid }) => sid,
     text: ({ sid, behavior }) => `${sid.value} ${behavior}`,
   },
   'router-address': {
     counter: 'learned.router-address',
+    mostOfOriginator: Infinity,
     addressOf: ({ address }) => address,
     text: ({ address }) => `${address.family} ${address.value}`,
   },
+  'group-membership': {
+    counter: 'learned.group-member',
+    // As many as one router may declare in cnpd.yaml.
+    mostOfOriginator: 4096,
+    addressOf: ({ address }) => address,
+    text: (member) => `${memberKey(member)} ${member.node.value} ${JSON.stringify(changesOf(member))}`,
+  },
 };
+
+const changesOf = ({ qpn, psnDelta, write }: GroupMember): unknown => [
+  qpn,
+  psnDelta,
+  write && [`${write.vaDelta}`, write.rKey],
+];
 
 export type SenderAdvertisement = LearnedOf<SenderKind>;
 export type RouterAdvertisement = Exclude<LearnedAdvertisement, SenderAdvertisement>;

@@ -3,6 +3,7 @@ import { reported } from '../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { type IpAddress, address, formatAddress } from '../model/address.ts';
 import type { CarrierName, LearnedOf } from '../model/advertisement.ts';
+import { membersIn, receiver, source as sourceOf } from '../model/group.fixture.ts';
 import { fixture, flagged } from './table.fixture.ts';
 import type { Source } from './preference.ts';
 import { LearnedRouters } from './routers.ts';
@@ -219,9 +220,102 @@ test('the tables are bounded: entries beyond the limit are counted, and freed sp
   });
 });
 
+describe('members of groups', () => {
+  const claims = ({ table }: ReturnType<typeof routers>): string[] =>
+    table.routers
+      .groupMembers()
+      .map(
+        ({ member, originator, heldUntil }) =>
+          `${originator}: ${membersIn([receiver(0, member)])[0]}${heldUntil ? ' held' : ''}`,
+      );
+  const one = (originator: string, member: Parameters<typeof membersIn>[0][number]): string =>
+    `${originator}: ${membersIn([member])[0]}`;
+  const report = (
+    scene: ReturnType<typeof routers>,
+    originator: string,
+    fragment: number,
+    members: readonly LearnedOf<'group-membership'>[],
+  ) =>
+    scene.table.learned({
+      carrier: 'isis',
+      originator,
+      source: `${originator}.00-${fragment}`,
+      advertisements: members,
+    });
+
+  test('RMC-5.1-d: all claims are there with their originators, sources first, the lower SID before the higher', () => {
+    const scene = routers();
+    const [higher, lower] = [
+      receiver(1, { node: address('2001:db8:e::9') }),
+      receiver(1, { node: address('2001:db8:e::5') }),
+    ];
+    report(scene, 'cnpd1', 0, [higher, receiver(2)]);
+    report(scene, 'cnpd2', 0, [lower, sourceOf()]);
+    expect(claims(scene)).toEqual([
+      one('cnpd2', sourceOf()),
+      one('cnpd2', lower),
+      one('cnpd1', higher),
+      one('cnpd1', receiver(2)),
+    ]);
+    expect(scene.table.routers.takeChanged()).toBe(true);
+    report(scene, 'cnpd2', 0, []);
+    expect(claims(scene)).toEqual([one('cnpd1', higher), one('cnpd1', receiver(2))]);
+  });
+
+  test.each([
+    ['another Queue Pair', { qpn: 9 }],
+    ['another PSN delta', { psnDelta: 9 }],
+    ['another edge', { node: address('2001:db8:e::9') }],
+    ['other changes of WRITEs', { write: { vaDelta: 1n, rKey: 2 } }],
+  ])('%s is a change; the same again is none', (_what, change) => {
+    const scene = routers();
+    report(scene, 'cnpd1', 0, [receiver(1)]);
+    scene.table.routers.takeChanged();
+    report(scene, 'cnpd1', 0, [receiver(1)]);
+    expect(scene.table.routers.takeChanged()).toBe(false);
+    report(scene, 'cnpd1', 0, [receiver(1, change)]);
+    expect(scene.table.routers.takeChanged()).toBe(true);
+  });
+
+  test('a router that repeats a claim, in another fragment too, has it once; the other fragment’s counts when the first is gone', () => {
+    const scene = routers();
+    report(scene, 'cnpd1', 0, [receiver(1)]);
+    report(scene, 'cnpd1', 1, [receiver(1)]);
+    expect(claims(scene)).toEqual([one('cnpd1', receiver(1))]);
+    report(scene, 'cnpd1', 0, []);
+    expect(claims(scene)).toEqual([one('cnpd1', receiver(1))]);
+  });
+
+  test('claims of a router that is lost are held, then gone', () => {
+    const scene = routers(10_000);
+    scene.reach(['cnpd1']);
+    report(scene, 'cnpd1', 0, [receiver(1)]);
+    scene.reach([]);
+    expect(claims(scene)).toEqual([`${one('cnpd1', receiver(1))} held`]);
+    scene.clock.now += 10_001;
+    scene.table.tick();
+    expect(claims(scene)).toEqual([]);
+  });
+
+  test('one router may claim 4,096, in whatever fragments; what is more is counted, and others have their own', () => {
+    const scene = routers();
+    const many = (from: number, count: number) => Array.from({ length: count }, (_, i) => receiver(from + i));
+    report(scene, 'cnpd1', 0, many(1, 4000));
+    report(scene, 'cnpd1', 1, many(4001, 100));
+    report(scene, 'cnpd2', 0, many(5001, 50));
+    expect({ claims: claims(scene).length, full: scene.counts.get('learned.group-member.table-full') }).toEqual({
+      claims: 4096 + 50,
+      full: 4,
+    });
+    report(scene, 'cnpd1', 0, many(1, 3000));
+    report(scene, 'cnpd1', 1, many(4001, 100));
+    expect(claims(scene)).toHaveLength(3000 + 100 + 50);
+  });
+});
+
 test('an advertisement of a kind without a store is counted; the rest of its report is used', () => {
   const { table, counts, shown, proxyOf } = routers();
-  const stranger = { kind: 'group-membership' } as unknown as LearnedOf<'sid'>;
+  const stranger = { kind: 'color' } as unknown as LearnedOf<'sid'>;
   table.learned({
     carrier: 'isis',
     originator: 'cnpd1',

@@ -4,6 +4,7 @@
 // whether that is necessary.
 import { type IpAddress, compareAddresses, isUnicastHost } from '../model/address.ts';
 import type { LearnedOf } from '../model/advertisement.ts';
+import { type GroupMember, compareClaims, memberKey } from '../model/group.ts';
 import type { Count } from '../model/log.ts';
 import { ROUTER_KINDS, type RouterAdvertisement, type RouterKindName, routerKind } from './kinds.ts';
 import { type Origin, type Source, compareSources } from './preference.ts';
@@ -17,6 +18,15 @@ interface SidEntry {
   readonly carrier: Origin;
   readonly originator: string;
   /** RFC 3339; set while the originator is unreachable: when the entry will be dropped. */
+  readonly heldUntil?: string;
+}
+
+/** A claim of a router that a host is a member of a group. */
+export interface GroupClaim {
+  readonly member: GroupMember;
+  readonly carrier: Origin;
+  readonly originator: string;
+  /** RFC 3339; set while the originator is unreachable: when the claim will be dropped. */
   readonly heldUntil?: string;
 }
 
@@ -52,21 +62,36 @@ export class LearnedRouters {
     if (advertisements.length === 0 && !this.#sources.has(source)) return;
     const before = textOf(source);
     for (const { kind } of source.routers) this.#sizes.set(kind, this.#size(kind) - 1);
-    source.routers = ROUTER_KINDS.flatMap((kind) => this.#kept(kind, advertisements));
+    source.routers = [];
+    source.routers = ROUTER_KINDS.flatMap((kind) => this.#kept(kind, source, advertisements));
     for (const { kind } of source.routers) this.#sizes.set(kind, this.#size(kind) + 1);
     if (source.routers.length > 0) this.#sources.add(source);
     else this.#sources.delete(source);
     this.#changed ||= before !== textOf(source);
   }
 
-  #kept(kind: RouterKindName, advertisements: readonly RouterAdvertisement[]): readonly RouterAdvertisement[] {
-    const { counter, addressOf } = routerKind(kind);
+  #kept(
+    kind: RouterKindName,
+    source: Source,
+    advertisements: readonly RouterAdvertisement[],
+  ): readonly RouterAdvertisement[] {
+    const { counter, addressOf, mostOfOriginator } = routerKind(kind);
     const all = advertisements.filter((learned) => learned.kind === kind);
+    if (all.length === 0) return all;
     const usable = all.filter((learned) => isUnicastHost(addressOf(learned)));
-    const headroom = this.#limit - this.#size(kind);
+    const headroom = Math.min(this.#limit - this.#size(kind), mostOfOriginator - this.#ofOriginator(kind, source));
     if (usable.length < all.length) this.#dependencies.count(`${counter}.unusable`, all.length - usable.length);
     if (usable.length > headroom) this.#dependencies.count(`${counter}.table-full`, usable.length - headroom);
     return usable.length > headroom ? usable.slice(0, headroom) : usable;
+  }
+
+  /** How many the other sources of its originator have. */
+  #ofOriginator(kind: RouterKindName, { originator }: Source): number {
+    if (routerKind(kind).mostOfOriginator === Infinity) return 0;
+    let found = 0;
+    for (const source of this.#sources)
+      if (source.originator === originator) found += source.routers.filter((learned) => learned.kind === kind).length;
+    return found;
   }
 
   /** Some originator has become reachable, held or dormant. */
@@ -107,6 +132,29 @@ export class LearnedRouters {
   }
 
   /**
+   * All claims for members of groups, with their originators, in the order of compareClaims. A router that repeats a
+   * claim has it once.
+   */
+  groupMembers(): GroupClaim[] {
+    const toWall = this.#dependencies.wallOffset();
+    const claims = this.#counting().flatMap((source) =>
+      source.routers.flatMap((one) => (one.kind === 'group-membership' ? [{ member: one, source }] : [])),
+    );
+    const byRank = claims.sort((a, b) => compareClaims(a.member, b.member) || compareSources(a.source, b.source));
+    const keyOf = ({ member, source: { originator } }: (typeof claims)[number]): string =>
+      `${originator.carrier} ${originator.name} ${memberKey(member)}`;
+    const first = new Map(byRank.toReversed().map((claim) => [keyOf(claim), claim]));
+    return byRank
+      .filter((claim) => first.get(keyOf(claim)) === claim)
+      .map(({ member, source: { originator } }) => ({
+        member,
+        carrier: originator.carrier,
+        originator: originator.name,
+        ...held(originator, toWall),
+      }));
+  }
+
+  /**
    * Addresses of the reachable routers, each once, in order. A router that is only held would not answer a probe. FRR
    * beside cnpd may advertise this router's own address.
    */
@@ -137,5 +185,8 @@ const sidEntry = ({ sid, behavior }: LearnedOf<'sid'>, { originator }: Source, t
   behavior,
   carrier: originator.carrier,
   originator: originator.name,
-  ...(originator.reachability === 'held' && { heldUntil: new Date(originator.heldUntil + toWall).toISOString() }),
+  ...held(originator, toWall),
 });
+
+const held = ({ reachability, heldUntil }: Source['originator'], toWall: number): { readonly heldUntil?: string } =>
+  reachability === 'held' ? { heldUntil: new Date(heldUntil + toWall).toISOString() } : {};

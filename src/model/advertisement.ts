@@ -2,6 +2,7 @@
 // carriers' reports. A new kind is a line in each of the two interfaces. The tables of kinds in the components then do
 // not compile until they have its row (CONTRIBUTING.md).
 import type { IpAddress } from './address.ts';
+import type { GroupMember } from './group.ts';
 import type { Prefix } from './prefix.ts';
 
 export type CarrierName = 'isis' | 'ospfv2' | 'ospfv3' | 'bgp';
@@ -11,13 +12,15 @@ export interface AdvertisementKinds {
   /** "`proxy` is the congestion notification proxy for the senders in `prefix`" (PNC §5). */
   'sender-prefix': { readonly prefix: Prefix; readonly proxy: IpAddress };
   /**
-   * An SRv6 SID of this router: END.CON (FCN §4.2.2). Carriers advertise the locator that it belongs to; the routing
-   * daemon makes the locator reachable (docs/decisions.md). `behavior` is an SRv6 Endpoint Behavior, 16 bits (RFC 8986
-   * §10.2).
+   * An SRv6 SID of this router: END.CON (FCN §4.2.2), End.MT (RMC §6) or a replication SID. Carriers advertise the
+   * locator that it belongs to; the routing daemon makes the locator reachable (docs/decisions.md). `behavior` is an
+   * SRv6 Endpoint Behavior, 16 bits (RFC 8986 §10.2).
    */
   sid: { readonly sid: IpAddress; readonly locator: Prefix; readonly behavior: number };
   /** A loopback of this router, and whether its STAMP reflector answers there. */
   'router-address': { readonly address: IpAddress; readonly answersStamp: boolean };
+  /** A receiver or the source of an End.MT group, behind this router (RMC §5.1). */
+  'group-membership': GroupMember;
 }
 
 /** What a carrier reports for each kind. */
@@ -41,6 +44,7 @@ interface LearnedKinds {
    * The originator's router address (IS-IS TLVs 134 and 140, OSPF router addresses), a possible target of RTT probes.
    */
   'router-address': { readonly address: IpAddress };
+  'group-membership': GroupMember;
 }
 
 export type AdvertisementKind = keyof AdvertisementKinds;

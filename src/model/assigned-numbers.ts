@@ -114,6 +114,15 @@ const CHARACTERISTICS: Registry = {
   ],
 };
 
+const ENDPOINT_BEHAVIORS: Registry = {
+  name: 'IANA SRv6 Endpoint Behaviors',
+  assigned: [
+    [1, 36, 'End, End.X, End.T, End.DX, End.DT, End.B6 and End.BM with their flavors'],
+    [37, 150, 'later endpoint behaviors'],
+    [34_816, 65_534, 'reserved'],
+  ],
+};
+
 const REGISTRIES: Readonly<Record<CodePointName, Registry>> = {
   'pnc-udp-port': UDP_PORTS,
   'isis-pnc-flag-bit': {
@@ -160,13 +169,12 @@ const REGISTRIES: Readonly<Record<CodePointName, Registry>> = {
       [5, 5, 'Node Identification'],
     ],
   },
-  'end-con-behavior': {
-    name: 'IANA SRv6 Endpoint Behaviors',
-    assigned: [
-      [1, 36, 'End, End.X, End.T, End.DX, End.DT, End.B6 and End.BM with their flavors'],
-      [37, 150, 'later endpoint behaviors'],
-      [34_816, 65_534, 'reserved'],
-    ],
+  'end-con-behavior': ENDPOINT_BEHAVIORS,
+  'end-mt-behavior': ENDPOINT_BEHAVIORS,
+  'replication-behavior': ENDPOINT_BEHAVIORS,
+  'isis-group-application': {
+    name: 'IANA IS-IS Generic Information TLV Application Identifiers',
+    assigned: [[1, 1, 'TRILL']],
   },
 };
 

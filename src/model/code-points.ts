@@ -25,7 +25,10 @@ export type CodePointName =
   | 'fast-cnp-ioam-option'
   | 'long-haul-icmpv6-type'
   | 'long-haul-object-class'
-  | 'end-con-behavior';
+  | 'end-con-behavior'
+  | 'end-mt-behavior'
+  | 'replication-behavior'
+  | 'isis-group-application';
 
 export const CODE_POINTS: readonly CodePoint[] = [
   {
@@ -138,9 +141,37 @@ export const CODE_POINTS: readonly CodePoint[] = [
     max: 65534,
     source: 'FCN §4.2.2 has none; 32768-34815 are for private use (RFC 8986 §10.2)',
   },
+  {
+    name: 'end-mt-behavior',
+    description: 'SRv6 Endpoint Behavior of End.MT',
+    default: 0x8001,
+    min: 1,
+    max: 65534,
+    source: 'RMC §10 TBD1; 32768-34815 are for private use (RFC 8986 §10.2)',
+  },
+  {
+    name: 'replication-behavior',
+    description: 'SRv6 Endpoint Behavior of the SIDs at which cnpd replicates the packets of End.MT groups',
+    default: 0x8003,
+    min: 1,
+    max: 65534,
+    source: 'cnpd; as end-mt-behavior: End.Replicate (RFC 9524) promises state that cnpd does not have',
+  },
+  {
+    name: 'isis-group-application',
+    description: 'application ID of the IS-IS GENINFO TLV that holds the container of group memberships',
+    default: 65501,
+    min: 1,
+    max: 65535,
+    source: 'cnpd; the registry of RFC 6823 has no range for experiments',
+  },
 ];
 
 export type CodePointValues = Readonly<Record<CodePointName, number>>;
+
+/** Behaviors of the SIDs that cnpd originates, and learns from others. */
+export const sidBehaviors = (values: CodePointValues): ReadonlySet<number> =>
+  new Set([values['end-con-behavior'], values['end-mt-behavior'], values['replication-behavior']]);
 
 export const DEFAULT_CODE_POINTS: CodePointValues = Object.fromEntries(
   CODE_POINTS.map((c) => [c.name, c.default]),

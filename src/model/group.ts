@@ -1,5 +1,5 @@
 // End.MT groups (draft "SRv6 Extensions for RDMA Multicast Delivery"): who belongs to one, and where.
-import { type IpAddress, isUnicastHost, sameAddress } from './address.ts';
+import { type IpAddress, compareAddresses, isUnicastHost, sameAddress } from './address.ts';
 
 /** Changes to the RETH of a WRITE for one receiver. */
 export interface WriteDelta {
@@ -9,7 +9,7 @@ export interface WriteDelta {
   readonly rKey: number;
 }
 
-/** One member of a group. A group is identified by its Proxy Address, a unicast /128. */
+/** One member of a group. A group is identified by its Proxy Address, a unicast /128 (decision C5). */
 export interface GroupMember {
   readonly group: IpAddress;
   readonly role: 'source' | 'receiver';
@@ -39,6 +39,21 @@ export const isUsableMember = ({ group, address, node, qpn }: GroupMember): bool
   !sameAddress(group, node) &&
   qpn >= LOWEST_QPN &&
   qpn <= HIGHEST_QPN;
+
+/** Whether only one of two claims can count: a group has one source, and a receiver one edge. */
+export const excludes = (a: GroupMember, b: GroupMember): boolean =>
+  sameAddress(a.group, b.group) && a.role === b.role && (a.role === 'source' || sameAddress(a.address, b.address));
+
+/**
+ * By group, then the source before the receivers. Of claims that exclude each other the one that counts comes first:
+ * the one with the lowest SID, so that all routers decide alike.
+ */
+export const compareClaims = (a: GroupMember, b: GroupMember): number =>
+  compareAddresses(a.group, b.group) ||
+  Number(a.role === 'receiver') - Number(b.role === 'receiver') ||
+  (a.role === 'receiver' ? compareAddresses(a.address, b.address) : 0) ||
+  compareAddresses(a.node, b.node) ||
+  compareAddresses(a.address, b.address);
 
 /** Unique among the members of all groups; a source is no receiver. */
 export const memberKey = ({ group, role, address }: GroupMember): string =>

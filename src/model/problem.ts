@@ -63,6 +63,8 @@ export const PROBLEM_CODES = [
   'srv6.sid-is-address',
   'srv6.sid-not-host-route',
   'srv6.ipv4-lost',
+  // Groups
+  'groups.not-replicated',
   // What the kernel has refused
   'dataplane.not-loaded',
   'dataplane.refused',

@@ -139,6 +139,29 @@ export interface SidState {
   originator: string | null;
 }
 
+/** A claim that a host is a member of an End.MT group. */
+export interface GroupMemberState {
+  /** The Proxy Address. */
+  group: string;
+  role: 'source' | 'receiver';
+  address: string;
+  /** The reporting carrier, and the originator there; both `local`: this router declares it. */
+  carrier: string;
+  originator: string;
+  /** As this router's file calls the group; else null. */
+  name: string | null;
+  /** Of the source: the Designated Queue Pair. */
+  qpn: number;
+  /** End.MT SID of the edge, or replication SID of the source's router. */
+  node: string;
+  psnDelta: number;
+  /** Changes to WRITEs; else null. The signed VA delta in decimal: numbers of JSON have 53 bits. */
+  vaDelta: string | null;
+  rKey: number | null;
+  /** `in force`, `held until …`, or why another claim counts. */
+  status: string;
+}
+
 /** An RTT probe target (STAMP). */
 export interface RttState {
   target: string;
@@ -177,6 +200,7 @@ export interface CnpdState {
   flows: FlowState[];
   notifications: NotificationState[];
   sids: SidState[];
+  groups: GroupMemberState[];
   rtt: RttState[];
   counters: CounterState[];
   codepoints: CodePointState[];

@@ -83,6 +83,7 @@ describe('gNMI Get', () => {
       'flows',
       'notifications',
       'sids',
+      'groups',
       'rtt',
       'counters',
       'codepoints',

@@ -194,6 +194,24 @@ const CNPD: ContainerShape<CnpdState> = {
         originator: STRING,
       },
     },
+    groups: {
+      kind: 'list',
+      keys: ['group', 'role', 'address', 'carrier', 'originator'],
+      fields: {
+        group: ADDRESS,
+        role: leaf(['source', 'receiver']),
+        address: ADDRESS,
+        carrier: STRING,
+        originator: STRING,
+        name: STRING,
+        qpn: UINT32,
+        node: ADDRESS,
+        psnDelta: UINT32,
+        vaDelta: STRING,
+        rKey: UINT32,
+        status: STRING,
+      },
+    },
     rtt: {
       kind: 'list',
       keys: ['target'],
@@ -217,7 +235,7 @@ const CNPD: ContainerShape<CnpdState> = {
   },
 };
 
-export const MODULE = { name: 'cnpd', organization: 'cnpd', version: '2026-11-23' } as const;
+export const MODULE = { name: 'cnpd', organization: 'cnpd', version: '2026-11-24' } as const;
 
 /** camelCase field name → YANG name: `kMin` → `k-min`. */
 export const yangName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -87,6 +87,12 @@ function encodeTlv(one: ContainerTlv): Uint8Array {
   }
 }
 
+/** The TLV of a member, which may have other fields beside it. */
+export const containedMember = ({ group, role, address, qpn, node, psnDelta, write }: GroupMember): ContainerTlv => ({
+  tlv: 'group',
+  member: { group, role, address, qpn, node, psnDelta, ...(write && { write }) },
+});
+
 /** Bytes that it takes in a container. @throws EncodeError */
 export const containerTlvSize = (one: ContainerTlv): number => encodeTlv(one).length;
 

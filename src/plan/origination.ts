@@ -27,6 +27,9 @@ const DECLARED: { readonly [K in AdvertisementKind]: (intent: Intent, facts: Ref
     [router.loopback4, router.loopback6]
       .filter((address) => address !== undefined)
       .map((address) => ({ kind: 'router-address', address, answersStamp: stamp?.reflector ?? false })),
+  /** Members of End.MT groups that this router declares (RMC-5.1-d). */
+  'group-membership': ({ groups }) =>
+    (groups ?? []).flatMap(({ members }) => members.map((member) => ({ kind: 'group-membership', ...member }))),
 };
 
 export const originated = (intent: Intent, facts: Refused = {}): Origination =>

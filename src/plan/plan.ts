@@ -9,6 +9,7 @@ import { type LearnedView, planCongestedNode } from './congested-node.ts';
 import type { DesiredState, EgressPortPlan, TenantsPlan } from './desired.ts';
 import { planSrv6 } from './srv6.ts';
 import type { Facts } from './facts.ts';
+import { planGroups } from './groups.ts';
 import { planGuard } from './guard.ts';
 import { planLearning } from './port-roles.ts';
 import { planProxy } from './proxy.ts';
@@ -34,7 +35,7 @@ export function plan(intent: Intent, learned: LearnedView, facts: Facts): Desire
     ...srv6,
     ...guard,
     ...learning,
-    problems: [congestedNode, queuePairs, proxy, srv6, guard].flatMap((share) => share.problems),
+    problems: [congestedNode, queuePairs, proxy, srv6, guard, planGroups(intent)].flatMap((share) => share.problems),
   };
   return tenants.known ? { ...shares, tenants, ports: withTenants(shares.ports, tenants) } : shares;
 }

@@ -23,6 +23,7 @@ import { flows } from './flows.ts';
 import { namesOf } from './names.ts';
 import { notificationState } from './notifications.ts';
 import { ports } from './ports.ts';
+import { groupStates } from './groups.ts';
 import { sidStates } from './sids.ts';
 
 /** A carrier, while it runs. */
@@ -91,6 +92,7 @@ export function stateSource(m: StateDependencies): StateSource {
         dataplane: m.dataplane(),
         hasRoute: m.hasRoute,
       }),
+    groups: () => groupStates(m.file.intent, m.table.routers),
     rtt: () => m.rtt(),
     counters: () => m.counters.snapshot(),
     codepoints: () => {

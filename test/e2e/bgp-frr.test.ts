@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { BOTH, BgpNetwork, type Gobgpath, LEAF_PNC, NHC, type SenderPrefix, pathsOf, speaker } from './support/bgp.ts';
 import { KEY, LOOPBACK, SENDERS4, SENDERS6, SYSTEM, adjacent, proxy, watching } from './support/line.ts';
 import type { Router, Row } from './support/network.ts';
-import { is, until } from '../support/until.ts';
+import { contains, is, until } from '../support/until.ts';
 
 const RR = { leaf: '2001:db8:0:1::2', p: '2001:db8:0:2::1' } as const;
 const NEXT_HOP = { [SENDERS6]: LOOPBACK.leaf.ipv6, [SENDERS4]: LOOPBACK.leaf.ipv4 } as const;
@@ -298,6 +298,28 @@ describe('with other things that cnpd carries', () => {
     } finally {
       await gobgpd.gobgp('global', 'rib', 'del', SENDERS6, '-a', 'ipv6');
     }
+  });
+
+  test('RMC-5.1-d: members of a group arrive on leaf’s host routes, and go when they are configured no more', async () => {
+    const members = async (): Promise<string[]> =>
+      (await p.get('groups')).map(({ role, address, qpn, node, status }) => [role, address, qpn, node, status].join());
+    await leaf.reload({
+      ...LEAF,
+      srv6: { 'core-ports': ['eth1'], replication: { locator: '2001:db8:e::/48' } },
+      groups: [
+        {
+          name: 'g',
+          'proxy-address': '2001:db8:aa::1',
+          'designated-qpn': 4096,
+          source: { address: '2001:db8:1::1' },
+          receivers: [{ address: '2001:db8:b::1', qpn: 201, edge: '2001:db8:f::1' }],
+        },
+      ],
+    });
+    await until('p knows them', members, contains('receiver,2001:db8:b::1,201,2001:db8:f::1,in force'));
+    expect(await members()).toContain('source,2001:db8:1::1,4096,2001:db8:e::c2:0:0,in force');
+    await leaf.reload(LEAF);
+    await until('p has forgotten them', async () => (await members()).length, is(0));
   });
 
   test('FCN-4.2.2-a: END.CON arrives on leaf’s host route, and goes when it is configured no more', async () => {

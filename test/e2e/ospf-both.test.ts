@@ -17,7 +17,7 @@ import {
   ROUTER_ID,
 } from './support/areas.ts';
 import { Network, type Row } from './support/network.ts';
-import { is, moreThan, until } from '../support/until.ts';
+import { contains, is, moreThan, until } from '../support/until.ts';
 
 const [V2, V3] = PROTOCOLS as [Protocol, Protocol];
 const SENDERS = [V2.senders, V3.senders];
@@ -77,6 +77,43 @@ test('PNC-5.2-a PNC-5.3-a: each version advertises the senders of its family wit
   expect(rows.map((row) => [row['address'], row['prefixes'], row['advertised-in']]).sort()).toEqual(
     [V2, V3].map((p) => [p.proxy.leaf, [p.senders], [p.name]]).sort(),
   );
+});
+
+test('RMC-5.1-d: both versions carry members of a group; a change arrives, and they go with the section', async () => {
+  const receivers = (qpn: number): object[] => [
+    { address: '2001:db8:b::1', qpn },
+    { address: '2001:db8:b::2', qpn: 202, 'psn-delta': 7, write: { 'va-delta': -1, 'r-key': 9 } },
+  ];
+  const withGroup = (qpn: number): object => ({
+    ...leaf(BOTH),
+    srv6: { 'core-ports': ['eth1'], 'end-mt': { locator: '2001:db8:e::/48' } },
+    groups: [{ name: 'g', 'proxy-address': '2001:db8:aa::1', 'designated-qpn': 4096, receivers: receivers(qpn) }],
+  });
+  const shownBy = async (router: string): Promise<string[]> =>
+    (await net.router(router).show<Row[]>('groups'))
+      .map((row) =>
+        ['carrier', 'address', 'qpn', 'node', 'psn-delta', 'va-delta', 'status'].map((key) => row[key]).join(),
+      )
+      .sort();
+  const rows = (qpn: number, carriers: readonly string[], status: (carrier: string) => string): string[] =>
+    carriers
+      .flatMap((carrier) => [
+        `${carrier},2001:db8:b::1,${qpn},2001:db8:e::c1:0:0,0,,${status(carrier)}`,
+        `${carrier},2001:db8:b::2,202,2001:db8:e::c1:0:0,7,-1,${status(carrier)}`,
+      ])
+      .sort();
+  const inBoth = (qpn: number): string[] =>
+    rows(qpn, ['ospfv2', 'ospfv3'], (carrier) =>
+      carrier === 'ospfv2' ? 'in force' : `not in force: claimed by ${AREA} ${ROUTER_ID.leaf} (ospfv2)`,
+    );
+  await net.router('leaf').reload(withGroup(201));
+  expect(await shownBy('leaf')).toEqual(rows(201, ['local'], () => 'in force'));
+  await until('both versions have brought it', () => shownBy('abr1'), is(inBoth(201)), LIMIT);
+  await net.router('leaf').reload(withGroup(77));
+  await until('the change has come', () => shownBy('abr1'), is(inBoth(77)), LIMIT);
+  await until('the problem is shown', async () => (await status()).problems.join(), contains('makes no copies'), LIMIT);
+  await net.router('leaf').reload(leaf(BOTH));
+  await until('it is gone', async () => (await shownBy('abr1')).length, is(0), LIMIT);
 });
 
 test('with an IPv6 address alone the IPv4 senders are a problem, with its remedy; the second address given, they are advertised', async () => {

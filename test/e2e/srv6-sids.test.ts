@@ -1,5 +1,6 @@
 // END.CON in IS-IS with real FRR: the SID crosses FRR routers in TLV 27 and levels through an agent of both, and
-// packets to it reach the PE, because FRR advertises the SID's route (frr-configs/srv6-pe.conf).
+// packets to it reach the PE, because FRR advertises the SID's route (frr-configs/srv6-pe.conf). Members of groups
+// cross FRR in GENINFO.
 import { byKind } from '../../src/model/advertisement.fixture.ts';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,6 +12,7 @@ import { type SidRoute, SidRoutes } from '../../src/kernel/netlink/sid-routes.ts
 import { LearnedTable } from '../../src/learned/table.ts';
 import { address, formatAddress } from '../../src/model/address.ts';
 import type { AdvertisementOf } from '../../src/model/advertisement.ts';
+import { membersIn, membersOf, receiver, source } from '../../src/model/group.fixture.ts';
 import { DEFAULT_CODE_POINTS } from '../../src/model/code-points.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { decodePdu } from '../../src/packet/isis/pdu.ts';
@@ -76,6 +78,24 @@ describe('across three FRR routers', () => {
     await until('back', () => sidsOf(c).length, is(1));
     await a.carrier.stop();
     await until('purged', () => sidsOf(c).length, is(0));
+  });
+
+  test('RMC-5.1-d: members of a group cross FRR routers, which flood GENINFO as it is; a change and a withdrawal arrive too', async () => {
+    const routers = await scene.chain();
+    const [a, c] = [await scene.agent(routers[0]!, 1), await scene.agent(routers[2]!, 3)];
+    const members = [source(), ...Array.from({ length: 60 }, (_, n) => receiver(n + 1))];
+    const learned = (): string[] => membersOf(c.reports.values());
+    const from = (all: readonly (typeof members)[number][]): string[] =>
+      membersIn(all).map((text) => `L2 ${SYSTEM[1]}: ${text}`);
+    a.carrier.originate(members);
+    await until('learned', () => learned().length, is(members.length));
+    expect(learned()).toEqual(from(members));
+    for (const router of routers) expect(await router.show('show isis database')).toContain('agent1.00-03');
+    const changed = [receiver(1, { qpn: 77, write: { vaDelta: 5n, rKey: 6 } })];
+    a.carrier.originate(changed);
+    await until('changed', () => learned().join(), is(from(changed).join()));
+    a.carrier.originate([]);
+    await until('withdrawn', () => learned().length, is(0));
   });
 
   test('in the learned table the SID counts while its originator can be reached, and is held when it cannot', async () => {

@@ -83,6 +83,7 @@ export const ISIS_COUNTERS: readonly CounterRow[] = [
   row('isis.own.unknown-fragment-purged', 'LSPs with our system ID that we do not, or no longer, originate: purged'),
   row('isis.originate.duplicate-prefix', 'prefixes declared twice: the lower proxy address is used'),
   row('isis.originate.unusable-sid', 'SIDs not advertised because they are outside their locator, or its length is 0'),
+  row('isis.originate.unusable-group-member', 'group members not advertised because nobody could reach them'),
   row(
     'isis.originate.router-address-left-out',
     'router addresses not advertised: not unicast, or not the first of their family',

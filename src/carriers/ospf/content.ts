@@ -57,7 +57,7 @@ const newArea = (
   contested: 0,
   outdated: new Set(),
   graph: newGraph(),
-  placements: lsas.map((lsa) => newPlacement(lsa, lsa.firstId(privateTypes), capacity)),
+  placements: lsas.map((lsa) => newPlacement(lsa, privateTypes, capacity)),
   unplaced: new Map(),
   changedAt: undefined,
 });

@@ -73,7 +73,7 @@ export const OSPF_COUNTERS: readonly CounterRow[] = [
   row('own.sequence-wrap', 'own LSAs flushed because their sequence numbers are exhausted'),
   row(
     'learn.<reason>',
-    "other routers' LSAs, or parts of them, that are ignored: malformed, bad-tlv, bad-mask, bad-container, unknown-route-type, misplaced-tlv, repeated-prefix, unusable-sid",
+    "other routers' LSAs, or parts of them, that are ignored: malformed, bad-tlv, bad-mask, bad-container, unknown-route-type, misplaced-tlv, repeated-prefix, unusable-sid, unusable-group-member",
   ),
   row('learn.prefix-in-several-lsas', 'prefixes that a router lists in several LSAs: the lowest link-state ID counts'),
   row('originate.duplicate-prefix', 'prefixes declared with two proxies: the lower address is advertised'),
@@ -84,6 +84,7 @@ export const OSPF_COUNTERS: readonly CounterRow[] = [
   ),
   row('originate.router-address-left-out', 'router addresses not advertised because OSPF advertises only one'),
   row('originate.unusable-sid', 'declared SIDs not advertised because they are outside their locator'),
+  row('originate.unusable-group-member', 'declared group members not advertised because nobody could reach them'),
   row('carry.carried', 'prefixes and SIDs advertised from one area to another'),
   row('carry.withdrawn', 'inter-area prefixes and SIDs withdrawn'),
 ];

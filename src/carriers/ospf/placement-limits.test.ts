@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { prefix } from '../../model/prefix.ts';
 import type { EntryLsa } from './kinds/kind.ts';
 import type { PrefixEntry } from './kinds/sender-prefix-reader.ts';
+import { DEFAULT_PRIVATE_TYPES } from '../../packet/ospf/lsa.ts';
 import { type Placement, buildLsas, newPlacement, place, placedLsas, unplace } from './own/placement.ts';
 
 const SELF = 0x01010101;
@@ -13,7 +14,7 @@ const ROOM = OVERHEAD + 16;
 
 /** An entry is as large as its metric says. */
 const kindOf = (limits: Partial<EntryLsa> = {}): EntryLsa<PrefixEntry> => ({
-  type: 10,
+  type: () => 10,
   firstId: () => FIRST_ID,
   lsas: 100,
   entries: 100,
@@ -32,7 +33,8 @@ const sized = (metric: number): PrefixEntry => ({
   node: false,
   attached: false,
 });
-const placement = (limits: Partial<EntryLsa> = {}): Placement => newPlacement(kindOf(limits), FIRST_ID, ROOM);
+const placement = (limits: Partial<EntryLsa> = {}): Placement =>
+  newPlacement(kindOf(limits), DEFAULT_PRIVATE_TYPES, ROOM);
 
 /** Places entries in their order, or gives them another size. @returns the number of the LSA of each */
 const put = (where: Placement, sizes: Readonly<Record<string, number>>): (number | undefined)[] =>

@@ -168,10 +168,10 @@ const proxyPrefixes = (c: Content, area: AreaContent, id: string): number =>
 /** How many prefixes with a proxy our LSAs contain, by type and link-state ID. */
 function ownPrefixes({ kinds }: Content, { placements }: AreaContent): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { lsaKind, firstId, lsas } of placements) {
+  for (const { type, firstId, lsas } of placements) {
     for (const { number, entries } of lsas)
       counts.set(
-        `${lsaKind.type} ${(firstId + number) >>> 0}`,
+        `${type} ${(firstId + number) >>> 0}`,
         kinds.proxyPrefixes([...entries.values()].map(({ entry }) => entry)),
       );
   }

@@ -197,5 +197,9 @@ function senderLsa(version: Version, i: number, round: number): OwnLsa {
     sourceRouter: firstRouter + i,
   };
   const { type, firstId, body } = kinds.lsas[kinds.lsaOf(entry)]!;
-  return { type, lsId: firstId(DEFAULT_PRIVATE_TYPES), body: body([entry], firstRouter + i) };
+  return {
+    type: type(DEFAULT_PRIVATE_TYPES),
+    lsId: firstId(DEFAULT_PRIVATE_TYPES),
+    body: body([entry], firstRouter + i),
+  };
 }

@@ -3,6 +3,7 @@
 import { warnLimited } from '../../effects.ts';
 import { type IpAddress, formatAddress } from '../../../model/address.ts';
 import type { AdvertisementKinds, AdvertisementOf } from '../../../model/advertisement.ts';
+import { sidBehaviors } from '../../../model/code-points.ts';
 import { EncodeError } from '../../../packet/encode-error.ts';
 import { type ContainerTlv, containerTlvSize } from '../../../packet/sid-container.ts';
 import { placeInHostRoutes } from './host-routes.ts';
@@ -48,7 +49,8 @@ export const SID: BgpKind<AdvertisementOf<'sid'>, OwnSid, ReadSid> = {
   received: {
     read({ container = [], isOwn }, { codePoints }) {
       const sids = container.filter((one) => one.tlv === 'sid');
-      const known = sids.filter(({ behavior }) => isOwn || behavior === codePoints['end-con-behavior']);
+      const behaviors = sidBehaviors(codePoints);
+      const known = sids.filter(({ behavior }) => isOwn || behaviors.has(behavior));
       if (known.length === 0) return NOTHING_FOUND;
       const entries = known.map(({ sid, behavior }) => ({ kind: 'sid', sid, behavior }) as const);
       return { ...NOTHING_FOUND, entries, status: 'used' };

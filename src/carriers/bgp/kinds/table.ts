@@ -1,6 +1,7 @@
 // The kinds of advertisement that BGP carries.
 import type { AdvertisementKind, AdvertisementOf } from '../../../model/advertisement.ts';
 import type { BgpKind, EntryCodec, OwnEntry, ReadEntry } from './kind.ts';
+import { GROUP_MEMBERSHIP } from './group-membership.ts';
 import { ROUTER_ADDRESS } from './router-address.ts';
 import { SENDER_PREFIX } from './sender-prefix.ts';
 import { SID } from './sid.ts';
@@ -12,6 +13,7 @@ import { SID } from './sid.ts';
 const ROWS = {
   'sender-prefix': SENDER_PREFIX,
   sid: SID,
+  'group-membership': GROUP_MEMBERSHIP,
   'router-address': ROUTER_ADDRESS,
 } satisfies { readonly [K in AdvertisementKind]: BgpKind<AdvertisementOf<K>> };
 

@@ -2,6 +2,7 @@
 import { type Declared, byKind, origination } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
+import type { CodePointValues } from '../../../model/code-points.ts';
 import { prefix } from '../../../model/prefix.ts';
 import { hasFlag } from '../../../packet/bit-string.ts';
 import { fromHex } from '../../../packet/hex.ts';
@@ -229,15 +230,17 @@ describe('the SIDs of an LSP', () => {
     return readByKind(decoded.value, false);
   };
 
-  test('FCN-4.2.2-a: only SIDs with the configured behavior are kept', () => {
+  test('FCN-4.2.2-a: only SIDs with a configured behavior are kept', () => {
     const decoded = decodePdu(PROXY_LSP);
     if (!decoded.ok || decoded.value.kind !== 'lsp') throw new Error('not an LSP');
-    const of = (behavior: number) =>
-      readByKind(decoded.value as Parameters<typeof readByKind>[0], false, { 'end-con-behavior': behavior }).sids;
-    expect(of(32769)).toMatchObject([
+    const of = (codePoints: Partial<CodePointValues>) =>
+      readByKind(decoded.value as Parameters<typeof readByKind>[0], false, codePoints).sids;
+    expect(of({ 'end-mt-behavior': 32769 })).toMatchObject([
       { sid: address('fc00:1:1::1'), behavior: 32769, locator: prefix('fc00:1:1::/48'), down: false },
     ]);
-    expect(of(END_CON)).toEqual([]);
+    for (const name of ['end-con-behavior', 'replication-behavior'] as const)
+      expect(of({ 'end-mt-behavior': 9, [name]: 32769 }), name).toHaveLength(1);
+    expect(of({ 'end-mt-behavior': 9 })).toEqual([]);
   });
 
   test('topologies 0 and 2 count, management and multicast topologies do not; any algorithm counts', () => {

@@ -4,6 +4,7 @@
 import { warnLimited } from '../../effects.ts';
 import { type IpAddress, address, addressBytes, isUnicastHost } from '../../../model/address.ts';
 import type { AdvertisementKinds, AdvertisementOf } from '../../../model/advertisement.ts';
+import { sidBehaviors } from '../../../model/code-points.ts';
 import { type Prefix, prefixContains, samePrefix } from '../../../model/prefix.ts';
 import { concat, prefixBytes } from '../../../packet/bytes.ts';
 import type { DecodeError } from '../../../packet/decode.ts';
@@ -85,10 +86,11 @@ export const SID: IsisKind<AdvertisementOf<'sid'>, OwnSid, SidEntry> = {
   received: {
     walked: [],
     reader(_lsp, { codePoints }) {
+      const behaviors = sidBehaviors(codePoints);
       const found = new Map<string, SidEntry>();
       return {
         tlv(tlv, report) {
-          if (tlv.kind === 'srv6-locator') readSids(tlv, codePoints['end-con-behavior'], found, report);
+          if (tlv.kind === 'srv6-locator') readSids(tlv, behaviors, found, report);
         },
         end(_node, keepLeakable) {
           if (found.size === 0) return NOTHING_FOUND;
@@ -130,16 +132,21 @@ function unusable(sid: IpAddress, locator: Prefix): Pick<DecodeError, 'code' | '
   return isUnicastHost(sid) ? undefined : { code: 'sid-not-unicast', detail: "End SID is not a host's address" };
 }
 
-/** Stores the End SIDs with this behavior by key; of duplicates the first counts. */
-function readSids(tlv: Srv6Locator, behavior: number, into: Map<string, SidEntry>, report: SubTlvReport): void {
+/** Stores the End SIDs with these behaviors by key; of duplicates the first counts. */
+function readSids(
+  tlv: Srv6Locator,
+  behaviors: ReadonlySet<number>,
+  into: Map<string, SidEntry>,
+  report: SubTlvReport,
+): void {
   if (FOREIGN_TOPOLOGIES.has(tlv.mtId)) return;
   for (const locator of tlv.locators) {
     for (const subTlv of locator.subTlvs) {
-      if (subTlv.kind !== 'srv6-end-sid' || subTlv.behavior !== behavior) continue;
+      if (subTlv.kind !== 'srv6-end-sid' || !behaviors.has(subTlv.behavior)) continue;
       const bad = unusable(subTlv.sid, locator.prefix);
       const key = sidKey(subTlv.sid);
       if (bad) report(END_SID_TYPE, { ...bad, offset: 0 });
-      else if (!into.has(key)) into.set(key, entryOf(locator, subTlv.sid, behavior));
+      else if (!into.has(key)) into.set(key, entryOf(locator, subTlv.sid, subTlv.behavior));
     }
   }
 }

@@ -1,6 +1,7 @@
 // The kinds of advertisement that IS-IS supports.
 import type { AdvertisementKind, AdvertisementOf } from '../../../model/advertisement.ts';
 import type { EntryCodec, IsisKind, LeakingRules, OwnEntry, Packing, ReadEntry } from './kind.ts';
+import { GROUP_MEMBERSHIP } from './group-membership.ts';
 import { ROUTER_ADDRESS } from './router-address.ts';
 import { SENDER_PREFIX } from './sender-prefix.ts';
 import { SID } from './sid.ts';
@@ -13,6 +14,7 @@ const ROWS = {
   'router-address': ROUTER_ADDRESS,
   'sender-prefix': SENDER_PREFIX,
   sid: SID,
+  'group-membership': GROUP_MEMBERSHIP,
 } satisfies { readonly [K in AdvertisementKind]: IsisKind<AdvertisementOf<K>> };
 
 export class IsisKinds {

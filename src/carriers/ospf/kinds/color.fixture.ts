@@ -48,7 +48,7 @@ const encode = (entries: readonly ColorEntry[]): LsaBody => ({
 });
 
 const lsa = (version: 2 | 3): EntryLsa<ColorEntry> => ({
-  type: COLOR_LSA[version].type,
+  type: () => COLOR_LSA[version].type,
   firstId: () => COLOR_LSA[version].lsId,
   lsas: 1 << 24,
   entries: Infinity,

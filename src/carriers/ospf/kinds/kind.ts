@@ -78,7 +78,7 @@ export interface EntryEncoding<E extends Entry> {
 
 /** LSAs of one type that contain entries, and their limits. */
 export interface EntryLsa<E extends Entry = Entry> {
-  readonly type: number;
+  readonly type: (types: PrivateTypes) => number;
   /** Link-state ID of the first one; the others have the IDs that follow. */
   readonly firstId: (types: PrivateTypes) => number;
   /** The most such LSAs. */

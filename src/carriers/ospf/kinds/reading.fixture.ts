@@ -60,5 +60,9 @@ export const entryLsa = (version: AnyVersion, entry: Entry): EntryLsa =>
  */
 export function lsaWith(version: AnyVersion, router: number, entries: readonly Entry[], number = 0): OwnLsa {
   const { type, firstId, body } = entryLsa(version, entries[0]!);
-  return { type, lsId: firstId(DEFAULT_PRIVATE_TYPES) + number, body: body(entries, router) };
+  return {
+    type: type(DEFAULT_PRIVATE_TYPES),
+    lsId: firstId(DEFAULT_PRIVATE_TYPES) + number,
+    body: body(entries, router),
+  };
 }

@@ -73,7 +73,7 @@ export function sizeByShape(encodedLength: (entry: PrefixEntry) => number): (ent
 }
 
 const EXTENDED_PREFIXES: EntryLsa<PrefixEntry> = {
-  type: TYPE_V2.opaqueArea,
+  type: () => TYPE_V2.opaqueArea,
   firstId: () => opaqueLsId(EXTENDED_PREFIX_OPAQUE, 0),
   lsas: 1 << 24,
   entries: MAX_EXTENDED_PREFIXES,
@@ -84,7 +84,7 @@ const EXTENDED_PREFIXES: EntryLsa<PrefixEntry> = {
 
 const intraAreaTlv = prefixTlvV3('intra-area-prefix-tlv');
 const INTRA_AREA: EntryLsa<PrefixEntry> = {
-  type: TYPE_V3.eIntraAreaPrefix,
+  type: () => TYPE_V3.eIntraAreaPrefix,
   firstId: () => 0,
   lsas: 2 ** 32,
   entries: Infinity,
@@ -100,7 +100,7 @@ const INTRA_AREA: EntryLsa<PrefixEntry> = {
 
 const interAreaTlv = prefixTlvV3('inter-area-prefix-tlv');
 const INTER_AREA: EntryLsa<PrefixEntry> = {
-  type: TYPE_V3.eInterAreaPrefix,
+  type: () => TYPE_V3.eInterAreaPrefix,
   firstId: () => 0,
   lsas: 2 ** 32,
   // RFC 8362 §4.3: one TLV an LSA.

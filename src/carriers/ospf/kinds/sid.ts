@@ -3,15 +3,17 @@
 import { warnLimited } from '../../effects.ts';
 import { type IpAddress, compareAddresses, isUnicastHost } from '../../../model/address.ts';
 import type { AdvertisementOf } from '../../../model/advertisement.ts';
+import { sidBehaviors } from '../../../model/code-points.ts';
 import { type Prefix, prefixContains, prefixKey, samePrefix } from '../../../model/prefix.ts';
 import type { PrivateLsa, Srv6Locator, Srv6LocatorLsa } from '../../../packet/ospf/lsa/types.ts';
-import { TYPE_V2, TYPE_V3, opaqueIdOf, opaqueLsId } from '../../../packet/ospf/lsa-type.ts';
+import { TYPE_V2, TYPE_V3, opaqueLsId } from '../../../packet/ospf/lsa-type.ts';
 import { PREFIX_OPTION, ROUTE_TYPE } from '../../../packet/ospf/numbers.ts';
 import { paddedPrefixBytes } from '../../../packet/ospf/prefix.ts';
 import type { RawLsa } from '../../../packet/ospf/types.ts';
 import { type ContainerTlv, decodeSidContainer, encodeSidContainer } from '../../../packet/sid-container.ts';
 import { UNREACHABLE_LOCATOR } from '../constants.ts';
 import type { OwnLsa } from '../version.ts';
+import { CONTAINER_HEADER, CONTAINER_IDS, OPAQUE_IDS, routeOfContainer } from './container.ts';
 import type { EntryLsa, KindOptions, OspfKind, Warn } from './kind.ts';
 import { type RouteKind, compareRoutes, isCopy, mayLeak } from './route.ts';
 
@@ -24,9 +26,6 @@ export interface SidEntry {
   readonly route: RouteKind;
 }
 
-/** LSAs with this opaque ID or a higher one contain inter-area copies: the container has no field for that. */
-const INTER_AREA_SIDS = 0x800000;
-const CONTAINER_HEADER = 4;
 const CONTAINED_SID = 24;
 
 /** Bytes of a Locator TLV without prefix and sub-TLVs, and of an End SID sub-TLV. */
@@ -35,10 +34,10 @@ const END_SID_SIZE = 24;
 
 const containedSid = ({ sid, locator, behavior }: SidEntry): ContainerTlv => ({ tlv: 'sid', sid, locator, behavior });
 
-const containerLsa = (firstOpaqueId: number): EntryLsa<SidEntry> => ({
-  type: TYPE_V2.opaqueArea,
-  firstId: ({ opaqueType }) => opaqueLsId(opaqueType, firstOpaqueId),
-  lsas: INTER_AREA_SIDS,
+const containerLsa = (route: 'original' | 'copy'): EntryLsa<SidEntry> => ({
+  type: () => TYPE_V2.opaqueArea,
+  firstId: ({ opaqueType }) => opaqueLsId(opaqueType, CONTAINER_IDS.sid[route]),
+  lsas: OPAQUE_IDS,
   entries: Infinity,
   overhead: CONTAINER_HEADER,
   size: () => CONTAINED_SID,
@@ -46,7 +45,7 @@ const containerLsa = (firstOpaqueId: number): EntryLsa<SidEntry> => ({
 });
 
 const LOCATORS: EntryLsa<SidEntry> = {
-  type: TYPE_V3.srv6Locator,
+  type: () => TYPE_V3.srv6Locator,
   firstId: () => 0,
   lsas: 2 ** 32,
   entries: Infinity,
@@ -82,7 +81,7 @@ export const SID: OspfKind<AdvertisementOf<'sid'>, SidEntry> = {
       keyOf: ({ sid }) => `sid:${sid.value.toString(32)}`,
       same: (a, b) => a.behavior === b.behavior && samePrefix(a.locator, b.locator),
       encoding: {
-        2: { lsas: [containerLsa(0), containerLsa(INTER_AREA_SIDS)], lsaOf: (entry) => (isCopy(entry) ? 1 : 0) },
+        2: { lsas: [containerLsa('original'), containerLsa('copy')], lsaOf: (entry) => (isCopy(entry) ? 1 : 0) },
         3: { lsas: [LOCATORS], lsaOf: () => 0 },
       },
     },
@@ -148,9 +147,10 @@ function readContainer(
     warn('bad-container');
     return [];
   }
-  const route: RouteKind = opaqueIdOf(lsa) >= INTER_AREA_SIDS ? 'inter-area' : 'intra-area';
+  const route = routeOfContainer(lsa);
   const sids = decoded.value.filter((one) => one.tlv === 'sid');
-  const known = sids.filter(({ behavior }) => behavior === codePoints['end-con-behavior']);
+  const behaviors = sidBehaviors(codePoints);
+  const known = sids.filter(({ behavior }) => behaviors.has(behavior));
   const usable = known.filter(usableSid);
   if (usable.length < known.length) warn('unusable-sid');
   return usable.map(({ sid, locator, behavior }) => ({ kind: 'sid', sid, behavior, locator, algorithm: 0, route }));
@@ -170,6 +170,7 @@ function readLocators(
   { codePoints }: KindOptions,
   warn: Warn,
 ): readonly SidEntry[] {
+  const behaviors = sidBehaviors(codePoints);
   const found = new Map<bigint, SidEntry>();
   for (const tlv of tlvs) {
     if (tlv.kind === 'unknown') continue;
@@ -180,7 +181,7 @@ function readLocators(
       continue;
     }
     for (const subTlv of tlv.subTlvs) {
-      if (subTlv.kind !== 'end-sid' || subTlv.behavior !== codePoints['end-con-behavior']) continue;
+      if (subTlv.kind !== 'end-sid' || !behaviors.has(subTlv.behavior)) continue;
       const { sid, behavior } = subTlv;
       if (!usableSid({ sid, locator })) warn('unusable-sid');
       else if (!found.has(sid.value)) found.set(sid.value, { kind: 'sid', sid, behavior, locator, algorithm, route });

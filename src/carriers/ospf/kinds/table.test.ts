@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { prefix } from '../../../model/prefix.ts';
+import { DEFAULT_PRIVATE_TYPES } from '../../../packet/ospf/lsa.ts';
 import { VERSIONS } from '../leaking/leaking.fixture.ts';
 import { COLOR, WITH_COLOR } from './color.fixture.ts';
 import type { Entry } from './kind.ts';
@@ -26,13 +27,14 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   const withColor = new OspfKinds(version, WITH_COLOR);
 
   test('an entry goes into an LSA of its own kind, also behind a row that has been added', () => {
-    const types = [sender, copy(sender), SID, copy(SID), color].map(
-      (entry) => withColor.lsas[withColor.lsaOf(entry)]!.type,
+    const types = [sender, copy(sender), SID, copy(SID), color].map((entry) =>
+      withColor.lsas[withColor.lsaOf(entry)]!.type(DEFAULT_PRIVATE_TYPES),
     );
     expect(types).toEqual(version === 2 ? [10, 10, 10, 10, 10] : [0xa029, 0xa023, 0xa02a, 0xa02a, 0xbfff]);
     const indices = [sender, copy(sender), SID, copy(SID), color].map((entry) => withColor.lsaOf(entry));
-    expect(indices).toEqual(version === 2 ? [0, 0, 1, 2, 3] : [0, 1, 2, 2, 3]);
-    expect(withColor.lsas).toHaveLength(4);
+    // Group memberships have two kinds of LSA, between SIDs and the row that has been added.
+    expect(indices).toEqual(version === 2 ? [0, 0, 1, 2, 5] : [0, 1, 2, 2, 5]);
+    expect(withColor.lsas).toHaveLength(6);
   });
 
   test('nothing is placed or copied of a kind without a row, or whose row says so', () => {

@@ -16,6 +16,7 @@ import type {
   Walked,
   Warn,
 } from './kind.ts';
+import { GROUP_MEMBERSHIP } from './group-membership.ts';
 import { ROUTER_ADDRESS } from './router-address.ts';
 import { SENDER_PREFIX } from './sender-prefix.ts';
 import { SID } from './sid.ts';
@@ -25,6 +26,7 @@ const ROWS = {
   'router-address': ROUTER_ADDRESS,
   'sender-prefix': SENDER_PREFIX,
   sid: SID,
+  'group-membership': GROUP_MEMBERSHIP,
 } satisfies { readonly [K in AdvertisementKind]: OspfKind<AdvertisementOf<K>> };
 
 export const OSPF_ROWS: readonly OspfKind[] = Object.values(ROWS);

@@ -92,7 +92,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         const lsaKind = entryLsa(version, entry(0, false));
-        const placement = newPlacement(lsaKind, lsaKind.firstId(DEFAULT_PRIVATE_TYPES), 300);
+        const placement = newPlacement(lsaKind, DEFAULT_PRIVATE_TYPES, 300);
         const model = new Map<string, PrefixEntry>();
         for (const { n, action } of steps) {
           const changed = entry(n, action === 'long');

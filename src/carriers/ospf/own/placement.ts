@@ -2,6 +2,7 @@
 // fits, so that one change floods one LSA. A new entry goes into the LSA with the lowest link-state ID that has space.
 // One placement serves the LSAs of one kind in one area.
 import type { Entry, EntryLsa } from '../kinds/kind.ts';
+import type { PrivateTypes } from '../../../packet/ospf/lsa.ts';
 import type { OwnLsa } from '../version.ts';
 
 interface Sized {
@@ -19,6 +20,7 @@ interface FilledLsa {
 
 export interface Placement {
   readonly lsaKind: EntryLsa;
+  readonly type: number;
   /** Link-state ID of LSA 0. */
   readonly firstId: number;
   /** Bytes of a body. */
@@ -33,9 +35,10 @@ export interface Placement {
   smallest: number;
 }
 
-export const newPlacement = (lsaKind: EntryLsa, firstId: number, capacity: number): Placement => ({
+export const newPlacement = (lsaKind: EntryLsa, types: PrivateTypes, capacity: number): Placement => ({
   lsaKind,
-  firstId,
+  type: lsaKind.type(types),
+  firstId: lsaKind.firstId(types),
   capacity,
   lsas: [],
   whereIs: new Map(),
@@ -120,8 +123,8 @@ export function buildLsas(placement: Placement, routerId: number, entries: numbe
   return left;
 }
 
-const build = ({ lsaKind, firstId }: Placement, { number, entries }: FilledLsa, routerId: number): OwnLsa => ({
-  type: lsaKind.type,
+const build = ({ lsaKind, type, firstId }: Placement, { number, entries }: FilledLsa, routerId: number): OwnLsa => ({
+  type,
   lsId: (firstId + number) >>> 0,
   body: lsaKind.body(
     [...entries.values()].map(({ entry }) => entry),

@@ -1,0 +1,230 @@
+// The section `groups`: End.MT groups with members behind this router, or whose source is (RMC §5.1).
+import type * as z from 'zod';
+import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
+import { type GroupMember, HIGHEST_QPN, LOWEST_QPN, type WriteDelta } from '../model/group.ts';
+import { hostAddress } from './address-values.ts';
+import { type GroupSidIntent, groupSid } from './group-sids.ts';
+import { defaulted, filled, list, section, value } from './schema-parts.ts';
+import { type Report, type Rule, type Seen, each, unique } from './seen.ts';
+import type * as srv6 from './srv6.ts';
+import { groupId, integer, orWord, signed64 } from './values.ts';
+
+export interface GroupSourceIntent {
+  readonly address: IpAddress;
+  /** Absent: learned from the host's connection set-up. */
+  readonly qpn?: number;
+  readonly startPsn?: number;
+}
+
+export interface GroupIntent {
+  readonly name: string;
+  readonly proxyAddress: IpAddress;
+  readonly designatedQpn: number;
+  /** Absent: another router is the ingress. */
+  readonly source?: GroupSourceIntent;
+  /** As this router advertises them, its source among them. */
+  readonly members: readonly GroupMember[];
+}
+
+const PSN_BITS = 24;
+const MOST_RECEIVERS = 4096;
+const queuePair = integer(LOWEST_QPN, HIGHEST_QPN);
+const LEARNED = 'learned';
+
+const write = section(
+  {
+    'va-delta': defaulted(signed64, '0', 'added to the virtual address of WRITEs, modulo 2^64'),
+    'r-key': value(integer(0, 0xffff_ffff), "the R_Key of this receiver's memory"),
+  },
+  'what a WRITE needs to reach the memory of this receiver; default: WRITEs are not changed',
+);
+
+const receiver = section(
+  {
+    address: value(hostAddress(6), 'the receiver'),
+    qpn: value(queuePair, 'its Queue Pair, connected to the Proxy Address and the Designated Queue Pair'),
+    edge: value(
+      hostAddress(6),
+      'End.MT SID of the router that makes its copies; default: srv6.end-mt of this router',
+    ).optional(),
+    'psn-delta': defaulted(
+      integer(0, 2 ** PSN_BITS - 1),
+      '0',
+      "its first PSN minus the source's, modulo 2^24, if they do not start equal",
+    ),
+    write: write.optional(),
+  },
+  'a receiver of the group',
+);
+
+const source = section(
+  {
+    address: value(hostAddress(6), 'the source, behind this router'),
+    qpn: defaulted(
+      orWord(LEARNED, queuePair),
+      LEARNED,
+      'its Queue Pair, to which this router sends the aggregated answers',
+    ),
+    'start-psn': defaulted(orWord(LEARNED, integer(0, 2 ** PSN_BITS - 1)), LEARNED, 'the PSN of its first packet'),
+  },
+  'the source of the group; this router is then the root of the tree, and needs srv6.replication',
+);
+
+const group = section(
+  {
+    name: value(groupId, 'a name for people; not advertised'),
+    'proxy-address': value(
+      hostAddress(6),
+      'to which the source sends, and from which receivers receive; an address of no host (RMC §5.1)',
+    ),
+    'designated-qpn': value(queuePair, 'the remote Queue Pair of every member, to which answers go (RMC §5.1)'),
+    source: source.optional(),
+    receivers: list(receiver, 'receivers that this router declares').optional(),
+  },
+  'an End.MT group',
+);
+
+export const schema = list(group, 'End.MT groups with members behind this router (RMC §5.1)');
+
+interface Sections {
+  readonly groups?: Seen<typeof schema> | undefined;
+  readonly srv6?: Seen<typeof srv6.schema> | undefined;
+}
+
+const shown = (address: IpAddress | undefined): string | undefined => address && formatAddress(address);
+
+function uniqueGroups({ groups }: Sections, report: Report): void {
+  unique(
+    groups,
+    (i) => ['groups', i, 'name'],
+    ({ name }) => name,
+    'name',
+    report,
+  );
+  unique(
+    groups,
+    (i) => ['groups', i, 'proxy-address'],
+    (entry) => shown(entry['proxy-address']),
+    'Proxy Address',
+    report,
+  );
+}
+
+/** RMC-5.1-d: a receiver is a member once, and a host is either source or receiver. */
+function membersOnce({ groups }: Sections, report: Report): void {
+  for (const [i, { source: from, receivers }] of each(groups)) {
+    const path = (j: number) => ['groups', i, 'receivers', j, 'address'];
+    unique(receivers, path, ({ address }) => shown(address), 'receiver', report);
+    for (const [j, { address }] of each(receivers))
+      if (address && from?.address && sameAddress(address, from.address))
+        report(path(j), 'a host that is not the source', `${formatAddress(address)} is the source of the group`);
+  }
+}
+
+/** Receivers check the source address, and the head end takes what goes to the Proxy Address (decision C5). */
+function proxyAddressIsNoHost({ groups, srv6: sids }: Sections, report: Report): void {
+  const proxies = each(groups).flatMap(([i, { 'proxy-address': address }]) => (address ? [[i, address] as const] : []));
+  const used = (address: IpAddress): readonly [readonly (string | number)[], string] | undefined => {
+    for (const [i, { source: from, receivers }] of each(groups)) {
+      if (from?.address && sameAddress(from.address, address)) return [['groups', i, 'source', 'address'], 'a source'];
+      const j = (receivers ?? []).findIndex((one) => one?.address && sameAddress(one.address, address));
+      if (j >= 0) return [['groups', i, 'receivers', j, 'address'], 'a receiver'];
+    }
+    for (const key of ['end-mt', 'replication'] as const) {
+      const sid = groupSid({ srv6: sids }, key);
+      if (sid && sameAddress(sid, address)) return [['srv6', key], 'a SID'];
+    }
+    return undefined;
+  };
+  for (const [i, address] of proxies) {
+    const other = used(address);
+    if (other)
+      report(
+        ['groups', i, 'proxy-address'],
+        'an address of its own',
+        `${formatAddress(address)} is also ${other[1]}: a Proxy Address belongs to no host`,
+      );
+  }
+}
+
+function sidsForMembers({ groups, srv6: section }: Sections, report: Report): void {
+  const sids = section?.enabled === false ? undefined : section;
+  for (const [i, { source: from, receivers }] of each(groups)) {
+    if (!from && (receivers?.length ?? 0) === 0 && groups?.[i] && !('source' in groups[i]))
+      report(['groups', i], 'a source, or receivers', 'without a source and receivers the group does nothing here');
+    if (from && !sids?.replication)
+      report(
+        ['groups', i, 'source'],
+        'srv6.replication',
+        'the router of the source is the root of the tree: it needs srv6.replication',
+      );
+    for (const [j, entry] of each(receivers))
+      if (!('edge' in entry) && !sids?.['end-mt'])
+        report(
+          ['groups', i, 'receivers', j],
+          'an edge, or srv6.end-mt',
+          'nobody would make the copies for this receiver: name its edge, or give this router srv6.end-mt',
+        );
+    if ((receivers?.length ?? 0) > MOST_RECEIVERS)
+      report(
+        ['groups', i, 'receivers'],
+        `at most ${MOST_RECEIVERS} receivers`,
+        `${receivers!.length} receivers are too many for one router to declare`,
+      );
+  }
+}
+
+export const rules: readonly Rule<Sections>[] = [uniqueGroups, membersOnce, proxyAddressIsNoHost, sidsForMembers];
+
+type Declared = z.output<typeof group>;
+
+interface Sids {
+  readonly endMt?: GroupSidIntent;
+  readonly replication?: GroupSidIntent;
+}
+
+/** @param sids of this router; the rules have checked that there are those that the members need */
+export function build(declared: Declared, sids: Sids): GroupIntent {
+  const { name, 'proxy-address': proxyAddress, 'designated-qpn': designatedQpn } = declared;
+  const from = declared.source && filled(source, declared.source);
+  const members: GroupMember[] = [];
+  if (from)
+    members.push({
+      group: proxyAddress,
+      role: 'source',
+      address: from.address,
+      qpn: designatedQpn,
+      node: sids.replication!.sid,
+      psnDelta: 0,
+    });
+  for (const one of declared.receivers ?? []) members.push(receiverOf(one, proxyAddress, sids));
+  return { name, proxyAddress, designatedQpn, ...(from && { source: sourceOf(from) }), members };
+}
+
+const sourceOf = (from: {
+  address: IpAddress;
+  qpn: number | string;
+  'start-psn': number | string;
+}): GroupSourceIntent => ({
+  address: from.address,
+  ...(typeof from.qpn === 'number' && { qpn: from.qpn }),
+  ...(typeof from['start-psn'] === 'number' && { startPsn: from['start-psn'] }),
+});
+
+function receiverOf(declared: z.output<typeof receiver>, proxyAddress: IpAddress, { endMt }: Sids): GroupMember {
+  const { address, qpn, edge, 'psn-delta': psnDelta, write: changes } = filled(receiver, declared);
+  return {
+    group: proxyAddress,
+    role: 'receiver',
+    address,
+    qpn,
+    node: edge ?? endMt!.sid,
+    psnDelta,
+    ...(changes && { write: writeOf(changes) }),
+  };
+}
+
+function writeOf(declared: z.output<typeof write>): WriteDelta {
+  const { 'va-delta': vaDelta, 'r-key': rKey } = filled(write, declared);
+  return { vaDelta: BigInt.asUintN(64, vaDelta), rKey };
+}

@@ -1,0 +1,63 @@
+// The members of End.MT groups for `cnpctl show groups`: those that this router declares, and what other routers claim.
+import type { Intent } from '../intent/intent.ts';
+import type { GroupClaim, LearnedRouters } from '../learned/routers.ts';
+import { formatAddress, sameAddress } from '../model/address.ts';
+import { type GroupMember, compareClaims, excludes } from '../model/group.ts';
+import type { GroupMemberState } from '../model/state.ts';
+
+const LOCAL = 'local';
+const IN_FORCE = 'in force';
+
+interface Claim extends Pick<GroupClaim, 'member' | 'heldUntil' | 'originator'> {
+  readonly carrier: GroupClaim['carrier'] | typeof LOCAL;
+}
+
+/**
+ * All claims. Of those of which only one can count it is the first: that of the lowest SID, of equal ones this router's
+ * own, then as the learned table prefers its sources. So all routers decide alike.
+ */
+export function groupStates(
+  { groups = [] }: Pick<Intent, 'groups'>,
+  routers: Pick<LearnedRouters, 'groupMembers'>,
+): GroupMemberState[] {
+  const names = new Map(groups.map(({ proxyAddress, name }) => [proxyAddress.value, name]));
+  const own = groups.flatMap(({ members }) =>
+    members.map((member): Claim => ({ member, originator: LOCAL, carrier: LOCAL })),
+  );
+  const claims = [...own, ...routers.groupMembers()].sort((a, b) => compareClaims(a.member, b.member));
+  let first: Claim | undefined;
+  return claims.map((claim) => {
+    if (!first || !excludes(first.member, claim.member)) first = claim;
+    return stateOf(claim, first, names.get(claim.member.group.value));
+  });
+}
+
+function stateOf(claim: Claim, first: Claim, name: string | undefined): GroupMemberState {
+  const { member, originator, carrier, heldUntil } = claim;
+  return {
+    group: formatAddress(member.group),
+    role: member.role,
+    address: formatAddress(member.address),
+    carrier,
+    originator,
+    name: name ?? null,
+    qpn: member.qpn,
+    node: formatAddress(member.node),
+    psnDelta: member.psnDelta,
+    vaDelta: member.write ? `${BigInt.asIntN(64, member.write.vaDelta)}` : null,
+    rKey: member.write?.rKey ?? null,
+    status:
+      claim !== first
+        ? `not in force: ${whyNot(member, first)}`
+        : heldUntil === undefined
+          ? IN_FORCE
+          : `held until ${heldUntil}`,
+  };
+}
+
+function whyNot({ role, address }: GroupMember, { member, originator, carrier }: Claim): string {
+  const whose = carrier === LOCAL ? 'this router' : `${originator} (${carrier})`;
+  return role === 'source' && !sameAddress(member.address, address)
+    ? `the source is ${formatAddress(member.address)}, of ${whose}`
+    : `claimed by ${whose}`;
+}
