@@ -9,7 +9,8 @@ import type { GobgpAbout, GobgpRoute } from './gobgp/gobgp.ts';
 import type { BgpKinds } from './kinds/table.ts';
 import type { LearnState } from './learning/state.ts';
 import type { OwnChanges, OwnState } from './own/state.ts';
-import type { GobgpFault, GobgpFaultCode } from '../../model/gobgp-fault.ts';
+import type { Session } from './session/state.ts';
+import type { GobgpFault } from '../../model/gobgp-fault.ts';
 
 export interface ContentConfig {
   readonly nextHop4?: IpAddress | undefined;
@@ -59,18 +60,6 @@ export type ContentEffect =
   /** Nothing of ours is in gobgpd any more, or (not clean) nobody knows. */
   | { readonly type: 'stopped'; readonly clean: boolean }
   | Note;
-
-export interface Session {
-  state: 'connecting' | 'loading' | 'ready' | 'waiting';
-  about: GobgpAbout | undefined;
-  /** Families of which gobgpd has no table. */
-  without: readonly Family[];
-  since: number;
-  reason: string;
-  /** Meaningful while waiting. */
-  fault: GobgpFaultCode;
-  retryAt: number;
-}
 
 export interface Content {
   readonly counterPrefix: string;

@@ -123,8 +123,8 @@ describe.each(VERSIONS)('%s', (_name, version) => {
         p.link.event(1, { type: 'originate', areaId: AREA, lsas: senders(version, 90) });
         p.link.weather = storm;
         p.link.run(60_000);
-        // What is still on its way arrives first: a late copy of an LSA that has been flushed and forgotten meanwhile is
-        // installed again (RFC 2328 §13 remembers nothing of it).
+        // What is still on its way arrives first: a late copy of an LSA that has been flushed and forgotten meanwhile
+        // is installed again (RFC 2328 §13 remembers nothing of it).
         p.link.weather = FAIR;
         p.link.run(1000);
         p.link.weather = storm;

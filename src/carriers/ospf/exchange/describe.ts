@@ -78,8 +78,8 @@ export function describeNext(s: Speaker, area: AreaState, neighbor: Neighbor): v
     findNextDescribed(s, neighbor);
   }
   describe(s, area, neighbor, { initialize: false, more: neighbor.nextDescribed !== undefined, headers });
-  // A slave has nothing to retransmit. If a late copy of an old claim brought it here, and its answer is lost, the master
-  // is Full and sends no description any more.
+  // A slave has nothing to retransmit. If a late copy of an old claim brought it here, and its answer is lost, the
+  // master is Full and sends no description any more.
   const { retransmitMs, deadSeconds } = area.config;
   neighbor.ddAt = s.now + (neighbor.weAreMaster ? retransmitMs : 1000 * deadSeconds);
 }

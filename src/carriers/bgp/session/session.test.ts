@@ -11,8 +11,8 @@ import {
   pnc,
   route,
   sessionOf,
-} from './content.fixture.ts';
-import { type Connection, sessionState } from './show.ts';
+} from '../content.fixture.ts';
+import { type Connection, sessionState } from '../show.ts';
 
 const A = '10.1.0.0/16';
 const SIX = '2001:db8:a::/48';

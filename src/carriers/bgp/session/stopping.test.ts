@@ -1,6 +1,6 @@
 // A stop takes out what is ours, waits for gobgpd as long as it goes on taking it, and says whether it has.
 import { describe, expect, test } from 'vitest';
-import { ABOUT, Agent, declaration, ownAsReported, route } from './content.fixture.ts';
+import { ABOUT, Agent, declaration, ownAsReported, route } from '../content.fixture.ts';
 
 const [A, B] = ['10.1.0.0/16', '10.2.0.0/16'];
 const PROXY = '192.0.2.1';
