@@ -108,16 +108,15 @@ function buildProgram(dependencies: CliDependencies, finish: (code: ExitCode) =>
   return program;
 }
 
-function addShow(program: Command, act: (run: Action) => (...args: unknown[]) => Promise<void>): void {
+type Act = (run: Action) => (...args: unknown[]) => Promise<void>;
+
+function addShow(program: Command, act: Act): void {
   const show = program.command('show').description('print state');
   show
     .command('status')
     .description('the daemon itself; exit code 1 unless it runs as declared')
     .action(act(showStatus));
-  show
-    .command('proxies')
-    .description(VIEWS.proxies.description)
-    .action(act((context) => showList(context, VIEWS.proxies)));
+  addList(show, 'proxies', VIEWS.proxies, act);
   show
     .command('senders')
     .description(`${VIEWS.senders.description}; with an address: its proxy and why, exit code 1 when it has none`)
@@ -128,25 +127,25 @@ function addShow(program: Command, act: (run: Action) => (...args: unknown[]) =>
         address === undefined ? showSenders(context, all) : showSender(context, address, all),
       ),
     );
+  addShowCarriers(show, act);
+  show.command('ports').description(VIEWS.ports.description).action(act(showPorts));
+  show
+    .command('notifications')
+    .description(VIEWS.notifications.description)
+    .option('--last <n>', 'how many', count, DEFAULT_LAST)
+    .action(act((context, { last }: { last: number }) => showNotifications(context, last)));
+  addList(show.command('srv6').description('segment routing over IPv6'), 'sids', VIEWS.sids, act);
+  for (const name of ['flows', 'groups', 'rtt', 'counters', 'codepoints'] as const)
+    addList(show, name, VIEWS[name], act);
+}
+
+function addShowCarriers(show: Command, act: Act): void {
   const isis = show.command('isis').description('the IS-IS carrier');
-  isis
-    .command('neighbors')
-    .description(VIEWS.neighbors.description)
-    .action(act((context) => showList(context, VIEWS.neighbors)));
-  isis
-    .command('database')
-    .description(VIEWS.database.description)
-    .action(act((context) => showList(context, VIEWS.database)));
+  for (const name of ['neighbors', 'database'] as const) addList(isis, name, VIEWS[name], act);
   for (const [name, { title, neighbors, database }] of Object.entries(OSPF_VIEWS)) {
     const ospf = show.command(name).description(title);
-    ospf
-      .command('neighbors')
-      .description(neighbors.description)
-      .action(act((context) => showList(context, neighbors)));
-    ospf
-      .command('database')
-      .description(database.description)
-      .action(act((context) => showList(context, database)));
+    addList(ospf, 'neighbors', neighbors, act);
+    addList(ospf, 'database', database, act);
   }
   const bgp = show
     .command('bgp')
@@ -157,22 +156,14 @@ function addShow(program: Command, act: (run: Action) => (...args: unknown[]) =>
       .command(name)
       .description(view.description)
       .action(act((context) => showBgpList(context, view)));
-  show.command('ports').description(VIEWS.ports.description).action(act(showPorts));
-  show
-    .command('notifications')
-    .description(VIEWS.notifications.description)
-    .option('--last <n>', 'how many', count, DEFAULT_LAST)
-    .action(act((context, { last }: { last: number }) => showNotifications(context, last)));
-  const srv6 = show.command('srv6').description('segment routing over IPv6');
-  srv6
-    .command('sids')
-    .description(VIEWS.sids.description)
-    .action(act((context) => showList(context, VIEWS.sids)));
-  for (const name of ['flows', 'groups', 'rtt', 'counters', 'codepoints'] as const)
-    show
-      .command(name)
-      .description(VIEWS[name].description)
-      .action(act((context) => showList(context, VIEWS[name])));
+}
+
+/** A subcommand that prints a list as it is. */
+function addList(parent: Command, name: string, view: Parameters<typeof showList>[1], act: Act): void {
+  parent
+    .command(name)
+    .description(view.description)
+    .action(act((context) => showList(context, view)));
 }
 
 async function reload(context: Context): Promise<ExitCode> {

@@ -116,11 +116,11 @@ result = [
     frame(ISIS_P2P_Hello(circuittype='L2', sourceid='0000.0000.0001', holdingtime=30, tlvs=[
         ISIS_AreaTlv(areas=[ISIS_AreaEntry(areaid='49.0001')]),
         ISIS_ProtocolsSupportedTlv(nlpids=['IPv4', 'IPv6']),
-        ISIS_P2PAdjacencyStateTlv(len=15, state='Up', extlocalcircuitid=7, neighborsystemid='0000.0000.c001', neighborextlocalcircuitid=9),
+        ISIS_P2PAdjacencyStateTlv(len=15, state='Up', extlocalcircuitid=7, neighboursystemid='0000.0000.c001', neighbourextlocalcircuitid=9),
         ISIS_Ipv6InterfaceAddressTlv(addresses=['fe80::1'])])),
     frame(ISIS_L2_LSP(lifetime=900, lspid='0000.0000.0001.00-02', seqnum=77, tlvs=[
         ISIS_DynamicHostnameTlv(hostname='p1'),
-        ISIS_ExtendedIsReachabilityTlv(neighbors=[ISIS_ExtendedIsNeighborEntry(neighborid='0000.0000.0002.00', metric=10)]),
+        ISIS_ExtendedIsReachabilityTlv(neighbours=[ISIS_ExtendedIsNeighbourEntry(neighbourid='0000.0000.0002.00', metric=10)]),
         ISIS_ExtendedIpReachabilityTlv(pfxs=[
             ISIS_ExtendedIpPrefix(metric=4261412865, pfx='10.1.0.0/24', subtlvindicator=1, subtlvs=[flags, source]),
             ISIS_ExtendedIpPrefix(metric=20, pfx='10.0.0.0/9', updown=1)]),
