@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { format, resolveConfig } from 'prettier';
 import { describe, expect, test } from 'vitest';
 import { BGP_COUNTERS } from '../../src/carriers/bgp/counters.ts';
 import { OSPF_COUNTERS } from '../../src/carriers/ospf/counters.ts';
@@ -10,26 +11,24 @@ interface Row {
   readonly meaning: string;
 }
 
-/** The text with a table in place of what is between the heading's introduction and the next heading. */
-function withTable(text: string, heading: string, rows: readonly Row[]): string {
-  const section = text.indexOf(`## ${heading}`);
-  const [before, next] = [text.indexOf('| counter | counts |', section), text.indexOf('\n\n## ', section)];
-  const table = [
-    '| counter | counts |',
-    '|---|---|',
-    ...rows.map((row) => `| \`${row.name}\` | ${row.meaning} |`),
-  ].join('\n');
-  return text.slice(0, before) + table + text.slice(next);
+/** The text with these rows in place of the last list before the next heading. */
+function withList(text: string, heading: string, rows: readonly Row[]): string {
+  const next = text.indexOf('\n\n## ', text.indexOf(`## ${heading}`));
+  const before = text.lastIndexOf('\n\n- ', next) + 2;
+  return text.slice(0, before) + rows.map((row) => `- \`${row.name}\`: ${row.meaning}`).join('\n') + text.slice(next);
 }
 
-/** The tables of the programs, of OSPF and of BGP are generated, like docs/conformance.md. */
-const TABLES = [
+/** The lists of the programs, of OSPF and of BGP are generated, like docs/conformance.md. */
+const LISTS = [
   ['Dataplane', COUNTERS],
   ['OSPF', OSPF_COUNTERS],
   ['BGP', BGP_COUNTERS],
 ] as const;
-const withTables = (text: string): string =>
-  TABLES.reduce((made, [heading, rows]) => withTable(made, heading, rows), text);
+const withLists = async (text: string): Promise<string> =>
+  format(
+    LISTS.reduce((made, [heading, rows]) => withList(made, heading, rows), text),
+    { ...(await resolveConfig('docs/counters.md')), parser: 'markdown' },
+  );
 const document = readFileSync('docs/counters.md', 'utf8');
 
 /** `a.b.…` with its words, `x.one`, `x.two` and families in capitals: what a name may be documented as. */
@@ -38,12 +37,12 @@ function documented(name: string): boolean {
   const parts = name.split('.');
   return parts.some((_, i) => {
     const family = `\`${parts.slice(0, i + 1).join('.')}.…\``;
-    const line = document.split('\n').find((l) => l.includes(family));
+    const entry = document.split('\n- ').find((one) => one.includes(family));
     return (
-      line !== undefined &&
-      (line.includes(`\`${parts.slice(i + 1).join('.')}\``) ||
-        line.includes('by what is wrong') ||
-        line.includes('malformed'))
+      entry !== undefined &&
+      (entry.includes(`\`${parts.slice(i + 1).join('.')}\``) ||
+        entry.includes('by what is wrong') ||
+        entry.includes('malformed'))
     );
   });
 }
@@ -58,9 +57,9 @@ const ofIsis = sourcesOf('src/carriers/isis')
   .map((name) => `isis.${name}`);
 
 describe('docs/counters.md', () => {
-  test('names every counter of the programs, of OSPF and of BGP, with its meaning (npm run conformance rewrites it)', () => {
-    if (process.env['UPDATE_CONFORMANCE']) writeFileSync('docs/counters.md', withTables(document));
-    expect(readFileSync('docs/counters.md', 'utf8')).toBe(withTables(document));
+  test('names every counter of the programs, of OSPF and of BGP, with its meaning (npm run conformance rewrites it)', async () => {
+    if (process.env['UPDATE_CONFORMANCE']) writeFileSync('docs/counters.md', await withLists(document));
+    expect(readFileSync('docs/counters.md', 'utf8')).toBe(await withLists(document));
   });
 
   test('names every counter that the agent counts by a literal name', () => {

@@ -17,14 +17,15 @@ export const BGP_COUNTERS: readonly CounterRow[] = [
   row(
     'characteristic.<code>',
     'characteristics ignored because their value is malformed: bad-length, not-unicast; ' +
-      'in the private one also truncated, unknown-version, bad-tlv-length, bad-locator-length',
+      'in the private one also truncated, unknown-version, bad-tlv-length, bad-locator-length, ' +
+      'unusable-group-member',
   ),
   row(
     'learn.<status>',
-    'paths whose characteristics are not used: next-hop-mismatch (written for a next hop other than the ' +
-      "route's), family-mismatch (for another address family), outside-domain (the neighbor, or an AS in the path, " +
-      'is outside the domain, or a border router has marked the path), ' +
-      'first-as-mismatch (the path comes from an eBGP neighbor and does not begin with its AS)',
+    "paths whose characteristics are not used. next-hop-mismatch: written for a next hop other than the route's. " +
+      'family-mismatch: for another address family. outside-domain: the neighbor, or an AS in the path, ' +
+      'is outside the domain, or a border router has marked the path. ' +
+      'first-as-mismatch: the path comes from an eBGP neighbor and does not begin with its AS',
   ),
   row(
     'learn.link-local-next-hop',
@@ -60,7 +61,7 @@ export const BGP_COUNTERS: readonly CounterRow[] = [
   ),
   row('originate.unusable-sid', 'declared SIDs not advertised because they are outside their locator'),
   row('originate.unusable-group-member', 'declared group members not advertised because nobody could reach them'),
-  row('originate.no-room', 'SIDs not advertised because their path is full'),
+  row('originate.no-room', 'SIDs or group members not advertised because their path is full'),
   row(
     'originate.router-address-left-out',
     'addresses of the STAMP reflector not advertised because they are not a BGP next hop',

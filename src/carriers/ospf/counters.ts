@@ -73,11 +73,12 @@ export const OSPF_COUNTERS: readonly CounterRow[] = [
   row('own.sequence-wrap', 'own LSAs flushed because their sequence numbers are exhausted'),
   row(
     'learn.<reason>',
-    "other routers' LSAs, or parts of them, that are ignored: malformed, bad-tlv, bad-mask, bad-container, unknown-route-type, misplaced-tlv, repeated-prefix, unusable-sid, unusable-group-member",
+    "other routers' LSAs, or parts of them, that are ignored: malformed, bad-tlv, bad-mask, bad-container, " +
+      'unknown-route-type, misplaced-tlv, repeated-prefix, unusable-sid, unusable-group-member',
   ),
   row('learn.prefix-in-several-lsas', 'prefixes that a router lists in several LSAs: the lowest link-state ID counts'),
   row('originate.duplicate-prefix', 'prefixes declared with two proxies: the lower address is advertised'),
-  row('originate.no-room', 'prefixes or SIDs not advertised because they fit into no LSA'),
+  row('originate.no-room', 'prefixes, SIDs or group members not advertised because they fit into no LSA'),
   row(
     'originate.proxy-of-other-family',
     'declared prefixes not advertised because their proxy has an address of the other family',
