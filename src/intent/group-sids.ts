@@ -1,13 +1,13 @@
 // The keys `srv6.end-mt` and `srv6.replication`: the SIDs of a router that takes part in the trees of End.MT groups.
 import type * as z from 'zod';
 import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
-import { type Prefix, formatPrefix, prefixContains } from '../model/prefix.ts';
+import type { Prefix } from '../model/prefix.ts';
 import { hostAddress, locatorPrefix } from './address-values.ts';
 import * as proxy from './proxy.ts';
 import type * as router from './router.ts';
 import { section, value } from './schema-parts.ts';
 import type { Report, Seen } from './seen.ts';
-import { ALLOCATED, LONGEST_ALLOCATING_LOCATOR, allocatedSid } from './sid-allocation.ts';
+import { ALLOCATED, allocatedSid, checkInsideLocator, checkSpace } from './sid-allocation.ts';
 
 export interface GroupSidIntent {
   readonly sid: IpAddress;
@@ -54,22 +54,10 @@ export function groupSid({ srv6 }: Sections, key: Key): IpAddress | undefined {
 export function groupSidsFit(file: Sections, report: Report): void {
   for (const key of GROUP_SIDS) {
     const entry = file.srv6?.[key];
-    const locator = entry?.locator;
-    if (!locator) continue;
+    if (!entry) continue;
     const sid = groupSid(file, key);
-    if (!('sid' in entry) && !sid)
-      report(
-        ['srv6', key],
-        'a sid, or a locator of at most 80 bits',
-        `${formatPrefix(locator)} is too long for a SID to be allocated: ` +
-          `a SID takes ${128 - LONGEST_ALLOCATING_LOCATOR} bits`,
-      );
-    if (sid && !prefixContains(locator, sid))
-      report(
-        ['srv6', key, 'sid'],
-        `an address in ${formatPrefix(locator)}`,
-        `${formatAddress(sid)} is not in its locator ${formatPrefix(locator)}: no router would have a route to it`,
-      );
+    checkSpace(entry, sid, ['srv6', key], report);
+    checkInsideLocator({ ...entry, sid }, ['srv6', key], report);
   }
 }
 

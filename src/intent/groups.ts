@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
 import { type GroupMember, HIGHEST_QPN, LOWEST_QPN, type WriteDelta } from '../model/group.ts';
 import { hostAddress } from './address-values.ts';
-import { type GroupSidIntent, groupSid } from './group-sids.ts';
+import { GROUP_SIDS, type GroupSidIntent, groupSid } from './group-sids.ts';
 import { defaulted, filled, list, section, value } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, each, unique } from './seen.ts';
 import type * as srv6 from './srv6.ts';
@@ -26,9 +26,9 @@ export interface GroupIntent {
   readonly members: readonly GroupMember[];
 }
 
-const PSN_BITS = 24;
 const MOST_RECEIVERS = 4096;
 const queuePair = integer(LOWEST_QPN, HIGHEST_QPN);
+const psn = integer(0, 2 ** 24 - 1);
 const LEARNED = 'learned';
 
 const write = section(
@@ -47,11 +47,7 @@ const receiver = section(
       hostAddress(6),
       'End.MT SID of the router that makes its copies; default: srv6.end-mt of this router',
     ).optional(),
-    'psn-delta': defaulted(
-      integer(0, 2 ** PSN_BITS - 1),
-      '0',
-      "its first PSN minus the source's, modulo 2^24, if they do not start equal",
-    ),
+    'psn-delta': defaulted(psn, '0', "its first PSN minus the source's, modulo 2^24, if they do not start equal"),
     write: write.optional(),
   },
   'a receiver of the group',
@@ -65,7 +61,7 @@ const source = section(
       LEARNED,
       'its Queue Pair, to which this router sends the aggregated answers',
     ),
-    'start-psn': defaulted(orWord(LEARNED, integer(0, 2 ** PSN_BITS - 1)), LEARNED, 'the PSN of its first packet'),
+    'start-psn': defaulted(orWord(LEARNED, psn), LEARNED, 'the PSN of its first packet'),
   },
   'the source of the group; this router is then the root of the tree, and needs srv6.replication',
 );
@@ -121,55 +117,54 @@ function membersOnce({ groups }: Sections, report: Report): void {
   }
 }
 
+/** What each address is, by its text, of those that a Proxy Address must not be. */
+function takenAddresses({ groups, srv6: sids }: Sections): ReadonlyMap<string, string> {
+  const members = each(groups).flatMap(([, { source: from, receivers }]) => [
+    [from?.address, 'a source'] as const,
+    ...each(receivers).map(([, { address }]) => [address, 'a receiver'] as const),
+  ]);
+  const own = GROUP_SIDS.map((key) => [groupSid({ srv6: sids }, key), 'a SID'] as const);
+  return new Map([...own, ...members].flatMap(([address, what]) => (address ? [[formatAddress(address), what]] : [])));
+}
+
 /** Receivers check the source address, and the head end takes what goes to the Proxy Address (decision C5). */
-function proxyAddressIsNoHost({ groups, srv6: sids }: Sections, report: Report): void {
-  const proxies = each(groups).flatMap(([i, { 'proxy-address': address }]) => (address ? [[i, address] as const] : []));
-  const used = (address: IpAddress): readonly [readonly (string | number)[], string] | undefined => {
-    for (const [i, { source: from, receivers }] of each(groups)) {
-      if (from?.address && sameAddress(from.address, address)) return [['groups', i, 'source', 'address'], 'a source'];
-      const j = (receivers ?? []).findIndex((one) => one?.address && sameAddress(one.address, address));
-      if (j >= 0) return [['groups', i, 'receivers', j, 'address'], 'a receiver'];
-    }
-    for (const key of ['end-mt', 'replication'] as const) {
-      const sid = groupSid({ srv6: sids }, key);
-      if (sid && sameAddress(sid, address)) return [['srv6', key], 'a SID'];
-    }
-    return undefined;
-  };
-  for (const [i, address] of proxies) {
-    const other = used(address);
+function proxyAddressIsNoHost(file: Sections, report: Report): void {
+  const taken = takenAddresses(file);
+  for (const [i, { 'proxy-address': address }] of each(file.groups)) {
+    const other = address && taken.get(formatAddress(address));
     if (other)
       report(
         ['groups', i, 'proxy-address'],
         'an address of its own',
-        `${formatAddress(address)} is also ${other[1]}: a Proxy Address belongs to no host`,
+        `${formatAddress(address)} is also ${other}: a Proxy Address belongs to no host`,
       );
   }
 }
 
 function sidsForMembers({ groups, srv6: section }: Sections, report: Report): void {
   const sids = section?.enabled === false ? undefined : section;
-  for (const [i, { source: from, receivers }] of each(groups)) {
-    if (!from && (receivers?.length ?? 0) === 0 && groups?.[i] && !('source' in groups[i]))
+  for (const [i, entry] of each(groups)) {
+    const receivers = entry.receivers ?? [];
+    if (!('source' in entry) && receivers.length === 0)
       report(['groups', i], 'a source, or receivers', 'without a source and receivers the group does nothing here');
-    if (from && !sids?.replication)
+    if (entry.source && !sids?.replication)
       report(
         ['groups', i, 'source'],
         'srv6.replication',
         'the router of the source is the root of the tree: it needs srv6.replication',
       );
-    for (const [j, entry] of each(receivers))
-      if (!('edge' in entry) && !sids?.['end-mt'])
+    for (const [j, one] of each(receivers))
+      if (!('edge' in one) && !sids?.['end-mt'])
         report(
           ['groups', i, 'receivers', j],
           'an edge, or srv6.end-mt',
           'nobody would make the copies for this receiver: name its edge, or give this router srv6.end-mt',
         );
-    if ((receivers?.length ?? 0) > MOST_RECEIVERS)
+    if (receivers.length > MOST_RECEIVERS)
       report(
         ['groups', i, 'receivers'],
         `at most ${MOST_RECEIVERS} receivers`,
-        `${receivers!.length} receivers are too many for one router to declare`,
+        `${receivers.length} receivers are too many for one router to declare`,
       );
   }
 }

@@ -1,7 +1,7 @@
 // The section `srv6`: END.CON and tunnels (FCN §4.2).
 import type * as z from 'zod';
 import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
-import { type Prefix, formatPrefix, prefixContains } from '../model/prefix.ts';
+import { type Prefix, formatPrefix } from '../model/prefix.ts';
 import { hostAddress, locatorPrefix, senderPrefix } from './address-values.ts';
 import type * as border from './border.ts';
 import * as groupSids from './group-sids.ts';
@@ -20,7 +20,7 @@ import {
   wordOrSection,
 } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, each, itself, unique } from './seen.ts';
-import { LONGEST_ALLOCATING_LOCATOR, allocatedSid } from './sid-allocation.ts';
+import { allocatedSid, checkInsideLocator, checkSpace } from './sid-allocation.ts';
 import { integer, interfaceName, oneOf, routingTable } from './values.ts';
 
 /** END.CON: one SID a routing table (decision E6). */
@@ -118,26 +118,11 @@ function withSid(entry: Seen<typeof endCon>): Seen<typeof endCon> {
 }
 
 function sidInsideLocator(file: Sections, report: Report): void {
-  for (const [i, { sid, locator }] of each(endCons(file))) {
-    if (!sid || !locator || prefixContains(locator, sid)) continue;
-    report(
-      ['srv6', 'end-con', i, 'sid'],
-      `an address in ${formatPrefix(locator)}`,
-      `${formatAddress(sid)} is not in its locator ${formatPrefix(locator)}: no router would have a route to it`,
-    );
-  }
+  for (const [i, entry] of each(endCons(file))) checkInsideLocator(entry, ['srv6', 'end-con', i], report);
 }
 
 function roomForSid(file: Sections, report: Report): void {
-  for (const [i, entry] of each(endCons(file))) {
-    if ('sid' in entry || !entry.locator) continue;
-    report(
-      ['srv6', 'end-con', i],
-      'a sid, or a locator of at most 80 bits',
-      `${formatPrefix(entry.locator)} is too long for a SID to be allocated: ` +
-        `a SID takes ${128 - LONGEST_ALLOCATING_LOCATOR} bits`,
-    );
-  }
+  for (const [i, entry] of each(endCons(file))) checkSpace(entry, entry.sid, ['srv6', 'end-con', i], report);
 }
 
 /** A SID is not an address of an interface (RFC 8986 §3): packets to it are decapsulated instead of delivered. */

@@ -62,7 +62,7 @@ export class LearnedRouters {
     if (advertisements.length === 0 && !this.#sources.has(source)) return;
     const before = textOf(source);
     for (const { kind } of source.routers) this.#sizes.set(kind, this.#size(kind) - 1);
-    source.routers = [];
+    source.routers = []; // does not count against the limit of its originator
     source.routers = ROUTER_KINDS.flatMap((kind) => this.#kept(kind, source, advertisements));
     for (const { kind } of source.routers) this.#sizes.set(kind, this.#size(kind) + 1);
     if (source.routers.length > 0) this.#sources.add(source);
@@ -137,21 +137,18 @@ export class LearnedRouters {
    */
   groupMembers(): GroupClaim[] {
     const toWall = this.#dependencies.wallOffset();
-    const claims = this.#counting().flatMap((source) =>
-      source.routers.flatMap((one) => (one.kind === 'group-membership' ? [{ member: one, source }] : [])),
-    );
-    const byRank = claims.sort((a, b) => compareClaims(a.member, b.member) || compareSources(a.source, b.source));
-    const keyOf = ({ member, source: { originator } }: (typeof claims)[number]): string =>
-      `${originator.carrier} ${originator.name} ${memberKey(member)}`;
-    const first = new Map(byRank.toReversed().map((claim) => [keyOf(claim), claim]));
-    return byRank
-      .filter((claim) => first.get(keyOf(claim)) === claim)
-      .map(({ member, source: { originator } }) => ({
-        member,
-        carrier: originator.carrier,
-        originator: originator.name,
-        ...held(originator, toWall),
-      }));
+    const seen = new Set<string>();
+    return this.#counting()
+      .flatMap((source) =>
+        source.routers.flatMap((one) => (one.kind === 'group-membership' ? [{ member: one, source }] : [])),
+      )
+      .sort((a, b) => compareClaims(a.member, b.member) || compareSources(a.source, b.source))
+      .flatMap(({ member, source: { originator } }) => {
+        const { carrier, name } = originator;
+        const before = seen.size;
+        const isRepeated = seen.add(`${carrier} ${name} ${memberKey(member)}`).size === before;
+        return isRepeated ? [] : [{ member, carrier, originator: name, ...held(originator, toWall) }];
+      });
   }
 
   /**

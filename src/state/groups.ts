@@ -13,8 +13,8 @@ interface Claim extends Pick<GroupClaim, 'member' | 'heldUntil' | 'originator'> 
 }
 
 /**
- * All claims. Of those of which only one can count it is the first: that of the lowest SID, of equal ones this router's
- * own, then as the learned table prefers its sources. So all routers decide alike.
+ * All claims. Of claims that exclude each other the first counts: the one with the lowest SID. Among equal SIDs this
+ * router prefers its own claim, then the learned table's order of sources: there other routers may decide otherwise.
  */
 export function groupStates(
   { groups = [] }: Pick<Intent, 'groups'>,
