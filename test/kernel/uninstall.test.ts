@@ -84,7 +84,7 @@ const runInNamespace = async (): Promise<string> => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   return stdout;
 };
-/** Without a pin it is somebody else's. */
+/** Without a pin it is another program's. */
 const attachByClsact = (direction: 'ingress' | 'egress', pin?: string): void => {
   const object = openBpfObject(compileCounterProgram(scratch, 'filter', RENAMED));
   attachTcx({
@@ -111,7 +111,7 @@ describe('uninstall without TCX', () => {
     expect(existsSync(runDir)).toBe(false);
   });
 
-  test('leaves a clsact qdisc that holds the filter of somebody else', async () => {
+  test('leaves a clsact qdisc that holds another program’s filter', async () => {
     attachByClsact('egress', 'guard@t-u-a:egress');
     attachByClsact('ingress');
     await runInNamespace();
@@ -120,7 +120,7 @@ describe('uninstall without TCX', () => {
     expect(inNetns(ns, 'tc', 'filter', 'show', 'dev', 't-u-a', 'egress')).toBe('');
   });
 
-  test.each(['a filter that somebody removed', 'TCX'])(
+  test.each(['a filter that another program has removed', 'TCX'])(
     'leaves an empty clsact qdisc where cnpd had %s',
     async (had) => {
       if (had === 'TCX') inNetns(ns, 'tc', 'qdisc', 'add', 'dev', 't-u-a', 'clsact');
@@ -163,7 +163,7 @@ describe('uninstall', () => {
     expect(existsSync(runDir)).toBe(false);
   });
 
-  test('a map of somebody else beside those of cnpd stays and is named; what an earlier version had set aside goes', async () => {
+  test('another program’s map beside those of cnpd stays and is named; maps that an earlier version had set aside are removed', async () => {
     for (const name of ['zz_foreign', 'counters_replaced']) createMap(join(bpf, name));
     expect(await run()).toBe(1);
     await allOff();
