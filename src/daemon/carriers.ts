@@ -9,7 +9,6 @@ import { bgpProblems, disputeProblems } from '../diagnosis/gobgp/session.ts';
 import { adjacencyProblems, isisProblems } from '../diagnosis/isis.ts';
 import { ospfProblems } from '../diagnosis/ospf.ts';
 import { promiseProblems } from '../diagnosis/promises.ts';
-import type { IntentSection } from '../intent/diff.ts';
 import type { BgpIntent, Intent, IsisIntent, OspfIntent } from '../intent/intent.ts';
 import type { Poller } from '../kernel/poller.ts';
 import type { CarrierName, Origination } from '../model/advertisement.ts';
@@ -86,8 +85,8 @@ export class Carriers {
   }
 
   /** @throws Error, with the carrier's name, of the first that cannot reload; the others have been tried too */
-  reload(intent: Intent, origination: Origination, changed: readonly IntentSection[]): Promise<void> {
-    return this.#each((name) => this[name].reload(intent, origination, changed.includes(name)));
+  reload(intent: Intent, origination: Origination): Promise<void> {
+    return this.#each((name) => this[name].reload(intent, origination));
   }
 
   /** Hands the origination to the running carriers. */

@@ -26,6 +26,7 @@ import { IntentFile } from './intent-file.ts';
 import { KernelParts } from './kernel-parts.ts';
 import type { Logging } from './logging.ts';
 import { NorthboundPart } from './northbound-part.ts';
+import { putInForce } from './put-in-force.ts';
 import { Receivers } from './receivers.ts';
 import { releaseAll } from './release-all.ts';
 import { claimRunDir } from './run-dir.ts';
@@ -211,13 +212,12 @@ class RunningDaemon implements Daemon {
     this.#log.info({ changed }, 'reloaded');
     this.#logging.setLevel(intent.logLevel);
     this.#receivers?.configure(intent);
-    await this.#coordinator.adopt(intent);
     this.#northbound.reload(intent);
     const waiting = this.#northbound.problems(intent);
     for (const problem of waiting) this.#log.warn(problem, `cannot apply ${problem.feature}: ${problem.problem}`);
     if (intent.bgp) noteGobgp(this.#options.runDir, intent.bgp);
     try {
-      await this.#carriers.reload(intent, this.#coordinator.origination, changed);
+      await putInForce(intent, { coordinator: this.#coordinator, carriers: this.#carriers });
     } catch (error) {
       this.#file.notDone(error instanceof Error ? error.message : String(error));
       throw error;
