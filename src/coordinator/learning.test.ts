@@ -18,6 +18,7 @@ function world(holdMs = 1000) {
   const dataplane = new Map<string, SenderProxyPlan>();
   let calls = 0;
   let routerNews = 0;
+  let topologyNews = 0;
   const table = new LearnedTable({ holdMs }, { clock, count: () => {} });
   let before = table.senders;
   const learning = new Learning({
@@ -33,6 +34,7 @@ function world(holdMs = 1000) {
       before = table.senders;
     },
     onRouters: () => void routerNews++,
+    onTopology: () => void topologyNews++,
   });
   const report = (count: number): void => {
     const prefixes = Array.from({ length: count }, (_, i) => ({

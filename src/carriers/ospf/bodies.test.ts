@@ -163,9 +163,15 @@ describe('OSPFv3', () => {
     const network = read(3, 0x2002, 5, { kind: 'network-v3', options: 0x13, attachedRouters: [HUB, SELF] }).topology
       .node!;
     expect(node!.links).toHaveLength(3);
-    expect(node!.links.filter((end) => end.startsWith('r'))).toEqual([`r${HUB}`, `r${HUB + 3}`]);
+    expect(node!.links.filter(({ to }) => to.startsWith('r'))).toEqual([
+      { to: `r${HUB}`, cost: 1 },
+      { to: `r${HUB + 3}`, cost: 1 },
+    ]);
     expect({ links: network.links, networkTransit: network.transit, nodeTransit: node!.transit }).toEqual({
-      links: [`r${HUB}`, `r${SELF}`],
+      links: [
+        { to: `r${HUB}`, cost: 0 },
+        { to: `r${SELF}`, cost: 0 },
+      ],
       networkTransit: true,
       nodeTransit: true,
     });
