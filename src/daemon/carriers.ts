@@ -46,7 +46,10 @@ export const identityOf = (name: (typeof NAMES)[number], { codePoints, router }:
 /** The section of a link-state protocol, and whether the intent needs the topology: for trees of End.MT groups. */
 type LinkState<Section> = Section & { readonly reportsTopology: boolean };
 
-export const linkState = <Section>(section: Section | undefined, { srv6, groups }: Intent): LinkState<Section> | undefined =>
+export const linkState = <Section>(
+  section: Section | undefined,
+  { srv6, groups }: Intent,
+): LinkState<Section> | undefined =>
   section && { ...section, reportsTopology: (srv6?.replication ?? srv6?.endMt ?? groups) !== undefined };
 
 export class Carriers {
