@@ -185,12 +185,22 @@ describe('the topology of a level', () => {
     expect(first.topologies.at(-1)).toEqual([{ area: 'L2', nodes: new Map() }]);
   });
 
-  test('is reported before the first adjacency by nobody', () => {
+  test('is not reported before the first adjacency: that of an earlier run may still be held', () => {
     const simulation = new Simulation();
-    const alone = new Agent(simulation, testConfig(FIRST, { reportsTopology: true }));
-    alone.attach(() => {});
+    const alone = new Agent(simulation, testConfig(FIRST));
+    alone.event({ type: 'configure', config: { ...alone.speaker.config, reportsTopology: true } });
     simulation.run(10_000);
+    expect(alone.speaker.levels.get(2)!.graph.walkAt).toBe(Infinity);
     expect(alone.topologies).toEqual([]);
+  });
+
+  test('begins with this cnpd alone while the LSP of its neighbor is not there yet', () => {
+    const simulation = new Simulation();
+    const agent = new Agent(simulation, testConfig(FIRST, { reportsTopology: true }));
+    const r1 = new Router(simulation, R1);
+    simulation.wire(agent.attach, r1.attach).filter = ({ kind }) => kind !== 'lsp';
+    simulation.run(10_000);
+    expect(shown(agent)).toEqual([LINE[2]]);
   });
 
   test('is one of each level: a link of level 1 is not in level 2', () => {

@@ -160,6 +160,16 @@ describe.each([2, 3] as const)('the topology of an OSPFv%i area', (version) => {
     expect(agent.topologies.at(-1)).toEqual([{ area: '0.0.0.0', nodes: new Map() }]);
   });
 
+  test('is not reported before the first adjacency, and begins with this cnpd alone', () => {
+    const agent = new ContentAgent(contentConfig(version, SELF, [0], { reportsTopology: true }));
+    agent.event({ type: 'adjacency', areaId: 0 });
+    agent.pass(1000);
+    expect(agent.topologies).toEqual([]);
+    agent.event({ type: 'adjacency', areaId: 0, neighbor: HUB });
+    agent.pass(1000);
+    expect(shown(agent)).toEqual([LINE[2]]);
+  });
+
   test('ignores an LSA of ours from an earlier run', () => {
     const { agent, hears } = line(version);
     hears(SELF, { routers: [[HUB, 1], [OTHER, 1]] }); // prettier-ignore
