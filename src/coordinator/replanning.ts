@@ -1,7 +1,7 @@
 // When a plan is due. Kernel announcements and other changes only trigger it. A burst of them costs one plan, and
-// changes during a plan cost one more after it. A few plans may follow each other as closely as that. A storm of changes
-// gets PACE_MS between two plans, so that it leaves time for everything else. A failed plan is repeated, because it has
-// not taken its change into account.
+// changes during a plan cost one more after it. A few plans may follow each other as closely as that. In a storm of
+// changes PACE_MS lie between two plans, which leaves time for everything else. A failed plan is repeated, because it
+// has not taken its change into account.
 import type { Clock } from '../model/clock.ts';
 import type { Count, Log } from '../model/log.ts';
 

@@ -37,7 +37,10 @@ describe('an LSA that says something about the topology', () => {
     const { graph, change } = scene();
     const [a, b] = [read('a', node('r2')), read('b', node('r3'))];
     expect({ a: change(undefined, a), b: change(undefined, b) }).toEqual({ a: SOON, b: SOON });
-    expect([...graph.nodes.get('r1')!.values()].map(({ links }) => links.map(({ to }) => to))).toEqual([['r2'], ['r3']]);
+    expect([...graph.nodes.get('r1')!.values()].map(({ links }) => links.map(({ to }) => to))).toEqual([
+      ['r2'],
+      ['r3'],
+    ]);
     expect(change(a, undefined)).toBe(SOON);
     expect([...graph.nodes.get('r1')!.keys()]).toEqual(['b']);
     change(b, undefined);
@@ -176,7 +179,10 @@ describe('a walk', () => {
     const names = [`r${HUB}`, 'n7', `r${OTHER}`] as const;
     const links = { [names[0]]: ['n7'], n7: [names[0], names[2]], [names[2]]: ['n7'] };
     for (const [name, ends] of Object.entries(links))
-      area.graph.nodes.set(name, new Map([['lsa', { name, links: ends.map((to) => ({ to, cost: 1 })), transit: true }]]));
+      area.graph.nodes.set(
+        name,
+        new Map([['lsa', { name, links: ends.map((to) => ({ to, cost: 1 })), transit: true }]]),
+      );
     area.graph.neighbor = HUB;
     do walkDue(content, area);
     while (area.graph.walk);

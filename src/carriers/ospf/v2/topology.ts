@@ -13,7 +13,11 @@ const networkNode = (designatedRouter: number): string => `n${designatedRouter}`
 export const TOPOLOGY_V2: TopologyReaders = {
   'router-v2': readRouter,
   'network-v2': ({ attachedRouters }: NetworkLsaV2, { lsId }) => ({
-    node: { name: networkNode(lsId), links: attachedRouters.map((router) => ({ to: routerNode(router), cost: 0 })), transit: true },
+    node: {
+      name: networkNode(lsId),
+      links: attachedRouters.map((router) => ({ to: routerNode(router), cost: 0 })),
+      transit: true,
+    },
   }),
   'traffic-engineering-v2': readRouterAddress,
 };
