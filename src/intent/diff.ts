@@ -22,6 +22,7 @@ const SECTIONS = {
   codePoints: 'code-points',
   gnmiSocket: 'gnmi',
   gnmiSocketGroup: 'gnmi',
+  gnmiSetGroup: 'gnmi',
   logLevel: 'log',
 } as const satisfies Record<keyof Intent, string>;
 

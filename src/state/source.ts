@@ -35,6 +35,8 @@ export interface StateDependencies {
   readonly version: string;
   readonly work: Work;
   readonly file: { readonly intent: Intent; state(): StatusState['intent'] };
+  /** In force: the file's, with the members declared at run time. */
+  readonly intent: () => Intent;
   readonly table: Pick<LearnedTable, 'entries' | 'routers'>;
   readonly counters: { snapshot(): CounterState[] };
   readonly startedAt: Date;
@@ -92,7 +94,7 @@ export function stateSource(m: StateDependencies): StateSource {
         dataplane: m.dataplane(),
         hasRoute: m.hasRoute,
       }),
-    groups: () => groupStates(m.file.intent, m.table.routers),
+    groups: () => groupStates(m.intent(), m.table.routers),
     rtt: () => m.rtt(),
     counters: () => m.counters.snapshot(),
     codepoints: () => {
