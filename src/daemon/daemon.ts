@@ -274,6 +274,7 @@ class RunningDaemon implements Daemon {
       file: this.#file,
       intent: () => this.#members.intent,
       members: this.#members,
+      groups: () => ({ trees: new Map(), roles: [] }),
       table: this.#table,
       counters: this.#counters,
       startedAt: this.#startedAt,

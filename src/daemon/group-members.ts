@@ -142,14 +142,12 @@ export class GroupMembers {
     const rest = aside.length > FEW ? ` and ${aside.length - FEW} more` : '';
     const shown = aside.slice(0, FEW).map(({ group, member, reason }) => `${group}: ${member}: ${reason}`);
     return [
-      ...this.#unreadable.map(
-        (error): Problem => ({
-          code: 'groups.members-unreadable',
-          feature: 'groups',
-          problem: `members that were declared at run time are lost: ${error}`,
-          remedy: 'declare them again (`cnpctl group join`); the damaged file has the suffix .bad',
-        }),
-      ),
+      ...this.#unreadable.map((error): Problem => ({
+        code: 'groups.members-unreadable',
+        feature: 'groups',
+        problem: `members that were declared at run time are lost: ${error}`,
+        remedy: 'declare them again (`cnpctl group join`); the damaged file has the suffix .bad',
+      })),
       ...(aside.length === 0
         ? []
         : [

@@ -77,7 +77,8 @@ function placeOf(prefix: Path | undefined, path: Path): Pick<GroupChange, 'group
   // checkPath leaves out keys that match everything.
   const key = (at: number, name: string): string => {
     const text = steps[at]!.keys.get(name);
-    if (text === undefined) throw new RpcError('INVALID_ARGUMENT', `${where}: the key ${name} is missing, or a wildcard`);
+    if (text === undefined)
+      throw new RpcError('INVALID_ARGUMENT', `${where}: the key ${name} is missing, or a wildcard`);
     return text;
   };
   if (steps[0]!.keyed || steps[1]!.keyed) throw new RpcError('INVALID_ARGUMENT', `${where}: a container has no keys`);
