@@ -18,6 +18,18 @@ interface Dependencies {
   readonly log: Log;
 }
 
+/** The intent in force, and what it was made of. */
+interface Together extends EffectiveIntent {
+  readonly file: Intent;
+  readonly groups: RunTimeGroups;
+}
+
+const together = (file: Intent, groups: RunTimeGroups): Together => ({
+  ...effectiveIntent(file, groups),
+  file,
+  groups,
+});
+
 /** Named in a problem. */
 const FEW = 3;
 
@@ -25,7 +37,7 @@ export class GroupMembers {
   readonly #store: MemberStore;
   readonly #dependencies: Dependencies;
   #groups: RunTimeGroups = NO_GROUPS;
-  #effective: (EffectiveIntent & { readonly file: Intent; readonly groups: RunTimeGroups }) | undefined;
+  #effective: Together | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #unreadable: readonly string[] = [];
   #isStopped = false;
@@ -59,8 +71,7 @@ export class GroupMembers {
 
   #current(): EffectiveIntent {
     const [file, groups] = [this.#dependencies.file(), this.#groups];
-    if (this.#effective?.file !== file || this.#effective.groups !== groups)
-      this.#effective = { ...effectiveIntent(file, groups), file, groups };
+    if (this.#effective?.file !== file || this.#effective.groups !== groups) this.#effective = together(file, groups);
     return this.#effective;
   }
 
@@ -85,7 +96,8 @@ export class GroupMembers {
     if (this.#isStopped) return refuse({ code: 'stopping', errors: ['cnpd is stopping'] });
     const read = changedGroups(this.#groups, changes);
     if (!read.ok) return refuse(read.error);
-    const refused = this.#check(changes, read.value);
+    const next = together(this.#dependencies.file(), read.value);
+    const refused = this.#check(changes, next);
     if (refused) return refuse(refused);
     try {
       await this.#store.write(read.value);
@@ -95,6 +107,7 @@ export class GroupMembers {
       return refuse({ code: 'not-stored', errors: [`cannot be written down, nothing has changed: ${message}`] });
     }
     this.#groups = read.value;
+    this.#effective = next;
     this.#unreadable = [];
     count('groups.set.done');
     onChange(this.intent);
@@ -102,10 +115,10 @@ export class GroupMembers {
   }
 
   /** Whether the file and the limits allow it. What was put aside before may stay so. */
-  #check(changes: readonly GroupChange[], next: RunTimeGroups): ChangeRefusal | undefined {
+  #check(changes: readonly GroupChange[], { groups, aside: all }: Together): ChangeRefusal | undefined {
     const errors = changes.flatMap((change) => this.#deletesOfFile(change));
     if (errors.length > 0) return { code: 'conflict', errors: errors.slice(0, FEW) };
-    if (!this.#store.canPersist && [...next.values()].some(hasPersistent))
+    if (!this.#store.canPersist && [...groups.values()].some(hasPersistent))
       return {
         code: 'conflict',
         errors: ['persistent members need a state directory: start cnpd with --state-dir'],
@@ -113,10 +126,8 @@ export class GroupMembers {
     const known = new Set(this.#current().aside.map(({ group, member }) => `${group} ${member}`));
     const isUnchanged = (group: string, member: string): boolean =>
       known.has(`${group} ${member}`) &&
-      this.#groups.get(group)?.members.get(member) === next.get(group)?.members.get(member);
-    const aside = effectiveIntent(this.#dependencies.file(), next).aside.filter(
-      ({ group, member }) => !isUnchanged(group, member),
-    );
+      this.#groups.get(group)?.members.get(member) === groups.get(group)?.members.get(member);
+    const aside = all.filter(({ group, member }) => !isUnchanged(group, member));
     if (aside.length === 0) return undefined;
     return {
       code: aside.every(({ isOverLimit }) => isOverLimit) ? 'full' : 'conflict',

@@ -153,8 +153,9 @@ class Merge {
       if (entry.members.size === 0) return entry.inFile ? [entry.inFile] : [];
       const added = groups.build(declaredOf(entry), sids);
       if (!entry.inFile) return [added];
-      const [ofFile, ofAdded] = [entry.inFile.members, added.members];
-      const members = added.source ? [...ofAdded, ...ofFile] : [...ofFile, ...ofAdded];
+      const isSource = ({ role }: { readonly role: string }) => role === 'source';
+      const all = [...entry.inFile.members, ...added.members];
+      const members = [...all.filter(isSource), ...all.filter((member) => !isSource(member))];
       return [{ ...entry.inFile, ...(added.source && { source: added.source }), members }];
     });
   }

@@ -1,6 +1,7 @@
 // A state with something in every section, for tests.
 import type { CnpdState, SenderState, StateSource } from '../model/state.ts';
 import { exampleCarriers } from './carriers.fixture.ts';
+import { exampleGroups } from './groups.fixture.ts';
 
 export const sender = (prefix: string, more: Partial<SenderState> = {}): SenderState => ({
   prefix,
@@ -166,96 +167,7 @@ export const exampleState = (): CnpdState => ({
       originator: 'L2 0000.0000.c002',
     },
   ],
-  groups: {
-    group: [
-      {
-        proxyAddress: '2001:db8:aa::1',
-        name: 'weights',
-        designatedQpn: 4096,
-        roles: ['root'],
-        source: '2001:db8:1::10',
-        receivers: 1,
-        edges: 1,
-        tree: 'shortest-paths',
-        epoch: 3,
-        status: 'in use',
-        member: [
-          {
-            role: 'source',
-            address: '2001:db8:1::10',
-            qpn: null,
-            startPsn: null,
-            edge: null,
-            psnDelta: null,
-            vaDelta: null,
-            rKey: null,
-            persistent: false,
-            origin: 'run-time',
-            status: 'declared',
-          },
-        ],
-      },
-    ],
-    members: [
-      {
-        group: '2001:db8:aa::1',
-        role: 'source',
-        address: '2001:db8:1::10',
-        carrier: 'local',
-        originator: 'local',
-        name: 'weights',
-        qpn: 4096,
-        node: '2001:db8:c::3',
-        psnDelta: 0,
-        vaDelta: null,
-        rKey: null,
-        status: 'in force',
-      },
-      {
-        group: '2001:db8:aa::1',
-        role: 'receiver',
-        address: '2001:db8:2::10',
-        carrier: 'isis',
-        originator: 'L2 0000.0000.c002',
-        name: 'weights',
-        qpn: 200,
-        node: '2001:db8:e::2',
-        psnDelta: 7,
-        vaDelta: '-4096',
-        rKey: 4660,
-        status: 'in force',
-      },
-    ],
-    branches: [
-      {
-        group: '2001:db8:aa::1',
-        role: 'branching',
-        branch: '2001:db8:e::2',
-        kind: 'child',
-        qpn: null,
-        nextPsn: 1000,
-        lag: 24,
-        nakPsn: 1000,
-        nakSyndrome: 96,
-        cnps: 2,
-        copies: 5000,
-        lastHeard: '2026-11-20T12:00:09.000Z',
-        stalledMs: null,
-        status: 'up',
-      },
-    ],
-    tree: [
-      { group: '2001:db8:aa::1', node: '2001:db8:c::3', parent: null, kind: 'root', router: 'local', receivers: [] },
-      {
-        group: '2001:db8:aa::1',
-        node: '2001:db8:e::2',
-        parent: '2001:db8:c::3',
-        kind: 'edge',
-        router: 'L2 0000.0000.c002',
-        receivers: ['2001:db8:2::10'],
-      },
-    ],
-  },
+  groups: exampleGroups(),
   rtt: [
     {
       target: '2001:db8:ffff::2',
