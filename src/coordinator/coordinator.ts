@@ -71,6 +71,8 @@ export class Coordinator {
   #facts: Facts = { links: [], qdiscs: [], features: [] };
   #desired: DesiredState | undefined;
   #cancelForget: (() => void) | undefined;
+  /** Members of groups have changed since the last plan. */
+  #hasNewMembers = false;
 
   /** Plans nothing yet. */
   constructor(intent: Intent, dependencies: CoordinatorDependencies) {
@@ -131,6 +133,16 @@ export class Coordinator {
   }
 
   /**
+   * Members of groups have come or gone at run time; all else of the intent is as it was. A burst of changes is planned
+   * and advertised once.
+   */
+  membersChanged(intent: Intent): void {
+    this.#intent = intent;
+    this.#hasNewMembers = true;
+    this.inputsChanged();
+  }
+
+  /**
    * Starts the time that the network needs to advertise everything again. Until it is over, entries learned by an
    * earlier run are kept.
    */
@@ -166,10 +178,13 @@ export class Coordinator {
       refusedSids: this.#facts.refusedSids ?? NONE,
     };
     const before = this.#desired;
+    const hasNewMembers = this.#hasNewMembers;
+    if (hasNewMembers) this.#dependencies.table.declareOwn(this.origination);
     this.#desired = this.#plan();
     this.#warn(before, this.#desired);
     dataplane().apply(this.#desired);
-    this.#takeRefusals();
+    this.#hasNewMembers = false;
+    this.#takeRefusals(hasNewMembers);
     onPlanned(this.#desired, this.#intent);
     this.learning.changed();
   }
@@ -208,11 +223,12 @@ export class Coordinator {
   /**
    * The kernel's refusals become known by applying, and are facts like others. Only the origination depends on them, so
    * a change of refusals needs no further application.
+   * @param isNew the origination has changed in any case
    */
-  #takeRefusals(): void {
+  #takeRefusals(isNew: boolean): void {
     const { dataplane, originate } = this.#dependencies;
     const refusedSids = dataplane().refusedSids();
-    if (isDeepStrictEqual(refusedSids, this.#facts.refusedSids)) return;
+    if (!isNew && isDeepStrictEqual(refusedSids, this.#facts.refusedSids)) return;
     this.#facts = { ...this.#facts, refusedSids };
     originate(this.origination);
   }

@@ -10,15 +10,16 @@ import { isKernelError } from '../kernel/errors.ts';
 import { removeEmptyClsact } from '../kernel/netlink/clsact-qdisc.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import { NamespaceBusy, lockNetns } from '../kernel/netns-lock.ts';
-import { GNMI_SOCKET } from '../model/paths.ts';
+import { GNMI_SOCKET, setSocketOf } from '../model/paths.ts';
 import { connectError } from '../northbound/socket.ts';
 import { isMapPin } from '../reconcile/pin-names.ts';
 import { removeSidRoutes } from '../reconcile/sid-routes.ts';
+import { MEMBER_FILES } from './member-store.ts';
 import { bpfDir, linksDir, runDirHolder } from './run-dir.ts';
 import { uninstallGobgp } from './uninstall-gobgp.ts';
 
 const SOCKET = basename(GNMI_SOCKET);
-const OWN_FILES = ['cnpd.pid', SOCKET];
+const OWN_FILES = ['cnpd.pid', SOCKET, setSocketOf(SOCKET), ...MEMBER_FILES];
 const LINKS = 'links';
 const NOBODY_THERE = ['ECONNREFUSED', 'ENOENT', 'ENOTDIR'];
 

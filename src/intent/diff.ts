@@ -21,6 +21,7 @@ const SECTIONS = {
   codePoints: 'code-points',
   gnmiSocket: 'gnmi',
   gnmiSocketGroup: 'gnmi',
+  gnmiSetGroup: 'gnmi',
   logLevel: 'log',
 } as const satisfies Record<keyof Intent, string>;
 

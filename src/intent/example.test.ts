@@ -240,6 +240,7 @@ describe('docs/cnpd.yaml', () => {
       codePoints: UNASSIGNED,
       gnmiSocket: '/run/cnpd/gnmi.sock',
       gnmiSocketGroup: 'adm',
+      gnmiSetGroup: 'adm',
       logLevel: 'info',
     });
   });

@@ -26,7 +26,7 @@ export interface GroupIntent {
   readonly members: readonly GroupMember[];
 }
 
-const MOST_RECEIVERS = 4096;
+export const MOST_RECEIVERS = 4096;
 const queuePair = integer(LOWEST_QPN, HIGHEST_QPN);
 const psn = integer(0, 2 ** 24 - 1);
 const LEARNED = 'learned';
@@ -39,7 +39,7 @@ const write = section(
   'what a WRITE needs to reach the memory of this receiver; default: WRITEs are not changed',
 );
 
-const receiver = section(
+export const receiver = section(
   {
     address: value(hostAddress(6), 'the receiver'),
     qpn: value(queuePair, 'its Queue Pair, connected to the Proxy Address and the Designated Queue Pair'),
@@ -53,7 +53,7 @@ const receiver = section(
   'a receiver of the group',
 );
 
-const source = section(
+export const source = section(
   {
     address: value(hostAddress(6), 'the source, behind this router'),
     qpn: defaulted(
@@ -66,7 +66,7 @@ const source = section(
   'the source of the group; this router is then the root of the tree, and needs srv6.replication',
 );
 
-const group = section(
+export const group = section(
   {
     name: value(groupId, 'a name for people; not advertised'),
     'proxy-address': value(
@@ -82,7 +82,7 @@ const group = section(
 
 export const schema = list(group, 'End.MT groups with members behind this router (RMC §5.1)');
 
-interface Sections {
+export interface Sections {
   readonly groups?: Seen<typeof schema> | undefined;
   readonly srv6?: Seen<typeof srv6.schema> | undefined;
 }
@@ -171,9 +171,9 @@ function sidsForMembers({ groups, srv6: section }: Sections, report: Report): vo
 
 export const rules: readonly Rule<Sections>[] = [uniqueGroups, membersOnce, proxyAddressIsNoHost, sidsForMembers];
 
-type Declared = z.output<typeof group>;
+export type Declared = z.output<typeof group>;
 
-interface Sids {
+export interface Sids {
   readonly endMt?: GroupSidIntent;
   readonly replication?: GroupSidIntent;
 }

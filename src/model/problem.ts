@@ -7,6 +7,7 @@ export const PROBLEM_CODES = [
   'intent.reload-refused',
   'gnmi.socket-waits',
   'gnmi.group-waits',
+  'gnmi.set-refused',
   'code-points.assigned',
   // This router: its interfaces, addresses, kernel
   'interface.missing',
@@ -65,6 +66,8 @@ export const PROBLEM_CODES = [
   'srv6.ipv4-lost',
   // Groups
   'groups.not-replicated',
+  'groups.member-aside',
+  'groups.members-unreadable',
   // What the kernel has refused
   'dataplane.not-loaded',
   'dataplane.refused',
