@@ -34,8 +34,7 @@ int lossy_wire(struct __sk_buff *skb)
 	__u32 zero = 0;
 
 	if (data + UDP_PORT_AT + 2 > end || skb->protocol != bpf_htons(ETH_P_IPV6) ||
-	    data[NEXT_HEADER] != IPPROTO_UDP ||
-	    (data[UDP_PORT_AT] << 8 | data[UDP_DESTINATION + 1]) != ROCE_PORT)
+	    data[NEXT_HEADER] != IPPROTO_UDP || (data[UDP_PORT_AT] << 8 | data[UDP_PORT_AT + 1]) != ROCE_PORT)
 		return TC_NEXT;
 	struct counts *counts = bpf_map_lookup_elem(&lossy_wire_counts, &zero);
 	if (!counts || one_in == 0)
