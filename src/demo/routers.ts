@@ -15,7 +15,11 @@ const PATIENCE_MS = 60_000;
  * Asks again until there is an answer; a string is the reason why there is none.
  * @throws Error with `what`, and the last reason, after a minute
  */
-async function until<T extends object>(what: string, signal: AbortSignal, ask: () => Promise<T | string>): Promise<T> {
+export async function until<T extends object>(
+  what: string,
+  signal: AbortSignal,
+  ask: () => Promise<T | string>,
+): Promise<T> {
   const end = performance.now() + PATIENCE_MS;
   for (;;) {
     signal.throwIfAborted();

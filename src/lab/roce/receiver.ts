@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { type IpAddress, formatAddress, sameAddress } from '../../model/address.ts';
 import { buildCnp } from '../../packet/roce/cnp.ts';
 import type { RocePacket } from '../../packet/roce/packet.ts';
+import { Confirmations } from './confirmations.ts';
 import { NotificationPoint } from './notification-point.ts';
 import { type Report, rounded } from './report.ts';
 import { Responder, type ResponderOptions } from './responder.ts';
@@ -38,6 +39,7 @@ export class Receiver {
   readonly #sent = { acks: 0, naks: 0, rnrNaks: 0 };
   /** From another than the peer; for another Queue Pair. */
   readonly #refused = { strangers: 0, otherQueuePair: 0 };
+  readonly #confirmations = new Confirmations();
   #firstAt: number | undefined;
   #lastAt: number | undefined;
   #complete = false;
@@ -68,6 +70,8 @@ export class Receiver {
     const answer = this.#responder.onRequest({ ...packet.bth, reth: packet.ext.reth }, packet.payload);
     if (answer) {
       const { kind } = answer.aeth;
+      // Before it is sent: nobody can know of it earlier.
+      this.#confirmations.note(this.#responder.packets, now());
       this.#sent[kind === 'ack' ? 'acks' : kind === 'nak' ? 'naks' : 'rnrNaks']++;
       send(buildAcknowledge(this.#ends, peerQpn, answer.psn, answer.aeth));
     }
@@ -104,6 +108,7 @@ export class Receiver {
 
   /** Reports what it has. */
   end(): void {
+    this.#dependencies.report('confirmations', { qpn: this.#opts.qpn, list: this.#confirmations.list });
     this.#dependencies.report('summary', { complete: this.#complete, ...this.#statistics() });
   }
 }

@@ -4,6 +4,7 @@
 import { type IpAddress, formatAddress, sameAddress } from '../../model/address.ts';
 import { isCnp } from '../../packet/roce/cnp.ts';
 import { type RocePacket, buildRocePacket } from '../../packet/roce/packet.ts';
+import { Confirmations } from './confirmations.ts';
 import { Dcqcn, type DcqcnOptions } from './dcqcn.ts';
 import { ECT0 } from './notification-point.ts';
 import { Pacer } from './pacer.ts';
@@ -103,6 +104,8 @@ export class Source {
     if (this.#timer === undefined) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
+    for (const { opts, confirmations } of this.#flows)
+      this.#dependencies.report('confirmations', { qpn: opts.qpn, list: confirmations });
     const ok = this.#flows.every(({ requester }) => requester.done);
     this.#dependencies.report('summary', {
       ok,
@@ -128,6 +131,7 @@ class Flow {
   /** Of a full packet, for the pacer. */
   readonly #packetLength: number;
   readonly #counts = { packetBytes: 0, unsent: 0, cnps: 0 };
+  readonly #confirmations = new Confirmations();
   #endedAt: number | undefined;
 
   constructor(opts: FlowOptions, source: SourceOptions, transfer: Transfer, dependencies: SourceDependencies) {
@@ -196,8 +200,14 @@ class Flow {
     }
     if (!packet.ext.aeth) return false;
     this.requester.onAnswer(packet.bth.psn, packet.ext.aeth, now);
+    this.#confirmations.note(this.requester.acknowledged, now);
     if (this.ended) this.#endedAt ??= now;
     return true;
+  }
+
+  /** When the peer confirmed how many packets. */
+  get confirmations(): Confirmations['list'] {
+    return this.#confirmations.list;
   }
 
   statistics(startedAt: number): Readonly<Record<string, unknown>> {
