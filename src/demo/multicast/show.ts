@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Lab } from '../../lab/lab.ts';
 import type { Evidence } from '../results.ts';
-import { type Row, until, waitForRoutes, waitForRow } from '../routers.ts';
+import { type Row, until, waitForRoutes, waitForRows } from '../routers.ts';
 import type { Show, Stage } from '../show.ts';
 import { evaluateMulticast } from './evaluate.ts';
 import { multicastHtml, multicastTable } from './report.ts';
@@ -12,23 +12,25 @@ import { EDGES, GROUP, MULTICAST, RECEIVERS, ROOT, ROUTERS, ROUTES, RUNS, SOURCE
 import { makeMulticastRun } from './traffic.ts';
 import { multicastVerdict } from './verdict.ts';
 
-const isMember = (row: Row, address: string, role: string): boolean =>
-  row['group'] === GROUP.proxyAddress &&
-  row['address'] === address &&
-  row['role'] === role &&
-  row['status'] === 'in force';
+/** All members, each in force: the source's row and the receivers'. */
+function members(rows: readonly Row[]): readonly Row[] | undefined {
+  const found = [SOURCE, ...RECEIVERS].map(({ address }) =>
+    rows.find(
+      (row) => row['group'] === GROUP.proxyAddress && row['address'] === address && row['status'] === 'in force',
+    ),
+  );
+  const all = found.filter((row) => row !== undefined);
+  return all.length === found.length && all[0]!['role'] === 'source' ? all : undefined;
+}
 
 /** Waits until the root and every edge know all members. @throws Error when they do not */
 export async function waitForMembers(lab: Lab, signal: AbortSignal): Promise<Evidence> {
-  let row: Row = {};
-  for (const node of [ROOT, ...Object.keys(EDGES)]) {
-    await waitForRow(lab, node, ['groups'], (r) => isMember(r, SOURCE.address, 'source'), signal);
-    for (const { address } of RECEIVERS)
-      row = await waitForRow(lab, node, ['groups'], (r) => isMember(r, address, 'receiver'), signal);
-  }
+  const nodes = [ROOT, ...Object.keys(EDGES)];
+  const [atRoot] = await Promise.all(nodes.map((node) => waitForRows(lab, node, ['groups'], members, signal)));
+  const carrier = String(atRoot!.at(-1)!['carrier']);
   const edges = Object.entries(EDGES).map(([edge, hosts]) => `${edge} for ${hosts.join(' and ')}`);
   const sentence =
-    `every edge has learned the members of ${GROUP.proxyAddress} over ${String(row['carrier'])}: ` +
+    `root and edges have learned the members of ${GROUP.proxyAddress} over ${carrier}: ` +
     `${ROOT} is the root, copies are made by ${edges.join(', ')}`;
   return { sentences: [sentence], failures: [] };
 }
