@@ -18,6 +18,8 @@ import { ownLabName } from './network.ts';
 const never = new AbortController().signal;
 const CNPCTL = '/opt/cnpd/dist/cnpctl.js';
 const DAEMON = '/opt/cnpd/dist/cnpd.js -c /etc/cnpd/cnpd.yaml >>/var/log/cnpd.log 2>&1 &';
+/** Time for something to happen: 20 MB take a quarter of a minute. */
+const SLOWLY = '10mbit';
 const GROUP_PEER = `${GROUP.proxyAddress}/${GROUP.designatedQpn}`;
 
 export interface TransferOptions {
@@ -30,7 +32,7 @@ export interface TransferOptions {
   readonly lose?: Readonly<Record<string, number>>;
   /** Hosts that take part from the start; default all. */
   readonly receivers?: readonly string[];
-  /** What happens meanwhile: called when the source knows that a tenth is confirmed. */
+  /** What happens meanwhile: called once the transfer makes progress, and waited for. The source then takes its time. */
   readonly meanwhile?: (stage: Transfer) => Promise<void>;
 }
 
@@ -145,7 +147,8 @@ export class MulticastScene {
     const to = opts.unicast ? hosts.map(({ address, qpn }) => `${address}/${qpn}`).join(',') : GROUP_PEER;
     const source = this.#start(SOURCE.node, 'source', [
       ...['--qpn', String(SOURCE.qpn), '--to', to, ...bytes, ...lose(SOURCE.node), ...(write ? ['--r-key', '1'] : [])],
-      ...['--timeout', '500ms', '--retries', '200'],
+      // Far longer than a round trip on a busy machine, and more of them than any trouble lasts.
+      ...['--timeout', '500ms', '--retries', '600', ...(opts.meanwhile ? ['--rate', SLOWLY] : [])],
     ]);
     const first = [...receivers.keys()];
     const stage = new Transfer(source, receivers, (host, argv) => {
@@ -207,15 +210,19 @@ export class MulticastScene {
     );
   }
 
-  /** kill -9; what the agent has made stays. */
-  async killAgent(node: string): Promise<void> {
-    const status = JSON.parse(await this.lab.mustExec(node, [CNPCTL, 'show', 'status', '-o', 'json'])) as {
-      pid: number;
-    };
-    process.kill(status.pid, 'SIGKILL');
+  /** Process of the agent that answers at a node; undefined when none does. */
+  async #agent(node: string): Promise<number | undefined> {
+    const { stdout } = await this.lab.exec(node, [CNPCTL, 'show', 'status', '-o', 'json']);
+    return stdout === '' ? undefined : (JSON.parse(stdout) as { readonly pid: number }).pid;
+  }
+
+  /** What the agent has made in the kernel stays, whichever signal it is. */
+  async endAgent(node: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    process.kill((await this.#agent(node))!, signal);
     await until(
       `${node}'s agent is gone`,
-      async () => (await this.lab.exec(node, [CNPCTL, 'show', 'status'])).code !== 0,
+      () => this.#agent(node),
+      (pid) => pid === undefined,
     );
   }
 
@@ -243,6 +250,6 @@ export class MulticastScene {
 
   async startAgent(node: string): Promise<void> {
     await this.lab.mustExec(node, ['sh', '-c', DAEMON]);
-    await until(`${node}'s agent runs`, async () => (await this.lab.exec(node, [CNPCTL, 'show', 'status'])).code === 0);
+    await until(`${node}'s agent runs`, () => this.#agent(node));
   }
 }
