@@ -1,5 +1,5 @@
-// The sending half of a reliable connection (InfiniBand vol. 1 §9.7): which packet goes next, and what ACK, NAK, RNR NAK
-// and timeout mean. Go-back-N: a NAK or a timeout sends everything from the first unacknowledged packet again, as
+// The sending half of a reliable connection (InfiniBand vol. 1 §9.7): which packet goes next, and what ACK, NAK, RNR
+// NAK and timeout mean. Go-back-N: a NAK or a timeout sends everything from the first unacknowledged packet again, as
 // network cards without selective repeat do. Messages are SENDs or WRITEs of a fixed number of packets; a packet is
 // known by its index from the start, so nothing has to be kept to send it again. Pure: time comes with every call.
 import { PSN_MODULUS, psnDistance } from '../../model/roce.ts';

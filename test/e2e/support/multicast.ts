@@ -32,7 +32,7 @@ export interface TransferOptions {
   readonly lose?: Readonly<Record<string, number>>;
   /** Hosts that take part from the start; default all. */
   readonly receivers?: readonly string[];
-  /** What happens meanwhile: called once the transfer makes progress, and waited for. The source then takes its time. */
+  /** What happens meanwhile: called once the transfer makes progress. The source then takes its time. */
   readonly meanwhile?: (stage: Transfer) => Promise<void>;
 }
 
