@@ -1,7 +1,7 @@
 // A RoCEv2 host in software: `roce-endpoint listen|send|source|receive …`. Reliable connections, ACK and NAK,
-// congestion marks and CNPs, in real packets with real ICRCs. `send` connects to `listen` by CM, and sends SENDs. `source` and
-// `receive` have Queue Pairs that were agreed upon elsewhere, and transfer a number of bytes by SENDs or WRITEs. It is
-// traffic for the lab, not a network card: no READs, no credits.
+// congestion marks and CNPs, in real packets with real ICRCs. `send` connects to `listen` by CM, and sends SENDs.
+// `source` and `receive` have Queue Pairs that were agreed upon elsewhere, and transfer a number of bytes by SENDs or
+// WRITEs. It is traffic for the lab, not a network card: no READs, no credits.
 import { parseArgs } from 'node:util';
 import { type IpAddress, parseAddress } from '../model/address.ts';
 import { Poller } from '../kernel/poller.ts';
