@@ -60,17 +60,17 @@ static __always_inline void multicast_write_reth(__u8 *reth, const struct multic
 						 const struct multicast_branch *branch, struct multicast_change *change)
 {
 	const __u32 *from = packet->words + AT_VA;
-	__u64 va = ((__u64)bpf_ntohl(from[0]) << 32 | bpf_ntohl(from[1]));
-	__be32 high = from[0], low = from[1], r_key = from[2];
+	__u64 va = (__u64)bpf_ntohl(from[0]) << 32 | bpf_ntohl(from[1]);
+	__be32 r_key = from[2];
 	if (branch->has_write) {
 		va += branch->va_delta;
-		high = bpf_htonl(va >> 32);
-		low = bpf_htonl((__u32)va);
 		r_key = bpf_htonl(branch->r_key);
-		*(__be32 *)reth = high;
-		*(__be32 *)(reth + 4) = low;
-		*(__be32 *)(reth + 8) = r_key;
 	}
+	__be32 high = bpf_htonl(va >> 32), low = bpf_htonl((__u32)va);
+	// Always: the copy before this one may have changed them.
+	*(__be32 *)reth = high;
+	*(__be32 *)(reth + 4) = low;
+	*(__be32 *)(reth + 8) = r_key;
 	multicast_change(change, from[0], high);
 	multicast_change(change, from[1], low);
 	multicast_change(change, from[2], r_key);

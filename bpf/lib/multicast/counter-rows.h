@@ -92,6 +92,8 @@
 	X(308, MC_PROXY_QPN, "multicast.proxy.qpn",                                                                    \
 	  "packets of a source to another Queue Pair than the Designated QPN; dropped")                                \
 	X(309, MC_PROXY_MALFORMED, "multicast.proxy.malformed",                                                        \
-	  "packets to a Proxy Address that are not plain RoCEv2; dropped")
+	  "packets to a Proxy Address that are not plain RoCEv2; dropped")                                             \
+	X(310, MC_ROOT_LINK, "multicast.root.link",                                                                    \
+	  "packets of the kernel to neighbors in the encapsulating route, where there are none; dropped")
 
 #endif
