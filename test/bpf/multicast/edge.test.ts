@@ -5,7 +5,8 @@ import { toHex } from '../../../src/packet/hex.ts';
 import { OPCODE } from '../../../src/packet/roce/opcodes.ts';
 import { parseRocePacket } from '../../../src/packet/roce/packet.ts';
 import { DESIGNATED, type Inner, SOURCE, changed, copyFor, inner, tunnel } from '../support/multicast-packets.ts';
-import { type Left, MulticastRouter, receiver } from '../support/multicast-scene.ts';
+import { receiver } from '../support/multicast-branches.ts';
+import { type Left, MulticastRouter } from '../support/multicast-scene.ts';
 
 let router: MulticastRouter;
 beforeAll(async () => {

@@ -20,7 +20,8 @@ import {
   treeTlv,
   tunnel,
 } from '../support/multicast-packets.ts';
-import { MulticastRouter, receiver } from '../support/multicast-scene.ts';
+import { receiver } from '../support/multicast-branches.ts';
+import { MulticastRouter } from '../support/multicast-scene.ts';
 
 let router: MulticastRouter;
 beforeAll(async () => {

@@ -6,7 +6,8 @@ import { concat } from '../../../src/packet/bytes.ts';
 import { ipv6, options, udp } from '../../../src/packet/ip/packets.fixture.ts';
 import { OPCODE } from '../../../src/packet/roce/opcodes.ts';
 import { EDGE, PARENT, PROXY, REPLICATION, SOURCE, changed, inner, tunnel } from '../support/multicast-packets.ts';
-import { MulticastRouter, receiver } from '../support/multicast-scene.ts';
+import { receiver } from '../support/multicast-branches.ts';
+import { MulticastRouter } from '../support/multicast-scene.ts';
 
 let router: MulticastRouter;
 beforeAll(async () => {

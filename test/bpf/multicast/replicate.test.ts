@@ -16,7 +16,8 @@ import {
   treeTlv,
   tunnel,
 } from '../support/multicast-packets.ts';
-import { type Left, MulticastRouter, child, childSid, receiver } from '../support/multicast-scene.ts';
+import { child, childSid, receiver } from '../support/multicast-branches.ts';
+import { type Left, MulticastRouter } from '../support/multicast-scene.ts';
 
 let router: MulticastRouter;
 beforeAll(async () => {

@@ -48,6 +48,7 @@ import { ip } from '../../support/netns.ts';
 import { until } from '../../support/until.ts';
 import { object } from './congested-router.ts';
 import { clearCounters, countOf, multicastCounts } from './counters.ts';
+import { LOCAL, RECEIVERS, receiverAddress } from './multicast-branches.ts';
 import { EDGE, GROUP, MEMBERS, PARENT, PROXY, REPLICATION, TREE } from './multicast-packets.ts';
 import { data, frame } from './packets.ts';
 
@@ -66,29 +67,6 @@ const FAR = { p: 'core', h1: 'c1', h2: 'c2' } as const;
 type FarEnd = keyof typeof FAR;
 const FAR_ENDS = Object.keys(FAR) as FarEnd[];
 const SUBNET = { core: 9, c1: 1, c2: 2 } as const;
-
-/** Most receivers of a test. */
-export const RECEIVERS = 64;
-/** The n-th receiver, from 0 on. Odd ones are behind the second port. */
-export const receiverAddress = (n: number): IpAddress =>
-  address(`2001:db8:${n % 2 === 0 ? 1 : 2}::1:${n.toString(16)}`);
-export const receiver = (n: number, over: Partial<MulticastBranch> = {}): MulticastBranch => ({
-  address: receiverAddress(n),
-  qpn: 0x00a100 + n * 0x10203,
-  psnDelta: (n * 0x3fffff) & 0xffffff,
-  write: null,
-  excluded: false,
-  ...over,
-});
-export const childSid = (n: number): IpAddress => address(`2001:db8:c${n.toString(16).padStart(2, '0')}::1`);
-export const child = (n: number): MulticastBranch => ({
-  address: childSid(n),
-  qpn: 0,
-  psnDelta: 0,
-  write: null,
-  excluded: false,
-});
-const LOCAL: MulticastBranch = { address: null, qpn: 0, psnDelta: 0, write: null, excluded: false };
 
 /** Queue Pair of the packet that shows that all before it has passed. */
 const SENTINEL = 0xfffff0;
