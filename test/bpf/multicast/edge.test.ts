@@ -6,7 +6,8 @@ import { OPCODE } from '../../../src/packet/roce/opcodes.ts';
 import { parseRocePacket } from '../../../src/packet/roce/packet.ts';
 import { DESIGNATED, type Inner, SOURCE, changed, copyFor, inner, tunnel } from '../support/multicast-packets.ts';
 import { receiver } from '../support/multicast-branches.ts';
-import { type Left, MulticastRouter } from '../support/multicast-scene.ts';
+import type { Left } from '../support/multicast-network.ts';
+import { MulticastRouter } from '../support/multicast-scene.ts';
 
 let router: MulticastRouter;
 beforeAll(async () => {
@@ -41,10 +42,15 @@ describe('A20: copies differ from the packet inside in nothing but what RMC §6.
     expect([left.h1.length, left.h2.length]).toEqual([3, 2]);
   });
 
-  test.each([false, true])(
-    'RMC-6.2-h: RMC-5.2-i: the ICRC is right at all lengths from 0 to 4096; UDP checksum: %s',
-    async (checksum) => {
-      const all = receivers(3);
+  // One receiver's ICRC is multiplied, those of several are looked up.
+  test.each([
+    [1, false],
+    [3, false],
+    [3, true],
+  ])(
+    'RMC-6.2-h: RMC-5.2-i: the ICRC is right at all lengths from 0 to 4096; receivers: %i, UDP checksum: %s',
+    async (count, checksum) => {
+      const all = receivers(count);
       router.members(all);
       // Every length of a packet, with 0 to 3 octets of padding.
       const packets = Array.from({ length: 1025 }, (_, i) =>

@@ -17,7 +17,8 @@ import {
   tunnel,
 } from '../support/multicast-packets.ts';
 import { child, childSid, receiver } from '../support/multicast-branches.ts';
-import { type Left, MulticastRouter } from '../support/multicast-scene.ts';
+import type { Left } from '../support/multicast-network.ts';
+import { MulticastRouter } from '../support/multicast-scene.ts';
 
 let router: MulticastRouter;
 beforeAll(async () => {
