@@ -62,6 +62,11 @@ const REFUSED: readonly (readonly [what: string, packet: Uint8Array, counter: st
   ['an SRH shorter than its segments', changed(tunnel(PLAIN), SRH + 1, 3), 'srh.malformed'],
   ['an SRH that ends behind the segments', tunnel(PLAIN, { tlvs: [] }), 'srh.tree-tlv'],
   ['RMC-6.2-c: S03: the last segment is another address', tunnel(PLAIN, { segments: [SOURCE, ROOT] }), 'srh.segment'],
+  [
+    'RMC-6.2-c: S03: the last segment differs in its last octet',
+    changed(tunnel(PLAIN), SRH + 8 + 15, 2),
+    'srh.segment',
+  ],
   ['an SRH that exceeds the packet', changed(tunnel(PLAIN), SRH + 1, 255), 'inner.length'],
   ['no tree TLV', tunnel(PLAIN, { tlvs: [pad(24)] }), 'srh.tree-tlv'],
   ['a tree TLV behind another', tunnel(PLAIN, { tlvs: [pad(8), treeTlv()] }), 'srh.tree-tlv'],
