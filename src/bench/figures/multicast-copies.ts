@@ -1,6 +1,6 @@
-// What one receiver's copy costs at an edge of End.MT: the rewriting with the ICRC from its difference, against the same
-// with the ICRC computed over the whole packet by the same tables. Once without and once with the clones that the kernel
-// makes of a packet, which cost the same in both. The look-up of the receiver's route is in neither.
+// What one receiver's copy costs at an edge of End.MT: the rewriting with the ICRC from its difference, against the
+// same with the ICRC computed over the whole packet by the same tables. Once without and once with the clones that the
+// kernel makes of a packet, which cost the same in both. The look-up of the receiver's route is in neither.
 import { openBpfObject } from '../../kernel/bpf/object.ts';
 import { attachTcx } from '../../kernel/bpf/tcx.ts';
 import { structure, u32Key } from '../../kernel/dataplane/layout.ts';

@@ -1,5 +1,5 @@
-// Packets of a group, and a model of its copies that shares no code with the programs: the fields are written by offset,
-// and every checksum is computed anew.
+// Packets of a group, and a model of its copies that shares no code with the programs: the fields are written by
+// offset, and every checksum is computed anew.
 import type { MulticastBranch } from '../../../src/kernel/dataplane/multicast-lists.ts';
 import type { MulticastGroup } from '../../../src/kernel/dataplane/multicast.ts';
 import { type IpAddress, address, addressBytes } from '../../../src/model/address.ts';
