@@ -166,7 +166,7 @@ function isSentinel(packet: Uint8Array): boolean {
 /** Tunnels, RoCEv2, and whatever else contains the Proxy Address: not the neighbor discovery of the kernels. */
 const isOfGroup = (packet: Uint8Array): boolean =>
   packet[6] === 43 || packet[6] === 41 || parseRocePacket(packet).ok || includesProxy(packet);
-const includesProxy = (packet: Uint8Array): boolean => Buffer.from(packet).includes(addressKey(PROXY));
+const includesProxy = (packet: Uint8Array): boolean => Buffer.from(packet).includes(Buffer.from(addressKey(PROXY)));
 
 const SYSCTLS: readonly (readonly [string, string])[] = [
   ['ipv6/conf/all/forwarding', '1'],
