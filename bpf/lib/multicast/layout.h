@@ -139,8 +139,10 @@ struct multicast_state {
 struct multicast_record {
 	__u64 progress; // label, SET, next PSN, MSN, credits
 	__u64 nak;	// label, SET, ePSN, syndrome: live while ePSN is the next PSN of progress
-	__u64 joined;	// of a receiver: label, SET: has had a packet that begins a message, and gets all from there on
-	__u64 cnps;	// in the open window
+	__u64 joined; // of a receiver: SET: has had a packet that begins a message, and gets all from there on. Without
+		      // label: another epoch does not undo it. The agent copies it from the lists in use before
+		      // it publishes another list with the same receiver, which may then be amid a message
+	__u64 cnps;   // in the open window
 	__u64 heard_ns; // time of the last answer
 	__u64 copies;
 };
