@@ -8,7 +8,6 @@ import { RTM_LINK, decodeLink, encodeVeth, linkByName, linkFilter } from './link
 import { NLM_F, attribute, concat, decodeAttributes, nested, readText, struct, text } from './message.ts';
 import { SynchronousNetlink } from './synchronous.ts';
 
-
 /** Outer end: `multicast_root` runs at its egress. */
 export const TREE_DEVICE = 'cnpd-mc';
 /** Inner end. */
@@ -112,8 +111,7 @@ export class TreeDevices {
       if (!link) throw new KernelError(operation, 2, 'the kernel answered without an interface');
       const alias = readText(decodeAttributes(answer.body, HEADER).get(IFLA.IFALIAS));
       const isOwn = link.kind === 'veth' && (alias === ALIAS || this.#isHalfMade(link.mac, alias));
-      const isReady =
-        isOwn && alias === ALIAS && link.up && link.mtu === MTU && Buffer.compare(link.mac, MAC) === 0;
+      const isReady = isOwn && alias === ALIAS && link.up && link.mtu === MTU && Buffer.compare(link.mac, MAC) === 0;
       return { ifindex: link.ifindex, peerIfindex: link.peerIfindex, isOwn, isReady };
     } catch (error) {
       if (isKernelError(error, 'ENODEV')) return undefined;

@@ -1,20 +1,22 @@
 // The Segment Routing Header of packets to a group (draft RMC §7; decision "Groups"): two segments, the root's
-// replication SID and the Proxy Address behind it. Its first TLV, cnpd's own, names the tree; End.MT TLVs follow.
-import type { IpAddress } from '../../model/address.ts';
-import { addressBytes } from '../../model/address.ts';
-import { concat, put16 } from '../bytes.ts';
+// replication SID and behind it the Proxy Address. Its first TLV, cnpd's own, names the tree; End.MT TLVs follow.
+import { type IpAddress, addressBytes } from '../../model/address.ts';
 import { EncodeError } from '../encode-error.ts';
 import { type Srh, decodeSrh, encodeSrh } from './srh.ts';
 
 /** RMC §7.2: the length octet allows no more. */
 export const MAX_RECEIVERS = 11;
-const DIGEST = 8;
-const TREE_TLV_VALUE = 22;
-/** In the value: reserved, epoch, members digest, tree digest. */
-const AT = { epoch: 2, members: 6, tree: 14 } as const;
 export const MAX_EPOCH = 0xf_ffff;
+const DIGEST = 8;
+/** Value of the tree TLV: reserved (2), epoch (4), members digest, tree digest. */
+const TREE = { size: 22, epoch: 2, members: 6, tree: 14 } as const;
+/** Value of an End.MT TLV: reserved (2), edge, number of receivers, reserved (3); per receiver address, QPN, reserved. */
+const END_MT = { edge: 2, count: 18, receivers: 22, receiver: 20, qpn: 16 } as const;
 const PAD_N = 4;
-const HMAC = { type: 5, value: 38, keyId: 2, flag: 0x08 } as const;
+/** Value of an HMAC TLV: D bit and reserved (2), key ID, HMAC (RFC 8754 §2.1.2). */
+const HMAC = { type: 5, size: 38, keyId: 2 } as const;
+/** SR6_FLAG1_HMAC: Linux looks for an HMAC TLV only with this flag, and only at the end of the header. */
+const HMAC_FLAG = 0x08;
 
 export interface TreeName {
   /** 20 bits. */
@@ -24,17 +26,15 @@ export interface TreeName {
   readonly treeDigest: Uint8Array;
 }
 
-export interface EndMtTlv {
-  readonly edge: IpAddress;
-  /** 1 to 11; `qpn` 24 bits. */
-  readonly receivers: readonly { readonly address: IpAddress; readonly qpn: number }[];
-}
-
 export interface TreeSrh extends TreeName {
   readonly proxyAddress: IpAddress;
   readonly replicationSid: IpAddress;
-  readonly endMtTlvs: readonly EndMtTlv[];
-  /** Absent: no HMAC TLV. The value of the TLV is zero: the kernel computes it for each packet. */
+  /** 1 to 11 receivers each. */
+  readonly endMtTlvs: readonly {
+    readonly edge: IpAddress;
+    readonly receivers: readonly { readonly address: IpAddress; readonly qpn: number }[];
+  }[];
+  /** Absent: no HMAC TLV. Its value is zero: the kernel computes it for each packet. */
   readonly hmacKeyId?: number | undefined;
 }
 
@@ -43,17 +43,65 @@ export interface TreeTlvTypes {
   readonly treeTlv: number;
 }
 
-/** Value: reserved (2), epoch (4), members digest (8), tree digest (8). @throws EncodeError */
-function treeTlv({ epoch, membersDigest, treeDigest }: TreeName): Uint8Array {
-  if (!Number.isInteger(epoch) || epoch < 0 || epoch > MAX_EPOCH)
-    throw new EncodeError('bad-field', `epoch ${epoch} is not of 20 bits`);
-  if (membersDigest.length !== DIGEST || treeDigest.length !== DIGEST)
-    throw new EncodeError('bad-field', `digests of ${membersDigest.length} and ${treeDigest.length} bytes`);
-  const value = new Uint8Array(TREE_TLV_VALUE);
-  new DataView(value.buffer).setUint32(AT.epoch, epoch);
-  value.set(membersDigest, AT.members);
-  value.set(treeDigest, AT.tree);
-  return value;
+type Tlv = Srh['tlvs'][number];
+
+/** @throws EncodeError when it exceeds 2,048 bytes, or a value does not fit its field */
+export function encodeTreeSrh(tree: TreeSrh, types: TreeTlvTypes): Uint8Array {
+  const tlvs = [treeTlv(tree, types.treeTlv), ...tree.endMtTlvs.flatMap((tlv) => endMtTlv(tlv, types.endMtTlv))];
+  if (tree.hmacKeyId !== undefined) tlvs.push(hmacTlv(tree.hmacKeyId));
+  return encodeSrh({
+    nextHeader: 0,
+    segmentsLeft: 1,
+    flags: tree.hmacKeyId === undefined ? 0 : HMAC_FLAG,
+    tag: 0,
+    segments: [tree.proxyAddress, tree.replicationSid],
+    tlvs,
+  });
 }
 
-/** RMC §7.2: flags (1), number (1), reserved (4), edge (16), then per receiver address (16), reserved (1), QPN (3). */
+/** The tree that a header names in its first TLV; undefined when it is not such a header. */
+export function decodeTreeName(srh: Uint8Array, treeTlvType: number): TreeName | undefined {
+  const decoded = decodeSrh(srh);
+  const first = decoded.ok ? decoded.value.tlvs[0] : undefined;
+  if (first?.type !== treeTlvType || first.value.length !== TREE.size) return undefined;
+  const view = new DataView(first.value.buffer, first.value.byteOffset);
+  return {
+    epoch: view.getUint32(TREE.epoch) & MAX_EPOCH,
+    membersDigest: first.value.slice(TREE.members, TREE.members + DIGEST),
+    treeDigest: first.value.slice(TREE.tree, TREE.tree + DIGEST),
+  };
+}
+
+function treeTlv({ epoch, membersDigest, treeDigest }: TreeName, type: number): Tlv {
+  if (!Number.isInteger(epoch) || epoch < 0 || epoch > MAX_EPOCH)
+    throw new EncodeError('bad-field', `epoch ${epoch} has more than 20 bits`);
+  if (membersDigest.length !== DIGEST || treeDigest.length !== DIGEST)
+    throw new EncodeError('bad-field', `digests of ${membersDigest.length} and ${treeDigest.length} bytes`);
+  const value = new Uint8Array(TREE.size);
+  new DataView(value.buffer).setUint32(TREE.epoch, epoch);
+  value.set(membersDigest, TREE.members);
+  value.set(treeDigest, TREE.tree);
+  return { type, value };
+}
+
+/** With the padding that brings it to a multiple of 8 octets. */
+function endMtTlv({ edge, receivers }: TreeSrh['endMtTlvs'][number], type: number): readonly Tlv[] {
+  if (receivers.length < 1 || receivers.length > MAX_RECEIVERS)
+    throw new EncodeError('bad-field', `an End.MT TLV with ${receivers.length} receivers`);
+  const value = new Uint8Array(END_MT.receivers + receivers.length * END_MT.receiver);
+  value.set(addressBytes(edge), END_MT.edge);
+  value[END_MT.count] = receivers.length;
+  receivers.forEach(({ address, qpn }, i) => {
+    const at = END_MT.receivers + i * END_MT.receiver;
+    value.set(addressBytes(address), at);
+    value.set([qpn >>> 16, qpn >>> 8, qpn], at + END_MT.qpn);
+  });
+  const isPadded = receivers.length % 2 === 1;
+  return [{ type, value }, ...(isPadded ? [{ type: PAD_N, value: new Uint8Array(2) }] : [])];
+}
+
+function hmacTlv(keyId: number): Tlv {
+  const value = new Uint8Array(HMAC.size);
+  new DataView(value.buffer).setUint32(HMAC.keyId, keyId);
+  return { type: HMAC.type, value };
+}
