@@ -13,6 +13,7 @@ import { type CongestedNode, congestedNode } from './congested-node.ts';
 import type { Feature, FeatureDependencies } from './feature.ts';
 import { FeatureSupervisor, type FeatureDirectories } from './feature-supervisor.ts';
 import { pinnedHooks } from './hooks.ts';
+import { type Multicast, multicast } from './multicast.ts';
 import { type MapPin, type Opened, mapPinOperations, mapPins } from './pins.ts';
 import { Reconciler } from './reconciler.ts';
 import { type Proxy, proxy } from './proxy.ts';
@@ -30,6 +31,7 @@ interface Features {
   readonly proxy: FeatureSupervisor<Proxy>;
   readonly guard: FeatureSupervisor<BorderGuard>;
   readonly srv6: FeatureSupervisor<Srv6>;
+  readonly multicast: FeatureSupervisor<Multicast>;
 }
 
 /** Compares by identity: unchanged parts of a plan are the same objects. */
@@ -57,6 +59,7 @@ export class Dataplane {
       proxy: new FeatureSupervisor(proxy, options, dependencies),
       guard: new FeatureSupervisor(borderGuard, options, dependencies),
       srv6: new FeatureSupervisor(srv6, options, dependencies),
+      multicast: new FeatureSupervisor(multicast, options, dependencies),
     };
     this.#hooks = attachmentOperations(pinnedHooks(options, (name) => this.#program(name)));
     this.#mapPins = new Reconciler(
@@ -83,10 +86,14 @@ export class Dataplane {
     return this.#features.srv6.feature;
   }
 
-  /** In the order in which they are opened and applied. */
+  get multicast(): Multicast | undefined {
+    return this.#features.multicast.feature;
+  }
+
+  /** In the order in which they are opened, applied and attached. A program that is to be first is ahead of earlier ones. */
   get #supervisors(): readonly FeatureSupervisor<Feature>[] {
-    const { congestedNode, proxy, guard, srv6 } = this.#features;
-    return [congestedNode, proxy, guard, srv6];
+    const { congestedNode, proxy, guard, srv6, multicast } = this.#features;
+    return [congestedNode, proxy, guard, srv6, multicast];
   }
 
   /** Applies the desired state. Whatever the kernel refuses is retried and reported by problems(). */
@@ -99,7 +106,7 @@ export class Dataplane {
 
   /** This router's SIDs that the kernel has not accepted, as text. */
   refusedSids(): ReadonlySet<string> {
-    return this.srv6?.refusedSids() ?? new Set();
+    return new Set([...(this.srv6?.refusedSids() ?? []), ...(this.multicast?.refusedSids() ?? [])]);
   }
 
   #applyAll(desired: DesiredState): void {

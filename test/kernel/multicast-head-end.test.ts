@@ -180,8 +180,9 @@ describe('routes', () => {
     for (const route of routes.own()) expect(routes.remove(route)).toBe(true);
     expect(routes.own()).toEqual([]);
     expect(routes.remove(before[0]!)).toBe(false);
-    expect(routes.foreign(address('2001:db8:77::1'))).toMatchObject({ protocol: 3 });
-    expect(routes.foreign(PROXY)).toBeUndefined();
+    const theirs = { ...unicast, destination: address('2001:db8:77::1'), table: MAIN_TABLE, ifindex: device.inner };
+    expect(() => routes.add(theirs)).toThrow(/EEXIST/);
+    expect(ip(root, '-6 route show 2001:db8:77::1')).toContain('dev lo');
   });
 
   test('the rule is found, and removed once', () => {

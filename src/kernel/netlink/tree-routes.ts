@@ -4,7 +4,7 @@
 // A route that encapsulates sends Packet Too Big to the source of the outer header, which is this router. So a packet
 // takes two: the first one, in the main table, has the MTU that is left for the source and leads through a veth. Behind
 // it a rule selects cnpd's own table, whose route encapsulates.
-import { type IpAddress, addressBytes, addressFromBytes } from '../../model/address.ts';
+import { type IpAddress, addressBytes, addressFromBytes, formatAddress } from '../../model/address.ts';
 import { isKernelError } from '../errors.ts';
 import type { Netns } from '../netns.ts';
 import { RTM_ROUTE } from './address.ts';
@@ -123,21 +123,15 @@ export class TreeRoutes {
 
   /** cnpd's routes of these kinds, of this run and of earlier ones. @throws KernelError */
   own(): TreeRoute[] {
-    return this.#dump(RTPROT_CNPD).filter((route) => route.protocol === RTPROT_CNPD);
-  }
-
-  /** A route to exactly this address that is not cnpd's, in the main table. Reads the whole table. */
-  foreign(destination: IpAddress): { readonly protocol: number } | undefined {
-    return this.#dump(0).find(
-      (r) => r.table === MAIN_TABLE && r.protocol !== RTPROT_CNPD && r.destination.value === destination.value,
-    );
-  }
-
-  #dump(protocol: number): FoundTreeRoute[] {
     return this.#netlink
-      .request({ operation: 'list routes', type: RTM_ROUTE.GET, body: routesOfProtocol(protocol) }, NLM_F.DUMP)
+      .request({ operation: 'list routes', type: RTM_ROUTE.GET, body: routesOfProtocol(RTPROT_CNPD) }, NLM_F.DUMP)
       .map(decodeTreeRoute)
-      .filter((route) => route !== undefined);
+      .filter((route) => route?.protocol === RTPROT_CNPD) as TreeRoute[];
+  }
+
+  /** @throws KernelError EEXIST (the table has a route to this address), and as replace */
+  add(route: TreeRoute): void {
+    this.#new(route, NLM_F.EXCL);
   }
 
   /**
@@ -145,12 +139,12 @@ export class TreeRoutes {
    * @throws KernelError EINVAL (the kernel refuses the header, or has no SRv6), ENODEV
    */
   replace(route: TreeRoute): void {
-    this.#netlink.request({
-      operation: 'replace route of a group',
-      type: RTM_ROUTE.NEW,
-      flags: NLM_F.CREATE | NLM_F.REPLACE,
-      body: encodeTreeRoute(route),
-    });
+    this.#new(route, NLM_F.REPLACE);
+  }
+
+  #new(route: TreeRoute, flag: number): void {
+    const operation = `add route to ${formatAddress(route.destination)}`;
+    this.#netlink.request({ operation, type: RTM_ROUTE.NEW, flags: NLM_F.CREATE | flag, body: encodeTreeRoute(route) });
   }
 
   /** Removes a route of cnpd; returns false when there was none. @throws KernelError */
