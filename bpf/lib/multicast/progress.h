@@ -19,6 +19,7 @@ __noinline int multicast_note(__u32 state, __u32 list, __u32 epoch, __u32 parent
 	if (!noted)
 		return 0;
 	noted->current = CURRENT(epoch & EPOCH_MASK, list & 0x3fffff, parent & 0x3fffff);
+	noted->high = LABEL(epoch) | WORD_SET | ((psn + 1) & 0xffffff);
 	return 1;
 }
 
