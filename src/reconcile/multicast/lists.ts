@@ -14,8 +14,13 @@ import {
   encodeMulticastList,
   multicastListKey,
   multicastMemberKey,
+  multicastStateIndex,
 } from '../../kernel/dataplane/multicast-lists.ts';
-import { decodeMulticastRecord, newMulticastRecord } from '../../kernel/dataplane/multicast-state.ts';
+import {
+  decodeMulticastRecord,
+  decodeMulticastState,
+  newMulticastRecord,
+} from '../../kernel/dataplane/multicast-state.ts';
 import { type IpAddress, formatAddress } from '../../model/address.ts';
 import type { MulticastBranchPlan, MulticastListPlan } from '../../plan/multicast-plan.ts';
 import type { Operations } from '../operations.ts';
@@ -148,10 +153,13 @@ export class ListTables implements Operations<MulticastListPlan> {
 
   /** Receivers of the group that get packets already: a new list must not make them wait in the middle of a message. */
   #joinedReceivers(group: number): Set<string> {
+    const state = this.#maps.states.lookup(u32Key(multicastStateIndex(group, 'edge')));
+    const inUse = state && decodeMulticastState(state).current?.list;
+    const value = inUse === undefined ? undefined : this.#maps.lists.lookup(u32Key(inUse));
     const joined = new Set<string>();
-    for (const { list } of this.#installed.values())
-      if (list.group === group && list.role === 'edge')
-        for (const { branch, record } of this.branches(list)) if (record?.joined) joined.add(receiverName(branch));
+    if (!value) return joined;
+    for (const { branch, record } of this.branches(decodeMulticastList(value)))
+      if (record?.joined) joined.add(receiverName(branch));
     return joined;
   }
 
