@@ -17,6 +17,7 @@ import { type Multicast, multicast } from './multicast.ts';
 import { type MapPin, type Opened, mapPinOperations, mapPins } from './pins.ts';
 import { Reconciler } from './reconciler.ts';
 import { type Proxy, proxy } from './proxy.ts';
+import { removeTrees } from './multicast/remove-trees.ts';
 import { removeSidRoutes } from './sid-routes.ts';
 import { type Srv6, srv6 } from './srv6.ts';
 
@@ -32,6 +33,15 @@ interface Features {
   readonly guard: FeatureSupervisor<BorderGuard>;
   readonly srv6: FeatureSupervisor<Srv6>;
   readonly multicast: FeatureSupervisor<Multicast>;
+}
+
+function removedSids(): string[] {
+  const routes = SidRoutes.open();
+  try {
+    return removeSidRoutes(routes);
+  } finally {
+    routes.close();
+  }
 }
 
 /** Compares by identity: unchanged parts of a plan are the same objects. */
@@ -143,7 +153,8 @@ export class Dataplane {
   prune(): void {
     this.#attachments.fullPass();
     for (const { feature } of this.#supervisors) feature?.fullPass();
-    if (!this.srv6) this.#removeSidRoutes();
+    if (!this.srv6) this.#removeEarlier('srv6', 'SIDs of an earlier run removed', removedSids);
+    if (!this.multicast) this.#removeEarlier('multicast', 'trees of an earlier run removed', removeTrees);
   }
 
   /** From now on, also removes entries that an earlier run learned and nobody advertises any more. */
@@ -157,17 +168,15 @@ export class Dataplane {
   }
 
   /**
-   * Removes SIDs of an earlier run, if its configuration had any. An agent that cannot list routes has installed none.
+   * Removes routes of an earlier run, if its configuration had any. An agent that cannot list routes has installed none.
    */
-  #removeSidRoutes(): void {
+  #removeEarlier(feature: 'srv6' | 'multicast', message: string, remove: () => string[]): void {
     const { log, count } = this.#dependencies;
     try {
-      const routes = SidRoutes.open();
-      const removed = removeSidRoutes(routes);
-      routes.close();
-      if (removed.length > 0) log.info({ removed }, 'SIDs of an earlier run removed');
+      const removed = remove();
+      if (removed.length > 0) log.info({ removed }, message);
     } catch (error) {
-      count('dataplane.srv6.routes-unreadable');
+      count(`dataplane.${feature}.routes-unreadable`);
       log.warn(
         { error: error instanceof Error ? error.message : String(error) },
         'cannot read the routes of an earlier run',
