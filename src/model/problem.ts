@@ -65,6 +65,7 @@ export const PROBLEM_CODES = [
   'srv6.ipv4-lost',
   // Groups
   'groups.not-replicated',
+  'groups.branch-stalled',
   // What the kernel has refused
   'dataplane.not-loaded',
   'dataplane.refused',

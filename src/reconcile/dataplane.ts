@@ -190,6 +190,7 @@ export class Dataplane {
     );
     return [
       ...this.#supervisors.flatMap(({ problem }) => problem ?? []),
+      ...(this.multicast?.problems() ?? []),
       ...refused
         .filter((s) => s.state === 'failed')
         .map((s) => ({

@@ -10,19 +10,24 @@ import {
   encodeMulticastConfig,
   encodeMulticastPort,
 } from '../kernel/dataplane/multicast.ts';
+import { multicastWindowPacket } from '../kernel/dataplane/multicast-state.ts';
 import { TREE_DEVICE, TreeDevices } from '../kernel/netlink/tree-device.ts';
 import { TreeRoutes } from '../kernel/netlink/tree-routes.ts';
 import { formatAddress } from '../model/address.ts';
 import { Deadline } from '../model/deadline.ts';
+import type { GroupRoleView } from '../model/group-view.ts';
+import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { HeadEndPlan, MulticastGroupPlan, MulticastListPlan, MulticastPlan } from '../plan/multicast-plan.ts';
 import { type Attachment, attachment } from './attachments.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
 import { type HeadEndRoute, foundHeadEnds, headEndOperations } from './multicast/head-end-routes.ts';
+import { groupViews } from './multicast/group-views.ts';
 import { HeadEnds } from './multicast/head-ends.ts';
+import { Housekeeping } from './multicast/housekeeping.ts';
 import { Lingering } from './multicast/lingering.ts';
 import { ListTables } from './multicast/lists.ts';
-import { multicastMaps } from './multicast/maps.ts';
+import { type MulticastMaps, multicastMaps } from './multicast/maps.ts';
 import { GroupNumbers, RouterNumbers, type RouterPlan } from './multicast/numbers.ts';
 import { OwnRoutes } from './multicast/own-routes.ts';
 import { multicastSidOperations } from './multicast/sids.ts';
@@ -57,6 +62,8 @@ export class Multicast extends Feature {
   };
   readonly #tables;
   readonly #update: Deadline;
+  readonly #housekeeping: Housekeeping;
+  readonly #maps: MulticastMaps;
   #plan: MulticastPlan | undefined;
   #mayForgetTrees = false;
   /** Why there is no device, if one is needed. */
@@ -67,6 +74,7 @@ export class Multicast extends Feature {
     this.#kernel = kernel;
     this.#dependencies = dependencies;
     const maps = multicastMaps(object);
+    this.#maps = maps;
     const mayForget = (): boolean => this.#mayForgetTrees;
     this.#groups = new GroupNumbers(maps, mayForget);
     this.#routers = new RouterNumbers(maps, mayForget);
@@ -79,7 +87,15 @@ export class Multicast extends Feature {
     this.#headEnds = new HeadEnds({
       found: foundHeadEnds(routes),
       isInstalled: (headEnd) => this.#isInstalled(headEnd),
-      pathMtu: () => undefined,
+      pathMtu: (group) => this.#housekeeping.pathMtu(group),
+    });
+    this.#housekeeping = new Housekeeping({
+      ...{ clock: dependencies.clock, count: dependencies.count, maps, lists: this.#lists },
+      groups: () => this.#groups.all(),
+      closeWindow: (state) =>
+        void object.program(MULTICAST_PROGRAMS.closeWindow).testRun({ data: multicastWindowPacket(state) }),
+      nowNs: () => process.hrtime.bigint(),
+      onPathMtu: () => this.#update.by(dependencies.clock.now()),
     });
     const device = () => kernel.devices.ensure();
     const { clock } = dependencies;
@@ -126,6 +142,7 @@ export class Multicast extends Feature {
     tables.configuration.replace(plan ? [{ id: 'multicast', endMtTlv: plan.endMtTlv, treeTlv: plan.treeTlv }] : []);
     tables.headEnds.replace(this.#headEnds.update(plan, now, this.#mayForgetTrees));
     this.#removeUnusedDevice();
+    this.#housekeeping.follow(plan);
     const { lists, groups, routers } = this.#lingering;
     for (const { due } of [lists, groups, routers, this.#headEnds]) this.#update.by(due);
   }
@@ -189,6 +206,27 @@ export class Multicast extends Feature {
     );
   }
 
+  /** Every role that this router has in a group. Read lazily. @throws KernelError */
+  groupsView(): Generator<GroupRoleView> {
+    const roots = new Set(this.#plan?.headEnds.map(({ id }) => id));
+    return groupViews(
+      {
+        ...{ maps: this.#maps, lists: this.#lists },
+        groups: () => this.#groups.all(),
+        routerSid: (number) => this.#routers.sidOf(number),
+        isRoot: (group) => roots.has(group),
+        stalledMs: (slot) => this.#housekeeping.stalledMs(slot),
+        pathMtu: (group, role) => this.#housekeeping.pathMtu(group, role),
+      },
+      process.hrtime.bigint(),
+    );
+  }
+
+  /** Branches that stall. */
+  problems(): Problem[] {
+    return this.#housekeeping.problems();
+  }
+
   override status(): ObjectStatus[] {
     const error = this.#deviceError;
     return [
@@ -206,6 +244,7 @@ export class Multicast extends Feature {
 
   override close(): void {
     this.#update.cancel();
+    this.#housekeeping.close();
     super.close();
     this.#kernel.routes.close();
     this.#kernel.devices.close();
