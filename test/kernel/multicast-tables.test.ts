@@ -240,6 +240,89 @@ describe('a restart', () => {
   });
 });
 
+describe('sweeps and views', () => {
+  const label = 9n << 54n;
+  const SET = 1n << 53n;
+  const word = (psn: number): bigint => label | SET | BigInt(psn);
+  /** What programs write while data of epoch 9 flows. */
+  const flow = (high: number, next: readonly number[], fields: Readonly<Record<number, bigint>> = {}): void => {
+    const list = listNumber(1)!;
+    const state = stateWith((9n << 44n) | (BigInt(list) << 22n));
+    const view = new DataView(state.buffer);
+    view.setBigUint64(8, word(high), true);
+    view.setBigUint64(48, process.hrtime.bigint(), true);
+    for (const [at, value] of Object.entries(fields)) view.setBigUint64(Number(at), value, true);
+    map('states').update(u32Key(0), state);
+    next.forEach((psn, i) => {
+      const record = newMulticastRecord(true);
+      new DataView(record.buffer).setBigUint64(0, word(psn), true);
+      map('records').update(u32Key(listOf(1).first + i), record);
+    });
+  };
+  const stalled = () =>
+    agent.dataplane
+      .problems()
+      .filter(({ code }) => code === 'groups.branch-stalled')
+      .map(({ problem }) => problem);
+  const view = () => [...agent.dataplane.multicast!.groupsView()];
+
+  test('a view has the branches of the list in use, with what is confirmed in its epoch', () => {
+    agent.apply(agent.plan());
+    flow(20, [20, 15]);
+    expect(view()).toMatchObject([
+      {
+        ...{ group: GROUP, role: 'edge', isRoot: false, nextDataPsn: 20 },
+        current: { epoch: 9, list: `edge ${GROUP} 1`, digest: '0101010101010101', parent: null },
+        branches: [
+          { kind: 'receiver', address: address('2001:db8:b::1'), qpn: 101, nextPsn: 20, isWaiting: false },
+          { kind: 'receiver', address: address('2001:db8:b::2'), qpn: 102, nextPsn: 15 },
+        ],
+      },
+      { role: 'branching', isRoot: true, current: null, branches: [{ kind: 'local' }, { kind: 'child' }, {}] },
+    ]);
+    map('states').update(u32Key(0), stateWith((8n << 44n) | (BigInt(listNumber(1)!) << 22n)));
+    expect(view()[0]).toMatchObject({ nextDataPsn: null, branches: [{ nextPsn: null }, { nextPsn: null }] });
+  });
+
+  test.each([false, true])(
+    'a branch that confirms nothing while data flows is a problem until it does; left out: %s',
+    (dropStalled) => {
+      agent.apply(agent.plan({ dropStalled }));
+      flow(20, [20, 15]);
+      agent.advance(1000);
+      expect(stalled()).toEqual([]);
+      agent.advance(2000);
+      const end = dropStalled ? 'it is left out' : 'the source waits for it';
+      expect(stalled()).toEqual([
+        expect.stringMatching(
+          `group ${GROUP}: receiver 2001:db8:b::2 has confirmed nothing from PSN 15 on for . s; ${end}`,
+        ),
+      ]);
+      agent.advance(1000);
+      expect(view()[0]!.branches.map(({ isExcluded }) => isExcluded)).toEqual([false, dropStalled]);
+      flow(20, [20, 16]);
+      agent.advance(1000);
+      expect(stalled()).toEqual([]);
+      expect(view()[0]!.branches.map(({ isExcluded }) => isExcluded)).toEqual([false, false]);
+    },
+  );
+
+  test('a path MTU from Packet Too Big lowers that of the source for ten minutes; 1280 is the least', () => {
+    agent.apply(agent.plan({ headEnds: [{ ...headEnd(1), mtu: 9000 }] }));
+    agent.advance(500);
+    const mtu = (): string | undefined => /mtu lock (\d+)/.exec(ip(agent.ns, `-6 route show ${GROUP}`))?.[1];
+    expect(mtu()).toBe('8896');
+    const before = treeInUse();
+    const state = stateWith(0n);
+    new DataView(state.buffer).setUint32(80, 1500, true);
+    map('states').update(u32Key(1), state);
+    agent.advance(200);
+    expect([mtu(), treeInUse()]).toEqual(['1396', before]);
+    agent.advance(600_000);
+    expect([mtu(), map('states').lookup(u32Key(1))]).toEqual(['8896', stateWith(0n)]);
+  });
+});
+
 describe('what somebody removed is restored by the next full pass', () => {
   test('routes, the rule, names of lists, and the device', () => {
     agent.apply(agent.plan());
