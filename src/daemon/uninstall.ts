@@ -1,6 +1,7 @@
 // Removes everything that cnpd leaves behind on purpose: attached programs, pinned maps, the BPF file system, its SIDs
-// and the routes and the device of groups in this network namespace, the run directory. The agent must not be running, since it would
-// restore them. Objects of others, and objects that cannot be removed, stay and are reported; the rest is removed.
+// and the routes and the device of groups in this network namespace, the run directory. The agent must not be
+// running, since it would restore them. Objects of others, and objects that cannot be removed, stay and are reported;
+// the rest is removed.
 import { type Dirent, existsSync, lstatSync, readdirSync, rmSync, rmdirSync, unlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isBpffs, unmountBpffs } from '../kernel/bpf/bpffs.ts';

@@ -100,7 +100,10 @@ export class Dataplane {
     return this.#features.multicast.feature;
   }
 
-  /** In the order in which they are opened, applied and attached. A program that is to be first is ahead of earlier ones. */
+  /**
+   * In the order in which they are opened, applied and attached. A program that is to be first is ahead of earlier
+   * ones.
+   */
   get #supervisors(): readonly FeatureSupervisor<Feature>[] {
     const { congestedNode, proxy, guard, srv6, multicast } = this.#features;
     return [congestedNode, proxy, guard, srv6, multicast];
@@ -168,7 +171,8 @@ export class Dataplane {
   }
 
   /**
-   * Removes routes of an earlier run, if its configuration had any. An agent that cannot list routes has installed none.
+   * Removes routes of an earlier run, if its configuration had any. An agent that cannot list routes has installed
+   * none.
    */
   #removeEarlier(feature: 'srv6' | 'multicast', message: string, remove: () => string[]): void {
     const { log, count } = this.#dependencies;

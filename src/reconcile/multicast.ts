@@ -1,7 +1,7 @@
 // End.MT in the kernel (draft RMC; decision "Groups"): the tables of the programs, the routes from Proxy Addresses into
-// trees, and the device where this router replicates as a root. A list and whatever it refers to stays for a while after
-// it has left the plan, since packets of its tree may still be on their way. What an earlier run has made stays in force
-// until the network has had the time to advertise everything again: a restart disturbs no transfer.
+// trees, and the device where this router replicates as a root. A list and whatever it refers to stays for a while
+// after it has left the plan, since packets of its tree may still be on their way. What an earlier run has made stays
+// in force until the network has had the time to advertise everything again: a restart disturbs no transfer.
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import { u32Key } from '../kernel/dataplane/layout.ts';
 import {
@@ -90,7 +90,7 @@ export class Multicast extends Feature {
       pathMtu: (group) => this.#housekeeping.pathMtu(group),
     });
     this.#housekeeping = new Housekeeping({
-      ...{ clock: dependencies.clock, count: dependencies.count, maps, lists: this.#lists },
+      ...{ clock: dependencies.clock, count: dependencies.count, log: dependencies.log, maps, lists: this.#lists },
       groups: () => this.#groups.all(),
       closeWindow: (state) =>
         void object.program(MULTICAST_PROGRAMS.closeWindow).testRun({ data: multicastWindowPacket(state) }),

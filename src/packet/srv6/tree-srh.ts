@@ -10,7 +10,9 @@ export const MAX_EPOCH = 0xf_ffff;
 const DIGEST = 8;
 /** Value of the tree TLV: reserved (2), epoch (4), members digest, tree digest. */
 const TREE = { size: 22, epoch: 2, members: 6, tree: 14 } as const;
-/** Value of an End.MT TLV: reserved (2), edge, number of receivers, reserved (3); per receiver address, QPN, reserved. */
+/**
+ * Value of an End.MT TLV: reserved (2), edge, number of receivers, reserved (3); per receiver address, QPN, reserved.
+ */
 const END_MT = { edge: 2, count: 18, receivers: 22, receiver: 20, qpn: 16 } as const;
 const PAD_N = 4;
 /** Value of an HMAC TLV: D bit and reserved (2), key ID, HMAC (RFC 8754 §2.1.2). */

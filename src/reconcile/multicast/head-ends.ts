@@ -1,6 +1,6 @@
 // When a root changes to another tree, and with which epoch (decision "Groups"). Nodes install the lists of a new tree
-// as soon as they have computed them. The root uses it only a settle time later, with the next epoch. After a restart it
-// goes on with the tree and the epoch of the kernel's route.
+// as soon as they have computed them. The root uses it only a settle time later, with the next epoch. After a restart
+// it goes on with the tree and the epoch of the kernel's route.
 import { randomInt } from 'node:crypto';
 import { MAX_EPOCH, type TreeName, decodeTreeName, encodeTreeSrh } from '../../packet/srv6/tree-srh.ts';
 import type { HeadEndPlan, MulticastPlan } from '../../plan/multicast-plan.ts';
@@ -74,7 +74,8 @@ export class HeadEnds {
   }
 
   /**
-   * The routes that are to be in the kernel at `now`. `mayForget`: what an earlier run used and nobody plans may go; the
+   * The routes that are to be in the kernel at `now`. `mayForget`: what an earlier run used and nobody plans may go;
+   * the
    * network has had the time to advertise everything again.
    */
   update(plan: MulticastPlan | undefined, now: number, mayForget: boolean): readonly HeadEndRoute[] {

@@ -15,7 +15,7 @@ import {
 } from '../../kernel/dataplane/multicast-state.ts';
 import { formatAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
-import type { Count } from '../../model/log.ts';
+import type { Count, Log } from '../../model/log.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { MulticastPlan } from '../../plan/multicast-plan.ts';
 import type { InstalledList, ListTables } from './lists.ts';
@@ -36,6 +36,7 @@ const ROLES = ['edge', 'branching'] as const;
 export interface HousekeepingOptions {
   readonly clock: Clock;
   readonly count: Count;
+  readonly log: Log;
   readonly maps: Pick<MulticastMaps, 'states' | 'branches'>;
   readonly lists: Pick<ListTables, 'installed' | 'branches'>;
   /** Groups in the kernel: id and number. */
@@ -112,13 +113,14 @@ export class Housekeeping {
   }
 
   #tick(): void {
-    const { clock, count } = this.#options;
+    const { clock, count, log } = this.#options;
     let hasWindow = false;
     try {
       hasWindow = this.#look();
     } catch (error) {
+      // Tried again at the next look.
       count('groups.sweep-failed');
-      if (!(error instanceof Error)) throw error;
+      log.warn({ error: error instanceof Error ? error.message : String(error) }, 'cannot read the state of groups');
     }
     this.#cancel = clock.after(hasWindow ? WINDOW_MS : IDLE_MS, () => this.#tick());
   }
@@ -175,7 +177,8 @@ export class Housekeeping {
   }
 
   /**
-   * Writes the whole state, since the kernel has no smaller writes. What a program writes in these microseconds is lost:
+   * Writes the whole state, since the kernel has no smaller writes. What a program writes in these microseconds is
+   * lost:
    * its next packet or answer sets it again. So this happens once for each Packet Too Big that counted.
    */
   #resetPathMtu(index: number): void {

@@ -1,6 +1,6 @@
 // This router's SIDs for groups: the destinations by which programs find them, and routes that drop what no program
-// took. Without those a packet to a SID could take a default route, and come back. A SID with a route of another program
-// is left alone and refused, as an END.CON SID is (../sid-routes.ts).
+// took. Without those a packet to a SID could take a default route, and come back. A SID with a route of another
+// program is left alone and refused, as an END.CON SID is (../sid-routes.ts).
 import { encodeMulticastDestination, decodeMulticastDestination } from '../../kernel/dataplane/multicast.ts';
 import { unmappedAddress } from '../../kernel/dataplane/layout.ts';
 import { addressKey } from '../../kernel/dataplane/srv6.ts';
