@@ -1,5 +1,5 @@
-// What this router does for End.MT groups right now, as read from the kernel: for `cnpctl show groups NAME branches` and
-// `tree`. A snapshot; programs go on meanwhile.
+// What this router does for End.MT groups right now, as read from the kernel: for `cnpctl show groups NAME branches`
+// and `tree`. A snapshot; programs go on meanwhile.
 import type { IpAddress } from './address.ts';
 
 /** One group in one role. A router that is both branching node and edge of a group has two. */

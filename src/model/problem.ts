@@ -68,6 +68,7 @@ export const PROBLEM_CODES = [
   'groups.not-replicated',
   'groups.member-aside',
   'groups.members-unreadable',
+  'groups.branch-stalled',
   // What the kernel has refused
   'dataplane.not-loaded',
   'dataplane.refused',

@@ -7,6 +7,7 @@ import type { Family, IpAddress } from '../model/address.ts';
 import type { LongHaulInstruction, NotificationFormat } from '../model/notification.ts';
 import type { Prefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
+import type { MulticastPlan } from './multicast-plan.ts';
 
 export interface DesiredState {
   readonly ports: readonly EgressPortPlan[];
@@ -40,6 +41,8 @@ export interface DesiredState {
   readonly queuePairs?: QueuePairsPlan;
   /** How Queue Pairs are learned, and from which ports. */
   readonly learning?: LearningPlan;
+  /** End.MT groups; absent: this router has no part in any. */
+  readonly multicast?: MulticastPlan;
   /** What cannot be applied, and the remedy: shown by `cnpctl show status`. */
   readonly problems: readonly Problem[];
 }

@@ -144,3 +144,10 @@ export const newMulticastRecord = (joined: boolean): Uint8Array =>
 /** The packet on which the program closeWindow is run, for one group state (multicastStateIndex). */
 export const multicastWindowPacket = (state: number): Uint8Array =>
   structure(64, (view) => view.setUint32(14, state, LITTLE_ENDIAN));
+
+/** The same state without a path MTU. */
+export function withoutPathMtu(value: Uint8Array): Uint8Array {
+  const copy = value.slice();
+  viewOf(copy).setUint32(STATE.pathMtu, 0, LITTLE_ENDIAN);
+  return copy;
+}
