@@ -11,7 +11,7 @@ __u64 model_now;
 
 LICENSE;
 
-#define EVENTS 8192
+#define EVENTS 4096
 enum { EVENT_DATA = 1, EVENT_HOST = 2, EVENT_CHILD = 3 };
 
 // In the machine's byte order; 64 bytes.
@@ -21,12 +21,13 @@ struct event {
 	__u32 list;  // of data
 	__u32 epoch; // of data, and the label of a child's answer
 	__u32 parent;
-	__u32 psn;    // of data with MULTICAST_BEGINS; of an answer as in its BTH
+	__u32 psn;    // of data with MULTICAST_NOTE_BEGINS; of an answer as in its BTH
 	__u32 sender; // of an answer: the last word of its address
 	__u32 msn;
 	__u32 syndrome;
 	__u32 now_ms;
-	// Results: whether data are copied, or something goes up, and what.
+	// Results: whether data are copied, or something goes up, and what. Of data at an edge, up_psn and up_msn are
+	// the receivers that get a copy, one bit each.
 	__u32 passed;
 	__u32 up_state;
 	__u32 up_epoch;
@@ -68,6 +69,28 @@ static __always_inline void answer(struct event *event)
 	event->up_psn = up.psn;
 	event->up_msn = up.msn;
 	event->up_syndrome = up.syndrome;
+}
+
+__noinline int model_has_joined(__u32 slot)
+{
+	const struct multicast_record *record = multicast_record_at(slot);
+	return record && multicast_has_joined(record);
+}
+
+static __always_inline void data(struct event *event)
+{
+	event->passed = multicast_note(event->state, event->list, event->epoch, event->parent, event->psn);
+	const struct multicast_list *list = multicast_list_at(event->list);
+	if (!list || list->role != MULTICAST_AS_EDGE)
+		return;
+	event->up_psn = event->up_msn = 0;
+	for (__u32 i = 0; i < MULTICAST_BRANCHES && i < list->count; i++) {
+		__u32 joined = model_has_joined(list->first + i);
+		if (i < 32)
+			event->up_psn |= joined << i;
+		else
+			event->up_msn |= joined << (i & 31);
+	}
 }
 
 static long run_event(__u32 index, void *unused)

@@ -96,6 +96,7 @@ struct multicast_branch {
 struct multicast_member_key {
 	struct address address;
 	__u32 list;
+	__u32 reserved; // 0
 };
 
 #define EPOCH_BITS 20

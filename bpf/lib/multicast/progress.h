@@ -12,7 +12,7 @@
 #include "multicast/words.h"
 
 // In the argument `psn` of multicast_note(): the packet begins a message (SEND or WRITE, First or Only).
-#define MULTICAST_BEGINS 0x1000000u
+#define MULTICAST_NOTE_BEGINS 0x1000000u
 
 // After this long without a packet any other epoch is accepted: the root has restarted and counts anew.
 #define MULTICAST_SILENCE_NS 1000000000ULL
@@ -171,7 +171,7 @@ __noinline int multicast_note_repeated(__u32 index, __u32 psn)
 //   list    index in multicast_lists of the list that the packet's digest selects, not 0
 //   epoch   of the packet's tree TLV, 20 bits
 //   parent  number of the router that made this copy; 0 at the root
-//   psn     24 bits, as in the packet: before any delta; with MULTICAST_BEGINS
+//   psn     24 bits, as in the packet: before any delta; with MULTICAST_NOTE_BEGINS
 // Returns 1: copy it. 0: drop it; counted here. A global function: the verifier checks it once.
 __noinline int multicast_note(__u32 state, __u32 list, __u32 epoch, __u32 parent, __u32 psn)
 {
@@ -191,7 +191,7 @@ __noinline int multicast_note(__u32 state, __u32 list, __u32 epoch, __u32 parent
 	word_write(&noted->data_ns, now);
 	if (result == NOTE_REPEATED)
 		multicast_note_repeated(state, psn & PSN_MASK);
-	else if (psn & MULTICAST_BEGINS && members->role == MULTICAST_AS_EDGE && noted->all_joined != list)
+	else if (psn & MULTICAST_NOTE_BEGINS && members->role == MULTICAST_AS_EDGE && noted->all_joined != list)
 		note_all_joined(noted, members, list, epoch);
 	return 1;
 }
