@@ -103,7 +103,7 @@ static long run_event(__u32 index, void *unused)
 	event->passed = 0;
 	model_now = (__u64)event->now_ms * 1000000;
 	if (event->kind == EVENT_DATA)
-		event->passed = multicast_note(event->state, event->list, event->epoch, event->parent, event->psn);
+		data(event);
 	else
 		answer(event);
 	return 0;

@@ -14,9 +14,10 @@
 //      packets, and an answer with another label is refused. So no receiver is missing in a minimum of e.
 //      When the epoch changes during an answer, the answer is about e and is labelled e: the parent refuses it unless
 //      it is in e itself. What the root still sends of e is true of the receivers of e.
-//   4. A receiver that joins does not count until a packet that was never forwarded begins a message. It is marked
-//      before the first copy (progress.h). So an answer that covers this packet finds the mark, on any CPU. An answer
-//      that does not find it confirms only packets from before the receiver's beginning.
+//   4. A receiver that joins begins with a message that the source sends when the receiver is in force. Until a packet
+//      begins a message it does not count. It is marked before the first copy of that packet (progress.h). So an
+//      answer that covers its first packet finds the mark, on any CPU. An answer that does not find it confirms only
+//      packets from before the receiver's beginning.
 //   5. What was never forwarded is confirmed by nobody (`high`). Comparison is serial: all words are within 2^23 of
 //      `high`, which is at or above each of them. A word that is not, 1024 epochs old, makes the branch unset.
 //   6. `sent`, `repeat`, `nak` and `nak_pending` only decide whether something goes up, never with which m.

@@ -11,7 +11,8 @@
 #include "multicast/maps.h"
 #include "multicast/words.h"
 
-// In the argument `psn` of multicast_note(): the packet begins a message (SEND or WRITE, First or Only).
+// In the argument `psn` of multicast_note(): the packet begins a message (SEND or WRITE, First or Only). A repeated one
+// does too: a Queue Pair that begins with a later message takes it for a duplicate.
 #define MULTICAST_NOTE_BEGINS 0x1000000u
 
 // After this long without a packet any other epoch is accepted: the root has restarted and counts anew.
@@ -76,6 +77,7 @@ __noinline int multicast_note_list(__u32 index, __u32 id, __u32 before, __u32 ep
 	if (!state || !list || !old || list->role != MULTICAST_AS_EDGE)
 		return 0;
 	__u32 carried = 0;
+	state->all_joined = 0; // this number may have been another list's
 	if (before != 0 && old->group == list->group && old->role == list->role)
 		for (__u32 i = 0; i < MULTICAST_BRANCHES && i < list->count; i++)
 			carried |= multicast_note_carry(list->first + i, before, epoch);
@@ -191,7 +193,7 @@ __noinline int multicast_note(__u32 state, __u32 list, __u32 epoch, __u32 parent
 	word_write(&noted->data_ns, now);
 	if (result == NOTE_REPEATED)
 		multicast_note_repeated(state, psn & PSN_MASK);
-	else if (psn & MULTICAST_NOTE_BEGINS && members->role == MULTICAST_AS_EDGE && noted->all_joined != list)
+	if (psn & MULTICAST_NOTE_BEGINS && members->role == MULTICAST_AS_EDGE && noted->all_joined != list)
 		note_all_joined(noted, members, list, epoch);
 	return 1;
 }
