@@ -18,8 +18,8 @@
 //      begins a message it does not count. It is marked before the first copy of that packet (progress.h). So an
 //      answer that covers its first packet finds the mark, on any CPU. An answer that does not find it confirms only
 //      packets from before the receiver's beginning.
-//   5. What was never forwarded is confirmed by nobody (`high`). Comparison is serial: all words are within 2^23 of
-//      `high`, which is at or above each of them. A word that is not, 1024 epochs old, makes the branch unset.
+//   5. A record is never beyond `high`, what was forwarded: an ACK that is ahead confirms just that (claim_is_sent).
+//      Comparison is serial: all words are within 2^23 of `high`, which is at or above each of them.
 //   6. `sent`, `repeat`, `nak` and `nak_pending` only decide whether something goes up, never with which m.
 //
 // Not covered: a source and receivers that reset their Queue Pairs to other PSNs without any change of the group. A
@@ -32,8 +32,8 @@
 //   b. What is lost on the way up is sent again when the source repeats a packet: receivers confirm duplicates, and
 //      `repeat` lets one answer pass for each. `sent` needs no undoing.
 //   c. A NAK that cannot go up, because a branch is unset, is in the branch's word: the last branch's answer sends it.
-//   d. After NAK(m) the source goes back to m or before, or, if the NAK was lost, to what it knows to be confirmed,
-//      which is never beyond `sent`. Either ends the suppression of further NAKs (multicast_note_repeated).
+//   d. A NAK goes up once for each m. If it is lost, the source goes back to what it knows to be confirmed, which is
+//      never beyond `sent`. That ends the suppression (multicast_note_repeated).
 //   e. A NAK whose packet was repeated is settled: if that is lost too, the receiver stays silent (RC sends one NAK a
 //      gap), and the source's timer repeats it.
 #ifndef CNPD_MULTICAST_AGGREGATE_H
@@ -107,15 +107,15 @@ __noinline int multicast_minimum(struct multicast_claim *claim, struct multicast
 	return minimum->counted > 0;
 }
 
-// Marks NAK(m) as sent. 0: one that asks for as much is on its way already, or another CPU was faster.
+// Marks NAK(m) as sent. 0: it is on its way already, or another CPU was faster. A minimum that has grown since is
+// another matter: the source may have gone past the last NAK.
 static __always_inline int up_nak(struct multicast_state *state, __u32 epoch, __u32 m,
 				  const struct multicast_minimum *minimum)
 {
 	__u64 pending = word_read(&state->nak_pending);
 	if (minimum->rank == 0)
 		return 0;
-	if (is_of(pending, epoch) && psn_from(m, WORD_PSN(pending)) >= 0 &&
-	    nak_rank(NAK_SYNDROME(pending)) >= minimum->rank)
+	if (is_of(pending, epoch) && WORD_PSN(pending) == m && nak_rank(NAK_SYNDROME(pending)) >= minimum->rank)
 		return 0;
 	return word_replace(&state->nak_pending, pending, nak_word(epoch, m, minimum->syndrome));
 }

@@ -71,14 +71,32 @@ static __always_inline __u64 claim_progress(const struct multicast_claim *claim,
 	return progress_word(epoch, claim->next, msn, is_ack ? credits : PROGRESS_CREDITS(was));
 }
 
-// Records an answer. A receiver confirms only what was sent to it: nothing from `high` on.
+// An ACK may be ahead of what this router has forwarded by less than this. The router has restarted, or the receiver's
+// Queue Pair begins with a later message: to it, all packets before are duplicates. What is further ahead is no PSN of
+// this group. 2^20 packets of 4 KiB are the longest message, 4 GiB.
+#define CLAIM_AHEAD 0x100000
+
+// Brings an ACK down to `high`: what it confirms beyond is not known to be of the source. 0: never sent; counted.
+static __always_inline int claim_is_sent(struct multicast_claim *claim, __u64 high, __u32 epoch)
+{
+	__s32 ahead = psn_from(claim->next, WORD_PSN(high));
+	if (!is_of(high, epoch) || (ahead > 0 && (nak_rank(claim->syndrome) || ahead >= CLAIM_AHEAD))) {
+		count(COUNT_MC_ANSWER_NEVER_SENT);
+		return 0;
+	}
+	if (ahead > 0)
+		claim->next = WORD_PSN(high);
+	return 1;
+}
+
+// Records an answer.
 static __always_inline enum claim_result claim_record(struct multicast_state *state, struct multicast_record *record,
-						      const struct multicast_claim *claim)
+						      struct multicast_claim *claim)
 {
 	__u32 epoch = CURRENT_EPOCH(claim->current);
-	__u64 high = word_read(&state->high), was, now;
-	if (!is_of(high, epoch) || psn_from(WORD_PSN(high), claim->next) < 0)
-		return claim_dropped(COUNT_MC_ANSWER_NEVER_SENT);
+	__u64 was, now = 0;
+	if (!claim_is_sent(claim, word_read(&state->high), epoch))
+		return CLAIM_DROPPED;
 	int recorded = 0;
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < WORD_ATTEMPTS && !recorded; i++) {

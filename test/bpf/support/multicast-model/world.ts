@@ -47,6 +47,7 @@ export class World {
   private pending: { tree: Tree; at: number } | undefined;
   private now: number;
   private loss: number;
+  private readonly late: number;
   private isCalm = false;
   private addresses = 0;
   private nextNode = 1;
@@ -59,6 +60,7 @@ export class World {
     this.now = startMs;
     this.random = randomFrom(shape.seed);
     this.loss = this.random() < 0.3 ? 0 : this.random() * 0.15;
+    this.late = this.random() < 0.5 ? 0 : this.random() * 0.1;
     const near = this.random() < 0.7 ? 0x100_0000 - Math.floor(this.random() * shape.packets) : this.pick(0x100_0000);
     this.source = new Source(near, shape.packets, this.random);
     this.tree = this.firstTree(this.pick(0x10_0000));
@@ -200,7 +202,7 @@ export class World {
 
   private send(item: Item): void {
     if (this.random() < this.loss) return;
-    item.at = this.now + 1 + this.pick(4);
+    item.at = this.now + 2 + (this.random() < this.late ? this.pick(8) : 0);
     this.wheel[item.at % WHEEL]!.push(item);
     if (this.loss > 0 && this.random() < 0.03) {
       const again = { ...item, at: this.now + 1 + this.pick(30) };
@@ -290,7 +292,7 @@ export class World {
         kind: 'host',
         receiver: this.random() < 0.5 ? receiver : new Receiver(7, 0),
         place,
-        answer: { psn: this.source.top + 100 + this.pick(0x10_0000), syndrome: 0x1f, msn: 0 },
+        answer: { psn: this.source.top + 0x11_0000 + this.pick(0x60_0000), syndrome: 0x1f, msn: 0 },
         at: 0,
       });
   }
