@@ -143,6 +143,8 @@ static __always_inline int multicast_begin(struct __sk_buff *skb)
 	const __u8 *ip = multicast_is_plain(skb) && multicast_pull(skb, ETH_HLEN + IPV6_HLEN)
 				 ? walk_at(skb, ETH_HLEN, IPV6_HLEN)
 				 : 0;
+	if (ip && ip[IPV6_DESTINATION] >= 0xfe) // link-local, multicast: neighbor and listener discovery
+		return multicast_drop(COUNT_MC_ROOT_LINK);
 	if (!ip || ip[IPV6_NEXT_HEADER] != IPPROTO_ROUTING)
 		return multicast_drop(COUNT_MC_ROOT_FOREIGN);
 	if (!multicast_parse(skb))

@@ -93,6 +93,8 @@
 	  "packets of a source to another Queue Pair than the Designated QPN; dropped")                                \
 	X(309, MC_PROXY_MALFORMED, "multicast.proxy.malformed",                                                        \
 	  "packets to a Proxy Address that are not plain RoCEv2; dropped")                                             \
+	X(310, MC_ROOT_LINK, "multicast.root.link",                                                                    \
+	  "packets of the kernel to neighbors in the encapsulating route, where there are none; dropped")              \
 	X(320, MC_EPOCHS, "multicast.epochs",                                                                          \
 	  "changes of the tree or of its members that a role of this router has followed")                             \
 	X(321, MC_STALE, "multicast.stale", "data packets of an older epoch than the current one, dropped")            \

@@ -65,6 +65,7 @@ struct multicast_packet {
 	__u32 source_sum;
 	__u32 receivers; // number of those below
 	__u32 slots[MULTICAST_BRANCHES];
+	__u32 icrc_factor; // power of x by which a difference of the ICRC is multiplied, and its products
 	struct icrc_products products;
 };
 

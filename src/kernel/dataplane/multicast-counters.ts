@@ -97,6 +97,11 @@ export const MULTICAST_COUNTERS = [
   row(307, 'multicast.proxy.cm', 'connection management messages to a Proxy Address; dropped'),
   row(308, 'multicast.proxy.qpn', 'packets of a source to another Queue Pair than the Designated QPN; dropped'),
   row(309, 'multicast.proxy.malformed', 'packets to a Proxy Address that are not plain RoCEv2; dropped'),
+  row(
+    310,
+    'multicast.root.link',
+    'packets of the kernel to neighbors in the encapsulating route, where there are none; dropped',
+  ),
   row(320, 'multicast.epochs', 'changes of the tree or of its members that a role of this router has followed'),
   row(321, 'multicast.stale', 'data packets of an older epoch than the current one, dropped'),
   row(322, 'multicast.answers.host', 'ACKs, NAKs and CNPs of receivers to a Proxy Address'),
