@@ -32,9 +32,9 @@ static __always_inline __u32 answer_icrc(const struct multicast_answer *answer)
 			      : icrc(answer->words, ICRC_MASK_IPV6, ANSWER_WORDS - 1);
 }
 
-static __always_inline void answer_seal(struct multicast_answer *answer)
+static __always_inline void answer_seal(struct multicast_answer *answer, __u32 hop_limit)
 {
-	answer->words[1] = (answer->words[1] & bpf_htonl(0xffffff00)) | bpf_htonl(ANSWER_HOP_LIMIT);
+	answer->words[1] = (answer->words[1] & bpf_htonl(0xffffff00)) | bpf_htonl(hop_limit);
 	answer->words[ANSWER_UDP + 1] &= bpf_htonl(0xffff0000); // no UDP checksum: the ICRC covers the packet
 	__u32 crc = answer_icrc(answer);
 	if (answer->is_cnp)
@@ -75,7 +75,7 @@ static __always_inline int up_to_source(struct __sk_buff *skb, struct multicast_
 	__builtin_memcpy(answer->words + 6, &group->source, 16);
 	answer->words[ANSWER_BTH + 1] =
 		(answer->words[ANSWER_BTH + 1] & bpf_htonl(0xff000000)) | bpf_htonl(group->source_qpn & 0xffffff);
-	answer_seal(answer);
+	answer_seal(answer, ANSWER_HOP_LIMIT);
 	if (!up_resize(skb, answer, 0) || up_store(skb, answer, ETH_HLEN) < 0)
 		return up_dropped(COUNT_MC_UP_FAILED);
 	return TC_NEXT;
@@ -89,7 +89,7 @@ static __always_inline int up_to_parent(struct __sk_buff *skb, struct multicast_
 	outer[1] = bpf_htonl(answer_size(answer) << 16 | IPPROTO_IPV6 << 8 | ANSWER_HOP_LIMIT);
 	__builtin_memcpy(outer + 2, own, 16);
 	__builtin_memcpy(outer + 6, parent, 16);
-	answer_seal(answer);
+	answer_seal(answer, ANSWER_HOP_LIMIT - 1);
 	if (!up_resize(skb, answer, IPV6_HLEN) ||
 	    bpf_skb_store_bytes(skb, ETH_HLEN, outer, IPV6_HLEN, BPF_F_INVALIDATE_HASH) < 0 ||
 	    up_store(skb, answer, ETH_HLEN + IPV6_HLEN) < 0)
