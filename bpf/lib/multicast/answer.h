@@ -200,6 +200,8 @@ static __always_inline int multicast_window_close(struct __sk_buff *skb)
 			   .pkey = bpf_htons(0xffff) };
 	cnp_build_ipv6(answer.words, &cnp);
 	cnp_stand_for(&answer, &claim);
+	// The frame grows at its end: the kernel makes no room within one whose type it did not know.
+	answer.outer = CURRENT_PARENT(claim.current) ? IPV6_HLEN : 0;
 	if (bpf_skb_store_bytes(skb, 12, &type, sizeof(type), 0) < 0 ||
 	    multicast_send_up(skb, &answer, claim.state, claim.current) != TC_NEXT ||
 	    bpf_clone_redirect(skb, LOOPBACK_IFINDEX, BPF_F_INGRESS) < 0)

@@ -49,7 +49,6 @@ export class Simulation {
     while (running.length > 0 && this.#violations.length === 0) {
       this.#step(running.map(({ world }) => world));
       step++;
-      if (step % 500 === 0) process.stderr.write(`${step} ${this.#events} ${running.map(({ world }) => `${world.seed}:${world.source.una - world.source.begin}/${world.source.timeouts}`).join(' ')}\n`);
       const isOver = this.#events >= events || isEnough();
       running = running.flatMap((place) => {
         const { world, from, i } = place;

@@ -138,33 +138,41 @@ export class World {
   private change(): void {
     const root = this.copyOf(this.tree.root, null);
     const places = [...this.treeOf(root, 0).places.values()];
-    const any = (): Place => places[this.pick(places.length)]!;
     const edges = places.filter((place) => place.receivers.length > 0);
     const edge = edges[this.pick(edges.length)]!;
     const dice = this.random();
-    if (dice < 0.35) {
+    if (dice < 0.25) {
       this.source.hold = this.source.nextMessage;
       if (edge.receivers.length < 64) edge.receivers.push(this.receiver(this.source.hold));
       this.joined++;
-    } else if (dice < 0.6) {
+    } else if (dice < 0.4) {
       if (edge.receivers.length > 1) edge.receivers.splice(this.pick(edge.receivers.length), 1);
     } else {
-      this.move(any(), any());
+      this.move(places);
     }
     const tree = this.treeOf(root, this.tree.epoch + 1);
     this.adopt(tree);
     this.pending = { tree, at: this.now + SETTLE };
   }
 
-  private move(from: Place, to: Place): void {
-    const parent = from.parent;
-    if (!parent || to === from || to.parent === from || to === parent || to.children.length >= 60) return;
-    if (from.children.length > 0 || (to.parent && to.parent.parent) || parent.children.length === 1) return;
+  /** A node without children gets another parent, the root or a child of it. */
+  private move(places: readonly Place[]): void {
+    const from = this.one(places.filter((p) => p.children.length === 0 && p.parent && p.parent.children.length > 1));
+    if (!from) return;
+    const parent = from.parent!;
+    const to = this.one(
+      places.filter((p) => !p.parent?.parent && p !== parent && p !== from && p.children.length < 60),
+    );
+    if (!to) return;
     parent.children.splice(parent.children.indexOf(from), 1);
     const moved = placeOf(from.node, to);
     moved.receivers.push(...from.receivers);
     to.children.push(moved);
     this.moved++;
+  }
+
+  private one<T>(from: readonly T[]): T | undefined {
+    return from[this.pick(from.length)];
   }
 
   /** A router loses all that its programs have written. */
@@ -215,7 +223,7 @@ export class World {
     this.now++;
     this.changeOver();
     if (!this.isCalm) {
-      if (!this.pending && this.trees.size < 3 && this.random() < 0.006) this.change();
+      if (!this.pending && this.trees.size < 4 && this.random() < 0.02) this.change();
       if (this.random() < 0.0008) this.restart();
     }
     if ((this.now & 63) === 0) this.forgetTrees();
