@@ -98,3 +98,13 @@ function write(
   tree.written.push(() => branches.forEach((address) => driver.forget(list, address)));
   return list;
 }
+
+/** What a world is made of. */
+export interface Shape {
+  readonly seed: number;
+  /** Of its nodes, its lists and its slots. */
+  readonly firstNode: number;
+  readonly lists: Numbers;
+  readonly slots: Numbers;
+  readonly packets: number;
+}

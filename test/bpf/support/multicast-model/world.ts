@@ -1,25 +1,10 @@
 // One simulated group: a source, a tree of three levels, receivers; links that lose, repeat and overtake; receivers
 // that join and leave, subtrees that move, nodes that restart, liars. After every answer that reaches the source, the
 // invariants are compared with what the receivers really have.
-import { AT, BEGINS, BRANCHING, EDGE, EVENT, type ModelDriver } from './driver.ts';
+import { AT, BRANCHING, EDGE, type ModelDriver } from './driver.ts';
 import { type Answer, Receiver, Source, randomFrom } from './endpoints.ts';
-import { type Node, type Numbers, type Place, type Tree, install, placeOf } from './tree.ts';
-
-export interface Shape {
-  readonly seed: number;
-  /** Of its nodes, its lists and its slots. */
-  readonly firstNode: number;
-  readonly lists: Numbers;
-  readonly slots: Numbers;
-  readonly packets: number;
-}
-
-type Item =
-  | { kind: 'data'; tree: Tree; place: Place; role: number; psn: number; asks: boolean; at: number }
-  | { kind: 'copy'; receiver: Receiver; tree: Tree; place: Place; psn: number; asks: boolean; at: number }
-  | { kind: 'host'; receiver: Receiver; place: Place; answer: Answer; at: number }
-  | { kind: 'child'; sid: number; parent: Place; epoch: number; answer: Answer; at: number }
-  | { kind: 'source'; m: number; syndrome: number; at: number };
+import { type Item, writeItem } from './items.ts';
+import { type Node, type Place, type Shape, type Tree, install, placeOf } from './tree.ts';
 
 const NODES = 200;
 const WHEEL = 64;
@@ -244,27 +229,9 @@ export class World {
     return this.due;
   }
 
-  /** Writes an item as an event. False: the programs do not see it. */
   write(item: Item, words: Int32Array, at: number): void {
     words[at + AT.nowMs] = this.now;
-    if (item.kind === 'data') {
-      const { node, parent, edgeList, treeList } = item.place;
-      words[at + AT.kind] = EVENT.data;
-      words[at + AT.state] = node.number * 2 + item.role;
-      words[at + AT.list] = item.role === EDGE ? edgeList : treeList;
-      words[at + AT.epoch] = item.tree.epoch;
-      words[at + AT.parent] = (item.role === EDGE && treeList ? node.number : (parent?.node.number ?? -1)) + 1;
-      words[at + AT.psn] = (item.psn & MASK) | (this.source.isBegin(item.psn) ? BEGINS : 0);
-    } else if (item.kind === 'host' || item.kind === 'child') {
-      const isHost = item.kind === 'host';
-      words[at + AT.kind] = isHost ? EVENT.host : EVENT.child;
-      words[at + AT.state] = isHost ? item.place.node.number * 2 + EDGE : item.parent.node.number * 2 + BRANCHING;
-      words[at + AT.epoch] = isHost ? 0 : item.epoch;
-      words[at + AT.sender] = isHost ? item.receiver.address : item.sid;
-      words[at + AT.psn] = item.answer.psn & MASK;
-      words[at + AT.msn] = item.answer.msn & MASK;
-      words[at + AT.syndrome] = item.answer.syndrome;
-    }
+    writeItem(item, this.source, words, at);
   }
 
   // --- What comes of it ---
