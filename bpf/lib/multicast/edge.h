@@ -23,20 +23,17 @@ static __always_inline int multicast_fold_ecn(struct __sk_buff *skb, struct mult
 	return 1;
 }
 
-// Whether the receiver in this slot has a copy of the packet: a Queue Pair that joins expects the begin of a message.
-static __always_inline int multicast_has_joined(const struct multicast_packet *packet, __u32 slot)
+// Whether the receiver in this slot has a copy of the packet: a Queue Pair that joins expects the begin of a message
+// (progress.h).
+static __always_inline int multicast_gets_copy(__u32 slot)
 {
 	struct multicast_record *record = multicast_record_at(slot);
 	if (!record)
 		return 0;
-	if (record->joined & WORD_SET)
+	if (multicast_has_joined(record))
 		return 1;
-	if (!packet->begins_message) {
-		count(COUNT_MC_COPY_WAITING);
-		return 0;
-	}
-	record->joined = WORD_SET;
-	return 1;
+	count(COUNT_MC_COPY_WAITING);
+	return 0;
 }
 
 // Lists the receivers of this packet, and returns their number. What it found is in a map, so that the verifier does
@@ -54,7 +51,7 @@ __noinline __u32 multicast_receivers(__u32 list)
 		if (packet->has_tlv && !(packet->selected >> i & 1))
 			continue;
 		__u32 slot = members->first + i;
-		if (multicast_has_joined(packet, slot))
+		if (multicast_gets_copy(slot))
 			packet->slots[packet->receivers++ & (MULTICAST_BRANCHES - 1)] = slot;
 	}
 	return packet->receivers;
@@ -110,7 +107,7 @@ __noinline int multicast_end_mt(struct __sk_buff *skb)
 	if (((const __u8 *)packet->words)[IPV6_HOP_LIMIT] <= 1)
 		return multicast_drop(COUNT_MC_HOP_LIMIT);
 	if (!multicast_note(MULTICAST_STATE(packet->group, MULTICAST_AS_EDGE), index, packet->epoch, packet->parent,
-			    packet->psn))
+			    packet->psn | (packet->begins_message ? MULTICAST_NOTE_BEGINS : 0)))
 		return TC_DROP;
 	__u32 receivers = multicast_receivers(index);
 	__u64 now = bpf_ktime_get_ns();
