@@ -116,7 +116,7 @@ describe('whether a link-state protocol reports the topology', () => {
     const [plain, edge] = [file(), file(sids(', end-mt: { locator: 2001:db8:e::/48 }'))];
     const nothing = origination({ proxies: [] });
     await supervisor.start(plain, nothing);
-    for (const intent of [plain, edge, edge, plain]) await supervisor.reload(intent, nothing, false);
+    for (const intent of [plain, edge, edge, plain]) await supervisor.reload(intent, nothing);
     expect(updates).toEqual([true, false]);
   });
 });
