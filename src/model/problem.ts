@@ -64,7 +64,16 @@ export const PROBLEM_CODES = [
   'srv6.sid-not-host-route',
   'srv6.ipv4-lost',
   // Groups
-  'groups.not-replicated',
+  'groups.no-core-port',
+  'groups.contested',
+  'groups.proxy-address-taken',
+  'groups.too-many-branches',
+  'groups.not-an-edge',
+  'groups.unknown-edge',
+  'groups.edge-lost',
+  'groups.no-topology',
+  'groups.mtu',
+  'groups.source-unknown',
   // What the kernel has refused
   'dataplane.not-loaded',
   'dataplane.refused',

@@ -7,6 +7,7 @@ import type { Family, IpAddress } from '../model/address.ts';
 import type { LongHaulInstruction, NotificationFormat } from '../model/notification.ts';
 import type { Prefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
+import type { MulticastPlan } from './multicast-plan.ts';
 
 export interface DesiredState {
   readonly ports: readonly EgressPortPlan[];
@@ -34,6 +35,8 @@ export interface DesiredState {
   /** Addresses of this router. A notification to one of them needs no route. */
   readonly ownAddresses?: readonly OwnAddressPlan[];
   readonly srv6?: Srv6Plan;
+  /** Absent: this router has no SID for groups. */
+  readonly multicast?: MulticastPlan;
   /** Absent: one address space. */
   readonly tenants?: TenantsPlan;
   /** Connections whose Queue Pairs are learned, for the proxy or for Long-haul CNP. */
