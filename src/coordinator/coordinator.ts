@@ -84,6 +84,7 @@ export class Coordinator {
         dependencies.onRouters();
         this.inputsChanged();
       },
+      onTopology: () => this.inputsChanged(),
     });
   }
 
@@ -189,6 +190,7 @@ export class Coordinator {
     const capabilities = inputs.capabilities();
     const learned = {
       routers: table.routers,
+      topologies: () => table.topologies(),
       senders: table.senders,
       sizes: () => table.sizes(),
       ...(capabilities && { capabilities }),

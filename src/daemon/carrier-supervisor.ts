@@ -34,6 +34,8 @@ export class CarrierSupervisor<C extends SupervisedCarrier<Section>, Section> {
   #startedAt = 0;
   /** The identity of the running carrier. */
   #identity: unknown;
+  /** Its section, and what else it reads. */
+  #section: Section | undefined;
 
   constructor(options: CarrierSupervisorOptions<C, Section>) {
     this.#options = options;
@@ -62,6 +64,7 @@ export class CarrierSupervisor<C extends SupervisedCarrier<Section>, Section> {
     const carrier = create(section, intent);
     this.#carrier = carrier;
     this.#identity = identity(intent);
+    this.#section = section;
     this.#startedAt = Date.now();
     carrier.originate(origination);
     try {
@@ -74,12 +77,16 @@ export class CarrierSupervisor<C extends SupervisedCarrier<Section>, Section> {
     }
   }
 
-  /** @param changed whether its section has changed */
+  /** @param changed whether its section has changed in the file */
   async reload(intent: Intent, origination: Origination, changed: boolean): Promise<void> {
     const section = this.#options.section(intent);
     const same = isDeepStrictEqual(this.#identity, this.#options.identity(intent));
-    const keep = this.#carrier && section !== undefined && same && (!changed || this.#carrier.update(section));
-    if (keep) return this.#carrier!.originate(origination);
+    const differs = changed || !isDeepStrictEqual(this.#section, section);
+    const keep = this.#carrier && section !== undefined && same && (!differs || this.#carrier.update(section));
+    if (keep) {
+      this.#section = section;
+      return this.#carrier!.originate(origination);
+    }
     if (this.#carrier) {
       await this.#carrier.stop(section);
       this.#carrier = undefined;

@@ -12,7 +12,7 @@ import { type Origin, type Source, compareSources } from './preference.ts';
 /** Entries kept of each kind. An entry beyond is counted and not kept until its source reports a change. */
 const ROUTER_TABLE_LIMIT = 16_384;
 
-interface SidEntry {
+export interface SidEntry {
   readonly sid: IpAddress;
   readonly behavior: number;
   readonly carrier: Origin;
@@ -104,7 +104,7 @@ export class LearnedRouters {
     this.#changed ||= this.#sources.has(source);
   }
 
-  /** Whether endConSids or routerAddresses may differ from those of the last call. */
+  /** Whether any of these lists may differ from that of the last call. */
   takeChanged(): boolean {
     const changed = this.#changed;
     this.#changed = false;
@@ -129,6 +129,24 @@ export class LearnedRouters {
     return [...best.values()]
       .sort((a, b) => compareAddresses(a.sid.sid, b.sid.sid))
       .map(({ sid, source }) => sidEntry(sid, source, toWall));
+  }
+
+  /**
+   * All SIDs of other routers that count, of every behavior, in address order. A SID is listed once for each behavior,
+   * carrier and originator that it has.
+   */
+  sids(): SidEntry[] {
+    const toWall = this.#dependencies.wallOffset();
+    const seen = new Set<string>();
+    return this.#counting()
+      .flatMap((source) => source.routers.flatMap((one) => (one.kind === 'sid' ? [{ sid: one, source }] : [])))
+      .sort((a, b) => compareAddresses(a.sid.sid, b.sid.sid) || compareSources(a.source, b.source))
+      .flatMap(({ sid, source }) => {
+        const { carrier, name } = source.originator;
+        const before = seen.size;
+        const isRepeated = seen.add(`${sid.sid.value} ${sid.behavior} ${carrier} ${name}`).size === before;
+        return isRepeated ? [] : [sidEntry(sid, source, toWall)];
+      });
   }
 
   /**
