@@ -65,7 +65,6 @@ const MTUS: Facts = { ...FACTS, links: FACTS.links.map((link) => ({ ...link, mtu
 
 const plan = (text: string, learned: Partial<LearnedAboutGroups> = {}, facts = MTUS) =>
   planGroups(load(text), { ...LEARNED, ...learned }, facts);
-const codes = (...args: Parameters<typeof plan>): string[] => plan(...args).problems.map(({ code }) => code);
 const branches = (list: MulticastListPlan | undefined): string[] | undefined =>
   list?.branches.map((one) =>
     one.kind === 'local' ? 'local' : formatAddress(one.kind === 'child' ? one.sid : one.address),
