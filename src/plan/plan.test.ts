@@ -30,6 +30,7 @@ test('PNC-6-f, A13: an intent that declares nothing changes nothing', () => {
     senderPolicies: [],
     senderCapabilities: [],
     endConSids: [],
+    guardedAddresses: [],
     guards: [],
     problems: [],
   });

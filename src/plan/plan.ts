@@ -11,7 +11,7 @@ import { planSrv6 } from './srv6.ts';
 import type { Facts } from './facts.ts';
 import { NOTHING_ABOUT_GROUPS } from './group-view.ts';
 import { planGroups } from './groups.ts';
-import { planGuard } from './guard.ts';
+import { planGuard, planGuarded } from './guard.ts';
 import { planLearning } from './port-roles.ts';
 import { planProxy } from './proxy.ts';
 import { planQueuePairs } from './queue-pairs.ts';
@@ -25,7 +25,8 @@ export function plan(intent: Intent, learned: LearnedView, facts: Facts): Desire
   const learnsQueuePairs = proxy.proxy !== undefined || queuePairs.queuePairs !== undefined;
   const { tunnelSources = [], ...srv6 } = planSrv6(intent, facts, learnsQueuePairs);
   const guard = planGuard(intent, facts);
-  const groups = planGroups(intent, learned.groups ?? NOTHING_ABOUT_GROUPS, facts);
+  const aboutGroups = learned.groups ?? NOTHING_ABOUT_GROUPS;
+  const groups = planGroups(intent, aboutGroups, facts);
   const endCon = endConTenants(intent, learned);
   const tenants = planTenants(endCon, srv6.srv6?.decapsulation ?? [], tunnelSources);
   const learning = learnsQueuePairs || intent.stamp || intent.notifications ? planLearning(intent, facts) : {};
@@ -36,6 +37,7 @@ export function plan(intent: Intent, learned: LearnedView, facts: Facts): Desire
     ...proxy,
     ...srv6,
     ...guard,
+    guardedAddresses: planGuarded(intent, endCon, aboutGroups),
     ...groups,
     ...learning,
     problems: [congestedNode, queuePairs, proxy, srv6, guard, groups].flatMap((share) => share.problems),
