@@ -205,7 +205,11 @@ export class Coordinator {
     const capabilities = inputs.capabilities();
     const learned = {
       routers: table.routers,
-      topologies: () => table.topologies(),
+      groups: {
+        sids: () => table.routers.sids(),
+        members: () => table.routers.members(),
+        topologies: () => table.topologies(),
+      },
       senders: table.senders,
       sizes: () => table.sizes(),
       ...(capabilities && { capabilities }),

@@ -41,7 +41,7 @@ export function membersInForce(claims: readonly GroupMember[]): Membership {
   const conflicts: Conflict[] = [];
   for (let from = 0, end = 0; from < sorted.length; from = end) {
     const { group } = sorted[from]!;
-    for (end = from + 1; end < sorted.length && sameAddress(sorted[end]!.group, group); ) end++;
+    for (end = from + 1; end < sorted.length && sameAddress(sorted[end]!.group, group);) end++;
     const members = groupOf(sorted.slice(from, end), proxies, conflicts);
     if (members) groups.set(formatAddress(group), members);
   }

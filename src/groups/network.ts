@@ -89,11 +89,7 @@ function areaOf(topology: AreaTopology, sids: readonly LocatedSid[], own: OwnSid
   return { graph, ...located(topology, graph, atNode) };
 }
 
-function located(
-  topology: AreaTopology,
-  graph: LinkGraph,
-  atNode: ReadonlyMap<number, NodeSids>,
-): Omit<Area, 'graph'> {
+function located(topology: AreaTopology, graph: LinkGraph, atNode: ReadonlyMap<number, NodeSids>): Omit<Area, 'graph'> {
   const advertisers = new Map<bigint, Agent[]>();
   const replicators = new Map<number, IpAddress>();
   const replicationSids = new Set<bigint>();
