@@ -39,10 +39,11 @@ export function membersInForce(claims: readonly GroupMember[]): Membership {
   const proxies = new Set(sorted.map(({ group }) => group.value));
   const groups = new Map<string, GroupMembers>();
   const conflicts: Conflict[] = [];
-  for (let from = 0, end = 0; from < sorted.length; from = end) {
+  for (let from = 0; from < sorted.length;) {
     const { group } = sorted[from]!;
-    for (end = from + 1; end < sorted.length && sameAddress(sorted[end]!.group, group);) end++;
-    const members = groupOf(sorted.slice(from, end), proxies, conflicts);
+    const begin = from;
+    while (from < sorted.length && sameAddress(sorted[from]!.group, group)) from++;
+    const members = groupOf(sorted.slice(begin, from), proxies, conflicts);
     if (members) groups.set(formatAddress(group), members);
   }
   return { groups, conflicts };

@@ -1,5 +1,5 @@
-// What keeps groups from working, and the remedy. A group may have many receivers, and a router many groups: of each kind
-// of problem there is one, which names the first group and counts the others.
+// What keeps groups from working, and the remedy. A group may have many receivers, and a router many groups. Of each
+// kind of problem there is one, which names the first group and counts the others.
 import { type Conflict, type ConflictKind, type Membership, receiversByEdge } from '../groups/membership.ts';
 import type { OwnSids } from '../groups/network.ts';
 import { overhead, roceMtuWithin, rocePacket } from '../groups/sizes.ts';
