@@ -116,7 +116,7 @@ describe('inputs to plan to dataplane', () => {
     const before = { plans: applied.length, originations: originations.length };
     const member = receiver(1);
     const group = { name: 'g', proxyAddress: member.group, designatedQpn: 9, members: [member] };
-    for (let i = 0; i < 1000; i++) coordinator.membersChanged({ ...intent, groups: [group] } as Intent);
+    for (let i = 0; i < 1000; i++) coordinator.membersChanged({ ...intent, groups: [group] } as unknown as Intent);
     await pass(50);
     await pass(60_000);
     expect(applied.length - before.plans).toBe(1);

@@ -3,6 +3,7 @@
 // difference and applies it; the carriers advertise the origination. Nothing downstream calls back: results of an
 // application are inputs of the next plan.
 import { isDeepStrictEqual } from 'node:util';
+import type { Tree } from '../groups/tree.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { HostCapability } from '../learned/capabilities.ts';
 import type { LearnedTable } from '../learned/table.ts';
@@ -14,6 +15,7 @@ import type { Problem } from '../model/problem.ts';
 import { planSenderProxies } from '../plan/congested-node.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { Facts, LinkFact } from '../plan/facts.ts';
+import { type LearnedAboutGroups, groupTrees } from '../plan/group-view.ts';
 import { holdTimes, patienceMs } from '../plan/hold-times.ts';
 import { originated } from '../plan/origination.ts';
 import { plan } from '../plan/plan.ts';
@@ -98,6 +100,11 @@ export class Coordinator {
   /** The last plan; undefined before the first one. */
   get desired(): DesiredState | undefined {
     return this.#desired;
+  }
+
+  /** The trees of End.MT groups, by Proxy Address as text. */
+  get trees(): ReadonlyMap<string, Tree> {
+    return groupTrees(this.#intent, this.#aboutGroups);
   }
 
   /** This router's advertisements, from the current intent and facts. */
@@ -199,17 +206,22 @@ export class Coordinator {
     this.#dependencies.dataplane().apply(this.#desired);
   }
 
+  get #aboutGroups(): LearnedAboutGroups {
+    const { table } = this.#dependencies;
+    return {
+      sids: () => table.routers.sids(),
+      members: () => table.routers.members(),
+      topologies: () => table.topologies(),
+    };
+  }
+
   /** Computes the desired state from the current inputs. No side effects. */
   #plan(): DesiredState {
     const { table, inputs } = this.#dependencies;
     const capabilities = inputs.capabilities();
     const learned = {
       routers: table.routers,
-      groups: {
-        sids: () => table.routers.sids(),
-        members: () => table.routers.members(),
-        topologies: () => table.topologies(),
-      },
+      groups: this.#aboutGroups,
       senders: table.senders,
       sizes: () => table.sizes(),
       ...(capabilities && { capabilities }),

@@ -274,7 +274,10 @@ class RunningDaemon implements Daemon {
       file: this.#file,
       intent: () => this.#members.intent,
       members: this.#members,
-      groups: () => ({ trees: new Map(), roles: [] }),
+      groups: () => ({
+        trees: this.#coordinator.trees,
+        roles: [...(this.#kernel?.dataplane.multicast?.groupsView() ?? [])],
+      }),
       table: this.#table,
       counters: this.#counters,
       startedAt: this.#startedAt,

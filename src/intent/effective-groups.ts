@@ -117,7 +117,7 @@ class Merge {
    */
   checkRules(file: Intent, isLast: boolean): boolean {
     const used = this.#entries.filter(({ inFile, members }) => inFile || members.size > 0);
-    const seen: groups.Sections = { groups: used.map(seenOf), srv6: seenSids(file) };
+    const seen: groups.Sections = { groups: used.map(seenOf), srv6: seenSids(file), router: seenRouter(file) };
     let isWrong = false;
     const before = this.aside.length;
     for (const rule of groups.rules)
@@ -194,6 +194,10 @@ function seenOf(entry: Entry): SeenGroup {
     ],
   };
 }
+
+const seenRouter = ({ router: { loopback4, loopback6 } }: Intent): groups.Sections['router'] => ({
+  loopback: { ...(loopback4 && { ipv4: loopback4 }), ...(loopback6 && { ipv6: loopback6 }) },
+});
 
 const seenSids = ({ srv6 }: Intent): groups.Sections['srv6'] =>
   srv6 && {

@@ -48,8 +48,6 @@ export interface DesiredState {
   readonly queuePairs?: QueuePairsPlan;
   /** How Queue Pairs are learned, and from which ports. */
   readonly learning?: LearningPlan;
-  /** End.MT groups; absent: this router has no part in any. */
-  readonly multicast?: MulticastPlan;
   /** What cannot be applied, and the remedy: shown by `cnpctl show status`. */
   readonly problems: readonly Problem[];
 }

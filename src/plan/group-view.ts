@@ -5,7 +5,7 @@ import { type LocatedSid, type Network, type OwnSids, networkOf } from '../group
 import { type Tree, type TreeNode, computeTree } from '../groups/tree.ts';
 import type { GroupIntent, Intent } from '../intent/intent.ts';
 import type { SidEntry } from '../learned/routers.ts';
-import { type IpAddress, sameAddress } from '../model/address.ts';
+import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
 import type { GroupMember } from '../model/group.ts';
 import type { TopologyReport } from '../model/topology.ts';
 import type { MulticastBranchPlan } from './multicast-plan.ts';
@@ -94,6 +94,19 @@ export function treeOf(members: GroupMembers, network: Network, declared: GroupI
   const tree = computeTree(members, network, declared?.branches);
   trees.set(members, { inputs, tree });
   return tree;
+}
+
+/** The trees of all groups that have one, by Proxy Address as text: what is shown is what was planned. */
+export function groupTrees(intent: Intent, learned: LearnedAboutGroups): ReadonlyMap<string, Tree> {
+  const { srv6, groups = [] } = intent;
+  const network = networkFrom(learned, { edge: srv6?.endMt?.sid, replication: srv6?.replication?.sid }, intent);
+  const declared = new Map(groups.map((group) => [formatAddress(group.proxyAddress), group]));
+  const found = new Map<string, Tree>();
+  for (const [id, members] of membershipOf(groups, learned.members()).groups) {
+    const tree = treeOf(members, network, declared.get(id));
+    if (tree) found.set(id, tree);
+  }
+  return found;
 }
 
 /** Undefined: this router has no part in the group, or the group has no source. */
