@@ -1,7 +1,7 @@
 // containerlab/rdma-multicast without its dataplane: every router knows the group's members from IS-IS, and the hosts
 // transfer to each other over connections of their own. What the tree does is in multicast-group.test.ts.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { RECEIVERS, ROUTERS } from '../../src/demo/multicast/scene.ts';
+import { GROUP, RECEIVERS, ROUTERS } from '../../src/demo/multicast/scene.ts';
 import { MulticastScene } from './support/multicast.ts';
 
 const scene = new MulticastScene();
@@ -15,7 +15,7 @@ afterAll(() => scene.down());
 test('RMC-5.1-d: every router knows source and receivers, their Queue Pairs and edges, who ever declared them', async () => {
   const edges = ['2001:db8:c1::e', '2001:db8:c1::e', '2001:db8:c2::e', '2001:db8:c3::e', '2001:db8:c3::e'];
   for (const node of ROUTERS) {
-    const rows = await scene.show(node, 'groups');
+    const rows = await scene.show(node, 'groups', GROUP.proxyAddress, 'members');
     expect(
       rows.map((row) => [row['role'], row['address'], row['qpn'], row['node'], row['status']]),
       node,
@@ -27,7 +27,7 @@ test('RMC-5.1-d: every router knows source and receivers, their Queue Pairs and 
 });
 
 test('RMC-5.1-d: what a WRITE needs to reach the memory of a receiver is known at the root', async () => {
-  const rows = (await scene.show('n6', 'groups')).filter((row) => row['role'] === 'receiver');
+  const rows = (await scene.show('n6', 'groups', GROUP.proxyAddress, 'members')).filter((row) => row['role'] === 'receiver');
   expect(rows.map((row) => [row['r-key'], Number(row['va-delta'])])).toEqual(
     [1, 2, 3, 4, 5].map((n) => [4096 + n, n * 0x1000_0000]),
   );

@@ -26,7 +26,7 @@ function members(rows: readonly Row[]): readonly Row[] | undefined {
 /** Waits until the root and every edge know all members. @throws Error when they do not */
 export async function waitForMembers(lab: Lab, signal: AbortSignal): Promise<Evidence> {
   const nodes = [ROOT, ...Object.keys(EDGES)];
-  const [atRoot] = await Promise.all(nodes.map((node) => waitForRows(lab, node, ['groups'], members, signal)));
+  const [atRoot] = await Promise.all(nodes.map((node) => waitForRows(lab, node, ['groups', GROUP.proxyAddress, 'members'], members, signal)));
   const carrier = String(atRoot!.at(-1)!['carrier']);
   const edges = Object.entries(EDGES).map(([edge, hosts]) => `${edge} for ${hosts.join(' and ')}`);
   const sentence =
@@ -38,7 +38,7 @@ export async function waitForMembers(lab: Lab, signal: AbortSignal): Promise<Evi
 /** Waits until the root's kernel sends what is for the Proxy Address into the tree. @throws Error when it does not */
 export async function waitForTree(lab: Lab, signal: AbortSignal): Promise<void> {
   await until(`the route from ${ROOT} into the tree of ${GROUP.proxyAddress}`, signal, async () => {
-    const { stdout } = await lab.exec(ROOT, ['ip', '-6', 'route', 'show', GROUP.proxyAddress]);
+    const { stdout } = await lab.exec(ROOT, ['ip', '-6', 'route', 'show', 'table', 'all', GROUP.proxyAddress]);
     return stdout.includes('encap seg6') ? {} : `${ROOT} has none: ${stdout.trim() || 'no route at all'}`;
   });
 }

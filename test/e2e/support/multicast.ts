@@ -201,7 +201,7 @@ export class MulticastScene {
     await until(
       `n6 knows ${hosts.join(', ')}`,
       async () =>
-        (await this.show('n6', 'groups'))
+        (await this.show('n6', 'groups', GROUP.proxyAddress, 'members'))
           .filter((row) => row['role'] === 'receiver' && row['status'] === 'in force')
           .map((row) => String(row['address']))
           .sort(),
