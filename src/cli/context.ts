@@ -53,6 +53,10 @@ export interface Context extends CliDependencies {
   readonly options: GlobalOptions;
 }
 
+export type Action = (context: Context, ...rest: never[]) => Promise<ExitCode>;
+/** Makes a command's action: errors and the exit code are handled alike for all. */
+export type Act = (run: Action) => (...args: unknown[]) => Promise<void>;
+
 export const print = (context: Pick<CliDependencies, 'out'>, lines: readonly string[]): void =>
   context.out(lines.map((line) => `${line}\n`).join(''));
 export const printJson = (context: Pick<CliDependencies, 'out'>, value: unknown): void =>

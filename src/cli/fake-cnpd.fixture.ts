@@ -41,7 +41,14 @@ export function fakeCnpd(
 export const failing = (code: 'unreachable' | 'refused'): NorthboundClient => {
   const error = new NorthboundError(code, 'X', 'because');
   const reject = () => Promise.reject(error);
-  return { get: reject, getRaw: reject, set: reject, reload: reject, listening: async () => false, close: () => undefined };
+  return {
+    get: reject,
+    getRaw: reject,
+    set: reject,
+    reload: reject,
+    listening: async () => false,
+    close: () => undefined,
+  };
 };
 
 export async function run(line: string, client = fakeCnpd(exampleState()), more: Partial<CliDependencies> = {}) {

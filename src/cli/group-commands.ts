@@ -4,10 +4,9 @@ import { parseAddress, sameAddress } from '../model/address.ts';
 import { setSocketOf } from '../model/paths.ts';
 import type { Row } from '../model/state.ts';
 import { type View, layOut } from './columns.ts';
-import { type Context, print, printJson, withCnpd } from './context.ts';
+import { type Act, type Context, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { GROUP_VIEWS, treeLines } from './group-views.ts';
-import type { Act } from './program.ts';
 import { formatPairs } from './table.ts';
 
 function ipv6(text: string): string {

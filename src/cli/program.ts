@@ -4,6 +4,8 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { parseAddress } from '../model/address.ts';
 import { GNMI_SOCKET, RUN_DIR } from '../model/paths.ts';
 import {
+  type Act,
+  type Action,
   type CliDependencies,
   type Context,
   explainFailure,
@@ -57,8 +59,6 @@ export async function runCnpctl(argv: readonly string[], dependencies: CliDepend
   }
 }
 
-export type Action = (context: Context, ...rest: never[]) => Promise<ExitCode>;
-
 function buildProgram(dependencies: CliDependencies, finish: (code: ExitCode) => void): Command {
   const program = new Command('cnpctl')
     .description('Shows and controls a running cnpd, the congestion-notification daemon.')
@@ -110,8 +110,6 @@ function buildProgram(dependencies: CliDependencies, finish: (code: ExitCode) =>
   return program;
 }
 
-export type Act = (run: Action) => (...args: unknown[]) => Promise<void>;
-
 function addShow(program: Command, act: Act): void {
   const show = program.command('show').description('print state');
   show
@@ -138,8 +136,7 @@ function addShow(program: Command, act: Act): void {
     .action(act((context, { last }: { last: number }) => showNotifications(context, last)));
   addList(show.command('srv6').description('segment routing over IPv6'), 'sids', VIEWS.sids, act);
   addShowGroups(show, act);
-  for (const name of ['flows', 'rtt', 'counters', 'codepoints'] as const)
-    addList(show, name, VIEWS[name], act);
+  for (const name of ['flows', 'rtt', 'counters', 'codepoints'] as const) addList(show, name, VIEWS[name], act);
 }
 
 function addShowCarriers(show: Command, act: Act): void {

@@ -1,6 +1,6 @@
-// Where members that were declared at run time are kept. `members.json` in the run directory has all of them, and is what
-// a restarted agent believes: it survives the agent, not a reboot. The one in the state directory has those that survive
-// a reboot. Each is written as a whole: temporary file, fsync, rename. A crash between the two renames leaves the run
+// Where members that were declared at run time are kept. `members.json` in the run directory has all of them, and a
+// restarted agent believes it: it survives the agent, not a reboot. The one in the state directory has those that
+// survive a reboot. Each is written as a whole: temporary file, fsync, rename. A crash between the two renames leaves the run
 // directory's older file, and with it the request is not done; nobody was answered.
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 // The northbound sockets as declared in cnpd.yaml. A reload changes their groups but not their path. The reload is
-// requested through the socket, and a new path that fails would leave the operator without one. The socket of Set exists
-// only on a router that takes part in groups: everything is off until the file turns it on (PNC-6-e).
+// requested through the socket, and a new path that fails would leave the operator without one. The socket of Set
+// exists only on a router that takes part in groups: everything is off until the file turns it on (PNC-6-e).
 import { groupWaits, setSocketRefused, socketWaits } from '../diagnosis/configuration.ts';
 import type { Intent } from '../intent/intent.ts';
 import { setSocketOf } from '../model/paths.ts';

@@ -1,6 +1,7 @@
 // The northbound server: gNMI (Capabilities, Get) and cnpd.v1.Control (Reload) on one unix socket. It reads state and
-// owns none. gNMI Set has a socket of its own, since whoever may read need not be allowed to change. grpc-js itself answers other gNMI calls with UNIMPLEMENTED. Answers are built a few at a time; the rest
-// wait in a queue of bounded length.
+// owns none. gNMI Set has a socket of its own, since whoever may read need not be allowed to change. grpc-js itself
+// answers other gNMI calls with UNIMPLEMENTED. Answers are built a few at a time; the rest wait in a queue of bounded
+// length.
 import type { Socket } from 'node:net';
 import { create } from '@bufbuild/protobuf';
 import { type ConnectionInjector, Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';

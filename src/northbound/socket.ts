@@ -1,5 +1,6 @@
-// The unix sockets of the northbound: mode 0660 from the moment they exist, or 0600 where only the owner may connect. A socket that a dead process left is
-// replaced. One on which a process answers is refused, and so is a path that holds anything but a socket.
+// The unix sockets of the northbound: mode 0660 from the moment they exist, or 0600 where only the owner may connect. A
+// socket that a dead process left is replaced. One on which a process answers is refused, and so is a path that holds
+// anything but a socket.
 import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';

@@ -73,7 +73,7 @@ export interface MulticastListPlan {
   readonly digest: Uint8Array;
   /** `local`, if there is one, comes first. 1 to 64. */
   readonly branches: readonly MulticastBranchPlan[];
-  /** Of a branching node: the replication SID from which packets may come. Null: this router is the root, or an edge. */
+  /** Of a branching node: the replication SID from which packets may come. Null at the root, and at an edge. */
   readonly parent: IpAddress | null;
 }
 

@@ -302,7 +302,9 @@ describe('with other things that cnpd carries', () => {
 
   test('RMC-5.1-d: members of a group arrive on leaf’s host routes, and go when they are configured no more', async () => {
     const members = async (): Promise<string[]> =>
-      (await p.get('groups', 'members')).map(({ role, address, qpn, node, status }) => [role, address, qpn, node, status].join());
+      (await p.get('groups', 'members')).map(({ role, address, qpn, node, status }) =>
+        [role, address, qpn, node, status].join(),
+      );
     await leaf.reload({
       ...LEAF,
       srv6: { 'core-ports': ['eth1'], replication: { locator: '2001:db8:e::/48' } },

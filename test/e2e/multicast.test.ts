@@ -27,7 +27,9 @@ test('RMC-5.1-d: every router knows source and receivers, their Queue Pairs and 
 });
 
 test('RMC-5.1-d: what a WRITE needs to reach the memory of a receiver is known at the root', async () => {
-  const rows = (await scene.show('n6', 'groups', GROUP.proxyAddress, 'members')).filter((row) => row['role'] === 'receiver');
+  const rows = (await scene.show('n6', 'groups', GROUP.proxyAddress, 'members')).filter(
+    (row) => row['role'] === 'receiver',
+  );
   expect(rows.map((row) => [row['r-key'], Number(row['va-delta'])])).toEqual(
     [1, 2, 3, 4, 5].map((n) => [4096 + n, n * 0x1000_0000]),
   );

@@ -26,7 +26,9 @@ function members(rows: readonly Row[]): readonly Row[] | undefined {
 /** Waits until the root and every edge know all members. @throws Error when they do not */
 export async function waitForMembers(lab: Lab, signal: AbortSignal): Promise<Evidence> {
   const nodes = [ROOT, ...Object.keys(EDGES)];
-  const [atRoot] = await Promise.all(nodes.map((node) => waitForRows(lab, node, ['groups', GROUP.proxyAddress, 'members'], members, signal)));
+  const [atRoot] = await Promise.all(
+    nodes.map((node) => waitForRows(lab, node, ['groups', GROUP.proxyAddress, 'members'], members, signal)),
+  );
   const carrier = String(atRoot!.at(-1)!['carrier']);
   const edges = Object.entries(EDGES).map(([edge, hosts]) => `${edge} for ${hosts.join(' and ')}`);
   const sentence =

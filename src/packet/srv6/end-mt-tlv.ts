@@ -1,5 +1,5 @@
-// The End.MT TLV of the Segment Routing Header (RMC §7.2): an edge and its receivers. Here is the value; srh.ts has type
-// and length.
+// The End.MT TLV of the Segment Routing Header (RMC §7.2): an edge and its receivers. This is its value; srh.ts has
+// type and length.
 import { type IpAddress, putAddress } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { put24, readAddress, u24 } from '../bytes.ts';
