@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { address, formatAddress } from '../model/address.ts';
 import { receiver, source } from '../model/group.fixture.ts';
 import { type GroupMember, compareClaims } from '../model/group.ts';
 import { digestText, membersDigest } from './digests.ts';
@@ -43,4 +44,51 @@ test('only equal claims are equal in the order of claims, which does not depend 
       expect(Math.sign(compareClaims(a, b))).toBe(-Math.sign(compareClaims(b, a)) + 0);
     }
   expect(compareClaims(receiver(1), receiver(1))).toBe(0);
+});
+
+describe('a group whose Proxy Address is a member of another group', () => {
+  const OTHER = { group: receiver(1).address };
+  const kinds = (claims: readonly GroupMember[]): string[] =>
+    membersInForce(claims).conflicts.map(({ kind, claim }) => `${kind} ${formatAddress(claim.group)}`);
+
+  test.each<[string, GroupMember]>([
+    ['a receiver', receiver(1)],
+    ['an edge', receiver(2, { node: OTHER.group })],
+    ['a source', source({ address: OTHER.group })],
+  ])('does not count, and the member does: %s', (_, member) => {
+    const claims = [member, receiver(7, OTHER), source({ ...OTHER, address: receiver(8).address })];
+    expect([...membersInForce(claims).groups.keys()]).toEqual([formatAddress(member.group)]);
+    expect(digests(claims)).toEqual(digests([member]));
+    expect(kinds(claims)).toEqual(['proxy-is-member 2001:db8:b::1']);
+  });
+
+  test('two that name each other both do not count: their copies would go around', () => {
+    const back = receiver(9, { ...OTHER, address: receiver(1).group });
+    expect([...membersInForce([receiver(1), back]).groups]).toEqual([]);
+  });
+});
+
+test('of two sources, and of two edges of a receiver, that with the lower SID counts; a source is no receiver', () => {
+  const [low, high] = [address('2001:db8:e::1'), address('2001:db8:e::2')];
+  const claims = [
+    ...[source({ node: high }), source({ node: low, qpn: 7 })],
+    ...[receiver(1, { node: high }), receiver(1, { node: low }), receiver(1, { node: low })],
+    receiver(0x5000),
+  ];
+  const { groups, conflicts } = membersInForce(claims);
+  expect([...groups.values()]).toEqual([{ group: claims[0]!.group, source: claims[1], receivers: [claims[3]] }]);
+  expect(conflicts).toEqual([
+    { kind: 'second-source', claim: claims[0], winner: claims[1] },
+    { kind: 'second-edge', claim: claims[2], winner: claims[3] },
+    { kind: 'source-too', claim: claims[5], winner: claims[1] },
+  ]);
+});
+
+test('claims to which no packet could be sent are none', () => {
+  const claims = [
+    receiver(1, { qpn: 1 }),
+    receiver(2, { qpn: 0xff_ffff }),
+    receiver(3, { address: address('ff05::1') }),
+  ];
+  expect([...membersInForce(claims).groups]).toEqual([]);
 });

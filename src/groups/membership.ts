@@ -15,16 +15,17 @@ export interface GroupMembers {
 
 /**
  * Why a claim does not count: another one comes first (`second-source`, `second-edge`), the host is the source of the
- * group (`source-too`), or the host or its router has the Proxy Address of a group (`is-proxy-address`). Copies for
- * such a host would enter that other group.
+ * group (`source-too`), or the Proxy Address of its group is a host or a SID in another group (`proxy-is-member`). That
+ * group as a whole does not count, and nothing is taken from the member: whoever invents a group excludes only that.
  */
-export type ConflictKind = 'second-source' | 'second-edge' | 'source-too' | 'is-proxy-address';
+export type ConflictKind = 'second-source' | 'second-edge' | 'source-too' | 'proxy-is-member';
 
 export interface Conflict {
   readonly kind: ConflictKind;
+  /** Of `proxy-is-member`: the first claim of the group. */
   readonly claim: GroupMember;
-  /** The claim that counts instead. */
-  readonly winner?: GroupMember;
+  /** The claim that counts instead; the member that is in the way. */
+  readonly winner: GroupMember;
 }
 
 export interface Membership {
@@ -37,31 +38,36 @@ export interface Membership {
 export function membersInForce(claims: readonly GroupMember[]): Membership {
   const sorted = claims.filter(isUsableMember).sort(compareClaims);
   const proxies = new Set(sorted.map(({ group }) => group.value));
+  const inTheWay = membersAt(proxies, sorted);
   const groups = new Map<string, GroupMembers>();
   const conflicts: Conflict[] = [];
   for (let from = 0; from < sorted.length;) {
     const { group } = sorted[from]!;
     const begin = from;
     while (from < sorted.length && sameAddress(sorted[from]!.group, group)) from++;
-    const members = groupOf(sorted.slice(begin, from), proxies, conflicts);
-    if (members) groups.set(formatAddress(group), members);
+    const winner = inTheWay.get(group.value);
+    if (winner) conflicts.push({ kind: 'proxy-is-member', claim: sorted[begin]!, winner });
+    else groups.set(formatAddress(group), groupOf(sorted.slice(begin, from), conflicts));
   }
   return { groups, conflicts };
 }
 
+/** The first member that has a Proxy Address, or whose router has, by that address. */
+function membersAt(proxies: ReadonlySet<bigint>, sorted: readonly GroupMember[]): ReadonlyMap<bigint, GroupMember> {
+  const found = new Map<bigint, GroupMember>();
+  for (const claim of sorted)
+    for (const { value } of [claim.address, claim.node])
+      if (proxies.has(value) && !found.has(value)) found.set(value, claim);
+  return found;
+}
+
 /** @param claims of one group, in order */
-function groupOf(
-  claims: readonly GroupMember[],
-  proxies: ReadonlySet<bigint>,
-  conflicts: Conflict[],
-): GroupMembers | undefined {
+function groupOf(claims: readonly GroupMember[], conflicts: Conflict[]): GroupMembers {
   const receivers: GroupMember[] = [];
   let source: GroupMember | undefined;
   let winner: GroupMember | undefined;
   for (const claim of claims) {
-    if (proxies.has(claim.address.value) || proxies.has(claim.node.value)) {
-      conflicts.push({ kind: 'is-proxy-address', claim });
-    } else if (winner && excludes(winner, claim)) {
+    if (winner && excludes(winner, claim)) {
       if (compareClaims(winner, claim) !== 0)
         conflicts.push({ kind: claim.role === 'source' ? 'second-source' : 'second-edge', claim, winner });
     } else if (claim.role === 'source') {
@@ -72,8 +78,7 @@ function groupOf(
       receivers.push((winner = claim));
     }
   }
-  const { group } = claims[0]!;
-  return source || receivers.length > 0 ? { group, ...(source && { source }), receivers } : undefined;
+  return { group: claims[0]!.group, ...(source && { source }), receivers };
 }
 
 /** The receivers of each edge, edges by SID, receivers by address. */

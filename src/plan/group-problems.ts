@@ -55,24 +55,27 @@ function summary<T>(
 
 const CONFLICTS: Readonly<Record<ConflictKind, (conflict: Conflict) => string>> = {
   'second-source': ({ claim, winner }) =>
-    `has two sources: ${formatAddress(winner!.address)} counts, and ${formatAddress(claim.address)} does not`,
+    `has two sources: ${formatAddress(winner.address)} counts, and ${formatAddress(claim.address)} does not`,
   'second-edge': ({ claim, winner }) =>
-    `${formatAddress(claim.address)} is claimed with two edges or in two ways: that of ${formatAddress(winner!.node)} counts, ` +
+    `${formatAddress(claim.address)} is claimed with two edges or in two ways: that of ${formatAddress(winner.node)} counts, ` +
     `and that of ${formatAddress(claim.node)} does not`,
   'source-too': ({ claim }) => `${formatAddress(claim.address)} is the source, and does not count as a receiver`,
-  'is-proxy-address': ({ claim: { address, node } }) =>
-    `the member ${formatAddress(address)} at ${formatAddress(node)} does not count: one of the two is the Proxy Address of a group`,
+  'proxy-is-member': ({ winner: { group, address, node } }) =>
+    `does not count: its Proxy Address belongs to the member ${formatAddress(address)} at ${formatAddress(node)} ` +
+    `of the group ${formatAddress(group)}`,
 };
 
-/** In groups that concern this router. */
+/** In groups that concern this router, and of groups that are in the way of their members. */
 function contested({ views, membership, intent: { groups = [] } }: Inputs): Problem[] {
   const concerned = new Set([
     ...views.map(({ id }) => id),
     ...groups.map((group) => formatAddress(group.proxyAddress)),
   ]);
-  const found = membership.conflicts.filter(({ claim }) => concerned.has(formatAddress(claim.group)));
+  const found = membership.conflicts.filter(({ claim, winner }) =>
+    [claim, winner].some(({ group }) => concerned.has(formatAddress(group))),
+  );
   const [taken, others] = [true, false].map((isProxy) =>
-    found.filter(({ kind }) => (kind === 'is-proxy-address') === isProxy),
+    found.filter(({ kind }) => (kind === 'proxy-is-member') === isProxy),
   ) as [Conflict[], Conflict[]];
   const sentence = (one: Conflict): string => `group ${formatAddress(one.claim.group)}: ${CONFLICTS[one.kind](one)}`;
   return [
