@@ -92,3 +92,26 @@ test('claims to which no packet could be sent are none', () => {
   ];
   expect([...membersInForce(claims).groups]).toEqual([]);
 });
+
+test('a group whose claims are reported again stays the same object; one with another claim does not', () => {
+  const other = address('2001:db8:ab::1');
+  const claims = (qpn: number): GroupMember[] => [
+    ...[source(), receiver(1), receiver(2, { qpn })],
+    ...[source({ group: other }), receiver(1, { group: other })],
+  ];
+  const former = membersInForce(claims(5));
+  const next = membersInForce(claims(6), former);
+  const [changed, same] = [...next.groups.keys()] as [string, string];
+  expect(next.groups.get(same)).toBe(former.groups.get(same));
+  expect(next.groups.get(changed)).not.toBe(former.groups.get(changed));
+  expect(digests(claims(6))).toEqual([...next.groups].map(([id, all]) => `${id} ${digestText(membersDigest(all))}`));
+  expect([...membersInForce(claims(6).slice(0, 3), next).groups.keys()]).toEqual([changed]);
+});
+
+test('a group that is the same but has become a host of another does not count any more, and does again', () => {
+  const former = membersInForce([receiver(1)]);
+  const rival = receiver(2, { group: address('2001:db8:ab::1'), address: receiver(1).group });
+  const between = membersInForce([receiver(1), rival], former);
+  expect([...between.groups.keys()]).toEqual(['2001:db8:ab::1']);
+  expect([...membersInForce([receiver(1)], between).groups]).toEqual([...former.groups]);
+});

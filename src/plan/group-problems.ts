@@ -160,15 +160,14 @@ const flat = ({ views, intent: { isis, ospfv2, ospfv3 } }: Inputs): Problem[] =>
       );
 
 /** Connections of hosts have the largest MTU that their ports allow. */
-function sizes({ views, headEnds, intent, facts, core }: Inputs): Problem[] {
+function sizes({ headEnds, intent, facts, core }: Inputs): Problem[] {
   const isCore = new Set(core.map(({ ifindex }) => ifindex));
   const hosts = roceLinks(facts, intent).filter(({ ifindex }) => !isCore.has(ifindex));
   const wanted = roceMtuWithin(Math.max(0, ...hosts.map(({ mtu = 0 }) => mtu)));
   const small = headEnds.flatMap((headEnd) => {
-    const view = views.find(({ id }) => id === headEnd.id)!;
     const added = overhead(headEnd.endMtTlvs, headEnd.hmacKeyId !== undefined);
     const most = roceMtuWithin(headEnd.mtu - added);
-    return most === 0 || most < wanted ? [{ id: view.id, added, most, mtu: headEnd.mtu }] : [];
+    return most === 0 || most < wanted ? [{ id: headEnd.id, added, most, mtu: headEnd.mtu }] : [];
   });
   return summary(
     'groups.mtu',

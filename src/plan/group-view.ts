@@ -54,13 +54,13 @@ export const hasTooMany = ({ members, tree }: Pick<GroupView, 'members' | 'tree'
 
 let lastMembership: { readonly inputs: readonly unknown[]; readonly value: Membership } | undefined;
 
-/** Computed once as long as the claims are the same objects. */
+/** Computed once as long as the claims are the same objects, and anew only for groups with other claims. */
 export function membershipOf(groups: readonly GroupIntent[], members: readonly GroupMember[]): Membership {
   const inputs = [...groups, members];
   if (!lastMembership || !sameElements(lastMembership.inputs, inputs))
     lastMembership = {
       inputs,
-      value: membersInForce([...groups.flatMap((group) => group.members), ...members]),
+      value: membersInForce([...groups.flatMap((group) => group.members), ...members], lastMembership?.value),
     };
   return lastMembership.value;
 }
