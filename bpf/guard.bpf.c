@@ -4,7 +4,7 @@
 // Notifications to Proxy, Fast CNPs, and Long-haul CNPs in both forms; over IPv4 and IPv6; behind VLAN tags, options
 // and extension headers; in a first fragment; and inside IP tunnels. Dropping the first fragment is enough: the others
 // cannot be reassembled. Sources and destinations on the allow-lists pass. So does a standard CNP, which is end to end.
-// From outside it also drops packets sent to an END.CON SID of the domain.
+// From outside it also drops packets sent to a SID of the domain, or to the Proxy Address of a group.
 //
 // A packet built to hide its transport header is dropped too. Its first fragment ends within the header chain (RFC 7112
 // §5) or before the fields that identify a notification, or its chain is longer than any in use. A packet ends where
@@ -140,10 +140,10 @@ static __always_inline int guard(struct __sk_buff *skb, int inbound)
 	if (result == WALK_TRUNCATED)
 		result = walk_headers(skb, &h);
 	else if (result == WALK_TRANSPORT && h.inner_family == 6 && inbound)
-		h.visited = guard_is_end_con(skb, ETH_HLEN + IPV6_DESTINATION);
+		h.visited = guard_is_guarded(skb, ETH_HLEN + IPV6_DESTINATION);
 
 	__u8 outer_family = h.outer ? h.outer_family : 6; // the plain packet to a SID is IPv6
-	if (inbound && (h.visited & VISITED_END_CON) &&
+	if (inbound && (h.visited & VISITED_GUARDED) &&
 	    !allowed(skb, source_of(h.outer ? h.outer : ETH_HLEN, outer_family), outer_family, 1)) {
 		count(COUNT_GUARD_IN_END_CON);
 		return TC_DROP;

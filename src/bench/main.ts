@@ -20,6 +20,7 @@ import { packetCost } from './figures/packet-cost.ts';
 import { type Failure, type Report, type Row, table } from './support/report.ts';
 import { srv6 } from './figures/srv6.ts';
 import { startUp } from './figures/start-up.ts';
+import { groupPlans } from './figures/group-plans.ts';
 import { isisSenders } from './figures/isis-senders.ts';
 import { ospfSenders } from './figures/ospf-senders.ts';
 
@@ -33,6 +34,7 @@ const FIGURES: readonly Figure[] = [
   startUp,
   isisSenders,
   ospfSenders,
+  groupPlans,
   eventLoop,
   ospfExchange,
   bgpOrigination,

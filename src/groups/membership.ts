@@ -1,6 +1,6 @@
 // Which claims of members count. All routers know the same claims and decide alike, without a message: of claims that
 // exclude each other the first of compareClaims counts.
-import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
+import { type IpAddress, compareAddresses, formatAddress, sameAddress } from '../model/address.ts';
 import { type GroupMember, compareClaims, excludes, isUsableMember } from '../model/group.ts';
 
 /** The members in force of one group. */
@@ -15,16 +15,17 @@ export interface GroupMembers {
 
 /**
  * Why a claim does not count: another one comes first (`second-source`, `second-edge`), the host is the source of the
- * group (`source-too`), or the host or its router has the Proxy Address of a group (`is-proxy-address`). Copies for
- * such a host would enter that other group.
+ * group (`source-too`), or the Proxy Address of its group is a host or a SID in another group (`proxy-is-member`). That
+ * group as a whole does not count, and nothing is taken from the member: whoever invents a group excludes only that.
  */
-export type ConflictKind = 'second-source' | 'second-edge' | 'source-too' | 'is-proxy-address';
+export type ConflictKind = 'second-source' | 'second-edge' | 'source-too' | 'proxy-is-member';
 
 export interface Conflict {
   readonly kind: ConflictKind;
+  /** Of `proxy-is-member`: the first claim of the group. */
   readonly claim: GroupMember;
-  /** The claim that counts instead. */
-  readonly winner?: GroupMember;
+  /** The claim that counts instead; the member that is in the way. */
+  readonly winner: GroupMember;
 }
 
 export interface Membership {
@@ -33,35 +34,91 @@ export interface Membership {
   readonly conflicts: readonly Conflict[];
 }
 
-/** @param claims of all routers, this one included, in any order; equal claims are one */
-export function membersInForce(claims: readonly GroupMember[]): Membership {
-  const sorted = claims.filter(isUsableMember).sort(compareClaims);
-  const proxies = new Set(sorted.map(({ group }) => group.value));
+/** What the claims for one group come to, if that group counts. */
+interface Part {
+  /** As they were given. */
+  readonly claims: readonly GroupMember[];
+  /** Those to which packets can be sent, in order. */
+  readonly usable: readonly GroupMember[];
+  readonly id: string;
+  readonly members: GroupMembers;
+  readonly conflicts: readonly Conflict[];
+}
+
+const partsOf = new WeakMap<Membership, ReadonlyMap<bigint, Part>>();
+
+/**
+ * @param claims of all routers, this one included, in any order; equal claims are one
+ * @param former groups with the same claims as there are the same objects, and what is computed from them stays
+ */
+export function membersInForce(claims: readonly GroupMember[], former?: Membership): Membership {
+  const known = former && partsOf.get(former);
+  const parts = new Map<bigint, Part>();
+  for (const [group, ofGroup] of byGroup(claims)) {
+    const found = known?.get(group);
+    const part = found && haveSameClaims(found.claims, ofGroup) ? found : partOf(ofGroup);
+    if (part) parts.set(group, part);
+  }
+  const ordered = [...parts.values()].sort((a, b) => compareAddresses(a.members.group, b.members.group));
+  const inTheWay = membersAt(parts, ordered);
   const groups = new Map<string, GroupMembers>();
   const conflicts: Conflict[] = [];
-  for (let from = 0; from < sorted.length;) {
-    const { group } = sorted[from]!;
-    const begin = from;
-    while (from < sorted.length && sameAddress(sorted[from]!.group, group)) from++;
-    const members = groupOf(sorted.slice(begin, from), proxies, conflicts);
-    if (members) groups.set(formatAddress(group), members);
+  for (const part of ordered) {
+    const winner = inTheWay.get(part.members.group.value);
+    if (winner) conflicts.push({ kind: 'proxy-is-member', claim: part.usable[0]!, winner });
+    else {
+      groups.set(part.id, part.members);
+      conflicts.push(...part.conflicts);
+    }
   }
-  return { groups, conflicts };
+  const membership = { groups, conflicts };
+  partsOf.set(membership, parts);
+  return membership;
+}
+
+function byGroup(claims: readonly GroupMember[]): ReadonlyMap<bigint, readonly GroupMember[]> {
+  const found = new Map<bigint, GroupMember[]>();
+  let last: { readonly group: bigint; readonly claims: GroupMember[] } | undefined;
+  for (const claim of claims) {
+    const group = claim.group.value;
+    if (last?.group !== group) {
+      last = { group, claims: found.get(group) ?? [] };
+      found.set(group, last.claims);
+    }
+    last.claims.push(claim);
+  }
+  return found;
+}
+
+const haveSameClaims = (a: readonly GroupMember[], b: readonly GroupMember[]): boolean =>
+  a.length === b.length && a.every((claim, i) => claim === b[i] || compareClaims(claim, b[i]!) === 0);
+
+/** Undefined: no claim is usable. */
+function partOf(claims: readonly GroupMember[]): Part | undefined {
+  const usable = claims.filter(isUsableMember).sort(compareClaims);
+  if (usable.length === 0) return undefined;
+  const conflicts: Conflict[] = [];
+  const members = groupOf(usable, conflicts);
+  return { claims, usable, id: formatAddress(members.group), members, conflicts };
+}
+
+/** The first member that has a Proxy Address, or whose router has, by that address. */
+function membersAt(proxies: ReadonlyMap<bigint, unknown>, ordered: readonly Part[]): ReadonlyMap<bigint, GroupMember> {
+  const found = new Map<bigint, GroupMember>();
+  for (const { usable } of ordered)
+    for (const claim of usable)
+      for (const { value } of [claim.address, claim.node])
+        if (proxies.has(value) && !found.has(value)) found.set(value, claim);
+  return found;
 }
 
 /** @param claims of one group, in order */
-function groupOf(
-  claims: readonly GroupMember[],
-  proxies: ReadonlySet<bigint>,
-  conflicts: Conflict[],
-): GroupMembers | undefined {
+function groupOf(claims: readonly GroupMember[], conflicts: Conflict[]): GroupMembers {
   const receivers: GroupMember[] = [];
   let source: GroupMember | undefined;
   let winner: GroupMember | undefined;
   for (const claim of claims) {
-    if (proxies.has(claim.address.value) || proxies.has(claim.node.value)) {
-      conflicts.push({ kind: 'is-proxy-address', claim });
-    } else if (winner && excludes(winner, claim)) {
+    if (winner && excludes(winner, claim)) {
       if (compareClaims(winner, claim) !== 0)
         conflicts.push({ kind: claim.role === 'source' ? 'second-source' : 'second-edge', claim, winner });
     } else if (claim.role === 'source') {
@@ -72,15 +129,24 @@ function groupOf(
       receivers.push((winner = claim));
     }
   }
-  const { group } = claims[0]!;
-  return source || receivers.length > 0 ? { group, ...(source && { source }), receivers } : undefined;
+  return { group: claims[0]!.group, ...(source && { source }), receivers };
 }
 
-/** The receivers of each edge, edges by SID, receivers by address. */
-export function receiversByEdge({ receivers }: GroupMembers): readonly {
+interface EdgeReceivers {
   readonly edge: IpAddress;
   readonly receivers: readonly GroupMember[];
-}[] {
+}
+
+const edgesOf = new WeakMap<GroupMembers, readonly EdgeReceivers[]>();
+
+/** The receivers of each edge, edges by SID, receivers by address. */
+export function receiversByEdge(members: GroupMembers): readonly EdgeReceivers[] {
+  let found = edgesOf.get(members);
+  if (!found) edgesOf.set(members, (found = groupedByEdge(members)));
+  return found;
+}
+
+function groupedByEdge({ receivers }: GroupMembers): readonly EdgeReceivers[] {
   const edges = new Map<bigint, { readonly edge: IpAddress; readonly receivers: GroupMember[] }>();
   for (const receiver of receivers) {
     const known = edges.get(receiver.node.value);

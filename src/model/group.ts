@@ -44,16 +44,23 @@ export const isUsableMember = ({ group, address, node, qpn }: GroupMember): bool
 export const excludes = (a: GroupMember, b: GroupMember): boolean =>
   sameAddress(a.group, b.group) && a.role === b.role && (a.role === 'source' || sameAddress(a.address, b.address));
 
+const compareWrites = (a: WriteDelta | undefined, b: WriteDelta | undefined): number =>
+  a && b ? Number(a.vaDelta - b.vaDelta) || a.rKey - b.rKey : Number(a !== undefined) - Number(b !== undefined);
+
 /**
  * By group, then the source before the receivers. Of claims that exclude each other the one that counts comes first:
- * the one with the lowest SID, so that all routers decide alike.
+ * the one with the lowest SID, then by all else. It is 0 for equal claims only, so that all routers decide alike in
+ * whatever order they learn of claims: a packet passes only where the digests of the members are equal.
  */
 export const compareClaims = (a: GroupMember, b: GroupMember): number =>
   compareAddresses(a.group, b.group) ||
   Number(a.role === 'receiver') - Number(b.role === 'receiver') ||
   (a.role === 'receiver' ? compareAddresses(a.address, b.address) : 0) ||
   compareAddresses(a.node, b.node) ||
-  compareAddresses(a.address, b.address);
+  compareAddresses(a.address, b.address) ||
+  a.qpn - b.qpn ||
+  a.psnDelta - b.psnDelta ||
+  compareWrites(a.write, b.write);
 
 /** Unique among the members of all groups; a source is no receiver. */
 export const memberKey = ({ group, role, address }: GroupMember): string =>

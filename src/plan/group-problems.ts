@@ -55,24 +55,27 @@ function summary<T>(
 
 const CONFLICTS: Readonly<Record<ConflictKind, (conflict: Conflict) => string>> = {
   'second-source': ({ claim, winner }) =>
-    `has two sources: ${formatAddress(winner!.address)} counts, and ${formatAddress(claim.address)} does not`,
+    `has two sources: ${formatAddress(winner.address)} counts, and ${formatAddress(claim.address)} does not`,
   'second-edge': ({ claim, winner }) =>
-    `${formatAddress(claim.address)} is claimed with two edges or in two ways: that of ${formatAddress(winner!.node)} counts, ` +
+    `${formatAddress(claim.address)} is claimed with two edges or in two ways: that of ${formatAddress(winner.node)} counts, ` +
     `and that of ${formatAddress(claim.node)} does not`,
   'source-too': ({ claim }) => `${formatAddress(claim.address)} is the source, and does not count as a receiver`,
-  'is-proxy-address': ({ claim: { address, node } }) =>
-    `the member ${formatAddress(address)} at ${formatAddress(node)} does not count: one of the two is the Proxy Address of a group`,
+  'proxy-is-member': ({ winner: { group, address, node } }) =>
+    `does not count: its Proxy Address belongs to the member ${formatAddress(address)} at ${formatAddress(node)} ` +
+    `of the group ${formatAddress(group)}`,
 };
 
-/** In groups that concern this router. */
+/** In groups that concern this router, and of groups that are in the way of their members. */
 function contested({ views, membership, intent: { groups = [] } }: Inputs): Problem[] {
   const concerned = new Set([
     ...views.map(({ id }) => id),
     ...groups.map((group) => formatAddress(group.proxyAddress)),
   ]);
-  const found = membership.conflicts.filter(({ claim }) => concerned.has(formatAddress(claim.group)));
+  const found = membership.conflicts.filter(({ claim, winner }) =>
+    [claim, winner].some(({ group }) => concerned.has(formatAddress(group))),
+  );
   const [taken, others] = [true, false].map((isProxy) =>
-    found.filter(({ kind }) => (kind === 'is-proxy-address') === isProxy),
+    found.filter(({ kind }) => (kind === 'proxy-is-member') === isProxy),
   ) as [Conflict[], Conflict[]];
   const sentence = (one: Conflict): string => `group ${formatAddress(one.claim.group)}: ${CONFLICTS[one.kind](one)}`;
   return [
@@ -157,15 +160,14 @@ const flat = ({ views, intent: { isis, ospfv2, ospfv3 } }: Inputs): Problem[] =>
       );
 
 /** Connections of hosts have the largest MTU that their ports allow. */
-function sizes({ views, headEnds, intent, facts, core }: Inputs): Problem[] {
+function sizes({ headEnds, intent, facts, core }: Inputs): Problem[] {
   const isCore = new Set(core.map(({ ifindex }) => ifindex));
   const hosts = roceLinks(facts, intent).filter(({ ifindex }) => !isCore.has(ifindex));
   const wanted = roceMtuWithin(Math.max(0, ...hosts.map(({ mtu = 0 }) => mtu)));
   const small = headEnds.flatMap((headEnd) => {
-    const view = views.find(({ id }) => id === headEnd.id)!;
     const added = overhead(headEnd.endMtTlvs, headEnd.hmacKeyId !== undefined);
     const most = roceMtuWithin(headEnd.mtu - added);
-    return most === 0 || most < wanted ? [{ id: view.id, added, most, mtu: headEnd.mtu }] : [];
+    return most === 0 || most < wanted ? [{ id: headEnd.id, added, most, mtu: headEnd.mtu }] : [];
   });
   return summary(
     'groups.mtu',

@@ -6,7 +6,7 @@ import { type Tree, type TreeNode, computeTree } from '../groups/tree.ts';
 import type { GroupIntent, Intent } from '../intent/intent.ts';
 import type { SidEntry } from '../learned/routers.ts';
 import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
-import type { GroupMember } from '../model/group.ts';
+import { type GroupMember, compareClaims } from '../model/group.ts';
 import type { TopologyReport } from '../model/topology.ts';
 import type { MulticastBranchPlan } from './multicast-plan.ts';
 
@@ -54,13 +54,13 @@ export const hasTooMany = ({ members, tree }: Pick<GroupView, 'members' | 'tree'
 
 let lastMembership: { readonly inputs: readonly unknown[]; readonly value: Membership } | undefined;
 
-/** Computed once as long as the claims are the same objects. */
+/** Computed once as long as the claims are the same objects, and anew only for groups with other claims. */
 export function membershipOf(groups: readonly GroupIntent[], members: readonly GroupMember[]): Membership {
   const inputs = [...groups, members];
   if (!lastMembership || !sameElements(lastMembership.inputs, inputs))
     lastMembership = {
       inputs,
-      value: membersInForce([...groups.flatMap((group) => group.members), ...members]),
+      value: membersInForce([...groups.flatMap((group) => group.members), ...members], lastMembership?.value),
     };
   return lastMembership.value;
 }
@@ -109,7 +109,10 @@ export function groupTrees(intent: Intent, learned: LearnedAboutGroups): Readonl
   return found;
 }
 
-/** Undefined: this router has no part in the group, or the group has no source. */
+/**
+ * Undefined: this router has no part in the group, or the group has no source. A source that another router claims to
+ * be behind this one is none: this router would lead what its hosts send to any address into a tree.
+ */
 export function viewOf(
   id: string,
   members: GroupMembers,
@@ -119,6 +122,7 @@ export function viewOf(
 ): GroupView | undefined {
   if (!hasSource(members)) return undefined;
   const isRoot = own.replication !== undefined && sameAddress(members.source.node, own.replication);
+  if (isRoot && !declared?.members.some((member) => compareClaims(member, members.source) === 0)) return undefined;
   const receivers = own.edge ? members.receivers.filter(({ node }) => node.value === own.edge!.value) : [];
   const node = own.replication && tree?.nodes.get(own.replication.value);
   const branches = node ? branchesOf(node, own) : [];

@@ -7,6 +7,7 @@ import type { GroupMember } from '../model/group.ts';
 import type { TopologyReport } from '../model/topology.ts';
 import type { Facts } from './facts.ts';
 import type { LearnedAboutGroups } from './group-view.ts';
+import { planGuarded } from './guard.ts';
 import { planGroups } from './groups.ts';
 import { FACTS } from './inputs.fixture.ts';
 import type { MulticastListPlan } from './multicast-plan.ts';
@@ -105,5 +106,58 @@ describe('the root', () => {
       [E3, '2001:db8:3::1 300'],
       [E4, '2001:db8:4::1 300'],
     ]);
+  });
+});
+
+describe('a router that lies about groups', () => {
+  const claim = (group: string, change: Partial<GroupMember>): GroupMember => ({
+    ...receiver('2001:db8:66::1', '2001:db8:66::e', { group: address(group) }),
+    ...change,
+  });
+  const source = (group: string, node = '2001:db8:66::2'): GroupMember =>
+    claim(group, { role: 'source', address: address('2001:db8:66::5'), node: address(node) });
+  const withLies = (...lies: readonly GroupMember[]): LearnedAboutGroups => ({
+    ...LEARNED,
+    members: () => [...lies, ...LEARNED.members()],
+  });
+  const guarded = (learned: LearnedAboutGroups): string[] =>
+    planGuarded(load(`${ROOTED}border-ports: [wan]\n`), [], learned).map(({ id }) => id);
+
+  test.each([
+    ['a receiver', '2001:db8:3::1'],
+    ['the edge of receivers', E3],
+    ['the source', '2001:db8:1::1'],
+  ])('takes nothing from %s by a group with its address: the group does not count', (_, victim) => {
+    const learned = withLies(source(victim), claim(victim, {}));
+    const { multicast, problems } = plan(ROOTED, learned);
+    const honest = plan(ROOTED).multicast!;
+    expect([multicast!.groups, multicast!.headEnds, multicast!.lists]).toEqual([
+      honest.groups,
+      honest.headEnds,
+      honest.lists,
+    ]);
+    expect(problems.map(({ code }) => code)).toEqual(['groups.proxy-address-taken']);
+    expect(problems[0]!.problem).toContain(`group ${victim}: does not count`);
+    expect(guarded(learned)).toEqual(guarded(LEARNED));
+  });
+
+  test('makes nobody the root of what their hosts send: a router is that of sources which it declares', () => {
+    const lies = withLies(
+      source('2001:db8:bb::1', OWN_REPLICATION),
+      claim('2001:db8:bb::1', { node: address(OWN_EDGE) }),
+    );
+    expect(plan(ROOTED, lies).multicast!.groups.map(({ id }) => id)).toEqual(['2001:db8:aa::1']);
+    expect(plan(ROOTED, lies).multicast!.headEnds).toEqual(plan(ROOTED).multicast!.headEnds);
+  });
+
+  test.each(['2001:db8::1', OWN_REPLICATION])('takes nothing from %s, an address of this router', (own) => {
+    const lies = withLies(source(own), claim(own, { node: address(OWN_EDGE) }));
+    expect(plan(ROOTED, lies).multicast!.groups.map(({ id }) => id)).toEqual(['2001:db8:aa::1']);
+  });
+
+  test('Proxy Addresses of groups that count are not reachable from outside', () => {
+    const other = withLies(source('2001:db8:bb::1'), claim('2001:db8:cc::1', {}));
+    expect(guarded(other)).toEqual([...guarded(LEARNED), '2001:db8:bb::1']);
+    expect(guarded(LEARNED)).toEqual([OWN_EDGE, OWN_REPLICATION, E3, E4, R2, '2001:db8:aa::1']);
   });
 });

@@ -39,7 +39,9 @@ export function planGroups(intent: Intent, learned: LearnedAboutGroups, facts: F
   const network = networkFrom(learned, own, intent);
   const declared = new Map(groups.map((group) => [formatAddress(group.proxyAddress), group]));
   const mtu = Math.min(...core.map((link) => link.mtu ?? DEFAULT_MTU));
+  const ownAddresses = addressesOf(intent);
   const views = [...membership.groups].flatMap(([id, members]): GroupView[] => {
+    if (ownAddresses.has(members.group.value)) return [];
     const view = viewOf(id, members, treeOf(members, network, declared.get(id)), own, declared.get(id));
     return view ? [view] : [];
   });
@@ -62,6 +64,14 @@ export function planGroups(intent: Intent, learned: LearnedAboutGroups, facts: F
     problems: groupProblems({ ...{ views, membership, own, intent, facts, core, headEnds }, sids: learned.sids() }),
   };
 }
+
+/** A group with one of these as Proxy Address would take what is sent to this router. */
+const addressesOf = ({ router, srv6 }: Intent): ReadonlySet<bigint> =>
+  new Set(
+    [router.loopback6, srv6?.endMt?.sid, srv6?.replication?.sid, ...(srv6?.endCon ?? []).map(({ sid }) => sid)].flatMap(
+      (address) => address?.value ?? [],
+    ),
+  );
 
 const ownSids = ({ edge, replication }: OwnSids): MulticastPlan['sids'] => [
   ...(edge ? [{ id: formatAddress(edge), sid: edge, kind: 'edge' } as const] : []),

@@ -3,12 +3,12 @@
 // domain and to Proxy Addresses of groups.
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import {
-  END_CON_VALUE,
+  GUARDED_VALUE,
   GUARD_MAPS,
   GUARD_PROGRAMS,
   encodeAllowed,
   encodeGuardPort,
-  endConKey,
+  guardedKey,
   guardPortKey,
 } from '../kernel/dataplane/guard.ts';
 import { prefixKey } from '../kernel/dataplane/layout.ts';
@@ -32,7 +32,7 @@ export class BorderGuard extends Feature {
       inbound: this.table(object.map(GUARD_MAPS.allowInbound), ALLOWED),
       outbound: this.table(object.map(GUARD_MAPS.allowOutbound), ALLOWED),
     };
-    this.#guarded = this.learnedTable(object.map(GUARD_MAPS.endConSids), GUARDED);
+    this.#guarded = this.learnedTable(object.map(GUARD_MAPS.guarded), GUARDED);
   }
 
   apply({ guards, guardAllow = [], guardedAddresses = [] }: GuardDesired): void {
@@ -63,9 +63,9 @@ const ALLOWED: TableCodec<GuardAllowPlan> = {
   value: (a) => encodeAllowed(a.prefix),
 };
 const GUARDED: TableCodec<GuardedAddressPlan> = {
-  kind: 'guard-end-con',
-  key: (s) => endConKey(s.address),
-  value: () => END_CON_VALUE,
+  kind: 'guard-address',
+  key: (s) => guardedKey(s.address),
+  value: () => GUARDED_VALUE,
 };
 
 export const borderGuard: FeatureKind<BorderGuard> = {

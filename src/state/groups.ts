@@ -13,8 +13,8 @@ interface Claim extends Pick<GroupClaim, 'member' | 'heldUntil' | 'originator'> 
 }
 
 /**
- * All claims. Of claims that exclude each other the first counts: the one with the lowest SID. Among equal SIDs this
- * router prefers its own claim, then the learned table's order of sources: there other routers may decide otherwise.
+ * All claims. Of claims that exclude each other the first counts, as on all routers; of equal claims this router shows
+ * its own as the one in force.
  */
 export function groupStates(
   { groups = [] }: Pick<Intent, 'groups'>,

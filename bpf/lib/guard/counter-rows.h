@@ -26,7 +26,7 @@
 	X(108, GUARD_OUT_ALLOWED, "guard.egress.allowed",                                                                 \
 	  "notifications leaving the domain passed because their destination is on the allow-list")                       \
 	X(109, GUARD_IN_END_CON, "guard.ingress.end-con.dropped",                                                         \
-	  "packets from outside to an END.CON SID of this domain dropped")                                                \
+	  "packets from outside dropped: to an END.CON, End.MT or replication SID, or to the Proxy Address of a group")   \
 	X(110, GUARD_OPAQUE_MPLS, "guard.opaque.mpls",                                                                    \
 	  "packets passed in and out without inspection: no IP header is recognized behind the label stack (pseudowire)") \
 	X(111, GUARD_OPAQUE_GRE, "guard.opaque.gre",                                                                      \

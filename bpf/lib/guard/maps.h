@@ -35,7 +35,8 @@ struct {
 	__type(value, __u32);
 } guard_allow_outbound SEC(".maps");
 
-// END.CON SIDs of this domain: no traffic from outside may be addressed to them (decision E7).
+// SIDs of this domain (END.CON, End.MT, replication; decision E7) and Proxy Addresses of groups: no traffic from
+// outside may be addressed to them. A pinned map keeps its name.
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Fields that the border guard inspects in each header of its walk (wire/walk.h): Fast CNP options (FCNP §4), and
-// END.CON SIDs among the destinations and segments.
+// guarded addresses (SIDs of the domain, Proxy Addresses) among the destinations and segments.
 #ifndef CNPD_GUARD_WALK_H
 #define CNPD_GUARD_WALK_H
 
@@ -12,7 +12,7 @@ static __always_inline void guard_visit(struct __sk_buff *skb, struct headers *h
 #include "wire/walk.h"
 
 #define VISITED_FAST_CNP 1 // the innermost packet so far has a Fast CNP option
-#define VISITED_END_CON 2
+#define VISITED_GUARDED 2
 #define VISITED_EVASIVE 4
 
 #define OPTION_PAD1 0
@@ -50,10 +50,10 @@ __noinline int guard_options(struct __sk_buff *skb, __u32 offset)
 	return at < end ? VISITED_EVASIVE : 0;
 }
 
-__noinline int guard_is_end_con(struct __sk_buff *skb, __u32 offset)
+__noinline int guard_is_guarded(struct __sk_buff *skb, __u32 offset)
 {
 	const __u8 *address = walk_at(skb, offset, 16);
-	return address && bpf_map_lookup_elem(&guard_end_con_sids, address) ? VISITED_END_CON : 0;
+	return address && bpf_map_lookup_elem(&guard_end_con_sids, address) ? VISITED_GUARDED : 0;
 }
 
 // The segments of the SRH at `offset`, which are the next destinations of the packet.
@@ -66,8 +66,8 @@ __noinline int guard_segments(struct __sk_buff *skb, __u32 offset)
 	for (__u32 i = 0; i < GUARD_SEGMENTS; i++) {
 		if (i >= segments)
 			return 0;
-		if (guard_is_end_con(skb, offset + 8 + 16 * i))
-			return VISITED_END_CON;
+		if (guard_is_guarded(skb, offset + 8 + 16 * i))
+			return VISITED_GUARDED;
 	}
 	return segments > GUARD_SEGMENTS ? VISITED_EVASIVE : 0;
 }
@@ -75,7 +75,7 @@ __noinline int guard_segments(struct __sk_buff *skb, __u32 offset)
 static __always_inline void guard_visit(struct __sk_buff *skb, struct headers *h, __u8 protocol, __u32 offset)
 {
 	if (protocol == IPPROTO_IPV6)
-		h->visited = (h->visited & ~VISITED_FAST_CNP) | guard_is_end_con(skb, offset + IPV6_DESTINATION);
+		h->visited = (h->visited & ~VISITED_FAST_CNP) | guard_is_guarded(skb, offset + IPV6_DESTINATION);
 	else if (protocol == IPPROTO_IPIP)
 		h->visited &= ~VISITED_FAST_CNP;
 	else if (protocol == IPPROTO_ROUTING)

@@ -127,7 +127,11 @@ export const COUNTERS: readonly CounterRow[] = [
     'guard.egress.allowed',
     'notifications leaving the domain passed because their destination is on the allow-list',
   ),
-  row(109, 'guard.ingress.end-con.dropped', 'packets from outside to an END.CON SID of this domain dropped'),
+  row(
+    109,
+    'guard.ingress.end-con.dropped',
+    'packets from outside dropped: to an END.CON, End.MT or replication SID, or to the Proxy Address of a group',
+  ),
   row(
     110,
     'guard.opaque.mpls',

@@ -11,8 +11,8 @@ export const GUARD_MAPS = {
   /** Key prefixKey, value encodeAllowed. */
   allowInbound: 'guard_allow_inbound',
   allowOutbound: 'guard_allow_outbound',
-  /** Key endConKey, value END_CON_VALUE. */
-  endConSids: 'guard_end_con_sids',
+  /** SIDs of the domain and Proxy Addresses of groups. Key guardedKey, value GUARDED_VALUE. Pinned by its first name. */
+  guarded: 'guard_end_con_sids',
 } as const;
 
 /** Offsets in struct guard_port. */
@@ -56,5 +56,5 @@ export function decodeGuardPort(value: Uint8Array): GuardPort {
 export const encodeAllowed = (prefix: Prefix): Uint8Array =>
   structure(4, (view) => view.setUint32(0, prefix.address.family, LITTLE_ENDIAN));
 
-export const endConKey = (sid: IpAddress): Uint8Array => mappedAddress(sid);
-export const END_CON_VALUE = Uint8Array.of(1);
+export const guardedKey = (guarded: IpAddress): Uint8Array => mappedAddress(guarded);
+export const GUARDED_VALUE = Uint8Array.of(1);

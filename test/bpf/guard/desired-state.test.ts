@@ -1,7 +1,7 @@
 // The border guard's share of the desired state in the maps of the real program.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type BpfObject, openBpfObject } from '../../../src/kernel/bpf/object.ts';
-import { END_CON_VALUE, GUARD_MAPS, endConKey } from '../../../src/kernel/dataplane/guard.ts';
+import { GUARDED_VALUE, GUARD_MAPS, guardedKey } from '../../../src/kernel/dataplane/guard.ts';
 import { unmappedAddress } from '../../../src/kernel/dataplane/layout.ts';
 import { address, formatAddress } from '../../../src/model/address.ts';
 import { systemClock } from '../../../src/model/clock.ts';
@@ -20,7 +20,7 @@ afterEach(() => guard.close());
 
 const EARLIER = address('2001:db8:c::2');
 const sids = (): string[] =>
-  [...maps.map(GUARD_MAPS.endConSids).keys()].map((key) => formatAddress(unmappedAddress(key))).sort();
+  [...maps.map(GUARD_MAPS.guarded).keys()].map((key) => formatAddress(unmappedAddress(key))).sort();
 const apply = (...known: readonly string[]): void =>
   guard.apply({
     guards: [{ id: 'wan', interface: 'wan', ifindex: 7, udpPort: 1021 }],
@@ -28,7 +28,7 @@ const apply = (...known: readonly string[]): void =>
   });
 
 test('FCN-4.2.2-e: after a restart END.CON SIDs are guarded until the network has had time to say them again', () => {
-  maps.map(GUARD_MAPS.endConSids).update(endConKey(EARLIER), END_CON_VALUE);
+  maps.map(GUARD_MAPS.guarded).update(guardedKey(EARLIER), GUARDED_VALUE);
   apply('2001:db8:c::1');
   guard.fullPass();
   expect(sids()).toEqual(['2001:db8:c::1', '2001:db8:c::2']);

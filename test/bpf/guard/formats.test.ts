@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type IpAddress, address } from '../../../src/model/address.ts';
 import { prefix } from '../../../src/model/prefix.ts';
-import { END_CON_VALUE, GUARD_MAPS, encodeAllowed, endConKey } from '../../../src/kernel/dataplane/guard.ts';
+import { GUARDED_VALUE, GUARD_MAPS, encodeAllowed, guardedKey } from '../../../src/kernel/dataplane/guard.ts';
 import { prefixKey } from '../../../src/kernel/dataplane/layout.ts';
 import { concat } from '../../../src/packet/bytes.ts';
 import { fragment, ipv4, ipv6, options, srh } from '../../../src/packet/ip/packets.fixture.ts';
@@ -29,7 +29,7 @@ beforeAll(() => void (guard = new GuardUnderTest()));
 afterAll(() => guard.close());
 beforeEach(() => {
   guard.configure(ALL_KINDS);
-  for (const name of [GUARD_MAPS.allowInbound, GUARD_MAPS.allowOutbound, GUARD_MAPS.endConSids])
+  for (const name of [GUARD_MAPS.allowInbound, GUARD_MAPS.allowOutbound, GUARD_MAPS.guarded])
     for (const key of [...guard.object.map(name).keys()]) guard.object.map(name).delete(key);
   guard.clearCounters();
 });
@@ -231,7 +231,7 @@ describe('allow-lists', () => {
 
 describe('END.CON from outside', () => {
   const inside = data({ source: NODE, destination: H1 });
-  beforeEach(() => guard.object.map(GUARD_MAPS.endConSids).update(endConKey(CON), END_CON_VALUE));
+  beforeEach(() => guard.object.map(GUARD_MAPS.guarded).update(guardedKey(CON), GUARDED_VALUE));
 
   test.each([
     ['a tunnel', ipv6(ends, 41, inside)],
@@ -246,7 +246,7 @@ describe('END.CON from outside', () => {
       expect(verdict('ingress', packet)).toBe(DROP);
       expect(count('guard.ingress.end-con.dropped')).toBe(1);
       expect(verdict('egress', packet)).toBe(NEXT);
-      guard.object.map(GUARD_MAPS.endConSids).delete(endConKey(CON));
+      guard.object.map(GUARD_MAPS.guarded).delete(guardedKey(CON));
       expect(verdict('ingress', packet)).toBe(NEXT);
     },
   );

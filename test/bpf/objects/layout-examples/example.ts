@@ -114,7 +114,7 @@ export const SHARED: readonly Example[] = [
     keysOf: [...ADDRESS_KEYED, 'srv6_local_sources', 'srv6_sids', 'multicast_destinations', 'multicast_routers'],
     valuesOf: ['srv6_tunnel_sources', 'multicast_router_sids'],
     fields: A_HEX,
-    written: (ts) => [ts.mappedAddress(A), ts.addressKey(A), ts.endConKey(A)],
+    written: (ts) => [ts.mappedAddress(A), ts.addressKey(A), ts.guardedKey(A)],
     read: (ts, bytes) => [ts.unmappedAddress(bytes), ts.unmappedAddressAt(viewOf(bytes), 0)],
     is: [A, A],
   },

@@ -26,7 +26,7 @@ export const GUARD: readonly Example[] = [
     narrow: [''],
     written: (ts) => [ts.encodeAllowed(prefix('::/0'))],
   },
-  { valuesOf: ['guard_end_con_sids'], fields: 1, written: (ts) => [ts.END_CON_VALUE] },
+  { valuesOf: ['guard_end_con_sids'], fields: 1, written: (ts) => [ts.GUARDED_VALUE] },
 ];
 
 const SRV6_CONFIG = {
