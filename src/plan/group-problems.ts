@@ -36,7 +36,9 @@ export const sourceQpn = ({ id, declared }: GroupView, { groupSources }: Facts):
   declared?.source?.qpn ?? groupSources?.get(id);
 
 export function groupProblems(inputs: Inputs): Problem[] {
-  return [contested, tooMany, misplaced, edges, flat, sizes, sources].flatMap((check) => check(inputs));
+  return [contested, ownProxyAddress, tooMany, misplaced, edges, flat, sizes, sources].flatMap((check) =>
+    check(inputs),
+  );
 }
 
 /** Of the findings of one kind. @param sentence about the first */
@@ -82,13 +84,21 @@ function contested({ views, membership, intent: { groups = [] } }: Inputs): Prob
       sentence,
       '`cnpctl show groups` shows who claims what: correct the file of one of them',
     ),
-    ...summary(
-      'groups.proxy-address-taken',
-      taken,
-      sentence,
-      'give each group a Proxy Address of its own, which belongs to no host and no router',
-    ),
+    ...summary('groups.proxy-address-taken', taken, sentence, FREE_PROXY_ADDRESS),
   ];
+}
+
+const FREE_PROXY_ADDRESS = 'give each group a Proxy Address of its own, which belongs to no host and no router';
+
+/** The kernel would deliver the packets here, whatever the routes. */
+function ownProxyAddress({ views, facts: { addresses = [] } }: Inputs): Problem[] {
+  const own = new Set(addresses.map(formatAddress));
+  return summary(
+    'groups.proxy-address-taken',
+    views.filter(({ id }) => own.has(id)),
+    ({ id }) => `group ${id}: the Proxy Address is an address of this router, which keeps the packets`,
+    FREE_PROXY_ADDRESS,
+  );
 }
 
 const tooMany = ({ views }: Inputs): Problem[] =>

@@ -107,3 +107,23 @@ describe('the root', () => {
     ]);
   });
 });
+
+describe('what keeps groups from working', () => {
+  const problems = (facts: Partial<Facts>): string[] =>
+    plan(ROOTED, {}, { ...MTUS, ...facts }).problems.map(({ code, problem }) => `${code}: ${problem}`);
+
+  test('RMC-5.1-e: a Proxy Address that this router has itself, which no rule about the file shows', () => {
+    expect(problems({ addresses: [address('2001:db8:aa::2')] })).toEqual([]);
+    expect(problems({ addresses: [address('2001:db8:aa::1')] })).toEqual([
+      'groups.proxy-address-taken: group 2001:db8:aa::1: the Proxy Address is an address of this router, which ' +
+        'keeps the packets',
+    ]);
+  });
+
+  test('no forwarding of IPv6; that of IPv4 does not matter', () => {
+    expect(problems({ forwarding: { 4: false, 6: true } })).toEqual([]);
+    expect(problems({ forwarding: { 4: true, 6: false } })).toEqual([
+      expect.stringMatching(/^router\.not-forwarding: this router does not forward IPv6/),
+    ]);
+  });
+});

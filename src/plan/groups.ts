@@ -7,7 +7,15 @@ import type { Intent, Srv6Intent } from '../intent/intent.ts';
 import type { SidEntry } from '../learned/routers.ts';
 import { formatAddress } from '../model/address.ts';
 import type { DesiredState } from './desired.ts';
-import { type Facts, type LinkFact, findLink, missingFeatures, roceLinks } from './facts.ts';
+import {
+  type Facts,
+  type LinkFact,
+  findLink,
+  forwardingProblems,
+  loopbackProblems,
+  missingFeatures,
+  roceLinks,
+} from './facts.ts';
 import { groupProblems, noCorePort, sourceQpn } from './group-problems.ts';
 import {
   type GroupView,
@@ -59,7 +67,12 @@ export function planGroups(intent: Intent, learned: LearnedAboutGroups, facts: F
       stallMs: srv6.multicast.stallMs,
       dropStalled: srv6.multicast.dropStalled,
     },
-    problems: groupProblems({ ...{ views, membership, own, intent, facts, core, headEnds }, sids: learned.sids() }),
+    problems: [
+      ...forwardingProblems('groups', [6], facts),
+      // Copies to a next hop that the neighbor table lacks take the way through it.
+      ...loopbackProblems('groups', facts),
+      ...groupProblems({ ...{ views, membership, own, intent, facts, core, headEnds }, sids: learned.sids() }),
+    ],
   };
 }
 
