@@ -120,6 +120,18 @@ describe('what keeps groups from working', () => {
     ]);
   });
 
+  test('RMC-5.2-d: SIDs are named also where nothing can serve them, so that they are not advertised', () => {
+    const both = [OWN_EDGE, OWN_REPLICATION];
+    const state = (facts: Partial<Facts>) => {
+      const { groupSids, multicast } = plan(ROOTED, {}, { ...MTUS, ...facts });
+      return { groupSids, isServed: multicast !== undefined };
+    };
+    expect(state({})).toEqual({ groupSids: both, isServed: true });
+    expect(state({ links: [] })).toEqual({ groupSids: both, isServed: false });
+    const bpffs = { name: 'bpffs', ok: false, detail: 'not mounted', remedy: 'mount it' };
+    expect(state({ features: [bpffs] })).toEqual({ groupSids: both, isServed: false });
+  });
+
   test('no forwarding of IPv6; that of IPv4 does not matter', () => {
     expect(problems({ forwarding: { 4: false, 6: true } })).toEqual([]);
     expect(problems({ forwarding: { 4: true, 6: false } })).toEqual([

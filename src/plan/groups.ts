@@ -33,16 +33,17 @@ import { burstOf, nanoseconds } from './token-bucket.ts';
 /** Of links whose MTU is not known. */
 const DEFAULT_MTU = 1500;
 
-type Share = Pick<DesiredState, 'multicast' | 'problems'>;
+type Share = Pick<DesiredState, 'multicast' | 'groupSids' | 'problems'>;
 
 export function planGroups(intent: Intent, learned: LearnedAboutGroups, facts: Facts): Share {
   const { srv6, groups = [] } = intent;
   const own: OwnSids = { edge: srv6?.endMt?.sid, replication: srv6?.replication?.sid };
   if (!srv6 || !(own.edge ?? own.replication)) return { problems: [] };
+  const groupSids = ownSids(own).map(({ id }) => id);
   const missing = missingFeatures('groups', facts);
-  if (missing.length > 0) return { problems: missing };
+  if (missing.length > 0) return { groupSids, problems: missing };
   const core = srv6.corePorts.flatMap((name) => findLink(facts, name) ?? []).filter(({ etherLike }) => etherLike);
-  if (core.length === 0) return { problems: [noCorePort(srv6.corePorts)] };
+  if (core.length === 0) return { groupSids, problems: [noCorePort(srv6.corePorts)] };
   const membership = membershipOf(groups, learned.members());
   const network = networkFrom(learned, own, intent);
   const declared = new Map(groups.map((group) => [formatAddress(group.proxyAddress), group]));
@@ -54,6 +55,7 @@ export function planGroups(intent: Intent, learned: LearnedAboutGroups, facts: F
   const context = { own, srv6, mtu };
   const headEnds = views.flatMap((view) => headEnd(view, context));
   return {
+    groupSids,
     multicast: {
       endMtTlv: intent.codePoints['srh-end-mt-tlv'],
       treeTlv: intent.codePoints['srh-tree-tlv'],
