@@ -32,8 +32,7 @@ export const noCorePort = (names: readonly string[]): Problem => ({
 });
 
 /** Undefined: not known yet. */
-export const sourceQpn = ({ id, declared }: GroupView, { groupSources }: Facts): number | undefined =>
-  declared?.source?.qpn ?? groupSources?.get(id);
+export const sourceQpn = ({ declared }: GroupView): number | undefined => declared?.source?.qpn;
 
 export function groupProblems(inputs: Inputs): Problem[] {
   return [contested, ownProxyAddress, tooMany, misplaced, edges, flat, sizes, sources].flatMap((check) =>
@@ -191,12 +190,14 @@ function sizes({ views, headEnds, intent, facts, core }: Inputs): Problem[] {
   );
 }
 
-const sources = ({ views, facts }: Inputs): Problem[] =>
+const sources = ({ views }: Inputs): Problem[] =>
   summary(
     'groups.source-unknown',
-    views.filter((view) => view.isRoot && sourceQpn(view, facts) === undefined),
+    views.filter((view) => view.isRoot && sourceQpn(view) === undefined),
     ({ id, members }) =>
       `group ${id}: the Queue Pair of the source ${formatAddress(members.source.address)} is not known yet, ` +
       'so it gets no answers',
-    'it is learned when the source sets up its connection; or write it as source.qpn',
+    ({ id, members }) =>
+      `\`cnpctl group join ${id} --source ${formatAddress(members.source.address)} --qpn N\` at this router, as soon ` +
+      'as the application knows it; or write it as source.qpn in cnpd.yaml',
   );

@@ -132,6 +132,13 @@ describe('what keeps groups from working', () => {
     expect(state({ features: [bpffs] })).toEqual({ groupSids: both, isServed: false });
   });
 
+  test('a source without a Queue Pair gets no answers; the command that declares it is shown', () => {
+    const { multicast, problems: found } = plan(ROOTED.replace(', qpn: 77', ''));
+    expect(multicast!.groups[0]!.source!.qpn).toBeNull();
+    expect(found.map(({ code }) => code)).toEqual(['groups.source-unknown']);
+    expect(found[0]!.remedy).toContain('`cnpctl group join 2001:db8:aa::1 --source 2001:db8:1::1 --qpn N`');
+  });
+
   test('no forwarding of IPv6; that of IPv4 does not matter', () => {
     expect(problems({ forwarding: { 4: false, 6: true } })).toEqual([]);
     expect(problems({ forwarding: { 4: true, 6: false } })).toEqual([

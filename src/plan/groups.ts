@@ -62,7 +62,7 @@ export function planGroups(intent: Intent, learned: LearnedAboutGroups, facts: F
       sids: ownSids(own),
       routers: routers(learned.sids(), own, intent),
       ports: ports(intent, facts, core),
-      groups: views.map((view) => groupPlan(view, own, facts)),
+      groups: views.map((view) => groupPlan(view, own)),
       lists: views.flatMap((view) => listsOf(view, own)),
       headEnds,
       settleMs: srv6.multicast.settleMs,
@@ -102,7 +102,7 @@ function ports(intent: Intent, facts: Facts, core: readonly LinkFact[]): Multica
 /** Of a group of which this router does not declare anything. */
 const DEFAULTS = { cnpWindowMs: 0.05, copiesPerSecond: 10_000_000, rewriteSource: true };
 
-function groupPlan(view: GroupView, own: OwnSids, facts: Facts): MulticastGroupPlan {
+function groupPlan(view: GroupView, own: OwnSids): MulticastGroupPlan {
   const { id, members, isRoot, declared } = view;
   const { cnpWindowMs, copiesPerSecond, rewriteSource } = declared ?? DEFAULTS;
   const { source } = members;
@@ -110,7 +110,7 @@ function groupPlan(view: GroupView, own: OwnSids, facts: Facts): MulticastGroupP
     id,
     proxyAddress: members.group,
     designatedQpn: source.qpn,
-    source: isRoot ? { address: source.address, qpn: sourceQpn(view, facts) ?? null } : null,
+    source: isRoot ? { address: source.address, qpn: sourceQpn(view) ?? null } : null,
     edgeSid: own.edge ?? null,
     replicationSid: own.replication ?? null,
     cnpWindowNs: nanoseconds(cnpWindowMs),
