@@ -17,8 +17,8 @@ const GRANTS = {
   kernel: ['model'],
   frr: ['model'],
   // What it says of a part it may ask of its types; how parts are wired is not its business.
-  diagnosis: ['plan', 'intent', 'carriers', 'packet', 'frr', 'kernel', 'model'],
-  state: ['plan', 'intent', 'learned', 'groups', 'reconcile', 'carriers', 'congestion', 'diagnosis', 'kernel', 'model'],
+  diagnosis: ['plan', 'intent', 'groups', 'carriers', 'packet', 'frr', 'kernel', 'model'],
+  state: ['plan', 'intent', 'groups', 'learned', 'reconcile', 'carriers', 'congestion', 'diagnosis', 'kernel', 'model'],
   northbound: ['model'],
   cli: ['northbound', 'diagnosis', 'model'],
   lab: ['kernel', 'packet', 'model'],
@@ -33,8 +33,8 @@ const EDGES = {
 };
 
 const TESTS = '\\.(test|fixture)\\.ts$';
-// Where cnpctl is put together: like `daemon`, these two know everybody; its commands do not.
-const ASSEMBLY = '^src/cli/(main|examine)\\.ts$';
+// Where cnpctl is put together: like `daemon`, these know everybody; its commands do not.
+const ASSEMBLY = '^src/cli/(main|examine|examine-groups)\\.ts$';
 
 const directions = Object.entries(GRANTS).map(([component, grants]) => ({
   name: `${component}-may-import`,

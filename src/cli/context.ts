@@ -19,6 +19,8 @@ export interface GlobalOptions {
 type LocalExamination = (configFile: string, what: Examination) => Promise<Check[]>;
 export interface Examination {
   readonly kernel: boolean;
+  /** Proxy Addresses of the groups of which the running cnpd is the root; absent: none runs. */
+  readonly roots?: readonly string[];
   /** Directory of FRR's vty sockets; FRR's default when absent. */
   readonly vtyDir?: string;
 }

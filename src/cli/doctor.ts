@@ -6,6 +6,7 @@ import type { BgpSessionState } from '../model/carrier-state.ts';
 import type { Check, Problem } from '../model/problem.ts';
 import { NorthboundError } from '../northbound/client.ts';
 import { CONFIG_FILE } from '../model/paths.ts';
+import type { Row } from '../model/state.ts';
 import { type Context, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { printable } from './table.ts';
@@ -54,9 +55,13 @@ const fields = ({ id, claim, state, problem, remedy }: Check): Check => ({
 async function examine(context: Context, { config, vtyDir }: DoctorOptions): Promise<Check[]> {
   let status: Status | undefined;
   let items: Check[];
+  let roots: string[] | undefined;
   try {
     status = (await withCnpd(context, (client) => client.get(['cnpd', 'status']))) as Status;
     const session = await withCnpd(context, (client) => client.get(['cnpd', 'bgp', 'session']));
+    roots = rootsAmong(
+      (await withCnpd(context, (client) => client.get(['cnpd', 'groups', 'group']))) as Row[] | undefined,
+    );
     const problems = status.problems ?? [];
     items = [
       RUNNING,
@@ -74,10 +79,17 @@ async function examine(context: Context, { config, vtyDir }: DoctorOptions): Pro
     ...items,
     ...(await context.examine(config ?? status?.intent.file ?? CONFIG_FILE, {
       kernel: status === undefined,
+      ...(roots === undefined ? {} : { roots }),
       ...(vtyDir === undefined ? {} : { vtyDir }),
     })),
   ];
 }
+
+/** Without receivers there is no tree. */
+const rootsAmong = (groups: readonly Row[] = []): string[] =>
+  groups
+    .filter((row) => row['tree'] !== undefined && (row['roles'] as string[] | undefined)?.includes('root'))
+    .map((row) => String(row['proxy-address']));
 
 const COLORS = { ok: '\u001b[32m', warning: '\u001b[33m', missing: '\u001b[31m', unknown: '\u001b[33m' } as const;
 

@@ -20,8 +20,9 @@ import type { Facts } from '../plan/facts.ts';
 import { NO_SENDER_PROXIES } from '../plan/desired.ts';
 import { plan } from '../plan/plan.ts';
 import type { Examination } from './context.ts';
+import { examineGroups } from './examine-groups.ts';
 
-export async function examine(configFile: string, { kernel, vtyDir }: Examination): Promise<Check[]> {
+export async function examine(configFile: string, { kernel, roots, vtyDir }: Examination): Promise<Check[]> {
   const read = readIntentFile(configFile);
   const intent = read.ok ? read.value : undefined;
   return [
@@ -31,6 +32,7 @@ export async function examine(configFile: string, { kernel, vtyDir }: Examinatio
       ? (
           await Promise.all([
             examineCorePorts(intent),
+            examineGroups(intent, roots, () => withNetlink((netlink) => netlink.links())),
             examineFrrFor(intent, vtyDir === undefined ? {} : { vtyDir }),
             examineGobgp(intent),
           ])

@@ -44,12 +44,16 @@ export function addGroup(program: Command, act: Act): void {
     .argument('<proxy-address>', 'the group', ipv6)
     .option('--receiver <address>', 'a receiver', ipv6)
     .option('--source <address>', 'the source, instead of a receiver', ipv6)
-    .option('--qpn <n>', 'its Queue Pair (of a source: default learned)', whole)
+    .option(
+      '--qpn <n>',
+      'its Queue Pair (of a source: that of cnpd.yaml; until it is known, the source gets no answers)',
+      whole,
+    )
     .option('--edge <sid>', "of a receiver: End.MT SID of its edge (default: this router's)", ipv6)
     .option('--psn-delta <n>', "of a receiver: its first PSN minus the source's", whole)
     .option('--va-delta <n>', 'of a receiver: added to the virtual address of WRITEs', whole)
     .option('--r-key <n>', 'of a receiver: R_Key of WRITEs', whole)
-    .option('--start-psn <n>', 'of a source: PSN of its first packet (default learned)', whole)
+    .option('--start-psn <n>', 'of a source: PSN of its first packet, for people', whole)
     .option('--designated-qpn <n>', 'the remote Queue Pair of all members, unless cnpd.yaml has the group', whole)
     .option('--name <name>', 'of the group, for people')
     .option('--persistent', 'keep it over a reboot')

@@ -285,7 +285,7 @@ describe('cnpctl doctor', () => {
     asked.length = 0;
     const { code, out } = await run('doctor', undefined, { examine });
     expect(code).toBe(1);
-    expect(asked).toEqual([['/etc/cnpd/cnpd.yaml', { kernel: false }]]);
+    expect(asked).toEqual([['/etc/cnpd/cnpd.yaml', { kernel: false, roots: ['2001:db8:aa::1'] }]]);
     expect(out.split('\n')).toEqual([
       'ok       cnpd: cnpd runs',
       'missing  port eth2: the root qdisc is pfifo_fast',

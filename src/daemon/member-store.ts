@@ -1,7 +1,8 @@
 // Where members that were declared at run time are kept. `members.json` in the run directory has all of them, and a
 // restarted agent believes it: it survives the agent, not a reboot. The one in the state directory has those that
-// survive a reboot. Each is written as a whole: temporary file, fsync, rename. A crash between the two renames leaves the run
-// directory's older file, and with it the request is not done; nobody was answered.
+// survive a reboot. Each is written as a whole: temporary file, fsync, rename. The file of the run directory is renamed
+// first, and decides: before it the request is not done, after it the request is done. If the second rename fails, the
+// first is undone. After a crash between them, the first request of the next run writes the other one.
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -34,6 +35,8 @@ export class MemberStore {
   readonly #state: string | undefined;
   /** Text of the file in the state directory. */
   #persisted: string | undefined;
+  /** Text of the file in the run directory. */
+  #kept: string | undefined;
 
   constructor({ runDir, stateDir }: StoreOptions) {
     this.#run = join(runDir, NAME);
@@ -51,6 +54,7 @@ export class MemberStore {
         const text = readBounded(path);
         if (text === undefined) return undefined;
         if (path === this.#state) this.#persisted = text;
+        else this.#kept = text;
         return parseDocument(text);
       } catch (error) {
         unreadable.push(`${path}: ${error instanceof Error ? error.message : String(error)}`);
@@ -68,11 +72,22 @@ export class MemberStore {
     const kept = document(groups, ({ persistent }) => persistent);
     const persists = this.#state !== undefined && kept !== (this.#persisted ?? document(NO_GROUPS, () => true));
     await writeNew(this.#run, all);
-    if (persists) {
-      await writeNew(this.#state!, kept);
-      await replace(this.#state!);
-      this.#persisted = kept;
+    if (persists) await writeNew(this.#state!, kept);
+    try {
+      await replace(this.#run);
+      if (persists) await replace(this.#state!);
+    } catch (error) {
+      await this.#restore();
+      throw error;
     }
+    this.#kept = all;
+    if (persists) this.#persisted = kept;
+  }
+
+  /** @throws the system's error: the run directory then has what was refused */
+  async #restore(): Promise<void> {
+    if (this.#kept === undefined) return rm(this.#run, { force: true });
+    await writeNew(this.#run, this.#kept);
     await replace(this.#run);
   }
 }

@@ -1,6 +1,6 @@
 // The groups in force: those of the file, and the members that were declared at run time. One place puts them together.
 // The file wins: a member that does not fit it is put aside with the reason, and counts again when the file allows it.
-import { type IpAddress, formatAddress } from '../model/address.ts';
+import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
 import * as groups from './groups.ts';
 import type { GroupIntent } from './groups.ts';
 import type { Intent } from './intent.ts';
@@ -48,6 +48,13 @@ interface Entry {
 
 const ofRole = (entry: Entry, role: 'source' | 'receiver'): readonly RunTimeMember[] =>
   [...entry.members.values()].filter((member) => member.role === role);
+/** Whether the source at run time is that of the file, whose Queue Pair the file leaves open. */
+function supplements(entry: Entry): boolean {
+  const [open, added] = [entry.inFile?.source, ofRole(entry, 'source')[0]];
+  return (
+    open !== undefined && open.qpn === undefined && added !== undefined && sameAddress(open.address, added.address)
+  );
+}
 const receiversInFile = ({ inFile }: Entry) => inFile?.members.filter(({ role }) => role === 'receiver') ?? [];
 
 class Merge {
@@ -92,9 +99,10 @@ class Merge {
             : undefined;
       if (differs !== undefined) this.#putAll(entry, differs);
       for (const { role, address } of inFile.members)
-        this.#put(entry, memberId(role, address), 'cnpd.yaml declares it');
+        if (!(role === 'source' && supplements(entry)))
+          this.#put(entry, memberId(role, address), 'cnpd.yaml declares it');
       const source = inFile.source && ofRole(entry, 'source')[0];
-      if (source)
+      if (source && !supplements(entry))
         this.#put(
           entry,
           memberId('source', source.address),
@@ -154,9 +162,12 @@ class Merge {
       const added = groups.build(declaredOf(entry), sids);
       if (!entry.inFile) return [added];
       const isSource = ({ role }: { readonly role: string }) => role === 'source';
-      const all = [...entry.inFile.members, ...added.members];
+      // The source is in both if only its Queue Pair was missing in the file.
+      const all = [...entry.inFile.members, ...added.members.filter((one) => !(isSource(one) && entry.inFile!.source))];
       const members = [...all.filter(isSource), ...all.filter((member) => !isSource(member))];
-      return [{ ...entry.inFile, ...(added.source && { source: added.source }), members }];
+      return [
+        { ...entry.inFile, ...(added.source && { source: { ...added.source, ...entry.inFile.source } }), members },
+      ];
     });
   }
 }

@@ -14,7 +14,7 @@ import { groupId, integer, onOff, orWord, rate, signed64, time } from './values.
 
 export interface GroupSourceIntent {
   readonly address: IpAddress;
-  /** Absent: learned from the host's connection set-up. */
+  /** Absent: declared at run time. */
   readonly qpn?: number;
   readonly startPsn?: number;
 }
@@ -72,9 +72,14 @@ export const source = section(
     qpn: defaulted(
       orWord(LEARNED, queuePair),
       LEARNED,
-      'its Queue Pair, to which this router sends the aggregated answers',
+      'its Queue Pair, to which this router sends the aggregated answers; learned: from `cnpctl group join --source` ' +
+        'at run time, since no packet of the source names it',
     ),
-    'start-psn': defaulted(orWord(LEARNED, psn), LEARNED, 'the PSN of its first packet'),
+    'start-psn': defaulted(
+      orWord(LEARNED, psn),
+      LEARNED,
+      'the PSN of its first packet, for people: it is shown, and nothing depends on it',
+    ),
   },
   'the source of the group; this router is then the root of the tree, and needs srv6.replication',
 );

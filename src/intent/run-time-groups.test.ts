@@ -146,6 +146,24 @@ describe('the file wins', () => {
     ]);
   });
 
+  test('the Queue Pair of a source that the file leaves open comes at run time, and goes again', () => {
+    const open = file(undefined, ', source: { address: 2001:db8:1::9, qpn: learned }');
+    const groups = after([join('2001:db8:1::9', { qpn: 500 }, { role: 'source' })]);
+    expect(aside(groups, open)).toEqual([]);
+    expect(effectiveIntent(open, groups).intent.groups![0]!.source).toMatchObject({ qpn: 500 });
+    expect(inForce(groups, open), 'the source is one member').toEqual(inForce(NO_GROUPS, open));
+    expect(effectiveIntent(open, NO_GROUPS).intent.groups![0]!.source).not.toHaveProperty('qpn');
+  });
+
+  test('a Queue Pair that the file has stays, and so does an open source of another address', () => {
+    const known = file(undefined, ', source: { address: 2001:db8:1::9, qpn: 7 }');
+    const groups = after([join('2001:db8:1::9', { qpn: 500 }, { role: 'source' })]);
+    expect(aside(groups, known)).toEqual(['source 2001:db8:1::9: cnpd.yaml declares it']);
+    expect(effectiveIntent(known, groups).intent.groups![0]!.source).toMatchObject({ qpn: 7 });
+    const open = file(undefined, ', source: { address: 2001:db8:1::8 }');
+    expect(aside(groups, open)).toEqual(['source 2001:db8:1::9: the source is 2001:db8:1::8 in cnpd.yaml']);
+  });
+
   test('without an End.MT SID a receiver needs an edge; those that name one stay', () => {
     const intent = load(ROUTER);
     const groups = after([

@@ -40,8 +40,10 @@ export interface DesiredState {
   /** Addresses of this router. A notification to one of them needs no route. */
   readonly ownAddresses?: readonly OwnAddressPlan[];
   readonly srv6?: Srv6Plan;
-  /** Absent: this router has no SID for groups. */
+  /** Absent: this router has no SID for groups, or cannot serve them. */
   readonly multicast?: MulticastPlan;
+  /** This router's SIDs for groups, as text, also where nothing can serve them. Absent: there are none. */
+  readonly groupSids?: readonly string[];
   /** Absent: one address space. */
   readonly tenants?: TenantsPlan;
   /** Connections whose Queue Pairs are learned, for the proxy or for Long-haul CNP. */

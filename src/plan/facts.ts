@@ -65,8 +65,6 @@ export interface Facts {
   readonly gatewayPorts?: ReadonlySet<number>;
   /** SIDs of this router, as text, that the kernel refused at the last attempt. Absent: none. */
   readonly refusedSids?: ReadonlySet<string>;
-  /** Queue Pairs of the sources of groups, learned from their connection set-up, by the text of the Proxy Address. */
-  readonly groupSources?: ReadonlyMap<string, number>;
 }
 
 /** A seg6local route of the kernel. */

@@ -32,11 +32,12 @@ export const noCorePort = (names: readonly string[]): Problem => ({
 });
 
 /** Undefined: not known yet. */
-export const sourceQpn = ({ id, declared }: GroupView, { groupSources }: Facts): number | undefined =>
-  declared?.source?.qpn ?? groupSources?.get(id);
+export const sourceQpn = ({ declared }: GroupView): number | undefined => declared?.source?.qpn;
 
 export function groupProblems(inputs: Inputs): Problem[] {
-  return [contested, tooMany, misplaced, edges, flat, sizes, sources].flatMap((check) => check(inputs));
+  return [contested, ownProxyAddress, tooMany, misplaced, edges, flat, sizes, sources].flatMap((check) =>
+    check(inputs),
+  );
 }
 
 /** Of the findings of one kind. @param sentence about the first */
@@ -85,13 +86,21 @@ function contested({ views, membership, intent: { groups = [] } }: Inputs): Prob
       sentence,
       '`cnpctl show groups` shows who claims what: correct the file of one of them',
     ),
-    ...summary(
-      'groups.proxy-address-taken',
-      taken,
-      sentence,
-      'give each group a Proxy Address of its own, which belongs to no host and no router',
-    ),
+    ...summary('groups.proxy-address-taken', taken, sentence, FREE_PROXY_ADDRESS),
   ];
+}
+
+const FREE_PROXY_ADDRESS = 'give each group a Proxy Address of its own, which belongs to no host and no router';
+
+/** The kernel would deliver the packets here, whatever the routes. */
+function ownProxyAddress({ views, facts: { addresses = [] } }: Inputs): Problem[] {
+  const own = new Set(addresses.map(formatAddress));
+  return summary(
+    'groups.proxy-address-taken',
+    views.filter(({ id }) => own.has(id)),
+    ({ id }) => `group ${id}: the Proxy Address is an address of this router, which keeps the packets`,
+    FREE_PROXY_ADDRESS,
+  );
 }
 
 const tooMany = ({ views }: Inputs): Problem[] =>
@@ -183,12 +192,14 @@ function sizes({ headEnds, intent, facts, core }: Inputs): Problem[] {
   );
 }
 
-const sources = ({ views, facts }: Inputs): Problem[] =>
+const sources = ({ views }: Inputs): Problem[] =>
   summary(
     'groups.source-unknown',
-    views.filter((view) => view.isRoot && sourceQpn(view, facts) === undefined),
+    views.filter((view) => view.isRoot && sourceQpn(view) === undefined),
     ({ id, members }) =>
       `group ${id}: the Queue Pair of the source ${formatAddress(members.source.address)} is not known yet, ` +
       'so it gets no answers',
-    'it is learned when the source sets up its connection; or write it as source.qpn',
+    ({ id, members }) =>
+      `\`cnpctl group join ${id} --source ${formatAddress(members.source.address)} --qpn N\` at this router, as soon ` +
+      'as the application knows it; or write it as source.qpn in cnpd.yaml',
   );

@@ -161,3 +161,42 @@ describe('a router that lies about groups', () => {
     expect(guarded(LEARNED)).toEqual([OWN_EDGE, OWN_REPLICATION, E3, E4, R2, '2001:db8:aa::1']);
   });
 });
+
+describe('what keeps groups from working', () => {
+  const problems = (facts: Partial<Facts>): string[] =>
+    plan(ROOTED, {}, { ...MTUS, ...facts }).problems.map(({ code, problem }) => `${code}: ${problem}`);
+
+  test('RMC-5.1-e: a Proxy Address that this router has itself, which no rule about the file shows', () => {
+    expect(problems({ addresses: [address('2001:db8:aa::2')] })).toEqual([]);
+    expect(problems({ addresses: [address('2001:db8:aa::1')] })).toEqual([
+      'groups.proxy-address-taken: group 2001:db8:aa::1: the Proxy Address is an address of this router, which ' +
+        'keeps the packets',
+    ]);
+  });
+
+  test('RMC-5.2-d: SIDs are named also where nothing can serve them, so that they are not advertised', () => {
+    const both = [OWN_EDGE, OWN_REPLICATION];
+    const state = (facts: Partial<Facts>) => {
+      const { groupSids, multicast } = plan(ROOTED, {}, { ...MTUS, ...facts });
+      return { groupSids, isServed: multicast !== undefined };
+    };
+    expect(state({})).toEqual({ groupSids: both, isServed: true });
+    expect(state({ links: [] })).toEqual({ groupSids: both, isServed: false });
+    const bpffs = { name: 'bpffs', ok: false, detail: 'not mounted', remedy: 'mount it' };
+    expect(state({ features: [bpffs] })).toEqual({ groupSids: both, isServed: false });
+  });
+
+  test('a source without a Queue Pair gets no answers; the command that declares it is shown', () => {
+    const { multicast, problems: found } = plan(ROOTED.replace(', qpn: 77', ''));
+    expect(multicast!.groups[0]!.source!.qpn).toBeNull();
+    expect(found.map(({ code }) => code)).toEqual(['groups.source-unknown']);
+    expect(found[0]!.remedy).toContain('`cnpctl group join 2001:db8:aa::1 --source 2001:db8:1::1 --qpn N`');
+  });
+
+  test('no forwarding of IPv6; that of IPv4 does not matter', () => {
+    expect(problems({ forwarding: { 4: false, 6: true } })).toEqual([]);
+    expect(problems({ forwarding: { 4: true, 6: false } })).toEqual([
+      expect.stringMatching(/^router\.not-forwarding: this router does not forward IPv6/),
+    ]);
+  });
+});

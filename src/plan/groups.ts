@@ -7,7 +7,15 @@ import type { Intent, Srv6Intent } from '../intent/intent.ts';
 import type { SidEntry } from '../learned/routers.ts';
 import { formatAddress } from '../model/address.ts';
 import type { DesiredState } from './desired.ts';
-import { type Facts, type LinkFact, findLink, missingFeatures, roceLinks } from './facts.ts';
+import {
+  type Facts,
+  type LinkFact,
+  findLink,
+  forwardingProblems,
+  loopbackProblems,
+  missingFeatures,
+  roceLinks,
+} from './facts.ts';
 import { groupProblems, noCorePort, sourceQpn } from './group-problems.ts';
 import {
   type GroupView,
@@ -25,16 +33,17 @@ import { burstOf, nanoseconds } from './token-bucket.ts';
 /** Of links whose MTU is not known. */
 const DEFAULT_MTU = 1500;
 
-type Share = Pick<DesiredState, 'multicast' | 'problems'>;
+type Share = Pick<DesiredState, 'multicast' | 'groupSids' | 'problems'>;
 
 export function planGroups(intent: Intent, learned: LearnedAboutGroups, facts: Facts): Share {
   const { srv6, groups = [] } = intent;
   const own: OwnSids = { edge: srv6?.endMt?.sid, replication: srv6?.replication?.sid };
   if (!srv6 || !(own.edge ?? own.replication)) return { problems: [] };
+  const groupSids = ownSids(own).map(({ id }) => id);
   const missing = missingFeatures('groups', facts);
-  if (missing.length > 0) return { problems: missing };
+  if (missing.length > 0) return { groupSids, problems: missing };
   const core = srv6.corePorts.flatMap((name) => findLink(facts, name) ?? []).filter(({ etherLike }) => etherLike);
-  if (core.length === 0) return { problems: [noCorePort(srv6.corePorts)] };
+  if (core.length === 0) return { groupSids, problems: [noCorePort(srv6.corePorts)] };
   const membership = membershipOf(groups, learned.members());
   const network = networkFrom(learned, own, intent);
   const declared = new Map(groups.map((group) => [formatAddress(group.proxyAddress), group]));
@@ -48,20 +57,26 @@ export function planGroups(intent: Intent, learned: LearnedAboutGroups, facts: F
   const context = { own, srv6, mtu };
   const headEnds = views.flatMap((view) => headEnd(view, context));
   return {
+    groupSids,
     multicast: {
       endMtTlv: intent.codePoints['srh-end-mt-tlv'],
       treeTlv: intent.codePoints['srh-tree-tlv'],
       sids: ownSids(own),
       routers: routers(learned.sids(), own, intent),
       ports: ports(intent, facts, core),
-      groups: views.map((view) => groupPlan(view, own, facts)),
+      groups: views.map((view) => groupPlan(view, own)),
       lists: views.flatMap((view) => listsOf(view, own)),
       headEnds,
       settleMs: srv6.multicast.settleMs,
       stallMs: srv6.multicast.stallMs,
       dropStalled: srv6.multicast.dropStalled,
     },
-    problems: groupProblems({ ...{ views, membership, own, intent, facts, core, headEnds }, sids: learned.sids() }),
+    problems: [
+      ...forwardingProblems('groups', [6], facts),
+      // Copies to a next hop that the neighbor table lacks take the way through it.
+      ...loopbackProblems('groups', facts),
+      ...groupProblems({ ...{ views, membership, own, intent, facts, core, headEnds }, sids: learned.sids() }),
+    ],
   };
 }
 
@@ -97,7 +112,7 @@ function ports(intent: Intent, facts: Facts, core: readonly LinkFact[]): Multica
 /** Of a group of which this router does not declare anything. */
 const DEFAULTS = { cnpWindowMs: 0.05, copiesPerSecond: 10_000_000, rewriteSource: true };
 
-function groupPlan(view: GroupView, own: OwnSids, facts: Facts): MulticastGroupPlan {
+function groupPlan(view: GroupView, own: OwnSids): MulticastGroupPlan {
   const { id, members, isRoot, declared } = view;
   const { cnpWindowMs, copiesPerSecond, rewriteSource } = declared ?? DEFAULTS;
   const { source } = members;
@@ -105,7 +120,7 @@ function groupPlan(view: GroupView, own: OwnSids, facts: Facts): MulticastGroupP
     id,
     proxyAddress: members.group,
     designatedQpn: source.qpn,
-    source: isRoot ? { address: source.address, qpn: sourceQpn(view, facts) ?? null } : null,
+    source: isRoot ? { address: source.address, qpn: sourceQpn(view) ?? null } : null,
     edgeSid: own.edge ?? null,
     replicationSid: own.replication ?? null,
     cnpWindowNs: nanoseconds(cnpWindowMs),

@@ -7,10 +7,11 @@ import { COUNTERS_MAP, decodeCounters } from '../kernel/dataplane/counters.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../plan/desired.ts';
-import { type Attachment, attachmentOperations } from './attachments.ts';
+import { type Attachment, attachment, attachmentOperations } from './attachments.ts';
 import { type BorderGuard, borderGuard } from './border-guard.ts';
 import { type CongestedNode, congestedNode } from './congested-node.ts';
 import type { Feature, FeatureDependencies } from './feature.ts';
+import { MULTICAST_PROGRAMS } from '../kernel/dataplane/multicast.ts';
 import { FeatureSupervisor, type FeatureDirectories } from './feature-supervisor.ts';
 import { pinnedHooks } from './hooks.ts';
 import { type Multicast, multicast } from './multicast.ts';
@@ -119,7 +120,19 @@ export class Dataplane {
 
   /** This router's SIDs that the kernel has not accepted, as text. */
   refusedSids(): ReadonlySet<string> {
-    return new Set([...(this.srv6?.refusedSids() ?? []), ...(this.multicast?.refusedSids() ?? [])]);
+    return new Set([...(this.srv6?.refusedSids() ?? []), ...this.#refusedGroupSids()]);
+  }
+
+  /** All of them while the programs do not run at every core port: packets that arrive there would be lost. */
+  #refusedGroupSids(): Iterable<string> {
+    const { groupSids = [], multicast: desired } = this.#applied ?? {};
+    const { multicast: feature } = this;
+    if (!desired || !feature) return groupSids;
+    const done = new Set(this.#attachments.status().flatMap(({ id, state }) => (state === 'done' ? [id] : [])));
+    const runs = desired.ports
+      .filter(({ isCore }) => isCore)
+      .every((port) => done.has(attachment(MULTICAST_PROGRAMS.ingress, port, 'ingress').id));
+    return runs && feature.isConfigured ? feature.refusedSids() : groupSids;
   }
 
   #applyAll(desired: DesiredState): void {

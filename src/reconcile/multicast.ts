@@ -195,6 +195,11 @@ export class Multicast extends Feature {
     }
   }
 
+  /** Whether the programs serve groups: without their configuration they take no packet. */
+  get isConfigured(): boolean {
+    return this.#tables.configuration.status().some(({ state }) => state === 'done');
+  }
+
   /** This router's SIDs for groups that are not programmed, as text. */
   refusedSids(): Set<string> {
     const planned = new Map(this.#plan?.sids.map(({ id, sid }) => [id, sid]));

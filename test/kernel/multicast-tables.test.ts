@@ -177,6 +177,35 @@ describe('what cannot be applied is named, and nothing of it is in the kernel', 
   });
 });
 
+describe('SIDs are not advertised while nothing is behind them', () => {
+  const both = [EDGE_SID, ROOT_SID].map(formatAddress);
+  const refused = (): string[] => [...agent.dataplane.refusedSids()];
+
+  test('RMC-5.2-d: once the programs run at the core port, none is refused', () => {
+    agent.apply(agent.plan());
+    expect(refused()).toEqual([]);
+  });
+
+  test('RMC-5.2-d: without a plan, as with a kernel that lacks what they need, both are refused', () => {
+    agent.apply(undefined);
+    expect(refused()).toEqual(both);
+  });
+
+  test('RMC-5.2-d: while the programs cannot be loaded', () => {
+    agent.restart('/nonexistent');
+    agent.apply(agent.plan());
+    expect(refused()).toEqual(both);
+  });
+
+  test('RMC-5.2-d: while they are not attached at one of the core ports', () => {
+    const gone = { id: 't-mc-gone', interface: 't-mc-gone', ifindex: 9999, isCore: true };
+    agent.apply(agent.plan({ ports: [...agent.plan().ports, gone] }));
+    expect(refused()).toEqual(both);
+    agent.apply(agent.plan({ ports: [...agent.plan().ports, { ...gone, isCore: false }] }));
+    expect(refused(), 'at a port of hosts it does not matter').toEqual([]);
+  });
+});
+
 describe('a restart', () => {
   test('finds the same numbers, keeps records, tree and epoch, and touches nothing', () => {
     const second = '2001:db8:99::2';

@@ -1,4 +1,4 @@
-// The route to END.CON. cnpd's own IGP advertisement of the SID attracts no traffic (metric 0xFE000001 in IS-IS,
+// The route to this router's SIDs: END.CON, and those for groups. cnpd's own IGP advertisement of the SID attracts no traffic (metric 0xFE000001 in IS-IS,
 // unreachable in OSPFv3), so FRR must advertise a prefix that covers it (RFC 9352 §7.1, RFC 9513 §7).
 // frr-configs/srv6-pe.conf lets FRR advertise the SID's own kernel route. Any other prefix of FRR works as well: that
 // of
@@ -10,12 +10,23 @@ import type { OspfFacts } from '../../frr/ospf-facts.ts';
 import type { IsisInstanceConfig } from '../../frr/running-config.ts';
 import type { Finding } from './finding.ts';
 
+/** What arrives at SIDs. */
+export type SidUse = 'notifications' | 'groups';
+
+const USES: Readonly<Record<SidUse, readonly [sids: string, lost: string]>> = {
+  notifications: ['END.CON', 'notifications to it are lost'],
+  groups: ['the SIDs for groups', 'packets of groups do not arrive here'],
+};
+
 export interface EndConExpectation {
   readonly sid: IpAddress;
   readonly locator: Prefix;
 }
 
-/** Does not apply to a router without SIDs. */
+/** Does not apply to a router without SIDs for groups. */
+export const hasGroupSids = ({ groupSids }: { readonly groupSids?: readonly EndConExpectation[] }): boolean =>
+  (groupSids?.length ?? 0) > 0;
+/** Does not apply to a router without END.CON SIDs. */
 export const hasEndCon = ({ endCon }: { readonly endCon?: readonly EndConExpectation[] }): boolean =>
   (endCon?.length ?? 0) > 0;
 
@@ -33,6 +44,7 @@ export function wayToEndCon(
   facts: FrrFacts,
   instance: IsisInstanceConfig,
   levels: readonly (1 | 2)[],
+  use: SidUse = 'notifications',
 ): Finding | undefined {
   if (levels.some((level) => instance.kernelRoutesInto.includes(level))) return undefined;
   const advertised = (facts.advertised ?? [])
@@ -43,6 +55,7 @@ export function wayToEndCon(
     advertised,
     `router isis ${instance.tag}`,
     levels.map((level) => `redistribute ipv6 kernel level-${level} route-map end-con`),
+    use,
   );
 }
 
@@ -51,9 +64,10 @@ export function wayToEndConInOspf(
   desired: readonly EndConExpectation[],
   { advertised }: OspfFacts,
   instance: readonly string[],
+  use: SidUse = 'notifications',
 ): Finding | undefined {
   if (instance.some((line) => /^redistribute kernel\b/.test(line))) return undefined;
-  return lost(desired, advertised ?? [], 'router ospf6', ['redistribute kernel route-map end-con']);
+  return lost(desired, advertised ?? [], 'router ospf6', ['redistribute kernel route-map end-con'], use);
 }
 
 function lost(
@@ -61,6 +75,7 @@ function lost(
   advertised: readonly Prefix[],
   context: string,
   lines: readonly string[],
+  use: SidUse,
 ): Finding | undefined {
   const unreached = desired.filter(
     ({ sid }) => !advertised.some((prefix) => !isDefault(prefix) && prefixContains(prefix, sid)),
@@ -69,12 +84,13 @@ function lost(
   const permits = [...new Set(unreached.map(({ locator }) => formatPrefix(locator)))].map(
     (locator) => `-c 'ipv6 prefix-list end-con permit ${locator} ge 128'`,
   );
+  const [sids, consequence] = USES[use];
   const filter = "-c 'route-map end-con permit 10' -c 'match ipv6 address prefix-list end-con' -c 'exit'";
   return {
     code: 'end-con-unreached',
     problem:
-      `FRR advertises no route to END.CON ${unreached.map(({ sid }) => formatAddress(sid)).join(', ')}, ` +
-      'so notifications to it are lost',
+      `FRR advertises no route to ${sids} ${unreached.map(({ sid }) => formatAddress(sid)).join(', ')}, ` +
+      `so ${consequence}`,
     remedy:
       `vtysh -c 'configure terminal' ${permits.join(' ')} ${filter} -c '${context}' ` +
       `${lines.map((line) => `-c '${line}'`).join(' ')}`,

@@ -17,9 +17,14 @@ export interface FrrExpectations {
 
 /** What each declared carrier requires of FRR. */
 export const frrExpectations = ({ isis, ospfv2, ospfv3, srv6 }: Intent): FrrExpectations => ({
-  ...(isis && { isis: { ...isis, endCon: srv6?.endCon ?? [] } }),
+  ...(isis && { isis: { ...isis, ...sidsOf(srv6) } }),
   ...(ospfv2 && { ospfv2 }),
-  ...(ospfv3 && { ospfv3: { ...ospfv3, endCon: srv6?.endCon ?? [] } }),
+  ...(ospfv3 && { ospfv3: { ...ospfv3, ...sidsOf(srv6) } }),
+});
+
+const sidsOf = (srv6: Intent['srv6']) => ({
+  endCon: srv6?.endCon ?? [],
+  groupSids: [srv6?.endMt, srv6?.replication].filter((sid) => sid !== undefined),
 });
 
 /** Never rejects: a failed query is one of the checks. */

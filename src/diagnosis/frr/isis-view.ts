@@ -17,6 +17,8 @@ export interface FrrExpectation {
   readonly authentication: { readonly interface?: Key; readonly area?: Key; readonly domain?: Key };
   /** `srv6.end-con`: SIDs to which FRR must advertise a route. */
   readonly endCon?: readonly EndConExpectation[];
+  /** `srv6.end-mt` and `srv6.replication`, likewise. */
+  readonly groupSids?: readonly EndConExpectation[];
 }
 
 interface Key {

@@ -255,6 +255,15 @@ describe('running-config', () => {
       expect(missing(config, { endCon }, more)).toMatchObject([{ id: 'end-con' }]),
     );
 
+    test('SIDs for groups are checked likewise, and what is lost is named', () => {
+      expect(missing(GOOD, { groupSids: endCon }, advertised('2001:db8:c::/48'))).toEqual([]);
+      const finding = checkFrr(facts(GOOD), { ...WANT, groupSids: endCon }).find(({ id }) => id === 'frr.group-sids');
+      expect(finding!.problem).toBe(
+        'FRR advertises no route to the SIDs for groups 2001:db8:c::1, 2001:db8:c::2, ' +
+          'so packets of groups do not arrive here',
+      );
+    });
+
     test('of two SIDs the one without a route is named', () => {
       const finding = checkFrr(facts(GOOD, advertised('2001:db8:c::1/128')), { ...WANT, endCon }).find(
         (check) => check.id === 'frr.end-con',

@@ -15,7 +15,7 @@ import {
   splitNet,
 } from '../../frr/running-config.ts';
 import { formatSystemId } from '../../packet/isis/lsp-id.ts';
-import { hasEndCon, wayToEndCon } from './end-con.ts';
+import { hasEndCon, hasGroupSids, wayToEndCon } from './end-con.ts';
 import { type Finding, VERSION_CLAIM, checkDaemon, checkLink, checkVersion, mend } from './finding.ts';
 import { checkHelloKey, checkLevelKey } from './isis-authentication.ts';
 import type { FrrExpectation, Row, View } from './isis-view.ts';
@@ -131,6 +131,13 @@ const ROWS: readonly Row[] = [
     only: hasEndCon,
     claim: 'packets to END.CON arrive here',
     check: ({ want, facts, instance }) => wayToEndCon(want.endCon ?? [], facts, instance, levelsOf(want.levels)),
+  },
+  {
+    id: 'group-sids',
+    only: hasGroupSids,
+    claim: 'packets of groups arrive here',
+    check: ({ want, facts, instance }) =>
+      wayToEndCon(want.groupSids ?? [], facts, instance, levelsOf(want.levels), 'groups'),
   },
   { id: 'authentication-interface', claim: 'hello authentication agrees', check: checkHelloKey },
   {

@@ -18,6 +18,8 @@ export interface OspfExpectation {
   readonly deadSeconds: number;
   /** `srv6.end-con`: SIDs to which FRR must advertise a route; OSPFv3 only. */
   readonly endCon?: readonly EndConExpectation[];
+  /** `srv6.end-mt` and `srv6.replication`, likewise. */
+  readonly groupSids?: readonly EndConExpectation[];
 }
 
 export interface OspfAreaExpectation {

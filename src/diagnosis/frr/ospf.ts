@@ -5,7 +5,7 @@
 import type { FrrCheck } from '../../frr/check.ts';
 import { type OspfVersionNumber, formatArea, ospfInstance, ospfInterface } from '../../frr/ospf-config.ts';
 import { OSPF_DAEMON, type OspfFacts } from '../../frr/ospf-facts.ts';
-import { hasEndCon, wayToEndConInOspf } from './end-con.ts';
+import { hasEndCon, hasGroupSids, wayToEndConInOspf } from './end-con.ts';
 import { type Finding, VERSION_CLAIM, checkDaemon, checkVersion } from './finding.ts';
 import { AREA_ROWS } from './ospf-area.ts';
 import type { OspfExpectation, Row, View } from './ospf-view.ts';
@@ -48,6 +48,13 @@ const INSTANCE_ROWS: readonly Row<View>[] = [
     only: hasEndCon,
     claim: () => 'packets to END.CON arrive here',
     check: ({ want, facts, instance }) => wayToEndConInOspf(want.endCon ?? [], facts, instance),
+  },
+  {
+    id: 'group-sids',
+    version: 3,
+    only: hasGroupSids,
+    claim: () => 'packets of groups arrive here',
+    check: ({ want, facts, instance }) => wayToEndConInOspf(want.groupSids ?? [], facts, instance, 'groups'),
   },
 ];
 

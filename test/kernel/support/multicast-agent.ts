@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { mountBpffs, unmountBpffs } from '../../../src/kernel/bpf/bpffs.ts';
 import { interfaceIndex } from '../../../src/kernel/ffi/libc.ts';
 import { Netns } from '../../../src/kernel/netns.ts';
-import { address } from '../../../src/model/address.ts';
+import { address, formatAddress } from '../../../src/model/address.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { silentLog } from '../../../src/model/log.ts';
 import { ManualWork } from '../../../src/model/work.fixture.ts';
@@ -74,8 +74,7 @@ export class MulticastAgent {
     this.dataplane = this.#start();
   }
 
-  #start(): Dataplane {
-    const objectDir = new URL('../../../dist/bpf', import.meta.url).pathname;
+  #start(objectDir = new URL('../../../dist/bpf', import.meta.url).pathname): Dataplane {
     const count = (name: string, by = 1): void => void this.counted.set(name, (this.counted.get(name) ?? 0) + by);
     const dependencies = { clock: this.clock, work: new ManualWork(), log: silentLog, count };
     return new Dataplane({ bpfDir: this.bpfDir, linksDir: this.linksDir, objectDir }, dependencies);
@@ -99,9 +98,10 @@ export class MulticastAgent {
   }
 
   apply(multicast: MulticastPlan | undefined): void {
+    const groupSids = [EDGE_SID, ROOT_SID].map(formatAddress);
     const desired = {
       ...{ ports: [], senderProxies: NO_SENDER_PROXIES, senderPolicies: [], senderCapabilities: [], endConSids: [] },
-      ...{ guards: [], problems: [], multicast },
+      ...{ guards: [], problems: [], groupSids, multicast },
     } as unknown as DesiredState;
     this.ns.run(() => this.dataplane.apply(desired));
   }
@@ -110,11 +110,11 @@ export class MulticastAgent {
     this.ns.run(() => this.clock.advance(ms));
   }
 
-  /** As after kill -9: nothing is closed in order. */
-  restart(): void {
+  /** As after kill -9: nothing is closed in order. @param objectDir where the compiled programs are */
+  restart(objectDir?: string): void {
     this.dataplane.close();
     this.clock = manualClock(1000);
-    this.dataplane = this.ns.run(() => this.#start());
+    this.dataplane = this.ns.run(() => this.#start(objectDir));
   }
 
   close(): void {
