@@ -8,7 +8,7 @@ import type { Show, Stage } from '../show.ts';
 import { evaluateMulticast } from './evaluate.ts';
 import { multicastHtml, multicastTable } from './report.ts';
 import type { MulticastReport, MulticastResult } from './results.ts';
-import { EDGES, GROUP, MULTICAST, RECEIVERS, ROOT, ROUTERS, ROUTES, RUNS, SOURCE, TRANSFER } from './scene.ts';
+import { EDGES, GROUP, MULTICAST, PACKETS, RECEIVERS, ROOT, ROUTERS, ROUTES, RUNS, SOURCE, TRANSFER } from './scene.ts';
 import { makeMulticastRun } from './traffic.ts';
 import { multicastVerdict } from './verdict.ts';
 
@@ -48,12 +48,11 @@ async function play(lab: Lab, { signal, say, output, startedAt }: Stage): Promis
   say('the routers have their routes');
   const learned = await waitForMembers(lab, signal);
   for (const sentence of learned.sentences) say(sentence);
-  const packets = Math.ceil(TRANSFER.bytes / TRANSFER.payloadSize);
   const runs: MulticastResult[] = [];
   for (const [i, run] of RUNS.entries()) {
     if (run.name !== 'unicast') await waitForTree(lab, signal);
     say(`run ${i + 1} of ${RUNS.length}: ${run.title}`);
-    const result = evaluateMulticast(run, packets, await makeMulticastRun(lab, run, signal));
+    const result = evaluateMulticast(run, PACKETS, await makeMulticastRun(lab, run, signal));
     say(
       `  ${run.name}: ${result.completionMs === null ? 'not completed' : `completed in ${result.completionMs.toFixed(0)} ms`}, ` +
         `${(result.sourceBytes / 1e6).toFixed(2)} MB on the source's link, ${result.acks} ACKs at the source`,
