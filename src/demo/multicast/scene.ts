@@ -51,7 +51,7 @@ export const TRANSFER: TransferOptions = { bytes: 4_000_000, payloadSize: 1024, 
 /** Of a transfer. */
 export const PACKETS = Math.ceil(TRANSFER.bytes / TRANSFER.payloadSize);
 /** As in the topology file. */
-export const SOURCE_LINK_BPS = 50e6;
+export const SOURCE_LINK_BPS = 20e6;
 
 export type RunName = 'unicast' | 'group' | 'group-loss';
 
@@ -74,7 +74,7 @@ export const RUNS: readonly MulticastRun[] = [
     name: 'group-loss',
     title: 'the group, with loss in front of r3',
     startPsn: PACKETS,
-    loss: { receiver: 'r3', oneIn: 50 },
+    loss: { receiver: 'r3', oneIn: 200 },
   },
 ];
 

@@ -9,8 +9,9 @@ import { evaluateMulticast } from './evaluate.ts';
 import { multicastHtml, multicastTable } from './report.ts';
 import type { MulticastReport, MulticastResult } from './results.ts';
 import { EDGES, GROUP, MULTICAST, PACKETS, RECEIVERS, ROOT, ROUTERS, ROUTES, RUNS, SOURCE, TRANSFER } from './scene.ts';
+import { headline } from './sentences.ts';
 import { makeMulticastRun } from './traffic.ts';
-import { multicastVerdict } from './verdict.ts';
+import { multicastChecks } from './verdict.ts';
 
 /** All members, each in force: the source's row and the receivers'. */
 function members(rows: readonly Row[]): readonly Row[] | undefined {
@@ -26,7 +27,9 @@ function members(rows: readonly Row[]): readonly Row[] | undefined {
 /** Waits until the root and every edge know all members. @throws Error when they do not */
 export async function waitForMembers(lab: Lab, signal: AbortSignal): Promise<Evidence> {
   const nodes = [ROOT, ...Object.keys(EDGES)];
-  const [atRoot] = await Promise.all(nodes.map((node) => waitForRows(lab, node, ['groups', GROUP.proxyAddress, 'members'], members, signal)));
+  const [atRoot] = await Promise.all(
+    nodes.map((node) => waitForRows(lab, node, ['groups', GROUP.proxyAddress, 'members'], members, signal)),
+  );
   const carrier = String(atRoot!.at(-1)!['carrier']);
   const edges = Object.entries(EDGES).map(([edge, hosts]) => `${edge} for ${hosts.join(' and ')}`);
   const sentence =
@@ -60,7 +63,8 @@ async function play(lab: Lab, { signal, say, output, startedAt }: Stage): Promis
     runs.push(result);
   }
   const victim = RUNS.find(({ loss }) => loss)!.loss!.receiver;
-  const failures = [...learned.failures, ...multicastVerdict(runs, victim)];
+  const checks = multicastChecks(runs, victim);
+  const failures = [...learned.failures, ...checks.flatMap((check) => check.failures)];
   const report: MulticastReport = {
     version: 1,
     scene: MULTICAST.name,
@@ -69,6 +73,7 @@ async function play(lab: Lab, { signal, say, output, startedAt }: Stage): Promis
     startedAt: startedAt.toISOString(),
     ok: failures.length === 0,
     failures,
+    checks,
     evidence: learned.sentences,
     bytes: TRANSFER.bytes,
     runs,
@@ -76,7 +81,7 @@ async function play(lab: Lab, { signal, say, output, startedAt }: Stage): Promis
   mkdirSync(output, { recursive: true });
   writeFileSync(join(output, 'report.json'), `${JSON.stringify(report)}\n`);
   writeFileSync(join(output, 'report.html'), multicastHtml(report));
-  process.stdout.write(`\n${multicastTable(runs)}\n`);
+  process.stdout.write(`\n${multicastTable(runs)}\n${headline(runs, TRANSFER.bytes)}\n`);
   return failures;
 }
 

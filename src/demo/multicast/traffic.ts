@@ -5,8 +5,10 @@ import type { LinkCount, LinkCounts, MulticastObservations } from './evaluate.ts
 import { GROUP, type MulticastRun, RECEIVERS, SOURCE, TRANSFER, TREE } from './scene.ts';
 
 /** Far longer than a round trip, because it must not end by itself on a busy machine. */
-const TIMEOUT = '500ms';
+const TIMEOUT = '2s';
 const RETRIES = '40';
+/** Packets in flight of each connection: the link of the source limits, not the processes' turns. */
+const WINDOW = '128';
 
 /** Of both ends. */
 const transferOf = ({ startPsn }: MulticastRun): string[] => [
@@ -48,7 +50,7 @@ function startSource(lab: Lab, run: MulticastRun): Endpoint {
   return startEndpoint(lab, SOURCE, 'source', [
     ...['--qpn', String(SOURCE.qpn), '--to', peers.join(','), ...transferOf(run)],
     ...['--payload', String(TRANSFER.payloadSize), '--message', String(TRANSFER.packetsPerMessage)],
-    ...['--timeout', TIMEOUT, '--retries', RETRIES],
+    ...['--timeout', TIMEOUT, '--retries', RETRIES, '--window', WINDOW],
   ]);
 }
 
