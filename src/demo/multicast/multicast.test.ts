@@ -49,16 +49,8 @@ test.each<[string, RegExp, (runs: MulticastResult[]) => void]>([
   ],
   ['an ACK too early', /group: the source was told/, set(1, { violations: ['the source was told of 16 packets'] })],
   ['no loss', /nothing was lost in front of r3/, setReceiver(2, 'r3', { lost: 0 })],
-  [
-    'no NAK',
-    /r3 sent no NAK/,
-    (runs) => {
-      setReceiver(2, 'r3', { naks: 0 })(runs);
-      set(2, { naks: 0 })(runs);
-    },
-  ],
+  ['no NAK', /r3 sent no NAK/, setReceiver(2, 'r3', { naks: 0 })],
   ['no repetition', /the source repeated nothing/, set(2, { retransmitted: 0 })],
-  ['more NAKs than were sent', /group-loss: the source got 71 NAKs, more than the 70/, set(2, { naks: 71 })],
   ['a run that is missing', /not all three runs/, (runs) => void runs.pop()],
 ])('%s fails the demo', (_, message, change) => {
   expect(verdictWith(change)).toEqual([expect.stringMatching(message)]);
@@ -143,7 +135,7 @@ test('table and report name every run; the report has all trees and every failur
   expect(html).toContain('a &lt;title&gt;');
   expect(html).toContain('one &amp; two');
   expect(html.match(/<svg/g)).toHaveLength(4);
-  expect(html.match(/✓/g)).toHaveLength(9);
+  expect(html.match(/✓/g)).toHaveLength(8);
   expect(html).toContain('✗</b>three<br><span>not &lt; three');
   expect(html).not.toMatch(/<script|https?:/);
 });
@@ -173,12 +165,14 @@ test('the description of the scene is that of its topology and its cnpd.yaml fil
 test('the headline compares the group with the connections; the recovery has what was lost and repeated', () => {
   const runs = goodResults();
   expect(headline(runs, 4e6)).toBe(
-    '5 receivers, 4.0 MB for each. Sent once to their group, the data took the source’s link 1.1 times its size ' +
-      'instead of 5.4 times: 4.3 MB in place of 21.5 MB, headers included. The source got 245 ACKs in place of 1,225, ' +
-      'and all had everything after 0.2 s in place of 0.2 s.',
+    '5 receivers, 4.0 MB for each. Sent to their group, the data crossed the source’s link once instead of 5 times: ' +
+      '4.3 MB in place of 21.5 MB, headers included. The source got 245 ACKs in place of 1,225 (1/5.0), and all had ' +
+      'everything after 0.2 s in place of 0.2 s.',
   );
   expect(headline(runs.slice(0, 1), 4e6)).toMatch(/not all made/);
-  expect(recovery(runs)).toMatch(/^In front of r3, 80 packets were lost on purpose\. r3 sent 70 NAKs, 70 NAKs reached/);
+  expect(recovery(runs)).toMatch(
+    /^In front of r3, 80 packets were lost on purpose\. r3 sent 70 NAKs, the source got 70/,
+  );
   expect(recovery(runs)).toMatch(/repeated 900 packets.*5 of 5 receivers have equal copies/);
   expect(recovery(runs.slice(0, 2))).toBe('');
 });

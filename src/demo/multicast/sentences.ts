@@ -13,12 +13,16 @@ export function headline(runs: readonly MulticastResult[], bytes: number): strin
   const [unicast, group] = [of(runs, 'unicast'), of(runs, 'group')];
   if (!unicast || !group) return 'The runs that are compared were not all made.';
   const n = group.receivers.length;
-  const link = (run: MulticastResult): string => (run.sourceBytes / bytes).toFixed(1);
+  const times = ({ sent, packets }: MulticastResult): string => {
+    const count = (sent / packets).toFixed(1).replace('.0', '');
+    return count === '1' ? 'once' : `${count} times`;
+  };
+  const share = group.acks === 0 ? '' : ` (1/${(unicast.acks / group.acks).toFixed(1)})`;
   return (
-    `${n} receivers, ${megabytes(bytes)} for each. Sent once to their group, the data took the source’s link ` +
-    `${link(group)} times its size instead of ${link(unicast)} times: ${megabytes(group.sourceBytes)} in place of ` +
+    `${n} receivers, ${megabytes(bytes)} for each. Sent to their group, the data crossed the source’s link ` +
+    `${times(group)} instead of ${times(unicast)}: ${megabytes(group.sourceBytes)} in place of ` +
     `${megabytes(unicast.sourceBytes)}, headers included. The source got ${whole(group.acks)} ACKs in place of ` +
-    `${whole(unicast.acks)}, and all had everything after ${seconds(group.completionMs)} in place of ` +
+    `${whole(unicast.acks)}${share}, and all had everything after ${seconds(group.completionMs)} in place of ` +
     `${seconds(unicast.completionMs)}.`
   );
 }
@@ -33,8 +37,8 @@ export function recovery(runs: readonly MulticastResult[]): string {
   const equal = run.receivers.filter(({ complete, hash }) => complete && hash === run.hash).length;
   return (
     `In front of ${victim.receiver}, ${whole(victim.lost)} packets were lost on purpose. ${victim.receiver} sent ` +
-    `${whole(victim.naks)} NAKs, ${whole(run.naks)} NAKs reached the source, and ${run.timeouts} times its timer ` +
-    `expired. It repeated ${whole(run.retransmitted)} packets: a NAK makes it go back and send everything from there ` +
+    `${whole(victim.naks)} NAKs, the source got ${whole(run.naks)}, and its timer expired ${whole(run.timeouts)} times. ` +
+    `It repeated ${whole(run.retransmitted)} packets: a NAK makes it go back and send everything from there ` +
     `on again, to all receivers, because the connection is one. The others got up to ${whole(most)} packets a second ` +
     `time and dropped them. ${equal} of ${run.receivers.length} receivers have equal copies, after ` +
     `${seconds(run.completionMs)}.`
