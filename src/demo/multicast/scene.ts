@@ -51,7 +51,7 @@ export const TRANSFER: TransferOptions = { bytes: 4_000_000, payloadSize: 1024, 
 /** Of a transfer. */
 export const PACKETS = Math.ceil(TRANSFER.bytes / TRANSFER.payloadSize);
 /** As in the topology file. */
-export const SOURCE_LINK_BPS = 20e6;
+export const SOURCE_LINK_BPS = 10e6;
 
 export type RunName = 'unicast' | 'group' | 'group-loss';
 
