@@ -32,8 +32,8 @@
 //   b. What is lost on the way up is sent again when the source repeats a packet: receivers confirm duplicates, and
 //      `repeat` lets one answer pass for each. `sent` needs no undoing.
 //   c. A NAK that cannot go up, because a branch is unset, is in the branch's word: the last branch's answer sends it.
-//   d. A NAK goes up once for each m. If it is lost, the source goes back to what it knows to be confirmed, which is
-//      never beyond `sent`. That ends the suppression (multicast_note_repeated).
+//   d. A NAK goes up once for each m, until m is repeated. If it is lost, the source goes back to what it knows to be
+//      confirmed, which is never beyond m, and comes to m from there (multicast_note_repeated).
 //   e. A NAK whose packet was repeated is settled: if that is lost too, the receiver stays silent (RC sends one NAK a
 //      gap), and the source's timer repeats it.
 #ifndef CNPD_MULTICAST_AGGREGATE_H

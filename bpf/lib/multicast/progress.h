@@ -152,13 +152,11 @@ __noinline int multicast_note_repeated(__u32 index, __u32 psn)
 	__u64 current = word_read(&state->current), sent = word_read(&state->sent),
 	      pending = word_read(&state->nak_pending);
 	__u32 epoch = CURRENT_EPOCH(current);
-	int is_known = is_of(sent, epoch);
-	__s32 from_sent = psn_from(psn, WORD_PSN(sent));
-	if (is_known && from_sent < 0)
+	if (is_of(sent, epoch) && psn_from(psn, WORD_PSN(sent)) < 0)
 		word_write(&state->repeat, word_of(epoch, 0)); // the source has not seen our ACK
-	// The source never goes back behind what it knows to be confirmed. So a repetition at or before `sent` answers
-	// a NAK of less, even one that was lost.
-	if (is_of(pending, epoch) && (psn_from(psn, WORD_PSN(pending)) <= 0 || (is_known && from_sent <= 0)))
+	// Only the packet itself: packets before it come from an earlier return of the source, or lead to it. With a
+	// NAK for each of them the source would go back as often, and its repetitions would cause the next ones.
+	if (is_of(pending, epoch) && WORD_PSN(pending) == psn)
 		word_replace(&state->nak_pending, pending, 0);
 	struct multicast_list *list = multicast_list_at(CURRENT_LIST(current));
 	if (!list)

@@ -8,8 +8,9 @@ import { multicastHtml, multicastTable } from './report.ts';
 import type { MulticastReport, MulticastResult } from './results.ts';
 import { HASH, PACKETS, goodResults, observations } from './runs.fixture.ts';
 import { EDGES, GROUP, MULTICAST, RECEIVERS, ROUTERS, RUNS, SOURCE, TREE } from './scene.ts';
+import { headline, recovery } from './sentences.ts';
 import { places, treeSvg } from './tree.ts';
-import { multicastVerdict } from './verdict.ts';
+import { multicastChecks, multicastVerdict } from './verdict.ts';
 
 const VICTIM = 'r3';
 const verdictWith = (change: (runs: MulticastResult[]) => void): string[] => {
@@ -125,6 +126,7 @@ test('table and report name every run; the report has all trees and every failur
     startedAt: 'now',
     ok: false,
     failures: ['one & two'],
+    checks: [...multicastChecks(runs, VICTIM), { claim: 'three', failures: ['not < three'] }],
     evidence: ['members are known'],
     bytes: 4e6,
     runs,
@@ -133,6 +135,8 @@ test('table and report name every run; the report has all trees and every failur
   expect(html).toContain('a &lt;title&gt;');
   expect(html).toContain('one &amp; two');
   expect(html.match(/<svg/g)).toHaveLength(4);
+  expect(html.match(/✓/g)).toHaveLength(8);
+  expect(html).toContain('✗</b>three<br><span>not &lt; three');
   expect(html).not.toMatch(/<script|https?:/);
 });
 
@@ -156,4 +160,28 @@ test('the description of the scene is that of its topology and its cnpd.yaml fil
     const members = RECEIVERS.filter(({ node }) => hosts.includes(node));
     expect(groupOf(edge)).toMatchObject({ receivers: members.map(({ address, qpn }) => ({ address, qpn })) });
   }
+});
+
+test('the headline compares the group with the connections; the recovery has what was lost and repeated', () => {
+  const runs = goodResults();
+  expect(headline(runs, 4e6)).toBe(
+    '5 receivers, 4.0 MB for each. Sent to their group, the data crossed the source’s link once instead of 5 times: ' +
+      '4.3 MB in place of 21.5 MB, headers included. The source got 245 ACKs in place of 1,225 (1/5.0), and all had ' +
+      'everything after 0.2 s in place of 0.2 s.',
+  );
+  expect(headline(runs.slice(0, 1), 4e6)).toMatch(/not all made/);
+  expect(recovery(runs)).toMatch(
+    /^In front of r3, 80 packets were lost on purpose\. r3 sent 70 NAKs, the source got 70/,
+  );
+  expect(recovery(runs)).toMatch(/repeated 900 packets.*5 of 5 receivers have equal copies/);
+  expect(recovery(runs.slice(0, 2))).toBe('');
+});
+
+test('repetitions on a busy machine are no failure: the saving is of what was sent for the first time', () => {
+  const busy = (runs: MulticastResult[]): void => {
+    const group = runs[1]!;
+    const links = group.links.map((l) => ({ ...l, down: l.down + 2000, bytes: l.bytes + 2000 * 1102 }));
+    runs[1] = { ...group, sent: group.sent + 2000, retransmitted: 2000, links, sourceBytes: links[0]!.bytes };
+  };
+  expect(verdictWith(busy)).toEqual([]);
 });

@@ -3,11 +3,21 @@ import { type Chart, chartSvg, escapeXml } from '../chart.ts';
 import { STYLE } from '../html.ts';
 import { textTable } from '../table.ts';
 import type { MulticastReport, MulticastResult } from './results.ts';
-import type { RunName } from './scene.ts';
+import { RECEIVERS, type RunName, SOURCE_LINK_BPS } from './scene.ts';
+import { headline, recovery } from './sentences.ts';
 import { treeSvg } from './tree.ts';
+import type { Check } from './verdict.ts';
 
 /** Distinguishable without color vision (Okabe and Ito). */
 const COLORS: Readonly<Record<RunName, string>> = { unicast: '#999999', group: '#0072b2', 'group-loss': '#e69f00' };
+
+/** Besides that of every report: trees side by side where there is room; what is too wide scrolls by itself. */
+const MORE_STYLE = `
+.headline { font-size: 1.2rem; line-height: 1.45 } .trees { display: grid; gap: 1rem 2rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)) }
+.trees figure { margin: 0 } .trees figcaption { font-weight: 600 } .scroll { overflow-x: auto } .scroll svg { min-width: 40rem } .scroll th { vertical-align: bottom }
+.checks { list-style: none; padding: 0 } .checks li { padding-left: 1.6em; text-indent: -1.6em; margin: .2rem 0 } .checks b { display: inline-block; width: 1.6em; text-indent: 0; color: #2a7d2a }
+.checks .bad b, .checks .bad span { color: #b00020 }
+`;
 
 interface Column {
   readonly head: string;
@@ -35,28 +45,29 @@ export const multicastTable = (runs: readonly MulticastResult[]): string =>
 function htmlTable(runs: readonly MulticastResult[]): string {
   const row = (tag: string, cells: readonly string[]): string =>
     `<tr>${cells.map((cell) => `<${tag}>${escapeXml(cell)}</${tag}>`).join('')}</tr>`;
+  const cells = (run: MulticastResult): string[] => COLUMNS.map((c, i) => (i === 0 ? run.title : c.cell(run)));
   const heads = row(
     'th',
     COLUMNS.map((c) => c.head),
   );
-  const rows = runs.map((run) =>
-    row(
-      'td',
-      COLUMNS.map((c) => c.cell(run)),
-    ),
-  );
-  return `<table>${heads}${rows.join('')}</table>`;
+  return `<div class="scroll"><table>${heads}${runs.map((run) => row('td', cells(run))).join('')}</table></div>`;
 }
 
 function trees(runs: readonly MulticastResult[]): string {
   const most = Math.max(1, ...runs.flatMap(({ links }) => links.map(({ down }) => down)));
-  return runs
-    .map(
-      ({ title, links }) =>
-        `<h2>Packets per link: ${escapeXml(title)}</h2>\n` +
-        `<figure style="margin:0">${treeSvg(title, links, most)}</figure>`,
-    )
-    .join('\n');
+  const figures = runs.map(
+    ({ title, links }) => `<figure><figcaption>${escapeXml(title)}</figcaption>${treeSvg(title, links, most)}</figure>`,
+  );
+  return `<div class="trees">${figures.join('\n')}</div>`;
+}
+
+function checkList(checks: readonly Check[]): string {
+  const items = checks.map(({ claim, failures }) => {
+    const [mark, kind] = failures.length === 0 ? ['✓', ''] : ['✗', ' class="bad"'];
+    const why = failures.map((text) => `<br><span>${escapeXml(text)}</span>`).join('');
+    return `<li${kind}><b>${mark}</b>${escapeXml(claim)}${why}</li>`;
+  });
+  return `<ul class="checks">${items.join('\n')}</ul>`;
 }
 
 function progressChart(runs: readonly MulticastResult[], bytes: number): Chart {
@@ -75,30 +86,43 @@ function progressChart(runs: readonly MulticastResult[], bytes: number): Chart {
   };
 }
 
+const paragraph = (text: string): string => (text === '' ? '' : `<p>${escapeXml(text)}</p>`);
+
 export function multicastHtml(report: MulticastReport): string {
+  const { runs, bytes } = report;
   const title = escapeXml(`cnpd: ${report.title}`);
+  const passed = report.checks.filter(({ failures }) => failures.length === 0).length;
   const outcome = report.ok
-    ? '<p class="verdict">All checks passed.</p>'
+    ? `<p class="verdict">All ${passed} checks passed.</p>`
     : `<p class="verdict bad">${report.failures.map(escapeXml).join('<br>')}</p>`;
-  const legend = report.runs.map(
+  const legend = runs.map(
     ({ name, title: text }) => `<span><i style="background:${COLORS[name]}"></i>${escapeXml(text)}</span>`,
   );
   const evidence = report.evidence.map((sentence) => `${escapeXml(sentence)}.`).join('<br>');
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${STYLE}</style></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${STYLE}${MORE_STYLE}</style></head>
 <body>
 <h1>${title}</h1>
-<p>s1 has ${(report.bytes / 1e6).toFixed(0)} MB for five receivers: ${escapeXml(report.path)}. First it sends them to each over a connection of its own, then once, over a connection
-to the Proxy Address of a group. The hosts are the same unmodified endpoints each time; the routers make the copies and answer as one receiver.</p>
-<p class="small">${evidence} ${escapeXml(report.startedAt)}</p>
+<p class="headline">${escapeXml(headline(runs, bytes))}</p>
 ${outcome}
-${htmlTable(report.runs)}
-<p class="small">A copy is equal if its SHA-256 is that of what the source sent, in order and once. Each receiver checks the ICRC of every packet, the address of its peer and its Queue Pair, as a
-network card does.</p>
-${trees(report.runs)}
-<p class="small">Frames by the interfaces’ own counters, those of IS-IS among them. The width of a link is what went down.</p>
+<p>RDMA connects two hosts, so a host with ${RECEIVERS.length} receivers sends everything ${RECEIVERS.length} times. Here s1 sends once, over one
+connection, to an address that stands for all receivers. The routers make the copies where paths part, each with its receiver’s address, Queue Pair and a valid
+checksum (ICRC), and give s1 one answer for all. The hosts’ software is the same in every run, and knows nothing of groups.</p>
+${htmlTable(runs)}
+<p class="small">A copy is equal if its SHA-256 is that of what the source sent, in order and once. Each receiver checks the ICRC of every packet, the address of its
+peer and its Queue Pair, as a network card does. Times are of a shared machine and of a link of ${SOURCE_LINK_BPS / 1e6} Mbit/s; no check depends on them.</p>
+<h2>Packets on each link</h2>
+${trees(runs)}
+<p class="small">↓ from the source, ↑ answers. The width of a link is what went down. s1 is the source; n1 to n6 are routers with cnpd and FRR, of which n6 is the root and
+n1, n2 and n3 make the receivers’ copies; r1 to r5 are the receivers. Frames by the interfaces’ own counters, those of IS-IS among them.</p>
+<h2>Loss, and recovery</h2>
+${paragraph(recovery(runs))}
 <h2>Progress</h2><p class="legend">${legend.join('')}</p>
-<figure style="margin:0">${chartSvg(progressChart(report.runs, report.bytes))}</figure>
+<div class="scroll">${chartSvg(progressChart(runs, bytes))}</div>
+<p class="small">What all receivers together have confirmed to the source.</p>
+<h2>What was checked</h2>
+${checkList(report.checks)}
+<p class="small">${evidence}<br>${escapeXml(report.startedAt)}</p>
 </body></html>
 `;
 }

@@ -1,6 +1,7 @@
 // What a run of the scene `multicast` found out, and the report that it becomes.
 import type { Point } from '../results.ts';
 import type { RunName } from './scene.ts';
+import type { Check } from './verdict.ts';
 
 /** Of one receiver. */
 export interface ReceiverResult {
@@ -66,6 +67,7 @@ export interface MulticastReport {
   readonly startedAt: string;
   readonly ok: boolean;
   readonly failures: readonly string[];
+  readonly checks: readonly Check[];
   readonly evidence: readonly string[];
   readonly bytes: number;
   readonly runs: readonly MulticastResult[];

@@ -48,25 +48,33 @@ export const TREE: readonly TreeLink[] = [
 ];
 
 export const TRANSFER: TransferOptions = { bytes: 4_000_000, payloadSize: 1024, packetsPerMessage: 16 };
+/** Of a transfer. */
+export const PACKETS = Math.ceil(TRANSFER.bytes / TRANSFER.payloadSize);
 /** As in the topology file. */
-export const SOURCE_LINK_BPS = 50e6;
+export const SOURCE_LINK_BPS = 10e6;
 
 export type RunName = 'unicast' | 'group' | 'group-loss';
 
 export interface MulticastRun {
   readonly name: RunName;
   readonly title: string;
+  /**
+   * Of its first packet. The group's second run uses the Queue Pairs of its first one: it goes on where that ended, as
+   * a connection does. Begun anew, its packets would be taken for repetitions.
+   */
+  readonly startPsn: number;
   /** One of so many packets that arrive at this receiver is lost. */
   readonly loss?: { readonly receiver: string; readonly oneIn: number };
 }
 
 export const RUNS: readonly MulticastRun[] = [
-  { name: 'unicast', title: `${RECEIVERS.length} unicast connections` },
-  { name: 'group', title: 'one connection to the group' },
+  { name: 'unicast', title: `${RECEIVERS.length} unicast connections`, startPsn: 0 },
+  { name: 'group', title: 'one connection to the group', startPsn: 0 },
   {
     name: 'group-loss',
     title: 'the group, with loss in front of r3',
-    loss: { receiver: 'r3', oneIn: 50 },
+    startPsn: PACKETS,
+    loss: { receiver: 'r3', oneIn: 200 },
   },
 ];
 

@@ -8,9 +8,10 @@ import type { Show, Stage } from '../show.ts';
 import { evaluateMulticast } from './evaluate.ts';
 import { multicastHtml, multicastTable } from './report.ts';
 import type { MulticastReport, MulticastResult } from './results.ts';
-import { EDGES, GROUP, MULTICAST, RECEIVERS, ROOT, ROUTERS, ROUTES, RUNS, SOURCE, TRANSFER } from './scene.ts';
+import { EDGES, GROUP, MULTICAST, PACKETS, RECEIVERS, ROOT, ROUTERS, ROUTES, RUNS, SOURCE, TRANSFER } from './scene.ts';
+import { headline } from './sentences.ts';
 import { makeMulticastRun } from './traffic.ts';
-import { multicastVerdict } from './verdict.ts';
+import { multicastChecks } from './verdict.ts';
 
 /** All members, each in force: the source's row and the receivers'. */
 function members(rows: readonly Row[]): readonly Row[] | undefined {
@@ -50,12 +51,11 @@ async function play(lab: Lab, { signal, say, output, startedAt }: Stage): Promis
   say('the routers have their routes');
   const learned = await waitForMembers(lab, signal);
   for (const sentence of learned.sentences) say(sentence);
-  const packets = Math.ceil(TRANSFER.bytes / TRANSFER.payloadSize);
   const runs: MulticastResult[] = [];
   for (const [i, run] of RUNS.entries()) {
     if (run.name !== 'unicast') await waitForTree(lab, signal);
     say(`run ${i + 1} of ${RUNS.length}: ${run.title}`);
-    const result = evaluateMulticast(run, packets, await makeMulticastRun(lab, run, signal));
+    const result = evaluateMulticast(run, PACKETS, await makeMulticastRun(lab, run, signal));
     say(
       `  ${run.name}: ${result.completionMs === null ? 'not completed' : `completed in ${result.completionMs.toFixed(0)} ms`}, ` +
         `${(result.sourceBytes / 1e6).toFixed(2)} MB on the source's link, ${result.acks} ACKs at the source`,
@@ -63,7 +63,8 @@ async function play(lab: Lab, { signal, say, output, startedAt }: Stage): Promis
     runs.push(result);
   }
   const victim = RUNS.find(({ loss }) => loss)!.loss!.receiver;
-  const failures = [...learned.failures, ...multicastVerdict(runs, victim)];
+  const checks = multicastChecks(runs, victim);
+  const failures = [...learned.failures, ...checks.flatMap((check) => check.failures)];
   const report: MulticastReport = {
     version: 1,
     scene: MULTICAST.name,
@@ -72,6 +73,7 @@ async function play(lab: Lab, { signal, say, output, startedAt }: Stage): Promis
     startedAt: startedAt.toISOString(),
     ok: failures.length === 0,
     failures,
+    checks,
     evidence: learned.sentences,
     bytes: TRANSFER.bytes,
     runs,
@@ -79,7 +81,7 @@ async function play(lab: Lab, { signal, say, output, startedAt }: Stage): Promis
   mkdirSync(output, { recursive: true });
   writeFileSync(join(output, 'report.json'), `${JSON.stringify(report)}\n`);
   writeFileSync(join(output, 'report.html'), multicastHtml(report));
-  process.stdout.write(`\n${multicastTable(runs)}\n`);
+  process.stdout.write(`\n${multicastTable(runs)}\n${headline(runs, TRANSFER.bytes)}\n`);
   return failures;
 }
 

@@ -5,10 +5,16 @@ import type { LinkCount, LinkCounts, MulticastObservations } from './evaluate.ts
 import { GROUP, type MulticastRun, RECEIVERS, SOURCE, TRANSFER, TREE } from './scene.ts';
 
 /** Far longer than a round trip, because it must not end by itself on a busy machine. */
-const TIMEOUT = '500ms';
+const TIMEOUT = '2s';
 const RETRIES = '40';
+/** Packets in flight of each connection: the link of the source limits, not the processes' turns. */
+const WINDOW = '128';
 
-const BYTES = ['--bytes', `${TRANSFER.bytes}b`];
+/** Of both ends. */
+const transferOf = ({ startPsn }: MulticastRun): string[] => [
+  ...['--bytes', `${TRANSFER.bytes}b`],
+  ...['--start-psn', String(startPsn)],
+];
 
 /** What every interface of the tree has sent. */
 export async function linkCounts(lab: Lab): Promise<LinkCounts> {
@@ -30,7 +36,7 @@ function startReceivers(lab: Lab, run: MulticastRun): ReadonlyMap<string, Endpoi
       const from =
         run.name === 'unicast' ? `${SOURCE.address}/${SOURCE.qpn + i}` : `${GROUP.proxyAddress}/${GROUP.designatedQpn}`;
       const loss = run.loss?.receiver === host.node ? ['--lose', String(run.loss.oneIn)] : [];
-      const argv = ['--qpn', String(host.qpn), '--from', from, ...BYTES, ...loss];
+      const argv = ['--qpn', String(host.qpn), '--from', from, ...transferOf(run), ...loss];
       return [host.node, startEndpoint(lab, host, 'receive', argv)];
     }),
   );
@@ -42,9 +48,9 @@ function startSource(lab: Lab, run: MulticastRun): Endpoint {
       ? RECEIVERS.map(({ address, qpn }) => `${address}/${qpn}`)
       : [`${GROUP.proxyAddress}/${GROUP.designatedQpn}`];
   return startEndpoint(lab, SOURCE, 'source', [
-    ...['--qpn', String(SOURCE.qpn), '--to', peers.join(','), ...BYTES],
+    ...['--qpn', String(SOURCE.qpn), '--to', peers.join(','), ...transferOf(run)],
     ...['--payload', String(TRANSFER.payloadSize), '--message', String(TRANSFER.packetsPerMessage)],
-    ...['--timeout', TIMEOUT, '--retries', RETRIES],
+    ...['--timeout', TIMEOUT, '--retries', RETRIES, '--window', WINDOW],
   ]);
 }
 

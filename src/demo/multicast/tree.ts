@@ -3,9 +3,9 @@
 import { escapeXml } from '../chart.ts';
 import type { LinkResult } from './results.ts';
 
-const SIZE = { width: 920, level: 92, top: 26, bottom: 22 } as const;
+const SIZE = { width: 540, level: 84, top: 20, bottom: 18 } as const;
 const NODE = { width: 44, height: 24 } as const;
-const WIDEST = 14;
+const WIDEST = 16;
 
 interface Place {
   readonly x: number;

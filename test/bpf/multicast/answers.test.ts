@@ -107,6 +107,25 @@ describe('at an edge', () => {
     expect(router.count('up.nak')).toBe(1);
   });
 
+  test('RMC-5.3.2-d: RMC-9-d: however often the source repeats what is before it, a NAK goes up once until its packet is repeated', async () => {
+    const [one, two] = [receiverAddress(0), receiverAddress(2)];
+    const nak = answer({ psn: 6, kind: 'nak', source: two });
+    const naks = async (...packets: Uint8Array[]): Promise<number> => {
+      const before = router.count('up.nak');
+      await up(...packets);
+      return router.count('up.nak') - before;
+    };
+    const repeat = (psn: number): Promise<unknown> => router.exchange(() => router.arrive('p', tunnel(inner({ psn }))));
+    await edgeOf(2, [4, 5, 6, 7]);
+    expect(await naks(answer({ psn: 7, source: one }), nak)).toBe(1);
+    for (const psn of [4, 5]) {
+      await repeat(psn);
+      expect(await naks(answer({ psn: 7, source: one }), answer({ psn: 5, source: two }))).toBe(0);
+    }
+    await repeat(6);
+    expect(await naks(nak)).toBe(1);
+  });
+
   test('decision C11: of several RNR NAKs the longest timer goes up (code 0), and a fatal NAK before all', async () => {
     await edgeOf(3, [5, 6]);
     const [, two, three] = [0, 2, 4].map(receiverAddress);
