@@ -3,22 +3,24 @@
 // meaning. The rows of a program are in its own counter-rows.h. src/kernel/dataplane/counters.ts holds the same table;
 // a unit test compares the two. Indexes are permanent, because the pinned map outlives the agent: rows are added at a
 // free index and never renumbered.
-//   0-63 egress, 64-95 notice builder, 96-127 guard, 128-207 proxy, 208-239 SRv6
+//   0-63 egress, 64-95 notice builder, 96-127 guard, 128-207 proxy, 208-239 SRv6,
+//   256-319 End.MT data, 320-383 End.MT answers
 #ifndef CNPD_COUNTER_TABLE_H
 #define CNPD_COUNTER_TABLE_H
 
 #include "builder/counter-rows.h"
 #include "detector/counter-rows.h"
 #include "guard/counter-rows.h"
+#include "multicast/counter-rows.h"
 #include "proxy/counter-rows.h"
 #include "srv6/counter-rows.h"
 
-#define COUNTERS_MAX 256
+#define COUNTERS_MAX 512
 
 #define CNPD_COUNTER_ENUM(index, name, dotted, meaning) COUNT_##name = index,
 enum counter {
 	COUNTERS_EGRESS(CNPD_COUNTER_ENUM) COUNTERS_NOTICE(CNPD_COUNTER_ENUM) COUNTERS_GUARD(CNPD_COUNTER_ENUM)
-		COUNTERS_PROXY(CNPD_COUNTER_ENUM) COUNTERS_SRV6(CNPD_COUNTER_ENUM)
+		COUNTERS_PROXY(CNPD_COUNTER_ENUM) COUNTERS_SRV6(CNPD_COUNTER_ENUM) COUNTERS_MULTICAST(CNPD_COUNTER_ENUM)
 };
 
 #endif

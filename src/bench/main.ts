@@ -12,6 +12,7 @@ import { controlPackets } from './figures/control-packets.ts';
 import { eventLoop } from './figures/event-loop.ts';
 import { feedback } from './figures/feedback.ts';
 import { mapUpdates } from './figures/map-updates.ts';
+import { multicastCopies } from './figures/multicast-copies.ts';
 import { noticeBuild } from './figures/notice-build.ts';
 import { noticeToCnp } from './figures/notice-to-cnp.ts';
 import { ospfExchange } from './figures/ospf-exchange.ts';
@@ -25,6 +26,7 @@ import { ospfSenders } from './figures/ospf-senders.ts';
 const FIGURES: readonly Figure[] = [
   packetCost,
   srv6,
+  multicastCopies,
   noticeBuild,
   noticeToCnp,
   mapUpdates,

@@ -1,11 +1,14 @@
 // The interface of every carrier: it originates what this router advertises and reports what it learns, in any
 // protocol.
 import type { CarrierName, LearnedReport, Origination, ReachabilityReport } from '../model/advertisement.ts';
+import type { TopologyReport } from '../model/topology.ts';
 
 /** What a carrier reports to the learned table. Calls are synchronous and must not throw. */
 export interface CarrierSink {
   learned(report: LearnedReport): void;
   reachability(report: ReachabilityReport): void;
+  /** Only from link-state protocols, and only while their options ask for it. */
+  topology(report: TopologyReport): void;
 }
 
 export interface Carrier {

@@ -31,6 +31,7 @@ export function fakeCnpd(
   return {
     get: answer,
     getRaw: () => Promise.reject(new Error('not used')),
+    set: () => Promise.reject(new Error('not used')),
     reload: async () => reload,
     listening: async () => true,
     close: () => undefined,
@@ -40,7 +41,7 @@ export function fakeCnpd(
 export const failing = (code: 'unreachable' | 'refused'): NorthboundClient => {
   const error = new NorthboundError(code, 'X', 'because');
   const reject = () => Promise.reject(error);
-  return { get: reject, getRaw: reject, reload: reject, listening: async () => false, close: () => undefined };
+  return { get: reject, getRaw: reject, set: reject, reload: reject, listening: async () => false, close: () => undefined };
 };
 
 export async function run(line: string, client = fakeCnpd(exampleState()), more: Partial<CliDependencies> = {}) {

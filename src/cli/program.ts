@@ -15,6 +15,7 @@ import {
 import { showBgp, showBgpList } from './bgp.ts';
 import { BGP_VIEWS, OSPF_VIEWS } from './carrier-views.ts';
 import { type DoctorOptions, doctor } from './doctor.ts';
+import { addGroup, addShowGroups } from './group-commands.ts';
 import { doctorRemote } from './doctor-remote.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { showList, showNotifications, showPorts, showSender, showSenders, showStatus } from './show.ts';
@@ -56,7 +57,7 @@ export async function runCnpctl(argv: readonly string[], dependencies: CliDepend
   }
 }
 
-type Action = (context: Context, ...rest: never[]) => Promise<ExitCode>;
+export type Action = (context: Context, ...rest: never[]) => Promise<ExitCode>;
 
 function buildProgram(dependencies: CliDependencies, finish: (code: ExitCode) => void): Command {
   const program = new Command('cnpctl')
@@ -81,6 +82,7 @@ function buildProgram(dependencies: CliDependencies, finish: (code: ExitCode) =>
     async (...args: unknown[]): Promise<void> =>
       finish(await run(context(), ...(args.slice(0, -1) as never[])));
   addShow(program, act);
+  addGroup(program, act);
   program.command('reload').description('make cnpd read cnpd.yaml again').action(act(reload));
   program
     .command('doctor')
@@ -108,7 +110,7 @@ function buildProgram(dependencies: CliDependencies, finish: (code: ExitCode) =>
   return program;
 }
 
-type Act = (run: Action) => (...args: unknown[]) => Promise<void>;
+export type Act = (run: Action) => (...args: unknown[]) => Promise<void>;
 
 function addShow(program: Command, act: Act): void {
   const show = program.command('show').description('print state');
@@ -135,7 +137,8 @@ function addShow(program: Command, act: Act): void {
     .option('--last <n>', 'how many', count, DEFAULT_LAST)
     .action(act((context, { last }: { last: number }) => showNotifications(context, last)));
   addList(show.command('srv6').description('segment routing over IPv6'), 'sids', VIEWS.sids, act);
-  for (const name of ['flows', 'groups', 'rtt', 'counters', 'codepoints'] as const)
+  addShowGroups(show, act);
+  for (const name of ['flows', 'rtt', 'counters', 'codepoints'] as const)
     addList(show, name, VIEWS[name], act);
 }
 

@@ -178,23 +178,6 @@ export const VIEWS = {
       text('originator'),
     ],
   },
-  groups: {
-    path: ['cnpd', 'groups'],
-    description: 'End.MT groups: their members, and who claims them',
-    empty: 'no group is known',
-    columns: [
-      text('group', 'Proxy Address'),
-      text('name'),
-      text('role'),
-      text('address'),
-      number('qpn', 'QPN'),
-      text('node', 'SID'),
-      number('psn-delta', 'PSN delta'),
-      text('status'),
-      text('carrier'),
-      text('originator'),
-    ],
-  },
   rtt: {
     path: ['cnpd', 'rtt'],
     description: 'targets of RTT probes (STAMP)',

@@ -4,6 +4,7 @@ import { LearnedTable } from '../learned/table.ts';
 import { address, formatAddress } from '../model/address.ts';
 import type { Origination } from '../model/advertisement.ts';
 import { manualClock } from '../model/clock.ts';
+import { membersIn, receiver } from '../model/group.fixture.ts';
 import { eventLoopWork } from '../model/work.ts';
 import { type Log, silentLog } from '../model/log.ts';
 import { prefix } from '../model/prefix.ts';
@@ -107,6 +108,20 @@ describe('inputs to plan to dataplane', () => {
     await pass(50);
     await pass(60_000);
     expect(applied).toHaveLength(3);
+  });
+
+  test('a burst of members of groups that come at run time is planned once, and advertised once', async () => {
+    const { coordinator, intent, applied, originations, pass } = world();
+    await coordinator.adopt(intent);
+    const before = { plans: applied.length, originations: originations.length };
+    const member = receiver(1);
+    const group = { name: 'g', proxyAddress: member.group, designatedQpn: 9, members: [member] };
+    for (let i = 0; i < 1000; i++) coordinator.membersChanged({ ...intent, groups: [group] } as unknown as Intent);
+    await pass(50);
+    await pass(60_000);
+    expect(applied.length - before.plans).toBe(1);
+    expect(originations.length - before.originations).toBe(1);
+    expect(membersIn(originations.at(-1)!)).toHaveLength(1);
   });
 
   test('if the kernel cannot be read, adopt rejects, and the plan is retried', async () => {

@@ -3,6 +3,7 @@
 // difference and applies it; the carriers advertise the origination. Nothing downstream calls back: results of an
 // application are inputs of the next plan.
 import { isDeepStrictEqual } from 'node:util';
+import type { Tree } from '../groups/tree.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { HostCapability } from '../learned/capabilities.ts';
 import type { LearnedTable } from '../learned/table.ts';
@@ -14,6 +15,7 @@ import type { Problem } from '../model/problem.ts';
 import { planSenderProxies } from '../plan/congested-node.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { Facts, LinkFact } from '../plan/facts.ts';
+import { type LearnedAboutGroups, groupTrees } from '../plan/group-view.ts';
 import { holdTimes, patienceMs } from '../plan/hold-times.ts';
 import { originated } from '../plan/origination.ts';
 import { plan } from '../plan/plan.ts';
@@ -71,6 +73,8 @@ export class Coordinator {
   #facts: Facts = { links: [], qdiscs: [], features: [] };
   #desired: DesiredState | undefined;
   #cancelForget: (() => void) | undefined;
+  /** Members of groups have changed since the last plan. */
+  #hasNewMembers = false;
 
   /** Plans nothing yet. */
   constructor(intent: Intent, dependencies: CoordinatorDependencies) {
@@ -84,6 +88,7 @@ export class Coordinator {
         dependencies.onRouters();
         this.inputsChanged();
       },
+      onTopology: () => this.inputsChanged(),
     });
   }
 
@@ -95,6 +100,11 @@ export class Coordinator {
   /** The last plan; undefined before the first one. */
   get desired(): DesiredState | undefined {
     return this.#desired;
+  }
+
+  /** The trees of End.MT groups, by Proxy Address as text. */
+  get trees(): ReadonlyMap<string, Tree> {
+    return groupTrees(this.#intent, this.#aboutGroups);
   }
 
   /** This router's advertisements, from the current intent and facts. */
@@ -127,6 +137,16 @@ export class Coordinator {
   /** An input of the plan has changed: a new plan is due, one for a whole burst of changes. */
   inputsChanged(): void {
     this.#replanning.due();
+  }
+
+  /**
+   * Members of groups have come or gone at run time; all else of the intent is as it was. A burst of changes is planned
+   * and advertised once.
+   */
+  membersChanged(intent: Intent): void {
+    this.#intent = intent;
+    this.#hasNewMembers = true;
+    this.inputsChanged();
   }
 
   /**
@@ -165,10 +185,13 @@ export class Coordinator {
       refusedSids: this.#facts.refusedSids ?? NONE,
     };
     const before = this.#desired;
+    const hasNewMembers = this.#hasNewMembers;
+    if (hasNewMembers) this.#dependencies.table.declareOwn(this.origination);
     this.#desired = this.#plan();
     this.#warn(before, this.#desired);
     dataplane().apply(this.#desired);
-    this.#takeRefusals();
+    this.#hasNewMembers = false;
+    this.#takeRefusals(hasNewMembers);
     onPlanned(this.#desired, this.#intent);
     this.learning.changed();
   }
@@ -183,12 +206,22 @@ export class Coordinator {
     this.#dependencies.dataplane().apply(this.#desired);
   }
 
+  get #aboutGroups(): LearnedAboutGroups {
+    const { table } = this.#dependencies;
+    return {
+      sids: () => table.routers.sids(),
+      members: () => table.routers.members(),
+      topologies: () => table.topologies(),
+    };
+  }
+
   /** Computes the desired state from the current inputs. No side effects. */
   #plan(): DesiredState {
     const { table, inputs } = this.#dependencies;
     const capabilities = inputs.capabilities();
     const learned = {
       routers: table.routers,
+      groups: this.#aboutGroups,
       senders: table.senders,
       sizes: () => table.sizes(),
       ...(capabilities && { capabilities }),
@@ -206,11 +239,12 @@ export class Coordinator {
   /**
    * The kernel's refusals become known by applying, and are facts like others. Only the origination depends on them, so
    * a change of refusals needs no further application.
+   * @param isNew the origination has changed in any case
    */
-  #takeRefusals(): void {
+  #takeRefusals(isNew: boolean): void {
     const { dataplane, originate } = this.#dependencies;
     const refusedSids = dataplane().refusedSids();
-    if (isDeepStrictEqual(refusedSids, this.#facts.refusedSids)) return;
+    if (!isNew && isDeepStrictEqual(refusedSids, this.#facts.refusedSids)) return;
     this.#facts = { ...this.#facts, refusedSids };
     originate(this.origination);
   }

@@ -22,6 +22,7 @@ const linkFact = (link: Link, speedBitPerS: number | undefined): LinkFact => ({
   up: link.up,
   kind: link.kind,
   etherLike: isEtherLike(link),
+  mtu: link.mtu,
   ...(link.master !== undefined && link.master !== 0 && { master: link.master }),
   ...(speedBitPerS !== undefined && { speedBitPerS }),
 });

@@ -18,6 +18,7 @@ function world(holdMs = 1000) {
   const dataplane = new Map<string, SenderProxyPlan>();
   let calls = 0;
   let routerNews = 0;
+  let topologyNews = 0;
   const table = new LearnedTable({ holdMs }, { clock, count: () => {} });
   let before = table.senders;
   const learning = new Learning({
@@ -33,6 +34,7 @@ function world(holdMs = 1000) {
       before = table.senders;
     },
     onRouters: () => void routerNews++,
+    onTopology: () => void topologyNews++,
   });
   const report = (count: number): void => {
     const prefixes = Array.from({ length: count }, (_, i) => ({
@@ -48,7 +50,17 @@ function world(holdMs = 1000) {
       advertisements: reported({ prefixes }),
     });
   };
-  return { clock, work, dataplane, table, learning, report, calls: () => calls, routerNews: () => routerNews };
+  return {
+    clock,
+    work,
+    dataplane,
+    table,
+    learning,
+    report,
+    calls: () => calls,
+    routerNews: () => routerNews,
+    topologyNews: () => topologyNews,
+  };
 }
 const flagged = (table: ReadonlyMap<string, SenderProxyPlan>): number =>
   [...table.values()].filter((s) => s.proxy !== null).length;
@@ -181,6 +193,31 @@ describe('from the carriers to the plan', () => {
     w.work.settle();
     expect(w.table.routers.endConSids(0x8002)).toEqual([]);
     expect(w.routerNews()).toBeGreaterThan(1);
+  });
+
+  test('a topology is passed on, held when its carrier stops, and forgotten unless the next one reports again', () => {
+    const w = world();
+    const areas = [{ area: 'L2', self: 'a', nodes: new Map() }];
+    const known = (): string[] => w.table.topologies().map(({ carrier }) => carrier);
+    const pass = (ms: number): void => {
+      w.clock.advance(ms);
+      w.work.settle();
+    };
+    w.learning.topology({ carrier: 'isis', areas });
+    w.learning.topology({ carrier: 'ospfv3', areas });
+    pass(0);
+    expect(w.topologyNews()).toBe(1);
+    w.learning.carrierStopped('isis', 1000);
+    pass(999);
+    expect([known(), w.topologyNews()]).toEqual([['isis', 'ospfv3'], 1]);
+    pass(1);
+    expect([known(), w.topologyNews()]).toEqual([['ospfv3'], 2]);
+    w.learning.topology({ carrier: 'isis', areas });
+    w.learning.carrierStopped('isis', 1000);
+    pass(500);
+    w.learning.topology({ carrier: 'isis', areas });
+    pass(10_000);
+    expect(known().sort()).toEqual(['isis', 'ospfv3']);
   });
 
   test('a carrier that stops does not affect entries of another carrier, even under the same source name', () => {

@@ -3,6 +3,7 @@
 import type { LearnedTable } from '../learned/table.ts';
 import type { CarrierName, LearnedReport, ReachabilityReport } from '../model/advertisement.ts';
 import type { Clock } from '../model/clock.ts';
+import type { TopologyReport } from '../model/topology.ts';
 import { Deadline } from '../model/deadline.ts';
 import type { Steps, Work } from '../model/work.ts';
 
@@ -18,6 +19,8 @@ export interface LearningDependencies {
   readonly onSenders: () => void;
   /** SIDs or router addresses have changed, or their reachability has. */
   readonly onRouters: () => void;
+  /** A carrier has reported another topology. */
+  readonly onTopology: () => void;
 }
 
 interface Taught {
@@ -35,6 +38,8 @@ export class Learning {
    * and source.
    */
   readonly #unrepeated = new Map<string, Taught & { readonly forgetAt: number }>();
+  /** Carriers that have stopped and not reported a topology since, and when theirs is forgotten. */
+  readonly #oldTopologies = new Map<CarrierName, number>();
   readonly #cancelForget = new Set<() => void>();
   /** The table has changes to pass on. */
   #changed = false;
@@ -62,6 +67,12 @@ export class Learning {
     this.#schedule();
   }
 
+  topology(report: TopologyReport): void {
+    this.#oldTopologies.delete(report.carrier);
+    this.#dependencies.table.topology.report(report);
+    this.#schedule();
+  }
+
   /**
    * The carrier was stopped, perhaps to be replaced. Its entries are held for `holdMs`, like those of a lost
    * originator. Entries that its successor has not reported by then are forgotten.
@@ -73,6 +84,7 @@ export class Learning {
       const key = keyOf({ carrier, source });
       if (!this.#unrepeated.has(key)) this.#unrepeated.set(key, { carrier, source, originator, forgetAt });
     }
+    if (!this.#oldTopologies.has(carrier)) this.#oldTopologies.set(carrier, forgetAt);
     this.reachability({ carrier, reachable: new Set() });
     // One timer per stop: entries of an earlier stop expire earlier.
     const cancel = clock.after(holdMs, () => {
@@ -88,6 +100,7 @@ export class Learning {
       this.#unrepeated.delete(key);
       this.#dependencies.table.learned({ carrier, source, originator, advertisements: [] });
     }
+    if ((this.#oldTopologies.get(carrier) ?? Infinity) <= until) this.topology({ carrier, areas: [] });
     this.#schedule();
   }
 
@@ -121,11 +134,12 @@ export class Learning {
   }
 
   #passOn(): void {
-    const { table, onSenders, onRouters } = this.#dependencies;
+    const { table, onSenders, onRouters, onTopology } = this.#dependencies;
     const before = table.senders;
     const { more } = table.takeChanges(STEP);
     if (table.senders !== before) onSenders();
     if (table.routers.takeChanged()) onRouters();
+    if (table.topology.takeChanged()) onTopology();
     if (more) this.#changed = true;
     this.#expiry.by(table.nextDeadline());
   }

@@ -40,6 +40,24 @@ describe('when a plan is due', () => {
     expect(calls).toHaveLength(2);
   });
 
+  test('a few plans follow each other at once; in a storm there are four a second, and none is delayed after it', async () => {
+    const { clock, calls, replanning, settled } = world();
+    /** One change a millisecond; each plan is done at once. @returns how many plans there were */
+    const storm = async (ms: number): Promise<number> => {
+      const before = calls.length;
+      for (let i = 0; i < ms; i++) {
+        replanning.due();
+        clock.advance(1);
+        calls.at(-1)?.done();
+        await settled();
+      }
+      return calls.length - before;
+    };
+    expect([await storm(250), await storm(2000), await storm(4000)]).toEqual([4, 8, 16]);
+    clock.advance(10_000);
+    expect(await storm(51)).toBe(1);
+  });
+
   test('a plan that fails is counted and repeated', async () => {
     const { clock, calls, counted, replanning, settled } = world();
     replanning.due();

@@ -1,11 +1,16 @@
 // When a plan is due. Kernel announcements and other changes only trigger it. A burst of them costs one plan, and
-// changes during a plan cost one more after it. A failed plan is repeated, because it has not taken its change into
-// account.
+// changes during a plan cost one more after it. A few plans may follow each other as closely as that. In a storm of
+// changes PACE_MS lie between two plans, which leaves time for everything else. A failed plan is repeated, because it
+// has not taken its change into account.
 import type { Clock } from '../model/clock.ts';
 import type { Count, Log } from '../model/log.ts';
 
 /** Changes within this time cost one plan. Milliseconds. */
 const SETTLE_MS = 50;
+/** In a storm, the time from the start of one plan to the next. Milliseconds. */
+const PACE_MS = 250;
+/** So many plans are not delayed by it. */
+const BURST = 4;
 const RETRY_MS = 1000;
 
 export interface ReplanningDependencies {
@@ -18,6 +23,8 @@ export interface ReplanningDependencies {
 export class Replanning {
   readonly #dependencies: ReplanningDependencies;
   #cancel: (() => void) | undefined;
+  /** When all earlier plans would have started at that pace. */
+  #pacedTo = -Infinity;
   #isRunning = false;
   #isDue = false;
   #isClosed = false;
@@ -38,11 +45,14 @@ export class Replanning {
   }
 
   #later(ms: number): void {
-    if (!this.#isClosed) this.#cancel ??= this.#dependencies.clock.after(ms, () => void this.#run());
+    const { clock } = this.#dependencies;
+    const paced = this.#pacedTo - (BURST - 1) * PACE_MS - clock.now();
+    if (!this.#isClosed) this.#cancel ??= clock.after(Math.max(ms, paced), () => void this.#run());
   }
 
   async #run(): Promise<void> {
-    const { replan, log, count } = this.#dependencies;
+    const { replan, clock, log, count } = this.#dependencies;
+    this.#pacedTo = Math.max(this.#pacedTo, clock.now()) + PACE_MS;
     this.#cancel = undefined;
     this.#isDue = false;
     this.#isRunning = true;

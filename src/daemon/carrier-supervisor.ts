@@ -32,7 +32,8 @@ export class CarrierSupervisor<C extends SupervisedCarrier<Section>, Section> {
   #carrier: C | undefined;
   #problem: Problem | undefined;
   #startedAt = 0;
-  /** The identity of the running carrier. */
+  /** The section and the identity that the running carrier follows. */
+  #section: Section | undefined;
   #identity: unknown;
 
   constructor(options: CarrierSupervisorOptions<C, Section>) {
@@ -61,6 +62,7 @@ export class CarrierSupervisor<C extends SupervisedCarrier<Section>, Section> {
     if (section === undefined) return;
     const carrier = create(section, intent);
     this.#carrier = carrier;
+    this.#section = section;
     this.#identity = identity(intent);
     this.#startedAt = Date.now();
     carrier.originate(origination);
@@ -74,18 +76,28 @@ export class CarrierSupervisor<C extends SupervisedCarrier<Section>, Section> {
     }
   }
 
-  /** @param changed whether its section has changed */
-  async reload(intent: Intent, origination: Origination, changed: boolean): Promise<void> {
+  /**
+   * Compares with what the carrier follows, not with the last intent: that one may have failed before it came here.
+   * @throws like start
+   */
+  async reload(intent: Intent, origination: Origination): Promise<void> {
     const section = this.#options.section(intent);
-    const same = isDeepStrictEqual(this.#identity, this.#options.identity(intent));
-    const keep = this.#carrier && section !== undefined && same && (!changed || this.#carrier.update(section));
-    if (keep) return this.#carrier!.originate(origination);
+    if (this.#carrier && section !== undefined && this.#follows(section, intent)) {
+      this.#section = section;
+      return this.#carrier.originate(origination);
+    }
     if (this.#carrier) {
       await this.#carrier.stop(section);
       this.#carrier = undefined;
       this.#options.onStopped(this.#options.name, this.#options.holdMs(section));
     }
     await this.start(intent, origination);
+  }
+
+  /** Whether the running carrier needs no replacement to follow this intent. */
+  #follows(section: Section, intent: Intent): boolean {
+    if (!isDeepStrictEqual(this.#identity, this.#options.identity(intent))) return false;
+    return isDeepStrictEqual(this.#section, section) || this.#carrier!.update(section);
   }
 
   async stop(): Promise<void> {

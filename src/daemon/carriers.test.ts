@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Intent } from '../intent/intent.ts';
 import { load } from '../intent/files.fixture.ts';
 import { CarrierSupervisor, type SupervisedCarrier } from './carrier-supervisor.ts';
-import { identityOf } from './carriers.ts';
+import { identityOf, linkState } from './carriers.ts';
 
 describe('a reload keeps a carrier and its adjacency', () => {
   const file = (router: string, rest = ''): Intent =>
@@ -31,9 +31,39 @@ describe('a reload keeps a carrier and its adjacency', () => {
       onStopped: () => {},
     });
     await supervisor.start(before, NOTHING);
-    await supervisor.reload(after, NOTHING, false);
+    await supervisor.reload(after, NOTHING);
     return count;
   };
+
+  test('a section that a failed reload did not reach is handed over by the next one, though the file is the same', async () => {
+    const handed: unknown[] = [];
+    let fails = true;
+    const carrier = {
+      originate: () => {},
+      start: async () => {},
+      stop: async () => {},
+      update: (section: object) => {
+        if (fails) throw new Error('no memory');
+        return handed.push(section) > 0;
+      },
+    } as unknown as SupervisedCarrier<object>;
+    const supervisor = new CarrierSupervisor({
+      name: 'isis',
+      section: ({ isis }) => isis,
+      identity: (intent) => identityOf('isis', intent),
+      create: () => carrier,
+      holdMs: () => 0,
+      onStopped: () => {},
+    });
+    const before = file('');
+    const after = { ...before, isis: { ...before.isis!, helloIntervalMs: 1000 } };
+    await supervisor.start(before, NOTHING);
+    await expect(supervisor.reload(after, NOTHING)).rejects.toThrow('no memory');
+    fails = false;
+    await supervisor.reload(after, NOTHING);
+    await supervisor.reload(after, NOTHING);
+    expect(handed).toEqual([after.isis]);
+  });
 
   test.each([', reverse-path-check: off', ', core-ports: [eth2]'])('if router%s changes', async (more) => {
     expect(await created(file(''), file(more))).toBe(1);
@@ -43,5 +73,50 @@ describe('a reload keeps a carrier and its adjacency', () => {
     const renamed = file('');
     expect(await created(file(''), { ...renamed, router: { ...renamed.router, name: 'r2' } })).toBe(2);
     expect(await created(file(''), file('', 'code-points: { isis-pnc-flag-bit: 9 }\n'))).toBe(2);
+  });
+});
+
+describe('whether a link-state protocol reports the topology', () => {
+  const file = (rest = ''): Intent =>
+    load(
+      'router: { name: r1, loopback: { ipv6: 2001:db8::1 } }\n' +
+        `isis: { system-id: 0000.0000.c001, area: 49.0001, level: 2, interface: cnpd-isis }\n${rest}`,
+    );
+  const group = 'groups: [{ name: g, proxy-address: 2001:db8:aa::1, designated-qpn: 4096, receivers: [RECEIVER] }]\n';
+  const sids = (more: string): string => `srv6: { core-ports: [eth2]${more} }\n`;
+
+  test.each([
+    ['nothing', '', false],
+    ['END.CON', sids(', end-con: [{ locator: 2001:db8:c::/48 }]'), false],
+    ['an End.MT SID', sids(', end-mt: { locator: 2001:db8:e::/48 }'), true],
+    ['a replication SID', sids(', replication: { locator: 2001:db8:e::/48 }'), true],
+    ['a group', group.replace('RECEIVER', '{ address: 2001:db8:b::1, qpn: 7, edge: 2001:db8:e::1 }'), true],
+  ])('with %s in the file: %s', (_, rest, reports) => {
+    const intent = file(rest);
+    expect(linkState(intent.isis, intent)!.reportsTopology).toBe(reports);
+    expect(linkState(intent.ospfv3, intent)).toBeUndefined();
+  });
+
+  test('a reload that changes it updates the running carrier, and only then', async () => {
+    const updates: boolean[] = [];
+    const carrier = {
+      originate: () => {},
+      start: async () => {},
+      stop: async () => {},
+      update: ({ reportsTopology }: { reportsTopology: boolean }) => updates.push(reportsTopology) > 0,
+    } as unknown as SupervisedCarrier<object>;
+    const supervisor = new CarrierSupervisor({
+      name: 'isis',
+      section: (intent) => linkState(intent.isis, intent),
+      identity: (intent) => identityOf('isis', intent),
+      create: () => carrier,
+      holdMs: () => 0,
+      onStopped: () => {},
+    });
+    const [plain, edge] = [file(), file(sids(', end-mt: { locator: 2001:db8:e::/48 }'))];
+    const nothing = origination({ proxies: [] });
+    await supervisor.start(plain, nothing);
+    for (const intent of [plain, edge, edge, plain]) await supervisor.reload(intent, nothing);
+    expect(updates).toEqual([true, false]);
   });
 });

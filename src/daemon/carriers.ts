@@ -9,7 +9,6 @@ import { bgpProblems, disputeProblems } from '../diagnosis/gobgp/session.ts';
 import { adjacencyProblems, isisProblems } from '../diagnosis/isis.ts';
 import { ospfProblems } from '../diagnosis/ospf.ts';
 import { promiseProblems } from '../diagnosis/promises.ts';
-import type { IntentSection } from '../intent/diff.ts';
 import type { BgpIntent, Intent, IsisIntent, OspfIntent } from '../intent/intent.ts';
 import type { Poller } from '../kernel/poller.ts';
 import type { CarrierName, Origination } from '../model/advertisement.ts';
@@ -43,18 +42,27 @@ const OSPF = ['ospfv2', 'ospfv3'] as const;
 export const identityOf = (name: (typeof NAMES)[number], { codePoints, router }: Intent): unknown =>
   name === 'isis' ? [codePoints, router.name] : codePoints;
 
+/** The section of a link-state protocol, and whether the intent needs the topology: for trees of End.MT groups. */
+type LinkState<Section> = Section & { readonly reportsTopology: boolean };
+
+export const linkState = <Section>(
+  section: Section | undefined,
+  { srv6, groups }: Intent,
+): LinkState<Section> | undefined =>
+  section && { ...section, reportsTopology: (srv6?.replication ?? srv6?.endMt ?? groups) !== undefined };
+
 export class Carriers {
-  readonly isis: CarrierSupervisor<IsisCarrier, IsisIntent>;
-  readonly ospfv2: CarrierSupervisor<OspfCarrier, OspfIntent>;
-  readonly ospfv3: CarrierSupervisor<OspfCarrier, OspfIntent>;
+  readonly isis: CarrierSupervisor<IsisCarrier, LinkState<IsisIntent>>;
+  readonly ospfv2: CarrierSupervisor<OspfCarrier, LinkState<OspfIntent>>;
+  readonly ospfv3: CarrierSupervisor<OspfCarrier, LinkState<OspfIntent>>;
   readonly bgp: CarrierSupervisor<BgpCarrier, BgpIntent>;
 
   constructor(dependencies: CarriersDependencies) {
     const { onStopped } = dependencies;
-    const ospf = (name: (typeof OSPF)[number]): CarrierSupervisor<OspfCarrier, OspfIntent> =>
+    const ospf = (name: (typeof OSPF)[number]): CarrierSupervisor<OspfCarrier, LinkState<OspfIntent>> =>
       new CarrierSupervisor({
         name,
-        section: (intent) => intent[name],
+        section: (intent) => linkState(intent[name], intent),
         identity: (intent) => identityOf(name, intent),
         create: (section, intent) => createOspf(name, section, intent, dependencies),
         holdMs,
@@ -62,7 +70,7 @@ export class Carriers {
       });
     this.isis = new CarrierSupervisor({
       name: 'isis',
-      section: (intent) => intent.isis,
+      section: (intent) => linkState(intent.isis, intent),
       identity: (intent) => identityOf('isis', intent),
       create: (section, intent) => createIsis(section, intent, dependencies),
       holdMs,
@@ -86,8 +94,8 @@ export class Carriers {
   }
 
   /** @throws Error, with the carrier's name, of the first that cannot reload; the others have been tried too */
-  reload(intent: Intent, origination: Origination, changed: readonly IntentSection[]): Promise<void> {
-    return this.#each((name) => this[name].reload(intent, origination, changed.includes(name)));
+  reload(intent: Intent, origination: Origination): Promise<void> {
+    return this.#each((name) => this[name].reload(intent, origination));
   }
 
   /** Hands the origination to the running carriers. */
@@ -128,7 +136,7 @@ export class Carriers {
 }
 
 function createIsis(
-  isis: IsisIntent,
+  isis: LinkState<IsisIntent>,
   { codePoints, router }: Intent,
   { poller, sink, clock, work, logging, count }: CarriersDependencies,
 ): IsisCarrier {
@@ -146,7 +154,7 @@ function createIsis(
 
 function createOspf(
   name: CarrierName,
-  ospf: OspfIntent,
+  ospf: LinkState<OspfIntent>,
   { codePoints }: Intent,
   { poller, sink, clock, work, logging, count }: CarriersDependencies,
 ): OspfCarrier {

@@ -22,10 +22,12 @@ import { stateSource } from '../state/source.ts';
 import { Carriers } from './carriers.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { startHousekeeping } from '../coordinator/housekeeping.ts';
+import { GroupMembers } from './group-members.ts';
 import { IntentFile } from './intent-file.ts';
 import { KernelParts } from './kernel-parts.ts';
 import type { Logging } from './logging.ts';
 import { NorthboundPart } from './northbound-part.ts';
+import { putInForce } from './put-in-force.ts';
 import { Receivers } from './receivers.ts';
 import { releaseAll } from './release-all.ts';
 import { claimRunDir } from './run-dir.ts';
@@ -35,6 +37,8 @@ import { VERSION } from './version.ts';
 export interface DaemonOptions {
   readonly file: string;
   readonly runDir: string;
+  /** Directory of what survives a reboot; absent: nothing does. */
+  readonly stateDir?: string | undefined;
   /** The intent loaded at start. */
   readonly intent: Intent;
 }
@@ -69,6 +73,7 @@ class RunningDaemon implements Daemon {
   readonly #work: Work = eventLoopWork();
   readonly #counters: Counters = createCounters();
   readonly #file: IntentFile;
+  readonly #members: GroupMembers;
   readonly #table: LearnedTable;
   readonly #coordinator: Coordinator;
   readonly #carriers: Carriers;
@@ -93,6 +98,12 @@ class RunningDaemon implements Daemon {
     this.#logging = logging;
     const log = (this.#log = logging.component('daemon'));
     this.#file = new IntentFile(options.file, options.intent, () => new Date());
+    this.#members = new GroupMembers(options, {
+      file: () => this.#file.intent,
+      onChange: (intent) => this.#coordinator.membersChanged(intent),
+      count,
+      log,
+    });
     this.#table = new LearnedTable({ holdMs: holdTimes(options.intent) }, { clock, count });
     this.#corePorts = new CorePorts({ ask: isGatewayPort, clock, log });
     this.#lost = new LostNotifications({ counters: () => this.#kernel?.dataplane.counters(), clock, log });
@@ -132,10 +143,12 @@ class RunningDaemon implements Daemon {
   }
 
   async #begin(): Promise<void> {
-    const [{ file, runDir }, { intent }] = [this.#options, this.#file];
+    const { file, runDir } = this.#options;
     this.#poller = Poller.open({ onError: (error) => this.#unexpected(error) });
     this.#releaseNamespace = lockNetns();
     this.#releaseRunDir = claimRunDir(runDir);
+    this.#members.load();
+    const { intent } = this.#members;
     await this.#openNorthbound();
     const { dataplane } = (this.#kernel = await this.#openKernel());
     this.#receivers = this.#createReceivers(this.#kernel);
@@ -152,6 +165,7 @@ class RunningDaemon implements Daemon {
     });
     noteGobgp(runDir, intent.bgp);
     await this.#carriers.start(intent, this.#coordinator.origination);
+    await this.#northbound.serveSet(this.#file.intent);
     this.#started = true;
     this.#log.info({ pid: process.pid, capabilities: heldCapabilities(), adopted: dataplane.adopted, file }, 'running');
   }
@@ -205,19 +219,19 @@ class RunningDaemon implements Daemon {
       this.#log.error({ errors: read.error.errors }, 'the file has errors; the old intent stays in force');
       return { ok: false, errors: read.error.errors, changed: [] };
     }
-    const intent = read.value;
-    const changed = diffIntent(before, intent);
+    const changed = diffIntent(before, read.value);
+    const { intent } = this.#members;
     this.#counters.count('intent.reload.done');
     this.#log.info({ changed }, 'reloaded');
     this.#logging.setLevel(intent.logLevel);
     this.#receivers?.configure(intent);
-    await this.#coordinator.adopt(intent);
-    this.#northbound.reload(intent);
-    const waiting = this.#northbound.problems(intent);
+    this.#northbound.reload(read.value);
+    await this.#northbound.serveSet(read.value);
+    const waiting = [...this.#northbound.problems(read.value), ...this.#members.problems()];
     for (const problem of waiting) this.#log.warn(problem, `cannot apply ${problem.feature}: ${problem.problem}`);
     if (intent.bgp) noteGobgp(this.#options.runDir, intent.bgp);
     try {
-      await this.#carriers.reload(intent, this.#coordinator.origination, changed);
+      await putInForce(intent, { coordinator: this.#coordinator, carriers: this.#carriers });
     } catch (error) {
       this.#file.notDone(error instanceof Error ? error.message : String(error));
       throw error;
@@ -229,6 +243,7 @@ class RunningDaemon implements Daemon {
     this.#stopping ??= releaseAll(
       [
         () => this.#stopHousekeeping?.(),
+        () => this.#members.stop(),
         () => this.#kernel?.stopWatching(),
         () => this.#coordinator.stop(),
         () => this.#carriers.stop(),
@@ -257,6 +272,12 @@ class RunningDaemon implements Daemon {
       work: this.#work,
       version: VERSION,
       file: this.#file,
+      intent: () => this.#members.intent,
+      members: this.#members,
+      groups: () => ({
+        trees: this.#coordinator.trees,
+        roles: [...(this.#kernel?.dataplane.multicast?.groupsView() ?? [])],
+      }),
       table: this.#table,
       counters: this.#counters,
       startedAt: this.#startedAt,
@@ -274,7 +295,7 @@ class RunningDaemon implements Daemon {
     return this.#northbound.open(this.#file.intent, {
       source,
       work: this.#work,
-      actions: { reload: () => this.reload() },
+      actions: { reload: () => this.reload(), set: (changes) => this.#members.set(changes) },
       log: this.#logging.component('northbound'),
       count: this.#counters.count,
     });
@@ -284,6 +305,7 @@ class RunningDaemon implements Daemon {
     return [
       ...reloadProblems(this.#options.file, this.#file.refused),
       ...this.#northbound.problems(this.#file.intent),
+      ...this.#members.problems(),
       ...this.#carriers.problems(this.#file.intent, Date.now()),
       ...(this.#receivers?.problems() ?? []),
       ...this.#coordinator.problems(),

@@ -65,9 +65,12 @@ export class KernelParts {
     this.#watch.close();
   }
 
-  /** Programs and maps stay. */
+  /** Programs and maps stay. Closes rtnetlink also if the dataplane throws. */
   close(): void {
-    this.dataplane.close();
-    this.rtnetlink.close();
+    try {
+      this.dataplane.close();
+    } finally {
+      this.rtnetlink.close();
+    }
   }
 }

@@ -8,7 +8,7 @@ import { cannotStart } from '../kernel/capabilities.ts';
 import { isKernelError } from '../kernel/errors.ts';
 import { keepInspectorShut } from '../kernel/no-inspector.ts';
 import type { Log } from '../model/log.ts';
-import { CONFIG_FILE, RUN_DIR } from '../model/paths.ts';
+import { CONFIG_FILE, RUN_DIR, STATE_DIR } from '../model/paths.ts';
 import { configureFrr } from './configure-frr.ts';
 import { type Daemon, startDaemon } from './daemon.ts';
 import { keepHeapSmall } from './heap.ts';
@@ -23,6 +23,7 @@ const UMASK = 0o022;
 interface RunOptions {
   readonly config: string;
   readonly runDir: string;
+  readonly stateDir?: string;
   readonly configureFrr?: boolean;
   readonly vtyDir?: string;
 }
@@ -46,7 +47,10 @@ async function run(options: RunOptions): Promise<number> {
     return 1;
   }
   if (options.configureFrr && !(await configureFrr(read.value, options.vtyDir))) return 1;
-  const started = { file: options.config, runDir: options.runDir, intent: read.value };
+  const { config: file, runDir } = options;
+  // Another run directory is another cnpd's: it does not share what survives a reboot.
+  const stateDir = options.stateDir ?? (runDir === RUN_DIR ? STATE_DIR : undefined);
+  const started = { file, runDir, stateDir, intent: read.value };
   // cnpd's files get fixed modes, whatever the umask was. vtysh, above, ran with the original umask.
   process.umask(UMASK);
   // After vtysh, which needs more capabilities than cnpd.
@@ -120,6 +124,10 @@ async function main(argv: readonly string[]): Promise<number> {
     .exitOverride()
     .option('-c, --config <file>', 'the configuration file', CONFIG_FILE)
     .option('--run-dir <dir>', 'directory of pinned programs and maps', RUN_DIR)
+    .option(
+      '--state-dir <dir>',
+      `directory of what survives a reboot (default: ${STATE_DIR}, and none with another --run-dir)`,
+    )
     .option('--vty-dir <dir>', "directory of FRR's vty sockets, for --configure-frr (default: /var/run/frr)")
     .option('--configure-frr', 'first give FRR the configuration lines that cnpd needs, through vtysh')
     .action(async (options: RunOptions) => {

@@ -1,25 +1,63 @@
-// The northbound socket as declared in cnpd.yaml. A reload changes its group but not its path. The reload is requested
-// through the socket, and a new path that fails would leave the operator without one.
-import { groupWaits, socketWaits } from '../diagnosis/configuration.ts';
+// The northbound sockets as declared in cnpd.yaml. A reload changes their groups but not their path. The reload is
+// requested through the socket, and a new path that fails would leave the operator without one. The socket of Set exists
+// only on a router that takes part in groups: everything is off until the file turns it on (PNC-6-e).
+import { groupWaits, setSocketRefused, socketWaits } from '../diagnosis/configuration.ts';
 import type { Intent } from '../intent/intent.ts';
+import { setSocketOf } from '../model/paths.ts';
 import { type Northbound, type NorthboundDependencies, startNorthbound } from '../northbound/server.ts';
 import type { Problem } from '../model/problem.ts';
 import { socketGroup } from './socket-group.ts';
 
-type SocketSettings = Pick<Intent, 'gnmiSocket' | 'gnmiSocketGroup'>;
+/** Of the file's intent: members declared at run time open nothing. */
+type SocketSettings = Pick<Intent, 'gnmiSocket' | 'gnmiSocketGroup' | 'gnmiSetGroup' | 'groups' | 'srv6'>;
 
 const groupOf = ({ gnmiSocketGroup: group }: SocketSettings): number | undefined =>
   group === undefined ? undefined : socketGroup(group);
 
+const setGroupOf = ({ gnmiSetGroup: group }: SocketSettings): number | undefined =>
+  group === undefined ? undefined : socketGroup(group, 'set-group');
+
+const takesPart = ({ groups, srv6 }: SocketSettings): boolean =>
+  (groups ?? srv6?.endMt ?? srv6?.replication) !== undefined;
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 export class NorthboundPart {
   #northbound: Northbound | undefined;
+  #dependencies: NorthboundDependencies | undefined;
   #inForce: SocketSettings | undefined;
   #refusal: string | undefined;
+  #setter: Northbound | undefined;
+  #setGroup: string | undefined;
+  #setRefusal: string | undefined;
 
   /** @throws SocketError if the socket cannot be opened, Error if the group does not exist */
   async open(desired: SocketSettings, dependencies: NorthboundDependencies): Promise<void> {
     this.#northbound = await startNorthbound({ socket: desired.gnmiSocket, group: groupOf(desired) }, dependencies);
+    this.#dependencies = dependencies;
     this.#inForce = desired;
+  }
+
+  /**
+   * Opens or closes the socket of Set. A failure is a problem. Called once members can be taken, and after each reload.
+   */
+  async serveSet(desired: SocketSettings): Promise<void> {
+    this.#setRefusal = undefined;
+    try {
+      if (!takesPart(desired) || !this.#inForce || !this.#dependencies) {
+        await this.#setter?.close();
+        this.#setter = undefined;
+      } else if (!this.#setter) {
+        const socket = setSocketOf(this.#inForce.gnmiSocket);
+        this.#setter = await startNorthbound({ socket, group: setGroupOf(desired), maySet: true }, this.#dependencies);
+        this.#setGroup = desired.gnmiSetGroup;
+      } else if (this.#setGroup !== desired.gnmiSetGroup) {
+        this.#setter.giveTo(setGroupOf(desired));
+        this.#setGroup = desired.gnmiSetGroup;
+      }
+    } catch (error) {
+      this.#setRefusal = messageOf(error);
+    }
   }
 
   /** Gives the socket to the group of the new intent. A failure is a problem. */
@@ -28,13 +66,13 @@ export class NorthboundPart {
     if (!this.#inForce || desired.gnmiSocketGroup === this.#inForce.gnmiSocketGroup) return;
     try {
       this.#northbound?.giveTo(groupOf(desired));
-      const { gnmiSocket } = this.#inForce;
+      const { gnmiSocketGroup: _, ...rest } = this.#inForce;
       this.#inForce = {
-        gnmiSocket,
+        ...rest,
         ...(desired.gnmiSocketGroup !== undefined && { gnmiSocketGroup: desired.gnmiSocketGroup }),
       };
     } catch (error) {
-      this.#refusal = error instanceof Error ? error.message : String(error);
+      this.#refusal = messageOf(error);
     }
   }
 
@@ -45,10 +83,12 @@ export class NorthboundPart {
     return [
       ...(gnmiSocket === desired.gnmiSocket ? [] : [socketWaits(gnmiSocket, desired.gnmiSocket)]),
       ...(this.#refusal === undefined ? [] : [groupWaits(this.#refusal)]),
+      ...(this.#setRefusal === undefined ? [] : [setSocketRefused(this.#setRefusal)]),
     ];
   }
 
   async close(): Promise<void> {
+    await this.#setter?.close();
     await this.#northbound?.close();
   }
 }

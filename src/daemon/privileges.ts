@@ -19,16 +19,19 @@ interface Use {
 export interface Started {
   readonly file: string;
   readonly runDir: string;
+  /** Absent: nothing survives a reboot. */
+  readonly stateDir?: string | undefined;
   readonly intent: Intent;
 }
 
-function uses({ file, runDir, intent }: Started): Use[] {
+function uses({ file, runDir, stateDir, intent }: Started): Use[] {
   const inDirectory = ACCESS.WRITE | ACCESS.SEARCH;
   const gobgp = intent.bgp?.gobgp;
   const pem = [gobgp?.tls?.ca, gobgp?.tls?.certificate, gobgp?.tls?.key].filter((path) => path !== undefined);
   return [
     { path: file, mode: ACCESS.READ },
     { path: runDir, mode: inDirectory },
+    ...(stateDir === undefined ? [] : [{ path: stateDir, mode: inDirectory }]),
     { path: dirname(intent.gnmiSocket), mode: inDirectory },
     ...pem.map((path) => ({ path, mode: ACCESS.READ })),
     ...(gobgp?.target.startsWith('unix:')
@@ -58,8 +61,10 @@ function refusals(needed: readonly Use[]): string[] {
 /** Capabilities kept besides those that every cnpd needs, each with its reason. */
 function keptFor(started: Started): Partial<Record<Capability, string>> {
   const files = refusals(uses(started));
+  const { gnmiSocketGroup, gnmiSetGroup } = started.intent;
+  const owners = [gnmiSocketGroup && 'gnmi.socket-group', gnmiSetGroup && 'gnmi.set-group'].filter(Boolean);
   return {
-    ...(started.intent.gnmiSocketGroup !== undefined && { CAP_CHOWN: 'gnmi.socket-group' }),
+    ...(owners.length > 0 && { CAP_CHOWN: owners.join(', ') }),
     ...(files.length > 0 && { CAP_DAC_OVERRIDE: [...new Set(files)].join(', ') }),
   };
 }

@@ -67,9 +67,13 @@ export class Receivers {
     return [...this.stamp.problems, ...this.congestion.problems];
   }
 
+  /** Stops the congestion loop also if STAMP throws. */
   stop(): void {
-    this.stamp.stop();
-    this.congestion.stop();
+    try {
+      this.stamp.stop();
+    } finally {
+      this.congestion.stop();
+    }
   }
 
   /** Called after the receivers' sockets are closed. */

@@ -80,7 +80,7 @@ async function takeOut(noted: Noted): Promise<GobgpFault | undefined> {
       log: silentLog,
       count: () => {},
       codePoints: DEFAULT_CODE_POINTS,
-      sink: { learned: () => {}, reachability: () => {} },
+      sink: { learned: () => {}, reachability: () => {}, topology: () => {} },
     },
   );
   await carrier.start();

@@ -1,6 +1,7 @@
 // Removes everything that cnpd leaves behind on purpose: attached programs, pinned maps, the BPF file system, its SIDs
-// in the routing table of this network namespace, the run directory. The agent must not be running, since it would
-// restore them. Objects of others, and objects that cannot be removed, stay and are reported; the rest is removed.
+// and the routes and the device of groups in this network namespace, the run directory. The agent must not be
+// running, since it would restore them. Objects of others, and objects that cannot be removed, stay and are reported;
+// the rest is removed.
 import { type Dirent, existsSync, lstatSync, readdirSync, rmSync, rmdirSync, unlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isBpffs, unmountBpffs } from '../kernel/bpf/bpffs.ts';
@@ -10,15 +11,17 @@ import { isKernelError } from '../kernel/errors.ts';
 import { removeEmptyClsact } from '../kernel/netlink/clsact-qdisc.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import { NamespaceBusy, lockNetns } from '../kernel/netns-lock.ts';
-import { GNMI_SOCKET } from '../model/paths.ts';
+import { GNMI_SOCKET, setSocketOf } from '../model/paths.ts';
 import { connectError } from '../northbound/socket.ts';
 import { isMapPin } from '../reconcile/pin-names.ts';
+import { removeTrees } from '../reconcile/multicast/remove-trees.ts';
 import { removeSidRoutes } from '../reconcile/sid-routes.ts';
+import { MEMBER_FILES } from './member-store.ts';
 import { bpfDir, linksDir, runDirHolder } from './run-dir.ts';
 import { uninstallGobgp } from './uninstall-gobgp.ts';
 
 const SOCKET = basename(GNMI_SOCKET);
-const OWN_FILES = ['cnpd.pid', SOCKET];
+const OWN_FILES = ['cnpd.pid', SOCKET, setSocketOf(SOCKET), ...MEMBER_FILES];
 const LINKS = 'links';
 const NOBODY_THERE = ['ECONNREFUSED', 'ENOENT', 'ENOTDIR'];
 
@@ -76,6 +79,9 @@ async function removeAll(runDir: string, say: (line: string) => void): Promise<n
     const routes = SidRoutes.open();
     for (const sid of removeSidRoutes(routes)) say(`removed the route of ${sid}`);
     routes.close();
+  });
+  task.attempt('the routes of groups', () => {
+    for (const what of removeTrees()) say(`removed ${what}`);
   });
   if (!(await uninstallGobgp(runDir, say))) task.left++;
   removeOwnFiles(runDir, task);

@@ -47,81 +47,112 @@ function path(points: readonly Point[], x: (t: number) => number, y: (v: number)
   return points.map(([t, v], i) => `${i === 0 ? 'M' : 'L'}${one(x(t))} ${one(y(v))}`).join('');
 }
 
-export function chartSvg(chart: Chart): string {
-  const inRange = (points: readonly Point[]): Point[] => points.filter(([t]) => t >= 0 && t <= chart.xMax);
-  const curves = chart.curves.map((c) => ({ ...c, points: inRange(c.points) }));
+/** Bounds of the plot in the picture. */
+const BOTTOM = SIZE.top + PLOT.height;
+const RIGHT = SIZE.left + PLOT.width;
+
+interface Scales {
+  /** Values on the axes where grid lines are. */
+  readonly xTicks: readonly number[];
+  readonly yTicks: readonly number[];
+  /** Value on the x axis = ms × xScale. */
+  readonly xScale: number;
+  readonly x: (t: number) => number;
+  readonly y: (v: number) => number;
+}
+
+function scalesOf({ curves, levels = [], xMax, xUnit, yScale, yTop }: Chart): Scales {
   const highest =
-    chart.yTop !== undefined
-      ? chart.yTop * chart.yScale
+    yTop !== undefined
+      ? yTop * yScale
       : Math.max(
           1e-9,
-          ...curves.flatMap((c) => c.points.map(([, v]) => v * chart.yScale)),
-          ...(chart.levels ?? []).map((l) => l.value * chart.yScale),
+          ...curves.flatMap((c) => c.points.map(([, v]) => v * yScale)),
+          ...levels.map((l) => l.value * yScale),
         );
   const yTicks = ticks(highest, 5);
   const yMax = yTicks.at(-1)!;
-  const xScale = chart.xUnit === 's' ? 1 / 1000 : 1;
-  const x = (t: number): number => SIZE.left + (t / chart.xMax) * PLOT.width;
-  const y = (v: number): number => SIZE.top + PLOT.height * (1 - (v * chart.yScale) / yMax);
-  const bottom = SIZE.top + PLOT.height;
-  const id = `clip-${chart.title.replaceAll(/[^A-Za-z0-9]+/g, '-')}`;
-  const right = SIZE.left + PLOT.width;
-  const grid = yTicks.map((v) => {
-    const at = one(y(v / chart.yScale));
+  const xScale = xUnit === 's' ? 1 / 1000 : 1;
+  return {
+    xTicks: ticks(xMax * xScale, 12).filter((v) => v / xScale <= xMax * 1.0001),
+    yTicks,
+    xScale,
+    x: (t) => SIZE.left + (t / xMax) * PLOT.width,
+    y: (v) => SIZE.top + PLOT.height * (1 - (v * yScale) / yMax),
+  };
+}
+
+const grid = ({ yScale }: Chart, { xTicks, yTicks, xScale, x, y }: Scales): string[] => [
+  ...yTicks.map((v) => {
+    const at = one(y(v / yScale));
     return (
-      `<line class="grid" x1="${SIZE.left}" x2="${right}" y1="${at}" y2="${at}"/>` +
+      `<line class="grid" x1="${SIZE.left}" x2="${RIGHT}" y1="${at}" y2="${at}"/>` +
       `<text class="tick" text-anchor="end" x="${SIZE.left - 6}" y="${at}" dy="4">${v}</text>`
     );
-  });
-  const xAxis = ticks(chart.xMax * xScale, 12)
-    .filter((v) => v / xScale <= chart.xMax * 1.0001)
-    .map((v) => {
-      const at = one(x(v / xScale));
-      return (
-        `<line class="grid" x1="${at}" x2="${at}" y1="${SIZE.top}" y2="${bottom}"/>` +
-        `<text class="tick" text-anchor="middle" x="${at}" y="${bottom + 16}">${v}</text>`
-      );
-    });
-  const levels = (chart.levels ?? []).map((l) => {
+  }),
+  ...xTicks.map((v) => {
+    const at = one(x(v / xScale));
+    return (
+      `<line class="grid" x1="${at}" x2="${at}" y1="${SIZE.top}" y2="${BOTTOM}"/>` +
+      `<text class="tick" text-anchor="middle" x="${at}" y="${BOTTOM + 16}">${v}</text>`
+    );
+  }),
+];
+
+const referenceLines = ({ levels = [] }: Chart, { y }: Scales): string[] =>
+  levels.map((l) => {
     const at = one(y(l.value));
     return (
-      `<line class="level" x1="${SIZE.left}" x2="${right}" y1="${at}" y2="${at}"/>` +
-      `<text class="note" text-anchor="end" x="${right - 4}" y="${at}" dy="-4">${escapeXml(l.label)}</text>`
+      `<line class="level" x1="${SIZE.left}" x2="${RIGHT}" y1="${at}" y2="${at}"/>` +
+      `<text class="note" text-anchor="end" x="${RIGHT - 4}" y="${at}" dy="-4">${escapeXml(l.label)}</text>`
     );
   });
-  const marks = (chart.marks ?? [])
-    .filter((m) => m.t >= 0 && m.t <= chart.xMax)
+
+const markLines = ({ marks = [], xMax }: Chart, { x }: Scales): string[] =>
+  marks
+    .filter((m) => m.t >= 0 && m.t <= xMax)
     .map((m, i) => {
       const at = one(x(m.t));
       const line =
-        `<line x1="${at}" x2="${at}" y1="${SIZE.top}" y2="${bottom}" stroke="${m.color}" stroke-width="1.5" ` +
+        `<line x1="${at}" x2="${at}" y1="${SIZE.top}" y2="${BOTTOM}" stroke="${m.color}" stroke-width="1.5" ` +
         'stroke-dasharray="5 3"/>';
       return (
         `${line}<text class="note" fill="${m.color}" x="${at}" dx="5" ` +
         `y="${SIZE.top + 13 + i * 15}">${escapeXml(m.label)}</text>`
       );
     });
-  const lines = curves.map(
+
+const curveLines = ({ curves }: Chart, { x, y }: Scales): string[] =>
+  curves.map(
     (c) =>
       `<path d="${path(c.points, x, y)}" fill="none" stroke="${c.color}" stroke-width="1.6" ` +
       `stroke-linejoin="round"><title>${escapeXml(c.name)}</title></path>`,
   );
+
+const axes = ({ xUnit, yLabel }: Chart): string[] => [
+  `<line class="axis" x1="${SIZE.left}" x2="${RIGHT}" y1="${BOTTOM}" y2="${BOTTOM}"/>` +
+    `<line class="axis" x1="${SIZE.left}" x2="${SIZE.left}" y1="${SIZE.top}" y2="${BOTTOM}"/>`,
+  `<text class="label" text-anchor="middle" x="${SIZE.left + PLOT.width / 2}" y="${SIZE.height - 4}">time ` +
+    `since the first data packet, ${xUnit}</text>`,
+  `<text class="label" text-anchor="middle" transform="translate(14 ${SIZE.top + PLOT.height / 2}) ` +
+    `rotate(-90)">${escapeXml(yLabel)}</text>`,
+];
+
+export function chartSvg(whole: Chart): string {
+  const inRange = (points: readonly Point[]): Point[] => points.filter(([t]) => t >= 0 && t <= whole.xMax);
+  const chart = { ...whole, curves: whole.curves.map((c) => ({ ...c, points: inRange(c.points) })) };
+  const scales = scalesOf(chart);
+  const id = `clip-${chart.title.replaceAll(/[^A-Za-z0-9]+/g, '-')}`;
   return [
     `<svg viewBox="0 0 ${SIZE.width} ${SIZE.height}" role="img" aria-label="${escapeXml(chart.title)}">`,
-    ...grid,
-    ...xAxis,
-    ...levels,
+    ...grid(chart, scales),
+    ...referenceLines(chart, scales),
     `<clipPath id="${id}"><rect x="${SIZE.left}" y="${SIZE.top - 1}" width="${PLOT.width}" ` +
       `height="${PLOT.height + 2}"/></clipPath><g clip-path="url(#${id})">`,
-    ...lines,
+    ...curveLines(chart, scales),
     '</g>',
-    ...marks,
-    `<line class="axis" x1="${SIZE.left}" x2="${right}" y1="${bottom}" y2="${bottom}"/>` +
-      `<line class="axis" x1="${SIZE.left}" x2="${SIZE.left}" y1="${SIZE.top}" y2="${bottom}"/>`,
-    `<text class="label" text-anchor="middle" x="${SIZE.left + PLOT.width / 2}" y="${SIZE.height - 4}">time ` +
-      `since the first data packet, ${chart.xUnit}</text>`,
-    `<text class="label" text-anchor="middle" transform="translate(14 ${SIZE.top + PLOT.height / 2}) ` +
-      `rotate(-90)">${escapeXml(chart.yLabel)}</text>`,
+    ...markLines(chart, scales),
+    ...axes(chart),
     '</svg>',
   ].join('\n');
 }

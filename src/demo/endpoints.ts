@@ -56,7 +56,8 @@ function follow(child: ChildProcess, name: string): Endpoint {
   };
 }
 
-const start = (lab: Lab, host: Host, role: string, argv: readonly string[]): Endpoint => {
+/** @param argv of the role, besides the host's interface and address */
+export const startEndpoint = (lab: Lab, host: Host, role: string, argv: readonly string[]): Endpoint => {
   const where = ['--interface', host.interface, '--address', host.address];
   return follow(
     lab.spawn(host.node, [process.execPath, program('roce-endpoint'), role, ...where, ...argv], {
@@ -68,14 +69,14 @@ const start = (lab: Lab, host: Host, role: string, argv: readonly string[]): End
 
 /** @param cnps whether it answers congestion marks */
 export const startListener = (lab: Lab, receiver: Host, cnps: boolean): Endpoint =>
-  start(lab, receiver, 'listen', ['--cnp-interval', cnps ? '50us' : 'off']);
+  startEndpoint(lab, receiver, 'listen', ['--cnp-interval', cnps ? '50us' : 'off']);
 
 export const startSender = (
   lab: Lab,
   { sender, receiver, sendingRateBps }: Pick<Scene, 'sender' | 'receiver' | 'sendingRateBps'>,
   spec: Pick<RunSpec, 'sender' | 'durationMs'>,
 ): Endpoint =>
-  start(lab, sender, 'send', [
+  startEndpoint(lab, sender, 'send', [
     '--peer',
     receiver.address,
     '--rate',

@@ -8,7 +8,8 @@ import { COLUMNS, type Column } from './table.ts';
 const COLORS: Readonly<Record<Mode, string>> = { none: '#999999', receiver: '#e69f00', cnpd: '#0072b2' };
 const ZOOM_MS = 400;
 
-const STYLE = `
+/** Of every report. */
+export const STYLE = `
 body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 h1 { font-size: 1.5rem } h2 { font-size: 1.1rem; margin: 2rem 0 .2rem }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums } th, td { padding: .3rem .6rem; border-bottom: 1px solid #ddd; text-align: right }

@@ -6,7 +6,7 @@ import { htmlReport } from './html.ts';
 import { type DemoReport, type NotificationSeen, type Point, common } from './results.ts';
 import { type PortState, configuration, portState } from './routers.ts';
 import { type RunSpec, portName } from './scene.ts';
-import { SCENES, chosenScene } from './scenes.ts';
+import { SHOWS, chosenShow } from './shows.ts';
 import { longhaul } from './scenes/longhaul.ts';
 import { proxy } from './scenes/proxy.ts';
 import { firstCrossing, thin, timeAbove } from './series.ts';
@@ -224,9 +224,9 @@ test('a port that is not watched, or a threshold of 0, is none', () => {
 });
 
 test('a scene is chosen by its name; without one it is the proxy’s', () => {
-  expect(chosenScene([])).toBe(proxy);
-  for (const scene of SCENES) expect(chosenScene([scene.name])).toBe(scene);
-  for (const wrong of [['nothing'], ['proxy', 'longhaul']]) expect(chosenScene(wrong)).toBeUndefined();
+  expect(chosenShow([])?.name).toBe(proxy.name);
+  for (const show of SHOWS) expect(chosenShow([show.name])).toBe(show);
+  for (const wrong of [['nothing'], ['proxy', 'longhaul']]) expect(chosenShow(wrong)).toBeUndefined();
 });
 
 const report: DemoReport = {

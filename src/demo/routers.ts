@@ -15,7 +15,11 @@ const PATIENCE_MS = 60_000;
  * Asks again until there is an answer; a string is the reason why there is none.
  * @throws Error with `what`, and the last reason, after a minute
  */
-async function until<T extends object>(what: string, signal: AbortSignal, ask: () => Promise<T | string>): Promise<T> {
+export async function until<T extends object>(
+  what: string,
+  signal: AbortSignal,
+  ask: () => Promise<T | string>,
+): Promise<T> {
   const end = performance.now() + PATIENCE_MS;
   for (;;) {
     signal.throwIfAborted();
@@ -37,6 +41,19 @@ async function show(lab: Lab, node: string, ...subject: string[]): Promise<reado
     : result.stderr.trim() || `cnpctl ended with status ${result.code}`;
 }
 
+/** What is found in the rows of `cnpctl show …`, as soon as it is there. */
+export const waitForRows = <T extends object>(
+  lab: Lab,
+  node: string,
+  subject: readonly string[],
+  find: (rows: readonly Row[]) => T | undefined,
+  signal: AbortSignal,
+): Promise<T> =>
+  until(`${node}: \`cnpctl show ${subject.join(' ')}\` as expected`, signal, async () => {
+    const rows = await show(lab, node, ...subject);
+    return typeof rows === 'string' ? rows : (find(rows) ?? `it lists ${JSON.stringify(rows).slice(0, 500)}`);
+  });
+
 /** The first row that will do. */
 export const waitForRow = (
   lab: Lab,
@@ -44,11 +61,7 @@ export const waitForRow = (
   subject: readonly string[],
   suits: (row: Row) => boolean,
   signal: AbortSignal,
-): Promise<Row> =>
-  until(`${node}: \`cnpctl show ${subject.join(' ')}\` as expected`, signal, async () => {
-    const rows = await show(lab, node, ...subject);
-    return typeof rows === 'string' ? rows : (rows.find(suits) ?? `it lists ${JSON.stringify(rows).slice(0, 500)}`);
-  });
+): Promise<Row> => waitForRows(lab, node, subject, (rows) => rows.find(suits), signal);
 
 /** Until the sender has a path to the receiver, and the routers one to each other. */
 export async function waitForRoutes(lab: Lab, { routes }: Pick<Scene, 'routes'>, signal: AbortSignal): Promise<void> {

@@ -25,9 +25,12 @@ export const COLUMNS: readonly Column[] = [
   { head: 'CE seen', cell: (r) => String(r.ceAtReceiver) },
 ];
 
-export function table(runs: readonly RunResult[]): string {
-  const rows = [COLUMNS.map((c) => c.head), ...runs.map((run) => COLUMNS.map((c) => c.cell(run)))];
-  const widths = COLUMNS.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
+/** Columns that line up: the first to the left, all others to the right. @param rows the heads first */
+export function textTable(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
   const padded = (cell: string, i: number): string => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!));
   return `${rows.map((row) => row.map(padded).join('   ')).join('\n')}\n`;
 }
+
+export const table = (runs: readonly RunResult[]): string =>
+  textTable([COLUMNS.map((c) => c.head), ...runs.map((run) => COLUMNS.map((c) => c.cell(run)))]);

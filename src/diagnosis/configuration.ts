@@ -61,3 +61,11 @@ export const carrierNotStarted = (feature: CarrierName, error: unknown): Problem
   problem: error instanceof Error ? error.message : String(error),
   remedy: 'fix it, then `cnpctl reload`',
 });
+
+/** @param reason why nobody but root, or nobody at all, can declare members at run time */
+export const setSocketRefused = (reason: string): Problem => ({
+  code: 'gnmi.set-refused',
+  feature: 'gnmi',
+  problem: `members of groups cannot be declared at run time as cnpd.yaml allows: ${reason}`,
+  remedy: 'correct gnmi in cnpd.yaml, and restart cnpd; `cnpctl group` works as root if the socket is there',
+});

@@ -1,5 +1,4 @@
-// What a reload changes: the sections of two intents that differ. The daemon passes it to the components concerned; a
-// section that is not named needs no attention.
+// What a reload changes: the sections of two intents that differ, for the log and for the answer to the request.
 import { isDeepStrictEqual } from 'node:util';
 import type { Intent } from './intent.ts';
 
@@ -22,10 +21,11 @@ const SECTIONS = {
   codePoints: 'code-points',
   gnmiSocket: 'gnmi',
   gnmiSocketGroup: 'gnmi',
+  gnmiSetGroup: 'gnmi',
   logLevel: 'log',
 } as const satisfies Record<keyof Intent, string>;
 
-export type IntentSection = (typeof SECTIONS)[keyof Intent];
+type IntentSection = (typeof SECTIONS)[keyof Intent];
 
 export const diffIntent = (before: Intent, after: Intent): IntentSection[] => [
   ...new Set(

@@ -195,6 +195,7 @@ describe('docs/cnpd.yaml', () => {
         ],
         endMt: { sid: address('2001:db8:c::2'), locator: prefix('2001:db8:c::/48') },
         replication: { sid: address('2001:db8:c::3'), locator: prefix('2001:db8:c::/48') },
+        multicast: { settleMs: 500, stallMs: 10_000, dropStalled: false, tlvLimit: 512, hmacKeyId: 7 },
         corePorts: ['eth3'],
         ecnMode: 'normal',
         dscpModel: { kind: 'pipe', outerDscp: 46 },
@@ -224,6 +225,8 @@ describe('docs/cnpd.yaml', () => {
               write: { vaDelta: 0n, rKey: 4660 },
             },
           ],
+          ...{ cnpWindowMs: 0.05, copiesPerSecond: 10_000_000, rewriteSource: true },
+          branches: [{ node: address('2001:db8:c::3'), children: [address('2001:db8:e::2')] }],
         },
       ],
       stamp: {
@@ -240,6 +243,7 @@ describe('docs/cnpd.yaml', () => {
       codePoints: UNASSIGNED,
       gnmiSocket: '/run/cnpd/gnmi.sock',
       gnmiSocketGroup: 'adm',
+      gnmiSetGroup: 'adm',
       logLevel: 'info',
     });
   });

@@ -23,6 +23,8 @@ export const UNASSIGNED = {
   'end-con-behavior': 0x8002,
   'end-mt-behavior': 0x8001,
   'replication-behavior': 0x8003,
+  'srh-end-mt-tlv': 124,
+  'srh-tree-tlv': 125,
   'isis-group-application': 65_501,
 };
 

@@ -130,12 +130,55 @@ describe('groups', () => {
   });
 
   test('too many receivers are refused', () => {
-    const many = Array.from({ length: 4097 }, (_, i) => `address: 2001:db8:2::${(i + 1).toString(16)}, qpn: 9`);
+    const many = Array.from(
+      { length: 4097 },
+      (_, i) => `address: 2001:db8:2::${(i + 1).toString(16)}, qpn: 9, edge: 2001:db8:f::${(i >> 5) + 1}`,
+    );
     expect(complaints(file([receivers(...many)]))).toEqual([
       'groups[0].receivers: 4097 receivers are too many for one router to declare',
     ]);
     expect(load(file([receivers(...many.slice(1))])).groups![0]!.members).toHaveLength(4096);
   });
+});
+
+test('more receivers of one edge than it makes copies are refused, whether they name it or not', () => {
+  const of = (count: number, edge: string): string[] =>
+    Array.from({ length: count }, (_, i) => `address: 2001:db8:2::${(i + 1).toString(16)}, qpn: 9${edge}`);
+  for (const [edge, sid] of [
+    ['', '2001:db8:e::c1:0:0'],
+    [', edge: 2001:db8:f::1', '2001:db8:f::1'],
+  ] as const) {
+    expect(complaints(file([receivers(...of(65, edge))]))).toEqual([
+      `groups[0].receivers[64]: ${sid} makes at most 64 copies of a packet: ` +
+        'name another edge, or divide the receivers among several groups',
+    ]);
+    expect(load(file([receivers(...of(64, edge))])).groups![0]!.members).toHaveLength(64);
+  }
+});
+
+test.each([
+  [
+    'a router twice',
+    '{ node: 2001:db8:f::1, children: [2001:db8:f::3] }, { node: 2001:db8:f::1, children: [2001:db8:f::4] }',
+    'groups[0].branches[1].node: 2001:db8:f::1 is already in this list, as entry 0',
+  ],
+  [
+    'two parents',
+    '{ node: 2001:db8:f::1, children: [2001:db8:f::3] }, { node: 2001:db8:f::2, children: [2001:db8:f::3] }',
+    'groups[0].branches[1].children[0]: 2001:db8:f::3 already gets its copies from 2001:db8:f::1',
+  ],
+  [
+    'a circle',
+    '{ node: 2001:db8:f::1, children: [2001:db8:f::2] }, { node: 2001:db8:f::2, children: [2001:db8:f::1] }',
+    'groups[0].branches[0].node: 2001:db8:f::1 is below itself',
+  ],
+  [
+    'no children',
+    '{ node: 2001:db8:f::1, children: [] }',
+    'groups[0].branches[0].children: a router makes at least one copy and at most 64, not 0',
+  ],
+])('branches with %s are refused', (_claim, branches, complaint) => {
+  expect(complaints(file([`${receivers(R1)}, branches: [${branches}]`]))).toEqual([complaint]);
 });
 
 describe('SIDs for groups', () => {

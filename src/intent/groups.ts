@@ -3,11 +3,14 @@ import type * as z from 'zod';
 import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
 import { type GroupMember, HIGHEST_QPN, LOWEST_QPN, type WriteDelta } from '../model/group.ts';
 import { hostAddress } from './address-values.ts';
+import * as groupBranches from './group-branches.ts';
+import type { BranchesIntent } from './group-branches.ts';
 import { GROUP_SIDS, type GroupSidIntent, groupSid } from './group-sids.ts';
+import type * as router from './router.ts';
 import { defaulted, filled, list, section, value } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, each, unique } from './seen.ts';
 import type * as srv6 from './srv6.ts';
-import { groupId, integer, orWord, signed64 } from './values.ts';
+import { groupId, integer, onOff, orWord, rate, signed64, time } from './values.ts';
 
 export interface GroupSourceIntent {
   readonly address: IpAddress;
@@ -24,9 +27,19 @@ export interface GroupIntent {
   readonly source?: GroupSourceIntent;
   /** As this router advertises them, its source among them. */
   readonly members: readonly GroupMember[];
+  /** T of RMC §5.3.3, milliseconds. */
+  readonly cnpWindowMs: number;
+  /** The most copies that this router makes. */
+  readonly copiesPerSecond: number;
+  /** Copies have the Proxy Address as source, not the address of S1 (decision C6). */
+  readonly rewriteSource: boolean;
+  /** Absent: the tree follows the shortest paths. */
+  readonly branches?: readonly BranchesIntent[];
 }
 
-const MOST_RECEIVERS = 4096;
+export const MOST_RECEIVERS = 4096;
+/** One copy of a packet each: as many as the programs make. */
+const MOST_OF_EDGE = 64;
 const queuePair = integer(LOWEST_QPN, HIGHEST_QPN);
 const psn = integer(0, 2 ** 24 - 1);
 const LEARNED = 'learned';
@@ -39,7 +52,7 @@ const write = section(
   'what a WRITE needs to reach the memory of this receiver; default: WRITEs are not changed',
 );
 
-const receiver = section(
+export const receiver = section(
   {
     address: value(hostAddress(6), 'the receiver'),
     qpn: value(queuePair, 'its Queue Pair, connected to the Proxy Address and the Designated Queue Pair'),
@@ -53,7 +66,7 @@ const receiver = section(
   'a receiver of the group',
 );
 
-const source = section(
+export const source = section(
   {
     address: value(hostAddress(6), 'the source, behind this router'),
     qpn: defaulted(
@@ -66,7 +79,7 @@ const source = section(
   'the source of the group; this router is then the root of the tree, and needs srv6.replication',
 );
 
-const group = section(
+export const group = section(
   {
     name: value(groupId, 'a name for people; not advertised'),
     'proxy-address': value(
@@ -76,15 +89,32 @@ const group = section(
     'designated-qpn': value(queuePair, 'the remote Queue Pair of every member, to which answers go (RMC §5.1)'),
     source: source.optional(),
     receivers: list(receiver, 'receivers that this router declares').optional(),
+    'cnp-window': defaulted(
+      time('1us', '1s'),
+      '50us',
+      'of the CNPs of all branches in this time one goes to the source (RMC §5.3.3)',
+    ),
+    'copies-per-second': defaulted(
+      rate('1/s', '1000M/s'),
+      '10M/s',
+      'the most copies of the packets of this group that this router makes',
+    ),
+    'rewrite-source': defaulted(
+      onOff,
+      'on',
+      'copies have the Proxy Address as source, which receivers of reliable connections check; off: that of the source',
+    ),
+    branches: groupBranches.schema.optional(),
   },
   'an End.MT group',
 );
 
 export const schema = list(group, 'End.MT groups with members behind this router (RMC §5.1)');
 
-interface Sections {
+export interface Sections {
   readonly groups?: Seen<typeof schema> | undefined;
   readonly srv6?: Seen<typeof srv6.schema> | undefined;
+  readonly router?: Seen<typeof router.schema> | undefined;
 }
 
 const shown = (address: IpAddress | undefined): string | undefined => address && formatAddress(address);
@@ -118,13 +148,22 @@ function membersOnce({ groups }: Sections, report: Report): void {
 }
 
 /** What each address is, by its text, of those that a Proxy Address must not be. */
-function takenAddresses({ groups, srv6: sids }: Sections): ReadonlyMap<string, string> {
+function takenAddresses({ groups, srv6: sids, router }: Sections): ReadonlyMap<string, string> {
   const members = each(groups).flatMap(([, { source: from, receivers }]) => [
     [from?.address, 'a source'] as const,
     ...each(receivers).map(([, { address }]) => [address, 'a receiver'] as const),
   ]);
-  const own = GROUP_SIDS.map((key) => [groupSid({ srv6: sids }, key), 'a SID'] as const);
-  return new Map([...own, ...members].flatMap(([address, what]) => (address ? [[formatAddress(address), what]] : [])));
+  const declared = each(groups).flatMap(([, { receivers, branches }]) => [
+    ...each(receivers).map(([, { edge }]) => edge),
+    ...each(branches).flatMap(([, { node, children }]) => [node, ...(children ?? [])]),
+  ]);
+  const own = GROUP_SIDS.map((key) => groupSid({ srv6: sids }, key));
+  const endCon = each(sids?.['end-con']).map(([, { sid }]) => sid);
+  const all = [...own, ...endCon, ...declared].map((sid) => [sid, 'a SID'] as const);
+  const loopback = [router?.loopback?.ipv6, 'router.loopback.ipv6'] as const;
+  return new Map(
+    [loopback, ...all, ...members].flatMap(([address, what]) => (address ? [[formatAddress(address), what]] : [])),
+  );
 }
 
 /** Receivers check the source address, and the head end takes what goes to the Proxy Address (decision C5). */
@@ -169,11 +208,53 @@ function sidsForMembers({ groups, srv6: section }: Sections, report: Report): vo
   }
 }
 
-export const rules: readonly Rule<Sections>[] = [uniqueGroups, membersOnce, proxyAddressIsNoHost, sidsForMembers];
+/** What one edge can make of one packet. */
+function copiesOfEdges(file: Sections, report: Report): void {
+  const own = groupSid(file, 'end-mt');
+  for (const [i, { receivers }] of each(file.groups)) {
+    const counts = new Map<string, number>();
+    for (const [j, one] of each(receivers)) {
+      const edge = 'edge' in one ? one.edge : own;
+      if (!edge) continue;
+      const count = (counts.get(formatAddress(edge)) ?? 0) + 1;
+      counts.set(formatAddress(edge), count);
+      if (count === MOST_OF_EDGE + 1)
+        report(
+          ['groups', i, 'receivers', j],
+          `at most ${MOST_OF_EDGE} receivers of an edge`,
+          `${formatAddress(edge)} makes at most ${MOST_OF_EDGE} copies of a packet: ` +
+            'name another edge, or divide the receivers among several groups',
+        );
+    }
+  }
+}
 
-type Declared = z.output<typeof group>;
+function trees({ groups, srv6: section }: Sections, report: Report): void {
+  const root = groupSid({ srv6: section }, 'replication');
+  for (const [i, { branches, source: from }] of each(groups)) {
+    groupBranches.branchesAreTree(branches, ['groups', i], report);
+    const nodes = each(branches).map(([, { node }]) => node);
+    if (branches && from && root && nodes.every((node) => node && !sameAddress(node, root)))
+      report(
+        ['groups', i, 'branches'],
+        'an entry for the router of the source',
+        `the source is here: ${formatAddress(root)} has to be the node of an entry`,
+      );
+  }
+}
 
-interface Sids {
+export const rules: readonly Rule<Sections>[] = [
+  uniqueGroups,
+  membersOnce,
+  proxyAddressIsNoHost,
+  sidsForMembers,
+  copiesOfEdges,
+  trees,
+];
+
+export type Declared = z.output<typeof group>;
+
+export interface Sids {
   readonly endMt?: GroupSidIntent;
   readonly replication?: GroupSidIntent;
 }
@@ -193,7 +274,15 @@ export function build(declared: Declared, sids: Sids): GroupIntent {
       psnDelta: 0,
     });
   for (const one of declared.receivers ?? []) members.push(receiverOf(one, proxyAddress, sids));
-  return { name, proxyAddress, designatedQpn, ...(from && { source: sourceOf(from) }), members };
+  const all = filled(group, declared);
+  return {
+    ...{ name, proxyAddress, designatedQpn, members },
+    ...(from && { source: sourceOf(from) }),
+    cnpWindowMs: all['cnp-window'],
+    copiesPerSecond: all['copies-per-second'],
+    rewriteSource: all['rewrite-source'],
+    ...(all.branches && { branches: all.branches }),
+  };
 }
 
 const sourceOf = (from: {

@@ -45,7 +45,7 @@ export function loadIntent(text: string, file: string, machine?: Machine): Resul
   const found = [
     ...refused,
     ...(parsed.error?.issues ?? []).slice(0, MAX_ERRORS).flatMap((issue) => fromIssue(issue, locate)),
-    ...(machine ? unknownGroup(locate, machine) : []),
+    ...(machine ? GROUP_KEYS.flatMap((key) => unknownGroup(['gnmi', key], locate, machine)) : []),
     ...broken.slice(0, MAX_ERRORS).map(({ path, allowed, reason }) => locate.error(path, { allowed, message: reason })),
   ];
   return found.length === 0 && parsed.success ? ok(buildIntent(parsed.data)) : fail(ordered(found));
@@ -105,9 +105,10 @@ class Locator {
   }
 }
 
+const GROUP_KEYS = ['socket-group', 'set-group'];
+
 /** A number need not be a group's. An invalid name is refused as such. */
-function unknownGroup(locate: Locator, machine: Machine): IntentError[] {
-  const path = ['gnmi', 'socket-group'];
+function unknownGroup(path: Path, locate: Locator, machine: Machine): IntentError[] {
   const group = locate.at(path);
   if (typeof group !== 'string' || !groupName.parse(group).ok || /^\d+$/.test(group) || machine.groupExists(group))
     return [];

@@ -6,6 +6,8 @@ import { hostAddress, locatorPrefix, senderPrefix } from './address-values.ts';
 import type * as border from './border.ts';
 import * as groupSids from './group-sids.ts';
 import type { GroupSidIntent } from './group-sids.ts';
+import * as multicast from './multicast.ts';
+import type { MulticastIntent } from './multicast.ts';
 import * as proxy from './proxy.ts';
 import type * as router from './router.ts';
 import {
@@ -43,6 +45,8 @@ export interface Srv6Intent {
   readonly endMt?: GroupSidIntent;
   /** Present: this router replicates packets of End.MT groups. */
   readonly replication?: GroupSidIntent;
+  /** What is the same for all End.MT groups. */
+  readonly multicast: MulticastIntent;
   /** Interfaces towards the SRv6 domain: where tunnels leave and enter. */
   readonly corePorts: readonly string[];
   /** RFC 6040 at encapsulation (FCN-4.2.1-a). */
@@ -85,6 +89,7 @@ export const schema = section(
     'end-con': list(endCon, 'END.CON SIDs of this router').optional(),
     'end-mt': groupSids.endMt.optional(),
     replication: groupSids.replication.optional(),
+    multicast: multicast.schema.optional(),
     'core-ports': list(
       value(interfaceName, 'interface'),
       'interfaces towards the SRv6 domain, where tunnels leave and enter',
@@ -226,6 +231,7 @@ export function build(declared: z.output<typeof schema>): Srv6Intent {
     endCon: (srv6['end-con'] ?? []).map(buildEndCon),
     ...(srv6['end-mt'] && { endMt: groupSids.buildGroupSid(srv6['end-mt'], 'end-mt') }),
     ...(srv6.replication && { replication: groupSids.buildGroupSid(srv6.replication, 'replication') }),
+    multicast: multicast.build(srv6.multicast),
     corePorts: srv6['core-ports'],
     ecnMode: srv6.ecn,
     dscpModel: typeof model === 'object' ? { kind: 'pipe', outerDscp: model.pipe } : { kind: model },

@@ -329,3 +329,34 @@ test('an advertisement of a kind without a store is counted; the rest of its rep
   });
   expect(table.sizes()).toMatchObject({ advertisements: 1, sids: 1, routerAddresses: 0 });
 });
+
+describe('all SIDs', () => {
+  test('are listed with behavior, carrier and originator: held ones too, a repeated one once, in address order', () => {
+    const { table, say, reach, clock, wallOf } = routers(1000);
+    say('cnpd2', [sid('2001:db8:d::1', 7)]);
+    say('cnpd1', [sid('2001:db8:c::1'), sid('2001:db8:c::2', 18)]);
+    say('cnpd1', [sid('2001:db8:c::2', 18)], [], 'isis', 1);
+    say('cnpd2', [sid('2001:db8:c::2', 18)], [], 'isis', 1);
+    say('peer', [sid('2001:db8:c::2', 18)], [], 'bgp');
+    const listed = (): string[] =>
+      table.routers
+        .sids()
+        .map((s) => `${formatAddress(s.sid)} ${s.behavior} ${s.carrier} ${s.originator} ${s.heldUntil ?? ''}`.trim());
+    expect(listed()).toEqual([
+      `2001:db8:c::1 ${END_CON} isis cnpd1`,
+      '2001:db8:c::2 18 isis cnpd1',
+      '2001:db8:c::2 18 isis cnpd2',
+      '2001:db8:c::2 18 bgp peer',
+      '2001:db8:d::1 7 isis cnpd2',
+    ]);
+    reach(['cnpd2']);
+    const until = new Date(wallOf(clock.now + 1000)).toISOString();
+    expect(listed().filter((text) => text.includes('cnpd1'))).toEqual([
+      `2001:db8:c::1 ${END_CON} isis cnpd1 ${until}`,
+      `2001:db8:c::2 18 isis cnpd1 ${until}`,
+    ]);
+    clock.now += 1000;
+    table.tick();
+    expect(listed().filter((text) => text.includes('cnpd1'))).toEqual([]);
+  });
+});

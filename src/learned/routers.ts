@@ -12,7 +12,7 @@ import { type Origin, type Source, compareSources } from './preference.ts';
 /** Entries kept of each kind. An entry beyond is counted and not kept until its source reports a change. */
 const ROUTER_TABLE_LIMIT = 16_384;
 
-interface SidEntry {
+export interface SidEntry {
   readonly sid: IpAddress;
   readonly behavior: number;
   readonly carrier: Origin;
@@ -43,6 +43,9 @@ export class LearnedRouters {
   readonly #sources = new Set<Source>();
   readonly #sizes = new Map<RouterKindName, number>();
   #changed = false;
+  /** As long as nothing changes, sids and members return the same lists: what is computed from them stays, too. */
+  #sids: readonly SidEntry[] | undefined;
+  #members: readonly GroupMember[] | undefined;
 
   constructor(dependencies: LearnedRoutersDependencies, limit = ROUTER_TABLE_LIMIT) {
     this.#dependencies = dependencies;
@@ -67,7 +70,7 @@ export class LearnedRouters {
     for (const { kind } of source.routers) this.#sizes.set(kind, this.#size(kind) + 1);
     if (source.routers.length > 0) this.#sources.add(source);
     else this.#sources.delete(source);
-    this.#changed ||= before !== textOf(source);
+    if (before !== textOf(source)) this.#change();
   }
 
   #kept(
@@ -96,15 +99,20 @@ export class LearnedRouters {
 
   /** Some originator has become reachable, held or dormant. */
   reachabilityChanged(): void {
-    this.#changed ||= this.#sources.size > 0;
+    if (this.#sources.size > 0) this.#change();
   }
 
   /** A source's originator has changed. */
   touch(source: Source): void {
-    this.#changed ||= this.#sources.has(source);
+    if (this.#sources.has(source)) this.#change();
   }
 
-  /** Whether endConSids or routerAddresses may differ from those of the last call. */
+  #change(): void {
+    this.#changed = true;
+    this.#sids = this.#members = undefined;
+  }
+
+  /** Whether any of these lists may differ from that of the last call. */
   takeChanged(): boolean {
     const changed = this.#changed;
     this.#changed = false;
@@ -129,6 +137,33 @@ export class LearnedRouters {
     return [...best.values()]
       .sort((a, b) => compareAddresses(a.sid.sid, b.sid.sid))
       .map(({ sid, source }) => sidEntry(sid, source, toWall));
+  }
+
+  /**
+   * All SIDs of other routers that count, of every behavior, in address order. A SID is listed once for each behavior,
+   * carrier and originator that it has.
+   */
+  sids(): readonly SidEntry[] {
+    return (this.#sids ??= this.#allSids());
+  }
+
+  #allSids(): SidEntry[] {
+    const toWall = this.#dependencies.wallOffset();
+    const seen = new Set<string>();
+    return this.#counting()
+      .flatMap((source) => source.routers.flatMap((one) => (one.kind === 'sid' ? [{ sid: one, source }] : [])))
+      .sort((a, b) => compareAddresses(a.sid.sid, b.sid.sid) || compareSources(a.source, b.source))
+      .flatMap(({ sid, source }) => {
+        const { carrier, name } = source.originator;
+        const before = seen.size;
+        const isRepeated = seen.add(`${sid.sid.value} ${sid.behavior} ${carrier} ${name}`).size === before;
+        return isRepeated ? [] : [sidEntry(sid, source, toWall)];
+      });
+  }
+
+  /** As groupMembers, without their originators. */
+  members(): readonly GroupMember[] {
+    return (this.#members ??= this.groupMembers().map(({ member }) => member));
   }
 
   /**

@@ -4,7 +4,7 @@
 // advertisements of each, and preference.ts chooses among them (candidate-heap.ts where there are very many).
 // sources.ts has the sources, and source-reports.ts replaces the report of one. originators.ts holds after loss, and
 // reachability-changes.ts evaluates what that changes. forwarding.ts makes the dataplane's table. SIDs and router
-// addresses are about routers, not prefixes: routers.ts keeps them.
+// addresses are about routers, not prefixes: routers.ts keeps them. topologies.ts keeps the topologies of areas.
 //
 // A flag without a usable address is counted and means "no proxy", as an unflagged prefix does: there is no destination
 // for notices about these senders, and the proxy of a shorter prefix is not theirs.
@@ -24,6 +24,7 @@ import type { Clock } from '../model/clock.ts';
 import type { Count } from '../model/log.ts';
 import type { Prefix } from '../model/prefix.ts';
 import type { SenderState } from '../model/state.ts';
+import type { TopologyReport } from '../model/topology.ts';
 import { Advertised } from './advertised.ts';
 import { Forwarding, type ForwardingChanges, type ForwardingEntry } from './forwarding.ts';
 import { newKey, setAddress, setPrefix } from './key.ts';
@@ -36,6 +37,7 @@ import { Senders } from './senders.ts';
 import { senderStates } from './show.ts';
 import { SourceReports } from './source-reports.ts';
 import { Sources } from './sources.ts';
+import { Topologies } from './topologies.ts';
 import { PrefixTrie, ROOT } from './trie.ts';
 import { WallTime } from './wall-time.ts';
 
@@ -87,6 +89,7 @@ const NONE: readonly never[] = [];
 export class LearnedTable {
   /** SIDs and router addresses, fed and dropped like the prefixes. */
   readonly routers: LearnedRouters;
+  readonly topology = new Topologies();
   private holdMs: LearnedTableOptions['holdMs'];
   private readonly dependencies: LearnedTableDependencies;
   private readonly trie = new PrefixTrie();
@@ -116,6 +119,11 @@ export class LearnedTable {
     this.reports = new SourceReports({ trie: this.trie, advertised: this.advertised, count: dependencies.count });
     this.reachabilityChanges = new ReachabilityChanges(this.advertised, this.wallTime);
     this.minimal = new Forwarding(this.trie, this.ipv4Base);
+  }
+
+  /** The topology of each carrier that reports one. */
+  topologies(): readonly TopologyReport[] {
+    return this.topology.all();
   }
 
   /** For a reload; deadlines that run keep running. */

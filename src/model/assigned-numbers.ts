@@ -123,6 +123,18 @@ const ENDPOINT_BEHAVIORS: Registry = {
   ],
 };
 
+/** Of those that do not change on the way. */
+const SRH_TLVS: Registry = {
+  name: 'IANA Segment Routing Header TLVs',
+  assigned: [
+    [1, 3, 'reserved'],
+    [4, 4, 'PadN'],
+    [5, 5, 'HMAC'],
+    [6, 6, 'reserved'],
+    [127, 127, 'reserved'],
+  ],
+};
+
 const REGISTRIES: Readonly<Record<CodePointName, Registry>> = {
   'pnc-udp-port': UDP_PORTS,
   'isis-pnc-flag-bit': {
@@ -176,6 +188,8 @@ const REGISTRIES: Readonly<Record<CodePointName, Registry>> = {
     name: 'IANA IS-IS Generic Information TLV Application Identifiers',
     assigned: [[1, 1, 'TRILL']],
   },
+  'srh-end-mt-tlv': SRH_TLVS,
+  'srh-tree-tlv': SRH_TLVS,
 };
 
 /** The consequence of a value with another meaning: for messages that are sent, and for advertisements. */
@@ -187,6 +201,8 @@ const DROPPED: ReadonlySet<CodePointName> = new Set([
 ]);
 export function consequenceOf(name: CodePointName): string {
   if (DROPPED.has(name)) return "other systems mistake cnpd's messages for that, and border ports drop that as cnpd's";
+  if (name === 'srh-end-mt-tlv' || name === 'srh-tree-tlv')
+    return "other routers mistake the TLVs in cnpd's packets for that, and cnpd mistakes theirs for its own";
   if (name === 'long-haul-object-class') return "other systems mistake the objects in cnpd's messages for that";
   return "other routers mistake cnpd's advertisements for that, and cnpd mistakes theirs for its own";
 }

@@ -28,7 +28,9 @@ export type CodePointName =
   | 'end-con-behavior'
   | 'end-mt-behavior'
   | 'replication-behavior'
-  | 'isis-group-application';
+  | 'isis-group-application'
+  | 'srh-end-mt-tlv'
+  | 'srh-tree-tlv';
 
 export const CODE_POINTS: readonly CodePoint[] = [
   {
@@ -164,6 +166,22 @@ export const CODE_POINTS: readonly CodePoint[] = [
     min: 1,
     max: 65535,
     source: 'cnpd; the registry of RFC 6823 has no range for experiments',
+  },
+  {
+    name: 'srh-end-mt-tlv',
+    description: 'Segment Routing Header TLV with the receivers of an edge',
+    default: 124,
+    min: 1,
+    max: 127,
+    source: 'RMC §10 TBD2; 124-126 are for experiments, and do not change on the way (RFC 8754 §8.2)',
+  },
+  {
+    name: 'srh-tree-tlv',
+    description: 'Segment Routing Header TLV that names the tree of a packet',
+    default: 125,
+    min: 1,
+    max: 127,
+    source: 'cnpd; as srh-end-mt-tlv',
   },
 ];
 

@@ -3,3 +3,8 @@
 export const CONFIG_FILE = '/etc/cnpd/cnpd.yaml';
 export const RUN_DIR = '/run/cnpd';
 export const GNMI_SOCKET = `${RUN_DIR}/gnmi.sock`;
+/** What survives a reboot. */
+export const STATE_DIR = '/var/lib/cnpd';
+
+/** The socket of gNMI Set, beside the one that reads: `gnmi.sock` and `gnmi-set.sock`. */
+export const setSocketOf = (socket: string): string => socket.replace(/(\.[^./]*)?$/, '-set$1');

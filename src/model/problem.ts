@@ -7,6 +7,7 @@ export const PROBLEM_CODES = [
   'intent.reload-refused',
   'gnmi.socket-waits',
   'gnmi.group-waits',
+  'gnmi.set-refused',
   'code-points.assigned',
   // This router: its interfaces, addresses, kernel
   'interface.missing',
@@ -64,7 +65,19 @@ export const PROBLEM_CODES = [
   'srv6.sid-not-host-route',
   'srv6.ipv4-lost',
   // Groups
-  'groups.not-replicated',
+  'groups.member-aside',
+  'groups.members-unreadable',
+  'groups.branch-stalled',
+  'groups.no-core-port',
+  'groups.contested',
+  'groups.proxy-address-taken',
+  'groups.too-many-branches',
+  'groups.not-an-edge',
+  'groups.unknown-edge',
+  'groups.edge-lost',
+  'groups.no-topology',
+  'groups.mtu',
+  'groups.source-unknown',
   // What the kernel has refused
   'dataplane.not-loaded',
   'dataplane.refused',

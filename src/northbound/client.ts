@@ -1,6 +1,7 @@
 // The client side: what cnpctl and tests use to ask a running cnpd. Values arrive as JSON with YANG names.
 import { create } from '@bufbuild/protobuf';
 import { Client, credentials, type MethodDefinition, type ServiceError, status } from '@grpc/grpc-js';
+import type { GroupChange } from '../model/group-change.ts';
 import { Control, ReloadRequestSchema } from './gen/cnpd/v1/control_pb.js';
 import {
   type Encoding,
@@ -10,6 +11,8 @@ import {
   type Path,
   PathElemSchema,
   PathSchema,
+  type SetRequest,
+  SetRequestSchema,
 } from './gen/gnmi/gnmi_pb.js';
 import { unary } from './grpc.ts';
 import type { ReloadOutcome } from './server.ts';
@@ -43,6 +46,8 @@ export interface NorthboundClient {
   get(names: readonly string[]): Promise<unknown>;
   /** Get as it is. @throws NorthboundError */
   getRaw(request: { prefix?: Path; path: Path[]; encoding: Encoding }): Promise<GetResponse>;
+  /** gNMI Set of members of groups: all of it or nothing. Needs the socket of Set. @throws NorthboundError */
+  set(request: SetOfGroups): Promise<void>;
   /** @throws NorthboundError */
   reload(): Promise<ReloadOutcome>;
   /**
@@ -52,6 +57,33 @@ export interface NorthboundClient {
   listening(): Promise<boolean>;
   close(): void;
 }
+
+type Place = Pick<GroupChange, 'group' | 'member'>;
+
+export interface SetOfGroups {
+  readonly delete?: readonly Place[];
+  readonly replace?: readonly (Place & { readonly value: object })[];
+  readonly update?: readonly (Place & { readonly value: object })[];
+}
+
+export function groupPath({ group, member }: Place): Path {
+  const path = pathOf(['cnpd', 'groups']);
+  path.elem.push(create(PathElemSchema, { name: 'group', key: { 'proxy-address': group } }));
+  if (member) path.elem.push(create(PathElemSchema, { name: 'member', key: { ...member } }));
+  return path;
+}
+
+export const setRequest = ({ delete: gone = [], replace = [], update = [] }: SetOfGroups): SetRequest => {
+  const withValue = ({ value, ...place }: Place & { readonly value: object }) => ({
+    path: groupPath(place),
+    val: { value: { case: 'jsonIetfVal' as const, value: Buffer.from(JSON.stringify(value)) } },
+  });
+  return create(SetRequestSchema, {
+    delete: gone.map(groupPath),
+    replace: replace.map(withValue),
+    update: update.map(withValue),
+  });
+};
 
 export const pathOf = (names: readonly string[]): Path =>
   create(PathSchema, { elem: names.map((name) => create(PathElemSchema, { name })) });
@@ -87,6 +119,9 @@ export function connectNorthbound(options: ClientOptions): NorthboundClient {
       const value = answer.notification[0]?.update[0]?.val?.value;
       return value?.case === 'jsonVal' ? (JSON.parse(Buffer.from(value.value).toString()) as unknown) : undefined;
     },
+    set: async (request) => {
+      await call(unary(gNMI.method.set), setRequest(request));
+    },
     reload: async () => {
       const { ok, errors, changed } = (await call(
         unary(Control.method.reload),
@@ -105,7 +140,9 @@ export function connectNorthbound(options: ClientOptions): NorthboundClient {
 }
 
 const WHY_UNREACHABLE: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such socket: check that cnpd is running and that gnmi.socket in cnpd.yaml is this path',
+  ENOENT:
+    'there is no such socket: check that cnpd is running and that gnmi.socket in cnpd.yaml is this path ' +
+    '(the socket of Set exists where cnpd.yaml has groups, srv6.end-mt or srv6.replication)',
   ECONNREFUSED: 'no process listens on it: cnpd is not running',
   EACCES: 'permission denied: use root, or an account in the group of the socket',
   ENOTSOCK: 'this is not a socket',

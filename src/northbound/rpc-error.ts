@@ -2,7 +2,16 @@
 // handler throws is INTERNAL.
 import { status } from '@grpc/grpc-js';
 
-type RpcCode = 'INVALID_ARGUMENT' | 'NOT_FOUND' | 'UNIMPLEMENTED' | 'RESOURCE_EXHAUSTED' | 'CANCELLED' | 'INTERNAL';
+type RpcCode =
+  | 'INVALID_ARGUMENT'
+  | 'NOT_FOUND'
+  | 'UNIMPLEMENTED'
+  | 'RESOURCE_EXHAUSTED'
+  | 'FAILED_PRECONDITION'
+  | 'PERMISSION_DENIED'
+  | 'UNAVAILABLE'
+  | 'CANCELLED'
+  | 'INTERNAL';
 
 export class RpcError extends Error {
   readonly code: RpcCode;

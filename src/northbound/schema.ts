@@ -5,6 +5,7 @@
 import { NOTIFICATION_FORMATS } from '../model/notification.ts';
 import type { CnpdState } from '../model/state.ts';
 import { BGP, OSPF } from './schema-carriers.ts';
+import { GROUPS } from './schema-groups.ts';
 import {
   STRING,
   BOOLEAN,
@@ -194,24 +195,7 @@ const CNPD: ContainerShape<CnpdState> = {
         originator: STRING,
       },
     },
-    groups: {
-      kind: 'list',
-      keys: ['group', 'role', 'address', 'carrier', 'originator'],
-      fields: {
-        group: ADDRESS,
-        role: leaf(['source', 'receiver']),
-        address: ADDRESS,
-        carrier: STRING,
-        originator: STRING,
-        name: STRING,
-        qpn: UINT32,
-        node: ADDRESS,
-        psnDelta: UINT32,
-        vaDelta: STRING,
-        rKey: UINT32,
-        status: STRING,
-      },
-    },
+    groups: GROUPS,
     rtt: {
       kind: 'list',
       keys: ['target'],
@@ -235,7 +219,7 @@ const CNPD: ContainerShape<CnpdState> = {
   },
 };
 
-export const MODULE = { name: 'cnpd', organization: 'cnpd', version: '2026-11-24' } as const;
+export const MODULE = { name: 'cnpd', organization: 'cnpd', version: '2026-11-25' } as const;
 
 /** camelCase field name → YANG name: `kMin` → `k-min`. */
 export const yangName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -1,5 +1,5 @@
 // The northbound server: gNMI (Capabilities, Get) and cnpd.v1.Control (Reload) on one unix socket. It reads state and
-// owns none. grpc-js itself answers other gNMI calls with UNIMPLEMENTED. Answers are built a few at a time; the rest
+// owns none. gNMI Set has a socket of its own, since whoever may read need not be allowed to change. grpc-js itself answers other gNMI calls with UNIMPLEMENTED. Answers are built a few at a time; the rest
 // wait in a queue of bounded length.
 import type { Socket } from 'node:net';
 import { create } from '@bufbuild/protobuf';
@@ -9,17 +9,21 @@ import type { StateSource } from '../model/state.ts';
 import type { Steps, Work } from '../model/work.ts';
 import { limitConcurrency } from './concurrency.ts';
 import { Control, ReloadResponseSchema } from './gen/cnpd/v1/control_pb.js';
-import { CapabilityResponseSchema, gNMI } from './gen/gnmi/gnmi_pb.js';
+import { CapabilityResponseSchema, gNMI, type SetRequest, type SetResponse } from './gen/gnmi/gnmi_pb.js';
 import { answerGet, SUPPORTED_ENCODINGS } from './get.ts';
 import { type Cancelled, handle, unary } from './grpc.ts';
 import { RpcError } from './rpc-error.ts';
 import { MODULE } from './schema.ts';
+import { type ApplyChanges, answerSet } from './set.ts';
+import { setSocketOf } from '../model/paths.ts';
 import { giveSocketTo, listenUnix } from './socket.ts';
 
 interface NorthboundOptions {
   readonly socket: string;
   /** Number of the group that may connect besides root. */
   readonly group?: number | undefined;
+  /** Whether this socket serves Set. Then without `group` only root may connect; default: no. */
+  readonly maySet?: boolean;
   /** Bound on one encoded answer, bytes. Default 64 MiB: about 200,000 sender prefixes in JSON. */
   readonly maxAnswerBytes?: number;
 }
@@ -38,7 +42,7 @@ export interface ReloadOutcome {
 
 export interface NorthboundDependencies {
   readonly source: StateSource;
-  readonly actions: { reload(): Promise<ReloadOutcome> };
+  readonly actions: { reload(): Promise<ReloadOutcome>; readonly set: ApplyChanges };
   readonly work: Work;
   readonly log: Log;
   readonly count: Count;
@@ -53,6 +57,8 @@ export interface Northbound {
 
 const GNMI_VERSION = '0.10.0';
 const MAX_REQUEST_BYTES = 256 * 1024;
+/** 4,096 members, one update each, are 1 MB. */
+const MAX_SET_BYTES = 2 * 1024 * 1024;
 const MAX_CONNECTIONS = 256;
 /** A connection that says nothing for so long is no client's. */
 const SILENT_MS = 5000;
@@ -81,12 +87,16 @@ export async function startNorthbound(
   dependencies: NorthboundDependencies,
 ): Promise<Northbound> {
   const { log, count } = dependencies;
-  const grpc = new GrpcServer(GRPC_OPTIONS);
+  const maySet = options.maySet ?? false;
+  const grpc = new GrpcServer({
+    ...GRPC_OPTIONS,
+    ...(maySet && { 'grpc.max_receive_message_length': MAX_SET_BYTES }),
+  });
   addServices(grpc, options, dependencies);
   const injector: ConnectionInjector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
   const connections = new Set<Socket>();
   const listener = await listenUnix(
-    { path: options.socket, group: options.group, maxConnections: MAX_CONNECTIONS },
+    { path: options.socket, group: options.group, isOwnersOnly: maySet, maxConnections: MAX_CONNECTIONS },
     (connection) => {
       count('northbound.connection');
       connections.add(connection);
@@ -107,7 +117,7 @@ export async function startNorthbound(
   listener.on('error', (error) => log.error({ error }, 'the northbound socket failed'));
   log.info({ socket: options.socket }, 'northbound listens');
   return {
-    giveTo: (group) => giveSocketTo(options.socket, group),
+    giveTo: (group) => giveSocketTo(options.socket, group, maySet),
     close: async () => {
       const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
       injector.destroy();
@@ -132,7 +142,7 @@ function addServices(grpc: GrpcServer, options: NorthboundOptions, dependencies:
       gNMIVersion: GNMI_VERSION,
     });
   grpc.addService(
-    { capabilities: unary(gNMI.method.capabilities), get: unary(gNMI.method.get) },
+    { capabilities: unary(gNMI.method.capabilities), get: unary(gNMI.method.get), set: unary(gNMI.method.set) },
     {
       capabilities: handle(gNMI.method.capabilities, capabilities, dependencies),
       get: handle(
@@ -141,6 +151,7 @@ function addServices(grpc: GrpcServer, options: NorthboundOptions, dependencies:
           inLine(() => whileAsked(dependencies.work, answerGet(request, dependencies.source, getOptions), cancelled)),
         dependencies,
       ),
+      set: handle(gNMI.method.set, setHandler(options, dependencies, getOptions.now), dependencies),
     },
   );
   // However many ask: those who wait share one reload.
@@ -152,6 +163,14 @@ function addServices(grpc: GrpcServer, options: NorthboundOptions, dependencies:
     { reload: unary(Control.method.reload) },
     { reload: handle(Control.method.reload, reload, dependencies) },
   );
+}
+
+function setHandler({ maySet, socket }: NorthboundOptions, { actions }: NorthboundDependencies, now: () => bigint) {
+  return async (request: SetRequest): Promise<SetResponse> => {
+    if (!maySet)
+      throw new RpcError('PERMISSION_DENIED', `this socket is for reading: Set is served on ${setSocketOf(socket)}`);
+    return answerSet(request, { now, apply: (changes) => actions.set(changes) });
+  };
 }
 
 /** Rejects with CANCELLED when nobody waits for the answer any more. */

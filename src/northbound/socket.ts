@@ -1,4 +1,4 @@
-// The unix socket of the northbound: mode 0660 from the moment it exists. A socket that a dead process left is
+// The unix sockets of the northbound: mode 0660 from the moment they exist, or 0600 where only the owner may connect. A socket that a dead process left is
 // replaced. One on which a process answers is refused, and so is a path that holds anything but a socket.
 import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -20,12 +20,14 @@ interface ListenOptions {
   readonly path: string;
   /** Number of the group that may connect; default: that of the process. */
   readonly group?: number | undefined;
+  /** Without a group only the owner may connect, not the group of the process. */
+  readonly isOwnersOnly?: boolean;
   readonly maxConnections: number;
 }
 
 /** @throws SocketError */
 export async function listenUnix(
-  { path, group, maxConnections }: ListenOptions,
+  { path, group, isOwnersOnly = false, maxConnections }: ListenOptions,
   onConnection: (socket: Socket) => void,
 ): Promise<Server> {
   if (Buffer.byteLength(path) > MAX_PATH)
@@ -40,7 +42,7 @@ export async function listenUnix(
       ),
     );
     // bind(2) happens inside listen() for a path, so the mask is back before anything else runs.
-    const mask = process.umask(0o117);
+    const mask = process.umask(isOwnersOnly ? 0o177 : 0o117);
     try {
       server.listen(path, resolve);
     } finally {
@@ -49,7 +51,7 @@ export async function listenUnix(
   });
   server.removeAllListeners('error');
   try {
-    if (group !== undefined) giveSocketTo(path, group);
+    if (group !== undefined) giveSocketTo(path, group, isOwnersOnly);
   } catch (error) {
     server.close();
     throw error;
@@ -60,11 +62,15 @@ export async function listenUnix(
 /**
  * Without CAP_CHOWN a process may give what it owns to the groups that it is in (chown(2)).
  * @param group default: that of the process.
+ * @param isOwnersOnly without `group` only the owner may connect
  * @throws SocketError GROUP
  */
-export function giveSocketTo(path: string, group: number = process.getegid!()): void {
+export function giveSocketTo(path: string, group?: number, isOwnersOnly = false): void {
   try {
-    lchownSync(path, process.geteuid!(), group);
+    // No group has the socket while it changes hands.
+    if (isOwnersOnly) chmodSync(path, 0o600);
+    lchownSync(path, process.geteuid!(), group ?? process.getegid!());
+    if (isOwnersOnly && group !== undefined) chmodSync(path, 0o660);
   } catch (cause) {
     throw new SocketError(
       'GROUP',

@@ -1,6 +1,7 @@
 // A state with something in every section, for tests.
 import type { CnpdState, SenderState, StateSource } from '../model/state.ts';
 import { exampleCarriers } from './carriers.fixture.ts';
+import { exampleGroups } from './groups.fixture.ts';
 
 export const sender = (prefix: string, more: Partial<SenderState> = {}): SenderState => ({
   prefix,
@@ -166,36 +167,7 @@ export const exampleState = (): CnpdState => ({
       originator: 'L2 0000.0000.c002',
     },
   ],
-  groups: [
-    {
-      group: '2001:db8:aa::1',
-      role: 'source',
-      address: '2001:db8:1::10',
-      carrier: 'local',
-      originator: 'local',
-      name: 'weights',
-      qpn: 4096,
-      node: '2001:db8:c::3',
-      psnDelta: 0,
-      vaDelta: null,
-      rKey: null,
-      status: 'in force',
-    },
-    {
-      group: '2001:db8:aa::1',
-      role: 'receiver',
-      address: '2001:db8:2::10',
-      carrier: 'isis',
-      originator: 'L2 0000.0000.c002',
-      name: 'weights',
-      qpn: 200,
-      node: '2001:db8:e::2',
-      psnDelta: 7,
-      vaDelta: '-4096',
-      rKey: 4660,
-      status: 'in force',
-    },
-  ],
+  groups: exampleGroups(),
   rtt: [
     {
       target: '2001:db8:ffff::2',

@@ -29,12 +29,15 @@ import { proxyAddresses } from './proxy.ts';
 import { type LearnedAboutSenders, planCapabilities } from './senders-learned.ts';
 import { type Thresholds, thresholdsOf } from './thresholds.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
+import type { LearnedAboutGroups } from './group-view.ts';
 import { formatPercent } from './quantities.ts';
 
 /** The part of the learned table that planning reads. */
 export interface LearnedView extends LearnedAboutSenders {
   readonly senders: SenderProxies;
   sizes(): { readonly proxies4: number; readonly proxies6: number };
+  /** Absent: nothing is known. */
+  readonly groups?: LearnedAboutGroups;
 }
 
 const LEVELS = 8;

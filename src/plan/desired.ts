@@ -7,6 +7,7 @@ import type { Family, IpAddress } from '../model/address.ts';
 import type { LongHaulInstruction, NotificationFormat } from '../model/notification.ts';
 import type { Prefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
+import type { MulticastPlan } from './multicast-plan.ts';
 
 export interface DesiredState {
   readonly ports: readonly EgressPortPlan[];
@@ -31,9 +32,16 @@ export interface DesiredState {
   readonly senderCapabilities: readonly SenderCapabilityPlan[];
   /** END.CON SIDs of the domain, including this router's: outer sources to which a notification may be encapsulated. */
   readonly endConSids: readonly EndConSidPlan[];
+  /**
+   * What nobody outside of the domain may send to, for the border guard: END.CON, End.MT and replication SIDs of the
+   * domain, and Proxy Addresses of groups.
+   */
+  readonly guardedAddresses?: readonly GuardedAddressPlan[];
   /** Addresses of this router. A notification to one of them needs no route. */
   readonly ownAddresses?: readonly OwnAddressPlan[];
   readonly srv6?: Srv6Plan;
+  /** Absent: this router has no SID for groups. */
+  readonly multicast?: MulticastPlan;
   /** Absent: one address space. */
   readonly tenants?: TenantsPlan;
   /** Connections whose Queue Pairs are learned, for the proxy or for Long-haul CNP. */
@@ -282,6 +290,11 @@ export interface GuardPlan {
   readonly fastCnpOption?: number;
   readonly fastCnpIoamOption?: number;
   readonly longHaulIcmpv6Type?: number;
+}
+
+export interface GuardedAddressPlan {
+  readonly id: string;
+  readonly address: IpAddress;
 }
 
 export interface GuardAllowPlan {

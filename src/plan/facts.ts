@@ -17,6 +17,8 @@ export interface LinkFact {
   readonly master?: number;
   /** As the driver reports it, bit/s. Absent: not reported. */
   readonly speedBitPerS?: number;
+  /** Of IP packets, octets. Absent: not known. */
+  readonly mtu?: number;
 }
 
 /** The root qdisc of an interface. */
@@ -63,6 +65,8 @@ export interface Facts {
   readonly gatewayPorts?: ReadonlySet<number>;
   /** SIDs of this router, as text, that the kernel refused at the last attempt. Absent: none. */
   readonly refusedSids?: ReadonlySet<string>;
+  /** Queue Pairs of the sources of groups, learned from their connection set-up, by the text of the Proxy Address. */
+  readonly groupSources?: ReadonlyMap<string, number>;
 }
 
 /** A seg6local route of the kernel. */
@@ -123,6 +127,7 @@ const NEEDS = {
   proxy: PROGRAMS,
   'border-ports': PROGRAMS,
   srv6: [...PROGRAMS, ['cast-to-kern-ctx'], ['seg6local']],
+  groups: PROGRAMS,
 } as const satisfies Record<string, readonly (readonly string[])[]>;
 
 /** The kernel features whose absence keeps a part from running, as problems. Empty: the part can run. */

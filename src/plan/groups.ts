@@ -1,19 +1,156 @@
-// End.MT groups: their members are advertised (origination.ts). Nothing replicates their packets yet, so their SIDs are
-// not advertised either: packets to them would be lost.
-import type { Intent } from '../intent/intent.ts';
+// End.MT groups (draft RMC): what this router does in the tree of each group. Every router computes all trees from the
+// same claims, SIDs and topologies, and takes its own place from each.
+import { digestText, membersDigest } from '../groups/digests.ts';
+import type { OwnSids } from '../groups/network.ts';
+import { tlvsThatFit } from '../groups/sizes.ts';
+import type { Intent, Srv6Intent } from '../intent/intent.ts';
+import type { SidEntry } from '../learned/routers.ts';
+import { formatAddress } from '../model/address.ts';
 import type { DesiredState } from './desired.ts';
+import { type Facts, type LinkFact, findLink, missingFeatures, roceLinks } from './facts.ts';
+import { groupProblems, noCorePort, sourceQpn } from './group-problems.ts';
+import {
+  type GroupView,
+  type LearnedAboutGroups,
+  MOST_BRANCHES,
+  hasTooMany,
+  membershipOf,
+  networkFrom,
+  treeOf,
+  viewOf,
+} from './group-view.ts';
+import type { HeadEndPlan, MulticastGroupPlan, MulticastListPlan, MulticastPlan } from './multicast-plan.ts';
+import { burstOf, nanoseconds } from './token-bucket.ts';
 
-export const planGroups = ({ groups }: Pick<Intent, 'groups'>): Pick<DesiredState, 'problems'> => ({
-  problems:
-    groups === undefined || groups.length === 0
-      ? []
-      : [
-          {
-            code: 'groups.not-replicated',
-            feature: 'groups',
-            problem: 'members of groups are advertised, but this version of cnpd makes no copies of their packets',
-            remedy:
-              'use the groups to see what the network knows of them (`cnpctl show groups`), or remove the section',
-          },
-        ],
-});
+/** Of links whose MTU is not known. */
+const DEFAULT_MTU = 1500;
+
+type Share = Pick<DesiredState, 'multicast' | 'problems'>;
+
+export function planGroups(intent: Intent, learned: LearnedAboutGroups, facts: Facts): Share {
+  const { srv6, groups = [] } = intent;
+  const own: OwnSids = { edge: srv6?.endMt?.sid, replication: srv6?.replication?.sid };
+  if (!srv6 || !(own.edge ?? own.replication)) return { problems: [] };
+  const missing = missingFeatures('groups', facts);
+  if (missing.length > 0) return { problems: missing };
+  const core = srv6.corePorts.flatMap((name) => findLink(facts, name) ?? []).filter(({ etherLike }) => etherLike);
+  if (core.length === 0) return { problems: [noCorePort(srv6.corePorts)] };
+  const membership = membershipOf(groups, learned.members());
+  const network = networkFrom(learned, own, intent);
+  const declared = new Map(groups.map((group) => [formatAddress(group.proxyAddress), group]));
+  const mtu = Math.min(...core.map((link) => link.mtu ?? DEFAULT_MTU));
+  const views = [...membership.groups].flatMap(([id, members]): GroupView[] => {
+    const view = viewOf(id, members, treeOf(members, network, declared.get(id)), own, declared.get(id));
+    return view ? [view] : [];
+  });
+  const context = { own, srv6, mtu };
+  const headEnds = views.flatMap((view) => headEnd(view, context));
+  return {
+    multicast: {
+      endMtTlv: intent.codePoints['srh-end-mt-tlv'],
+      treeTlv: intent.codePoints['srh-tree-tlv'],
+      sids: ownSids(own),
+      routers: routers(learned.sids(), own, intent),
+      ports: ports(intent, facts, core),
+      groups: views.map((view) => groupPlan(view, own, facts)),
+      lists: views.flatMap((view) => listsOf(view, own)),
+      headEnds,
+      settleMs: srv6.multicast.settleMs,
+      stallMs: srv6.multicast.stallMs,
+      dropStalled: srv6.multicast.dropStalled,
+    },
+    problems: groupProblems({ ...{ views, membership, own, intent, facts, core, headEnds }, sids: learned.sids() }),
+  };
+}
+
+const ownSids = ({ edge, replication }: OwnSids): MulticastPlan['sids'] => [
+  ...(edge ? [{ id: formatAddress(edge), sid: edge, kind: 'edge' } as const] : []),
+  ...(replication ? [{ id: formatAddress(replication), sid: replication, kind: 'replication' } as const] : []),
+];
+
+/** Routers in the domain that may send packets of groups, this one included. */
+function routers(learned: readonly SidEntry[], own: OwnSids, { codePoints }: Intent): MulticastPlan['routers'] {
+  const behaviors = new Set([codePoints['end-mt-behavior'], codePoints['replication-behavior']]);
+  const all = [...ownSids(own), ...learned.filter(({ behavior }) => behaviors.has(behavior))];
+  return [...new Map(all.map(({ sid }) => [sid.value, { id: formatAddress(sid), sid }])).values()];
+}
+
+function ports(intent: Intent, facts: Facts, core: readonly LinkFact[]): MulticastPlan['ports'] {
+  const isCore = new Set(core.map(({ ifindex }) => ifindex));
+  const links = new Map([...roceLinks(facts, intent), ...core].map((link) => [link.ifindex, link]));
+  return [...links.values()].map(({ name, ifindex }) => ({
+    ...{ id: name, interface: name, ifindex },
+    isCore: isCore.has(ifindex),
+  }));
+}
+
+/** Of a group of which this router does not declare anything. */
+const DEFAULTS = { cnpWindowMs: 0.05, copiesPerSecond: 10_000_000, rewriteSource: true };
+
+function groupPlan(view: GroupView, own: OwnSids, facts: Facts): MulticastGroupPlan {
+  const { id, members, isRoot, declared } = view;
+  const { cnpWindowMs, copiesPerSecond, rewriteSource } = declared ?? DEFAULTS;
+  const { source } = members;
+  return {
+    id,
+    proxyAddress: members.group,
+    designatedQpn: source.qpn,
+    source: isRoot ? { address: source.address, qpn: sourceQpn(view, facts) ?? null } : null,
+    edgeSid: own.edge ?? null,
+    replicationSid: own.replication ?? null,
+    cnpWindowNs: nanoseconds(cnpWindowMs),
+    copiesPerSecond,
+    copiesBurst: burstOf(copiesPerSecond),
+    keepSource: !rewriteSource,
+  };
+}
+
+function listsOf({ id, members, tree, receivers, node, branches }: GroupView, own: OwnSids): MulticastListPlan[] {
+  const lists: MulticastListPlan[] = [];
+  if (own.edge && receivers.length > 0 && receivers.length <= MOST_BRANCHES) {
+    const digest = membersDigest(members);
+    lists.push({
+      ...{ id: `edge ${id} ${digestText(digest)}`, group: id, role: 'edge', digest, parent: null },
+      branches: receivers.map(({ address, qpn, psnDelta, write }) => ({
+        ...{ kind: 'receiver', address, qpn, psnDelta },
+        ...(write && { write }),
+      })),
+    });
+  }
+  if (tree && node && branches.length > 0 && branches.length <= MOST_BRANCHES)
+    lists.push({
+      ...{ id: `tree ${id} ${digestText(tree.treeDigest)}`, group: id, role: 'branching', digest: tree.treeDigest },
+      ...{ branches, parent: node.parent },
+    });
+  return lists;
+}
+
+interface HeadEndContext {
+  readonly own: OwnSids;
+  readonly srv6: Srv6Intent;
+  readonly mtu: number;
+}
+
+function headEnd(view: GroupView, { own, srv6, mtu }: HeadEndContext): HeadEndPlan[] {
+  const { id, members, tree, isRoot } = view;
+  // Nobody may be left out: the source believes that all receivers get what is confirmed.
+  if (!isRoot || !tree || hasTooMany(view) || tree.misplaced.length > 0) return [];
+  const { tlvLimit, hmacKeyId } = srv6.multicast;
+  return [
+    {
+      id,
+      proxyAddress: members.group,
+      replicationSid: own.replication!,
+      membersDigest: tree.membersDigest,
+      treeDigest: tree.treeDigest,
+      endMtTlvs: tlvsThatFit(members, { tlvLimit, mtu, hasHmac: hmacKeyId !== undefined }).map(
+        ({ edge, receivers }) => ({
+          edge,
+          receivers: receivers.map(({ address, qpn }) => ({ address, qpn })),
+        }),
+      ),
+      mtu,
+      ...(hmacKeyId !== undefined && { hmacKeyId }),
+    },
+  ];
+}

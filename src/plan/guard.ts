@@ -3,7 +3,9 @@
 // border router may run it alone.
 import type { Intent } from '../intent/intent.ts';
 import { formatPrefix } from '../model/prefix.ts';
-import type { DesiredState, GuardAllowPlan } from './desired.ts';
+import { formatAddress } from '../model/address.ts';
+import type { DesiredState, EndConSidPlan, GuardAllowPlan, GuardedAddressPlan } from './desired.ts';
+import type { LearnedAboutGroups } from './group-view.ts';
 import { type Facts, findLink, interfaceMissing, missingFeatures } from './facts.ts';
 
 export function planGuard(intent: Intent, facts: Facts): Pick<DesiredState, 'guards' | 'guardAllow' | 'problems'> {
@@ -29,6 +31,28 @@ export function planGuard(intent: Intent, facts: Facts): Pick<DesiredState, 'gua
       : [];
   });
   return { guards, guardAllow: allowed(intent), problems };
+}
+
+/**
+ * Packets to these come from inside the domain only: tunnels end there, routers make copies, and answers are counted.
+ * @param endCon END.CON SIDs of the domain
+ */
+export function planGuarded(
+  intent: Intent,
+  endCon: readonly EndConSidPlan[],
+  { sids, members }: LearnedAboutGroups,
+): readonly GuardedAddressPlan[] {
+  if (intent.borderPorts.length === 0) return [];
+  const { srv6, groups = [], codePoints } = intent;
+  const behaviors = new Set([codePoints['end-mt-behavior'], codePoints['replication-behavior']]);
+  const all = [
+    ...endCon.map(({ sid }) => sid),
+    ...[srv6?.endMt, srv6?.replication].flatMap((own) => own?.sid ?? []),
+    ...sids().flatMap(({ sid, behavior }) => (behaviors.has(behavior) ? [sid] : [])),
+    ...groups.map(({ proxyAddress }) => proxyAddress),
+    ...members().flatMap(({ group, role }) => (role === 'source' ? [group] : [])),
+  ];
+  return [...new Map(all.map((address) => [address.value, { id: formatAddress(address), address }])).values()];
 }
 
 const allowed = ({ borderAllow }: Intent): GuardAllowPlan[] =>

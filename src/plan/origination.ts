@@ -20,7 +20,7 @@ const DECLARED: { readonly [K in AdvertisementKind]: (intent: Intent, facts: Ref
       prefix,
       proxy: proxyAddressFor(proxy!, prefix.address.family),
     })),
-  /** Its END.CON SIDs (FCN-4.2.2-a). */
+  /** Its END.CON SIDs (FCN-4.2.2-a), and those for groups. */
   sid: (intent, facts) => sidAdvertisements(intent).filter(({ sid }) => !facts.refusedSids?.has(formatAddress(sid))),
   /** Its loopbacks. Its STAMP reflector answers at all of them. */
   'router-address': ({ router, stamp }) =>

@@ -30,6 +30,7 @@ test('PNC-6-f, A13: an intent that declares nothing changes nothing', () => {
     senderPolicies: [],
     senderCapabilities: [],
     endConSids: [],
+    guardedAddresses: [],
     guards: [],
     problems: [],
   });
@@ -55,7 +56,7 @@ test('the example of the documentation plans every feature', () => {
       ['eth4', 5],
     ]),
   });
-  expect(desired.problems.map(({ code }) => code)).toEqual(['groups.not-replicated']);
+  expect(desired.problems.map(({ code }) => code)).toEqual(['groups.unknown-edge', 'groups.source-unknown']);
   expect({
     portsLength: desired.ports.length,
     sendersLength: desired.proxy?.senders.length,

@@ -9,8 +9,9 @@ import { type LearnedView, planCongestedNode } from './congested-node.ts';
 import type { DesiredState, EgressPortPlan, TenantsPlan } from './desired.ts';
 import { planSrv6 } from './srv6.ts';
 import type { Facts } from './facts.ts';
+import { NOTHING_ABOUT_GROUPS } from './group-view.ts';
 import { planGroups } from './groups.ts';
-import { planGuard } from './guard.ts';
+import { planGuard, planGuarded } from './guard.ts';
 import { planLearning } from './port-roles.ts';
 import { planProxy } from './proxy.ts';
 import { planQueuePairs } from './queue-pairs.ts';
@@ -24,6 +25,8 @@ export function plan(intent: Intent, learned: LearnedView, facts: Facts): Desire
   const learnsQueuePairs = proxy.proxy !== undefined || queuePairs.queuePairs !== undefined;
   const { tunnelSources = [], ...srv6 } = planSrv6(intent, facts, learnsQueuePairs);
   const guard = planGuard(intent, facts);
+  const aboutGroups = learned.groups ?? NOTHING_ABOUT_GROUPS;
+  const groups = planGroups(intent, aboutGroups, facts);
   const endCon = endConTenants(intent, learned);
   const tenants = planTenants(endCon, srv6.srv6?.decapsulation ?? [], tunnelSources);
   const learning = learnsQueuePairs || intent.stamp || intent.notifications ? planLearning(intent, facts) : {};
@@ -34,8 +37,10 @@ export function plan(intent: Intent, learned: LearnedView, facts: Facts): Desire
     ...proxy,
     ...srv6,
     ...guard,
+    guardedAddresses: planGuarded(intent, endCon, aboutGroups),
+    ...groups,
     ...learning,
-    problems: [congestedNode, queuePairs, proxy, srv6, guard, planGroups(intent)].flatMap((share) => share.problems),
+    problems: [congestedNode, queuePairs, proxy, srv6, guard, groups].flatMap((share) => share.problems),
   };
   return tenants.known ? { ...shares, tenants, ports: withTenants(shares.ports, tenants) } : shares;
 }

@@ -29,14 +29,15 @@ const FAMILIES: Readonly<Record<DecapsulationBehavior, readonly Family[]>> = {
   'end.dx4': [4],
 };
 
-/** The SIDs that carriers advertise for this router (FCN-4.2.2-a). */
-export const sidAdvertisements = (intent: Intent): AdvertisementOf<'sid'>[] =>
-  (intent.srv6?.endCon ?? []).map(({ sid, locator }) => ({
-    kind: 'sid',
-    sid,
-    locator,
-    behavior: intent.codePoints['end-con-behavior'],
-  }));
+/** The SIDs that carriers advertise for this router: END.CON (FCN-4.2.2-a), End.MT and replication. */
+export function sidAdvertisements({ srv6, codePoints }: Intent): AdvertisementOf<'sid'>[] {
+  const { endCon = [], endMt, replication } = srv6 ?? {};
+  return [
+    ...endCon.map((entry) => ({ ...entry, behavior: codePoints['end-con-behavior'] })),
+    ...(endMt ? [{ ...endMt, behavior: codePoints['end-mt-behavior'] }] : []),
+    ...(replication ? [{ ...replication, behavior: codePoints['replication-behavior'] }] : []),
+  ].map(({ sid, locator, behavior }) => ({ kind: 'sid', sid, locator, behavior }));
+}
 
 export interface Srv6Share extends Pick<DesiredState, 'srv6' | 'problems'> {
   /** As declared; they also identify tenants (tenants.ts). Absent: nothing is planned. */

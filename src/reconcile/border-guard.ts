@@ -1,5 +1,6 @@
 // The border guard in the kernel. At border ports it drops notifications in both directions (PNC-6-c, PNC-6-d,
-// FCNP-5-d, FCNP-5-e) unless an allow-list permits them. It also drops packets from outside to an END.CON SID.
+// FCNP-5-d, FCNP-5-e) unless an allow-list permits them. It also drops packets from outside to SIDs of the
+// domain and to Proxy Addresses of groups.
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import {
   END_CON_VALUE,
@@ -11,18 +12,18 @@ import {
   guardPortKey,
 } from '../kernel/dataplane/guard.ts';
 import { prefixKey } from '../kernel/dataplane/layout.ts';
-import type { DesiredState, EndConSidPlan, GuardAllowPlan, GuardPlan } from '../plan/desired.ts';
+import type { DesiredState, GuardAllowPlan, GuardPlan, GuardedAddressPlan } from '../plan/desired.ts';
 import { attachment } from './attachments.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
 import type { TableCodec } from './map-table.ts';
 import type { Reconciler } from './reconciler.ts';
 
-type GuardDesired = Pick<DesiredState, 'guards' | 'guardAllow' | 'endConSids'>;
+type GuardDesired = Pick<DesiredState, 'guards' | 'guardAllow' | 'guardedAddresses'>;
 
 export class BorderGuard extends Feature {
   readonly #ports: Reconciler<GuardPlan>;
   readonly #allow: Readonly<Record<GuardAllowPlan['direction'], Reconciler<GuardAllowPlan>>>;
-  readonly #endCon: Reconciler<EndConSidPlan>;
+  readonly #guarded: Reconciler<GuardedAddressPlan>;
 
   constructor(object: BpfObject, dependencies: FeatureDependencies) {
     super(object, dependencies);
@@ -31,14 +32,14 @@ export class BorderGuard extends Feature {
       inbound: this.table(object.map(GUARD_MAPS.allowInbound), ALLOWED),
       outbound: this.table(object.map(GUARD_MAPS.allowOutbound), ALLOWED),
     };
-    this.#endCon = this.learnedTable(object.map(GUARD_MAPS.endConSids), END_CON_SIDS);
+    this.#guarded = this.learnedTable(object.map(GUARD_MAPS.endConSids), GUARDED);
   }
 
-  apply({ guards, guardAllow = [], endConSids }: GuardDesired): void {
+  apply({ guards, guardAllow = [], guardedAddresses = [] }: GuardDesired): void {
     // The allow-lists precede the ports, so that no permitted packet is dropped before its row exists.
     for (const direction of ['inbound', 'outbound'] as const)
       this.#allow[direction].replace(guardAllow.filter((a) => a.direction === direction));
-    this.#endCon.replace(endConSids);
+    this.#guarded.replace(guardedAddresses);
     this.#ports.replace(guards);
   }
 
@@ -61,9 +62,9 @@ const ALLOWED: TableCodec<GuardAllowPlan> = {
   key: (a) => prefixKey(a.prefix),
   value: (a) => encodeAllowed(a.prefix),
 };
-const END_CON_SIDS: TableCodec<EndConSidPlan> = {
+const GUARDED: TableCodec<GuardedAddressPlan> = {
   kind: 'guard-end-con',
-  key: (s) => endConKey(s.sid),
+  key: (s) => endConKey(s.address),
   value: () => END_CON_VALUE,
 };
 

@@ -13,9 +13,11 @@ import { type CongestedNode, congestedNode } from './congested-node.ts';
 import type { Feature, FeatureDependencies } from './feature.ts';
 import { FeatureSupervisor, type FeatureDirectories } from './feature-supervisor.ts';
 import { pinnedHooks } from './hooks.ts';
+import { type Multicast, multicast } from './multicast.ts';
 import { type MapPin, type Opened, mapPinOperations, mapPins } from './pins.ts';
 import { Reconciler } from './reconciler.ts';
 import { type Proxy, proxy } from './proxy.ts';
+import { removeTrees } from './multicast/remove-trees.ts';
 import { removeSidRoutes } from './sid-routes.ts';
 import { type Srv6, srv6 } from './srv6.ts';
 
@@ -30,6 +32,16 @@ interface Features {
   readonly proxy: FeatureSupervisor<Proxy>;
   readonly guard: FeatureSupervisor<BorderGuard>;
   readonly srv6: FeatureSupervisor<Srv6>;
+  readonly multicast: FeatureSupervisor<Multicast>;
+}
+
+function removedSids(): string[] {
+  const routes = SidRoutes.open();
+  try {
+    return removeSidRoutes(routes);
+  } finally {
+    routes.close();
+  }
 }
 
 /** Compares by identity: unchanged parts of a plan are the same objects. */
@@ -57,6 +69,7 @@ export class Dataplane {
       proxy: new FeatureSupervisor(proxy, options, dependencies),
       guard: new FeatureSupervisor(borderGuard, options, dependencies),
       srv6: new FeatureSupervisor(srv6, options, dependencies),
+      multicast: new FeatureSupervisor(multicast, options, dependencies),
     };
     this.#hooks = attachmentOperations(pinnedHooks(options, (name) => this.#program(name)));
     this.#mapPins = new Reconciler(
@@ -83,10 +96,17 @@ export class Dataplane {
     return this.#features.srv6.feature;
   }
 
-  /** In the order in which they are opened and applied. */
+  get multicast(): Multicast | undefined {
+    return this.#features.multicast.feature;
+  }
+
+  /**
+   * In the order in which they are opened, applied and attached. A program that is to be first is ahead of earlier
+   * ones.
+   */
   get #supervisors(): readonly FeatureSupervisor<Feature>[] {
-    const { congestedNode, proxy, guard, srv6 } = this.#features;
-    return [congestedNode, proxy, guard, srv6];
+    const { congestedNode, proxy, guard, srv6, multicast } = this.#features;
+    return [congestedNode, proxy, guard, srv6, multicast];
   }
 
   /** Applies the desired state. Whatever the kernel refuses is retried and reported by problems(). */
@@ -99,7 +119,7 @@ export class Dataplane {
 
   /** This router's SIDs that the kernel has not accepted, as text. */
   refusedSids(): ReadonlySet<string> {
-    return this.srv6?.refusedSids() ?? new Set();
+    return new Set([...(this.srv6?.refusedSids() ?? []), ...(this.multicast?.refusedSids() ?? [])]);
   }
 
   #applyAll(desired: DesiredState): void {
@@ -136,7 +156,8 @@ export class Dataplane {
   prune(): void {
     this.#attachments.fullPass();
     for (const { feature } of this.#supervisors) feature?.fullPass();
-    if (!this.srv6) this.#removeSidRoutes();
+    if (!this.srv6) this.#removeEarlier('srv6', 'SIDs of an earlier run removed', removedSids);
+    if (!this.multicast) this.#removeEarlier('multicast', 'trees of an earlier run removed', removeTrees);
   }
 
   /** From now on, also removes entries that an earlier run learned and nobody advertises any more. */
@@ -150,17 +171,16 @@ export class Dataplane {
   }
 
   /**
-   * Removes SIDs of an earlier run, if its configuration had any. An agent that cannot list routes has installed none.
+   * Removes routes of an earlier run, if its configuration had any. An agent that cannot list routes has installed
+   * none.
    */
-  #removeSidRoutes(): void {
+  #removeEarlier(feature: 'srv6' | 'multicast', message: string, remove: () => string[]): void {
     const { log, count } = this.#dependencies;
     try {
-      const routes = SidRoutes.open();
-      const removed = removeSidRoutes(routes);
-      routes.close();
-      if (removed.length > 0) log.info({ removed }, 'SIDs of an earlier run removed');
+      const removed = remove();
+      if (removed.length > 0) log.info({ removed }, message);
     } catch (error) {
-      count('dataplane.srv6.routes-unreadable');
+      count(`dataplane.${feature}.routes-unreadable`);
       log.warn(
         { error: error instanceof Error ? error.message : String(error) },
         'cannot read the routes of an earlier run',
@@ -174,6 +194,7 @@ export class Dataplane {
     );
     return [
       ...this.#supervisors.flatMap(({ problem }) => problem ?? []),
+      ...(this.multicast?.problems() ?? []),
       ...refused
         .filter((s) => s.state === 'failed')
         .map((s) => ({

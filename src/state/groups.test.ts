@@ -11,6 +11,7 @@ const group = (...members: readonly GroupMember[]): GroupIntent => ({
   proxyAddress: members[0]!.group,
   designatedQpn: 0x900,
   members,
+  ...{ cnpWindowMs: 0.05, copiesPerSecond: 1000, rewriteSource: true },
 });
 const claim = (member: GroupMember, originator = 'L2 r2', more: Partial<GroupClaim> = {}): GroupClaim => ({
   member,

@@ -23,7 +23,7 @@ import { flows } from './flows.ts';
 import { namesOf } from './names.ts';
 import { notificationState } from './notifications.ts';
 import { ports } from './ports.ts';
-import { groupStates } from './groups.ts';
+import { type GroupSources, groupsState } from './group-views.ts';
 import { sidStates } from './sids.ts';
 
 /** A carrier, while it runs. */
@@ -35,6 +35,11 @@ export interface StateDependencies {
   readonly version: string;
   readonly work: Work;
   readonly file: { readonly intent: Intent; state(): StatusState['intent'] };
+  /** In force: the file's, with the members declared at run time. */
+  readonly intent: () => Intent;
+  readonly members: GroupSources['members'];
+  /** Trees as planned, and what the kernel does for them. */
+  readonly groups: () => Pick<GroupSources, 'trees' | 'roles'>;
   readonly table: Pick<LearnedTable, 'entries' | 'routers'>;
   readonly counters: { snapshot(): CounterState[] };
   readonly startedAt: Date;
@@ -92,7 +97,7 @@ export function stateSource(m: StateDependencies): StateSource {
         dataplane: m.dataplane(),
         hasRoute: m.hasRoute,
       }),
-    groups: () => groupStates(m.file.intent, m.table.routers),
+    groups: () => groupsState({ ...m, intent: m.intent(), routers: m.table.routers, ...m.groups(), now: Date.now() }),
     rtt: () => m.rtt(),
     counters: () => m.counters.snapshot(),
     codepoints: () => {

@@ -160,7 +160,7 @@ describe('a next hop that changes on the way', () => {
 });
 
 describe('own paths in gobgpd', () => {
-  test('what somebody at gobgpd makes of leaf’s path is undone, and p has its proxy again', async () => {
+  test('a change of leaf’s path by an operator of gobgpd is undone, and p has its proxy again', async () => {
     const before = await leaf.counter('bgp.own.overwritten');
     await bgp.gobgpd.leaf.gobgp(
       'global',
@@ -229,7 +229,7 @@ describe('gobgpd ends and starts again', () => {
 });
 
 describe('cnpd is killed', () => {
-  test('leaf’s next run withdraws what it wants no more, leaves what it wants, and touches nobody else’s paths', async () => {
+  test('leaf’s next run withdraws the paths that are no longer desired, keeps those that are, and touches no paths of others', async () => {
     const gobgpd = bgp.gobgpd.leaf;
     // Two paths of an operator's: of a prefix of his own, and of one that cnpd advertises too.
     const OWN = '2001:db8:77::/64';
@@ -302,7 +302,7 @@ describe('with other things that cnpd carries', () => {
 
   test('RMC-5.1-d: members of a group arrive on leaf’s host routes, and go when they are configured no more', async () => {
     const members = async (): Promise<string[]> =>
-      (await p.get('groups')).map(({ role, address, qpn, node, status }) => [role, address, qpn, node, status].join());
+      (await p.get('groups', 'members')).map(({ role, address, qpn, node, status }) => [role, address, qpn, node, status].join());
     await leaf.reload({
       ...LEAF,
       srv6: { 'core-ports': ['eth1'], replication: { locator: '2001:db8:e::/48' } },

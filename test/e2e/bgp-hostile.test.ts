@@ -65,7 +65,7 @@ const CASES: readonly Case[] = [
     counter: 'characteristic.bad-length',
   },
   {
-    what: '3500 octets of what nobody knows',
+    what: '3500 octets of an unknown characteristic',
     value: `${HEADER}12340d90${'5a'.repeat(0x0d90)}${PNC}`,
     flags: 0xd0,
     status: 'used',

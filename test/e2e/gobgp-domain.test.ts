@@ -64,7 +64,7 @@ async function three(
   await until(
     'both sessions are up',
     () => here.client.peers(),
-    (peers) => peers?.every(({ state }) => state === 'established'),
+    (peers) => peers?.length === 2 && peers.every(({ state }) => state === 'established'),
     60_000,
   );
   return { here, inside, outside };

@@ -96,8 +96,7 @@ describe.each(BINARIES)('gobgpd $name', (binary: GobgpBinary) => {
   }
 
   /**
-   * What somebody else, who has no cnpd beside him, tells after all the rest has reached this neighbor: what was to
-   * come before it has come.
+   * Waits for a path that a gobgpd without cnpd advertises last: when it has arrived, so have all paths before it.
    */
   async function last(at: Listening, from: Listening): Promise<void> {
     await from.client.add([plainPath(LAST)]);
@@ -191,7 +190,7 @@ import-policy-list = ["all"]
       await agent(leaf, [], { domain: [65_010, 65_003] }),
     ];
     await established(heard.here, 3);
-    await until('the policies stand', () => own.carrier.session().policy, is('installed'), 60_000);
+    await until('the policies are installed', () => own.carrier.session().policy, is('installed'), 60_000);
     await heard.outside.client.add([plainPath(FOREIGN)]);
     await heard.inside.client.add([plainPath(OWN)]);
     for (const one of [own, behind]) {

@@ -12,7 +12,7 @@ import { atLeast, is, moreThan, until } from '../support/until.ts';
 
 const forged = (system: string, { fragment = 0, ...fields }: Partial<Lsp> & { fragment?: number }): Uint8Array =>
   foreignLsp(fragmentOf(parseSystemId(system)!, fragment), fields);
-/** What somebody says to FRR on the link of this agent, beside the agent. */
+/** Sends FRR a forged PDU on the link of this agent. */
 const inject = (agent: IsisAgent, pdu: Uint8Array): void =>
   (agent.carrier as unknown as { network: { send(pdu: Uint8Array): void } }).network.send(pdu);
 const HIGHEST = 0xffffffff;
@@ -20,7 +20,7 @@ const MANY = Array.from({ length: 60 }, (_, i) => proxied(`2001:db8:0:${i.toStri
 const reaches = (agent: IsisAgent): boolean => agent.reachable.has(`L2 ${SYSTEM[1]}`);
 const trouble = (agent: IsisAgent) => agent.carrier.trouble()[0]!;
 
-/** a – FRR – FRR – FRR – c; somebody at the FRR in the middle. */
+/** a – FRR – FRR – FRR – c; the attacker is at the FRR in the middle. */
 async function attacked(
   scene: IsisScene,
 ): Promise<{ a: IsisAgent; c: IsisAgent; attacker: IsisAgent; hellos(n: number): Promise<unknown> }> {

@@ -2,6 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { decodePdu } from '../../src/packet/isis/pdu.ts';
+import { askDaemon } from '../../src/frr/vty.ts';
+import { topologyText } from '../../src/model/topology.fixture.ts';
 import { type FrrRouter, isisdConfig } from './support/frr.ts';
 import { IsisScene, PROXY, SENDERS, SYSTEM, up } from './support/isis-scene.ts';
 import { type IsisAgent, origination, proxied } from './support/isis.ts';
@@ -192,6 +194,45 @@ describe('across three FRR routers', () => {
       'reachable again',
       () => c.reachable,
       (all) => all.has(`L2 ${SYSTEM[1]}`),
+      60_000,
+    );
+  });
+});
+
+describe('the topology of FRR routers', () => {
+  test('both ends of a chain report the same: costs, overload bit, and the cnpd beside each router; a dead link is gone', async () => {
+    const [r1, r2, r3] = await scene.chain();
+    const [a, c] = [
+      await scene.agent(r1!, 1, { reportsTopology: true }),
+      await scene.agent(r3!, 3, { reportsTopology: true }),
+    ];
+    const shown = (agent: IsisAgent): string[] => agent.topology.flatMap(topologyText);
+    const both = (what: string, expected: readonly string[]): Promise<unknown> =>
+      until(what, () => [shown(a), shown(c)], is([expected, expected]), 60_000);
+    const router = (n: number, ...links: string[]): string =>
+      `0000.0000.${n}${n}${n}${n}.00 (L2 0000.0000.${n}${n}${n}${n}): ${links.join(', ')}`;
+    const to = (n: number, cost: number): string => `0000.0000.${n}${n}${n}${n}.00 ${cost}`;
+    const stub = (n: 1 | 3): string => `stub ${SYSTEM[n]}.00 (L2 ${SYSTEM[n]}): ${to(n, 10)}`;
+    const ofCnpd = (n: 1 | 3): string => `${SYSTEM[n]}.00 10`;
+    const [one, three] = [router(1, to(2, 10), ofCnpd(1)), router(3, to(2, 10), ofCnpd(3))];
+    await both('a chain', [one, router(2, to(1, 10), to(3, 10)), three, stub(1), stub(3)]);
+    expect([a, c].map(({ topology }) => topology[0]!.self)).toEqual([`${SYSTEM[1]}.00`, `${SYSTEM[3]}.00`]);
+
+    const configure = (...lines: string[]): Promise<unknown> =>
+      askDaemon(r2!.vtyDir, 'isisd', ['configure terminal', ...lines]);
+    await configure('interface east', 'isis metric 33');
+    await both('a cost', [one, router(2, to(1, 10), to(3, 33)), three, stub(1), stub(3)]);
+    r1!.ip('link', 'set', 'east', 'down');
+    const apart = [router(1, ofCnpd(1)), stub(1)];
+    await until('a dead link', () => shown(a), is(apart), 60_000);
+    r1!.ip('link', 'set', 'east', 'up');
+    await both('back', [one, router(2, to(1, 10), to(3, 33)), three, stub(1), stub(3)]);
+    await configure('router isis core', 'set-overload-bit');
+    // Nothing is reached through r2 any more.
+    await until(
+      'overload',
+      () => shown(a),
+      is([one, `stub ${router(2, to(1, 10), to(3, 33))}`, stub(1)].sort()),
       60_000,
     );
   });

@@ -241,7 +241,7 @@ test('a lab that is up is not brought up again; down is idempotent', async () =>
   expect(residue()).toEqual([]);
 });
 
-test('a namespace of somebody else is neither used nor removed', async () => {
+test('a namespace that the lab has not made is neither used nor removed', async () => {
   spawnSync('ip', ['netns', 'add', `${NAME}-a`]);
   try {
     await expect(labUp(topology(PLAIN))).rejects.toThrow(/exists already/);
@@ -316,7 +316,7 @@ test('after kill -9 of the delay line, status names it, and down removes the res
   expect(residue()).toEqual([]);
 });
 
-test('a pid in the state that belongs to somebody else by now is spared', async () => {
+test('a pid in the state that belongs to another process by now is spared', async () => {
   await labUp(topology(DELAYED));
   const bystander = spawn('sleep', ['1004']);
   const file = `/run/cnpd-lab/${NAME}/state.json`;

@@ -100,7 +100,7 @@ describe('signals', () => {
   });
 
   test.each([6, 8, 10, 12, 14, 16, 18, 20])(
-    'a reload %i ms after SIGTERM, which stopping takes about 30 of, builds nothing up again',
+    'a reload %i ms after SIGTERM, during a stop of about 30 ms, builds nothing up again',
     async (ms) => {
       start();
       await logged('"msg":"running"');
@@ -130,7 +130,7 @@ describe('signals', () => {
 });
 
 describe('a reload that cannot be carried out', () => {
-  test("an IS-IS interface that is somebody else's: status says so, and the reload after the cure creates it though the file is the same", async () => {
+  test("an IS-IS interface that another program has created: status reports it, and a reload after its removal creates cnpd's, though the file is the same", async () => {
     start();
     await logged('"msg":"running"');
     inside('link', 'add', 'taken', 'type', 'veth', 'peer', 'name', 'other');

@@ -1,6 +1,6 @@
-// A real queue that gets deeper while a flow's arrival rate falls: p, further down than somebody who may have notified
-// the sender already, waits first and gets stricter then (LHCNP §5.7). The queue is filled by the test's packets, and
-// next to nothing leaves it: its depth depends on what was sent, not on when.
+// A real queue that grows while a flow's arrival rate falls. A node upstream of p may have notified the sender already,
+// so p waits first, and then gets stricter (LHCNP §5.7). The test's packets fill the queue, and next to nothing leaves
+// it, so its depth depends on the packets sent, not on the time.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { CongestedLine, congestedNode } from './support/congested.ts';
 import type { Row } from './support/network.ts';
@@ -8,7 +8,7 @@ import type { Flow } from './support/port.ts';
 import { moreThan, until } from '../support/until.ts';
 
 const ICMP = '2001:db8:1::10';
-/** Of a flow about which nobody is notified. */
+/** Sender of a flow whose congestion is not notified. */
 const UNLISTED = '198.51.100.77';
 const POLICIES = [
   { prefix: '2001:db8:1::/64', order: ['long-haul-icmpv6'] },

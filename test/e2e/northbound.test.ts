@@ -21,6 +21,9 @@ const pathElem = (name: string, ...keys: [string, string][]): Buffer =>
   bytesField(3, bytesField(1, name), ...keys.map(([k, v]) => bytesField(2, bytesField(1, k), bytesField(2, v))));
 const getRequest = (...elems: Buffer[]): Buffer => bytesField(2, ...elems);
 
+/** Not reached by these tests. */
+const set = () => Promise.reject(new Error('Set'));
+
 let dir: string;
 let socket: string;
 let northbound: Northbound | undefined;
@@ -33,7 +36,13 @@ const start = async (
   const count = (name: string, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by);
   northbound = await startNorthbound(
     { socket },
-    { source: sourceOf(state), actions: { reload: async () => reload }, work: eventLoopWork(), log: silentLog, count },
+    {
+      source: sourceOf(state),
+      actions: { reload: async () => reload, set },
+      work: eventLoopWork(),
+      log: silentLog,
+      count,
+    },
   );
   return northbound;
 };
@@ -113,10 +122,13 @@ describe('gNMI by its field numbers', () => {
     });
   });
 
-  test('Set and Subscribe are UNIMPLEMENTED', async () => {
+  test('Subscribe is UNIMPLEMENTED; Set is refused on the socket that reads, which names the other one', async () => {
     await start();
-    for (const method of ['Set', 'Subscribe'])
-      expect(await rawCall(socket, `/gnmi.gNMI/${method}`, Buffer.alloc(0))).toMatchObject({ status: 12 });
+    expect(await rawCall(socket, '/gnmi.gNMI/Subscribe', Buffer.alloc(0))).toMatchObject({ status: 12 });
+    expect(await rawCall(socket, '/gnmi.gNMI/Set', Buffer.alloc(0))).toMatchObject({
+      status: 7,
+      text: expect.stringContaining('gnmi-set.sock'),
+    });
   });
 });
 
@@ -148,7 +160,7 @@ describe('the socket', () => {
         { socket },
         {
           source: sourceOf(exampleState()),
-          actions: { reload: async () => ({ ok: true, errors: [], changed: [] }) },
+          actions: { reload: async () => ({ ok: true, errors: [], changed: [] }), set },
           work: eventLoopWork(),
           log: silentLog,
           count: () => undefined,
@@ -169,7 +181,7 @@ describe('the socket', () => {
         { socket: path },
         {
           source: sourceOf(exampleState()),
-          actions: { reload: async () => ({ ok: true, errors: [], changed: [] }) },
+          actions: { reload: async () => ({ ok: true, errors: [], changed: [] }), set },
           work: eventLoopWork(),
           log: silentLog,
           count: () => undefined,

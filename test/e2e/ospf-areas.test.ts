@@ -48,7 +48,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     net.router(name).counter(`${p.name}.${counter}`);
   const up = (by: AreaRouter): string[] => [`${BACKBONE} ${ROUTER_ID[by]} ${p.proxy.leaf}`];
   const down = (by: AreaRouter): string[] => [`${AREA} ${ROUTER_ID[by]} ${p.proxy.core}`];
-  /** This one carries both ways and nobody else does. */
+  /** This border router, and no other, leaks in both directions. */
   const carries = (by: AreaRouter): Promise<unknown> =>
     until(
       `${by} carries`,
@@ -56,7 +56,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
       ([a, b]) => a === String(up(by)) && b === String(down(by)),
       LIMIT,
     );
-  /** Where a prefix comes from, nobody else claims it. */
+  /** In the area of its origin, no border router advertises a prefix. */
   const noEcho = async (): Promise<void> => {
     expect(await at('leaf', UP)).toEqual([]);
     expect(await at('core', DOWN)).toEqual([]);

@@ -2,11 +2,15 @@
 // that know nothing of it; END.CON; withdrawal; a killed agent; areas.
 import { byKind, origination, type Declared } from '../../src/model/advertisement.fixture.ts';
 import type { ChildProcess } from 'node:child_process';
+import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Origination } from '../../src/model/advertisement.ts';
+import { askDaemon } from '../../src/frr/vty.ts';
 import { address, formatAddress } from '../../src/model/address.ts';
+import { topologyText } from '../../src/model/topology.fixture.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { rawLsa } from '../../src/carriers/ospf/carrier.fixture.ts';
+import type { OspfCarrierOptions } from '../../src/carriers/ospf/carrier.ts';
 import type { OspfVersion } from '../../src/carriers/ospf/version.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { toHex } from '../../src/packet/hex.ts';
@@ -73,8 +77,12 @@ async function agent(
   frr: FrrRouter,
   routerId: string,
   areas?: readonly string[],
+  rest: Partial<OspfCarrierOptions> = {},
 ): Promise<CarrierAgent> {
-  const started = new CarrierAgent(carrierOptions(version.version, routerId, areas), { poller, netns: frr.netns });
+  const started = new CarrierAgent(
+    { ...carrierOptions(version.version, routerId, areas), ...rest },
+    { poller, netns: frr.netns },
+  );
   agents.push(started);
   await started.carrier.start();
   return started;
@@ -192,6 +200,39 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     await a.carrier.stop();
     await until('all gone', () => b.learned(text(version, 2)).length, is(0), LIMIT);
     expect(r1.ip('link', 'show')).not.toContain(areaLink(0));
+  });
+
+  test('both agents report the same topology: costs, originators, and the cnpd beside each router', async () => {
+    const { r1, r2 } = await line(version);
+    const asked = { reportsTopology: true };
+    const [a, b] = [await agent(version, r1, A, undefined, asked), await agent(version, r2, B, undefined, asked)];
+    await net.start();
+    const name = (id: string): string => `r${parseId(id)!}`;
+    const node = (id: string, ...links: readonly (readonly [string, number])[]): string =>
+      `${name(id)} (0.0.0.0 ${id}): ${links
+        .map(([to, cost]) => `${name(to)} ${cost}`)
+        .sort()
+        .join(', ')}`;
+    const shown = (): string[][] => [a, b].map(({ topology }) => topology.flatMap(topologyText));
+    const cost = (ofA: CarrierAgent): number =>
+      ofA.topology[0]?.nodes.get(name('192.0.2.1'))?.links.find(({ to }) => to === name(A))?.cost ?? NaN;
+    const expected = (toR2: number): string[] =>
+      [
+        node('192.0.2.1', [A, cost(a)], ['192.0.2.2', toR2]),
+        node('192.0.2.2', [B, cost(a)], ['192.0.2.1', cost(a)]),
+        `stub ${node(A, ['192.0.2.1', 0xffff])}`,
+        `stub ${node(B, ['192.0.2.2', 0xffff])}`,
+      ].sort();
+    const both = (what: string, toR2: () => number): Promise<unknown> =>
+      until(what, shown, (seen) => isDeepStrictEqual(seen, [expected(toR2()), expected(toR2())]), LIMIT);
+    await both('the same', () => cost(a));
+    expect([a, b].map(({ topology }) => topology.map(({ area, self }) => [area, self]))).toEqual([
+      [['0.0.0.0', name(A)]],
+      [['0.0.0.0', name(B)]],
+    ]);
+    const command = version.version === 2 ? 'ip ospf cost 77' : 'ipv6 ospf6 cost 77';
+    await askDaemon(r1.vtyDir, DAEMON(version), ['configure terminal', 'interface to2', command]);
+    await both('a cost', () => 77);
   });
 
   test('kill -9 and restart: the stale prefix goes, the other is never lost', async () => {

@@ -99,8 +99,8 @@ function staged(scene: Scene): Stage {
 }
 
 /**
- * What the routers count as sent arrived, and nobody else spoke. Resume is the agent's, and not among the triggers of a
- * port.
+ * The notifications that the routers count as sent arrived, and no others. A Resume is sent by the agent and is not
+ * among the triggers of a port.
  */
 function expectAllArrived(run: RunResult): void {
   const counted = run.ports.reduce((sum, port) => sum + port.counted.notifications, 0);

@@ -50,7 +50,9 @@ import {
 import { type Decoder, decodeSafely } from '../../src/packet/safely.fixture.ts';
 import { decodeGroupMember, encodeGroupMember } from '../../src/packet/group-member.ts';
 import { decodeSidContainer, encodeSidContainer } from '../../src/packet/sid-container.ts';
+import { decodeEndMtTlv, encodeEndMtTlv } from '../../src/packet/srv6/end-mt-tlv.ts';
 import { decodeSrh } from '../../src/packet/srv6/srh.ts';
+import { decodeTreeTlv, encodeTreeTlv } from '../../src/packet/srv6/tree-tlv.ts';
 import { decodeStampReply, decodeStampTest } from '../../src/packet/stamp/stamp.ts';
 import type { Target } from './target.ts';
 
@@ -232,6 +234,26 @@ export const PACKET_TARGETS: readonly Target[] = [
       ]),
     ],
     decodeSidContainer,
+  ),
+  target(
+    'end-mt-tlv',
+    [encodeEndMtTlv({ edge: MEMBER.node, receivers: [MEMBER, { ...MEMBER, qpn: 7 }] })],
+    (bytes) => {
+      const decoded = decodeEndMtTlv(bytes);
+      roundTrip(decoded, encodeEndMtTlv, decodeEndMtTlv);
+      return decoded;
+    },
+    { mostBytes: 255 },
+  ),
+  target(
+    'tree-tlv',
+    [encodeTreeTlv({ epoch: 5, membersDigest: new Uint8Array(8).fill(1), treeDigest: new Uint8Array(8).fill(2) })],
+    (bytes) => {
+      const decoded = decodeTreeTlv(bytes);
+      roundTrip(decoded, encodeTreeTlv, decodeTreeTlv);
+      return decoded;
+    },
+    { mostBytes: 64 },
   ),
   target('group-member', [MEMBER, MEMBER_WITH_WRITE].map(encodeGroupMember), (bytes) => decodeGroupMember(bytes, 0)),
   target('stamp', generated(fc.uint8Array({ minLength: 44, maxLength: 112 })), (bytes) => [

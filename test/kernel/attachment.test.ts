@@ -77,7 +77,7 @@ describe.each(['tcx', 'clsact'] as const)('a program that an earlier process att
   });
 });
 
-test('a filter that somebody else took off has no place any more', () => {
+test('a filter that another program has removed has no target any more', () => {
   attached({ mechanism: 'clsact' });
   inNetns(netns, 'tc', 'filter', 'delete', 'dev', 't-k-a', 'egress');
   expect(netns.run(() => pinnedLinkTarget(pin()))).toBeUndefined();
@@ -123,7 +123,7 @@ describe('the clsact qdisc', () => {
     expect(hasQdisc()).toBe(true);
   });
 
-  test('stays while it holds the filter of somebody else', () => {
+  test('stays while it holds another program’s filter', () => {
     const link = attach('egress', 'one');
     const foreign = attach('ingress');
     link.detach();
@@ -131,7 +131,7 @@ describe('the clsact qdisc', () => {
     foreign.detach();
   });
 
-  test('stays if somebody removed the filter, and perhaps created the qdisc anew', () => {
+  test('stays if another program has removed the filter, and perhaps created the qdisc anew', () => {
     const link = attach('egress', 'one');
     inNetns(netns, 'tc', 'qdisc', 'delete', 'dev', 't-k-a', 'clsact');
     inNetns(netns, 'tc', 'qdisc', 'add', 'dev', 't-k-a', 'clsact');

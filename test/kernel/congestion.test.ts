@@ -191,7 +191,7 @@ describe('Resume', () => {
       'icmpv6.code': ['0'],
       'icmpv6.checksum.status': ['1'],
     });
-    // The last reading found nobody who waits: no other is under way or planned.
+    // The last reading found no flow that waits for a Resume: no other is running or scheduled.
     const after = readings;
     await congest();
     expect({ readings, resumesSent: counters['congestion.resume.sent'], received: fromNode().length }).toEqual({
@@ -268,7 +268,7 @@ describe('Resume', () => {
       { ...flow(5, {}), lastNotification: null },
     ]);
     loop!.notified(instructed({ destinationQpn: 6, atNs: process.hrtime.bigint() - 6_000_000_000n }));
-    await until('nobody waits', () => counters['congestion.resume.sent'] ?? 0, atLeast(1), LIMIT_MS);
+    await until('no flow waits for a Resume', () => counters['congestion.resume.sent'] ?? 0, atLeast(1), LIMIT_MS);
     expect(
       loop!
         .notifications()

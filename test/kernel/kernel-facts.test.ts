@@ -82,7 +82,10 @@ describe('LHCNP-5.3.2-a: the rate of a port', () => {
 });
 
 describe('FCN-4.2.1-d: local SIDs that decapsulate', () => {
-  const SRV6: Srv6Intent = { endCon: [], corePorts: ['t-f-a'], ecnMode: 'normal', dscpModel: { kind: 'pipe' } };
+  const SRV6: Srv6Intent = {
+    ...{ endCon: [], corePorts: ['t-f-a'], ecnMode: 'normal', dscpModel: { kind: 'pipe' } },
+    multicast: { settleMs: 500, stallMs: 10_000, dropStalled: false, tlvLimit: 512 },
+  };
 
   test('are listed with their table when tunnels are configured, whoever installed them; others are not', async () => {
     ip(netns, 'link set t-f-a up');

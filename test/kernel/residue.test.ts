@@ -13,6 +13,8 @@ import { Netns } from '../../src/kernel/netns.ts';
 import { removeEmptyClsact } from '../../src/kernel/netlink/clsact-qdisc.ts';
 import { openMonitor } from '../../src/kernel/netlink/monitor.ts';
 import { Rtnetlink } from '../../src/kernel/netlink/rtnetlink.ts';
+import { TREE_DEVICE, TreeDevices } from '../../src/kernel/netlink/tree-device.ts';
+import { TreeRoutes } from '../../src/kernel/netlink/tree-routes.ts';
 import { openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { openTap } from '../../src/kernel/tap.ts';
@@ -58,6 +60,10 @@ test('a whole life of every adapter leaves no program, map, link, pin, mount, in
   const inode = netns.run(() => spawnSync('readlink', ['/proc/self/ns/net'], { encoding: 'utf8' }).stdout.trim());
   const route = Rtnetlink.open({ netns }, { poller });
   const monitor = openMonitor({ netns }, modules);
+  const [devices, routes] = [TreeDevices.open({ netns }), TreeRoutes.open({ netns })];
+  const device = devices.ensure();
+  routes.addRule(TREE_DEVICE);
+  expect([routes.removeRule(TREE_DEVICE), devices.remove(), device.outer > 0]).toEqual([true, true, true]);
   await route.createVeth({ name: 't-k-a', peer: { name: 't-k-b' } });
   const tap = openTap({ name: 't-k-tap', netns }, modules);
   const socket = openPacketSocket({ interface: 't-k-a', netns }, modules);
@@ -88,7 +94,7 @@ test('a whole life of every adapter leaves no program, map, link, pin, mount, in
   ring.close();
   object.close();
   for (const name of readdirSync(pins).filter((n) => !n.endsWith('.debug'))) rmSync(join(pins, name));
-  for (const one of [socket, tap, monitor, route]) one.close();
+  for (const one of [socket, tap, monitor, route, devices, routes]) one.close();
   netns.close();
   poller.close();
   unmountBpffs(pins);

@@ -296,8 +296,7 @@ describe('STAMP between two routers', () => {
     const refused = (): number =>
       (b.counters['stamp.reflector.bad-hmac'] ?? 0) + (b.counters['stamp.reflector.rate-limited'] ?? 0);
     const before = refused();
-    // More than the burst of a source, all under the address of the one who is right: somebody who does not have the
-    // key.
+    // More than the burst of a source, all from the genuine router's address: the attacker does not have the key.
     const forged = encodeProbe(
       0,
       1n,

@@ -11,8 +11,11 @@ import { openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { pinObject } from '../../src/kernel/bpf/syscall.ts';
 import { attachTcx } from '../../src/kernel/bpf/tcx.ts';
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
+import { TREE_DEVICE, TreeDevices } from '../../src/kernel/netlink/tree-device.ts';
+import { MAIN_TABLE, TREE_TABLE, TreeRoutes } from '../../src/kernel/netlink/tree-routes.ts';
 import { lockNetns } from '../../src/kernel/netns-lock.ts';
 import { Netns } from '../../src/kernel/netns.ts';
+import { address } from '../../src/model/address.ts';
 import { compileCounterProgram } from './support/counter-program.ts';
 import { bundled } from './support/bundle.ts';
 import { inNetns } from '../support/netns.ts';
@@ -84,7 +87,7 @@ const runInNamespace = async (): Promise<string> => {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   return stdout;
 };
-/** Without a pin it is somebody else's. */
+/** Without a pin it is another program's. */
 const attachByClsact = (direction: 'ingress' | 'egress', pin?: string): void => {
   const object = openBpfObject(compileCounterProgram(scratch, 'filter', RENAMED));
   attachTcx({
@@ -111,7 +114,7 @@ describe('uninstall without TCX', () => {
     expect(existsSync(runDir)).toBe(false);
   });
 
-  test('leaves a clsact qdisc that holds the filter of somebody else', async () => {
+  test('leaves a clsact qdisc that holds another program’s filter', async () => {
     attachByClsact('egress', 'guard@t-u-a:egress');
     attachByClsact('ingress');
     await runInNamespace();
@@ -120,7 +123,7 @@ describe('uninstall without TCX', () => {
     expect(inNetns(ns, 'tc', 'filter', 'show', 'dev', 't-u-a', 'egress')).toBe('');
   });
 
-  test.each(['a filter that somebody removed', 'TCX'])(
+  test.each(['a filter that another program has removed', 'TCX'])(
     'leaves an empty clsact qdisc where cnpd had %s',
     async (had) => {
       if (had === 'TCX') inNetns(ns, 'tc', 'qdisc', 'add', 'dev', 't-u-a', 'clsact');
@@ -136,6 +139,26 @@ describe('uninstall without TCX', () => {
 });
 
 describe('uninstall', () => {
+  test('routes, rule and device of groups go; a route of somebody else stays', async () => {
+    const [devices, routes] = [TreeDevices.open({ netns: ns }), TreeRoutes.open({ netns: ns })];
+    const { outer, inner } = devices.ensure();
+    routes.addRule(TREE_DEVICE);
+    const plain = { mtu: undefined, srh: undefined };
+    const [proxy, sid] = [address('2001:db8:99::1'), address('fc00:1::100')];
+    routes.add({ ...plain, destination: sid, table: MAIN_TABLE, ifindex: undefined });
+    routes.add({ ...plain, destination: proxy, table: TREE_TABLE, ifindex: outer });
+    routes.add({ ...plain, destination: proxy, table: MAIN_TABLE, ifindex: inner, mtu: 1400 });
+    for (const one of [devices, routes]) one.close();
+    inNetns(ns, 'ip', '-6', 'route', 'add', 'blackhole', '2001:db8:77::1');
+    const printed = await runInNamespace();
+    expect(inNetns(ns, 'ip', '-6', 'route', 'show', 'table', 'all', 'proto', '111')).toBe('');
+    expect(inNetns(ns, 'ip', '-6', 'rule', 'show')).not.toContain(TREE_DEVICE);
+    expect(inNetns(ns, 'ip', 'link', 'show')).not.toContain(TREE_DEVICE);
+    expect(inNetns(ns, 'ip', '-6', 'route', 'show', 'type', 'blackhole')).toContain('2001:db8:77::1');
+    for (const what of ['the routes of 2001:db8:99::1, fc00:1::100', `the interface ${TREE_DEVICE}`])
+      expect(printed).toContain(`removed ${what}`);
+  });
+
   test('empty folders that tc has made are no obstacle, and go', async () => {
     mkdirSync(join(bpf, 'tc', 'globals'), { recursive: true });
     symlinkSync('tc', join(bpf, 'ip'));
@@ -163,7 +186,7 @@ describe('uninstall', () => {
     expect(existsSync(runDir)).toBe(false);
   });
 
-  test('a map of somebody else beside those of cnpd stays and is named; what an earlier version had set aside goes', async () => {
+  test('another program’s map beside those of cnpd stays and is named; maps that an earlier version had set aside are removed', async () => {
     for (const name of ['zz_foreign', 'counters_replaced']) createMap(join(bpf, name));
     expect(await run()).toBe(1);
     await allOff();

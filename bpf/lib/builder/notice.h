@@ -6,8 +6,8 @@
 // IPv6 is left to the kernel's routing, so that ECMP, SRv6 and the rest apply. The kernel would call an IPv4 packet
 // from one of its own addresses a martian, so an IPv4 notice is routed here and sent to its neighbor.
 //
-// A notice is answered by nobody, so nothing is kept of it. It does not rate-limit, choose a format or trust a tunnel's
-// source: egress.bpf.c has.
+// Nobody answers a notice, so no state is kept about it. The rate limits, the choice of the format and the check of a
+// tunnel's source are in egress.bpf.c.
 #ifndef CNPD_BUILDER_NOTICE_H
 #define CNPD_BUILDER_NOTICE_H
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// What is ordered of the builder of notifications (notice.h), and in which words: by the detector about a packet that
-// it has seen (detector/notify.h), and by the proxy about a packet that a notice has brought
-// (proxy/order-notification.h). The order travels in the control block of the packet. No maps: the two are in different
-// objects.
+// The order for a notification, which its builder (notice.h) reads. The detector orders it about a packet that it has
+// seen (detector/notify.h), the proxy about the packet inside a notice (proxy/order-notification.h). The order travels
+// in the control block of the packet. No maps: detector and proxy are in different objects.
 #ifndef CNPD_BUILDER_ORDER_H
 #define CNPD_BUILDER_ORDER_H
 

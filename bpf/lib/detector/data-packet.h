@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Recognises a RoCEv2 packet that carries data and extracts the congested node's inputs (LHCNP-5.2-a): the innermost
+// Recognizes a RoCEv2 packet that carries data and extracts the congested node's inputs (LHCNP-5.2-a): the innermost
 // flow (PNC-4-c), its PSN, and the congestion field and, in a tunnel, the offset of the outermost header. The plain
 // packet is read in a few instructions, and so is one in an SRv6 tunnel; anything else takes a walk through the
 // headers.

@@ -96,6 +96,7 @@ struct multicast_branch {
 struct multicast_member_key {
 	struct address address;
 	__u32 list;
+	__u32 reserved; // 0
 };
 
 #define EPOCH_BITS 20
@@ -132,15 +133,16 @@ struct multicast_state {
 	__u64 packets;	   // replicated
 	__u64 answers;	   // gone up
 	__u32 path_mtu;	   // of the last Packet Too Big; the agent takes it and writes 0
-	__u32 reserved;
+	__u32 all_joined;  // an edge's list whose receivers have all joined
 };
 
 // Value of multicast_records, by slot. Written by programs; the agent clears it before the list is published.
 struct multicast_record {
 	__u64 progress; // label, SET, next PSN, MSN, credits
 	__u64 nak;	// label, SET, ePSN, syndrome: live while ePSN is the next PSN of progress
-	__u64 joined;	// of a receiver: label, SET: has had a packet that begins a message, and gets all from there on
-	__u64 cnps;	// in the open window
+	__u64 joined; // of a receiver: SET: has had a packet that begins a message, and gets all from there on. Without
+		      // label: another epoch does not undo it. Copied from the list in use before
+	__u64 cnps;   // in the open window
 	__u64 heard_ns; // time of the last answer
 	__u64 copies;
 };

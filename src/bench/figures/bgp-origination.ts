@@ -80,7 +80,7 @@ async function carrier({ socket }: BenchGobgpd, { signal }: Bench): Promise<Cont
       holdUnreachableMs: 120_000,
     },
     {
-      sink: { learned: () => {}, reachability: () => {} },
+      sink: { learned: () => {}, reachability: () => {}, topology: () => {} },
       clock: systemClock,
       work: eventLoopWork(),
       log: silentLog,

@@ -51,6 +51,7 @@ export function fixture(peers?: BgpPeerState[]) {
         sids.set(source, some);
       },
       reachability: (report) => void reachable.push([...report.reachable]),
+      topology: () => {},
     },
     createClient: (given) => ((listener = given), client),
     wallClock: () => Date.UTC(2026, 0, 1) + clock.now(),

@@ -34,6 +34,8 @@ export interface IsisCarrierOptions {
     readonly domain?: { readonly key: string };
   };
   readonly holdUnreachableMs: number;
+  /** Whether to report the topology. Default: no. */
+  readonly reportsTopology?: boolean;
 }
 
 export interface IsisCarrierDependencies extends CarrierDependencies {
@@ -79,6 +81,7 @@ function tunable(o: IsisCarrierOptions): TunableConfig {
     lifetimeSeconds: o.lifetimeSeconds,
     refreshSeconds: o.refreshSeconds,
     holdUnreachableMs: o.holdUnreachableMs,
+    reportsTopology: o.reportsTopology ?? false,
     keys: { ...(forInterface && { interface: forInterface }), ...(area && { area }), ...(domain && { domain }) },
   };
 }
@@ -204,6 +207,8 @@ class FrrSideCarrier implements IsisCarrier {
         return dependencies.sink.learned(effect.report);
       case 'reachability':
         return dependencies.sink.reachability({ carrier: 'isis', reachable: effect.reachable });
+      case 'topology':
+        return dependencies.sink.topology({ carrier: 'isis', areas: effect.areas });
       case 'count':
       case 'log':
         return takeNote(effect, dependencies, {});

@@ -8,6 +8,7 @@ import { formatSystemId, parseSystemId } from '../../packet/isis/lsp-id.ts';
 import { decodePdu } from '../../packet/isis/pdu.ts';
 import type { ReceivedPdu } from '../../packet/isis/types.ts';
 import { LSDB_BYTES, LSDB_LIMIT } from './constants.ts';
+import type { AreaTopology } from '../../model/topology.ts';
 import type { Effect, Speaker, SpeakerConfig, SpeakerEvent } from './state.ts';
 import type { IsisKinds } from './kinds/table.ts';
 import { createSpeaker, handle } from './speaker.ts';
@@ -148,6 +149,8 @@ export class Agent implements Port {
   /** Warnings logged. */
   readonly logged: { readonly message: string; readonly fields: object }[] = [];
   reachable: ReadonlySet<string> = new Set();
+  /** Every report of the topology, the latest last. */
+  readonly topologies: (readonly AreaTopology[])[] = [];
   stopped: boolean | undefined;
   private send: (pdu: Uint8Array) => void = () => {};
   private readonly simulation: Simulation;
@@ -213,6 +216,7 @@ export class Agent implements Port {
       if (effect.report.advertisements.length > 0) this.reports.set(effect.report.source, effect.report);
       else this.reports.delete(effect.report.source);
     } else if (effect.type === 'reachability') this.reachable = effect.reachable;
+    else if (effect.type === 'topology') this.topologies.push(effect.areas);
     else if (effect.type === 'stopped') this.stopped = effect.clean;
     else this.logged.push(effect);
   }

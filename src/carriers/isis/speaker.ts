@@ -12,6 +12,8 @@ import { enqueue } from './inbox.ts';
 import { ISIS_KINDS, type IsisKinds } from './kinds/table.ts';
 import { newLeakState } from './leaking/state.ts';
 import { newGraph } from './lsdb/graph.ts';
+import { graphChanged } from './lsdb/reachability.ts';
+import { endReports } from './lsdb/topology.ts';
 import { newExpansion, newLsdb } from './lsdb/lsdb.ts';
 import { replaceAll } from './own/origination.ts';
 import { markDirty, newOwnLsps } from './own/own.ts';
@@ -107,7 +109,12 @@ const SCOPES = ['interface', 'area', 'domain'] as const;
 function configure(s: Speaker, config: TunableConfig): void {
   const before = s.config;
   const { helloIntervalMs, holdMultiplier, lifetimeSeconds, refreshSeconds, holdUnreachableMs, keys } = config;
-  s.config = { ...before, helloIntervalMs, holdMultiplier, lifetimeSeconds, refreshSeconds, holdUnreachableMs, keys };
+  const { reportsTopology = false } = config;
+  s.config = {
+    ...before,
+    ...{ helloIntervalMs, holdMultiplier, lifetimeSeconds, refreshSeconds, holdUnreachableMs, reportsTopology, keys },
+  };
+  if (reportsTopology !== (before.reportsTopology ?? false)) topologyAsked(s);
   const changed = SCOPES.filter(
     (scope) => Buffer.compare(before.keys[scope] ?? EMPTY, config.keys[scope] ?? EMPTY) !== 0,
   );
@@ -117,6 +124,12 @@ function configure(s: Speaker, config: TunableConfig): void {
   }
   if (s.link) sendHello(s);
   if (changed.length > 0) log(s, 'info', { scopes: changed }, 'authentication keys changed');
+}
+
+/** Somebody asks for the topology, or nobody does any more. */
+function topologyAsked(s: Speaker): void {
+  if (!s.config.reportsTopology) return endReports(s);
+  for (const level of s.levels.values()) graphChanged(s, level);
 }
 
 const EMPTY = new Uint8Array(0);

@@ -4,6 +4,7 @@
 import type { Note } from '../effects.ts';
 import type { Stopping } from '../tasks.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
+import type { AreaTopology } from '../../model/topology.ts';
 import type { IpAddress } from '../../model/address.ts';
 import type { IsisTlv } from '../../packet/isis/tlv/types.ts';
 import type { Level } from '../../packet/isis/types.ts';
@@ -25,6 +26,8 @@ export interface TunableConfig {
   readonly lifetimeSeconds: number;
   readonly refreshSeconds: number;
   readonly holdUnreachableMs: number;
+  /** Whether somebody asks for the topology (lsdb/topology.ts). */
+  readonly reportsTopology?: boolean;
   /** HMAC-MD5 keys: hellos, level-1 LSPs and SNPs, level-2 LSPs and SNPs. */
   readonly keys: { readonly interface?: Uint8Array; readonly area?: Uint8Array; readonly domain?: Uint8Array };
 }
@@ -64,6 +67,7 @@ export type Effect =
   | { readonly type: 'send'; readonly pdu: Uint8Array }
   | { readonly type: 'learned'; readonly report: LearnedReport }
   | { readonly type: 'reachability'; readonly reachable: ReadonlySet<string> }
+  | { readonly type: 'topology'; readonly areas: readonly AreaTopology[] }
   | Note
   /** Everything is withdrawn, or the time limit has passed. */
   | { readonly type: 'stopped'; readonly clean: boolean };

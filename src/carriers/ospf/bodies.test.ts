@@ -37,8 +37,9 @@ describe('OSPFv2, a Router-LSA', () => {
     );
     expect(topology.node).toEqual({
       name: `r${SELF}`,
-      links: [`r${HUB}`, `r${HUB + 1}`, `n${0x0a630001}`],
+      links: [`r${HUB}`, `r${HUB + 1}`, `n${0x0a630001}`].map((to) => ({ to, cost: 7 })),
       transit: true,
+      stub: false,
     });
     expect(stubs).toMatchObject([
       { prefix: prefix('10.1.0.0/16'), pnc: false, metric: 7, route: 'intra-area', node: false, attached: false },
@@ -69,7 +70,8 @@ describe('OSPFv2, other bodies', () => {
   test('a Network-LSA is a prefix, and leads to the routers that are attached', () => {
     const one = read(2, 2, 0x0a630001, { kind: 'network-v2', mask: 0xffffff00, attachedRouters: [SELF, HUB] });
     expect({ prefixes: prefixes(one), warnings: one.warnings }).toEqual({ prefixes: ['10.99.0.0/24'], warnings: [] });
-    expect(one.topology.node).toEqual({ name: `n${0x0a630001}`, links: [`r${SELF}`, `r${HUB}`], transit: true });
+    const links = [`r${SELF}`, `r${HUB}`].map((to) => ({ to, cost: 0 }));
+    expect(one.topology.node).toEqual({ name: `n${0x0a630001}`, links, transit: true });
   });
 
   test('one whose mask has holes leads there all the same', () => {
@@ -77,7 +79,7 @@ describe('OSPFv2, other bodies', () => {
     expect({ prefixes: prefixes(one), warnings: one.warnings, links: one.topology.node?.links }).toEqual({
       prefixes: [],
       warnings: ['bad-mask'],
-      links: [`r${HUB}`],
+      links: [{ to: `r${HUB}`, cost: 0 }],
     });
   });
 
@@ -163,9 +165,15 @@ describe('OSPFv3', () => {
     const network = read(3, 0x2002, 5, { kind: 'network-v3', options: 0x13, attachedRouters: [HUB, SELF] }).topology
       .node!;
     expect(node!.links).toHaveLength(3);
-    expect(node!.links.filter((end) => end.startsWith('r'))).toEqual([`r${HUB}`, `r${HUB + 3}`]);
+    expect(node!.links.filter(({ to }) => to.startsWith('r'))).toEqual([
+      { to: `r${HUB}`, cost: 1 },
+      { to: `r${HUB + 3}`, cost: 1 },
+    ]);
     expect({ links: network.links, networkTransit: network.transit, nodeTransit: node!.transit }).toEqual({
-      links: [`r${HUB}`, `r${SELF}`],
+      links: [
+        { to: `r${HUB}`, cost: 0 },
+        { to: `r${SELF}`, cost: 0 },
+      ],
       networkTransit: true,
       nodeTransit: true,
     });

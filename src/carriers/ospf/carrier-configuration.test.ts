@@ -23,7 +23,7 @@ function configured(
     { ...OPTIONS, areas },
     {
       poller: {} as Poller,
-      sink: { learned: () => undefined, reachability: () => undefined },
+      sink: { learned: () => undefined, reachability: () => undefined, topology: () => undefined },
       clock: manualClock(start),
       work,
       wallClock: () => wall,

@@ -16,7 +16,7 @@ import { type OspfCarrier, type OspfCarrierOptions, createOspfCarrier } from './
 /** A carrier that is to advertise one SID; nothing is started. */
 function saying(codePoints: typeof DEFAULT_CODE_POINTS): OspfCarrier {
   const clock = manualClock();
-  const sink = { learned: () => undefined, reachability: () => undefined };
+  const sink = { learned: () => undefined, reachability: () => undefined, topology: () => undefined };
   const carrier = createOspfCarrier(OPTIONS, {
     poller: {} as Poller,
     sink,

@@ -43,6 +43,8 @@ export interface OspfCarrierOptions {
   readonly deadSeconds: number;
   readonly retransmitMs: number;
   readonly holdUnreachableMs: number;
+  /** Whether to report the topology. Default: no. */
+  readonly reportsTopology?: boolean;
 }
 
 export interface OspfCarrierDependencies extends CarrierDependencies {
@@ -102,10 +104,11 @@ const contentConfig = (o: OspfCarrierOptions, { codePoints }: OspfCarrierDepende
   codePoints,
   privateTypes: privateTypesOf(codePoints),
   holdUnreachableMs: o.holdUnreachableMs,
+  reportsTopology: o.reportsTopology ?? false,
 });
 
 /** The options that cannot change while the carrier runs, as text. */
-function fixed({ holdUnreachableMs: _hold, areas, ...rest }: OspfCarrierOptions): string {
+function fixed({ holdUnreachableMs: _hold, reportsTopology: _reports, areas, ...rest }: OspfCarrierOptions): string {
   const withoutKeys = areas.map(({ keys: _keys, ...area }) => area);
   return JSON.stringify({ ...rest, areas: withoutKeys }, (_key, value: unknown) =>
     typeof value === 'bigint' ? String(value) : value,
@@ -197,7 +200,8 @@ class FrrSideCarrier implements OspfCarrier {
     this.options = options;
     for (const { areaId, keys } of options.areas)
       this.runner.event({ type: 'keys', areaId, keys: authenticationKeys(keys) });
-    this.dispatch({ type: 'configure', holdUnreachableMs: options.holdUnreachableMs });
+    const { holdUnreachableMs, reportsTopology = false } = options;
+    this.dispatch({ type: 'configure', holdUnreachableMs, reportsTopology });
     return true;
   }
 
@@ -226,6 +230,7 @@ class FrrSideCarrier implements OspfCarrier {
     if (effect.type === 'originate') this.runner.event(effect);
     else if (effect.type === 'learned') sink.learned(effect.report);
     else if (effect.type === 'reachability') sink.reachability({ carrier: this.name, reachable: effect.reachable });
+    else if (effect.type === 'topology') sink.topology({ carrier: this.name, areas: effect.areas });
     else takeNote(effect, this.dependencies, { carrier: this.name });
   }
 }

@@ -2,6 +2,7 @@
 import type { Note } from '../effects.ts';
 import type { IpAddress } from '../../model/address.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
+import type { AreaTopology } from '../../model/topology.ts';
 import type { LsaKey } from '../../packet/ospf/types.ts';
 import type { Entry, KindOptions } from './kinds/kind.ts';
 import type { OspfKinds } from './kinds/table.ts';
@@ -19,6 +20,8 @@ export interface ContentConfig extends KindOptions {
     /** Bytes of the body of one of our LSAs. */ readonly capacity: number;
   }[];
   readonly holdUnreachableMs: number;
+  /** Whether somebody asks for the topology (learning/topology-report.ts). */
+  readonly reportsTopology?: boolean;
 }
 
 export type ContentEvent =
@@ -33,7 +36,7 @@ export type ContentEvent =
     }
   /** The neighbor of an area is Full; undefined: no neighbor is Full any more. */
   | { readonly type: 'adjacency'; readonly areaId: number; readonly neighbor?: number }
-  | { readonly type: 'configure'; readonly holdUnreachableMs: number }
+  | { readonly type: 'configure'; readonly holdUnreachableMs: number; readonly reportsTopology?: boolean }
   | { readonly type: 'timer' };
 
 export type ContentEffect =
@@ -41,6 +44,7 @@ export type ContentEffect =
   | { readonly type: 'originate'; readonly areaId: number; readonly lsas: readonly OwnLsa[]; readonly more: boolean }
   | { readonly type: 'learned'; readonly report: LearnedReport }
   | { readonly type: 'reachability'; readonly reachable: ReadonlySet<string> }
+  | { readonly type: 'topology'; readonly areas: readonly AreaTopology[] }
   | Note;
 
 /** The parts of an LSA that cnpd uses. */
@@ -109,6 +113,7 @@ export interface Content {
   readonly config: ContentConfig;
   readonly kinds: OspfKinds;
   holdUnreachableMs: number;
+  reportsTopology: boolean;
   now: number;
   effects: ContentEffect[];
   readonly areas: ReadonlyMap<number, AreaContent>;

@@ -3,6 +3,7 @@
 // millisecond later. The core, which would move them, is not here.
 import { type Declared, byKind, origination } from '../../model/advertisement.fixture.ts';
 import type { LearnedReport, Origination } from '../../model/advertisement.ts';
+import type { AreaTopology } from '../../model/topology.ts';
 import { address, formatAddress } from '../../model/address.ts';
 import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { formatPrefix, prefix } from '../../model/prefix.ts';
@@ -109,6 +110,8 @@ export class ContentAgent {
   readonly counters = new Map<string, number>();
   readonly advertised = new Map<number, readonly OwnLsa[]>();
   reachable: ReadonlySet<string> = new Set();
+  /** Every report of the topology, the latest last. */
+  readonly topologies: (readonly AreaTopology[])[] = [];
   now = 0;
 
   constructor(config: ContentConfig, rows?: readonly OspfKind[]) {
@@ -171,6 +174,7 @@ export class ContentAgent {
   private note(effect: ContentEffect): void {
     if (effect.type === 'learned') this.reports.set(effect.report.source, effect.report);
     else if (effect.type === 'reachability') this.reachable = effect.reachable;
+    else if (effect.type === 'topology') this.topologies.push(effect.areas);
     else if (effect.type === 'count') this.counters.set(effect.name, (this.counters.get(effect.name) ?? 0) + effect.by);
     else if (effect.type === 'originate') this.advertised.set(effect.areaId, effect.lsas);
   }

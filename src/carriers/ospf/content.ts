@@ -13,6 +13,7 @@ import { declare, issueDue } from './own/origination.ts';
 import { newPlacement } from './own/placement.ts';
 import { newGraph } from './learning/graph.ts';
 import { adjacencyChanged } from './learning/reachability.ts';
+import { setReports } from './learning/topology-report.ts';
 import { SUBSCRIBERS } from './subscribers.ts';
 import type { ContentConfig, Content, AreaContent, ContentEvent, ContentEffect } from './content-state.ts';
 
@@ -28,6 +29,7 @@ export function createContent(config: ContentConfig, rows: readonly OspfKind[] =
     config,
     kinds,
     holdUnreachableMs: config.holdUnreachableMs,
+    reportsTopology: config.reportsTopology ?? false,
     now: 0,
     effects: [],
     areas: new Map(areas),
@@ -73,8 +75,10 @@ export function handleContent(c: Content, event: ContentEvent, now: number): Con
   if (event.type === 'declare') {
     declare(c, event.origination);
     issueDue(c);
-  } else if (event.type === 'configure') c.holdUnreachableMs = event.holdUnreachableMs;
-  else if (event.type === 'timer') runDue(c);
+  } else if (event.type === 'configure') {
+    c.holdUnreachableMs = event.holdUnreachableMs;
+    setReports(c, event.reportsTopology ?? false);
+  } else if (event.type === 'timer') runDue(c);
   else {
     const area = c.areas.get(event.areaId);
     if (!area) throw new RangeError(`area ${event.areaId} is not configured`);

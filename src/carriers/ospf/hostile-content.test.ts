@@ -1,4 +1,5 @@
 // Hostile routers somewhere in the area: what their LSAs cost is in proportion to how long they are, not to its square.
+import type { TopologyLink } from '../../model/topology.ts';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import {
@@ -93,7 +94,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     const agent = agentOf(version, SELF);
     const { nodes } = agent.content.areas.get(AREA)!.graph;
     let read = 0;
-    const counted = (links: string[]): string[] =>
+    const counted = (links: TopologyLink[]): TopologyLink[] =>
       new Proxy(links, {
         get: (target, at) =>
           typeof at === 'string' && /^\d+$/.test(at)
@@ -101,8 +102,8 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
             : (Reflect.get(target, at) as unknown),
       });
     const [many, hub] = [300, `r${HUB}`];
-    const links = (n: number, end: (i: number) => string): string[] =>
-      counted(Array.from({ length: n }, (_, i) => end(i)));
+    const links = (n: number, end: (i: number) => string): TopologyLink[] =>
+      counted(Array.from({ length: n }, (_, i) => ({ to: end(i), cost: 1 })));
     nodes.set(hub, new Map([['1', { name: hub, links: links(many, () => 'r7'), transit: true }]]));
     nodes.set('r7', new Map([['1', { name: 'r7', links: links(many, (i) => `r${1000 + i}`), transit: true }]]));
     agent.event({ type: 'adjacency', areaId: AREA, neighbor: HUB });

@@ -2,6 +2,7 @@
 // the counter-rows.h of each program hold the same table; counters.test.ts compares them. Indexes outlive an upgrade:
 // rows are added, never renumbered.
 import { LITTLE_ENDIAN, readU32Key, viewOf } from './layout.ts';
+import { MULTICAST_COUNTERS } from './multicast-counters.ts';
 
 export const COUNTERS_MAP = 'counters';
 
@@ -319,6 +320,7 @@ export const COUNTERS: readonly CounterRow[] = [
     'srv6.decap.no-ipv4.shared',
     'of these, left because they are not CNPs, and a proxy or Queue Pair learning inspects arriving packets',
   ),
+  ...MULTICAST_COUNTERS,
 ];
 
 const NAME = new Map(COUNTERS.map((counter) => [counter.index, counter.name]));

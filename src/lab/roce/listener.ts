@@ -72,7 +72,7 @@ export class Listener {
     }
     if (first && flow.notifications.firstMarkedAt !== undefined)
       this.#dependencies.report('first-marked', { qpn: flow.connection.local.qpn, psn: packet.bth.psn });
-    const answer = flow.responder.onData(packet.bth, packet.payload.length);
+    const answer = flow.responder.onRequest({ ...packet.bth, reth: packet.ext.reth }, packet.payload);
     if (answer) this.#dependencies.send(buildAcknowledge(flow.ends, remote.qpn, answer.psn, answer.aeth));
     if (now - flow.reported.at >= this.#opts.reportIntervalMs) this.#reportRate(flow, now);
   }
@@ -118,7 +118,7 @@ export class Listener {
     const flow: Accepted = {
       peer,
       connection: new PassiveConnection(local, req),
-      responder: new Responder(req.startingPsn),
+      responder: new Responder({ startingPsn: req.startingPsn }),
       notifications: new NotificationPoint(this.#opts.cnpIntervalMs),
       ends: { source: this.#opts.address, destination: peer, sourcePort: sourcePortOf(local.qpn, req.localQpn) },
       reported: { at: this.#dependencies.now(), bytes: 0 },

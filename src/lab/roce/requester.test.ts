@@ -117,6 +117,43 @@ test('finishing completes the message under way and begins no other', () => {
   expect(rest).toEqual([0x01, 0x02]);
 });
 
+test('a WRITE is WRITE first, middle, last; what there is to send ends the last message, however short', () => {
+  const r = requester({ operation: 'write', packets: 6 });
+  const packets = drain(r);
+  expect(packets.map((p) => p.opcode)).toEqual([0x06, 0x07, 0x07, 0x08, 0x06, 0x08]);
+  expect(packets.at(-1)!.ackRequest).toBe(true);
+  r.onAck(104, 1);
+  expect(r.done).toBe(false);
+  r.onAck(105, 1);
+  expect({ done: r.done, idle: r.idle }).toEqual({ done: true, idle: true });
+  expect(drain(requester({ operation: 'write', packets: 1 }))[0]!.opcode).toBe(0x0a);
+});
+
+test('an RNR NAK acknowledges what is below it, stops sending for its time, and is no timeout', () => {
+  const r = requester();
+  drain(r);
+  // Code 14: 1.28 ms; the longest, code 0: 655.36 ms.
+  r.onAnswer(103, { kind: 'rnr-nak', value: 14 }, 10);
+  expect({ acknowledged: r.acknowledged, rnrNaks: r.rnrNaks }).toEqual({ acknowledged: 3, rnrNaks: 1 });
+  expect(drain(r, 11.27)).toEqual([]);
+  expect(drain(r, 11.28)[0]).toMatchObject({ psn: 103, retransmission: true });
+  r.onAnswer(103, { kind: 'rnr-nak', value: 0 }, 20);
+  expect(r.checkTimeout(1600)).toBe(false);
+  expect(drain(r, 676)[0]!.psn).toBe(103);
+});
+
+test('any other NAK ends it: the Queue Pair sends nothing more', () => {
+  const r = requester();
+  drain(r);
+  r.onAnswer(101, { kind: 'nak', value: 2 }, 1);
+  expect({ error: r.error, lost: r.lost, acknowledged: r.acknowledged }).toEqual({
+    error: 2,
+    lost: true,
+    acknowledged: 1,
+  });
+  expect(drain(r, 2)).toEqual([]);
+});
+
 test('over a network that loses packets and acknowledgements everything arrives, in order and once', () => {
   fc.assert(
     fc.property(
@@ -124,7 +161,7 @@ test('over a network that loses packets and acknowledgements everything arrives,
       fc.nat(PSN_MODULUS - 1),
       (losses, startingPsn) => {
         const sender = requester({ startingPsn, ackEvery: 3, retries: 1e9 });
-        const receiver = new Responder(startingPsn);
+        const receiver = new Responder({ startingPsn });
         let step = 0;
         const lost = (): boolean => losses[step++ % losses.length]! && step < 5000;
         let now = 0;
@@ -132,7 +169,7 @@ test('over a network that loses packets and acknowledgements everything arrives,
           now += 1;
           sender.checkTimeout(now);
           for (let p = sender.next(now); p && sender.acknowledged < 40; p = sender.next(now)) {
-            const answer = lost() ? undefined : receiver.onData(p, 10);
+            const answer = lost() ? undefined : receiver.onRequest(p, new Uint8Array(10));
             if (!answer || lost()) continue;
             if (answer.aeth.kind === 'ack') sender.onAck(answer.psn, now);
             else sender.onNak(answer.psn, now);

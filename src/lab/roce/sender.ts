@@ -179,9 +179,7 @@ export class Sender {
     } else if (packet.bth.opcode === OPCODE.cnp) {
       this.#notifications.onCnp(packet, now);
     } else if (packet.bth.destQpn === this.#opts.local.qpn && packet.ext.aeth) {
-      const { kind } = packet.ext.aeth;
-      if (kind === 'ack') this.#requester.onAck(packet.bth.psn, now);
-      else if (kind === 'nak') this.#requester.onNak(packet.bth.psn, now);
+      this.#requester.onAnswer(packet.bth.psn, packet.ext.aeth, now);
     }
   }
 

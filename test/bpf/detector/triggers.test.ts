@@ -260,7 +260,7 @@ describe('the growth of the queue', () => {
       await until(
         'other traffic has filled the queue',
         () => {
-          r.other(5000);
+          for (let i = 0; i < 20; i++) r.other(5000);
           return r.depth();
         },
         moreThan(PLENTY),

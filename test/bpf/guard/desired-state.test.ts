@@ -24,7 +24,7 @@ const sids = (): string[] =>
 const apply = (...known: readonly string[]): void =>
   guard.apply({
     guards: [{ id: 'wan', interface: 'wan', ifindex: 7, udpPort: 1021 }],
-    endConSids: known.map((id) => ({ id, sid: address(id), tenant: 0 })),
+    guardedAddresses: known.map((id) => ({ id, address: address(id) })),
   });
 
 test('FCN-4.2.2-e: after a restart END.CON SIDs are guarded until the network has had time to say them again', () => {

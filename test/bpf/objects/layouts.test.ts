@@ -14,10 +14,14 @@ import { compileBpf } from '../support/compile.ts';
 import { DETECTOR } from './layout-examples/detector.ts';
 import { GUARD, SRV6 } from './layout-examples/guard-srv6.ts';
 import { BUILDER, WATCHED } from './layout-examples/flows-builder.ts';
+import { MULTICAST } from './layout-examples/multicast.ts';
 import { PROXY } from './layout-examples/proxy.ts';
 import { A, type Dataplane, type Example, SHARED } from './layout-examples/example.ts';
 
-const OBJECTS = ['egress', 'proxy', 'guard', 'srv6'].map((name) => ({ name, btf: new Btf(`dist/bpf/${name}.bpf.o`) }));
+const OBJECTS = ['egress', 'proxy', 'guard', 'srv6', 'multicast'].map((name) => ({
+  name,
+  btf: new Btf(`dist/bpf/${name}.bpf.o`),
+}));
 const compiled = compileBpf('test/bpf/support/programs/layouts.bpf.c');
 afterAll(() => compiled.remove());
 const NAMED = new Btf(compiled.path);
@@ -40,7 +44,16 @@ const ts = new Proxy(exported, {
   },
 }) as unknown as Dataplane;
 
-const EXAMPLES: readonly Example[] = [...SHARED, ...DETECTOR, ...WATCHED, ...BUILDER, ...PROXY, ...GUARD, ...SRV6];
+const EXAMPLES: readonly Example[] = [
+  ...SHARED,
+  ...DETECTOR,
+  ...WATCHED,
+  ...BUILDER,
+  ...PROXY,
+  ...GUARD,
+  ...SRV6,
+  ...MULTICAST,
+];
 
 interface Place {
   readonly name: string;
@@ -141,6 +154,14 @@ describe('numbers are the same in C and in TypeScript', () => {
     ['INSTRUCTIONS', (of) => of.MAX_INSTRUCTIONS],
     ['MARK_NOTICE', (of) => of.MARK_NOTICE],
     ['MARK_TRIGGER', (of) => of.MARK_TRIGGER],
+    ['MULTICAST_BRANCHES', (of) => of.MULTICAST_BRANCHES],
+    ['MULTICAST_GROUPS', (of) => of.MULTICAST_GROUPS],
+    ['MULTICAST_LISTS', (of) => of.MULTICAST_LISTS],
+    ['MULTICAST_ROUTERS', (of) => of.MULTICAST_ROUTERS],
+    ['MULTICAST_SLOTS', (of) => of.MULTICAST_SLOTS],
+    ['EPOCH_LABEL', (of) => of.labelOfEpoch(0xfffff)],
+    ['STATE_OF_EDGE', (of) => of.multicastStateIndex(5, 'edge')],
+    ['STATE_OF_BRANCHING', (of) => of.multicastStateIndex(5, 'branching')],
     ['PNC_LEVELS', (of) => of.PNC_LEVELS],
     ['PORT_PROBES', (of) => of.PORT_PROBES],
     ['PORT_SHARES', (of) => of.PORT_SHARES],
@@ -236,6 +257,13 @@ describe('numbers are the same in C and in TypeScript', () => {
 
   test('tables are as long as the agent takes them for', () => {
     const length = (map: string): number => OBJECTS.map(({ btf }) => btf.maps().get(map)).find(Boolean)!.maxEntries;
+    expect([length('multicast_groups'), length('multicast_states'), length('multicast_lists')]).toEqual([
+      ts.MULTICAST_GROUPS,
+      2 * ts.MULTICAST_GROUPS,
+      ts.MULTICAST_LISTS,
+    ]);
+    for (const map of ['branches', 'records', 'members']) expect(length(`multicast_${map}`)).toBe(ts.MULTICAST_SLOTS);
+    for (const map of ['routers', 'router_sids']) expect(length(`multicast_${map}`)).toBe(ts.MULTICAST_ROUTERS);
     expect({ egress_ports: length('egress_ports'), flows: length('flows') }).toEqual({
       egress_ports: ts.PORT_SLOTS,
       flows: ts.FLOW_SETS,
@@ -266,8 +294,19 @@ describe('nothing is left out', () => {
   ];
 
   test('key and value of every map that the agent names have an example', () => {
-    const { EGRESS_MAPS, GUARD_MAPS, PROXY_MAPS, SRV6_MAPS, TENANT_MAPS, NOTICE_CONFIG_MAP, COUNTERS_MAP } = ts;
-    const maps = [EGRESS_MAPS, GUARD_MAPS, PROXY_MAPS, SRV6_MAPS, TENANT_MAPS].flatMap((names) => Object.values(names));
+    const {
+      EGRESS_MAPS,
+      GUARD_MAPS,
+      MULTICAST_MAPS,
+      PROXY_MAPS,
+      SRV6_MAPS,
+      TENANT_MAPS,
+      NOTICE_CONFIG_MAP,
+      COUNTERS_MAP,
+    } = ts;
+    const maps = [EGRESS_MAPS, GUARD_MAPS, MULTICAST_MAPS, PROXY_MAPS, SRV6_MAPS, TENANT_MAPS].flatMap((names) =>
+      Object.values(names),
+    );
     const sides = [...maps, NOTICE_CONFIG_MAP, COUNTERS_MAP].flatMap((map) => {
       const layout = OBJECTS.map(({ btf }) => btf.maps().get(map)).find(Boolean);
       if (!layout) throw new Error(`no object has a map ${map}`);
@@ -279,8 +318,11 @@ describe('nothing is left out', () => {
 
   test('scratch maps and programs are there', () => {
     const maps = new Set(OBJECTS.flatMap(({ btf }) => [...btf.maps().keys()]));
-    for (const map of [...ts.PROXY_SCRATCH_MAPS, ...ts.SRV6_SCRATCH_MAPS]) expect(maps).toContain(map);
-    const programs = [ts.EGRESS_PROGRAMS, ts.GUARD_PROGRAMS, ts.SRV6_PROGRAMS].flatMap((names) => Object.values(names));
+    for (const map of [...ts.PROXY_SCRATCH_MAPS, ...ts.SRV6_SCRATCH_MAPS, ...ts.MULTICAST_SCRATCH_MAPS])
+      expect(maps).toContain(map);
+    const programs = [ts.EGRESS_PROGRAMS, ts.GUARD_PROGRAMS, ts.SRV6_PROGRAMS, ts.MULTICAST_PROGRAMS].flatMap((names) =>
+      Object.values(names),
+    );
     const functions = new Set(OBJECTS.flatMap(({ btf }) => btf.functions()));
     for (const program of [...programs, ts.PROXY_PROGRAM]) expect(functions).toContain(program);
   });
@@ -289,7 +331,7 @@ describe('nothing is left out', () => {
   const WITHOUT_LAYOUT = [
     ...['LITTLE_ENDIAN', 'viewOf', 'structure', 'putMapped', 'sumOverCpus', 'PortSlotsFull', 'EGRESS_PORT_RATE'],
     ...['DEFAULT_FLOW_AGEING_NS', 'DEFAULT_INTERVAL_NS', 'DEFAULT_LEARNING_LIMITS', 'ntpOffsetNs', 'isLongHaul'],
-    ...['actionOf', 'formatOf', 'latencyBounds', 'latencyQuantile'],
+    ...['actionOf', 'formatOf', 'latencyBounds', 'latencyQuantile', 'multicastWindowPacket', 'MULTICAST_COUNTERS'],
     // Offsets: what reads by them is in an example.
     ...['FLOW_FIELDS', 'MEASURE_FIELDS', 'RECORD_FIELDS'],
   ];

@@ -30,7 +30,7 @@ let compiled: { path: string; remove(): void };
 let proxy: ProxyUnderTest;
 beforeAll(() => void (compiled = compileProxy()));
 afterAll(() => compiled.remove());
-beforeEach(() => void (proxy = new ProxyUnderTest(compiled.path).configure()));
+beforeEach(() => void (proxy = ProxyUnderTest.reused(compiled.path).configure()));
 afterEach(() => proxy.close());
 
 /** Hop limit of a CNP as it leaves the program: 64 when the kernel has routed it. */

@@ -27,7 +27,7 @@ let compiled: { path: string; remove(): void };
 let proxy: ProxyUnderTest;
 beforeAll(() => void (compiled = compileProxy()));
 afterAll(() => compiled.remove());
-beforeEach(() => void (proxy = new ProxyUnderTest(compiled.path).configure()));
+beforeEach(() => void (proxy = ProxyUnderTest.reused(compiled.path).configure()));
 afterEach(() => proxy.close());
 
 const MS = 1e6;
@@ -38,7 +38,8 @@ const connect = (qpn = 0x64): void => {
   proxy.send(cmReply(B, A, { localQpn: PEER }));
 };
 /** Silence alone makes nothing doubtful: the machine's own time passes as well. */
-const PATIENT = { learning: { ...UNCHECKED, doubtNs: 3_600_000 * MS, silenceNs: 3_600_000 * MS } };
+const HOUR = 3_600_000 * MS;
+const PATIENT = { learning: { ...UNCHECKED, doubtNs: HOUR, silenceNs: HOUR, recentNs: HOUR } };
 const TRANSPORTS = { RC: { send: OPCODE.sendOnly, ack: OPCODE.acknowledge }, XRC: { send: 0xa4, ack: 0xb1 } } as const;
 const ask = (psn: number, opcode: number = OPCODE.sendOnly, qpn = PEER): Outcome =>
   proxy.send(data({ from: A, to: B, qpn, psn, opcode }));

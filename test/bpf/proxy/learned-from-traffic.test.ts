@@ -26,7 +26,7 @@ let compiled: { path: string; remove(): void };
 let proxy: ProxyUnderTest;
 beforeAll(() => void (compiled = compileProxy()));
 afterAll(() => compiled.remove());
-beforeEach(() => void (proxy = new ProxyUnderTest(compiled.path).configure()));
+beforeEach(() => void (proxy = ProxyUnderTest.reused(compiled.path).configure()));
 afterEach(() => proxy.close());
 
 /** A's Queue Pair a sends to B's Queue Pair b. */

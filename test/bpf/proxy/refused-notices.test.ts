@@ -33,7 +33,7 @@ let proxy: ProxyUnderTest;
 beforeAll(() => void (compiled = compileProxy()));
 afterAll(() => compiled.remove());
 beforeEach(() => {
-  proxy = new ProxyUnderTest(compiled.path).configure();
+  proxy = ProxyUnderTest.reused(compiled.path).configure();
   proxy
     .teach({ sender: A, receiver: B, senderQpn: 0x64, receiverQpn: 0xc8 })
     .teach({ sender: A4, receiver: B4, senderQpn: 0x64, receiverQpn: 0xc8 });
@@ -82,7 +82,7 @@ describe('who may notify', () => {
   });
 
   test('PNC-6-a: without configuration nothing is taken for a notice', () => {
-    const blank = new ProxyUnderTest(compiled.path);
+    const blank = ProxyUnderTest.reused(compiled.path);
     try {
       leftAlone(good, blank);
     } finally {

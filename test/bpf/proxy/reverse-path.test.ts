@@ -36,7 +36,7 @@ afterAll(() => {
   scene.close();
 });
 beforeEach(() => {
-  proxy = new ProxyUnderTest(compiled.path, { learning: CHECKED }).configure();
+  proxy = ProxyUnderTest.reused(compiled.path, { learning: CHECKED }).configure();
   scene.describe(proxy);
 });
 afterEach(() => proxy.close());

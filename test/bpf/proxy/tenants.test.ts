@@ -145,7 +145,7 @@ describe('E1: the proxy', () => {
   let p: ProxyUnderTest;
   afterAll(() => compiled.remove());
   beforeEach(() => {
-    p = new ProxyUnderTest(compiled.path).configure();
+    p = ProxyUnderTest.reused(compiled.path).configure();
     return () => p.close();
   });
   const sids = (...rows: readonly (readonly [IpAddress, number])[]): void => {

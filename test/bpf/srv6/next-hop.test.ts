@@ -216,10 +216,10 @@ describe('a flow is remembered from its second packet on', () => {
       atLeast(128),
     );
     expect(
-      remembered().every(
-        ({ source, ifindex, table }) => flows.includes(source) && ifindex === pe.ifindex.c1 && table === 254,
+      remembered().filter(
+        ({ source, ifindex, table }) => !flows.includes(source) || ifindex !== pe.ifindex.c1 || table !== 254,
       ),
-    ).toBe(true);
+    ).toEqual([]);
     expect(pe.count('srv6.decap.forwarded') % flows.length).toBe(0);
   });
 

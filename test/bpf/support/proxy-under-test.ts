@@ -34,6 +34,7 @@ import { OPCODE } from '../../../src/packet/roce/opcodes.ts';
 import { type RocePacket, buildRocePacket, parseRocePacket } from '../../../src/packet/roce/packet.ts';
 import { ip } from '../../support/netns.ts';
 import { type Compiled, compileBpf } from './compile.ts';
+import { emptyMaps } from './emptied-maps.ts';
 
 /** What the program returns, unsigned. */
 export const NEXT = 0xffff_ffff;
@@ -66,12 +67,17 @@ export function testPort(): TestPort {
   return port;
 }
 
+/** Loaded objects that no test uses at the moment, by path. */
+const idle = new Map<string, BpfObject[]>();
+
 export function compileProxy(): Compiled {
   const compiled = compileBpf('bpf/proxy.bpf.c');
   return {
     ...compiled,
     remove: () => {
       compiled.remove();
+      for (const object of idle.get(compiled.path) ?? []) object.close();
+      idle.delete(compiled.path);
       port?.netns.close();
       port = undefined;
     },
@@ -110,13 +116,34 @@ export interface Outcome {
   readonly counted: Readonly<Record<string, number>>;
 }
 
+interface ProxyOptions {
+  readonly learning?: ProxyConfig['learning'];
+}
+
 export class ProxyUnderTest {
   readonly object: BpfObject;
   private readonly learning: ProxyConfig['learning'];
+  private readonly leave: () => void;
 
-  constructor(path: string, { learning = UNCHECKED, ...opts }: { pinDir?: string; learning?: typeof UNCHECKED } = {}) {
+  constructor(
+    path: string,
+    { learning = UNCHECKED, pinDir }: ProxyOptions & { pinDir?: string } = {},
+    reused?: BpfObject,
+  ) {
     this.learning = learning;
-    this.object = openBpfObject(path, { ...opts, unpinned: PROXY_SCRATCH_MAPS });
+    this.object = reused ?? openBpfObject(path, { pinDir, unpinned: PROXY_SCRATCH_MAPS });
+    this.leave = reused ? () => idle.get(path)!.push(reused) : () => this.object.close();
+  }
+
+  /**
+   * The same with an object that close() leaves to the next test of the file, as if it had just been loaded. Only for
+   * programs that no hook runs: a packet on its way could write to the maps of the next test.
+   */
+  static reused(path: string, opts: ProxyOptions = {}): ProxyUnderTest {
+    if (!idle.has(path)) idle.set(path, []);
+    const object = idle.get(path)!.pop();
+    if (object) emptyMaps(object);
+    return new ProxyUnderTest(path, opts, object ?? openBpfObject(path));
   }
 
   configure(config: Partial<ProxyConfig> = {}, senders = SENDERS, sources = SOURCES): this {
@@ -181,7 +208,7 @@ export class ProxyUnderTest {
   }
 
   close(): void {
-    this.object.close();
+    this.leave();
   }
 }
 

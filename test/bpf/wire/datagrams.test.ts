@@ -60,7 +60,7 @@ describe.each([
   let p: ProxyUnderTest;
   afterAll(() => compiled.remove());
   beforeEach(() => {
-    p = new ProxyUnderTest(compiled.path)
+    p = ProxyUnderTest.reused(compiled.path)
       .configure()
       .teach({ sender: from, receiver: to, receiverQpn: QPN, senderQpn: RC_QPN });
     return () => p.close();

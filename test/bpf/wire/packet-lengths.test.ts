@@ -78,7 +78,7 @@ describe.each(FAMILIES)('A6: over %s', (_, source, destination, sender, receiver
     const compiled = compileProxy();
     afterAll(() => compiled.remove());
     const proxy = (): ProxyUnderTest =>
-      new ProxyUnderTest(compiled.path).configure().teach({ sender, receiver, receiverQpn: 0x123, senderQpn: 0x64 });
+      ProxyUnderTest.reused(compiled.path).configure().teach({ sender, receiver, receiverQpn: 0x123, senderQpn: 0x64 });
     const invoking = asked({ from: sender, to: receiver, qpn: 0x123, psn: 7 });
     const size = invoking.length - (sender.family === 6 ? 40 : 20);
 
@@ -101,7 +101,7 @@ describe.each(FAMILIES)('A6: over %s', (_, source, destination, sender, receiver
     });
 
     test.each(wrong(size))('%s: it teaches no Queue Pair', (_, change) => {
-      const p = new ProxyUnderTest(compiled.path).configure();
+      const p = ProxyUnderTest.reused(compiled.path).configure();
       for (let psn = 1; psn < 10; psn++) {
         p.send(changed(asked({ from: sender, to: receiver, qpn: 0x123, psn }), change));
         p.send(acknowledge({ from: receiver, to: sender, qpn: 0x64, psn }));

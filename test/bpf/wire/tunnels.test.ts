@@ -267,7 +267,7 @@ describe('the proxy', () => {
   let p: ProxyUnderTest;
   afterAll(() => compiled.remove());
   beforeEach(() => {
-    p = new ProxyUnderTest(compiled.path, { learning: CHECKED }).configure(
+    p = ProxyUnderTest.reused(compiled.path, { learning: CHECKED }).configure(
       {},
       ['::/0', '0.0.0.0/0'],
       [...SOURCES, ...ROUTERS],

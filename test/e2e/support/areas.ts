@@ -34,7 +34,7 @@ export interface Protocol {
   readonly acceptFrom: string;
   /** Where leaf's senders are: an ordinary prefix of its FRR. */
   readonly senders: string;
-  /** Another ordinary prefix of leaf's FRR; nobody flags it. */
+  /** Another ordinary prefix of leaf's FRR, which no agent flags. */
   readonly plain: string;
   /** The nth prefix that FRR knows nothing of. */
   prefix(n: number): string;

@@ -38,6 +38,7 @@ export class BgpAgent {
           else this.reports.delete(report.source);
         },
         reachability: () => {},
+        topology: () => {},
       },
       count: (name, by = 1) => void this.#counters.set(name, (this.#counters.get(name) ?? 0) + by),
       random: () => 0,

@@ -8,7 +8,7 @@ const LOCK = LOCK_ETHERTYPE.toString(16);
  * Everything of cnpd that can be seen from outside in a router: links by name, interfaces, sockets that read frames,
  * UDP and raw sockets.
  */
-export async function footprint(router: Router): Promise<Record<string, string[]>> {
+export async function footprint(router: Pick<Router, 'exec'>): Promise<Record<string, string[]>> {
   const lines = async (...argv: string[]): Promise<string[]> =>
     (await router.exec('sh', '-c', argv.join(' '))).split('\n').filter((line) => line !== '');
   return {

@@ -13,7 +13,7 @@ import { isisOptions } from './isis.ts';
 const [systemId, levels, ...prefixes] = process.argv.slice(2);
 const carrier = createIsisCarrier(isisOptions(systemId!, { levels: levels as '1' | '2' | '1-2' }), {
   poller: Poller.open({ onError: (error) => console.error(error) }),
-  sink: { learned: () => {}, reachability: () => {} },
+  sink: { learned: () => {}, reachability: () => {}, topology: () => {} },
   clock: systemClock,
   work: eventLoopWork(),
   log: silentLog,

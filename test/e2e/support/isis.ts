@@ -2,6 +2,7 @@
 import { byKind, origination as originationOf, type Declared } from '../../../src/model/advertisement.fixture.ts';
 import type { AdvertisementOf, LearnedOf, LearnedReport, Origination } from '../../../src/model/advertisement.ts';
 import { address, formatAddress } from '../../../src/model/address.ts';
+import type { AreaTopology } from '../../../src/model/topology.ts';
 import { systemClock } from '../../../src/model/clock.ts';
 import { eventLoopWork } from '../../../src/model/work.ts';
 import { DEFAULT_CODE_POINTS } from '../../../src/model/code-points.ts';
@@ -42,6 +43,7 @@ export class IsisAgent {
   readonly counters = new Map<string, number>();
   readonly reports = new Map<string, LearnedReport>();
   reachable: ReadonlySet<string> = new Set();
+  topology: readonly AreaTopology[] = [];
 
   constructor(router: FrrRouter, options: IsisCarrierOptions, modules: { poller: Poller; hostname?: string }) {
     this.carrier = createIsisCarrier(options, {
@@ -50,6 +52,7 @@ export class IsisAgent {
       sink: {
         learned: (report) => void this.reports.set(report.source, report),
         reachability: (report) => void (this.reachable = report.reachable),
+        topology: ({ areas }) => void (this.topology = areas),
       },
       clock: systemClock,
       work: eventLoopWork(),

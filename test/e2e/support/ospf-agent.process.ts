@@ -14,7 +14,7 @@ import { carrierOptions } from './ospf-carrier.ts';
 const [version, routerId, proxy, ...prefixes] = process.argv.slice(2);
 const carrier = createOspfCarrier(carrierOptions(version === '2' ? 2 : 3, routerId!), {
   poller: Poller.open({ onError: (error) => console.error(error) }),
-  sink: { learned: () => {}, reachability: () => {} },
+  sink: { learned: () => {}, reachability: () => {}, topology: () => {} },
   clock: systemClock,
   work: eventLoopWork(),
   log: silentLog,

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LearnedReport } from '../../../src/model/advertisement.ts';
 import { address, formatAddress } from '../../../src/model/address.ts';
+import type { AreaTopology } from '../../../src/model/topology.ts';
 import { systemClock } from '../../../src/model/clock.ts';
 import { eventLoopWork } from '../../../src/model/work.ts';
 import { DEFAULT_CODE_POINTS } from '../../../src/model/code-points.ts';
@@ -49,6 +50,7 @@ export class CarrierAgent {
   readonly counters = new Map<string, number>();
   readonly reports = new Map<string, LearnedReport>();
   reachable: ReadonlySet<string> = new Set();
+  topology: readonly AreaTopology[] = [];
 
   constructor(options: OspfCarrierOptions, { poller, netns }: { readonly poller: Poller; readonly netns?: Netns }) {
     this.carrier = createOspfCarrier(options, {
@@ -56,6 +58,7 @@ export class CarrierAgent {
       sink: {
         learned: (report) => void this.reports.set(report.source, report),
         reachability: (report) => void (this.reachable = report.reachable),
+        topology: ({ areas }) => void (this.topology = areas),
       },
       clock: systemClock,
       work: eventLoopWork(),

@@ -99,7 +99,7 @@ export class Wan extends CongestedNetwork {
   }
 }
 
-/** An IPv6 address in network byte order, as bpftool shows it; `::` may stand once. */
+/** An IPv6 address in network byte order, as bpftool shows it; `::` may occur once. */
 function keyOf(text: string): string {
   const [head, tail] = text.split('::').map((part) =>
     part

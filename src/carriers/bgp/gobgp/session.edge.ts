@@ -1,7 +1,6 @@
-// One life of the connection to a gobgpd: find out which API answers, watch, list, and then keep both up, until
-// something goes wrong, which ends it. In this order nothing is lost: gobgpd reports its neighbors when the watch is
-// registered, and only then is it asked for its table; events overlap with the list, they never leave a gap
-// (routes.ts).
+// One connection to a gobgpd, from its beginning to its first error: it finds out which API answers, watches, lists,
+// and then keeps both up. In this order nothing is lost. gobgpd reports its neighbors when it has registered the watch,
+// and only then is asked for its table. So events may overlap with the list, but never leave a gap (routes.ts).
 import { status } from '@grpc/grpc-js';
 import type { Family } from '../../../model/address.ts';
 import type { Clock } from '../../../model/clock.ts';
@@ -159,14 +158,14 @@ export class Session {
     return peers;
   }
 
-  /** One question at a time, however many ask. */
+  /** Callers share one request. */
   listPeers(): Promise<BgpPeerState[] | undefined> {
     return (this.#listing ??= this.peers()
       .then((peers) => (this.lastPeers = peers))
       .finally(() => (this.#listing = undefined)));
   }
 
-  /** The domain's members may have changed, or the neighbors, or somebody may have changed the policies. */
+  /** Called when the domain's members, the neighbors or the policies may have changed. */
   lookAtPolicy(): void {
     this.#policy?.look().catch(this.#fail);
   }
@@ -242,7 +241,7 @@ export class Session {
     }
   }
 
-  /** What a turn has brought, unless it is less than that, and questions that it has raised. */
+  /** Reports the routes of a turn, if there are at least that many, and asks the questions that they have raised. */
   #report(least = 0): void {
     if (this.#over || !this.#routes || this.#routes.unreported < least) return;
     const routes = this.#routes.take();
@@ -274,8 +273,8 @@ export class Session {
   }
 
   /**
-   * One whose AS has changed has lost all that it knew. The policies are looked at as often: whoever reloads gobgpd's
-   * configuration takes them out.
+   * A gobgpd whose AS has changed has lost its table, so the connection ends. The policies are checked as often: a
+   * reload of gobgpd's configuration removes them.
    */
   #scheduleHealth(): void {
     this.#cancelHealth = this.#dependencies.clock.after(HEALTH_MS, () => {
@@ -311,7 +310,7 @@ export class Session {
     };
   }
 
-  /** One upload after the other, so that what is put in and taken out again ends as it was asked last. */
+  /** Uploads run one after another, so that of contradicting ones the last one counts. */
   #upload<T>(items: readonly T[], request: (some: readonly T[]) => Uint8Array): Promise<void> {
     if (items.length === 0) return Promise.resolve();
     const run = this.#uploads.then(async () => {

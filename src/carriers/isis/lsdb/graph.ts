@@ -1,5 +1,6 @@
 // The links of the database as a graph, and the systems reachable over them: the state of the walk in reachability.ts.
 import { type Aliveness, isAliveAt, newAliveness } from '../../aliveness.ts';
+import { type Reported, newReported } from '../../topology.ts';
 import type { Edge } from './content.ts';
 
 export interface GraphNode {
@@ -22,6 +23,7 @@ export interface Graph extends Aliveness<string> {
   walk: Walk | undefined;
   changed: boolean;
   walkAt: number;
+  readonly reported: Reported;
 }
 
 export const newGraph = (): Graph => ({
@@ -29,6 +31,7 @@ export const newGraph = (): Graph => ({
   walk: undefined,
   changed: false,
   walkAt: Infinity,
+  reported: newReported(),
   ...newAliveness(),
 });
 

@@ -2,7 +2,7 @@
 // both ends list it (RFC 5305; ISO/IEC 10589 §7.2). It computes no distances, so it is cheaper than SPF. A router with
 // the overload bit is no transit: behind it only routers that are overloaded themselves are reached. So the cnpd beside
 // an overloaded router remains reachable. The walk works in slices; a change during the walk starts another one
-// afterward.
+// afterward. The topology is reported with it (topology.ts).
 import { forget, reach } from '../../aliveness.ts';
 import { activeLevels } from '../adjacency/adjacency.ts';
 import { GRAPH_BATCH, GRAPH_DELAY_MS, UNUSABLE_LINK_METRIC } from '../constants.ts';
@@ -10,6 +10,7 @@ import { sameEdges } from './content.ts';
 import { fragmentsOf, type StoredLsp } from './lsdb.ts';
 import type { LevelState, Speaker, SystemsChange } from '../state.ts';
 import type { GraphNode, Walk } from './graph.ts';
+import { reportTopology } from './topology.ts';
 
 export function graphChanged(s: Speaker, level: LevelState): void {
   level.graph.changed = true;
@@ -26,7 +27,9 @@ export function topologyChanged(
   const edgesChanged = !sameEdges(before?.content.edges ?? [], after?.content.edges ?? []);
   // An LSP that was added or removed has an overload bit on one side only.
   if (!edgesChanged && before?.content.overload === after?.content.overload) return;
-  level.graph.nodes.delete((after ?? before)!.node);
+  const { node } = (after ?? before)!;
+  level.graph.nodes.delete(node);
+  if (s.config.reportsTopology) level.graph.reported.outdated.add(node);
   graphChanged(s, level);
 }
 
@@ -61,6 +64,7 @@ export function walkDue(s: Speaker, level: LevelState): void {
   graph.walk = undefined;
   graph.walkAt = graph.changed ? s.now + GRAPH_DELAY_MS : Infinity;
   publish(s, level, walk);
+  reportTopology(s, level, walk.queue, (name) => nodeOf(level, name));
 }
 
 function startWalk(s: Speaker, level: LevelState): Walk {

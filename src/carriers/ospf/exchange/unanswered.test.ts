@@ -106,11 +106,10 @@ describe.each(VERSIONS)('%s', (_name, version) => {
       }).toEqual({ aState: 'full', bState: 'full', txRetransmittedDescription: 2, exchangeDuplicate: 2 });
       const answers = descriptions(link, 0).filter(({ dd }) => !dd.initialize);
       expect(new Set(answers.slice(0, 3).map(({ dd }) => JSON.stringify(dd))).size).toBe(1);
-      expect(
-        link.sent
-          .filter(({ packet }) => packet?.kind === 'database-description')
-          .every(({ packet }) => (packet as DatabaseDescription).options === version.exchangeOptions(false)),
-      ).toBe(true);
+      const options = link.sent
+        .filter(({ packet }) => packet?.kind === 'database-description')
+        .map(({ packet }) => (packet as DatabaseDescription).options);
+      expect(new Set(options)).toEqual(new Set([version.exchangeOptions(false)]));
     });
 
     test('begins with a number that depends on the run, and anew with the next one', () => {

@@ -1,5 +1,6 @@
 // The routers that can be reached by the links of an area: the state of the walk in reachability.ts.
 import { type Aliveness, isAliveAt, newAliveness } from '../../aliveness.ts';
+import { type Reported, newReported } from '../../topology.ts';
 import type { GraphNode } from './topology.ts';
 
 export interface Walk {
@@ -21,6 +22,7 @@ export interface Graph extends Aliveness<number> {
   /** The running walk. */
   walk: Walk | undefined;
   walkAt: number;
+  readonly reported: Reported;
 }
 
 export const newGraph = (): Graph => ({
@@ -29,6 +31,7 @@ export const newGraph = (): Graph => ({
   neighbor: undefined,
   walk: undefined,
   walkAt: Infinity,
+  reported: newReported(),
   ...newAliveness(),
 });
 

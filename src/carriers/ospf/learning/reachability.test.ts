@@ -17,7 +17,9 @@ const read = (id: string, topology: Topology): ReadLsa => ({
   key: { type: 1, lsId: 0, advertisingRouter: HUB },
   content: { topology, entries: [] },
 });
-const node = (...links: string[]): { node: GraphNode } => ({ node: { name: 'r1', links, transit: true } });
+const node = (...links: string[]): { node: GraphNode } => ({
+  node: { name: 'r1', links: links.map((to) => ({ to, cost: 1 })), transit: true },
+});
 
 describe('an LSA that says something about the topology', () => {
   const scene = () => {
@@ -35,7 +37,10 @@ describe('an LSA that says something about the topology', () => {
     const { graph, change } = scene();
     const [a, b] = [read('a', node('r2')), read('b', node('r3'))];
     expect({ a: change(undefined, a), b: change(undefined, b) }).toEqual({ a: SOON, b: SOON });
-    expect([...graph.nodes.get('r1')!.values()].map(({ links }) => links)).toEqual([['r2'], ['r3']]);
+    expect([...graph.nodes.get('r1')!.values()].map(({ links }) => links.map(({ to }) => to))).toEqual([
+      ['r2'],
+      ['r3'],
+    ]);
     expect(change(a, undefined)).toBe(SOON);
     expect([...graph.nodes.get('r1')!.keys()]).toEqual(['b']);
     change(b, undefined);
@@ -47,7 +52,7 @@ describe('an LSA that says something about the topology', () => {
     const [before, after] = [read('a', node('r2')), read('a', node('r4'))];
     change(undefined, before);
     change(before, after);
-    expect([...graph.nodes.get('r1')!.values()].map(({ links }) => links)).toEqual([['r4']]);
+    expect([...graph.nodes.get('r1')!.values()].map(({ links }) => links.map(({ to }) => to))).toEqual([['r4']]);
     const renamed = read('a', { node: { name: 'n9', links: [], transit: true } });
     change(after, renamed);
     expect([...graph.nodes.keys()]).toEqual(['n9']);
@@ -174,7 +179,10 @@ describe('a walk', () => {
     const names = [`r${HUB}`, 'n7', `r${OTHER}`] as const;
     const links = { [names[0]]: ['n7'], n7: [names[0], names[2]], [names[2]]: ['n7'] };
     for (const [name, ends] of Object.entries(links))
-      area.graph.nodes.set(name, new Map([['lsa', { name, links: ends, transit: true }]]));
+      area.graph.nodes.set(
+        name,
+        new Map([['lsa', { name, links: ends.map((to) => ({ to, cost: 1 })), transit: true }]]),
+      );
     area.graph.neighbor = HUB;
     do walkDue(content, area);
     while (area.graph.walk);

@@ -2,13 +2,15 @@
 // only if both ends list it (RFC 2328 §16.1 step 2b). No distances are computed, so this is less than SPF. A router
 // with a clear R-bit is no transit router (RFC 5340 §2.7). A router whose links have the largest metric is, if there is
 // no other way (RFC 6987). A router outside the area is reachable if a reachable border router advertises a route to it
-// (RFC 2328 §16.2). The walk runs in batches; after a change during the walk, another walk follows.
+// (RFC 2328 §16.2). The walk runs in batches; after a change during the walk, another walk follows. The topology is
+// reported with it (topology-report.ts).
 import { forget, reach } from '../../aliveness.ts';
 import type { AreaContent, Content, ReadLsa } from '../content-state.ts';
 import { originatorName } from './originators.ts';
 import { GRAPH_BATCH, GRAPH_DELAY_MS } from '../constants.ts';
 import type { Graph, Walk } from './graph.ts';
-import { routerNode } from './topology.ts';
+import { isRouterNode, routerIdOf, routerNode } from './topology.ts';
+import { reportTopology } from './topology-report.ts';
 
 export function adjacencyChanged(c: Content, area: AreaContent, neighbor: number | undefined): void {
   area.graph.neighbor = neighbor;
@@ -35,6 +37,7 @@ export function topologyChanged(
     if (lsas) lsas.set(after!.id, is.node);
     else graph.nodes.set(is.node.name, new Map([[after!.id, is.node]]));
   }
+  if (c.reportsTopology) for (const each of [was, is]) if (each?.node) graph.reported.outdated.add(each.node.name);
   if (was?.reaches !== undefined) graph.beyond.delete(before!.id);
   if (is?.reaches !== undefined) graph.beyond.set(after!.id, { by: after!.key.advertisingRouter, reaches: is.reaches });
   graph.walkAt = Math.min(graph.walkAt, c.now + GRAPH_DELAY_MS);
@@ -50,9 +53,10 @@ export function walkDue(c: Content, area: AreaContent): void {
   if (walk.position < walk.queue.length) return;
   graph.walk = undefined;
   const reachable = new Set<number>();
-  for (const name of walk.queue) if (name.startsWith('r')) reachable.add(Number(name.slice(1)));
+  for (const name of walk.queue) if (isRouterNode(name)) reachable.add(routerIdOf(name));
   for (const { by, reaches } of graph.beyond.values()) if (reachable.has(by)) reachable.add(reaches);
   publish(c, area, reachable);
+  reportTopology(c, area, walk.queue);
 }
 
 function startWalk(graph: Graph): Walk {
@@ -69,7 +73,7 @@ function linksOf({ nodes }: Graph, { links }: Walk, name: string): ReadonlySet<s
   const lsas = nodes.get(name);
   if (!lsas) return NO_LINKS;
   let found = links.get(name);
-  if (!found) links.set(name, (found = new Set([...lsas.values()].flatMap((node) => node.links))));
+  if (!found) links.set(name, (found = new Set([...lsas.values()].flatMap((node) => node.links.map(({ to }) => to)))));
   return found;
 }
 

@@ -2,7 +2,8 @@
 // reaches, and addresses of routers. v2/topology.ts and v3/topology.ts define which bodies of each version contain it.
 import type { IpAddress } from '../../../model/address.ts';
 import type { LsaBody, TrafficEngineeringLsa } from '../../../packet/ospf/lsa/types.ts';
-import type { Version } from '../../../packet/ospf/numbers.ts';
+import type { TopologyLink } from '../../../model/topology.ts';
+import { MAX_LINK_METRIC, type Version } from '../../../packet/ospf/numbers.ts';
 import { readRouterRoute } from '../../../packet/ospf/route.ts';
 import type { RawLsa } from '../../../packet/ospf/types.ts';
 import type { Warn } from '../kinds/kind.ts';
@@ -11,9 +12,11 @@ import { routerAddressIn } from '../kinds/router-address.ts';
 /** A router or a transit network in the graph of an area. */
 export interface GraphNode {
   readonly name: string;
-  readonly links: readonly string[];
+  readonly links: readonly TopologyLink[];
   /** False: no router is reached through it (RFC 5340 §2.7, R-bit clear). */
   readonly transit: boolean;
+  /** It forwards only what has no other way (RFC 6987), or no IPv6. */
+  readonly stub?: boolean;
 }
 
 export interface Topology {
@@ -35,6 +38,12 @@ export type TopologyReaders = {
 export const NO_TOPOLOGY: Topology = {};
 
 export const routerNode = (routerId: number): string => `r${routerId}`;
+export const isRouterNode = (name: string): boolean => name.startsWith('r');
+export const routerIdOf = (routerName: string): number => Number(routerName.slice(1));
+
+/** Whether all links have the largest metric, which keeps transit traffic away (RFC 6987 §2). */
+export const isStub = (links: readonly TopologyLink[]): boolean =>
+  links.length > 0 && links.every(({ cost }) => cost === MAX_LINK_METRIC);
 
 /** The proxy address of prefixes that name no proxy (decision D6). */
 export function readRouterAddress(body: TrafficEngineeringLsa): Topology {

@@ -2,7 +2,8 @@
 import { isUnicastHost } from '../../../model/address.ts';
 import type { RouterLinkV3 } from '../../../packet/ospf/lsa/types.ts';
 import { LINK_TYPE, OPTION_V3, PREFIX_OPTION } from '../../../packet/ospf/numbers.ts';
-import { NO_TOPOLOGY, type TopologyReaders, readRouterAddress, routerNode } from '../learning/topology.ts';
+import type { TopologyLink } from '../../../model/topology.ts';
+import { NO_TOPOLOGY, type TopologyReaders, isStub, readRouterAddress, routerNode } from '../learning/topology.ts';
 
 const VIA_ROUTER: ReadonlySet<number> = new Set([LINK_TYPE.pointToPoint, LINK_TYPE.virtual]);
 
@@ -12,19 +13,24 @@ const linkEnd = ({ neighborRouterId, neighborInterfaceId }: RouterLinkV3): strin
 
 export const TOPOLOGY_V3: TopologyReaders = {
   'router-v3': ({ options, links }, { advertisingRouter }) => {
-    const ends = links.flatMap((link) =>
+    const ends = links.flatMap((link): TopologyLink[] =>
       VIA_ROUTER.has(link.type)
-        ? [routerNode(link.neighborRouterId)]
+        ? [{ to: routerNode(link.neighborRouterId), cost: link.metric }]
         : link.type === LINK_TYPE.transit
-          ? [linkEnd(link)]
+          ? [{ to: linkEnd(link), cost: link.metric }]
           : [],
     );
-    return {
-      node: { name: routerNode(advertisingRouter), links: ends, transit: (options & OPTION_V3.router) !== 0 },
-    };
+    const transit = (options & OPTION_V3.router) !== 0;
+    // RFC 5340 §A.2: without the V6-bit a router takes no part in IPv6 forwarding.
+    const stub = isStub(ends) || (options & OPTION_V3.v6) === 0;
+    return { node: { name: routerNode(advertisingRouter), links: ends, transit, stub } };
   },
   'network-v3': ({ attachedRouters }, { advertisingRouter, lsId }) => ({
-    node: { name: networkNode(advertisingRouter, lsId), links: attachedRouters.map(routerNode), transit: true },
+    node: {
+      name: networkNode(advertisingRouter, lsId),
+      links: attachedRouters.map((router) => ({ to: routerNode(router), cost: 0 })),
+      transit: true,
+    },
   }),
   'intra-area-prefix': ({ prefixes }) => {
     const own = prefixes.find(

@@ -8,6 +8,10 @@ import type * as egress from '../../../../src/kernel/dataplane/egress.ts';
 import type * as flows from '../../../../src/kernel/dataplane/flows.ts';
 import type * as guard from '../../../../src/kernel/dataplane/guard.ts';
 import type * as layout from '../../../../src/kernel/dataplane/layout.ts';
+import type * as multicastCounters from '../../../../src/kernel/dataplane/multicast-counters.ts';
+import type * as multicastLists from '../../../../src/kernel/dataplane/multicast-lists.ts';
+import type * as multicastState from '../../../../src/kernel/dataplane/multicast-state.ts';
+import type * as multicast from '../../../../src/kernel/dataplane/multicast.ts';
 import type * as noticeConfig from '../../../../src/kernel/dataplane/notice-config.ts';
 import type * as notifications from '../../../../src/kernel/dataplane/notifications.ts';
 import type * as portRoles from '../../../../src/kernel/dataplane/port-roles.ts';
@@ -30,6 +34,10 @@ export type Dataplane = typeof counters &
   typeof flows &
   typeof guard &
   typeof layout &
+  typeof multicast &
+  typeof multicastCounters &
+  typeof multicastLists &
+  typeof multicastState &
   typeof noticeConfig &
   typeof notifications &
   typeof portRoles &
@@ -76,7 +84,8 @@ export const u32 = (n: number): number => 0x0100_0001 * n;
 const U32_KEYED = [
   'egress_ports egress_config egress_buckets egress_peaks egress_stats egress_opaque egress_measures flows counters',
   'notice_config guard_ports port_roles proxy_config proxy_bucket proxy_instructions proxy_latency tenant_config',
-  'srv6_config',
+  'srv6_config multicast_config multicast_ports multicast_router_sids multicast_groups multicast_states',
+  'multicast_lists multicast_branches multicast_records',
 ].flatMap((names) => names.split(' '));
 const ADDRESS_KEYED = ['sender_capabilities', 'end_con_sids', 'own_addresses', 'tenant_sids', 'guard_end_con_sids'];
 const PREFIX_KEYED = ['sender_proxies', 'sender_policies', 'proxy_senders', 'proxy_sources', 'learned_senders'].concat([
@@ -88,6 +97,7 @@ const PREFIX_KEYED = ['sender_proxies', 'sender_policies', 'proxy_senders', 'pro
 export const SHARED: readonly Example[] = [
   {
     keysOf: U32_KEYED,
+    valuesOf: ['multicast_routers', 'multicast_list_ids', 'multicast_members'],
     fields: u32(7),
     written: (ts) => [ts.u32Key(u32(7)), ts.guardPortKey(u32(7)), ts.portRoleKey({ ifindex: u32(7) })],
     read: (ts, bytes) => ts.readU32Key(bytes),
@@ -101,8 +111,8 @@ export const SHARED: readonly Example[] = [
   },
   { keysOf: ['doubted_ports'], fields: u32(8), read: (ts, bytes) => ts.doubtedPort(bytes), is: u32(8) },
   {
-    keysOf: [...ADDRESS_KEYED, 'srv6_local_sources', 'srv6_sids'],
-    valuesOf: ['srv6_tunnel_sources'],
+    keysOf: [...ADDRESS_KEYED, 'srv6_local_sources', 'srv6_sids', 'multicast_destinations', 'multicast_routers'],
+    valuesOf: ['srv6_tunnel_sources', 'multicast_router_sids'],
     fields: A_HEX,
     written: (ts) => [ts.mappedAddress(A), ts.addressKey(A), ts.endConKey(A)],
     read: (ts, bytes) => [ts.unmappedAddress(bytes), ts.unmappedAddressAt(viewOf(bytes), 0)],

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// For tests and the bench only: thousands of events of simulated groups in one run, through the same functions as
+// packets. A node of a simulated tree is a group of this object. Packets and their checks are not part of it.
+#include "kernel.h"
+
+// The simulation's clock.
+__u64 model_now;
+#define MULTICAST_NOW() (model_now)
+
+#include "multicast/aggregate.h"
+
+LICENSE;
+
+#define EVENTS 4096
+enum { EVENT_DATA = 1, EVENT_HOST = 2, EVENT_CHILD = 3 };
+
+// In the machine's byte order; 64 bytes.
+struct event {
+	__u32 kind;
+	__u32 state; // MULTICAST_STATE
+	__u32 list;  // of data
+	__u32 epoch; // of data, and the label of a child's answer
+	__u32 parent;
+	__u32 psn;    // of data with MULTICAST_NOTE_BEGINS; of an answer as in its BTH
+	__u32 sender; // of an answer: the last word of its address
+	__u32 msn;
+	__u32 syndrome;
+	__u32 now_ms;
+	// Results: whether data are copied, or something goes up, and what. Of data at an edge, up_psn and up_msn are
+	// the receivers that get a copy, one bit each.
+	__u32 passed;
+	__u32 up_state;
+	__u32 up_epoch;
+	__u32 up_psn;
+	__u32 up_msn;
+	__u32 up_syndrome;
+};
+
+struct events {
+	__u32 count;
+	__u32 reserved[15];
+	struct event of[EVENTS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct events);
+} model_events SEC(".maps");
+
+static long (*const loop)(__u32 count, void *callback, void *context, __u64 flags) = (void *)181; // bpf_loop
+
+static __always_inline void answer(struct event *event)
+{
+	struct address sender = { .words = { 0, 0, 0, event->sender } };
+	struct multicast_upward up = {};
+	struct multicast_claim claim = { .state = event->state,
+					 .next = (event->psn + !nak_rank(event->syndrome)) & PSN_MASK,
+					 .msn = event->msn,
+					 .syndrome = event->syndrome };
+	if (!claim_of(&claim, &sender) || (event->kind == EVENT_CHILD && !claim_is_of(&claim, event->epoch)))
+		return;
+	if (!multicast_climb(&claim, &up))
+		return;
+	event->passed = 1;
+	event->up_state = claim.state;
+	event->up_epoch = CURRENT_EPOCH(up.current);
+	event->up_psn = up.psn;
+	event->up_msn = up.msn;
+	event->up_syndrome = up.syndrome;
+}
+
+__noinline int model_has_joined(__u32 slot)
+{
+	const struct multicast_record *record = multicast_record_at(slot);
+	return record && multicast_has_joined(record);
+}
+
+static __always_inline void data(struct event *event)
+{
+	event->passed = multicast_note(event->state, event->list, event->epoch, event->parent, event->psn);
+	const struct multicast_list *list = multicast_list_at(event->list);
+	if (!list || list->role != MULTICAST_AS_EDGE)
+		return;
+	event->up_psn = event->up_msn = 0;
+	for (__u32 i = 0; i < MULTICAST_BRANCHES && i < list->count; i++) {
+		__u32 joined = model_has_joined(list->first + i);
+		if (i < 32)
+			event->up_psn |= joined << i;
+		else
+			event->up_msn |= joined << (i & 31);
+	}
+}
+
+static long run_event(__u32 index, void *unused)
+{
+	__u32 zero = 0;
+	struct events *events = bpf_map_lookup_elem(&model_events, &zero);
+	if (!events || index >= EVENTS)
+		return 1;
+	struct event *event = &events->of[index];
+	event->passed = 0;
+	model_now = (__u64)event->now_ms * 1000000;
+	if (event->kind == EVENT_DATA)
+		data(event);
+	else
+		answer(event);
+	return 0;
+}
+
+SEC("tc")
+int multicast_model(struct __sk_buff *skb)
+{
+	__u32 zero = 0;
+	struct events *events = bpf_map_lookup_elem(&model_events, &zero);
+	if (events)
+		loop(events->count, run_event, 0, 0);
+	return 0;
+}

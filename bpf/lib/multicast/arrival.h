@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Which packets concern End.MT, and what becomes of them: packets to this router's SIDs and to Proxy Addresses.
+#ifndef CNPD_MULTICAST_ARRIVAL_H
+#define CNPD_MULTICAST_ARRIVAL_H
+
+#include "multicast/answer.h"
+#include "multicast/replicate.h"
+
+#define ICMPV6_PACKET_TOO_BIG 2
+#define ICMPV6_HLEN 8
+// Offset of the packet that an ICMPv6 error is about.
+#define ICMPV6_ABOUT (ETH_HLEN + IPV6_HLEN + ICMPV6_HLEN)
+#define IPV6_LEAST_MTU 1280
+#define MANAGEMENT_QPN 1
+
+static __always_inline const struct multicast_destination *multicast_destination_at(const __u8 *address)
+{
+	return bpf_map_lookup_elem(&multicast_destinations, address);
+}
+
+// A Packet Too Big about a copy that this router has sent: the MTU is kept for the agent, the smallest since it looked.
+// A global function: the verifier checks it once.
+__noinline int multicast_too_big(struct __sk_buff *skb)
+{
+	struct address sid, source;
+	if (!multicast_pull(skb, ICMPV6_ABOUT + IPV6_HLEN + SRH_SEGMENT_0 + 16))
+		return 0;
+	const __u8 *about = walk_at(skb, ICMPV6_ABOUT, IPV6_HLEN + SRH_SEGMENT_0 + 16),
+		   *outer = walk_at(skb, ETH_HLEN, IPV6_HLEN + ICMPV6_HLEN);
+	if (!about || !outer || outer[IPV6_HLEN] != ICMPV6_PACKET_TOO_BIG ||
+	    about[IPV6_NEXT_HEADER] != IPPROTO_ROUTING || about[IPV6_HLEN + SRH_TYPE] != ROUTING_TYPE_SRH)
+		return 0;
+	__u32 mtu = bpf_ntohl(*(const __be32 *)(outer + IPV6_HLEN + 4));
+	address_load(&sid, outer + IPV6_DESTINATION, 6);
+	address_load(&source, about + IPV6_SOURCE, 6);
+	const struct multicast_destination *proxy = multicast_destination_at(about + IPV6_HLEN + SRH_SEGMENT_0);
+	if (!same_address(&sid, &source) || !proxy || proxy->kind != MULTICAST_PROXY || mtu < IPV6_LEAST_MTU)
+		return 0;
+	struct multicast_state *state = multicast_state_at(MULTICAST_STATE(proxy->group, MULTICAST_AS_BRANCHING));
+	if (!state)
+		return 0;
+	if (state->path_mtu == 0 || mtu < state->path_mtu)
+		state->path_mtu = mtu;
+	count(COUNT_MC_PACKET_TOO_BIG);
+	return 0;
+}
+
+// A packet with a routing header to one of this router's SIDs, of this kind.
+static __always_inline int multicast_data(struct __sk_buff *skb, __u32 kind)
+{
+	if (!multicast_parse(skb))
+		return TC_DROP;
+	struct multicast_packet *packet = multicast_packet_in_work();
+	const struct multicast_group *group = packet ? multicast_group_at(packet->group) : 0;
+	const __u8 *outer = walk_at(skb, ETH_HLEN, IPV6_HLEN);
+	if (!packet || !group || !outer)
+		return multicast_drop(COUNT_MC_FAILED);
+	packet->parent = multicast_router_of(outer + IPV6_SOURCE);
+	if (packet->parent == 0)
+		return multicast_drop(COUNT_MC_ROUTER_UNKNOWN);
+	if (!same_address(&packet->destination, kind == MULTICAST_EDGE ? &group->edge : &group->replication))
+		return multicast_drop(COUNT_MC_SID_OTHER);
+	return kind == MULTICAST_EDGE ? multicast_end_mt(skb) : multicast_replicate(skb);
+}
+
+static __always_inline int multicast_at_sid(struct __sk_buff *skb, __u8 next, __u32 kind)
+{
+	if (!multicast_is_core(skb->ifindex))
+		return multicast_drop(COUNT_MC_NOT_CORE);
+	if (next == IPPROTO_ROUTING)
+		return multicast_data(skb, kind);
+	if (next == IPPROTO_IPV6 && kind == MULTICAST_REPLICATION)
+		return multicast_answer_from_child(skb);
+	if (next == IPPROTO_ICMPV6) {
+		count(COUNT_MC_ICMPV6);
+		multicast_too_big(skb);
+		return TC_DROP;
+	}
+	return multicast_drop(next == IPPROTO_FRAGMENT ? COUNT_MC_FRAGMENT : COUNT_MC_NO_SRH);
+}
+
+// A packet to a Proxy Address: from the source at the root, or from a receiver at an edge. A global function: the
+// verifier checks it once.
+__noinline int multicast_at_proxy(struct __sk_buff *skb, __u32 index)
+{
+	const struct multicast_group *group = multicast_group_at(index);
+	if (!group)
+		return TC_NEXT;
+	int is_root = group->flags & MULTICAST_ROOT, is_edge = (group->edge.halves[0] | group->edge.halves[1]) != 0;
+	if (!is_root && !is_edge)
+		return TC_NEXT;
+	if (!multicast_pull(skb, ETH_HLEN + INNER_BTH + BTH_SIZE))
+		return multicast_drop(COUNT_MC_FAILED);
+	const __u8 *ip = walk_at(skb, ETH_HLEN, INNER_BTH + BTH_SIZE);
+	if (!ip || ip[IPV6_NEXT_HEADER] != IPPROTO_UDP ||
+	    walk_be16(ip + IPV6_HLEN + UDP_DESTINATION) != bpf_htons(ROCE_UDP_PORT))
+		return multicast_drop(COUNT_MC_PROXY_MALFORMED);
+	const __u8 *bth = ip + INNER_BTH;
+	__u32 qpn = BTH_QPN(*(const __be32 *)(bth + 4));
+	struct address source;
+	address_load(&source, ip + IPV6_SOURCE, 6);
+	if (qpn <= MANAGEMENT_QPN)
+		return multicast_drop(COUNT_MC_PROXY_CM);
+	if (is_root && same_address(&source, &group->source)) {
+		if (bth[0] >= MULTICAST_OPCODES)
+			return multicast_drop(COUNT_MC_PROXY_OPCODE);
+		if (qpn != group->designated_qpn)
+			return multicast_drop(COUNT_MC_PROXY_QPN);
+		count(COUNT_MC_PROXY_SOURCE);
+		return TC_NEXT;
+	}
+	if (is_edge && (bth[0] == ROCE_OPCODE_ACK || bth[0] == ROCE_OPCODE_CNP))
+		return multicast_answer_from_host(skb, index);
+	return multicast_drop(bth[0] < MULTICAST_OPCODES ? COUNT_MC_PROXY_FOREIGN : COUNT_MC_PROXY_OPCODE);
+}
+
+// Packets with a tag beside them belong to the VLAN interface on top of this one.
+static __always_inline int multicast_is_plain(struct __sk_buff *skb)
+{
+	return skb->protocol == bpf_htons(ETH_P_IPV6) && !skb->vlan_present;
+}
+
+static __always_inline int multicast_arrive(struct __sk_buff *skb)
+{
+	if (!multicast_is_plain(skb) || skb->pkt_type != PACKET_HOST)
+		return TC_NEXT;
+	const __u8 *ip = walk_at(skb, ETH_HLEN, IPV6_HLEN);
+	if (!ip)
+		ip = multicast_pull(skb, ETH_HLEN + IPV6_HLEN) ? walk_at(skb, ETH_HLEN, IPV6_HLEN) : 0;
+	if (!ip)
+		return TC_NEXT;
+	const struct multicast_destination *destination = multicast_destination_at(ip + IPV6_DESTINATION);
+	if (likely(!destination))
+		return TC_NEXT;
+	if (destination->kind == MULTICAST_PROXY)
+		return multicast_at_proxy(skb, destination->group);
+	return multicast_at_sid(skb, ip[IPV6_NEXT_HEADER], destination->kind);
+}
+
+// At tc egress of cnpd-mc: a packet that the kernel's route of a group has encapsulated here.
+static __always_inline int multicast_begin(struct __sk_buff *skb)
+{
+	const __u8 *ip = multicast_is_plain(skb) && multicast_pull(skb, ETH_HLEN + IPV6_HLEN)
+				 ? walk_at(skb, ETH_HLEN, IPV6_HLEN)
+				 : 0;
+	if (ip && ip[IPV6_DESTINATION] >= 0xfe) // link-local, multicast: neighbor and listener discovery
+		return multicast_drop(COUNT_MC_ROOT_LINK);
+	if (!ip || ip[IPV6_NEXT_HEADER] != IPPROTO_ROUTING)
+		return multicast_drop(COUNT_MC_ROOT_FOREIGN);
+	if (!multicast_parse(skb))
+		return TC_DROP;
+	struct multicast_packet *packet = multicast_packet_in_work();
+	const struct multicast_group *group = packet ? multicast_group_at(packet->group) : 0;
+	if (!packet || !group)
+		return multicast_drop(COUNT_MC_FAILED);
+	struct address source;
+	address_load(&source, (const __u8 *)packet->words + IPV6_SOURCE, 6);
+	if (!(group->flags & MULTICAST_ROOT) || !same_address(&source, &group->source) ||
+	    !same_address(&packet->destination, &group->replication))
+		return multicast_drop(COUNT_MC_ROOT_FOREIGN);
+	packet->parent = 0;
+	return multicast_replicate(skb);
+}
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// A wire that loses packets, for the software RoCE endpoint of the lab. At the tc ingress of the host's interface, one
+// of every so many RoCEv2 packets over IPv6 is dropped. Counted, not drawn: a run can be repeated.
+#include "kernel.h"
+#include "wire/walk.h"
+
+LICENSE;
+
+enum {
+	NEXT_HEADER = ETH_HLEN + 6,
+	UDP_PORT_AT = ETH_HLEN + IPV6_HLEN + 2,
+	ROCE_PORT = 4791,
+};
+
+// At least 2. Set before loading.
+const volatile __u32 one_in;
+
+struct counts {
+	__u32 seen;
+	__u32 lost;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct counts);
+} lossy_wire_counts SEC(".maps");
+
+SEC("tc")
+int lossy_wire(struct __sk_buff *skb)
+{
+	const __u8 *data = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
+	__u32 zero = 0;
+
+	if (data + UDP_PORT_AT + 2 > end || skb->protocol != bpf_htons(ETH_P_IPV6) ||
+	    data[NEXT_HEADER] != IPPROTO_UDP || (data[UDP_PORT_AT] << 8 | data[UDP_PORT_AT + 1]) != ROCE_PORT)
+		return TC_NEXT;
+	struct counts *counts = bpf_map_lookup_elem(&lossy_wire_counts, &zero);
+	if (!counts || one_in == 0)
+		return TC_NEXT;
+	if ((__sync_fetch_and_add(&counts->seen, 1) + 1) % one_in)
+		return TC_NEXT;
+	__sync_fetch_and_add(&counts->lost, 1);
+	return TC_DROP;
+}

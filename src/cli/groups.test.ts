@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import type { NorthboundClient, SetOfGroups } from '../northbound/client.ts';
+import { exampleState } from '../northbound/state.fixture.ts';
+import { fakeCnpd, run } from './fake-cnpd.fixture.ts';
+import { treeLines } from './group-views.ts';
+
+const GROUP = '2001:db8:aa::1';
+
+/** Runs a line, and keeps what it has set, and on which socket. */
+async function setBy(line: string) {
+  const sets: SetOfGroups[] = [];
+  const sockets: string[] = [];
+  const client: NorthboundClient = { ...fakeCnpd(exampleState()), set: async (request) => void sets.push(request) };
+  const result = await run(line, client, { connect: ({ socket }) => (sockets.push(socket), client) });
+  return { ...result, sets, sockets };
+}
+
+describe('cnpctl show groups', () => {
+  test('a line for each group', async () => {
+    expect((await run('show groups')).out.split('\n')).toEqual([
+      'NAME     PROXY ADDRESS   ROLE HERE  SOURCE          RECEIVERS  EDGES  TREE            EPOCH  STATE',
+      'weights  2001:db8:aa::1  root       2001:db8:1::10          1      1  shortest-paths      3  in use',
+      '',
+    ]);
+  });
+
+  test('one by its name or its Proxy Address in any form, with members, tree and branches', async () => {
+    const { code, out } = await run('show groups weights');
+    expect(code).toBe(0);
+    for (const part of ['Designated QPN  4096', 'ROLE', '└─ edge 2001:db8:e::2', 'NEXT PSN'])
+      expect(out).toContain(part);
+    expect((await run('show groups 2001:DB8:AA:0::1')).out).toBe(out);
+    expect((await run('show groups nothing')).code).toBe(1);
+    expect((await run('show groups weights leaves')).code).toBe(2);
+  });
+
+  test('receivers without the source; branches with lag, NAK, CNPs and when they were heard', async () => {
+    const receivers = JSON.parse((await run('show groups weights receivers -o json')).out) as { role: string }[];
+    expect(receivers.map(({ role }) => role)).toEqual(['receiver']);
+    expect((await run('show groups weights branches')).out).toMatch(
+      /branching +child +2001:db8:e::2 +- +1000 +24 +1000 +2 +5000 +1s +- +up/,
+    );
+  });
+});
+
+test('a tree is drawn with its routers and receivers; names of the network move no cursor', () => {
+  const node = (name: string, parent: string | undefined, more: object = {}) => ({
+    node: name,
+    ...(parent !== undefined && { parent }),
+    kind: parent === undefined ? 'root' : 'edge',
+    router: name.toUpperCase(),
+    ...more,
+  });
+  expect(
+    treeLines([
+      node('a', undefined),
+      node('b', 'a', { kind: 'branching' }),
+      node('c', 'b', { receivers: ['r1', 'r2'] }),
+      node('d', 'b', { receivers: ['r3'], router: '\u001b[2J' }),
+      node('e', 'a', { router: undefined }),
+    ]),
+  ).toEqual([
+    'root a (A)',
+    '├─ branching b (B)',
+    '│  ├─ edge c (C)',
+    '│  │  └─ receivers: r1, r2',
+    '│  └─ edge d (\u{fffd}[2J)',
+    '│     └─ receivers: r3',
+    '└─ edge e (advertised by nobody)',
+  ]);
+  expect(treeLines([])).toEqual(['the group has no tree: a source and receivers are needed']);
+  const circle = [node('a', undefined), node('b', 'a'), { ...node('a2', 'b'), node: 'b' }];
+  expect(treeLines(circle).length).toBeLessThan(5);
+});
+
+describe('cnpctl group', () => {
+  test('join replaces a member, over the socket of Set', async () => {
+    const line = `group join ${GROUP} --receiver 2001:db8:2::2 --qpn 9 --r-key 7 --persistent --designated-qpn 5 --name g`;
+    expect(await setBy(line)).toMatchObject({
+      code: 0,
+      sockets: ['/run/cnpd/gnmi-set.sock'],
+      sets: [
+        {
+          replace: [
+            {
+              group: GROUP,
+              member: { role: 'receiver', address: '2001:db8:2::2' },
+              value: { qpn: '9', 'r-key': '7', persistent: true },
+            },
+          ],
+          update: [{ group: GROUP, value: { 'designated-qpn': '5', name: 'g' } }],
+        },
+      ],
+    });
+  });
+
+  test('leave asks for the member first: one that is not there is exit code 1, and nothing is set', async () => {
+    expect(await setBy(`group leave ${GROUP} --source`)).toMatchObject({
+      code: 0,
+      sets: [{ delete: [{ group: GROUP, member: { role: 'source', address: '2001:db8:1::10' } }] }],
+    });
+    expect(await setBy(`group leave ${GROUP} --receiver 2001:db8:9::9`)).toMatchObject({ code: 1, sets: [] });
+  });
+
+  test.each([
+    `group join ${GROUP} --qpn 9`,
+    `group join ${GROUP} --receiver 2001:db8::2 --source 2001:db8::3`,
+    'group join 192.0.2.1 --source 2001:db8::3',
+    `group join ${GROUP} --receiver 2001:db8::2 --qpn 0x12`,
+    `group leave ${GROUP}`,
+  ])('%s is wrong usage', async (line) => expect(await setBy(line)).toMatchObject({ code: 2, sets: [] }));
+});

@@ -1,0 +1,174 @@
+// Where members that were declared at run time are kept. `members.json` in the run directory has all of them, and is what
+// a restarted agent believes: it survives the agent, not a reboot. The one in the state directory has those that survive
+// a reboot. Each is written as a whole: temporary file, fsync, rename. A crash between the two renames leaves the run
+// directory's older file, and with it the request is not done; nobody was answered.
+import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync } from 'node:fs';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { NO_GROUPS, type RunTimeGroups, changedGroups } from '../intent/run-time-groups.ts';
+import { formatAddress } from '../model/address.ts';
+import type { GroupChange } from '../model/group-change.ts';
+
+const NAME = 'members.json';
+/** As left in a directory: for uninstall. */
+export const MEMBER_FILES = [NAME, `${NAME}.new`, `${NAME}.bad`];
+
+const VERSION = 1;
+/** 4,096 members with all their leaves are less than a quarter of it. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+export interface StoreOptions {
+  readonly runDir: string;
+  /** Absent: nothing can be persistent. */
+  readonly stateDir?: string | undefined;
+}
+
+export interface Loaded {
+  readonly groups: RunTimeGroups;
+  /** Files that could not be read, and were set aside: one sentence each. */
+  readonly unreadable: readonly string[];
+}
+
+export class MemberStore {
+  readonly #run: string;
+  readonly #state: string | undefined;
+  /** Text of the file in the state directory. */
+  #persisted: string | undefined;
+
+  constructor({ runDir, stateDir }: StoreOptions) {
+    this.#run = join(runDir, NAME);
+    this.#state = stateDir === undefined ? undefined : join(stateDir, NAME);
+  }
+
+  get canPersist(): boolean {
+    return this.#state !== undefined;
+  }
+
+  load(): Loaded {
+    const unreadable: string[] = [];
+    const read = (path: string): RunTimeGroups | undefined => {
+      try {
+        const text = readBounded(path);
+        if (text === undefined) return undefined;
+        if (path === this.#state) this.#persisted = text;
+        return parseDocument(text);
+      } catch (error) {
+        unreadable.push(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+        setAside(path);
+        return undefined;
+      }
+    };
+    const atBoot = this.#state === undefined ? undefined : read(this.#state);
+    return { groups: read(this.#run) ?? atBoot ?? NO_GROUPS, unreadable };
+  }
+
+  /** @throws the system's error; then nothing has changed */
+  async write(groups: RunTimeGroups): Promise<void> {
+    const all = document(groups, () => true);
+    const kept = document(groups, ({ persistent }) => persistent);
+    const persists = this.#state !== undefined && kept !== (this.#persisted ?? document(NO_GROUPS, () => true));
+    await writeNew(this.#run, all);
+    if (persists) {
+      await writeNew(this.#state!, kept);
+      await replace(this.#state!);
+      this.#persisted = kept;
+    }
+    await replace(this.#run);
+  }
+}
+
+type Kept = (member: { readonly persistent: boolean }) => boolean;
+
+/** As a gNMI value of the groups, so that it is read as a request is. */
+export function document(groups: RunTimeGroups, isKept: Kept): string {
+  const shown = [...groups.values()].flatMap(({ proxyAddress, name, designatedQpn, members }) => {
+    const kept = [...members.values()].filter(isKept);
+    if (kept.length === 0) return [];
+    return {
+      'proxy-address': formatAddress(proxyAddress),
+      ...(name !== undefined && { name }),
+      ...(designatedQpn !== undefined && { 'designated-qpn': designatedQpn }),
+      member: kept.map(({ role, address, persistent, values }) => ({
+        role,
+        address: formatAddress(address),
+        ...values,
+        persistent,
+      })),
+    };
+  });
+  return `${JSON.stringify({ version: VERSION, groups: shown })}\n`;
+}
+
+/** @throws Error with the reason */
+export function parseDocument(text: string): RunTimeGroups {
+  const parsed = JSON.parse(text) as { readonly version?: unknown; readonly groups?: unknown } | null;
+  if (parsed?.version !== VERSION) throw new Error(`its version is not ${VERSION}`);
+  if (!Array.isArray(parsed.groups)) throw new Error('it has no list of groups');
+  const changes = (parsed.groups as readonly unknown[]).map((value): GroupChange => {
+    const group = (value as { readonly 'proxy-address'?: unknown } | null)?.['proxy-address'];
+    if (typeof group !== 'string') throw new Error('a group has no Proxy Address');
+    return { operation: 'update', group, value };
+  });
+  const groups = changedGroups(NO_GROUPS, changes);
+  if (!groups.ok) throw new Error(groups.error.errors.join('; '));
+  return groups.value;
+}
+
+/** Undefined: there is none. @throws when it is no regular file, or too large */
+function readBounded(path: string): string | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw new Error('not a regular file');
+    if (stat.size > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes`);
+    return readFileSync(fd, 'utf8');
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** So that an operator can look at it. */
+function setAside(path: string): void {
+  try {
+    renameSync(path, `${path}.bad`);
+  } catch {
+    // It stays where it is; the next write replaces it.
+  }
+}
+
+/** R_Keys are in it. */
+const MODE = 0o600;
+
+async function writeNew(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const temporary = `${path}.new`;
+  try {
+    const file = await open(temporary, 'w', MODE);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    // What is left of it takes the space that is missing.
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function replace(path: string): Promise<void> {
+  await rename(`${path}.new`, path);
+  const directory = await open(dirname(path), 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}

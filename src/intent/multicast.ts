@@ -1,0 +1,57 @@
+// The section `srv6.multicast`: what is the same for all End.MT groups at this router.
+import type * as z from 'zod';
+import { defaulted, filled, section, value } from './schema-parts.ts';
+import { integer, onOff, size, time } from './values.ts';
+
+export interface MulticastIntent {
+  /** From a new tree to its use by the root, milliseconds. */
+  readonly settleMs: number;
+  /** A branch that has not confirmed what it was sent for this long has stalled, milliseconds. */
+  readonly stallMs: number;
+  readonly dropStalled: boolean;
+  /** The most octets of End.MT TLVs in a packet. */
+  readonly tlvLimit: number;
+  /** Absent: no HMAC TLV. */
+  readonly hmacKeyId?: number;
+}
+
+export const schema = section(
+  {
+    'settle-time': defaulted(
+      time('0s', '1min'),
+      '500ms',
+      'the root uses a new tree this long after it has computed it: the other routers have it by then',
+    ),
+    'stall-timeout': defaulted(
+      time('100ms', '10min'),
+      '10s',
+      'a receiver or router that has confirmed nothing for this long, although packets are due, is a problem',
+    ),
+    'drop-stalled': defaulted(
+      onOff,
+      'off',
+      (text) => `on: the source no longer waits for such a receiver, which then misses data; default ${text}`,
+    ),
+    'tlv-limit': defaulted(
+      size('0B', '2048B'),
+      '512B',
+      'the most octets of End.MT TLVs in a packet; where the receivers need more, edges use what they have learned',
+    ),
+    'hmac-key-id': value(
+      integer(1, 0xffff_ffff),
+      'key of the HMAC TLV, as in `ip sr hmac set`; default: no HMAC TLV. It does not protect the End.MT TLVs',
+    ).optional(),
+  },
+  'what is the same for all End.MT groups at this router',
+);
+
+export function build(declared: z.output<typeof schema> | undefined): MulticastIntent {
+  const all = filled(schema, declared);
+  return {
+    settleMs: all['settle-time'],
+    stallMs: all['stall-timeout'],
+    dropStalled: all['drop-stalled'],
+    tlvLimit: all['tlv-limit'],
+    ...(all['hmac-key-id'] !== undefined && { hmacKeyId: all['hmac-key-id'] }),
+  };
+}

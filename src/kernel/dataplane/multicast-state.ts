@@ -1,0 +1,153 @@
+// What the programs of End.MT know of a group and of its branches (bpf/lib/multicast/layout.h). Only they write it; the
+// agent reads it, and clears the record of a slot before it publishes a list.
+import { LITTLE_ENDIAN, structure, viewOf } from './layout.ts';
+
+/**
+ * A word with a label: the low 10 bits of the epoch that it belongs to. Null: no packet or answer has set it. A word of
+ * another epoch than the group's current one counts as unset.
+ */
+export interface Labelled<T> {
+  readonly label: number;
+  readonly value: T;
+}
+
+export interface MulticastProgress {
+  /** Everything before this PSN is confirmed; 24 bits. */
+  readonly nextPsn: number;
+  readonly msn: number;
+  readonly credits: number;
+}
+
+export interface MulticastNak {
+  readonly psn: number;
+  /** Of the AETH. */
+  readonly syndrome: number;
+}
+
+/** Value of multicast_states; times are of the kernel's monotonic clock, in ns. */
+export interface MulticastState {
+  /** Null: no packet has come yet. */
+  readonly current: { readonly epoch: number; readonly list: number; readonly parent: number } | null;
+  /** Highest PSN forwarded + 1. */
+  readonly high: Labelled<number> | null;
+  /** The last answer that went up. */
+  readonly sent: Labelled<MulticastProgress> | null;
+  readonly nakPending: Labelled<MulticastNak> | null;
+  /** A packet that was confirmed came again. */
+  readonly repeat: number | null;
+  /** Begin of the open CNP window; 0: none. */
+  readonly windowNs: bigint;
+  readonly dataNs: bigint;
+  readonly tokensNs: bigint;
+  readonly packets: bigint;
+  readonly answers: bigint;
+  /** Of the last Packet Too Big; 0: none. */
+  readonly pathMtu: number;
+}
+
+export const MULTICAST_STATE_SIZE = 88;
+const STATE = {
+  current: 0,
+  high: 8,
+  sent: 16,
+  nakPending: 24,
+  repeat: 32,
+  window: 40,
+  data: 48,
+  tokens: 56,
+  packets: 64,
+  answers: 72,
+  pathMtu: 80,
+} as const;
+
+const SET = 1n << 53n;
+const bits = (word: bigint, from: number, width: number): number =>
+  Number((word >> BigInt(from)) & ((1n << BigInt(width)) - 1n));
+
+const labelOf = (word: bigint): number | null => (word & SET ? bits(word, 54, 10) : null);
+
+function labelled<T>(word: bigint, read: (word: bigint) => T): Labelled<T> | null {
+  const label = labelOf(word);
+  return label === null ? null : { label, value: read(word) };
+}
+
+const psnOf = (word: bigint): number => bits(word, 0, 24);
+const progressOf = (word: bigint): MulticastProgress => ({
+  nextPsn: psnOf(word),
+  msn: bits(word, 24, 24),
+  credits: bits(word, 48, 5),
+});
+const nakOf = (word: bigint): MulticastNak => ({ psn: psnOf(word), syndrome: bits(word, 24, 8) });
+
+/** The label of an epoch's words. */
+export const labelOfEpoch = (epoch: number): number => epoch & 0x3ff;
+
+/** Value of multicast_states. */
+export function decodeMulticastState(value: Uint8Array): MulticastState {
+  const view = viewOf(value);
+  const word = (at: number): bigint => view.getBigUint64(at, LITTLE_ENDIAN);
+  const current = word(STATE.current);
+  return {
+    current:
+      current === 0n
+        ? null
+        : { epoch: bits(current, 44, 20), list: bits(current, 22, 22), parent: bits(current, 0, 22) },
+    high: labelled(word(STATE.high), psnOf),
+    sent: labelled(word(STATE.sent), progressOf),
+    nakPending: labelled(word(STATE.nakPending), nakOf),
+    repeat: labelOf(word(STATE.repeat)),
+    windowNs: word(STATE.window),
+    dataNs: word(STATE.data),
+    tokensNs: word(STATE.tokens),
+    packets: word(STATE.packets),
+    answers: word(STATE.answers),
+    pathMtu: view.getUint32(STATE.pathMtu, LITTLE_ENDIAN),
+  };
+}
+
+/** Value of multicast_records, by slot. */
+export interface MulticastRecord {
+  readonly progress: Labelled<MulticastProgress> | null;
+  readonly nak: Labelled<MulticastNak> | null;
+  /** Of a receiver: it has had a packet that begins a message. Before that it gets none. */
+  readonly joined: boolean;
+  /** In the open window. */
+  readonly cnps: bigint;
+  /** Time of the last answer; 0: none. */
+  readonly heardNs: bigint;
+  readonly copies: bigint;
+}
+
+export const MULTICAST_RECORD_SIZE = 48;
+const RECORD = { progress: 0, nak: 8, joined: 16, cnps: 24, heard: 32, copies: 40 } as const;
+
+export function decodeMulticastRecord(value: Uint8Array): MulticastRecord {
+  const view = viewOf(value);
+  const word = (at: number): bigint => view.getBigUint64(at, LITTLE_ENDIAN);
+  return {
+    progress: labelled(word(RECORD.progress), progressOf),
+    nak: labelled(word(RECORD.nak), nakOf),
+    joined: (word(RECORD.joined) & SET) !== 0n,
+    cnps: word(RECORD.cnps),
+    heardNs: word(RECORD.heard),
+    copies: word(RECORD.copies),
+  };
+}
+
+/**
+ * The record of a slot before its list is published. `joined`: the receiver is in a list in use and has joined there; a
+ * message may be on its way to it.
+ */
+export const newMulticastRecord = (joined: boolean): Uint8Array =>
+  structure(MULTICAST_RECORD_SIZE, (view) => view.setBigUint64(RECORD.joined, joined ? SET : 0n, LITTLE_ENDIAN));
+
+/** The packet on which the program closeWindow is run, for one group state (multicastStateIndex). */
+export const multicastWindowPacket = (state: number): Uint8Array =>
+  structure(64, (view) => view.setUint32(14, state, LITTLE_ENDIAN));
+
+/** The same state without a path MTU. */
+export function withoutPathMtu(value: Uint8Array): Uint8Array {
+  const copy = value.slice();
+  viewOf(copy).setUint32(STATE.pathMtu, 0, LITTLE_ENDIAN);
+  return copy;
+}

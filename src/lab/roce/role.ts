@@ -1,0 +1,20 @@
+// What the endpoint's process and the roles that it can play owe each other.
+import type { RocePacket } from '../../packet/roce/packet.ts';
+import type { Report } from './report.ts';
+
+export interface Role {
+  onPacket(packet: RocePacket): void;
+  onNotification?(format: 'fast-cnp' | 'long-haul-icmpv6', packet: Uint8Array): void;
+  /** On the first SIGINT or SIGTERM. */
+  stop(): void;
+}
+
+export interface RoleParts {
+  /** CLOCK_MONOTONIC in ms. */
+  readonly now: () => number;
+  /** @returns false when the packet was dropped */
+  readonly send: (packet: Uint8Array) => boolean;
+  readonly report: Report;
+  /** Ends the process, once. */
+  readonly end: (ok: boolean) => void;
+}

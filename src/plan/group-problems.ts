@@ -1,0 +1,192 @@
+// What keeps groups from working, and the remedy. A group may have many receivers, and a router many groups. Of each
+// kind of problem there is one, which names the first group and counts the others.
+import { type Conflict, type ConflictKind, type Membership, receiversByEdge } from '../groups/membership.ts';
+import type { OwnSids } from '../groups/network.ts';
+import { overhead, roceMtuWithin, rocePacket } from '../groups/sizes.ts';
+import type { Intent } from '../intent/intent.ts';
+import type { SidEntry } from '../learned/routers.ts';
+import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
+import type { Problem, ProblemCode } from '../model/problem.ts';
+import { type Facts, type LinkFact, roceLinks } from './facts.ts';
+import { type GroupView, MOST_BRANCHES, hasTooMany } from './group-view.ts';
+import type { HeadEndPlan } from './multicast-plan.ts';
+
+interface Inputs {
+  readonly views: readonly GroupView[];
+  readonly membership: Membership;
+  readonly own: OwnSids;
+  readonly intent: Intent;
+  readonly facts: Facts;
+  readonly core: readonly LinkFact[];
+  readonly headEnds: readonly HeadEndPlan[];
+  readonly sids: readonly SidEntry[];
+}
+
+const FEATURE = 'groups';
+
+export const noCorePort = (names: readonly string[]): Problem => ({
+  code: 'groups.no-core-port',
+  feature: FEATURE,
+  problem: `none of the core ports ${names.join(', ')} exists with an Ethernet header: no packet of a group leaves or arrives`,
+  remedy: 'create them, or correct their names under srv6.core-ports in cnpd.yaml; cnpd notices when they appear',
+});
+
+/** Undefined: not known yet. */
+export const sourceQpn = ({ id, declared }: GroupView, { groupSources }: Facts): number | undefined =>
+  declared?.source?.qpn ?? groupSources?.get(id);
+
+export function groupProblems(inputs: Inputs): Problem[] {
+  return [contested, tooMany, misplaced, edges, flat, sizes, sources].flatMap((check) => check(inputs));
+}
+
+/** Of the findings of one kind. @param sentence about the first */
+function summary<T>(
+  code: ProblemCode,
+  found: readonly T[],
+  sentence: (first: T) => string,
+  remedy: string | ((first: T) => string),
+): Problem[] {
+  const [first] = found;
+  if (first === undefined) return [];
+  const more = found.length > 1 ? ` (and ${found.length - 1} more like it)` : '';
+  const text = typeof remedy === 'string' ? remedy : remedy(first);
+  return [{ code, feature: FEATURE, problem: `${sentence(first)}${more}`, remedy: text }];
+}
+
+const CONFLICTS: Readonly<Record<ConflictKind, (conflict: Conflict) => string>> = {
+  'second-source': ({ claim, winner }) =>
+    `has two sources: ${formatAddress(winner!.address)} counts, and ${formatAddress(claim.address)} does not`,
+  'second-edge': ({ claim, winner }) =>
+    `${formatAddress(claim.address)} is claimed with two edges or in two ways: that of ${formatAddress(winner!.node)} counts, ` +
+    `and that of ${formatAddress(claim.node)} does not`,
+  'source-too': ({ claim }) => `${formatAddress(claim.address)} is the source, and does not count as a receiver`,
+  'is-proxy-address': ({ claim: { address, node } }) =>
+    `the member ${formatAddress(address)} at ${formatAddress(node)} does not count: one of the two is the Proxy Address of a group`,
+};
+
+/** In groups that concern this router. */
+function contested({ views, membership, intent: { groups = [] } }: Inputs): Problem[] {
+  const concerned = new Set([
+    ...views.map(({ id }) => id),
+    ...groups.map((group) => formatAddress(group.proxyAddress)),
+  ]);
+  const found = membership.conflicts.filter(({ claim }) => concerned.has(formatAddress(claim.group)));
+  const [taken, others] = [true, false].map((isProxy) =>
+    found.filter(({ kind }) => (kind === 'is-proxy-address') === isProxy),
+  ) as [Conflict[], Conflict[]];
+  const sentence = (one: Conflict): string => `group ${formatAddress(one.claim.group)}: ${CONFLICTS[one.kind](one)}`;
+  return [
+    ...summary(
+      'groups.contested',
+      others,
+      sentence,
+      '`cnpctl show groups` shows who claims what: correct the file of one of them',
+    ),
+    ...summary(
+      'groups.proxy-address-taken',
+      taken,
+      sentence,
+      'give each group a Proxy Address of its own, which belongs to no host and no router',
+    ),
+  ];
+}
+
+const tooMany = ({ views }: Inputs): Problem[] =>
+  summary(
+    'groups.too-many-branches',
+    views.filter(hasTooMany),
+    ({ id }) =>
+      `group ${id}: a router would have to make more than ${MOST_BRANCHES} copies of a packet, so none is sent`,
+    'let more routers replicate (srv6.replication), name other edges for receivers, or divide them among several groups',
+  );
+
+const misplaced = ({ views }: Inputs): Problem[] =>
+  summary(
+    'groups.not-an-edge',
+    views.flatMap(({ id, tree }) => (tree?.misplaced ?? []).map((edge) => ({ id, edge }))),
+    ({ id, edge }) => `group ${id}: ${formatAddress(edge)} is a replication SID, no edge of receivers; nothing is sent`,
+    'name an End.MT SID as `edge` of these receivers',
+  );
+
+interface EdgeAt {
+  readonly id: string;
+  readonly edge: IpAddress;
+}
+
+/** At the root, and where such a receiver is declared. */
+function edges({ views, own, intent, sids }: Inputs): Problem[] {
+  const ofEdges = sids.filter(({ behavior }) => behavior === intent.codePoints['end-mt-behavior']);
+  const known = new Set(ofEdges.map(({ sid }) => sid.value));
+  const alive = new Set(ofEdges.filter(({ heldUntil }) => heldUntil === undefined).map(({ sid }) => sid.value));
+  const used = views
+    .filter(({ isRoot, declared }) => isRoot || declared !== undefined)
+    .flatMap(({ id, members, tree }) =>
+      receiversByEdge(members)
+        .filter(({ edge }) => !(own.edge && sameAddress(edge, own.edge)) && !tree?.misplaced.includes(edge))
+        .map(({ edge }): EdgeAt => ({ id, edge })),
+    );
+  return [
+    ...summary(
+      'groups.unknown-edge',
+      used.filter(({ edge }) => !known.has(edge.value)),
+      ({ id, edge }) =>
+        `group ${id}: no router advertises the End.MT SID ${formatAddress(edge)}: its receivers get nothing, ` +
+        'and the source waits for them',
+      'give the router srv6.end-mt with this SID, or correct `edge` of the receivers',
+    ),
+    ...summary(
+      'groups.edge-lost',
+      used.filter(({ edge }) => known.has(edge.value) && !alive.has(edge.value)),
+      ({ id, edge }) =>
+        `group ${id}: the router of the End.MT SID ${formatAddress(edge)} is unreachable, and the source waits for its receivers`,
+      'restore it, or remove its receivers from the group; they are forgotten after hold-unreachable',
+    ),
+  ];
+}
+
+/** With BGP alone this is as it should be. */
+const flat = ({ views, intent: { isis, ospfv2, ospfv3 } }: Inputs): Problem[] =>
+  (isis ?? ospfv2 ?? ospfv3) === undefined
+    ? []
+    : summary(
+        'groups.no-topology',
+        views.filter(({ isRoot, tree }) => isRoot && tree?.isFlat),
+        ({ id, branches }) =>
+          `group ${id}: no carrier knows the topology around this router, so it makes all ${branches.length} copies itself`,
+        '`cnpctl show isis` and `cnpctl show ospf` say whether there is an adjacency',
+      );
+
+/** Connections of hosts have the largest MTU that their ports allow. */
+function sizes({ views, headEnds, intent, facts, core }: Inputs): Problem[] {
+  const isCore = new Set(core.map(({ ifindex }) => ifindex));
+  const hosts = roceLinks(facts, intent).filter(({ ifindex }) => !isCore.has(ifindex));
+  const wanted = roceMtuWithin(Math.max(0, ...hosts.map(({ mtu = 0 }) => mtu)));
+  const small = headEnds.flatMap((headEnd) => {
+    const view = views.find(({ id }) => id === headEnd.id)!;
+    const added = overhead(headEnd.endMtTlvs, headEnd.hmacKeyId !== undefined);
+    const most = roceMtuWithin(headEnd.mtu - added);
+    return most === 0 || most < wanted ? [{ id: view.id, added, most, mtu: headEnd.mtu }] : [];
+  });
+  return summary(
+    'groups.mtu',
+    small,
+    ({ id, added, most, mtu }) =>
+      `group ${id}: packets grow by ${added} octets, and the core ports pass ${mtu}: ` +
+      (wanted > most
+        ? `with an RoCEv2 MTU of ${wanted}, which the ports of hosts allow, ${rocePacket(wanted)} octets become ` +
+          `${rocePacket(wanted) + added}; `
+        : '') +
+      (most > 0 ? `connections of at most ${most} pass` : 'no connection fits'),
+    `raise the MTU of ${core.map(({ name }) => name).join(', ')}, or set a smaller MTU at the source's connection`,
+  );
+}
+
+const sources = ({ views, facts }: Inputs): Problem[] =>
+  summary(
+    'groups.source-unknown',
+    views.filter((view) => view.isRoot && sourceQpn(view, facts) === undefined),
+    ({ id, members }) =>
+      `group ${id}: the Queue Pair of the source ${formatAddress(members.source.address)} is not known yet, ` +
+      'so it gets no answers',
+    'it is learned when the source sets up its connection; or write it as source.qpn',
+  );

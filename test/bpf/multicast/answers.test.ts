@@ -1,0 +1,233 @@
+// Answers on their way up: receivers' ACKs, NAKs and CNPs arrive at an edge, children's at a branching node, and what
+// goes up is compared byte for byte, ICRC included.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { multicastStateIndex, type MulticastRole } from '../../../src/kernel/dataplane/multicast-lists.ts';
+import { multicastWindowPacket } from '../../../src/kernel/dataplane/multicast-state.ts';
+import { MULTICAST_PROGRAMS } from '../../../src/kernel/dataplane/multicast.ts';
+import { type IpAddress, address } from '../../../src/model/address.ts';
+import { concat } from '../../../src/packet/bytes.ts';
+import { buildRocePacket, parseRocePacket } from '../../../src/packet/roce/packet.ts';
+import { childSid, child, receiver, receiverAddress } from '../support/multicast-branches.ts';
+import { DESIGNATED, EDGE, PARENT, PROXY, REPLICATION, changed, inner, tunnel } from '../support/multicast-packets.ts';
+import { MulticastRouter } from '../support/multicast-scene.ts';
+
+let router: MulticastRouter;
+beforeAll(async () => {
+  router = await MulticastRouter.create();
+});
+afterAll(() => router.close());
+beforeEach(() => router.reset());
+
+const EPOCH = 1;
+/** A source behind the core port. */
+const CORE_HOST = address('2001:db8:c00::55');
+interface Said {
+  psn?: number;
+  kind?: 'ack' | 'nak' | 'rnr-nak';
+  value?: number;
+  msn?: number;
+  source?: IpAddress;
+  destination?: IpAddress;
+  destQpn?: number;
+}
+const answer = ({
+  psn = 0,
+  kind = 'ack',
+  value,
+  msn = 0,
+  source,
+  destination = PROXY,
+  destQpn = DESIGNATED,
+}: Said): Uint8Array =>
+  buildRocePacket({
+    source: source ?? receiverAddress(0),
+    destination,
+    sourcePort: 0xc123,
+    trafficClass: 0,
+    hopLimit: 64,
+    bth: { opcode: 0x11, destQpn, psn },
+    ext: { aeth: { kind, value: value ?? (kind === 'ack' ? 31 : 0), msn } },
+    payload: new Uint8Array(0),
+  });
+const cnp = (source: IpAddress, destQpn = DESIGNATED, destination = PROXY): Uint8Array =>
+  buildRocePacket({
+    source,
+    destination,
+    sourcePort: 0xc123,
+    trafficClass: 0xc0,
+    hopLimit: 64,
+    bth: { opcode: 0x81, destQpn, psn: 0, becn: true },
+    payload: new Uint8Array(16),
+  });
+
+/** What goes from a child to its parent. */
+function inTunnel(inside: Uint8Array, from: IpAddress, to: IpAddress, epoch = EPOCH, hops = 64): Uint8Array {
+  const outer = new Uint8Array(40);
+  const view = new DataView(outer.buffer);
+  view.setUint32(0, (0x6c00_0000 | epoch) >>> 0);
+  view.setUint16(4, inside.length);
+  outer[6] = 41;
+  outer[7] = hops;
+  outer.set(bytesOf(from), 8);
+  outer.set(bytesOf(to), 24);
+  return concat(outer, inside);
+}
+const bytesOf = (a: IpAddress): Uint8Array => answer({ source: a }).slice(8, 24);
+
+/** The router has replicated these PSNs, to receivers 0, 2, 4 … of psnDelta 0. */
+async function edgeOf(count: number, psns: readonly number[], delta = 0): Promise<void> {
+  router.members(
+    Array.from({ length: count }, (_, i) => receiver(2 * i, { psnDelta: delta })),
+    { joined: true },
+  );
+  await router.exchange(() => {
+    for (const psn of psns) router.arrive('p', tunnel(inner({ psn })));
+  });
+}
+const up = async (...packets: Uint8Array[]): Promise<Uint8Array[]> =>
+  (await router.exchange(() => packets.forEach((packet) => router.arrive('h1', packet)))).p;
+
+describe('at an edge', () => {
+  test('RMC-5.3-a: RMC-5.3.1-c: RMC-5.3.1-d: the ACK that goes up has the minimum, and reaches the parent in a tunnel', async () => {
+    await edgeOf(2, [100, 101, 102]);
+    expect(await up(answer({ psn: 102, msn: 7 }))).toEqual([]);
+    expect(await up(answer({ psn: 101, msn: 6, source: receiverAddress(2) }))).toEqual([
+      inTunnel(answer({ psn: 101, msn: 6, source: receiverAddress(2) }), EDGE, PARENT),
+    ]);
+    expect(router.counts()).toMatchObject({ 'answers.host': 2, 'answers.waiting': 1, 'up.ack': 1 });
+  });
+
+  test('RMC-5.3.2-d: RMC-5.3.2-c: a NAK goes up with the minimum of what all have, once', async () => {
+    await edgeOf(2, [0xfffffe, 0xffffff, 0]);
+    expect(await up(answer({ psn: 0xfffffe }))).toEqual([]);
+    const nak = answer({ psn: 0, kind: 'nak', source: receiverAddress(2) });
+    const [first, ...more] = await up(nak, nak);
+    expect(first).toEqual(inTunnel(answer({ psn: 0xffffff, kind: 'nak', source: receiverAddress(2) }), EDGE, PARENT));
+    expect(more).toEqual([]);
+    expect(router.count('up.nak')).toBe(1);
+  });
+
+  test('decision C11: of several RNR NAKs the longest timer goes up (code 0), and a fatal NAK before all', async () => {
+    await edgeOf(3, [5, 6]);
+    const [, two, three] = [0, 2, 4].map(receiverAddress);
+    const kinds = await up(
+      answer({ psn: 5, kind: 'rnr-nak', value: 31 }),
+      answer({ psn: 5, kind: 'rnr-nak', value: 0, source: two! }),
+      answer({ psn: 5, kind: 'rnr-nak', value: 1, source: three! }),
+      answer({ psn: 5, kind: 'nak', value: 2, source: three! }),
+    );
+    expect(kinds.map((p) => p[40 + 60])).toEqual([0x20, 0x62]);
+  });
+
+  test('decision C7: a PSN delta is taken off', async () => {
+    await edgeOf(1, [0xfffff0], 0x20);
+    expect(await up(answer({ psn: 0x10 }))).toEqual([inTunnel(answer({ psn: 0xfffff0 }), EDGE, PARENT)]);
+  });
+
+  test.each<[string, string, () => Uint8Array]>([
+    ['a stranger', 'stranger', () => answer({ psn: 1, source: receiverAddress(30) })],
+    ['a receiver that is routed elsewhere', 'wrong-port', () => answer({ psn: 1, source: receiverAddress(1) })],
+    ['a wrong ICRC', 'icrc', () => changed(answer({ psn: 1 }), 67, 0xff)],
+    ['another Queue Pair', 'malformed', () => answer({ psn: 1, destQpn: 9 })],
+    ['a reserved syndrome', 'malformed', () => answer({ psn: 1, kind: 'nak', value: 9 })],
+    ['a byte too many', 'malformed', () => changed(answer({ psn: 1 }), 5, 29)],
+    ['a PSN that was never sent', 'never-sent', () => answer({ psn: 0x400000 })],
+    ['a NAK of what was never sent', 'never-sent', () => answer({ psn: 3, kind: 'nak' })],
+  ])('RMC-9-b: %s is dropped and counted', async (_, counter, packet) => {
+    router.members([receiver(0, { psnDelta: 0 }), receiver(1, { psnDelta: 0 })], { joined: true });
+    await router.exchange(() => router.arrive('p', tunnel(inner({ psn: 1 }))));
+    expect(await up(packet())).toEqual([]);
+    expect(router.count(`answers.${counter}`)).toBe(1);
+    expect(router.record(11 * 64).progress).toBeNull();
+  });
+});
+
+describe('at a branching node', () => {
+  const fromChildren = async (...packets: Uint8Array[]): Promise<Uint8Array[]> =>
+    (await router.exchange(() => packets.forEach((packet) => router.arrive('p', packet)))).p;
+  const replicate = async (...psns: number[]): Promise<void> => {
+    await fromChildren(...psns.map((psn) => tunnel(inner({ psn }), { destination: REPLICATION })));
+  };
+
+  test('RMC-5.3.1-d: the minimum of the children goes up; an answer of another epoch does not count', async () => {
+    router.children([child(1), child(2)]);
+    await replicate(7, 8, 9);
+    const said = (n: number, psn: number, epoch = EPOCH): Uint8Array =>
+      inTunnel(answer({ psn }), childSid(n), REPLICATION, epoch);
+    expect(await fromChildren(said(1, 9), said(2, 9, EPOCH + 1), said(3, 9))).toEqual([]);
+    expect(await fromChildren(said(2, 8))).toEqual([inTunnel(answer({ psn: 8 }), REPLICATION, PARENT)]);
+    expect(router.counts()).toMatchObject({ 'answers.stale': 1, 'answers.stranger': 1, 'up.ack': 1 });
+  });
+});
+
+describe('CNPs', () => {
+  const close = (role: MulticastRole): number =>
+    router.bpf.program(MULTICAST_PROGRAMS.closeWindow).testRun({
+      data: multicastWindowPacket(multicastStateIndex(5, role)),
+      netns: router.netns,
+    }).retval;
+
+  test('A19: RMC-5.3.3-a: RMC-5.3.3-b: RMC-5.3.3-c: one goes up a window, for the branch with the highest count', async () => {
+    router.group({ cnpWindowNs: 1_000_000_000 });
+    await edgeOf(3, [1]);
+    const [one, two] = [cnp(receiverAddress(0)), cnp(receiverAddress(2))];
+    expect(await up(one, two, two, one, two)).toEqual([]);
+    expect([0, 1, 2].map((i) => router.record(11 * 64 + i).cnps)).toEqual([2, 3, 0].map(BigInt));
+    router.group({ cnpWindowNs: 0 });
+    const left = await router.exchange(() => void close('edge'));
+    expect(left.p.map((p) => parseRocePacket(p.subarray(40)))).toMatchObject([
+      {
+        ok: true,
+        value: {
+          source: receiverAddress(2),
+          destination: PROXY,
+          icrcValid: true,
+          bth: { opcode: 0x81, destQpn: DESIGNATED },
+        },
+      },
+    ]);
+    expect([0, 1, 2].map((i) => router.record(11 * 64 + i).cnps)).toEqual([0n, 0n, 0n]);
+    expect(close('edge')).toBe(2);
+    expect(router.count('up.cnp')).toBe(1);
+  });
+
+  test('RMC-9-d: a branch counts 64 in a window', async () => {
+    router.group({ cnpWindowNs: 4_000_000_000 });
+    await edgeOf(1, [1]);
+    await up(...Array.from({ length: 70 }, () => cnp(receiverAddress(0))));
+    expect({ counted: router.count('cnps'), limited: router.count('cnps.limited') }).toEqual({
+      counted: 64,
+      limited: 6,
+    });
+  });
+});
+
+describe('at the root', () => {
+  const SOURCE_QPN = 0x77;
+  const asRoot = async (sourceQpn: number | null): Promise<void> => {
+    router.group({ source: CORE_HOST, sourceQpn, isRoot: true, cnpWindowNs: 0 });
+    router.children([child(1)], { parent: 0 });
+    await router.exchange(() =>
+      router.leaveAtRoot(
+        tunnel(inner({ psn: 9, source: CORE_HOST }), { source: REPLICATION, destination: REPLICATION }),
+      ),
+    );
+  };
+  const said = (inside: Uint8Array): Uint8Array => inTunnel(inside, childSid(1), REPLICATION);
+  const root = async (...packets: Uint8Array[]): Promise<Uint8Array[]> =>
+    (await router.exchange(() => packets.forEach((packet) => router.arrive('p', packet)))).p;
+
+  test('RMC-5.3.1-e: RMC-5.3.3-e: the source gets an ordinary ACK and a standard CNP of the Proxy Address', async () => {
+    await asRoot(SOURCE_QPN);
+    const own = { source: PROXY, destination: CORE_HOST, destQpn: SOURCE_QPN };
+    expect(await root(said(answer({ psn: 9, msn: 3 })))).toEqual([answer({ psn: 9, msn: 3, ...own })]);
+    const one = said(cnp(receiverAddress(0)));
+    expect(await root(one, one)).toEqual([cnp(PROXY, SOURCE_QPN, CORE_HOST)]);
+  });
+
+  test('decision C8: without the Queue Pair of the source nothing goes to it', async () => {
+    await asRoot(null);
+    expect(await root(said(answer({ psn: 9 })))).toEqual([]);
+    expect(router.count('up.no-source')).toBe(1);
+  });
+});

@@ -1,0 +1,236 @@
+// End.MT at an edge (RMC §5.2, §6.2): what leaves for the receivers is compared, byte for byte, with a model that
+// computes every checksum anew.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { toHex } from '../../../src/packet/hex.ts';
+import { OPCODE } from '../../../src/packet/roce/opcodes.ts';
+import { parseRocePacket } from '../../../src/packet/roce/packet.ts';
+import { DESIGNATED, type Inner, SOURCE, changed, copyFor, inner, tunnel } from '../support/multicast-packets.ts';
+import { receiver } from '../support/multicast-branches.ts';
+import type { Left } from '../support/multicast-network.ts';
+import { MulticastRouter } from '../support/multicast-scene.ts';
+
+let router: MulticastRouter;
+beforeAll(async () => {
+  router = await MulticastRouter.create();
+});
+afterAll(() => router.close());
+beforeEach(() => router.reset());
+
+const receivers = (count: number): ReturnType<typeof receiver>[] =>
+  Array.from({ length: count }, (_, n) => receiver(n));
+const sorted = (packets: readonly Uint8Array[]): string[] => packets.map(toHex).sort();
+const atHosts = (left: Left): string[] => sorted([...left.h1, ...left.h2]);
+const arriveAll = (packets: readonly Uint8Array[]): Promise<Left> =>
+  router.exchange(() => {
+    for (const packet of packets) router.arrive('p', packet);
+  });
+
+describe('A20: copies differ from the packet inside in nothing but what RMC §6.2 changes', () => {
+  test.each([1, 2, 3, 4, 16, 63, 64])('RMC-6.2-e: RMC-5.2-f: %i receivers, each gets one copy', async (count) => {
+    const all = receivers(count);
+    router.members(all);
+    const packet = inner();
+    const left = await arriveAll([tunnel(packet)]);
+    expect(atHosts(left)).toEqual(sorted(all.map((one) => copyFor(packet, one))));
+    expect(left.p).toEqual([]);
+    expect(router.counts()).toEqual({ 'edge.packets': 1, 'edge.copies': count });
+  });
+
+  test('RMC-6.2-i: RMC-5.2-j: the route of each receiver picks its port', async () => {
+    router.members(receivers(5));
+    const left = await arriveAll([tunnel(inner())]);
+    expect([left.h1.length, left.h2.length]).toEqual([3, 2]);
+  });
+
+  // One receiver's ICRC is multiplied, those of several are looked up.
+  test.each([
+    [1, false],
+    [3, false],
+    [3, true],
+  ])(
+    'RMC-6.2-h: RMC-5.2-i: the ICRC is right at all lengths from 0 to 4096; receivers: %i, UDP checksum: %s',
+    async (count, checksum) => {
+      const all = receivers(count);
+      router.members(all);
+      // Every length of a packet, with 0 to 3 octets of padding.
+      const packets = Array.from({ length: 1025 }, (_, i) =>
+        inner({ size: Math.max(0, i * 4 - (i % 4)), psn: (0xfffe00 + i) & 0xffffff, checksum }),
+      );
+      for (let from = 0; from < packets.length; from += 128) {
+        const some = packets.slice(from, from + 128);
+        const left = await arriveAll(some.map((packet) => tunnel(packet)));
+        expect(atHosts(left)).toEqual(sorted(some.flatMap((packet) => all.map((one) => copyFor(packet, one)))));
+      }
+    },
+    120_000,
+  );
+
+  test('the model and the programs agree with the parser of RoCEv2 about what a receiver sees', async () => {
+    router.members([receiver(0, { psnDelta: 0xffffff })]);
+    const left = await arriveAll([tunnel(inner({ psn: 0 }))]);
+    const parsed = parseRocePacket(left.h1[0]!);
+    expect(parsed).toMatchObject({ ok: true, value: { icrcValid: true, udpChecksum: 0, hopLimit: 61 } });
+    expect(parsed.ok && parsed.value.bth).toMatchObject({ destQpn: receiver(0).qpn, psn: 0xffffff, ackRequest: true });
+  });
+
+  test('a source that copies keep', async () => {
+    router.group({ keepSource: true });
+    router.members(receivers(2));
+    const packet = inner({ checksum: true });
+    const left = await arriveAll([tunnel(packet)]);
+    expect(atHosts(left)).toEqual(sorted(receivers(2).map((one) => copyFor(packet, one, { keepSource: true }))));
+  });
+
+  test('damage stays visible: a wrong ICRC is wrong in every copy, a wrong UDP checksum too', async () => {
+    router.members(receivers(2));
+    const packet = inner({ checksum: true });
+    const damaged = changed(packet, 80, packet[80]! ^ 0x10);
+    const left = await arriveAll([tunnel(damaged)]);
+    const expected = receivers(2).map((one) => changed(copyFor(packet, one), 80, damaged[80]!));
+    expect(atHosts(left)).toEqual(sorted(expected));
+    for (const copy of [...left.h1, ...left.h2])
+      expect(parseRocePacket(copy)).toMatchObject({ ok: true, value: { icrcValid: false } });
+  });
+});
+
+describe('WRITE', () => {
+  const write = { vaDelta: 0x0000_000f_0000_0020n, rKey: 0xcafebabe };
+  const all = [
+    receiver(0, { write }),
+    receiver(1),
+    receiver(2, { write: { vaDelta: -1n & 0xffff_ffff_ffff_ffffn, rKey: 1 } }),
+  ];
+
+  test.each<[string, Inner]>([
+    ['First', { opcode: OPCODE.writeFirst }],
+    ['Only', { opcode: OPCODE.writeOnly }],
+    ['Only with a UDP checksum', { opcode: OPCODE.writeOnly, checksum: true }],
+    ['Only with immediate data', { opcode: 0x0b, checksum: true }],
+    ['First at the end of the address space', { opcode: OPCODE.writeFirst, va: 0xffff_ffff_ffff_ffffn }],
+    ['Only without data', { opcode: OPCODE.writeOnly, size: 0 }],
+    ['Middle, which has no RETH', { opcode: OPCODE.writeMiddle }],
+    ['Last, which has no RETH', { opcode: OPCODE.writeLast, checksum: true }],
+  ])('the memory region of each receiver: %s', async (_, of) => {
+    router.members(all, { joined: true });
+    const packet = inner(of);
+    const left = await arriveAll([tunnel(packet)]);
+    expect(atHosts(left)).toEqual(sorted(all.map((one) => copyFor(packet, one))));
+  });
+});
+
+describe('RFC 6040: the congestion field leaves the tree', () => {
+  const cells = [0, 1, 2, 3].flatMap((inside) => [0, 1, 2, 3].map((outside) => [inside, outside] as const));
+  // Figure 4: rows are the field inside, columns that outside, in the order of their numbers; null: dropped.
+  const FIGURE = [
+    [0, 0, 0, null],
+    [1, 1, 1, 3],
+    [2, 1, 2, 3],
+    [3, 3, 3, 3],
+  ];
+  test.each(cells)('%i inside, %i outside', async (inside, outside) => {
+    router.members(receivers(2));
+    const packet = inner({ trafficClass: 0x68 | inside, checksum: true });
+    const left = await arriveAll([tunnel(packet, { trafficClass: 0x40 | outside })]);
+    const ecn = FIGURE[inside]![outside]!;
+    expect(atHosts(left)).toEqual(ecn === null ? [] : sorted(receivers(2).map((one) => copyFor(packet, one, { ecn }))));
+    if (ecn === null) expect(router.counts()).toEqual({ 'edge.ecn.dropped': 1 });
+  });
+});
+
+describe('a receiver joins at the begin of a message', () => {
+  const MESSAGE = [OPCODE.sendMiddle, OPCODE.sendLast, OPCODE.sendFirst, OPCODE.sendMiddle, OPCODE.sendLast];
+  test('it has no packet before, and all from there on', async () => {
+    router.members(receivers(1));
+    const packets = MESSAGE.map((opcode, psn) => inner({ opcode, psn }));
+    const left = await arriveAll(packets.map((packet) => tunnel(packet)));
+    expect(atHosts(left)).toEqual(sorted(packets.slice(2).map((packet) => copyFor(packet, receiver(0)))));
+    expect(router.counts()).toMatchObject({ 'copy.waiting': 2, 'edge.no-receiver': 2, 'edge.packets': 3 });
+  });
+
+  test.each([OPCODE.sendFirst, OPCODE.sendOnly, 0x05, OPCODE.writeFirst, OPCODE.writeOnly, 0x0b])(
+    'operation %i begins a message',
+    async (opcode) => {
+      router.members(receivers(1));
+      expect((await arriveAll([tunnel(inner({ opcode }))])).h1).toHaveLength(1);
+      expect(router.record(11 * 64)).toMatchObject({ joined: true, copies: 1n });
+    },
+  );
+
+  test('one that had joined in another list needs no new begin', async () => {
+    router.members(receivers(1), { joined: true });
+    expect((await arriveAll([tunnel(inner({ opcode: OPCODE.sendMiddle }))])).h1).toHaveLength(1);
+  });
+});
+
+test('statistics of the group and of each receiver', async () => {
+  router.members(receivers(2));
+  await arriveAll([tunnel(inner()), tunnel(inner({ psn: 2 }))]);
+  const state = router.state('edge');
+  expect(state).toMatchObject({ packets: 2n, current: { epoch: 1, list: 11, parent: 2 } });
+  expect(state.dataNs).toBeGreaterThan(0n);
+  expect([router.record(11 * 64).copies, router.record(11 * 64 + 1).copies]).toEqual([2n, 2n]);
+});
+
+describe('copies per second', () => {
+  test('what exceeds the bucket is dropped and counted', async () => {
+    // One copy in 1,000 s: the bucket does not fill within the test.
+    router.group({ copiesPerSecond: 1, copiesBurst: 5 });
+    router.members(receivers(2));
+    const left = await arriveAll([1, 2, 3, 4].map((psn) => tunnel(inner({ psn }))));
+    expect(left.h1.length + left.h2.length).toBe(4);
+    expect(router.counts()).toEqual({ 'edge.packets': 2, 'edge.copies': 4, 'copy.limit': 2 });
+  });
+
+  test('a packet with more copies than the bucket holds passes when it is full', async () => {
+    router.group({ copiesPerSecond: 1, copiesBurst: 1 });
+    router.members(receivers(3));
+    const left = await arriveAll([tunnel(inner())]);
+    expect(left.h1.length + left.h2.length).toBe(3);
+  });
+});
+
+describe('when a copy cannot leave by itself', () => {
+  test('the kernel resolves the neighbor and forwards the copy, no hop less than the others', async () => {
+    router.members(receivers(3));
+    router.ip('-6 neigh del 2001:db8:1::1:0 dev t-mc-c1');
+    const packet = inner();
+    const solicited = router.exchange(() => router.arrive('p', tunnel(packet)));
+    await solicited;
+    expect(router.counts()).toMatchObject({ 'copy.resolve': 1, 'edge.copies': 3 });
+    const again = await router.exchange(() => {
+      router.ip('-6 neigh replace 2001:db8:1::1:0 dev t-mc-c1 lladdr 02:00:00:00:07:02');
+    });
+    expect(again.h1.map(toHex)).toEqual([toHex(copyFor(packet, receiver(0)))]);
+  });
+
+  test('the others get theirs when one has no route, also when it is the last', async () => {
+    const lost = receiver(1, { address: SOURCE });
+    router.members([receiver(0), lost]);
+    const packet = inner();
+    expect(atHosts(await arriveAll([tunnel(packet)]))).toEqual(sorted([copyFor(packet, receiver(0))]));
+    expect(router.counts()).toEqual({ 'edge.packets': 1, 'edge.copies': 1, 'copy.no-route': 1 });
+  });
+
+  test('a copy that exceeds the MTU of its port is counted', async () => {
+    router.members(receivers(1));
+    router.ip('link set t-mc-c1 mtu 1400');
+    try {
+      expect(atHosts(await arriveAll([tunnel(inner({ size: 2000 }))]))).toEqual([]);
+      expect(router.counts()).toMatchObject({ 'copy.too-big': 1 });
+    } finally {
+      router.ip('link set t-mc-c1 mtu 9000');
+    }
+  });
+
+  test('a packet whose hops are used up', async () => {
+    router.members(receivers(1));
+    expect(atHosts(await arriveAll([tunnel(inner({ hopLimit: 1 }))]))).toEqual([]);
+    expect(router.counts()).toEqual({ 'hop-limit': 1 });
+  });
+});
+
+test("RMC-5.2-a: only packets to the Designated QPN are the group's", async () => {
+  router.members(receivers(1));
+  expect(atHosts(await arriveAll([tunnel(inner({ qpn: DESIGNATED + 1 }))]))).toEqual([]);
+  expect(router.counts()).toEqual({ 'inner.qpn': 1 });
+});

@@ -1,0 +1,186 @@
+// Transfers to a group over containerlab/rdma-multicast, whole and in trouble: all receivers get the same bytes in
+// order, the source is never told more than every receiver has confirmed, and agents may die while it goes on.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { RECEIVERS, ROUTERS } from '../../src/demo/multicast/scene.ts';
+import { footprint } from './support/footprint.ts';
+import { MulticastScene, type Transferred } from './support/multicast.ts';
+
+const ALL = RECEIVERS.map(({ node }) => node);
+/** Long enough for something to happen meanwhile. */
+const LONG = 20_000_000;
+
+const scene = new MulticastScene();
+beforeAll(async () => {
+  await scene.up();
+  await scene.tree();
+});
+afterEach(async ({ task }) => {
+  await scene.endpointsStopped();
+  if (task.result?.state === 'fail') console.log(await scene.logs());
+});
+afterAll(() => scene.down());
+
+/** These receivers have everything, and nobody else's packet reached them. */
+function expectEqualCopies(seen: Transferred, hosts: readonly string[] = ALL): void {
+  expect(seen.source).toMatchObject({ ok: true, foreign: 0 });
+  for (const host of hosts) {
+    expect(seen.receivers[host], host).toMatchObject({
+      complete: true,
+      hash: seen.source['hash'],
+      error: null,
+      strangers: 0,
+      otherQueuePair: 0,
+    });
+    expect(seen.ports[host], host).toMatchObject({ bad: {} });
+  }
+  expect(seen.violations).toEqual([]);
+}
+
+describe('transfers', () => {
+  test('RMC-5.2-k RMC-5.3.1-a: SENDs: every receiver gets every byte in order, with a valid ICRC, from the Proxy Address, for its own Queue Pair', async () => {
+    const seen = await scene.transfer({ operation: 'send' });
+    expectEqualCopies(seen);
+    // One flow with one answer for all: as many ACKs as one receiver sends, or fewer.
+    const most = Math.max(...ALL.map((host) => Number(seen.receivers[host]!['acks'])));
+    expect(seen.flows).toHaveLength(1);
+    expect(seen.flows[0]!['acks']).toBeGreaterThan(0);
+    expect(seen.flows[0]!['acks']).toBeLessThanOrEqual(most);
+  });
+
+  test('RMC-5.2-k: WRITEs reach the memory of each receiver, at its own address and with its own R_Key', async () => {
+    const seen = await scene.transfer({ operation: 'write' });
+    expectEqualCopies(seen);
+    for (const host of ALL) expect(seen.receivers[host]!['memoryHash'], host).toBe(seen.source['hash']);
+  });
+
+  test.each(['send', 'write'] as const)(
+    'RMC-5.3.2-a RMC-5.3.1-a: %s with loss in front of two receivers, behind two edges, and of answers to the source',
+    async (operation) => {
+      const seen = await scene.transfer({ operation, lose: { r3: 50, r5: 70, s1: 20 } });
+      expectEqualCopies(seen);
+      for (const host of ['r3', 'r5', 's1']) expect(Number(seen.ports[host]!['lost']), host).toBeGreaterThan(0);
+      expect(Number(seen.receivers['r3']!['naks'])).toBeGreaterThan(0);
+      expect(seen.flows[0]!['retransmitted']).toBeGreaterThan(0);
+    },
+  );
+});
+
+describe('members come and go', () => {
+  /** n3's receivers, by their index there. */
+  const without = (i: number) => (document: { deleteIn(path: (string | number)[]): unknown }) =>
+    void document.deleteIn(['groups', 0, 'receivers', i]);
+  afterEach(async () => {
+    await scene.reconfigure('n3');
+    await scene.members(ALL);
+    await scene.tree();
+  });
+
+  test('RMC-5.1-d RMC-5.3.1-a: a receiver that leaves during a transfer neither stalls nor harms the others', async () => {
+    const seen = await scene.transfer({
+      operation: 'send',
+      bytes: LONG,
+      meanwhile: async (stage) => {
+        await scene.reconfigure('n3', without(1));
+        await scene.members(['r1', 'r2', 'r3', 'r4']);
+        await stage.goesOn();
+        await stage.receivers.get('r5')!.stop();
+        await stage.goesOn();
+      },
+    });
+    expect(seen.receivers['r5']).toMatchObject({ complete: false });
+    expectEqualCopies({ ...seen, violations: [] }, ['r1', 'r2', 'r3', 'r4']);
+  });
+
+  test('RMC-5.1-d: a receiver that joins during a transfer begins with a message, and gets everything from there on', async () => {
+    await scene.reconfigure('n3', without(1));
+    await scene.members(['r1', 'r2', 'r3', 'r4']);
+    await scene.tree();
+    const seen = await scene.transfer({
+      operation: 'send',
+      bytes: LONG,
+      receivers: ['r1', 'r2', 'r3', 'r4'],
+      meanwhile: async (stage) => {
+        await stage.join('r5', []).waitFor('ready');
+        await scene.reconfigure('n3');
+        await scene.members(ALL);
+        await stage.goesOn();
+      },
+    });
+    expectEqualCopies(seen, ['r1', 'r2', 'r3', 'r4']);
+    const late = seen.receivers['r5']!;
+    expect(Number(late['packets'])).toBeGreaterThan(0);
+    expect(late).toMatchObject({ error: null, invalid: 0, strangers: 0 });
+    // All whole messages but the last one are of 16 packets.
+    expect(Number(late['messages'])).toBeGreaterThanOrEqual(Math.floor(Number(late['packets']) / 16));
+  });
+});
+
+describe('trouble', () => {
+  test.each(['n6', 'n4', 'n1'])(
+    'kill -9 of the agent of %s: the transfer goes on, and so it does when the agent comes back',
+    async (node) => {
+      const seen = await scene.transfer({
+        operation: 'send',
+        bytes: LONG,
+        lose: { r3: 100 },
+        meanwhile: async (stage) => {
+          await scene.endAgent(node, 'SIGKILL');
+          await stage.goesOn();
+          await scene.startAgent(node);
+          await stage.goesOn();
+        },
+      });
+      expectEqualCopies(seen);
+      await scene.members(ALL);
+    },
+  );
+
+  test('the path to an edge moves to another router: the tree follows, and nobody misses or repeats a byte', async () => {
+    await scene.addLink('n4', 'n3', 'eth4');
+    const seen = await scene.transfer({
+      operation: 'send',
+      bytes: LONG,
+      meanwhile: async (stage) => {
+        await scene.lab.mustExec('n5', ['ip', 'link', 'set', 'eth2', 'down']);
+        await stage.goesOn(90_000);
+      },
+    });
+    expectEqualCopies(seen);
+    await scene.lab.mustExec('n5', ['ip', 'link', 'set', 'eth2', 'up']);
+  });
+
+  test('an edge that dies: the transfer waits, is reported, and goes on without it once the edge is no member any more', async () => {
+    for (const node of ['n6', 'n4', 'n5'])
+      await scene.reconfigure(node, (document) => void document.setIn(['isis', 'hold-unreachable'], '5s'));
+    const seen = await scene.transfer({
+      operation: 'send',
+      bytes: LONG,
+      meanwhile: async (stage) => {
+        for (const name of ['eth1', 'eth4']) await scene.lab.exec('n3', ['ip', 'link', 'set', name, 'down']);
+        await scene.members(['r1', 'r2', 'r3'], 120_000);
+        await stage.goesOn(60_000);
+      },
+    });
+    expect(seen.receivers['r4']).toMatchObject({ complete: false });
+    expectEqualCopies({ ...seen, violations: [] }, ['r1', 'r2', 'r3']);
+    await scene.lab.mustExec('n3', ['ip', 'link', 'set', 'eth1', 'up']);
+    await scene.members(ALL, 120_000);
+  });
+
+  test('uninstall leaves nothing: no program, no map, no interface, no route', async () => {
+    for (const node of ROUTERS) {
+      const exec = (...argv: string[]): Promise<string> => scene.lab.mustExec(node, argv);
+      await scene.endAgent(node, 'SIGTERM');
+      await exec('/opt/cnpd/dist/cnpctl.js', 'uninstall');
+      const left = await footprint({ exec });
+      expect(left['hooks'], node).toEqual([]);
+      expect(left['maps'], node).toEqual([]);
+      expect(
+        left['interfaces']!.filter((name) => name.startsWith('cnpd')),
+        node,
+      ).toEqual([]);
+      expect((await exec('ip', '-6', 'route', 'show', '2001:db8:aa::1')).trim(), node).toBe('');
+      expect(await exec('bpftool', 'net', 'show'), node).not.toMatch(/multicast/);
+    }
+  });
+});
