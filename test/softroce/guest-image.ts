@@ -103,7 +103,9 @@ function makeInitialRamDisk(folder: string, version: string, target: string): vo
   const root = join(folder, 'initramfs');
   rmSync(root, { recursive: true, force: true });
   for (const name of ['bin', 'proc', 'sys', 'dev', 'new', 'm']) mkdirSync(join(root, name), { recursive: true });
-  shell(`cp /usr/bin/busybox ${root}/bin && cd ${root}/bin && for a in sh mount insmod switch_root; do ln -s busybox $a; done`);
+  shell(
+    `cp /usr/bin/busybox ${root}/bin && cd ${root}/bin && for a in sh mount insmod switch_root; do ln -s busybox $a; done`,
+  );
   shell(`cd ${modules} && cp ${files.join(' ')} ${root}/m/`);
   const inserts = files.map((file) => `insmod /m/${file.split('/').at(-1)} 2>/dev/null`);
   writeFileSync(
@@ -117,7 +119,9 @@ exec switch_root /new ${join(folder, 'guest.sh')}
     { mode: 0o755 },
   );
   writeFileSync(join(folder, 'guest.sh'), GUEST, { mode: 0o755 });
-  shell(`cd ${root} && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1 > ${target}.partial && mv ${target}.partial ${target}`);
+  shell(
+    `cd ${root} && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1 > ${target}.partial && mv ${target}.partial ${target}`,
+  );
 }
 
 /** The guest's first process: it runs the scripts that are put into its control folder, which is /mnt. */

@@ -156,4 +156,3 @@ function qemu({ kernel, initialRamDisk }: GuestImage, control: string, mac: stri
     ...['-device', `virtio-net-pci,netdev=n,mac=${mac},${offloads},host_mtu=9000,romfile=`],
   ];
 }
-

@@ -80,10 +80,10 @@ test('a connection without connection manager: learned from traffic; CNPs of a c
     expect(sent).toMatchObject({ errors: [], messages: queue.messages, sha256: received.sha256 });
     const row = (await learned(H1, H2)).find(({ 'destination-qpn': qpn }) => qpn === receiver.opened.qpn);
     expect(row).toMatchObject({ 'source-qpn': source.opened.qpn });
-    const cnps = rocePackets(wire.packets).filter(({ bth }) => bth.opcode === OPCODE.CNP);
+    const cnps = rocePackets(wire.packets).filter(({ bth }) => bth.opcode === OPCODE.cnp);
     expect(cnps.length).toBeGreaterThan(0);
     expect(cnps.filter(({ icrcValid }) => !icrcValid)).toEqual([]);
-    expect(new Set(cnps.map(({ bth }) => bth.destinationQpn))).toEqual(new Set([source.opened.qpn]));
+    expect(new Set(cnps.map(({ bth }) => bth.destQpn))).toEqual(new Set([source.opened.qpn]));
   } finally {
     wire.close();
     poller.close();

@@ -1,7 +1,7 @@
 // A reliable connection in a guest by its verbs library. The test hands the Queue Pairs over, so that a connection can
 // be directed at any address and Queue Pair: at a peer, or at the Proxy Address and the Designated Queue Pair of a group.
 import { until } from '../support/until.ts';
-import type { Guest } from './guest.ts';
+import type { Guest, GuestResult } from './guest.ts';
 
 interface Queue {
   /** GID of this end, an address of the guest. */
@@ -21,7 +21,7 @@ interface Peer {
   readonly address: string;
   readonly qpn: number;
   readonly psn: number;
-  /** Of its memory, for WRITE. */
+  /** Of its memory, for WRITE: an address in that. */
   readonly memory?: number;
   readonly rKey?: number;
 }
@@ -42,13 +42,15 @@ export interface Transferred {
   readonly errors: readonly string[];
 }
 
+type End = (limitMs?: number) => Promise<GuestResult>;
+
 export class Connection {
   readonly #guest: Guest;
   readonly #name: string;
-  readonly #end: (limitMs?: number) => Promise<{ status: number; output: string }>;
+  readonly #end: End;
   readonly opened: Opened;
 
-  private constructor(guest: Guest, name: string, end: Connection['#end'], opened: Opened) {
+  private constructor(guest: Guest, name: string, end: End, opened: Opened) {
     this.#guest = guest;
     this.#name = name;
     this.#end = end;
@@ -78,20 +80,28 @@ END`);
     this.#guest.leave(`${this.#name}.go`, '');
   }
 
+  /** Messages completed, or received, so far. */
+  get progress(): number {
+    return lines<number>(this.#guest.outputSoFar(), 'progress').at(-1) ?? 0;
+  }
+
   /** Waits for the end of the transfer. @throws Error with the output of the program when it fails */
   async done(limitMs = 240_000): Promise<Transferred> {
     const { status, output } = await this.#end(limitMs);
-    const found = resultIn<Transferred>(output, 'done');
+    const found = lines<Transferred>(output, 'done')[0];
     if (status !== 0 || !found) throw new Error(`exit code ${status}: ${output}`);
     return found;
   }
 }
 
-const resultIn = <T>(output: string, key: string): T | undefined => {
-  const found = output.split('\n').find((one) => one.startsWith(`${key} `));
-  return found === undefined ? undefined : (JSON.parse(found.slice(key.length + 1)) as T);
-};
-const line = <T>(guest: Guest, key: string): T | undefined => resultIn<T>(guest.outputSoFar(), key);
+/** The values of this key; a line that is not yet whole does not count. */
+const lines = <T>(output: string, key: string): T[] =>
+  output
+    .slice(0, output.lastIndexOf('\n') + 1)
+    .split('\n')
+    .filter((one) => one.startsWith(`${key} `))
+    .map((one) => JSON.parse(one.slice(key.length + 1)) as T);
+const line = <T>(guest: Guest, key: string): T | undefined => lines<T>(guest.outputSoFar(), key)[0];
 
 const PROGRAM = `
 import hashlib, ipaddress, os, sys, time
@@ -123,12 +133,13 @@ def gid_index(address):
 
 source = given['role'] == 'source'
 size, messages = given['size'], given['messages']
-window = 16
+window = 64
 context = Context(name='rxe0')
 domain = PD(context)
 queue = CQ(context, 4 * window + 16)
 access = e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_WRITE
-memory = MR(domain, size * messages, access)
+# One more: the SEND behind WRITEs goes there, and not over what they have written.
+memory = MR(domain, size * (messages + 1), access)
 if source:
     content = b''.join(hashlib.sha512(b'%d' % i).digest() for i in range(size * messages // 64 + 1))
     memory.write(content[:size * messages], size * messages)
@@ -154,7 +165,7 @@ expected = 1 if write else messages
 pair.to_rts(attributes)
 if not source:
     for i in range(expected):
-        pair.post_recv(RecvWR(wr_id=i, sg=part(i), num_sge=1))
+        pair.post_recv(RecvWR(wr_id=i, sg=part(messages if write else i), num_sge=1))
 say('ready', True)
 errors, completed, posted = [], 0, 0
 if source:
@@ -164,7 +175,7 @@ total = messages + (1 if write else 0) if source else expected
 while completed < total and not errors:
     while source and posted < total and posted - completed < window:
         last = write and posted == messages
-        request = SendWR(wr_id=posted, sg=part(0 if last else posted), num_sge=1,
+        request = SendWR(wr_id=posted, sg=part(posted), num_sge=1,
                          opcode=e.IBV_WR_RDMA_WRITE if write and not last else e.IBV_WR_SEND)
         if write and not last:
             request.set_wr_rdma(peer['rKey'], peer['memory'] + posted * size)
@@ -173,6 +184,8 @@ while completed < total and not errors:
     count, found = queue.poll(16)
     for one in found:
         completed += 1
+        if completed % 32 == 0:
+            say('progress', completed)
         if one.status != e.IBV_WC_SUCCESS:
             errors.append('status %d' % one.status)
     if count == 0:

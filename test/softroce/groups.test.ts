@@ -1,0 +1,242 @@
+// One RC Queue Pair of a real RoCE stack towards two others, through a group: the stacks know nothing of it, and each
+// believes that it has one peer. containerlab/rdma-multicast with guests in s1, r1 and r3. The file of no router names
+// a member: Queue Pairs are known only when the stacks have made them.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { parseDocument } from 'yaml';
+import { GROUP, MULTICAST, ROUTERS, ROUTES } from '../../src/demo/multicast/scene.ts';
+import { waitForTree } from '../../src/demo/multicast/show.ts';
+import { daemonLogs, waitForRoutes } from '../../src/demo/routers.ts';
+import { Netns } from '../../src/kernel/netns.ts';
+import { Poller } from '../../src/kernel/poller.ts';
+import { type Lab, labUp } from '../../src/lab/lab.ts';
+import { loseOneIn } from '../../src/lab/roce/lossy-wire.ts';
+import { OPCODE } from '../../src/packet/roce/opcodes.ts';
+import { Port, rocePackets } from '../e2e/support/port.ts';
+import { ownLabName } from '../e2e/support/network.ts';
+import { until } from '../support/until.ts';
+import { Guest } from './guest.ts';
+import { prepareGuestImage } from './guest-image.ts';
+import { Connection, type Transferred } from './verbs.ts';
+
+const FOLDER = join(new URL('../..', import.meta.url).pathname, 'out', 'softroce');
+const CNPCTL = '/opt/cnpd/dist/cnpctl.js';
+const DAEMON = '/opt/cnpd/dist/cnpd.js -c /etc/cnpd/cnpd.yaml >>/var/log/cnpd.log 2>&1 &';
+const SOURCE = { node: 's1', router: 'n6', address: '2001:db8:1::2', gateway: '2001:db8:1::1' } as const;
+/** Those of r3 begin elsewhere, as if its application had negotiated a PSN of its own. */
+const RECEIVERS = [
+  { node: 'r1', router: 'n1', address: '2001:db8:11::2', gateway: '2001:db8:11::1', psnDelta: 0 },
+  { node: 'r3', router: 'n2', address: '2001:db8:13::2', gateway: '2001:db8:13::1', psnDelta: 70_000 },
+] as const;
+const never = new AbortController().signal;
+
+let lab: Lab;
+let poller: Poller;
+const errors: unknown[] = [];
+const guests = new Map<string, Guest>();
+let kernel: string;
+
+beforeAll(async () => {
+  const image = prepareGuestImage(FOLDER);
+  kernel = image.version;
+  lab = await labUp(MULTICAST.file, { name: await ownLabName('softroce-groups') });
+  await waitForRoutes(lab, { routes: ROUTES }, never);
+  for (const router of ['n1', 'n2', 'n3', 'n6']) await withoutMembers(router);
+  poller = Poller.open({ onError: (error) => errors.push(error) });
+  for (const { node, address, gateway } of [SOURCE, ...RECEIVERS])
+    guests.set(node, await Guest.start({ lab, image, folder: FOLDER, node, addresses: [`${address}/64`], gateway }));
+}, 540_000);
+
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') console.log(await daemonLogs(lab, ROUTERS));
+});
+
+afterAll(async () => {
+  await Promise.all([...guests.values()].map((guest) => guest.stop()));
+  poller?.close();
+  await lab?.down();
+});
+
+const cnpctl = (node: string, ...argv: string[]): Promise<string> => lab.mustExec(node, [CNPCTL, ...argv]);
+
+type Row = Readonly<Record<string, unknown>>;
+const show = async (node: string, ...subject: string[]): Promise<Row[]> =>
+  JSON.parse(await cnpctl(node, 'show', ...subject, '-o', 'json')) as Row[];
+
+/** The router's file in the repository, without receivers and source. */
+async function withoutMembers(router: string): Promise<void> {
+  const document = parseDocument(readFileSync(join(dirname(MULTICAST.file), router, 'cnpd.yaml'), 'utf8'));
+  if (router === 'n6') document.deleteIn(['groups', 0, 'source']);
+  else document.delete('groups');
+  const folder = join(FOLDER, lab.name);
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${router}.yaml`);
+  writeFileSync(file, document.toString());
+  await lab.cover(router, file, '/etc/cnpd/cnpd.yaml');
+  await cnpctl(router, 'reload');
+}
+
+const membersAtRoot = async (): Promise<Row[]> =>
+  (await show('n6', 'groups', GROUP.proxyAddress, 'members')).filter((row) => row['status'] === 'in force');
+
+/** As an operator would: each at its own router, once the applications know their Queue Pairs. */
+async function declare(
+  source: Connection,
+  receivers: readonly Connection[],
+  psn: number,
+  write: boolean,
+): Promise<void> {
+  const designated = ['--designated-qpn', `${GROUP.designatedQpn}`];
+  await cnpctl(
+    'n6',
+    'group',
+    'join',
+    GROUP.proxyAddress,
+    '--source',
+    SOURCE.address,
+    ...['--qpn', `${source.opened.qpn}`, '--start-psn', `${psn}`],
+  );
+  for (const [i, { router, address, psnDelta }] of RECEIVERS.entries()) {
+    const { qpn, memory, rKey } = receivers[i]!.opened;
+    await cnpctl(
+      router,
+      'group',
+      'join',
+      GROUP.proxyAddress,
+      '--receiver',
+      address,
+      '--qpn',
+      `${qpn}`,
+      ...designated,
+      ...(psnDelta ? ['--psn-delta', `${psnDelta}`] : []),
+      ...(write ? ['--va-delta', `${memory}`, '--r-key', `${rKey}`] : []),
+    );
+  }
+  const expected = [source, ...receivers].map(({ opened }) => opened.qpn).sort();
+  await until(
+    'the root knows the members',
+    membersAtRoot,
+    (rows) =>
+      rows.length === 3 && rows.every((row) => row['role'] === 'source' || expected.includes(Number(row['qpn']))),
+    60_000,
+  );
+  await waitForTree(lab, never);
+}
+
+/** Applications end: their Queue Pairs are members no more. */
+async function leave(): Promise<void> {
+  for (const { router, address } of RECEIVERS)
+    await cnpctl(router, 'group', 'leave', GROUP.proxyAddress, '--receiver', address);
+  await cnpctl('n6', 'group', 'leave', GROUP.proxyAddress, '--source', SOURCE.address);
+  await until('the root knows no member', membersAtRoot, (rows) => rows.length === 0, 60_000);
+}
+
+interface Run {
+  readonly operation: 'send' | 'write';
+  readonly messages: number;
+  /** Of the source's link. */
+  readonly rate?: string;
+  readonly meanwhile?: (source: Connection) => Promise<void>;
+}
+
+interface Seen {
+  readonly source: Transferred;
+  readonly receivers: readonly Transferred[];
+  /** RoCE packets on the source's link. */
+  readonly wire: ReturnType<typeof rocePackets>;
+  readonly sourceQpn: number;
+}
+
+async function transfer({ operation, messages, rate = '50mbit', meanwhile }: Run): Promise<Seen> {
+  await lab.mustExec('s1', `tc qdisc change dev eth1 root tbf rate ${rate} burst 20000 limit 4000000`.split(' '));
+  const psn = 0xfffff0; // it wraps
+  const queue = { psn, messages, size: 4096, operation };
+  const source = await Connection.open(guests.get('s1')!, 'source', { ...queue, address: SOURCE.address });
+  const receivers = await Promise.all(
+    RECEIVERS.map(({ node, address }) => Connection.open(guests.get(node)!, 'receiver', { ...queue, address })),
+  );
+  await declare(source, receivers, psn, operation === 'write');
+  const peer = { address: GROUP.proxyAddress, qpn: GROUP.designatedQpn };
+  for (const [i, { psnDelta }] of RECEIVERS.entries())
+    await receivers[i]!.connect({ ...peer, psn: (psn + psnDelta) & 0xffffff });
+  // What a WRITE names is the same for all: the edges know what it is at each receiver.
+  await source.connect({ ...peer, psn, memory: 0, rKey: 1 });
+  const wire = await Port.open(lab, 's1:eth1', 'n6:eth1', { poller, errors });
+  try {
+    source.start();
+    await meanwhile?.(source);
+    const sent = await source.done();
+    const received = await Promise.all(receivers.map((receiver) => receiver.done()));
+    return { source: sent, receivers: received, wire: rocePackets(wire.packets), sourceQpn: source.opened.qpn };
+  } finally {
+    wire.close();
+    await leave();
+  }
+}
+
+/** No error anywhere, and the same octets everywhere. */
+function expectEqualCopies({ source, receivers, wire, sourceQpn }: Seen): void {
+  expect(source.errors, kernel).toEqual([]);
+  for (const receiver of receivers) expect(receiver).toMatchObject({ errors: [], sha256: source.sha256 });
+  // One answer for all, from the one peer that the source knows.
+  const answers = wire.filter(({ bth }) => bth.opcode === OPCODE.acknowledge);
+  expect(answers.length).toBeGreaterThan(0);
+  expect(new Set(answers.map(({ bth }) => bth.destQpn))).toEqual(new Set([sourceQpn]));
+  expect(answers.filter(({ icrcValid }) => !icrcValid)).toEqual([]);
+  expect(errors).toEqual([]);
+}
+
+test('RMC-5.2-k RMC-5.3.1-a: SENDs of a Linux RoCE stack reach two others, and their answers come back as one', async () => {
+  expectEqualCopies(await transfer({ operation: 'send', messages: 256 }));
+});
+
+test('RMC-5.2-k: WRITEs reach the memory of each, at its own address and with its own R_Key', async () => {
+  expectEqualCopies(await transfer({ operation: 'write', messages: 256 }));
+});
+
+test.each(['send', 'write'] as const)('RMC-5.3.2-a: %s, and one receiver loses packets', async (operation) => {
+  const wire = loseOneIn(50, { interface: 'eth1', netns: Netns.open(lab.netnsPath('r3')) });
+  try {
+    expectEqualCopies(await transfer({ operation, messages: 256 }));
+    expect(wire.lost()).toBeGreaterThan(0);
+  } finally {
+    wire.close();
+  }
+});
+
+const agent = async (node: string): Promise<number | undefined> => {
+  const { stdout } = await lab.exec(node, [CNPCTL, 'show', 'status', '-o', 'json']);
+  return stdout === '' ? undefined : (JSON.parse(stdout) as { readonly pid: number }).pid;
+};
+
+test('kill -9 of the agents of n4 and n1 in the middle: the transfer goes on, and the agents come back', async () => {
+  const messages = 1024;
+  const goesOn = (source: Connection): Promise<boolean> => {
+    const before = source.progress;
+    return until(`more than ${before} messages`, () => source.progress > before, 60_000);
+  };
+  const seen = await transfer({
+    operation: 'send',
+    messages,
+    rate: '2mbit',
+    meanwhile: async (source) => {
+      await goesOn(source);
+      for (const node of ['n4', 'n1']) {
+        process.kill((await agent(node))!, 'SIGKILL');
+        await until(
+          `${node}'s agent is gone`,
+          () => agent(node),
+          (pid) => pid === undefined,
+          60_000,
+        );
+      }
+      await goesOn(source);
+      for (const node of ['n4', 'n1']) await lab.mustExec(node, ['sh', '-c', DAEMON]);
+      for (const node of ['n4', 'n1']) await until(`${node}'s agent runs`, () => agent(node), 60_000);
+      await goesOn(source);
+      expect(source.progress).toBeLessThan(messages);
+    },
+  });
+  expectEqualCopies(seen);
+});
