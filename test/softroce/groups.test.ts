@@ -3,6 +3,7 @@
 // a member: Queue Pairs are known only when the stacks have made them.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
 import { GROUP, MULTICAST, ROUTERS, ROUTES } from '../../src/demo/multicast/scene.ts';
@@ -42,10 +43,16 @@ beforeAll(async () => {
   kernel = image.version;
   lab = await labUp(MULTICAST.file, { name: await ownLabName('softroce-groups') });
   await waitForRoutes(lab, { routes: ROUTES }, never);
-  for (const router of ['n1', 'n2', 'n3', 'n6']) await withoutMembers(router);
+  for (const router of ['n1', 'n2', 'n3', 'n6']) {
+    await until(`${router}'s agent runs`, () => agent(router), 60_000);
+    await withoutMembers(router);
+  }
   poller = Poller.open({ onError: (error) => errors.push(error) });
-  for (const { node, address, gateway } of [SOURCE, ...RECEIVERS])
-    guests.set(node, await Guest.start({ lab, image, folder: FOLDER, node, addresses: [`${address}/64`], gateway }));
+  await Promise.all(
+    [SOURCE, ...RECEIVERS].map(async ({ node, address, gateway }) => {
+      guests.set(node, await Guest.start({ lab, image, folder: FOLDER, node, addresses: [`${address}/64`], gateway }));
+    }),
+  );
 }, 540_000);
 
 afterEach(async ({ task }) => {
@@ -64,11 +71,16 @@ type Row = Readonly<Record<string, unknown>>;
 const show = async (node: string, ...subject: string[]): Promise<Row[]> =>
   JSON.parse(await cnpctl(node, 'show', ...subject, '-o', 'json')) as Row[];
 
-/** The router's file in the repository, without receivers and source. */
+/** Process of the agent that answers at a node; undefined when none does. */
+const agent = async (node: string): Promise<number | undefined> => {
+  const { stdout } = await lab.exec(node, [CNPCTL, 'show', 'status', '-o', 'json']);
+  return stdout === '' ? undefined : (JSON.parse(stdout) as { readonly pid: number }).pid;
+};
+
+/** The router's file in the repository, without its group. */
 async function withoutMembers(router: string): Promise<void> {
   const document = parseDocument(readFileSync(join(dirname(MULTICAST.file), router, 'cnpd.yaml'), 'utf8'));
-  if (router === 'n6') document.deleteIn(['groups', 0, 'source']);
-  else document.delete('groups');
+  document.delete('groups');
   const folder = join(FOLDER, lab.name);
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `${router}.yaml`);
@@ -80,47 +92,42 @@ async function withoutMembers(router: string): Promise<void> {
 const membersAtRoot = async (): Promise<Row[]> =>
   (await show('n6', 'groups', GROUP.proxyAddress, 'members')).filter((row) => row['status'] === 'in force');
 
-/** As an operator would: each at its own router, once the applications know their Queue Pairs. */
-async function declare(
-  source: Connection,
-  receivers: readonly Connection[],
-  psn: number,
-  write: boolean,
-): Promise<void> {
-  const designated = ['--designated-qpn', `${GROUP.designatedQpn}`];
-  await cnpctl(
-    'n6',
+interface Ends {
+  readonly source: Connection;
+  readonly receivers: readonly Connection[];
+  readonly psn: number;
+  readonly write: boolean;
+}
+
+/** As an operator would: at the member's own router, once its application knows its Queue Pair. */
+const declareAt = (router: string, options: object): Promise<string> =>
+  cnpctl(
+    router,
     'group',
     'join',
     GROUP.proxyAddress,
-    '--source',
-    SOURCE.address,
-    ...['--qpn', `${source.opened.qpn}`, '--start-psn', `${psn}`],
+    ...Object.entries(options).flatMap(([k, v]) => [`--${k}`, `${v}`]),
   );
+
+async function declare({ source, receivers, psn, write }: Ends): Promise<void> {
+  const common = { 'designated-qpn': GROUP.designatedQpn };
+  await declareAt('n6', { source: SOURCE.address, qpn: source.opened.qpn, 'start-psn': psn, ...common });
   for (const [i, { router, address, psnDelta }] of RECEIVERS.entries()) {
     const { qpn, memory, rKey } = receivers[i]!.opened;
-    await cnpctl(
-      router,
-      'group',
-      'join',
-      GROUP.proxyAddress,
-      '--receiver',
-      address,
-      '--qpn',
-      `${qpn}`,
-      ...designated,
-      ...(psnDelta ? ['--psn-delta', `${psnDelta}`] : []),
-      ...(write ? ['--va-delta', `${memory}`, '--r-key', `${rKey}`] : []),
-    );
+    const places = write ? { 'va-delta': memory, 'r-key': rKey } : {};
+    await declareAt(router, { receiver: address, qpn, 'psn-delta': psnDelta, ...places, ...common });
   }
-  const expected = [source, ...receivers].map(({ opened }) => opened.qpn).sort();
-  await until(
-    'the root knows the members',
-    membersAtRoot,
-    (rows) =>
-      rows.length === 3 && rows.every((row) => row['role'] === 'source' || expected.includes(Number(row['qpn']))),
-    60_000,
-  );
+  const qpns = receivers.map(({ opened }) => opened.qpn).sort();
+  const isThere = (rows: readonly Row[]): boolean =>
+    rows.length === 3 &&
+    isDeepStrictEqual(
+      rows
+        .filter((row) => row['role'] === 'receiver')
+        .map((row) => Number(row['qpn']))
+        .sort(),
+      qpns,
+    );
+  await until('the root knows the members', membersAtRoot, isThere, 60_000);
   await waitForTree(lab, never);
 }
 
@@ -156,7 +163,7 @@ async function transfer({ operation, messages, rate = '50mbit', meanwhile }: Run
   const receivers = await Promise.all(
     RECEIVERS.map(({ node, address }) => Connection.open(guests.get(node)!, 'receiver', { ...queue, address })),
   );
-  await declare(source, receivers, psn, operation === 'write');
+  await declare({ source, receivers, psn, write: operation === 'write' });
   const peer = { address: GROUP.proxyAddress, qpn: GROUP.designatedQpn };
   for (const [i, { psnDelta }] of RECEIVERS.entries())
     await receivers[i]!.connect({ ...peer, psn: (psn + psnDelta) & 0xffffff });
@@ -204,11 +211,6 @@ test.each(['send', 'write'] as const)('RMC-5.3.2-a: %s, and one receiver loses p
     wire.close();
   }
 });
-
-const agent = async (node: string): Promise<number | undefined> => {
-  const { stdout } = await lab.exec(node, [CNPCTL, 'show', 'status', '-o', 'json']);
-  return stdout === '' ? undefined : (JSON.parse(stdout) as { readonly pid: number }).pid;
-};
 
 test('kill -9 of the agents of n4 and n1 in the middle: the transfer goes on, and the agents come back', async () => {
   const messages = 1024;

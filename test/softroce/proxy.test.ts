@@ -1,43 +1,55 @@
 // What works through the proxy beside a real RoCE stack: Queue Pairs are learned as the stack has them, CNPs reach it
 // whole, and a host that does not know Fast CNP says so.
-import { rmSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseDocument } from 'yaml';
 import { Poller } from '../../src/kernel/poller.ts';
 import { type Lab, labUp } from '../../src/lab/lab.ts';
+import { decodeParameterProblem, PARAMETER_PROBLEM, PROBLEM } from '../../src/packet/icmpv6/parameter-problem.ts';
+import { parseIcmpv6 } from '../../src/packet/icmpv6/message.ts';
 import { OPCODE } from '../../src/packet/roce/opcodes.ts';
+import { ownLabName } from '../e2e/support/network.ts';
 import { Port, rocePackets } from '../e2e/support/port.ts';
-import { until } from '../support/until.ts';
 import { Guest } from './guest.ts';
 import { prepareGuestImage } from './guest-image.ts';
-import { Connection } from './verbs.ts';
+import { Connection, type Transferred } from './verbs.ts';
 
 const REPOSITORY = new URL('../..', import.meta.url).pathname;
 const FOLDER = join(REPOSITORY, 'out', 'softroce');
 const [H1, H2] = ['2001:db8:1::2', '2001:db8:2::2'];
 
+const CNPCTL = '/opt/cnpd/dist/cnpctl.js';
+const SCENE = join(REPOSITORY, 'containerlab', 'proxy');
+
 let lab: Lab;
+let poller: Poller;
 let h1: Guest, h2: Guest;
+const errors: unknown[] = [];
 
 type Row = Readonly<Record<string, unknown>>;
 
 const show = async (node: string, what: string): Promise<Row[]> =>
-  JSON.parse(await lab.mustExec(node, ['/opt/cnpd/dist/cnpctl.js', 'show', what, '-o', 'json'])) as Row[];
+  JSON.parse(await lab.mustExec(node, [CNPCTL, 'show', what, '-o', 'json'])) as Row[];
+const counter = async (node: string, name: string): Promise<number> =>
+  Number((await show(node, 'counters')).find((row) => row['name'] === name)?.['value'] ?? 0);
 
 beforeAll(async () => {
   const image = prepareGuestImage(FOLDER);
-  lab = await labUp(join(REPOSITORY, 'containerlab/proxy/proxy.clab.yml'), { name: 'softroce-proxy' });
+  lab = await labUp(join(SCENE, 'proxy.clab.yml'), { name: await ownLabName('softroce-proxy') });
+  poller = Poller.open({ onError: (error) => errors.push(error) });
+  // Slower than a guest, so that its packets queue up there.
+  await lab.mustExec('p1', 'tc qdisc change dev eth2 root tbf rate 8mbit burst 20000 limit 2000000'.split(' '));
   const common = { lab, image, folder: FOLDER };
-  [h1, h2] = await Promise.all([
-    Guest.start({ ...common, node: 'h1', addresses: [`${H1}/64`], gateway: '2001:db8:1::1' }),
-    Guest.start({ ...common, node: 'h2', addresses: [`${H2}/64`], gateway: '2001:db8:2::1' }),
-  ]);
-}, 400_000);
+  h1 = await Guest.start({ ...common, node: 'h1', addresses: [`${H1}/64`], gateway: '2001:db8:1::1' });
+  h2 = await Guest.start({ ...common, node: 'h2', addresses: [`${H2}/64`], gateway: '2001:db8:2::1' });
+  await h1.run(`until ping -c 1 -W 2 ${H2}; do :; done`);
+}, 540_000);
 
 afterAll(async () => {
   await Promise.all([h1?.stop(), h2?.stop()]);
+  poller?.close();
   await lab?.down();
-  rmSync(join(FOLDER, 'softroce-proxy-h1'), { recursive: true, force: true });
 });
 
 const learned = async (sender: string, receiver: string): Promise<Row[]> =>
@@ -45,47 +57,97 @@ const learned = async (sender: string, receiver: string): Promise<Row[]> =>
     (row) => row['port'] === 'proxy' && row['source'] === sender && row['destination'] === receiver,
   );
 
-test('the Queue Pairs of a connection that the connection manager sets up are learned as the stack has them', async () => {
-  await h1.run('ping -c 3 -W 5 2001:db8:2::2', 60_000);
-  const server = h2.begin('timeout 100 rping -s -a :: -C 400 -S 64 -v >/dev/null');
-  const client = h1.begin(
-    `sleep 3; timeout 90 rping -c -a ${H2} -C 400 -S 64 & sleep 12; rdma resource show qp link rxe0/1; wait`,
-  );
-  const found = await until(
-    'the flow with both Queue Pairs',
-    () => learned(H1, H2),
-    (rows) => rows.find((row) => row['source-qpn'] !== null),
-    100_000,
-  );
-  const { output } = await client();
-  await server();
-  const pairs = output.split('\n').filter((line) => line.includes('type RC'));
-  expect(pairs.map((line) => Number(line.match(/lqpn (\d+)/)![1]))).toContain(found['source-qpn']);
-});
+/** p1 with a queue that the window of one Queue Pair of rdma_rxe exceeds: 128 packets. */
+async function congestible(notifications?: object): Promise<void> {
+  const document = parseDocument(readFileSync(join(SCENE, 'p1', 'cnpd.yaml'), 'utf8'));
+  document.set('ports', document.createNode([{ interface: 'eth2', 'k-min': '10kB', 'k-max': '20kB' }]));
+  if (notifications) document.set('notifications', document.createNode(notifications));
+  const file = join(FOLDER, `${lab.name}.yaml`);
+  writeFileSync(file, document.toString());
+  await lab.cover('p1', file, '/etc/cnpd/cnpd.yaml');
+  await lab.mustExec('p1', [CNPCTL, 'reload']);
+}
 
-test('a connection without connection manager: learned from traffic; CNPs of a congested port reach the guest', async () => {
-  const poller = Poller.create();
-  const errors: unknown[] = [];
+interface Seen {
+  readonly sent: Transferred;
+  readonly received: Transferred;
+  /** Packets on h1's wire. */
+  readonly packets: readonly Uint8Array[];
+  readonly sourceQpn: number;
+  readonly receiverQpn: number;
+}
+
+async function transfer(): Promise<Seen> {
   const wire = await Port.open(lab, 'h1:eth1', 'leaf1:eth1', { poller, errors });
   try {
+    // ECT(0): of other packets a router makes no CNPs.
     const queue = { psn: 1000, messages: 400, size: 4096, operation: 'send', trafficClass: 2 } as const;
-    const [source, receiver] = await Promise.all([
-      Connection.open(h1, 'source', { ...queue, address: H1 }),
-      Connection.open(h2, 'receiver', { ...queue, address: H2 }),
-    ]);
+    const source = await Connection.open(h1, 'source', { ...queue, address: H1 });
+    const receiver = await Connection.open(h2, 'receiver', { ...queue, address: H2 });
     await receiver.connect({ address: H1, qpn: source.opened.qpn, psn: queue.psn });
     await source.connect({ address: H2, qpn: receiver.opened.qpn, psn: queue.psn });
     source.start();
     const [sent, received] = await Promise.all([source.done(), receiver.done()]);
     expect(sent).toMatchObject({ errors: [], messages: queue.messages, sha256: received.sha256 });
-    const row = (await learned(H1, H2)).find(({ 'destination-qpn': qpn }) => qpn === receiver.opened.qpn);
-    expect(row).toMatchObject({ 'source-qpn': source.opened.qpn });
-    const cnps = rocePackets(wire.packets).filter(({ bth }) => bth.opcode === OPCODE.cnp);
-    expect(cnps.length).toBeGreaterThan(0);
-    expect(cnps.filter(({ icrcValid }) => !icrcValid)).toEqual([]);
-    expect(new Set(cnps.map(({ bth }) => bth.destQpn))).toEqual(new Set([source.opened.qpn]));
+    return {
+      sent,
+      received,
+      packets: wire.packets,
+      sourceQpn: source.opened.qpn,
+      receiverQpn: receiver.opened.qpn,
+    };
   } finally {
     wire.close();
-    poller.close();
   }
+}
+
+test('the Queue Pairs of a connection that the connection manager sets up are learned as the stack has them', async () => {
+  const server = h2.begin('timeout 120 rping -s -a :: -C 30 -S 64');
+  // Until the server listens the stack refuses the connection.
+  const client = h1.begin(`
+for attempt in $(seq 20); do
+  timeout 100 rping -c -a ${H2} -C 30 -S 64 & client=$!
+  while kill -0 $client 2>/dev/null; do rdma resource show qp link rxe0/1 | grep 'type RC.*state RTS'; sleep 0.2; done
+  wait $client && exit; sleep 1
+done
+exit 1`);
+  const { output, status } = await client(200_000);
+  expect({ status, output }).toMatchObject({ status: 0 });
+  expect(await server()).toMatchObject({ status: 0 });
+  const [, source, destination] = /lqpn (\d+) rqpn (\d+) type RC/.exec(output)!;
+  const found = (await learned(H1, H2)).map((row) => [row['source-qpn'], row['destination-qpn']]);
+  expect(found).toContainEqual([Number(source), Number(destination)]);
+});
+
+test('a connection without connection manager: learned from traffic; CNPs of a congested port reach the stack whole', async () => {
+  await congestible();
+  const { packets, sourceQpn, receiverQpn } = await transfer();
+  const row = (await learned(H1, H2)).find(({ 'destination-qpn': qpn }) => qpn === receiverQpn);
+  expect(row).toMatchObject({ 'source-qpn': sourceQpn });
+  const cnps = rocePackets(packets).filter(({ bth }) => bth.opcode === OPCODE.cnp);
+  expect(cnps.length).toBeGreaterThan(0);
+  expect(cnps.filter(({ icrcValid }) => !icrcValid)).toEqual([]);
+  expect(new Set(cnps.map(({ bth }) => bth.destQpn))).toEqual(new Set([sourceQpn]));
+  expect(errors).toEqual([]);
+});
+
+/** The Parameter Problems among packets. */
+const problems = (packets: readonly Uint8Array[]): { readonly code: number; readonly pointer: number }[] =>
+  packets.flatMap((packet) => {
+    const message = packet[0]! >> 4 === 6 && packet[6] === 58 ? parseIcmpv6(packet) : undefined;
+    if (!message?.ok || message.value.type !== PARAMETER_PROBLEM) return [];
+    const problem = decodeParameterProblem(packet.subarray(40));
+    return problem.ok ? [problem.value] : [];
+  });
+
+test("FCNP-4-j: the guest's kernel refuses a Fast CNP by Parameter Problem; from then on the proxy is told, and the transfer is whole", async () => {
+  const believed = await counter('p1', 'congestion.parameter-problem.believed');
+  await congestible({ senders: [{ prefix: '2001:db8:1::/64', supports: 'unknown', order: ['fast-cnp', 'proxy'] }] });
+  const { packets, receiverQpn } = await transfer();
+  expect(problems(packets)[0]).toMatchObject({ code: PROBLEM.unrecognizedOption, pointer: 42 });
+  expect(await counter('p1', 'congestion.parameter-problem.believed')).toBeGreaterThan(believed);
+  const formats = (await show('p1', 'notifications'))
+    .filter((row) => row['destination-qpn'] === receiverQpn)
+    .map((row) => row['format']);
+  expect({ oldest: formats.at(-1), latest: formats[0] }).toEqual({ oldest: 'fast-cnp', latest: 'proxy' });
 });
