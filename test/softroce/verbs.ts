@@ -15,6 +15,10 @@ interface Queue {
   /** Bits of the traffic class: 2 is ECT(0). */
   readonly trafficClass?: number;
   readonly pathMtu?: 256 | 512 | 1024;
+  /** Messages under way; default 64. */
+  readonly window?: number;
+  /** Queue Pair numbers to leave out: else the stacks, which all begin alike, would have the same ones. */
+  readonly skip?: number;
 }
 
 interface Peer {
@@ -133,7 +137,7 @@ def gid_index(address):
 
 source = given['role'] == 'source'
 size, messages = given['size'], given['messages']
-window = 64
+window = given.get('window', 64)
 context = Context(name='rxe0')
 domain = PD(context)
 queue = CQ(context, 4 * window + 16)
@@ -143,8 +147,9 @@ memory = MR(domain, size * (messages + 1), access)
 if source:
     content = b''.join(hashlib.sha512(b'%d' % i).digest() for i in range(size * messages // 64 + 1))
     memory.write(content[:size * messages], size * messages)
-pair = QP(domain, QPInitAttr(qp_type=e.IBV_QPT_RC, scq=queue, rcq=queue, sq_sig_all=1,
-                             cap=QPCap(max_send_wr=window + 2, max_recv_wr=messages + 2, max_send_sge=1, max_recv_sge=1)))
+sizes = QPCap(max_send_wr=window + 2, max_recv_wr=messages + 2, max_send_sge=1, max_recv_sge=1)
+first = QPInitAttr(qp_type=e.IBV_QPT_RC, scq=queue, rcq=queue, sq_sig_all=1, cap=sizes)
+*skipped, pair = [QP(domain, first) for _ in range(given.get('skip', 0) + 1)]
 say('opened', {'qpn': pair.qp_num, 'memory': memory.buf, 'rKey': memory.rkey})
 
 peer = json.loads(wait_for('peer'))
@@ -156,7 +161,7 @@ attributes.dest_qp_num = peer['qpn']
 attributes.path_mtu = {256: e.IBV_MTU_256, 512: e.IBV_MTU_512, 1024: e.IBV_MTU_1024}[given.get('pathMtu', 1024)]
 attributes.rq_psn, attributes.sq_psn = peer['psn'], given['psn']
 attributes.ah_attr = AHAttr(gr=route, is_global=1, port_num=1)
-attributes.min_rnr_timer, attributes.timeout, attributes.retry_cnt, attributes.rnr_retry = 12, 17, 7, 7
+attributes.min_rnr_timer, attributes.timeout, attributes.retry_cnt, attributes.rnr_retry = 12, 18, 7, 7
 attributes.max_rd_atomic = attributes.max_dest_rd_atomic = 1
 write = given['operation'] == 'write'
 def part(i):
