@@ -1,7 +1,7 @@
 // One RC Queue Pair of a real RoCE stack towards two others, through a group: the stacks know nothing of it, and each
 // believes that it has one peer. containerlab/rdma-multicast with guests in s1, r1 and r3. The file of no router names
 // a member: Queue Pairs are known only when the stacks have made them.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -63,6 +63,7 @@ afterAll(async () => {
   await Promise.all([...guests.values()].map((guest) => guest.stop()));
   poller?.close();
   await lab?.down();
+  if (lab) rmSync(join(FOLDER, lab.name), { recursive: true, force: true });
 });
 
 const cnpctl = (node: string, ...argv: string[]): Promise<string> => lab.mustExec(node, [CNPCTL, ...argv]);
