@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { ClosingLine } from './test/support/closing-line.ts';
 
-// `npm run test:softroce`: guests with Linux SoftRoCE. One file after the other: a guest computes for a whole processor.
+// `npm run test:softroce`: guests with Linux SoftRoCE. One file after the other: a guest computes like a processor.
 export default defineConfig({
   test: {
     name: 'softroce',

@@ -1,5 +1,5 @@
-// A guest with a real RoCE stack (Linux SoftRoCE) in the place of a lab's host: its Ethernet port is a TAP that a bridge
-// joins with the host's port. Without hardware virtualization a guest is about 30 times slower than this machine.
+// A guest with a real RoCE stack (Linux SoftRoCE) in the place of a lab's host: its Ethernet port is a TAP that a
+// bridge joins with the host's port. Without hardware virtualization a guest is about 30 times slower than this machine.
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ export class Guest {
     this.#control = control;
   }
 
-  /** Starts a guest and waits until its RoCE device is there. @throws Error with its console when it does not come up */
+  /** Starts a guest and waits until its RoCE device is there. @throws Error with its console when it does not come */
   static async start({ lab, node, addresses, gateway, mtu = 1500, image, folder }: GuestOptions): Promise<Guest> {
     const control = join(folder, `${lab.name}-${node}`);
     rmSync(control, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 // A reliable connection in a guest by its verbs library. The test hands the Queue Pairs over, so that a connection can
-// be directed at any address and Queue Pair: at a peer, or at the Proxy Address and the Designated Queue Pair of a group.
+// be directed at any address and Queue Pair: at a peer, or at a group's Proxy Address and Designated Queue Pair.
 import { until } from '../support/until.ts';
 import type { Guest, GuestResult } from './guest.ts';
 
