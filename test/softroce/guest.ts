@@ -1,5 +1,5 @@
 // A guest with a real RoCE stack (Linux SoftRoCE) in the place of a lab's host: its Ethernet port is a TAP that a
-// bridge joins with the host's port. Without hardware virtualization a guest is about 30 times slower than this
+// bridge joins with the host's port. Without hardware virtualization a guest is many times slower than this
 // machine.
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
