@@ -79,9 +79,9 @@ END`);
     await until('the Queue Pair is ready', () => line(this.#guest, 'ready'), 120_000);
   }
 
-  /** A source begins to send. */
-  start(): void {
-    this.#guest.leave(`${this.#name}.go`, '');
+  /** A source begins to send, and rests after so many messages until it may send more. */
+  start(messages = Number.MAX_SAFE_INTEGER): void {
+    this.#guest.leave(`${this.#name}.go`, `${messages}`);
   }
 
   /** Messages completed, or received, so far. */
@@ -173,12 +173,13 @@ if not source:
         pair.post_recv(RecvWR(wr_id=i, sg=part(messages if write else i), num_sge=1))
 say('ready', True)
 errors, completed, posted = [], 0, 0
-if source:
-    wait_for('go')
+allowed = int(wait_for('go')) if source else 0
 begun = time.monotonic()
 total = messages + (1 if write else 0) if source else expected
 while completed < total and not errors:
-    while source and posted < total and posted - completed < window:
+    if source and completed == allowed:
+        allowed = int(wait_for('go'))
+    while source and posted < min(total, allowed) and posted - completed < window:
         last = write and posted == messages
         request = SendWR(wr_id=posted, sg=part(posted), num_sge=1,
                          opcode=e.IBV_WR_RDMA_WRITE if write and not last else e.IBV_WR_SEND)
