@@ -1,0 +1,149 @@
+// A Linux kernel with rdma_rxe (Linux SoftRoCE) and an initial RAM disk for the guests. Debian's own kernel is unpacked
+// into a folder and not installed. The guests mount this machine's root read-only, so they need no disk of their own.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Package → a file that proves that it is installed. */
+const PACKAGES: Readonly<Record<string, string>> = {
+  'qemu-system-x86': '/usr/bin/qemu-system-x86_64',
+  'busybox-static': '/usr/bin/busybox',
+  'rdmacm-utils': '/usr/bin/rping',
+  perftest: '/usr/bin/ib_send_bw',
+  'ibverbs-providers': '/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so',
+  'ibverbs-utils': '/usr/bin/ibv_devinfo',
+  'python3-pyverbs': '/usr/lib/python3/dist-packages/pyverbs/__init__.py',
+  kmod: '/usr/sbin/modinfo',
+};
+/** rdma_rxe computes its ICRC with crc32, which must be there before it. */
+const MODULES = ['virtio_pci', '9pnet_virtio', '9p', 'virtio_net', 'crc32_generic', 'rdma_rxe', 'rdma_ucm'] as const;
+const MODULE_FOLDERS = 'kernel/net kernel/crypto kernel/lib kernel/fs kernel/drivers/infiniband kernel/drivers/virtio';
+
+export interface GuestImage {
+  readonly kernel: string;
+  readonly initialRamDisk: string;
+  readonly version: string;
+}
+
+function run(command: string, ...args: string[]): string {
+  const result = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 64 << 20 });
+  if (result.status !== 0) throw new Error(`${command} ${args.join(' ')}: ${result.error?.message ?? result.stderr}`);
+  return result.stdout;
+}
+
+const shell = (script: string): string => run('bash', '-euc', script);
+
+/** Installs what is missing and makes the image in `folder`, once. @throws Error that names the failed command */
+export function prepareGuestImage(folder: string): GuestImage {
+  mkdirSync(folder, { recursive: true });
+  const missing = Object.entries(PACKAGES).filter(([, file]) => !existsSync(file));
+  if (missing.length > 0) {
+    run('apt-get', 'update', '-qq');
+    shell(`DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \\
+      ${missing.map(([name]) => name).join(' ')} >/dev/null`);
+  }
+  const version = unpackKernel(folder);
+  const initialRamDisk = join(folder, `initramfs-${version}.gz`);
+  if (!existsSync(initialRamDisk)) makeInitialRamDisk(folder, version, initialRamDisk);
+  return { version, initialRamDisk, kernel: join(folder, 'kernel', 'boot', `vmlinuz-${version}`) };
+}
+
+/** The newest kernel of Debian 12 whose SoftRoCE serves READ requests too, or else the stock kernel. */
+function kernelPackage(): string {
+  const backported = run('apt-cache', 'search', '--names-only', '^linux-image-6[.]12[.][0-9]+[+]deb12-amd64$')
+    .split('\n')
+    .map((line) => line.split(' ')[0]!)
+    .filter((name) => name !== '')
+    .sort((a, b) => Number(a.match(/6\.12\.(\d+)/)![1]) - Number(b.match(/6\.12\.(\d+)/)![1]));
+  const stock = run('apt-cache', 'depends', 'linux-image-amd64').match(/Depends: (linux-image-\S+)/)?.[1];
+  const name = backported.at(-1) ?? stock;
+  if (!name) throw new Error('Debian has no linux-image-amd64 here: run apt-get update');
+  return name;
+}
+
+function unpackKernel(folder: string): string {
+  const root = join(folder, 'kernel');
+  const found = existsSync(join(root, 'boot')) && readdirSync(join(root, 'boot')).find((f) => f.startsWith('vmlinuz-'));
+  if (found) return found.slice('vmlinuz-'.length);
+  const name = kernelPackage();
+  const version = name.slice('linux-image-'.length);
+  const partial = join(folder, 'kernel.partial');
+  rmSync(partial, { recursive: true, force: true });
+  shell(`cd ${folder} && apt-get download -qq ${name} && dpkg-deb -x ${name}_*.deb ${partial} && rm ${name}_*.deb`);
+  const modules = `${partial}/lib/modules/${version}`;
+  shell(`cd ${modules} && find ${MODULE_FOLDERS} kernel/drivers/net kernel/arch/x86/crypto -name '*.ko.xz' -print0 |
+    xargs -0r unxz && busybox depmod -b ${partial} ${version}`);
+  shell(`mv ${partial} ${root}`);
+  return version;
+}
+
+/** Modules in an order in which each comes behind those that it needs. */
+function moduleFiles(modules: string): string[] {
+  const needs = new Map(
+    readFileSync(join(modules, 'modules.dep'), 'utf8')
+      .split('\n')
+      .map((line) => line.split(': '))
+      .map(([file = '', list = '']) => [file.replace(/:$/, ''), list.split(' ').filter((one) => one !== '')] as const),
+  );
+  const ordered = new Set<string>();
+  const add = (file: string): void => {
+    for (const needed of needs.get(file) ?? []) if (!ordered.has(needed)) add(needed);
+    ordered.add(file);
+  };
+  for (const name of MODULES) {
+    const file = [...needs.keys()].find((one) => one.endsWith(`/${name}.ko`));
+    if (file) add(file); // what is missing is built in
+  }
+  return [...ordered];
+}
+
+function makeInitialRamDisk(folder: string, version: string, target: string): void {
+  const modules = join(folder, 'kernel', 'lib', 'modules', version);
+  const files = moduleFiles(modules);
+  const root = join(folder, 'initramfs');
+  rmSync(root, { recursive: true, force: true });
+  for (const name of ['bin', 'proc', 'sys', 'dev', 'new', 'm']) mkdirSync(join(root, name), { recursive: true });
+  shell(
+    `cp /usr/bin/busybox ${root}/bin && cd ${root}/bin && for a in sh mount insmod switch_root; do ln -s busybox $a; done`,
+  );
+  shell(`cd ${modules} && cp ${files.join(' ')} ${root}/m/`);
+  const inserts = files.map((file) => `insmod /m/${file.split('/').at(-1)} 2>/dev/null`);
+  writeFileSync(
+    join(root, 'init'),
+    `#!/bin/sh
+mount -t proc p /proc; mount -t sysfs s /sys; mount -t devtmpfs d /dev
+${inserts.join('\n')}
+mount -t 9p -o trans=virtio,version=9p2000.L,ro,msize=262144,cache=loose host /new
+exec switch_root /new ${join(folder, 'guest.sh')}
+`,
+    { mode: 0o755 },
+  );
+  writeFileSync(join(folder, 'guest.sh'), GUEST, { mode: 0o755 });
+  shell(
+    `cd ${root} && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1 > ${target}.partial && mv ${target}.partial ${target}`,
+  );
+}
+
+/** The guest's first process: it runs the scripts that are put into its control folder, which is /mnt. */
+const GUEST = `#!/bin/bash
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin
+mount -t devtmpfs d /dev
+for folder in /tmp /run /mnt /dev/shm; do mkdir -p $folder; mount -t tmpfs t $folder; done
+mount -t proc p /proc; mount -t sysfs s /sys
+mount -t 9p -o trans=virtio,version=9p2000.L ctl /mnt
+ip link set lo up
+sysctl -qw net.ipv6.conf.all.accept_dad=0 net.ipv6.conf.default.accept_dad=0
+sysctl -qw net.ipv6.conf.all.accept_ra=0 net.ipv6.conf.default.accept_ra=0
+ip link set eth0 mtu "$(cat /mnt/mtu)" up
+bash /mnt/addresses
+rdma link add rxe0 type rxe netdev eth0
+touch /mnt/ready
+while :; do
+  if [ -f /mnt/command ]; then
+    number=$(cat /mnt/command); mv /mnt/command /mnt/running
+    bash /mnt/script.$number >/mnt/out.$number 2>&1 </dev/null; echo $? >/mnt/status.tmp
+    mv /mnt/status.tmp /mnt/status.$number
+  fi
+  sleep 0.1
+done
+`;
