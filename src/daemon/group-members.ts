@@ -2,7 +2,13 @@
 // with the file's groups into the intent in force.
 import { type EffectiveIntent, effectiveIntent } from '../intent/effective-groups.ts';
 import type { Intent } from '../intent/intent.ts';
-import { NO_GROUPS, type RunTimeGroups, type RunTimeMember, changedGroups, memberId } from '../intent/run-time-groups.ts';
+import {
+  NO_GROUPS,
+  type RunTimeGroups,
+  type RunTimeMember,
+  changedGroups,
+  memberId,
+} from '../intent/run-time-groups.ts';
 import { formatAddress, parseAddress } from '../model/address.ts';
 import type { ChangeRefusal, ChangeResult, GroupChange } from '../model/group-change.ts';
 import type { Count, Log } from '../model/log.ts';

@@ -20,7 +20,8 @@ export function restartGroup(text: string, { restart, count, log }: RestartOptio
   const proxyAddress = parseAddress(text);
   if (proxyAddress?.family !== 6) return refuse('invalid', 'proxy-address: allowed: an IPv6 address');
   const group = formatAddress(proxyAddress);
-  if (!restart(group)) return refuse('conflict', `group ${group}: this router is not its root, or has no tree of it yet`);
+  if (!restart(group))
+    return refuse('conflict', `group ${group}: this router is not its root, or has no tree of it yet`);
   count('groups.restart.done');
   log.info({ group }, 'the stream of the group begins anew');
   return ok(undefined);
