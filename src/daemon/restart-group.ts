@@ -1,4 +1,4 @@
-// A group's stream that begins anew (decision "Groups"): asked for by its Proxy Address, or by declaring the source again.
+// A group's stream that begins anew (decision "Groups"): asked for by its Proxy Address. Only a root does something.
 import { formatAddress, parseAddress } from '../model/address.ts';
 import type { ChangeRefusal, ChangeResult } from '../model/group-change.ts';
 import type { Count, Log } from '../model/log.ts';
@@ -11,7 +11,7 @@ interface RestartOptions {
   readonly log: Log;
 }
 
-/** Only a root does something. @param text the Proxy Address in any form */
+/** @param text the Proxy Address in any form */
 export function restartGroup(text: string, { restart, count, log }: RestartOptions): ChangeResult {
   const refuse = (code: ChangeRefusal['code'], error: string): ChangeResult => {
     count(`groups.restart.refused.${code}`);
