@@ -32,6 +32,7 @@ export function fakeCnpd(
     get: answer,
     getRaw: () => Promise.reject(new Error('not used')),
     set: () => Promise.reject(new Error('not used')),
+    restartGroup: () => Promise.reject(new Error('not used')),
     reload: async () => reload,
     listening: async () => true,
     close: () => undefined,
@@ -41,14 +42,8 @@ export function fakeCnpd(
 export const failing = (code: 'unreachable' | 'refused'): NorthboundClient => {
   const error = new NorthboundError(code, 'X', 'because');
   const reject = () => Promise.reject(error);
-  return {
-    get: reject,
-    getRaw: reject,
-    set: reject,
-    reload: reject,
-    listening: async () => false,
-    close: () => undefined,
-  };
+  const calls = { get: reject, getRaw: reject, set: reject, restartGroup: reject, reload: reject };
+  return { ...calls, listening: async () => false, close: () => undefined };
 };
 
 export async function run(line: string, client = fakeCnpd(exampleState()), more: Partial<CliDependencies> = {}) {

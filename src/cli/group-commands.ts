@@ -1,4 +1,4 @@
-// `cnpctl group join|leave|list` and `cnpctl show groups …`.
+// `cnpctl group join|leave|restart|list` and `cnpctl show groups …`.
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseAddress, sameAddress } from '../model/address.ts';
 import { setSocketOf } from '../model/paths.ts';
@@ -65,6 +65,11 @@ export function addGroup(program: Command, act: Act): void {
     .option('--receiver <address>', 'a receiver', ipv6)
     .option('--source [address]', 'the source')
     .action(act(leave));
+  group
+    .command('restart')
+    .description('at the root: the stream of the source begins anew, with the same Queue Pairs and other PSNs')
+    .argument('<proxy-address>', 'the group', ipv6)
+    .action(act(restart));
   group
     .command('list')
     .description('members that this router declares, in cnpd.yaml and at run time')
@@ -141,6 +146,13 @@ async function leave(
   await withCnpd(setting, (client) => client.set({ delete: [{ group, member }] }));
   if (context.options.output === 'json') printJson(context, { group, ...member });
   else print(context, [`${member.role} ${member.address} left ${group}`]);
+  return EXIT.ok;
+}
+
+async function restart(context: Context, group: string): Promise<ExitCode> {
+  await withCnpd(onSetSocket(context), (client) => client.restartGroup(group));
+  if (context.options.output === 'json') printJson(context, { group });
+  else print(context, [`${group}: the stream begins anew`]);
   return EXIT.ok;
 }
 

@@ -102,7 +102,19 @@ describe('cnpctl group', () => {
     expect(await setBy(`group leave ${GROUP} --receiver 2001:db8:9::9`)).toMatchObject({ code: 1, sets: [] });
   });
 
+  test('restart asks the root, over the socket of Set', async () => {
+    const asked: string[] = [];
+    const client: NorthboundClient = {
+      ...fakeCnpd(exampleState()),
+      restartGroup: async (group) => void asked.push(group),
+    };
+    const connect = ({ socket }: { socket: string }) => (asked.push(socket), client);
+    expect((await run(`group restart ${GROUP}`, client, { connect })).code).toBe(0);
+    expect(asked).toEqual(['/run/cnpd/gnmi-set.sock', GROUP]);
+  });
+
   test.each([
+    'group restart weights',
     `group join ${GROUP} --qpn 9`,
     `group join ${GROUP} --receiver 2001:db8::2 --source 2001:db8::3`,
     'group join 192.0.2.1 --source 2001:db8::3',

@@ -30,6 +30,7 @@ import { NorthboundPart } from './northbound-part.ts';
 import { putInForce } from './put-in-force.ts';
 import { Receivers } from './receivers.ts';
 import { releaseAll } from './release-all.ts';
+import { restartGroup } from './restart-group.ts';
 import { claimRunDir } from './run-dir.ts';
 import { noteGobgp } from './uninstall-gobgp.ts';
 import { VERSION } from './version.ts';
@@ -101,6 +102,7 @@ class RunningDaemon implements Daemon {
     this.#members = new GroupMembers(options, {
       file: () => this.#file.intent,
       onChange: (intent) => this.#coordinator.membersChanged(intent),
+      onSource: (group) => void this.#kernel?.dataplane.multicast?.restart(group),
       count,
       log,
     });
@@ -295,10 +297,20 @@ class RunningDaemon implements Daemon {
     return this.#northbound.open(this.#file.intent, {
       source,
       work: this.#work,
-      actions: { reload: () => this.reload(), set: (changes) => this.#members.set(changes) },
+      actions: {
+        reload: () => this.reload(),
+        set: (changes) => this.#members.set(changes),
+        restartGroup: (group) => restartGroup(group, this.#restartOptions),
+      },
       log: this.#logging.component('northbound'),
       count: this.#counters.count,
     });
+  }
+
+  /** Of groups' streams. */
+  get #restartOptions() {
+    const restart = (group: string): boolean => this.#kernel?.dataplane.multicast?.restart(group) ?? false;
+    return { restart, count: this.#counters.count, log: this.#log };
   }
 
   #problems(): Problem[] {

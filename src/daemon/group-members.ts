@@ -2,7 +2,13 @@
 // with the file's groups into the intent in force.
 import { type EffectiveIntent, effectiveIntent } from '../intent/effective-groups.ts';
 import type { Intent } from '../intent/intent.ts';
-import { NO_GROUPS, type RunTimeGroups, changedGroups, memberId } from '../intent/run-time-groups.ts';
+import {
+  NO_GROUPS,
+  type RunTimeGroups,
+  type RunTimeMember,
+  changedGroups,
+  memberId,
+} from '../intent/run-time-groups.ts';
 import { formatAddress, parseAddress } from '../model/address.ts';
 import type { ChangeRefusal, ChangeResult, GroupChange } from '../model/group-change.ts';
 import type { Count, Log } from '../model/log.ts';
@@ -14,6 +20,8 @@ interface Dependencies {
   readonly file: () => Intent;
   /** The intent in force has other members. Called once for a request, before it is answered. */
   readonly onChange: (intent: Intent) => void;
+  /** The source of this group was declared, perhaps as before: its stream begins anew. Called behind onChange. */
+  readonly onSource: (group: string) => void;
   readonly count: Count;
   readonly log: Log;
 }
@@ -88,7 +96,7 @@ export class GroupMembers {
   }
 
   async #set(changes: readonly GroupChange[]): Promise<ChangeResult> {
-    const { count, onChange, log } = this.#dependencies;
+    const { count, onChange, onSource, log } = this.#dependencies;
     const refuse = (error: ChangeRefusal): ChangeResult => {
       count(`groups.set.refused.${error.code}`);
       return fail(error);
@@ -106,11 +114,17 @@ export class GroupMembers {
       log.error({ error: message }, 'cannot write down members of groups; nothing has changed');
       return refuse({ code: 'not-stored', errors: [`cannot be written down, nothing has changed: ${message}`] });
     }
+    const before = this.#groups;
     this.#groups = read.value;
     this.#effective = next;
     this.#unreadable = [];
     count('groups.set.done');
     onChange(this.intent);
+    for (const [group, { members }] of read.value) {
+      const source = sourceIn(members);
+      // Whatever a request declares is another object.
+      if (source && source !== sourceIn(before.get(group)?.members)) onSource(group);
+    }
     return ok(undefined);
   }
 
@@ -178,6 +192,9 @@ export class GroupMembers {
     await this.#last;
   }
 }
+
+const sourceIn = (members: ReadonlyMap<string, RunTimeMember> | undefined): RunTimeMember | undefined =>
+  [...(members?.values() ?? [])].find(({ role }) => role === 'source');
 
 const hasPersistent = ({ members }: { readonly members: ReadonlyMap<string, { readonly persistent: boolean }> }) =>
   [...members.values()].some(({ persistent }) => persistent);

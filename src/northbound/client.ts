@@ -2,7 +2,7 @@
 import { create } from '@bufbuild/protobuf';
 import { Client, credentials, type MethodDefinition, type ServiceError, status } from '@grpc/grpc-js';
 import type { GroupChange } from '../model/group-change.ts';
-import { Control, ReloadRequestSchema } from './gen/cnpd/v1/control_pb.js';
+import { Control, ReloadRequestSchema, RestartGroupRequestSchema } from './gen/cnpd/v1/control_pb.js';
 import {
   type Encoding,
   GetRequestSchema,
@@ -48,6 +48,8 @@ export interface NorthboundClient {
   getRaw(request: { prefix?: Path; path: Path[]; encoding: Encoding }): Promise<GetResponse>;
   /** gNMI Set of members of groups: all of it or nothing. Needs the socket of Set. @throws NorthboundError */
   set(request: SetOfGroups): Promise<void>;
+  /** At a group's root: its stream begins anew. Needs the socket of Set. @throws NorthboundError */
+  restartGroup(proxyAddress: string): Promise<void>;
   /** @throws NorthboundError */
   reload(): Promise<ReloadOutcome>;
   /**
@@ -121,6 +123,9 @@ export function connectNorthbound(options: ClientOptions): NorthboundClient {
     },
     set: async (request) => {
       await call(unary(gNMI.method.set), setRequest(request));
+    },
+    restartGroup: async (proxyAddress) => {
+      await call(unary(Control.method.restartGroup), create(RestartGroupRequestSchema, { proxyAddress }));
     },
     reload: async () => {
       const { ok, errors, changed } = (await call(

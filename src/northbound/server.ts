@@ -5,17 +5,23 @@
 import type { Socket } from 'node:net';
 import { create } from '@bufbuild/protobuf';
 import { type ConnectionInjector, Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
+import type { ChangeResult } from '../model/group-change.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { StateSource } from '../model/state.ts';
 import type { Steps, Work } from '../model/work.ts';
 import { limitConcurrency } from './concurrency.ts';
-import { Control, ReloadResponseSchema } from './gen/cnpd/v1/control_pb.js';
+import {
+  Control,
+  ReloadResponseSchema,
+  type RestartGroupRequest,
+  RestartGroupResponseSchema,
+} from './gen/cnpd/v1/control_pb.js';
 import { CapabilityResponseSchema, gNMI, type SetRequest, type SetResponse } from './gen/gnmi/gnmi_pb.js';
 import { answerGet, SUPPORTED_ENCODINGS } from './get.ts';
 import { type Cancelled, handle, unary } from './grpc.ts';
 import { RpcError } from './rpc-error.ts';
 import { MODULE } from './schema.ts';
-import { type ApplyChanges, answerSet } from './set.ts';
+import { type ApplyChanges, answerSet, refusal } from './set.ts';
 import { setSocketOf } from '../model/paths.ts';
 import { giveSocketTo, listenUnix } from './socket.ts';
 
@@ -43,7 +49,12 @@ export interface ReloadOutcome {
 
 export interface NorthboundDependencies {
   readonly source: StateSource;
-  readonly actions: { reload(): Promise<ReloadOutcome>; readonly set: ApplyChanges };
+  readonly actions: {
+    reload(): Promise<ReloadOutcome>;
+    readonly set: ApplyChanges;
+    /** The argument as the client wrote it. */
+    readonly restartGroup: (proxyAddress: string) => ChangeResult;
+  };
   readonly work: Work;
   readonly log: Log;
   readonly count: Count;
@@ -161,15 +172,31 @@ function addServices(grpc: GrpcServer, options: NorthboundOptions, dependencies:
     return create(ReloadResponseSchema, { ok, errors: [...errors], changed: [...changed] });
   };
   grpc.addService(
-    { reload: unary(Control.method.reload) },
-    { reload: handle(Control.method.reload, reload, dependencies) },
+    { reload: unary(Control.method.reload), restartGroup: unary(Control.method.restartGroup) },
+    {
+      reload: handle(Control.method.reload, reload, dependencies),
+      restartGroup: handle(Control.method.restartGroup, restartHandler(options, dependencies), dependencies),
+    },
   );
 }
 
-function setHandler({ maySet, socket }: NorthboundOptions, { actions }: NorthboundDependencies, now: () => bigint) {
+function checkMaySet({ maySet, socket }: NorthboundOptions, call: string): void {
+  if (maySet) return;
+  throw new RpcError('PERMISSION_DENIED', `this socket is for reading: ${call} is served on ${setSocketOf(socket)}`);
+}
+
+function restartHandler(options: NorthboundOptions, { actions }: NorthboundDependencies) {
+  return async ({ proxyAddress }: RestartGroupRequest) => {
+    checkMaySet(options, 'RestartGroup');
+    const done = actions.restartGroup(proxyAddress);
+    if (!done.ok) throw refusal(done.error);
+    return create(RestartGroupResponseSchema);
+  };
+}
+
+function setHandler(options: NorthboundOptions, { actions }: NorthboundDependencies, now: () => bigint) {
   return async (request: SetRequest): Promise<SetResponse> => {
-    if (!maySet)
-      throw new RpcError('PERMISSION_DENIED', `this socket is for reading: Set is served on ${setSocketOf(socket)}`);
+    checkMaySet(options, 'Set');
     return answerSet(request, { now, apply: (changes) => actions.set(changes) });
   };
 }

@@ -35,6 +35,8 @@ const CODES = {
   stopping: 'UNAVAILABLE',
 } as const satisfies Record<ChangeRefusal['code'], string>;
 
+export const refusal = ({ code, errors }: ChangeRefusal): RpcError => new RpcError(CODES[code], errors.join('; '));
+
 /** @throws RpcError; then nothing has changed */
 export async function answerSet(request: SetRequest, { now, apply }: SetOptions): Promise<SetResponse> {
   const { prefix } = request;
@@ -52,7 +54,7 @@ export async function answerSet(request: SetRequest, { now, apply }: SetOptions)
     ...request.update.map(withValue('update')),
   ];
   const applied = await apply(changes);
-  if (!applied.ok) throw new RpcError(CODES[applied.error.code], applied.error.errors.join('; '));
+  if (!applied.ok) throw refusal(applied.error);
   const result = (op: UpdateResult_Operation) => (path: Path | undefined) =>
     create(UpdateResultSchema, { op, ...(path && { path }) });
   return create(SetResponseSchema, {

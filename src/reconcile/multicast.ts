@@ -156,6 +156,13 @@ export class Multicast extends Feature {
     return this.#lists.has(id, 'branching', treeDigest) && has('edge', membersDigest);
   }
 
+  /** HeadEnds.restart(); the kernel has the new route on return, unless it refuses it, which is retried. */
+  restart(group: string): boolean {
+    const isRoot = this.#headEnds.restart(group);
+    if (isRoot) this.#apply();
+    return isRoot;
+  }
+
   attachments({ multicast }: Pick<DesiredState, 'multicast'>): readonly Attachment[] {
     if (!multicast) return [];
     return [

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { silentLog } from '../../src/model/log.ts';
+import { fail } from '../../src/model/result.ts';
 import type { CnpdState } from '../../src/model/state.ts';
 import { connectNorthbound } from '../../src/northbound/client.ts';
 import { exampleState, sender, sourceOf } from '../../src/northbound/state.fixture.ts';
@@ -23,6 +24,7 @@ const getRequest = (...elems: Buffer[]): Buffer => bytesField(2, ...elems);
 
 /** Not reached by these tests. */
 const set = () => Promise.reject(new Error('Set'));
+const restartGroup = () => fail({ code: 'conflict' as const, errors: ['no root'] });
 
 let dir: string;
 let socket: string;
@@ -38,7 +40,7 @@ const start = async (
     { socket },
     {
       source: sourceOf(state),
-      actions: { reload: async () => reload, set },
+      actions: { reload: async () => reload, set, restartGroup },
       work: eventLoopWork(),
       log: silentLog,
       count,
@@ -160,7 +162,7 @@ describe('the socket', () => {
         { socket },
         {
           source: sourceOf(exampleState()),
-          actions: { reload: async () => ({ ok: true, errors: [], changed: [] }), set },
+          actions: { reload: async () => ({ ok: true, errors: [], changed: [] }), set, restartGroup },
           work: eventLoopWork(),
           log: silentLog,
           count: () => undefined,
@@ -181,7 +183,7 @@ describe('the socket', () => {
         { socket: path },
         {
           source: sourceOf(exampleState()),
-          actions: { reload: async () => ({ ok: true, errors: [], changed: [] }), set },
+          actions: { reload: async () => ({ ok: true, errors: [], changed: [] }), set, restartGroup },
           work: eventLoopWork(),
           log: silentLog,
           count: () => undefined,

@@ -17,8 +17,6 @@
 
 // After this long without a packet any other epoch is accepted: the root has restarted and counts anew.
 #define MULTICAST_SILENCE_NS 1000000000ULL
-// `high` survives a change of epoch unless the source's PSNs have moved elsewhere: repetitions go back less than this.
-#define MULTICAST_REPETITIONS 0x10000
 
 #ifndef MULTICAST_NOW
 #define MULTICAST_NOW() bpf_ktime_get_coarse_ns()
@@ -105,40 +103,35 @@ static __always_inline int note_switch(struct multicast_state *state, __u32 inde
 
 enum note_result { NOTE_NEW, NOTE_REPEATED, NOTE_STALE };
 
-// Brings `high` up to the PSN behind this one.
+// Brings `high` up to the PSN behind this one. An epoch begins with its first packet: a stream may have begun anew, and
+// of a source that goes on, answers ahead of it confirm no more than this (claim_is_sent).
 static __always_inline enum note_result note_high(struct multicast_state *state, __u64 current, __u32 behind)
 {
 	__u32 epoch = CURRENT_EPOCH(current);
 #pragma clang loop unroll(disable)
 	for (int i = 0; i < WORD_ATTEMPTS; i++) {
 		__u64 was = word_read(&state->high);
-		__s32 beyond = psn_from(WORD_PSN(was), behind);
-		__u32 high = behind;
-		enum note_result result = NOTE_NEW;
-		if (is_of(was, epoch)) {
-			if (beyond >= 0)
-				return NOTE_REPEATED;
-		} else if (was & WORD_SET && beyond >= 0 && beyond < MULTICAST_REPETITIONS) {
-			high = WORD_PSN(was); // of the epoch before
-			result = NOTE_REPEATED;
-		}
+		if (is_of(was, epoch) && psn_from(WORD_PSN(was), behind) >= 0)
+			return NOTE_REPEATED;
 		// A late CPU must not label the word with an epoch that is over.
 		if (word_read(&state->current) != current)
 			return NOTE_STALE;
-		if (word_replace(&state->high, was, word_of(epoch, high)))
-			return result;
+		if (word_replace(&state->high, was, word_of(epoch, behind)))
+			return NOTE_NEW;
 	}
 	return NOTE_STALE;
 }
 
-// The branch gets the packet that its NAK asked for.
+// The branch gets the packet that its NAK asked for, or will: a source that goes back before it comes to it by itself.
+// Until then the branch confirms duplicates, and each would send the NAK up again. A Queue Pair in error stays so.
 __noinline int multicast_note_settled(__u32 slot, __u32 epoch, __u32 psn)
 {
 	struct multicast_record *record = multicast_record_at(slot);
 	if (!record)
 		return 0;
 	__u64 nak = word_read(&record->nak);
-	if (is_of(nak, epoch) && WORD_PSN(nak) == psn)
+	__s32 from_nak = psn_from(psn, WORD_PSN(nak));
+	if (is_of(nak, epoch) && (from_nak == 0 || (from_nak < 0 && nak_rank(NAK_SYNDROME(nak)) <= 64)))
 		word_replace(&record->nak, nak, 0);
 	return 0;
 }

@@ -10,6 +10,8 @@ export const MAX_EPOCH = 0xf_ffff;
 const DIGEST = 8;
 /** Value of the tree TLV: reserved (2), epoch (4), members digest, tree digest. */
 const TREE = { size: 22, epoch: 2, members: 6, tree: 14 } as const;
+/** Offset in the header: behind 8 octets, two segments, and the type and length of the TLV. */
+const TREE_TLV_VALUE = 8 + 2 * 16 + 2;
 /**
  * Value of an End.MT TLV: reserved (2), edge, number of receivers, reserved (3); per receiver address, QPN, reserved.
  */
@@ -72,6 +74,13 @@ export function decodeTreeName(srh: Uint8Array, treeTlvType: number): TreeName |
     membersDigest: first.value.slice(TREE.members, TREE.members + DIGEST),
     treeDigest: first.value.slice(TREE.tree, TREE.tree + DIGEST),
   };
+}
+
+/** The same header of another epoch, 20 bits. `srh`: as from encodeTreeSrh(). */
+export function withEpoch(srh: Uint8Array, epoch: number): Uint8Array {
+  const changed = srh.slice();
+  new DataView(changed.buffer).setUint32(TREE_TLV_VALUE + TREE.epoch, epoch & MAX_EPOCH);
+  return changed;
 }
 
 function treeTlv({ epoch, membersDigest, treeDigest }: TreeName, type: number): Tlv {

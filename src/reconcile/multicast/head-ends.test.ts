@@ -94,6 +94,44 @@ describe('a root', () => {
   });
 });
 
+describe('a stream that begins anew', () => {
+  const restarted = (root: HeadEnds, now: number, tree = 1) => [
+    root.restart(GROUP),
+    used(root.update(planOf(headEnd(tree)), now, true)),
+  ];
+
+  test('is the next epoch of the same tree at once, and stays in it', () => {
+    const root = heads([routeOf(1, 0xfffff)]);
+    const [before] = root.update(planOf(headEnd(1)), 0, true);
+    expect(restarted(root, 1)).toEqual([true, [0, 1]]);
+    expect(root.update(planOf(headEnd(1)), 2, true)).toEqual([routeOf(1, 0)]);
+    expect(routeOf(1, 0)).toMatchObject({ mtu: before!.mtu });
+    expect(restarted(root, 3)).toEqual([true, [1, 1]]);
+  });
+
+  test('does not wait for the tree that is about to be used, nor hold it up', () => {
+    const root = heads([routeOf(1, 5)]);
+    root.update(planOf(headEnd(1)), 0, true);
+    root.update(planOf(headEnd(2)), 100, true);
+    expect(restarted(root, 200, 2)).toEqual([true, [6, 1]]);
+    expect(used(root.update(planOf(headEnd(2)), 600, true))).toEqual([7, 2]);
+  });
+
+  test('is the next epoch too while a root that has restarted knows only a part of the tree', () => {
+    const root = heads([routeOf(1, 5)]);
+    root.update(planOf(headEnd(2)), 0, false);
+    expect(root.restart(GROUP)).toBe(true);
+    expect(used(root.update(planOf(headEnd(2)), 1, false))).toEqual([6, 1]);
+  });
+
+  test('is refused where the group has no tree, and needs nothing where its first tree is about to be used', () => {
+    const root = heads();
+    expect(root.restart(GROUP)).toBe(false);
+    root.update(planOf(headEnd(1)), 0, true);
+    expect(restarted(root, 500)).toEqual([true, [0xffffe, 1]]);
+  });
+});
+
 describe('after a restart', () => {
   test('the route of the same tree is not touched', () => {
     const found = routeOf(1, 5);

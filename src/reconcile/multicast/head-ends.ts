@@ -1,8 +1,9 @@
 // When a root changes to another tree, and with which epoch (decision "Groups"). Nodes install the lists of a new tree
 // as soon as they have computed them. The root uses it only a settle time later, with the next epoch. After a restart
-// it goes on with the tree and the epoch of the kernel's route.
+// it goes on with the tree and the epoch of the kernel's route. A stream that begins anew, with the same Queue Pairs at
+// other PSNs, is the next epoch of the same tree, at once: the lists are there.
 import { randomInt } from 'node:crypto';
-import { MAX_EPOCH, type TreeName, decodeTreeName, encodeTreeSrh } from '../../packet/srv6/tree-srh.ts';
+import { MAX_EPOCH, type TreeName, decodeTreeName, encodeTreeSrh, withEpoch } from '../../packet/srv6/tree-srh.ts';
 import type { HeadEndPlan, MulticastPlan } from '../../plan/multicast-plan.ts';
 import type { HeadEndRoute } from './head-end-routes.ts';
 
@@ -15,9 +16,11 @@ type Digests = Pick<TreeName, 'membersDigest' | 'treeDigest'>;
 const sameTree = (a: Digests, b: Digests): boolean =>
   sameBytes(a.membersDigest, b.membersDigest) && sameBytes(a.treeDigest, b.treeDigest);
 
+const after = (epoch: number): number => (epoch + 1) & MAX_EPOCH;
+
 /** The epoch of a tree. `before`: what is in use; undefined: nothing, and `random` decides. */
 export const epochFor = (tree: Digests, before: TreeName | undefined, random: () => number): number =>
-  before === undefined ? random() : sameTree(tree, before) ? before.epoch : (before.epoch + 1) & MAX_EPOCH;
+  before === undefined ? random() : sameTree(tree, before) ? before.epoch : after(before.epoch);
 
 /**
  * The header of packets to a group, and the octets that are left for those of the source. End.MT TLVs are left out when
@@ -93,6 +96,21 @@ export class HeadEnds {
     if (mayForget) this.#adopted.clear();
     // Until a plan says which TLV names the tree, routes of an earlier run stay as they are.
     return [...[...this.#heads.values()].map(({ inUse }) => inUse.route), ...this.#adopted.values()];
+  }
+
+  /**
+   * The source's stream begins anew: the next update() has the next epoch. False: no packet of this group enters a tree
+   * here, nor is about to.
+   */
+  restart(group: string): boolean {
+    const head = this.#heads.get(group);
+    // One that is about to be made begins with an epoch of its own.
+    if (!head) return this.#waiting.has(group);
+    const { name, plan, route } = head.inUse;
+    const epoch = after(name.epoch);
+    const srh = Buffer.from(withEpoch(new Uint8Array(Buffer.from(route.srh, 'hex')), epoch)).toString('hex');
+    this.#heads.set(group, { inUse: { name: { ...name, epoch }, plan, route: { ...route, srh } } });
+    return true;
   }
 
   /** When update() must be called again; undefined: not before something changes. */

@@ -8,7 +8,17 @@ import { type IpAddress, address } from '../../../src/model/address.ts';
 import { concat } from '../../../src/packet/bytes.ts';
 import { buildRocePacket, parseRocePacket } from '../../../src/packet/roce/packet.ts';
 import { childSid, child, receiver, receiverAddress } from '../support/multicast-branches.ts';
-import { DESIGNATED, EDGE, PARENT, PROXY, REPLICATION, changed, inner, tunnel } from '../support/multicast-packets.ts';
+import {
+  DESIGNATED,
+  EDGE,
+  PARENT,
+  PROXY,
+  REPLICATION,
+  changed,
+  inner,
+  treeTlv,
+  tunnel,
+} from '../support/multicast-packets.ts';
 import { MulticastRouter } from '../support/multicast-scene.ts';
 
 let router: MulticastRouter;
@@ -124,6 +134,33 @@ describe('at an edge', () => {
     }
     await repeat(6);
     expect(await naks(nak)).toBe(1);
+  });
+
+  test('RMC-5.3.2-d: a source that goes back before a gap comes to it by itself: the NAK does not go up again', async () => {
+    await edgeOf(2, [1, 2, 3, 4, 5, 6, 7, 8]);
+    const ahead = receiverAddress(2);
+    expect(await up(answer({ psn: 1 }))).toEqual([]);
+    expect(await up(answer({ psn: 6, kind: 'nak', source: ahead }))).toHaveLength(1);
+    for (const psn of [2, 3]) {
+      await router.exchange(() => router.arrive('p', tunnel(inner({ psn }))));
+      // Of its duplicate.
+      expect(await up(answer({ psn: 5, source: ahead }))).toEqual([]);
+    }
+    expect(router.count('up.nak')).toBe(1);
+  });
+
+  test('RMC-5.3.1-a: a stream that begins anew in the next epoch, at a lower PSN, is confirmed from there on', async () => {
+    await edgeOf(2, [4998, 4999]);
+    const both = (psn: number) => [answer({ psn }), answer({ psn, source: receiverAddress(2) })];
+    expect(await up(...both(4999))).toHaveLength(1);
+    await router.exchange(() =>
+      router.arrive('p', tunnel(inner({ psn: 0 }), { tlvs: [treeTlv({ epoch: EPOCH + 1 })] })),
+    );
+    expect(router.state('edge').high).toMatchObject({ value: 1 });
+    expect(await up(answer({ psn: 0 }))).toEqual([]);
+    expect(await up(answer({ psn: 1, kind: 'nak', source: receiverAddress(2) }))).toHaveLength(1);
+    expect(await up(answer({ psn: 3, kind: 'nak' }))).toEqual([]);
+    expect(router.counts()).toMatchObject({ 'up.ack': 1, 'up.nak': 1, 'answers.never-sent': 1 });
   });
 
   test('decision C11: of several RNR NAKs the longest timer goes up (code 0), and a fatal NAK before all', async () => {

@@ -7,7 +7,7 @@ import { type Document, parseDocument } from 'yaml';
 import { type Endpoint, type EndpointEvent, startEndpoint } from '../../../src/demo/endpoints.ts';
 import { violations } from '../../../src/demo/multicast/evaluate.ts';
 import { waitForMembers, waitForTree } from '../../../src/demo/multicast/show.ts';
-import { GROUP, MULTICAST, RECEIVERS, ROUTERS, ROUTES, SOURCE } from '../../../src/demo/multicast/scene.ts';
+import { GROUP, MULTICAST, RECEIVERS, ROOT, ROUTERS, ROUTES, SOURCE } from '../../../src/demo/multicast/scene.ts';
 import { daemonLogs, waitForRoutes } from '../../../src/demo/routers.ts';
 import { type Lab, labUp } from '../../../src/lab/lab.ts';
 import { mustRun } from '../../../src/lab/run.ts';
@@ -129,6 +129,8 @@ export class MulticastScene {
   }
 
   async transfer(opts: TransferOptions): Promise<Transferred> {
+    // The same Queue Pairs as before begin with the same PSN again.
+    if (!opts.unicast) await this.lab.mustExec(ROOT, [CNPCTL, 'group', 'restart', GROUP.proxyAddress]);
     const bytes = ['--bytes', `${opts.bytes ?? 2_000_000}b`];
     const hosts = RECEIVERS.filter(({ node }) => opts.receivers?.includes(node) ?? true);
     const lose = (host: string): string[] => (opts.lose?.[host] ? ['--lose', String(opts.lose[host])] : []);
@@ -201,7 +203,7 @@ export class MulticastScene {
     await until(
       `n6 knows ${hosts.join(', ')}`,
       async () =>
-        (await this.show('n6', 'groups', GROUP.proxyAddress, 'members'))
+        (await this.show(ROOT, 'groups', GROUP.proxyAddress, 'members'))
           .filter((row) => row['role'] === 'receiver' && row['status'] === 'in force')
           .map((row) => String(row['address']))
           .sort(),
