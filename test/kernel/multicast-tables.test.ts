@@ -15,7 +15,7 @@ import {
 } from '../../src/kernel/dataplane/multicast-state.ts';
 import { addressKey } from '../../src/kernel/dataplane/srv6.ts';
 import { address, formatAddress } from '../../src/model/address.ts';
-import { decodeTreeName } from '../../src/packet/srv6/tree-srh.ts';
+import { treeOfSrh } from '../../src/packet/srv6/tree-srh.ts';
 import { TreeRoutes } from '../../src/kernel/netlink/tree-routes.ts';
 import { ip } from '../support/netns.ts';
 import {
@@ -63,7 +63,7 @@ const routes = () => {
 };
 const treeInUse = () => {
   const srh = routes().find((route) => route.srh)?.srh;
-  return srh && decodeTreeName(srh, 125);
+  return srh && treeOfSrh(srh, 125);
 };
 const problems = () => agent.dataplane.problems().map(({ problem }) => problem);
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { fromHex, toHex } from '../hex.ts';
 import { decodeSrh } from './srh.ts';
-import { type TreeSrh, decodeTreeName, encodeTreeSrh } from './tree-srh.ts';
+import { type TreeSrh, treeOfSrh, encodeTreeSrh } from './tree-srh.ts';
 
 const TYPES = { endMtTlv: 124, treeTlv: 125 };
 const receiver = (n: number) => ({ address: address(`2001:db8:b::${n}`), qpn: 0xc800 + n });
@@ -51,10 +51,10 @@ test('an HMAC TLV has the flag that Linux requires, and is at the end', () => {
 test('the name of the tree is read back; from another header, nothing', () => {
   const srh = encodeTreeSrh({ ...TREE, endMtTlvs: [edge(1, 11)] }, TYPES);
   const { epoch, membersDigest, treeDigest } = TREE;
-  expect(decodeTreeName(srh, 125)).toEqual({ epoch, membersDigest, treeDigest });
-  expect(decodeTreeName(srh, 126)).toBeUndefined();
-  expect(decodeTreeName(srh.subarray(0, 48), 125)).toBeUndefined();
-  expect(decodeTreeName(new Uint8Array(0), 125)).toBeUndefined();
+  expect(treeOfSrh(srh, 125)).toEqual({ epoch, membersDigest, treeDigest });
+  expect(treeOfSrh(srh, 126)).toBeUndefined();
+  expect(treeOfSrh(srh.subarray(0, 48), 125)).toBeUndefined();
+  expect(treeOfSrh(new Uint8Array(0), 125)).toBeUndefined();
 });
 
 test.each<[string, Partial<TreeSrh>]>([

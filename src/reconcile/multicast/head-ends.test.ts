@@ -1,7 +1,7 @@
 // When a root changes to another tree, and with which epoch.
 import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
-import { decodeTreeName } from '../../packet/srv6/tree-srh.ts';
+import { treeOfSrh } from '../../packet/srv6/tree-srh.ts';
 import type { HeadEndPlan, MulticastPlan } from '../../plan/multicast-plan.ts';
 import type { HeadEndRoute } from './head-end-routes.ts';
 import { HeadEnds, encapsulation, epochFor } from './head-ends.ts';
@@ -23,7 +23,7 @@ const routeOf = (tree: number, epoch: number): HeadEndRoute => {
   return { id, proxyAddress, replicationSid, srh: Buffer.from(srh).toString('hex'), mtu };
 };
 const nameOf = (route: HeadEndRoute | undefined) =>
-  route && decodeTreeName(new Uint8Array(Buffer.from(route.srh, 'hex')), TYPES.treeTlv);
+  route && treeOfSrh(new Uint8Array(Buffer.from(route.srh, 'hex')), TYPES.treeTlv);
 /** Epoch and first octet of the tree digest. */
 const used = ([route]: readonly HeadEndRoute[]) => {
   const name = nameOf(route);

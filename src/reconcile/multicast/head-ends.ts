@@ -3,7 +3,8 @@
 // it goes on with the tree and the epoch of the kernel's route. A stream that begins anew, with the same Queue Pairs at
 // other PSNs, is the next epoch of the same tree, at once: the lists are there.
 import { randomInt } from 'node:crypto';
-import { MAX_EPOCH, type TreeName, decodeTreeName, encodeTreeSrh, withEpoch } from '../../packet/srv6/tree-srh.ts';
+import { MAX_EPOCH, encodeTreeSrh, treeOfSrh, withEpoch } from '../../packet/srv6/tree-srh.ts';
+import type { TreeTlv } from '../../packet/srv6/tree-tlv.ts';
 import type { HeadEndPlan, MulticastPlan } from '../../plan/multicast-plan.ts';
 import type { HeadEndRoute } from './head-end-routes.ts';
 
@@ -12,14 +13,14 @@ const LEAST_MTU = 1280;
 const IPV6_HEADER = 40;
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
-type Digests = Pick<TreeName, 'membersDigest' | 'treeDigest'>;
+type Digests = Pick<TreeTlv, 'membersDigest' | 'treeDigest'>;
 const sameTree = (a: Digests, b: Digests): boolean =>
   sameBytes(a.membersDigest, b.membersDigest) && sameBytes(a.treeDigest, b.treeDigest);
 
 const after = (epoch: number): number => (epoch + 1) & MAX_EPOCH;
 
 /** The epoch of a tree. `before`: what is in use; undefined: nothing, and `random` decides. */
-export const epochFor = (tree: Digests, before: TreeName | undefined, random: () => number): number =>
+export const epochFor = (tree: Digests, before: TreeTlv | undefined, random: () => number): number =>
   before === undefined ? random() : sameTree(tree, before) ? before.epoch : after(before.epoch);
 
 /**
@@ -40,7 +41,7 @@ export function encapsulation(
 
 interface HeadEnd {
   /** The tree in use. Its plan is undefined if it is that of an earlier run, which this one has not planned yet. */
-  readonly inUse: { readonly name: TreeName; readonly plan: HeadEndPlan | undefined; readonly route: HeadEndRoute };
+  readonly inUse: { readonly name: TreeTlv; readonly plan: HeadEndPlan | undefined; readonly route: HeadEndRoute };
 }
 
 interface Waiting {
@@ -66,7 +67,7 @@ export class HeadEnds {
   readonly #heads = new Map<string, HeadEnd>();
   readonly #waiting = new Map<string, Waiting>();
   /** The last epochs of groups whose head end is gone: routers may still remember them. */
-  readonly #gone = new Map<string, TreeName>();
+  readonly #gone = new Map<string, TreeTlv>();
   /** Routes of an earlier run that no plan has named yet, by Proxy Address. */
   readonly #adopted = new Map<string, HeadEndRoute>();
 
@@ -119,13 +120,13 @@ export class HeadEnds {
   }
 
   /** The name of the tree in use. */
-  inUse(group: string): TreeName | undefined {
+  inUse(group: string): TreeTlv | undefined {
     return this.#heads.get(group)?.inUse.name;
   }
 
   #adopt({ treeTlv }: MulticastPlan): void {
     for (const [id, route] of this.#adopted) {
-      const name = decodeTreeName(new Uint8Array(Buffer.from(route.srh, 'hex')), treeTlv);
+      const name = treeOfSrh(new Uint8Array(Buffer.from(route.srh, 'hex')), treeTlv);
       // Another code point: no router knows the tree any more.
       if (name) this.#heads.set(id, { inUse: { name, plan: undefined, route } });
       this.#adopted.delete(id);
