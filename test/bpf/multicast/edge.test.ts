@@ -4,7 +4,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { toHex } from '../../../src/packet/hex.ts';
 import { OPCODE } from '../../../src/packet/roce/opcodes.ts';
 import { parseRocePacket } from '../../../src/packet/roce/packet.ts';
-import { DESIGNATED, type Inner, SOURCE, changed, copyFor, inner, tunnel } from '../support/multicast-packets.ts';
+import {
+  DESIGNATED,
+  type Inner,
+  SOURCE,
+  changed,
+  copyFor,
+  inner,
+  treeTlv,
+  tunnel,
+} from '../support/multicast-packets.ts';
 import { receiver } from '../support/multicast-branches.ts';
 import type { Left } from '../support/multicast-network.ts';
 import { MulticastRouter } from '../support/multicast-scene.ts';
@@ -139,12 +148,28 @@ describe('RFC 6040: the congestion field leaves the tree', () => {
 
 describe('a receiver joins at the begin of a message', () => {
   const MESSAGE = [OPCODE.sendMiddle, OPCODE.sendLast, OPCODE.sendFirst, OPCODE.sendMiddle, OPCODE.sendLast];
-  test('it has no packet before, and all from there on', async () => {
+  test('it has no packet before, and all from there on, beside receivers that are there already', async () => {
+    const [digest, index] = [Uint8Array.of(9, 9, 9, 9, 9, 9, 9, 9), 12];
     router.members(receivers(1));
+    await arriveAll([tunnel(inner({ opcode: OPCODE.sendFirst }))]);
+    router.members(receivers(2), { digest, index });
+    const packets = MESSAGE.map((opcode, psn) => inner({ opcode, psn: 10 + psn }));
+    const tlvs = [treeTlv({ epoch: 2, members: digest })];
+    const left = await arriveAll(packets.map((packet) => tunnel(packet, { tlvs })));
+    expect(atHosts(left)).toEqual(
+      sorted([
+        ...packets.map((packet) => copyFor(packet, receiver(0))),
+        ...packets.slice(2).map((packet) => copyFor(packet, receiver(1))),
+      ]),
+    );
+    expect(router.counts()).toMatchObject({ 'copy.waiting': 2, 'edge.packets': 6 });
+  });
+
+  test('all join with the first packet of an edge that is new, or has restarted amid a message', async () => {
+    router.members(receivers(2));
     const packets = MESSAGE.map((opcode, psn) => inner({ opcode, psn }));
     const left = await arriveAll(packets.map((packet) => tunnel(packet)));
-    expect(atHosts(left)).toEqual(sorted(packets.slice(2).map((packet) => copyFor(packet, receiver(0)))));
-    expect(router.counts()).toMatchObject({ 'copy.waiting': 2, 'edge.no-receiver': 2, 'edge.packets': 3 });
+    expect(atHosts(left)).toEqual(sorted(packets.flatMap((packet) => receivers(2).map((one) => copyFor(packet, one)))));
   });
 
   test.each([OPCODE.sendFirst, OPCODE.sendOnly, 0x05, OPCODE.writeFirst, OPCODE.writeOnly, 0x0b])(

@@ -139,6 +139,7 @@ export const MULTICAST: readonly Example[] = [
       packets: wide(4),
       answers: wide(5),
       path_mtu: u32(6),
+      all_joined: u32(7),
     },
     size: (ts) => ts.MULTICAST_STATE_SIZE,
     read: (ts, bytes) => ts.decodeMulticastState(bytes),
@@ -157,6 +158,7 @@ export const MULTICAST: readonly Example[] = [
     },
     // Contents narrower than their word.
     partly: ['high', 'nak_pending', 'repeat'],
+    unread: ['all_joined'],
   },
   {
     valuesOf: ['multicast_records'],
