@@ -10,7 +10,7 @@ import type { Check } from '../model/problem.ts';
 export interface GroupsInKernel {
   /** Of ports by name, octets. Ports without one are missing. */
   readonly mtus: ReadonlyMap<string, number>;
-  /** Where the running cnpd is the root, Proxy Addresses as text; undefined: no cnpd runs, so nothing is to be there. */
+  /** Where the running cnpd is the root: Proxy Addresses as text. Undefined: no cnpd runs, nothing must be there. */
   readonly roots: readonly string[] | undefined;
   readonly hasDevice: boolean;
   readonly hasRule: boolean;
@@ -35,7 +35,7 @@ export function checkGroups({ srv6, groups = [] }: Intent, kernel: GroupsInKerne
 
 type Sized = Pick<NonNullable<Intent['srv6']>['multicast'], 'tlvLimit' | 'hmacKeyId'>;
 
-/** Whether any connection fits. A group whose connections have to be smaller than hosts allow is a problem of the plan. */
+/** Whether any connection fits. A group whose connections must be smaller than hosts allow is a problem of the plan. */
 function sizes(ports: readonly string[], { tlvLimit, hmacKeyId }: Sized, { mtus }: GroupsInKernel): Check[] {
   const known = ports.flatMap((name) => (mtus.has(name) ? [{ name, mtu: mtus.get(name)! }] : []));
   const smallest = known.reduce<(typeof known)[0] | undefined>((a, b) => (a && a.mtu <= b.mtu ? a : b), undefined);

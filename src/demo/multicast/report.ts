@@ -6,7 +6,7 @@ import type { MulticastReport, MulticastResult } from './results.ts';
 import { RECEIVERS, type RunName, SOURCE_LINK_BPS } from './scene.ts';
 import { headline, recovery } from './sentences.ts';
 import { treeSvg } from './tree.ts';
-import type { Check } from './verdict.ts';
+import type { Check } from './results.ts';
 
 /** Distinguishable without color vision (Okabe and Ito). */
 const COLORS: Readonly<Record<RunName, string>> = { unicast: '#999999', group: '#0072b2', 'group-loss': '#e69f00' };

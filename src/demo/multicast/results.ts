@@ -1,7 +1,14 @@
 // What a run of the scene `multicast` found out, and the report that it becomes.
 import type { Point } from '../results.ts';
 import type { RunName } from './scene.ts';
-import type { Check } from './verdict.ts';
+
+/** A claim of the report. */
+export interface Check {
+  /** What is claimed, as a sentence. */
+  readonly claim: string;
+  /** Empty: it holds. */
+  readonly failures: readonly string[];
+}
 
 /** Of one receiver. */
 export interface ReceiverResult {

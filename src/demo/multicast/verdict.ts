@@ -1,6 +1,6 @@
 // What the runs of the scene `multicast` have to show, claim by claim. Each failure is a sentence. Nothing here depends
 // on how long something took: the machine may be busy. Pure.
-import type { MulticastResult, ReceiverResult } from './results.ts';
+import type { Check, MulticastResult, ReceiverResult } from './results.ts';
 import { RECEIVERS, type RunName } from './scene.ts';
 
 const N = RECEIVERS.length;
@@ -11,13 +11,6 @@ const SLACK = 1.25;
 /** Of routing protocols, on each link. */
 const NOISE_FRAMES = 100;
 const NOISE_FRAMES_PER_SECOND = 5;
-
-export interface Check {
-  /** What is claimed, as a sentence. */
-  readonly claim: string;
-  /** Empty: it holds. */
-  readonly failures: readonly string[];
-}
 
 const deliveryFailure = (run: MulticastResult, { receiver, ...seen }: ReceiverResult): string[] => {
   if (!seen.complete) return [`${run.name}: ${receiver} got ${seen.bytes} bytes and is not complete`];

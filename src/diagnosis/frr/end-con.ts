@@ -1,8 +1,8 @@
-// The route to this router's SIDs: END.CON, and those for groups. cnpd's own IGP advertisement of the SID attracts no traffic (metric 0xFE000001 in IS-IS,
-// unreachable in OSPFv3), so FRR must advertise a prefix that covers it (RFC 9352 §7.1, RFC 9513 §7).
-// frr-configs/srv6-pe.conf lets FRR advertise the SID's own kernel route. Any other prefix of FRR works as well: that
-// of
-// an interface, a static route, a range of an area. Only what FRR advertises counts, not why it does.
+// The route to this router's SIDs: END.CON, and those for groups. cnpd's own IGP advertisement of the SID attracts no
+// traffic (metric 0xFE000001 in IS-IS, unreachable in OSPFv3), so FRR must advertise a prefix that covers it (RFC 9352
+// §7.1, RFC 9513 §7). frr-configs/srv6-pe.conf lets FRR advertise the SID's own kernel route. Any other prefix of FRR
+// works as well: that of an interface, a static route, a range of an area. Only what FRR advertises counts, not why it
+// does.
 import { type IpAddress, formatAddress } from '../../model/address.ts';
 import { type Prefix, formatPrefix, prefixContains } from '../../model/prefix.ts';
 import type { FrrFacts } from '../../frr/frr-facts.ts';

@@ -11,7 +11,7 @@ export const GUARD_MAPS = {
   /** Key prefixKey, value encodeAllowed. */
   allowInbound: 'guard_allow_inbound',
   allowOutbound: 'guard_allow_outbound',
-  /** SIDs of the domain and Proxy Addresses of groups. Key guardedKey, value GUARDED_VALUE. Pinned by its first name. */
+  /** SIDs of the domain and Proxy Addresses. Key guardedKey, value GUARDED_VALUE. Pinned by its first name. */
   guarded: 'guard_end_con_sids',
 } as const;
 
