@@ -2,11 +2,10 @@
 import { type Chart, chartSvg, escapeXml } from '../chart.ts';
 import { STYLE } from '../html.ts';
 import { textTable } from '../table.ts';
-import type { MulticastReport, MulticastResult } from './results.ts';
+import type { Check, MulticastReport, MulticastResult } from './results.ts';
 import { RECEIVERS, type RunName, SOURCE_LINK_BPS } from './scene.ts';
 import { headline, recovery } from './sentences.ts';
 import { treeSvg } from './tree.ts';
-import type { Check } from './results.ts';
 
 /** Distinguishable without color vision (Okabe and Ito). */
 const COLORS: Readonly<Record<RunName, string>> = { unicast: '#999999', group: '#0072b2', 'group-loss': '#e69f00' };
@@ -15,7 +14,9 @@ const COLORS: Readonly<Record<RunName, string>> = { unicast: '#999999', group: '
 const MORE_STYLE = `
 .headline { font-size: 1.2rem; line-height: 1.45 } .trees { display: grid; gap: 1rem 2rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)) }
 .trees figure { margin: 0 } .trees figcaption { font-weight: 600 } .scroll { overflow-x: auto } .scroll svg { min-width: 40rem } .scroll th { vertical-align: bottom }
-.checks { list-style: none; padding: 0 } .checks li { padding-left: 1.6em; text-indent: -1.6em; margin: .2rem 0 } .checks b { display: inline-block; width: 1.6em; text-indent: 0; color: #2a7d2a }
+.checks { list-style: none; padding: 0 }
+.checks li { padding-left: 1.6em; text-indent: -1.6em; margin: .2rem 0 }
+.checks b { display: inline-block; width: 1.6em; text-indent: 0; color: #2a7d2a }
 .checks .bad b, .checks .bad span { color: #b00020 }
 `;
 
