@@ -45,11 +45,6 @@ describe('what packets become', () => {
     );
   });
 
-  test('an HMAC TLV counts', () => {
-    const intent = file(`${BOTH}, multicast: { hmac-key-id: 7 }`);
-    expect(check({}, intent)[0]!.claim).toContain('a tree adds 144');
-  });
-
   test('if no connection fits, the MTU that is needed is reported', () => {
     expect(found({ mtus: new Map([['eth1', 443]]) }, 'groups.sizes')).toMatchObject({
       state: 'missing',

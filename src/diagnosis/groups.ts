@@ -33,16 +33,16 @@ export function checkGroups({ srv6, groups = [] }: Intent, kernel: GroupsInKerne
   ];
 }
 
-type Sized = Pick<NonNullable<Intent['srv6']>['multicast'], 'tlvLimit' | 'hmacKeyId'>;
+type Sized = Pick<NonNullable<Intent['srv6']>['multicast'], 'tlvLimit'>;
 
 /** Whether any connection fits. A group whose connections must be smaller than hosts allow is a problem of the plan. */
-function sizes(ports: readonly string[], { tlvLimit, hmacKeyId }: Sized, { mtus }: GroupsInKernel): Check[] {
+function sizes(ports: readonly string[], { tlvLimit }: Sized, { mtus }: GroupsInKernel): Check[] {
   const known = ports.flatMap((name) => (mtus.has(name) ? [{ name, mtu: mtus.get(name)! }] : []));
   const smallest = known.reduce<(typeof known)[0] | undefined>((a, b) => (a && a.mtu <= b.mtu ? a : b), undefined);
   // That core ports are missing is a problem of the plan.
   if (!smallest) return [];
   const { name, mtu } = smallest;
-  const added = overhead([], hmacKeyId !== undefined);
+  const added = overhead([]);
   const most = roceMtuWithin(mtu - added);
   const id = 'groups.sizes';
   const passes = `${name} passes ${mtu} octets, and a tree adds ${added}`;

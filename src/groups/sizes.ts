@@ -14,7 +14,6 @@ const OUTER_HEADER = 40;
 /** Fixed part, and two segments. */
 const SRH = 8 + 2 * 16;
 const TREE_TLV = 24;
-const HMAC_TLV = 40;
 const SRH_LIMIT = 2048;
 
 /** The MTUs of RoCEv2 connections (IBTA volume 1, §9.7.1). */
@@ -47,11 +46,10 @@ export const tlvOctets = (tlvs: Sized): number =>
     0,
   );
 
-const srhOctets = (tlvs: Sized, hasHmac: boolean): number =>
-  SRH + TREE_TLV + (hasHmac ? HMAC_TLV : 0) + tlvOctets(tlvs);
+const srhOctets = (tlvs: Sized): number => SRH + TREE_TLV + tlvOctets(tlvs);
 
 /** What the root adds to each packet. */
-export const overhead = (tlvs: Sized, hasHmac: boolean): number => OUTER_HEADER + srhOctets(tlvs, hasHmac);
+export const overhead = (tlvs: Sized): number => OUTER_HEADER + srhOctets(tlvs);
 
 /** The largest packet of a connection with this MTU. */
 export const rocePacket = (roceMtu: number): number => roceMtu + ROCE_HEADERS;
@@ -62,7 +60,6 @@ export const roceMtuWithin = (octets: number): number => ROCE_MTUS.find((mtu) =>
 interface TlvLimits {
   /** Octets of all End.MT TLVs. */
   readonly tlvLimit: number;
-  readonly hasHmac: boolean;
   /** Of the core ports. */
   readonly mtu: number;
 }
@@ -71,11 +68,11 @@ interface TlvLimits {
  * The TLVs of the group's packets: those of all receivers, or none (RMC-8-f). None if they exceed a limit, or if they
  * would leave so little room that connections need a smaller MTU.
  */
-export function tlvsThatFit(members: GroupMembers, { tlvLimit, hasHmac, mtu }: TlvLimits): readonly EndMtTlv[] {
+export function tlvsThatFit(members: GroupMembers, { tlvLimit, mtu }: TlvLimits): readonly EndMtTlv[] {
   const tlvs = endMtTlvs(members);
   const fits =
     tlvOctets(tlvs) <= tlvLimit &&
-    srhOctets(tlvs, hasHmac) <= SRH_LIMIT &&
-    roceMtuWithin(mtu - overhead(tlvs, hasHmac)) === roceMtuWithin(mtu - overhead([], hasHmac));
+    srhOctets(tlvs) <= SRH_LIMIT &&
+    roceMtuWithin(mtu - overhead(tlvs)) === roceMtuWithin(mtu - overhead([]));
   return fits ? tlvs : [];
 }

@@ -195,7 +195,7 @@ describe('docs/cnpd.yaml', () => {
         ],
         endMt: { sid: address('2001:db8:c::2'), locator: prefix('2001:db8:c::/48') },
         replication: { sid: address('2001:db8:c::3'), locator: prefix('2001:db8:c::/48') },
-        multicast: { settleMs: 500, stallMs: 10_000, dropStalled: false, tlvLimit: 512, hmacKeyId: 7 },
+        multicast: { settleMs: 500, stallMs: 10_000, dropStalled: false, tlvLimit: 512 },
         corePorts: ['eth3'],
         ecnMode: 'normal',
         dscpModel: { kind: 'pipe', outerDscp: 46 },

@@ -7,6 +7,7 @@ import { type IntentError, describeFound, formatPath, printable } from './errors
 import type { Intent } from './intent.ts';
 import { violations } from './rules.ts';
 import { cnpdSchema } from './schema.ts';
+import { refusalOf } from './refused-keys.ts';
 import type { IssueParams } from './schema-parts.ts';
 import { HIDDEN, isSafeName, shownPath, shownValue } from './secrets.ts';
 import { type Source, readSource } from './source.ts';
@@ -142,6 +143,8 @@ function fromIssue(issue: z.core.$ZodIssue, locate: Locator): IntentError[] {
 
 function unknownKey(path: Path, key: string, known: string, locate: Locator): IntentError {
   const shown = isSafeName(path, key, (locate.at([...path, key]) ?? null) !== null) ? key : HIDDEN;
+  const refusal = refusalOf([...path, key]);
+  if (refusal !== undefined) return locate.error([...path, key], { allowed: known, message: refusal, of: 'key' });
   const meant = nearest(key, known.split(', '));
   const found = `unknown key "${printable(shown, 60)}"`;
   const message = `${found}; ${meant ? `did you mean "${meant}"?` : `allowed: ${known}`}`;

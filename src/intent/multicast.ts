@@ -1,7 +1,7 @@
 // The section `srv6.multicast`: what is the same for all End.MT groups at this router.
 import type * as z from 'zod';
-import { defaulted, filled, section, value } from './schema-parts.ts';
-import { integer, onOff, size, time } from './values.ts';
+import { defaulted, filled, section } from './schema-parts.ts';
+import { onOff, size, time } from './values.ts';
 
 export interface MulticastIntent {
   /** From a new tree to its use by the root, milliseconds. */
@@ -11,8 +11,6 @@ export interface MulticastIntent {
   readonly dropStalled: boolean;
   /** The most octets of End.MT TLVs in a packet. */
   readonly tlvLimit: number;
-  /** Absent: no HMAC TLV. */
-  readonly hmacKeyId?: number;
 }
 
 export const schema = section(
@@ -37,10 +35,6 @@ export const schema = section(
       '512B',
       'the most octets of End.MT TLVs in a packet; where the receivers need more, edges use what they have learned',
     ),
-    'hmac-key-id': value(
-      integer(1, 0xffff_ffff),
-      'key of the HMAC TLV, as in `ip sr hmac set`; default: no HMAC TLV. It does not protect the End.MT TLVs',
-    ).optional(),
   },
   'what is the same for all End.MT groups at this router',
 );
@@ -52,6 +46,5 @@ export function build(declared: z.output<typeof schema> | undefined): MulticastI
     stallMs: all['stall-timeout'],
     dropStalled: all['drop-stalled'],
     tlvLimit: all['tlv-limit'],
-    ...(all['hmac-key-id'] !== undefined && { hmacKeyId: all['hmac-key-id'] }),
   };
 }

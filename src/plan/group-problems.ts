@@ -174,7 +174,7 @@ function sizes({ headEnds, intent, facts, core }: Inputs): Problem[] {
   const hosts = roceLinks(facts, intent).filter(({ ifindex }) => !isCore.has(ifindex));
   const wanted = roceMtuWithin(Math.max(0, ...hosts.map(({ mtu = 0 }) => mtu)));
   const small = headEnds.flatMap((headEnd) => {
-    const added = overhead(headEnd.endMtTlvs, headEnd.hmacKeyId !== undefined);
+    const added = overhead(headEnd.endMtTlvs);
     const most = roceMtuWithin(headEnd.mtu - added);
     return most === 0 || most < wanted ? [{ id: headEnd.id, added, most, mtu: headEnd.mtu }] : [];
   });

@@ -160,7 +160,6 @@ function headEnd(view: GroupView, { own, srv6, mtu }: HeadEndContext): HeadEndPl
   const { id, members, tree, isRoot } = view;
   // Nobody may be left out: the source believes that all receivers get what is confirmed.
   if (!isRoot || !tree || hasTooMany(view) || tree.misplaced.length > 0) return [];
-  const { tlvLimit, hmacKeyId } = srv6.multicast;
   return [
     {
       id,
@@ -168,14 +167,11 @@ function headEnd(view: GroupView, { own, srv6, mtu }: HeadEndContext): HeadEndPl
       replicationSid: own.replication!,
       membersDigest: tree.membersDigest,
       treeDigest: tree.treeDigest,
-      endMtTlvs: tlvsThatFit(members, { tlvLimit, mtu, hasHmac: hmacKeyId !== undefined }).map(
-        ({ edge, receivers }) => ({
-          edge,
-          receivers: receivers.map(({ address, qpn }) => ({ address, qpn })),
-        }),
-      ),
+      endMtTlvs: tlvsThatFit(members, { tlvLimit: srv6.multicast.tlvLimit, mtu }).map(({ edge, receivers }) => ({
+        edge,
+        receivers: receivers.map(({ address, qpn }) => ({ address, qpn })),
+      })),
       mtu,
-      ...(hmacKeyId !== undefined && { hmacKeyId }),
     },
   ];
 }

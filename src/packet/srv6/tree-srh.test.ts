@@ -42,12 +42,6 @@ test('RMC-7.2-a, b, g: End.MT TLVs follow, one per edge; behind an odd number of
   expect(decodeSrh(srh)).toMatchObject({ ok: true, value: { segmentsLeft: 1, tlvs: { length: 4 } } });
 });
 
-test('an HMAC TLV has the flag that Linux requires, and is at the end', () => {
-  const srh = encodeTreeSrh({ ...TREE, endMtTlvs: [edge(1, 1)], hmacKeyId: 42 }, TYPES);
-  expect(srh[5]).toBe(0x08);
-  expect(toHex(srh.subarray(srh.length - 40))).toBe(`05260000${'0000002a'}${'00'.repeat(32)}`);
-});
-
 test('the name of the tree is read back; from another header, nothing', () => {
   const srh = encodeTreeSrh({ ...TREE, endMtTlvs: [edge(1, 11)] }, TYPES);
   const { epoch, membersDigest, treeDigest } = TREE;

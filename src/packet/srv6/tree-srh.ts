@@ -10,18 +10,12 @@ export const MAX_EPOCH = 0xf_ffff;
 /** Offset of the epoch: behind 8 octets, two segments, type and length of the TLV, and its reserved octets. */
 const EPOCH_AT = 8 + 2 * 16 + 2 + 2;
 const PAD_N = 4;
-/** Value of an HMAC TLV: D bit and reserved (2), key ID, HMAC (RFC 8754 §2.1.2). */
-const HMAC = { type: 5, size: 38, keyId: 2 } as const;
-/** SR6_FLAG1_HMAC: Linux looks for an HMAC TLV only with this flag, and only at the end of the header. */
-const HMAC_FLAG = 0x08;
 
 export interface TreeSrh extends TreeTlv {
   readonly proxyAddress: IpAddress;
   readonly replicationSid: IpAddress;
   /** 1 to 11 receivers each. */
   readonly endMtTlvs: readonly EndMtTlv[];
-  /** Absent: no HMAC TLV. Its value is zero: the kernel computes it for each packet. */
-  readonly hmacKeyId?: number | undefined;
 }
 
 export interface TreeTlvTypes {
@@ -33,18 +27,16 @@ type Tlv = Srh['tlvs'][number];
 
 /** @throws EncodeError when it exceeds 2,048 bytes, or a value does not fit its field */
 export function encodeTreeSrh(tree: TreeSrh, types: TreeTlvTypes): Uint8Array {
-  const tlvs: Tlv[] = [
-    { type: types.treeTlv, value: encodeTreeTlv(tree) },
-    ...tree.endMtTlvs.flatMap((tlv) => padded({ type: types.endMtTlv, value: encodeEndMtTlv(tlv) })),
-  ];
-  if (tree.hmacKeyId !== undefined) tlvs.push(hmacTlv(tree.hmacKeyId));
   return encodeSrh({
     nextHeader: 0,
     segmentsLeft: 1,
-    flags: tree.hmacKeyId === undefined ? 0 : HMAC_FLAG,
+    flags: 0,
     tag: 0,
     segments: [tree.proxyAddress, tree.replicationSid],
-    tlvs,
+    tlvs: [
+      { type: types.treeTlv, value: encodeTreeTlv(tree) },
+      ...tree.endMtTlvs.flatMap((tlv) => padded({ type: types.endMtTlv, value: encodeEndMtTlv(tlv) })),
+    ],
   });
 }
 
@@ -67,9 +59,3 @@ export function withEpoch(srh: Uint8Array, epoch: number): Uint8Array {
 /** An End.MT TLV of an odd number of receivers is followed by padding: each TLV begins at a multiple of 8 octets. */
 const padded = (tlv: Tlv): readonly Tlv[] =>
   (2 + tlv.value.length) % 8 === 0 ? [tlv] : [tlv, { type: PAD_N, value: new Uint8Array(2) }];
-
-function hmacTlv(keyId: number): Tlv {
-  const value = new Uint8Array(HMAC.size);
-  new DataView(value.buffer).setUint32(HMAC.keyId, keyId);
-  return { type: HMAC.type, value };
-}
