@@ -54,13 +54,15 @@ describe('transfers', () => {
   });
 
   test.each(['send', 'write'] as const)(
-    'RMC-5.3.2-a RMC-5.3.1-a: %s with loss in front of two receivers, behind two edges, and of answers to the source',
+    'RMC-5.3.2-a RMC-5.3.2-d RMC-5.3.1-a: %s with loss in front of two receivers, behind two edges, and of answers to the source',
     async (operation) => {
       const seen = await scene.transfer({ operation, lose: { r3: 50, r5: 70, s1: 20 } });
       expectEqualCopies(seen);
       for (const host of ['r3', 'r5', 's1']) expect(Number(seen.ports[host]!['lost']), host).toBeGreaterThan(0);
       expect(Number(seen.receivers['r3']!['naks'])).toBeGreaterThan(0);
       expect(seen.flows[0]!['retransmitted']).toBeGreaterThan(0);
+      const sent = ALL.reduce((sum, host) => sum + Number(seen.receivers[host]!['naks']), 0);
+      expect(seen.flows[0]!['naks'], 'a NAK goes up once').toBeLessThanOrEqual(sent);
     },
   );
 });

@@ -32,10 +32,14 @@
 //   b. What is lost on the way up is sent again when the source repeats a packet: receivers confirm duplicates, and
 //      `repeat` lets one answer pass for each. `sent` needs no undoing.
 //   c. A NAK that cannot go up, because a branch is unset, is in the branch's word: the last branch's answer sends it.
-//   d. A NAK goes up once for each m, until m is repeated. If it is lost, the source goes back to what it knows to be
-//      confirmed, which is never beyond m, and comes to m from there (multicast_note_repeated).
-//   e. A NAK whose packet was repeated is settled: if that is lost too, the receiver stays silent (RC sends one NAK a
-//      gap), and the source's timer repeats it.
+//   d. A NAK of a branch goes up once (NAK_SENT), with the minimum m of that moment, and one goes up for all that wait.
+//      The source goes back to m, or, if it learns of more before, to what is confirmed by then. That is never beyond a
+//      gap, so it comes to the gap by itself. An m that grows meanwhile needs no second NAK. After NAK(m) nothing
+//      more goes up for m until the source repeats it (nak_pending); a branch that has asked meanwhile asks again
+//      if m grows first. So a node never sends more NAKs than its branches have sent.
+//   e. A NAK that is lost on the way up, or whose packet is lost again on the way down, is the timer's, as on any
+//      reliable connection: a responder sends one NAK a gap. What the source repeats then settles the NAKs of all
+//      packets from there on (multicast_note_settled). A branch that asks again after that is heard again.
 #ifndef CNPD_MULTICAST_AGGREGATE_H
 #define CNPD_MULTICAST_AGGREGATE_H
 
@@ -58,8 +62,14 @@ struct multicast_minimum {
 	__u32 counted;
 	__u32 rank; // of the live NAK that goes first
 	__u8 syndrome;
-	__u8 reserved[3];
+	__u8 has_unsent; // a live NAK has not gone up
+	__u8 reserved[2];
 };
+
+static __always_inline int nak_is_live(__u64 nak, __u64 progress, __u32 epoch)
+{
+	return is_of(nak, epoch) && WORD_PSN(nak) == WORD_PSN(progress);
+}
 
 // Adds a branch. 0: it has not answered in this epoch. A global function: the verifier checks it once, not once a
 // branch.
@@ -85,11 +95,14 @@ __noinline int multicast_minimum_add(__u32 slot, __u32 role, struct multicast_cl
 	if (minimum->counted == 0 || credits == CREDITS_UNKNOWN ||
 	    (minimum->credits != CREDITS_UNKNOWN && credits < minimum->credits))
 		minimum->credits = credits;
-	if (is_of(nak, epoch) && WORD_PSN(nak) == WORD_PSN(progress) && rank > minimum->rank) {
+	minimum->counted++;
+	if (!nak_is_live(nak, progress, epoch))
+		return 1;
+	minimum->has_unsent |= !(nak & NAK_SENT);
+	if (rank > minimum->rank) {
 		minimum->rank = rank;
 		minimum->syndrome = NAK_SYNDROME(nak);
 	}
-	minimum->counted++;
 	return 1;
 }
 
@@ -107,17 +120,44 @@ __noinline int multicast_minimum(struct multicast_claim *claim, struct multicast
 	return minimum->counted > 0;
 }
 
-// Marks NAK(m) as sent. 0: it is on its way already, or another CPU was faster. A minimum that has grown since is
-// another matter: the source may have gone past the last NAK.
-static __always_inline int up_nak(struct multicast_state *state, __u32 epoch, __u32 m,
+// Marks the NAK of a branch as sent. 1: this CPU did. A global function.
+__noinline int multicast_nak_take(__u32 slot, __u32 epoch)
+{
+	struct multicast_record *record = multicast_record_at(slot);
+	if (!record)
+		return 0;
+	__u64 nak = word_read(&record->nak);
+	return !(nak & NAK_SENT) && nak_is_live(nak, word_read(&record->progress), epoch) &&
+	       word_replace(&record->nak, nak, nak | NAK_SENT);
+}
+
+// Marks the NAKs of all branches as sent: one goes up for all. Returns how many this CPU has marked. Each mark belongs
+// to one NAK that has come, so no more go up than have come, whatever other CPUs do. A global function.
+__noinline int multicast_naks_take(struct multicast_claim *claim)
+{
+	struct multicast_list *list = claim ? multicast_list_at(CURRENT_LIST(claim->current)) : 0;
+	int taken = 0;
+	if (!list)
+		return 0;
+	for (__u32 i = 0; i < MULTICAST_BRANCHES && i < list->count; i++)
+		taken += multicast_nak_take(list->first + i, CURRENT_EPOCH(claim->current));
+	return taken;
+}
+
+// Whether NAK(m) goes up. 0: no branch asks that has not been heard, or NAK(m) is on its way already.
+static __always_inline int up_nak(struct multicast_state *state, struct multicast_claim *claim, __u32 m,
 				  const struct multicast_minimum *minimum)
 {
+	__u32 epoch = CURRENT_EPOCH(claim->current);
 	__u64 pending = word_read(&state->nak_pending);
-	if (minimum->rank == 0)
+	if (!minimum->has_unsent)
 		return 0;
 	if (is_of(pending, epoch) && WORD_PSN(pending) == m && nak_rank(NAK_SYNDROME(pending)) >= minimum->rank)
 		return 0;
-	return word_replace(&state->nak_pending, pending, nak_word(epoch, m, minimum->syndrome));
+	if (!multicast_naks_take(claim))
+		return 0;
+	word_replace(&state->nak_pending, pending, nak_word(epoch, m, minimum->syndrome));
+	return 1;
 }
 
 // Whether ACK(m - 1) goes up: for more than before, for other credits, or because the source has not seen the last.
@@ -166,7 +206,7 @@ __noinline int multicast_aggregate(struct multicast_claim *claim, struct multica
 		count(COUNT_MC_ANSWER_STALE);
 		return 0;
 	}
-	int nak = up_nak(state, epoch, m, &minimum);
+	int nak = up_nak(state, claim, m, &minimum);
 	int ack = up_ack(state, epoch, progress_word(epoch, m, msn, minimum.credits));
 	if (!nak && !ack) {
 		count(COUNT_MC_SUPPRESSED);

@@ -117,8 +117,9 @@ struct multicast_member_key {
 // progress: next PSN in bits 0-23, MSN in 24-47, credits in 48-52
 #define PROGRESS_MSN(word) ((__u32)((word) >> 24) & 0xffffff)
 #define PROGRESS_CREDITS(word) ((__u32)((word) >> 48) & 0x1f)
-// nak, nak_pending: ePSN in bits 0-23, AETH syndrome in 24-31
+// nak, nak_pending: ePSN in bits 0-23, AETH syndrome in 24-31; of nak, in bit 32: has gone up
 #define NAK_SYNDROME(word) ((__u32)((word) >> 24) & 0xff)
+#define NAK_SENT (1ULL << 32)
 
 // Value of multicast_states, by MULTICAST_STATE. Written by programs only.
 struct multicast_state {
@@ -139,7 +140,7 @@ struct multicast_state {
 // Value of multicast_records, by slot. Written by programs; the agent clears it before the list is published.
 struct multicast_record {
 	__u64 progress; // label, SET, next PSN, MSN, credits
-	__u64 nak;	// label, SET, ePSN, syndrome: live while ePSN is the next PSN of progress
+	__u64 nak;	// label, SET, ePSN, syndrome, SENT: live while ePSN is the next PSN of progress
 	__u64 joined; // of a receiver: SET: has had a packet that begins a message, and gets all from there on. Without
 		      // label: another epoch does not undo it. Copied from the list in use before
 	__u64 cnps;   // in the open window

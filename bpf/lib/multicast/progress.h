@@ -123,16 +123,15 @@ static __always_inline enum note_result note_high(struct multicast_state *state,
 }
 
 // The branch gets the packet that its NAK asked for, or will: a source that goes back before it comes to it by itself.
-// Until then the branch confirms duplicates, and each would send the NAK up again. A Queue Pair in error stays so.
+// A Queue Pair in error stays so: a source that still sends has not heard of it, and the NAK goes up again.
 __noinline int multicast_note_settled(__u32 slot, __u32 epoch, __u32 psn)
 {
 	struct multicast_record *record = multicast_record_at(slot);
 	if (!record)
 		return 0;
 	__u64 nak = word_read(&record->nak);
-	__s32 from_nak = psn_from(psn, WORD_PSN(nak));
-	if (is_of(nak, epoch) && (from_nak == 0 || (from_nak < 0 && nak_rank(NAK_SYNDROME(nak)) <= 64)))
-		word_replace(&record->nak, nak, 0);
+	if (is_of(nak, epoch) && psn_from(psn, WORD_PSN(nak)) <= 0)
+		word_replace(&record->nak, nak, nak_is_fatal(NAK_SYNDROME(nak)) ? nak & ~NAK_SENT : 0);
 	return 0;
 }
 

@@ -59,6 +59,7 @@ static __always_inline __u64 nak_word(__u32 epoch, __u32 psn, __u8 syndrome)
 	return word_of(epoch, (__u64)syndrome << 24 | (psn & PSN_MASK));
 }
 
+#define NAK_RANK_FATAL 64
 // Precedence of NAKs: fatal, RNR by its timer, sequence error. 0: an ACK. Timer code 0 is the longest, 655.36 ms; codes
 // 1 to 31 are 0.01 to 491.52 ms, ascending (IBTA vol. 1 §9.7.5.2.8, table 45).
 static __always_inline __u32 nak_rank(__u8 syndrome)
@@ -67,8 +68,13 @@ static __always_inline __u32 nak_rank(__u8 syndrome)
 	if (kind == AETH_RNR)
 		return 1 + (value ? value : 32);
 	if (kind == AETH_NAK)
-		return value ? 64 + value : 1;
+		return value ? NAK_RANK_FATAL + value : 1;
 	return 0;
+}
+
+static __always_inline int nak_is_fatal(__u8 syndrome)
+{
+	return nak_rank(syndrome) > NAK_RANK_FATAL;
 }
 
 #endif

@@ -49,7 +49,16 @@ test.each<[string, RegExp, (runs: MulticastResult[]) => void]>([
   ],
   ['an ACK too early', /group: the source was told/, set(1, { violations: ['the source was told of 16 packets'] })],
   ['no loss', /nothing was lost in front of r3/, setReceiver(2, 'r3', { lost: 0 })],
-  ['no NAK', /r3 sent no NAK/, setReceiver(2, 'r3', { naks: 0 })],
+  [
+    'no NAK',
+    /r3 sent no NAK/,
+    (runs) => [setReceiver(2, 'r3', { naks: 0 }), set(2, { naks: 0 })].forEach((change) => change(runs)),
+  ],
+  [
+    'more NAKs at the source than receivers sent',
+    /group-loss: the source got 71 NAKs, and the receivers sent 70/,
+    set(2, { naks: 71 }),
+  ],
   ['no repetition', /the source repeated nothing/, set(2, { retransmitted: 0 })],
   ['a run that is missing', /not all three runs/, (runs) => void runs.pop()],
 ])('%s fails the demo', (_, message, change) => {
@@ -135,7 +144,7 @@ test('table and report name every run; the report has all trees and every failur
   expect(html).toContain('a &lt;title&gt;');
   expect(html).toContain('one &amp; two');
   expect(html.match(/<svg/g)).toHaveLength(4);
-  expect(html.match(/✓/g)).toHaveLength(8);
+  expect(html.match(/✓/g)).toHaveLength(9);
   expect(html).toContain('✗</b>three<br><span>not &lt; three');
   expect(html).not.toMatch(/<script|https?:/);
 });

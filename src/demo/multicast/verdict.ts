@@ -99,6 +99,12 @@ function lossFailures(run: MulticastResult, where: string): string[] {
   return failures;
 }
 
+/** A NAK goes up once: sent again with each answer of another branch, it would keep the source going back. */
+function nakFailures(run: MulticastResult): string[] {
+  const sent = run.receivers.reduce((sum, { naks }) => sum + naks, 0);
+  return run.naks > sent ? [`${run.name}: the source got ${run.naks} NAKs, and the receivers sent ${sent}`] : [];
+}
+
 /** @param victim the receiver in front of which the last run loses packets */
 export function multicastChecks(runs: readonly MulticastResult[], victim: string): Check[] {
   const of = (name: RunName): MulticastResult | undefined => runs.find((run) => run.name === name);
@@ -116,6 +122,10 @@ export function multicastChecks(runs: readonly MulticastResult[], victim: string
     {
       claim: `With loss in front of ${victim}, ${victim} asked for what was missing, and the source repeated it.`,
       failures: lossFailures(loss, victim),
+    },
+    {
+      claim: 'The source got no more NAKs than the receivers of its group sent.',
+      failures: [group, loss].flatMap(nakFailures),
     },
   ];
 }

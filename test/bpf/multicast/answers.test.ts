@@ -149,6 +149,37 @@ describe('at an edge', () => {
     expect(router.count('up.nak')).toBe(1);
   });
 
+  test('RMC-5.3.2-d: however the minimum grows, a NAK goes up once: the source has gone back before the gap', async () => {
+    await edgeOf(2, [1, 2, 3, 4, 5, 6, 7, 8]);
+    const [behind, ahead] = [receiverAddress(0), receiverAddress(2)];
+    await up(answer({ psn: 1, source: behind }), answer({ psn: 6, kind: 'nak', source: ahead }));
+    const acks = await up(...[2, 3, 4, 5, 6, 7].map((psn) => answer({ psn, source: behind })));
+    expect(acks.map((packet) => packet[40 + 60]! & 0x60)).toEqual([0, 0, 0, 0]);
+    expect(router.counts()).toMatchObject({ 'up.nak': 1, 'up.ack': 4 });
+  });
+
+  test('RMC-5.3.2-d: NAKs of several branches: one goes up for those that wait, and a later one when the minimum has grown', async () => {
+    await edgeOf(3, [1, 2, 3, 4, 5, 6, 7, 8]);
+    const nak = (psn: number, n: number) => answer({ psn, kind: 'nak', source: receiverAddress(n) });
+    expect(await up(nak(6, 0), nak(4, 2))).toEqual([]);
+    const [first, ...more] = await up(answer({ psn: 1, source: receiverAddress(4) }));
+    expect([first!.subarray(40 + 56, 40 + 60)[3]! & 0xff, more]).toEqual([2, []]);
+    // One more gap while NAK(2) is on its way: not before the minimum has grown.
+    expect(await up(nak(5, 2))).toEqual([]);
+    const last = await up(answer({ psn: 7, source: receiverAddress(4) }));
+    expect(last.map((packet) => [packet[40 + 59], packet[40 + 60]])).toEqual([[5, 0x60]]);
+    expect(router.count('up.nak')).toBe(2);
+  });
+
+  test('decision C11: a fatal NAK goes up again when the source repeats a packet: it has not heard of it', async () => {
+    await edgeOf(2, [1, 2, 3]);
+    const fatal = answer({ psn: 3, kind: 'nak', value: 2, source: receiverAddress(2) });
+    expect(await up(answer({ psn: 2 }), fatal)).toHaveLength(1);
+    await router.exchange(() => router.arrive('p', tunnel(inner({ psn: 3 }))));
+    const again = await up(answer({ psn: 3 }));
+    expect(again.map((packet) => [packet[40 + 59], packet[40 + 60]])).toEqual([[3, 0x62]]);
+  });
+
   test('RMC-5.3.1-a: a stream that begins anew in the next epoch, at a lower PSN, is confirmed from there on', async () => {
     await edgeOf(2, [4998, 4999]);
     const both = (psn: number) => [answer({ psn }), answer({ psn, source: receiverAddress(2) })];

@@ -45,6 +45,12 @@ describe('A18: the model finds', () => {
       'if (label <= EPOCH_MASK)',
     ],
     [
+      'a NAK that is not marked as sent',
+      'aggregate.h',
+      'word_replace(&record->nak, nak, nak | NAK_SENT)',
+      'word_replace(&record->nak, nak, nak)',
+    ],
+    [
       'a branch that has not answered left out',
       'aggregate.h',
       'if (!is_of(progress, epoch))\n\t\treturn 0;',

@@ -68,6 +68,8 @@ export class Source {
   waitUntil = 0;
   progressAt = 0;
   timeouts = 0;
+  sent = 0;
+  repeated = 0;
   readonly begin: number;
   readonly end: number;
   /** By PSN - begin: 1 the last packet of a message. */
@@ -105,6 +107,8 @@ export class Source {
     if (this.next >= Math.min(this.end, this.hold, this.una + window)) return -1;
     if (this.next === this.una && this.top === this.una) this.progressAt = now;
     const psn = this.next++;
+    this.sent++;
+    if (psn < this.top) this.repeated++;
     this.top = Math.max(this.top, this.next);
     return psn;
   }

@@ -16,6 +16,12 @@ export interface Outcome {
   readonly moved: number;
   readonly restarted: number;
   readonly timeouts: number;
+  /** Packets of the sources, and how many of them were repetitions. */
+  readonly sent: number;
+  readonly repeated: number;
+  /** NAKs that receivers sent, and those that left the roots. */
+  readonly naks: number;
+  readonly naksAtSource: number;
   /** Invariants broken, and worlds that did not complete. */
   readonly violations: readonly string[];
 }
@@ -25,7 +31,10 @@ export class Simulation {
   readonly #seed: number;
   #made = 0;
   #events = 0;
-  #total = { worlds: 0, joined: 0, moved: 0, restarted: 0, timeouts: 0 };
+  readonly #total = {
+    ...{ worlds: 0, joined: 0, moved: 0, restarted: 0 },
+    ...{ timeouts: 0, sent: 0, repeated: 0, naks: 0, naksAtSource: 0 },
+  };
   #violations: string[] = [];
 
   constructor(driver: ModelDriver, seed: number) {
@@ -68,11 +77,10 @@ export class Simulation {
 
   #account(world: World): void {
     world.forgetTrees(true);
-    this.#total.worlds++;
-    this.#total.joined += world.joined;
-    this.#total.moved += world.moved;
-    this.#total.restarted += world.restarted;
-    this.#total.timeouts += world.source.timeouts;
+    const { timeouts, sent, repeated } = world.source;
+    const { joined, moved, restarted, naks, naksAtSource } = world;
+    const all = { worlds: 1, joined, moved, restarted, timeouts, sent, repeated, naks, naksAtSource };
+    for (const [name, value] of Object.entries(all)) this.#total[name as keyof typeof all] += value;
   }
 
   #step(worlds: readonly World[]): void {

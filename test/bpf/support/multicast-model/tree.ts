@@ -38,6 +38,18 @@ export const placeOf = (node: Node, parent: Place | null): Place => ({
   slots: [],
 });
 
+export function treeFrom(root: Place, epoch: number): Tree {
+  const places = new Map<number, Place>();
+  const receivers: Receiver[] = [];
+  const visit = (place: Place): void => {
+    places.set(place.node.number, place);
+    receivers.push(...place.receivers);
+    place.children.forEach(visit);
+  };
+  visit(root);
+  return { epoch: epoch & 0xfffff, root, places, receivers, written: [] };
+}
+
 /** Numbers that are used again after the last one. */
 export class Numbers {
   readonly #from: number;

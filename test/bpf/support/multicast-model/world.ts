@@ -3,8 +3,9 @@
 // invariants are compared with what the receivers really have.
 import { AT, BRANCHING, EDGE, type ModelDriver } from './driver.ts';
 import { type Answer, Receiver, Source, randomFrom } from './endpoints.ts';
+import { NakBalance, isNak, violationsOf } from './invariants.ts';
 import { type Item, writeItem } from './items.ts';
-import { type Node, type Place, type Shape, type Tree, install, placeOf } from './tree.ts';
+import { type Node, type Place, type Shape, type Tree, install, placeOf, treeFrom } from './tree.ts';
 
 const NODES = 200;
 const WHEEL = 64;
@@ -23,10 +24,14 @@ export class World {
   joined = 0;
   moved = 0;
   restarted = 0;
+  /** NAKs that receivers sent, and that left the root. */
+  naks = 0;
+  naksAtSource = 0;
   readonly random: () => number;
   private readonly driver: ModelDriver;
   private readonly shape: Shape;
   private readonly wheel: Item[][] = Array.from({ length: WHEEL }, () => []);
+  private readonly balance = new NakBalance();
   private readonly trees = new Map<number, { tree: Tree; until: number }>();
   private tree: Tree;
   private pending: { tree: Tree; at: number } | undefined;
@@ -90,19 +95,7 @@ export class World {
       if (child.children.length === 0 || this.random() < 0.2) give(child);
     }
     if (this.random() < 0.2) give(root);
-    return this.treeOf(root, epoch);
-  }
-
-  private treeOf(root: Place, epoch: number): Tree {
-    const places = new Map<number, Place>();
-    const receivers: Receiver[] = [];
-    const visit = (place: Place): void => {
-      places.set(place.node.number, place);
-      receivers.push(...place.receivers);
-      place.children.forEach(visit);
-    };
-    visit(root);
-    return { epoch: epoch & 0xfffff, root, places, receivers, written: [] };
+    return treeFrom(root, epoch);
   }
 
   private adopt(tree: Tree): void {
@@ -122,7 +115,7 @@ export class World {
   /** Receivers join or leave, a subtree moves; the root changes over when the others know. */
   private change(): void {
     const root = this.copyOf(this.tree.root, null);
-    const places = [...this.treeOf(root, 0).places.values()];
+    const places = [...treeFrom(root, 0).places.values()];
     const edges = places.filter((place) => place.receivers.length > 0);
     const edge = edges[this.pick(edges.length)]!;
     const dice = this.random();
@@ -135,7 +128,7 @@ export class World {
     } else {
       this.move(places);
     }
-    const tree = this.treeOf(root, this.tree.epoch + 1);
+    const tree = treeFrom(root, this.tree.epoch + 1);
     this.adopt(tree);
     this.pending = { tree, at: this.now + SETTLE };
   }
@@ -239,9 +232,16 @@ export class World {
   handle(item: Item, words: Int32Array, at: number): void {
     if (item.kind === 'copy') this.copied(item);
     else if (item.kind === 'source') this.source.confirm(item.m, item.syndrome, this.now);
-    else if (words[at + AT.passed] === 0) return;
-    else if (item.kind === 'data') this.forward(item, words, at);
-    else this.climb(words, at);
+    else {
+      if (item.kind !== 'data' && isNak(item.answer.syndrome)) this.balance.come(words[at + AT.state]! >> 1);
+      if (words[at + AT.passed] === 0) return;
+      if (item.kind === 'data') this.forward(item, words, at);
+      else this.climb(words, at);
+    }
+  }
+
+  private broken(violations: readonly string[]): void {
+    this.violations.push(...violations.map((text) => `seed ${this.shape.seed}: ${text}`));
   }
 
   private forward(item: Item & { kind: 'data' }, words: Int32Array, at: number): void {
@@ -260,6 +260,7 @@ export class World {
 
   private copied({ receiver, psn, asks, place }: Item & { kind: 'copy' }): void {
     const answer = receiver.arrive(psn, this.source.isEnd(psn), asks, this.loss > 0 && this.random() < 0.01);
+    if (answer && isNak(answer.syndrome)) this.naks++;
     if (answer) this.send({ kind: 'host', receiver, place, answer, at: 0 });
     if (this.loss > 0 && this.random() < 0.01)
       // A liar: far beyond what was sent, or a stranger.
@@ -275,10 +276,9 @@ export class World {
   private climb(words: Int32Array, at: number): void {
     const known = this.trees.get(words[at + AT.upEpoch]!);
     const place = known?.tree.places.get(words[at + AT.upState]! >> 1);
-    if (!known || !place) {
-      this.violations.push(`an answer of epoch ${words[at + AT.upEpoch]} from a node outside of its tree`);
-      return;
-    }
+    if (!known || !place)
+      return this.broken([`an answer of epoch ${words[at + AT.upEpoch]} from a node outside of its tree`]);
+    if (isNak(words[at + AT.upSyndrome]!)) this.broken(this.balance.go(place.node.number));
     const answer = { psn: words[at + AT.upPsn]!, syndrome: words[at + AT.upSyndrome]!, msn: words[at + AT.upMsn]! };
     if (place.parent) {
       const { epoch } = known.tree;
@@ -286,15 +286,11 @@ export class World {
     } else this.toSource(known.tree, answer);
   }
 
-  /** RMC-5.3.1-a and RMC-5.3.2-a, at the moment at which the answer leaves the root. */
   private toSource(tree: Tree, { psn, syndrome }: Answer): void {
-    const isAck = (syndrome & 0x60) === 0;
-    const low = (psn + (isAck ? 1 : 0)) & MASK;
+    const low = (psn + (isNak(syndrome) ? 0 : 1)) & MASK;
     const m = this.source.una + (((low - this.source.una) << 8) >> 8);
-    for (const { expected, start, address } of tree.receivers)
-      if (expected < m && start < m)
-        this.violations.push(`seed ${this.shape.seed}: ${isAck ? 'ACK' : 'NAK'} of ${m}, ${address} is at ${expected}`);
-    if (m > this.source.top) this.violations.push(`seed ${this.shape.seed}: ${m} was never sent`);
+    if (isNak(syndrome)) this.naksAtSource++;
+    this.broken(violationsOf(m, tree, this.source, isNak(syndrome) ? 'NAK' : 'ACK'));
     this.send({ kind: 'source', m, syndrome, at: 0 });
   }
 }
