@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // For tests and the bench only: thousands of events of simulated groups in one run, through the same functions as
 // packets. A node of a simulated tree is a group of this object. Packets and their checks are not part of it.
+// `multicast_race` is for answers at one node that two CPUs take at the same time.
 #include "kernel.h"
 
 // The simulation's clock.
@@ -116,5 +117,85 @@ int multicast_model(struct __sk_buff *skb)
 	struct events *events = bpf_map_lookup_elem(&model_events, &zero);
 	if (events)
 		loop(events->count, run_event, 0, 0);
+	return 0;
+}
+
+// --- Two CPUs ---
+
+#define LANES 2
+#define LANE_EVENTS 4096
+#define STEP 64 // events between two meetings
+// Looks for the other CPU, at the first meeting and at the others; then without it.
+#define PATIENCE_FIRST 4000000
+#define PATIENCE 30000
+
+// An answer of a receiver to the edge role of group 0, in the machine's byte order; 40 bytes.
+struct race_event {
+	__u32 sender;
+	__u32 psn;
+	__u32 syndrome;
+	// Results: when it came and when it was done, and what went up.
+	__u32 passed;
+	__u32 up_psn;
+	__u32 up_syndrome;
+	__u64 began;
+	__u64 ended;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, LANES *LANE_EVENTS);
+	__type(key, __u32);
+	__type(value, struct race_event);
+} race_events SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, LANE_EVENTS / STEP);
+	__type(key, __u32);
+	__type(value, __u64);
+} race_meetings SEC(".maps");
+
+static long look(__u32 index, __u64 **arrived)
+{
+	return *(volatile __u64 *)*arrived >= LANES;
+}
+
+static __always_inline void meet(__u32 meeting)
+{
+	__u64 *arrived = bpf_map_lookup_elem(&race_meetings, &meeting);
+	if (!arrived)
+		return;
+	__sync_fetch_and_add(arrived, 1);
+	loop(meeting == 0 ? PATIENCE_FIRST : PATIENCE, look, &arrived, 0);
+}
+
+static long race_event(__u32 index, __u32 *lane)
+{
+	__u32 at = *lane * LANE_EVENTS + index;
+	struct race_event *event = bpf_map_lookup_elem(&race_events, &at);
+	if (!event)
+		return 1;
+	if (index % STEP == 0)
+		meet(index / STEP);
+	struct address sender = { .words = { 0, 0, 0, event->sender } };
+	struct multicast_upward up = {};
+	struct multicast_claim claim = { .state = MULTICAST_STATE(0, MULTICAST_AS_EDGE),
+					 .next = (event->psn + !nak_rank(event->syndrome)) & PSN_MASK,
+					 .syndrome = event->syndrome };
+	event->began = bpf_ktime_get_ns();
+	event->passed = claim_of(&claim, &sender) && multicast_climb(&claim, &up);
+	event->ended = bpf_ktime_get_ns();
+	event->up_psn = up.psn;
+	event->up_syndrome = up.syndrome;
+	return 0;
+}
+
+// Runs the events of lane `mark`.
+SEC("tc")
+int multicast_race(struct __sk_buff *skb)
+{
+	__u32 lane = skb->mark & (LANES - 1);
+	loop(LANE_EVENTS, race_event, &lane, 0);
 	return 0;
 }

@@ -1,0 +1,166 @@
+// Answers of two groups of receivers at one edge, on two CPUs at once: the program `multicast_race` of the model in two
+// processes of bpftool, which meet every 64 events.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { mountBpffs, unmountBpffs } from '../../../../src/kernel/bpf/bpffs.ts';
+import { pinObject } from '../../../../src/kernel/bpf/syscall.ts';
+import { LITTLE_ENDIAN, u32Key, viewOf } from '../../../../src/kernel/dataplane/layout.ts';
+import { context } from '../packets.ts';
+import { AT, BEGINS, EDGE, EVENT, type ModelDriver } from './driver.ts';
+import { AETH, CREDITS_UNKNOWN, randomFrom } from './endpoints.ts';
+import { isNak } from './invariants.ts';
+
+export const LANES = 2;
+const LANE_EVENTS = 4096;
+const MEETINGS = LANE_EVENTS / 64;
+const RECEIVERS = 8;
+const LIST = 1;
+const EPOCH = 5;
+/** The stream passes the end of the PSNs. */
+const BEGIN = 0xff_fc00;
+const PACKETS = 0x700;
+const MASK = 0xff_ffff;
+const SIZE = 40;
+
+/** An answer that one CPU took. PSNs are counted from the stream's begin. */
+export interface Raced {
+  readonly lane: number;
+  readonly receiver: number;
+  /** What it confirms: everything before. */
+  readonly next: number;
+  readonly isNak: boolean;
+  readonly began: bigint;
+  readonly ended: bigint;
+  /** What went up because of it. */
+  readonly up: { readonly next: number; readonly isNak: boolean } | undefined;
+}
+
+export class Race {
+  readonly #driver: ModelDriver;
+  readonly #directory = mkdtempSync(join(tmpdir(), 't-race-'));
+  readonly #pins = mkdtempSync(join(tmpdir(), 't-race-'));
+  /** What each receiver has confirmed in this round. */
+  #next: number[] = [];
+
+  constructor(driver: ModelDriver) {
+    this.#driver = driver;
+    mountBpffs(this.#pins);
+    pinObject(driver.object.program('multicast_race').fd, join(this.#pins, 'race'));
+    writeFileSync(join(this.#directory, 'frame'), new Uint8Array(64));
+  }
+
+  /** One round of a new stream. */
+  async run(seed: number): Promise<readonly Raced[]> {
+    this.#begin();
+    const events = this.#driver.object.map('race_events');
+    const random = randomFrom(seed);
+    this.#next = Array.from({ length: RECEIVERS }, () => 0);
+    const each = <T>(count: number, value: (i: number) => T) =>
+      Array.from({ length: count }, (_, i) => [u32Key(i), value(i)] as const);
+    events.updateBatch(
+      each(LANES * LANE_EVENTS, (i) => this.#answer(Math.floor(i / LANE_EVENTS), i % LANE_EVENTS, random)),
+    );
+    this.#driver.object.map('race_meetings').updateBatch(each(MEETINGS, () => new Uint8Array(8)));
+    await Promise.all(Array.from({ length: LANES }, (_, lane) => this.#one(lane)));
+    return [...events.entries()].map(([key, value]) =>
+      racedOf(Math.floor(viewOf(key).getUint32(0, LITTLE_ENDIAN) / LANE_EVENTS), value),
+    );
+  }
+
+  /** One edge with all receivers, which has forwarded the whole stream. */
+  #begin(): void {
+    const driver = this.#driver;
+    driver.node(0, 1);
+    for (let i = 0; i < RECEIVERS; i++) driver.branch(i, LIST, i + 1);
+    driver.list(LIST, { group: 0, first: 0, count: RECEIVERS, role: EDGE, hasLocal: false });
+    for (const psn of [BEGIN | BEGINS, (BEGIN + PACKETS - 1) & MASK]) {
+      const at = driver.add();
+      const words = { kind: EVENT.data, state: EDGE, list: LIST, epoch: EPOCH, parent: 2, psn, nowMs: 10_000 };
+      for (const [name, value] of Object.entries(words)) driver.memory[at + AT[name as keyof typeof words]] = value;
+    }
+    driver.run();
+  }
+
+  /** Mostly ACKs, which advance by less than a NAK's gap; the first ones are of each receiver of the lane. */
+  #answer(lane: number, i: number, random: () => number): Uint8Array {
+    const mine = RECEIVERS / LANES;
+    const receiver = lane * mine + (i < mine ? i : Math.floor(random() * mine));
+    const next = Math.min(PACKETS, this.#next[receiver]! + Math.floor(random() * 4));
+    const nak = next < PACKETS && random() < 0.1;
+    this.#next[receiver] = next;
+    const value = new Uint8Array(SIZE);
+    const view = viewOf(value);
+    view.setUint32(0, receiver + 1, LITTLE_ENDIAN);
+    view.setUint32(4, (BEGIN + next - (nak ? 0 : 1)) & MASK, LITTLE_ENDIAN);
+    view.setUint32(8, nak ? AETH.nak : CREDITS_UNKNOWN, LITTLE_ENDIAN);
+    return value;
+  }
+
+  #one(lane: number): Promise<void> {
+    const contextFile = join(this.#directory, `context-${lane}`);
+    writeFileSync(contextFile, context({ ifindex: 1, mark: lane }));
+    const run = ['bpftool', 'prog', 'run', 'pinned', join(this.#pins, 'race')];
+    const files = ['data_in', join(this.#directory, 'frame'), 'ctx_in', contextFile, 'repeat', '1'];
+    return new Promise((resolve, reject) => {
+      const child = spawn('taskset', ['-c', String(lane), ...run, ...files], { stdio: ['ignore', 'ignore', 'pipe'] });
+      let output = '';
+      child.stderr.on('data', (text) => (output += text));
+      child.on('error', reject);
+      child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`bpftool: ${output}`))));
+    });
+  }
+
+  close(): void {
+    unmountBpffs(this.#pins);
+    for (const directory of [this.#pins, this.#directory]) rmSync(directory, { recursive: true });
+  }
+}
+
+function racedOf(lane: number, value: Uint8Array): Raced {
+  const view = viewOf(value);
+  const [sender, psn, syndrome, passed, upPsn, upSyndrome] = [0, 4, 8, 12, 16, 20].map((at) =>
+    view.getUint32(at, LITTLE_ENDIAN),
+  ) as [number, number, number, number, number, number];
+  const nextOf = (at: number, code: number): number => (at + (isNak(code) ? 0 : 1) - BEGIN) & MASK;
+  return {
+    ...{ lane, receiver: sender - 1, next: nextOf(psn, syndrome), isNak: isNak(syndrome) },
+    ...{ began: view.getBigUint64(24, LITTLE_ENDIAN), ended: view.getBigUint64(32, LITTLE_ENDIAN) },
+    up: passed === 0 ? undefined : { next: nextOf(upPsn, upSyndrome), isNak: isNak(upSyndrome) },
+  };
+}
+
+/** What is wrong with a round. */
+export function brokenIn(raced: readonly Raced[]): string[] {
+  const broken: string[] = [];
+  const ups = raced.filter(({ up }) => up !== undefined);
+  const byReceiver = Array.from({ length: RECEIVERS }, (_, i) =>
+    raced.filter(({ receiver }) => receiver === i).sort((a, b) => (a.began < b.began ? -1 : 1)),
+  );
+  // RMC-5.3.1-a, RMC-5.3.2-a: before the answer left, each receiver had begun to confirm as much.
+  for (const answers of byReceiver) {
+    let [at, most] = [0, -Infinity];
+    for (const { ended, up, lane } of [...ups].sort((a, b) => (a.ended < b.ended ? -1 : 1))) {
+      for (; at < answers.length && answers[at]!.began <= ended; at++) most = Math.max(most, answers[at]!.next);
+      if (up!.next > most) broken.push(`lane ${lane}: ${up!.next} goes up, and a receiver had confirmed ${most}`);
+    }
+  }
+  const truth = Math.min(...byReceiver.map((answers) => Math.max(...answers.map(({ next }) => next))));
+  const told = Math.max(...ups.map(({ up }) => up!.next));
+  if (told !== truth) broken.push(`the last minimum is ${truth}, and ${told} went up`);
+  const [come, gone] = [raced.filter((one) => one.isNak).length, ups.filter(({ up }) => up!.isNak).length];
+  if (gone > come || gone === 0) broken.push(`${come} NAKs came, and ${gone} went up`);
+  return broken;
+}
+
+/** Answers that began while the other CPU took one. */
+export function overlaps(raced: readonly Raced[]): number {
+  const [one, other] = [0, 1].map((lane) => raced.filter((event) => event.lane === lane));
+  let [found, at] = [0, 0];
+  for (const { began } of one!) {
+    while (at < other!.length && other![at]!.ended < began) at++;
+    if (at < other!.length && other![at]!.began <= began) found++;
+  }
+  return found;
+}
