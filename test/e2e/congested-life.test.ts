@@ -94,8 +94,9 @@ describe('what is left in the kernel', () => {
     );
   });
 
-  /** As version 0.1.0 pinned them: type, octets of key and value, entries. */
+  /** As version 0.1.0 pinned them, and the counters 0.4.0: type, octets of key and value, entries. */
   const OLD = {
+    counters: ['percpu_array', 4, 8, 256],
     egress_config: ['array', 4, 40, 1],
     egress_ports: ['array', 4, 72, 256],
     egress_stats: ['percpu_array', 4, 64, 256],
@@ -103,7 +104,7 @@ describe('what is left in the kernel', () => {
     guard_ports: ['hash', 4, 4, 1024],
   } as const;
 
-  test('maps that version 0.1.0 has pinned are replaced, which is logged and counted; those of the same shape stay; senders are notified at once', async () => {
+  test('maps that versions 0.1.0 and 0.4.0 have pinned are replaced, which is logged and counted; those of the same shape stay; senders are notified at once', async () => {
     await line.p.start({ ...WATCHING, 'border-ports': ['eth2'] });
     expect(await line.p.stop()).toBe(0);
     for (const [name, [type, key, value, entries]] of Object.entries(OLD)) {
@@ -132,8 +133,10 @@ describe('what is left in the kernel', () => {
     const logged = line.p.log
       .split('\n')
       .filter((text) => text.includes('state of another version replaced'))
-      .map((text) => (JSON.parse(text) as { map: string }).map);
-    expect(logged.toSorted()).toEqual(Object.keys(OLD).toSorted());
+      .map((text) => JSON.parse(text) as { map: string; differences: string });
+    expect(logged.map(({ map }) => map).toSorted()).toEqual(Object.keys(OLD).toSorted());
+    // Programs of several features share it; the first of them replaces it.
+    expect(logged.find(({ map }) => map === 'counters')!.differences).toBe('max entries 256 instead of 512');
     await notifies();
     await line.p.stop();
     await line.p.start();

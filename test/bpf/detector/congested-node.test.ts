@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mountBpffs, unmountBpffs } from '../../../src/kernel/bpf/bpffs.ts';
-import { openBpfObject } from '../../../src/kernel/bpf/object.ts';
+import { BpfMap } from '../../../src/kernel/bpf/map.ts';
+import { type BpfObject, openBpfObject } from '../../../src/kernel/bpf/object.ts';
+import { COUNTERS_MAP } from '../../../src/kernel/dataplane/counters.ts';
 import {
   DEFAULT_FLOW_AGEING_NS,
   EGRESS_MAPS,
@@ -225,51 +227,74 @@ describe('what the program says', () => {
 });
 
 describe('maps of an earlier version', () => {
-  test('are replaced, counted and named in the log when the dataplane starts; the node works', () => {
+  const objectDir = new URL('../../../dist/bpf', import.meta.url).pathname;
+  const desired = (): DesiredState => ({
+    ports: [port(r.portIfindex)],
+    senderProxies: NO_SENDER_PROXIES,
+    senderPolicies: [],
+    senderCapabilities: [],
+    endConSids: [],
+    notifier: NOTIFIER,
+    guards: [],
+    problems: [],
+  });
+  /** Starts the dataplane where that version has pinned its maps. */
+  function upgraded(
+    { maxEntries, before = () => {} }: { maxEntries: Record<string, number>; before?: (old: BpfObject) => void },
+    wanted: DesiredState,
+    check: (dataplane: Dataplane, bpfDir: string, warnings: readonly object[]) => void,
+  ): void {
     const directory = mkdtempSync(join(tmpdir(), 't-bpf-'));
     const bpfDir = join(directory, 'bpf');
     mountBpffs(bpfDir);
     const linksDir = join(bpfDir, 'links');
     mkdirSync(linksDir);
-    const objectDir = new URL('../../../dist/bpf', import.meta.url).pathname;
     const warnings: object[] = [];
     try {
-      // An earlier version's, in which the port table had another size.
-      openBpfObject(join(objectDir, 'egress.bpf.o'), {
-        pinDir: bpfDir,
-        maxEntries: { [EGRESS_MAPS.ports]: 128 },
-      }).close();
+      const old = openBpfObject(join(objectDir, 'egress.bpf.o'), { pinDir: bpfDir, maxEntries });
+      before(old);
+      old.close();
       counted.clear();
-      const dataplane = new Dataplane(
-        { bpfDir, linksDir, objectDir },
-        { ...modules, log: { ...silentLog, warn: (fields) => void warnings.push(fields) } },
-      );
-      const desired: DesiredState = {
-        ports: [port(r.portIfindex)],
-        senderProxies: NO_SENDER_PROXIES,
-        senderPolicies: [],
-        senderCapabilities: [],
-        endConSids: [],
-        notifier: NOTIFIER,
-        guards: [],
-        problems: [],
-      };
-      r.router.run(() => dataplane.apply(desired));
+      const log = { ...silentLog, warn: (fields: object) => void warnings.push(fields) };
+      const dataplane = new Dataplane({ bpfDir, linksDir, objectDir }, { ...modules, log });
+      r.router.run(() => dataplane.apply(wanted));
       try {
         expect(dataplane.problems()).toEqual([]);
-        expect(warnings).toEqual([
-          { feature: 'congested-node', map: EGRESS_MAPS.ports, differences: 'max entries 128 instead of 256' },
-        ]);
-        expect(counted.get('dataplane.state-replaced')).toBe(1);
         expect(dataplane.isAttached('t-bpf-port')).toBe(true);
-        expect(existsSync(join(bpfDir, `${EGRESS_MAPS.ports}_replaced`))).toBe(false);
+        check(dataplane, bpfDir, warnings);
       } finally {
-        r.router.run(() => dataplane.apply({ ...desired, ports: [] }));
+        r.router.run(() => dataplane.apply({ ...wanted, ports: [], guards: [] }));
         dataplane.close();
       }
     } finally {
       unmountBpffs(bpfDir);
       rmSync(directory, { recursive: true });
     }
+  }
+
+  test('are replaced, counted and named in the log when the dataplane starts; the node works', () => {
+    upgraded({ maxEntries: { [EGRESS_MAPS.ports]: 128 } }, desired(), (_, bpfDir, warnings) => {
+      expect(warnings).toEqual([
+        { feature: 'congested-node', map: EGRESS_MAPS.ports, differences: 'max entries 128 instead of 256' },
+      ]);
+      expect(counted.get('dataplane.state-replaced')).toBe(1);
+      expect(existsSync(join(bpfDir, `${EGRESS_MAPS.ports}_replaced`))).toBe(false);
+    });
+  });
+
+  test('the counters of 0.4.0, 256 of them, begin anew: once for all features, with both sizes in the log', () => {
+    const guard = { id: 't-bpf-port', interface: 't-bpf-port', ifindex: r.portIfindex, udpPort: PNC_PORT };
+    const guards = [{ ...guard, fastCnpOption: 0x9e, fastCnpIoamOption: 0xbe, longHaulIcmpv6Type: 200 }];
+    const before = (old: BpfObject): void => {
+      const map = old.map(COUNTERS_MAP);
+      map.update(u32Key(0), new Uint8Array(map.valueBytes).fill(7, 0, 1));
+    };
+    upgraded({ maxEntries: { [COUNTERS_MAP]: 256 }, before }, { ...desired(), guards }, (_, bpfDir, warnings) => {
+      expect(warnings).toMatchObject([{ map: COUNTERS_MAP, differences: 'max entries 256 instead of 512' }]);
+      expect(counted.get('dataplane.state-replaced')).toBe(1);
+      const map = BpfMap.openPinned(join(bpfDir, COUNTERS_MAP));
+      expect([map.info.maxEntries, map.sumCounters(u32Key(0))]).toEqual([512, [0n]]);
+      map.close();
+    });
   });
 });
