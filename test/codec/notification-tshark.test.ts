@@ -1,7 +1,7 @@
 // What tshark reads in Long-haul CNPs, Fast CNPs, Parameter Problems, segment routing and STAMP. It knows none of the
 // drafts; it does know every layer they are built from.
 import { expect, test } from 'vitest';
-import { address } from '../../src/model/address.ts';
+import { type IpAddress, address } from '../../src/model/address.ts';
 import { STAMP_PORT } from '../../src/model/assigned-numbers.ts';
 import { concat } from '../../src/packet/bytes.ts';
 import { fromHex, toHex } from '../../src/packet/hex.ts';
@@ -21,6 +21,7 @@ import { buildRocePacket } from '../../src/packet/roce/packet.ts';
 import { encapsulate } from '../../src/packet/srv6/encapsulation.ts';
 import { wrapForEndCon } from '../../src/packet/srv6/end-con.ts';
 import { encodeSrh } from '../../src/packet/srv6/srh.ts';
+import { encodeTreeSrh } from '../../src/packet/srv6/tree-srh.ts';
 import { UNSYNCHRONIZED, encodeStampReply, encodeStampTest } from '../../src/packet/stamp/stamp.ts';
 import { dissect } from '../support/tshark.ts';
 
@@ -363,4 +364,46 @@ test('STAMP: test packet and reply where TWAMP has the same fields', () => {
   });
   expect(answered!['twamp.test.receive_timestamp'][0]).toMatch(/00:00:00\.25/);
   expect(answered!['twamp.test.sender_timestamp']).toEqual(sent!['twamp.test.timestamp']);
+});
+
+test('RMC-7.1-a, RMC-7.2-b, RMC-7.2-f: the header of a group is an SRH with two segments; the packet inside is where its TLVs end, for any number of receivers', () => {
+  const receivers = (n: number) => Array.from({ length: n }, (_, i) => ({ address: H2, qpn: i + 1 }));
+  const tlvs = [[], [1], [2], [11], [11, 3], [1, 1, 1], [11, 11, 11, 11, 11, 11]];
+  const [proxy, root] = ['2001:db8:f::1', '2001:db8:e::2'].map(address) as [IpAddress, IpAddress];
+  const inner = buildRocePacket({
+    ...{ source: H1, destination: proxy, sourcePort: 0xc000, trafficClass: 2, hopLimit: 64 },
+    ...{ bth: { opcode: 4, destQpn: 0x1000, psn: 9 }, payload: new Uint8Array(64) },
+  });
+  const headers = tlvs.map((counts) =>
+    encodeTreeSrh(
+      {
+        ...{ proxyAddress: proxy, replicationSid: root, epoch: 0x12345 },
+        ...{ membersDigest: new Uint8Array(8).fill(1), treeDigest: new Uint8Array(8).fill(2) },
+        endMtTlvs: counts.map((n) => ({ edge: root, receivers: receivers(n) })),
+      },
+      { endMtTlv: 124, treeTlv: 125 },
+    ),
+  );
+  // As the kernel sends them: it fills in the next header.
+  const packets = headers.map((header) => ipv6([NODE, root], 43, concat(header.with(0, 41), inner)));
+  const seen = dissect('raw-ip', packets, [
+    ...(['ipv6.routing.type', 'ipv6.routing.segleft', 'ipv6.routing.srh.last_entry', 'ipv6.routing.len'] as const),
+    ...(['ipv6.routing.srh.addr', 'ipv6.dst', 'infiniband.bth.destqp', 'infiniband.bth.psn'] as const),
+  ]);
+  headers.forEach((header, i) => {
+    expect(seen[i], `${tlvs[i]!.join()} receivers`).toMatchObject({
+      'ipv6.routing.type': ['4'],
+      'ipv6.routing.segleft': ['1'],
+      'ipv6.routing.srh.last_entry': ['1'],
+      'ipv6.routing.len': [String(header.length / 8 - 1)],
+      'infiniband.bth.destqp': ['0x001000'],
+      'infiniband.bth.psn': ['9'],
+    });
+    expect(seen[i]!['ipv6.routing.srh.addr']).toEqual(['2001:db8:f::1', '2001:db8:e::2']);
+    expect(seen[i]!['ipv6.dst'].at(-1)).toBe('2001:db8:f::1');
+  });
+  // RMC-7.2-b: the Length of the first End.MT TLV, behind the tree TLV.
+  expect(headers.slice(1).map((header) => [header[64], header[65]])).toEqual(
+    tlvs.slice(1).map((counts) => [124, 22 + 20 * counts[0]!]),
+  );
 });
