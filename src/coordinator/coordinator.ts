@@ -212,6 +212,7 @@ export class Coordinator {
       sids: () => table.routers.sids(),
       members: () => table.routers.members(),
       topologies: () => table.topologies(),
+      routerAddresses: () => table.routers.routerAddresses(),
     };
   }
 

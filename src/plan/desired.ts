@@ -32,6 +32,8 @@ export interface DesiredState {
   readonly senderCapabilities: readonly SenderCapabilityPlan[];
   /** END.CON SIDs of the domain, including this router's: outer sources to which a notification may be encapsulated. */
   readonly endConSids: readonly EndConSidPlan[];
+  /** Through which END.CON SID the source of a group's packets is reached that have this replication SID outside. */
+  readonly replicationEndCons?: readonly ReplicationEndConPlan[];
   /**
    * What nobody outside of the domain may send to, for the border guard: END.CON, End.MT and replication SIDs of the
    * domain, and Proxy Addresses of groups.
@@ -123,6 +125,13 @@ export interface EndConSidPlan {
   readonly sid: IpAddress;
   /** The tenant whose senders are behind the SID (tenants.ts). */
   readonly tenant: number;
+}
+
+export interface ReplicationEndConPlan {
+  /** The replication SID as text. */
+  readonly id: string;
+  readonly replicationSid: IpAddress;
+  readonly endConSid: IpAddress;
 }
 
 /** Which tenant a packet belongs to, for the program that learns Queue Pairs. */

@@ -15,6 +15,8 @@ export interface LearnedAboutGroups {
   sids(): readonly SidEntry[];
   members(): readonly GroupMember[];
   topologies(): readonly TopologyReport[];
+  /** Of reachable routers. Absent: nothing is known. */
+  routerAddresses?(): readonly IpAddress[];
 }
 
 const NONE: readonly never[] = [];

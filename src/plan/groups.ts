@@ -62,7 +62,10 @@ export function planGroups(intent: Intent, learned: LearnedAboutGroups, facts: F
       endMtTlv: intent.codePoints['srh-end-mt-tlv'],
       treeTlv: intent.codePoints['srh-tree-tlv'],
       sids: ownSids(own),
+      fastCnpOption: intent.codePoints['fast-cnp-option'],
+      fastCnpIoamOption: intent.codePoints['fast-cnp-ioam-option'],
       routers: routers(learned.sids(), own, intent),
+      notifiers: own.edge ? notifiers(learned) : [],
       ports: ports(intent, facts, core),
       groups: views.map((view) => groupPlan(view, own)),
       lists: views.flatMap((view) => listsOf(view, own)),
@@ -99,6 +102,12 @@ function routers(learned: readonly SidEntry[], own: OwnSids, { codePoints }: Int
   const all = [...ownSids(own), ...learned.filter(({ behavior }) => behaviors.has(behavior))];
   return [...new Map(all.map(({ sid }) => [sid.value, { id: formatAddress(sid), sid }])).values()];
 }
+
+/** A Fast CNP has the loopback address of the router that made it as its source (FCNP-4-c). */
+const notifiers = ({ routerAddresses }: LearnedAboutGroups): MulticastPlan['notifiers'] =>
+  (routerAddresses?.() ?? [])
+    .filter(({ family }) => family === 6)
+    .map((address) => ({ id: formatAddress(address), address }));
 
 function ports(intent: Intent, facts: Facts, core: readonly LinkFact[]): MulticastPlan['ports'] {
   const isCore = new Set(core.map(({ ifindex }) => ifindex));

@@ -7,11 +7,16 @@ export interface MulticastPlan {
   /** SRH TLV types. */
   readonly endMtTlv: number;
   readonly treeTlv: number;
+  /** Types of the Destination Options of Fast CNPs; with IOAM trace data 0: none. */
+  readonly fastCnpOption: number;
+  readonly fastCnpIoamOption: number;
   /** This router's SIDs for groups; Proxy Addresses follow from the groups. */
   readonly sids: readonly MulticastSidPlan[];
   /** Routers that may send data or answers: their replication and End.MT SIDs, this router's included. */
   readonly routers: readonly { readonly id: string; readonly sid: IpAddress }[];
-  /** Where multicast_ingress runs. */
+  /** Addresses of routers whose Fast CNPs about copies are believed. */
+  readonly notifiers: readonly { readonly id: string; readonly address: IpAddress }[];
+  /** Where multicast_ingress runs, besides the loopback interface of an edge. */
   readonly ports: readonly {
     readonly id: string;
     readonly interface: string;
@@ -93,6 +98,4 @@ export interface HeadEndPlan {
   }[];
   /** Octets: the smallest MTU of the core ports. */
   readonly mtu: number;
-  /** HMAC key ID of the SRH; absent: no HMAC TLV. */
-  readonly hmacKeyId?: number;
 }

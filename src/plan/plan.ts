@@ -6,6 +6,7 @@
 // next state from the last one, so one changed prefix costs one map entry.
 import type { Intent } from '../intent/intent.ts';
 import { type LearnedView, planCongestedNode } from './congested-node.ts';
+import { planReplicationEndCons, withAggregated, withGroups } from './copies.ts';
 import type { DesiredState, EgressPortPlan, TenantsPlan } from './desired.ts';
 import { planSrv6 } from './srv6.ts';
 import type { Facts } from './facts.ts';
@@ -32,7 +33,10 @@ export function plan(intent: Intent, learned: LearnedView, facts: Facts): Desire
   const learning = learnsQueuePairs || intent.stamp || intent.notifications ? planLearning(intent, facts) : {};
   const shares = {
     ...congestedNode,
+    senderPolicies: withGroups(congestedNode.senderPolicies, intent, aboutGroups),
+    ...(congestedNode.ownAddresses && { ownAddresses: withAggregated(congestedNode.ownAddresses, groups.multicast) }),
     endConSids: planEndConSids(intent, endCon),
+    replicationEndCons: planReplicationEndCons(intent, aboutGroups),
     ...queuePairs,
     ...proxy,
     ...srv6,

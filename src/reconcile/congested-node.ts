@@ -46,6 +46,7 @@ import type {
   EndConSidPlan,
   NotifierPlan,
   OwnAddressPlan,
+  ReplicationEndConPlan,
   SenderCapabilityPlan,
   SenderPolicyPlan,
   SenderProxies,
@@ -77,6 +78,7 @@ export type CongestedNodeShare = Pick<
   | 'senderPolicies'
   | 'senderCapabilities'
   | 'endConSids'
+  | 'replicationEndCons'
   | 'ownAddresses'
   | 'senderProxies'
 >;
@@ -92,6 +94,7 @@ export class CongestedNode extends Feature {
   readonly #policies: Reconciler<SenderPolicyPlan>;
   readonly #capabilities: Reconciler<SenderCapabilityPlan>;
   readonly #endConSids: Reconciler<EndConSidPlan>;
+  readonly #replicationEndCons: Reconciler<ReplicationEndConPlan>;
   readonly #ownAddresses: Reconciler<OwnAddressPlan>;
   readonly #notifier: Reconciler<Notifier>;
   readonly #builder: Reconciler<Notifier>;
@@ -115,6 +118,7 @@ export class CongestedNode extends Feature {
     this.#policies = this.table(map('senderPolicies'), SENDER_POLICIES);
     this.#capabilities = this.table(map('senderCapabilities'), SENDER_CAPABILITIES);
     this.#endConSids = this.learnedTable(map('endConSids'), END_CON_SIDS, { same: sameSid, atOnce: SENDERS_AT_ONCE });
+    this.#replicationEndCons = this.table(map('replicationEndCons'), REPLICATION_END_CONS);
     this.#ownAddresses = this.table(map('ownAddresses'), OWN_ADDRESSES);
     this.#ports = this.table(this.ports, PORTS);
     const senders = { ...SENDER_PROXIES, value: senderValues() };
@@ -128,6 +132,7 @@ export class CongestedNode extends Feature {
     senderPolicies,
     senderCapabilities,
     endConSids,
+    replicationEndCons = [],
     ownAddresses = [],
     senderProxies,
   }: CongestedNodeShare): void {
@@ -137,6 +142,7 @@ export class CongestedNode extends Feature {
     this.#policies.replace(senderPolicies);
     this.#capabilities.replace(senderCapabilities);
     this.#endConSids.replace(endConSids);
+    this.#replicationEndCons.replace(replicationEndCons);
     this.#ownAddresses.replace(ownAddresses);
     this.#ports.replace(ports);
     this.applySenders({ senderProxies });
@@ -247,6 +253,11 @@ const END_CON_SIDS: TableCodec<EndConSidPlan> = {
   kind: 'end-con-sid',
   key: (s) => mappedAddress(s.sid),
   value: (s) => encodeEndCon(s.tenant),
+};
+const REPLICATION_END_CONS: TableCodec<ReplicationEndConPlan> = {
+  kind: 'replication-end-con',
+  key: ({ replicationSid }) => mappedAddress(replicationSid),
+  value: ({ endConSid }) => mappedAddress(endConSid),
 };
 const SENDER_PROXIES = {
   kind: 'sender-proxy',

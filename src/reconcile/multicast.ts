@@ -3,8 +3,10 @@
 // after it has left the plan, since packets of its tree may still be on their way. What an earlier run has made stays
 // in force until the network has had the time to advertise everything again: a restart disturbs no transfer.
 import type { BpfObject } from '../kernel/bpf/object.ts';
-import { u32Key } from '../kernel/dataplane/layout.ts';
+import { mappedAddress, u32Key } from '../kernel/dataplane/layout.ts';
 import {
+  MULTICAST_CONFIG_SIZE,
+  MULTICAST_NOTIFIER,
   MULTICAST_PROGRAMS,
   MULTICAST_SCRATCH_MAPS,
   encodeMulticastConfig,
@@ -19,7 +21,7 @@ import type { GroupRoleView } from '../model/group-view.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { HeadEndPlan, MulticastGroupPlan, MulticastListPlan, MulticastPlan } from '../plan/multicast-plan.ts';
-import { type Attachment, attachment } from './attachments.ts';
+import { type Attachment, LOOPBACK, attachment } from './attachments.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
 import { type HeadEndRoute, foundHeadEnds, headEndOperations } from './multicast/head-end-routes.ts';
 import { groupViews } from './multicast/group-views.ts';
@@ -44,7 +46,7 @@ export interface MulticastKernel {
   readonly devices: TreeDevices;
 }
 
-interface Configuration extends Pick<MulticastPlan, 'endMtTlv' | 'treeTlv'> {
+interface Configuration extends Pick<MulticastPlan, 'endMtTlv' | 'treeTlv' | 'fastCnpOption' | 'fastCnpIoamOption'> {
   readonly id: 'multicast';
 }
 
@@ -108,12 +110,17 @@ export class Multicast extends Feature {
         kind: 'multicast',
         map: object.map('multicast_config'),
         value: (types) => encodeMulticastConfig({ ...types, enabled: true }),
-        off: new Uint8Array(4),
+        off: new Uint8Array(MULTICAST_CONFIG_SIZE),
       }),
       ports: this.table<MulticastPlan['ports'][number]>(object.map('multicast_ports'), {
         kind: 'multicast-port',
         key: (port) => u32Key(port.ifindex),
         value: encodeMulticastPort,
+      }),
+      notifiers: this.table<MulticastPlan['notifiers'][number]>(object.map('multicast_notifiers'), {
+        kind: 'multicast-notifier',
+        key: ({ address }) => mappedAddress(address),
+        value: () => MULTICAST_NOTIFIER,
       }),
       // In the order of a removal by full passes: what refers to others first.
       headEnds: reconciler<HeadEndRoute>(headEndOperations(routes, { rules: kernel.routes, device, mayForget })),
@@ -135,11 +142,12 @@ export class Multicast extends Feature {
     const now = this.#dependencies.clock.now();
     const tables = this.#tables;
     tables.ports.replace(plan?.ports ?? []);
+    tables.notifiers.replace(plan?.notifiers ?? []);
     tables.routers.replace(this.#lingering.routers.update(plan?.routers ?? [], now));
     tables.groups.replace(this.#lingering.groups.update(plan?.groups ?? [], now));
     tables.lists.replace(this.#lingering.lists.update(plan?.lists ?? [], now));
     tables.sids.replace(plan?.sids ?? []);
-    tables.configuration.replace(plan ? [{ id: 'multicast', endMtTlv: plan.endMtTlv, treeTlv: plan.treeTlv }] : []);
+    tables.configuration.replace(plan ? [configurationOf(plan)] : []);
     tables.headEnds.replace(this.#headEnds.update(plan, now, this.#mayForgetTrees));
     this.#removeUnusedDevice();
     this.#housekeeping.follow(plan);
@@ -167,6 +175,10 @@ export class Multicast extends Feature {
     if (!multicast) return [];
     return [
       ...multicast.ports.map((port) => attachment(MULTICAST_PROGRAMS.ingress, port, 'ingress', true)),
+      // This router's own Fast CNPs about copies, behind the builder that finishes them there.
+      ...(multicast.sids.some(({ kind }) => kind === 'edge')
+        ? [attachment(MULTICAST_PROGRAMS.ingress, LOOPBACK, 'ingress')]
+        : []),
       ...this.#rootAttachment(multicast),
     ];
   }
@@ -262,6 +274,11 @@ export class Multicast extends Feature {
     this.#kernel.devices.close();
   }
 }
+
+const configurationOf = ({ endMtTlv, treeTlv, fastCnpOption, fastCnpIoamOption }: MulticastPlan): Configuration => ({
+  id: 'multicast',
+  ...{ endMtTlv, treeTlv, fastCnpOption, fastCnpIoamOption },
+});
 
 export const multicast: FeatureKind<Multicast> = {
   name: 'multicast',

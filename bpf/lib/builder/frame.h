@@ -93,15 +93,19 @@ static __always_inline int put_ipv6_to_sender(struct __sk_buff *skb, const struc
 	return bpf_skb_load_bytes(skb, about->h.inner + IPV6_SOURCE, ip + 6, 16);
 }
 
-// FCN-4.2.2-d: to the source of the tunnel that the packet came through, which the detector has found to be an END.CON.
-// No segments.
+// FCN-4.2.2-d: to the source of the tunnel that the packet came through, which the detector has found to be an END.CON,
+// or to have one. No segments.
 static __always_inline int put_outer(struct __sk_buff *skb, const struct noticed *about,
 				     const struct egress_config *config, __u32 *outer, __u32 length)
 {
 	put_ipv6(outer, about->h.inner_family == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP, length, NOTICE_HOP_LIMIT + 1,
 		 about->spread);
+	struct address source;
 	put_address(outer + 2, config->source6);
-	return bpf_skb_load_bytes(skb, about->h.outer + IPV6_SOURCE, outer + 6, 16);
+	if (bpf_skb_load_bytes(skb, about->h.outer + IPV6_SOURCE, &source, 16) < 0)
+		return -1;
+	__builtin_memcpy(outer + 6, end_con_for(&source), 16);
+	return 0;
 }
 
 // --- The frame ---

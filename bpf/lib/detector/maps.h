@@ -56,6 +56,23 @@ struct {
 	__type(value, __u32);
 } end_con_sids SEC(".maps");
 
+// RMC: the copies of a group's packets have the replication SID of the router that made them as their outer source. The
+// value is the END.CON SID that the same router advertises.
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1 << 14);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct address);
+	__type(value, struct address);
+} replication_end_cons SEC(".maps");
+
+// Where a notification about a packet with this outer source goes; end_con_sids says whether it may (FCN-4.2.2-d).
+static __always_inline const void *end_con_for(const void *outer_source)
+{
+	const void *end_con = bpf_map_lookup_elem(&replication_end_cons, outer_source);
+	return end_con ? end_con : outer_source;
+}
+
 // This router's own addresses. The FIB gives the same answer for a local destination and for one without a route.
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

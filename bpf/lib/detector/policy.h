@@ -54,12 +54,12 @@ static __always_inline int tenant_possible(const struct congestion *c)
 	return !c->packet->shims || refuse(COUNT_EGRESS_TENANT);
 }
 
-// Guards against spoofing: the outer source must be an advertised END.CON SID.
+// Guards against spoofing: the outer source must be an advertised END.CON SID, or a replication SID beside one.
 static __always_inline int tunnel_possible(const struct congestion *c)
 {
 	if (c->packet->tunnel_family == 0)
 		return 1;
-	if (c->packet->tunnel_family == 6 && bpf_map_lookup_elem(&end_con_sids, c->packet->key.tunnel))
+	if (c->packet->tunnel_family == 6 && bpf_map_lookup_elem(&end_con_sids, end_con_for(c->packet->key.tunnel)))
 		return 1;
 	return refuse(COUNT_EGRESS_NO_END_CON);
 }
@@ -75,7 +75,7 @@ static __always_inline int understood(const struct address *sender, __u32 format
 static __always_inline __u32 sender_qpn(const struct congestion *c)
 {
 	const struct flow_key *key = &c->packet->key;
-	__u32 *tenant = c->packet->tunnel_family ? bpf_map_lookup_elem(&end_con_sids, key->tunnel) : 0;
+	__u32 *tenant = c->packet->tunnel_family ? bpf_map_lookup_elem(&end_con_sids, end_con_for(key->tunnel)) : 0;
 	if (c->packet->tunnel_family && (!tenant || *tenant == TENANT_UNKNOWN))
 		return refuse(COUNT_EGRESS_TENANT);
 	struct qp_flow flow = {
@@ -109,7 +109,8 @@ static __noinline int format_possible(struct __sk_buff *skb, struct congestion *
 	}
 	if (!c->packet->tunnel_family)
 		return route_possible(skb, sender);
-	struct address tunnel = { .halves = { key->tunnel[0], key->tunnel[1] } };
+	const __u64 *end_con = end_con_for(key->tunnel);
+	struct address tunnel = { .halves = { end_con[0], end_con[1] } };
 	return route_possible(skb, &tunnel);
 }
 

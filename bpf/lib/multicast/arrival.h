@@ -3,7 +3,7 @@
 #ifndef CNPD_MULTICAST_ARRIVAL_H
 #define CNPD_MULTICAST_ARRIVAL_H
 
-#include "multicast/answer.h"
+#include "multicast/notice.h"
 #include "multicast/replicate.h"
 
 #define ICMPV6_PACKET_TOO_BIG 2
@@ -92,6 +92,8 @@ __noinline int multicast_at_proxy(struct __sk_buff *skb, __u32 index)
 	if (!multicast_pull(skb, ETH_HLEN + INNER_BTH + BTH_SIZE))
 		return multicast_drop(COUNT_MC_FAILED);
 	const __u8 *ip = walk_at(skb, ETH_HLEN, INNER_BTH + BTH_SIZE);
+	if (ip && is_edge && ip[IPV6_NEXT_HEADER] == IPPROTO_DSTOPTS)
+		return multicast_notice(skb, index);
 	if (!ip || ip[IPV6_NEXT_HEADER] != IPPROTO_UDP ||
 	    walk_be16(ip + IPV6_HLEN + UDP_DESTINATION) != bpf_htons(ROCE_UDP_PORT))
 		return multicast_drop(COUNT_MC_PROXY_MALFORMED);
@@ -114,6 +116,19 @@ __noinline int multicast_at_proxy(struct __sk_buff *skb, __u32 index)
 	return multicast_drop(bth[0] < MULTICAST_OPCODES ? COUNT_MC_PROXY_FOREIGN : COUNT_MC_PROXY_OPCODE);
 }
 
+// On the loopback interface: this router's own Fast CNPs, which the builder in front of this program has finished.
+// Everything else there passes.
+static __always_inline int multicast_own_notice(struct __sk_buff *skb, const struct multicast_destination *destination)
+{
+	const struct multicast_group *group =
+		destination->kind == MULTICAST_PROXY ? multicast_group_at(destination->group) : 0;
+	const __u8 *ip = walk_at(skb, ETH_HLEN, IPV6_HLEN);
+	if (!group || (group->edge.halves[0] | group->edge.halves[1]) == 0 || !ip ||
+	    ip[IPV6_NEXT_HEADER] != IPPROTO_DSTOPTS || skb->cb[CB_WORD_TAG] != CB_TAG)
+		return TC_NEXT;
+	return multicast_notice(skb, destination->group);
+}
+
 // Packets with a tag beside them belong to the VLAN interface on top of this one.
 static __always_inline int multicast_is_plain(struct __sk_buff *skb)
 {
@@ -132,6 +147,8 @@ static __always_inline int multicast_arrive(struct __sk_buff *skb)
 	const struct multicast_destination *destination = multicast_destination_at(ip + IPV6_DESTINATION);
 	if (likely(!destination))
 		return TC_NEXT;
+	if (skb->ifindex == LOOPBACK_IFINDEX)
+		return multicast_own_notice(skb, destination);
 	if (destination->kind == MULTICAST_PROXY)
 		return multicast_at_proxy(skb, destination->group);
 	return multicast_at_sid(skb, ip[IPV6_NEXT_HEADER], destination->kind);

@@ -129,6 +129,10 @@
 	X(342, MC_UP_FAILED, "multicast.up.failed",                                                                    \
 	  "answers that the kernel did not let the program resize or write, dropped")                                  \
 	X(343, MC_NO_STATE, "multicast.answers.no-data",                                                               \
-	  "answers for a group of which no data packet has come yet, dropped")
+	  "answers for a group of which no data packet has come yet, dropped")                                         \
+	X(350, MC_NOTICES, "multicast.notices",                                                                        \
+	  "Fast CNPs of congested routers about copies, counted as CNPs of the receivers (RMC-1.1-b)")                 \
+	X(351, MC_NOTICE_FOREIGN, "multicast.notices.foreign",                                                         \
+	  "Fast CNPs to a Proxy Address that come from no router of the domain, or not from there; dropped (FCNP-5-c)")
 
 #endif

@@ -52,12 +52,14 @@ struct multicast_group {
 	__u8 reserved[3];
 };
 
-// The code points of the TLVs, at index 0 of multicast_config.
+// Code points, at index 0 of multicast_config.
 struct multicast_config {
 	__u8 end_mt_tlv;
 	__u8 tree_tlv;
 	__u8 enabled;
-	__u8 reserved;
+	__u8 fast_cnp_option;	   // option types, as in struct notice_config
+	__u8 fast_cnp_ioam_option; // 0: none
+	__u8 reserved[3];
 };
 
 enum multicast_role { MULTICAST_AS_EDGE = 0, MULTICAST_AS_BRANCHING = 1 };

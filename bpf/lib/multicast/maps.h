@@ -48,6 +48,15 @@ struct {
 	__type(value, struct address);
 } multicast_router_sids SEC(".maps");
 
+// Routers whose Fast CNPs about copies are believed: the addresses that they advertise. The value means nothing.
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MULTICAST_ROUTERS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct address);
+	__type(value, __u32);
+} multicast_notifiers SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, MULTICAST_GROUPS);

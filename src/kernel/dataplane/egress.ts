@@ -25,6 +25,8 @@ export const EGRESS_MAPS = {
   senderPolicies: 'sender_policies',
   senderCapabilities: 'sender_capabilities',
   endConSids: 'end_con_sids',
+  /** Key mappedAddress of a replication SID, value mappedAddress of an END.CON SID. */
+  replicationEndCons: 'replication_end_cons',
   ownAddresses: 'own_addresses',
   buckets: 'egress_buckets',
   peaks: 'egress_peaks',

@@ -138,4 +138,14 @@ export const MULTICAST_COUNTERS = [
   row(341, 'multicast.up.no-parent', 'answers dropped because the SID of the parent is not known'),
   row(342, 'multicast.up.failed', 'answers that the kernel did not let the program resize or write, dropped'),
   row(343, 'multicast.answers.no-data', 'answers for a group of which no data packet has come yet, dropped'),
+  row(
+    350,
+    'multicast.notices',
+    'Fast CNPs of congested routers about copies, counted as CNPs of the receivers (RMC-1.1-b)',
+  ),
+  row(
+    351,
+    'multicast.notices.foreign',
+    'Fast CNPs to a Proxy Address that come from no router of the domain, or not from there; dropped (FCNP-5-c)',
+  ),
 ];

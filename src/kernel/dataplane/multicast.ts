@@ -23,6 +23,8 @@ export const MULTICAST_MAPS = {
   routers: 'multicast_routers',
   /** The inverse: key u32Key of the number, value addressKey. */
   routerSids: 'multicast_router_sids',
+  /** Key addressKey of a router's address, value MULTICAST_NOTIFIER. */
+  notifiers: 'multicast_notifiers',
   /** Key u32Key of the group's index, value encodeMulticastGroup. */
   groups: 'multicast_groups',
   /** Key u32Key of multicastStateIndex, value decodeMulticastState. */
@@ -55,17 +57,31 @@ export interface MulticastConfig {
   readonly endMtTlv: number;
   readonly treeTlv: number;
   readonly enabled: boolean;
+  /** Types of Destination Options; with IOAM trace data 0: none. */
+  readonly fastCnpOption: number;
+  readonly fastCnpIoamOption: number;
 }
+
+export const MULTICAST_CONFIG_SIZE = 8;
 
 /** struct multicast_config. */
 export const encodeMulticastConfig = (config: MulticastConfig): Uint8Array =>
-  Uint8Array.of(config.endMtTlv, config.treeTlv, config.enabled ? 1 : 0, 0);
+  structure(MULTICAST_CONFIG_SIZE, (_, bytes) =>
+    bytes.set([
+      ...[config.endMtTlv, config.treeTlv, config.enabled ? 1 : 0],
+      ...[config.fastCnpOption, config.fastCnpIoamOption],
+    ]),
+  );
 
 export const decodeMulticastConfig = (value: Uint8Array): MulticastConfig => ({
   endMtTlv: value[0]!,
   treeTlv: value[1]!,
   enabled: value[2] === 1,
+  fastCnpOption: value[3]!,
+  fastCnpIoamOption: value[4]!,
 });
+
+export const MULTICAST_NOTIFIER: Uint8Array = Uint8Array.of(1, 0, 0, 0);
 
 const KIND = { edge: 1, replication: 2, proxy: 3 } as const;
 

@@ -136,6 +136,19 @@ describe('through END.CON', () => {
     },
   );
 
+  test('FCN-4.2.2-d: about the copy of a group, to the END.CON SID of the router that made it: the source gets the Fast CNP natively', async () => {
+    const [replication, child, root] = ['2001:db8:c::c2:0:0', '2001:db8:d::1', '2001:db8:e1::2'].map(address);
+    // The segment list ends with the destination of the packet inside, the Proxy Address.
+    const copy = ipv6([replication!, child!], 43, srh(41, 1, [RECEIVER, root!], V6));
+    scene.builder.replicationEndCon(replication!, END_CON);
+    scene.trigger(copy, FAST);
+    const wrapped = await arrival(scene.atEdge, 'the wrapped notice at the router that made the copy');
+    const received = await arrival(scene.atHost, 'the notice at the source');
+    expect(toHex(wrapped.subarray(8, 40))).toBe(toHex(concat(addressBytes(LOOPBACK), addressBytes(END_CON))));
+    expect(toHex(hopEarlier(received))).toBe(toHex(wrapped.subarray(40)));
+    expect(toHex(received.subarray(24, 40))).toBe(toHex(addressBytes(SENDER)));
+  });
+
   test('an IPv4 Long-haul CNP goes as next header 4', async () => {
     scene.trigger(inTunnel(V4), longHaul('long-haul-roce'));
     const wrapped = await arrival(scene.atEdge, 'the wrapped notice at the provider edge');

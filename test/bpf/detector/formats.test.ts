@@ -29,6 +29,7 @@ beforeEach(() => {
   r.policies(['::/0', ['proxy']], ['0.0.0.0/0', ['proxy']]);
   r.lacking();
   r.endCon(END_CON);
+  r.replicationEndCons();
   r.queuePairs(
     [{ sender: H1, receiver: H2, receiverQpn: QPN }, SOURCE_QPN],
     [{ sender: H1V4, receiver: H2V4, receiverQpn: QPN }, SOURCE_QPN],
@@ -100,6 +101,22 @@ describe('the tunnel around a flow', () => {
       ['proxy', null],
     ]);
     expect(r.count('egress.format.no-end-con')).toBe(0);
+  });
+
+  test('FCN-4.2.2-d: the copy of a group goes back through the END.CON SID of the router that made it', () => {
+    const replication = address('2001:db8:c::c2:0:0');
+    const copy = ipv6([replication, outer[1]], 43, srh(41, 1, [H2, address('2001:db8:a::4')], data()));
+    everybody('fast-cnp', 'long-haul-roce');
+    r.send(frame(copy));
+    expect([formats(), r.count('egress.format.no-end-con')]).toEqual([[], 2]);
+    r.replicationEndCons([replication, END_CON]);
+    r.send(frame(copy));
+    expect(r.records().map(({ format, endCon }) => ({ format, endCon }))).toEqual([
+      { format: 'fast-cnp', endCon: END_CON },
+    ]);
+    r.endCon();
+    r.send(frame(copy));
+    expect(r.count('egress.format.no-end-con')).toBe(4);
   });
 
   test('FCN-4.2.2-d: a SID that was withdrawn is no way back any more', () => {

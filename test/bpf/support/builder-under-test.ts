@@ -13,7 +13,7 @@ import {
   encodeEgressConfig,
   encodeSenderProxy,
 } from '../../../src/kernel/dataplane/egress.ts';
-import { prefixKey, u32Key } from '../../../src/kernel/dataplane/layout.ts';
+import { mappedAddress, prefixKey, u32Key } from '../../../src/kernel/dataplane/layout.ts';
 import {
   NOTICE_CONFIG_KEY,
   NOTICE_CONFIG_MAP,
@@ -150,6 +150,10 @@ export class NoticeBuilder {
   proxyOf(sender: string, proxy: IpAddress): void {
     const p = prefix(sender);
     this.object.map(EGRESS_MAPS.senderProxies).update(prefixKey(p), encodeSenderProxy({ prefix: p, proxy }));
+  }
+
+  replicationEndCon(replication: IpAddress, endCon: IpAddress): void {
+    this.object.map(EGRESS_MAPS.replicationEndCons).update(mappedAddress(replication), mappedAddress(endCon));
   }
 
   counters(): Map<string, bigint> {

@@ -79,6 +79,12 @@ export class DetectorTables {
     }
   }
 
+  /** Replication SIDs with the END.CON SIDs of their routers. */
+  replicationEndCons(...pairs: readonly (readonly [IpAddress, IpAddress])[]): void {
+    const map = this.empty(EGRESS_MAPS.replicationEndCons);
+    for (const [replication, endCon] of pairs) map.update(mappedAddress(replication), mappedAddress(endCon));
+  }
+
   /** The router's own addresses, as the agent tells them. */
   own(...addresses: readonly IpAddress[]): void {
     const map = this.empty(EGRESS_MAPS.ownAddresses);

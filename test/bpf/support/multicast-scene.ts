@@ -22,6 +22,7 @@ import {
 } from '../../../src/kernel/dataplane/multicast-state.ts';
 import {
   MULTICAST_MAPS,
+  MULTICAST_NOTIFIER,
   MULTICAST_PROGRAMS,
   type MulticastDestination,
   type MulticastGroup,
@@ -36,6 +37,7 @@ import { object } from './congested-router.ts';
 import { clearCounters, countOf, multicastCounts } from './counters.ts';
 import { LOCAL } from './multicast-branches.ts';
 import { MulticastNetwork } from './multicast-network.ts';
+import { CODES } from './notifier-plan.ts';
 import { EDGE, GROUP, MEMBERS, PARENT, REPLICATION, TREE } from './multicast-packets.ts';
 
 export class MulticastRouter extends MulticastNetwork {
@@ -74,6 +76,13 @@ export class MulticastRouter extends MulticastNetwork {
     );
   }
 
+  /** As at an edge: for its own Fast CNPs. Returns what detaches it. */
+  attachLoopback(): () => void {
+    const program = this.bpf.program(MULTICAST_PROGRAMS.ingress);
+    const link = attachTcx({ program, ifindex: 1, direction: 'ingress', netns: this.netns });
+    return () => link.close();
+  }
+
   #map(name: keyof typeof MULTICAST_MAPS, key: Uint8Array, value: Uint8Array): void {
     this.bpf.map(MULTICAST_MAPS[name]).update(key, value);
   }
@@ -85,6 +94,11 @@ export class MulticastRouter extends MulticastNetwork {
   router(sid: IpAddress, number: number): void {
     this.#map('routers', addressKey(sid), u32Key(number));
     this.#map('routerSids', u32Key(number), addressKey(sid));
+  }
+
+  /** A router whose Fast CNPs are believed. */
+  notifier(of: IpAddress): void {
+    this.#map('notifiers', addressKey(of), MULTICAST_NOTIFIER);
   }
 
   port(port: 'core' | 'c1' | 'c2', isCore: boolean): void {
@@ -152,11 +166,13 @@ export class MulticastRouter extends MulticastNetwork {
 
   /** One group with this router as an edge and a branching node, a core port, and the parent. */
   reset(): void {
-    for (const name of ['destinations', 'ports', 'routers', 'listIds', 'members'] as const)
+    for (const name of ['destinations', 'ports', 'routers', 'listIds', 'members', 'notifiers'] as const)
       for (const key of [...this.bpf.map(MULTICAST_MAPS[name]).keys()]) this.bpf.map(MULTICAST_MAPS[name]).delete(key);
     for (const role of ['edge', 'branching'] as const)
       this.#map('states', u32Key(multicastStateIndex(5, role)), new Uint8Array(MULTICAST_STATE_SIZE));
-    this.#map('config', u32Key(0), encodeMulticastConfig({ endMtTlv: 124, treeTlv: 125, enabled: true }));
+    const tlvs = { endMtTlv: 124, treeTlv: 125, enabled: true };
+    const options = { fastCnpOption: CODES.option, fastCnpIoamOption: CODES.ioamOption };
+    this.#map('config', u32Key(0), encodeMulticastConfig({ ...tlvs, ...options }));
     this.port('core', true);
     this.destination(EDGE, { kind: 'edge' });
     this.destination(REPLICATION, { kind: 'replication' });

@@ -84,6 +84,7 @@ export class MulticastAgent {
     const port = { interface: 't-mc-core', ifindex: this.ns.run(() => interfaceIndex('t-mc-core')), isCore: true };
     return {
       ...{ endMtTlv: 124, treeTlv: 125, settleMs: 500, stallMs: 2000, dropStalled: false },
+      ...{ fastCnpOption: 0x9e, fastCnpIoamOption: 0xbe, notifiers: [] },
       sids: [
         { id: 'edge', sid: EDGE_SID, kind: 'edge' },
         { id: 'replication', sid: ROOT_SID, kind: 'replication' },

@@ -156,6 +156,7 @@ export const DETECTOR: readonly Example[] = [
     is: { lacks: ['fast-cnp', 'long-haul-icmpv6', 'long-haul-roce'] },
   },
   { valuesOf: ['end_con_sids'], fields: u32(33), written: (ts) => [ts.encodeEndCon(u32(33))] },
+  { valuesOf: ['multicast_notifiers'], fields: 1, narrow: [''], written: (ts) => [ts.MULTICAST_NOTIFIER] },
   { valuesOf: ['own_addresses'], fields: 1, written: (ts) => [ts.OWN_ADDRESS] },
   { valuesOf: ['egress_buckets'], fields: 0n, narrow: [''], written: (ts) => [openedBucket(ts)] },
   {

@@ -87,7 +87,13 @@ const U32_KEYED = [
   'srv6_config multicast_config multicast_ports multicast_router_sids multicast_groups multicast_states',
   'multicast_lists multicast_branches multicast_records',
 ].flatMap((names) => names.split(' '));
-const ADDRESS_KEYED = ['sender_capabilities', 'end_con_sids', 'own_addresses', 'tenant_sids', 'guard_end_con_sids'];
+const ADDRESS_KEYED = [
+  'sender_capabilities',
+  'end_con_sids',
+  'own_addresses',
+  'tenant_sids',
+  'guard_end_con_sids',
+].concat(['replication_end_cons', 'multicast_notifiers']);
 const PREFIX_KEYED = ['sender_proxies', 'sender_policies', 'proxy_senders', 'proxy_sources', 'learned_senders'].concat([
   'guard_allow_inbound',
   'guard_allow_outbound',
@@ -112,7 +118,7 @@ export const SHARED: readonly Example[] = [
   { keysOf: ['doubted_ports'], fields: u32(8), read: (ts, bytes) => ts.doubtedPort(bytes), is: u32(8) },
   {
     keysOf: [...ADDRESS_KEYED, 'srv6_local_sources', 'srv6_sids', 'multicast_destinations', 'multicast_routers'],
-    valuesOf: ['srv6_tunnel_sources', 'multicast_router_sids'],
+    valuesOf: ['srv6_tunnel_sources', 'multicast_router_sids', 'replication_end_cons'],
     fields: A_HEX,
     written: (ts) => [ts.mappedAddress(A), ts.addressKey(A), ts.guardedKey(A)],
     read: (ts, bytes) => [ts.unmappedAddress(bytes), ts.unmappedAddressAt(viewOf(bytes), 0)],

@@ -1,0 +1,73 @@
+// How congested nodes notify about packets of groups (draft RMC). Before an edge the packets have the source's address
+// inside, and outside the replication SID of the router that made the copy. Behind it, copies have the Proxy Address as
+// their source.
+import type { Intent } from '../intent/intent.ts';
+import type { SidEntry } from '../learned/routers.ts';
+import { formatAddress } from '../model/address.ts';
+import { formatPrefix, hostPrefix, prefixCovers } from '../model/prefix.ts';
+import type { OwnAddressPlan, ReplicationEndConPlan, SenderPolicyPlan } from './desired.ts';
+import { type LearnedAboutGroups, membershipOf } from './group-view.ts';
+import type { MulticastPlan } from './multicast-plan.ts';
+import { notifiesDirectly } from './policy.ts';
+
+const MAIN = 254;
+
+/**
+ * FCN-4.2.2-d: a notification through the tunnel goes to the END.CON SID of the router that made the copy. That is the
+ * only one that it advertises beside one replication SID: nothing tells the tables behind several. Of this router's own
+ * it is that of the main table, in which sources of groups are.
+ */
+export function planReplicationEndCons(intent: Intent, { sids }: LearnedAboutGroups): ReplicationEndConPlan[] {
+  if (!notifiesDirectly(intent)) return [];
+  const { codePoints, srv6 } = intent;
+  const routers = new Map<string, { readonly ends: SidEntry[]; readonly replications: SidEntry[] }>();
+  for (const entry of sids()) {
+    const key = `${entry.carrier} ${entry.originator}`;
+    const router = routers.get(key) ?? { ends: [], replications: [] };
+    routers.set(key, router);
+    if (entry.behavior === codePoints['end-con-behavior']) router.ends.push(entry);
+    else if (entry.behavior === codePoints['replication-behavior']) router.replications.push(entry);
+  }
+  const own = srv6?.endCon.find(({ table }) => table === MAIN);
+  const pairs = [
+    ...[...routers.values()].flatMap(({ ends, replications }) =>
+      ends.length === 1 && replications.length === 1 ? [{ from: replications[0]!.sid, to: ends[0]!.sid }] : [],
+    ),
+    ...(own && srv6?.replication ? [{ from: srv6.replication.sid, to: own.sid }] : []),
+  ].map(({ from, to }) => ({ id: formatAddress(from), replicationSid: from, endConSid: to }));
+  return [...new Map(pairs.map((pair) => [pair.id, pair])).values()];
+}
+
+/**
+ * With rows for the Proxy Addresses of groups: of the formats that the policy has for such an address, only Fast CNP is
+ * left. The edge understands it, since it names the receiver. A proxy and a Long-haul CNP would look for a Queue Pair
+ * of the Proxy Address, which no host has.
+ */
+export function withGroups(
+  policies: readonly SenderPolicyPlan[],
+  { groups = [] }: Intent,
+  { members }: LearnedAboutGroups,
+): readonly SenderPolicyPlan[] {
+  if (policies.length === 0) return policies;
+  const rows = [...membershipOf(groups, members()).groups.values()].flatMap(({ group }) => {
+    const all = hostPrefix(group);
+    const best = policies
+      .filter(({ prefix }) => prefixCovers(prefix, all))
+      .reduce<SenderPolicyPlan | undefined>((a, b) => (a && a.prefix.length >= b.prefix.length ? a : b), undefined);
+    if (!best) return [];
+    return [{ ...best, id: formatPrefix(all), prefix: all, order: best.order.filter((one) => one === 'fast-cnp') }];
+  });
+  return rows.length === 0 ? policies : [...new Map([...policies, ...rows].map((row) => [row.id, row])).values()];
+}
+
+/** With the Proxy Addresses of groups of which this router is an edge: a notification to one of them needs no route. */
+export function withAggregated(
+  own: readonly OwnAddressPlan[],
+  multicast: MulticastPlan | undefined,
+): readonly OwnAddressPlan[] {
+  const edges = new Set(multicast?.lists.flatMap(({ role, group }) => (role === 'edge' ? [group] : [])));
+  const aggregated = (multicast?.groups ?? [])
+    .filter(({ id }) => edges.has(id))
+    .map(({ id, proxyAddress }) => ({ id, address: proxyAddress }));
+  return [...own, ...aggregated.filter(({ id }) => !own.some((one) => one.id === id))];
+}
