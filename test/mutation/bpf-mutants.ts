@@ -1,5 +1,6 @@
 // The mutants of the eBPF programs: one small fault each, in code whose rules no other list checks, and the tests that
 // have to notice it.
+import { MULTICAST } from './multicast-mutants.ts';
 
 export interface BpfMutant {
   /** What is wrong with it. */
@@ -436,4 +437,6 @@ const TENANTS: readonly BpfMutant[] = [
   },
 ];
 
-export const BPF_MUTANTS: readonly BpfMutant[] = [...MONITOR, ...SAID, ...TOLD, ...LABELLED, ...WRAPPED, ...TENANTS];
+export const BPF_MUTANTS: readonly BpfMutant[] = [
+  ...[MONITOR, SAID, TOLD, LABELLED, WRAPPED, TENANTS, MULTICAST].flat(),
+];

@@ -1,0 +1,97 @@
+// The mutants of End.MT (bpf/lib/multicast). Those of the aggregation that only the model finds are in
+// test/bpf/multicast/model-mutants.test.ts.
+import type { BpfMutant } from './bpf-mutants.ts';
+
+const ANSWERS = 'test/bpf/multicast/answers.test.ts';
+const NOTICES = 'test/bpf/multicast/notices.test.ts';
+const REPLICATE = 'test/bpf/multicast/replicate.test.ts';
+const TWO_CPUS = 'test/bpf/multicast/two-cpus.test.ts';
+const DETECTED = 'test/bpf/detector/formats.test.ts';
+const LIVE = 'test/bpf/builder/live.test.ts';
+
+export const MULTICAST: readonly BpfMutant[] = [
+  {
+    fault: 'a NAK goes up again with each minimum',
+    file: 'bpf/lib/multicast/aggregate.h',
+    search: 'word_replace(&record->nak, nak, nak | NAK_SENT)',
+    replace: 'word_replace(&record->nak, nak, nak)',
+    fails: [[ANSWERS, 'however the minimum grows, a NAK goes up once']],
+  },
+  {
+    fault: 'a fatal NAK that was lost does not go up again',
+    file: 'bpf/lib/multicast/progress.h',
+    search: 'nak_is_fatal(NAK_SYNDROME(nak)) ? nak & ~NAK_SENT : 0',
+    replace: '0',
+    fails: [[ANSWERS, 'a fatal NAK goes up again when the source repeats a packet']],
+  },
+  {
+    fault: 'a CPU sends its NAK although another one has',
+    file: 'bpf/lib/multicast/aggregate.h',
+    search: 'if (!multicast_naks_take(claim))',
+    replace: 'if (multicast_naks_take(claim) > 64)',
+    fails: [[TWO_CPUS, 'no NAK goes up twice']],
+  },
+  {
+    fault: 'the minimum is read before the answer is recorded',
+    file: 'bpf/lib/multicast/aggregate.h',
+    search: `if (!state || !record || claim_record(state, record, claim) == CLAIM_DROPPED)
+		return 0;
+	if (!multicast_minimum(claim, &minimum)) {`,
+    replace: `if (!state || !record)
+		return 0;
+	int has_minimum = multicast_minimum(claim, &minimum);
+	if (claim_record(state, record, claim) == CLAIM_DROPPED)
+		return 0;
+	if (!has_minimum) {`,
+    fails: [[TWO_CPUS, 'is up to date at the end']],
+  },
+  {
+    fault: 'a Fast CNP of anybody is believed',
+    file: 'bpf/lib/multicast/notice.h',
+    search: 'bpf_map_lookup_elem(&multicast_notifiers, source) && answer_came_from',
+    replace: 'answer_came_from',
+    fails: [[NOTICES, 'of a host is dropped and counted']],
+  },
+  {
+    fault: 'a Fast CNP of a router elsewhere is believed',
+    file: 'bpf/lib/multicast/notice.h',
+    search: 'return bpf_map_lookup_elem(&multicast_notifiers, source) && answer_came_from(skb, source, proxy);',
+    replace: 'return bpf_map_lookup_elem(&multicast_notifiers, source) != 0;',
+    fails: [[NOTICES, 'of a router that is routed elsewhere is dropped']],
+  },
+  {
+    fault: 'a Fast CNP counts whatever its Queue Pair',
+    file: 'bpf/lib/multicast/notice.h',
+    search: 'if (!branch || branch->qpn != cnp.qpn)',
+    replace: 'if (!branch)',
+    fails: [[NOTICES, 'about another Queue Pair is dropped']],
+  },
+  {
+    fault: 'on the loopback interface everything is believed',
+    file: 'bpf/lib/multicast/arrival.h',
+    search: 'ip[IPV6_NEXT_HEADER] != IPPROTO_DSTOPTS || skb->cb[CB_WORD_TAG] != CB_TAG',
+    replace: 'ip[IPV6_NEXT_HEADER] != IPPROTO_DSTOPTS',
+    fails: [[NOTICES, 'a packet that no builder has made is left alone']],
+  },
+  {
+    fault: 'a notification goes to the replication SID itself',
+    file: 'bpf/lib/builder/frame.h',
+    search: '__builtin_memcpy(outer + 6, end_con_for(&source), 16);',
+    replace: '__builtin_memcpy(outer + 6, &source, 16);',
+    fails: [[LIVE, 'to the END.CON SID of the router that made it']],
+  },
+  {
+    fault: 'a replication SID is no way back',
+    file: 'bpf/lib/detector/policy.h',
+    search: 'bpf_map_lookup_elem(&end_con_sids, end_con_for(c->packet->key.tunnel))',
+    replace: 'bpf_map_lookup_elem(&end_con_sids, c->packet->key.tunnel)',
+    fails: [[DETECTED, 'goes back through the END.CON SID of the router that made it']],
+  },
+  {
+    fault: 'packets come from any router',
+    file: 'bpf/lib/multicast/replicate.h',
+    search: 'if (list->parent != packet->parent)',
+    replace: 'if (list->parent == 0xffffffff)',
+    fails: [[REPLICATE, 'from a router that is not the parent']],
+  },
+];
