@@ -161,7 +161,6 @@ export class NoticeBuilder {
 
   /** The same, of a whole frame and any control block. */
   run(clone: Uint8Array, cb: readonly number[]): Built {
-    this.#counted.start();
     const ctx = context({ mark: MARK_TRIGGER, cb });
     const {
       retval,

@@ -57,29 +57,30 @@ class ArrayValues {
   }
 }
 
-/** What moves in the counters of a program; cheap enough for each of 100,000 packets. */
+/**
+ * What moves in the counters of a program from one look to the next; cheap enough for each of 100,000 packets. For
+ * programs that only the test runs: nothing else may count between the looks.
+ */
 export class CounterWatch {
   readonly #values: ArrayValues;
   readonly #size: number;
-  #before = new Uint8Array();
+  #before: Uint8Array;
 
   constructor(object: BpfObject) {
     const map = object.map(COUNTERS_MAP);
     this.#values = new ArrayValues(map);
     this.#size = map.valueBytes;
-  }
-
-  start(): void {
     this.#before = this.#values.read().slice();
   }
 
-  /** The counters that moved since start(), by name. */
+  /** The counters that moved since the last look, by name. */
   moved(): Record<string, number> {
     const [before, after] = [this.#before, this.#values.read()].map((bytes) =>
       Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length),
     );
     const found: Record<string, number> = {};
     if (before!.equals(after!)) return found;
+    this.#before = Uint8Array.from(after!);
     for (const { index, name } of COUNTERS) {
       const [from, to] = [index * this.#size, (index + 1) * this.#size];
       if (before!.compare(after!, from, to, from, to) === 0) continue;

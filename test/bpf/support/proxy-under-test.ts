@@ -169,7 +169,6 @@ export class ProxyUnderTest {
    * interface, as what the builder of notices leaves there.
    */
   send(packet: Uint8Array, opts: { frame?: boolean; ctx?: Uint8Array; repeat?: number; netns?: Netns } = {}): Outcome {
-    this.counted.start();
     const { netns, ifindex } = testPort();
     const { retval, data } = this.object.program(PROXY_PROGRAM).testRun({
       data: opts.frame ? packet : ethernet(packet),
