@@ -14,7 +14,7 @@ import type { ChangeRefusal, ChangeResult, GroupChange } from '../model/group-ch
 import type { Count, Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import { fail, ok } from '../model/result.ts';
-import { MemberStore, type StoreOptions } from './member-store.ts';
+import { MemberStore, type StoreOptions, type Unreadable } from './member-store.ts';
 
 interface Dependencies {
   readonly file: () => Intent;
@@ -47,7 +47,7 @@ export class GroupMembers {
   #groups: RunTimeGroups = NO_GROUPS;
   #effective: Together | undefined;
   #last: Promise<unknown> = Promise.resolve();
-  #unreadable: readonly string[] = [];
+  #unreadable: readonly Unreadable[] = [];
   #isStopped = false;
 
   constructor(options: StoreOptions, dependencies: Dependencies) {
@@ -61,9 +61,12 @@ export class GroupMembers {
     const { groups, unreadable } = this.#store.load();
     this.#groups = groups;
     this.#unreadable = unreadable;
-    for (const error of unreadable) {
+    for (const { reason, notSetAside } of unreadable) {
       count('groups.members.unreadable');
-      log.error({ error }, 'members that were declared at run time are lost: their file is damaged');
+      log.error({ error: reason }, 'members that were declared at run time are lost: their file is damaged');
+      if (notSetAside === undefined) continue;
+      count('groups.members.not-set-aside');
+      log.error({ error: notSetAside }, 'the damaged file cannot be renamed; the next request replaces it');
     }
   }
 
@@ -167,11 +170,15 @@ export class GroupMembers {
     const rest = aside.length > FEW ? ` and ${aside.length - FEW} more` : '';
     const shown = aside.slice(0, FEW).map(({ group, member, reason }) => `${group}: ${member}: ${reason}`);
     return [
-      ...this.#unreadable.map((error): Problem => ({
+      ...this.#unreadable.map(({ reason, notSetAside }): Problem => ({
         code: 'groups.members-unreadable',
         feature: 'groups',
-        problem: `members that were declared at run time are lost: ${error}`,
-        remedy: 'declare them again (`cnpctl group join`); the damaged file has the suffix .bad',
+        problem: `members that were declared at run time are lost: ${reason}`,
+        remedy:
+          'declare them again (`cnpctl group join`); ' +
+          (notSetAside === undefined
+            ? 'the damaged file has the suffix .bad'
+            : `that replaces the damaged file, which cannot be renamed: ${notSetAside}`),
       })),
       ...(aside.length === 0
         ? []

@@ -24,10 +24,17 @@ export interface StoreOptions {
   readonly stateDir?: string | undefined;
 }
 
+/** A file that could not be read. */
+export interface Unreadable {
+  /** One sentence, with its path. */
+  readonly reason: string;
+  /** Why it could not be renamed: it stays until the next write replaces it. Absent: it has the suffix .bad. */
+  readonly notSetAside?: string;
+}
+
 export interface Loaded {
   readonly groups: RunTimeGroups;
-  /** Files that could not be read, and were set aside: one sentence each. */
-  readonly unreadable: readonly string[];
+  readonly unreadable: readonly Unreadable[];
 }
 
 export class MemberStore {
@@ -48,7 +55,7 @@ export class MemberStore {
   }
 
   load(): Loaded {
-    const unreadable: string[] = [];
+    const unreadable: Unreadable[] = [];
     const read = (path: string): RunTimeGroups | undefined => {
       try {
         const text = readBounded(path);
@@ -57,8 +64,7 @@ export class MemberStore {
         else this.#kept = text;
         return parseDocument(text);
       } catch (error) {
-        unreadable.push(`${path}: ${error instanceof Error ? error.message : String(error)}`);
-        setAside(path);
+        unreadable.push({ reason: `${path}: ${messageOf(error)}`, ...setAside(path) });
         return undefined;
       }
     };
@@ -149,13 +155,16 @@ function readBounded(path: string): string | undefined {
 }
 
 /** So that an operator can look at it. */
-function setAside(path: string): void {
+function setAside(path: string): Pick<Unreadable, 'notSetAside'> {
   try {
     renameSync(path, `${path}.bad`);
-  } catch {
-    // It stays where it is; the next write replaces it.
+    return {};
+  } catch (error) {
+    return { notSetAside: messageOf(error) };
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** R_Keys are in it. */
 const MODE = 0o600;
