@@ -185,7 +185,8 @@ function sizes(inputs: Inputs): Problem[] {
   const sourceOf = new Map(views.map(({ id, members }) => [id, members.source.address]));
   const small = headEnds.flatMap(({ id, mtu, endMtTlvs, hmacKeyId }) => {
     const port = portOfSource(sourceOf.get(id)!, inputs);
-    const added = overhead(endMtTlvs, hmacKeyId !== undefined);
+    const tlvs = roceMtuWithin(mtu - overhead([], hmacKeyId !== undefined)) === 0 ? [] : endMtTlvs;
+    const added = overhead(tlvs, hmacKeyId !== undefined);
     const [most, allowed] = [roceMtuWithin(mtu - added), roceMtuWithin(port?.mtu ?? 0)];
     return most === 0 || most < allowed ? [{ id, mtu, added, most, allowed, port: port?.name }] : [];
   });
