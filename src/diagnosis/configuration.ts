@@ -62,7 +62,7 @@ export const carrierNotStarted = (feature: CarrierName, error: unknown): Problem
   remedy: 'fix it, then `cnpctl reload`',
 });
 
-/** @param reason why nobody but root, or nobody at all, can declare members at run time */
+/** @param reason why only root, or no user at all, can declare members at run time */
 export const setSocketRefused = (reason: string): Problem => ({
   code: 'gnmi.set-refused',
   feature: 'gnmi',

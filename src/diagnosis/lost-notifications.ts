@@ -46,7 +46,7 @@ const wrongPort = (what: string, counter: string): Problem => ({
   feature: 'router',
   problem:
     `${what} arrived on a port to which the route back to their source does not lead, ` +
-    `and were refused (${counter}): somebody forges their source, or routing is asymmetric`,
+    `and were refused (${counter}): their source is forged, or routing is asymmetric`,
   remedy:
     'find out who sends them (`ip route get SOURCE`, `tcpdump`); name the ports to other routers under ' +
     'router.core-ports, or set router.reverse-path-check: off, if routing is asymmetric',

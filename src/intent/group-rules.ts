@@ -98,7 +98,7 @@ function sidsForMembers({ groups, srv6: section }: Sections, report: Report): vo
         report(
           ['groups', i, 'receivers', j],
           'an edge, or srv6.end-mt',
-          'nobody would make the copies for this receiver: name its edge, or give this router srv6.end-mt',
+          'no router would make the copies for this receiver: name its edge, or give this router srv6.end-mt',
         );
     if (receivers.length > MOST_RECEIVERS)
       report(

@@ -325,11 +325,11 @@ describe('the table of instructions', () => {
         '{ from: 1, level: 190, action: rate-reduce, parameter: 40 }]',
       'severity[1].from: rows must be in ascending order of depth',
     ],
-    ['no row at K_max', 'severity: []', 'severity: the row from 1 says what is sent above k-max'],
+    ['no row at K_max', 'severity: []', 'severity: the row from 1 is what is sent above k-max'],
     [
       'a Resume that says congestion',
       'resume: { level: 100, parameter: 50 }',
-      'resume.level: resume says that congestion is over: its level (100) must be less than that of early (100)',
+      'resume.level: resume means that congestion is over: its level (100) must be less than that of early (100)',
     ],
     [
       'padding beside objects',

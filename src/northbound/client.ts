@@ -25,7 +25,7 @@ export interface ClientOptions {
 }
 
 export class NorthboundError extends Error {
-  /** `unreachable`: nobody answers (in time). `refused`: cnpd answered with an error. */
+  /** `unreachable`: cnpd does not answer (in time). `refused`: cnpd answered with an error. */
   readonly code: 'unreachable' | 'refused';
   /** gRPC status name, e.g. `NOT_FOUND`. */
   readonly status: string;

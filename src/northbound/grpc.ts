@@ -26,7 +26,7 @@ export function unary<I extends DescMessage, O extends DescMessage>(
   };
 }
 
-/** Whether nobody waits for the answer any more. */
+/** Whether the client no longer waits for the answer. */
 export type Cancelled = () => boolean;
 
 /**

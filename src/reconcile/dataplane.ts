@@ -173,7 +173,7 @@ export class Dataplane {
     if (!this.multicast) this.#removeEarlier('multicast', 'trees of an earlier run removed', removeTrees);
   }
 
-  /** From now on, also removes entries that an earlier run learned and nobody advertises any more. */
+  /** From now on, also removes entries that an earlier run learned and no router advertises any more. */
   forgetUnknown(): void {
     this.#mayForget = true;
     this.#forgetUnknown();

@@ -101,7 +101,7 @@ test('several SIDs in one locator, locators of any length, D bit, SID Structure'
   });
 });
 
-test('a locator that was carried between levels: its Prefix Attribute Flags and source stand where tshark looks for sub-TLVs', () => {
+test('a locator that was leaked between levels: its Prefix Attribute Flags and source stand where tshark looks for sub-TLVs', () => {
   const copy = signalling(
     '2001:db8:c::/48',
     [

@@ -273,7 +273,7 @@ describe('cnpd is killed', () => {
   });
 });
 
-describe('with other things that cnpd carries', () => {
+describe('with other things that cnpd advertises', () => {
   test('PNC-5.4-b: the proxy’s own host prefix alone has the characteristic, and a sender’s path of the operator’s has the proxy of its next hop', async () => {
     const gobgpd = bgp.gobgpd.leaf;
     const HOST = `${LOOPBACK.leaf.ipv6}/128`;

@@ -206,7 +206,7 @@ function prefixIn(nlri: Nlri | Uint8Array | undefined, family: Family): Prefix |
   return prefixOf(address, nlri.length);
 }
 
-/** gobgpd writes an IPv4-mapped prefix of IPv6 as IPv4; it is none that anybody forwards to. */
+/** gobgpd writes an IPv4-mapped prefix of IPv6 as IPv4; no packet is forwarded to it. */
 function addressIn(text: string, family: Family): IpAddress | undefined {
   const address = parseAddress(text);
   return address?.family === family ? address : undefined;

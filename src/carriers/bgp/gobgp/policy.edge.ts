@@ -105,7 +105,7 @@ export class PolicyKeeper {
 
   #succeeded(): void {
     if (this.#failed !== undefined || !this.#installed)
-      this.#dependencies.log.info({}, "cnpd's policies stand in gobgpd");
+      this.#dependencies.log.info({}, "cnpd's policies are in force in gobgpd");
     this.#failed = undefined;
     this.#installed = true;
   }
