@@ -108,7 +108,7 @@ describe('groups', () => {
     [
       'a receiver whose edge is off',
       file([receivers(R1)], SIDS.replace('{ core', '{ enabled: off, core')),
-      /^groups\[0\]\.receivers\[0\]: nobody would make the copies/,
+      /^groups\[0\]\.receivers\[0\]: no router would make the copies/,
     ],
     [
       'a multicast Proxy Address',

@@ -15,7 +15,7 @@ const longHaul = (yaml: string): string =>
 const ORDER = 'notifications.senders[0].order';
 
 describe('what is off', () => {
-  test('A13, FCNP-5-f, FCNP-5-g: nobody is sent a Fast CNP or a Long-haul CNP unless a policy says so', () => {
+  test('A13, FCNP-5-f, FCNP-5-g: no sender gets a Fast CNP or a Long-haul CNP unless a policy allows it', () => {
     expect(load(`${ROUTER}${PORT}`)).not.toHaveProperty('notifications');
     expect(load(policies(`${V6}, order: [fast-cnp]`)).notifications!.senders[0]!.order).toEqual(['fast-cnp']);
   });
@@ -177,7 +177,7 @@ describe('policies', () => {
     [
       'no policy',
       `${ROUTER}notifications: { senders: [] }`,
-      /^notifications\.senders: without policies nobody is notified/,
+      /^notifications\.senders: without policies no sender is notified/,
     ],
     [
       'no senders',

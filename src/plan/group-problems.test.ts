@@ -78,7 +78,7 @@ describe('more copies than a router makes of one packet', () => {
   });
 });
 
-test('a replication SID in place of an edge: nobody would make the copies, so none is sent', () => {
+test('a replication SID in place of an edge: no router would make the copies, so none is sent', () => {
   const learned = withMembers(receiver('2001:db8:5::1', R2));
   expect(shown(ROOTED, learned)).toEqual([
     `groups.not-an-edge: group 2001:db8:aa::1: ${R2} is a replication SID, no edge of receivers; nothing is sent`,

@@ -87,7 +87,7 @@ describe('a router that lies about groups', () => {
     expect(guarded(learned)).toEqual(guarded(LEARNED));
   });
 
-  test('makes nobody the root of what their hosts send: a router is that of sources which it declares', () => {
+  test('makes no other router the root of what its hosts send: a router is that of sources which it declares', () => {
     const lies = withLies(
       source('2001:db8:bb::1', OWN_REPLICATION),
       claim('2001:db8:bb::1', { node: address(OWN_EDGE) }),

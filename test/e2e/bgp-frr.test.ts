@@ -353,7 +353,7 @@ describe('with other things that cnpd advertises', () => {
     await until('p has forgotten the SID', () => learned(), is(undefined));
   });
 
-  test('where an IGP says the same, the IGP comes first, and BGP counts when it is silent', async () => {
+  test('where an IGP advertises the same, the IGP comes first, and BGP counts when it is silent', async () => {
     const isis = (name: 'leaf' | 'p'): object => ({
       isis: { 'system-id': SYSTEM[name], area: '49.0001', level: 2, interface: 'cnpd-isis', 'hello-interval': '1s' },
     });

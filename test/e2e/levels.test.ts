@@ -102,7 +102,7 @@ test('PNC-5.1-c A15: a second agent in both levels takes over by its lower syste
   await start('r2a');
   await until('r2a leaks up', async () => (await flagged('r3', UP)).join(), is(`L2 ${SYSTEM.r2a} ${ADDRESS.r1}`));
   await until('r2a leaks down', async () => (await flagged('r1', DOWN)).join(), is(`L1 ${SYSTEM.r2a} ${ADDRESS.r3}`));
-  // No echo: where a prefix comes from, nobody else claims it.
+  // No echo: where a prefix comes from, no other router claims it.
   expect(await flagged('r1', UP)).toEqual([]);
   expect(await flagged('r3', DOWN)).toEqual([]);
   expect(await leaked()).toEqual({ r2a: 2, r2b: 2 });

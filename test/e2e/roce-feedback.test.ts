@@ -1,5 +1,5 @@
 // The software RoCE endpoint as a sender that understands notifications of nodes on the way: a router in the middle
-// tells it, in real packets over real interfaces, and its traffic is measured where it arrives.
+// notifies it, in real packets over real interfaces, and its traffic is measured where it arrives.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Netns } from '../../src/kernel/netns.ts';
 import { type PacketSocket, openPacketSocket } from '../../src/kernel/packet-socket.ts';

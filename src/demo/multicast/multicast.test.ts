@@ -56,7 +56,7 @@ test.each<[string, RegExp, (runs: MulticastResult[]) => void]>([
   expect(verdictWith(change)).toEqual([expect.stringMatching(message)]);
 });
 
-test('RMC-5.3.1-a: a confirmation at the source is compared with what each receiver had said by then', () => {
+test('RMC-5.3.1-a: a confirmation at the source is compared with what each receiver had confirmed by then', () => {
   const said = (...list: (readonly [number, number])[]) => [{ event: 'confirmations', t: 0, list }];
   const receivers = new Map([
     ['r1', said([10, 16], [20, 32])],
