@@ -381,7 +381,7 @@ describe('cnpctl show ospf', () => {
       '',
     ]);
     expect((await run('show ospf3 neighbors')).out).toMatch(
-      /^0\.0\.0\.1 +cnpd-ospf6-1 +- +down +0 +- +- +0 +\S+ +nobody was heard yet$/m,
+      /^0\.0\.0\.1 +cnpd-ospf6-1 +- +down +0 +- +- +0 +\S+ +no hello was heard yet$/m,
     );
   });
 
