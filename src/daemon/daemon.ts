@@ -11,6 +11,7 @@ import { lockNetns } from '../kernel/netns-lock.ts';
 import { Poller } from '../kernel/poller.ts';
 import { LearnedTable } from '../learned/table.ts';
 import { type Clock, systemClock } from '../model/clock.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Log } from '../model/log.ts';
 import { type Work, eventLoopWork } from '../model/work.ts';
 import type { ReloadOutcome } from '../northbound/server.ts';
@@ -231,7 +232,7 @@ class RunningDaemon implements Daemon {
     try {
       await putInForce(intent, { coordinator: this.#coordinator, carriers: this.#carriers });
     } catch (error) {
-      this.#file.notDone(error instanceof Error ? error.message : String(error));
+      this.#file.notDone(messageOf(error));
       throw error;
     }
     return { ok: true, errors: waiting.map(({ problem, remedy }) => `${problem}: ${remedy}`), changed };

@@ -10,6 +10,7 @@ import {
   memberId,
 } from '../intent/run-time-groups.ts';
 import { formatAddress, parseAddress } from '../model/address.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { ChangeRefusal, ChangeResult, GroupChange } from '../model/group-change.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
@@ -113,7 +114,7 @@ export class GroupMembers {
     try {
       await this.#store.write(read.value);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       log.error({ error: message }, 'cannot write down members of groups; nothing has changed');
       return refuse({ code: 'not-stored', errors: [`cannot be written down, nothing has changed: ${message}`] });
     }

@@ -8,6 +8,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { NO_GROUPS, type RunTimeGroups, changedGroups } from '../intent/run-time-groups.ts';
 import { formatAddress } from '../model/address.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { GroupChange } from '../model/group-change.ts';
 
 const NAME = 'members.json';
@@ -163,8 +164,6 @@ function setAside(path: string): Pick<Unreadable, 'notSetAside'> {
     return { notSetAside: messageOf(error) };
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** R_Keys are in it. */
 const MODE = 0o600;

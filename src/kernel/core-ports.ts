@@ -3,6 +3,7 @@
 // refused, so no doubt arises. Core ports are therefore queried again whenever the facts are gathered. A query can cost
 // the kernel a walk through its routing tables, so a port is not queried again at once.
 import type { Clock } from '../model/clock.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Log } from '../model/log.ts';
 
 /** Least time between two queries about a port, milliseconds; and the multiple of the duration of the last query. */
@@ -67,7 +68,7 @@ export class CorePorts {
       isGateway = ask(ifindex);
     } catch (error) {
       log.warn(
-        { ifindex, error: error instanceof Error ? error.message : String(error) },
+        { ifindex, error: messageOf(error) },
         'the routes of a port cannot be looked at',
       );
     }

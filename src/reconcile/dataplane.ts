@@ -5,6 +5,7 @@ import type { BpfProgram } from '../kernel/bpf/program.ts';
 import { EGRESS_PROGRAMS } from '../kernel/dataplane/egress.ts';
 import { COUNTERS_MAP, decodeCounters } from '../kernel/dataplane/counters.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import { type Attachment, attachment, attachmentOperations } from './attachments.ts';
@@ -195,7 +196,7 @@ export class Dataplane {
     } catch (error) {
       count(`dataplane.${feature}.routes-unreadable`);
       log.warn(
-        { error: error instanceof Error ? error.message : String(error) },
+        { error: messageOf(error) },
         'cannot read the routes of an earlier run',
       );
     }

@@ -3,6 +3,7 @@
 // periodic full pass restores objects that another program changed or removed, and prunes those that are not desired.
 import type { Clock } from '../model/clock.ts';
 import { Deadline } from '../model/deadline.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import { type Steps, type Work, advance } from '../model/work.ts';
 import { ApplyQueue, type Entry } from './apply-queue.ts';
@@ -276,7 +277,7 @@ export class Reconciler<T extends { readonly id: string }> {
   }
 
   #failed(id: string, error: unknown): string {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     this.#count(`reconcile.${this.#operations.kind}.failed`);
     this.#log.warn({ kind: this.#operations.kind, id, error: text }, 'the kernel refused; will try again');
     return text;

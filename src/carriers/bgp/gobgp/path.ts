@@ -2,6 +2,7 @@
 // in v4; octets of BGP in v3's lists, src/packet/bgp/route.ts). Read field by field (wire.ts): tables have paths by the
 // hundred thousand.
 import { type Family, type IpAddress, formatAddress, isLinkLocal, parseAddress } from '../../../model/address.ts';
+import { messageOf } from '../../../model/error-text.ts';
 import { type Prefix, prefixOf } from '../../../model/prefix.ts';
 import { type Result, fail, ok } from '../../../model/result.ts';
 import { type PathAttribute, decodePathAttributes } from '../../../packet/bgp/path-attribute.ts';
@@ -96,7 +97,7 @@ export function decodePath(bytes: Uint8Array, wrapped: Wrapped): Result<HeardPat
   } catch (error) {
     return fail({
       code: 'not-protobuf',
-      message: `a path that cannot be decoded: ${error instanceof Error ? error.message : String(error)}`,
+      message: `a path that cannot be decoded: ${messageOf(error)}`,
     });
   }
 }

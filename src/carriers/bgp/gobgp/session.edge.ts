@@ -4,6 +4,7 @@
 import { status } from '@grpc/grpc-js';
 import type { Family } from '../../../model/address.ts';
 import type { Clock } from '../../../model/clock.ts';
+import { messageOf } from '../../../model/error-text.ts';
 import type { Count, Log } from '../../../model/log.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 import type { Work } from '../../../model/work.ts';
@@ -78,7 +79,7 @@ export class Session {
       work: dependencies.work,
       turned: () => this.#report(),
       fullnessChanged: () => this.#calls?.flow(),
-      failed: (error) => this.#fail(new Error(`gobgpd's message makes no sense: ${text(error)}`)),
+      failed: (error) => this.#fail(new Error(`gobgpd's message makes no sense: ${messageOf(error)}`)),
     });
   }
 
@@ -287,4 +288,3 @@ export class Session {
   }
 }
 
-const text = (error: unknown): string => (error instanceof Error ? error.message : String(error));
