@@ -257,4 +257,3 @@ class RunningLoop implements CongestionLoop {
     this.#icmp = undefined;
   }
 }
-

@@ -61,10 +61,7 @@ export class Replanning {
       await replan();
     } catch (error) {
       count('kernel.facts.not-taken-in');
-      log.error(
-        { error: messageOf(error) },
-        'cannot read the kernel for a new plan; will try again',
-      );
+      log.error({ error: messageOf(error) }, 'cannot read the kernel for a new plan; will try again');
       this.#later(RETRY_MS);
     } finally {
       this.#isRunning = false;

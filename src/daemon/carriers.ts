@@ -128,9 +128,7 @@ export class Carriers {
   async #each(run: (name: (typeof NAMES)[number]) => Promise<void>): Promise<void> {
     const errors: Error[] = [];
     for (const name of NAMES) {
-      await run(name).catch((cause: unknown) =>
-        errors.push(new Error(`${name}: ${messageOf(cause)}`, { cause })),
-      );
+      await run(name).catch((cause: unknown) => errors.push(new Error(`${name}: ${messageOf(cause)}`, { cause })));
     }
     if (errors[0]) throw errors[0];
   }

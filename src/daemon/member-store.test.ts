@@ -64,7 +64,10 @@ test('after a crash between the renames the run directory decides, and the next 
 test('a damaged file is set aside, and named', () => {
   mkdirSync(join(dir, 'run'));
   writeFileSync(run(), '{"version":2}');
-  expect(store().load()).toMatchObject({ groups: NO_GROUPS, unreadable: [{ reason: `${run()}: its version is not 1` }] });
+  expect(store().load()).toMatchObject({
+    groups: NO_GROUPS,
+    unreadable: [{ reason: `${run()}: its version is not 1` }],
+  });
   expect(existsSync(`${run()}.bad`)).toBe(true);
 });
 

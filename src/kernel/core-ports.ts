@@ -67,10 +67,7 @@ export class CorePorts {
     try {
       isGateway = ask(ifindex);
     } catch (error) {
-      log.warn(
-        { ifindex, error: messageOf(error) },
-        'the routes of a port cannot be looked at',
-      );
+      log.warn({ ifindex, error: messageOf(error) }, 'the routes of a port cannot be looked at');
     }
     const took = performance.now() - start;
     this.#answers.set(ifindex, { isGateway, askAgainAt: clock.now() + Math.max(PATIENCE_MS, PATIENCE_TIMES * took) });

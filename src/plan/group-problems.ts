@@ -175,7 +175,10 @@ const flat = ({ views, intent: { isis, ospfv2, ospfv3 } }: Inputs): Problem[] =>
 function portOfSource(source: IpAddress, { facts, intent, core }: Inputs): LinkFact | undefined {
   const isCore = new Set(core.map(({ ifindex }) => ifindex));
   const hosts = roceLinks(facts, intent).filter(({ ifindex, up }) => up && !isCore.has(ifindex));
-  const largest = hosts.reduce<LinkFact | undefined>((a, b) => ((a?.mtu ?? 0) >= (b.mtu ?? 0) ? (a ?? b) : b), undefined);
+  const largest = hosts.reduce<LinkFact | undefined>(
+    (a, b) => ((a?.mtu ?? 0) >= (b.mtu ?? 0) ? (a ?? b) : b),
+    undefined,
+  );
   return linkOfHost(facts, source) ?? largest;
 }
 

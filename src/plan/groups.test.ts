@@ -6,7 +6,17 @@ import type { GroupMember } from '../model/group.ts';
 import type { Facts } from './facts.ts';
 import type { LearnedAboutGroups } from './group-view.ts';
 import {
-  E3, E4, LEARNED, MTUS, OWN_EDGE, OWN_REPLICATION, R2, ROOTED, SIDS, plan, receiver,
+  E3,
+  E4,
+  LEARNED,
+  MTUS,
+  OWN_EDGE,
+  OWN_REPLICATION,
+  R2,
+  ROOTED,
+  SIDS,
+  plan,
+  receiver,
 } from './groups.fixture.ts';
 import { planGuarded } from './guard.ts';
 import type { MulticastListPlan } from './multicast-plan.ts';
@@ -87,7 +97,7 @@ describe('a router that lies about groups', () => {
     expect(guarded(learned)).toEqual(guarded(LEARNED));
   });
 
-  test('makes no other router the root of what its hosts send: a router is that of sources which it declares', () => {
+  test('makes no router the root of what that router’s hosts send: it is that of sources which it declares', () => {
     const lies = withLies(
       source('2001:db8:bb::1', OWN_REPLICATION),
       claim('2001:db8:bb::1', { node: address(OWN_EDGE) }),

@@ -68,7 +68,10 @@ describe('which carriers can advertise a prefix', () => {
 });
 
 describe('SIDs of a router that takes part in groups', () => {
-  const srv6 = { 'end-mt': '{ locator: 2001:db8:e::/48 }', replication: '{ locator: 2001:db8:e::/48, sid: 2001:db8:e::2 }' };
+  const srv6 = {
+    'end-mt': '{ locator: 2001:db8:e::/48 }',
+    replication: '{ locator: 2001:db8:e::/48, sid: 2001:db8:e::2 }',
+  };
   const advertised = (keys: readonly (keyof typeof srv6)[], refusedSids?: ReadonlySet<string>): string[] => {
     const sids = keys.map((key) => `${key}: ${srv6[key]}`).join(', ');
     return originated(load(`${ROUTER}srv6: { core-ports: [eth1], ${sids} }\n`), refusedSids && { refusedSids }).flatMap(

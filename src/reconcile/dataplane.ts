@@ -195,10 +195,7 @@ export class Dataplane {
       if (removed.length > 0) log.info({ removed }, message);
     } catch (error) {
       count(`dataplane.${feature}.routes-unreadable`);
-      log.warn(
-        { error: messageOf(error) },
-        'cannot read the routes of an earlier run',
-      );
+      log.warn({ error: messageOf(error) }, 'cannot read the routes of an earlier run');
     }
   }
 

@@ -235,4 +235,3 @@ class RunningStamp implements Stamp {
     this.#dependencies.log.debug({ error: error.message }, 'a STAMP socket reported an error');
   }
 }
-

@@ -11,7 +11,13 @@ import { parseIcmpv6 } from '../../src/packet/icmpv6/message.ts';
 import { type LongHaulCnp, UNDISCLOSED } from '../../src/packet/long-haul/body.ts';
 import { buildFastCnp } from '../../src/packet/roce/fast-cnp.ts';
 import { buildLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
-import { type EndpointEvent, EndpointLab, type RunningEndpoint, behindRouter, eventIn } from './support/endpoint-lab.ts';
+import {
+  type EndpointEvent,
+  EndpointLab,
+  type RunningEndpoint,
+  behindRouter,
+  eventIn,
+} from './support/endpoint-lab.ts';
 import { ownLabName } from './support/network.ts';
 import { atLeast, until } from '../support/until.ts';
 
@@ -84,7 +90,17 @@ async function connected(family: 4 | 6, options: readonly string[]): Promise<Con
   await listener.seen('the listener', (e) => e.event === 'ready');
   const h1 = family === 6 ? '2001:db8:1::2' : '10.0.1.2';
   const ends = ['--interface', 'eth1', '--address', h1, '--peer', H2[family]];
-  const sender = lab.run('h1', ['send', ...ends, '--rate', '10mbit', '--duration', '120s', '--report', '20ms', ...options]);
+  const sender = lab.run('h1', [
+    'send',
+    ...ends,
+    '--rate',
+    '10mbit',
+    '--duration',
+    '120s',
+    '--report',
+    '20ms',
+    ...options,
+  ]);
   const { qpn, peerQpn } = await sender.seen('a connection', (e) => e.event === 'connected');
   await sender.seen('an acknowledgement', (e) => e.event === 'rate' && e['rttMs'] !== null);
   return { sender, listener, qpn: Number(qpn), peerQpn: Number(peerQpn) };

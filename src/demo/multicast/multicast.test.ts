@@ -47,7 +47,11 @@ test.each<[string, RegExp, (runs: MulticastResult[]) => void]>([
     /group: n6 – n4 carried 7814 packets, expected 3907/,
     (runs) => set(1, { links: runs[1]!.links.map((l) => (l.to === 'n4' ? { ...l, down: 2 * PACKETS } : l)) })(runs),
   ],
-  ['an ACK too early', /group: the source got a confirmation/, set(1, { violations: ['the source got a confirmation of 16 packets'] })],
+  [
+    'an ACK too early',
+    /group: the source got a confirmation/,
+    set(1, { violations: ['the source got a confirmation of 16 packets'] }),
+  ],
   ['no loss', /nothing was lost in front of r3/, setReceiver(2, 'r3', { lost: 0 })],
   ['no NAK', /r3 sent no NAK/, setReceiver(2, 'r3', { naks: 0 })],
   ['no repetition', /the source repeated nothing/, set(2, { retransmitted: 0 })],

@@ -83,7 +83,11 @@ const REFUSED: readonly (readonly [what: string, packet: Uint8Array, counter: st
   ],
   ['End.MT: no receiver', withTlvs(endMtTlv(EDGE, [])), 'srh.tlv-length'],
   ['End.MT: no receiver by its number', withTlvs(endMtTlv(EDGE, receivers(1), { count: 0 })), 'srh.tlv-length'],
-  ['End.MT: twelve receivers by their number', withTlvs(endMtTlv(EDGE, receivers(11), { count: 12 })), 'srh.tlv-length'],
+  [
+    'End.MT: twelve receivers by their number',
+    withTlvs(endMtTlv(EDGE, receivers(11), { count: 12 })),
+    'srh.tlv-length',
+  ],
   ['End.MT: a length of 0', withTlvs(endMtTlv(EDGE, receivers(1), { length: 0 })), 'srh.tlv-length'],
   ["End.MT: another edge's, malformed", withTlvs(endMtTlv(OTHER_EDGE, receivers(2), { count: 3 })), 'srh.tlv-length'],
   ['33 TLVs', withTlvs(...Array.from({ length: 33 }, () => pad(8))), 'srh.tlv-many'],
@@ -206,7 +210,13 @@ describe('TLVs', () => {
     ["RMC-7.2-g: another edge's only: the members", [endMtTlv(OTHER_EDGE, [receiver(3)]), pad(4)], all],
     [
       "RMC-7.2-f: several, this edge's and others'",
-      [endMtTlv(OTHER_EDGE, [receiver(1)]), pad(4), endMtTlv(EDGE, receivers(2)), endMtTlv(EDGE, [receiver(7)]), pad(4)],
+      [
+        endMtTlv(OTHER_EDGE, [receiver(1)]),
+        pad(4),
+        endMtTlv(EDGE, receivers(2)),
+        endMtTlv(EDGE, [receiver(7)]),
+        pad(4),
+      ],
       [0, 1, 7],
     ],
     ['RMC-7.2-b: eleven receivers', [endMtTlv(EDGE, receivers(11)), pad(4)], all.slice(0, 11)],
@@ -234,7 +244,11 @@ describe('TLVs', () => {
     const left = await router.exchange(() =>
       router.arrive(
         'p',
-        withTlvs(...Array.from({ length: 6 }, () => endMtTlv(OTHER_EDGE, receivers(11))), endMtTlv(EDGE, receivers(11)), pad(4)),
+        withTlvs(
+          ...Array.from({ length: 6 }, () => endMtTlv(OTHER_EDGE, receivers(11))),
+          endMtTlv(EDGE, receivers(11)),
+          pad(4),
+        ),
       ),
     );
     expect(receiversOf(left)).toEqual(addressesOf(...all.slice(0, 11)));

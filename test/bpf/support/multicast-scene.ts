@@ -175,7 +175,7 @@ export class MulticastRouter extends MulticastNetwork {
 }
 
 /** A router for the tests of a file, reset before each of them. */
-export function withMulticastRouter(use: (router: MulticastRouter) => void | Promise<void>): void {
+export function withMulticastRouter(use: (router: MulticastRouter) => unknown): void {
   let router: MulticastRouter | undefined;
   beforeAll(async () => {
     router = await MulticastRouter.create();

@@ -42,7 +42,10 @@ interface Topology {
 }
 
 /** h1 and h2 behind the router r, with addresses of both families. @param delay of the link to h2 */
-export const behindRouter = (delay: string, { sysctls = [] as string[], loopbacks = [] as string[] } = {}): Topology => {
+export const behindRouter = (
+  delay: string,
+  { sysctls = [] as string[], loopbacks = [] as string[] } = {},
+): Topology => {
   const host = (n: number): string[] => [
     `ip address add 2001:db8:${n}::2/64 dev eth1`,
     `ip address add 10.0.${n}.2/24 dev eth1`,

@@ -287,4 +287,3 @@ export class Session {
     return { api, calls, routes, lookUps, uploads };
   }
 }
-
