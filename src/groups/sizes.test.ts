@@ -67,6 +67,8 @@ describe('RMC-8-f: receivers are in the packets only if all of them fit', () => 
   test('within an SRH of 2048 octets, whose length field counts no more', () => {
     expect([88, 89].map((count) => fit(at(count), {}))).toEqual([88, 0]);
     expect([86, 87].map((count) => fit(at(count), { hasHmac: true }))).toEqual([86, 0]);
+    // 2056 octets: the next size.
+    expect(fit(at(82, 5), {})).toBe(0);
   });
 
   test('only if connections need no smaller MTU for them', () => {
