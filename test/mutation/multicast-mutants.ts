@@ -25,13 +25,6 @@ export const MULTICAST: readonly BpfMutant[] = [
     fails: [[ANSWERS, 'a fatal NAK goes up again when the source repeats a packet']],
   },
   {
-    fault: 'a CPU sends its NAK although another one has',
-    file: 'bpf/lib/multicast/aggregate.h',
-    search: 'if (!multicast_naks_take(claim))',
-    replace: 'if (multicast_naks_take(claim) > 64)',
-    fails: [[TWO_CPUS, 'no NAK goes up twice']],
-  },
-  {
     fault: 'the minimum is read before the answer is recorded',
     file: 'bpf/lib/multicast/aggregate.h',
     search: `if (!state || !record || claim_record(state, record, claim) == CLAIM_DROPPED)

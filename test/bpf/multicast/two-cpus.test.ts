@@ -11,7 +11,7 @@ const MOST = 15;
 const ENOUGH = 500;
 
 test.skipIf(availableParallelism() < LANES)(
-  'RMC-5.3.1-a: RMC-5.3.2-a: RMC-5.3.2-d: the minimum is never ahead of a receiver, is up to date at the end, and no NAK goes up twice',
+  'RMC-5.3.1-a: RMC-5.3.2-a: RMC-5.3.2-d: the minimum is never ahead of a receiver, is up to date at the end, and no more NAKs go up than came',
   async () => {
     const { path, remove } = compileBpf('bpf/bench/multicast-model.bpf.c');
     const driver = new ModelDriver(path);

@@ -85,7 +85,7 @@ export class DetectorTables {
     for (const [replication, endCon] of pairs) map.update(mappedAddress(replication), mappedAddress(endCon));
   }
 
-  /** The router's own addresses, as the agent tells them. */
+  /** The router's own addresses, as the agent writes them. */
   own(...addresses: readonly IpAddress[]): void {
     const map = this.empty(EGRESS_MAPS.ownAddresses);
     for (const own of addresses) map.update(mappedAddress(own), OWN_ADDRESS);

@@ -14,7 +14,8 @@ import { isNak } from './invariants.ts';
 
 export const LANES = 2;
 const LANE_EVENTS = 4096;
-const MEETINGS = LANE_EVENTS / 64;
+const STEP = 64;
+const MEETINGS = LANE_EVENTS / STEP;
 const RECEIVERS = 8;
 const LIST = 1;
 const EPOCH = 5;
@@ -27,6 +28,8 @@ const SIZE = 40;
 /** An answer that one CPU took. PSNs are counted from the stream's begin. */
 export interface Raced {
   readonly lane: number;
+  /** Answers between the same two meetings have the same number. */
+  readonly block: number;
   readonly receiver: number;
   /** What it confirms: everything before. */
   readonly next: number;
@@ -64,9 +67,7 @@ export class Race {
     );
     this.#driver.object.map('race_meetings').updateBatch(each(MEETINGS, () => new Uint8Array(8)));
     await Promise.all(Array.from({ length: LANES }, (_, lane) => this.#one(lane)));
-    return [...events.entries()].map(([key, value]) =>
-      racedOf(Math.floor(viewOf(key).getUint32(0, LITTLE_ENDIAN) / LANE_EVENTS), value),
-    );
+    return [...events.entries()].map(([key, value]) => racedOf(viewOf(key).getUint32(0, LITTLE_ENDIAN), value));
   }
 
   /** One edge with all receivers, which has forwarded the whole stream. */
@@ -83,12 +84,18 @@ export class Race {
     driver.run();
   }
 
-  /** Mostly ACKs, which advance by less than a NAK's gap; the first ones are of each receiver of the lane. */
+  /**
+   * Mostly ACKs; the first ones are of each receiver of the lane. Before a meeting the last receiver of the lane catches
+   * up, so that both CPUs raise the minimum at the same time.
+   */
   #answer(lane: number, i: number, random: () => number): Uint8Array {
-    const mine = RECEIVERS / LANES;
-    const receiver = lane * mine + (i < mine ? i : Math.floor(random() * mine));
-    const next = Math.min(PACKETS, this.#next[receiver]! + Math.floor(random() * 4));
-    const nak = next < PACKETS && random() < 0.1;
+    const mine = Array.from({ length: RECEIVERS / LANES }, (_, n) => (lane * RECEIVERS) / LANES + n);
+    const isLast = i % STEP === STEP - 1;
+    const byNext = mine.toSorted((a, b) => this.#next[a]! - this.#next[b]!);
+    const receiver = isLast ? byNext[0]! : i < mine.length ? mine[i]! : mine[Math.floor(random() * mine.length)]!;
+    const advanced = this.#next[receiver]! + Math.floor(random() * 4);
+    const next = Math.min(PACKETS, isLast ? Math.max(advanced, this.#next[byNext[1]!]!) : advanced);
+    const nak = !isLast && next < PACKETS && random() < 0.1;
     this.#next[receiver] = next;
     const value = new Uint8Array(SIZE);
     const view = viewOf(value);
@@ -118,14 +125,15 @@ export class Race {
   }
 }
 
-function racedOf(lane: number, value: Uint8Array): Raced {
+function racedOf(at: number, value: Uint8Array): Raced {
   const view = viewOf(value);
   const [sender, psn, syndrome, passed, upPsn, upSyndrome] = [0, 4, 8, 12, 16, 20].map((at) =>
     view.getUint32(at, LITTLE_ENDIAN),
   ) as [number, number, number, number, number, number];
-  const nextOf = (at: number, code: number): number => (at + (isNak(code) ? 0 : 1) - BEGIN) & MASK;
+  const nextOf = (psnOf: number, code: number): number => (psnOf + (isNak(code) ? 0 : 1) - BEGIN) & MASK;
   return {
-    ...{ lane, receiver: sender - 1, next: nextOf(psn, syndrome), isNak: isNak(syndrome) },
+    ...{ lane: Math.floor(at / LANE_EVENTS), block: Math.floor((at % LANE_EVENTS) / STEP), receiver: sender - 1 },
+    ...{ next: nextOf(psn, syndrome), isNak: isNak(syndrome) },
     ...{ began: view.getBigUint64(24, LITTLE_ENDIAN), ended: view.getBigUint64(32, LITTLE_ENDIAN) },
     up: passed === 0 ? undefined : { next: nextOf(upPsn, upSyndrome), isNak: isNak(upSyndrome) },
   };
@@ -146,12 +154,30 @@ export function brokenIn(raced: readonly Raced[]): string[] {
       if (up!.next > most) broken.push(`lane ${lane}: ${up!.next} goes up, and a receiver had confirmed ${most}`);
     }
   }
-  const truth = Math.min(...byReceiver.map((answers) => Math.max(...answers.map(({ next }) => next))));
-  const told = Math.max(...ups.map(({ up }) => up!.next));
-  if (told !== truth) broken.push(`the last minimum is ${truth}, and ${told} went up`);
+  broken.push(...lateIn(raced));
   const [come, gone] = [raced.filter((one) => one.isNak).length, ups.filter(({ up }) => up!.isNak).length];
   if (gone > come || gone === 0) broken.push(`${come} NAKs came, and ${gone} went up`);
   return broken;
+}
+
+/** Where both CPUs met, what went up is the minimum: nobody was at work. */
+function lateIn(raced: readonly Raced[]): string[] {
+  const next = Array.from({ length: RECEIVERS }, () => -1);
+  let [told, ended] = [-1, 0n];
+  const late: string[] = [];
+  for (let block = 0; block < MEETINGS; block++) {
+    const now = raced.filter((one) => one.block === block);
+    const truth = Math.min(...next);
+    if (block > 0 && told !== truth && now.every(({ began }) => began > ended))
+      late.push(`at meeting ${block} the minimum is ${truth}, and ${told} had gone up`);
+    for (const one of now) {
+      next[one.receiver] = Math.max(next[one.receiver]!, one.next);
+      if (one.ended > ended) ended = one.ended;
+      if (one.up) told = Math.max(told, one.up.next);
+    }
+  }
+  if (told !== Math.min(...next)) late.push(`at the end the minimum is ${Math.min(...next)}, and ${told} went up`);
+  return late;
 }
 
 /** Answers that began while the other CPU took one. */
