@@ -85,8 +85,8 @@ export class Race {
   }
 
   /**
-   * Mostly ACKs; the first ones are of each receiver of the lane. Before a meeting the last receiver of the lane catches
-   * up, so that both CPUs raise the minimum at the same time.
+   * Mostly ACKs; the first ones are of each receiver of the lane. Before a meeting the last receiver of the lane
+   * catches up, so that both CPUs raise the minimum at the same time.
    */
   #answer(lane: number, i: number, random: () => number): Uint8Array {
     const mine = Array.from({ length: RECEIVERS / LANES }, (_, n) => (lane * RECEIVERS) / LANES + n);
