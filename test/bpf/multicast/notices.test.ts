@@ -170,7 +170,7 @@ describe('the edge is congested itself', () => {
     await router.exchange(() => {
       for (let i = 0; i < 2; i++)
         program.program('order').testRun({
-          data: frame(fastCnp({ of: address('2001:db8:1::1') })),
+          data: frame(fastCnp({ of: address('2001:db8:1::1') }), { macs: new Uint8Array(12) }),
           ctx: context({ ifindex: router.ifindex.c1 }),
           netns: router.netns,
         });
