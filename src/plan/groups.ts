@@ -121,6 +121,7 @@ function groupPlan(view: GroupView, own: OwnSids): MulticastGroupPlan {
     proxyAddress: members.group,
     designatedQpn: source.qpn,
     source: isRoot ? { address: source.address, qpn: sourceQpn(view) ?? null } : null,
+    rootSid: source.node,
     edgeSid: own.edge ?? null,
     replicationSid: own.replication ?? null,
     cnpWindowNs: nanoseconds(cnpWindowMs),
