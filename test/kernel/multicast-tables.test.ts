@@ -209,8 +209,14 @@ describe('SIDs are not advertised while nothing is behind them', () => {
     const gone = { id: 't-mc-gone', interface: 't-mc-gone', ifindex: 9999, isCore: true };
     agent.apply(agent.plan({ ports: [...agent.plan().ports, gone] }));
     expect(refused()).toEqual(both);
+    const withheld = (): string[] =>
+      agent.dataplane.problems().flatMap(({ code, problem }) => (code === 'groups.sids-withheld' ? [problem] : []));
+    expect(withheld()).toEqual([
+      `${both.join(', ')}: not advertised, so no tree uses this router: the program of groups does not run at ` +
+        't-mc-gone, and packets that arrive there would be lost',
+    ]);
     agent.apply(agent.plan({ ports: [...agent.plan().ports, { ...gone, isCore: false }] }));
-    expect(refused(), 'at a port of hosts it does not matter').toEqual([]);
+    expect([refused(), withheld()], 'at a port of hosts it does not matter').toEqual([[], []]);
   });
 });
 
