@@ -274,7 +274,7 @@ class RunningDaemon implements Daemon {
       work: this.#work,
       version: VERSION,
       file: this.#file,
-      intent: () => this.#members.intent,
+      intent: () => this.#coordinator.intent,
       members: this.#members,
       groups: () => ({
         trees: this.#coordinator.trees,

@@ -2,6 +2,7 @@
 // problems that follow from these facts for several features.
 import type { Intent } from '../intent/intent.ts';
 import { type Family, type IpAddress, formatAddress } from '../model/address.ts';
+import type { Prefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DecapsulationBehavior } from './desired.ts';
 
@@ -50,6 +51,8 @@ export interface Facts {
   readonly features: readonly KernelFeatureFact[];
   /** The router's addresses; absent when not known, and then not checked. */
   readonly addresses?: readonly IpAddress[];
+  /** Prefixes of the router's links. Absent: not known. */
+  readonly connected?: readonly Prefix[];
   /** Whether packets are forwarded, by family; absent when not known, and then not checked. */
   readonly forwarding?: Readonly<Record<Family, boolean>>;
   /**
