@@ -134,8 +134,8 @@ struct multicast_state {
 	__u64 tokens;	   // of the limit of copies: time (ns) at which the bucket is full
 	__u64 packets;	   // replicated
 	__u64 answers;	   // gone up
+	__u32 reserved;	   // an earlier version's path MTU
 	__u32 all_joined;  // an edge's list whose receivers have all joined
-	__u32 reserved;
 };
 
 // Value of multicast_too_big, by MULTICAST_STATE: a packet of the group was too big for a path from here, or for one

@@ -141,7 +141,7 @@ export const newMulticastRecord = (joined: boolean): Uint8Array =>
 export const multicastWindowPacket = (state: number): Uint8Array =>
   structure(64, (view) => view.setUint32(14, state, LITTLE_ENDIAN));
 
-/** Value of multicast_too_big, by multicastStateIndex: a packet that was too big for a path from here or further down. */
+/** Value of multicast_too_big, by multicastStateIndex: a packet was too big for a path from here, or further down. */
 export interface MulticastTooBig {
   /** 8 octets each. */
   readonly membersDigest: Uint8Array;

@@ -1,5 +1,5 @@
-// Path MTUs of groups. Whatever was too big for a path from here is passed on to the router that it came from, hop by hop
-// up to the root. The root lowers the MTU of its route into the tree, and its kernel notifies the source.
+// Path MTUs of groups. That a packet was too big for a path from here is passed on to the router that it came from, hop
+// by hop up to the root. The root lowers the MTU of its route into the tree, and its kernel notifies the source.
 //
 // The SRH of a packet stays as it is from the root to the edge. So the octets that would pass are the same at each hop.
 import { readU32Key, u32Key } from '../../kernel/dataplane/layout.ts';

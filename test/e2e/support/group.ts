@@ -110,7 +110,7 @@ export class GroupScene {
   /** What `cnpctl show groups NAME tree` draws, as parent and child. */
   async treeAt(router: GroupRouter): Promise<string[]> {
     const rows = await this.net.router(router).show('groups', NAME, 'tree');
-    const parent = (row: Row): string => (row['parent'] === undefined ? '' : `${String(row['parent'])} → `);
+    const parent = (row: Row): string => (row['parent'] === undefined ? '' : `${row['parent'] as string} → `);
     const hosts = (row: Row): string => [...((row['receivers'] as string[] | undefined) ?? [])].sort().join(' ');
     return rows.map((row) => `${parent(row)}${String(row['kind'])} ${String(row['node'])} ${hosts(row)}`.trim());
   }
