@@ -9,13 +9,11 @@ import { isKernelError } from '../kernel/errors.ts';
 import { keepInspectorShut } from '../kernel/no-inspector.ts';
 import type { Log } from '../model/log.ts';
 import { CONFIG_FILE, RUN_DIR, STATE_DIR } from '../model/paths.ts';
-import { configureFrr } from './configure-frr.ts';
-import { type Daemon, startDaemon } from './daemon.ts';
+import type { Daemon } from './daemon.ts';
 import { keepHeapSmall } from './heap.ts';
 import { readIntentFile } from './intent-file.ts';
 import { createLogging } from './logging.ts';
 import { dropPrivileges } from './privileges.ts';
-import { uninstall } from './uninstall.ts';
 import { VERSION } from './version.ts';
 
 const UMASK = 0o022;
@@ -46,7 +44,10 @@ async function run(options: RunOptions): Promise<number> {
     log.error({ error: reason, code: 'EPERM' }, 'cannot start');
     return 1;
   }
-  if (options.configureFrr && !(await configureFrr(read.value, options.vtyDir))) return 1;
+  if (options.configureFrr) {
+    const { configureFrr } = await import('./configure-frr.ts');
+    if (!(await configureFrr(read.value, options.vtyDir))) return 1;
+  }
   const { config: file, runDir } = options;
   // Another run directory is another cnpd's: it does not share what survives a reboot.
   const stateDir = options.stateDir ?? (runDir === RUN_DIR ? STATE_DIR : undefined);
@@ -55,6 +56,8 @@ async function run(options: RunOptions): Promise<number> {
   process.umask(UMASK);
   // After vtysh, which needs more capabilities than cnpd.
   dropPrivileges(started, log);
+  // Not before: the process that gives up its capabilities would load carriers and gRPC in vain.
+  const { startDaemon } = await import('./daemon.ts');
   try {
     const starting = startDaemon(started, { logging });
     await Promise.all([starting, untilSignalled(starting, log)]);
@@ -147,6 +150,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .command('uninstall')
     .description('remove every program, map and file that cnpd left in the kernel and under the run directory')
     .action(async () => {
+      const { uninstall } = await import('./uninstall.ts');
       status = await uninstall(program.opts<RunOptions>().runDir, (line) => process.stdout.write(`${line}\n`));
     });
   try {

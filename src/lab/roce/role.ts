@@ -5,6 +5,8 @@ import type { Report } from './report.ts';
 export interface Role {
   onPacket(packet: RocePacket): void;
   onNotification?(format: 'fast-cnp' | 'long-haul-icmpv6', packet: Uint8Array): void;
+  /** On SIGUSR2: ends in order, with what is under way. */
+  finish?(): void;
   /** On the first SIGINT or SIGTERM. */
   stop(): void;
 }

@@ -62,10 +62,10 @@ export class Transfer {
     };
   }
 
-  /** SHA-256 over all bytes in order, hexadecimal. */
-  hash(): string {
+  /** SHA-256 over the bytes of the first packets in order, hexadecimal. */
+  hash(packets = this.packets): string {
     const hash = createHash('sha256');
-    for (let i = 0; i < this.packets; i++) hash.update(this.payload(i));
+    for (let i = 0; i < packets; i++) hash.update(this.payload(i));
     return hash.digest('hex');
   }
 }
