@@ -92,7 +92,7 @@ export async function readKernelFacts(
     qdiscs: await Promise.all(roots.map(async (qdisc) => qdiscFact(qdisc, await htbRate(rtnetlink, qdisc)))),
     features,
     addresses: addresses.map((a) => a.address),
-    connected: addresses.filter(({ scope }) => scope === 0).map(({ address, length }) => prefixOf(address, length)),
+    onLink: addresses.map(({ ifindex, address, length }) => ({ ifindex, prefix: prefixOf(address, length) })),
     forwarding: { 4: isOn('net/ipv4/ip_forward'), 6: isOn('net/ipv6/conf/all/forwarding') },
     ...(needed.srv6 && {
       seg6Local: (await rtnetlink.seg6LocalRoutes()).flatMap(seg6LocalFact),

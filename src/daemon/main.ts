@@ -7,6 +7,7 @@ import { intentJsonSchema } from '../intent/json-schema.ts';
 import { cannotStart } from '../kernel/capabilities.ts';
 import { isKernelError } from '../kernel/errors.ts';
 import { keepInspectorShut } from '../kernel/no-inspector.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Log } from '../model/log.ts';
 import { CONFIG_FILE, RUN_DIR, STATE_DIR } from '../model/paths.ts';
 import type { Daemon } from './daemon.ts';
@@ -72,7 +73,7 @@ async function run(options: RunOptions): Promise<number> {
 
 /** Missing capabilities are reported earlier. A process with all of them can still be refused by the kernel. */
 function explain(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return isKernelError(error, 'EPERM')
     ? `${message}: this process has the capabilities, but the kernel refuses them here (a user namespace, ` +
         "a security module, a container's seccomp profile): run cnpd as root outside of that"

@@ -65,7 +65,7 @@ describe('RMC-5.1-d: the edge of a receiver that names none is the router that i
   });
 
   test('a router with a link to it is the edge itself, whoever else advertises the prefix', () => {
-    const facts = { ...FACTS, connected: [prefix('2001:db8:2::/64')] };
+    const facts = { ...FACTS, onLink: [{ ifindex: 2, prefix: prefix('2001:db8:2::/64') }] };
     expect(decided(file(EDGE_HERE), learned('r4'), facts)).toEqual(edgeIs(OWN));
     expect(decided(file(EDGE_HERE), learned('r4'))).toEqual(edgeIs(EDGES.r4));
     expect(decided(file(), learned('r4'), facts), 'without an End.MT SID it is none').toEqual(edgeIs(EDGES.r4));

@@ -5,8 +5,7 @@ import { nearestEdge } from '../groups/nearest-edge.ts';
 import type { GroupIntent, Intent } from '../intent/intent.ts';
 import { type IpAddress, sameAddress } from '../model/address.ts';
 import type { GroupMember } from '../model/group.ts';
-import { prefixContains } from '../model/prefix.ts';
-import type { Facts } from './facts.ts';
+import { type Facts, linkOfHost } from './facts.ts';
 import { type LearnedAboutGroups, networkFrom } from './group-view.ts';
 
 /** Remembers the last answer: what has not changed stays the same object, and so does what is computed from it. */
@@ -32,14 +31,9 @@ export class NearestEdges {
 }
 
 /** Undefined: it cannot be decided. */
-function edgeOf(
-  address: IpAddress,
-  intent: Intent,
-  learned: LearnedAboutGroups,
-  { connected = [] }: Facts,
-): IpAddress | undefined {
+function edgeOf(address: IpAddress, intent: Intent, learned: LearnedAboutGroups, facts: Facts): IpAddress | undefined {
   const own = intent.srv6?.endMt?.sid;
-  if (own && connected.some((prefix) => prefixContains(prefix, address))) return own;
+  if (own && linkOfHost(facts, address)) return own;
   const advertised = learned.originatorOf(address);
   if (!advertised || advertised.carrier === 'local') return own;
   const { carrier, originator } = advertised;
