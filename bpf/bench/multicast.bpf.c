@@ -154,36 +154,28 @@ int copies_by_table(struct __sk_buff *skb)
 	return TC_PASS;
 }
 
-// The ICRC of the receiver's copy in slot 0, at this PSN.
-__noinline __u32 update(__u32 psn)
-{
-	struct multicast_packet *packet = multicast_packet_in_work();
-	const struct multicast_record *record = multicast_record_at(0);
-	if (!packet || !record)
-		return 0;
-	__u32 crc = icrc_add(packet->source_crc ^ (__u32)word_read(&record->change),
-			     packet->words[AT_PSN] ^ bpf_htonl(psn & 0xffffff));
-	const struct icrc_length *length = &packet->lengths[packet->length_at & (ICRC_LENGTHS - 1)];
-	return packet->icrc ^ ICRC_WORD(icrc_product(&length->products, crc));
-}
-
 __noinline __u32 compute(struct __sk_buff *skb, __u32 length)
 {
 	return icrc_by_table(skb, length);
 }
 
+// The ICRCs of copies for the receiver in slot 0, each at another PSN.
 SEC("tc")
 int updates(struct __sk_buff *skb)
 {
 	struct multicast_packet *packet = multicast_packet_in_work();
 	const struct multicast_group *group = multicast_group_at(0);
-	if (!packet || !group || !begin(skb, packet) || !multicast_prepare(skb, packet, group))
+	const struct multicast_record *record = multicast_record_at(0);
+	if (!packet || !group || !record || !begin(skb, packet) || !multicast_prepare(skb, packet, group))
 		return TC_DROP;
-	__u32 all = 0;
+	const struct icrc_length *length = &packet->lengths[packet->length_at & (ICRC_LENGTHS - 1)];
+	__u32 all = 0, change = packet->source_crc ^ (__u32)word_read(&record->change), psn = packet->words[AT_PSN];
+#pragma clang loop unroll(disable)
 	for (__u32 i = 0; i < MULTICAST_BRANCHES; i++) {
 		if (i >= skb->mark)
 			break;
-		all ^= update(i);
+		__u32 crc = icrc_add(change, psn ^ bpf_htonl(i));
+		all ^= packet->icrc ^ ICRC_WORD(icrc_product(&length->products, crc));
 	}
 	skb->priority = all; // so that nothing is left out
 	return TC_PASS;

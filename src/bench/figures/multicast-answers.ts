@@ -1,7 +1,6 @@
 // What an answer costs at each level of the tree, and what a router keeps of it. A branching node gets ACKs of a child,
 // each of which moves the minimum on, so that one goes up for each: checked, recorded, minimum over all branches, ICRC
-// anew, new tunnel. Single runs of the program; the measuring itself, about 0.1 µs, is included. The state is counted
-// octet by octet in the maps, before and after many packets and their answers (bpf/bench/multicast-model.bpf.c).
+// anew, new tunnel. Single runs of the program, less those of the empty program. The state is counted octet by octet in the maps, before and after many packets and their answers (bpf/bench/multicast-model.bpf.c).
 import { openBpfObject } from '../../kernel/bpf/object.ts';
 import { structure, u32Key } from '../../kernel/dataplane/layout.ts';
 import { encodeMulticastBranch, encodeMulticastList, multicastMemberKey } from '../../kernel/dataplane/multicast-lists.ts';
@@ -15,20 +14,21 @@ import {
   encodeMulticastPort,
 } from '../../kernel/dataplane/multicast.ts';
 import { addressKey } from '../../kernel/dataplane/srv6.ts';
-import { type IpAddress, address } from '../../model/address.ts';
+import { type IpAddress, address, addressFromBytes, formatAddress } from '../../model/address.ts';
 import { concat } from '../../packet/bytes.ts';
 import { encodeIpv6 } from '../../packet/ip/ipv6.ts';
 import { buildRocePacket } from '../../packet/roce/packet.ts';
 import { type Bench, type Figure, bpfObject } from '../support/bench.ts';
 import { AT, BEGINS, EDGE, EVENT, ModelDriver } from '../support/multicast-model/driver.ts';
-import { type Edge, providerEdge } from '../support/network/provider-edge.ts';
+import { CORE_MAC, CORE_PEER_MAC, type Edge, providerEdge } from '../support/network/provider-edge.ts';
 import { ethernet } from '../support/packets/packets.ts';
 import type { Row } from '../support/report.ts';
-import { inTurns, quantile, summary } from '../support/statistics.ts';
+import { differences, inTurns, quantile, summary } from '../support/statistics.ts';
 
 const BRANCHES = [1, 8, 64] as const;
 const [ROUNDS, RUNS] = [7, 2000] as const;
 const TC_NEXT = 0xffff_ffff;
+const OUTER_DESTINATION = 14 + 24;
 const [GROUP, LIST, PARENT, EPOCH, QPN] = [5, 12, 2, 1, 0x123456] as const;
 const PROXY = address('2001:db8:f::1');
 const SELF = address('2001:db8:e1::2');
@@ -87,7 +87,7 @@ function ackOf(psn: number): Uint8Array {
     ...{ trafficClass: 0, flowLabel: EPOCH, payloadLength: ack.length, nextHeader: 41, hopLimit: 60 },
     ...{ source: childSid(0), destination: SELF },
   });
-  return ethernet(concat(outer, ack));
+  return ethernet(concat(outer, ack), concat(CORE_MAC, CORE_PEER_MAC));
 }
 
 async function level(bench: Bench, edge: Edge, branches: number): Promise<Row> {
@@ -98,21 +98,24 @@ async function level(bench: Bench, edge: Edge, branches: number): Promise<Row> {
   }) as [Object, Object];
   publish(object, edge, branches);
   const ctx = structure(192, (view) => view.setUint32(40, edge.core, true)); // __sk_buff.ifindex
-  const round = (program: ReturnType<Object['program']>, first: number, retval: number): number => {
+  /** @param to the outer destination of what leaves */
+  const round = (program: ReturnType<Object['program']>, first: number, to: IpAddress): number => {
     const ns = Array.from({ length: RUNS }, (_, i) => {
       const run = program.testRun({ data: ackOf(first + i), ctx, netns: edge.netns });
-      if (run.retval !== retval) throw new Error(`an ACK did not go up: verdict ${run.retval}`);
+      const left = formatAddress(addressFromBytes(run.data.subarray(OUTER_DESTINATION, OUTER_DESTINATION + 16)));
+      if (run.retval !== TC_NEXT || left !== formatAddress(to))
+        throw new Error(`an ACK did not go up: verdict ${run.retval}, to ${left}`);
       return run.durationNs;
     });
     return quantile(ns, 0.5);
   };
   let psn = 1;
   const found = await inTurns(ROUNDS, {
-    empty: () => round(empty.program('empty'), 0, 0),
-    up: () => round(object.program(MULTICAST_PROGRAMS.ingress), (psn += RUNS), TC_NEXT),
+    empty: () => round(empty.program('empty'), 0, SELF),
+    up: () => round(object.program(MULTICAST_PROGRAMS.ingress), (psn += RUNS), UP),
   });
   bench.signal.throwIfAborted();
-  const [up, nothing] = [summary(found.up), summary(found.empty)];
+  const [up, nothing] = [summary(differences(found.up, found.empty)), summary(found.empty)];
   return {
     figure: 'multicast-answers',
     what: `an ACK of a child goes up, ${branches === 1 ? '1 branch' : `${branches} branches`}, p50`,

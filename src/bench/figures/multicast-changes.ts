@@ -10,9 +10,9 @@ import { type MulticastLab, keysOf, multicastLab } from '../support/network/mult
 import type { Row } from '../support/report.ts';
 import { quantile, summary } from '../support/statistics.ts';
 
-const CHANGES = 60;
+const CHANGES = 50;
 /** Between two changes, ms: as long, and up to as much more. */
-const PAUSE_MS = 250;
+const PAUSE_MS = 200;
 const POLL_MS = 1;
 const LIMIT_MS = 10_000;
 /** n5 has a single branch, so it is no node of the tree. */

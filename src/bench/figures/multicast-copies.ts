@@ -18,7 +18,7 @@ import { differences, inTurns, summary } from '../support/statistics.ts';
 
 const ROUNDS = 40;
 /** Copies in one measurement. */
-const COPIES = 64_000;
+const COPIES = 32_000;
 const PROXY = address('2001:db8:f::1');
 /** Octets of data, of the frame, and what is asked of a copy. */
 const SIZES = [
