@@ -128,7 +128,7 @@ static __always_inline void multicast_write_checksums(__u8 *ip, __u8 *icrc, cons
 	__u16 checksum = ((const __u16 *)packet->words)[UDP_CHECKSUM / 2];
 	if (checksum == 0)
 		return;
-	__u64 sum = change->sum + (__u32)~packet->icrc + (__u64)icrc_is + packet->source_sum + (__u16)~checksum;
+	__u64 sum = change->sum + (__u32)~packet->icrc + (__u64)icrc_is + (__u16)~checksum;
 	checksum = csum_fold(sum);
 	*(__be16 *)(ip + UDP_CHECKSUM) = checksum == 0 ? 0xffff : checksum;
 }

@@ -3,7 +3,11 @@
 // anew, new tunnel. Single runs of the program, less those of the empty program. The state is counted octet by octet in the maps, before and after many packets and their answers (bpf/bench/multicast-model.bpf.c).
 import { openBpfObject } from '../../kernel/bpf/object.ts';
 import { structure, u32Key } from '../../kernel/dataplane/layout.ts';
-import { encodeMulticastBranch, encodeMulticastList, multicastMemberKey } from '../../kernel/dataplane/multicast-lists.ts';
+import {
+  encodeMulticastBranch,
+  encodeMulticastList,
+  multicastMemberKey,
+} from '../../kernel/dataplane/multicast-lists.ts';
 import { MULTICAST_RECORD_SIZE, MULTICAST_STATE_SIZE } from '../../kernel/dataplane/multicast-state.ts';
 import {
   MULTICAST_MAPS,
@@ -33,7 +37,10 @@ const [GROUP, LIST, PARENT, EPOCH, QPN] = [5, 12, 2, 1, 0x123456] as const;
 const PROXY = address('2001:db8:f::1');
 const SELF = address('2001:db8:e1::2');
 const UP = address('2001:db8:c80::2');
-const childSid = (n: number): IpAddress => ({ family: 6, value: address('2001:db8:c90::2').value + (BigInt(n) << 64n) });
+const childSid = (n: number): IpAddress => ({
+  family: 6,
+  value: address('2001:db8:c90::2').value + (BigInt(n) << 64n),
+});
 /** A word of this epoch (bpf/lib/multicast/layout.h). */
 const word = (content: number): bigint => (BigInt(EPOCH) << 54n) | (1n << 53n) | BigInt(content);
 /** Further than all PSNs of a run. */
@@ -61,9 +68,7 @@ function publish(object: Object, { core }: Edge, branches: number): void {
     const branch = { address: sid, qpn: 0, psnDelta: 0, write: null, excluded: false };
     put('branches', u32Key(slot), encodeMulticastBranch(branch));
     put('members', multicastMemberKey({ address: sid, list: LIST }), u32Key(slot));
-    const record = structure(MULTICAST_RECORD_SIZE, (view) =>
-      view.setBigUint64(0, slot === 0 ? 0n : word(FAR), true),
-    );
+    const record = structure(MULTICAST_RECORD_SIZE, (view) => view.setBigUint64(0, slot === 0 ? 0n : word(FAR), true));
     put('records', u32Key(slot), record);
   }
   const list = { group: GROUP, first: 0, count: branches, role: 'branching', hasLocal: false, parent: PARENT } as const;
@@ -147,7 +152,12 @@ class Octets {
   #read(): Map<string, Buffer>[] {
     return WRITTEN.map(
       (name) =>
-        new Map([...this.#driver.object.map(name).entries()].map(([k, v]) => [Buffer.from(k).toString('hex'), Buffer.from(v)])),
+        new Map(
+          [...this.#driver.object.map(name).entries()].map(([k, v]) => [
+            Buffer.from(k).toString('hex'),
+            Buffer.from(v),
+          ]),
+        ),
     );
   }
 
@@ -209,7 +219,10 @@ function state(): Row[] {
   const figure = 'multicast-answers';
   return [
     ...found.map(({ branches, octets: [few, many] }): Row => ({
-      ...{ figure, what: `state of a group, ${branches === 1 ? '1 branch' : `${branches} branches`}, after ${MANY} packets` },
+      ...{
+        figure,
+        what: `state of a group, ${branches === 1 ? '1 branch' : `${branches} branches`}, after ${MANY} packets`,
+      },
       ...{ unit: 'octets', measured: many!, reference: `after ${FEW} packets`, referenceValue: few! },
       ...{ ratio: many! / few!, target: 'the same', met: many === few && few! > 0 },
     })),

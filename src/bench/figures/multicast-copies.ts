@@ -118,7 +118,12 @@ const contextOf = (mark: number, port = 0, isFirst = false): Uint8Array =>
 /** ns for each of `mark` pieces of work of two programs, the empty program subtracted. */
 async function compared(
   { bench, edge, object, empty }: Under,
-  { data, ctx, mark, programs }: { data: Uint8Array; ctx: Uint8Array; mark: number; programs: readonly [string, string] },
+  {
+    data,
+    ctx,
+    mark,
+    programs,
+  }: { data: Uint8Array; ctx: Uint8Array; mark: number; programs: readonly [string, string] },
 ) {
   const run = (program: ReturnType<Object['program']>): number =>
     program.testRun({ data, ctx, repeat: COPIES / mark, netns: edge.netns }).durationNs / mark;

@@ -34,7 +34,7 @@ export function edgeLsps(edge: number, sequence: number): Uint8Array[] {
   const [own, cnpd] = [routerSystem(2 * edge), routerSystem(2 * edge + 1)];
   const sid = edgeSid(edge);
   const entry = {
-    ...{ kind: 'sid', key: sidKey(sid), sid, behavior: DEFAULT_CODE_POINTS['end-mt-behavior'] } as const,
+    ...({ kind: 'sid', key: sidKey(sid), sid, behavior: DEFAULT_CODE_POINTS['end-mt-behavior'] } as const),
     ...{ locator: prefixOf(sid, 64), algorithm: 0, down: false, flags: new Uint8Array() },
   };
   if (SID.own.entries === 'none') throw new Error('SIDs have no entries');
