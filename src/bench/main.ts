@@ -28,6 +28,7 @@ import { startUp } from './figures/start-up.ts';
 import { groupPlans } from './figures/group-plans.ts';
 import { isisSenders } from './figures/isis-senders.ts';
 import { ospfSenders } from './figures/ospf-senders.ts';
+import { messageOf } from '../model/error-text.ts';
 
 const FIGURES: readonly Figure[] = [
   packetCost,
@@ -89,7 +90,7 @@ async function run(names: readonly string[]): Promise<number> {
         figure: figure.name,
         error: error instanceof Error ? (error.stack ?? error.message) : String(error),
       });
-      say(`  could not be measured: ${error instanceof Error ? error.message : String(error)}`);
+      say(`  could not be measured: ${messageOf(error)}`);
     }
   }
   process.stdout.write(`\n${table(rows)}\n\n`);

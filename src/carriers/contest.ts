@@ -1,5 +1,5 @@
 // Another system repeatedly issues LSPs or LSAs under our name, newer than ours. Either a router has our system ID or
-// router ID, for example from a copied file, or somebody forges them. Each side would outbid the other forever. The one
+// router ID, for example from a copied file, or an attacker forges them. Each side would outbid the other forever. The one
 // that detects this answers more slowly and warns the operator.
 
 /** A restarted run finds one or two older versions of its own LSPs or LSAs. More outbids than that mean a contest. */
@@ -8,7 +8,7 @@ const OUTBIDS_OF_A_RESTART = 2;
 export const CONTEST_WINDOW_MS = 300_000;
 
 export interface Contest {
-  /** How often a newer version was issued by somebody else; the last time was `outbidAt`. */
+  /** How often a newer version was issued by another router; the last time was `outbidAt`. */
   outbids: number;
   outbidAt: number;
 }

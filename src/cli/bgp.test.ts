@@ -119,7 +119,7 @@ describe('cnpctl show bgp', () => {
     expect(out).toBe('there is no BGP carrier: cnpd.yaml has no bgp section\n');
   });
 
-  test.each(['session', 'peers', 'paths'])('%s: without a bgp section says so', async (subject) => {
+  test.each(['session', 'peers', 'paths'])('%s: without a bgp section reports it', async (subject) => {
     const sentence = 'there is no BGP carrier: cnpd.yaml has no bgp section';
     const state = { ...exampleState(), bgp: { session: [], peers: [], paths: [] } };
     expect(await run(`show bgp ${subject}`, fakeCnpd(state))).toEqual({ code: 0, out: `${sentence}\n`, err: '' });

@@ -1,4 +1,5 @@
 // What every command is handed: the options of the command line, where to write, and the outside world.
+import { messageOf } from '../model/error-text.ts';
 import type { Check } from '../model/problem.ts';
 import { type ClientOptions, type NorthboundClient, NorthboundError } from '../northbound/client.ts';
 import { EXIT, type ExitCode } from './exit.ts';
@@ -87,6 +88,6 @@ export function explainFailure(context: Pick<CliDependencies, 'err'>, error: unk
     );
     return error.code === 'unreachable' ? EXIT.unreachable : EXIT.error;
   }
-  context.err(`cnpctl: ${error instanceof Error ? error.message : String(error)}\n`);
+  context.err(`cnpctl: ${messageOf(error)}\n`);
   return EXIT.error;
 }

@@ -63,7 +63,7 @@ describe('cnpctl doctor --remote', () => {
     ).toMatch(/ attribute 39 altered /);
   });
 
-  test('over the other router’s socket it says the same', async () => {
+  test('over the other router’s socket it reports the same', async () => {
     const client = { ...fakeCnpd(exampleState()) };
     const sockets: string[] = [];
     const connect = ({ socket }: { socket: string }) => (

@@ -53,7 +53,7 @@ export function addGroup(program: Command, act: Act): void {
     .option('--psn-delta <n>', "of a receiver: its first PSN minus the source's", whole)
     .option('--va-delta <n>', 'of a receiver: added to the virtual address of WRITEs', whole)
     .option('--r-key <n>', 'of a receiver: R_Key of WRITEs', whole)
-    .option('--start-psn <n>', 'of a source: PSN of its first packet, for people', whole)
+    .option('--start-psn <n>', 'of a source: PSN of its first packet; it is only shown', whole)
     .option('--designated-qpn <n>', 'the remote Queue Pair of all members, unless cnpd.yaml has the group', whole)
     .option('--name <name>', 'of the group, for people')
     .option('--persistent', 'keep it over a reboot')
@@ -67,7 +67,7 @@ export function addGroup(program: Command, act: Act): void {
     .action(act(leave));
   group
     .command('restart')
-    .description('at the root: the stream of the source begins anew, with the same Queue Pairs and other PSNs')
+    .description('at the root: begin the stream of the source anew, over the same Queue Pairs from other PSNs')
     .argument('<proxy-address>', 'the group', ipv6)
     .action(act(restart));
   group
@@ -187,7 +187,7 @@ async function showGroups(context: Context, name: string | undefined, part: stri
     return usage(context, `show groups NAME: allowed: ${PARTS.join(', ')}`);
   const group = groups.find((row) => row['name'] === name || same(row['proxy-address'], name));
   if (!group) {
-    context.err(`cnpctl: no group is called ${name}, or has it as Proxy Address\n`);
+    context.err(`cnpctl: no group has the name or the Proxy Address ${name}\n`);
     return EXIT.problem;
   }
   const id = String(group['proxy-address']);

@@ -92,5 +92,5 @@ export function treeLines(rows: readonly Row[]): string[] {
 
 const labelOf = (row: Row): string => {
   const router = row['router'] as string | undefined;
-  return printable(`${String(row['kind'])} ${String(row['node'])} (${router ?? 'advertised by nobody'})`);
+  return printable(`${String(row['kind'])} ${String(row['node'])} (${router ?? 'advertised by no router'})`);
 };

@@ -66,7 +66,7 @@ test('a tree is drawn with its routers and receivers; names of the network move 
     '│  │  └─ receivers: r1, r2',
     '│  └─ edge d (\u{fffd}[2J)',
     '│     └─ receivers: r3',
-    '└─ edge e (advertised by nobody)',
+    '└─ edge e (advertised by no router)',
   ]);
   expect(treeLines([])).toEqual(['the group has no tree: a source and receivers are needed']);
   const circle = [node('a', undefined), node('b', 'a'), { ...node('a2', 'b'), node: 'b' }];

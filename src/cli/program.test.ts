@@ -40,7 +40,7 @@ describe('cnpctl show', () => {
     ['10.0.0.1', 1, '10.0.0.1: no proxy, no prefix in force covers it'],
   ];
   for (const [address, code, sentence] of lookups) {
-    test(`PNC-5-c: senders ${address} tells the proxy and why`, async () => {
+    test(`PNC-5-c: senders ${address} shows the proxy and why`, async () => {
       const result = await run(`show senders ${address}`);
       expect({ code: result.code, firstLine: result.out.split('\n')[0] }).toEqual({ code, firstLine: sentence });
     });
@@ -245,7 +245,7 @@ describe('cnpctl reload', () => {
       changed: ['ports', 'stamp'],
     });
   });
-  test('1 when something of it takes effect later, and says what', async () => {
+  test('1 when something of it takes effect later, and shows what', async () => {
     const later = fakeCnpd(exampleState(), { ok: true, errors: ['gnmi.socket: later'], changed: ['gnmi'] });
     expect(await run('reload', later)).toEqual({
       code: 1,
@@ -306,7 +306,7 @@ describe('cnpctl doctor', () => {
     expect(asked).toEqual([['/x.yaml', { kernel: true, vtyDir: '/d' }]]);
   });
 
-  test('the cnpd of a file that is named is asked at the socket of that file, unless --socket says another', async () => {
+  test('the cnpd of a file that is named is asked at the socket of that file, unless --socket names another', async () => {
     const sockets: string[] = [];
     const connect: CliDependencies['connect'] = ({ socket }) => {
       sockets.push(socket);
@@ -373,7 +373,7 @@ describe('cnpctl doctor', () => {
 });
 
 describe('cnpctl show ospf', () => {
-  test('neighbors: one an area, with nobody heard as well', async () => {
+  test('neighbors: one an area, also where no neighbor was heard', async () => {
     expect((await run('show ospf neighbors')).out.split('\n')).toEqual([
       'AREA     INTERFACE   ROUTER ID  STATE  DEAD IN (S)  MTU (B)  TAKES OURS  UNACKNOWLEDGED    FOR  REASON',
       expect.stringMatching(/^0\.0\.0\.0 +cnpd-ospf0 +192\.0\.2\.1 +full +36 +1500 +yes +0 +\S+ +databases agree$/),
@@ -381,7 +381,7 @@ describe('cnpctl show ospf', () => {
       '',
     ]);
     expect((await run('show ospf3 neighbors')).out).toMatch(
-      /^0\.0\.0\.1 +cnpd-ospf6-1 +- +down +0 +- +- +0 +\S+ +nobody was heard yet$/m,
+      /^0\.0\.0\.1 +cnpd-ospf6-1 +- +down +0 +- +- +0 +\S+ +no hello was heard yet$/m,
     );
   });
 
@@ -402,7 +402,7 @@ describe('cnpctl uninstall', () => {
     expect({ code, called }).toEqual({ code: 1, called: false });
     expect(err).toContain('stop it first');
   });
-  test('tells what it removed; exit code 1 when something is left', async () => {
+  test('shows what it removed; exit code 1 when something is left', async () => {
     const removing = (clean: boolean): Partial<CliDependencies> => ({
       uninstall: async (dir, say) => (say(`removed ${dir}`), clean),
     });

@@ -11,6 +11,7 @@ import type { ReversePath } from '../kernel/reverse-path.ts';
 import { type RawSocket, openRawSocket } from '../kernel/raw-socket.ts';
 import { type IpAddress, formatAddress } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { LongHaulAction, NotificationFormat, SentNotification } from '../model/notification.ts';
 import { PARAMETER_PROBLEM } from '../packet/icmpv6/parameter-problem.ts';
@@ -256,5 +257,3 @@ class RunningLoop implements CongestionLoop {
     this.#icmp = undefined;
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -35,7 +35,7 @@ function refusals(): Refusals {
   return machine;
 }
 
-describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () => {
+describe('FCNP-4-j: a host reports that it does not know the Fast CNP option', () => {
   test('is accepted if it quotes the Fast CNP that was sent to it', () => {
     expect(refusals().parameterProblem(SENDER, answer(fastCnp()), 10)).toEqual({
       ok: true,
@@ -58,8 +58,8 @@ describe('FCNP-4-j: a host says that it does not know the Fast CNP option', () =
     ['for another flow', SENDER, answer(fastCnp({ destQpn: 201 })), 'unknown'],
     ['for another receiver', SENDER, answer(fastCnp({ originalDestination: other })), 'unknown'],
     ['for a flow of which the host was sent none', other, answer(fastCnp({ destination: other })), 'unknown'],
-    ['from somebody who was sent nothing', address('2001:db8:1::98'), answer(fastCnp()), 'unknown'],
-    ['from somebody else than the host', other, answer(fastCnp()), 'not-from-host'],
+    ['from a host that was sent nothing', address('2001:db8:1::98'), answer(fastCnp()), 'unknown'],
+    ['from another host', other, answer(fastCnp()), 'not-from-host'],
     ['about a Fast CNP of another node', SENDER, answer(fastCnp({ source: other })), 'not-ours'],
     ['with another pointer', SENDER, answer(fastCnp(), { pointer: 40 }), 'other'],
     ['with another code', SENDER, answer(fastCnp(), { code: 1 }), 'other'],

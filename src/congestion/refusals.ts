@@ -45,7 +45,7 @@ interface Evidence {
   readonly sentTo: IpAddress;
 }
 
-/** Codes of refusedFastCnp that say: a well-formed message about something else. */
+/** Codes of refusedFastCnp that mean: a well-formed message about something else. */
 const ABOUT_SOMETHING_ELSE: ReadonlySet<string> = new Set([
   'not-unrecognized-option',
   'no-fast-cnp-option',
@@ -80,7 +80,7 @@ export class Refusals {
 
   /** An ICMPv6 message from `from`, from its type on. */
   parameterProblem(from: IpAddress, message: Uint8Array, now: number): Result<Refusal, Disbelief> {
-    // A host that was sent nothing has nothing to refuse, and costs no token: anybody can send such messages.
+    // A host that was sent nothing has nothing to refuse, and costs no token: any host can send such messages.
     const notifiedAt = this.#hosts.get(from.value);
     if (notifiedAt === undefined || now - notifiedAt > EVIDENCE_MS) return fail('unknown');
     if (!this.#bucket.take(now)) return fail('rate-limited');

@@ -40,7 +40,7 @@ export interface AppliesState {
   apply(desired: DesiredState): void;
   /** This router's SIDs that the kernel has not accepted, as text. */
   refusedSids(): ReadonlySet<string>;
-  /** From now on, also removes entries that an earlier run learned and nobody advertises any more. */
+  /** From now on, also removes entries that an earlier run learned and no router advertises any more. */
   forgetUnknown(): void;
 }
 

@@ -11,6 +11,7 @@ import { type Qdisc, TC_H } from '../kernel/netlink/traffic-control.ts';
 import type { Poller } from '../kernel/poller.ts';
 import type { KernelFeature } from '../kernel/probe.ts';
 import type { Count, Log } from '../model/log.ts';
+import { prefixOf } from '../model/prefix.ts';
 import type { Facts, LinkFact, QdiscFact, Seg6LocalFact } from '../plan/facts.ts';
 
 /** The loopback also has a hardware address, all zeros. */
@@ -91,6 +92,7 @@ export async function readKernelFacts(
     qdiscs: await Promise.all(roots.map(async (qdisc) => qdiscFact(qdisc, await htbRate(rtnetlink, qdisc)))),
     features,
     addresses: addresses.map((a) => a.address),
+    onLink: addresses.map(({ ifindex, address, length }) => ({ ifindex, prefix: prefixOf(address, length) })),
     forwarding: { 4: isOn('net/ipv4/ip_forward'), 6: isOn('net/ipv6/conf/all/forwarding') },
     ...(needed.srv6 && {
       seg6Local: (await rtnetlink.seg6LocalRoutes()).flatMap(seg6LocalFact),

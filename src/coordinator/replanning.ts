@@ -4,6 +4,7 @@
 // as that. In a storm of changes PACE_MS lie between two plans, which leaves time for everything else. A failed plan is
 // repeated, because it has not taken its change into account.
 import type { Clock } from '../model/clock.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 
 /** Changes within this time cost one plan. Milliseconds. */
@@ -69,10 +70,7 @@ export class Replanning {
       await replan();
     } catch (error) {
       count('kernel.facts.not-taken-in');
-      log.error(
-        { error: error instanceof Error ? error.message : String(error) },
-        'cannot read the kernel for a new plan; will try again',
-      );
+      log.error({ error: messageOf(error) }, 'cannot read the kernel for a new plan; will try again');
       this.#later(RETRY_MS);
     } finally {
       this.#isRunning = false;

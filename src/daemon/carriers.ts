@@ -13,6 +13,7 @@ import type { BgpIntent, Intent, IsisIntent, OspfIntent } from '../intent/intent
 import type { Poller } from '../kernel/poller.ts';
 import type { CarrierName, Origination } from '../model/advertisement.ts';
 import type { Clock } from '../model/clock.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Work } from '../model/work.ts';
 import type { Count } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
@@ -127,9 +128,7 @@ export class Carriers {
   async #each(run: (name: (typeof NAMES)[number]) => Promise<void>): Promise<void> {
     const errors: Error[] = [];
     for (const name of NAMES) {
-      await run(name).catch((cause: unknown) =>
-        errors.push(new Error(`${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })),
-      );
+      await run(name).catch((cause: unknown) => errors.push(new Error(`${name}: ${messageOf(cause)}`, { cause })));
     }
     if (errors[0]) throw errors[0];
   }

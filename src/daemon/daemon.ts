@@ -1,27 +1,25 @@
 // The daemon: wires all components together and runs their life cycle. The data flow between them is the coordinator's
 // task (src/coordinator/). Stopping withdraws all advertisements and leaves the dataplane; the next start adopts it.
 import { Coordinator } from '../coordinator/coordinator.ts';
-import { reloadProblems } from '../diagnosis/configuration.ts';
 import { LostNotifications } from '../diagnosis/lost-notifications.ts';
 import { diffIntent } from '../intent/diff.ts';
 import type { Intent } from '../intent/intent.ts';
 import { heldCapabilities } from '../kernel/capabilities.ts';
 import { CorePorts } from '../kernel/core-ports.ts';
 import { isGatewayPort } from '../kernel/netlink/gateway-ports.ts';
-import { hasRoute } from '../kernel/netlink/has-route.ts';
 import { lockNetns } from '../kernel/netns-lock.ts';
 import { Poller } from '../kernel/poller.ts';
 import { LearnedTable } from '../learned/table.ts';
 import { type Clock, systemClock } from '../model/clock.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Log } from '../model/log.ts';
-import type { Problem } from '../model/problem.ts';
 import { type Work, eventLoopWork } from '../model/work.ts';
 import type { ReloadOutcome } from '../northbound/server.ts';
 import { holdTimes } from '../plan/hold-times.ts';
-import { stateSource } from '../state/source.ts';
 import { Carriers } from './carriers.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { startHousekeeping } from '../coordinator/housekeeping.ts';
+import { daemonState } from './daemon-state.ts';
 import { GroupMembers } from './group-members.ts';
 import { IntentFile } from './intent-file.ts';
 import { KernelParts } from './kernel-parts.ts';
@@ -33,7 +31,6 @@ import { releaseAll } from './release-all.ts';
 import { restartGroup } from './restart-group.ts';
 import { claimRunDir } from './run-dir.ts';
 import { noteGobgp } from './uninstall-gobgp.ts';
-import { VERSION } from './version.ts';
 
 export interface DaemonOptions {
   readonly file: string;
@@ -235,7 +232,7 @@ class RunningDaemon implements Daemon {
     try {
       await putInForce(intent, { coordinator: this.#coordinator, carriers: this.#carriers });
     } catch (error) {
-      this.#file.notDone(error instanceof Error ? error.message : String(error));
+      this.#file.notDone(messageOf(error));
       throw error;
     }
     return { ok: true, errors: waiting.map(({ problem, remedy }) => `${problem}: ${remedy}`), changed };
@@ -270,29 +267,12 @@ class RunningDaemon implements Daemon {
   }
 
   #openNorthbound(): Promise<void> {
-    const source = stateSource({
-      work: this.#work,
-      version: VERSION,
-      file: this.#file,
-      intent: () => this.#members.intent,
-      members: this.#members,
-      groups: () => ({
-        trees: this.#coordinator.trees,
-        roles: [...(this.#kernel?.dataplane.multicast?.groupsView() ?? [])],
-      }),
-      table: this.#table,
-      counters: this.#counters,
-      startedAt: this.#startedAt,
-      started: () => this.#started,
-      facts: () => this.#coordinator.facts,
-      desired: () => this.#coordinator.desired,
-      dataplane: () => this.#kernel?.dataplane,
-      carriers: () => this.#carriers,
-      rtnetlink: () => this.#kernel?.rtnetlink,
-      problems: () => this.#problems(),
-      notifications: () => this.#receivers?.congestion.notifications() ?? [],
-      hasRoute: (to) => hasRoute(this.#kernel!.rtnetlink, to),
-      rtt: () => this.#receivers?.stamp.state() ?? [],
+    const source = daemonState({
+      ...{ path: this.#options.file, file: this.#file, members: this.#members, table: this.#table },
+      ...{ coordinator: this.#coordinator, carriers: this.#carriers, northbound: this.#northbound, lost: this.#lost },
+      ...{ work: this.#work, counters: this.#counters, startedAt: this.#startedAt, started: () => this.#started },
+      kernel: () => this.#kernel,
+      receivers: () => this.#receivers,
     });
     return this.#northbound.open(this.#file.intent, {
       source,
@@ -311,19 +291,6 @@ class RunningDaemon implements Daemon {
   get #restartOptions() {
     const restart = (group: string): boolean => this.#kernel?.dataplane.multicast?.restart(group) ?? false;
     return { restart, count: this.#counters.count, log: this.#log };
-  }
-
-  #problems(): Problem[] {
-    return [
-      ...reloadProblems(this.#options.file, this.#file.refused),
-      ...this.#northbound.problems(this.#file.intent),
-      ...this.#members.problems(),
-      ...this.#carriers.problems(this.#file.intent, Date.now()),
-      ...(this.#receivers?.problems() ?? []),
-      ...this.#coordinator.problems(),
-      ...(this.#kernel?.dataplane.problems() ?? []),
-      ...this.#lost.problems(this.#file.intent),
-    ];
   }
 
   #unexpected(error: unknown): void {

@@ -10,11 +10,12 @@ import {
   memberId,
 } from '../intent/run-time-groups.ts';
 import { formatAddress, parseAddress } from '../model/address.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { ChangeRefusal, ChangeResult, GroupChange } from '../model/group-change.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import { fail, ok } from '../model/result.ts';
-import { MemberStore, type StoreOptions } from './member-store.ts';
+import { MemberStore, type StoreOptions, type Unreadable } from './member-store.ts';
 
 interface Dependencies {
   readonly file: () => Intent;
@@ -47,7 +48,7 @@ export class GroupMembers {
   #groups: RunTimeGroups = NO_GROUPS;
   #effective: Together | undefined;
   #last: Promise<unknown> = Promise.resolve();
-  #unreadable: readonly string[] = [];
+  #unreadable: readonly Unreadable[] = [];
   #isStopped = false;
 
   constructor(options: StoreOptions, dependencies: Dependencies) {
@@ -61,9 +62,12 @@ export class GroupMembers {
     const { groups, unreadable } = this.#store.load();
     this.#groups = groups;
     this.#unreadable = unreadable;
-    for (const error of unreadable) {
+    for (const { reason, notSetAside } of unreadable) {
       count('groups.members.unreadable');
-      log.error({ error }, 'members that were declared at run time are lost: their file is damaged');
+      log.error({ error: reason }, 'members that were declared at run time are lost: their file is damaged');
+      if (notSetAside === undefined) continue;
+      count('groups.members.not-set-aside');
+      log.error({ error: notSetAside }, 'the damaged file cannot be renamed; the next request replaces it');
     }
   }
 
@@ -110,7 +114,7 @@ export class GroupMembers {
     try {
       await this.#store.write(read.value);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       log.error({ error: message }, 'cannot write down members of groups; nothing has changed');
       return refuse({ code: 'not-stored', errors: [`cannot be written down, nothing has changed: ${message}`] });
     }
@@ -167,11 +171,15 @@ export class GroupMembers {
     const rest = aside.length > FEW ? ` and ${aside.length - FEW} more` : '';
     const shown = aside.slice(0, FEW).map(({ group, member, reason }) => `${group}: ${member}: ${reason}`);
     return [
-      ...this.#unreadable.map((error): Problem => ({
+      ...this.#unreadable.map(({ reason, notSetAside }): Problem => ({
         code: 'groups.members-unreadable',
         feature: 'groups',
-        problem: `members that were declared at run time are lost: ${error}`,
-        remedy: 'declare them again (`cnpctl group join`); the damaged file has the suffix .bad',
+        problem: `members that were declared at run time are lost: ${reason}`,
+        remedy:
+          'declare them again (`cnpctl group join`); ' +
+          (notSetAside === undefined
+            ? 'the damaged file has the suffix .bad'
+            : `that replaces the damaged file, which cannot be renamed: ${notSetAside}`),
       })),
       ...(aside.length === 0
         ? []

@@ -6,6 +6,7 @@ import type { Intent } from '../intent/intent.ts';
 import { loadIntent } from '../intent/load.ts';
 import { MAX_FILE_BYTES } from '../intent/source-limits.ts';
 import { groupNumber } from '../kernel/ffi/libc.ts';
+import { messageOf } from '../model/error-text.ts';
 import { type Result, fail, ok } from '../model/result.ts';
 import type { StatusState } from '../model/state.ts';
 
@@ -31,7 +32,7 @@ export function readIntentFile(file: string): Result<Intent, IntentRefusal> {
     text = bytes.toString('utf8');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException | undefined)?.code;
-    const refused = refusal(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+    const refused = refusal(`${file}: ${messageOf(error)}`);
     return fail({ ...refused.error, unreadable: code ?? 'not a file' });
   }
   const loaded = loadIntent(text, file, { groupExists: (name) => groupNumber(name) !== undefined });

@@ -7,15 +7,14 @@ import { intentJsonSchema } from '../intent/json-schema.ts';
 import { cannotStart } from '../kernel/capabilities.ts';
 import { isKernelError } from '../kernel/errors.ts';
 import { keepInspectorShut } from '../kernel/no-inspector.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Log } from '../model/log.ts';
 import { CONFIG_FILE, RUN_DIR, STATE_DIR } from '../model/paths.ts';
-import { configureFrr } from './configure-frr.ts';
-import { type Daemon, startDaemon } from './daemon.ts';
+import type { Daemon } from './daemon.ts';
 import { keepHeapSmall } from './heap.ts';
 import { readIntentFile } from './intent-file.ts';
 import { createLogging } from './logging.ts';
 import { dropPrivileges } from './privileges.ts';
-import { uninstall } from './uninstall.ts';
 import { VERSION } from './version.ts';
 
 const UMASK = 0o022;
@@ -46,7 +45,10 @@ async function run(options: RunOptions): Promise<number> {
     log.error({ error: reason, code: 'EPERM' }, 'cannot start');
     return 1;
   }
-  if (options.configureFrr && !(await configureFrr(read.value, options.vtyDir))) return 1;
+  if (options.configureFrr) {
+    const { configureFrr } = await import('./configure-frr.ts');
+    if (!(await configureFrr(read.value, options.vtyDir))) return 1;
+  }
   const { config: file, runDir } = options;
   // Another run directory is another cnpd's: it does not share what survives a reboot.
   const stateDir = options.stateDir ?? (runDir === RUN_DIR ? STATE_DIR : undefined);
@@ -55,6 +57,8 @@ async function run(options: RunOptions): Promise<number> {
   process.umask(UMASK);
   // After vtysh, which needs more capabilities than cnpd.
   dropPrivileges(started, log);
+  // Not before: the process that gives up its capabilities would load carriers and gRPC in vain.
+  const { startDaemon } = await import('./daemon.ts');
   try {
     const starting = startDaemon(started, { logging });
     await Promise.all([starting, untilSignalled(starting, log)]);
@@ -69,7 +73,7 @@ async function run(options: RunOptions): Promise<number> {
 
 /** Missing capabilities are reported earlier. A process with all of them can still be refused by the kernel. */
 function explain(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return isKernelError(error, 'EPERM')
     ? `${message}: this process has the capabilities, but the kernel refuses them here (a user namespace, ` +
         "a security module, a container's seccomp profile): run cnpd as root outside of that"
@@ -147,6 +151,7 @@ async function main(argv: readonly string[]): Promise<number> {
     .command('uninstall')
     .description('remove every program, map and file that cnpd left in the kernel and under the run directory')
     .action(async () => {
+      const { uninstall } = await import('./uninstall.ts');
       status = await uninstall(program.opts<RunOptions>().runDir, (line) => process.stdout.write(`${line}\n`));
     });
   try {

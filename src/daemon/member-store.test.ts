@@ -64,6 +64,22 @@ test('after a crash between the renames the run directory decides, and the next 
 test('a damaged file is set aside, and named', () => {
   mkdirSync(join(dir, 'run'));
   writeFileSync(run(), '{"version":2}');
-  expect(store().load()).toMatchObject({ groups: NO_GROUPS, unreadable: [expect.stringContaining('version')] });
+  expect(store().load()).toMatchObject({
+    groups: NO_GROUPS,
+    unreadable: [{ reason: `${run()}: its version is not 1` }],
+  });
   expect(existsSync(`${run()}.bad`)).toBe(true);
+});
+
+test('a damaged file that cannot be set aside stays, and why is reported; the next request replaces it', async () => {
+  mkdirSync(join(dir, 'run'));
+  writeFileSync(run(), '{');
+  mkdirSync(`${run()}.bad`);
+  const one = store();
+  expect(one.load().unreadable).toEqual([
+    { reason: expect.stringContaining(run()), notSetAside: expect.stringMatching(/EISDIR|ENOTEMPTY|EEXIST/) },
+  ]);
+  expect(readFileSync(run(), 'utf8')).toBe('{');
+  await one.write(groups(201));
+  expect(readFileSync(run(), 'utf8')).toBe(all(201));
 });

@@ -8,6 +8,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { NO_GROUPS, type RunTimeGroups, changedGroups } from '../intent/run-time-groups.ts';
 import { formatAddress } from '../model/address.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { GroupChange } from '../model/group-change.ts';
 
 const NAME = 'members.json';
@@ -24,10 +25,17 @@ export interface StoreOptions {
   readonly stateDir?: string | undefined;
 }
 
+/** A file that could not be read. */
+export interface Unreadable {
+  /** One sentence, with its path. */
+  readonly reason: string;
+  /** Why it could not be renamed: it stays until the next write replaces it. Absent: it has the suffix .bad. */
+  readonly notSetAside?: string;
+}
+
 export interface Loaded {
   readonly groups: RunTimeGroups;
-  /** Files that could not be read, and were set aside: one sentence each. */
-  readonly unreadable: readonly string[];
+  readonly unreadable: readonly Unreadable[];
 }
 
 export class MemberStore {
@@ -48,7 +56,7 @@ export class MemberStore {
   }
 
   load(): Loaded {
-    const unreadable: string[] = [];
+    const unreadable: Unreadable[] = [];
     const read = (path: string): RunTimeGroups | undefined => {
       try {
         const text = readBounded(path);
@@ -57,8 +65,7 @@ export class MemberStore {
         else this.#kept = text;
         return parseDocument(text);
       } catch (error) {
-        unreadable.push(`${path}: ${error instanceof Error ? error.message : String(error)}`);
-        setAside(path);
+        unreadable.push({ reason: `${path}: ${messageOf(error)}`, ...setAside(path) });
         return undefined;
       }
     };
@@ -149,11 +156,12 @@ function readBounded(path: string): string | undefined {
 }
 
 /** So that an operator can look at it. */
-function setAside(path: string): void {
+function setAside(path: string): Pick<Unreadable, 'notSetAside'> {
   try {
     renameSync(path, `${path}.bad`);
-  } catch {
-    // It stays where it is; the next write replaces it.
+    return {};
+  } catch (error) {
+    return { notSetAside: messageOf(error) };
   }
 }
 

@@ -3,6 +3,7 @@
 // exists only on a router that takes part in groups: everything is off until the file turns it on (PNC-6-e).
 import { groupWaits, setSocketRefused, socketWaits } from '../diagnosis/configuration.ts';
 import type { Intent } from '../intent/intent.ts';
+import { messageOf } from '../model/error-text.ts';
 import { setSocketOf } from '../model/paths.ts';
 import { type Northbound, type NorthboundDependencies, startNorthbound } from '../northbound/server.ts';
 import type { Problem } from '../model/problem.ts';
@@ -19,8 +20,6 @@ const setGroupOf = ({ gnmiSetGroup: group }: SocketSettings): number | undefined
 
 const takesPart = ({ groups, srv6 }: SocketSettings): boolean =>
   (groups ?? srv6?.endMt ?? srv6?.replication) !== undefined;
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export class NorthboundPart {
   #northbound: Northbound | undefined;

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import type { Intent } from '../intent/intent.ts';
 import { type Capability, becomeWithout, cannotDrop, refusedWithout, superfluous } from '../kernel/capabilities.ts';
 import { ACCESS } from '../kernel/ffi/process.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Log } from '../model/log.ts';
 
 /** Environment variable of the restarted process: capabilities were dropped, and failures are not tried again. */
@@ -99,7 +100,7 @@ export function dropPrivileges(started: Started, log: Log): void {
   } catch (error) {
     delete process.env[DONE];
     log.warn(
-      { error: error instanceof Error ? error.message : String(error) },
+      { error: messageOf(error) },
       'could not give up the capabilities that are not needed; running with those that are left',
     );
   }

@@ -11,6 +11,7 @@ import { isKernelError } from '../kernel/errors.ts';
 import { removeEmptyClsact } from '../kernel/netlink/clsact-qdisc.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import { NamespaceBusy, lockNetns } from '../kernel/netns-lock.ts';
+import { messageOf } from '../model/error-text.ts';
 import { GNMI_SOCKET, setSocketOf } from '../model/paths.ts';
 import { connectError } from '../northbound/socket.ts';
 import { isMapPin } from '../reconcile/pin-names.ts';
@@ -106,7 +107,7 @@ class Task {
     try {
       run();
     } catch (error) {
-      this.leave(what, error instanceof Error ? error.message : String(error));
+      this.leave(what, messageOf(error));
     }
   }
 }

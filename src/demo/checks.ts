@@ -66,7 +66,7 @@ export function checkRuns(
 ): string[] {
   const failures: string[] = [];
   if (none.notifications.count !== 0)
-    failures.push(`none: ${none.notifications.count} notifications were seen, although nobody should send any`);
+    failures.push(`none: ${none.notifications.count} notifications were seen, although no node should send any`);
   failures.push(...checkNotifications(receiver, 'cnp'), ...checkNotifications(cnpd, kind));
   if (cnpd.receiverCnps !== 0)
     failures.push(

@@ -15,6 +15,8 @@ export interface Endpoint {
   readonly events: readonly EndpointEvent[];
   /** The first event of this name, past or to come. Rejects when the endpoint ends without one. */
   waitFor(event: string): Promise<EndpointEvent>;
+  /** Asks a source to complete what is under way, and to end then. */
+  finish(): void;
   /** Asks it to end in order, and waits until it has. */
   stop(): Promise<void>;
   readonly ended: Promise<number>;
@@ -48,6 +50,9 @@ function follow(child: ChildProcess, name: string): Endpoint {
     waitFor(event) {
       const past = events.find((e) => e.event === event);
       return past ? Promise.resolve(past) : new Promise((done, failed) => waiting.push({ event, done, failed }));
+    },
+    finish() {
+      child.kill('SIGUSR2');
     },
     async stop() {
       child.kill('SIGTERM');

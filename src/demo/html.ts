@@ -83,6 +83,11 @@ interface Plot {
   readonly text: string;
 }
 
+const firstNotification = ({ mode, firstNotificationMs: ms }: RunResult): NonNullable<Chart['marks']>[number][] =>
+  ms === null
+    ? []
+    : [{ t: ms, label: `first notification at the sender (${mode}): ${ms.toFixed(1)} ms`, color: COLORS[mode] }];
+
 /** The queue of one port: the whole of it, and its beginning. */
 function queueCharts(report: DemoReport, port: DemoReport['ports'][number], xMax: number): Plot[] {
   const { runs } = report;
@@ -94,17 +99,7 @@ function queueCharts(report: DemoReport, port: DemoReport['ports'][number], xMax
     curves: curves(runs, (r) => r.series.queueBytes[port.name]!),
   };
   const yTop = 1.3 * Math.max(1000, ...controlled.map((r) => result(r).peakQueueBytes));
-  const marks = controlled.flatMap((r) =>
-    r.firstNotificationMs === null
-      ? []
-      : [
-          {
-            t: r.firstNotificationMs,
-            label: `first notification at the sender (${r.mode}): ${r.firstNotificationMs.toFixed(1)} ms`,
-            color: COLORS[r.mode],
-          },
-        ],
-  );
+  const marks = controlled.flatMap(firstNotification);
   const levels = controlled.flatMap((r) =>
     result(r).kMax === null ? [] : [{ value: result(r).kMax!, label: `K_max (${r.mode})` }],
   );

@@ -5,7 +5,7 @@ import { evidence } from './checks.ts';
 import type { Evidence } from './results.ts';
 import { type Row, waitForRow } from './routers.ts';
 
-/** As `cnpctl show senders` says it. */
+/** As `cnpctl show senders` shows it. */
 export interface Mapping {
   readonly carrier: string;
   readonly prefix: string;

@@ -201,7 +201,7 @@ test.each([
   expect(ticks(max, 5)).toEqual(expected);
 });
 
-test('what a run tells a router of its port: nothing, K_min alone, or what the file says; the rest of the file stays', () => {
+test('how a run configures the port of a router: nothing, K_min alone, or what the file says; the rest of the file stays', () => {
   const text = 'router: { name: n1 }\nports:\n  - { interface: eth2, k-max: auto }\n';
   const [port] = longhaul.watched;
   expect(configuration(text, port, 'as-configured', 45_000)).toBe(text);

@@ -33,7 +33,7 @@ export async function until<T extends object>(
 /** A row of `cnpctl show … -o json`. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** The rows of `cnpctl show …` at a node; a string says why there are none. */
+/** The rows of `cnpctl show …` at a node; a string: why there are none. */
 async function show(lab: Lab, node: string, ...subject: string[]): Promise<readonly Row[] | string> {
   const result = await lab.exec(node, [CNPCTL, '-o', 'json', 'show', ...subject]);
   return result.code === 0

@@ -1,5 +1,6 @@
 // Problems of the file: it cannot be read or is not valid, or it differs from the intent in force.
 import type { CarrierName } from '../model/advertisement.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Check, Problem } from '../model/problem.ts';
 
 /** The result of reading the file. */
@@ -58,11 +59,11 @@ export const groupWaits = (refusal: string): Problem =>
 export const carrierNotStarted = (feature: CarrierName, error: unknown): Problem => ({
   code: 'carrier.not-started',
   feature,
-  problem: error instanceof Error ? error.message : String(error),
+  problem: messageOf(error),
   remedy: 'fix it, then `cnpctl reload`',
 });
 
-/** @param reason why nobody but root, or nobody at all, can declare members at run time */
+/** @param reason why only root, or no user at all, can declare members at run time */
 export const setSocketRefused = (reason: string): Problem => ({
   code: 'gnmi.set-refused',
   feature: 'gnmi',

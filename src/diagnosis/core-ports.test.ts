@@ -59,7 +59,7 @@ test(
 );
 
 test(
-  'one prefix of senders for every link tells nothing; a border port is none of the core; ' +
+  'one prefix of senders for every link shows nothing; a border port is none of the core; ' +
     'and nothing is reported where nothing is learned',
   () => {
     expect(checkCorePorts(intent(), [PORTS[0]!], gateways(1))).toHaveLength(1);

@@ -45,7 +45,7 @@ function levelProblems(
     const problem = `another router in level ${level} has the system ID${system}: each undoes the other's advertisements`;
     const remedy =
       'give one of the two another isis.system-id in cnpd.yaml, and `cnpctl reload`; ' +
-      'if no other router has it, somebody forges LSPs of this router: authenticate the level';
+      'if no other router has it, LSPs of this router are forged: authenticate the level';
     problems.push(isisProblem('isis.system-id-contested', problem, remedy));
   }
   if (exhausted.length > 0) problems.push(exhaustedProblem(isis?.authentication, level, exhausted));
@@ -67,7 +67,7 @@ function exhaustedProblem(
   const authenticate =
     `${have ? 'change' : 'set'} isis.authentication.${key} in cnpd.yaml and ${key}-password md5 KEY ` +
     'authenticate snp validate in FRR, on all routers of the level';
-  const forged = `somebody issued LSPs of this router in level ${level} with the highest sequence number`;
+  const forged = `LSPs of this router with the highest sequence number, which it did not issue, were in level ${level}`;
   const zero = exhausted.find(({ fragment }) => fragment === 0);
   if (zero) {
     const problem =

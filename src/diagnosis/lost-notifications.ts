@@ -5,6 +5,7 @@ import type { Intent } from '../intent/intent.ts';
 import { MAIN_TABLE } from '../intent/sid-allocation.ts';
 import { formatAddress } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 
@@ -46,7 +47,7 @@ const wrongPort = (what: string, counter: string): Problem => ({
   feature: 'router',
   problem:
     `${what} arrived on a port to which the route back to their source does not lead, ` +
-    `and were refused (${counter}): somebody forges their source, or routing is asymmetric`,
+    `and were refused (${counter}): their source is forged, or routing is asymmetric`,
   remedy:
     'find out who sends them (`ip route get SOURCE`, `tcpdump`); name the ports to other routers under ' +
     'router.core-ports, or set router.reverse-path-check: off, if routing is asymmetric',
@@ -150,6 +151,6 @@ export class LostNotifications {
 export const noResume = (error: unknown): Problem => ({
   code: 'notifications.no-resume',
   feature: 'notifications',
-  problem: 'notifications are sent, but no Resume: ' + `${error instanceof Error ? error.message : String(error)}`,
+  problem: `notifications are sent, but no Resume: ${messageOf(error)}`,
   remedy: 'cnpd tries again at the next change of links or configuration; `cnpctl reload` triggers one',
 });

@@ -1,4 +1,4 @@
-// What FRR says about itself and about the interface that cnpd uses, asked on the daemons' vty sockets.
+// What FRR reports about itself and about the interface that cnpd uses, asked on the daemons' vty sockets.
 import { readFile } from 'node:fs/promises';
 import { type Prefix, parsePrefix } from '../model/prefix.ts';
 import { isisInstances, parseRunningConfig, type RunningConfig, splitNet } from './running-config.ts';
@@ -73,7 +73,7 @@ export const versionIn = (text: string): string => /^FRRouting (\d+(?:\.\d+)*)/m
 /** What FRR was built with: hash functions of its own, which are MD5 and SHA-256, or those of OpenSSL. */
 export type FrrCrypto = 'internal' | 'openssl';
 
-/** In the answer to `show version`; undefined when it does not say how it was built. */
+/** In the answer to `show version`; undefined when it does not show how it was built. */
 export function cryptoIn(text: string): FrrCrypto | undefined {
   const [, options] = /^configured with:([^]*)/m.exec(text) ?? [];
   return options === undefined ? undefined : options.includes('--with-crypto=openssl') ? 'openssl' : 'internal';

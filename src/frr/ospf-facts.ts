@@ -1,4 +1,4 @@
-// What FRR's ospfd or ospf6d says about itself, and zebra about the interfaces that cnpd uses, asked on their vty
+// What FRR's ospfd or ospf6d reports about itself, and zebra about the interfaces that cnpd uses, asked on their vty
 // sockets.
 import { readFile } from 'node:fs/promises';
 import { type Prefix, parsePrefix } from '../model/prefix.ts';
@@ -30,7 +30,7 @@ export interface OspfFacts {
   /** Whether FRR's service starts it; absent where there is no file that says so. */
   readonly enabled?: boolean;
   readonly version?: string;
-  /** Whose hash functions it has; absent when it does not say. */
+  /** Whose hash functions it has; absent when it does not report it. */
   readonly crypto?: FrrCrypto;
   readonly config?: RunningConfig;
   /** The instance of the default VRF as it runs; null: there is none. */

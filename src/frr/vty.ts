@@ -51,7 +51,7 @@ export class ReplyReader {
 
   /**
    * The reply once it is complete.
-   * @throws VtyError `framing` when bytes follow the status: the daemon answers what nobody asked.
+   * @throws VtyError `framing` when bytes follow the status: the daemon answers what was not asked.
    */
   push(chunk: Buffer): VtyReply | undefined {
     const before = this.#size - this.#tail.length;

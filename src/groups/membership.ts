@@ -7,7 +7,7 @@ import { type GroupMember, compareClaims, excludes, isUsableMember } from '../mo
 export interface GroupMembers {
   /** The Proxy Address. */
   readonly group: IpAddress;
-  /** Its `qpn` is the Designated Queue Pair. Absent: nobody claims the source yet. */
+  /** Its `qpn` is the Designated Queue Pair. Absent: no router claims the source yet. */
   readonly source?: GroupMember;
   /** Of each host one, in address order. */
   readonly receivers: readonly GroupMember[];

@@ -222,7 +222,7 @@ test('without a topology the root makes all copies', () => {
   expect(tree.isFlat).toBe(true);
 });
 
-test('an alleged edge that replicates in the tree is left out, and said', () => {
+test('an alleged edge that replicates in the tree is left out, and reported', () => {
   const [source, ...receivers] = membersOf({ receivers: [3, 4] });
   const at = (node: IpAddress): Tree => computeTree(force([source!, { ...receivers[0]!, node }, receivers[1]!]), [])!;
   expect(at(replicationSid(0)).misplaced).toEqual([replicationSid(0)]);

@@ -31,7 +31,7 @@ export interface Tree {
   readonly isFlat: boolean;
   /** Edges that the area of the root, or what is declared, does not reach. They get their packets from the root. */
   readonly outside: readonly IpAddress[];
-  /** Alleged edges whose SID replicates in this tree: nobody would make the copies. They are not in the tree. */
+  /** Alleged edges whose SID replicates in this tree: no router would make the copies. They are not in the tree. */
   readonly misplaced: readonly IpAddress[];
 }
 

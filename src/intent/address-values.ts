@@ -108,7 +108,7 @@ export const locatorPrefix = prefixKind(
 export const WIDEST_OF_ONE_DOMAIN = { 4: 8, 6: 7 } as const;
 
 /**
- * An entry of an allow-list. "From anybody" is not possible: notifications are for one controlled domain (PNC-6-a,
+ * An entry of an allow-list. "From any source" is not possible: notifications are for one controlled domain (PNC-6-a,
  * PNC-6-c, FCNP-5-a).
  */
 export const trustedPrefix = prefixKind(

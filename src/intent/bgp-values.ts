@@ -20,7 +20,7 @@ const isTcp = (text: string): boolean => {
   const match = TCP.exec(text);
   if (!match || Number(match[4]) > 65_535) return false;
   if (match[1] !== undefined) return parseAddress(match[1])?.family === 6;
-  // 300.1.2.3 is neither an address nor a name that anybody has.
+  // 300.1.2.3 is neither an address nor a name that a host has.
   return !/^[\d.]+$/.test(match[2]!) || parseAddress(match[2]!)?.family === 4;
 };
 
@@ -55,7 +55,7 @@ export const serverName: ValueKind<string> = {
   parse: (text) => (new RegExp(`^${HOST}$`).test(text) ? ok(text) : fail(undefined)),
 };
 
-/** 32 bits; AS_TRANS, 65535 and 4294967295 are nobody's (RFC 6793 §9, RFC 7300). */
+/** 32 bits; AS_TRANS, 65535 and 4294967295 are reserved (RFC 6793 §9, RFC 7300). */
 export const asNumber: ValueKind<number> = {
   allowed: 'an AS number from 1 to 4294967294, neither 23456 (AS_TRANS) nor 65535',
   json: { type: ['string', 'integer'], pattern: '^[1-9]\\d{0,9}$', minimum: 1, maximum: 4_294_967_294 },

@@ -96,7 +96,7 @@ describe('bgp', () => {
     (target) => {
       expect(complaints(gobgp(`target: ${target}`))).toEqual([
         expect.stringMatching(
-          /^bgp\.gobgp\.target: .* is another machine: without tls anybody on the path can change the routes/,
+          /^bgp\.gobgp\.target: .* is another machine: without tls any machine on the path can change the routes/,
         ),
       ]);
       expect(complaints(gobgp(`target: ${target}, plaintext: off`))).toHaveLength(1);

@@ -172,7 +172,7 @@ function uniqueEntries({ bgp }: Sections, report: Report): void {
   );
 }
 
-/** Whoever reaches gobgpd can change every route of this router, and gobgpd authenticates nobody. */
+/** Whoever reaches gobgpd can change every route of this router, and gobgpd authenticates no client. */
 function transport({ bgp }: Sections, report: Report): void {
   if (!bgp?.gobgp) return;
   const { target, plaintext } = orDefaults(gobgp, bgp.gobgp);
@@ -185,7 +185,7 @@ function transport({ bgp }: Sections, report: Report): void {
     report([...path, 'tls'], 'tls only with HOST:PORT', 'gobgpd has no TLS on a UNIX socket, and needs none there');
   // A plaintext that could not be read may have been meant to be on.
   if (secured || plaintext !== false || isLocalTarget(target)) return;
-  const reason = `${target} is another machine: without tls anybody on the path can change the routes of this network`;
+  const reason = `${target} is another machine: without tls any machine on the path can change the routes of this network`;
   report([...path, 'target'], 'a target on this machine; else tls, or plaintext: on', reason);
 }
 

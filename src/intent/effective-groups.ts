@@ -1,6 +1,7 @@
 // The groups in force: those of the file, and the members that were declared at run time. One place puts them together.
 // The file wins: a member that does not fit it is put aside with the reason, and counts again when the file allows it.
 import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
+import { MOST_RECEIVERS, type Sections, rules } from './group-rules.ts';
 import * as groups from './groups.ts';
 import type { GroupIntent } from './groups.ts';
 import type { Intent } from './intent.ts';
@@ -22,7 +23,7 @@ export interface EffectiveIntent {
 }
 
 /** All groups of one router; as in the file a group has. */
-const MOST_MEMBERS = groups.MOST_RECEIVERS;
+const MOST_MEMBERS = MOST_RECEIVERS;
 /** Each pass puts something aside; more passes than kinds of rules are not needed. */
 const PASSES = 4;
 
@@ -125,10 +126,10 @@ class Merge {
    */
   checkRules(file: Intent, isLast: boolean): boolean {
     const used = this.#entries.filter(({ inFile, members }) => inFile || members.size > 0);
-    const seen: groups.Sections = { groups: used.map(seenOf), srv6: seenSids(file), router: seenRouter(file) };
+    const seen: Sections = { groups: used.map(seenOf), srv6: seenSids(file), router: seenRouter(file) };
     let isWrong = false;
     const before = this.aside.length;
-    for (const rule of groups.rules)
+    for (const rule of rules)
       rule(seen, ([, index, key, place], _, reason) => {
         isWrong = true;
         const entry = used[index as number];
@@ -187,7 +188,7 @@ function declaredOf(entry: Entry): groups.Declared {
 /** Its Proxy Address, unless it was given a name: no name in the file has a colon. */
 const nameOf = ({ name, proxyAddress }: RunTimeGroup): string => name ?? formatAddress(proxyAddress);
 
-type SeenGroup = NonNullable<NonNullable<groups.Sections['groups']>[number]>;
+type SeenGroup = NonNullable<NonNullable<Sections['groups']>[number]>;
 
 function seenOf(entry: Entry): SeenGroup {
   const { inFile, added } = entry;
@@ -206,11 +207,11 @@ function seenOf(entry: Entry): SeenGroup {
   };
 }
 
-const seenRouter = ({ router: { loopback4, loopback6 } }: Intent): groups.Sections['router'] => ({
+const seenRouter = ({ router: { loopback4, loopback6 } }: Intent): Sections['router'] => ({
   loopback: { ...(loopback4 && { ipv4: loopback4 }), ...(loopback6 && { ipv6: loopback6 }) },
 });
 
-const seenSids = ({ srv6 }: Intent): groups.Sections['srv6'] =>
+const seenSids = ({ srv6 }: Intent): Sections['srv6'] =>
   srv6 && {
     ...(srv6.endMt && { 'end-mt': srv6.endMt }),
     ...(srv6.replication && { replication: srv6.replication }),

@@ -97,7 +97,7 @@ describe('keys of authentication are never repeated', () => {
     ]),
     ['no colon before the key', 'stamp:\n  reflector: on\n  hmac-key secret-one\n'],
     ['a key in the place of its section', 'stamp: secret-one\n'],
-    ['a key that YAML reads as a tag, under a name that nobody knows', 'stamp:\n  psk:\n    - !tag secret-one\n'],
+    ['a key that YAML reads as a tag, under an unknown name', 'stamp:\n  psk:\n    - !tag secret-one\n'],
     ['a block scalar with a bad header', `${head}    domain:\n      hmac-md5: |secret-one\n`],
   ])('%s', (_claim, text) => {
     const shown = render(text);

@@ -103,12 +103,12 @@ describe('groups', () => {
     [
       'a receiver without an edge',
       file([receivers(R1)], 'srv6: { core-ports: [eth2] }\n'),
-      'groups[0].receivers[0]: nobody would make the copies for this receiver: name its edge, or give this router srv6.end-mt',
+      'groups[0].receivers[0]: no router would make the copies for this receiver: name its edge, or give this router srv6.end-mt',
     ],
     [
       'a receiver whose edge is off',
       file([receivers(R1)], SIDS.replace('{ core', '{ enabled: off, core')),
-      /^groups\[0\]\.receivers\[0\]: nobody would make the copies/,
+      /^groups\[0\]\.receivers\[0\]: no router would make the copies/,
     ],
     [
       'a multicast Proxy Address',

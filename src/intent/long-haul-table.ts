@@ -237,7 +237,7 @@ function severityByDepth(table: Table, report: Report): void {
   const severity = table?.severity;
   if (!severity) return;
   if (severity.length === 0)
-    report([...LONG_HAUL, 'severity'], 'at least one row', 'the row from 1 says what is sent above k-max');
+    report([...LONG_HAUL, 'severity'], 'at least one row', 'the row from 1 is what is sent above k-max');
   const rows = each(severity);
   for (const [i, { from }] of rows) {
     if (from === undefined) continue;
@@ -268,7 +268,7 @@ function wholeTable(table: Table, report: Report): void {
     report(
       [...LONG_HAUL, table?.resume ? 'resume' : 'early', 'level'],
       `${table?.resume ? `less than ${early}` : `more than ${resume}`}`,
-      `resume says that congestion is over: its level (${resume}) must be less than that of early (${early})`,
+      `resume means that congestion is over: its level (${resume}) must be less than that of early (${early})`,
     );
 }
 

@@ -15,7 +15,7 @@ const longHaul = (yaml: string): string =>
 const ORDER = 'notifications.senders[0].order';
 
 describe('what is off', () => {
-  test('A13, FCNP-5-f, FCNP-5-g: nobody is sent a Fast CNP or a Long-haul CNP unless a policy says so', () => {
+  test('A13, FCNP-5-f, FCNP-5-g: no sender gets a Fast CNP or a Long-haul CNP unless a policy allows it', () => {
     expect(load(`${ROUTER}${PORT}`)).not.toHaveProperty('notifications');
     expect(load(policies(`${V6}, order: [fast-cnp]`)).notifications!.senders[0]!.order).toEqual(['fast-cnp']);
   });
@@ -177,7 +177,7 @@ describe('policies', () => {
     [
       'no policy',
       `${ROUTER}notifications: { senders: [] }`,
-      /^notifications\.senders: without policies nobody is notified/,
+      /^notifications\.senders: without policies no sender is notified/,
     ],
     [
       'no senders',
@@ -325,11 +325,11 @@ describe('the table of instructions', () => {
         '{ from: 1, level: 190, action: rate-reduce, parameter: 40 }]',
       'severity[1].from: rows must be in ascending order of depth',
     ],
-    ['no row at K_max', 'severity: []', 'severity: the row from 1 says what is sent above k-max'],
+    ['no row at K_max', 'severity: []', 'severity: the row from 1 is what is sent above k-max'],
     [
       'a Resume that says congestion',
       'resume: { level: 100, parameter: 50 }',
-      'resume.level: resume says that congestion is over: its level (100) must be less than that of early (100)',
+      'resume.level: resume means that congestion is over: its level (100) must be less than that of early (100)',
     ],
     [
       'padding beside objects',

@@ -121,7 +121,7 @@ function tellsSomebody({ notifications }: Sections, report: Report): void {
     report(
       ['notifications', 'senders'],
       'at least one policy',
-      'without policies nobody is notified: name sender prefixes, or set enabled: off for notices to proxies only',
+      'without policies no sender is notified: name sender prefixes, or set enabled: off for notices to proxies only',
     );
   for (const [i, policy] of each(policies)) {
     if (policy.order?.length === 0)

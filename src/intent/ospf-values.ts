@@ -10,7 +10,7 @@ const dottedQuad = (text: string): number | undefined => {
   return address?.family === 4 ? Number(address.value) : undefined;
 };
 
-/** 32 bits, written as a dotted quad; 0.0.0.0 and 255.255.255.255 are nobody's. */
+/** 32 bits, written as a dotted quad; 0.0.0.0 and 255.255.255.255 are reserved. */
 export const ospfRouterId: ValueKind<number> = {
   allowed: 'a router ID such as 192.0.2.201, not 0.0.0.0',
   json: { type: 'string', pattern: '^(\\d{1,3}\\.){3}\\d{1,3}$' },

@@ -75,7 +75,7 @@ describe('RTT_est', () => {
     expect(load(port('k-max: auto, rtt: 3ms', PROBES)).ports[0]).toMatchObject({ rtt: 3 });
   });
 
-  test('is measured wherever somebody probes and nothing is configured', () => {
+  test('is measured wherever STAMP probes and nothing is configured', () => {
     expect(load(port('k-max: auto', PROBES)).ports[0]).toMatchObject({ rtt: 'probe' });
     expect(load(port('k-max: 100kB')).ports[0]).not.toHaveProperty('rtt');
   });
@@ -101,7 +101,7 @@ describe('RTT_est', () => {
       'stamp: { reflector: on, accept-from: ["2001:db8::/48"] }\n',
       'ports[0].rtt: nothing measures round-trip times: rtt: probe needs stamp with targets, or with learn: on',
     ],
-  ])('%s is refused when nobody probes', (keys, rest, complaint) => {
+  ])('%s is refused when STAMP does not probe', (keys, rest, complaint) => {
     expect(complaints(port(keys, rest))).toEqual([complaint]);
   });
 });

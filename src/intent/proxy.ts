@@ -27,7 +27,7 @@ export interface ProxyIntent {
    * own.
    */
   readonly interfaces: readonly string[];
-  /** Sources from which notices are accepted. Never empty: there is no "from anybody". */
+  /** Sources from which notices are accepted. Never empty: there is no "from any source". */
   readonly acceptFrom: readonly Prefix[];
   /** Least time between two CNPs for one flow. */
   readonly perFlowIntervalMs: number;
@@ -97,7 +97,7 @@ function notEmpty({ proxy }: Sections, report: Report): void {
     report(
       ['proxy', 'accept-from'],
       'at least one prefix',
-      'an empty allow-list accepts nobody: name the prefixes of the routers whose notices are accepted',
+      'an empty allow-list accepts no notice: name the prefixes of the routers whose notices are accepted',
     );
 }
 

@@ -171,7 +171,7 @@ describe('the file wins', () => {
       join('2001:db8:2::3', { qpn: 9, edge: '2001:db8:f::1' }),
       { operation: 'update', group: GROUP, value: { 'designated-qpn': 5 } },
     ]);
-    expect(aside(groups, intent)[0]).toMatch(/^receiver 2001:db8:2::2: nobody would make the copies/);
+    expect(aside(groups, intent)[0]).toMatch(/^receiver 2001:db8:2::2: no router would make the copies/);
     expect(inForce(groups, intent)).toEqual([`${GROUP} receiver 2001:db8:2::3 9 2001:db8:f::1`]);
   });
 

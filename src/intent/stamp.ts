@@ -51,7 +51,7 @@ interface Sections {
   readonly bgp?: unknown;
 }
 
-/** An open reflector answers anybody, at any address that a probe claims as its source. */
+/** An open reflector answers any host, at any address that a probe claims as its source. */
 function reflectorNeedsAllowList({ stamp }: Sections, report: Report): void {
   if (stamp?.reflector !== true || ('accept-from' in stamp && stamp['accept-from']?.length !== 0)) return;
   report(

@@ -3,6 +3,7 @@
 // refused, so no doubt arises. Core ports are therefore queried again whenever the facts are gathered. A query can cost
 // the kernel a walk through its routing tables, so a port is not queried again at once.
 import type { Clock } from '../model/clock.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Log } from '../model/log.ts';
 
 /** Least time between two queries about a port, milliseconds; and the multiple of the duration of the last query. */
@@ -66,10 +67,7 @@ export class CorePorts {
     try {
       isGateway = ask(ifindex);
     } catch (error) {
-      log.warn(
-        { ifindex, error: error instanceof Error ? error.message : String(error) },
-        'the routes of a port cannot be looked at',
-      );
+      log.warn({ ifindex, error: messageOf(error) }, 'the routes of a port cannot be looked at');
     }
     const took = performance.now() - start;
     this.#answers.set(ifindex, { isGateway, askAgainAt: clock.now() + Math.max(PATIENCE_MS, PATIENCE_TIMES * took) });

@@ -5,6 +5,7 @@
 import { endianness } from 'node:os';
 import koffi from 'koffi';
 import { KernelError } from './errors.ts';
+import { messageOf } from '../model/error-text.ts';
 
 /** An address in this process; null is NULL. */
 export type Pointer = bigint;
@@ -35,7 +36,7 @@ export function openLibrary(names: readonly string[], remedy: string): Library {
       const library = koffi.load(name);
       return { bind: <F>(prototype: string) => library.func(prototype) as unknown as Native<F> };
     } catch (error) {
-      failures.push(error instanceof Error ? error.message : String(error));
+      failures.push(messageOf(error));
     }
   }
   // A library that exists but cannot be opened is not fixed by installing it. dlopen(3) reports the reason as text

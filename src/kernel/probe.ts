@@ -23,6 +23,7 @@ import {
   seg6local,
   typeInformation,
 } from './probe-attempts.ts';
+import { messageOf } from '../model/error-text.ts';
 
 export interface KernelFeature {
   /** Stable: `tcx`, `btf`, … */
@@ -166,7 +167,7 @@ export async function probeKernel(dependencies: { poller: Poller }): Promise<Ker
     netns = Netns.create();
   } catch (error) {
     // Without a namespace nothing can be tried. The cause is a missing privilege, which the first row reports.
-    const detail = reasonOf(error);
+    const detail = messageOf(error);
     return PROBES.map((probe, i) => ({
       ...row(probe),
       ok: false,
@@ -190,12 +191,10 @@ const row = ({ name, required, neededFor }: Probe): Pick<KernelFeature, 'name' |
   required,
   neededFor,
 });
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 async function ask(probe: Probe, context: Context): Promise<KernelFeature> {
   try {
     return { ...row(probe), ok: true, detail: await probe.test(context), remedy: '' };
   } catch (error) {
-    return { ...row(probe), ok: false, detail: reasonOf(error), remedy: probe.remedy };
+    return { ...row(probe), ok: false, detail: messageOf(error), remedy: probe.remedy };
   }
 }

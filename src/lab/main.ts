@@ -86,7 +86,7 @@ const program = new Command('cnpd-lab')
 program
   .command('up')
   .argument('<file>', 'topology, *.clab.yml')
-  .option('-v, --verbose', 'say what every command printed')
+  .option('-v, --verbose', 'show what every command printed')
   .description('build the lab and start what the file says')
   .action(up);
 program

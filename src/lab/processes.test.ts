@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { endProcesses, identify, isAlive, processesIn, startTimeOf } from './processes.ts';
 import { readlinkSync } from 'node:fs';
 
-test('a reused pid is somebody else: identity is the pid and its start time', () => {
+test('a reused pid is another process: identity is the pid and its start time', () => {
   const self = identify(process.pid)!;
   expect(isAlive(self)).toBe(true);
   expect(isAlive({ ...self, startTime: '1' })).toBe(false);

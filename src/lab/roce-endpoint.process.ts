@@ -132,6 +132,7 @@ function main(): void {
     },
   );
   report('ready', { role: positionals[0], pid: process.pid });
+  process.on('SIGUSR2', () => started.finish?.());
   process.on('SIGTERM', () => started.stop());
   process.on('SIGINT', () => started.stop());
 }

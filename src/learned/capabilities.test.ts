@@ -43,7 +43,7 @@ test('an entry lasts for the configured time, separately for each format; a repe
   expect(hosts.lacks(H1, 'long-haul-icmpv6')).toBe(false);
   expect(hosts.takeChanged()).toBe(false);
   clock.at = 605_000;
-  // Not believed any more, whether or not somebody has swept.
+  // Not believed any more, whether or not a sweep has run.
   expect(shown()).toEqual(['2001:db8:1::10 long-haul-icmpv6']);
   expect({ tick: hosts.tick(), takeChanged: hosts.takeChanged(), nextDeadline: hosts.nextDeadline() }).toEqual({
     tick: true,

@@ -186,7 +186,7 @@ describe('a flag without a usable address', () => {
       ['127.0.0.0/8', 'loopback', '127.0.0.1'],
       ['0.0.0.0/32', 'unspecified', '0.0.0.0'],
       ['255.255.255.255/32', 'broadcast', '255.255.255.255'],
-    ])('no sender is in %s: counted as %s once, and nobody is its proxy', (text, use, inside) => {
+    ])('no sender is in %s: counted as %s once, and it has no proxy', (text, use, inside) => {
       const { table, counts, reach, report, proxyOf } = fixture();
       reach(['cnpd1'], carrier);
       for (let refresh = 0; refresh < 2; refresh++)

@@ -21,7 +21,7 @@ export interface IsisTrouble {
   /** Whether another router issues LSPs with our system ID, or did so in the last minutes. */
   readonly systemIdContested: boolean;
   /**
-   * Fragments of our LSP that cannot be issued because somebody used their highest sequence number, and until when (RFC
+   * Fragments of our LSP that cannot be issued because another router used their highest sequence number, and until when (RFC
    * 3339).
    */
   readonly exhausted: readonly { readonly fragment: number; readonly until: string }[];
@@ -46,7 +46,7 @@ export interface OspfNeighborState {
   area: string;
   interface: string;
   state: 'down' | 'init' | 'ex-start' | 'exchange' | 'loading' | 'full';
-  /** Dotted quad; null while nobody answers. */
+  /** Dotted quad; null while gobgpd does not answer. */
   routerId: string | null;
   /** Seconds until it is lost unless a hello arrives. */
   deadTimeRemaining: number;

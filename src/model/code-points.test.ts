@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_CODE_POINTS } from './code-points.ts';
 
-// Elsewhere the bit is handed to what is tested: that it is the drafts' unless somebody changes it is shown here.
+// Elsewhere the bit is handed to what is tested: that it is the drafts' unless the file changes it is shown here.
 test('PNC-5.1-a, PNC-5.2-a, PNC-5.3-a: the P-flag is bit 7 in IS-IS and bit 2 in OSPFv2 and OSPFv3 unless the file says otherwise', () => {
   expect(DEFAULT_CODE_POINTS).toMatchObject({
     'isis-pnc-flag-bit': 7,

@@ -10,7 +10,7 @@ export interface GroupRoleView {
   readonly role: 'edge' | 'branching';
   readonly isRoot: boolean;
   /**
-   * The tree that the last data packets named; null: no data packet has come yet, or the agent was told of no list that
+   * The tree that the last data packets named; null: no data packet has come yet, or the agent knows no list that
    * they name.
    */
   readonly current: CurrentTreeView | null;

@@ -230,7 +230,7 @@ export interface GroupTreeState {
   node: string;
   parent: string | null;
   kind: 'root' | 'branching' | 'edge';
-  /** As its protocol names it; null: nobody advertises the SID. */
+  /** As its protocol names it; null: no router advertises the SID. */
   router: string | null;
   receivers: string[];
 }

@@ -109,7 +109,7 @@ export const exampleCarriers = (): Pick<CnpdState, 'isis' | 'ospfv2' | 'ospfv3' 
         routerIdContested: false,
         notFullSince: '2026-11-20T11:00:00.000Z',
         since: '2026-11-20T11:00:00.000Z',
-        reason: 'nobody was heard yet',
+        reason: 'no hello was heard yet',
       },
     ],
     database: [

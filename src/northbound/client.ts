@@ -25,7 +25,7 @@ export interface ClientOptions {
 }
 
 export class NorthboundError extends Error {
-  /** `unreachable`: nobody answers (in time). `refused`: cnpd answered with an error. */
+  /** `unreachable`: cnpd does not answer (in time). `refused`: cnpd answered with an error. */
   readonly code: 'unreachable' | 'refused';
   /** gRPC status name, e.g. `NOT_FOUND`. */
   readonly status: string;
@@ -90,6 +90,21 @@ export const setRequest = ({ delete: gone = [], replace = [], update = [] }: Set
 export const pathOf = (names: readonly string[]): Path =>
   create(PathSchema, { elem: names.map((name) => create(PathElemSchema, { name })) });
 
+/** Rejects with the error that `explain` makes of it. */
+const callUnary = <I, O>(
+  client: Client,
+  { path, requestSerialize, responseDeserialize }: MethodDefinition<I, O>,
+  request: I,
+  options: ClientOptions,
+): Promise<O> =>
+  new Promise((resolve, reject) => {
+    const deadline = Date.now() + options.timeoutMs;
+    client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, { deadline }, (error, answer) => {
+      if (error) void explain(error, options).then(reject);
+      else resolve(answer!);
+    });
+  });
+
 /** Connects when the first call is made. */
 export function connectNorthbound(options: ClientOptions): NorthboundClient {
   const client = new Client(`unix:${options.socket}`, credentials.createInsecure(), {
@@ -97,20 +112,7 @@ export function connectNorthbound(options: ClientOptions): NorthboundClient {
     'grpc.enable_retries': 0,
   });
   const call = <I, O>(method: MethodDefinition<I, O>, request: I): Promise<O> =>
-    new Promise((resolve, reject) => {
-      const deadline = Date.now() + options.timeoutMs;
-      client.makeUnaryRequest(
-        method.path,
-        method.requestSerialize,
-        method.responseDeserialize,
-        request,
-        { deadline },
-        (error, answer) => {
-          if (error) void explain(error, options).then(reject);
-          else resolve(answer!);
-        },
-      );
-    });
+    callUnary(client, method, request, options);
   const get = unary(gNMI.method.get);
   const getRaw: NorthboundClient['getRaw'] = async (request) =>
     (await call(get, create(GetRequestSchema, request))) as GetResponse;

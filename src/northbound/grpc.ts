@@ -2,6 +2,7 @@
 // methods and nothing else.
 import { type DescMessage, type DescMethodUnary, fromBinary, type MessageShape, toBinary } from '@bufbuild/protobuf';
 import { type handleUnaryCall, type MethodDefinition, type ServerUnaryCall, status } from '@grpc/grpc-js';
+import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import { clip } from './paths.ts';
 import { RpcError } from './rpc-error.ts';
@@ -26,7 +27,7 @@ export function unary<I extends DescMessage, O extends DescMessage>(
   };
 }
 
-/** Whether nobody waits for the answer any more. */
+/** Whether the client no longer waits for the answer. */
 export type Cancelled = () => boolean;
 
 /**
@@ -49,7 +50,7 @@ export function handle<I extends DescMessage, O extends DescMessage>(
         count(`northbound.refused.${code.toLowerCase().replaceAll('_', '-')}`);
         reply({
           code: known ? error.status : status.INTERNAL,
-          details: clip(error instanceof Error ? error.message : String(error), 1000),
+          details: clip(messageOf(error), 1000),
         });
       },
     );

@@ -72,7 +72,7 @@ const MAX_REQUEST_BYTES = 256 * 1024;
 /** 4,096 members, one update each, are 1 MB. */
 const MAX_SET_BYTES = 2 * 1024 * 1024;
 const MAX_CONNECTIONS = 256;
-/** A connection that says nothing for so long is no client's. */
+/** A connection that is silent for so long is no client's. */
 const SILENT_MS = 5000;
 const AT_ONCE = 2;
 const WAITING = 512;
@@ -201,7 +201,7 @@ function setHandler(options: NorthboundOptions, { actions }: NorthboundDependenc
   };
 }
 
-/** Rejects with CANCELLED when nobody waits for the answer any more. */
+/** Rejects with CANCELLED when the client no longer waits for the answer. */
 function whileAsked<T>(work: Work, steps: Steps<T>, cancelled: Cancelled): Promise<T> {
   return new Promise((onDone, onError) => {
     const onPause = (): void => {

@@ -71,7 +71,7 @@ test('each part has its own octets: a change of one changes no other', () => {
   }
 });
 
-test('a cut is refused at each length; an unknown role is nobody’s member; reserved octets are ignored', () => {
+test('a cut is refused at each length; an unknown role is no member; reserved octets are ignored', () => {
   for (let length = 0; length < HEX.length / 2; length++)
     expect(decodeGroupMember(fromHex(HEX).subarray(0, length), 7), `cut at ${length}`).toMatchObject({
       ok: false,

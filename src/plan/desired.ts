@@ -1,7 +1,7 @@
 // The desired state of the kernel: plan computes it and reconcile applies it. Plain values, with every policy already
 // computed (programs only compare and act). One list per kind of object; the field `id` identifies an object.
 //
-// senderProxies may stand for a million entries, so it is a source. A consumer with an earlier state asks for the
+// senderProxies may have a million entries, so it is a source. A consumer with an earlier state asks for the
 // changes since then; one without walks all entries. The cost of plan() does not grow with the network.
 import type { Family, IpAddress } from '../model/address.ts';
 import type { LongHaulInstruction, NotificationFormat } from '../model/notification.ts';
@@ -33,7 +33,7 @@ export interface DesiredState {
   /** END.CON SIDs of the domain, including this router's: outer sources to which a notification may be encapsulated. */
   readonly endConSids: readonly EndConSidPlan[];
   /**
-   * What nobody outside of the domain may send to, for the border guard: END.CON, End.MT and replication SIDs of the
+   * Where no host or router outside of the domain may send to, for the border guard: END.CON, End.MT and replication SIDs of the
    * domain, and Proxy Addresses of groups.
    */
   readonly guardedAddresses?: readonly GuardedAddressPlan[];

@@ -2,6 +2,7 @@
 // problems that follow from these facts for several features.
 import type { Intent } from '../intent/intent.ts';
 import { type Family, type IpAddress, formatAddress } from '../model/address.ts';
+import { type Prefix, prefixContains } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DecapsulationBehavior } from './desired.ts';
 
@@ -50,6 +51,8 @@ export interface Facts {
   readonly features: readonly KernelFeatureFact[];
   /** The router's addresses; absent when not known, and then not checked. */
   readonly addresses?: readonly IpAddress[];
+  /** Prefixes whose hosts are attached to an interface. Absent: not read. */
+  readonly onLink?: readonly OnLinkFact[];
   /** Whether packets are forwarded, by family; absent when not known, and then not checked. */
   readonly forwarding?: Readonly<Record<Family, boolean>>;
   /**
@@ -65,6 +68,12 @@ export interface Facts {
   readonly gatewayPorts?: ReadonlySet<number>;
   /** SIDs of this router, as text, that the kernel refused at the last attempt. Absent: none. */
   readonly refusedSids?: ReadonlySet<string>;
+}
+
+/** The prefix of an address of this router. */
+interface OnLinkFact {
+  readonly ifindex: number;
+  readonly prefix: Prefix;
 }
 
 /** A seg6local route of the kernel. */
@@ -149,6 +158,14 @@ export function missingFeatures(part: keyof typeof NEEDS, facts: Facts): Problem
 
 export const findLink = (facts: Facts, name: string): LinkFact | undefined =>
   facts.links.find((link) => link.name === name);
+
+/** The link to which a host is attached: of several prefixes that contain it, that of the longest. */
+export function linkOfHost({ links, onLink = [] }: Facts, host: IpAddress): LinkFact | undefined {
+  const found = onLink
+    .filter(({ prefix }) => prefixContains(prefix, host))
+    .reduce<OnLinkFact | undefined>((a, b) => (a && a.prefix.length >= b.prefix.length ? a : b), undefined);
+  return found && links.find(({ ifindex }) => ifindex === found.ifindex);
+}
 
 const missingBorderPorts = (facts: Facts, { borderPorts }: Pick<Intent, 'borderPorts'>): string[] =>
   borderPorts.filter((name) => !findLink(facts, name));

@@ -7,7 +7,7 @@ import type { Intent } from '../intent/intent.ts';
 import type { SidEntry } from '../learned/routers.ts';
 import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
 import type { Problem, ProblemCode } from '../model/problem.ts';
-import { type Facts, type LinkFact, roceLinks } from './facts.ts';
+import { type Facts, type LinkFact, linkOfHost, roceLinks } from './facts.ts';
 import { type GroupView, MOST_BRANCHES, hasTooMany } from './group-view.ts';
 import type { HeadEndPlan } from './multicast-plan.ts';
 
@@ -165,30 +165,50 @@ const flat = ({ views, intent: { isis, ospfv2, ospfv3 } }: Inputs): Problem[] =>
         views.filter(({ isRoot, tree }) => isRoot && tree?.isFlat),
         ({ id, branches }) =>
           `group ${id}: no carrier knows the topology around this router, so it makes all ${branches.length} copies itself`,
-        '`cnpctl show isis` and `cnpctl show ospf` say whether there is an adjacency',
+        '`cnpctl show isis neighbors` and `cnpctl show ospf neighbors` show whether there is an adjacency',
       );
 
-/** Connections of hosts have the largest MTU that their ports allow. */
-function sizes({ headEnds, intent, facts, core }: Inputs): Problem[] {
+/**
+ * The port from which a source sends. One behind a gateway may send as much as any port that is no core port lets in:
+ * then it is the one with the largest MTU.
+ */
+function portOfSource(source: IpAddress, { facts, intent, core }: Inputs): LinkFact | undefined {
   const isCore = new Set(core.map(({ ifindex }) => ifindex));
-  const hosts = roceLinks(facts, intent).filter(({ ifindex }) => !isCore.has(ifindex));
-  const wanted = roceMtuWithin(Math.max(0, ...hosts.map(({ mtu = 0 }) => mtu)));
-  const small = headEnds.flatMap((headEnd) => {
-    const added = overhead(headEnd.endMtTlvs, headEnd.hmacKeyId !== undefined);
-    const most = roceMtuWithin(headEnd.mtu - added);
-    return most === 0 || most < wanted ? [{ id: headEnd.id, added, most, mtu: headEnd.mtu }] : [];
+  const hosts = roceLinks(facts, intent).filter(({ ifindex, up }) => up && !isCore.has(ifindex));
+  const largest = hosts.reduce<LinkFact | undefined>(
+    (a, b) => ((a?.mtu ?? 0) >= (b.mtu ?? 0) ? (a ?? b) : b),
+    undefined,
+  );
+  return linkOfHost(facts, source) ?? largest;
+}
+
+/** Connections that the port of the source lets pass, and the core ports do not. */
+function sizes(inputs: Inputs): Problem[] {
+  const { views, headEnds, core } = inputs;
+  const sourceOf = new Map(views.map(({ id, members }) => [id, members.source.address]));
+  const small = headEnds.flatMap(({ id, mtu, endMtTlvs, hmacKeyId }) => {
+    const port = portOfSource(sourceOf.get(id)!, inputs);
+    const tlvs = roceMtuWithin(mtu - overhead([], hmacKeyId !== undefined)) === 0 ? [] : endMtTlvs;
+    const added = overhead(tlvs, hmacKeyId !== undefined);
+    const [most, allowed] = [roceMtuWithin(mtu - added), roceMtuWithin(port?.mtu ?? 0)];
+    return most === 0 || most < allowed ? [{ id, mtu, added, most, allowed, port: port?.name }] : [];
   });
+  const ports = core.map(({ name }) => name).join(', ');
+  const grown = (roceMtu: number, added: number): number => rocePacket(roceMtu) + added;
   return summary(
     'groups.mtu',
     small,
-    ({ id, added, most, mtu }) =>
-      `group ${id}: packets grow by ${added} octets, and the core ports pass ${mtu}: ` +
-      (wanted > most
-        ? `with an RoCEv2 MTU of ${wanted}, which the ports of hosts allow, ${rocePacket(wanted)} octets become ` +
-          `${rocePacket(wanted) + added}; `
-        : '') +
-      (most > 0 ? `connections of at most ${most} pass` : 'no connection fits'),
-    `raise the MTU of ${core.map(({ name }) => name).join(', ')}, or set a smaller MTU at the source's connection`,
+    ({ id, mtu, added, most, allowed, port }) =>
+      most === 0
+        ? `group ${id}: no connection fits: in the tree the packets of the smallest RoCEv2 MTU, 256, have ` +
+          `${grown(256, added)} octets, and the core ports pass ${mtu}`
+        : `group ${id}: a connection with an RoCEv2 MTU above ${most} would get nothing through: the port ${port} of ` +
+          `the source allows ${allowed}, whose packets have ${grown(allowed, added)} octets in the tree, and the ` +
+          `core ports pass ${mtu}`,
+    ({ added, most, allowed }) =>
+      (most === 0 ? '' : `give the Queue Pairs of the source and of all receivers a path MTU of at most ${most}; or `) +
+      `raise the MTU of ${ports}, and of every other link of the core, to at least ` +
+      `${grown(most === 0 ? 1024 : allowed, added)}`,
   );
 }
 

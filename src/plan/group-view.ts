@@ -10,7 +10,7 @@ import { type GroupMember, compareClaims } from '../model/group.ts';
 import type { TopologyReport } from '../model/topology.ts';
 import type { MulticastBranchPlan } from './multicast-plan.ts';
 
-/** What the network says about groups. Lists that have not changed are the same objects. */
+/** What the network advertises about groups. Lists that have not changed are the same objects. */
 export interface LearnedAboutGroups {
   sids(): readonly SidEntry[];
   members(): readonly GroupMember[];

@@ -1,4 +1,4 @@
-// How long learned entries stay in force when nobody advertises them any more.
+// How long learned entries stay in force when no router advertises them any more.
 import type { Intent } from '../intent/intent.ts';
 import { holdUnreachable } from '../intent/schema-parts.ts';
 import type { CarrierName } from '../model/advertisement.ts';

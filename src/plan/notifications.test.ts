@@ -332,7 +332,7 @@ describe('learned facts about senders', () => {
     expect(plan(intentOf(PORT), learned(), FACTS)).toMatchObject({ endConSids: [], senderCapabilities: [] });
   });
 
-  test('A13, FCN-4.2.2-a: a border guard knows the END.CON SIDs of the whole domain, even if its router notifies nobody', () => {
+  test('A13, FCN-4.2.2-a: a border guard knows the END.CON SIDs of the whole domain, even if its router notifies no sender', () => {
     expect(plan(intentOf('border-ports: [eth3]\n'), learned(), FACTS).endConSids.map((s) => s.id)).toEqual([
       '2001:db8:c::1',
       '2001:db8:d::1',
@@ -352,7 +352,7 @@ describe('LHCNP-5.2-a: Queue Pairs of the senders', () => {
   });
 
   test.each([
-    ['nobody is', PORT + policies(FAST)],
+    ['no sender is', PORT + policies(FAST)],
     ['no port notifies', policies(ICMPV6)],
     ['notifications are not there', PORT],
   ])('are left alone when %s', (_claim, sections) => {

@@ -1,5 +1,6 @@
 import { sendersOf } from '../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
+import { ROUTER, load } from '../intent/files.fixture.ts';
 import type { Intent } from '../intent/intent.ts';
 import { address, formatAddress } from '../model/address.ts';
 import { formatPrefix, prefix } from '../model/prefix.ts';
@@ -63,5 +64,33 @@ describe('which carriers can advertise a prefix', () => {
     expect(advertisedByOthers(intent(v6only, { ospfv2: {}, bgp: { nextHop4: V4 } }), 'ospfv2')).toBe(1);
     expect(advertisedByOthers(intent(BOTH, { ospfv3: {}, bgp: { nextHop4: V4 } }), 'bgp')).toBe(2);
     expect(advertisedByOthers(intent(BOTH, ALL), 'isis')).toBe(0);
+  });
+});
+
+describe('SIDs of a router that takes part in groups', () => {
+  const srv6 = {
+    'end-mt': '{ locator: 2001:db8:e::/48 }',
+    replication: '{ locator: 2001:db8:e::/48, sid: 2001:db8:e::2 }',
+  };
+  const advertised = (keys: readonly (keyof typeof srv6)[], refusedSids?: ReadonlySet<string>): string[] => {
+    const sids = keys.map((key) => `${key}: ${srv6[key]}`).join(', ');
+    return originated(load(`${ROUTER}srv6: { core-ports: [eth1], ${sids} }\n`), refusedSids && { refusedSids }).flatMap(
+      (one) =>
+        one.kind === 'sid' ? [`${formatAddress(one.sid)} ${one.behavior} in ${formatPrefix(one.locator)}`] : [],
+    );
+  };
+  const [EDGE, REPLICATION] = [
+    `2001:db8:e::c1:0:0 ${0x8001} in 2001:db8:e::/48`,
+    `2001:db8:e::2 ${0x8003} in 2001:db8:e::/48`,
+  ];
+
+  test('are advertised with their own behaviors: End.MT of an edge, the replication SID of a router that copies', () => {
+    expect(advertised(['end-mt'])).toEqual([EDGE]);
+    expect(advertised(['replication'])).toEqual([REPLICATION]);
+    expect(advertised(['end-mt', 'replication'])).toEqual([EDGE, REPLICATION]);
+  });
+
+  test('are not advertised where the kernel has refused them: packets to them would be lost', () => {
+    expect(advertised(['end-mt', 'replication'], new Set(['2001:db8:e::2']))).toEqual([EDGE]);
   });
 });

@@ -14,7 +14,7 @@ const PROBES = 'stamp: { targets: [2001:db8::9] }\n';
 interface Circumstances {
   readonly qdisc?: Omit<QdiscFact, 'ifindex'>;
   readonly speed?: number;
-  /** null: nobody measures. */
+  /** null: not measured. */
   readonly rttMs?: number | null;
   readonly rest?: string;
 }

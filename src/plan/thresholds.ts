@@ -159,7 +159,7 @@ function unknownInputs(
   if (!rtt && rttMs !== undefined && port.rtt === 'probe' && (floor || longHaul)) {
     const effect = floor ?? `Long-haul CNPs for one flow are ${port['per-flow-interval']} ms apart (per-flow-interval)`;
     const remedy =
-      `\`cnpctl show rtt\` says which targets answer; a router behind ${port.interface} must run a STAMP ` +
+      `\`cnpctl show rtt\` shows which targets answer; a router behind ${port.interface} must run a STAMP ` +
       `reflector that accepts probes from here, or set \`rtt:\` under ports`;
     problems.push({
       code: 'ports.rtt-unknown',

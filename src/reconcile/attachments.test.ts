@@ -50,7 +50,7 @@ describe('attachments', () => {
     expect([...links.keys()]).toEqual([pinName(eth1.id)]);
   });
 
-  test('notices a link that somebody detached', () => {
+  test('notices a link that another program detached', () => {
     const { kernel, links } = memoryKernel();
     const operations = attachmentOperations(kernel);
     operations.update(eth1);

@@ -64,7 +64,7 @@ const SENDERS_AT_ONCE = 1000;
 
 type Notifier = NotifierPlan & { readonly id: 'notifier' };
 /**
- * Notifier of a node that marks CE but notifies nobody. Its flow table still needs the rest of the configuration: the
+ * Notifier of a node that marks CE but notifies no sender. Its flow table still needs the rest of the configuration: the
  * ageing time and the seed.
  */
 const SILENT: NotifierPlan = { source4: null, source6: null, udpPort: 0 };

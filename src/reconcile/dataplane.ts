@@ -5,6 +5,7 @@ import type { BpfProgram } from '../kernel/bpf/program.ts';
 import { EGRESS_PROGRAMS } from '../kernel/dataplane/egress.ts';
 import { COUNTERS_MAP, decodeCounters } from '../kernel/dataplane/counters.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import { type Attachment, attachment, attachmentOperations } from './attachments.ts';
@@ -173,7 +174,7 @@ export class Dataplane {
     if (!this.multicast) this.#removeEarlier('multicast', 'trees of an earlier run removed', removeTrees);
   }
 
-  /** From now on, also removes entries that an earlier run learned and nobody advertises any more. */
+  /** From now on, also removes entries that an earlier run learned and no router advertises any more. */
   forgetUnknown(): void {
     this.#mayForget = true;
     this.#forgetUnknown();
@@ -194,10 +195,7 @@ export class Dataplane {
       if (removed.length > 0) log.info({ removed }, message);
     } catch (error) {
       count(`dataplane.${feature}.routes-unreadable`);
-      log.warn(
-        { error: error instanceof Error ? error.message : String(error) },
-        'cannot read the routes of an earlier run',
-      );
+      log.warn({ error: messageOf(error) }, 'cannot read the routes of an earlier run');
     }
   }
 

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BpfObject, openBpfObject } from '../kernel/bpf/object.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { Attachment } from './attachments.ts';
@@ -84,7 +85,7 @@ export class FeatureSupervisor<F extends Feature> {
 
   #notLoaded(path: string, error: unknown): void {
     const { name } = this.#kind;
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = messageOf(error);
     const remedy = existsSync(path)
       ? 'run `cnpctl doctor`: it names what this kernel lacks'
       : 'build cnpd again: its eBPF objects are missing';

@@ -45,7 +45,7 @@ export abstract class Feature {
     for (const reconciled of this.#reconciled) reconciled.fullPass();
   }
 
-  /** From now on, also removes entries that an earlier run learned and nobody advertises any more. */
+  /** From now on, also removes entries that an earlier run learned and no router advertises any more. */
   forgetUnknown(): void {
     this.#mayForget = true;
     for (const reconciled of this.#learned) reconciled.fullPass();

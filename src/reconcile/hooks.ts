@@ -11,7 +11,7 @@ export function pinnedHooks(
   { bpfDir, linksDir }: { readonly bpfDir: string; readonly linksDir: string },
   programOf: (name: string) => BpfProgram,
 ): HookKernel {
-  // Repeated before each use, since somebody may have unmounted the file system.
+  // Repeated before each use, since another program may have unmounted the file system.
   const makeLinksDir = (): void => makePinDirectory(bpfDir, linksDir);
   makeLinksDir();
   const pathOf = (pin: string): string => join(linksDir, pin);

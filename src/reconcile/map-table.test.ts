@@ -147,7 +147,7 @@ describe('map table', () => {
     expect({ removed, content: [...table.content] }).toEqual({ removed: [], content: [['03', '02']] });
   });
 
-  test('notices an entry that somebody changed', () => {
+  test('notices an entry that another program changed', () => {
     const table = memoryTable();
     const operations = tableOperations(table, codec);
     const port = { id: 'eth1', ifindex: 1, limit: 1 };

@@ -32,46 +32,66 @@ interface Place {
   owner: string;
 }
 
-export function tableOperations<T extends { readonly id: string }>(table: Table, codec: TableCodec<T>): Operations<T> {
-  const placeOf = new Map<string, Place>();
+/** Which object has which key of the map. */
+class Places<T extends { readonly id: string }> {
+  readonly #table: Table;
+  readonly #codec: TableCodec<T>;
+  readonly #ofObject = new Map<string, Place>();
   /** By key. One place per key, however many objects have claimed it. */
-  const places = new Map<string, Place>();
-  /** Removes the object's entry, unless another object owns the key by now, as when two ports swap their names. */
-  const leave = (id: string): void => {
-    const place = placeOf.get(id);
-    if (place?.owner !== id) return;
-    table.delete(place.key);
-    places.delete(text(place.key));
-  };
+  readonly #all = new Map<string, Place>();
+
+  constructor(table: Table, codec: TableCodec<T>) {
+    this.#table = table;
+    this.#codec = codec;
+  }
+
   /** Returns the key of the object, and removes its entry under a former key. */
-  const place = (object: T): Uint8Array => {
+  keyOf(object: T): Uint8Array {
     const { id } = object;
-    const before = placeOf.get(id);
+    const before = this.#ofObject.get(id);
     // The usual case: thousands of objects whose keys do not change.
-    if (before?.owner === id && codec.fixed) return before.key;
-    const key = codec.key(object);
-    if (before && !sameBytes(before.key, key)) leave(id);
+    if (before?.owner === id && this.#codec.fixed) return before.key;
+    const key = this.#codec.key(object);
+    if (before && !sameBytes(before.key, key)) this.#leave(id);
     const name = text(key);
-    let now = places.get(name);
+    let now = this.#all.get(name);
     if (now) now.owner = id;
-    else places.set(name, (now = { key, owner: id }));
-    placeOf.set(id, now);
+    else this.#all.set(name, (now = { key, owner: id }));
+    this.#ofObject.set(id, now);
     return now.key;
-  };
+  }
+
+  delete(id: string): void {
+    this.#leave(id);
+    this.#ofObject.delete(id);
+  }
+
+  ownerOf(key: Uint8Array): string | undefined {
+    return this.#all.get(text(key))?.owner;
+  }
+
+  /** Removes the object's entry, unless another object owns the key by now, as when two ports swap their names. */
+  #leave(id: string): void {
+    const place = this.#ofObject.get(id);
+    if (place?.owner !== id) return;
+    this.#table.delete(place.key);
+    this.#all.delete(text(place.key));
+  }
+}
+
+export function tableOperations<T extends { readonly id: string }>(table: Table, codec: TableCodec<T>): Operations<T> {
+  const places = new Places(table, codec);
   return {
     kind: codec.kind,
-    update: (object) => table.update(place(object), codec.value(object)),
+    update: (object) => table.update(places.keyOf(object), codec.value(object)),
     ...(table.updateBatch && {
       updateMany: (objects) =>
-        table.updateBatch!(objects.map((object) => [place(object), codec.value(object)] as const)),
+        table.updateBatch!(objects.map((object) => [places.keyOf(object), codec.value(object)] as const)),
     }),
-    delete: (id) => {
-      leave(id);
-      placeOf.delete(id);
-    },
+    delete: (id) => places.delete(id),
     *prune(desired) {
       const isStray = (key: Uint8Array): boolean => {
-        const owner = places.get(text(key))?.owner;
+        const owner = places.ownerOf(key);
         return owner === undefined || !desired.has(owner);
       };
       const strays: Uint8Array[] = [];

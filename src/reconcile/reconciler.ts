@@ -1,8 +1,9 @@
 // Makes the actual state equal the desired state for one kind of kernel object: programs, map entries or routes. The
 // caller supplies the desired objects; every object has a status. Failures are retried with exponential back-off. A
-// periodic full pass restores objects that somebody else changed or removed, and prunes those that are not desired.
+// periodic full pass restores objects that another program changed or removed, and prunes those that are not desired.
 import type { Clock } from '../model/clock.ts';
 import { Deadline } from '../model/deadline.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import { type Steps, type Work, advance } from '../model/work.ts';
 import { ApplyQueue, type Entry } from './apply-queue.ts';
@@ -232,7 +233,7 @@ export class Reconciler<T extends { readonly id: string }> {
     if (restored > 0)
       this.#log.warn(
         { kind: this.#operations.kind, restored },
-        'restored objects that somebody else changed or removed',
+        'restored objects that another program changed or removed',
       );
   }
 
@@ -276,7 +277,7 @@ export class Reconciler<T extends { readonly id: string }> {
   }
 
   #failed(id: string, error: unknown): string {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     this.#count(`reconcile.${this.#operations.kind}.failed`);
     this.#log.warn({ kind: this.#operations.kind, id, error: text }, 'the kernel refused; will try again');
     return text;

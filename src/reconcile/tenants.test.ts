@@ -128,7 +128,7 @@ test('a first run forgets at once', () => {
   expect([...maps.of('sids')]).toEqual([sidRow(RED)]);
 });
 
-test('the full pass corrects rows that somebody else added or removed', () => {
+test('the full pass corrects rows that another program added or removed', () => {
   const maps = new Maps();
   const { tables, pass } = open(maps);
   tables.apply(PLAN);

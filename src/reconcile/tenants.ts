@@ -1,4 +1,4 @@
-// The tenant tables of the program that learns Queue Pairs: they tell whose addresses a packet has (plan/tenants.ts). A
+// The tenant tables of the program that learns Queue Pairs: they determine whose addresses a packet has (plan/tenants.ts). A
 // SID's row is written before Queue Pairs are learned in its tunnels. Once its row is gone, packets in its tunnels
 // belong to no tenant.
 import type { BpfObject } from '../kernel/bpf/object.ts';

@@ -12,6 +12,7 @@ import type { Poller } from '../kernel/poller.ts';
 import type { ReversePath } from '../kernel/reverse-path.ts';
 import { type IpAddress, sameAddress } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import type { RttState } from '../model/state.ts';
@@ -234,5 +235,3 @@ class RunningStamp implements Stamp {
     this.#dependencies.log.debug({ error: error.message }, 'a STAMP socket reported an error');
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -62,7 +62,7 @@ function* everyFlow({ facts, dataplane }: FlowsDependencies): Generator<FlowStat
       source: formatAddress(f.source),
       destination: formatAddress(f.destination),
       destinationQpn: f.destinationQpn,
-      // Looked up when it was needed to tell the sender.
+      // Looked up when it was needed to notify the sender.
       sourceQpn: f.lastNotification?.sourceQpn || null,
       learnedFrom: null,
       packets: Number(f.packets),

@@ -14,7 +14,7 @@ export interface GroupSources {
   /** In force: the file's, with the members declared at run time. */
   readonly intent: Pick<Intent, 'groups' | 'srv6' | 'codePoints'>;
   readonly members: { readonly declared: RunTimeGroups; whyAside(group: string, member: string): string | undefined };
-  readonly routers: Pick<LearnedRouters, 'groupMembers' | 'endConSids'>;
+  readonly routers: Pick<LearnedRouters, 'groupMembers' | 'sids'>;
   /** By Proxy Address, as text. */
   readonly trees: ReadonlyMap<string, Tree>;
   readonly roles: readonly GroupRoleView[];
@@ -186,8 +186,7 @@ const edgesOf = (members: GroupMembers): IpAddress[] => receiversByEdge(members)
 /** As its protocol names it. */
 function routerOf(sid: IpAddress, { intent: { srv6, codePoints }, routers }: GroupSources): string | null {
   if ([srv6?.endMt?.sid, srv6?.replication?.sid].some((own) => own && sameAddress(own, sid))) return 'this router';
-  const advertised = [codePoints['end-mt-behavior'], codePoints['replication-behavior']].flatMap((behavior) =>
-    routers.endConSids(behavior),
-  );
-  return advertised.find((known) => sameAddress(known.sid, sid))?.originator ?? null;
+  const behaviors = [codePoints['end-mt-behavior'], codePoints['replication-behavior']];
+  const found = routers.sids().find((one) => behaviors.includes(one.behavior) && sameAddress(one.sid, sid));
+  return found?.originator ?? null;
 }

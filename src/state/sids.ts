@@ -10,7 +10,7 @@ import type { Srv6 } from '../reconcile/srv6.ts';
 const END_CON = 'END.CON';
 /** The IGP still hears the originator, but this router has no route to the SID. */
 const NO_WAY = 'no route to it from this router';
-const NOT_PLANNED = 'not programmed: `cnpctl show status` says why';
+const NOT_PLANNED = 'not programmed: `cnpctl show status` shows why';
 
 export interface SidDependencies {
   readonly intent: Intent;

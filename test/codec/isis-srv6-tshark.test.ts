@@ -101,7 +101,7 @@ test('several SIDs in one locator, locators of any length, D bit, SID Structure'
   });
 });
 
-test('a locator that was carried between levels: its Prefix Attribute Flags and source stand where tshark looks for sub-TLVs', () => {
+test('a locator that was leaked between levels: its Prefix Attribute Flags and source stand where tshark looks for sub-TLVs', () => {
   const copy = signalling(
     '2001:db8:c::/48',
     [
@@ -125,7 +125,7 @@ test('a locator that was carried between levels: its Prefix Attribute Flags and 
   ]);
 });
 
-test('what a router with SIDs says of itself: router addresses, SRv6 Capabilities', () => {
+test('what a router with SIDs advertises about itself: router addresses, SRv6 Capabilities', () => {
   const tlvs: IsisTlv[] = [
     { kind: 'ipv4-te-router-id', address: address('192.0.2.1') },
     { kind: 'ipv6-te-router-id', address: address('2001:db8:ffff::1') },

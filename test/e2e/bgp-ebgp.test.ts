@@ -174,7 +174,7 @@ test('cnpctl doctor --remote: every path arrived and is used', async () => {
 
 /**
  * A router that passes paths on without the attributes that it does not know: a process of ExaBGP, which hands it what
- * one neighbor says and announces to the other what it prints.
+ * one neighbor reports and announces to the other what it prints.
  */
 const FORGETFUL = `#!/usr/bin/env python3
 import json, sys

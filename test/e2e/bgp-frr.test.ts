@@ -273,7 +273,7 @@ describe('cnpd is killed', () => {
   });
 });
 
-describe('with other things that cnpd carries', () => {
+describe('with other things that cnpd advertises', () => {
   test('PNC-5.4-b: the proxy’s own host prefix alone has the characteristic, and a sender’s path of the operator’s has the proxy of its next hop', async () => {
     const gobgpd = bgp.gobgpd.leaf;
     const HOST = `${LOOPBACK.leaf.ipv6}/128`;
@@ -353,7 +353,7 @@ describe('with other things that cnpd carries', () => {
     await until('p has forgotten the SID', () => learned(), is(undefined));
   });
 
-  test('where an IGP says the same, the IGP comes first, and BGP counts when it is silent', async () => {
+  test('where an IGP advertises the same, the IGP comes first, and BGP counts when it is silent', async () => {
     const isis = (name: 'leaf' | 'p'): object => ({
       isis: { 'system-id': SYSTEM[name], area: '49.0001', level: 2, interface: 'cnpd-isis', 'hello-interval': '1s' },
     });

@@ -77,7 +77,7 @@ const fastCnp = (ends: Ends, traceOctets: number): Uint8Array => {
     codes: FAST_CNP,
   });
 };
-/** About a data packet of the one end to somebody else. */
+/** About a data packet of the one end to another host. */
 function notice(ends: Ends): Uint8Array {
   const invoking = new Flow(inside, outside, {
     source: ends.destination,

@@ -36,7 +36,7 @@ const notifies = async (): Promise<void> => {
 };
 
 describe('off by default', () => {
-  test('A13 FCNP-5-f FCNP-5-g: sections that say `enabled: off` attach nothing, install nothing and open no socket; nobody is notified', async () => {
+  test('A13 FCNP-5-f FCNP-5-g: sections that say `enabled: off` attach nothing, install nothing and open no socket; no sender is notified', async () => {
     const before = await everything();
     await line.p.start({
       router,

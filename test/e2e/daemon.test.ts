@@ -89,7 +89,7 @@ describe('learning over three routers', () => {
     expect(await far.frr(`show ipv6 route ${SENDERS6}`)).toMatch(/metric 30\b/);
   });
 
-  test('PNC-5-c: `cnpctl show senders ADDRESS` takes the longest match, and says no where a longer one has no proxy', async () => {
+  test('PNC-5-c: `cnpctl show senders ADDRESS` takes the longest match, and shows none where a longer one has no proxy', async () => {
     const inside = '2001:db8:1:0:aaaa::/80';
     const outside = '2001:db8:1:0:bbbb::/80';
     const more = [SENDERS6, inside].map((prefix) => ({ prefix, format: 'standard-cnp' }));
@@ -133,7 +133,7 @@ describe('problems', () => {
     expect(await problems()).not.toContain('no ipv4 loopback');
     await leaf.reload({ ...base('leaf'), ...proxy('leaf', { address: LOOPBACK.leaf.ipv4 }) });
     await until(
-      'status says so',
+      'status shows it',
       () => problems(),
       contains('2 sender prefixes have a proxy with an ipv4 address, and this router has no ipv4 loopback'),
     );

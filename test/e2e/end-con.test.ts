@@ -199,7 +199,7 @@ describe('from a congested P router to the sender', () => {
     });
   });
 
-  test('FCN-4.2.2-d: an outer source that nobody advertised gets nothing, counted', async () => {
+  test('FCN-4.2.2-d: an outer source that no router advertised gets nothing, counted', async () => {
     const before = await wan.p.counter('egress.format.no-end-con');
     const f = wan.flow(SENDER['fast-cnp']);
     const forged = address('2001:db8:c::bad');
@@ -320,7 +320,7 @@ describe('IPv4 at an END.CON of another table, whose route in the kernel takes o
     );
   const BEHIND = `behind END.CON ${END_CON.other} (table 100) is lost`;
 
-  test('FCN-4.2.2-e: a CNP reaches its sender, beside a proxy too; other IPv4 does not beside a proxy, and `show status` says so', async () => {
+  test('FCN-4.2.2-e: a CNP reaches its sender, beside a proxy too; other IPv4 does not beside a proxy, and `show status` shows it', async () => {
     toEndCon(cnp(0x7001));
     await arrives(0x7001);
     const senders = [{ prefix: '2001:db8:1::/64', format: 'standard-cnp' }];
@@ -396,7 +396,7 @@ describe('the life of END.CON', () => {
     await notified(f);
   });
 
-  test('A13: a reload without `srv6` leaves no SID, no route and no program; p forgets them, and nobody is notified about flows in tunnels', async () => {
+  test('A13: a reload without `srv6` leaves no SID, no route and no program; p forgets them, and no sender is notified about flows in tunnels', async () => {
     const { srv6, ...without } = PE1;
     expect(srv6).toBeDefined();
     await wan.reload(without, wan.pe1);

@@ -14,7 +14,7 @@ import { FAST_CNP } from './support/notifications.ts';
 import { type Flow, type Port, rocePackets } from './support/port.ts';
 import { contains, is, moreThan, until } from '../support/until.ts';
 
-/** Not addresses of h1: nobody answers there, as a sender that understands Fast CNP. */
+/** Not addresses of h1: no host answers there, as a sender that understands Fast CNP. */
 const CAPABLE = '2001:db8:1::10';
 const UNKNOWN = '2001:db8:1::20';
 /** Longer than any test: one notification for a flow is the only one. */
@@ -183,7 +183,7 @@ describe('a refused option', () => {
 
   test('forged Parameter Problems change nothing: from a host that was not notified, for another Queue Pair, about another router, about a flow long ago', async () => {
     await line.reload(node({ 'per-flow-interval': '5ms' }, '1s'));
-    await until('nobody refuses', async () => (await capabilities()).length, is(0));
+    await until('no host refuses', async () => (await capabilities()).length, is(0));
     const f = line.flow(CAPABLE);
     await line.congest('a Fast CNP', f, () => line.notificationsOf(f).length, moreThan(0));
     const quoted = line.notificationsOf(f)[0]!.packet;

@@ -10,7 +10,7 @@ import { matches, until } from '../support/until.ts';
 import { ownLabName } from './support/network.ts';
 
 const NAME = await ownLabName('t-lab-configs');
-/** FRR says hello every ten seconds. */
+/** FRR sends a hello every ten seconds. */
 const LIMIT_MS = 60_000;
 const CONFIGS = join(packageRoot(), 'frr-configs');
 let directory: string;
@@ -56,7 +56,7 @@ function up(role: string): Promise<Lab> {
 
 const says = (lab: Lab, node: string, command: string, pattern: RegExp): Promise<unknown> =>
   until(
-    `${node}: "${command}" says ${pattern.source}`,
+    `${node}: "${command}" shows ${pattern.source}`,
     async () => (await lab.exec(node, ['vtysh', '-c', command])).stdout,
     matches(pattern),
     LIMIT_MS,

@@ -142,7 +142,7 @@ describe('FRR', () => {
     });
   });
 
-  // What somebody does to FRR → the precondition that is missing, and whether configure can mend it.
+  // What an operator does to FRR → the precondition that is missing, and whether configure can mend it.
   const cases: [string, string[], string, boolean][] = [
     ['passive', ['interface cnpd-isis', 'isis passive'], 'frr.active', true],
     [

@@ -173,7 +173,7 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
         best: true,
       },
     ]);
-    // What cnpd has put in there is nobody's own here: the identifier does not travel.
+    // What cnpd has put in there is not its own here: the identifier does not travel.
     expect([...learned.values()].flat().filter(isOwn)).toEqual([]);
     await until(
       'the session is shown',
@@ -220,7 +220,7 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
   });
 
   test.for([false, true])(
-    '`learn: all` tells every path, `learn: best` the best one, as they come and go (use-multiple-paths: %s)',
+    '`learn: all` reports every path, `learn: best` the best one, as they come and go (use-multiple-paths: %s)',
     async (multipath, context) => {
       needsCli(binary, context);
       const daemon = start({ as: 65001, multipath });
@@ -319,7 +319,7 @@ describe.each(BINARIES)('gobgpd $name', (binary) => {
     await until('what there is now', () => [...heard.routes.keys()].join(), is('10.3.0.0/16'));
   });
 
-  test('BGP is not started in gobgpd: cnpd waits, and says why', async (context) => {
+  test('BGP is not started in gobgpd: cnpd waits, and reports why', async (context) => {
     needsCli(binary, context);
     const daemon = net.start(binary, undefined);
     const heard = listen(daemon);
@@ -449,7 +449,7 @@ describe('what is no gobgpd', () => {
     }
   });
 
-  test('nobody listens: the reason says so', async () => {
+  test('nothing listens: the reason shows it', async () => {
     const heard = listen({ target: `unix:${join(net.directory, 'nobody.sock')}` });
     await until('it is lost', () => heard.lost.length, moreThan(1));
     expect(heard.lost[0]).toMatch(/ENOENT|No connection/);

@@ -81,7 +81,7 @@ interface Item {
   readonly remedy?: string;
 }
 
-/** What doctor says of gobgpd, without a running cnpd. @param gobgp of cnpd.yaml */
+/** What doctor reports of gobgpd, without a running cnpd. @param gobgp of cnpd.yaml */
 function doctor(gobgp: object): Item[] {
   const intent = {
     router: { name: 'r1', loopback: { ipv6: '2001:db8:ffff::1' } },

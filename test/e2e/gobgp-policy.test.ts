@@ -301,7 +301,7 @@ import-policy-list = ["all"]
     expect(own.count('session.lost')).toBe(0);
   });
 
-  test('cnpctl uninstall takes paths and policies of a killed cnpd out of gobgpd, and nobody else’s', async (context) => {
+  test('cnpctl uninstall takes paths and policies of a killed cnpd out of gobgpd, and no others', async (context) => {
     needsCli(binary, context);
     const { here, heard } = await four();
     await established(heard.here, 3);
@@ -342,7 +342,7 @@ import-policy-list = ["all"]
     });
   });
 
-  test('a policy of that name that is not cnpd’s: it stays, no path is put in, and a problem says why', async (context) => {
+  test('a policy of that name that is not cnpd’s: it stays, no path is put in, and a problem shows why', async (context) => {
     needsCli(binary, context);
     const here = start(
       65_001,

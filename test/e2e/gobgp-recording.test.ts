@@ -1,6 +1,6 @@
 // What gobgpd's APIs really say, recorded: two neighbors on a loopback interface, paths of both families with and
 // without attribute 39, a change and a withdrawal. With UPDATE_GOBGP=1 the messages are written to
-// src/carriers/bgp/gobgp/, where unit tests decode them; without, what is recorded there must mean what the daemon says
+// src/carriers/bgp/gobgp/, where unit tests decode them; without, what is recorded there must mean what the daemon reports
 // now.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -102,7 +102,7 @@ async function record(binary: GobgpBinary): Promise<Recording> {
 }
 
 describe.each(BINARIES)('gobgpd $name', (binary) => {
-  test('what is recorded for the unit tests means what the daemon says', async (context) => {
+  test('what is recorded for the unit tests means what the daemon reports', async (context) => {
     needsCli(binary, context);
     const now = await record(binary);
     if (process.env['UPDATE_GOBGP']) writeFileSync(file(binary.name), `${JSON.stringify(now, null, 2)}\n`);

@@ -206,7 +206,7 @@ describe('what survives', () => {
     expect(statSync(path('state/members.json')).mode & 0o777).toBe(0o600);
   });
 
-  test('without a state directory nothing can be persistent, and the caller is told', async () => {
+  test('without a state directory nothing can be persistent, and the caller gets the reason', async () => {
     await start(FILE, false);
     expect(await ctl(`group join ${GROUP} --receiver 2001:db8:2::2 --qpn 202 --persistent`)).toMatchObject({
       code: 4,

@@ -235,7 +235,7 @@ test.each(['LSP', 'CSNP', 'hello'] as const)(
   },
 );
 
-test('30,000 LSPs of systems that nobody can reach teach nothing, and hellos are answered meanwhile', async () => {
+test('30,000 LSPs of unreachable systems teach nothing, and hellos are answered meanwhile', async () => {
   const was = await since();
   for (let i = 0; i < 30_000; i++) {
     give(

@@ -139,7 +139,7 @@ describe('hostile notices', () => {
         }),
     ],
     ['for a sender that is not declared', 'sender-unknown', () => notice(invoking(makeFlow('2001:db8:77::2')))],
-    ['for a Queue Pair that nobody has seen', 'qp-unknown', () => notice(invoking(makeFlow()))],
+    ['for a Queue Pair that was not seen', 'qp-unknown', () => notice(invoking(makeFlow()))],
     [
       'about a flow that is not RoCEv2',
       'not-roce',

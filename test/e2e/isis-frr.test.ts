@@ -29,7 +29,7 @@ describe('adjacency with FRR', () => {
         systemId: '0000.0000.1111',
         interface: 'cnpd-isis',
       });
-      await until('FRR says Up', () => r1.show('show isis neighbor'), matches(/agent1 +cnpd-isis +\S+ +Up/));
+      await until('FRR shows Up', () => r1.show('show isis neighbor'), matches(/agent1 +cnpd-isis +\S+ +Up/));
       const detail = await until(
         'prefix in the database',
         () => r1.show('show isis database detail agent1.00-01'),
@@ -72,7 +72,7 @@ describe('adjacency with FRR', () => {
     await scene.net.start();
     const a = await scene.agent(r1, 1, { mtu: 9000 });
     await up(a);
-    await until('FRR says Up', () => r1.show('show isis neighbor'), matches(/agent1 +cnpd-isis +\S+ +Up/));
+    await until('FRR shows Up', () => r1.show('show isis neighbor'), matches(/agent1 +cnpd-isis +\S+ +Up/));
   });
 
   test('with "topology ipv6-unicast" both ends speak the topology: prefixes go in TLV 237', async () => {

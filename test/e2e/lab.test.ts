@@ -72,7 +72,7 @@ const DELAYED = `${TWO_NODES}
 
 const DELAYED_RTT_MS = 20;
 
-/** Answers each datagram with itself; the client says how long the fastest of twenty took. */
+/** Answers each datagram with itself; the client reports how long the fastest of twenty took. */
 const ECHO =
   "const s = require('node:dgram').createSocket('udp6'); " +
   "s.on('message', (m, r) => s.send(m, r.port, r.address)); s.bind(7, () => console.log('bound'));";
@@ -158,7 +158,7 @@ test('a link with delay takes its time in each direction', async () => {
   expect(ms).toBeGreaterThanOrEqual(DELAYED_RTT_MS);
 });
 
-/** Sends `count` numbered datagrams at a rate; the receiver tells how many came, and whether in order. */
+/** Sends `count` numbered datagrams at a rate; the receiver reports how many came, and whether in order. */
 const SOURCE = `const s = require('node:dgram').createSocket('udp6'); const [count, rate] = process.argv.slice(1).map(Number); const b = Buffer.alloc(1000);
 let sent = 0; const t0 = performance.now(); s.connect(9, '2001:db8::2', () => { const tick = () => { const due = Math.min(count, (performance.now() - t0) * rate / 1000);
 for (let burst = 0; sent < due && burst < 200; burst++) { b.writeUInt32BE(sent++); s.send(b); } if (sent < count) setTimeout(tick, 1); else setTimeout(() => s.close(), 200); }; tick(); });`;
@@ -291,7 +291,7 @@ test('Ctrl-C in the middle of up takes down what was made', async () => {
   expect(residue()).toEqual([]);
 });
 
-test('after kill -9 of up, status says what it is, and down removes all of it', async () => {
+test('after kill -9 of up, status shows what it is, and down removes all of it', async () => {
   const { child } = await upInTheMiddle();
   child.kill('SIGKILL');
   await once(child, 'exit');

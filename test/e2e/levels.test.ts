@@ -1,5 +1,5 @@
-// PNC between IS-IS levels through real FRR, which carries nothing of it itself: two agents are in both levels, so that
-// one could carry back what the other has carried. Agents are whole daemons.
+// PNC between IS-IS levels through real FRR, which leaks nothing of it itself: two agents are in both levels, so that
+// one could leak back what the other has leaked. Agents are whole daemons.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { adjacent } from './support/line.ts';
 import { Network, type Router, type Row } from './support/network.ts';
@@ -57,12 +57,12 @@ const flagged = async (at: Name, prefix: string): Promise<string[]> =>
   (await r[at].get('senders'))
     .filter((row) => row['prefix'] === prefix && row['pnc'] === true && row['originator'] !== 'this router')
     .map((row) => `${String(row['originator'])} ${String(row['proxy'])}`);
-const carried = async (): Promise<Record<'r2a' | 'r2b', number>> => ({
+const leaked = async (): Promise<Record<'r2a' | 'r2b', number>> => ({
   r2a: await r.r2a.counter('isis.carry.carried'),
   r2b: await r.r2b.counter('isis.carry.carried'),
 });
 
-test('PNC-5.1-c: FRR alone carries nothing between levels', async () => {
+test('PNC-5.1-c: FRR alone leaks nothing between levels', async () => {
   await start('r1', 'r3');
   await until(
     'r2a holds both, each in its level',
@@ -73,7 +73,7 @@ test('PNC-5.1-c: FRR alone carries nothing between levels', async () => {
   expect(await flagged('r1', DOWN)).toEqual([]);
 });
 
-test('PNC-5.1-c A15: an agent in both levels carries the prefix with flag and proxy address, up and down', async () => {
+test('PNC-5.1-c A15: an agent in both levels leaks the prefix with flag and proxy address, up and down', async () => {
   await start('r2b');
   await until('up', async () => (await flagged('r3', UP)).length, moreThan(0));
   await until('down', async () => (await flagged('r1', DOWN)).length, moreThan(0));
@@ -98,17 +98,17 @@ test('PNC-5.1-c A15: a prefix with a clear flag stays clear: it gains no flag an
     ).toEqual([]);
 });
 
-test('PNC-5.1-c A15: a second agent in both levels takes over by its lower system ID, and neither carries back what the other has carried', async () => {
+test('PNC-5.1-c A15: a second agent in both levels takes over by its lower system ID, and neither leaks back what the other has leaked', async () => {
   await start('r2a');
-  await until('r2a carries up', async () => (await flagged('r3', UP)).join(), is(`L2 ${SYSTEM.r2a} ${ADDRESS.r1}`));
-  await until('r2a carries down', async () => (await flagged('r1', DOWN)).join(), is(`L1 ${SYSTEM.r2a} ${ADDRESS.r3}`));
-  // No echo: where a prefix comes from, nobody else claims it.
+  await until('r2a leaks up', async () => (await flagged('r3', UP)).join(), is(`L2 ${SYSTEM.r2a} ${ADDRESS.r1}`));
+  await until('r2a leaks down', async () => (await flagged('r1', DOWN)).join(), is(`L1 ${SYSTEM.r2a} ${ADDRESS.r3}`));
+  // No echo: where a prefix comes from, no other router claims it.
   expect(await flagged('r1', UP)).toEqual([]);
   expect(await flagged('r3', DOWN)).toEqual([]);
-  expect(await carried()).toEqual({ r2a: 2, r2b: 2 });
+  expect(await leaked()).toEqual({ r2a: 2, r2b: 2 });
   expect(await r.r2b.counter('isis.carry.withdrawn')).toBe(2);
   const settled = async (): Promise<string> =>
-    JSON.stringify([await r.r2a.counter('isis.own.issued'), await r.r2b.counter('isis.own.issued'), await carried()]);
+    JSON.stringify([await r.r2a.counter('isis.own.issued'), await r.r2b.counter('isis.own.issued'), await leaked()]);
   const before = await settled();
   // A change elsewhere passes through both: would they answer each other, they would not come to rest.
   await r.r1.configure(
@@ -121,7 +121,7 @@ test('PNC-5.1-c A15: a second agent in both levels takes over by its lower syste
     }),
   );
   expect((await r.r1.ctl('reload')).code).toBe(0);
-  await until('the new one is carried', async () => (await flagged('r3', '2001:db8:1:1::/64')).length, moreThan(0));
+  await until('the new one is leaked', async () => (await flagged('r3', '2001:db8:1:1::/64')).length, moreThan(0));
   await r.r1.configure(INTENT.r1);
   expect((await r.r1.ctl('reload')).code).toBe(0);
   await until('the new one is gone again', async () => (await flagged('r3', '2001:db8:1:1::/64')).length, is(0));
@@ -133,7 +133,7 @@ test('PNC-5.1-c A15: a second agent in both levels takes over by its lower syste
   expect(await settled()).toBe(after);
 });
 
-test('PNC-5.1-c: the carrying agent is killed: the other carries on, and the proxy is never lost', async () => {
+test('PNC-5.1-c: the leaking agent is killed: the other goes on, and the proxy is never lost', async () => {
   await r.r2a.stop('SIGKILL');
   await until(
     'r2b leaks',
@@ -148,7 +148,7 @@ test('PNC-5.1-c: the carrying agent is killed: the other carries on, and the pro
 
 test('PNC-5.1-c: when the proxy withdraws, nothing of it is left in the other level: no two copies keep each other alive', async () => {
   await start('r2a');
-  await until('r2a carries up', async () => (await flagged('r3', UP)).join(), is(`L2 ${SYSTEM.r2a} ${ADDRESS.r1}`));
+  await until('r2a leaks up', async () => (await flagged('r3', UP)).join(), is(`L2 ${SYSTEM.r2a} ${ADDRESS.r1}`));
   await r.r1.stop('SIGTERM');
   await until('gone from level 2', async () => (await flagged('r3', UP)).length, is(0));
   for (const name of ['r2a', 'r2b'] as const) expect(await flagged(name, UP)).toEqual([]);

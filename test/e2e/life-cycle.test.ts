@@ -36,7 +36,7 @@ function start(): void {
   log = '';
   daemon.stderr!.setEncoding('utf8').on('data', (text: string) => (log += text));
 }
-const logged = (text: string): Promise<unknown> => until(`cnpd says ${text}`, () => log, contains(text));
+const logged = (text: string): Promise<unknown> => until(`cnpd logs ${text}`, () => log, contains(text));
 const alive = (): boolean => daemon.exitCode === null && daemon.signalCode === null;
 const ended = (): Promise<boolean> =>
   until(
@@ -148,7 +148,7 @@ describe('a reload that cannot be carried out', () => {
 });
 
 describe('what an earlier run left in the kernel', () => {
-  test('a sender that nobody advertises is forgotten also when ports are configured long after the start', async () => {
+  test('a sender that no router advertises is forgotten also when ports are configured long after the start', async () => {
     inside('link', 'add', 'port', 'type', 'veth', 'peer', 'name', 'far');
     execFileSync('ip', ['netns', 'exec', NETNS, ...tokenBucket('port', { rate: '10mbit' })]);
     const router = `router: { name: r1, loopback: { ipv6: 2001:db8:ffff::2 } }\ngnmi: { socket: ${dir}/gnmi.sock }\n`;

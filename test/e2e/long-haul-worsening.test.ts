@@ -42,7 +42,7 @@ const drained = (): Promise<unknown> =>
     },
     (bytes) => bytes < 3000,
   );
-/** What p says that it has sent about a flow, the oldest first. */
+/** What p reports that it has sent about a flow, the oldest first. */
 const shown = async (f: Flow): Promise<Row[]> =>
   (await line.p.get('notifications')).filter((row) => row['destination-qpn'] === f.ends.receiverQpn).toReversed();
 
@@ -98,7 +98,7 @@ async function worsening() {
   return { flow, received, held: heldBack, sentMeanwhile };
 }
 
-test('A9 LHCNP-5.7-c LHCNP-5.7-d LHCNP-5.7-e LHCNP-5.5.1-d: while the arrival rate falls p holds back; what it says of a deeper queue after that is stricter each time, up to the strictest', async () => {
+test('A9 LHCNP-5.7-c LHCNP-5.7-d LHCNP-5.7-e LHCNP-5.5.1-d: while the arrival rate falls p holds back; what it sends about a deeper queue after that is stricter each time, up to the strictest', async () => {
   const { received, held, sentMeanwhile, flow } = await until(
     'a sequence that the machine has not torn apart',
     () => worsening(),

@@ -227,7 +227,7 @@ describe('thresholds and levels', () => {
 });
 
 describe('who is notified', () => {
-  test('LHCNP-5.2-a LHCNP-5.5-c: without a known Queue Pair nobody is notified, counted; learned from traffic in both directions, the sender is', async () => {
+  test('LHCNP-5.2-a LHCNP-5.5-c: without a known Queue Pair no sender is notified, counted; learned from traffic in both directions, the sender is', async () => {
     const f = line.flow(ICMP);
     const before = await line.p.counter('egress.no-format');
     await line.congest('counted', f, () => line.p.counter('egress.no-format'), moreThan(before + 5));
@@ -292,7 +292,7 @@ describe('who is notified', () => {
     });
   });
 
-  test('LHCNP-10.5-b: it goes to nobody else: an unlisted sender of either family gets none, and a file that would send it to one is refused', async () => {
+  test('LHCNP-10.5-b: it goes to no other sender: an unlisted sender of either family gets none, and a file that would send it to one is refused', async () => {
     const [six, four] = [await line.connected(ICMP), line.flow(UNLISTED)];
     await line.congest('the IPv6 sender is notified', six, () => line.notificationsOf(six).length, moreThan(5));
     const noProxy = await line.p.counter('egress.no-proxy');

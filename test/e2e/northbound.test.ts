@@ -155,7 +155,7 @@ describe('the socket', () => {
     await stillAnswers();
   });
 
-  test('on which somebody answers is refused, and that one goes on', async () => {
+  test('on which another server answers is refused, and that one goes on', async () => {
     await start();
     await expect(
       startNorthbound(
@@ -347,7 +347,7 @@ describe('cnpctl, compiled', () => {
     expect(await cnpctl('show', 'status')).toMatchObject({ code: 3, err: expect.stringContaining('no such socket') });
   });
 
-  test('a server that accepts and says nothing is exit code 3 within the time limit', async () => {
+  test('a server that accepts and sends nothing is exit code 3 within the time limit', async () => {
     const mute = createServer((client) => client.on('error', () => undefined).resume());
     socket = join(dir, 'mute.sock');
     await new Promise<void>((resolve) => mute.listen(socket, resolve));

@@ -1,5 +1,5 @@
-// PNC between OSPF areas through real FRR, which carries nothing of it itself: two agents are in both areas, so that
-// one could carry back what the other has carried. Agents are whole daemons; both versions, one after the other, in the
+// PNC between OSPF areas through real FRR, which leaks nothing of it itself: two agents are in both areas, so that
+// one could leak back what the other has leaked. Agents are whole daemons; both versions, one after the other, in the
 // same network.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -49,9 +49,9 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
   const up = (by: AreaRouter): string[] => [`${BACKBONE} ${ROUTER_ID[by]} ${p.proxy.leaf}`];
   const down = (by: AreaRouter): string[] => [`${AREA} ${ROUTER_ID[by]} ${p.proxy.core}`];
   /** This border router, and no other, leaks in both directions. */
-  const carries = (by: AreaRouter): Promise<unknown> =>
+  const leaks = (by: AreaRouter): Promise<unknown> =>
     until(
-      `${by} carries`,
+      `${by} leaks`,
       async () => [String(await at('core', UP)), String(await at('leaf', DOWN))] as const,
       ([a, b]) => a === String(up(by)) && b === String(down(by)),
       LIMIT,
@@ -64,7 +64,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
 
   afterAll(() => net.stopAll());
 
-  test('PNC-5.2-c PNC-5.3-c: FRR alone carries prefixes between areas, and nothing of the flag', async () => {
+  test('PNC-5.2-c PNC-5.3-c: FRR alone advertises prefixes between areas, and nothing of the flag', async () => {
     await start('leaf', 'core');
     await until(
       'core has the prefix from FRR',
@@ -83,9 +83,9 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     expect(await at('leaf', DOWN)).toEqual([]);
   });
 
-  test('PNC-5.2-b PNC-5.2-c PNC-5.3-b PNC-5.3-c A15: an agent in both areas carries the set flag with the original proxy address, in both directions, and no echo', async () => {
+  test('PNC-5.2-b PNC-5.2-c PNC-5.3-b PNC-5.3-c A15: an agent in both areas leaks the set flag with the original proxy address, in both directions, and no echo', async () => {
     await start('abr2');
-    await carries('abr2');
+    await leaks('abr2');
     await noEcho();
     expect(await net.router('core').sender(UP)).toMatchObject({ pnc: true, proxy: p.proxy.leaf });
     expect(await net.router('leaf').sender(DOWN)).toMatchObject({ pnc: true, proxy: p.proxy.core });
@@ -98,24 +98,24 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
       (found) => found.length > 0 && found,
       LIMIT,
     );
-    // FRR's border routers carry it, and no agent of ours does.
+    // FRR's border routers advertise it, and no agent of ours does.
     expect(rows.map(({ pnc, proxy }) => [pnc, proxy])).toEqual(rows.map(() => [false, undefined]));
     expect(
       rows.filter(({ originator }) => Object.values(ROUTER_ID).some((id) => String(originator).endsWith(id))),
     ).toEqual([]);
   });
 
-  test('PNC-5.2-b PNC-5.3-b A15: of two agents the one with the lower router ID carries, the other withdraws, and both come to rest', async () => {
+  test('PNC-5.2-b PNC-5.3-b A15: of two agents the one with the lower router ID leaks, the other withdraws, and both come to rest', async () => {
     await start('abr1');
-    await carries('abr1');
+    await leaks('abr1');
     await noEcho();
-    const carrying = async (by: AreaRouter): Promise<number> =>
+    const leaking = async (by: AreaRouter): Promise<number> =>
       (await count(by, 'carry.carried')) - (await count(by, 'carry.withdrawn'));
-    expect({ abr1: await carrying('abr1'), abr2: await carrying('abr2') }).toEqual({ abr1: 2, abr2: 0 });
+    expect({ abr1: await leaking('abr1'), abr2: await leaking('abr2') }).toEqual({ abr1: 2, abr2: 0 });
     // A change elsewhere passes through both: would they answer each other, they would not come to rest.
     await net.router('leaf').reload({ ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP, MORE]) });
     await until(
-      'the new one is carried',
+      'the new one is leaked',
       async () => String(await at('core', MORE)),
       (text) => text === String(up('abr1')),
       LIMIT,
@@ -131,16 +131,16 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     expect(await settled()).toEqual(before);
   });
 
-  test('PNC-5.2-c PNC-5.3-c A15: a prefix that is withdrawn a moment after it was carried: while abr1 waits for MinLSInterval, abr2 does not carry the copy back', async () => {
+  test('PNC-5.2-c PNC-5.3-c A15: a prefix that is withdrawn a moment after it was leaked: while abr1 waits for MinLSInterval, abr2 does not leak the copy back', async () => {
     const BRIEF = p.prefix(8);
     await net.router('leaf').reload({ ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP, MORE, BRIEF]) });
     await until(
-      'it is carried',
+      'it is leaked',
       async () => String(await at('core', BRIEF)),
       (text) => text === String(up('abr1')),
       LIMIT,
     );
-    const carried = await count('abr2', 'carry.carried');
+    const leaked = await count('abr2', 'carry.carried');
     await net.router('leaf').reload({ ...ospf(p, 'leaf'), ...proxying(p, 'leaf', [UP, MORE]) });
     await until(
       'it is gone',
@@ -151,7 +151,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
       is([]),
       LIMIT,
     );
-    expect(await count('abr2', 'carry.carried')).toBe(carried);
+    expect(await count('abr2', 'carry.carried')).toBe(leaked);
   });
 
   test('PNC-5.2-c PNC-5.3-c A15: two flags are cleared at their origin: their LSAs are flushed in the other area, none is issued, and FRR’s prefix stays without a proxy', async () => {
@@ -161,23 +161,23 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
       await count('abr1', 'own.issued'),
       await count('abr1', 'carry.withdrawn'),
     ];
-    const [withdrawn, issued, carried] = await tally();
+    const [withdrawn, issued, leaked] = await tally();
     await net.router('leaf').reload(ospf(p, 'leaf'));
     await until('clear', async () => (await at('core', UP)).length + (await at('core', MORE)).length, is(0), LIMIT);
     // OSPFv2 had both in one LSA; an E-Inter-Area-Prefix-LSA holds one prefix.
-    expect(await tally()).toEqual([withdrawn! + (p.name === 'ospfv2' ? 1 : 2), issued, carried! + 2]);
+    expect(await tally()).toEqual([withdrawn! + (p.name === 'ospfv2' ? 1 : 2), issued, leaked! + 2]);
     const clear = (await core.sender(UP))!;
     expect({ pnc: clear['pnc'], proxy: clear['proxy'] }).toEqual({ pnc: false, proxy: undefined });
     expect((await core.ctl('show', 'senders', p.name === 'ospfv2' ? '198.51.100.7' : '2001:db8:1::7')).code).toBe(1);
     expect(await at('abr2', UP)).toEqual([]);
     await net.router('leaf').reload(leaf);
-    await carries('abr1');
+    await leaks('abr1');
   });
 
-  test('PNC-5.2-c PNC-5.3-c: the carrying agent is killed: the other takes over, and the proxy is never lost; when it is back, it carries again', async () => {
+  test('PNC-5.2-c PNC-5.3-c: the leaking agent is killed: the other takes over, and the proxy is never lost; when it is back, it leaks again', async () => {
     await net.router('abr1').stop('SIGKILL');
     await until(
-      'abr2 carries',
+      'abr2 leaks',
       async () => {
         const now = await at('core', UP);
         expect(now.join()).toContain(p.proxy.leaf);
@@ -189,7 +189,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     await start('abr1');
     // Until it has learned everything anew, what it advertised before it was killed is used.
     await until('abr1 has decided', () => count('abr1', 'carry.carried'), atLeast(2), LIMIT);
-    await carries('abr1');
+    await leaks('abr1');
     await noEcho();
   });
 

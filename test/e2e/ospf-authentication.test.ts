@@ -49,7 +49,7 @@ describe.each(VERSIONS)('%s with BIRD', (_name, version) => {
   test.each(ALGORITHMS)('%s: Full on both sides, and no packet is refused', async (algorithm) => {
     const a = await start(algorithm, KEY);
     await until('we say Full', () => a.state, is('full'), LIMIT);
-    await until('BIRD says Full', () => bird.show('ospf neighbors'), matches(/192\.0\.2\.101\s.*Full/), LIMIT);
+    await until('BIRD shows Full', () => bird.show('ospf neighbors'), matches(/192\.0\.2\.101\s.*Full/), LIMIT);
     expect([...a.counters.keys()].filter((name) => name.includes('.authentication.'))).toEqual([]);
   });
 

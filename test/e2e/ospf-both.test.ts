@@ -126,7 +126,7 @@ test('with an IPv6 address alone the IPv4 senders are a problem, with its remedy
   expect(await seenBy(V3)).toEqual(advertised(V3));
   await net.router('leaf').reload(leaf(BOTH));
   await until(
-    'OSPFv2 tells it again',
+    'OSPFv2 advertises it again',
     async () => String(await seenBy(V2)),
     (text) => text === String(advertised(V2)),
     LIMIT,
@@ -134,7 +134,7 @@ test('with an IPv6 address alone the IPv4 senders are a problem, with its remedy
   expect(await status()).toEqual({ health: 'running', problems: [] });
 });
 
-test('an IPv6 address alone is no problem where nobody asked for more: IPv6 senders, in both versions', async () => {
+test('an IPv6 address alone is no problem where no more was asked for: IPv6 senders, in both versions', async () => {
   await net.router('leaf').reload({ ...leaf(BOTH), ...proxying(V3, 'leaf', [V3.senders]) });
   await until('OSPFv2 has withdrawn', async () => (await seenBy(V2)).length, is(0), LIMIT);
   expect(await status()).toEqual({ health: 'running', problems: [] });

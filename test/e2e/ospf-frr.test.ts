@@ -128,7 +128,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     await net.start();
     await full(a);
     await until(
-      'FRR says Full',
+      'FRR shows Full',
       () => neighborTable(version, r1),
       matches(new RegExp(`${routerId.replaceAll('.', '\\.')} .*Full`)),
       60_000,
@@ -252,7 +252,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     const a = await agent(version, r1, { routerId: A, area: { keys: [key] } });
     await net.start();
     await full(a);
-    await until('FRR says Full', () => neighborTable(version, r1), matches(/Full/), 60_000);
+    await until('FRR shows Full', () => neighborTable(version, r1), matches(/Full/), 60_000);
   });
 
   // ospf6d has one key a link, and 8.4.4 does not always outlive its removal.
@@ -329,7 +329,7 @@ describe('OSPFv2, an LSA of twice the MTU', () => {
 });
 
 describe('OSPFv2 beside an ospfd without "capability opaque"', () => {
-  test('is Full without a loop, and says what is missing', async () => {
+  test('is Full without a loop, and shows what is missing', async () => {
     const r1 = router(OSPFV2, 1, { lines: [] });
     const a = await agent(OSPFV2, r1, { routerId: A });
     a.originate([sender(OSPFV2, 0)]);

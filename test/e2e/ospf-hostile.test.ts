@@ -243,7 +243,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
         forge(ours, ours, 3);
         forge(afar, ours, 3);
         await until('those of our own address and of afar arrive', () => offLink(), atLeast(before + 18));
-        // The kernel takes FRR's address from nobody, and forwards nothing to 224.0.0.5: these do not arrive at all.
+        // The kernel takes FRR's address from no host, and forwards nothing to 224.0.0.5: these do not arrive at all.
         forge(frrs, ours, 3);
         for (const source of [ours, frrs, afar]) forge(source, group, 3);
         forge(afar, ours, 1);

@@ -1,5 +1,5 @@
 // The scenes of OSPF with everything real: cnpd beside ospfd, beside ospf6d and beyond a BIRD router. What the proxy
-// declares arrives at the congested node with the proxy's address, and goes when the proxy says so.
+// declares arrives at the congested node with the proxy's address, and goes when the proxy withdraws it.
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type Lab, labDown, labUp } from '../../src/lab/lab.ts';
@@ -104,7 +104,7 @@ test('an ospfd that loses `capability opaque` is a problem with its remedy, and 
     lab.mustExec('leaf1', ['vtysh', '-c', 'configure terminal', '-c', 'router ospf', '-c', line]);
   await opaque('no capability opaque');
   const found = await until(
-    'leaf1 says so',
+    'leaf1 shows it',
     () => problems('leaf1'),
     (all) => all.find(({ problem }) => problem.includes('opaque')),
     LIMIT_MS,

@@ -36,7 +36,7 @@ const problemsOf = async (r: Router, name: string): Promise<Row[]> =>
   (await r.get<{ problems?: Row[] }>('status')).problems?.filter(({ feature }) => feature === name) ?? [];
 const problem = (r: Router, name: string, about: RegExp): Promise<Row> =>
   until(
-    `${r.name} says what is wrong`,
+    `${r.name} shows what is wrong`,
     () => problemsOf(r, name),
     (all) => all.find(({ problem: text }) => about.test(String(text))),
     LIMIT,
@@ -123,7 +123,7 @@ describe.each(PROTOCOLS)('$name', (p: Protocol) => {
     expect(await flagged(abr1, KEPT)).toEqual(known);
   });
 
-  test('FRR’s MTU is larger: the exchange does not begin, the problem says so, and the line that it names mends it', async () => {
+  test('FRR’s MTU is larger: the exchange does not begin, the problem names it, and the line that it names mends it', async () => {
     await restartFrr(abr1, p, () => abr1.exec('ip', 'link', 'set', p.link(0), 'mtu', '1600'));
     const { remedy } = await problem(abr1, p.name, /MTU of \S+ \(area 0\.0\.0\.0\) is 1600 in FRR and 1500 in cnpd/);
     expect(remedy).toContain(`ip link set ${p.link(0)} mtu 1500`);

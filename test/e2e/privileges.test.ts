@@ -98,7 +98,7 @@ test('SIGUSR1 opens no inspector, through which every local user would have what
 });
 
 describe('the smallest set', () => {
-  test('cnpd gives up all other capabilities in every thread, says so, and does its work beside FRR until uninstall', async () => {
+  test('cnpd gives up all other capabilities in every thread, logs it, and does its work beside FRR until uninstall', async () => {
     await leaf.start(LEAF);
     expect(setsOfThreads()).toEqual([maskOf(SMALLEST)]);
     expect(leaf.log).toMatch(/"kept":\{\},"msg":"giving up the capabilities that are not needed"/);
@@ -142,7 +142,7 @@ describe('too few capabilities', () => {
     ['nobody', NOBODY, 'CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN'],
     ['root without any', only(), 'CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN'],
     ['NET_RAW and NET_ADMIN', only('net_raw', 'net_admin'), 'CAP_SYS_ADMIN'],
-  ])('%s: cnpd says once what is missing and the remedy, and makes nothing', async (_who, through, missing) => {
+  ])('%s: cnpd reports once what is missing and the remedy, and makes nothing', async (_who, through, missing) => {
     await leaf.configure({ router: { name: 'leaf' } });
     await leaf.exec('rm', '-rf', '/run/cnpd');
     const { code, stderr } = await once(through);
@@ -154,7 +154,7 @@ describe('too few capabilities', () => {
     expect(await leaf.exec('ls', '/run')).not.toContain('cnpd');
   });
 
-  test('BPF and PERFMON in place of SYS_ADMIN: cnpd says why they are not enough', async () => {
+  test('BPF and PERFMON in place of SYS_ADMIN: cnpd reports why they are not enough', async () => {
     await leaf.configure({ router: { name: 'leaf' } });
     const { code, stderr } = await once(only('net_raw', 'net_admin', 'bpf', 'perfmon', 'net_bind_service'));
     expect({ code, stderr }).toEqual({
@@ -241,7 +241,7 @@ describe('what a configuration needs besides', () => {
     expect(await leaf.show('status')).toMatchObject({ health: 'running' });
   });
 
-  test('gnmi.socket on reload: cnpd goes on listening where it does, and says that the new path waits for the next start', async () => {
+  test('gnmi.socket on reload: cnpd goes on listening where it does, and reports that the new path waits for the next start', async () => {
     const router = { name: 'leaf' };
     await leaf.start({ router });
     await leaf.configure({ router, gnmi: { socket: '/run/cnpd/other.sock' } });
@@ -258,7 +258,7 @@ describe('what a configuration needs besides', () => {
     expect(await leaf.show('status')).toMatchObject({ health: 'running' });
   });
 
-  test('a file that only another user may read: CAP_DAC_OVERRIDE stays, and the log says for which', async () => {
+  test('a file that only another user may read: CAP_DAC_OVERRIDE stays, and the log shows for which', async () => {
     await leaf.configure({ router: { name: 'leaf' } });
     await leaf.exec('sh', '-c', 'chown nobody /etc/cnpd/cnpd.yaml && chmod 600 /etc/cnpd/cnpd.yaml');
     try {
@@ -295,7 +295,7 @@ describe('what a configuration needs besides', () => {
     expect(await leaf.frr('show running-config')).toMatch(/interface cnpd-isis[^!]* isis network point-to-point/);
   });
 
-  test('without CAP_SETPCAP nothing can be given up: cnpd says so and works', async () => {
+  test('without CAP_SETPCAP nothing can be given up: cnpd logs it and works', async () => {
     await leaf.start(LEAF, { through: ['setpriv', '--bounding-set=-setpcap', '--inh-caps=-all'] });
     expect(leaf.log).toContain('it has no CAP_SETPCAP');
     expect(leaf.log).toMatch(/"others":[1-9]/);

@@ -1,4 +1,4 @@
-// A proxy that tells its senders in another format than a standard CNP (PNC §1), as a whole: the notice comes from a
+// A proxy that notifies its senders in another format than a standard CNP (PNC §1), as a whole: the notice comes from a
 // congested port at p through FRR's network, the daemon at leaf has attached the builder for it, and what is on the
 // sender's wire is what the agent's codec builds, byte for byte.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';

@@ -142,7 +142,7 @@ describe('a reload with a broken file', () => {
     ['an unknown key', 'router: { name: leaf }\nprxy: {}\n', /:2:1: .*prxy/],
     ['no YAML', 'router: { name: leaf\n', /:\d+:\d+: /],
     [
-      'a proxy that accepts from nobody',
+      'a proxy that accepts from no source',
       'router: { name: leaf }\nproxy:\n  address: 2001:db8:ffff::1\n' +
         '  senders: [{ prefix: 2001:db8:1::/64, format: standard-cnp }]\n',
       /:\d+:\d+: .*accept-from/,
@@ -158,7 +158,7 @@ describe('a reload with a broken file', () => {
   ] as const;
 
   test.each(BROKEN)(
-    'PNC-6-e: with %s in it `cnpctl reload` says where and exits with 4; the old intent is in force, status says so and exits with 1',
+    'PNC-6-e: with %s in it `cnpctl reload` shows where and exits with 4; the old intent is in force, status shows it and exits with 1',
     async (_name, text, where) => {
       const before = await inForce();
       await leaf.configure(text);

@@ -330,7 +330,7 @@ describe('uninstall', () => {
       expect((await router.ctl('uninstall')).code).toBe(1);
       expect((await router.cnpd('uninstall')).code).toBe(1);
     }
-    // Also where neither the pid file nor the socket at its usual place tells of it.
+    // Also where neither the pid file nor the socket at its usual place shows it.
     await leaf.exec('rm', '/run/cnpd/cnpd.pid');
     const hidden = await leaf.ctl('--socket', '/nowhere.sock', 'uninstall');
     expect(hidden).toMatchObject({ code: 1, stdout: expect.stringContaining('gnmi.sock answers') });

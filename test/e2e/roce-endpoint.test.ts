@@ -1,99 +1,45 @@
 // The software RoCE endpoint on real interfaces: its packets are read by tshark, its rate and its recovery from loss
 // are measured across a narrow, slow link.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Lab, labDown, labUp } from '../../src/lab/lab.ts';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { program } from '../../src/lab/program.ts';
+import { type EndpointEvent, EndpointLab, behindRouter, eventIn } from './support/endpoint-lab.ts';
 import { ownLabName } from './support/network.ts';
 import { tokenBucket } from './support/token-bucket.ts';
 
 const NAME = await ownLabName('t-lab-roce');
 const ADDRESSES = { 6: ['2001:db8:1::2', '2001:db8:2::2'], 4: ['10.0.1.2', '10.0.2.2'] } as const;
-let directory: string;
-let lab: Lab;
-
-interface Event {
-  readonly event: string;
-  readonly [field: string]: unknown;
-}
+let lab: EndpointLab;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 't-lab-'));
-  const host = (n: number): string =>
-    `exec: ["ip address add 2001:db8:${n}::2/64 dev eth1", "ip address add 10.0.${n}.2/24 dev eth1", ` +
-    `"ip route add default via 2001:db8:${n}::1", "ip route add default via 10.0.${n}.1"]`;
-  const routed = [1, 2]
-    .flatMap((n) => [`"ip address add 2001:db8:${n}::1/64 dev eth${n}"`, `"ip address add 10.0.${n}.1/24 dev eth${n}"`])
-    .join(', ');
-  const file = join(directory, 'x.clab.yml');
-  writeFileSync(
-    file,
-    `name: ${NAME}
-prefix: __lab-name
-topology:
-  defaults:
-    kind: linux
-    sysctls: {net.ipv6.conf.default.accept_dad: 0, net.ipv6.conf.all.accept_dad: 0, net.ipv6.conf.all.forwarding: 1, net.ipv4.ip_forward: 1}
-  nodes:
-    h1: {${host(1)}}
-    r: {exec: [${routed}]}
-    h2: {${host(2)}}
-  links:
-    - {endpoints: ["h1:eth1", "r:eth1"], mtu: 1500}
-    - {endpoints: ["r:eth2", "h2:eth1"], mtu: 1500, vars: {delay: 10ms}}
-`,
-  );
-  lab = await labUp(file);
+  lab = await EndpointLab.up(NAME, behindRouter('10ms'));
 });
+afterEach(() => lab.killAll());
+afterAll(() => lab?.down());
 
-afterAll(async () => {
-  await labDown(NAME);
-  rmSync(directory, { recursive: true, force: true });
-});
-
-const events = (text: string): Event[] =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Event);
-const summary = (list: readonly Event[]): Event => list.find((e) => e.event === 'summary')!;
+const summary = (events: readonly EndpointEvent[]): EndpointEvent => eventIn(events, 'summary');
 
 /** One connection from h1 to h2. */
-async function exchange(family: 4 | 6, options: readonly string[]): Promise<{ sender: Event[]; listener: Event[] }> {
+async function exchange(
+  family: 4 | 6,
+  options: readonly string[],
+): Promise<Record<'sender' | 'listener', readonly EndpointEvent[]>> {
   const [source, destination] = ADDRESSES[family];
-  const endpoint = [process.execPath, program('roce-endpoint')];
-  const listener = lab.spawn('h2', [...endpoint, 'listen', '--interface', 'eth1', '--address', destination], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let heard = '';
-  listener.stdout!.setEncoding('utf8').on('data', (text: string) => (heard += text));
-  await once(listener.stdout!, 'data');
-  const sent = await lab.mustExec('h1', [
-    ...endpoint,
-    'send',
-    '--interface',
-    'eth1',
-    '--address',
-    source,
-    '--peer',
-    destination,
-    ...options,
-  ]);
-  const ended = once(listener, 'close');
-  listener.kill('SIGTERM');
-  await ended;
-  return { sender: events(sent), listener: events(heard) };
+  const listener = lab.run('h2', ['listen', '--interface', 'eth1', '--address', destination]);
+  await listener.seen('the listener', () => true);
+  const ends = ['--interface', 'eth1', '--address', source, '--peer', destination];
+  const sender = await lab.mustExec('h1', ['send', ...ends, ...options]);
+  await listener.end();
+  return { sender, listener: listener.events };
 }
 
 test.each([6, 4] as const)(
   'IPv%d: tshark reads every packet: connection management, data, acknowledgements',
   async (family) => {
-    const file = join(directory, `h1-${family}.pcap`);
-    const capture = lab.spawn('h1', ['dumpcap', '-i', 'eth1', '-w', file, '-f', 'udp port 4791'], {
+    const file = join(lab.directory, `h1-${family}.pcap`);
+    const capture = lab.lab.spawn('h1', ['dumpcap', '-i', 'eth1', '-w', file, '-f', 'udp port 4791'], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let output = '';
@@ -165,7 +111,7 @@ test('12,000 packets of 1 kB a second, acknowledged, never faster than the rate 
 });
 
 test('what a narrow port drops is sent again, until everything has arrived in order', async () => {
-  await lab.mustExec('r', tokenBucket('eth2', { burst: 20_000, limit: 100_000 }));
+  await lab.lab.mustExec('r', tokenBucket('eth2', { burst: 20_000, limit: 100_000 }));
   try {
     // A window of 160 kB against a queue of 100 kB and 50 kB in flight: some are dropped, time and again.
     const { sender, listener } = await exchange(6, ['--rate', '100mbit', '--duration', '2s', '--window', '160']);
@@ -176,13 +122,13 @@ test('what a narrow port drops is sent again, until everything has arrived in or
     expect(summary(listener)['packets']).toBe(acknowledged);
     expect(Number(acknowledged)).toBeGreaterThan(500);
   } finally {
-    await lab.mustExec('r', ['tc', 'qdisc', 'del', 'dev', 'eth2', 'root']);
+    await lab.lab.mustExec('r', ['tc', 'qdisc', 'del', 'dev', 'eth2', 'root']);
   }
 });
 
 test('the kernel does not answer the packets of an endpoint with "port unreachable"', async () => {
   const unreachable = async (): Promise<number> =>
-    Number(/Icmp6OutDestUnreachs\s+(\d+)/.exec(await lab.mustExec('h2', ['cat', '/proc/net/snmp6']))![1]);
+    Number(/Icmp6OutDestUnreachs\s+(\d+)/.exec(await lab.lab.mustExec('h2', ['cat', '/proc/net/snmp6']))![1]);
   const before = await unreachable();
   await exchange(6, ['--rate', '10mbit', '--duration', '500ms']);
   expect(await unreachable()).toBe(before);

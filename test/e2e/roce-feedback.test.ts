@@ -1,23 +1,23 @@
 // The software RoCE endpoint as a sender that understands notifications of nodes on the way: a router in the middle
-// tells it, in real packets over real interfaces, and its traffic is measured where it arrives.
-import { type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { once } from 'node:events';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// notifies it, in real packets over real interfaces, and its traffic is measured where it arrives.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Netns } from '../../src/kernel/netns.ts';
 import { type PacketSocket, openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { openRawSocket } from '../../src/kernel/raw-socket.ts';
-import { type Lab, labDown, labUp } from '../../src/lab/lab.ts';
-import { program } from '../../src/lab/program.ts';
 import { type IpAddress, address } from '../../src/model/address.ts';
 import { buildLongHaulIcmpv6 } from '../../src/packet/icmpv6/long-haul-cnp.ts';
 import { parseIcmpv6 } from '../../src/packet/icmpv6/message.ts';
 import { type LongHaulCnp, UNDISCLOSED } from '../../src/packet/long-haul/body.ts';
 import { buildFastCnp } from '../../src/packet/roce/fast-cnp.ts';
 import { buildLongHaulRoce } from '../../src/packet/roce/long-haul-cnp.ts';
+import {
+  type EndpointEvent,
+  EndpointLab,
+  type RunningEndpoint,
+  behindRouter,
+  eventIn,
+} from './support/endpoint-lab.ts';
 import { ownLabName } from './support/network.ts';
 import { atLeast, until } from '../support/until.ts';
 
@@ -33,62 +33,28 @@ const ALL = [
 ];
 const LIMIT_MS = 60_000;
 
-type Event = Readonly<Record<string, unknown>> & { readonly event: string };
-
-let directory: string;
-let lab: Lab;
+let lab: EndpointLab;
 let poller: Poller;
 let router: Netns;
 let wire: PacketSocket;
 /** Types of the ICMPv6 errors that h1 sent. */
 let fromH1: number[];
-let children: ChildProcess[];
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 't-lab-'));
-  const host = (n: number): string =>
-    `exec: ["ip address add 2001:db8:${n}::2/64 dev eth1", "ip address add 10.0.${n}.2/24 dev eth1", ` +
-    `"ip route add default via 2001:db8:${n}::1", "ip route add default via 10.0.${n}.1"]`;
-  const routed = [1, 2].flatMap((n) => [
-    `"ip address add 2001:db8:${n}::1/64 dev eth${n}"`,
-    `"ip address add 10.0.${n}.1/24 dev eth${n}"`,
-  ]);
-  const loopbacks = ['"ip address add 2001:db8:ffff::1/128 dev lo"', '"ip address add 10.255.0.1/32 dev lo"'];
-  const file = join(directory, 'x.clab.yml');
-  writeFileSync(
-    file,
-    `name: ${NAME}
-prefix: __lab-name
-topology:
-  defaults:
-    kind: linux
-    sysctls: {net.ipv6.conf.default.accept_dad: 0, net.ipv6.conf.all.accept_dad: 0, net.ipv6.conf.all.forwarding: 1, net.ipv4.ip_forward: 1, net.ipv6.icmp.ratelimit: 0}
-  nodes:
-    h1: {${host(1)}}
-    r: {exec: [${[...routed, ...loopbacks].join(', ')}]}
-    h2: {${host(2)}}
-  links:
-    - {endpoints: ["h1:eth1", "r:eth1"], mtu: 1500}
-    - {endpoints: ["r:eth2", "h2:eth1"], mtu: 1500, vars: {delay: 5ms}}
-`,
-  );
-  lab = await labUp(file);
+  const loopbacks = ['2001:db8:ffff::1/128', '10.255.0.1/32'];
+  lab = await EndpointLab.up(NAME, behindRouter('5ms', { sysctls: ['net.ipv6.icmp.ratelimit: 0'], loopbacks }));
 });
 
-afterAll(async () => {
-  await labDown(NAME);
-  rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => lab?.down());
 
 beforeEach(() => {
   fromH1 = [];
-  children = [];
   poller = Poller.open({
     onError: (error) => {
       throw error;
     },
   });
-  router = Netns.open(lab.netnsPath('r'));
+  router = Netns.open(lab.lab.netnsPath('r'));
   wire = openPacketSocket(
     { interface: 'eth1', netns: router, protocol: 0x86dd },
     {
@@ -105,82 +71,45 @@ beforeEach(() => {
 });
 
 afterEach(async () => {
-  for (const child of children.filter((c) => c.exitCode === null && c.signalCode === null)) {
-    const ended = once(child, 'close');
-    child.kill('SIGKILL');
-    await ended;
-  }
+  await lab.killAll();
   wire.close();
   router.close();
   poller.close();
 });
 
-interface Running {
-  readonly events: Event[];
-  /** Waits for an event that is so. */
-  seen(what: string, condition: (event: Event) => boolean): Promise<Event>;
-  /** Asks it to end, and waits until it has. */
-  end(): Promise<void>;
-  /** Without asking. */
-  kill(): Promise<void>;
-}
-
-function run(node: string, argv: readonly string[]): Running {
-  const child = lab.spawn(node, [process.execPath, program('roce-endpoint'), ...argv], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  children.push(child);
-  const events: Event[] = [];
-  let rest = '';
-  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
-    const lines = (rest + text).split('\n');
-    rest = lines.pop()!;
-    events.push(...lines.map((line) => JSON.parse(line) as Event));
-  });
-  const ended = once(child, 'close');
-  return {
-    events,
-    seen: (what, condition) =>
-      until(
-        what,
-        () => events,
-        (all) => all.find(condition),
-        LIMIT_MS,
-      ),
-    async end() {
-      child.kill('SIGTERM');
-      await ended;
-    },
-    async kill() {
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
-}
-
 interface Connection {
-  readonly sender: Running;
-  readonly listener: Running;
+  readonly sender: RunningEndpoint;
+  readonly listener: RunningEndpoint;
   readonly qpn: number;
   readonly peerQpn: number;
 }
 
 /** h1 sends to h2 at 10 Mbit/s until it is ordered to end, and has measured its RTT. */
 async function connected(family: 4 | 6, options: readonly string[]): Promise<Connection> {
-  const listener = run('h2', ['listen', '--interface', 'eth1', '--address', H2[family], '--cnp-interval', 'off']);
+  const listener = lab.run('h2', ['listen', '--interface', 'eth1', '--address', H2[family], '--cnp-interval', 'off']);
   await listener.seen('the listener', (e) => e.event === 'ready');
   const h1 = family === 6 ? '2001:db8:1::2' : '10.0.1.2';
   const ends = ['--interface', 'eth1', '--address', h1, '--peer', H2[family]];
-  const sender = run('h1', ['send', ...ends, '--rate', '10mbit', '--duration', '120s', '--report', '20ms', ...options]);
+  const sender = lab.run('h1', [
+    'send',
+    ...ends,
+    '--rate',
+    '10mbit',
+    '--duration',
+    '120s',
+    '--report',
+    '20ms',
+    ...options,
+  ]);
   const { qpn, peerQpn } = await sender.seen('a connection', (e) => e.event === 'connected');
   await sender.seen('an acknowledgement', (e) => e.event === 'rate' && e['rttMs'] !== null);
   return { sender, listener, qpn: Number(qpn), peerQpn: Number(peerQpn) };
 }
 
-async function summary({ sender, listener }: Connection): Promise<Event> {
+async function summary({ sender, listener }: Connection): Promise<EndpointEvent> {
   await sender.end();
   await listener.end();
-  return sender.events.find((e) => e.event === 'summary')!;
+  return eventIn(sender.events, 'summary');
 }
 
 function send(packet: Uint8Array): void {
@@ -220,13 +149,13 @@ const fastCnp = (destQpn: number): Uint8Array =>
 
 const accepted =
   (format: string, action?: string) =>
-  (e: Event): boolean =>
+  (e: EndpointEvent): boolean =>
     e.event === 'feedback' &&
     e['accepted'] === true &&
     e['format'] === format &&
     (action === undefined || e['action'] === action);
 /** A report of the rate after the one that the notification set. */
-const reportedRate = (connection: Connection, bps: number): Promise<Event> =>
+const reportedRate = (connection: Connection, bps: number): Promise<EndpointEvent> =>
   connection.sender.seen(`a rate of ${bps}`, (e) => e.event === 'rate' && Math.abs(Number(e['rateBps']) - bps) < 1);
 
 test('A8, FCNP-4-n, LHCNP-5.6-d: the sender acts upon all three formats from the router, and its kernel answers none of them', async () => {

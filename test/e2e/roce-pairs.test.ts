@@ -1,103 +1,63 @@
 // Reliable connections of the software RoCE endpoint without connection management, between two namespaces, over a
 // wire that loses packets: everything arrives, in order and once, and the losses are real.
-import { type ChildProcess, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type Lab, labDown, labUp } from '../../src/lab/lab.ts';
 import { program } from '../../src/lab/program.ts';
+import { type EndpointEvent, EndpointLab, eventIn } from './support/endpoint-lab.ts';
 import { ownLabName } from './support/network.ts';
 
 const NAME = await ownLabName('t-lab-pairs');
 const [S, R] = ['2001:db8:1::1', '2001:db8:1::2'];
-let directory: string;
-let lab: Lab;
-const running: ChildProcess[] = [];
-
-type Event = Readonly<Record<string, unknown>> & { readonly event: string };
+let lab: EndpointLab;
 
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 't-lab-'));
-  const host = (address: string): string => `{exec: ["ip address add ${address}/64 dev eth1"]}`;
-  const file = join(directory, 'x.clab.yml');
-  writeFileSync(
-    file,
-    `name: ${NAME}
-prefix: __lab-name
-topology:
-  defaults:
-    kind: linux
-    sysctls: {net.ipv6.conf.default.accept_dad: 0, net.ipv6.conf.all.accept_dad: 0}
-  nodes:
-    s: ${host(S)}
-    r: ${host(R)}
-  links:
-    - {endpoints: ["s:eth1", "r:eth1"], mtu: 1500}
-`,
-  );
-  lab = await labUp(file);
+  const host = (address: string): string[] => [`ip address add ${address}/64 dev eth1`];
+  lab = await EndpointLab.up(NAME, {
+    nodes: { s: host(S), r: host(R) },
+    links: ['{endpoints: ["s:eth1", "r:eth1"], mtu: 1500}'],
+  });
 });
-afterEach(() => {
-  for (const child of running.splice(0)) if (child.exitCode === null) child.kill('SIGKILL');
-});
-afterAll(async () => {
-  await labDown(NAME);
-  rmSync(directory, { recursive: true, force: true });
-});
-
-const events = (text: string): Event[] =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Event);
-const field = (list: readonly Event[], event: string): Event => list.find((e) => e.event === event)!;
+afterEach(() => lab.killAll());
+afterAll(() => lab?.down());
 
 /** One transfer of 2 MB from s to r. */
 async function transfer(options: {
   readonly both?: readonly string[];
   readonly source?: readonly string[];
   readonly receive?: readonly string[];
-}): Promise<{ source: Event[]; receive: Event[] }> {
-  const endpoint = [process.execPath, program('roce-endpoint')];
+}): Promise<{ source: readonly EndpointEvent[]; receive: readonly EndpointEvent[] }> {
   const common = ['--interface', 'eth1', '--bytes', '2MB', '--start-psn', '0xfffff0', ...(options.both ?? [])];
   const receive = ['receive', '--address', R, '--qpn', '0x200', '--from', `${S}/0x100`, ...(options.receive ?? [])];
-  const receiver = lab.spawn('r', [...endpoint, ...receive, ...common], { stdio: ['ignore', 'pipe', 'inherit'] });
-  running.push(receiver);
-  let heard = '';
-  receiver.stdout!.setEncoding('utf8').on('data', (text: string) => (heard += text));
-  await once(receiver.stdout!, 'data');
+  const receiver = lab.run('r', [...receive, ...common]);
+  await receiver.seen('the receiver', () => true);
   // No time-out but where one is needed: a busy machine is no loss.
   const source = ['source', '--address', S, '--qpn', '0x100', '--to', `${R}/0x200`, '--timeout', '2s'];
-  const { stdout } = await lab.exec('s', [...endpoint, ...source, ...common, ...(options.source ?? [])]);
-  const ended = once(receiver, 'close');
-  receiver.kill('SIGTERM');
-  await ended;
-  return { source: events(stdout), receive: events(heard) };
+  const sent = await lab.exec('s', [...source, ...common, ...(options.source ?? [])]);
+  await receiver.end();
+  return { source: sent, receive: receiver.events };
 }
 
-const flowOf = (source: readonly Event[]): Readonly<Record<string, number>> =>
-  (field(source, 'summary')['flows'] as Record<string, number>[])[0]!;
+const flowOf = (source: readonly EndpointEvent[]): Readonly<Record<string, number>> =>
+  (eventIn(source, 'summary')['flows'] as Record<string, number>[])[0]!;
 
-function expectEverything({ source, receive }: { source: Event[]; receive: Event[] }): void {
-  expect(field(source, 'summary')).toMatchObject({ ok: true, foreign: 0 });
-  expect(field(receive, 'summary')).toMatchObject({
+function expectEverything({ source, receive }: Awaited<ReturnType<typeof transfer>>): void {
+  expect(eventIn(source, 'summary')).toMatchObject({ ok: true, foreign: 0 });
+  expect(eventIn(receive, 'summary')).toMatchObject({
     complete: true,
     bytes: 2_000_000,
     packets: Math.ceil(2_000_000 / 1024),
-    hash: field(source, 'summary')['hash'],
+    hash: eventIn(source, 'summary')['hash'],
     error: null,
     strangers: 0,
   });
-  expect(field(receive, 'port')).toMatchObject({ bad: {} });
+  expect(eventIn(receive, 'port')).toMatchObject({ bad: {} });
 }
 
 test('RMC-3-e: SENDs over a wire that loses one packet of 40: all bytes, in order and once', async () => {
   const seen = await transfer({ receive: ['--lose', '40'] });
   expectEverything(seen);
-  expect(field(seen.receive, 'port')['lost']).toBeGreaterThan(40);
-  expect(field(seen.receive, 'summary')['naks']).toBeGreaterThan(0);
+  expect(eventIn(seen.receive, 'port')['lost']).toBeGreaterThan(40);
+  expect(eventIn(seen.receive, 'summary')['naks']).toBeGreaterThan(0);
   expect(flowOf(seen.source)['retransmitted']).toBeGreaterThan(40);
   expect(flowOf(seen.source)['naks']).toBeGreaterThan(0);
 });
@@ -110,15 +70,15 @@ test('RMC-3-e: WRITEs, and acknowledgements that are lost too: the memory is wha
     receive: ['--lose', '60'],
   });
   expectEverything(seen);
-  const summary = field(seen.receive, 'summary');
+  const summary = eventIn(seen.receive, 'summary');
   expect(summary['memoryHash']).toBe(summary['hash']);
-  expect(field(seen.source, 'port')['lost']).toBeGreaterThan(0);
+  expect(eventIn(seen.source, 'port')['lost']).toBeGreaterThan(0);
 });
 
 test('a receiver without buffers now and then: RNR NAKs, and everything arrives', async () => {
   const seen = await transfer({ receive: ['--not-ready-every', '10'] });
   expectEverything(seen);
-  expect(field(seen.receive, 'summary')['rnrNaks']).toBe(12);
+  expect(eventIn(seen.receive, 'summary')['rnrNaks']).toBe(12);
   expect(flowOf(seen.source)['rnrNaks']).toBe(12);
 });
 

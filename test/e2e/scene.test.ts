@@ -311,7 +311,7 @@ describe('from the congested port to the sender', () => {
     expectCnp(cnpsOf(f)[0]!, f);
   });
 
-  test('PNC-5-c: a sender without a proxy is counted at the congested node and nobody is notified', async () => {
+  test('PNC-5-c: a sender without a proxy is counted at the congested node and not notified', async () => {
     const f = flow(6, address('2001:db8:77::2'));
     const before = await p.counter('egress.notified');
     await congest('counted', f, () => p.counter('egress.no-proxy'), moreThan(0));
@@ -364,7 +364,7 @@ describe('from the congested port to the sender', () => {
     ['IPv6', 6],
     ['IPv4', 4],
   ] as const)(
-    'PNC-3-a: a congested node that is itself the proxy tells the %s sender directly',
+    'PNC-3-a: a congested node that is itself the proxy notifies the %s sender directly',
     async (_name, family) => {
       await leaf.reload(base('leaf'));
       await p.reload({ ...base('p'), ...watching({ 'per-flow-interval': '5ms' }), ...proxy('p') });

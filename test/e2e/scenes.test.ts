@@ -112,7 +112,7 @@ function expectAllArrived(run: RunResult): void {
 describe('containerlab/proxy', () => {
   const stage = staged(proxy);
 
-  test('PNC-3-a PNC-5-c: p1 tells the proxy that IS-IS taught it, and the proxy sends h1 standard CNPs for its own Queue Pair', async () => {
+  test('PNC-3-a PNC-5-c: p1 notifies the proxy that IS-IS taught it, and the proxy sends h1 standard CNPs for its own Queue Pair', async () => {
     const run = await stage.run('cnpd');
     expect(checkNotifications(run, 'cnp')).toEqual([]);
     expectAllArrived(run);
@@ -122,7 +122,7 @@ describe('containerlab/proxy', () => {
 describe('containerlab/bgp', () => {
   const stage = staged(bgp);
 
-  test('PNC-3-a PNC-5-c A14: leaf2 tells the proxy that BGP taught it, across a route reflector and a transit AS, and the proxy sends h1 standard CNPs for its own Queue Pair', async () => {
+  test('PNC-3-a PNC-5-c A14: leaf2 notifies the proxy that BGP taught it, across a route reflector and a transit AS, and the proxy sends h1 standard CNPs for its own Queue Pair', async () => {
     const run = await stage.run('cnpd');
     expect(checkNotifications(run, 'cnp')).toEqual([]);
     expectAllArrived(run);

@@ -1,4 +1,4 @@
-// K_max from what is measured: the congested node probes the routers that IS-IS tells of (STAMP), takes R from its
+// K_max from what is measured: the congested node probes the routers that IS-IS advertises (STAMP), takes R from its
 // qdisc, and recomputes its threshold when either changes. The round-trip time changes for real: the answers take
 // another link, with a delay.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -66,7 +66,7 @@ const follows = (row: Row, rateBps: number, alpha = 1): boolean => {
 };
 
 describe('K_max', () => {
-  test('A1 LHCNP-5.3.1-d LHCNP-5.3.1-e LHCNP-5.3.2-a: over a short path k-base wins; `show rtt` says who was probed, `show ports` how each threshold came about', async () => {
+  test('A1 LHCNP-5.3.1-d LHCNP-5.3.1-e LHCNP-5.3.2-a: over a short path k-base wins; `show rtt` shows who was probed, `show ports` how each threshold came about', async () => {
     const rows = await wan.p.show('rtt');
     expect(rows.find((row) => row['target'] === LOOPBACK.pe2)).toMatchObject({ port: 'eth2', source: 'learned' });
     expect((await wan.p.ctl('show', 'rtt')).stdout).toContain(LOOPBACK.pe2);

@@ -159,7 +159,7 @@ test('LHCNP-5.6-j, LHCNP-8-b: a Linux host discards a Long-haul CNP of ICMPv6 in
   expect(answers.map((packet) => ({ icmpv6Type: packet[40] }))).toEqual([{ icmpv6Type: 129 }]);
 });
 
-test('an endpoint that understands Fast CNP gets them, and the kernel says nothing about them; about other options it does', async () => {
+test('an endpoint that understands Fast CNP gets them, and the kernel does not report them; about other options it does', async () => {
   const { seen, close } = endpoint(true);
   send(FAST_CNP, WITH_TRACE, LONG_HAUL, OTHER_OPTION);
   await until('three notifications', () => seen.length, is(3), 30_000);

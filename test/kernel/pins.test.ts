@@ -99,7 +99,7 @@ describe('pins that are removed underneath', () => {
     expect(counted.get('reconcile.attachment.out-of-sync')).toBe(2);
     expect(counted.get('reconcile.map-pin.out-of-sync')).toBe(Object.keys(before).length - 2);
     expect(dataplane.problems()).toEqual([]);
-    const line = 'restored objects that somebody else changed or removed';
+    const line = 'restored objects that another program changed or removed';
     expect(warned).toEqual([
       [{ kind: 'attachment', restored: 2 }, line],
       [{ kind: 'map-pin', restored: Object.keys(before).length - 2 }, line],

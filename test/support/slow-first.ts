@@ -12,6 +12,7 @@ const SLOW = [
   'test/bpf/proxy/formats',
   'test/bpf/proxy/port-shares',
   'test/bpf/wire/packet-lengths',
+  'test/e2e/multicast-group',
   'test/e2e/gobgp-policy',
   'test/e2e/ospf-scenes',
   'test/e2e/isis-forged',

@@ -3,6 +3,8 @@ import { inspect, isDeepStrictEqual } from 'node:util';
 
 const DEFAULT_LIMIT_MS = 30_000;
 const LONGEST_PAUSE_MS = 100;
+/** After a look that takes long. */
+const LONGEST_REST_MS = 1000;
 const SHOWN_CHARACTERS = 3000;
 
 type NotYet = undefined | false;
@@ -32,13 +34,16 @@ export async function until<State>(
 ): Promise<unknown> {
   const start = performance.now();
   for (;;) {
+    const looked = performance.now();
     const seen = await look();
+    const cost = performance.now() - looked;
     const answer = typeof choose === 'number' ? seen : choose(seen);
     if (answer !== undefined && answer !== false) return answer;
     const waited = performance.now() - start;
     if (waited > limitMs) throw new Error(`not within ${limitMs} ms: ${what}; seen last: ${shown(seen)}`);
-    // Short waits are not prolonged, and in long ones the processor is left to what is waited for.
-    const pause = Math.min(LONGEST_PAUSE_MS, Math.max(2, waited / 20));
+    // Short waits are not prolonged, and in long ones the processor is left to what is waited for: more of it the longer
+    // a look takes, since most looks start a program.
+    const pause = Math.max(Math.min(LONGEST_PAUSE_MS, Math.max(2, waited / 20)), Math.min(LONGEST_REST_MS, 2 * cost));
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }

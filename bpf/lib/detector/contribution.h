@@ -14,7 +14,7 @@ static __always_inline void share_count(struct egress_measure *measure, const st
 {
 	__u64 window = now / (port->interval_ns | 1);
 	if (measure->share_window != window) {
-		// Of the window before, the largest flow still counts: nobody is large beside it with one packet.
+		// Of the window before, the largest flow still counts: no flow is large beside it with one packet.
 		measure->largest_share = measure->share_window + 1 == window ? measure->largest_now : 0;
 		measure->largest_now = 0;
 		measure->share_window = window;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The TLVs of the SRH at an edge (RMC §7.2): which receivers the source's router names for this edge. They select among
-// the members that this router knows: a forged TLV reaches nobody else.
+// the members that this router knows: a forged TLV reaches no other host.
 #ifndef CNPD_MULTICAST_TLV_H
 #define CNPD_MULTICAST_TLV_H
 

@@ -47,7 +47,7 @@ const watchOf = (format: (typeof FORMATS)[number]): Parameters<Line['watch']> =>
   { 'k-max': 'auto', rtt: `${RTT_MS}ms` },
   { senders: [{ prefix: SENDERS, supports: [format], order: [format] }] },
 ];
-/** p1 marks from the same depth on, and tells nobody. */
+/** p1 marks from the same depth on, and notifies no sender. */
 const MARKING: Parameters<Line['watch']> = [{ 'k-min': '32kB' }];
 const DCQCN = ['--reaction', 'dcqcn'];
 const obeying = (format: string): string[] => [

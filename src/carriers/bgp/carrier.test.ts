@@ -7,7 +7,7 @@ import { ABOUT, container, declaration, nhc, path, pnc, route } from './content.
 import { OWN_IDENTIFIER } from './gobgp/gobgp.ts';
 import { is, matches, until } from '../../../test/support/until.ts';
 
-/** The path of 2001:db8:a::/48 as gobgpd tells it. */
+/** The path of 2001:db8:a::/48 as gobgpd reports it. */
 const heard = route(
   '2001:db8:a::/48',
   path('2001:db8::1', { neighbor: undefined, identifier: OWN_IDENTIFIER, nhc: nhc('2001:db8::1', pnc('2001:db8::1')) }),
@@ -123,7 +123,7 @@ test('RFC 5065: members of the confederation are reported to the client as soon 
   expect(calls).toEqual(['members 65101', 'members 65101 65102']);
 });
 
-test('gobgpd’s neighbors, with whether they are of the domain; undefined while nobody can tell', async () => {
+test('gobgpd’s neighbors, with whether they are of the domain; undefined while that is not known', async () => {
   const neighbor = { address: '192.0.2.7', state: 'established' as const, families: [], received: 0, advertised: 0 };
   const { carrier, listener } = fixture([7, ABOUT.as].map((as) => ({ ...neighbor, as })));
   listener.connected(ABOUT);
@@ -134,7 +134,7 @@ test('gobgpd’s neighbors, with whether they are of the domain; undefined while
   expect(await fixture().carrier.peers()).toBeUndefined();
 });
 
-test('somebody who takes our paths out again and again is named', async () => {
+test('a client that removes our paths again and again is named', async () => {
   const { answers, carrier, logged, listener } = fixture();
   carrier.originate(declaration({ '2001:db8:a::/48': '2001:db8::1' }));
   listener.connected(ABOUT);
@@ -165,7 +165,7 @@ test('SIDs whose behavior is that of END.CON are learned', () => {
   expect(sids.get('2001:db8::2/128')).toMatchObject([{ sid: address('2001:db8:c::1') }]);
 });
 
-test('what gobgpd tells goes to the learned table, originators first', () => {
+test('what gobgpd reports goes to the learned table, originators first', () => {
   const { carrier, reports, reachable, listener } = fixture();
   listener.connected(ABOUT);
   listener.routes([
@@ -204,7 +204,7 @@ test('a reload: what and how it advertises and the hold time are taken over, the
     expect(carrier.update({ ...OPTIONS, ...change })).toBe(false);
 });
 
-test('50,000 paths are shown a slice a turn, each once, while gobgpd tells of changes', async () => {
+test('50,000 paths are shown a slice a turn, each once, while gobgpd reports changes', async () => {
   const { carrier, listener } = fixture();
   await carrier.start();
   listener.connected(ABOUT);

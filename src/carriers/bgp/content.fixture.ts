@@ -33,7 +33,7 @@ export const CODE_POINTS: CodePointValues = {
 export const AS = 65001;
 export const ABOUT: GobgpAbout = { api: 'v3', as: AS, routerId: '192.0.2.1' };
 export const HOLD_MS = 120_000;
-/** Of a cause that nobody knows. */
+/** Of an unknown cause. */
 export const because = (reason: string): GobgpFault => ({ code: 'other', reason });
 /** No test takes so many turns: a content that asks for more would go on for ever. */
 const NEVER = 10_000;
@@ -98,11 +98,11 @@ export const ownAsReported = ({ nextHop, nhc: bytes }: OwnPath): GobgpPath => ({
   nhc: bytes,
 });
 
-/** What `show bgp paths` says. */
+/** What `show bgp paths` shows. */
 export const shown = (content: Content, moment: Moment): BgpPathState[] =>
   [...pathStates(content, moment)].flatMap((rows) => rows);
 
-/** What `show bgp session` says. */
+/** What `show bgp session` shows. */
 export const sessionOf = ({ content, now }: Agent): BgpSessionState =>
   sessionState(content, 'unix:/x', { now, wall: now }, { policy: { state: 'installed' }, silentMs: 0 });
 

@@ -60,7 +60,7 @@ export const BGP_COUNTERS: readonly CounterRow[] = [
     'declared prefixes not advertised because their proxy address is not a unicast host address',
   ),
   row('originate.unusable-sid', 'declared SIDs not advertised because they are outside their locator'),
-  row('originate.unusable-group-member', 'declared group members not advertised because nobody could reach them'),
+  row('originate.unusable-group-member', 'declared group members not advertised because no packet could reach them'),
   row('originate.no-room', 'SIDs or group members not advertised because their path is full'),
   row(
     'originate.router-address-left-out',

@@ -66,7 +66,7 @@ function stateOf(
   };
 }
 
-/** What gobgpd has reported; nothing while nobody can ask it. */
+/** What gobgpd has reported; nothing while it cannot be asked. */
 function ownIn({
   own,
   session: { state, without },

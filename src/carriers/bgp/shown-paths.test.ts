@@ -1,4 +1,4 @@
-// Paths as they are shown, while gobgpd tells of changes.
+// Paths as they are shown, while gobgpd reports changes.
 import { expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
@@ -66,7 +66,7 @@ test('an own path is the best unless another’s is; its SIDs are shown', () => 
   ]);
 });
 
-test('of a gobgpd that has lost its table of a family what it had of an earlier run is nobody’s loss', () => {
+test('of a gobgpd that has lost its table of a family what it had of an earlier run is no loss', () => {
   const agent = new Agent();
   agent.event({ type: 'connected', about: { api: 'v3', as: 65001, routerId: '192.0.2.1' } });
   agent.report(route(A, ownAsReported(given([A]).gobgpd.get(A)!)));

@@ -57,7 +57,7 @@ export type ContentEffect =
   | { readonly type: 'change'; readonly changes: OwnChanges }
   /** gobgpd is to be asked about these prefixes; `looked` is expected, and nothing else is looked up before it. */
   | { readonly type: 'look'; readonly prefixes: readonly Prefix[] }
-  /** Nothing of ours is in gobgpd any more, or (not clean) nobody knows. */
+  /** Nothing of ours is in gobgpd any more, or (not clean) that is not known. */
   | { readonly type: 'stopped'; readonly clean: boolean }
   | Note;
 

@@ -39,7 +39,7 @@ export const ISIS_COUNTERS: readonly CounterRow[] = [
   row('isis.hello.own-system-id', 'hellos with our own system ID: a loop, or FRR has the same NET'),
   row('isis.hello.system-id-changed', 'hellos of another system on an adjacency, which is taken down'),
   row('isis.adjacency.hold-expired', 'adjacencies lost because no hello came within the hold time'),
-  row('isis.interface.vanished', 'times that the interface was deleted by somebody else'),
+  row('isis.interface.vanished', 'times that another program deleted the interface'),
   row('isis.interface.create-failed', 'failed attempts to create the interface again'),
   row('isis.lsp.no-adjacency', 'LSPs received while the level had no adjacency'),
   row('isis.lsp.confusion', 'LSPs with the sequence number of another version: purged'),
@@ -83,7 +83,7 @@ export const ISIS_COUNTERS: readonly CounterRow[] = [
   row('isis.own.unknown-fragment-purged', 'LSPs with our system ID that we do not, or no longer, originate: purged'),
   row('isis.originate.duplicate-prefix', 'prefixes declared twice: the lower proxy address is used'),
   row('isis.originate.unusable-sid', 'SIDs not advertised because they are outside their locator, or its length is 0'),
-  row('isis.originate.unusable-group-member', 'group members not advertised because nobody could reach them'),
+  row('isis.originate.unusable-group-member', 'group members not advertised because no packet could reach them'),
   row(
     'isis.originate.router-address-left-out',
     'router addresses not advertised: not unicast, or not the first of their family',

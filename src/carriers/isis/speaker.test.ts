@@ -205,7 +205,7 @@ describe('database', () => {
     expect([...b.reachable]).toEqual([]);
   });
 
-  test('a stop retransmits a lost purge, and ends unclean when nobody answers', () => {
+  test('a stop retransmits a lost purge, and ends unclean when no neighbor answers', () => {
     const first = pair();
     first.a.event(originate([proxied('2001:db8:1::/64')]));
     first.simulation.run(2000);

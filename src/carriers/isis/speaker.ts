@@ -126,7 +126,7 @@ function configure(s: Speaker, config: TunableConfig): void {
   if (changed.length > 0) log(s, 'info', { scopes: changed }, 'authentication keys changed');
 }
 
-/** Somebody asks for the topology, or nobody does any more. */
+/** The topology is required from now on, or no longer. */
 function topologyAsked(s: Speaker): void {
   if (!s.config.reportsTopology) return endReports(s);
   for (const level of s.levels.values()) graphChanged(s, level);

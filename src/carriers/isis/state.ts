@@ -26,7 +26,7 @@ export interface TunableConfig {
   readonly lifetimeSeconds: number;
   readonly refreshSeconds: number;
   readonly holdUnreachableMs: number;
-  /** Whether somebody asks for the topology (lsdb/topology.ts). */
+  /** Whether the topology is required (lsdb/topology.ts). */
   readonly reportsTopology?: boolean;
   /** HMAC-MD5 keys: hellos, level-1 LSPs and SNPs, level-2 LSPs and SNPs. */
   readonly keys: { readonly interface?: Uint8Array; readonly area?: Uint8Array; readonly domain?: Uint8Array };

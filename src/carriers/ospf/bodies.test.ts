@@ -137,7 +137,7 @@ describe('OSPFv2, other bodies', () => {
     expect(routes).toEqual(['intra-area', 'intra-area', 'inter-area', 'inter-area']);
   });
 
-  test('a SID that nobody can use is left out with one warning; of another behavior, without', () => {
+  test('a SID that no router can use is left out with one warning; of another behavior, without', () => {
     const { sids, warnings } = container(
       0,
       sid('2001:db8:c::1'),
@@ -149,7 +149,7 @@ describe('OSPFv2, other bodies', () => {
     expect(container(0, sid('2001:db8:c::1')).warnings).toEqual([]);
   });
 
-  test('a container that nobody can read says nothing', () => {
+  test('a container that cannot be read has no content', () => {
     const one = read(2, 10, opaqueLsId(240, 0), { kind: 'private', container: Uint8Array.of(9, 9, 9, 9) });
     expect({ sids: one.sids, warnings: one.warnings }).toEqual({ sids: [], warnings: ['bad-container'] });
   });

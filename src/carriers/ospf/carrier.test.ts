@@ -1,4 +1,4 @@
-// The carrier as the daemon has it, before its links are there: what it says is in its own database already.
+// The carrier as the daemon has it, before its links are there: what it advertises is in its own database already.
 import { origination } from '../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';

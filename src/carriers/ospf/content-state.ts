@@ -20,7 +20,7 @@ export interface ContentConfig extends KindOptions {
     /** Bytes of the body of one of our LSAs. */ readonly capacity: number;
   }[];
   readonly holdUnreachableMs: number;
-  /** Whether somebody asks for the topology (learning/topology-report.ts). */
+  /** Whether the topology is required (learning/topology-report.ts). */
   readonly reportsTopology?: boolean;
 }
 

@@ -185,7 +185,7 @@ interface Member {
   /** LSAs that the others of an area have from it: area → key → contents. */
   readonly flooded: Map<number, Map<string, { readonly own: OwnLsa; readonly hex: string }>>;
   up: boolean;
-  /** How long what it says takes to the others. */
+  /** How long what it sends takes to the others. */
   delay: number;
 }
 

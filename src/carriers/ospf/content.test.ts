@@ -1,4 +1,4 @@
-// What OSPF says for cnpd and what cnpd learns from it, in both versions: the bytes of our LSAs, reports, decisions D5
+// What OSPF advertises for cnpd and what cnpd learns from it, in both versions: the bytes of our LSAs, reports, decisions D5
 // and D6, reachability.
 import { byKind, origination } from '../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
@@ -150,7 +150,7 @@ describe('what is advertised', () => {
     expect(agent.count('originate.duplicate-prefix')).toBe(1);
   });
 
-  test('FCN-4.2.2-a: OSPFv2 says END.CON in the private opaque LSA, OSPFv3 in a Locator LSA that nobody routes by', () => {
+  test('FCN-4.2.2-a: OSPFv2 advertises END.CON in the private opaque LSA, OSPFv3 in a Locator LSA that no router uses for routes', () => {
     const sids = [{ sid: address('2001:db8:c::1'), locator: prefix('2001:db8:c::/48'), behavior: END_CON }];
     const [two, three] = [agentOf(2), agentOf(3)];
     for (const agent of [two, three]) agent.event({ type: 'declare', origination: origination({ sids }) });
@@ -437,7 +437,7 @@ describe('D5: prefixes of LSAs that have no flags', () => {
     [2, raw(4, 0x09090909, '00000000' + '00000014')],
     [3, raw(0x2004, 1, '00000013' + '00000014' + '09090909')],
   ] as const)(
-    'OSPFv%d: a router outside the area is reached when a border router that is reached says so',
+    'OSPFv%d: a router outside the area is reached when a border router that is reached advertises it',
     (version, lsa) => {
       const agent = connected(version);
       agent.hears(AREA, OTHER, lsa);
@@ -449,7 +449,7 @@ describe('D5: prefixes of LSAs that have no flags', () => {
     },
   );
 
-  test('OSPFv3: nobody is reached through a router whose R-bit is clear', () => {
+  test('OSPFv3: no router is reached through one whose R-bit is clear', () => {
     const agent = connected(3);
     agent.hears(AREA, OTHER, routerLsa(3, OTHER, [HUB, 0x05050505], { transit: false }));
     agent.hears(AREA, 0x05050505, routerLsa(3, 0x05050505, [OTHER]));

@@ -79,7 +79,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(links).toBe(version.version === 2 ? 2 : 4);
   });
 
-  test('exchanges databases of several packets in both directions, and tells what it learned', () => {
+  test('exchanges databases of several packets in both directions, and reports what it learned', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 300) });
     p.link.event(1, { type: 'originate', areaId: AREA, lsas: senders(version, 200) });
@@ -244,7 +244,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(p.b.state).toBe('init');
   });
 
-  test('a stop that nobody acknowledges ends after its limit, and says so', () => {
+  test('a stop that no neighbor acknowledges ends after its limit, and reports it', () => {
     const p = pair(version);
     p.link.event(0, { type: 'originate', areaId: AREA, lsas: senders(version, 3) });
     p.link.until('full and settled', () => bothFull(p) && settled(p));

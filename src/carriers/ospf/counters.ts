@@ -85,7 +85,7 @@ export const OSPF_COUNTERS: readonly CounterRow[] = [
   ),
   row('originate.router-address-left-out', 'router addresses not advertised because OSPF advertises only one'),
   row('originate.unusable-sid', 'declared SIDs not advertised because they are outside their locator'),
-  row('originate.unusable-group-member', 'declared group members not advertised because nobody could reach them'),
+  row('originate.unusable-group-member', 'declared group members not advertised because no packet could reach them'),
   row('carry.carried', 'prefixes and SIDs advertised from one area to another'),
   row('carry.withdrawn', 'inter-area prefixes and SIDs withdrawn'),
 ];

@@ -42,7 +42,7 @@ describe.each(VERSIONS)('OSPFv%d, declared again', (version) => {
     expect(changes(sid(), sid(both))).toBe(true);
   });
 
-  test('what is declared has the P-flag, is of this area, and is nobody’s way', () => {
+  test('what is declared has the P-flag, is of this area, and is no route', () => {
     const agent = agentOf(version);
     agent.declares(declaration(version, [1]));
     const [entry] = agent.content.declared.values();

@@ -157,7 +157,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(a.count('lsdb.full')).toBeGreaterThan(0);
   });
 
-  test('an LSA of ours that somebody forges is outbid, however full the database is', () => {
+  test('an LSA of ours that is forged is outbid, however full the database is', () => {
     const a = new Router(testConfig(A, version, {}, { lsdbLimit: 10 }));
     const link = new Link(a, new Router(testConfig(B, version)));
     link.event(0, { type: 'originate', areaId: AREA, lsas: long(1, 8) });

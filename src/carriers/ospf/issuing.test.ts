@@ -1,5 +1,5 @@
 // When an LSA of ours is issued, and with which sequence number (RFC 2328 §12.1.6, §12.4, §13.4, §14.1); what is
-// desired after it was, and a turn at a time. The functions are called one by one on a speaker that nobody drives.
+// desired after it was, and a turn at a time. The functions are called one by one on a speaker without a runner.
 import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { INITIAL_SEQUENCE, MAX_AGE, MAX_SEQUENCE } from '../../packet/ospf/numbers.ts';
@@ -168,7 +168,7 @@ describe('sequence numbers', () => {
     expect(stored().sequence).toBe(INITIAL_SEQUENCE);
   });
 
-  test('the last one of what nobody wants any more leaves nothing behind', () => {
+  test('the last one of what is no longer desired leaves nothing behind', () => {
     const { s, area, own, stored } = lastNumber();
     own.desired.clear();
     own.dirty.clear();
@@ -199,7 +199,7 @@ describe('sequence numbers', () => {
   });
 });
 
-test('a flush of what nobody wants is no reason to flush it', () => {
+test('a flush of what is not desired is no reason to flush it', () => {
   const { s, area, own, stored } = scene();
   own.desired.clear();
   recover(s, area, { ...stored(), age: MAX_AGE });

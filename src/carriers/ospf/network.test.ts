@@ -70,7 +70,7 @@ describe('the runner hears', () => {
 
   test('when it is gone, and why', () => {
     const { heard, dependencies } = scene();
-    dependencies.onDown('somebody deleted it');
-    expect(heard).toEqual([[5, 'somebody deleted it']]);
+    dependencies.onDown('another program deleted it');
+    expect(heard).toEqual([[5, 'another program deleted it']]);
   });
 });

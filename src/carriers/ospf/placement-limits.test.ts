@@ -127,7 +127,7 @@ describe('room that became free', () => {
   });
 });
 
-test('says whether it had what is taken away', () => {
+test('reports whether it had what is taken away', () => {
   const where = placement();
   put(where, { a: 1 });
   expect({ first: unplace(where, 'a'), again: unplace(where, 'a') }).toEqual({ first: true, again: false });

@@ -185,7 +185,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
         .slice(from)
         .flatMap(({ from: who, packet }) => (who === 0 && packet?.kind === 'hello' ? [packet.neighbors] : []));
 
-    test('ends when all is acknowledged, with a hello that names nobody, and once', () => {
+    test('ends when all is acknowledged, with a hello that names no neighbor, and once', () => {
       const { a, link } = full();
       const from = link.sent.length;
       stop(link);

@@ -1,5 +1,5 @@
 // What goes out: bursts of updates and when the next is due, acknowledgements that arrive (RFC 2328 §13.3, §13.7),
-// descriptions that fit (§10.8). On a speaker that nobody drives.
+// descriptions that fit (§10.8). On a speaker without a runner.
 import { describe, expect, test } from 'vitest';
 import { address } from '../../model/address.ts';
 import { decodeLsa, encodeLsa } from '../../packet/ospf/lsa.ts';

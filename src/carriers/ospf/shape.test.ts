@@ -113,7 +113,7 @@ describe.each(CASES)('%s', (_name, version, { type, short, bad, good }) => {
     },
   );
 
-  test('what was stored before a malformed instance came stays as it is: nobody has taken the malformed one', () => {
+  test('what was stored before a malformed instance came stays as it is: no router has taken the malformed one', () => {
     const { a, link } = pair(version);
     link.until('full', () => a.state === 'full');
     give(link, version, lsaOf(version, type, good));

@@ -1,4 +1,4 @@
-// A clean stop: what it waits for, and what it no longer waits for. On a speaker that nobody drives.
+// A clean stop: what it waits for, and what it no longer waits for. On a speaker without a runner.
 import { describe, expect, test } from 'vitest';
 import { decodeLsa, encodeLsa } from '../../packet/ospf/lsa.ts';
 import { lsaKeyText } from '../../packet/ospf/router-id.ts';

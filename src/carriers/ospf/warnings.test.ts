@@ -59,7 +59,7 @@ describe('a warning is counted each time, and logged once a minute for each name
     }
   });
 
-  test('a packet that is refused says why, and in which area', () => {
+  test('why a packet is refused, and in which area', () => {
     const { speaker, area } = new Router(testConfig(SELF));
     refuse(speaker, area, 'hello.options-mismatch', 'it is a stub', { neighbor: '2.2.2.2' });
     const fields = {

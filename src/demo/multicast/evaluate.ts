@@ -92,19 +92,19 @@ function linkResult({ from, to }: TreeLink, { before, after }: MulticastObservat
 }
 
 /**
- * RMC-5.3.1-a, RMC-5.3.2-a: whatever the source was told is confirmed, each receiver had confirmed before. Receivers
+ * RMC-5.3.1-a, RMC-5.3.2-a: whatever was confirmed to the source, each receiver had confirmed before. Receivers
  * note their time before they send an answer, the source after it got one, by the same clock.
  */
 export function violations(heard: Confirmations, receivers: MulticastObservations['receivers']): string[] {
   const found: string[] = [];
   for (const [name, events] of receivers) {
-    const said = lists(events)[0] ?? [];
+    const confirmations = lists(events)[0] ?? [];
     let at = -1;
     for (const [t, packets] of heard) {
-      while (at + 1 < said.length && said[at + 1]![0] <= t) at++;
-      const confirmed = at < 0 ? 0 : said[at]![1];
+      while (at + 1 < confirmations.length && confirmations[at + 1]![0] <= t) at++;
+      const confirmed = at < 0 ? 0 : confirmations[at]![1];
       if (confirmed >= packets) continue;
-      found.push(`the source was told of ${packets} packets when ${name} had confirmed ${confirmed}`);
+      found.push(`the source got a confirmation of ${packets} packets when ${name} had confirmed ${confirmed}`);
       break;
     }
   }

@@ -47,7 +47,11 @@ test.each<[string, RegExp, (runs: MulticastResult[]) => void]>([
     /group: n6 – n4 carried 7814 packets, expected 3907/,
     (runs) => set(1, { links: runs[1]!.links.map((l) => (l.to === 'n4' ? { ...l, down: 2 * PACKETS } : l)) })(runs),
   ],
-  ['an ACK too early', /group: the source was told/, set(1, { violations: ['the source was told of 16 packets'] })],
+  [
+    'an ACK too early',
+    /group: the source got a confirmation/,
+    set(1, { violations: ['the source got a confirmation of 16 packets'] }),
+  ],
   ['no loss', /nothing was lost in front of r3/, setReceiver(2, 'r3', { lost: 0 })],
   ['no NAK', /r3 sent no NAK/, setReceiver(2, 'r3', { naks: 0 })],
   ['no repetition', /the source repeated nothing/, set(2, { retransmitted: 0 })],
@@ -56,7 +60,7 @@ test.each<[string, RegExp, (runs: MulticastResult[]) => void]>([
   expect(verdictWith(change)).toEqual([expect.stringMatching(message)]);
 });
 
-test('RMC-5.3.1-a: a confirmation at the source is compared with what each receiver had said by then', () => {
+test('RMC-5.3.1-a: a confirmation at the source is compared with what each receiver had confirmed by then', () => {
   const said = (...list: (readonly [number, number])[]) => [{ event: 'confirmations', t: 0, list }];
   const receivers = new Map([
     ['r1', said([10, 16], [20, 32])],
@@ -79,7 +83,7 @@ test('RMC-5.3.1-a: a confirmation at the source is compared with what each recei
       ],
       receivers,
     ),
-  ).toEqual(['the source was told of 32 packets when r2 had confirmed 16']);
+  ).toEqual(['the source got a confirmation of 32 packets when r2 had confirmed 16']);
   expect(violations([[5, 1]], receivers)).toHaveLength(2);
 });
 

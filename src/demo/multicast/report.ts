@@ -107,7 +107,7 @@ export function multicastHtml(report: MulticastReport): string {
 <p class="headline">${escapeXml(headline(runs, bytes))}</p>
 ${outcome}
 <p>RDMA connects two hosts, so a host with ${RECEIVERS.length} receivers sends everything ${RECEIVERS.length} times. Here s1 sends once, over one
-connection, to an address that stands for all receivers. The routers make the copies where paths part, each with its receiver’s address, Queue Pair and a valid
+connection, to one address for all receivers. The routers make the copies where paths part, each with its receiver’s address, Queue Pair and a valid
 checksum (ICRC), and give s1 one answer for all. The hosts’ software is the same in every run, and knows nothing of groups.</p>
 ${htmlTable(runs)}
 <p class="small">A copy is equal if its SHA-256 is that of what the source sent, in order and once. Each receiver checks the ICRC of every packet, the address of its

@@ -1,4 +1,4 @@
-// The figures of the scene `multicast` as sentences, for somebody who reads nothing else. Pure.
+// The figures of the scene `multicast` as sentences, for a reader of nothing else. Pure.
 import type { MulticastResult } from './results.ts';
 import type { RunName } from './scene.ts';
 

@@ -53,7 +53,7 @@ function commonChecks(runs: readonly MulticastResult[]): Check[] {
       failures: runs.flatMap(sourceFailures),
     },
     {
-      claim: 'At no time the source was told of more packets than each receiver had confirmed by then.',
+      claim: 'At no time had the source got a confirmation of more packets than each receiver had confirmed by then.',
       failures: runs.flatMap((run) => run.violations.map((text) => `${run.name}: ${text}`)),
     },
   ];

@@ -1,6 +1,6 @@
 // Long-haul CNPs from two congested nodes on one path (containerlab/longhaul). Both take K_max from the bandwidth-delay
 // product that STAMP and the qdisc give. n1 is nearer to the sender and speaks first; whichever sees the rate fall
-// waits (LHCNP §5.7); when a queue has drained its node says Resume (LHCNP §5.5.1).
+// waits (LHCNP §5.7); when a queue has drained its node sends Resume (LHCNP §5.5.1).
 import { NOT_ALL_RUNS, type Runs, byMode, checkRuns } from '../checks.ts';
 import type { Evidence, NodeNotifications, RunResult } from '../results.ts';
 import { type PortState, portState, waitForRow } from '../routers.ts';

@@ -174,7 +174,7 @@ describe('a path as another router has it', () => {
       why: expect.stringContaining(`${RR} sent it without attribute 39`),
     });
     expect(of([neighbor!, other!]).why).toContain(
-      `one of ${RR}, 192.0.2.254 (\`gobgp global rib ${PREFIX}\` there says which) sent it without attribute 39`,
+      `one of ${RR}, 192.0.2.254 (\`gobgp global rib ${PREFIX}\` there shows which) sent it without attribute 39`,
     );
     expect(of([neighbor!, other!])).not.toHaveProperty('toldBy');
   });
@@ -184,7 +184,7 @@ describe('a path as another router has it', () => {
     const unnamed = one({ ...there([], [bare({ source: PREFIX, originator: '2001:db8:ffff::77' })]), peers });
     expect(unnamed).not.toHaveProperty('toldBy');
     expect(unnamed.why).toContain(
-      `${RR}, or another client of that gobgpd (\`gobgp global rib ${PREFIX}\` there says which) ` +
+      `${RR}, or another client of that gobgpd (\`gobgp global rib ${PREFIX}\` there shows which) ` +
         'sent it without attribute 39',
     );
     expect(one({ ...there([], [bare({ source: PREFIX, originator: RR })]), peers })).toMatchObject({ toldBy: RR });

@@ -1,4 +1,5 @@
 // Another router's report of its BGP: the answer of `cnpctl -o json show bgp`, which may come from anywhere.
+import { messageOf } from '../../model/error-text.ts';
 import type { Row } from '../../model/state.ts';
 
 export interface BgpOverview {
@@ -18,7 +19,7 @@ export function readOverview(text: string): BgpOverview | string {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return `not JSON: ${error instanceof Error ? error.message : String(error)}`;
+    return `not JSON: ${messageOf(error)}`;
   }
   if (!isRow(value)) return 'no JSON object';
   for (const name of SECTIONS) {

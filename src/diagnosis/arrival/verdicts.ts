@@ -116,7 +116,7 @@ const VERDICTS: Readonly<Record<Exclude<BgpPathState['status'], 'originated' | '
       'which sent it to the other router: that path may be forged, and is not used',
     remedy:
       `let ${peer} prepend its own AS (a route server that leaves its AS out, ` +
-      `FRR \`neighbor X attribute-unchanged as-path\`, must not stand between routers of the domain), ` +
+      `FRR \`neighbor X attribute-unchanged as-path\`, must not be between routers of the domain), ` +
       'or send it to the other router from a router of this AS',
   }),
   malformed: (_row, peer) => ({
@@ -187,7 +187,7 @@ export function withoutAttribute(
   const who =
     toldBy ??
     `one of ${neighbors.join(', ') || 'its neighbors'}${changed ? ', or another client of that gobgpd' : ''} ` +
-      `(${look} there says which)`;
+      `(${look} there shows which)`;
   const why =
     `${who} sent it without attribute 39${changed ? `, with next hop ${arrivedNextHop ?? 'none'}` : ''}: ` +
     `it, or a router before it, removed the attribute${changed ? ", or it is another router's path" : ''}`;

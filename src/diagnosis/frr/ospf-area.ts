@@ -155,7 +155,7 @@ function checkMtu(view: AreaView): Finding | undefined {
   const kernel = facts.links?.get(area.interface);
   if (!kernel) return undefined;
   if (link.ifMtu !== undefined && link.ifMtu !== area.mtu && !link.mtuIgnore) {
-    return mend('if-mtu', `${area.interface} has MTU ${area.mtu}, ospf6d says ${link.ifMtu} (ifmtu)`, [
+    return mend('if-mtu', `${area.interface} has MTU ${area.mtu}, ospf6d reports ${link.ifMtu} (ifmtu)`, [
       onInterface(view, 'no ifmtu', `ifmtu ${link.ifMtu}`),
     ]);
   }

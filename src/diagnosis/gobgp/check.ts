@@ -75,7 +75,7 @@ function checkNeighbors(peers: readonly BgpPeerState[], established: readonly Bg
     claim,
     state: 'missing',
     problem: `none of gobgpd's neighbors is established: ${states}`,
-    remedy: 'gobgp neighbor ADDRESS, and `show bgp neighbors` at the other end, say why',
+    remedy: 'gobgp neighbor ADDRESS, and `show bgp neighbors` at the other end, show why',
   };
 }
 

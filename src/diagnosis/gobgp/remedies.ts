@@ -46,7 +46,7 @@ export const gobgpRemedy = (target: string, fault: GobgpFaultCode): string => (R
 /** For a gobgpd that is connected and accepts no paths. */
 export const refusalRemedy = (target: string, fault: GobgpFaultCode): string =>
   REMEDIES[fault]?.(target) ??
-  "gobgpd's log (journalctl -u gobgpd) says more; " +
+  "gobgpd's log (journalctl -u gobgpd) shows more; " +
     '`gobgp global rib add PREFIX nexthop ADDRESS` shows whether it accepts any path';
 
 /** For policies that cannot be installed. @param nameTaken another policy has the name of one of them */
@@ -55,7 +55,7 @@ export const policyRemedy = (nameTaken: boolean): string =>
     ? "rename it in gobgpd's configuration, or remove it (`gobgp policy del NAME`, " +
       '`gobgp policy large-community del NAME`); ' +
       'or bgp.policy: off in cnpd.yaml, and policies of your own as in frr-configs/bgp-gobgpd.toml'
-    : "gobgpd's log (journalctl -u gobgpd) says more, and `gobgp policy` and `gobgp global policy` list what there " +
+    : "gobgpd's log (journalctl -u gobgpd) shows more, and `gobgp policy` and `gobgp global policy` list what there " +
       'is; or bgp.policy: off in cnpd.yaml, and policies of your own as in frr-configs/bgp-gobgpd.toml';
 
 /** For paths that gobgpd accepted and does not have. @param noTable families without a table, if that is why */

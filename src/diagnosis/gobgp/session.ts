@@ -49,7 +49,7 @@ function connectedProblems(session: BgpSession): Problem[] {
   if (dropped) {
     const problem =
       `gobgpd accepts ${dropped} of cnpd's ${desired} paths without an error but does not have ` +
-      `them${noTable ? `: it has no table of ${noTable.join(', ')}` : ''}; nobody learns those proxies, ` +
+      `them${noTable ? `: it has no table of ${noTable.join(', ')}` : ''}; no router learns those proxies, ` +
       'and cnpd keeps retrying';
     return bgp('bgp.dropped', problem, droppedRemedy(noTable));
   }

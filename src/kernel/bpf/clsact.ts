@@ -77,7 +77,7 @@ function createQdisc({ ifindex, direction }: TcxOptions, where: string): boolean
 
 /**
  * Whether cnpd created the qdisc that the interface has, by the marks in this directory. A mark without its filter
- * proves nothing: somebody may have replaced the qdisc, or the interface is of another network namespace.
+ * proves nothing: another program may have replaced the qdisc, or the interface is of another network namespace.
  */
 const isOwnQdisc = (ifindex: number, directory: string): boolean =>
   readdirSync(directory).some((name) => {
@@ -193,7 +193,7 @@ class ClsactFilter implements TcxLink {
 
   detach(): void {
     const wasAttached = this.detachFilter();
-    // If somebody else has removed the filter, the qdisc may be another one by now.
+    // If another program has removed the filter, the qdisc may be another one by now.
     if (wasAttached && this.opts.ownQdisc) this.inside(() => removeEmptyClsact(this.opts.ifindex));
   }
 
@@ -224,7 +224,7 @@ class ClsactFilter implements TcxLink {
     }
   }
 
-  /** Returns false when the filter is gone already, with its interface or because somebody removed it. */
+  /** Returns false when the filter is gone already, with its interface or because another program removed it. */
   private requestDetach(): boolean {
     const lib = libbpf();
     const request = filter({ programFd: 0, flags: 0, handle: this.opts.handle, priority: this.opts.priority });

@@ -15,6 +15,7 @@ import {
   encodeMessage,
 } from './message.ts';
 import { NetlinkSocket } from './socket.ts';
+import { messageOf } from '../../model/error-text.ts';
 
 const WINDOW = 64;
 /** A table that changes during this many reads is reported as an error. */
@@ -122,7 +123,7 @@ export class NetlinkClient {
       this.socket!.send(encodeMessage({ type: request.type, flags, sequence: this.sequence, body: request.body }));
     } catch (error) {
       const errno = error instanceof KernelError ? error.errno : ERRNO.EINVAL;
-      pending.reject(new KernelError(request.operation, errno, error instanceof Error ? error.message : String(error)));
+      pending.reject(new KernelError(request.operation, errno, messageOf(error)));
       return;
     }
     this.inFlight.set(this.sequence, pending);

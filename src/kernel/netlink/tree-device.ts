@@ -14,7 +14,7 @@ export const TREE_DEVICE = 'cnpd-mc';
 export const TREE_DEVICE_PEER = 'cnpd-mc-peer';
 /** The kernel's largest. Routes limit packets, each with the MTU of its group. */
 const MTU = 65_535;
-/** Locally administered; seen by nobody else. */
+/** Locally administered; seen by no other machine. */
 const MAC = Uint8Array.of(0x02, 0x63, 0x6e, 0x70, 0x64, 0x01);
 /** Marks the pair as cnpd's. */
 const ALIAS = 'cnpd: into the trees of groups';
@@ -59,7 +59,7 @@ export class TreeDevices {
 
   /**
    * Adopts the pair of an earlier run, or makes one.
-   * @throws KernelError, also if an interface of somebody else has the name
+   * @throws KernelError, also if another program's interface has the name
    */
   ensure(): TreeDevice {
     const there = this.find();
@@ -78,7 +78,7 @@ export class TreeDevices {
     return made;
   }
 
-  /** Returns false when there is none. An interface of somebody else stays. @throws KernelError */
+  /** Returns false when there is none. Another program's interface stays. @throws KernelError */
   remove(): boolean {
     const name = [TREE_DEVICE, TREE_DEVICE_PEER].find((end) => this.#end(end)?.isOwn);
     if (!name) return false;

@@ -1,6 +1,6 @@
 // How many packets of a transfer were confirmed at what time: what a receiver has sent, and what a source has heard.
 // Both use CLOCK_MONOTONIC, so that the lists of one machine can be compared: a source that knows more than a receiver
-// has said was lied to (RMC §5.3.1). Pure.
+// has confirmed was lied to (RMC §5.3.1). Pure.
 
 /** Entries kept; a transfer of 64 Ki messages. */
 const MOST = 65_536;

@@ -149,6 +149,21 @@ test('packets and answers that are lost are made up for: all bytes, in order, on
   expect(receivers[0]!['naks']).toBe(0);
 });
 
+test('a source that is to finish ends all flows behind the same whole message, with nothing lost', async () => {
+  const w = world({ onData: (_, i, host) => host === 0 || i % 9 !== 4, onAnswer: (i) => i % 5 !== 0 });
+  w.source.start();
+  await vi.advanceTimersByTimeAsync(40);
+  w.source.finish();
+  await vi.advanceTimersByTimeAsync(20_000);
+  for (const receiver of w.receivers) receiver.end();
+  expect(w.ended).toBe(true);
+  const { bytes, hash } = w.said[0]!['summary']!;
+  expect(bytes).toBeGreaterThan(7000);
+  expect(bytes).toBeLessThan(BYTES);
+  expect(Number(bytes) % 7000).toBe(0);
+  for (const { summary } of w.said.slice(1)) expect(summary).toMatchObject({ bytes, hash, error: null });
+});
+
 test('WRITEs put the same bytes into the memory that the R_Key names', async () => {
   const w = world({
     source: { transfer: { bytes: BYTES, payloadSize: 1000, packetsPerMessage: 7, write: MEMORY } },

@@ -124,7 +124,7 @@ function reservePort(family: 4 | 6): number {
   view.setUint16(0, family === 4 ? AF.INET : AF.INET6, true);
   view.setUint16(2, ROCE_UDP_PORT, false);
   const fd = socket('socket(UDP)', family === 4 ? AF.INET : AF.INET6, SOCK.DGRAM, 0);
-  // As little as the kernel allows: nobody reads its data.
+  // As little as the kernel allows: its data is not read.
   setIntOption('SO_RCVBUF', fd, SOL.SOCKET, SO.RCVBUF, 0);
   bindSocket(`bind(UDP port ${ROCE_UDP_PORT}): another RoCE endpoint runs here`, fd, address);
   return fd;

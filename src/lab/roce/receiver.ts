@@ -74,7 +74,7 @@ export class Receiver {
     const answer = this.#responder.onRequest({ ...packet.bth, reth: packet.ext.reth }, packet.payload);
     if (answer) {
       const { kind } = answer.aeth;
-      // Before it is sent: nobody can know of it earlier.
+      // Before it is sent: no peer can know of it earlier.
       this.#confirmations.note(this.#responder.packets, now());
       this.#sent[kind === 'ack' ? 'acks' : kind === 'nak' ? 'naks' : 'rnrNaks']++;
       send(buildAcknowledge(this.#ends, peerQpn, answer.psn, answer.aeth));

@@ -52,6 +52,8 @@ export class Requester {
   rttMs: number | undefined;
   minimumRttMs: number | undefined;
   readonly #opts: RequesterOptions;
+  /** All that there is to send. */
+  #packets: number | undefined;
   /** Indices: first unacknowledged, next to send, first never sent. */
   #unacked = 0;
   #next = 0;
@@ -64,6 +66,18 @@ export class Requester {
 
   constructor(opts: RequesterOptions) {
     this.#opts = opts;
+    this.#packets = opts.packets;
+  }
+
+  /** Packets up to the end of the message under way; of the first one before anything was sent. */
+  get messageEnd(): number {
+    const { packetsPerMessage } = this.#opts;
+    return Math.max(1, Math.ceil(this.#fresh / packetsPerMessage)) * packetsPerMessage;
+  }
+
+  /** Nothing is sent behind the first `packets`, which must end a message that has not passed. */
+  endAt(packets: number): void {
+    this.#packets = Math.min(packets, this.#packets ?? packets);
   }
 
   /** Packets that the peer has acknowledged. */
@@ -81,7 +95,7 @@ export class Requester {
 
   /** Everything was acknowledged. */
   get done(): boolean {
-    return this.#unacked === this.#opts.packets;
+    return this.#unacked === this.#packets;
   }
 
   #psn(index: number): number {
@@ -90,7 +104,7 @@ export class Requester {
 
   /** Whether `next` has a packet now. */
   maySend(now: number): boolean {
-    if (this.#next - this.#unacked >= this.#opts.window || this.#next === this.#opts.packets) return false;
+    if (this.#next - this.#unacked >= this.#opts.window || this.#next === this.#packets) return false;
     return now >= this.#resumeAt && this.error === undefined;
   }
 
@@ -106,7 +120,7 @@ export class Requester {
     if (this.#unacked === this.#next) this.#progressAt = now;
     this.#next++;
     const retransmission = index < this.#fresh;
-    const last = place === this.#opts.packetsPerMessage - 1 || this.#next === this.#opts.packets;
+    const last = place === this.#opts.packetsPerMessage - 1 || this.#next === this.#packets;
     const ackRequest =
       last ||
       index % this.#opts.ackEvery === this.#opts.ackEvery - 1 ||

@@ -8,6 +8,8 @@ export interface Role {
   readonly also?: readonly IpAddress[];
   onPacket(packet: RocePacket): void;
   onNotification?(format: 'fast-cnp' | 'long-haul-icmpv6', packet: Uint8Array): void;
+  /** On SIGUSR2: ends in order, with what is under way. */
+  finish?(): void;
   /** On the first SIGINT or SIGTERM. */
   stop(): void;
 }

@@ -58,6 +58,8 @@ export class Source {
   readonly #flows: readonly Flow[];
   /** For this address, and of none of the flows: another Queue Pair, or not from its peer. */
   #foreign = 0;
+  /** Of each flow. */
+  #packets: number;
   #startedAt = 0;
   #reportedAt = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -66,6 +68,7 @@ export class Source {
     this.#opts = opts;
     this.#dependencies = dependencies;
     const transfer = new Transfer(opts.transfer);
+    this.#packets = transfer.packets;
     this.#flows = opts.flows.map((flow) => new Flow(flow, opts, transfer, dependencies));
   }
 
@@ -81,6 +84,14 @@ export class Source {
     );
     if (!flow || !flow.onAnswer(packet, this.#dependencies.now())) this.#foreign++;
     else this.#tick();
+  }
+
+  /** Ends all flows in order, each after the same messages: behind the one under way of the flow that is furthest. */
+  finish(): void {
+    const end = Math.max(...this.#flows.map(({ requester }) => requester.messageEnd));
+    this.#packets = Math.min(this.#packets, end);
+    for (const { requester } of this.#flows) requester.endAt(this.#packets);
+    this.#tick();
   }
 
   /** Ends early: flows that are not complete are reported as such. */
@@ -112,7 +123,8 @@ export class Source {
       startedAt: rounded(this.#startedAt),
       durationMs: rounded(this.#dependencies.now() - this.#startedAt),
       foreign: this.#foreign,
-      hash: new Transfer(this.#opts.transfer).hash(),
+      bytes: Math.min(this.#opts.transfer.bytes, this.#packets * this.#opts.transfer.payloadSize),
+      hash: new Transfer(this.#opts.transfer).hash(this.#packets),
       flows: this.#flows.map((flow) => flow.statistics(this.#startedAt)),
     });
     this.#dependencies.onEnd(ok);

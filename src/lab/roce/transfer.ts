@@ -1,4 +1,4 @@
-// What a source transfers: bytes that anybody can compute again, cut into messages and packets. Each packet's payload
+// What a source transfers: bytes that any program can compute again, cut into messages and packets. Each packet's payload
 // begins with its offset in the transfer, so that a packet that is missing, repeated or in the wrong place changes the
 // hash of what arrives. Pure.
 import { createHash } from 'node:crypto';
@@ -62,10 +62,10 @@ export class Transfer {
     };
   }
 
-  /** SHA-256 over all bytes in order, hexadecimal. */
-  hash(): string {
+  /** SHA-256 over the bytes of the first packets in order, hexadecimal. */
+  hash(packets = this.packets): string {
     const hash = createHash('sha256');
-    for (let i = 0; i < this.packets; i++) hash.update(this.payload(i));
+    for (let i = 0; i < packets; i++) hash.update(this.payload(i));
     return hash.digest('hex');
   }
 }

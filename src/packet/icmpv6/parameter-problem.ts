@@ -1,6 +1,6 @@
 // The ICMPv6 Parameter Problem (RFC 4443 §3.4): code, pointer, and as much of the offending packet as fits. A host that
 // does not know the Fast CNP option answers with code 2 and a pointer to the option's type (RFC 8200 §4.2; FCNP-4-j).
-// The caller must check whether the node has sent the quoted packet: anybody can send this message.
+// The caller must check whether the node has sent the quoted packet: any host can send this message.
 import type { IpAddress } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { put32, readAddress, u32 } from '../bytes.ts';

@@ -70,7 +70,7 @@ export function encodeFastCnpOption(
   if (!legalType(type))
     throw new EncodeError(
       'bad-field',
-      `option type 0x${type.toString(16)} does not say "discard and report, unchanged"`,
+      `option type 0x${type.toString(16)} does not mean "discard and report, unchanged"`,
     );
   const address = addressBytes(originalDestination);
   if (!traceFits(trace)) return encodeOptionHeader(nextHeader, 0, type, address);

@@ -180,7 +180,7 @@ function readExtensions(packet: Uint8Array, start: IpLayer, left: number): Step 
   return { layer, budget };
 }
 
-/** What an extension header says about the packet: fragment, or the last segment of a segment list. */
+/** What an extension header means for the packet: fragment, or the last segment of a segment list. */
 function extensionFacts(packet: Uint8Array, at: number, length: number, protocol: number): Partial<IpLayer> {
   if (protocol === PROTOCOL.fragment) {
     const word = u16(packet, at + 2);

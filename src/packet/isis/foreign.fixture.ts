@@ -1,4 +1,4 @@
-// For tests: PDUs as others send them, or somebody in their name. What is not given is as for a router of
+// For tests: PDUs as others send them, or an attacker in their name. What is not given is as for a router of
 // level 2 without anything odd.
 import { prefix } from '../../model/prefix.ts';
 import { put16 } from '../bytes.ts';

@@ -5,7 +5,7 @@
 //
 // The body is an order to a sender, so a combination that contradicts itself is refused as a whole (LHCNP-9-h) and
 // nothing is made of it: Notify with a parameter, Pause of 0, more than 100 percent, a level of "no congestion" that
-// slows somebody down, a Queue Pair of more than 24 bits, an ECN marking rate above 100 percent. The encoder refuses
+// slows a flow down, a Queue Pair of more than 24 bits, an ECN marking rate above 100 percent. The encoder refuses
 // the same.
 import type { LongHaulAction, LongHaulInstruction } from '../../model/notification.ts';
 import { type Result, fail, ok } from '../../model/result.ts';

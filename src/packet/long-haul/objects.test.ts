@@ -37,7 +37,7 @@ test('a timestamp of another length is kept as it came', () => {
     expect(read(OBJECT_TYPE.timestamp, hex)).toMatchObject({ kind: 'other', cType: OBJECT_TYPE.timestamp });
 });
 
-test('an object of another class, or of a type that nobody knows, is kept as it came', () => {
+test('an object of another class, or of an unknown type, is kept as it came', () => {
   expect(read(OBJECT_TYPE.pathId, '07', CLASS + 1)).toEqual({
     kind: 'other',
     classNum: CLASS + 1,

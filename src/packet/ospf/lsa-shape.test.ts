@@ -78,7 +78,7 @@ const LISTS: readonly (readonly [name: string, version: Version, type: number, b
   ['an address announced, and none there', 3, 0x4005, '02000001' + '20000000' + '20010db8', false],
   ['a tag announced, and the prefix in its place', 3, 0x4005, '01000001' + '20000000' + '20010db8', false],
   ['a reference announced, and the prefix in its place', 3, 0x2007, '00000001' + '20002009' + '20010db8', false],
-  ['a tag nobody announced', 3, 0x2007, '00000001' + '20000000' + '20010db8' + '00000007', false],
+  ['a tag that was not announced', 3, 0x2007, '00000001' + '20000000' + '20010db8' + '00000007', false],
   ['a link without prefixes', 3, 8, '01000013' + 'fe80'.padEnd(32, '0') + '00000000', true],
   ['a prefix declared, none there', 3, 8, '01000013' + 'fe80'.padEnd(32, '0') + '00000001', false],
   ['a prefix there, none declared', 3, 8, '01000013' + 'fe80'.padEnd(32, '0') + '00000000' + '00000000', false],
@@ -109,7 +109,7 @@ describe.each([2, 3] as const)('OSPFv%i', (version) => {
     fc.assert(
       fc.property(arbitraryLsa(version), (lsa) => {
         const body = decodeBody(version, lsa);
-        // Bodies that nobody reads are of any length; a Network-LSA without routers can be encoded, and ospfd refuses
+        // Bodies that are not read are of any length; a Network-LSA without routers can be encoded, and ospfd refuses
         // it.
         if (
           !body.ok ||

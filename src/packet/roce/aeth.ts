@@ -22,7 +22,7 @@ export const NAK = {
   remoteOperationalError: 3,
   invalidRdRequest: 4,
 } as const;
-/** Credit value of an ACK that says nothing about credits. */
+/** Credit value of an ACK without credits. */
 export const NO_CREDITS = 0x1f;
 
 /** Index is bits 6 and 5 of the syndrome. */

@@ -1,6 +1,6 @@
 // InfiniBand connection management (vol. 1 §12.6) over Queue Pair 1: REQ, REP, RTU, REJ, DREQ, DREP. From a REQ and its
 // REP a middlebox learns both Queue Pairs of a connection and their starting PSNs. MRA, LAP, APR and SIDR are reported
-// by number only; fields that nobody here uses are sent as 0 and ignored.
+// by number only; fields that are not used here are sent as 0 and ignored.
 import { type IpAddress, addressFromBytes } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
 import { concat, copyOf, put16, put24, put32, put64, readAddress, u16, u24, u32, u64 } from '../bytes.ts';

@@ -55,7 +55,7 @@ test('FCNP-4-o, FCNP-4-s: with a trace it is option 2', () => {
   expect({ optionType: packet[44] }).toEqual({ optionType: 0x9e });
 });
 
-test('FCNP-4-e: the sender tells the receiver of its flow from a node on the way', () => {
+test('FCNP-4-e: the sender distinguishes the receiver of its flow from a node on the way', () => {
   const from = (source: typeof FIELDS.source): unknown =>
     parseFastCnp(buildFastCnp({ ...FIELDS, source, codes: COVER }), COVER);
   expect(from(FIELDS.originalDestination)).toMatchObject({ ok: true, value: { fromReceiver: true } });

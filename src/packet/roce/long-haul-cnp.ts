@@ -62,7 +62,7 @@ export function buildLongHaulRoce({ cnp, objectClass, pkey, padToCnp, ...ip }: L
   });
 }
 
-/** Whether a parsed packet claims to be a Long-haul CNP; readLongHaulRoce says whether it is a good one. */
+/** Whether a parsed packet claims to be a Long-haul CNP; readLongHaulRoce checks whether it is a good one. */
 export const isLongHaulRoce = ({ bth }: RocePacket): boolean =>
   bth.opcode === OPCODE.cnp && (bth.reserved & EXTENSION_PRESENT) !== 0;
 

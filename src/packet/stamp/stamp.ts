@@ -28,7 +28,7 @@ interface ErrorEstimate {
 }
 
 /**
- * NTP format, not known to be synchronized, about a millisecond: RTT needs one clock only, so nobody may compute a
+ * NTP format, not known to be synchronized, about a millisecond: RTT needs one clock only, so no receiver may compute a
  * one-way delay from it.
  */
 export const UNSYNCHRONIZED: ErrorEstimate = { synchronized: false, ptp: false, scale: 15, multiplier: 8 };

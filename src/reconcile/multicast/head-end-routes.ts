@@ -52,7 +52,7 @@ interface HeadEndOperationsOptions {
   readonly rules: Rules;
   /** The pair of interfaces; throws when there is none and none can be made. */
   readonly device: () => TreeDevice;
-  /** Whether head ends of an earlier run that nobody desires may go. */
+  /** Whether head ends of an earlier run that are no longer desired may go. */
   readonly mayForget: () => boolean;
 }
 

@@ -157,7 +157,7 @@ describe('after a restart', () => {
     expect(used(root.update(planOf(headEnd(2)), 600, false))).toEqual([6, 2]);
   });
 
-  test('a tree that nobody plans goes in the end', () => {
+  test('a tree that is no longer planned goes in the end', () => {
     const root = heads([routeOf(1, 5)]);
     root.update(planOf(), 0, false);
     expect(root.update(planOf(), 60_000, true)).toEqual([]);

@@ -78,7 +78,7 @@ export class HeadEnds {
   }
 
   /**
-   * The routes that are to be in the kernel at `now`. `mayForget`: what an earlier run used and nobody plans may go;
+   * The routes that are to be in the kernel at `now`. `mayForget`: what an earlier run used and is no longer planned may go;
    * the
    * network has had the time to advertise everything again.
    */

@@ -41,7 +41,7 @@ export interface InstalledList {
 interface Numbering {
   readonly groupNumber: (group: string) => number | undefined;
   readonly routerNumber: (sid: IpAddress) => number | undefined;
-  /** Whether lists of an earlier run that nobody desires may go. */
+  /** Whether lists of an earlier run that are no longer desired may go. */
   readonly mayForget: () => boolean;
 }
 
@@ -101,7 +101,7 @@ export class ListTables implements Operations<MulticastListPlan> {
     const found = this.#installed.get(name);
     this.#keyOf.set(plan.id, name);
     if (found) {
-      // A full pass writes the name again if somebody has removed it. All else is in use: it is not touched.
+      // A full pass writes the name again if another program has removed it. All else is in use: it is not touched.
       this.#maps.listIds.update(key, u32Key(found.number));
       this.#installed.set(name, { ...found, id: plan.id });
     } else this.#installed.set(name, this.#install(plan, key, group));

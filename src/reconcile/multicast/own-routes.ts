@@ -15,7 +15,7 @@ export class OwnRoutes {
     this.#kernel = kernel;
   }
 
-  /** Reads the kernel again at the next use: somebody may have removed a route. */
+  /** Reads the kernel again at the next use: another program may have removed a route. */
   refresh(): void {
     this.#known = undefined;
   }

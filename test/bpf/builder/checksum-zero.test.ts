@@ -60,7 +60,7 @@ describe.each([
       const { verdict, counted } = agent.send(zero);
       expect(verdict).toBe(NEXT);
       expect(counted).toMatchObject({ 'proxy.notice.received': 1, 'proxy.cnp.sent': 1 });
-      // As it was without the rule: over IPv6 nobody may take it.
+      // As it was without the rule: over IPv6 no receiver may take it.
       if (proxy.family === 4) return;
       put16(zero, at, 0);
       expect(agent.send(zero)).toMatchObject({ verdict: DROP, counted: { 'proxy.notice.no-checksum': 1 } });

@@ -196,7 +196,7 @@ describe('orders that cannot be carried out', () => {
       expect(builder.run(frame(V4), order(format)).counted).toEqual({ 'notice.family': 1 });
   });
 
-  test('in a family without a loopback address nobody is notified, nor through a tunnel without the other', () => {
+  test('in a family without a loopback address no sender is notified, nor through a tunnel without the other', () => {
     builder.configure({ source6: null });
     for (const format of FORMATS) expect(builder.run(frame(V6), order(format)).counted).toEqual({ 'notice.family': 1 });
     expect(builder.run(frame(ipv6(TUNNEL, 4, V4)), order('long-haul-roce')).counted).toEqual({ 'notice.family': 1 });

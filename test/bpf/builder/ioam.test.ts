@@ -91,7 +91,7 @@ describe('a packet with an IOAM trace', () => {
     ['of the incremental type', ioam(16, { type: 1 })],
     ['behind Pad1', concat(new Uint8Array(3), ioam(16))],
     ['behind PadN', concat(Uint8Array.of(1, 4, 0, 0, 0, 0), ioam(16))],
-    ['behind an option that nobody knows', concat(Uint8Array.of(0x1e, 6, 1, 2, 3, 4, 5, 6), ioam(16))],
+    ['behind an unknown option', concat(Uint8Array.of(0x1e, 6, 1, 2, 3, 4, 5, 6), ioam(16))],
     ['behind an IOAM option that is no trace', concat(ioam(8, { type: 3 }), ioam(16, { fill: 99 }))],
     ['in front of another option', concat(ioam(16), Uint8Array.of(0x1e, 4, 1, 2, 3, 4))],
     ['in front of a second trace', concat(ioam(16), ioam(16, { fill: 99 }))],

@@ -1,4 +1,4 @@
-// The congested node's share of the desired state in the maps of the real program, what the program says back, and maps
+// The congested node's share of the desired state in the maps of the real program, what the program reports, and maps
 // of an earlier version.
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -134,7 +134,7 @@ describe('the desired state', () => {
     node.apply(share());
   });
 
-  test('restores END.CON SIDs and policies that somebody took away; SIDs of an earlier run stay until the network has had time to say them again', async () => {
+  test('restores END.CON SIDs and policies that another program removed; SIDs of an earlier run stay until the network has had time to advertise them again', async () => {
     const earlier = address('2001:db8:c::2');
     r.egress.map(EGRESS_MAPS.endConSids).update(mappedAddress(earlier), u32Key(0));
     node.apply(share());
@@ -153,7 +153,7 @@ describe('the desired state', () => {
   });
 });
 
-describe('what the program says', () => {
+describe('what the program reports', () => {
   let poller: Poller;
   beforeEach(() => {
     poller = Poller.open({
@@ -180,7 +180,7 @@ describe('what the program says', () => {
     r.send(frame(data({ qpn })));
   };
 
-  test('each notification reaches the listener, those sent while nobody listened too, and none twice', async () => {
+  test('each notification reaches the listener, those sent before it listened too, and none twice', async () => {
     const sent: SentNotification[] = [];
     sendAbout(['long-haul-icmpv6']);
     const first = node.onNotification((notification) => void sent.push(notification), { poller });

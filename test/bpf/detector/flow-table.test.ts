@@ -90,7 +90,7 @@ describe('the flow table', () => {
     expect(r.count('egress.flow.aged')).toBe(1);
   });
 
-  test('LHCNP-5.2-e: entries that nobody uses any more are removed, and only those', async () => {
+  test('LHCNP-5.2-e: entries that are no longer used are removed, and only those', async () => {
     for (let i = 0; i < 500; i++) r.send(frame(data({ qpn: 100 + i, size: 8 })));
     expect(r.flows().length).toBe(500);
     const age = (): void => void r.egress.program(EGRESS_PROGRAMS.age).testRun({ data: new Uint8Array(64) });

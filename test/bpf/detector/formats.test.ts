@@ -59,7 +59,7 @@ describe('the tunnel around a flow', () => {
       ipv6([H1, address('2001:db8:a::3')], 43, srh(17, 1, [H2, address('2001:db8:a::3')], data().subarray(40))),
       null,
     ],
-    ['a source that nobody advertised', ipv6(foreign, 41, data()), undefined],
+    ['a source that no router advertised', ipv6(foreign, 41, data()), undefined],
     ['two tunnels, the outer one foreign', ipv6(foreign, 41, ipv6(outer, 41, data())), undefined],
     ['two tunnels, the outer one known', ipv6(outer, 41, ipv6(foreign, 41, data())), END_CON],
     ['IPv4', ipv4(outer4, 41, data()), undefined],
@@ -306,7 +306,7 @@ describe('every combination', () => {
 });
 
 describe('what the detector orders', () => {
-  test('every format with all that it says reaches the loopback interface, and the packet keeps its own mark and control block', async () => {
+  test('every format with its whole content reaches the loopback interface, and the packet keeps its own mark and control block', async () => {
     const compiled = compileBpf('test/bpf/support/programs/seen.bpf.c');
     const seen = openBpfObject(compiled.path);
     compiled.remove();
@@ -377,7 +377,7 @@ describe('what the detector orders', () => {
     expect(process.hrtime.bigint() - flow!.lastNotification!.atNs).toBeLessThan(60_000_000_000n);
   });
 
-  test('records that nobody reads are counted as lost, and do not keep the notification from being sent', () => {
+  test('records that are not read are counted as lost, and do not keep the notification from being sent', () => {
     r.records();
     r.send(frame(data()), { repeat: 4000 });
     expect(r.stats().notifications).toBe(4000n);
@@ -419,7 +419,7 @@ describe('marking of flows that get Fast CNPs', () => {
     expect(sendMarked()).toBe(true);
   });
 
-  test.each(['proxy', 'long-haul-icmpv6', 'long-haul-roce'] as const)('LHCNP-5.4-a: %s exempts nobody', (format) => {
+  test.each(['proxy', 'long-haul-icmpv6', 'long-haul-roce'] as const)('LHCNP-5.4-a: %s exempts no sender', (format) => {
     everybody(format);
     r.port({ kMin: 50_000, kMax: 100_000, perFlowIntervalNs: 3600e9 });
     for (let i = 0; i < 3; i++) expect(sendMarked()).toBe(true);

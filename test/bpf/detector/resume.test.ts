@@ -1,5 +1,5 @@
 // A whole episode of congestion (LHCNP §7) with the real program and the real agent's loop: data fill a queue, the
-// program tells the sender to slow down, the queue drains, the agent tells it to go faster again.
+// program instructs the sender to slow down, the queue drains, the agent instructs it to go faster again.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type CongestionLoop, createCongestionLoop } from '../../../src/congestion/congestion.edge.ts';
 import { EGRESS_PROGRAMS, encodeEgressPort } from '../../../src/kernel/dataplane/egress.ts';
@@ -163,7 +163,7 @@ test('A3, LHCNP-5.5.1-i: the sender is instructed to slow down, and once the que
     ...shown.slice(1).map((n) => [r.portIfindex, 'long-haul-icmpv6', n.reason]),
   ]);
   expect(shown).toHaveLength(cnps.length);
-  // The flow table knows of the Resume: an agent that starts now has nobody to tell.
+  // The flow table knows of the Resume: an agent that starts now has no sender to notify.
   expect([...node.slowedFlows(process.hrtime.bigint())]).toEqual([]);
   reader.close();
 });

@@ -334,10 +334,10 @@ describe('the depth of the queue', () => {
       await until('frames are queued', () => r.depth(), atLeast(count * 1_000_000));
       if ((await r.depth()) === count * 1_000_000) return;
     }
-    throw new Error('somebody else sends on the port');
+    throw new Error('another program sends on the port');
   }
 
-  test('A2: LHCNP-5.4-b: 70 MB in front of K_max = 125 MB: marked, and nothing is sent; at 130 MB one CNP says level 180, Reduce 30, QP 100, 130000 kB', async () => {
+  test('A2: LHCNP-5.4-b: 70 MB in front of K_max = 125 MB: marked, and nothing is sent; at 130 MB one CNP has level 180, Reduce 30, QP 100, 130000 kB', async () => {
     r.policies(['::/0', ['long-haul-icmpv6']]);
     r.queuePairs([{ sender: H1, receiver: H2, receiverQpn: QPN }, 100]);
     r.configure({ disclose: true });

@@ -44,7 +44,7 @@ function first4(protocol: number, upper: Uint8Array, size: number): Uint8Array {
 }
 const behindOptions = (packet: Uint8Array): Uint8Array => options(packet[6]!, 2, packet.subarray(40));
 
-/** First fragments that end before what tells the notification; the rest would come in the second. */
+/** First fragments that end before what identifies the notification; the rest would come in the second. */
 const CUT: readonly (readonly [string, Uint8Array])[] = [
   ['Long-haul CNP in RoCEv2, behind the UDP header', first6(17, longHaulRoce.subarray(40), 8)],
   ['Long-haul CNP in RoCEv2 over IPv4, behind the UDP header', first4(17, longHaulRoce4.subarray(20), 8)],
@@ -151,10 +151,10 @@ describe.each(['ingress', 'egress'] as const)('PNC-6-c: PNC-6-d: FCNP-5-d: FCNP-
       expect(count(`guard.${direction}.evasive`)).toBe(cases.length);
     };
 
-    test.each(WAYS)('a first fragment that ends before what tells a notification, %s: dropped', (_, around) =>
+    test.each(WAYS)('a first fragment that ends before what identifies a notification, %s: dropped', (_, around) =>
       expectEvasive(CUT.map(([name, packet]) => [name, around(packet)])),
     );
-    test('the first fragment of a tunnel that ends before what tells a notification inside: dropped', () =>
+    test('the first fragment of a tunnel that ends before what identifies a notification inside: dropped', () =>
       expectEvasive(CUT_TUNNELS));
     test('a first fragment that is shorter than the tunnel around it: dropped', () => expectEvasive(SHORT_INSIDE));
     test('other first fragments, later ones, and short UDP: passed', () =>

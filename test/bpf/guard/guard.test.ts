@@ -95,7 +95,7 @@ const OTHERS: [string, Uint8Array][] = [
   ],
   ['IPv6 cut within its options', frame(ipv6(ends, 0, options(17, 8, new Uint8Array(0)))).subarray(0, 14 + 40 + 20)],
   [
-    'IPv4 that says it is IPv6',
+    'IPv4 that claims to be IPv6',
     (() => {
       const f = frame(notice6);
       put16(f, 12, 0x0800);

@@ -1,6 +1,6 @@
 // Answers on their way up: receivers' ACKs, NAKs and CNPs arrive at an edge, children's at a branching node, and what
 // goes up is compared byte for byte, ICRC included.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { multicastStateIndex, type MulticastRole } from '../../../src/kernel/dataplane/multicast-lists.ts';
 import { multicastWindowPacket } from '../../../src/kernel/dataplane/multicast-state.ts';
 import { MULTICAST_PROGRAMS } from '../../../src/kernel/dataplane/multicast.ts';
@@ -19,14 +19,10 @@ import {
   treeTlv,
   tunnel,
 } from '../support/multicast-packets.ts';
-import { MulticastRouter } from '../support/multicast-scene.ts';
+import { type MulticastRouter, withMulticastRouter } from '../support/multicast-scene.ts';
 
 let router: MulticastRouter;
-beforeAll(async () => {
-  router = await MulticastRouter.create();
-});
-afterAll(() => router.close());
-beforeEach(() => router.reset());
+withMulticastRouter((created) => (router = created));
 
 const EPOCH = 1;
 /** A source behind the core port. */

@@ -1,6 +1,6 @@
 // End.MT at an edge (RMC §5.2, §6.2): what leaves for the receivers is compared, byte for byte, with a model that
 // computes every checksum anew.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { toHex } from '../../../src/packet/hex.ts';
 import { address } from '../../../src/model/address.ts';
 import { OPCODE } from '../../../src/packet/roce/opcodes.ts';
@@ -15,20 +15,13 @@ import {
   treeTlv,
   tunnel,
 } from '../support/multicast-packets.ts';
-import { receiver } from '../support/multicast-branches.ts';
-import type { Left } from '../support/multicast-network.ts';
-import { MulticastRouter } from '../support/multicast-scene.ts';
+import { receiver, receivers } from '../support/multicast-branches.ts';
+import { type Left, sorted } from '../support/multicast-network.ts';
+import { type MulticastRouter, withMulticastRouter } from '../support/multicast-scene.ts';
 
 let router: MulticastRouter;
-beforeAll(async () => {
-  router = await MulticastRouter.create();
-});
-afterAll(() => router.close());
-beforeEach(() => router.reset());
+withMulticastRouter((created) => (router = created));
 
-const receivers = (count: number): ReturnType<typeof receiver>[] =>
-  Array.from({ length: count }, (_, n) => receiver(n));
-const sorted = (packets: readonly Uint8Array[]): string[] => packets.map(toHex).sort();
 const atHosts = (left: Left): string[] => sorted([...left.h1, ...left.h2]);
 const arriveAll = (packets: readonly Uint8Array[]): Promise<Left> =>
   router.exchange(() => {

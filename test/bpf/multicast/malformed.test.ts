@@ -1,5 +1,5 @@
 // What End.MT refuses: every packet of the table is dropped, counted by its reason, and nothing leaves at any port.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { address } from '../../../src/model/address.ts';
 import { concat } from '../../../src/packet/bytes.ts';
 import { fragment, ipv4, ipv6, options, udp } from '../../../src/packet/ip/packets.fixture.ts';
@@ -20,18 +20,12 @@ import {
   treeTlv,
   tunnel,
 } from '../support/multicast-packets.ts';
-import { receiver } from '../support/multicast-branches.ts';
-import { MulticastRouter } from '../support/multicast-scene.ts';
+import { receiver, receivers } from '../support/multicast-branches.ts';
+import { type MulticastRouter, withMulticastRouter } from '../support/multicast-scene.ts';
 
 let router: MulticastRouter;
-beforeAll(async () => {
-  router = await MulticastRouter.create();
-});
-afterAll(() => router.close());
-beforeEach(() => {
-  router.reset();
-  router.members(Array.from({ length: 12 }, (_, n) => receiver(n)));
-});
+withMulticastRouter((created) => (router = created));
+beforeEach(() => router.members(receivers(12)));
 
 /** Offsets in an IPv6 packet with an SRH. */
 const SRH = 40,
@@ -39,7 +33,6 @@ const SRH = 40,
   TLVS = SRH + 64,
   INNER = SRH + 64;
 const PLAIN = inner();
-const some = (count: number): ReturnType<typeof receiver>[] => Array.from({ length: count }, (_, n) => receiver(n));
 const withTlvs = (...tlvs: readonly Uint8Array[]): Uint8Array => tunnel(PLAIN, { tlvs: [treeTlv(), ...tlvs] });
 const inPlaceOfInner = (protocol: number, inside: Uint8Array): Uint8Array =>
   ipv6([SOURCE, PROXY], protocol, concat(inside, new Uint8Array(24)));
@@ -75,24 +68,28 @@ const REFUSED: readonly (readonly [what: string, packet: Uint8Array, counter: st
   ['a TLV without length octet', unpadded(concat(pad(7), Uint8Array.of(9))), 'srh.tlv-overrun'],
   [
     'End.MT: a length that is one receiver too short',
-    withTlvs(endMtTlv(EDGE, some(2), { length: 42 })),
+    withTlvs(endMtTlv(EDGE, receivers(2), { length: 42 })),
     'srh.tlv-length',
   ],
   [
     'End.MT: a length that is one octet too long',
-    withTlvs(endMtTlv(EDGE, some(2), { length: 63 }), pad(8)),
+    withTlvs(endMtTlv(EDGE, receivers(2), { length: 63 }), pad(8)),
     'srh.tlv-length',
   ],
   [
     'End.MT: a length that leads out of the SRH',
-    withTlvs(endMtTlv(EDGE, some(2), { length: 242, count: 11 })),
+    withTlvs(endMtTlv(EDGE, receivers(2), { length: 242, count: 11 })),
     'srh.tlv-overrun',
   ],
   ['End.MT: no receiver', withTlvs(endMtTlv(EDGE, [])), 'srh.tlv-length'],
-  ['End.MT: no receiver by its number', withTlvs(endMtTlv(EDGE, some(1), { count: 0 })), 'srh.tlv-length'],
-  ['End.MT: twelve receivers by their number', withTlvs(endMtTlv(EDGE, some(11), { count: 12 })), 'srh.tlv-length'],
-  ['End.MT: a length of 0', withTlvs(endMtTlv(EDGE, some(1), { length: 0 })), 'srh.tlv-length'],
-  ["End.MT: another edge's, malformed", withTlvs(endMtTlv(OTHER_EDGE, some(2), { count: 3 })), 'srh.tlv-length'],
+  ['End.MT: no receiver by its number', withTlvs(endMtTlv(EDGE, receivers(1), { count: 0 })), 'srh.tlv-length'],
+  [
+    'End.MT: twelve receivers by their number',
+    withTlvs(endMtTlv(EDGE, receivers(11), { count: 12 })),
+    'srh.tlv-length',
+  ],
+  ['End.MT: a length of 0', withTlvs(endMtTlv(EDGE, receivers(1), { length: 0 })), 'srh.tlv-length'],
+  ["End.MT: another edge's, malformed", withTlvs(endMtTlv(OTHER_EDGE, receivers(2), { count: 3 })), 'srh.tlv-length'],
   ['33 TLVs', withTlvs(...Array.from({ length: 33 }, () => pad(8))), 'srh.tlv-many'],
   [
     'IPv4 inside',
@@ -184,7 +181,7 @@ describe('is dropped and counted', () => {
 
   test('every beginning of a packet', async () => {
     const packet = tunnel(inner({ opcode: OPCODE.writeOnly }), {
-      tlvs: [treeTlv(), endMtTlv(EDGE, some(2))],
+      tlvs: [treeTlv(), endMtTlv(EDGE, receivers(2))],
     });
     const left = await router.exchange(() => {
       for (let length = 40; length < packet.length; length++) {
@@ -213,13 +210,19 @@ describe('TLVs', () => {
     ["RMC-7.2-g: another edge's only: the members", [endMtTlv(OTHER_EDGE, [receiver(3)]), pad(4)], all],
     [
       "RMC-7.2-f: several, this edge's and others'",
-      [endMtTlv(OTHER_EDGE, [receiver(1)]), pad(4), endMtTlv(EDGE, some(2)), endMtTlv(EDGE, [receiver(7)]), pad(4)],
+      [
+        endMtTlv(OTHER_EDGE, [receiver(1)]),
+        pad(4),
+        endMtTlv(EDGE, receivers(2)),
+        endMtTlv(EDGE, [receiver(7)]),
+        pad(4),
+      ],
       [0, 1, 7],
     ],
-    ['RMC-7.2-b: eleven receivers', [endMtTlv(EDGE, some(11)), pad(4)], all.slice(0, 11)],
-    ['RMC-7.2-e: reserved fields are ignored', [endMtTlv(EDGE, some(2), { reserved: 0xff })], [0, 1]],
-    ['Pad1 and PadN before it', [pad(1), pad(1), pad(2), endMtTlv(EDGE, some(2)), pad(4)], [0, 1]],
-    ['unknown TLVs are skipped (RFC 8754 §2.1)', [changed(pad(8), 0, 252), endMtTlv(EDGE, some(2))], [0, 1]],
+    ['RMC-7.2-b: eleven receivers', [endMtTlv(EDGE, receivers(11)), pad(4)], all.slice(0, 11)],
+    ['RMC-7.2-e: reserved fields are ignored', [endMtTlv(EDGE, receivers(2), { reserved: 0xff })], [0, 1]],
+    ['Pad1 and PadN before it', [pad(1), pad(1), pad(2), endMtTlv(EDGE, receivers(2)), pad(4)], [0, 1]],
+    ['unknown TLVs are skipped (RFC 8754 §2.1)', [changed(pad(8), 0, 252), endMtTlv(EDGE, receivers(2))], [0, 1]],
     ['a receiver twice: one copy', [endMtTlv(EDGE, [receiver(2), receiver(2)])], [2]],
     ['no member: no copy', [endMtTlv(EDGE, [receiver(2), receiver(40)])], [2]],
     ['a member with another Queue Pair: no copy', [endMtTlv(EDGE, [receiver(2), { ...receiver(3), qpn: 9 }])], [2]],
@@ -232,7 +235,7 @@ describe('TLVs', () => {
   });
 
   test('RMC-7.2-a: the type is the configured one', async () => {
-    const other = changed(endMtTlv(EDGE, some(2)), 0, 126);
+    const other = changed(endMtTlv(EDGE, receivers(2)), 0, 126);
     const left = await router.exchange(() => router.arrive('p', withTlvs(other)));
     expect(receiversOf(left)).toEqual(addressesOf(...all));
   });
@@ -241,7 +244,11 @@ describe('TLVs', () => {
     const left = await router.exchange(() =>
       router.arrive(
         'p',
-        withTlvs(...Array.from({ length: 6 }, () => endMtTlv(OTHER_EDGE, some(11))), endMtTlv(EDGE, some(11)), pad(4)),
+        withTlvs(
+          ...Array.from({ length: 6 }, () => endMtTlv(OTHER_EDGE, receivers(11))),
+          endMtTlv(EDGE, receivers(11)),
+          pad(4),
+        ),
       ),
     );
     expect(receiversOf(left)).toEqual(addressesOf(...all.slice(0, 11)));

@@ -1,22 +1,20 @@
 // Packets to a Proxy Address and ICMPv6 messages to SIDs: the source's go into the tree by the kernel's route, and what
 // groups do not have is dropped and counted.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { addressBytes } from '../../../src/model/address.ts';
 import { concat } from '../../../src/packet/bytes.ts';
 import { ipv6, options, udp } from '../../../src/packet/ip/packets.fixture.ts';
 import { OPCODE } from '../../../src/packet/roce/opcodes.ts';
 import { EDGE, PARENT, PROXY, REPLICATION, SOURCE, changed, inner, tunnel } from '../support/multicast-packets.ts';
 import { receiver } from '../support/multicast-branches.ts';
-import { MulticastRouter } from '../support/multicast-scene.ts';
+import { type MulticastRouter, withMulticastRouter } from '../support/multicast-scene.ts';
 
 let router: MulticastRouter;
-beforeAll(async () => {
-  router = await MulticastRouter.create();
+withMulticastRouter((created) => {
+  router = created;
   // What passes the program leaves by the kernel's routing.
   router.ip('-6 route add 2001:db8:f::1/128 via 2001:db8:9::10 dev t-mc-core');
 });
-afterAll(() => router.close());
-beforeEach(() => router.reset());
 
 const fromHost = async (packet: Uint8Array): Promise<number> =>
   (await router.exchange(() => router.arrive('h1', packet))).p.length;

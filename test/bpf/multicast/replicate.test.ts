@@ -1,6 +1,5 @@
 // Replication at branching nodes and at the root (RMC §5.2): what leaves for the children is compared byte for byte.
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { toHex } from '../../../src/packet/hex.ts';
+import { describe, expect, test } from 'vitest';
 import { OPCODE } from '../../../src/packet/roce/opcodes.ts';
 import {
   EDGE,
@@ -16,19 +15,13 @@ import {
   treeTlv,
   tunnel,
 } from '../support/multicast-packets.ts';
-import { child, childSid, receiver } from '../support/multicast-branches.ts';
-import type { Left } from '../support/multicast-network.ts';
-import { MulticastRouter } from '../support/multicast-scene.ts';
+import { childSid, children, receiver } from '../support/multicast-branches.ts';
+import { type Left, sorted } from '../support/multicast-network.ts';
+import { type MulticastRouter, withMulticastRouter } from '../support/multicast-scene.ts';
 
 let router: MulticastRouter;
-beforeAll(async () => {
-  router = await MulticastRouter.create();
-});
-afterAll(() => router.close());
-beforeEach(() => router.reset());
+withMulticastRouter((created) => (router = created));
 
-const children = (count: number): ReturnType<typeof child>[] => Array.from({ length: count }, (_, n) => child(n));
-const sorted = (packets: readonly Uint8Array[]): string[] => packets.map(toHex).sort();
 const NOTHING: Left = { p: [], h1: [], h2: [] };
 const toBranching = (inside = inner(), of: Parameters<typeof tunnel>[1] = {}): Uint8Array =>
   tunnel(inside, { destination: REPLICATION, ...of });

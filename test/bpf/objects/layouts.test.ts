@@ -283,7 +283,7 @@ describe('numbers are the same in C and in TypeScript', () => {
 test('headers that describe layouts make no maps', () => expect([...NAMED.maps().keys()]).toEqual([]));
 
 describe('nothing is left out', () => {
-  /** Maps whose content only programs know, and how often a port was doubted, which nobody reads. */
+  /** Maps whose content only programs know, and how often a port was doubted, which is not read. */
   const UNKNOWN_TO_TYPESCRIPT = [
     ...['cm_connections', 'qp_sent_psns', 'qp_candidates', 'notice_buffer'].flatMap((map) => [
       `key of ${map}`,

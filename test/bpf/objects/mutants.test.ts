@@ -1,4 +1,4 @@
-// The list of faults that mutation testing builds into the programs is true of the source as it is: otherwise nobody
+// The list of faults that mutation testing builds into the programs is true of the source as it is: otherwise no one
 // would notice before the next run of it, which takes long. That the tests still have their names, that run says.
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';

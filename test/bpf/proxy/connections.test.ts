@@ -1,5 +1,5 @@
 // How long a connection is believed: until it contradicts itself, remains unanswered or ages, however it was learned;
-// and nobody can push it out of the table.
+// and no flood can push it out of the table.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PROXY_MAPS, PROXY_PROGRAM } from '../../../src/kernel/dataplane/proxy.ts';
 import { QUEUE_PAIR_SIZE, encodeFlowKey } from '../../../src/kernel/dataplane/queue-pairs.ts';

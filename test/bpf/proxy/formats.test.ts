@@ -1,4 +1,4 @@
-// What a proxy tells senders that understand more than a standard CNP (PNC §1), in a real network: the notice comes
+// How a proxy notifies senders that understand more than a standard CNP (PNC §1), in a real network: the notice comes
 // from the core, what the sender hears is compared with what the agent's codec builds. The proxy's program orders it,
 // the congested node's builder on the loopback interface builds it.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -216,7 +216,7 @@ describe.each([
   });
 });
 
-test('a Long-haul CNP says what the table has for the level of the notice', async () => {
+test('a Long-haul CNP has what the table has for the level of the notice', async () => {
   understands('long-haul-icmpv6');
   for (let level = 0; level < 8; level++) {
     scene.atHost.length = 0;

@@ -136,7 +136,7 @@ describe('CM exchanges', () => {
     expect(proxy.known({ sender: A, receiver: B, receiverQpn: 0xc8 })).toMatchObject({ senderQpn: 0x64, cnps: 1n });
   });
 
-  test('a REQ that is rejected is forgotten: a REP after it is nobody’s', () => {
+  test('a REQ that is rejected is forgotten: a REP after it belongs to none', () => {
     proxy.send(cmRequest(A, B));
     proxy.send(cm(B, A, { kind: 'rej', localCommId: 0, remoteCommId: COMM_ID.active, rejected: 0, reason: 8 }));
     expect(proxy.send(cmReply(B, A)).counted).toEqual({ 'proxy.cm.reply': 1, 'proxy.cm.unmatched': 1 });

@@ -129,7 +129,7 @@ describe('without a proxy', () => {
     expect(sourceQpn({ sender: A, receiver: B, receiverQpn: 0xc8 })).toBe(0x64);
   });
 
-  test('a flow, a Queue Pair or a direction that is not known is 0: nobody is guessed', () => {
+  test('a flow, a Queue Pair or a direction that is not known is 0: nothing is guessed', () => {
     connect(A, B);
     expect(sourceQpn({ sender: A, receiver: B, receiverQpn: 0xc9 })).toBe(0);
     expect(sourceQpn({ sender: B, receiver: A, receiverQpn: 0xc8 })).toBe(0);

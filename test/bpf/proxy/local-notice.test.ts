@@ -50,7 +50,7 @@ test.each([
     notBuiltHere: 3,
     cnpsSent: 0,
   });
-  // What a router elsewhere says is believed, and nothing was before it at the host.
+  // What a router elsewhere reports is believed, and nothing was before it at the host.
   scene.fromCore(
     notice(invoking, { source: address(to.includes(':') ? '2001:db8:ffff::2' : '10.9.0.2'), destination: address(to) }),
   );

@@ -76,7 +76,7 @@ test.each([
 
 // What is sent to a multicast group comes back at the port by which it leaves, without an Ethernet header: where the
 // program would look for one, and for what is behind it, are the addresses that the sender has chosen.
-test('PNC-6-b: a multicast packet that comes back at a port is not read as somebody else’s packet', async () => {
+test('PNC-6-b: a multicast packet that comes back at a port is not read as another host’s packet', async () => {
   scene.proxy.configure({ learning: UNCHECKED });
   inNetns(scene.r, 'sysctl', '-qw', 'net.ipv6.ip_nonlocal_bind=1'); // as IPV6_FREEBIND, which Node.js has no option for
   // The EtherType of IPv4, its header, with addresses of A4 and B4 in the group, ports and length of UDP; the port is

@@ -72,7 +72,7 @@ describe.each([
 test.each([
   ['IPv6', (inner: Uint8Array) => ipv6([address('2001:db8:66::66'), H2], 41, inner)],
   ['IPv4', (inner: Uint8Array) => ipv4([address('198.18.0.66'), H2V4], 41, inner)],
-])('PNC-6-b: a host’s tunnel over %s that congests this router’s own port slows down nobody', async (_, wrap) => {
+])('PNC-6-b: a host’s tunnel over %s that congests this router’s own port slows down no sender', async (_, wrap) => {
   o.declare('2001:db8:ffff::9');
   const link = attachTcx({
     program: o.proxy.object.program(PROXY_PROGRAM),

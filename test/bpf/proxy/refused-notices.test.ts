@@ -59,7 +59,7 @@ function refused(packet: Uint8Array, reason: string): void {
   expect(verdict).toBe(DROP);
 }
 
-/** Not even counted: it is somebody else's. */
+/** Not even counted: it is not the proxy's. */
 function leftAlone(packet: Uint8Array, at = proxy, opts: Parameters<ProxyUnderTest['send']>[1] = {}): void {
   const { verdict, counted, packet: after } = at.send(packet, opts);
   expect({ verdict, counted, after }).toEqual({ verdict: NEXT, counted: {}, after: packet });
@@ -137,7 +137,7 @@ describe('an intact notice', () => {
 
   test('PNC-4-d: over IPv4 without a UDP checksum its IPv6 tuple is its own, whatever the notice before had there', () => {
     proxy.configure({ address: PROXY4 });
-    // Without a checksum nobody reads the datagram as a whole.
+    // Without a checksum the datagram is not read as a whole.
     const unsummed = (packet: Uint8Array): Uint8Array => changed(packet, [26, 0], [27, 0]);
     const over4 = { source: CONGESTED4, destination: PROXY4 };
     const whole = notice(invoking, over4);

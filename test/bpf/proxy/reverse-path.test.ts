@@ -89,7 +89,7 @@ describe.each([
 
   test('PNC-1-c: packets that are larger than the way back lets through are believed all the same: they go the other way', () => {
     ip(scene.netns, 'link set core1 mtu 1280');
-    // Only of a next hop whose neighbor is known the kernel says that a packet does not fit.
+    // Only of a next hop whose neighbor is known the kernel reports that a packet does not fit.
     for (const hop of ['10.9.1.2', '2001:db8:9:1::2'])
       ip(scene.netns, `neigh replace ${hop} lladdr 02:00:00:00:00:09 dev core1`);
     try {

@@ -131,7 +131,7 @@ describe('E1: the congested node', () => {
     r.endCon([RED, red], [BLUE, blue]);
   });
 
-  test('at a tenant’s own port nobody is notified: the way back is in the tenant’s table, and the proxy could not see whose the packet is', () => {
+  test('at a tenant’s own port no sender is notified: the way back is in the tenant’s table, and the proxy could not see whose the packet is', () => {
     r.policies(['::/0', ['proxy', 'fast-cnp', 'long-haul-roce']]);
     r.port({ kMax: 100_000, tenant: 7 });
     r.send(frame(data()));
@@ -190,7 +190,7 @@ describe('E1: the proxy', () => {
     return verdict === TC_REDIRECT ? [parsed.value.bth.destQpn, 'by a table'] : parsed.value.bth.destQpn;
   };
 
-  test('PNC-4-d, D3: the outer header of a notice says which tenant’s Queue Pair is meant', () => {
+  test('PNC-4-d, D3: the outer header of a notice determines whose tenant’s Queue Pair is meant', () => {
     sids([RED, 100], [BLUE, 200]);
     p.teach({ ...flow, tenant: 100, senderQpn: 0x11 })
       .teach({ ...flow, tenant: 200, senderQpn: 0x22 })

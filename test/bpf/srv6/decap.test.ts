@@ -98,7 +98,7 @@ const WAYS: Readonly<Record<string, Way>> = {
     customer: OTHER_CUSTOMER,
     to: 'h2',
   },
-  "somebody's End.DT6, sent on by the program": {
+  "another program's End.DT6, sent on by the program": {
     counter: 'srv6.decap.forwarded',
     sid: SID_DT6,
     entry: FOREIGN,
@@ -106,7 +106,7 @@ const WAYS: Readonly<Record<string, Way>> = {
     customer: CUSTOMER,
     to: 'h1',
   },
-  "somebody's End.DT6, left to the kernel's routing": {
+  "another program's End.DT6, left to the kernel's routing": {
     counter: 'srv6.decap.handed-up',
     sid: SID_DT6,
     entry: FOREIGN,
@@ -115,7 +115,7 @@ const WAYS: Readonly<Record<string, Way>> = {
     to: 'h1',
     shared: true,
   },
-  "somebody's End.DT6, decapsulated by the kernel": {
+  "another program's End.DT6, decapsulated by the kernel": {
     counter: 'srv6.decap.left',
     sid: SID_DT6,
     entry: { ...FOREIGN, decapsulate: false },
@@ -227,14 +227,14 @@ describe('what is not decapsulated here', () => {
     },
   );
 
-  test("with others on the hook, somebody's End.DT6 is the kernel's for a packet to an address of this router, which routing would deliver", async () => {
+  test("with others on the hook, another program's End.DT6 is the kernel's for a packet to an address of this router, which routing would deliver", async () => {
     pe.configure({ sharedIngress: true });
     pe.arrive('p', tunnel(SID_DT6, CE, inside({ destination: LOOPBACK }), false));
     await until('it was left', () => pe.count('srv6.decap.left'), is(1), 30_000);
     expect(pe.count('srv6.decap.handed-up')).toBe(0);
   });
 
-  test('a packet whose hops end here, or that is too long for its next link, is left to the kernel, which tells the source', async () => {
+  test('a packet whose hops end here, or that is too long for its next link, is left to the kernel, which notifies the source', async () => {
     const lastHop = inside({ qpn: 83 });
     lastHop[7] = 1;
     pe.mtu('t-srv6-c1', 1400);
@@ -368,7 +368,7 @@ describe("IPv4 at an END.CON of another table, whose action in the kernel is cnp
     expect(counted()).toEqual({ ...NONE, left: 8, noIpv4: 8 });
   });
 
-  test("IPv6 is not counted: End.DT6 takes it; nor is IPv4 where the route of the SID is somebody else's", async () => {
+  test("IPv6 is not counted: End.DT6 takes it; nor is IPv4 where the route of the SID is another program's", async () => {
     pe.configure({ sharedIngress: true });
     await exchange([tunnel(CON_A, E0, data({ ...OTHER_CUSTOMER[6], ecn: E0 }), false)], 'h2');
     expect(counted()).toEqual({ ...NONE, left: 1 });

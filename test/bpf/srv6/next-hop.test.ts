@@ -283,7 +283,7 @@ describe('A17', () => {
 
 // Last: a namespace that once had a policy rule is taken to have some for ever.
 describe('policy rules', () => {
-  test("with others on the hook, somebody's End.DT6 is the kernel's where a policy rule could lead elsewhere", async () => {
+  test("with others on the hook, another program's End.DT6 is the kernel's where a policy rule could lead elsewhere", async () => {
     pe.sid(SID_DT6, FOREIGN);
     pe.configure({ sharedIngress: true });
     ip(pe.netns, `-6 rule add from 2001:db8:7::/64 table ${TABLE}`);

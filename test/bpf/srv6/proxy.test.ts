@@ -1,5 +1,5 @@
 // A proxy beside END.CON: the exit of tunnels has taken the outer header off before the proxy's program sees the
-// packet, so it says whose that was (bpf/lib/wire/tunnel-ended.h). What anybody may wrap is believed no more than in
+// packet, so it says whose that was (bpf/lib/wire/tunnel-ended.h). What any host may wrap is believed no more than in
 // the tunnel.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { TcxLink } from '../../../src/kernel/bpf/tc-attachment.ts';
@@ -124,7 +124,7 @@ describe.each([
   });
 });
 
-test('FCN-4.2.2-d: a CNP that a router nobody has named sends through END.CON still reaches the host', async () => {
+test('FCN-4.2.2-d: a CNP that a router sends which is not listed through END.CON still reaches the host', async () => {
   const cnp = data({ from: B, to: A, qpn: 0x64, psn: 0, opcode: 0x81, ackRequest: false, size: 16 });
   pe.arrive('p', inEndCon(HOST, cnp));
   await until('the CNP is at the host', () => atHost().length, is(1));

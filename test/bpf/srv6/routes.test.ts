@@ -71,7 +71,7 @@ const endConSid = (sid: typeof CON_A, table: number): DecapsulationSidPlan => ({
   families: [6, 4],
   table,
 });
-/** A SID of somebody else's. */
+/** A SID of another program. */
 const OTHER: DecapsulationSidPlan = {
   id: formatAddress(SID_DT6),
   sid: SID_DT6,
@@ -118,7 +118,7 @@ describe('END.CON in the kernel', () => {
     expect(ip(pe.netns, '-N -6 route show 2001:db8:c0b::1')).toContain(`table ${TABLE}`);
   });
 
-  test('FCN-4.2.2-a: after a restart what is right is adopted untouched, what nobody wants any more is pruned, and no other route is touched', () => {
+  test('FCN-4.2.2-a: after a restart what is right is adopted untouched, what is no longer desired is pruned, and no other route is touched', () => {
     pe.seg6local('2001:db8:d6::1', 'End.DT6 table 254');
     ip(pe.netns, '-6 route add 2001:db8:5::/64 dev t-srv6-core proto 111');
     const first = open();
@@ -135,7 +135,7 @@ describe('END.CON in the kernel', () => {
     expect(ip(pe.netns, '-6 route show 2001:db8:5::/64')).toContain('t-srv6-core');
   });
 
-  test('FCN-4.2.2-a: a SID that somebody else has is refused, reported, and tried again; when it is free it is taken', () => {
+  test('FCN-4.2.2-a: a SID that another program has is refused, reported, and tried again; when it is free it is taken', () => {
     pe.seg6local('2001:db8:c0a::1', 'End.DT6 table 254');
     const feature = open();
     feature.apply({ srv6: planned() });
@@ -149,7 +149,7 @@ describe('END.CON in the kernel', () => {
     expect(shown()).toEqual([`2001:db8:c0a::1 End.DT6 proto ${RTPROT_CNPD}`]);
   });
 
-  test("the program knows at which SIDs the kernel has End.DT6 of cnpd's: not at one that somebody else has, nor at those of others", () => {
+  test("the program knows at which SIDs the kernel has End.DT6 of cnpd's: not at one that another program has, nor at those of others", () => {
     pe.seg6local('2001:db8:c0a::1', 'End.DT6 table 254');
     const feature = open();
     const srv6 = planned({
@@ -214,7 +214,7 @@ describe('END.CON in the kernel', () => {
       expect([...feature.object.map(map).keys()]).toEqual([]);
   });
 
-  test('rtnetlink tells every seg6local route, whoever made it, and nothing else', async () => {
+  test('rtnetlink lists every seg6local route, whoever made it, and nothing else', async () => {
     pe.seg6local('2001:db8:d6::1', 'End.DT6 table 254');
     pe.seg6local('2001:db8:e::1', 'End');
     ip(pe.netns, '-6 route add 2001:db8:d7::1/128 encap seg6local action End.DX6 nh6 2001:db8:1::10 dev t-srv6-core');

@@ -2,7 +2,6 @@
 // detector's order in its control block (bpf/lib/builder/order.h). What it leaves is the finished frame, on its way to
 // its second arrival on the loopback interface.
 import { type BpfObject, openBpfObject } from '../../../src/kernel/bpf/object.ts';
-import { COUNTERS_MAP, decodeCounters } from '../../../src/kernel/dataplane/counters.ts';
 import {
   CB_TAG,
   EGRESS_MAPS,
@@ -29,6 +28,7 @@ import { ACTIONS, type Metric, UNDISCLOSED } from '../../../src/packet/long-haul
 import { concat } from '../../../src/packet/bytes.ts';
 import { buildRocePacket } from '../../../src/packet/roce/packet.ts';
 import { compileBpf } from './compile.ts';
+import { CounterWatch } from './counters.ts';
 import { CODES, LONG_HAUL, configureFormats } from './notifier-plan.ts';
 import { context, frame, markOf } from './packets.ts';
 
@@ -109,6 +109,7 @@ export interface Built {
 export class NoticeBuilder {
   readonly object: BpfObject;
   readonly #netns: Netns | undefined;
+  readonly #counted: CounterWatch;
   #remove: () => void = () => {};
 
   /** With the program compiled for it, which goes with it. */
@@ -122,6 +123,7 @@ export class NoticeBuilder {
   constructor(path: string, netns?: Netns) {
     this.object = openBpfObject(path, { programs: [EGRESS_PROGRAMS.notice] });
     this.#netns = netns;
+    this.#counted = new CounterWatch(this.object);
     this.configure({});
   }
 
@@ -152,10 +154,6 @@ export class NoticeBuilder {
     this.object.map(EGRESS_MAPS.senderProxies).update(prefixKey(p), encodeSenderProxy({ prefix: p, proxy }));
   }
 
-  counters(): Map<string, bigint> {
-    return decodeCounters(this.object.map(COUNTERS_MAP).entries());
-  }
-
   /** Runs the builder on a clone of `packet`, an IP packet in a frame with VLAN tags or without. */
   build(packet: Uint8Array, order: Order, tags: readonly (readonly [number, number])[] = []): Built {
     return this.run(frame(packet, { tags }), orderWords(order));
@@ -163,22 +161,18 @@ export class NoticeBuilder {
 
   /** The same, of a whole frame and any control block. */
   run(clone: Uint8Array, cb: readonly number[]): Built {
-    const before = this.counters();
     const ctx = context({ mark: MARK_TRIGGER, cb });
     const {
       retval,
       data,
       ctx: after,
     } = this.object.program(EGRESS_PROGRAMS.notice).testRun({ data: clone, ctx, netns: this.#netns });
-    const counted = [...this.counters()]
-      .map(([name, value]) => [name, Number(value - (before.get(name) ?? 0n))] as const)
-      .filter(([, n]) => n !== 0);
     return {
       verdict: retval,
       frame: data,
       packet: data.subarray(14),
       finished: markOf(after!) === MARK_NOTICE,
-      counted: Object.fromEntries(counted),
+      counted: this.#counted.moved(),
     };
   }
 

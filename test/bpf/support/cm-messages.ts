@@ -55,7 +55,7 @@ export const cmReply = (
     ...fields,
   });
 
-/** Of a connection whose communication IDs nobody has seen, by default. */
+/** Of a connection whose communication IDs were not seen, by default. */
 export const cmDisconnect = (
   from: IpAddress,
   to: IpAddress,

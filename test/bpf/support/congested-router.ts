@@ -220,7 +220,7 @@ export class CongestedRouter extends DetectorTables {
   /** Queues exactly `bytes` behind an empty TBF, in frames of other traffic. */
   async fill(bytes: number): Promise<void> {
     for (let attempt = 0; attempt < 5; attempt++) if (await this.tryFill(bytes)) return;
-    throw new Error(`cannot queue exactly ${bytes} bytes: somebody else sends on the port`);
+    throw new Error(`cannot queue exactly ${bytes} bytes: another program sends on the port`);
   }
 
   /** False when a packet of the kernel's own came between. */
@@ -272,7 +272,7 @@ export class CongestedRouter extends DetectorTables {
     this.ports.update(u32Key(whole.ifindex), encodeEgressPort(whole));
   }
 
-  /** What the program has reported about its notifications since the last clear(), or since somebody took it out. */
+  /** What the program has reported about its notifications since the last clear(), or since a test took it out. */
   records(): SentNotification[] {
     this.ring.drain();
     return this.sent;

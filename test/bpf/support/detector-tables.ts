@@ -79,7 +79,7 @@ export class DetectorTables {
     }
   }
 
-  /** The router's own addresses, as the agent tells them. */
+  /** The router's own addresses, as the agent writes them. */
   own(...addresses: readonly IpAddress[]): void {
     const map = this.empty(EGRESS_MAPS.ownAddresses);
     for (const own of addresses) map.update(mappedAddress(own), OWN_ADDRESS);

@@ -7,11 +7,11 @@ import { LITTLE_ENDIAN, u32Key, viewOf } from '../../../src/kernel/dataplane/lay
 
 const WITH_KEYS: ReadonlySet<string> = new Set(['hash', 'lru_hash', 'percpu_hash', 'lru_percpu_hash', 'lpm_trie']);
 const ARRAYS: ReadonlySet<string> = new Set(['array', 'percpu_array']);
-/** Read as a whole; larger ones only where `_next` tells how much of them was used (bpf/lib/proxy/port-shares.h). */
+/** Read as a whole; larger ones only where `_next` shows how much of them was used (bpf/lib/proxy/port-shares.h). */
 const SMALL_ARRAY = 512;
 const PLACES = '_places';
 const NEXT = '_next';
-/** Constants: the kernel lets nobody write them. */
+/** Constants: the kernel lets no one write them. */
 const CONSTANTS = '.rodata';
 
 /** @throws Error for a map that it does not know how to empty */

@@ -1,4 +1,4 @@
-// The border guard's program as the tests drive it, and notifications that somebody outside has forged.
+// The border guard's program as the tests drive it, and notifications that were forged outside.
 import { type BpfObject, openBpfObject } from '../../../src/kernel/bpf/object.ts';
 import {
   GUARD_MAPS,

@@ -15,6 +15,8 @@ export const receiver = (n: number, over: Partial<MulticastBranch> = {}): Multic
   excluded: false,
   ...over,
 });
+/** The first so many. */
+export const receivers = (count: number): MulticastBranch[] => Array.from({ length: count }, (_, n) => receiver(n));
 export const childSid = (n: number): IpAddress => address(`2001:db8:c${n.toString(16).padStart(2, '0')}::1`);
 export const child = (n: number): MulticastBranch => ({
   address: childSid(n),
@@ -23,5 +25,6 @@ export const child = (n: number): MulticastBranch => ({
   write: null,
   excluded: false,
 });
+export const children = (count: number): MulticastBranch[] => Array.from({ length: count }, (_, n) => child(n));
 /** The router's own edge role. */
 export const LOCAL: MulticastBranch = { address: null, qpn: 0, psnDelta: 0, write: null, excluded: false };

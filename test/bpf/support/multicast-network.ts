@@ -12,6 +12,7 @@ import { type PacketSocket, openPacketSocket } from '../../../src/kernel/packet-
 import { Poller } from '../../../src/kernel/poller.ts';
 import { address } from '../../../src/model/address.ts';
 import { concat } from '../../../src/packet/bytes.ts';
+import { toHex } from '../../../src/packet/hex.ts';
 import { parseRocePacket } from '../../../src/packet/roce/packet.ts';
 import { ip } from '../../support/netns.ts';
 import { until } from '../../support/until.ts';
@@ -44,6 +45,9 @@ const SENTINEL_TO = {
 } as const;
 
 export type Left = Readonly<Record<FarEnd, Uint8Array[]>>;
+
+/** As text, in an order of their own: copies leave in any. */
+export const sorted = (packets: readonly Uint8Array[]): string[] => packets.map(toHex).sort();
 
 export class MulticastNetwork {
   readonly netns = Netns.create();

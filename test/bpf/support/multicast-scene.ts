@@ -1,4 +1,5 @@
 // A router of a group with the programs of End.MT at its ports (multicast-network.ts), and what its maps hold.
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { type BpfObject, openBpfObject } from '../../../src/kernel/bpf/object.ts';
 import type { TcxLink } from '../../../src/kernel/bpf/tc-attachment.ts';
 import { attachTcx } from '../../../src/kernel/bpf/tcx.ts';
@@ -171,4 +172,15 @@ export class MulticastRouter extends MulticastNetwork {
     this.bpf.close();
     super.close();
   }
+}
+
+/** A router for the tests of a file, reset before each of them. */
+export function withMulticastRouter(use: (router: MulticastRouter) => unknown): void {
+  let router: MulticastRouter | undefined;
+  beforeAll(async () => {
+    router = await MulticastRouter.create();
+    await use(router);
+  });
+  afterAll(() => router?.close());
+  beforeEach(() => router!.reset());
 }

@@ -34,6 +34,7 @@ import { OPCODE } from '../../../src/packet/roce/opcodes.ts';
 import { type RocePacket, buildRocePacket, parseRocePacket } from '../../../src/packet/roce/packet.ts';
 import { ip } from '../../support/netns.ts';
 import { type Compiled, compileBpf } from './compile.ts';
+import { CounterWatch } from './counters.ts';
 import { emptyMaps } from './emptied-maps.ts';
 
 /** What the program returns, unsigned. */
@@ -124,6 +125,7 @@ export class ProxyUnderTest {
   readonly object: BpfObject;
   private readonly learning: ProxyConfig['learning'];
   private readonly leave: () => void;
+  private readonly counted: CounterWatch;
 
   constructor(
     path: string,
@@ -132,6 +134,7 @@ export class ProxyUnderTest {
   ) {
     this.learning = learning;
     this.object = reused ?? openBpfObject(path, { pinDir, unpinned: PROXY_SCRATCH_MAPS });
+    this.counted = new CounterWatch(this.object);
     this.leave = reused ? () => idle.get(path)!.push(reused) : () => this.object.close();
   }
 
@@ -166,7 +169,6 @@ export class ProxyUnderTest {
    * interface, as what the builder of notices leaves there.
    */
   send(packet: Uint8Array, opts: { frame?: boolean; ctx?: Uint8Array; repeat?: number; netns?: Netns } = {}): Outcome {
-    const before = this.counters();
     const { netns, ifindex } = testPort();
     const { retval, data } = this.object.program(PROXY_PROGRAM).testRun({
       data: opts.frame ? packet : ethernet(packet),
@@ -174,10 +176,7 @@ export class ProxyUnderTest {
       repeat: opts.repeat,
       netns: opts.netns ?? netns,
     });
-    const counted: Record<string, number> = {};
-    for (const [name, value] of this.counters())
-      if (value !== (before.get(name) ?? 0n)) counted[name] = Number(value - (before.get(name) ?? 0n));
-    return { verdict: retval, packet: data.subarray(14), frame: data, counted };
+    return { verdict: retval, packet: data.subarray(14), frame: data, counted: this.counted.moved() };
   }
 
   counters(): Map<string, bigint> {

@@ -35,7 +35,7 @@ import { frame } from './packets.ts';
 export const LOOPBACK = address('2001:db8:ffff::1');
 export const CON_A = address('2001:db8:c0a::1');
 export const CON_B = address('2001:db8:c0b::1');
-/** A SID that somebody else configured: `End.DT6 table 254`. */
+/** A SID that another program configured: `End.DT6 table 254`. */
 export const SID_DT6 = address('2001:db8:d6::1');
 /** The far provider edge and a transit node. */
 export const REMOTE = address('2001:db8:e2::1');

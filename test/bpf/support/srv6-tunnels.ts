@@ -14,7 +14,7 @@ export const N = 0,
   E0 = 2,
   CE = 3;
 
-/** End.DT6 of the main table that somebody else configured. */
+/** End.DT6 of the main table that another program configured. */
 export const FOREIGN = { endCon: false, families: [6], table: 254 } as const;
 
 /**

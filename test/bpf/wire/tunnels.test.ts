@@ -208,7 +208,7 @@ describe('the congested node', () => {
     expect(r.flows()).toHaveLength(6);
   });
 
-  test('nobody is notified directly: whose the address inside is, nobody knows', () => {
+  test('no sender is notified directly: whose the address inside is, is not known', () => {
     r.port({ kMax: 100_000 });
     r.policies(['::/0', ['fast-cnp', 'long-haul-roce']]);
     for (const [, bytes] of around(data())) r.send(bytes);
@@ -312,14 +312,14 @@ describe('the proxy', () => {
     const forget = (...sources: string[]): void =>
       sources.forEach((text) => p.object.map(PROXY_MAPS.sources).delete(prefixKey(prefix(text))));
 
-    test.each(wrapped)('PNC-6-b: with a packet in %s from a host, it slows down nobody', (_, invoking) => {
+    test.each(wrapped)('PNC-6-b: with a packet in %s from a host, it slows down no sender', (_, invoking) => {
       teach();
       forget(...ROUTERS);
       for (const cut of [invoking.length, 400])
         expect(answered(invoking.subarray(0, cut))).toEqual(['proxy.notice.tunnel-unknown']);
     });
 
-    test('PNC-6-b: a tunnel in a tunnel is nobody’s, though a router began the outer one', () => {
+    test('PNC-6-b: a tunnel in a tunnel belongs to none, though a router began the outer one', () => {
       teach();
       const next = inner[0]! >> 4 === 6 ? 41 : 4;
       const hosts = [address('2001:db8:66::66'), address('2001:db8:66::67')] as const;

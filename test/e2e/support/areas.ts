@@ -124,7 +124,7 @@ export async function startFull(
   );
 }
 
-/** What the network tells a router of a prefix with the flag, as `area originator proxy`. */
+/** What the network advertises to a router about a prefix with the flag, as `area originator proxy`. */
 export const flagged = async (r: Router, prefix: string): Promise<string[]> =>
   (await learned(r, prefix))
     .filter(({ pnc }) => pnc === true)

@@ -64,7 +64,7 @@ export class BgpAgent {
     return this.#counters.get(`bgp.${name}`) ?? 0;
   }
 
-  /** What `show status` says of BGP. */
+  /** What `show status` shows of BGP. */
   problems(): string[] {
     const { carrier } = this;
     return [...bgpProblems(carrier.session(), 0, 0), ...disputeProblems(carrier.disputed())].map(
@@ -72,7 +72,7 @@ export class BgpAgent {
     );
   }
 
-  /** How the path of a prefix is judged that gobgpd tells of. */
+  /** How the path of a prefix is judged that gobgpd reports. */
   async status(text: string): Promise<string | undefined> {
     return (await this.carrier.paths()).find((row) => row.prefix === text)?.status;
   }

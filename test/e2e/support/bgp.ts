@@ -202,7 +202,7 @@ const bytes = (hex: string): Buffer => Buffer.from(hex.replaceAll(' ', ''), 'hex
 const sized = (value: Buffer): Buffer => Buffer.concat([Buffer.from([value.length >> 8, value.length & 0xff]), value]);
 
 /**
- * gobgpd 3.10 tells of each path of an UPDATE with the prefixes of all: with 400, as many as fit, it takes a minute of
+ * gobgpd 3.10 reports each path of an UPDATE with the prefixes of all: with 400, as many as fit, it takes a minute of
  * processor time to tell of 50,000 that are gone.
  */
 const PREFIXES_AN_UPDATE = 20;
@@ -302,6 +302,6 @@ export class BgpNetwork {
   }
 }
 
-/** What a router's cnpd says of the paths of a prefix. */
+/** What a router's cnpd shows of the paths of a prefix. */
 export const pathsOf = async (router: Router, prefix: string): Promise<Row[]> =>
   (await router.get('bgp', 'paths')).filter((row) => row['prefix'] === prefix);

@@ -1,5 +1,5 @@
 // gobgpd in a network namespace of its own: one or several on addresses of its loopback interface, each with its gRPC
-// interface on a UNIX socket, which a test reaches from outside. And a listener that keeps what the client tells.
+// interface on a UNIX socket, which a test reaches from outside. And a listener that keeps what the client reports.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -18,21 +18,23 @@ import { ownLabName } from './network.ts';
 const never = new AbortController().signal;
 const CNPCTL = '/opt/cnpd/dist/cnpctl.js';
 const DAEMON = '/opt/cnpd/dist/cnpd.js -c /etc/cnpd/cnpd.yaml >>/var/log/cnpd.log 2>&1 &';
-/** Time for something to happen: 20 MB take a quarter of a minute. */
-const SLOWLY = '10mbit';
+/** Time for something to happen; more than any trouble lasts, and not much work for the hosts. */
+const SLOWLY = '6mbit';
+const ENDLESS = 2_000_000_000;
 const GROUP_PEER = `${GROUP.proxyAddress}/${GROUP.designatedQpn}`;
 
 export interface TransferOptions {
   readonly operation: 'send' | 'write';
   /** Each receiver over a connection of its own, instead of the group. */
   readonly unicast?: boolean;
-  /** Default 2 MB. */
-  readonly bytes?: number;
   /** One of so many packets that arrive there is lost, by host. */
   readonly lose?: Readonly<Record<string, number>>;
   /** Hosts that take part from the start; default all. */
   readonly receivers?: readonly string[];
-  /** What happens meanwhile: called once the transfer makes progress. The source then takes its time. */
+  /**
+   * What happens meanwhile: called once the transfer makes progress. The source then takes its time, and ends with the
+   * message under way. Otherwise 2 MB are transferred.
+   */
   readonly meanwhile?: (stage: Transfer) => Promise<void>;
 }
 
@@ -75,11 +77,7 @@ export class Transfer {
   /** Until the source knows of more than before: the transfer goes on. */
   async goesOn(limitMs = 30_000): Promise<void> {
     const before = this.acknowledged;
-    await until(
-      `more than ${before} packets are confirmed`,
-      () => this.acknowledged > before || this.source.events.some(({ event }) => event === 'summary'),
-      limitMs,
-    );
+    await until(`more than ${before} packets are confirmed`, () => this.acknowledged > before, limitMs);
   }
 
   /** Another receiver, which begins with whatever begins a message. */
@@ -94,6 +92,8 @@ export class MulticastScene {
   lab!: Lab;
   readonly #output = mkdtempSync(join(tmpdir(), 'cnpd-multicast-'));
   readonly #running: Endpoint[] = [];
+  /** Ports that nodes have got, by node. */
+  readonly #corePorts = new Map<string, string[]>();
 
   /** Up, with its routes; the members are known to every router that needs them. */
   async up(): Promise<void> {
@@ -131,7 +131,7 @@ export class MulticastScene {
   async transfer(opts: TransferOptions): Promise<Transferred> {
     // The same Queue Pairs as before begin with the same PSN again.
     if (!opts.unicast) await this.lab.mustExec(ROOT, [CNPCTL, 'group', 'restart', GROUP.proxyAddress]);
-    const bytes = ['--bytes', `${opts.bytes ?? 2_000_000}b`];
+    const bytes = ['--bytes', `${opts.meanwhile ? ENDLESS : 2_000_000}b`];
     const hosts = RECEIVERS.filter(({ node }) => opts.receivers?.includes(node) ?? true);
     const lose = (host: string): string[] => (opts.lose?.[host] ? ['--lose', String(opts.lose[host])] : []);
     // s1 writes to address 0 with R_Key 1; what that is at each receiver its edge knows (cnpd.yaml).
@@ -141,7 +141,15 @@ export class MulticastScene {
     const receivers = new Map(
       hosts.map(({ node, qpn }, i) => {
         const from = opts.unicast ? `${SOURCE.address}/${SOURCE.qpn + i}` : GROUP_PEER;
-        const argv = ['--qpn', String(qpn), '--from', from, ...bytes, ...memory(qpn - 0x200), ...lose(node)];
+        const argv = [
+          '--qpn',
+          String(qpn),
+          '--from',
+          from,
+          ...(opts.meanwhile ? [] : bytes),
+          ...lose(node),
+          ...memory(qpn - 0x200),
+        ];
         return [node, this.#start(node, 'receive', argv)];
       }),
     );
@@ -161,6 +169,7 @@ export class MulticastScene {
       await source.waitFor('progress');
       await stage.goesOn();
       await opts.meanwhile(stage);
+      source.finish();
     }
     await source.waitFor('summary');
     await this.endpointsStopped();
@@ -190,6 +199,7 @@ export class MulticastScene {
   /** Another cnpd.yaml for a node, made from that of the scene, and a reload. */
   async reconfigure(node: string, change: (document: Document) => void = () => {}): Promise<void> {
     const document = parseDocument(readFileSync(join(dirname(MULTICAST.file), node, 'cnpd.yaml'), 'utf8'));
+    for (const port of this.#corePorts.get(node) ?? []) document.addIn(['srv6', 'core-ports'], port);
     change(document);
     const file = join(this.#output, `${node}.yaml`);
     writeFileSync(file, document.toString());
@@ -243,7 +253,8 @@ export class MulticastScene {
         'isis network point-to-point',
       ];
       await this.lab.mustExec(node, ['vtysh', ...lines.flatMap((line) => ['-c', line])]);
-      await this.reconfigure(node, (document) => document.addIn(['srv6', 'core-ports'], name));
+      this.#corePorts.set(node, [...(this.#corePorts.get(node) ?? []), name]);
+      await this.reconfigure(node);
     }
     await until(`${a} and ${b} are neighbors on ${name}`, async () =>
       (await this.lab.mustExec(a, ['vtysh', '-c', 'show isis neighbor'])).includes(name),

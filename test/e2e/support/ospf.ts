@@ -143,7 +143,7 @@ export function ospfConfig(
     ]),
     `router ${process}`,
     ` ${process} router-id ${opts.routerId}`,
-    // FRR's own LSAs change several times while a network comes up: nobody waits five seconds for the next.
+    // FRR's own LSAs change several times while a network comes up: no router waits five seconds for the next.
     ' timers lsa min-arrival 0',
     ...(version === OSPFV2 ? [' timers throttle lsa all 0'] : []),
     ...(opts.lines ?? (version === OSPFV2 ? ['capability opaque'] : [])).map((line) => ` ${line}`),

@@ -1,4 +1,4 @@
-// What the watch inside the agent tells (loop-watch.process.ts), and what to make of it.
+// What the watch inside the agent reports (loop-watch.process.ts), and what to make of it.
 import { once } from 'node:events';
 import type { Agent } from './agent.ts';
 import { quantile } from '../statistics.ts';

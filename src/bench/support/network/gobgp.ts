@@ -10,7 +10,7 @@ import { status } from '@grpc/grpc-js';
 import { CallError, Channel } from '../../../carriers/bgp/gobgp/channel.edge.ts';
 import type { OwnPath } from '../../../carriers/bgp/gobgp/gobgp.ts';
 import { GET_BGP_REQUEST, decodeAbout } from '../../../carriers/bgp/gobgp/messages.ts';
-import { PATHS_A_MESSAGE } from '../../../carriers/bgp/gobgp/session.edge.ts';
+import { PATHS_A_MESSAGE } from '../../../carriers/bgp/gobgp/upload.edge.ts';
 import { v3 } from '../../../carriers/bgp/gobgp/v3.ts';
 import type { Netns } from '../../../kernel/netns.ts';
 import { type IpAddress, address } from '../../../model/address.ts';

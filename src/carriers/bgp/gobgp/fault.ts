@@ -1,4 +1,5 @@
 // What goes wrong with a gobgpd, where the cause is known. Errors of the libraries get their code in reason.ts.
+import { messageOf } from '../../../model/error-text.ts';
 import type { GobgpFault, GobgpFaultCode } from '../../../model/gobgp-fault.ts';
 
 export class GobgpError extends Error {
@@ -14,5 +15,5 @@ export class GobgpError extends Error {
 /** What a call of the client has thrown. */
 export const faultOf = (error: unknown): GobgpFault => ({
   code: error instanceof GobgpError ? error.code : 'other',
-  reason: error instanceof Error ? error.message : String(error),
+  reason: messageOf(error),
 });

@@ -1,5 +1,5 @@
 // What the BGP carrier needs of a gobgpd, in words of its own: its v3 and its v4 API express the same things
-// differently (v3.ts, v4.ts), and nobody beyond this folder sees which of them answers. Only unicast paths of both
+// differently (v3.ts, v4.ts), and no code beyond this folder sees which of them answers. Only unicast paths of both
 // families are asked for.
 import { type Family, type IpAddress, sameAddress } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
@@ -68,7 +68,7 @@ const sameNumbers = (a: readonly number[], b: readonly number[]): boolean =>
   a === b || (a.length === b.length && a.every((n, i) => n === b[i]));
 
 /**
- * Marks the paths that are cnpd's among those originated at this gobgpd, and keeps them from replacing anybody's with
+ * Marks the paths that are cnpd's among those originated at this gobgpd, and keeps them from replacing other paths with
  * the same prefix: their path identifier, "cnpd".
  */
 export const OWN_IDENTIFIER = 0x636e_7064;
@@ -107,14 +107,14 @@ export interface Guard {
   readonly domain: readonly number[];
   /** Declared members of gobgpd's confederation. */
   readonly confederation: readonly number[];
-  /** Whether cnpd's policies are to stand in gobgpd; else they are taken out, of whichever run they are. */
+  /** Whether cnpd's policies are to be in gobgpd; otherwise they are removed, whichever run they are from. */
   readonly policy: boolean;
 }
 
 /** cnpd's policies in gobgpd. `off`: not to be there. Without them no path of cnpd's is put in. */
 export type PolicyReport =
   | { readonly state: 'off' | 'pending' | 'installed' }
-  /** `nameTaken`: somebody else has something under one of their names. */
+  /** `nameTaken`: another client uses one of their names. */
   | {
       readonly state: 'failed';
       readonly reason: string;
@@ -148,7 +148,7 @@ export interface GobgpClient {
    * desired is then put in again after the next `listed`.
    */
   add(paths: readonly OwnPath[]): Promise<void>;
-  /** Takes out cnpd's own paths of these prefixes, nobody else's. */
+  /** Removes cnpd's own paths of these prefixes, and no others. */
   withdraw(prefixes: readonly Prefix[]): Promise<void>;
   /**
    * Reports (`routes`) what gobgpd has of these prefixes now, or what has happened to them meanwhile; resolves when it

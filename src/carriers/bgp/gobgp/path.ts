@@ -2,6 +2,7 @@
 // in v4; octets of BGP in v3's lists, src/packet/bgp/route.ts). Read field by field (wire.ts): tables have paths by the
 // hundred thousand.
 import { type Family, type IpAddress, formatAddress, isLinkLocal, parseAddress } from '../../../model/address.ts';
+import { messageOf } from '../../../model/error-text.ts';
 import { type Prefix, prefixOf } from '../../../model/prefix.ts';
 import { type Result, fail, ok } from '../../../model/result.ts';
 import { type PathAttribute, decodePathAttributes } from '../../../packet/bgp/path-attribute.ts';
@@ -96,7 +97,7 @@ export function decodePath(bytes: Uint8Array, wrapped: Wrapped): Result<HeardPat
   } catch (error) {
     return fail({
       code: 'not-protobuf',
-      message: `a path that cannot be decoded: ${error instanceof Error ? error.message : String(error)}`,
+      message: `a path that cannot be decoded: ${messageOf(error)}`,
     });
   }
 }
@@ -206,7 +207,7 @@ function prefixIn(nlri: Nlri | Uint8Array | undefined, family: Family): Prefix |
   return prefixOf(address, nlri.length);
 }
 
-/** gobgpd writes an IPv4-mapped prefix of IPv6 as IPv4; it is none that anybody forwards to. */
+/** gobgpd writes an IPv4-mapped prefix of IPv6 as IPv4; no packet is forwarded to it. */
 function addressIn(text: string, family: Family): IpAddress | undefined {
   const address = parseAddress(text);
   return address?.family === family ? address : undefined;

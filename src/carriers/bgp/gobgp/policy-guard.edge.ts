@@ -36,7 +36,7 @@ export class PolicyGuard {
     await this.look();
   }
 
-  /** Neighbors have changed, or somebody may have changed the policies. */
+  /** Neighbors have changed, or another client may have changed the policies. */
   async look(): Promise<void> {
     if (!this.#guard.policy || !this.#keeper) return;
     await this.#keeper.sync(() => this.#domain());

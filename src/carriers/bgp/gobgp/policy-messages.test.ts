@@ -73,7 +73,7 @@ describe.each([
 ] as const)('policies of %s', (_, api, numbers) => {
   const policies: readonly PolicyData[] = [exportPolicy(api), importPolicy(api, 65_001), recallPolicy(api)];
   const asked = (policy: PolicyData) => fromBinary(AddPolicyRequestSchema, addPolicy(policy)).policy!;
-  /** gobgpd's answer when somebody has changed what was put in. */
+  /** gobgpd's answer when another client has changed what was put in. */
   const answerWith = (policy: PolicyData, change: (is: ReturnType<typeof asked>) => void = () => {}): Uint8Array => {
     const is = asked(policy);
     change(is);

@@ -3,6 +3,7 @@
 // again at what it has advertised or received already; takes all of it out again. What is there of an earlier run is
 // taken over.
 import type { Clock } from '../../../model/clock.ts';
+import { messageOf } from '../../../model/error-text.ts';
 import type { GobgpFault } from '../../../model/gobgp-fault.ts';
 import type { Count, Log } from '../../../model/log.ts';
 import { type Work, nextTurn } from '../../../model/work.ts';
@@ -105,13 +106,13 @@ export class PolicyKeeper {
 
   #succeeded(): void {
     if (this.#failed !== undefined || !this.#installed)
-      this.#dependencies.log.info({}, "cnpd's policies stand in gobgpd");
+      this.#dependencies.log.info({}, "cnpd's policies are in force in gobgpd");
     this.#failed = undefined;
     this.#installed = true;
   }
 
   #refused(error: unknown): void {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     const nameTaken = error instanceof PolicyConflict;
     const reason = nameTaken ? text : `gobgpd refuses cnpd's policies: ${text}`;
     if (reason !== this.#failed?.reason)

@@ -100,7 +100,7 @@ export const peersOf = (entries: readonly string[], peers: readonly PolicyPeer[]
 export const isOwnSet = (name: (typeof SET)[keyof typeof SET], list: readonly string[]): boolean =>
   name === SET.own ? list.join() === OWN_PATTERN : list.includes(NOBODY);
 
-/** A name that somebody else has taken. */
+/** A name that another client uses. */
 export const conflict = (what: string, name: string): Error =>
   new PolicyConflict(`gobgpd has a ${what} named ${name} that is not cnpd's`);
 export class PolicyConflict extends Error {

@@ -3,6 +3,7 @@
 // grpc-js keeps nothing but the words of Node.js and OpenSSL, and gobgpd answers in words alone: they are read here and
 // nowhere else.
 import { status } from '@grpc/grpc-js';
+import { messageOf } from '../../../model/error-text.ts';
 import type { GobgpFault, GobgpFaultCode } from '../../../model/gobgp-fault.ts';
 import { CallError } from './channel.edge.ts';
 import { GobgpError } from './fault.ts';
@@ -72,7 +73,7 @@ const printable = (text: string): string => text.replace(/\p{Cc}+/gu, ' ').trim(
 
 /** What an operator can do something about comes first. */
 export function faultOf(error: unknown, { maxMessageBytes }: Pick<GobgpOptions, 'maxMessageBytes'>): GobgpFault {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (error instanceof GobgpError) return { code: error.code, reason: printable(message) };
   const code = error instanceof CallError ? error.code : undefined;
   if (code === status.DEADLINE_EXCEEDED)

@@ -21,11 +21,11 @@ describe.each([
   ['v4', v4],
 ] as const)('a recorded gobgpd %s', (name, api) => {
   const means = meaning(api, recording(name));
-  test('says its AS and router ID', () =>
+  test('reports its AS and router ID', () =>
     expect(means.about).toEqual({ as: 65001, routerId: '127.0.0.1', multipath: false }));
   test('PNC-5.4-a: lists the paths of both families, the best first, attribute 39 as it came', () =>
     expect(means.list).toEqual([[OWN, NEIGHBORS], [changed(' best')]]));
-  test('tells of its neighbor', () =>
+  test('reports its neighbor', () =>
     expect(means.peers).toEqual([
       {
         address: '127.0.0.2',
@@ -36,7 +36,7 @@ describe.each([
         advertised: 1,
       },
     ]));
-  test('begins to watch with its neighbors, then tells of changes and withdrawals', () => {
+  test('begins to watch with its neighbors, then reports changes and withdrawals', () => {
     expect(means.watch).toEqual([
       'peer',
       'watching',

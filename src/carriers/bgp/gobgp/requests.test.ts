@@ -250,7 +250,7 @@ describe('a neighbor', () => {
     expect(decodePeer(peer({ afiSafis: [{ state: { enabled: true } }] }))).toMatchObject({ families: ['0/0'] });
   });
 
-  test('news of it are no paths; the last of those that there were tells that changes will come from now on', () => {
+  test('news of it are no paths; the last of those that there were means that changes will come from now on', () => {
     const event = (type: PeerEvent_Type): Uint8Array =>
       toBinary(
         WatchEventResponseSchema,

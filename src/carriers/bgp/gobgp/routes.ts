@@ -21,6 +21,12 @@ export interface RoutesDependencies {
   readonly count: Count;
 }
 
+/** Prefixes of one family. */
+export interface Question {
+  readonly family: Family;
+  readonly prefixes: readonly Prefix[];
+}
+
 export class Routes {
   readonly #options: RoutesOptions;
   readonly #dependencies: RoutesDependencies;
@@ -68,10 +74,9 @@ export class Routes {
   }
 
   /**
-   * Prefixes to ask about now, of one family, undefined: none. The answer is handed to `answer`, its end to
-   * `answered`.
+   * Prefixes to ask about now; undefined: none. The answer is handed to `answer`, its end to `answered`.
    */
-  ask(limit: number): { readonly family: Family; readonly prefixes: readonly Prefix[] } | undefined {
+  ask(limit: number): Question | undefined {
     const [first] = this.#unsure.values();
     if (!first) return undefined;
     const { family } = first.address;

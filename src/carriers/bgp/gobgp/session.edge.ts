@@ -4,9 +4,10 @@
 import { status } from '@grpc/grpc-js';
 import type { Family } from '../../../model/address.ts';
 import type { Clock } from '../../../model/clock.ts';
+import { messageOf } from '../../../model/error-text.ts';
 import type { Count, Log } from '../../../model/log.ts';
 import type { Prefix } from '../../../model/prefix.ts';
-import { type Work, finish, nextTurn } from '../../../model/work.ts';
+import type { Work } from '../../../model/work.ts';
 import type { BgpPeerState } from '../../../model/carrier-state.ts';
 import { MARK_KIND, MARK_OWN } from '../domain-marks.ts';
 import type { GobgpApi } from './api.ts';
@@ -17,6 +18,7 @@ import type { GobgpListener, GobgpOptions, Guard, OwnPath, PolicyReport } from '
 import { identify } from './identify.edge.ts';
 import { Intake } from './intake.ts';
 import { DEAD_MS } from './liveness.ts';
+import { LookUps } from './look-ups.ts';
 import {
   type About,
   GET_BGP_REQUEST,
@@ -31,20 +33,11 @@ import type { PolicyDependencies } from './policy.edge.ts';
 import { PolicyGuard } from './policy-guard.edge.ts';
 import { faultOf, hasNoTable } from './reason.ts';
 import { Routes } from './routes.ts';
-import { upload } from './upload.edge.ts';
+import { Uploads } from './upload.edge.ts';
 
 const FAMILIES: readonly Family[] = [4, 6];
 const HEALTH_MS = 5000;
-/** Prefixes asked about at a time. */
-const LOOKUP = 200;
-/**
- * Of an upload: a message is encoded in less than a millisecond, and costs gobgpd about as much as one path a message
- * would.
- */
-export const PATHS_A_MESSAGE = 100;
-const UPLOAD_BUDGET_MS = 4;
-/** An upload of as many or more is done first. */
-const MANY = 250;
+
 export interface SessionDependencies {
   readonly listener: GobgpListener;
   readonly clock: Clock;
@@ -66,10 +59,8 @@ export class Session {
   #api: GobgpApi | undefined;
   #routes: Routes | undefined;
   #about: About | undefined;
-  #asking = false;
-  /** Questions of others than routes.ts, by the keys that are open; each is notified when none is. */
-  readonly #looks = new Map<Set<string>, () => void>();
-  #uploads: Promise<unknown> = Promise.resolve();
+  #lookUps: LookUps | undefined;
+  #uploads: Uploads | undefined;
   #cancelHealth: () => void = () => {};
   readonly #policy: PolicyGuard | undefined;
   #fail: (error: unknown) => void = () => {};
@@ -88,7 +79,7 @@ export class Session {
       work: dependencies.work,
       turned: () => this.#report(),
       fullnessChanged: () => this.#calls?.flow(),
-      failed: (error) => this.#fail(new Error(`gobgpd's message makes no sense: ${text(error)}`)),
+      failed: (error) => this.#fail(new Error(`gobgpd's message makes no sense: ${messageOf(error)}`)),
     });
   }
 
@@ -107,35 +98,30 @@ export class Session {
     this.#over = true;
     this.#cancelHealth();
     this.#calls?.close();
+    this.#uploads?.close();
     this.#intake.close();
     this.#channel?.close();
     this.#fail(new Error('closed'));
   }
 
   async add(paths: readonly OwnPath[]): Promise<void> {
-    const { api, routes } = this.#connected();
+    const { api, routes, uploads } = this.#connected();
     await this.#policy?.stand();
     const mark = this.#dependencies.guard && ([this.#about!.as, MARK_KIND, MARK_OWN] as const);
-    await this.#upload(paths, (some) => {
+    await uploads.run(paths, (some) => {
       routes.put(some);
       return api.addRequest(some, undefined, mark);
     });
   }
 
   async withdraw(prefixes: readonly Prefix[]): Promise<void> {
-    const { api, routes } = this.#connected();
-    await this.#upload(prefixes, (some) => api.withdrawRequest(some));
+    const { api, routes, uploads } = this.#connected();
+    await uploads.run(prefixes, (some) => api.withdrawRequest(some));
     routes.taken(prefixes);
   }
 
   async look(prefixes: readonly Prefix[]): Promise<void> {
-    const { routes, calls } = this.#connected();
-    await new Promise<void>((resolve, reject) => {
-      const giveUp = (): void => reject(new Error('the connection to gobgpd is closed'));
-      calls.waits.add(giveUp);
-      this.#looks.set(new Set(routes.doubt(prefixes)), () => (calls.waits.delete(giveUp), resolve()));
-      if (!this.#asking) this.#ask(routes);
-    });
+    await this.#connected().lookUps.look(prefixes);
   }
 
   get policy(): PolicyReport {
@@ -194,6 +180,12 @@ export class Session {
     // Not before: changes may come in the same turn of the event loop as the announcement that they will, and what is
     // reported before `connected` is not of this connection.
     this.#routes = routes;
+    this.#lookUps = new LookUps({
+      ...{ routes, waits: calls.waits, count: this.#dependencies.count, failed: this.#fail },
+      list: ({ family, prefixes }) => this.#listPath(family, prefixes, (bytes) => routes.answer(decodeListed(bytes))),
+      report: () => this.#report(),
+    });
+    this.#uploads = new Uploads({ calls, channel: this.#channel, work: this.#dependencies.work });
     this.#dependencies.listener.connected({ api: api.name, as: about.as, routerId: about.routerId });
     const without: Family[] = [];
     for (const family of FAMILIES)
@@ -247,29 +239,7 @@ export class Session {
     const routes = this.#routes.take();
     this.#policy?.reported(routes);
     if (routes.length > 0) this.#dependencies.listener.routes(routes);
-    if (!this.#asking) this.#ask(this.#routes);
-  }
-
-  #ask(routes: Routes): void {
-    const question = routes.ask(LOOKUP);
-    if (!question) return;
-    this.#asking = true;
-    this.#dependencies.count('bgp.gobgp.asked', question.prefixes.length);
-    this.#listPath(question.family, question.prefixes, (bytes) => routes.answer(decodeListed(bytes))).then(() => {
-      this.#asking = false;
-      routes.answered();
-      this.#report();
-      this.#looked(routes);
-    }, this.#fail);
-  }
-
-  #looked(routes: Routes): void {
-    for (const [keys, done] of this.#looks) {
-      for (const key of keys) if (!routes.isOpen(key)) keys.delete(key);
-      if (keys.size > 0) continue;
-      this.#looks.delete(keys);
-      done();
-    }
+    this.#lookUps?.ask();
   }
 
   /**
@@ -310,32 +280,10 @@ export class Session {
     };
   }
 
-  /** Uploads run one after another, so that of contradicting ones the last one counts. */
-  #upload<T>(items: readonly T[], request: (some: readonly T[]) => Uint8Array): Promise<void> {
-    if (items.length === 0) return Promise.resolve();
-    const run = this.#uploads.then(async () => {
-      // gobgpd reports each of these paths too. That waits for a second, or it would take the time of gobgpd and of
-      // cnpd that the paths themselves need.
-      const { calls } = this.#connected();
-      calls.uploading = items.length >= MANY;
-      calls.flow();
-      try {
-        const steps = upload(this.#channel!, calls.path('AddPathStream'), items, PATHS_A_MESSAGE, request);
-        await finish(this.#dependencies.work, steps, UPLOAD_BUDGET_MS);
-      } finally {
-        calls.uploading = false;
-        // Not before whoever waits for this one has had a chance to begin the next.
-        void nextTurn(this.#dependencies.work).then(() => this.#over || calls.flow());
-      }
-    });
-    this.#uploads = run.catch(() => {});
-    return run;
-  }
-
-  #connected(): { readonly api: GobgpApi; readonly calls: Calls; readonly routes: Routes } {
-    if (this.#over || !this.#api || !this.#calls || !this.#routes) throw new Error('gobgpd is not connected');
-    return { api: this.#api, calls: this.#calls, routes: this.#routes };
+  #connected() {
+    const [api, calls, routes] = [this.#api, this.#calls, this.#routes];
+    const [lookUps, uploads] = [this.#lookUps, this.#uploads];
+    if (this.#over || !api || !calls || !routes || !lookUps || !uploads) throw new Error('gobgpd is not connected');
+    return { api, calls, routes, lookUps, uploads };
   }
 }
-
-const text = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,5 +1,5 @@
 // Protocol buffers read field by field, for what comes by the hundred thousand: through the schemas a path takes
-// several times as long, and most of that time goes into objects that nobody keeps. Whoever reads knows the numbers of
+// several times as long, and most of that time goes into objects that are not kept. Whoever reads knows the numbers of
 // the fields (proto/gobgp/); what is not asked for is passed over.
 
 const VARINT = 0;

@@ -48,7 +48,7 @@ test('RMC-5.1-d: members cross from one cnpd to another, whole, change, and are 
   expect(learnedOf(other)).toEqual([]);
 });
 
-test('what nobody could reach, and what a path cannot hold, is counted and shown as not advertised', () => {
+test('what no packet could reach, and what a path cannot hold, is counted and shown as not advertised', () => {
   const [origin, other] = [connected({ nextHop4: undefined }), connected()];
   const many = Array.from({ length: 100 }, (_, n) => receiver(n + 1));
   origin.declare([receiver(2000, { qpn: 1 }), ...many]);
@@ -63,7 +63,7 @@ test('what nobody could reach, and what a path cannot hold, is counted and shown
   }).toEqual({ unusable: 1, noRoom: 100 - learned, unplaced: 101 - learned });
 });
 
-test('a member that nobody could reach is counted; what is right beside it is used', () => {
+test('a member that no packet could reach is counted; what is right beside it is used', () => {
   const other = connected();
   const hop = '2001:db8::9';
   const container = privateCharacteristic(CODES.private, [receiver(2, { qpn: 0 }), receiver(1)].map(containedMember));

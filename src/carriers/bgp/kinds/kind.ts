@@ -2,7 +2,7 @@
 // nothing outside of the folder knows one kind from another. There an entry is known by its `kind`, and one of our own
 // by its `key` as well.
 //
-// A row has no optional part: what a kind does not do, it says.
+// A row has no optional part: a kind states what it does not do.
 import type { Sink } from '../../effects.ts';
 import type { Family, IpAddress } from '../../../model/address.ts';
 import type { LearnedAdvertisement } from '../../../model/advertisement.ts';

@@ -1,5 +1,5 @@
 // The address of a router: whoever has a private characteristic in the host route of its next hop answers STAMP at that
-// next hop. An empty container says nothing else.
+// next hop. An empty container means nothing else.
 import { warnLimited } from '../../effects.ts';
 import { type IpAddress, sameAddress } from '../../../model/address.ts';
 import type { AdvertisementOf } from '../../../model/advertisement.ts';

@@ -49,7 +49,7 @@ describe('neighbors of the domain', () => {
     advertised: 0,
   });
 
-  test('are those of gobgpd’s own AS, of one that is declared, and members; AS 0 is nobody’s', () => {
+  test('are those of gobgpd’s own AS, of one that is declared, and members; AS 0 is reserved', () => {
     expect([AS, 65002, 65101, 7].map((as) => isOfDomain(as, domain))).toEqual([true, true, true, false]);
     expect(isOfDomain(0, { ...domain, ownAs: 0 })).toBe(false);
   });

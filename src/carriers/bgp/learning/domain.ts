@@ -25,7 +25,7 @@ export function memberAs({
 
 /**
  * The neighbor's own AS counts, which gobgpd checks at OPEN, before anything in the path: an AS_PATH is what
- * somebody has written. Of neighbors in another AS the first AS of the path must be theirs (RFC 4271 §6.3). What an
+ * some router has written. Of neighbors in another AS the first AS of the path must be theirs (RFC 4271 §6.3). What an
  * iBGP neighbor passes on is as good as the border router that let it in.
  */
 export function distrustOf(path: GobgpPath, ownAs: number, domain: ReadonlySet<number>): Distrust | undefined {

@@ -20,7 +20,7 @@ const rows = (agent: Agent) => shown(agent.content, { now: agent.now, wall: Date
 const statuses = (agent: Agent) => rows(agent).map(({ status }) => status);
 
 describe('what a path says', () => {
-  test('PNC-5-b PNC-5.4-a: a path with the characteristic names the proxy of its prefix; one without it is reported as well, and says that there is none (decision D5)', () => {
+  test('PNC-5-b PNC-5.4-a: a path with the characteristic names the proxy of its prefix; one without it is reported as well, and means that there is none (decision D5)', () => {
     const agent = connected();
     agent.report(
       route(SENDERS, flaggedPath({ med: 7 })),
@@ -132,7 +132,7 @@ describe('what a path says', () => {
     }).toEqual({ learnLinkLocalNextHop: 1, learnNextHopMismatch: 0 });
   });
 
-  test('PNC-6-a: a prefix that cannot contain a sender: its proxy is nobody’s, and the path is not called used', () => {
+  test('PNC-6-a: a prefix that cannot contain a sender: it has no proxy, and the path is not called used', () => {
     const agent = connected();
     const advertised = (next: string, proxy: string, ...more: Parameters<typeof nhc>[1][]) =>
       path(next, { nhc: nhc(next, pnc(proxy), ...more) });
@@ -206,7 +206,7 @@ describe('what a path says', () => {
     });
   });
 
-  test('PNC-1-b: what a neighbor outside the domain tells is never used, whatever its AS_PATH says; nor what a neighbor of the domain tells with another AS in front', () => {
+  test('PNC-1-b: what a neighbor outside the domain advertises is never used, whatever its AS_PATH is; nor what a neighbor of the domain advertises with another AS in front', () => {
     const from = (neighborAs: number, asPath: AsSegment[], rest = {}) => flaggedPath({ neighborAs, asPath, ...rest });
     const paths: readonly (readonly [ReturnType<typeof path>, string])[] = [
       [from(7, sequence()), 'outside-domain'],
@@ -296,7 +296,7 @@ describe('what a path says', () => {
 describe('host routes of nodes', () => {
   const host = (rest = {}) => route(`${LEAF}/128`, path(LEAF, { nhc: nhc(LEAF, container('2001:db8:c::1')), ...rest }));
 
-  test('the private characteristic tells of SIDs and of the router’s address on the host route of its own next hop only', () => {
+  test('the private characteristic advertises SIDs and of the router’s address on the host route of its own next hop only', () => {
     const agent = connected();
     agent.report(host(), route('2001:db8::3/128', path(LEAF, { nhc: nhc(LEAF, container('2001:db8:c::1')) })));
     const reportOf = (source: string) => byKind(agent.reports.get(source)!.advertisements);
@@ -315,7 +315,7 @@ describe('host routes of nodes', () => {
     expect(reportOf(`${LEAF}/128`).sids).toEqual([]);
   });
 
-  test('an empty container says that the router answers there', () => {
+  test('an empty container means that the router answers there', () => {
     const agent = connected();
     agent.report(host({ nhc: nhc(LEAF, container()) }));
     expect(byKind(agent.reports.get(`${LEAF}/128`)!.advertisements)).toMatchObject({

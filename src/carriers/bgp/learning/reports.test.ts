@@ -1,4 +1,4 @@
-// What is reported to the learned table when gobgpd tells of something again, of something else, or of it no more.
+// What is reported to the learned table when gobgpd reports something again, something else, or no longer.
 import { byKind } from '../../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
@@ -164,7 +164,7 @@ test('what is not used is named when it is warned of: prefix, neighbor, status',
   );
 });
 
-test('a malformed private characteristic alone says nothing of a proxy', () => {
+test('a malformed private characteristic alone has no effect on the proxy', () => {
   const agent = connected();
   agent.report(route(A, path(LEAF, { nhc: nhc(LEAF, { code: 65501, value: Uint8Array.of(2, 0, 0, 0) }) })));
   expect(shown(agent.content, { now: agent.now, wall: agent.now })).toMatchObject([{ status: 'no-characteristic' }]);

@@ -1,4 +1,4 @@
-// When own paths that somebody else changes are changed back.
+// When own paths that another client changes are changed back.
 import { describe, expect, test } from 'vitest';
 import { type Agent, declaration, given, route } from '../content.fixture.ts';
 import { disputed } from './dispute.ts';
@@ -43,7 +43,7 @@ describe('the pauses of a dispute', () => {
     expect(disputed(agent.content, agent.now)).toBe(true);
   });
 
-  test('are over once nobody has changed anything for two and a half minutes, not before', () => {
+  test('are over once nothing has been changed for two and a half minutes, not before', () => {
     const agent = given([A]);
     pauses(agent, 12);
     agent.pass(150_000 - 2000);

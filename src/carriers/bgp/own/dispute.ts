@@ -1,6 +1,6 @@
 // Somebody else at the same gobgpd changes what is cnpd's: another cnpd, whose paths have the same identifier, or a
 // script of the operator's. What one takes out the other puts back, and every router of the network hears of each
-// change. So after a few rounds there is a pause before the next, which grows until nobody changes anything any more.
+// change. So after a few rounds there is a pause before the next, which grows until the changes end.
 import { warnLimited } from '../../effects.ts';
 import { DISPUTE_PAUSE_MS, DISPUTE_QUIET_MS, DISPUTE_ROUNDS } from '../constants.ts';
 import type { Content } from '../state.ts';

@@ -69,7 +69,7 @@ describe('when gobgpd is asked', () => {
   test('after half a minute at the latest, however much it goes on telling; and half a minute later of what came since', () => {
     const [first, second] = [10, 11].map((net) => Array.from({ length: 40 }, (_, n) => `${net}.${n}.0.0/16`));
     const agent = given(first!, { echoes: false });
-    /** It tells of one after the other. @returns when it is asked, and about how many */
+    /** It reports one after the other. @returns when it is asked, and about how many */
     const asked = (prefixes: readonly string[]): unknown[] => {
       const start = agent.now;
       for (const text of prefixes) {

@@ -1,4 +1,4 @@
-// Own paths that gobgpd accepts: whether it has them is known only from what it tells.
+// Own paths that gobgpd accepts: whether it has them is known only from what it reports.
 import { expect, test } from 'vitest';
 import { ABOUT, Agent, declaration, given, path, route, sessionOf, shown } from '../content.fixture.ts';
 
@@ -34,7 +34,7 @@ test('a path counts when gobgpd has reported it, not when it has accepted it', (
   expect({ looks: agent.looks, logged: agent.logged }).toEqual({ looks: undefined, logged: [] });
 });
 
-test('what gobgpd tells of by itself it is not asked about', () => {
+test('what gobgpd reports by itself it is not asked about', () => {
   const agent = given([A, B]);
   agent.pass(600_000);
   expect({ looks: agent.looks, originated: sessionOf(agent).originated }).toEqual({ looks: undefined, originated: 2 });
@@ -114,7 +114,7 @@ test('a gobgpd without a table of the family: named, for desired paths only', ()
   expect(sessionOf(agent)).not.toHaveProperty('noTable');
 });
 
-test('of a gobgpd that is away nobody knows what it has: nothing counts, nothing is shown, until it has listed it', () => {
+test('what a gobgpd has that is away is not known: nothing counts, nothing is shown, until it has listed it', () => {
   const agent = given([A, B]);
   expect(rows(agent)).toHaveLength(2);
   agent.lose();
@@ -129,7 +129,7 @@ test('of a gobgpd that is away nobody knows what it has: nothing counts, nothing
   });
 });
 
-test('an upload of communities alone says nothing new to gobgpd: the path is there all the time', () => {
+test('an upload of communities alone is nothing new to gobgpd: the path is there all the time', () => {
   const agent = given([A]);
   agent.echoes = false;
   agent.event({ type: 'configure', changes: { ...agent.content.config, communities: [7] } });

@@ -62,7 +62,7 @@ describe('what is advertised', () => {
     ]);
   });
 
-  test('the node’s host routes have its SIDs; an empty container says that its STAMP reflector answers there', () => {
+  test('the node’s host routes have its SIDs; an empty container means that its STAMP reflector answers there', () => {
     const withSids = declared(declaration({ '2001:db8:a::/48': '2001:db8::1' }, { sids: [SID] }));
     expect(advertised(withSids)).toEqual([
       '192.0.2.1/32 via 192.0.2.1 sids 1',
@@ -204,7 +204,7 @@ describe('what is in gobgpd', () => {
     expect(agent.answer()).toEqual(['+10.1.0.0/16', '+2001:db8:a::/48']);
   });
 
-  test('a path of ours that somebody takes out is put back', () => {
+  test('a path of ours that another client removes is put back', () => {
     const agent = placed();
     agent.report(route('10.1.0.0/16'));
     expect({ answer: agent.answer(), ownPutBack: agent.count('own.put-back') }).toEqual({

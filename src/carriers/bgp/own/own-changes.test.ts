@@ -21,7 +21,7 @@ const [A, B] = ['10.1.0.0/16', '10.2.0.0/16'];
 const PROXY = '192.0.2.1';
 const many = (count: number) =>
   declaration(Object.fromEntries(Array.from({ length: count }, (_, n) => [`10.${n >> 8}.${n & 255}.0/24`, PROXY])));
-/** What a gobgpd has that somebody else has put in under our identifier. */
+/** What another client has put into a gobgpd under our identifier. */
 const replaced = (agent: Agent, proxy = '192.0.2.9') => ({
   ...ownAsReported(agent.gobgpd.get(A)!),
   nhc: nhc(PROXY, pnc(proxy)),
@@ -31,7 +31,7 @@ const countedNothing = ({ effects }: Agent): boolean =>
   !effects.some((effect) => effect.type === 'count' && effect.by === 0);
 
 describe('portions', () => {
-  test('20,000 paths are put in in one go, the next while nobody waits for them', () => {
+  test('20,000 paths are put in in one go, the next while nothing waits for them', () => {
     const agent = new Agent();
     agent.declare(many(20_001));
     agent.connect();
@@ -92,7 +92,7 @@ test('what was desired for a moment only is not added', () => {
 });
 
 describe('what gobgpd has when it lists it', () => {
-  test('of ours as it was is left alone and there since then; what somebody replaced meanwhile is put in again', () => {
+  test('of ours as it was is left alone and there since then; what another client replaced meanwhile is put in again', () => {
     const agent = given([A, B]);
     const at = agent.now;
     agent.lose();
@@ -145,7 +145,7 @@ describe('what gobgpd has when it lists it', () => {
 });
 
 describe('news', () => {
-  test('that what is being taken out is gone are no change of somebody else’s', () => {
+  test('that what is being taken out is gone are no change of another client', () => {
     const agent = given([A, B]);
     agent.declare(declaration({ [B]: PROXY }));
     agent.report(route(A));
@@ -230,7 +230,7 @@ describe('news', () => {
     }).toEqual({ changes: undefined, ownPutBack: 0, pathsSize: 1 });
   });
 
-  test('of a path of somebody else’s for our prefix are none of ours', () => {
+  test('of another client’s path for our prefix are none of ours', () => {
     const agent = given([A]);
     agent.report(route(A, ownAsReported(agent.gobgpd.get(A)!), path('192.0.2.9', { best: false })));
     agent.report(route('10.9.0.0/16', path('192.0.2.9', { neighbor: undefined })));
@@ -282,7 +282,7 @@ describe('news', () => {
   });
 });
 
-describe('a change that gobgpd tells', () => {
+describe('a change that gobgpd reports', () => {
   test.each<[string, () => Agent]>([
     ['of the next hop', () => given([A])],
     ['of a path that it has not reported yet', () => given([A], { echoes: false })],

@@ -1,4 +1,4 @@
-// Own paths when somebody else at the same gobgpd changes them, and when the desired and the present paths become known
+// Own paths when another client of the same gobgpd changes them, and when the desired and the present paths become known
 // at the same time.
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
@@ -20,7 +20,7 @@ describe('a dispute about own paths', () => {
     agent.report(route(SENDER));
     return agent.answer();
   };
-  /** Times that the path is put back while somebody takes it out as soon as it is there. */
+  /** Times that the path is put back while another client removes it as soon as it is there. */
   const putBack = (agent: Agent, ms: number): number => {
     const before = agent.count('own.added');
     for (const end = agent.now + ms; agent.now < end;) {
@@ -52,7 +52,7 @@ describe('a dispute about own paths', () => {
     }).toEqual({ disputed: true, logged: true });
   });
 
-  test('it is over when nobody has changed anything for a while', () => {
+  test('it is over when nothing has been changed for a while', () => {
     const agent = placed();
     putBack(agent, 60_000);
     agent.pass(200_000);
@@ -70,7 +70,7 @@ describe('a dispute about own paths', () => {
   });
 });
 
-describe('a path that somebody else at the same gobgpd replaces', () => {
+describe('a path that another client of the same gobgpd replaces', () => {
   const CHANGES: Readonly<Record<string, (own: OwnPath) => GobgpPath>> = {
     'without attribute 39': ({ nextHop }) => ({
       ...path('::1'),
@@ -190,7 +190,7 @@ describe('own paths as they are shown', () => {
     ]);
   });
 
-  test('what an earlier run left says what gobgpd tells of it', () => {
+  test('what an earlier run left is what gobgpd reports of it', () => {
     const agent = new Agent();
     for (const [text, own] of placed().gobgpd) agent.gobgpd.set(text, own);
     agent.connect();

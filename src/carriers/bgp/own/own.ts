@@ -1,5 +1,5 @@
 // cnpd's own paths in gobgpd: those desired, those there as far as is known, and the difference, which is all that is
-// ever sent. They are known by their identifier, so that those of an earlier run are found, and nobody else's are
+// ever sent. They are known by their identifier, so that those of an earlier run are found, and no others are
 // touched. All that is known of a prefix is in one record: there are declarations of tens of thousands of prefixes, and
 // gobgpd waits for the paths.
 //

@@ -1,5 +1,5 @@
 // The state of cnpd's own paths in gobgpd: those desired, those there as far as is known, those that gobgpd has not
-// reported yet (echo.ts), and whether somebody else changes them (dispute.ts).
+// reported yet (echo.ts), and whether another client changes them (dispute.ts).
 import type { Family, IpAddress } from '../../../model/address.ts';
 import type { Prefix } from '../../../model/prefix.ts';
 import { DROPPED_PAUSE_MS } from '../constants.ts';
@@ -155,9 +155,9 @@ const newEcho = (): Echo => ({
 });
 
 interface Dispute {
-  /** Changes of ours in a row that somebody else has made necessary. */
+  /** Changes of ours in a row that another client has made necessary. */
   rounds: number;
-  /** When somebody last changed a path of ours. */
+  /** When another client last changed a path of ours. */
   last: number;
   /** That is still to be answered. */
   open: boolean;

@@ -81,7 +81,7 @@ describe('a connection that is lost', () => {
     expect(agent.effects.filter(({ type }) => type === 'reachability')).toEqual([]);
   });
 
-  test('makes its originators unreachable, and says so once', () => {
+  test('makes its originators unreachable, and reports it once', () => {
     const agent = new Agent();
     agent.connect(route(SIX, path('2001:db8::2')));
     agent.lose();

@@ -1,4 +1,4 @@
-// A stop takes out what is ours, waits for gobgpd as long as it goes on taking it, and says whether it has.
+// A stop takes out what is ours, waits for gobgpd as long as it goes on taking it, and reports whether it has.
 import { describe, expect, test } from 'vitest';
 import { ABOUT, Agent, declaration, ownAsReported, route } from '../content.fixture.ts';
 
@@ -92,7 +92,7 @@ describe('a gobgpd that', () => {
     expect({ stops: stops(agent), warnings: warnings(agent) }).toEqual({ stops: [false], warnings: [] });
   });
 
-  test('is lost on the way: it ends then, and tells how many paths may be left', () => {
+  test('is lost on the way: it ends then, and reports how many paths may be left', () => {
     const agent = stopping(placed());
     agent.lose();
     expect({ stops: stops(agent), warnings: warnings(agent) }).toEqual({ stops: [false], warnings: [] });

@@ -13,13 +13,13 @@ export function stop(c: Content): void {
   c.own.audit = audit(c);
 }
 
-/** Without a connection there is nobody to ask; with one, everything of ours has to be found first. */
+/** Without a connection there is no gobgpd to ask; with one, everything of ours has to be found first. */
 export function checkStop(c: Content): void {
   const { stopping, session, own } = c;
   if (!stopping || stopping.done) return;
   const clean = session.state === 'ready' && !own.audit && own.dirty.length === 0 && !own.busy;
-  const nobody = session.state === 'connecting' || session.state === 'waiting';
-  if (!clean && !nobody && c.now < stopping.deadline) return;
+  const isAlone = session.state === 'connecting' || session.state === 'waiting';
+  if (!clean && !isAlone && c.now < stopping.deadline) return;
   stopping.done = true;
   const { put } = ownCounts(own);
   if (!clean && put > 0)

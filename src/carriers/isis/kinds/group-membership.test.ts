@@ -136,7 +136,7 @@ describe('between routers', () => {
     expect(learner.prefixes()).toHaveLength(1);
   });
 
-  test('what nobody could reach is not advertised, and counted', () => {
+  test('what no packet could reach is not advertised, and counted', () => {
     const { simulation, add } = net();
     const [origin, learner] = [add(ORIGIN, [2]), add(LEARNER, [2])];
     origin.event({ type: 'originate', origination: [receiver(1, { qpn: 1 }), receiver(2)] });

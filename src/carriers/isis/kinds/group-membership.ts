@@ -107,7 +107,11 @@ function readMembers(
     if (one.tlv !== 'group') continue;
     const key = keyOf(one.member);
     if (!isUsableMember(one.member))
-      report(GENINFO_TYPE, { code: 'group-member-unusable', offset: 0, detail: 'a group member nobody can reach' });
+      report(GENINFO_TYPE, {
+        code: 'group-member-unusable',
+        offset: 0,
+        detail: 'a group member that no packet can reach',
+      });
     else if (!into.has(key)) into.set(key, { kind: 'group-membership', ...one.member, copy, down, applicationId });
   }
 }

@@ -65,7 +65,7 @@ describe('the topology of a level', () => {
     expect([first, second].map((agent) => latest(agent).self)).toEqual([`${FIRST}.00`, `${SECOND}.00`]);
   });
 
-  test('is not reported unless somebody asks; a reload starts it and ends it', () => {
+  test('is not reported unless it is required; a reload starts it and ends it', () => {
     const { simulation, first } = line({ reportsTopology: false });
     expect(first.topologies).toEqual([]);
     const configure = (reportsTopology: boolean): void => {

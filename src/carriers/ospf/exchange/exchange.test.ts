@@ -204,7 +204,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     link.until('full again', () => a.state === 'full' && b.state === 'full');
   });
 
-  test('the state of a neighbor in a disagreement about the MTU says what it takes, not that it takes nothing', () => {
+  test('the state of a neighbor in a disagreement about the MTU shows what it takes, not that it takes nothing', () => {
     const { a, link } = pair(version, { mtu: 1400 }, {});
     link.run(20_000);
     const shown = neighborState(a.speaker, a.area, 'cnpd-ospf0', 0, { now: link.now, wall: link.now });
@@ -258,7 +258,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     expect(updates() - before).toBe(2);
   });
 
-  test('an LSA at MaxAge that nobody has is acknowledged at once and not kept', () => {
+  test('an LSA at MaxAge that no neighbor has is acknowledged at once and not kept', () => {
     const { a, b, link } = pair(version);
     link.until('full', () => a.state === 'full' && b.state === 'full');
     link.event(1, {

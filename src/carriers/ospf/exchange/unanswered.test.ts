@@ -54,7 +54,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
     );
 
   describe('the exchange', () => {
-    test('a claim to be master that nobody answers is repeated every 5 s, the same', () => {
+    test('a claim to be master that is not answered is repeated every 5 s, the same', () => {
       const { link } = pair();
       link.weather = (packet) => (packet?.kind === 'database-description' ? [] : [1]);
       link.run(21_000);

@@ -68,7 +68,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect([border, second].flatMap((agent) => idsOf(agent, 1))).toEqual([]);
   });
 
-  test('a thousand members take several LSAs beside those of SIDs and prefixes; what nobody could reach is counted', () => {
+  test('a thousand members take several LSAs beside those of SIDs and prefixes; what no packet could reach is counted', () => {
     const { net, leaf, border } = scene();
     const many = Array.from({ length: 1000 }, (_, n) => receiver(n + 1));
     const sid = { kind: 'sid', sid: many[0]!.node, locator: { address: many[0]!.node, length: 64 }, behavior: 0x8001 };
@@ -106,7 +106,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     });
   });
 
-  test('a member that nobody could reach is counted; what is right beside it is used, as a copy if its ID says so', () => {
+  test('a member that no packet could reach is counted; what is right beside it is used, as a copy if its ID says so', () => {
     const { net, border } = scene();
     border.now = net.now;
     const container = encodeSidContainer([receiver(2, { qpn: 0 }), receiver(1)].map(containedMember));

@@ -1,4 +1,4 @@
-// For tests: what one LSA says, by kind, and how entries are written into one.
+// For tests: what one LSA contains, by kind, and how entries are written into one.
 import { type CodePointValues, DEFAULT_CODE_POINTS } from '../../../model/code-points.ts';
 import { DEFAULT_PRIVATE_TYPES } from '../../../packet/ospf/lsa.ts';
 import type { RawLsa } from '../../../packet/ospf/types.ts';
@@ -55,7 +55,7 @@ export const entryLsa = (version: AnyVersion, entry: Entry): EntryLsa =>
   KINDS[version].lsas[KINDS[version].lsaOf(entry)]!;
 
 /**
- * The LSA in which a router says this.
+ * The LSA in which a router advertises this.
  * @param number counts the LSAs of the kind
  */
 export function lsaWith(version: AnyVersion, router: number, entries: readonly Entry[], number = 0): OwnLsa {

@@ -93,7 +93,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect([0, 1, 2].filter((areaId) => entriesOf(border, areaId).length > 0)).toEqual(into);
   });
 
-  test('of two routers that say a prefix one takes it back: it is copied as the other says it, and goes with that one', () => {
+  test('of two routers that advertise a prefix one withdraws it: it is copied as the other advertises it, and goes with that one', () => {
     const scene = line(version);
     const { net, border } = scene;
     net.agent(FAR, [1]);
@@ -144,7 +144,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       net.declare(core, declaration(version, [1], 8));
       net.run(3 * SETTLED);
       expect({ area0: entriesOf(border, 0), area1: entriesOf(border, 1) }).toEqual({ area0: [], area1: [] });
-      // The leaf ceases to: what the backbone's own router says is no echo, and need not wait.
+      // The leaf ceases to: what the backbone's own router advertises is no echo, and need not wait.
       net.declare(leaf, declaration(version, []));
       net.run(3000);
       expect(entriesOf(border, 1).map(({ proxy }) => formatAddress(proxy!))).toEqual([proxyAddress(version, 8)]);
@@ -165,7 +165,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     });
   });
 
-  test('a copy of a copy is taken over as soon: it is no echo of what the area says itself', () => {
+  test('a copy of a copy is taken over as soon: it is no echo of what the area advertises itself', () => {
     const { net, leaf } = line(version);
     const [second, third, far] = [net.agent(SECOND, [0, 2]), net.agent(FAR, [0, 2]), net.agent(0x06060606, [2])];
     net.declare(leaf, declaration(version, [1], 7));

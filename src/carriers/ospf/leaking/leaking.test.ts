@@ -97,7 +97,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(far.learned(senderPrefix(version, 1))).toEqual([]);
   });
 
-  test('A15: what was inter-area is not copied into the backbone, whoever says it', () => {
+  test('A15: what was inter-area is not copied into the backbone, whoever advertises it', () => {
     const { net, border, core } = line(version);
     const other = net.agent(FAR, [1]);
     net.run(SETTLED);
@@ -109,7 +109,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     net.stop(other);
     net.run(SETTLED);
     expect(entriesOf(border, 0)).toEqual([]);
-    // Now the same as an inter-area prefix of somebody in area 1.
+    // Now the same as an inter-area prefix of a router in area 1.
     border.hears(1, LEAF, lsaWith(version, LEAF, [copy]));
     border.pass(SETTLED);
     expect(border.learned(senderPrefix(version, 1))).toEqual([`${named(1, LEAF)} ${proxyAddress(version, 7)}`]);

@@ -84,7 +84,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
   const loses = (agent: ContentAgent, { type, lsId }: OwnLsa): string[][] =>
     shown(reports(agent.event({ type: 'database', areaId: AREA, key: { type, lsId, advertisingRouter: OTHER } })));
 
-  test('a report has what the LSA says, and nothing else', () => {
+  test('a report has what the LSA contains, and nothing else', () => {
     const agent = agentOf();
     const effects = agent.event({ type: 'database', areaId: AREA, ...encoded(version, OTHER, lsa(1, [1, 7])) });
     const metric = version === 2 ? 0xffffff : 10;
@@ -199,7 +199,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     expect(shown(reports(effects))).toEqual([[`${sender(2)} ${proxy(7)}`]]);
   });
 
-  test('what says nothing of interest is not reported, nor that it is gone', () => {
+  test('what contains nothing of interest is not reported, nor that it is gone', () => {
     const agent = agentOf();
     const nothing: OwnLsa = {
       type: version === 2 ? 10 : 0xa07b,
@@ -234,7 +234,7 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
       }).toEqual({ unplacedEntries: 0, areaLength: 0 });
     });
 
-    test('with more router addresses than one: how many are left out is reported, without those that nobody could reach', () => {
+    test('with more router addresses than one: how many are left out is reported, without those that no packet could reach', () => {
       const agent = agentOf();
       const reportedFor = (...texts: string[]): unknown[] =>
         agent

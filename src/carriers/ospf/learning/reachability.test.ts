@@ -58,7 +58,7 @@ describe('an LSA that says something about the topology', () => {
     expect([...graph.nodes.keys()]).toEqual(['n9']);
   });
 
-  test('of a border router names whom it reaches, for as long as it says so', () => {
+  test('of a border router names whom it reaches, for as long as it advertises it', () => {
     const { graph, change } = scene();
     const [other, third] = [read('a', { reaches: OTHER }), read('a', { reaches: THIRD })];
     expect(change(undefined, other)).toBe(SOON);
@@ -203,14 +203,14 @@ describe('a walk', () => {
     expect([...graphOf(agent).reachable].sort()).toEqual([OTHER, HUB].sort());
   });
 
-  test('goes on through a router of which any LSA says that it is transit (RFC 5340 §A.4.3)', () => {
+  test('goes on through a router that is transit in any of its LSAs (RFC 5340 §A.4.3)', () => {
     const agent = star([OTHER], 3);
     agent.hears(0, HUB, { ...routerLsa(3, HUB, [THIRD], { transit: false }), lsId: 1 });
     agent.pass(1000);
     expect(graphOf(agent).reachable.has(OTHER)).toBe(true);
   });
 
-  test('that finds nothing new tells nobody', () => {
+  test('that finds nothing new is not reported', () => {
     const agent = star([OTHER]);
     agent.pass(1000);
     const { graph } = agent.content.areas.get(0)!;

@@ -1,5 +1,5 @@
 // How the prefixes of one LSA are read one after another: each with its own flags, proxy and source router, however
-// much of it the one before says too (RFC 9792 §2; RFC 9084 §3; PNC §5.2, §5.3).
+// much of it the one before contains too (RFC 9792 §2; RFC 9084 §3; PNC §5.2, §5.3).
 import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../../model/address.ts';
 import { formatPrefix, prefix } from '../../../model/prefix.ts';

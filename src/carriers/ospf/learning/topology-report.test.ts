@@ -79,7 +79,7 @@ describe.each([2, 3] as const)('the topology of an OSPFv%i area', (version) => {
     expect(latest(agent)).toMatchObject({ area: '0.0.0.0', self: 'r1' });
   });
 
-  test('is not reported unless somebody asks; a reload starts it and ends it', () => {
+  test('is not reported unless it is required; a reload starts it and ends it', () => {
     const { agent } = line(version, { reportsTopology: false });
     expect(agent.topologies).toEqual([]);
     const configure = (reportsTopology: boolean): void => {

@@ -1,5 +1,5 @@
 // LSAs under our router ID that are not ours (RFC 2328 §13.4): of another router with the same ID, which undoes ours
-// for ever, and of somebody who forges them.
+// for ever, and of an attacker who forges them.
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { decodeLsa, encodeLsa } from '../../../packet/ospf/lsa.ts';
@@ -20,7 +20,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   const desired = (count: number): OwnLsa[] =>
     Array.from({ length: count }, (_, lsId) => ({ type, lsId, body: { kind: 'unknown', content: new Uint8Array(8) } }));
 
-  /** Two routers that are Full; the first says this many LSAs. */
+  /** Two routers that are Full; the first advertises this many LSAs. */
   function full(count: number): { readonly a: Router; readonly link: Link } {
     const a = new Router(testConfig(A, version));
     const link = new Link(a, new Router(testConfig(B, version)));
@@ -57,7 +57,7 @@ describe.each(VERSIONS)('%s', (_name, version) => {
   const isNotified = (a: Router, now: number): boolean =>
     neighborState(a.speaker, a.area, 'x', 0, { now, wall: 0 }).routerIdContested;
 
-  test('one that is forged once or twice is outbid after MinLSArrival, and nobody is alarmed', () => {
+  test('one that is forged once or twice is outbid after MinLSArrival, and no alarm is raised', () => {
     const { a, link } = full(1);
     forge(link, 0, 1000);
     link.run(1000);

@@ -1,5 +1,5 @@
-// Our own LSAs: what comes back of an earlier run, when LSAs are issued again, and when what nobody wants is flushed.
-// The functions are called one by one on a speaker that nobody drives.
+// Our own LSAs: what comes back of an earlier run, when LSAs are issued again, and when what is not desired is flushed.
+// The functions are called one by one on a speaker without a runner.
 import { expect, test } from 'vitest';
 import { lsaKeyText } from '../../../packet/ospf/router-id.ts';
 import { MIN_LS_INTERVAL_MS, SWEEP_MS } from '../constants.ts';
@@ -65,7 +65,7 @@ test('and without a neighbor nothing is issued about it; what else is desired do
   expect([...own.dirty.keys()]).toEqual([keyOf(OTHER)]);
 });
 
-test('what nobody wants of an earlier run is flushed when the time of grace is over, and at once after that', () => {
+test('what is no longer desired of an earlier run is flushed when the time of grace is over, and at once after that', () => {
   const { s, area, own, issueAt, stored } = scene();
   setDesired(s, area, [LSA]);
   issueAt(1000);
@@ -120,7 +120,7 @@ test('an LSA is issued again when its time has come, and looked for when the nex
   expect([stored(LSA), stored(OTHER)].map(({ sequence }) => sequence)).toEqual([before + 1, before]);
 });
 
-test('passes over the list are a while apart, and one that nobody wants any more is taken from it', () => {
+test('passes over the list are a while apart, and one that is no longer desired is taken from it', () => {
   const { s, area, own, issueAt } = scene();
   setDesired(s, area, [LSA, OTHER]);
   issueAt(1000);

@@ -1,4 +1,4 @@
-// What the agent tells the congested node, and its ports (example.ts).
+// What the agent configures in the congested node, and its ports (example.ts).
 import type * as egress from '../../../../src/kernel/dataplane/egress.ts';
 import type { SlotMap } from '../../../../src/kernel/dataplane/egress-ports.ts';
 import { address } from '../../../../src/model/address.ts';

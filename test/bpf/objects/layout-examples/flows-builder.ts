@@ -1,4 +1,4 @@
-// What the congested node sees and says, and how its builder of notices is configured (example.ts).
+// What the congested node sees and reports, and how its builder of notices is configured (example.ts).
 import { viewOf } from '../../../../src/kernel/dataplane/layout.ts';
 import type { NoticeConfig } from '../../../../src/kernel/dataplane/notice-config.ts';
 import { fromHex } from '../../../../src/packet/hex.ts';

@@ -1,0 +1,71 @@
+// What the daemon shows: its parts as sources of the operational state, and the problems of all of them. Parts that do
+// not exist yet, or are replaced, are functions.
+import { reloadProblems } from '../diagnosis/configuration.ts';
+import type { LostNotifications } from '../diagnosis/lost-notifications.ts';
+import type { Coordinator } from '../coordinator/coordinator.ts';
+import { hasRoute } from '../kernel/netlink/has-route.ts';
+import type { LearnedTable } from '../learned/table.ts';
+import type { Problem } from '../model/problem.ts';
+import type { StateSource } from '../model/state.ts';
+import type { Work } from '../model/work.ts';
+import { stateSource } from '../state/source.ts';
+import type { Carriers } from './carriers.ts';
+import type { Counters } from './counters.ts';
+import type { GroupMembers } from './group-members.ts';
+import type { IntentFile } from './intent-file.ts';
+import type { KernelParts } from './kernel-parts.ts';
+import type { NorthboundPart } from './northbound-part.ts';
+import type { Receivers } from './receivers.ts';
+import { VERSION } from './version.ts';
+
+export interface ShownParts {
+  readonly work: Work;
+  /** The path of the configuration file. */
+  readonly path: string;
+  readonly file: IntentFile;
+  readonly members: GroupMembers;
+  readonly table: LearnedTable;
+  readonly counters: Counters;
+  readonly coordinator: Coordinator;
+  readonly carriers: Carriers;
+  readonly northbound: NorthboundPart;
+  readonly lost: LostNotifications;
+  readonly startedAt: Date;
+  readonly started: () => boolean;
+  readonly kernel: () => KernelParts | undefined;
+  readonly receivers: () => Receivers | undefined;
+}
+
+export function daemonState(parts: ShownParts): StateSource {
+  const { work, file, members, table, counters, coordinator, carriers, startedAt, started, kernel, receivers } = parts;
+  return stateSource({
+    ...{ work, version: VERSION, file, members, table, counters, startedAt, started },
+    intent: () => members.intent,
+    groups: () => ({
+      trees: coordinator.trees,
+      roles: [...(kernel()?.dataplane.multicast?.groupsView() ?? [])],
+    }),
+    facts: () => coordinator.facts,
+    desired: () => coordinator.desired,
+    dataplane: () => kernel()?.dataplane,
+    carriers: () => carriers,
+    rtnetlink: () => kernel()?.rtnetlink,
+    problems: () => problemsOf(parts),
+    notifications: () => receivers()?.congestion.notifications() ?? [],
+    hasRoute: (to) => hasRoute(kernel()!.rtnetlink, to),
+    rtt: () => receivers()?.stamp.state() ?? [],
+  });
+}
+
+function problemsOf({ path, file, members, ...parts }: ShownParts): Problem[] {
+  return [
+    ...reloadProblems(path, file.refused),
+    ...parts.northbound.problems(file.intent),
+    ...members.problems(),
+    ...parts.carriers.problems(file.intent, Date.now()),
+    ...(parts.receivers()?.problems() ?? []),
+    ...parts.coordinator.problems(),
+    ...(parts.kernel()?.dataplane.problems() ?? []),
+    ...parts.lost.problems(file.intent),
+  ];
+}

@@ -1,0 +1,46 @@
+// Members declared at run time at a start: what of their files cannot be used is counted, logged and a problem.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ROUTER, load } from '../intent/files.fixture.ts';
+import type { Log } from '../model/log.ts';
+import { GroupMembers } from './group-members.ts';
+
+let dir: string;
+beforeEach(() => void (dir = mkdtempSync(join(tmpdir(), 'cnpd-members-'))));
+afterEach(() => rmSync(dir, { recursive: true }));
+
+function started() {
+  const counts: string[] = [];
+  const errors: string[] = [];
+  const log = { error: (_: unknown, text: string) => void errors.push(text) } as unknown as Log;
+  const file = load(ROUTER);
+  const members = new GroupMembers(
+    { runDir: dir },
+    { file: () => file, onChange: () => {}, onSource: () => {}, count: (name) => void counts.push(name), log },
+  );
+  members.load();
+  return { counts, errors, remedies: members.problems().map(({ code, remedy }) => `${code}: ${remedy}`) };
+}
+
+test('a damaged file is counted and set aside', () => {
+  writeFileSync(join(dir, 'members.json'), '{');
+  expect(started()).toEqual({
+    counts: ['groups.members.unreadable'],
+    errors: ['members that were declared at run time are lost: their file is damaged'],
+    remedies: [
+      'groups.members-unreadable: declare them again (`cnpctl group join`); the damaged file has the suffix .bad',
+    ],
+  });
+  expect(started()).toEqual({ counts: [], errors: [], remedies: [] });
+});
+
+test('one that cannot be renamed is counted and logged as well, and no remedy names a file that is not there', () => {
+  writeFileSync(join(dir, 'members.json'), '{');
+  mkdirSync(join(dir, 'members.json.bad'));
+  const { counts, errors, remedies } = started();
+  expect(counts).toEqual(['groups.members.unreadable', 'groups.members.not-set-aside']);
+  expect(errors).toHaveLength(2);
+  expect(remedies).toEqual([expect.stringContaining('that replaces the damaged file, which cannot be renamed: E')]);
+});

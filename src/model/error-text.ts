@@ -1,0 +1,2 @@
+/** What is thrown is not always an Error. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
