@@ -1,8 +1,8 @@
-// When a plan is due. Kernel announcements and other changes only trigger it. Most changes come alone: the first after a
-// quiet time is planned at once, or nearly, since a group's new member waits for a plan at every router. The rest of a
-// burst costs one plan more, and changes during a plan cost one after it. A few plans may follow each other as closely
-// as that. In a storm of changes PACE_MS lie between two plans, which leaves time for everything else. A failed plan is
-// repeated, because it has not taken its change into account.
+// When a plan is due. Kernel announcements and other changes only trigger it. Most changes come alone: the first after
+// a quiet time is planned at once, or nearly, since a group's new member waits for a plan at every router. The rest of
+// a burst costs one plan more, and changes during a plan cost one after it. A few plans may follow each other as
+// closely as that. In a storm of changes PACE_MS lie between two plans, which leaves time for everything else. A failed
+// plan is repeated, because it has not taken its change into account.
 import type { Clock } from '../model/clock.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';

@@ -1,6 +1,7 @@
 // What an answer costs at each level of the tree, and what a router keeps of it. A branching node gets ACKs of a child,
 // each of which moves the minimum on, so that one goes up for each: checked, recorded, minimum over all branches, ICRC
-// anew, new tunnel. Single runs of the program, less those of the empty program. The state is counted octet by octet in the maps, before and after many packets and their answers (bpf/bench/multicast-model.bpf.c).
+// anew, new tunnel. Single runs of the program, less those of the empty program. The state is counted octet by octet in
+// the maps, before and after many packets and their answers (bpf/bench/multicast-model.bpf.c).
 import { openBpfObject } from '../../kernel/bpf/object.ts';
 import { structure, u32Key } from '../../kernel/dataplane/layout.ts';
 import {

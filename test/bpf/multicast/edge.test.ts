@@ -92,9 +92,7 @@ describe('A20: copies differ from the packet inside in nothing but what RMC §6.
       inner({ source: sources[i % 3]!, size: [0, 20, 52, 1024, 72][i % 5]!, psn: i, checksum: i % 2 === 0 }),
     );
     const left = await arriveAll(packets.map((packet) => tunnel(packet)));
-    expect(atHosts(left)).toEqual(
-      sorted(packets.flatMap((packet) => receivers(2).map((one) => copyFor(packet, one)))),
-    );
+    expect(atHosts(left)).toEqual(sorted(packets.flatMap((packet) => receivers(2).map((one) => copyFor(packet, one)))));
   });
 
   test('damage stays visible: a wrong ICRC is wrong in every copy, a wrong UDP checksum too', async () => {
