@@ -123,7 +123,10 @@ struct bpf_fib_lookup {
 	__u8 l4_protocol;
 	__be16 sport;
 	__be16 dport;
-	__u16 tot_len;
+	union {
+		__u16 tot_len;
+		__u16 mtu_result; // of BPF_FIB_LKUP_RET_FRAG_NEEDED
+	};
 	__u32 ifindex;
 	union {
 		__u8 tos;

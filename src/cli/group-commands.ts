@@ -49,7 +49,7 @@ export function addGroup(program: Command, act: Act): void {
       'its Queue Pair (of a source: that of cnpd.yaml; until it is known, the source gets no answers)',
       whole,
     )
-    .option('--edge <sid>', "of a receiver: End.MT SID of its edge (default: this router's)", ipv6)
+    .option('--edge <sid>', 'of a receiver: End.MT SID of its edge (default: that of the nearest router)', ipv6)
     .option('--psn-delta <n>', "of a receiver: its first PSN minus the source's", whole)
     .option('--va-delta <n>', 'of a receiver: added to the virtual address of WRITEs', whole)
     .option('--r-key <n>', 'of a receiver: R_Key of WRITEs', whole)

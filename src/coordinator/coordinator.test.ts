@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Intent } from '../intent/intent.ts';
 import { LearnedTable } from '../learned/table.ts';
 import { address, formatAddress } from '../model/address.ts';
-import type { Origination } from '../model/advertisement.ts';
+import type { LearnedAdvertisement, Origination } from '../model/advertisement.ts';
 import { manualClock } from '../model/clock.ts';
 import { membersIn, receiver } from '../model/group.fixture.ts';
 import { eventLoopWork } from '../model/work.ts';
@@ -122,6 +122,42 @@ describe('inputs to plan to dataplane', () => {
     expect(applied.length - before.plans).toBe(1);
     expect(originations.length - before.originations).toBe(1);
     expect(membersIn(originations.at(-1)!)).toHaveLength(1);
+  });
+
+  test('a receiver that names no edge is advertised once its edge is known, and with another when that is nearer', async () => {
+    const group = 'groups: [{ name: g, proxy-address: 2001:db8:aa::1, designated-qpn: 9, receivers: [RECEIVER] }]';
+    const { coordinator, intent, originations, pass } = world(
+      group.replace('RECEIVER', '{ address: "2001:db8:5::1", qpn: 7 }'),
+    );
+    const { learning } = coordinator;
+    const report = (originator: string, advertisements: readonly LearnedAdvertisement[]): void =>
+      learning.learned({ carrier: 'bgp', source: originator, originator, advertisements });
+    const sid = (text: string) => ({ kind: 'sid', sid: address(text), behavior: 0x8001 }) as const;
+    const sender = (text: string) => ({ kind: 'sender-prefix', prefix: prefix(text), pnc: false, metric: 1 }) as const;
+    const edges = (): string[][] =>
+      originations.map((all) => all.flatMap((one) => ('node' in one ? [formatAddress(one.node)] : [])));
+    /** What was reported has been passed on, and the plan that is due has been made. */
+    const settled = async (): Promise<void> => {
+      await pass(0);
+      await pass(1000);
+    };
+    await coordinator.adopt(intent);
+    const codes = (): string[] => coordinator.problems().map(({ code }) => code);
+    expect([membersIn(coordinator.origination), codes()]).toEqual([[], ['groups.no-edge']]);
+    learning.reachability({ carrier: 'bgp', reachable: new Set(['r2', 'r3']) });
+    report('r2', [sid('2001:db8:e2::1'), sender('2001:db8:5::/48')]);
+    await settled();
+    expect([edges(), codes()]).toEqual([[['2001:db8:e2::1']], []]);
+    report('r3', [sid('2001:db8:e3::1')]);
+    await settled();
+    expect(edges()).toHaveLength(1);
+    report('r3', [sid('2001:db8:e3::1'), sender('2001:db8:5::/64')]);
+    await settled();
+    expect(edges().slice(1)).toEqual([['2001:db8:e3::1']]);
+    report('r3', []);
+    report('r2', []);
+    await settled();
+    expect([edges().slice(2), codes()]).toEqual([[[]], ['groups.no-edge']]);
   });
 
   test('if the kernel cannot be read, adopt rejects, and the plan is retried', async () => {

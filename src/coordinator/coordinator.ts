@@ -7,6 +7,7 @@ import type { Tree } from '../groups/tree.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { HostCapability } from '../learned/capabilities.ts';
 import type { LearnedTable } from '../learned/table.ts';
+import type { IpAddress } from '../model/address.ts';
 import type { Origination } from '../model/advertisement.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Work } from '../model/work.ts';
@@ -17,6 +18,7 @@ import type { DesiredState } from '../plan/desired.ts';
 import type { Facts, LinkFact } from '../plan/facts.ts';
 import { type LearnedAboutGroups, groupTrees } from '../plan/group-view.ts';
 import { holdTimes, patienceMs } from '../plan/hold-times.ts';
+import { NearestEdges } from '../plan/nearest-edges.ts';
 import { originated } from '../plan/origination.ts';
 import { plan } from '../plan/plan.ts';
 import { InTurn } from './in-turn.ts';
@@ -63,13 +65,23 @@ export interface CoordinatorDependencies {
 
 const NONE: ReadonlySet<string> = new Set();
 
+/** A default route leads everywhere: it says nothing about where an address is. */
+function originatorOf(table: LearnedTable, address: IpAddress): ReturnType<LearnedAboutGroups['originatorOf']> {
+  const found = table.lookup(address);
+  return found && found.prefix.length > 0 ? found : undefined;
+}
+
 export class Coordinator {
   readonly #dependencies: CoordinatorDependencies;
   /** Takes the carriers' reports. */
   readonly learning: Learning;
   readonly #replanning: Replanning;
   readonly #inTurn = new InTurn();
+  /** As it was given. */
   #intent: Intent;
+  readonly #edges = new NearestEdges();
+  /** Of the last plan: the intent as it was given, and with the edges decided. */
+  #planned: { readonly given: Intent; readonly decided: Intent } | undefined;
   #facts: Facts = { links: [], qdiscs: [], features: [] };
   #desired: DesiredState | undefined;
   #cancelForget: (() => void) | undefined;
@@ -89,6 +101,9 @@ export class Coordinator {
         this.inputsChanged();
       },
       onTopology: () => this.inputsChanged(),
+      onSettled: () => {
+        if (this.#hasOtherEdges) this.inputsChanged();
+      },
     });
   }
 
@@ -102,14 +117,24 @@ export class Coordinator {
     return this.#desired;
   }
 
+  /** In force, with the edges of receivers that name none, as far as they can be decided. */
+  get intent(): Intent {
+    return this.#edges.decide(this.#intent, this.#aboutGroups, this.#facts);
+  }
+
+  /** Whether other edges are decided than in the last plan of this intent. */
+  get #hasOtherEdges(): boolean {
+    return this.#planned?.given === this.#intent && this.#planned.decided !== this.intent;
+  }
+
   /** The trees of End.MT groups, by Proxy Address as text. */
   get trees(): ReadonlyMap<string, Tree> {
-    return groupTrees(this.#intent, this.#aboutGroups);
+    return groupTrees(this.intent, this.#aboutGroups);
   }
 
   /** This router's advertisements, from the current intent and facts. */
   get origination(): Origination {
-    return originated(this.#intent, this.#facts);
+    return originated(this.intent, this.#facts);
   }
 
   /** Runs tasks one after another, in order of the calls. Plans are such tasks too. */
@@ -185,12 +210,14 @@ export class Coordinator {
       refusedSids: this.#facts.refusedSids ?? NONE,
     };
     const before = this.#desired;
-    const hasNewMembers = this.#hasNewMembers;
+    const { intent } = this;
+    const hasNewMembers = this.#hasNewMembers || this.#hasOtherEdges;
     if (hasNewMembers) this.#dependencies.table.declareOwn(this.origination);
     this.#desired = this.#plan();
     this.#warn(before, this.#desired);
     dataplane().apply(this.#desired);
     this.#hasNewMembers = false;
+    this.#planned = { given: this.#intent, decided: intent };
     this.#takeRefusals(hasNewMembers);
     onPlanned(this.#desired, this.#intent);
     this.learning.changed();
@@ -212,6 +239,7 @@ export class Coordinator {
       sids: () => table.routers.sids(),
       members: () => table.routers.members(),
       topologies: () => table.topologies(),
+      originatorOf: (address) => originatorOf(table, address),
     };
   }
 
@@ -226,7 +254,7 @@ export class Coordinator {
       sizes: () => table.sizes(),
       ...(capabilities && { capabilities }),
     };
-    return plan(this.#intent, learned, this.#facts);
+    return plan(this.intent, learned, this.#facts);
   }
 
   /** Looked up only if some check uses it and the operator has not named the core ports. */

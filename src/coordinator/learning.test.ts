@@ -35,6 +35,7 @@ function world(holdMs = 1000) {
     },
     onRouters: () => void routerNews++,
     onTopology: () => void topologyNews++,
+    onSettled: () => {},
   });
   const report = (count: number): void => {
     const prefixes = Array.from({ length: count }, (_, i) => ({

@@ -21,6 +21,8 @@ export interface LearningDependencies {
   readonly onRouters: () => void;
   /** A carrier has reported another topology. */
   readonly onTopology: () => void;
+  /** All that was reported so far has been passed on. */
+  readonly onSettled: () => void;
 }
 
 interface Taught {
@@ -134,13 +136,14 @@ export class Learning {
   }
 
   #passOn(): void {
-    const { table, onSenders, onRouters, onTopology } = this.#dependencies;
+    const { table, onSenders, onRouters, onTopology, onSettled } = this.#dependencies;
     const before = table.senders;
     const { more } = table.takeChanges(STEP);
     if (table.senders !== before) onSenders();
     if (table.routers.takeChanged()) onRouters();
     if (table.topology.takeChanged()) onTopology();
     if (more) this.#changed = true;
+    else onSettled();
     this.#expiry.by(table.nextDeadline());
   }
 }

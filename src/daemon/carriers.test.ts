@@ -1,7 +1,14 @@
 import { origination } from '../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
+import { createBgpCarrier } from '../carriers/bgp/carrier.ts';
+import { createIsisCarrier } from '../carriers/isis/carrier.ts';
+import { createOspfCarrier } from '../carriers/ospf/carrier.ts';
 import type { Intent } from '../intent/intent.ts';
 import { load } from '../intent/files.fixture.ts';
+import type { Poller } from '../kernel/poller.ts';
+import { manualClock } from '../model/clock.ts';
+import { silentLog } from '../model/log.ts';
+import { ManualWork } from '../model/work.fixture.ts';
 import { CarrierSupervisor, type SupervisedCarrier } from './carrier-supervisor.ts';
 import { identityOf, linkState } from './carriers.ts';
 
@@ -73,6 +80,51 @@ describe('a reload keeps a carrier and its adjacency', () => {
     const renamed = file('');
     expect(await created(file(''), { ...renamed, router: { ...renamed.router, name: 'r2' } })).toBe(2);
     expect(await created(file(''), file('', 'code-points: { isis-pnc-flag-bit: 9 }\n'))).toBe(2);
+  });
+});
+
+describe('a running carrier takes over, without a new adjacency or session,', () => {
+  const file = (more: string): Intent =>
+    load(
+      `router: { name: r1, loopback: { ipv6: 2001:db8::1 } }\n` +
+        `isis: { system-id: 0000.0000.c001, area: 49.0001, interface: cnpd-isis, ${more} }\n` +
+        `ospfv2: { router-id: 192.0.2.1, areas: [{ area: 0.0.0.0 }], ${more} }\n` +
+        `ospfv3: { router-id: 192.0.2.1, areas: [{ area: 0.0.0.0 }], ${more} }\nbgp: { ${more} }\n`,
+    );
+  const HOLD = 'hold-unreachable: 5s';
+  const before = file('');
+  const dependencies = {
+    ...{ poller: {} as Poller, clock: manualClock(), work: new ManualWork(), log: silentLog, count: () => {} },
+    sink: { learned: () => {}, reachability: () => {}, topology: () => {} },
+    codePoints: before.codePoints,
+  };
+  /** Whether each carrier of the file follows another file as it is. */
+  const follow = (after: Intent): boolean[] => [
+    createIsisCarrier(linkState(before.isis, before)!, dependencies).update(linkState(after.isis, after)!),
+    ...(['ospfv2', 'ospfv3'] as const).map((name) =>
+      createOspfCarrier(linkState(before[name], before)!, dependencies).update(linkState(after[name], after)!),
+    ),
+    createBgpCarrier(before.bgp!, dependencies).update(after.bgp!),
+  ];
+
+  test('another hold-unreachable, in each protocol', () => {
+    expect(follow(file(HOLD))).toEqual([true, true, true, true]);
+  });
+
+  test('groups, for which it then reports the topology', () => {
+    const groups = { ...file(HOLD), groups: [] };
+    expect(follow(groups)).toEqual([true, true, true, true]);
+  });
+
+  test('but not another place in the network', () => {
+    const elsewhere = {
+      ...before,
+      isis: { ...before.isis!, interface: 'other' },
+      ospfv2: { ...before.ospfv2!, routerId: 9 },
+      ospfv3: { ...before.ospfv3!, routerId: 9 },
+    };
+    expect(follow(elsewhere)).toEqual([false, false, false, true]);
+    expect(follow({ ...before, bgp: { ...before.bgp!, domain: [65001] } })[3]).toBe(false);
   });
 });
 

@@ -40,7 +40,7 @@ export function daemonState(parts: ShownParts): StateSource {
   const { work, file, members, table, counters, coordinator, carriers, startedAt, started, kernel, receivers } = parts;
   return stateSource({
     ...{ work, version: VERSION, file, members, table, counters, startedAt, started },
-    intent: () => members.intent,
+    intent: () => coordinator.intent,
     groups: () => ({
       trees: coordinator.trees,
       roles: [...(kernel()?.dataplane.multicast?.groupsView() ?? [])],

@@ -2,7 +2,7 @@
 //
 // cnpd's node is a stub beside that of the routing daemon, to which its only link goes, in IS-IS often through a
 // pseudonode. Packets pass through the routing daemon's node; the stub's SIDs are at it.
-import type { IpAddress } from '../model/address.ts';
+import { type IpAddress, compareAddresses } from '../model/address.ts';
 import type { CarrierName } from '../model/advertisement.ts';
 import type { AreaTopology, TopologyReport } from '../model/topology.ts';
 import { type LinkGraph, linkGraph } from './shortest-paths.ts';
@@ -32,7 +32,12 @@ export interface Agent {
 }
 
 export interface Area {
+  readonly carrier: CarrierName;
   readonly graph: LinkGraph;
+  /** The node of each originator. */
+  readonly nodeOf: ReadonlyMap<string, number>;
+  /** End.MT SIDs, lowest first, with the routers at which they are. */
+  readonly edges: readonly { readonly sid: IpAddress; readonly router: number }[];
   /** Agents that advertise a SID, by its value; the one with the lowest name first. */
   readonly advertisers: ReadonlyMap<bigint, readonly Agent[]>;
   /**
@@ -59,7 +64,7 @@ export function networkOf(topologies: readonly TopologyReport[], sids: readonly 
       .flatMap(({ areas }) => areas)
       .filter(({ self }) => self !== undefined)
       .sort((a, b) => (a.area < b.area ? -1 : a.area > b.area ? 1 : 0))
-      .map((area) => areaOf(area, ofCarrier, own));
+      .map((area) => areaOf(carrier, area, ofCarrier, own));
   });
 }
 
@@ -71,7 +76,7 @@ const sidsOf = ({ edge, replication }: OwnSids): NodeSids => ({
   replication: new Map(replication && [[replication.value, replication]]),
 });
 
-function areaOf(topology: AreaTopology, sids: readonly LocatedSid[], own: OwnSids): Area {
+function areaOf(carrier: CarrierName, topology: AreaTopology, sids: readonly LocatedSid[], own: OwnSids): Area {
   const graph = linkGraph(topology);
   const self = graph.indexOf.get(topology.self!);
   const nodeOf = new Map<string, number>();
@@ -86,10 +91,15 @@ function areaOf(topology: AreaTopology, sids: readonly LocatedSid[], own: OwnSid
     atNode.set(node, found);
   }
   if (self !== undefined) atNode.set(self, sidsOf(own));
-  return { graph, ...located(topology, graph, atNode) };
+  return { carrier, graph, nodeOf, ...located(topology, graph, atNode) };
 }
 
-function located(topology: AreaTopology, graph: LinkGraph, atNode: ReadonlyMap<number, NodeSids>): Omit<Area, 'graph'> {
+function located(
+  topology: AreaTopology,
+  graph: LinkGraph,
+  atNode: ReadonlyMap<number, NodeSids>,
+): Omit<Area, 'carrier' | 'graph' | 'nodeOf'> {
+  const edges: { readonly sid: IpAddress; readonly router: number }[] = [];
   const advertisers = new Map<bigint, Agent[]>();
   const replicators = new Map<number, IpAddress>();
   const replicationSids = new Set<bigint>();
@@ -102,13 +112,15 @@ function located(topology: AreaTopology, graph: LinkGraph, atNode: ReadonlyMap<n
       if (known) known.push(agent);
       else advertisers.set(sid, [agent]);
     }
+    for (const sid of edge.values()) edges.push({ sid, router: agent.router });
     for (const sid of replication.keys()) replicationSids.add(sid);
     const [first] = replication.values();
     if (!first || replication.size > 1 || replicators.has(agent.router) || taken.has(first.value)) continue;
     replicators.set(agent.router, first);
     taken.add(first.value);
   }
-  return { advertisers, replicators, replicationSids };
+  edges.sort((a, b) => compareAddresses(a.sid, b.sid));
+  return { edges, advertisers, replicators, replicationSids };
 }
 
 /** The only router beside a stub; the node itself, if it has links to several. */

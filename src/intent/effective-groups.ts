@@ -166,9 +166,9 @@ class Merge {
       // The source is in both if only its Queue Pair was missing in the file.
       const all = [...entry.inFile.members, ...added.members.filter((one) => !(isSource(one) && entry.inFile!.source))];
       const members = [...all.filter(isSource), ...all.filter((member) => !isSource(member))];
-      return [
-        { ...entry.inFile, ...(added.source && { source: { ...added.source, ...entry.inFile.source } }), members },
-      ];
+      const nearest = [...(entry.inFile.nearest ?? []), ...(added.nearest ?? [])];
+      const source = added.source && { ...added.source, ...entry.inFile.source };
+      return [{ ...entry.inFile, ...(source && { source }), members, ...(nearest.length > 0 && { nearest }) }];
     });
   }
 }
@@ -188,6 +188,10 @@ function declaredOf(entry: Entry): groups.Declared {
 /** Its Proxy Address, unless it was given a name: no name in the file has a colon. */
 const nameOf = ({ name, proxyAddress }: RunTimeGroup): string => name ?? formatAddress(proxyAddress);
 
+/** Whether the receiver names no edge. */
+const isOpen = (group: GroupIntent | undefined, address: IpAddress): boolean =>
+  group?.nearest?.some((one) => sameAddress(one, address)) ?? false;
+
 type SeenGroup = NonNullable<NonNullable<Sections['groups']>[number]>;
 
 function seenOf(entry: Entry): SeenGroup {
@@ -199,7 +203,9 @@ function seenOf(entry: Entry): SeenGroup {
     'proxy-address': (inFile ?? added!).proxyAddress,
     ...(source && { source: { address: source.address } }),
     receivers: [
-      ...receiversInFile(entry).map(({ address, node }) => receiver(address, node)),
+      ...receiversInFile(entry).map(({ address, node }) =>
+        receiver(address, isOpen(inFile, address) ? undefined : node),
+      ),
       ...ofRole(entry, 'receiver').map(({ address, declared }) =>
         receiver(address, 'edge' in declared ? declared.edge : undefined),
       ),

@@ -93,13 +93,6 @@ function sidsForMembers({ groups, srv6: section }: Sections, report: Report): vo
         'srv6.replication',
         'the router of the source is the root of the tree: it needs srv6.replication',
       );
-    for (const [j, one] of each(receivers))
-      if (!('edge' in one) && !sids?.['end-mt'])
-        report(
-          ['groups', i, 'receivers', j],
-          'an edge, or srv6.end-mt',
-          'no router would make the copies for this receiver: name its edge, or give this router srv6.end-mt',
-        );
     if (receivers.length > MOST_RECEIVERS)
       report(
         ['groups', i, 'receivers'],

@@ -37,6 +37,17 @@ describe('groups', () => {
     ]);
   });
 
+  test('receivers that name no edge are listed: the network decides', () => {
+    const named = 'address: 2001:db8:2::2, qpn: 202, edge: 2001:db8:f::1';
+    for (const sids of [SIDS, '', SIDS.replace('{ core', '{ enabled: off, core')]) {
+      const [group] = load(file([receivers(R1, named)], sids)).groups!;
+      expect(group!.nearest!.map(formatAddress)).toEqual(['2001:db8:2::1']);
+      const node = sids === SIDS ? '2001:db8:e::c1:0:0' : '::';
+      expect(group!.members.map((member) => formatAddress(member.node))).toEqual([node, '2001:db8:f::1']);
+    }
+    expect(load(file([receivers(named)])).groups![0]).not.toHaveProperty('nearest');
+  });
+
   test('changes for one receiver: PSN, virtual address modulo 2^64, R_Key', () => {
     const [group] = load(
       file([receivers(`${R1}, psn-delta: 16777215, write: { va-delta: -4096, r-key: 4294967295 }`)]),
@@ -99,16 +110,6 @@ describe('groups', () => {
       'a source without a replication SID',
       file([`${GROUP}, source: { address: 2001:db8:1::1 }`], ''),
       'groups[0].source: the router of the source is the root of the tree: it needs srv6.replication',
-    ],
-    [
-      'a receiver without an edge',
-      file([receivers(R1)], 'srv6: { core-ports: [eth2] }\n'),
-      'groups[0].receivers[0]: no router would make the copies for this receiver: name its edge, or give this router srv6.end-mt',
-    ],
-    [
-      'a receiver whose edge is off',
-      file([receivers(R1)], SIDS.replace('{ core', '{ enabled: off, core')),
-      /^groups\[0\]\.receivers\[0\]: no router would make the copies/,
     ],
     [
       'a multicast Proxy Address',

@@ -24,6 +24,11 @@ export interface GroupIntent {
   readonly source?: GroupSourceIntent;
   /** As this router advertises them, its source among them. */
   readonly members: readonly GroupMember[];
+  /**
+   * Receivers among them that name no edge: theirs is the router nearest to them (plan/nearest-edges.ts). Until that is
+   * decided, their `node` is this router's End.MT SID, or unspecified.
+   */
+  readonly nearest?: readonly IpAddress[];
   /** T of RMC §5.3.3, milliseconds. */
   readonly cnpWindowMs: number;
   /** The most copies that this router makes. */
@@ -52,7 +57,7 @@ export const receiver = section(
     qpn: value(queuePair, 'its Queue Pair, connected to the Proxy Address and the Designated Queue Pair'),
     edge: value(
       hostAddress(6),
-      'End.MT SID of the router that makes its copies; default: srv6.end-mt of this router',
+      'End.MT SID of the router that makes its copies; default: that of the router nearest to the receiver',
     ).optional(),
     'psn-delta': defaulted(psn, '0', "its first PSN minus the source's, modulo 2^24, if they do not start equal"),
     write: write.optional(),
@@ -117,7 +122,7 @@ export interface Sids {
   readonly replication?: GroupSidIntent;
 }
 
-/** @param sids of this router; the rules have checked that there are those that the members need */
+/** @param sids of this router; the rules have checked that a source has its replication SID */
 export function build(declared: Declared, sids: Sids): GroupIntent {
   const { name, 'proxy-address': proxyAddress, 'designated-qpn': designatedQpn } = declared;
   const from = declared.source && filled(source, declared.source);
@@ -132,9 +137,11 @@ export function build(declared: Declared, sids: Sids): GroupIntent {
       psnDelta: 0,
     });
   for (const one of declared.receivers ?? []) members.push(receiverOf(one, proxyAddress, sids));
+  const nearest = (declared.receivers ?? []).filter(({ edge }) => !edge).map(({ address }) => address);
   const all = filled(group, declared);
   return {
     ...{ name, proxyAddress, designatedQpn, members },
+    ...(nearest.length > 0 && { nearest }),
     ...(from && { source: sourceOf(from) }),
     cnpWindowMs: all['cnp-window'],
     copiesPerSecond: all['copies-per-second'],
@@ -153,6 +160,8 @@ const sourceOf = (from: {
   ...(typeof from['start-psn'] === 'number' && { startPsn: from['start-psn'] }),
 });
 
+const UNSPECIFIED: IpAddress = { family: 6, value: 0n };
+
 function receiverOf(declared: z.output<typeof receiver>, proxyAddress: IpAddress, { endMt }: Sids): GroupMember {
   const { address, qpn, edge, 'psn-delta': psnDelta, write: changes } = filled(receiver, declared);
   return {
@@ -160,7 +169,7 @@ function receiverOf(declared: z.output<typeof receiver>, proxyAddress: IpAddress
     role: 'receiver',
     address,
     qpn,
-    node: edge ?? endMt!.sid,
+    node: edge ?? endMt?.sid ?? UNSPECIFIED,
     psnDelta,
     ...(changes && { write: writeOf(changes) }),
   };

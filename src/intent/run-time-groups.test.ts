@@ -164,15 +164,20 @@ describe('the file wins', () => {
     expect(aside(groups, open)).toEqual(['source 2001:db8:1::9: the source is 2001:db8:1::8 in cnpd.yaml']);
   });
 
-  test('without an End.MT SID a receiver needs an edge; those that name one stay', () => {
+  test('without an End.MT SID the edge of a receiver that names none is left to the network', () => {
     const intent = load(ROUTER);
     const groups = after([
       join('2001:db8:2::2', { qpn: 9 }),
       join('2001:db8:2::3', { qpn: 9, edge: '2001:db8:f::1' }),
       { operation: 'update', group: GROUP, value: { 'designated-qpn': 5 } },
     ]);
-    expect(aside(groups, intent)[0]).toMatch(/^receiver 2001:db8:2::2: no router would make the copies/);
-    expect(inForce(groups, intent)).toEqual([`${GROUP} receiver 2001:db8:2::3 9 2001:db8:f::1`]);
+    expect(aside(groups, intent)).toEqual([]);
+    expect(inForce(groups, intent)).toEqual([
+      `${GROUP} receiver 2001:db8:2::2 9 ::`,
+      `${GROUP} receiver 2001:db8:2::3 9 2001:db8:f::1`,
+    ]);
+    const [group] = effectiveIntent(intent, groups).intent.groups!;
+    expect(group!.nearest!.map(formatAddress)).toEqual(['2001:db8:2::2']);
   });
 
   test('4,096 members of one router, those of the file included; cost of one more', () => {

@@ -125,6 +125,21 @@ interface EdgeAt {
   readonly edge: IpAddress;
 }
 
+/** Where such a receiver is declared. */
+export const withoutEdge = ({ groups = [] }: Intent): Problem[] =>
+  summary(
+    'groups.no-edge',
+    groups.flatMap(({ proxyAddress, nearest = [], members }) => {
+      const decided = new Set(members.flatMap(({ address, node }) => (node.value === 0n ? [] : [address.value])));
+      const id = formatAddress(proxyAddress);
+      return nearest.filter(({ value }) => !decided.has(value)).map((address) => ({ id, address }));
+    }),
+    ({ id, address }) =>
+      `group ${id}: no edge is known for the receiver ${formatAddress(address)}: no link of this router has its ` +
+      'address, and no router with an End.MT SID is near the one that advertises its prefix; it is no member meanwhile',
+    'name its `edge` (`cnpctl group join … --edge`); or give its leaf srv6.end-mt, and let the leaf advertise the prefix',
+  );
+
 /** At the root, and where such a receiver is declared. */
 function edges({ views, own, intent, sids }: Inputs): Problem[] {
   const ofEdges = sids.filter(({ behavior }) => behavior === intent.codePoints['end-mt-behavior']);

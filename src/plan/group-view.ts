@@ -4,6 +4,7 @@ import { type GroupMembers, type Membership, membersInForce, receiversByEdge } f
 import { type LocatedSid, type Network, type OwnSids, networkOf } from '../groups/network.ts';
 import { type Tree, type TreeNode, computeTree } from '../groups/tree.ts';
 import type { GroupIntent, Intent } from '../intent/intent.ts';
+import type { Origin } from '../learned/preference.ts';
 import type { SidEntry } from '../learned/routers.ts';
 import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
 import { type GroupMember, compareClaims } from '../model/group.ts';
@@ -15,6 +16,8 @@ export interface LearnedAboutGroups {
   sids(): readonly SidEntry[];
   members(): readonly GroupMember[];
   topologies(): readonly TopologyReport[];
+  /** Who advertises the longest prefix with this address; undefined: nobody. */
+  originatorOf(address: IpAddress): { readonly carrier: Origin; readonly originator: string } | undefined;
 }
 
 const NONE: readonly never[] = [];
@@ -22,6 +25,7 @@ export const NOTHING_ABOUT_GROUPS: LearnedAboutGroups = {
   sids: () => NONE,
   members: () => NONE,
   topologies: () => NONE,
+  originatorOf: () => undefined,
 };
 
 /** Branches that the programs serve: one copy of a packet each. */

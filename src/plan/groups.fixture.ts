@@ -57,6 +57,7 @@ export const LEARNED: LearnedAboutGroups = {
   sids: () => [sid(E3, 'edge', 'c3'), sid(E4, 'edge', 'c4'), sid(R2, 'replication', 'c2')],
   members: () => [receiver('2001:db8:3::1', E3), receiver('2001:db8:4::1', E4)],
   topologies: () => [line()],
+  originatorOf: () => undefined,
 };
 export const MTUS: Facts = { ...FACTS, links: FACTS.links.map((link) => ({ ...link, mtu: 1500 })) };
 

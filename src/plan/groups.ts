@@ -16,7 +16,7 @@ import {
   missingFeatures,
   roceLinks,
 } from './facts.ts';
-import { groupProblems, noCorePort, sourceQpn } from './group-problems.ts';
+import { groupProblems, noCorePort, sourceQpn, withoutEdge } from './group-problems.ts';
 import {
   type GroupView,
   type LearnedAboutGroups,
@@ -36,6 +36,11 @@ const DEFAULT_MTU = 1500;
 type Share = Pick<DesiredState, 'multicast' | 'groupSids' | 'problems'>;
 
 export function planGroups(intent: Intent, learned: LearnedAboutGroups, facts: Facts): Share {
+  const share = planTrees(intent, learned, facts);
+  return { ...share, problems: [...share.problems, ...withoutEdge(intent)] };
+}
+
+function planTrees(intent: Intent, learned: LearnedAboutGroups, facts: Facts): Share {
   const { srv6, groups = [] } = intent;
   const own: OwnSids = { edge: srv6?.endMt?.sid, replication: srv6?.replication?.sid };
   if (!srv6 || !(own.edge ?? own.replication)) return { problems: [] };
@@ -121,6 +126,7 @@ function groupPlan(view: GroupView, own: OwnSids): MulticastGroupPlan {
     proxyAddress: members.group,
     designatedQpn: source.qpn,
     source: isRoot ? { address: source.address, qpn: sourceQpn(view) ?? null } : null,
+    rootSid: source.node,
     edgeSid: own.edge ?? null,
     replicationSid: own.replication ?? null,
     cnpWindowNs: nanoseconds(cnpWindowMs),

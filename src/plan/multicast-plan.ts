@@ -43,6 +43,8 @@ export interface MulticastGroupPlan {
   readonly designatedQpn: number;
   /** At the root. `qpn` null: not known yet. */
   readonly source: { readonly address: IpAddress; readonly qpn: number | null } | null;
+  /** The root's replication SID. */
+  readonly rootSid: IpAddress;
   readonly edgeSid: IpAddress | null;
   readonly replicationSid: IpAddress | null;
   readonly cnpWindowNs: number;

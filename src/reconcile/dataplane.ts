@@ -129,11 +129,35 @@ export class Dataplane {
     const { groupSids = [], multicast: desired } = this.#applied ?? {};
     const { multicast: feature } = this;
     if (!desired || !feature) return groupSids;
-    const done = new Set(this.#attachments.status().flatMap(({ id, state }) => (state === 'done' ? [id] : [])));
-    const runs = desired.ports
-      .filter(({ isCore }) => isCore)
-      .every((port) => done.has(attachment(MULTICAST_PROGRAMS.ingress, port, 'ingress').id));
+    const runs = this.#corePortsWithoutMulticast().length === 0;
     return runs && feature.isConfigured ? feature.refusedSids() : groupSids;
+  }
+
+  #corePortsWithoutMulticast(): string[] {
+    const done = new Set(this.#attachments.status().flatMap(({ id, state }) => (state === 'done' ? [id] : [])));
+    return (this.#applied?.multicast?.ports ?? [])
+      .filter(({ isCore }) => isCore)
+      .filter((port) => !done.has(attachment(MULTICAST_PROGRAMS.ingress, port, 'ingress').id))
+      .map((port) => port.interface);
+  }
+
+  /** Beside the refusal itself: what follows from it. */
+  #withheldSids(): Problem[] {
+    const { groupSids = [] } = this.#applied ?? {};
+    const ports = this.multicast ? this.#corePortsWithoutMulticast() : [];
+    if (ports.length === 0 || groupSids.length === 0) return [];
+    return [
+      {
+        code: 'groups.sids-withheld',
+        feature: 'groups',
+        problem:
+          `${groupSids.join(', ')}: not advertised, so no tree uses this router: the program of groups does not run ` +
+          `at ${ports.join(', ')}, and packets that arrive there would be lost`,
+        remedy:
+          'cnpd tries again, and advertises them once it runs; if other routers do not use the port, ' +
+          'remove it from srv6.core-ports',
+      },
+    ];
   }
 
   #applyAll(desired: DesiredState): void {
@@ -206,6 +230,7 @@ export class Dataplane {
     return [
       ...this.#supervisors.flatMap(({ problem }) => problem ?? []),
       ...(this.multicast?.problems() ?? []),
+      ...this.#withheldSids(),
       ...refused
         .filter((s) => s.state === 'failed')
         .map((s) => ({

@@ -14,6 +14,7 @@ import {
 import { multicastWindowPacket } from '../kernel/dataplane/multicast-state.ts';
 import { TREE_DEVICE, TreeDevices } from '../kernel/netlink/tree-device.ts';
 import { TreeRoutes } from '../kernel/netlink/tree-routes.ts';
+import { type RawSocket, openRawSocket } from '../kernel/raw-socket.ts';
 import { formatAddress } from '../model/address.ts';
 import { Deadline } from '../model/deadline.ts';
 import type { GroupRoleView } from '../model/group-view.ts';
@@ -31,6 +32,7 @@ import { ListTables } from './multicast/lists.ts';
 import { type MulticastMaps, multicastMaps } from './multicast/maps.ts';
 import { GroupNumbers, RouterNumbers, type RouterPlan } from './multicast/numbers.ts';
 import { OwnRoutes } from './multicast/own-routes.ts';
+import { PathMtus } from './multicast/path-mtus.ts';
 import { multicastSidOperations } from './multicast/sids.ts';
 import type { ObjectStatus } from './operations.ts';
 import { Reconciler } from './reconciler.ts';
@@ -43,6 +45,8 @@ const OTHERS_LINGER_MS = 12_000;
 export interface MulticastKernel {
   readonly routes: TreeRoutes;
   readonly devices: TreeDevices;
+  /** For Packet Too Big to other routers. */
+  readonly socket: RawSocket;
 }
 
 interface Configuration extends Pick<MulticastPlan, 'endMtTlv' | 'treeTlv'> {
@@ -64,6 +68,7 @@ export class Multicast extends Feature {
   readonly #tables;
   readonly #update: Deadline;
   readonly #housekeeping: Housekeeping;
+  readonly #pathMtus: PathMtus;
   readonly #maps: MulticastMaps;
   #plan: MulticastPlan | undefined;
   #mayForgetTrees = false;
@@ -88,7 +93,13 @@ export class Multicast extends Feature {
     this.#headEnds = new HeadEnds({
       found: foundHeadEnds(routes),
       isInstalled: (headEnd) => this.#isInstalled(headEnd),
-      pathMtu: (group) => this.#housekeeping.pathMtu(group),
+      pathMtu: (group) => this.#pathMtus.fromRoot(group),
+    });
+    this.#pathMtus = new PathMtus({
+      ...{ clock: dependencies.clock, count: dependencies.count, log: dependencies.log, maps },
+      routerSid: (number) => this.#routers.sidOf(number),
+      send: (packet) => kernel.socket.send(packet),
+      onChange: () => this.#update.by(dependencies.clock.now()),
     });
     this.#housekeeping = new Housekeeping({
       ...{ clock: dependencies.clock, count: dependencies.count, log: dependencies.log, maps, lists: this.#lists },
@@ -96,7 +107,7 @@ export class Multicast extends Feature {
       closeWindow: (state) =>
         void object.program(MULTICAST_PROGRAMS.closeWindow).testRun({ data: multicastWindowPacket(state) }),
       nowNs: () => process.hrtime.bigint(),
-      onPathMtu: () => this.#update.by(dependencies.clock.now()),
+      pathMtus: this.#pathMtus,
     });
     const device = () => kernel.devices.ensure();
     const { clock } = dependencies;
@@ -232,7 +243,7 @@ export class Multicast extends Feature {
         routerSid: (number) => this.#routers.sidOf(number),
         isRoot: (group) => roots.has(group),
         stalledMs: (slot) => this.#housekeeping.stalledMs(slot),
-        pathMtu: (group, role) => this.#housekeeping.pathMtu(group, role),
+        pathMtu: (group, role) => this.#pathMtus.of(group, role),
       },
       process.hrtime.bigint(),
     );
@@ -264,6 +275,7 @@ export class Multicast extends Feature {
     super.close();
     this.#kernel.routes.close();
     this.#kernel.devices.close();
+    this.#kernel.socket.close();
   }
 }
 
@@ -273,11 +285,17 @@ export const multicast: FeatureKind<Multicast> = {
   scratchMaps: MULTICAST_SCRATCH_MAPS,
   desired: (state) => state.multicast !== undefined,
   open: (object, dependencies) => {
-    const routes = TreeRoutes.open();
+    const opened: { close(): void }[] = [];
+    const keep = <T extends { close(): void }>(part: T): T => (opened.push(part), part);
     try {
-      return new Multicast(object, { routes, devices: TreeDevices.open() }, dependencies);
+      const kernel = {
+        routes: keep(TreeRoutes.open()),
+        devices: keep(TreeDevices.open()),
+        socket: keep(openRawSocket({ family: 6 })),
+      };
+      return new Multicast(object, kernel, dependencies);
     } catch (error) {
-      routes.close();
+      for (const part of opened) part.close();
       throw error;
     }
   },

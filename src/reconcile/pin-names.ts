@@ -6,7 +6,7 @@ const NAMES: ReadonlySet<string> = new Set(
   end_con_sids flows guard_allow_inbound guard_allow_outbound guard_end_con_sids guard_ports learned_senders
   multicast_branches multicast_config multicast_destinations multicast_groups multicast_list_ids multicast_lists
   multicast_members multicast_ports multicast_records multicast_router_sids multicast_routers multicast_scratch
-  multicast_states
+  multicast_states multicast_too_big
   notice_buffer notice_config notice_readings notifications own_addresses port_roles proxy_bucket proxy_config
   proxy_datagrams proxy_headers proxy_instructions proxy_latency proxy_scratch proxy_senders proxy_sources
   qp_candidate_next qp_candidate_places qp_candidates qp_sent_next qp_sent_places qp_sent_psns queue_pair_scratch

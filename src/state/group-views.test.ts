@@ -94,11 +94,11 @@ describe('what this router declares', () => {
     return changed.value;
   };
 
-  test('in the file, with defaults filled in', () => {
+  test('in the file, with defaults filled in; an edge that it does not name is not shown', () => {
     const nothing = { vaDelta: null, rKey: null, persistent: true, origin: 'file', status: 'declared' };
     expect(group().member).toEqual([
       { role: 'source', address: '2001:db8:1::1', qpn: 77, startPsn: null, edge: null, psnDelta: null, ...nothing },
-      { role: 'receiver', address: '2001:db8:2::1', qpn: 201, startPsn: null, edge: OWN_EDGE, psnDelta: 0, ...nothing },
+      { role: 'receiver', address: '2001:db8:2::1', qpn: 201, startPsn: null, edge: null, psnDelta: 0, ...nothing },
     ]);
   });
 

@@ -90,14 +90,15 @@ function declaredStates(
   ];
 }
 
-function fileMember({ source }: GroupIntent, member: GroupIntent['members'][number]): DeclaredMemberState {
+function fileMember({ source, nearest }: GroupIntent, member: GroupIntent['members'][number]): DeclaredMemberState {
   const isSource = member.role === 'source';
+  const isOpen = nearest?.some((address) => sameAddress(address, member.address));
   return {
     role: member.role,
     address: formatAddress(member.address),
     qpn: isSource ? (source?.qpn ?? null) : member.qpn,
     startPsn: isSource ? (source?.startPsn ?? null) : null,
-    edge: isSource ? null : formatAddress(member.node),
+    edge: isSource || isOpen ? null : formatAddress(member.node),
     psnDelta: isSource ? null : member.psnDelta,
     vaDelta: member.write ? `${BigInt.asIntN(64, member.write.vaDelta)}` : null,
     rKey: member.write?.rKey ?? null,

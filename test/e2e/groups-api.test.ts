@@ -183,6 +183,45 @@ describe('cnpctl group', () => {
   });
 });
 
+describe('what is not there', () => {
+  test('a receiver that no edge is near to is no member, which is a problem; a group that is gone has no view', async () => {
+    await start({ ...FILE, srv6: { ...SIDS, 'end-mt': undefined }, groups: undefined });
+    const join = `group join ${OTHER} --receiver 2001:db8:2::2 --qpn 202 --designated-qpn 77 --name kv`;
+    expect(await ctl(join)).toMatchObject({ code: 0 });
+    expect(await members()).toEqual([]);
+    expect((await ctl('show status')).stdout).toContain('no edge is known for the receiver 2001:db8:2::2');
+    expect(await ctl(`${join} --edge 2001:db8:f::1`)).toMatchObject({ code: 0 });
+    expect((await ctl('show groups kv members')).stdout).toContain('2001:db8:f::1');
+    expect((await ctl('show status')).stdout).not.toContain('no edge is known');
+    expect(await ctl(`group leave ${OTHER} --receiver 2001:db8:2::2`)).toMatchObject({ code: 0 });
+    for (const line of ['kv members', `${OTHER} members`, '-o json kv members', 'kv tree'])
+      expect(await ctl(`show groups ${line}`), line).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^cnpctl: no group is called (kv|2001:db8:aa::2), or has it as Proxy Address\n$/),
+      });
+    expect(await get('groups', 'members')).toEqual([]);
+  });
+
+  test('a stream begins anew only at the root, only by the socket for changes, and only of a group', async () => {
+    await start();
+    const restart = (group: string, socket = SET()): Promise<void> =>
+      withClient(socket, (client) => client.restartGroup(group));
+    expect(await ctl(`group restart ${GROUP}`)).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining(`group ${GROUP}: this router is not its root, or has no tree of it yet`),
+    });
+    await expect(restart(OTHER)).rejects.toMatchObject({ status: 'FAILED_PRECONDITION' });
+    for (const text of ['', '192.0.2.1', 'x'.repeat(100_000), '2001:db8:aa::1/128'])
+      await expect(restart(text), text.slice(0, 20)).rejects.toMatchObject({ status: 'INVALID_ARGUMENT' });
+    await expect(restart(GROUP, path('run/gnmi.sock'))).rejects.toMatchObject({ status: 'PERMISSION_DENIED' });
+    const counters = new Map((await get('counters')).map(({ name, value }) => [name, Number(value)]));
+    expect([counters.get('groups.restart.refused.conflict'), counters.get('groups.restart.refused.invalid')]).toEqual([
+      2, 4,
+    ]);
+  });
+});
+
 describe('what survives', () => {
   test('an agent that is killed, and one that is stopped, has its members again', async () => {
     await start();

@@ -7,10 +7,12 @@ import {
   decodeMulticastList,
   multicastListKey,
   multicastMemberKey,
+  multicastStateIndex,
 } from '../../src/kernel/dataplane/multicast-lists.ts';
 import {
   MULTICAST_RECORD_SIZE,
   MULTICAST_STATE_SIZE,
+  MULTICAST_TOO_BIG_SIZE,
   newMulticastRecord,
 } from '../../src/kernel/dataplane/multicast-state.ts';
 import { addressKey } from '../../src/kernel/dataplane/srv6.ts';
@@ -52,6 +54,12 @@ const stateWith = (current: bigint): Uint8Array => {
   const state = new Uint8Array(MULTICAST_STATE_SIZE);
   new DataView(state.buffer).setBigUint64(0, current, true);
   return state;
+};
+/** As the programs do. */
+const noteTooBig = (role: 'edge' | 'branching', mtu: number): void => {
+  const value = new Uint8Array(MULTICAST_TOO_BIG_SIZE);
+  new DataView(value.buffer).setUint32(20, mtu, true);
+  map('tooBig').update(u32Key(multicastStateIndex(0, role)), value);
 };
 const routes = () => {
   const kernel = TreeRoutes.open({ netns: agent.ns });
@@ -201,8 +209,14 @@ describe('SIDs are not advertised while nothing is behind them', () => {
     const gone = { id: 't-mc-gone', interface: 't-mc-gone', ifindex: 9999, isCore: true };
     agent.apply(agent.plan({ ports: [...agent.plan().ports, gone] }));
     expect(refused()).toEqual(both);
+    const withheld = (): string[] =>
+      agent.dataplane.problems().flatMap(({ code, problem }) => (code === 'groups.sids-withheld' ? [problem] : []));
+    expect(withheld()).toEqual([
+      `${both.join(', ')}: not advertised, so no tree uses this router: the program of groups does not run at ` +
+        't-mc-gone, and packets that arrive there would be lost',
+    ]);
     agent.apply(agent.plan({ ports: [...agent.plan().ports, { ...gone, isCore: false }] }));
-    expect(refused(), 'at a port of hosts it does not matter').toEqual([]);
+    expect([refused(), withheld()], 'at a port of hosts it does not matter').toEqual([[], []]);
   });
 });
 
@@ -342,13 +356,17 @@ describe('sweeps and views', () => {
     const mtu = (): string | undefined => /mtu lock (\d+)/.exec(ip(agent.ns, `-6 route show ${GROUP}`))?.[1];
     expect(mtu()).toBe('8896');
     const before = treeInUse();
-    const state = stateWith(0n);
-    new DataView(state.buffer).setUint32(80, 1500, true);
-    map('states').update(u32Key(1), state);
+    noteTooBig('branching', 1500);
     agent.advance(200);
-    expect([mtu(), treeInUse()]).toEqual(['1396', before]);
+    expect([mtu(), treeInUse(), [...map('tooBig').keys()]]).toEqual(['1396', before, []]);
+    noteTooBig('edge', 1450);
+    agent.advance(200);
+    expect(mtu(), 'to its own receivers').toBe('1346');
+    noteTooBig('branching', 9);
+    agent.advance(200);
+    expect(mtu()).toBe('1280');
     agent.advance(600_000);
-    expect([mtu(), map('states').lookup(u32Key(1))]).toEqual(['8896', stateWith(0n)]);
+    expect(mtu()).toBe('8896');
   });
 });
 

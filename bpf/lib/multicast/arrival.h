@@ -10,7 +10,6 @@
 #define ICMPV6_HLEN 8
 // Offset of the packet that an ICMPv6 error is about.
 #define ICMPV6_ABOUT (ETH_HLEN + IPV6_HLEN + ICMPV6_HLEN)
-#define IPV6_LEAST_MTU 1280
 #define MANAGEMENT_QPN 1
 
 static __always_inline const struct multicast_destination *multicast_destination_at(const __u8 *address)
@@ -18,14 +17,15 @@ static __always_inline const struct multicast_destination *multicast_destination
 	return bpf_map_lookup_elem(&multicast_destinations, address);
 }
 
-// A Packet Too Big about a copy that this router has sent: the MTU is kept for the agent, the smallest since it looked.
-// A global function: the verifier checks it once.
-__noinline int multicast_too_big(struct __sk_buff *skb)
+// A Packet Too Big about a copy that this router has sent, from a router on its way or from the next one of the tree:
+// the MTU is noted for the agent. Whoever sends it must have seen a packet of a tree that this router knows. A global
+// function: the verifier checks it once.
+__noinline int multicast_packet_too_big(struct __sk_buff *skb)
 {
 	struct address sid, source;
-	if (!multicast_pull(skb, ICMPV6_ABOUT + IPV6_HLEN + SRH_SEGMENT_0 + 16))
+	if (!multicast_pull(skb, ICMPV6_ABOUT + IPV6_HLEN + SRH_TLVS))
 		return 0;
-	const __u8 *about = walk_at(skb, ICMPV6_ABOUT, IPV6_HLEN + SRH_SEGMENT_0 + 16),
+	const __u8 *about = walk_at(skb, ICMPV6_ABOUT, IPV6_HLEN + SRH_TLVS),
 		   *outer = walk_at(skb, ETH_HLEN, IPV6_HLEN + ICMPV6_HLEN);
 	if (!about || !outer || outer[IPV6_HLEN] != ICMPV6_PACKET_TOO_BIG ||
 	    about[IPV6_NEXT_HEADER] != IPPROTO_ROUTING || about[IPV6_HLEN + SRH_TYPE] != ROUTING_TYPE_SRH)
@@ -36,11 +36,13 @@ __noinline int multicast_too_big(struct __sk_buff *skb)
 	const struct multicast_destination *proxy = multicast_destination_at(about + IPV6_HLEN + SRH_SEGMENT_0);
 	if (!same_address(&sid, &source) || !proxy || proxy->kind != MULTICAST_PROXY || mtu < IPV6_LEAST_MTU)
 		return 0;
-	struct multicast_state *state = multicast_state_at(MULTICAST_STATE(proxy->group, MULTICAST_AS_BRANCHING));
-	if (!state)
+	const __u8 *tree = about + IPV6_HLEN + SRH_TREE;
+	struct multicast_too_big noted = { *(const __u64 *)(tree + TREE_MEMBERS), *(const __u64 *)(tree + TREE_TREE),
+					   bpf_ntohl(*(const __be32 *)(tree + TREE_EPOCH)) & EPOCH_MASK, mtu };
+	struct multicast_list_key key = { noted.tree, proxy->group, MULTICAST_AS_BRANCHING };
+	if (!bpf_map_lookup_elem(&multicast_list_ids, &key))
 		return 0;
-	if (state->path_mtu == 0 || mtu < state->path_mtu)
-		state->path_mtu = mtu;
+	multicast_note_too_big(MULTICAST_STATE(proxy->group, MULTICAST_AS_BRANCHING), &noted);
 	count(COUNT_MC_PACKET_TOO_BIG);
 	return 0;
 }
@@ -73,7 +75,7 @@ static __always_inline int multicast_at_sid(struct __sk_buff *skb, __u8 next, __
 		return multicast_answer_from_child(skb);
 	if (next == IPPROTO_ICMPV6) {
 		count(COUNT_MC_ICMPV6);
-		multicast_too_big(skb);
+		multicast_packet_too_big(skb);
 		return TC_DROP;
 	}
 	return multicast_drop(next == IPPROTO_FRAGMENT ? COUNT_MC_FRAGMENT : COUNT_MC_NO_SRH);

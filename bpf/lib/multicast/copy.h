@@ -28,7 +28,7 @@ __noinline __u32 multicast_copy(struct __sk_buff *skb, __u32 slot)
 		fib.ipv6_src[i] = keeps_source ? packet->words[IPV6_SOURCE / 4 + i] : group->proxy.words[i];
 		fib.ipv6_dst[i] = branch->address.words[i];
 	}
-	__u32 way = multicast_way(skb, &fib);
+	__u32 way = multicast_way(skb, &fib, MULTICAST_AS_EDGE);
 	__u8 *frame = (__u8 *)walk_at(skb, 0, ETH_HLEN + IPV6_HLEN);
 	if (way == NO_WAY || !frame || !multicast_rewrite(skb, packet, branch, record))
 		return NO_WAY;

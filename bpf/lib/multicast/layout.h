@@ -19,6 +19,8 @@
 // Branches of a list: one copy of a packet each.
 #define MULTICAST_BRANCHES 64
 #define MULTICAST_ROUTERS 16384
+// States with a packet that was too big, between two looks of the agent.
+#define MULTICAST_TOO_BIG 1024
 
 enum multicast_kind { MULTICAST_EDGE = 1, MULTICAST_REPLICATION = 2, MULTICAST_PROXY = 3 };
 
@@ -132,8 +134,16 @@ struct multicast_state {
 	__u64 tokens;	   // of the limit of copies: time (ns) at which the bucket is full
 	__u64 packets;	   // replicated
 	__u64 answers;	   // gone up
-	__u32 path_mtu;	   // of the last Packet Too Big; the agent takes it and writes 0
+	__u32 reserved;	   // an earlier version's path MTU
 	__u32 all_joined;  // an edge's list whose receivers have all joined
+};
+
+// Value of multicast_too_big, by MULTICAST_STATE: a packet of the group was too big for a path from here, or for one
+// further down. Written by programs; the agent takes it and deletes it.
+struct multicast_too_big {
+	__u64 members, tree; // digests of the packet's tree TLV, in network order
+	__u32 epoch;
+	__u32 mtu; // octets of a packet in the tree that would pass, outer header included; the smallest one seen
 };
 
 // Value of multicast_records, by slot. Written by programs; the agent clears it before the list is published.

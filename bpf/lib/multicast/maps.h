@@ -100,6 +100,14 @@ struct {
 	__type(value, __u32);
 } multicast_members SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, MULTICAST_TOO_BIG);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, struct multicast_too_big);
+} multicast_too_big SEC(".maps");
+
 static __always_inline struct multicast_group *multicast_group_at(__u32 index)
 {
 	return bpf_map_lookup_elem(&multicast_groups, &index);

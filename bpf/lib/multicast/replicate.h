@@ -24,7 +24,7 @@ __noinline __u32 multicast_to_child(struct __sk_buff *skb, __u32 slot, __u32 hop
 		fib.ipv6_src[i] = group->replication.words[i];
 		fib.ipv6_dst[i] = branch->address.words[i];
 	}
-	__u32 way = multicast_way(skb, &fib);
+	__u32 way = multicast_way(skb, &fib, MULTICAST_AS_BRANCHING);
 	if (way == NO_WAY)
 		return NO_WAY;
 	if (packet->parent == 0 && way == skb->ifindex) { // cnpd-mc

@@ -1,16 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// How a copy leaves: the look-up of its next hop, and the limit of copies.
+// How a copy leaves: the look-up of its next hop, what is noted if it is too big for it, and the limit of copies.
 #ifndef CNPD_MULTICAST_WAY_H
 #define CNPD_MULTICAST_WAY_H
 
 #include "multicast/packet.h"
 
 #define NO_WAY 0
+#define IPV6_LEAST_MTU 1280
 
-// Looks up the next hop. Returns the port, with the MAC addresses in `fib`; LOOPBACK_IFINDEX: the kernel is to route
-// the copy, because it must resolve the neighbor first, or knows a tunnel (both MAC addresses are then 0, as a frame to
-// the loopback device needs them); NO_WAY: counted.
-static __always_inline __u32 multicast_way(struct __sk_buff *skb, struct bpf_fib_lookup *fib)
+// Notes for the agent that a packet was too big for a path from this role. If the map is full, the next packet that is
+// too big notes it.
+static __always_inline void multicast_note_too_big(__u32 at, const struct multicast_too_big *noted)
+{
+	const struct multicast_too_big *known = bpf_map_lookup_elem(&multicast_too_big, &at);
+	if (!known || noted->mtu < known->mtu)
+		bpf_map_update_elem(&multicast_too_big, &at, noted, BPF_ANY);
+}
+
+// The packet in work does not fit into `mtu` octets on the way of a copy. Every router on its path from the root to
+// here has had it with `more` octets around it.
+static __always_inline void multicast_copy_too_big(__u32 role, __u32 mtu)
+{
+	const struct multicast_packet *packet = multicast_packet_in_work();
+	count(COUNT_MC_COPY_TOO_BIG);
+	if (!packet)
+		return;
+	__u32 more = role == MULTICAST_AS_EDGE ? packet->inner - ETH_HLEN : 0;
+	struct multicast_too_big noted = { packet->members, packet->tree, packet->epoch, mtu + more };
+	if (mtu >= IPV6_LEAST_MTU)
+		multicast_note_too_big(MULTICAST_STATE(packet->group, role), &noted);
+}
+
+// Looks up the next hop of a copy that this role makes. Returns the port, with the MAC addresses in `fib`;
+// LOOPBACK_IFINDEX: the kernel is to route the copy, because it must resolve the neighbor first, or knows a tunnel
+// (both MAC addresses are then 0, as a frame to the loopback device needs them); NO_WAY: counted.
+static __always_inline __u32 multicast_way(struct __sk_buff *skb, struct bpf_fib_lookup *fib, __u32 role)
 {
 	long result = bpf_fib_lookup(skb, fib, sizeof(*fib), 0);
 	if (likely(result == BPF_FIB_LKUP_RET_SUCCESS))
@@ -21,7 +45,10 @@ static __always_inline __u32 multicast_way(struct __sk_buff *skb, struct bpf_fib
 		__builtin_memset(fib->dmac, 0, 6);
 		return LOOPBACK_IFINDEX;
 	}
-	count(result == BPF_FIB_LKUP_RET_FRAG_NEEDED ? COUNT_MC_COPY_TOO_BIG : COUNT_MC_COPY_NO_ROUTE);
+	if (result == BPF_FIB_LKUP_RET_FRAG_NEEDED)
+		multicast_copy_too_big(role, fib->mtu_result);
+	else
+		count(COUNT_MC_COPY_NO_ROUTE);
 	return NO_WAY;
 }
 

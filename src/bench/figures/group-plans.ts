@@ -101,7 +101,12 @@ export const groupPlans: Figure = {
   async measure() {
     const intent = intentOfRoot();
     let [known, all, report] = [sids(), members(1), topology(10)];
-    const learned: LearnedAboutGroups = { members: () => all, sids: () => known, topologies: () => [report] };
+    const learned: LearnedAboutGroups = {
+      members: () => all,
+      sids: () => known,
+      topologies: () => [report],
+      originatorOf: () => undefined,
+    };
     const timed = (work: () => unknown): number => {
       const before = process.cpuUsage();
       work();

@@ -10,6 +10,9 @@ const ROLES = ['edge', 'branching'] as const;
 /** MULTICAST_STATE. */
 export const multicastStateIndex = (group: number, role: MulticastRole): number => group * 2 + ROLE[role];
 
+/** Of a state's index. */
+export const multicastRoleOf = (index: number): MulticastRole => ROLES[index & 1]!;
+
 export interface MulticastListKey {
   /** 8 bytes as in the tree TLV: the members digest for an edge, the tree digest for a branching node. */
   readonly digest: Uint8Array;

@@ -41,8 +41,6 @@ export interface MulticastState {
   readonly tokensNs: bigint;
   readonly packets: bigint;
   readonly answers: bigint;
-  /** Of the last Packet Too Big; 0: none. */
-  readonly pathMtu: number;
 }
 
 export const MULTICAST_STATE_SIZE = 88;
@@ -57,7 +55,6 @@ const STATE = {
   tokens: 56,
   packets: 64,
   answers: 72,
-  pathMtu: 80,
 } as const;
 
 const SET = 1n << 53n;
@@ -101,7 +98,6 @@ export function decodeMulticastState(value: Uint8Array): MulticastState {
     tokensNs: word(STATE.tokens),
     packets: word(STATE.packets),
     answers: word(STATE.answers),
-    pathMtu: view.getUint32(STATE.pathMtu, LITTLE_ENDIAN),
   };
 }
 
@@ -145,9 +141,25 @@ export const newMulticastRecord = (joined: boolean): Uint8Array =>
 export const multicastWindowPacket = (state: number): Uint8Array =>
   structure(64, (view) => view.setUint32(14, state, LITTLE_ENDIAN));
 
-/** The same state without a path MTU. */
-export function withoutPathMtu(value: Uint8Array): Uint8Array {
-  const copy = value.slice();
-  viewOf(copy).setUint32(STATE.pathMtu, 0, LITTLE_ENDIAN);
-  return copy;
+/** Value of multicast_too_big, by multicastStateIndex: a packet was too big for a path from here, or further down. */
+export interface MulticastTooBig {
+  /** 8 octets each. */
+  readonly membersDigest: Uint8Array;
+  readonly treeDigest: Uint8Array;
+  readonly epoch: number;
+  /** Octets of a packet in the tree that would pass, its outer header included. */
+  readonly mtu: number;
+}
+
+export const MULTICAST_TOO_BIG_SIZE = 24;
+const TOO_BIG = { members: 0, tree: 8, epoch: 16, mtu: 20 } as const;
+
+export function decodeMulticastTooBig(value: Uint8Array): MulticastTooBig {
+  const view = viewOf(value);
+  return {
+    membersDigest: value.slice(TOO_BIG.members, TOO_BIG.tree),
+    treeDigest: value.slice(TOO_BIG.tree, TOO_BIG.epoch),
+    epoch: view.getUint32(TOO_BIG.epoch, LITTLE_ENDIAN),
+    mtu: view.getUint32(TOO_BIG.mtu, LITTLE_ENDIAN),
+  };
 }

@@ -37,6 +37,8 @@ export const MULTICAST_MAPS = {
   records: 'multicast_records',
   /** Key multicastMemberKey, value u32Key of the slot. */
   members: 'multicast_members',
+  /** Key u32Key of multicastStateIndex, value decodeMulticastTooBig. */
+  tooBig: 'multicast_too_big',
 } as const;
 
 /** A buffer of the programs: needs no pin. */

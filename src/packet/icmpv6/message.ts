@@ -2,10 +2,10 @@
 // pseudo header whose destination is the final one.
 import type { IpAddress } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
-import { concat, put16 } from '../bytes.ts';
+import { concat, put16, put32 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
 import { addWords, foldChecksum, pseudoHeaderSum } from '../ip/checksum.ts';
-import { encodeIpv6 } from '../ip/ipv6.ts';
+import { IPV6_HEADER, encodeIpv6 } from '../ip/ipv6.ts';
 import { walkHeaders } from '../ip/walk.ts';
 
 export const PROTOCOL_ICMPV6 = 58;
@@ -53,6 +53,16 @@ export function buildIcmpv6({
     foldChecksum(addWords(pseudoHeaderSum(source, destination, PROTOCOL_ICMPV6, message.length), message)),
   );
   return concat(header, message);
+}
+
+/** The whole packet is no longer than the least IPv6 MTU (RFC 4443 §2.4 c). */
+const MAX_QUOTE = 1280 - IPV6_HEADER - ICMPV6_HEADER - 4;
+
+/** The body of an error message (RFC 4443 §3): 32 bits, and as much of the packet that it is about as fits. */
+export function errorBody(word: number, invoking: Uint8Array): Uint8Array {
+  const first = new Uint8Array(4);
+  put32(first, 0, word);
+  return concat(first, invoking.subarray(0, MAX_QUOTE));
 }
 
 interface Icmpv6Packet {

@@ -3,22 +3,18 @@
 // The caller must check whether the node has sent the quoted packet: any host can send this message.
 import type { IpAddress } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
-import { put32, readAddress, u32 } from '../bytes.ts';
-import { concat } from '../bytes.ts';
+import { readAddress, u32 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
 import { type FastCnpOptionCodes, type FastCnpOption, findFastCnpOption } from '../ip/fast-cnp-option.ts';
-import { IPV6_HEADER } from '../ip/ipv6.ts';
 import { PROTOCOL_UDP, UDP_HEADER } from '../ip/udp.ts';
 import { walkHeaders } from '../ip/walk.ts';
 import { decodeBth } from '../roce/bth.ts';
-import { type Icmpv6Fields, ICMPV6_HEADER, buildIcmpv6 } from './message.ts';
+import { type Icmpv6Fields, ICMPV6_HEADER, buildIcmpv6, errorBody } from './message.ts';
 
 export const PARAMETER_PROBLEM = 4;
 /** Codes (RFC 4443 §3.4; RFC 8883 adds more). */
 export const PROBLEM = { erroneousHeader: 0, unrecognizedNextHeader: 1, unrecognizedOption: 2 } as const;
 const POINTER = 4;
-/** The whole packet is no longer than the least IPv6 MTU (RFC 4443 §2.4 c). */
-const MAX_QUOTE = 1280 - IPV6_HEADER - ICMPV6_HEADER - POINTER;
 
 export interface ParameterProblem {
   readonly code: number;
@@ -45,13 +41,11 @@ export function buildParameterProblem(
   ip: Omit<Icmpv6Fields, 'type' | 'code' | 'body'>,
   problem: ParameterProblem,
 ): Uint8Array {
-  const pointer = new Uint8Array(POINTER);
-  put32(pointer, 0, problem.pointer);
   return buildIcmpv6({
     ...ip,
     type: PARAMETER_PROBLEM,
     code: problem.code,
-    body: concat(pointer, problem.invoking.subarray(0, MAX_QUOTE)),
+    body: errorBody(problem.pointer, problem.invoking),
   });
 }
 

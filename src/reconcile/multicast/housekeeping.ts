@@ -1,18 +1,14 @@
 // What the programs of End.MT cannot do by themselves, since it happens when no packet comes: closing windows of CNPs,
-// noticing branches that stall, and forgetting path MTUs.
+// noticing branches that stall, and what follows from packets that were too big (path-mtus.ts).
 import { readU32Key, u32Key } from '../../kernel/dataplane/layout.ts';
 import {
   type MulticastRole,
   decodeMulticastBranch,
   encodeMulticastBranch,
+  multicastRoleOf,
   multicastStateIndex,
 } from '../../kernel/dataplane/multicast-lists.ts';
-import {
-  type MulticastState,
-  decodeMulticastState,
-  labelOfEpoch,
-  withoutPathMtu,
-} from '../../kernel/dataplane/multicast-state.ts';
+import { type MulticastState, decodeMulticastState, labelOfEpoch } from '../../kernel/dataplane/multicast-state.ts';
 import { formatAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Count, Log } from '../../model/log.ts';
@@ -20,6 +16,7 @@ import type { Problem } from '../../model/problem.ts';
 import type { MulticastPlan } from '../../plan/multicast-plan.ts';
 import type { InstalledList, ListTables } from './lists.ts';
 import type { MulticastMaps } from './maps.ts';
+import type { PathMtus } from './path-mtus.ts';
 
 /** Pause between looks while no window is open, and while one is. Milliseconds. */
 const IDLE_MS = 100;
@@ -27,11 +24,7 @@ const WINDOW_MS = 5;
 const STALL_CHECK_MS = 500;
 /** A source that waits for a stalled branch only repeats packets, up to seconds apart. */
 const DATA_FLOWS_MS = 10_000;
-/** RFC 8201 §4: a larger path MTU is tried again no sooner. */
-const PATH_MTU_MS = 600_000;
-const LEAST_MTU = 1280;
 const PSN_HALF = 0x80_0000;
-const ROLES = ['edge', 'branching'] as const;
 
 export interface HousekeepingOptions {
   readonly clock: Clock;
@@ -45,8 +38,7 @@ export interface HousekeepingOptions {
   readonly closeWindow: (state: number) => void;
   /** CLOCK_MONOTONIC. */
   readonly nowNs: () => bigint;
-  /** The path MTU of a group has changed. */
-  readonly onPathMtu: () => void;
+  readonly pathMtus: Pick<PathMtus, 'look'>;
 }
 
 interface Stall {
@@ -65,8 +57,6 @@ export class Housekeeping {
   #stallsDue = 0;
   /** By slot: branches behind what was sent to them. */
   #behind = new Map<number, Stall>();
-  /** By group and role: octets, and when it was learned. */
-  readonly #pathMtus = new Map<string, { readonly mtu: number; readonly until: number }>();
 
   constructor(options: HousekeepingOptions) {
     this.#options = options;
@@ -83,11 +73,6 @@ export class Housekeeping {
     this.#cancel?.();
     this.#cancel = undefined;
     this.#behind.clear();
-  }
-
-  /** Octets of a path to another node of the tree, by Packet Too Big; undefined: none is known. */
-  pathMtu(group: string, role: MulticastRole = 'branching'): number | undefined {
-    return this.#pathMtus.get(`${role} ${group}`)?.mtu;
   }
 
   stalledMs(slot: number): number | undefined {
@@ -127,9 +112,10 @@ export class Housekeeping {
 
   /** Returns whether a window stays open. */
   #look(): boolean {
-    const { clock, groups, maps } = this.#options;
+    const { clock, groups, maps, pathMtus } = this.#options;
     const now = clock.now();
     const names = new Map([...groups()].map(([id, number]) => [number, id]));
+    pathMtus.look(this.#plan, names);
     const last = multicastStateIndex(Math.max(-1, ...names.keys()), 'branching');
     const windows = new Map(this.#plan?.groups.map((group) => [group.id, group.cnpWindowNs]));
     const looksForStalls = now >= this.#stallsDue;
@@ -141,9 +127,8 @@ export class Housekeeping {
       if (index > last) break;
       const group = names.get(index >> 1);
       if (group === undefined || value.every((octet) => octet === 0)) continue;
-      const [role, state] = [ROLES[index & 1]!, decodeMulticastState(value)];
+      const [role, state] = [multicastRoleOf(index), decodeMulticastState(value)];
       if (this.#closeWindow(index, state, windows.get(group) ?? 0)) hasWindow = true;
-      this.#takePathMtu(group, role, state, index);
       if (looksForStalls) active.push({ group, role, state });
     }
     if (looksForStalls) {
@@ -159,32 +144,6 @@ export class Housekeeping {
     if (this.#options.nowNs() - windowNs < BigInt(lengthNs)) return true;
     this.#options.closeWindow(index);
     return false;
-  }
-
-  #takePathMtu(group: string, role: MulticastRole, { pathMtu }: MulticastState, index: number): void {
-    const key = `${role} ${group}`;
-    const known = this.#pathMtus.get(key);
-    const now = this.#options.clock.now();
-    if (known && now >= known.until) {
-      this.#pathMtus.delete(key);
-      this.#resetPathMtu(index);
-      this.#options.onPathMtu();
-    } else if (pathMtu !== 0 && (known === undefined || Math.max(LEAST_MTU, pathMtu) < known.mtu)) {
-      this.#pathMtus.set(key, { mtu: Math.max(LEAST_MTU, pathMtu), until: now + PATH_MTU_MS });
-      this.#options.count('groups.path-mtu-lowered');
-      this.#options.onPathMtu();
-    }
-  }
-
-  /**
-   * Writes the whole state, since the kernel has no smaller writes. What a program writes in these microseconds is
-   * lost:
-   * its next packet or answer sets it again. So this happens once for each Packet Too Big that counted.
-   */
-  #resetPathMtu(index: number): void {
-    const { states } = this.#options.maps;
-    const value = states.lookup(u32Key(index));
-    if (value) states.update(u32Key(index), withoutPathMtu(value));
   }
 
   #lookForStalls(active: readonly { group: string; role: MulticastRole; state: MulticastState }[]): void {

@@ -39,6 +39,7 @@ beforeEach(() => {
     sids: () => [sid(EDGE, 0x8001), sid(REPLICATION, 0x8003)],
     members: () => [source(), receiver(1)],
     topologies: () => [],
+    originatorOf: () => undefined,
   });
   for (const one of guarded) guard.object.map(GUARD_MAPS.guarded).update(guardedKey(one.address), GUARDED_VALUE);
 });

@@ -8,7 +8,9 @@ import { parseRocePacket } from '../../../src/packet/roce/packet.ts';
 import {
   DESIGNATED,
   type Inner,
+  MEMBERS,
   SOURCE,
+  TREE,
   changed,
   copyFor,
   inner,
@@ -241,12 +243,14 @@ describe('when a copy cannot leave by itself', () => {
     expect(router.counts()).toEqual({ 'edge.packets': 1, 'edge.copies': 1, 'copy.no-route': 1 });
   });
 
-  test('a copy that exceeds the MTU of its port is counted', async () => {
+  test('a copy that exceeds the MTU of its port is counted, and what would pass in the tree is noted', async () => {
     router.members(receivers(1));
     router.ip('link set t-mc-c1 mtu 1400');
     try {
       expect(atHosts(await arriveAll([tunnel(inner({ size: 2000 }))]))).toEqual([]);
       expect(router.counts()).toMatchObject({ 'copy.too-big': 1 });
+      // An IPv6 header, and an SRH of 64 octets.
+      expect(router.tooBig('edge')).toEqual({ mtu: 1400 + 104, epoch: 1, membersDigest: MEMBERS, treeDigest: TREE });
     } finally {
       router.ip('link set t-mc-c1 mtu 9000');
     }

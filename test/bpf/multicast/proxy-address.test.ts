@@ -5,8 +5,19 @@ import { addressBytes } from '../../../src/model/address.ts';
 import { concat } from '../../../src/packet/bytes.ts';
 import { ipv6, options, udp } from '../../../src/packet/ip/packets.fixture.ts';
 import { OPCODE } from '../../../src/packet/roce/opcodes.ts';
-import { EDGE, PARENT, PROXY, REPLICATION, SOURCE, changed, inner, tunnel } from '../support/multicast-packets.ts';
-import { receiver } from '../support/multicast-branches.ts';
+import {
+  EDGE,
+  MEMBERS,
+  PARENT,
+  PROXY,
+  REPLICATION,
+  SOURCE,
+  TREE,
+  changed,
+  inner,
+  tunnel,
+} from '../support/multicast-packets.ts';
+import { child, receiver } from '../support/multicast-branches.ts';
 import { type MulticastRouter, withMulticastRouter } from '../support/multicast-scene.ts';
 
 let router: MulticastRouter;
@@ -87,16 +98,25 @@ describe('ICMPv6 messages to a SID', () => {
     packet.set(addressBytes(REPLICATION), 8);
     return packet;
   };
-  const arrive = async (...packets: Uint8Array[]): Promise<number> => {
+  /** Returns the MTU that is noted. */
+  const arrive = async (...packets: Uint8Array[]): Promise<number | undefined> => {
     const left = await router.exchange(() => packets.forEach((packet) => router.arrive('p', packet)));
     expect(left).toEqual({ p: [], h1: [], h2: [] });
-    return router.state('branching').pathMtu;
+    return router.tooBig('branching')?.mtu;
   };
+  beforeEach(() => router.children([child(0)]));
 
-  test('Packet Too Big: the smallest MTU is kept for the agent', async () => {
+  test('Packet Too Big: the smallest MTU is noted for the agent, with the name of the tree', async () => {
     expect(await arrive(error(2, 1500, sent()))).toBe(1500);
     expect(await arrive(error(2, 1400, sent()), error(2, 1450, sent()))).toBe(1400);
+    expect(router.tooBig('branching')).toEqual({ mtu: 1400, epoch: 1, membersDigest: MEMBERS, treeDigest: TREE });
     expect(router.counts()).toEqual({ icmpv6: 3, 'packet-too-big': 3 });
+  });
+
+  test('Packet Too Big from a port of hosts is dropped', async () => {
+    await router.exchange(() => router.arrive('h1', error(2, 1400, sent())));
+    expect(router.tooBig('branching')).toBeUndefined();
+    expect(router.counts()).toEqual({ 'not-core': 1 });
   });
 
   test.each<[string, Uint8Array]>([
@@ -105,14 +125,16 @@ describe('ICMPv6 messages to a SID', () => {
     ['a packet that another router sent', error(2, 1400, changed(sent(), 8 + 15, 0x77))],
     ['a packet of no group', error(2, 1400, changed(sent(), 48 + 15, 0x77))],
     ['a packet without SRH', error(2, 1400, changed(sent(), 6, 41))],
+    ['a packet of a tree that is not known', error(2, 1400, changed(sent(), 80 + 16 + 7, 0x77))],
     ['a packet that is cut', error(2, 1400, sent().subarray(0, 63))],
+    ['a packet that is cut before its tree TLV', error(2, 1400, sent().subarray(0, 103))],
   ])('is consumed and changes nothing: %s', async (_, packet) => {
-    expect(await arrive(packet)).toBe(0);
+    expect(await arrive(packet)).toBeUndefined();
     expect(router.counts()).toEqual({ icmpv6: 1 });
   });
 
   test('are consumed at the End.MT SID as well', async () => {
-    expect(await arrive(ipv6([PARENT, EDGE], 58, Uint8Array.of(128, 0, 0, 0, 0, 0, 0, 0)))).toBe(0);
+    expect(await arrive(ipv6([PARENT, EDGE], 58, Uint8Array.of(128, 0, 0, 0, 0, 0, 0, 0)))).toBeUndefined();
     expect(router.counts()).toEqual({ icmpv6: 1 });
   });
 });

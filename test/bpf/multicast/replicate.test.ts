@@ -1,12 +1,15 @@
 // Replication at branching nodes and at the root (RMC §5.2): what leaves for the children is compared byte for byte.
 import { describe, expect, test } from 'vitest';
+import { formatAddress } from '../../../src/model/address.ts';
 import { OPCODE } from '../../../src/packet/roce/opcodes.ts';
 import {
   EDGE,
+  MEMBERS,
   OTHER_EDGE,
   REPLICATION,
   ROOT,
   SOURCE,
+  TREE,
   changed,
   copyFor,
   copyToChild,
@@ -61,6 +64,18 @@ describe('a branching node', () => {
     expect(sorted(left.p)).toEqual(sorted([0, 1].map((n) => copyToChild(packet, childSid(n)))));
     expect(sorted([...left.h1, ...left.h2])).toEqual(sorted([0, 1].map((n) => copyFor(inside, receiver(n)))));
     expect(router.record(12 * 64).copies).toBe(1n);
+  });
+
+  test('a copy that exceeds the MTU of its port is counted and noted; the others leave', async () => {
+    router.children(children(2));
+    router.ip(`route add ${formatAddress(childSid(1))}/128 via 2001:db8:9::10 dev t-mc-core mtu lock 1400`);
+    try {
+      expect((await arrive(toBranching(inner({ size: 2000 })))).p).toHaveLength(1);
+      expect(router.counts()).toEqual({ 'branching.packets': 1, 'branching.copies': 1, 'copy.too-big': 1 });
+      expect(router.tooBig('branching')).toEqual({ mtu: 1400, epoch: 1, membersDigest: MEMBERS, treeDigest: TREE });
+    } finally {
+      router.ip(`route del ${formatAddress(childSid(1))}/128`);
+    }
   });
 
   test('the children get theirs when this router does not know the members', async () => {

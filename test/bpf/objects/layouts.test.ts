@@ -332,7 +332,7 @@ describe('nothing is left out', () => {
     ...['LITTLE_ENDIAN', 'viewOf', 'structure', 'putMapped', 'sumOverCpus', 'PortSlotsFull', 'EGRESS_PORT_RATE'],
     ...['DEFAULT_FLOW_AGEING_NS', 'DEFAULT_INTERVAL_NS', 'DEFAULT_LEARNING_LIMITS', 'ntpOffsetNs', 'isLongHaul'],
     ...['actionOf', 'formatOf', 'latencyBounds', 'latencyQuantile', 'multicastWindowPacket', 'MULTICAST_COUNTERS'],
-    'withoutPathMtu', // what decodeMulticastState reads, with the one field 0
+    'multicastRoleOf', // the inverse of multicastStateIndex
     // Offsets: what reads by them is in an example.
     ...['FLOW_FIELDS', 'MEASURE_FIELDS', 'RECORD_FIELDS'],
   ];

@@ -16,9 +16,11 @@ import {
 import {
   type MulticastRecord,
   type MulticastState,
+  type MulticastTooBig,
   MULTICAST_STATE_SIZE,
   decodeMulticastRecord,
   decodeMulticastState,
+  decodeMulticastTooBig,
   newMulticastRecord,
 } from '../../../src/kernel/dataplane/multicast-state.ts';
 import {
@@ -142,6 +144,12 @@ export class MulticastRouter extends MulticastNetwork {
     return decodeMulticastState(this.bpf.map(MULTICAST_MAPS.states).lookup(u32Key(multicastStateIndex(5, role)))!);
   }
 
+  /** What is noted for the agent of a packet that was too big. */
+  tooBig(role: MulticastRole): MulticastTooBig | undefined {
+    const value = this.bpf.map(MULTICAST_MAPS.tooBig).lookup(u32Key(multicastStateIndex(5, role)));
+    return value && decodeMulticastTooBig(value);
+  }
+
   count(name: string): number {
     return countOf(this.bpf, `multicast.${name}`);
   }
@@ -153,7 +161,7 @@ export class MulticastRouter extends MulticastNetwork {
 
   /** One group with this router as an edge and a branching node, a core port, and the parent. */
   reset(): void {
-    for (const name of ['destinations', 'ports', 'routers', 'listIds', 'members'] as const)
+    for (const name of ['destinations', 'ports', 'routers', 'listIds', 'members', 'tooBig'] as const)
       for (const key of [...this.bpf.map(MULTICAST_MAPS[name]).keys()]) this.bpf.map(MULTICAST_MAPS[name]).delete(key);
     for (const role of ['edge', 'branching'] as const)
       this.#map('states', u32Key(multicastStateIndex(5, role)), new Uint8Array(MULTICAST_STATE_SIZE));

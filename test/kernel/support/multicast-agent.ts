@@ -37,7 +37,14 @@ const children: readonly MulticastBranchPlan[] = [
 ];
 
 export const group = (id = GROUP, change: Partial<MulticastGroupPlan> = {}): MulticastGroupPlan => ({
-  ...{ id, proxyAddress: address(id), designatedQpn: 17, edgeSid: EDGE_SID, replicationSid: ROOT_SID },
+  ...{
+    id,
+    proxyAddress: address(id),
+    designatedQpn: 17,
+    edgeSid: EDGE_SID,
+    replicationSid: ROOT_SID,
+    rootSid: ROOT_SID,
+  },
   ...{ source: { address: address('2001:db8:a::2'), qpn: 99 }, cnpWindowNs: 50_000, keepSource: false },
   ...{ copiesPerSecond: 0, copiesBurst: 64 },
   ...change,

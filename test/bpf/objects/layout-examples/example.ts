@@ -85,7 +85,7 @@ const U32_KEYED = [
   'egress_ports egress_config egress_buckets egress_peaks egress_stats egress_opaque egress_measures flows counters',
   'notice_config guard_ports port_roles proxy_config proxy_bucket proxy_instructions proxy_latency tenant_config',
   'srv6_config multicast_config multicast_ports multicast_router_sids multicast_groups multicast_states',
-  'multicast_lists multicast_branches multicast_records',
+  'multicast_lists multicast_branches multicast_records multicast_too_big',
 ].flatMap((names) => names.split(' '));
 const ADDRESS_KEYED = ['sender_capabilities', 'end_con_sids', 'own_addresses', 'tenant_sids', 'guard_end_con_sids'];
 const PREFIX_KEYED = ['sender_proxies', 'sender_policies', 'proxy_senders', 'proxy_sources', 'learned_senders'].concat([

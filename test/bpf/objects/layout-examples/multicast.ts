@@ -17,6 +17,7 @@ const GROUP = {
   keepSource: true,
 } as const;
 const DIGEST = 'a102030405060708';
+const OTHER_DIGEST = '1112131415161718';
 const KEY = { digest: fromHex(DIGEST), group: u32(1), role: 'branching' } as const;
 const LIST = {
   group: u32(1),
@@ -138,7 +139,6 @@ export const MULTICAST: readonly Example[] = [
       tokens: wide(3),
       packets: wide(4),
       answers: wide(5),
-      path_mtu: u32(6),
       all_joined: u32(7),
     },
     size: (ts) => ts.MULTICAST_STATE_SIZE,
@@ -154,11 +154,22 @@ export const MULTICAST: readonly Example[] = [
       tokensNs: wide(3),
       packets: wide(4),
       answers: wide(5),
-      pathMtu: u32(6),
     },
     // Contents narrower than their word.
     partly: ['high', 'nak_pending', 'repeat'],
     unread: ['all_joined'],
+  },
+  {
+    valuesOf: ['multicast_too_big'],
+    fields: {
+      members: halves(`${DIGEST}${OTHER_DIGEST}`)[0]!,
+      tree: halves(`${DIGEST}${OTHER_DIGEST}`)[1]!,
+      epoch: u32(1),
+      mtu: u32(2),
+    },
+    size: (ts) => ts.MULTICAST_TOO_BIG_SIZE,
+    read: (ts, bytes) => ts.decodeMulticastTooBig(bytes),
+    is: { membersDigest: fromHex(DIGEST), treeDigest: fromHex(OTHER_DIGEST), epoch: u32(1), mtu: u32(2) },
   },
   {
     valuesOf: ['multicast_records'],
