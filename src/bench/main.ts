@@ -12,7 +12,12 @@ import { controlPackets } from './figures/control-packets.ts';
 import { eventLoop } from './figures/event-loop.ts';
 import { feedback } from './figures/feedback.ts';
 import { mapUpdates } from './figures/map-updates.ts';
+import { multicastAnswers } from './figures/multicast-answers.ts';
+import { multicastChanges } from './figures/multicast-changes.ts';
 import { multicastCopies } from './figures/multicast-copies.ts';
+import { multicastModel } from './figures/multicast-model.ts';
+import { multicastScale } from './figures/multicast-scale.ts';
+import { multicastTransfer } from './figures/multicast-transfer.ts';
 import { noticeBuild } from './figures/notice-build.ts';
 import { noticeToCnp } from './figures/notice-to-cnp.ts';
 import { ospfExchange } from './figures/ospf-exchange.ts';
@@ -29,6 +34,7 @@ const FIGURES: readonly Figure[] = [
   packetCost,
   srv6,
   multicastCopies,
+  multicastAnswers,
   noticeBuild,
   noticeToCnp,
   mapUpdates,
@@ -36,6 +42,9 @@ const FIGURES: readonly Figure[] = [
   isisSenders,
   ospfSenders,
   groupPlans,
+  multicastScale,
+  multicastChanges,
+  multicastTransfer,
   eventLoop,
   ospfExchange,
   bgpOrigination,
@@ -43,6 +52,7 @@ const FIGURES: readonly Figure[] = [
   bgpPaths,
   feedback,
   controlPackets,
+  multicastModel,
 ];
 const startedAt = performance.now();
 const seconds = (): number => (performance.now() - startedAt) / 1000;

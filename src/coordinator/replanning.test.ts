@@ -14,13 +14,28 @@ function world() {
 }
 
 describe('when a plan is due', () => {
-  test('a burst costs one plan', () => {
+  test('a change after a quiet time is planned soon, with all that comes with it', () => {
     const { clock, calls, replanning } = world();
     for (let i = 0; i < 100; i++) replanning.due();
-    clock.advance(49);
+    clock.advance(9);
     expect(calls).toHaveLength(0);
+    clock.advance(1);
+    expect(calls).toHaveLength(1);
     clock.advance(1000);
     expect(calls).toHaveLength(1);
+  });
+
+  test('the rest of a burst costs one plan more', async () => {
+    const { clock, calls, replanning, settled } = world();
+    replanning.due();
+    clock.advance(10);
+    calls[0]!.done();
+    await settled();
+    for (let i = 0; i < 100; i++) replanning.due();
+    clock.advance(49);
+    expect(calls).toHaveLength(1);
+    clock.advance(1000);
+    expect(calls).toHaveLength(2);
   });
 
   test('changes during a plan cost one more after it', async () => {

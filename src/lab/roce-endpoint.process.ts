@@ -122,7 +122,7 @@ function main(): void {
   const name = read(values, 'interface', (s) => s);
   const lossy = values.lose === undefined ? undefined : loseOneIn(read(values, 'lose', count), { interface: name });
   const opened: RocePort = openRocePort(
-    { interface: name, address, notifications },
+    { interface: name, address, notifications, also: started.also },
     {
       poller,
       onPacket: (packet) => started.onPacket(packet),

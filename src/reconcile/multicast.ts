@@ -2,6 +2,7 @@
 // trees, and the device where this router replicates as a root. A list and whatever it refers to stays for a while
 // after it has left the plan, since packets of its tree may still be on their way. What an earlier run has made stays
 // in force until the network has had the time to advertise everything again: a restart disturbs no transfer.
+import { isDeepStrictEqual } from 'node:util';
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import { mappedAddress, u32Key } from '../kernel/dataplane/layout.ts';
 import {
@@ -113,9 +114,11 @@ export class Multicast extends Feature {
     const device = () => kernel.devices.ensure();
     const { clock } = dependencies;
     this.#update = new Deadline(clock, () => this.#apply());
+    // By its JSON text, a thousand groups would take most of the time of a plan.
     const reconciler = <T extends { readonly id: string }>(
       operations: ConstructorParameters<typeof Reconciler<T>>[0],
-    ) => this.keep(new Reconciler<T>(operations, dependencies));
+      same: (a: T, b: T) => boolean = isDeepStrictEqual,
+    ) => this.keep(new Reconciler<T>(operations, dependencies, { same }));
     this.#tables = {
       configuration: this.configuration<Configuration>({
         kind: 'multicast',
@@ -135,7 +138,8 @@ export class Multicast extends Feature {
       }),
       // In the order of a removal by full passes: what refers to others first.
       headEnds: reconciler<HeadEndRoute>(headEndOperations(routes, { rules: kernel.routes, device, mayForget })),
-      lists: reconciler<MulticastListPlan>(this.#lists),
+      // One that is planned again is the same: its name has the digest of all that is in it.
+      lists: reconciler<MulticastListPlan>(this.#lists, () => true),
       sids: reconciler(multicastSidOperations(maps.destinations, routes)),
       groups: reconciler<MulticastGroupPlan>(this.#groups),
       routers: reconciler<RouterPlan>(this.#routers),

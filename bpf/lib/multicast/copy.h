@@ -12,8 +12,9 @@ __noinline __u32 multicast_copy(struct __sk_buff *skb, __u32 slot)
 {
 	struct multicast_packet *packet = multicast_packet_in_work();
 	const struct multicast_branch *branch = multicast_branch_at(slot);
+	struct multicast_record *record = multicast_record_at(slot);
 	const struct multicast_group *group = packet ? multicast_group_at(packet->group) : 0;
-	if (!packet || !branch || !group)
+	if (!packet || !branch || !record || !group)
 		return NO_WAY;
 	struct bpf_fib_lookup fib = { .family = AF_INET6,
 				      .l4_protocol = IPPROTO_UDP,
@@ -29,7 +30,7 @@ __noinline __u32 multicast_copy(struct __sk_buff *skb, __u32 slot)
 	}
 	__u32 way = multicast_way(skb, &fib, MULTICAST_AS_EDGE);
 	__u8 *frame = (__u8 *)walk_at(skb, 0, ETH_HLEN + IPV6_HLEN);
-	if (way == NO_WAY || !frame || !multicast_rewrite(skb, packet, branch))
+	if (way == NO_WAY || !frame || !multicast_rewrite(skb, packet, branch, record))
 		return NO_WAY;
 	multicast_set_macs(frame, &fib);
 	__u8 hop_limit = ((const __u8 *)packet->words)[IPV6_HOP_LIMIT] - 1;

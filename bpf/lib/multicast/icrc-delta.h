@@ -107,4 +107,24 @@ static __always_inline __u32 icrc_product(const struct icrc_products *products, 
 	       products->of[5][value >> 20 & 15] ^ products->of[6][value >> 24 & 15] ^ products->of[7][value >> 28];
 }
 
+// Lengths come again and again: most packets of a stream are full. So the products of a few factors are kept, each in
+// the place that its number of words leads to.
+#define ICRC_LENGTHS 8
+struct icrc_length {
+	__u32 words; // + 1. 0: none
+	struct icrc_products products;
+};
+
+// The place of `words`, with its products.
+static __always_inline __u32 icrc_length_of(struct icrc_length lengths[ICRC_LENGTHS], __u32 words)
+{
+	__u32 place = words * 0x9e3779b1u >> 29;
+	struct icrc_length *length = &lengths[place & (ICRC_LENGTHS - 1)];
+	if (unlikely(length->words != words + 1)) {
+		icrc_prepare(&length->products, icrc_power(words));
+		length->words = words + 1;
+	}
+	return place;
+}
+
 #endif

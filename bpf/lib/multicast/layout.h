@@ -158,6 +158,7 @@ struct multicast_record {
 	__u64 cnps;   // in the open window
 	__u64 heard_ns; // time of the last answer
 	__u64 copies;
+	__u64 change; // SET, what is the same in all copies for a receiver (rewrite.h): sum in bits 32-47, ICRC in 0-31
 };
 
 #endif

@@ -42,6 +42,14 @@
 #define MULTICAST_HAS_RETH 0x0c40u
 #define MULTICAST_OPCODE_IN(opcode, set) ((set) >> ((opcode) & 15) & 1)
 
+// What a source's address does to ICRC and checksum when it becomes a Proxy Address.
+struct multicast_source {
+	struct address from, to;
+	__u32 crc;
+	__u32 sum;
+};
+#define MULTICAST_SOURCES 16
+
 // The packet in work. Per CPU: tc programs run with bottom halves off, and copies that leave do not come back at once.
 struct multicast_packet {
 	__u32 words[20]; // of the packet inside as it came; WORDS_BTH, or WORDS_RETH
@@ -65,8 +73,10 @@ struct multicast_packet {
 	__u32 source_sum;
 	__u32 receivers; // number of those below
 	__u32 slots[MULTICAST_BRANCHES];
-	__u32 icrc_factor; // power of x by which a difference of the ICRC is multiplied, and its products
-	struct icrc_products products;
+	__u32 length_at; // place below of what its length does to a difference of the ICRC
+	// Kept from packet to packet.
+	struct icrc_length lengths[ICRC_LENGTHS];
+	struct multicast_source sources[MULTICAST_SOURCES];
 };
 
 struct {

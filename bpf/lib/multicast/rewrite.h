@@ -6,13 +6,11 @@
 #define CNPD_MULTICAST_REWRITE_H
 
 #include "multicast/packet.h"
+#include "multicast/words.h"
 #include "wire/checksum.h"
 #include "wire/ecn.h"
 
 #define UDP_CHECKSUM (IPV6_HLEN + 6)
-
-// So few that multiplying costs less than to prepare the products.
-#define FEW_RECEIVERS 2
 
 // What changes: the remainder of the ICRC's difference, and the sum of the UDP checksum's.
 struct multicast_change {
@@ -26,17 +24,57 @@ static __always_inline void multicast_change(struct multicast_change *change, __
 	change->crc = icrc_add(change->crc, from ^ to);
 }
 
-// One word for all copies of a packet: the source becomes the Proxy Address.
+// The sum so far in 16 bits.
+static __always_inline __u16 multicast_folded(const struct multicast_change *change)
+{
+	return (__u16)~csum_fold(change->sum);
+}
+
+// The change of the source, which becomes the Proxy Address, with the words up to the PSN behind it. A group has one
+// source, so it is kept; the copy of it in use is found by its addresses.
 static __always_inline void multicast_prepare_source(struct multicast_packet *packet,
 						     const struct multicast_group *group)
 {
-	struct multicast_change change = {};
-	if (!(group->flags & MULTICAST_KEEP_SOURCE))
+	packet->source_crc = packet->source_sum = 0;
+	if (group->flags & MULTICAST_KEEP_SOURCE)
+		return;
+	struct multicast_source *known = &packet->sources[packet->group & (MULTICAST_SOURCES - 1)];
+	struct address from;
+	address_load(&from, (const __u8 *)(packet->words + IPV6_SOURCE / 4), 6);
+	if (unlikely(!same_address(&known->from, &from) || !same_address(&known->to, &group->proxy))) {
+		struct multicast_change change = {};
 		for (int i = 0; i < 4; i++)
-			multicast_change(&change, packet->words[IPV6_SOURCE / 4 + i], group->proxy.words[i]);
-	packet->source_crc = change.crc;
-	change.sum = (change.sum & 0xffffffff) + (change.sum >> 32);
-	packet->source_sum = (__u32)(change.sum + (change.sum >> 32));
+			multicast_change(&change, from.words[i], group->proxy.words[i]);
+		for (int i = IPV6_DESTINATION / 4; i < AT_PSN; i++)
+			change.crc = icrc_add(change.crc, 0);
+		known->from = from;
+		known->to = group->proxy;
+		known->crc = change.crc;
+		known->sum = multicast_folded(&change);
+	}
+	packet->source_crc = known->crc;
+	packet->source_sum = known->sum;
+}
+
+// What changes for this receiver in every packet, as in struct multicast_record: the Proxy Address and the Designated
+// QPN, which every packet of the group has, become its own. A list never changes, so it is computed once. CPUs that do
+// it at the same time write the same.
+static __always_inline __u64 multicast_change_for(struct multicast_record *record,
+						  const struct multicast_packet *packet,
+						  const struct multicast_branch *branch)
+{
+	__u64 known = word_read(&record->change);
+	if (likely(known & WORD_SET))
+		return known;
+	struct multicast_change change = {};
+	for (int i = 0; i < 4; i++)
+		multicast_change(&change, packet->words[IPV6_DESTINATION / 4 + i], branch->address.words[i]);
+	for (int i = AT_PORTS; i < AT_QPN; i++)
+		change.crc = icrc_add(change.crc, 0);
+	multicast_change(&change, packet->words[AT_QPN] & bpf_htonl(0xffffff), bpf_htonl(branch->qpn & 0xffffff));
+	known = WORD_SET | (__u64)multicast_folded(&change) << 32 | change.crc;
+	word_write(&record->change, known);
+	return known;
 }
 
 // What all copies of a packet have in common. 0: dropped and counted.
@@ -55,9 +93,7 @@ static __always_inline int multicast_prepare(struct __sk_buff *skb, struct multi
 		*(__u64 *)(ip + IPV6_SOURCE + 8) = group->proxy.halves[1];
 	}
 	multicast_prepare_source(packet, group);
-	packet->icrc_factor = icrc_power((length - ICRC_SIZE) / 4 - last);
-	if (packet->receivers > FEW_RECEIVERS)
-		icrc_prepare(&packet->products, packet->icrc_factor);
+	packet->length_at = icrc_length_of(packet->lengths, (length - ICRC_SIZE) / 4 - last);
 	return 1;
 }
 
@@ -85,14 +121,14 @@ static __always_inline void multicast_write_reth(__u8 *reth, const struct multic
 static __always_inline void multicast_write_checksums(__u8 *ip, __u8 *icrc, const struct multicast_packet *packet,
 						      struct multicast_change *change)
 {
-	__u32 difference = packet->receivers > FEW_RECEIVERS ? icrc_product(&packet->products, change->crc)
-							     : icrc_multiply(change->crc, packet->icrc_factor);
+	const struct icrc_length *length = &packet->lengths[packet->length_at & (ICRC_LENGTHS - 1)];
+	__u32 difference = icrc_product(&length->products, change->crc);
 	__u32 icrc_is = packet->icrc ^ ICRC_WORD(difference);
 	*(__u32 *)icrc = icrc_is;
 	__u16 checksum = ((const __u16 *)packet->words)[UDP_CHECKSUM / 2];
 	if (checksum == 0)
 		return;
-	__u64 sum = change->sum + (__u32)~packet->icrc + (__u64)icrc_is + packet->source_sum + (__u16)~checksum;
+	__u64 sum = change->sum + (__u32)~packet->icrc + (__u64)icrc_is + (__u16)~checksum;
 	checksum = csum_fold(sum);
 	*(__be16 *)(ip + UDP_CHECKSUM) = checksum == 0 ? 0xffff : checksum;
 }
@@ -100,21 +136,18 @@ static __always_inline void multicast_write_checksums(__u8 *ip, __u8 *icrc, cons
 // Writes the copy for the receiver of `branch`, all but hop limit and MAC addresses. 0: the packet has ended before its
 // time, which cannot happen.
 static __always_inline int multicast_rewrite(struct __sk_buff *skb, const struct multicast_packet *packet,
-					     const struct multicast_branch *branch)
+					     const struct multicast_branch *branch, struct multicast_record *record)
 {
-	struct multicast_change change = { .crc = packet->source_crc };
+	__u64 known = multicast_change_for(record, packet, branch);
+	struct multicast_change change = { .crc = packet->source_crc ^ (__u32)known,
+					   .sum = packet->source_sum + (__u16)(known >> 32) };
 	__u8 *ip = (__u8 *)walk_at(skb, ETH_HLEN, 4 * WORDS_BTH);
 	__u8 *icrc = (__u8 *)walk_at(skb, ETH_HLEN + packet->length - ICRC_SIZE, ICRC_SIZE);
 	if (!ip || !icrc)
 		return 0;
-	for (int i = 0; i < 4; i++) {
-		multicast_change(&change, packet->words[IPV6_DESTINATION / 4 + i], branch->address.words[i]);
-		*(__u32 *)(ip + IPV6_DESTINATION + 4 * i) = branch->address.words[i];
-	}
-	for (int i = 0; i < 3; i++) // UDP, the first word of the BTH
-		change.crc = icrc_add(change.crc, 0);
+	*(__u64 *)(ip + IPV6_DESTINATION) = branch->address.halves[0];
+	*(__u64 *)(ip + IPV6_DESTINATION + 8) = branch->address.halves[1];
 	__u32 from = packet->words[AT_QPN], to = (from & bpf_htonl(0xff000000)) | bpf_htonl(branch->qpn & 0xffffff);
-	multicast_change(&change, from, to);
 	*(__u32 *)(ip + 4 * AT_QPN) = to;
 	from = packet->words[AT_PSN];
 	to = (from & bpf_htonl(0xff000000)) | bpf_htonl((packet->psn + branch->psn_delta) & 0xffffff);

@@ -114,7 +114,7 @@ export interface MulticastRecord {
   readonly copies: bigint;
 }
 
-export const MULTICAST_RECORD_SIZE = 48;
+export const MULTICAST_RECORD_SIZE = 56;
 const RECORD = { progress: 0, nak: 8, joined: 16, cnps: 24, heard: 32, copies: 40 } as const;
 
 export function decodeMulticastRecord(value: Uint8Array): MulticastRecord {

@@ -22,8 +22,10 @@ const USAGE = `usage:
                      [--timeout 100ms] [--retries 7] [--reaction none|dcqcn] [--report 100ms] [--lose N]
   roce-endpoint receive --interface IF --address ADDR --qpn N --from ADDR/QPN [--start-psn 0|any] [--bytes 4MB]
                      [--r-key N --virtual-address 0] [--not-ready-every N] [--cnp-interval 50us|off] [--lose N]
+                     [--also ADDR/QPN/PEERQPN[,ADDR/QPN/PEERQPN…]]
 source and receive have Queue Pairs that were agreed upon elsewhere: no connection management. A source's Queue Pairs are --qpn and those that follow, one for each
-peer. On SIGUSR2 a source ends with the message under way. With --r-key it sends WRITEs, else SENDs. --lose drops one of N packets that arrive; --not-ready-every answers every Nth SEND with an RNR NAK first.
+peer. On SIGUSR2 a source ends with the message under way. With --r-key it sends WRITEs, else SENDs. --also are other receivers of this host, of the same peer. --lose drops
+one of N packets that arrive; --not-ready-every answers every Nth SEND with an RNR NAK first.
 --understands makes the sender act upon notifications of nodes on the way, from --known-nodes only; 'none' reads them all as a card would that knows only CNPs.
 One JSON object a line on standard output; t is CLOCK_MONOTONIC in ms.
 `;
@@ -75,6 +77,7 @@ export const OPTIONS = {
   retries: text,
   lose: text,
   'not-ready-every': text,
+  also: text,
 } as const;
 export type Options = { readonly [K in keyof typeof OPTIONS]?: string };
 

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { address } from '../../model/address.ts';
 import { buildRocePacket, parseRocePacket, type RocePacket } from '../../packet/roce/packet.ts';
 import { scaledDcqcn } from './dcqcn.ts';
+import { receive } from './pairs.ts';
 import { Receiver, type ReceiverOptions } from './receiver.ts';
 import type { Report } from './report.ts';
 import { Source, type SourceOptions } from './source.ts';
@@ -149,7 +150,11 @@ test('packets and answers that are lost are made up for: all bytes, in order, on
 });
 
 test('a source that is to finish ends all flows behind the same whole message, with nothing lost', async () => {
-  const w = world({ onData: (_, i, host) => host === 0 || i % 9 !== 4, onAnswer: (i) => i % 5 !== 0 });
+  const w = world({
+    source: { rate: 5e6 },
+    onData: (_, i, host) => host === 0 || i % 9 !== 4,
+    onAnswer: (i) => i % 5 !== 0,
+  });
   w.source.start();
   await vi.advanceTimersByTimeAsync(40);
   w.source.finish();
@@ -239,4 +244,30 @@ test('a peer that never answers is given up after its timeouts', async () => {
   expect(source).toMatchObject({ ok: false });
   expect(source.flows.map((flow) => flow['done'])).toEqual([true, false]);
   expect(source.flows[1]).toMatchObject({ timeouts: 8, completionMs: null });
+});
+
+test('receivers of one host answer each from its own address, and count only what is for their own Queue Pair', () => {
+  const sent: RocePacket[] = [];
+  const send = (packet: Uint8Array): boolean => sent.push(parse(packet)) > 0;
+  const parts = { now: () => 0, send, report: () => {}, end: () => {} };
+  const options = { qpn: '0x200', from: '2001:db8:1::2/0x100', also: '2001:db8:3::2/0x201/0x101' };
+  const role = receive(options, HOSTS[0]!, parts);
+  const arrive = (to: number, destQpn: number): void =>
+    role.onPacket(
+      parse(
+        buildRocePacket({
+          ...{ source: S, destination: HOSTS[to]!, sourcePort: 0xc000, trafficClass: 0, hopLimit: 9 },
+          bth: { opcode: 0x04, destQpn, psn: 0, ackRequest: true },
+          payload: new Uint8Array(8),
+        }),
+      ),
+    );
+  expect(role.also).toEqual([HOSTS[1]]);
+  arrive(1, 0x201);
+  arrive(0, 0x201);
+  arrive(0, 0x200);
+  expect(sent.map(({ source, bth }) => [source, bth.destQpn])).toEqual([
+    [HOSTS[1], 0x101],
+    [HOSTS[0], 0x100],
+  ]);
 });

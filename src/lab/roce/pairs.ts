@@ -22,6 +22,15 @@ const peerOf: Parse<Peer> = (text) => {
   return peer && peerQpn !== undefined && peerQpn < 1 << 24 && rest.length === 0 ? { peer, peerQpn } : undefined;
 };
 
+/** `ADDRESS/QPN/PEERQPN`. */
+const receiverOf: Parse<{ readonly address: IpAddress; readonly qpn: number; readonly peerQpn: number }> = (text) => {
+  const end = text.lastIndexOf('/');
+  const [own, peerQpn] = [peerOf(text.slice(0, Math.max(0, end))), unsigned(text.slice(end + 1))];
+  return own && peerQpn !== undefined && peerQpn < 1 << 24
+    ? { address: own.peer, qpn: own.peerQpn, peerQpn }
+    : undefined;
+};
+
 const virtualAddress: Parse<bigint> = (text) => (unsigned(text) === undefined ? undefined : BigInt(text));
 
 /** The memory of WRITEs; undefined: SENDs. */
@@ -66,22 +75,33 @@ export function receive(options: Options, address: IpAddress, { now, send, repor
   if (memory && bytes === undefined) fail('--r-key needs --bytes, the length of the memory');
   const from = read(options, 'from', peerOf);
   if (from.peer.family !== address.family) fail('--from and --address must be of one family');
-  const role = new Receiver(
-    {
-      address,
-      qpn: read(options, 'qpn', unsigned),
-      ...from,
-      startingPsn: options['start-psn'] === 'any' ? undefined : read(options, 'start-psn', unsigned, 0),
-      memory: memory && { ...memory, length: bytes! },
-      notReady: every === undefined ? undefined : (n) => (n % every === every - 1 ? NOT_READY_TIMER : undefined),
-      cnpIntervalMs: options['cnp-interval'] === 'off' ? undefined : read(options, 'cnp-interval', parseDuration, 0.05),
-      expectedBytes: bytes,
-    },
-    { now, send, report },
+  const also = options.also === undefined ? [] : read(options, 'also', list(receiverOf));
+  if (also.some((one) => one.address.family !== address.family)) fail('--also and --address must be of one family');
+  const receivers = [{ address, qpn: read(options, 'qpn', unsigned), peerQpn: from.peerQpn }, ...also].map(
+    (receiver) =>
+      new Receiver(
+        {
+          ...receiver,
+          peer: from.peer,
+          startingPsn: options['start-psn'] === 'any' ? undefined : read(options, 'start-psn', unsigned, 0),
+          memory: memory && { ...memory, length: bytes! },
+          notReady: every === undefined ? undefined : (n) => (n % every === every - 1 ? NOT_READY_TIMER : undefined),
+          cnpIntervalMs:
+            options['cnp-interval'] === 'off' ? undefined : read(options, 'cnp-interval', parseDuration, 0.05),
+          expectedBytes: bytes,
+        },
+        { now, send, report },
+      ),
   );
   const stop = (): void => {
-    role.end();
+    for (const receiver of receivers) receiver.end();
     end(true);
   };
-  return { onPacket: (packet) => role.onPacket(packet), stop };
+  const byAddress = new Map(receivers.map((receiver) => [receiver.address.value, receiver]));
+  return {
+    also: also.map((one) => one.address),
+    // Whatever is for this host and for none of the others is the first one's, to be refused.
+    onPacket: (packet) => (byAddress.get(packet.destination.value) ?? receivers[0]!).onPacket(packet),
+    stop,
+  };
 }

@@ -24,6 +24,8 @@ const IPV6_DESTINATION = 24;
 interface RocePortOptions {
   readonly interface: string;
   readonly address: IpAddress;
+  /** Other addresses of the host whose packets are for this endpoint too. */
+  readonly also?: readonly IpAddress[] | undefined;
   /** Namespace of the interface; default the process's own. */
   readonly netns?: Netns | undefined;
   /** Deliver notifications of nodes on the way; `fastCnp`: also keep Fast CNPs from the kernel. IPv6 only. */
@@ -54,6 +56,7 @@ const LOST = new Set(['ENOBUFS', 'ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN']);
 /** What to do with a frame: one look decides whether it is for the endpoint. */
 function sorter(opts: RocePortOptions, dependencies: RocePortDependencies): (frame: Uint8Array) => void {
   const codes = opts.notifications?.codes;
+  const own = new Set([opts.address, ...(opts.also ?? [])].map(({ value }) => value));
   const notification = (frame: Uint8Array): void => {
     const packet = codes && ipv6PacketOf(frame);
     const format = packet && claimedFormat(packet, codes);
@@ -66,7 +69,7 @@ function sorter(opts: RocePortOptions, dependencies: RocePortDependencies): (fra
     const packet = parseRocePacket(bytes);
     if (!packet.ok) dependencies.onBad(packet.error.code);
     else if (!packet.value.icrcValid) dependencies.onBad('bad-icrc');
-    else if (sameAddress(packet.value.destination, opts.address)) dependencies.onPacket(packet.value);
+    else if (own.has(packet.value.destination.value)) dependencies.onPacket(packet.value);
   };
 }
 

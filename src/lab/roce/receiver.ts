@@ -54,6 +54,10 @@ export class Receiver {
     this.#ends = { source: opts.address, destination: opts.peer, sourcePort };
   }
 
+  get address(): IpAddress {
+    return this.#opts.address;
+  }
+
   onPacket(packet: RocePacket): void {
     const { qpn, peer, peerQpn } = this.#opts;
     if (packet.bth.destQpn !== qpn) {

@@ -2,6 +2,7 @@
 // computes every checksum anew.
 import { describe, expect, test } from 'vitest';
 import { toHex } from '../../../src/packet/hex.ts';
+import { address } from '../../../src/model/address.ts';
 import { OPCODE } from '../../../src/packet/roce/opcodes.ts';
 import { parseRocePacket } from '../../../src/packet/roce/packet.ts';
 import {
@@ -83,6 +84,17 @@ describe('A20: copies differ from the packet inside in nothing but what RMC §6.
     const packet = inner({ checksum: true });
     const left = await arriveAll([tunnel(packet)]);
     expect(atHosts(left)).toEqual(sorted(receivers(2).map((one) => copyFor(packet, one, { keepSource: true }))));
+  });
+
+  test('what is kept of sources and lengths is not taken for that of others', async () => {
+    router.members(receivers(2));
+    const sources = [1, 2, 3].map((n) => address(`2001:db8:5::${n}`));
+    // Lengths that share the place in which their products are kept, and others.
+    const packets = Array.from({ length: 48 }, (_, i) =>
+      inner({ source: sources[i % 3]!, size: [0, 20, 52, 1024, 72][i % 5]!, psn: i, checksum: i % 2 === 0 }),
+    );
+    const left = await arriveAll(packets.map((packet) => tunnel(packet)));
+    expect(atHosts(left)).toEqual(sorted(packets.flatMap((packet) => receivers(2).map((one) => copyFor(packet, one)))));
   });
 
   test('damage stays visible: a wrong ICRC is wrong in every copy, a wrong UDP checksum too', async () => {

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CLANG_FLAGS } from '../../../src/setup/clang.mjs';
-import { ModelDriver } from '../support/multicast-model/driver.ts';
-import { Simulation } from '../support/multicast-model/simulation.ts';
+import { ModelDriver } from '../../../src/bench/support/multicast-model/driver.ts';
+import { Simulation } from '../../../src/bench/support/multicast-model/simulation.ts';
 
 const EVENTS = 1_500_000;
 

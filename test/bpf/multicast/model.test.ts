@@ -2,8 +2,8 @@
 // (bpf/bench/multicast-model.bpf.c). Hosts are RC as InfiniBand has it; links lose, repeat and overtake.
 import { describe, expect, test } from 'vitest';
 import { compileBpf } from '../support/compile.ts';
-import { ModelDriver } from '../support/multicast-model/driver.ts';
-import { Simulation } from '../support/multicast-model/simulation.ts';
+import { ModelDriver } from '../../../src/bench/support/multicast-model/driver.ts';
+import { Simulation } from '../../../src/bench/support/multicast-model/simulation.ts';
 
 /** A longer run: MODEL_EVENTS=100000000. */
 const EVENTS = Number(process.env['MODEL_EVENTS'] ?? 10_000_000);

@@ -2,8 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { expect, test } from 'vitest';
 import { compileBpf } from '../support/compile.ts';
-import { ModelDriver } from '../support/multicast-model/driver.ts';
-import { LANES, Race, brokenIn, overlaps } from '../support/multicast-model/race.ts';
+import { ModelDriver } from '../../../src/bench/support/multicast-model/driver.ts';
+import { LANES, Race, brokenIn, overlaps } from '../support/multicast-race.ts';
 
 /** Rounds in which the CPUs really met. A busy machine may need more for them. */
 const ROUNDS = 3;

@@ -17,7 +17,7 @@ const LINK_METRIC = 10;
 
 export const AGENT_SYSTEM = '0000.0000.c001';
 export const NEIGHBOR_SYSTEM = '0000.0000.0001';
-const systemId = (text: string): Uint8Array => parseSystemId(text)!;
+export const systemId = (text: string): Uint8Array => parseSystemId(text)!;
 
 /** 2001:db8:1:I::/64. */
 export const senderPrefix = (i: number): Prefix =>
@@ -29,7 +29,7 @@ interface LspVersion {
   readonly sequence: number;
 }
 
-const lsp = ({ system, fragment, sequence }: LspVersion, tlvs: readonly IsisTlv[]): Uint8Array =>
+export const lsp = ({ system, fragment, sequence }: LspVersion, tlvs: readonly IsisTlv[]): Uint8Array =>
   encodePdu({
     kind: 'lsp',
     level: 2,
@@ -50,7 +50,8 @@ const neighbor = (system: Uint8Array): IsNeighbor => ({
   metric: LINK_METRIC,
   subTlvs: new Uint8Array(0),
 });
-const router = (adjacent: readonly Uint8Array[], prefixes: readonly PrefixReachability[] = []): IsisTlv[] => [
+/** TLVs of a fragment 0. */
+export const router = (adjacent: readonly Uint8Array[], prefixes: readonly PrefixReachability[] = []): IsisTlv[] => [
   { kind: 'protocols-supported', nlpids: [0xcc, 0x8e] },
   { kind: 'area-addresses', areas: [Uint8Array.of(0x49, 0, 1)] },
   { kind: 'extended-is-reachability', neighbors: adjacent.map(neighbor) },
@@ -91,8 +92,8 @@ export function senderLsps(sequence: number, proxy: IpAddress): Uint8Array[] {
   });
 }
 
-/** System 0000.00RR.RRRR, counted from 16 so that none is the neighbor's. */
-const routerSystem = (i: number): Uint8Array => Uint8Array.of(0x10, 0, 0, 0, (i + 16) >> 8, (i + 16) & 255);
+/** System 1000.0000.RRRR, counted from 16. */
+export const routerSystem = (i: number): Uint8Array => Uint8Array.of(0x10, 0, 0, 0, (i + 16) >> 8, (i + 16) & 255);
 const CHILDREN = 4;
 
 /**

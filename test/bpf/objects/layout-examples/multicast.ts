@@ -183,6 +183,7 @@ export const MULTICAST: readonly Example[] = [
       cnps: wide(1),
       heard_ns: wide(2),
       copies: wide(3),
+      change: SET,
     },
     size: (ts) => ts.MULTICAST_RECORD_SIZE,
     read: (ts, bytes) => ts.decodeMulticastRecord(bytes),
@@ -195,11 +196,12 @@ export const MULTICAST: readonly Example[] = [
       copies: wide(3),
     },
     partly: ['joined', 'nak'],
+    unread: ['change'],
   },
   {
     valuesOf: ['multicast_records'],
-    fields: { progress: 0n, nak: 0n, joined: SET, cnps: 0n, heard_ns: 0n, copies: 0n },
-    narrow: ['progress', 'nak', 'joined', 'cnps', 'heard_ns', 'copies'],
+    fields: { progress: 0n, nak: 0n, joined: SET, cnps: 0n, heard_ns: 0n, copies: 0n, change: 0n },
+    narrow: ['progress', 'nak', 'joined', 'cnps', 'heard_ns', 'copies', 'change'],
     written: (ts) => [ts.newMulticastRecord(true)],
   },
 ];

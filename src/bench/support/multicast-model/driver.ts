@@ -1,8 +1,8 @@
 // Batches of events for the aggregation of answers: bpf/bench/multicast-model.bpf.c runs them through the same
 // functions that packets take. A node of a simulated tree is a group of that object.
-import { type BpfObject, openBpfObject } from '../../../../src/kernel/bpf/object.ts';
-import type { BpfMap } from '../../../../src/kernel/bpf/map.ts';
-import { u32Key } from '../../../../src/kernel/dataplane/layout.ts';
+import { type BpfObject, openBpfObject } from '../../../kernel/bpf/object.ts';
+import type { BpfMap } from '../../../kernel/bpf/map.ts';
+import { u32Key } from '../../../kernel/dataplane/layout.ts';
 
 const EVENTS = 4096;
 const WORDS = 16;
@@ -103,7 +103,7 @@ export class ModelDriver {
   }
 
   clearRecord(slot: number): void {
-    this.maps['records']!.update(u32Key(slot), new Uint8Array(48));
+    this.maps['records']!.update(u32Key(slot), new Uint8Array(56));
   }
 
   /** Both roles of a node. */
