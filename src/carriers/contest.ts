@@ -1,6 +1,6 @@
 // Another system repeatedly issues LSPs or LSAs under our name, newer than ours. Either a router has our system ID or
-// router ID, for example from a copied file, or an attacker forges them. Each side would outbid the other forever. The one
-// that detects this answers more slowly and warns the operator.
+// router ID, for example from a copied file, or an attacker forges them. Each side would outbid the other forever. The
+// one that detects this answers more slowly and warns the operator.
 
 /** A restarted run finds one or two older versions of its own LSPs or LSAs. More outbids than that mean a contest. */
 const OUTBIDS_OF_A_RESTART = 2;

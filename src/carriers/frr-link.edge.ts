@@ -1,7 +1,7 @@
 // A link between FRR and a speaker of cnpd: a veth pair. One end is in the router's namespace, where FRR runs its
 // protocol on it. The other end is in an unnamed network namespace that ends with the process. cnpd creates the link,
-// creates it again when another program deletes FRR's end, and removes it when it stops. The link knows no protocol: a carrier
-// opens its socket on our end once the link exists.
+// creates it again when another program deletes FRR's end, and removes it when it stops. The link knows no protocol: a
+// carrier opens its socket on our end once the link exists.
 import { writeFileSync } from 'node:fs';
 import { type IpAddress, addressFromBytes } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';

@@ -21,8 +21,8 @@ export interface IsisTrouble {
   /** Whether another router issues LSPs with our system ID, or did so in the last minutes. */
   readonly systemIdContested: boolean;
   /**
-   * Fragments of our LSP that cannot be issued because another router used their highest sequence number, and until when (RFC
-   * 3339).
+   * Fragments of our LSP that cannot be issued because another router used their highest sequence number, and until
+   * when (RFC 3339).
    */
   readonly exhausted: readonly { readonly fragment: number; readonly until: string }[];
 }

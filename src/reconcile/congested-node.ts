@@ -65,8 +65,8 @@ const SENDERS_AT_ONCE = 1000;
 
 type Notifier = NotifierPlan & { readonly id: 'notifier' };
 /**
- * Notifier of a node that marks CE but notifies no sender. Its flow table still needs the rest of the configuration: the
- * ageing time and the seed.
+ * Notifier of a node that marks CE but notifies no sender. Its flow table still needs the rest of the configuration:
+ * the ageing time and the seed.
  */
 const SILENT: NotifierPlan = { source4: null, source6: null, udpPort: 0 };
 /** The parts of the desired state that the congested node reads. */

@@ -1,6 +1,6 @@
-// The tenant tables of the program that learns Queue Pairs: they determine whose addresses a packet has (plan/tenants.ts). A
-// SID's row is written before Queue Pairs are learned in its tunnels. Once its row is gone, packets in its tunnels
-// belong to no tenant.
+// The tenant tables of the program that learns Queue Pairs: they determine whose addresses a packet has
+// (plan/tenants.ts). A SID's row is written before Queue Pairs are learned in its tunnels. Once its row is gone,
+// packets in its tunnels belong to no tenant.
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import { mappedAddress } from '../kernel/dataplane/layout.ts';
 import { tunnelKey } from '../kernel/dataplane/srv6.ts';

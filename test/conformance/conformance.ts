@@ -100,9 +100,9 @@ function wrapped(text: string, first = ''): string {
 }
 
 /**
- * Whether a line binds the sender alone and nothing else does what it says: cnpd is no sender, so what fulfils it is the lab's
- * RoCE endpoint, with the formats of src/packet. Lines for the sender that a program of cnpd's keeps as well are
- * cnpd's.
+ * Whether a line binds the sender alone and nothing else does what it says: cnpd is no sender, so what fulfils it is
+ * the lab's RoCE endpoint, with the formats of src/packet. Lines for the sender that a program of cnpd's keeps as well
+ * are cnpd's.
  */
 function onlyInTheLab({ who }: Requirement, built: ReadonlySet<string>): boolean {
   if (who === 'SRC') return ![...built].some((file) => file.startsWith('bpf/'));

@@ -1,5 +1,5 @@
-// cnpd's own paths in real gobgpds that do not keep them as they were put in: another client replaces them, two carriers
-// share one gobgpd, a policy or the families leave no room for them.
+// cnpd's own paths in real gobgpds that do not keep them as they were put in: another client replaces them, two
+// carriers share one gobgpd, a policy or the families leave no room for them.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { BgpCarrier } from '../../src/carriers/bgp/carrier.ts';
 import { DISPUTE_PAUSE_MS } from '../../src/carriers/bgp/constants.ts';

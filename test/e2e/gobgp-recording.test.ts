@@ -1,7 +1,7 @@
 // What gobgpd's APIs really say, recorded: two neighbors on a loopback interface, paths of both families with and
 // without attribute 39, a change and a withdrawal. With UPDATE_GOBGP=1 the messages are written to
-// src/carriers/bgp/gobgp/, where unit tests decode them; without, what is recorded there must mean what the daemon reports
-// now.
+// src/carriers/bgp/gobgp/, where unit tests decode them; without, what is recorded there must mean what the daemon
+// reports now.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -41,8 +41,8 @@ export async function until<State>(
     if (answer !== undefined && answer !== false) return answer;
     const waited = performance.now() - start;
     if (waited > limitMs) throw new Error(`not within ${limitMs} ms: ${what}; seen last: ${shown(seen)}`);
-    // Short waits are not prolonged, and in long ones the processor is left to what is waited for: more of it the longer
-    // a look takes, since most looks start a program.
+    // Short waits are not prolonged, and in long ones the processor is left to what is waited for: more of it the
+    // longer a look takes, since most looks start a program.
     const pause = Math.max(Math.min(LONGEST_PAUSE_MS, Math.max(2, waited / 20)), Math.min(LONGEST_REST_MS, 2 * cost));
     await new Promise((resolve) => setTimeout(resolve, pause));
   }

@@ -53,7 +53,11 @@ type Object = ReturnType<typeof openBpfObject>;
 function publish(object: Object, { core }: Edge, branches: number): void {
   const put = (name: keyof typeof MULTICAST_MAPS, key: Uint8Array, value: Uint8Array): void =>
     object.map(MULTICAST_MAPS[name]).update(key, value);
-  put('config', u32Key(0), encodeMulticastConfig({ endMtTlv: 124, treeTlv: 125, enabled: true }));
+  put(
+    'config',
+    u32Key(0),
+    encodeMulticastConfig({ endMtTlv: 124, treeTlv: 125, fastCnpOption: 0x9e, fastCnpIoamOption: 0x9f, enabled: true }),
+  );
   put('ports', u32Key(core), encodeMulticastPort({ isCore: true }));
   put('destinations', addressKey(SELF), encodeMulticastDestination({ kind: 'replication' }));
   put('destinations', addressKey(PROXY), encodeMulticastDestination({ kind: 'proxy', group: GROUP }));

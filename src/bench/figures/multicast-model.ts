@@ -33,6 +33,10 @@ const added = (a: Total, b: Total): Total => ({
   moved: a.moved + b.moved,
   restarted: a.restarted + b.restarted,
   timeouts: a.timeouts + b.timeouts,
+  sent: a.sent + b.sent,
+  repeated: a.repeated + b.repeated,
+  naks: a.naks + b.naks,
+  naksAtSource: a.naksAtSource + b.naksAtSource,
   violations: [...a.violations, ...b.violations],
   programNs: a.programNs + b.programNs,
 });
@@ -52,7 +56,8 @@ export const multicastModel: Figure = {
   name: 'multicast-model',
   title: `${EVENTS.toExponential(0)} events of simulated groups: what the source is told, against what the receivers have`,
   async measure(bench) {
-    const { events, worlds, joined, moved, restarted, timeouts, violations, programNs } = await measured(bench);
+    const { events, worlds, joined, moved, restarted, timeouts, naks, naksAtSource, violations, programNs } =
+      await measured(bench);
     const row: Row = {
       figure: this.name,
       what: `${(events / 1e6).toFixed(0)} million events: answers that confirm more than every receiver has`,
@@ -66,7 +71,8 @@ export const multicastModel: Figure = {
       note:
         violations[0] ??
         `${worlds} groups, all completed; ${joined} receivers joined, ${moved} subtrees moved, ${restarted} nodes ` +
-          `restarted, ${timeouts} timeouts of sources; ${(programNs / events).toFixed(0)} ns an event in the programs`,
+          `restarted, ${timeouts} timeouts of sources; ${naks} NAKs of receivers, ${naksAtSource} at the ` +
+          `sources; ${(programNs / events).toFixed(0)} ns an event in the programs`,
     };
     return [row];
   },

@@ -1,5 +1,5 @@
-// What OSPF advertises for cnpd and what cnpd learns from it, in both versions: the bytes of our LSAs, reports, decisions D5
-// and D6, reachability.
+// What OSPF advertises for cnpd and what cnpd learns from it, in both versions: the bytes of our LSAs, reports,
+// decisions D5 and D6, reachability.
 import { byKind, origination } from '../../model/advertisement.fixture.ts';
 import { describe, expect, test } from 'vitest';
 import { address, formatAddress } from '../../model/address.ts';

@@ -1,6 +1,6 @@
-// What a source transfers: bytes that any program can compute again, cut into messages and packets. Each packet's payload
-// begins with its offset in the transfer, so that a packet that is missing, repeated or in the wrong place changes the
-// hash of what arrives. Pure.
+// What a source transfers: bytes that any program can compute again, cut into messages and packets. Each packet's
+// payload begins with its offset in the transfer, so that a packet that is missing, repeated or in the wrong place
+// changes the hash of what arrives. Pure.
 import { createHash } from 'node:crypto';
 import { put32 } from '../../packet/bytes.ts';
 import type { Reth } from '../../packet/roce/reth.ts';

@@ -78,9 +78,8 @@ export class HeadEnds {
   }
 
   /**
-   * The routes that are to be in the kernel at `now`. `mayForget`: what an earlier run used and is no longer planned may go;
-   * the
-   * network has had the time to advertise everything again.
+   * The routes that are to be in the kernel at `now`. `mayForget`: what an earlier run used and is no longer planned
+   * may go; the network has had the time to advertise everything again.
    */
   update(plan: MulticastPlan | undefined, now: number, mayForget: boolean): readonly HeadEndRoute[] {
     const planned = new Map((plan?.headEnds ?? []).map((headEnd) => [headEnd.id, headEnd]));

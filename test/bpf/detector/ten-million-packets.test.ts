@@ -1,5 +1,5 @@
-// Ten million packets through the limits of Long-haul CNPs: when each one was sent shows whether a limit was ever broken
-// (A6).
+// Ten million packets through the limits of Long-haul CNPs: when each one was sent shows whether a limit was ever
+// broken (A6).
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { CongestedRouter } from '../support/congested-router.ts';
 import { Hammer } from '../support/hammer.ts';

@@ -1,6 +1,6 @@
 // Networks with p as the congested node, whose port eth2 is a narrow TBF: its queue is filled and drained at will, and
-// what it sends to the senders is read where they are. Between h1 and h2 is the line (topologies/line), or the SRv6 domain
-// (topologies/wan).
+// what it sends to the senders is read where they are. Between h1 and h2 is the line (topologies/line), or the SRv6
+// domain (topologies/wan).
 import { once } from 'node:events';
 import { address } from '../../../src/model/address.ts';
 import { H1, H2, base, routed } from './line.ts';

@@ -1,6 +1,6 @@
-// Questions to a gobgpd, over a connection of their own: who it is, which neighbors it has, and whether cnpd's
-// policies are in force. Its table is not touched: gobgpd prepares all of it before it sends the first path, which takes
-// a large one seconds in which it does nothing else.
+// Questions to a gobgpd, over a connection of their own: who it is, which neighbors it has, and whether cnpd's policies
+// are in force. Its table is not touched: gobgpd prepares all of it before it sends the first path, which takes a large
+// one seconds in which it does nothing else.
 import type { BgpPeerState } from '../../../model/carrier-state.ts';
 import type { GobgpFault } from '../../../model/gobgp-fault.ts';
 import { Channel } from './channel.edge.ts';

@@ -1,5 +1,5 @@
-// What has come from gobgpd and is still to be taken: piece after piece, as work beside that of others. It reports when so
-// much waits that nothing more should be fetched.
+// What has come from gobgpd and is still to be taken: piece after piece, as work beside that of others. It reports when
+// so much waits that nothing more should be fetched.
 import type { Steps, Work } from '../../../model/work.ts';
 
 const BUDGET_MS = 4;

@@ -1,5 +1,5 @@
-// Own paths when another client of the same gobgpd changes them, and when the desired and the present paths become known
-// at the same time.
+// Own paths when another client of the same gobgpd changes them, and when the desired and the present paths become
+// known at the same time.
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../model/address.ts';
 import { Agent, declaration, nhc, ownAsReported, path, pnc, route, sessionOf, shown } from '../content.fixture.ts';

@@ -84,7 +84,8 @@ export function unknownLspId({ unknownLspIds }: OwnLsps, key: string): Answered 
 }
 
 /**
- * Records that another router issued a newer version; our last answer was at `answeredAt`. @returns whether it is contested
+ * Records that another router issued a newer version; our last answer was at `answeredAt`. @returns whether it is
+ * contested
  */
 export function outbidBy(own: OwnLsps, answered: Answered, answeredAt: number, now: number): boolean {
   const contested = outbidAgain(answered, now);
