@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { allowedCpus } from './cpus.ts';
 
-const status = (list: string): string => `Name:\tnode\nCpus_allowed:\t3\nCpus_allowed_list:\t${list}\nMems_allowed:\t1\n`;
+const status = (list: string): string =>
+  `Name:\tnode\nCpus_allowed:\t3\nCpus_allowed_list:\t${list}\nMems_allowed:\t1\n`;
 
 test.each([
   ['0-1', [0, 1]],

@@ -128,8 +128,7 @@ __noinline int multicast_nak_take(__u32 slot, __u32 epoch, __u32 rank)
 		return 0;
 	__u64 nak = word_read(&record->nak);
 	return !(nak & NAK_SENT) && nak_rank(NAK_SYNDROME(nak)) <= rank &&
-	       nak_is_live(nak, word_read(&record->progress), epoch) &&
-	       word_replace(&record->nak, nak, nak | NAK_SENT);
+	       nak_is_live(nak, word_read(&record->progress), epoch) && word_replace(&record->nak, nak, nak | NAK_SENT);
 }
 
 // Marks the NAKs of all branches as sent: one of this rank goes up for all. Returns how many this CPU has marked. Each

@@ -106,8 +106,8 @@ struct multicast_member_key {
 #define EPOCH_MASK 0xfffffu
 #define LIST_BITS 22
 #define ROUTER_BITS 22
-// struct multicast_state.current: epoch, list, parent from the highest bit on. 0: no packet has come yet. The parent of an
-// edge whose router replicates is that router itself.
+// struct multicast_state.current: epoch, list, parent from the highest bit on. 0: no packet has come yet. The parent of
+// an edge whose router replicates is that router itself.
 #define CURRENT(epoch, list, parent) ((__u64)(epoch) << 44 | (__u64)(list) << 22 | (parent))
 #define CURRENT_EPOCH(current) ((__u32)((current) >> 44))
 #define CURRENT_LIST(current) ((__u32)((current) >> 22) & 0x3fffff)

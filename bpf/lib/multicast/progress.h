@@ -47,8 +47,8 @@ static __always_inline void note_all_joined(struct multicast_state *state, const
 	state->all_joined = id;
 }
 
-// A receiver that had joined in the list before has joined in this one, if the agent has not known so already. 0: it had
-// not; a new Queue Pair is another receiver.
+// A receiver that had joined in the list before has joined in this one, if the agent has not known so already. 0: it
+// had not; a new Queue Pair is another receiver.
 __noinline int multicast_note_carry(__u32 slot, __u32 before, __u32 epoch)
 {
 	struct multicast_branch *branch = multicast_branch_at(slot);

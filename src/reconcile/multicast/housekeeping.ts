@@ -168,7 +168,9 @@ export class Housekeeping {
     }
     const before = this.#behind;
     this.#behind = behind;
-    const stalled = new Set([...behind].flatMap(([key, { slot }]) => (this.#stalledMs(key) === undefined ? [] : [slot])));
+    const stalled = new Set(
+      [...behind].flatMap(([key, { slot }]) => (this.#stalledMs(key) === undefined ? [] : [slot])),
+    );
     for (const slot of new Set([...before.values(), ...behind.values()].map(({ slot }) => slot)))
       this.#exclude(slot, stalled.has(slot));
   }

@@ -160,8 +160,7 @@ export class ListTables implements Operations<MulticastListPlan> {
     const list = value && decodeMulticastList(value);
     // One that is gone may have left its number to a list of another group.
     if (list?.group !== group || list.role !== 'edge') return joined;
-    for (const { branch, record } of this.branches(list))
-      if (record?.joined) joined.add(receiverName(branch));
+    for (const { branch, record } of this.branches(list)) if (record?.joined) joined.add(receiverName(branch));
     return joined;
   }
 

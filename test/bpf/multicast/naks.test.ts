@@ -22,7 +22,9 @@ afterAll(() => {
 });
 
 /** One event; returns its words afterwards. */
-function run(words: Partial<Record<keyof typeof AT, number>>): Readonly<Record<'passed' | 'upPsn' | 'upSyndrome', number>> {
+function run(
+  words: Partial<Record<keyof typeof AT, number>>,
+): Readonly<Record<'passed' | 'upPsn' | 'upSyndrome', number>> {
   const at = driver.add();
   for (const [name, value] of Object.entries({ state: EDGE, epoch: 5, nowMs: 10_000, ...words }))
     driver.memory[at + AT[name as keyof typeof AT]] = value;

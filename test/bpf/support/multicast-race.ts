@@ -114,7 +114,9 @@ export class Race {
     const run = ['bpftool', 'prog', 'run', 'pinned', join(this.#pins, 'race')];
     const files = ['data_in', join(this.#directory, 'frame'), 'ctx_in', contextFile, 'repeat', '1'];
     return new Promise((resolve, reject) => {
-      const child = spawn('taskset', ['-c', String(this.#cpus[lane]), ...run, ...files], { stdio: ['ignore', 'ignore', 'pipe'] });
+      const child = spawn('taskset', ['-c', String(this.#cpus[lane]), ...run, ...files], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
       let output = '';
       child.stderr.on('data', (text) => (output += text));
       child.on('error', reject);
