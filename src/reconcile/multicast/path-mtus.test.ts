@@ -27,7 +27,13 @@ const PLAN = {
 const NAMES = new Map([[3, GROUP]]);
 type Role = 'edge' | 'branching';
 
-function scene({ parent = 7, edgeParent = parent, refuses = false } = {}) {
+interface Scene {
+  readonly parent?: number;
+  readonly edgeParent?: number;
+  readonly refuses?: boolean;
+}
+
+function scene({ parent = 7, edgeParent, refuses = false }: Scene = {}) {
   const clock = manualClock(0);
   const sent: Uint8Array[] = [];
   const counted: string[] = [];
@@ -44,7 +50,8 @@ function scene({ parent = 7, edgeParent = parent, refuses = false } = {}) {
       delete: (key: Uint8Array) => noted.delete(toHex(key)),
     },
     states: {
-      lookup: (key: Uint8Array) => stateFrom(multicastRoleOf(readU32Key(key)) === 'edge' ? edgeParent : parent),
+      lookup: (key: Uint8Array) =>
+        stateFrom(multicastRoleOf(readU32Key(key)) === 'edge' ? (edgeParent ?? parent) : parent),
     },
   } as unknown as ConstructorParameters<typeof PathMtus>[0]['maps'];
   const mtus = new PathMtus({

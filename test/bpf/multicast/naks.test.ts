@@ -1,5 +1,5 @@
-// Which NAKs are marked as sent when one of them goes up (bpf/lib/multicast/aggregate.h). Another CPU may have taken one
-// since the minimum was read: here that happens at the same place each time.
+// Which NAKs are marked as sent when one of them goes up (bpf/lib/multicast/aggregate.h). Another CPU may have taken
+// one since the minimum was read: here that happens at the same place each time.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { compileBpf } from '../support/compile.ts';
 import { AT, BEGINS, EDGE, EVENT, ModelDriver } from '../../../src/bench/support/multicast-model/driver.ts';
