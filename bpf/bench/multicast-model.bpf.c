@@ -13,7 +13,8 @@ __u64 model_now;
 LICENSE;
 
 #define EVENTS 4096
-enum { EVENT_DATA = 1, EVENT_HOST = 2, EVENT_CHILD = 3 };
+// EVENT_OWN: data that the branching role hands to the edge role. EVENT_TAKE: a NAK goes up from the edge role.
+enum { EVENT_DATA = 1, EVENT_HOST = 2, EVENT_CHILD = 3, EVENT_OWN = 4, EVENT_TAKE = 5 };
 
 // In the machine's byte order; 64 bytes.
 struct event {
@@ -80,7 +81,9 @@ __noinline int model_has_joined(__u32 slot)
 
 static __always_inline void data(struct event *event)
 {
-	event->passed = multicast_note(event->state, event->list, event->epoch, event->parent, event->psn);
+	const struct multicast_group *group = multicast_group_at(event->state >> 1);
+	__u32 parent = event->kind == EVENT_OWN && group ? multicast_own_number(group) : event->parent;
+	event->passed = multicast_note(event->state, event->list, event->epoch, parent, event->psn);
 	const struct multicast_list *list = multicast_list_at(event->list);
 	if (!list || list->role != MULTICAST_AS_EDGE)
 		return;
@@ -94,6 +97,14 @@ static __always_inline void data(struct event *event)
 	}
 }
 
+// What is unsent and does not precede the NAK of `syndrome` goes up with it: `passed` NAKs.
+static __always_inline void take(struct event *event)
+{
+	struct multicast_state *state = multicast_state_at(event->state);
+	struct multicast_claim claim = { .state = event->state, .current = state ? word_read(&state->current) : 0 };
+	event->passed = multicast_naks_take(&claim, nak_rank(event->syndrome));
+}
+
 static long run_event(__u32 index, void *unused)
 {
 	__u32 zero = 0;
@@ -103,8 +114,10 @@ static long run_event(__u32 index, void *unused)
 	struct event *event = &events->of[index];
 	event->passed = 0;
 	model_now = (__u64)event->now_ms * 1000000;
-	if (event->kind == EVENT_DATA)
+	if (event->kind == EVENT_DATA || event->kind == EVENT_OWN)
 		data(event);
+	else if (event->kind == EVENT_TAKE)
+		take(event);
 	else
 		answer(event);
 	return 0;

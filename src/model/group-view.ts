@@ -36,7 +36,10 @@ export interface CurrentTreeView {
   readonly list: string;
   /** Members digest of an edge, tree digest of a branching node: 16 hexadecimal digits. */
   readonly digest: string;
-  /** SID of the node from which data comes; null at the root, and if it is unknown. */
+  /**
+   * SID of the node from which data comes; null at the root, and if it is unknown. Of the edge role of a router that
+   * replicates: its own replication SID.
+   */
   readonly parent: IpAddress | null;
 }
 

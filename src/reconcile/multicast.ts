@@ -123,7 +123,7 @@ export class Multicast extends Feature {
       configuration: this.configuration<Configuration>({
         kind: 'multicast',
         map: object.map('multicast_config'),
-        value: (types) => encodeMulticastConfig({ ...types, enabled: true }),
+        value: encodeMulticastConfig,
         off: new Uint8Array(MULTICAST_CONFIG_SIZE),
       }),
       ports: this.table<MulticastPlan['ports'][number]>(object.map('multicast_ports'), {
@@ -254,7 +254,7 @@ export class Multicast extends Feature {
         groups: () => this.#groups.all(),
         routerSid: (number) => this.#routers.sidOf(number),
         isRoot: (group) => roots.has(group),
-        stalledMs: (slot) => this.#housekeeping.stalledMs(slot),
+        stalledMs: (list, slot) => this.#housekeeping.stalledMs(list, slot),
         pathMtu: (group, role) => this.#pathMtus.of(group, role),
       },
       process.hrtime.bigint(),

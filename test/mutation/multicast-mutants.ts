@@ -3,6 +3,10 @@
 import type { BpfMutant } from './bpf-mutants.ts';
 
 const ANSWERS = 'test/bpf/multicast/answers.test.ts';
+const EDGE = 'test/bpf/multicast/edge.test.ts';
+const EPOCHS = 'test/bpf/multicast/epochs.test.ts';
+const LOCAL = 'test/bpf/multicast/local-branch.test.ts';
+const NAKS = 'test/bpf/multicast/naks.test.ts';
 const NOTICES = 'test/bpf/multicast/notices.test.ts';
 const REPLICATE = 'test/bpf/multicast/replicate.test.ts';
 const TWO_CPUS = 'test/bpf/multicast/two-cpus.test.ts';
@@ -86,5 +90,50 @@ export const MULTICAST: readonly BpfMutant[] = [
     search: 'if (list->parent != packet->parent)',
     replace: 'if (list->parent == 0xffffffff)',
     fails: [[REPLICATE, 'from a router that is not the parent']],
+  },
+  {
+    fault: 'the edge role answers past the branching role of its own router',
+    file: 'bpf/lib/multicast/replicate.h',
+    search: `	packet->parent = multicast_own_number(group);
+	if (packet->parent == 0)
+		return multicast_drop(COUNT_MC_ROUTER_UNKNOWN);
+`,
+    replace: '',
+    fails: [
+      [LOCAL, 'the source has no ACK before the child has confirmed'],
+      [LOCAL, 'the parent has one answer, for child and receivers together'],
+    ],
+  },
+  {
+    fault: 'a time that is ahead is a long silence',
+    file: 'bpf/lib/multicast/progress.h',
+    search: '__s64 silent = (__s64)(now - word_read(&state->data_ns));',
+    replace: '__u64 silent = now - word_read(&state->data_ns) - 1;',
+    fails: [[EPOCHS, 'a late packet of an older epoch is refused']],
+  },
+  {
+    fault: 'a list with the number of the one before is taken for it',
+    file: 'bpf/lib/multicast/progress.h',
+    search: 'multicast_note_list(index, CURRENT_LIST(next), CURRENT_LIST(current), epoch);',
+    replace: `if (CURRENT_LIST(current) != CURRENT_LIST(next))
+		multicast_note_list(index, CURRENT_LIST(next), CURRENT_LIST(current), epoch);`,
+    fails: [
+      [EPOCHS, 'a receiver that is new joins with the begin of a message'],
+      [EPOCHS, 'nothing is confirmed before the new receiver has confirmed'],
+    ],
+  },
+  {
+    fault: 'a NAK that precedes the one that goes up counts as sent',
+    file: 'bpf/lib/multicast/aggregate.h',
+    search: 'nak_rank(NAK_SYNDROME(nak)) <= rank',
+    replace: 'nak_rank(NAK_SYNDROME(nak)) <= rank + 256',
+    fails: [[NAKS, 'that came after the minimum was read does not count as sent']],
+  },
+  {
+    fault: 'the Designated QPN of a list is that of its first packet',
+    file: 'bpf/lib/multicast/rewrite.h',
+    search: '	__u32 qpn = packet->words[AT_QPN] & bpf_htonl(0xffffff);',
+    replace: '	__u32 qpn = bpf_htonl(0x123456);',
+    fails: [[EDGE, 'another Designated QPN with the same receivers']],
   },
 ];

@@ -120,27 +120,28 @@ __noinline int multicast_minimum(struct multicast_claim *claim, struct multicast
 	return minimum->counted > 0;
 }
 
-// Marks the NAK of a branch as sent. 1: this CPU did. A global function.
-__noinline int multicast_nak_take(__u32 slot, __u32 epoch)
+// Marks the NAK of a branch as sent, unless it precedes the one that goes up. 1: this CPU did. A global function.
+__noinline int multicast_nak_take(__u32 slot, __u32 epoch, __u32 rank)
 {
 	struct multicast_record *record = multicast_record_at(slot);
 	if (!record)
 		return 0;
 	__u64 nak = word_read(&record->nak);
-	return !(nak & NAK_SENT) && nak_is_live(nak, word_read(&record->progress), epoch) &&
-	       word_replace(&record->nak, nak, nak | NAK_SENT);
+	return !(nak & NAK_SENT) && nak_rank(NAK_SYNDROME(nak)) <= rank &&
+	       nak_is_live(nak, word_read(&record->progress), epoch) && word_replace(&record->nak, nak, nak | NAK_SENT);
 }
 
-// Marks the NAKs of all branches as sent: one goes up for all. Returns how many this CPU has marked. Each mark belongs
-// to one NAK that has come, so no more go up than have come, whatever other CPUs do. A global function.
-__noinline int multicast_naks_take(struct multicast_claim *claim)
+// Marks the NAKs of all branches as sent: one of this rank goes up for all. Returns how many this CPU has marked. Each
+// mark belongs to one NAK that has come, so no more go up than have come, whatever other CPUs do. One that precedes it
+// has come since the minimum was read: the CPU that takes it sends it. A global function.
+__noinline int multicast_naks_take(struct multicast_claim *claim, __u32 rank)
 {
 	struct multicast_list *list = claim ? multicast_list_at(CURRENT_LIST(claim->current)) : 0;
 	int taken = 0;
 	if (!list)
 		return 0;
 	for (__u32 i = 0; i < MULTICAST_BRANCHES && i < list->count; i++)
-		taken += multicast_nak_take(list->first + i, CURRENT_EPOCH(claim->current));
+		taken += multicast_nak_take(list->first + i, CURRENT_EPOCH(claim->current), rank);
 	return taken;
 }
 
@@ -154,7 +155,7 @@ static __always_inline int up_nak(struct multicast_state *state, struct multicas
 		return 0;
 	if (is_of(pending, epoch) && WORD_PSN(pending) == m && nak_rank(NAK_SYNDROME(pending)) >= minimum->rank)
 		return 0;
-	if (!multicast_naks_take(claim))
+	if (!multicast_naks_take(claim, minimum->rank))
 		return 0;
 	word_replace(&state->nak_pending, pending, nak_word(epoch, m, minimum->syndrome));
 	return 1;

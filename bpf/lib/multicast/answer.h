@@ -90,14 +90,20 @@ static __always_inline void cnp_stand_for(struct multicast_answer *answer, const
 	__builtin_memcpy(answer->words + 2, is_local ? &group->edge : &branch->address, 16);
 }
 
+static __always_inline void answer_heard(__u32 slot, __u64 now)
+{
+	struct multicast_record *record = multicast_record_at(slot);
+	if (record)
+		word_write(&record->heard_ns, now);
+}
+
 // Takes a checked answer of the branch claim->slot. Returns a verdict.
 static __always_inline int answer_take(struct __sk_buff *skb, struct multicast_answer *answer,
 				       struct multicast_claim *claim, __u32 psn_delta)
 {
-	struct multicast_record *record = multicast_record_at(claim->slot);
 	__u64 now = bpf_ktime_get_ns();
-	if (record)
-		word_write(&record->heard_ns, now);
+	__u32 slot = claim->slot;
+	answer_heard(slot, now);
 	if (answer->is_cnp) {
 		if (!cnp_climb(claim, now))
 			return TC_DROP;
@@ -109,7 +115,10 @@ static __always_inline int answer_take(struct __sk_buff *skb, struct multicast_a
 	claim->syndrome = aeth >> 24;
 	claim->msn = aeth & PSN_MASK;
 	claim->next = (BTH_PSN(answer->words[ANSWER_BTH + 2]) - psn_delta + !nak_rank(claim->syndrome)) & PSN_MASK;
-	if (!multicast_climb(claim, &up))
+	int goes_up = multicast_climb(claim, &up);
+	if (claim->slot != slot) // the tree's local branch
+		answer_heard(claim->slot, now);
+	if (!goes_up)
 		return TC_DROP;
 	answer->words[ANSWER_BTH + 2] = bpf_htonl(up.psn);
 	answer->words[ANSWER_AETH] = bpf_htonl((__u32)up.syndrome << 24 | up.msn);

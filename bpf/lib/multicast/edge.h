@@ -119,7 +119,7 @@ __noinline int multicast_end_mt(struct __sk_buff *skb)
 	    !multicast_prepare(skb, packet, group))
 		return multicast_drop(COUNT_MC_FAILED);
 	count(COUNT_MC_EDGE_PACKETS);
-	multicast_account(state, now);
+	__sync_fetch_and_add(&state->packets, 1);
 	return multicast_copy_all(skb, receivers);
 }
 

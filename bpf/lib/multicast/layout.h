@@ -58,10 +58,9 @@ struct multicast_group {
 struct multicast_config {
 	__u8 end_mt_tlv;
 	__u8 tree_tlv;
-	__u8 enabled;
 	__u8 fast_cnp_option;	   // option types, as in struct notice_config
 	__u8 fast_cnp_ioam_option; // 0: none
-	__u8 reserved[3];
+	__u8 reserved[4];
 };
 
 enum multicast_role { MULTICAST_AS_EDGE = 0, MULTICAST_AS_BRANCHING = 1 };
@@ -107,7 +106,8 @@ struct multicast_member_key {
 #define EPOCH_MASK 0xfffffu
 #define LIST_BITS 22
 #define ROUTER_BITS 22
-// struct multicast_state.current: epoch, list, parent from the highest bit on. 0: no packet has come yet.
+// struct multicast_state.current: epoch, list, parent from the highest bit on. 0: no packet has come yet. The parent of
+// an edge whose router replicates is that router itself.
 #define CURRENT(epoch, list, parent) ((__u64)(epoch) << 44 | (__u64)(list) << 22 | (parent))
 #define CURRENT_EPOCH(current) ((__u32)((current) >> 44))
 #define CURRENT_LIST(current) ((__u32)((current) >> 22) & 0x3fffff)
@@ -133,7 +133,7 @@ struct multicast_state {
 	__u64 nak_pending; // label, SET, ePSN and syndrome of the NAK that went up and was not answered by a repetition
 	__u64 repeat;	   // label, SET: a packet before `sent` came again
 	__u64 window_ns;   // begin of the open CNP window; 0: none
-	__u64 data_ns;	   // time of the last packet
+	__u64 data_ns;	   // time of the last packet, by the coarse clock (progress.h)
 	__u64 tokens;	   // of the limit of copies: time (ns) at which the bucket is full
 	__u64 packets;	   // replicated
 	__u64 answers;	   // gone up

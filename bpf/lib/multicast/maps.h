@@ -149,6 +149,13 @@ static __always_inline __u32 multicast_router_of(const void *sid)
 	return found ? *found : 0;
 }
 
+// Number of this router itself: the parent of its edge role when its branching role hands it a packet. So the edge's
+// answers go to the local branch of the tree list (aggregate.h), and not past it. 0: unknown.
+static __always_inline __u32 multicast_own_number(const struct multicast_group *group)
+{
+	return multicast_router_of(&group->replication);
+}
+
 // Whether other routers are behind the port.
 static __always_inline int multicast_is_core(__u32 ifindex)
 {

@@ -57,7 +57,7 @@ struct multicast_packet {
 	__u32 inner;	 // offset of the packet inside in the frame
 	__u32 length;	 // of the packet inside, octets
 	__u32 group;	 // index
-	__u32 parent;	 // number of the router that made this copy; 0 at the root
+	__u32 parent;	 // number of the router that made this copy; 0 at the root, its own for its edge role there
 	__u32 epoch;
 	__u32 psn;
 	__u32 end_tlvs; // offset of the end of the SRH in the frame
@@ -69,7 +69,7 @@ struct multicast_packet {
 	struct address destination; // of the packet that brought it: a SID of this router
 	__u64 members, tree;	    // digests
 	__u64 selected;		    // receivers of TLVs, by their place in the list
-	__u32 source_crc;	    // remainder and checksum of the change of the source
+	__u32 source_crc;	    // remainder and checksum of what all receivers' changes have in common
 	__u32 source_sum;
 	__u32 receivers; // number of those below
 	__u32 slots[MULTICAST_BRANCHES];

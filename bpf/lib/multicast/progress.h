@@ -16,8 +16,9 @@
 #define MULTICAST_NOTE_BEGINS 0x1000000u
 
 // After this long without a packet any other epoch is accepted: the root has restarted and counts anew.
-#define MULTICAST_SILENCE_NS 1000000000ULL
+#define MULTICAST_SILENCE_NS 1000000000LL
 
+// Of `data_ns` and of what is compared with it: clocks of other precision are ahead of each other.
 #ifndef MULTICAST_NOW
 #define MULTICAST_NOW() bpf_ktime_get_coarse_ns()
 #endif
@@ -46,13 +47,16 @@ static __always_inline void note_all_joined(struct multicast_state *state, const
 	state->all_joined = id;
 }
 
-// A receiver that had joined in the list before has joined in this one. 0: it had not; a new Queue Pair is another
-// receiver.
+// A receiver that had joined in the list before has joined in this one, if the agent has not known so already. 0: it
+// had not; a new Queue Pair is another receiver.
 __noinline int multicast_note_carry(__u32 slot, __u32 before, __u32 epoch)
 {
 	struct multicast_branch *branch = multicast_branch_at(slot);
-	if (!branch)
+	struct multicast_record *own = multicast_record_at(slot);
+	if (!branch || !own)
 		return 0;
+	if (multicast_has_joined(own))
+		return 1;
 	struct multicast_member_key key = { .address = branch->address, .list = before };
 	const __u32 *found = bpf_map_lookup_elem(&multicast_members, &key);
 	if (!found)
@@ -76,9 +80,10 @@ __noinline int multicast_note_list(__u32 index, __u32 id, __u32 before, __u32 ep
 		return 0;
 	__u32 carried = 0;
 	state->all_joined = 0; // this number may have been another list's
-	if (before != 0 && old->group == list->group && old->role == list->role)
-		for (__u32 i = 0; i < MULTICAST_BRANCHES && i < list->count; i++)
-			carried |= multicast_note_carry(list->first + i, before, epoch);
+	if (old->group != list->group || old->role != list->role)
+		before = 0; // has no members
+	for (__u32 i = 0; i < MULTICAST_BRANCHES && i < list->count; i++)
+		carried |= multicast_note_carry(list->first + i, before, epoch);
 	if (carried == 0)
 		note_all_joined(state, list, id, epoch);
 	return 0;
@@ -88,12 +93,13 @@ __noinline int multicast_note_list(__u32 index, __u32 id, __u32 before, __u32 ep
 static __always_inline int note_switch(struct multicast_state *state, __u32 index, __u64 current, __u64 next, __u64 now)
 {
 	__u32 epoch = CURRENT_EPOCH(next);
-	if (current != 0 && !epoch_is_newer(epoch, CURRENT_EPOCH(current)) &&
-	    now - word_read(&state->data_ns) < MULTICAST_SILENCE_NS)
+	// Another CPU may have written a later time than this one's `now`.
+	__s64 silent = (__s64)(now - word_read(&state->data_ns));
+	if (current != 0 && !epoch_is_newer(epoch, CURRENT_EPOCH(current)) && silent < MULTICAST_SILENCE_NS)
 		return 0;
-	// Before the switch: nobody reads the records of the new list yet.
-	if (CURRENT_LIST(current) != CURRENT_LIST(next))
-		multicast_note_list(index, CURRENT_LIST(next), CURRENT_LIST(current), epoch);
+	// Before the switch: nobody reads the records of the new list yet. Also for the same number: a list that has
+	// gone while no data came leaves its number to the next one.
+	multicast_note_list(index, CURRENT_LIST(next), CURRENT_LIST(current), epoch);
 	if (!word_replace(&state->current, current, next))
 		return word_read(&state->current) == next;
 	if (current != 0)
@@ -162,7 +168,8 @@ __noinline int multicast_note_repeated(__u32 index, __u32 psn)
 //   state   MULTICAST_STATE(group, role)
 //   list    index in multicast_lists of the list that the packet's digest selects, not 0
 //   epoch   of the packet's tree TLV, 20 bits
-//   parent  number of the router that made this copy; 0 at the root
+//   parent  number of the router that made this copy; 0 at the root; of the edge role of a router that replicates, its
+//           own (multicast_own_number)
 //   psn     24 bits, as in the packet: before any delta; with MULTICAST_NOTE_BEGINS
 // Returns 1: copy it. 0: drop it; counted here. A global function: the verifier checks it once.
 __noinline int multicast_note(__u32 state, __u32 list, __u32 epoch, __u32 parent, __u32 psn)

@@ -94,13 +94,16 @@ __noinline int multicast_replicate(struct __sk_buff *skb)
 	count(COUNT_MC_BRANCHING_PACKETS);
 	if (packet->parent == 0)
 		count(COUNT_MC_ROOT_PACKETS);
-	multicast_account(state, now);
+	__sync_fetch_and_add(&state->packets, 1);
 	int verdict = multicast_to_children(skb, first, children, !local, hop_limit - hop);
 	if (!local)
 		return verdict;
 	struct multicast_record *record = multicast_record_at(list->first);
 	if (record)
 		__sync_fetch_and_add(&record->copies, 1);
+	packet->parent = multicast_own_number(group);
+	if (packet->parent == 0)
+		return multicast_drop(COUNT_MC_ROUTER_UNKNOWN);
 	return multicast_end_mt(skb);
 }
 

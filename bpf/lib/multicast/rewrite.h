@@ -30,8 +30,8 @@ static __always_inline __u16 multicast_folded(const struct multicast_change *cha
 	return (__u16)~csum_fold(change->sum);
 }
 
-// The change of the source, which becomes the Proxy Address, with the words up to the PSN behind it. A group has one
-// source, so it is kept; the copy of it in use is found by its addresses.
+// The change of the source, which becomes the Proxy Address, with the words up to the Queue Pair behind it. A group has
+// one source, so it is kept; the copy of it in use is found by its addresses.
 static __always_inline void multicast_prepare_source(struct multicast_packet *packet,
 						     const struct multicast_group *group)
 {
@@ -45,7 +45,7 @@ static __always_inline void multicast_prepare_source(struct multicast_packet *pa
 		struct multicast_change change = {};
 		for (int i = 0; i < 4; i++)
 			multicast_change(&change, from.words[i], group->proxy.words[i]);
-		for (int i = IPV6_DESTINATION / 4; i < AT_PSN; i++)
+		for (int i = IPV6_DESTINATION / 4; i < AT_QPN; i++)
 			change.crc = icrc_add(change.crc, 0);
 		known->from = from;
 		known->to = group->proxy;
@@ -56,9 +56,20 @@ static __always_inline void multicast_prepare_source(struct multicast_packet *pa
 	packet->source_sum = known->sum;
 }
 
-// What changes for this receiver in every packet, as in struct multicast_record: the Proxy Address and the Designated
-// QPN, which every packet of the group has, become its own. A list never changes, so it is computed once. CPUs that do
-// it at the same time write the same.
+// What the Designated QPN adds, once a packet: it is taken away here, and each receiver's is added to its change. A
+// group may get another one while its lists stay.
+static __always_inline void multicast_prepare_qpn(struct multicast_packet *packet)
+{
+	__u32 qpn = packet->words[AT_QPN] & bpf_htonl(0xffffff);
+	struct multicast_change change = { .sum = (__u64)packet->source_sum + (__u32)~qpn,
+					   .crc = icrc_add(packet->source_crc, qpn) };
+	packet->source_crc = change.crc;
+	packet->source_sum = multicast_folded(&change);
+}
+
+// What changes for this receiver in every packet, as in struct multicast_record: the Proxy Address, which every packet
+// of the group has, becomes its own, and its Queue Pair comes in. A list never changes, so it is computed once. CPUs
+// that do it at the same time write the same.
 static __always_inline __u64 multicast_change_for(struct multicast_record *record,
 						  const struct multicast_packet *packet,
 						  const struct multicast_branch *branch)
@@ -71,7 +82,9 @@ static __always_inline __u64 multicast_change_for(struct multicast_record *recor
 		multicast_change(&change, packet->words[IPV6_DESTINATION / 4 + i], branch->address.words[i]);
 	for (int i = AT_PORTS; i < AT_QPN; i++)
 		change.crc = icrc_add(change.crc, 0);
-	multicast_change(&change, packet->words[AT_QPN] & bpf_htonl(0xffffff), bpf_htonl(branch->qpn & 0xffffff));
+	__u32 qpn = bpf_htonl(branch->qpn & 0xffffff);
+	change.sum += qpn;
+	change.crc = icrc_add(change.crc, qpn);
 	known = WORD_SET | (__u64)multicast_folded(&change) << 32 | change.crc;
 	word_write(&record->change, known);
 	return known;
@@ -93,6 +106,7 @@ static __always_inline int multicast_prepare(struct __sk_buff *skb, struct multi
 		*(__u64 *)(ip + IPV6_SOURCE + 8) = group->proxy.halves[1];
 	}
 	multicast_prepare_source(packet, group);
+	multicast_prepare_qpn(packet);
 	packet->length_at = icrc_length_of(packet->lengths, (length - ICRC_SIZE) / 4 - last);
 	return 1;
 }

@@ -100,10 +100,4 @@ static __always_inline int multicast_admit(struct multicast_state *state, const 
 	return 1; // other CPUs have it: rather a copy too many than a packet lost
 }
 
-static __always_inline void multicast_account(struct multicast_state *state, __u64 now)
-{
-	state->data_ns = now;
-	__sync_fetch_and_add(&state->packets, 1);
-}
-
 #endif

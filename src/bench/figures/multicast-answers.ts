@@ -56,7 +56,7 @@ function publish(object: Object, { core }: Edge, branches: number): void {
   put(
     'config',
     u32Key(0),
-    encodeMulticastConfig({ endMtTlv: 124, treeTlv: 125, fastCnpOption: 0x9e, fastCnpIoamOption: 0x9f, enabled: true }),
+    encodeMulticastConfig({ endMtTlv: 124, treeTlv: 125, fastCnpOption: 0x9e, fastCnpIoamOption: 0x9f }),
   );
   put('ports', u32Key(core), encodeMulticastPort({ isCore: true }));
   put('destinations', addressKey(SELF), encodeMulticastDestination({ kind: 'replication' }));

@@ -72,7 +72,7 @@ describe('keys and values of the maps of End.MT are read as they were written', 
   );
 
   test('configuration, destination, port', () => {
-    const config = { endMtTlv: 124, treeTlv: 125, enabled: true, fastCnpOption: 0x9e, fastCnpIoamOption: 0xbe };
+    const config = { endMtTlv: 124, treeTlv: 125, fastCnpOption: 0x9e, fastCnpIoamOption: 0xbe };
     expect(decodeMulticastConfig(encodeMulticastConfig(config))).toEqual(config);
     for (const destination of [{ kind: 'edge' }, { kind: 'replication' }, { kind: 'proxy', group: 4095 }] as const)
       expect(decodeMulticastDestination(encodeMulticastDestination(destination))).toEqual(destination);

@@ -58,7 +58,6 @@ export interface MulticastConfig {
   /** SRH TLV types. */
   readonly endMtTlv: number;
   readonly treeTlv: number;
-  readonly enabled: boolean;
   /** Types of Destination Options; with IOAM trace data 0: none. */
   readonly fastCnpOption: number;
   readonly fastCnpIoamOption: number;
@@ -69,18 +68,14 @@ export const MULTICAST_CONFIG_SIZE = 8;
 /** struct multicast_config. */
 export const encodeMulticastConfig = (config: MulticastConfig): Uint8Array =>
   structure(MULTICAST_CONFIG_SIZE, (_, bytes) =>
-    bytes.set([
-      ...[config.endMtTlv, config.treeTlv, config.enabled ? 1 : 0],
-      ...[config.fastCnpOption, config.fastCnpIoamOption],
-    ]),
+    bytes.set([config.endMtTlv, config.treeTlv, config.fastCnpOption, config.fastCnpIoamOption]),
   );
 
 export const decodeMulticastConfig = (value: Uint8Array): MulticastConfig => ({
   endMtTlv: value[0]!,
   treeTlv: value[1]!,
-  enabled: value[2] === 1,
-  fastCnpOption: value[3]!,
-  fastCnpIoamOption: value[4]!,
+  fastCnpOption: value[2]!,
+  fastCnpIoamOption: value[3]!,
 });
 
 export const MULTICAST_NOTIFIER: Uint8Array = Uint8Array.of(1, 0, 0, 0);

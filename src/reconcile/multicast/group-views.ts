@@ -25,8 +25,8 @@ interface GroupViewSources {
   readonly groups: () => Iterable<readonly [string, number]>;
   readonly routerSid: (number: number) => IpAddress | undefined;
   readonly isRoot: (group: string) => boolean;
-  /** Milliseconds for which the branch at this slot has stalled; undefined: it has not. */
-  readonly stalledMs: (slot: number) => number | undefined;
+  /** Milliseconds for which the branch at this slot of the list has stalled; undefined: it has not. */
+  readonly stalledMs: (list: InstalledList, slot: number) => number | undefined;
   readonly pathMtu: (group: string, role: MulticastRole) => number | undefined;
 }
 
@@ -71,7 +71,7 @@ function roleView(sources: GroupViewSources, { group, role, installed, state, no
       cnps: record?.cnps ?? 0n,
       copies: record?.copies ?? 0n,
       heardAgeMs: record ? ageMs(record.heardNs, nowNs) : null,
-      stalledMs: sources.stalledMs(slot) ?? null,
+      stalledMs: sources.stalledMs(shown, slot) ?? null,
       isExcluded: branch.excluded,
     })),
     packets: state.packets,

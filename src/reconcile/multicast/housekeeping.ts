@@ -42,6 +42,7 @@ export interface HousekeepingOptions {
 }
 
 interface Stall {
+  readonly slot: number;
   readonly nextPsn: number;
   /** Milliseconds of the clock. */
   readonly since: number;
@@ -55,8 +56,8 @@ export class Housekeeping {
   #plan: MulticastPlan | undefined;
   #cancel: (() => void) | undefined;
   #stallsDue = 0;
-  /** By slot: branches behind what was sent to them. */
-  #behind = new Map<number, Stall>();
+  /** Branches behind what was sent to them, by branchKey: another list may get their slots. */
+  #behind = new Map<string, Stall>();
 
   constructor(options: HousekeepingOptions) {
     this.#options = options;
@@ -75,15 +76,19 @@ export class Housekeeping {
     this.#behind.clear();
   }
 
-  stalledMs(slot: number): number | undefined {
-    const stall = this.#behind.get(slot);
+  stalledMs(list: InstalledList, slot: number): number | undefined {
+    return this.#stalledMs(branchKey(list, slot));
+  }
+
+  #stalledMs(key: string): number | undefined {
+    const stall = this.#behind.get(key);
     const ms = stall && this.#options.clock.now() - stall.since;
     return ms !== undefined && ms >= this.#plan!.stallMs ? ms : undefined;
   }
 
   problems(): Problem[] {
-    return [...this.#behind].flatMap(([slot, { group, role, name, nextPsn }]) => {
-      const ms = this.stalledMs(slot);
+    return [...this.#behind].flatMap(([key, { group, role, name, nextPsn }]) => {
+      const ms = this.#stalledMs(key);
       if (ms === undefined) return [];
       const what = role === 'edge' ? 'receiver' : 'branch';
       return {
@@ -149,20 +154,25 @@ export class Housekeeping {
   #lookForStalls(active: readonly { group: string; role: MulticastRole; state: MulticastState }[]): void {
     const now = this.#options.clock.now();
     const byNumber = new Map(this.#options.lists.installed.map((installed) => [installed.number, installed]));
-    const behind = new Map<number, Stall>();
+    const behind = new Map<string, Stall>();
     for (const { group, role, state } of active) {
       const list = state.current && byNumber.get(state.current.list);
       const isFlowing = this.#options.nowNs() - state.dataNs < BigInt(DATA_FLOWS_MS) * 1_000_000n;
       if (!list || !isFlowing || state.high?.label !== labelOfEpoch(state.current!.epoch)) continue;
       for (const { slot, name, nextPsn } of this.#behindIn(list, state)) {
-        const before = this.#behind.get(slot);
+        const key = branchKey(list, slot);
+        const before = this.#behind.get(key);
         const since = before?.nextPsn === nextPsn ? before.since : now;
-        behind.set(slot, { nextPsn, since, group, role, name });
+        behind.set(key, { slot, nextPsn, since, group, role, name });
       }
     }
     const before = this.#behind;
     this.#behind = behind;
-    for (const slot of new Set([...before.keys(), ...behind.keys()])) this.#exclude(slot);
+    const stalled = new Set(
+      [...behind].flatMap(([key, { slot }]) => (this.#stalledMs(key) === undefined ? [] : [slot])),
+    );
+    for (const slot of new Set([...before.values(), ...behind.values()].map(({ slot }) => slot)))
+      this.#exclude(slot, stalled.has(slot));
   }
 
   /** Branches of a list that have not confirmed what was sent; an edge's receivers only once they get packets. */
@@ -177,9 +187,9 @@ export class Housekeeping {
     }
   }
 
-  #exclude(slot: number): void {
+  #exclude(slot: number, isStalled: boolean): void {
     const { maps, count } = this.#options;
-    const shall = this.#plan?.dropStalled === true && this.stalledMs(slot) !== undefined;
+    const shall = this.#plan?.dropStalled === true && isStalled;
     const value = maps.branches.lookup(u32Key(slot));
     const changed = value && withExcluded(value, shall);
     if (!changed) return;
@@ -187,6 +197,8 @@ export class Housekeeping {
     if (shall) count('groups.branch-excluded');
   }
 }
+
+const branchKey = ({ key }: InstalledList, slot: number): string => `${Buffer.from(key).toString('hex')} ${slot}`;
 
 /** Undefined: it is so already. */
 function withExcluded(value: Uint8Array, excluded: boolean): Uint8Array | undefined {

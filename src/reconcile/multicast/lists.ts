@@ -157,9 +157,10 @@ export class ListTables implements Operations<MulticastListPlan> {
     const inUse = state && decodeMulticastState(state).current?.list;
     const value = inUse === undefined ? undefined : this.#maps.lists.lookup(u32Key(inUse));
     const joined = new Set<string>();
-    if (!value) return joined;
-    for (const { branch, record } of this.branches(decodeMulticastList(value)))
-      if (record?.joined) joined.add(receiverName(branch));
+    const list = value && decodeMulticastList(value);
+    // One that is gone may have left its number to a list of another group.
+    if (list?.group !== group || list.role !== 'edge') return joined;
+    for (const { branch, record } of this.branches(list)) if (record?.joined) joined.add(receiverName(branch));
     return joined;
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { u32Key } from '../../kernel/dataplane/layout.ts';
+import { readU32Key, u32Key } from '../../kernel/dataplane/layout.ts';
 import { MULTICAST_STATE_SIZE, MULTICAST_TOO_BIG_SIZE } from '../../kernel/dataplane/multicast-state.ts';
-import { multicastStateIndex } from '../../kernel/dataplane/multicast-lists.ts';
+import { multicastRoleOf, multicastStateIndex } from '../../kernel/dataplane/multicast-lists.ts';
 import { address } from '../../model/address.ts';
 import { manualClock } from '../../model/clock.ts';
 import { silentLog } from '../../model/log.ts';
@@ -12,36 +12,51 @@ import { PathMtus } from './path-mtus.ts';
 
 const GROUP = '2001:db8:aa::1';
 const PARENT = address('2001:db8:c4::b');
+const OWN_REPLICATION = address('2001:db8:c1::b');
+/** Number of this router. */
+const ITSELF = 3;
 const PLAN = {
   ...{ endMtTlv: 124, treeTlv: 125 },
   groups: [
     {
       ...{ id: GROUP, proxyAddress: address(GROUP), rootSid: address('2001:db8:c6::b') },
-      ...{ edgeSid: address('2001:db8:c1::e'), replicationSid: address('2001:db8:c1::b') },
+      ...{ edgeSid: address('2001:db8:c1::e'), replicationSid: OWN_REPLICATION },
     },
   ],
 } as unknown as MulticastPlan;
 const NAMES = new Map([[3, GROUP]]);
 type Role = 'edge' | 'branching';
 
-function scene({ parent = 7, refuses = false } = {}) {
+interface Scene {
+  readonly parent?: number;
+  readonly edgeParent?: number;
+  readonly refuses?: boolean;
+}
+
+function scene({ parent = 7, edgeParent, refuses = false }: Scene = {}) {
   const clock = manualClock(0);
   const sent: Uint8Array[] = [];
   const counted: string[] = [];
   let changes = 0;
   const noted = new Map<string, readonly [Uint8Array, Uint8Array]>();
-  const state = new Uint8Array(MULTICAST_STATE_SIZE);
-  new DataView(state.buffer).setBigUint64(0, (9n << 44n) | (12n << 22n) | BigInt(parent), true);
+  const stateFrom = (number: number): Uint8Array => {
+    const state = new Uint8Array(MULTICAST_STATE_SIZE);
+    new DataView(state.buffer).setBigUint64(0, (9n << 44n) | (12n << 22n) | BigInt(number), true);
+    return state;
+  };
   const maps = {
     tooBig: {
       entries: () => noted.values(),
       delete: (key: Uint8Array) => noted.delete(toHex(key)),
     },
-    states: { lookup: () => state },
+    states: {
+      lookup: (key: Uint8Array) =>
+        stateFrom(multicastRoleOf(readU32Key(key)) === 'edge' ? (edgeParent ?? parent) : parent),
+    },
   } as unknown as ConstructorParameters<typeof PathMtus>[0]['maps'];
   const mtus = new PathMtus({
     ...{ clock, log: silentLog, count: (name) => void counted.push(name), maps },
-    routerSid: (number) => (number === 7 ? PARENT : undefined),
+    routerSid: (number) => (number === 7 ? PARENT : number === ITSELF ? OWN_REPLICATION : undefined),
     send: (packet) => {
       if (refuses) throw new Error('ENETUNREACH');
       sent.push(packet);
@@ -110,6 +125,23 @@ describe('a packet that is too big for a path from here', () => {
     expect(mtus.fromRoot(GROUP)).toBe(1500);
     tooBig('edge', 1450);
     expect([mtus.fromRoot(GROUP), sent, changes()]).toEqual([1450, [], 2]);
+  });
+
+  test('to a receiver of a router that replicates: the parent of its branching role is told', () => {
+    const { sent, tooBig, mtus } = scene({ edgeParent: ITSELF });
+    tooBig('branching', 1500);
+    tooBig('edge', 1450);
+    const parsed = sent.map((packet) => parseIcmpv6(packet));
+    expect(parsed).toMatchObject([1, 2].map(() => ({ value: { source: OWN_REPLICATION, destination: PARENT } })));
+    expect(new DataView(sent[1]!.buffer).getUint32(44)).toBe(1450);
+    expect([mtus.of(GROUP, 'edge'), mtus.of(GROUP, 'branching')]).toEqual([1450, 1450]);
+  });
+
+  test('to a receiver of the root itself: nobody is told', () => {
+    const { sent, counted, tooBig, mtus } = scene({ parent: 0, edgeParent: ITSELF });
+    tooBig('edge', 1450);
+    expect([mtus.fromRoot(GROUP), sent]).toEqual([1450, []]);
+    expect(counted).not.toContain('groups.too-big.not-sent');
   });
 
   test('is forgotten after ten minutes, whatever came meanwhile; 1280 is the least', () => {

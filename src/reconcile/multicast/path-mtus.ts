@@ -3,13 +3,13 @@
 //
 // The SRH of a packet stays as it is from the root to the edge. So the octets that would pass are the same at each hop.
 import { readU32Key, u32Key } from '../../kernel/dataplane/layout.ts';
-import { type MulticastRole, multicastRoleOf } from '../../kernel/dataplane/multicast-lists.ts';
+import { type MulticastRole, multicastRoleOf, multicastStateIndex } from '../../kernel/dataplane/multicast-lists.ts';
 import {
   type MulticastTooBig,
   decodeMulticastState,
   decodeMulticastTooBig,
 } from '../../kernel/dataplane/multicast-state.ts';
-import type { IpAddress } from '../../model/address.ts';
+import { type IpAddress, sameAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Count, Log } from '../../model/log.ts';
 import { concat } from '../../packet/bytes.ts';
@@ -87,12 +87,29 @@ export class PathMtus {
       const index = readU32Key(key);
       const group = plan?.groups.find(({ id }) => id === names.get(index >> 1));
       if (!plan || !group) continue;
-      const [role, tooBig] = [multicastRoleOf(index), decodeMulticastTooBig(value)];
-      const mtu = this.#learn(`${role} ${group.id}`, tooBig.mtu);
-      const state = maps.states.lookup(u32Key(index));
-      const parent = state && decodeMulticastState(state).current?.parent;
+      const tooBig = decodeMulticastTooBig(value);
+      let role = multicastRoleOf(index);
+      let mtu = this.#learn(`${role} ${group.id}`, tooBig.mtu);
+      let parent = this.#parentOf(index);
+      if (role === 'edge' && parent && this.#isItself(parent, group)) {
+        // The edge role is a branch of this router's own replication, and the parent is that of the latter.
+        role = 'branching';
+        mtu = this.#learn(`${role} ${group.id}`, mtu);
+        parent = this.#parentOf(multicastStateIndex(index >> 1, role));
+      }
       if (parent) this.#passOn(plan, { group, role, parent, tooBig: { ...tooBig, mtu } });
     }
+  }
+
+  /** Number of the router that data come from; 0 at the root, undefined before any data. */
+  #parentOf(index: number): number | undefined {
+    const state = this.#options.maps.states.lookup(u32Key(index));
+    return state && decodeMulticastState(state).current?.parent;
+  }
+
+  #isItself(parent: number, { replicationSid }: MulticastGroupPlan): boolean {
+    const sid = this.#options.routerSid(parent);
+    return sid !== undefined && replicationSid !== null && sameAddress(sid, replicationSid);
   }
 
   #expire(): void {

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { multicastStateIndex, type MulticastRole } from '../../../src/kernel/dataplane/multicast-lists.ts';
 import { multicastWindowPacket } from '../../../src/kernel/dataplane/multicast-state.ts';
 import { MULTICAST_MAPS, MULTICAST_PROGRAMS } from '../../../src/kernel/dataplane/multicast.ts';
-import { type IpAddress, address } from '../../../src/model/address.ts';
-import { concat } from '../../../src/packet/bytes.ts';
-import { buildRocePacket, parseRocePacket } from '../../../src/packet/roce/packet.ts';
+import { address, addressBytes } from '../../../src/model/address.ts';
+import { parseRocePacket } from '../../../src/packet/roce/packet.ts';
+import { CORE_HOST, EPOCH, SOURCE_QPN, answer, cnp, inTunnel } from '../support/multicast-answers.ts';
 import { childSid, child, receiver, receiverAddress } from '../support/multicast-branches.ts';
 import {
   DESIGNATED,
@@ -28,62 +28,6 @@ import { type MulticastRouter, withMulticastRouter } from '../support/multicast-
 
 let router: MulticastRouter;
 withMulticastRouter((created) => (router = created));
-
-const EPOCH = 1;
-/** A source behind the core port. */
-const CORE_HOST = address('2001:db8:c00::55');
-interface Said {
-  psn?: number;
-  kind?: 'ack' | 'nak' | 'rnr-nak';
-  value?: number;
-  msn?: number;
-  source?: IpAddress;
-  destination?: IpAddress;
-  destQpn?: number;
-}
-const answer = ({
-  psn = 0,
-  kind = 'ack',
-  value,
-  msn = 0,
-  source,
-  destination = PROXY,
-  destQpn = DESIGNATED,
-}: Said): Uint8Array =>
-  buildRocePacket({
-    source: source ?? receiverAddress(0),
-    destination,
-    sourcePort: 0xc123,
-    trafficClass: 0,
-    hopLimit: 64,
-    bth: { opcode: 0x11, destQpn, psn },
-    ext: { aeth: { kind, value: value ?? (kind === 'ack' ? 31 : 0), msn } },
-    payload: new Uint8Array(0),
-  });
-const cnp = (source: IpAddress, destQpn = DESIGNATED, destination = PROXY): Uint8Array =>
-  buildRocePacket({
-    source,
-    destination,
-    sourcePort: 0xc123,
-    trafficClass: 0xc0,
-    hopLimit: 64,
-    bth: { opcode: 0x81, destQpn, psn: 0, becn: true },
-    payload: new Uint8Array(16),
-  });
-
-/** What goes from a child to its parent. */
-function inTunnel(inside: Uint8Array, from: IpAddress, to: IpAddress, epoch = EPOCH, hops = 64): Uint8Array {
-  const outer = new Uint8Array(40);
-  const view = new DataView(outer.buffer);
-  view.setUint32(0, (0x6c00_0000 | epoch) >>> 0);
-  view.setUint16(4, inside.length);
-  outer[6] = 41;
-  outer[7] = hops;
-  outer.set(bytesOf(from), 8);
-  outer.set(bytesOf(to), 24);
-  return concat(outer, inside);
-}
-const bytesOf = (a: IpAddress): Uint8Array => answer({ source: a }).slice(8, 24);
 
 /** The router has replicated these PSNs, to receivers 0, 2, 4 … of psnDelta 0. */
 async function edgeOf(count: number, psns: readonly number[], delta = 0): Promise<void> {
@@ -409,8 +353,8 @@ describe('CNPs', () => {
       const { p } = await router.exchange(() => void close('edge'));
       return p.map((packet) => packet.subarray(40 + 8, 40 + 24));
     };
-    expect(await winner(two, one, two, two)).toEqual([bytesOf(receiverAddress(2))]);
-    expect(await winner(two, one, one)).toEqual([bytesOf(receiverAddress(0))]);
+    expect(await winner(two, one, two, two)).toEqual([addressBytes(receiverAddress(2))]);
+    expect(await winner(two, one, one)).toEqual([addressBytes(receiverAddress(0))]);
   });
 
   test('RMC-9-d: a branch counts 64 in a window', async () => {
@@ -425,7 +369,6 @@ describe('CNPs', () => {
 });
 
 describe('at the root', () => {
-  const SOURCE_QPN = 0x77;
   const asRoot = async (sourceQpn: number | null): Promise<void> => {
     router.group({ source: CORE_HOST, sourceQpn, isRoot: true, cnpWindowNs: 0 });
     router.children([child(1)], { parent: 0 });

@@ -118,6 +118,16 @@ describe('A20: copies differ from the packet inside in nothing but what RMC §6.
     expect(atHosts(left)).toEqual(sorted(packets.flatMap((packet) => receivers(2).map((one) => copyFor(packet, one)))));
   });
 
+  test('RMC-6.2-h: another Designated QPN with the same receivers', async () => {
+    router.members(receivers(2));
+    for (const qpn of [DESIGNATED, DESIGNATED ^ 0xa5_5a3c]) {
+      router.group({ designatedQpn: qpn });
+      const packet = inner({ qpn, checksum: true });
+      const left = await arriveAll([tunnel(packet)]);
+      expect(atHosts(left)).toEqual(sorted(receivers(2).map((one) => copyFor(packet, one))));
+    }
+  });
+
   test('damage stays visible: a wrong ICRC is wrong in every copy, a wrong UDP checksum too', async () => {
     router.members(receivers(2));
     const packet = inner({ checksum: true });

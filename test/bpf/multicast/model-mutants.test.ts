@@ -51,6 +51,12 @@ describe('A18: the model finds', () => {
       'word_replace(&record->nak, nak, nak)',
     ],
     [
+      'an edge that answers past the branching role of its own router',
+      'maps.h',
+      'return multicast_router_of(&group->replication);',
+      'return 0;',
+    ],
+    [
       'a branch that has not answered left out',
       'aggregate.h',
       'if (!is_of(progress, epoch))\n\t\treturn 0;',

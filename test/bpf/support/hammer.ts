@@ -2,11 +2,12 @@
 // processes, bpftool's, at a time.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mountBpffs, unmountBpffs } from '../../../src/kernel/bpf/bpffs.ts';
 import { pinObject } from '../../../src/kernel/bpf/syscall.ts';
 import { EGRESS_PROGRAMS } from '../../../src/kernel/dataplane/egress.ts';
+import { allowedCpus } from '../../support/cpus.ts';
 import type { CongestedRouter } from './congested-router.ts';
 import { context } from './packets.ts';
 
@@ -25,13 +26,14 @@ export class Hammer {
   async run(frames: readonly Uint8Array[], repeat: number): Promise<void> {
     const contextFile = join(this.#directory, 'context');
     writeFileSync(contextFile, context({ ifindex: this.#router.portIfindex }));
+    const cpus = allowedCpus();
     await Promise.all(
       frames.map((bytes, i) => {
         const file = join(this.#directory, `frame-${i}`);
         writeFileSync(file, bytes);
         return this.#one([
           '-c',
-          String(i % availableParallelism()),
+          String(cpus[i % cpus.length]),
           'bpftool',
           'prog',
           'run',

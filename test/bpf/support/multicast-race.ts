@@ -42,13 +42,16 @@ export interface Raced {
 
 export class Race {
   readonly #driver: ModelDriver;
+  readonly #cpus: readonly number[];
   readonly #directory = mkdtempSync(join(tmpdir(), 't-race-'));
   readonly #pins = mkdtempSync(join(tmpdir(), 't-race-'));
   /** What each receiver has confirmed in this round. */
   #next: number[] = [];
 
-  constructor(driver: ModelDriver) {
+  /** @param cpus on which this process may run, one for each lane at least */
+  constructor(driver: ModelDriver, cpus: readonly number[]) {
     this.#driver = driver;
+    this.#cpus = cpus;
     mountBpffs(this.#pins);
     pinObject(driver.object.program('multicast_race').fd, join(this.#pins, 'race'));
     writeFileSync(join(this.#directory, 'frame'), new Uint8Array(64));
@@ -111,7 +114,9 @@ export class Race {
     const run = ['bpftool', 'prog', 'run', 'pinned', join(this.#pins, 'race')];
     const files = ['data_in', join(this.#directory, 'frame'), 'ctx_in', contextFile, 'repeat', '1'];
     return new Promise((resolve, reject) => {
-      const child = spawn('taskset', ['-c', String(lane), ...run, ...files], { stdio: ['ignore', 'ignore', 'pipe'] });
+      const child = spawn('taskset', ['-c', String(this.#cpus[lane]), ...run, ...files], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
       let output = '';
       child.stderr.on('data', (text) => (output += text));
       child.on('error', reject);

@@ -99,6 +99,15 @@ export class MulticastRouter extends MulticastNetwork {
     this.#map('routerSids', u32Key(number), addressKey(sid));
   }
 
+  forgetRouter(sid: IpAddress): void {
+    this.bpf.map(MULTICAST_MAPS.routers).delete(addressKey(sid));
+  }
+
+  /** The receiver in this slot gets packets already, as the agent writes it in a new list. */
+  joined(slot: number): void {
+    this.#map('records', u32Key(slot), newMulticastRecord(true));
+  }
+
   /** A router whose Fast CNPs are believed. */
   notifier(of: IpAddress): void {
     this.#map('notifiers', addressKey(of), MULTICAST_NOTIFIER);
@@ -187,7 +196,7 @@ export class MulticastRouter extends MulticastNetwork {
       for (const key of [...this.bpf.map(MULTICAST_MAPS[name]).keys()]) this.bpf.map(MULTICAST_MAPS[name]).delete(key);
     for (const role of ['edge', 'branching'] as const)
       this.#map('states', u32Key(multicastStateIndex(5, role)), new Uint8Array(MULTICAST_STATE_SIZE));
-    const tlvs = { endMtTlv: 124, treeTlv: 125, enabled: true };
+    const tlvs = { endMtTlv: 124, treeTlv: 125 };
     const options = { fastCnpOption: CODES.option, fastCnpIoamOption: CODES.ioamOption };
     this.#map('config', u32Key(0), encodeMulticastConfig({ ...tlvs, ...options }));
     this.port('core', true);

@@ -6,7 +6,8 @@ import { u32Key } from '../../../kernel/dataplane/layout.ts';
 
 const EVENTS = 4096;
 const WORDS = 16;
-export const EVENT = { data: 1, host: 2, child: 3 } as const;
+/** `own`: data that the node's branching role hands to its edge role. `take`: a NAK with this syndrome goes up. */
+export const EVENT = { data: 1, host: 2, child: 3, own: 4, take: 5 } as const;
 /** Words of an event. */
 export const AT = {
   kind: 0,
@@ -52,7 +53,7 @@ export class ModelDriver {
 
   constructor(path: string) {
     this.object = openBpfObject(path);
-    const names = ['lists', 'branches', 'members', 'records', 'states', 'groups', 'router_sids'];
+    const names = ['lists', 'branches', 'members', 'records', 'states', 'groups', 'routers', 'router_sids'];
     this.maps = Object.fromEntries(names.map((name) => [name, this.object.map(`multicast_${name}`)]));
   }
 
@@ -116,6 +117,7 @@ export class ModelDriver {
     const value = new Uint8Array(this.maps['groups']!.info.valueSize);
     value.set(addressOf(sid), 48);
     this.maps['groups']!.update(u32Key(node), value);
+    this.maps['routers']!.update(addressOf(sid), u32Key(node + 1));
     this.maps['router_sids']!.update(u32Key(node + 1), addressOf(sid));
     this.clearStates(node);
   }

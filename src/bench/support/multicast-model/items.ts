@@ -16,11 +16,12 @@ const MASK = 0xff_ffff;
 export function writeItem(item: Item, source: Source, words: Int32Array, at: number): void {
   if (item.kind === 'data') {
     const { node, parent, edgeList, treeList } = item.place;
-    words[at + AT.kind] = EVENT.data;
+    const isOwn = item.role === EDGE && treeList !== 0;
+    words[at + AT.kind] = isOwn ? EVENT.own : EVENT.data;
     words[at + AT.state] = node.number * 2 + item.role;
     words[at + AT.list] = item.role === EDGE ? edgeList : treeList;
     words[at + AT.epoch] = item.tree.epoch;
-    words[at + AT.parent] = (item.role === EDGE && treeList ? node.number : (parent?.node.number ?? -1)) + 1;
+    words[at + AT.parent] = isOwn ? 0 : (parent?.node.number ?? -1) + 1;
     words[at + AT.psn] = (item.psn & MASK) | (source.isBegin(item.psn) ? BEGINS : 0);
   } else if (item.kind === 'host' || item.kind === 'child') {
     const isHost = item.kind === 'host';

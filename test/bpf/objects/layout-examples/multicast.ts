@@ -39,12 +39,12 @@ const SET = 1n << 53n;
 const word = (content: bigint): bigint => (0x155n << 54n) | SET | content;
 const labelled = <T>(value: T): { label: number; value: T } => ({ label: 0x155, value });
 
-const CONFIG = { endMtTlv: 124, treeTlv: 125, enabled: true, fastCnpOption: 0x9e, fastCnpIoamOption: 0xbe } as const;
+const CONFIG = { endMtTlv: 124, treeTlv: 125, fastCnpOption: 0x9e, fastCnpIoamOption: 0xbe } as const;
 
 export const MULTICAST: readonly Example[] = [
   {
     valuesOf: ['multicast_config'],
-    fields: { end_mt_tlv: 124, tree_tlv: 125, enabled: 1, fast_cnp_option: 0x9e, fast_cnp_ioam_option: 0xbe },
+    fields: { end_mt_tlv: 124, tree_tlv: 125, fast_cnp_option: 0x9e, fast_cnp_ioam_option: 0xbe },
     written: (ts) => [ts.encodeMulticastConfig(CONFIG)],
     size: (ts) => ts.MULTICAST_CONFIG_SIZE,
     read: (ts, bytes) => ts.decodeMulticastConfig(bytes),
