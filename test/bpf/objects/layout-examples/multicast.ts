@@ -142,7 +142,10 @@ export const MULTICAST: readonly Example[] = [
       tokens: wide(3),
       packets: wide(4),
       answers: wide(5),
+      around: u32(8),
       all_joined: u32(7),
+      members: halves(`${DIGEST}${OTHER_DIGEST}`)[0]!,
+      tree: halves(`${DIGEST}${OTHER_DIGEST}`)[1]!,
     },
     size: (ts) => ts.MULTICAST_STATE_SIZE,
     read: (ts, bytes) => ts.decodeMulticastState(bytes),
@@ -160,7 +163,7 @@ export const MULTICAST: readonly Example[] = [
     },
     // Contents narrower than their word.
     partly: ['high', 'nak_pending', 'repeat'],
-    unread: ['all_joined'],
+    unread: ['around', 'all_joined', 'members', 'tree'],
   },
   {
     valuesOf: ['multicast_too_big'],
