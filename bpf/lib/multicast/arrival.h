@@ -58,11 +58,12 @@ __noinline int multicast_at_proxy(struct __sk_buff *skb, __u32 index)
 		return TC_NEXT;
 	if (!multicast_pull(skb, ETH_HLEN + INNER_BTH + BTH_SIZE))
 		return multicast_drop(COUNT_MC_FAILED);
-	const __u8 *ip = walk_at(skb, ETH_HLEN, INNER_BTH + BTH_SIZE);
+	const __u8 *ip = walk_at(skb, ETH_HLEN, IPV6_HLEN);
 	if (ip && is_edge && ip[IPV6_NEXT_HEADER] == IPPROTO_DSTOPTS)
 		return multicast_notice(skb, index);
 	if (ip && is_edge && ip[IPV6_NEXT_HEADER] == IPPROTO_ICMPV6)
 		return multicast_too_big_behind(skb, index);
+	ip = walk_at(skb, ETH_HLEN, INNER_BTH + BTH_SIZE);
 	if (!ip || ip[IPV6_NEXT_HEADER] != IPPROTO_UDP ||
 	    walk_be16(ip + IPV6_HLEN + UDP_DESTINATION) != bpf_htons(ROCE_UDP_PORT))
 		return multicast_drop(COUNT_MC_PROXY_MALFORMED);
