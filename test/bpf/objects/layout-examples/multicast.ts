@@ -148,8 +148,9 @@ export const MULTICAST: readonly Example[] = [
       tree: halves(`${DIGEST}${OTHER_DIGEST}`)[1]!,
     },
     size: (ts) => ts.MULTICAST_STATE_SIZE,
-    read: (ts, bytes) => ts.decodeMulticastState(bytes),
+    read: (ts, bytes) => ({ ...ts.decodeMulticastState(bytes), inUse: ts.listInUse(bytes) }),
     is: {
+      inUse: 0x200001,
       current: { epoch: 0x81001, list: 0x200001, parent: 0x300007 },
       high: labelled(0x810001),
       sent: labelled({ nextPsn: 0xa10003, msn: 0x910002, credits: 0x15 }),
