@@ -15,8 +15,8 @@ const MAIN = 254;
 /**
  * FCN-4.2.2-d: a notification through the tunnel goes to the END.CON SID of the router that made the copy. That is the
  * only one that it advertises beside one replication SID: nothing tells the tables behind several. A replication SID
- * that is advertised beside different END.CON SIDs has none. Of this router's own it is that of the main table, in which
- * sources of groups are, whatever others advertise.
+ * that is advertised beside different END.CON SIDs has none. Of this router's own it is that of the main table, in
+ * which sources of groups are, whatever others advertise.
  */
 export function planReplicationEndCons(intent: Intent, { sids }: LearnedAboutGroups): ReplicationEndConPlan[] {
   if (!notifiesDirectly(intent)) return [];

@@ -35,11 +35,7 @@ export const MULTICAST_COUNTERS = [
   ),
   row(274, 'multicast.no-segments-left', 'packets to a SID of this router without segments left; dropped (RMC-6.2-j)'),
   row(275, 'multicast.fragment', 'fragments to a SID of this router; dropped'),
-  row(
-    276,
-    'multicast.icmpv6',
-    'ICMPv6 messages to a SID of this router, or at an edge to a Proxy Address, consumed',
-  ),
+  row(276, 'multicast.icmpv6', 'ICMPv6 messages to a SID of this router, or at an edge to a Proxy Address, consumed'),
   row(
     277,
     'multicast.packet-too-big',

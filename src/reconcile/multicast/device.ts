@@ -58,8 +58,6 @@ export class RootDevice {
 
   /** What cannot be done, for `cnpctl show status`. */
   status(): ObjectStatus[] {
-    return this.#error === undefined
-      ? []
-      : [{ id: TREE_DEVICE, state: 'failed', attempts: 1, error: this.#error }];
+    return this.#error === undefined ? [] : [{ id: TREE_DEVICE, state: 'failed', attempts: 1, error: this.#error }];
   }
 }

@@ -132,10 +132,7 @@ export class PathMtus {
     } catch (error) {
       // Tried again at the next packet that is too big.
       count('groups.too-big.not-sent');
-      log.warn(
-        { group: group.id, error: messageOf(error) },
-        'cannot pass on that packets of a group are too big',
-      );
+      log.warn({ group: group.id, error: messageOf(error) }, 'cannot pass on that packets of a group are too big');
     }
   }
 }

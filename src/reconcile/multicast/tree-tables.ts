@@ -1,5 +1,5 @@
-// Groups, routers and lists in the maps of End.MT. A list, and whatever it refers to, stays for a while after it has left
-// the plan: packets of its tree may still be on their way. It stays longer while packets come by it (usage.ts).
+// Groups, routers and lists in the maps of End.MT. A list, and whatever it refers to, stays for a while after it has
+// left the plan: packets of its tree may still be on their way. It stays longer while packets come by it (usage.ts).
 import type { MulticastGroupPlan, MulticastListPlan, MulticastPlan } from '../../plan/multicast-plan.ts';
 import { Lingering } from './lingering.ts';
 import { ListTables } from './lists.ts';

@@ -1,5 +1,5 @@
-// What packets of groups use, by the states that the programs write. A root goes on with its tree while its agent is down
-// or behind. So other routers need that tree, and what it refers to, whatever they plan by then.
+// What packets of groups use, by the states that the programs write. A root goes on with its tree while its agent is
+// down or behind. So other routers need that tree, and what it refers to, whatever they plan by then.
 import { u32Key } from '../../kernel/dataplane/layout.ts';
 import { type MulticastRole, multicastStateIndex } from '../../kernel/dataplane/multicast-lists.ts';
 import { decodeMulticastState } from '../../kernel/dataplane/multicast-state.ts';
