@@ -8,6 +8,7 @@ import type { LearnedAboutGroups } from './group-view.ts';
 import {
   E3,
   E4,
+  GROUP,
   LEARNED,
   MTUS,
   OWN_EDGE,
@@ -62,6 +63,28 @@ describe('the root', () => {
       [E3, '2001:db8:3::1 300'],
       [E4, '2001:db8:4::1 300'],
     ]);
+  });
+});
+
+describe('every router', () => {
+  test.each([
+    ['', 50_000],
+    [', cnp-window: 1us', 1000],
+    [', cnp-window: 2ms', 2_000_000],
+    [', cnp-window: 1s', 1_000_000_000],
+  ])('RMC-5.3.3-d: the window T is that of the file: %j', (key, ns) => {
+    const [group] = plan(ROOTED.replace(GROUP, `${GROUP}${key}`)).multicast!.groups;
+    expect(group!.cnpWindowNs).toBe(ns);
+  });
+
+  test('RMC-8-e: has a branch for each router below it in the tree, and not for each receiver behind that', () => {
+    const behind = (count: number) => () =>
+      [E3, E4].flatMap((edge, e) =>
+        Array.from({ length: count }, (_, i) => receiver(`2001:db8:${e + 3}::${(i + 1).toString(16)}`, edge)),
+      );
+    const tree = (count: number) => plan(ROOTED, { members: behind(count) }).multicast!.lists.map(branches);
+    expect(tree(1)).toEqual([['2001:db8:2::1'], ['local', R2]]);
+    expect(tree(60)).toEqual(tree(1));
   });
 });
 

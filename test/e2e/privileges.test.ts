@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { footprint } from './support/footprint.ts';
 import { SENDERS4, SENDERS6, adjacent, base, proxy, watching } from './support/line.ts';
-import { Network, type Router, program } from './support/network.ts';
+import { AS_ROOT, Network, type Router, program } from './support/network.ts';
 import { tokenBucket } from './support/token-bucket.ts';
 import { contains, until } from '../support/until.ts';
 
@@ -88,7 +88,7 @@ async function everythingWorks(): Promise<void> {
 }
 
 test('SIGUSR1 opens no inspector, through which every local user would have what cnpd has', async () => {
-  await leaf.start(LEAF);
+  await leaf.start(LEAF, { through: AS_ROOT });
   leaf.signal('SIGUSR1');
   await until('it is logged', () => leaf.log, contains('this signal does nothing here'));
   await leaf.reload(LEAF);
@@ -99,7 +99,7 @@ test('SIGUSR1 opens no inspector, through which every local user would have what
 
 describe('the smallest set', () => {
   test('cnpd gives up all other capabilities in every thread, logs it, and does its work beside FRR until uninstall', async () => {
-    await leaf.start(LEAF);
+    await leaf.start(LEAF, { through: AS_ROOT });
     expect(setsOfThreads()).toEqual([maskOf(SMALLEST)]);
     expect(leaf.log).toMatch(/"kept":\{\},"msg":"giving up the capabilities that are not needed"/);
     expect(leaf.log).toContain(
@@ -107,7 +107,7 @@ describe('the smallest set', () => {
     );
     await everythingWorks();
     await leaf.stop('SIGKILL');
-    await leaf.start();
+    await leaf.start(undefined, { through: AS_ROOT });
     expect(leaf.log).toContain('"adopted":true');
     await everythingWorks();
     expect(await leaf.stop()).toBe(0);
@@ -188,7 +188,7 @@ describe('modes', () => {
     expect(new Set(found.slice(6).map((line) => line.split(' ')[0]))).toEqual(new Set(['600']));
     // What it left it takes over.
     await leaf.stop('SIGKILL');
-    await leaf.start();
+    await leaf.start(undefined, { through: AS_ROOT });
     expect(leaf.log).toContain('"adopted":true');
     expect(await modes()).toEqual(found);
   });
@@ -196,7 +196,7 @@ describe('modes', () => {
 
 describe('what a configuration needs besides', () => {
   test('gnmi.socket-group: CAP_CHOWN stays, and the socket is of that group', async () => {
-    await leaf.start({ router: { name: 'leaf' }, gnmi: { 'socket-group': 'daemon' } });
+    await leaf.start({ router: { name: 'leaf' }, gnmi: { 'socket-group': 'daemon' } }, { through: AS_ROOT });
     expect(setsOfThreads()).toEqual([maskOf([...SMALLEST, 'chown'])]);
     expect(leaf.log).toContain('"kept":{"CAP_CHOWN":"gnmi.socket-group"}');
     expect((await leaf.exec('stat', '-c', '%U %G %a', '/run/cnpd/gnmi.sock')).trim()).toBe('root daemon 660');
@@ -216,7 +216,7 @@ describe('what a configuration needs besides', () => {
     const router = { name: 'leaf' };
     const owner = async (): Promise<string> =>
       (await leaf.exec('stat', '-c', '%U %G %a', '/run/cnpd/gnmi.sock')).trim();
-    await leaf.start({ router, gnmi: { 'socket-group': 'adm' } });
+    await leaf.start({ router, gnmi: { 'socket-group': 'adm' } }, { through: AS_ROOT });
     for (const [group, gnmi] of [
       ['daemon', { 'socket-group': 'daemon' }],
       ['root', {}],
@@ -227,7 +227,7 @@ describe('what a configuration needs besides', () => {
     }
     await leaf.stop();
 
-    await leaf.start({ router });
+    await leaf.start({ router }, { through: AS_ROOT });
     await leaf.configure({ router, gnmi: { 'socket-group': 'adm' } });
     const late = await leaf.ctl('reload');
     expect(late).toMatchObject({ code: 1, stdout: 'reloaded: changed gnmi\n' });
@@ -243,7 +243,7 @@ describe('what a configuration needs besides', () => {
 
   test('gnmi.socket on reload: cnpd goes on listening where it does, and reports that the new path waits for the next start', async () => {
     const router = { name: 'leaf' };
-    await leaf.start({ router });
+    await leaf.start({ router }, { through: AS_ROOT });
     await leaf.configure({ router, gnmi: { socket: '/run/cnpd/other.sock' } });
     const { code, stderr } = await leaf.ctl('reload');
     expect({ code, stderr }).toEqual({
@@ -262,7 +262,7 @@ describe('what a configuration needs besides', () => {
     await leaf.configure({ router: { name: 'leaf' } });
     await leaf.exec('sh', '-c', 'chown nobody /etc/cnpd/cnpd.yaml && chmod 600 /etc/cnpd/cnpd.yaml');
     try {
-      await leaf.start();
+      await leaf.start(undefined, { through: AS_ROOT });
       expect(setsOfThreads()).toEqual([maskOf([...SMALLEST, 'dac_override'])]);
       expect(leaf.log).toContain('"kept":{"CAP_DAC_OVERRIDE":"/etc/cnpd/cnpd.yaml"}');
       expect(await leaf.ctl('reload')).toMatchObject({ code: 0 });
@@ -273,23 +273,23 @@ describe('what a configuration needs besides', () => {
 
   test("gobgpd's UNIX socket: CAP_DAC_OVERRIDE stays while it is not there, and not for one of root's", async () => {
     const intent = { router: { name: 'leaf' }, bgp: { gobgp: { target: 'unix:/run/gobgpd/api.sock' } } };
-    await leaf.start(intent);
+    await leaf.start(intent, { through: AS_ROOT });
     expect(leaf.log).toContain('"kept":{"CAP_DAC_OVERRIDE":"/run/gobgpd/api.sock"}');
     await leaf.stop();
     leaf.log = '';
     await leaf.exec('sh', '-c', 'mkdir -p /run/gobgpd && touch /run/gobgpd/api.sock && chmod 600 /run/gobgpd/api.sock');
-    await leaf.start(intent);
+    await leaf.start(intent, { through: AS_ROOT });
     expect(setsOfThreads()).toEqual([maskOf(SMALLEST)]);
     await leaf.stop();
     await leaf.exec('chown', '-R', 'nobody', '/run/gobgpd');
-    await leaf.start(intent);
+    await leaf.start(intent, { through: AS_ROOT });
     expect(setsOfThreads()).toEqual([maskOf([...SMALLEST, 'dac_override'])]);
     await leaf.exec('rm', '-r', '/run/gobgpd');
   });
 
   test('--configure-frr runs vtysh before anything is given up, and once', async () => {
     await leaf.frr('configure terminal', 'interface cnpd-isis', 'no isis network point-to-point').catch(() => '');
-    await leaf.start(LEAF, { args: ['--configure-frr'] });
+    await leaf.start(LEAF, { through: AS_ROOT, args: ['--configure-frr'] });
     expect(setsOfThreads()).toEqual([maskOf(SMALLEST)]);
     await adjacent(net, 'leaf', 'far');
     expect(await leaf.frr('show running-config')).toMatch(/interface cnpd-isis[^!]* isis network point-to-point/);

@@ -88,7 +88,7 @@ const treeInUse = () => {
 const problems = () => agent.dataplane.problems().map(({ problem }) => problem);
 
 describe('a plan', () => {
-  test('becomes groups, lists, SIDs, a device and, a settle time later, a route into the tree', () => {
+  test('RMC-5.1-a: becomes groups, lists, SIDs, a device and, a settle time later, a route into the tree', () => {
     agent.apply(agent.plan());
     expect(problems()).toEqual([]);
     expect(decodeMulticastGroup(map('groups').lookup(u32Key(0))!)).toMatchObject({
@@ -155,6 +155,20 @@ describe('a plan', () => {
     agent.apply(agent.plan());
     expect(decodeMulticastGroup(map('groups').lookup(u32Key(0))!).sourceQpn).toBe(99);
     expect(listNumber(1)).toBe(number);
+  });
+
+  test("RMC-5.3.3-d: another window T changes the group's entry only: tree, list and records stay", () => {
+    const windowNs = (): number => decodeMulticastGroup(map('groups').lookup(u32Key(0))!).cnpWindowNs;
+    agent.apply(agent.plan());
+    agent.advance(500);
+    const slot = u32Key(slotOf(1, listNumber(1)!)!);
+    map('records').update(slot, new Uint8Array(MULTICAST_RECORD_SIZE).fill(3));
+    const seen = () => [treeInUse(), listNumber(1), map('records').lookup(slot)];
+    const before = seen();
+    expect(windowNs()).toBe(50_000);
+    agent.apply(agent.plan({ groups: [group(GROUP, { cnpWindowNs: 2_000_000 })] }));
+    agent.advance(1000);
+    expect([windowNs(), seen()]).toEqual([2_000_000, before]);
   });
 });
 

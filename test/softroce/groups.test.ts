@@ -205,7 +205,7 @@ function expectEqualCopies({ source, receivers, wire, sourceQpn }: Seen): void {
   expect(errors).toEqual([]);
 }
 
-test('RMC-5.2-k RMC-5.3.1-a: SENDs of a Linux RoCE stack reach two others, and their answers come back as one', async () => {
+test('RMC-1-a RMC-5.2-k RMC-5.3.1-a: SENDs of a Linux RoCE stack reach two others, and their answers come back as one', async () => {
   expectEqualCopies(await transfer({ operation: 'send', messages: 256 }));
 });
 

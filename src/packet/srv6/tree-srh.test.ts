@@ -30,7 +30,7 @@ test('two segments with one left, and the tree TLV at octet 40', () => {
   );
 });
 
-test('RMC-7.2-a, b, g: End.MT TLVs follow, one per edge; behind an odd number of receivers there is padding', () => {
+test('RMC-7.2-a, RMC-7.2-b, RMC-7.2-g: End.MT TLVs follow, one per edge; behind an odd number of receivers there is padding', () => {
   const srh = encodeTreeSrh({ ...TREE, endMtTlvs: [edge(1, 2), edge(2, 1), edge(3, 1)] }, TYPES);
   const two =
     '7c3e0000fc00000100000000000000000000020002000000' +

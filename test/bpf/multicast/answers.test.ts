@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { multicastStateIndex, type MulticastRole } from '../../../src/kernel/dataplane/multicast-lists.ts';
 import { multicastWindowPacket } from '../../../src/kernel/dataplane/multicast-state.ts';
-import { MULTICAST_PROGRAMS } from '../../../src/kernel/dataplane/multicast.ts';
+import { MULTICAST_MAPS, MULTICAST_PROGRAMS } from '../../../src/kernel/dataplane/multicast.ts';
 import { type IpAddress, address } from '../../../src/model/address.ts';
 import { concat } from '../../../src/packet/bytes.ts';
 import { buildRocePacket, parseRocePacket } from '../../../src/packet/roce/packet.ts';
@@ -14,11 +14,16 @@ import {
   PARENT,
   PROXY,
   REPLICATION,
+  ROOT,
   changed,
+  copyFor,
+  copyToChild,
+  endMtTlv,
   inner,
   treeTlv,
   tunnel,
 } from '../support/multicast-packets.ts';
+import { sorted } from '../support/multicast-network.ts';
 import { type MulticastRouter, withMulticastRouter } from '../support/multicast-scene.ts';
 
 let router: MulticastRouter;
@@ -93,6 +98,12 @@ async function edgeOf(count: number, psns: readonly number[], delta = 0): Promis
 const up = async (...packets: Uint8Array[]): Promise<Uint8Array[]> =>
   (await router.exchange(() => packets.forEach((packet) => router.arrive('h1', packet)))).p;
 
+/** What the record in a slot has of a branch: everything before `next` is confirmed, `nak` is what it asks for. */
+function kept(slot: number): { next: number | null; nak: number | null; cnps: bigint } {
+  const { progress, nak, cnps } = router.record(slot);
+  return { next: progress?.value.nextPsn ?? null, nak: nak?.value.psn ?? null, cnps };
+}
+
 describe('at an edge', () => {
   test('RMC-5.3-a: RMC-5.3.1-c: RMC-5.3.1-d: the ACK that goes up has the minimum, and reaches the parent in a tunnel', async () => {
     await edgeOf(2, [100, 101, 102]);
@@ -103,7 +114,7 @@ describe('at an edge', () => {
     expect(router.counts()).toMatchObject({ 'answers.host': 2, 'answers.waiting': 1, 'up.ack': 1 });
   });
 
-  test('RMC-5.3.2-d: RMC-5.3.2-c: a NAK goes up with the minimum of what all have, once', async () => {
+  test('RMC-5.3.2-d: RMC-5.3.2-c: RMC-8-c: a NAK goes up once, with the minimum ePSN; of a branch without NAK that is AckPSN + 1', async () => {
     await edgeOf(2, [0xfffffe, 0xffffff, 0]);
     expect(await up(answer({ psn: 0xfffffe }))).toEqual([]);
     const nak = answer({ psn: 0, kind: 'nak', source: receiverAddress(2) });
@@ -112,6 +123,75 @@ describe('at an edge', () => {
     expect(more).toEqual([]);
     expect(router.count('up.nak')).toBe(1);
   });
+
+  test('RMC-3-d: RMC-4.1-a: each receiver gets copies of its own connection, and the answers of all become one', async () => {
+    const all = [receiver(0), receiver(2), receiver(4)];
+    router.members(all, { joined: true });
+    const packet = inner({ psn: 0xfffffe });
+    const { h1 } = await router.exchange(() => router.arrive('p', tunnel(packet)));
+    expect(sorted(h1)).toEqual(sorted(all.map((one) => copyFor(packet, one))));
+    // Each in PSNs of its own.
+    const [first, ...others] = all.map(({ address: source, psnDelta }) =>
+      answer({ psn: (0xfffffe + psnDelta) & 0xffffff, source: source! }),
+    );
+    expect(await up(first!, others[0]!)).toEqual([]);
+    const source = receiverAddress(4);
+    expect(await up(others[1]!)).toEqual([inTunnel(answer({ psn: 0xfffffe, source }), EDGE, PARENT)]);
+  });
+
+  test('RMC-5.3.1-b: RMC-5.3.2-b: the record of each branch has its most recent AckPSN and ePSN', async () => {
+    await edgeOf(2, [100, 101, 102, 103, 104]);
+    const nak = (psn: number) => answer({ psn, kind: 'nak', source: receiverAddress(2) });
+    const records = () => [0, 1].map((i) => kept(11 * 64 + i));
+    await up(answer({ psn: 101 }), nak(101));
+    expect(records()).toEqual([
+      { next: 102, nak: null, cnps: 0n },
+      { next: 101, nak: 101, cnps: 0n },
+    ]);
+    // The older ones come late.
+    await up(answer({ psn: 103 }), answer({ psn: 102 }), nak(104), nak(103));
+    expect(records()).toEqual([
+      { next: 104, nak: null, cnps: 0n },
+      { next: 104, nak: 104, cnps: 0n },
+    ]);
+  });
+
+  test('RMC-8-a: AckPSN, ePSN and count of CNPs are of one branch of one group', async () => {
+    const other = address('2001:db8:f::2');
+    router.group({ cnpWindowNs: 4_000_000_000 });
+    router.group({ cnpWindowNs: 4_000_000_000, proxy: other }, 6);
+    await edgeOf(2, [100, 101]);
+    const both = [0, 2].map((n) => receiver(n, { psnDelta: 0 }));
+    router.list('edge', both, { group: 6, index: 13, joined: true });
+    const toOther = (psn: number) => tunnel(inner({ psn, destination: other }), { segments: [other, ROOT] });
+    await router.exchange(() => [7, 8].forEach((psn) => router.arrive('p', toOther(psn))));
+    await up(
+      answer({ psn: 101 }),
+      cnp(receiverAddress(0)),
+      answer({ psn: 8, kind: 'nak', destination: other }),
+      answer({ psn: 7, destination: other, source: receiverAddress(2) }),
+      ...[1, 2].map(() => cnp(receiverAddress(2), DESIGNATED, other)),
+    );
+    expect([11 * 64, 11 * 64 + 1, 13 * 64, 13 * 64 + 1].map(kept)).toEqual([
+      { next: 102, nak: null, cnps: 1n },
+      { next: null, nak: null, cnps: 0n },
+      { next: 8, nak: 8, cnps: 0n },
+      { next: 8, nak: null, cnps: 2n },
+    ]);
+  });
+
+  // With 0 in its place, one receiver alone would confirm streams in the upper half of the PSNs.
+  test.each([0, 1, 0x7fffff, 0x800001, 0xfffff0])(
+    'RMC-8-b: decision C9: who has not answered has confirmed nothing, not PSN 0: a stream from PSN %i on waits',
+    async (psn) => {
+      await edgeOf(2, [psn, psn + 1]);
+      expect(await up(answer({ psn: psn + 1 }))).toEqual([]);
+      expect([0, 1].map((i) => kept(11 * 64 + i).next)).toEqual([psn + 2, null]);
+      expect(router.count('answers.waiting')).toBe(1);
+      const source = receiverAddress(2);
+      expect(await up(answer({ psn, source }))).toEqual([inTunnel(answer({ psn, source }), EDGE, PARENT)]);
+    },
+  );
 
   test('RMC-5.3.2-d: RMC-9-d: however often the source repeats what is before it, a NAK goes up once until its packet is repeated', async () => {
     const [one, two] = [receiverAddress(0), receiverAddress(2)];
@@ -225,21 +305,66 @@ describe('at an edge', () => {
   });
 });
 
+const WRITTEN = ['states', 'records'] as const;
+const HASHES = ['destinations', 'ports', 'routers', 'notifiers', 'listIds', 'members', 'tooBig'] as const;
+
 describe('at a branching node', () => {
+  type Entries = ReadonlyMap<string, readonly Uint8Array[]>;
+  /** The values of all maps that programs write, and of those to which they could add. */
+  const entries = (): Entries =>
+    new Map(
+      [...WRITTEN, ...HASHES].map((key) => {
+        const name = MULTICAST_MAPS[key];
+        return [name, [...router.bpf.map(name).entries()].map(([, value]) => value)];
+      }),
+    );
+  /** Octets of the values that are not as they were, by map. */
+  const octetsSince = (before: Entries): Record<string, number> =>
+    Object.fromEntries(
+      [...entries()].flatMap(([name, now]) => {
+        const were = before.get(name)!;
+        const written = now.filter((value, i) => !were[i] || Buffer.compare(value, were[i]) !== 0);
+        return written.length > 0 ? [[name, written.reduce((sum, value) => sum + value.length, 0)]] : [];
+      }),
+    );
   const fromChildren = async (...packets: Uint8Array[]): Promise<Uint8Array[]> =>
     (await router.exchange(() => packets.forEach((packet) => router.arrive('p', packet)))).p;
-  const replicate = async (...psns: number[]): Promise<void> => {
-    await fromChildren(...psns.map((psn) => tunnel(inner({ psn }), { destination: REPLICATION })));
-  };
+  const toReplicate = (psn: number, tlvs = [treeTlv()]): Uint8Array =>
+    tunnel(inner({ psn }), { destination: REPLICATION, tlvs });
 
-  test('RMC-5.3.1-d: the minimum of the children goes up; an answer of another epoch does not count', async () => {
+  test('RMC-4.1-b: RMC-5.3.1-d: each child gets copies, and the minimum of the children goes up; an answer of another epoch does not count', async () => {
     router.children([child(1), child(2)]);
-    await replicate(7, 8, 9);
+    const packets = [7, 8, 9].map((psn) => toReplicate(psn));
+    expect(sorted(await fromChildren(...packets))).toEqual(
+      sorted(packets.flatMap((packet) => [1, 2].map((n) => copyToChild(packet, childSid(n))))),
+    );
     const said = (n: number, psn: number, epoch = EPOCH): Uint8Array =>
       inTunnel(answer({ psn }), childSid(n), REPLICATION, epoch);
     expect(await fromChildren(said(1, 9), said(2, 9, EPOCH + 1), said(3, 9))).toEqual([]);
     expect(await fromChildren(said(2, 8))).toEqual([inTunnel(answer({ psn: 8 }), REPLICATION, PARENT)]);
     expect(router.counts()).toMatchObject({ 'answers.stale': 1, 'answers.stranger': 1, 'up.ack': 1 });
+  });
+
+  test.each([
+    [1, 66],
+    [64, 0],
+  ])('RMC-8-e: with %i branches and %i receivers behind them: 88 octets, and 56 a branch', async (count, receivers) => {
+    router.children(Array.from({ length: count }, (_, n) => child(n)));
+    const tlvs = Array.from({ length: receivers / 11 }, (_, edge) =>
+      endMtTlv(
+        childSid(edge),
+        Array.from({ length: 11 }, (_, i) => receiver(edge * 11 + i)),
+      ),
+    );
+    const before = entries();
+    await fromChildren(...[7, 8, 9].map((psn) => toReplicate(psn, [treeTlv(), ...tlvs])));
+    const saidBy = (n: number): Uint8Array[] =>
+      [answer({ psn: 8 }), answer({ psn: 9, kind: 'nak' }), cnp(receiverAddress(n))].map((inside) =>
+        inTunnel(inside, childSid(n), REPLICATION),
+      );
+    await fromChildren(...Array.from({ length: count }, (_, n) => saidBy(n)).flat());
+    expect([router.count('answers.child'), router.count('up.nak')]).toEqual([3 * count, 1]);
+    expect(octetsSince(before)).toEqual({ multicast_states: 88, multicast_records: 56 * count });
   });
 });
 
@@ -272,6 +397,20 @@ describe('CNPs', () => {
     expect([0, 1, 2].map((i) => router.record(11 * 64 + i).cnps)).toEqual([0n, 0n, 0n]);
     expect(close('edge')).toBe(2);
     expect(router.count('up.cnp')).toBe(1);
+  });
+
+  test('RMC-8-d: counts begin at 0 in the next window: who had the most before does not win for that', async () => {
+    await edgeOf(2, [1]);
+    const [one, two] = [cnp(receiverAddress(0)), cnp(receiverAddress(2))];
+    const winner = async (...cnps: Uint8Array[]): Promise<unknown> => {
+      router.group({ cnpWindowNs: 4_000_000_000 });
+      expect(await up(...cnps)).toEqual([]);
+      router.group({ cnpWindowNs: 0 });
+      const { p } = await router.exchange(() => void close('edge'));
+      return p.map((packet) => packet.subarray(40 + 8, 40 + 24));
+    };
+    expect(await winner(two, one, two, two)).toEqual([bytesOf(receiverAddress(2))]);
+    expect(await winner(two, one, one)).toEqual([bytesOf(receiverAddress(0))]);
   });
 
   test('RMC-9-d: a branch counts 64 in a window', async () => {

@@ -25,6 +25,9 @@ let router: MulticastRouter;
 withMulticastRouter((created) => (router = created));
 
 const atHosts = (left: Left): string[] => sorted([...left.h1, ...left.h2]);
+/** The same octets of each copy, as text. */
+const octets = (left: Left, from: number, to: number): string[] =>
+  [...left.h1, ...left.h2].map((copy) => toHex(copy.subarray(from, to))).sort();
 const arriveAll = (packets: readonly Uint8Array[]): Promise<Left> =>
   router.exchange(() => {
     for (const packet of packets) router.arrive('p', packet);
@@ -39,6 +42,24 @@ describe('A20: copies differ from the packet inside in nothing but what RMC §6.
     expect(atHosts(left)).toEqual(sorted(all.map((one) => copyFor(packet, one))));
     expect(left.p).toEqual([]);
     expect(router.counts()).toEqual({ 'edge.packets': 1, 'edge.copies': count });
+  });
+
+  test('RMC-5.2-g: RMC-6.2-f: octets 24 to 39 of each copy are the address of its receiver', async () => {
+    router.members(receivers(4));
+    expect(octets(await arriveAll([tunnel(inner())]), 24, 40)).toEqual([
+      '20010db8000100000000000000010000',
+      '20010db8000100000000000000010002',
+      '20010db8000200000000000000010001',
+      '20010db8000200000000000000010003',
+    ]);
+  });
+
+  test('RMC-5.2-h: RMC-6.2-g: octets 53 to 55 of each copy are the Queue Pair of its receiver, and 52 is left alone', async () => {
+    router.members(receivers(4));
+    const left = await arriveAll([tunnel(changed(inner(), 52, 0x40))]);
+    // The end of the address beside them: no copy has the Queue Pair of another receiver.
+    const ends = [...left.h1, ...left.h2].map((copy) => toHex(copy.subarray(38, 40)) + toHex(copy.subarray(52, 56)));
+    expect(ends.sort()).toEqual(['00004000a100', '00014001a303', '00024002a506', '00034003a709']);
   });
 
   test('RMC-6.2-i: RMC-5.2-j: the route of each receiver picks its port', async () => {

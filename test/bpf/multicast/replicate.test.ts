@@ -32,7 +32,7 @@ const arrive = (packet: Uint8Array): Promise<Left> => router.exchange(() => rout
 
 describe('a branching node', () => {
   test.each([1, 2, 5, 63, 64])(
-    'RMC-5.2-c: sends each of %i children a copy, from its replication SID',
+    'RMC-1.1-a: RMC-5.2-c: sends each of %i children a copy, from its replication SID',
     async (count) => {
       router.children(children(count));
       const packet = toBranching();

@@ -118,9 +118,16 @@ export class MulticastRouter extends MulticastNetwork {
   list(
     role: MulticastRole,
     branches: readonly MulticastBranch[],
-    over: { digest?: Uint8Array; index?: number; first?: number; parent?: number; joined?: boolean } = {},
+    over: {
+      digest?: Uint8Array;
+      group?: number;
+      index?: number;
+      first?: number;
+      parent?: number;
+      joined?: boolean;
+    } = {},
   ): void {
-    const { index = role === 'edge' ? 11 : 12, first = index * 64, parent = role === 'edge' ? 0 : 2 } = over;
+    const { group = 5, index = role === 'edge' ? 11 : 12, first = index * 64, parent = role === 'edge' ? 0 : 2 } = over;
     branches.forEach((branch, i) => {
       this.#map('branches', u32Key(first + i), encodeMulticastBranch(branch));
       this.#map('records', u32Key(first + i), newMulticastRecord(over.joined ?? false));
@@ -131,10 +138,10 @@ export class MulticastRouter extends MulticastNetwork {
     this.#map(
       'lists',
       u32Key(index),
-      encodeMulticastList({ group: 5, first, count: branches.length, role, hasLocal, parent }),
+      encodeMulticastList({ group, first, count: branches.length, role, hasLocal, parent }),
     );
     const digest = over.digest ?? (role === 'edge' ? MEMBERS : TREE);
-    this.#map('listIds', multicastListKey({ digest, group: 5, role }), u32Key(index));
+    this.#map('listIds', multicastListKey({ digest, group, role }), u32Key(index));
   }
 
   /** The members of the edge role. */

@@ -19,6 +19,13 @@ const REPOSITORY = new URL('../../..', import.meta.url).pathname;
 const DIST = process.env['CNPD_DIST'] ?? `${REPOSITORY}dist`;
 export const program = (name: string): string[] => [process.execPath, `${DIST}/${name}.js`];
 const CONFIG = '/etc/cnpd/cnpd.yaml';
+/**
+ * As a service manager starts cnpd (docs/operations.md): with no capability to give up, so that it starts once, not
+ * twice. How it gives them up by itself is in privileges.test.ts.
+ */
+const AS_A_SERVICE = ['setpriv', '--bounding-set=-all,+net_bind_service,+net_admin,+net_raw,+sys_admin'];
+/** With all of root's capabilities. */
+export const AS_ROOT: readonly string[] = [];
 
 /** A row of the northbound, with YANG names. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -60,7 +67,7 @@ export class Router {
 
   /**
    * Starts cnpd and waits until its northbound answers.
-   * @param how `through`: a program that becomes cnpd; `args`: more of them
+   * @param how `through`: a program that becomes cnpd, default AS_A_SERVICE; `args`: more of them
    */
   async start(
     content?: string | object,
@@ -69,7 +76,7 @@ export class Router {
     if (content !== undefined) await this.configure(content);
     const child = this.#lab.spawn(
       this.name,
-      [...(how.through ?? []), ...program('cnpd'), '-c', CONFIG, ...(how.args ?? [])],
+      [...(how.through ?? AS_A_SERVICE), ...program('cnpd'), '-c', CONFIG, ...(how.args ?? [])],
       { stdio: ['ignore', 'ignore', 'pipe'] },
     );
     child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.log += text));
