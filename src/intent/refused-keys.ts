@@ -1,4 +1,4 @@
-// Keys that somebody may look for, and that are not there for a reason. Pure.
+// Keys that are missing on purpose, and why. Pure.
 import type { Path } from './words.ts';
 
 const REFUSED: ReadonlyMap<string, string> = new Map([

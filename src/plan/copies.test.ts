@@ -53,6 +53,32 @@ describe('FCN-4.2.2-d: the END.CON SID for copies of a router', () => {
     ).toEqual([]);
   });
 
+  const both = (replication: string, endCon: string, originator: string) =>
+    [
+      [replication, 'replication', originator],
+      [endCon, 'end-con', originator],
+    ] as const;
+
+  test('is none of those that different routers advertise beside it: no router takes the notifications of another', () => {
+    const claims = [...both('2001:db8:a::2', '2001:db8:a::1', 'r2'), ...both('2001:db8:a::2', '2001:db8:9::1', 'r9')];
+    const third = both('2001:db8:a::2', '2001:db8:a::1', 'r3');
+    expect(pairs(DIRECT, claims)).toEqual([]);
+    expect(pairs(DIRECT, [...claims].reverse())).toEqual([]);
+    expect(pairs(DIRECT, [...claims, ...third]), 'nor by majority').toEqual([]);
+  });
+
+  test('is the same one if the router advertises both twice, as in two carriers', () => {
+    const twice = ['r2', '2001:db8::2'].flatMap((name) => both('2001:db8:a::2', '2001:db8:a::1', name));
+    expect(pairs(DIRECT, twice)).toEqual(['2001:db8:a::2 2001:db8:a::1']);
+  });
+
+  test('is not what another router advertises beside its own replication SID', () => {
+    const claim = both('2001:db8:e::c2:0:0', '2001:db8:9::1', 'r9');
+    expect(pairs(DIRECT + OWN, claim)).toEqual(['2001:db8:e::c2:0:0 2001:db8:e::1']);
+    const withoutEndCon = 'srv6: { core-ports: [wan], replication: { locator: 2001:db8:e::/48 } }\n';
+    expect(pairs(DIRECT + withoutEndCon, claim)).toEqual([]);
+  });
+
   test('is, for copies of its own, that of the main table', () => {
     expect(pairs(DIRECT + OWN, [])).toEqual(['2001:db8:e::c2:0:0 2001:db8:e::1']);
   });

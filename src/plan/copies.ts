@@ -3,7 +3,7 @@
 // their source.
 import type { Intent } from '../intent/intent.ts';
 import type { SidEntry } from '../learned/routers.ts';
-import { formatAddress } from '../model/address.ts';
+import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
 import { formatPrefix, hostPrefix, prefixCovers } from '../model/prefix.ts';
 import type { OwnAddressPlan, ReplicationEndConPlan, SenderPolicyPlan } from './desired.ts';
 import { type LearnedAboutGroups, membershipOf } from './group-view.ts';
@@ -14,8 +14,9 @@ const MAIN = 254;
 
 /**
  * FCN-4.2.2-d: a notification through the tunnel goes to the END.CON SID of the router that made the copy. That is the
- * only one that it advertises beside one replication SID: nothing tells the tables behind several. Of this router's own
- * it is that of the main table, in which sources of groups are.
+ * only one that it advertises beside one replication SID: nothing tells the tables behind several. A replication SID
+ * that is advertised beside different END.CON SIDs has none. Of this router's own it is that of the main table, in
+ * which sources of groups are, whatever others advertise.
  */
 export function planReplicationEndCons(intent: Intent, { sids }: LearnedAboutGroups): ReplicationEndConPlan[] {
   if (!notifiesDirectly(intent)) return [];
@@ -28,14 +29,29 @@ export function planReplicationEndCons(intent: Intent, { sids }: LearnedAboutGro
     if (entry.behavior === codePoints['end-con-behavior']) router.ends.push(entry);
     else if (entry.behavior === codePoints['replication-behavior']) router.replications.push(entry);
   }
-  const own = srv6?.endCon.find(({ table }) => table === MAIN);
-  const pairs = [
-    ...[...routers.values()].flatMap(({ ends, replications }) =>
-      ends.length === 1 && replications.length === 1 ? [{ from: replications[0]!.sid, to: ends[0]!.sid }] : [],
-    ),
-    ...(own && srv6?.replication ? [{ from: srv6.replication.sid, to: own.sid }] : []),
-  ].map(({ from, to }) => ({ id: formatAddress(from), replicationSid: from, endConSid: to }));
-  return [...new Map(pairs.map((pair) => [pair.id, pair])).values()];
+  const pairs = [...routers.values()].flatMap(({ ends, replications }) =>
+    ends.length === 1 && replications.length === 1 ? [pairOf(replications[0]!.sid, ends[0]!.sid)] : [],
+  );
+  const replication = srv6?.replication?.sid;
+  const own = replication && srv6?.endCon.find(({ table }) => table === MAIN);
+  return [
+    ...undisputed(pairs).filter(({ replicationSid }) => !replication || !sameAddress(replicationSid, replication)),
+    ...(own ? [pairOf(replication, own.sid)] : []),
+  ];
+}
+
+const pairOf = (replicationSid: IpAddress, endConSid: IpAddress): ReplicationEndConPlan => ({
+  ...{ id: formatAddress(replicationSid), replicationSid, endConSid },
+});
+
+/** A router may advertise the replication SID of another one. Whose it is cannot be known, so neither counts. */
+function undisputed(pairs: readonly ReplicationEndConPlan[]): ReplicationEndConPlan[] {
+  const byId = new Map<string, ReplicationEndConPlan | undefined>();
+  for (const pair of pairs) {
+    const known = byId.has(pair.id) ? byId.get(pair.id) : pair;
+    byId.set(pair.id, known && sameAddress(known.endConSid, pair.endConSid) ? pair : undefined);
+  }
+  return [...byId.values()].flatMap((pair) => pair ?? []);
 }
 
 /**

@@ -35,8 +35,8 @@ export interface DesiredState {
   /** Through which END.CON SID the source of a group's packets is reached that have this replication SID outside. */
   readonly replicationEndCons?: readonly ReplicationEndConPlan[];
   /**
-   * Where no host or router outside of the domain may send to, for the border guard: END.CON, End.MT and replication
-   * SIDs of the domain, and Proxy Addresses of groups.
+   * Addresses to which no host or router outside of the domain may send, for the border guard: END.CON, End.MT and
+   * replication SIDs of the domain, and Proxy Addresses of groups.
    */
   readonly guardedAddresses?: readonly GuardedAddressPlan[];
   /** Addresses of this router. A notification to one of them needs no route. */

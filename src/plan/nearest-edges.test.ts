@@ -71,7 +71,7 @@ describe('RMC-5.1-d: the edge of a receiver that names none is the router that i
     expect(decided(file(), learned('r4'), facts), 'without an End.MT SID it is none').toEqual(edgeIs(EDGES.r4));
   });
 
-  test('an edge takes those of which nobody knows anything; another router leaves them out, and says so', () => {
+  test('an edge takes those of which nobody knows anything; another router leaves them out, as groups.no-edge', () => {
     expect(decided(file(EDGE_HERE))).toEqual(edgeIs(OWN));
     expect(decided(file())).toEqual([['2001:db8:f::1'], [HOST]]);
     expect(decided(file(), learned('far'))).toEqual([['2001:db8:f::1'], [HOST]]);
@@ -93,6 +93,12 @@ describe('RMC-5.1-d: the edge of a receiver that names none is the router that i
       });
     expect(decided(file(), bgp('2001:db8::4'))).toEqual(edgeIs(EDGES.r4));
     expect(decided(file(), bgp('2001:db8::5'))).toEqual([['2001:db8:f::1'], [HOST]]);
+    const namesake = { ...SIDS[0]!, originator: '2001:db8::4' };
+    const mixed = learned(undefined, {
+      sids: () => [namesake, { ...SIDS[1]!, carrier: 'bgp', originator: '2001:db8::4' }],
+      originatorOf: () => ({ carrier: 'bgp', originator: '2001:db8::4' }),
+    });
+    expect(decided(file(), mixed), 'an originator of another carrier is another router').toEqual(edgeIs(EDGES.r4));
   });
 });
 

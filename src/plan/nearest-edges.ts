@@ -3,6 +3,7 @@
 // address.
 import { nearestEdge } from '../groups/nearest-edge.ts';
 import type { GroupIntent, Intent } from '../intent/intent.ts';
+import type { SidEntry } from '../learned/routers.ts';
 import { type IpAddress, sameAddress } from '../model/address.ts';
 import type { GroupMember } from '../model/group.ts';
 import { type Facts, linkOfHost } from './facts.ts';
@@ -39,7 +40,9 @@ function edgeOf(address: IpAddress, intent: Intent, learned: LearnedAboutGroups,
   const { carrier, originator } = advertised;
   if (carrier === 'bgp') {
     const behavior = intent.codePoints['end-mt-behavior'];
-    const theirs = learned.sids().find((sid) => sid.originator === originator && sid.behavior === behavior);
+    const isTheirs = (sid: SidEntry): boolean =>
+      sid.carrier === 'bgp' && sid.originator === originator && sid.behavior === behavior;
+    const theirs = learned.sids().find(isTheirs);
     return theirs?.sid ?? own;
   }
   const network = networkFrom(learned, { edge: own, replication: intent.srv6?.replication?.sid }, intent);

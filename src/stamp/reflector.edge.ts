@@ -8,6 +8,7 @@ import type { Poller } from '../kernel/poller.ts';
 import type { ReversePath } from '../kernel/reverse-path.ts';
 import { type IpAddress, formatAddress } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
+import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Prefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
@@ -87,7 +88,7 @@ export class Reflector {
         this.#sockets.set(name, this.#listen(address));
         this.#errors.delete(name);
       } catch (thrown) {
-        const error = thrown instanceof Error ? thrown.message : String(thrown);
+        const error = messageOf(thrown);
         if (!this.#errors.has(name))
           log.warn({ address: name, error }, 'the STAMP reflector cannot listen; will try again');
         this.#errors.set(name, error);

@@ -1,5 +1,5 @@
 // End.MT over OSPFv3 with real FRR: members and SIDs are learned, the tree branches at the router between, and a
-// transfer with loss reaches everybody. A link behind that router that is narrower than the rest is told to the source.
+// transfer with loss reaches everybody. A link behind that router is narrower than the rest: the source is notified.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { parseIcmpv6 } from '../../src/packet/icmpv6/message.ts';
 import { GROUP, GroupScene, PLACES, SOURCE, groupIntent, locatorOf, sidOf } from './support/group.ts';
@@ -69,7 +69,7 @@ test('RMC-5.1-d RMC-5.2-c RMC-5.3.1-a: members are learned over OSPFv3, the tree
   expect(await scene.net.router('mid').counter('multicast.branching.packets')).toBeGreaterThan(390);
 });
 
-test('RMC-5.2-c: a link behind the branching router that is too narrow is told to the root, and by it to the source', async () => {
+test('RMC-5.2-c: of a link behind the branching router that is too narrow the root is notified, and notifies the source', async () => {
   const port = await scene.net.port('s1:eth1', 'root:eth1');
   await scene.net.router('mid').exec('ip', 'link', 'set', 'eth2', 'mtu', '1500');
   // Of 1,464 octets: they pass the link of the source, and with what the root adds no more than 1,500 octets pass mid.
@@ -83,7 +83,7 @@ test('RMC-5.2-c: a link behind the branching router that is too narrow is told t
       if (!parsed.ok || parsed.value.type !== 2) return [];
       return [new DataView(parsed.value.message.buffer, parsed.value.message.byteOffset).getUint32(4)];
     });
-  await until('s1 is told', tooBig, (mtus) => mtus.length > 0);
+  await until('s1 is notified', tooBig, (mtus) => mtus.length > 0);
   await source.stop();
   // What the source may send: the MTU of the path without an IPv6 header and the SRH. There is room for the receivers.
   const [mtu] = tooBig();

@@ -16,11 +16,12 @@ import {
   newMulticastRecord,
 } from '../../src/kernel/dataplane/multicast-state.ts';
 import { addressKey } from '../../src/kernel/dataplane/srv6.ts';
-import { address, formatAddress } from '../../src/model/address.ts';
+import { type IpAddress, address, formatAddress } from '../../src/model/address.ts';
 import { treeOfSrh } from '../../src/packet/srv6/tree-srh.ts';
 import { TreeRoutes } from '../../src/kernel/netlink/tree-routes.ts';
 import { ip } from '../support/netns.ts';
 import {
+  CHILD_SIDS,
   EDGE_SID,
   GROUP,
   MulticastAgent,
@@ -50,11 +51,22 @@ const slotOf = (n: number, list: number): number | undefined => {
   const value = map('members').lookup(multicastMemberKey({ address: address(`2001:db8:b::${n}`), list }));
   return value && readU32Key(value);
 };
-const stateWith = (current: bigint): Uint8Array => {
+/** `dataNs`: when the last packet came. */
+const stateWith = (current: bigint, dataNs = 0n): Uint8Array => {
   const state = new Uint8Array(MULTICAST_STATE_SIZE);
-  new DataView(state.buffer).setBigUint64(0, current, true);
+  const view = new DataView(state.buffer);
+  view.setBigUint64(0, current, true);
+  view.setBigUint64(48, dataNs, true);
   return state;
 };
+/** Packets come, and will for the time of a test. */
+const FLOWING = process.hrtime.bigint() + 3_600_000_000_000n;
+/** As the programs do when packets of epoch 9 come by a list. */
+const useList = (role: 'edge' | 'branching', list: number, { parent = 0, dataNs = 0n } = {}): void =>
+  map('states').update(
+    u32Key(multicastStateIndex(0, role)),
+    stateWith((9n << 44n) | (BigInt(list) << 22n) | BigInt(parent), dataNs),
+  );
 /** As the programs do. */
 const noteTooBig = (role: 'edge' | 'branching', mtu: number): void => {
   const value = new Uint8Array(MULTICAST_TOO_BIG_SIZE);
@@ -116,8 +128,7 @@ describe('a plan', () => {
     agent.apply(agent.plan());
     const list = listNumber(1)!;
     map('records').update(u32Key(slotOf(1, list)!), newMulticastRecord(true));
-    // Its epoch is 9: the programs use it.
-    map('states').update(u32Key(0), stateWith((9n << 44n) | (BigInt(list) << 22n)));
+    useList('edge', list);
     agent.apply(agent.plan({ lists: lists(2, [receiver(1), receiver(2), receiver(3)]) }));
     const records = [1, 2, 3].map((n) => map('records').lookup(u32Key(slotOf(n, listNumber(2)!)!))!);
     expect(records).toEqual([true, false, false].map(newMulticastRecord));
@@ -232,6 +243,72 @@ describe('SIDs are not advertised while nothing is behind them', () => {
     agent.apply(agent.plan({ ports: [...agent.plan().ports, { ...gone, isCore: false }] }));
     expect([refused(), withheld()], 'at a port of hosts it does not matter').toEqual([[], []]);
   });
+});
+
+describe('a root whose agent is down, or behind, goes on with its tree', () => {
+  const NOTHING = { groups: [], lists: [], headEnds: [], routers: [] };
+  const routerNumber = (sid: IpAddress): number | undefined => {
+    const value = map('routers').lookup(addressKey(sid));
+    return value && readU32Key(value);
+  };
+  const seen = () => ({
+    edge: listNumber(1),
+    tree: listNumber(1, 'branching'),
+    member: slotOf(1, 1) !== undefined,
+    group: map('destinations').lookup(addressKey(address(GROUP))) !== undefined,
+    parent: routerNumber(CHILD_SIDS[0]!) !== undefined,
+    other: routerNumber(CHILD_SIDS[1]!) !== undefined,
+  });
+  const KEPT = { edge: 1, tree: undefined, member: true, group: true, parent: true, other: false };
+  const GONE = { edge: undefined, tree: undefined, member: false, group: false, parent: false, other: false };
+  const flowFrom = (sid: IpAddress): void =>
+    useList('edge', listNumber(1)!, { parent: routerNumber(sid)!, dataNs: FLOWING });
+
+  test('RMC-5.2-c: a list by which packets come stays, with its group and the router that they come from', () => {
+    agent.apply(agent.plan());
+    flowFrom(CHILD_SIDS[0]!);
+    agent.apply(agent.plan(NOTHING));
+    agent.advance(60_000);
+    expect(seen()).toEqual(KEPT);
+    useList('edge', 1, { parent: routerNumber(CHILD_SIDS[0]!)!, dataNs: 1n });
+    agent.advance(1000);
+    expect(seen(), 'once no packet has come for a while').toEqual(GONE);
+  });
+
+  test('also if this agent was away meanwhile', () => {
+    agent.apply(agent.plan());
+    flowFrom(CHILD_SIDS[0]!);
+    agent.restart();
+    agent.apply(agent.plan(NOTHING));
+    agent.ns.run(() => agent.dataplane.forgetUnknown());
+    agent.advance(61_000);
+    expect(seen()).toEqual(KEPT);
+    useList('edge', 1, { parent: routerNumber(CHILD_SIDS[0]!)!, dataNs: 1n });
+    agent.advance(61_000);
+    expect(seen()).toEqual(GONE);
+  });
+
+  test.each([false, true])(
+    'no other list gets a number, or slots, that a state still names; restarted meanwhile: %s',
+    (restarts) => {
+      const numbered = (n: number): number => {
+        agent.apply(agent.plan({ lists: lists(n, [receiver(1), receiver(2)]).slice(0, 1), headEnds: [] }));
+        return listNumber(n)!;
+      };
+      const first = numbered(1);
+      const slots = [listOf(1).first, listOf(1).first + 1];
+      useList('edge', first);
+      const second = numbered(2);
+      agent.advance(10_000);
+      expect(listNumber(1)).toBeUndefined();
+      if (restarts) agent.restart();
+      const third = numbered(3);
+      expect([first, second, third], 'three numbers').toEqual([1, 2, 3]);
+      expect(slots).not.toContain(listOf(3).first);
+      useList('edge', third);
+      expect([numbered(4), listOf(4).first], 'the state names another one').toEqual([first, slots[0]]);
+    },
+  );
 });
 
 describe('a restart', () => {

@@ -8,6 +8,7 @@ const EPOCHS = 'test/bpf/multicast/epochs.test.ts';
 const LOCAL = 'test/bpf/multicast/local-branch.test.ts';
 const NAKS = 'test/bpf/multicast/naks.test.ts';
 const NOTICES = 'test/bpf/multicast/notices.test.ts';
+const PROXY_ADDRESS = 'test/bpf/multicast/proxy-address.test.ts';
 const REPLICATE = 'test/bpf/multicast/replicate.test.ts';
 const TWO_CPUS = 'test/bpf/multicast/two-cpus.test.ts';
 const DETECTED = 'test/bpf/detector/formats.test.ts';
@@ -83,6 +84,42 @@ export const MULTICAST: readonly BpfMutant[] = [
     search: 'bpf_map_lookup_elem(&end_con_sids, end_con_for(c->packet->key.tunnel))',
     replace: 'bpf_map_lookup_elem(&end_con_sids, c->packet->key.tunnel)',
     fails: [[DETECTED, 'goes back through the END.CON SID of the router that made it']],
+  },
+  {
+    fault: "the source's address is enough at any port",
+    file: 'bpf/lib/multicast/source.h',
+    search: 'if (!answer_came_from(skb, &group->source, &group->proxy))',
+    replace: 'if (!answer_came_from(skb, &group->source, &group->proxy) && port == 0)',
+    fails: [[PROXY_ADDRESS, 'its address at another port is not enough']],
+  },
+  {
+    fault: 'a source that is believed is so at every port',
+    file: 'bpf/lib/multicast/source.h',
+    search: 'belief->port == port &&',
+    replace: 'belief->port != 0 &&',
+    fails: [[PROXY_ADDRESS, 'its address at another port is not enough']],
+  },
+  {
+    fault: 'one source is believed for another',
+    file: 'bpf/lib/multicast/source.h',
+    search: `belief->port == port &&
+		   same_address(&belief->source, &group->source)`,
+    replace: 'belief->port == port',
+    fails: [[PROXY_ADDRESS, 'what was believed of another source there does not count']],
+  },
+  {
+    fault: 'any MTU is believed',
+    file: 'bpf/lib/multicast/too-big.h',
+    search: 'mtu >= IPV6_LEAST_MTU && mtu < length ? mtu : 0',
+    replace: 'mtu >= IPV6_LEAST_MTU && length ? mtu : 0',
+    fails: [[PROXY_ADDRESS, 'an MTU that lets the packet pass']],
+  },
+  {
+    fault: 'Packet Too Big behind an edge counts at every port',
+    file: 'bpf/lib/multicast/too-big.h',
+    search: '!answer_came_from(skb, &key.address, &own->proxy)',
+    replace: 'skb->ifindex == 0',
+    fails: [[PROXY_ADDRESS, 'at a port to which the receiver is not routed']],
   },
   {
     fault: 'packets come from any router',

@@ -5,46 +5,14 @@
 
 #include "multicast/notice.h"
 #include "multicast/replicate.h"
+#include "multicast/source.h"
+#include "multicast/too-big.h"
 
-#define ICMPV6_PACKET_TOO_BIG 2
-#define ICMPV6_HLEN 8
-// Offset of the packet that an ICMPv6 error is about.
-#define ICMPV6_ABOUT (ETH_HLEN + IPV6_HLEN + ICMPV6_HLEN)
 #define MANAGEMENT_QPN 1
 
 static __always_inline const struct multicast_destination *multicast_destination_at(const __u8 *address)
 {
 	return bpf_map_lookup_elem(&multicast_destinations, address);
-}
-
-// A Packet Too Big about a copy that this router has sent, from a router on its way or from the next one of the tree:
-// the MTU is noted for the agent. Whoever sends it must have seen a packet of a tree that this router knows. A global
-// function: the verifier checks it once.
-__noinline int multicast_packet_too_big(struct __sk_buff *skb)
-{
-	struct address sid, source;
-	if (!multicast_pull(skb, ICMPV6_ABOUT + IPV6_HLEN + SRH_TLVS))
-		return 0;
-	const __u8 *about = walk_at(skb, ICMPV6_ABOUT, IPV6_HLEN + SRH_TLVS),
-		   *outer = walk_at(skb, ETH_HLEN, IPV6_HLEN + ICMPV6_HLEN);
-	if (!about || !outer || outer[IPV6_HLEN] != ICMPV6_PACKET_TOO_BIG ||
-	    about[IPV6_NEXT_HEADER] != IPPROTO_ROUTING || about[IPV6_HLEN + SRH_TYPE] != ROUTING_TYPE_SRH)
-		return 0;
-	__u32 mtu = bpf_ntohl(*(const __be32 *)(outer + IPV6_HLEN + 4));
-	address_load(&sid, outer + IPV6_DESTINATION, 6);
-	address_load(&source, about + IPV6_SOURCE, 6);
-	const struct multicast_destination *proxy = multicast_destination_at(about + IPV6_HLEN + SRH_SEGMENT_0);
-	if (!same_address(&sid, &source) || !proxy || proxy->kind != MULTICAST_PROXY || mtu < IPV6_LEAST_MTU)
-		return 0;
-	const __u8 *tree = about + IPV6_HLEN + SRH_TREE;
-	struct multicast_too_big noted = { *(const __u64 *)(tree + TREE_MEMBERS), *(const __u64 *)(tree + TREE_TREE),
-					   bpf_ntohl(*(const __be32 *)(tree + TREE_EPOCH)) & EPOCH_MASK, mtu };
-	struct multicast_list_key key = { noted.tree, proxy->group, MULTICAST_AS_BRANCHING };
-	if (!bpf_map_lookup_elem(&multicast_list_ids, &key))
-		return 0;
-	multicast_note_too_big(MULTICAST_STATE(proxy->group, MULTICAST_AS_BRANCHING), &noted);
-	count(COUNT_MC_PACKET_TOO_BIG);
-	return 0;
 }
 
 // A packet with a routing header to one of this router's SIDs, of this kind.
@@ -73,11 +41,8 @@ static __always_inline int multicast_at_sid(struct __sk_buff *skb, __u8 next, __
 		return multicast_data(skb, kind);
 	if (next == IPPROTO_IPV6 && kind == MULTICAST_REPLICATION)
 		return multicast_answer_from_child(skb);
-	if (next == IPPROTO_ICMPV6) {
-		count(COUNT_MC_ICMPV6);
-		multicast_packet_too_big(skb);
-		return TC_DROP;
-	}
+	if (next == IPPROTO_ICMPV6)
+		return multicast_too_big_in_tree(skb);
 	return multicast_drop(next == IPPROTO_FRAGMENT ? COUNT_MC_FRAGMENT : COUNT_MC_NO_SRH);
 }
 
@@ -93,9 +58,12 @@ __noinline int multicast_at_proxy(struct __sk_buff *skb, __u32 index)
 		return TC_NEXT;
 	if (!multicast_pull(skb, ETH_HLEN + INNER_BTH + BTH_SIZE))
 		return multicast_drop(COUNT_MC_FAILED);
-	const __u8 *ip = walk_at(skb, ETH_HLEN, INNER_BTH + BTH_SIZE);
+	const __u8 *ip = walk_at(skb, ETH_HLEN, IPV6_HLEN);
 	if (ip && is_edge && ip[IPV6_NEXT_HEADER] == IPPROTO_DSTOPTS)
 		return multicast_notice(skb, index);
+	if (ip && is_edge && ip[IPV6_NEXT_HEADER] == IPPROTO_ICMPV6)
+		return multicast_too_big_behind(skb, index);
+	ip = walk_at(skb, ETH_HLEN, INNER_BTH + BTH_SIZE);
 	if (!ip || ip[IPV6_NEXT_HEADER] != IPPROTO_UDP ||
 	    walk_be16(ip + IPV6_HLEN + UDP_DESTINATION) != bpf_htons(ROCE_UDP_PORT))
 		return multicast_drop(COUNT_MC_PROXY_MALFORMED);
@@ -110,6 +78,8 @@ __noinline int multicast_at_proxy(struct __sk_buff *skb, __u32 index)
 			return multicast_drop(COUNT_MC_PROXY_OPCODE);
 		if (qpn != group->designated_qpn)
 			return multicast_drop(COUNT_MC_PROXY_QPN);
+		if (!multicast_source_came_from(skb, index))
+			return multicast_drop(COUNT_MC_PROXY_WRONG_PORT);
 		count(COUNT_MC_PROXY_SOURCE);
 		return TC_NEXT;
 	}

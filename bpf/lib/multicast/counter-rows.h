@@ -36,7 +36,8 @@
 	X(274, MC_NO_SEGMENTS, "multicast.no-segments-left",                                                           \
 	  "packets to a SID of this router without segments left; dropped (RMC-6.2-j)")                                \
 	X(275, MC_FRAGMENT, "multicast.fragment", "fragments to a SID of this router; dropped")                        \
-	X(276, MC_ICMPV6, "multicast.icmpv6", "ICMPv6 messages to a SID of this router, consumed")                     \
+	X(276, MC_ICMPV6, "multicast.icmpv6",                                                                          \
+	  "ICMPv6 messages to a SID of this router, or at an edge to a Proxy Address, consumed")                       \
 	X(277, MC_PACKET_TOO_BIG, "multicast.packet-too-big",                                                          \
 	  "of these, Packet Too Big about a group's packet: the MTU is kept for the agent")                            \
 	X(278, MC_SRH_MALFORMED, "multicast.srh.malformed",                                                            \
@@ -95,6 +96,8 @@
 	  "packets to a Proxy Address that are not plain RoCEv2; dropped")                                             \
 	X(310, MC_ROOT_LINK, "multicast.root.link",                                                                    \
 	  "packets of the kernel to neighbors in the encapsulating route, where there are none; dropped")              \
+	X(311, MC_PROXY_WRONG_PORT, "multicast.proxy.wrong-port",                                                      \
+	  "packets with the address of a source that did not arrive where it is routed; dropped")                      \
 	X(320, MC_EPOCHS, "multicast.epochs",                                                                          \
 	  "changes of the tree or of its members that a role of this router has followed")                             \
 	X(321, MC_STALE, "multicast.stale", "data packets of an older epoch than the current one, dropped")            \

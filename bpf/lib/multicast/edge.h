@@ -86,6 +86,18 @@ static __always_inline int multicast_copy_all(struct __sk_buff *skb, __u32 recei
 	return multicast_copy_to(skb, receivers - 1);
 }
 
+// Keeps what the agent needs to pass on that a copy was too big behind this edge (too-big.h): such a copy has no tree
+// TLV any more. It changes with the tree, of whose name the members are a part.
+static __always_inline void multicast_note_tree(struct multicast_state *state, const struct multicast_packet *packet)
+{
+	__u32 around = packet->inner - ETH_HLEN;
+	if (likely(state->tree == packet->tree && state->around == around))
+		return;
+	state->members = packet->members;
+	state->tree = packet->tree;
+	state->around = around;
+}
+
 // The packet in work is for this router's edge role. Returns a verdict. A global function: the verifier checks it once.
 __noinline int multicast_end_mt(struct __sk_buff *skb)
 {
@@ -119,6 +131,7 @@ __noinline int multicast_end_mt(struct __sk_buff *skb)
 	    !multicast_prepare(skb, packet, group))
 		return multicast_drop(COUNT_MC_FAILED);
 	count(COUNT_MC_EDGE_PACKETS);
+	multicast_note_tree(state, packet);
 	__sync_fetch_and_add(&state->packets, 1);
 	return multicast_copy_all(skb, receivers);
 }

@@ -137,8 +137,10 @@ struct multicast_state {
 	__u64 tokens;	   // of the limit of copies: time (ns) at which the bucket is full
 	__u64 packets;	   // replicated
 	__u64 answers;	   // gone up
-	__u32 reserved;	   // an earlier version's path MTU
+	__u32 around;	   // of an edge: octets in front of the packet inside, as they arrived last
 	__u32 all_joined;  // an edge's list whose receivers have all joined
+	__u64 members;	   // of an edge: digests of the last packet's tree TLV, in network order
+	__u64 tree;
 };
 
 // Value of multicast_too_big, by MULTICAST_STATE: a packet of the group was too big for a path from here, or for one

@@ -35,7 +35,7 @@ export const MULTICAST_COUNTERS = [
   ),
   row(274, 'multicast.no-segments-left', 'packets to a SID of this router without segments left; dropped (RMC-6.2-j)'),
   row(275, 'multicast.fragment', 'fragments to a SID of this router; dropped'),
-  row(276, 'multicast.icmpv6', 'ICMPv6 messages to a SID of this router, consumed'),
+  row(276, 'multicast.icmpv6', 'ICMPv6 messages to a SID of this router, or at an edge to a Proxy Address, consumed'),
   row(
     277,
     'multicast.packet-too-big',
@@ -101,6 +101,11 @@ export const MULTICAST_COUNTERS = [
     310,
     'multicast.root.link',
     'packets of the kernel to neighbors in the encapsulating route, where there are none; dropped',
+  ),
+  row(
+    311,
+    'multicast.proxy.wrong-port',
+    'packets with the address of a source that did not arrive where it is routed; dropped',
   ),
   row(320, 'multicast.epochs', 'changes of the tree or of its members that a role of this router has followed'),
   row(321, 'multicast.stale', 'data packets of an older epoch than the current one, dropped'),

@@ -43,7 +43,7 @@ export interface MulticastState {
   readonly answers: bigint;
 }
 
-export const MULTICAST_STATE_SIZE = 88;
+export const MULTICAST_STATE_SIZE = 104;
 const STATE = {
   current: 0,
   high: 8,
@@ -99,6 +99,12 @@ export function decodeMulticastState(value: Uint8Array): MulticastState {
     packets: word(STATE.packets),
     answers: word(STATE.answers),
   };
+}
+
+/** Of such a value only the number of the list in use; 0: none. Most states are of no group. */
+export function listInUse(value: Uint8Array): number {
+  const current = viewOf(value).getBigUint64(STATE.current, LITTLE_ENDIAN);
+  return current === 0n ? 0 : bits(current, 22, 22);
 }
 
 /** Value of multicast_records, by slot. */

@@ -17,6 +17,7 @@ import {
   decodeMulticastRecord,
   decodeMulticastState,
   labelOfEpoch,
+  listInUse,
   newMulticastRecord,
   MULTICAST_STATE_SIZE,
 } from './multicast-state.ts';
@@ -107,6 +108,13 @@ describe('what the programs write', () => {
       nak: null,
       joined: false,
     });
+  });
+
+  test('a state names the list in use', () => {
+    const state = new Uint8Array(MULTICAST_STATE_SIZE);
+    expect(listInUse(state)).toBe(0);
+    new DataView(state.buffer).setBigUint64(0, (9n << 44n) | (0x200001n << 22n) | 7n, true);
+    expect([listInUse(state), decodeMulticastState(state).current?.list]).toEqual([0x200001, 0x200001]);
   });
 
   test('a receiver that has joined in another list has joined in the new one', () =>

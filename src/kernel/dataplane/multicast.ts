@@ -43,8 +43,8 @@ export const MULTICAST_MAPS = {
   tooBig: 'multicast_too_big',
 } as const;
 
-/** A buffer of the programs: needs no pin. */
-export const MULTICAST_SCRATCH_MAPS = ['multicast_scratch'] as const;
+/** Buffers of the programs: they need no pin. */
+export const MULTICAST_SCRATCH_MAPS = ['multicast_scratch', 'multicast_beliefs'] as const;
 
 /** Lengths of the tables. */
 export const MULTICAST_GROUPS = 4096;
@@ -120,7 +120,7 @@ export interface MulticastGroup {
   readonly cnpWindowNs: number;
   /** 0: no limit. */
   readonly copiesPerSecond: number;
-  /** Copies; at least MULTICAST_BRANCHES. */
+  /** Copies. A packet with more of them passes when the bucket is full. */
   readonly copiesBurst: number;
   readonly isRoot: boolean;
   readonly keepSource: boolean;

@@ -5,7 +5,7 @@ import { ok } from '../../model/result.ts';
 import { concat, put16, put32 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
 import { addWords, foldChecksum, pseudoHeaderSum } from '../ip/checksum.ts';
-import { IPV6_HEADER, encodeIpv6 } from '../ip/ipv6.ts';
+import { IPV6_HEADER, IPV6_LEAST_MTU, encodeIpv6 } from '../ip/ipv6.ts';
 import { walkHeaders } from '../ip/walk.ts';
 
 export const PROTOCOL_ICMPV6 = 58;
@@ -56,7 +56,7 @@ export function buildIcmpv6({
 }
 
 /** The whole packet is no longer than the least IPv6 MTU (RFC 4443 §2.4 c). */
-const MAX_QUOTE = 1280 - IPV6_HEADER - ICMPV6_HEADER - 4;
+const MAX_QUOTE = IPV6_LEAST_MTU - IPV6_HEADER - ICMPV6_HEADER - 4;
 
 /** The body of an error message (RFC 4443 §3): 32 bits, and as much of the packet that it is about as fits. */
 export function errorBody(word: number, invoking: Uint8Array): Uint8Array {

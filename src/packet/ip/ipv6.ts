@@ -6,6 +6,8 @@ import { type Decoded, malformed } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
 
 export const IPV6_HEADER = 40;
+/** RFC 8200 §5: the least MTU of a link. */
+export const IPV6_LEAST_MTU = 1280;
 
 interface Ipv6Header {
   /** DSCP in the upper six bits, ECN in the lower two. */

@@ -3,14 +3,11 @@
 // it goes on with the tree and the epoch of the kernel's route. A stream that begins anew, with the same Queue Pairs at
 // other PSNs, is the next epoch of the same tree, at once: the lists are there.
 import { randomInt } from 'node:crypto';
+import { IPV6_HEADER, IPV6_LEAST_MTU } from '../../packet/ip/ipv6.ts';
 import { MAX_EPOCH, encodeTreeSrh, treeOfSrh, withEpoch } from '../../packet/srv6/tree-srh.ts';
 import type { TreeTlv } from '../../packet/srv6/tree-tlv.ts';
 import type { HeadEndPlan, MulticastPlan } from '../../plan/multicast-plan.ts';
 import type { HeadEndRoute } from './head-end-routes.ts';
-
-/** RFC 8200 §5. */
-const LEAST_MTU = 1280;
-const IPV6_HEADER = 40;
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0;
 type Digests = Pick<TreeTlv, 'membersDigest' | 'treeDigest'>;
@@ -35,8 +32,8 @@ export function encapsulation(
 ): { readonly srh: Uint8Array; readonly mtu: number } {
   const left = (srh: Uint8Array): number => Math.min(plan.mtu, pathMtu) - IPV6_HEADER - srh.length;
   const full = encodeTreeSrh({ ...plan, epoch }, types);
-  const srh = left(full) < LEAST_MTU ? encodeTreeSrh({ ...plan, epoch, endMtTlvs: [] }, types) : full;
-  return { srh, mtu: Math.max(LEAST_MTU, left(srh)) };
+  const srh = left(full) < IPV6_LEAST_MTU ? encodeTreeSrh({ ...plan, epoch, endMtTlvs: [] }, types) : full;
+  return { srh, mtu: Math.max(IPV6_LEAST_MTU, left(srh)) };
 }
 
 interface HeadEnd {

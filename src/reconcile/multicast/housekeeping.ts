@@ -11,19 +11,19 @@ import {
 import { type MulticastState, decodeMulticastState, labelOfEpoch } from '../../kernel/dataplane/multicast-state.ts';
 import { formatAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
+import { messageOf } from '../../model/error-text.ts';
 import type { Count, Log } from '../../model/log.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { MulticastPlan } from '../../plan/multicast-plan.ts';
 import type { InstalledList, ListTables } from './lists.ts';
 import type { MulticastMaps } from './maps.ts';
 import type { PathMtus } from './path-mtus.ts';
+import { DATA_FLOWS_MS } from './usage.ts';
 
 /** Pause between looks while no window is open, and while one is. Milliseconds. */
 const IDLE_MS = 100;
 const WINDOW_MS = 5;
 const STALL_CHECK_MS = 500;
-/** A source that waits for a stalled branch only repeats packets, up to seconds apart. */
-const DATA_FLOWS_MS = 10_000;
 const PSN_HALF = 0x80_0000;
 
 export interface HousekeepingOptions {
@@ -110,7 +110,7 @@ export class Housekeeping {
     } catch (error) {
       // Tried again at the next look.
       count('groups.sweep-failed');
-      log.warn({ error: error instanceof Error ? error.message : String(error) }, 'cannot read the state of groups');
+      log.warn({ error: messageOf(error) }, 'cannot read the state of groups');
     }
     this.#cancel = clock.after(hasWindow ? WINDOW_MS : IDLE_MS, () => this.#tick());
   }

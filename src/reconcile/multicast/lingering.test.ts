@@ -22,3 +22,13 @@ test('one that is desired again is so with its new value, and its time begins an
   expect(lists.update([], 105)).toEqual([one('a', 2)]);
   expect(lists.due).toBe(205);
 });
+
+test('one that is in use stays, until it is not at one of the looks, a second apart', () => {
+  const lists = new Lingering<{ id: string; value: number }>(5000);
+  const used = new Set(['a']);
+  const at = (now: number): string[] => lists.update([], now, ({ id }) => used.has(id)).map(({ id }) => id);
+  lists.update([one('a'), one('b')], 0);
+  expect([at(0), at(4999), at(5000), lists.due]).toEqual([['a', 'b'], ['a', 'b'], ['a'], 6000]);
+  used.clear();
+  expect([at(5999), lists.due, at(6000), lists.due]).toEqual([['a'], 6000, [], undefined]);
+});

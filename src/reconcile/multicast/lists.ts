@@ -19,6 +19,7 @@ import {
 import {
   decodeMulticastRecord,
   decodeMulticastState,
+  listInUse,
   newMulticastRecord,
 } from '../../kernel/dataplane/multicast-state.ts';
 import { type IpAddress, formatAddress } from '../../model/address.ts';
@@ -26,6 +27,7 @@ import type { MulticastBranchPlan, MulticastListPlan } from '../../plan/multicas
 import type { Operations } from '../operations.ts';
 import { BlockAllocator } from './block-allocator.ts';
 import type { MulticastMaps } from './maps.ts';
+import { DATA_FLOWS_MS, type Usage } from './usage.ts';
 
 /** A list in the kernel. */
 export interface InstalledList {
@@ -38,11 +40,12 @@ export interface InstalledList {
   readonly list: MulticastList;
 }
 
-interface Numbering {
+interface ListTablesOptions {
   readonly groupNumber: (group: string) => number | undefined;
   readonly routerNumber: (sid: IpAddress) => number | undefined;
   /** Whether lists of an earlier run that are no longer desired may go. */
   readonly mayForget: () => boolean;
+  readonly usage: Pick<Usage, 'of'>;
 }
 
 const text = (key: Uint8Array): string => Buffer.from(key).toString('hex');
@@ -50,19 +53,34 @@ const text = (key: Uint8Array): string => Buffer.from(key).toString('hex');
 export class ListTables implements Operations<MulticastListPlan> {
   readonly kind = 'multicast-list';
   readonly #maps: MulticastMaps;
-  readonly #numbering: Numbering;
+  readonly #options: ListTablesOptions;
   readonly #numbers = new BlockAllocator(1, MULTICAST_LISTS);
   readonly #slots = new BlockAllocator(0, MULTICAST_SLOTS);
   /** By their key as text. */
   readonly #installed = new Map<string, InstalledList>();
   /** Plan's id → key as text. */
   readonly #keyOf = new Map<string, string>();
+  /**
+   * Lists that are gone, by number, but that a state still names: it would take another list with this number for its
+   * own, and answers of one group for those of another.
+   */
+  readonly #held = new Map<number, MulticastList>();
 
-  constructor(maps: MulticastMaps, numbering: Numbering) {
+  constructor(maps: MulticastMaps, options: ListTablesOptions) {
     this.#maps = maps;
-    this.#numbering = numbering;
+    this.#options = options;
     for (const [key, value] of maps.listIds.entries()) this.#adopt(key, readU32Key(value));
+    for (const [key, value] of maps.states.entries()) this.#hold(readU32Key(key), listInUse(value));
     this.#forgetHalfWritten();
+  }
+
+  /** The list that an earlier run has removed, and that this state still names. */
+  #hold(state: number, number: number): void {
+    const value = number === 0 ? undefined : this.#maps.lists.lookup(u32Key(number));
+    const list = value && decodeMulticastList(value);
+    if (!list || multicastStateIndex(list.group, list.role) !== state || !this.#numbers.take(number)) return;
+    if (this.#slots.take(list.first, list.count)) this.#held.set(number, list);
+    else this.#numbers.release(number);
   }
 
   /** A process that was killed may leave members of a list without a name; another list may get its number. */
@@ -89,12 +107,12 @@ export class ListTables implements Operations<MulticastListPlan> {
 
   /** Whether the kernel has the list of this group, role and digest. */
   has(group: string, role: MulticastRole, digest: Uint8Array): boolean {
-    const number = this.#numbering.groupNumber(group);
+    const number = this.#options.groupNumber(group);
     return number !== undefined && this.#installed.has(text(multicastListKey({ digest, group: number, role })));
   }
 
   update(plan: MulticastListPlan): void {
-    const group = this.#numbering.groupNumber(plan.group);
+    const group = this.#options.groupNumber(plan.group);
     if (group === undefined) throw new Error(`the group ${plan.group} has no entry in the kernel`);
     const key = multicastListKey({ digest: plan.digest, group, role: plan.role });
     const name = text(key);
@@ -108,7 +126,8 @@ export class ListTables implements Operations<MulticastListPlan> {
   }
 
   #install(plan: MulticastListPlan, key: Uint8Array, group: number): InstalledList {
-    const parent = plan.parent === null ? 0 : this.#numbering.routerNumber(plan.parent);
+    this.#releaseHeld((list) => list.group === group && list.role === plan.role);
+    const parent = plan.parent === null ? 0 : this.#options.routerNumber(plan.parent);
     if (parent === undefined) throw new Error(`the parent ${formatAddress(plan.parent!)} is not a known router`);
     const number = this.#numbers.allocate();
     if (number === undefined)
@@ -206,16 +225,43 @@ export class ListTables implements Operations<MulticastListPlan> {
       const address = 'kind' in branch ? branchEntry(branch).address : branch.address;
       if (address) this.#maps.members.delete(multicastMemberKey({ address, list: number }));
     }
+    this.#release(number, list);
+  }
+
+  #release(number: number, list: MulticastList): void {
+    if (this.#options.usage.of(list.group, list.role)?.list === number) {
+      this.#held.set(number, list);
+      return;
+    }
+    this.#held.delete(number);
     this.#slots.release(list.first, list.count);
     this.#numbers.release(number);
   }
 
+  /** Of the lists that are held, those that no state names any more. */
+  #releaseHeld(isMeant: (list: MulticastList) => boolean): void {
+    for (const [number, list] of [...this.#held]) if (isMeant(list)) this.#release(number, list);
+  }
+
+  /** Whether packets have come by this list lately: a root that is behind goes on with it. */
+  isInUse(id: string): boolean {
+    const found = this.#installed.get(this.#keyOf.get(id) ?? '');
+    return found !== undefined && this.#isInUse(found);
+  }
+
+  #isInUse({ number, list }: InstalledList): boolean {
+    const used = this.#options.usage.of(list.group, list.role);
+    return used?.list === number && used.silentMs < DATA_FLOWS_MS;
+  }
+
   *prune(desired: { has(id: string): boolean }): Generator<boolean> {
-    if (!this.#numbering.mayForget()) return;
+    this.#releaseHeld(() => true);
+    if (!this.#options.mayForget()) return;
     const kept = new Set([...this.#keyOf].filter(([id]) => desired.has(id)).map(([, name]) => name));
-    for (const name of [...this.#installed.keys()]) {
-      if (!kept.has(name)) this.#remove(name);
-      yield !kept.has(name);
+    for (const [name, installed] of [...this.#installed]) {
+      const isStray = !kept.has(name) && !this.#isInUse(installed);
+      if (isStray) this.#remove(name);
+      yield isStray;
     }
     // Names that were not adopted.
     for (const key of [...this.#maps.listIds.keys()])

@@ -22,6 +22,13 @@ import type { MulticastMaps } from './maps.ts';
 
 export type RouterPlan = MulticastPlan['routers'][number];
 
+interface NumbersOptions {
+  /** Whether what an earlier run used and is no longer desired may go. */
+  readonly mayForget: () => boolean;
+  /** Whether packets use the group or the router with this number; as of the call. It stays then, for now. */
+  readonly inUse: () => (number: number) => boolean;
+}
+
 /** The kernel's table of groups is full, or that of routers: names the table and its size. */
 const tableFull = (what: string, size: number): Error =>
   new Error(`the kernel's table of ${what} is full: ${size} are possible`);
@@ -30,16 +37,16 @@ const tableFull = (what: string, size: number): Error =>
 export class RouterNumbers implements Operations<RouterPlan> {
   readonly kind = 'multicast-router';
   readonly #maps: Pick<MulticastMaps, 'routers' | 'routerSids'>;
-  readonly #mayForget: () => boolean;
+  readonly #options: NumbersOptions;
   readonly #free = new BlockAllocator(1, MULTICAST_ROUTERS);
   /** By the SID as text. */
   readonly #numbers = new Map<string, { readonly sid: IpAddress; readonly number: number }>();
   /** Plan's id → SID as text. */
   readonly #sidOf = new Map<string, string>();
 
-  constructor(maps: Pick<MulticastMaps, 'routers' | 'routerSids'>, mayForget: () => boolean) {
+  constructor(maps: Pick<MulticastMaps, 'routers' | 'routerSids'>, options: NumbersOptions) {
     this.#maps = maps;
-    this.#mayForget = mayForget;
+    this.#options = options;
     for (const [key, value] of maps.routers.entries()) {
       const [sid, number] = [unmappedAddress(key), readU32Key(value)];
       if (this.#free.take(number)) this.#numbers.set(formatAddress(sid), { sid, number });
@@ -76,9 +83,11 @@ export class RouterNumbers implements Operations<RouterPlan> {
   }
 
   *prune(): Generator<boolean> {
-    if (!this.#mayForget()) return;
+    if (!this.#options.mayForget()) return;
     const known = new Set(this.#sidOf.values());
-    for (const text of [...this.#numbers.keys()]) yield !known.has(text) && this.#forget(text);
+    const isInUse = this.#options.inUse();
+    for (const [text, { number }] of [...this.#numbers])
+      yield !known.has(text) && !isInUse(number) && this.#forget(text);
   }
 
   verify({ sid }: RouterPlan): boolean {
@@ -102,14 +111,14 @@ export class RouterNumbers implements Operations<RouterPlan> {
 export class GroupNumbers implements Operations<MulticastGroupPlan> {
   readonly kind = 'multicast-group';
   readonly #maps: Pick<MulticastMaps, 'groups' | 'states' | 'destinations'>;
-  readonly #mayForget: () => boolean;
+  readonly #options: NumbersOptions;
   readonly #free = new BlockAllocator(0, MULTICAST_GROUPS);
   /** By the Proxy Address as text, which is the plan's id. */
   readonly #numbers = new Map<string, { readonly proxy: IpAddress; readonly number: number }>();
 
-  constructor(maps: Pick<MulticastMaps, 'groups' | 'states' | 'destinations'>, mayForget: () => boolean) {
+  constructor(maps: Pick<MulticastMaps, 'groups' | 'states' | 'destinations'>, options: NumbersOptions) {
     this.#maps = maps;
-    this.#mayForget = mayForget;
+    this.#options = options;
     for (const [key, value] of maps.destinations.entries()) {
       const destination = decodeMulticastDestination(value);
       const proxy = unmappedAddress(key);
@@ -134,8 +143,7 @@ export class GroupNumbers implements Operations<MulticastGroupPlan> {
     if (number === undefined) throw tableFull('groups', MULTICAST_GROUPS);
     if (known === undefined) {
       // The number may have been another group's. No program uses it before the destination is written.
-      for (const role of ['edge', 'branching'] as const)
-        this.#maps.states.update(u32Key(multicastStateIndex(number, role)), new Uint8Array(MULTICAST_STATE_SIZE));
+      this.#clearStates(number);
       this.#numbers.set(group.id, { proxy, number });
     }
     this.#maps.groups.update(u32Key(number), this.#value(group, number));
@@ -148,13 +156,21 @@ export class GroupNumbers implements Operations<MulticastGroupPlan> {
     this.#numbers.delete(id);
     this.#maps.destinations.delete(addressKey(entry.proxy));
     this.#maps.groups.update(u32Key(entry.number), new Uint8Array(MULTICAST_GROUP_SIZE));
+    // They must not name lists any more.
+    this.#clearStates(entry.number);
     this.#free.release(entry.number);
   }
 
+  #clearStates(number: number): void {
+    for (const role of ['edge', 'branching'] as const)
+      this.#maps.states.update(u32Key(multicastStateIndex(number, role)), new Uint8Array(MULTICAST_STATE_SIZE));
+  }
+
   *prune(desired: { has(id: string): boolean }): Generator<boolean> {
-    if (!this.#mayForget()) return;
-    for (const id of [...this.#numbers.keys()]) {
-      const isStray = !desired.has(id);
+    if (!this.#options.mayForget()) return;
+    const isInUse = this.#options.inUse();
+    for (const [id, { number }] of [...this.#numbers]) {
+      const isStray = !desired.has(id) && !isInUse(number);
       if (isStray) this.delete(id);
       yield isStray;
     }
@@ -176,7 +192,7 @@ export class GroupNumbers implements Operations<MulticastGroupPlan> {
   #value(group: MulticastGroupPlan, number: number): Uint8Array {
     const found = this.#maps.groups.lookup(u32Key(number));
     return encodeMulticastGroup(
-      groupEntry(group, this.#mayForget() || !found ? undefined : decodeMulticastGroup(found)),
+      groupEntry(group, this.#options.mayForget() || !found ? undefined : decodeMulticastGroup(found)),
     );
   }
 }

@@ -83,7 +83,7 @@ describe('a packet that is too big for a path from here', () => {
   test.each<[Role, string]>([
     ['branching', '2001:db8:c1::b'],
     ['edge', '2001:db8:c1::e'],
-  ])('%s: is told to the parent, about the copy that came from there', (role, own) => {
+  ])('%s: the parent is notified, about the copy that came from there', (role, own) => {
     const { sent, tooBig, mtus } = scene();
     tooBig(role, 1500);
     expect(sent).toHaveLength(1);
@@ -102,7 +102,7 @@ describe('a packet that is too big for a path from here', () => {
     expect(mtus.of(GROUP, role)).toBe(1500);
   });
 
-  test('is told at most once a second, but at once if less passes, and again when it happens again', () => {
+  test('the parent is notified at most once a second, but at once if less passes, and again when it happens again', () => {
     const { clock, counted, sent, tooBig } = scene();
     for (let i = 0; i < 9; i++) tooBig('branching', 1500);
     expect(sent).toHaveLength(1);
@@ -114,12 +114,12 @@ describe('a packet that is too big for a path from here', () => {
     clock.advance(1);
     tooBig('branching', 1500);
     expect(sent).toHaveLength(3);
-    const told = sent.map((packet) => new DataView(packet.buffer).getUint32(44));
-    expect(told, 'the smallest in force').toEqual([1500, 1400, 1400]);
+    const mtusSent = sent.map((packet) => new DataView(packet.buffer).getUint32(44));
+    expect(mtusSent, 'the smallest in force').toEqual([1500, 1400, 1400]);
     expect(counted.filter((name) => name === 'groups.path-mtu-lowered')).toHaveLength(2);
   });
 
-  test('at the root nobody is told: both its branches and its own receivers count', () => {
+  test('the root notifies nobody: both its branches and its own receivers count', () => {
     const { sent, tooBig, mtus, changes } = scene({ parent: 0 });
     tooBig('branching', 1500);
     expect(mtus.fromRoot(GROUP)).toBe(1500);

@@ -11,18 +11,17 @@ import {
 } from '../../kernel/dataplane/multicast-state.ts';
 import { type IpAddress, sameAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
+import { messageOf } from '../../model/error-text.ts';
 import type { Count, Log } from '../../model/log.ts';
 import { concat } from '../../packet/bytes.ts';
 import { buildPacketTooBig } from '../../packet/icmpv6/packet-too-big.ts';
-import { IPV6_HEADER, encodeIpv6 } from '../../packet/ip/ipv6.ts';
+import { IPV6_HEADER, IPV6_LEAST_MTU, encodeIpv6 } from '../../packet/ip/ipv6.ts';
 import { encodeTreeSrh } from '../../packet/srv6/tree-srh.ts';
 import type { MulticastGroupPlan, MulticastPlan } from '../../plan/multicast-plan.ts';
 import type { MulticastMaps } from './maps.ts';
 
 /** RFC 8201 §4: a larger path MTU is tried again no sooner. */
 const PATH_MTU_MS = 600_000;
-/** RFC 8200 §5. */
-const LEAST_MTU = 1280;
 /** Between two messages about the same MTU: the first one may have been lost. */
 const REPEAT_MS = 1000;
 const PROTOCOL_IPV6 = 41;
@@ -125,7 +124,7 @@ export class PathMtus {
   /** Returns the MTU in force: a path that has become wider counts once the smaller one has expired. */
   #learn(key: string, mtu: number): number {
     const known = this.#known.get(key);
-    const next = Math.max(LEAST_MTU, mtu);
+    const next = Math.max(IPV6_LEAST_MTU, mtu);
     if (known && known.mtu <= next) return known.mtu;
     const { clock, count, onChange } = this.#options;
     this.#known.set(key, { mtu: next, until: clock.now() + PATH_MTU_MS });
@@ -150,10 +149,7 @@ export class PathMtus {
     } catch (error) {
       // Tried again at the next packet that is too big.
       count('groups.too-big.not-sent');
-      log.warn(
-        { group: group.id, error: error instanceof Error ? error.message : String(error) },
-        'cannot pass on that packets of a group are too big',
-      );
+      log.warn({ group: group.id, error: messageOf(error) }, 'cannot pass on that packets of a group are too big');
     }
   }
 }

@@ -292,24 +292,27 @@ describe('at a branching node', () => {
   test.each([
     [1, 66],
     [64, 0],
-  ])('RMC-8-e: with %i branches and %i receivers behind them: 88 octets, and 56 a branch', async (count, receivers) => {
-    router.children(Array.from({ length: count }, (_, n) => child(n)));
-    const tlvs = Array.from({ length: receivers / 11 }, (_, edge) =>
-      endMtTlv(
-        childSid(edge),
-        Array.from({ length: 11 }, (_, i) => receiver(edge * 11 + i)),
-      ),
-    );
-    const before = entries();
-    await fromChildren(...[7, 8, 9].map((psn) => toReplicate(psn, [treeTlv(), ...tlvs])));
-    const saidBy = (n: number): Uint8Array[] =>
-      [answer({ psn: 8 }), answer({ psn: 9, kind: 'nak' }), cnp(receiverAddress(n))].map((inside) =>
-        inTunnel(inside, childSid(n), REPLICATION),
+  ])(
+    'RMC-8-e: with %i branches and %i receivers behind them: 104 octets, and 56 a branch',
+    async (count, receivers) => {
+      router.children(Array.from({ length: count }, (_, n) => child(n)));
+      const tlvs = Array.from({ length: receivers / 11 }, (_, edge) =>
+        endMtTlv(
+          childSid(edge),
+          Array.from({ length: 11 }, (_, i) => receiver(edge * 11 + i)),
+        ),
       );
-    await fromChildren(...Array.from({ length: count }, (_, n) => saidBy(n)).flat());
-    expect([router.count('answers.child'), router.count('up.nak')]).toEqual([3 * count, 1]);
-    expect(octetsSince(before)).toEqual({ multicast_states: 88, multicast_records: 56 * count });
-  });
+      const before = entries();
+      await fromChildren(...[7, 8, 9].map((psn) => toReplicate(psn, [treeTlv(), ...tlvs])));
+      const saidBy = (n: number): Uint8Array[] =>
+        [answer({ psn: 8 }), answer({ psn: 9, kind: 'nak' }), cnp(receiverAddress(n))].map((inside) =>
+          inTunnel(inside, childSid(n), REPLICATION),
+        );
+      await fromChildren(...Array.from({ length: count }, (_, n) => saidBy(n)).flat());
+      expect([router.count('answers.child'), router.count('up.nak')]).toEqual([3 * count, 1]);
+      expect(octetsSince(before)).toEqual({ multicast_states: 104, multicast_records: 56 * count });
+    },
+  );
 });
 
 describe('CNPs', () => {

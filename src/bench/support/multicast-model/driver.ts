@@ -3,6 +3,7 @@
 import { type BpfObject, openBpfObject } from '../../../kernel/bpf/object.ts';
 import type { BpfMap } from '../../../kernel/bpf/map.ts';
 import { u32Key } from '../../../kernel/dataplane/layout.ts';
+import { MULTICAST_STATE_SIZE } from '../../../kernel/dataplane/multicast-state.ts';
 
 const EVENTS = 4096;
 const WORDS = 16;
@@ -109,7 +110,8 @@ export class ModelDriver {
 
   /** Both roles of a node. */
   clearStates(node: number): void {
-    for (const role of [EDGE, BRANCHING]) this.maps['states']!.update(u32Key(node * 2 + role), new Uint8Array(88));
+    for (const role of [EDGE, BRANCHING])
+      this.maps['states']!.update(u32Key(node * 2 + role), new Uint8Array(MULTICAST_STATE_SIZE));
   }
 
   /** The node's number as a router is its number as a group + 1; its SID's last word is `sid`. */

@@ -142,11 +142,15 @@ export const MULTICAST: readonly Example[] = [
       tokens: wide(3),
       packets: wide(4),
       answers: wide(5),
+      around: u32(8),
       all_joined: u32(7),
+      members: halves(`${DIGEST}${OTHER_DIGEST}`)[0]!,
+      tree: halves(`${DIGEST}${OTHER_DIGEST}`)[1]!,
     },
     size: (ts) => ts.MULTICAST_STATE_SIZE,
-    read: (ts, bytes) => ts.decodeMulticastState(bytes),
+    read: (ts, bytes) => ({ ...ts.decodeMulticastState(bytes), inUse: ts.listInUse(bytes) }),
     is: {
+      inUse: 0x200001,
       current: { epoch: 0x81001, list: 0x200001, parent: 0x300007 },
       high: labelled(0x810001),
       sent: labelled({ nextPsn: 0xa10003, msn: 0x910002, credits: 0x15 }),
@@ -160,7 +164,7 @@ export const MULTICAST: readonly Example[] = [
     },
     // Contents narrower than their word.
     partly: ['high', 'nak_pending', 'repeat'],
-    unread: ['all_joined'],
+    unread: ['around', 'all_joined', 'members', 'tree'],
   },
   {
     valuesOf: ['multicast_too_big'],
