@@ -4,6 +4,7 @@ import type { Intent } from '../intent/intent.ts';
 import { type Family, type IpAddress, formatAddress } from '../model/address.ts';
 import { type Prefix, prefixContains } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
+import { TREE_DEVICE, TREE_DEVICE_PEER } from '../model/tree-device.ts';
 import type { DecapsulationBehavior } from './desired.ts';
 
 export interface LinkFact {
@@ -172,7 +173,8 @@ const missingBorderPorts = (facts: Facts, { borderPorts }: Pick<Intent, 'borderP
 
 /**
  * Links that may carry this domain's RoCEv2: all Ethernet-like interfaces except the carriers' own, which only carry
- * routing protocols, and the border ports, since nothing is learned from outside. A missing border port may exist under
+ * routing protocols, the pair into the trees, by which a packet of a source would be seen a second time, and the border
+ * ports, since nothing is learned from outside. A missing border port may exist under
  * another name. Then only the interfaces that the operator has named are safe.
  */
 export function roceLinks(facts: Facts, intent: Intent): LinkFact[] {
@@ -183,6 +185,8 @@ export function roceLinks(facts: Facts, intent: Intent): LinkFact[] {
   }
   const own = new Set([
     ...borderPorts,
+    TREE_DEVICE,
+    TREE_DEVICE_PEER,
     ...[isis, ...(ospfv2?.areas ?? []), ...(ospfv3?.areas ?? [])].map((link) => link?.interface),
   ]);
   return facts.links.filter((link) => link.etherLike && !own.has(link.name));

@@ -28,6 +28,12 @@ const branches = (list: MulticastListPlan | undefined): string[] | undefined =>
     one.kind === 'local' ? 'local' : formatAddress(one.kind === 'child' ? one.sid : one.address),
   );
 
+test('the pair into the trees is no port: a packet of the source would be seen there a second time, from elsewhere', () => {
+  const pair = ['cnpd-mc', 'cnpd-mc-peer'].map((name, i) => ({ ...MTUS.links[1]!, name, ifindex: 50 + i }));
+  const { multicast } = plan(ROOTED, {}, { ...MTUS, links: [...MTUS.links, ...pair] });
+  expect(multicast?.ports.map(({ interface: name }) => name)).toEqual(['eth1', 'eth2', 'eth3', 'wan', 'cnpd-isis']);
+});
+
 describe('what is advertised', () => {
   test('RMC-5.1-d: source and receivers of the file', () => {
     expect(membersIn(originated(load(ROOTED)))).toEqual([

@@ -2,7 +2,8 @@
 // encapsulates with cnpd's header, and nothing of it leaves when no program takes it.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
-import { TREE_DEVICE, TREE_DEVICE_PEER, type TreeDevice, TreeDevices } from '../../src/kernel/netlink/tree-device.ts';
+import { type TreeDevice, TreeDevices } from '../../src/kernel/netlink/tree-device.ts';
+import { TREE_DEVICE, TREE_DEVICE_PEER } from '../../src/model/tree-device.ts';
 import { MAIN_TABLE, TREE_TABLE, type TreeRoute, TreeRoutes } from '../../src/kernel/netlink/tree-routes.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 import { openPacketSocket } from '../../src/kernel/packet-socket.ts';

@@ -3,15 +3,12 @@
 // replicates them. Without ARP the kernel sends to the device's own MAC address, so both ends have the same one. No
 // link-local addresses, so that nothing else is sent there but MLD.
 import { KernelError, isKernelError } from '../errors.ts';
+import { TREE_DEVICE, TREE_DEVICE_PEER } from '../../model/tree-device.ts';
 import type { Netns } from '../netns.ts';
 import { RTM_LINK, decodeLink, encodeVeth, linkByName, linkFilter } from './link.ts';
 import { NLM_F, attribute, concat, decodeAttributes, nested, readText, struct, text } from './message.ts';
 import { SynchronousNetlink } from './synchronous.ts';
 
-/** Outer end: `multicast_root` runs at its egress. */
-export const TREE_DEVICE = 'cnpd-mc';
-/** Inner end. */
-export const TREE_DEVICE_PEER = 'cnpd-mc-peer';
 /** The kernel's largest. Routes limit packets, each with the MTU of its group. */
 const MTU = 65_535;
 /** Locally administered; seen by no other machine. */

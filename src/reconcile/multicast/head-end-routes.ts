@@ -1,7 +1,8 @@
 // Reconciles the routes from Proxy Addresses into their trees (kernel/netlink/tree-routes.ts). A head end has three: in
 // cnpd's own table the one that encapsulates and the one of the replication SID, in the main table the one that leads
 // there, with the MTU that is left for the source.
-import { TREE_DEVICE, type TreeDevice } from '../../kernel/netlink/tree-device.ts';
+import type { TreeDevice } from '../../kernel/netlink/tree-device.ts';
+import { TREE_DEVICE } from '../../model/tree-device.ts';
 import { MAIN_TABLE, TREE_TABLE, type TreeRoute, type TreeRoutes } from '../../kernel/netlink/tree-routes.ts';
 import { type IpAddress, formatAddress } from '../../model/address.ts';
 import { decodeSrh } from '../../packet/srv6/srh.ts';

@@ -1,6 +1,7 @@
 // Removes what cnpd has for groups outside of its maps: for a router whose configuration no longer has groups, and for
 // uninstall.
-import { TREE_DEVICE, TreeDevices } from '../../kernel/netlink/tree-device.ts';
+import { TreeDevices } from '../../kernel/netlink/tree-device.ts';
+import { TREE_DEVICE } from '../../model/tree-device.ts';
 import { MAIN_TABLE, TreeRoutes } from '../../kernel/netlink/tree-routes.ts';
 import { formatAddress } from '../../model/address.ts';
 
