@@ -10,6 +10,7 @@
 #ifndef CNPD_PROXY_PORT_ROLES_H
 #define CNPD_PROXY_PORT_ROLES_H
 
+#include "belief.h"
 #include "counters.h"
 #include "proxy/layout.h"
 #include "proxy/maps.h"
@@ -140,19 +141,7 @@ __noinline int is_tunnel_known(const struct address *source, __u32 headers)
 	return headers == 2 && (proxy_match(&proxy_sources, source) || bpf_map_lookup_elem(&tenant_sids, source));
 }
 
-// A believed port is checked again after this time.
-#define BELIEF_NS 1000000000ULL
-#define BELIEFS 64
-
-struct belief {
-	struct address source;
-	__u64 at; // 0: never
-	__u32 port;
-	__u32 reserved;
-};
-
-// Sources of notices that were believed recently, by the hash of the address; a CPU's own. A look-up in the FIB is half
-// of the cost of a notice.
+// Sources of notices, by the hash of the address. A look-up in the FIB is half of the cost of a notice.
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, BELIEFS);
@@ -168,14 +157,11 @@ static __always_inline int is_believed_lately(struct __sk_buff *skb, const struc
 	struct belief *belief = bpf_map_lookup_elem(&beliefs, &index);
 	if (!belief)
 		return 0;
-	if (belief->at != 0 && now - belief->at < BELIEF_NS && belief->port == port &&
-	    belief->source.halves[0] == source->halves[0] && belief->source.halves[1] == source->halves[1])
+	if (belief_holds(belief, source, port, now))
 		return 1;
 	if (!is_believed(skb, source, receiver, port))
 		return 0;
-	belief->source = *source;
-	belief->port = port;
-	belief->at = now;
+	belief_note(belief, source, port, now);
 	return 1;
 }
 
