@@ -6,6 +6,7 @@ import {
   comparePrefixes,
   formatPrefix,
   hostPrefix,
+  longestPrefix,
   parsePrefix,
   prefix,
   prefixContains,
@@ -124,6 +125,12 @@ describe('containment', () => {
     }).toEqual({ wideWide: true, wideNarrow: true, narrowWide: false });
     expect(prefixCovers(prefix('2001:db9::/32'), narrow)).toBe(false);
   });
+});
+
+test('the longest of several prefixes counts, of equal ones the first', () => {
+  const all = ['2001:db8::/32', '2001:db8:1::/48', '::/0', '2001:db8:2::/48'].map((text) => ({ prefix: prefix(text) }));
+  expect(longestPrefix(all)).toBe(all[1]);
+  expect(longestPrefix([])).toBeUndefined();
 });
 
 test('prefixes are ordered by address, then shorter first', () => {

@@ -62,6 +62,10 @@ export function prefixContains(p: Prefix, a: IpAddress): boolean {
 export const prefixCovers = (outer: Prefix, inner: Prefix): boolean =>
   outer.length <= inner.length && prefixContains(outer, inner.address);
 
+/** Of several prefixes with an address, the one that counts. Of equal ones the first. Undefined: there is none. */
+export const longestPrefix = <T extends { readonly prefix: Prefix }>(all: readonly T[]): T | undefined =>
+  all.reduce<T | undefined>((a, b) => (a && a.prefix.length >= b.prefix.length ? a : b), undefined);
+
 /** Total order: by address, then shorter first. */
 export const comparePrefixes = (a: Prefix, b: Prefix): number =>
   compareAddresses(a.address, b.address) || a.length - b.length;

@@ -2,15 +2,14 @@
 // inside, and outside the replication SID of the router that made the copy. Behind it, copies have the Proxy Address as
 // their source.
 import type { Intent } from '../intent/intent.ts';
+import { MAIN_TABLE } from '../intent/sid-allocation.ts';
 import type { SidEntry } from '../learned/routers.ts';
 import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
-import { formatPrefix, hostPrefix, prefixCovers } from '../model/prefix.ts';
+import { formatPrefix, hostPrefix, longestPrefix, prefixCovers } from '../model/prefix.ts';
 import type { OwnAddressPlan, ReplicationEndConPlan, SenderPolicyPlan } from './desired.ts';
 import { type LearnedAboutGroups, membershipOf } from './group-view.ts';
 import type { MulticastPlan } from './multicast-plan.ts';
 import { notifiesDirectly } from './policy.ts';
-
-const MAIN = 254;
 
 /**
  * FCN-4.2.2-d: a notification through the tunnel goes to the END.CON SID of the router that made the copy. That is the
@@ -33,7 +32,7 @@ export function planReplicationEndCons(intent: Intent, { sids }: LearnedAboutGro
     ends.length === 1 && replications.length === 1 ? [pairOf(replications[0]!.sid, ends[0]!.sid)] : [],
   );
   const replication = srv6?.replication?.sid;
-  const own = replication && srv6?.endCon.find(({ table }) => table === MAIN);
+  const own = replication && srv6?.endCon.find(({ table }) => table === MAIN_TABLE);
   return [
     ...undisputed(pairs).filter(({ replicationSid }) => !replication || !sameAddress(replicationSid, replication)),
     ...(own ? [pairOf(replication, own.sid)] : []),
@@ -67,9 +66,7 @@ export function withGroups(
   if (policies.length === 0) return policies;
   const rows = [...membershipOf(groups, members()).groups.values()].flatMap(({ group }) => {
     const all = hostPrefix(group);
-    const best = policies
-      .filter(({ prefix }) => prefixCovers(prefix, all))
-      .reduce<SenderPolicyPlan | undefined>((a, b) => (a && a.prefix.length >= b.prefix.length ? a : b), undefined);
+    const best = longestPrefix(policies.filter(({ prefix }) => prefixCovers(prefix, all)));
     if (!best) return [];
     return [{ ...best, id: formatPrefix(all), prefix: all, order: best.order.filter((one) => one === 'fast-cnp') }];
   });

@@ -2,7 +2,7 @@
 // problems that follow from these facts for several features.
 import type { Intent } from '../intent/intent.ts';
 import { type Family, type IpAddress, formatAddress } from '../model/address.ts';
-import { type Prefix, prefixContains } from '../model/prefix.ts';
+import { type Prefix, longestPrefix, prefixContains } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
 import { TREE_DEVICE, TREE_DEVICE_PEER } from '../model/tree-device.ts';
 import type { DecapsulationBehavior } from './desired.ts';
@@ -162,9 +162,7 @@ export const findLink = (facts: Facts, name: string): LinkFact | undefined =>
 
 /** The link to which a host is attached: of several prefixes that contain it, that of the longest. */
 export function linkOfHost({ links, onLink = [] }: Facts, host: IpAddress): LinkFact | undefined {
-  const found = onLink
-    .filter(({ prefix }) => prefixContains(prefix, host))
-    .reduce<OnLinkFact | undefined>((a, b) => (a && a.prefix.length >= b.prefix.length ? a : b), undefined);
+  const found = longestPrefix(onLink.filter(({ prefix }) => prefixContains(prefix, host)));
   return found && links.find(({ ifindex }) => ifindex === found.ifindex);
 }
 
@@ -174,8 +172,8 @@ const missingBorderPorts = (facts: Facts, { borderPorts }: Pick<Intent, 'borderP
 /**
  * Links that may carry this domain's RoCEv2: all Ethernet-like interfaces except the carriers' own, which only carry
  * routing protocols, the pair into the trees, by which a packet of a source would be seen a second time, and the border
- * ports, since nothing is learned from outside. A missing border port may exist under
- * another name. Then only the interfaces that the operator has named are safe.
+ * ports, since nothing is learned from outside. A missing border port may exist under another name. Then only the
+ * interfaces that the operator has named are safe.
  */
 export function roceLinks(facts: Facts, intent: Intent): LinkFact[] {
   const { isis, ospfv2, ospfv3, borderPorts } = intent;

@@ -184,7 +184,7 @@ export class Multicast extends Feature {
     ];
   }
 
-  /** Whether the programs serve groups: without their configuration they take no packet. */
+  /** Whether the programs have their configuration: they cannot read a packet of a tree without it. */
   get isConfigured(): boolean {
     return this.#tables.configuration.status().some(({ state }) => state === 'done');
   }

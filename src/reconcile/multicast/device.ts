@@ -1,10 +1,10 @@
 // The device where this router replicates as a root (kernel/netlink/tree-device.ts): it is there while a head end is.
 import { MULTICAST_PROGRAMS } from '../../kernel/dataplane/multicast.ts';
 import type { TreeDevices } from '../../kernel/netlink/tree-device.ts';
-import { TREE_DEVICE } from '../../model/tree-device.ts';
 import type { TreeRoutes } from '../../kernel/netlink/tree-routes.ts';
 import { messageOf } from '../../model/error-text.ts';
 import type { Count, Log } from '../../model/log.ts';
+import { TREE_DEVICE } from '../../model/tree-device.ts';
 import { type Attachment, attachment } from '../attachments.ts';
 import type { ObjectStatus } from '../operations.ts';
 

@@ -16,6 +16,7 @@ import type { Count, Log } from '../../model/log.ts';
 import { concat } from '../../packet/bytes.ts';
 import { buildPacketTooBig } from '../../packet/icmpv6/packet-too-big.ts';
 import { IPV6_HEADER, IPV6_LEAST_MTU, encodeIpv6 } from '../../packet/ip/ipv6.ts';
+import { PROTOCOL_ROUTING } from '../../packet/srv6/srh.ts';
 import { encodeTreeSrh } from '../../packet/srv6/tree-srh.ts';
 import type { MulticastGroupPlan, MulticastPlan } from '../../plan/multicast-plan.ts';
 import type { MulticastMaps } from './maps.ts';
@@ -25,7 +26,6 @@ const PATH_MTU_MS = 600_000;
 /** Between two messages about the same MTU: the first one may have been lost. */
 const REPEAT_MS = 1000;
 const PROTOCOL_IPV6 = 41;
-const PROTOCOL_ROUTING = 43;
 const HOP_LIMIT = 64;
 
 export interface PathMtusOptions {
