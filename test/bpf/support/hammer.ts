@@ -1,6 +1,4 @@
-// Packets from several CPUs at once through the program that a monitored port has: BPF_PROG_TEST_RUN in as many
-// processes, bpftool's, at a time.
-import { spawn } from 'node:child_process';
+// Packets from several CPUs at once through the program that a monitored port has.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +7,7 @@ import { pinObject } from '../../../src/kernel/bpf/syscall.ts';
 import { EGRESS_PROGRAMS } from '../../../src/kernel/dataplane/egress.ts';
 import { allowedCpus } from '../../support/cpus.ts';
 import type { CongestedRouter } from './congested-router.ts';
+import { runOnCpu } from './on-cpu.ts';
 import { context } from './packets.ts';
 
 export class Hammer {
@@ -31,33 +30,10 @@ export class Hammer {
       frames.map((bytes, i) => {
         const file = join(this.#directory, `frame-${i}`);
         writeFileSync(file, bytes);
-        return this.#one([
-          '-c',
-          String(cpus[i % cpus.length]),
-          'bpftool',
-          'prog',
-          'run',
-          'pinned',
-          join(this.#pins, 'egress'),
-          'data_in',
-          file,
-          'ctx_in',
-          contextFile,
-          'repeat',
-          String(repeat),
-        ]);
+        const run = { pin: join(this.#pins, 'egress'), data: file, context: contextFile, repeat };
+        return runOnCpu({ cpu: cpus[i % cpus.length]!, ...run }, this.#router.router);
       }),
     );
-  }
-
-  #one(args: readonly string[]): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const child = this.#router.router.run(() => spawn('taskset', args, { stdio: ['ignore', 'ignore', 'pipe'] }));
-      let output = '';
-      child.stderr.on('data', (text) => (output += text));
-      child.on('error', reject);
-      child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`bpftool: ${output}`))));
-    });
   }
 
   close(): void {

@@ -1,12 +1,12 @@
 // Answers of two groups of receivers at one edge, on two CPUs at once: the program `multicast_race` of the model in two
 // processes of bpftool, which meet every 64 events.
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mountBpffs, unmountBpffs } from '../../../src/kernel/bpf/bpffs.ts';
 import { pinObject } from '../../../src/kernel/bpf/syscall.ts';
 import { LITTLE_ENDIAN, u32Key, viewOf } from '../../../src/kernel/dataplane/layout.ts';
+import { runOnCpu } from './on-cpu.ts';
 import { context } from './packets.ts';
 import { AT, BEGINS, EDGE, EVENT, type ModelDriver } from '../../../src/bench/support/multicast-model/driver.ts';
 import { AETH, CREDITS_UNKNOWN, randomFrom } from '../../../src/bench/support/multicast-model/endpoints.ts';
@@ -111,17 +111,8 @@ export class Race {
   #one(lane: number): Promise<void> {
     const contextFile = join(this.#directory, `context-${lane}`);
     writeFileSync(contextFile, context({ ifindex: 1, mark: lane }));
-    const run = ['bpftool', 'prog', 'run', 'pinned', join(this.#pins, 'race')];
-    const files = ['data_in', join(this.#directory, 'frame'), 'ctx_in', contextFile, 'repeat', '1'];
-    return new Promise((resolve, reject) => {
-      const child = spawn('taskset', ['-c', String(this.#cpus[lane]), ...run, ...files], {
-        stdio: ['ignore', 'ignore', 'pipe'],
-      });
-      let output = '';
-      child.stderr.on('data', (text) => (output += text));
-      child.on('error', reject);
-      child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`bpftool: ${output}`))));
-    });
+    const [pin, data] = [join(this.#pins, 'race'), join(this.#directory, 'frame')];
+    return runOnCpu({ cpu: this.#cpus[lane]!, pin, data, context: contextFile, repeat: 1 });
   }
 
   close(): void {
