@@ -98,7 +98,7 @@ async function worsening() {
   return { flow, received, held: heldBack, sentMeanwhile };
 }
 
-test('A9 LHCNP-5.7-c LHCNP-5.7-d LHCNP-5.7-e LHCNP-5.5.1-d: while the arrival rate falls p holds back; what it sends about a deeper queue after that is stricter each time, up to the strictest', async () => {
+test('A9 LHCNP-5.7-c LHCNP-5.7-d LHCNP-5.7-e LHCNP-5.5.1-d: while the arrival rate falls p holds back; about a deeper queue it is then stricter each time, up to the strictest', async () => {
   const { received, held, sentMeanwhile, flow } = await until(
     'a sequence that the machine has not torn apart',
     () => worsening(),
