@@ -14,6 +14,7 @@ import {
   notice,
   testPort,
 } from './proxy-under-test.ts';
+import { isZero } from './emptied-maps.ts';
 
 let compiled: { path: string; remove(): void };
 const open: ProxyUnderTest[] = [];

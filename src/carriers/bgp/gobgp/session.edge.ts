@@ -248,7 +248,8 @@ export class Session {
    */
   #scheduleHealth(): void {
     this.#cancelHealth = this.#dependencies.clock.after(HEALTH_MS, () => {
-      this.#calls!.call('GetBgp', GET_BGP_REQUEST)
+      this.#calls!
+        .call('GetBgp', GET_BGP_REQUEST)
         .then(
           (bytes) => {
             const { as, routerId, multipath } = decodeAbout(bytes);
