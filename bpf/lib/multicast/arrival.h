@@ -101,10 +101,11 @@ static __always_inline int multicast_own_notice(struct __sk_buff *skb, const str
 	return multicast_notice(skb, destination->group);
 }
 
-// Packets with a tag beside them belong to the VLAN interface on top of this one.
+// Packets with a tag beside them belong to the VLAN interface on top of this one. VLAN 0 is no VLAN: such a tag carries
+// a priority only, and the kernel takes the packet for one of this port.
 static __always_inline int multicast_is_plain(struct __sk_buff *skb)
 {
-	return skb->protocol == bpf_htons(ETH_P_IPV6) && !skb->vlan_present;
+	return skb->protocol == bpf_htons(ETH_P_IPV6) && !(skb->vlan_present && skb->vlan_tci & VLAN_ID_MASK);
 }
 
 static __always_inline int multicast_arrive(struct __sk_buff *skb)
@@ -119,11 +120,15 @@ static __always_inline int multicast_arrive(struct __sk_buff *skb)
 	const struct multicast_destination *destination = multicast_destination_at(ip + IPV6_DESTINATION);
 	if (likely(!destination))
 		return TC_NEXT;
+	__u8 next = ip[IPV6_NEXT_HEADER];
+	// Copies leave without the priority's tag, as what the kernel forwards does.
+	if (unlikely(skb->vlan_present) && bpf_skb_vlan_pop(skb) < 0)
+		return multicast_drop(COUNT_MC_FAILED);
 	if (skb->ifindex == LOOPBACK_IFINDEX)
 		return multicast_own_notice(skb, destination);
 	if (destination->kind == MULTICAST_PROXY)
 		return multicast_at_proxy(skb, destination->group);
-	return multicast_at_sid(skb, ip[IPV6_NEXT_HEADER], destination->kind);
+	return multicast_at_sid(skb, next, destination->kind);
 }
 
 // At tc egress of cnpd-mc: a packet that the kernel's route of a group has encapsulated here.
