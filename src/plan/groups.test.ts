@@ -3,7 +3,7 @@ import { ROUTER, load } from '../intent/files.fixture.ts';
 import { address, formatAddress } from '../model/address.ts';
 import { membersIn } from '../model/group.fixture.ts';
 import type { GroupMember } from '../model/group.ts';
-import type { Facts } from './facts.ts';
+import type { Facts, LinkFact } from './facts.ts';
 import type { LearnedAboutGroups } from './group-view.ts';
 import {
   E3,
@@ -32,6 +32,20 @@ test('the pair into the trees is no port: a packet of the source would be seen t
   const pair = ['cnpd-mc', 'cnpd-mc-peer'].map((name, i) => ({ ...MTUS.links[1]!, name, ifindex: 50 + i }));
   const { multicast } = plan(ROOTED, {}, { ...MTUS, links: [...MTUS.links, ...pair] });
   expect(multicast?.ports.map(({ interface: name }) => name)).toEqual(['eth1', 'eth2', 'eth3', 'wan', 'cnpd-isis']);
+});
+
+test('RMC-9-b: ports of a bridge or bond are none: routes lead to the bridge, and packets are judged there', () => {
+  const link = (name: string, ifindex: number, of: Partial<LinkFact>) => ({ ...MTUS.links[1]!, name, ifindex, ...of });
+  const links = [
+    ...[link('br0', 50, { kind: 'bridge' }), link('bond0', 51, { kind: 'bond', master: 50 })],
+    ...[link('eth7', 52, { master: 51 }), link('eth8', 53, { master: 50 }), link('eth9', 55, { master: 54 })],
+    link('red', 54, { kind: 'vrf', etherLike: false }),
+  ];
+  const { multicast } = plan(ROOTED, {}, { ...MTUS, links: [...MTUS.links, ...links] });
+  expect(multicast?.ports.map(({ interface: name }) => name).slice(5)).toEqual(['br0', 'eth9']);
+  // Whom the operator names as a core port is one.
+  const named = plan(ROOTED.replace('eth2', 'eth8'), {}, { ...MTUS, links: [...MTUS.links, ...links] });
+  expect(named.multicast?.ports.filter(({ isCore }) => isCore).map(({ id }) => id)).toEqual(['eth8']);
 });
 
 describe('what is advertised', () => {

@@ -28,6 +28,7 @@ import {
   viewOf,
 } from './group-view.ts';
 import type { HeadEndPlan, MulticastGroupPlan, MulticastListPlan, MulticastPlan } from './multicast-plan.ts';
+import { joined } from './port-roles.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
 
 /** Of links whose MTU is not known. */
@@ -114,9 +115,15 @@ const notifiers = ({ routerAddresses }: LearnedAboutGroups): MulticastPlan['noti
     .filter(({ family }) => family === 6)
     .map((address) => ({ id: formatAddress(address), address }));
 
+/**
+ * Not the ports of a bridge or bond: routes lead to the bridge, so packets are judged at that, where the kernel sees
+ * them again.
+ */
 function ports(intent: Intent, facts: Facts, core: readonly LinkFact[]): MulticastPlan['ports'] {
   const isCore = new Set(core.map(({ ifindex }) => ifindex));
-  const links = new Map([...roceLinks(facts, intent), ...core].map((link) => [link.ifindex, link]));
+  const linkOf = joined(facts.links);
+  const routed = roceLinks(facts, intent).filter((link) => linkOf(link) === link.ifindex);
+  const links = new Map([...routed, ...core].map((link) => [link.ifindex, link]));
   return [...links.values()].map(({ name, ifindex }) => ({
     ...{ id: name, interface: name, ifindex },
     isCore: isCore.has(ifindex),
