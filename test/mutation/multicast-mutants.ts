@@ -88,8 +88,8 @@ export const MULTICAST: readonly BpfMutant[] = [
   {
     fault: "the source's address is enough at any port",
     file: 'bpf/lib/multicast/source.h',
-    search: 'if (!answer_came_from(skb, &group->source, &group->proxy))',
-    replace: 'if (!answer_came_from(skb, &group->source, &group->proxy) && skb->ifindex == 0)',
+    search: 'if (!came_from(skb, &group->source, &group->proxy, port))',
+    replace: 'if (!came_from(skb, &group->source, &group->proxy, port) && port == 0)',
     fails: [[PROXY_ADDRESS, 'its address at another port is not enough']],
   },
   {

@@ -78,7 +78,7 @@ __noinline int multicast_at_proxy(struct __sk_buff *skb, __u32 index)
 			return multicast_drop(COUNT_MC_PROXY_OPCODE);
 		if (qpn != group->designated_qpn)
 			return multicast_drop(COUNT_MC_PROXY_QPN);
-		if (!multicast_source_came_from(skb, index))
+		if (!multicast_source_came_from(skb, index, skb->ifindex))
 			return multicast_drop(COUNT_MC_PROXY_WRONG_PORT);
 		count(COUNT_MC_PROXY_SOURCE);
 		return TC_NEXT;
@@ -129,6 +129,31 @@ static __always_inline int multicast_arrive(struct __sk_buff *skb)
 	if (destination->kind == MULTICAST_PROXY)
 		return multicast_at_proxy(skb, destination->group);
 	return multicast_at_sid(skb, next, destination->kind);
+}
+
+// At tc egress of cnpd-mc-peer, where the kernel's route leads what goes to the Proxy Address of a root's group. Not
+// all of it has come through multicast_arrive(): a local user may choose any source, and so may what is in a tunnel
+// that ends here. What is not of the source is left to multicast_begin().
+static __always_inline int multicast_enter(struct __sk_buff *skb)
+{
+	const __u8 *ip = multicast_is_plain(skb) && multicast_pull(skb, ETH_HLEN + IPV6_HLEN)
+				 ? walk_at(skb, ETH_HLEN, IPV6_HLEN)
+				 : 0;
+	const struct multicast_destination *destination = ip ? multicast_destination_at(ip + IPV6_DESTINATION) : 0;
+	const struct multicast_group *group =
+		destination && destination->kind == MULTICAST_PROXY ? multicast_group_at(destination->group) : 0;
+	struct address source;
+	if (!ip || !group || !(group->flags & MULTICAST_ROOT))
+		return TC_NEXT;
+	address_load(&source, ip + IPV6_SOURCE, 6);
+	if (!same_address(&source, &group->source))
+		return TC_NEXT;
+	// 0: the packet is this router's own.
+	if (skb->ingress_ifindex == 0)
+		return multicast_drop(COUNT_MC_ROOT_LOCAL);
+	return multicast_source_came_from(skb, destination->group, skb->ingress_ifindex)
+		       ? TC_NEXT
+		       : multicast_drop(COUNT_MC_PROXY_WRONG_PORT);
 }
 
 // At tc egress of cnpd-mc: a packet that the kernel's route of a group has encapsulated here.
