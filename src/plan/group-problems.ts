@@ -12,6 +12,10 @@ import { type GroupView, MOST_BRANCHES, hasTooMany } from './group-view.ts';
 import type { HeadEndPlan } from './multicast-plan.ts';
 
 interface Inputs {
+  /** With those whose Proxy Address is taken. */
+  readonly all: readonly GroupView[];
+  /** addressesOfRouters(). */
+  readonly taken: ReadonlyMap<bigint, boolean>;
   readonly views: readonly GroupView[];
   readonly membership: Membership;
   readonly own: OwnSids;
@@ -35,9 +39,7 @@ export const noCorePort = (names: readonly string[]): Problem => ({
 export const sourceQpn = ({ declared }: GroupView): number | undefined => declared?.source?.qpn;
 
 export function groupProblems(inputs: Inputs): Problem[] {
-  return [contested, ownProxyAddress, tooMany, misplaced, edges, flat, sizes, sources].flatMap((check) =>
-    check(inputs),
-  );
+  return [contested, takenByRouter, tooMany, misplaced, edges, flat, sizes, sources].flatMap((check) => check(inputs));
 }
 
 /** Of the findings of one kind. @param sentence about the first */
@@ -67,11 +69,8 @@ const CONFLICTS: Readonly<Record<ConflictKind, (conflict: Conflict) => string>> 
 };
 
 /** In groups that concern this router, and of groups that are in the way of their members. */
-function contested({ views, membership, intent: { groups = [] } }: Inputs): Problem[] {
-  const concerned = new Set([
-    ...views.map(({ id }) => id),
-    ...groups.map((group) => formatAddress(group.proxyAddress)),
-  ]);
+function contested({ all, membership, intent: { groups = [] } }: Inputs): Problem[] {
+  const concerned = new Set([...all.map(({ id }) => id), ...groups.map((group) => formatAddress(group.proxyAddress))]);
   const found = membership.conflicts.filter(({ claim, winner }) =>
     [claim, winner].some(({ group }) => concerned.has(formatAddress(group))),
   );
@@ -92,16 +91,17 @@ function contested({ views, membership, intent: { groups = [] } }: Inputs): Prob
 
 const FREE_PROXY_ADDRESS = 'give each group a Proxy Address of its own, which belongs to no host and no router';
 
-/** The kernel would deliver the packets here, whatever the routes. */
-function ownProxyAddress({ views, facts: { addresses = [] } }: Inputs): Problem[] {
-  const own = new Set(addresses.map(formatAddress));
-  return summary(
+/** Packets to a router are left alone. */
+const takenByRouter = ({ all, taken }: Inputs): Problem[] =>
+  summary(
     'groups.proxy-address-taken',
-    views.filter(({ id }) => own.has(id)),
-    ({ id }) => `group ${id}: the Proxy Address is an address of this router, which keeps the packets`,
+    all.filter(({ members: { group } }) => taken.has(group.value)),
+    ({ id, members: { group } }) =>
+      taken.get(group.value)
+        ? `group ${id}: the Proxy Address is an address of this router, which keeps the packets`
+        : `group ${id}: the Proxy Address is an address or a SID of another router, to which the packets go`,
     FREE_PROXY_ADDRESS,
   );
-}
 
 const tooMany = ({ views }: Inputs): Problem[] =>
   summary(

@@ -9,6 +9,7 @@ import type { SidEntry } from '../learned/routers.ts';
 import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
 import { type GroupMember, compareClaims } from '../model/group.ts';
 import type { TopologyReport } from '../model/topology.ts';
+import type { Facts } from './facts.ts';
 import type { MulticastBranchPlan } from './multicast-plan.ts';
 
 /** What the network advertises about groups. Lists that have not changed are the same objects. */
@@ -69,6 +70,24 @@ export function membershipOf(groups: readonly GroupIntent[], members: readonly G
       value: membersInForce([...groups.flatMap((group) => group.members), ...members], lastMembership?.value),
     };
   return lastMembership.value;
+}
+
+/**
+ * Addresses of routers, and all SIDs. A group with one of them as Proxy Address would take what is sent to that router,
+ * at its edges, its root and the borders; so it does not count there. True: the address is one of this router.
+ */
+export function addressesOfRouters(
+  { router, srv6 }: Intent,
+  { sids, routerAddresses }: LearnedAboutGroups,
+  { addresses = [] }: Pick<Facts, 'addresses'>,
+): ReadonlyMap<bigint, boolean> {
+  const theirs = [...sids().map(({ sid }) => sid), ...(routerAddresses?.() ?? [])];
+  const groupSids = [srv6?.endMt?.sid, srv6?.replication?.sid];
+  const own = [router.loopback6, ...groupSids, ...(srv6?.endCon ?? []).map(({ sid }) => sid), ...addresses];
+  return new Map([
+    ...theirs.map(({ value }) => [value, false] as const),
+    ...own.flatMap((one) => (one ? [[one.value, true] as const] : [])),
+  ]);
 }
 
 let lastNetwork: { readonly inputs: readonly unknown[]; readonly value: Network } | undefined;

@@ -18,6 +18,7 @@ import {
   SIDS,
   plan,
   receiver,
+  sid,
 } from './groups.fixture.ts';
 import { planGuarded } from './guard.ts';
 import type { MulticastListPlan } from './multicast-plan.ts';
@@ -115,12 +116,16 @@ describe('a router that lies about groups', () => {
   });
   const source = (group: string, node = '2001:db8:66::2'): GroupMember =>
     claim(group, { role: 'source', address: address('2001:db8:66::5'), node: address(node) });
+  const END_CON = '2001:db8:c::1';
+  const FACTS_HERE = { addresses: [address('2001:db8:9::1')] };
   const withLies = (...lies: readonly GroupMember[]): LearnedAboutGroups => ({
     ...LEARNED,
+    sids: () => [...LEARNED.sids(), { ...sid(END_CON, 'edge', 'c2'), behavior: 0x8000 }],
+    routerAddresses: () => [address('2001:db8:ffff::9')],
     members: () => [...lies, ...LEARNED.members()],
   });
   const guarded = (learned: LearnedAboutGroups): string[] =>
-    planGuarded(load(`${ROOTED}border-ports: [wan]\n`), [], learned).map(({ id }) => id);
+    planGuarded(load(`${ROOTED}border-ports: [wan]\n`), [], learned, FACTS_HERE).map(({ id }) => id);
 
   test.each([
     ['a receiver', '2001:db8:3::1'],
@@ -149,9 +154,19 @@ describe('a router that lies about groups', () => {
     expect(plan(ROOTED, lies).multicast!.headEnds).toEqual(plan(ROOTED).multicast!.headEnds);
   });
 
-  test.each(['2001:db8::1', OWN_REPLICATION])('takes nothing from %s, an address of this router', (own) => {
-    const lies = withLies(source(own), claim(own, { node: address(OWN_EDGE) }));
-    expect(plan(ROOTED, lies).multicast!.groups.map(({ id }) => id)).toEqual(['2001:db8:aa::1']);
+  test.each<[string, string]>([
+    ['2001:db8::1', 'the Proxy Address is an address of this router, which keeps'],
+    [OWN_REPLICATION, 'does not count: its Proxy Address belongs to the member'],
+    ['2001:db8:9::1', 'the Proxy Address is an address of this router, which keeps'],
+    ['2001:db8:ffff::9', 'the Proxy Address is an address or a SID of another router'],
+    [END_CON, 'the Proxy Address is an address or a SID of another router'],
+  ])('takes nothing from %s: %s …', (taken, what) => {
+    const lies = withLies(source(taken), claim(taken, { node: address(OWN_EDGE) }));
+    const { multicast, problems } = plan(ROOTED, lies, { ...MTUS, ...FACTS_HERE });
+    expect(multicast!.groups.map(({ id }) => id)).toEqual(['2001:db8:aa::1']);
+    expect(problems.map(({ code }) => code)).toEqual(['groups.proxy-address-taken']);
+    expect(problems[0]!.problem).toContain(`group ${taken}: ${what}`);
+    expect(guarded(lies)).toEqual(guarded(LEARNED));
   });
 
   test('Proxy Addresses of groups that count are not reachable from outside', () => {

@@ -21,6 +21,7 @@ import {
   type GroupView,
   type LearnedAboutGroups,
   MOST_BRANCHES,
+  addressesOfRouters,
   hasTooMany,
   membershipOf,
   networkFrom,
@@ -54,12 +55,12 @@ function planTrees(intent: Intent, learned: LearnedAboutGroups, facts: Facts): S
   const network = networkFrom(learned, own, intent);
   const declared = new Map(groups.map((group) => [formatAddress(group.proxyAddress), group]));
   const mtu = Math.min(...core.map((link) => link.mtu ?? DEFAULT_MTU));
-  const ownAddresses = addressesOf(intent);
-  const views = [...membership.groups].flatMap(([id, members]): GroupView[] => {
-    if (ownAddresses.has(members.group.value)) return [];
+  const all = [...membership.groups].flatMap(([id, members]): GroupView[] => {
     const view = viewOf(id, members, treeOf(members, network, declared.get(id)), own, declared.get(id));
     return view ? [view] : [];
   });
+  const taken = addressesOfRouters(intent, learned, facts);
+  const views = all.filter(({ members: { group } }) => !taken.has(group.value));
   const context = { own, srv6, mtu };
   const headEnds = views.flatMap((view) => headEnd(view, context));
   return {
@@ -84,18 +85,13 @@ function planTrees(intent: Intent, learned: LearnedAboutGroups, facts: Facts): S
       ...forwardingProblems('groups', [6], facts),
       // Copies to a next hop that the neighbor table lacks take the way through it.
       ...loopbackProblems('groups', facts),
-      ...groupProblems({ ...{ views, membership, own, intent, facts, core, headEnds }, sids: learned.sids() }),
+      ...groupProblems({
+        ...{ all, taken, views, membership, own, intent, facts, core, headEnds },
+        sids: learned.sids(),
+      }),
     ],
   };
 }
-
-/** A group with one of these as Proxy Address would take what is sent to this router. */
-const addressesOf = ({ router, srv6 }: Intent): ReadonlySet<bigint> =>
-  new Set(
-    [router.loopback6, srv6?.endMt?.sid, srv6?.replication?.sid, ...(srv6?.endCon ?? []).map(({ sid }) => sid)].flatMap(
-      (address) => address?.value ?? [],
-    ),
-  );
 
 const ownSids = ({ edge, replication }: OwnSids): MulticastPlan['sids'] => [
   ...(edge ? [{ id: formatAddress(edge), sid: edge, kind: 'edge' } as const] : []),
