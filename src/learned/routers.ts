@@ -2,7 +2,7 @@
 // for RTT probes. Like prefixes, they are in force while their originator is (originators.ts). They are few, one SID
 // per routing table of a PE and one address per router, so the whole list is rebuilt on request. `takeChanged` reports
 // whether that is necessary.
-import { type IpAddress, compareAddresses, isUnicastHost } from '../model/address.ts';
+import { type IpAddress, compareAddresses, isUnicastHost, mapKey } from '../model/address.ts';
 import type { LearnedOf } from '../model/advertisement.ts';
 import { type GroupMember, compareClaims, memberKey } from '../model/group.ts';
 import type { Count } from '../model/log.ts';
@@ -124,13 +124,13 @@ export class LearnedRouters {
    * @param behavior the code point `end-con-behavior`
    */
   endConSids(behavior: number): SidEntry[] {
-    const best = new Map<bigint, { readonly sid: LearnedOf<'sid'>; readonly source: Source }>();
+    const best = new Map<string, { readonly sid: LearnedOf<'sid'>; readonly source: Source }>();
     for (const source of this.#counting()) {
       for (const sid of source.routers) {
         if (sid.kind !== 'sid') continue;
-        const other = best.get(sid.sid.value);
+        const other = best.get(mapKey(sid.sid));
         if (sid.behavior === behavior && (!other || compareSources(source, other.source) < 0))
-          best.set(sid.sid.value, { sid, source });
+          best.set(mapKey(sid.sid), { sid, source });
       }
     }
     const toWall = this.#dependencies.wallOffset();

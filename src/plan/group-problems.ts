@@ -5,7 +5,7 @@ import type { OwnSids } from '../groups/network.ts';
 import { overhead, roceMtuWithin, rocePacket } from '../groups/sizes.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { SidEntry } from '../learned/routers.ts';
-import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
+import { type IpAddress, formatAddress, mapKey, sameAddress } from '../model/address.ts';
 import type { Problem, ProblemCode } from '../model/problem.ts';
 import { type Facts, type LinkFact, linkOfHost, roceLinks } from './facts.ts';
 import { type GroupView, MOST_BRANCHES, hasTooMany } from './group-view.ts';
@@ -15,7 +15,7 @@ interface Inputs {
   /** With those whose Proxy Address is taken. */
   readonly all: readonly GroupView[];
   /** addressesOfRouters(). */
-  readonly taken: ReadonlyMap<bigint, boolean>;
+  readonly taken: ReadonlyMap<string, boolean>;
   readonly views: readonly GroupView[];
   readonly membership: Membership;
   readonly own: OwnSids;
@@ -95,9 +95,9 @@ const FREE_PROXY_ADDRESS = 'give each group a Proxy Address of its own, which be
 const takenByRouter = ({ all, taken }: Inputs): Problem[] =>
   summary(
     'groups.proxy-address-taken',
-    all.filter(({ members: { group } }) => taken.has(group.value)),
+    all.filter(({ members: { group } }) => taken.has(mapKey(group))),
     ({ id, members: { group } }) =>
-      taken.get(group.value)
+      taken.get(mapKey(group))
         ? `group ${id}: the Proxy Address is an address of this router, which keeps the packets`
         : `group ${id}: the Proxy Address is an address or a SID of another router, to which the packets go`,
     FREE_PROXY_ADDRESS,
@@ -130,9 +130,9 @@ export const withoutEdge = ({ groups = [] }: Intent): Problem[] =>
   summary(
     'groups.no-edge',
     groups.flatMap(({ proxyAddress, nearest = [], members }) => {
-      const decided = new Set(members.flatMap(({ address, node }) => (node.value === 0n ? [] : [address.value])));
+      const decided = new Set(members.flatMap(({ address, node }) => (node.value === 0n ? [] : [mapKey(address)])));
       const id = formatAddress(proxyAddress);
-      return nearest.filter(({ value }) => !decided.has(value)).map((address) => ({ id, address }));
+      return nearest.filter((one) => !decided.has(mapKey(one))).map((address) => ({ id, address }));
     }),
     ({ id, address }) =>
       `group ${id}: no edge is known for the receiver ${formatAddress(address)}: no link of this router has its ` +
@@ -143,8 +143,8 @@ export const withoutEdge = ({ groups = [] }: Intent): Problem[] =>
 /** At the root, and where such a receiver is declared. */
 function edges({ views, own, intent, sids }: Inputs): Problem[] {
   const ofEdges = sids.filter(({ behavior }) => behavior === intent.codePoints['end-mt-behavior']);
-  const known = new Set(ofEdges.map(({ sid }) => sid.value));
-  const alive = new Set(ofEdges.filter(({ heldUntil }) => heldUntil === undefined).map(({ sid }) => sid.value));
+  const known = new Set(ofEdges.map(({ sid }) => mapKey(sid)));
+  const alive = new Set(ofEdges.filter(({ heldUntil }) => heldUntil === undefined).map(({ sid }) => mapKey(sid)));
   const used = views
     .filter(({ isRoot, declared }) => isRoot || declared !== undefined)
     .flatMap(({ id, members, tree }) =>
@@ -155,7 +155,7 @@ function edges({ views, own, intent, sids }: Inputs): Problem[] {
   return [
     ...summary(
       'groups.unknown-edge',
-      used.filter(({ edge }) => !known.has(edge.value)),
+      used.filter(({ edge }) => !known.has(mapKey(edge))),
       ({ id, edge }) =>
         `group ${id}: no router advertises the End.MT SID ${formatAddress(edge)}: its receivers get nothing, ` +
         'and the source waits for them',
@@ -163,7 +163,7 @@ function edges({ views, own, intent, sids }: Inputs): Problem[] {
     ),
     ...summary(
       'groups.edge-lost',
-      used.filter(({ edge }) => known.has(edge.value) && !alive.has(edge.value)),
+      used.filter(({ edge }) => known.has(mapKey(edge)) && !alive.has(mapKey(edge))),
       ({ id, edge }) =>
         `group ${id}: the router of the End.MT SID ${formatAddress(edge)} is unreachable, and the source waits for its receivers`,
       'restore it, or remove its receivers from the group; they are forgotten after hold-unreachable',

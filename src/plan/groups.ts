@@ -5,7 +5,7 @@ import type { OwnSids } from '../groups/network.ts';
 import { tlvsThatFit } from '../groups/sizes.ts';
 import type { Intent, Srv6Intent } from '../intent/intent.ts';
 import type { SidEntry } from '../learned/routers.ts';
-import { formatAddress } from '../model/address.ts';
+import { formatAddress, mapKey } from '../model/address.ts';
 import type { DesiredState } from './desired.ts';
 import {
   type Facts,
@@ -60,7 +60,7 @@ function planTrees(intent: Intent, learned: LearnedAboutGroups, facts: Facts): S
     return view ? [view] : [];
   });
   const taken = addressesOfRouters(intent, learned, facts);
-  const views = all.filter(({ members: { group } }) => !taken.has(group.value));
+  const views = all.filter(({ members: { group } }) => !taken.has(mapKey(group)));
   const context = { own, srv6, mtu };
   const headEnds = views.flatMap((view) => headEnd(view, context));
   return {
@@ -102,7 +102,7 @@ const ownSids = ({ edge, replication }: OwnSids): MulticastPlan['sids'] => [
 function routers(learned: readonly SidEntry[], own: OwnSids, { codePoints }: Intent): MulticastPlan['routers'] {
   const behaviors = new Set([codePoints['end-mt-behavior'], codePoints['replication-behavior']]);
   const all = [...ownSids(own), ...learned.filter(({ behavior }) => behaviors.has(behavior))];
-  return [...new Map(all.map(({ sid }) => [sid.value, { id: formatAddress(sid), sid }])).values()];
+  return [...new Map(all.map(({ sid }) => [mapKey(sid), { id: formatAddress(sid), sid }])).values()];
 }
 
 /** A Fast CNP has the loopback address of the router that made it as its source (FCNP-4-c). */

@@ -3,7 +3,7 @@
 // border router may run it alone.
 import type { Intent } from '../intent/intent.ts';
 import { formatPrefix } from '../model/prefix.ts';
-import { formatAddress } from '../model/address.ts';
+import { formatAddress, mapKey } from '../model/address.ts';
 import type { DesiredState, EndConSidPlan, GuardAllowPlan, GuardedAddressPlan } from './desired.ts';
 import { type LearnedAboutGroups, addressesOfRouters, membershipOf } from './group-view.ts';
 import { type Facts, findLink, interfaceMissing, missingFeatures } from './facts.ts';
@@ -47,7 +47,7 @@ export function planGuarded(
 ): readonly GuardedAddressPlan[] {
   if (intent.borderPorts.length === 0) return [];
   const { srv6, groups = [], codePoints } = intent;
-  const declared = new Set(groups.map(({ proxyAddress }) => proxyAddress.value));
+  const declared = new Set(groups.map(({ proxyAddress }) => mapKey(proxyAddress)));
   const { sids, members } = learned;
   const taken = addressesOfRouters(intent, learned, facts);
   const behaviors = new Set([codePoints['end-mt-behavior'], codePoints['replication-behavior']]);
@@ -56,10 +56,10 @@ export function planGuarded(
     ...[srv6?.endMt, srv6?.replication].flatMap((own) => own?.sid ?? []),
     ...sids().flatMap(({ sid, behavior }) => (behaviors.has(behavior) ? [sid] : [])),
     ...[...membershipOf(groups, members()).groups.values()].flatMap(({ group, source }) =>
-      (source || declared.has(group.value)) && !taken.has(group.value) ? [group] : [],
+      (source || declared.has(mapKey(group))) && !taken.has(mapKey(group)) ? [group] : [],
     ),
   ];
-  return [...new Map(all.map((address) => [address.value, { id: formatAddress(address), address }])).values()];
+  return [...new Map(all.map((address) => [mapKey(address), { id: formatAddress(address), address }])).values()];
 }
 
 const allowed = ({ borderAllow }: Intent): GuardAllowPlan[] =>
