@@ -71,6 +71,7 @@ export const PROBLEM_CODES = [
   'groups.no-core-port',
   'groups.sids-withheld',
   'groups.contested',
+  'groups.members-left-out',
   'groups.proxy-address-taken',
   'groups.too-many-branches',
   'groups.not-an-edge',

@@ -8,7 +8,7 @@ import type { SidEntry } from '../learned/routers.ts';
 import { type IpAddress, formatAddress, mapKey, sameAddress } from '../model/address.ts';
 import type { Problem, ProblemCode } from '../model/problem.ts';
 import { type Facts, type LinkFact, linkOfHost, roceLinks } from './facts.ts';
-import { type GroupView, MOST_BRANCHES, hasTooMany } from './group-view.ts';
+import { type GroupView, type LearnedAboutGroups, MOST_BRANCHES, hasTooMany } from './group-view.ts';
 import type { HeadEndPlan } from './multicast-plan.ts';
 
 interface Inputs {
@@ -119,6 +119,25 @@ const misplaced = ({ views }: Inputs): Problem[] =>
     ({ id, edge }) => `group ${id}: ${formatAddress(edge)} is a replication SID, no edge of receivers; nothing is sent`,
     'name an End.MT SID as `edge` of these receivers',
   );
+
+/** Packets pass only where routers agree on the members of their group. */
+export function membersLeftOut({ membersLeftOut: find }: LearnedAboutGroups): Problem[] {
+  const found = find?.();
+  if (!found) return [];
+  const { count, originator } = found;
+  return [
+    {
+      code: 'groups.members-left-out',
+      feature: FEATURE,
+      problem:
+        `${count} members of groups are advertised beyond the limits and not known here, first of ${originator}: ` +
+        'this router drops the packets of their groups',
+      remedy:
+        'let fewer members be declared (`cnpctl show groups`): a router may advertise 4,096, those of other areas that ' +
+        'it passes on included, and all together 16,384; what was left out counts when it is advertised anew',
+    },
+  ];
+}
 
 interface EdgeAt {
   readonly id: string;

@@ -16,6 +16,8 @@ import type { MulticastBranchPlan } from './multicast-plan.ts';
 export interface LearnedAboutGroups {
   sids(): readonly SidEntry[];
   members(): readonly GroupMember[];
+  /** How many members are advertised beyond the limits, and by whom first. Undefined, or absent: none. */
+  membersLeftOut?(): { readonly count: number; readonly originator: string } | undefined;
   topologies(): readonly TopologyReport[];
   /** Of reachable routers. Absent: nothing is known. */
   routerAddresses?(): readonly IpAddress[];

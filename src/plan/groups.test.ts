@@ -188,6 +188,14 @@ describe('what keeps groups from working', () => {
     ]);
   });
 
+  test('members beyond the limits, of whose groups packets are dropped here', () => {
+    const found = (text: string) => plan(text, { membersLeftOut: () => ({ count: 7, originator: 'abr1' }) }).problems;
+    expect(found(ROOTED).map(({ code, problem }) => [code, problem.slice(0, 40)])).toEqual([
+      ['groups.members-left-out', '7 members of groups are advertised beyon'],
+    ]);
+    expect(found(ROUTER)).toEqual([]);
+  });
+
   test('RMC-5.2-d: SIDs are named also where nothing can serve them, so that they are not advertised', () => {
     const both = [OWN_EDGE, OWN_REPLICATION];
     const state = (facts: Partial<Facts>) => {

@@ -16,7 +16,7 @@ import {
   missingFeatures,
   roceLinks,
 } from './facts.ts';
-import { groupProblems, noCorePort, sourceQpn, withoutEdge } from './group-problems.ts';
+import { groupProblems, membersLeftOut, noCorePort, sourceQpn, withoutEdge } from './group-problems.ts';
 import {
   type GroupView,
   type LearnedAboutGroups,
@@ -39,7 +39,8 @@ type Share = Pick<DesiredState, 'multicast' | 'groupSids' | 'problems'>;
 
 export function planGroups(intent: Intent, learned: LearnedAboutGroups, facts: Facts): Share {
   const share = planTrees(intent, learned, facts);
-  return { ...share, problems: [...share.problems, ...withoutEdge(intent)] };
+  const leftOut = share.multicast ? membersLeftOut(learned) : [];
+  return { ...share, problems: [...share.problems, ...withoutEdge(intent), ...leftOut] };
 }
 
 function planTrees(intent: Intent, learned: LearnedAboutGroups, facts: Facts): Share {
