@@ -27,7 +27,7 @@ test('the caret is in the right place in a long line', () => {
 
 test('control characters of the file do not reach the terminal', () => {
   const text = render('router: { name: "a\u001b[31mb", "\u0007bell": 1 }\n').replaceAll('\n', '');
-  // eslint-disable-next-line no-control-regex -- they are the subject
+  // oxlint-disable-next-line no-control-regex -- they are the subject
   expect(text).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
 });
 

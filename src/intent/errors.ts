@@ -36,7 +36,7 @@ export const formatPath = (path: Path): string =>
 export function printable(text: string, limit: number): string {
   const cut = text.length > limit ? `${text.slice(0, limit)}…` : text;
   return cut.replace(
-    // eslint-disable-next-line no-control-regex -- naming control characters is the point
+    // oxlint-disable-next-line no-control-regex -- naming control characters is the point
     /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
     (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
@@ -75,7 +75,7 @@ function formatError(error: IntentError, source: string | undefined, hidden: num
   const caret = Math.min(error.column - 1, hidden);
   const start = Math.max(0, caret - LINE_WIDTH / 2);
   const whole = source.slice(hidden).trim() === '' ? source : source.slice(0, hidden) + HIDDEN;
-  // eslint-disable-next-line no-control-regex -- a control character would move the terminal's cursor
+  // oxlint-disable-next-line no-control-regex -- a control character would move the terminal's cursor
   const shown = whole.slice(start, start + LINE_WIDTH).replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');
   const number = String(error.line).padStart(5);
   return `${head}${number} | ${shown}\n${' '.repeat(number.length)} | ${' '.repeat(caret - start)}^\n`;

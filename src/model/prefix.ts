@@ -77,7 +77,13 @@ export const prefixKey = (p: Prefix): string => `${p.address.family}:${p.address
 
 /** A use that excludes host addresses. */
 export type SpecialUse =
-  'unspecified' | 'loopback' | 'link-local' | 'multicast' | 'broadcast' | 'reserved' | 'ipv4-mapped';
+  | 'unspecified'
+  | 'loopback'
+  | 'link-local'
+  | 'multicast'
+  | 'broadcast'
+  | 'reserved'
+  | 'ipv4-mapped';
 
 /**
  * IANA IPv4 and IPv6 Special-Purpose Address Registries (RFC 6890), multicast (RFC 5771, RFC 4291 §2.7). Narrower

@@ -292,5 +292,7 @@ export type Lazy<T> = { readonly [K in keyof T]: T[K] | Promise<T[K]> };
 /** The northbound's source: one function per section, called on each request. */
 export type StateSource = {
   readonly [K in keyof CnpdState]: () =>
-    CnpdState[K] | Promise<CnpdState[K]> | (K extends 'bgp' ? Promise<Lazy<CnpdState[K]>> : never);
+    | CnpdState[K]
+    | Promise<CnpdState[K]>
+    | (K extends 'bgp' ? Promise<Lazy<CnpdState[K]>> : never);
 };

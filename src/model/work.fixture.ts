@@ -29,7 +29,7 @@ export class ManualWork implements Work {
 
   /** Takes turns until nothing is left. */
   settle(): void {
-    for (let limit = this.turns + 1_000_000; this.waits; this.turn())
+    for (const limit = this.turns + 1_000_000; this.waits; this.turn())
       if (this.turns === limit) throw new Error('the work does not come to an end');
   }
 }

@@ -12,7 +12,8 @@ import { type LearnedAboutGroups, networkFrom } from './group-view.ts';
 /** Remembers the last answer: what has not changed stays the same object, and so does what is computed from it. */
 export class NearestEdges {
   #last:
-    { readonly intent: Intent; readonly edges: readonly (bigint | undefined)[]; readonly decided: Intent } | undefined;
+    | { readonly intent: Intent; readonly edges: readonly (bigint | undefined)[]; readonly decided: Intent }
+    | undefined;
 
   /**
    * The intent with an edge for each receiver that names none. In a group that comes back with `nearest`, that lists

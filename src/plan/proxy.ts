@@ -23,10 +23,8 @@ import { notifies } from './policy.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
 
 /** The proxy's address, or one of each family. */
-export const proxyAddresses = ({
-  address,
-  otherAddress,
-}: Pick<ProxyIntent, 'address' | 'otherAddress'>): IpAddress[] => (otherAddress ? [address, otherAddress] : [address]);
+export const proxyAddresses = ({ address, otherAddress }: Pick<ProxyIntent, 'address' | 'otherAddress'>): IpAddress[] =>
+  otherAddress ? [address, otherAddress] : [address];
 
 /** The proxy address to advertise for senders of a family: the one of that family if there is one, else the other. */
 export const proxyAddressFor = (proxy: Pick<ProxyIntent, 'address' | 'otherAddress'>, family: Family): IpAddress =>

@@ -318,7 +318,7 @@ describe('retries', () => {
   test('a thrown value that is not an Error is reported too', () => {
     const { reconciler } = world({
       update: () => {
-        // eslint-disable-next-line @typescript-eslint/only-throw-error -- that is the case
+        // oxlint-disable-next-line typescript/only-throw-error -- that is the case
         throw 'ENOSPC';
       },
     });

@@ -12,9 +12,8 @@ const bpf = readdirSync('bpf', { recursive: true })
   .map((name) => join('bpf', name));
 
 const CHECKS = [
-  ['rules', 'eslint', '.'],
-  ['types', 'tsc', '--noEmit'],
-  ['layout', 'prettier', '--check', '--log-level', 'warn', '.'],
+  ['rules and types', 'oxlint', '--type-check', '--report-unused-disable-directives-severity=error'],
+  ['layout', 'oxfmt', '--check', '.'],
   ['imports', 'depcruise', '--config', '.dependency-cruiser.mjs', 'src'],
   ['layout of bpf/', 'clang-format', '--dry-run', '-Werror', ...bpf],
 ];

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
 import { describe, expect, test } from 'vitest';
 import { BGP_COUNTERS } from '../../src/carriers/bgp/counters.ts';
 import { OSPF_COUNTERS } from '../../src/carriers/ospf/counters.ts';
@@ -24,11 +24,12 @@ const LISTS = [
   ['OSPF', OSPF_COUNTERS],
   ['BGP', BGP_COUNTERS],
 ] as const;
-const withLists = async (text: string): Promise<string> =>
-  format(
-    LISTS.reduce((made, [heading, rows]) => withList(made, heading, rows), text),
-    { ...(await resolveConfig('docs/counters.md')), parser: 'markdown' },
-  );
+const withLists = async (text: string): Promise<string> => {
+  const made = LISTS.reduce((before, [heading, rows]) => withList(before, heading, rows), text);
+  const { code, errors } = await format('docs/counters.md', made, { printWidth: 100, proseWrap: 'always' });
+  if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
+  return code;
+};
 const document = readFileSync('docs/counters.md', 'utf8');
 
 /** `a.b.…` with its words, `x.one`, `x.two` and families in capitals: what a name may be documented as. */

@@ -19,45 +19,42 @@ const pagesIn = (folder: string): string[] =>
 
 const pages = pagesIn('.').filter((page) => page !== GENERATED);
 
-const wordsOf = async (markdown: string): Promise<number[]> =>
-  (await sentencesOf(markdown)).map((sentence) => sentence.words);
+const wordsOf = (markdown: string): number[] => sentencesOf(markdown).map((sentence) => sentence.words);
 
 describe('no sentence is longer than 30 words', () => {
   test('of at least the pages that users read', () => {
     expect(pages).toEqual(expect.arrayContaining(['README.md', 'CHANGELOG.md', 'SECURITY.md', 'docs/operations.md']));
   });
 
-  test.each(pages)('%s', async (page) => {
-    const long = (await sentencesOf(readFileSync(page, 'utf8'))).filter(({ words }) => words > LIMIT);
+  test.each(pages)('%s', (page) => {
+    const long = sentencesOf(readFileSync(page, 'utf8')).filter(({ words }) => words > LIMIT);
     expect(long.map(({ line, words, text }) => `${page}:${line}: ${words} words: ${text}`)).toEqual([]);
   });
 });
 
 describe('what counts as a sentence', () => {
-  test('ends at a full stop, a question mark or an exclamation mark, also before a name in lower case', async () => {
-    expect(await wordsOf('One two. cnpd is three (or four)! Is it? Yes.')).toEqual([2, 5, 2, 1]);
+  test('ends at a full stop, a question mark or an exclamation mark, also before a name in lower case', () => {
+    expect(wordsOf('One two. cnpd is three (or four)! Is it? Yes.')).toEqual([2, 5, 2, 1]);
   });
 
-  test('does not end at an abbreviation or within a number or name', async () => {
-    expect(await wordsOf('Ports, e.g. eth2, take 1.5 ms (RFC 8762 §4.4) of `a.b. c`.')).toEqual([11]);
+  test('does not end at an abbreviation or within a number or name', () => {
+    expect(wordsOf('Ports, e.g. eth2, take 1.5 ms (RFC 8762 §4.4) of `a.b. c`.')).toEqual([11]);
   });
 
-  test('ends with its paragraph, heading, list entry or cell', async () => {
+  test('ends with its paragraph, heading, list entry or cell', () => {
     const text = '# Two words\n\n- one\n- one two\n  - one two three\n\n| a b | c |\n| - | - |\n| d | e f g |\n';
-    expect(await wordsOf(text)).toEqual([2, 1, 2, 3, 2, 1, 1, 3]);
+    expect(wordsOf(text)).toEqual([2, 1, 2, 3, 2, 1, 1, 3]);
   });
 
-  test('counts code, and a row of names in code, as one word, and no dashes', async () => {
-    expect(await wordsOf('See `ip link show` – and `a`, `b`, `c` or `d` → here.')).toEqual([5]);
+  test('counts code, and a row of names in code, as one word, and no dashes', () => {
+    expect(wordsOf('See `ip link show` – and `a`, `b`, `c` or `d` → here.')).toEqual([5]);
   });
 
-  test('reads neither code blocks nor link targets', async () => {
-    expect(await wordsOf('[Two words](a/very/long/target "with a title")\n\n```\nfour words of code\n```\n')).toEqual([
-      2,
-    ]);
+  test('reads neither code blocks nor link targets', () => {
+    expect(wordsOf('[Two words](a/very/long/target "with a title")\n\n```\nfour words of code\n```\n')).toEqual([2]);
   });
 
-  test('takes a parenthesis in a cell by itself', async () => {
-    expect(await wordsOf('| a |\n| - |\n| one (two three) four |\n')).toEqual([1, 1, 2, 1]);
+  test('takes a parenthesis in a cell by itself', () => {
+    expect(wordsOf('| a |\n| - |\n| one (two three) four |\n')).toEqual([1, 1, 2, 1]);
   });
 });

@@ -1,7 +1,9 @@
 // The sentences of a Markdown text, in the way a reader meets them.
-import { parsers } from 'prettier/plugins/markdown';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmTableFromMarkdown } from 'mdast-util-gfm-table';
+import { gfmTable } from 'micromark-extension-gfm-table';
 
-/** A node of prettier's Markdown tree (mdast), as far as it is read here. */
+/** A node of the Markdown tree (mdast), as far as it is read here. */
 interface Node {
   readonly type: string;
   readonly value?: string;
@@ -54,8 +56,8 @@ const countWords = (text: string): number =>
     .split(/\s+/)
     .filter((word) => /[\p{L}\d]/u.test(word)).length;
 
-export async function sentencesOf(markdown: string): Promise<Sentence[]> {
-  const root = (await parsers.markdown.parse(markdown, { originalText: markdown } as never)) as Node;
+export function sentencesOf(markdown: string): Sentence[] {
+  const root = fromMarkdown(markdown, { extensions: [gfmTable()], mdastExtensions: [gfmTableFromMarkdown()] }) as Node;
   return blocksOf(root).flatMap((block) => {
     const text = textOf(block).replaceAll(/\s+/g, ' ').trim();
     // In a cell, a parenthesis explains one name of a list: it is read by itself.

@@ -128,7 +128,8 @@ async function ready(bench: Bench, agent: Agent, learned: number): Promise<void>
   for (;;) {
     const [session] =
       ((await agent.client.get(['cnpd', 'bgp', 'session'])) as
-        { state: string; learned: number | string }[] | undefined) ?? [];
+        | { state: string; learned: number | string }[]
+        | undefined) ?? [];
     if (session?.state === 'ready' && Number(session.learned) >= learned) return;
     if (performance.now() > end)
       throw new Error(

@@ -120,7 +120,8 @@ async function declare(bench: Bench, { lab, agents }: MulticastLab, n: number): 
   for (const { edge, address, qpn } of receivers) await add(edge, 'receiver', address, qpn);
   const known = async (): Promise<boolean> => {
     const rows = (await agents.get(ROOT)!.client.get(['cnpd', 'groups', 'members'])) as
-      { group: string; role: string; status: string }[] | undefined;
+      | { group: string; role: string; status: string }[]
+      | undefined;
     return rows?.filter((row) => row.group === group && row.role === 'receiver').length === n;
   };
   await until(`${ROOT} knows ${n} receivers`, known, bench.signal, 60_000);

@@ -85,7 +85,8 @@ const KIND = { edge: 1, replication: 2, proxy: 3 } as const;
 
 /** An address that packets of groups are sent to. `group`: index of the group of a Proxy Address. */
 export type MulticastDestination =
-  { readonly kind: 'edge' | 'replication' } | { readonly kind: 'proxy'; readonly group: number };
+  | { readonly kind: 'edge' | 'replication' }
+  | { readonly kind: 'proxy'; readonly group: number };
 
 /** struct multicast_destination. */
 export const encodeMulticastDestination = (destination: MulticastDestination): Uint8Array =>

@@ -60,8 +60,7 @@ describe('the bytes of a notice', () => {
       trafficClass: 48 << 2,
       hopLimit: 64,
     });
-    if (proxy.family === 6)
-      expected.set(got.packet.subarray(1, 4), 1); // flow label, for equal-cost paths
+    if (proxy.family === 6) expected.set(got.packet.subarray(1, 4), 1); // flow label, for equal-cost paths
     else expected.set(got.packet.subarray(4, 12), 4); // identification, flags, TTL and header checksum: checked below
     expect(got.packet).toEqual(expected);
     expect(got.trafficClass).toBe(48 << 2);

@@ -8,7 +8,8 @@ export async function shownObjects(
   ...which: string[]
 ): Promise<string[]> {
   const shown = JSON.parse(await router.exec('bpftool', '-j', kind, 'show', ...which)) as
-    { id: number; prog_id?: number } | { id: number }[];
+    | { id: number; prog_id?: number }
+    | { id: number }[];
   return [shown]
     .flat()
     .flatMap((row) => [`${kind} ${row.id}`, ...('prog_id' in row && which.length > 0 ? [`prog ${row.prog_id}`] : [])]);

@@ -45,7 +45,8 @@ export function decodeAbout(bytes: Uint8Array): About {
  * whatever changes from now on comes as an event.
  */
 export type Event =
-  { readonly type: 'paths'; readonly paths: readonly Uint8Array[] } | { readonly type: 'watching' | 'peer' | 'other' };
+  | { readonly type: 'paths'; readonly paths: readonly Uint8Array[] }
+  | { readonly type: 'watching' | 'peer' | 'other' };
 
 /** Field by field, like the paths in it (wire.ts). */
 export function decodeEvent(bytes: Uint8Array): Event {

@@ -257,11 +257,9 @@ export class Session {
             this.lookAtPolicy();
           },
           (error: unknown) => {
-            if (!(
-              error instanceof CallError &&
-              error.code === status.DEADLINE_EXCEEDED &&
-              this.#calls!.isBusy(DEAD_MS)
-            ))
+            if (
+              !(error instanceof CallError && error.code === status.DEADLINE_EXCEEDED && this.#calls!.isBusy(DEAD_MS))
+            )
               throw error;
           },
         )

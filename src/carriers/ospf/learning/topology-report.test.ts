@@ -62,7 +62,7 @@ function agentOf(version: AnyVersion, rest: Partial<ContentConfig> = {}) {
 /** self – HUB – OTHER */
 function line(version: AnyVersion, rest?: Partial<ContentConfig>) {
   const scene = agentOf(version, rest);
-  scene.hears(HUB, { routers: [[SELF, 11], [OTHER, 12]] }); // prettier-ignore
+  scene.hears(HUB, { routers: [[SELF, 11], [OTHER, 12]] }); // oxfmt-ignore
   scene.hears(OTHER, { routers: [[HUB, 21]] });
   return scene;
 }
@@ -100,7 +100,7 @@ describe.each([2, 3] as const)('the topology of an OSPFv%i area', (version) => {
     const { agent, hears } = line(version);
     const lan = version === 2 ? 'n10' : 'n10.7';
     agent.hears(0, HUB, networkLsa(version, [HUB, THIRD]));
-    hears(HUB, { routers: [[SELF, 11], [OTHER, 12]], lan: 33 }); // prettier-ignore
+    hears(HUB, { routers: [[SELF, 11], [OTHER, 12]], lan: 33 }); // oxfmt-ignore
     hears(THIRD, { lan: 34 });
     expect(shown(agent)).toEqual(
       [
@@ -115,7 +115,7 @@ describe.each([2, 3] as const)('the topology of an OSPFv%i area', (version) => {
   test('has a router whose links all have the largest metric as a stub (RFC 6987), and one with a single such link not', () => {
     const { agent, hears } = line(version);
     hears(OTHER, { routers: [[HUB, 0xffff]] });
-    hears(HUB, { routers: [[SELF, 0xffff], [OTHER, 12]] }); // prettier-ignore
+    hears(HUB, { routers: [[SELF, 0xffff], [OTHER, 12]] }); // oxfmt-ignore
     expect(shown(agent)).toEqual([
       'r10 (0.0.0.0 0.0.0.10): r1 65535, r2 12',
       LINE[2],
@@ -125,7 +125,7 @@ describe.each([2, 3] as const)('the topology of an OSPFv%i area', (version) => {
 
   test('of links to the same router has the cheapest', () => {
     const { agent, hears } = line(version);
-    hears(OTHER, { routers: [[HUB, 21], [HUB, 5], [HUB, 9]] }); // prettier-ignore
+    hears(OTHER, { routers: [[HUB, 21], [HUB, 5], [HUB, 9]] }); // oxfmt-ignore
     expect(shown(agent)).toContain('r2 (0.0.0.0 0.0.0.2): r10 5');
   });
 
@@ -172,7 +172,7 @@ describe.each([2, 3] as const)('the topology of an OSPFv%i area', (version) => {
 
   test('ignores an LSA of ours from an earlier run', () => {
     const { agent, hears } = line(version);
-    hears(SELF, { routers: [[HUB, 1], [OTHER, 1]] }); // prettier-ignore
+    hears(SELF, { routers: [[HUB, 1], [OTHER, 1]] }); // oxfmt-ignore
     expect(shown(agent)).toEqual(LINE);
   });
 
