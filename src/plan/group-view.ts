@@ -75,8 +75,8 @@ export function membershipOf(groups: readonly GroupIntent[], members: readonly G
 }
 
 /**
- * Addresses of routers, and all SIDs. A group with one of them as Proxy Address would take what is sent to that router,
- * at its edges, its root and the borders; so it does not count there. By mapKey; true: the address is one of this router.
+ * Addresses of routers, and all SIDs, by their mapKey; true: of this router. A group with one of them as Proxy Address
+ * would take what is sent to that router, at its edges, its root and the borders; so it does not count there.
  */
 export function addressesOfRouters(
   { router, srv6 }: Intent,
