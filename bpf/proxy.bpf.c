@@ -68,8 +68,6 @@ static __always_inline int is_checked(void)
 	return config && config->reverse_path_check;
 }
 
-#define VLAN_ID_MASK 0x0fff
-
 // Whether a packet is to be ignored at the port that sees it. At a trunk nothing is known about the VLAN behind a tag:
 // the packet is seen again at the VLAN's own interface. VLAN 0 is no VLAN: such a tag carries a priority only. A packet
 // that this router has sent to a multicast group loops back at its egress port without an Ethernet header. There the

@@ -65,6 +65,7 @@ enum {
 
 // The loopback device is the first one of every network namespace.
 #define LOOPBACK_IFINDEX 1
+#define VLAN_ID_MASK 0x0fff
 #define BPF_ADJ_ROOM_MAC 1 // enum bpf_adj_room_mode: right behind the Ethernet header
 
 struct bpf_spin_lock {

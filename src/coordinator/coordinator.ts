@@ -238,6 +238,7 @@ export class Coordinator {
     return {
       sids: () => table.routers.sids(),
       members: () => table.routers.members(),
+      membersLeftOut: () => table.routers.membersLeftOut(),
       topologies: () => table.topologies(),
       routerAddresses: () => table.routers.routerAddresses(),
       originatorOf: (address) => originatorOf(table, address),

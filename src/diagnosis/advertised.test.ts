@@ -7,12 +7,16 @@ import { carriageProblems, placementProblems } from './advertised.ts';
 
 const NOTHING = {} as Intent;
 
-test('unplaced prefixes are reported', () => {
+test('unplaced prefixes and members of groups are reported', () => {
   expect(placementProblems(NOTHING, 'isis', 0)).toEqual([]);
-  expect(placementProblems(NOTHING, 'isis', 7)[0]!.problem).toMatch(/^7 prefixes are not advertised/);
+  expect(placementProblems(NOTHING, 'isis', 7)[0]!.problem).toMatch(
+    /^7 prefixes or members of groups are not advertised/,
+  );
   expect(placementProblems(NOTHING, 'bgp', 1)).toMatchObject([
     {
-      problem: '1 prefix is not advertised: a path in BGP needs a next hop of its own family',
+      problem:
+        '1 prefix or member of a group is not advertised: a path in BGP needs a next hop of its own family, and has ' +
+        'room for about 40 members of groups',
       remedy: expect.stringContaining('bgp.next-hop'),
     },
   ]);
@@ -68,7 +72,9 @@ describe('senders of a family that no carrier advertises', () => {
     const [lacking] = problems({ ospfv2: {}, ospfv3: {} });
     expect(lacking).toMatchObject({
       feature: 'ospfv2',
-      problem: expect.stringMatching(/^1 prefix is not advertised: OSPFv2 cannot advertise an IPv4 sender/),
+      problem: expect.stringMatching(
+        /^1 prefix or member of a group is not advertised: OSPFv2 cannot advertise an IPv4 sender/,
+      ),
       remedy: expect.stringContaining('proxy.address an address of each family'),
     });
     expect(problems({ ospfv2: {}, ospfv3: {} })).toHaveLength(1);
@@ -76,7 +82,7 @@ describe('senders of a family that no carrier advertises', () => {
     expect(problems({ ospfv2: {}, ospfv3: {} }, { otherAddress: address('192.0.2.1') }, 0)).toEqual([]);
     // Prefixes that do not fit stay a problem: routers that hear only this carrier miss them.
     expect(problems({ ospfv2: {}, isis: {} }, {}, 4)).toMatchObject([
-      { problem: expect.stringMatching(/^3 prefixes are not advertised/) },
+      { problem: expect.stringMatching(/^3 prefixes or members of groups are not advertised/) },
     ]);
   });
 });

@@ -17,8 +17,8 @@ const ROOM: Readonly<Record<CarrierName, readonly [reason: string, remedy: strin
     'give proxy.address an address of each family in cnpd.yaml; declare fewer, shorter prefixes',
   ],
   bgp: [
-    'a path in BGP needs a next hop of its own family',
-    'give router.loopback, or bgp.next-hop, an address of both families',
+    'a path in BGP needs a next hop of its own family, and has room for about 40 members of groups',
+    'give router.loopback, or bgp.next-hop, an address of both families; declare members at more routers',
   ],
 };
 
@@ -31,7 +31,8 @@ export function placementProblems(intent: Intent, feature: CarrierName, counted:
   const unplaced = counted - advertisedByOthers(intent, feature);
   if (unplaced <= 0) return [];
   const [reason, remedy] = ROOM[feature];
-  const problem = `${unplaced} ${unplaced === 1 ? 'prefix is' : 'prefixes are'} not advertised: ${reason}`;
+  const what = unplaced === 1 ? 'prefix or member of a group is' : 'prefixes or members of groups are';
+  const problem = `${unplaced} ${what} not advertised: ${reason}`;
   return [{ code: 'carrier.prefixes-left-out', feature, problem, remedy }];
 }
 

@@ -1,6 +1,6 @@
 // Which claims of members count. All routers know the same claims and decide alike, without a message: of claims that
 // exclude each other the first of compareClaims counts.
-import { type IpAddress, compareAddresses, formatAddress, sameAddress } from '../model/address.ts';
+import { type IpAddress, compareAddresses, formatAddress, mapKey, sameAddress } from '../model/address.ts';
 import { type GroupMember, compareClaims, excludes, isUsableMember } from '../model/group.ts';
 
 /** The members in force of one group. */
@@ -45,7 +45,7 @@ interface Part {
   readonly conflicts: readonly Conflict[];
 }
 
-const partsOf = new WeakMap<Membership, ReadonlyMap<bigint, Part>>();
+const partsOf = new WeakMap<Membership, ReadonlyMap<string, Part>>();
 
 /**
  * @param claims of all routers, this one included, in any order; equal claims are one
@@ -53,7 +53,7 @@ const partsOf = new WeakMap<Membership, ReadonlyMap<bigint, Part>>();
  */
 export function membersInForce(claims: readonly GroupMember[], former?: Membership): Membership {
   const known = former && partsOf.get(former);
-  const parts = new Map<bigint, Part>();
+  const parts = new Map<string, Part>();
   for (const [group, ofGroup] of byGroup(claims)) {
     const found = known?.get(group);
     const part = found && haveSameClaims(found.claims, ofGroup) ? found : partOf(ofGroup);
@@ -64,7 +64,7 @@ export function membersInForce(claims: readonly GroupMember[], former?: Membersh
   const groups = new Map<string, GroupMembers>();
   const conflicts: Conflict[] = [];
   for (const part of ordered) {
-    const winner = inTheWay.get(part.members.group.value);
+    const winner = inTheWay.get(mapKey(part.members.group));
     if (winner) conflicts.push({ kind: 'proxy-is-member', claim: part.usable[0]!, winner });
     else {
       groups.set(part.id, part.members);
@@ -76,14 +76,15 @@ export function membersInForce(claims: readonly GroupMember[], former?: Membersh
   return membership;
 }
 
-function byGroup(claims: readonly GroupMember[]): ReadonlyMap<bigint, readonly GroupMember[]> {
-  const found = new Map<bigint, GroupMember[]>();
+function byGroup(claims: readonly GroupMember[]): ReadonlyMap<string, readonly GroupMember[]> {
+  const found = new Map<string, GroupMember[]>();
   let last: { readonly group: bigint; readonly claims: GroupMember[] } | undefined;
   for (const claim of claims) {
     const group = claim.group.value;
     if (last?.group !== group) {
-      last = { group, claims: found.get(group) ?? [] };
-      found.set(group, last.claims);
+      const key = mapKey(claim.group);
+      last = { group, claims: found.get(key) ?? [] };
+      found.set(key, last.claims);
     }
     last.claims.push(claim);
   }
@@ -103,12 +104,12 @@ function partOf(claims: readonly GroupMember[]): Part | undefined {
 }
 
 /** The first member that has a Proxy Address, or whose router has, by that address. */
-function membersAt(proxies: ReadonlyMap<bigint, unknown>, ordered: readonly Part[]): ReadonlyMap<bigint, GroupMember> {
-  const found = new Map<bigint, GroupMember>();
+function membersAt(proxies: ReadonlyMap<string, unknown>, ordered: readonly Part[]): ReadonlyMap<string, GroupMember> {
+  const found = new Map<string, GroupMember>();
   for (const { usable } of ordered)
     for (const claim of usable)
-      for (const { value } of [claim.address, claim.node])
-        if (proxies.has(value) && !found.has(value)) found.set(value, claim);
+      for (const key of [claim.address, claim.node].map(mapKey))
+        if (proxies.has(key) && !found.has(key)) found.set(key, claim);
   return found;
 }
 
@@ -147,11 +148,12 @@ export function receiversByEdge(members: GroupMembers): readonly EdgeReceivers[]
 }
 
 function groupedByEdge({ receivers }: GroupMembers): readonly EdgeReceivers[] {
-  const edges = new Map<bigint, { readonly edge: IpAddress; readonly receivers: GroupMember[] }>();
+  const edges = new Map<string, { readonly edge: IpAddress; readonly receivers: GroupMember[] }>();
   for (const receiver of receivers) {
-    const known = edges.get(receiver.node.value);
+    const key = mapKey(receiver.node);
+    const known = edges.get(key);
     if (known) known.receivers.push(receiver);
-    else edges.set(receiver.node.value, { edge: receiver.node, receivers: [receiver] });
+    else edges.set(key, { edge: receiver.node, receivers: [receiver] });
   }
   return [...edges.values()].sort((a, b) => (a.edge.value < b.edge.value ? -1 : 1));
 }

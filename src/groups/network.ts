@@ -2,7 +2,7 @@
 //
 // cnpd's node is a stub beside that of the routing daemon, to which its only link goes, in IS-IS often through a
 // pseudonode. Packets pass through the routing daemon's node; the stub's SIDs are at it.
-import { type IpAddress, compareAddresses } from '../model/address.ts';
+import { type IpAddress, compareAddresses, mapKey } from '../model/address.ts';
 import type { CarrierName } from '../model/advertisement.ts';
 import type { AreaTopology, TopologyReport } from '../model/topology.ts';
 import { type LinkGraph, linkGraph } from './shortest-paths.ts';
@@ -38,16 +38,16 @@ export interface Area {
   readonly nodeOf: ReadonlyMap<string, number>;
   /** End.MT SIDs, lowest first, with the routers at which they are. */
   readonly edges: readonly { readonly sid: IpAddress; readonly router: number }[];
-  /** Agents that advertise a SID, by its value; the one with the lowest name first. */
-  readonly advertisers: ReadonlyMap<bigint, readonly Agent[]>;
+  /** Agents that advertise a SID, by its mapKey; the one with the lowest name first. */
+  readonly advertisers: ReadonlyMap<string, readonly Agent[]>;
   /**
    * The replication SID at a router; of several agents that of the one with the lowest name. Each SID is at one router.
    * Agents that advertise several, as those between areas do that pass on the SIDs of others, are not here, because it
    * is not known which one is their own.
    */
   readonly replicators: ReadonlyMap<number, IpAddress>;
-  /** All replication SIDs that are advertised. */
-  readonly replicationSids: ReadonlySet<bigint>;
+  /** All replication SIDs that are advertised, by their mapKey. */
+  readonly replicationSids: ReadonlySet<string>;
 }
 
 /** The areas in which this router is, in the order in which all routers look for the root. */
@@ -68,12 +68,12 @@ export function networkOf(topologies: readonly TopologyReport[], sids: readonly 
   });
 }
 
-/** SIDs of each kind by their values. */
-type NodeSids = Readonly<Record<SidKind, Map<bigint, IpAddress>>>;
+/** SIDs of each kind by their mapKey. */
+type NodeSids = Readonly<Record<SidKind, Map<string, IpAddress>>>;
 
 const sidsOf = ({ edge, replication }: OwnSids): NodeSids => ({
-  edge: new Map(edge && [[edge.value, edge]]),
-  replication: new Map(replication && [[replication.value, replication]]),
+  edge: new Map(edge && [[mapKey(edge), edge]]),
+  replication: new Map(replication && [[mapKey(replication), replication]]),
 });
 
 function areaOf(carrier: CarrierName, topology: AreaTopology, sids: readonly LocatedSid[], own: OwnSids): Area {
@@ -87,7 +87,7 @@ function areaOf(carrier: CarrierName, topology: AreaTopology, sids: readonly Loc
     const node = nodeOf.get(originator);
     if (node === undefined || node === self) continue;
     const found = atNode.get(node) ?? sidsOf({});
-    found[kind].set(sid.value, sid);
+    found[kind].set(mapKey(sid), sid);
     atNode.set(node, found);
   }
   if (self !== undefined) atNode.set(self, sidsOf(own));
@@ -100,10 +100,10 @@ function located(
   atNode: ReadonlyMap<number, NodeSids>,
 ): Omit<Area, 'carrier' | 'graph' | 'nodeOf'> {
   const edges: { readonly sid: IpAddress; readonly router: number }[] = [];
-  const advertisers = new Map<bigint, Agent[]>();
+  const advertisers = new Map<string, Agent[]>();
   const replicators = new Map<number, IpAddress>();
-  const replicationSids = new Set<bigint>();
-  const taken = new Set<bigint>();
+  const replicationSids = new Set<string>();
+  const taken = new Set<string>();
   for (const node of [...atNode.keys()].sort((a, b) => a - b)) {
     const { edge, replication } = atNode.get(node)!;
     const agent: Agent = { node, router: routerOf(node, topology, graph) };
@@ -114,10 +114,10 @@ function located(
     }
     for (const sid of edge.values()) edges.push({ sid, router: agent.router });
     for (const sid of replication.keys()) replicationSids.add(sid);
-    const [first] = replication.values();
-    if (!first || replication.size > 1 || replicators.has(agent.router) || taken.has(first.value)) continue;
+    const [[key, first] = []] = replication;
+    if (!first || replication.size > 1 || replicators.has(agent.router) || taken.has(key!)) continue;
     replicators.set(agent.router, first);
-    taken.add(first.value);
+    taken.add(key!);
   }
   edges.sort((a, b) => compareAddresses(a.sid, b.sid));
   return { edges, advertisers, replicators, replicationSids };

@@ -1,7 +1,7 @@
 // The tree of a group (RMC §1.1; RFC 9524 in spirit): the shortest paths from the root to the edges, contracted to the
 // routers that replicate. Every router computes it by itself. The same members, SIDs and topology give the same tree,
 // with the same digest, on every router of the root's area.
-import type { IpAddress } from '../model/address.ts';
+import { type IpAddress, mapKey, sameAddress } from '../model/address.ts';
 import { membersDigest, treeDigest } from './digests.ts';
 import { type GroupMembers, receiversByEdge } from './membership.ts';
 import type { Agent, Area, Network } from './network.ts';
@@ -22,8 +22,8 @@ export interface TreeNode {
 
 export interface Tree {
   readonly root: IpAddress;
-  /** By the value of the SID. The root is always there; all others have at least two children. */
-  readonly nodes: ReadonlyMap<bigint, TreeNode>;
+  /** By the SID, as mapKey. The root is always there; all others have at least two children. */
+  readonly nodes: ReadonlyMap<string, TreeNode>;
   /** 8 octets each. */
   readonly membersDigest: Uint8Array;
   readonly treeDigest: Uint8Array;
@@ -63,7 +63,7 @@ export function computeTree(
   if (!root || members.receivers.length === 0) return undefined;
   const edges = receiversByEdge(members).map(({ edge }) => edge);
   const { top, ...found } = places(root, edges, network, declared);
-  const nodes = new Map<bigint, TreeNode>();
+  const nodes = new Map<string, TreeNode>();
   keep(contracted(top), null, nodes);
   const pairs = [...nodes.values()].flatMap(({ sid, children }) => children.map((child) => [sid, child] as const));
   const digest = membersDigest(members);
@@ -77,14 +77,15 @@ function places(
   declared: readonly DeclaredBranches[],
 ): Found {
   if (declared.length > 0) return declaredPlaces(root, edges, declared);
-  const area = network.find(({ advertisers }) => advertisers.has(root.value));
-  const [misplaced, placed] = partition(edges, ({ value }) => value === root.value || isReplication(area, value));
+  const area = network.find(({ advertisers }) => advertisers.has(mapKey(root)));
+  const [misplaced, placed] = partition(edges, (edge) => sameAddress(edge, root) || isReplication(area, edge));
   const rest = { misplaced, isFlat: area === undefined };
   if (!area) return { top: { sid: root, inner: [], edges: placed }, outside: [], ...rest };
   return { ...new AreaTree(area, root).place(placed), ...rest };
 }
 
-const isReplication = (area: Area | undefined, sid: bigint): boolean => area?.replicationSids.has(sid) ?? false;
+const isReplication = (area: Area | undefined, sid: IpAddress): boolean =>
+  area?.replicationSids.has(mapKey(sid)) ?? false;
 
 function partition<T>(all: readonly T[], test: (one: T) => boolean): readonly [T[], T[]] {
   return [all.filter(test), all.filter((one) => !test(one))];
@@ -99,7 +100,7 @@ class AreaTree {
   readonly #places: Map<number, Place>;
 
   constructor(area: Area, root: IpAddress) {
-    const [start] = area.advertisers.get(root.value) as readonly [Agent, ...Agent[]];
+    const [start] = area.advertisers.get(mapKey(root)) as readonly [Agent, ...Agent[]];
     this.#area = area;
     this.#paths = shortestPaths(area.graph, start.node);
     this.#top = { sid: root, inner: [], edges: [] };
@@ -125,7 +126,7 @@ class AreaTree {
     const { distance, hops } = this.#paths;
     const isNearer = (a: number, b: number): boolean =>
       distance[a]! < distance[b]! || (distance[a]! === distance[b]! && hops[a]! < hops[b]!);
-    const [first, ...others] = this.#area.advertisers.get(edge.value) ?? [];
+    const [first, ...others] = this.#area.advertisers.get(mapKey(edge)) ?? [];
     return others.reduce((best, one) => (best && isNearer(one.node, best.node) ? one : best), first);
   }
 
@@ -150,17 +151,18 @@ class AreaTree {
 
 /** Declared branches as far as they hang together. Edges that they do not name get their packets from the root. */
 function declaredPlaces(root: IpAddress, edges: readonly IpAddress[], declared: readonly DeclaredBranches[]): Found {
-  const childrenOf = new Map(declared.map(({ node, children }) => [node.value, children]));
-  const [misplaced, placed] = partition(edges, ({ value }) => value === root.value || childrenOf.has(value));
-  const missing = new Map(placed.map((edge) => [edge.value, edge]));
-  const visited = new Set<bigint>();
+  const childrenOf = new Map(declared.map(({ node, children }) => [mapKey(node), children]));
+  const [misplaced, placed] = partition(edges, (edge) => sameAddress(edge, root) || childrenOf.has(mapKey(edge)));
+  const missing = new Map(placed.map((edge) => [mapKey(edge), edge]));
+  const visited = new Set<string>();
   const walk = (sid: IpAddress): Place => {
     const place: Place = { sid, inner: [], edges: [] };
-    visited.add(sid.value);
-    for (const child of childrenOf.get(sid.value) ?? []) {
-      if (visited.has(child.value)) continue;
-      if (childrenOf.has(child.value)) place.inner.push(walk(child));
-      else if (missing.delete(child.value)) place.edges.push(child);
+    visited.add(mapKey(sid));
+    for (const child of childrenOf.get(mapKey(sid)) ?? []) {
+      const key = mapKey(child);
+      if (visited.has(key)) continue;
+      if (childrenOf.has(key)) place.inner.push(walk(child));
+      else if (missing.delete(key)) place.edges.push(child);
     }
     return place;
   };
@@ -188,7 +190,7 @@ function contracted({ sid, inner, edges }: Place): Branch {
   return { sid, branches: branches.sort((a, b) => (a.sid.value < b.sid.value ? -1 : 1)) };
 }
 
-function keep({ sid, branches }: Branch, parent: IpAddress | null, nodes: Map<bigint, TreeNode>): void {
-  nodes.set(sid.value, { sid, parent, children: branches.map((branch) => branch.sid) });
+function keep({ sid, branches }: Branch, parent: IpAddress | null, nodes: Map<string, TreeNode>): void {
+  nodes.set(mapKey(sid), { sid, parent, children: branches.map((branch) => branch.sid) });
   for (const branch of branches) if (branch.branches.length > 0) keep(branch, sid, nodes);
 }

@@ -307,9 +307,24 @@ describe('members of groups', () => {
       claims: 4096 + 50,
       full: 4,
     });
+    expect(scene.table.routers.membersLeftOut()).toEqual({ count: 4, originator: 'cnpd1' });
+    scene.table.routers.takeChanged();
     report(scene, 'cnpd1', 0, many(1, 3000));
+    expect(scene.table.routers.membersLeftOut(), 'the second report has not changed').toMatchObject({ count: 4 });
     report(scene, 'cnpd1', 1, many(4001, 100));
     expect(claims(scene)).toHaveLength(3000 + 100 + 50);
+    expect(scene.table.routers.membersLeftOut()).toBeUndefined();
+  });
+
+  test('a report of which nothing is kept is left out until it is withdrawn', () => {
+    const scene = routers();
+    const many = (from: number, count: number) => Array.from({ length: count }, (_, i) => receiver(from + i));
+    report(scene, 'cnpd1', 0, many(1, 4096));
+    scene.table.routers.takeChanged();
+    report(scene, 'cnpd1', 1, many(5001, 2));
+    expect([scene.table.routers.takeChanged(), scene.table.routers.membersLeftOut()?.count]).toEqual([true, 2]);
+    report(scene, 'cnpd1', 1, []);
+    expect([scene.table.routers.takeChanged(), scene.table.routers.membersLeftOut()]).toEqual([true, undefined]);
   });
 });
 

@@ -2,7 +2,7 @@
 // for RTT probes. Like prefixes, they are in force while their originator is (originators.ts). They are few, one SID
 // per routing table of a PE and one address per router, so the whole list is rebuilt on request. `takeChanged` reports
 // whether that is necessary.
-import { type IpAddress, compareAddresses, isUnicastHost } from '../model/address.ts';
+import { type IpAddress, compareAddresses, isUnicastHost, mapKey } from '../model/address.ts';
 import type { LearnedOf } from '../model/advertisement.ts';
 import { type GroupMember, compareClaims, memberKey } from '../model/group.ts';
 import type { Count } from '../model/log.ts';
@@ -42,6 +42,8 @@ export class LearnedRouters {
   /** Sources with entries. */
   readonly #sources = new Set<Source>();
   readonly #sizes = new Map<RouterKindName, number>();
+  /** Members of groups beyond the limits, by source. */
+  readonly #membersLeftOut = new Map<Source, number>();
   #changed = false;
   /** As long as nothing changes, sids and members return the same lists: what is computed from them stays, too. */
   #sids: readonly SidEntry[] | undefined;
@@ -62,7 +64,9 @@ export class LearnedRouters {
 
   /** Replaces the source's previous report. */
   replace(source: Source, advertisements: readonly RouterAdvertisement[]): void {
-    if (advertisements.length === 0 && !this.#sources.has(source)) return;
+    const leftOut = this.#membersLeftOut.get(source) ?? 0;
+    if (advertisements.length === 0 && !this.#sources.has(source) && leftOut === 0) return;
+    this.#membersLeftOut.delete(source);
     const before = textOf(source);
     for (const { kind } of source.routers) this.#sizes.set(kind, this.#size(kind) - 1);
     source.routers = []; // does not count against the limit of its originator
@@ -70,7 +74,7 @@ export class LearnedRouters {
     for (const { kind } of source.routers) this.#sizes.set(kind, this.#size(kind) + 1);
     if (source.routers.length > 0) this.#sources.add(source);
     else this.#sources.delete(source);
-    if (before !== textOf(source)) this.#change();
+    if (before !== textOf(source) || leftOut !== (this.#membersLeftOut.get(source) ?? 0)) this.#change();
   }
 
   #kept(
@@ -84,8 +88,23 @@ export class LearnedRouters {
     const usable = all.filter((learned) => isUnicastHost(addressOf(learned)));
     const headroom = Math.min(this.#limit - this.#size(kind), mostOfOriginator - this.#ofOriginator(kind, source));
     if (usable.length < all.length) this.#dependencies.count(`${counter}.unusable`, all.length - usable.length);
-    if (usable.length > headroom) this.#dependencies.count(`${counter}.table-full`, usable.length - headroom);
-    return usable.length > headroom ? usable.slice(0, headroom) : usable;
+    if (usable.length <= headroom) return usable;
+    this.#dependencies.count(`${counter}.table-full`, usable.length - headroom);
+    if (kind === 'group-membership') this.#membersLeftOut.set(source, usable.length - headroom);
+    return usable.slice(0, headroom);
+  }
+
+  /** Members that are advertised, and not kept because there are too many, with the originator of the first ones. */
+  membersLeftOut(): { readonly count: number; readonly originator: string } | undefined {
+    const [first] = this.#membersLeftOut.keys();
+    if (!first) return undefined;
+    const count = [...this.#membersLeftOut.values()].reduce((sum, one) => sum + one, 0);
+    return { count, originator: first.originator.name };
+  }
+
+  /** Whether members of this source were not kept: it is remembered until it has none. */
+  leavesOut(source: Source): boolean {
+    return this.#membersLeftOut.has(source);
   }
 
   /** How many the other sources of its originator have. */
@@ -124,13 +143,13 @@ export class LearnedRouters {
    * @param behavior the code point `end-con-behavior`
    */
   endConSids(behavior: number): SidEntry[] {
-    const best = new Map<bigint, { readonly sid: LearnedOf<'sid'>; readonly source: Source }>();
+    const best = new Map<string, { readonly sid: LearnedOf<'sid'>; readonly source: Source }>();
     for (const source of this.#counting()) {
       for (const sid of source.routers) {
         if (sid.kind !== 'sid') continue;
-        const other = best.get(sid.sid.value);
+        const other = best.get(mapKey(sid.sid));
         if (sid.behavior === behavior && (!other || compareSources(source, other.source) < 0))
-          best.set(sid.sid.value, { sid, source });
+          best.set(mapKey(sid.sid), { sid, source });
       }
     }
     const toWall = this.#dependencies.wallOffset();

@@ -263,7 +263,7 @@ export class LearnedTable {
         routersIn(advertisements, () => this.dependencies.count('learned.kind.unknown')),
       );
     }
-    if (source.advertisements || source.routers.length > 0) return;
+    if (source.advertisements || source.routers.length > 0 || this.routers.leavesOut(source)) return;
     this.sources.delete(carrier, name);
     this.originators.detach(source);
   }

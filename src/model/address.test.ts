@@ -11,6 +11,7 @@ import {
   isIpv4Mapped,
   isLinkLocal,
   isUnicastHost,
+  mapKey,
   parseAddress,
   sameAddress,
 } from './address.ts';
@@ -205,4 +206,10 @@ test('only ::ffff:0:0/96 is IPv4-mapped', () => {
     false,
     false,
   ]);
+});
+
+test('mapKey: two addresses have one key only if they are equal, and it is text: all of it is hashed', () => {
+  fc.assert(fc.property(ipv6, ipv6, (a, b) => (mapKey(a) === mapKey(b)) === sameAddress(a, b)));
+  const sids = Array.from({ length: 500 }, (_, n) => mapKey(address(`2001:db8:${n.toString(16)}::c1:0:0`)));
+  expect([new Set(sids).size, typeof sids[0]]).toEqual([500, 'string']);
 });

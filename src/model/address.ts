@@ -9,6 +9,12 @@ export interface IpAddress {
   readonly value: bigint;
 }
 
+/**
+ * Key of an address in maps and sets of addresses of one family. Not the value itself: V8 hashes only the low 64 bits
+ * of a bigint. Those are equal for the SIDs that locators allocate, so each look-up would compare with all of them.
+ */
+export const mapKey = ({ value }: IpAddress): string => value.toString(32);
+
 export const addressBits = (family: Family): 32 | 128 => (family === 4 ? 32 : 128);
 
 /** Parses dotted-quad IPv4 or RFC 4291 IPv6 text (no zone index). Returns undefined for anything else. */

@@ -71,6 +71,7 @@ export const PROBLEM_CODES = [
   'groups.no-core-port',
   'groups.sids-withheld',
   'groups.contested',
+  'groups.members-left-out',
   'groups.proxy-address-taken',
   'groups.too-many-branches',
   'groups.not-an-edge',
@@ -79,6 +80,7 @@ export const PROBLEM_CODES = [
   'groups.edge-lost',
   'groups.no-topology',
   'groups.mtu',
+  'groups.path-mtu',
   'groups.source-unknown',
   // What the kernel has refused
   'dataplane.not-loaded',

@@ -2,5 +2,5 @@
 
 /** Outer end: `multicast_root` runs at its egress. */
 export const TREE_DEVICE = 'cnpd-mc';
-/** Inner end. */
+/** Inner end: `multicast_entry` runs at its egress. */
 export const TREE_DEVICE_PEER = 'cnpd-mc-peer';

@@ -5,13 +5,17 @@ import type { OwnSids } from '../groups/network.ts';
 import { overhead, roceMtuWithin, rocePacket } from '../groups/sizes.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { SidEntry } from '../learned/routers.ts';
-import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
+import { type IpAddress, formatAddress, mapKey, sameAddress } from '../model/address.ts';
 import type { Problem, ProblemCode } from '../model/problem.ts';
 import { type Facts, type LinkFact, linkOfHost, roceLinks } from './facts.ts';
-import { type GroupView, MOST_BRANCHES, hasTooMany } from './group-view.ts';
+import { type GroupView, type LearnedAboutGroups, MOST_BRANCHES, hasTooMany } from './group-view.ts';
 import type { HeadEndPlan } from './multicast-plan.ts';
 
 interface Inputs {
+  /** With those whose Proxy Address is taken. */
+  readonly all: readonly GroupView[];
+  /** addressesOfRouters(). */
+  readonly taken: ReadonlyMap<string, boolean>;
   readonly views: readonly GroupView[];
   readonly membership: Membership;
   readonly own: OwnSids;
@@ -35,9 +39,7 @@ export const noCorePort = (names: readonly string[]): Problem => ({
 export const sourceQpn = ({ declared }: GroupView): number | undefined => declared?.source?.qpn;
 
 export function groupProblems(inputs: Inputs): Problem[] {
-  return [contested, ownProxyAddress, tooMany, misplaced, edges, flat, sizes, sources].flatMap((check) =>
-    check(inputs),
-  );
+  return [contested, takenByRouter, tooMany, misplaced, edges, flat, sizes, sources].flatMap((check) => check(inputs));
 }
 
 /** Of the findings of one kind. @param sentence about the first */
@@ -67,11 +69,8 @@ const CONFLICTS: Readonly<Record<ConflictKind, (conflict: Conflict) => string>> 
 };
 
 /** In groups that concern this router, and of groups that are in the way of their members. */
-function contested({ views, membership, intent: { groups = [] } }: Inputs): Problem[] {
-  const concerned = new Set([
-    ...views.map(({ id }) => id),
-    ...groups.map((group) => formatAddress(group.proxyAddress)),
-  ]);
+function contested({ all, membership, intent: { groups = [] } }: Inputs): Problem[] {
+  const concerned = new Set([...all.map(({ id }) => id), ...groups.map((group) => formatAddress(group.proxyAddress))]);
   const found = membership.conflicts.filter(({ claim, winner }) =>
     [claim, winner].some(({ group }) => concerned.has(formatAddress(group))),
   );
@@ -92,16 +91,17 @@ function contested({ views, membership, intent: { groups = [] } }: Inputs): Prob
 
 const FREE_PROXY_ADDRESS = 'give each group a Proxy Address of its own, which belongs to no host and no router';
 
-/** The kernel would deliver the packets here, whatever the routes. */
-function ownProxyAddress({ views, facts: { addresses = [] } }: Inputs): Problem[] {
-  const own = new Set(addresses.map(formatAddress));
-  return summary(
+/** Packets to a router are left alone. */
+const takenByRouter = ({ all, taken }: Inputs): Problem[] =>
+  summary(
     'groups.proxy-address-taken',
-    views.filter(({ id }) => own.has(id)),
-    ({ id }) => `group ${id}: the Proxy Address is an address of this router, which keeps the packets`,
+    all.filter(({ members: { group } }) => taken.has(mapKey(group))),
+    ({ id, members: { group } }) =>
+      taken.get(mapKey(group))
+        ? `group ${id}: the Proxy Address is an address of this router, which keeps the packets`
+        : `group ${id}: the Proxy Address is an address or a SID of another router, to which the packets go`,
     FREE_PROXY_ADDRESS,
   );
-}
 
 const tooMany = ({ views }: Inputs): Problem[] =>
   summary(
@@ -120,6 +120,25 @@ const misplaced = ({ views }: Inputs): Problem[] =>
     'name an End.MT SID as `edge` of these receivers',
   );
 
+/** Packets pass only where routers agree on the members of their group. */
+export function membersLeftOut({ membersLeftOut: find }: LearnedAboutGroups): Problem[] {
+  const found = find?.();
+  if (!found) return [];
+  const { count, originator } = found;
+  return [
+    {
+      code: 'groups.members-left-out',
+      feature: FEATURE,
+      problem:
+        `${count} members of groups are advertised beyond the limits and not known here, first of ${originator}: ` +
+        'this router drops the packets of their groups',
+      remedy:
+        'let fewer members be declared (`cnpctl show groups`): a router may advertise 4,096, those of other areas that ' +
+        'it passes on included, and all together 16,384; what was left out counts when it is advertised anew',
+    },
+  ];
+}
+
 interface EdgeAt {
   readonly id: string;
   readonly edge: IpAddress;
@@ -130,9 +149,9 @@ export const withoutEdge = ({ groups = [] }: Intent): Problem[] =>
   summary(
     'groups.no-edge',
     groups.flatMap(({ proxyAddress, nearest = [], members }) => {
-      const decided = new Set(members.flatMap(({ address, node }) => (node.value === 0n ? [] : [address.value])));
+      const decided = new Set(members.flatMap(({ address, node }) => (node.value === 0n ? [] : [mapKey(address)])));
       const id = formatAddress(proxyAddress);
-      return nearest.filter(({ value }) => !decided.has(value)).map((address) => ({ id, address }));
+      return nearest.filter((one) => !decided.has(mapKey(one))).map((address) => ({ id, address }));
     }),
     ({ id, address }) =>
       `group ${id}: no edge is known for the receiver ${formatAddress(address)}: no link of this router has its ` +
@@ -143,8 +162,8 @@ export const withoutEdge = ({ groups = [] }: Intent): Problem[] =>
 /** At the root, and where such a receiver is declared. */
 function edges({ views, own, intent, sids }: Inputs): Problem[] {
   const ofEdges = sids.filter(({ behavior }) => behavior === intent.codePoints['end-mt-behavior']);
-  const known = new Set(ofEdges.map(({ sid }) => sid.value));
-  const alive = new Set(ofEdges.filter(({ heldUntil }) => heldUntil === undefined).map(({ sid }) => sid.value));
+  const known = new Set(ofEdges.map(({ sid }) => mapKey(sid)));
+  const alive = new Set(ofEdges.filter(({ heldUntil }) => heldUntil === undefined).map(({ sid }) => mapKey(sid)));
   const used = views
     .filter(({ isRoot, declared }) => isRoot || declared !== undefined)
     .flatMap(({ id, members, tree }) =>
@@ -155,7 +174,7 @@ function edges({ views, own, intent, sids }: Inputs): Problem[] {
   return [
     ...summary(
       'groups.unknown-edge',
-      used.filter(({ edge }) => !known.has(edge.value)),
+      used.filter(({ edge }) => !known.has(mapKey(edge))),
       ({ id, edge }) =>
         `group ${id}: no router advertises the End.MT SID ${formatAddress(edge)}: its receivers get nothing, ` +
         'and the source waits for them',
@@ -163,7 +182,7 @@ function edges({ views, own, intent, sids }: Inputs): Problem[] {
     ),
     ...summary(
       'groups.edge-lost',
-      used.filter(({ edge }) => known.has(edge.value) && !alive.has(edge.value)),
+      used.filter(({ edge }) => known.has(mapKey(edge)) && !alive.has(mapKey(edge))),
       ({ id, edge }) =>
         `group ${id}: the router of the End.MT SID ${formatAddress(edge)} is unreachable, and the source waits for its receivers`,
       'restore it, or remove its receivers from the group; they are forgotten after hold-unreachable',

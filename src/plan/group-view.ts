@@ -6,15 +6,18 @@ import { type Tree, type TreeNode, computeTree } from '../groups/tree.ts';
 import type { GroupIntent, Intent } from '../intent/intent.ts';
 import type { Origin } from '../learned/preference.ts';
 import type { SidEntry } from '../learned/routers.ts';
-import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
+import { type IpAddress, formatAddress, mapKey, sameAddress } from '../model/address.ts';
 import { type GroupMember, compareClaims } from '../model/group.ts';
 import type { TopologyReport } from '../model/topology.ts';
+import type { Facts } from './facts.ts';
 import type { MulticastBranchPlan } from './multicast-plan.ts';
 
 /** What the network advertises about groups. Lists that have not changed are the same objects. */
 export interface LearnedAboutGroups {
   sids(): readonly SidEntry[];
   members(): readonly GroupMember[];
+  /** How many members are advertised beyond the limits, and by whom first. Undefined, or absent: none. */
+  membersLeftOut?(): { readonly count: number; readonly originator: string } | undefined;
   topologies(): readonly TopologyReport[];
   /** Of reachable routers. Absent: nothing is known. */
   routerAddresses?(): readonly IpAddress[];
@@ -69,6 +72,24 @@ export function membershipOf(groups: readonly GroupIntent[], members: readonly G
       value: membersInForce([...groups.flatMap((group) => group.members), ...members], lastMembership?.value),
     };
   return lastMembership.value;
+}
+
+/**
+ * Addresses of routers, and all SIDs, by their mapKey; true: of this router. A group with one of them as Proxy Address
+ * would take what is sent to that router, at its edges, its root and the borders; so it does not count there.
+ */
+export function addressesOfRouters(
+  { router, srv6 }: Intent,
+  { sids, routerAddresses }: LearnedAboutGroups,
+  { addresses = [] }: Pick<Facts, 'addresses'>,
+): ReadonlyMap<string, boolean> {
+  const theirs = [...sids().map(({ sid }) => sid), ...(routerAddresses?.() ?? [])];
+  const groupSids = [srv6?.endMt?.sid, srv6?.replication?.sid];
+  const own = [router.loopback6, ...groupSids, ...(srv6?.endCon ?? []).map(({ sid }) => sid), ...addresses];
+  return new Map([
+    ...theirs.map((one) => [mapKey(one), false] as const),
+    ...own.flatMap((one) => (one ? [[mapKey(one), true] as const] : [])),
+  ]);
 }
 
 let lastNetwork: { readonly inputs: readonly unknown[]; readonly value: Network } | undefined;
@@ -130,7 +151,7 @@ export function viewOf(
   const isRoot = own.replication !== undefined && sameAddress(members.source.node, own.replication);
   if (isRoot && !declared?.members.some((member) => compareClaims(member, members.source) === 0)) return undefined;
   const receivers = own.edge ? members.receivers.filter(({ node }) => node.value === own.edge!.value) : [];
-  const node = own.replication && tree?.nodes.get(own.replication.value);
+  const node = own.replication && tree?.nodes.get(mapKey(own.replication));
   const branches = node ? branchesOf(node, own) : [];
   if (!isRoot && receivers.length === 0 && branches.length === 0) return undefined;
   return { id, members, tree, isRoot, receivers, node, branches, declared };

@@ -3,7 +3,7 @@ import { ROUTER, load } from '../intent/files.fixture.ts';
 import { address, formatAddress } from '../model/address.ts';
 import { membersIn } from '../model/group.fixture.ts';
 import type { GroupMember } from '../model/group.ts';
-import type { Facts } from './facts.ts';
+import type { Facts, LinkFact } from './facts.ts';
 import type { LearnedAboutGroups } from './group-view.ts';
 import {
   E3,
@@ -18,6 +18,7 @@ import {
   SIDS,
   plan,
   receiver,
+  sid,
 } from './groups.fixture.ts';
 import { planGuarded } from './guard.ts';
 import type { MulticastListPlan } from './multicast-plan.ts';
@@ -32,6 +33,20 @@ test('the pair into the trees is no port: a packet of the source would be seen t
   const pair = ['cnpd-mc', 'cnpd-mc-peer'].map((name, i) => ({ ...MTUS.links[1]!, name, ifindex: 50 + i }));
   const { multicast } = plan(ROOTED, {}, { ...MTUS, links: [...MTUS.links, ...pair] });
   expect(multicast?.ports.map(({ interface: name }) => name)).toEqual(['eth1', 'eth2', 'eth3', 'wan', 'cnpd-isis']);
+});
+
+test('RMC-9-b: ports of a bridge or bond are none: routes lead to the bridge, and packets are judged there', () => {
+  const link = (name: string, ifindex: number, of: Partial<LinkFact>) => ({ ...MTUS.links[1]!, name, ifindex, ...of });
+  const links = [
+    ...[link('br0', 50, { kind: 'bridge' }), link('bond0', 51, { kind: 'bond', master: 50 })],
+    ...[link('eth7', 52, { master: 51 }), link('eth8', 53, { master: 50 }), link('eth9', 55, { master: 54 })],
+    link('red', 54, { kind: 'vrf', etherLike: false }),
+  ];
+  const { multicast } = plan(ROOTED, {}, { ...MTUS, links: [...MTUS.links, ...links] });
+  expect(multicast?.ports.map(({ interface: name }) => name).slice(5)).toEqual(['br0', 'eth9']);
+  // Whom the operator names as a core port is one.
+  const named = plan(ROOTED.replace('eth2', 'eth8'), {}, { ...MTUS, links: [...MTUS.links, ...links] });
+  expect(named.multicast?.ports.filter(({ isCore }) => isCore).map(({ id }) => id)).toEqual(['eth8']);
 });
 
 describe('what is advertised', () => {
@@ -101,12 +116,16 @@ describe('a router that lies about groups', () => {
   });
   const source = (group: string, node = '2001:db8:66::2'): GroupMember =>
     claim(group, { role: 'source', address: address('2001:db8:66::5'), node: address(node) });
+  const END_CON = '2001:db8:c::1';
+  const FACTS_HERE = { addresses: [address('2001:db8:9::1')] };
   const withLies = (...lies: readonly GroupMember[]): LearnedAboutGroups => ({
     ...LEARNED,
+    sids: () => [...LEARNED.sids(), { ...sid(END_CON, 'edge', 'c2'), behavior: 0x8000 }],
+    routerAddresses: () => [address('2001:db8:ffff::9')],
     members: () => [...lies, ...LEARNED.members()],
   });
   const guarded = (learned: LearnedAboutGroups): string[] =>
-    planGuarded(load(`${ROOTED}border-ports: [wan]\n`), [], learned).map(({ id }) => id);
+    planGuarded(load(`${ROOTED}border-ports: [wan]\n`), [], learned, FACTS_HERE).map(({ id }) => id);
 
   test.each([
     ['a receiver', '2001:db8:3::1'],
@@ -135,9 +154,19 @@ describe('a router that lies about groups', () => {
     expect(plan(ROOTED, lies).multicast!.headEnds).toEqual(plan(ROOTED).multicast!.headEnds);
   });
 
-  test.each(['2001:db8::1', OWN_REPLICATION])('takes nothing from %s, an address of this router', (own) => {
-    const lies = withLies(source(own), claim(own, { node: address(OWN_EDGE) }));
-    expect(plan(ROOTED, lies).multicast!.groups.map(({ id }) => id)).toEqual(['2001:db8:aa::1']);
+  test.each<[string, string]>([
+    ['2001:db8::1', 'the Proxy Address is an address of this router, which keeps'],
+    [OWN_REPLICATION, 'does not count: its Proxy Address belongs to the member'],
+    ['2001:db8:9::1', 'the Proxy Address is an address of this router, which keeps'],
+    ['2001:db8:ffff::9', 'the Proxy Address is an address or a SID of another router'],
+    [END_CON, 'the Proxy Address is an address or a SID of another router'],
+  ])('takes nothing from %s: %s …', (taken, what) => {
+    const lies = withLies(source(taken), claim(taken, { node: address(OWN_EDGE) }));
+    const { multicast, problems } = plan(ROOTED, lies, { ...MTUS, ...FACTS_HERE });
+    expect(multicast!.groups.map(({ id }) => id)).toEqual(['2001:db8:aa::1']);
+    expect(problems.map(({ code }) => code)).toEqual(['groups.proxy-address-taken']);
+    expect(problems[0]!.problem).toContain(`group ${taken}: ${what}`);
+    expect(guarded(lies)).toEqual(guarded(LEARNED));
   });
 
   test('Proxy Addresses of groups that count are not reachable from outside', () => {
@@ -157,6 +186,14 @@ describe('what keeps groups from working', () => {
       'groups.proxy-address-taken: group 2001:db8:aa::1: the Proxy Address is an address of this router, which ' +
         'keeps the packets',
     ]);
+  });
+
+  test('members beyond the limits, of whose groups packets are dropped here', () => {
+    const found = (text: string) => plan(text, { membersLeftOut: () => ({ count: 7, originator: 'abr1' }) }).problems;
+    expect(found(ROOTED).map(({ code, problem }) => [code, problem.slice(0, 40)])).toEqual([
+      ['groups.members-left-out', '7 members of groups are advertised beyon'],
+    ]);
+    expect(found(ROUTER)).toEqual([]);
   });
 
   test('RMC-5.2-d: SIDs are named also where nothing can serve them, so that they are not advertised', () => {

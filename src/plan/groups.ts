@@ -5,7 +5,7 @@ import type { OwnSids } from '../groups/network.ts';
 import { tlvsThatFit } from '../groups/sizes.ts';
 import type { Intent, Srv6Intent } from '../intent/intent.ts';
 import type { SidEntry } from '../learned/routers.ts';
-import { formatAddress } from '../model/address.ts';
+import { formatAddress, mapKey } from '../model/address.ts';
 import type { DesiredState } from './desired.ts';
 import {
   type Facts,
@@ -16,11 +16,12 @@ import {
   missingFeatures,
   roceLinks,
 } from './facts.ts';
-import { groupProblems, noCorePort, sourceQpn, withoutEdge } from './group-problems.ts';
+import { groupProblems, membersLeftOut, noCorePort, sourceQpn, withoutEdge } from './group-problems.ts';
 import {
   type GroupView,
   type LearnedAboutGroups,
   MOST_BRANCHES,
+  addressesOfRouters,
   hasTooMany,
   membershipOf,
   networkFrom,
@@ -28,6 +29,7 @@ import {
   viewOf,
 } from './group-view.ts';
 import type { HeadEndPlan, MulticastGroupPlan, MulticastListPlan, MulticastPlan } from './multicast-plan.ts';
+import { joined } from './port-roles.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
 
 /** Of links whose MTU is not known. */
@@ -37,7 +39,8 @@ type Share = Pick<DesiredState, 'multicast' | 'groupSids' | 'problems'>;
 
 export function planGroups(intent: Intent, learned: LearnedAboutGroups, facts: Facts): Share {
   const share = planTrees(intent, learned, facts);
-  return { ...share, problems: [...share.problems, ...withoutEdge(intent)] };
+  const leftOut = share.multicast ? membersLeftOut(learned) : [];
+  return { ...share, problems: [...share.problems, ...withoutEdge(intent), ...leftOut] };
 }
 
 function planTrees(intent: Intent, learned: LearnedAboutGroups, facts: Facts): Share {
@@ -53,12 +56,12 @@ function planTrees(intent: Intent, learned: LearnedAboutGroups, facts: Facts): S
   const network = networkFrom(learned, own, intent);
   const declared = new Map(groups.map((group) => [formatAddress(group.proxyAddress), group]));
   const mtu = Math.min(...core.map((link) => link.mtu ?? DEFAULT_MTU));
-  const ownAddresses = addressesOf(intent);
-  const views = [...membership.groups].flatMap(([id, members]): GroupView[] => {
-    if (ownAddresses.has(members.group.value)) return [];
+  const all = [...membership.groups].flatMap(([id, members]): GroupView[] => {
     const view = viewOf(id, members, treeOf(members, network, declared.get(id)), own, declared.get(id));
     return view ? [view] : [];
   });
+  const taken = addressesOfRouters(intent, learned, facts);
+  const views = all.filter(({ members: { group } }) => !taken.has(mapKey(group)));
   const context = { own, srv6, mtu };
   const headEnds = views.flatMap((view) => headEnd(view, context));
   return {
@@ -83,18 +86,13 @@ function planTrees(intent: Intent, learned: LearnedAboutGroups, facts: Facts): S
       ...forwardingProblems('groups', [6], facts),
       // Copies to a next hop that the neighbor table lacks take the way through it.
       ...loopbackProblems('groups', facts),
-      ...groupProblems({ ...{ views, membership, own, intent, facts, core, headEnds }, sids: learned.sids() }),
+      ...groupProblems({
+        ...{ all, taken, views, membership, own, intent, facts, core, headEnds },
+        sids: learned.sids(),
+      }),
     ],
   };
 }
-
-/** A group with one of these as Proxy Address would take what is sent to this router. */
-const addressesOf = ({ router, srv6 }: Intent): ReadonlySet<bigint> =>
-  new Set(
-    [router.loopback6, srv6?.endMt?.sid, srv6?.replication?.sid, ...(srv6?.endCon ?? []).map(({ sid }) => sid)].flatMap(
-      (address) => address?.value ?? [],
-    ),
-  );
 
 const ownSids = ({ edge, replication }: OwnSids): MulticastPlan['sids'] => [
   ...(edge ? [{ id: formatAddress(edge), sid: edge, kind: 'edge' } as const] : []),
@@ -105,7 +103,7 @@ const ownSids = ({ edge, replication }: OwnSids): MulticastPlan['sids'] => [
 function routers(learned: readonly SidEntry[], own: OwnSids, { codePoints }: Intent): MulticastPlan['routers'] {
   const behaviors = new Set([codePoints['end-mt-behavior'], codePoints['replication-behavior']]);
   const all = [...ownSids(own), ...learned.filter(({ behavior }) => behaviors.has(behavior))];
-  return [...new Map(all.map(({ sid }) => [sid.value, { id: formatAddress(sid), sid }])).values()];
+  return [...new Map(all.map(({ sid }) => [mapKey(sid), { id: formatAddress(sid), sid }])).values()];
 }
 
 /** A Fast CNP has the loopback address of the router that made it as its source (FCNP-4-c). */
@@ -114,9 +112,15 @@ const notifiers = ({ routerAddresses }: LearnedAboutGroups): MulticastPlan['noti
     .filter(({ family }) => family === 6)
     .map((address) => ({ id: formatAddress(address), address }));
 
+/**
+ * Not the ports of a bridge or bond: routes lead to the bridge, so packets are judged at that, where the kernel sees
+ * them again.
+ */
 function ports(intent: Intent, facts: Facts, core: readonly LinkFact[]): MulticastPlan['ports'] {
   const isCore = new Set(core.map(({ ifindex }) => ifindex));
-  const links = new Map([...roceLinks(facts, intent), ...core].map((link) => [link.ifindex, link]));
+  const linkOf = joined(facts.links);
+  const routed = roceLinks(facts, intent).filter((link) => linkOf(link) === link.ifindex);
+  const links = new Map([...routed, ...core].map((link) => [link.ifindex, link]));
   return [...links.values()].map(({ name, ifindex }) => ({
     ...{ id: name, interface: name, ifindex },
     isCore: isCore.has(ifindex),

@@ -3,9 +3,9 @@
 // border router may run it alone.
 import type { Intent } from '../intent/intent.ts';
 import { formatPrefix } from '../model/prefix.ts';
-import { formatAddress } from '../model/address.ts';
+import { formatAddress, mapKey } from '../model/address.ts';
 import type { DesiredState, EndConSidPlan, GuardAllowPlan, GuardedAddressPlan } from './desired.ts';
-import { type LearnedAboutGroups, membershipOf } from './group-view.ts';
+import { type LearnedAboutGroups, addressesOfRouters, membershipOf } from './group-view.ts';
 import { type Facts, findLink, interfaceMissing, missingFeatures } from './facts.ts';
 
 export function planGuard(intent: Intent, facts: Facts): Pick<DesiredState, 'guards' | 'guardAllow' | 'problems'> {
@@ -35,28 +35,31 @@ export function planGuard(intent: Intent, facts: Facts): Pick<DesiredState, 'gua
 
 /**
  * Packets to these come from inside the domain only: tunnels end there, routers make copies, and answers are counted.
- * Of Proxy Addresses those of groups that count: no member of a group becomes unreachable because a router claims its
- * address for a group.
+ * Of Proxy Addresses those of groups that count: no member of a group, and no router, becomes unreachable because
+ * somebody claims its address for a group.
  * @param endCon END.CON SIDs of the domain
  */
 export function planGuarded(
   intent: Intent,
   endCon: readonly EndConSidPlan[],
-  { sids, members }: LearnedAboutGroups,
+  learned: LearnedAboutGroups,
+  facts: Pick<Facts, 'addresses'>,
 ): readonly GuardedAddressPlan[] {
   if (intent.borderPorts.length === 0) return [];
   const { srv6, groups = [], codePoints } = intent;
-  const declared = new Set(groups.map(({ proxyAddress }) => proxyAddress.value));
+  const declared = new Set(groups.map(({ proxyAddress }) => mapKey(proxyAddress)));
+  const { sids, members } = learned;
+  const taken = addressesOfRouters(intent, learned, facts);
   const behaviors = new Set([codePoints['end-mt-behavior'], codePoints['replication-behavior']]);
   const all = [
     ...endCon.map(({ sid }) => sid),
     ...[srv6?.endMt, srv6?.replication].flatMap((own) => own?.sid ?? []),
     ...sids().flatMap(({ sid, behavior }) => (behaviors.has(behavior) ? [sid] : [])),
     ...[...membershipOf(groups, members()).groups.values()].flatMap(({ group, source }) =>
-      source || declared.has(group.value) ? [group] : [],
+      (source || declared.has(mapKey(group))) && !taken.has(mapKey(group)) ? [group] : [],
     ),
   ];
-  return [...new Map(all.map((address) => [address.value, { id: formatAddress(address), address }])).values()];
+  return [...new Map(all.map((address) => [mapKey(address), { id: formatAddress(address), address }])).values()];
 }
 
 const allowed = ({ borderAllow }: Intent): GuardAllowPlan[] =>

@@ -4,7 +4,7 @@
 import { nearestEdge } from '../groups/nearest-edge.ts';
 import type { GroupIntent, Intent } from '../intent/intent.ts';
 import type { SidEntry } from '../learned/routers.ts';
-import { type IpAddress, sameAddress } from '../model/address.ts';
+import { type IpAddress, mapKey, sameAddress } from '../model/address.ts';
 import type { GroupMember } from '../model/group.ts';
 import { type Facts, linkOfHost } from './facts.ts';
 import { type LearnedAboutGroups, networkFrom } from './group-view.ts';
@@ -53,11 +53,11 @@ function edgeOf(address: IpAddress, intent: Intent, learned: LearnedAboutGroups,
 function withEdges(group: GroupIntent, edges: readonly (IpAddress | undefined)[]): GroupIntent {
   const { nearest, ...rest } = group;
   if (!nearest) return group;
-  const edgeAt = new Map(nearest.map((address, i) => [address.value, edges[i]]));
+  const edgeAt = new Map(nearest.map((address, i) => [mapKey(address), edges[i]]));
   const missing = nearest.filter((_, i) => !edges[i]);
   const members = group.members.flatMap((member): GroupMember[] => {
-    if (member.role === 'source' || !edgeAt.has(member.address.value)) return [member];
-    const node = edgeAt.get(member.address.value);
+    if (member.role === 'source' || !edgeAt.has(mapKey(member.address))) return [member];
+    const node = edgeAt.get(mapKey(member.address));
     return node ? [sameAddress(node, member.node) ? member : { ...member, node }] : [];
   });
   return { ...rest, members, ...(missing.length > 0 && { nearest: missing }) };

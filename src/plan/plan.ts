@@ -41,7 +41,7 @@ export function plan(intent: Intent, learned: LearnedView, facts: Facts): Desire
     ...proxy,
     ...srv6,
     ...guard,
-    guardedAddresses: planGuarded(intent, endCon, aboutGroups),
+    guardedAddresses: planGuarded(intent, endCon, aboutGroups, facts),
     ...groups,
     ...learning,
     problems: [congestedNode, queuePairs, proxy, srv6, guard, groups].flatMap((share) => share.problems),

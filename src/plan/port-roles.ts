@@ -16,8 +16,8 @@ export function planLearning(intent: Intent, facts: Facts): Pick<DesiredState, '
 
 const JOINING: readonly string[] = ['bridge', 'bond', 'team'];
 
-/** The outermost bridge or bond of a port, by index: a bond may be a port of a bridge. */
-function joined(links: readonly LinkFact[]): (link: LinkFact) => number {
+/** The outermost bridge or bond of a port, by index, or the port itself: a bond may be a port of a bridge. */
+export function joined(links: readonly LinkFact[]): (link: LinkFact) => number {
   const byIndex = new Map(links.map((link) => [link.ifindex, link]));
   return (link) => {
     for (let depth = 0; depth < 8; depth++) {

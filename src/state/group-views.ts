@@ -4,7 +4,14 @@ import type { GroupIntent, Intent } from '../intent/intent.ts';
 import type { Tree } from '../groups/tree.ts';
 import { type GroupMembers, membersInForce, receiversByEdge } from '../groups/membership.ts';
 import type { LearnedRouters } from '../learned/routers.ts';
-import { type IpAddress, compareAddresses, formatAddress, parseAddress, sameAddress } from '../model/address.ts';
+import {
+  type IpAddress,
+  compareAddresses,
+  formatAddress,
+  mapKey,
+  parseAddress,
+  sameAddress,
+} from '../model/address.ts';
 import type { GroupRoleView, BranchView } from '../model/group-view.ts';
 import type { DeclaredMemberState, GroupBranchState, GroupState, GroupTreeState, GroupsState } from '../model/state.ts';
 import { groupStates } from './groups.ts';
@@ -62,7 +69,7 @@ function groupState(id: string, members: GroupMembers | undefined, sources: Grou
 function rolesOf(members: GroupMembers | undefined, tree: Tree | undefined, { srv6 }: Pick<Intent, 'srv6'>): string[] {
   const [edge, replication] = [srv6?.endMt?.sid, srv6?.replication?.sid];
   const isRoot = replication && members?.source && sameAddress(members.source.node, replication);
-  const isBranching = !isRoot && replication && tree?.nodes.has(replication.value);
+  const isBranching = !isRoot && replication && tree?.nodes.has(mapKey(replication));
   const isEdge = edge && members?.receivers.some(({ node }) => sameAddress(node, edge));
   return [...(isRoot ? ['root'] : []), ...(isBranching ? ['branching'] : []), ...(isEdge ? ['edge'] : [])];
 }
@@ -159,22 +166,23 @@ function branchStatus({ isExcluded, stalledMs, isWaiting, heardAgeMs }: BranchVi
 function treeStates(id: string, members: GroupMembers | undefined, sources: GroupSources): GroupTreeState[] {
   const root = members?.source?.node;
   if (!members || !root) return [];
-  const receivers = new Map(receiversByEdge(members).map((one) => [one.edge.value, one.receivers]));
+  const receivers = new Map(receiversByEdge(members).map((one) => [mapKey(one.edge), one.receivers]));
   const tree = sources.trees.get(id);
   const childrenOf = (node: IpAddress): readonly IpAddress[] =>
-    tree ? (tree.nodes.get(node.value)?.children ?? []) : sameAddress(node, root) ? edgesOf(members) : [];
+    tree ? (tree.nodes.get(mapKey(node))?.children ?? []) : sameAddress(node, root) ? edgesOf(members) : [];
   const rows: GroupTreeState[] = [];
-  const seen = new Set<bigint>();
+  const seen = new Set<string>();
   const visit = (node: IpAddress, parent: IpAddress | null): void => {
-    if (seen.has(node.value)) return;
-    seen.add(node.value);
+    if (seen.has(mapKey(node))) return;
+    seen.add(mapKey(node));
     rows.push({
       group: id,
       node: formatAddress(node),
       parent: parent && formatAddress(parent),
-      kind: parent === null ? 'root' : receivers.has(node.value) && !tree?.nodes.has(node.value) ? 'edge' : 'branching',
+      kind:
+        parent === null ? 'root' : receivers.has(mapKey(node)) && !tree?.nodes.has(mapKey(node)) ? 'edge' : 'branching',
       router: routerOf(node, sources),
-      receivers: (receivers.get(node.value) ?? []).map(({ address }) => formatAddress(address)),
+      receivers: (receivers.get(mapKey(node)) ?? []).map(({ address }) => formatAddress(address)),
     });
     for (const child of childrenOf(node)) visit(child, node);
   };

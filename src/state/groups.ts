@@ -1,7 +1,7 @@
 // The members of End.MT groups for `cnpctl show groups`: those that this router declares, and what other routers claim.
 import type { Intent } from '../intent/intent.ts';
 import type { GroupClaim, LearnedRouters } from '../learned/routers.ts';
-import { formatAddress, sameAddress } from '../model/address.ts';
+import { formatAddress, mapKey, sameAddress } from '../model/address.ts';
 import { type GroupMember, compareClaims, excludes } from '../model/group.ts';
 import type { GroupMemberState } from '../model/state.ts';
 
@@ -20,7 +20,7 @@ export function groupStates(
   { groups = [] }: Pick<Intent, 'groups'>,
   routers: Pick<LearnedRouters, 'groupMembers'>,
 ): GroupMemberState[] {
-  const names = new Map(groups.map(({ proxyAddress, name }) => [proxyAddress.value, name]));
+  const names = new Map(groups.map(({ proxyAddress, name }) => [mapKey(proxyAddress), name]));
   const own = groups.flatMap(({ members }) =>
     members.map((member): Claim => ({ member, originator: LOCAL, carrier: LOCAL })),
   );
@@ -28,7 +28,7 @@ export function groupStates(
   let first: Claim | undefined;
   return claims.map((claim) => {
     if (!first || !excludes(first.member, claim.member)) first = claim;
-    return stateOf(claim, first, names.get(claim.member.group.value));
+    return stateOf(claim, first, names.get(mapKey(claim.member.group)));
   });
 }
 

@@ -105,6 +105,7 @@ describe('a plan', () => {
     expect(treeInUse()).toMatchObject({ membersDigest: digest(1), treeDigest: digest(0x81) });
     expect(ip(agent.ns, `-6 route show ${GROUP}`)).toContain('dev cnpd-mc-peer proto 111 metric 1024 mtu lock 1396');
     expect(existsSync(`${agent.linksDir}/multicast_root@cnpd-mc:egress`)).toBe(true);
+    expect(existsSync(`${agent.linksDir}/multicast_entry@cnpd-mc-peer:egress`)).toBe(true);
     expect(existsSync(`${agent.linksDir}/multicast_ingress@t-mc-core:ingress`)).toBe(true);
   });
 

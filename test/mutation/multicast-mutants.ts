@@ -4,6 +4,7 @@ import type { BpfMutant } from './bpf-mutants.ts';
 
 const ANSWERS = 'test/bpf/multicast/answers.test.ts';
 const EDGE = 'test/bpf/multicast/edge.test.ts';
+const ENTRY = 'test/bpf/multicast/entry.test.ts';
 const EPOCHS = 'test/bpf/multicast/epochs.test.ts';
 const LOCAL = 'test/bpf/multicast/local-branch.test.ts';
 const NAKS = 'test/bpf/multicast/naks.test.ts';
@@ -86,10 +87,31 @@ export const MULTICAST: readonly BpfMutant[] = [
     fails: [[DETECTED, 'goes back through the END.CON SID of the router that made it']],
   },
   {
+    fault: 'a local user may send into a tree',
+    file: 'bpf/lib/multicast/arrival.h',
+    search: 'if (skb->ingress_ifindex == 0)',
+    replace: 'if (skb->ingress_ifindex == ~0u)',
+    fails: [[ENTRY, 'is closed to local users']],
+  },
+  {
+    fault: 'a priority tag leads around the checks',
+    file: 'bpf/lib/multicast/arrival.h',
+    search: 'skb->vlan_tci & VLAN_ID_MASK',
+    replace: 'skb->vlan_tci != ~0u',
+    fails: [[PROXY_ADDRESS, 'is no way around the checks at the root']],
+  },
+  {
+    fault: 'a label that comes again is believed',
+    file: 'bpf/lib/multicast/progress.h',
+    search: '& EPOCH_MASK) >= MULTICAST_FAR)',
+    replace: '& EPOCH_MASK) > EPOCH_MASK)',
+    fails: [[EPOCHS, 'in an epoch with the same label does not count']],
+  },
+  {
     fault: "the source's address is enough at any port",
     file: 'bpf/lib/multicast/source.h',
-    search: 'if (!answer_came_from(skb, &group->source, &group->proxy))',
-    replace: 'if (!answer_came_from(skb, &group->source, &group->proxy) && skb->ifindex == 0)',
+    search: 'if (!came_from(skb, &group->source, &group->proxy, port))',
+    replace: 'if (!came_from(skb, &group->source, &group->proxy, port) && port == 0)',
     fails: [[PROXY_ADDRESS, 'its address at another port is not enough']],
   },
   {

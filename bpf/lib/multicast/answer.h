@@ -53,19 +53,25 @@ static __always_inline int answer_is_valid(struct __sk_buff *skb, __u32 offset, 
 
 // RMC-9-b: the host's route leads to the port at which its packet came, or both are core ports. A route into a tunnel
 // leads into the core.
-static __always_inline int answer_came_from(struct __sk_buff *skb, const struct address *host,
-					    const struct address *proxy)
+static __always_inline int came_from(struct __sk_buff *skb, const struct address *host, const struct address *proxy,
+				     __u32 port)
 {
 	// With a length of its own the look-up does not check whether the packet at hand fits the MTU of that route.
-	struct bpf_fib_lookup fib = { .family = AF_INET6, .tot_len = 1, .ifindex = skb->ifindex };
+	struct bpf_fib_lookup fib = { .family = AF_INET6, .tot_len = 1, .ifindex = port };
 	__builtin_memcpy(fib.ipv6_src, proxy, 16);
 	__builtin_memcpy(fib.ipv6_dst, host, 16);
 	int found = bpf_fib_lookup(skb, &fib, sizeof(fib), 0);
 	if (found == BPF_FIB_LKUP_RET_UNSUPP_LWT)
-		return multicast_is_core(skb->ifindex);
+		return multicast_is_core(port);
 	if (found != BPF_FIB_LKUP_RET_SUCCESS && found != BPF_FIB_LKUP_RET_NO_NEIGH)
 		return 0;
-	return fib.ifindex == skb->ifindex || (multicast_is_core(fib.ifindex) && multicast_is_core(skb->ifindex));
+	return fib.ifindex == port || (multicast_is_core(fib.ifindex) && multicast_is_core(port));
+}
+
+static __always_inline int answer_came_from(struct __sk_buff *skb, const struct address *host,
+					    const struct address *proxy)
+{
+	return came_from(skb, host, proxy, skb->ifindex);
 }
 
 // A CNP through the roles of this router. 1: one leaves it, from claim->state, for the branch claim->slot.

@@ -78,7 +78,7 @@ __noinline int multicast_at_proxy(struct __sk_buff *skb, __u32 index)
 			return multicast_drop(COUNT_MC_PROXY_OPCODE);
 		if (qpn != group->designated_qpn)
 			return multicast_drop(COUNT_MC_PROXY_QPN);
-		if (!multicast_source_came_from(skb, index))
+		if (!multicast_source_came_from(skb, index, skb->ifindex))
 			return multicast_drop(COUNT_MC_PROXY_WRONG_PORT);
 		count(COUNT_MC_PROXY_SOURCE);
 		return TC_NEXT;
@@ -101,10 +101,11 @@ static __always_inline int multicast_own_notice(struct __sk_buff *skb, const str
 	return multicast_notice(skb, destination->group);
 }
 
-// Packets with a tag beside them belong to the VLAN interface on top of this one.
+// Packets with a tag beside them belong to the VLAN interface on top of this one. VLAN 0 is no VLAN: such a tag carries
+// a priority only, and the kernel takes the packet for one of this port.
 static __always_inline int multicast_is_plain(struct __sk_buff *skb)
 {
-	return skb->protocol == bpf_htons(ETH_P_IPV6) && !skb->vlan_present;
+	return skb->protocol == bpf_htons(ETH_P_IPV6) && !(skb->vlan_present && skb->vlan_tci & VLAN_ID_MASK);
 }
 
 static __always_inline int multicast_arrive(struct __sk_buff *skb)
@@ -119,11 +120,40 @@ static __always_inline int multicast_arrive(struct __sk_buff *skb)
 	const struct multicast_destination *destination = multicast_destination_at(ip + IPV6_DESTINATION);
 	if (likely(!destination))
 		return TC_NEXT;
+	__u8 next = ip[IPV6_NEXT_HEADER];
+	// Copies leave without the priority's tag, as what the kernel forwards does.
+	if (unlikely(skb->vlan_present) && bpf_skb_vlan_pop(skb) < 0)
+		return multicast_drop(COUNT_MC_FAILED);
 	if (skb->ifindex == LOOPBACK_IFINDEX)
 		return multicast_own_notice(skb, destination);
 	if (destination->kind == MULTICAST_PROXY)
 		return multicast_at_proxy(skb, destination->group);
-	return multicast_at_sid(skb, ip[IPV6_NEXT_HEADER], destination->kind);
+	return multicast_at_sid(skb, next, destination->kind);
+}
+
+// At tc egress of cnpd-mc-peer, where the kernel's route leads what goes to the Proxy Address of a root's group. Not
+// all of it has come through multicast_arrive(): a local user may choose any source, and so may what is in a tunnel
+// that ends here. What is not of the source is left to multicast_begin().
+static __always_inline int multicast_enter(struct __sk_buff *skb)
+{
+	const __u8 *ip = multicast_is_plain(skb) && multicast_pull(skb, ETH_HLEN + IPV6_HLEN)
+				 ? walk_at(skb, ETH_HLEN, IPV6_HLEN)
+				 : 0;
+	const struct multicast_destination *destination = ip ? multicast_destination_at(ip + IPV6_DESTINATION) : 0;
+	const struct multicast_group *group =
+		destination && destination->kind == MULTICAST_PROXY ? multicast_group_at(destination->group) : 0;
+	struct address source;
+	if (!ip || !group || !(group->flags & MULTICAST_ROOT))
+		return TC_NEXT;
+	address_load(&source, ip + IPV6_SOURCE, 6);
+	if (!same_address(&source, &group->source))
+		return TC_NEXT;
+	// 0: the packet is this router's own.
+	if (skb->ingress_ifindex == 0)
+		return multicast_drop(COUNT_MC_ROOT_LOCAL);
+	return multicast_source_came_from(skb, destination->group, skb->ingress_ifindex)
+		       ? TC_NEXT
+		       : multicast_drop(COUNT_MC_PROXY_WRONG_PORT);
 }
 
 // At tc egress of cnpd-mc: a packet that the kernel's route of a group has encapsulated here.

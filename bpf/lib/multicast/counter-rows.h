@@ -98,6 +98,8 @@
 	  "packets of the kernel to neighbors in the encapsulating route, where there are none; dropped")              \
 	X(311, MC_PROXY_WRONG_PORT, "multicast.proxy.wrong-port",                                                      \
 	  "packets with the address of a source that did not arrive where it is routed; dropped")                      \
+	X(312, MC_ROOT_LOCAL, "multicast.root.local",                                                                  \
+	  "packets with the address of a source that this router itself sent to a Proxy Address; dropped")             \
 	X(320, MC_EPOCHS, "multicast.epochs",                                                                          \
 	  "changes of the tree or of its members that a role of this router has followed")                             \
 	X(321, MC_STALE, "multicast.stale", "data packets of an older epoch than the current one, dropped")            \

@@ -89,6 +89,44 @@ __noinline int multicast_note_list(__u32 index, __u32 id, __u32 before, __u32 ep
 	return 0;
 }
 
+// Labels come again after 1,024 epochs. What they say of an epoch so long ago must not count for the one that begins:
+// the root has lost its epoch and begins with any, or has restarted a stream often without data. A step as far as half
+// of that is never the next change of a tree, so words of the epochs in between are not looked for.
+#define MULTICAST_FAR 512
+
+static __always_inline void note_forget_word(__u64 *word, __u32 epoch)
+{
+	__u64 was = word_read(word);
+	if (is_of(was, epoch))
+		word_replace(word, was, 0);
+}
+
+__noinline int multicast_note_forget_branch(__u32 slot, __u32 epoch)
+{
+	struct multicast_record *record = multicast_record_at(slot);
+	if (!record)
+		return 0;
+	note_forget_word(&record->progress, epoch);
+	note_forget_word(&record->nak, epoch);
+	return 0;
+}
+
+// Before the switch to an epoch that is far from the current one.
+__noinline int multicast_note_forget(__u32 index, __u32 id, __u32 epoch)
+{
+	struct multicast_state *state = multicast_state_at(index);
+	struct multicast_list *list = multicast_list_at(id);
+	if (!state || !list)
+		return 0;
+	note_forget_word(&state->high, epoch);
+	note_forget_word(&state->sent, epoch);
+	note_forget_word(&state->nak_pending, epoch);
+	note_forget_word(&state->repeat, epoch);
+	for (__u32 i = 0; i < MULTICAST_BRANCHES && i < list->count; i++)
+		multicast_note_forget_branch(list->first + i, epoch);
+	return 0;
+}
+
 // Makes this epoch and list the current ones. 0: the packet is of an older epoch, or another CPU was faster.
 static __always_inline int note_switch(struct multicast_state *state, __u32 index, __u64 current, __u64 next, __u64 now)
 {
@@ -100,6 +138,8 @@ static __always_inline int note_switch(struct multicast_state *state, __u32 inde
 	// Before the switch: nobody reads the records of the new list yet. Also for the same number: a list that has
 	// gone while no data came leaves its number to the next one.
 	multicast_note_list(index, CURRENT_LIST(next), CURRENT_LIST(current), epoch);
+	if (((epoch - CURRENT_EPOCH(current)) & EPOCH_MASK) >= MULTICAST_FAR)
+		multicast_note_forget(index, CURRENT_LIST(next), epoch);
 	if (!word_replace(&state->current, current, next))
 		return word_read(&state->current) == next;
 	if (current != 0)

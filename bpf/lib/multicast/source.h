@@ -14,9 +14,9 @@ struct {
 	__type(value, struct belief);
 } multicast_beliefs SEC(".maps");
 
-// Whether a packet with the address of the group's source came from where it is routed: as answers of receivers do. A
-// global function: the verifier checks it once, and its stack is not that of answers.
-__noinline int multicast_source_came_from(struct __sk_buff *skb, __u32 index)
+// Whether a packet with the address of the group's source came by this port, from where it is routed: as answers of
+// receivers do. A global function: the verifier checks it once, and its stack is not that of answers.
+__noinline int multicast_source_came_from(struct __sk_buff *skb, __u32 index, __u32 port)
 {
 	__u32 place = index & (BELIEFS - 1);
 	__u64 now = bpf_ktime_get_coarse_ns();
@@ -24,11 +24,11 @@ __noinline int multicast_source_came_from(struct __sk_buff *skb, __u32 index)
 	struct belief *belief = bpf_map_lookup_elem(&multicast_beliefs, &place);
 	if (!group || !belief)
 		return 0;
-	if (likely(belief_holds(belief, &group->source, skb->ifindex, now)))
+	if (likely(belief_holds(belief, &group->source, port, now)))
 		return 1;
-	if (!answer_came_from(skb, &group->source, &group->proxy))
+	if (!came_from(skb, &group->source, &group->proxy, port))
 		return 0;
-	belief_note(belief, &group->source, skb->ifindex, now);
+	belief_note(belief, &group->source, port, now);
 	return 1;
 }
 

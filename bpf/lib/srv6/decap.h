@@ -113,8 +113,9 @@ static __always_inline int leave_tunnel(struct __sk_buff *skb, __u32 outer, __u8
 
 static __always_inline int srv6_leave_tunnel(struct __sk_buff *skb)
 {
-	// A tag beside the packet belongs to the VLAN interface on top of this one.
-	if (skb->protocol != bpf_htons(ETH_P_IPV6) || skb->pkt_type != PACKET_HOST || skb->vlan_present)
+	// A tag beside the packet belongs to the VLAN interface on top of this one; VLAN 0 is a priority only.
+	if (skb->protocol != bpf_htons(ETH_P_IPV6) || skb->pkt_type != PACKET_HOST ||
+	    (skb->vlan_present && skb->vlan_tci & VLAN_ID_MASK))
 		return TC_NEXT;
 	const __u8 *outer = walk_at(skb, ETH_HLEN, IPV6_HLEN);
 	if (!outer)
@@ -130,6 +131,9 @@ static __always_inline int srv6_leave_tunnel(struct __sk_buff *skb)
 	__u32 zero = 0, outer_class = traffic_class6(outer);
 	const struct srv6_config *config = bpf_map_lookup_elem(&srv6_config, &zero);
 	struct arrival arrival;
+	// What leaves has no tag, as what the kernel forwards.
+	if (unlikely(skb->vlan_present) && bpf_skb_vlan_pop(skb) < 0)
+		return TC_NEXT;
 	pull(skb, TUNNEL_LINEAR);
 	if (!config || !parse_arrival(skb, next, &arrival)) {
 		count(COUNT_SRV6_DECAP_UNPARSEABLE);

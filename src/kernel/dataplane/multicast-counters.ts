@@ -107,6 +107,11 @@ export const MULTICAST_COUNTERS = [
     'multicast.proxy.wrong-port',
     'packets with the address of a source that did not arrive where it is routed; dropped',
   ),
+  row(
+    312,
+    'multicast.root.local',
+    'packets with the address of a source that this router itself sent to a Proxy Address; dropped',
+  ),
   row(320, 'multicast.epochs', 'changes of the tree or of its members that a role of this router has followed'),
   row(321, 'multicast.stale', 'data packets of an older epoch than the current one, dropped'),
   row(322, 'multicast.answers.host', 'ACKs, NAKs and CNPs of receivers to a Proxy Address'),

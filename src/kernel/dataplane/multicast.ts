@@ -9,6 +9,7 @@ import { LITTLE_ENDIAN, putMapped, structure, unmappedAddressAt, viewOf } from '
  */
 export const MULTICAST_PROGRAMS = {
   ingress: 'multicast_ingress',
+  entry: 'multicast_entry',
   root: 'multicast_root',
   closeWindow: 'multicast_close_window',
 } as const;

@@ -4,7 +4,7 @@ import type { TreeDevices } from '../../kernel/netlink/tree-device.ts';
 import type { TreeRoutes } from '../../kernel/netlink/tree-routes.ts';
 import { messageOf } from '../../model/error-text.ts';
 import type { Count, Log } from '../../model/log.ts';
-import { TREE_DEVICE } from '../../model/tree-device.ts';
+import { TREE_DEVICE, TREE_DEVICE_PEER } from '../../model/tree-device.ts';
 import { type Attachment, attachment } from '../attachments.ts';
 import type { ObjectStatus } from '../operations.ts';
 
@@ -34,8 +34,14 @@ export class RootDevice {
     try {
       const device = isNeeded ? devices.ensure() : mayForget ? undefined : devices.find();
       if (!device) return [];
-      const link = { interface: TREE_DEVICE, ifindex: device.outer };
-      return [attachment(MULTICAST_PROGRAMS.root, link, 'egress', true)];
+      const [outer, inner] = [
+        { interface: TREE_DEVICE, ifindex: device.outer },
+        { interface: TREE_DEVICE_PEER, ifindex: device.inner },
+      ];
+      return [
+        attachment(MULTICAST_PROGRAMS.entry, inner, 'egress', true),
+        attachment(MULTICAST_PROGRAMS.root, outer, 'egress', true),
+      ];
     } catch (error) {
       this.#failed(error);
       return [];

@@ -13,6 +13,7 @@ import { type IpAddress, sameAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
 import { messageOf } from '../../model/error-text.ts';
 import type { Count, Log } from '../../model/log.ts';
+import type { Problem } from '../../model/problem.ts';
 import { concat } from '../../packet/bytes.ts';
 import { buildPacketTooBig } from '../../packet/icmpv6/packet-too-big.ts';
 import { IPV6_HEADER, IPV6_LEAST_MTU, encodeIpv6 } from '../../packet/ip/ipv6.ts';
@@ -72,6 +73,33 @@ export class PathMtus {
   fromRoot(group: string): number | undefined {
     const found = (['branching', 'edge'] as const).flatMap((role) => this.of(group, role) ?? []);
     return found.length === 0 ? undefined : Math.min(...found);
+  }
+
+  /**
+   * Groups of this root whose paths are narrower than its core ports. Adapters do not heed Packet Too Big: a connection
+   * whose packets are larger stands still, and no branch looks stalled, since nothing enters the tree.
+   */
+  problems(plan: MulticastPlan | undefined): Problem[] {
+    const narrow = (plan?.headEnds ?? []).flatMap(({ id, mtu }) => {
+      const found = this.fromRoot(id);
+      return found !== undefined && found < mtu ? [{ id, mtu, found }] : [];
+    });
+    const [first] = narrow;
+    if (!first) return [];
+    const { id, mtu, found } = first;
+    const more = narrow.length > 1 ? ` (and ${narrow.length - 1} more like it)` : '';
+    return [
+      {
+        code: 'groups.path-mtu',
+        feature: 'groups',
+        problem:
+          `group ${id}: a link on the way to a receiver passes only packets that have at most ${found} octets in the ` +
+          `tree, and the core ports here pass ${mtu}: a connection with larger packets gets nothing through${more}`,
+        remedy:
+          '`cnpctl show counters` has multicast.copy.too-big or multicast.packet-too-big at the router before that link: ' +
+          'raise the MTU there, or give the Queue Pairs a smaller path MTU; larger packets are tried again after ten minutes',
+      },
+    ];
   }
 
   /**

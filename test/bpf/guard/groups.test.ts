@@ -35,12 +35,17 @@ beforeEach(() => {
   if (!intent.ok) throw new Error('the file is wrong');
   const sid = (one: IpAddress, behavior: number) =>
     ({ sid: one, behavior, carrier: 'isis', originator: 'r2' }) as const;
-  const guarded = planGuarded(intent.value, [], {
-    sids: () => [sid(EDGE, 0x8001), sid(REPLICATION, 0x8003)],
-    members: () => [source(), receiver(1)],
-    topologies: () => [],
-    originatorOf: () => undefined,
-  });
+  const guarded = planGuarded(
+    intent.value,
+    [],
+    {
+      sids: () => [sid(EDGE, 0x8001), sid(REPLICATION, 0x8003)],
+      members: () => [source(), receiver(1)],
+      topologies: () => [],
+      originatorOf: () => undefined,
+    },
+    {},
+  );
   for (const one of guarded) guard.object.map(GUARD_MAPS.guarded).update(guardedKey(one.address), GUARDED_VALUE);
 });
 

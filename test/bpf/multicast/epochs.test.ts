@@ -84,3 +84,22 @@ describe('a list that has gone while no data came leaves its number to the next 
     expect((await router.exchange(() => ack(2))).p).toHaveLength(1);
   });
 });
+
+describe('labels come again after 1,024 epochs', () => {
+  /** A root that has lost its epoch begins with any; one that restarts a stream often without data gets there, too. */
+  const AGAIN = 1 + 1024;
+  const receivers = [0, 2].map((n) => receiver(n, { psnDelta: 0 }));
+
+  test('RMC-5.3.1-a: what a receiver has confirmed in an epoch with the same label does not count', async () => {
+    router.members(receivers, { joined: true });
+    await arrive(inTree({ epoch: 1 }, inner({ psn: 4999 })));
+    const say = (psn: number, n: number) => router.arrive('h1', answer({ psn, source: receiverAddress(n) }));
+    const { p: before } = await router.exchange(() => [0, 2].forEach((n) => say(4999, n)));
+    expect(before).toHaveLength(1);
+    await arrive(inTree({ epoch: AGAIN }, inner({ psn: 4990 })));
+    expect(router.state('edge').high).toMatchObject({ value: 4991 });
+    expect((await router.exchange(() => say(4990, 0))).p, 'the other one has nothing').toEqual([]);
+    expect(router.count('answers.waiting'), 'in either epoch').toBe(2);
+    expect((await router.exchange(() => say(4990, 2))).p).toHaveLength(1);
+  });
+});

@@ -118,6 +118,26 @@ test('packets to other addresses pass, also between VLAN tags', async () => {
   expect(router.counts()).toEqual({});
 });
 
+describe('VLAN 0, which carries a priority and is no VLAN', () => {
+  const PRIORITY = [[0x8100, 0x6000]] as const;
+  const tagged = (port: 'p' | 'h1', packet: Uint8Array) => router.exchange(() => router.arrive(port, packet, PRIORITY));
+
+  test('RMC-9-b: is no way around the checks at the root', async () => {
+    router.group({ isRoot: true, source: SOURCE, edge: null });
+    expect((await tagged('p', PLAIN)).p).toEqual([]);
+    expect((await tagged('h1', changed(PLAIN, 48, OPCODE.readRequest))).p).toEqual([]);
+    expect((await tagged('h1', PLAIN)).p).toHaveLength(1);
+    expect(router.counts()).toEqual({ 'proxy.wrong-port': 1, 'proxy.opcode': 1, 'proxy.source': 1 });
+  });
+
+  test('an edge serves tagged data; the copies have no tag', async () => {
+    router.members([receiver(0)]);
+    const { h1 } = await tagged('p', tunnel(PLAIN, { destination: EDGE }));
+    expect(h1).toEqual([copyFor(PLAIN, receiver(0))]);
+    expect(router.counts()).toMatchObject({ 'edge.packets': 1, 'edge.copies': 1 });
+  });
+});
+
 const icmpv6Error = (of: readonly [IpAddress, IpAddress], type: number, mtu: number, about: Uint8Array): Uint8Array => {
   const header = Uint8Array.of(type, 0, 0, 0, 0, 0, 0, 0);
   put32(header, 4, mtu);

@@ -154,6 +154,18 @@ describe.each(CASES)('$name, IPv$family inside, SRH: $hasSrh', ({ way, family, h
   });
 });
 
+test.each([false, true])(
+  'A16: FCN-4.2.1-d: with a priority tag (VLAN 0) as without; left to the kernel: %s',
+  async (sharedIngress) => {
+    pe.sid(CON_A);
+    pe.configure({ sharedIngress });
+    const sent = data({ ...CUSTOMER[6], ecn: E0, qpn: 77 });
+    pe.arrive('p', tunnel(CON_A, CE, sent, true), [[0x8100, 0x6000]]);
+    expect((await exchange([])).map(withoutChecksum)).toEqual([expected(sent, CE)]);
+    expect(pe.count(sharedIngress ? 'srv6.decap.handed-up' : 'srv6.decap.forwarded')).toBe(1);
+  },
+);
+
 describe('what is not decapsulated here', () => {
   beforeEach(() => {
     pe.sid(CON_A);

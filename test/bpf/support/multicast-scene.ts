@@ -43,6 +43,8 @@ import { MulticastNetwork } from './multicast-network.ts';
 import { CODES } from './notifier-plan.ts';
 import { EDGE, GROUP, MEMBERS, PARENT, REPLICATION, TREE } from './multicast-packets.ts';
 
+type Direction = 'ingress' | 'egress';
+
 export class MulticastRouter extends MulticastNetwork {
   readonly bpf: BpfObject;
   readonly #links: TcxLink[] = [];
@@ -67,7 +69,11 @@ export class MulticastRouter extends MulticastNetwork {
     }
   }
 
-  #attach(program: keyof typeof MULTICAST_PROGRAMS, port: 'core' | 'c1' | 'mc', direction: 'ingress' | 'egress'): void {
+  #attach(
+    program: keyof typeof MULTICAST_PROGRAMS,
+    port: keyof MulticastRouter['ifindex'],
+    direction: Direction,
+  ): void {
     this.#links.push(
       attachTcx({
         program: this.bpf.program(MULTICAST_PROGRAMS[program]),
@@ -77,6 +83,11 @@ export class MulticastRouter extends MulticastNetwork {
         first: true,
       }),
     );
+  }
+
+  /** `t-mc-c2` stands for cnpd-mc-peer from now on. */
+  attachEntry(): void {
+    this.#attach('entry', 'c2', 'egress');
   }
 
   /** As at an edge: for its own Fast CNPs. Returns what detaches it. */

@@ -248,9 +248,9 @@ export class ProviderEdge {
   }
 
   /** An IP packet arrives at the provider edge. */
-  arrive(from: FarEnd, packet: Uint8Array): void {
+  arrive(from: FarEnd, packet: Uint8Array, tags: readonly (readonly [number, number])[] = []): void {
     const [, to, mac] = FAR[from];
-    this.sockets.get(from)!.send(frame(packet, { macs: concat(to, mac) }));
+    this.sockets.get(from)!.send(frame(packet, { macs: concat(to, mac), tags }));
   }
 
   /** A frame as it arrives at the core port, for test runs. */

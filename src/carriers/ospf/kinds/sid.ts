@@ -1,7 +1,7 @@
 // SRv6 SIDs. OSPFv2 has no SRv6, so they are in cnpd's private opaque LSA. In OSPFv3 they are in SRv6 Locator LSAs (RFC
 // 9513), for signaling only: the locators have a metric that receivers MUST treat as unreachable (RFC 9513 §7.1).
 import { warnLimited } from '../../effects.ts';
-import { type IpAddress, compareAddresses, isUnicastHost } from '../../../model/address.ts';
+import { type IpAddress, compareAddresses, isUnicastHost, mapKey } from '../../../model/address.ts';
 import type { AdvertisementOf } from '../../../model/advertisement.ts';
 import { sidBehaviors } from '../../../model/code-points.ts';
 import { type Prefix, prefixContains, prefixKey, samePrefix } from '../../../model/prefix.ts';
@@ -171,7 +171,7 @@ function readLocators(
   warn: Warn,
 ): readonly SidEntry[] {
   const behaviors = sidBehaviors(codePoints);
-  const found = new Map<bigint, SidEntry>();
+  const found = new Map<string, SidEntry>();
   for (const tlv of tlvs) {
     if (tlv.kind === 'unknown') continue;
     const { locator, algorithm } = tlv;
@@ -184,7 +184,8 @@ function readLocators(
       if (subTlv.kind !== 'end-sid' || !behaviors.has(subTlv.behavior)) continue;
       const { sid, behavior } = subTlv;
       if (!usableSid({ sid, locator })) warn('unusable-sid');
-      else if (!found.has(sid.value)) found.set(sid.value, { kind: 'sid', sid, behavior, locator, algorithm, route });
+      else if (!found.has(mapKey(sid)))
+        found.set(mapKey(sid), { kind: 'sid', sid, behavior, locator, algorithm, route });
     }
   }
   return [...found.values()];
