@@ -75,6 +75,16 @@ describe('a group', () => {
     expect(group({ roles }).status).toBe(status);
   });
 
+  test('does not count its source among the receivers, in no view', () => {
+    const members = [...LEARNED.members(), receiver('2001:db8:1::1', E3)];
+    const { group: groups, members: shown } = groupsState(sources({}, ROOTED, members));
+    expect(groups[0]).toMatchObject({ receivers: 3 });
+    expect(shown.filter(({ address: host }) => host === '2001:db8:1::1')).toMatchObject([
+      { role: 'source', status: 'in force' },
+      { role: 'receiver', status: 'not in force: it is the source of the group' },
+    ]);
+  });
+
   test('with a source and no receivers is not in use', () => {
     expect(group({}, ROOTED.replace(/, receivers: \[[^\]]*\]/, ''), []).status).toBe('no receivers');
   });

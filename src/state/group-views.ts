@@ -24,7 +24,7 @@ export interface GroupSources {
 export function groupsState(sources: GroupSources): GroupsState {
   const { intent, routers } = sources;
   const own = (intent.groups ?? []).flatMap(({ members }) => members);
-  const { groups } = membersInForce([...own, ...routers.groupMembers().map(({ member }) => member)]);
+  const { groups, conflicts } = membersInForce([...own, ...routers.groupMembers().map(({ member }) => member)]);
   const known = new Set([
     ...groups.keys(),
     ...(intent.groups ?? []).map(({ proxyAddress }) => formatAddress(proxyAddress)),
@@ -33,7 +33,7 @@ export function groupsState(sources: GroupSources): GroupsState {
   const ordered = [...known].sort((a, b) => compareAddresses(parseAddress(a)!, parseAddress(b)!));
   return {
     group: ordered.map((id) => groupState(id, groups.get(id), sources)),
-    members: groupStates(intent, routers),
+    members: groupStates(intent, routers, conflicts),
     branches: sources.roles.flatMap((role) => role.branches.map((branch) => branchState(role, branch, sources.now))),
     tree: ordered.flatMap((id) => treeStates(id, groups.get(id), sources)),
   };
