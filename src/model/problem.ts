@@ -72,6 +72,7 @@ export const PROBLEM_CODES = [
   'groups.sids-withheld',
   'groups.contested',
   'groups.proxy-address-taken',
+  'groups.designated-qpn',
   'groups.too-many-branches',
   'groups.not-an-edge',
   'groups.unknown-edge',

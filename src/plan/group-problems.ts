@@ -6,6 +6,7 @@ import { overhead, roceMtuWithin, rocePacket } from '../groups/sizes.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { SidEntry } from '../learned/routers.ts';
 import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
+import type { GroupMember } from '../model/group.ts';
 import type { Problem, ProblemCode } from '../model/problem.ts';
 import { type Facts, type LinkFact, linkOfHost, roceLinks } from './facts.ts';
 import { type GroupView, MOST_BRANCHES, hasTooMany } from './group-view.ts';
@@ -35,7 +36,7 @@ export const noCorePort = (names: readonly string[]): Problem => ({
 export const sourceQpn = ({ declared }: GroupView): number | undefined => declared?.source?.qpn;
 
 export function groupProblems(inputs: Inputs): Problem[] {
-  return [contested, ownProxyAddress, tooMany, misplaced, edges, flat, sizes, sources].flatMap((check) =>
+  return [contested, ownProxyAddress, designated, tooMany, misplaced, edges, flat, sizes, sources].flatMap((check) =>
     check(inputs),
   );
 }
@@ -56,15 +57,29 @@ function summary<T>(
 
 const CONFLICTS: Readonly<Record<ConflictKind, (conflict: Conflict) => string>> = {
   'second-source': ({ claim, winner }) =>
-    `has two sources: ${formatAddress(winner.address)} counts, and ${formatAddress(claim.address)} does not`,
-  'second-edge': ({ claim, winner }) =>
-    `${formatAddress(claim.address)} is claimed with two edges or in two ways: that of ${formatAddress(winner.node)} counts, ` +
-    `and that of ${formatAddress(claim.node)} does not`,
+    sameAddress(claim.address, winner.address)
+      ? twice('source', claim, winner)
+      : `has two sources: ${formatAddress(winner.address)} counts, and ${formatAddress(claim.address)} does not`,
+  'second-edge': ({ claim, winner }) => twice('receiver', claim, winner),
   'source-too': ({ claim }) => `${formatAddress(claim.address)} is the source, and does not count as a receiver`,
   'proxy-is-member': ({ winner: { group, address, node } }) =>
     `does not count: its Proxy Address belongs to the member ${formatAddress(address)} at ${formatAddress(node)} ` +
     `of the group ${formatAddress(group)}`,
 };
+
+/** One host that is claimed in two ways. */
+function twice(role: string, claim: GroupMember, winner: GroupMember): string {
+  const differs = (of: (member: GroupMember) => string): boolean => of(claim) !== of(winner);
+  const parts: readonly (readonly [name: string, of: (member: GroupMember) => string])[] = [
+    [role === 'source' ? 'replication SID' : 'edge', ({ node }) => formatAddress(node)],
+    [role === 'source' ? 'Designated Queue Pair' : 'Queue Pair', ({ qpn }) => `${qpn}`],
+    ['psn-delta', ({ psnDelta }) => `${psnDelta}`],
+    ['write', ({ write }) => (write ? `va-delta ${BigInt.asIntN(64, write.vaDelta)}, r-key ${write.rKey}` : 'none')],
+  ];
+  const [name, of] = parts.find(([, one]) => differs(one)) ?? parts[0]!;
+  const host = `${role} ${formatAddress(claim.address)}`;
+  return `the ${host} is declared twice: with ${name} ${of(winner)}, which counts, and with ${of(claim)}, which does not`;
+}
 
 /** In groups that concern this router, and of groups that are in the way of their members. */
 function contested({ views, membership, intent: { groups = [] } }: Inputs): Problem[] {
@@ -84,7 +99,9 @@ function contested({ views, membership, intent: { groups = [] } }: Inputs): Prob
       'groups.contested',
       others,
       sentence,
-      '`cnpctl show groups` shows who claims what: correct the file of one of them',
+      ({ claim: { group } }) =>
+        `\`cnpctl show groups ${formatAddress(group)} members\` shows who claims what: correct cnpd.yaml of one of them, ` +
+        'or let a member that was declared at run time leave (`cnpctl group leave`)',
     ),
     ...summary('groups.proxy-address-taken', taken, sentence, FREE_PROXY_ADDRESS),
   ];
@@ -102,6 +119,18 @@ function ownProxyAddress({ views, facts: { addresses = [] } }: Inputs): Problem[
     FREE_PROXY_ADDRESS,
   );
 }
+
+/** Receivers answer to the Queue Pair that they are connected to, and copies name that of the source's router. */
+const designated = ({ views }: Inputs): Problem[] =>
+  summary(
+    'groups.designated-qpn',
+    views.filter(({ declared, members }) => declared && declared.designatedQpn !== members.source.qpn),
+    ({ id, declared, members }) =>
+      `group ${id}: its Designated Queue Pair is ${declared!.designatedQpn} here, and ${members.source.qpn}, which ` +
+      'counts, at the router of the source: what receivers answer to another one does not count',
+    'name the same `designated-qpn` in cnpd.yaml, or `--designated-qpn` of `cnpctl group join`, at both routers, and ' +
+      'connect all Queue Pairs to it',
+  );
 
 const tooMany = ({ views }: Inputs): Problem[] =>
   summary(
