@@ -80,6 +80,7 @@ export const PROBLEM_CODES = [
   'groups.edge-lost',
   'groups.no-topology',
   'groups.mtu',
+  'groups.path-mtu',
   'groups.source-unknown',
   // What the kernel has refused
   'dataplane.not-loaded',

@@ -216,9 +216,9 @@ export class Multicast extends Feature {
     );
   }
 
-  /** Branches that stall. */
+  /** Branches that stall, and paths that are too narrow. */
   problems(): Problem[] {
-    return this.#housekeeping.problems();
+    return [...this.#housekeeping.problems(), ...this.#pathMtus.problems()];
   }
 
   override status(): ObjectStatus[] {

@@ -156,6 +156,24 @@ describe('a packet that is too big for a path from here', () => {
     expect([mtus.of(GROUP, 'branching'), changes()]).toEqual([undefined, 2]);
   });
 
+  test('is a problem until it is forgotten: the smallest of the group, once', () => {
+    const { clock, tooBig, mtus } = scene();
+    expect(mtus.problems()).toEqual([]);
+    tooBig('branching', 1500);
+    tooBig('edge', 1450);
+    expect(mtus.problems()).toMatchObject([
+      {
+        code: 'groups.path-mtu',
+        problem:
+          `group ${GROUP}: packets of more than 1450 octets, the headers of the tree included, do not fit on a path ` +
+          'from here to its receivers, which get none of them',
+      },
+    ]);
+    clock.advance(600_000);
+    mtus.look(PLAN, NAMES);
+    expect(mtus.problems()).toEqual([]);
+  });
+
   test('a message that the kernel refuses is counted, and so is one to a parent that is not known', () => {
     const { counted, tooBig } = scene({ refuses: true });
     tooBig('branching', 1500);

@@ -13,6 +13,7 @@ import { type IpAddress, sameAddress } from '../../model/address.ts';
 import type { Clock } from '../../model/clock.ts';
 import { messageOf } from '../../model/error-text.ts';
 import type { Count, Log } from '../../model/log.ts';
+import type { Problem } from '../../model/problem.ts';
 import { concat } from '../../packet/bytes.ts';
 import { buildPacketTooBig } from '../../packet/icmpv6/packet-too-big.ts';
 import { IPV6_HEADER, IPV6_LEAST_MTU, encodeIpv6 } from '../../packet/ip/ipv6.ts';
@@ -72,6 +73,31 @@ export class PathMtus {
   fromRoot(group: string): number | undefined {
     const found = (['branching', 'edge'] as const).flatMap((role) => this.of(group, role) ?? []);
     return found.length === 0 ? undefined : Math.min(...found);
+  }
+
+  /** Connections do not adapt: their path MTU is fixed when they are set up. */
+  problems(): Problem[] {
+    const groups = new Map<string, number>();
+    for (const [key, { mtu }] of this.#known) {
+      const group = key.slice(key.indexOf(' ') + 1);
+      groups.set(group, Math.min(mtu, groups.get(group) ?? Infinity));
+    }
+    const [first] = groups;
+    if (!first) return [];
+    const more = groups.size > 1 ? ` (and ${groups.size - 1} more like it)` : '';
+    return [
+      {
+        code: 'groups.path-mtu',
+        feature: 'groups',
+        problem:
+          `group ${first[0]}: packets of more than ${first[1]} octets, the headers of the tree included, do not fit on ` +
+          `a path from here to its receivers, which get none of them${more}`,
+        remedy:
+          'raise the MTU of the link behind the router where `multicast.copy.too-big` or `multicast.packet-too-big` ' +
+          'grows, or give the Queue Pairs a smaller path MTU: 4096 needs 4284 octets, 2048 2236, 1024 1212; larger ' +
+          'packets are tried again after ten minutes',
+      },
+    ];
   }
 
   /**
