@@ -94,7 +94,7 @@ export class PathMtus {
           `a path from here to its receivers, which get none of them${more}`,
         remedy:
           'raise the MTU of the link behind the router where `multicast.copy.too-big` or `multicast.packet-too-big` ' +
-          'grows, or give the Queue Pairs a smaller path MTU: 4096 needs 4284 octets, 2048 2236, 1024 1212; larger ' +
+          'grows, or give the Queue Pairs a smaller path MTU: 4096 needs 4284 octets or more, 2048 2236, 1024 1212; larger ' +
           'packets are tried again after ten minutes',
       },
     ];
