@@ -105,7 +105,7 @@ function treesInKernel(roots: readonly string[], { hasDevice, hasRule, headEnds 
       claim: 'what the sources send enters the trees',
       state: 'missing',
       problem: `${problem}: sources reach no receiver`,
-      remedy: 'fix the problems above; if there are none, `systemctl restart cnpd` makes it again',
+      remedy: 'fix the problems above; if there are none, kill cnpd and start it: `systemctl kill -s KILL cnpd`',
     },
   ];
 }
