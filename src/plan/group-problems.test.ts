@@ -74,9 +74,12 @@ describe('claims that exclude each other', () => {
     );
   });
 
-  test('are counted beyond the first', () => {
-    const claims = [receiver('2001:db8:3::1', E4), receiver('2001:db8:1::1', E3)];
-    expect(shown(ROOTED, withMembers(...claims))).toEqual([expect.stringMatching(/ \(and 1 more like it\)$/)]);
+  test('are counted beyond the first, those of each kind for themselves', () => {
+    const claims = [receiver('2001:db8:3::1', E4), receiver('2001:db8:4::1', E3), receiver('2001:db8:1::1', E3)];
+    expect(shown(ROOTED, withMembers(...claims))).toEqual([
+      expect.stringMatching(/is declared twice.* \(and 1 more like it\)$/),
+      expect.stringMatching(/2001:db8:1::1 is the source, and does not count as a receiver$/),
+    ]);
   });
 
   test('are no problem here in a group in which this router has no part', () => {

@@ -90,20 +90,20 @@ function contested({ views, membership, intent: { groups = [] } }: Inputs): Prob
   const found = membership.conflicts.filter(({ claim, winner }) =>
     [claim, winner].some(({ group }) => concerned.has(formatAddress(group))),
   );
-  const [taken, others] = [true, false].map((isProxy) =>
-    found.filter(({ kind }) => (kind === 'proxy-is-member') === isProxy),
-  ) as [Conflict[], Conflict[]];
   const sentence = (one: Conflict): string => `group ${formatAddress(one.claim.group)}: ${CONFLICTS[one.kind](one)}`;
+  const ofKind = (kind: ConflictKind): Conflict[] => found.filter((one) => one.kind === kind);
   return [
-    ...summary(
-      'groups.contested',
-      others,
-      sentence,
-      ({ claim: { group } }) =>
-        `\`cnpctl show groups ${formatAddress(group)} members\` shows who claims what: correct cnpd.yaml of one of them, ` +
-        'or let a member that was declared at run time leave (`cnpctl group leave`)',
+    ...(['second-source', 'second-edge', 'source-too'] as const).flatMap((kind) =>
+      summary(
+        'groups.contested',
+        ofKind(kind),
+        sentence,
+        ({ claim: { group } }) =>
+          `\`cnpctl show groups ${formatAddress(group)} members\` shows who claims what: correct cnpd.yaml of one of ` +
+          'them, or let a member that was declared at run time leave (`cnpctl group leave`)',
+      ),
     ),
-    ...summary('groups.proxy-address-taken', taken, sentence, FREE_PROXY_ADDRESS),
+    ...summary('groups.proxy-address-taken', ofKind('proxy-is-member'), sentence, FREE_PROXY_ADDRESS),
   ];
 }
 
