@@ -139,8 +139,8 @@ describe('an edge', () => {
   test('whose router is unreachable', () => {
     const learned = { sids: () => [heldE3, ...LEARNED.sids().slice(1)] };
     expect(shown(ROOTED, learned)).toEqual([
-      `groups.edge-lost: group 2001:db8:aa::1: the router of the End.MT SID ${E3} is unreachable, and the source ` +
-        'waits for its receivers',
+      `groups.edge-lost: group 2001:db8:aa::1: the router of the End.MT SID ${E3}, or its cnpd, is unreachable, and ` +
+        'the source waits for its receivers',
     ]);
     // In another carrier it is still reachable.
     const again: SidEntry = { ...sid(E3, 'edge', '3.3.3.3'), carrier: 'ospfv3' };

@@ -194,8 +194,9 @@ function edges({ views, own, intent, sids }: Inputs): Problem[] {
       'groups.edge-lost',
       used.filter(({ edge }) => known.has(edge.value) && !alive.has(edge.value)),
       ({ id, edge }) =>
-        `group ${id}: the router of the End.MT SID ${formatAddress(edge)} is unreachable, and the source waits for its receivers`,
-      'restore it, or remove its receivers from the group; they are forgotten after hold-unreachable',
+        `group ${id}: the router of the End.MT SID ${formatAddress(edge)}, or its cnpd, is unreachable, and the source ` +
+        'waits for its receivers',
+      'restore it, before its receivers are forgotten after hold-unreachable; or remove them from the group',
     ),
   ];
 }
