@@ -23,10 +23,12 @@ export async function until<T extends object>(
   const end = performance.now() + PATIENCE_MS;
   for (;;) {
     signal.throwIfAborted();
+    const asked = performance.now();
     const answer = await ask();
     if (typeof answer !== 'string') return answer;
     if (performance.now() > end) throw new Error(`${what} did not come within ${PATIENCE_MS / 1000} s: ${answer}`);
-    await delay(200);
+    // A look mostly starts a program, which takes CPU away from what is waited for: most of the time none runs.
+    await delay(Math.max(200, 3 * (performance.now() - asked)));
   }
 }
 

@@ -29,8 +29,20 @@ const MEANT = ['authentication', 'hmac-md5', 'hmac-key'];
 /** Pieces of the two names, one more than the slips that `nearest` forgives: in most files it need not be asked. */
 const RESEMBLES = /aut|hen|tic|ati|on|hma|c[-_][mk]|d5|key/i;
 
-const isSecretKey = (word: string): boolean =>
-  LOOKS_SECRET.test(word) || (RESEMBLES.test(word) && nearest(word, MEANT) !== undefined);
+const isSecretKey = (word: string): boolean => LOOKS_SECRET.test(word) || (RESEMBLES.test(word) && isMeant(word));
+
+/** By name: the same few occur in every line of a file. */
+const meant = new Map<string, boolean>();
+const MOST_NAMES = 1024;
+
+function isMeant(word: string): boolean {
+  const before = meant.get(word);
+  if (before !== undefined) return before;
+  if (meant.size >= MOST_NAMES) meant.clear();
+  const now = nearest(word, MEANT) !== undefined;
+  meant.set(word, now);
+  return now;
+}
 
 let names: { readonly sections: ReadonlySet<string>; readonly all: ReadonlySet<string> } | undefined;
 

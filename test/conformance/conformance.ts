@@ -53,7 +53,13 @@ const tracked = (): string[] =>
  * ID → files that cite it; of test files only the titles under which tests run count, so that a comment or a skipped
  * test proves nothing.
  */
-export function citations(): Record<'built' | 'tested' | 'skipped', Map<string, Set<string>>> {
+export const citations = (): Citations => (read ??= readCitations());
+
+type Citations = Readonly<Record<'built' | 'tested' | 'skipped', ReadonlyMap<string, Set<string>>>>;
+/** The tree does not change while a test runs. */
+let read: Citations | undefined;
+
+function readCitations(): Citations {
   const built = new Map<string, Set<string>>();
   const tested = new Map<string, Set<string>>();
   const skipped = new Map<string, Set<string>>();

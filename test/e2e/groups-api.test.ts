@@ -3,7 +3,7 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import { stringify } from 'yaml';
 import { type NorthboundClient, type SetOfGroups, connectNorthbound } from '../../src/northbound/client.ts';
 import { bytesField, rawCall } from '../support/raw-grpc.ts';
 import { until } from '../support/until.ts';
-import { program } from './support/network.ts';
+import { AS_A_SERVICE, AS_ROOT, program } from './support/network.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -36,34 +36,40 @@ const FILE = {
   ],
 };
 
-let dir: string;
+const dir = mkdtempSync(join(tmpdir(), 'cnpd-groups-'));
 let daemon: ChildProcess | undefined;
 let log = '';
 const path = (name: string): string => join(dir, name);
 
 beforeAll(() => void execFileSync('ip', ['netns', 'add', NAMESPACE]));
-afterAll(() => void execFileSync('ip', ['netns', 'del', NAMESPACE]));
-beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'cnpd-groups-'));
-  log = '';
+afterAll(() => {
+  const [node, ...cnpd] = program('cnpd');
+  execFileSync(node!, [...cnpd, '--run-dir', path('run'), 'uninstall']);
+  execFileSync('ip', ['netns', 'del', NAMESPACE]);
+  rmSync(dir, { recursive: true });
 });
+beforeEach(() => void (log = ''));
 afterEach(async ({ task }) => {
   await stop('SIGKILL');
   if (task.result?.state === 'fail') console.log(log.slice(-3000));
-  await new Promise((done) =>
-    execFile(program('cnpd')[0]!, [...program('cnpd').slice(1), '--run-dir', path('run'), 'uninstall'], done),
-  );
+  // Programs and maps stay, as they do when an agent is killed; members and sockets do not.
   execFileSync('sh', ['-c', `umount ${path('state')} 2>/dev/null || true`]);
-  rmSync(dir, { recursive: true, force: true });
+  rmSync(path('state'), { recursive: true, force: true });
+  for (const file of readdirSync(path('run')).filter((name) => /^(members|gnmi)/.test(name)))
+    rmSync(path(`run/${file}`));
 });
 
-/** @param withState whether there is a state directory */
-async function start(content: object = FILE, withState = true): Promise<void> {
+/**
+ * @param withState whether there is a state directory
+ * @param through a program that becomes cnpd
+ */
+async function start(content: object = FILE, withState = true, through = AS_A_SERVICE): Promise<void> {
   configure(content);
   const child = spawn(
     'ip',
     [
-      ...['netns', 'exec', NAMESPACE, ...program('cnpd'), '-c', path('cnpd.yaml'), '--run-dir', path('run')],
+      ...['netns', 'exec', NAMESPACE, ...through, ...program('cnpd')],
+      ...['-c', path('cnpd.yaml'), '--run-dir', path('run')],
       ...(withState ? ['--state-dir', path('state')] : []),
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
@@ -429,7 +435,7 @@ describe('who may set', () => {
     expect(await members()).toEqual([OF_FILE]);
     await stop('SIGTERM');
     expect(existsSync(SET())).toBe(false);
-    await start({ ...FILE, gnmi: { socket: path('run/gnmi.sock'), 'set-group': 'daemon' } });
+    await start({ ...FILE, gnmi: { socket: path('run/gnmi.sock'), 'set-group': 'daemon' } }, true, AS_ROOT);
     expect(statSync(SET())).toMatchObject({ gid: 1 });
     expect(statSync(SET()).mode & 0o777).toBe(0o660);
     expect(statSync(path('run/gnmi.sock')).gid).toBe(process.getegid!());

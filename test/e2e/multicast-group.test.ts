@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { GROUP, RECEIVERS, ROUTERS } from '../../src/demo/multicast/scene.ts';
 import { footprint } from './support/footprint.ts';
 import { MulticastScene, type Transferred } from './support/multicast.ts';
+import { atLeast, until } from '../support/until.ts';
 
 const ALL = RECEIVERS.map(({ node }) => node);
 
@@ -32,6 +33,14 @@ function expectEqualCopies(seen: Transferred, hosts: readonly string[] = ALL): v
     expect(seen.ports[host], host).toMatchObject({ bad: {} });
   }
   expect(seen.violations).toEqual([]);
+}
+
+/** Octets that have come to a host. */
+async function received(host: string): Promise<number> {
+  const [link] = JSON.parse(await scene.lab.mustExec(host, ['ip', '-j', '-s', 'link', 'show', 'eth1'])) as [
+    { readonly stats64: { readonly rx: { readonly bytes: number } } },
+  ];
+  return link.stats64.rx.bytes;
 }
 
 describe('members', () => {
@@ -134,8 +143,10 @@ describe('members come and go', () => {
       receivers: ['r1', 'r2', 'r3', 'r4'],
       meanwhile: async (stage) => {
         await stage.join('r5', []).waitFor('ready');
+        const before = await received('r5');
         await scene.reconfigure('n3');
         await scene.members(ALL);
+        await until('copies reach r5', () => received('r5'), atLeast(before + 20_000));
         await stage.goesOn();
       },
     });

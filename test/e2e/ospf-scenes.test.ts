@@ -1,26 +1,15 @@
 // The scenes of OSPF with everything real: cnpd beside ospfd, beside ospf6d and beyond a BIRD router. What the proxy
 // declares arrives at the congested node with the proxy's address, and goes when the proxy withdraws it.
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Lab, labDown, labUp } from '../../src/lab/lab.ts';
 import { packageRoot } from '../../src/lab/program.ts';
+import { agentOf, askAgent } from './support/agents.ts';
 import { ownLabName } from './support/network.ts';
 import { is, until } from '../support/until.ts';
 
 /** FRR and BIRD say hello every ten seconds, and the flag crosses four adjacencies. */
 const LIMIT_MS = 120_000;
-let own: string | undefined;
-
-afterEach(async () => {
-  if (own) await labDown(own);
-  own = undefined;
-});
-
-/** The scene as it is shipped, under a name of this run. */
-const up = async (name: string): Promise<Lab> => {
-  own = await ownLabName(`t-scene-${name}`);
-  return labUp(join(packageRoot(), 'containerlab', name, `${name}.clab.yml`), { name: own });
-};
 
 interface Sender {
   readonly prefix: string;
@@ -30,11 +19,12 @@ interface Sender {
   readonly 'held-until'?: string;
 }
 
+/** By cnpctl. */
 const ask = async <T>(lab: Lab, node: string, ...args: string[]): Promise<T | undefined> => {
   const { stdout } = await lab.exec(node, ['cnpctl', '-o', 'json', ...args]);
   return stdout.startsWith('{') || stdout.startsWith('[') ? (JSON.parse(stdout) as T) : undefined;
 };
-const senders = (lab: Lab): Promise<Sender[] | undefined> => ask<Sender[]>(lab, 'p1', 'show', 'senders');
+const senders = (lab: Lab): Promise<Sender[] | undefined> => askAgent<Sender[]>(lab, 'p1', 'senders');
 const withProxy =
   (prefix: string) =>
   (rows: readonly Sender[] | undefined): Sender | undefined =>
@@ -60,10 +50,65 @@ const SCENES = [
   },
 ] as const;
 
-test.each(SCENES)(
-  'PNC-5.2-a, PNC-5.2-d, PNC-5.3-a, PNC-5.3-d: p1 learns in $name who is the proxy of h1, FRR has what cnpd needs, and a clean stop withdraws it',
-  async ({ name, prefix, proxy, show, lsa, sees }) => {
-    const lab = await up(name);
+describe.each(SCENES)('the scene $name', ({ name, prefix, proxy, show, lsa, sees }) => {
+  let lab: Lab;
+  /** The scene as it is shipped, under a name of this run. */
+  const own = ownLabName(`t-scene-${name}`);
+  beforeAll(async () => {
+    lab = await labUp(join(packageRoot(), 'containerlab', name, `${name}.clab.yml`), { name: await own });
+  });
+  afterAll(async () => labDown(await own));
+
+  if (name === 'ospfv2') {
+    test('an ospfd that loses `capability opaque` is a problem with its remedy, and the mapping is back once it has it again', async () => {
+      const problems = async (node: string) =>
+        (await askAgent<{ problems?: { feature: string; problem: string; remedy: string }[] }>(lab, node, 'status'))
+          ?.problems ?? [];
+      await until('p1 knows the proxy', () => senders(lab), withProxy(prefix), LIMIT_MS);
+      const opaque = (line: string) =>
+        lab.mustExec('leaf1', ['vtysh', '-c', 'configure terminal', '-c', 'router ospf', '-c', line]);
+      await opaque('no capability opaque');
+      const found = await until(
+        'leaf1 shows it',
+        () => problems('leaf1'),
+        (all) => all.find(({ problem }) => problem.includes('opaque')),
+        LIMIT_MS,
+      );
+      expect(found).toMatchObject({ feature: 'ospfv2', remedy: expect.stringContaining("-c 'capability opaque'") });
+      await opaque('capability opaque');
+      await until('leaf1 has no problem left', async () => (await problems('leaf1')).length, is(0), LIMIT_MS);
+      expect(await until('p1 knows the proxy again', () => senders(lab), withProxy(prefix), LIMIT_MS)).toMatchObject({
+        proxy,
+      });
+    });
+
+    test('a reload takes the carrier away and brings it back; what it taught is held meanwhile, and no veth is left', async () => {
+      const yaml = await lab.mustExec('p1', ['cat', '/etc/cnpd/cnpd.yaml']);
+      const reload = async (more: string): Promise<void> => {
+        const text = yaml.replace('ospfv2:\n', `ospfv2:\n${more}`);
+        await lab.mustExec('p1', ['sh', '-c', 'printf %s "$0" > /etc/cnpd/cnpd.yaml', text]);
+        expect(await ask(lab, 'p1', 'reload')).toMatchObject({ ok: true, errors: [], changed: ['ospfv2'] });
+      };
+      await until('p1 knows the proxy', () => senders(lab), withProxy(prefix), LIMIT_MS);
+      // The file of the scene is bound there; what is written goes into the node's own overlay.
+      await lab.mustExec('p1', ['umount', '-n', '/etc/cnpd/cnpd.yaml']);
+      await reload('  enabled: off\n');
+      expect(await ask(lab, 'p1', 'show', 'ospf', 'neighbors')).toEqual([]);
+      await expect(lab.mustExec('p1', ['ip', 'link', 'show', 'cnpd-ospf0'])).rejects.toThrow(/does not exist/);
+      expect(await proxyOf(lab, prefix)).toMatchObject({ proxy, 'held-until': expect.any(String) });
+      await reload('');
+      const known = await until(
+        'p1 has heard of the proxy anew',
+        () => proxyOf(lab, prefix),
+        (sender) => sender && !sender['held-until'] && sender,
+        LIMIT_MS,
+      );
+      expect(known).toMatchObject({ proxy, carrier: 'ospfv2', best: true });
+    });
+  }
+
+  // The last: it ends an agent.
+  test(`PNC-5.2-a, PNC-5.2-d, PNC-5.3-a, PNC-5.3-d: p1 learns in ${name} who is the proxy of h1, FRR has what cnpd needs, and a clean stop withdraws it`, async () => {
     expect(await until('p1 knows the proxy', () => senders(lab), withProxy(prefix), LIMIT_MS)).toMatchObject({
       proxy,
       carrier: name,
@@ -87,58 +132,7 @@ test.each(SCENES)(
     expect(await ask(lab, 'leaf1', 'show', 'proxies')).toMatchObject([{ 'advertised-in': [name] }]);
     expect(await lab.mustExec('p1', ['vtysh', '-c', lsa])).toMatch(sees);
 
-    const { pid } = (await ask<{ pid: number }>(lab, 'leaf1', 'show', 'status'))!;
-    process.kill(pid, 'SIGTERM');
+    process.kill(agentOf(lab, 'leaf1')!, 'SIGTERM');
     await until('p1 forgets the proxy', () => proxyOf(lab, prefix), is(undefined), LIMIT_MS);
-  },
-);
-
-test('an ospfd that loses `capability opaque` is a problem with its remedy, and the mapping is back once it has it again', async () => {
-  const lab = await up('ospfv2');
-  const { prefix, proxy } = SCENES[0];
-  const problems = async (node: string) =>
-    (await ask<{ problems?: { feature: string; problem: string; remedy: string }[] }>(lab, node, 'show', 'status'))
-      ?.problems ?? [];
-  await until('p1 knows the proxy', () => senders(lab), withProxy(prefix), LIMIT_MS);
-  const opaque = (line: string) =>
-    lab.mustExec('leaf1', ['vtysh', '-c', 'configure terminal', '-c', 'router ospf', '-c', line]);
-  await opaque('no capability opaque');
-  const found = await until(
-    'leaf1 shows it',
-    () => problems('leaf1'),
-    (all) => all.find(({ problem }) => problem.includes('opaque')),
-    LIMIT_MS,
-  );
-  expect(found).toMatchObject({ feature: 'ospfv2', remedy: expect.stringContaining("-c 'capability opaque'") });
-  await opaque('capability opaque');
-  await until('leaf1 has no problem left', async () => (await problems('leaf1')).length, is(0), LIMIT_MS);
-  expect(await until('p1 knows the proxy again', () => senders(lab), withProxy(prefix), LIMIT_MS)).toMatchObject({
-    proxy,
   });
-});
-
-test('a reload takes the carrier away and brings it back; what it taught is held meanwhile, and no veth is left', async () => {
-  const lab = await up('ospfv2');
-  const { prefix, proxy } = SCENES[0];
-  const yaml = await lab.mustExec('p1', ['cat', '/etc/cnpd/cnpd.yaml']);
-  const reload = async (more: string): Promise<void> => {
-    const text = yaml.replace('ospfv2:\n', `ospfv2:\n${more}`);
-    await lab.mustExec('p1', ['sh', '-c', 'printf %s "$0" > /etc/cnpd/cnpd.yaml', text]);
-    expect(await ask(lab, 'p1', 'reload')).toMatchObject({ ok: true, errors: [], changed: ['ospfv2'] });
-  };
-  await until('p1 knows the proxy', () => senders(lab), withProxy(prefix), LIMIT_MS);
-  // The file of the scene is bound there; what is written goes into the node's own overlay.
-  await lab.mustExec('p1', ['umount', '-n', '/etc/cnpd/cnpd.yaml']);
-  await reload('  enabled: off\n');
-  expect(await ask(lab, 'p1', 'show', 'ospf', 'neighbors')).toEqual([]);
-  await expect(lab.mustExec('p1', ['ip', 'link', 'show', 'cnpd-ospf0'])).rejects.toThrow(/does not exist/);
-  expect(await proxyOf(lab, prefix)).toMatchObject({ proxy, 'held-until': expect.any(String) });
-  await reload('');
-  const known = await until(
-    'p1 has heard of the proxy anew',
-    () => proxyOf(lab, prefix),
-    (sender) => sender && !sender['held-until'] && sender,
-    LIMIT_MS,
-  );
-  expect(known).toMatchObject({ proxy, carrier: 'ospfv2', best: true });
 });

@@ -142,8 +142,12 @@ type Direct = keyof typeof EXPECTED;
 /** What arrives at the sender after a notice. */
 async function heard(packet: Uint8Array): Promise<Uint8Array> {
   scene.fromCore(packet);
-  await until('the sender hears of it', () => scene.atHost.length, is(1));
-  return scene.atHost[0]!;
+  const [only] = await until(
+    'the sender hears of it, once',
+    () => scene.atHost.map(toHex),
+    (all) => all.length === 1 && scene.atHost,
+  );
+  return only!;
 }
 
 describe.each([

@@ -34,7 +34,18 @@ function compile(clang: string, source: string, flags: readonly string[], path: 
   execFileSync('llvm-strip', ['-g', path]);
 }
 
+/** What a process has found or compiled; the sources do not change meanwhile. */
+const found = new Map<string, string>();
+
 function cached(source: string): string {
+  const before = found.get(source);
+  if (before !== undefined) return before;
+  const path = lookUp(source);
+  found.set(source, path);
+  return path;
+}
+
+function lookUp(source: string): string {
   const path = join(CACHE, `${basename(source)}-${ingredients(source)}.o`);
   if (existsSync(path)) return path;
   mkdirSync(CACHE, { recursive: true });

@@ -33,6 +33,7 @@ import { Rtnetlink } from '../../../src/kernel/netlink/rtnetlink.ts';
 import { type PacketSocket, openPacketSocket } from '../../../src/kernel/packet-socket.ts';
 import { Poller } from '../../../src/kernel/poller.ts';
 import { clearCounters, countOf } from './counters.ts';
+import { zero } from './emptied-maps.ts';
 import { DetectorTables, LOOPBACK4, LOOPBACK6, PNC_PORT } from './detector-tables.ts';
 import { context, frame } from './packets.ts';
 import { concat } from '../../../src/packet/bytes.ts';
@@ -308,9 +309,7 @@ export class CongestedRouter extends DetectorTables {
 
   /** Empties flow table, statistics and captures. */
   clear(): void {
-    const flows = this.egress.map(EGRESS_MAPS.flows);
-    for (const [key, value] of [...flows.entries()])
-      if (value.some((byte) => byte !== 0)) flows.update(key, new Uint8Array(value.length));
+    zero(this.egress.map(EGRESS_MAPS.flows));
     for (const [name, size] of [
       [EGRESS_MAPS.stats, EGRESS_STATS_SIZE],
       [EGRESS_MAPS.measures, EGRESS_MEASURE_SIZE],

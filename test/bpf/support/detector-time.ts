@@ -4,6 +4,7 @@ import { EGRESS_MAPS } from '../../../src/kernel/dataplane/egress.ts';
 import { FLOW_WAYS } from '../../../src/kernel/dataplane/flows.ts';
 import { LITTLE_ENDIAN, viewOf } from '../../../src/kernel/dataplane/layout.ts';
 import type { CongestedRouter } from './congested-router.ts';
+import { isZero } from './emptied-maps.ts';
 
 /** Times in struct flow_set, struct flow, struct egress_measure and in a bucket; a zero is "never" and stays. */
 const SET = { evictedNotice: 8, ways: 16, flowSize: 224 } as const;
@@ -49,7 +50,7 @@ export function passTime(r: CongestedRouter, ns: number, intervalNs: number): vo
 function change(r: CongestedRouter, name: string, edit: (view: DataView) => void): void {
   const map = r.egress.map(name);
   for (const [key, value] of [...map.entries()]) {
-    if (value.every((byte) => byte === 0)) continue;
+    if (isZero(value)) continue;
     edit(viewOf(value));
     map.update(key, value);
   }

@@ -35,7 +35,7 @@ const contentOf = ({ object }: ProxyUnderTest): Content =>
     object.mapNames.map((name) => {
       const map = object.map(name);
       const isArray = mapTypeName(map.info.type).endsWith('array');
-      const entries = [...map.entries()].filter(([, value]) => !isArray || value.some((byte) => byte !== 0));
+      const entries = [...map.entries()].filter(([, value]) => !isArray || !isZero(value));
       return [name, entries.map(([key, value]) => `${hex(key)} ${hex(value)}`).sort()];
     }),
   );

@@ -33,9 +33,17 @@ const isLargePlaces =
   (name: string): boolean =>
     name.endsWith(PLACES) && object.map(name).info.maxEntries > SMALL_ARRAY;
 
-function zero(map: BpfMap): void {
-  for (const [key, value] of [...map.entries()])
-    if (value.some((byte) => byte !== 0)) map.update(key, new Uint8Array(value.length));
+/** Sets the entries of an array map that are not zero to zero. */
+export function zero(map: BpfMap): void {
+  for (const [key, value] of [...map.entries()]) if (!isZero(value)) map.update(key, new Uint8Array(value.length));
+}
+
+let zeros = Buffer.alloc(0);
+
+/** Compared as a whole: maps have megabytes. */
+export function isZero(bytes: Uint8Array): boolean {
+  if (zeros.length < bytes.length) zeros = Buffer.alloc(bytes.length);
+  return zeros.compare(bytes, 0, bytes.length, 0, bytes.length) === 0;
 }
 
 /** Each share of the places is used in turn from its first one, as often as its counter says. */

@@ -11,13 +11,13 @@ import { GROUP, MULTICAST, RECEIVERS, ROOT, ROUTERS, ROUTES, SOURCE } from '../.
 import { daemonLogs, waitForRoutes } from '../../../src/demo/routers.ts';
 import { type Lab, labUp } from '../../../src/lab/lab.ts';
 import { mustRun } from '../../../src/lab/run.ts';
-import type { Row } from './network.ts';
+import { agentOf, askAgent } from './agents.ts';
 import { until } from '../../support/until.ts';
-import { ownLabName } from './network.ts';
+import { AS_A_SERVICE, type Row, ownLabName } from './network.ts';
 
 const never = new AbortController().signal;
 const CNPCTL = '/opt/cnpd/dist/cnpctl.js';
-const DAEMON = '/opt/cnpd/dist/cnpd.js -c /etc/cnpd/cnpd.yaml >>/var/log/cnpd.log 2>&1 &';
+const DAEMON = `${AS_A_SERVICE.join(' ')} /opt/cnpd/dist/cnpd.js -c /etc/cnpd/cnpd.yaml >>/var/log/cnpd.log 2>&1 &`;
 /** Time for something to happen; more than any trouble lasts, and not much work for the hosts. */
 const SLOWLY = '6mbit';
 const ENDLESS = 2_000_000_000;
@@ -213,7 +213,7 @@ export class MulticastScene {
     await until(
       `n6 knows ${hosts.join(', ')}`,
       async () =>
-        (await this.show(ROOT, 'groups', GROUP.proxyAddress, 'members'))
+        ((await askAgent<Row[]>(this.lab, ROOT, 'groups', 'members')) ?? [])
           .filter((row) => row['role'] === 'receiver' && row['status'] === 'in force')
           .map((row) => String(row['address']))
           .sort(),
@@ -222,20 +222,10 @@ export class MulticastScene {
     );
   }
 
-  /** Process of the agent that answers at a node; undefined when none does. */
-  async #agent(node: string): Promise<number | undefined> {
-    const { stdout } = await this.lab.exec(node, [CNPCTL, 'show', 'status', '-o', 'json']);
-    return stdout === '' ? undefined : (JSON.parse(stdout) as { readonly pid: number }).pid;
-  }
-
   /** What the agent has made in the kernel stays, whichever signal it is. */
   async endAgent(node: string, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-    process.kill((await this.#agent(node))!, signal);
-    await until(
-      `${node}'s agent is gone`,
-      () => this.#agent(node),
-      (pid) => pid === undefined,
-    );
+    process.kill(agentOf(this.lab, node)!, signal);
+    await until(`${node}'s agent is gone`, () => agentOf(this.lab, node) === undefined);
   }
 
   /** Another link of the fabric, of one interface name at both ends, which FRR and cnpd know. */
@@ -263,6 +253,6 @@ export class MulticastScene {
 
   async startAgent(node: string): Promise<void> {
     await this.lab.mustExec(node, ['sh', '-c', DAEMON]);
-    await until(`${node}'s agent runs`, () => this.#agent(node));
+    await until(`${node}'s agent runs`, () => askAgent(this.lab, node, 'status'));
   }
 }

@@ -23,7 +23,10 @@ const CONFIG = '/etc/cnpd/cnpd.yaml';
  * As a service manager starts cnpd (docs/operations.md): with no capability to give up, so that it starts once, not
  * twice. How it gives them up by itself is in privileges.test.ts.
  */
-const AS_A_SERVICE = ['setpriv', '--bounding-set=-all,+net_bind_service,+net_admin,+net_raw,+sys_admin'];
+export const AS_A_SERVICE: readonly string[] = [
+  'setpriv',
+  '--bounding-set=-all,+net_bind_service,+net_admin,+net_raw,+sys_admin',
+];
 /** With all of root's capabilities. */
 export const AS_ROOT: readonly string[] = [];
 

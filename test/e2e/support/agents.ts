@@ -1,0 +1,30 @@
+// The agents of a lab whose nodes start them by themselves: asked over the northbound socket, through /proc. That costs
+// a few milliseconds where cnpctl costs a quarter of a second of CPU, so whoever waits asks here.
+import type { Lab } from '../../../src/lab/lab.ts';
+import { commandLine, namespaceOf, processesIn } from '../../../src/lab/processes.ts';
+import { connectNorthbound } from '../../../src/northbound/client.ts';
+
+/** Process of the agent in a node's network namespace; undefined when there is none. */
+export function agentOf(lab: Lab, node: string): number | undefined {
+  const namespace = namespaceOf('net', lab.netnsPath(node));
+  if (namespace === undefined) return undefined;
+  return processesIn(new Set([namespace])).find(({ pid }) => /^\S*node \S*\/cnpd\.js /.test(commandLine(pid)))?.pid;
+}
+
+/**
+ * The JSON value at a path under `cnpd`, as cnpctl's views show it; undefined while no agent answers.
+ * @throws NorthboundError when it refuses
+ */
+export async function askAgent<T>(lab: Lab, node: string, ...path: readonly string[]): Promise<T | undefined> {
+  const pid = agentOf(lab, node);
+  if (pid === undefined) return undefined;
+  const client = connectNorthbound({ socket: `/proc/${pid}/root/run/cnpd/gnmi.sock`, timeoutMs: 10_000 });
+  try {
+    return (await client.get(['cnpd', ...path])) as T | undefined;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'unreachable') return undefined;
+    throw error;
+  } finally {
+    client.close();
+  }
+}
