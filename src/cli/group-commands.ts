@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { parseAddress, sameAddress } from '../model/address.ts';
 import { setSocketOf } from '../model/paths.ts';
 import type { Row } from '../model/state.ts';
-import { type View, layOut } from './columns.ts';
+import { type View, few, layOut } from './columns.ts';
 import { type Act, type Context, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { GROUP_VIEWS, treeLines } from './group-views.ts';
@@ -15,7 +15,7 @@ function ipv6(text: string): string {
 }
 
 function whole(text: string): string {
-  if (!/^-?\d{1,20}$/.test(text)) throw new InvalidArgumentError('allowed: a whole number.');
+  if (!/^-?\d{1,20}$/.test(text)) throw new InvalidArgumentError('allowed: a whole number, in decimal.');
   return text;
 }
 
@@ -50,7 +50,7 @@ export function addGroup(program: Command, act: Act): void {
       whole,
     )
     .option('--edge <sid>', 'of a receiver: End.MT SID of its edge (default: that of the nearest router)', ipv6)
-    .option('--psn-delta <n>', "of a receiver: its first PSN minus the source's", whole)
+    .option('--psn-delta <n>', "of a receiver: its first PSN minus the source's, modulo 2^24: 0 to 16777215", whole)
     .option('--va-delta <n>', 'of a receiver: added to the virtual address of WRITEs', whole)
     .option('--r-key <n>', 'of a receiver: R_Key of WRITEs', whole)
     .option('--start-psn <n>', 'of a source: PSN of its first packet; it is only shown', whole)
@@ -180,14 +180,22 @@ export function addShowGroups(parent: Command, act: Act): void {
     .action(act(showGroups));
 }
 
+/** Names are not advertised, so a router knows only those of the groups that it declares. */
+const hintOf = (groups: readonly Row[]): string => {
+  const others = groups.filter((row) => row['name'] === undefined).map((row) => row['proxy-address']);
+  return others.length === 0
+    ? ''
+    : `; groups that only other routers declare have no name here, use the Proxy Address: ${few(others, ', ')}`;
+};
+
 async function showGroups(context: Context, name: string | undefined, part: string | undefined): Promise<ExitCode> {
   const groups = await groupsOf(context, 'group');
   if (name === undefined) return show(context, GROUP_VIEWS.groups, groups);
   if (part !== undefined && !(PARTS as readonly string[]).includes(part))
-    return usage(context, `show groups NAME: allowed: ${PARTS.join(', ')}`);
+    return usage(context, `show groups ${name}: found "${part}"; allowed: ${PARTS.join(', ')}`);
   const group = groups.find((row) => row['name'] === name || same(row['proxy-address'], name));
   if (!group) {
-    context.err(`cnpctl: no group has the name or the Proxy Address ${name}\n`);
+    context.err(`cnpctl: no group has the name or the Proxy Address ${name}${hintOf(groups)}\n`);
     return EXIT.problem;
   }
   const id = String(group['proxy-address']);

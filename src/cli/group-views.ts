@@ -8,7 +8,11 @@ const MEMBER_COLUMNS: View['columns'] = [
   text('name'),
   text('role'),
   text('address'),
-  number('qpn', 'QPN'),
+  {
+    header: 'QPN',
+    cell: ({ row }) => (row['role'] === 'source' ? `${String(row['qpn'])} (designated)` : String(row['qpn'])),
+    align: 'right',
+  },
   text('node', 'SID'),
   number('psn-delta', 'PSN delta'),
   text('status'),

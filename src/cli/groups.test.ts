@@ -30,8 +30,27 @@ describe('cnpctl show groups', () => {
     for (const part of ['Designated QPN  4096', 'ROLE', '└─ edge 2001:db8:e::2', 'NEXT PSN'])
       expect(out).toContain(part);
     expect((await run('show groups 2001:DB8:AA:0::1')).out).toBe(out);
-    expect((await run('show groups nothing')).code).toBe(1);
-    expect((await run('show groups weights leaves')).code).toBe(2);
+    expect(out).toContain('4096 (designated)');
+  });
+
+  test('an unknown name or part: what was found, and what there is', async () => {
+    expect(await run('show groups nothing')).toMatchObject({
+      code: 1,
+      err: 'cnpctl: no group has the name or the Proxy Address nothing\n',
+    });
+    expect(await run('show groups weights leaves')).toMatchObject({
+      code: 2,
+      err: 'cnpctl: show groups weights: found "leaves"; allowed: members, tree, branches, receivers\n',
+    });
+    const state = exampleState();
+    const nameless = {
+      ...state,
+      groups: { ...state.groups, group: state.groups.group.map((one) => ({ ...one, name: null })) },
+    };
+    expect((await run('show groups weights tree', fakeCnpd(nameless))).err).toBe(
+      'cnpctl: no group has the name or the Proxy Address weights; groups that only other routers declare have no ' +
+        `name here, use the Proxy Address: ${GROUP}\n`,
+    );
   });
 
   test('receivers without the source; branches with lag, NAK, CNPs and when they were heard', async () => {

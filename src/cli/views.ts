@@ -167,7 +167,7 @@ export const VIEWS = {
   sids: {
     path: ['cnpd', 'sids'],
     description: 'END.CON SIDs, own and learned',
-    empty: 'no SID is known',
+    empty: 'no END.CON SID is known; `cnpctl show groups` and `cnpctl doctor` show those of groups',
     columns: [
       text('sid', 'SID'),
       text('behavior'),

@@ -152,7 +152,8 @@ async function main(argv: readonly string[]): Promise<number> {
     .description('remove every program, map and file that cnpd left in the kernel and under the run directory')
     .action(async () => {
       const { uninstall } = await import('./uninstall.ts');
-      status = await uninstall(program.opts<RunOptions>().runDir, (line) => process.stdout.write(`${line}\n`));
+      const { runDir, stateDir } = program.opts<RunOptions>();
+      status = await uninstall(runDir, (line) => process.stdout.write(`${line}\n`), undefined, stateDir);
     });
   try {
     await program.parseAsync([...argv], { from: 'user' });

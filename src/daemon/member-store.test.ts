@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { NO_GROUPS, type RunTimeGroups, changedGroups } from '../intent/run-time-groups.ts';
-import { MemberStore, document } from './member-store.ts';
+import { MemberStore, document, keptMembers } from './member-store.ts';
 
 let dir: string;
 beforeEach(() => void (dir = mkdtempSync(join(tmpdir(), 'cnpd-members-'))));
@@ -82,4 +82,16 @@ test('a damaged file that cannot be set aside stays, and why is reported; the ne
   expect(readFileSync(run(), 'utf8')).toBe('{');
   await one.write(groups(201));
   expect(readFileSync(run(), 'utf8')).toBe(all(201));
+});
+
+test('whoever removes cnpd learns which members the next one would declare again; an empty file goes', async () => {
+  const stateDir = join(dir, 'state');
+  expect(keptMembers(stateDir)).toBeUndefined();
+  const one = store();
+  await one.write(groups(201, 202, 501));
+  expect(keptMembers(stateDir)).toMatch(/^.*state\/members\.json: 2 persistent members of groups, which the next cnpd/);
+  await one.write(groups(501));
+  expect([keptMembers(stateDir), existsSync(state())]).toEqual([undefined, false]);
+  writeFileSync(state(), '{"version":2}');
+  expect(() => keptMembers(stateDir)).toThrow('its version is not 1');
 });

@@ -3,7 +3,7 @@
 // survive a reboot. Each is written as a whole: temporary file, fsync, rename. The file of the run directory is renamed
 // first, and decides: before it the request is not done, after it the request is done. If the second rename fails, the
 // first is undone. After a crash between them, the first request of the next run writes the other one.
-import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, unlinkSync } from 'node:fs';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { NO_GROUPS, type RunTimeGroups, changedGroups } from '../intent/run-time-groups.ts';
@@ -97,6 +97,27 @@ export class MemberStore {
     await writeNew(this.#run, this.#kept);
     await replace(this.#run);
   }
+}
+
+/**
+ * What a state directory keeps when cnpd is removed, as a sentence: the next cnpd declares its members again.
+ * Undefined: nothing; a file without members is removed.
+ *
+ * @throws the system's error
+ */
+export function keptMembers(stateDir: string): string | undefined {
+  const path = join(stateDir, NAME);
+  const text = readBounded(path);
+  if (text === undefined) return undefined;
+  const counts = [...parseDocument(text).values()].map(({ members }) => members.size);
+  const count = counts.reduce((sum, one) => sum + one, 0);
+  if (count > 0)
+    return (
+      `${path}: ${count} persistent ${count === 1 ? 'member' : 'members'} of groups, which the next cnpd declares ` +
+      'again; remove the file if it shall not'
+    );
+  unlinkSync(path);
+  return undefined;
 }
 
 type Kept = (member: { readonly persistent: boolean }) => boolean;

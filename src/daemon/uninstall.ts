@@ -12,12 +12,12 @@ import { removeEmptyClsact } from '../kernel/netlink/clsact-qdisc.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import { NamespaceBusy, lockNetns } from '../kernel/netns-lock.ts';
 import { messageOf } from '../model/error-text.ts';
-import { GNMI_SOCKET, setSocketOf } from '../model/paths.ts';
+import { GNMI_SOCKET, RUN_DIR, STATE_DIR, setSocketOf } from '../model/paths.ts';
 import { connectError } from '../northbound/socket.ts';
 import { isMapPin } from '../reconcile/pin-names.ts';
 import { removeTrees } from '../reconcile/multicast/remove-trees.ts';
 import { removeSidRoutes } from '../reconcile/sid-routes.ts';
-import { MEMBER_FILES } from './member-store.ts';
+import { MEMBER_FILES, keptMembers } from './member-store.ts';
 import { bpfDir, linksDir, runDirHolder } from './run-dir.ts';
 import { uninstallGobgp } from './uninstall-gobgp.ts';
 
@@ -29,13 +29,15 @@ const NOBODY_THERE = ['ECONNREFUSED', 'ENOENT', 'ENOTDIR'];
 /**
  * @param lock locks the network namespace, whose SIDs are removed too, until the returned function is called; throws
  * NamespaceBusy
- * @returns the exit code. 0: nothing is left. 1: cnpd is running, or something is left that is not cnpd's or cannot be
- * removed.
+ * @param stateDir persistent members in it are what an operator has declared, as cnpd.yaml is: they are named, and stay
+ * @returns the exit code. 0: nothing else is left. 1: cnpd is running, or something is left that is not cnpd's or
+ * cannot be removed.
  */
 export async function uninstall(
   runDir: string,
   say: (line: string) => void,
   lock: () => () => void = lockNetns,
+  stateDir = runDir === RUN_DIR ? STATE_DIR : undefined,
 ): Promise<number> {
   let release: (() => void) | undefined;
   try {
@@ -46,7 +48,7 @@ export async function uninstall(
     }
     // Keeps a cnpd from starting meanwhile.
     release = lock();
-    return await removeAll(runDir, say);
+    return await removeAll(runDir, stateDir, say);
   } catch (error) {
     if (!(error instanceof NamespaceBusy) && !isKernelError(error, 'EPERM')) throw error;
     say(
@@ -73,7 +75,7 @@ async function holderOf(runDir: string): Promise<string | undefined> {
   return NOBODY_THERE.includes(refused) ? undefined : `or cannot be asked: ${socket}: ${refused}`;
 }
 
-async function removeAll(runDir: string, say: (line: string) => void): Promise<number> {
+async function removeAll(runDir: string, stateDir: string | undefined, say: (line: string) => void): Promise<number> {
   const task = new Task(say);
   task.attempt(bpfDir(runDir), () => removePins(runDir, task));
   task.attempt('the routes of the SIDs', () => {
@@ -86,6 +88,12 @@ async function removeAll(runDir: string, say: (line: string) => void): Promise<n
   });
   if (!(await uninstallGobgp(runDir, say))) task.left++;
   removeOwnFiles(runDir, task);
+  if (stateDir !== undefined)
+    task.attempt(stateDir, () => {
+      const kept = keptMembers(stateDir);
+      if (kept !== undefined) say(`kept ${kept}`);
+      else if (existsSync(stateDir) && readdirSync(stateDir).length === 0) rmdirSync(stateDir);
+    });
   return task.left === 0 ? 0 : 1;
 }
 

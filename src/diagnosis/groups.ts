@@ -88,7 +88,7 @@ function sidsInKernel(own: readonly IpAddress[], { sids }: GroupsInKernel): Chec
 function treesInKernel(roots: readonly string[], { hasDevice, hasRule, headEnds }: GroupsInKernel): Check[] {
   if (roots.length === 0) return [];
   const id = 'groups.trees';
-  const claim = `what the sources send enters the trees of ${roots.length} groups`;
+  const claim = `what the sources send enters the ${roots.length === 1 ? 'tree of a group' : `trees of ${roots.length} groups`}`;
   const without = roots.filter((root) => !headEnds.has(root));
   const more = without.length > 1 ? ` and ${without.length - 1} more` : '';
   const problem = !hasDevice
@@ -105,7 +105,7 @@ function treesInKernel(roots: readonly string[], { hasDevice, hasRule, headEnds 
       claim: 'what the sources send enters the trees',
       state: 'missing',
       problem: `${problem}: sources reach no receiver`,
-      remedy: 'fix the problems above; if there are none, `systemctl restart cnpd` makes it again',
+      remedy: 'fix the problems above; if there are none, kill cnpd and start it: `systemctl kill -s KILL cnpd`',
     },
   ];
 }

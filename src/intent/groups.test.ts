@@ -118,6 +118,17 @@ describe('groups', () => {
     ],
     ['an IPv4 receiver', file([receivers('address: 192.0.2.1, qpn: 9')]), /address: found "192.0.2.1"/],
     ['a Queue Pair of 25 bits', file([receivers('address: 2001:db8:2::1, qpn: 16777216')]), /from 2 to 16777214/],
+    [
+      'a Queue Pair in hexadecimal, with the number to write',
+      file([receivers('address: 2001:db8:2::1, qpn: 0x0001fF')]),
+      /\.qpn: found "0x0001fF"; numbers are decimal here: 511$/,
+    ],
+    ['one of 25 bits', file([receivers('address: 2001:db8:2::1, qpn: 0x1000000')]), /from 2 to 16777214/],
+    [
+      'a VA delta in hexadecimal',
+      file([receivers(`${R1}, write: { va-delta: 0x7f0000000000, r-key: 1 }`)]),
+      /va-delta: found "0x7f0000000000"; numbers are decimal here: 139637976727552$/,
+    ],
     ['Queue Pair 1', file([receivers('address: 2001:db8:2::1, qpn: 1')]), /from 2 to 16777214/],
     ['a PSN delta of 25 bits', file([receivers(`${R1}, psn-delta: 16777216`)]), /from 0 to 16777215/],
     [

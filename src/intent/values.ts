@@ -114,11 +114,20 @@ export const onOff: ValueKind<boolean> = {
   parse: (text) => (/^(on|true)$/.test(text) ? ok(true) : /^(off|false)$/.test(text) ? ok(false) : fail(undefined)),
 };
 
+/** Tools for RDMA print Queue Pairs and keys in hexadecimal. Undefined: it is no such number within these limits. */
+function inDecimal(text: string, min: bigint, max: bigint): string | undefined {
+  if (!/^0x[0-9a-f]{1,16}$/i.test(text)) return undefined;
+  const value = BigInt(text);
+  return value >= min && value <= max ? `found "${text}"; numbers are decimal here: ${value}` : undefined;
+}
+
 export const integer = (min: number, max: number): ValueKind<number> => ({
   allowed: `a whole number from ${min} to ${max}`,
   json: { type: ['string', 'integer'], pattern: '^(0|[1-9]\\d{0,9})$', minimum: min, maximum: max },
   parse: (text) =>
-    /^(0|[1-9]\d{0,9})$/.test(text) && Number(text) >= min && Number(text) <= max ? ok(Number(text)) : fail(undefined),
+    /^(0|[1-9]\d{0,9})$/.test(text) && Number(text) >= min && Number(text) <= max
+      ? ok(Number(text))
+      : fail(inDecimal(text, BigInt(min), BigInt(max))),
 });
 
 interface Quantity {
@@ -209,6 +218,6 @@ export const signed64: ValueKind<bigint> = {
   json: { type: TEXT_OR_NUMBER, pattern: '^-?(0|[1-9]\\d{0,18})$' },
   parse(text) {
     const read = /^-?(0|[1-9]\d{0,18})$/.test(text) ? BigInt(text) : undefined;
-    return read !== undefined && read >= LEAST64 && read <= MOST64 ? ok(read) : fail(undefined);
+    return read !== undefined && read >= LEAST64 && read <= MOST64 ? ok(read) : fail(inDecimal(text, LEAST64, MOST64));
   },
 };

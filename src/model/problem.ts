@@ -73,6 +73,7 @@ export const PROBLEM_CODES = [
   'groups.contested',
   'groups.members-left-out',
   'groups.proxy-address-taken',
+  'groups.designated-qpn',
   'groups.too-many-branches',
   'groups.not-an-edge',
   'groups.unknown-edge',

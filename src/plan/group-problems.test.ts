@@ -38,7 +38,29 @@ describe('claims that exclude each other', () => {
     [
       'two edges of a receiver',
       receiver('2001:db8:3::1', E4),
-      `2001:db8:3::1 is claimed with two edges or in two ways: that of ${E3} counts, and that of ${E4} does not`,
+      `the receiver 2001:db8:3::1 is declared twice: with edge ${E3}, which counts, and with ${E4}, which does not`,
+    ],
+    [
+      'two Queue Pairs of a receiver at one edge',
+      receiver('2001:db8:3::1', E3, { qpn: 299 }),
+      'the receiver 2001:db8:3::1 is declared twice: with Queue Pair 299, which counts, and with 300, which does not',
+    ],
+    [
+      'two PSN deltas',
+      receiver('2001:db8:3::1', E3, { psnDelta: 9 }),
+      'the receiver 2001:db8:3::1 is declared twice: with psn-delta 0, which counts, and with 9, which does not',
+    ],
+    [
+      'a receiver with and without what WRITEs need',
+      receiver('2001:db8:3::1', E3, { write: { vaDelta: 2n ** 64n - 8n, rKey: 7 } }),
+      'the receiver 2001:db8:3::1 is declared twice: with write none, which counts, and with va-delta -8, r-key 7, ' +
+        'which does not',
+    ],
+    [
+      'one source at two roots',
+      { ...source, address: address('2001:db8:1::1') },
+      'the source 2001:db8:1::1 is declared twice: with replication SID 2001:db8:e::c2:0:0, which counts, and with ' +
+        '2001:db8:ffff::9, which does not',
     ],
     [
       'a source that is a receiver',
@@ -47,12 +69,17 @@ describe('claims that exclude each other', () => {
     ],
   ])('%s', (_, claim, text) => {
     expect(shown(ROOTED, withMembers(claim))).toEqual([`groups.contested: group 2001:db8:aa::1: ${text}`]);
-    expect(remedyOf(ROOTED, withMembers(claim))).toContain('`cnpctl show groups` shows who claims what');
+    expect(remedyOf(ROOTED, withMembers(claim))).toContain(
+      '`cnpctl show groups 2001:db8:aa::1 members` shows who claims what',
+    );
   });
 
-  test('are counted beyond the first', () => {
-    const claims = [receiver('2001:db8:3::1', E4), receiver('2001:db8:1::1', E3)];
-    expect(shown(ROOTED, withMembers(...claims))).toEqual([expect.stringMatching(/ \(and 1 more like it\)$/)]);
+  test('are counted beyond the first, those of each kind for themselves', () => {
+    const claims = [receiver('2001:db8:3::1', E4), receiver('2001:db8:4::1', E3), receiver('2001:db8:1::1', E3)];
+    expect(shown(ROOTED, withMembers(...claims))).toEqual([
+      expect.stringMatching(/is declared twice.* \(and 1 more like it\)$/),
+      expect.stringMatching(/2001:db8:1::1 is the source, and does not count as a receiver$/),
+    ]);
   });
 
   test('are no problem here in a group in which this router has no part', () => {
@@ -60,6 +87,16 @@ describe('claims that exclude each other', () => {
     const claims = [E3, E4].map((edge) => receiver('2001:db8:9::1', edge, { group }));
     expect(shown(ROOTED, withMembers(...claims))).toEqual([]);
   });
+});
+
+test('a Designated Queue Pair that is not that of the source’s router', () => {
+  const text = `${ROUTER}${SIDS}${groups(`${GROUP}, receivers: [{ address: 2001:db8:2::1, qpn: 201 }]`)}`;
+  const source: GroupMember = { ...receiver('2001:db8:1::1', R2), role: 'source', qpn: 4096 };
+  expect(shown(text, withMembers(source))).toEqual([]);
+  expect(shown(text.replace('4096', '4097'), withMembers(source))).toEqual([
+    'groups.designated-qpn: group 2001:db8:aa::1: its Designated Queue Pair is 4097 here, and 4096, which counts, at ' +
+      'the router of the source: what receivers answer to another one does not count',
+  ]);
 });
 
 describe('more copies than a router makes of one packet', () => {
@@ -102,8 +139,8 @@ describe('an edge', () => {
   test('whose router is unreachable', () => {
     const learned = { sids: () => [heldE3, ...LEARNED.sids().slice(1)] };
     expect(shown(ROOTED, learned)).toEqual([
-      `groups.edge-lost: group 2001:db8:aa::1: the router of the End.MT SID ${E3} is unreachable, and the source ` +
-        'waits for its receivers',
+      `groups.edge-lost: group 2001:db8:aa::1: the router of the End.MT SID ${E3}, or its cnpd, is unreachable, and ` +
+        'the source waits for its receivers',
     ]);
     // In another carrier it is still reachable.
     const again: SidEntry = { ...sid(E3, 'edge', '3.3.3.3'), carrier: 'ospfv3' };

@@ -6,6 +6,7 @@ import { overhead, roceMtuWithin, rocePacket } from '../groups/sizes.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { SidEntry } from '../learned/routers.ts';
 import { type IpAddress, formatAddress, mapKey, sameAddress } from '../model/address.ts';
+import type { GroupMember } from '../model/group.ts';
 import type { Problem, ProblemCode } from '../model/problem.ts';
 import { type Facts, type LinkFact, linkOfHost, roceLinks } from './facts.ts';
 import { type GroupView, type LearnedAboutGroups, MOST_BRANCHES, hasTooMany } from './group-view.ts';
@@ -39,7 +40,9 @@ export const noCorePort = (names: readonly string[]): Problem => ({
 export const sourceQpn = ({ declared }: GroupView): number | undefined => declared?.source?.qpn;
 
 export function groupProblems(inputs: Inputs): Problem[] {
-  return [contested, takenByRouter, tooMany, misplaced, edges, flat, sizes, sources].flatMap((check) => check(inputs));
+  return [contested, takenByRouter, designated, tooMany, misplaced, edges, flat, sizes, sources].flatMap((check) =>
+    check(inputs),
+  );
 }
 
 /** Of the findings of one kind. @param sentence about the first */
@@ -58,15 +61,29 @@ function summary<T>(
 
 const CONFLICTS: Readonly<Record<ConflictKind, (conflict: Conflict) => string>> = {
   'second-source': ({ claim, winner }) =>
-    `has two sources: ${formatAddress(winner.address)} counts, and ${formatAddress(claim.address)} does not`,
-  'second-edge': ({ claim, winner }) =>
-    `${formatAddress(claim.address)} is claimed with two edges or in two ways: that of ${formatAddress(winner.node)} counts, ` +
-    `and that of ${formatAddress(claim.node)} does not`,
+    sameAddress(claim.address, winner.address)
+      ? twice('source', claim, winner)
+      : `has two sources: ${formatAddress(winner.address)} counts, and ${formatAddress(claim.address)} does not`,
+  'second-edge': ({ claim, winner }) => twice('receiver', claim, winner),
   'source-too': ({ claim }) => `${formatAddress(claim.address)} is the source, and does not count as a receiver`,
   'proxy-is-member': ({ winner: { group, address, node } }) =>
     `does not count: its Proxy Address belongs to the member ${formatAddress(address)} at ${formatAddress(node)} ` +
     `of the group ${formatAddress(group)}`,
 };
+
+/** One host that is claimed in two ways. */
+function twice(role: string, claim: GroupMember, winner: GroupMember): string {
+  const differs = (of: (member: GroupMember) => string): boolean => of(claim) !== of(winner);
+  const parts: readonly (readonly [name: string, of: (member: GroupMember) => string])[] = [
+    [role === 'source' ? 'replication SID' : 'edge', ({ node }) => formatAddress(node)],
+    [role === 'source' ? 'Designated Queue Pair' : 'Queue Pair', ({ qpn }) => `${qpn}`],
+    ['psn-delta', ({ psnDelta }) => `${psnDelta}`],
+    ['write', ({ write }) => (write ? `va-delta ${BigInt.asIntN(64, write.vaDelta)}, r-key ${write.rKey}` : 'none')],
+  ];
+  const [name, of] = parts.find(([, one]) => differs(one)) ?? parts[0]!;
+  const host = `${role} ${formatAddress(claim.address)}`;
+  return `the ${host} is declared twice: with ${name} ${of(winner)}, which counts, and with ${of(claim)}, which does not`;
+}
 
 /** In groups that concern this router, and of groups that are in the way of their members. */
 function contested({ all, membership, intent: { groups = [] } }: Inputs): Problem[] {
@@ -74,18 +91,20 @@ function contested({ all, membership, intent: { groups = [] } }: Inputs): Proble
   const found = membership.conflicts.filter(({ claim, winner }) =>
     [claim, winner].some(({ group }) => concerned.has(formatAddress(group))),
   );
-  const [taken, others] = [true, false].map((isProxy) =>
-    found.filter(({ kind }) => (kind === 'proxy-is-member') === isProxy),
-  ) as [Conflict[], Conflict[]];
   const sentence = (one: Conflict): string => `group ${formatAddress(one.claim.group)}: ${CONFLICTS[one.kind](one)}`;
+  const ofKind = (kind: ConflictKind): Conflict[] => found.filter((one) => one.kind === kind);
   return [
-    ...summary(
-      'groups.contested',
-      others,
-      sentence,
-      '`cnpctl show groups` shows who claims what: correct the file of one of them',
+    ...(['second-source', 'second-edge', 'source-too'] as const).flatMap((kind) =>
+      summary(
+        'groups.contested',
+        ofKind(kind),
+        sentence,
+        ({ claim: { group } }) =>
+          `\`cnpctl show groups ${formatAddress(group)} members\` shows who claims what: correct cnpd.yaml of one of ` +
+          'them, or let a member that was declared at run time leave (`cnpctl group leave`)',
+      ),
     ),
-    ...summary('groups.proxy-address-taken', taken, sentence, FREE_PROXY_ADDRESS),
+    ...summary('groups.proxy-address-taken', ofKind('proxy-is-member'), sentence, FREE_PROXY_ADDRESS),
   ];
 }
 
@@ -101,6 +120,18 @@ const takenByRouter = ({ all, taken }: Inputs): Problem[] =>
         ? `group ${id}: the Proxy Address is an address of this router, which keeps the packets`
         : `group ${id}: the Proxy Address is an address or a SID of another router, to which the packets go`,
     FREE_PROXY_ADDRESS,
+  );
+
+/** Receivers answer to the Queue Pair that they are connected to, and copies name that of the source's router. */
+const designated = ({ views }: Inputs): Problem[] =>
+  summary(
+    'groups.designated-qpn',
+    views.filter(({ declared, members }) => declared && declared.designatedQpn !== members.source.qpn),
+    ({ id, declared, members }) =>
+      `group ${id}: its Designated Queue Pair is ${declared!.designatedQpn} here, and ${members.source.qpn}, which ` +
+      'counts, at the router of the source: what receivers answer to another one does not count',
+    'name the same `designated-qpn` in cnpd.yaml, or `--designated-qpn` of `cnpctl group join`, at both routers, and ' +
+      'connect all Queue Pairs to it',
   );
 
 const tooMany = ({ views }: Inputs): Problem[] =>
@@ -184,8 +215,9 @@ function edges({ views, own, intent, sids }: Inputs): Problem[] {
       'groups.edge-lost',
       used.filter(({ edge }) => known.has(mapKey(edge)) && !alive.has(mapKey(edge))),
       ({ id, edge }) =>
-        `group ${id}: the router of the End.MT SID ${formatAddress(edge)} is unreachable, and the source waits for its receivers`,
-      'restore it, or remove its receivers from the group; they are forgotten after hold-unreachable',
+        `group ${id}: the router of the End.MT SID ${formatAddress(edge)}, or its cnpd, is unreachable, and the source ` +
+        'waits for its receivers',
+      'restore it, before its receivers are forgotten after hold-unreachable; or remove them from the group',
     ),
   ];
 }

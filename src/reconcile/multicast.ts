@@ -218,7 +218,7 @@ export class Multicast extends Feature {
 
   /** Branches that stall, and paths that are too narrow. */
   problems(): Problem[] {
-    return [...this.#housekeeping.problems(), ...this.#pathMtus.problems(this.#plan)];
+    return [...this.#housekeeping.problems(), ...this.#pathMtus.problems()];
   }
 
   override status(): ObjectStatus[] {

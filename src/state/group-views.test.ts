@@ -71,8 +71,23 @@ describe('a group', () => {
     ['no data', [role([branch()], { current: null })], 'ready: no data yet'],
     ['data', [role([branch()])], 'in use'],
     ['a branch that stalls', [role([branch(), branch({ stalledMs: 9 })]), role([])], 'stalled: 1 of 2 branches'],
+    [
+      'branches that are behind when the source has ended',
+      [role([branch({ nextPsn: 103 }), branch(), branch({ nextPsn: null })], { dataAgeMs: 1000 })],
+      'behind: 2 of 3 branches',
+    ],
   ])('with %s', (_, roles, status) => {
     expect(group({ roles }).status).toBe(status);
+  });
+
+  test('does not count its source among the receivers, in no view', () => {
+    const members = [...LEARNED.members(), receiver('2001:db8:1::1', E3)];
+    const { group: groups, members: shown } = groupsState(sources({}, ROOTED, members));
+    expect(groups[0]).toMatchObject({ receivers: 3 });
+    expect(shown.filter(({ address: host }) => host === '2001:db8:1::1')).toMatchObject([
+      { role: 'source', status: 'in force' },
+      { role: 'receiver', status: 'not in force: it is the source of the group' },
+    ]);
   });
 
   test('with a source and no receivers is not in use', () => {
@@ -141,14 +156,19 @@ describe('a branch', () => {
     expect(shown({}, { nextDataPsn: null }).lag).toBeNull();
   });
 
-  test.each<[string, Partial<BranchView>]>([
+  test.each<[string, Partial<BranchView>, Partial<GroupRoleView>?]>([
+    ['ready', { heardAgeMs: null, nextPsn: null }, { nextDataPsn: null }],
     ['up', {}],
+    ['up', {}, { dataAgeMs: 999 }],
+    ['up', { nextPsn: 103 }, { dataAgeMs: 99_999 }],
+    ['behind', {}, { dataAgeMs: 1000 }],
+    ['behind', { nextPsn: null }, { dataAgeMs: 1000 }],
     ['silent', { heardAgeMs: null }],
     ['waiting', { isWaiting: true, heardAgeMs: null }],
     ['stalled', { stalledMs: 5, isWaiting: true }],
     ['excluded', { isExcluded: true, stalledMs: 5 }],
-  ])('%s', (status, change) => {
-    expect(shown(change).status).toBe(status);
+  ])('%s', (status, change, of) => {
+    expect(shown(change, of).status).toBe(status);
   });
 
   test('that is this router’s own edge has no address', () => {

@@ -31,7 +31,7 @@ export interface GroupSources {
 export function groupsState(sources: GroupSources): GroupsState {
   const { intent, routers } = sources;
   const own = (intent.groups ?? []).flatMap(({ members }) => members);
-  const { groups } = membersInForce([...own, ...routers.groupMembers().map(({ member }) => member)]);
+  const { groups, conflicts } = membersInForce([...own, ...routers.groupMembers().map(({ member }) => member)]);
   const known = new Set([
     ...groups.keys(),
     ...(intent.groups ?? []).map(({ proxyAddress }) => formatAddress(proxyAddress)),
@@ -40,7 +40,7 @@ export function groupsState(sources: GroupSources): GroupsState {
   const ordered = [...known].sort((a, b) => compareAddresses(parseAddress(a)!, parseAddress(b)!));
   return {
     group: ordered.map((id) => groupState(id, groups.get(id), sources)),
-    members: groupStates(intent, routers),
+    members: groupStates(intent, routers, conflicts),
     branches: sources.roles.flatMap((role) => role.branches.map((branch) => branchState(role, branch, sources.now))),
     tree: ordered.flatMap((id) => treeStates(id, groups.get(id), sources)),
   };
@@ -77,9 +77,11 @@ function rolesOf(members: GroupMembers | undefined, tree: Tree | undefined, { sr
 function statusOf(members: GroupMembers | undefined, views: readonly GroupRoleView[]): string {
   if (!members?.source) return 'no source';
   if (members.receivers.length === 0) return 'no receivers';
-  const branches = views.flatMap((view) => view.branches);
-  const stalled = branches.filter(({ stalledMs }) => stalledMs !== null).length;
-  if (stalled > 0) return `stalled: ${stalled} of ${branches.length} branches`;
+  const states = views.flatMap((view) => view.branches.map((branch) => branchStatus(view, branch)));
+  for (const state of ['stalled', 'behind'] as const) {
+    const found = states.filter((one) => one === state).length;
+    if (found > 0) return `${state}: ${found} of ${states.length} branches`;
+  }
   if (views.length === 0) return 'declared';
   return views.some(({ current }) => current) ? 'in use' : 'ready: no data yet';
 }
@@ -135,8 +137,6 @@ function addedMember({ role, address, persistent, values }: RunTimeMember, why: 
 const PSN_MASK = 0xff_ffff;
 
 function branchState(view: GroupRoleView, branch: BranchView, now: number): GroupBranchState {
-  const lag =
-    view.nextDataPsn === null || branch.nextPsn === null ? null : (view.nextDataPsn - branch.nextPsn) & PSN_MASK;
   return {
     group: view.group,
     role: view.role,
@@ -144,22 +144,30 @@ function branchState(view: GroupRoleView, branch: BranchView, now: number): Grou
     kind: branch.kind,
     qpn: branch.qpn,
     nextPsn: branch.nextPsn,
-    lag,
+    lag: lagOf(view, branch),
     nakPsn: branch.nak?.psn ?? null,
     nakSyndrome: branch.nak?.syndrome ?? null,
     cnps: Number(branch.cnps),
     copies: Number(branch.copies),
     lastHeard: branch.heardAgeMs === null ? null : new Date(now - branch.heardAgeMs).toISOString(),
     stalledMs: branch.stalledMs,
-    status: branchStatus(branch),
+    status: branchStatus(view, branch),
   };
 }
 
-function branchStatus({ isExcluded, stalledMs, isWaiting, heardAgeMs }: BranchView): string {
-  if (isExcluded) return 'excluded';
-  if (stalledMs !== null) return 'stalled';
-  if (isWaiting) return 'waiting';
-  return heardAgeMs === null ? 'silent' : 'up';
+const lagOf = ({ nextDataPsn }: GroupRoleView, { nextPsn }: BranchView): number | null =>
+  nextDataPsn === null || nextPsn === null ? null : (nextDataPsn - nextPsn) & PSN_MASK;
+
+/** After so long without data nothing is on its way any more. Milliseconds. */
+const QUIET_MS = 1000;
+
+function branchStatus(view: GroupRoleView, branch: BranchView): string {
+  if (branch.isExcluded) return 'excluded';
+  if (branch.stalledMs !== null) return 'stalled';
+  if (branch.isWaiting) return 'waiting';
+  if (view.nextDataPsn === null) return 'ready';
+  if (branch.heardAgeMs === null) return 'silent';
+  return lagOf(view, branch) !== 0 && (view.dataAgeMs ?? 0) >= QUIET_MS ? 'behind' : 'up';
 }
 
 /** The root first; the parent of each is before it. Without a computed tree every edge is a child of the root. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { membersInForce } from '../groups/membership.ts';
 import type { GroupIntent } from '../intent/intent.ts';
 import type { GroupClaim } from '../learned/routers.ts';
 import { address, formatAddress } from '../model/address.ts';
@@ -19,17 +20,19 @@ const claim = (member: GroupMember, originator = 'L2 r2', more: Partial<GroupCla
   originator,
   ...more,
 });
+const conflictsOf = (groups: readonly GroupIntent[], claims: readonly GroupClaim[]) =>
+  membersInForce([...groups.flatMap(({ members }) => members), ...claims.map(({ member }) => member)]).conflicts;
 const shown = (groups: readonly GroupIntent[], ...claims: readonly GroupClaim[]): string[] =>
-  groupStates({ groups }, { groupMembers: () => [...claims] }).map(
+  groupStates({ groups }, { groupMembers: () => [...claims] }, conflictsOf(groups, claims)).map(
     ({ role, address: host, node, originator, status, name, carrier }) =>
       `${role} ${host} at ${node}: ${status}, by ${originator} (${carrier}), ${name ?? '-'}`,
   );
 const [HIGHER, LOWER] = [address('2001:db8:e::9'), address('2001:db8:e::5')];
 
 test('nothing without groups; every part of a member is shown', () => {
-  expect(groupStates({}, { groupMembers: () => [] })).toEqual([]);
+  expect(groupStates({}, { groupMembers: () => [] }, [])).toEqual([]);
   const member = receiver(1, { psnDelta: 7, write: { vaDelta: 2n ** 64n - 4096n, rKey: 9 } });
-  expect(groupStates({ groups: [group(member)] }, { groupMembers: () => [] })).toEqual([
+  expect(groupStates({ groups: [group(member)] }, { groupMembers: () => [] }, [])).toEqual([
     {
       group: formatAddress(member.group),
       role: 'receiver',
@@ -78,6 +81,27 @@ test('a group has one source: that of the lower SID', () => {
   expect(shown([group(other)], claim(source()))).toEqual([
     'source 2001:db8:b::5000 at 2001:db8:f::1: in force, by L2 r2 (isis), weights',
     'source 2001:db8:b::1 at 2001:db8:f::2: not in force: the source is 2001:db8:b::5000, of L2 r2 (isis), by local (local), weights',
+  ]);
+});
+
+test('a receiver that is the source of its group does not count, and its row shows that', () => {
+  const both = receiver(0x5000);
+  expect(shown([group(both)], claim(source()), claim(receiver(1)))).toEqual([
+    'source 2001:db8:b::5000 at 2001:db8:f::1: in force, by L2 r2 (isis), weights',
+    'receiver 2001:db8:b::1 at 2001:db8:e::1: in force, by L2 r2 (isis), weights',
+    'receiver 2001:db8:b::5000 at 2001:db8:e::1: not in force: it is the source of the group, by local (local), weights',
+  ]);
+});
+
+test('no member of a group counts whose Proxy Address is a member of another group', () => {
+  const other = { group: address('2001:db8:b::1') };
+  expect(shown([], claim(receiver(1)), claim(source(other)), claim(receiver(2, other)))).toEqual([
+    ...['source 2001:db8:b::5000 at 2001:db8:f::1', 'receiver 2001:db8:b::2 at 2001:db8:e::1'].map(
+      (member) =>
+        `${member}: not in force: the Proxy Address belongs to the member 2001:db8:b::1 at 2001:db8:e::1 of the group ` +
+        '2001:db8:aa::1, by L2 r2 (isis), -',
+    ),
+    'receiver 2001:db8:b::1 at 2001:db8:e::1: in force, by L2 r2 (isis), -',
   ]);
 });
 

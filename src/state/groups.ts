@@ -1,4 +1,5 @@
 // The members of End.MT groups for `cnpctl show groups`: those that this router declares, and what other routers claim.
+import type { Conflict } from '../groups/membership.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { GroupClaim, LearnedRouters } from '../learned/routers.ts';
 import { formatAddress, mapKey, sameAddress } from '../model/address.ts';
@@ -15,11 +16,18 @@ interface Claim extends Pick<GroupClaim, 'member' | 'heldUntil' | 'originator'> 
 /**
  * All claims. Of claims that exclude each other the first counts, as on all routers; of equal claims this router shows
  * its own as the one in force.
+ *
+ * @param conflicts of these claims
  */
 export function groupStates(
   { groups = [] }: Pick<Intent, 'groups'>,
   routers: Pick<LearnedRouters, 'groupMembers'>,
+  conflicts: readonly Conflict[],
 ): GroupMemberState[] {
+  const sources = new Set(conflicts.flatMap(({ kind, claim }) => (kind === 'source-too' ? [claim] : [])));
+  const taken = new Map(
+    conflicts.flatMap(({ kind, claim, winner }) => (kind === 'proxy-is-member' ? [[mapKey(claim.group), winner]] : [])),
+  );
   const names = new Map(groups.map(({ proxyAddress, name }) => [mapKey(proxyAddress), name]));
   const own = groups.flatMap(({ members }) =>
     members.map((member): Claim => ({ member, originator: LOCAL, carrier: LOCAL })),
@@ -28,11 +36,21 @@ export function groupStates(
   let first: Claim | undefined;
   return claims.map((claim) => {
     if (!first || !excludes(first.member, claim.member)) first = claim;
-    return stateOf(claim, first, names.get(mapKey(claim.member.group)));
+    const owner = taken.get(mapKey(claim.member.group));
+    const why = sources.has(claim.member)
+      ? 'it is the source of the group'
+      : owner
+        ? `the Proxy Address belongs to ${memberText(owner)}`
+        : claim !== first && whyNot(claim.member, first);
+    return stateOf(claim, why, names.get(mapKey(claim.member.group)));
   });
 }
 
-function stateOf(claim: Claim, first: Claim, name: string | undefined): GroupMemberState {
+const memberText = ({ address, node, group }: GroupMember): string =>
+  `the member ${formatAddress(address)} at ${formatAddress(node)} of the group ${formatAddress(group)}`;
+
+/** @param why it does not count; false: it does */
+function stateOf(claim: Claim, why: string | false, name: string | undefined): GroupMemberState {
   const { member, originator, carrier, heldUntil } = claim;
   return {
     group: formatAddress(member.group),
@@ -46,12 +64,7 @@ function stateOf(claim: Claim, first: Claim, name: string | undefined): GroupMem
     psnDelta: member.psnDelta,
     vaDelta: member.write ? `${BigInt.asIntN(64, member.write.vaDelta)}` : null,
     rKey: member.write?.rKey ?? null,
-    status:
-      claim !== first
-        ? `not in force: ${whyNot(member, first)}`
-        : heldUntil === undefined
-          ? IN_FORCE
-          : `held until ${heldUntil}`,
+    status: why === false ? (heldUntil === undefined ? IN_FORCE : `held until ${heldUntil}`) : `not in force: ${why}`,
   };
 }
 

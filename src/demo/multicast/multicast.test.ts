@@ -187,6 +187,7 @@ test('the headline compares the group with the connections; the recovery has wha
     /^In front of r3, 80 packets were lost on purpose\. r3 sent 70 NAKs, the source got 70/,
   );
   expect(recovery(runs)).toMatch(/repeated 900 packets.*5 of 5 receivers have equal copies/);
+  expect(recovery(runs)).toMatch(/loss costs a group more\. Its \d\.\d MB .* compare with 21\.5 MB of the connections/);
   expect(recovery(runs.slice(0, 2))).toBe('');
 });
 

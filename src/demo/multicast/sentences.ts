@@ -41,6 +41,14 @@ export function recovery(runs: readonly MulticastResult[]): string {
     `It repeated ${whole(run.retransmitted)} packets: a NAK makes it go back and send everything from there ` +
     `on again, to all receivers, because the connection is one. The others got up to ${whole(most)} packets a second ` +
     `time and dropped them. ${equal} of ${run.receivers.length} receivers have equal copies, after ` +
-    `${seconds(run.completionMs)}.`
+    `${seconds(run.completionMs)}.${comparison(run, of(runs, 'unicast'))}`
   );
 }
+
+/** Of a group with loss and connections without. */
+const comparison = (run: MulticastResult, unicast: MulticastResult | undefined): string =>
+  unicast === undefined
+    ? ''
+    : ` Of separate connections only one would have repeated, so loss costs a group more. Its ` +
+      `${megabytes(run.sourceBytes)} on the source’s link compare with ${megabytes(unicast.sourceBytes)} of the ` +
+      'connections, which had no loss.';

@@ -43,9 +43,9 @@ export function treeSvg(title: string, links: readonly LinkResult[], most: numbe
       `<line x1="${a.x}" y1="${a.y}" x2="${b.x}" y2="${b.y}" stroke="#7fb3d9" stroke-width="${width}">` +
       `<title>${escapeXml(`${from} – ${to}: ${down} packets down, ${up} up`)}</title></line>` +
       `<text class="note" text-anchor="middle" x="${x}" y="${y}" dy="-2" ` +
-      `paint-order="stroke" stroke="#fff" stroke-width="3">↓ ${down}</text>` +
+      `paint-order="stroke" stroke="#fff" stroke-width="5">↓ ${down}</text>` +
       `<text class="note" text-anchor="middle" x="${x}" y="${y}" dy="11" ` +
-      `paint-order="stroke" stroke="#fff" stroke-width="3">↑ ${up}</text>`
+      `paint-order="stroke" stroke="#fff" stroke-width="5">↑ ${up}</text>`
     );
   });
   const nodes = [...at].map(

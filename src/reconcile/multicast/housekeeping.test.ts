@@ -73,7 +73,12 @@ describe('a branch that confirms nothing while data flows', () => {
     clock.advance(2000);
     expect([housekeeping.problems(), isExcluded()]).toEqual([[], false]);
     clock.advance(1000);
-    expect(housekeeping.problems()).toMatchObject([{ code: 'groups.branch-stalled' }]);
+    expect(housekeeping.problems()).toMatchObject([
+      {
+        code: 'groups.branch-stalled',
+        problem: expect.stringMatching(/ has confirmed nothing for 2 s; it is left out$/) as string,
+      },
+    ]);
     expect([housekeeping.stalledMs(listNamed(1), SLOT), isExcluded()]).toEqual([2900, true]);
   });
 

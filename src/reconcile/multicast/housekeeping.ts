@@ -95,9 +95,12 @@ export class Housekeeping {
         code: 'groups.branch-stalled' as const,
         feature: 'groups',
         problem:
-          `group ${group}: ${what} ${name} has confirmed nothing from PSN ${nextPsn} on for ` +
+          `group ${group}: ${what} ${name} has confirmed nothing${nextPsn < 0 ? '' : ` from PSN ${nextPsn} on`} for ` +
           `${Math.floor(ms / 1000)} s; ${this.#plan!.dropStalled ? 'it is left out' : 'the source waits for it'}`,
-        remedy: `check the ${what}; or remove it from the group`,
+        remedy:
+          role === 'edge'
+            ? 'check the receiver; or remove it from the group'
+            : `\`cnpctl show groups ${group} branches\` at that router shows for which receiver or branch it waits`,
       };
     });
   }

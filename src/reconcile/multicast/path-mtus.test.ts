@@ -127,23 +127,6 @@ describe('a packet that is too big for a path from here', () => {
     expect([mtus.fromRoot(GROUP), sent, changes()]).toEqual([1450, [], 2]);
   });
 
-  test('is a problem at the root, which no stalled branch would show: nothing enters the tree', () => {
-    const { clock, tooBig, mtus } = scene({ parent: 0 });
-    const plan = (...mtu: readonly number[]): MulticastPlan =>
-      ({ headEnds: mtu.map((one) => ({ id: GROUP, mtu: one })) }) as unknown as MulticastPlan;
-    expect(mtus.problems(plan(9000))).toEqual([]);
-    tooBig('branching', 1280);
-    expect([mtus.problems(undefined), mtus.problems(plan()), mtus.problems(plan(1280))]).toEqual([[], [], []]);
-    const found = mtus.problems(plan(9000, 4000));
-    expect(found.map(({ code }) => code)).toEqual(['groups.path-mtu']);
-    expect(found[0]!.problem).toMatch(
-      /^group 2001:db8:aa::1: .*at most 1280 octets.*pass 9000.*\(and 1 more like it\)$/,
-    );
-    clock.advance(600_000);
-    mtus.look(PLAN, NAMES);
-    expect(mtus.problems(plan(9000))).toEqual([]);
-  });
-
   test('to a receiver of a router that replicates: the parent of its branching role is told', () => {
     const { sent, tooBig, mtus } = scene({ edgeParent: ITSELF });
     tooBig('branching', 1500);
@@ -171,6 +154,24 @@ describe('a packet that is too big for a path from here', () => {
     clock.advance(1);
     mtus.look(PLAN, NAMES);
     expect([mtus.of(GROUP, 'branching'), changes()]).toEqual([undefined, 2]);
+  });
+
+  test('is a problem until it is forgotten: the smallest of the group, once', () => {
+    const { clock, tooBig, mtus } = scene();
+    expect(mtus.problems()).toEqual([]);
+    tooBig('branching', 1500);
+    tooBig('edge', 1450);
+    expect(mtus.problems()).toMatchObject([
+      {
+        code: 'groups.path-mtu',
+        problem:
+          `group ${GROUP}: packets of more than 1450 octets, the headers of the tree included, do not fit on a path ` +
+          'from here to its receivers, which get none of them',
+      },
+    ]);
+    clock.advance(600_000);
+    mtus.look(PLAN, NAMES);
+    expect(mtus.problems()).toEqual([]);
   });
 
   test('a message that the kernel refuses is counted, and so is one to a parent that is not known', () => {

@@ -76,28 +76,29 @@ export class PathMtus {
   }
 
   /**
-   * Groups of this root whose paths are narrower than its core ports. Adapters do not heed Packet Too Big: a connection
-   * whose packets are larger stands still, and no branch looks stalled, since nothing enters the tree.
+   * Adapters do not heed Packet Too Big: a connection whose packets are larger stands still, and no branch looks
+   * stalled, since nothing enters the tree.
    */
-  problems(plan: MulticastPlan | undefined): Problem[] {
-    const narrow = (plan?.headEnds ?? []).flatMap(({ id, mtu }) => {
-      const found = this.fromRoot(id);
-      return found !== undefined && found < mtu ? [{ id, mtu, found }] : [];
-    });
-    const [first] = narrow;
+  problems(): Problem[] {
+    const groups = new Map<string, number>();
+    for (const [key, { mtu }] of this.#known) {
+      const group = key.slice(key.indexOf(' ') + 1);
+      groups.set(group, Math.min(mtu, groups.get(group) ?? Infinity));
+    }
+    const [first] = groups;
     if (!first) return [];
-    const { id, mtu, found } = first;
-    const more = narrow.length > 1 ? ` (and ${narrow.length - 1} more like it)` : '';
+    const more = groups.size > 1 ? ` (and ${groups.size - 1} more like it)` : '';
     return [
       {
         code: 'groups.path-mtu',
         feature: 'groups',
         problem:
-          `group ${id}: a link on the way to a receiver passes only packets that have at most ${found} octets in the ` +
-          `tree, and the core ports here pass ${mtu}: a connection with larger packets gets nothing through${more}`,
+          `group ${first[0]}: packets of more than ${first[1]} octets, the headers of the tree included, do not fit on ` +
+          `a path from here to its receivers, which get none of them${more}`,
         remedy:
-          '`cnpctl show counters` has multicast.copy.too-big or multicast.packet-too-big at the router before that link: ' +
-          'raise the MTU there, or give the Queue Pairs a smaller path MTU; larger packets are tried again after ten minutes',
+          'raise the MTU of the link behind the router where `multicast.copy.too-big` or `multicast.packet-too-big` ' +
+          'grows, or give the Queue Pairs a smaller path MTU: 4096 needs 4284 octets or more, 2048 2236, 1024 1212; larger ' +
+          'packets are tried again after ten minutes',
       },
     ];
   }
