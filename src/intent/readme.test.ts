@@ -11,11 +11,11 @@ const bgp = examples.filter((text) => text.startsWith('# in place of isis'));
 
 test('each is a file, an addition to the file before it, or in place of its isis', () => {
   expect({ filesLength: files.length, addedLength: added.length, bgpLength: bgp.length }).toEqual({
-    filesLength: 3,
+    filesLength: 4,
     addedLength: 1,
     bgpLength: 1,
   });
-  expect(examples).toHaveLength(5);
+  expect(examples).toHaveLength(6);
 });
 
 test.each(files.map((text) => [text.split('\n')[0]!, text]))('%s', (_title, text) => {
