@@ -44,6 +44,8 @@ export interface DaemonOptions {
 export interface Daemon {
   /** Reads the file again. If it has errors, the current intent stays in force. */
   reload(): Promise<ReloadOutcome>;
+  /** Groups of which packets pass here. @throws KernelError */
+  transfers(): readonly string[];
   /** Withdraws all advertisements and releases everything. The dataplane stays. */
   stop(): Promise<void>;
 }
@@ -236,6 +238,10 @@ class RunningDaemon implements Daemon {
       throw error;
     }
     return { ok: true, errors: waiting.map(({ problem, remedy }) => `${problem}: ${remedy}`), changed };
+  }
+
+  transfers(): readonly string[] {
+    return this.#kernel?.dataplane.multicast?.transfers() ?? [];
   }
 
   stop(): Promise<void> {

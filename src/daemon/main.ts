@@ -15,6 +15,7 @@ import { keepHeapSmall } from './heap.ts';
 import { readIntentFile } from './intent-file.ts';
 import { createLogging } from './logging.ts';
 import { dropPrivileges } from './privileges.ts';
+import { untilTransfersPause } from './transfers.ts';
 import { VERSION } from './version.ts';
 
 const UMASK = 0o022;
@@ -28,8 +29,8 @@ interface RunOptions {
 }
 
 /**
- * Starts the daemon and waits for its end. SIGHUP reloads; SIGTERM and SIGINT withdraw and stop. A second SIGTERM does
- * not wait for the withdrawal.
+ * Starts the daemon and waits for its end. SIGHUP reloads; SIGTERM and SIGINT wait for transfers of groups, withdraw
+ * and stop. A second SIGTERM waits for neither.
  */
 async function run(options: RunOptions): Promise<number> {
   keepHeapSmall();
@@ -102,7 +103,12 @@ function untilSignalled(starting: Promise<Daemon>, log: Log): Promise<void> {
         }
         asked = true;
         log.info({ signal }, 'stopping: withdrawing what was advertised; forwarding and notification stay');
-        starting.then((daemon) => daemon.stop()).then(resolve, reject);
+        starting
+          .then(async (daemon) => {
+            await untilTransfersPause(daemon, log);
+            await daemon.stop();
+          })
+          .then(resolve, reject);
       });
     }
   });

@@ -216,6 +216,11 @@ export class Multicast extends Feature {
     );
   }
 
+  /** Groups of which packets pass here, by their Proxy Addresses. @throws KernelError */
+  transfers(): string[] {
+    return this.#trees.transfers();
+  }
+
   /** Branches that stall, and paths that are too narrow. */
   problems(): Problem[] {
     return [...this.#housekeeping.problems(), ...this.#pathMtus.problems()];

@@ -2,6 +2,7 @@
 // order, the source is never told more than every receiver has confirmed, and agents may die while it goes on.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { GROUP, RECEIVERS, ROUTERS } from '../../src/demo/multicast/scene.ts';
+import { agentOf } from './support/agents.ts';
 import { footprint } from './support/footprint.ts';
 import { MulticastScene, type Transferred } from './support/multicast.ts';
 import { atLeast, until } from '../support/until.ts';
@@ -177,6 +178,22 @@ describe('trouble', () => {
       await scene.members(ALL);
     },
   );
+
+  test("SIGTERM to an edge's agent during a transfer: its receivers stay members until the transfer is over", async () => {
+    const seen = await scene.transfer({
+      operation: 'send',
+      meanwhile: async (stage) => {
+        process.kill(agentOf(scene.lab, 'n2')!, 'SIGTERM');
+        for (let progress = 0; progress < 5; progress++) await stage.goesOn();
+        await scene.members(ALL);
+      },
+    });
+    expectEqualCopies(seen);
+    await until('it ends', () => agentOf(scene.lab, 'n2') === undefined, 60_000);
+    await scene.members(ALL.filter((host) => host !== 'r3'));
+    await scene.startAgent('n2');
+    await scene.members(ALL);
+  });
 
   test('the path to an edge moves to another router: the tree follows, and nobody misses or repeats a byte', async () => {
     await scene.addLink('n4', 'n3', 'eth4');

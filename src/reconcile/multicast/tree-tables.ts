@@ -5,7 +5,7 @@ import { Lingering } from './lingering.ts';
 import { ListTables } from './lists.ts';
 import type { MulticastMaps } from './maps.ts';
 import { GroupNumbers, RouterNumbers, type RouterPlan } from './numbers.ts';
-import { Usage } from './usage.ts';
+import { DATA_FLOWS_MS, Usage } from './usage.ts';
 
 /** Other routers use the lists of a tree at least this long after it is obsolete. */
 const LISTS_LINGER_MS = 10_000;
@@ -59,6 +59,12 @@ export class TreeTables {
   /** Earliest times at which update() must be called again. */
   get due(): readonly (number | undefined)[] {
     return Object.values(this.#lingering).map(({ due }) => due);
+  }
+
+  /** Groups of which packets have come, or were sent, lately. @throws KernelError when states cannot be read */
+  transfers(): string[] {
+    const found = [...this.groups.all()].filter(([, number]) => this.#usage.lately(number, DATA_FLOWS_MS).length > 0);
+    return found.map(([id]) => id);
   }
 
   #isGroupInUse(number: number | undefined): boolean {
