@@ -69,14 +69,13 @@ static __always_inline int is_checked(void)
 }
 
 // Whether a packet is to be ignored at the port that sees it. At a trunk nothing is known about the VLAN behind a tag:
-// the packet is seen again at the VLAN's own interface. VLAN 0 is no VLAN: such a tag carries a priority only. A packet
-// that this router has sent to a multicast group loops back at its egress port without an Ethernet header. There the
-// sender controls the bytes at which headers are parsed.
+// the packet is seen again at the VLAN's own interface. A packet that this router has sent to a multicast group loops
+// back at its egress port without an Ethernet header. There the sender controls the bytes at which headers are parsed.
 static __always_inline int is_elsewhere(struct __sk_buff *skb)
 {
 	if (unlikely(skb->pkt_type == PACKET_LOOPBACK))
 		return 1;
-	return unlikely(skb->vlan_present) && skb->vlan_tci & VLAN_ID_MASK && is_checked();
+	return is_of_vlan(skb) && is_checked();
 }
 
 static __always_inline int is_proxy(const struct address *destination, __be16 port)

@@ -65,7 +65,6 @@ enum {
 
 // The loopback device is the first one of every network namespace.
 #define LOOPBACK_IFINDEX 1
-#define VLAN_ID_MASK 0x0fff
 #define BPF_ADJ_ROOM_MAC 1 // enum bpf_adj_room_mode: right behind the Ethernet header
 
 struct bpf_spin_lock {
@@ -213,6 +212,15 @@ extern void *bpf_cast_to_kern_ctx(void *) __ksym;
 
 // Hides the origin of a value, so that clang neither merges bounds checks nor turns arithmetic into branches.
 #define opaque(value) asm volatile("" : "+r"(value))
+
+#define VLAN_ID_MASK 0x0fff
+
+// Whether the packet belongs to a VLAN's interface on top of the one that sees it, because it has a tag beside it. VLAN
+// 0 is no VLAN: such a tag carries a priority only, and the kernel takes the packet for one of this interface.
+static __always_inline int is_of_vlan(const struct __sk_buff *skb)
+{
+	return unlikely(skb->vlan_present) && skb->vlan_tci & VLAN_ID_MASK;
+}
 
 #define LICENSE char _license[] SEC("license") = "Dual BSD/GPL"
 

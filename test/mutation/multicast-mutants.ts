@@ -95,7 +95,7 @@ export const MULTICAST: readonly BpfMutant[] = [
   },
   {
     fault: 'a priority tag leads around the checks',
-    file: 'bpf/lib/multicast/arrival.h',
+    file: 'bpf/lib/kernel.h',
     search: 'skb->vlan_tci & VLAN_ID_MASK',
     replace: 'skb->vlan_tci != ~0u',
     fails: [[PROXY_ADDRESS, 'is no way around the checks at the root']],

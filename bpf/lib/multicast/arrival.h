@@ -101,11 +101,9 @@ static __always_inline int multicast_own_notice(struct __sk_buff *skb, const str
 	return multicast_notice(skb, destination->group);
 }
 
-// Packets with a tag beside them belong to the VLAN interface on top of this one. VLAN 0 is no VLAN: such a tag carries
-// a priority only, and the kernel takes the packet for one of this port.
 static __always_inline int multicast_is_plain(struct __sk_buff *skb)
 {
-	return skb->protocol == bpf_htons(ETH_P_IPV6) && !(skb->vlan_present && skb->vlan_tci & VLAN_ID_MASK);
+	return skb->protocol == bpf_htons(ETH_P_IPV6) && !is_of_vlan(skb);
 }
 
 static __always_inline int multicast_arrive(struct __sk_buff *skb)
@@ -136,15 +134,18 @@ static __always_inline int multicast_arrive(struct __sk_buff *skb)
 // that ends here. What is not of the source is left to multicast_begin().
 static __always_inline int multicast_enter(struct __sk_buff *skb)
 {
-	const __u8 *ip = multicast_is_plain(skb) && multicast_pull(skb, ETH_HLEN + IPV6_HLEN)
-				 ? walk_at(skb, ETH_HLEN, IPV6_HLEN)
-				 : 0;
-	const struct multicast_destination *destination = ip ? multicast_destination_at(ip + IPV6_DESTINATION) : 0;
-	const struct multicast_group *group =
-		destination && destination->kind == MULTICAST_PROXY ? multicast_group_at(destination->group) : 0;
-	struct address source;
-	if (!ip || !group || !(group->flags & MULTICAST_ROOT))
+	if (!multicast_is_plain(skb) || !multicast_pull(skb, ETH_HLEN + IPV6_HLEN))
 		return TC_NEXT;
+	const __u8 *ip = walk_at(skb, ETH_HLEN, IPV6_HLEN);
+	if (!ip)
+		return TC_NEXT;
+	const struct multicast_destination *destination = multicast_destination_at(ip + IPV6_DESTINATION);
+	if (!destination || destination->kind != MULTICAST_PROXY)
+		return TC_NEXT;
+	const struct multicast_group *group = multicast_group_at(destination->group);
+	if (!group || !(group->flags & MULTICAST_ROOT))
+		return TC_NEXT;
+	struct address source;
 	address_load(&source, ip + IPV6_SOURCE, 6);
 	if (!same_address(&source, &group->source))
 		return TC_NEXT;

@@ -113,9 +113,7 @@ static __always_inline int leave_tunnel(struct __sk_buff *skb, __u32 outer, __u8
 
 static __always_inline int srv6_leave_tunnel(struct __sk_buff *skb)
 {
-	// A tag beside the packet belongs to the VLAN interface on top of this one; VLAN 0 is a priority only.
-	if (skb->protocol != bpf_htons(ETH_P_IPV6) || skb->pkt_type != PACKET_HOST ||
-	    (skb->vlan_present && skb->vlan_tci & VLAN_ID_MASK))
+	if (skb->protocol != bpf_htons(ETH_P_IPV6) || skb->pkt_type != PACKET_HOST || is_of_vlan(skb))
 		return TC_NEXT;
 	const __u8 *outer = walk_at(skb, ETH_HLEN, IPV6_HLEN);
 	if (!outer)
