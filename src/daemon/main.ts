@@ -9,7 +9,7 @@ import { isKernelError } from '../kernel/errors.ts';
 import { keepInspectorShut } from '../kernel/no-inspector.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Log } from '../model/log.ts';
-import { CONFIG_FILE, RUN_DIR, STATE_DIR } from '../model/paths.ts';
+import { CONFIG_FILE, RUN_DIR, STATE_DIR, stateDirOf } from '../model/paths.ts';
 import type { Daemon } from './daemon.ts';
 import { keepHeapSmall } from './heap.ts';
 import { readIntentFile } from './intent-file.ts';
@@ -51,8 +51,7 @@ async function run(options: RunOptions): Promise<number> {
     if (!(await configureFrr(read.value, options.vtyDir))) return 1;
   }
   const { config: file, runDir } = options;
-  // Another run directory is another cnpd's: it does not share what survives a reboot.
-  const stateDir = options.stateDir ?? (runDir === RUN_DIR ? STATE_DIR : undefined);
+  const stateDir = options.stateDir ?? stateDirOf(runDir);
   const started = { file, runDir, stateDir, intent: read.value };
   // cnpd's files get fixed modes, whatever the umask was. vtysh, above, ran with the original umask.
   process.umask(UMASK);
@@ -102,10 +101,10 @@ function untilSignalled(starting: Promise<Daemon>, log: Log): Promise<void> {
           process.exit(1);
         }
         asked = true;
-        log.info({ signal }, 'stopping: withdrawing what was advertised; forwarding and notification stay');
         starting
           .then(async (daemon) => {
             await untilTransfersPause(daemon, log);
+            log.info({ signal }, 'stopping: withdrawing what was advertised; forwarding and notification stay');
             await daemon.stop();
           })
           .then(resolve, reject);

@@ -14,17 +14,17 @@ export async function untilTransfersPause(
   log: Log,
   lookMs = LOOK_MS,
 ): Promise<void> {
-  let isTold = false;
+  let isLogged = false;
   for (;;) {
     const groups = transfersOf(daemon, log);
     if (groups.length === 0) return;
-    if (!isTold)
+    if (!isLogged)
       log.warn(
         { groups },
         'the stop waits for transfers of groups: a withdrawal now would lose data of receivers here. A second signal ' +
           'cnpd ends without one: other routers then keep its members for hold-unreachable',
       );
-    isTold = true;
+    isLogged = true;
     await delay(lookMs);
   }
 }

@@ -12,7 +12,7 @@ import { removeEmptyClsact } from '../kernel/netlink/clsact-qdisc.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import { NamespaceBusy, lockNetns } from '../kernel/netns-lock.ts';
 import { messageOf } from '../model/error-text.ts';
-import { GNMI_SOCKET, RUN_DIR, STATE_DIR, setSocketOf } from '../model/paths.ts';
+import { GNMI_SOCKET, setSocketOf, stateDirOf } from '../model/paths.ts';
 import { connectError } from '../northbound/socket.ts';
 import { isMapPin } from '../reconcile/pin-names.ts';
 import { removeTrees } from '../reconcile/multicast/remove-trees.ts';
@@ -37,7 +37,7 @@ export async function uninstall(
   runDir: string,
   say: (line: string) => void,
   lock: () => () => void = lockNetns,
-  stateDir = runDir === RUN_DIR ? STATE_DIR : undefined,
+  stateDir = stateDirOf(runDir),
 ): Promise<number> {
   let release: (() => void) | undefined;
   try {

@@ -6,5 +6,8 @@ export const GNMI_SOCKET = `${RUN_DIR}/gnmi.sock`;
 /** What survives a reboot. */
 export const STATE_DIR = '/var/lib/cnpd';
 
+/** Where a cnpd keeps what survives a reboot, unless it is named: another run directory is another cnpd's. */
+export const stateDirOf = (runDir: string): string | undefined => (runDir === RUN_DIR ? STATE_DIR : undefined);
+
 /** The socket of gNMI Set, beside the one that reads: `gnmi.sock` and `gnmi-set.sock`. */
 export const setSocketOf = (socket: string): string => socket.replace(/(\.[^./]*)?$/, '-set$1');
