@@ -29,18 +29,19 @@ const MEANT = ['authentication', 'hmac-md5', 'hmac-key'];
 /** Pieces of the two names, one more than the slips that `nearest` forgives: in most files it need not be asked. */
 const RESEMBLES = /aut|hen|tic|ati|on|hma|c[-_][mk]|d5|key/i;
 
-const isSecretKey = (word: string): boolean => LOOKS_SECRET.test(word) || (RESEMBLES.test(word) && isMeant(word));
+const isSecretKey = (word: string): boolean =>
+  LOOKS_SECRET.test(word) || (RESEMBLES.test(word) && isMisspelledKey(word));
 
-/** By name: the same few occur in every line of a file. */
-const meant = new Map<string, boolean>();
+/** Answers of isMisspelledKey: the same few names occur again and again. */
+const misspelled = new Map<string, boolean>();
 const MOST_NAMES = 1024;
 
-function isMeant(word: string): boolean {
-  const before = meant.get(word);
+function isMisspelledKey(word: string): boolean {
+  const before = misspelled.get(word);
   if (before !== undefined) return before;
-  if (meant.size >= MOST_NAMES) meant.clear();
+  if (misspelled.size >= MOST_NAMES) misspelled.clear();
   const now = nearest(word, MEANT) !== undefined;
-  meant.set(word, now);
+  misspelled.set(word, now);
   return now;
 }
 
