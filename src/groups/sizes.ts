@@ -17,7 +17,7 @@ const TREE_TLV = 24;
 const SRH_LIMIT = 2048;
 
 /** The MTUs of RoCEv2 connections (IBTA volume 1, §9.7.1). */
-const ROCE_MTUS = [4096, 2048, 1024, 512, 256] as const;
+export const ROCE_MTUS = [4096, 2048, 1024, 512, 256] as const;
 /** IPv6, UDP, BTH, RETH, immediate data, ICRC. */
 const ROCE_HEADERS = 40 + 8 + 12 + 16 + 4 + 4;
 
@@ -53,6 +53,9 @@ export const overhead = (tlvs: Sized): number => OUTER_HEADER + srhOctets(tlvs);
 
 /** The largest packet of a connection with this MTU. */
 export const rocePacket = (roceMtu: number): number => roceMtu + ROCE_HEADERS;
+
+/** What that packet has in a tree at least: without a TLV of an edge. */
+export const leastInTree = (roceMtu: number): number => rocePacket(roceMtu) + overhead([]);
 
 /** The largest MTU of connections whose packets fit. 0: not even the smallest one does. */
 export const roceMtuWithin = (octets: number): number => ROCE_MTUS.find((mtu) => rocePacket(mtu) <= octets) ?? 0;

@@ -10,7 +10,7 @@ import { ROUTER_KINDS, type RouterAdvertisement, type RouterKindName, routerKind
 import { type Origin, type Source, compareSources } from './preference.ts';
 
 /** Entries kept of each kind. An entry beyond is counted and not kept until its source reports a change. */
-const ROUTER_TABLE_LIMIT = 16_384;
+export const ROUTER_TABLE_LIMIT = 16_384;
 
 export interface SidEntry {
   readonly sid: IpAddress;

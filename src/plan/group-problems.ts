@@ -4,12 +4,14 @@ import { type Conflict, type ConflictKind, type Membership, receiversByEdge } fr
 import type { OwnSids } from '../groups/network.ts';
 import { overhead, roceMtuWithin, rocePacket } from '../groups/sizes.ts';
 import type { Intent } from '../intent/intent.ts';
-import type { SidEntry } from '../learned/routers.ts';
+import { routerKind } from '../learned/kinds.ts';
+import { ROUTER_TABLE_LIMIT, type SidEntry } from '../learned/routers.ts';
 import { type IpAddress, formatAddress, mapKey, sameAddress } from '../model/address.ts';
 import type { GroupMember } from '../model/group.ts';
-import type { Problem, ProblemCode } from '../model/problem.ts';
+import type { Problem } from '../model/problem.ts';
 import { type Facts, type LinkFact, linkOfHost, roceLinks } from './facts.ts';
 import { type GroupView, type LearnedAboutGroups, MOST_BRANCHES, hasTooMany } from './group-view.ts';
+import { FEATURE, summary } from './group-findings.ts';
 import type { HeadEndPlan } from './multicast-plan.ts';
 
 interface Inputs {
@@ -27,8 +29,6 @@ interface Inputs {
   readonly sids: readonly SidEntry[];
 }
 
-const FEATURE = 'groups';
-
 export const noCorePort = (names: readonly string[]): Problem => ({
   code: 'groups.no-core-port',
   feature: FEATURE,
@@ -43,20 +43,6 @@ export function groupProblems(inputs: Inputs): Problem[] {
   return [contested, takenByRouter, designated, tooMany, misplaced, edges, flat, sizes, sources].flatMap((check) =>
     check(inputs),
   );
-}
-
-/** Of the findings of one kind. @param sentence about the first */
-function summary<T>(
-  code: ProblemCode,
-  found: readonly T[],
-  sentence: (first: T) => string,
-  remedy: string | ((first: T) => string),
-): Problem[] {
-  const [first] = found;
-  if (first === undefined) return [];
-  const more = found.length > 1 ? ` (and ${found.length - 1} more like it)` : '';
-  const text = typeof remedy === 'string' ? remedy : remedy(first);
-  return [{ code, feature: FEATURE, problem: `${sentence(first)}${more}`, remedy: text }];
 }
 
 const CONFLICTS: Readonly<Record<ConflictKind, (conflict: Conflict) => string>> = {
@@ -151,6 +137,10 @@ const misplaced = ({ views }: Inputs): Problem[] =>
     'name an End.MT SID as `edge` of these receivers',
   );
 
+const [MOST_OF_ROUTER, MOST] = [routerKind('group-membership').mostOfOriginator, ROUTER_TABLE_LIMIT].map((limit) =>
+  limit.toLocaleString('en-US'),
+);
+
 /** Packets pass only where routers agree on the members of their group. */
 export function membersLeftOut({ membersLeftOut: find }: LearnedAboutGroups): Problem[] {
   const found = find?.();
@@ -164,8 +154,8 @@ export function membersLeftOut({ membersLeftOut: find }: LearnedAboutGroups): Pr
         `${count} members of groups are advertised beyond the limits and not known here, first of ${originator}: ` +
         'this router drops the packets of their groups',
       remedy:
-        'let fewer members be declared (`cnpctl show groups`): a router may advertise 4,096, those of other areas that ' +
-        'it passes on included, and all together 16,384; what was left out counts when it is advertised anew',
+        `let fewer members be declared (\`cnpctl show groups\`): a router may advertise ${MOST_OF_ROUTER}, those of other ` +
+        `areas that it passes on included, and all together ${MOST}; what was left out counts when it is advertised anew`,
     },
   ];
 }

@@ -36,7 +36,7 @@ export function planGuard(intent: Intent, facts: Facts): Pick<DesiredState, 'gua
 /**
  * Packets to these come from inside the domain only: tunnels end there, routers make copies, and answers are counted.
  * Of Proxy Addresses those of groups that count: no member of a group, and no router, becomes unreachable because
- * somebody claims its address for a group.
+ * a router claims its address for a group.
  * @param endCon END.CON SIDs of the domain
  */
 export function planGuarded(

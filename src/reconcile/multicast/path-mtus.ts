@@ -20,6 +20,7 @@ import { IPV6_HEADER, IPV6_LEAST_MTU, encodeIpv6 } from '../../packet/ip/ipv6.ts
 import { PROTOCOL_ROUTING } from '../../packet/srv6/srh.ts';
 import { encodeTreeSrh } from '../../packet/srv6/tree-srh.ts';
 import type { MulticastGroupPlan, MulticastPlan } from '../../plan/multicast-plan.ts';
+import { narrowPathProblems } from '../../plan/narrow-paths.ts';
 import type { MulticastMaps } from './maps.ts';
 
 /** RFC 8201 §4: a larger path MTU is tried again no sooner. */
@@ -42,6 +43,7 @@ export interface PathMtusOptions {
 }
 
 interface PathMtu {
+  readonly group: string;
   /** Octets of a packet in the tree, outer header included. */
   readonly mtu: number;
   readonly until: number;
@@ -80,27 +82,10 @@ export class PathMtus {
    * stalled, since nothing enters the tree.
    */
   problems(): Problem[] {
-    const groups = new Map<string, number>();
-    for (const [key, { mtu }] of this.#known) {
-      const group = key.slice(key.indexOf(' ') + 1);
-      groups.set(group, Math.min(mtu, groups.get(group) ?? Infinity));
-    }
-    const [first] = groups;
-    if (!first) return [];
-    const more = groups.size > 1 ? ` (and ${groups.size - 1} more like it)` : '';
-    return [
-      {
-        code: 'groups.path-mtu',
-        feature: 'groups',
-        problem:
-          `group ${first[0]}: packets of more than ${first[1]} octets, the headers of the tree included, do not fit on ` +
-          `a path from here to its receivers, which get none of them${more}`,
-        remedy:
-          'raise the MTU of the link behind the router where `multicast.copy.too-big` or `multicast.packet-too-big` ' +
-          'grows, or give the Queue Pairs a smaller path MTU: 4096 needs 4284 octets or more, 2048 2236, 1024 1212; larger ' +
-          'packets are tried again after ten minutes',
-      },
-    ];
+    const narrowest = new Map<string, number>();
+    for (const { group, mtu } of this.#known.values())
+      narrowest.set(group, Math.min(mtu, narrowest.get(group) ?? Infinity));
+    return narrowPathProblems([...narrowest].map(([group, mtu]) => ({ group, mtu })));
   }
 
   /**
@@ -117,12 +102,12 @@ export class PathMtus {
       if (!plan || !group) continue;
       const tooBig = decodeMulticastTooBig(value);
       let role = multicastRoleOf(index);
-      let mtu = this.#learn(`${role} ${group.id}`, tooBig.mtu);
+      let mtu = this.#learn(role, group.id, tooBig.mtu);
       let parent = this.#parentOf(index);
       if (role === 'edge' && parent && this.#isItself(parent, group)) {
         // The edge role is a branch of this router's own replication, and the parent is that of the latter.
         role = 'branching';
-        mtu = this.#learn(`${role} ${group.id}`, mtu);
+        mtu = this.#learn(role, group.id, mtu);
         parent = this.#parentOf(multicastStateIndex(index >> 1, role));
       }
       if (parent) this.#passOn(plan, { group, role, parent, tooBig: { ...tooBig, mtu } });
@@ -151,12 +136,13 @@ export class PathMtus {
   }
 
   /** Returns the MTU in force: a path that has become wider counts once the smaller one has expired. */
-  #learn(key: string, mtu: number): number {
+  #learn(role: MulticastRole, group: string, mtu: number): number {
+    const key = `${role} ${group}`;
     const known = this.#known.get(key);
     const next = Math.max(IPV6_LEAST_MTU, mtu);
     if (known && known.mtu <= next) return known.mtu;
     const { clock, count, onChange } = this.#options;
-    this.#known.set(key, { mtu: next, until: clock.now() + PATH_MTU_MS });
+    this.#known.set(key, { group, mtu: next, until: clock.now() + PATH_MTU_MS });
     count('groups.path-mtu-lowered');
     onChange();
     return next;
