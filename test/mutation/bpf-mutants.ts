@@ -238,7 +238,7 @@ const TOLD: readonly BpfMutant[] = [
     file: 'bpf/lib/proxy/order-notification.h',
     search: 'level >> 5 &',
     replace: 'level >> 6 &',
-    fails: [[FORMATS, 'says what the table has for the level']],
+    fails: [[FORMATS, 'has what the table has for the level']],
   },
   {
     fault: 'without a builder the invoking packet is sent on',

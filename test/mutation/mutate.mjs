@@ -1,6 +1,6 @@
 // `npm run mutate -- PATH…`: changes the source in small ways and tells which changes no unit test notices. A PATH is a
-// folder or file of src/ (`packet`, `src/plan/proxy.ts`, `src/plan/proxy.ts:20-40`) or `bpf`, the list of changes of
-// the eBPF programs. It takes about half a second a change and is no part of `npm test`. Reports:
+// folder or file of src/ (`packet`, `src/plan/proxy.ts`, `src/plan/proxy.ts:20-40`), or `bpf` or what is in it, for the
+// list of changes of the eBPF programs. It takes about half a second a change and is no part of `npm test`. Reports:
 // out/mutation/<PATH>.html and .json.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
@@ -59,7 +59,10 @@ function mutateTypeScript(path) {
   return 0;
 }
 
-async function mutateBpf() {
+const isBpf = (path) => /^bpf(\/|$)/.test(path);
+
+/** @param path of whose files the changes are made */
+async function mutateBpf(path) {
   await build({
     entryPoints: ['test/mutation/bpf.ts'],
     outfile: 'out/mutation/bpf.mjs',
@@ -69,18 +72,18 @@ async function mutateBpf() {
     target: 'node20',
     packages: 'external',
   });
-  return nice(process.execPath, ['out/mutation/bpf.mjs']);
+  return nice(process.execPath, ['out/mutation/bpf.mjs', path]);
 }
 
 const paths = process.argv.slice(2);
-const unknown = paths.filter((path) => path !== 'bpf' && resolve(path) === undefined);
+const unknown = paths.filter((path) => resolve(path) === undefined);
 if (paths.length === 0 || unknown.length > 0) {
-  for (const path of unknown) console.error(`mutate: ${path} is neither bpf nor a folder or file of src/`);
+  for (const path of unknown) console.error(`mutate: ${path} is no folder or file of bpf/ or src/`);
   console.error(
-    'usage: npm run mutate -- PATH…    PATH: bpf, or a folder or file of src/ (packet, src/plan/proxy.ts, src/plan/proxy.ts:20-40)',
+    'usage: npm run mutate -- PATH…    PATH: bpf, bpf/lib/multicast, or a folder or file of src/ (packet, src/plan/proxy.ts, src/plan/proxy.ts:20-40)',
   );
   process.exit(2);
 }
 let worst = 0;
-for (const path of paths) worst = Math.max(worst, path === 'bpf' ? await mutateBpf() : mutateTypeScript(path));
+for (const path of paths) worst = Math.max(worst, isBpf(path) ? await mutateBpf(path) : mutateTypeScript(path));
 process.exit(worst);
