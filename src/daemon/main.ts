@@ -1,6 +1,7 @@
 // The command `cnpd`: runs the daemon or a subcommand. Exit codes: 0 success, 1 failure (a file with errors, a daemon
 // that could not start), 2 wrong usage.
 import { Command, CommanderError } from 'commander';
+import { groupSizeNotes } from '../diagnosis/group-sizes.ts';
 import { notifierNotes } from '../diagnosis/notifiers.ts';
 import { promiseProblems } from '../diagnosis/promises.ts';
 import { intentJsonSchema } from '../intent/json-schema.ts';
@@ -117,8 +118,8 @@ function check(file: string): number {
   const read = readIntentFile(file);
   if (read.ok) {
     process.stdout.write(`${file}: ok\n`);
-    for (const { problem, remedy } of [...promiseProblems(read.value), ...notifierNotes(read.value)])
-      process.stdout.write(`${file}: note: ${problem}; ${remedy}\n`);
+    const notes = [promiseProblems, notifierNotes, groupSizeNotes].flatMap((notesOn) => notesOn(read.value));
+    for (const { problem, remedy } of notes) process.stdout.write(`${file}: note: ${problem}; ${remedy}\n`);
     return 0;
   }
   process.stderr.write(`${read.error.rendered}\n`);

@@ -57,6 +57,17 @@ export const rocePacket = (roceMtu: number): number => roceMtu + ROCE_HEADERS;
 /** What that packet has in a tree at least: without a TLV of an edge. */
 export const leastInTree = (roceMtu: number): number => rocePacket(roceMtu) + overhead([]);
 
+/** Smaller ones fit on every IPv6 link. */
+const SMALLEST_TO_NAME = 1024;
+
+/** What a link of the core must pass for connections of each MTU, as a part of a sentence. */
+export function coreMtuNeeds(): string {
+  const [largest, ...others] = ROCE_MTUS.filter((mtu) => mtu >= SMALLEST_TO_NAME);
+  return [`${largest} needs ${leastInTree(largest!)} octets or more`]
+    .concat(others.map((mtu) => `${mtu} ${leastInTree(mtu)}`))
+    .join(', ');
+}
+
 /** The largest MTU of connections whose packets fit. 0: not even the smallest one does. */
 export const roceMtuWithin = (octets: number): number => ROCE_MTUS.find((mtu) => rocePacket(mtu) <= octets) ?? 0;
 

@@ -1,5 +1,5 @@
 // Paths of groups on which packets do not fit, as a problem. Packet Too Big reports them while packets pass.
-import { ROCE_MTUS, leastInTree } from '../groups/sizes.ts';
+import { coreMtuNeeds } from '../groups/sizes.ts';
 import type { Problem } from '../model/problem.ts';
 import { summary } from './group-findings.ts';
 
@@ -10,13 +10,6 @@ interface NarrowPath {
   readonly mtu: number;
 }
 
-/** Smaller ones fit on every IPv6 link. */
-const SMALLEST_MTU = 1024;
-const [LARGEST, ...OTHERS] = ROCE_MTUS.filter((mtu) => mtu >= SMALLEST_MTU);
-const NEEDS = [`${LARGEST} needs ${leastInTree(LARGEST!)} octets or more`]
-  .concat(OTHERS.map((mtu) => `${mtu} ${leastInTree(mtu)}`))
-  .join(', ');
-
 /** @param paths one a group */
 export const narrowPathProblems = (paths: readonly NarrowPath[]): Problem[] =>
   summary(
@@ -26,5 +19,5 @@ export const narrowPathProblems = (paths: readonly NarrowPath[]): Problem[] =>
       `group ${group}: packets of more than ${mtu} octets, the headers of the tree included, do not fit on a path ` +
       'from here to its receivers, which get none of them',
     'raise the MTU of the link behind the router where `multicast.copy.too-big` or `multicast.packet-too-big` grows, ' +
-      `or give the Queue Pairs a smaller path MTU: ${NEEDS}; larger packets are tried again after ten minutes`,
+      `or give the Queue Pairs a smaller path MTU: ${coreMtuNeeds()}; larger packets are tried again after ten minutes`,
   );
