@@ -85,13 +85,15 @@ static __noinline int admit(struct __sk_buff *skb, struct congestion *c)
 	}
 	choose_format(skb, c);
 	if (is_long_haul(c->format)) {
-		int row = choose_row(c);
+		int row = choose_row(port, c->flow, c->measure, c->depth, c->now);
 		if (row == NO_ROW) {
 			count(COUNT_EGRESS_DEFERRED);
 			c->stats->deferred++;
 			return 0;
 		}
-		c->row = row;
+		c->row = ROW_OF(row);
+		if (row & ROW_ESCALATED)
+			c->reason = REASON_ESCALATION;
 		interval = long_haul_interval;
 	}
 	if (!flow_take(c->flow, interval, c->now))

@@ -137,9 +137,12 @@ const misplaced = ({ views }: Inputs): Problem[] =>
     'name an End.MT SID as `edge` of these receivers',
   );
 
-const [MOST_OF_ROUTER, MOST] = [routerKind('group-membership').mostOfOriginator, ROUTER_TABLE_LIMIT].map((limit) =>
-  limit.toLocaleString('en-US'),
-);
+const [MOST_OF_ROUTER, MOST] = [routerKind('group-membership').mostOfOriginator, ROUTER_TABLE_LIMIT].map(withThousands);
+
+/** 4096 as 4,096. Number.toLocaleString() would load the data of all languages, in 20 ms. */
+function withThousands(n: number): string {
+  return String(n).replace(/\B(?=(\d{3})+$)/g, ',');
+}
 
 /** Packets pass only where routers agree on the members of their group. */
 export function membersLeftOut({ membersLeftOut: find }: LearnedAboutGroups): Problem[] {

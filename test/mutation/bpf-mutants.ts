@@ -160,7 +160,7 @@ const SAID: readonly BpfMutant[] = [
   {
     fault: 'a queue at its limit is answered alike for ever',
     file: 'bpf/lib/detector/severity.h',
-    search: ' || (c->depth >= limit && flow->notified_depth >= limit)',
+    search: ' || (depth >= limit && flow->notified_depth >= limit)',
     replace: ' || (limit && 0)',
     fails: [[SEVERITY, 'a queue at its limit']],
   },
@@ -206,7 +206,7 @@ const TOLD: readonly BpfMutant[] = [
     fault: 'the bucket has one token less',
     file: 'bpf/lib/detector/limits.h',
     search: 'if (base - now > port->burst_ns)',
-    replace: 'if (base - now >= port->burst_ns)',
+    replace: 'if (base - now + port->notice_spacing_ns > port->burst_ns)',
     fails: [[RESUME, "a Resume takes of the port's tokens"]],
   },
   {

@@ -82,8 +82,8 @@ export const MULTICAST: readonly BpfMutant[] = [
   {
     fault: 'a replication SID is no way back',
     file: 'bpf/lib/detector/policy.h',
-    search: 'bpf_map_lookup_elem(&end_con_sids, end_con_for(c->packet->key.tunnel))',
-    replace: 'bpf_map_lookup_elem(&end_con_sids, c->packet->key.tunnel)',
+    search: 'bpf_map_lookup_elem(&end_con_sids, end_con_for(packet->key.tunnel))',
+    replace: 'bpf_map_lookup_elem(&end_con_sids, packet->key.tunnel)',
     fails: [[DETECTED, 'goes back through the END.CON SID of the router that made it']],
   },
   {

@@ -30,8 +30,11 @@ static __always_inline int bucket_empty(__u64 *bucket, const struct egress_port 
 }
 
 // The port's limit (PNC-6-b, LHCNP-9-f). Takes one token, or not. `now` may be older than what another CPU has written.
-static __always_inline int bucket_take(__u64 *bucket, const struct egress_port *port, __u64 now)
+// A global function: the verifier checks its attempts once.
+__noinline int bucket_take(__u64 *bucket, const struct egress_port *port, __u64 now)
 {
+	if (!bucket || !port)
+		return 0;
 	for (int attempt = 0; attempt < 8; attempt++) {
 		__u64 arrival = *(volatile __u64 *)bucket;
 		__u64 base = arrival > now ? arrival : now;

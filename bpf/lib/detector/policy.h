@@ -24,42 +24,45 @@ static __always_inline int route_possible(struct __sk_buff *skb, const struct ad
 	return notice_has_route(skb, &destination) || refuse(COUNT_EGRESS_NO_ROUTE);
 }
 
-static __always_inline int proxy_possible(struct __sk_buff *skb, struct congestion *c, const struct address *sender)
+static __always_inline int proxy_possible(struct __sk_buff *skb, const struct egress_config *config,
+					  struct egress_stats *stats, const struct address *sender)
 {
 	struct sender_proxy *proxy = notice_proxy(sender);
 	if (!proxy) {
-		c->stats->no_proxy++;
+		stats->no_proxy++;
 		return refuse(COUNT_EGRESS_NO_PROXY);
 	}
-	if (!(proxy->proxy_family == 6 ? c->config->has_source6 : c->config->has_source4))
+	if (!(proxy->proxy_family == 6 ? config->has_source6 : config->has_source4))
 		return refuse(COUNT_EGRESS_NO_SOURCE);
 	return route_possible(skb, &proxy->proxy);
 }
 
 // FCNP-3-d, LHCNP-4-a: Fast CNP and the ICMPv6 form are for IPv6 flows only.
-static __always_inline int family_possible(struct congestion *c, __u32 format, __u8 family)
+static __always_inline int family_possible(const struct data_packet *packet, const struct egress_config *config,
+					   __u32 format)
 {
+	__u32 family = address_family(packet->key.source);
 	if (family == 4 && format != FORMAT_LONG_HAUL_ROCE)
 		return refuse(COUNT_EGRESS_NOT_IPV6);
-	int has_source = family == 6 ? c->config->has_source6 : c->config->has_source4;
-	if (c->packet->tunnel_family && !c->config->has_source6)
+	int has_source = family == 6 ? config->has_source6 : config->has_source4;
+	if (packet->tunnel_family && !config->has_source6)
 		has_source = 0; // for the tunnel to END.CON
 	return has_source || refuse(COUNT_EGRESS_NO_SOURCE);
 }
 
 // A VPN's sender is reached only through its END.CON: here an address inside a label stack, GRE or VXLAN may belong to
 // another host.
-static __always_inline int tenant_possible(const struct congestion *c)
+static __always_inline int tenant_possible(const struct data_packet *packet)
 {
-	return !c->packet->shims || refuse(COUNT_EGRESS_TENANT);
+	return !packet->shims || refuse(COUNT_EGRESS_TENANT);
 }
 
 // Guards against spoofing: the outer source must be an advertised END.CON SID, or a replication SID beside one.
-static __always_inline int tunnel_possible(const struct congestion *c)
+static __always_inline int tunnel_possible(const struct data_packet *packet)
 {
-	if (c->packet->tunnel_family == 0)
+	if (packet->tunnel_family == 0)
 		return 1;
-	if (c->packet->tunnel_family == 6 && bpf_map_lookup_elem(&end_con_sids, end_con_for(c->packet->key.tunnel)))
+	if (packet->tunnel_family == 6 && bpf_map_lookup_elem(&end_con_sids, end_con_for(packet->key.tunnel)))
 		return 1;
 	return refuse(COUNT_EGRESS_NO_END_CON);
 }
@@ -72,11 +75,11 @@ static __always_inline int understood(const struct address *sender, __u32 format
 
 // Returns the sender's Queue Pair; 0: unknown. A datagram names it itself (DETH). It is not believed if it names that
 // of a connection.
-static __always_inline __u32 sender_qpn(const struct congestion *c)
+static __always_inline __u32 sender_qpn(const struct data_packet *packet)
 {
-	const struct flow_key *key = &c->packet->key;
-	__u32 *tenant = c->packet->tunnel_family ? bpf_map_lookup_elem(&end_con_sids, end_con_for(key->tunnel)) : 0;
-	if (c->packet->tunnel_family && (!tenant || *tenant == TENANT_UNKNOWN))
+	const struct flow_key *key = &packet->key;
+	__u32 *tenant = packet->tunnel_family ? bpf_map_lookup_elem(&end_con_sids, end_con_for(key->tunnel)) : 0;
+	if (packet->tunnel_family && (!tenant || *tenant == TENANT_UNKNOWN))
 		return refuse(COUNT_EGRESS_TENANT);
 	struct qp_flow flow = {
 		.sender.halves = { key->source[0], key->source[1] },
@@ -91,27 +94,34 @@ static __always_inline __u32 sender_qpn(const struct congestion *c)
 	return queue_pair_is_connected(&flow, key->source_qpn) ? refuse(COUNT_EGRESS_DATAGRAM) : key->source_qpn;
 }
 
-static __noinline int format_possible(struct __sk_buff *skb, struct congestion *c, const struct address *sender,
-				      __u32 format)
+// Returns 0: not possible. Otherwise the sender's Queue Pair if the format needs it, else 1. A global function: the
+// verifier checks it once, not once for each place in a policy, and what follows not once for each format.
+__noinline int format_possible(struct __sk_buff *skb, const struct data_packet *packet, const struct egress_port *port,
+			       struct egress_stats *stats, __u32 format)
 {
-	const struct flow_key *key = &c->packet->key;
-	if (c->port->tenant && !c->packet->tunnel_family)
+	struct egress_config *config = egress_configuration();
+	if (!packet || !port || !stats || !config)
+		return 0;
+	const struct flow_key *key = &packet->key;
+	struct address sender = { .halves = { key->source[0], key->source[1] } };
+	__u32 qpn = 1;
+	if (port->tenant && !packet->tunnel_family)
 		return refuse(COUNT_EGRESS_TENANT);
 	if (format == FORMAT_PROXY)
-		return proxy_possible(skb, c, sender);
-	if (!tenant_possible(c) || !family_possible(c, format, address_family(key->source)) || !tunnel_possible(c) ||
-	    !understood(sender, format))
+		return proxy_possible(skb, config, stats, &sender);
+	if (!tenant_possible(packet) || !family_possible(packet, config, format) || !tunnel_possible(packet) ||
+	    !understood(&sender, format))
 		return 0;
 	if (is_long_haul(format)) {
-		c->source_qpn = sender_qpn(c);
-		if (!c->source_qpn)
+		qpn = sender_qpn(packet);
+		if (!qpn)
 			return refuse(COUNT_EGRESS_QP_UNKNOWN);
 	}
-	if (!c->packet->tunnel_family)
-		return route_possible(skb, sender);
+	if (!packet->tunnel_family)
+		return route_possible(skb, &sender) ? qpn : 0;
 	const __u64 *end_con = end_con_for(key->tunnel);
 	struct address tunnel = { .halves = { end_con[0], end_con[1] } };
-	return route_possible(skb, &tunnel);
+	return route_possible(skb, &tunnel) ? qpn : 0;
 }
 
 // Sets the format; FORMAT_NONE: the sender is not notified.
@@ -130,8 +140,10 @@ static __always_inline void choose_format(struct __sk_buff *skb, struct congesti
 		__u32 format = policy->order[i];
 		if (format == FORMAT_NONE || format >= FORMATS)
 			break;
-		if (format_possible(skb, c, &sender, format)) {
+		int possible = format_possible(skb, c->packet, c->port, c->stats, format);
+		if (possible) {
 			c->format = format;
+			c->source_qpn = is_long_haul(format) ? possible : 0;
 			return;
 		}
 	}

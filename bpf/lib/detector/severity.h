@@ -11,6 +11,9 @@
 #include "detector/congestion.h"
 
 #define NO_ROW (-1)
+// Added to a row that is stricter than that of the depth.
+#define ROW_ESCALATED 0x100
+#define ROW_OF(chosen) ((chosen) & (INSTRUCTIONS - 1))
 
 // PNC-4-f: level n from level_bytes[n] upwards.
 static __always_inline __u32 congestion_level(const struct egress_port *port, __u32 depth)
@@ -73,21 +76,23 @@ static __noinline int rate_observe(struct congestion *c)
 	return 0;
 }
 
-// Returns the row of a Long-haul CNP about this packet, or NO_ROW: not now. May set the reason to REASON_ESCALATION.
-static __noinline int choose_row(struct congestion *c)
+// Returns the row of a Long-haul CNP about a packet of this flow, or NO_ROW: not now. A global function: the verifier
+// follows what comes after it once, not once for each row.
+__noinline int choose_row(const struct egress_port *port, const struct flow *flow, const struct egress_measure *measure,
+			  __u32 depth, __u64 now)
 {
-	const struct egress_port *port = c->port;
-	const struct flow *flow = c->flow;
-	if (flow->deferred_until != 0 && (__s64)(c->now - flow->deferred_until) < 0)
+	if (!port || !flow || !measure)
 		return NO_ROW;
-	int row = row_of_depth(port, c->depth);
+	if (flow->deferred_until != 0 && (__s64)(now - flow->deferred_until) < 0)
+		return NO_ROW;
+	int row = row_of_depth(port, depth);
 	int notified =
-		is_long_haul(flow->notified_format) && (__s64)(flow->notified_at - c->measure->congested_since) >= 0;
+		is_long_haul(flow->notified_format) && (__s64)(flow->notified_at - measure->congested_since) >= 0;
 	// A queue at its limit drops packets and cannot become deeper. It is enough that it has stayed at or above the
 	// highest congestion level.
 	__u32 limit = port->level_bytes[CONGESTION_LEVELS - 1];
-	int worse = c->depth > flow->notified_depth || (c->depth >= limit && flow->notified_depth >= limit);
-	int ineffective = (flow->deferred_until != 0 && c->depth > flow->deferred_depth) || (notified && worse);
+	int worse = depth > flow->notified_depth || (depth >= limit && flow->notified_depth >= limit);
+	int ineffective = (flow->deferred_until != 0 && depth > flow->deferred_depth) || (notified && worse);
 	if (!ineffective)
 		return row;
 	int reached = notified && flow->notified_row > row ? flow->notified_row : row,
@@ -95,8 +100,7 @@ static __noinline int choose_row(struct congestion *c)
 	if (reached >= strictest)
 		return strictest; // nothing stricter is declared; a reload may have removed the row of the last
 				  // notification
-	c->reason = REASON_ESCALATION;
-	return reached + 1;
+	return (reached + 1) | ROW_ESCALATED;
 }
 
 #endif

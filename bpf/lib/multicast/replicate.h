@@ -43,9 +43,9 @@ __noinline __u32 multicast_to_child(struct __sk_buff *skb, __u32 slot, __u32 hop
 	return way;
 }
 
-// Copies to the children in `first` … `first + count - 1`. `is_last`: the last one gets the packet itself.
-static __always_inline int multicast_to_children(struct __sk_buff *skb, __u32 first, __u32 count_of, int is_last,
-						 __u32 hop_limit)
+// Copies to the children in `first` … `first + count_of - 1`. `is_last`: the last one gets the packet itself. A global
+// function: the verifier follows the copies once, not once for each way to them.
+__noinline int multicast_to_children(struct __sk_buff *skb, __u32 first, __u32 count_of, int is_last, __u32 hop_limit)
 {
 	for (__u32 i = 0; i < MULTICAST_BRANCHES; i++) {
 		if (i >= count_of)

@@ -67,29 +67,22 @@ __noinline int notice_walk(struct __sk_buff *skb, struct invoking *invoking, __u
 	const __u8 *first = walk_at(skb, offset, 1);
 	if (!first)
 		return WALK_TRUNCATED;
-	__u8 next = (*first >> 4) == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
-	// In memory, so that the verifier meets the same state at the head of every round (wire/walk.h).
-	volatile __u16 *at = &h->transport;
-	volatile __u8 *protocol = &h->protocol;
-	*at = offset;
-	*protocol = next;
+	h->transport = offset;
+	h->protocol = (*first >> 4) == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
 	for (int depth = 0; depth < WALK_DEPTH; depth++) {
-		offset = *at & WALK_OFFSET_MASK;
-		next = *protocol;
-		WALK_VISIT(skb, h, next, offset);
+		offset = h->transport & WALK_OFFSET_MASK;
+		__u8 next = h->protocol;
 		if (!is_walked(next) &&
 		    !(next == IPPROTO_UDP && offset + UDP_HLEN <= end && walk_is_tunnel(skb, offset))) {
 			if (h->end < end)
 				invoking->end = h->end;
 			return WALK_TRANSPORT;
 		}
-		enum walk_result result = walk_step(skb, h, &offset, &next);
+		int result = walk_step(skb, h);
 		if (result != WALK_TRANSPORT)
 			return result;
-		if (offset > end || offset > h->end)
+		if (h->transport > end || h->transport > h->end)
 			return WALK_TRUNCATED;
-		*at = offset;
-		*protocol = next;
 	}
 	return WALK_TOO_DEEP;
 }

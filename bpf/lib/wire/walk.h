@@ -16,8 +16,8 @@
 
 #include "wire/walk-shims.h"
 
-// A program's inspection of each header on the way: WALK_VISIT(skb, h, protocol, offset), defined before this file is
-// included. It leaves its findings in h->visited.
+// A program's inspection of each header that is walked: WALK_VISIT(skb, h, protocol, offset), defined before this file
+// is included. It leaves its findings in h->visited.
 #ifndef WALK_VISIT
 #define WALK_VISIT(skb, h, protocol, offset)
 #endif
@@ -47,8 +47,7 @@ static __always_inline int walk_is_roce(const struct headers *h)
 	       h->end > h->transport && roce_fits(h->udp_length, h->end - h->transport);
 }
 
-// Walks the header of protocol `*next` at `*offset`: one that is_walked(), or the UDP header of a tunnel.
-static __always_inline enum walk_result walk_step(struct __sk_buff *skb, struct headers *h, __u32 *offset, __u8 *next)
+static __always_inline enum walk_result walk_header(struct __sk_buff *skb, struct headers *h, __u32 *offset, __u8 *next)
 {
 	if (*next == IPPROTO_IPV6)
 		return walk_ipv6(skb, h, offset, next);
@@ -65,7 +64,22 @@ static __always_inline enum walk_result walk_step(struct __sk_buff *skb, struct 
 	return walk_extension(skb, h, offset, next);
 }
 
-// A global function: the verifier checks it once, not once for each caller and state.
+// Walks the header of protocol h->protocol at h->transport: one that is_walked(), or the UDP header of a tunnel. Moves
+// both to what follows it. A global function: the verifier checks it once, not once for each round and path.
+__noinline int walk_step(struct __sk_buff *skb, struct headers *h)
+{
+	if (!h)
+		return WALK_NOT_IP;
+	__u32 offset = h->transport & WALK_OFFSET_MASK;
+	__u8 next = h->protocol;
+	WALK_VISIT(skb, h, next, offset);
+	enum walk_result result = walk_header(skb, h, &offset, &next);
+	h->transport = offset;
+	h->protocol = next;
+	return result;
+}
+
+// Global for the same reason.
 __noinline int walk_linear(struct __sk_buff *skb, struct headers *h)
 {
 	if (!h)
@@ -77,27 +91,19 @@ __noinline int walk_linear(struct __sk_buff *skb, struct headers *h)
 	if (next == 0)
 		return WALK_NOT_IP;
 
-	// Offset and protocol go through memory, whose values the verifier does not track. So it meets the same state
-	// at the head of every round, and checks each kind of header once a round, not once for each path to it (for
-	// the guard 5,000 instructions instead of 79,000).
-	volatile __u16 *at = &h->transport;
-	volatile __u8 *protocol = &h->protocol;
-	*at = offset;
-	*protocol = next;
+	h->transport = offset;
+	h->protocol = next;
 	for (int depth = 0; depth < WALK_DEPTH; depth++) {
-		offset = *at & WALK_OFFSET_MASK;
-		next = *protocol;
-		WALK_VISIT(skb, h, next, offset);
+		offset = h->transport & WALK_OFFSET_MASK;
+		next = h->protocol;
 		if (!is_walked(next) && !(next == IPPROTO_UDP && walk_is_tunnel(skb, offset)))
 			break;
-		enum walk_result result = walk_step(skb, h, &offset, &next);
-		*at = offset;
-		*protocol = next;
+		int result = walk_step(skb, h);
 		if (result != WALK_TRANSPORT)
 			return result;
 	}
-	offset = *at & WALK_OFFSET_MASK;
-	next = *protocol;
+	offset = h->transport & WALK_OFFSET_MASK;
+	next = h->protocol;
 	if (is_walked(next) || (next == IPPROTO_UDP && walk_is_tunnel(skb, offset)))
 		return WALK_TOO_DEEP;
 	if (is_opaque(next)) {

@@ -46,6 +46,31 @@ export interface TestRunResult {
   readonly durationNs: number;
 }
 
+/** Memory for one call after the other. */
+class Scratch {
+  #buffer = new PinnedBuffer(2 * GROWTH);
+
+  of(size: number): PinnedBuffer {
+    if (size > this.#buffer.bytes.length) this.#buffer = new PinnedBuffer(2 * size);
+    return this.#buffer;
+  }
+
+  with(bytes: Uint8Array): PinnedBuffer {
+    const buffer = this.of(bytes.length);
+    buffer.bytes.set(bytes);
+    return buffer;
+  }
+}
+
+/** Test runs are synchronous, and some callers make a hundred thousand of them. */
+const scratch = {
+  attr: attributes(80),
+  input: new Scratch(),
+  output: new Scratch(),
+  contextIn: new Scratch(),
+  contextOut: new Scratch(),
+};
+
 export class BpfProgram {
   readonly name: string;
   readonly fd: number;
@@ -64,34 +89,27 @@ export class BpfProgram {
    * @throws KernelError EINVAL (packet too short, context not accepted), ENOSPC (the packet grew by more than 4 KiB)
    */
   testRun(run: TestRun): TestRunResult {
-    const input = pinned(run.data);
-    const output = new PinnedBuffer(run.data.length + GROWTH);
-    const attr = attributes(80);
+    const { attr } = scratch;
+    const input = scratch.input.with(run.data);
+    const output = scratch.output.of(run.data.length + GROWTH);
     attr.view.setUint32(AT.fd, this.fd, true);
     attr.view.setUint32(AT.sizeIn, run.data.length, true);
-    attr.view.setUint32(AT.sizeOut, output.bytes.length, true);
+    attr.view.setUint32(AT.sizeOut, run.data.length + GROWTH, true);
     attr.view.setBigUint64(AT.dataIn, input.address, true);
     attr.view.setBigUint64(AT.dataOut, output.address, true);
     attr.view.setUint32(AT.repeat, run.repeat ?? 1, true);
-    const context = run.ctx && { in: pinned(run.ctx), out: new PinnedBuffer(run.ctx.length) };
-    if (context) {
-      attr.view.setUint32(AT.contextSizeIn, context.in.bytes.length, true);
-      attr.view.setUint32(AT.contextSizeOut, context.out.bytes.length, true);
-      attr.view.setBigUint64(AT.contextIn, context.in.address, true);
-      attr.view.setBigUint64(AT.contextOut, context.out.address, true);
-    }
+    const context = run.ctx && { in: scratch.contextIn.with(run.ctx), out: scratch.contextOut.of(run.ctx.length) };
+    const size = run.ctx?.length ?? 0;
+    attr.view.setUint32(AT.contextSizeIn, size, true);
+    attr.view.setUint32(AT.contextSizeOut, size, true);
+    attr.view.setBigUint64(AT.contextIn, context?.in.address ?? 0n, true);
+    attr.view.setBigUint64(AT.contextOut, context?.out.address ?? 0n, true);
     within(run.netns, () => bpf(`test run(program ${this.name})`, BPF_CMD.PROG_TEST_RUN, attr));
     return {
       retval: attr.view.getUint32(AT.retval, true),
       data: output.bytes.slice(0, attr.view.getUint32(AT.sizeOut, true)),
-      ctx: context?.out.bytes.slice(),
+      ctx: context?.out.bytes.slice(0, size),
       durationNs: attr.view.getUint32(AT.duration, true),
     };
   }
-}
-
-function pinned(bytes: Uint8Array): PinnedBuffer {
-  const buffer = new PinnedBuffer(Math.max(1, bytes.length));
-  buffer.bytes.set(bytes);
-  return buffer;
 }

@@ -40,7 +40,7 @@ const MD5_SECRET_LENGTH = 16;
 
 /** `length` bytes: a prefix (a source address, where the RFC has one), then 0x878FE1F3 repeated. */
 export function apad(length: number, prefix: Uint8Array = new Uint8Array()): Uint8Array {
-  return Uint8Array.from({ length }, (_, i) =>
+  return new Uint8Array(length).map((_, i) =>
     i < prefix.length ? prefix[i]! : APAD[(i - prefix.length) % APAD.length]!,
   );
 }

@@ -61,7 +61,7 @@ export function inner(of: Inner = {}): Uint8Array {
     hopLimit: of.hopLimit ?? 62,
     bth: { opcode: of.opcode ?? OPCODE.sendOnly, destQpn: of.qpn ?? DESIGNATED, psn: of.psn ?? 1, ackRequest: true },
     ext: { reth: { virtualAddress: of.va ?? 0xffff_fff0_ffff_fff0n, rkey: 0x01020304, length: size }, immediate: 7 },
-    payload: Uint8Array.from({ length: size }, (_, i) => (i * 7 + size) & 255),
+    payload: new Uint8Array(size).map((_, i) => (i * 7 + size) & 255),
   });
   if (checksum) putUdpChecksum(packet);
   return packet;

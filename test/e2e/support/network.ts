@@ -55,12 +55,12 @@ export class Router {
     await this.#lab.mustExec(this.name, ['sh', '-c', `mkdir -p /etc/cnpd && cat > ${CONFIG}`], { input });
   }
 
-  /** A new cnpd.yaml for a running cnpd. @throws when it is refused */
+  /** A new cnpd.yaml for a running cnpd, which is told as `cnpctl reload` tells it. @throws when it is refused */
   async reload(intent: object): Promise<void> {
+    if (!this.#client) throw new Error(`${this.name}: cnpd does not run`);
     await this.configure(intent);
-    const { code, stdout, stderr } = await this.ctl('reload');
-    if (code !== 0 || !stdout.startsWith('reloaded'))
-      throw new Error(`${this.name}: reload: exit code ${code}: ${stdout}${stderr}`);
+    const { ok, errors } = await this.#client.reload();
+    if (!ok) throw new Error(`${this.name}: reload: ${errors.join('\n')}`);
   }
 
   get pid(): number {
@@ -98,7 +98,7 @@ export class Router {
       ({ socketExists, log }) => socketExists && log.includes(`"pid":${child.pid}`),
     );
     this.#client?.close();
-    this.#client = connectNorthbound({ socket, timeoutMs: 10_000 });
+    this.#client = connectNorthbound({ socket, timeoutMs: 30_000 });
   }
 
   /** Ends cnpd and waits until it is gone. @returns its exit code, null when a signal ended it */
