@@ -46,8 +46,8 @@ export function decodeSafely(decode: Decoder, bytes: Uint8Array): unknown {
     try {
       return withinLimit(() => decode(input));
     } catch (error) {
-      if (error instanceof TooSlow) throw new Error(`${error.message} on ${toHex(bytes)}`);
-      throw new Error(`threw on ${toHex(bytes)}`, { cause: error });
+      const what = error instanceof TooSlow ? error.message : 'threw';
+      throw new Error(`${what} on ${toHex(bytes)}`, { cause: error });
     }
   });
   if (!results.every((result) => isDeepStrictEqual(result, results[0])))
