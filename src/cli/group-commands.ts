@@ -14,6 +14,10 @@ function ipv6(text: string): string {
   return text;
 }
 
+function nameOrIpv6(text: string): string {
+  return parseAddress(text) === undefined ? text : ipv6(text);
+}
+
 function whole(text: string): string {
   if (!/^-?\d{1,20}$/.test(text)) throw new InvalidArgumentError('allowed: a whole number, in decimal.');
   return text;
@@ -41,7 +45,7 @@ export function addGroup(program: Command, act: Act): void {
   group
     .command('join')
     .description('declare a member, or change it; cnpd checks the values as it does those of cnpd.yaml')
-    .argument('<proxy-address>', 'the group', ipv6)
+    .argument('<group>', 'name or Proxy Address', nameOrIpv6)
     .option('--receiver <address>', 'a receiver', ipv6)
     .option('--source <address>', 'the source, instead of a receiver', ipv6)
     .option(
@@ -61,14 +65,14 @@ export function addGroup(program: Command, act: Act): void {
   group
     .command('leave')
     .description('remove a member that was declared at run time')
-    .argument('<proxy-address>', 'the group', ipv6)
+    .argument('<group>', 'name or Proxy Address', nameOrIpv6)
     .option('--receiver <address>', 'a receiver', ipv6)
     .option('--source [address]', 'the source')
     .action(act(leave));
   group
     .command('restart')
     .description('at the root: begin the stream of the source anew, over the same Queue Pairs from other PSNs')
-    .argument('<proxy-address>', 'the group', ipv6)
+    .argument('<group>', 'name or Proxy Address', nameOrIpv6)
     .action(act(restart));
   group
     .command('list')
@@ -87,10 +91,12 @@ function usage(context: Context, text: string): ExitCode {
   return EXIT.usage;
 }
 
-async function join(context: Context, group: string, options: Join): Promise<ExitCode> {
+async function join(context: Context, nameOrAddress: string, options: Join): Promise<ExitCode> {
   const { receiver, source } = options;
   if ((receiver === undefined) === (source === undefined))
     return usage(context, 'name one member: --receiver ADDRESS or --source ADDRESS');
+  const group = await proxyAddressOf(onSetSocket(context), nameOrAddress);
+  if (group === undefined) return EXIT.problem;
   const { qpn, edge, psnDelta, vaDelta, rKey, startPsn } = options;
   const member = {
     role: receiver === undefined ? 'source' : 'receiver',
@@ -123,14 +129,30 @@ const same = (a: unknown, b: string): boolean => {
 
 const membersOf = (row: Row | undefined): readonly Row[] => (row?.['member'] as Row[] | undefined) ?? [];
 
+/** The Proxy Address of a group. A name is looked up among those that this router knows. Undefined: it was reported. */
+async function proxyAddressOf(context: Context, nameOrAddress: string): Promise<string | undefined> {
+  if (parseAddress(nameOrAddress)?.family === 6) return nameOrAddress;
+  const groups = await groupsOf(context, 'group');
+  const found = groups.filter((row) => row['name'] === nameOrAddress).map((row) => String(row['proxy-address']));
+  if (found.length === 1) return found[0];
+  context.err(
+    found.length > 1
+      ? `cnpctl: several groups have the name ${nameOrAddress}; use the Proxy Address: ${found.join(', ')}\n`
+      : `cnpctl: no group has the name ${nameOrAddress}; use the Proxy Address for a new one${hintOf(groups)}\n`,
+  );
+  return undefined;
+}
+
 async function leave(
   context: Context,
-  group: string,
+  nameOrAddress: string,
   { receiver, source }: { receiver?: string; source?: string | true },
 ): Promise<ExitCode> {
   if ((receiver === undefined) === (source === undefined))
     return usage(context, 'name one member: --receiver ADDRESS or --source');
   const setting = onSetSocket(context);
+  const group = await proxyAddressOf(setting, nameOrAddress);
+  if (group === undefined) return EXIT.problem;
   const known = membersOf((await groupsOf(setting, 'group')).find((row) => same(row['proxy-address'], group))).filter(
     (row) =>
       receiver === undefined
@@ -149,7 +171,9 @@ async function leave(
   return EXIT.ok;
 }
 
-async function restart(context: Context, group: string): Promise<ExitCode> {
+async function restart(context: Context, nameOrAddress: string): Promise<ExitCode> {
+  const group = await proxyAddressOf(onSetSocket(context), nameOrAddress);
+  if (group === undefined) return EXIT.problem;
   await withCnpd(onSetSocket(context), (client) => client.restartGroup(group));
   if (context.options.output === 'json') printJson(context, { group });
   else print(context, [`${group}: the stream begins anew`]);

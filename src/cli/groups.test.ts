@@ -130,10 +130,29 @@ describe('cnpctl group', () => {
     const connect = ({ socket }: { socket: string }) => (asked.push(socket), client);
     expect((await run(`group restart ${GROUP}`, client, { connect })).code).toBe(0);
     expect(asked).toEqual(['/run/cnpd/gnmi-set.sock', GROUP]);
+    expect((await run('group restart weights', client, { connect })).code).toBe(0);
+    expect(asked.at(-1)).toBe(GROUP);
+  });
+
+  test('a group may be named by its name; of a name that is not known nothing is set', async () => {
+    const member = { role: 'receiver', address: '2001:db8:2::2' };
+    expect(await setBy('group join weights --receiver 2001:db8:2::2 --qpn 9')).toMatchObject({
+      code: 0,
+      sets: [{ replace: [{ group: GROUP, member }] }],
+    });
+    expect(await setBy('group leave weights --source')).toMatchObject({
+      code: 0,
+      sets: [{ delete: [{ group: GROUP }] }],
+    });
+    for (const line of ['join other --receiver 2001:db8:2::2 --qpn 9', 'leave other --source', 'restart other'])
+      expect(await setBy(`group ${line}`), line).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('no group has the name other; use the Proxy Address for a new one'),
+        sets: [],
+      });
   });
 
   test.each([
-    'group restart weights',
     `group join ${GROUP} --qpn 9`,
     `group join ${GROUP} --receiver 2001:db8::2 --source 2001:db8::3`,
     'group join 192.0.2.1 --source 2001:db8::3',

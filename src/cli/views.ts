@@ -166,8 +166,8 @@ export const VIEWS = {
   },
   sids: {
     path: ['cnpd', 'sids'],
-    description: 'END.CON SIDs, own and learned',
-    empty: 'no END.CON SID is known; `cnpctl show groups` and `cnpctl doctor` show those of groups',
+    description: 'SIDs, own and learned: END.CON, End.MT, replication',
+    empty: 'no SID is known',
     columns: [
       text('sid', 'SID'),
       text('behavior'),

@@ -184,7 +184,7 @@ describe('from the carriers to the plan', () => {
     w.learning.reachability({ carrier: 'isis', reachable: new Set(['L2 1']) });
     w.learning.learned({ carrier: 'isis', source: 'a', originator: 'L2 1', advertisements: reported({ sids: [sid] }) });
     w.work.settle();
-    expect({ routerNews: w.routerNews(), endConSidsLength: w.table.routers.endConSids(0x8002).length }).toEqual({
+    expect({ routerNews: w.routerNews(), endConSidsLength: w.table.routers.sidsOf(0x8002).length }).toEqual({
       routerNews: 1,
       endConSidsLength: 1,
     });
@@ -192,7 +192,7 @@ describe('from the carriers to the plan', () => {
     w.work.settle();
     w.clock.advance(1001);
     w.work.settle();
-    expect(w.table.routers.endConSids(0x8002)).toEqual([]);
+    expect(w.table.routers.sidsOf(0x8002)).toEqual([]);
     expect(w.routerNews()).toBeGreaterThan(1);
   });
 

@@ -33,7 +33,7 @@ function routers(holdMs?: number) {
     });
   const shown = (behavior = END_CON): string[] =>
     table.routers
-      .endConSids(behavior)
+      .sidsOf(behavior)
       .map((s) => `${formatAddress(s.sid)} ${s.carrier} ${s.originator}${s.heldUntil ? ' held' : ''}`);
   const probed = (): string[] => table.routers.routerAddresses().map(formatAddress);
   return { ...scene, say, shown, probed };
@@ -117,7 +117,7 @@ describe('END.CON SIDs', () => {
       takeChanged: true,
       shown: ['2001:db8:c::1 isis cnpd1 held'],
     });
-    expect(table.routers.endConSids(END_CON)[0]!.heldUntil).toBe(new Date(wallOf(clock.now + 120_000)).toISOString());
+    expect(table.routers.sidsOf(END_CON)[0]!.heldUntil).toBe(new Date(wallOf(clock.now + 120_000)).toISOString());
     expect(table.nextDeadline()).toBe(clock.now + 120_000);
     clock.now += 120_000;
     table.tick();
@@ -198,7 +198,7 @@ test('the tables are bounded: entries beyond the limit are counted, and freed sp
   table.replace(b, many(5, 4));
   expect({
     sids: table.sizes.sids,
-    endConSidsLength: table.endConSids(END_CON).length,
+    endConSidsLength: table.sidsOf(END_CON).length,
     learnedSidTableFull: counts.get('learned.sid.table-full'),
   }).toEqual({ sids: 3, endConSidsLength: 3, learnedSidTableFull: 3 });
   const addresses = (from: number, count: number): IpAddress[] =>

@@ -139,10 +139,10 @@ export class LearnedRouters {
   }
 
   /**
-   * The END.CON SIDs of other routers that count, each once, in address order.
-   * @param behavior the code point `end-con-behavior`
+   * The SIDs of other routers that count and have this behavior, each once, in address order.
+   * @param behavior a code point, such as `end-con-behavior`
    */
-  endConSids(behavior: number): SidEntry[] {
+  sidsOf(behavior: number): SidEntry[] {
     const best = new Map<string, { readonly sid: LearnedOf<'sid'>; readonly source: Source }>();
     for (const source of this.#counting()) {
       for (const sid of source.routers) {

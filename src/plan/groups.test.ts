@@ -72,6 +72,12 @@ describe('the root', () => {
     expect(plan(ROOTED).problems).toEqual([]);
   });
 
+  test('what the source sends is dropped while no tree takes it; an edge drops nothing, its copies come from there', () => {
+    const discards = (text: string) => plan(text).multicast!.discards.map(({ id }) => id);
+    expect(discards(ROOTED)).toEqual(['2001:db8:aa::1']);
+    expect(discards(ROOTED.replace(/source: \{[^}]*\}, /, ''))).toEqual([]);
+  });
+
   test('RMC-5.1-f, RMC-7.2-f: a TLV for each edge', () => {
     const [headEnd] = plan(ROOTED).multicast!.headEnds;
     expect(

@@ -3,7 +3,7 @@
 import { digestText, membersDigest } from '../groups/digests.ts';
 import type { OwnSids } from '../groups/network.ts';
 import { tlvsThatFit } from '../groups/sizes.ts';
-import type { Intent, Srv6Intent } from '../intent/intent.ts';
+import type { GroupIntent, Intent, Srv6Intent } from '../intent/intent.ts';
 import type { SidEntry } from '../learned/routers.ts';
 import { formatAddress, mapKey } from '../model/address.ts';
 import type { DesiredState } from './desired.ts';
@@ -77,6 +77,7 @@ function planTrees(intent: Intent, learned: LearnedAboutGroups, facts: Facts): S
       ports: ports(intent, facts, core),
       groups: views.map((view) => groupPlan(view, own)),
       lists: views.flatMap((view) => listsOf(view, own)),
+      discards: discards(groups, taken),
       headEnds,
       settleMs: srv6.multicast.settleMs,
       stallMs: srv6.multicast.stallMs,
@@ -93,6 +94,17 @@ function planTrees(intent: Intent, learned: LearnedAboutGroups, facts: Facts): S
     ],
   };
 }
+
+/** Where the source is. An edge needs its route to the Proxy Address, as that of the sender of its copies. */
+const discards = (
+  groups: readonly GroupIntent[],
+  taken: ReturnType<typeof addressesOfRouters>,
+): MulticastPlan['discards'] =>
+  groups
+    .filter(
+      ({ proxyAddress, members }) => members.some(({ role }) => role === 'source') && !taken.has(mapKey(proxyAddress)),
+    )
+    .map(({ proxyAddress: address }) => ({ id: formatAddress(address), address }));
 
 const ownSids = ({ edge, replication }: OwnSids): MulticastPlan['sids'] => [
   ...(edge ? [{ id: formatAddress(edge), sid: edge, kind: 'edge' } as const] : []),

@@ -24,6 +24,7 @@ export interface MulticastPlan {
     readonly isCore: boolean;
   }[];
   readonly groups: readonly MulticastGroupPlan[];
+  readonly discards: readonly DiscardPlan[];
   readonly lists: readonly MulticastListPlan[];
   /** Routes into trees of which this router is the root. */
   readonly headEnds: readonly HeadEndPlan[];
@@ -33,6 +34,13 @@ export interface MulticastPlan {
   readonly stallMs: number;
   /** Whether such a branch is taken out of the minimum. */
   readonly dropStalled: boolean;
+}
+
+/** Packets to this Proxy Address are dropped while no tree takes them. */
+export interface DiscardPlan {
+  /** The address as text. */
+  readonly id: string;
+  readonly address: IpAddress;
 }
 
 export interface MulticastSidPlan {

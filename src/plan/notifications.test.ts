@@ -305,7 +305,7 @@ describe('learned facts about senders', () => {
   const learned = (asked: number[] = []): LearnedView => ({
     senders: NO_SENDER_PROXIES,
     sizes: () => ({ proxies4: 0, proxies6: 0 }),
-    routers: { endConSids: (behavior) => (asked.push(behavior), sids) },
+    routers: { sidsOf: (behavior) => (asked.push(behavior), sids) },
     capabilities: { entries: () => [host] },
   });
 

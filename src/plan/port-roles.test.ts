@@ -46,7 +46,7 @@ test('the operator can name them instead', () => {
 
 test('PNC-6-b: the agent’s own checks need them also without a proxy', () => {
   const stamp = intentOf('stamp: { reflector: on, accept-from: ["2001:db8::/32"] }\n', LOOPBACK);
-  const nobody = { routers: { endConSids: () => [] } } as never;
+  const nobody = { routers: { sidsOf: () => [] } } as never;
   expect(plan(stamp, nobody, facts([2])).learning?.ports.filter((p) => p.isCore)).toMatchObject([{ id: 'eth2' }]);
   expect(plan(intentOf(''), nobody, facts([2])).learning).toBeUndefined();
 });
@@ -84,7 +84,7 @@ test('PNC-6-b: ports of a VRF are separate links: a host at one cannot impersona
 
 test('PNC-6-a: nothing is learned at border ports unless they are named, and the proxy’s program is not attached there', () => {
   const interfaces = (text: string): string[] =>
-    plan(intentOf(text), { routers: { endConSids: () => [] } } as never, facts([])).proxy!.interfaces.map(
+    plan(intentOf(text), { routers: { sidsOf: () => [] } } as never, facts([])).proxy!.interfaces.map(
       (i) => i.interface,
     );
   expect(interfaces(`${PROXY}border-ports: [eth9]\n`)).toEqual(['eth1', 'eth2', 'br0', 'eth5']);
@@ -97,7 +97,7 @@ describe('PNC-6-a: while a border port is missing, and may be here under another
   const planned = (text: string, links = LINKS) =>
     plan(
       intentOf(text, 'router: { name: r1, loopback: { ipv6: 2001:db8:ffff::1 } }\n'),
-      { routers: { endConSids: () => [] } } as never,
+      { routers: { sidsOf: () => [] } } as never,
       { ...facts([2]), links },
     );
   const LONG_HAUL =

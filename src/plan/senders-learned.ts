@@ -9,7 +9,7 @@ import { notifiesDirectly } from './policy.ts';
 /** An absent member: nothing is known. */
 export interface LearnedAboutSenders {
   /** The END.CON SIDs of other routers that are in force. */
-  readonly routers?: { endConSids(behavior: number): Iterable<{ readonly sid: IpAddress }> };
+  readonly routers?: { sidsOf(behavior: number): Iterable<{ readonly sid: IpAddress }> };
   readonly capabilities?: { entries(): Iterable<HostCapability> };
 }
 

@@ -10,7 +10,7 @@ import { plan } from './plan.ts';
 const SRV6 =
   'srv6: { core-ports: [wan], end-con: [{ sid: 2001:db8:c::1, locator: 2001:db8:c::/48 }, ' +
   '{ sid: 2001:db8:c::7, locator: 2001:db8:c::/48, table: 100, interfaces: [eth3] }] }\n';
-const learned = (...sids: string[]) => ({ routers: { endConSids: () => sids.map((sid) => ({ sid: address(sid) })) } });
+const learned = (...sids: string[]) => ({ routers: { sidsOf: () => sids.map((sid) => ({ sid: address(sid) })) } });
 const rows = (intent: string, ...sids: string[]) =>
   endConTenants(intentOf(intent), learned(...sids)).map(({ id, tenant }) => [id, tenant]);
 

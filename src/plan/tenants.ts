@@ -41,9 +41,7 @@ function passing(sids: Iterable<IpAddress>): Map<string, { readonly sid: IpAddre
 
 /** Every END.CON SID of the domain, including this router's, with the tenant of the senders behind it. */
 export function endConTenants(intent: Intent, { routers }: LearnedAboutSenders): EndConSidPlan[] {
-  const learned = passing(
-    [...(routers?.endConSids(intent.codePoints['end-con-behavior']) ?? [])].map(({ sid }) => sid),
-  );
+  const learned = passing([...(routers?.sidsOf(intent.codePoints['end-con-behavior']) ?? [])].map(({ sid }) => sid));
   const own = (intent.srv6?.endCon ?? []).map(
     ({ sid, table }) => [formatAddress(sid), { sid, tenant: tenantOfTable(table) }] as const,
   );

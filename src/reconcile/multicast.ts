@@ -18,10 +18,17 @@ import { Deadline } from '../model/deadline.ts';
 import type { GroupRoleView } from '../model/group-view.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../plan/desired.ts';
-import type { HeadEndPlan, MulticastGroupPlan, MulticastListPlan, MulticastPlan } from '../plan/multicast-plan.ts';
+import type {
+  DiscardPlan,
+  HeadEndPlan,
+  MulticastGroupPlan,
+  MulticastListPlan,
+  MulticastPlan,
+} from '../plan/multicast-plan.ts';
 import { type Attachment, LOOPBACK, attachment } from './attachments.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
 import { RootDevice } from './multicast/device.ts';
+import { discardOperations } from './multicast/discards.ts';
 import { type HeadEndRoute, foundHeadEnds, headEndOperations } from './multicast/head-end-routes.ts';
 import { groupViews } from './multicast/group-views.ts';
 import { HeadEnds } from './multicast/head-ends.ts';
@@ -126,6 +133,7 @@ export class Multicast extends Feature {
       ),
       // One that is planned again is the same: its name has the digest of all that is in it.
       lists: reconciler<MulticastListPlan>(lists, () => true),
+      discards: reconciler<DiscardPlan>(discardOperations(routes)),
       sids: reconciler(multicastSidOperations(this.#maps.destinations, routes)),
       groups: reconciler<MulticastGroupPlan>(groups),
       routers: reconciler<RouterPlan>(routers),
@@ -149,6 +157,7 @@ export class Multicast extends Feature {
     tables.groups.replace(groups);
     tables.lists.replace(lists);
     tables.sids.replace(plan?.sids ?? []);
+    tables.discards.replace(plan?.discards ?? []);
     tables.configuration.replace(plan ? [configurationOf(plan)] : []);
     tables.headEnds.replace(this.#headEnds.update(plan, now, this.#mayForgetTrees));
     if (this.#mayForgetTrees && !plan?.headEnds.length && this.#headEnds.due === undefined) this.#device.remove();

@@ -1,55 +1,91 @@
-// The SRv6 SIDs for `cnpctl show srv6 sids`: this router's END.CON SIDs with their state in the kernel, and those that
-// other routers advertise.
+// The SRv6 SIDs for `cnpctl show srv6 sids`: this router's, with their state in the kernel, and those that other routers
+// advertise.
 import type { Intent } from '../intent/intent.ts';
-import type { LearnedRouters } from '../learned/routers.ts';
+import type { LearnedRouters, SidEntry } from '../learned/routers.ts';
 import { type IpAddress, formatAddress } from '../model/address.ts';
 import type { SidState } from '../model/state.ts';
 import type { DesiredState } from '../plan/desired.ts';
+import type { Multicast } from '../reconcile/multicast.ts';
 import type { Srv6 } from '../reconcile/srv6.ts';
 
-const END_CON = 'END.CON';
+/** Name of a behavior, and the code point of its number. */
+const BEHAVIORS = [
+  ['END.CON', 'end-con-behavior'],
+  ['End.MT', 'end-mt-behavior'],
+  ['replication', 'replication-behavior'],
+] as const;
 /** The IGP still hears the originator, but this router has no route to the SID. */
 const NO_WAY = 'no route to it from this router';
 const NOT_PLANNED = 'not programmed: `cnpctl show status` shows why';
+const REFUSED = 'not programmed yet: `cnpctl show status` shows what the kernel refuses';
 
 export interface SidDependencies {
   readonly intent: Intent;
-  readonly routers: Pick<LearnedRouters, 'endConSids'>;
-  readonly desired: Pick<DesiredState, 'srv6'> | undefined;
-  readonly dataplane: { readonly srv6: Pick<Srv6, 'refusal'> | undefined } | undefined;
+  readonly routers: Pick<LearnedRouters, 'sidsOf'>;
+  readonly desired: Pick<DesiredState, 'srv6' | 'multicast'> | undefined;
+  readonly dataplane:
+    | {
+        readonly srv6: Pick<Srv6, 'refusal'> | undefined;
+        readonly multicast: Pick<Multicast, 'refusedSids'> | undefined;
+      }
+    | undefined;
   /** Whether this router has a route to an address. */
   readonly hasRoute: (sid: IpAddress) => Promise<boolean>;
 }
 
-export async function sidStates({
-  intent,
-  routers,
-  desired,
-  dataplane,
-  hasRoute,
-}: SidDependencies): Promise<SidState[]> {
-  const own = (intent.srv6?.endCon ?? []).map(({ sid, table }): SidState => {
+export async function sidStates(dependencies: SidDependencies): Promise<SidState[]> {
+  return [...ownSids(dependencies), ...(await learnedSids(dependencies))];
+}
+
+const local = (sid: string, behavior: string, status: string, table: number | null): SidState => ({
+  sid,
+  behavior,
+  origin: 'local',
+  status,
+  table,
+  carrier: '',
+  originator: '',
+});
+
+function ownSids({ intent: { srv6 }, desired, dataplane }: SidDependencies): SidState[] {
+  const endCon = (srv6?.endCon ?? []).map(({ sid, table }) => {
     const text = formatAddress(sid);
-    return {
-      sid: text,
-      behavior: END_CON,
-      origin: 'local',
-      status: desired?.srv6 ? (dataplane?.srv6?.refusal(text) ?? 'programmed') : NOT_PLANNED,
-      table,
-      carrier: '',
-      originator: '',
-    };
+    const status = desired?.srv6 ? (dataplane?.srv6?.refusal(text) ?? 'programmed') : NOT_PLANNED;
+    return local(text, 'END.CON', status, table);
   });
-  const learned = routers
-    .endConSids(intent.codePoints['end-con-behavior'])
-    .map(async ({ sid, carrier, originator, heldUntil }): Promise<SidState> => ({
+  const refused = dataplane?.multicast?.refusedSids();
+  const ofGroups = (
+    [
+      ['End.MT', srv6?.endMt],
+      ['replication', srv6?.replication],
+    ] as const
+  ).flatMap(([behavior, declared]) => {
+    if (!declared) return [];
+    const text = formatAddress(declared.sid);
+    const status = !desired?.multicast ? NOT_PLANNED : refused?.has(text) ? REFUSED : 'programmed';
+    return [local(text, behavior, status, null)];
+  });
+  return [...endCon, ...ofGroups];
+}
+
+/** A SID has one row, with all behaviors under which it is advertised. */
+function learnedSids({ intent: { codePoints }, routers, hasRoute }: SidDependencies): Promise<SidState[]> {
+  const found = new Map<bigint, { readonly entry: SidEntry; readonly behaviors: string[] }>();
+  for (const [behavior, codePoint] of BEHAVIORS)
+    for (const entry of routers.sidsOf(codePoints[codePoint])) {
+      const known = found.get(entry.sid.value);
+      if (known) known.behaviors.push(behavior);
+      else found.set(entry.sid.value, { entry, behaviors: [behavior] });
+    }
+  return Promise.all(
+    [...found.values()].map(async ({ entry: { sid, carrier, originator, heldUntil }, behaviors }) => ({
       sid: formatAddress(sid),
-      behavior: END_CON,
+      behavior: behaviors.join(', '),
       origin: 'learned',
       status: heldUntil !== undefined ? `held until ${heldUntil}` : (await hasRoute(sid)) ? 'reachable' : NO_WAY,
       table: null,
       carrier,
       originator,
-    }));
-  return [...own, ...(await Promise.all(learned))];
+    })),
+  );
 }

@@ -106,7 +106,7 @@ describe('across three FRR routers', () => {
       for (const report of c.reports.values()) table.learned(report);
       table.reachability({ carrier: 'isis', reachable: c.reachable });
       return table.routers
-        .endConSids(END_CON)
+        .sidsOf(END_CON)
         .map((s) => `${formatAddress(s.sid)} ${s.originator}${s.heldUntil === undefined ? '' : ' held'}`);
     };
     a.carrier.originate(origination([], { sids: [ENDCON], routerAddresses: [address('2001:db8:ffff::1')] }));

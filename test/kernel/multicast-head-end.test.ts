@@ -8,9 +8,12 @@ import { MAIN_TABLE, TREE_TABLE, type TreeRoute, TreeRoutes } from '../../src/ke
 import { Netns } from '../../src/kernel/netns.ts';
 import { openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
-import { address } from '../../src/model/address.ts';
+import { address, addressFromBytes, formatAddress } from '../../src/model/address.ts';
 import { type TreeSrh, encodeTreeSrh } from '../../src/packet/srv6/tree-srh.ts';
-import { inNetns, ip } from '../support/netns.ts';
+import type { DiscardPlan } from '../../src/plan/multicast-plan.ts';
+import { discardOperations } from '../../src/reconcile/multicast/discards.ts';
+import { OwnRoutes } from '../../src/reconcile/multicast/own-routes.ts';
+import { inNetns, ip, untilCarried } from '../support/netns.ts';
 import { contains, until } from '../support/until.ts';
 
 const PROXY = address('2001:db8:99::1');
@@ -64,13 +67,13 @@ const install = (tree: TreeSrh = TREE): void => {
   ] satisfies TreeRoute[])
     routes.replace(route);
 };
-const send = (octets: number): string =>
+const send = (octets: number, to = '2001:db8:99::1'): string =>
   inNetns(
     source,
     'python3',
     '-c',
     `import socket\ns = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)\ns.setsockopt(41, 23, 2)\n` +
-      `s.sendto(b'x' * ${octets - 48}, ('2001:db8:99::1', 4791))`,
+      `s.sendto(b'x' * ${octets - 48}, ('${to}', 4791))`,
   );
 /** IPv6 packets that leave at an interface while `act` runs until `enough`. */
 const leaving = async (name: string, act: () => void, enough: (frames: readonly Uint8Array[]) => boolean) => {
@@ -99,6 +102,69 @@ const leaving = async (name: string, act: () => void, enough: (frames: readonly 
   expect(errors).toEqual([]);
   return frames;
 };
+
+describe('while no tree takes them', () => {
+  const MARKER = '2001:db8:dead::1';
+  const discard: DiscardPlan = { id: formatAddress(PROXY), address: PROXY };
+  let own: OwnRoutes, discards: ReturnType<typeof discardOperations>;
+  beforeEach(() => {
+    ip(root, 'link add t-mh-o type veth peer name t-mh-far');
+    for (const line of [
+      'link set t-mh-o up',
+      'link set t-mh-far up',
+      '-6 route add default via fe80::99 dev t-mh-o',
+      '-6 neigh add fe80::99 lladdr 02:00:00:00:00:99 dev t-mh-o nud permanent',
+    ])
+      ip(root, line);
+    own = new OwnRoutes(routes);
+    discards = discardOperations(own);
+  });
+
+  /** Destinations of what leaves by the default route when the source sends to the Proxy Address, then to another. */
+  const leavingTheDomain = async (): Promise<string[]> => {
+    const destinationsOf = (frames: readonly Uint8Array[]): string[] =>
+      frames
+        .map((packet) => formatAddress(addressFromBytes(packet.subarray(24, 40))))
+        .filter((to) => !to.startsWith('ff'));
+    const frames = await leaving(
+      't-mh-o',
+      () => {
+        send(1000);
+        send(1000, MARKER);
+      },
+      (seen) => destinationsOf(seen).includes(MARKER),
+    );
+    return destinationsOf(frames);
+  };
+
+  test('packets to the Proxy Address do not follow the default route out of the domain', async () => {
+    await untilCarried(root, 't-mh-o');
+    expect(await leavingTheDomain()).toEqual([formatAddress(PROXY), MARKER]);
+    discards.update(discard);
+    expect(discards.verify!(discard)).toBe(true);
+    expect(await leavingTheDomain()).toEqual([MARKER]);
+
+    install();
+    expect(ip(root, `-6 route get ${formatAddress(PROXY)}`)).toContain(TREE_DEVICE_PEER);
+    own.refresh();
+    for (const table of [MAIN_TABLE, TREE_TABLE]) expect(own.remove({ table, destination: PROXY })).toBe(true);
+    expect(await leavingTheDomain()).toEqual([MARKER]);
+
+    expect([...discards.prune(new Set([discard.id]))]).toEqual([false]);
+    expect([...discards.prune(new Set<string>())]).toEqual([true]);
+    expect(discards.verify!(discard)).toBe(false);
+    expect(await leavingTheDomain()).toEqual([formatAddress(PROXY), MARKER]);
+  });
+
+  test('another program may have a route to the Proxy Address; one with the same metric is not replaced', () => {
+    ip(root, `-6 route add ${formatAddress(PROXY)}/128 dev t-mh-o metric 20`);
+    discards.update(discard);
+    expect(ip(root, `-6 route get ${formatAddress(PROXY)}`)).toContain('dev t-mh-o');
+    discards.delete(discard.id);
+    ip(root, `-6 route add ${formatAddress(PROXY)}/128 dev t-mh-o metric 2147483647`);
+    expect(() => discards.update(discard)).toThrow(/EEXIST/);
+  });
+});
 
 describe('a packet from a source to the Proxy Address', () => {
   test('leaves once at cnpd-mc, encapsulated with the header as given; no program there: it ends at the peer', async () => {

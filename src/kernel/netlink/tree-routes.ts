@@ -33,13 +33,15 @@ export const TREE_TABLE = 479_111;
 const RULE_PRIORITY = 111;
 
 const AF_INET6 = 10;
-const RTA = { DST: 1, OIF: 4, METRICS: 8, TABLE: 15, ENCAP_TYPE: 21 } as const;
+const RTA = { DST: 1, OIF: 4, PRIORITY: 6, METRICS: 8, TABLE: 15, ENCAP_TYPE: 21 } as const;
 const RTAX = { LOCK: 1, MTU: 2 } as const;
 const RTN = { UNICAST: 1, BLACKHOLE: 6 } as const;
 const RTM_RULE = { NEW: 32, DEL: 33, GET: 34 } as const;
 const FRA = { IIFNAME: 3, PRIORITY: 6, TABLE: 15, PROTOCOL: 21 } as const;
 const FR_ACT_TO_TBL = 1;
 const HEADER = 12;
+/** Of a route without one. */
+const DEFAULT_METRIC = 1024;
 
 /** A route to one address. */
 export interface TreeRoute {
@@ -49,6 +51,8 @@ export interface TreeRoute {
   readonly ifindex: number | undefined;
   /** Octets of a packet that may pass, whatever the MTU of the device; undefined: that MTU. */
   readonly mtu: number | undefined;
+  /** Undefined: the kernel's default, 1024. */
+  readonly metric?: number | undefined;
   /** Header with which packets are encapsulated; undefined: they are not. */
   readonly srh: Uint8Array | undefined;
 }
@@ -59,7 +63,7 @@ interface FoundTreeRoute extends TreeRoute {
 }
 
 /** struct rtmsg, then attributes. */
-export const encodeTreeRoute = ({ destination, table, ifindex, mtu, srh }: TreeRoute): Uint8Array =>
+export const encodeTreeRoute = ({ destination, table, ifindex, mtu, metric, srh }: TreeRoute): Uint8Array =>
   concat([
     struct(HEADER, (view) => {
       view.setUint8(0, AF_INET6);
@@ -71,6 +75,7 @@ export const encodeTreeRoute = ({ destination, table, ifindex, mtu, srh }: TreeR
     attribute(RTA.DST, addressBytes(destination)),
     attribute(RTA.TABLE, u32(table)),
     ...(ifindex === undefined ? [] : [attribute(RTA.OIF, u32(ifindex))]),
+    ...(metric === undefined ? [] : [attribute(RTA.PRIORITY, u32(metric))]),
     // Locked: only such an MTU also holds for packets that are forwarded.
     ...(mtu === undefined
       ? []
@@ -87,12 +92,14 @@ export function decodeTreeRoute(message: NetlinkMessage): FoundTreeRoute | undef
   const srh = decodeSeg6Encap(message);
   if (destination?.length !== 16 || (attributes.has(RTA.ENCAP_TYPE) && !srh)) return undefined;
   const metrics = attributes.get(RTA.METRICS);
+  const metric = readU32(attributes.get(RTA.PRIORITY)) ?? DEFAULT_METRIC;
   return {
     destination: addressFromBytes(destination),
     table: readU32(attributes.get(RTA.TABLE)) ?? body[4]!,
     protocol: body[5]!,
     ifindex: body[7] === RTN.UNICAST ? readU32(attributes.get(RTA.OIF)) : undefined,
     mtu: metrics && readU32(decodeAttributes(metrics).get(RTAX.MTU)),
+    metric: metric === DEFAULT_METRIC ? undefined : metric,
     srh,
   };
 }

@@ -3,9 +3,9 @@ import type { TreeRoute, TreeRoutes } from '../../kernel/netlink/tree-routes.ts'
 import type { IpAddress } from '../../model/address.ts';
 
 type Kernel = Pick<TreeRoutes, 'own' | 'add' | 'replace' | 'remove'>;
-type Place = Pick<TreeRoute, 'table' | 'destination'>;
+type Place = Pick<TreeRoute, 'table' | 'destination' | 'metric'>;
 
-const keyOf = ({ table, destination }: Place): string => `${table} ${destination.value}`;
+const keyOf = ({ table, destination, metric }: Place): string => `${table} ${destination.value} ${metric ?? ''}`;
 
 export class OwnRoutes {
   readonly #kernel: Kernel;
@@ -25,8 +25,8 @@ export class OwnRoutes {
     return [...this.#routes.values()];
   }
 
-  find(table: number, destination: IpAddress): TreeRoute | undefined {
-    return this.#routes.get(keyOf({ table, destination }));
+  find(table: number, destination: IpAddress, metric?: number): TreeRoute | undefined {
+    return this.#routes.get(keyOf({ table, destination, metric }));
   }
 
   /** Adds a route, or replaces cnpd's own. @throws KernelError EEXIST (another program has one to this address) */

@@ -19,7 +19,8 @@ const blackhole = (sid: IpAddress): TreeRoute => ({
   srh: undefined,
 });
 
-const isBlackhole = (route: TreeRoute): boolean => route.table === MAIN_TABLE && route.ifindex === undefined;
+const isBlackhole = ({ table, ifindex, metric }: TreeRoute): boolean =>
+  table === MAIN_TABLE && ifindex === undefined && metric === undefined;
 
 export function multicastSidOperations(
   destinations: Pick<MulticastMap, 'lookup' | 'update' | 'delete' | 'entries'>,

@@ -100,6 +100,7 @@ export class MulticastAgent {
       ports: [{ id: 't-mc-core', ...port }],
       groups: [group()],
       lists: lists(1, [receiver(1), receiver(2)]),
+      discards: [],
       headEnds: [headEnd(1)],
       ...change,
     };
