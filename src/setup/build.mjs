@@ -1,8 +1,10 @@
 // Builds everything that is generated: message types from proto/, the JavaScript bundles from src/, the eBPF objects
 // from bpf/. Output goes to dist/ (and into the gen/ of the rooms that PROTO names for the types). Run by
 // src/setup/setup.sh and by `npm run build`.
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, statSync, chmodSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, renameSync, statSync, chmodSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { CLANG_FLAGS } from './clang.mjs';
@@ -20,7 +22,7 @@ function run(command, args) {
 }
 
 const newest = (paths) => Math.max(0, ...paths.map((p) => statSync(p).mtimeMs));
-const stale = (target, sources) => !existsSync(target) || statSync(target).mtimeMs < newest(sources);
+const isStale = (target, sources) => !existsSync(target) || statSync(target).mtimeMs < newest(sources);
 const under = (dir, ext) =>
   existsSync(dir)
     ? readdirSync(dir, { recursive: true, withFileTypes: true })
@@ -37,7 +39,7 @@ const PROTO = [
 function proto() {
   for (const { room, folders } of PROTO) {
     const sources = folders.flatMap((folder) => under(folder, '.proto'));
-    if (sources.length === 0 || !stale(`${room}/gen/.stamp`, [...sources, 'proto/buf.gen.yaml'])) continue;
+    if (sources.length === 0 || !isStale(`${room}/gen/.stamp`, [...sources, 'proto/buf.gen.yaml'])) continue;
     mkdirSync(`${room}/gen`, { recursive: true });
     run('node_modules/.bin/buf', [
       'generate',
@@ -52,9 +54,18 @@ function proto() {
   }
 }
 
-function bpf() {
+/** As run(), beside others. */
+async function runBeside(command, args) {
+  const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+  const [code, signal] = await once(child, 'exit');
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${signal ?? `status ${code}`}`);
+}
+
+/** Each object takes a second or two of one CPU. */
+async function bpf() {
   mkdirSync('dist/bpf', { recursive: true });
   const headers = under('bpf', '.h');
+  const stale = [];
   for (const source of under('bpf', '.bpf.c').filter((p) => !p.includes('/lib/'))) {
     const target = join(
       'dist/bpf',
@@ -63,10 +74,18 @@ function bpf() {
         .replaceAll('/', '_')
         .replace(/\.c$/, '.o'),
     );
-    if (!stale(target, [source, ...headers])) continue;
-    run('clang', [...CLANG_FLAGS, '-c', source, '-o', target]);
-    run('llvm-strip', ['-g', '--remove-section=.debug_info', target]);
+    if (isStale(target, [source, ...headers])) stale.push({ source, target });
   }
+  const compileTheNext = async () => {
+    for (let next; (next = stale.shift()); ) {
+      // Under its name only when it is whole: a build that is interrupted is not taken for done.
+      const unfinished = `${next.target}.unfinished`;
+      await runBeside('clang', [...CLANG_FLAGS, '-c', next.source, '-o', unfinished]);
+      await runBeside('llvm-strip', ['-g', '--remove-section=.debug_info', unfinished]);
+      renameSync(unfinished, next.target);
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, compileTheNext));
 }
 
 async function javascript() {
@@ -109,6 +128,5 @@ async function javascript() {
 const typesOnly = process.argv[2] === 'types';
 proto();
 if (!typesOnly) {
-  bpf();
-  await javascript();
+  await Promise.all([bpf(), javascript()]);
 }

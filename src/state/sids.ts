@@ -1,4 +1,4 @@
-// The SRv6 SIDs for `cnpctl show srv6 sids`: this router's, with their state in the kernel, and those that other routers
+// The SRv6 SIDs for `cnpctl show srv6 sids`: this router's, with their state in the kernel, and those that others
 // advertise.
 import type { Intent } from '../intent/intent.ts';
 import type { LearnedRouters, SidEntry } from '../learned/routers.ts';

@@ -21,7 +21,7 @@ import { dissect } from '../support/tshark.ts';
 import { ownLabName } from './support/network.ts';
 import { until } from '../support/until.ts';
 
-const LONG_ENOUGH_MS = 4000;
+const LONG_ENOUGH_MS = 3000;
 const never = new AbortController().signal;
 
 class Stage {

@@ -19,7 +19,7 @@ const never = new AbortController().signal;
 const CNPCTL = '/opt/cnpd/dist/cnpctl.js';
 const DAEMON = `${AS_A_SERVICE.join(' ')} /opt/cnpd/dist/cnpd.js -c /etc/cnpd/cnpd.yaml >>/var/log/cnpd.log 2>&1 &`;
 /** Time for something to happen; more than any trouble lasts, and not much work for the hosts. */
-const SLOWLY = '6mbit';
+const SLOWLY = '2mbit';
 const ENDLESS = 2_000_000_000;
 const GROUP_PEER = `${GROUP.proxyAddress}/${GROUP.designatedQpn}`;
 
