@@ -77,7 +77,7 @@ async function bpf() {
     if (isStale(target, [source, ...headers])) stale.push({ source, target });
   }
   const compileTheNext = async () => {
-    for (let next; (next = stale.shift()); ) {
+    for (let next; (next = stale.shift());) {
       // Under its name only when it is whole: a build that is interrupted is not taken for done.
       const unfinished = `${next.target}.unfinished`;
       await runBeside('clang', [...CLANG_FLAGS, '-c', next.source, '-o', unfinished]);
