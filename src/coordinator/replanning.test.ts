@@ -73,6 +73,25 @@ describe('when a plan is due', () => {
     expect(await storm(51)).toBe(1);
   });
 
+  test.each([
+    ['of 1 s have a third of the time after the first three', 1000, 30_000, 3 + 10],
+    ['of 20 s follow each other: everything else has had 5 s', 20_000, 100_000, 5],
+  ])('in a storm, plans %s', async (_, tookMs, stormMs, plans) => {
+    const { clock, calls, replanning, settled } = world();
+    let ends = Infinity;
+    for (let i = 0; i < stormMs / 10; i++) {
+      replanning.due();
+      const before = calls.length;
+      clock.advance(10);
+      if (calls.length > before) ends = i * 10 + tookMs;
+      if (i * 10 < ends) continue;
+      ends = Infinity;
+      calls.at(-1)!.done();
+      await settled();
+    }
+    expect(calls).toHaveLength(plans);
+  });
+
   test('a plan that fails is counted and repeated', async () => {
     const { clock, calls, counted, replanning, settled } = world();
     replanning.due();
