@@ -38,7 +38,9 @@ function readTrees() {
     return {
       hasDevice: hasDevice(),
       hasRule: routes.hasRule(TREE_DEVICE),
-      sids: textOf(({ table, ifindex }) => table === MAIN_TABLE && ifindex === undefined),
+      sids: textOf(
+        ({ table, ifindex, metric }) => table === MAIN_TABLE && ifindex === undefined && metric === undefined,
+      ),
       headEnds: new Set([...entries].filter((proxy) => inTree.has(proxy))),
     };
   } finally {

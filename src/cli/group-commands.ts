@@ -15,7 +15,8 @@ function ipv6(text: string): string {
 }
 
 function nameOrIpv6(text: string): string {
-  return parseAddress(text) === undefined ? text : ipv6(text);
+  // No name in the file has a colon: a mistyped address is not taken for a name.
+  return text.includes(':') || parseAddress(text) !== undefined ? ipv6(text) : text;
 }
 
 function whole(text: string): string {

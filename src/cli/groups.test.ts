@@ -156,6 +156,7 @@ describe('cnpctl group', () => {
     `group join ${GROUP} --qpn 9`,
     `group join ${GROUP} --receiver 2001:db8::2 --source 2001:db8::3`,
     'group join 192.0.2.1 --source 2001:db8::3',
+    'group restart 2001:db8:::1',
     `group join ${GROUP} --receiver 2001:db8::2 --qpn 0x12`,
     `group leave ${GROUP}`,
   ])('%s is wrong usage', async (line) => expect(await setBy(line)).toMatchObject({ code: 2, sets: [] }));

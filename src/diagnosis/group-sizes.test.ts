@@ -22,6 +22,11 @@ test('and what the receivers of the file add', () => {
   ]);
 });
 
+test('all or none: receivers that exceed the limit add nothing', () => {
+  const many = Array.from({ length: 64 }, (_, n) => `{ address: 2001:db8:2::${n + 1}, qpn: ${200 + n} }`).join(', ');
+  expect(notes(groups(`receivers: [${many}]`))).toEqual([`a tree adds 104 octets to each packet: ${NEEDS}`]);
+});
+
 test.each([
   ['no group', '', SIDS],
   ['an edge, which only takes packets out of trees', groups(RECEIVERS), 'end-mt: { locator: 2001:db8:e::/48 }'],

@@ -9,7 +9,9 @@ import type { Problem } from '../model/problem.ts';
 export function groupSizeNotes({ srv6, groups = [] }: Intent): Problem[] {
   if (!srv6?.replication || groups.length === 0) return [];
   const members = [...membersInForce(groups.flatMap((group) => group.members)).groups.values()];
-  const largest = Math.max(0, ...members.map((group) => tlvOctets(endMtTlvs(group))));
+  const { tlvLimit } = srv6.multicast;
+  const sizes = members.map((group) => tlvOctets(endMtTlvs(group))).filter((octets) => octets <= tlvLimit);
+  const largest = Math.max(0, ...sizes);
   const tlvs = largest === 0 ? '' : `, and up to ${largest} where there is room for the receivers of this file`;
   return [
     {

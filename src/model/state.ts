@@ -126,7 +126,7 @@ export interface NotificationState {
 /** An SRv6 SID that matters to cnpd: its own and those learned. */
 export interface SidState {
   sid: string;
-  /** `END.CON`, or the behavior's number or name. */
+  /** `END.CON`, `End.MT`, `replication`; several where routers contradict each other. */
   behavior: string;
   /** `local`: programmed here; `learned`: advertised by another router. */
   origin: 'local' | 'learned';

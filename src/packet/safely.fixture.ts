@@ -22,7 +22,7 @@ const FILLS: readonly ((index: number) => number)[] = [() => 0x00, () => 0xff, (
 
 class TooSlow extends Error {}
 
-/** The time that passes is at least the processor time, and far cheaper to ask for. */
+/** A decoder uses no more of its processor than the time that passes, which is far cheaper to ask for. */
 function withinLimit<T>(decode: () => T): T {
   const began = performance.now();
   const result = decode();

@@ -72,10 +72,27 @@ describe('the root', () => {
     expect(plan(ROOTED).problems).toEqual([]);
   });
 
+  const discards = (text: string, learned: Partial<LearnedAboutGroups> = {}) =>
+    plan(text, learned).multicast!.discards.map(({ id }) => id);
+
   test('what the source sends is dropped while no tree takes it; an edge drops nothing, its copies come from there', () => {
-    const discards = (text: string) => plan(text).multicast!.discards.map(({ id }) => id);
     expect(discards(ROOTED)).toEqual(['2001:db8:aa::1']);
+    expect(discards(ROOTED, { members: () => [] })).toEqual(['2001:db8:aa::1']);
     expect(discards(ROOTED.replace(/source: \{[^}]*\}, /, ''))).toEqual([]);
+  });
+
+  test('nobody loses packets to a group of the same address that does not count, or whose source is elsewhere', () => {
+    const group = address('2001:db8:aa::1');
+    const lies: Record<string, Partial<LearnedAboutGroups>> = {
+      member: {
+        members: () => [...LEARNED.members(), receiver('2001:db8:aa::1', E3, { group: address('2001:db8:bb::1') })],
+      },
+      router: { routerAddresses: () => [group] },
+      'other source': {
+        members: () => [...LEARNED.members(), receiver('2001:db8:5::1', '2001:db8:0:1::', { group, role: 'source' })],
+      },
+    };
+    for (const [what, learned] of Object.entries(lies)) expect(discards(ROOTED, learned), what).toEqual([]);
   });
 
   test('RMC-5.1-f, RMC-7.2-f: a TLV for each edge', () => {

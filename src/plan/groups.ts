@@ -1,11 +1,13 @@
 // End.MT groups (draft RMC): what this router does in the tree of each group. Every router computes all trees from the
 // same claims, SIDs and topologies, and takes its own place from each.
 import { digestText, membersDigest } from '../groups/digests.ts';
+import type { Membership } from '../groups/membership.ts';
 import type { OwnSids } from '../groups/network.ts';
 import { tlvsThatFit } from '../groups/sizes.ts';
 import type { GroupIntent, Intent, Srv6Intent } from '../intent/intent.ts';
 import type { SidEntry } from '../learned/routers.ts';
 import { formatAddress, mapKey } from '../model/address.ts';
+import { compareClaims } from '../model/group.ts';
 import type { DesiredState } from './desired.ts';
 import {
   type Facts,
@@ -62,8 +64,7 @@ function planTrees(intent: Intent, learned: LearnedAboutGroups, facts: Facts): S
   });
   const taken = addressesOfRouters(intent, learned, facts);
   const views = all.filter(({ members: { group } }) => !taken.has(mapKey(group)));
-  const context = { own, srv6, mtu };
-  const headEnds = views.flatMap((view) => headEnd(view, context));
+  const headEnds = views.flatMap((view) => headEnd(view, { own, srv6, mtu }));
   return {
     groupSids,
     multicast: {
@@ -77,7 +78,7 @@ function planTrees(intent: Intent, learned: LearnedAboutGroups, facts: Facts): S
       ports: ports(intent, facts, core),
       groups: views.map((view) => groupPlan(view, own)),
       lists: views.flatMap((view) => listsOf(view, own)),
-      discards: discards(groups, taken),
+      discards: discards(groups, membership, taken),
       headEnds,
       settleMs: srv6.multicast.settleMs,
       stallMs: srv6.multicast.stallMs,
@@ -95,16 +96,21 @@ function planTrees(intent: Intent, learned: LearnedAboutGroups, facts: Facts): S
   };
 }
 
-/** Where the source is. An edge needs its route to the Proxy Address, as that of the sender of its copies. */
+/**
+ * Of each group that counts, and whose source in force is the one declared here. Elsewhere the Proxy Address is the
+ * sender of copies, and a Fast CNP about one needs its route; or it is the address of somebody who loses nothing.
+ */
 const discards = (
   groups: readonly GroupIntent[],
+  membership: Membership,
   taken: ReturnType<typeof addressesOfRouters>,
 ): MulticastPlan['discards'] =>
-  groups
-    .filter(
-      ({ proxyAddress, members }) => members.some(({ role }) => role === 'source') && !taken.has(mapKey(proxyAddress)),
-    )
-    .map(({ proxyAddress: address }) => ({ id: formatAddress(address), address }));
+  groups.flatMap(({ proxyAddress: address, members }) => {
+    const id = formatAddress(address);
+    const source = membership.groups.get(id)?.source;
+    const isHere = source !== undefined && members.some((member) => compareClaims(member, source) === 0);
+    return isHere && !taken.has(mapKey(address)) ? [{ id, address }] : [];
+  });
 
 const ownSids = ({ edge, replication }: OwnSids): MulticastPlan['sids'] => [
   ...(edge ? [{ id: formatAddress(edge), sid: edge, kind: 'edge' } as const] : []),

@@ -3,7 +3,7 @@
 // src/setup/setup.sh and by `npm run build`.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, renameSync, statSync, chmodSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, chmodSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -79,13 +79,19 @@ async function bpf() {
   const compileTheNext = async () => {
     for (let next; (next = stale.shift());) {
       // Under its name only when it is whole: a build that is interrupted is not taken for done.
-      const unfinished = `${next.target}.unfinished`;
-      await runBeside('clang', [...CLANG_FLAGS, '-c', next.source, '-o', unfinished]);
-      await runBeside('llvm-strip', ['-g', '--remove-section=.debug_info', unfinished]);
-      renameSync(unfinished, next.target);
+      const unfinished = `${next.target}.${process.pid}`;
+      try {
+        await runBeside('clang', [...CLANG_FLAGS, '-c', next.source, '-o', unfinished]);
+        await runBeside('llvm-strip', ['-g', '--remove-section=.debug_info', unfinished]);
+        renameSync(unfinished, next.target);
+      } finally {
+        rmSync(unfinished, { force: true });
+      }
     }
   };
-  await Promise.all(Array.from({ length: availableParallelism() }, compileTheNext));
+  const compiled = await Promise.allSettled(Array.from({ length: availableParallelism() }, compileTheNext));
+  const failed = compiled.find(({ status }) => status === 'rejected');
+  if (failed) throw failed.reason;
 }
 
 async function javascript() {

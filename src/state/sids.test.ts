@@ -65,7 +65,7 @@ describe('SIDs of groups', () => {
       })
     ).map(({ sid, behavior, origin, status }) => `${origin} ${sid} ${behavior}: ${status}`);
   const planned = { multicast: {} } as never;
-  const refusing = (...sids: string[]) => ({ srv6: undefined, multicast: { refusedSids: () => new Set(sids) } });
+  const refusing = (...sids: string[]) => ({ srv6: undefined, refusedSids: () => new Set(sids) });
 
   test('RMC-5.1-a: those of this router, and whether they are programmed', async () => {
     expect(await rows({})).toEqual([
@@ -78,7 +78,7 @@ describe('SIDs of groups', () => {
     ]);
     expect(await rows({ desired: planned, dataplane: refusing(REPLICATION) })).toEqual([
       `local ${EDGE} End.MT: programmed`,
-      `local ${REPLICATION} replication: not programmed yet: \`cnpctl show status\` shows what the kernel refuses`,
+      `local ${REPLICATION} replication: not in service: \`cnpctl show status\` shows why`,
     ]);
   });
 

@@ -5,7 +5,7 @@ import type { LearnedRouters, SidEntry } from '../learned/routers.ts';
 import { type IpAddress, formatAddress } from '../model/address.ts';
 import type { SidState } from '../model/state.ts';
 import type { DesiredState } from '../plan/desired.ts';
-import type { Multicast } from '../reconcile/multicast.ts';
+import type { Dataplane } from '../reconcile/dataplane.ts';
 import type { Srv6 } from '../reconcile/srv6.ts';
 
 /** Name of a behavior, and the code point of its number. */
@@ -17,17 +17,14 @@ const BEHAVIORS = [
 /** The IGP still hears the originator, but this router has no route to the SID. */
 const NO_WAY = 'no route to it from this router';
 const NOT_PLANNED = 'not programmed: `cnpctl show status` shows why';
-const REFUSED = 'not programmed yet: `cnpctl show status` shows what the kernel refuses';
+const REFUSED = 'not in service: `cnpctl show status` shows why';
 
 export interface SidDependencies {
   readonly intent: Intent;
   readonly routers: Pick<LearnedRouters, 'sidsOf'>;
   readonly desired: Pick<DesiredState, 'srv6' | 'multicast'> | undefined;
   readonly dataplane:
-    | {
-        readonly srv6: Pick<Srv6, 'refusal'> | undefined;
-        readonly multicast: Pick<Multicast, 'refusedSids'> | undefined;
-      }
+    | (Pick<Dataplane, 'refusedSids'> & { readonly srv6: Pick<Srv6, 'refusal'> | undefined })
     | undefined;
   /** Whether this router has a route to an address. */
   readonly hasRoute: (sid: IpAddress) => Promise<boolean>;
@@ -53,7 +50,7 @@ function ownSids({ intent: { srv6 }, desired, dataplane }: SidDependencies): Sid
     const status = desired?.srv6 ? (dataplane?.srv6?.refusal(text) ?? 'programmed') : NOT_PLANNED;
     return local(text, 'END.CON', status, table);
   });
-  const refused = dataplane?.multicast?.refusedSids();
+  const refused = dataplane?.refusedSids();
   const ofGroups = (
     [
       ['End.MT', srv6?.endMt],
@@ -68,24 +65,26 @@ function ownSids({ intent: { srv6 }, desired, dataplane }: SidDependencies): Sid
   return [...endCon, ...ofGroups];
 }
 
-/** A SID has one row, with all behaviors under which it is advertised. */
+/** A SID has one row, with all behaviors and originators that it is advertised with: more than one is a mistake. */
 function learnedSids({ intent: { codePoints }, routers, hasRoute }: SidDependencies): Promise<SidState[]> {
-  const found = new Map<bigint, { readonly entry: SidEntry; readonly behaviors: string[] }>();
+  const found = new Map<bigint, { readonly entry: SidEntry; readonly behaviors: string[]; readonly by: Set<string> }>();
   for (const [behavior, codePoint] of BEHAVIORS)
     for (const entry of routers.sidsOf(codePoints[codePoint])) {
       const known = found.get(entry.sid.value);
-      if (known) known.behaviors.push(behavior);
-      else found.set(entry.sid.value, { entry, behaviors: [behavior] });
+      if (known) {
+        known.behaviors.push(behavior);
+        known.by.add(entry.originator);
+      } else found.set(entry.sid.value, { entry, behaviors: [behavior], by: new Set([entry.originator]) });
     }
   return Promise.all(
-    [...found.values()].map(async ({ entry: { sid, carrier, originator, heldUntil }, behaviors }) => ({
+    [...found.values()].map(async ({ entry: { sid, carrier, heldUntil }, behaviors, by }) => ({
       sid: formatAddress(sid),
       behavior: behaviors.join(', '),
       origin: 'learned',
       status: heldUntil !== undefined ? `held until ${heldUntil}` : (await hasRoute(sid)) ? 'reachable' : NO_WAY,
       table: null,
       carrier,
-      originator,
+      originator: [...by].join(', '),
     })),
   );
 }

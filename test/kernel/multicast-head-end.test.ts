@@ -141,6 +141,7 @@ describe('while no tree takes them', () => {
     await untilCarried(root, 't-mh-o');
     expect(await leavingTheDomain()).toEqual([formatAddress(PROXY), MARKER]);
     discards.update(discard);
+    own.refresh();
     expect(discards.verify!(discard)).toBe(true);
     expect(await leavingTheDomain()).toEqual([MARKER]);
 

@@ -19,6 +19,7 @@ import { addressKey } from '../../src/kernel/dataplane/srv6.ts';
 import { type IpAddress, address, formatAddress } from '../../src/model/address.ts';
 import { treeOfSrh } from '../../src/packet/srv6/tree-srh.ts';
 import { TreeRoutes } from '../../src/kernel/netlink/tree-routes.ts';
+import { removeTrees } from '../../src/reconcile/multicast/remove-trees.ts';
 import { ip } from '../support/netns.ts';
 import {
   CHILD_SIDS,
@@ -372,6 +373,41 @@ describe('a restart', () => {
     expect([...map('listIds').keys(), ...map('destinations').keys(), ...map('routers').keys()]).toEqual([]);
     expect(routes()).toEqual([]);
     expect(() => ip(agent.ns, 'link show dev cnpd-mc')).toThrow('does not exist');
+  });
+});
+
+describe('a discard of what no tree takes', () => {
+  const DISCARDS = [{ id: GROUP, address: address(GROUP) }];
+  const isThere = (): boolean => ip(agent.ns, `-6 route show ${GROUP}`).includes('blackhole');
+
+  test('is there from the first plan on, beside the way into the tree, over full passes and a restart', () => {
+    agent.apply(agent.plan({ discards: DISCARDS }));
+    expect([isThere(), treeInUse()]).toEqual([true, undefined]);
+    agent.advance(500);
+    expect(ip(agent.ns, `-6 route get ${GROUP}`)).toContain('dev cnpd-mc-peer');
+    for (let pass = 0; pass < 2; pass++) {
+      agent.ns.run(() => agent.dataplane.prune());
+      expect([isThere(), treeInUse() !== undefined]).toEqual([true, true]);
+      agent.restart();
+      agent.apply(agent.plan({ discards: DISCARDS }));
+    }
+  });
+
+  test('goes with the group, and by a full pass after a restart without it', () => {
+    agent.apply(agent.plan({ discards: DISCARDS }));
+    agent.apply(agent.plan({ groups: [], lists: [], headEnds: [] }));
+    expect(isThere()).toBe(false);
+    agent.apply(agent.plan({ discards: DISCARDS }));
+    agent.restart();
+    agent.apply(agent.plan({ groups: [], lists: [], headEnds: [] }));
+    agent.ns.run(() => agent.dataplane.prune());
+    expect(isThere()).toBe(false);
+  });
+
+  test('goes with uninstall', () => {
+    agent.apply(agent.plan({ discards: DISCARDS }));
+    expect(agent.ns.run(() => removeTrees()).join()).toContain(GROUP);
+    expect(isThere()).toBe(false);
   });
 });
 

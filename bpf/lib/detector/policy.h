@@ -95,7 +95,7 @@ static __always_inline __u32 sender_qpn(const struct data_packet *packet)
 }
 
 // Returns 0: not possible. Otherwise the sender's Queue Pair if the format needs it, else 1. A global function: the
-// verifier checks it once, not once for each place in a policy, and what follows not once for each format.
+// verifier checks it once, and follows what comes after it once, not once for each place and format of a policy.
 __noinline int format_possible(struct __sk_buff *skb, const struct data_packet *packet, const struct egress_port *port,
 			       struct egress_stats *stats, __u32 format)
 {
