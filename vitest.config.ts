@@ -4,9 +4,9 @@ import { SlowFirst } from './test/support/slow-first.ts';
 
 // Three projects. `unit` is pure and needs nothing. `bpf` needs root, loads programs into the kernel and runs other
 // decoders. `e2e` builds networks. One project runs after the other (groupOrder). The files of `bpf` make anonymous
-// namespaces; those of `e2e` give everything names of their own. Only the files of `unit` share a process. `unit` and
-// `bpf` compute, and two of their files run at a time, where Vitest by itself would leave one CPU free. `e2e` mostly
-// waits for FRR's timers.
+// namespaces; those of `e2e` give everything names of their own. Only the files of `unit` share a process. They
+// compute, and two run at a time, where Vitest by itself would leave one CPU free. Those of `bpf` wait for packets now
+// and then, those of `e2e` for FRR's timers as well: more of them fill two CPUs.
 export default defineConfig({
   test: {
     reporters: ['default', new ClosingLine()],
@@ -27,7 +27,7 @@ export default defineConfig({
           name: 'bpf',
           include: ['test/{bpf,kernel,codec}/**/*.test.ts'],
           pool: 'forks',
-          maxWorkers: 2,
+          maxWorkers: 3,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
