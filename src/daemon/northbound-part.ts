@@ -6,6 +6,7 @@ import type { Intent } from '../intent/intent.ts';
 import { messageOf } from '../model/error-text.ts';
 import { setSocketOf } from '../model/paths.ts';
 import { type Northbound, type NorthboundDependencies, startNorthbound } from '../northbound/server.ts';
+import { removeStale } from '../northbound/socket.ts';
 import type { Problem } from '../model/problem.ts';
 import { socketGroup } from './socket-group.ts';
 
@@ -43,8 +44,10 @@ export class NorthboundPart {
   async serveSet(desired: SocketSettings): Promise<void> {
     this.#setRefusal = undefined;
     try {
-      if (!takesPart(desired) || !this.#inForce || !this.#dependencies) {
-        await this.#setter?.close();
+      if (!this.#inForce || !this.#dependencies) return;
+      if (!takesPart(desired)) {
+        if (this.#setter) await this.#setter.close();
+        else await removeStale(setSocketOf(this.#inForce.gnmiSocket));
         this.#setter = undefined;
       } else if (!this.#setter) {
         const socket = setSocketOf(this.#inForce.gnmiSocket);

@@ -4,6 +4,7 @@
 // WRITEs. It is traffic for the lab, not a network card: no READs, no credits.
 import { parseArgs } from 'node:util';
 import { type IpAddress, parseAddress } from '../model/address.ts';
+import { KernelError, isKernelError } from '../kernel/errors.ts';
 import { Poller } from '../kernel/poller.ts';
 import { keepInspectorShut } from '../kernel/no-inspector.ts';
 import { type RocePort, openRocePort } from './roce/port.ts';
@@ -138,4 +139,12 @@ function main(): void {
 }
 
 keepInspectorShut();
-main();
+try {
+  main();
+} catch (error) {
+  // What the kernel refuses, most of all because another endpoint runs here, needs no stack trace.
+  if (!(error instanceof KernelError)) throw error;
+  const why = isKernelError(error, 'EADDRINUSE') ? 'another endpoint runs here: ' : '';
+  process.stderr.write(`roce-endpoint: ${why}${error.message}\n`);
+  process.exit(1);
+}

@@ -9,7 +9,9 @@ export interface RouterKind<K extends AdvertisementKind> {
   readonly counter: string;
   /** Used only if it is a unicast address of a host. */
   addressOf(learned: LearnedOf<K>): IpAddress;
-  /** The most entries of one originator. Those beyond are counted, and kept only when their source reports again. */
+  /** The most entries. Those beyond are counted, and kept only when their source reports again. */
+  readonly most: number;
+  /** Those of one originator. */
   readonly mostOfOriginator: number;
   /** The whole content: when it changes, a new plan is due. */
   text(learned: LearnedOf<K>): string;
@@ -23,20 +25,23 @@ const STORES: Stores = {
   'sender-prefix': 'trie',
   sid: {
     counter: 'learned.sid',
+    most: 16_384,
     mostOfOriginator: Infinity,
     addressOf: ({ sid }) => sid,
     text: ({ sid, behavior }) => `${sid.value} ${behavior}`,
   },
   'router-address': {
     counter: 'learned.router-address',
+    most: 16_384,
     mostOfOriginator: Infinity,
     addressOf: ({ address }) => address,
     text: ({ address }) => `${address.family} ${address.value}`,
   },
   'group-membership': {
     counter: 'learned.group-member',
-    // As many as one router may declare in cnpd.yaml.
-    mostOfOriginator: 4096,
+    // Those of a whole domain, from four routers that pass them on between areas or levels.
+    most: 4 * 10_240,
+    mostOfOriginator: 10_240,
     addressOf: ({ address }) => address,
     text: (member) => `${memberKey(member)} ${member.node.value} ${JSON.stringify(changesOf(member))}`,
   },

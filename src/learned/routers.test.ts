@@ -297,29 +297,45 @@ describe('members of groups', () => {
     expect(claims(scene)).toEqual([]);
   });
 
-  test('one router may claim 4,096, in whatever fragments; what is more is counted, and others have their own', () => {
+  test('one router may claim 10,240, in whatever fragments; what is more is counted, and others have their own', () => {
     const scene = routers();
     const many = (from: number, count: number) => Array.from({ length: count }, (_, i) => receiver(from + i));
-    report(scene, 'cnpd1', 0, many(1, 4000));
-    report(scene, 'cnpd1', 1, many(4001, 100));
-    report(scene, 'cnpd2', 0, many(5001, 50));
+    report(scene, 'cnpd1', 0, many(1, 10_200));
+    report(scene, 'cnpd1', 1, many(10_201, 44));
+    report(scene, 'cnpd2', 0, many(11_001, 50));
     expect({ claims: claims(scene).length, full: scene.counts.get('learned.group-member.table-full') }).toEqual({
-      claims: 4096 + 50,
+      claims: 10_240 + 50,
       full: 4,
     });
     expect(scene.table.routers.membersLeftOut()).toEqual({ count: 4, originator: 'cnpd1' });
     scene.table.routers.takeChanged();
     report(scene, 'cnpd1', 0, many(1, 3000));
     expect(scene.table.routers.membersLeftOut(), 'the second report has not changed').toMatchObject({ count: 4 });
-    report(scene, 'cnpd1', 1, many(4001, 100));
-    expect(claims(scene)).toHaveLength(3000 + 100 + 50);
+    report(scene, 'cnpd1', 1, many(10_201, 44));
+    expect(claims(scene)).toHaveLength(3000 + 44 + 50);
     expect(scene.table.routers.membersLeftOut()).toBeUndefined();
+  });
+
+  test('RMC-5.1-d: 10,000 members of other areas have room from each of three routers at the border, and 10,000 more here', () => {
+    const scene = routers();
+    const many = (from: number, count: number) => Array.from({ length: count }, (_, i) => receiver(from + i));
+    const borders = ['border1', 'border2', 'border3'];
+    const leaves = Array.from({ length: 10 }, (_, i) => `leaf${i}`);
+    scene.reach([...borders, ...leaves, 'flood']);
+    for (const border of borders) report(scene, border, 0, many(1, 10_000));
+    for (const [i, leaf] of leaves.entries()) report(scene, leaf, 0, many(20_001 + i * 1000, 1000));
+    expect([claims(scene).length, scene.table.routers.membersLeftOut()]).toEqual([40_000, undefined]);
+    report(scene, 'flood', 0, many(40_001, 10_240));
+    expect([claims(scene).length, scene.table.routers.membersLeftOut()]).toEqual([
+      40_960,
+      { count: 10_240 - 960, originator: 'flood' },
+    ]);
   });
 
   test('a report of which nothing is kept is left out until it is withdrawn', () => {
     const scene = routers();
     const many = (from: number, count: number) => Array.from({ length: count }, (_, i) => receiver(from + i));
-    report(scene, 'cnpd1', 0, many(1, 4096));
+    report(scene, 'cnpd1', 0, many(1, 10_240));
     scene.table.routers.takeChanged();
     report(scene, 'cnpd1', 1, many(5001, 2));
     expect([scene.table.routers.takeChanged(), scene.table.routers.membersLeftOut()?.count]).toEqual([true, 2]);

@@ -9,9 +9,6 @@ import type { Count } from '../model/log.ts';
 import { ROUTER_KINDS, type RouterAdvertisement, type RouterKindName, routerKind } from './kinds.ts';
 import { type Origin, type Source, compareSources } from './preference.ts';
 
-/** Entries kept of each kind. An entry beyond is counted and not kept until its source reports a change. */
-export const ROUTER_TABLE_LIMIT = 16_384;
-
 export interface SidEntry {
   readonly sid: IpAddress;
   readonly behavior: number;
@@ -49,7 +46,8 @@ export class LearnedRouters {
   #sids: readonly SidEntry[] | undefined;
   #members: readonly GroupMember[] | undefined;
 
-  constructor(dependencies: LearnedRoutersDependencies, limit = ROUTER_TABLE_LIMIT) {
+  /** @param limit entries of each kind, if that is less than kinds.ts allows */
+  constructor(dependencies: LearnedRoutersDependencies, limit = Infinity) {
     this.#dependencies = dependencies;
     this.#limit = limit;
   }
@@ -82,11 +80,12 @@ export class LearnedRouters {
     source: Source,
     advertisements: readonly RouterAdvertisement[],
   ): readonly RouterAdvertisement[] {
-    const { counter, addressOf, mostOfOriginator } = routerKind(kind);
+    const { counter, addressOf, most, mostOfOriginator } = routerKind(kind);
     const all = advertisements.filter((learned) => learned.kind === kind);
     if (all.length === 0) return all;
     const usable = all.filter((learned) => isUnicastHost(addressOf(learned)));
-    const headroom = Math.min(this.#limit - this.#size(kind), mostOfOriginator - this.#ofOriginator(kind, source));
+    const left = Math.min(most, this.#limit) - this.#size(kind);
+    const headroom = Math.min(left, mostOfOriginator - this.#ofOriginator(kind, source));
     if (usable.length < all.length) this.#dependencies.count(`${counter}.unusable`, all.length - usable.length);
     if (usable.length <= headroom) return usable;
     this.#dependencies.count(`${counter}.table-full`, usable.length - headroom);

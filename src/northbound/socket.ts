@@ -101,6 +101,12 @@ async function clearStale(path: string): Promise<void> {
   unlinkSync(path);
 }
 
+/** Removes the socket that a dead process left, if that is what the path has. */
+export async function removeStale(path: string): Promise<void> {
+  const isSocket = lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
+  if (isSocket && (await connectError(path)) === 'ECONNREFUSED') unlinkSync(path);
+}
+
 /** One level only: that is /run/cnpd, and node's recursive mkdir never returns for some paths under /proc. */
 function makeParent(path: string): void {
   try {

@@ -5,7 +5,7 @@ import type { OwnSids } from '../groups/network.ts';
 import { overhead, roceMtuWithin, rocePacket } from '../groups/sizes.ts';
 import type { Intent } from '../intent/intent.ts';
 import { routerKind } from '../learned/kinds.ts';
-import { ROUTER_TABLE_LIMIT, type SidEntry } from '../learned/routers.ts';
+import type { SidEntry } from '../learned/routers.ts';
 import { type IpAddress, formatAddress, mapKey, sameAddress } from '../model/address.ts';
 import type { GroupMember } from '../model/group.ts';
 import type { Problem } from '../model/problem.ts';
@@ -137,7 +137,8 @@ const misplaced = ({ views }: Inputs): Problem[] =>
     'name an End.MT SID as `edge` of these receivers',
   );
 
-const [MOST_OF_ROUTER, MOST] = [routerKind('group-membership').mostOfOriginator, ROUTER_TABLE_LIMIT].map(withThousands);
+const LIMITS = routerKind('group-membership');
+const [MOST_OF_ROUTER, MOST] = [LIMITS.mostOfOriginator, LIMITS.most].map(withThousands);
 
 /** 4096 as 4,096. Number.toLocaleString() would load the data of all languages, in 20 ms. */
 function withThousands(n: number): string {

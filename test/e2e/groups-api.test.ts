@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { stringify } from 'yaml';
 import { type NorthboundClient, type SetOfGroups, connectNorthbound } from '../../src/northbound/client.ts';
 import { bytesField, rawCall } from '../support/raw-grpc.ts';
-import { until } from '../support/until.ts';
+import { is, until } from '../support/until.ts';
 import { AS_A_SERVICE, AS_ROOT, program } from './support/network.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -454,6 +454,14 @@ describe('who may set', () => {
     configure({ router: FILE.router });
     await ctl('reload');
     expect(existsSync(SET())).toBe(false);
+  });
+
+  test('the socket that a killed cnpd has left goes, too', async () => {
+    await start();
+    await stop('SIGKILL');
+    expect(existsSync(SET())).toBe(true);
+    await start({ router: FILE.router });
+    await until('the socket is gone', () => existsSync(SET()), is(false));
   });
 
   test('files with R_Keys are for root alone', async () => {

@@ -35,6 +35,18 @@ async function exchange(
   return { sender, listener: listener.events };
 }
 
+test('a second endpoint on a host is told that there is one, without a stack trace', async () => {
+  const argv = ['listen', '--interface', 'eth1', '--address', ADDRESSES[6][1]];
+  const listener = lab.run('h2', argv);
+  await listener.seen('the listener', () => true);
+  const second = await lab.lab.exec('h2', [process.execPath, program('roce-endpoint'), ...argv]);
+  expect(second).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^[^\n]*another endpoint runs here: [^\n]*EADDRINUSE[^\n]*\n$/),
+  });
+  await listener.end();
+});
+
 test.each([6, 4] as const)(
   'IPv%d: tshark reads every packet: connection management, data, acknowledgements',
   async (family) => {
