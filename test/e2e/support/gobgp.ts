@@ -265,7 +265,7 @@ export class Listening {
 
   /** Until the table has been reported once more. */
   async ready(times = 1): Promise<this> {
-    await until('the table is reported', () => this.listed, atLeast(times), 60_000);
+    await until('the table is reported', () => this.listed, atLeast(times), 200_000);
     return this;
   }
 
