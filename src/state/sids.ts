@@ -2,7 +2,7 @@
 // advertise.
 import type { Intent } from '../intent/intent.ts';
 import type { LearnedRouters, SidEntry } from '../learned/routers.ts';
-import { type IpAddress, formatAddress } from '../model/address.ts';
+import { type IpAddress, formatAddress, mapKey } from '../model/address.ts';
 import type { SidState } from '../model/state.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
@@ -67,14 +67,15 @@ function ownSids({ intent: { srv6 }, desired, dataplane }: SidDependencies): Sid
 
 /** A SID has one row, with all behaviors and originators that it is advertised with: more than one is a mistake. */
 function learnedSids({ intent: { codePoints }, routers, hasRoute }: SidDependencies): Promise<SidState[]> {
-  const found = new Map<bigint, { readonly entry: SidEntry; readonly behaviors: string[]; readonly by: Set<string> }>();
+  const found = new Map<string, { readonly entry: SidEntry; readonly behaviors: string[]; readonly by: Set<string> }>();
   for (const [behavior, codePoint] of BEHAVIORS)
     for (const entry of routers.sidsOf(codePoints[codePoint])) {
-      const known = found.get(entry.sid.value);
+      const key = mapKey(entry.sid);
+      const known = found.get(key);
       if (known) {
         known.behaviors.push(behavior);
         known.by.add(entry.originator);
-      } else found.set(entry.sid.value, { entry, behaviors: [behavior], by: new Set([entry.originator]) });
+      } else found.set(key, { entry, behaviors: [behavior], by: new Set([entry.originator]) });
     }
   return Promise.all(
     [...found.values()].map(async ({ entry: { sid, carrier, heldUntil }, behaviors, by }) => ({

@@ -59,6 +59,13 @@ describe('members', () => {
     }
   });
 
+  test('RMC-5.1-a: the root shows its own SIDs as programmed, and those of the edges as reachable', async () => {
+    const rows = (await scene.show('n6', 'srv6', 'sids')).map((row) => [row['behavior'], row['sid'], row['status']]);
+    expect(rows).toContainEqual(['replication', '2001:db8:c6::b', 'programmed']);
+    for (const edge of ['2001:db8:c1::e', '2001:db8:c2::e', '2001:db8:c3::e'])
+      expect(rows).toContainEqual(['End.MT', edge, 'reachable']);
+  });
+
   test('RMC-5.1-d: what a WRITE needs to reach the memory of a receiver is known at the root', async () => {
     const rows = (await scene.show('n6', 'groups', GROUP.proxyAddress, 'members')).filter(
       (row) => row['role'] === 'receiver',
