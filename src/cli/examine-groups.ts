@@ -6,7 +6,7 @@ import { KernelError } from '../kernel/errors.ts';
 import type { Link } from '../kernel/netlink/link.ts';
 import { TreeDevices } from '../kernel/netlink/tree-device.ts';
 import { TREE_DEVICE } from '../model/tree-device.ts';
-import { MAIN_TABLE, TREE_TABLE, TreeRoutes } from '../kernel/netlink/tree-routes.ts';
+import { MAIN_TABLE, TREE_TABLE, TreeRoutes, isBlackhole } from '../kernel/netlink/tree-routes.ts';
 import { formatAddress } from '../model/address.ts';
 import type { Check } from '../model/problem.ts';
 
@@ -38,9 +38,7 @@ function readTrees() {
     return {
       hasDevice: hasDevice(),
       hasRule: routes.hasRule(TREE_DEVICE),
-      sids: textOf(
-        ({ table, ifindex, metric }) => table === MAIN_TABLE && ifindex === undefined && metric === undefined,
-      ),
+      sids: textOf((route) => isBlackhole(route)),
       headEnds: new Set([...entries].filter((proxy) => inTree.has(proxy))),
     };
   } finally {

@@ -173,9 +173,10 @@ async function leave(
 }
 
 async function restart(context: Context, nameOrAddress: string): Promise<ExitCode> {
-  const group = await proxyAddressOf(onSetSocket(context), nameOrAddress);
+  const setting = onSetSocket(context);
+  const group = await proxyAddressOf(setting, nameOrAddress);
   if (group === undefined) return EXIT.problem;
-  await withCnpd(onSetSocket(context), (client) => client.restartGroup(group));
+  await withCnpd(setting, (client) => client.restartGroup(group));
   if (context.options.output === 'json') printJson(context, { group });
   else print(context, [`${group}: the stream begins anew`]);
   return EXIT.ok;

@@ -57,6 +57,16 @@ export interface TreeRoute {
   readonly srh: Uint8Array | undefined;
 }
 
+/** A route of the main table that drops packets to this address. */
+export const blackhole = (destination: IpAddress, metric?: number): TreeRoute => ({
+  ...{ destination, table: MAIN_TABLE, metric },
+  ...{ ifindex: undefined, mtu: undefined, srh: undefined },
+});
+
+/** Whether the route is a blackhole() of this metric. */
+export const isBlackhole = ({ table, ifindex, metric }: TreeRoute, ofMetric?: number): boolean =>
+  table === MAIN_TABLE && ifindex === undefined && metric === ofMetric;
+
 /** A route that the kernel holds. */
 interface FoundTreeRoute extends TreeRoute {
   readonly protocol: number;

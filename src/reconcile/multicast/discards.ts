@@ -1,7 +1,7 @@
 // Routes that drop what a source sends to a Proxy Address while no tree takes it: before the members are known, while
 // routers disagree, after the last receiver has left. Without them the data would follow a default route out of the
 // domain. The route into the tree has a lower metric, so neither is in the other's way.
-import { MAIN_TABLE, type TreeRoute } from '../../kernel/netlink/tree-routes.ts';
+import { MAIN_TABLE, blackhole, isBlackhole } from '../../kernel/netlink/tree-routes.ts';
 import { type IpAddress, formatAddress } from '../../model/address.ts';
 import type { DiscardPlan } from '../../plan/multicast-plan.ts';
 import type { DesiredIds, Operations } from '../operations.ts';
@@ -10,10 +10,7 @@ import { type OwnRoutes, sameRoute } from './own-routes.ts';
 /** After every route that anybody is likely to have. */
 const METRIC = 0x7fff_ffff;
 
-const discard = (destination: IpAddress): TreeRoute => ({
-  ...{ destination, table: MAIN_TABLE, metric: METRIC },
-  ...{ ifindex: undefined, mtu: undefined, srh: undefined },
-});
+const discard = (destination: IpAddress) => blackhole(destination, METRIC);
 
 export function discardOperations(routes: OwnRoutes): Operations<DiscardPlan> {
   const addresses = new Map<string, IpAddress>();
@@ -32,7 +29,7 @@ export function discardOperations(routes: OwnRoutes): Operations<DiscardPlan> {
     },
     *prune(desired: DesiredIds) {
       routes.refresh();
-      for (const route of routes.all().filter(({ metric }) => metric === METRIC)) {
+      for (const route of routes.all().filter((one) => isBlackhole(one, METRIC))) {
         const isStray = !desired.has(formatAddress(route.destination));
         yield isStray && routes.remove(route);
       }

@@ -4,23 +4,12 @@
 import { encodeMulticastDestination, decodeMulticastDestination } from '../../kernel/dataplane/multicast.ts';
 import { unmappedAddress } from '../../kernel/dataplane/layout.ts';
 import { addressKey } from '../../kernel/dataplane/srv6.ts';
-import { MAIN_TABLE, type TreeRoute } from '../../kernel/netlink/tree-routes.ts';
+import { MAIN_TABLE, blackhole, isBlackhole } from '../../kernel/netlink/tree-routes.ts';
 import { type IpAddress, formatAddress } from '../../model/address.ts';
 import type { MulticastSidPlan } from '../../plan/multicast-plan.ts';
 import type { DesiredIds, Operations } from '../operations.ts';
 import type { MulticastMap } from './maps.ts';
 import { type OwnRoutes, sameRoute } from './own-routes.ts';
-
-const blackhole = (sid: IpAddress): TreeRoute => ({
-  destination: sid,
-  table: MAIN_TABLE,
-  ifindex: undefined,
-  mtu: undefined,
-  srh: undefined,
-});
-
-const isBlackhole = ({ table, ifindex, metric }: TreeRoute): boolean =>
-  table === MAIN_TABLE && ifindex === undefined && metric === undefined;
 
 export function multicastSidOperations(
   destinations: Pick<MulticastMap, 'lookup' | 'update' | 'delete' | 'entries'>,
@@ -49,7 +38,7 @@ export function multicastSidOperations(
     *prune(desired: DesiredIds) {
       const kept = new Set([...sidOf].filter(([id]) => desired.has(id)).map(([, sid]) => formatAddress(sid)));
       routes.refresh();
-      for (const route of routes.all().filter(isBlackhole)) {
+      for (const route of routes.all().filter((one) => isBlackhole(one))) {
         const isStray = !kept.has(formatAddress(route.destination));
         yield isStray && routes.remove(route);
       }
