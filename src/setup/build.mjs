@@ -58,7 +58,7 @@ function proto() {
 async function runBeside(command, args) {
   const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'] });
   const [code, signal] = await once(child, 'exit');
-  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${signal ?? `status ${code}`}`);
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} failed with ${signal ?? `status ${code}`}`);
 }
 
 /** Each object takes a second or two of one CPU. */
@@ -134,5 +134,10 @@ async function javascript() {
 const typesOnly = process.argv[2] === 'types';
 proto();
 if (!typesOnly) {
-  await Promise.all([bpf(), javascript()]);
+  try {
+    await Promise.all([bpf(), javascript()]);
+  } catch (error) {
+    console.error(`build: ${error.message}`);
+    process.exitCode = 1;
+  }
 }
