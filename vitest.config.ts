@@ -38,7 +38,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           pool: 'forks',
-          maxWorkers: 7,
+          maxWorkers: 6,
           testTimeout: 240_000,
           hookTimeout: 240_000,
           sequence: { groupOrder: 2 },
