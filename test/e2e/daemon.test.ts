@@ -2,6 +2,7 @@
 // way in which what was learned goes away. It does not look at traffic (scene.test.ts).
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { KEY, LOOPBACK, SENDERS4, SENDERS6, SYSTEM, adjacent, base, proxy, watching } from './support/line.ts';
+import type { RunResult } from '../../src/lab/run.ts';
 import { anyUp, Network, type Router, type Row } from './support/network.ts';
 import { contains, moreThan, until } from '../support/until.ts';
 
@@ -121,6 +122,28 @@ describe('learning over three routers', () => {
   });
 });
 
+test('the program cnpctl prints and returns what the other tests read in their own process', async () => {
+  const lines = [
+    ['show', 'senders'],
+    ['-o', 'json', 'show', 'proxies'],
+    ['show', 'senders', '2001:db8:77::1'],
+    ['show', 'nothing'],
+    ['reload'],
+  ];
+  const codes: number[] = [];
+  for (const args of lines) {
+    const [printed, read] = [await far.cnpctl(...args), await far.ctl(...args)];
+    const ageless = ({ code, stdout, stderr }: RunResult) => ({
+      code,
+      stderr,
+      stdout: stdout.replace(/\b\d+s\b/g, 'AGE'),
+    });
+    expect(ageless(read)).toEqual(ageless(printed));
+    codes.push(printed.code);
+  }
+  expect(codes).toEqual([0, 0, 1, 2, 0]);
+});
+
 describe('problems', () => {
   test('a proxy learned later, of a family in which this router has no address to notify it from, is shown by status at once', async () => {
     const problems = async (): Promise<string> => JSON.stringify((await far.get<Row>('status'))['problems'] ?? []);
@@ -167,7 +190,7 @@ describe('withdrawal', () => {
     await unproxied(SENDERS6);
     await until('the kernel follows', () => inKernel(SENDERS6), lacksProxy);
     expect(await leaf.exec('ip', '-br', 'link')).not.toContain('cnpd-isis');
-    expect((await leaf.ctl('show', 'status')).code).toBe(3);
+    expect((await leaf.cnpctl('show', 'status')).code).toBe(3);
   });
 
   test('PNC-5-b: cnpd killed with SIGKILL: what it declared is held while `hold-unreachable` lasts, then dropped, in the kernel as well', async () => {

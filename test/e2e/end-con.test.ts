@@ -167,7 +167,11 @@ describe('from a congested P router to the sender', () => {
       expect(wrapped.map(({ inner }) => withoutHops(inner))).toContain(withoutHops(received.packet));
       expect(received.packet[family === 6 ? 7 : 8]).toBe(63);
       expect(formatAddress(received.source)).toBe(family === 6 ? LOOPBACK.p : '192.0.2.5');
-      const [row] = (await wan.p.get('notifications')).filter((each) => each['destination-qpn'] === f.ends.receiverQpn);
+      const row = await until(
+        'p shows the notification',
+        () => wan.p.get('notifications'),
+        (rows) => rows.find((each) => each['destination-qpn'] === f.ends.receiverQpn),
+      );
       expect(row).toMatchObject({ format, 'end-con': END_CON.main });
     },
   );

@@ -42,7 +42,8 @@ beforeAll(() => {
   // `gobgp neighbor add` knows no local address: without a source, connections to INSIDE would come from INSIDE itself.
   for (const at of [INSIDE, OUTSIDE]) ip(`route change local ${at} dev lo table local src ${HERE}`);
 });
-afterEach(async () => {
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') console.log(network.logs());
   await network.stopAll();
   for (const carrier of carriers.splice(0)) await carrier.stop();
 });

@@ -3,6 +3,7 @@
 import type { Lab } from '../../../src/lab/lab.ts';
 import { commandLine, namespaceOf, processesIn } from '../../../src/lab/processes.ts';
 import { connectNorthbound } from '../../../src/northbound/client.ts';
+import { cnpctlHere, socketOf } from './cnpctl.ts';
 
 /** Process of the agent in a node's network namespace; undefined when there is none. */
 export function agentOf(lab: Lab, node: string): number | undefined {
@@ -18,7 +19,7 @@ export function agentOf(lab: Lab, node: string): number | undefined {
 export async function askAgent<T>(lab: Lab, node: string, ...path: readonly string[]): Promise<T | undefined> {
   const pid = agentOf(lab, node);
   if (pid === undefined) return undefined;
-  const client = connectNorthbound({ socket: `/proc/${pid}/root/run/cnpd/gnmi.sock`, timeoutMs: 10_000 });
+  const client = connectNorthbound({ socket: socketOf(pid), timeoutMs: 10_000 });
   try {
     return (await client.get(['cnpd', ...path])) as T | undefined;
   } catch (error) {
@@ -27,4 +28,13 @@ export async function askAgent<T>(lab: Lab, node: string, ...path: readonly stri
   } finally {
     client.close();
   }
+}
+
+/** What `cnpctl ARGS` prints at a node. @throws Error when it fails, or no agent runs there */
+export async function cnpctlAt(lab: Lab, node: string, ...args: readonly string[]): Promise<string> {
+  const pid = agentOf(lab, node);
+  if (pid === undefined) throw new Error(`${node}: cnpd does not run`);
+  const { code, stdout, stderr } = await cnpctlHere(pid, args);
+  if (code !== 0) throw new Error(`${node}: cnpctl ${args.join(' ')}: ${stderr}${stdout}`);
+  return stdout;
 }

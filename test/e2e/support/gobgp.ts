@@ -18,7 +18,7 @@ import { systemClock } from '../../../src/model/clock.ts';
 import { eventLoopWork } from '../../../src/model/work.ts';
 import { silentLog } from '../../../src/model/log.ts';
 import { formatPrefix } from '../../../src/model/prefix.ts';
-import { atLeast, until } from '../../support/until.ts';
+import { until } from '../../support/until.ts';
 
 /** A gobgpd, and the gobgp beside it. */
 export interface GobgpBinary {
@@ -175,7 +175,9 @@ export class GobgpNetwork {
   readonly directory: string;
   readonly #daemons: Gobgpd[] = [];
   readonly #listening: Listening[] = [];
-  #port = 50_051;
+  // Below the ephemeral ports: a closed connection of `gobgp` holds the one that it had for a minute, and a gobgpd that
+  // cannot listen there ends.
+  #port = 20_051;
 
   constructor(name: string) {
     this.netns = `${name}-${process.pid}`;
@@ -202,6 +204,11 @@ export class GobgpNetwork {
     const listening = new Listening(target, options);
     this.#listening.push(listening);
     return listening;
+  }
+
+  /** What the daemons have written, for a test that fails. */
+  logs(): string {
+    return this.#daemons.map(({ target, log }) => `== ${target}\n${log}`).join('\n');
   }
 
   /** Ends every daemon, and whoever listens; the namespace stays. */
@@ -265,7 +272,12 @@ export class Listening {
 
   /** Until the table has been reported once more. */
   async ready(times = 1): Promise<this> {
-    await until('the table is reported', () => this.listed, atLeast(times), 200_000);
+    await until(
+      'the table is reported',
+      () => ({ listed: this.listed, connectedTo: this.about, lost: this.lost, silentMs: this.client.silentMs() }),
+      ({ listed }) => listed >= times,
+      200_000,
+    );
     return this;
   }
 

@@ -11,12 +11,11 @@ import { GROUP, MULTICAST, RECEIVERS, ROOT, ROUTERS, ROUTES, SOURCE } from '../.
 import { daemonLogs, waitForRoutes } from '../../../src/demo/routers.ts';
 import { type Lab, labUp } from '../../../src/lab/lab.ts';
 import { mustRun } from '../../../src/lab/run.ts';
-import { agentOf, askAgent } from './agents.ts';
+import { agentOf, askAgent, cnpctlAt } from './agents.ts';
 import { until } from '../../support/until.ts';
 import { AS_A_SERVICE, type Row, ownLabName } from './network.ts';
 
 const never = new AbortController().signal;
-const CNPCTL = '/opt/cnpd/dist/cnpctl.js';
 const DAEMON = `${AS_A_SERVICE.join(' ')} /opt/cnpd/dist/cnpd.js -c /etc/cnpd/cnpd.yaml >>/var/log/cnpd.log 2>&1 &`;
 /** Time for something to happen; more than any trouble lasts, and not much work for the hosts. */
 const SLOWLY = '2mbit';
@@ -130,7 +129,7 @@ export class MulticastScene {
 
   async transfer(opts: TransferOptions): Promise<Transferred> {
     // The same Queue Pairs as before begin with the same PSN again.
-    if (!opts.unicast) await this.lab.mustExec(ROOT, [CNPCTL, 'group', 'restart', GROUP.proxyAddress]);
+    if (!opts.unicast) await cnpctlAt(this.lab, ROOT, 'group', 'restart', GROUP.proxyAddress);
     const bytes = ['--bytes', `${opts.meanwhile ? ENDLESS : 2_000_000}b`];
     const hosts = RECEIVERS.filter(({ node }) => opts.receivers?.includes(node) ?? true);
     const lose = (host: string): string[] => (opts.lose?.[host] ? ['--lose', String(opts.lose[host])] : []);
@@ -193,7 +192,7 @@ export class MulticastScene {
 
   /** The rows of `cnpctl show … -o json`. */
   async show(node: string, ...subject: string[]): Promise<Row[]> {
-    return JSON.parse(await this.lab.mustExec(node, [CNPCTL, 'show', ...subject, '-o', 'json'])) as Row[];
+    return JSON.parse(await cnpctlAt(this.lab, node, 'show', ...subject, '-o', 'json')) as Row[];
   }
 
   /** Another cnpd.yaml for a node, made from that of the scene, and a reload. */
@@ -204,7 +203,7 @@ export class MulticastScene {
     const file = join(this.#output, `${node}.yaml`);
     writeFileSync(file, document.toString());
     await this.lab.cover(node, file, '/etc/cnpd/cnpd.yaml');
-    await this.lab.mustExec(node, [CNPCTL, 'reload']);
+    await cnpctlAt(this.lab, node, 'reload');
   }
 
   /** Until the root knows exactly these receivers. */

@@ -1,0 +1,35 @@
+// The command line of cnpctl in the process of the test: the same code as the program's, without the 300 ms of CPU that
+// a start of Node.js and gRPC costs.
+import type { CliDependencies } from '../../../src/cli/context.ts';
+import { runCnpctl } from '../../../src/cli/program.ts';
+import { VERSION } from '../../../src/daemon/version.ts';
+import type { RunResult } from '../../../src/lab/run.ts';
+import { GNMI_SOCKET } from '../../../src/model/paths.ts';
+import { connectNorthbound } from '../../../src/northbound/client.ts';
+
+/** The northbound socket of the cnpd that is process `pid`, in whatever mount namespace it is. */
+export const socketOf = (pid: number, socket = GNMI_SOCKET): string => `/proc/${pid}/root${socket}`;
+
+const needsProgram = (): never => {
+  throw new Error('needs the program cnpctl');
+};
+
+/** What `cnpctl ARGS` prints and returns beside the cnpd that is process `pid`. For commands that only ask it. */
+export async function cnpctlHere(pid: number, args: readonly string[]): Promise<RunResult> {
+  let stdout = '';
+  let stderr = '';
+  const dependencies: CliDependencies = {
+    version: VERSION,
+    nowMs: () => Date.now(),
+    out: (text) => void (stdout += text),
+    err: (text) => void (stderr += text),
+    color: false,
+    connect: ({ socket, timeoutMs }) => connectNorthbound({ socket: socketOf(pid, socket), timeoutMs }),
+    socketOf: needsProgram,
+    examine: needsProgram,
+    uninstall: needsProgram,
+    openRemote: needsProgram,
+  };
+  const code = await runCnpctl(args, dependencies);
+  return { code, stdout, stderr };
+}
