@@ -5,7 +5,7 @@ import { type Family, type IpAddress, formatAddress } from '../model/address.ts'
 import { type Prefix, longestPrefix, prefixContains } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
 import { TREE_DEVICE, TREE_DEVICE_PEER } from '../model/tree-device.ts';
-import type { DecapsulationBehavior } from './desired.ts';
+import type { DecapsulationBehavior } from './srv6-plan.ts';
 
 export interface LinkFact {
   readonly name: string;

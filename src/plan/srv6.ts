@@ -6,14 +6,9 @@ import { type Family, type IpAddress, formatAddress, isLinkLocal, sameAddress } 
 import type { AdvertisementOf } from '../model/advertisement.ts';
 import { type Prefix, formatPrefix, prefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
-import type {
-  DecapsulationBehavior,
-  DecapsulationSidPlan,
-  DesiredState,
-  Srv6Plan,
-  TunnelSourcePlan,
-} from './desired.ts';
+import type { DesiredState } from './desired.ts';
 import { type Facts, type LinkFact, findLink, forwardingProblems, interfaceMissing, missingFeatures } from './facts.ts';
+import type { DecapsulationBehavior, DecapsulationSidPlan, Srv6Plan, TunnelSourcePlan } from './srv6-plan.ts';
 
 const SID_BITS = 128;
 const MAIN = 254;

@@ -5,7 +5,8 @@
 // unknown.
 import type { Intent } from '../intent/intent.ts';
 import { type IpAddress, addressBytes, formatAddress } from '../model/address.ts';
-import type { DecapsulationSidPlan, EndConSidPlan, TenantsPlan } from './desired.ts';
+import type { EndConSidPlan, TenantsPlan } from './desired.ts';
+import type { DecapsulationSidPlan } from './srv6-plan.ts';
 import type { LearnedAboutSenders } from './senders-learned.ts';
 import type { DeclaredSource } from './srv6.ts';
 

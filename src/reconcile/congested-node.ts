@@ -11,8 +11,6 @@ import {
   EGRESS_PROGRAMS,
   decodeEgressConfig,
   encodeEgressConfig,
-  encodeEgressPort,
-  encodeSenderProxy,
 } from '../kernel/dataplane/egress.ts';
 import { EgressPortTable } from '../kernel/dataplane/egress-ports.ts';
 import {
@@ -23,7 +21,6 @@ import {
   RESUME_ANSWERS,
   encodeResumeClaim,
 } from '../kernel/dataplane/flows.ts';
-import { mappedAddress, prefixKey, u32Key } from '../kernel/dataplane/layout.ts';
 import {
   NOTICE_CONFIG_MAP,
   NOTICE_CONFIG_SIZE,
@@ -31,12 +28,6 @@ import {
   ntpOffsetNs,
 } from '../kernel/dataplane/notice-config.ts';
 import { decodeNotification } from '../kernel/dataplane/notifications.ts';
-import {
-  OWN_ADDRESS,
-  encodeEndCon,
-  encodeSenderCapability,
-  encodeSenderPolicy,
-} from '../kernel/dataplane/sender-policies.ts';
 import type { Poller } from '../kernel/poller.ts';
 import type { Count } from '../model/log.ts';
 import type { SentNotification, ResumeAnswer } from '../model/notification.ts';
@@ -53,8 +44,19 @@ import type {
   SenderProxyPlan,
 } from '../plan/desired.ts';
 import { LOOPBACK, attachment } from './attachments.ts';
+import {
+  END_CON_SIDS,
+  OWN_ADDRESSES,
+  PORTS,
+  REPLICATION_END_CONS,
+  SENDER_CAPABILITIES,
+  SENDER_POLICIES,
+  SENDER_PROXIES,
+  sameSender,
+  sameSid,
+  senderValues,
+} from './congested-node-tables.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
-import type { TableCodec } from './map-table.ts';
 import type { Reconciler } from './reconciler.ts';
 
 /**
@@ -228,59 +230,6 @@ export class CongestedNode extends Feature {
     super.close();
   }
 }
-
-const PORTS: TableCodec<EgressPortPlan> = {
-  kind: 'egress-port',
-  key: (p) => u32Key(p.ifindex),
-  value: encodeEgressPort,
-};
-const SENDER_POLICIES: TableCodec<SenderPolicyPlan> = {
-  kind: 'sender-policy',
-  key: (p) => prefixKey(p.prefix),
-  value: encodeSenderPolicy,
-};
-const SENDER_CAPABILITIES: TableCodec<SenderCapabilityPlan> = {
-  kind: 'sender-capability',
-  key: (c) => mappedAddress(c.host),
-  value: encodeSenderCapability,
-};
-const OWN_ADDRESSES: TableCodec<OwnAddressPlan> = {
-  kind: 'own-address',
-  key: (a) => mappedAddress(a.address),
-  value: () => OWN_ADDRESS,
-};
-const END_CON_SIDS: TableCodec<EndConSidPlan> = {
-  kind: 'end-con-sid',
-  key: (s) => mappedAddress(s.sid),
-  value: (s) => encodeEndCon(s.tenant),
-};
-const REPLICATION_END_CONS: TableCodec<ReplicationEndConPlan> = {
-  kind: 'replication-end-con',
-  key: ({ replicationSid }) => mappedAddress(replicationSid),
-  value: ({ endConSid }) => mappedAddress(endConSid),
-};
-const SENDER_PROXIES = {
-  kind: 'sender-proxy',
-  fixed: true,
-  key: (s: SenderProxyPlan) => prefixKey(s.prefix),
-} as const satisfies Omit<TableCodec<SenderProxyPlan>, 'value'>;
-
-/** Encodes the value of a sender. Consecutive senders mostly have the same proxy, so the last encoding is reused. */
-function senderValues(): (sender: SenderProxyPlan) => Uint8Array {
-  let last: { readonly of: SenderProxyPlan; readonly bytes: Uint8Array } | undefined;
-  return (sender) => {
-    const { prefix, proxy } = sender;
-    if (!last || last.of.proxy !== proxy || last.of.prefix.address.family !== prefix.address.family)
-      last = { of: sender, bytes: encodeSenderProxy(sender) };
-    return last.bytes;
-  };
-}
-
-function sameSender(a: SenderProxyPlan, b: SenderProxyPlan): boolean {
-  return a.id === b.id && a.proxy?.value === b.proxy?.value && a.proxy?.family === b.proxy?.family;
-}
-
-const sameSid = (a: EndConSidPlan, b: EndConSidPlan): boolean => a.id === b.id && a.tenant === b.tenant;
 
 const isSlowed = (flow: EgressFlow): flow is SlowedFlow =>
   flow.lastNotification?.action === 'pause' || flow.lastNotification?.action === 'rate-reduce';

@@ -15,7 +15,8 @@ import {
   tunnelKey,
 } from '../kernel/dataplane/srv6.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
-import type { DecapsulationSidPlan, DesiredState, Srv6Plan, TunnelSourcePlan } from '../plan/desired.ts';
+import type { DesiredState } from '../plan/desired.ts';
+import type { DecapsulationSidPlan, Srv6Plan, TunnelSourcePlan } from '../plan/srv6-plan.ts';
 import { attachment } from './attachments.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
 import type { TableCodec } from './map-table.ts';

@@ -1,6 +1,6 @@
 // Members of groups that applications declare at run time: the real daemon and the compiled cnpctl in a network
 // namespace without FRR.
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -8,9 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { type RunResult, run } from '../../src/lab/run.ts';
 import { type NorthboundClient, type SetOfGroups, connectNorthbound } from '../../src/northbound/client.ts';
 import { bytesField, rawCall } from '../support/raw-grpc.ts';
 import { is, until } from '../support/until.ts';
+import { cnpctlHere } from './support/cnpctl.ts';
 import { AS_A_SERVICE, AS_ROOT, program } from './support/network.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -113,13 +115,11 @@ const set = (request: SetOfGroups): Promise<void> => withClient(SET(), (client) 
 const get = (...names: string[]): Promise<Row[]> =>
   withClient(path('run/gnmi.sock'), async (client) => ((await client.get(['cnpd', ...names])) ?? []) as Row[]);
 
-function ctl(line: string): Promise<{ code: number; stdout: string; stderr: string }> {
-  const [node, ...args] = program('cnpctl');
-  const all = [...args, '--socket', path('run/gnmi.sock'), ...line.split(' ')];
-  return new Promise((resolve) =>
-    execFile(node!, all, (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr })),
-  );
-}
+const argumentsOf = (line: string): string[] => ['--socket', path('run/gnmi.sock'), ...line.split(' ')];
+/** The program. */
+const cnpctl = (line: string): Promise<RunResult> => run([...program('cnpctl'), ...argumentsOf(line)]);
+/** The same in this process. */
+const ctl = (line: string): Promise<RunResult> => cnpctlHere(argumentsOf(line));
 
 /** Members in the plan and in what is advertised: `role address qpn node`. */
 const members = async (): Promise<string[]> =>
@@ -130,23 +130,25 @@ const JOINED = 'receiver 2001:db8:2::2 202 2001:db8:e::c1:0:0';
 describe('cnpctl group', () => {
   test('join, list and leave; what cnpd.yaml declares stays', async () => {
     await start();
-    expect(await ctl(`group join ${GROUP} --receiver 2001:db8:2::2 --qpn 202 --psn-delta 7`)).toMatchObject({
+    expect(await cnpctl(`group join ${GROUP} --receiver 2001:db8:2::2 --qpn 202 --psn-delta 7`)).toMatchObject({
       code: 0,
       stdout: `receiver 2001:db8:2::2 joined ${GROUP}\n`,
     });
-    expect(await ctl(`group join ${GROUP} --source 2001:db8:1::1 --qpn 9 --start-psn 100`)).toMatchObject({ code: 0 });
+    expect(await cnpctl(`group join ${GROUP} --source 2001:db8:1::1 --qpn 9 --start-psn 100`)).toMatchObject({
+      code: 0,
+    });
     expect(await members()).toEqual([OF_FILE, JOINED, 'source 2001:db8:1::1 4096 2001:db8:e::c2:0:0']);
-    const listed = JSON.parse((await ctl('-o json group list')).stdout) as Row[];
+    const listed = JSON.parse((await cnpctl('-o json group list')).stdout) as Row[];
     expect(listed.map(({ address, origin, persistent }) => [address, origin, persistent].join())).toEqual([
       '2001:db8:2::1,file,true',
       '2001:db8:2::2,run-time,false',
       '2001:db8:1::1,run-time,false',
     ]);
-    expect(await ctl(`group leave ${GROUP} --receiver 2001:db8:2::2`)).toMatchObject({ code: 0 });
-    expect(await ctl(`group leave ${GROUP} --source`)).toMatchObject({ code: 0 });
+    expect(await cnpctl(`group leave ${GROUP} --receiver 2001:db8:2::2`)).toMatchObject({ code: 0 });
+    expect(await cnpctl(`group leave ${GROUP} --source`)).toMatchObject({ code: 0 });
     expect(await members()).toEqual([OF_FILE]);
-    expect(await ctl(`group leave ${GROUP} --receiver 2001:db8:2::2`)).toMatchObject({ code: 1 });
-    expect(await ctl(`group leave ${GROUP} --receiver 2001:db8:2::1`)).toMatchObject({
+    expect(await cnpctl(`group leave ${GROUP} --receiver 2001:db8:2::2`)).toMatchObject({ code: 1 });
+    expect(await cnpctl(`group leave ${GROUP} --receiver 2001:db8:2::1`)).toMatchObject({
       code: 4,
       stderr: expect.stringContaining('cnpd.yaml declares it'),
     });

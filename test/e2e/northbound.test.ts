@@ -320,7 +320,7 @@ describe('a large table', () => {
     await start({ ...exampleState(), senders });
     await stillAnswers();
     const turns = measureTurns();
-    const { code, out } = await cnpctl('show', 'senders', '-o', 'json');
+    const { code, out } = await cnpctl('--timeout', '60', 'show', 'senders', '-o', 'json');
     const { total, max } = turns.stop();
     expect(code).toBe(0);
     expect((JSON.parse(out) as unknown[]).length).toBe(100_000);

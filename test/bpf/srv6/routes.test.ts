@@ -14,7 +14,7 @@ import { RTPROT_CNPD, SidRoutes } from '../../../src/kernel/netlink/sid-routes.t
 import { formatAddress } from '../../../src/model/address.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { ManualWork } from '../../../src/model/work.fixture.ts';
-import type { DecapsulationSidPlan, Srv6Plan } from '../../../src/plan/desired.ts';
+import type { DecapsulationSidPlan, Srv6Plan } from '../../../src/plan/srv6-plan.ts';
 import { Srv6 } from '../../../src/reconcile/srv6.ts';
 import { walkHeaders } from '../../../src/packet/ip/walk.ts';
 import { ipv6 } from '../../../src/packet/ip/packets.fixture.ts';

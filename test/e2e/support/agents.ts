@@ -3,7 +3,7 @@
 import type { Lab } from '../../../src/lab/lab.ts';
 import { commandLine, namespaceOf, processesIn } from '../../../src/lab/processes.ts';
 import { connectNorthbound } from '../../../src/northbound/client.ts';
-import { cnpctlHere, socketOf } from './cnpctl.ts';
+import { cnpctlBeside, socketOf } from './cnpctl.ts';
 
 /** Process of the agent in a node's network namespace; undefined when there is none. */
 export function agentOf(lab: Lab, node: string): number | undefined {
@@ -34,7 +34,7 @@ export async function askAgent<T>(lab: Lab, node: string, ...path: readonly stri
 export async function cnpctlAt(lab: Lab, node: string, ...args: readonly string[]): Promise<string> {
   const pid = agentOf(lab, node);
   if (pid === undefined) throw new Error(`${node}: cnpd does not run`);
-  const { code, stdout, stderr } = await cnpctlHere(pid, args);
+  const { code, stdout, stderr } = await cnpctlBeside(pid, args);
   if (code !== 0) throw new Error(`${node}: cnpctl ${args.join(' ')}: ${stderr}${stdout}`);
   return stdout;
 }

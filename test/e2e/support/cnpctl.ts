@@ -7,15 +7,23 @@ import type { RunResult } from '../../../src/lab/run.ts';
 import { GNMI_SOCKET } from '../../../src/model/paths.ts';
 import { connectNorthbound } from '../../../src/northbound/client.ts';
 
-/** The northbound socket of the cnpd that is process `pid`, in whatever mount namespace it is. */
-export const socketOf = (pid: number, socket = GNMI_SOCKET): string => `/proc/${pid}/root${socket}`;
+/** A socket of process `pid`, in whatever mount namespace it is. */
+const socketAt = (pid: number, socket: string): string => `/proc/${pid}/root${socket}`;
+/** The northbound socket of the cnpd that is process `pid`. */
+export const socketOf = (pid: number): string => socketAt(pid, GNMI_SOCKET);
 
 const needsProgram = (): never => {
   throw new Error('needs the program cnpctl');
 };
 
-/** What `cnpctl ARGS` prints and returns beside the cnpd that is process `pid`. For commands that only ask it. */
-export async function cnpctlHere(pid: number, args: readonly string[]): Promise<RunResult> {
+/**
+ * What `cnpctl ARGS` prints and returns. For commands that only ask a running cnpd.
+ * @param reach where a socket is for this process
+ */
+export async function cnpctlHere(
+  args: readonly string[],
+  reach = (socket: string): string => socket,
+): Promise<RunResult> {
   let stdout = '';
   let stderr = '';
   const dependencies: CliDependencies = {
@@ -24,7 +32,7 @@ export async function cnpctlHere(pid: number, args: readonly string[]): Promise<
     out: (text) => void (stdout += text),
     err: (text) => void (stderr += text),
     color: false,
-    connect: ({ socket, timeoutMs }) => connectNorthbound({ socket: socketOf(pid, socket), timeoutMs }),
+    connect: ({ socket, timeoutMs }) => connectNorthbound({ socket: reach(socket), timeoutMs }),
     socketOf: needsProgram,
     examine: needsProgram,
     uninstall: needsProgram,
@@ -33,3 +41,7 @@ export async function cnpctlHere(pid: number, args: readonly string[]): Promise<
   const code = await runCnpctl(args, dependencies);
   return { code, stdout, stderr };
 }
+
+/** `cnpctl ARGS` beside the cnpd that is process `pid`. */
+export const cnpctlBeside = (pid: number, args: readonly string[]): Promise<RunResult> =>
+  cnpctlHere(args, (socket) => socketAt(pid, socket));

@@ -11,7 +11,7 @@ import { type Lab, labDown, labUp } from '../../../src/lab/lab.ts';
 import type { RunResult } from '../../../src/lab/run.ts';
 import { knownLabs } from '../../../src/lab/state.ts';
 import { type NorthboundClient, connectNorthbound } from '../../../src/northbound/client.ts';
-import { cnpctlHere, socketOf } from './cnpctl.ts';
+import { cnpctlBeside, socketOf } from './cnpctl.ts';
 import { Port } from './port.ts';
 import { until } from '../../support/until.ts';
 
@@ -136,7 +136,7 @@ export class Router {
   ctl(...args: string[]): Promise<RunResult> {
     const asks = args.some((arg) => arg === 'show' || arg === 'reload') && !args.includes('--socket');
     const pid = this.#daemon?.pid;
-    return asks && pid !== undefined ? cnpctlHere(pid, args) : this.cnpctl(...args);
+    return asks && pid !== undefined ? cnpctlBeside(pid, args) : this.cnpctl(...args);
   }
 
   /** `cnpd …` beside the daemon, e.g. `check FILE`. */
