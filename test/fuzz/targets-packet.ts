@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { address } from '../../src/model/address.ts';
 import type { GroupMember } from '../../src/model/group.ts';
 import { prefix } from '../../src/model/prefix.ts';
+import { decodeArn, encodeArn } from '../../src/packet/arn/arn.ts';
 import { decodePnc } from '../../src/packet/bgp/characteristics.ts';
 import { decodeNhc } from '../../src/packet/bgp/nhc.ts';
 import { decodePathAttributes } from '../../src/packet/bgp/path-attribute.ts';
@@ -113,7 +114,25 @@ const NOTICES = [
   }),
 ];
 
+const FLOW = { source: ENDS[0], destination: ENDS[1], protocol: 41, sourcePort: 0, destinationPort: 0 };
+const ARNS = [
+  encodeArn({ type: 'congestion', metric: 7, flow: FLOW, pauseUs: 1000 }),
+  encodeArn({ type: 'congestion', metric: 7, flow: { ...FLOW, source: ENDS4[0], destination: ENDS4[1] }, pauseUs: 1 }),
+  encodeArn({ type: 'congestion', metric: 7, priority: 5, pauseUs: 0xffffffff }),
+  encodeArn({ type: 'congestion-eliminated', metric: 0, pathId: 9 }),
+];
+
 export const PACKET_TARGETS: readonly Target[] = [
+  target(
+    'arn',
+    ARNS,
+    (bytes) => {
+      const arn = decodeArn(bytes);
+      roundTrip(arn, encodeArn, decodeArn);
+      return [arn, decodeArn(bytes, 'lsb-first')];
+    },
+    { mostBytes: 128 },
+  ),
   target(
     'bgp-attributes',
     [
