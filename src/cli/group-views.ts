@@ -95,6 +95,7 @@ export function treeLines(rows: readonly Row[]): string[] {
 }
 
 const labelOf = (row: Row): string => {
-  const router = row['router'] as string | undefined;
-  return printable(`${String(row['kind'])} ${String(row['node'])} (${router ?? 'advertised by no router'})`);
+  const names = [row['hostname'], row['router'] ?? 'advertised by no router'] as (string | undefined)[];
+  const router = names.filter((name) => name !== undefined).join(', ');
+  return printable(`${String(row['kind'])} ${String(row['node'])} (${router})`);
 };

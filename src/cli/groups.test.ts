@@ -73,14 +73,14 @@ test('a tree is drawn with its routers and receivers; names of the network move 
   expect(
     treeLines([
       node('a', undefined),
-      node('b', 'a', { kind: 'branching' }),
+      node('b', 'a', { kind: 'branching', hostname: 'n2\u001b-cnpd' }),
       node('c', 'b', { receivers: ['r1', 'r2'] }),
       node('d', 'b', { receivers: ['r3'], router: '\u001b[2J' }),
       node('e', 'a', { router: undefined }),
     ]),
   ).toEqual([
     'root a (A)',
-    '├─ branching b (B)',
+    '├─ branching b (n2\u{fffd}-cnpd, B)',
     '│  ├─ edge c (C)',
     '│  │  └─ receivers: r1, r2',
     '│  └─ edge d (\u{fffd}[2J)',

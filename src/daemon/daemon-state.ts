@@ -44,6 +44,7 @@ export function daemonState(parts: ShownParts): StateSource {
     groups: () => ({
       trees: coordinator.trees,
       roles: [...(kernel()?.dataplane.multicast?.groupsView() ?? [])],
+      hostnameOf: (originator) => carriers.isis.carrier?.hostnameOf(originator),
     }),
     facts: () => coordinator.facts,
     desired: () => coordinator.desired,

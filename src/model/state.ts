@@ -232,6 +232,8 @@ export interface GroupTreeState {
   kind: 'root' | 'branching' | 'edge';
   /** As its protocol names it; null: no router advertises the SID. */
   router: string | null;
+  /** From IS-IS; null: not known. */
+  hostname: string | null;
   receivers: string[];
 }
 

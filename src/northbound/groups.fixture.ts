@@ -109,13 +109,22 @@ export const exampleGroups = (): GroupsState => ({
     },
   ],
   tree: [
-    { group: '2001:db8:aa::1', node: '2001:db8:c::3', parent: null, kind: 'root', router: 'local', receivers: [] },
+    {
+      group: '2001:db8:aa::1',
+      node: '2001:db8:c::3',
+      parent: null,
+      kind: 'root',
+      router: 'local',
+      hostname: null,
+      receivers: [],
+    },
     {
       group: '2001:db8:aa::1',
       node: '2001:db8:e::2',
       parent: '2001:db8:c::3',
       kind: 'edge',
       router: 'L2 0000.0000.c002',
+      hostname: 'n2-cnpd',
       receivers: ['2001:db8:2::10'],
     },
   ],

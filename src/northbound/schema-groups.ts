@@ -87,6 +87,7 @@ export const GROUPS: ContainerShape<GroupsState> = {
         parent: ADDRESS,
         kind: leaf(['root', 'branching', 'edge']),
         router: STRING,
+        hostname: STRING,
         receivers: leafList('ip-address'),
       },
     },

@@ -25,6 +25,7 @@ function sources(more: Partial<GroupSources> = {}, text = ROOTED, members = LEAR
     },
     trees: groupTrees(intent, learned),
     roles: [],
+    hostnameOf: (originator) => (originator === 'c2' ? 'n2-cnpd' : undefined),
     now: NOW,
     ...more,
   };
@@ -179,14 +180,15 @@ describe('a branch', () => {
 describe('the tree', () => {
   const rows = (more: Partial<GroupSources> = {}, members?: readonly GroupMember[]) =>
     groupsState(sources(more, ROOTED, members)).tree.map(
-      ({ node, parent, kind, router, receivers }) => `${kind} ${node} < ${parent}: ${router} ${receivers.join(' ')}`,
+      ({ node, parent, kind, router, hostname, receivers }) =>
+        `${kind} ${node} < ${parent}: ${router}${hostname ? `, ${hostname}` : ''} ${receivers.join(' ')}`,
     );
 
   test('has the root first, and each router with its name and receivers', () => {
     expect(rows()).toEqual([
       `root ${OWN_REPLICATION} < null: this router `,
       `edge ${OWN_EDGE} < ${OWN_REPLICATION}: this router 2001:db8:2::1`,
-      `branching ${R2} < ${OWN_REPLICATION}: c2 `,
+      `branching ${R2} < ${OWN_REPLICATION}: c2, n2-cnpd `,
       `edge ${E3} < ${R2}: c3 2001:db8:3::1`,
       `edge ${E4} < ${R2}: c4 2001:db8:4::1`,
     ]);

@@ -25,6 +25,8 @@ export interface GroupSources {
   /** By Proxy Address, as text. */
   readonly trees: ReadonlyMap<string, Tree>;
   readonly roles: readonly GroupRoleView[];
+  /** The name of a router whose protocol has one, by its originator. */
+  readonly hostnameOf: (originator: string) => string | undefined;
   readonly now: number;
 }
 
@@ -189,7 +191,7 @@ function treeStates(id: string, members: GroupMembers | undefined, sources: Grou
       parent: parent && formatAddress(parent),
       kind:
         parent === null ? 'root' : receivers.has(mapKey(node)) && !tree?.nodes.has(mapKey(node)) ? 'edge' : 'branching',
-      router: routerOf(node, sources),
+      ...routerOf(node, sources),
       receivers: (receivers.get(mapKey(node)) ?? []).map(({ address }) => formatAddress(address)),
     });
     for (const child of childrenOf(node)) visit(child, node);
@@ -200,10 +202,14 @@ function treeStates(id: string, members: GroupMembers | undefined, sources: Grou
 
 const edgesOf = (members: GroupMembers): IpAddress[] => receiversByEdge(members).map(({ edge }) => edge);
 
-/** As its protocol names it. */
-function routerOf(sid: IpAddress, { intent: { srv6, codePoints }, routers }: GroupSources): string | null {
-  if ([srv6?.endMt?.sid, srv6?.replication?.sid].some((own) => own && sameAddress(own, sid))) return 'this router';
+/** As its protocol names it, and its host name. */
+function routerOf(
+  sid: IpAddress,
+  { intent: { srv6, codePoints }, routers, hostnameOf }: GroupSources,
+): Pick<GroupTreeState, 'router' | 'hostname'> {
+  if ([srv6?.endMt?.sid, srv6?.replication?.sid].some((own) => own && sameAddress(own, sid)))
+    return { router: 'this router', hostname: null };
   const behaviors = [codePoints['end-mt-behavior'], codePoints['replication-behavior']];
   const found = routers.sids().find((one) => behaviors.includes(one.behavior) && sameAddress(one.sid, sid));
-  return found?.originator ?? null;
+  return { router: found?.originator ?? null, hostname: (found && hostnameOf(found.originator)) ?? null };
 }

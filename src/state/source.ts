@@ -39,7 +39,7 @@ export interface StateDependencies {
   readonly intent: () => Intent;
   readonly members: GroupSources['members'];
   /** Trees as planned, and what the kernel does for them. */
-  readonly groups: () => Pick<GroupSources, 'trees' | 'roles'>;
+  readonly groups: () => Pick<GroupSources, 'trees' | 'roles' | 'hostnameOf'>;
   readonly table: Pick<LearnedTable, 'entries' | 'routers'>;
   readonly counters: { snapshot(): CounterState[] };
   readonly startedAt: Date;

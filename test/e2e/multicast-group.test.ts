@@ -66,6 +66,15 @@ describe('members', () => {
       expect(rows).toContainEqual(['End.MT', edge, 'reachable']);
   });
 
+  test('the tree at the root has the names of its routers, as IS-IS advertises them', async () => {
+    const rows = (await scene.show('n6', 'groups', GROUP.proxyAddress, 'tree')).map((row) => [
+      row['node'],
+      row['hostname'],
+    ]);
+    expect(rows).toContainEqual(['2001:db8:c6::b', undefined]);
+    for (const n of [1, 2, 3]) expect(rows).toContainEqual([`2001:db8:c${n}::e`, `n${n}-cnpd`]);
+  });
+
   test('RMC-5.1-d: what a WRITE needs to reach the memory of a receiver is known at the root', async () => {
     const rows = (await scene.show('n6', 'groups', GROUP.proxyAddress, 'members')).filter(
       (row) => row['role'] === 'receiver',

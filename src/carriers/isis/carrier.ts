@@ -12,7 +12,7 @@ import { MachineTimer } from '../machine-timer.ts';
 import { type CarrierDependencies, momentOf, seedOf, sinceEpoch } from '../dependencies.ts';
 import { LSDB_BYTES, LSDB_LIMIT } from './constants.ts';
 import { IsisNetwork } from './network.ts';
-import { databaseState, neighborState, troubleState, unplacedPrefixes } from './show.ts';
+import { databaseState, hostnameOf, neighborState, troubleState, unplacedPrefixes } from './show.ts';
 import type { Effect, Speaker, SpeakerConfig, SpeakerEvent, TunableConfig } from './state.ts';
 import { createSpeaker, handle } from './speaker.ts';
 import { nextWake } from './tasks.ts';
@@ -49,6 +49,8 @@ export interface IsisCarrierDependencies extends CarrierDependencies {
 export interface IsisCarrier extends Carrier {
   neighbors(): IsisNeighborState[];
   database(): IsisLspState[];
+  /** Of a router, by its originator; undefined: none is known. */
+  hostnameOf(originator: string): string | undefined;
   /**
    * Number of declared prefixes and SIDs that do not fit into the 255 fragments of a level and are not advertised
    * there.
@@ -162,6 +164,10 @@ class FrrSideCarrier implements IsisCarrier {
 
   database(): IsisLspState[] {
     return databaseState(this.speaker, this.dependencies.clock.now());
+  }
+
+  hostnameOf(originator: string): string | undefined {
+    return hostnameOf(this.speaker, originator);
   }
 
   unplaced(): number {

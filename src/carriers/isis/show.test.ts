@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { P_FLAG, prefixEntry, tlv236 } from '../../packet/isis/foreign.fixture.ts';
 import type { IsisTlv } from '../../packet/isis/tlv/types.ts';
 import { A, B, C, adjacency, hello, lsp } from './hostile.fixture.ts';
-import { databaseState, neighborState, troubleState, unplacedPrefixes } from './show.ts';
+import { databaseState, hostnameOf, neighborState, troubleState, unplacedPrefixes } from './show.ts';
 import { Agent, Simulation, endCon, originate, proxied, systemId, testConfig } from './simulation.fixture.ts';
 
 /** The time of day when the speaker's clock shows `now`. */
@@ -69,6 +69,11 @@ describe('the neighbor', () => {
     expect(neighbors(a, 0)[0]).not.toHaveProperty('hostname');
     advertise(B, 0, 'leaf2');
     expect(neighbors(a, 0)).toMatchObject([{ hostname: 'leaf2' }]);
+    const level = levels.at(-1)!;
+    expect(hostnameOf(a.speaker, `L${level} ${B}`)).toBe('leaf2');
+    // Of the other level, of another system, and of routers of other protocols it knows none.
+    for (const other of [`L${3 - level} ${B}`, `L${level} ${A}`, '192.0.2.1', `L3 ${B}`, 'L2 '])
+      expect({ other, name: hostnameOf(a.speaker, other) }).toEqual({ other, name: undefined });
   });
 
   test('of a single level is shown at that level, although we run both', () => {

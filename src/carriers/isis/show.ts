@@ -1,5 +1,6 @@
 // The speaker's state as the northbound shows it: text and plain numbers.
 import type { IsisLspState, IsisNeighborState, IsisTrouble } from '../../model/carrier-state.ts';
+import type { Level } from '../../packet/isis/types.ts';
 import { type Moment, timestamp } from '../dependencies.ts';
 import { isFull } from './lsdb/expansion.ts';
 import { type StoredLsp, lifetimeOf } from './lsdb/lsdb.ts';
@@ -11,9 +12,7 @@ export function neighborState(s: Speaker, interfaceName: string, moment: Moment)
   const { adjacency } = s;
   if (!adjacency) return [];
   const levels = adjacency.levels.length > 0 ? adjacency.levels : s.config.levels;
-  const hostname = levels
-    .map((level) => s.levels.get(level)!.lsdb.byKey.get(`${adjacency.system}.00-00`)?.content.hostname)
-    .find((name) => name !== undefined);
+  const hostname = hostnameIn(s, levels, adjacency.system);
   return [
     {
       interface: interfaceName,
@@ -28,6 +27,18 @@ export function neighborState(s: Speaker, interfaceName: string, moment: Moment)
     },
   ];
 }
+
+/** Of a system, from its LSP (TLV 137); undefined: none is known. @param originator as in LearnedReport.originator */
+export function hostnameOf(s: Speaker, originator: string): string | undefined {
+  const [, level, system] = /^L([12]) (\S+)$/.exec(originator) ?? [];
+  const levels = s.config.levels.filter((one) => String(one) === level);
+  return system === undefined ? undefined : hostnameIn(s, levels, system);
+}
+
+const hostnameIn = (s: Speaker, levels: readonly Level[], system: string): string | undefined =>
+  levels
+    .map((level) => s.levels.get(level)!.lsdb.byKey.get(`${system}.00-00`)?.content.hostname)
+    .find((name) => name !== undefined);
 
 export function databaseState(s: Speaker, now: number): IsisLspState[] {
   return [...s.levels.values()].flatMap((level) =>
