@@ -4,10 +4,10 @@ import { SlowFirst } from './test/support/slow-first.ts';
 
 // Three projects. `unit` is pure and needs nothing. `bpf` needs root, loads programs into the kernel and runs other
 // decoders. `e2e` builds networks. One project runs after the other (groupOrder). The files of `bpf` make anonymous
-// namespaces; those of `e2e` give everything names of their own. No file leaves anything in its process, so the next
-// one runs in the same: to load everything again costs more than many files take. Those of `unit` compute, and two run
-// at a time, where Vitest by itself would leave one CPU free. Those of `bpf` wait for packets now and then, those of
-// `e2e` for FRR's timers as well: more of them fill two CPUs.
+// namespaces; those of `e2e` give everything names of their own. Files share a process, since to load everything
+// again costs more than many of them take. Those of `unit` compute, and two run at a time, where Vitest by itself would
+// leave one CPU free. Those of `bpf` wait for packets now and then, those of `e2e` for FRR's timers as well: more of
+// them fill two CPUs.
 export default defineConfig({
   test: {
     reporters: ['default', new ClosingLine()],

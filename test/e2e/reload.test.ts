@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectNorthbound } from '../../src/northbound/client.ts';
 import { MAX_FILE_BYTES } from '../../src/intent/source-limits.ts';
+import { socketOf } from './support/cnpctl.ts';
 import { LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, watching } from './support/line.ts';
 import { footprint } from './support/footprint.ts';
 import { Network, type Router, type Row } from './support/network.ts';
@@ -87,7 +88,7 @@ describe('many reloads at once', () => {
     const { router } = base('leaf') as { router: object };
     await leaf.stop();
     await leaf.start({ router });
-    const client = connectNorthbound({ socket: `/proc/${leaf.pid}/root/run/cnpd/gnmi.sock`, timeoutMs: 60_000 });
+    const client = connectNorthbound({ socket: socketOf(leaf.pid), timeoutMs: 60_000 });
     try {
       expect(await client.listening()).toBe(true);
       const done = await leaf.counter('intent.reload.done');

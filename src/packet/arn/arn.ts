@@ -9,15 +9,15 @@
 // source, destination, protocol 1, source port 2, destination port 2, and three zeros: 16 bytes of IPv4, 40 of IPv6.
 // The message has no field for the family; its length tells them apart, so that whoever cut an IPv6 flow by 24 bytes
 // would have made an IPv4 flow of it: take only what has a right UDP checksum. Time is in microseconds.
-import { type Family, addressBytes } from '../../model/address.ts';
+import type { Family } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
-import { concat, put16, put32, readAddress, u16, u32 } from '../bytes.ts';
+import { concat, put32, u32 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
 import { field } from '../field.ts';
-import type { FiveTuple } from '../ip/five-tuple.ts';
+import { type FiveTuple, TUPLE_SIZE, encodeTuple, readTuple } from '../ip/five-tuple.ts';
 
-/** In the order of their numbers, from 1. A `congestion` of a flow control has a time; `eliminated` ends it. */
+/** In the order of their numbers, from 1. In flow control the first has a time, and the second ends it. */
 export const ARN_TYPES = ['congestion', 'congestion-eliminated', 'failure', 'failure-eliminated'] as const;
 export type ArnType = (typeof ARN_TYPES)[number];
 
@@ -32,7 +32,7 @@ export interface Arn {
   readonly pathId?: number;
   /** 0 … 7, as PFC counts. */
   readonly priority?: number;
-  /** Compression time in microseconds, from 1. */
+  /** Compression time in microseconds; 0 is no time of `congestion`. */
   readonly pauseUs?: number;
 }
 
@@ -43,7 +43,8 @@ const VERSION = 1;
 const HEADER = 4;
 const PARAMETER = 4;
 const HIGHEST_PRIORITY = 7;
-const FLOW_SIZE: Readonly<Record<Family, number>> = { 4: 16, 6: 40 };
+/** Zeros behind a five-tuple, up to whole words. */
+const PADDING = new Uint8Array(3);
 /** Bits of Para-Type that have a meaning, as numbers of the draft. */
 const [FLOW, PATH, PRIORITY, TIME]: readonly [number, number, number, number] = [0, 1, 2, 3];
 const KNOWN = [FLOW, PATH, PRIORITY, TIME];
@@ -65,20 +66,11 @@ export function encodeArn(arn: Arn, bitOrder: ArnBitOrder = 'msb-first'): Uint8A
     header[3]! |= mask(bit, bitOrder);
     parts.push(bytes);
   };
-  if (flow) add(FLOW, encodeFlow(flow));
+  if (flow) add(FLOW, concat(encodeTuple(flow), PADDING));
   if (pathId !== undefined) add(PATH, word('path identifier', pathId, 32));
   if (priority !== undefined) add(PRIORITY, word('priority', priority, 3));
   if (pauseUs !== undefined) add(TIME, word('compression time', pauseUs, 32));
   return concat(...parts);
-}
-
-function encodeFlow({ source, destination, protocol, sourcePort, destinationPort }: FiveTuple): Uint8Array {
-  if (source.family !== destination.family) throw new EncodeError('bad-tuple', 'a five-tuple of two families');
-  const tail = new Uint8Array(8);
-  tail[0] = field('protocol', protocol, 8);
-  put16(tail, 1, field('source port', sourcePort, 16));
-  put16(tail, 3, field('destination port', destinationPort, 16));
-  return concat(addressBytes(source), addressBytes(destination), tail);
 }
 
 function word(name: string, value: number, bits: number): Uint8Array {
@@ -117,7 +109,7 @@ export function decodeArn(bytes: Uint8Array, bitOrder: ArnBitOrder = 'msb-first'
   return ok({
     type,
     metric: bytes[2]!,
-    ...(family && { flow: readFlow(bytes, family) }),
+    ...(family && { flow: readTuple(bytes, HEADER, family) }),
     ...(pathId !== undefined && { pathId }),
     ...(priority !== undefined && { priority }),
     ...(pauseUs !== undefined && { pauseUs }),
@@ -125,19 +117,7 @@ export function decodeArn(bytes: Uint8Array, bitOrder: ArnBitOrder = 'msb-first'
 }
 
 const familyOf = (size: number): Family | undefined =>
-  size === FLOW_SIZE[4] ? 4 : size === FLOW_SIZE[6] ? 6 : undefined;
-
-function readFlow(bytes: Uint8Array, family: Family): FiveTuple {
-  const size = family === 4 ? 4 : 16;
-  const tail = HEADER + 2 * size;
-  return {
-    source: readAddress(bytes, HEADER, family),
-    destination: readAddress(bytes, HEADER + size, family),
-    protocol: bytes[tail]!,
-    sourcePort: u16(bytes, tail + 1),
-    destinationPort: u16(bytes, tail + 3),
-  };
-}
+  ([4, 6] as const).find((family) => size === TUPLE_SIZE[family] + PADDING.length);
 
 /**
  * What precise flow control (FCN §4.1.2) is to stop or let go on: `service` for the five-tuple of an outer header,

@@ -1,7 +1,9 @@
 // The five-tuple of a flow (RFC 6438): addresses, protocol, and ports where the protocol has them.
-import { type IpAddress, sameAddress } from '../../model/address.ts';
-import { u16 } from '../bytes.ts';
+import { type Family, type IpAddress, addressBytes, sameAddress } from '../../model/address.ts';
+import { concat, put16, readAddress, u16 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
+import { EncodeError } from '../encode-error.ts';
+import { field } from '../field.ts';
 import { ok } from '../../model/result.ts';
 import { type IpLayer, walkHeaders } from './walk.ts';
 
@@ -14,6 +16,35 @@ export interface FiveTuple {
   /** 0 for a protocol without ports. */
   readonly sourcePort: number;
   readonly destinationPort: number;
+}
+
+/** Octets of a tuple in a message. */
+export const TUPLE_SIZE: Readonly<Record<Family, number>> = { 4: 13, 6: 37 };
+
+/**
+ * As messages have it: source 4|16, destination 4|16, protocol 1, source port 2, destination port 2.
+ * @throws EncodeError `bad-tuple`, `bad-field`
+ */
+export function encodeTuple({ source, destination, protocol, sourcePort, destinationPort }: FiveTuple): Uint8Array {
+  if (source.family !== destination.family) throw new EncodeError('bad-tuple', 'a five-tuple of two families');
+  const tail = new Uint8Array(5);
+  tail[0] = field('protocol', protocol, 8);
+  put16(tail, 1, field('source port', sourcePort, 16));
+  put16(tail, 3, field('destination port', destinationPort, 16));
+  return concat(addressBytes(source), addressBytes(destination), tail);
+}
+
+/** The TUPLE_SIZE octets at `offset`. */
+export function readTuple(bytes: Uint8Array, offset: number, family: Family): FiveTuple {
+  const size = family === 4 ? 4 : 16;
+  const tail = offset + 2 * size;
+  return {
+    source: readAddress(bytes, offset, family),
+    destination: readAddress(bytes, offset + size, family),
+    protocol: bytes[tail]!,
+    sourcePort: u16(bytes, tail + 1),
+    destinationPort: u16(bytes, tail + 3),
+  };
 }
 
 /** TCP, UDP, DCCP, SCTP, UDP-Lite: ports are their first four bytes. */

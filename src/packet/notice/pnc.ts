@@ -8,12 +8,12 @@
 // The invoking packet begins with its outermost IP header; the tuple is that of its innermost flow, below a VPN
 // encapsulation. A receiver tells the families apart by that: exactly one reading must name the innermost flow of the
 // packet behind it.
-import { type Family, type IpAddress, addressBytes } from '../../model/address.ts';
+import type { Family, IpAddress } from '../../model/address.ts';
 import { ok } from '../../model/result.ts';
-import { concat, put16, readAddress, u16 } from '../bytes.ts';
+import { concat, u16 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
-import { type FiveTuple, innermostFlow, sameTuple } from '../ip/five-tuple.ts';
+import { type FiveTuple, TUPLE_SIZE, encodeTuple, innermostFlow, readTuple, sameTuple } from '../ip/five-tuple.ts';
 import { IPV4_HEADER } from '../ip/ipv4.ts';
 import { IPV6_HEADER } from '../ip/ipv6.ts';
 import { PROTOCOL_UDP, UDP_HEADER, encodeUdpPacket } from '../ip/udp.ts';
@@ -27,7 +27,7 @@ export const MAX_NOTICE_PACKET: Readonly<Record<Family, number>> = { 4: 576, 6: 
 const OVERHEAD: Readonly<Record<Family, number>> = { 4: IPV4_HEADER + UDP_HEADER, 6: IPV6_HEADER + UDP_HEADER };
 
 /** Tuple and level: 14 bytes for an IPv4 flow, 38 for an IPv6 flow. */
-const NOTICE_HEADER: Readonly<Record<Family, number>> = { 4: 14, 6: 38 };
+const NOTICE_HEADER: Readonly<Record<Family, number>> = { 4: TUPLE_SIZE[4] + 1, 6: TUPLE_SIZE[6] + 1 };
 
 interface NoticeFields {
   readonly tuple: FiveTuple;
@@ -52,14 +52,7 @@ export interface Notice {
 export function encodeNotice({ tuple, level, invoking, family }: NoticeFields): Uint8Array {
   if (!Number.isInteger(level) || level < 0 || level > 7)
     throw new EncodeError('bad-level', `congestion level ${level}`);
-  if (tuple.source.family !== tuple.destination.family)
-    throw new EncodeError('bad-tuple', 'a five-tuple of two families');
-  const tail = new Uint8Array(6);
-  tail[0] = tuple.protocol;
-  put16(tail, 1, tuple.sourcePort);
-  put16(tail, 3, tuple.destinationPort);
-  tail[5] = level << 5;
-  const header = concat(addressBytes(tuple.source), addressBytes(tuple.destination), tail);
+  const header = concat(encodeTuple(tuple), Uint8Array.of(level << 5));
   const headroom = MAX_NOTICE_PACKET[family] - OVERHEAD[family] - header.length;
   return concat(header, invoking.subarray(0, headroom));
 }
@@ -82,14 +75,7 @@ export function decodeNotice(payload: Uint8Array): Decoded<Notice> {
 function readAs(payload: Uint8Array, family: Family): Notice | undefined {
   const header = NOTICE_HEADER[family];
   if (payload.length < header) return undefined;
-  const size = family === 4 ? 4 : 16;
-  const tuple: FiveTuple = {
-    source: readAddress(payload, 0, family),
-    destination: readAddress(payload, size, family),
-    protocol: payload[2 * size]!,
-    sourcePort: u16(payload, 2 * size + 1),
-    destinationPort: u16(payload, 2 * size + 3),
-  };
+  const tuple = readTuple(payload, 0, family);
   const invoking = payload.subarray(header);
   const flow = innermostFlow(invoking);
   if (!flow.ok || !sameTuple(tuple, flow.value.tuple)) return undefined;
