@@ -61,9 +61,14 @@ const cnpsOf = ({ ends }: Flow): number[] =>
       ? [bth.destQpn]
       : [],
   );
-const received = async (flow: Flow): Promise<Row | undefined> =>
-  (await line.leaf.get('received')).find(
-    (row) => row['sender-qpn'] === flow.ends.senderQpn && row['action'] !== 'resume',
+const rowsOf = async ({ ends }: Flow): Promise<Row[]> =>
+  (await line.leaf.get('received')).filter((row) => row['sender-qpn'] === ends.senderQpn);
+/** The latest for this flow that slows it down. The agent reads it after the packet is on h1's wire. */
+const received = (flow: Flow): Promise<Row> =>
+  until(
+    'the agent has read of it',
+    () => rowsOf(flow),
+    (rows) => rows.find((row) => row['action'] !== 'resume'),
   );
 
 test.each(FORMATS)(
@@ -88,9 +93,12 @@ test.each(FORMATS)(
       result: 'converted',
       ...(format !== 'fast-cnp' && { action: 'rate-reduce' }),
     });
-    const [row] = await line.leaf.get('sources');
+    const row = await until(
+      'the prefix has its count',
+      () => line.leaf.get('sources'),
+      ([only]) => Number(only?.['notifications']) > 2 && only,
+    );
     expect(row).toMatchObject({ prefix: SENDERS, action: 'convert', 'last-node': LOOPBACK.p.ipv6 });
-    expect(Number(row!['notifications'])).toBeGreaterThan(2);
   },
 );
 
@@ -120,7 +128,7 @@ test('LHCNP-5.6-b, LHCNP-9-a, FCNP-5-c: of a node outside accept-from the host h
     (n) => n > before + 2,
   );
   expect([...line.notificationsOf(flow), ...cnpsOf(flow)]).toEqual([]);
-  expect(await received(flow)).toBeUndefined();
+  expect(await rowsOf(flow)).toEqual([]);
 });
 
 test('FCNP-5-f: enabled: off is off: the host gets everything as without cnpd, and nothing is attached', async () => {
