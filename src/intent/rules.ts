@@ -36,6 +36,7 @@ function carrierInterfaces(file: File, report: Report): void {
     ...each(file['border-ports']).map(([i, name]) => [['border-ports', i], name] as const),
     ...each(file.proxy?.interfaces).map(([i, name]) => [['proxy', 'interfaces', i], name] as const),
     ...each(file.source?.interfaces).map(([i, name]) => [['source', 'interfaces', i], name] as const),
+    ...each(file.source?.enforce?.ports).map(([i, name]) => [['source', 'enforce', 'ports', i], name] as const),
     ...each(file.srv6?.['core-ports']).map(([i, name]) => [['srv6', 'core-ports', i], name] as const),
   ];
   for (const [path, name] of uses) {

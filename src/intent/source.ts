@@ -2,15 +2,33 @@
 // or turns them into standard CNPs.
 import type * as z from 'zod';
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
-import type { SourceAction } from '../model/source.ts';
+import { SOURCE_ACTIONS, type SourceAction } from '../model/source.ts';
 import { senderPrefix, trustedPrefix } from './address-values.ts';
 import { defaulted, enabled, filled, list, section, value } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, itself, unique } from './seen.ts';
-import { interfaceName, oneOf, rate, time } from './values.ts';
+import { bitRate, integer, interfaceName, oneOf, percent, rate, size, time } from './values.ts';
+
+/** How flows of hosts that cannot obey are slowed down at this router's own egress ports. */
+export interface EnforceIntent {
+  /** Egress ports by which the flows leave. */
+  readonly ports: readonly string[];
+  /** bit/s; absent: the rate of the link. */
+  readonly bandwidth?: number;
+  /** RTT_est of the flows' paths. */
+  readonly rttMs: number;
+  /** A notification without an instruction reduces by this share. */
+  readonly response: number;
+  /** Bytes that a held flow may have queued; packets beyond are dropped. */
+  readonly buffer: number;
+  /** The most flows held at a time. */
+  readonly flows: number;
+}
 
 export interface SourceIntent {
   /** By longest match on the destination of a notification. Notifications for others pass untouched. */
   readonly senders: readonly { readonly prefix: Prefix; readonly action: SourceAction }[];
+  /** Present if some sender has `enforce`. */
+  readonly enforce?: EnforceIntent;
   /** Congested nodes whose notifications are accepted. Never empty: there is no "from any node". */
   readonly acceptFrom: readonly Prefix[];
   /**
@@ -29,17 +47,38 @@ const sender = section(
   {
     prefix: value(senderPrefix, 'prefix of the senders; the longest match is used'),
     action: value(
-      oneOf<SourceAction>('pass', 'convert'),
-      'pass: the host gets the notification, once it is checked; convert: the host gets a standard CNP in its place',
+      oneOf<SourceAction>(...SOURCE_ACTIONS),
+      'pass: the host gets the notification, once it is checked; convert: it gets a standard CNP in its place; ' +
+        'enforce: this router slows its flows down',
     ),
   },
   'senders behind this router',
+);
+
+const enforce = section(
+  {
+    ports: list(
+      value(interfaceName, 'egress interface'),
+      'the ports by which the senders’ flows leave; an HTB there, of the operator or of cnpd, holds them',
+    ),
+    bandwidth: value(bitRate('1kbit', '100Tbit'), 'rate of these ports; default: that of the slowest link').optional(),
+    rtt: defaulted(time('10us', '10s'), '20ms', 'round-trip time of the flows; recovery begins two of them later'),
+    response: defaulted(
+      percent('1%', '100%'),
+      '50%',
+      'how much a notification without an instruction reduces the rate',
+    ),
+    buffer: defaulted(size('10kB', '1GB'), '4MB', 'what a held flow may have queued; packets beyond are dropped'),
+    flows: defaulted(integer(1, 16_384), '4096', 'the most flows held at a time; others are not slowed down'),
+  },
+  'how flows of senders with action: enforce are slowed down (LHCNP §5.6)',
 );
 
 export const schema = section(
   {
     enabled: enabled(),
     senders: list(sender, 'the senders for which this router takes notifications, and what becomes of them'),
+    enforce: enforce.optional(),
     'accept-from': list(
       value(trustedPrefix, 'prefix of routers whose notifications are accepted'),
       'prefixes of congested nodes whose notifications are accepted; there is no default',
@@ -90,12 +129,40 @@ function notEmpty({ source }: Sections, report: Report): void {
     );
 }
 
-export const rules: readonly Rule<Sections>[] = [uniqueEntries, notEmpty];
+/** Both or neither: ports without a sender to hold, and senders without a port to hold them at, are mistakes. */
+function enforcement({ source }: Sections, report: Report): void {
+  if (!source) return;
+  const held = source.senders?.findIndex((entry) => entry?.action === 'enforce') ?? -1;
+  if (held >= 0 && !('enforce' in source))
+    report(
+      ['source', 'senders', held, 'action'],
+      'pass or convert, or a section enforce',
+      'action: enforce needs source.enforce with the ports by which these senders’ flows leave',
+    );
+  if ('enforce' in source && held < 0 && source.senders?.every((entry) => entry?.action !== undefined))
+    report(['source', 'enforce'], 'no section enforce', 'no sender has action: enforce');
+  if (source.enforce?.ports?.length === 0)
+    report(['source', 'enforce', 'ports'], 'at least one interface', 'without a port no flow is slowed down');
+  unique(source.enforce?.ports, (i) => ['source', 'enforce', 'ports', i], itself, 'interface', report);
+}
+
+export const rules: readonly Rule<Sections>[] = [uniqueEntries, notEmpty, enforcement];
 
 export function build(declared: z.output<typeof schema>): SourceIntent {
   const source = filled(schema, declared);
+  const held = source.enforce && filled(enforce, source.enforce);
   return {
     senders: source.senders,
+    ...(held && {
+      enforce: {
+        ports: held.ports,
+        ...(held.bandwidth !== undefined && { bandwidth: held.bandwidth }),
+        rttMs: held.rtt,
+        response: held.response,
+        buffer: held.buffer,
+        flows: held.flows,
+      },
+    }),
     acceptFrom: source['accept-from'],
     interfaces: source.interfaces ?? [],
     icrc: source.icrc,

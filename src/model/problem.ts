@@ -58,6 +58,8 @@ export const PROBLEM_CODES = [
   'proxy.hosts-are-notifiers',
   'source.no-interface',
   'source.not-ethernet',
+  'source.rate-unknown',
+  'source.queue-taken',
   'queue-pairs.no-interface',
   'queue-pairs.full',
   // The provider edge

@@ -245,6 +245,19 @@ export interface ProxyPlan {
   readonly interfaces: readonly { readonly id: string; readonly interface: string; readonly ifindex: number }[];
 }
 
+/** How flows are held (LHCNP §5.6). */
+export interface EnforcePlan {
+  readonly ports: readonly { readonly id: string; readonly interface: string; readonly ifindex: number }[];
+  /** bit/s. */
+  readonly lineRate: number;
+  readonly rttMs: number;
+  /** Percent. */
+  readonly response: number;
+  /** Bytes a flow. */
+  readonly buffer: number;
+  readonly flows: number;
+}
+
 /** For which hosts this router takes notifications (LHCNP §5.6, FCNP §4). */
 export interface SourcePlan {
   readonly senders: readonly { readonly id: string; readonly prefix: Prefix; readonly action: SourceAction }[];
@@ -256,6 +269,8 @@ export interface SourcePlan {
   readonly icrc: 'cover' | 'skip';
   readonly longHaulIcmpv6Type: number;
   readonly perFlowIntervalNs: number;
+  /** Absent: no sender is held here, or there is no port for it. */
+  readonly enforce?: EnforcePlan;
   /** Token bucket of all notifications. */
   readonly perSecond: number;
   readonly burst: number;

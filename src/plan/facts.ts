@@ -134,6 +134,7 @@ const NEEDS = {
   notifications: PROGRAMS,
   proxy: PROGRAMS,
   source: PROGRAMS,
+
   'border-ports': PROGRAMS,
   srv6: [...PROGRAMS, ['cast-to-kern-ctx'], ['seg6local']],
   groups: PROGRAMS,

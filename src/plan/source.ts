@@ -5,6 +5,7 @@
 import type { Intent } from '../intent/intent.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { DesiredState } from './desired.ts';
+import { planEnforce } from './enforce.ts';
 import { type Facts, forwardingProblems, missingFeatures } from './facts.ts';
 import { sourcesOf } from './proxy.ts';
 import { portsOf } from './roce-ports.ts';
@@ -28,9 +29,14 @@ export function planSource(intent: Intent, facts: Facts): Pick<DesiredState, 'so
       facts,
     ),
   );
+  const enforce = planEnforce(intent, facts, problems);
   return {
     source: {
-      senders: source.senders.map(({ prefix, action }) => ({ id: formatPrefix(prefix), prefix, action })),
+      ...(enforce && { enforce }),
+      // What nothing can hold stays the host's.
+      senders: source.senders
+        .filter(({ action }) => action !== 'enforce' || enforce)
+        .map(({ prefix, action }) => ({ id: formatPrefix(prefix), prefix, action })),
       acceptFrom: sourcesOf(source.acceptFrom, intent),
       interfaces: links.map(({ name, ifindex }) => ({ id: name, interface: name, ifindex })),
       fastCnpOption: codePoints['fast-cnp-option'],
