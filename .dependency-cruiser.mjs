@@ -11,6 +11,7 @@ const GRANTS = {
   stamp: ['packet', 'model', 'kernel'],
   congestion: ['packet', 'model', 'kernel'],
   groups: ['model'],
+  source: ['packet', 'model'],
   plan: ['intent', 'learned', 'groups', 'model'],
   coordinator: ['plan', 'intent', 'learned', 'groups', 'model', 'kernel'],
   reconcile: ['plan', 'packet', 'kernel', 'model'],
@@ -21,7 +22,7 @@ const GRANTS = {
   state: ['plan', 'intent', 'groups', 'learned', 'reconcile', 'carriers', 'congestion', 'diagnosis', 'kernel', 'model'],
   northbound: ['model'],
   cli: ['northbound', 'diagnosis', 'model'],
-  lab: ['kernel', 'packet', 'model'],
+  lab: ['source', 'kernel', 'packet', 'model'],
 };
 
 // Of these only the edge touches the kernel: what they know stays a pure machine.

@@ -10,7 +10,7 @@
 // - Notify is left to the default response, which is not here. (LHCNP-5.5.1-a)
 // - After 2·RTT without any notification the rate grows by one step an RTT, up to the normal rate; a new notification
 //   stops that and starts the timer anew. (LHCNP-5.6-e, LHCNP-5.6-f, LHCNP-5.6-g, LHCNP-5.6-i)
-import type { LongHaulInstruction } from '../../model/notification.ts';
+import type { LongHaulInstruction } from '../model/notification.ts';
 
 export interface InstructedRateOptions {
   /** Rate without instructions, bit/s. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LongHaulAction } from '../../model/notification.ts';
+import type { LongHaulAction } from '../model/notification.ts';
 import { InstructedRate, type InstructedRateOptions, defaultInstructedRate } from './instructed-rate.ts';
 
 const R0 = 100e6;
