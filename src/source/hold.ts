@@ -32,11 +32,11 @@ export interface HoldEvent {
  * - `hold`: the flow's packets go through the class of the slot, at this rate, until `untilMs`, after which the
  *   dataplane forgets the hold by itself. Also takes back a flow that was leaving, in its old slot.
  * - `rate`: the class's new rate; 0 stops it.
- * - `pause`: nothing leaves the class for so many microseconds from now, 1-65,535. Replaces the end of an earlier pause.
+ * - `pause`: nothing leaves the class for so many microseconds from now, 1-65,535. It replaces an earlier pause.
  *   It may end by itself: `resume` follows when it is over.
  * - `resume`: the pause is over.
  * - `renew`: the hold lives until `untilMs` instead.
- * - `leave`: the class goes to this rate, the line's, and the flow may go straight once no packet of it is in the class;
+ * - `leave`: the class goes to this rate, the line's. The flow may go straight once no packet of it is in the class;
  *   then the dataplane says so (`onDrained`).
  * - `free`: the flow has no class; the slot may be another's with the next effect.
  */
@@ -107,7 +107,7 @@ export const defaultHoldOptions = (lineRate: number): HoldOptions => ({
   enforces: () => true,
 });
 
-/** Least and most of each option. What is bounded below here would let a flow be due for ever, or never be free. */
+/** Least and most of each option. Outside of these, a flow could be due for ever or never be free. */
 const LIMITS = {
   lineRate: [1, Infinity],
   mostFlows: [1, 65_535],

@@ -1,4 +1,4 @@
-// A dataplane that believes nothing: it applies the effects of Holds to classes and complains of any that make no sense.
+// A dataplane that believes nothing: it applies the effects of Holds to classes and complains of those without sense.
 import { type IpAddress, address } from '../model/address.ts';
 import type { LongHaulAction } from '../model/notification.ts';
 import { type HoldEffect, type HoldEvent, type HoldOptions, type SourceFlow, defaultHoldOptions } from './hold.ts';

@@ -4,7 +4,7 @@
 // at the flows that are due.
 //
 // A flow is held while any node restricts it. When nothing restricts it, it leaves: its class goes to line rate, and
-// once the class is empty its slot is free. Without further notifications each flow comes to that by itself. A flow that
+// once the class is empty its slot is free. Without further notifications each flow comes to that by itself. One that
 // finds no slot is not held; a held one is never displaced by another. (LHCNP-5.6-d, LHCNP-5.6-e)
 import type { IpAddress } from '../model/address.ts';
 import type { Count } from '../model/log.ts';

@@ -5,8 +5,8 @@
 //   send if that is less. Nodes that reduce within one RTT_est of each other have seen the same rate: their percentages
 //   are of that one, and do not multiply.
 // - The same instruction of a node within half an RTT_est is one: nodes wait an RTT_est between two (LHCNP-5.5-h), so
-//   the network has doubled it. A pause that is over may be repeated at once. Otherwise a node's instructions are obeyed
-//   in the order in which they come.
+//   the network has doubled it. A pause that is over may be repeated at once. Otherwise a node's instructions are
+//   obeyed in the order in which they come.
 // - A notification of any node keeps all reductions of the flow from recovering (LHCNP-5.6-g speaks of the Queue Pair).
 //   A Resume does not: congestion has subsided.
 import { type IpAddress, compareAddresses } from '../model/address.ts';
