@@ -3,6 +3,8 @@
 import type { IpAddress } from '../model/address.ts';
 import type { LongHaulInstruction, NotificationFormat } from '../model/notification.ts';
 import type { QueuePairs } from '../model/roce.ts';
+import type { IoamNode } from '../packet/ip/ioam-nodes.ts';
+import type { HpccOptions } from './hpcc.ts';
 
 /** A flow as its packets identify it, with the tenant of its addresses; 0: the router's own address space. */
 export interface SourceFlow extends Omit<QueuePairs, 'senderQpn'> {
@@ -20,6 +22,8 @@ export interface HoldEvent {
   readonly format: HoldFormat;
   /** Of a Long-haul CNP. Undefined: the default response, as for Notify. */
   readonly instruction?: LongHaulInstruction | undefined;
+  /** Of a Fast CNP with an IOAM trace: what nodes on the way have written. */
+  readonly trace?: readonly IoamNode[] | undefined;
   /** What the flow has been sending lately; undefined: not measured. */
   readonly measuredRate?: number | undefined;
   /** RTT_est of the flow's path; undefined: the configured one. */
@@ -61,6 +65,8 @@ export interface HoldOptions {
   readonly rttMs: number;
   /** The default response: a notification without an instruction reduces by so many percent, 1-100. */
   readonly response: number;
+  /** Where a notification has an IOAM trace, it decides by how much to reduce instead; undefined: traces are ignored. */
+  readonly hpcc: HpccOptions | undefined;
   /** Recovery from nothing to the normal rate takes so many steps, one an RTT. */
   readonly recoverySteps: number;
   /** Most that one Resume gives back, as a share of the normal rate. */
@@ -95,6 +101,7 @@ export const defaultHoldOptions = (lineRate: number): HoldOptions => ({
   mostNodes: 4,
   rttMs: 20,
   response: 50,
+  hpcc: undefined,
   recoverySteps: 20,
   resumeCap: 0.5,
   minimumShare: 0.01,

@@ -159,7 +159,18 @@ test('with a limit, advance does a part of what is due, and says that the rest i
 test('every counter of holds is in docs/counters.md', () => {
   const counted = [
     ...['notify', 'pause', 'rate-reduce', 'resume', 'duplicate', 'nothing-to-resume', 'bad-instruction'],
-    ...['held', 'recovered', 'released', 'not-enforced', 'slot-removed', 'no-slot', 'node-displaced', 'drain-overdue'],
+    ...[
+      'held',
+      'recovered',
+      'released',
+      'not-enforced',
+      'slot-removed',
+      'no-slot',
+      'node-displaced',
+      'drain-overdue',
+      'trace-used',
+      'trace-without-congestion',
+    ],
   ];
   const document = readFileSync('docs/counters.md', 'utf8');
   const family = document.slice(document.indexOf('## Holding flows'));

@@ -22,6 +22,7 @@ import {
   instructionOf,
   isPossible,
 } from './hold.ts';
+import { Hpcc } from './hpcc.ts';
 import { InstructedRate, type InstructedRateOptions } from './instructed-rate.ts';
 
 export type Verdict = LongHaulInstruction['action'] | 'duplicate' | 'nothing-to-resume' | 'bad-instruction';
@@ -45,6 +46,7 @@ export class Restriction {
   /** What the flow was measured to send before it was held; Infinity: not known. */
   readonly #measured: number;
   readonly #nodes = new Map<string, Node>();
+  readonly #hpcc = new Hpcc();
   /** The rate at which the flow sent when the first of the nodes in this RTT_est reduced it. */
   #seen = { at: -Infinity, rate: 0 };
   /** Until when a measurement has times in it in which the flow was given less than now. */
@@ -120,7 +122,7 @@ export class Restriction {
     node.last = last;
     this.why = last;
     this.#nodes.set(key, node);
-    this.#obey(node, instruction, event.measuredRate, now);
+    this.#obey(node, event, now);
     if (instruction.action !== 'resume')
       for (const other of this.#nodes.values()) if (other !== node) other.rate.onNotified(now, other.rttMs);
     this.#prune(now);
@@ -149,17 +151,29 @@ export class Restriction {
     return { address, rate, rttMs: 0, last, reducedAt: -Infinity };
   }
 
-  /** Notify, Fast CNPs and CNPs get the default response: a reduction by a fixed percentage. (LHCNP-5.5.1-a) */
-  #obey(node: Node, instruction: LongHaulInstruction, measured: number | undefined, now: number): void {
+  #obey(node: Node, event: HoldEvent, now: number): void {
+    const asked = instructionOf(event);
     const { action, parameter } =
-      instruction.action === 'notify'
-        ? ({ action: 'rate-reduce', parameter: this.#opts.response } as const)
-        : instruction;
-    const base = action === 'rate-reduce' ? this.#reducedFrom(node, measured, now) : this.rate;
+      asked.action === 'notify'
+        ? ({ action: 'rate-reduce', parameter: this.#response(event, node.rttMs) } as const)
+        : asked;
+    const base = action === 'rate-reduce' ? this.#reducedFrom(node, event.measuredRate, now) : this.rate;
     node.rate.onInstruction({ action, parameter }, now, base, node.rttMs);
     if (action === 'rate-reduce') node.reducedAt = now;
     else if (action === 'pause') this.#unsettle(node.rate.pausedUntil);
     else this.#unsettle(now);
+  }
+
+  /**
+   * Notify, Fast CNPs and CNPs get the default response: a reduction by a fixed percentage (LHCNP-5.5.1-a), or by what
+   * a Fast CNP's IOAM trace shows (FCNP-4-t).
+   */
+  #response({ trace }: HoldEvent, rttMs: number): number {
+    const { response, hpcc } = this.#opts;
+    if (!hpcc || !trace) return response;
+    const percent = this.#hpcc.onTrace(trace, rttMs, hpcc);
+    this.#count(percent === undefined ? 'source.hold.trace-without-congestion' : 'source.hold.trace-used');
+    return percent ?? response;
   }
 
   /** A node that reduces again within an RTT_est knows of its own reduction. */
