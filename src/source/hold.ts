@@ -65,7 +65,7 @@ export interface HoldOptions {
   readonly rttMs: number;
   /** The default response: a notification without an instruction reduces by so many percent, 1-100. */
   readonly response: number;
-  /** Where a notification has an IOAM trace, it decides by how much to reduce instead; undefined: traces are ignored. */
+  /** An IOAM trace decides by how much to reduce instead, where there is one. Undefined: traces are ignored. */
   readonly hpcc: HpccOptions | undefined;
   /** Recovery from nothing to the normal rate takes so many steps, one an RTT. */
   readonly recoverySteps: number;

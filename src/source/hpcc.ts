@@ -3,14 +3,14 @@
 // each ACK. Pure.
 //
 // - Of a hop, U = qlen / (B·T) + txRate / B: what is in flight there, as a share of what the link can carry in a base
-//   RTT. The hop with the greatest U counts, and the rate becomes rate · η / U. That is lines 2-9 and 14 of the algorithm.
+//   RTT. The hop with the greatest U counts, and the rate becomes rate · η / U (lines 2-9 and 14 of the algorithm).
 // - txRate is the difference of two samples of the hop's transmitted bytes. A first notification, or one after a long
-//   silence, has one sample only: then the link counts as busy (txRate = B), since a queue stands in front of it.
-// - The algorithm takes the lesser of two queue depths, to pass over the noise between two ACKs. Samples here are an RTT
-//   apart, and the node sent them because the queue is deep: the last one counts. For the same reason the moving average
-//   of U has a weight of 1 (τ ≥ T).
-// - W_AI, incStage and maxStage are for samples of a path without congestion, which no notification brings: the additive
-//   recovery after 2·RTT is in their place.
+//   silence, has one sample only. Then the link counts as busy (txRate = B), since a queue stands in front of it.
+// - The algorithm takes the lesser of two queue depths, to pass over the noise between two ACKs. Samples here are an
+//   RTT apart, and the node sent them because the queue is deep: the last one counts. For the same reason the moving
+//   average of U has a weight of 1 (τ ≥ T).
+// - W_AI, incStage and maxStage are for samples of a path without congestion, which no notification brings. The
+//   additive recovery after 2·RTT is in their place.
 // - A trace whose hops are all below η does not show the congestion: the default response is for that.
 //
 // RFC 9197 has no field for transmitted bytes or the rate of a link. The former is expected in the data of the

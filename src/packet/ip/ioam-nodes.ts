@@ -68,8 +68,8 @@ function fieldsOf(traceType: number): { readonly length: number; readonly fields
 }
 
 /**
- * The nodes of a trace, the last one first. Codes: `bad-node-length` (not that of the trace type), `bad-remaining-length`
- * (more than there is), `truncated-node`.
+ * The nodes of a trace, the last one first. Codes: `bad-node-length` (not that of the trace type),
+ * `bad-remaining-length` (more than there is), `truncated-node`.
  */
 export function decodeTraceNodes({ kind, nodeLength, remaining, traceType, bytes }: IoamTrace): Decoded<IoamNode[]> {
   const { length, fields } = fieldsOf(traceType);
