@@ -156,16 +156,19 @@ test.each([
 
 test('LHCNP-5.5-h: the same instruction of a node within half an RTT_est is one; another, or a later one, is not', () => {
   const w = new World();
+  w.pass(1000);
   w.instruct('rate-reduce', 50);
-  w.pass(4.9);
+  w.pass(1004.9);
   expect(w.instruct('rate-reduce', 50)).toEqual([]);
   expect(w.counts['source.hold.duplicate']).toBe(1);
   // The doubled one does not count as the first of the next.
-  w.pass(5);
+  w.pass(1005);
   w.instruct('rate-reduce', 50);
   expect(w.rate()).toBe(0.25);
   w.instruct('rate-reduce', 20);
   expect(w.rate()).toBe(0.2);
+  w.instruct('resume', 20);
+  expect(w.rate()).toBe(0.36);
   expect(w.counts['source.hold.duplicate']).toBe(1);
 });
 
@@ -240,6 +243,11 @@ test('LHCNP-5.5.1-e: while it is held, a measurement that is less than what it i
   again.pass(35);
   again.instruct('rate-reduce', 50, undefined, measured);
   expect(again.rate()).toBeCloseTo(0.4, 9);
+  const recovered = new World({ measuredOverMs: 30, rttMs: 20 });
+  recovered.instruct('rate-reduce', 20);
+  recovered.pass(69.9);
+  recovered.instruct('rate-reduce', 50, undefined, measured);
+  expect(recovered.rate()).toBeCloseTo(0.45, 9);
 });
 
 test.each([undefined, 0, 0.009 * LINE, NaN, 2 * LINE])(

@@ -47,12 +47,30 @@ test('LHCNP-5.5.1-e: nodes that reduce within an RTT_est have seen the same rate
   expect(w.rate()).toBe(0.2);
 });
 
-test('LHCNP-5.5.1-e: a node that reduces twice within an RTT_est knows of the first', () => {
+test('LHCNP-5.5.1-e: a node that reduces twice within an RTT_est reduces what it left of the rate that it saw', () => {
   const w = new World();
-  w.instruct('rate-reduce', 50, NODE);
+  w.instruct('rate-reduce', 70, NODE);
   w.instruct('rate-reduce', 50, OTHER);
   w.pass(RTT / 2);
-  w.instruct('rate-reduce', 40, OTHER);
+  w.instruct('rate-reduce', 60, OTHER);
+  expect(w.rate()).toBe(0.2);
+});
+
+test('LHCNP-5.5.1-e: the RTT_est in which nodes have seen the same rate begins with the first reduction, not with a pause', () => {
+  const w = new World();
+  w.instruct('pause', 1000, NODE);
+  w.pass(RTT - 1);
+  w.instruct('rate-reduce', 50, NODE);
+  w.pass(RTT + 5);
+  w.instruct('rate-reduce', 60, OTHER);
+  expect(w.rate()).toBe(0.4);
+});
+
+test('LHCNP-5.5.1-e: after recovery the rate that nodes see is the recovered one', () => {
+  const w = new World({ recoverySteps: 10 });
+  w.instruct('rate-reduce', 50, NODE);
+  w.pass(2 * RTT);
+  w.instruct('rate-reduce', 50, OTHER);
   expect(w.rate()).toBe(0.3);
 });
 
@@ -97,6 +115,15 @@ test('a new node that asks for the least is itself displaced: its pause ends by 
   expect([w.paused(), w.rate()]).toEqual([false, 0.5]);
 });
 
+test('a pause of a displaced node holds the flow when nothing else does', () => {
+  const w = new World({ mostNodes: 1 });
+  w.instruct('rate-reduce', 50, NODE);
+  w.instruct('pause', 8000, OTHER);
+  expect(w.instruct('resume', 0, NODE).map(({ kind }) => kind)).toEqual(['rate']);
+  expect(w.pass(7.999)).toEqual([]);
+  expect(w.pass(8).map(({ kind }) => kind)).toEqual(['resume', 'leave']);
+});
+
 test('of equal nodes that which was heard of longest ago is displaced', () => {
   const w = new World({ mostNodes: 2, rttMs: 50 });
   w.instruct('rate-reduce', 50, NODE);
@@ -119,8 +146,10 @@ test('a node that restricts nothing any more needs no place', () => {
 
 test('the views have the strictest node first', () => {
   const w = new World();
+  w.instruct('pause', 5000, OTHER);
   w.instruct('pause', 9000, THIRD);
-  w.instruct('rate-reduce', 30, OTHER);
-  w.instruct('rate-reduce', 60, NODE);
-  expect(nodesOf(w)).toEqual([NODE, OTHER, THIRD].map(formatAddress));
+  w.instruct('rate-reduce', 30, NODE);
+  expect(nodesOf(w)).toEqual([NODE, THIRD, OTHER].map(formatAddress));
+  w.instruct('rate-reduce', 60, OTHER);
+  expect(nodesOf(w)).toEqual([OTHER, NODE, THIRD].map(formatAddress));
 });

@@ -32,7 +32,6 @@ interface Node {
   readonly rate: InstructedRate;
   rttMs: number;
   last: HoldReason;
-  reducedAt: number;
 }
 
 const nodeKey = ({ family, value }: IpAddress): string => `${family} ${value.toString(36)}`;
@@ -122,9 +121,9 @@ export class Restriction {
     node.last = last;
     this.why = last;
     this.#nodes.set(key, node);
-    this.#obey(node, event, now);
     if (instruction.action !== 'resume')
-      for (const other of this.#nodes.values()) if (other !== node) other.rate.onNotified(now, other.rttMs);
+      for (const { rate, rttMs } of this.#nodes.values()) rate.onNotified(now, rttMs);
+    this.#obey(node, event, now);
     this.#prune(now);
     this.#displace();
     return instruction.action;
@@ -147,8 +146,7 @@ export class Restriction {
   }
 
   #newNode(address: IpAddress, last: HoldReason): Node {
-    const rate = new InstructedRate(this.#rateOptions);
-    return { address, rate, rttMs: 0, last, reducedAt: -Infinity };
+    return { address, rate: new InstructedRate(this.#rateOptions), rttMs: 0, last };
   }
 
   #obey(node: Node, event: HoldEvent, now: number): void {
@@ -159,9 +157,8 @@ export class Restriction {
         : asked;
     const base = action === 'rate-reduce' ? this.#reducedFrom(node, event.measuredRate, now) : this.rate;
     node.rate.onInstruction({ action, parameter }, now, base, node.rttMs);
-    if (action === 'rate-reduce') node.reducedAt = now;
-    else if (action === 'pause') this.#unsettle(node.rate.pausedUntil);
-    else this.#unsettle(now);
+    if (action === 'pause') this.#unsettle(node.rate.pausedUntil);
+    else if (action === 'resume') this.#unsettle(now);
   }
 
   /**
@@ -176,13 +173,13 @@ export class Restriction {
     return percent ?? response;
   }
 
-  /** A node that reduces again within an RTT_est knows of its own reduction. */
-  #reducedFrom(node: Node, measured: number | undefined, now: number): number {
+  /** The rate that the node has seen, other reductions of this RTT_est aside. Its own are in its state. */
+  #reducedFrom({ rttMs }: Node, measured: number | undefined, now: number): number {
     const given = this.rate;
     const settled = now - this.#unsettledUntil >= this.#opts.measuredOverMs;
     const sent = settled ? Math.min(given, believable(measured, this.#opts)) : given;
-    if (now - this.#seen.at >= node.rttMs) this.#seen = { at: now, rate: sent };
-    return node.reducedAt >= this.#seen.at ? sent : this.#seen.rate;
+    if (now - this.#seen.at >= rttMs) this.#seen = { at: now, rate: sent };
+    return this.#seen.rate;
   }
 
   #isDuplicate({ last, rttMs }: Node, { action, parameter }: LongHaulInstruction, now: number): boolean {
