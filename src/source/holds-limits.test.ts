@@ -40,6 +40,18 @@ test('a flow that finds no slot is not held, counted and reported; no held flow 
   expect([w.counts['source.hold.no-slot'], w.holds.withoutSlot]).toEqual([2, { flow: flowOf(4), at: 3 }]);
 });
 
+test('a leaving flow is held again in its slot, the last one too; one whose slot there is no more gets no second one', () => {
+  const w = new World({ mostFlows: 3 });
+  for (let qpn = 1; qpn <= 3; qpn++) reduce(w, qpn);
+  w.apply(w.holds.release('all', 0));
+  expect(reduce(w, 3)).toMatchObject([{ kind: 'hold', slot: 3 }]);
+  w.apply(w.holds.onDrained(w.flow(1)));
+  w.apply(w.holds.reconfigure({ ...w.opts, mostFlows: 2 }, 0));
+  expect(reduce(w, 3)).toEqual([]);
+  w.apply(w.holds.onDrained(w.flow(3)));
+  expect(reduce(w, 3)).toMatchObject([{ kind: 'hold', slot: 1 }]);
+});
+
 test('flows differ by tenant, receiver, sender and Queue Pair', () => {
   const w = new World();
   const one = w.flow(1);

@@ -197,7 +197,9 @@ test('a view says who holds the flow, why, since when, and until when at the lat
     instruction: { action: 'rate-reduce', parameter: 50 },
   });
   w.pass(8);
-  w.instruct('pause', 4000);
+  w.instruct('pause', 4000, undefined, { senderQpn: 0x12 });
+  expect(view(w)).toMatchObject({ senderQpn: 0x12 });
+  expect([11.9, 12].map((at) => [...w.holds.views(at)][0]!.state)).toEqual(['paused', 'held']);
   expect(view(w)).toMatchObject({ state: 'paused', pausedUntil: 12, why: { at: 8, instruction: { parameter: 4000 } } });
   w.pass(12);
   expect(view(w)).toMatchObject({ state: 'held', pausedUntil: undefined });
