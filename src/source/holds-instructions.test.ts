@@ -90,6 +90,13 @@ test('LHCNP-5.5.1-e: while it is held, a measurement that is less than what it i
   again.pass(35);
   again.instruct('rate-reduce', 50, undefined, measured);
   expect(again.rate()).toBeCloseTo(0.4, 9);
+  const resumed = new World({ measuredOverMs: 30, rttMs: 20 });
+  resumed.instruct('rate-reduce', 20);
+  resumed.pass(10);
+  resumed.instruct('resume', 50);
+  resumed.pass(39.9);
+  resumed.instruct('rate-reduce', 50, undefined, measured);
+  expect(resumed.rate()).toBeCloseTo(0.45, 9);
   const recovered = new World({ measuredOverMs: 30, rttMs: 20 });
   recovered.instruct('rate-reduce', 20);
   recovered.pass(69.9);

@@ -66,9 +66,22 @@ test('a sample of another hop, of long ago, of no time at all, or one in which t
   expect(second({})).toBeLessThan(10);
   for (const before of [{ egress: 3 }, { nodeId: 2 }, { seconds: 6, fraction: 499_999 }, { fraction: 500_000 }])
     expect(second(before), JSON.stringify(before)).toBeCloseTo(52.5, 6);
+  expect(second({ seconds: 6, fraction: 1_200_000 }), 'no fraction').toBeCloseTo(52.5, 6);
+  expect(second({ fraction: 500_000, namespaceData: 1 }), 'the same').toBeCloseTo(52.5, 6);
   expect(second({ seconds: 8 })).toBeCloseTo(52.5, 6);
   expect(second({ fraction: 1_000_000 })).toBeCloseTo(52.5, 6);
   expect(second({}, 80e9)).toBeCloseTo(100 * (1 - 0.95 / 1.1), 6);
+});
+
+test('what is kept of a flow is its last trace, and of that no more hops than a Fast CNP can have', () => {
+  const hpcc = new Hpcc();
+  const opts = { txBytes: 'namespaceData' } as const;
+  const at = (fraction: number): IoamNode => node({ seconds: 7, fraction, namespaceData: 0, queueDepth: BDP });
+  reduced([at(0)], opts, hpcc);
+  reduced([], opts, hpcc);
+  expect(reduced([at(20_000)], opts, hpcc)).toBeCloseTo(52.5, 6);
+  const path = Array.from({ length: 58 }, (_, nodeId) => node({ nodeId, queueDepth: nodeId === 57 ? BDP : 0 }));
+  expect([reduced(path), reduced(path.slice(1))]).toEqual([undefined, expect.closeTo(52.5, 6)]);
 });
 
 test('a hop without identity is not compared with another', () => {
