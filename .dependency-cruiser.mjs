@@ -34,7 +34,7 @@ const GRANTS = {
   ],
   northbound: ['model'],
   cli: ['northbound', 'diagnosis', 'model'],
-  lab: ['kernel', 'packet', 'model'],
+  lab: ['source', 'kernel', 'packet', 'model'],
 };
 
 // Of these only the edge touches the kernel: what they know stays a pure machine.

@@ -22,6 +22,7 @@ import {
   refusedFastCnp,
 } from '../../src/packet/icmpv6/parameter-problem.ts';
 import { decodeFastCnpOption, findFastCnpOption } from '../../src/packet/ip/fast-cnp-option.ts';
+import { decodeTraceNodes } from '../../src/packet/ip/ioam-nodes.ts';
 import { decodeTrace, findIoamTrace } from '../../src/packet/ip/ioam.ts';
 import { decodeIpv4 } from '../../src/packet/ip/ipv4.ts';
 import { decodeIpv6 } from '../../src/packet/ip/ipv6.ts';
@@ -73,6 +74,11 @@ const MEMBER: GroupMember = {
 };
 const MEMBER_WITH_WRITE: GroupMember = { ...MEMBER, write: { vaDelta: 5n, rKey: 6 } };
 const TRACE = fromHex('abcd1a0512345600' + '07'.repeat(24));
+
+const nodesOfTrace = (bytes: Uint8Array): unknown => {
+  const trace = decodeTrace(0, bytes);
+  return trace.ok ? decodeTraceNodes(trace.value) : trace;
+};
 
 function target(name: string, seeds: readonly Uint8Array[], decode: Decoder, rest: Partial<Target> = {}): Target {
   return {
@@ -219,7 +225,7 @@ export const PACKET_TARGETS: readonly Target[] = [
       decodeOptionsHeader(bytes, 0, bytes.length),
       findFastCnpOption(bytes, CODES),
       findIoamTrace(bytes),
-      decodeTrace(0, bytes),
+      nodesOfTrace(bytes),
       decodeFastCnpOption(0x9e, bytes, CODES),
       decodeFastCnpOption(0x9d, bytes, CODES),
     ],

@@ -3,10 +3,10 @@ import { randomInt } from 'node:crypto';
 import { type CodePointName, DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { parsePrefix } from '../../model/prefix.ts';
 import { parseDuration, parseRate, parseSize } from '../units.ts';
-import { type DcqcnOptions, scaledDcqcn } from './dcqcn.ts';
+import { type DcqcnOptions, scaledDcqcn } from '../../source/dcqcn.ts';
 import { FEEDBACK_FORMATS } from './feedback.ts';
 import type { FeedbackOptions } from './feedback-point.ts';
-import { type InstructedRateOptions, defaultInstructedRate } from './instructed-rate.ts';
+import { type InstructedRateOptions, defaultInstructedRate } from '../../source/instructed-rate.ts';
 
 const USAGE = `usage:
   roce-endpoint listen --interface IF --address ADDR [--cnp-interval 50us|off] [--report 100ms]

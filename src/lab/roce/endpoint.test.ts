@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { address } from '../../model/address.ts';
 import { parseRocePacket } from '../../packet/roce/packet.ts';
 import { buildCnp } from '../../packet/roce/cnp.ts';
-import { scaledDcqcn } from './dcqcn.ts';
+import { scaledDcqcn } from '../../source/dcqcn.ts';
 import { Listener } from './listener.ts';
 import { Sender, type SenderOptions } from './sender.ts';
 import type { Report } from './report.ts';

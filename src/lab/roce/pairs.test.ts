@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { address } from '../../model/address.ts';
 import { buildRocePacket, parseRocePacket, type RocePacket } from '../../packet/roce/packet.ts';
-import { scaledDcqcn } from './dcqcn.ts';
+import { scaledDcqcn } from '../../source/dcqcn.ts';
 import { receive } from './pairs.ts';
 import { Receiver, type ReceiverOptions } from './receiver.ts';
 import type { Report } from './report.ts';

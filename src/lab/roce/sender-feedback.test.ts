@@ -8,9 +8,9 @@ import { type LongHaulCnp, UNDISCLOSED } from '../../packet/long-haul/body.ts';
 import { buildFastCnp } from '../../packet/roce/fast-cnp.ts';
 import { buildLongHaulRoce } from '../../packet/roce/long-haul-cnp.ts';
 import { parseRocePacket } from '../../packet/roce/packet.ts';
-import { scaledDcqcn } from './dcqcn.ts';
+import { scaledDcqcn } from '../../source/dcqcn.ts';
 import { FEEDBACK_FORMATS, type FeedbackCodes, type FeedbackFormat, claimedFormat } from './feedback.ts';
-import { defaultInstructedRate } from './instructed-rate.ts';
+import { defaultInstructedRate } from '../../source/instructed-rate.ts';
 import { Listener } from './listener.ts';
 import { Sender, type SenderOptions } from './sender.ts';
 

@@ -7,7 +7,7 @@ import { isLongHaulRoce } from '../../packet/roce/long-haul-cnp.ts';
 import type { RocePacket } from '../../packet/roce/packet.ts';
 import { type FeedbackOptions, FeedbackPoint, type Verdict } from './feedback-point.ts';
 import type { FeedbackFormat } from './feedback.ts';
-import type { Reaction } from './reaction.ts';
+import type { Reaction } from '../../source/reaction.ts';
 import { type Report, rounded } from './report.ts';
 
 interface SenderNotificationsOptions {

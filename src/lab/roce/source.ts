@@ -5,10 +5,10 @@ import { type IpAddress, formatAddress, sameAddress } from '../../model/address.
 import { isCnp } from '../../packet/roce/cnp.ts';
 import { type RocePacket, buildRocePacket } from '../../packet/roce/packet.ts';
 import { Confirmations } from './confirmations.ts';
-import { Dcqcn, type DcqcnOptions } from './dcqcn.ts';
+import { Dcqcn, type DcqcnOptions } from '../../source/dcqcn.ts';
 import { ECT0 } from './notification-point.ts';
 import { Pacer } from './pacer.ts';
-import { Reaction } from './reaction.ts';
+import { Reaction } from '../../source/reaction.ts';
 import { type Report, rounded } from './report.ts';
 import { Requester } from './requester.ts';
 import { Transfer, type TransferOptions } from './transfer.ts';

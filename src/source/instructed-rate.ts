@@ -10,7 +10,7 @@
 // - Notify is left to the default response, which is not here. (LHCNP-5.5.1-a)
 // - After 2·RTT without any notification the rate grows by one step an RTT, up to the normal rate; a new notification
 //   stops that and starts the timer anew. (LHCNP-5.6-e, LHCNP-5.6-f, LHCNP-5.6-g, LHCNP-5.6-i)
-import type { LongHaulInstruction } from '../../model/notification.ts';
+import type { LongHaulInstruction } from '../model/notification.ts';
 
 export interface InstructedRateOptions {
   /** Rate without instructions, bit/s. */
@@ -38,7 +38,7 @@ export class InstructedRate {
   reductions = 0;
   pauses = 0;
   resumes = 0;
-  readonly #opts: InstructedRateOptions;
+  #opts: InstructedRateOptions;
   #rate: number;
   /** Rate before the first reduction since the last normal rate: what Resume leads back to. */
   #before: number | undefined;
@@ -59,6 +59,33 @@ export class InstructedRate {
 
   paused(now: number): boolean {
     return now < this.#pausedUntil;
+  }
+
+  /** End of the last pause, ms; past or −Infinity: not paused. */
+  get pausedUntil(): number {
+    return this.#pausedUntil;
+  }
+
+  /** When the next step of recovery is due, ms; undefined: at the normal rate. */
+  get nextStepAt(): number | undefined {
+    return this.#stepAt;
+  }
+
+  /** When the rate is normal again at the latest, if no notification comes; undefined: it is. */
+  get recoveredAt(): number | undefined {
+    if (this.#stepAt === undefined) return undefined;
+    // Steps are added one by one: their sum may fall short of the quotient by a rounding, which takes one step more.
+    const steps = Math.ceil((this.#opts.normalRate - this.#rate) / this.#opts.recoveryStep + 1e-6);
+    return this.#stepAt + Math.max(0, steps - 1) * this.#stepMs;
+  }
+
+  /** Takes other options. Who sends at the normal rate does so at the new one. */
+  configure(opts: InstructedRateOptions): void {
+    const wasNormal = this.#rate >= this.#opts.normalRate;
+    this.#opts = opts;
+    if (!wasNormal && this.#rate < opts.normalRate) return;
+    this.#set(opts.normalRate);
+    this.#stepAt = undefined;
   }
 
   /**
@@ -116,8 +143,12 @@ export class InstructedRate {
   advance(now: number): void {
     while (this.#stepAt !== undefined && now >= this.#stepAt) {
       this.#set(this.#rate + this.#opts.recoveryStep);
-      // An RTT that is not known yet must not make this endless.
-      this.#stepAt = this.#before === undefined ? undefined : this.#stepAt + Math.max(1, this.#rttMs);
+      this.#stepAt = this.#before === undefined ? undefined : this.#stepAt + this.#stepMs;
     }
+  }
+
+  /** Between steps of recovery. An RTT that is not known yet must not make them endless. */
+  get #stepMs(): number {
+    return Math.max(1, this.#rttMs);
   }
 }

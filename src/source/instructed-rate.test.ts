@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LongHaulAction } from '../../model/notification.ts';
+import type { LongHaulAction } from '../model/notification.ts';
 import { InstructedRate, type InstructedRateOptions, defaultInstructedRate } from './instructed-rate.ts';
 
 const R0 = 100e6;
@@ -131,4 +131,43 @@ test('an RTT of 0 does not make recovery endless', () => {
   r.onInstruction({ action: 'rate-reduce', parameter: 50 }, 0, R0, 0);
   r.advance(1e9);
   expect(r.rate).toBe(R0);
+});
+
+test('a Resume never lowers a rate that has recovered beyond the one before the reduction', () => {
+  const { r, instruct } = instructed({ recoveryStep: 10e6 });
+  instruct('rate-reduce', 50, 0, 40e6);
+  r.advance(50);
+  expect(r.rate).toBe(60e6);
+  expect(instruct('resume', 0, 51)).toBe(60e6);
+});
+
+test('when it is normal again at the latest is known: not earlier, and at most a step later than it is', () => {
+  for (let steps = 1; steps <= 50; steps++) {
+    const { r, instruct } = instructed({ recoveryStep: R0 / steps });
+    expect(r.recoveredAt).toBeUndefined();
+    instruct('rate-reduce', 100, 7);
+    const latest = r.recoveredAt!;
+    r.advance(latest - RTT - 0.1);
+    expect(r.rate).toBeLessThan(R0);
+    r.advance(latest);
+    expect([r.rate, r.nextStepAt, r.recoveredAt]).toEqual([R0, undefined, undefined]);
+  }
+});
+
+test('with another normal rate, who sends at the old one or above the new one sends at the new one; others recover up to it', () => {
+  const withNormal = (percent: number, normalRate: number): InstructedRate => {
+    const { r, instruct } = instructed({ recoveryStep: 10e6 });
+    instruct('rate-reduce', percent, 0);
+    r.configure({ ...defaultInstructedRate(normalRate), recoveryStep: 10e6 });
+    return r;
+  };
+  const rates = [withNormal(0, 150e6), withNormal(0, 50e6), withNormal(20, 50e6), withNormal(20, 150e6)];
+  expect(rates.map(({ rate, nextStepAt }) => [rate, nextStepAt])).toEqual([
+    [150e6, undefined],
+    [50e6, undefined],
+    [50e6, undefined],
+    [80e6, 20],
+  ]);
+  rates[3]!.advance(1000);
+  expect(rates[3]!.rate).toBe(150e6);
 });

@@ -1,7 +1,7 @@
 // The rate of one Queue Pair: the least of the line rate, DCQCN's response to CNPs, and the instructions of Long-haul
 // CNPs. Fast CNPs and Notify get DCQCN's response, as CNPs do (LHCNP-5.5.1-a). Either part may be absent: without DCQCN
 // CNPs change nothing, without instructions none are understood.
-import type { LongHaulInstruction } from '../../model/notification.ts';
+import type { LongHaulInstruction } from '../model/notification.ts';
 import type { Dcqcn } from './dcqcn.ts';
 import type { InstructedRate } from './instructed-rate.ts';
 
