@@ -1,5 +1,5 @@
-// Bytes are compared in one call. Vitest compares typed arrays as it compares all iterables, a step and two keys for each
-// byte: of a test of thousands of packets that is most of the time.
+// Bytes are compared in one call. Vitest compares typed arrays as it compares all iterables, a step and two keys for
+// each byte: of a test of thousands of packets that is most of the time.
 import { expect } from 'vitest';
 
 declare global {
