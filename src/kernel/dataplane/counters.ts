@@ -3,6 +3,7 @@
 // rows are added, never renumbered.
 import { LITTLE_ENDIAN, readU32Key, viewOf } from './layout.ts';
 import { MULTICAST_COUNTERS } from './multicast-counters.ts';
+import { SOURCE_COUNTERS } from './source-counters.ts';
 
 export const COUNTERS_MAP = 'counters';
 
@@ -325,6 +326,7 @@ export const COUNTERS: readonly CounterRow[] = [
     'of these, left because they are not CNPs, and a proxy or Queue Pair learning inspects arriving packets',
   ),
   ...MULTICAST_COUNTERS,
+  ...SOURCE_COUNTERS,
 ];
 
 const NAME = new Map(COUNTERS.map((counter) => [counter.index, counter.name]));

@@ -16,9 +16,10 @@ import { GUARD, SRV6 } from './layout-examples/guard-srv6.ts';
 import { BUILDER, WATCHED } from './layout-examples/flows-builder.ts';
 import { MULTICAST } from './layout-examples/multicast.ts';
 import { PROXY } from './layout-examples/proxy.ts';
+import { SOURCE } from './layout-examples/source.ts';
 import { A, type Dataplane, type Example, SHARED } from './layout-examples/example.ts';
 
-const OBJECTS = ['egress', 'proxy', 'guard', 'srv6', 'multicast'].map((name) => ({
+const OBJECTS = ['egress', 'proxy', 'guard', 'srv6', 'multicast', 'source'].map((name) => ({
   name,
   btf: new Btf(`dist/bpf/${name}.bpf.o`),
 }));
@@ -50,6 +51,7 @@ const EXAMPLES: readonly Example[] = [
   ...WATCHED,
   ...BUILDER,
   ...PROXY,
+  ...SOURCE,
   ...GUARD,
   ...SRV6,
   ...MULTICAST,
@@ -208,6 +210,12 @@ describe('numbers are the same in C and in TypeScript', () => {
   const inOrder = (names: readonly string[], from: number): Record<string, number> =>
     Object.fromEntries(names.map((name, i) => [name, from + i]));
 
+  test('what becomes of a notification at the source', () =>
+    expect(NAMED.enumeration('source_action')).toEqual({
+      SOURCE_NONE: 0,
+      ...spelled('SOURCE', ts.SOURCE_ACTION_NUMBER),
+    }));
+
   test('formats, actions, reasons, answers and kinds of tunnels', () => {
     expect(NAMED.enumeration('notification_format')).toEqual({
       FORMAT_NONE: 0,
@@ -275,6 +283,8 @@ describe('numbers are the same in C and in TypeScript', () => {
     expect(most('border-allow', 'outbound')).toBe(length('guard_allow_outbound'));
     expect(most('proxy', 'senders')).toBe(length('proxy_senders'));
     expect(most('proxy', 'accept-from')).toBe(length('proxy_sources'));
+    expect(most('source', 'senders')).toBe(length('source_senders'));
+    expect(most('source', 'accept-from')).toBe(length('source_nodes'));
     expect(most('notifications', 'senders')).toBeLessThanOrEqual(length('sender_policies'));
     expect(most('srv6', 'end-con')).toBeLessThanOrEqual(length('end_con_sids'));
   });
@@ -291,6 +301,7 @@ describe('nothing is left out', () => {
     ]),
     'value of doubted_ports',
     'value of proxy_bucket',
+    'value of source_bucket',
   ];
 
   test('key and value of every map that the agent names have an example', () => {
@@ -299,13 +310,14 @@ describe('nothing is left out', () => {
       GUARD_MAPS,
       MULTICAST_MAPS,
       PROXY_MAPS,
+      SOURCE_MAPS,
       SRV6_MAPS,
       TENANT_MAPS,
       NOTICE_CONFIG_MAP,
       COUNTERS_MAP,
     } = ts;
-    const maps = [EGRESS_MAPS, GUARD_MAPS, MULTICAST_MAPS, PROXY_MAPS, SRV6_MAPS, TENANT_MAPS].flatMap((names) =>
-      Object.values(names),
+    const maps = [EGRESS_MAPS, GUARD_MAPS, MULTICAST_MAPS, PROXY_MAPS, SOURCE_MAPS, SRV6_MAPS, TENANT_MAPS].flatMap(
+      (names) => Object.values(names),
     );
     const sides = [...maps, NOTICE_CONFIG_MAP, COUNTERS_MAP].flatMap((map) => {
       const layout = OBJECTS.map(({ btf }) => btf.maps().get(map)).find(Boolean);
@@ -318,13 +330,18 @@ describe('nothing is left out', () => {
 
   test('scratch maps and programs are there', () => {
     const maps = new Set(OBJECTS.flatMap(({ btf }) => [...btf.maps().keys()]));
-    for (const map of [...ts.PROXY_SCRATCH_MAPS, ...ts.SRV6_SCRATCH_MAPS, ...ts.MULTICAST_SCRATCH_MAPS])
+    for (const map of [
+      ...ts.PROXY_SCRATCH_MAPS,
+      ...ts.SOURCE_SCRATCH_MAPS,
+      ...ts.SRV6_SCRATCH_MAPS,
+      ...ts.MULTICAST_SCRATCH_MAPS,
+    ])
       expect(maps).toContain(map);
     const programs = [ts.EGRESS_PROGRAMS, ts.GUARD_PROGRAMS, ts.SRV6_PROGRAMS, ts.MULTICAST_PROGRAMS].flatMap((names) =>
       Object.values(names),
     );
     const functions = new Set(OBJECTS.flatMap(({ btf }) => btf.functions()));
-    for (const program of [...programs, ts.PROXY_PROGRAM]) expect(functions).toContain(program);
+    for (const program of [...programs, ts.PROXY_PROGRAM, ts.SOURCE_PROGRAM]) expect(functions).toContain(program);
   });
 
   /** Tools, defaults, words: exports that say nothing about a layout which an example does not show. */
@@ -332,6 +349,7 @@ describe('nothing is left out', () => {
     ...['LITTLE_ENDIAN', 'viewOf', 'structure', 'putMapped', 'sumOverCpus', 'PortSlotsFull', 'EGRESS_PORT_RATE'],
     ...['DEFAULT_FLOW_AGEING_NS', 'DEFAULT_INTERVAL_NS', 'DEFAULT_LEARNING_LIMITS', 'ntpOffsetNs', 'isLongHaul'],
     ...['actionOf', 'formatOf', 'latencyBounds', 'latencyQuantile', 'multicastWindowPacket', 'MULTICAST_COUNTERS'],
+    ...['SOURCE_COUNTERS', 'SOURCE_RECORD_FIELDS', 'bucketOf'],
     'multicastRoleOf', // the inverse of multicastStateIndex
     // Offsets: what reads by them is in an example.
     ...['FLOW_FIELDS', 'MEASURE_FIELDS', 'RECORD_FIELDS'],
