@@ -27,6 +27,7 @@ export default defineConfig({
         test: {
           name: 'bpf',
           include: ['test/{bpf,kernel,codec}/**/*.test.ts'],
+          setupFiles: ['test/support/bytes-equal.ts'],
           pool: 'forks',
           isolate: false,
           maxWorkers: 3,

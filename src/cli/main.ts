@@ -26,4 +26,5 @@ const dependencies: CliDependencies = {
   openRemote,
 };
 
-process.exitCode = await runCnpctl(process.argv.slice(2), dependencies);
+/** The exit code; src/setup/start.mjs awaits it. */
+export const status: Promise<number> = runCnpctl(process.argv.slice(2), dependencies);

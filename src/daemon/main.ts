@@ -171,4 +171,5 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 keepInspectorShut();
-process.exitCode = await main(process.argv.slice(2));
+/** The exit code; src/setup/start.mjs awaits it. */
+export const status: Promise<number> = main(process.argv.slice(2));

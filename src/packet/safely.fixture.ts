@@ -12,13 +12,20 @@ const MARGIN = 96;
  */
 const LIMIT_MS = 250;
 
-function surrounded(bytes: Uint8Array, fill: (index: number) => number): Uint8Array {
-  const buffer = new Uint8Array(bytes.length + 2 * MARGIN).map((_, i) => fill(i));
-  buffer.set(bytes, MARGIN);
-  return buffer.subarray(MARGIN, MARGIN + bytes.length);
-}
+/** What may be around an input; each repeats after PERIOD bytes. */
+const PERIOD = 256;
+const SURROUNDINGS = [() => 0x00, () => 0xff, (i: number) => (i * 37 + 11) & 0xff].map((fill) =>
+  Uint8Array.from({ length: PERIOD + MARGIN }, (_, i) => fill(i)),
+);
 
-const FILLS: readonly ((index: number) => number)[] = [() => 0x00, () => 0xff, (i) => (i * 37 + 11) & 0xff];
+function surrounded(bytes: Uint8Array, surroundings: Uint8Array): Uint8Array {
+  const buffer = new Uint8Array(bytes.length + 2 * MARGIN);
+  const end = MARGIN + bytes.length;
+  buffer.set(surroundings.subarray(0, MARGIN));
+  buffer.set(bytes, MARGIN);
+  buffer.set(surroundings.subarray(end % PERIOD, (end % PERIOD) + MARGIN), end);
+  return buffer.subarray(MARGIN, end);
+}
 
 class TooSlow extends Error {}
 
@@ -41,8 +48,8 @@ function withinLimit<T>(decode: () => T): T {
 
 /** Throws, with the input, when the decoder throws, is slow, or reads outside. @returns what it decoded */
 export function decodeSafely(decode: Decoder, bytes: Uint8Array): unknown {
-  const results = FILLS.map((fill) => {
-    const input = surrounded(bytes, fill);
+  const results = SURROUNDINGS.map((surroundings) => {
+    const input = surrounded(bytes, surroundings);
     try {
       return withinLimit(() => decode(input));
     } catch (error) {

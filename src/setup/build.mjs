@@ -5,9 +5,10 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, chmodSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import { CLANG_FLAGS } from './clang.mjs';
+import { PROGRAMS, buildProgram } from './programs.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 process.chdir(root);
@@ -94,40 +95,43 @@ async function bpf() {
   if (failed) throw failed.reason;
 }
 
-async function javascript() {
-  const entries = {
-    cnpd: 'src/daemon/main.ts',
-    cnpctl: 'src/cli/main.ts',
-    lab: 'src/lab/main.ts',
-    demo: 'src/demo/main.ts',
-    bench: 'src/bench/main.ts',
-  };
-  const entryPoints = Object.fromEntries(Object.entries(entries).filter(([, source]) => existsSync(source)));
-  // Helper processes (the delay line, the RoCE endpoint) are entries of their own, found by their name.
-  for (const source of under('src', '.process.ts'))
-    entryPoints[
-      source
-        .split('/')
-        .pop()
-        .replace(/\.process\.ts$/, '')
-    ] = source;
-  await build({
+const OPTIONS = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  sourcemap: 'linked',
+  // Nothing that cnpd uses of gRPC needs the loader: channelz and ORCA load it when they are asked for.
+  external: ['koffi', '@grpc/proto-loader'],
+  logLevel: 'warning',
+};
+
+/** Programs that are started seldom share what they have in common. @returns files in dist/chunk */
+async function modules() {
+  const entryPoints = { lab: 'src/lab/main.ts', demo: 'src/demo/main.ts', bench: 'src/bench/main.ts' };
+  // Helper processes are entries of their own, found by their name.
+  const helpers = under('src', '.process.ts').map((source) => [basename(source, '.process.ts'), source]);
+  for (const [name, source] of helpers) if (!(name in PROGRAMS)) entryPoints[name] = source;
+  const { metafile } = await build({
+    ...OPTIONS,
     entryPoints,
     outdir: 'dist',
-    bundle: true,
-    platform: 'node',
     format: 'esm',
-    target: 'node20',
-    sourcemap: 'linked',
     splitting: true,
+    metafile: true,
     chunkNames: 'chunk/[name]-[hash]',
-    external: ['koffi'],
     banner: {
       js: "#!/usr/bin/env node\nimport { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);",
     },
-    logLevel: 'warning',
   });
   for (const name of Object.keys(entryPoints)) chmodSync(`dist/${name}.js`, 0o755);
+  return Object.keys(metafile.outputs).filter((file) => file.startsWith('dist/chunk/'));
+}
+
+async function javascript() {
+  const built = await Promise.all([modules(), ...Object.keys(PROGRAMS).map((name) => buildProgram(name, OPTIONS))]);
+  const files = new Set(built.flat());
+  // Of earlier builds.
+  for (const file of under('dist/chunk', '')) if (!files.has(file)) rmSync(file);
 }
 
 // What lint and unit tests need beside the source: no compiler, no root.

@@ -19,7 +19,7 @@ import { prefix } from '../../src/model/prefix.ts';
 import { planLearning } from '../../src/plan/port-roles.ts';
 import { encodeProbe } from '../../src/stamp/messages.ts';
 import { startStamp } from '../../src/stamp/stamp.edge.ts';
-import { inNetns, ip } from '../support/netns.ts';
+import { inNetns, ip, ipLines } from '../support/netns.ts';
 import { until } from '../support/until.ts';
 
 const LIMIT_MS = 30_000;
@@ -52,21 +52,17 @@ beforeEach(() => {
       'net.ipv4.conf.default.rp_filter=0',
       'net.ipv6.conf.all.forwarding=1',
     );
-    ip(ns, 'link set lo up');
   }
-  link(1, far);
-  link(2, far);
-  link(3, spoofer);
-  for (const own of ['2001:db8:ffff::1/128', '192.0.2.1/32']) ip(r, `addr add ${own} dev lo`);
-  for (const theirs of ['2001:db8:ffff::2/128', '192.0.2.2/32'])
-    for (const ns of [far, spoofer]) ip(ns, `addr add ${theirs} dev lo`);
-  for (const [ns, n] of [
-    [far, 1],
-    [spoofer, 3],
-  ] as const) {
-    ip(ns, `route add 2001:db8:ffff::1/128 via 2001:db8:${n}::1`);
-    ip(ns, `route add 192.0.2.1/32 via 10.0.${n}.1`);
-  }
+  const lo = (host: number): string =>
+    `link set lo up
+      addr add 2001:db8:ffff::${host}/128 dev lo
+      addr add 192.0.2.${host}/32 dev lo`;
+  const toRouter = (n: number): string =>
+    `route add 2001:db8:ffff::1/128 via 2001:db8:${n}::1
+      route add 192.0.2.1/32 via 10.0.${n}.1`;
+  ipLines(r, [lo(1), newLink(1, far), newLink(2, far), newLink(3, spoofer)].join('\n'));
+  ipLines(far, [lo(2), endOf(1), endOf(2), toRouter(1)].join('\n'));
+  ipLines(spoofer, [lo(2), endOf(3), toRouter(3)].join('\n'));
   routes = RoutesBack.open(r);
   const count = (name: string, by = 1): void => void (counters[name] = (counters[name] ?? 0) + by);
   reversePath = new ReversePath({
@@ -115,18 +111,15 @@ afterEach(() => {
   expect(errors).toEqual([]);
 });
 
-/** A link between the router (::1) and another (::2). */
-function link(n: number, to: Netns): void {
-  ip(r, `link add t-r-${n} type veth peer name t-p-${n} netns ${to.path}`);
-  for (const [ns, name, end] of [
-    [r, `t-r-${n}`, 1],
-    [to, `t-p-${n}`, 2],
-  ] as const) {
-    ip(ns, `link set ${name} up`);
-    ip(ns, `addr add 2001:db8:${n}::${end}/64 dev ${name} nodad`);
-    ip(ns, `addr add 10.0.${n}.${end}/24 dev ${name}`);
-  }
-}
+/** A link between the router (::1) and another (::2): commands of ip(8) for one end. */
+const addressed = (name: string, n: number, end: number): string =>
+  `link set ${name} up
+    addr add 2001:db8:${n}::${end}/64 dev ${name} nodad
+    addr add 10.0.${n}.${end}/24 dev ${name}`;
+const newLink = (n: number, to: Netns): string =>
+  `link add t-r-${n} type veth peer name t-p-${n} netns ${to.path}\n${addressed(`t-r-${n}`, n, 1)}`;
+const endOf = (n: number): string => addressed(`t-p-${n}`, n, 2);
+
 /** What the daemon does after each look at its links: the ports' roles, as the plan has them. */
 function planPorts(): void {
   const links = [1, 2, 3].map((n) => ({
@@ -247,7 +240,8 @@ describe('the reverse path in an asymmetric core', () => {
   });
 
   test('ECMP over two other ports of the core changes nothing', async () => {
-    link(4, far);
+    ipLines(r, newLink(4, far));
+    ipLines(far, endOf(4));
     ip(r, 'route replace 2001:db8:ffff::2/128 nexthop via 2001:db8:1::2 nexthop via 2001:db8:4::2');
     ip(r, 'route replace 192.0.2.2/32 nexthop via 10.0.1.2 nexthop via 10.0.4.2');
     planPorts();

@@ -6,15 +6,26 @@ import { PinnedBuffer } from '../../src/kernel/ffi.ts';
 import type { Netns } from '../../src/kernel/netns.ts';
 import { until } from './until.ts';
 
-/** Runs a command in a namespace and returns what it printed. @throws Error with its standard error when it fails */
-export function inNetns(netns: Netns, command: string, ...args: string[]): string {
-  const result = netns.run(() => spawnSync(command, args, { encoding: 'utf8' }));
+function run(netns: Netns, command: string, args: readonly string[], input = ''): string {
+  const result = netns.run(() => spawnSync(command, args, { encoding: 'utf8', input }));
   if (result.error) throw result.error;
   if (result.status !== 0) throw new Error(`${command} ${args.join(' ')}: ${result.stderr}`);
   return result.stdout;
 }
 
+/** Runs a command in a namespace and returns what it printed. @throws Error with its standard error when it fails */
+export const inNetns = (netns: Netns, command: string, ...args: string[]): string => run(netns, command, args);
+
 export const ip = (netns: Netns, line: string): string => inNetns(netns, 'ip', ...line.split(' '));
+
+/**
+ * Commands of ip(8), one a line, in one process: each start takes milliseconds, and a scene has dozens of commands. A
+ * line has no options: the family is that of its addresses.
+ * @throws Error naming the line that was refused
+ */
+export function ipLines(netns: Netns, lines: string): void {
+  run(netns, 'ip', ['-batch', '-'], `${lines.trim()}\n`);
+}
 
 /**
  * Waits until these veths carry packets: the kernel finds the carrier a while after both ends were set up, on a busy

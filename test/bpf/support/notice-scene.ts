@@ -12,7 +12,7 @@ import { Netns } from '../../../src/kernel/netns.ts';
 import { type PacketSocket, openPacketSocket } from '../../../src/kernel/packet-socket.ts';
 import { Poller } from '../../../src/kernel/poller.ts';
 import { type Compiled, compileBpf } from './compile.ts';
-import { inNetns, ip } from '../../support/netns.ts';
+import { inNetns, ip, ipLines } from '../../support/netns.ts';
 import { NoticeBuilder, type Order, orderWords } from './builder-under-test.ts';
 import { context, frame } from './packets.ts';
 
@@ -54,11 +54,6 @@ export class NoticeScene {
 
   #network(): void {
     const { h, pe, r } = this;
-    const run = (netns: Netns, lines: string): void =>
-      lines
-        .trim()
-        .split('\n')
-        .forEach((line) => void ip(netns, line.trim()));
     for (const netns of [h, pe, r]) {
       inNetns(
         netns,
@@ -72,12 +67,12 @@ export class NoticeScene {
       ip(netns, 'link set lo up');
     }
     inNetns(h, 'sysctl', '-qw', 'net.ipv6.conf.all.forwarding=0', 'net.ipv4.ip_forward=0');
-    run(
+    ipLines(
       pe,
       `link add t-nb-edge type veth peer name t-nb-h netns ${h.path}
       link add t-nb-core type veth peer name t-nb-r netns ${r.path}`,
     );
-    run(
+    ipLines(
       h,
       `link set t-nb-h up
       addr add 2001:db8:a::1/64 dev t-nb-h nodad
@@ -85,7 +80,7 @@ export class NoticeScene {
       route add default via 2001:db8:a::ff
       route add default via 10.0.0.253`,
     );
-    run(
+    ipLines(
       pe,
       `link set t-nb-edge up
       link set t-nb-core up
@@ -95,9 +90,9 @@ export class NoticeScene {
       addr add 10.9.0.1/24 dev t-nb-core
       route add 2001:db8:ffff::/48 via 2001:db8:9::2
       route add 10.0.9.254/32 via 10.9.0.2
-      -6 route add 2001:db8:c::1/128 encap seg6local action End.DT6 table 254 dev t-nb-core`,
+      route add 2001:db8:c::1/128 encap seg6local action End.DT6 table 254 dev t-nb-core`,
     );
-    run(
+    ipLines(
       r,
       `link set t-nb-r up
       addr add 2001:db8:ffff::1/128 dev lo

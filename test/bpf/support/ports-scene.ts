@@ -10,7 +10,7 @@ import { Netns } from '../../../src/kernel/netns.ts';
 import type { Intent } from '../../../src/intent/intent.ts';
 import { DEFAULT_CODE_POINTS } from '../../../src/model/code-points.ts';
 import { planLearning } from '../../../src/plan/port-roles.ts';
-import { inNetns, ip } from '../../support/netns.ts';
+import { inNetns, ipLines } from '../../support/netns.ts';
 import { type Outcome, type ProxyUnderTest, context } from './proxy-under-test.ts';
 
 const PORTS = ['host1', 'host2', 'core1', 'core2', 'border', 'bridged', 'br0'] as const;
@@ -36,13 +36,13 @@ addr add 2001:db8:9:2::1/64 dev core2 nodad
 addr add 10.9.9.1/24 dev border
 addr add 2001:db8:9:9::1/64 dev border nodad
 route add 10.0.1.0/24 nexthop via 10.9.1.2 nexthop via 10.9.2.2
--6 route add 2001:db8:b::/64 nexthop via 2001:db8:9:1::2 nexthop via 2001:db8:9:2::2
+route add 2001:db8:b::/64 nexthop via 2001:db8:9:1::2 nexthop via 2001:db8:9:2::2
 route add 192.0.2.2/32 nexthop via 10.9.1.2 nexthop via 10.9.2.2
--6 route add 2001:db8:ffff::2/128 nexthop via 2001:db8:9:1::2 nexthop via 2001:db8:9:2::2
+route add 2001:db8:ffff::2/128 nexthop via 2001:db8:9:1::2 nexthop via 2001:db8:9:2::2
 route add 10.0.3.0/24 via 10.9.1.2
--6 route add 2001:db8:c::/64 via 2001:db8:9:1::2
+route add 2001:db8:c::/64 via 2001:db8:9:1::2
 route add 10.0.4.0/24 via 10.9.9.2
--6 route add 2001:db8:d::/64 via 2001:db8:9:9::2
+route add 2001:db8:d::/64 via 2001:db8:9:9::2
 route add unreachable 10.0.6.0/24`;
 
 export class PortsScene {
@@ -60,12 +60,15 @@ export class PortsScene {
       'net.ipv4.ip_forward=1',
       'net.ipv6.conf.default.accept_dad=0',
     );
-    for (const name of PORTS.filter((port) => port !== 'br0')) {
-      ip(netns, `link add ${name} type veth peer name p-${name} netns ${far.path}`);
-      ip(far, `link set p-${name} up`);
-      ip(netns, `link set ${name} up`);
-    }
-    for (const line of NETWORK.split('\n')) ip(netns, line);
+    const veths = PORTS.filter((port) => port !== 'br0');
+    ipLines(
+      netns,
+      veths
+        .map((name) => `link add ${name} type veth peer name p-${name} netns ${far.path}\nlink set ${name} up`)
+        .join('\n'),
+    );
+    ipLines(far, veths.map((name) => `link set p-${name} up`).join('\n'));
+    ipLines(netns, NETWORK);
     this.index = netns.run(
       () => new Map<Port, number>([...PORTS, 'lo' as const].map((name) => [name, interfaceIndex(name)])),
     );

@@ -12,16 +12,10 @@ import { interfaceIndex } from '../../../src/kernel/ffi/libc.ts';
 import { Netns } from '../../../src/kernel/netns.ts';
 import { type PacketSocket, openPacketSocket } from '../../../src/kernel/packet-socket.ts';
 import { Poller } from '../../../src/kernel/poller.ts';
-import { inNetns, ip, untilCarried } from '../../support/netns.ts';
+import { inNetns, ipLines, untilCarried } from '../../support/netns.ts';
 import { compileBpf } from './compile.ts';
 import { A, B, CHECKED, ProxyUnderTest, cnpsAmong, compileProxy, data, notice } from './proxy-under-test.ts';
 import { moreThan, until } from '../../support/until.ts';
-
-const RUN = (netns: Netns, lines: string): void =>
-  lines
-    .trim()
-    .split('\n')
-    .forEach((line) => void ip(netns, line.trim()));
 
 function wire(h: Netns, r: Netns, c: Netns): void {
   // Neighbors answer at once, not after duplicate address detection.
@@ -35,7 +29,7 @@ function wire(h: Netns, r: Netns, c: Netns): void {
     'net.ipv4.ip_forward=1',
     'net.ipv4.conf.all.rp_filter=1',
   );
-  RUN(
+  ipLines(
     r,
     `link add t-proxy-rh type veth peer name t-proxy-h netns ${h.path}
       link add t-proxy-rc type veth peer name t-proxy-c netns ${c.path}
@@ -52,16 +46,16 @@ function wire(h: Netns, r: Netns, c: Netns): void {
       route add 10.0.1.0/24 via 10.9.0.2
       route add 2001:db8:ffff::2/128 via 2001:db8:ffff:1::2`,
   );
-  RUN(
+  ipLines(
     h,
     `link set lo up
       addr add 2001:db8:a::1/64 dev t-proxy-h nodad
       addr add 10.0.0.1/24 dev t-proxy-h
       link set t-proxy-h up
       route add default via 10.0.0.254
-      -6 route add default via 2001:db8:a::ff`,
+      route add default via 2001:db8:a::ff`,
   );
-  RUN(
+  ipLines(
     c,
     `link set lo up
       addr add 2001:db8:ffff:1::2/64 dev t-proxy-c nodad

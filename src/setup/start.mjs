@@ -1,0 +1,39 @@
+// How a program of dist/ starts: its bundle is one script, and beside it lies what V8 had compiled of it when it was
+// built (src/setup/programs.mjs). To compile it anew takes longer than all else that a start does. What another V8 has
+// compiled is refused by V8, and the script is compiled as usual.
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { Script } from 'node:vm';
+
+/**
+ * @param file path of a bundle in the form of CommonJS, ASCII alone
+ * @param cachedData what V8 has compiled of it
+ * @returns the script, and what runs it and gives its exports
+ */
+export function load(file, cachedData) {
+  // V8 keeps the text: as Latin-1 it takes half of what UTF-8 might become.
+  const source = readFileSync(file, 'latin1');
+  const wrapped = `(function (exports, require, module, __filename, __dirname) {${source}\n})`;
+  const script = new Script(wrapped, { filename: file, cachedData });
+  const run = () => {
+    const module = { exports: {} };
+    script.runInThisContext()(module.exports, createRequire(file), module, file, dirname(file));
+    return module.exports;
+  };
+  return { script, run };
+}
+
+function compiledOf(file) {
+  try {
+    return readFileSync(`${file}.compiled`);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Runs a bundle. Its export `status`, if any, becomes the exit code. */
+export async function start(file) {
+  const { status } = load(file, compiledOf(file)).run();
+  if (status !== undefined) process.exitCode = await status;
+}
