@@ -1,6 +1,7 @@
 // Every per-CPU counter of the eBPF programs, by its index in the pinned map `counters`. bpf/lib/counter-table.h and
 // the counter-rows.h of each program hold the same table; counters.test.ts compares them. Indexes outlive an upgrade:
 // rows are added, never renumbered.
+import { HOLD_COUNTERS } from './hold-counters.ts';
 import { LITTLE_ENDIAN, readU32Key, viewOf } from './layout.ts';
 import { MULTICAST_COUNTERS } from './multicast-counters.ts';
 
@@ -325,6 +326,7 @@ export const COUNTERS: readonly CounterRow[] = [
     'of these, left because they are not CNPs, and a proxy or Queue Pair learning inspects arriving packets',
   ),
   ...MULTICAST_COUNTERS,
+  ...HOLD_COUNTERS,
 ];
 
 const NAME = new Map(COUNTERS.map((counter) => [counter.index, counter.name]));
