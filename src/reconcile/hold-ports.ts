@@ -3,7 +3,7 @@
 // other work goes on between its parts.
 //
 // A port that has vanished is forgotten, with all that it had. prepare() it when it is there again.
-import { isKernelError } from '../kernel/errors.ts';
+import { ERRNO, KernelError, isKernelError } from '../kernel/errors.ts';
 import { type Answer, NetlinkBatch, refusalIn } from '../kernel/netlink/batch.ts';
 import type { NetlinkRequest } from '../kernel/netlink/client.ts';
 import type { NetlinkMessage } from '../kernel/netlink/message.ts';
@@ -134,7 +134,7 @@ export class HoldPorts {
     );
     const refusal = refusalIn(answers, 'ENODEV');
     if (refusal) throw refusal;
-    return answers.flatMap((answer) => (isKernelError(answer) ? [] : countersIn(answer))).reduce(sum, NOTHING);
+    return answers.flatMap((answer) => (isKernelError(answer) ? [] : [countersIn(answer, minor)])).reduce(sum, NOTHING);
   }
 
   /** Releases descriptors; classes and queues stay. Idempotent. */
@@ -183,8 +183,12 @@ const creation =
   (wanted: HoldClass): ClassChange =>
   (place) => [setClassRequest(place, wanted), setQueueRequest(place, wanted.limit)];
 
-const countersIn = (answer: readonly NetlinkMessage[]): ClassCounters[] =>
-  answer.flatMap((message) => decodeClass(message)?.counters ?? []);
+/** @throws KernelError when there are none: to take that for zero would let a flow leave a class that is not empty */
+function countersIn(answer: readonly NetlinkMessage[], minor: number): ClassCounters {
+  const found = answer.map(decodeClass).find((one) => one !== undefined);
+  if (found) return found.counters;
+  throw new KernelError(`read class ${minor.toString(16)}`, ERRNO.ENOENT, 'the kernel answered without a class');
+}
 
 const NOTHING: ClassCounters = { sent: 0n, sentBytes: 0n, dropped: 0n, backlogPackets: 0, backlogBytes: 0 };
 

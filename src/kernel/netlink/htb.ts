@@ -22,6 +22,7 @@ import {
 } from './message.ts';
 import { RTM_CLASS, RTM_QDISC, TC_H, decodeHtbClass, encodeHtb, tcHeader } from './traffic-control.ts';
 
+const NLM_F_ECHO = 0x8;
 const TCA = { KIND: 1, OPTIONS: 2, STATS2: 7 } as const;
 const STATS = { BASIC: 1, QUEUE: 3, PACKETS64: 8 } as const;
 const HTB = { PARMS: 1, RATE64: 6, CEIL64: 7 } as const;
@@ -157,6 +158,8 @@ export const deleteClassRequest = (ifindex: number, handle: number): NetlinkRequ
 export const readClassRequest = (ifindex: number, handle: number): NetlinkRequest => ({
   operation: `read class ${formatHandle(handle)}`,
   type: RTM_CLASS.GET,
+  // The kernel answers this request as it announces a change: to listeners, and to who asks only with this flag.
+  flags: NLM_F_ECHO,
   body: tcHeader({ ifindex, handle }),
 });
 
