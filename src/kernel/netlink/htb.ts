@@ -62,9 +62,11 @@ export interface ClassRate {
   readonly burst: number;
 }
 
-/** Time that `bytes` take at a rate, in ticks. */
-const ticks = (bytes: number, rate: bigint): number =>
-  Math.min(MOST_U32, Number((BigInt(bytes) * 1_000_000_000n) / rate / NS_A_TICK));
+/** Time that `bytes` take at a rate, in ticks, rounded up. */
+function ticks(bytes: number, rate: bigint): number {
+  const divisor = rate * NS_A_TICK;
+  return Math.min(MOST_U32, Number((BigInt(bytes) * 1_000_000_000n + divisor - 1n) / divisor));
+}
 
 interface ClassOptions extends ClassRate {
   /** Shorter frames count as this many bytes. */
