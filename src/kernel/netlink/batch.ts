@@ -16,8 +16,8 @@ import {
 } from './message.ts';
 import { LONGEST_DATAGRAM, openNetlink } from './socket.ts';
 
-/** More answers could overflow the socket's buffer. */
-const REQUESTS_A_SEND = 64;
+/** To create a class costs the kernel up to a millisecond when there are thousands: it looks at all others. */
+const REQUESTS_A_SEND = 16;
 const ALIGNMENT = 4;
 
 /** The messages before the acknowledgment, or why the request was refused. */
