@@ -151,6 +151,16 @@ export class HoldTrees {
   }
 }
 
+/** Restores every port of this network namespace: HoldTrees.releaseAll. @throws KernelError */
+export function removeHoldTrees(): number[] {
+  const trees = HoldTrees.open();
+  try {
+    return trees.releaseAll();
+  } finally {
+    trees.close();
+  }
+}
+
 const isOwn = ({ kind, handle }: Qdisc): boolean => kind === 'htb' && (handle & MAJOR) >>> 0 === HOLD_ROOT;
 
 const refused = (ifindex: number, detail: string): KernelError =>
