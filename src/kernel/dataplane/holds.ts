@@ -38,7 +38,10 @@ export interface Hold {
   readonly phase: HoldPhase;
   /** From then on the program ignores the hold. */
   readonly untilNs: bigint;
-  /** Packets of this hold that have left the class since it was assigned, dropped ones included. */
+  /**
+   * Packets of this hold that have left the class, dropped ones included: what the class has sent and dropped, less the
+   * same, and what was in it, when it was given to the flow.
+   */
   readonly drained: bigint;
 }
 
