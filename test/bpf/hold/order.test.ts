@@ -14,7 +14,7 @@ afterEach(() => scene.close());
 
 const FLOW = { sender: H1, receiver: RECEIVER['t-hold-a'], receiverQpn: QPN };
 /** Bytes per second. */
-const SLOW = { rate: 400_000n, burst: 2000, limit: 10_000_000 };
+const SLOW = { rate: 100_000n, burst: 2000, limit: 10_000_000 };
 const FAST = { rate: 10_000_000_000n, burst: 100_000 };
 const inOrder = (count: number): number[] => Array.from({ length: count }, (_, psn) => psn);
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
@@ -85,7 +85,7 @@ describe('a flow keeps its order', () => {
 
   test('when it is held while the port itself is congested: what went straight leaves first', async () => {
     // A port that drains slowly: the HTB of holds behind a token bucket.
-    scene.tc('qdisc add dev t-hold-a root handle 1: tbf rate 4mbit burst 3000 limit 10000000');
+    scene.tc('qdisc add dev t-hold-a root handle 1: tbf rate 2mbit burst 3000 limit 10000000');
     scene.tc('qdisc add dev t-hold-a parent 1:1 handle 6e70: htb default 0');
     scene.tc('class add dev t-hold-a parent 6e70: classid 6e70:1234 htb rate 1gbit burst 1mb quantum 9000');
     scene.table.setPort(scene.ifindex('t-hold-a'), 0x6e70_0000);

@@ -1,5 +1,6 @@
-// A router that forwards what arrives at its port `t-hold-up` to two ports at which flows are held, and the far ends of
-// all three.
+// A router that forwards what arrives at its port `t-hold-up` to two ports at which flows are held. What these send is
+// read where they hand it to the wire. The far end of a veth may see another order: each CPU has a queue of what it has
+// sent there. For the same reason, what arrives at `t-hold-up` is steered to one CPU.
 import { type BpfObject, openBpfObject } from '../../../src/kernel/bpf/object.ts';
 import type { TcxLink } from '../../../src/kernel/bpf/tc-attachment.ts';
 import { attachTcx } from '../../../src/kernel/bpf/tcx.ts';
@@ -42,7 +43,7 @@ export class HoldScene {
   readonly arrivals: Arrival[] = [];
   private source: PacketSocket | undefined;
   private readonly sockets: PacketSocket[] = [];
-  private readonly links: TcxLink[] = [];
+  private readonly links = new Map<HoldPort, TcxLink>();
 
   private constructor() {
     this.poller = Poller.open({
@@ -77,26 +78,30 @@ export class HoldScene {
       ip(router, `neigh add 2001:db8:f${i}::2 lladdr 02:00:00:00:00:03 dev ${port} nud permanent`);
       ip(router, `-6 route add ${PREFIX[port]} via 2001:db8:f${i}::2`);
       const program = this.object.program(HOLD_PROGRAM);
-      this.links.push(attachTcx({ program, ifindex: this.ifindex(port), direction: 'egress', netns: router }));
-      this.#receive(port);
+      this.links.set(port, attachTcx({ program, ifindex: this.ifindex(port), direction: 'egress', netns: router }));
+      this.#watch(port);
     }
-    this.source = this.#open(`far-${UP}`, () => {});
+    const steer = `mount -t sysfs none /sys && echo 1 > /sys/class/net/${UP}/queues/rx-0/rps_cpus`;
+    inNetns(router, 'unshare', '-m', 'sh', '-c', steer);
+    this.source = this.#open({ interface: `far-${UP}`, netns: far }, () => {});
   }
 
-  #receive(port: HoldPort): void {
-    this.#open(`far-${port}`, (bytes) => {
+  #watch(port: HoldPort): void {
+    this.#open({ interface: port, netns: this.router, outgoing: true }, (bytes, outgoing) => {
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      // Neighbor discovery comes by as well.
-      if (bytes.length < BTH + 12 || view.getUint16(BTH - 6) !== 4791) return;
+      // Neighbor discovery goes by as well.
+      if (!outgoing || bytes.length < BTH + 12 || view.getUint16(BTH - 6) !== 4791) return;
       const [qpn, psn] = [4, 8].map((offset) => view.getUint32(BTH + offset) & 0xffffff) as [number, number];
       this.arrivals.push({ port, qpn, psn, at: process.hrtime.bigint() });
     });
   }
 
-  #open(name: string, onFrame: (bytes: Uint8Array) => void): PacketSocket {
-    const opts = { interface: name, netns: this.far, receiveBuffer: 64 << 20 };
+  #open(
+    opts: { interface: string; netns: Netns; outgoing?: boolean },
+    onFrame: (bytes: Uint8Array, outgoing: boolean) => void,
+  ): PacketSocket {
     const onError = (): void => {}; // a test deletes a port
-    const socket = openPacketSocket(opts, { poller: this.poller, onFrame, onError });
+    const socket = openPacketSocket({ ...opts, receiveBuffer: 64 << 20 }, { poller: this.poller, onFrame, onError });
     this.sockets.push(socket);
     return socket;
   }
@@ -120,6 +125,11 @@ export class HoldScene {
     return inNetns(this.router, 'tc', ...line.split(' '));
   }
 
+  /** Takes the program off a port. */
+  detach(port: HoldPort): void {
+    this.links.get(port)!.detach();
+  }
+
   /** Lets the flow leave: hands on what has left its class. Returns whether the program has found the class empty. */
   async leave(flow: HeldFlow, hold: Hold): Promise<boolean> {
     const { sent, dropped } = await this.ports.classCounters(hold.minor);
@@ -128,7 +138,7 @@ export class HoldScene {
   }
 
   close(): void {
-    for (const link of this.links) link.close();
+    for (const link of this.links.values()) link.close();
     for (const socket of this.sockets) socket.close();
     this.ports.close();
     this.object.close();
