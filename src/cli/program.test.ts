@@ -98,6 +98,21 @@ describe('cnpctl show', () => {
     ]);
   });
 
+  test('sources and received: what was taken for whom, and what became of it', async () => {
+    expect((await run('show sources')).out.split('\n')).toEqual([
+      'SENDERS          ACTION   NOTIFICATIONS  LAST  FROM',
+      '2001:db8:1::/64  convert              2    5s  2001:db8:ffff::2',
+      '198.51.100.0/24  pass                 0     -  -',
+      '',
+    ]);
+    expect((await run('show received --last 1')).out.split('\n')).toEqual([
+      'AGO  PORT  NODE              FORMAT            SENDER         SOURCE QPN  RECEIVER       DEST QPN  LEVEL  INSTRUCTION       RESULT',
+      ' 5s  eth2  2001:db8:ffff::2  long-haul-icmpv6  2001:db8:1::1    0x000064  2001:db8:2::1  0x001234    180  rate-reduce 30 %  converted',
+      '',
+    ]);
+    expect((await run('show received')).out).toMatch(/fast-cnp +2001:db8:1::1 +- +- +- +- +- +passed/);
+  });
+
   test('notifications --last N: no more than N, twenty by default', async () => {
     const state = exampleState();
     state.notifications = Array.from({ length: 30 }, (_, i) => ({ ...state.notifications[0]!, sequence: 30 - i }));
@@ -159,6 +174,8 @@ describe('cnpctl show', () => {
     'ports',
     'flows',
     'notifications',
+    'sources',
+    'received',
     'srv6 sids',
     'rtt',
     'counters',
@@ -180,6 +197,8 @@ describe('cnpctl show', () => {
           ports: [],
           flows: [],
           notifications: [],
+          sources: [],
+          received: [],
           sids: [],
           rtt: [],
           counters: [],

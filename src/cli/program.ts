@@ -20,7 +20,7 @@ import { type DoctorOptions, doctor } from './doctor.ts';
 import { addGroup, addShowGroups } from './group-commands.ts';
 import { doctorRemote } from './doctor-remote.ts';
 import { EXIT, type ExitCode } from './exit.ts';
-import { showList, showNotifications, showPorts, showSender, showSenders, showStatus } from './show.ts';
+import { showList, showLatest, showPorts, showSender, showSenders, showStatus } from './show.ts';
 import { VIEWS } from './views.ts';
 
 const MAX_TIMEOUT_SECONDS = 3600;
@@ -129,11 +129,13 @@ function addShow(program: Command, act: Act): void {
     );
   addShowCarriers(show, act);
   show.command('ports').description(VIEWS.ports.description).action(act(showPorts));
-  show
-    .command('notifications')
-    .description(VIEWS.notifications.description)
-    .option('--last <n>', 'how many', count, DEFAULT_LAST)
-    .action(act((context, { last }: { last: number }) => showNotifications(context, last)));
+  addList(show, 'sources', VIEWS.sources, act);
+  for (const name of ['notifications', 'received'] as const)
+    show
+      .command(name)
+      .description(VIEWS[name].description)
+      .option('--last <n>', 'how many', count, DEFAULT_LAST)
+      .action(act((context, { last }: { last: number }) => showLatest(context, VIEWS[name], last)));
   addList(show.command('srv6').description('segment routing over IPv6'), 'sids', VIEWS.sids, act);
   addShowGroups(show, act);
   for (const name of ['flows', 'rtt', 'counters', 'codepoints'] as const) addList(show, name, VIEWS[name], act);

@@ -55,8 +55,8 @@ export async function showSender(context: Context, text: string, all: boolean): 
 }
 
 /** The newest `last` of them. */
-export async function showNotifications(context: Context, last: number): Promise<ExitCode> {
-  printRows(context, VIEWS.notifications, (await rowsOf(context, VIEWS.notifications)).slice(0, last));
+export async function showLatest(context: Context, view: View, last: number): Promise<ExitCode> {
+  printRows(context, view, (await rowsOf(context, view)).slice(0, last));
   return EXIT.ok;
 }
 

@@ -12,11 +12,11 @@ import { type RawSocket, openRawSocket } from '../kernel/raw-socket.ts';
 import { type IpAddress, formatAddress } from '../model/address.ts';
 import type { Clock } from '../model/clock.ts';
 import { messageOf } from '../model/error-text.ts';
+import { History, type Numbered } from '../model/history.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { LongHaulAction, NotificationFormat, SentNotification } from '../model/notification.ts';
 import { PARAMETER_PROBLEM } from '../packet/icmpv6/parameter-problem.ts';
 import { ntpFromUnixNs } from '../packet/ntp.ts';
-import { type NumberedNotification, NotificationHistory } from './history.ts';
 import { Refusals, type RefusalSettings } from './refusals.ts';
 import { type LongHaulSettings, type ResumeInstruction, buildResume } from './resume-packet.ts';
 import {
@@ -74,7 +74,7 @@ export interface CongestionLoop {
   /** After every re-plan. */
   configure(settings: CongestionSettings): void;
   /** The newest first. */
-  notifications(): readonly NumberedNotification[];
+  notifications(): readonly Numbered<SentNotification>[];
   stop(): void;
 }
 
@@ -104,7 +104,7 @@ export function createCongestionLoop(
 
 class RunningLoop implements CongestionLoop {
   readonly #dependencies: CongestionDependencies;
-  readonly #history = new NotificationHistory();
+  readonly #history = new History<SentNotification>();
   readonly #resume: ResumeMachine;
   readonly #refusals: Refusals;
   readonly #raw = new Map<4 | 6, RawSocket>();
@@ -151,7 +151,7 @@ class RunningLoop implements CongestionLoop {
     this.#schedule();
   }
 
-  notifications(): readonly NumberedNotification[] {
+  notifications(): readonly Numbered<SentNotification>[] {
     return [...this.#history.latest()];
   }
 

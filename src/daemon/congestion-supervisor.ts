@@ -2,7 +2,6 @@
 // notifier. It hands the programs' sent notifications to the loop, and keeps the hosts that refuse a format for the
 // plan.
 import { type CongestionLoop, type CongestionSettings, createCongestionLoop } from '../congestion/congestion.edge.ts';
-import type { NumberedNotification } from '../congestion/history.ts';
 import { noResume } from '../diagnosis/lost-notifications.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
@@ -11,7 +10,9 @@ import type { ReversePath } from '../kernel/reverse-path.ts';
 import { HostCapabilities } from '../learned/capabilities.ts';
 import type { Clock } from '../model/clock.ts';
 import { Deadline } from '../model/deadline.ts';
+import type { Numbered } from '../model/history.ts';
 import type { Count, Log } from '../model/log.ts';
+import type { SentNotification } from '../model/notification.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState, NotifierPlan } from '../plan/desired.ts';
 import type { CongestedNode } from '../reconcile/congested-node.ts';
@@ -69,7 +70,7 @@ export class CongestionSupervisor {
     return this.#problem ? [this.#problem] : [];
   }
 
-  notifications(): readonly NumberedNotification[] {
+  notifications(): readonly Numbered<SentNotification>[] {
     return this.#loop?.notifications() ?? [];
   }
 

@@ -8,7 +8,7 @@ import type { LearnedTable } from '../learned/table.ts';
 import type { Problem } from '../model/problem.ts';
 import type { StateSource } from '../model/state.ts';
 import type { Work } from '../model/work.ts';
-import { stateSource } from '../state/source.ts';
+import { stateSource } from '../state/state-source.ts';
 import type { Carriers } from './carriers.ts';
 import type { Counters } from './counters.ts';
 import type { GroupMembers } from './group-members.ts';
@@ -53,6 +53,7 @@ export function daemonState(parts: ShownParts): StateSource {
     rtnetlink: () => kernel()?.rtnetlink,
     problems: () => problemsOf(parts),
     notifications: () => receivers()?.congestion.notifications() ?? [],
+    received: () => receivers()?.source.received,
     hasRoute: (to) => hasRoute(kernel()!.rtnetlink, to),
     rtt: () => receivers()?.stamp.state() ?? [],
   });

@@ -130,7 +130,7 @@ class RunningDaemon implements Daemon {
       originate: (origination) => this.#carriers.originate(origination),
       onRouters: () => this.#receivers?.stamp.learned(this.#table.routers.routerAddresses()),
       onPlanned: (desired, planned) => {
-        this.#receivers?.follow(desired, planned, this.#kernel?.dataplane.congestedNode);
+        this.#receivers?.follow(desired, planned, this.#kernel?.dataplane);
         this.#lost.sample();
       },
       ...this.#common,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { MAX_FILE_BYTES } from '../intent/source-limits.ts';
+import { MAX_FILE_BYTES } from '../intent/yaml-limits.ts';
 import { IntentFile, readIntentFile } from './intent-file.ts';
 
 let dir: string;

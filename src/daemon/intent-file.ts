@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { formatIntentErrors, type IntentError } from '../intent/errors.ts';
 import type { Intent } from '../intent/intent.ts';
 import { loadIntent } from '../intent/load.ts';
-import { MAX_FILE_BYTES } from '../intent/source-limits.ts';
+import { MAX_FILE_BYTES } from '../intent/yaml-limits.ts';
 import { groupNumber } from '../kernel/ffi/libc.ts';
 import { messageOf } from '../model/error-text.ts';
 import { type Result, fail, ok } from '../model/result.ts';

@@ -1,5 +1,6 @@
-// The parts of the agent that receive packets themselves: STAMP and the congestion loop, and the reverse-path check of
-// both. They live as long as the daemon and follow the intent and the plan.
+// The parts of the agent that receive packets themselves, or the programs' records of them: STAMP, the congestion loop
+// and the source, and the reverse-path check of the first two. They live as long as the daemon and follow the intent
+// and the plan.
 import type { Intent } from '../intent/intent.ts';
 import { RoutesBack } from '../kernel/netlink/routes-back.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
@@ -9,9 +10,10 @@ import type { Clock } from '../model/clock.ts';
 import type { Count } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../plan/desired.ts';
-import type { CongestedNode } from '../reconcile/congested-node.ts';
+import type { Dataplane } from '../reconcile/dataplane.ts';
 import { CongestionSupervisor } from './congestion-supervisor.ts';
 import type { Logging } from './logging.ts';
+import { SourceSupervisor } from './source-supervisor.ts';
 import { StampSupervisor } from './stamp-supervisor.ts';
 
 export interface ReceiversDependencies {
@@ -30,6 +32,7 @@ export interface ReceiversDependencies {
 export class Receivers {
   readonly stamp: StampSupervisor;
   readonly congestion: CongestionSupervisor;
+  readonly source: SourceSupervisor;
   readonly #reversePath: ReversePath;
   readonly #routesBack: RoutesBack;
 
@@ -49,6 +52,7 @@ export class Receivers {
       log: logging.component('congestion'),
       onCapabilities: onInput,
     });
+    this.source = new SourceSupervisor({ poller });
   }
 
   /** Called before the plan of this intent, which uses the measurements. */
@@ -58,21 +62,30 @@ export class Receivers {
   }
 
   /** Called after each plan. */
-  follow(desired: DesiredState, intent: Intent, node: CongestedNode | undefined): void {
+  follow(
+    desired: DesiredState,
+    intent: Intent,
+    dataplane: Pick<Dataplane, 'congestedNode' | 'source'> | undefined,
+  ): void {
     this.#reversePath.ports = new Map(desired.learning?.ports.map((port) => [port.ifindex, port]));
-    this.congestion.apply(intent, desired, node);
+    this.congestion.apply(intent, desired, dataplane?.congestedNode);
+    this.source.apply(desired, dataplane?.source);
   }
 
   problems(): readonly Problem[] {
     return [...this.stamp.problems, ...this.congestion.problems];
   }
 
-  /** Stops the congestion loop also if STAMP throws. */
+  /** Stops the others also if one throws. */
   stop(): void {
     try {
       this.stamp.stop();
     } finally {
-      this.congestion.stop();
+      try {
+        this.congestion.stop();
+      } finally {
+        this.source.stop();
+      }
     }
   }
 

@@ -15,6 +15,7 @@ import * as proxy from './proxy.ts';
 import * as queuePairs from './queue-pairs.ts';
 import * as router from './router.ts';
 import type { Declared } from './schema.ts';
+import * as source from './source.ts';
 import * as srv6 from './srv6.ts';
 import * as stamp from './stamp.ts';
 
@@ -39,6 +40,7 @@ export function buildIntent(file: Declared): Intent {
     ...running(file.ospfv3, (declared) => ({ ospfv3: ospf.build3(declared) })),
     ...running(file.bgp, (declared) => ({ bgp: bgp.build(declared, file.router.loopback) })),
     ...running(file.proxy, (declared) => ({ proxy: proxy.build(declared) })),
+    ...running(file.source, (declared) => ({ source: source.build(declared) })),
     queuePairs: queuePairs.build(file['queue-pairs']),
     ports: (file.ports ?? []).map((port) => ports.build(port, probed)),
     borderPorts: file['border-ports'] ?? [],

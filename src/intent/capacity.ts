@@ -20,6 +20,8 @@ export const CAPACITY: readonly { readonly path: readonly string[]; readonly mos
   { path: ['border-allow', 'outbound'], most: 4096 },
   { path: ['proxy', 'senders'], most: 65_536 },
   { path: ['proxy', 'accept-from'], most: 4096 },
+  { path: ['source', 'senders'], most: 16_384 },
+  { path: ['source', 'accept-from'], most: 4096 },
   { path: ['notifications', 'senders'], most: 4096 },
   { path: ['srv6', 'end-con'], most: 256 },
   { path: ['groups'], most: 1024 },

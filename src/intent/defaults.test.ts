@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { load } from './files.fixture.ts';
 import type { Defaulted } from './schema-parts.ts';
 import { cnpdSchema } from './schema.ts';
-import { type Source, readSource } from './source.ts';
+import { type Source, readSource } from './yaml.ts';
 import type { Path } from './words.ts';
 
 const docs = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');

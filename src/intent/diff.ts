@@ -10,6 +10,7 @@ const SECTIONS = {
   ospfv3: 'ospfv3',
   bgp: 'bgp',
   proxy: 'proxy',
+  source: 'source',
   queuePairs: 'queue-pairs',
   ports: 'ports',
   borderPorts: 'border-ports',

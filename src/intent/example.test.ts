@@ -133,6 +133,17 @@ describe('docs/cnpd.yaml', () => {
         perFlowIntervalMs: 0.05,
         noticesPerSecond: 10_000,
       },
+      source: {
+        senders: [
+          { prefix: prefix('2001:db8:1::/64'), action: 'convert' },
+          { prefix: prefix('2001:db8:2::/64'), action: 'pass' },
+        ],
+        acceptFrom: [prefix('2001:db8:ffff::/48')],
+        interfaces: ['eth2'],
+        icrc: 'cover',
+        perFlowIntervalMs: 0.05,
+        perSecond: 10_000,
+      },
       ports: [
         { interface: 'eth2', 'k-min': 50_000, 'k-max': 100_000, rtt: 'probe', ...PORT },
         {

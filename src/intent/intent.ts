@@ -14,6 +14,7 @@ import type { PortIntent } from './ports.ts';
 import type { ProxyIntent } from './proxy.ts';
 import type { QueuePairsIntent } from './queue-pairs.ts';
 import type { RouterIntent } from './router.ts';
+import type { SourceIntent } from './source.ts';
 import type { Srv6Intent } from './srv6.ts';
 import type { StampIntent } from './stamp.ts';
 
@@ -25,6 +26,7 @@ export type { NotificationsIntent } from './notifications.ts';
 export type { OspfIntent } from './ospf.ts';
 export type { PortIntent } from './ports.ts';
 export type { ProxyIntent, SenderIntent } from './proxy.ts';
+export type { SourceIntent } from './source.ts';
 export type { EndConIntent, Srv6Intent } from './srv6.ts';
 
 export interface Intent extends GnmiIntent {
@@ -34,6 +36,8 @@ export interface Intent extends GnmiIntent {
   readonly ospfv3?: OspfIntent;
   readonly bgp?: BgpIntent;
   readonly proxy?: ProxyIntent;
+  /** Hosts behind this router whose notifications it takes. Absent: none. */
+  readonly source?: SourceIntent;
   readonly queuePairs: QueuePairsIntent;
   /** Egress ports to watch. Empty: this router is no congested node. */
   readonly ports: readonly PortIntent[];

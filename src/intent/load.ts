@@ -10,7 +10,7 @@ import { cnpdSchema } from './schema.ts';
 import { refusalOf } from './refused-keys.ts';
 import type { IssueParams } from './schema-parts.ts';
 import { HIDDEN, isSafeName, shownPath, shownValue } from './secrets.ts';
-import { type Source, readSource } from './source.ts';
+import { type Source, readSource } from './yaml.ts';
 import { groupName } from './values.ts';
 import { type Path, nearest } from './words.ts';
 

@@ -12,10 +12,10 @@ const bgp = examples.filter((text) => text.startsWith('# in place of isis'));
 test('each is a file, an addition to the file before it, or in place of its isis', () => {
   expect({ filesLength: files.length, addedLength: added.length, bgpLength: bgp.length }).toEqual({
     filesLength: 4,
-    addedLength: 1,
+    addedLength: 2,
     bgpLength: 1,
   });
-  expect(examples).toHaveLength(6);
+  expect(examples).toHaveLength(7);
 });
 
 test.each(files.map((text) => [text.split('\n')[0]!, text]))('%s', (_title, text) => {
@@ -26,8 +26,8 @@ test.each(files.map((text) => [text.split('\n')[0]!, text]))('%s', (_title, text
 });
 
 test('what is added to the file before it makes one file with it, also with the other K_max', () => {
-  const file = examples[examples.indexOf(added[0]!) - 1]! + added[0];
-  expect(complaints(file)).toEqual([]);
+  const [, file] = added.map((text) => examples[examples.indexOf(text) - 1]! + text) as [string, string];
+  for (const text of added) expect(complaints(examples[examples.indexOf(text) - 1]! + text)).toEqual([]);
   const measured = file.replace('k-min: 50kB, k-max: 100kB }', 'k-max: auto, rtt: probe }');
   expect(measured).not.toBe(file);
   expect(complaints(measured)).toEqual([]);

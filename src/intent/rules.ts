@@ -14,6 +14,7 @@ import * as proxy from './proxy.ts';
 import * as router from './router.ts';
 import { cnpdSchema } from './schema.ts';
 import { type Report, type Rule, type RuleViolation, type Seen, each, looksAt, orDefaults } from './seen.ts';
+import * as source from './source.ts';
 import * as srv6 from './srv6.ts';
 import * as stamp from './stamp.ts';
 import type { Path } from './words.ts';
@@ -34,6 +35,7 @@ function carrierInterfaces(file: File, report: Report): void {
     ...each(file.ports).map(([i, port]) => [['ports', i, 'interface'], port.interface] as const),
     ...each(file['border-ports']).map(([i, name]) => [['border-ports', i], name] as const),
     ...each(file.proxy?.interfaces).map(([i, name]) => [['proxy', 'interfaces', i], name] as const),
+    ...each(file.source?.interfaces).map(([i, name]) => [['source', 'interfaces', i], name] as const),
     ...each(file.srv6?.['core-ports']).map(([i, name]) => [['srv6', 'core-ports', i], name] as const),
   ];
   for (const [path, name] of uses) {
@@ -50,6 +52,7 @@ function carrierInterfaces(file: File, report: Report): void {
 /** Of two complaints about one place the first is kept. */
 const RULES: readonly Rule<File>[] = [
   ...proxy.rules,
+  ...source.rules,
   ...border.rules,
   ...ports.rules,
   ...isis.rules,

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadIntent } from './load.ts';
 import { shorten } from './runs.ts';
-import { readSource, readWhole } from './source.ts';
-import { MAX_FILE_BYTES, MAX_SEPARATORS } from './source-limits.ts';
+import { readSource, readWhole } from './yaml.ts';
+import { MAX_FILE_BYTES, MAX_SEPARATORS } from './yaml-limits.ts';
 import type { Path } from './words.ts';
 
 const plain = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));

@@ -15,6 +15,7 @@ import * as proxy from './proxy.ts';
 import * as queuePairs from './queue-pairs.ts';
 import * as router from './router.ts';
 import { section } from './schema-parts.ts';
+import * as source from './source.ts';
 import * as srv6 from './srv6.ts';
 import * as stamp from './stamp.ts';
 
@@ -26,6 +27,7 @@ export const cnpdSchema = section(
     ospfv3: ospf.schema3.optional(),
     bgp: bgp.schema.optional(),
     proxy: proxy.schema.optional(),
+    source: source.schema.optional(),
     'queue-pairs': queuePairs.schema.optional(),
     ports: ports.schema.optional(),
     'border-ports': border.ports.optional(),

@@ -56,6 +56,8 @@ export const PROBLEM_CODES = [
   'proxy.address-not-own',
   'proxy.border-interface',
   'proxy.hosts-are-notifiers',
+  'source.no-interface',
+  'source.not-ethernet',
   'queue-pairs.no-interface',
   'queue-pairs.full',
   // The provider edge

@@ -123,6 +123,36 @@ export interface NotificationState {
   parameter: number | null;
 }
 
+/** Senders for which this router takes notifications. */
+export interface SourceState {
+  prefix: string;
+  action: string;
+  /** Notifications taken since the daemon's start, and the latest of them. */
+  notifications: number;
+  lastNotification: string | null;
+  lastNode: string | null;
+}
+
+/** One notification that this router has taken for a sender; the newest first. */
+export interface ReceivedNotificationState {
+  /** Counts from 1 since the daemon's start. */
+  sequence: number;
+  at: string;
+  port: string;
+  node: string;
+  format: string;
+  sender: string;
+  /** Null: no known connection (`pass`). */
+  senderQpn: number | null;
+  receiver: string | null;
+  receiverQpn: number | null;
+  level: number | null;
+  action: string | null;
+  parameter: number | null;
+  /** `passed`, `converted`, `enforced`. */
+  result: string;
+}
+
 /** An SRv6 SID that matters to cnpd: its own and those learned. */
 export interface SidState {
   sid: string;
@@ -281,6 +311,8 @@ export interface CnpdState {
   ports: PortState[];
   flows: FlowState[];
   notifications: NotificationState[];
+  sources: SourceState[];
+  received: ReceivedNotificationState[];
   sids: SidState[];
   groups: GroupsState;
   rtt: RttState[];

@@ -82,6 +82,8 @@ describe('gNMI Get', () => {
       'ports',
       'flows',
       'notifications',
+      'sources',
+      'received',
       'sids',
       'groups',
       'rtt',

@@ -7,6 +7,7 @@ import type { IpAddress } from '../model/address.ts';
 import type { LongHaulInstruction, NotificationFormat } from '../model/notification.ts';
 import type { Prefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
+import type { SourceAction } from '../model/source.ts';
 import type { MulticastPlan } from './multicast-plan.ts';
 import type { Srv6Plan } from './srv6-plan.ts';
 
@@ -24,6 +25,7 @@ export interface DesiredState {
    * notifier, its settings are the same.
    */
   readonly builder?: NotifierPlan;
+  readonly source?: SourcePlan;
   readonly guards: readonly GuardPlan[];
   /** Notifications that may pass the guards, in both directions. */
   readonly guardAllow?: readonly GuardAllowPlan[];
@@ -241,6 +243,22 @@ export interface ProxyPlan {
   readonly burst: number;
   /** Where the proxy program is attached at ingress. */
   readonly interfaces: readonly { readonly id: string; readonly interface: string; readonly ifindex: number }[];
+}
+
+/** For which hosts this router takes notifications (LHCNP §5.6, FCNP §4). */
+export interface SourcePlan {
+  readonly senders: readonly { readonly id: string; readonly prefix: Prefix; readonly action: SourceAction }[];
+  readonly acceptFrom: readonly { readonly id: string; readonly prefix: Prefix }[];
+  /** Where the source's program is attached at ingress. */
+  readonly interfaces: readonly { readonly id: string; readonly interface: string; readonly ifindex: number }[];
+  readonly fastCnpOption: number;
+  readonly fastCnpIoamOption: number;
+  readonly icrc: 'cover' | 'skip';
+  readonly longHaulIcmpv6Type: number;
+  readonly perFlowIntervalNs: number;
+  /** Token bucket of all notifications. */
+  readonly perSecond: number;
+  readonly burst: number;
 }
 
 export interface GuardPlan {

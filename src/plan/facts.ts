@@ -133,6 +133,7 @@ const NEEDS = {
   ports: [...PROGRAMS, ['cast-to-kern-ctx']],
   notifications: PROGRAMS,
   proxy: PROGRAMS,
+  source: PROGRAMS,
   'border-ports': PROGRAMS,
   srv6: [...PROGRAMS, ['cast-to-kern-ctx'], ['seg6local']],
   groups: PROGRAMS,
@@ -178,7 +179,7 @@ const missingBorderPorts = (facts: Facts, { borderPorts }: Pick<Intent, 'borderP
 export function roceLinks(facts: Facts, intent: Intent): LinkFact[] {
   const { isis, ospfv2, ospfv3, borderPorts } = intent;
   if (missingBorderPorts(facts, intent).length > 0) {
-    const named = new Set(intent.proxy?.interfaces);
+    const named = new Set([...(intent.proxy?.interfaces ?? []), ...(intent.source?.interfaces ?? [])]);
     return facts.links.filter((link) => link.etherLike && named.has(link.name));
   }
   const own = new Set([

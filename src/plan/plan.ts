@@ -8,6 +8,7 @@ import type { Intent } from '../intent/intent.ts';
 import { type LearnedView, planCongestedNode } from './congested-node.ts';
 import { planReplicationEndCons, withAggregated, withGroups } from './copies.ts';
 import type { DesiredState, EgressPortPlan, TenantsPlan } from './desired.ts';
+import { planSource } from './source.ts';
 import { planSrv6 } from './srv6.ts';
 import type { Facts } from './facts.ts';
 import { NOTHING_ABOUT_GROUPS } from './group-view.ts';
@@ -23,6 +24,7 @@ export function plan(intent: Intent, learned: LearnedView, facts: Facts): Desire
   const congestedNode = planCongestedNode(intent, learned, facts);
   const queuePairs = planQueuePairs(intent, facts);
   const proxy = planProxy(intent, facts);
+  const source = planSource(intent, facts);
   const learnsQueuePairs = proxy.proxy !== undefined || queuePairs.queuePairs !== undefined;
   const { tunnelSources = [], ...srv6 } = planSrv6(intent, facts, learnsQueuePairs);
   const guard = planGuard(intent, facts);
@@ -39,12 +41,13 @@ export function plan(intent: Intent, learned: LearnedView, facts: Facts): Desire
     replicationEndCons: planReplicationEndCons(intent, aboutGroups),
     ...queuePairs,
     ...proxy,
+    ...source,
     ...srv6,
     ...guard,
     guardedAddresses: planGuarded(intent, endCon, aboutGroups, facts),
     ...groups,
     ...learning,
-    problems: [congestedNode, queuePairs, proxy, srv6, guard, groups].flatMap((share) => share.problems),
+    problems: [congestedNode, queuePairs, proxy, source, srv6, guard, groups].flatMap((share) => share.problems),
   };
   return tenants.known ? { ...shares, tenants, ports: withTenants(shares.ports, tenants) } : shares;
 }

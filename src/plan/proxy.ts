@@ -4,22 +4,13 @@
 // accepted without being declared.
 import type { Intent, ProxyIntent } from '../intent/intent.ts';
 import { type Family, type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
-import { formatPrefix, hostPrefix } from '../model/prefix.ts';
+import { type Prefix, formatPrefix, hostPrefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState, ProxyPlan } from './desired.ts';
-import {
-  type Facts,
-  type LinkFact,
-  addressRemedy,
-  borderMissing,
-  findLink,
-  forwardingProblems,
-  interfaceMissing,
-  missingFeatures,
-  roceLinks,
-} from './facts.ts';
+import { type Facts, addressRemedy, forwardingProblems, missingFeatures } from './facts.ts';
 import { instructionsByLevel, planProxyBuilder } from './notifier.ts';
 import { notifies } from './policy.ts';
+import { portsOf } from './roce-ports.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
 
 /** The proxy's address, or one of each family. */
@@ -35,7 +26,12 @@ export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'pro
   if (!proxy) return { problems: [] };
   const problems = missingFeatures('proxy', facts);
   if (problems.length > 0) return { problems };
-  const links = interfacesOf(proxy, intent, facts, problems);
+  const links = portsOf(
+    { feature: 'proxy', named: proxy.interfaces, does: 'notices are accepted, and Queue Pairs learned,' },
+    intent,
+    facts,
+    problems,
+  );
   problems.push(
     ...addressProblems(proxy, facts),
     ...forwardingProblems(
@@ -55,7 +51,7 @@ export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'pro
       .filter(({ format }) => builder || format === 'standard-cnp')
       .map(({ prefix, format }) => ({ id: formatPrefix(prefix), prefix, format })),
     ...(builder?.longHaul && { instructions: instructionsByLevel(intent) }),
-    acceptFrom: sourcesOf(proxy, intent),
+    acceptFrom: sourcesOf(proxy.acceptFrom, intent),
     perFlowIntervalNs: nanoseconds(proxy.perFlowIntervalMs),
     noticesPerSecond: proxy.noticesPerSecond,
     burst: burstOf(proxy.noticesPerSecond),
@@ -65,7 +61,7 @@ export function planProxy(intent: Intent, facts: Facts): Pick<DesiredState, 'pro
 }
 
 /** The declared sources, and this router itself if it is a congested node too. */
-function sourcesOf({ acceptFrom }: ProxyIntent, intent: Intent): ProxyPlan['acceptFrom'] {
+export function sourcesOf(acceptFrom: readonly Prefix[], intent: Intent): ProxyPlan['acceptFrom'] {
   const own = [intent.router.loopback4, intent.router.loopback6].flatMap((a) =>
     a && notifies(intent) ? hostPrefix(a) : [],
   );
@@ -73,34 +69,6 @@ function sourcesOf({ acceptFrom }: ProxyIntent, intent: Intent): ProxyPlan['acce
     id,
     prefix,
   }));
-}
-
-/** The declared interfaces, or all that may carry RoCEv2. */
-function interfacesOf(proxy: ProxyIntent, intent: Intent, facts: Facts, problems: Problem[]): LinkFact[] {
-  if (proxy.interfaces.length === 0) {
-    const links = roceLinks(facts, intent);
-    const uncertain = borderMissing('proxy', 'notices are accepted, and Queue Pairs learned,', facts, intent);
-    problems.push(...uncertain);
-    if (links.length === 0 && uncertain.length === 0)
-      problems.push({
-        code: 'proxy.no-interface',
-        feature: 'proxy',
-        problem: 'there is no Ethernet-like interface for notices',
-        remedy: 'name the interfaces under proxy.interfaces in cnpd.yaml',
-      });
-    return links;
-  }
-  return proxy.interfaces.flatMap((name) => {
-    const link = findLink(facts, name);
-    if (link?.etherLike) return [link];
-    const problem = `${name} has no Ethernet header, which the proxy's program requires`;
-    problems.push(
-      link
-        ? { code: 'proxy.not-ethernet', feature: 'proxy', problem, remedy: `take ${name} out of proxy.interfaces` }
-        : interfaceMissing('proxy.interfaces', name),
-    );
-    return [];
-  });
 }
 
 function addressProblems(proxy: ProxyIntent, facts: Facts): Problem[] {

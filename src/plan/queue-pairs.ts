@@ -1,6 +1,6 @@
-// Queue Pair learning on a congested node (decision L1): a Long-haul CNP names the sender's Queue Pair, which no data
-// packet contains. The proxy's program watches the connections of these senders. If this router is not a proxy, the
-// program accepts no notices.
+// Queue Pair learning on a router that is not a proxy. A congested node needs it (decision L1): a Long-haul CNP names
+// the sender's Queue Pair, which no data packet contains. A source needs it too: it finds the connection of a
+// notification. The proxy's program watches the connections of these senders, and accepts no notices.
 import type { Intent } from '../intent/intent.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { DesiredState } from './desired.ts';
@@ -12,19 +12,24 @@ export function planQueuePairs(intent: Intent, facts: Facts): Pick<DesiredState,
   const policies = notifies(intent)
     ? (intent.notifications?.senders ?? []).filter(({ order }) => order.some(isLongHaul))
     : [];
-  if (policies.length === 0) return { problems: [] };
-  const problems = missingFeatures('notifications', facts);
+  const senders = [...policies, ...(intent.source?.senders ?? [])];
+  if (senders.length === 0) return { problems: [] };
+  const feature = policies.length > 0 ? 'notifications' : 'source';
+  const what =
+    policies.length > 0 ? 'Queue Pairs for Long-haul CNPs are learned' : 'Queue Pairs of senders are learned';
+  const problems = missingFeatures(feature, facts);
   if (problems.length > 0) return { problems };
   const interfaces = roceLinks(facts, intent).map(({ name, ifindex }) => ({ id: name, interface: name, ifindex }));
-  const uncertain = borderMissing('notifications', 'Queue Pairs for Long-haul CNPs are learned', facts, intent);
+  const uncertain = borderMissing(feature, what, facts, intent);
   if (interfaces.length === 0 && uncertain.length > 0) return { problems: uncertain };
   if (interfaces.length === 0) {
-    const problem = 'there is no Ethernet-like interface on which to learn the Queue Pairs that Long-haul CNPs need';
+    const use = policies.length > 0 ? 'that Long-haul CNPs need' : 'of the senders';
+    const problem = `there is no Ethernet-like interface on which to learn the Queue Pairs ${use}`;
     return {
       problems: [
         {
           code: 'queue-pairs.no-interface',
-          feature: 'notifications',
+          feature,
           problem,
           remedy: 'create the interfaces that carry RoCEv2; cnpd notices when they appear',
         },
@@ -32,7 +37,13 @@ export function planQueuePairs(intent: Intent, facts: Facts): Pick<DesiredState,
     };
   }
   return {
-    queuePairs: { senders: policies.map(({ prefix }) => ({ id: formatPrefix(prefix), prefix })), interfaces },
+    queuePairs: {
+      senders: [...new Map(senders.map(({ prefix }) => [formatPrefix(prefix), prefix]))].map(([id, prefix]) => ({
+        id,
+        prefix,
+      })),
+      interfaces,
+    },
     problems: uncertain,
   };
 }

@@ -21,6 +21,7 @@ import { Reconciler } from './reconciler.ts';
 import { type Proxy, proxy } from './proxy.ts';
 import { removeTrees } from './multicast/remove-trees.ts';
 import { removeSidRoutes } from './sid-routes.ts';
+import { type Source, source } from './source.ts';
 import { type Srv6, srv6 } from './srv6.ts';
 
 export interface DataplaneOptions extends FeatureDirectories {
@@ -32,6 +33,7 @@ export interface DataplaneOptions extends FeatureDirectories {
 interface Features {
   readonly congestedNode: FeatureSupervisor<CongestedNode>;
   readonly proxy: FeatureSupervisor<Proxy>;
+  readonly source: FeatureSupervisor<Source>;
   readonly guard: FeatureSupervisor<BorderGuard>;
   readonly srv6: FeatureSupervisor<Srv6>;
   readonly multicast: FeatureSupervisor<Multicast>;
@@ -69,6 +71,7 @@ export class Dataplane {
     this.#features = {
       congestedNode: new FeatureSupervisor(congestedNode, options, dependencies),
       proxy: new FeatureSupervisor(proxy, options, dependencies),
+      source: new FeatureSupervisor(source, options, dependencies),
       guard: new FeatureSupervisor(borderGuard, options, dependencies),
       srv6: new FeatureSupervisor(srv6, options, dependencies),
       multicast: new FeatureSupervisor(multicast, options, dependencies),
@@ -90,6 +93,10 @@ export class Dataplane {
     return this.#features.proxy.feature;
   }
 
+  get source(): Source | undefined {
+    return this.#features.source.feature;
+  }
+
   get guard(): BorderGuard | undefined {
     return this.#features.guard.feature;
   }
@@ -107,8 +114,8 @@ export class Dataplane {
    * ones.
    */
   get #supervisors(): readonly FeatureSupervisor<Feature>[] {
-    const { congestedNode, proxy, guard, srv6, multicast } = this.#features;
-    return [congestedNode, proxy, guard, srv6, multicast];
+    const { congestedNode, proxy, source, guard, srv6, multicast } = this.#features;
+    return [congestedNode, proxy, source, guard, srv6, multicast];
   }
 
   /** Applies the desired state. Whatever the kernel refuses is retried and reported by problems(). */

@@ -13,7 +13,7 @@ export function namesOf({ links }: Pick<Facts, 'links'>): Names {
   return { port: (ifindex) => names.get(ifindex) ?? `#${ifindex}`, timeOfDay };
 }
 
-function timeOfDay(ns: bigint): string {
+export function timeOfDay(ns: bigint): string {
   const ago = Number(process.hrtime.bigint() - ns) / 1e6;
   return new Date(Date.now() - ago).toISOString();
 }

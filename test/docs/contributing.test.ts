@@ -69,7 +69,7 @@ test('the kind of the tests is a file and a row', () => {
 
 test('a notification format is named in the files of its list, and where its instructions and counters are', () => {
   const { files } = listed('A new notification format');
-  const instructions = ['bpf/lib/detector/congestion.h', 'src/state/notifications.ts'];
+  const instructions = ['bpf/lib/detector/congestion.h', 'src/state/notifications.ts', 'bpf/lib/source/read.h'];
   const counting = /counter-rows\.h$|dataplane\/counters\.ts$|bpf\/lib\/proxy\/order-notification\.h$/;
   const found = naming(/'long-haul-roce'|LONG_HAUL_ROCE\b/).filter((file) => !ASIDE.test(file) && !counting.test(file));
   expect(found.length).toBeGreaterThan(5);

@@ -2,7 +2,7 @@
 // half applied, and refusals that say where.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectNorthbound } from '../../src/northbound/client.ts';
-import { MAX_FILE_BYTES } from '../../src/intent/source-limits.ts';
+import { MAX_FILE_BYTES } from '../../src/intent/yaml-limits.ts';
 import { socketOf } from './support/cnpctl.ts';
 import { LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, watching } from './support/line.ts';
 import { footprint } from './support/footprint.ts';

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The Fast CNP (FCNP §3, §4): a CNP to the data sender itself, whose Destination Options header names the receiver,
 // because its BTH names the receiver's Queue Pair: the sender finds its own by the two. Option 2 adds the IOAM trace
-// data that the packet had gathered up to here; trace data that option 2 cannot carry leave option 1 (decision B4). The
-// ICRC covers the options header as it is, or skips it (decision B2).
+// data that the packet had gathered up to here; trace data that option 2 cannot carry leave option 1 (decision B4).
 #ifndef CNPD_BUILDER_FAST_CNP_H
 #define CNPD_BUILDER_FAST_CNP_H
 
-#include "wire/cnp.h"
 #include "builder/frame.h"
+#include "wire/fast-cnp.h"
 
-#define OPTION_PADN 1
 #define OPTION_IOAM 0x31	 // hop-by-hop, RFC 9486 §4
 #define IOAM_TRACE_INCREMENTAL 1 // 0: preallocated (RFC 9197 §4.4)
 // Option data of an IOAM trace: reserved, type, 8 bytes of trace header, node data (RFC 9197 §4.4). With an address it
@@ -17,10 +15,6 @@
 #define IOAM_TRACE_MIN 10
 #define IOAM_TRACE_MAX 238
 #define IOAM_OPTIONS 16 // of a hop-by-hop header, that are inspected
-
-// Destination Options header of option 1, and the largest of option 2.
-#define OPTIONS_MIN 24
-#define OPTIONS_MAX 264
 
 enum trace { TRACE_NONE, TRACE_FOUND, TRACE_UNUSABLE };
 
@@ -107,25 +101,6 @@ static __always_inline __u32 put_options(struct __sk_buff *skb, const struct not
 	if (trace != TRACE_NONE)
 		count(COUNT_NOTICE_IOAM_UNUSABLE);
 	return put_option1(skb, about, config, options);
-}
-
-static __always_inline __u32 fast_cnp_icrc(const __u32 *ip, const __u32 *options, __u32 options_words, const __u32 *udp,
-					   __u32 skip)
-{
-	__u32 crc = icrc_add(ICRC_START, ip[0] | *(const __u32 *)ICRC_MASK_IPV6[0]);
-	if (skip)
-		crc = icrc_add(crc, bpf_htonl(CNP_UDP_SIZE << 16 | IPPROTO_UDP << 8 | 0xff));
-	else
-		crc = icrc_add(crc, ip[1] | *(const __u32 *)ICRC_MASK_IPV6[1]);
-	crc = icrc_add_words(crc, ip + 2, IPV6_HLEN / 4 - 2);
-	if (!skip) {
-#pragma clang loop unroll(disable)
-		for (__u32 i = 0; i < OPTIONS_MAX / 4 && i < options_words; i++)
-			crc = icrc_add(crc, options[i]);
-	}
-	crc = icrc_add_masked(crc, udp, ICRC_MASK_IPV6 + IPV6_HLEN / 4, ICRC_MASK_WORDS - IPV6_HLEN / 4);
-	return icrc_end(icrc_add_words(crc, udp + ICRC_MASK_WORDS - IPV6_HLEN / 4,
-				       CNP_PAYLOAD_WORDS - 1 - (ICRC_MASK_WORDS - IPV6_HLEN / 4)));
 }
 
 static __noinline int notice_fast_cnp(struct __sk_buff *skb, const struct noticed *about, struct notice_buffer *buffer)

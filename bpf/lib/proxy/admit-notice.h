@@ -5,19 +5,8 @@
 #define CNPD_PROXY_ADMIT_NOTICE_H
 
 #include "proxy/check-notice.h"
-
-static __always_inline int bucket_full(__u64 *bucket, struct proxy_config *config, __u64 burst_ns, __u64 now)
-{
-	for (int attempt = 0; attempt < 8; attempt++) {
-		__u64 arrival = *(volatile __u64 *)bucket;
-		__u64 base = arrival > now ? arrival : now;
-		if (base - now > burst_ns)
-			return 1;
-		if (__sync_val_compare_and_swap(bucket, arrival, base + config->notice_spacing_ns) == arrival)
-			return 0;
-	}
-	return 1;
-}
+#include "proxy/queue-pair-usable.h"
+#include "token-bucket.h"
 
 // PNC-6-b: both limits hold on any number of CPUs, because each is one word that only one of them can change. Datagrams
 // have half of the burst. No table says which of them exist, so forged ones must not use up the burst of connections,
@@ -29,7 +18,7 @@ static __always_inline int notice_limits(__u64 *last_cnp, struct proxy_config *c
 	__u64 last = *(volatile __u64 *)last_cnp;
 	if (last != 0 && (__s64)(now - last) < (__s64)config->flow_interval_ns)
 		return COUNT_PROXY_FLOW_LIMITED;
-	if (!bucket || bucket_full(bucket, config, burst_ns, now))
+	if (!bucket || bucket_full(bucket, config->notice_spacing_ns, burst_ns, now))
 		return COUNT_PROXY_RATE_LIMITED;
 	if (__sync_val_compare_and_swap(last_cnp, last, now) != last)
 		return COUNT_PROXY_FLOW_LIMITED;
@@ -56,23 +45,6 @@ __noinline int notice_admit_datagram(struct notice *notice, __u32 *sender_qpn)
 	}
 	*sender_qpn = notice->datagram_qpn;
 	return notice_limits(last, config, config->burst_ns / 2, now);
-}
-
-// Returns the entry of a flow that may be used for a CNP. A flow that has had its CNPs without an answer is excluded,
-// however quickly they followed each other. From then on its requests are treated as those of an unknown connection, so
-// three answers of another peer replace it.
-static __always_inline struct queue_pair *queue_pair_usable(const struct qp_flow *flow,
-							    const struct proxy_config *config, __u64 now)
-{
-	struct queue_pair *pair = bpf_map_lookup_elem(&static_queue_pairs, flow);
-	if (pair)
-		return pair;
-	pair = queue_pair_learned(flow);
-	if (pair && pair->waiting && queue_pair_is_spent(flow, pair) && !pair->doubtful) {
-		count(COUNT_QP_DOUBTFUL);
-		pair->doubtful = 1;
-	}
-	return queue_pair_holds(pair, config, now) ? pair : 0;
 }
 
 __noinline int notice_admit(struct notice *notice, __u32 *sender_qpn)

@@ -4,6 +4,7 @@
 import { HOLD_COUNTERS } from './hold-counters.ts';
 import { LITTLE_ENDIAN, readU32Key, viewOf } from './layout.ts';
 import { MULTICAST_COUNTERS } from './multicast-counters.ts';
+import { SOURCE_COUNTERS } from './source-counters.ts';
 
 export const COUNTERS_MAP = 'counters';
 
@@ -326,6 +327,7 @@ export const COUNTERS: readonly CounterRow[] = [
     'of these, left because they are not CNPs, and a proxy or Queue Pair learning inspects arriving packets',
   ),
   ...MULTICAST_COUNTERS,
+  ...SOURCE_COUNTERS,
   ...HOLD_COUNTERS,
 ];
 

@@ -157,7 +157,7 @@ test('A3, LHCNP-5.5.1-i: the sender is instructed to slow down, and once the que
   const seconds = ({ objects }: LongHaulCnp): number =>
     Number(objects.flatMap((o) => (o.kind === 'timestamp' ? [o.ntp >> 32n] : []))[0]);
   expect(Math.abs(seconds(last) - seconds(first))).toBeLessThan(LIMIT_MS / 1000);
-  const shown = loop.notifications().map(({ sent }) => sent);
+  const shown = loop.notifications().map(({ value }) => value);
   expect(shown.map((n) => [n.ifindex, n.format, n.reason])).toEqual([
     [r.portIfindex, 'long-haul-icmpv6', 'resume'],
     ...shown.slice(1).map((n) => [r.portIfindex, 'long-haul-icmpv6', n.reason]),

@@ -17,9 +17,10 @@ import { BUILDER, WATCHED } from './layout-examples/flows-builder.ts';
 import { HOLDS } from './layout-examples/holds.ts';
 import { MULTICAST } from './layout-examples/multicast.ts';
 import { PROXY } from './layout-examples/proxy.ts';
+import { SOURCE } from './layout-examples/source.ts';
 import { A, type Dataplane, type Example, SHARED } from './layout-examples/example.ts';
 
-const OBJECTS = ['egress', 'proxy', 'guard', 'srv6', 'multicast', 'hold'].map((name) => ({
+const OBJECTS = ['egress', 'proxy', 'guard', 'srv6', 'multicast', 'source', 'hold'].map((name) => ({
   name,
   btf: new Btf(`dist/bpf/${name}.bpf.o`),
 }));
@@ -51,6 +52,7 @@ const EXAMPLES: readonly Example[] = [
   ...WATCHED,
   ...BUILDER,
   ...PROXY,
+  ...SOURCE,
   ...GUARD,
   ...SRV6,
   ...MULTICAST,
@@ -221,6 +223,12 @@ describe('numbers are the same in C and in TypeScript', () => {
   const inOrder = (names: readonly string[], from: number): Record<string, number> =>
     Object.fromEntries(names.map((name, i) => [name, from + i]));
 
+  test('what becomes of a notification at the source', () =>
+    expect(NAMED.enumeration('source_action')).toEqual({
+      SOURCE_NONE: 0,
+      ...spelled('SOURCE', ts.SOURCE_ACTION_NUMBER),
+    }));
+
   test('formats, actions, reasons, answers and kinds of tunnels', () => {
     expect(NAMED.enumeration('notification_format')).toEqual({
       FORMAT_NONE: 0,
@@ -290,6 +298,8 @@ describe('numbers are the same in C and in TypeScript', () => {
     expect(most('border-allow', 'outbound')).toBe(length('guard_allow_outbound'));
     expect(most('proxy', 'senders')).toBe(length('proxy_senders'));
     expect(most('proxy', 'accept-from')).toBe(length('proxy_sources'));
+    expect(most('source', 'senders')).toBe(length('source_senders'));
+    expect(most('source', 'accept-from')).toBe(length('source_nodes'));
     expect(most('notifications', 'senders')).toBeLessThanOrEqual(length('sender_policies'));
     expect(most('srv6', 'end-con')).toBeLessThanOrEqual(length('end_con_sids'));
   });
@@ -306,6 +316,7 @@ describe('nothing is left out', () => {
     ]),
     'value of doubted_ports',
     'value of proxy_bucket',
+    'value of source_bucket',
   ];
 
   test('key and value of every map that the agent names have an example', () => {
@@ -315,14 +326,22 @@ describe('nothing is left out', () => {
       HOLD_MAPS,
       MULTICAST_MAPS,
       PROXY_MAPS,
+      SOURCE_MAPS,
       SRV6_MAPS,
       TENANT_MAPS,
       NOTICE_CONFIG_MAP,
       COUNTERS_MAP,
     } = ts;
-    const maps = [EGRESS_MAPS, GUARD_MAPS, HOLD_MAPS, MULTICAST_MAPS, PROXY_MAPS, SRV6_MAPS, TENANT_MAPS].flatMap(
-      (names) => Object.values(names),
-    );
+    const maps = [
+      EGRESS_MAPS,
+      GUARD_MAPS,
+      HOLD_MAPS,
+      MULTICAST_MAPS,
+      PROXY_MAPS,
+      SOURCE_MAPS,
+      SRV6_MAPS,
+      TENANT_MAPS,
+    ].flatMap((names) => Object.values(names));
     const sides = [...maps, NOTICE_CONFIG_MAP, COUNTERS_MAP].flatMap((map) => {
       const layout = OBJECTS.map(({ btf }) => btf.maps().get(map)).find(Boolean);
       if (!layout) throw new Error(`no object has a map ${map}`);
@@ -334,13 +353,19 @@ describe('nothing is left out', () => {
 
   test('scratch maps and programs are there', () => {
     const maps = new Set(OBJECTS.flatMap(({ btf }) => [...btf.maps().keys()]));
-    for (const map of [...ts.PROXY_SCRATCH_MAPS, ...ts.SRV6_SCRATCH_MAPS, ...ts.MULTICAST_SCRATCH_MAPS])
+    for (const map of [
+      ...ts.PROXY_SCRATCH_MAPS,
+      ...ts.SOURCE_SCRATCH_MAPS,
+      ...ts.SRV6_SCRATCH_MAPS,
+      ...ts.MULTICAST_SCRATCH_MAPS,
+    ])
       expect(maps).toContain(map);
     const programs = [ts.EGRESS_PROGRAMS, ts.GUARD_PROGRAMS, ts.SRV6_PROGRAMS, ts.MULTICAST_PROGRAMS].flatMap((names) =>
       Object.values(names),
     );
     const functions = new Set(OBJECTS.flatMap(({ btf }) => btf.functions()));
-    for (const program of [...programs, ts.PROXY_PROGRAM, ts.HOLD_PROGRAM]) expect(functions).toContain(program);
+    for (const program of [...programs, ts.PROXY_PROGRAM, ts.SOURCE_PROGRAM, ts.HOLD_PROGRAM])
+      expect(functions).toContain(program);
   });
 
   /** Tools, defaults, words: exports that say nothing about a layout which an example does not show. */
@@ -348,6 +373,7 @@ describe('nothing is left out', () => {
     ...['LITTLE_ENDIAN', 'viewOf', 'structure', 'putMapped', 'sumOverCpus', 'PortSlotsFull', 'EGRESS_PORT_RATE'],
     ...['DEFAULT_FLOW_AGEING_NS', 'DEFAULT_INTERVAL_NS', 'DEFAULT_LEARNING_LIMITS', 'ntpOffsetNs', 'isLongHaul'],
     ...['actionOf', 'formatOf', 'latencyBounds', 'latencyQuantile', 'multicastWindowPacket', 'MULTICAST_COUNTERS'],
+    ...['SOURCE_COUNTERS', 'SOURCE_RECORD_FIELDS', 'bucketOf'],
     ...['HOLD_COUNTERS', 'isHoldMinor'],
     'multicastRoleOf', // the inverse of multicastStateIndex
     // Offsets: what reads by them is in an example.

@@ -20,6 +20,8 @@ import type * as portRoles from '../../../../src/kernel/dataplane/port-roles.ts'
 import type * as proxy from '../../../../src/kernel/dataplane/proxy.ts';
 import type * as queuePairs from '../../../../src/kernel/dataplane/queue-pairs.ts';
 import type * as senderPolicies from '../../../../src/kernel/dataplane/sender-policies.ts';
+import type * as source from '../../../../src/kernel/dataplane/source.ts';
+import type * as sourceCounters from '../../../../src/kernel/dataplane/source-counters.ts';
 import type * as srv6 from '../../../../src/kernel/dataplane/srv6.ts';
 import type * as tenants from '../../../../src/kernel/dataplane/tenants.ts';
 import { viewOf } from '../../../../src/kernel/dataplane/layout.ts';
@@ -48,6 +50,8 @@ export type Dataplane = typeof counters &
   typeof proxy &
   typeof queuePairs &
   typeof senderPolicies &
+  typeof source &
+  typeof sourceCounters &
   typeof srv6 &
   typeof tenants;
 
@@ -87,7 +91,7 @@ export const u32 = (n: number): number => 0x0100_0001 * n;
 
 const U32_KEYED = [
   'egress_ports egress_config egress_buckets egress_peaks egress_stats egress_opaque egress_measures flows counters',
-  'notice_config guard_ports port_roles proxy_config proxy_bucket proxy_instructions proxy_latency tenant_config',
+  'source_config source_bucket notice_config guard_ports port_roles proxy_config proxy_bucket proxy_instructions proxy_latency tenant_config',
   'srv6_config multicast_config multicast_ports multicast_router_sids multicast_groups multicast_states',
   'multicast_lists multicast_branches multicast_records multicast_too_big',
   'hold_state hold_filter hold_records hold_ports',
@@ -102,6 +106,8 @@ const ADDRESS_KEYED = [
 const PREFIX_KEYED = ['sender_proxies', 'sender_policies', 'proxy_senders', 'proxy_sources', 'learned_senders'].concat([
   'guard_allow_inbound',
   'guard_allow_outbound',
+  'source_senders',
+  'source_nodes',
 ]);
 
 /** What many maps share. */
@@ -124,7 +130,7 @@ export const SHARED: readonly Example[] = [
     keysOf: U32_KEYED,
     fields: 0,
     narrow: [''],
-    written: (ts) => [ts.NOTICE_CONFIG_KEY, ts.PROXY_CONFIG_KEY, ts.TENANT_CONFIG_KEY],
+    written: (ts) => [ts.NOTICE_CONFIG_KEY, ts.PROXY_CONFIG_KEY, ts.SOURCE_KEY, ts.TENANT_CONFIG_KEY],
   },
   { keysOf: ['doubted_ports'], fields: u32(8), read: (ts, bytes) => ts.doubtedPort(bytes), is: u32(8) },
   {

@@ -4,7 +4,7 @@ import { address } from '../model/address.ts';
 import { DEFAULT_CODE_POINTS } from '../model/code-points.ts';
 import { prefix } from '../model/prefix.ts';
 import { eventLoopWork } from '../model/work.ts';
-import { type StateDependencies, stateSource } from './source.ts';
+import { type StateDependencies, stateSource } from './state-source.ts';
 
 const pair = (senderQpn: number): LearnedQueuePair => ({
   sender: address('2001:db8:1::2'),

@@ -2,7 +2,6 @@
 import type { BgpCarrier } from '../carriers/bgp/carrier.ts';
 import type { IsisCarrier } from '../carriers/isis/carrier.ts';
 import type { OspfCarrier } from '../carriers/ospf/carrier.ts';
-import type { NumberedNotification } from '../congestion/history.ts';
 import { isHeard } from '../diagnosis/advertised.ts';
 import type { Intent } from '../intent/intent.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
@@ -10,10 +9,13 @@ import type { LearnedTable } from '../learned/table.ts';
 import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
 import type { BgpState } from '../model/carrier-state.ts';
 import { CODE_POINTS } from '../model/code-points.ts';
+import type { Numbered } from '../model/history.ts';
+import type { SentNotification } from '../model/notification.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
 import type { CounterState, Lazy, LocalProxyState, RttState, StateSource, StatusState } from '../model/state.ts';
 import type { Work } from '../model/work.ts';
+import type { ReceivedNotifications } from '../source/received.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { Facts } from '../plan/facts.ts';
 import { advertisedIn } from '../plan/origination.ts';
@@ -25,6 +27,7 @@ import { notificationState } from './notifications.ts';
 import { ports } from './ports.ts';
 import { type GroupSources, groupsState } from './group-views.ts';
 import { sidStates } from './sids.ts';
+import { receivedStates, sourceStates } from './sources.ts';
 
 /** A carrier, while it runs. */
 interface Running<C> {
@@ -59,7 +62,9 @@ export interface StateDependencies {
   readonly hasRoute: (sid: IpAddress) => Promise<boolean>;
   readonly problems: () => readonly Problem[];
   /** Empty while the component does not run. */
-  readonly notifications: () => readonly NumberedNotification[];
+  readonly notifications: () => readonly Numbered<SentNotification>[];
+  /** Empty while this router takes no notifications. */
+  readonly received: () => ReceivedNotifications | undefined;
   readonly rtt: () => RttState[];
 }
 
@@ -87,8 +92,10 @@ export function stateSource(m: StateDependencies): StateSource {
     flows: () => flows(m),
     notifications: () => {
       const names = namesOf(m.facts());
-      return m.notifications().map(({ sequence, sent }) => notificationState(sequence, sent, names));
+      return m.notifications().map(({ sequence, value }) => notificationState(sequence, value, names));
     },
+    sources: () => sourceStates(m.file.intent, m.received()),
+    received: () => receivedStates(m.received(), namesOf(m.facts())),
     sids: () =>
       sidStates({
         intent: m.file.intent,

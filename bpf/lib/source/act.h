@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// What becomes of a believed notification: it passes, it becomes a standard CNP for the sender's Queue Pair (as a
+// notice does at a proxy, proxy/receive-notice.h), or the agent obeys it.
+#ifndef CNPD_SOURCE_ACT_H
+#define CNPD_SOURCE_ACT_H
+
+#include "source/admit.h"
+#include "wire/cnp.h"
+
+static __always_inline void source_report(const struct __sk_buff *skb, const struct told *told, __u32 action)
+{
+	struct source_record *record = bpf_ringbuf_reserve(&source_records, sizeof(*record), 0);
+	if (!record) {
+		count(COUNT_SOURCE_RECORD_LOST);
+		return;
+	}
+	record->time_ns = bpf_ktime_get_ns();
+	record->sender = told->sender;
+	record->receiver = told->receiver;
+	record->node = told->node;
+	record->receiver_qpn = told->receiver_qpn;
+	record->sender_qpn = told->sender_qpn;
+	record->metric = told->metric;
+	record->ifindex = skb->ifindex;
+	record->parameter = told->parameter;
+	record->level = told->level;
+	record->instruction = told->instruction;
+	record->format = told->format;
+	record->action = action;
+	record->reserved[0] = record->reserved[1] = 0;
+	bpf_ringbuf_submit(record, 0);
+}
+
+// Rewrites the frame as the CNP, which the kernel routes. Its source is the flow's receiver: adapters find the
+// connection by it.
+static __noinline int source_convert(struct __sk_buff *skb, const struct told *told)
+{
+	struct source_scratch *scratch = source_memory();
+	struct cnp cnp = {
+		.source = told->receiver,
+		.destination = told->sender,
+		.qpn = told->sender_qpn,
+		.sport = told->sport,
+		.pkey = told->pkey,
+	};
+	if (!scratch)
+		return COUNT_SOURCE_FAILED;
+	__u32 length = told->family == 6 ? CNP_WORDS_IPV6 * 4 : CNP_WORDS_IPV4 * 4;
+	if (told->family == 6)
+		cnp_build_ipv6(scratch->words, &cnp);
+	else
+		cnp_build_ipv4(scratch->words, &cnp);
+	if (bpf_skb_change_tail(skb, ETH_HLEN + length, 0) < 0)
+		return COUNT_SOURCE_FAILED;
+	int stored =
+		told->family == 6
+			? bpf_skb_store_bytes(skb, ETH_HLEN, scratch->words, CNP_WORDS_IPV6 * 4, BPF_F_INVALIDATE_HASH)
+			: bpf_skb_store_bytes(skb, ETH_HLEN, scratch->words, CNP_WORDS_IPV4 * 4, BPF_F_INVALIDATE_HASH);
+	return stored < 0 ? COUNT_SOURCE_FAILED : SOURCE_GOOD;
+}
+
+static __always_inline int source_act(struct __sk_buff *skb, const struct told *told, __u32 action)
+{
+	source_report(skb, told, action);
+	if (action == SOURCE_PASS) {
+		count(COUNT_SOURCE_PASSED);
+		return TC_NEXT;
+	}
+	if (action == SOURCE_ENFORCE) {
+		count(COUNT_SOURCE_ENFORCED);
+		if (told->format == FORMAT_NONE)
+			count(COUNT_SOURCE_PEER);
+		return TC_DROP;
+	}
+	int problem = source_convert(skb, told);
+	if (problem != SOURCE_GOOD) {
+		count(problem);
+		return TC_DROP;
+	}
+	count(COUNT_SOURCE_CONVERTED);
+	return TC_NEXT;
+}
+
+#endif

@@ -1,0 +1,129 @@
+// The source in the kernel (LHCNP §5.6, FCNP §4): for which senders it takes notifications, from whom, how many, and
+// the program at the ingress of its ports. Queue Pairs are the proxy's, which the objects share by their pins.
+import type { BpfMap } from '../kernel/bpf/map.ts';
+import type { BpfObject } from '../kernel/bpf/object.ts';
+import { type RingBufferReader, openRingBuffer } from '../kernel/bpf/ring-buffer.ts';
+import { prefixKey } from '../kernel/dataplane/layout.ts';
+import {
+  SOURCE_CONFIG_SIZE,
+  SOURCE_KEY,
+  SOURCE_MAPS,
+  SOURCE_PROGRAM,
+  SOURCE_SCRATCH_MAPS,
+  bucketOf,
+  decodeSourceRecord,
+  encodeSourceConfig,
+  encodeSourceNode,
+  encodeSourceSender,
+} from '../kernel/dataplane/source.ts';
+import type { Poller } from '../kernel/poller.ts';
+import type { Count } from '../model/log.ts';
+import type { SourceNotification } from '../model/source.ts';
+import type { SourcePlan } from '../plan/desired.ts';
+import { LOOPBACK, attachment } from './attachments.ts';
+import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
+import type { TableCodec } from './map-table.ts';
+import type { Reconciler } from './reconciler.ts';
+
+type Sender = SourcePlan['senders'][number];
+type Node = SourcePlan['acceptFrom'][number];
+interface Configuration extends Omit<SourcePlan, 'senders' | 'acceptFrom' | 'interfaces'> {
+  readonly id: 'source';
+}
+interface Desired {
+  readonly source?: SourcePlan;
+}
+
+export class Source extends Feature {
+  readonly #count: Count;
+  readonly #readers = new Set<RingBufferReader>();
+  readonly #configuration: Reconciler<Configuration>;
+  readonly #senders: Reconciler<Sender>;
+  readonly #nodes: Reconciler<Node>;
+
+  constructor(object: BpfObject, dependencies: FeatureDependencies) {
+    super(object, dependencies);
+    this.#count = dependencies.count;
+    this.#configuration = this.configuration({
+      kind: 'source',
+      map: object.map(SOURCE_MAPS.config),
+      value: configurationValue(object.map(SOURCE_MAPS.bucket)),
+      off: new Uint8Array(SOURCE_CONFIG_SIZE),
+    });
+    this.#senders = this.table(object.map(SOURCE_MAPS.senders), SENDERS);
+    this.#nodes = this.table(object.map(SOURCE_MAPS.nodes), NODES);
+  }
+
+  apply({ source }: Desired): void {
+    this.#nodes.replace(source?.acceptFrom ?? []);
+    this.#configuration.replace(source ? [configurationOf(source)] : []);
+    this.#senders.replace(source?.senders ?? []);
+  }
+
+  /** Calls the listener with each notification that the program has believed. The reader is closed with the feature. */
+  onNotification(
+    listener: (taken: SourceNotification) => void,
+    { poller }: { readonly poller: Poller },
+  ): RingBufferReader {
+    const reader = openRingBuffer(this.object.map(SOURCE_MAPS.records), {
+      poller,
+      onRecord: (data, offset, length) => {
+        let taken: SourceNotification;
+        try {
+          taken = decodeSourceRecord(data, offset, length);
+        } catch (error) {
+          if (!(error instanceof RangeError)) throw error;
+          this.#count('source.record-refused');
+          return;
+        }
+        listener(taken);
+      },
+    });
+    this.#readers.add(reader);
+    return reader;
+  }
+
+  override close(): void {
+    for (const reader of this.#readers) reader.close();
+    super.close();
+  }
+
+  attachments({ source }: Desired) {
+    // Notifications of this router's own ports arrive at the loopback interface, after the builder that is there.
+    return source ? [...source.interfaces, LOOPBACK].map((link) => attachment(SOURCE_PROGRAM, link, 'ingress')) : [];
+  }
+}
+
+const configurationOf = ({ senders: _, acceptFrom: __, interfaces: ___, ...rest }: SourcePlan): Configuration => ({
+  id: 'source',
+  ...rest,
+});
+
+/** @param bucket token bucket of accepted notifications */
+const configurationValue =
+  (bucket: Pick<BpfMap, 'update'>) =>
+  (configuration: Configuration, before?: Uint8Array): Uint8Array => {
+    const value = encodeSourceConfig(configuration);
+    // A bucket filled at the old rate could stay empty for a whole token interval of that rate.
+    if (before && bucketOf(before) !== bucketOf(value)) bucket.update(SOURCE_KEY, new Uint8Array(8));
+    return value;
+  };
+
+const SENDERS: TableCodec<Sender> = {
+  kind: 'source-sender',
+  key: (s) => prefixKey(s.prefix),
+  value: encodeSourceSender,
+};
+const NODES: TableCodec<Node> = {
+  kind: 'source-node',
+  key: (n) => prefixKey(n.prefix),
+  value: (n) => encodeSourceNode(n.prefix),
+};
+
+export const source: FeatureKind<Source> = {
+  name: 'source',
+  objectFile: 'source.bpf.o',
+  scratchMaps: SOURCE_SCRATCH_MAPS,
+  desired: (state) => state.source !== undefined,
+  open: (object, dependencies) => new Source(object, dependencies),
+};
