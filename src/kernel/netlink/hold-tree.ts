@@ -2,11 +2,11 @@
 // the operator they are added where its default class is, as the traffic there would have gone to that class. Any other
 // root qdisc is somebody's and stays.
 //
-// In cnpd's own HTB, and in one without a default class, packets of no class are in the direct queue, which precedes all
-// classes: a flow that enters its class overtakes nothing. Under that precedence, classes wait while the port is
-// saturated by other traffic. A default class would share the port with them, but a flow would overtake its own packets
-// that wait there, and RoCEv2 takes that for loss. An operator's HTB with a default class does so: what waits in it
-// when a flow is held may be overtaken once.
+// In cnpd's own HTB, and in one without a default class, packets of no class are in the direct queue, which precedes
+// all classes: a flow that enters its class overtakes nothing. The price is that classes wait while other traffic
+// saturates the port. A default class would share the port with them, but a flow would overtake its own packets that
+// wait there, and RoCEv2 takes that for loss. In an operator's HTB with a default class that may happen, once, when a
+// flow is held.
 //
 // cnpd recognizes its own: an HTB by its handle, a class by its number and that of its queue.
 import { ERRNO, KernelError, isKernelError } from '../errors.ts';
