@@ -11,6 +11,7 @@ import { bgpChanges, bgpPaths } from './figures/bgp-changes-and-paths.ts';
 import { controlPackets } from './figures/control-packets.ts';
 import { eventLoop } from './figures/event-loop.ts';
 import { feedback } from './figures/feedback.ts';
+import { heldFlows } from './figures/held-flows.ts';
 import { mapUpdates } from './figures/map-updates.ts';
 import { multicastAnswers } from './figures/multicast-answers.ts';
 import { multicastChanges } from './figures/multicast-changes.ts';
@@ -33,6 +34,7 @@ import { messageOf } from '../model/error-text.ts';
 const FIGURES: readonly Figure[] = [
   packetCost,
   srv6,
+  heldFlows,
   multicastCopies,
   multicastAnswers,
   noticeBuild,

@@ -11,6 +11,9 @@ import { openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { pinObject } from '../../src/kernel/bpf/syscall.ts';
 import { attachTcx } from '../../src/kernel/bpf/tcx.ts';
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
+import { NetlinkBatch, refusalIn } from '../../src/kernel/netlink/batch.ts';
+import { HoldTrees, placeIn } from '../../src/kernel/netlink/hold-tree.ts';
+import { setClassRequest, setQueueRequest } from '../../src/kernel/netlink/htb.ts';
 import { TreeDevices } from '../../src/kernel/netlink/tree-device.ts';
 import { TREE_DEVICE } from '../../src/model/tree-device.ts';
 import { MAIN_TABLE, TREE_TABLE, TreeRoutes } from '../../src/kernel/netlink/tree-routes.ts';
@@ -158,6 +161,24 @@ describe('uninstall', () => {
     expect(inNetns(ns, 'ip', '-6', 'route', 'show', 'type', 'blackhole')).toContain('2001:db8:77::1');
     for (const what of ['the routes of 2001:db8:99::1, fc00:1::100', `the interface ${TREE_DEVICE}`])
       expect(printed).toContain(`removed ${what}`);
+  });
+
+  test("the classes of held flows go, with the HTB they were in; an operator's HTB stays", async () => {
+    inNetns(ns, 'tc', ...'qdisc add dev t-u-b root handle 1: htb default 0'.split(' '));
+    inNetns(ns, 'tc', ...'class add dev t-u-b parent 1: classid 1:20 htb rate 8mbit quantum 2000'.split(' '));
+    const before = [qdiscs('t-u-a'), inNetns(ns, 'tc', 'class', 'show', 'dev', 't-u-b')];
+    const trees = HoldTrees.open({ netns: ns });
+    const batch = NetlinkBatch.open({ netns: ns });
+    for (const ifindex of ['t-u-a', 't-u-b'].map((name) => ns.run(() => interfaceIndex(name)))) {
+      const place = placeIn(trees.prepare(ifindex), 0x1000);
+      const rate = { rate: 1_000_000n, burst: 2000 };
+      expect(refusalIn(batch.requests([setClassRequest(place, rate), setQueueRequest(place, 10_000)]))).toBeUndefined();
+    }
+    for (const one of [trees, batch]) one.close();
+    expect(inNetns(ns, 'tc', 'class', 'show', 'dev', 't-u-b')).toContain('1:1000');
+    const printed = await runInNamespace();
+    expect([qdiscs('t-u-a'), inNetns(ns, 'tc', 'class', 'show', 'dev', 't-u-b')]).toEqual(before);
+    expect(printed.match(/removed the classes of held flows at interface \d+/g)?.length).toBe(2);
   });
 
   test('empty folders that tc has made are no obstacle, and go', async () => {

@@ -14,12 +14,13 @@ import { compileBpf } from '../support/compile.ts';
 import { DETECTOR } from './layout-examples/detector.ts';
 import { GUARD, SRV6 } from './layout-examples/guard-srv6.ts';
 import { BUILDER, WATCHED } from './layout-examples/flows-builder.ts';
+import { HOLDS } from './layout-examples/holds.ts';
 import { MULTICAST } from './layout-examples/multicast.ts';
 import { PROXY } from './layout-examples/proxy.ts';
 import { SOURCE } from './layout-examples/source.ts';
 import { A, type Dataplane, type Example, SHARED } from './layout-examples/example.ts';
 
-const OBJECTS = ['egress', 'proxy', 'guard', 'srv6', 'multicast', 'source'].map((name) => ({
+const OBJECTS = ['egress', 'proxy', 'guard', 'srv6', 'multicast', 'source', 'hold'].map((name) => ({
   name,
   btf: new Btf(`dist/bpf/${name}.bpf.o`),
 }));
@@ -55,6 +56,7 @@ const EXAMPLES: readonly Example[] = [
   ...GUARD,
   ...SRV6,
   ...MULTICAST,
+  ...HOLDS,
 ];
 
 interface Place {
@@ -153,6 +155,9 @@ describe('numbers are the same in C and in TypeScript', () => {
     ['CONGESTION_LEVELS', (of) => of.CONGESTION_LEVELS],
     ['FLOW_SETS', (of) => of.FLOW_SETS],
     ['FLOW_WAYS', (of) => of.FLOW_WAYS],
+    ['HOLD_FILTER_WORDS', (of) => of.HOLD_FILTER_WORDS],
+    ['HOLD_FIRST_MINOR', (of) => of.HOLD_FIRST_MINOR],
+    ['HOLD_SLOTS', (of) => of.HOLD_SLOTS],
     ['INSTRUCTIONS', (of) => of.MAX_INSTRUCTIONS],
     ['MARK_NOTICE', (of) => of.MARK_NOTICE],
     ['MARK_TRIGGER', (of) => of.MARK_TRIGGER],
@@ -195,6 +200,14 @@ describe('numbers are the same in C and in TypeScript', () => {
     expect(number('FLOW_DATAGRAM')).toBe(0x8000_0000);
     expect(ts.decodeSid(Uint8Array.of(number('SID_IPV6'), 0, 0, 0, 0, 0, 0, 0)).families).toEqual([6]);
     expect(ts.decodeSid(Uint8Array.of(number('SID_IPV4'), 0, 0, 0, 0, 0, 0, 0)).families).toEqual([4]);
+  });
+
+  test('the bit of a Queue Pair in the filter of holds', () => {
+    const at = ts.holdFilterBit(0xabcdef);
+    expect(at).toEqual({ word: 0xcdef >> 6, bit: 1n << BigInt(0xcdef & 63) });
+    expect(number('HOLD_FILTER_WORDS') * 64).toBe(0x10000);
+    expect(NAMED.enumeration('hold_kind')).toEqual({ HOLD_FLOW: 1, HOLD_SERVICE: 2, HOLD_PRIORITY: 3 });
+    expect(NAMED.enumeration('hold_phase')).toEqual({ HOLD_HELD: 1, HOLD_LEAVING: 2 });
   });
 
   test('the longest extension objects have room', () => {
@@ -272,6 +285,8 @@ describe('numbers are the same in C and in TypeScript', () => {
     ]);
     for (const map of ['branches', 'records', 'members']) expect(length(`multicast_${map}`)).toBe(ts.MULTICAST_SLOTS);
     for (const map of ['routers', 'router_sids']) expect(length(`multicast_${map}`)).toBe(ts.MULTICAST_ROUTERS);
+    for (const map of ['holds', 'hold_records']) expect(length(map)).toBe(ts.HOLD_SLOTS);
+    expect(length('hold_filter')).toBe(ts.HOLD_FILTER_WORDS);
     expect({ egress_ports: length('egress_ports'), flows: length('flows') }).toEqual({
       egress_ports: ts.PORT_SLOTS,
       flows: ts.FLOW_SETS,
@@ -308,6 +323,7 @@ describe('nothing is left out', () => {
     const {
       EGRESS_MAPS,
       GUARD_MAPS,
+      HOLD_MAPS,
       MULTICAST_MAPS,
       PROXY_MAPS,
       SOURCE_MAPS,
@@ -316,9 +332,16 @@ describe('nothing is left out', () => {
       NOTICE_CONFIG_MAP,
       COUNTERS_MAP,
     } = ts;
-    const maps = [EGRESS_MAPS, GUARD_MAPS, MULTICAST_MAPS, PROXY_MAPS, SOURCE_MAPS, SRV6_MAPS, TENANT_MAPS].flatMap(
-      (names) => Object.values(names),
-    );
+    const maps = [
+      EGRESS_MAPS,
+      GUARD_MAPS,
+      HOLD_MAPS,
+      MULTICAST_MAPS,
+      PROXY_MAPS,
+      SOURCE_MAPS,
+      SRV6_MAPS,
+      TENANT_MAPS,
+    ].flatMap((names) => Object.values(names));
     const sides = [...maps, NOTICE_CONFIG_MAP, COUNTERS_MAP].flatMap((map) => {
       const layout = OBJECTS.map(({ btf }) => btf.maps().get(map)).find(Boolean);
       if (!layout) throw new Error(`no object has a map ${map}`);
@@ -341,7 +364,8 @@ describe('nothing is left out', () => {
       Object.values(names),
     );
     const functions = new Set(OBJECTS.flatMap(({ btf }) => btf.functions()));
-    for (const program of [...programs, ts.PROXY_PROGRAM, ts.SOURCE_PROGRAM]) expect(functions).toContain(program);
+    for (const program of [...programs, ts.PROXY_PROGRAM, ts.SOURCE_PROGRAM, ts.HOLD_PROGRAM])
+      expect(functions).toContain(program);
   });
 
   /** Tools, defaults, words: exports that say nothing about a layout which an example does not show. */
@@ -350,6 +374,7 @@ describe('nothing is left out', () => {
     ...['DEFAULT_FLOW_AGEING_NS', 'DEFAULT_INTERVAL_NS', 'DEFAULT_LEARNING_LIMITS', 'ntpOffsetNs', 'isLongHaul'],
     ...['actionOf', 'formatOf', 'latencyBounds', 'latencyQuantile', 'multicastWindowPacket', 'MULTICAST_COUNTERS'],
     ...['SOURCE_COUNTERS', 'SOURCE_RECORD_FIELDS', 'bucketOf'],
+    ...['HOLD_COUNTERS', 'isHoldMinor'],
     'multicastRoleOf', // the inverse of multicastStateIndex
     // Offsets: what reads by them is in an example.
     ...['FLOW_FIELDS', 'MEASURE_FIELDS', 'RECORD_FIELDS'],

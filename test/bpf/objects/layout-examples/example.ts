@@ -7,6 +7,8 @@ import type * as egressPorts from '../../../../src/kernel/dataplane/egress-ports
 import type * as egress from '../../../../src/kernel/dataplane/egress.ts';
 import type * as flows from '../../../../src/kernel/dataplane/flows.ts';
 import type * as guard from '../../../../src/kernel/dataplane/guard.ts';
+import type * as holdCounters from '../../../../src/kernel/dataplane/hold-counters.ts';
+import type * as holds from '../../../../src/kernel/dataplane/holds.ts';
 import type * as layout from '../../../../src/kernel/dataplane/layout.ts';
 import type * as multicastCounters from '../../../../src/kernel/dataplane/multicast-counters.ts';
 import type * as multicastLists from '../../../../src/kernel/dataplane/multicast-lists.ts';
@@ -35,6 +37,8 @@ export type Dataplane = typeof counters &
   typeof egressPorts &
   typeof flows &
   typeof guard &
+  typeof holdCounters &
+  typeof holds &
   typeof layout &
   typeof multicast &
   typeof multicastCounters &
@@ -90,6 +94,7 @@ const U32_KEYED = [
   'source_config source_bucket notice_config guard_ports port_roles proxy_config proxy_bucket proxy_instructions proxy_latency tenant_config',
   'srv6_config multicast_config multicast_ports multicast_router_sids multicast_groups multicast_states',
   'multicast_lists multicast_branches multicast_records multicast_too_big',
+  'hold_state hold_filter hold_records hold_ports',
 ].flatMap((names) => names.split(' '));
 const ADDRESS_KEYED = [
   'sender_capabilities',
@@ -111,7 +116,13 @@ export const SHARED: readonly Example[] = [
     keysOf: U32_KEYED,
     valuesOf: ['multicast_routers', 'multicast_list_ids', 'multicast_members'],
     fields: u32(7),
-    written: (ts) => [ts.u32Key(u32(7)), ts.guardPortKey(u32(7)), ts.portRoleKey({ ifindex: u32(7) })],
+    written: (ts) => [
+      ts.u32Key(u32(7)),
+      ts.guardPortKey(u32(7)),
+      ts.portRoleKey({ ifindex: u32(7) }),
+      ts.holdPortKey(u32(7)),
+      ts.holdSlot(0x1000 + u32(7)),
+    ],
     read: (ts, bytes) => ts.readU32Key(bytes),
     is: u32(7),
   },

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// The contents of the maps of holds; src/kernel/dataplane/holds.ts has the same. No maps.
+#ifndef CNPD_HOLD_LAYOUT_H
+#define CNPD_HOLD_LAYOUT_H
+
+#include "wire/address.h"
+
+// What is held. Only flows are so far. SERVICE: a tunnel, by its outer addresses and the protocol inside; PRIORITY: 0
+// to 7, without addresses.
+enum hold_kind { HOLD_FLOW = 1, HOLD_SERVICE = 2, HOLD_PRIORITY = 3 };
+#define HOLD_KINDS 4
+
+struct hold_key {
+	struct address source;
+	struct address destination;
+	__u32 id; // of a flow: its destination Queue Pair
+	__u8 kind;
+	__u8 reserved[3];
+};
+
+enum hold_phase {
+	HOLD_HELD = 1,	  // packets go into the class
+	HOLD_LEAVING = 2, // they do until the class is empty
+};
+
+// Written by the agent alone: it may write all of it at any time.
+struct hold {
+	__u64 until_ns; // CLOCK_MONOTONIC: from then on the hold is ignored, so that none outlives a dead agent
+	__u64 drained;	// packets of this hold that the agent has seen leave its class, dropped ones included
+	__u16 minor;	// of the class, the same at all ports
+	__u8 phase;	// enum hold_phase
+	__u8 reserved[5];
+};
+
+// Written by the program alone while the hold exists. One a class, by minor number less HOLD_FIRST_MINOR.
+struct hold_record {
+	__u64 entered;	 // packets put into the class
+	__u64 last_seen; // CLOCK_MONOTONIC: the latest of them
+	__u32 longest;	 // bytes of the longest frame, as the class counts it
+	__u8 released;	 // the class was found empty while leaving; no packet enters it again
+	__u8 responses;	 // READ responses have entered: answers must not overtake them
+	__u8 reserved[2];
+};
+
+#define HOLD_FIRST_MINOR 0x1000
+#define HOLD_SLOTS 16384
+
+// A port that has classes for holds, by interface index.
+struct hold_port {
+	__u32 handle; // of its HTB: the major number in the upper 16 bits
+};
+
+// One entry: how many holds of each kind there are.
+struct hold_state {
+	__u32 holds[HOLD_KINDS];
+};
+
+// One bit for each value of the low 16 bits of a Queue Pair number, set if a held flow has it. Most packets are known
+// by it not to be held.
+#define HOLD_FILTER_WORDS 1024
+
+#endif

@@ -1,0 +1,115 @@
+// Many netlink requests in one send(2), executed by the kernel within it, one after another. Each has its own answer: a
+// refused request does not stop those behind it.
+import { ERRNO, KernelError, isKernelError } from '../errors.ts';
+import { MSG, close, receive, send } from '../ffi/libc.ts';
+import { PinnedBuffer } from '../ffi.ts';
+import type { Netns } from '../netns.ts';
+import type { NetlinkRequest } from './client.ts';
+import {
+  NLM_F,
+  NLMSG,
+  type NetlinkMessage,
+  concat,
+  decodeAcknowledgement,
+  decodeMessages,
+  encodeMessage,
+} from './message.ts';
+import { LONGEST_DATAGRAM, openNetlink } from './socket.ts';
+
+/** To create a class costs the kernel up to a millisecond when there are thousands: it looks at all others. */
+const REQUESTS_A_SEND = 16;
+const ALIGNMENT = 4;
+
+/** The messages before the acknowledgment, or why the request was refused. */
+export type Answer = readonly NetlinkMessage[] | KernelError;
+
+interface Pending {
+  readonly request: NetlinkRequest;
+  readonly messages: NetlinkMessage[];
+  answer: Answer | undefined;
+}
+
+export class NetlinkBatch {
+  private readonly fd: number;
+  private readonly buffer = new PinnedBuffer(LONGEST_DATAGRAM);
+  private sequence = 0;
+  private closed = false;
+
+  private constructor(fd: number) {
+    this.fd = fd;
+  }
+
+  /** @throws KernelError */
+  static open(opts: { netns?: Netns | undefined } = {}): NetlinkBatch {
+    return new NetlinkBatch(openNetlink({ ...opts, groups: 0 }));
+  }
+
+  /** At most this many requests go into one send; larger batches are cut. */
+  static readonly most = REQUESTS_A_SEND;
+
+  /**
+   * The answer to each request, in order. No dumps.
+   * @throws KernelError when nothing can be sent, or answers are lost; whether requests were executed is then unknown
+   */
+  requests(requests: readonly NetlinkRequest[]): Answer[] {
+    const answers: Answer[] = [];
+    for (let at = 0; at < requests.length; at += REQUESTS_A_SEND)
+      answers.push(...this.exchange(requests.slice(at, at + REQUESTS_A_SEND)));
+    return answers;
+  }
+
+  /** Idempotent. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    close(this.fd);
+  }
+
+  private exchange(requests: readonly NetlinkRequest[]): Answer[] {
+    const pending = new Map<number, Pending>();
+    const parts = requests.map((request) => {
+      this.sequence = (this.sequence % 0xffff_ffff) + 1;
+      pending.set(this.sequence, { request, messages: [], answer: undefined });
+      const flags = NLM_F.REQUEST | NLM_F.ACK | (request.flags ?? 0);
+      return padded(encodeMessage({ type: request.type, flags, sequence: this.sequence, body: request.body }));
+    });
+    const first = requests[0]!.operation;
+    if (send(first, this.fd, concat(parts)) === undefined) throw new KernelError(first, ERRNO.EAGAIN);
+    for (let open = pending.size; open > 0;) {
+      for (const message of this.receive(first)) if (settled(pending.get(message.sequence), message)) open--;
+    }
+    return [...pending.values()].map(({ answer }) => answer!);
+  }
+
+  private receive(operation: string): NetlinkMessage[] {
+    const length = receive(operation, this.fd, this.buffer.address, LONGEST_DATAGRAM, MSG.DONTWAIT);
+    if (length === undefined) throw new KernelError(operation, ERRNO.EAGAIN, 'the kernel did not answer');
+    // The buffer is reused: answers keep a copy.
+    const { messages, complete } = decodeMessages(this.buffer.bytes.slice(0, length));
+    if (!complete)
+      throw new KernelError(operation, ERRNO.EINVAL, 'the kernel sent a message whose length does not fit');
+    return messages;
+  }
+}
+
+/** Whether the message is the last one of the answer to this request. Others are of a batch that failed half-way. */
+function settled(pending: Pending | undefined, message: NetlinkMessage): boolean {
+  if (!pending || pending.answer) return false;
+  if (message.type !== NLMSG.ERROR) {
+    pending.messages.push(message);
+    return false;
+  }
+  const { errno, detail } = decodeAcknowledgement(message);
+  pending.answer = errno === 0 ? pending.messages : new KernelError(pending.request.operation, errno, detail);
+  return true;
+}
+
+/** Each message of a datagram begins at a multiple of four bytes. */
+const padded = (message: Uint8Array): Uint8Array =>
+  message.length % ALIGNMENT === 0
+    ? message
+    : concat([message, new Uint8Array(ALIGNMENT - (message.length % ALIGNMENT))]);
+
+/** The first refusal among the answers that is not one of these. */
+export const refusalIn = (answers: readonly Answer[], ...expected: readonly string[]): KernelError | undefined =>
+  answers.find((answer): answer is KernelError => isKernelError(answer) && !expected.includes(answer.code));

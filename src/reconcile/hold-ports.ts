@@ -1,0 +1,203 @@
+// Classes for held flows at the ports of this router: a class has the same number, rate and queue limit at each, since
+// which port a flow leaves by is the kernel's choice. Requests are executed within the call; a long list is cut, and
+// other work goes on between its parts.
+//
+// A port that has vanished is forgotten, with all that it had. prepare() it when it is there again.
+import { ERRNO, KernelError, isKernelError } from '../kernel/errors.ts';
+import { type Answer, NetlinkBatch, refusalIn } from '../kernel/netlink/batch.ts';
+import type { NetlinkRequest } from '../kernel/netlink/client.ts';
+import type { NetlinkMessage } from '../kernel/netlink/message.ts';
+import { HoldTrees, type HoldTree, placeIn } from '../kernel/netlink/hold-tree.ts';
+import {
+  type ClassCounters,
+  type ClassPlace,
+  type ClassRate,
+  changeClassRequest,
+  decodeClass,
+  deleteClassRequest,
+  pauseClassRequest,
+  readClassRequest,
+  setClassRequest,
+  setQueueRequest,
+} from '../kernel/netlink/htb.ts';
+import type { Netns } from '../kernel/netns.ts';
+import type { HoldTable } from './hold-table.ts';
+
+export interface HoldClass extends ClassRate {
+  /** Bytes that may be queued; packets beyond are dropped. */
+  readonly limit: number;
+}
+
+type ClassChange = (place: ClassPlace) => readonly NetlinkRequest[];
+
+export class HoldPorts {
+  readonly #table: HoldTable;
+  readonly #trees: HoldTrees;
+  readonly #batch: NetlinkBatch;
+  readonly #ports = new Map<number, HoldTree>();
+  readonly #classes = new Map<number, HoldClass>();
+
+  private constructor(table: HoldTable, trees: HoldTrees, batch: NetlinkBatch) {
+    this.#table = table;
+    this.#trees = trees;
+    this.#batch = batch;
+  }
+
+  /** @throws KernelError */
+  static open(opts: { netns?: Netns | undefined }, dependencies: { table: HoldTable }): HoldPorts {
+    const trees = HoldTrees.open(opts);
+    try {
+      return new HoldPorts(dependencies.table, trees, NetlinkBatch.open(opts));
+    } catch (error) {
+      trees.close();
+      throw error;
+    }
+  }
+
+  /** Indexes of the prepared ports. */
+  get ports(): number[] {
+    return [...this.#ports.keys()];
+  }
+
+  /**
+   * Makes classes possible at a port, and creates those that there are at the others. What an earlier run has left
+   * there is removed, with the packets in it.
+   * @throws KernelError EBUSY with the reason why the port's qdisc has no room for them, ENODEV
+   */
+  async prepare(ifindex: number): Promise<void> {
+    if (this.#ports.has(ifindex)) return;
+    const tree = this.#trees.prepare(ifindex);
+    this.#ports.set(ifindex, tree);
+    await this.#apply([...this.#classes].flatMap(([minor, wanted]) => at(tree, minor, creation(wanted))));
+    if (this.#ports.has(ifindex)) this.#table.setPort(ifindex, tree.root);
+  }
+
+  /**
+   * Restores the port's queue as it was. Packets in classes are dropped: let flows leave first.
+   * @throws KernelError
+   */
+  release(ifindex: number): void {
+    this.#forget(ifindex);
+    this.#trees.release(ifindex);
+  }
+
+  /** @throws KernelError of the first port that refuses; the others have the class */
+  setClass(minor: number, wanted: HoldClass): Promise<void> {
+    return this.setClasses([[minor, wanted]]);
+  }
+
+  /** Creates or changes many classes. @throws KernelError of the first refusal; the others exist */
+  setClasses(classes: readonly (readonly [minor: number, wanted: HoldClass])[]): Promise<void> {
+    for (const [minor, wanted] of classes) this.#classes.set(minor, wanted);
+    return this.#apply(classes.flatMap(([minor, wanted]) => this.#everywhere(minor, creation(wanted))));
+  }
+
+  /**
+   * In force after what the class owes for its last frame at the former rate (htb.ts).
+   * @throws KernelError ENOENT (no such class), RangeError (rate of zero)
+   */
+  changeRate(minor: number, rate: ClassRate): Promise<void> {
+    const before = this.#classes.get(minor);
+    if (before) this.#classes.set(minor, { ...before, ...rate });
+    return this.#apply(this.#everywhere(minor, (place) => [changeClassRequest(place, rate)]));
+  }
+
+  /**
+   * One more frame leaves the class, if it has one, then it is silent for `microseconds`. Silence repeats until
+   * changeRate(). Called before the time is over, that lets the present silence end by itself; nothing ends it earlier.
+   * @throws KernelError ENOENT (no such class), RangeError (not 1 to 65,535 µs)
+   */
+  pause(minor: number, microseconds: number): Promise<void> {
+    return this.#apply(this.#everywhere(minor, (place) => [pauseClassRequest(place, microseconds)]));
+  }
+
+  /** Packets in it are dropped. @throws KernelError */
+  deleteClass(minor: number): Promise<void> {
+    return this.deleteClasses([minor]);
+  }
+
+  /** @throws KernelError */
+  deleteClasses(minors: readonly number[]): Promise<void> {
+    for (const minor of minors) this.#classes.delete(minor);
+    return this.#apply(
+      minors.flatMap((minor) =>
+        this.#everywhere(minor, ({ ifindex, handle }) => [deleteClassRequest(ifindex, handle)]),
+      ),
+      'ENOENT',
+    );
+  }
+
+  /** Summed over the ports. @throws KernelError ENOENT (no such class at a port) */
+  async classCounters(minor: number): Promise<ClassCounters> {
+    const answers = await this.#answers(
+      this.#everywhere(minor, ({ ifindex, handle }) => [readClassRequest(ifindex, handle)]),
+    );
+    const refusal = refusalIn(answers, 'ENODEV');
+    if (refusal) throw refusal;
+    return answers.flatMap((answer) => (isKernelError(answer) ? [] : [countersIn(answer, minor)])).reduce(sum, NOTHING);
+  }
+
+  /** Releases descriptors; classes and queues stay. Idempotent. */
+  close(): void {
+    this.#trees.close();
+    this.#batch.close();
+  }
+
+  #everywhere(minor: number, change: ClassChange): PortRequest[] {
+    return [...this.#ports.values()].flatMap((tree) => at(tree, minor, change));
+  }
+
+  async #apply(requests: readonly PortRequest[], ...expected: readonly string[]): Promise<void> {
+    const refusal = refusalIn(await this.#answers(requests), 'ENODEV', ...expected);
+    if (refusal) throw refusal;
+  }
+
+  async #answers(requests: readonly PortRequest[]): Promise<Answer[]> {
+    const answers: Answer[] = [];
+    for (let from = 0; from < requests.length; from += NetlinkBatch.most) {
+      if (from > 0) await otherWork();
+      const part = requests.slice(from, from + NetlinkBatch.most);
+      const found = this.#batch.requests(part.map(({ request }) => request));
+      found.forEach((answer, i) => {
+        if (isKernelError(answer, 'ENODEV')) this.#forget(part[i]!.ifindex);
+      });
+      answers.push(...found);
+    }
+    return answers;
+  }
+
+  #forget(ifindex: number): void {
+    if (this.#ports.delete(ifindex)) this.#table.removePort(ifindex);
+  }
+}
+
+interface PortRequest {
+  readonly ifindex: number;
+  readonly request: NetlinkRequest;
+}
+
+const at = (tree: HoldTree, minor: number, change: ClassChange): PortRequest[] =>
+  change(placeIn(tree, minor)).map((request) => ({ ifindex: tree.ifindex, request }));
+
+const creation =
+  (wanted: HoldClass): ClassChange =>
+  (place) => [setClassRequest(place, wanted), setQueueRequest(place, wanted.limit)];
+
+/** @throws KernelError when there are none: to take that for zero would let a flow leave a class that is not empty */
+function countersIn(answer: readonly NetlinkMessage[], minor: number): ClassCounters {
+  const found = answer.map(decodeClass).find((one) => one !== undefined);
+  if (found) return found.counters;
+  throw new KernelError(`read class ${minor.toString(16)}`, ERRNO.ENOENT, 'the kernel answered without a class');
+}
+
+const NOTHING: ClassCounters = { sent: 0n, sentBytes: 0n, dropped: 0n, backlogPackets: 0, backlogBytes: 0 };
+
+const sum = (a: ClassCounters, b: ClassCounters): ClassCounters => ({
+  sent: a.sent + b.sent,
+  sentBytes: a.sentBytes + b.sentBytes,
+  dropped: a.dropped + b.dropped,
+  backlogPackets: a.backlogPackets + b.backlogPackets,
+  backlogBytes: a.backlogBytes + b.backlogBytes,
+});
+
+const otherWork = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));

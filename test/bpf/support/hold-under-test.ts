@@ -1,0 +1,53 @@
+// The program that puts held flows into classes, as the tests drive it without a network.
+import { type BpfObject, openBpfObject } from '../../../src/kernel/bpf/object.ts';
+import { type HeldFlow, type Hold, HOLD_FIRST_MINOR, HOLD_PROGRAM } from '../../../src/kernel/dataplane/holds.ts';
+import { HoldTable } from '../../../src/reconcile/hold-table.ts';
+import { object } from './congested-router.ts';
+import { clearCounters, countOf } from './counters.ts';
+import { H1, H2, NEXT, QPN, context } from './packets.ts';
+
+/** The loopback device acts as the port in test runs. */
+export const PORT = 1;
+export const ROOT = 0x6e70_0000;
+export const MINOR = HOLD_FIRST_MINOR + 0x234;
+export const CLASS = ROOT | MINOR;
+export const FLOW: HeldFlow = { sender: H1, receiver: H2, receiverQpn: QPN };
+const PRIORITY = 32;
+const HOUR_NS = 3_600_000_000_000n;
+
+/** A hold of the next hour. */
+export const held = (opts: Partial<Hold> = {}): Hold => ({
+  minor: MINOR,
+  phase: 'held',
+  untilNs: process.hrtime.bigint() + HOUR_NS,
+  drained: 0n,
+  ...opts,
+});
+
+export class HoldUnderTest {
+  readonly object: BpfObject = openBpfObject(object('hold'));
+  table = new HoldTable(this.object);
+
+  /** As it was when nothing had been held yet. */
+  clear(): void {
+    for (const { flow } of this.table.read()) this.table.remove(flow);
+    this.table.setPort(PORT, ROOT);
+    clearCounters(this.object);
+  }
+
+  /** The class that the packet goes into; 0: it goes straight. */
+  classOf(frame: Uint8Array): number {
+    const ran = this.object.program(HOLD_PROGRAM).testRun({ data: frame, ctx: context({ ifindex: PORT }) });
+    if (ran.retval !== NEXT) throw new Error(`the program returned ${ran.retval}`);
+    if (Buffer.compare(ran.data, frame) !== 0) throw new Error('the program changed the packet');
+    return new DataView(ran.ctx!.buffer, ran.ctx!.byteOffset).getUint32(PRIORITY, true);
+  }
+
+  count(name: string): number {
+    return countOf(this.object, `hold.${name}`);
+  }
+
+  close(): void {
+    this.object.close();
+  }
+}
