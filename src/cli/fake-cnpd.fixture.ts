@@ -33,6 +33,7 @@ export function fakeCnpd(
     getRaw: () => Promise.reject(new Error('not used')),
     set: () => Promise.reject(new Error('not used')),
     restartGroup: () => Promise.reject(new Error('not used')),
+    release: async (flow) => (flow ? (flow.receiverQpn === 0x1234 ? 1 : 0) : state.holds.length),
     reload: async () => reload,
     listening: async () => true,
     close: () => undefined,
@@ -42,7 +43,7 @@ export function fakeCnpd(
 export const failing = (code: 'unreachable' | 'refused'): NorthboundClient => {
   const error = new NorthboundError(code, 'X', 'because');
   const reject = () => Promise.reject(error);
-  const calls = { get: reject, getRaw: reject, set: reject, restartGroup: reject, reload: reject };
+  const calls = { get: reject, getRaw: reject, set: reject, restartGroup: reject, release: reject, reload: reject };
   return { ...calls, listening: async () => false, close: () => undefined };
 };
 

@@ -1,11 +1,11 @@
 // `cnpctl group join|leave|restart|list` and `cnpctl show groups …`.
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseAddress, sameAddress } from '../model/address.ts';
-import { setSocketOf } from '../model/paths.ts';
 import type { Row } from '../model/state.ts';
 import { type View, few, layOut } from './columns.ts';
 import { type Act, type Context, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
+import { onSetSocket } from './set-socket.ts';
 import { GROUP_VIEWS, treeLines } from './group-views.ts';
 import { formatPairs } from './table.ts';
 
@@ -80,12 +80,6 @@ export function addGroup(program: Command, act: Act): void {
     .description('members that this router declares, in cnpd.yaml and at run time')
     .action(act(listDeclared));
 }
-
-/** With the socket that serves Set. */
-const onSetSocket = (context: Context): Context => ({
-  ...context,
-  options: { ...context.options, socket: setSocketOf(context.options.socket) },
-});
 
 function usage(context: Context, text: string): ExitCode {
   context.err(`cnpctl: ${text}\n`);

@@ -113,6 +113,23 @@ describe('cnpctl show', () => {
     expect((await run('show received')).out).toMatch(/fast-cnp +2001:db8:1::1 +- +- +- +- +- +passed/);
   });
 
+  test('holds: who is slowed down, by whom, to what, and until when', async () => {
+    expect((await run('show holds')).out.split('\n')).toEqual([
+      'SENDER         SOURCE QPN  RECEIVER       DEST QPN  STATE       RATE     NORMAL  NODES             INSTRUCTION       AGE  ENDS IN',
+      '2001:db8:1::1    0x000064  2001:db8:2::1  0x001234  paused  7 Gbit/s  10 Gbit/s  2001:db8:ffff::2  rate-reduce 30 %   5s       5s',
+      '',
+    ]);
+  });
+
+  test('release: one flow, or all; says how many, and exits 1 when there was none', async () => {
+    expect(await run('release 2001:db8:1::1 2001:db8:2::1 0x1234')).toMatchObject({ code: 0, out: '1 flow let go\n' });
+    expect(await run('release 2001:db8:1::1 2001:db8:2::1 4661')).toMatchObject({ code: 1, out: '0 flows let go\n' });
+    expect(await run('release --all -o json')).toMatchObject({ code: 0, out: '{\n  "released": 1\n}\n' });
+    for (const line of ['release', 'release 2001:db8:1::1', 'release 2001:db8:1::1 2001:db8:2::1 0', 'release x y 1'])
+      expect((await run(line)).code, line).toBe(2);
+    expect((await run('release --all 2001:db8:1::1 2001:db8:2::1 5')).code).toBe(2);
+  });
+
   test('notifications --last N: no more than N, twenty by default', async () => {
     const state = exampleState();
     state.notifications = Array.from({ length: 30 }, (_, i) => ({ ...state.notifications[0]!, sequence: 30 - i }));
@@ -176,6 +193,7 @@ describe('cnpctl show', () => {
     'notifications',
     'sources',
     'received',
+    'holds',
     'srv6 sids',
     'rtt',
     'counters',
@@ -199,6 +217,7 @@ describe('cnpctl show', () => {
           notifications: [],
           sources: [],
           received: [],
+          holds: [],
           sids: [],
           rtt: [],
           counters: [],

@@ -20,6 +20,7 @@ import { type DoctorOptions, doctor } from './doctor.ts';
 import { addGroup, addShowGroups } from './group-commands.ts';
 import { doctorRemote } from './doctor-remote.ts';
 import { EXIT, type ExitCode } from './exit.ts';
+import { release } from './release.ts';
 import { showList, showLatest, showPorts, showSender, showSenders, showStatus } from './show.ts';
 import { VIEWS } from './views.ts';
 
@@ -37,6 +38,12 @@ function seconds(text: string): number {
 function count(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('allowed: a whole number from 1.');
   return Number(text);
+}
+
+function queuePair(text: string): number {
+  const value = /^(0x[0-9a-fA-F]{1,6}|\d{1,8})$/.test(text) ? Number(text) : NaN;
+  if (!(value >= 1 && value <= 0xffffff)) throw new InvalidArgumentError('allowed: 1 to 16777215, or 0x1 to 0xffffff.');
+  return value;
 }
 
 function addressText(text: string): string {
@@ -103,6 +110,14 @@ function buildProgram(dependencies: CliDependencies, finish: (code: ExitCode) =>
       ),
     );
   program
+    .command('release')
+    .description('let a held flow go, or all with --all; the next notification may hold it again')
+    .argument('[sender]', 'the flow, as `show holds` has it', addressText)
+    .argument('[receiver]', 'its receiver', addressText)
+    .argument('[qpn]', 'the Queue Pair of the receiver', queuePair)
+    .option('--all', 'every held flow')
+    .action(act(release));
+  program
     .command('uninstall')
     .description('remove what cnpd left in the kernel and in /run; cnpd must be stopped')
     .option('--run-dir <dir>', 'directory of pinned programs and maps', RUN_DIR)
@@ -129,7 +144,7 @@ function addShow(program: Command, act: Act): void {
     );
   addShowCarriers(show, act);
   show.command('ports').description(VIEWS.ports.description).action(act(showPorts));
-  addList(show, 'sources', VIEWS.sources, act);
+  for (const name of ['sources', 'holds'] as const) addList(show, name, VIEWS[name], act);
   for (const name of ['notifications', 'received'] as const)
     show
       .command(name)

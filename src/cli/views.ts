@@ -20,6 +20,22 @@ const instruction: Column<Cells> = {
       : `${action} ${String(row['parameter'])}${UNITS[action]}`;
   },
 };
+/** bit/s in the largest unit that leaves three digits. */
+const bitRate = (name: string, header = name): Column<Cells> => ({
+  header,
+  cell: ({ row }) => {
+    const rate = Number(row[name]);
+    const [unit, size] = BIT_RATES.find(([, least]) => rate >= least) ?? ['bit/s', 1];
+    return `${Number((rate / size).toPrecision(3))} ${unit}`;
+  },
+  align: 'right',
+});
+const BIT_RATES: readonly (readonly [unit: string, size: number])[] = [
+  ['Gbit/s', 1e9],
+  ['Mbit/s', 1e6],
+  ['kbit/s', 1e3],
+];
+
 /** A threshold of 0 is off. */
 const threshold = (name: string, header: string): Column<Cells> => ({
   header,
@@ -192,6 +208,24 @@ export const VIEWS = {
       number('level'),
       instruction,
       text('result'),
+    ],
+  },
+  holds: {
+    path: ['cnpd', 'holds'],
+    description: 'flows that this router slows down in place of their senders',
+    empty: 'no flow is held',
+    columns: [
+      text('sender'),
+      hexadecimal('sender-qpn', 6, 'source QPN'),
+      text('receiver'),
+      hexadecimal('receiver-qpn', 6, 'dest QPN'),
+      text('state'),
+      bitRate('rate'),
+      bitRate('normal-rate', 'normal'),
+      list('nodes'),
+      instruction,
+      age('since', 'age'),
+      age('until', 'ends in'),
     ],
   },
   sids: {

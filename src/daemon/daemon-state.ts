@@ -53,6 +53,7 @@ export function daemonState(parts: ShownParts): StateSource {
     rtnetlink: () => kernel()?.rtnetlink,
     problems: () => problemsOf(parts),
     notifications: () => receivers()?.congestion.notifications() ?? [],
+    holds: () => receivers()?.source.holds() ?? { views: [], now: 0 },
     received: () => receivers()?.source.received,
     hasRoute: (to) => hasRoute(kernel()!.rtnetlink, to),
     rtt: () => receivers()?.stamp.state() ?? [],

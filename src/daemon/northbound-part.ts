@@ -11,7 +11,7 @@ import type { Problem } from '../model/problem.ts';
 import { socketGroup } from './socket-group.ts';
 
 /** Of the file's intent: members declared at run time open nothing. */
-type SocketSettings = Pick<Intent, 'gnmiSocket' | 'gnmiSocketGroup' | 'gnmiSetGroup' | 'groups' | 'srv6'>;
+type SocketSettings = Pick<Intent, 'gnmiSocket' | 'gnmiSocketGroup' | 'gnmiSetGroup' | 'groups' | 'srv6' | 'source'>;
 
 const groupOf = ({ gnmiSocketGroup: group }: SocketSettings): number | undefined =>
   group === undefined ? undefined : socketGroup(group);
@@ -19,8 +19,9 @@ const groupOf = ({ gnmiSocketGroup: group }: SocketSettings): number | undefined
 const setGroupOf = ({ gnmiSetGroup: group }: SocketSettings): number | undefined =>
   group === undefined ? undefined : socketGroup(group, 'set-group');
 
-const takesPart = ({ groups, srv6 }: SocketSettings): boolean =>
-  (groups ?? srv6?.endMt ?? srv6?.replication) !== undefined;
+/** Whether there is anything that somebody may change: members of groups, or holds. */
+const takesPart = ({ groups, srv6, source }: SocketSettings): boolean =>
+  (groups ?? srv6?.endMt ?? srv6?.replication ?? source?.enforce) !== undefined;
 
 export class NorthboundPart {
   #northbound: Northbound | undefined;

@@ -52,7 +52,7 @@ export class Receivers {
       log: logging.component('congestion'),
       onCapabilities: onInput,
     });
-    this.source = new SourceSupervisor({ poller });
+    this.source = new SourceSupervisor({ poller, clock, count, log: logging.component('source') });
   }
 
   /** Called before the plan of this intent, which uses the measurements. */
@@ -65,27 +65,23 @@ export class Receivers {
   follow(
     desired: DesiredState,
     intent: Intent,
-    dataplane: Pick<Dataplane, 'congestedNode' | 'source'> | undefined,
+    dataplane: Pick<Dataplane, 'congestedNode' | 'source' | 'hold'> | undefined,
   ): void {
     this.#reversePath.ports = new Map(desired.learning?.ports.map((port) => [port.ifindex, port]));
     this.congestion.apply(intent, desired, dataplane?.congestedNode);
-    this.source.apply(desired, dataplane?.source);
+    this.source.apply(desired, dataplane);
   }
 
   problems(): readonly Problem[] {
-    return [...this.stamp.problems, ...this.congestion.problems];
+    return [...this.stamp.problems, ...this.congestion.problems, ...this.source.problems()];
   }
 
-  /** Stops the others also if one throws. */
+  /** Stops the congestion loop also if STAMP throws. */
   stop(): void {
     try {
       this.stamp.stop();
     } finally {
-      try {
-        this.congestion.stop();
-      } finally {
-        this.source.stop();
-      }
+      this.congestion.stop();
     }
   }
 

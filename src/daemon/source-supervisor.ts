@@ -1,11 +1,28 @@
-// Reads what the source's program has taken while the desired state has a source.
+// Reads what the source's program has taken while the desired state has a source, and obeys it where that says so.
 import type { Poller } from '../kernel/poller.ts';
-import type { DesiredState } from '../plan/desired.ts';
+import { formatAddress, sameAddress } from '../model/address.ts';
+import type { Clock } from '../model/clock.ts';
+import { messageOf } from '../model/error-text.ts';
+import type { Count, Log } from '../model/log.ts';
+import type { Problem } from '../model/problem.ts';
+import type { ReleaseRequest, SourceNotification } from '../model/source.ts';
+import type { DesiredState, SourcePlan } from '../plan/desired.ts';
+import type { Dataplane } from '../reconcile/dataplane.ts';
+import type { Hold } from '../reconcile/hold.ts';
 import type { Source } from '../reconcile/source.ts';
+import { Enforcement, type EnforcementSettings } from '../source/enforcement.ts';
+import { type HoldView, type SourceFlow, defaultHoldOptions } from '../source/hold.ts';
+import { LongestMatch } from '../source/longest-match.ts';
 import { ReceivedNotifications } from '../source/received.ts';
+
+/** How long a flow that was not held is a problem. */
+const NO_SLOT_MS = 60_000;
 
 export interface SourceSupervisorDependencies {
   readonly poller: Poller;
+  readonly clock: Clock;
+  readonly count: Count;
+  readonly log: Log;
 }
 
 export class SourceSupervisor {
@@ -13,6 +30,8 @@ export class SourceSupervisor {
   #received: ReceivedNotifications | undefined;
   #feature: Source | undefined;
   #reader: { close(): void } | undefined;
+  #enforcement: Enforcement | undefined;
+  #hold: Hold | undefined;
 
   constructor(dependencies: SourceSupervisorDependencies) {
     this.#dependencies = dependencies;
@@ -23,19 +42,112 @@ export class SourceSupervisor {
     return this.#received;
   }
 
+  /** Held flows, and the time of their clock. */
+  holds(): { readonly views: readonly HoldView[]; readonly now: number } {
+    return { views: this.#enforcement?.views() ?? [], now: this.#dependencies.clock.now() };
+  }
+
+  /** Flows that found no class within the last minute. */
+  problems(): Problem[] {
+    const flow = this.#enforcement?.flowWithoutSlot(NO_SLOT_MS);
+    if (!flow) return [];
+    const { sender, receiver, receiverQpn } = flow;
+    return [
+      {
+        code: 'source.holds-full',
+        feature: 'source',
+        problem:
+          `all ${this.holds().views.length} holds are in use: flows such as ${formatAddress(sender)} → ` +
+          `${formatAddress(receiver)}, Queue Pair ${receiverQpn}, are not slowed down`,
+        remedy: 'raise `flows:` under source.enforce in cnpd.yaml, at most 16384',
+      },
+    ];
+  }
+
+  /** Returns how many flows are let go. */
+  release(which: ReleaseRequest): number {
+    const chosen = this.holds().views.filter(({ flow, state }) => state !== 'leaving' && isMeant(which, flow));
+    for (const { flow } of chosen) this.#enforcement?.release(flow);
+    return chosen.length;
+  }
+
   /** Follows a new plan. @throws KernelError when the ring of records cannot be mapped */
-  apply({ source }: Pick<DesiredState, 'source'>, feature: Source | undefined): void {
-    if (!source || !feature) return this.stop();
+  apply({ source }: Pick<DesiredState, 'source'>, dataplane: Pick<Dataplane, 'source' | 'hold'> | undefined): void {
+    const feature = dataplane?.source;
+    this.#enforce(source, dataplane?.hold);
+    if (!source || !feature) return this.#end();
     const received = (this.#received ??= new ReceivedNotifications());
     received.configure(source.senders.map(({ prefix }) => prefix));
     if (this.#feature === feature) return;
     this.#reader?.close();
-    this.#reader = feature.onNotification((taken) => received.add(taken), this.#dependencies);
+    this.#reader = feature.onNotification((taken) => this.#taken(taken), this.#dependencies);
     this.#feature = feature;
   }
 
-  stop(): void {
+  #taken(taken: SourceNotification): void {
+    this.#received?.add(taken);
+    if (taken.action === 'enforce') this.#enforcement?.onNotification(taken);
+  }
+
+  #enforce(source: SourcePlan | undefined, hold: Hold | undefined): void {
+    if (!source?.enforce || !hold) {
+      void this.#stopEnforcement();
+      return;
+    }
+    const settings = settingsOf(source, source.enforce);
+    if (this.#enforcement && this.#hold === hold) return this.#enforcement.configure(settings);
+    void this.#stopEnforcement();
+    this.#hold = hold;
+    this.#enforcement = new Enforcement(settings, {
+      ...this.#dependencies,
+      dataplane: hold,
+      monotonicNs: () => process.hrtime.bigint(),
+    });
+  }
+
+  async #stopEnforcement(): Promise<void> {
+    const enforcement = this.#enforcement;
+    this.#enforcement = this.#hold = undefined;
+    try {
+      await enforcement?.stop();
+    } catch (error) {
+      this.#dependencies.log.warn({ error: messageOf(error) }, 'held flows could not be let go');
+    }
+  }
+
+  #end(): void {
     this.#reader?.close();
     this.#reader = this.#feature = this.#received = undefined;
   }
+
+  /** Lets all flows go. */
+  async stop(): Promise<void> {
+    this.#end();
+    await this.#stopEnforcement();
+  }
+}
+
+const isMeant = (which: ReleaseRequest, { sender, receiver, receiverQpn }: SourceFlow): boolean =>
+  which === 'all' ||
+  (sameAddress(which.sender, sender) && sameAddress(which.receiver, receiver) && which.receiverQpn === receiverQpn);
+
+function settingsOf({ senders }: SourcePlan, enforce: NonNullable<SourcePlan['enforce']>): EnforcementSettings {
+  const { lineRate, rttMs, response, buffer, flows } = enforce;
+  return {
+    options: {
+      ...defaultHoldOptions(lineRate),
+      ...{ mostFlows: flows, rttMs, response, drainMs: LONGEST_DRAIN_MS },
+      enforces: enforcedBy(senders),
+    },
+    buffer,
+  };
+}
+
+/** A flow that never pauses is let go after this time: its class is empty or nearly so, at line rate. */
+const LONGEST_DRAIN_MS = 60_000;
+
+/** Whether the longest prefix of a flow's sender says so. */
+function enforcedBy(senders: SourcePlan['senders']): (flow: SourceFlow) => boolean {
+  const actions = new LongestMatch(senders.map(({ prefix, action }) => ({ prefix, value: action })));
+  return ({ sender }) => actions.of(sender) === 'enforce';
 }

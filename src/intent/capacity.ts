@@ -22,7 +22,6 @@ export const CAPACITY: readonly { readonly path: readonly string[]; readonly mos
   { path: ['proxy', 'accept-from'], most: 4096 },
   { path: ['source', 'senders'], most: 16_384 },
   { path: ['source', 'accept-from'], most: 4096 },
-  { path: ['source', 'enforce', 'ports'], most: 64 },
   { path: ['notifications', 'senders'], most: 4096 },
   { path: ['srv6', 'end-con'], most: 256 },
   { path: ['groups'], most: 1024 },

@@ -137,7 +137,16 @@ describe('docs/cnpd.yaml', () => {
         senders: [
           { prefix: prefix('2001:db8:1::/64'), action: 'convert' },
           { prefix: prefix('2001:db8:2::/64'), action: 'pass' },
+          { prefix: prefix('2001:db8:4::/64'), action: 'enforce' },
         ],
+        enforce: {
+          ports: ['eth4'],
+          bandwidth: 10e9,
+          rttMs: 20,
+          response: 0.5,
+          buffer: 4_000_000,
+          flows: 4096,
+        },
         acceptFrom: [prefix('2001:db8:ffff::/48')],
         interfaces: ['eth2'],
         icrc: 'cover',

@@ -28,7 +28,7 @@ test.each([
   [`senders: [], ${FROM}`, /source\.senders: without senders there is nothing to take/],
   [`${SENDERS}, accept-from: []`, /an empty allow-list accepts no notification/],
   [`${SENDERS}, accept-from: ["::/0"]`, /source\.accept-from\[0\]/],
-  [`senders: [{ prefix: 2001:db8:1::/64, action: obey }], ${FROM}`, /pass, convert/],
+  [`senders: [{ prefix: 2001:db8:1::/64, action: obey }], ${FROM}`, /pass, convert, enforce/],
   [`senders: [{ prefix: "ff00::/8", action: pass }], ${FROM}`, /source\.senders\[0\]\.prefix/],
   [
     `senders: [{ prefix: 10.0.0.0/8, action: pass }, { prefix: 10.0.0.0/8, action: convert }], ${FROM}`,
@@ -37,6 +37,30 @@ test.each([
   [`${SENDERS}, accept-from: [2001:db8::/32, 2001:db8::/32]`, /already in this list/],
   [`${SENDERS}, ${FROM}, interfaces: [eth1, eth1]`, /already in this list/],
 ])('%s is refused where the mistake is', (fields, message) =>
+  expect(complaints(source(fields))).toEqual([expect.stringMatching(message)]),
+);
+
+const HELD = 'senders: [{ prefix: 2001:db8:1::/64, action: enforce }]';
+
+test('LHCNP-5.6-f: enforce has defaults for everything but its ports', () => {
+  expect(load(source(`${HELD}, ${FROM}, enforce: { ports: [eth2] }`)).source!.enforce).toEqual({
+    ports: ['eth2'],
+    rttMs: 20,
+    response: 0.5,
+    buffer: 4_000_000,
+    flows: 4096,
+  });
+});
+
+test.each([
+  [`${HELD}, ${FROM}`, /action: enforce needs source\.enforce/],
+  [`${SENDERS}, ${FROM}, enforce: { ports: [eth2] }`, /source\.enforce: no sender has action: enforce/],
+  [`${HELD}, ${FROM}, enforce: { ports: [] }`, /without a port no flow is slowed down/],
+  [`${HELD}, ${FROM}, enforce: { ports: [eth2, eth2] }`, /already in this list/],
+  [`${HELD}, ${FROM}, enforce: { ports: [eth2], flows: 16385 }`, /source\.enforce\.flows/],
+  [`${HELD}, ${FROM}, enforce: { ports: [eth2], response: 0% }`, /source\.enforce\.response/],
+  [`${HELD}, ${FROM}, enforce: { ports: [eth2], bandwidth: 10e12Gbit }`, /source\.enforce\.bandwidth/],
+])('%s is refused, too', (fields, message) =>
   expect(complaints(source(fields))).toEqual([expect.stringMatching(message)]),
 );
 

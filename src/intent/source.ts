@@ -129,6 +129,9 @@ function notEmpty({ source }: Sections, report: Report): void {
     );
 }
 
+/** Each change of a hold is one of a class at each port. */
+const MOST_PORTS = 64;
+
 /** Both or neither: ports without a sender to hold, and senders without a port to hold them at, are mistakes. */
 function enforcement({ source }: Sections, report: Report): void {
   if (!source) return;
@@ -143,6 +146,13 @@ function enforcement({ source }: Sections, report: Report): void {
     report(['source', 'enforce'], 'no section enforce', 'no sender has action: enforce');
   if (source.enforce?.ports?.length === 0)
     report(['source', 'enforce', 'ports'], 'at least one interface', 'without a port no flow is slowed down');
+  const ports = source.enforce?.ports?.length ?? 0;
+  if (ports > MOST_PORTS)
+    report(
+      ['source', 'enforce', 'ports'],
+      `at most ${MOST_PORTS} interfaces`,
+      `${ports} ports are more than cnpd holds flows at`,
+    );
   unique(source.enforce?.ports, (i) => ['source', 'enforce', 'ports', i], itself, 'interface', report);
 }
 

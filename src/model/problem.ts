@@ -60,6 +60,7 @@ export const PROBLEM_CODES = [
   'source.not-ethernet',
   'source.rate-unknown',
   'source.queue-taken',
+  'source.holds-full',
   'queue-pairs.no-interface',
   'queue-pairs.full',
   // The provider edge

@@ -18,6 +18,11 @@ export const RECEIVED_FORMATS: readonly ReceivedFormat[] = [
   ...NOTIFICATION_FORMATS.filter((format) => format !== 'proxy'),
 ];
 
+/** Which held flows an operator lets go. */
+export type ReleaseRequest =
+  | 'all'
+  | { readonly sender: IpAddress; readonly receiver: IpAddress; readonly receiverQpn: number };
+
 /** A notification that the source's program has believed. */
 export interface SourceNotification {
   /** Monotonic, ns. */

@@ -153,6 +153,29 @@ export interface ReceivedNotificationState {
   result: string;
 }
 
+/** A flow that this router slows down in place of its sender. */
+export interface HoldState {
+  sender: string;
+  senderQpn: number;
+  receiver: string;
+  receiverQpn: number;
+  /** `held`, `paused`, `recovering`, `leaving`. */
+  state: string;
+  /** bit/s; of `normalRate` this is what it may send now. */
+  rate: number;
+  normalRate: number;
+  pausedUntil: string | null;
+  /** Whose notifications hold it, the strictest first. */
+  nodes: string[];
+  since: string;
+  /** When it is free at the latest, without further notifications. */
+  until: string;
+  /** The last notification that was obeyed. */
+  format: string;
+  action: string;
+  parameter: number;
+}
+
 /** An SRv6 SID that matters to cnpd: its own and those learned. */
 export interface SidState {
   sid: string;
@@ -313,6 +336,7 @@ export interface CnpdState {
   notifications: NotificationState[];
   sources: SourceState[];
   received: ReceivedNotificationState[];
+  holds: HoldState[];
   sids: SidState[];
   groups: GroupsState;
   rtt: RttState[];

@@ -2,7 +2,13 @@
 import { create } from '@bufbuild/protobuf';
 import { Client, credentials, type MethodDefinition, type ServiceError, status } from '@grpc/grpc-js';
 import type { GroupChange } from '../model/group-change.ts';
-import { Control, ReloadRequestSchema, RestartGroupRequestSchema } from './gen/cnpd/v1/control_pb.js';
+import {
+  Control,
+  ReleaseRequestSchema,
+  type ReleaseResponse,
+  ReloadRequestSchema,
+  RestartGroupRequestSchema,
+} from './gen/cnpd/v1/control_pb.js';
 import {
   type Encoding,
   GetRequestSchema,
@@ -50,6 +56,8 @@ export interface NorthboundClient {
   set(request: SetOfGroups): Promise<void>;
   /** At a group's root: its stream begins anew. Needs the socket of Set. @throws NorthboundError */
   restartGroup(proxyAddress: string): Promise<void>;
+  /** Absent: all. Resolves to how many held flows are let go. */
+  release(flow?: { sender: string; receiver: string; receiverQpn: number }): Promise<number>;
   /** @throws NorthboundError */
   reload(): Promise<ReloadOutcome>;
   /**
@@ -128,6 +136,10 @@ export function connectNorthbound(options: ClientOptions): NorthboundClient {
     },
     restartGroup: async (proxyAddress) => {
       await call(unary(Control.method.restartGroup), create(RestartGroupRequestSchema, { proxyAddress }));
+    },
+    release: async (flow) => {
+      const answer = await call(unary(Control.method.release), create(ReleaseRequestSchema, flow));
+      return (answer as ReleaseResponse).released;
     },
     reload: async () => {
       const { ok, errors, changed } = (await call(

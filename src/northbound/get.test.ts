@@ -84,6 +84,7 @@ describe('gNMI Get', () => {
       'notifications',
       'sources',
       'received',
+      'holds',
       'sids',
       'groups',
       'rtt',

@@ -5,13 +5,17 @@
 import type { Socket } from 'node:net';
 import { create } from '@bufbuild/protobuf';
 import { type ConnectionInjector, Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
+import { parseAddress } from '../model/address.ts';
 import type { ChangeResult } from '../model/group-change.ts';
 import type { Count, Log } from '../model/log.ts';
+import type { ReleaseRequest } from '../model/source.ts';
 import type { StateSource } from '../model/state.ts';
 import type { Steps, Work } from '../model/work.ts';
 import { limitConcurrency } from './concurrency.ts';
 import {
   Control,
+  type ReleaseRequest as ReleaseMessage,
+  ReleaseResponseSchema,
   ReloadResponseSchema,
   type RestartGroupRequest,
   RestartGroupResponseSchema,
@@ -54,6 +58,8 @@ export interface NorthboundDependencies {
     readonly set: ApplyChanges;
     /** The argument as the client wrote it. */
     readonly restartGroup: (proxyAddress: string) => ChangeResult;
+    /** Returns how many flows are let go. */
+    readonly release: (which: ReleaseRequest) => number;
   };
   readonly work: Work;
   readonly log: Log;
@@ -172,8 +178,13 @@ function addServices(grpc: GrpcServer, options: NorthboundOptions, dependencies:
     return create(ReloadResponseSchema, { ok, errors: [...errors], changed: [...changed] });
   };
   grpc.addService(
-    { reload: unary(Control.method.reload), restartGroup: unary(Control.method.restartGroup) },
     {
+      reload: unary(Control.method.reload),
+      restartGroup: unary(Control.method.restartGroup),
+      release: unary(Control.method.release),
+    },
+    {
+      release: handle(Control.method.release, releaseHandler(options, dependencies), dependencies),
       reload: handle(Control.method.reload, reload, dependencies),
       restartGroup: handle(Control.method.restartGroup, restartHandler(options, dependencies), dependencies),
     },
@@ -192,6 +203,21 @@ function restartHandler(options: NorthboundOptions, { actions }: NorthboundDepen
     if (!done.ok) throw refusal(done.error);
     return create(RestartGroupResponseSchema);
   };
+}
+
+function releaseHandler(options: NorthboundOptions, { actions }: NorthboundDependencies) {
+  return async (request: ReleaseMessage) => {
+    checkMaySet(options, 'Release');
+    return create(ReleaseResponseSchema, { released: actions.release(flowsIn(request)) });
+  };
+}
+
+/** @throws RpcError INVALID_ARGUMENT */
+function flowsIn({ sender, receiver, receiverQpn }: ReleaseMessage): ReleaseRequest {
+  if (sender === '' && receiver === '' && receiverQpn === 0) return 'all';
+  const [from, to] = [parseAddress(sender), parseAddress(receiver)];
+  if (!from || !to) throw new RpcError('INVALID_ARGUMENT', 'sender, receiver: allowed: addresses, or nothing for all');
+  return { sender: from, receiver: to, receiverQpn };
 }
 
 function setHandler(options: NorthboundOptions, { actions }: NorthboundDependencies, now: () => bigint) {

@@ -189,6 +189,24 @@ export const exampleState = (): CnpdState => ({
       result: 'passed',
     },
   ],
+  holds: [
+    {
+      sender: '2001:db8:1::1',
+      senderQpn: 0x64,
+      receiver: '2001:db8:2::1',
+      receiverQpn: 0x1234,
+      state: 'paused',
+      rate: 7_000_000_000,
+      normalRate: 10_000_000_000,
+      pausedUntil: '2026-11-20T12:00:05.050Z',
+      nodes: ['2001:db8:ffff::2'],
+      since: '2026-11-20T12:00:05.000Z',
+      until: '2026-11-20T12:00:15.000Z',
+      format: 'long-haul-icmpv6',
+      action: 'rate-reduce',
+      parameter: 30,
+    },
+  ],
   sids: [
     {
       sid: '2001:db8:c::1',

@@ -71,3 +71,43 @@ test('the loopback address of a router that sends no notifications is nobody to 
     address('2001:db8:ffff::1'),
   );
 });
+
+const HELD =
+  'source: { senders: [{ prefix: 2001:db8:1::/64, action: enforce }, { prefix: 10.0.0.0/8, action: pass }], ' +
+  'accept-from: [2001:db8:ffff::/48], enforce: { ports: [eth1, eth2], response: 30%, bandwidth: 10Gbit } }\n';
+
+test('LHCNP-5.6-d: flows are held at the ports that are declared, at their rate', () => {
+  const { source, problems } = planned(HELD);
+  expect(problems).toEqual([]);
+  expect(source!.enforce).toEqual({
+    ports: [
+      { id: 'eth1', interface: 'eth1', ifindex: 2 },
+      { id: 'eth2', interface: 'eth2', ifindex: 3 },
+    ],
+    lineRate: 10e9,
+    rttMs: 20,
+    response: 30,
+    buffer: 4_000_000,
+    flows: 4096,
+  });
+});
+
+test('without a declared rate it is that of the slowest link; if one is not known, nothing is held', () => {
+  const undeclared = HELD.replace(', bandwidth: 10Gbit', '');
+  const links = (speeds: Readonly<Record<string, number>>): typeof FACTS => ({
+    ...FACTS,
+    links: FACTS.links.map((link) => (speeds[link.name] ? { ...link, speedBitPerS: speeds[link.name]! } : link)),
+  });
+  expect(planned(undeclared, links({ eth1: 25e9, eth2: 10e9 })).source!.enforce!.lineRate).toBe(10e9);
+  const { source, problems } = planned(undeclared, links({ eth1: 25e9 }));
+  expect(problems.map(({ code }) => code)).toEqual(['source.rate-unknown']);
+  // Their notifications stay the hosts'.
+  expect(source!.enforce).toBeUndefined();
+  expect(source!.senders.map(({ action }) => action)).toEqual(['pass']);
+});
+
+test('a port that is not there is a problem, and the others hold', () => {
+  const { source, problems } = planned(HELD.replace('eth1, eth2', 'eth2, eth7'));
+  expect(problems.map(({ code, feature }) => [code, feature])).toEqual([['interface.missing', 'source.enforce.ports']]);
+  expect(source!.enforce!.ports.map(({ id }) => id)).toEqual(['eth2']);
+});

@@ -14,6 +14,7 @@ import { type CongestedNode, congestedNode } from './congested-node.ts';
 import type { Feature, FeatureDependencies } from './feature.ts';
 import { MULTICAST_PROGRAMS } from '../kernel/dataplane/multicast.ts';
 import { FeatureSupervisor, type FeatureDirectories } from './feature-supervisor.ts';
+import { type Hold, hold } from './hold.ts';
 import { pinnedHooks } from './hooks.ts';
 import { type Multicast, multicast } from './multicast.ts';
 import { type MapPin, type Opened, mapPinOperations, mapPins } from './pins.ts';
@@ -34,6 +35,7 @@ interface Features {
   readonly congestedNode: FeatureSupervisor<CongestedNode>;
   readonly proxy: FeatureSupervisor<Proxy>;
   readonly source: FeatureSupervisor<Source>;
+  readonly hold: FeatureSupervisor<Hold>;
   readonly guard: FeatureSupervisor<BorderGuard>;
   readonly srv6: FeatureSupervisor<Srv6>;
   readonly multicast: FeatureSupervisor<Multicast>;
@@ -72,6 +74,7 @@ export class Dataplane {
       congestedNode: new FeatureSupervisor(congestedNode, options, dependencies),
       proxy: new FeatureSupervisor(proxy, options, dependencies),
       source: new FeatureSupervisor(source, options, dependencies),
+      hold: new FeatureSupervisor(hold, options, dependencies),
       guard: new FeatureSupervisor(borderGuard, options, dependencies),
       srv6: new FeatureSupervisor(srv6, options, dependencies),
       multicast: new FeatureSupervisor(multicast, options, dependencies),
@@ -97,6 +100,10 @@ export class Dataplane {
     return this.#features.source.feature;
   }
 
+  get hold(): Hold | undefined {
+    return this.#features.hold.feature;
+  }
+
   get guard(): BorderGuard | undefined {
     return this.#features.guard.feature;
   }
@@ -114,8 +121,8 @@ export class Dataplane {
    * ones.
    */
   get #supervisors(): readonly FeatureSupervisor<Feature>[] {
-    const { congestedNode, proxy, source, guard, srv6, multicast } = this.#features;
-    return [congestedNode, proxy, source, guard, srv6, multicast];
+    const { congestedNode, proxy, source, hold, guard, srv6, multicast } = this.#features;
+    return [congestedNode, proxy, source, hold, guard, srv6, multicast];
   }
 
   /** Applies the desired state. Whatever the kernel refuses is retried and reported by problems(). */
@@ -236,6 +243,7 @@ export class Dataplane {
     );
     return [
       ...this.#supervisors.flatMap(({ problem }) => problem ?? []),
+      ...(this.hold?.problems() ?? []),
       ...(this.multicast?.problems() ?? []),
       ...this.#withheldSids(),
       ...refused

@@ -65,7 +65,10 @@ export class HoldPorts {
    * @throws KernelError EBUSY with the reason why the port's qdisc has no room for them, ENODEV
    */
   async prepare(ifindex: number): Promise<void> {
-    if (this.#ports.has(ifindex)) return;
+    const before = this.#ports.get(ifindex);
+    if (before && this.#trees.has(before)) return;
+    // Somebody has replaced its queue, and the classes went with it.
+    if (before) this.#forget(ifindex);
     const tree = this.#trees.prepare(ifindex);
     this.#ports.set(ifindex, tree);
     await this.#apply([...this.#classes].flatMap(([minor, wanted]) => at(tree, minor, creation(wanted))));

@@ -3,9 +3,31 @@ import type { Intent } from '../intent/intent.ts';
 import { formatAddress } from '../model/address.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { SourceAction } from '../model/source.ts';
-import type { ReceivedNotificationState, SourceState } from '../model/state.ts';
+import type { HoldState, ReceivedNotificationState, SourceState } from '../model/state.ts';
+import type { HoldView } from '../source/hold.ts';
 import type { ReceivedNotifications } from '../source/received.ts';
 import { type Names, timeOfDay } from './names.ts';
+
+/** @param now of the clock of the machine, ms */
+export function holdStates(holds: readonly HoldView[], now: number): HoldState[] {
+  const timeOf = (at: number): string => new Date(Date.now() + at - now).toISOString();
+  return holds.map(({ flow, senderQpn, state, rate, normalRate, pausedUntil, nodes, since, until, why }) => ({
+    sender: formatAddress(flow.sender),
+    senderQpn,
+    receiver: formatAddress(flow.receiver),
+    receiverQpn: flow.receiverQpn,
+    state,
+    rate: Math.round(rate),
+    normalRate: Math.round(normalRate),
+    pausedUntil: pausedUntil === undefined ? null : timeOf(pausedUntil),
+    nodes: nodes.map(({ node }) => formatAddress(node)),
+    since: timeOf(since),
+    until: timeOf(until),
+    format: why.format,
+    action: why.instruction.action,
+    parameter: why.instruction.parameter,
+  }));
+}
 
 const RESULTS: Readonly<Record<SourceAction, string>> = { pass: 'passed', convert: 'converted', enforce: 'enforced' };
 

@@ -15,6 +15,7 @@ import { formatPrefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
 import type { CounterState, Lazy, LocalProxyState, RttState, StateSource, StatusState } from '../model/state.ts';
 import type { Work } from '../model/work.ts';
+import type { HoldView } from '../source/hold.ts';
 import type { ReceivedNotifications } from '../source/received.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { Facts } from '../plan/facts.ts';
@@ -27,7 +28,7 @@ import { notificationState } from './notifications.ts';
 import { ports } from './ports.ts';
 import { type GroupSources, groupsState } from './group-views.ts';
 import { sidStates } from './sids.ts';
-import { receivedStates, sourceStates } from './sources.ts';
+import { holdStates, receivedStates, sourceStates } from './sources.ts';
 
 /** A carrier, while it runs. */
 interface Running<C> {
@@ -65,6 +66,8 @@ export interface StateDependencies {
   readonly notifications: () => readonly Numbered<SentNotification>[];
   /** Empty while this router takes no notifications. */
   readonly received: () => ReceivedNotifications | undefined;
+  /** Held flows, and the time of the clock of the machine that holds them. */
+  readonly holds: () => { readonly views: readonly HoldView[]; readonly now: number };
   readonly rtt: () => RttState[];
 }
 
@@ -96,6 +99,10 @@ export function stateSource(m: StateDependencies): StateSource {
     },
     sources: () => sourceStates(m.file.intent, m.received()),
     received: () => receivedStates(m.received(), namesOf(m.facts())),
+    holds: () => {
+      const { views, now } = m.holds();
+      return holdStates(views, now);
+    },
     sids: () =>
       sidStates({
         intent: m.file.intent,

@@ -40,7 +40,7 @@ const start = async (
     { socket },
     {
       source: sourceOf(state),
-      actions: { reload: async () => reload, set, restartGroup },
+      actions: { reload: async () => reload, set, restartGroup, release: () => 0 },
       work: eventLoopWork(),
       log: silentLog,
       count,
@@ -162,7 +162,7 @@ describe('the socket', () => {
         { socket },
         {
           source: sourceOf(exampleState()),
-          actions: { reload: async () => ({ ok: true, errors: [], changed: [] }), set, restartGroup },
+          actions: { reload: async () => ({ ok: true, errors: [], changed: [] }), set, restartGroup, release: () => 0 },
           work: eventLoopWork(),
           log: silentLog,
           count: () => undefined,
@@ -183,7 +183,7 @@ describe('the socket', () => {
         { socket: path },
         {
           source: sourceOf(exampleState()),
-          actions: { reload: async () => ({ ok: true, errors: [], changed: [] }), set, restartGroup },
+          actions: { reload: async () => ({ ok: true, errors: [], changed: [] }), set, restartGroup, release: () => 0 },
           work: eventLoopWork(),
           log: silentLog,
           count: () => undefined,

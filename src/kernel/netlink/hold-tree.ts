@@ -86,6 +86,12 @@ export class HoldTrees {
     return tree;
   }
 
+  /** Whether the port still has the HTB that was prepared. @throws KernelError */
+  has({ ifindex, root }: HoldTree): boolean {
+    const found = this.#roots().get(ifindex);
+    return found?.kind === 'htb' && found.handle === root;
+  }
+
   /** Restores what was there before. Returns false when there is nothing of cnpd's. @throws KernelError */
   release(ifindex: number): boolean {
     const root = this.#roots().get(ifindex);

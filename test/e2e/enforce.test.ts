@@ -1,0 +1,178 @@
+// Obeying in place of a host (LHCNP §5.6), as a whole: p congests and notifies h1, leaf in front of h1 slows the flow
+// down at its own port to p. h1 sends without any congestion control. Order and rates of packets are in test/bpf/hold.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { formatAddress } from '../../src/model/address.ts';
+import type { NotificationFormat } from '../../src/model/notification.ts';
+import { atLeast, is, moreThan, until } from '../support/until.ts';
+import { CongestedLine, congestedNode } from './support/congested.ts';
+import { LOOPBACK, base } from './support/line.ts';
+import type { Row } from './support/network.ts';
+import { type Flow, type Port, rocePackets } from './support/port.ts';
+
+const SENDERS = '2001:db8:1::/64';
+
+const p = (format: NotificationFormat): object =>
+  congestedNode([{ prefix: SENDERS, supports: [format], order: [format] }], {
+    'k-max': '20kB',
+    rtt: '10ms',
+    'per-flow-interval': '10ms',
+  });
+const leaf = (enforce: object = {}): object => {
+  const { router } = base('leaf') as { router: object };
+  return {
+    router,
+    source: {
+      senders: [{ prefix: SENDERS, action: 'enforce' }],
+      'accept-from': [`${LOOPBACK.p.ipv6}/128`],
+      enforce: { ports: ['eth2'], bandwidth: '20Mbit', rtt: '20ms', ...enforce },
+    },
+  };
+};
+
+let line: CongestedLine;
+/** What arrives at p from leaf. */
+let wan: Port;
+beforeAll(async () => {
+  line = await CongestedLine.up();
+  wan = await line.port('p:eth1', 'leaf:eth2');
+  await line.p.start(p('long-haul-icmpv6'));
+  await line.leaf.start(leaf());
+});
+afterAll(() => line?.down());
+beforeEach(() => line.clear());
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') console.log(line.net.logs());
+  expect(await line.leaf.counter('daemon.unexpected-error')).toBe(0);
+});
+
+async function connected(): Promise<Flow> {
+  const flow = line.flow();
+  flow.connect();
+  for (const router of [line.leaf, line.p])
+    await until(
+      'the Queue Pair is learned',
+      () => router.get('flows'),
+      (all) => all.some((row) => row['port'] === 'proxy' && row['source-qpn'] === flow.ends.senderQpn),
+    );
+  return flow;
+}
+const holdsOf = async ({ ends }: Flow): Promise<Row[]> =>
+  (await line.leaf.get('holds')).filter((row) => row['receiver-qpn'] === ends.receiverQpn);
+const psnsAt = (port: Port, { ends }: Flow): Set<number> =>
+  new Set(rocePackets(port.packets).flatMap(({ bth }) => (bth.destQpn === ends.receiverQpn ? [bth.psn] : [])));
+const classes = async (): Promise<string[]> =>
+  (await line.leaf.exec('tc', 'class', 'show', 'dev', 'eth2')).split('\n').filter((text) => text.includes('htb'));
+
+test('LHCNP-5.6-d, LHCNP-5.6-g: a flow is held while nodes say so, recovers by itself, and loses nothing; the host hears nothing', async () => {
+  const flow = await connected();
+  const other = await connected();
+  const held = await line.congest(
+    'the flow is held',
+    flow,
+    () => holdsOf(flow),
+    ([row]) => row,
+  );
+  expect(held).toMatchObject({
+    sender: flow.ends.source.family === 6 ? expect.any(String) : '',
+    'sender-qpn': flow.ends.senderQpn,
+    'normal-rate': 20_000_000,
+    nodes: [LOOPBACK.p.ipv6],
+    format: 'long-haul-icmpv6',
+  });
+  expect(Number(held['rate'])).toBeLessThan(20_000_000);
+  expect((await classes()).length).toBeGreaterThan(0);
+  const before = await line.leaf.counter('hold.held');
+  other.send(20);
+  await until('the other flow is at p', () => psnsAt(wan, other).size, atLeast(20));
+  expect(await holdsOf(other)).toEqual([]);
+  flow.send(20);
+  await until('its packets go through its class', () => line.leaf.counter('hold.held'), moreThan(before));
+  await until(
+    'it recovers, and is free',
+    () => holdsOf(flow),
+    (rows) => rows.length === 0,
+  );
+  const sent = flow.psn - 1000;
+  await until('nothing is lost', () => psnsAt(wan, flow).size, is(sent));
+  expect([...line.notificationsOf(flow), ...line.notificationsOf(other)]).toEqual([]);
+});
+
+test('when the agent is killed no flow stays held: after the lifetime of its hold it goes straight', async () => {
+  const flow = await connected();
+  await line.congest(
+    'the flow is held',
+    flow,
+    () => holdsOf(flow),
+    ([row]) => row,
+  );
+  await line.leaf.stop('SIGKILL');
+  await line.rate('50mbit');
+  const held = async (): Promise<number> => {
+    wan.clear();
+    flow.send(1);
+    const psn = flow.psn - 1;
+    await until('it is at p', () => psnsAt(wan, flow).has(psn), is(true));
+    const text = await line.leaf.exec('tc', '-s', 'class', 'show', 'dev', 'eth2');
+    return Number(/ Sent \d+ bytes (\d+) pkt/.exec(text)?.[1]);
+  };
+  let last = -1;
+  await until('it goes straight', held, (sent) => {
+    const same = sent === last;
+    last = sent;
+    return same;
+  });
+  await line.leaf.start(leaf());
+  expect(await holdsOf(flow)).toEqual([]);
+  expect(await classes()).toEqual([]);
+});
+
+test('cnpctl release lets a flow go at once, before it has recovered', async () => {
+  await line.leaf.reload(leaf({ rtt: '5s' }));
+  const flow = await connected();
+  await line.congest(
+    'the flow is held',
+    flow,
+    () => holdsOf(flow),
+    ([row]) => row,
+  );
+  await line.rate('50mbit');
+  const { source, destination, receiverQpn } = flow.ends;
+  const { stdout } = await line.leaf.cnpctl(
+    'release',
+    formatAddress(source),
+    formatAddress(destination),
+    `${receiverQpn}`,
+  );
+  expect(stdout).toBe('1 flow let go\n');
+  await until(
+    'it is free',
+    () => holdsOf(flow),
+    (rows) => rows.length === 0,
+  );
+});
+
+test('a port with somebody else’s queue is a problem with a remedy, and nobody is held there', async () => {
+  await line.leaf.exec('tc', 'qdisc', 'replace', 'dev', 'eth2', 'root', 'pfifo', 'limit', '1000');
+  await line.leaf.reload(leaf({ response: '40%' }));
+  await until(
+    'status names it',
+    async () => JSON.stringify(await line.leaf.get('status')),
+    (text) => text.includes('no flow can be held at eth2'),
+  );
+  await line.leaf.exec('tc', 'qdisc', 'del', 'dev', 'eth2', 'root');
+  await until(
+    'and it is gone with that queue',
+    async () => JSON.stringify(await line.leaf.get('status')),
+    (text) => !text.includes('no flow can be held at eth2'),
+  );
+});
+
+test('without the section nothing is left at the port', async () => {
+  const { router } = base('leaf') as { router: object };
+  await line.leaf.reload({ router });
+  await until(
+    'the queue is the kernel’s own',
+    () => line.leaf.exec('tc', 'qdisc', 'show', 'dev', 'eth2'),
+    (text) => !text.includes('htb'),
+  );
+});
