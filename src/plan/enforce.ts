@@ -6,7 +6,7 @@ import type { Problem } from '../model/problem.ts';
 import type { EnforcePlan } from './desired.ts';
 import { type Facts, type LinkFact, findLink, interfaceMissing } from './facts.ts';
 
-/** @param problems gets what is wrong with the ports. Returns undefined if there is none, or their rate is not known. */
+/** @param problems gets what is wrong with the ports. Returns undefined without a port, or if the rate is not known. */
 export function planEnforce({ source }: Intent, facts: Facts, problems: Problem[]): EnforcePlan | undefined {
   if (!source?.enforce) return undefined;
   const { enforce } = source;

@@ -1,4 +1,4 @@
-// Held flows in the kernel (LHCNP §5.6): the program at the egress of the ports, and an HTB there with room for classes.
+// Held flows in the kernel (LHCNP §5.6): the program at the egress of the ports, and an HTB there with room for them.
 // Which flows are held, and how fast, comes from the source's machine (src/source/enforcement.ts) at any time, through
 // the methods here.
 import type { BpfObject } from '../kernel/bpf/object.ts';

@@ -6,7 +6,7 @@
 //   it, not shorten it. (LHCNP-5.5.1-c)
 // - Resume gives back so many percent of what the reductions since the last normal rate took; 0 gives back all. It ends
 //   a pause. One Resume gives back a bounded share of the normal rate only, since it may be forged. (LHCNP-5.5.1-f,
-//   LHCNP-5.5.1-g, LHCNP-5.5.1-h, LHCNP-9-i)
+//   LHCNP-5.5.1-g, LHCNP-5.5.1-h, LHCNP-5.6-h, LHCNP-9-i)
 // - Notify is left to the default response, which is not here. (LHCNP-5.5.1-a)
 // - After 2·RTT without any notification the rate grows by one step an RTT, up to the normal rate; a new notification
 //   stops that and starts the timer anew. (LHCNP-5.6-e, LHCNP-5.6-f, LHCNP-5.6-g, LHCNP-5.6-i)

@@ -105,13 +105,16 @@ function wrapped(text: string, first = ''): string {
   return lines.join('\n');
 }
 
+/** What cnpd does in place of a sender; the rest of the component serves the lab's endpoint alone. */
+const ENFORCES = /^src\/source\/(?!dcqcn|reaction)/;
+
 /**
  * Whether a line binds the sender alone and nothing else does what it says: cnpd is no sender, so what fulfils it is
  * the lab's RoCE endpoint, with the formats of src/packet. Lines for the sender that a program of cnpd's keeps as well
  * are cnpd's.
  */
 function onlyInTheLab({ who }: Requirement, built: ReadonlySet<string>): boolean {
-  if (who === 'SRC') return ![...built].some((file) => file.startsWith('bpf/'));
+  if (who === 'SRC') return ![...built].some((file) => file.startsWith('bpf/') || ENFORCES.test(file));
   return who.split(',').includes('SRC') && built.size > 0 && [...built].every((file) => file.startsWith('src/lab/'));
 }
 

@@ -107,7 +107,7 @@ __noinline int source_objects(__u32 at, __u32 end)
 	return csum_fold(sum) ? COUNT_SOURCE_BAD_SUM : SOURCE_GOOD;
 }
 
-// The 12 octets at `at`, a constant, and what follows them up to `end` (LHCNP-6.1.1-j).
+// The 12 octets at `at`, a constant, and what follows them up to `end` (LHCNP-5.6-c, LHCNP-6.1.1-j).
 static __always_inline int told_body(struct source_scratch *scratch, struct told *told, __u32 at, __u32 end,
 				     __u32 padding)
 {
