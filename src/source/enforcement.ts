@@ -12,6 +12,7 @@ import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { SourceNotification } from '../model/source.ts';
 import type { HoldEffect, HoldOptions, HoldView, SourceFlow } from './hold.ts';
+import { Changes } from './changes.ts';
 import { Holds } from './holds.ts';
 
 /** The classes of held flows, by slot, at all ports, and the table of holds. Rates are bytes per second. */
@@ -80,6 +81,8 @@ interface Pause {
 const LOOK_MS = 10;
 /** Flows that one turn of the event loop looks at. */
 const AT_ONCE = 256;
+/** Refusals are logged this often; all are counted. */
+const LOG_MS = 1000;
 const LONGEST_PAUSE_US = 65_535;
 /** The rest of a pause that is too short to be asked for again. */
 const SHORTEST_PAUSE_MS = 1;
@@ -100,9 +103,9 @@ export class Enforcement {
   readonly #due: Deadline;
   readonly #looking: Deadline;
   #settings: EnforcementSettings;
-  /** Effects in their order, and whether they are being applied. */
-  readonly #waiting: HoldEffect[] = [];
-  #applying: Promise<void> | undefined;
+  readonly #changes: Changes;
+  #isLooking = false;
+  #loggedAt = -Infinity;
   #stopped = false;
 
   /** @throws RangeError for options that do not work */
@@ -111,6 +114,7 @@ export class Enforcement {
     this.#settings = settings;
     this.#dependencies = dependencies;
     this.#holds = new Holds(settings.options, { count });
+    this.#changes = new Changes({ clock, onRefused: (error) => this.#refused(error) });
     this.#due = new Deadline(clock, () => this.#advance());
     this.#looking = new Deadline(clock, () => void this.#look());
   }
@@ -148,14 +152,12 @@ export class Enforcement {
     this.#stopped = true;
     this.#due.cancel();
     this.#looking.cancel();
-    await this.#applying;
-    for (const [slot, occupied] of this.#slots) {
-      occupied.pause?.cancel();
-      await this.#tried(() =>
-        this.#dependencies.dataplane.changeRate(slot, classRate(this.#settings.options.lineRate)),
-      );
-      await this.#tried(() => this.#dependencies.dataplane.removeHold(occupied.flow));
-    }
+    await this.#changes.stop();
+    const { dataplane } = this.#dependencies;
+    for (const { pause } of this.#slots.values()) pause?.cancel();
+    const lineRate = classRate(this.#settings.options.lineRate);
+    await this.#changes.each(this.#slots.keys(), (slot) => dataplane.changeRate(slot, lineRate));
+    await this.#changes.each(this.#slots.values(), ({ flow }) => dataplane.removeHold(flow));
     this.#slots.clear();
   }
 
@@ -168,27 +170,17 @@ export class Enforcement {
   }
 
   #apply(effects: readonly HoldEffect[]): void {
-    this.#waiting.push(...effects);
+    for (const effect of effects) this.#changes.do(() => this.#applyOne(effect));
     if (!this.#stopped) this.#due.by(this.#holds.nextAt);
-    this.#applying ??= this.#drain().finally(() => (this.#applying = undefined));
-  }
-
-  async #drain(): Promise<void> {
-    for (let effect = this.#waiting.shift(); effect; effect = this.#waiting.shift()) {
-      const one = effect;
-      await this.#tried(() => this.#applyOne(one));
-    }
   }
 
   /** What the kernel refuses leaves the flow as it was; it recovers by itself. */
-  async #tried(action: () => void | Promise<void>): Promise<void> {
-    try {
-      await action();
-    } catch (error) {
-      const { count, log } = this.#dependencies;
-      count('source.hold.refused');
-      log.warn({ error: messageOf(error) }, 'the kernel has refused a change of a held flow');
-    }
+  #refused(error: unknown): void {
+    const { count, log } = this.#dependencies;
+    count('source.hold.refused');
+    if (this.#now() - this.#loggedAt < LOG_MS) return;
+    this.#loggedAt = this.#now();
+    log.warn({ error: messageOf(error) }, 'the kernel has refused a change of a held flow');
   }
 
   async #applyOne(effect: HoldEffect): Promise<void> {
@@ -222,7 +214,10 @@ export class Enforcement {
   async #hold({ flow, slot, rate, untilMs }: Extract<HoldEffect, { kind: 'hold' }>): Promise<void> {
     const { dataplane } = this.#dependencies;
     const leaver = this.#slots.get(slot);
-    await dataplane.setClass(slot, { ...classRate(rate), limit: this.#settings.buffer });
+    const { options, buffer } = this.#settings;
+    // Before a packet of the flow comes: a frame at a rate next to zero would silence the class for a minute.
+    await dataplane.setClass(slot, { ...classRate(rate === 0 ? options.lineRate : rate), limit: buffer });
+    if (rate === 0) await dataplane.pause(slot, LONGEST_PAUSE_US);
     const hold = { phase: 'held', untilNs: this.#untilNs(untilMs), drained: 0n } as const;
     if (leaver) {
       // The same flow: its packets in the class are still its own.
@@ -234,7 +229,6 @@ export class Enforcement {
       dataplane.setHold(slot, flow, hold);
       this.#slots.set(slot, { flow, before, rate, hold, pause: undefined });
     }
-    if (rate === 0) await this.#setRate(slot, this.#slots.get(slot)!);
   }
 
   /** During a pause, the rate waits for its end. */
@@ -252,7 +246,7 @@ export class Enforcement {
     const { sent } = await dataplane.classCounters(slot);
     await dataplane.pause(slot, Math.max(1, Math.min(LONGEST_PAUSE_US, Math.round(left * 1000))));
     this.#endPause(occupied); // another one may have come meanwhile
-    const cancel = clock.after(left / 2, () => void this.#tried(() => this.#afterHalf(slot, occupied)));
+    const cancel = clock.after(left / 2, () => this.#changes.do(() => this.#afterHalf(slot, occupied)));
     occupied.pause = { end, sentBefore: sent, cancel };
   }
 
@@ -288,13 +282,17 @@ export class Enforcement {
 
   /** Lets flows go whose packets have left their classes. */
   async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
     const leaving = [...this.#slots].filter(([, { hold }]) => hold.phase === 'leaving');
-    for (const [slot, occupied] of leaving) await this.#tried(() => this.#lookAt(slot, occupied));
+    await this.#changes.each(leaving, ([slot, occupied]) => this.#lookAt(slot, occupied));
+    this.#isLooking = false;
     const someLeave = [...this.#slots.values()].some(({ hold }) => hold.phase === 'leaving');
     if (someLeave && !this.#stopped) this.#looking.by(this.#now() + LOOK_MS);
   }
 
   async #lookAt(slot: number, occupied: Occupied): Promise<void> {
+    if (this.#stopped) return;
     const drained = await this.#drained(slot, occupied);
     // Meanwhile it may have been held again.
     if (this.#stopped || this.#slots.get(slot) !== occupied || occupied.hold.phase !== 'leaving') return;
