@@ -6,7 +6,8 @@ import { manualClock } from '../model/clock.ts';
 import { silentLog } from '../model/log.ts';
 import type { LongHaulAction } from '../model/notification.ts';
 import type { SourceNotification } from '../model/source.ts';
-import { Enforcement, type HoldDataplane } from './enforcement.ts';
+import { Enforcement } from './enforcement.ts';
+import type { HoldDataplane } from './hold-dataplane.ts';
 import { type SourceFlow, defaultHoldOptions } from './hold.ts';
 
 const LINE = 80e6;
@@ -266,4 +267,14 @@ test('a pause that is asked for again does not outlast the Resume that comes mea
   const names = classes.calls.map(([name]) => name);
   expect(names).toContain('leaving');
   expect(names.lastIndexOf('pause')).toBeLessThan(names.lastIndexOf('rate'));
+});
+
+test('a flow whose class the kernel has refused is not shown as held, and its next notification tries again', async () => {
+  classes.refuses = 'class';
+  await instruct('rate-reduce', 50);
+  expect(enforcement.views()).toEqual([]);
+  classes.refuses = undefined;
+  await instruct('rate-reduce', 50);
+  expect(enforcement.views()).toMatchObject([{ state: 'held', slot: 1 }]);
+  expect(classes.hold).toMatchObject({ phase: 'held' });
 });

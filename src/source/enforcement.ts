@@ -11,39 +11,10 @@ import { Deadline } from '../model/deadline.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { SourceNotification } from '../model/source.ts';
-import type { HoldEffect, HoldOptions, HoldView, SourceFlow } from './hold.ts';
 import { Changes } from './changes.ts';
+import type { HoldEffect, HoldOptions, HoldView, SourceFlow } from './hold.ts';
+import type { ClassHold, HoldDataplane } from './hold-dataplane.ts';
 import { Holds } from './holds.ts';
-
-/** The classes of held flows, by slot, at all ports, and the table of holds. Rates are bytes per second. */
-export interface HoldDataplane {
-  /** Creates or changes. @throws KernelError */
-  setClass(
-    slot: number,
-    wanted: { readonly rate: bigint; readonly burst: number; readonly limit: number },
-  ): Promise<void>;
-  /** @throws KernelError */
-  changeRate(slot: number, wanted: { readonly rate: bigint; readonly burst: number }): Promise<void>;
-  /** @throws KernelError */
-  pause(slot: number, microseconds: number): Promise<void>;
-  /** Packets, since the class exists. @throws KernelError */
-  classCounters(
-    slot: number,
-  ): Promise<{ readonly sent: bigint; readonly dropped: bigint; readonly backlogPackets: number }>;
-  /** @throws KernelError */
-  setHold(slot: number, flow: SourceFlow, hold: ClassHold): void;
-  /** @throws KernelError */
-  removeHold(flow: SourceFlow): void;
-  /** Undefined: the flow is not held. @throws KernelError */
-  record(flow: SourceFlow): { readonly entered: bigint; readonly released: boolean } | undefined;
-}
-
-interface ClassHold {
-  readonly phase: 'held' | 'leaving';
-  /** CLOCK_MONOTONIC. */
-  readonly untilNs: bigint;
-  readonly drained: bigint;
-}
 
 export interface EnforcementSettings {
   readonly options: HoldOptions;
@@ -59,6 +30,8 @@ interface EnforcementDependencies {
   readonly count: Count;
   readonly log: Log;
 }
+
+type Hold = Extract<HoldEffect, { kind: 'hold' }>;
 
 /** A slot with a flow. */
 interface Occupied {
@@ -211,24 +184,37 @@ export class Enforcement {
     }
   }
 
-  async #hold({ flow, slot, rate, untilMs }: Extract<HoldEffect, { kind: 'hold' }>): Promise<void> {
-    const { dataplane } = this.#dependencies;
-    const leaver = this.#slots.get(slot);
-    const { options, buffer } = this.#settings;
-    // Before a packet of the flow comes: a frame at a rate next to zero would silence the class for a minute.
-    await dataplane.setClass(slot, { ...classRate(rate === 0 ? options.lineRate : rate), limit: buffer });
-    if (rate === 0) await dataplane.pause(slot, LONGEST_PAUSE_US);
+  async #hold(effect: Hold): Promise<void> {
+    const { slot, rate, untilMs } = effect;
     const hold = { phase: 'held', untilNs: this.#untilNs(untilMs), drained: 0n } as const;
-    if (leaver) {
-      // The same flow: its packets in the class are still its own.
-      leaver.rate = rate;
-      this.#change(slot, leaver, hold);
-    } else {
+    const leaver = this.#slots.get(slot);
+    if (!leaver) return this.#holdNew(effect, hold);
+    await this.#setClass(slot, rate);
+    // The same flow: its packets in the class are still its own.
+    leaver.rate = rate;
+    this.#change(slot, leaver, hold);
+  }
+
+  async #holdNew({ flow, slot, rate }: Hold, hold: ClassHold): Promise<void> {
+    const { dataplane } = this.#dependencies;
+    try {
+      await this.#setClass(slot, rate);
       const { sent, dropped, backlogPackets } = await dataplane.classCounters(slot);
       const before = sent + dropped + BigInt(backlogPackets);
       dataplane.setHold(slot, flow, hold);
       this.#slots.set(slot, { flow, before, rate, hold, pause: undefined });
+    } catch (error) {
+      this.#apply(this.#holds.onRefused(flow, slot));
+      throw error;
     }
+  }
+
+  /** Before a packet of the flow comes: one frame at a rate next to zero would silence the class for a minute. */
+  async #setClass(slot: number, rate: number): Promise<void> {
+    const { dataplane } = this.#dependencies;
+    const { options, buffer } = this.#settings;
+    await dataplane.setClass(slot, { ...classRate(rate === 0 ? options.lineRate : rate), limit: buffer });
+    if (rate === 0) await dataplane.pause(slot, LONGEST_PAUSE_US);
   }
 
   /** During a pause, the rate waits for its end. */
