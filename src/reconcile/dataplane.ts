@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import type { BpfProgram } from '../kernel/bpf/program.ts';
 import { EGRESS_PROGRAMS } from '../kernel/dataplane/egress.ts';
 import { COUNTERS_MAP, decodeCounters } from '../kernel/dataplane/counters.ts';
+import { removeHoldTrees } from '../kernel/netlink/hold-tree.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Problem } from '../model/problem.ts';
@@ -49,6 +50,8 @@ function removedSids(): string[] {
     routes.close();
   }
 }
+
+const removedHoldTrees = (): string[] => removeHoldTrees().map((ifindex) => `interface ${ifindex}`);
 
 /** Compares by identity: unchanged parts of a plan are the same objects. */
 const differOnlyInSenders = (a: DesiredState, b: DesiredState): boolean =>
@@ -208,6 +211,7 @@ export class Dataplane {
   prune(): void {
     this.#attachments.fullPass();
     for (const { feature } of this.#supervisors) feature?.fullPass();
+    if (!this.hold) this.#removeEarlier('hold', 'classes of an earlier run removed', removedHoldTrees);
     if (!this.srv6) this.#removeEarlier('srv6', 'SIDs of an earlier run removed', removedSids);
     if (!this.multicast) this.#removeEarlier('multicast', 'trees of an earlier run removed', removeTrees);
   }
@@ -223,17 +227,17 @@ export class Dataplane {
   }
 
   /**
-   * Removes routes of an earlier run, if its configuration had any. An agent that cannot list routes has installed
-   * none.
+   * Removes routes and classes of an earlier run, if its configuration had any. An agent that cannot list routes has
+   * installed none.
    */
-  #removeEarlier(feature: 'srv6' | 'multicast', message: string, remove: () => string[]): void {
+  #removeEarlier(feature: 'hold' | 'srv6' | 'multicast', message: string, remove: () => string[]): void {
     const { log, count } = this.#dependencies;
     try {
       const removed = remove();
       if (removed.length > 0) log.info({ removed }, message);
     } catch (error) {
-      count(`dataplane.${feature}.routes-unreadable`);
-      log.warn({ error: messageOf(error) }, 'cannot read the routes of an earlier run');
+      count(feature === 'hold' ? 'dataplane.hold.release-failed' : `dataplane.${feature}.routes-unreadable`);
+      log.warn({ error: messageOf(error), feature }, 'cannot remove what an earlier run has left');
     }
   }
 

@@ -91,6 +91,13 @@ export class HoldPorts {
     this.#trees.release(ifindex);
   }
 
+  /** Restores what an earlier run has left at other ports than these. Returns their indexes. @throws KernelError */
+  releaseOthers(wanted: ReadonlySet<number>): number[] {
+    const released = this.#trees.releaseAll(wanted);
+    for (const ifindex of released) this.#table.removePort(ifindex);
+    return released;
+  }
+
   /** @throws KernelError of the first port that refuses; the others have the class */
   setClass(minor: number, wanted: HoldClass): Promise<void> {
     return this.setClasses([[minor, wanted]]);

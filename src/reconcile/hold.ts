@@ -26,6 +26,8 @@ export class Hold extends Feature {
   /** By ifindex. */
   readonly #refused = new Map<number, Problem>();
   #desired: readonly Port[] = [];
+  /** What an earlier run has left at ports that are no longer desired is removed once. */
+  #hasCleaned = false;
   /** One after another: a port that is prepared must not be released meanwhile. */
   #working: Promise<void> = Promise.resolve();
 
@@ -76,7 +78,19 @@ export class Hold extends Feature {
     const wanted = new Set(desired.map(({ ifindex }) => ifindex));
     for (const ifindex of this.#refused.keys()) if (!wanted.has(ifindex)) this.#refused.delete(ifindex);
     for (const ifindex of this.#ports.ports) if (!wanted.has(ifindex)) this.#release(ifindex);
+    if (!this.#hasCleaned) this.#clean(wanted);
     for (const port of desired) await this.#prepare(port);
+  }
+
+  #clean(wanted: ReadonlySet<number>): void {
+    this.#hasCleaned = true;
+    try {
+      const ports = this.#ports.releaseOthers(wanted);
+      if (ports.length > 0) this.#dependencies.log.info({ ports }, 'classes of an earlier run removed');
+    } catch (error) {
+      this.#dependencies.count('dataplane.hold.release-failed');
+      this.#dependencies.log.warn({ error: messageOf(error) }, 'cannot restore the queues of an earlier run');
+    }
   }
 
   #release(ifindex: number): void {

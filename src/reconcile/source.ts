@@ -40,6 +40,7 @@ export class Source extends Feature {
   readonly #configuration: Reconciler<Configuration>;
   readonly #senders: Reconciler<Sender>;
   readonly #nodes: Reconciler<Node>;
+  #enforced: readonly Sender[] = [];
 
   constructor(object: BpfObject, dependencies: FeatureDependencies) {
     super(object, dependencies);
@@ -58,6 +59,7 @@ export class Source extends Feature {
     this.#nodes.replace(source?.acceptFrom ?? []);
     this.#configuration.replace(source ? [configurationOf(source)] : []);
     this.#senders.replace(source?.senders ?? []);
+    this.#enforced = (source?.senders ?? []).filter(({ action }) => action === 'enforce');
   }
 
   /** Calls the listener with each notification that the program has believed. The reader is closed with the feature. */
@@ -83,7 +85,9 @@ export class Source extends Feature {
     return reader;
   }
 
+  /** Without the agent nobody obeys in place of hosts: they have to hear their receivers' CNPs again. */
   override close(): void {
+    for (const { prefix } of this.#enforced) this.object.map(SOURCE_MAPS.senders).delete(prefixKey(prefix));
     for (const reader of this.#readers) reader.close();
     super.close();
   }

@@ -19,6 +19,11 @@ export class Changes {
     this.#onRefused = dependencies.onRefused;
   }
 
+  /** How many wait. */
+  get size(): number {
+    return this.#waiting.length;
+  }
+
   /** Behind those that wait. */
   do(change: Change): void {
     if (this.#stopped) return;

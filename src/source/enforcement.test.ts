@@ -278,3 +278,18 @@ test('a flow whose class the kernel has refused is not shown as held, and its ne
   expect(enforcement.views()).toMatchObject([{ state: 'held', slot: 1 }]);
   expect(classes.hold).toMatchObject({ phase: 'held' });
 });
+
+test('a storm that the kernel cannot follow: what waits is bounded, the rest is counted, and nothing is stuck', async () => {
+  classes.setClass = () => new Promise((resolve) => setImmediate(resolve));
+  for (let i = 0; i < 50_000; i++) {
+    const action = i % 2000 < 1000 ? 'rate-reduce' : 'resume';
+    enforcement.onNotification({ ...notification(action, 50), flow: flow(i % 1000) });
+  }
+  expect(counts['source.hold.overload']).toBeGreaterThan(10_000);
+  await expect.poll(() => classes.calls.filter(([name]) => name === 'held').length).toBe(1000);
+  await expect.poll(() => classes.calls.filter(([name]) => name === 'rate').length).toBeGreaterThan(10_000);
+  const before = counts['source.hold.overload'];
+  enforcement.onNotification(notification('pause', 40_000));
+  await expect.poll(() => classes.calls.at(-1)?.[0]).toBe('pause');
+  expect(counts['source.hold.overload']).toBe(before);
+});

@@ -56,6 +56,8 @@ const LOOK_MS = 10;
 const AT_ONCE = 256;
 /** Refusals are logged this often; all are counted. */
 const LOG_MS = 1000;
+/** Changes that wait for the kernel. Beyond, notifications are ignored: what they ask for would come too late. */
+const MOST_WAITING = 16_384;
 const LONGEST_PAUSE_US = 65_535;
 /** The rest of a pause that is too short to be asked for again. */
 const SHORTEST_PAUSE_MS = 1;
@@ -93,6 +95,7 @@ export class Enforcement {
   }
 
   onNotification({ flow, ...taken }: SourceNotification): void {
+    if (this.#changes.size >= MOST_WAITING) return this.#dependencies.count('source.hold.overload');
     const event = {
       ...{ flow: { ...flow, tenant: 0 }, senderQpn: taken.senderQpn, node: taken.node, format: taken.format },
       ...(taken.instruction && { instruction: taken.instruction }),

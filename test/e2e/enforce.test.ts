@@ -176,3 +176,18 @@ test('without the section nothing is left at the port', async () => {
     (text) => !text.includes('htb'),
   );
 });
+
+test('what a killed agent has left at its ports is removed by the next one, with another port or without the section', async () => {
+  const { router } = base('leaf') as { router: object };
+  const htbs = async (port: string): Promise<boolean> =>
+    (await line.leaf.exec('tc', 'qdisc', 'show', 'dev', port)).includes('htb');
+  await line.leaf.reload(leaf());
+  await until('there is a queue for holds', () => htbs('eth2'), is(true));
+  await line.leaf.stop('SIGKILL');
+  await line.leaf.start(leaf({ ports: ['eth1'] }));
+  await until('the queue of the former port is the kernel’s own', () => htbs('eth2'), is(false));
+  await until('the new one has it', () => htbs('eth1'), is(true));
+  await line.leaf.stop('SIGKILL');
+  await line.leaf.start({ router });
+  await until('nothing is left', () => htbs('eth1'), is(false));
+});

@@ -7,12 +7,13 @@
 #include "source/admit.h"
 #include "wire/cnp.h"
 
-static __always_inline void source_report(const struct __sk_buff *skb, const struct told *told, __u32 action)
+// Returns 0 if the agent does not keep up, or is dead: its ring is full.
+static __always_inline int source_report(const struct __sk_buff *skb, const struct told *told, __u32 action)
 {
 	struct source_record *record = bpf_ringbuf_reserve(&source_records, sizeof(*record), 0);
 	if (!record) {
 		count(COUNT_SOURCE_RECORD_LOST);
-		return;
+		return 0;
 	}
 	record->time_ns = bpf_ktime_get_ns();
 	record->sender = told->sender;
@@ -29,6 +30,7 @@ static __always_inline void source_report(const struct __sk_buff *skb, const str
 	record->action = action;
 	record->reserved[0] = record->reserved[1] = 0;
 	bpf_ringbuf_submit(record, 0);
+	return 1;
 }
 
 // Rewrites the frame as the CNP, which the kernel routes. Its source is the flow's receiver: adapters find the
@@ -61,12 +63,14 @@ static __noinline int source_convert(struct __sk_buff *skb, const struct told *t
 
 static __always_inline int source_act(struct __sk_buff *skb, const struct told *told, __u32 action)
 {
-	source_report(skb, told, action);
+	int reported = source_report(skb, told, action);
 	if (action == SOURCE_PASS) {
 		count(COUNT_SOURCE_PASSED);
 		return TC_NEXT;
 	}
 	if (action == SOURCE_ENFORCE) {
+		if (!reported && told->format == FORMAT_NONE)
+			return TC_NEXT; // nobody obeys in place of the host: it has to hear its receiver
 		count(COUNT_SOURCE_ENFORCED);
 		if (told->format == FORMAT_NONE)
 			count(COUNT_SOURCE_PEER);

@@ -100,10 +100,10 @@ export class HoldTrees {
     return this.#without('ENOENT', () => this.#netlink.request(deleteRootRequest(ifindex, HOLD_ROOT)));
   }
 
-  /** Restores every port. Returns the indexes of those that had something of cnpd's. @throws KernelError */
-  releaseAll(): number[] {
+  /** Restores every other port. Returns the indexes of those that had something of cnpd's. @throws KernelError */
+  releaseAll(but: ReadonlySet<number> = new Set()): number[] {
     return [...this.#roots().values()]
-      .filter(({ kind }) => kind === 'htb')
+      .filter(({ kind, ifindex }) => kind === 'htb' && !but.has(ifindex))
       .map(({ ifindex }) => ifindex)
       .filter((ifindex) => this.release(ifindex));
   }

@@ -192,6 +192,13 @@ describe('a standard CNP', () => {
     ]);
   });
 
+  test('enforce: while the agent reads nothing, it is soon left to the host, which nobody obeys for', () => {
+    source.configure('enforce');
+    source.send(packet(), { repeat: 10_000 });
+    expect(source.send(packet())).toMatchObject({ verdict: NEXT, counted: { 'source.record-lost': 1 } });
+    expect(source.send(longHaulRoce())).toMatchObject({ verdict: DROP });
+  });
+
   test('enforce: of anybody else, and about an unknown Queue Pair, is left to the host', () => {
     source.configure('enforce');
     for (const other of [packet(STRANGER), packet(CONGESTED), packet(B, 0xeee)])
