@@ -64,6 +64,8 @@ const classes = async (): Promise<string[]> =>
   (await line.leaf.exec('tc', 'class', 'show', 'dev', 'eth2')).split('\n').filter((text) => text.includes('htb'));
 
 test('LHCNP-5.6-d, LHCNP-5.6-g: a flow is held while nodes say so, recovers by itself, and loses nothing; the host hears nothing', async () => {
+  // Longer than it takes to look.
+  await line.leaf.reload(leaf({ rtt: '500ms' }));
   const flow = await connected();
   const other = await connected();
   const held = await line.congest(
