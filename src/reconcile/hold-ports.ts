@@ -2,8 +2,8 @@
 // which port a flow leaves by is the kernel's choice. Requests are executed within the call; a long list is cut, and
 // other work goes on between its parts.
 //
-// A port that has vanished, or whose queue or classes somebody has removed, is forgotten, with all that it had: flows go
-// straight there, and are held at the others. prepare() it again.
+// A port that has vanished, or whose queue or classes somebody has removed, is forgotten, with all that it had: flows
+// go straight there, and are held at the others. prepare() it again.
 import { ERRNO, KernelError, isKernelError } from '../kernel/errors.ts';
 import { type Answer, NetlinkBatch, refusalIn } from '../kernel/netlink/batch.ts';
 import type { NetlinkRequest } from '../kernel/netlink/client.ts';

@@ -1,5 +1,5 @@
-// Changes of the kernel, one after another, in the order in which they were asked for. Each is executed within its call,
-// so a long list is done in turns of the event loop: other work goes on between them.
+// Changes of the kernel, one after another, in the order in which they were asked for. Each is executed within its
+// call, so a long list is done in turns of the event loop: other work goes on between them.
 import type { Clock } from '../model/clock.ts';
 
 type Change = () => void | Promise<void>;

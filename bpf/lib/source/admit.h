@@ -106,8 +106,8 @@ static __always_inline int source_may_convert(struct queue_pair *pair, const str
 	return SOURCE_GOOD;
 }
 
-// After the checks of the source: the connection, then what its action needs. SOURCE_PASS needs no connection: the host
-// knows its own.
+// After the checks of the source: the connection, then what its action needs. SOURCE_PASS needs no connection, if a
+// node notifies: the host knows its own.
 __noinline int source_admit(struct told *told, __u32 action)
 {
 	struct proxy_config *learning = proxy_configuration();
@@ -118,6 +118,9 @@ __noinline int source_admit(struct told *told, __u32 action)
 	if (!told || !learning || !config)
 		return COUNT_SOURCE_FAILED;
 	struct queue_pair *pair = source_queue_pair(told, &flow, learning, now, &problem);
+	// Anybody can claim to be the receiver of a connection that nobody knows.
+	if (!pair && source_is_receiver(told) && !source_is_node(&told->node))
+		return problem;
 	if (action == SOURCE_PASS)
 		return source_bucket_refuses(config, now) ? COUNT_SOURCE_RATE_LIMITED : SOURCE_GOOD;
 	if (!pair)

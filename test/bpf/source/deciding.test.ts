@@ -175,6 +175,14 @@ test('records that nobody reads are lost, and counted; the host gets its CNPs al
   expect(source.records()).toHaveLength(4000 - lost);
 });
 
+test('FCNP-4-e: a stranger is not believed because it claims to be the receiver of a connection that nobody knows', () => {
+  source.configure('pass');
+  const claim = fastCnp({ source: STRANGER, originalDestination: STRANGER, destQpn: 0xeee });
+  expect(outcome(claim)).toEqual([DROP, 'source.qp-unknown']);
+  expect(outcome(fastCnp({ source: B }))).toEqual([NEXT, 'source.passed']);
+  expect(outcome(fastCnp({ destQpn: 0xeee }))).toEqual([NEXT, 'source.passed']);
+});
+
 describe('a standard CNP', () => {
   const packet = (from = B, qpn = SENDER_QPN): Uint8Array =>
     buildCnp({ source: from, destination: A, destQpn: qpn, sourcePort: DATA_SPORT });
