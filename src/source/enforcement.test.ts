@@ -6,7 +6,8 @@ import { manualClock } from '../model/clock.ts';
 import { silentLog } from '../model/log.ts';
 import type { LongHaulAction } from '../model/notification.ts';
 import type { SourceNotification } from '../model/source.ts';
-import { Enforcement, type HoldDataplane } from './enforcement.ts';
+import { Enforcement } from './enforcement.ts';
+import type { HoldDataplane } from './hold-dataplane.ts';
 import { type SourceFlow, defaultHoldOptions } from './hold.ts';
 
 const LINE = 80e6;

@@ -11,38 +11,9 @@ import { Deadline } from '../model/deadline.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { SourceNotification } from '../model/source.ts';
+import type { ClassHold, HoldDataplane } from './hold-dataplane.ts';
 import type { HoldEffect, HoldOptions, HoldView, SourceFlow } from './hold.ts';
 import { Holds } from './holds.ts';
-
-/** The classes of held flows, by slot, at all ports, and the table of holds. Rates are bytes per second. */
-export interface HoldDataplane {
-  /** Creates or changes. @throws KernelError */
-  setClass(
-    slot: number,
-    wanted: { readonly rate: bigint; readonly burst: number; readonly limit: number },
-  ): Promise<void>;
-  /** @throws KernelError */
-  changeRate(slot: number, wanted: { readonly rate: bigint; readonly burst: number }): Promise<void>;
-  /** @throws KernelError */
-  pause(slot: number, microseconds: number): Promise<void>;
-  /** Packets, since the class exists. @throws KernelError */
-  classCounters(
-    slot: number,
-  ): Promise<{ readonly sent: bigint; readonly dropped: bigint; readonly backlogPackets: number }>;
-  /** @throws KernelError */
-  setHold(slot: number, flow: SourceFlow, hold: ClassHold): void;
-  /** @throws KernelError */
-  removeHold(flow: SourceFlow): void;
-  /** Undefined: the flow is not held. @throws KernelError */
-  record(flow: SourceFlow): { readonly entered: bigint; readonly released: boolean } | undefined;
-}
-
-interface ClassHold {
-  readonly phase: 'held' | 'leaving';
-  /** CLOCK_MONOTONIC. */
-  readonly untilNs: bigint;
-  readonly drained: bigint;
-}
 
 export interface EnforcementSettings {
   readonly options: HoldOptions;

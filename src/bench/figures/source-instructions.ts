@@ -1,5 +1,5 @@
-// Taking notifications for hosts: what the source's program costs other packets, and how long it is from a Long-haul CNP
-// in that program to the flow's class at its new rate. The agent is in between: ring, machine, netlink.
+// Taking notifications for hosts: what the source's program costs other packets, and how long it is from a Long-haul
+// CNP in that program to the flow's class at its new rate. The agent is in between: ring, machine, netlink.
 import { type BpfObject, openBpfObject } from '../../kernel/bpf/object.ts';
 import { prefixKey, structure } from '../../kernel/dataplane/layout.ts';
 import {
@@ -28,7 +28,8 @@ import { UNDISCLOSED } from '../../packet/long-haul/body.ts';
 import { buildLongHaulRoce } from '../../packet/roce/long-haul-cnp.ts';
 import { hold } from '../../reconcile/hold.ts';
 import { source } from '../../reconcile/source.ts';
-import { Enforcement, type HoldDataplane } from '../../source/enforcement.ts';
+import { Enforcement } from '../../source/enforcement.ts';
+import type { HoldDataplane } from '../../source/hold-dataplane.ts';
 import { defaultHoldOptions } from '../../source/hold.ts';
 import { type Bench, type Figure, bpfObject } from '../support/bench.ts';
 import { RECEIVER, SENDER, dataIpv4, dataIpv6, ethernet } from '../support/packets/packets.ts';

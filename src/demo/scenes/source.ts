@@ -1,5 +1,5 @@
-// A host without any congestion control (containerlab/source): p1 congests and sends h1 Long-haul CNPs; leaf1 takes them
-// and slows the flow down at its own port (LHCNP §5.6). h1 hears nothing and goes on sending.
+// A host without any congestion control (containerlab/source): p1 congests and sends h1 Long-haul CNPs; leaf1 takes
+// them and slows the flow down at its own port (LHCNP §5.6). h1 hears nothing and goes on sending.
 import { NOT_ALL_RUNS, boundedQueues, byMode } from '../checks.ts';
 import type { RunResult } from '../results.ts';
 import { waitForRow } from '../routers.ts';

@@ -1,0 +1,32 @@
+// What enforcement.ts needs of the dataplane (reconcile/hold.ts).
+import type { SourceFlow } from './hold.ts';
+
+/** The classes of held flows, by slot, at all ports, and the table of holds. Rates are bytes per second. */
+export interface HoldDataplane {
+  /** Creates or changes. @throws KernelError */
+  setClass(
+    slot: number,
+    wanted: { readonly rate: bigint; readonly burst: number; readonly limit: number },
+  ): Promise<void>;
+  /** @throws KernelError */
+  changeRate(slot: number, wanted: { readonly rate: bigint; readonly burst: number }): Promise<void>;
+  /** @throws KernelError */
+  pause(slot: number, microseconds: number): Promise<void>;
+  /** Packets, since the class exists. @throws KernelError */
+  classCounters(
+    slot: number,
+  ): Promise<{ readonly sent: bigint; readonly dropped: bigint; readonly backlogPackets: number }>;
+  /** @throws KernelError */
+  setHold(slot: number, flow: SourceFlow, hold: ClassHold): void;
+  /** @throws KernelError */
+  removeHold(flow: SourceFlow): void;
+  /** Undefined: the flow is not held. @throws KernelError */
+  record(flow: SourceFlow): { readonly entered: bigint; readonly released: boolean } | undefined;
+}
+
+export interface ClassHold {
+  readonly phase: 'held' | 'leaving';
+  /** CLOCK_MONOTONIC. */
+  readonly untilNs: bigint;
+  readonly drained: bigint;
+}
