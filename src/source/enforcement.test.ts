@@ -8,7 +8,9 @@ import type { LongHaulAction } from '../model/notification.ts';
 import type { SourceNotification } from '../model/source.ts';
 import { Enforcement } from './enforcement.ts';
 import type { HoldDataplane } from './hold-dataplane.ts';
+import { fromHex } from '../packet/hex.ts';
 import { type SourceFlow, defaultHoldOptions } from './hold.ts';
+import { defaultHpcc } from './hpcc.ts';
 
 const LINE = 80e6;
 const FLOW = { sender: address('2001:db8:1::1'), receiver: address('2001:db8:2::1'), receiverQpn: 0xc8 };
@@ -72,6 +74,7 @@ const notification = (action: LongHaulAction, parameter: number): SourceNotifica
   ifindex: 1,
   instruction: { level: 1, action, parameter },
   metric: 0,
+  trace: null,
 });
 /** Lets what is under way come to its end. */
 const settled = async (): Promise<void> => {
@@ -186,6 +189,38 @@ describe('LHCNP-5.5.1-c: a pause', () => {
 test('Rate Reduce 100 stops the flow: the longest pause, whose silences repeat', async () => {
   await instruct('rate-reduce', 100);
   expect(taken().at(-1)).toEqual(['pause', 1, 65_535]);
+});
+
+describe('FCNP-4-t: the IOAM trace of a Fast CNP', () => {
+  /** One node: queue depth of so many bytes; `remaining` 0. */
+  const trace = (queueBytes: number): SourceNotification['trace'] => ({
+    kind: 0,
+    bytes: fromHex(`0000 0800 020000 00 ${queueBytes.toString(16).padStart(8, '0')}`),
+  });
+  const notify = async (of: SourceNotification['trace']): Promise<void> => {
+    enforcement.onNotification({ ...notification('notify', 0), format: 'fast-cnp', instruction: null, trace: of });
+    await settled();
+  };
+  const withIoam = { ...settings, options: { ...settings.options, hpcc: defaultHpcc(LINE) } };
+
+  test('sets the reduction: 200 kB at 80 Mbit/s are 20 ms, one round trip, so U is 2', async () => {
+    enforcement.configure(withIoam);
+    await notify(trace(200_000));
+    // η / U of the line: 0.95 / 2.
+    expect(taken()[0]).toEqual(['class', 1, 4_750_000n, 1_000_000]);
+  });
+
+  test('is ignored where the operator has not asked for it', async () => {
+    await notify(trace(200_000));
+    expect(taken()[0]).toEqual(['class', 1, 5_000_000n, 1_000_000]);
+  });
+
+  test('that cannot be read is counted, and the default response holds', async () => {
+    enforcement.configure(withIoam);
+    await notify({ kind: 0, bytes: fromHex('0000 1000 020000 00 00000001') });
+    expect(counts['source.hold.trace-unreadable']).toBe(1);
+    expect(taken()[0]).toEqual(['class', 1, 5_000_000n, 1_000_000]);
+  });
 });
 
 test('a hold is renewed while it lasts: an agent that dies lets go after the lifetime', async () => {

@@ -13,6 +13,8 @@ import type { Count, Log } from '../model/log.ts';
 import type { SourceNotification } from '../model/source.ts';
 import type { ClassHold, HoldDataplane } from './hold-dataplane.ts';
 import type { HoldEffect, HoldOptions, HoldView, SourceFlow } from './hold.ts';
+import { decodeTrace } from '../packet/ip/ioam.ts';
+import { type IoamNode, decodeTraceNodes } from '../packet/ip/ioam-nodes.ts';
 import { Holds } from './holds.ts';
 
 export interface EnforcementSettings {
@@ -90,6 +92,7 @@ export class Enforcement {
     const event = {
       ...{ flow: { ...flow, tenant: 0 }, senderQpn: taken.senderQpn, node: taken.node, format: taken.format },
       ...(taken.instruction && { instruction: taken.instruction }),
+      ...(taken.trace && this.#settings.options.hpcc && { trace: this.#nodesOf(taken.trace) }),
     };
     this.#apply(this.#holds.onNotification(event, this.#now()));
   }
@@ -128,6 +131,15 @@ export class Enforcement {
       await this.#tried(() => this.#dependencies.dataplane.removeHold(occupied.flow));
     }
     this.#slots.clear();
+  }
+
+  /** Undefined: the trace cannot be read, and the default response is used. */
+  #nodesOf({ kind, bytes }: NonNullable<SourceNotification['trace']>): readonly IoamNode[] | undefined {
+    const trace = decodeTrace(kind, bytes);
+    const nodes = trace.ok ? decodeTraceNodes(trace.value) : trace;
+    if (nodes.ok) return nodes.value;
+    this.#dependencies.count('source.hold.trace-unreadable');
+    return undefined;
   }
 
   #now(): number {
