@@ -2,7 +2,8 @@
 // which port a flow leaves by is the kernel's choice. Requests are executed within the call; a long list is cut, and
 // other work goes on between its parts.
 //
-// A port that has vanished is forgotten, with all that it had. prepare() it when it is there again.
+// A port that has vanished, or whose queue or classes somebody has removed, is forgotten, with all that it had: flows go
+// straight there, and are held at the others. prepare() it again.
 import { ERRNO, KernelError, isKernelError } from '../kernel/errors.ts';
 import { type Answer, NetlinkBatch, refusalIn } from '../kernel/netlink/batch.ts';
 import type { NetlinkRequest } from '../kernel/netlink/client.ts';
@@ -71,8 +72,14 @@ export class HoldPorts {
     if (before) this.#forget(ifindex);
     const tree = this.#trees.prepare(ifindex);
     this.#ports.set(ifindex, tree);
-    await this.#apply([...this.#classes].flatMap(([minor, wanted]) => at(tree, minor, creation(wanted))));
-    if (this.#ports.has(ifindex)) this.#table.setPort(ifindex, tree.root);
+    try {
+      await this.#apply([...this.#classes].flatMap(([minor, wanted]) => at(tree, minor, creation(wanted))));
+      if (this.#ports.get(ifindex) === tree) this.#table.setPort(ifindex, tree.root);
+    } catch (error) {
+      // Not prepared: the next call begins anew.
+      this.#forget(ifindex);
+      throw error;
+    }
   }
 
   /**
@@ -135,7 +142,7 @@ export class HoldPorts {
     const answers = await this.#answers(
       this.#everywhere(minor, ({ ifindex, handle }) => [readClassRequest(ifindex, handle)]),
     );
-    const refusal = refusalIn(answers, 'ENODEV');
+    const refusal = refusalIn(answers);
     if (refusal) throw refusal;
     return answers.flatMap((answer) => (isKernelError(answer) ? [] : [countersIn(answer, minor)])).reduce(sum, NOTHING);
   }
@@ -151,22 +158,27 @@ export class HoldPorts {
   }
 
   async #apply(requests: readonly PortRequest[], ...expected: readonly string[]): Promise<void> {
-    const refusal = refusalIn(await this.#answers(requests), 'ENODEV', ...expected);
+    const refusal = refusalIn(await this.#answers(requests), ...expected);
     if (refusal) throw refusal;
   }
 
+  /** Of the ports that are still there; if the last one has lost its classes, that. */
   async #answers(requests: readonly PortRequest[]): Promise<Answer[]> {
     const answers: Answer[] = [];
     for (let from = 0; from < requests.length; from += NetlinkBatch.most) {
       if (from > 0) await otherWork();
       const part = requests.slice(from, from + NetlinkBatch.most);
-      const found = this.#batch.requests(part.map(({ request }) => request));
-      found.forEach((answer, i) => {
-        if (isKernelError(answer, 'ENODEV')) this.#forget(part[i]!.ifindex);
+      this.#batch.requests(part.map(({ request }) => request)).forEach((answer, i) => {
+        if (this.#isGone(answer, part[i]!)) this.#forget(part[i]!.ifindex);
+        if (!this.#isGone(answer, part[i]!) || (this.#ports.size === 0 && isKernelError(answer, 'ENOENT')))
+          answers.push(answer);
       });
-      answers.push(...found);
     }
     return answers;
+  }
+
+  #isGone(answer: Answer, { minor }: PortRequest): boolean {
+    return isKernelError(answer, 'ENODEV') || (isKernelError(answer, 'ENOENT') && this.#classes.has(minor));
   }
 
   #forget(ifindex: number): void {
@@ -176,11 +188,12 @@ export class HoldPorts {
 
 interface PortRequest {
   readonly ifindex: number;
+  readonly minor: number;
   readonly request: NetlinkRequest;
 }
 
 const at = (tree: HoldTree, minor: number, change: ClassChange): PortRequest[] =>
-  change(placeIn(tree, minor)).map((request) => ({ ifindex: tree.ifindex, request }));
+  change(placeIn(tree, minor)).map((request) => ({ ifindex: tree.ifindex, minor, request }));
 
 const creation =
   (wanted: HoldClass): ClassChange =>

@@ -14,6 +14,7 @@ import { defaultHpcc } from './hpcc.ts';
 
 const LINE = 80e6;
 const FLOW = { sender: address('2001:db8:1::1'), receiver: address('2001:db8:2::1'), receiverQpn: 0xc8 };
+const flow = (receiverQpn: number): SourceFlow => ({ ...FLOW, receiverQpn, tenant: 0 });
 const RTT = 20;
 
 /** One class, whose packets the test lets in and out. */
@@ -186,11 +187,6 @@ describe('LHCNP-5.5.1-c: a pause', () => {
   });
 });
 
-test('Rate Reduce 100 stops the flow: the longest pause, whose silences repeat', async () => {
-  await instruct('rate-reduce', 100);
-  expect(taken().at(-1)).toEqual(['pause', 1, 65_535]);
-});
-
 describe('FCNP-4-t: the IOAM trace of a Fast CNP', () => {
   /** One node: queue depth of so many bytes; `remaining` 0. */
   const trace = (queueBytes: number): SourceNotification['trace'] => ({
@@ -257,4 +253,63 @@ test('stop: every flow goes straight, and what is in its class leaves at line ra
   expect(taken()).toEqual([['rate', 1, 10_000_000n], ['removed']]);
   await pass(1000);
   expect(taken()).toEqual([]);
+});
+
+test('two notifications in one turn of the event loop: one that changes nothing keeps no other waiting', async () => {
+  await instruct('rate-reduce', 30);
+  taken();
+  enforcement.onNotification(notification('rate-reduce', 30)); // the network has doubled it
+  enforcement.onNotification(notification('pause', 40_000));
+  await settled();
+  expect(taken()).toEqual([['pause', 1, 40_000]]);
+});
+
+test('LHCNP-5.5.1-e: a flow that is stopped at once never has a class so slow that one frame silences it for a minute', async () => {
+  await instruct('rate-reduce', 100);
+  expect(taken()).toEqual([
+    ['class', 1, 10_000_000n, 1_000_000],
+    ['pause', 1, 65_535],
+    ['held', 1],
+  ]);
+});
+
+test('a list that takes the kernel long leaves the event loop its turns', async () => {
+  let turns = 0;
+  const count = (): void => void (turns++, (turning = setImmediate(count)));
+  let turning = setImmediate(count);
+  const held: number[] = [];
+  classes.setClass = () => Promise.resolve(clock.advance(1)); // what a class costs among thousands
+  classes.setHold = () => void held.push(turns);
+  for (let i = 1; i <= 100; i++) enforcement.onNotification({ ...notification('rate-reduce', 50), flow: flow(i) });
+  await expect.poll(() => held.length).toBe(100);
+  clearImmediate(turning);
+  expect(held.at(-1)! - held[0]!).toBeGreaterThan(15);
+});
+
+test('a pause that is asked for again does not outlast the Resume that comes meanwhile', async () => {
+  await instruct('pause', 40_000);
+  let asked = 0;
+  const counters = classes.classCounters;
+  classes.classCounters = async () => {
+    // The timer at the half of the pause has begun to ask for the rest of it.
+    if (++asked === 2) enforcement.onNotification(notification('resume', 0));
+    if (asked === 2) await settled();
+    return counters();
+  };
+  clock.advance(20);
+  await settled();
+  await settled();
+  const names = classes.calls.map(([name]) => name);
+  expect(names).toContain('leaving');
+  expect(names.lastIndexOf('pause')).toBeLessThan(names.lastIndexOf('rate'));
+});
+
+test('a flow whose class the kernel has refused is not shown as held, and its next notification tries again', async () => {
+  classes.refuses = 'class';
+  await instruct('rate-reduce', 50);
+  expect(enforcement.views()).toEqual([]);
+  classes.refuses = undefined;
+  await instruct('rate-reduce', 50);
+  expect(enforcement.views()).toMatchObject([{ state: 'held', slot: 1 }]);
+  expect(classes.hold).toMatchObject({ phase: 'held' });
 });

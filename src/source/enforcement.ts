@@ -11,8 +11,9 @@ import { Deadline } from '../model/deadline.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { SourceNotification } from '../model/source.ts';
-import type { ClassHold, HoldDataplane } from './hold-dataplane.ts';
+import { Changes } from './changes.ts';
 import type { HoldEffect, HoldOptions, HoldView, SourceFlow } from './hold.ts';
+import type { ClassHold, HoldDataplane } from './hold-dataplane.ts';
 import { decodeTrace } from '../packet/ip/ioam.ts';
 import { type IoamNode, decodeTraceNodes } from '../packet/ip/ioam-nodes.ts';
 import { Holds } from './holds.ts';
@@ -31,6 +32,8 @@ interface EnforcementDependencies {
   readonly count: Count;
   readonly log: Log;
 }
+
+type Hold = Extract<HoldEffect, { kind: 'hold' }>;
 
 /** A slot with a flow. */
 interface Occupied {
@@ -53,6 +56,8 @@ interface Pause {
 const LOOK_MS = 10;
 /** Flows that one turn of the event loop looks at. */
 const AT_ONCE = 256;
+/** Refusals are logged this often; all are counted. */
+const LOG_MS = 1000;
 const LONGEST_PAUSE_US = 65_535;
 /** The rest of a pause that is too short to be asked for again. */
 const SHORTEST_PAUSE_MS = 1;
@@ -73,9 +78,9 @@ export class Enforcement {
   readonly #due: Deadline;
   readonly #looking: Deadline;
   #settings: EnforcementSettings;
-  /** Effects in their order, and whether they are being applied. */
-  readonly #waiting: HoldEffect[] = [];
-  #applying: Promise<void> | undefined;
+  readonly #changes: Changes;
+  #isLooking = false;
+  #loggedAt = -Infinity;
   #stopped = false;
 
   /** @throws RangeError for options that do not work */
@@ -84,6 +89,7 @@ export class Enforcement {
     this.#settings = settings;
     this.#dependencies = dependencies;
     this.#holds = new Holds(settings.options, { count });
+    this.#changes = new Changes({ clock, onRefused: (error) => this.#refused(error) });
     this.#due = new Deadline(clock, () => this.#advance());
     this.#looking = new Deadline(clock, () => void this.#look());
   }
@@ -122,14 +128,12 @@ export class Enforcement {
     this.#stopped = true;
     this.#due.cancel();
     this.#looking.cancel();
-    await this.#applying;
-    for (const [slot, occupied] of this.#slots) {
-      occupied.pause?.cancel();
-      await this.#tried(() =>
-        this.#dependencies.dataplane.changeRate(slot, classRate(this.#settings.options.lineRate)),
-      );
-      await this.#tried(() => this.#dependencies.dataplane.removeHold(occupied.flow));
-    }
+    await this.#changes.stop();
+    const { dataplane } = this.#dependencies;
+    for (const { pause } of this.#slots.values()) pause?.cancel();
+    const lineRate = classRate(this.#settings.options.lineRate);
+    await this.#changes.each(this.#slots.keys(), (slot) => dataplane.changeRate(slot, lineRate));
+    await this.#changes.each(this.#slots.values(), ({ flow }) => dataplane.removeHold(flow));
     this.#slots.clear();
   }
 
@@ -151,27 +155,17 @@ export class Enforcement {
   }
 
   #apply(effects: readonly HoldEffect[]): void {
-    this.#waiting.push(...effects);
+    for (const effect of effects) this.#changes.do(() => this.#applyOne(effect));
     if (!this.#stopped) this.#due.by(this.#holds.nextAt);
-    this.#applying ??= this.#drain().finally(() => (this.#applying = undefined));
-  }
-
-  async #drain(): Promise<void> {
-    for (let effect = this.#waiting.shift(); effect; effect = this.#waiting.shift()) {
-      const one = effect;
-      await this.#tried(() => this.#applyOne(one));
-    }
   }
 
   /** What the kernel refuses leaves the flow as it was; it recovers by itself. */
-  async #tried(action: () => void | Promise<void>): Promise<void> {
-    try {
-      await action();
-    } catch (error) {
-      const { count, log } = this.#dependencies;
-      count('source.hold.refused');
-      log.warn({ error: messageOf(error) }, 'the kernel has refused a change of a held flow');
-    }
+  #refused(error: unknown): void {
+    const { count, log } = this.#dependencies;
+    count('source.hold.refused');
+    if (this.#now() - this.#loggedAt < LOG_MS) return;
+    this.#loggedAt = this.#now();
+    log.warn({ error: messageOf(error) }, 'the kernel has refused a change of a held flow');
   }
 
   async #applyOne(effect: HoldEffect): Promise<void> {
@@ -202,22 +196,37 @@ export class Enforcement {
     }
   }
 
-  async #hold({ flow, slot, rate, untilMs }: Extract<HoldEffect, { kind: 'hold' }>): Promise<void> {
-    const { dataplane } = this.#dependencies;
-    const leaver = this.#slots.get(slot);
-    await dataplane.setClass(slot, { ...classRate(rate), limit: this.#settings.buffer });
+  async #hold(effect: Hold): Promise<void> {
+    const { slot, rate, untilMs } = effect;
     const hold = { phase: 'held', untilNs: this.#untilNs(untilMs), drained: 0n } as const;
-    if (leaver) {
-      // The same flow: its packets in the class are still its own.
-      leaver.rate = rate;
-      this.#change(slot, leaver, hold);
-    } else {
+    const leaver = this.#slots.get(slot);
+    if (!leaver) return this.#holdNew(effect, hold);
+    await this.#setClass(slot, rate);
+    // The same flow: its packets in the class are still its own.
+    leaver.rate = rate;
+    this.#change(slot, leaver, hold);
+  }
+
+  async #holdNew({ flow, slot, rate }: Hold, hold: ClassHold): Promise<void> {
+    const { dataplane } = this.#dependencies;
+    try {
+      await this.#setClass(slot, rate);
       const { sent, dropped, backlogPackets } = await dataplane.classCounters(slot);
       const before = sent + dropped + BigInt(backlogPackets);
       dataplane.setHold(slot, flow, hold);
       this.#slots.set(slot, { flow, before, rate, hold, pause: undefined });
+    } catch (error) {
+      this.#apply(this.#holds.onRefused(flow, slot));
+      throw error;
     }
-    if (rate === 0) await this.#setRate(slot, this.#slots.get(slot)!);
+  }
+
+  /** Before a packet of the flow comes: one frame at a rate next to zero would silence the class for a minute. */
+  async #setClass(slot: number, rate: number): Promise<void> {
+    const { dataplane } = this.#dependencies;
+    const { options, buffer } = this.#settings;
+    await dataplane.setClass(slot, { ...classRate(rate === 0 ? options.lineRate : rate), limit: buffer });
+    if (rate === 0) await dataplane.pause(slot, LONGEST_PAUSE_US);
   }
 
   /** During a pause, the rate waits for its end. */
@@ -235,7 +244,7 @@ export class Enforcement {
     const { sent } = await dataplane.classCounters(slot);
     await dataplane.pause(slot, Math.max(1, Math.min(LONGEST_PAUSE_US, Math.round(left * 1000))));
     this.#endPause(occupied); // another one may have come meanwhile
-    const cancel = clock.after(left / 2, () => void this.#tried(() => this.#afterHalf(slot, occupied)));
+    const cancel = clock.after(left / 2, () => this.#changes.do(() => this.#afterHalf(slot, occupied)));
     occupied.pause = { end, sentBefore: sent, cancel };
   }
 
@@ -271,13 +280,17 @@ export class Enforcement {
 
   /** Lets flows go whose packets have left their classes. */
   async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
     const leaving = [...this.#slots].filter(([, { hold }]) => hold.phase === 'leaving');
-    for (const [slot, occupied] of leaving) await this.#tried(() => this.#lookAt(slot, occupied));
+    await this.#changes.each(leaving, ([slot, occupied]) => this.#lookAt(slot, occupied));
+    this.#isLooking = false;
     const someLeave = [...this.#slots.values()].some(({ hold }) => hold.phase === 'leaving');
     if (someLeave && !this.#stopped) this.#looking.by(this.#now() + LOOK_MS);
   }
 
   async #lookAt(slot: number, occupied: Occupied): Promise<void> {
+    if (this.#stopped) return;
     const drained = await this.#drained(slot, occupied);
     // Meanwhile it may have been held again.
     if (this.#stopped || this.#slots.get(slot) !== occupied || occupied.hold.phase !== 'leaving') return;

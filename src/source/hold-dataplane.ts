@@ -1,4 +1,4 @@
-// What enforcement.ts needs of the dataplane (reconcile/hold.ts).
+// What holds ask of the dataplane (reconcile/hold.ts).
 import type { SourceFlow } from './hold.ts';
 
 /** The classes of held flows, by slot, at all ports, and the table of holds. Rates are bytes per second. */

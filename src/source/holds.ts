@@ -125,6 +125,13 @@ export class Holds {
     return this.#taken();
   }
 
+  /** The dataplane could not hold this flow in this slot: its next notification tries again. */
+  onRefused(flow: SourceFlow, slot: number): HoldEffect[] {
+    const held = this.#held.get(flowKey(flow));
+    if (held?.slot === slot) this.#free(held);
+    return this.#taken();
+  }
+
   /** The port has another rate. */
   setLineRate(lineRate: number, now: number): HoldEffect[] {
     return this.reconfigure({ ...this.#opts, lineRate }, now);

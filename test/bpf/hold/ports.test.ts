@@ -92,6 +92,35 @@ describe('a port with its default queue', () => {
     expect(await scene.ports.classCounters(MINOR)).toMatchObject({ sentBytes: 12n * 1078n, dropped: 0n });
   });
 
+  test('a port whose queue somebody has replaced keeps no flow from being held at the others, until it is prepared again', async () => {
+    await prepare();
+    await scene.ports.prepare(scene.ifindex('t-hold-b'));
+    await scene.ports.setClass(MINOR, SLOW);
+    scene.tc('qdisc replace dev t-hold-a root handle 5: htb default 0');
+    await scene.ports.setClass(MINOR + 1, SLOW);
+    await scene.ports.changeRate(MINOR, { rate: 1_000_000n, burst: 2000 });
+    await scene.ports.classCounters(MINOR);
+    expect([classes().length, classes('t-hold-b').length]).toEqual([0, 2]);
+    expect(scene.ports.ports).toEqual([scene.ifindex('t-hold-b')]);
+    await prepare();
+    expect(classes().length).toBe(2);
+    scene.tc(`class del dev t-hold-a classid 5:${MINOR.toString(16)}`);
+    await scene.ports.classCounters(MINOR);
+    await prepare();
+    expect(classes().length).toBe(2);
+  });
+
+  test('a port at which a class was refused is not prepared: the next attempt begins anew', async () => {
+    await scene.ports.setClass(MINOR, { ...SLOW, rate: 0n });
+    await failure(prepare());
+    await scene.ports.deleteClass(MINOR);
+    await prepare();
+    await scene.ports.setClass(MINOR, { ...SLOW, rate: 10_000_000n });
+    scene.table.set(FLOW, held());
+    scene.send({ psn: 0 });
+    await until('it goes through its class', async () => (await scene.ports.classCounters(MINOR)).sent, is(1n));
+  });
+
   test('packets beyond the limit are dropped and counted, and so never hinder the flow from leaving', async () => {
     await prepare();
     await scene.ports.setClass(MINOR, { rate: 50_000n, burst: 1100, limit: 10_000 });
