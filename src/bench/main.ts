@@ -12,6 +12,7 @@ import { controlPackets } from './figures/control-packets.ts';
 import { eventLoop } from './figures/event-loop.ts';
 import { feedback } from './figures/feedback.ts';
 import { heldFlows } from './figures/held-flows.ts';
+import { sourceInstructions } from './figures/source-instructions.ts';
 import { mapUpdates } from './figures/map-updates.ts';
 import { multicastAnswers } from './figures/multicast-answers.ts';
 import { multicastChanges } from './figures/multicast-changes.ts';
@@ -35,6 +36,7 @@ const FIGURES: readonly Figure[] = [
   packetCost,
   srv6,
   heldFlows,
+  sourceInstructions,
   multicastCopies,
   multicastAnswers,
   noticeBuild,

@@ -6,12 +6,13 @@ import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import type { ReleaseRequest, SourceNotification } from '../model/source.ts';
-import type { DesiredState, SourcePlan } from '../plan/desired.ts';
+import type { DesiredState, IoamPlan, SourcePlan } from '../plan/desired.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
 import type { Hold } from '../reconcile/hold.ts';
 import type { Source } from '../reconcile/source.ts';
 import { Enforcement, type EnforcementSettings } from '../source/enforcement.ts';
 import { type HoldView, type SourceFlow, defaultHoldOptions } from '../source/hold.ts';
+import type { HpccOptions } from '../source/hpcc.ts';
 import { LongestMatch } from '../source/longest-match.ts';
 import { ReceivedNotifications } from '../source/received.ts';
 
@@ -132,16 +133,29 @@ const isMeant = (which: ReleaseRequest, { sender, receiver, receiverQpn }: Sourc
   (sameAddress(which.sender, sender) && sameAddress(which.receiver, receiver) && which.receiverQpn === receiverQpn);
 
 function settingsOf({ senders }: SourcePlan, enforce: NonNullable<SourcePlan['enforce']>): EnforcementSettings {
-  const { lineRate, rttMs, response, buffer, flows } = enforce;
+  const { lineRate, rttMs, response, buffer, flows, ioam } = enforce;
   return {
     options: {
       ...defaultHoldOptions(lineRate),
       ...{ mostFlows: flows, rttMs, response, drainMs: LONGEST_DRAIN_MS },
+      hpcc: ioam && hpccOf(ioam),
       enforces: enforcedBy(senders),
     },
     buffer,
   };
 }
+
+const TX_BYTES = {
+  none: undefined,
+  'namespace-data': 'namespaceData',
+  'namespace-data-wide': 'namespaceDataWide',
+} as const;
+
+const hpccOf = ({ target, capacity, queueUnit, txBytes, timestamp }: IoamPlan): HpccOptions => ({
+  ...{ target, queueUnit, timestamp },
+  capacity: () => capacity,
+  txBytes: TX_BYTES[txBytes],
+});
 
 /** A flow that never pauses is let go after this time: its class is empty or nearly so, at line rate. */
 const LONGEST_DRAIN_MS = 60_000;

@@ -55,6 +55,10 @@ function checkPort(mode: Mode, result: PortResult, limitBytes: number): string[]
   return failures;
 }
 
+/** The watched ports in this run: queues bounded, nothing dropped. */
+export const boundedQueues = ({ mode, ports }: RunResult, { watched }: Pick<Scene, 'watched'>): string[] =>
+  watched.flatMap(({ limitBytes }, i) => checkPort(mode, ports[i]!, limitBytes));
+
 /**
  * What holds in every scene: silence without congestion control, CNPs from the receiver, then cnpd alone: sooner, with
  * bounded queues and no loss.
@@ -72,7 +76,7 @@ export function checkRuns(
     failures.push(
       `cnpd: the receiver sent ${cnpd.receiverCnps} CNPs, although configured not to: not every notification is cnpd's`,
     );
-  for (const [i, { limitBytes }] of watched.entries()) failures.push(...checkPort('cnpd', cnpd.ports[i]!, limitBytes));
+  failures.push(...boundedQueues(cnpd, { watched }));
   // An upper bound that is too long says nothing.
   const comparable = !cnpd.feedbackIsBound && cnpd.firstFeedbackMs !== null && receiver.firstFeedbackMs !== null;
   if (comparable && cnpd.firstFeedbackMs >= receiver.firstFeedbackMs) {

@@ -80,6 +80,8 @@ const CONTROLLED_MS = 20_000;
 export function threeRuns(cnpd: {
   readonly title: string;
   readonly understands?: readonly string[];
+  /** What the sender makes of CNPs; default: DCQCN's reaction. */
+  readonly reaction?: 'none';
 }): readonly RunSpec[] {
   return [
     {
@@ -103,7 +105,7 @@ export function threeRuns(cnpd: {
       title: cnpd.title,
       ports: 'as-configured',
       receiverCnps: false,
-      sender: ['--reaction', 'dcqcn', ...(cnpd.understands ?? [])],
+      sender: ['--reaction', cnpd.reaction ?? 'dcqcn', ...(cnpd.understands ?? [])],
       durationMs: CONTROLLED_MS,
     },
   ];

@@ -3,6 +3,7 @@ import type { Scene } from './scene.ts';
 import { bgp } from './scenes/bgp.ts';
 import { longhaul } from './scenes/longhaul.ts';
 import { proxy } from './scenes/proxy.ts';
+import { source } from './scenes/source.ts';
 import { srv6Wan } from './scenes/srv6-wan.ts';
 
-export const SCENES: readonly [Scene, ...Scene[]] = [proxy, longhaul, srv6Wan, bgp];
+export const SCENES: readonly [Scene, ...Scene[]] = [proxy, longhaul, source, srv6Wan, bgp];

@@ -146,6 +146,7 @@ describe('docs/cnpd.yaml', () => {
           response: 0.5,
           buffer: 4_000_000,
           flows: 4096,
+          ioam: { target: 0.95, capacity: 10e9, queueUnit: 1, txBytes: 'none', timestamp: 'posix' },
         },
         acceptFrom: [prefix('2001:db8:ffff::/48')],
         interfaces: ['eth2'],

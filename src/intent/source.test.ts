@@ -52,6 +52,15 @@ test('LHCNP-5.6-f: enforce has defaults for everything but its ports', () => {
   });
 });
 
+test('FCNP-4-t: ioam is off unless it is declared, and then has defaults', () => {
+  expect(load(source(`${HELD}, ${FROM}, enforce: { ports: [eth2], ioam: {} }`)).source!.enforce!.ioam).toEqual({
+    target: 0.95,
+    queueUnit: 1,
+    txBytes: 'none',
+    timestamp: 'posix',
+  });
+});
+
 test.each([
   [`${HELD}, ${FROM}`, /action: enforce needs source\.enforce/],
   [`${SENDERS}, ${FROM}, enforce: { ports: [eth2] }`, /source\.enforce: no sender has action: enforce/],

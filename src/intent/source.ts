@@ -22,6 +22,19 @@ export interface EnforceIntent {
   readonly buffer: number;
   /** The most flows held at a time. */
   readonly flows: number;
+  /** How the IOAM trace of a Fast CNP sets the reduction. Absent: it does not. */
+  readonly ioam?: IoamIntent;
+}
+
+export interface IoamIntent {
+  /** η: the utilization of links that is aimed at. */
+  readonly target: number;
+  /** Of the links of the nodes, bit/s; absent: the bandwidth. */
+  readonly capacity?: number;
+  /** Bytes in a unit of queue depth. */
+  readonly queueUnit: number;
+  readonly txBytes: 'none' | 'namespace-data' | 'namespace-data-wide';
+  readonly timestamp: 'posix' | 'ntp' | 'ptp';
 }
 
 export interface SourceIntent {
@@ -55,6 +68,21 @@ const sender = section(
   'senders behind this router',
 );
 
+const ioam = section(
+  {
+    target: defaulted(percent('1%', '100%'), '95%', 'the utilization of links that is aimed at (η of HPCC)'),
+    capacity: value(bitRate('1kbit', '100Tbit'), 'rate of the links of the nodes; default: bandwidth').optional(),
+    'queue-unit': defaulted(size('1B', '1MB'), '1B', 'what one of a trace’s queue depth is; Linux: a byte'),
+    'tx-bytes': defaulted(
+      oneOf('none', 'namespace-data', 'namespace-data-wide'),
+      'none',
+      'the field of a trace that counts transmitted bytes; none: each link with a queue counts as busy',
+    ),
+    timestamp: defaulted(oneOf('posix', 'ntp', 'ptp'), 'posix', 'the format of a trace’s times (RFC 9197 §5)'),
+  },
+  'the IOAM trace of a Fast CNP sets how much it reduces, as in HPCC, in place of response (FCNP §4)',
+);
+
 const enforce = section(
   {
     ports: list(
@@ -69,6 +97,7 @@ const enforce = section(
       'how much a notification without an instruction reduces the rate',
     ),
     buffer: defaulted(size('10kB', '1GB'), '4MB', 'what a held flow may have queued; packets beyond are dropped'),
+    ioam: ioam.optional(),
     flows: defaulted(integer(1, 16_384), '4096', 'the most flows held at a time; others are not slowed down'),
   },
   'how flows of senders with action: enforce are slowed down (LHCNP §5.6)',
@@ -161,6 +190,7 @@ export const rules: readonly Rule<Sections>[] = [uniqueEntries, notEmpty, enforc
 export function build(declared: z.output<typeof schema>): SourceIntent {
   const source = filled(schema, declared);
   const held = source.enforce && filled(enforce, source.enforce);
+  const trace = held?.ioam && filled(ioam, held.ioam);
   return {
     senders: source.senders,
     ...(held && {
@@ -171,6 +201,15 @@ export function build(declared: z.output<typeof schema>): SourceIntent {
         response: held.response,
         buffer: held.buffer,
         flows: held.flows,
+        ...(trace && {
+          ioam: {
+            target: trace.target,
+            ...(trace.capacity !== undefined && { capacity: trace.capacity }),
+            queueUnit: trace['queue-unit'],
+            txBytes: trace['tx-bytes'],
+            timestamp: trace.timestamp,
+          },
+        }),
       },
     }),
     acceptFrom: source['accept-from'],

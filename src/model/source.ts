@@ -40,4 +40,6 @@ export interface SourceNotification {
   readonly instruction: LongHaulInstruction | null;
   /** The metric of a Long-haul CNP: type in the upper 8 bits, value in the lower 24; null: none. */
   readonly metric: number | null;
+  /** The IOAM trace of a Fast CNP, header and node data as on the wire; null: none. */
+  readonly trace: { readonly kind: number; readonly bytes: Uint8Array } | null;
 }

@@ -2,11 +2,11 @@
 // of its lists. The types tie it to src/model/state.ts (a field without a node here does not compile), a unit test ties
 // it to the YANG file. A node's YANG name is its field name in kebab-case: `yangName` is the only place where the two
 // spellings meet, so JSON answers, paths and `cnpctl -o json` all read alike.
-import { RECEIVED_FORMATS, SOURCE_ACTIONS } from '../model/source.ts';
 import { NOTIFICATION_FORMATS } from '../model/notification.ts';
 import type { CnpdState } from '../model/state.ts';
 import { BGP, OSPF } from './schema-carriers.ts';
 import { GROUPS } from './schema-groups.ts';
+import { SOURCES } from './schema-sources.ts';
 import {
   STRING,
   BOOLEAN,
@@ -183,56 +183,7 @@ const CNPD: ContainerShape<CnpdState> = {
         parameter: leaf('uint16'),
       },
     },
-    sources: {
-      kind: 'list',
-      keys: ['prefix'],
-      fields: {
-        prefix: PREFIX,
-        action: leaf(SOURCE_ACTIONS),
-        notifications: UINT64,
-        lastNotification: TIME,
-        lastNode: ADDRESS,
-      },
-    },
-    received: {
-      kind: 'list',
-      keys: ['sequence'],
-      fields: {
-        sequence: UINT64,
-        at: TIME,
-        port: STRING,
-        node: ADDRESS,
-        format: leaf(RECEIVED_FORMATS),
-        sender: ADDRESS,
-        senderQpn: UINT32,
-        receiver: ADDRESS,
-        receiverQpn: UINT32,
-        level: leaf('uint8'),
-        action: leaf(['notify', 'pause', 'rate-reduce', 'resume']),
-        parameter: leaf('uint16'),
-        result: leaf(['passed', 'converted', 'enforced']),
-      },
-    },
-    holds: {
-      kind: 'list',
-      keys: ['sender', 'receiver', 'receiverQpn'],
-      fields: {
-        sender: ADDRESS,
-        senderQpn: UINT32,
-        receiver: ADDRESS,
-        receiverQpn: UINT32,
-        state: leaf(['held', 'paused', 'recovering', 'leaving']),
-        rate: UINT64,
-        normalRate: UINT64,
-        pausedUntil: TIME,
-        nodes: leafList('ip-address'),
-        since: TIME,
-        until: TIME,
-        format: leaf(RECEIVED_FORMATS),
-        action: leaf(['notify', 'pause', 'rate-reduce', 'resume']),
-        parameter: leaf('uint16'),
-      },
-    },
+    ...SOURCES,
     sids: {
       kind: 'list',
       keys: ['sid', 'origin'],

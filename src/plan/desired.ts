@@ -256,6 +256,18 @@ export interface EnforcePlan {
   /** Bytes a flow. */
   readonly buffer: number;
   readonly flows: number;
+  /** Absent: IOAM traces are ignored. */
+  readonly ioam?: IoamPlan;
+}
+
+export interface IoamPlan {
+  readonly target: number;
+  /** bit/s. */
+  readonly capacity: number;
+  /** Bytes. */
+  readonly queueUnit: number;
+  readonly txBytes: 'none' | 'namespace-data' | 'namespace-data-wide';
+  readonly timestamp: 'posix' | 'ntp' | 'ptp';
 }
 
 /** For which hosts this router takes notifications (LHCNP §5.6, FCNP §4). */

@@ -33,6 +33,7 @@ export function planEnforce({ source }: Intent, facts: Facts, problems: Problem[
     response: Math.round(enforce.response * 100),
     buffer: enforce.buffer,
     flows: enforce.flows,
+    ...(enforce.ioam && { ioam: { capacity: lineRate, ...enforce.ioam } }),
   };
 }
 

@@ -1,6 +1,7 @@
 // What reaches the classes of the dataplane, and when. The dataplane here counts packets as a class does; real classes
 // are in test/bpf/hold and test/e2e/enforce.test.ts.
 import { beforeEach, describe, expect, test } from 'vitest';
+import { until } from '../../test/support/until.ts';
 import { address } from '../model/address.ts';
 import { manualClock } from '../model/clock.ts';
 import { silentLog } from '../model/log.ts';
@@ -8,7 +9,9 @@ import type { LongHaulAction } from '../model/notification.ts';
 import type { SourceNotification } from '../model/source.ts';
 import { Enforcement } from './enforcement.ts';
 import type { HoldDataplane } from './hold-dataplane.ts';
+import { fromHex } from '../packet/hex.ts';
 import { type SourceFlow, defaultHoldOptions } from './hold.ts';
+import { defaultHpcc } from './hpcc.ts';
 
 const LINE = 80e6;
 const FLOW = { sender: address('2001:db8:1::1'), receiver: address('2001:db8:2::1'), receiverQpn: 0xc8 };
@@ -73,6 +76,7 @@ const notification = (action: LongHaulAction, parameter: number): SourceNotifica
   ifindex: 1,
   instruction: { level: 1, action, parameter },
   metric: 0,
+  trace: null,
 });
 /** Lets what is under way come to its end. */
 const settled = async (): Promise<void> => {
@@ -184,6 +188,38 @@ describe('LHCNP-5.5.1-c: a pause', () => {
   });
 });
 
+describe('FCNP-4-t: the IOAM trace of a Fast CNP', () => {
+  /** One node: queue depth of so many bytes; `remaining` 0. */
+  const trace = (queueBytes: number): SourceNotification['trace'] => ({
+    kind: 0,
+    bytes: fromHex(`0000 0800 020000 00 ${queueBytes.toString(16).padStart(8, '0')}`),
+  });
+  const notify = async (of: SourceNotification['trace']): Promise<void> => {
+    enforcement.onNotification({ ...notification('notify', 0), format: 'fast-cnp', instruction: null, trace: of });
+    await settled();
+  };
+  const withIoam = { ...settings, options: { ...settings.options, hpcc: defaultHpcc(LINE) } };
+
+  test('sets the reduction: 200 kB at 80 Mbit/s are 20 ms, one round trip, so U is 2', async () => {
+    enforcement.configure(withIoam);
+    await notify(trace(200_000));
+    // η / U of the line: 0.95 / 2.
+    expect(taken()[0]).toEqual(['class', 1, 4_750_000n, 1_000_000]);
+  });
+
+  test('is ignored where the operator has not asked for it', async () => {
+    await notify(trace(200_000));
+    expect(taken()[0]).toEqual(['class', 1, 5_000_000n, 1_000_000]);
+  });
+
+  test('that cannot be read is counted, and the default response holds', async () => {
+    enforcement.configure(withIoam);
+    await notify({ kind: 0, bytes: fromHex('0000 1000 020000 00 00000001') });
+    expect(counts['source.hold.trace-unreadable']).toBe(1);
+    expect(taken()[0]).toEqual(['class', 1, 5_000_000n, 1_000_000]);
+  });
+});
+
 test('a hold is renewed while it lasts: an agent that dies lets go after the lifetime', async () => {
   await instruct('rate-reduce', 50);
   for (let i = 0; i < 100; i++) {
@@ -246,7 +282,7 @@ test('a list that takes the kernel long leaves the event loop its turns', async 
   classes.setClass = () => Promise.resolve(clock.advance(1)); // what a class costs among thousands
   classes.setHold = () => void held.push(turns);
   for (let i = 1; i <= 100; i++) enforcement.onNotification({ ...notification('rate-reduce', 50), flow: flow(i) });
-  await expect.poll(() => held.length).toBe(100);
+  await until('all are held', () => held.length === 100);
   clearImmediate(turning);
   expect(held.at(-1)! - held[0]!).toBeGreaterThan(15);
 });
@@ -286,10 +322,10 @@ test('a storm that the kernel cannot follow: what waits is bounded, the rest is 
     enforcement.onNotification({ ...notification(action, 50), flow: flow(i % 1000) });
   }
   expect(counts['source.hold.overload']).toBeGreaterThan(10_000);
-  await expect.poll(() => classes.calls.filter(([name]) => name === 'held').length).toBe(1000);
-  await expect.poll(() => classes.calls.filter(([name]) => name === 'rate').length).toBeGreaterThan(10_000);
+  await until('all are held', () => classes.calls.filter(([name]) => name === 'held').length === 1000);
+  await until('what waited is done', () => classes.calls.filter(([name]) => name === 'rate').length > 10_000);
   const before = counts['source.hold.overload'];
   enforcement.onNotification(notification('pause', 40_000));
-  await expect.poll(() => classes.calls.at(-1)?.[0]).toBe('pause');
+  await until('the pause is in force', () => classes.calls.at(-1)?.[0] === 'pause');
   expect(counts['source.hold.overload']).toBe(before);
 });

@@ -12,8 +12,11 @@ import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { SourceNotification } from '../model/source.ts';
 import { Changes } from './changes.ts';
+import { classRate } from './class-rate.ts';
 import type { HoldEffect, HoldOptions, HoldView, SourceFlow } from './hold.ts';
 import type { ClassHold, HoldDataplane } from './hold-dataplane.ts';
+import { decodeTrace } from '../packet/ip/ioam.ts';
+import { type IoamNode, decodeTraceNodes } from '../packet/ip/ioam-nodes.ts';
 import { Holds } from './holds.ts';
 
 export interface EnforcementSettings {
@@ -61,16 +64,6 @@ const MOST_WAITING = 16_384;
 const LONGEST_PAUSE_US = 65_535;
 /** The rest of a pause that is too short to be asked for again. */
 const SHORTEST_PAUSE_MS = 1;
-/** What may leave at once after a silence: a millisecond at the rate, and at least two of the longest frames. */
-const BURST_MS = 1;
-const LEAST_BURST = 2 * 4198;
-
-const bytesPerSecond = (bits: number): bigint => BigInt(Math.max(1, Math.round(bits / 8)));
-const classRate = (bits: number): { readonly rate: bigint; readonly burst: number } => ({
-  rate: bytesPerSecond(bits),
-  burst: Math.max(LEAST_BURST, Math.round((bits / 8 / 1000) * BURST_MS)),
-});
-
 export class Enforcement {
   readonly #dependencies: EnforcementDependencies;
   readonly #holds: Holds;
@@ -99,6 +92,7 @@ export class Enforcement {
     const event = {
       ...{ flow: { ...flow, tenant: 0 }, senderQpn: taken.senderQpn, node: taken.node, format: taken.format },
       ...(taken.instruction && { instruction: taken.instruction }),
+      ...(taken.trace && this.#settings.options.hpcc && { trace: this.#nodesOf(taken.trace) }),
     };
     this.#apply(this.#holds.onNotification(event, this.#now()));
   }
@@ -135,6 +129,15 @@ export class Enforcement {
     await this.#changes.each(this.#slots.keys(), (slot) => dataplane.changeRate(slot, lineRate));
     await this.#changes.each(this.#slots.values(), ({ flow }) => dataplane.removeHold(flow));
     this.#slots.clear();
+  }
+
+  /** Undefined: the trace cannot be read, and the default response is used. */
+  #nodesOf({ kind, bytes }: NonNullable<SourceNotification['trace']>): readonly IoamNode[] | undefined {
+    const trace = decodeTrace(kind, bytes);
+    const nodes = trace.ok ? decodeTraceNodes(trace.value) : trace;
+    if (nodes.ok) return nodes.value;
+    this.#dependencies.count('source.hold.trace-unreadable');
+    return undefined;
   }
 
   #now(): number {

@@ -15,6 +15,7 @@ const from = (sender: string, at = 0): SourceNotification => ({
   ifindex: 3,
   instruction: null,
   metric: null,
+  trace: null,
 });
 
 test('each notification counts for the longest declared prefix of its sender, which remembers the last', () => {

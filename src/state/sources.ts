@@ -3,7 +3,7 @@ import type { Intent } from '../intent/intent.ts';
 import { formatAddress } from '../model/address.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import type { SourceAction } from '../model/source.ts';
-import type { HoldState, ReceivedNotificationState, SourceState } from '../model/state.ts';
+import type { HoldState, ReceivedNotificationState, SourceState } from '../model/source-state.ts';
 import type { HoldView } from '../source/hold.ts';
 import type { ReceivedNotifications } from '../source/received.ts';
 import { type Names, timeOfDay } from './names.ts';

@@ -14,6 +14,7 @@ import { checkNotifications } from '../../src/demo/checks.ts';
 import { bgp } from '../../src/demo/scenes/bgp.ts';
 import { longhaul } from '../../src/demo/scenes/longhaul.ts';
 import { proxy } from '../../src/demo/scenes/proxy.ts';
+import { source } from '../../src/demo/scenes/source.ts';
 import { srv6Wan } from '../../src/demo/scenes/srv6-wan.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { type Lab, labUp } from '../../src/lab/lab.ts';
@@ -116,6 +117,17 @@ describe('containerlab/proxy', () => {
     const run = await stage.run('cnpd');
     expect(checkNotifications(run, 'cnp')).toEqual([]);
     expectAllArrived(run);
+  });
+});
+
+describe('containerlab/source', () => {
+  const stage = staged(source);
+
+  test('LHCNP-5.6-d A5: leaf1 obeys for h1, which has no congestion control: the queue is bounded, nothing is lost, and h1 hears nothing', async () => {
+    const run = await stage.run('cnpd');
+    expect(run.notifications.count).toBe(0);
+    expect(run.ports[0]!.counted.notifications).toBeGreaterThan(0);
+    expect(run.ports[0]!.drops).toBe(0);
   });
 });
 

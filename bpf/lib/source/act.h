@@ -7,14 +7,9 @@
 #include "source/admit.h"
 #include "wire/cnp.h"
 
-// Returns 0 if the agent does not keep up, or is dead: its ring is full.
-static __always_inline int source_report(const struct __sk_buff *skb, const struct told *told, __u32 action)
+static __always_inline void source_fill(struct source_record *record, const struct __sk_buff *skb,
+					const struct told *told, __u32 action)
 {
-	struct source_record *record = bpf_ringbuf_reserve(&source_records, sizeof(*record), 0);
-	if (!record) {
-		count(COUNT_SOURCE_RECORD_LOST);
-		return 0;
-	}
 	record->time_ns = bpf_ktime_get_ns();
 	record->sender = told->sender;
 	record->receiver = told->receiver;
@@ -29,6 +24,43 @@ static __always_inline int source_report(const struct __sk_buff *skb, const stru
 	record->format = told->format;
 	record->action = action;
 	record->reserved[0] = record->reserved[1] = 0;
+}
+
+static __always_inline void source_report_trace(struct __sk_buff *skb, const struct told *told, __u32 action)
+{
+	struct source_trace_record *traced = bpf_ringbuf_reserve(&source_records, sizeof(*traced), 0);
+	__u32 length = told->trace_length;
+	if (!traced) {
+		count(COUNT_SOURCE_RECORD_LOST);
+		return;
+	}
+	source_fill(&traced->record, skb, told, action);
+	__builtin_memset(traced->trace, 0, sizeof(traced->trace));
+	opaque(length);
+	if (length < 1 || length > SOURCE_TRACE_MAX ||
+	    bpf_skb_load_bytes(skb, ETH_HLEN + told->trace - 1, &traced->kind, 1) < 0 ||
+	    bpf_skb_load_bytes(skb, ETH_HLEN + told->trace, traced->trace, length) < 0) {
+		bpf_ringbuf_discard(traced, 0);
+		count(COUNT_SOURCE_RECORD_LOST);
+		return;
+	}
+	traced->length = length;
+	bpf_ringbuf_submit(traced, 0);
+}
+
+// Returns 0 if the agent does not keep up, or is dead: its ring is full.
+static __always_inline int source_report(struct __sk_buff *skb, const struct told *told, __u32 action)
+{
+	if (told->trace) {
+		source_report_trace(skb, told, action);
+		return 1; // no standard CNP has one
+	}
+	struct source_record *record = bpf_ringbuf_reserve(&source_records, sizeof(*record), 0);
+	if (!record) {
+		count(COUNT_SOURCE_RECORD_LOST);
+		return 0;
+	}
+	source_fill(record, skb, told, action);
 	bpf_ringbuf_submit(record, 0);
 	return 1;
 }

@@ -49,4 +49,14 @@ struct source_record {
 	__u8 reserved[2];
 };
 
+// The same of a Fast CNP with option 2: with the IOAM trace that it carries.
+#define SOURCE_TRACE_MAX 238
+
+struct source_trace_record {
+	struct source_record record;
+	__u8 kind;   // IOAM type: 0 preallocated, 1 incremental
+	__u8 length; // of the trace, bytes
+	__u8 trace[SOURCE_TRACE_MAX];
+};
+
 #endif

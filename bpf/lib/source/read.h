@@ -48,6 +48,8 @@ struct told {
 	__u32 sender_qpn;	 // Long-haul CNP, and the peer's CNP
 	__u32 metric;
 	__u32 length; // of the packet, bytes
+	__u32 trace;  // where the IOAM trace begins; 0: there is none
+	__u32 trace_length;
 	__u16 parameter;
 	__be16 sport;
 	__be16 pkey;
@@ -243,7 +245,8 @@ __noinline __u32 source_option(__u32 end)
 }
 
 // Reads the option; its address is at the end of it. Returns where the address begins, 0: malformed.
-static __always_inline __u32 told_option(struct source_scratch *scratch, const struct source_config *config, __u32 end)
+static __always_inline __u32 told_option(struct source_scratch *scratch, const struct source_config *config,
+					 struct told *told, __u32 end)
 {
 	__u32 at = source_option(end) & SOURCE_MASK;
 	if (at < IPV6_HLEN)
@@ -255,6 +258,8 @@ static __always_inline __u32 told_option(struct source_scratch *scratch, const s
 	if (type != config->fast_cnp_ioam_option || length < OPTION_2_LENGTH || length % 4 != OPTION_2_LENGTH % 4 ||
 	    scratch->bytes[at + 3] >= IOAM_TRACE_KINDS)
 		return 0;
+	told->trace = at + 4;
+	told->trace_length = length - 18;
 	return at + 2 + length - 16;
 }
 
@@ -268,7 +273,7 @@ __noinline int source_read_fast_cnp(struct __sk_buff *skb, struct told *told)
 	if (scratch->bytes[IPV6_HLEN] != IPPROTO_UDP || options > OPTIONS_MAX ||
 	    IPV6_HLEN + options + CNP_UDP_SIZE > told->length)
 		return COUNT_SOURCE_MALFORMED;
-	__u32 address = told_option(scratch, config, IPV6_HLEN + options);
+	__u32 address = told_option(scratch, config, told, IPV6_HLEN + options);
 	if (!address || bpf_skb_load_bytes(skb, ETH_HLEN + address, &told->receiver, 16) < 0)
 		return COUNT_SOURCE_MALFORMED;
 	__u32 *udp = (__u32 *)(scratch->bytes + IPV6_HLEN + options);

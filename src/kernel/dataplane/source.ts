@@ -87,6 +87,9 @@ export const encodeSourceNode = (prefix: Prefix): Uint8Array =>
   Uint8Array.of(prefix.address.family, 0, 0, 0, 0, 0, 0, 0);
 
 export const SOURCE_RECORD_SIZE = 80;
+/** struct source_trace_record, and the offsets in it. */
+export const SOURCE_TRACE_RECORD_SIZE = 320;
+const TRACE = { kind: 80, length: 81, bytes: 82, most: 238 } as const;
 /** Offsets in struct source_record. */
 export const SOURCE_RECORD_FIELDS = {
   time: 0,
@@ -109,13 +112,24 @@ const FORMAT_NAME = new Map<number, ReceivedFormat>(
   RECEIVED_FORMATS.map((name) => [name === 'standard-cnp' ? 0 : FORMAT_NUMBER[name], name]),
 );
 
+/** @throws RangeError: longer than its place */
+function traceIn(view: DataView, offset: number): SourceNotification['trace'] {
+  const length = view.getUint8(offset + TRACE.length);
+  if (length > TRACE.most) throw new RangeError(`a trace of ${length} bytes`);
+  const start = view.byteOffset + offset + TRACE.bytes;
+  // A copy: the ring is written again.
+  return { kind: view.getUint8(offset + TRACE.kind), bytes: new Uint8Array(view.buffer, start, length).slice() };
+}
+
 /**
  * One record of the ring buffer, of `length` bytes at `offset`.
  * @throws RangeError: the record has another size, or undefined numbers (the ring of another version)
  */
 export function decodeSourceRecord(view: DataView, offset: number, length: number): SourceNotification {
-  if (length !== SOURCE_RECORD_SIZE)
-    throw new RangeError(`a record of the source has ${SOURCE_RECORD_SIZE} bytes, not ${length}`);
+  if (length !== SOURCE_RECORD_SIZE && length !== SOURCE_TRACE_RECORD_SIZE)
+    throw new RangeError(
+      `a record of the source has ${SOURCE_RECORD_SIZE} or ${SOURCE_TRACE_RECORD_SIZE} bytes, not ${length}`,
+    );
   const at = SOURCE_RECORD_FIELDS;
   const u32 = (field: number): number => view.getUint32(offset + field, LITTLE_ENDIAN);
   const u8 = (field: number): number => view.getUint8(offset + field);
@@ -140,5 +154,6 @@ export function decodeSourceRecord(view: DataView, offset: number, length: numbe
         }
       : null,
     metric: instructs ? u32(at.metric) : null,
+    trace: length === SOURCE_TRACE_RECORD_SIZE ? traceIn(view, offset) : null,
   };
 }

@@ -92,6 +92,18 @@ test.each(Object.entries(VALID))('LHCNP-5.6-c, FCNP-4-n: it takes %s', (_, packe
   });
 });
 
+test('FCNP-4-t: the agent gets the IOAM trace of a Fast CNP with option 2 as it came, and none of any other', () => {
+  source.send(fastCnp({ trace: TRACE }));
+  source.send(fastCnp());
+  source.send(longHaulRoce());
+  const [traced, ...others] = source.records();
+  expect({ kind: traced!.trace!.kind, bytes: toHex(traced!.trace!.bytes) }).toEqual({
+    kind: TRACE.kind,
+    bytes: toHex(TRACE.bytes),
+  });
+  expect(others.map(({ trace }) => trace)).toEqual([null, null]);
+});
+
 test('LHCNP-5.6-c: the agent is told action, parameter, level and metric of a Long-haul CNP, and who sent it', () => {
   const metric = { type: 1, value: 130_000 };
   for (const build of [longHaulIcmpv6, longHaulRoce]) {

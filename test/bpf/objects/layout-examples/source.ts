@@ -71,6 +71,13 @@ export const SOURCE: readonly Example[] = [
     fields: RECORD,
     size: (ts) => ts.SOURCE_RECORD_SIZE,
     read: (ts, bytes) => ts.decodeSourceRecord(viewOf(bytes), 0, bytes.length),
-    is: READ,
+    is: { ...READ, trace: null },
+  },
+  {
+    struct: 'source_trace_record',
+    fields: { record: RECORD, kind: 1, length: 238, trace: 'ab'.repeat(238) },
+    size: (ts) => ts.SOURCE_TRACE_RECORD_SIZE,
+    read: (ts, bytes) => ts.decodeSourceRecord(viewOf(bytes), 0, bytes.length),
+    is: { ...READ, trace: { kind: 1, bytes: new Uint8Array(238).fill(0xab) } },
   },
 ];

@@ -1,0 +1,186 @@
+// Taking notifications for hosts: what the source's program costs other packets, and how long it is from a Long-haul
+// CNP in that program to the flow's class at its new rate. The agent is in between: ring, machine, netlink.
+import { type BpfObject, openBpfObject } from '../../kernel/bpf/object.ts';
+import { prefixKey, structure } from '../../kernel/dataplane/layout.ts';
+import {
+  DEFAULT_LEARNING_LIMITS,
+  PROXY_CONFIG_KEY,
+  PROXY_MAPS,
+  encodeLearningConfig,
+} from '../../kernel/dataplane/proxy.ts';
+import { encodeFlowKey, encodePeer, encodeStaticQueuePair, ownerKey } from '../../kernel/dataplane/queue-pairs.ts';
+import {
+  SOURCE_KEY,
+  SOURCE_MAPS,
+  SOURCE_PROGRAM,
+  encodeSourceConfig,
+  encodeSourceNode,
+  encodeSourceSender,
+} from '../../kernel/dataplane/source.ts';
+import { Netns } from '../../kernel/netns.ts';
+import { Rtnetlink } from '../../kernel/netlink/rtnetlink.ts';
+import { address } from '../../model/address.ts';
+import { systemClock } from '../../model/clock.ts';
+import { silentLog } from '../../model/log.ts';
+import { hostPrefix } from '../../model/prefix.ts';
+import { eventLoopWork } from '../../model/work.ts';
+import { UNDISCLOSED } from '../../packet/long-haul/body.ts';
+import { buildLongHaulRoce } from '../../packet/roce/long-haul-cnp.ts';
+import { hold } from '../../reconcile/hold.ts';
+import { source } from '../../reconcile/source.ts';
+import { Enforcement } from '../../source/enforcement.ts';
+import type { HoldDataplane } from '../../source/hold-dataplane.ts';
+import { defaultHoldOptions } from '../../source/hold.ts';
+import { type Bench, type Figure, bpfObject } from '../support/bench.ts';
+import { RECEIVER, SENDER, dataIpv4, dataIpv6, ethernet } from '../support/packets/packets.ts';
+import type { Row } from '../support/report.ts';
+import { differences, inTurns, quantile, summary } from '../support/statistics.ts';
+
+const FLOWS = 1000;
+const REPEAT = 20_000;
+const ROUNDS = 31;
+const NODE = address('2001:db8:ffff::2');
+const LINE = 10e9;
+const TARGET_MS = 2;
+const CONTEXT = structure(192, (view) => view.setUint32(40, 1, true)); // __sk_buff.ifindex: the loopback interface
+/** The tag of this router's own notifications, which alone are believed on the loopback interface. */
+const BUILT_HERE = structure(192, (view) => view.setUint32(48, 0x9c6e7d31, true));
+
+function configure(object: BpfObject): void {
+  object.map(SOURCE_MAPS.config).update(
+    SOURCE_KEY,
+    encodeSourceConfig({
+      ...{ fastCnpOption: 0x9e, fastCnpIoamOption: 0x9e, icrc: 'cover', longHaulIcmpv6Type: 200 },
+      ...{ perFlowIntervalNs: 0, perSecond: 10_000_000, burst: 1_000_000 },
+    }),
+  );
+  const sender = hostPrefix(SENDER);
+  object.map(SOURCE_MAPS.senders).update(prefixKey(sender), encodeSourceSender({ prefix: sender, action: 'enforce' }));
+  object.map(SOURCE_MAPS.nodes).update(prefixKey(hostPrefix(NODE)), encodeSourceNode(hostPrefix(NODE)));
+  object.map(PROXY_MAPS.config).update(PROXY_CONFIG_KEY, encodeLearningConfig(DEFAULT_LEARNING_LIMITS));
+  for (let n = 1; n <= FLOWS; n++) {
+    const pair = { sender: SENDER, receiver: RECEIVER, senderQpn: 0x1000 + n, receiverQpn: 0x2000 + n };
+    object
+      .map(PROXY_MAPS.staticQueuePairs)
+      .update(encodeFlowKey(pair), encodeStaticQueuePair({ senderQpn: pair.senderQpn, now: process.hrtime.bigint() }));
+    object.map(PROXY_MAPS.connectedQueuePairs).update(ownerKey({ ...pair, tenant: 0 }), encodePeer(pair));
+  }
+}
+
+async function packetRow(object: BpfObject, empty: BpfObject, what: string, packet: Uint8Array): Promise<Row> {
+  const run = (from: BpfObject, name: string): number =>
+    from.program(name).testRun({ data: ethernet(packet), ctx: CONTEXT, repeat: REPEAT }).durationNs;
+  const measured = await inTurns(ROUNDS, {
+    empty: () => run(empty, 'empty'),
+    source: () => run(object, SOURCE_PROGRAM),
+  });
+  const [added, reference] = [summary(differences(measured.source, measured.empty)), summary(measured.empty)];
+  return {
+    figure: sourceInstructions.name,
+    what: `${what}: added`,
+    unit: 'ns',
+    measured: added.median,
+    spread: added,
+    reference: 'empty program',
+    referenceValue: reference.median,
+    referenceSpread: reference,
+    ratio: added.median / reference.median,
+    target: '≤ 15 ns',
+    met: added.median <= 15,
+  };
+}
+
+/** The dataplane, with the time of the latest change. */
+function timed(dataplane: HoldDataplane): HoldDataplane & { changed: () => Promise<number> } {
+  let waiting: ((at: number) => void) | undefined;
+  const noted = <T>(result: T): T => (waiting?.(performance.now()), result);
+  return {
+    setClass: (...args) => dataplane.setClass(...args),
+    changeRate: async (...args) => noted(await dataplane.changeRate(...args)),
+    pause: (...args) => dataplane.pause(...args),
+    classCounters: (slot) => dataplane.classCounters(slot),
+    setHold: (...args) => noted(dataplane.setHold(...args)),
+    removeHold: (flow) => dataplane.removeHold(flow),
+    record: (flow) => dataplane.record(flow),
+    changed: () => new Promise((resolve) => void (waiting = resolve)),
+  };
+}
+
+const instruction = (n: number, parameter: number): Uint8Array =>
+  ethernet(
+    buildLongHaulRoce({
+      ...{ source: NODE, destination: SENDER, sourcePort: 0xc000, objectClass: 247 },
+      cnp: { level: 180, action: 'rate-reduce', parameter, sourceQpn: 0x1000 + n, metric: UNDISCLOSED, objects: [] },
+    }),
+  );
+
+async function latencyRows(object: BpfObject, bench: Bench): Promise<Row[]> {
+  const netns = Netns.create();
+  bench.finally(() => netns.close());
+  const rtnetlink = Rtnetlink.open({ netns }, bench);
+  bench.finally(() => rtnetlink.close());
+  await rtnetlink.createVeth({ name: 't-bench-a', peer: { name: 't-bench-b' } });
+  const { ifindex } = (await rtnetlink.link('t-bench-a'))!;
+  const dependencies = { clock: systemClock, work: eventLoopWork(), log: silentLog, count: () => {} };
+  const held = netns.run(() => hold.open(openBpfObject(bpfObject('hold')), dependencies));
+  bench.finally(() => held.close());
+  const enforce = { ports: [{ id: 'a', interface: 't-bench-a', ifindex }] };
+  held.apply({ source: { enforce } as never });
+  await held.settled;
+  const dataplane = timed(held);
+  const options = { ...defaultHoldOptions(LINE), rttMs: 5000, duplicateWithinMs: 0 };
+  const enforcement = new Enforcement(
+    { options, buffer: 4_000_000 },
+    { ...dependencies, dataplane, monotonicNs: () => process.hrtime.bigint() },
+  );
+  bench.finally(() => enforcement.stop());
+  const feature = source.open(object, dependencies);
+  const reader = feature.onNotification((taken) => enforcement.onNotification(taken), bench);
+  bench.finally(() => reader.close());
+
+  const times = async (parameter: number): Promise<number[]> => {
+    const found: number[] = [];
+    for (let n = 1; n <= FLOWS; n++) {
+      bench.signal.throwIfAborted();
+      const packet = instruction(n, parameter);
+      const changed = dataplane.changed();
+      const start = performance.now();
+      object.program(SOURCE_PROGRAM).testRun({ data: packet, ctx: BUILT_HERE, netns });
+      found.push((await changed) - start);
+    }
+    return found;
+  };
+  const row = (what: string, found: number[]): Row => ({
+    figure: sourceInstructions.name,
+    what,
+    unit: 'ms',
+    measured: summary(found).median,
+    spread: summary(found),
+    reference: 'its 99th percentile',
+    referenceValue: quantile(found, 0.99),
+    ratio: summary(found).median / quantile(found, 0.99),
+    target: `p99 ≤ ${TARGET_MS} ms`,
+    met: quantile(found, 0.99) <= TARGET_MS,
+  });
+  return [
+    row(`Long-haul CNP → the flow in a class of its own, ${FLOWS} flows`, await times(10)),
+    row(`Long-haul CNP → the class at its new rate, ${FLOWS} flows held`, await times(20)),
+  ];
+}
+
+export const sourceInstructions: Figure = {
+  name: 'source-instructions',
+  title: 'from an instruction to the new rate, and what other packets pay',
+  async measure(bench) {
+    const object = openBpfObject(bpfObject('source'));
+    bench.finally(() => object.close());
+    const empty = openBpfObject(bpfObject('empty'));
+    bench.finally(() => empty.close());
+    configure(object);
+    return [
+      await packetRow(object, empty, 'RoCEv2 data over IPv6', dataIpv6(0x123456)),
+      await packetRow(object, empty, 'RoCEv2 data over IPv4', dataIpv4(0x123456)),
+      ...(await latencyRows(object, bench)),
+    ];
+  },
+};
