@@ -33,6 +33,7 @@ export class SourceSupervisor {
   #reader: { close(): void } | undefined;
   #enforcement: Enforcement | undefined;
   #hold: Hold | undefined;
+  #stopping: Promise<void> | undefined;
 
   constructor(dependencies: SourceSupervisorDependencies) {
     this.#dependencies = dependencies;
@@ -87,7 +88,8 @@ export class SourceSupervisor {
 
   #taken(taken: SourceNotification): void {
     this.#received?.add(taken);
-    if (taken.action === 'enforce') this.#enforcement?.onNotification(taken);
+    // While an earlier one lets its flows go, it may not be asked: the next notification will do.
+    if (taken.action === 'enforce' && !this.#stopping) this.#enforcement?.onNotification(taken);
   }
 
   #enforce(source: SourcePlan | undefined, hold: Hold | undefined): void {
@@ -109,8 +111,15 @@ export class SourceSupervisor {
   async #stopEnforcement(): Promise<void> {
     const enforcement = this.#enforcement;
     this.#enforcement = this.#hold = undefined;
+    if (!enforcement) return this.#stopping;
+    const stopping = (this.#stopping = this.#stopOne(enforcement));
+    await stopping;
+    if (this.#stopping === stopping) this.#stopping = undefined;
+  }
+
+  async #stopOne(enforcement: Enforcement): Promise<void> {
     try {
-      await enforcement?.stop();
+      await enforcement.stop();
     } catch (error) {
       this.#dependencies.log.warn({ error: messageOf(error) }, 'held flows could not be let go');
     }

@@ -140,7 +140,7 @@ describe('docs/cnpd.yaml', () => {
           { prefix: prefix('2001:db8:4::/64'), action: 'enforce' },
         ],
         enforce: {
-          ports: ['eth4'],
+          ports: ['eth1'],
           bandwidth: 10e9,
           rttMs: 20,
           response: 0.5,

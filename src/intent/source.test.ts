@@ -73,6 +73,11 @@ test.each([
   expect(complaints(source(fields))).toEqual([expect.stringMatching(message)]),
 );
 
+test('a port that is watched cannot hold flows: what waits there would be taken for its queue', () => {
+  const file = `${source(`${HELD}, ${FROM}, enforce: { ports: [eth2] }`)}ports: [{ interface: eth2, k-max: 1MB }]\n`;
+  expect(complaints(file)).toEqual([expect.stringMatching(/source\.enforce\.ports\[0\].*eth2 is watched/s)]);
+});
+
 test('the veth of a carrier is no place where notifications arrive', () => {
   const file = `${source(`${SENDERS}, ${FROM}, interfaces: [cnpd-isis]`)}isis: { system-id: 0000.0000.c001, area: 49.0001, level: 2 }\n`;
   expect(complaints(file)).toEqual([expect.stringMatching(/cnpd-isis is the veth of a carrier/)]);

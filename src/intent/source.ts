@@ -5,7 +5,8 @@ import { type Prefix, formatPrefix } from '../model/prefix.ts';
 import { SOURCE_ACTIONS, type SourceAction } from '../model/source.ts';
 import { senderPrefix, trustedPrefix } from './address-values.ts';
 import { defaulted, enabled, filled, list, section, value } from './schema-parts.ts';
-import { type Report, type Rule, type Seen, itself, unique } from './seen.ts';
+import type * as ports from './ports.ts';
+import { type Report, type Rule, type Seen, each, itself, unique } from './seen.ts';
 import { bitRate, integer, interfaceName, oneOf, percent, rate, size, time } from './values.ts';
 
 /** How flows of hosts that cannot obey are slowed down at this router's own egress ports. */
@@ -129,6 +130,7 @@ export const schema = section(
 
 interface Sections {
   readonly source?: Seen<typeof schema> | undefined;
+  readonly ports?: Seen<typeof ports.schema> | undefined;
 }
 
 function uniqueEntries({ source }: Sections, report: Report): void {
@@ -185,7 +187,19 @@ function enforcement({ source }: Sections, report: Report): void {
   unique(source.enforce?.ports, (i) => ['source', 'enforce', 'ports', i], itself, 'interface', report);
 }
 
-export const rules: readonly Rule<Sections>[] = [uniqueEntries, notEmpty, enforcement];
+/** What waits in a class counts as the port's queue: senders would be notified of congestion that there is none. */
+function heldWhereWatched({ source, ports: watched }: Sections, report: Report): void {
+  const names = new Set(each(watched).map(([, port]) => port.interface));
+  for (const [i, name] of each(source?.enforce?.ports))
+    if (name !== undefined && names.has(name))
+      report(
+        ['source', 'enforce', 'ports', i],
+        'an interface that is not under ports',
+        `${name} is watched (ports): what a held flow has waiting there would be taken for its queue`,
+      );
+}
+
+export const rules: readonly Rule<Sections>[] = [uniqueEntries, notEmpty, enforcement, heldWhereWatched];
 
 export function build(declared: z.output<typeof schema>): SourceIntent {
   const source = filled(schema, declared);

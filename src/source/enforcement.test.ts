@@ -7,46 +7,11 @@ import { manualClock } from '../model/clock.ts';
 import { silentLog } from '../model/log.ts';
 import type { LongHaulAction } from '../model/notification.ts';
 import type { SourceNotification } from '../model/source.ts';
+import { FLOW, FakeClasses, LINE, RTT, flow } from './enforcement.fixture.ts';
 import { Enforcement } from './enforcement.ts';
-import type { HoldDataplane } from './hold-dataplane.ts';
 import { fromHex } from '../packet/hex.ts';
-import { type SourceFlow, defaultHoldOptions } from './hold.ts';
+import { defaultHoldOptions } from './hold.ts';
 import { defaultHpcc } from './hpcc.ts';
-
-const LINE = 80e6;
-const FLOW = { sender: address('2001:db8:1::1'), receiver: address('2001:db8:2::1'), receiverQpn: 0xc8 };
-const flow = (receiverQpn: number): SourceFlow => ({ ...FLOW, receiverQpn, tenant: 0 });
-const RTT = 20;
-
-/** One class, whose packets the test lets in and out. */
-class FakeClasses implements HoldDataplane {
-  readonly calls: unknown[][] = [];
-  entered = 0n;
-  sent = 0n;
-  dropped = 0n;
-  backlog = 0;
-  refuses: string | undefined;
-  hold: Parameters<HoldDataplane['setHold']>[2] | undefined;
-
-  #call(name: string, ...rest: unknown[]): Promise<void> {
-    if (this.refuses === name) return Promise.reject(new Error('the kernel said no'));
-    this.calls.push([name, ...rest]);
-    return Promise.resolve();
-  }
-  setClass = (slot: number, { rate, limit }: { rate: bigint; limit: number }) => this.#call('class', slot, rate, limit);
-  changeRate = (slot: number, { rate }: { rate: bigint }) => this.#call('rate', slot, rate);
-  pause = (slot: number, microseconds: number) => this.#call('pause', slot, microseconds);
-  classCounters = () => Promise.resolve({ sent: this.sent, dropped: this.dropped, backlogPackets: this.backlog });
-  setHold = (slot: number, _flow: SourceFlow, hold: NonNullable<FakeClasses['hold']>): void => {
-    this.hold = hold;
-    void this.#call(hold.phase, slot);
-  };
-  removeHold = (): void => {
-    this.hold = undefined;
-    void this.#call('removed');
-  };
-  record = () => (this.hold ? { entered: this.entered, released: false } : undefined);
-}
 
 let clock: ReturnType<typeof manualClock>;
 let classes: FakeClasses;
