@@ -30,7 +30,7 @@ export default defineConfig({
           setupFiles: ['test/support/bytes-equal.ts'],
           pool: 'forks',
           isolate: false,
-          maxWorkers: 3,
+          maxWorkers: 4,
           testTimeout: 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },

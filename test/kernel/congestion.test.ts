@@ -194,7 +194,7 @@ describe('Resume', () => {
     // The last reading found no flow that waits for a Resume: no other is running or scheduled.
     const after = readings;
     await congest();
-    expect({ readings, resumesSent: counters['congestion.resume.value'], received: fromNode().length }).toEqual({
+    expect({ readings, resumesSent: counters['congestion.resume.sent'], received: fromNode().length }).toEqual({
       readings: after,
       resumesSent: 1,
       received: 1,
@@ -268,7 +268,7 @@ describe('Resume', () => {
       { ...flow(5, {}), lastNotification: null },
     ]);
     loop!.notified(instructed({ destinationQpn: 6, atNs: process.hrtime.bigint() - 6_000_000_000n }));
-    await until('no flow waits for a Resume', () => counters['congestion.resume.value'] ?? 0, atLeast(1), LIMIT_MS);
+    await until('no flow waits for a Resume', () => counters['congestion.resume.sent'] ?? 0, atLeast(1), LIMIT_MS);
     expect(
       loop!
         .notifications()
@@ -283,7 +283,7 @@ describe('Resume', () => {
     loop!.notified(instructed({ source: address('2001:db8:9::1') }));
     loop!.notified(instructed());
     await until('the other one', () => fromNode().length, is(1), LIMIT_MS);
-    expect(counters).toMatchObject({ 'congestion.resume.send-failed': 1, 'congestion.resume.value': 1 });
+    expect(counters).toMatchObject({ 'congestion.resume.send-failed': 1, 'congestion.resume.sent': 1 });
   });
 });
 
