@@ -17,17 +17,19 @@ let clock: ReturnType<typeof manualClock>;
 let classes: FakeClasses;
 let counts: Record<string, number>;
 let enforcement: Enforcement;
+let warnings: { error?: unknown }[];
 const settings = { options: { ...defaultHoldOptions(LINE), rttMs: RTT, rateIntervalMs: 0 }, buffer: 1_000_000 };
 beforeEach(() => {
   clock = manualClock(1000);
   classes = new FakeClasses();
   counts = {};
+  warnings = [];
   enforcement = new Enforcement(settings, {
     dataplane: classes,
     clock,
     monotonicNs: () => BigInt(Math.round(clock.now() * 1e6)),
     count: (name) => void (counts[name] = (counts[name] ?? 0) + 1),
-    log: silentLog,
+    log: { ...silentLog, warn: (fields) => void warnings.push(fields) },
   });
 });
 
@@ -201,6 +203,16 @@ test('what the kernel refuses is counted, and the flow goes on as it was', async
   expect(classes.hold).toBeUndefined();
   await pass(30 * RTT);
   expect(counts['source.hold.refused']).toBe(1);
+});
+
+test('refusals are logged once a second with what the kernel said, and all are counted', async () => {
+  classes.refuses = 'class';
+  for (let i = 0; i < 500; i++) await instruct('rate-reduce', 50);
+  expect(warnings).toEqual([{ error: 'the kernel said no' }]);
+  expect(counts['source.hold.refused']).toBe(500);
+  clock.advance(1000);
+  await instruct('rate-reduce', 50);
+  expect(warnings).toHaveLength(2);
 });
 
 test('release lets a flow go, and the next notification holds it again', async () => {

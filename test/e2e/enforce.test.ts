@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { formatAddress } from '../../src/model/address.ts';
 import type { NotificationFormat } from '../../src/model/notification.ts';
+import { buildCnp, isCnp } from '../../src/packet/roce/cnp.ts';
 import { atLeast, is, until } from '../support/until.ts';
 import { CongestedLine, congestedNode } from './support/congested.ts';
 import { LOOPBACK, base } from './support/line.ts';
@@ -130,6 +131,35 @@ test('when the agent is killed no flow stays held: after the lifetime of its hol
   await line.leaf.start(leaf());
   expect(await holdsOf(flow)).toEqual([]);
   expect(await classes()).toEqual([]);
+});
+
+test('a receiver’s own CNP is obeyed in place of the host, and goes to the host once the agent has stopped', async () => {
+  await line.leaf.reload(leaf({ rtt: '5s' }));
+  const flow = await connected();
+  const { source, destination, senderQpn } = flow.ends;
+  const notify = (): void =>
+    line.h2.send(buildCnp({ source: destination, destination: source, destQpn: senderQpn, sourcePort: 0xc001 }));
+  const heard = (): number =>
+    rocePackets(line.h1.packets).filter((packet) => isCnp(packet) && packet.bth.destQpn === senderQpn).length;
+  await until(
+    'it slows the flow down',
+    () => {
+      notify();
+      return holdsOf(flow);
+    },
+    (rows) => rows.length > 0,
+  );
+  expect(heard()).toBe(0);
+  await line.leaf.stop();
+  await until(
+    'the host hears it',
+    () => {
+      notify();
+      return heard();
+    },
+    (n) => n > 0,
+  );
+  await line.leaf.start(leaf());
 });
 
 test('cnpctl release lets a flow go at once, before it has recovered', async () => {
