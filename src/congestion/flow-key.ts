@@ -1,6 +1,6 @@
 // The key of a flow in this component's tables. It is built for every notification, so it avoids the cost of formatting
 // addresses for people.
-import type { IpAddress } from '../model/address.ts';
+import { type IpAddress, familyKey, mapKey } from '../model/address.ts';
 
 interface FlowName {
   readonly source: IpAddress;
@@ -14,7 +14,7 @@ interface FlowName {
  */
 export const notifiedFlowKey = (
   flow: FlowName & { readonly endCon: IpAddress | null; readonly datagram: boolean; readonly sourceQpn: number },
-): string => `${flowKey(flow)} ${flow.endCon?.value.toString(36) ?? ''} ${flow.datagram ? flow.sourceQpn : ''}`;
+): string => `${flowKey(flow)} ${flow.endCon ? mapKey(flow.endCon) : ''} ${flow.datagram ? flow.sourceQpn : ''}`;
 
 export const flowKey = ({ source, destination, destinationQpn }: FlowName): string =>
-  `${source.family} ${source.value.toString(36)} ${destination.value.toString(36)} ${destinationQpn}`;
+  `${familyKey(source)} ${mapKey(destination)} ${destinationQpn}`;

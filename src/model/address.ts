@@ -15,6 +15,9 @@ export interface IpAddress {
  */
 export const mapKey = ({ value }: IpAddress): string => value.toString(32);
 
+/** The same in maps of both families. */
+export const familyKey = (address: IpAddress): string => `${address.family} ${mapKey(address)}`;
+
 export const addressBits = (family: Family): 32 | 128 => (family === 4 ? 32 : 128);
 
 /** Parses dotted-quad IPv4 or RFC 4291 IPv6 text (no zone index). Returns undefined for anything else. */

@@ -18,6 +18,12 @@ export const NOTIFICATION_FORMATS: readonly NotificationFormat[] = [
 /** LHCNP §5.5.1. */
 export type LongHaulAction = 'notify' | 'pause' | 'rate-reduce' | 'resume';
 
+/** Index is the upper two bits of the action octet (LHCNP-6.1-f). */
+export const LONG_HAUL_ACTIONS: readonly LongHaulAction[] = ['notify', 'pause', 'rate-reduce', 'resume'];
+
+/** The longest pause that an instruction can ask for: 16 bits of microseconds (LHCNP-6.1-i, A10). */
+export const LONGEST_PAUSE_US = 0xffff;
+
 /** Why a notification was sent: LHCNP §5.4 (a), (b), (c); §5.7 b; §5.5.1 Resume. */
 export type NotificationReason = 'queue-depth' | 'ecn-marking-rate' | 'queue-growth' | 'escalation' | 'resume';
 

@@ -1,4 +1,5 @@
 // What is shown of notifications taken for hosts, a part of the schema (schema.ts).
+import { LONG_HAUL_ACTIONS } from '../model/notification.ts';
 import { RECEIVED_FORMATS, SOURCE_ACTIONS } from '../model/source.ts';
 import type { CnpdState } from '../model/state.ts';
 import { ADDRESS, type ContainerShape, PREFIX, STRING, TIME, UINT32, UINT64, leaf, leafList } from './shape.ts';
@@ -29,7 +30,7 @@ export const SOURCES: ContainerShape<Pick<CnpdState, 'sources' | 'received' | 'h
       receiver: ADDRESS,
       receiverQpn: UINT32,
       level: leaf('uint8'),
-      action: leaf(['notify', 'pause', 'rate-reduce', 'resume']),
+      action: leaf(LONG_HAUL_ACTIONS),
       parameter: leaf('uint16'),
       result: leaf(['passed', 'converted', 'enforced']),
     },
@@ -50,7 +51,7 @@ export const SOURCES: ContainerShape<Pick<CnpdState, 'sources' | 'received' | 'h
       since: TIME,
       until: TIME,
       format: leaf(RECEIVED_FORMATS),
-      action: leaf(['notify', 'pause', 'rate-reduce', 'resume']),
+      action: leaf(LONG_HAUL_ACTIONS),
       parameter: leaf('uint16'),
     },
   },

@@ -2,7 +2,7 @@
 // of its lists. The types tie it to src/model/state.ts (a field without a node here does not compile), a unit test ties
 // it to the YANG file. A node's YANG name is its field name in kebab-case: `yangName` is the only place where the two
 // spellings meet, so JSON answers, paths and `cnpctl -o json` all read alike.
-import { NOTIFICATION_FORMATS } from '../model/notification.ts';
+import { LONG_HAUL_ACTIONS, NOTIFICATION_FORMATS } from '../model/notification.ts';
 import type { CnpdState } from '../model/state.ts';
 import { BGP, OSPF } from './schema-carriers.ts';
 import { GROUPS } from './schema-groups.ts';
@@ -179,7 +179,7 @@ const CNPD: ContainerShape<CnpdState> = {
         endCon: ADDRESS,
         queueBytes: UINT64,
         level: leaf('uint8'),
-        action: leaf(['notify', 'pause', 'rate-reduce', 'resume']),
+        action: leaf(LONG_HAUL_ACTIONS),
         parameter: leaf('uint16'),
       },
     },

@@ -1,7 +1,7 @@
 // Long-haul CNP (LHCNP §5.5, §6): the instruction for each queue depth, and how the packet is built. The detector
 // (bpf/egress.bpf.c) decides when to send one, the policies (policy.ts) to whom.
 import type { Intent, NotificationsIntent } from '../intent/intent.ts';
-import type { NotificationFormat } from '../model/notification.ts';
+import { LONGEST_PAUSE_US, type NotificationFormat } from '../model/notification.ts';
 import type { InstructionPlan, LongHaulPlan } from './desired.ts';
 
 type LongHaulIntent = NotificationsIntent['longHaul'];
@@ -9,8 +9,6 @@ type LongHaulIntent = NotificationsIntent['longHaul'];
 export const isLongHaul = (format: NotificationFormat): boolean =>
   format === 'long-haul-icmpv6' || format === 'long-haul-roce';
 
-/** A pause is 16 bits of microseconds (LHCNP-6.1-i, A10). */
-const LONGEST_PAUSE_US = 65_535;
 /** Pause if no round-trip time is known: the RTT of the example in LHCNP §7. */
 const UNKNOWN_RTT_PAUSE_US = 10_000;
 /** The largest depth of a row. Depths are 32 bits, and the largest value means "only by escalation". */

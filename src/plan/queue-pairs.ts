@@ -8,22 +8,27 @@ import { type Facts, borderMissing, missingFeatures, roceLinks } from './facts.t
 import { isLongHaul } from './long-haul-cnp.ts';
 import { notifies } from './policy.ts';
 
+/** In the texts of problems. */
+const FOR_LONG_HAUL_CNPS = {
+  feature: 'notifications',
+  what: 'Queue Pairs for Long-haul CNPs are learned',
+  use: 'that Long-haul CNPs need',
+} as const;
+const FOR_SENDERS = { feature: 'source', what: 'Queue Pairs of senders are learned', use: 'of the senders' } as const;
+
 export function planQueuePairs(intent: Intent, facts: Facts): Pick<DesiredState, 'queuePairs' | 'problems'> {
   const policies = notifies(intent)
     ? (intent.notifications?.senders ?? []).filter(({ order }) => order.some(isLongHaul))
     : [];
   const senders = [...policies, ...(intent.source?.senders ?? [])];
   if (senders.length === 0) return { problems: [] };
-  const feature = policies.length > 0 ? 'notifications' : 'source';
-  const what =
-    policies.length > 0 ? 'Queue Pairs for Long-haul CNPs are learned' : 'Queue Pairs of senders are learned';
+  const { feature, what, use } = policies.length > 0 ? FOR_LONG_HAUL_CNPS : FOR_SENDERS;
   const problems = missingFeatures(feature, facts);
   if (problems.length > 0) return { problems };
   const interfaces = roceLinks(facts, intent).map(({ name, ifindex }) => ({ id: name, interface: name, ifindex }));
   const uncertain = borderMissing(feature, what, facts, intent);
   if (interfaces.length === 0 && uncertain.length > 0) return { problems: uncertain };
   if (interfaces.length === 0) {
-    const use = policies.length > 0 ? 'that Long-haul CNPs need' : 'of the senders';
     const problem = `there is no Ethernet-like interface on which to learn the Queue Pairs ${use}`;
     return {
       problems: [

@@ -10,6 +10,7 @@ import type { Clock } from '../model/clock.ts';
 import { Deadline } from '../model/deadline.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
+import { LONGEST_PAUSE_US } from '../model/notification.ts';
 import type { SourceNotification } from '../model/source.ts';
 import { Changes } from './changes.ts';
 import { classRate } from './class-rate.ts';
@@ -61,9 +62,9 @@ const AT_ONCE = 256;
 const LOG_MS = 1000;
 /** Changes that wait for the kernel. Beyond, notifications are ignored: what they ask for would come too late. */
 const MOST_WAITING = 16_384;
-const LONGEST_PAUSE_US = 65_535;
 /** The rest of a pause that is too short to be asked for again. */
 const SHORTEST_PAUSE_MS = 1;
+
 export class Enforcement {
   readonly #dependencies: EnforcementDependencies;
   readonly #holds: Holds;

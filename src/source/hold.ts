@@ -1,8 +1,9 @@
 // The terms of holds: what comes in, what goes out, and what may be set. Times are milliseconds of one monotonic clock,
 // rates bit/s.
 import type { IpAddress } from '../model/address.ts';
-import type { LongHaulInstruction, NotificationFormat } from '../model/notification.ts';
+import { LONGEST_PAUSE_US, type LongHaulInstruction } from '../model/notification.ts';
 import type { QueuePairs } from '../model/roce.ts';
+import type { ReceivedFormat } from '../model/source.ts';
 import type { IoamNode } from '../packet/ip/ioam-nodes.ts';
 import type { HpccOptions } from './hpcc.ts';
 
@@ -11,15 +12,13 @@ export interface SourceFlow extends Omit<QueuePairs, 'senderQpn'> {
   readonly tenant: number;
 }
 
-export type HoldFormat = Exclude<NotificationFormat, 'proxy'> | 'standard-cnp';
-
 /** A notification that has been read, and whose sender has been found to be on the access list. */
 export interface HoldEvent {
   readonly flow: SourceFlow;
   readonly senderQpn: number;
   /** Who sent it: a node on the path; of a standard CNP the receiver. */
   readonly node: IpAddress;
-  readonly format: HoldFormat;
+  readonly format: ReceivedFormat;
   /** Of a Long-haul CNP. Undefined: the default response, as for Notify. */
   readonly instruction?: LongHaulInstruction | undefined;
   /** Of a Fast CNP with an IOAM trace: what nodes on the way have written. */
@@ -145,7 +144,7 @@ export function checkedOptions(opts: HoldOptions): HoldOptions {
 /** The last instruction of a node that was obeyed. */
 export interface HoldReason {
   readonly node: IpAddress;
-  readonly format: HoldFormat;
+  readonly format: ReceivedFormat;
   readonly instruction: LongHaulInstruction;
   readonly at: number;
 }
@@ -178,7 +177,12 @@ const NOTIFY: LongHaulInstruction = { level: 0, action: 'notify', parameter: 0 }
 export const instructionOf = ({ instruction }: Pick<HoldEvent, 'instruction'>): LongHaulInstruction =>
   instruction ?? NOTIFY;
 
-const RANGES = { notify: [0, Infinity], pause: [1, 65_535], 'rate-reduce': [0, 100], resume: [0, 100] } as const;
+const RANGES = {
+  notify: [0, Infinity],
+  pause: [1, LONGEST_PAUSE_US],
+  'rate-reduce': [0, 100],
+  resume: [0, 100],
+} as const;
 
 /** Whether the parameter is one that the action can have (LHCNP §5.5.1): the decoders let no other pass. */
 export function isPossible({ action, parameter }: LongHaulInstruction): boolean {

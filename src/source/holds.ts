@@ -6,8 +6,9 @@
 // A flow is held while any node restricts it. When nothing restricts it, it leaves: its class goes to line rate, and
 // once the class is empty its slot is free. Without further notifications each flow comes to that by itself. One that
 // finds no slot is not held; a held one is never displaced by another. (LHCNP-5.6-d, LHCNP-5.6-e)
-import type { IpAddress } from '../model/address.ts';
+import { familyKey, mapKey } from '../model/address.ts';
 import type { Count } from '../model/log.ts';
+import { LONGEST_PAUSE_US } from '../model/notification.ts';
 import { type Due, DueQueue } from './due-queue.ts';
 import {
   type HoldEffect,
@@ -239,7 +240,7 @@ export class Holds {
     held.shown.pausedUntil = pausedUntil;
     if (pausedUntil === undefined) return this.#emit(held, { kind: 'resume' });
     // LHCNP-5.5.1-c: differences of times are not exact, the bound is.
-    const microseconds = Math.min(65_535, Math.max(1, Math.round((pausedUntil - now) * 1000)));
+    const microseconds = Math.min(LONGEST_PAUSE_US, Math.max(1, Math.round((pausedUntil - now) * 1000)));
     this.#emit(held, { kind: 'pause', microseconds });
   }
 
@@ -291,7 +292,5 @@ export class Holds {
   }
 }
 
-const addressKey = ({ family, value }: IpAddress): string => `${family} ${value.toString(36)}`;
-
 const flowKey = ({ sender, receiver, receiverQpn, tenant }: SourceFlow): string =>
-  `${addressKey(sender)} ${addressKey(receiver)} ${receiverQpn} ${tenant}`;
+  `${familyKey(sender)} ${mapKey(receiver)} ${receiverQpn} ${tenant}`;

@@ -9,7 +9,7 @@
 //   obeyed in the order in which they come.
 // - A notification of any node keeps all reductions of the flow from recovering (LHCNP-5.6-g speaks of the Queue Pair).
 //   A Resume does not: congestion has subsided.
-import { type IpAddress, compareAddresses } from '../model/address.ts';
+import { type IpAddress, compareAddresses, familyKey } from '../model/address.ts';
 import type { Count } from '../model/log.ts';
 import type { LongHaulInstruction } from '../model/notification.ts';
 import {
@@ -33,8 +33,6 @@ interface Node {
   rttMs: number;
   last: HoldReason;
 }
-
-const nodeKey = ({ family, value }: IpAddress): string => `${family} ${value.toString(36)}`;
 
 export class Restriction {
   /** The last instruction that was obeyed, of any node. */
@@ -111,7 +109,7 @@ export class Restriction {
     this.advance(now);
     const instruction = instructionOf(event);
     if (!isPossible(instruction)) return 'bad-instruction';
-    const key = nodeKey(event.node);
+    const key = familyKey(event.node);
     const known = this.#nodes.get(key);
     if (!known && instruction.action === 'resume') return 'nothing-to-resume';
     if (known && this.#isDuplicate(known, instruction, now)) return 'duplicate';

@@ -6,15 +6,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BpfObject, openBpfObject } from '../../kernel/bpf/object.ts';
 import { HOLD_FIRST_MINOR, HOLD_PROGRAM } from '../../kernel/dataplane/holds.ts';
-import { structure } from '../../kernel/dataplane/layout.ts';
 import { Netns } from '../../kernel/netns.ts';
 import { Rtnetlink } from '../../kernel/netlink/rtnetlink.ts';
+import { LOOPBACK } from '../../reconcile/attachments.ts';
 import { HoldPorts } from '../../reconcile/hold-ports.ts';
 import { HoldTable } from '../../reconcile/hold-table.ts';
+import { addedCost, contextAt, percentileRow } from '../support/added-cost.ts';
 import { type Bench, type Figure, bpfObject } from '../support/bench.ts';
 import { RECEIVER, SENDER, dataIpv4, dataIpv6, ethernet, insideSrv6 } from '../support/packets/packets.ts';
 import type { Row } from '../support/report.ts';
-import { differences, inTurns, quantile, summary } from '../support/statistics.ts';
 
 const HELD = 5000;
 const REPEAT = 20_000;
@@ -40,29 +40,15 @@ function holdAll(table: HoldTable): void {
 }
 
 /** What the program adds to a packet. */
-async function packetRow(object: BpfObject, empty: BpfObject, what: string, packet: Uint8Array): Promise<Row> {
+function packetRow(object: BpfObject, empty: BpfObject, what: string, packet: Uint8Array): Promise<Row> {
   const frame = ethernet(packet);
-  const ctx = structure(192, (view) => view.setUint32(40, 1, true)); // __sk_buff.ifindex: the loopback interface
+  const ctx = contextAt(LOOPBACK.ifindex);
   const run = (from: BpfObject, name: string): number =>
     from.program(name).testRun({ data: frame, ctx, repeat: REPEAT }).durationNs;
-  const measured = await inTurns(ROUNDS, {
+  return addedCost({ figure: heldFlows.name, what: `${what}: added`, targetNs: TARGET_NS }, ROUNDS, {
     empty: () => run(empty, 'empty'),
-    hold: () => run(object, HOLD_PROGRAM),
+    program: () => run(object, HOLD_PROGRAM),
   });
-  const [added, reference] = [summary(differences(measured.hold, measured.empty)), summary(measured.empty)];
-  return {
-    figure: heldFlows.name,
-    what: `${what}: added`,
-    unit: 'ns',
-    measured: added.median,
-    spread: added,
-    reference: 'empty program',
-    referenceValue: reference.median,
-    referenceSpread: reference,
-    ratio: added.median / reference.median,
-    target: `≤ ${TARGET_NS} ns`,
-    met: added.median <= TARGET_NS,
-  };
 }
 
 async function packetRows(object: BpfObject, table: HoldTable, bench: Bench): Promise<Row[]> {
@@ -126,31 +112,23 @@ async function classRows(table: HoldTable, bench: Bench): Promise<Row[]> {
   const changes: number[] = [];
   for (let i = 0; i < CHANGES; i++)
     changes.push(await millis(() => ports.changeRate(minors[(i * 7) % HELD]!, { rate: 2_000_000n, burst: 10_000 })));
-  const row = { figure: heldFlows.name, target: '—', met: null };
-  const changed = summary(changes);
   return [
     {
-      ...row,
+      figure: heldFlows.name,
       what: `${HELD} classes with a queue each, created`,
       unit: 'ms',
       measured: own,
       reference: 'tc -batch',
       referenceValue: tc,
       ratio: own / tc,
+      target: '—',
+      met: null,
       note: `${memory.toFixed(1)} kB of kernel memory a class`,
     },
-    {
-      ...row,
-      what: `the rate of one of ${HELD} classes, changed`,
-      unit: 'ms',
-      measured: changed.median,
-      spread: changed,
-      reference: 'its 99th percentile',
-      referenceValue: quantile(changes, 0.99),
-      ratio: changed.median / quantile(changes, 0.99),
-      target: '≤ 2 ms',
-      met: quantile(changes, 0.99) <= 2,
-    },
+    percentileRow({ figure: heldFlows.name, what: `the rate of one of ${HELD} classes, changed` }, changes, {
+      ms: 2,
+      text: '≤ 2 ms',
+    }),
   ];
 }
 

@@ -15,7 +15,7 @@ import {
   encodeEgressPort,
 } from '../../kernel/dataplane/egress.ts';
 import { EgressPortTable } from '../../kernel/dataplane/egress-ports.ts';
-import { prefixKey, structure, u32Key } from '../../kernel/dataplane/layout.ts';
+import { prefixKey, u32Key } from '../../kernel/dataplane/layout.ts';
 import {
   DEFAULT_LEARNING_LIMITS,
   PROXY_CONFIG_KEY,
@@ -32,10 +32,10 @@ import { Rtnetlink } from '../../kernel/netlink/rtnetlink.ts';
 import { openPacketSocket } from '../../kernel/packet-socket.ts';
 import { address } from '../../model/address.ts';
 import { prefix } from '../../model/prefix.ts';
+import { addedCost, contextAt } from '../support/added-cost.ts';
 import { type Bench, type Figure, bpfObject, until } from '../support/bench.ts';
 import { RECEIVER, SENDER, dataIpv4, dataIpv6, ethernet, insideSrv6 } from '../support/packets/packets.ts';
 import type { Row } from '../support/report.ts';
-import { differences, inTurns, summary } from '../support/statistics.ts';
 
 const QPN = 0x123456;
 const REPEAT = 20_000;
@@ -237,28 +237,15 @@ export const packetCost: Figure = {
     for (const { what, program, packet, ifindex, target } of cases) {
       bench.signal.throwIfAborted();
       const frame = ethernet(packet);
-      const ctx = structure(192, (view) => view.setUint32(40, ifindex, true)); // __sk_buff.ifindex
+      const ctx = contextAt(ifindex);
       const run = (p: BpfProgram, repeat = REPEAT) => p.testRun({ data: frame, ctx, repeat, netns });
       if (run(program, 1).retval !== NEXT) throw new Error(`${what}: the program did not pass the packet on`);
-      const measured = await inTurns(ROUNDS, {
-        empty: () => run(emptyObject.program('empty')).durationNs,
-        with: () => run(program).durationNs,
-      });
-      const added = summary(differences(measured.with, measured.empty));
-      const empty = summary(measured.empty);
-      rows.push({
-        figure: this.name,
-        what: `${what}: added`,
-        unit: 'ns',
-        measured: added.median,
-        spread: added,
-        reference: 'empty program',
-        referenceValue: empty.median,
-        referenceSpread: empty,
-        ratio: added.median / empty.median,
-        target: target === undefined ? '—' : `≤ ${target} ns`,
-        met: target === undefined ? null : added.median <= target,
-      });
+      rows.push(
+        await addedCost({ figure: this.name, what: `${what}: added`, targetNs: target }, ROUNDS, {
+          empty: () => run(emptyObject.program('empty')).durationNs,
+          program: () => run(program).durationNs,
+        }),
+      );
     }
     return rows;
   },

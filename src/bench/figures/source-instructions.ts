@@ -26,23 +26,24 @@ import { hostPrefix } from '../../model/prefix.ts';
 import { eventLoopWork } from '../../model/work.ts';
 import { UNDISCLOSED } from '../../packet/long-haul/body.ts';
 import { buildLongHaulRoce } from '../../packet/roce/long-haul-cnp.ts';
+import { LOOPBACK } from '../../reconcile/attachments.ts';
 import { hold } from '../../reconcile/hold.ts';
 import { source } from '../../reconcile/source.ts';
 import { Enforcement } from '../../source/enforcement.ts';
 import type { HoldDataplane } from '../../source/hold-dataplane.ts';
 import { defaultHoldOptions } from '../../source/hold.ts';
+import { addedCost, contextAt, percentileRow } from '../support/added-cost.ts';
 import { type Bench, type Figure, bpfObject } from '../support/bench.ts';
 import { RECEIVER, SENDER, dataIpv4, dataIpv6, ethernet } from '../support/packets/packets.ts';
 import type { Row } from '../support/report.ts';
-import { differences, inTurns, quantile, summary } from '../support/statistics.ts';
 
 const FLOWS = 1000;
 const REPEAT = 20_000;
 const ROUNDS = 31;
 const NODE = address('2001:db8:ffff::2');
 const LINE = 10e9;
+const TARGET_NS = 15;
 const TARGET_MS = 2;
-const CONTEXT = structure(192, (view) => view.setUint32(40, 1, true)); // __sk_buff.ifindex: the loopback interface
 /** The tag of this router's own notifications, which alone are believed on the loopback interface. */
 const BUILT_HERE = structure(192, (view) => view.setUint32(48, 0x9c6e7d31, true));
 
@@ -67,27 +68,14 @@ function configure(object: BpfObject): void {
   }
 }
 
-async function packetRow(object: BpfObject, empty: BpfObject, what: string, packet: Uint8Array): Promise<Row> {
+function packetRow(object: BpfObject, empty: BpfObject, what: string, packet: Uint8Array): Promise<Row> {
+  const ctx = contextAt(LOOPBACK.ifindex);
   const run = (from: BpfObject, name: string): number =>
-    from.program(name).testRun({ data: ethernet(packet), ctx: CONTEXT, repeat: REPEAT }).durationNs;
-  const measured = await inTurns(ROUNDS, {
+    from.program(name).testRun({ data: ethernet(packet), ctx, repeat: REPEAT }).durationNs;
+  return addedCost({ figure: sourceInstructions.name, what: `${what}: added`, targetNs: TARGET_NS }, ROUNDS, {
     empty: () => run(empty, 'empty'),
-    source: () => run(object, SOURCE_PROGRAM),
+    program: () => run(object, SOURCE_PROGRAM),
   });
-  const [added, reference] = [summary(differences(measured.source, measured.empty)), summary(measured.empty)];
-  return {
-    figure: sourceInstructions.name,
-    what: `${what}: added`,
-    unit: 'ns',
-    measured: added.median,
-    spread: added,
-    reference: 'empty program',
-    referenceValue: reference.median,
-    referenceSpread: reference,
-    ratio: added.median / reference.median,
-    target: '≤ 15 ns',
-    met: added.median <= 15,
-  };
 }
 
 /** The dataplane, with the time of the latest change. */
@@ -150,18 +138,8 @@ async function latencyRows(object: BpfObject, bench: Bench): Promise<Row[]> {
     }
     return found;
   };
-  const row = (what: string, found: number[]): Row => ({
-    figure: sourceInstructions.name,
-    what,
-    unit: 'ms',
-    measured: summary(found).median,
-    spread: summary(found),
-    reference: 'its 99th percentile',
-    referenceValue: quantile(found, 0.99),
-    ratio: summary(found).median / quantile(found, 0.99),
-    target: `p99 ≤ ${TARGET_MS} ms`,
-    met: quantile(found, 0.99) <= TARGET_MS,
-  });
+  const row = (what: string, found: number[]): Row =>
+    percentileRow({ figure: sourceInstructions.name, what }, found, { ms: TARGET_MS, text: `p99 ≤ ${TARGET_MS} ms` });
   return [
     row(`Long-haul CNP → the flow in a class of its own, ${FLOWS} flows`, await times(10)),
     row(`Long-haul CNP → the class at its new rate, ${FLOWS} flows held`, await times(20)),

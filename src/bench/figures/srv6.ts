@@ -5,7 +5,7 @@
 import { openBpfObject } from '../../kernel/bpf/object.ts';
 import type { BpfProgram } from '../../kernel/bpf/program.ts';
 import { attachTcx } from '../../kernel/bpf/tcx.ts';
-import { structure, u32Key } from '../../kernel/dataplane/layout.ts';
+import { u32Key } from '../../kernel/dataplane/layout.ts';
 import {
   FLAG,
   SRV6_MAPS,
@@ -18,6 +18,7 @@ import {
 } from '../../kernel/dataplane/srv6.ts';
 import { close } from '../../kernel/ffi/libc.ts';
 import { address } from '../../model/address.ts';
+import { addedCost, contextAt } from '../support/added-cost.ts';
 import { type Bench, type Figure, bpfObject } from '../support/bench.ts';
 import { type Edge, MAIN_TABLE, SID, providerEdge } from '../support/network/provider-edge.ts';
 import { attachXdp } from '../support/packets/live-frames.ts';
@@ -155,29 +156,16 @@ async function entryRows(bench: Bench, edge: Edge, object: Object): Promise<Row[
   ];
   for (const [what, packet] of cases) {
     const frame = ethernet(packet);
-    const ctx = structure(192, (view) => view.setUint32(40, edge.core, true)); // __sk_buff.ifindex
+    const ctx = contextAt(edge.core);
     const run = (program: ReturnType<Object['program']>): number =>
       program.testRun({ data: frame, ctx, repeat: REPEAT, netns: edge.netns }).durationNs;
-    const measured = await inTurns(ROUNDS, {
-      empty: () => run(emptyObject.program('empty')),
-      entry: () => run(object.program(SRV6_PROGRAMS.encap)),
-    });
     bench.signal.throwIfAborted();
-    const added = summary(differences(measured.entry, measured.empty));
-    const empty = summary(measured.empty);
-    rows.push({
-      figure: 'srv6',
-      what: `tunnel entry, ${what}: added`,
-      unit: 'ns',
-      measured: added.median,
-      spread: added,
-      reference: 'empty program',
-      referenceValue: empty.median,
-      referenceSpread: empty,
-      ratio: added.median / empty.median,
-      target: '—',
-      met: null,
-    });
+    rows.push(
+      await addedCost({ figure: 'srv6', what: `tunnel entry, ${what}: added` }, ROUNDS, {
+        empty: () => run(emptyObject.program('empty')),
+        program: () => run(object.program(SRV6_PROGRAMS.encap)),
+      }),
+    );
   }
   return rows;
 }

@@ -9,7 +9,7 @@ export const HOLD_PROGRAM = 'hold';
 export const HOLD_MAPS = {
   /** One entry: encodeHoldState. While it has no holds, the program looks at no packet. */
   state: 'hold_state',
-  /** By holdFilterWord: a bit for each value of the low 16 bits of a Queue Pair number. */
+  /** By the word of holdFilterBit: a bit for each value of the low 16 bits of a Queue Pair number. */
   filter: 'hold_filter',
   /** Written by the agent alone. Key encodeHoldKey, value encodeHold. */
   holds: 'holds',

@@ -1,20 +1,12 @@
 // Many netlink requests in one send(2), executed by the kernel within it, one after another. Each has its own answer: a
 // refused request does not stop those behind it.
 import { ERRNO, KernelError, isKernelError } from '../errors.ts';
-import { MSG, close, receive, send } from '../ffi/libc.ts';
+import { close, send } from '../ffi/libc.ts';
 import { PinnedBuffer } from '../ffi.ts';
 import type { Netns } from '../netns.ts';
 import type { NetlinkRequest } from './client.ts';
-import {
-  NLM_F,
-  NLMSG,
-  type NetlinkMessage,
-  concat,
-  decodeAcknowledgement,
-  decodeMessages,
-  encodeMessage,
-} from './message.ts';
-import { LONGEST_DATAGRAM, openNetlink } from './socket.ts';
+import { NLM_F, NLMSG, type NetlinkMessage, concat, decodeAcknowledgement, encodeMessage } from './message.ts';
+import { LONGEST_DATAGRAM, answeredMessages, openNetlink } from './socket.ts';
 
 /** To create a class costs the kernel up to a millisecond when there are thousands: it looks at all others. */
 const REQUESTS_A_SEND = 16;
@@ -76,19 +68,10 @@ export class NetlinkBatch {
     const first = requests[0]!.operation;
     if (send(first, this.fd, concat(parts)) === undefined) throw new KernelError(first, ERRNO.EAGAIN);
     for (let open = pending.size; open > 0;) {
-      for (const message of this.receive(first)) if (settled(pending.get(message.sequence), message)) open--;
+      for (const message of answeredMessages(first, this.fd, this.buffer))
+        if (settled(pending.get(message.sequence), message)) open--;
     }
     return [...pending.values()].map(({ answer }) => answer!);
-  }
-
-  private receive(operation: string): NetlinkMessage[] {
-    const length = receive(operation, this.fd, this.buffer.address, LONGEST_DATAGRAM, MSG.DONTWAIT);
-    if (length === undefined) throw new KernelError(operation, ERRNO.EAGAIN, 'the kernel did not answer');
-    // The buffer is reused: answers keep a copy.
-    const { messages, complete } = decodeMessages(this.buffer.bytes.slice(0, length));
-    if (!complete)
-      throw new KernelError(operation, ERRNO.EINVAL, 'the kernel sent a message whose length does not fit');
-    return messages;
   }
 }
 

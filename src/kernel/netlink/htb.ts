@@ -3,7 +3,8 @@
 //
 // A class owes time: a frame costs its length divided by the rate, and the class is silent until that is paid. Later
 // changes of the rate do not shorten what is owed already. So a raised rate is in force after the present frame's time
-// at the former rate, and a pause (encodePause) is a frame that costs as long as the pause lasts.
+// at the former rate, and a pause (pauseClassRequest) is a frame that costs as long as the pause lasts.
+import { LONGEST_PAUSE_US } from '../../model/notification.ts';
 import type { NetlinkRequest } from './client.ts';
 import {
   NLM_F,
@@ -20,26 +21,28 @@ import {
   u64,
   viewOf,
 } from './message.ts';
-import { RTM_CLASS, RTM_QDISC, TC_H, decodeHtbClass, encodeHtb, tcHeader } from './traffic-control.ts';
+import {
+  HTB,
+  HTB_OPTIONS,
+  LINKLAYER_ETHERNET,
+  NS_A_TICK,
+  RATE_SPEC,
+  RTM_CLASS,
+  RTM_QDISC,
+  STATS,
+  TCA,
+  TC_H,
+  decodeHtbClass,
+  encodeHtb,
+  tcHeader,
+} from './traffic-control.ts';
 
 const NLM_F_ECHO = 0x8;
-const TCA = { KIND: 1, OPTIONS: 2, STATS2: 7 } as const;
-const STATS = { BASIC: 1, QUEUE: 3, PACKETS64: 8 } as const;
-const HTB = { PARMS: 1, RATE64: 6, CEIL64: 7 } as const;
-const LINKLAYER_ETHERNET = 1;
-/** struct tc_ratespec { cell_log, linklayer: u8; overhead, cell_align, mpu: u16; rate: u32 }. */
-const RATE = { size: 12, linkLayer: 1, mpu: 6, rate: 8 } as const;
-/** struct tc_htb_opt { rate, ceil: tc_ratespec; buffer, cbuffer, quantum, level, prio: u32 }. */
-const OPTIONS = { size: 44, rate: 0, ceil: 12, buffer: 24, ceilBuffer: 28, quantum: 32, prio: 40 } as const;
 const MOST_U32 = 0xffff_ffff;
-/** The kernel counts token buffers in ticks of 64 ns (PSCHED_SHIFT 6). */
-const NS_A_TICK = 64n;
 /** Every class may send this much before the next one of the same priority: no frame is longer. */
 const QUANTUM = 16_384;
 /** A frame that is counted as this long at least costs the whole pause, whatever its length. */
 const LONGEST_MPU = 0xffff;
-/** The longest pause that an instruction can ask for: 16 bits of microseconds (LHCNP §6.2). */
-export const LONGEST_PAUSE_US = 0xffff;
 
 /** A class among others of a port. */
 export interface ClassPlace {
@@ -64,7 +67,7 @@ export interface ClassRate {
 
 /** Time that `bytes` take at a rate, in ticks, rounded up. */
 function ticks(bytes: number, rate: bigint): number {
-  const divisor = rate * NS_A_TICK;
+  const divisor = rate * BigInt(NS_A_TICK);
   return Math.min(MOST_U32, Number((BigInt(bytes) * 1_000_000_000n + divisor - 1n) / divisor));
 }
 
@@ -78,19 +81,19 @@ function classOptions(place: ClassPlace, opts: ClassOptions): Uint8Array {
   const low = Number(opts.rate > BigInt(MOST_U32) ? MOST_U32 : opts.rate);
   const own = place.borrows ? 1 : low;
   const buffer = ticks(opts.burst, opts.rate);
-  const parms = struct(OPTIONS.size, (view) => {
+  const parms = struct(HTB_OPTIONS.size, (view) => {
     for (const [at, rate] of [
-      [OPTIONS.rate, own],
-      [OPTIONS.ceil, low],
+      [HTB_OPTIONS.rate, own],
+      [HTB_OPTIONS.ceil, low],
     ] as const) {
-      view.setUint8(at + RATE.linkLayer, LINKLAYER_ETHERNET);
-      view.setUint16(at + RATE.mpu, opts.mpu, true);
-      view.setUint32(at + RATE.rate, rate, true);
+      view.setUint8(at + RATE_SPEC.linkLayer, LINKLAYER_ETHERNET);
+      view.setUint16(at + RATE_SPEC.mpu, opts.mpu, true);
+      view.setUint32(at + RATE_SPEC.rate, rate, true);
     }
-    view.setUint32(OPTIONS.buffer, place.borrows ? 0 : buffer, true);
-    view.setUint32(OPTIONS.ceilBuffer, buffer, true);
-    view.setUint32(OPTIONS.quantum, QUANTUM, true);
-    view.setUint32(OPTIONS.prio, place.borrows ? LAST_PRIORITY : 0, true);
+    view.setUint32(HTB_OPTIONS.buffer, place.borrows ? 0 : buffer, true);
+    view.setUint32(HTB_OPTIONS.ceilBuffer, buffer, true);
+    view.setUint32(HTB_OPTIONS.quantum, QUANTUM, true);
+    view.setUint32(HTB_OPTIONS.prio, place.borrows ? LAST_PRIORITY : 0, true);
   });
   const wide = opts.rate > BigInt(MOST_U32);
   return nested(

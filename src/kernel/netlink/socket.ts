@@ -2,11 +2,11 @@
 // no failure: ENOBUFS means that the kernel dropped something for lack of buffer space. It is reported as a loss, after
 // the queued datagrams have been read.
 import { ERRNO, KernelError, isKernelError } from '../errors.ts';
-import { AF, SO, SOCK, SOL, bindSocket, close, receive, send, setIntOption, socket } from '../ffi/libc.ts';
+import { AF, MSG, SO, SOCK, SOL, bindSocket, close, receive, send, setIntOption, socket } from '../ffi/libc.ts';
 import { PinnedBuffer } from '../ffi.ts';
 import { type Netns, within } from '../netns.ts';
 import type { Poller, Registration } from '../poller.ts';
-import { struct } from './message.ts';
+import { type NetlinkMessage, decodeMessages, struct } from './message.ts';
 
 /** Protocol families of netlink. */
 export const NETLINK = { ROUTE: 0, GENERIC: 16 } as const;
@@ -57,6 +57,19 @@ export function openNetlink(opts: NetlinkSocketOptions): number {
     close(fd);
     throw error;
   }
+}
+
+/**
+ * The messages of one datagram that the kernel has answered with already. The buffer is reused: they are a copy.
+ * @param buffer of LONGEST_DATAGRAM
+ * @throws KernelError
+ */
+export function answeredMessages(operation: string, fd: number, buffer: PinnedBuffer): NetlinkMessage[] {
+  const length = receive(operation, fd, buffer.address, LONGEST_DATAGRAM, MSG.DONTWAIT);
+  if (length === undefined) throw new KernelError(operation, ERRNO.EAGAIN, 'the kernel did not answer');
+  const { messages, complete } = decodeMessages(buffer.bytes.slice(0, length));
+  if (!complete) throw new KernelError(operation, ERRNO.EINVAL, 'the kernel sent a message whose length does not fit');
+  return messages;
 }
 
 export class NetlinkSocket {

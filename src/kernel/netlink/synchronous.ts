@@ -1,20 +1,12 @@
 // Synchronous netlink requests: the kernel executes a request about a route or a tunnel source within send(2), so the
 // answer can be read at once. A reconciler needs that. Requests that may take long go through client.ts.
 import { ERRNO, KernelError } from '../errors.ts';
-import { MSG, close, receive, send } from '../ffi/libc.ts';
+import { close, send } from '../ffi/libc.ts';
 import { PinnedBuffer } from '../ffi.ts';
 import type { Netns } from '../netns.ts';
 import type { NetlinkRequest } from './client.ts';
-import {
-  NLM_F,
-  NLMSG,
-  type NetlinkMessage,
-  decodeAcknowledgement,
-  decodeDone,
-  decodeMessages,
-  encodeMessage,
-} from './message.ts';
-import { LONGEST_DATAGRAM, openNetlink } from './socket.ts';
+import { NLM_F, NLMSG, type NetlinkMessage, decodeAcknowledgement, decodeDone, encodeMessage } from './message.ts';
+import { LONGEST_DATAGRAM, answeredMessages, openNetlink } from './socket.ts';
 
 export class SynchronousNetlink {
   private readonly fd: number;
@@ -49,7 +41,7 @@ export class SynchronousNetlink {
     }
     const answers: NetlinkMessage[] = [];
     for (;;) {
-      for (const message of this.receive(request.operation)) {
+      for (const message of answeredMessages(request.operation, this.fd, this.buffer)) {
         if (message.sequence !== this.sequence) continue; // of a request that failed half-way
         if (message.type !== NLMSG.ERROR && message.type !== NLMSG.DONE) {
           answers.push(message);
@@ -67,15 +59,5 @@ export class SynchronousNetlink {
     if (this.closed) return;
     this.closed = true;
     close(this.fd);
-  }
-
-  private receive(operation: string): NetlinkMessage[] {
-    const length = receive(operation, this.fd, this.buffer.address, LONGEST_DATAGRAM, MSG.DONTWAIT);
-    if (length === undefined) throw new KernelError(operation, ERRNO.EAGAIN, 'the kernel did not answer');
-    // The buffer is reused: answers keep a copy.
-    const { messages, complete } = decodeMessages(this.buffer.bytes.slice(0, length));
-    if (!complete)
-      throw new KernelError(operation, ERRNO.EINVAL, 'the kernel sent a message whose length does not fit');
-    return messages;
   }
 }

@@ -20,21 +20,23 @@ import {
 export const RTM_QDISC = { NEW: 36, DEL: 37, GET: 38 } as const;
 export const RTM_CLASS = { NEW: 40, DEL: 41, GET: 42 } as const;
 export const RTM_FILTER = { GET: 46 } as const;
-const TCA = { KIND: 1, OPTIONS: 2, STATS2: 7 } as const;
-const STATS = { BASIC: 1, QUEUE: 3 } as const;
+export const TCA = { KIND: 1, OPTIONS: 2, STATS2: 7 } as const;
+export const STATS = { BASIC: 1, QUEUE: 3, PACKETS64: 8 } as const;
 const TBF = { PARMS: 1, RATE64: 4, BURST: 6 } as const;
-const HTB = { PARMS: 1, INIT: 2, RATE64: 6, CEIL64: 7 } as const;
+export const HTB = { PARMS: 1, INIT: 2, RATE64: 6, CEIL64: 7 } as const;
 export const TC_H = { ROOT: 0xffff_ffff, CLSACT: 0xffff_fff1, INGRESS: 0xffff_fff2, EGRESS: 0xffff_fff3 } as const;
-const LINKLAYER_ETHERNET = 1;
+export const LINKLAYER_ETHERNET = 1;
 /**
  * Offsets of the fields in struct tc_tbf_qopt { rate, peakrate: tc_ratespec; limit, buffer, mtu: u32 }; tc_ratespec
  * ends with the rate.
  */
 const TBF_OPTIONS = { size: 36, linkLayer: 1, rate: 8, limit: 24, buffer: 28 } as const;
+/** struct tc_ratespec { cell_log, linklayer: u8; overhead, cell_align, mpu: u16; rate: u32 }. */
+export const RATE_SPEC = { linkLayer: 1, mpu: 6, rate: 8 } as const;
 /** struct tc_htb_opt { rate, ceil: tc_ratespec; buffer, cbuffer, quantum, level, prio: u32 }. */
-const HTB_OPTIONS = { rate: 8, ceil: 20, size: 44 } as const;
+export const HTB_OPTIONS = { size: 44, rate: 0, ceil: 12, buffer: 24, ceilBuffer: 28, quantum: 32, prio: 40 } as const;
 /** The kernel counts token buffers in ticks of 64 ns (PSCHED_SHIFT 6). */
-const NS_A_TICK = 64;
+export const NS_A_TICK = 64;
 
 interface QueueStats {
   readonly bytes: bigint;
@@ -141,8 +143,8 @@ export function decodeHtbClass(message: NetlinkMessage): HtbClass | undefined {
     ifindex: view.getInt32(4, true),
     handle: view.getUint32(8, true),
     parent: view.getUint32(12, true),
-    rate: readU64(options.get(HTB.RATE64)) ?? BigInt(rates.getUint32(HTB_OPTIONS.rate, true)),
-    ceil: readU64(options.get(HTB.CEIL64)) ?? BigInt(rates.getUint32(HTB_OPTIONS.ceil, true)),
+    rate: readU64(options.get(HTB.RATE64)) ?? BigInt(rates.getUint32(HTB_OPTIONS.rate + RATE_SPEC.rate, true)),
+    ceil: readU64(options.get(HTB.CEIL64)) ?? BigInt(rates.getUint32(HTB_OPTIONS.ceil + RATE_SPEC.rate, true)),
     stats: decodeStats(attributes),
   };
 }

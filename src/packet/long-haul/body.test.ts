@@ -1,18 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { LONG_HAUL_ACTIONS } from '../../model/notification.ts';
 import { concat } from '../bytes.ts';
 import { fromHex, toHex } from '../hex.ts';
 import { fuzzDecoder, refusesTruncation } from '../hostile.fixture.ts';
 import { encodeExtensions } from '../icmpv6/objects.ts';
-import {
-  ACTIONS,
-  type LongHaulCnp,
-  METRIC,
-  UNDISCLOSED,
-  decodeLongHaul,
-  encodeLongHaul,
-  queueDepthMetric,
-} from './body.ts';
+import { type LongHaulCnp, METRIC, UNDISCLOSED, decodeLongHaul, encodeLongHaul, queueDepthMetric } from './body.ts';
 import { OBJECT_CLASS, REDUCE, REDUCE_BODY, RESUME, RESUME_BODY } from './vectors.fixture.ts';
 
 const encode = (cnp: Partial<LongHaulCnp>): Uint8Array => encodeLongHaul({ ...REDUCE, ...cnp }, OBJECT_CLASS);
@@ -44,7 +37,7 @@ test('LHCNP-6.1-e: the level is one octet, 0 to 255', () => {
 });
 
 test('LHCNP-6.1-f, LHCNP-6.1-g: the action is the upper two bits: Notify 00, Pause 01, Rate Reduce 10, Resume 11; the lower six are sent zero', () => {
-  expect(ACTIONS.map((action) => encode({ action, parameter: action === 'notify' ? 0 : 30 })[1])).toEqual([
+  expect(LONG_HAUL_ACTIONS.map((action) => encode({ action, parameter: action === 'notify' ? 0 : 30 })[1])).toEqual([
     0x00, 0x40, 0x80, 0xc0,
   ]);
 });

@@ -7,7 +7,7 @@
 // nothing is made of it: Notify with a parameter, Pause of 0, more than 100 percent, a level of "no congestion" that
 // slows a flow down, a Queue Pair of more than 24 bits, an ECN marking rate above 100 percent. The encoder refuses
 // the same.
-import type { LongHaulAction, LongHaulInstruction } from '../../model/notification.ts';
+import { LONG_HAUL_ACTIONS, type LongHaulAction, type LongHaulInstruction } from '../../model/notification.ts';
 import { type Result, fail, ok } from '../../model/result.ts';
 import { concat, put16, put24, put32, u16, u24, u32 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
@@ -53,9 +53,6 @@ export interface LongHaulCnp extends LongHaulInstruction {
   readonly objects: readonly LongHaulObject[];
 }
 
-/** Index is the upper two bits of the action octet (LHCNP-6.1-f). */
-export const ACTIONS: readonly LongHaulAction[] = ['notify', 'pause', 'rate-reduce', 'resume'];
-
 const percent = (p: number): string | undefined => (p > 100 ? `${p} percent` : undefined);
 
 /** The error in the parameter of each action; Resume 0 is unconditional. */
@@ -90,7 +87,7 @@ function field(name: string, value: number, bits: number): number {
 export function encodeLongHaul(cnp: LongHaulCnp, objectClass: number): Uint8Array {
   const body = new Uint8Array(BODY_LENGTH);
   body[0] = field('congestion level', cnp.level, 8);
-  body[1] = ACTIONS.indexOf(cnp.action) << 6;
+  body[1] = LONG_HAUL_ACTIONS.indexOf(cnp.action) << 6;
   put16(body, 2, field('parameter', cnp.parameter, 16));
   put32(body, 4, field('Queue Pair', cnp.sourceQpn, 24));
   body[8] = field('metric type', cnp.metric.type, 8);
@@ -122,7 +119,7 @@ export function decodeLongHaul(
   const fixed = {
     level: bytes[offset]!,
     // The lower six bits are ignored (LHCNP-6.1-h).
-    action: ACTIONS[bytes[offset + 1]! >>> 6]!,
+    action: LONG_HAUL_ACTIONS[bytes[offset + 1]! >>> 6]!,
     parameter: u16(bytes, offset + 2),
     sourceQpn: u32(bytes, offset + 4),
     metric: { type: bytes[offset + 8]!, value: u24(bytes, offset + 9) },

@@ -320,29 +320,17 @@ describe('nothing is left out', () => {
   ];
 
   test('key and value of every map that the agent names have an example', () => {
-    const {
-      EGRESS_MAPS,
-      GUARD_MAPS,
-      HOLD_MAPS,
-      MULTICAST_MAPS,
-      PROXY_MAPS,
-      SOURCE_MAPS,
-      SRV6_MAPS,
-      TENANT_MAPS,
-      NOTICE_CONFIG_MAP,
-      COUNTERS_MAP,
-    } = ts;
     const maps = [
-      EGRESS_MAPS,
-      GUARD_MAPS,
-      HOLD_MAPS,
-      MULTICAST_MAPS,
-      PROXY_MAPS,
-      SOURCE_MAPS,
-      SRV6_MAPS,
-      TENANT_MAPS,
+      ts.EGRESS_MAPS,
+      ts.GUARD_MAPS,
+      ts.HOLD_MAPS,
+      ts.MULTICAST_MAPS,
+      ts.PROXY_MAPS,
+      ts.SOURCE_MAPS,
+      ts.SRV6_MAPS,
+      ts.TENANT_MAPS,
     ].flatMap((names) => Object.values(names));
-    const sides = [...maps, NOTICE_CONFIG_MAP, COUNTERS_MAP].flatMap((map) => {
+    const sides = [...maps, ts.NOTICE_CONFIG_MAP, ts.COUNTERS_MAP].flatMap((map) => {
       const layout = OBJECTS.map(({ btf }) => btf.maps().get(map)).find(Boolean);
       if (!layout) throw new Error(`no object has a map ${map}`);
       return [...(layout.key ? [`key of ${map}`] : []), ...(layout.value ? [`value of ${map}`] : [])];

@@ -22,9 +22,13 @@ import {
 import { FORMAT_NUMBER } from '../../../src/kernel/dataplane/notifications.ts';
 import type { Netns } from '../../../src/kernel/netns.ts';
 import { type IpAddress, address } from '../../../src/model/address.ts';
-import type { LongHaulInstruction, NotificationFormat } from '../../../src/model/notification.ts';
+import {
+  LONG_HAUL_ACTIONS,
+  type LongHaulInstruction,
+  type NotificationFormat,
+} from '../../../src/model/notification.ts';
 import { prefix } from '../../../src/model/prefix.ts';
-import { ACTIONS, type Metric, UNDISCLOSED } from '../../../src/packet/long-haul/body.ts';
+import { type Metric, UNDISCLOSED } from '../../../src/packet/long-haul/body.ts';
 import { concat } from '../../../src/packet/bytes.ts';
 import { buildRocePacket } from '../../../src/packet/roce/packet.ts';
 import { compileBpf } from './compile.ts';
@@ -55,8 +59,8 @@ export function orderWords({
   metric = UNDISCLOSED,
   sourceQpn = 0,
 }: Order): number[] {
-  const order =
-    (FORMAT_NUMBER[format] | (pncLevel << 3) | (ACTIONS.indexOf(action) << 6) | (level << 8) | (parameter << 16)) >>> 0;
+  const number = LONG_HAUL_ACTIONS.indexOf(action);
+  const order = (FORMAT_NUMBER[format] | (pncLevel << 3) | (number << 6) | (level << 8) | (parameter << 16)) >>> 0;
   return [CB_TAG, 1, order, ((metric.type << 24) | metric.value) >>> 0, sourceQpn];
 }
 
