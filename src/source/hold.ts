@@ -23,8 +23,6 @@ export interface HoldEvent {
   readonly instruction?: LongHaulInstruction | undefined;
   /** Of a Fast CNP with an IOAM trace: what nodes on the way have written. */
   readonly trace?: readonly IoamNode[] | undefined;
-  /** What the flow has been sending lately; undefined: not measured. */
-  readonly measuredRate?: number | undefined;
   /** RTT_est of the flow's path; undefined: the configured one. */
   readonly rttMs?: number | undefined;
 }
@@ -54,7 +52,7 @@ export type HoldEffect = { readonly flow: SourceFlow; readonly slot: number } & 
 );
 
 export interface HoldOptions {
-  /** Of the port. No flow is given more, and one whose own rate is not measured has this as its normal rate. */
+  /** Of the port: the normal rate of every flow. */
   readonly lineRate: number;
   /** Slots, 1 … mostFlows. */
   readonly mostFlows: number;
@@ -81,8 +79,6 @@ export interface HoldOptions {
   readonly renewMs: number;
   /** A leaving flow that is not reported as drained is freed after this time. */
   readonly drainMs: number;
-  /** `measuredRate` is an average over this time. */
-  readonly measuredOverMs: number;
   /** Whether flows of this kind are held. */
   readonly enforces: (flow: SourceFlow) => boolean;
 }
@@ -109,7 +105,6 @@ export const defaultHoldOptions = (lineRate: number): HoldOptions => ({
   lifetimeMs: 3000,
   renewMs: 1000,
   drainMs: 1000,
-  measuredOverMs: 100,
   enforces: () => true,
 });
 
@@ -127,7 +122,6 @@ const LIMITS = {
   lifetimeMs: [2, 600_000],
   renewMs: [1, 600_000],
   drainMs: [1, 600_000],
-  measuredOverMs: [0, 600_000],
 } as const;
 
 /** @throws RangeError */

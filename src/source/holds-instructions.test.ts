@@ -1,9 +1,6 @@
-// What is made of instructions that are doubled, impossible or contradictory, and of measured rates.
+// What is made of instructions that are doubled, impossible or contradictory.
 import { expect, test } from 'vitest';
-import type { HoldEffect } from './hold.ts';
-import { LINE, RTT, World } from './holds.fixture.ts';
-
-const kinds = (effects: readonly HoldEffect[]): string[] => effects.map(({ kind }) => kind);
+import { World } from './holds.fixture.ts';
 
 test.each([
   ['pause', 0],
@@ -66,52 +63,6 @@ test('the last of contradictory instructions of a node counts', () => {
   w.instruct('rate-reduce', 40);
   expect(w.rate()).toBe(0.6);
 });
-
-test('LHCNP-5.5.1-e: a reduction is one of the rate that the flow was measured to send; that is its normal rate while it is held', () => {
-  const w = new World();
-  w.instruct('rate-reduce', 30, undefined, { measuredRate: 0.4 * LINE });
-  expect(w.rate()).toBeCloseTo(0.28, 9);
-  expect([...w.holds.views(w.now)][0]!.normalRate).toBe(0.4 * LINE);
-  w.pass(2 * RTT);
-  expect(w.rate()).toBeCloseTo(0.3, 9);
-  expect(kinds(w.pass(900))).toEqual(['rate', 'rate', 'rate', 'rate', 'leave']);
-});
-
-test('LHCNP-5.5.1-e: while it is held, a measurement that is less than what it is given counts, unless it has times of less in it', () => {
-  const w = new World({ measuredOverMs: 30, rttMs: 20 });
-  const measured = { measuredRate: 0.2 * LINE };
-  w.instruct('rate-reduce', 20);
-  w.pass(35);
-  w.instruct('rate-reduce', 50, undefined, measured);
-  expect(w.rate()).toBeCloseTo(0.1, 9);
-  const again = new World({ measuredOverMs: 30, rttMs: 20 });
-  again.instruct('rate-reduce', 20);
-  again.instruct('pause', 10_000);
-  again.pass(35);
-  again.instruct('rate-reduce', 50, undefined, measured);
-  expect(again.rate()).toBeCloseTo(0.4, 9);
-  const resumed = new World({ measuredOverMs: 30, rttMs: 20 });
-  resumed.instruct('rate-reduce', 20);
-  resumed.pass(10);
-  resumed.instruct('resume', 50);
-  resumed.pass(39.9);
-  resumed.instruct('rate-reduce', 50, undefined, measured);
-  expect(resumed.rate()).toBeCloseTo(0.45, 9);
-  const recovered = new World({ measuredOverMs: 30, rttMs: 20 });
-  recovered.instruct('rate-reduce', 20);
-  recovered.pass(69.9);
-  recovered.instruct('rate-reduce', 50, undefined, measured);
-  expect(recovered.rate()).toBeCloseTo(0.45, 9);
-});
-
-test.each([undefined, 0, 0.009 * LINE, NaN, 2 * LINE])(
-  'a measurement of %s is not believed: the normal rate is that of the line',
-  (measuredRate) => {
-    const w = new World();
-    w.instruct('rate-reduce', 30, undefined, { measuredRate });
-    expect(w.rate()).toBe(0.7);
-  },
-);
 
 test('less than 100 percent never goes below the minimum', () => {
   const w = new World({ minimumShare: 0.1 });

@@ -115,12 +115,14 @@ test('a slower line lowers the rates above it, and flows at it leave; a faster o
   reduce(w, 1, 30);
   reduce(w, 2, 80);
   w.instruct('pause', 30_000, NODE, { flow: w.flow(3) });
-  expect(w.apply(w.holds.setLineRate(LINE / 2, 0)).map(({ kind, slot }) => [kind, slot])).toEqual([
+  const withLine = (lineRate: number): unknown[] =>
+    w.apply(w.holds.reconfigure({ ...w.opts, lineRate }, 0)).map(({ kind, slot }) => [kind, slot]);
+  expect(withLine(LINE / 2)).toEqual([
     ['leave', 1],
     ['rate', 3],
   ]);
   expect([w.rate(2), w.rate(3)]).toEqual([0.2, 0.5]);
-  expect(w.apply(w.holds.setLineRate(2 * LINE, 0)).map(({ kind, slot }) => [kind, slot])).toEqual([
+  expect(withLine(2 * LINE)).toEqual([
     ['rate', 1],
     ['rate', 3],
   ]);

@@ -16,7 +16,6 @@ const notification = fc.record({
   flow,
   node: fc.constantFrom(NODE, OTHER, THIRD),
   instruction: fc.option(instruction, { nil: undefined }),
-  measuredRate: fc.option(fc.double({ min: 0, max: 2 * LINE }), { nil: undefined }),
   rttMs: fc.option(fc.double({ min: 0, max: 30 }), { nil: undefined }),
 });
 const step = fc.oneof(
@@ -56,13 +55,12 @@ class Watched extends World {
   do(step: Step): void {
     if (step.kind === 'time') this.pass(this.now + step.ms);
     else if (step.kind === 'notification') {
-      const { node, measuredRate, rttMs } = step;
+      const { node, rttMs } = step;
       const before = { rate: this.rate(step.flow), paused: this.paused(step.flow) };
       const effects = this.notify({
         flow: this.flow(step.flow),
         node,
         instruction: step.instruction && { level: 1, ...step.instruction },
-        measuredRate,
         rttMs,
       });
       expect(effects.length).toBeLessThanOrEqual(3);

@@ -81,7 +81,7 @@ export class Holds {
     const key = flowKey(event.flow);
     const held = this.#held.get(key);
     const isHeld = held && held.leavingSince === undefined;
-    const restriction = isHeld ? held.restriction : new Restriction(this.#opts, event.measuredRate, this.#count);
+    const restriction = isHeld ? held.restriction : new Restriction(this.#opts, this.#count);
     this.#count(`source.hold.${restriction.onNotification(event, now)}`);
     if (held) held.senderQpn = event.senderQpn;
     if (isHeld) this.#settle(held, now);
@@ -131,11 +131,6 @@ export class Holds {
     const held = this.#held.get(flowKey(flow));
     if (held?.slot === slot) this.#free(held);
     return this.#taken();
-  }
-
-  /** The port has another rate. */
-  setLineRate(lineRate: number, now: number): HoldEffect[] {
-    return this.reconfigure({ ...this.#opts, lineRate }, now);
   }
 
   /**

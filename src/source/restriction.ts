@@ -1,9 +1,9 @@
 // What the notifications of several nodes make of one flow's rate: a state per node, and the strictest holds (LHCNP
 // §5.7; A9). What one node gives back with Resume lifts no reduction of another. Pure: time comes with every call.
 //
-// - A reduction is one of the rate that the flow sends at (LHCNP-5.5.1-e): what it is given, or what it was measured to
-//   send if that is less. Nodes that reduce within one RTT_est of each other have seen the same rate: their percentages
-//   are of that one, and do not multiply.
+// - A reduction is one of the rate that the flow is given (LHCNP-5.5.1-e); what it sends is not measured. Nodes that
+//   reduce within one RTT_est of each other have seen the same rate: their percentages are of that one, and do not
+//   multiply.
 // - The same instruction of a node within half an RTT_est is one: nodes wait an RTT_est between two (LHCNP-5.5-h), so
 //   the network has doubled it. A pause that is over may be repeated at once. Otherwise a node's instructions are
 //   obeyed in the order in which they come.
@@ -40,23 +40,17 @@ export class Restriction {
   #opts: HoldOptions;
   #rateOptions: InstructedRateOptions;
   readonly #count: Count;
-  /** What the flow was measured to send before it was held; Infinity: not known. */
-  readonly #measured: number;
   readonly #nodes = new Map<string, Node>();
   readonly #hpcc = new Hpcc();
   /** The rate at which the flow sent when the first of the nodes in this RTT_est reduced it. */
   #seen = { at: -Infinity, rate: 0 };
-  /** Until when a measurement has times in it in which the flow was given less than now. */
-  #unsettledUntil = -Infinity;
   /** End of the pauses of nodes that were displaced: they end by themselves. */
   #leftPause = -Infinity;
 
-  /** @param measured bit/s, of the flow that nothing holds yet; undefined: not known */
-  constructor(opts: HoldOptions, measured: number | undefined, count: Count) {
+  constructor(opts: HoldOptions, count: Count) {
     this.#opts = opts;
     this.#count = count;
-    this.#measured = believable(measured, opts);
-    this.#rateOptions = rateOptions(opts, this.#measured);
+    this.#rateOptions = rateOptions(opts);
   }
 
   get normalRate(): number {
@@ -129,15 +123,13 @@ export class Restriction {
 
   /** Lets time pass: ends of pauses, steps of recovery. */
   advance(now: number): void {
-    const before = this.rate;
     for (const { rate } of this.#nodes.values()) rate.advance(now);
     this.#prune(now);
-    if (this.rate > before) this.#unsettle(now);
   }
 
   configure(opts: HoldOptions, now: number): void {
     this.#opts = opts;
-    this.#rateOptions = rateOptions(opts, this.#measured);
+    this.#rateOptions = rateOptions(opts);
     for (const { rate } of this.#nodes.values()) rate.configure(this.#rateOptions);
     this.#prune(now);
     this.#displace();
@@ -153,10 +145,8 @@ export class Restriction {
       asked.action === 'notify'
         ? ({ action: 'rate-reduce', parameter: this.#response(event, node.rttMs) } as const)
         : asked;
-    const base = action === 'rate-reduce' ? this.#reducedFrom(node, event.measuredRate, now) : this.rate;
+    const base = action === 'rate-reduce' ? this.#reducedFrom(node, now) : this.rate;
     node.rate.onInstruction({ action, parameter }, now, base, node.rttMs);
-    if (action === 'pause') this.#unsettle(node.rate.pausedUntil);
-    else if (action === 'resume') this.#unsettle(now);
   }
 
   /**
@@ -172,11 +162,8 @@ export class Restriction {
   }
 
   /** The rate that the node has seen, other reductions of this RTT_est aside. Its own are in its state. */
-  #reducedFrom({ rttMs }: Node, measured: number | undefined, now: number): number {
-    const given = this.rate;
-    const settled = now - this.#unsettledUntil >= this.#opts.measuredOverMs;
-    const sent = settled ? Math.min(given, believable(measured, this.#opts)) : given;
-    if (now - this.#seen.at >= rttMs) this.#seen = { at: now, rate: sent };
+  #reducedFrom({ rttMs }: Node, now: number): number {
+    if (now - this.#seen.at >= rttMs) this.#seen = { at: now, rate: this.rate };
     return this.#seen.rate;
   }
 
@@ -214,28 +201,14 @@ export class Restriction {
         compareAddresses(a.address, b.address),
     );
   }
-
-  #unsettle(until: number): void {
-    this.#unsettledUntil = Math.max(this.#unsettledUntil, until);
-  }
 }
-
-/**
- * Less than the least rate is no measurement of a flow that a node found to fill its queue: it had paused, or has just
- * begun.
- */
-const believable = (measured: number | undefined, { lineRate, minimumShare }: HoldOptions): number =>
-  measured !== undefined && measured >= minimumShare * lineRate ? measured : Infinity;
 
 const rttEstimate = (given: number | undefined, { rttMs }: HoldOptions): number =>
   Math.min(MOST_RTT_MS, given !== undefined && given >= LEAST_RTT_MS ? given : rttMs);
 
-const rateOptions = (opts: HoldOptions, measured: number): InstructedRateOptions => {
-  const normalRate = Math.min(opts.lineRate, measured);
-  return {
-    normalRate,
-    minimumRate: Math.min(normalRate, opts.minimumShare * opts.lineRate),
-    recoveryStep: normalRate / opts.recoverySteps,
-    resumeCap: opts.resumeCap,
-  };
-};
+const rateOptions = ({ lineRate, minimumShare, recoverySteps, resumeCap }: HoldOptions): InstructedRateOptions => ({
+  normalRate: lineRate,
+  minimumRate: minimumShare * lineRate,
+  recoveryStep: lineRate / recoverySteps,
+  resumeCap,
+});

@@ -93,6 +93,6 @@ const padded = (message: Uint8Array): Uint8Array =>
     ? message
     : concat([message, new Uint8Array(ALIGNMENT - (message.length % ALIGNMENT))]);
 
-/** The first refusal among the answers that is not one of these. */
-export const refusalIn = (answers: readonly Answer[], ...expected: readonly string[]): KernelError | undefined =>
-  answers.find((answer): answer is KernelError => isKernelError(answer) && !expected.includes(answer.code));
+/** The first refusal among the answers. */
+export const refusalIn = (answers: readonly Answer[]): KernelError | undefined =>
+  answers.find((answer): answer is KernelError => isKernelError(answer));

@@ -52,9 +52,6 @@ describe('a port with its default queue', () => {
         .map((line) => /rate \S+/.exec(line)![0])
         .sort(),
     ).toEqual(['rate 2Mbit', 'rate 8Mbit']);
-    await scene.ports.deleteClass(MINOR);
-    await scene.ports.deleteClass(MINOR);
-    expect(classes().length).toBe(1);
     scene.ports.release(a());
     expect(qdiscs()).toEqual(before);
     expect(scene.ports.ports).toEqual([]);
@@ -113,9 +110,8 @@ describe('a port with its default queue', () => {
   test('a port at which a class was refused is not prepared: the next attempt begins anew', async () => {
     await scene.ports.setClass(MINOR, { ...SLOW, rate: 0n });
     await failure(prepare());
-    await scene.ports.deleteClass(MINOR);
-    await prepare();
     await scene.ports.setClass(MINOR, { ...SLOW, rate: 10_000_000n });
+    await prepare();
     scene.table.set(FLOW, held());
     scene.send({ psn: 0 });
     await until('it goes through its class', async () => (await scene.ports.classCounters(MINOR)).sent, is(1n));
@@ -275,7 +271,7 @@ describe('what is left behind', () => {
     for (let psn = 0; psn < 10; psn++) scene.send({ psn });
     await until('all were there', () => scene.table.record(FLOW)!.entered, is(10n));
     const { backlogPackets } = await scene.ports.classCounters(MINOR);
-    await scene.ports.deleteClass(MINOR);
+    scene.tc('class del dev t-hold-a classid 6e70:1234');
     scene.send({ psn: 10 });
     await until('the last one arrived', () => scene.psns(QPN).at(-1), is(10));
     expect(scene.psns(QPN).length).toBeLessThanOrEqual(11 - backlogPackets + 1);
