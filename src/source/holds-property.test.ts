@@ -107,7 +107,9 @@ class Watched extends World {
   }
 }
 
-test('A10, LHCNP-5.6-d, LHCNP-5.6-g: no slot has two flows, no rate is above the normal one, only Resume and time raise a rate, no pause outlives the last Pause by more than 65,535 µs, and each flow is free when its view said, at the latest', () => {
+// No slot has two flows, no rate is above the normal one, only Resume and time raise a rate, no pause outlives the last
+// Pause by more than 65,535 µs, and each flow is free when its view said, at the latest.
+test('A10, LHCNP-5.6-d, LHCNP-5.6-g: rates, pauses and slots keep their bounds, and each flow is free in time', () => {
   fc.assert(
     fc.property(fc.constantFrom(0, 3), fc.array(step, { maxLength: 80 }), (interval, steps) => {
       const w = new Watched(interval);
