@@ -149,6 +149,8 @@ export class ProxyScene {
         onError: (error) => void this.errors.push(error),
         onFrame: (frame) => {
           const ip = frame.slice(14);
+          // Where an IPv4 packet has its protocol, an ARP message has an octet of a MAC address.
+          if (frame[12] === 8 && frame[13] === 6) return;
           const next = ip[0]! >> 4 === 6 ? ip[6] : ip[9];
           // UDP, a Fast CNP, a Long-haul CNP in ICMPv6.
           if (next === 17 || next === 60 || (next === 58 && ip[40] === 200)) into.push(ip);
