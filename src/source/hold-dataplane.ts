@@ -2,7 +2,7 @@
 import type { SourceFlow } from './hold.ts';
 
 /** The classes of held flows, by slot, at all ports, and the table of holds. Rates are bytes per second. */
-export interface HoldDataplane {
+export interface HoldDataplane<Subject = SourceFlow> {
   /** Creates or changes. @throws KernelError */
   setClass(
     slot: number,
@@ -17,11 +17,11 @@ export interface HoldDataplane {
     slot: number,
   ): Promise<{ readonly sent: bigint; readonly dropped: bigint; readonly backlogPackets: number }>;
   /** @throws KernelError */
-  setHold(slot: number, flow: SourceFlow, hold: ClassHold): void;
+  setHold(slot: number, flow: Subject, hold: ClassHold): void;
   /** @throws KernelError */
-  removeHold(flow: SourceFlow): void;
+  removeHold(flow: Subject): void;
   /** Undefined: the flow is not held. @throws KernelError */
-  record(flow: SourceFlow): { readonly entered: bigint; readonly released: boolean } | undefined;
+  record(flow: Subject): { readonly entered: bigint; readonly released: boolean } | undefined;
 }
 
 export interface ClassHold {

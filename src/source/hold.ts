@@ -41,7 +41,7 @@ export interface HoldEvent {
  *   then the dataplane says so (`onDrained`).
  * - `free`: the flow has no class; the slot may be another's with the next effect.
  */
-export type HoldEffect = { readonly flow: SourceFlow; readonly slot: number } & (
+export type HoldEffect<Subject = SourceFlow> = { readonly flow: Subject; readonly slot: number } & (
   | { readonly kind: 'hold'; readonly rate: number; readonly untilMs: number }
   | { readonly kind: 'rate'; readonly rate: number }
   | { readonly kind: 'pause'; readonly microseconds: number }
