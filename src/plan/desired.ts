@@ -8,6 +8,7 @@ import type { LongHaulInstruction, NotificationFormat } from '../model/notificat
 import type { Prefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
 import type { SourceAction } from '../model/source.ts';
+import type { FlowControlPlan } from './flow-control-plan.ts';
 import type { MulticastPlan } from './multicast-plan.ts';
 import type { Srv6Plan } from './srv6-plan.ts';
 
@@ -26,6 +27,7 @@ export interface DesiredState {
    */
   readonly builder?: NotifierPlan;
   readonly source?: SourcePlan;
+  readonly flowControl?: FlowControlPlan;
   readonly guards: readonly GuardPlan[];
   /** Notifications that may pass the guards, in both directions. */
   readonly guardAllow?: readonly GuardAllowPlan[];
