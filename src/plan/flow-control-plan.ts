@@ -14,7 +14,7 @@ export interface FlowControlPlan {
   readonly watch: readonly (PortPlan & { readonly above: number; readonly below: number })[];
   /** Where traffic is held as downstream neighbors ask. */
   readonly hold: readonly PortPlan[];
-  /** Bytes of a class that holds traffic, from which the neighbor upstream of it is asked, and until which it pauses. */
+  /** Bytes of a class that holds traffic: above `above` its own upstream neighbors are asked, below `below` let go on. */
   readonly above: number;
   readonly below: number;
   /** bit/s, of the ports that hold. */
