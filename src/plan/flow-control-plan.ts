@@ -14,7 +14,7 @@ export interface FlowControlPlan {
   readonly watch: readonly (PortPlan & { readonly above: number; readonly below: number })[];
   /** Where traffic is held as downstream neighbors ask. */
   readonly hold: readonly PortPlan[];
-  /** Bytes of a class that holds traffic: above `above` its own upstream neighbors are asked, below `below` let go on. */
+  /** Bytes of a holding class: above `above` its own upstream neighbors are asked to pause, below `below` to go on. */
   readonly above: number;
   readonly below: number;
   /** bit/s, of the ports that hold. */
