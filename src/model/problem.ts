@@ -61,6 +61,13 @@ export const PROBLEM_CODES = [
   'source.rate-unknown',
   'source.queue-taken',
   'source.holds-full',
+  // Precise flow control
+  'flow-control.no-interface',
+  'flow-control.not-ethernet',
+  'flow-control.not-forwarding',
+  'flow-control.queue-unreadable',
+  'flow-control.never-exceeded',
+  'flow-control.neighbor-elsewhere',
   'queue-pairs.no-interface',
   'queue-pairs.full',
   // The provider edge
