@@ -63,6 +63,8 @@ export const PROBLEM_CODES = [
   'source.holds-full',
   'queue-pairs.no-interface',
   'queue-pairs.full',
+  // Precise flow control
+  'flow-control.queue-taken',
   // The provider edge
   'srv6.not-ethernet',
   'srv6.tunnel-source-not-own',

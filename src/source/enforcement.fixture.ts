@@ -26,7 +26,11 @@ export class FakeClasses implements HoldDataplane {
   setClass = (slot: number, { rate, limit }: { rate: bigint; limit: number }) => this.#call('class', slot, rate, limit);
   changeRate = (slot: number, { rate }: { rate: bigint }) => this.#call('rate', slot, rate);
   pause = (slot: number, microseconds: number) => this.#call('pause', slot, microseconds);
-  classCounters = () => Promise.resolve({ sent: this.sent, dropped: this.dropped, backlogPackets: this.backlog });
+  classCounters = () =>
+    Promise.resolve({
+      ...{ sent: this.sent, dropped: this.dropped },
+      ...{ backlogPackets: this.backlog, backlogBytes: 1000 * this.backlog },
+    });
   setHold = (slot: number, _flow: SourceFlow, hold: NonNullable<FakeClasses['hold']>): void => {
     this.hold = hold;
     void this.#call(hold.phase, slot);

@@ -12,10 +12,13 @@ export interface HoldDataplane<Subject = SourceFlow> {
   changeRate(slot: number, wanted: { readonly rate: bigint; readonly burst: number }): Promise<void>;
   /** @throws KernelError */
   pause(slot: number, microseconds: number): Promise<void>;
-  /** Packets, since the class exists. @throws KernelError */
-  classCounters(
-    slot: number,
-  ): Promise<{ readonly sent: bigint; readonly dropped: bigint; readonly backlogPackets: number }>;
+  /** Since the class exists: packets, and what is in it now. @throws KernelError */
+  classCounters(slot: number): Promise<{
+    readonly sent: bigint;
+    readonly dropped: bigint;
+    readonly backlogPackets: number;
+    readonly backlogBytes: number;
+  }>;
   /** @throws KernelError */
   setHold(slot: number, flow: Subject, hold: ClassHold): void;
   /** @throws KernelError */
