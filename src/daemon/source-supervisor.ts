@@ -103,7 +103,7 @@ export class SourceSupervisor {
     this.#hold = hold;
     this.#enforcement = new Enforcement(settings, {
       ...this.#dependencies,
-      dataplane: hold,
+      dataplane: hold.classes,
       monotonicNs: () => process.hrtime.bigint(),
     });
   }

@@ -9,7 +9,7 @@ import type { Clock } from '../model/clock.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
-import type { ArnBitOrder } from '../packet/arn/arn.ts';
+import type { ArnBitOrder } from '../model/code-points.ts';
 import type { ArnToSend } from './asked.ts';
 import { ARN_HOP_LIMIT, ARN_TRAFFIC_CLASS, arnFor } from './received-arn.ts';
 

@@ -2,8 +2,8 @@
 // filled, and the lengths of queues, come in; ARNs to send go out.
 //
 // Nothing is asked for again because time passes: only a packet that has come from the neighbor and has found the queue
-// above its threshold does that. So a pause that is not needed ends by itself, traffic that no longer fills the queue is
-// left alone, and no ARN causes another one here. Nobody is asked at the interface by which the packet leaves.
+// above its threshold does that. So a pause that is not needed ends by itself, traffic that no longer fills the queue
+// is left alone, and no ARN causes another one here. Nobody is asked at the interface by which the packet leaves.
 import { type IpAddress, familyKey } from '../model/address.ts';
 import type { FilledQueue, Traffic } from '../model/flow-control.ts';
 import type { Count } from '../model/log.ts';

@@ -11,7 +11,10 @@ export interface FlowControlDataplane {
   heldBytes(ifindex: number): number;
   /** Bytes that have entered the classes of a port so far. @throws KernelError */
   enteredBytes(ifindex: number): bigint;
-  /** What the program subtracts from the queue of a port: `enteredBefore` was read before `held`. @throws KernelError */
+  /**
+   * What the program subtracts from the queue of a port. @param enteredBefore read before `held`
+   * @throws KernelError
+   */
   setPortHeld(ifindex: number, held: number, enteredBefore: bigint): void;
   /** Bytes in the queue of a port, held ones included. @throws KernelError */
   queueBytes(ifindex: number): number;

@@ -2,11 +2,12 @@
 // the hop limit that it must have. A neighbor may ask only for traffic that leaves towards it, by the port at which its
 // ARN arrived, and only in the mode that this router is configured for. Pure.
 import type { IpAddress } from '../model/address.ts';
+import type { ArnBitOrder } from '../model/code-points.ts';
 import type { FlowControlMode, Traffic } from '../model/flow-control.ts';
 import { type Prefix, prefixContains } from '../model/prefix.ts';
 import { type Result, fail, ok } from '../model/result.ts';
 import { type RateLimit, TokenBucket } from '../model/token-bucket.ts';
-import { type Arn, type ArnBitOrder, decodeArn, encodeArn, scopeOf } from '../packet/arn/arn.ts';
+import { type Arn, decodeArn, encodeArn, scopeOf } from '../packet/arn/arn.ts';
 import type { PauseRequest } from './paused.ts';
 
 /** GTSM (RFC 5082): no router has forwarded it. */

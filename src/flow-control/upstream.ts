@@ -1,7 +1,7 @@
 // Which neighbor sends traffic to this router, and is asked to pause it: the one that is declared for the interface;
 // else the router behind that interface to which the route back leads, which is an adjacency of the IGP or a peer of
-// BGP; else, where paths are asymmetric, the router that has the frame's hardware address. Hosts are not asked: a source
-// that is on the link has no router before it.
+// BGP; else, where paths are asymmetric, the router that has the frame's hardware address. Hosts are not asked: a
+// source that is on the link has no router before it.
 //
 // What a sender writes can choose among the neighbors of the interface at which its packet arrived, no others.
 import { type IpAddress, familyKey } from '../model/address.ts';

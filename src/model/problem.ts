@@ -68,8 +68,13 @@ export const PROBLEM_CODES = [
   'flow-control.queue-unreadable',
   'flow-control.never-exceeded',
   'flow-control.neighbor-elsewhere',
+  'flow-control.no-socket',
+  'flow-control.pauses-full',
+  'flow-control.watchdog',
   'queue-pairs.no-interface',
   'queue-pairs.full',
+  // Precise flow control
+  'flow-control.queue-taken',
   // The provider edge
   'srv6.not-ethernet',
   'srv6.tunnel-source-not-own',

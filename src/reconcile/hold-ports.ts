@@ -1,9 +1,10 @@
-// Classes for held flows at the ports of this router: a class has the same number, rate and queue limit at each, since
-// which port a flow leaves by is the kernel's choice. Requests are executed within the call; a long list is cut, and
-// other work goes on between its parts.
+// Classes for what is held at the ports of this router: a class has the same number, rate and queue limit at each port
+// of its purpose, since which port a flow leaves by is the kernel's choice. Requests are executed within the call; a
+// long list is cut, and other work goes on between its parts.
 //
 // A port that has vanished, or whose queue or classes somebody has removed, is forgotten, with all that it had: flows
 // go straight there, and are held at the others. prepare() it again.
+import { type HoldPurpose, purposeOf } from '../kernel/dataplane/holds.ts';
 import { ERRNO, KernelError, isKernelError } from '../kernel/errors.ts';
 import { type Answer, NetlinkBatch, refusalIn } from '../kernel/netlink/batch.ts';
 import type { NetlinkRequest } from '../kernel/netlink/client.ts';
@@ -21,30 +22,37 @@ import {
   setQueueRequest,
 } from '../kernel/netlink/htb.ts';
 import type { Netns } from '../kernel/netns.ts';
-import type { HoldTable } from './hold-table.ts';
+import type { HoldPortTable } from './hold-port-table.ts';
 
 export interface HoldClass extends ClassRate {
   /** Bytes that may be queued; packets beyond are dropped. */
   readonly limit: number;
 }
 
+type PortTable = Pick<HoldPortTable, 'setPort' | 'removePort'>;
+
+/** A prepared port. */
+interface Port extends HoldTree {
+  readonly purpose: HoldPurpose;
+}
+
 type ClassChange = (place: ClassPlace) => readonly NetlinkRequest[];
 
 export class HoldPorts {
-  readonly #table: HoldTable;
+  readonly #table: PortTable;
   readonly #trees: HoldTrees;
   readonly #batch: NetlinkBatch;
-  readonly #ports = new Map<number, HoldTree>();
+  readonly #ports = new Map<number, Port>();
   readonly #classes = new Map<number, HoldClass>();
 
-  private constructor(table: HoldTable, trees: HoldTrees, batch: NetlinkBatch) {
+  private constructor(table: PortTable, trees: HoldTrees, batch: NetlinkBatch) {
     this.#table = table;
     this.#trees = trees;
     this.#batch = batch;
   }
 
   /** @throws KernelError */
-  static open(opts: { netns?: Netns | undefined }, dependencies: { table: HoldTable }): HoldPorts {
+  static open(opts: { netns?: Netns | undefined }, dependencies: { table: PortTable }): HoldPorts {
     const trees = HoldTrees.open(opts);
     try {
       return new HoldPorts(dependencies.table, trees, NetlinkBatch.open(opts));
@@ -59,20 +67,26 @@ export class HoldPorts {
     return [...this.#ports.keys()];
   }
 
+  /** Undefined: it is not prepared. */
+  purposeAt(ifindex: number): HoldPurpose | undefined {
+    return this.#ports.get(ifindex)?.purpose;
+  }
+
   /**
-   * Makes classes possible at a port, and creates those that there are at the others. What an earlier run has left
-   * there is removed, with the packets in it.
+   * Makes classes possible at a port, and creates those that there are at others of its purpose. What an earlier run,
+   * or another purpose, has left there is removed, with the packets in it.
    * @throws KernelError EBUSY with the reason why the port's qdisc has no room for them, ENODEV
    */
-  async prepare(ifindex: number): Promise<void> {
+  async prepare(ifindex: number, purpose: HoldPurpose = 'enforce'): Promise<void> {
     const before = this.#ports.get(ifindex);
-    if (before && this.#trees.has(before)) return;
+    if (before?.purpose === purpose && this.#trees.has(before)) return;
     // Somebody has replaced its queue, and the classes went with it.
     if (before) this.#forget(ifindex);
-    const tree = this.#trees.prepare(ifindex);
+    const tree = { ...this.#trees.prepare(ifindex), purpose };
     this.#ports.set(ifindex, tree);
+    const classes = [...this.#classes].filter(([minor]) => purposeOf(minor) === purpose);
     try {
-      await this.#apply([...this.#classes].flatMap(([minor, wanted]) => at(tree, minor, creation(wanted))));
+      await this.#apply(classes.flatMap(([minor, wanted]) => at(tree, minor, creation(wanted))));
       if (this.#ports.get(ifindex) === tree) this.#table.setPort(ifindex, tree.root);
     } catch (error) {
       // Not prepared: the next call begins anew.
@@ -127,7 +141,7 @@ export class HoldPorts {
     return this.#apply(this.#everywhere(minor, (place) => [pauseClassRequest(place, microseconds)]));
   }
 
-  /** Summed over the ports. @throws KernelError ENOENT (no such class at a port) */
+  /** Summed over the ports of its purpose. @throws KernelError ENOENT (no such class at a port) */
   async classCounters(minor: number): Promise<ClassCounters> {
     const answers = await this.#answers(
       this.#everywhere(minor, ({ ifindex, handle }) => [readClassRequest(ifindex, handle)]),
@@ -137,6 +151,23 @@ export class HoldPorts {
     return answers.flatMap((answer) => (isKernelError(answer) ? [] : [countersIn(answer, minor)])).reduce(sum, NOTHING);
   }
 
+  /**
+   * Bytes in classes at one port, in the order of the classes. A port or class that is gone has none.
+   * @throws KernelError
+   */
+  backlogBytes(ifindex: number, minors: readonly number[]): number[] {
+    const port = this.#ports.get(ifindex);
+    if (!port) return minors.map(() => 0);
+    const read = ({ handle }: ClassPlace): NetlinkRequest[] => [readClassRequest(ifindex, handle)];
+    const requests = minors.flatMap((minor) => at(port, minor, read));
+    return this.#batch.requests(requests.map(({ request }) => request)).map((answer, i) => {
+      if (!isKernelError(answer)) return countersIn(answer, minors[i]!).backlogBytes;
+      if (!isKernelError(answer, 'ENODEV') && !isKernelError(answer, 'ENOENT')) throw answer;
+      if (this.#isGone(answer, requests[i]!)) this.#forget(ifindex);
+      return 0;
+    });
+  }
+
   /** Releases descriptors; classes and queues stay. Idempotent. */
   close(): void {
     this.#trees.close();
@@ -144,7 +175,11 @@ export class HoldPorts {
   }
 
   #everywhere(minor: number, change: ClassChange): PortRequest[] {
-    return [...this.#ports.values()].flatMap((tree) => at(tree, minor, change));
+    return this.#portsOf(minor).flatMap((tree) => at(tree, minor, change));
+  }
+
+  #portsOf(minor: number): Port[] {
+    return [...this.#ports.values()].filter(({ purpose }) => purpose === purposeOf(minor));
   }
 
   async #apply(requests: readonly PortRequest[]): Promise<void> {
@@ -160,8 +195,8 @@ export class HoldPorts {
       const part = requests.slice(from, from + NetlinkBatch.most);
       this.#batch.requests(part.map(({ request }) => request)).forEach((answer, i) => {
         if (this.#isGone(answer, part[i]!)) this.#forget(part[i]!.ifindex);
-        if (!this.#isGone(answer, part[i]!) || (this.#ports.size === 0 && isKernelError(answer, 'ENOENT')))
-          answers.push(answer);
+        const isLast = this.#portsOf(part[i]!.minor).length === 0;
+        if (!this.#isGone(answer, part[i]!) || (isLast && isKernelError(answer, 'ENOENT'))) answers.push(answer);
       });
     }
     return answers;

@@ -1,57 +1,62 @@
-// Which flows are held, in the program's maps (kernel/dataplane/holds.ts). Every change is in force with the next
-// packet. The maps outlive the agent: what an earlier run has left there can be read and removed.
+// What is held, in the maps of the programs (kernel/dataplane/holds.ts). Every change is in force with the next packet.
+// The maps outlive the agent: what an earlier run has left there can be read and removed.
 import type { BpfMap } from '../kernel/bpf/map.ts';
 import {
   HOLD_FILTER_WORDS,
   HOLD_MAPS,
   HOLD_RECORD_SIZE,
-  type HeldFlow,
+  type HeldSubject,
   type Hold,
+  type HoldKind,
   type HoldRecord,
+  KIND_OF_MODE,
   decodeHold,
   decodeHoldKey,
   decodeHoldRecord,
   encodeHold,
   encodeHoldFilter,
   encodeHoldKey,
-  encodeHoldPort,
   encodeHoldState,
   holdFilterBit,
-  holdPortKey,
   holdSlot,
+  isHeldTraffic,
 } from '../kernel/dataplane/holds.ts';
 import { u32Key } from '../kernel/dataplane/layout.ts';
 
 const QPNS = HOLD_FILTER_WORDS * 64;
 const NO_RECORD = new Uint8Array(HOLD_RECORD_SIZE);
 
+/** Whether a class is full is set by setFull() alone. */
+export type NewHold = Omit<Hold, 'full'>;
+
 export interface HeldNow {
-  readonly flow: HeldFlow;
+  readonly flow: HeldSubject;
   readonly hold: Hold;
 }
 
 export class HoldTable {
   readonly #map: (name: string) => BpfMap;
-  /** Minor number of the class, by the text of the key. */
-  readonly #minors = new Map<string, number>();
-  /** And the other way round. */
+  /** By the text of the key. */
+  readonly #holds = new Map<string, Hold>();
+  /** Minor number of the class → text of the key. */
   readonly #owners = new Map<number, string>();
   /** Holds of each value of the low 16 bits of a Queue Pair number. */
   readonly #users = new Uint16Array(QPNS);
+  readonly #counts: Record<HoldKind, number> = { flow: 0, service: 0, priority: 0, tuple: 0 };
 
   /** Over the maps of an open hold.bpf.o. @throws KernelError */
   constructor(object: { map(name: string): BpfMap }) {
     this.#map = (name) => object.map(name);
     for (const { flow, hold } of this.read()) {
-      this.#own(textOf(encodeHoldKey(flow)), hold.minor);
-      this.#users[flow.receiverQpn % QPNS]!++;
+      this.#own(textOf(encodeHoldKey(flow)), hold);
+      this.#countHold(flow, 1);
     }
     for (let word = 0; word < HOLD_FILTER_WORDS; word++) this.#writeFilter(word * 64);
     this.#writeState();
   }
 
   get size(): number {
-    return this.#minors.size;
+    return this.#holds.size;
   }
 
   /** Every hold in the kernel, also those of an earlier run. @throws KernelError */
@@ -63,62 +68,79 @@ export class HoldTable {
   }
 
   /**
-   * Holds a flow, or changes its hold. What the program has counted of it stays, unless the class is another one.
-   * @throws RangeError (no class of a hold, or that of another flow), KernelError
+   * Holds a flow or traffic, or changes its hold. What the program has counted of it stays, unless the class is another
+   * one.
+   * @throws RangeError (no class of a hold, or that of another), KernelError
    */
-  set(flow: HeldFlow, hold: Hold): void {
+  set(flow: HeldSubject, wanted: NewHold): void {
     const key = encodeHoldKey(flow);
-    const value = encodeHold(hold);
     const name = textOf(key);
-    const owner = this.#owners.get(hold.minor);
+    const owner = this.#owners.get(wanted.minor);
     if (owner !== undefined && owner !== name)
-      throw new RangeError(`class 0x${hold.minor.toString(16)} is that of another flow`);
-    const before = this.#minors.get(name);
-    if (before === hold.minor) return this.#map(HOLD_MAPS.holds).update(key, value);
-    this.#map(HOLD_MAPS.records).update(holdSlot(hold.minor), NO_RECORD);
+      throw new RangeError(`class 0x${wanted.minor.toString(16)} is that of another flow`);
+    const before = this.#holds.get(name);
+    const isSame = before?.minor === wanted.minor;
+    const hold = { ...wanted, full: isSame && before.full };
+    const value = encodeHold(hold);
+    if (!isSame) this.#map(HOLD_MAPS.records).update(holdSlot(hold.minor), NO_RECORD);
     this.#map(HOLD_MAPS.holds).update(key, value);
-    if (before !== undefined) this.#owners.delete(before);
-    else this.#users[flow.receiverQpn % QPNS]!++;
-    this.#own(name, hold.minor);
-    this.#writeFilter(flow.receiverQpn);
-    this.#writeState();
+    if (before) this.#owners.delete(before.minor);
+    this.#own(name, hold);
+    if (before) return;
+    this.#countHold(flow, 1);
+    this.#writeCounts(flow);
   }
 
-  /** Returns false if the flow is not held. From now on its packets go straight. @throws KernelError */
-  remove(flow: HeldFlow): boolean {
+  /**
+   * From now on, packets that enter the class are reported, or are not any more. Returns false if it is not held.
+   * @throws KernelError
+   */
+  setFull(flow: HeldSubject, full: boolean): boolean {
+    const key = encodeHoldKey(flow);
+    const name = textOf(key);
+    const before = this.#holds.get(name);
+    if (!before) return false;
+    if (before.full === full) return true;
+    const hold = { ...before, full };
+    this.#map(HOLD_MAPS.holds).update(key, encodeHold(hold));
+    this.#holds.set(name, hold);
+    return true;
+  }
+
+  /** Returns false if it is not held. From now on its packets go straight. @throws KernelError */
+  remove(flow: HeldSubject): boolean {
     const key = encodeHoldKey(flow);
     const name = textOf(key);
     const existed = this.#map(HOLD_MAPS.holds).delete(key);
-    const minor = this.#minors.get(name);
-    if (minor === undefined) return existed;
-    this.#minors.delete(name);
-    this.#owners.delete(minor);
-    this.#users[flow.receiverQpn % QPNS]!--;
-    this.#writeFilter(flow.receiverQpn);
-    this.#writeState();
+    const hold = this.#holds.get(name);
+    if (!hold) return existed;
+    this.#holds.delete(name);
+    this.#owners.delete(hold.minor);
+    this.#countHold(flow, -1);
+    this.#writeCounts(flow);
     return existed;
   }
 
-  /** What the program has counted. Undefined if the flow is not held. @throws KernelError */
-  record(flow: HeldFlow): HoldRecord | undefined {
-    const minor = this.#minors.get(textOf(encodeHoldKey(flow)));
-    const value = minor === undefined ? undefined : this.#map(HOLD_MAPS.records).lookup(holdSlot(minor));
+  /** What the program has counted. Undefined if it is not held. @throws KernelError */
+  record(flow: HeldSubject): HoldRecord | undefined {
+    const hold = this.#holds.get(textOf(encodeHoldKey(flow)));
+    const value = hold && this.#map(HOLD_MAPS.records).lookup(holdSlot(hold.minor));
     return value && decodeHoldRecord(value);
   }
 
-  /** From now on, packets of held flows at this port go into its classes. @throws KernelError E2BIG */
-  setPort(ifindex: number, root: number): void {
-    this.#map(HOLD_MAPS.ports).update(holdPortKey(ifindex), encodeHoldPort(root));
+  #own(name: string, hold: Hold): void {
+    this.#holds.set(name, hold);
+    this.#owners.set(hold.minor, name);
   }
 
-  /** From now on, packets of held flows at this port go straight. @throws KernelError */
-  removePort(ifindex: number): void {
-    this.#map(HOLD_MAPS.ports).delete(holdPortKey(ifindex));
+  #countHold(flow: HeldSubject, by: 1 | -1): void {
+    this.#counts[isHeldTraffic(flow) ? KIND_OF_MODE[flow.traffic.mode] : 'flow'] += by;
+    if (!isHeldTraffic(flow)) this.#users[flow.receiverQpn % QPNS]! += by;
   }
 
-  #own(name: string, minor: number): void {
-    this.#minors.set(name, minor);
-    this.#owners.set(minor, name);
+  #writeCounts(flow: HeldSubject): void {
+    if (!isHeldTraffic(flow)) this.#writeFilter(flow.receiverQpn);
+    this.#writeState();
   }
 
   #writeFilter(qpn: number): void {
@@ -129,7 +151,7 @@ export class HoldTable {
   }
 
   #writeState(): void {
-    this.#map(HOLD_MAPS.state).update(u32Key(0), encodeHoldState(this.size));
+    this.#map(HOLD_MAPS.state).update(u32Key(0), encodeHoldState(this.#counts));
   }
 }
 

@@ -1,27 +1,48 @@
-// Held flows in the kernel (LHCNP §5.6): the program at the egress of the ports, and an HTB there with room for them.
-// Which flows are held, and how fast, comes from the source's machine (src/source/enforcement.ts) at any time, through
-// the methods here.
+// What is held in the kernel: single flows (LHCNP §5.6), and what a neighbor has asked to pause (FCN §4.1). The programs
+// at the ports, and an HTB there with room for classes. What is held, and how fast, comes from the machines of both at
+// any time, through `classes` and `flowControl`.
+import type { BpfMap } from '../kernel/bpf/map.ts';
 import type { BpfObject } from '../kernel/bpf/object.ts';
-import { HOLD_FIRST_MINOR, HOLD_PROGRAM, type HeldFlow, type Hold as HoldEntry } from '../kernel/dataplane/holds.ts';
+import {
+  FLOW_CONTROL_CONFIG_SIZE,
+  FLOW_CONTROL_KEY,
+  FLOW_CONTROL_MAPS,
+  FLOW_CONTROL_PROGRAMS,
+  FLOW_CONTROL_SCRATCH_MAPS,
+  type FlowControlConfig,
+  encodeFlowControlConfig,
+  flowControlBucketOf,
+} from '../kernel/dataplane/flow-control.ts';
+import { HOLD_PROGRAM, type HeldFlow, type HoldPurpose } from '../kernel/dataplane/holds.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Problem } from '../model/problem.ts';
 import type { EnforcePlan, SourcePlan } from '../plan/desired.ts';
+import type { FlowControlPlan } from '../plan/flow-control-plan.ts';
 import { attachment } from './attachments.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
-import { type HoldClass, HoldPorts } from './hold-ports.ts';
+import { FlowControl } from './flow-control.ts';
+import { HoldClasses } from './hold-classes.ts';
+import { HoldPortTable } from './hold-port-table.ts';
+import { HoldPorts } from './hold-ports.ts';
 import { HoldTable } from './hold-table.ts';
+import type { Reconciler } from './reconciler.ts';
 
-type Port = EnforcePlan['ports'][number];
+type Port = EnforcePlan['ports'][number] & { readonly purpose: HoldPurpose };
+interface Configuration extends FlowControlConfig {
+  readonly id: 'flow-control';
+}
 interface Desired {
   readonly source?: SourcePlan;
+  readonly flowControl?: FlowControlPlan;
 }
 
-/** Slots count from 1. */
-const minorOf = (slot: number): number => HOLD_FIRST_MINOR + slot - 1;
-
 export class Hold extends Feature {
-  readonly #table: HoldTable;
+  /** Of single flows, slots 1 … ENFORCE_SLOTS. */
+  readonly classes: HoldClasses<HeldFlow>;
+  readonly flowControl: FlowControl;
   readonly #ports: HoldPorts;
+  readonly #portTable: HoldPortTable;
+  readonly #configuration: Reconciler<Configuration>;
   readonly #dependencies: FeatureDependencies;
   /** By ifindex. */
   readonly #refused = new Map<number, Problem>();
@@ -34,14 +55,32 @@ export class Hold extends Feature {
   constructor(object: BpfObject, dependencies: FeatureDependencies) {
     super(object, dependencies);
     this.#dependencies = dependencies;
-    this.#table = new HoldTable(object);
-    // An earlier run's machine is gone, and with it what it knew of its holds.
-    for (const { flow } of this.#table.read()) this.#table.remove(flow);
-    this.#ports = HoldPorts.open({}, { table: this.#table });
+    const table = new HoldTable(object);
+    // An earlier run's machines are gone, and with them what they knew of their holds.
+    for (const { flow } of table.read()) table.remove(flow);
+    const portTable = new HoldPortTable(object);
+    const ports = HoldPorts.open({}, { table: portTable });
+    this.#ports = ports;
+    this.#portTable = portTable;
+    this.classes = new HoldClasses('enforce', { ports, table });
+    try {
+      this.flowControl = FlowControl.open(object, {}, { ports, table, portTable, count: dependencies.count });
+    } catch (error) {
+      ports.close();
+      throw error;
+    }
+    this.#configuration = this.configuration({
+      kind: 'flow-control',
+      map: object.map(FLOW_CONTROL_MAPS.config),
+      value: configurationValue(object.map(FLOW_CONTROL_MAPS.bucket)),
+      off: new Uint8Array(FLOW_CONTROL_CONFIG_SIZE),
+    });
   }
 
-  apply({ source }: Desired): void {
-    this.#desired = source?.enforce?.ports ?? [];
+  apply({ source, flowControl }: Desired): void {
+    this.#configuration.replace(flowControl ? [configurationOf(flowControl)] : []);
+    this.#portTable.setWatched(new Map((flowControl?.watch ?? []).map(({ ifindex, above }) => [ifindex, above])));
+    this.#desired = portsOf(source, flowControl);
     this.#follow();
   }
 
@@ -60,8 +99,17 @@ export class Hold extends Feature {
     return this.#working;
   }
 
-  attachments({ source }: Desired) {
-    return (source?.enforce?.ports ?? []).map((port) => attachment(HOLD_PROGRAM, port, 'egress'));
+  attachments({ source, flowControl }: Desired) {
+    const enforced = (source?.enforce?.ports ?? []).map((port) => attachment(HOLD_PROGRAM, port, 'egress'));
+    if (!flowControl) return enforced;
+    const { arrival, egress } = FLOW_CONTROL_PROGRAMS;
+    const left = new Map([...flowControl.watch, ...flowControl.hold].map((port) => [port.ifindex, port]));
+    return [
+      ...enforced,
+      // Before a program that takes the packet out of its tunnel and forwards it.
+      ...flowControl.interfaces.map((port) => attachment(arrival, port, 'ingress', true)),
+      ...[...left.values()].map((port) => attachment(egress, port, 'egress')),
+    ];
   }
 
   problems(): Problem[] {
@@ -69,6 +117,7 @@ export class Hold extends Feature {
   }
 
   override close(): void {
+    this.flowControl.close();
     this.#ports.close();
     super.close();
   }
@@ -102,56 +151,57 @@ export class Hold extends Feature {
     }
   }
 
-  async #prepare({ interface: name, ifindex }: Port): Promise<void> {
+  async #prepare({ interface: name, ifindex, purpose }: Port): Promise<void> {
     try {
-      await this.#ports.prepare(ifindex);
+      await this.#ports.prepare(ifindex, purpose);
       this.#refused.delete(ifindex);
     } catch (error) {
       this.#dependencies.count('dataplane.hold.port-refused');
       this.#refused.set(ifindex, {
-        code: 'source.queue-taken',
-        feature: 'source',
-        problem: `no flow can be held at ${name}: ${messageOf(error)}`,
+        ...REFUSED[purpose],
+        problem: `nothing can be held at ${name}: ${messageOf(error)}`,
         remedy:
           `make an HTB the root of ${name}, with its default class below another class, or remove its qdisc: ` +
           `\`tc qdisc del dev ${name} root\``,
       });
     }
   }
-
-  setClass(slot: number, wanted: HoldClass): Promise<void> {
-    return this.#ports.setClass(minorOf(slot), wanted);
-  }
-
-  changeRate(slot: number, wanted: Pick<HoldClass, 'rate' | 'burst'>): Promise<void> {
-    return this.#ports.changeRate(minorOf(slot), wanted);
-  }
-
-  pause(slot: number, microseconds: number): Promise<void> {
-    return this.#ports.pause(minorOf(slot), microseconds);
-  }
-
-  classCounters(slot: number): ReturnType<HoldPorts['classCounters']> {
-    return this.#ports.classCounters(minorOf(slot));
-  }
-
-  setHold(slot: number, flow: HeldFlow, hold: Omit<HoldEntry, 'minor'>): void {
-    this.#table.set(flow, { ...hold, minor: minorOf(slot) });
-  }
-
-  removeHold(flow: HeldFlow): void {
-    this.#table.remove(flow);
-  }
-
-  record(flow: HeldFlow): ReturnType<HoldTable['record']> {
-    return this.#table.record(flow);
-  }
 }
+
+const REFUSED: Readonly<Record<HoldPurpose, Pick<Problem, 'code' | 'feature'>>> = {
+  enforce: { code: 'source.queue-taken', feature: 'source' },
+  'flow-control': { code: 'flow-control.queue-taken', feature: 'flow-control' },
+};
+
+/** A port that is to serve both holds single flows: the intent refuses such a file. */
+function portsOf(source: SourcePlan | undefined, flowControl: FlowControlPlan | undefined): Port[] {
+  const ports = new Map<number, Port>();
+  for (const port of flowControl?.hold ?? []) ports.set(port.ifindex, { ...port, purpose: 'flow-control' });
+  for (const port of source?.enforce?.ports ?? []) ports.set(port.ifindex, { ...port, purpose: 'enforce' });
+  return [...ports.values()];
+}
+
+/** Half of a pause: the neighbor is asked again before it goes on by itself. */
+const configurationOf = ({ mode, pauseUs, perSecond, burst, priorities }: FlowControlPlan): Configuration => ({
+  ...{ id: 'flow-control', mode, intervalNs: pauseUs * 500 },
+  ...{ perSecond, burst, priorities },
+});
+
+/** @param bucket token bucket of records */
+const configurationValue =
+  (bucket: Pick<BpfMap, 'update'>) =>
+  (configuration: Configuration, before?: Uint8Array): Uint8Array => {
+    const value = encodeFlowControlConfig(configuration);
+    // A bucket filled at the old rate could stay empty for a whole token interval of that rate.
+    if (before && flowControlBucketOf(before) !== flowControlBucketOf(value))
+      bucket.update(FLOW_CONTROL_KEY, new Uint8Array(8));
+    return value;
+  };
 
 export const hold: FeatureKind<Hold> = {
   name: 'hold',
   objectFile: 'hold.bpf.o',
-  scratchMaps: [],
-  desired: (state) => state.source?.enforce !== undefined,
+  scratchMaps: FLOW_CONTROL_SCRATCH_MAPS,
+  desired: (state) => state.source?.enforce !== undefined || state.flowControl !== undefined,
   open: (object, dependencies) => new Hold(object, dependencies),
 };

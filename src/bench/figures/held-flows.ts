@@ -10,6 +10,7 @@ import { Netns } from '../../kernel/netns.ts';
 import { Rtnetlink } from '../../kernel/netlink/rtnetlink.ts';
 import { LOOPBACK } from '../../reconcile/attachments.ts';
 import { HoldPorts } from '../../reconcile/hold-ports.ts';
+import { HoldPortTable } from '../../reconcile/hold-port-table.ts';
 import { HoldTable } from '../../reconcile/hold-table.ts';
 import { addedCost, contextAt, percentileRow } from '../support/added-cost.ts';
 import { type Bench, type Figure, bpfObject } from '../support/bench.ts';
@@ -90,14 +91,14 @@ const tcLines = (port: string): string =>
     })
     .join('\n');
 
-async function classRows(table: HoldTable, bench: Bench): Promise<Row[]> {
+async function classRows(portTable: HoldPortTable, bench: Bench): Promise<Row[]> {
   const netns = Netns.create();
   bench.finally(() => netns.close());
   const rtnetlink = Rtnetlink.open({ netns }, bench);
   bench.finally(() => rtnetlink.close());
   await rtnetlink.createVeth({ name: 't-bench-a', peer: { name: 't-bench-b' } });
   const { ifindex } = (await rtnetlink.link('t-bench-a'))!;
-  const ports = HoldPorts.open({ netns }, { table });
+  const ports = HoldPorts.open({ netns }, { table: portTable });
   bench.finally(() => ports.close());
   const file = join(bench.directory, 'classes');
   writeFileSync(file, `qdisc add dev t-bench-b root handle 6e70: htb default 0\n${tcLines('t-bench-b')}\n`);
@@ -139,6 +140,6 @@ export const heldFlows: Figure = {
     const object = openBpfObject(bpfObject('hold'));
     bench.finally(() => object.close());
     const table = new HoldTable(object);
-    return [...(await packetRows(object, table, bench)), ...(await classRows(table, bench))];
+    return [...(await packetRows(object, table, bench)), ...(await classRows(new HoldPortTable(object), bench))];
   },
 };

@@ -115,7 +115,7 @@ async function latencyRows(object: BpfObject, bench: Bench): Promise<Row[]> {
   const enforce = { ports: [{ id: 'a', interface: 't-bench-a', ifindex }] };
   held.apply({ source: { enforce } as never });
   await held.settled;
-  const dataplane = timed(held);
+  const dataplane = timed(held.classes);
   const options = { ...defaultHoldOptions(LINE), rttMs: 5000, duplicateWithinMs: 0 };
   const enforcement = new Enforcement(
     { options, buffer: 4_000_000 },

@@ -1,13 +1,14 @@
-// Holds: which flows are put into a class of their own (bpf/lib/hold/layout.h). Bytes of keys and values. Times are
+// Holds: which traffic is put into a class of its own (bpf/lib/hold/layout.h). Bytes of keys and values. Times are
 // nanoseconds of CLOCK_MONOTONIC, the clock of process.hrtime.bigint().
+import type { HeldTraffic, Traffic } from '../../model/flow-control.ts';
 import type { QueuePairs } from '../../model/roce.ts';
 import { LITTLE_ENDIAN, putMapped, structure, u32Key, unmappedAddressAt, viewOf } from './layout.ts';
 
-/** In dist/bpf/hold.bpf.o: tc egress of a port that has classes for holds. */
+/** In dist/bpf/hold.bpf.o: tc egress of a port at which single flows are held. */
 export const HOLD_PROGRAM = 'hold';
 
 export const HOLD_MAPS = {
-  /** One entry: encodeHoldState. While it has no holds, the program looks at no packet. */
+  /** One entry: encodeHoldState. While it has no holds, programs look at no packet for them. */
   state: 'hold_state',
   /** By the word of holdFilterBit: a bit for each value of the low 16 bits of a Queue Pair number. */
   filter: 'hold_filter',
@@ -17,16 +18,27 @@ export const HOLD_MAPS = {
   records: 'hold_records',
   /** Key holdPortKey, value encodeHoldPort. */
   ports: 'hold_ports',
+  /** Key holdPortKey, value a u64: bytes that have entered classes at the port. Written by the program alone. */
+  portBytes: 'hold_port_bytes',
 } as const;
 
 /** Classes have the minor numbers from here on. */
 export const HOLD_FIRST_MINOR = 0x1000;
-/** The most holds, and classes. */
-export const HOLD_SLOTS = 16_384;
+/** The most holds, and classes. Slots count from 1. */
+export const HOLD_SLOTS = 20_480;
+/** What holds are for: `enforce` single flows (LHCNP §5.6), `flow-control` what a neighbor has asked for (FCN §4.1). */
+export type HoldPurpose = 'enforce' | 'flow-control';
+export const ENFORCE_SLOTS = 16_384;
+export const FLOW_CONTROL_SLOTS = HOLD_SLOTS - ENFORCE_SLOTS;
+/** The first slot of each. */
+export const FIRST_SLOT: Readonly<Record<HoldPurpose, number>> = { enforce: 1, 'flow-control': ENFORCE_SLOTS + 1 };
 export const HOLD_FILTER_WORDS = 1024;
 
 /** A flow as its packets name it: addresses and destination Queue Pair. */
 export type HeldFlow = Omit<QueuePairs, 'senderQpn'>;
+/** A flow at every port, or traffic at one. */
+export type HeldSubject = HeldFlow | HeldTraffic;
+export const isHeldTraffic = (subject: HeldSubject): subject is HeldTraffic => 'traffic' in subject;
 
 /** `held`: packets go into the class. `leaving`: they do until it is empty, and go straight from then on. */
 export type HoldPhase = 'held' | 'leaving';
@@ -43,33 +55,77 @@ export interface Hold {
    * same, and what was in it, when it was given to the flow.
    */
   readonly drained: bigint;
+  /** Packets that enter the class are reported, so that the neighbor upstream is asked to pause them. */
+  readonly full: boolean;
 }
 
-/** struct hold_key, and the offsets in it. Of the kinds only flows exist. */
-const KEY = { size: 40, source: 0, destination: 16, id: 32, kind: 36 } as const;
-const KIND_FLOW = 1;
+/** enum hold_kind. */
+export const HOLD_KIND = { flow: 1, service: 2, priority: 3, tuple: 4 } as const;
+export type HoldKind = keyof typeof HOLD_KIND;
+/** What traffic of a mode is held by. */
+export const KIND_OF_MODE: Readonly<Record<Traffic['mode'], HoldKind>> = {
+  service: 'service',
+  flow: 'tuple',
+  priority: 'priority',
+};
+const HOLD_KINDS = 5;
+const UDP = 17;
+/** struct hold_key, and the offsets in it. */
+export const HOLD_KEY_SIZE = 48;
+const KEY = { source: 0, destination: 16, id: 32, kind: 36, protocol: 37, ifindex: 40 } as const;
 /** Offsets in struct hold. */
-const HOLD = { size: 24, until: 0, drained: 8, minor: 16, phase: 18 } as const;
+const HOLD = { size: 24, until: 0, drained: 8, minor: 16, phase: 18, full: 19 } as const;
 /** Offsets in struct hold_record. */
 export const HOLD_RECORD_SIZE = 24;
 const RECORD = { entered: 0, lastSeen: 8, longest: 16, released: 20 } as const;
 
-export const encodeHoldKey = (flow: HeldFlow): Uint8Array =>
-  structure(KEY.size, (view, bytes) => {
-    putMapped(bytes, KEY.source, flow.sender);
-    putMapped(bytes, KEY.destination, flow.receiver);
-    view.setUint32(KEY.id, flow.receiverQpn, LITTLE_ENDIAN);
-    bytes[KEY.kind] = KIND_FLOW;
+export const encodeHoldKey = (subject: HeldSubject): Uint8Array =>
+  structure(HOLD_KEY_SIZE, (view, bytes) => {
+    if (isHeldTraffic(subject)) return putTraffic(view, bytes, subject);
+    putMapped(bytes, KEY.source, subject.sender);
+    putMapped(bytes, KEY.destination, subject.receiver);
+    view.setUint32(KEY.id, subject.receiverQpn, LITTLE_ENDIAN);
+    bytes[KEY.kind] = HOLD_KIND.flow;
   });
 
+function putTraffic(view: DataView, bytes: Uint8Array, { traffic, egress }: HeldTraffic): void {
+  bytes[KEY.kind] = HOLD_KIND[KIND_OF_MODE[traffic.mode]];
+  view.setUint32(KEY.ifindex, egress, LITTLE_ENDIAN);
+  if (traffic.mode === 'priority') return view.setUint32(KEY.id, traffic.priority, LITTLE_ENDIAN);
+  putMapped(bytes, KEY.source, traffic.source);
+  putMapped(bytes, KEY.destination, traffic.destination);
+  if (traffic.mode === 'service') return void (bytes[KEY.protocol] = traffic.protocol);
+  bytes[KEY.protocol] = UDP;
+  view.setUint32(KEY.id, traffic.sourcePort * 0x1_0000 + traffic.destinationPort, LITTLE_ENDIAN);
+}
+
 /** Undefined for a kind of hold that this version does not know. */
-export function decodeHoldKey(key: Uint8Array): HeldFlow | undefined {
-  if (key[KEY.kind] !== KIND_FLOW) return undefined;
+export function decodeHoldKey(key: Uint8Array): HeldSubject | undefined {
+  if (key[KEY.kind] !== HOLD_KIND.flow) return decodeTrafficKey(viewOf(key), 0);
   const view = viewOf(key);
   return {
     sender: unmappedAddressAt(view, KEY.source),
     receiver: unmappedAddressAt(view, KEY.destination),
     receiverQpn: view.getUint32(KEY.id, LITTLE_ENDIAN),
+  };
+}
+
+/** struct hold_key at `offset`. Undefined unless it is of traffic. */
+export function decodeTrafficKey(view: DataView, offset: number): HeldTraffic | undefined {
+  const id = view.getUint32(offset + KEY.id, LITTLE_ENDIAN);
+  const egress = view.getUint32(offset + KEY.ifindex, LITTLE_ENDIAN);
+  const kind = view.getUint8(offset + KEY.kind);
+  if (kind === HOLD_KIND.priority) return { egress, traffic: { mode: 'priority', priority: id } };
+  const source = unmappedAddressAt(view, offset + KEY.source);
+  const destination = unmappedAddressAt(view, offset + KEY.destination);
+  if (kind === HOLD_KIND.service) {
+    const protocol = view.getUint8(offset + KEY.protocol);
+    return { egress, traffic: { mode: 'service', source, destination, protocol } };
+  }
+  if (kind !== HOLD_KIND.tuple) return undefined;
+  return {
+    egress,
+    traffic: { mode: 'flow', source, destination, sourcePort: id >>> 16, destinationPort: id & 0xffff },
   };
 }
 
@@ -81,6 +137,7 @@ export function encodeHold(hold: Hold): Uint8Array {
     view.setBigUint64(HOLD.drained, hold.drained, LITTLE_ENDIAN);
     view.setUint16(HOLD.minor, hold.minor, LITTLE_ENDIAN);
     bytes[HOLD.phase] = PHASES[hold.phase];
+    bytes[HOLD.full] = Number(hold.full);
   });
 }
 
@@ -94,6 +151,7 @@ export function decodeHold(value: Uint8Array): Hold | undefined {
       phase,
       untilNs: view.getBigUint64(HOLD.until, LITTLE_ENDIAN),
       drained: view.getBigUint64(HOLD.drained, LITTLE_ENDIAN),
+      full: value[HOLD.full] !== 0,
     }
   );
 }
@@ -123,17 +181,60 @@ export function decodeHoldRecord(value: Uint8Array): HoldRecord {
 export const isHoldMinor = (minor: number): boolean =>
   minor >= HOLD_FIRST_MINOR && minor < HOLD_FIRST_MINOR + HOLD_SLOTS;
 
+/** The class of a slot, of those that count from 1 for each purpose. */
+export const minorOf = (purpose: HoldPurpose, slot: number): number =>
+  HOLD_FIRST_MINOR + FIRST_SLOT[purpose] + slot - 2;
+
+export const purposeOf = (minor: number): HoldPurpose =>
+  minor < HOLD_FIRST_MINOR + ENFORCE_SLOTS ? 'enforce' : 'flow-control';
+
 /** Key of `hold_records`. */
 export const holdSlot = (minor: number): Uint8Array => u32Key(minor - HOLD_FIRST_MINOR);
 
 export const holdPortKey = (ifindex: number): Uint8Array => u32Key(ifindex);
 
-/** `handle` of the port's HTB: `1:0` is 0x10000. */
-export const encodeHoldPort = (handle: number): Uint8Array =>
-  structure(4, (view) => view.setUint32(0, handle, LITTLE_ENDIAN));
+/** What programs know of a port. */
+export interface HoldPort {
+  /** Of the port's HTB: `1:0` is 0x10000. 0: it has no classes. */
+  readonly handle: number;
+  /** Bytes in the port's queue, held ones not included, above which packets are reported; 0: it is not watched. */
+  readonly above: number;
+  /** Bytes that were in classes at the port. */
+  readonly held: bigint;
+  /** Value of `hold_port_bytes` before these were looked at. */
+  readonly entered: bigint;
+}
 
-export const encodeHoldState = (flows: number): Uint8Array =>
-  structure(16, (view) => view.setUint32(4 * KIND_FLOW, flows, LITTLE_ENDIAN));
+/** struct hold_port. */
+const PORT = { size: 24, handle: 0, above: 4, held: 8, entered: 16 } as const;
+
+export const encodeHoldPort = (port: HoldPort): Uint8Array =>
+  structure(PORT.size, (view) => {
+    view.setUint32(PORT.handle, port.handle, LITTLE_ENDIAN);
+    view.setUint32(PORT.above, port.above, LITTLE_ENDIAN);
+    view.setBigUint64(PORT.held, port.held, LITTLE_ENDIAN);
+    view.setBigUint64(PORT.entered, port.entered, LITTLE_ENDIAN);
+  });
+
+export function decodeHoldPort(value: Uint8Array): HoldPort {
+  const view = viewOf(value);
+  return {
+    handle: view.getUint32(PORT.handle, LITTLE_ENDIAN),
+    above: view.getUint32(PORT.above, LITTLE_ENDIAN),
+    held: view.getBigUint64(PORT.held, LITTLE_ENDIAN),
+    entered: view.getBigUint64(PORT.entered, LITTLE_ENDIAN),
+  };
+}
+
+/** Value of `hold_port_bytes`. */
+export const decodePortBytes = (value: Uint8Array): bigint => viewOf(value).getBigUint64(0, LITTLE_ENDIAN);
+
+/** How many holds there are of each kind. */
+export const encodeHoldState = (holds: Readonly<Record<HoldKind, number>>): Uint8Array =>
+  structure(4 * HOLD_KINDS, (view) => {
+    for (const kind of Object.keys(HOLD_KIND) as HoldKind[])
+      view.setUint32(4 * HOLD_KIND[kind], holds[kind], LITTLE_ENDIAN);
+  });
 
 /** Index of the word in `hold_filter` that has the bit of a Queue Pair number, and the bit. */
 export const holdFilterBit = (qpn: number): { readonly word: number; readonly bit: bigint } => ({

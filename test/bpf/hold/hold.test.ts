@@ -172,7 +172,7 @@ describe('a hold and its end', () => {
 
   test('at a port without classes packets of held flows go straight', () => {
     hold.table.set(FLOW, held());
-    hold.table.removePort(PORT);
+    hold.portTable.removePort(PORT);
     expect(hold.classOf(packet)).toBe(0);
     expect(hold.count('unconfigured')).toBe(1);
     expect(hold.table.record(FLOW)!.entered).toBe(0n);

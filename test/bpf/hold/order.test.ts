@@ -87,7 +87,7 @@ describe('a flow keeps its order', () => {
     scene.tc('qdisc add dev t-hold-a root handle 1: tbf rate 2mbit burst 3000 limit 10000000');
     scene.tc('qdisc add dev t-hold-a parent 1:1 handle 6e70: htb default 0');
     scene.tc('class add dev t-hold-a parent 6e70: classid 6e70:1234 htb rate 1gbit burst 1mb quantum 9000');
-    scene.table.setPort(scene.ifindex('t-hold-a'), 0x6e70_0000);
+    scene.portTable.setPort(scene.ifindex('t-hold-a'), 0x6e70_0000);
     const sender = new Sender();
     await sender.packets(200);
     scene.table.set(FLOW, held());

@@ -227,7 +227,7 @@ describe('what is left behind', () => {
   test('a later run begins with the ports as they are, and without the classes of this one', async () => {
     await prepare();
     await scene.ports.setClass(MINOR, SLOW);
-    const next = HoldPorts.open({ netns: scene.router }, { table: scene.table });
+    const next = HoldPorts.open({ netns: scene.router }, { table: scene.portTable });
     await next.prepare(a());
     expect(classes()).toEqual([]);
     await next.setClass(MINOR + 1, SLOW);

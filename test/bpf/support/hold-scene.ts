@@ -4,14 +4,15 @@
 import { type BpfObject, openBpfObject } from '../../../src/kernel/bpf/object.ts';
 import type { TcxLink } from '../../../src/kernel/bpf/tc-attachment.ts';
 import { attachTcx } from '../../../src/kernel/bpf/tcx.ts';
-import { type HeldFlow, HOLD_PROGRAM, type Hold } from '../../../src/kernel/dataplane/holds.ts';
+import { type HeldFlow, HOLD_PROGRAM } from '../../../src/kernel/dataplane/holds.ts';
 import { Netns } from '../../../src/kernel/netns.ts';
 import { interfaceIndex } from '../../../src/kernel/ffi/libc.ts';
 import { type PacketSocket, openPacketSocket } from '../../../src/kernel/packet-socket.ts';
 import { Poller } from '../../../src/kernel/poller.ts';
 import { address } from '../../../src/model/address.ts';
 import { HoldPorts } from '../../../src/reconcile/hold-ports.ts';
-import { HoldTable } from '../../../src/reconcile/hold-table.ts';
+import { HoldPortTable } from '../../../src/reconcile/hold-port-table.ts';
+import { HoldTable, type NewHold } from '../../../src/reconcile/hold-table.ts';
 import { inNetns, ip, untilCarried } from '../../support/netns.ts';
 import { object } from './congested-router.ts';
 import { H1, data, frame } from './packets.ts';
@@ -39,7 +40,8 @@ export class HoldScene {
   readonly far = Netns.create();
   readonly object: BpfObject = openBpfObject(object('hold'));
   readonly table = new HoldTable(this.object);
-  readonly ports = HoldPorts.open({ netns: this.router }, { table: this.table });
+  readonly portTable = new HoldPortTable(this.object);
+  readonly ports = HoldPorts.open({ netns: this.router }, { table: this.portTable });
   readonly arrivals: Arrival[] = [];
   private source: PacketSocket | undefined;
   private readonly sockets: PacketSocket[] = [];
@@ -131,7 +133,7 @@ export class HoldScene {
   }
 
   /** Lets the flow leave: hands on what has left its class. Returns whether the program has found the class empty. */
-  async leave(flow: HeldFlow, hold: Hold): Promise<boolean> {
+  async leave(flow: HeldFlow, hold: NewHold): Promise<boolean> {
     const { sent, dropped } = await this.ports.classCounters(hold.minor);
     this.table.set(flow, { ...hold, phase: 'leaving', drained: sent + dropped });
     return this.table.record(flow)!.released;

@@ -1,7 +1,8 @@
 // The program that puts held flows into classes, as the tests drive it without a network.
 import { type BpfObject, openBpfObject } from '../../../src/kernel/bpf/object.ts';
-import { type HeldFlow, type Hold, HOLD_FIRST_MINOR, HOLD_PROGRAM } from '../../../src/kernel/dataplane/holds.ts';
-import { HoldTable } from '../../../src/reconcile/hold-table.ts';
+import { type HeldFlow, HOLD_FIRST_MINOR, HOLD_PROGRAM } from '../../../src/kernel/dataplane/holds.ts';
+import { HoldPortTable } from '../../../src/reconcile/hold-port-table.ts';
+import { HoldTable, type NewHold } from '../../../src/reconcile/hold-table.ts';
 import { object } from './congested-router.ts';
 import { clearCounters, countOf } from './counters.ts';
 import { H1, H2, NEXT, QPN, context } from './packets.ts';
@@ -16,7 +17,7 @@ const PRIORITY = 32;
 const HOUR_NS = 3_600_000_000_000n;
 
 /** A hold of the next hour. */
-export const held = (opts: Partial<Hold> = {}): Hold => ({
+export const held = (opts: Partial<NewHold> = {}): NewHold => ({
   minor: MINOR,
   phase: 'held',
   untilNs: process.hrtime.bigint() + HOUR_NS,
@@ -27,11 +28,12 @@ export const held = (opts: Partial<Hold> = {}): Hold => ({
 export class HoldUnderTest {
   readonly object: BpfObject = openBpfObject(object('hold'));
   table = new HoldTable(this.object);
+  readonly portTable = new HoldPortTable(this.object);
 
   /** As it was when nothing had been held yet. */
   clear(): void {
     for (const { flow } of this.table.read()) this.table.remove(flow);
-    this.table.setPort(PORT, ROOT);
+    this.portTable.setPort(PORT, ROOT);
     clearCounters(this.object);
   }
 

@@ -5,6 +5,7 @@ import type * as counters from '../../../../src/kernel/dataplane/counters.ts';
 import type * as egressMeasurements from '../../../../src/kernel/dataplane/egress-measurements.ts';
 import type * as egressPorts from '../../../../src/kernel/dataplane/egress-ports.ts';
 import type * as egress from '../../../../src/kernel/dataplane/egress.ts';
+import type * as flowControl from '../../../../src/kernel/dataplane/flow-control.ts';
 import type * as flows from '../../../../src/kernel/dataplane/flows.ts';
 import type * as guard from '../../../../src/kernel/dataplane/guard.ts';
 import type * as holdCounters from '../../../../src/kernel/dataplane/hold-counters.ts';
@@ -35,6 +36,7 @@ export type Dataplane = typeof counters &
   typeof egress &
   typeof egressMeasurements &
   typeof egressPorts &
+  typeof flowControl &
   typeof flows &
   typeof guard &
   typeof holdCounters &
@@ -94,7 +96,7 @@ const U32_KEYED = [
   'source_config source_bucket notice_config guard_ports port_roles proxy_config proxy_bucket proxy_instructions proxy_latency tenant_config',
   'srv6_config multicast_config multicast_ports multicast_router_sids multicast_groups multicast_states',
   'multicast_lists multicast_branches multicast_records multicast_too_big',
-  'hold_state hold_filter hold_records hold_ports',
+  'hold_state hold_filter hold_records hold_ports hold_port_bytes flow_control_config flow_control_bucket',
 ].flatMap((names) => names.split(' '));
 const ADDRESS_KEYED = [
   'sender_capabilities',
@@ -130,7 +132,7 @@ export const SHARED: readonly Example[] = [
     keysOf: U32_KEYED,
     fields: 0,
     narrow: [''],
-    written: (ts) => [ts.NOTICE_CONFIG_KEY, ts.PROXY_CONFIG_KEY, ts.SOURCE_KEY, ts.TENANT_CONFIG_KEY],
+    written: (ts) => [ts.NOTICE_CONFIG_KEY, ts.PROXY_CONFIG_KEY, ts.SOURCE_KEY, ts.TENANT_CONFIG_KEY, ts.FLOW_CONTROL_KEY],
   },
   { keysOf: ['doubted_ports'], fields: u32(8), read: (ts, bytes) => ts.doubtedPort(bytes), is: u32(8) },
   {
