@@ -1,43 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Holds single flows in place of their senders, at tc egress of a port. The packets of a held flow go into an HTB class
-// of their own, whose rate the agent sets over netlink; all others go straight, untouched. While nothing is held, the
-// program returns at once.
+// Holds traffic at tc egress of a port: its packets go into an HTB class of their own, whose rate the agent sets over
+// netlink; all others go straight, untouched.
 //
-// No packet overtakes another of its flow. When a flow enters its class, what went straight before is in the direct
-// queue of the HTB, which precedes all classes. When it leaves, its packets follow the others into the class until that
-// is empty: until the agent has seen as many leave it as have entered. An ended hold is remembered in its record, since
-// what the agent has seen may be old by the next packet.
+// - `hold`: single flows in place of their senders (LHCNP §5.6). While none is held, it returns at once.
+// - `flow_control_egress`: what the downstream neighbor at the port has asked to pause (FCN §4.1.2). It also reports
+//   packets that find the port's queue filled, so that the agent asks the upstream neighbor.
+// - `flow_control_arrival`, at tc ingress: from which upstream neighbor a flow comes, and how it looks on that link.
 #include "kernel.h"
+#include "flow-control/arrival.h"
+#include "flow-control/held-traffic.h"
+#include "flow-control/report.h"
+#include "hold/class.h"
 #include "hold/packet.h"
+#include "queue-depth.h"
 
 LICENSE;
-
-// Whether the packet goes straight since its flow leaves the class and nothing of it is in there any more.
-static __always_inline int has_left(const struct hold *hold, struct hold_record *record)
-{
-	if (hold->phase == HOLD_HELD) {
-		record->released = 0;
-		return 0;
-	}
-	if (record->released) {
-		count(COUNT_HOLD_STRAIGHT);
-		return 1;
-	}
-	if (record->entered != hold->drained) {
-		count(COUNT_HOLD_LEAVING);
-		return 0;
-	}
-	record->released = 1;
-	count(COUNT_HOLD_RELEASED);
-	return 1;
-}
 
 static __always_inline void enter(struct __sk_buff *skb, const struct hold *hold, struct hold_record *record, __u64 now,
 				  const struct held_packet *packet)
 {
-	__u32 ifindex = skb->ifindex, segments = skb->gso_segs ? skb->gso_segs : 1;
+	__u32 ifindex = skb->ifindex;
 	const struct hold_port *port = bpf_map_lookup_elem(&hold_ports, &ifindex);
-	if (!port) {
+	if (!port || !port->handle) {
 		count(COUNT_HOLD_UNCONFIGURED);
 		return;
 	}
@@ -49,12 +33,7 @@ static __always_inline void enter(struct __sk_buff *skb, const struct hold *hold
 		return;
 	if (packet->share == SHARE_RESPONSE)
 		record->responses = 1;
-	__sync_fetch_and_add(&record->entered, segments);
-	record->last_seen = now;
-	if (skb->len > record->longest && segments == 1)
-		record->longest = skb->len;
-	skb->priority = (port->handle & 0xffff0000) | hold->minor;
-	count(COUNT_HOLD_HELD);
+	put_into_class(skb, port->handle, hold, record, now);
 }
 
 SEC("tc")
@@ -70,19 +49,62 @@ int hold(struct __sk_buff *skb)
 		parsed = parse_walk(skb, &packet);
 	if (likely(parsed != PARSED_FOUND))
 		return TC_NEXT;
-	const struct hold *hold = bpf_map_lookup_elem(&holds, &packet.key);
-	if (!hold)
-		return TC_NEXT;
-	__u32 slot = hold->minor - HOLD_FIRST_MINOR;
-	struct hold_record *record = bpf_map_lookup_elem(&hold_records, &slot);
-	if (!record || (hold->phase != HOLD_HELD && hold->phase != HOLD_LEAVING)) {
-		count(COUNT_HOLD_INVALID);
-		return TC_NEXT;
-	}
-	__u64 now = bpf_ktime_get_ns();
-	if (now >= hold->until_ns)
-		count(COUNT_HOLD_EXPIRED);
-	else
+	struct hold_record *record;
+	__u64 now;
+	const struct hold *hold = hold_of(&packet.key, &record, &now);
+	if (hold)
 		enter(skb, hold, record, now, &packet);
+	return TC_NEXT;
+}
+
+// Whether the port's queue is above its threshold without what is held: held packets must not make others be paused.
+// What has entered classes since the agent looked counts as still there, so the depth is too low rather than too high.
+static __always_inline int is_filled(struct __sk_buff *skb, const struct hold_port *port, __u32 *depth)
+{
+	__u32 total, ifindex = skb->ifindex;
+	if (queue_depth(skb, &total) < 0) {
+		count(COUNT_FLOW_CONTROL_NO_QUEUE);
+		return 0;
+	}
+	if (likely(total <= port->above))
+		return 0;
+	const __u64 *entered = bpf_map_lookup_elem(&hold_port_bytes, &ifindex);
+	__u64 held = port->held + (entered ? *(volatile const __u64 *)entered - port->entered : 0);
+	*depth = total > held ? total - held : 0;
+	return *depth > port->above;
+}
+
+SEC("tc")
+int flow_control_egress(struct __sk_buff *skb)
+{
+	__u32 ifindex = skb->ifindex, depth = 0;
+	const struct flow_control_config *config = flow_control_configuration();
+	const struct hold_port *port = bpf_map_lookup_elem(&hold_ports, &ifindex);
+	if (!config || !config->kind || !port)
+		return TC_NEXT;
+	struct traffic packet = {};
+	__u32 reason = FLOW_CONTROL_HELD;
+	enum held held = port->handle ? hold_traffic(skb, config, port->handle, &packet) : HELD_NOT;
+	if (held == HELD_IN_CLASS)
+		return TC_NEXT;
+	if (held == HELD_NOT) {
+		if (!port->above || likely(!is_filled(skb, port, &depth)))
+			return TC_NEXT;
+		reason = FLOW_CONTROL_QUEUE;
+	}
+	if (traffic_read(skb, config, &packet) && traffic_read_flow(skb, &packet))
+		flow_control_report(skb, &packet.flow, reason, depth);
+	return TC_NEXT;
+}
+
+SEC("tc")
+int flow_control_arrival(struct __sk_buff *skb)
+{
+	const struct flow_control_config *config = flow_control_configuration();
+	struct traffic packet = {};
+	if (!config || !config->kind || is_of_vlan(skb))
+		return TC_NEXT;
+	if (traffic_read(skb, config, &packet) && traffic_read_flow(skb, &packet))
+		flow_control_learn(skb, &packet);
 	return TC_NEXT;
 }

@@ -5,12 +5,13 @@
 // free index and never renumbered.
 //   0-63 egress, 64-95 notice builder, 96-127 guard, 128-207 proxy, 208-239 SRv6,
 //   256-319 End.MT data, 320-383 End.MT answers, 384-447 source,
-//   448-479 holds
+//   448-479 holds, 480-511 flow control
 #ifndef CNPD_COUNTER_TABLE_H
 #define CNPD_COUNTER_TABLE_H
 
 #include "builder/counter-rows.h"
 #include "detector/counter-rows.h"
+#include "flow-control/counter-rows.h"
 #include "guard/counter-rows.h"
 #include "hold/counter-rows.h"
 #include "multicast/counter-rows.h"
@@ -25,6 +26,7 @@ enum counter {
 	COUNTERS_EGRESS(CNPD_COUNTER_ENUM) COUNTERS_NOTICE(CNPD_COUNTER_ENUM) COUNTERS_GUARD(CNPD_COUNTER_ENUM)
 		COUNTERS_PROXY(CNPD_COUNTER_ENUM) COUNTERS_SRV6(CNPD_COUNTER_ENUM) COUNTERS_MULTICAST(CNPD_COUNTER_ENUM)
 			COUNTERS_SOURCE(CNPD_COUNTER_ENUM) COUNTERS_HOLD(CNPD_COUNTER_ENUM)
+				COUNTERS_FLOW_CONTROL(CNPD_COUNTER_ENUM)
 };
 
 #endif

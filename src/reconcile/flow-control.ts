@@ -156,8 +156,7 @@ class OccupiedClasses extends HoldClasses<HeldTraffic> {
     const classes = this.#held.get(ifindex) ?? new Map<number, boolean>();
     const minors = [...classes.keys()];
     const backlogs = this.#ports.backlogBytes(ifindex, minors);
-    for (const [i, minor] of minors.entries())
-      if (backlogs[i] === 0 && !classes.get(minor)) classes.delete(minor);
+    for (const [i, minor] of minors.entries()) if (backlogs[i] === 0 && !classes.get(minor)) classes.delete(minor);
     return backlogs.reduce((sum, bytes) => sum + bytes, 0);
   }
 }

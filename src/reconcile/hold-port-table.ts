@@ -47,8 +47,7 @@ export class HoldPortTable {
    * @throws KernelError E2BIG
    */
   setWatched(thresholds: ReadonlyMap<number, number>): void {
-    for (const ifindex of [...this.#known.keys()])
-      if (!thresholds.has(ifindex)) this.#change(ifindex, { above: 0 });
+    for (const ifindex of [...this.#known.keys()]) if (!thresholds.has(ifindex)) this.#change(ifindex, { above: 0 });
     for (const [ifindex, above] of thresholds) this.#change(ifindex, { above });
   }
 

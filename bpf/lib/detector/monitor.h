@@ -9,30 +9,13 @@
 #define CNPD_DETECTOR_MONITOR_H
 
 #include "detector/maps.h"
+#include "queue-depth.h"
 
 #define PPM 1000000
 // More than the CPUs of any kernel.
 #define ALL_CPUS 8192
 // Two timer ticks of the slowest kernel.
 #define MEASURE_SLACK_NS 20000000ULL
-
-// LHCNP-5.3.1-a. Bytes in the port's root qdisc, as `tc -s qdisc` shows them. A single-queue root (TBF, HTB) is shared
-// by all transmit queues.
-static __always_inline int queue_depth(struct __sk_buff *skb, __u32 *depth)
-{
-	struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
-	struct net_device *device = kernel->dev;
-	if (!device)
-		return -1;
-	struct netdev_queue *queue = device->_tx;
-	if (!queue)
-		return -1;
-	struct Qdisc *qdisc = queue->qdisc;
-	if (!qdisc)
-		return -1;
-	*depth = qdisc->qstats.backlog;
-	return 0;
-}
 
 static __always_inline void record_peak(__u32 slot, __u32 depth)
 {

@@ -5,17 +5,20 @@
 
 #include "wire/address.h"
 
-// What is held. Only flows are so far. SERVICE: a tunnel, by its outer addresses and the protocol inside; PRIORITY: 0
-// to 7, without addresses.
-enum hold_kind { HOLD_FLOW = 1, HOLD_SERVICE = 2, HOLD_PRIORITY = 3 };
-#define HOLD_KINDS 4
+// What is held. FLOW: a connection of a sender that cannot obey (LHCNP §5.6), at all ports. The others are what a
+// neighbor has asked to pause (FCN §4.1.2), at one port: SERVICE all packets with this outermost header, PRIORITY all
+// of this priority, 0 to 7, TUPLE the flow with these addresses and UDP ports.
+enum hold_kind { HOLD_FLOW = 1, HOLD_SERVICE = 2, HOLD_PRIORITY = 3, HOLD_TUPLE = 4 };
+#define HOLD_KINDS 5
 
 struct hold_key {
 	struct address source;
 	struct address destination;
-	__u32 id; // of a flow: its destination Queue Pair
+	__u32 id;      // FLOW: the destination Queue Pair; PRIORITY: it; TUPLE: source port << 16 | destination port
+	__u32 ifindex; // of the port; FLOW: 0
 	__u8 kind;
-	__u8 reserved[3];
+	__u8 protocol; // SERVICE: what follows the outermost header; TUPLE: UDP
+	__u8 reserved[6];
 };
 
 enum hold_phase {
@@ -29,7 +32,8 @@ struct hold {
 	__u64 drained;	// packets of this hold that the agent has seen leave its class, dropped ones included
 	__u16 minor;	// of the class, the same at all ports
 	__u8 phase;	// enum hold_phase
-	__u8 reserved[5];
+	__u8 full;	// packets that enter the class are reported (flow-control/report.h)
+	__u8 reserved[4];
 };
 
 // Written by the program alone while the hold exists. One a class, by minor number less HOLD_FIRST_MINOR.
@@ -43,11 +47,14 @@ struct hold_record {
 };
 
 #define HOLD_FIRST_MINOR 0x1000
-#define HOLD_SLOTS 16384
+#define HOLD_SLOTS 20480
 
-// A port that has classes for holds, by interface index.
+// A port, by interface index. Written by the agent alone.
 struct hold_port {
-	__u32 handle; // of its HTB: the major number in the upper 16 bits
+	__u32 handle;  // of its HTB: the major number in the upper 16 bits; 0: it has no classes
+	__u32 above;   // bytes in its queue above which packets are reported, held ones not counted; 0: not watched
+	__u64 held;    // bytes that were in classes of traffic when the agent looked last
+	__u64 entered; // bytes that had entered them by then (hold_port_bytes), or earlier
 };
 
 // One entry: how many holds of each kind there are.

@@ -5,7 +5,8 @@ import { structure, u32Key, LITTLE_ENDIAN } from './layout.ts';
 
 const header = (name: string): string => readFileSync(new URL(`../../../bpf/lib/${name}`, import.meta.url), 'utf8');
 
-const rows = ['builder', 'detector', 'guard', 'proxy', 'srv6', 'multicast', 'source', 'hold'].flatMap((program) =>
+const PROGRAMS = ['builder', 'detector', 'guard', 'proxy', 'srv6', 'multicast', 'source', 'hold', 'flow-control'];
+const rows = PROGRAMS.flatMap((program) =>
   [...header(`${program}/counter-rows.h`).matchAll(/X\((\d+),[\s\\]*(\w+),[\s\\]*"([^"]+)",[\s\\]*"([^"]+)"\)/g)].map(
     ([, index, , dotted, meaning]) => ({
       index: Number(index),

@@ -1,6 +1,7 @@
 // Every per-CPU counter of the eBPF programs, by its index in the pinned map `counters`. bpf/lib/counter-table.h and
 // the counter-rows.h of each program hold the same table; counters.test.ts compares them. Indexes outlive an upgrade:
 // rows are added, never renumbered.
+import { FLOW_CONTROL_COUNTERS } from './flow-control-counters.ts';
 import { HOLD_COUNTERS } from './hold-counters.ts';
 import { LITTLE_ENDIAN, readU32Key, viewOf } from './layout.ts';
 import { MULTICAST_COUNTERS } from './multicast-counters.ts';
@@ -329,6 +330,7 @@ export const COUNTERS: readonly CounterRow[] = [
   ...MULTICAST_COUNTERS,
   ...SOURCE_COUNTERS,
   ...HOLD_COUNTERS,
+  ...FLOW_CONTROL_COUNTERS,
 ];
 
 const NAME = new Map(COUNTERS.map((counter) => [counter.index, counter.name]));

@@ -71,8 +71,8 @@ export const KIND_OF_MODE: Readonly<Record<Traffic['mode'], HoldKind>> = {
 const HOLD_KINDS = 5;
 const UDP = 17;
 /** struct hold_key, and the offsets in it. */
-export const HOLD_KEY_SIZE = 48;
-const KEY = { source: 0, destination: 16, id: 32, kind: 36, protocol: 37, ifindex: 40 } as const;
+const HOLD_KEY_SIZE = 48;
+const KEY = { source: 0, destination: 16, id: 32, ifindex: 36, kind: 40, protocol: 41 } as const;
 /** Offsets in struct hold. */
 const HOLD = { size: 24, until: 0, drained: 8, minor: 16, phase: 18, full: 19 } as const;
 /** Offsets in struct hold_record. */

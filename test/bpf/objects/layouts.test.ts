@@ -206,8 +206,9 @@ describe('numbers are the same in C and in TypeScript', () => {
     const at = ts.holdFilterBit(0xabcdef);
     expect(at).toEqual({ word: 0xcdef >> 6, bit: 1n << BigInt(0xcdef & 63) });
     expect(number('HOLD_FILTER_WORDS') * 64).toBe(0x10000);
-    expect(NAMED.enumeration('hold_kind')).toEqual({ HOLD_FLOW: 1, HOLD_SERVICE: 2, HOLD_PRIORITY: 3 });
+    expect(NAMED.enumeration('hold_kind')).toEqual(spelled('HOLD', ts.HOLD_KIND));
     expect(NAMED.enumeration('hold_phase')).toEqual({ HOLD_HELD: 1, HOLD_LEAVING: 2 });
+    expect(NAMED.enumeration('flow_control_reason')).toEqual(spelled('FLOW_CONTROL', ts.FLOW_CONTROL_REASON));
   });
 
   test('the longest extension objects have room', () => {
@@ -317,11 +318,14 @@ describe('nothing is left out', () => {
     'value of doubted_ports',
     'value of proxy_bucket',
     'value of source_bucket',
+    'value of flow_control_bucket',
+    'value of flow_control_told',
   ];
 
   test('key and value of every map that the agent names have an example', () => {
     const maps = [
       ts.EGRESS_MAPS,
+      ts.FLOW_CONTROL_MAPS,
       ts.GUARD_MAPS,
       ts.HOLD_MAPS,
       ts.MULTICAST_MAPS,
@@ -342,15 +346,20 @@ describe('nothing is left out', () => {
   test('scratch maps and programs are there', () => {
     const maps = new Set(OBJECTS.flatMap(({ btf }) => [...btf.maps().keys()]));
     for (const map of [
+      ...ts.FLOW_CONTROL_SCRATCH_MAPS,
       ...ts.PROXY_SCRATCH_MAPS,
       ...ts.SOURCE_SCRATCH_MAPS,
       ...ts.SRV6_SCRATCH_MAPS,
       ...ts.MULTICAST_SCRATCH_MAPS,
     ])
       expect(maps).toContain(map);
-    const programs = [ts.EGRESS_PROGRAMS, ts.GUARD_PROGRAMS, ts.SRV6_PROGRAMS, ts.MULTICAST_PROGRAMS].flatMap((names) =>
-      Object.values(names),
-    );
+    const programs = [
+      ts.FLOW_CONTROL_PROGRAMS,
+      ts.EGRESS_PROGRAMS,
+      ts.GUARD_PROGRAMS,
+      ts.SRV6_PROGRAMS,
+      ts.MULTICAST_PROGRAMS,
+    ].flatMap((names) => Object.values(names));
     const functions = new Set(OBJECTS.flatMap(({ btf }) => btf.functions()));
     for (const program of [...programs, ts.PROXY_PROGRAM, ts.SOURCE_PROGRAM, ts.HOLD_PROGRAM])
       expect(functions).toContain(program);
@@ -362,7 +371,15 @@ describe('nothing is left out', () => {
     ...['DEFAULT_FLOW_AGEING_NS', 'DEFAULT_INTERVAL_NS', 'DEFAULT_LEARNING_LIMITS', 'ntpOffsetNs', 'isLongHaul'],
     ...['actionOf', 'formatOf', 'latencyBounds', 'latencyQuantile', 'multicastWindowPacket', 'MULTICAST_COUNTERS'],
     ...['SOURCE_COUNTERS', 'SOURCE_RECORD_FIELDS', 'bucketOf'],
-    ...['HOLD_COUNTERS', 'isHoldMinor'],
+    ...[
+      'HOLD_COUNTERS',
+      'FLOW_CONTROL_COUNTERS',
+      'isHoldMinor',
+      'isHeldTraffic',
+      'KIND_OF_MODE',
+      'flowControlBucketOf',
+    ],
+    ...['ENFORCE_SLOTS', 'FLOW_CONTROL_SLOTS', 'FIRST_SLOT', 'minorOf', 'purposeOf'],
     'multicastRoleOf', // the inverse of multicastStateIndex
     // Offsets: what reads by them is in an example.
     ...['FLOW_FIELDS', 'MEASURE_FIELDS', 'RECORD_FIELDS'],

@@ -1,10 +1,11 @@
-// A router that forwards what arrives at its port `t-hold-up` to two ports at which flows are held. What these send is
+// A router that forwards what arrives at its port `t-hold-up` to two ports at which flows or other traffic are held. What these send is
 // read where they hand it to the wire. The far end of a veth may see another order: each CPU has a queue of what it has
 // sent there. For the same reason, what arrives at `t-hold-up` is steered to one CPU.
 import { type BpfObject, openBpfObject } from '../../../src/kernel/bpf/object.ts';
 import type { TcxLink } from '../../../src/kernel/bpf/tc-attachment.ts';
 import { attachTcx } from '../../../src/kernel/bpf/tcx.ts';
-import { type HeldFlow, HOLD_PROGRAM } from '../../../src/kernel/dataplane/holds.ts';
+import { FLOW_CONTROL_PROGRAMS } from '../../../src/kernel/dataplane/flow-control.ts';
+import { type HeldFlow, HOLD_PROGRAM, type HoldPurpose } from '../../../src/kernel/dataplane/holds.ts';
 import { Netns } from '../../../src/kernel/netns.ts';
 import { interfaceIndex } from '../../../src/kernel/ffi/libc.ts';
 import { type PacketSocket, openPacketSocket } from '../../../src/kernel/packet-socket.ts';
@@ -24,7 +25,8 @@ const PREFIX = { 't-hold-a': '2001:db8:2::/64', 't-hold-b': '2001:db8:3::/64' } 
 const PORTS = Object.keys(RECEIVER) as HoldPort[];
 const UP = 't-hold-up';
 const MACS = Uint8Array.of(2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2);
-const BTH = 14 + 40 + 8;
+const [NEXT_HEADER, IPV6_LENGTH, IPV6] = [14 + 6, 40, 41];
+const BTH = 14 + IPV6_LENGTH + 8;
 
 interface Arrival {
   readonly port: HoldPort;
@@ -45,9 +47,11 @@ export class HoldScene {
   readonly arrivals: Arrival[] = [];
   private source: PacketSocket | undefined;
   private readonly sockets: PacketSocket[] = [];
-  private readonly links = new Map<HoldPort, TcxLink>();
+  private readonly links = new Map<HoldPort | typeof UP, TcxLink>();
+  private readonly purpose: HoldPurpose;
 
-  private constructor() {
+  private constructor(purpose: HoldPurpose) {
+    this.purpose = purpose;
     this.poller = Poller.open({
       onError: (error) => {
         throw error;
@@ -55,8 +59,9 @@ export class HoldScene {
     });
   }
 
-  static async create(): Promise<HoldScene> {
-    const scene = new HoldScene();
+  /** @param purpose which programs run at the ports, and of flow control at `t-hold-up` */
+  static async create(purpose: HoldPurpose = 'enforce'): Promise<HoldScene> {
+    const scene = new HoldScene(purpose);
     try {
       scene.#build();
       await untilCarried(scene.router, UP, ...PORTS);
@@ -79,21 +84,27 @@ export class HoldScene {
       ip(router, `addr add 2001:db8:f${i}::1/64 dev ${port} nodad`);
       ip(router, `neigh add 2001:db8:f${i}::2 lladdr 02:00:00:00:00:03 dev ${port} nud permanent`);
       ip(router, `-6 route add ${PREFIX[port]} via 2001:db8:f${i}::2`);
-      const program = this.object.program(HOLD_PROGRAM);
-      this.links.set(port, attachTcx({ program, ifindex: this.ifindex(port), direction: 'egress', netns: router }));
+      this.#attach(this.purpose === 'enforce' ? HOLD_PROGRAM : FLOW_CONTROL_PROGRAMS.egress, port, 'egress');
       this.#watch(port);
     }
+    if (this.purpose === 'flow-control') this.#attach(FLOW_CONTROL_PROGRAMS.arrival, UP, 'ingress');
     const steer = `mount -t sysfs none /sys && echo 1 > /sys/class/net/${UP}/queues/rx-0/rps_cpus`;
     inNetns(router, 'unshare', '-m', 'sh', '-c', steer);
     this.source = this.#open({ interface: `far-${UP}`, netns: far }, () => {});
+  }
+
+  #attach(name: string, port: HoldPort | typeof UP, direction: 'ingress' | 'egress'): void {
+    const program = this.object.program(name);
+    this.links.set(port, attachTcx({ program, ifindex: this.ifindex(port), direction, netns: this.router }));
   }
 
   #watch(port: HoldPort): void {
     this.#open({ interface: port, netns: this.router, outgoing: true }, (bytes, outgoing) => {
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       // Neighbor discovery goes by as well.
-      if (!outgoing || bytes.length < BTH + 12 || view.getUint16(BTH - 6) !== 4791) return;
-      const [qpn, psn] = [4, 8].map((offset) => view.getUint32(BTH + offset) & 0xffffff) as [number, number];
+      const bth = bytes[NEXT_HEADER] === IPV6 ? BTH + IPV6_LENGTH : BTH;
+      if (!outgoing || bytes.length < bth + 12 || view.getUint16(bth - 6) !== 4791) return;
+      const [qpn, psn] = [4, 8].map((offset) => view.getUint32(bth + offset) & 0xffffff) as [number, number];
       this.arrivals.push({ port, qpn, psn, at: process.hrtime.bigint() });
     });
   }
@@ -108,13 +119,18 @@ export class HoldScene {
     return socket;
   }
 
-  ifindex(port: HoldPort): number {
+  ifindex(port: HoldPort | typeof UP): number {
     return this.router.run(() => interfaceIndex(port));
   }
 
   /** Lets a data packet arrive that leaves by the port. */
   send(opts: { psn: number; qpn?: number; size?: number }, port: HoldPort = 't-hold-a'): void {
-    this.source!.send(frame(data({ source: H1, destination: RECEIVER[port], ...opts }), { macs: MACS }));
+    this.sendPacket(data({ source: H1, destination: RECEIVER[port], ...opts }));
+  }
+
+  /** Lets any packet arrive; `tags` as frame() has them. */
+  sendPacket(packet: Uint8Array, tags: readonly (readonly [number, number])[] = []): void {
+    this.source!.send(frame(packet, { macs: MACS, tags }));
   }
 
   /** PSNs of a Queue Pair in the order of their arrival. */

@@ -5,6 +5,7 @@ import type * as counters from '../../../../src/kernel/dataplane/counters.ts';
 import type * as egressMeasurements from '../../../../src/kernel/dataplane/egress-measurements.ts';
 import type * as egressPorts from '../../../../src/kernel/dataplane/egress-ports.ts';
 import type * as egress from '../../../../src/kernel/dataplane/egress.ts';
+import type * as flowControlCounters from '../../../../src/kernel/dataplane/flow-control-counters.ts';
 import type * as flowControl from '../../../../src/kernel/dataplane/flow-control.ts';
 import type * as flows from '../../../../src/kernel/dataplane/flows.ts';
 import type * as guard from '../../../../src/kernel/dataplane/guard.ts';
@@ -37,6 +38,7 @@ export type Dataplane = typeof counters &
   typeof egressMeasurements &
   typeof egressPorts &
   typeof flowControl &
+  typeof flowControlCounters &
   typeof flows &
   typeof guard &
   typeof holdCounters &
@@ -132,7 +134,13 @@ export const SHARED: readonly Example[] = [
     keysOf: U32_KEYED,
     fields: 0,
     narrow: [''],
-    written: (ts) => [ts.NOTICE_CONFIG_KEY, ts.PROXY_CONFIG_KEY, ts.SOURCE_KEY, ts.TENANT_CONFIG_KEY, ts.FLOW_CONTROL_KEY],
+    written: (ts) => [
+      ts.NOTICE_CONFIG_KEY,
+      ts.PROXY_CONFIG_KEY,
+      ts.SOURCE_KEY,
+      ts.TENANT_CONFIG_KEY,
+      ts.FLOW_CONTROL_KEY,
+    ],
   },
   { keysOf: ['doubted_ports'], fields: u32(8), read: (ts, bytes) => ts.doubtedPort(bytes), is: u32(8) },
   {

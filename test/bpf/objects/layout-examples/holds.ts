@@ -1,5 +1,6 @@
 // The layouts of holds (example.ts).
 import { viewOf } from '../../../../src/kernel/dataplane/layout.ts';
+import { toHex } from '../../../../src/packet/hex.ts';
 import { A, A_HEX, B, B_HEX, C, C_HEX, type Example, u32, wide, wideNumber } from './example.ts';
 
 const FLOW = { sender: A, receiver: B, receiverQpn: u32(1) } as const;
@@ -9,17 +10,26 @@ const TUPLE = { mode: 'flow', source: A, destination: B, sourcePort: 0xc001, des
 const PRIORITY = { mode: 'priority', priority: 5 } as const;
 const PORT = { handle: u32(7), above: u32(10), held: wide(11), entered: wide(12) } as const;
 
+const PRIORITIES = Uint8Array.from({ length: 64 }, (_, dscp) => dscp >> 3);
+
+/** What most keys have, and nothing in the other fields. */
+const KEY = { source: A_HEX, destination: B_HEX, id: 0, ifindex: 0, kind: 0, protocol: 0 } as const;
+const NO_ADDRESSES = { source: '00'.repeat(16), destination: '00'.repeat(16) } as const;
+
 export const HOLDS: readonly Example[] = [
   {
     keysOf: ['holds'],
-    fields: { source: A_HEX, destination: B_HEX, id: u32(1), kind: 1 },
+    fields: { ...KEY, id: u32(1), kind: 1 },
+    narrow: ['ifindex'],
     written: (ts) => [ts.encodeHoldKey(FLOW)],
     read: (ts, bytes) => ts.decodeHoldKey(bytes),
     is: FLOW,
+    unread: ['ifindex', 'protocol'],
   },
   {
     keysOf: ['holds', 'flow_control_told'],
-    fields: { source: A_HEX, destination: B_HEX, kind: 2, protocol: 41, ifindex: u32(2) },
+    fields: { ...KEY, kind: 2, protocol: 41, ifindex: u32(2) },
+    narrow: ['id'],
     written: (ts) => [ts.encodeHoldKey({ traffic: TUNNEL, egress: u32(2) }), ts.toldKey(TUNNEL, u32(2))],
     read: (ts, bytes) => [ts.decodeHoldKey(bytes), ts.decodeTrafficKey(viewOf(bytes), 0)],
     is: [
@@ -30,7 +40,7 @@ export const HOLDS: readonly Example[] = [
   },
   {
     keysOf: ['holds', 'flow_control_told'],
-    fields: { source: A_HEX, destination: B_HEX, id: 0xc001_12b7, kind: 4, protocol: 17, ifindex: u32(2) },
+    fields: { ...KEY, id: 0xc001_12b7, kind: 4, protocol: 17, ifindex: u32(2) },
     written: (ts) => [ts.encodeHoldKey({ traffic: TUPLE, egress: u32(2) })],
     read: (ts, bytes) => ts.decodeHoldKey(bytes),
     is: { traffic: TUPLE, egress: u32(2) },
@@ -38,7 +48,7 @@ export const HOLDS: readonly Example[] = [
   },
   {
     keysOf: ['holds', 'flow_control_told'],
-    fields: { id: 5, kind: 3, ifindex: u32(2) },
+    fields: { ...KEY, ...NO_ADDRESSES, id: 5, kind: 3, ifindex: u32(2) },
     narrow: ['id', 'source', 'destination'],
     written: (ts) => [ts.encodeHoldKey({ traffic: PRIORITY, egress: u32(2) })],
     read: (ts, bytes) => ts.decodeHoldKey(bytes),
@@ -87,7 +97,7 @@ export const HOLDS: readonly Example[] = [
       interval_ns: BigInt(wideNumber(2)),
       spacing_ns: BigInt(wideNumber(4)),
       burst_ns: 2n * BigInt(wideNumber(4)),
-      priorities: Array.from({ length: 64 }, (_, dscp) => dscp >> 3),
+      priorities: toHex(PRIORITIES),
     },
     narrow: ['kind', 'priorities'],
     written: (ts) => [
@@ -96,7 +106,7 @@ export const HOLDS: readonly Example[] = [
         intervalNs: wideNumber(2),
         perSecond: 1e9 / wideNumber(4),
         burst: 3,
-        priorities: Array.from({ length: 64 }, (_, dscp) => dscp >> 3),
+        priorities: [...PRIORITIES],
       }),
     ],
     size: (ts) => ts.FLOW_CONTROL_CONFIG_SIZE,
@@ -105,11 +115,11 @@ export const HOLDS: readonly Example[] = [
     struct: 'flow_control_record',
     fields: {
       time_ns: wide(1),
-      traffic: { source: A_HEX, destination: B_HEX, kind: 2, protocol: 43, ifindex: u32(2) },
+      traffic: { ...KEY, kind: 2, protocol: 43, ifindex: u32(2) },
       came_from: C_HEX,
       egress: u32(3),
       depth: u32(4),
-      source_mac: [2, 3, 4, 5, 6, 7],
+      source_mac: '020304050607',
       reason: 2,
     },
     size: (ts) => ts.FLOW_CONTROL_RECORD_SIZE,
