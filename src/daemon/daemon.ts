@@ -287,7 +287,7 @@ class RunningDaemon implements Daemon {
       actions: {
         reload: () => this.reload(),
         set: (changes) => this.#members.set(changes),
-        release: (which) => this.#receivers?.source.release(which) ?? 0,
+        release: (which) => this.#receivers?.release(which) ?? 0,
         restartGroup: (group) => restartGroup(group, this.#restartOptions),
       },
       log: this.#logging.component('northbound'),

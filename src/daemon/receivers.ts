@@ -7,8 +7,10 @@ import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import type { Poller } from '../kernel/poller.ts';
 import { ReversePath } from '../kernel/reverse-path.ts';
 import type { Clock } from '../model/clock.ts';
+import type { FlowControlPart } from '../model/flow-control-state.ts';
 import type { Count } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
+import type { ReleaseRequest } from '../model/source.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
 import { CongestionSupervisor } from './congestion-supervisor.ts';
@@ -33,6 +35,8 @@ export class Receivers {
   readonly stamp: StampSupervisor;
   readonly congestion: CongestionSupervisor;
   readonly source: SourceSupervisor;
+  /** Absent while the plan has no flow control. */
+  flowControl?: FlowControlPart;
   readonly #reversePath: ReversePath;
   readonly #routesBack: RoutesBack;
 
@@ -74,6 +78,12 @@ export class Receivers {
 
   problems(): readonly Problem[] {
     return [...this.stamp.problems, ...this.congestion.problems, ...this.source.problems()];
+  }
+
+  /** Returns how much is let go. */
+  release(which: ReleaseRequest): number {
+    const flows = this.source.release(which);
+    return which === 'all' ? flows + (this.flowControl?.releaseAll() ?? 0) : flows;
   }
 
   /** Stops the congestion loop also if STAMP throws. */
