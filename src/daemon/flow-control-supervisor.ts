@@ -9,6 +9,7 @@ import type { RoutesBack } from '../kernel/netlink/routes-back.ts';
 import type { Poller } from '../kernel/poller.ts';
 import type { Clock } from '../model/clock.ts';
 import { messageOf } from '../model/error-text.ts';
+import type { FlowControlView } from '../model/flow-control-state.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../plan/desired.ts';
@@ -63,13 +64,13 @@ export class FlowControlSupervisor {
   }
 
   /** Undefined: this router has no flow control. */
-  views(): ReturnType<FlowControl['views']> | undefined {
-    return this.#running?.machine.views();
+  view(): FlowControlView | undefined {
+    return this.#running?.machine.view();
   }
 
   /** Lets all held traffic go; returns how much. */
   releaseAll(): number {
-    const paused = this.views()?.paused.filter(({ state }) => state === 'paused').length ?? 0;
+    const paused = this.view()?.paused.filter(({ state }) => state === 'paused').length ?? 0;
     this.#running?.machine.release('all');
     return paused;
   }

@@ -31,7 +31,7 @@ test.each([
 ])('%s: the neighbor is asked for the time that is configured', (_, traffic) => {
   expect(ask(0, { traffic })).toEqual({ to: UPSTREAM, traffic, pauseMs: 10, metric: 128 });
   expect([...asked.views()]).toEqual([
-    { to: UPSTREAM, traffic, egress: EGRESS, reason: 'queue', since: 0, until: 10, times: 1 },
+    { neighbor: NEIGHBOR, ingress: INGRESS, traffic, egress: EGRESS, reason: 'queue', since: 0, until: 10, times: 1 },
   ]);
 });
 

@@ -6,6 +6,7 @@
 // is left alone, and no ARN causes another one here. Nobody is asked at the interface by which the packet leaves.
 import { type IpAddress, familyKey } from '../model/address.ts';
 import type { FilledQueue, Traffic } from '../model/flow-control.ts';
+import type { AskedTraffic } from '../model/flow-control-state.ts';
 import type { Count } from '../model/log.ts';
 import { type RateLimit, TokenBucket } from '../model/token-bucket.ts';
 import { trafficKey } from './traffic-key.ts';
@@ -38,14 +39,6 @@ export interface ArnToSend {
 export interface FilledBy {
   readonly egress: number;
   readonly reason: FilledQueue['reason'];
-}
-
-export interface AskedView extends FilledBy {
-  readonly to: Upstream;
-  readonly traffic: Traffic;
-  readonly since: number;
-  readonly until: number;
-  readonly times: number;
 }
 
 interface Asked extends FilledBy {
@@ -121,9 +114,11 @@ export class AskedNeighbors {
     return this.onEmptied(() => true, now);
   }
 
-  *views(): Generator<AskedView> {
-    for (const { to, traffic, egress, reason, since, sentAt, times } of this.#asked.values())
-      yield { to, traffic, egress, reason, since, times, until: sentAt + this.#opts.pauseMs };
+  *views(): Generator<AskedTraffic> {
+    for (const { to, traffic, egress, reason, since, sentAt, times } of this.#asked.values()) {
+      const until = sentAt + this.#opts.pauseMs;
+      yield { neighbor: to.address, ingress: to.ifindex, traffic, egress, reason, since, times, until };
+    }
   }
 
   #over({ sentAt }: Asked): number {

@@ -5,8 +5,11 @@ import type { HoldDataplane } from '../source/hold-dataplane.ts';
 export interface FlowControlDataplane {
   /** Of the ports that hold. */
   readonly classes: HoldDataplane<HeldTraffic>;
-  /** Whether packets of held traffic are reported, since their class is too full. @throws KernelError */
-  setFull(held: HeldTraffic, full: boolean): void;
+  /**
+   * Whether packets of held traffic are reported, since their class is too full. Returns false if it is not held.
+   * @throws KernelError
+   */
+  setFull(held: HeldTraffic, full: boolean): boolean;
   /** Bytes in all classes of a port. @throws KernelError */
   heldBytes(ifindex: number): number;
   /** Bytes that have entered the classes of a port so far. @throws KernelError */

@@ -3,16 +3,17 @@
 //
 // Who is upstream of paused traffic is asked in its turn when the class fills in which it is held here: node by node,
 // each by its own queue. So an ARN goes over one link only.
-import type { FilledQueue, HeldTraffic } from '../model/flow-control.ts';
+import type { FilledQueue, HeldTraffic, Traffic } from '../model/flow-control.ts';
+import type { FlowControlView } from '../model/flow-control-state.ts';
 import type { Clock } from '../model/clock.ts';
 import { Deadline } from '../model/deadline.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import { HeldClasses, type HeldClassesSettings } from '../source/held-classes.ts';
 import type { HoldEffect } from '../source/hold.ts';
-import { type ArnToSend, type AskedOptions, type AskedView, AskedNeighbors, type Upstream } from './asked.ts';
+import { type ArnToSend, type AskedOptions, AskedNeighbors, type FilledBy, type Upstream } from './asked.ts';
 import type { FlowControlDataplane } from './dataplane.ts';
-import { type PauseRequest, type PausedOptions, type PausedView, PausedTraffic } from './paused.ts';
+import { type PauseRequest, type PausedOptions, PausedTraffic } from './paused.ts';
 import { heldKey } from './traffic-key.ts';
 
 export interface FlowControlSettings {
@@ -119,7 +120,7 @@ export class FlowControl {
     this.#apply(this.#paused.release(which, this.#now()));
   }
 
-  views(): { readonly asked: AskedView[]; readonly paused: PausedView[]; readonly now: number } {
+  view(): FlowControlView {
     return { asked: [...this.#asked.views()], paused: [...this.#paused.views(this.#now())], now: this.#now() };
   }
 
@@ -188,12 +189,12 @@ export class FlowControl {
     const { dataplane } = this.#dependencies;
     const { above, below } = this.#settings.held;
     const present = new Set<string>();
-    for (const view of this.#paused.views(this.#now())) {
-      const key = heldKey(view);
+    for (const held of this.#paused.classes()) {
+      const key = heldKey(held);
       present.add(key);
-      const bytes = await this.#classes.backlogBytes(view.slot);
-      const isFull = view.state === 'paused' && bytes > (this.#full.has(key) ? below : above);
-      if (isFull !== this.#full.has(key)) dataplane.setFull(view, isFull);
+      const bytes = await this.#classes.backlogBytes(held.slot);
+      const isFull = held.isPaused && bytes > (this.#full.has(key) ? below : above);
+      if (isFull !== this.#full.has(key)) dataplane.setFull(held, isFull);
       if (isFull) this.#full.set(key, bytes);
       else this.#full.delete(key);
     }
@@ -204,7 +205,7 @@ export class FlowControl {
   #lookAtPorts(): ReadonlyMap<number, number> {
     const { dataplane } = this.#dependencies;
     const { holdPorts } = this.#settings;
-    const holding = new Set([...this.#paused.views(this.#now())].map(({ egress }) => egress));
+    const holding = new Set([...this.#paused.classes()].map(({ egress }) => egress));
     const held = new Map<number, number>();
     for (const port of holding) {
       const entered = dataplane.enteredBytes(port);
@@ -220,7 +221,7 @@ export class FlowControl {
 
   #eliminate(queued: ReadonlyMap<number, number>): void {
     const { watched } = this.#settings;
-    const isEmptied = ({ egress, reason, traffic }: Pick<AskedView, 'egress' | 'reason' | 'traffic'>): boolean =>
+    const isEmptied = ({ egress, reason, traffic }: FilledBy & { readonly traffic: Traffic }): boolean =>
       reason === 'queue'
         ? (queued.get(egress) ?? 0) <= (watched.get(egress)?.below ?? Infinity)
         : !this.#isFull(egress, heldKey({ traffic, egress }));
@@ -233,7 +234,7 @@ export class FlowControl {
   /** Of a tunnel whose segment ends here the class has another name than the traffic as it arrived: any class counts. */
   #isFull(egress: number, key: string): boolean {
     if (this.#full.has(key)) return true;
-    const classes = [...this.#paused.views(this.#now())].map((view) => ({ egress: view.egress, key: heldKey(view) }));
+    const classes = [...this.#paused.classes()].map((held) => ({ egress: held.egress, key: heldKey(held) }));
     if (classes.some((one) => one.key === key)) return false;
     return classes.some((one) => one.egress === egress && this.#full.has(one.key));
   }

@@ -7,6 +7,7 @@
 // in a circle would wait for ever. Then the same traffic cannot be paused for as long as it was.
 import { type IpAddress, familyKey } from '../model/address.ts';
 import type { HeldTraffic } from '../model/flow-control.ts';
+import type { PausedTraffic as PausedView } from '../model/flow-control-state.ts';
 import type { Count } from '../model/log.ts';
 import { type Due, DueQueue } from '../source/due-queue.ts';
 import type { HoldEffect } from '../source/hold.ts';
@@ -37,14 +38,10 @@ export interface PauseRequest {
   readonly pauseMs: number | undefined;
 }
 
-export interface PausedView extends HeldTraffic {
+/** Traffic in a class. */
+export interface OccupiedClass extends HeldTraffic {
   readonly slot: number;
-  readonly state: 'paused' | 'leaving';
-  /** Who asks for it. */
-  readonly neighbors: readonly IpAddress[];
-  readonly since: number;
-  /** When it goes on, or when its class is given up at the latest, if no ARN comes. */
-  readonly until: number;
+  readonly isPaused: boolean;
 }
 
 /** Of how many neighbors a pause is remembered: as many as share a link. */
@@ -56,10 +53,22 @@ interface Held extends Due {
   readonly slot: number;
   /** By neighbor: until when. */
   readonly asked: Map<string, { readonly neighbor: IpAddress; readonly until: number }>;
+  /** The last ARN that was obeyed. */
+  last: { readonly neighbor: IpAddress; readonly pauseUs: number };
+  /** ARNs obeyed in this pause. */
+  times: number;
   /** Since when it is paused without a break, or leaves. */
   since: number;
   leaving: boolean;
   renewedAt: number;
+}
+
+const NOBODY: IpAddress = { family: 6, value: 0n };
+
+function pausedUntil(asked: Held['asked']): number {
+  let latest = -Infinity;
+  for (const { until } of asked.values()) latest = Math.max(latest, until);
+  return latest;
 }
 
 type Change<K> = K extends unknown ? Omit<K, 'flow' | 'slot'> : never;
@@ -71,7 +80,7 @@ export class PausedTraffic {
   readonly #held = new Map<string, Held>();
   readonly #queue = new DueQueue<Held>();
   /** What the watchdog has let go, and until when nobody pauses it. */
-  readonly #spared = new Map<string, number>();
+  readonly #spared = new Map<string, PausedView>();
   #effects: HoldEffect<HeldTraffic>[] = [];
   #withoutSlotAt = -Infinity;
   #watchdogAt = -Infinity;
@@ -147,33 +156,39 @@ export class PausedTraffic {
     return this.#taken();
   }
 
+  *classes(): Generator<OccupiedClass> {
+    for (const { flow, slot, leaving } of this.#held.values()) yield { ...flow, slot, isPaused: !leaving };
+  }
+
   *views(now: number): Generator<PausedView> {
-    for (const { flow, slot, asked, since, leaving } of this.#held.values())
-      yield {
-        ...flow,
-        slot,
-        since,
-        state: leaving ? 'leaving' : 'paused',
-        neighbors: [...asked.values()].map(({ neighbor }) => neighbor),
-        until: leaving ? since + this.#opts.drainMs : Math.max(now, this.#pausedUntil(asked)),
-      };
+    for (const spared of this.#spared.values()) if (spared.until > now) yield spared;
+    for (const held of this.#held.values()) if (!this.#isSpared(held.key, now)) yield this.#view(held, now);
+  }
+
+  #view({ flow, last, times, since, leaving, asked }: Held, now: number): PausedView {
+    const state = leaving ? 'leaving' : 'paused';
+    const until = leaving ? since + this.#opts.drainMs : Math.max(now, pausedUntil(asked));
+    return { ...flow, ...last, times, since, state, until };
   }
 
   #isSpared(key: string, now: number): boolean {
-    const until = this.#spared.get(key);
-    if (until === undefined) return false;
-    if (until > now) return true;
+    const spared = this.#spared.get(key);
+    if (!spared) return false;
+    if (spared.until > now) return true;
     this.#spared.delete(key);
     return false;
   }
 
   #new(key: string, flow: HeldTraffic, now: number): Held | undefined {
     const slot = this.#slots.take();
-    if (slot !== undefined)
-      return { key, flow, slot, asked: new Map(), since: now, leaving: true, renewedAt: now, dueAt: 0, place: -1 };
-    this.#count('flow-control.pause.no-slot');
-    this.#withoutSlotAt = now;
-    return undefined;
+    if (slot === undefined) {
+      this.#count('flow-control.pause.no-slot');
+      this.#withoutSlotAt = now;
+      return undefined;
+    }
+    const last = { neighbor: NOBODY, pauseUs: 0 };
+    const times = { since: now, renewedAt: now, times: 0 };
+    return { key, flow, slot, last, ...times, asked: new Map(), leaving: true, dueAt: 0, place: -1 };
   }
 
   #pause(held: Held | undefined, neighbor: IpAddress, pauseMs: number, now: number): void {
@@ -183,14 +198,17 @@ export class PausedTraffic {
     if (held.asked.size >= MOST_NEIGHBORS && !held.asked.has(who))
       return this.#count('flow-control.pause.too-many-neighbors');
     if (pauseMs > longestPauseMs) this.#count('flow-control.pause.shortened');
-    held.asked.set(who, { neighbor, until: now + Math.min(pauseMs, longestPauseMs) });
+    const obeyedMs = Math.min(pauseMs, longestPauseMs);
+    held.asked.set(who, { neighbor, until: now + obeyedMs });
+    held.last = { neighbor, pauseUs: Math.round(obeyedMs * 1000) };
+    held.times++;
     this.#held.set(held.key, held);
     if (!held.leaving) {
       this.#count('flow-control.pause.extended');
       return this.#settle(held, now);
     }
     this.#count('flow-control.pause.paused');
-    Object.assign(held, { leaving: false, since: now, renewedAt: now });
+    Object.assign(held, { leaving: false, since: now, renewedAt: now, times: 1 });
     this.#emit(held, { kind: 'hold', rate: 0, untilMs: now + lifetimeMs });
     this.#settle(held, now);
   }
@@ -209,22 +227,16 @@ export class PausedTraffic {
     if (held.asked.size === 0) return this.#leave(held, now, 'over');
     if (now >= held.since + watchdogMs) return this.#spare(held, now);
     this.#renew(held, now);
-    this.#queue.set(held, Math.min(this.#pausedUntil(held.asked), held.since + watchdogMs, held.renewedAt + renewMs));
+    this.#queue.set(held, Math.min(pausedUntil(held.asked), held.since + watchdogMs, held.renewedAt + renewMs));
   }
 
   #spare(held: Held, now: number): void {
     const { mostTraffic, watchdogMs } = this.#opts;
     // The oldest goes first: it may be paused a little early.
     if (this.#spared.size >= mostTraffic) this.#spared.delete(this.#spared.keys().next().value!);
-    this.#spared.set(held.key, now + watchdogMs);
+    this.#spared.set(held.key, { ...this.#view(held, now), state: 'watchdog', since: now, until: now + watchdogMs });
     this.#watchdogAt = now;
     this.#leave(held, now, 'watchdog');
-  }
-
-  #pausedUntil(asked: Held['asked']): number {
-    let latest = -Infinity;
-    for (const { until } of asked.values()) latest = Math.max(latest, until);
-    return latest;
   }
 
   #leave(held: Held, now: number, why: 'over' | 'watchdog' | 'released' | 'not-configured'): void {

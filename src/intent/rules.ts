@@ -5,7 +5,7 @@ import * as bgp from './bgp.ts';
 import * as border from './border.ts';
 import * as codePoints from './code-points.ts';
 import { formatPath } from './errors.ts';
-import * as flowControl from './flow-control.ts';
+import * as flowControl from './flow-control-rules.ts';
 import * as groups from './group-rules.ts';
 import * as isis from './isis.ts';
 import * as notifications from './notifications.ts';

@@ -56,7 +56,7 @@ export interface NorthboundClient {
   set(request: SetOfGroups): Promise<void>;
   /** At a group's root: its stream begins anew. Needs the socket of Set. @throws NorthboundError */
   restartGroup(proxyAddress: string): Promise<void>;
-  /** Absent: all. Resolves to how many held flows are let go. */
+  /** Absent: all, also what is paused for neighbors. Resolves to how much is let go. */
   release(flow?: { sender: string; receiver: string; receiverQpn: number }): Promise<number>;
   /** @throws NorthboundError */
   reload(): Promise<ReloadOutcome>;
