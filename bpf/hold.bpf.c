@@ -38,6 +38,7 @@ static __always_inline void enter(struct __sk_buff *skb, const struct hold *hold
 	__u32 ifindex = skb->ifindex, segments = skb->gso_segs ? skb->gso_segs : 1;
 	const struct hold_port *port = bpf_map_lookup_elem(&hold_ports, &ifindex);
 	if (!port) {
+		record->unheld = 1;
 		count(COUNT_HOLD_UNCONFIGURED);
 		return;
 	}
@@ -51,6 +52,7 @@ static __always_inline void enter(struct __sk_buff *skb, const struct hold *hold
 		record->responses = 1;
 	__sync_fetch_and_add(&record->entered, segments);
 	record->last_seen = now;
+	record->unheld = 0;
 	if (skb->len > record->longest && segments == 1)
 		record->longest = skb->len;
 	skb->priority = (port->handle & 0xffff0000) | hold->minor;

@@ -60,7 +60,7 @@ export class SourceSupervisor {
         feature: 'source',
         problem:
           `all ${this.holds().views.length} holds are in use: flows such as ${formatAddress(sender)} → ` +
-          `${formatAddress(receiver)}, Queue Pair ${receiverQpn}, are not slowed down`,
+          `${formatAddress(receiver)}, Queue Pair ${receiverQpn}, are left to their hosts`,
         remedy: 'raise `flows:` under source.enforce in cnpd.yaml, at most 16384',
       },
     ];
@@ -76,7 +76,7 @@ export class SourceSupervisor {
   /** Follows a new plan. @throws KernelError when the ring of records cannot be mapped */
   apply({ source }: Pick<DesiredState, 'source'>, dataplane: Pick<Dataplane, 'source' | 'hold'> | undefined): void {
     const feature = dataplane?.source;
-    this.#enforce(source, dataplane?.hold);
+    this.#enforce(source, dataplane);
     if (!source || !feature) return this.#end();
     const received = (this.#received ??= new ReceivedNotifications());
     received.configure(source.senders.map(({ prefix }) => prefix));
@@ -89,11 +89,14 @@ export class SourceSupervisor {
   #taken(taken: SourceNotification): void {
     this.#received?.add(taken);
     // While an earlier one lets its flows go, it may not be asked: the next notification will do.
-    if (taken.action === 'enforce' && !this.#stopping) this.#enforcement?.onNotification(taken);
+    if (this.#stopping) return;
+    if (taken.action === 'enforce') this.#enforcement?.onNotification(taken);
+    else this.#enforcement?.onLeftToHost(taken);
   }
 
-  #enforce(source: SourcePlan | undefined, hold: Hold | undefined): void {
-    if (!source?.enforce || !hold) {
+  #enforce(source: SourcePlan | undefined, dataplane: Pick<Dataplane, 'source' | 'hold'> | undefined): void {
+    const { source: feature, hold } = dataplane ?? {};
+    if (!source?.enforce || !feature || !hold) {
       void this.#stopEnforcement();
       return;
     }
@@ -105,7 +108,10 @@ export class SourceSupervisor {
       ...this.#dependencies,
       dataplane: hold,
       monotonicNs: () => process.hrtime.bigint(),
+      isReady: () => hold.isReady,
+      onHolding: (holding) => feature.setHolding(holding),
     });
+    hold.onPorts = () => this.#enforcement?.look();
   }
 
   async #stopEnforcement(): Promise<void> {

@@ -20,6 +20,8 @@ interface Desired {
 const minorOf = (slot: number): number => HOLD_FIRST_MINOR + slot - 1;
 
 export class Hold extends Feature {
+  /** Called when a port is prepared, or is no longer. */
+  onPorts: () => void = () => {};
   readonly #table: HoldTable;
   readonly #ports: HoldPorts;
   readonly #dependencies: FeatureDependencies;
@@ -37,7 +39,7 @@ export class Hold extends Feature {
     this.#table = new HoldTable(object);
     // An earlier run's machine is gone, and with it what it knew of its holds.
     for (const { flow } of this.#table.read()) this.#table.remove(flow);
-    this.#ports = HoldPorts.open({}, { table: this.#table });
+    this.#ports = HoldPorts.open({}, { table: this.#table, onChange: () => this.onPorts() });
   }
 
   apply({ source }: Desired): void {
@@ -117,6 +119,11 @@ export class Hold extends Feature {
           `\`tc qdisc del dev ${name} root\``,
       });
     }
+  }
+
+  /** Whether flows can be held at some port. */
+  get isReady(): boolean {
+    return this.#ports.ports.length > 0;
   }
 
   setClass(slot: number, wanted: HoldClass): Promise<void> {

@@ -25,8 +25,14 @@ export const held = (opts: Partial<Hold> = {}): Hold => ({
 });
 
 export class HoldUnderTest {
-  readonly object: BpfObject = openBpfObject(object('hold'));
-  table = new HoldTable(this.object);
+  readonly object: BpfObject;
+  table: HoldTable;
+
+  /** @param pinDir with the pins of others: what is held is then known to them */
+  constructor(pinDir?: string) {
+    this.object = openBpfObject(object('hold'), { pinDir });
+    this.table = new HoldTable(this.object);
+  }
 
   /** As it was when nothing had been held yet. */
   clear(): void {
