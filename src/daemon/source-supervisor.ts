@@ -10,6 +10,7 @@ import type { DesiredState, IoamPlan, SourcePlan } from '../plan/desired.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
 import type { Hold } from '../reconcile/hold.ts';
 import type { Source } from '../reconcile/source.ts';
+import { drainMs } from '../source/class-rate.ts';
 import { Enforcement, type EnforcementSettings } from '../source/enforcement.ts';
 import { type HoldView, type SourceFlow, defaultHoldOptions } from '../source/hold.ts';
 import type { HpccOptions } from '../source/hpcc.ts';
@@ -152,7 +153,7 @@ function settingsOf({ senders }: SourcePlan, enforce: NonNullable<SourcePlan['en
   return {
     options: {
       ...defaultHoldOptions(lineRate),
-      ...{ mostFlows: flows, rttMs, response, drainMs: LONGEST_DRAIN_MS },
+      ...{ mostFlows: flows, rttMs, response, drainMs: drainMs(lineRate, buffer) },
       hpcc: ioam && hpccOf(ioam),
       enforces: enforcedBy(senders),
     },
@@ -171,9 +172,6 @@ const hpccOf = ({ target, capacity, queueUnit, txBytes, timestamp }: IoamPlan): 
   capacity: () => capacity,
   txBytes: TX_BYTES[txBytes],
 });
-
-/** A flow that never pauses is let go after this time: its class is empty or nearly so, at line rate. */
-const LONGEST_DRAIN_MS = 60_000;
 
 /** Whether the longest prefix of a flow's sender says so. */
 function enforcedBy(senders: SourcePlan['senders']): (flow: SourceFlow) => boolean {
