@@ -1,8 +1,8 @@
-// The depth of a watched port's queue, asked of the kernel every few milliseconds. Times are CLOCK_MONOTONIC in ms, as
-// the endpoints report them.
+// The depth of a port's queue, asked of the kernel every few milliseconds: of the root qdisc, which counts what is in
+// its classes too. Times are CLOCK_MONOTONIC in ms, as the endpoints report them.
 import { Netns } from '../kernel/netns.ts';
 import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
-import type { Qdisc } from '../kernel/netlink/traffic-control.ts';
+import { type Qdisc, TC_H } from '../kernel/netlink/traffic-control.ts';
 import type { Poller } from '../kernel/poller.ts';
 import { monotonicMs } from '../lab/roce/report.ts';
 import type { Point } from './results.ts';
@@ -17,17 +17,23 @@ export interface QueueObserver {
   close(): void;
 }
 
-/**
- * How long after the queue first holds anything it is sampled as fast as the kernel answers: feedback is measured
- * against that onset.
- */
+/** How often the queue is sampled. */
+interface Sampling {
+  /** Pause between two samples, once the onset is over. */
+  readonly intervalMs: number;
+  /**
+   * How long after the queue first holds anything it is sampled as fast as the kernel answers; default: as long as
+   * feedback is measured against that onset.
+   */
+  readonly onsetMs?: number;
+}
 const ONSET_MS = 300;
 
-/** Samples the root qdisc of one interface. @param intervalMs pause between two samples once the onset is over */
+/** Samples the root qdisc of one interface. */
 export async function observeQueue(
   netnsPath: string,
   name: string,
-  intervalMs: number,
+  sampling: Sampling,
   poller: Poller,
 ): Promise<QueueObserver> {
   const netns = Netns.open(netnsPath);
@@ -35,32 +41,29 @@ export async function observeQueue(
   const link = await rtnetlink.link(name);
   if (!link) throw new Error(`no interface ${name} to watch`);
   const root = async (): Promise<Qdisc> => {
-    const found = (await rtnetlink.qdiscs(link.ifindex)).find((q) => q.kind === 'tbf');
-    if (!found) throw new Error(`${name} has no TBF root`);
+    const found = (await rtnetlink.qdiscs(link.ifindex)).find((q) => q.parent === TC_H.ROOT);
+    if (!found) throw new Error(`${name} has no root qdisc`);
     return found;
   };
   const close = (): void => {
     rtnetlink.close();
     netns.close();
   };
-  return new TbfObserver({ intervalMs }, { root, close });
+  return new RootObserver(sampling, { root, close });
 }
 
-class TbfObserver implements QueueObserver {
+class RootObserver implements QueueObserver {
   samples: Point[] = [];
   drops = 0;
-  readonly #intervalMs: number;
+  readonly #sampling: Required<Sampling>;
   readonly #dependencies: { readonly root: () => Promise<Qdisc>; readonly close: () => void };
   #dropsBefore = 0;
   #onset = Infinity;
   #running = false;
   #loop = Promise.resolve();
 
-  constructor(
-    opts: { readonly intervalMs: number },
-    dependencies: { readonly root: () => Promise<Qdisc>; readonly close: () => void },
-  ) {
-    this.#intervalMs = opts.intervalMs;
+  constructor(sampling: Sampling, dependencies: { readonly root: () => Promise<Qdisc>; readonly close: () => void }) {
+    this.#sampling = { onsetMs: ONSET_MS, ...sampling };
     this.#dependencies = dependencies;
   }
 
@@ -85,10 +88,11 @@ class TbfObserver implements QueueObserver {
   }
 
   async #sampleUntilStopped(): Promise<void> {
+    const { intervalMs, onsetMs } = this.#sampling;
     while (this.#running) {
       await this.#sample();
-      const urgent = monotonicMs() < this.#onset + ONSET_MS;
-      await new Promise((done) => (urgent ? setImmediate(done) : setTimeout(done, this.#intervalMs)));
+      const urgent = monotonicMs() < this.#onset + onsetMs;
+      await new Promise((done) => (urgent ? setImmediate(done) : setTimeout(done, intervalMs)));
     }
   }
 

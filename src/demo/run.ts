@@ -10,7 +10,7 @@ import type { RunSpec, Scene } from './scene.ts';
 import { type WireDependencies, type WireTap, tapNotifications, tapTunnelled } from './wire.ts';
 
 const PROGRESS_MS = 1000;
-const QUEUE_SAMPLE_MS = 2;
+const SAMPLING = { intervalMs: 2 };
 
 /** What is looked at, in the order of the scene's watched ports. */
 export interface Observers {
@@ -36,9 +36,7 @@ export async function openObservers(
   try {
     const queues: QueueObserver[] = [];
     for (const port of scene.watched)
-      queues.push(
-        keep(await observeQueue(lab.netnsPath(port.node), port.interface, QUEUE_SAMPLE_MS, dependencies.poller)),
-      );
+      queues.push(keep(await observeQueue(lab.netnsPath(port.node), port.interface, SAMPLING, dependencies.poller)));
     const notifications = keep(tapNotifications(scene.sender, wire));
     const tunnelled = scene.tunnel && keep(tapTunnelled(scene.tunnel.at, scene.tunnel.endCon, wire));
     return { queues, notifications, tunnelled, close };

@@ -120,7 +120,11 @@ export interface WireDependencies {
 }
 
 /** Captures what arrives at an interface, ahead of every program there, and keeps what `read` makes of it. */
-function tap<T>(port: Port, read: (frame: Uint8Array) => T | undefined, dependencies: WireDependencies): WireTap<T> {
+export function tap<T>(
+  port: Port,
+  read: (frame: Uint8Array) => T | undefined,
+  dependencies: WireDependencies,
+): WireTap<T> {
   const netns = Netns.open(dependencies.netnsPath(port.node));
   let seen: T[] = [];
   const onFrame = (frame: Uint8Array): void => {

@@ -1,8 +1,9 @@
 // The table and report.html of the scene `multicast`: one file, no scripts, nothing loaded. Pure.
 import { type Chart, chartSvg, escapeXml } from '../chart.ts';
+import { CHECK_STYLE, checkList } from '../check-list.ts';
 import { STYLE } from '../html.ts';
 import { textTable } from '../table.ts';
-import type { Check, MulticastReport, MulticastResult } from './results.ts';
+import type { MulticastReport, MulticastResult } from './results.ts';
 import { RECEIVERS, type RunName, SOURCE_LINK_BPS } from './scene.ts';
 import { headline, recovery } from './sentences.ts';
 import { treeSvg } from './tree.ts';
@@ -14,10 +15,6 @@ const COLORS: Readonly<Record<RunName, string>> = { unicast: '#999999', group: '
 const MORE_STYLE = `
 .headline { font-size: 1.2rem; line-height: 1.45 } .trees { display: grid; gap: 1rem 2rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)) }
 .trees figure { margin: 0 } .trees figcaption { font-weight: 600 } .scroll { overflow-x: auto } .scroll svg { min-width: 40rem } .scroll th { vertical-align: bottom }
-.checks { list-style: none; padding: 0 }
-.checks li { padding-left: 1.6em; text-indent: -1.6em; margin: .2rem 0 }
-.checks b { display: inline-block; width: 1.6em; text-indent: 0; color: #2a7d2a }
-.checks .bad b, .checks .bad span { color: #b00020 }
 `;
 
 interface Column {
@@ -62,15 +59,6 @@ function trees(runs: readonly MulticastResult[]): string {
   return `<div class="trees">${figures.join('\n')}</div>`;
 }
 
-function checkList(checks: readonly Check[]): string {
-  const items = checks.map(({ claim, failures }) => {
-    const [mark, kind] = failures.length === 0 ? ['✓', ''] : ['✗', ' class="bad"'];
-    const why = failures.map((text) => `<br><span>${escapeXml(text)}</span>`).join('');
-    return `<li${kind}><b>${mark}</b>${escapeXml(claim)}${why}</li>`;
-  });
-  return `<ul class="checks">${items.join('\n')}</ul>`;
-}
-
 function progressChart(runs: readonly MulticastResult[], bytes: number): Chart {
   const end = Math.max(1000, ...runs.map(({ completionMs }) => completionMs ?? 0));
   return {
@@ -101,7 +89,7 @@ export function multicastHtml(report: MulticastReport): string {
   );
   const evidence = report.evidence.map((sentence) => `${escapeXml(sentence)}.`).join('<br>');
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${STYLE}${MORE_STYLE}</style></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${STYLE}${CHECK_STYLE}${MORE_STYLE}</style></head>
 <body>
 <h1>${title}</h1>
 <p class="headline">${escapeXml(headline(runs, bytes))}</p>

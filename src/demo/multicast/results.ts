@@ -1,14 +1,7 @@
 // What a run of the scene `multicast` found out, and the report that it becomes.
+import type { Check } from '../check-list.ts';
 import type { Point } from '../results.ts';
 import type { RunName } from './scene.ts';
-
-/** A claim of the report. */
-export interface Check {
-  /** What is claimed, as a sentence. */
-  readonly claim: string;
-  /** Empty: it holds. */
-  readonly failures: readonly string[];
-}
 
 /** Of one receiver. */
 export interface ReceiverResult {

@@ -1,0 +1,26 @@
+// What a report claims, claim by claim, and whether it holds. Pure.
+import { escapeXml } from './chart.ts';
+
+/** A claim of the report. */
+export interface Check {
+  /** What is claimed, as a sentence. */
+  readonly claim: string;
+  /** Empty: it holds. */
+  readonly failures: readonly string[];
+}
+
+export const CHECK_STYLE = `
+.checks { list-style: none; padding: 0 }
+.checks li { padding-left: 1.6em; text-indent: -1.6em; margin: .2rem 0 }
+.checks b { display: inline-block; width: 1.6em; text-indent: 0; color: #2a7d2a }
+.checks .bad b, .checks .bad span { color: #b00020 }
+`;
+
+export function checkList(checks: readonly Check[]): string {
+  const items = checks.map(({ claim, failures }) => {
+    const [mark, kind] = failures.length === 0 ? ['✓', ''] : ['✗', ' class="bad"'];
+    const why = failures.map((text) => `<br><span>${escapeXml(text)}</span>`).join('');
+    return `<li${kind}><b>${mark}</b>${escapeXml(claim)}${why}</li>`;
+  });
+  return `<ul class="checks">${items.join('\n')}</ul>`;
+}
