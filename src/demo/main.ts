@@ -1,5 +1,5 @@
-// `npm run demo [-- longhaul | srv6-wan | bgp | multicast]`: brings a scene of containerlab/ up, shows what it is for,
-// and writes report.json and report.html below out/demo/. Ends with status 0 only if it showed what it claims.
+// `npm run demo [-- longhaul | srv6-wan | bgp | multicast | arn …]`: brings a scene of containerlab/ up, shows what it
+// is for, and writes report.json and report.html below out/demo/. Ends with status 0 only if it showed what it claims.
 import { join } from 'node:path';
 import { LabError } from '../lab/error.ts';
 import { labDown, labUp } from '../lab/lab.ts';

@@ -36,7 +36,7 @@ export async function until<T extends object>(
 export type Row = Readonly<Record<string, unknown>>;
 
 /** The rows of `cnpctl show …` at a node; a string: why there are none. */
-async function show(lab: Lab, node: string, ...subject: string[]): Promise<readonly Row[] | string> {
+export async function show(lab: Lab, node: string, ...subject: string[]): Promise<readonly Row[] | string> {
   const result = await lab.exec(node, [CNPCTL, '-o', 'json', 'show', ...subject]);
   return result.code === 0
     ? (JSON.parse(result.stdout) as Row[])
