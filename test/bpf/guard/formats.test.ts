@@ -179,7 +179,7 @@ describe('hiding places', () => {
 
 describe('ARNs at the border', () => {
   test.each(['ingress', 'egress'] as const)(
-    'FCN-4.1.2-e: at %s they are dropped between neighbors as well, whatever their hop limit and content',
+    'at %s they are dropped between neighbors as well, whatever their hop limit and content',
     (direction) => {
       for (const hopLimit of [255, 254, 1, 0]) {
         const onLink = ipv6([address('fe80::bad'), address('fe80::1')], 17, arnDatagram);
