@@ -170,7 +170,10 @@ describe('cnpctl show', () => {
     ]);
     const json = JSON.parse((await run('show flow-control -o json', client)).out) as object;
     expect(json).toMatchObject({ mode: 'service', 'udp-port': 1022, asked: [{ reason: 'queue' }, {}, {}] });
-    expect(json).toMatchObject({ paused: [{ state: 'paused' }, {}, {}], problems: [{ feature: 'flow-control.watch' }] });
+    expect(json).toMatchObject({
+      paused: [{ state: 'paused' }, {}, {}],
+      problems: [{ feature: 'flow-control.watch' }],
+    });
   });
 
   test('flow-control: a router without it says so', async () => {

@@ -190,6 +190,15 @@ describe('the border guard', () => {
     });
   });
 
+  test('ARNs are notifications at the border of a router with flow control, and nothing without it', () => {
+    const { guards } = planGuard(
+      intentOf('border-ports: [eth1]\nflow-control: { mode: flow, watch: [{ interface: wan }] }\n'),
+      FACTS,
+    );
+    expect(guards).toMatchObject([{ id: 'eth1', udpPort: 1021, arnUdpPort: 1022 }]);
+    expect(planGuard(intentOf('border-ports: [eth1]\n'), FACTS).guards[0]).not.toHaveProperty('arnUdpPort');
+  });
+
   test('a missing interface is a problem, the others are guarded', () => {
     const { guards, problems } = planGuard(intentOf('border-ports: [eth7, eth1]'), FACTS);
     expect(guards.map((g) => g.id)).toEqual(['eth1']);
