@@ -19,7 +19,6 @@ import type { Srv6Intent } from './srv6.ts';
 import type { StampIntent } from './stamp.ts';
 
 export type { BgpIntent } from './bgp.ts';
-export type { SenderCapability } from './formats.ts';
 export type { GroupIntent } from './groups.ts';
 export type { IsisIntent } from './isis.ts';
 export type { NotificationsIntent } from './notifications.ts';
