@@ -1,5 +1,5 @@
-// Which notifications the senders of a prefix understand, as all carriers encode it: in a sub-TLV of the prefix in IS-
-// IS and OSPF, in a characteristic in BGP. Its types are experimental (model/code-points.ts):
+// Which notifications the senders of a prefix understand, as all carriers encode it: in a sub-TLV of the prefix in
+// IS-IS and OSPF, in a characteristic in BGP. Its types are experimental (model/code-points.ts):
 //
 //   version 1 (1), formats 1: 0x80 Fast CNP, 0x40 ICMPv6 form of Long-haul CNP, 0x20 RoCEv2 form
 //
