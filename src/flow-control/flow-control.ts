@@ -231,7 +231,7 @@ export class FlowControl {
     }
   }
 
-  /** Where a tunnel's segment ends here, the class has another name than the traffic as it arrived: any class counts. */
+  /** Where a tunnel's segment ends here, the class has another name than the traffic on arrival: any class counts. */
   #isFull(egress: number, key: string): boolean {
     if (this.#full.has(key)) return true;
     const classes = [...this.#paused.classes()].map((held) => ({ egress: held.egress, key: heldKey(held) }));

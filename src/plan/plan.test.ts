@@ -69,7 +69,7 @@ test('the example of the documentation plans every feature', () => {
     sendersLength: desired.queuePairs?.senders.length,
     option: desired.notifier?.fastCnp?.option,
     icmpv6Type: desired.notifier?.longHaul?.icmpv6Type,
-  }).toEqual({ senderPoliciesLength: 4, sendersLength: 4, option: 158, icmpv6Type: 200 });
+  }).toEqual({ senderPoliciesLength: 5, sendersLength: 5, option: 158, icmpv6Type: 200 });
   expect(desired.srv6?.endCon).toEqual([
     { id: '2001:db8:c::1', sid: address('2001:db8:c::1'), table: 254, installed: false },
   ]);

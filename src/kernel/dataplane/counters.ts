@@ -83,6 +83,11 @@ export const COUNTERS: readonly CounterRow[] = [
     "formats skipped because the packet's tenant is unknown: a VPN behind MPLS, GRE or VXLAN, or outside its tunnel",
   ),
   row(43, 'egress.format.datagram', "formats skipped because a datagram names a connection's Queue Pair as its source"),
+  row(
+    44,
+    'egress.format.not-advertised',
+    "formats skipped because the sender's prefix is not advertised to understand them",
+  ),
   row(64, 'notice.built', 'notices built'),
   row(65, 'notice.unparseable', 'clones that the builder could not parse'),
   row(66, 'notice.no-proxy', 'clones whose proxy vanished between trigger and builder'),
