@@ -1,6 +1,6 @@
-// The border guard (PNC §6, FCNP §5, LHCNP §9, FCN §4.1). At interfaces to outside the domain, notifications of any format are
-// dropped in both directions unless an allow-list permits them. The guard needs neither a proxy nor a monitored port: a
-// border router may run it alone.
+// The border guard (PNC §6, FCNP §5, LHCNP §9). At interfaces to outside the domain, notifications of any format are
+// dropped in both directions unless an allow-list permits them, and ARNs where this router has flow control. The guard
+// needs neither a proxy nor a monitored port: a border router may run it alone.
 import type { Intent } from '../intent/intent.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import { formatAddress, mapKey } from '../model/address.ts';
