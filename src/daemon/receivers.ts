@@ -52,7 +52,11 @@ export class Receivers {
       log: logging.component('congestion'),
       onCapabilities: onInput,
     });
-    this.source = new SourceSupervisor({ poller, clock, count, log: logging.component('source') });
+    this.source = new SourceSupervisor({
+      ...{ poller, clock, count },
+      log: logging.component('source'),
+      rttMs: () => this.stamp.rttMs,
+    });
   }
 
   /** Called before the plan of this intent, which uses the measurements. */

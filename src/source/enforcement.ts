@@ -62,13 +62,15 @@ export class Enforcement {
     this.look();
   }
 
-  onNotification({ flow, ...taken }: SourceNotification): void {
+  /** @param rttMs RTT_est of the flow's path; undefined: the configured one */
+  onNotification({ flow, ...taken }: SourceNotification, rttMs?: number): void {
     if (this.#isOverloaded) {
       this.#dependencies.count('source.hold.overload');
       return this.look();
     }
     const event = {
       ...{ flow: { ...flow, tenant: 0 }, senderQpn: taken.senderQpn, node: taken.node, format: taken.format },
+      rttMs,
       ...(taken.instruction && { instruction: taken.instruction }),
       ...(taken.trace && this.#settings.options.hpcc && { trace: this.#nodesOf(taken.trace) }),
     };

@@ -65,8 +65,9 @@ static __always_inline int source_report(struct __sk_buff *skb, const struct tol
 	return 1;
 }
 
-// Rewrites the frame as the CNP, which the kernel routes. Its source is the flow's receiver: adapters find the
-// connection by it.
+// Rewrites the frame as the CNP, which the kernel routes: what an adapter that knows no other would make of a Long-haul
+// CNP in RoCEv2 (LHCNP-5.6-j, LHCNP-8-c), and for this router's hosts of the other formats. Its source is the flow's
+// receiver: adapters find the connection by it.
 static __noinline int source_convert(struct __sk_buff *skb, const struct told *told)
 {
 	struct source_scratch *scratch = source_memory();
