@@ -20,13 +20,14 @@ interface EnforcementDependencies extends HeldClassesDependencies<SourceFlow> {
   readonly count: Count;
   /** Whether some port has classes. */
   readonly isReady: () => boolean;
-  /** For the program that takes notifications from hosts: until when flows are held, and whether further ones can be. */
+  /** For the program that takes notifications from hosts. */
   readonly onHolding: (holding: Holding) => void;
 }
 
 interface Holding {
-  /** CLOCK_MONOTONIC; 0: none is held. */
+  /** CLOCK_MONOTONIC: until then flows are held; 0: none is. */
   readonly untilNs: bigint;
+  /** Whether further ones can be. */
   readonly room: boolean;
 }
 
