@@ -1,4 +1,4 @@
-// Real packets, ports and classes: what a neighbor has asked to pause stays at the port, in order, and nothing else does.
+// Real packets, ports and classes: what a neighbor has asked to pause stays at the port, in order, and nothing else.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   FLOW_CONTROL_KEY,
