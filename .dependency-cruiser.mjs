@@ -12,6 +12,7 @@ const GRANTS = {
   congestion: ['packet', 'model', 'kernel'],
   groups: ['model'],
   source: ['packet', 'model'],
+  'flow-control': ['source', 'packet', 'model', 'kernel'],
   plan: ['intent', 'learned', 'groups', 'model'],
   coordinator: ['plan', 'intent', 'learned', 'groups', 'model', 'kernel'],
   reconcile: ['plan', 'packet', 'kernel', 'model'],
@@ -28,6 +29,7 @@ const GRANTS = {
     'carriers',
     'congestion',
     'source',
+    'flow-control',
     'diagnosis',
     'kernel',
     'model',
@@ -42,6 +44,7 @@ const EDGES = {
   carriers: '(network|carrier)\\.ts$|\\.edge\\.ts$',
   stamp: '\\.edge\\.ts$',
   congestion: '\\.edge\\.ts$',
+  'flow-control': '\\.edge\\.ts$',
   coordinator: '\\.edge\\.ts$',
 };
 

@@ -22,6 +22,7 @@ static __always_inline void enter(struct __sk_buff *skb, const struct hold *hold
 	__u32 ifindex = skb->ifindex;
 	const struct hold_port *port = bpf_map_lookup_elem(&hold_ports, &ifindex);
 	if (!port || !port->handle) {
+		record->unheld = 1;
 		count(COUNT_HOLD_UNCONFIGURED);
 		return;
 	}
@@ -33,6 +34,7 @@ static __always_inline void enter(struct __sk_buff *skb, const struct hold *hold
 		return;
 	if (packet->share == SHARE_RESPONSE)
 		record->responses = 1;
+	record->unheld = 0;
 	put_into_class(skb, port->handle, hold, record, now);
 }
 

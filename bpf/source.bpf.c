@@ -191,7 +191,7 @@ static __noinline int source_peer_arrived(struct __sk_buff *skb, struct told *to
 		count(problem);
 		return TC_NEXT;
 	}
-	return source_act(skb, told, SOURCE_ENFORCE);
+	return source_act(skb, told);
 }
 
 static __always_inline int source_refuse(int problem)
@@ -218,7 +218,7 @@ static __noinline int source_arrived(struct __sk_buff *skb, enum kind kind, cons
 		problem = source_trusted(skb, &told);
 	if (problem == SOURCE_GOOD)
 		problem = source_admit(&told, action);
-	return problem == SOURCE_GOOD ? source_act(skb, &told, action) : source_refuse(problem);
+	return problem == SOURCE_GOOD ? source_act(skb, &told) : source_refuse(problem);
 }
 
 SEC("tc")

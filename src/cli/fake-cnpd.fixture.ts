@@ -33,7 +33,8 @@ export function fakeCnpd(
     getRaw: () => Promise.reject(new Error('not used')),
     set: () => Promise.reject(new Error('not used')),
     restartGroup: () => Promise.reject(new Error('not used')),
-    release: async (flow) => (flow ? (flow.receiverQpn === 0x1234 ? 1 : 0) : state.holds.length),
+    release: async (flow) =>
+      flow ? (flow.receiverQpn === 0x1234 ? 1 : 0) : state.holds.length + state.flowControl.paused.length,
     reload: async () => reload,
     listening: async () => true,
     close: () => undefined,

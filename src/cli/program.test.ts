@@ -118,13 +118,78 @@ describe('cnpctl show', () => {
       'SENDER         SOURCE QPN  RECEIVER       DEST QPN  STATE       RATE     NORMAL  NODES             INSTRUCTION       AGE  ENDS IN',
       '2001:db8:1::1    0x000064  2001:db8:2::1  0x001234  paused  7 Gbit/s  10 Gbit/s  2001:db8:ffff::2  rate-reduce 30 %   5s       5s',
       '',
+      'PAUSED                                                    LEAVES BY  ASKED BY  STATE     PAUSE (MS)  ARNS  AGE  ENDS IN',
+      'service 2001:db8:a::1 to 2001:db8:b::1 protocol 41        eth2       fe80::2   paused            10   300   3s       2s',
+      'flow 2001:db8:1::1 port 49152 to 2001:db8:2::1 port 4791  eth2       fe80::2   leaving           10     4   3s       2s',
+      'priority 3                                                eth2       fe80::2   watchdog          10     5   3s       2s',
+      '',
     ]);
+    const state = exampleState();
+    const without = fakeCnpd({ ...state, holds: [] });
+    expect((await run('show holds', without)).out).toMatch(/^PAUSED .*\nservice .*\nflow .*\npriority .*\n$/);
+    const both = JSON.parse((await run('show holds -o json')).out) as object[];
+    expect(both).toHaveLength(4);
+    expect(both).toMatchObject([
+      { sender: '2001:db8:1::1' },
+      { traffic: expect.stringContaining('service'), neighbor: 'fe80::2', 'pause-us': 10_000 },
+      { 'source-port': 49_152 },
+      { priority: 3 },
+    ]);
+  });
+
+  test('flow-control: mode and ports, what is asked of whom, what is held for whom, and what is wrong', async () => {
+    const state = exampleState();
+    const problem = {
+      ...{ code: 'interface.missing' as const, feature: 'flow-control.watch' },
+      ...{ problem: 'interface eth3 does not exist', remedy: 'y' },
+    };
+    const client = fakeCnpd({ ...state, status: { ...state.status, problems: [...state.status.problems, problem] } });
+    expect((await run('show flow-control', client)).out.split('\n')).toEqual([
+      'mode       service',
+      'UDP port   1022',
+      'Para-Type  msb-first',
+      '',
+      'INTERFACE  PAUSE ABOVE (B)  RESUME BELOW (B)  ASKED  HOLDS  PAUSED',
+      'eth2                200000            100000      0  yes         1',
+      'eth3                400000            150000      1  no          0',
+      'eth4           not watched       not watched      0  yes         0',
+      '',
+      'ASKED TO PAUSE                                            NEIGHBOR  ARRIVES AT  FILLS  REASON  AGE  ARNS',
+      'service 2001:db8:a::1 to 2001:db8:b::1 protocol 41        fe80::1   eth1        eth3   queue    5s   500',
+      'flow 2001:db8:1::1 port 49152 to 2001:db8:2::1 port 4791  fe80::1   eth1        eth3   held     5s     1',
+      'priority 3                                                fe80::1   eth1        eth3   queue    5s     2',
+      '',
+      'PAUSED                                                    LEAVES BY  ASKED BY  STATE     PAUSE (MS)  ARNS  AGE  ENDS IN',
+      'service 2001:db8:a::1 to 2001:db8:b::1 protocol 41        eth2       fe80::2   paused            10   300   3s       2s',
+      'flow 2001:db8:1::1 port 49152 to 2001:db8:2::1 port 4791  eth2       fe80::2   leaving           10     4   3s       2s',
+      'priority 3                                                eth2       fe80::2   watchdog          10     5   3s       2s',
+      '',
+      'flow-control.watch: interface eth3 does not exist',
+      '  y',
+      '',
+    ]);
+    const json = JSON.parse((await run('show flow-control -o json', client)).out) as object;
+    expect(json).toMatchObject({ mode: 'service', 'udp-port': 1022, asked: [{ reason: 'queue' }, {}, {}] });
+    expect(json).toMatchObject({
+      paused: [{ state: 'paused' }, {}, {}],
+      problems: [{ feature: 'flow-control.watch' }],
+    });
+  });
+
+  test('flow-control: a router without it says so', async () => {
+    const nothing = { mode: null, udpPort: null, bitOrder: null, ports: [], asked: [], paused: [] };
+    const client = fakeCnpd({ ...exampleState(), flowControl: nothing });
+    expect(await run('show flow-control', client)).toMatchObject({ code: 0, out: 'this router has no flow control\n' });
+    expect(JSON.parse((await run('show flow-control -o json', client)).out)).toEqual({
+      ...{ ports: [], asked: [], paused: [], problems: [] },
+    });
   });
 
   test('release: one flow, or all; says how many, and exits 1 when there was none', async () => {
     expect(await run('release 2001:db8:1::1 2001:db8:2::1 0x1234')).toMatchObject({ code: 0, out: '1 flow let go\n' });
     expect(await run('release 2001:db8:1::1 2001:db8:2::1 4661')).toMatchObject({ code: 1, out: '0 flows let go\n' });
-    expect(await run('release --all -o json')).toMatchObject({ code: 0, out: '{\n  "released": 1\n}\n' });
+    expect(await run('release --all -o json')).toMatchObject({ code: 0, out: '{\n  "released": 4\n}\n' });
+    expect((await run('release --all')).out).toBe('4 holds let go\n');
     for (const line of ['release', 'release 2001:db8:1::1', 'release 2001:db8:1::1 2001:db8:2::1 0', 'release x y 1'])
       expect((await run(line)).code, line).toBe(2);
     expect((await run('release --all 2001:db8:1::1 2001:db8:2::1 5')).code).toBe(2);
@@ -218,6 +283,7 @@ describe('cnpctl show', () => {
           sources: [],
           received: [],
           holds: [],
+          flowControl: { mode: null, udpPort: null, bitOrder: null, ports: [], asked: [], paused: [] },
           sids: [],
           rtt: [],
           counters: [],

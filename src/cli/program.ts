@@ -20,6 +20,7 @@ import { type DoctorOptions, doctor } from './doctor.ts';
 import { addGroup, addShowGroups } from './group-commands.ts';
 import { doctorRemote } from './doctor-remote.ts';
 import { EXIT, type ExitCode } from './exit.ts';
+import { showFlowControl, showHolds } from './flow-control-views.ts';
 import { release } from './release.ts';
 import { showList, showLatest, showPorts, showSender, showSenders, showStatus } from './show.ts';
 import { VIEWS } from './views.ts';
@@ -111,11 +112,11 @@ function buildProgram(dependencies: CliDependencies, finish: (code: ExitCode) =>
     );
   program
     .command('release')
-    .description('let a held flow go, or all with --all; the next notification may hold it again')
+    .description('let a held flow go, or all that is held with --all; the next notification may hold it again')
     .argument('[sender]', 'the flow, as `show holds` has it', addressText)
     .argument('[receiver]', 'its receiver', addressText)
     .argument('[qpn]', 'the Queue Pair of the receiver', queuePair)
-    .option('--all', 'every held flow')
+    .option('--all', 'every held flow, and all traffic that is paused for neighbors')
     .action(act(release));
   program
     .command('uninstall')
@@ -144,7 +145,15 @@ function addShow(program: Command, act: Act): void {
     );
   addShowCarriers(show, act);
   show.command('ports').description(VIEWS.ports.description).action(act(showPorts));
-  for (const name of ['sources', 'holds'] as const) addList(show, name, VIEWS[name], act);
+  addList(show, 'sources', VIEWS.sources, act);
+  show
+    .command('holds')
+    .description('flows and traffic that this router holds, for hosts and for neighbors')
+    .action(act(showHolds));
+  show
+    .command('flow-control')
+    .description('what neighbors are asked to pause, what is paused for neighbors, and where')
+    .action(act(showFlowControl));
   for (const name of ['notifications', 'received'] as const)
     show
       .command(name)

@@ -1,4 +1,4 @@
-// `cnpctl release`: lets held flows go.
+// `cnpctl release`: lets held flows go, and traffic that is paused for neighbors.
 import { type Context, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { onSetSocket } from './set-socket.ts';
@@ -18,6 +18,9 @@ export async function release(
   const flow = isWhole ? { sender, receiver, receiverQpn: qpn } : undefined;
   const released = await withCnpd(onSetSocket(context), (client) => client.release(flow));
   if (context.options.output === 'json') printJson(context, { released });
-  else print(context, [`${released} ${released === 1 ? 'flow' : 'flows'} let go`]);
+  else {
+    const what = all ? 'hold' : 'flow';
+    print(context, [`${released} ${released === 1 ? what : `${what}s`} let go`]);
+  }
   return released > 0 || all ? EXIT.ok : EXIT.problem;
 }

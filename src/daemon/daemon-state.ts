@@ -55,6 +55,7 @@ export function daemonState(parts: ShownParts): StateSource {
     notifications: () => receivers()?.congestion.notifications() ?? [],
     holds: () => receivers()?.source.holds() ?? { views: [], now: 0 },
     received: () => receivers()?.source.received,
+    flowControl: () => receivers()?.flowControl?.view(),
     hasRoute: (to) => hasRoute(kernel()!.rtnetlink, to),
     rtt: () => receivers()?.stamp.state() ?? [],
   });

@@ -255,7 +255,7 @@ class RunningDaemon implements Daemon {
         () => this.#started && !this.#carriers.bgp.carrier?.leavesPaths() && noteGobgp(this.#options.runDir, undefined),
         () => this.#coordinator.close(),
         () => this.#receivers?.stop(),
-        () => this.#receivers?.source.stop(),
+        () => this.#receivers?.letGo(),
         () => this.#northbound.close(),
         () => this.#kernel?.close(),
         () => this.#receivers?.close(),
@@ -287,7 +287,7 @@ class RunningDaemon implements Daemon {
       actions: {
         reload: () => this.reload(),
         set: (changes) => this.#members.set(changes),
-        release: (which) => this.#receivers?.source.release(which) ?? 0,
+        release: (which) => this.#receivers?.release(which) ?? 0,
         restartGroup: (group) => restartGroup(group, this.#restartOptions),
       },
       log: this.#logging.component('northbound'),

@@ -11,7 +11,10 @@ import type { Problem } from '../model/problem.ts';
 import { socketGroup } from './socket-group.ts';
 
 /** Of the file's intent: members declared at run time open nothing. */
-type SocketSettings = Pick<Intent, 'gnmiSocket' | 'gnmiSocketGroup' | 'gnmiSetGroup' | 'groups' | 'srv6' | 'source'>;
+type SocketSettings = Pick<
+  Intent,
+  'gnmiSocket' | 'gnmiSocketGroup' | 'gnmiSetGroup' | 'groups' | 'srv6' | 'source' | 'flowControl'
+>;
 
 const groupOf = ({ gnmiSocketGroup: group }: SocketSettings): number | undefined =>
   group === undefined ? undefined : socketGroup(group);
@@ -20,8 +23,8 @@ const setGroupOf = ({ gnmiSetGroup: group }: SocketSettings): number | undefined
   group === undefined ? undefined : socketGroup(group, 'set-group');
 
 /** Whether there is anything that somebody may change: members of groups, or holds. */
-const takesPart = ({ groups, srv6, source }: SocketSettings): boolean =>
-  (groups ?? srv6?.endMt ?? srv6?.replication ?? source?.enforce) !== undefined;
+const takesPart = ({ groups, srv6, source, flowControl }: SocketSettings): boolean =>
+  (groups ?? srv6?.endMt ?? srv6?.replication ?? source?.enforce ?? flowControl?.hold[0]) !== undefined;
 
 export class NorthboundPart {
   #northbound: Northbound | undefined;

@@ -2,6 +2,7 @@
 // and the source, and the reverse-path check of the first two. They live as long as the daemon and follow the intent
 // and the plan.
 import type { Intent } from '../intent/intent.ts';
+import { Neighbors } from '../kernel/netlink/neighbors.ts';
 import { RoutesBack } from '../kernel/netlink/routes-back.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import type { Poller } from '../kernel/poller.ts';
@@ -9,9 +10,11 @@ import { ReversePath } from '../kernel/reverse-path.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Count } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
+import type { ReleaseRequest } from '../model/source.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
 import { CongestionSupervisor } from './congestion-supervisor.ts';
+import { FlowControlSupervisor } from './flow-control-supervisor.ts';
 import type { Logging } from './logging.ts';
 import { SourceSupervisor } from './source-supervisor.ts';
 import { StampSupervisor } from './stamp-supervisor.ts';
@@ -33,8 +36,10 @@ export class Receivers {
   readonly stamp: StampSupervisor;
   readonly congestion: CongestionSupervisor;
   readonly source: SourceSupervisor;
+  readonly flowControl: FlowControlSupervisor;
   readonly #reversePath: ReversePath;
   readonly #routesBack: RoutesBack;
+  readonly #neighbors: Neighbors;
 
   constructor(dependencies: ReceiversDependencies) {
     const { poller, rtnetlink, clock, logging, count, interfaceName, onInput, onDoubts } = dependencies;
@@ -53,6 +58,10 @@ export class Receivers {
       onCapabilities: onInput,
     });
     this.source = new SourceSupervisor({ poller, clock, count, log: logging.component('source') });
+    const neighbors = (this.#neighbors = Neighbors.open());
+    this.flowControl = new FlowControlSupervisor({
+      ...{ poller, clock, count, routesBack, neighbors, log: logging.component('flow-control') },
+    });
   }
 
   /** Called before the plan of this intent, which uses the measurements. */
@@ -70,10 +79,16 @@ export class Receivers {
     this.#reversePath.ports = new Map(desired.learning?.ports.map((port) => [port.ifindex, port]));
     this.congestion.apply(intent, desired, dataplane?.congestedNode);
     this.source.apply(desired, dataplane);
+    this.flowControl.apply(desired, dataplane);
   }
 
   problems(): readonly Problem[] {
-    return [...this.stamp.problems, ...this.congestion.problems, ...this.source.problems()];
+    return [
+      ...this.stamp.problems,
+      ...this.congestion.problems,
+      ...this.source.problems(),
+      ...this.flowControl.problems(),
+    ];
   }
 
   /** Stops the congestion loop also if STAMP throws. */
@@ -85,8 +100,19 @@ export class Receivers {
     }
   }
 
+  /** All that is held goes on. */
+  async letGo(): Promise<void> {
+    await Promise.all([this.source.stop(), this.flowControl.stop()]);
+  }
+
+  /** Returns how many flows, and how much traffic, are let go. */
+  release(which: ReleaseRequest): number {
+    return this.source.release(which) + (which === 'all' ? this.flowControl.releaseAll() : 0);
+  }
+
   /** Called after the receivers' sockets are closed. */
   close(): void {
     this.#routesBack.close();
+    this.#neighbors.close();
   }
 }

@@ -10,6 +10,7 @@ import type { DesiredState, IoamPlan, SourcePlan } from '../plan/desired.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
 import type { Hold } from '../reconcile/hold.ts';
 import type { Source } from '../reconcile/source.ts';
+import { drainMs } from '../source/class-rate.ts';
 import { Enforcement, type EnforcementSettings } from '../source/enforcement.ts';
 import { type HoldView, type SourceFlow, defaultHoldOptions } from '../source/hold.ts';
 import type { HpccOptions } from '../source/hpcc.ts';
@@ -60,7 +61,7 @@ export class SourceSupervisor {
         feature: 'source',
         problem:
           `all ${this.holds().views.length} holds are in use: flows such as ${formatAddress(sender)} → ` +
-          `${formatAddress(receiver)}, Queue Pair ${receiverQpn}, are not slowed down`,
+          `${formatAddress(receiver)}, Queue Pair ${receiverQpn}, are left to their hosts`,
         remedy: 'raise `flows:` under source.enforce in cnpd.yaml, at most 16384',
       },
     ];
@@ -76,7 +77,7 @@ export class SourceSupervisor {
   /** Follows a new plan. @throws KernelError when the ring of records cannot be mapped */
   apply({ source }: Pick<DesiredState, 'source'>, dataplane: Pick<Dataplane, 'source' | 'hold'> | undefined): void {
     const feature = dataplane?.source;
-    this.#enforce(source, dataplane?.hold);
+    this.#enforce(source, dataplane);
     if (!source || !feature) return this.#end();
     const received = (this.#received ??= new ReceivedNotifications());
     received.configure(source.senders.map(({ prefix }) => prefix));
@@ -89,11 +90,14 @@ export class SourceSupervisor {
   #taken(taken: SourceNotification): void {
     this.#received?.add(taken);
     // While an earlier one lets its flows go, it may not be asked: the next notification will do.
-    if (taken.action === 'enforce' && !this.#stopping) this.#enforcement?.onNotification(taken);
+    if (this.#stopping) return;
+    if (taken.action === 'enforce') this.#enforcement?.onNotification(taken);
+    else this.#enforcement?.onLeftToHost(taken);
   }
 
-  #enforce(source: SourcePlan | undefined, hold: Hold | undefined): void {
-    if (!source?.enforce || !hold) {
+  #enforce(source: SourcePlan | undefined, dataplane: Pick<Dataplane, 'source' | 'hold'> | undefined): void {
+    const { source: feature, hold } = dataplane ?? {};
+    if (!source?.enforce || !feature || !hold) {
       void this.#stopEnforcement();
       return;
     }
@@ -105,7 +109,10 @@ export class SourceSupervisor {
       ...this.#dependencies,
       dataplane: hold.classes,
       monotonicNs: () => process.hrtime.bigint(),
+      isReady: () => hold.isReady,
+      onHolding: (holding) => feature.setHolding(holding),
     });
+    hold.onPorts = () => this.#enforcement?.look();
   }
 
   async #stopEnforcement(): Promise<void> {
@@ -146,7 +153,7 @@ function settingsOf({ senders }: SourcePlan, enforce: NonNullable<SourcePlan['en
   return {
     options: {
       ...defaultHoldOptions(lineRate),
-      ...{ mostFlows: flows, rttMs, response, drainMs: LONGEST_DRAIN_MS },
+      ...{ mostFlows: flows, rttMs, response, drainMs: drainMs(lineRate, buffer) },
       hpcc: ioam && hpccOf(ioam),
       enforces: enforcedBy(senders),
     },
@@ -165,9 +172,6 @@ const hpccOf = ({ target, capacity, queueUnit, txBytes, timestamp }: IoamPlan): 
   capacity: () => capacity,
   txBytes: TX_BYTES[txBytes],
 });
-
-/** A flow that never pauses is let go after this time: its class is empty or nearly so, at line rate. */
-const LONGEST_DRAIN_MS = 60_000;
 
 /** Whether the longest prefix of a flow's sender says so. */
 function enforcedBy(senders: SourcePlan['senders']): (flow: SourceFlow) => boolean {

@@ -7,7 +7,9 @@ import { borderProblems } from './ospf.ts';
 
 /** Values that other routers understand differently: the risk that `allow-assigned` accepts. */
 export function codePointProblems({ codePoints, stamp }: Intent): Problem[] {
-  const others = stamp ? [{ like: 'pnc-udp-port' as const, value: stamp.udpPort, use: 'stamp.port' }] : [];
+  const others = stamp
+    ? (['pnc-udp-port', 'arn-udp-port'] as const).map((like) => ({ like, value: stamp.udpPort, use: 'stamp.port' }))
+    : [];
   const port = stamp && collisionOfStamp(stamp.udpPort);
   const found = [
     ...collisions(codePoints, others).map(

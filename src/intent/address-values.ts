@@ -27,6 +27,20 @@ export function hostAddress(family?: Family): ValueKind<IpAddress> {
   };
 }
 
+/** A router on the same link, which usually has a link-local address there. */
+export const neighborAddress: ValueKind<IpAddress> = {
+  allowed: 'a unicast IPv6 address, which may be link-local',
+  json: { type: 'string', maxLength: 45, pattern: '^[0-9a-fA-F:.]+$' },
+  parse: (text) => {
+    const address = parseAddress(text);
+    if (address?.family !== 6) return fail(undefined);
+    const use = addressUse(address);
+    return use === undefined || use === 'link-local'
+      ? ok(address)
+      : fail(`${formatAddress(address)} is no neighbor's address: it is ${USES[use]}`);
+  },
+};
+
 const PREFIX_JSON: JsonSchema = { type: 'string', maxLength: 49, pattern: '^[0-9a-fA-F:.]+/\\d{1,3}$' };
 
 /** A prefix. The two usual mistakes are distinguished: no length, and host bits that are set. */
@@ -119,4 +133,15 @@ export const trustedPrefix = prefixKind(
       ? undefined
       : `${formatPrefix(prefix)} reaches outside the domain: name its prefixes, not wider than /${widest}`;
   },
+);
+
+/** Neighbors on the links of this router, by link-local or global addresses. */
+export const neighborPrefix = prefixKind(
+  'an IPv6 prefix such as fe80::/10 or 2001:db8:ffff::/48, not wider than /7',
+  (prefix) =>
+    prefix.address.family === 4
+      ? 'neighbors ask over IPv6'
+      : prefix.length < WIDEST_OF_ONE_DOMAIN[6]
+        ? `${formatPrefix(prefix)} reaches outside the domain: name its prefixes, not wider than /7`
+        : undefined,
 );

@@ -3,6 +3,7 @@
 import * as bgp from './bgp.ts';
 import * as border from './border.ts';
 import * as codePoints from './code-points.ts';
+import * as flowControl from './flow-control.ts';
 import * as gnmi from './gnmi.ts';
 import * as groups from './groups.ts';
 import type { Intent } from './intent.ts';
@@ -41,6 +42,7 @@ export function buildIntent(file: Declared): Intent {
     ...running(file.bgp, (declared) => ({ bgp: bgp.build(declared, file.router.loopback) })),
     ...running(file.proxy, (declared) => ({ proxy: proxy.build(declared) })),
     ...running(file.source, (declared) => ({ source: source.build(declared) })),
+    ...running(file['flow-control'], (declared) => ({ flowControl: flowControl.build(declared) })),
     queuePairs: queuePairs.build(file['queue-pairs']),
     ports: (file.ports ?? []).map((port) => ports.build(port, probed)),
     borderPorts: file['border-ports'] ?? [],
@@ -50,6 +52,7 @@ export function buildIntent(file: Declared): Intent {
     ...(file.groups && { groups: file.groups.map((group) => groups.build(group, tunnels?.srv6 ?? {})) }),
     ...running(file.stamp, (declared) => ({ stamp: stamp.build(declared) })),
     codePoints: codePoints.build(file['code-points']),
+    arnBitOrder: codePoints.bitOrder(file['code-points']),
     ...gnmi.build(file.gnmi),
     logLevel: log.build(file.log),
   };

@@ -52,7 +52,8 @@ describe('a code point that is assigned to something else', () => {
   test.each([
     ['long-haul-icmpv6-type: 201'],
     ['long-haul-icmpv6-type: 199'],
-    ['pnc-udp-port: 1022'],
+    ['pnc-udp-port: 50022'],
+    ['arn-udp-port: 50023'],
     ['pnc-udp-port: 50000'],
     ['isis-pnc-flag-bit: 8'],
     ['ospfv2-pnc-flag-bit: 3'],
@@ -128,6 +129,7 @@ describe('the port of STAMP', () => {
 
   test.each([
     [1021, 'the default of code-points.pnc-udp-port'],
+    [1022, 'the default of code-points.arn-udp-port'],
     [4791, 'RoCEv2'],
     [179, 'BGP'],
     [4789, 'VXLAN'],
@@ -145,13 +147,13 @@ describe('the port of STAMP', () => {
     ]);
   });
 
-  test.each([862, 50_862, 1022])('%i is free', (port) => {
+  test.each([862, 50_862])('%i is free', (port) => {
     expect(complaints(stamp(port))).toEqual([]);
     expect(codePointProblems(load(stamp(port)))).toEqual([]);
   });
 
   test('the default of the other port is free once that has another value', () => {
-    expect(complaints(`${stamp(1021)}code-points: { pnc-udp-port: 1022 }\n`)).toEqual([]);
+    expect(complaints(`${stamp(1021)}code-points: { pnc-udp-port: 50022 }\n`)).toEqual([]);
     expect(complaints(`${stamp(1021)}code-points: { pnc-udp-port: 1021 }\n`)).toEqual([
       expect.stringMatching(/^code-points\.pnc-udp-port: 1021 is stamp\.port already/),
     ]);

@@ -2,11 +2,18 @@
 // equal, and the port of STAMP that does, are refused unless `allow-assigned: on` takes the risk.
 import type * as z from 'zod';
 import { STAMP_CONSEQUENCE, collisionOfStamp, collisions, consequenceOf } from '../model/assigned-numbers.ts';
-import { CODE_POINTS, DEFAULT_CODE_POINTS, type CodePointName, type CodePointValues } from '../model/code-points.ts';
+import {
+  ARN_BIT_ORDERS,
+  type ArnBitOrder,
+  CODE_POINTS,
+  type CodePointName,
+  type CodePointValues,
+  DEFAULT_CODE_POINTS,
+} from '../model/code-points.ts';
 import { defaulted, filled, section } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, orDefaults } from './seen.ts';
 import * as stamp from './stamp.ts';
-import { integer, onOff } from './values.ts';
+import { integer, oneOf, onOff } from './values.ts';
 
 const codePoint = ({ min, max, default: fallback, description, source }: (typeof CODE_POINTS)[number]) =>
   defaulted(integer(min, max), String(fallback), (text) => `${description}; default ${text} (${source})`);
@@ -17,6 +24,11 @@ export const schema = section(
       CodePointName,
       ReturnType<typeof codePoint>
     >),
+    'arn-bit-order': defaulted(
+      oneOf<ArnBitOrder>(...ARN_BIT_ORDERS),
+      'msb-first',
+      'which bit of the Para-Type of an Adaptive Routing Notification is bit 0: the most or the least significant',
+    ),
     'allow-assigned': defaulted(onOff, 'off', 'on: accepts values that already mean something else, and equal values'),
   },
   'values that the drafts leave unassigned',
@@ -29,6 +41,9 @@ interface Sections {
 
 const ALLOWED = 'a value that is not assigned, or `allow-assigned: on` beside it';
 const STAMP_ALLOWED = 'a port that is not assigned, or `allow-assigned: on` under code-points';
+
+/** Of the same registry as the port of STAMP. */
+const UDP_PORTS = ['pnc-udp-port', 'arn-udp-port'] as const;
 
 /** One that is misspelt has been reported, and was meant. */
 const mayCollide = (written: Seen<typeof schema> | undefined): boolean =>
@@ -43,9 +58,9 @@ function assigned({ 'code-points': codePoints, stamp: probes }: Sections, report
   const values = { ...DEFAULT_CODE_POINTS, ...Object.fromEntries(written) };
   const port = probes && orDefaults(stamp.schema, probes).port;
   const others =
-    port === undefined || !('pnc-udp-port' in codePoints)
+    port === undefined
       ? []
-      : [{ like: 'pnc-udp-port' as const, value: port, use: 'stamp.port' }];
+      : UDP_PORTS.filter((like) => like in codePoints).map((like) => ({ like, value: port, use: 'stamp.port' }));
   for (const { name, value, with: use } of collisions(values, others)) {
     const key =
       name in codePoints
@@ -63,10 +78,11 @@ function assigned({ 'code-points': codePoints, stamp: probes }: Sections, report
 /** The port of STAMP, where code-points says nothing of the other port that it equals. */
 function stampPort({ 'code-points': codePoints, stamp: probes }: Sections, report: Report): void {
   if (probes?.port === undefined || mayCollide(codePoints)) return;
-  const isDefault =
-    !(codePoints && 'pnc-udp-port' in codePoints) && probes.port === DEFAULT_CODE_POINTS['pnc-udp-port'];
-  const [use, consequence] = isDefault
-    ? ['the default of code-points.pnc-udp-port', consequenceOf('pnc-udp-port')]
+  const equal = UDP_PORTS.find(
+    (name) => !(codePoints && name in codePoints) && probes.port === DEFAULT_CODE_POINTS[name],
+  );
+  const [use, consequence] = equal
+    ? [`the default of code-points.${equal}`, consequenceOf(equal)]
     : [collisionOfStamp(probes.port), STAMP_CONSEQUENCE];
   if (use === undefined) return;
   const reason =
@@ -77,6 +93,9 @@ function stampPort({ 'code-points': codePoints, stamp: probes }: Sections, repor
 export const rules: readonly Rule<Sections>[] = [assigned, stampPort];
 
 export function build(declared: z.output<typeof schema> | undefined): CodePointValues {
-  const { 'allow-assigned': _, ...values } = filled(schema, declared);
+  const { 'allow-assigned': _, 'arn-bit-order': __, ...values } = filled(schema, declared);
   return values;
 }
+
+export const bitOrder = (declared: z.output<typeof schema> | undefined): ArnBitOrder =>
+  filled(schema, declared)['arn-bit-order'];

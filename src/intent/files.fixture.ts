@@ -9,6 +9,7 @@ export const ROUTER = 'router: { name: r1, loopback: { ipv4: 192.0.2.1, ipv6: 20
 /** The default code points. */
 export const UNASSIGNED = {
   'pnc-udp-port': 1021,
+  'arn-udp-port': 1022,
   'isis-pnc-flag-bit': 7,
   'ospfv2-pnc-flag-bit': 2,
   'ospfv3-pnc-flag-bit': 2,

@@ -1,9 +1,10 @@
 // What the operator declared, validated: the typed form of cnpd.yaml. Everything is off until the file turns it on
 // (PNC-6-e, PNC-6-f): an absent section is a feature that does not run. Sizes are bytes, times milliseconds, rates per
 // second. The form of a section is in the file named after it; the forms that other components use are exported here.
-import type { CodePointValues } from '../model/code-points.ts';
+import type { ArnBitOrder, CodePointValues } from '../model/code-points.ts';
 import type { BgpIntent } from './bgp.ts';
 import type { BorderAllowIntent } from './border.ts';
+import type { FlowControlIntent } from './flow-control.ts';
 import type { GroupIntent } from './groups.ts';
 import type { GnmiIntent } from './gnmi.ts';
 import type { IsisIntent } from './isis.ts';
@@ -19,6 +20,7 @@ import type { Srv6Intent } from './srv6.ts';
 import type { StampIntent } from './stamp.ts';
 
 export type { BgpIntent } from './bgp.ts';
+export type { FlowControlIntent } from './flow-control.ts';
 export type { SenderCapability } from './formats.ts';
 export type { GroupIntent } from './groups.ts';
 export type { IsisIntent } from './isis.ts';
@@ -38,6 +40,8 @@ export interface Intent extends GnmiIntent {
   readonly proxy?: ProxyIntent;
   /** Hosts behind this router whose notifications it takes. Absent: none. */
   readonly source?: SourceIntent;
+  /** Precise flow control. Absent: no neighbor is asked, and none is obeyed. */
+  readonly flowControl?: FlowControlIntent;
   readonly queuePairs: QueuePairsIntent;
   /** Egress ports to watch. Empty: this router is no congested node. */
   readonly ports: readonly PortIntent[];
@@ -52,5 +56,7 @@ export interface Intent extends GnmiIntent {
   readonly groups?: readonly GroupIntent[];
   readonly stamp?: StampIntent;
   readonly codePoints: CodePointValues;
+  /** Which bit of an ARN's Para-Type is bit 0. */
+  readonly arnBitOrder: ArnBitOrder;
   readonly logLevel: LogLevel;
 }

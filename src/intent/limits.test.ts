@@ -214,6 +214,28 @@ describe('lists are as long as the dataplane can hold, and no longer', () => {
         `${ROUTER}${PORT}notifications: { senders: ` +
         `[${count(n, (i) => `{ prefix: "2001:db8:${i.toString(16)}::/48", order: [proxy] }`)}] }\n`,
     ],
+    [
+      'flow-control.hold',
+      64,
+      (n) => `${ROUTER}flow-control: { mode: flow, accept-from: ["fe80::/10"], hold: [${count(n, (i) => `e${i}`)}] }\n`,
+    ],
+    [
+      'flow-control.watch',
+      64,
+      (n) => `${ROUTER}flow-control: { mode: flow, watch: [${count(n, (i) => `{ interface: e${i} }`)}] }\n`,
+    ],
+    [
+      'flow-control.neighbors',
+      256,
+      (n) =>
+        `${ROUTER}flow-control: { mode: flow, watch: [{ interface: e }], ` +
+        `neighbors: [${count(n, (i) => `{ interface: e${i}, address: "fe80::${i + 1}" }`)}] }\n`,
+    ],
+    [
+      'flow-control.accept-from',
+      4096,
+      (n) => `${ROUTER}flow-control: { mode: flow, hold: [e], accept-from: [${prefixes(n)}] }\n`,
+    ],
     ['srv6.core-ports', 128, (n) => `${ROUTER}srv6: { core-ports: [${count(n, (i) => `e${i}`)}] }\n`],
     [
       'srv6.end-con',

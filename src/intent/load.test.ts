@@ -40,6 +40,7 @@ describe('what is off', () => {
       ports: [],
       borderPorts: [],
       codePoints: UNASSIGNED,
+      arnBitOrder: 'msb-first',
       gnmiSocket: '/run/cnpd/gnmi.sock',
       logLevel: 'info',
     });

@@ -5,6 +5,7 @@ import * as bgp from './bgp.ts';
 import * as border from './border.ts';
 import * as codePoints from './code-points.ts';
 import { formatPath } from './errors.ts';
+import * as flowControl from './flow-control-rules.ts';
 import * as groups from './group-rules.ts';
 import * as isis from './isis.ts';
 import * as notifications from './notifications.ts';
@@ -37,6 +38,11 @@ function carrierInterfaces(file: File, report: Report): void {
     ...each(file.proxy?.interfaces).map(([i, name]) => [['proxy', 'interfaces', i], name] as const),
     ...each(file.source?.interfaces).map(([i, name]) => [['source', 'interfaces', i], name] as const),
     ...each(file.source?.enforce?.ports).map(([i, name]) => [['source', 'enforce', 'ports', i], name] as const),
+    ...each(file['flow-control']?.watch).map(
+      ([i, entry]) => [['flow-control', 'watch', i, 'interface'], entry.interface] as const,
+    ),
+    ...each(file['flow-control']?.hold).map(([i, name]) => [['flow-control', 'hold', i], name] as const),
+    ...each(file['flow-control']?.interfaces).map(([i, name]) => [['flow-control', 'interfaces', i], name] as const),
     ...each(file.srv6?.['core-ports']).map(([i, name]) => [['srv6', 'core-ports', i], name] as const),
   ];
   for (const [path, name] of uses) {
@@ -54,6 +60,7 @@ function carrierInterfaces(file: File, report: Report): void {
 const RULES: readonly Rule<File>[] = [
   ...proxy.rules,
   ...source.rules,
+  ...flowControl.rules,
   ...border.rules,
   ...ports.rules,
   ...isis.rules,

@@ -4,6 +4,7 @@ import type * as z from 'zod';
 import * as bgp from './bgp.ts';
 import * as border from './border.ts';
 import * as codePoints from './code-points.ts';
+import * as flowControl from './flow-control.ts';
 import * as gnmi from './gnmi.ts';
 import * as groups from './groups.ts';
 import * as isis from './isis.ts';
@@ -28,6 +29,7 @@ export const cnpdSchema = section(
     bgp: bgp.schema.optional(),
     proxy: proxy.schema.optional(),
     source: source.schema.optional(),
+    'flow-control': flowControl.schema.optional(),
     'queue-pairs': queuePairs.schema.optional(),
     ports: ports.schema.optional(),
     'border-ports': border.ports.optional(),

@@ -53,7 +53,7 @@ export interface SourceIntent {
   readonly icrc: 'cover' | 'skip';
   /** Least time between two CNPs for one flow. */
   readonly perFlowIntervalMs: number;
-  /** Notifications accepted per second, all senders together. */
+  /** Notifications accepted per second, all senders together: of nodes, and as many of flows' receivers. */
   readonly perSecond: number;
 }
 
@@ -99,7 +99,7 @@ const enforce = section(
     ),
     buffer: defaulted(size('10kB', '1GB'), '4MB', 'what a held flow may have queued; packets beyond are dropped'),
     ioam: ioam.optional(),
-    flows: defaulted(integer(1, 16_384), '4096', 'the most flows held at a time; others are not slowed down'),
+    flows: defaulted(integer(1, 16_384), '4096', 'the most flows held at a time; others are left to their hosts'),
   },
   'how flows of senders with action: enforce are slowed down (LHCNP §5.6)',
 );
@@ -123,7 +123,11 @@ export const schema = section(
       'whether the ICRC of a Fast CNP covers its Destination Options header; as at the congested nodes',
     ),
     'per-flow-interval': defaulted(time('1us', '60s'), '50us', 'shortest time between two CNPs for one flow'),
-    rate: defaulted(rate('1/s', '10M/s'), '10000/s', 'notifications accepted per second, all senders together'),
+    rate: defaulted(
+      rate('1/s', '10M/s'),
+      '10000/s',
+      'notifications of nodes accepted per second, all senders together; as many of flows’ receivers again',
+    ),
   },
   'this router takes Fast CNPs and Long-haul CNPs for hosts behind it (LHCNP §5.6, FCNP §4)',
 );

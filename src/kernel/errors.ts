@@ -41,6 +41,7 @@ export const ERRNO = {
   EOPNOTSUPP: 95,
   ENETDOWN: 100,
   ENOBUFS: 105,
+  ENOTCONN: 107,
   ENOTSUPP: 524,
 } as const;
 

@@ -8,6 +8,8 @@ import { quoteWord as q } from './shell.ts';
 import type { Bind, NodeSpec } from './topology.ts';
 
 const OVERLAYS = ['/etc', '/var', '/opt', '/usr/local', '/root'] as const;
+/** Where the sources of binds are held, once /run is the node's own. */
+const STAGE = '/run/.stage';
 /** Never overlaid: they are not file systems of their own right, or are already private. */
 const SPECIAL = ['/dev', '/proc', '/sys', '/run'] as const;
 
@@ -52,45 +54,58 @@ export function overlaysFor(binds: readonly Bind[], paths: Paths): string[] {
 }
 
 function bindLines(bind: Bind, index: number, paths: Paths): string[] {
-  const staged = `/run/.stage/${index}`;
+  const directory = (path: string): string => `[ -d ${q(path)} ] || mkdir -p ${q(path)}`;
   const create = paths.isDirectory(bind.source)
-    ? `mkdir -p ${q(bind.target)}`
-    : `mkdir -p ${q(dirname(bind.target))}; [ -e ${q(bind.target)} ] || : > ${q(bind.target)}`;
-  const lines = [create, `mount -n --bind ${staged} ${q(bind.target)}`];
+    ? directory(bind.target)
+    : `${directory(dirname(bind.target))}; [ -e ${q(bind.target)} ] || : > ${q(bind.target)}`;
+  const lines = [create, `mount -n --bind ${STAGE}/${index} ${q(bind.target)}`];
   if (bind.readOnly) lines.push(`mount -n -o remount,bind,ro ${q(bind.target)}`);
-  return [...lines, `umount -n ${staged}`];
+  return lines;
+}
+
+/** One program for all of them, and none for nothing: a lab has many nodes, and each start takes milliseconds. */
+const together = (command: string, words: readonly string[]): string[] =>
+  words.length === 0 ? [] : [[command, ...words.map(q)].join(' ')];
+
+/** A tmpfs that becomes /run, with the sources of the binds in it, and the overlays. */
+function mountLines(node: NodeSpec, root: string, paths: Paths): string[] {
+  const run = join(root, 'run');
+  const overlays = overlaysFor(node.binds, paths).map((lower, i) => ({
+    lower,
+    upper: join(root, `upper${i}`),
+    work: join(root, `work${i}`),
+  }));
+  const binds = node.binds.map(({ source }, i) => ({
+    source,
+    staged: join(run, '.stage', String(i)),
+    isDirectory: paths.isDirectory(source),
+  }));
+  const stage = [join(run, '.stage'), ...binds.flatMap(({ isDirectory, staged }) => (isDirectory ? [staged] : []))];
+  return [
+    ...together('mkdir -p', [run, ...overlays.flatMap(({ upper, work }) => [upper, work])]),
+    `mount -n -t tmpfs -o mode=755 cnpd-lab ${q(run)}`,
+    ...together('mkdir -p', [join(run, 'lock'), ...stage]),
+    // Sources are held open under another name before anything can hide them.
+    ...binds.flatMap(({ source, staged, isDirectory }) => [
+      ...(isDirectory ? [] : [`: > ${q(staged)}`]),
+      `mount -n --bind ${q(source)} ${q(staged)}`,
+    ]),
+    ...overlays.map(
+      ({ lower, upper, work }) =>
+        `mount -n -t overlay cnpd-lab -o ${q(`lowerdir=${lower},upperdir=${upper},workdir=${work}`)} ${lower}`,
+    ),
+    `mount -n --move ${q(run)} /run`,
+  ];
 }
 
 /** @param directory of the lab, a private tmpfs. The script runs as root inside the node's new namespaces. */
 export function nodeScript(node: NodeSpec, directory: string, paths: Paths): string {
-  const root = join(directory, 'fs', node.name);
-  const run = join(root, 'run');
-  const overlays = overlaysFor(node.binds, paths);
   const lines = [
     'set -eu',
     `hostname ${q(node.name)}`,
     // Other namespaces must not be kept alive by this one's copy of their mounts.
     'umount -n -l -R /run/netns 2>/dev/null || :',
-    `mkdir -p ${q(run)}`,
-    `mount -n -t tmpfs -o mode=755 cnpd-lab ${q(run)}`,
-    `mkdir -p ${q(run)}/.stage ${q(run)}/lock`,
-    // Sources are held open under another name before anything can hide them.
-    ...node.binds.flatMap((b, i) => {
-      const staged = q(join(run, '.stage', String(i)));
-      return [
-        paths.isDirectory(b.source) ? `mkdir ${staged}` : `: > ${staged}`,
-        `mount -n --bind ${q(b.source)} ${staged}`,
-      ];
-    }),
-    ...overlays.flatMap((d, i) => {
-      const upper = join(root, `upper${i}`);
-      const work = join(root, `work${i}`);
-      return [
-        `mkdir -p ${q(upper)} ${q(work)}`,
-        `mount -n -t overlay cnpd-lab -o ${q(`lowerdir=${d},upperdir=${upper},workdir=${work}`)} ${d}`,
-      ];
-    }),
-    `mount -n --move ${q(run)} /run`,
+    ...mountLines(node, join(directory, 'fs', node.name), paths),
     'mount -n -t sysfs sysfs /sys',
     // FRR's own directories: empty configuration, private sockets, owner as the package sets it.
     'if id frr >/dev/null 2>&1; then',
@@ -100,8 +115,15 @@ export function nodeScript(node: NodeSpec, directory: string, paths: Paths): str
     '  chown frr:frr /run/frr /var/log/frr /var/tmp/frr /etc/frr',
     'fi',
     ...node.binds.flatMap((b, i) => bindLines(b, i, paths)),
-    'rm -r /run/.stage',
-    ...Object.entries(node.sysctls).map(([key, value]) => `sysctl -q -w ${q(`${key}=${value}`)}`),
+    ...together(
+      'umount -n',
+      node.binds.map((_bind, i) => `${STAGE}/${i}`),
+    ),
+    `rm -r ${STAGE}`,
+    ...together(
+      'sysctl -q -w',
+      Object.entries(node.sysctls).map(([key, value]) => `${key}=${value}`),
+    ),
     'ip link set lo up',
   ];
   return `${lines.join('\n')}\n`;

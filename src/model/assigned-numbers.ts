@@ -137,6 +137,7 @@ const SRH_TLVS: Registry = {
 
 const REGISTRIES: Readonly<Record<CodePointName, Registry>> = {
   'pnc-udp-port': UDP_PORTS,
+  'arn-udp-port': UDP_PORTS,
   'isis-pnc-flag-bit': {
     name: 'IANA IS-IS Bit Values for Prefix Attribute Flags Sub-TLV',
     assigned: [
@@ -195,6 +196,7 @@ const REGISTRIES: Readonly<Record<CodePointName, Registry>> = {
 /** The consequence of a value with another meaning: for messages that are sent, and for advertisements. */
 const DROPPED: ReadonlySet<CodePointName> = new Set([
   'pnc-udp-port',
+  'arn-udp-port',
   'fast-cnp-option',
   'fast-cnp-ioam-option',
   'long-haul-icmpv6-type',

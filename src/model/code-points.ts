@@ -14,6 +14,7 @@ interface CodePoint {
 
 export type CodePointName =
   | 'pnc-udp-port'
+  | 'arn-udp-port'
   | 'isis-pnc-flag-bit'
   | 'ospfv2-pnc-flag-bit'
   | 'ospfv3-pnc-flag-bit'
@@ -40,6 +41,14 @@ export const CODE_POINTS: readonly CodePoint[] = [
     min: 1,
     max: 65535,
     source: 'PNC §4 and §7 TBD1; 1021 is exp1 of RFC 4727',
+  },
+  {
+    name: 'arn-udp-port',
+    description: 'UDP destination port of the Adaptive Routing Notification',
+    default: 1022,
+    min: 1,
+    max: 65535,
+    source: 'FCN §4.1.1 names no transport; 1022 is exp2 of RFC 4727',
   },
   {
     name: 'isis-pnc-flag-bit',
@@ -184,6 +193,10 @@ export const CODE_POINTS: readonly CodePoint[] = [
     source: 'cnpd; as srh-end-mt-tlv',
   },
 ];
+
+/** Which bit of an ARN's Para-Type is bit 0: the most significant one, as the drafts count in figures, or the least. */
+export const ARN_BIT_ORDERS = ['msb-first', 'lsb-first'] as const;
+export type ArnBitOrder = (typeof ARN_BIT_ORDERS)[number];
 
 export type CodePointValues = Readonly<Record<CodePointName, number>>;
 

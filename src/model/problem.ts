@@ -61,6 +61,17 @@ export const PROBLEM_CODES = [
   'source.rate-unknown',
   'source.queue-taken',
   'source.holds-full',
+  'source.hosts-are-notifiers',
+  // Precise flow control
+  'flow-control.no-interface',
+  'flow-control.not-ethernet',
+  'flow-control.not-forwarding',
+  'flow-control.queue-unreadable',
+  'flow-control.never-exceeded',
+  'flow-control.neighbor-elsewhere',
+  'flow-control.no-socket',
+  'flow-control.pauses-full',
+  'flow-control.watchdog',
   'queue-pairs.no-interface',
   'queue-pairs.full',
   // Precise flow control

@@ -1,6 +1,7 @@
 // Operational state as the northbound serves it and `cnpctl` shows it: plain JSON values, addresses and prefixes as
 // text, times as RFC 3339, sizes in bytes, rates in bit/s. One interface per list of `yang/cnpd.yang`; those of the
 // carriers are in carrier-state.ts. The daemon supplies it; the northbound owns no state.
+import type { FlowControlState } from './flow-control-state.ts';
 import type { HoldState, ReceivedNotificationState, SourceState } from './source-state.ts';
 import type { BgpState, IsisLspState, IsisNeighborState, OspfState } from './carrier-state.ts';
 import type { Problem } from './problem.ts';
@@ -285,6 +286,7 @@ export interface CnpdState {
   sources: SourceState[];
   received: ReceivedNotificationState[];
   holds: HoldState[];
+  flowControl: FlowControlState;
   sids: SidState[];
   groups: GroupsState;
   rtt: RttState[];

@@ -56,7 +56,7 @@ export interface NorthboundClient {
   set(request: SetOfGroups): Promise<void>;
   /** At a group's root: its stream begins anew. Needs the socket of Set. @throws NorthboundError */
   restartGroup(proxyAddress: string): Promise<void>;
-  /** Absent: all. Resolves to how many held flows are let go. */
+  /** Absent: all, also what is paused for neighbors. Resolves to how much is let go. */
   release(flow?: { sender: string; receiver: string; receiverQpn: number }): Promise<number>;
   /** @throws NorthboundError */
   reload(): Promise<ReloadOutcome>;
@@ -161,7 +161,8 @@ export function connectNorthbound(options: ClientOptions): NorthboundClient {
 const WHY_UNREACHABLE: Readonly<Record<string, string>> = {
   ENOENT:
     'there is no such socket: check that cnpd is running and that gnmi.socket in cnpd.yaml is this path ' +
-    '(the socket of Set exists where cnpd.yaml has groups, srv6.end-mt or srv6.replication)',
+    '(the socket of Set exists where cnpd.yaml has groups, srv6.end-mt, srv6.replication, source.enforce ' +
+    'or flow-control.hold)',
   ECONNREFUSED: 'no process listens on it: cnpd is not running',
   EACCES: 'permission denied: use root, or an account in the group of the socket',
   ENOTSOCK: 'this is not a socket',

@@ -85,6 +85,7 @@ describe('gNMI Get', () => {
       'sources',
       'received',
       'holds',
+      'flow-control',
       'sids',
       'groups',
       'rtt',

@@ -5,6 +5,7 @@
 import { LONG_HAUL_ACTIONS, NOTIFICATION_FORMATS } from '../model/notification.ts';
 import type { CnpdState } from '../model/state.ts';
 import { BGP, OSPF } from './schema-carriers.ts';
+import { FLOW_CONTROL } from './schema-flow-control.ts';
 import { GROUPS } from './schema-groups.ts';
 import { SOURCES } from './schema-sources.ts';
 import {
@@ -184,6 +185,7 @@ const CNPD: ContainerShape<CnpdState> = {
       },
     },
     ...SOURCES,
+    flowControl: FLOW_CONTROL,
     sids: {
       kind: 'list',
       keys: ['sid', 'origin'],
@@ -221,7 +223,7 @@ const CNPD: ContainerShape<CnpdState> = {
   },
 };
 
-export const MODULE = { name: 'cnpd', organization: 'cnpd', version: '2026-11-25' } as const;
+export const MODULE = { name: 'cnpd', organization: 'cnpd', version: '2026-11-26' } as const;
 
 /** camelCase field name → YANG name: `kMin` → `k-min`. */
 export const yangName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

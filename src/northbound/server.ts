@@ -58,7 +58,7 @@ export interface NorthboundDependencies {
     readonly set: ApplyChanges;
     /** The argument as the client wrote it. */
     readonly restartGroup: (proxyAddress: string) => ChangeResult;
-    /** Returns how many flows are let go. */
+    /** Returns how much is let go: flows, and with `all` also what is paused for neighbors. */
     readonly release: (which: ReleaseRequest) => number;
   };
   readonly work: Work;

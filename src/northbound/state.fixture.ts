@@ -1,6 +1,7 @@
 // A state with something in every section, for tests.
 import type { CnpdState, SenderState, StateSource } from '../model/state.ts';
 import { exampleCarriers } from './carriers.fixture.ts';
+import { exampleFlowControl } from './flow-control.fixture.ts';
 import { exampleGroups } from './groups.fixture.ts';
 
 export const sender = (prefix: string, more: Partial<SenderState> = {}): SenderState => ({
@@ -207,6 +208,7 @@ export const exampleState = (): CnpdState => ({
       parameter: 30,
     },
   ],
+  flowControl: exampleFlowControl(),
   sids: [
     {
       sid: '2001:db8:c::1',

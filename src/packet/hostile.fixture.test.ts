@@ -22,8 +22,10 @@ test('the harness notices a decoder that reads before or after its input', () =>
 });
 
 test('the harness notices a decoder that takes long', () => {
+  // Of the processor, as the harness counts it: what asking for it costs is most of it.
+  const spent = (): number => process.cpuUsage().user + process.cpuUsage().system;
   const slow = (): void => {
-    for (const until = process.cpuUsage().user + 300_000; process.cpuUsage().user < until;);
+    for (const until = spent() + 300_000; spent() < until;);
   };
   expect(() => decodeSafely(slow, new Uint8Array(4))).toThrow(/took/);
 });

@@ -53,7 +53,7 @@ const NO_LONG_HAUL = {
  * Root qdiscs whose backlog is a single number that a program can read. pfifo_fast counts per CPU and reads 0; mq has
  * no queue itself.
  */
-const READABLE_ROOTS = new Set(['tbf', 'htb']);
+export const READABLE_ROOTS = new Set(['tbf', 'htb']);
 
 /**
  * Queue depths at which the congestion levels 0 … 7 begin (PNC §4: 3 bits, 7 the highest), bytes: from K_max in eight

@@ -299,6 +299,8 @@ export interface GuardPlan {
   readonly fastCnpOption?: number;
   readonly fastCnpIoamOption?: number;
   readonly longHaulIcmpv6Type?: number;
+  /** Present on a router with flow control. */
+  readonly arnUdpPort?: number;
 }
 
 export interface GuardedAddressPlan {

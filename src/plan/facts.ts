@@ -134,7 +134,7 @@ const NEEDS = {
   notifications: PROGRAMS,
   proxy: PROGRAMS,
   source: PROGRAMS,
-
+  'flow-control': [...PROGRAMS, ['cast-to-kern-ctx']],
   'border-ports': PROGRAMS,
   srv6: [...PROGRAMS, ['cast-to-kern-ctx'], ['seg6local']],
   groups: PROGRAMS,
@@ -180,7 +180,8 @@ const missingBorderPorts = (facts: Facts, { borderPorts }: Pick<Intent, 'borderP
 export function roceLinks(facts: Facts, intent: Intent): LinkFact[] {
   const { isis, ospfv2, ospfv3, borderPorts } = intent;
   if (missingBorderPorts(facts, intent).length > 0) {
-    const named = new Set([...(intent.proxy?.interfaces ?? []), ...(intent.source?.interfaces ?? [])]);
+    const { proxy, source, flowControl } = intent;
+    const named = new Set([proxy, source, flowControl].flatMap((section) => section?.interfaces ?? []));
     return facts.links.filter((link) => link.etherLike && named.has(link.name));
   }
   const own = new Set([

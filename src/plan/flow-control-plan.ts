@@ -1,5 +1,6 @@
 // The desired state of precise flow control (FCN §4.1).
 import type { IpAddress } from '../model/address.ts';
+import type { ArnBitOrder } from '../model/code-points.ts';
 import type { FlowControlMode } from '../model/flow-control.ts';
 import type { Prefix } from '../model/prefix.ts';
 
@@ -8,13 +9,15 @@ type PortPlan = { readonly id: string; readonly interface: string; readonly ifin
 export interface FlowControlPlan {
   readonly mode: FlowControlMode;
   readonly udpPort: number;
+  /** Which bit of an ARN's Para-Type is bit 0. */
+  readonly bitOrder: ArnBitOrder;
   /** Where traffic arrives whose upstream neighbor can be asked to pause it. */
   readonly interfaces: readonly PortPlan[];
   /** Queues that are watched: above `above` bytes upstream neighbors are asked to pause, below `below` to go on. */
   readonly watch: readonly (PortPlan & { readonly above: number; readonly below: number })[];
   /** Where traffic is held as downstream neighbors ask. */
   readonly hold: readonly PortPlan[];
-  /** Bytes of a class that holds traffic, from which the neighbor upstream of it is asked, and until which it pauses. */
+  /** Bytes in a class that holds traffic: above them its upstream neighbor is asked to pause, below them to go on. */
   readonly above: number;
   readonly below: number;
   /** bit/s, of the ports that hold. */

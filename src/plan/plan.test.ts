@@ -40,7 +40,7 @@ test('PNC-6-f, A13: an intent that declares nothing changes nothing', () => {
 test('the example of the documentation plans every feature', () => {
   const loaded = loadIntent(readFileSync(new URL('../../docs/cnpd.yaml', import.meta.url), 'utf8'), 'cnpd.yaml');
   if (!loaded.ok) throw new Error('docs/cnpd.yaml is not valid');
-  const links = ['eth1', 'eth2', 'eth3', 'eth4', 'eth9'].map((name, i) => ({
+  const links = ['eth1', 'eth2', 'eth3', 'eth4', 'eth5', 'eth9'].map((name, i) => ({
     name,
     ifindex: 10 + i,
     up: true,
@@ -180,14 +180,23 @@ describe('the proxy', () => {
 describe('the border guard', () => {
   test('PNC-6-c, PNC-6-d: is at every border port, without a proxy and without watched ports', () => {
     expect(
-      planGuard(intentOf('border-ports: [eth1, wan]\ncode-points: { pnc-udp-port: 1022 }\n'), FACTS),
+      planGuard(intentOf('border-ports: [eth1, wan]\ncode-points: { pnc-udp-port: 50022 }\n'), FACTS),
     ).toMatchObject({
       guards: [
-        { id: 'eth1', interface: 'eth1', ifindex: 2, udpPort: 1022 },
-        { id: 'wan', interface: 'wan', ifindex: 5, udpPort: 1022 },
+        { id: 'eth1', interface: 'eth1', ifindex: 2, udpPort: 50022 },
+        { id: 'wan', interface: 'wan', ifindex: 5, udpPort: 50022 },
       ],
       problems: [],
     });
+  });
+
+  test('ARNs are notifications at the border of a router with flow control, and nothing without it', () => {
+    const { guards } = planGuard(
+      intentOf('border-ports: [eth1]\nflow-control: { mode: flow, watch: [{ interface: wan }] }\n'),
+      FACTS,
+    );
+    expect(guards).toMatchObject([{ id: 'eth1', udpPort: 1021, arnUdpPort: 1022 }]);
+    expect(planGuard(intentOf('border-ports: [eth1]\n'), FACTS).guards[0]).not.toHaveProperty('arnUdpPort');
   });
 
   test('a missing interface is a problem, the others are guarded', () => {

@@ -11,6 +11,7 @@ import type { DesiredState, EgressPortPlan, TenantsPlan } from './desired.ts';
 import { planSource } from './source.ts';
 import { planSrv6 } from './srv6.ts';
 import type { Facts } from './facts.ts';
+import { planFlowControl } from './flow-control.ts';
 import { NOTHING_ABOUT_GROUPS } from './group-view.ts';
 import { planGroups } from './groups.ts';
 import { planGuard, planGuarded } from './guard.ts';
@@ -26,6 +27,7 @@ export function plan(intent: Intent, learned: LearnedView, facts: Facts): Desire
   const proxy = planProxy(intent, facts);
   const source = planSource(intent, facts);
   const learnsQueuePairs = proxy.proxy !== undefined || queuePairs.queuePairs !== undefined;
+  const flowControl = planFlowControl(intent, facts);
   const { tunnelSources = [], ...srv6 } = planSrv6(intent, facts, learnsQueuePairs);
   const guard = planGuard(intent, facts);
   const aboutGroups = learned.groups ?? NOTHING_ABOUT_GROUPS;
@@ -42,12 +44,15 @@ export function plan(intent: Intent, learned: LearnedView, facts: Facts): Desire
     ...queuePairs,
     ...proxy,
     ...source,
+    ...flowControl,
     ...srv6,
     ...guard,
     guardedAddresses: planGuarded(intent, endCon, aboutGroups, facts),
     ...groups,
     ...learning,
-    problems: [congestedNode, queuePairs, proxy, source, srv6, guard, groups].flatMap((share) => share.problems),
+    problems: [congestedNode, queuePairs, proxy, source, flowControl, srv6, guard, groups].flatMap(
+      (share) => share.problems,
+    ),
   };
   return tenants.known ? { ...shares, tenants, ports: withTenants(shares.ports, tenants) } : shares;
 }

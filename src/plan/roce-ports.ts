@@ -6,7 +6,7 @@ import { type Facts, type LinkFact, borderMissing, findLink, interfaceMissing, r
 
 interface PortsWanted {
   /** The section, which has a key `interfaces`. */
-  readonly feature: 'proxy' | 'source';
+  readonly feature: 'proxy' | 'source' | 'flow-control';
   /** The operator's. Empty: all. */
   readonly named: readonly string[];
   /** What happens there, for the problem that a border port is missing. */
@@ -16,7 +16,10 @@ interface PortsWanted {
 const CODES = {
   proxy: { none: 'proxy.no-interface', notEthernet: 'proxy.not-ethernet' },
   source: { none: 'source.no-interface', notEthernet: 'source.not-ethernet' },
+  'flow-control': { none: 'flow-control.no-interface', notEthernet: 'flow-control.not-ethernet' },
 } as const;
+const COMES = { proxy: 'notices', source: 'notifications', 'flow-control': 'traffic' } as const;
+const WHOSE = { proxy: "the proxy's", source: "the source's", 'flow-control': "flow control's" } as const;
 
 /** @param problems gets what is wrong with the ports */
 export function portsOf(
@@ -33,7 +36,7 @@ export function portsOf(
       problems.push({
         code: CODES[feature].none,
         feature,
-        problem: `there is no Ethernet-like interface for ${feature === 'proxy' ? 'notices' : 'notifications'}`,
+        problem: `there is no Ethernet-like interface for ${COMES[feature]}`,
         remedy: `name the interfaces under ${feature}.interfaces in cnpd.yaml`,
       });
     return links;
@@ -41,7 +44,7 @@ export function portsOf(
   return named.flatMap((name) => {
     const link = findLink(facts, name);
     if (link?.etherLike) return [link];
-    const problem = `${name} has no Ethernet header, which the ${feature}'s program requires`;
+    const problem = `${name} has no Ethernet header, which ${WHOSE[feature]} program requires`;
     problems.push(
       link
         ? { code: CODES[feature].notEthernet, feature, problem, remedy: `take ${name} out of ${feature}.interfaces` }

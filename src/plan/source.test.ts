@@ -101,9 +101,9 @@ test('without a declared rate it is that of the slowest link; if one is not know
   expect(planned(undeclared, links({ eth1: 25e9, eth2: 10e9 })).source!.enforce!.lineRate).toBe(10e9);
   const { source, problems } = planned(undeclared, links({ eth1: 25e9 }));
   expect(problems.map(({ code }) => code)).toEqual(['source.rate-unknown']);
-  // Their notifications stay the hosts'.
+  // The hosts hear of their notifications.
   expect(source!.enforce).toBeUndefined();
-  expect(source!.senders.map(({ action }) => action)).toEqual(['pass']);
+  expect(source!.senders.map(({ action }) => action)).toEqual(['convert', 'pass']);
 });
 
 test('a port that is not there is a problem, and the others hold', () => {

@@ -33,10 +33,12 @@ export function planSource(intent: Intent, facts: Facts): Pick<DesiredState, 'so
   return {
     source: {
       ...(enforce && { enforce }),
-      // What nothing can hold stays the host's.
-      senders: source.senders
-        .filter(({ action }) => action !== 'enforce' || enforce)
-        .map(({ prefix, action }) => ({ id: formatPrefix(prefix), prefix, action })),
+      senders: source.senders.map(({ prefix, action }) => ({
+        id: formatPrefix(prefix),
+        prefix,
+        // What nothing can hold is the host's.
+        action: action === 'enforce' && !enforce ? 'convert' : action,
+      })),
       acceptFrom: sourcesOf(source.acceptFrom, intent),
       interfaces: links.map(({ name, ifindex }) => ({ id: name, interface: name, ifindex })),
       fastCnpOption: codePoints['fast-cnp-option'],

@@ -31,6 +31,12 @@ export interface HoldClass extends ClassRate {
 
 type PortTable = Pick<HoldPortTable, 'setPort' | 'removePort'>;
 
+interface HoldPortsDependencies {
+  readonly table: PortTable;
+  /** A port is prepared, or is no longer. */
+  readonly onChange?: () => void;
+}
+
 /** A prepared port. */
 interface Port extends HoldTree {
   readonly purpose: HoldPurpose;
@@ -40,22 +46,24 @@ type ClassChange = (place: ClassPlace) => readonly NetlinkRequest[];
 
 export class HoldPorts {
   readonly #table: PortTable;
+  readonly #onChange: () => void;
   readonly #trees: HoldTrees;
   readonly #batch: NetlinkBatch;
   readonly #ports = new Map<number, Port>();
   readonly #classes = new Map<number, HoldClass>();
 
-  private constructor(table: PortTable, trees: HoldTrees, batch: NetlinkBatch) {
+  private constructor({ table, onChange }: HoldPortsDependencies, trees: HoldTrees, batch: NetlinkBatch) {
     this.#table = table;
+    this.#onChange = onChange ?? (() => {});
     this.#trees = trees;
     this.#batch = batch;
   }
 
   /** @throws KernelError */
-  static open(opts: { netns?: Netns | undefined }, dependencies: { table: PortTable }): HoldPorts {
+  static open(opts: { netns?: Netns | undefined }, dependencies: HoldPortsDependencies): HoldPorts {
     const trees = HoldTrees.open(opts);
     try {
-      return new HoldPorts(dependencies.table, trees, NetlinkBatch.open(opts));
+      return new HoldPorts(dependencies, trees, NetlinkBatch.open(opts));
     } catch (error) {
       trees.close();
       throw error;
@@ -88,6 +96,7 @@ export class HoldPorts {
     try {
       await this.#apply(classes.flatMap(([minor, wanted]) => at(tree, minor, creation(wanted))));
       if (this.#ports.get(ifindex) === tree) this.#table.setPort(ifindex, tree.root);
+      this.#onChange();
     } catch (error) {
       // Not prepared: the next call begins anew.
       this.#forget(ifindex);
@@ -208,7 +217,9 @@ export class HoldPorts {
   }
 
   #forget(ifindex: number): void {
-    if (this.#ports.delete(ifindex)) this.#table.removePort(ifindex);
+    if (!this.#ports.delete(ifindex)) return;
+    this.#table.removePort(ifindex);
+    this.#onChange();
   }
 }
 

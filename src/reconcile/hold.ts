@@ -37,6 +37,8 @@ interface Desired {
 }
 
 export class Hold extends Feature {
+  /** Called when a port is prepared, or is no longer. */
+  onPorts: () => void = () => {};
   /** Of single flows, slots 1 … ENFORCE_SLOTS. */
   readonly classes: HoldClasses<HeldFlow>;
   readonly flowControl: FlowControl;
@@ -59,7 +61,7 @@ export class Hold extends Feature {
     // An earlier run's machines are gone, and with them what they knew of their holds.
     for (const { flow } of table.read()) table.remove(flow);
     const portTable = new HoldPortTable(object);
-    const ports = HoldPorts.open({}, { table: portTable });
+    const ports = HoldPorts.open({}, { table: portTable, onChange: () => this.onPorts() });
     this.#ports = ports;
     this.#portTable = portTable;
     this.classes = new HoldClasses('enforce', { ports, table });
@@ -165,6 +167,11 @@ export class Hold extends Feature {
           `\`tc qdisc del dev ${name} root\``,
       });
     }
+  }
+
+  /** Whether single flows can be held at some port. */
+  get isReady(): boolean {
+    return this.#ports.ports.some((ifindex) => this.#ports.purposeAt(ifindex) === 'enforce');
   }
 }
 

@@ -13,7 +13,7 @@ const NAMES: ReadonlySet<string> = new Set(
   proxy_datagrams proxy_headers proxy_instructions proxy_latency proxy_scratch proxy_senders proxy_sources
   qp_candidate_next qp_candidate_places qp_candidates qp_sent_next qp_sent_places qp_sent_psns queue_pair_scratch
   queue_pairs replication_end_cons sender_capabilities sender_policies sender_proxies
-  source_bucket source_config source_headers source_nodes source_records source_scratch source_senders srv6_config srv6_local_sources srv6_next_hop_places
+  source_bucket source_config source_headers source_holding source_nodes source_records source_scratch source_senders srv6_config srv6_local_sources srv6_next_hop_places
   srv6_next_hops srv6_sids srv6_tunnel_sources static_queue_pairs tenant_config tenant_ports tenant_sids
   unconfirmed_next unconfirmed_places unconfirmed_queue_pairs`.split(/\s+/),
 );

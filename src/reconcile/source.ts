@@ -5,14 +5,17 @@ import type { BpfObject } from '../kernel/bpf/object.ts';
 import { type RingBufferReader, openRingBuffer } from '../kernel/bpf/ring-buffer.ts';
 import { prefixKey } from '../kernel/dataplane/layout.ts';
 import {
+  SOURCE_BUCKETS,
   SOURCE_CONFIG_SIZE,
   SOURCE_KEY,
   SOURCE_MAPS,
   SOURCE_PROGRAM,
   SOURCE_SCRATCH_MAPS,
+  type SourceHolding,
   bucketOf,
   decodeSourceRecord,
   encodeSourceConfig,
+  encodeSourceHolding,
   encodeSourceNode,
   encodeSourceSender,
 } from '../kernel/dataplane/source.ts';
@@ -40,7 +43,6 @@ export class Source extends Feature {
   readonly #configuration: Reconciler<Configuration>;
   readonly #senders: Reconciler<Sender>;
   readonly #nodes: Reconciler<Node>;
-  #enforced: readonly Sender[] = [];
 
   constructor(object: BpfObject, dependencies: FeatureDependencies) {
     super(object, dependencies);
@@ -53,13 +55,19 @@ export class Source extends Feature {
     });
     this.#senders = this.table(object.map(SOURCE_MAPS.senders), SENDERS);
     this.#nodes = this.table(object.map(SOURCE_MAPS.nodes), NODES);
+    // What an earlier run could hold has ended with it.
+    this.setHolding({ untilNs: 0n, room: false });
   }
 
   apply({ source }: Desired): void {
     this.#nodes.replace(source?.acceptFrom ?? []);
     this.#configuration.replace(source ? [configurationOf(source)] : []);
     this.#senders.replace(source?.senders ?? []);
-    this.#enforced = (source?.senders ?? []).filter(({ action }) => action === 'enforce');
+  }
+
+  /** What the agent can hold from now on, in place of hosts. @throws KernelError */
+  setHolding(holding: SourceHolding): void {
+    this.object.map(SOURCE_MAPS.holding).update(SOURCE_KEY, encodeSourceHolding(holding));
   }
 
   /** Calls the listener with each notification that the program has believed. The reader is closed with the feature. */
@@ -85,9 +93,7 @@ export class Source extends Feature {
     return reader;
   }
 
-  /** Without the agent nobody obeys in place of hosts: they have to hear their receivers' CNPs again. */
   override close(): void {
-    for (const { prefix } of this.#enforced) this.object.map(SOURCE_MAPS.senders).delete(prefixKey(prefix));
     for (const reader of this.#readers) reader.close();
     super.close();
   }
@@ -103,13 +109,14 @@ const configurationOf = ({ senders: _, acceptFrom: __, interfaces: ___, ...rest 
   ...rest,
 });
 
-/** @param bucket token bucket of accepted notifications */
+/** @param bucket token buckets of accepted notifications */
 const configurationValue =
   (bucket: Pick<BpfMap, 'update'>) =>
   (configuration: Configuration, before?: Uint8Array): Uint8Array => {
     const value = encodeSourceConfig(configuration);
     // A bucket filled at the old rate could stay empty for a whole token interval of that rate.
-    if (before && bucketOf(before) !== bucketOf(value)) bucket.update(SOURCE_KEY, new Uint8Array(8));
+    if (before && bucketOf(before) !== bucketOf(value))
+      for (const key of SOURCE_BUCKETS) bucket.update(key, new Uint8Array(8));
     return value;
   };
 

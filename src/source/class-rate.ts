@@ -1,8 +1,37 @@
 // The rate of a held flow's class, in the terms of the dataplane.
 
+import { LONGEST_PAUSE_US } from '../model/notification.ts';
+
+/** Bytes, of RoCEv2: the largest MTU, and headers. */
+const LONGEST_FRAME = 4198;
 /** What may leave at once after a silence: a millisecond at the rate, and at least two of the longest frames. */
 const BURST_MS = 1;
-const LEAST_BURST = 2 * 4198;
+const LEAST_BURST = 2 * LONGEST_FRAME;
+
+/** The longest frame takes no longer. A class owes that time before a raised rate is in force (kernel/netlink/htb.ts). */
+const LONGEST_FRAME_MS = 100;
+
+/**
+ * bit/s: below, a reduced flow could not recover in time. On a link that is so slow itself that its frames take longer,
+ * half its rate.
+ */
+export const leastRate = (lineRate: number): number =>
+  Math.min(lineRate / 2, (LONGEST_FRAME * 8 * 1000) / LONGEST_FRAME_MS);
+
+/** What waits in a class shares the line with other traffic, which precedes it: it may take so much longer. */
+const SHARED = 2;
+const [LEAST_DRAIN_MS, MOST_DRAIN_MS] = [1000, 60_000];
+
+/**
+ * How long a class may take to be empty once its flow leaves: what it owes for its last frame or pause, and a full queue
+ * at the rate of the line. A flow that never pauses is let go then: its class is empty or nearly so.
+ * @param buffer bytes
+ */
+export function drainMs(lineRate: number, buffer: number): number {
+  const owed = Math.max(LONGEST_PAUSE_US / 1000, (LONGEST_FRAME * 8 * 1000) / leastRate(lineRate));
+  const queued = ((buffer + LEAST_BURST) * 8 * 1000) / lineRate;
+  return Math.min(MOST_DRAIN_MS, Math.max(LEAST_DRAIN_MS, SHARED * (owed + queued)));
+}
 
 const bytesPerSecond = (bits: number): bigint => BigInt(Math.max(1, Math.round(bits / 8)));
 /** @param bits per second */

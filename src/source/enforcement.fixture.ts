@@ -28,8 +28,10 @@ export class FakeClasses implements HoldDataplane {
   pause = (slot: number, microseconds: number) => this.#call('pause', slot, microseconds);
   classCounters = () =>
     Promise.resolve({
-      ...{ sent: this.sent, dropped: this.dropped },
-      ...{ backlogPackets: this.backlog, backlogBytes: 1000 * this.backlog },
+      sent: this.sent,
+      dropped: this.dropped,
+      backlogPackets: this.backlog,
+      backlogBytes: 1000 * this.backlog,
     });
   setHold = (slot: number, _flow: SourceFlow, hold: NonNullable<FakeClasses['hold']>): void => {
     this.hold = hold;

@@ -18,18 +18,25 @@ let classes: FakeClasses;
 let counts: Record<string, number>;
 let enforcement: Enforcement;
 let warnings: { error?: unknown }[];
+/** What the program is told. */
+let holding: Parameters<ConstructorParameters<typeof Enforcement>[1]['onHolding']>[0][];
+let ready: boolean;
 const settings = { options: { ...defaultHoldOptions(LINE), rttMs: RTT, rateIntervalMs: 0 }, buffer: 1_000_000 };
 beforeEach(() => {
   clock = manualClock(1000);
   classes = new FakeClasses();
   counts = {};
   warnings = [];
+  holding = [];
+  ready = true;
   enforcement = new Enforcement(settings, {
     dataplane: classes,
     clock,
     monotonicNs: () => BigInt(Math.round(clock.now() * 1e6)),
     count: (name) => void (counts[name] = (counts[name] ?? 0) + 1),
     log: { ...silentLog, warn: (fields) => void warnings.push(fields) },
+    isReady: () => ready,
+    onHolding: (told) => void holding.push(told),
   });
 });
 

@@ -18,6 +18,16 @@ export interface EnforcementSettings {
 
 interface EnforcementDependencies extends HeldClassesDependencies<SourceFlow> {
   readonly count: Count;
+  /** Whether some port has classes. */
+  readonly isReady: () => boolean;
+  /** For the program that takes notifications from hosts: until when flows are held, and whether further ones can be. */
+  readonly onHolding: (holding: Holding) => void;
+}
+
+interface Holding {
+  /** CLOCK_MONOTONIC; 0: none is held. */
+  readonly untilNs: bigint;
+  readonly room: boolean;
 }
 
 /** Flows that one turn of the event loop looks at. */
@@ -30,6 +40,9 @@ export class Enforcement {
   readonly #holds: Holds;
   readonly #classes: HeldClasses<SourceFlow>;
   readonly #due: Deadline;
+  readonly #promise: Deadline;
+  /** What the program was told last, and when. */
+  #told = { ready: false, room: false, at: -Infinity };
   #settings: EnforcementSettings;
   #stopped = false;
 
@@ -41,20 +54,48 @@ export class Enforcement {
     this.#holds = new Holds(settings.options, { count });
     this.#classes = new HeldClasses(classesOf(settings), dependencies, {
       onDrained: (flow) => this.#apply(this.#holds.onDrained(flow)),
-      onError: () => count('source.hold.refused'),
+      onError: () => (count('source.hold.refused'), this.look()),
       onRefused: (flow, slot) => this.#apply(this.#holds.onRefused(flow, slot)),
     });
     this.#due = new Deadline(clock, () => this.#advance());
+    this.#promise = new Deadline(clock, () => this.look());
+    this.look();
   }
 
   onNotification({ flow, ...taken }: SourceNotification): void {
-    if (this.#classes.waiting >= MOST_WAITING) return this.#dependencies.count('source.hold.overload');
+    if (this.#isOverloaded) {
+      this.#dependencies.count('source.hold.overload');
+      return this.look();
+    }
     const event = {
       ...{ flow: { ...flow, tenant: 0 }, senderQpn: taken.senderQpn, node: taken.node, format: taken.format },
       ...(taken.instruction && { instruction: taken.instruction }),
       ...(taken.trace && this.#settings.options.hpcc && { trace: this.#nodesOf(taken.trace) }),
     };
     this.#apply(this.#holds.onNotification(event, this.#now()));
+  }
+
+  /** The program has left this notification to the host. */
+  onLeftToHost({ flow }: SourceNotification): void {
+    this.#holds.onLeftToHost({ ...flow, tenant: 0 }, this.#now());
+  }
+
+  /**
+   * Tells the program what can be held: at once when that has changed, else before what it was told last expires. What
+   * cannot be held, it leaves to the hosts.
+   */
+  look(): void {
+    if (this.#stopped) return;
+    const { renewMs, lifetimeMs } = this.#settings.options;
+    const [before, at] = [this.#told, this.#now()];
+    const ready = this.#dependencies.isReady();
+    const room = ready && this.#holds.hasRoom && !this.#isOverloaded;
+    if (ready !== before.ready || room !== before.room || at >= before.at + renewMs) {
+      this.#told = { ready, room, at };
+      const untilNs = ready ? this.#dependencies.monotonicNs() + BigInt(Math.round(lifetimeMs * 1e6)) : 0n;
+      this.#dependencies.onHolding({ untilNs, room });
+    }
+    this.#promise.by(this.#told.at + renewMs);
   }
 
   /** @throws RangeError for options that do not work: the former ones stay */
@@ -82,6 +123,8 @@ export class Enforcement {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#due.cancel();
+    this.#promise.cancel();
+    this.#dependencies.onHolding({ untilNs: 0n, room: false });
     await this.#classes.stop();
   }
 
@@ -92,6 +135,10 @@ export class Enforcement {
     if (nodes.ok) return nodes.value;
     this.#dependencies.count('source.hold.trace-unreadable');
     return undefined;
+  }
+
+  get #isOverloaded(): boolean {
+    return this.#classes.waiting >= MOST_WAITING;
   }
 
   #now(): number {
@@ -105,6 +152,7 @@ export class Enforcement {
   #apply(effects: readonly HoldEffect[]): void {
     this.#classes.apply(effects);
     if (!this.#stopped) this.#due.by(this.#holds.nextAt);
+    this.look();
   }
 }
 

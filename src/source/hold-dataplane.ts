@@ -12,7 +12,7 @@ export interface HoldDataplane<Subject = SourceFlow> {
   changeRate(slot: number, wanted: { readonly rate: bigint; readonly burst: number }): Promise<void>;
   /** @throws KernelError */
   pause(slot: number, microseconds: number): Promise<void>;
-  /** Since the class exists: packets, and what is in it now. @throws KernelError */
+  /** Packets since the class exists, and what is in it. @throws KernelError */
   classCounters(slot: number): Promise<{
     readonly sent: bigint;
     readonly dropped: bigint;

@@ -68,7 +68,10 @@ export interface HoldOptions {
   readonly recoverySteps: number;
   /** Most that one Resume gives back, as a share of the normal rate. */
   readonly resumeCap: number;
-  /** A reduction of less than 100 percent does not go below this share of the line rate. */
+  /**
+   * A reduction of less than 100 percent does not go below this share of the line rate, or a rate at which one frame
+   * takes too long (leastRate).
+   */
   readonly minimumShare: number;
   /** The same instruction of a node within this time is one; undefined: half of RTT_est. */
   readonly duplicateWithinMs: number | undefined;

@@ -47,7 +47,8 @@ export class Holds {
   readonly #slots: Slots;
   readonly #held = new Map<string, Held>();
   readonly #queue = new DueQueue<Held>();
-  #withoutSlot: { readonly flow: SourceFlow; readonly at: number } | undefined;
+  /** The last flow that found no slot. */
+  withoutSlot: { readonly flow: SourceFlow; readonly at: number } | undefined;
   #effects: HoldEffect[] = [];
 
   /** @throws RangeError for options that it cannot work with */
@@ -67,9 +68,9 @@ export class Holds {
     return this.#queue.first?.dueAt;
   }
 
-  /** The last flow that found no slot. */
-  get withoutSlot(): { readonly flow: SourceFlow; readonly at: number } | undefined {
-    return this.#withoutSlot;
+  /** Whether a further flow finds a slot. */
+  get hasRoom(): boolean {
+    return this.#slots.hasFree;
   }
 
   /** @returns at most three effects */
@@ -93,9 +94,14 @@ export class Holds {
     return this.#taken();
   }
 
+  /** The dataplane has left a notification to the host. */
+  onLeftToHost(flow: SourceFlow, now: number): void {
+    if (!this.hasRoom && this.#opts.enforces(flow) && !this.#held.has(flowKey(flow))) this.#refuse(flow, now);
+  }
+
   #refuse(flow: SourceFlow, now: number): void {
     this.#count('source.hold.no-slot');
-    this.#withoutSlot = { flow, at: now };
+    this.withoutSlot = { flow, at: now };
   }
 
   /**

@@ -15,7 +15,7 @@ import type { LongHaulInstruction } from '../model/notification.ts';
 export interface InstructedRateOptions {
   /** Rate without instructions, bit/s. */
   readonly normalRate: number;
-  /** A reduction of less than 100 percent does not go below, bit/s. */
+  /** A reduction of less than 100 percent does not go below, and recovery begins there, bit/s. */
   readonly minimumRate: number;
   /** Added with each step of recovery, bit/s. */
   readonly recoveryStep: number;
@@ -52,9 +52,9 @@ export class InstructedRate {
     this.#rate = opts.normalRate;
   }
 
-  /** bit/s, pauses aside. Never above the normal rate. */
+  /** bit/s, pauses aside. Never above the normal rate; 0, or at least the minimum. */
   get rate(): number {
-    return this.#rate;
+    return this.#rate === 0 ? 0 : Math.max(this.#rate, this.#opts.minimumRate);
   }
 
   paused(now: number): boolean {

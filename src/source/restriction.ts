@@ -12,6 +12,7 @@
 import { type IpAddress, compareAddresses, familyKey } from '../model/address.ts';
 import type { Count } from '../model/log.ts';
 import type { LongHaulInstruction } from '../model/notification.ts';
+import { leastRate } from './class-rate.ts';
 import {
   type HoldEvent,
   type HoldNodeView,
@@ -208,7 +209,7 @@ const rttEstimate = (given: number | undefined, { rttMs }: HoldOptions): number 
 
 const rateOptions = ({ lineRate, minimumShare, recoverySteps, resumeCap }: HoldOptions): InstructedRateOptions => ({
   normalRate: lineRate,
-  minimumRate: minimumShare * lineRate,
+  minimumRate: Math.max(minimumShare * lineRate, leastRate(lineRate)),
   recoveryStep: lineRate / recoverySteps,
   resumeCap,
 });

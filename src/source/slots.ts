@@ -15,10 +15,14 @@ export class Slots {
     return this.#used.size;
   }
 
+  get hasFree(): boolean {
+    while (this.#used.has(this.#lowest)) this.#lowest++;
+    return this.#lowest <= this.#most;
+  }
+
   /** @returns undefined: all are in use */
   take(): number | undefined {
-    while (this.#used.has(this.#lowest)) this.#lowest++;
-    if (this.#lowest > this.#most) return undefined;
+    if (!this.hasFree) return undefined;
     this.#used.add(this.#lowest);
     return this.#lowest++;
   }

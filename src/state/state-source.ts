@@ -9,6 +9,7 @@ import type { LearnedTable } from '../learned/table.ts';
 import { type IpAddress, formatAddress, sameAddress } from '../model/address.ts';
 import type { BgpState } from '../model/carrier-state.ts';
 import { CODE_POINTS } from '../model/code-points.ts';
+import type { FlowControlView } from '../model/flow-control-state.ts';
 import type { Numbered } from '../model/history.ts';
 import type { SentNotification } from '../model/notification.ts';
 import { formatPrefix } from '../model/prefix.ts';
@@ -22,6 +23,7 @@ import type { Facts } from '../plan/facts.ts';
 import { advertisedIn } from '../plan/origination.ts';
 import { proxyAddressFor, proxyAddresses } from '../plan/proxy.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
+import { flowControlState } from './flow-control.ts';
 import { flows } from './flows.ts';
 import { namesOf } from './names.ts';
 import { notificationState } from './notifications.ts';
@@ -68,6 +70,8 @@ export interface StateDependencies {
   readonly received: () => ReceivedNotifications | undefined;
   /** Held flows, and the time of the clock of the machine that holds them. */
   readonly holds: () => { readonly views: readonly HoldView[]; readonly now: number };
+  /** Undefined while nothing is asked, and nothing is held, for neighbors. */
+  readonly flowControl: () => FlowControlView | undefined;
   readonly rtt: () => RttState[];
 }
 
@@ -103,6 +107,7 @@ export function stateSource(m: StateDependencies): StateSource {
       const { views, now } = m.holds();
       return holdStates(views, now);
     },
+    flowControl: () => flowControlState(m.file.intent, m.flowControl(), namesOf(m.facts())),
     sids: () =>
       sidStates({
         intent: m.file.intent,

@@ -3,7 +3,7 @@
 // (test/conformance/notes.tsv). Nothing here is written by hand twice.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { skippedTitlesOf, titlesOf } from './test-titles.ts';
+import { readTitles } from './test-titles.ts';
 
 const REQUIREMENT = /\b(?:LHCNP|FCNP|RMC|PNC|FCN)-[0-9.]+-[a-z]\b/g;
 /** In test titles the acceptance criteria count as well; in source text `A1` may be anything. */
@@ -69,10 +69,11 @@ function readCitations(): Citations {
     if (!/\.(ts|c|h)$/.test(file) || file.startsWith('test/conformance/')) continue;
     const text = readFileSync(file, 'utf8');
     if (file.endsWith('.test.ts')) {
-      for (const title of titlesOf(file, text)) {
+      const titles = readTitles(file, text);
+      for (const title of titles.running) {
         for (const [id] of title.matchAll(REQUIREMENT_OR_CRITERION)) add(tested, id, file);
       }
-      for (const title of skippedTitlesOf(file, text)) {
+      for (const title of titles.skipped) {
         for (const [id] of title.matchAll(REQUIREMENT_OR_CRITERION)) add(skipped, id, file);
       }
     } else if (!file.startsWith('test/')) {

@@ -89,7 +89,8 @@ export const titlesOf = (name: string, text: string): string[] => readTitles(nam
 /** Titles of the tests and groups that are written and do not run. */
 export const skippedTitlesOf = (name: string, text: string): string[] => readTitles(name, text).skipped;
 
-function readTitles(name: string, text: string): { readonly running: string[]; readonly skipped: string[] } {
+/** Both, in one reading. */
+export function readTitles(name: string, text: string): { readonly running: string[]; readonly skipped: string[] } {
   const file = ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true, ts.ScriptKind.TS);
   const constants = constantsOf(file);
   const titles: string[] = [];

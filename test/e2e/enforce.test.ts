@@ -61,6 +61,8 @@ const holdsOf = async ({ ends }: Flow): Promise<Row[]> =>
   (await line.leaf.get('holds')).filter((row) => row['receiver-qpn'] === ends.receiverQpn);
 const psnsAt = (port: Port, { ends }: Flow): Set<number> =>
   new Set(rocePackets(port.packets).flatMap(({ bth }) => (bth.destQpn === ends.receiverQpn ? [bth.psn] : [])));
+const cnpsAt = (port: Port, { ends }: Flow): number =>
+  rocePackets(port.packets).filter((packet) => isCnp(packet) && packet.bth.destQpn === ends.senderQpn).length;
 const classes = async (): Promise<string[]> =>
   (await line.leaf.exec('tc', 'class', 'show', 'dev', 'eth2')).split('\n').filter((text) => text.includes('htb'));
 
@@ -139,8 +141,7 @@ test('a receiver’s own CNP is obeyed in place of the host, and goes to the hos
   const { source, destination, senderQpn } = flow.ends;
   const notify = (): void =>
     line.h2.send(buildCnp({ source: destination, destination: source, destQpn: senderQpn, sourcePort: 0xc001 }));
-  const heard = (): number =>
-    rocePackets(line.h1.packets).filter((packet) => isCnp(packet) && packet.bth.destQpn === senderQpn).length;
+  const heard = (): number => cnpsAt(line.h1, flow);
   await until(
     'it slows the flow down',
     () => {
@@ -160,6 +161,46 @@ test('a receiver’s own CNP is obeyed in place of the host, and goes to the hos
     (n) => n > 0,
   );
   await line.leaf.start(leaf());
+});
+
+test('a flow that cannot be held is its host’s: while others use all there is, and when its port loses its queue', async () => {
+  await line.leaf.reload(leaf({ rtt: '5s', flows: 1 }));
+  const [first, second] = [await connected(), await connected()];
+  await line.congest(
+    'the first flow is held',
+    first,
+    () => holdsOf(first),
+    ([row]) => row,
+  );
+  await line.congest(
+    'the host hears of the second one, as a standard CNP',
+    second,
+    () => cnpsAt(line.h1, second),
+    (n) => n > 0,
+  );
+  expect([cnpsAt(line.h1, first), line.notificationsOf(second)]).toEqual([0, []]);
+  await until(
+    'status names it',
+    async () => JSON.stringify(await line.leaf.get('status')),
+    (text) => text.includes(`Queue Pair ${second.ends.receiverQpn}, are left to their hosts`),
+  );
+  await line.leaf.cnpctl('release', '--all');
+  await line.congest(
+    'a class is free: the second is held',
+    second,
+    () => holdsOf(second),
+    ([row]) => row,
+  );
+  await line.leaf.exec('tc', 'qdisc', 'replace', 'dev', 'eth2', 'root', 'pfifo', 'limit', '1000');
+  line.clear();
+  await line.congest(
+    'no flow can be held: the host hears again',
+    second,
+    () => cnpsAt(line.h1, second),
+    (n) => n > 0,
+  );
+  await line.leaf.exec('tc', 'qdisc', 'del', 'dev', 'eth2', 'root');
+  await line.leaf.reload(leaf());
 });
 
 test('cnpctl release lets a flow go at once, before it has recovered', async () => {

@@ -43,7 +43,8 @@ struct hold_record {
 	__u32 longest;	 // bytes of the longest frame, as the class counts it
 	__u8 released;	 // the class was found empty while leaving; no packet enters it again
 	__u8 responses;	 // READ responses have entered: answers must not overtake them
-	__u8 reserved[2];
+	__u8 unheld;	 // the latest packet has gone straight: its port has no classes
+	__u8 reserved;
 };
 
 #define HOLD_FIRST_MINOR 0x1000

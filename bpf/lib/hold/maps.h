@@ -4,7 +4,7 @@
 #define CNPD_HOLD_MAPS_H
 
 #include "counters.h"
-#include "hold/layout.h"
+#include "hold/held.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -19,21 +19,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } hold_filter SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, HOLD_SLOTS);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, struct hold_key);
-	__type(value, struct hold);
-} holds SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, HOLD_SLOTS);
-	__type(key, __u32);
-	__type(value, struct hold_record);
-} hold_records SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -8,7 +8,7 @@
 #include "wire/cnp.h"
 
 static __always_inline void source_fill(struct source_record *record, const struct __sk_buff *skb,
-					const struct told *told, __u32 action)
+					const struct told *told)
 {
 	record->time_ns = bpf_ktime_get_ns();
 	record->sender = told->sender;
@@ -22,11 +22,11 @@ static __always_inline void source_fill(struct source_record *record, const stru
 	record->level = told->level;
 	record->instruction = told->instruction;
 	record->format = told->format;
-	record->action = action;
+	record->action = told->action;
 	record->reserved[0] = record->reserved[1] = 0;
 }
 
-static __always_inline void source_report_trace(struct __sk_buff *skb, const struct told *told, __u32 action)
+static __always_inline void source_report_trace(struct __sk_buff *skb, const struct told *told)
 {
 	struct source_trace_record *traced = bpf_ringbuf_reserve(&source_records, sizeof(*traced), 0);
 	__u32 length = told->trace_length;
@@ -34,7 +34,7 @@ static __always_inline void source_report_trace(struct __sk_buff *skb, const str
 		count(COUNT_SOURCE_RECORD_LOST);
 		return;
 	}
-	source_fill(&traced->record, skb, told, action);
+	source_fill(&traced->record, skb, told);
 	__builtin_memset(traced->trace, 0, sizeof(traced->trace));
 	opaque(length);
 	if (length < 1 || length > SOURCE_TRACE_MAX ||
@@ -49,10 +49,10 @@ static __always_inline void source_report_trace(struct __sk_buff *skb, const str
 }
 
 // Returns 0 if the agent does not keep up, or is dead: its ring is full.
-static __always_inline int source_report(struct __sk_buff *skb, const struct told *told, __u32 action)
+static __always_inline int source_report(struct __sk_buff *skb, const struct told *told)
 {
 	if (told->trace) {
-		source_report_trace(skb, told, action);
+		source_report_trace(skb, told);
 		return 1; // no standard CNP has one
 	}
 	struct source_record *record = bpf_ringbuf_reserve(&source_records, sizeof(*record), 0);
@@ -60,7 +60,7 @@ static __always_inline int source_report(struct __sk_buff *skb, const struct tol
 		count(COUNT_SOURCE_RECORD_LOST);
 		return 0;
 	}
-	source_fill(record, skb, told, action);
+	source_fill(record, skb, told);
 	bpf_ringbuf_submit(record, 0);
 	return 1;
 }
@@ -93,14 +93,15 @@ static __noinline int source_convert(struct __sk_buff *skb, const struct told *t
 	return stored < 0 ? COUNT_SOURCE_FAILED : SOURCE_GOOD;
 }
 
-static __always_inline int source_act(struct __sk_buff *skb, const struct told *told, __u32 action)
+static __always_inline int source_act(struct __sk_buff *skb, const struct told *told)
 {
-	int reported = source_report(skb, told, action);
-	if (action == SOURCE_PASS) {
-		count(COUNT_SOURCE_PASSED);
+	int reported = source_report(skb, told);
+	if (told->action == SOURCE_PASS) {
+		if (told->format != FORMAT_NONE)
+			count(COUNT_SOURCE_PASSED);
 		return TC_NEXT;
 	}
-	if (action == SOURCE_ENFORCE) {
+	if (told->action == SOURCE_ENFORCE) {
 		if (!reported && told->format == FORMAT_NONE)
 			return TC_NEXT; // nobody obeys in place of the host: it has to hear its receiver
 		count(COUNT_SOURCE_ENFORCED);

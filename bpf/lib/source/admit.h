@@ -6,7 +6,7 @@
 // - The route back to the source leads out of the port at which it arrives (proxy/port-roles.h). On the loopback
 //   interface it has the tag of this router's builder.
 // - LHCNP-5.6-a, FCNP-4-n: the sender has a connection with this Queue Pair, as the proxy's program has learned it.
-// - The token bucket of all notifications.
+// - The token bucket of all nodes' notifications, or that of all others: of flows' receivers outside the allow-list.
 //
 // Only senders of the main table are known here: at other SIDs the tunnel exit forwards past this program.
 #ifndef CNPD_SOURCE_ADMIT_H
@@ -14,6 +14,7 @@
 
 #include "proxy/port-roles.h"
 #include "proxy/queue-pair-usable.h"
+#include "source/holding.h"
 #include "source/read.h"
 #include "token-bucket.h"
 #include "wire/tunnel-ended.h"
@@ -83,20 +84,22 @@ static __always_inline struct queue_pair *source_queue_pair(struct told *told, s
 	return pair->sender_qpn == told->sender_qpn ? pair : 0;
 }
 
-static __always_inline int source_bucket_refuses(const struct source_config *config, __u64 now)
+// Whoever floods as the receiver of its flows uses up nothing of the nodes' rate, and the other way round.
+static __always_inline int source_bucket_refuses(const struct told *told, const struct source_config *config, __u64 now)
 {
-	__u32 zero = 0;
-	__u64 *bucket = bpf_map_lookup_elem(&source_bucket, &zero);
+	__u32 which = source_is_node(&told->node) ? SOURCE_BUCKET_NODES : SOURCE_BUCKET_RECEIVERS;
+	__u64 *bucket = bpf_map_lookup_elem(&source_bucket, &which);
 	return !bucket || bucket_full(bucket, config->spacing_ns, config->burst_ns, now);
 }
 
 // One CNP for a flow in its interval, whoever notifies it: a proxy's notices count as well. Then the token bucket.
-static __always_inline int source_may_convert(struct queue_pair *pair, const struct source_config *config, __u64 now)
+static __always_inline int source_may_convert(const struct told *told, struct queue_pair *pair,
+					      const struct source_config *config, __u64 now)
 {
 	__u64 last = *(volatile __u64 *)&pair->last_cnp;
 	if (last != 0 && (__s64)(now - last) < (__s64)config->flow_interval_ns)
 		return COUNT_SOURCE_FLOW_LIMITED;
-	if (source_bucket_refuses(config, now))
+	if (source_bucket_refuses(told, config, now))
 		return COUNT_SOURCE_RATE_LIMITED;
 	if (__sync_val_compare_and_swap(&pair->last_cnp, last, now) != last)
 		return COUNT_SOURCE_FLOW_LIMITED;
@@ -106,8 +109,18 @@ static __always_inline int source_may_convert(struct queue_pair *pair, const str
 	return SOURCE_GOOD;
 }
 
+// What becomes of it, where cnpd is to act for the sender. What it cannot hold is the host's, which hears its receiver,
+// and of nodes what it understands.
+static __always_inline __u32 source_enforcing(const struct told *told, const struct qp_flow *flow, __u64 now)
+{
+	if (source_holds(flow, now))
+		return SOURCE_ENFORCE;
+	count(COUNT_SOURCE_NOT_HELD);
+	return told->format == FORMAT_NONE ? SOURCE_PASS : SOURCE_CONVERT;
+}
+
 // After the checks of the source: the connection, then what its action needs. SOURCE_PASS needs no connection, if a
-// node notifies: the host knows its own.
+// node notifies: the host knows its own. `action` is that of the prefix; `told->action`, what becomes of it.
 __noinline int source_admit(struct told *told, __u32 action)
 {
 	struct proxy_config *learning = proxy_configuration();
@@ -121,15 +134,16 @@ __noinline int source_admit(struct told *told, __u32 action)
 	// Anybody can claim to be the receiver of a connection that nobody knows.
 	if (!pair && source_is_receiver(told) && !source_is_node(&told->node))
 		return problem;
-	if (action == SOURCE_PASS)
-		return source_bucket_refuses(config, now) ? COUNT_SOURCE_RATE_LIMITED : SOURCE_GOOD;
-	if (!pair)
+	told->action = action;
+	if (action != SOURCE_PASS && !pair)
 		return problem;
 	if (action == SOURCE_ENFORCE)
-		return source_bucket_refuses(config, now) ? COUNT_SOURCE_RATE_LIMITED : SOURCE_GOOD;
+		told->action = source_enforcing(told, &flow, now);
+	if (told->action != SOURCE_CONVERT)
+		return source_bucket_refuses(told, config, now) ? COUNT_SOURCE_RATE_LIMITED : SOURCE_GOOD;
 	if (told->instruction == ACTION_RESUME && told->format != FORMAT_FAST_CNP)
 		return COUNT_SOURCE_RESUME;
-	problem = source_may_convert(pair, config, now);
+	problem = source_may_convert(told, pair, config, now);
 	if (problem != SOURCE_GOOD)
 		return problem;
 	// The entry may have been removed and its memory given to another flow meanwhile. A second look-up confirms it.

@@ -37,6 +37,8 @@
 	  "records of notifications lost because the agent did not read them in time")                                 \
 	X(404, SOURCE_PEER, "source.peer", "of the notifications obeyed, standard CNPs of the receiver")               \
 	X(405, SOURCE_PEER_UNKNOWN, "source.peer-unknown",                                                             \
-	  "standard CNPs to a sender that cnpd acts for, not from the receiver of a known connection; passed")
+	  "standard CNPs to a sender that cnpd acts for, not from the receiver of a known connection; passed")         \
+	X(406, SOURCE_NOT_HELD, "source.not-held",                                                                     \
+	  "notifications to a sender that cnpd acts for, about a flow that could not be held; left to the host")
 
 #endif

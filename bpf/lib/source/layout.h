@@ -13,16 +13,26 @@ struct source_config {
 	__u8 long_haul_type;	   // ICMPv6 type
 	__u8 reserved[4];
 	__u64 flow_interval_ns; // least time between two CNPs for one flow
-	__u64 spacing_ns;	// 1/rate of the node's token bucket
+	__u64 spacing_ns;	// 1/rate of each token bucket
 	__u64 burst_ns;		// (burst - 1) × spacing
 };
+
+// Whose notifications share a token bucket: of routers on the allow-list; of flows' receivers that are not.
+enum source_bucket { SOURCE_BUCKET_NODES, SOURCE_BUCKET_RECEIVERS, SOURCE_BUCKETS };
 
 // What becomes of a notification for a sender of the prefix, once it is believed.
 enum source_action {
 	SOURCE_NONE,
 	SOURCE_PASS,	// the host gets it as it is
 	SOURCE_CONVERT, // the host gets a standard CNP
-	SOURCE_ENFORCE, // the agent obeys in place of the host
+	SOURCE_ENFORCE, // the agent obeys in place of the host; as SOURCE_CONVERT while it cannot hold the flow
+};
+
+// One entry, written by the agent alone: what it can do in place of hosts. All zero: nothing.
+struct source_holding {
+	__u64 until_ns; // CLOCK_MONOTONIC: until then flows are held, so that no dead agent is relied on
+	__u8 room;	// whether further flows can be
+	__u8 reserved[7];
 };
 
 struct source_prefix {

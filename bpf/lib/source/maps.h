@@ -32,13 +32,21 @@ struct {
 	__type(value, struct source_prefix);
 } source_nodes SEC(".maps");
 
-// The node's token bucket (token-bucket.h).
+// Token buckets (token-bucket.h), by enum source_bucket.
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SOURCE_BUCKETS);
+	__type(key, __u32);
+	__type(value, __u64);
+} source_bucket SEC(".maps");
+
+// What the agent can do in place of hosts.
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, __u64);
-} source_bucket SEC(".maps");
+	__type(value, struct source_holding);
+} source_holding SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);

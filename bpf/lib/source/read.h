@@ -57,7 +57,8 @@ struct told {
 	__u8 instruction; // enum action
 	__u8 format;	  // enum notification_format; FORMAT_NONE: a standard CNP
 	__u8 family;
-	__u8 reserved[7];
+	__u8 action; // enum source_action: what becomes of it (admit.h)
+	__u8 reserved[6];
 };
 
 // --- Long-haul CNP ---

@@ -116,13 +116,17 @@ async function latencyRows(object: BpfObject, bench: Bench): Promise<Row[]> {
   held.apply({ source: { enforce } as never });
   await held.settled;
   const dataplane = timed(held.classes);
+  const feature = source.open(object, dependencies);
   const options = { ...defaultHoldOptions(LINE), rttMs: 5000, duplicateWithinMs: 0 };
   const enforcement = new Enforcement(
     { options, buffer: 4_000_000 },
-    { ...dependencies, dataplane, monotonicNs: () => process.hrtime.bigint() },
+    {
+      ...{ ...dependencies, dataplane, monotonicNs: () => process.hrtime.bigint() },
+      isReady: () => held.isReady,
+      onHolding: (holding) => feature.setHolding(holding),
+    },
   );
   bench.finally(() => enforcement.stop());
-  const feature = source.open(object, dependencies);
   const reader = feature.onNotification((taken) => enforcement.onNotification(taken), bench);
   bench.finally(() => reader.close());
 

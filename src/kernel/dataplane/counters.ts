@@ -153,6 +153,8 @@ export const COUNTERS: readonly CounterRow[] = [
     'guard.opaque.other',
     'packets passed without inspection: EtherIP, L2TP, GTP-U, VXLAN-GPE, VXLAN at port 8472',
   ),
+  row(116, 'guard.ingress.arn.dropped', 'ARNs from outside dropped (FCN §4.1)'),
+  row(117, 'guard.egress.arn.dropped', 'ARNs leaving the domain dropped (FCN §4.1)'),
   row(128, 'proxy.notice.received', 'notices addressed to the proxy'),
   row(129, 'proxy.cnp.sent', 'notices turned into a CNP'),
   row(130, 'proxy.cnp.failed', 'notices that the kernel could not resize or rewrite'),

@@ -57,4 +57,9 @@ export const SOURCE_COUNTERS = [
     'source.peer-unknown',
     'standard CNPs to a sender that cnpd acts for, not from the receiver of a known connection; passed',
   ),
+  row(
+    406,
+    'source.not-held',
+    'notifications to a sender that cnpd acts for, about a flow that could not be held; left to the host',
+  ),
 ];

@@ -21,16 +21,20 @@ export const SOURCE_MAPS = {
   senders: 'source_senders',
   /** Key prefixKey, value encodeSourceNode. */
   nodes: 'source_nodes',
-  /** One u64; write 0 when the rate changes. */
+  /** Keys SOURCE_BUCKETS, value one u64; write 0 when the rate changes. */
   bucket: 'source_bucket',
+  /** Value encodeSourceHolding. */
+  holding: 'source_holding',
   records: 'source_records',
 } as const;
 
 /** Scratch memory, needs no pin. */
 export const SOURCE_SCRATCH_MAPS = ['source_scratch', 'source_headers', 'beliefs', 'proxy_scratch'] as const;
 
-/** The one key of `source_config` and `source_bucket`. */
+/** The one key of `source_config` and `source_holding`. */
 export const SOURCE_KEY = u32Key(0);
+/** Of the notifications of routers on the allow-list, and of those of flows' receivers that are not. */
+export const SOURCE_BUCKETS = [u32Key(0), u32Key(1)] as const;
 
 export interface SourceConfig {
   readonly fastCnpOption: number;
@@ -39,7 +43,7 @@ export interface SourceConfig {
   readonly longHaulIcmpv6Type: number;
   /** Least time between two CNPs for one flow. */
   readonly perFlowIntervalNs: number;
-  /** Limit for all notifications together. */
+  /** Limit for all notifications of nodes together, and for those of flows' receivers. */
   readonly perSecond: number;
   /** Notifications that may come back to back, at least 1. */
   readonly burst: number;
@@ -68,6 +72,20 @@ export function encodeSourceConfig(config: SourceConfig): Uint8Array {
 
 /** The rate and burst in a value of encodeSourceConfig, for comparison. */
 export const bucketOf = (value: Uint8Array): string => Buffer.from(value.subarray(CONFIG.spacing)).toString('hex');
+
+/** What the agent can do in place of hosts. */
+export interface SourceHolding {
+  /** CLOCK_MONOTONIC: until then flows are held. 0: none is. */
+  readonly untilNs: bigint;
+  /** Whether further flows can be. */
+  readonly room: boolean;
+}
+
+export const encodeSourceHolding = ({ untilNs, room }: SourceHolding): Uint8Array =>
+  structure(16, (view, bytes) => {
+    view.setBigUint64(0, untilNs, LITTLE_ENDIAN);
+    bytes[8] = Number(room);
+  });
 
 /** enum source_action. */
 export const SOURCE_ACTION_NUMBER: Readonly<Record<SourceAction, number>> = { pass: 1, convert: 2, enforce: 3 };

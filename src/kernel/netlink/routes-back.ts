@@ -1,7 +1,7 @@
 // The next hops by which the kernel would send to an address: all those of the matching route, not only the one that a
 // hash selects (RTM_GETROUTE with RTM_F_FIB_MATCH). The query is synchronous (synchronous.ts) and takes a few tens of
 // microseconds.
-import { type IpAddress, addressBytes } from '../../model/address.ts';
+import { type IpAddress, addressBytes, addressFromBytes } from '../../model/address.ts';
 import { isKernelError } from '../errors.ts';
 import type { Netns } from '../netns.ts';
 import { RTM_ROUTE, routeTo } from './address.ts';
@@ -43,14 +43,25 @@ export class RoutesBack {
 
   /** The next hops of the route; none without a route. @throws KernelError when the query fails */
   waysTo(address: IpAddress): readonly WayBack[] {
+    const to = addressBytes(address);
+    return this.#nextHops(address).map((hop) => ({ ifindex: hop.ifindex, through: throughOf(hop, to) }));
+  }
+
+  /** The routers behind an interface to which the route leads, through no tunnel. @throws KernelError as waysTo() */
+  routersTo(address: IpAddress, ifindex: number): readonly IpAddress[] {
+    const to = addressBytes(address);
+    return this.#nextHops(address).flatMap((hop) =>
+      hop.ifindex === ifindex && hop.gateway && throughOf(hop, to) === 'gateway' ? [addressFromBytes(hop.gateway)] : [],
+    );
+  }
+
+  #nextHops(address: IpAddress): NextHop[] {
     try {
       const body = routeTo(address);
       viewOf(body).setUint32(8, RTM_F_FIB_MATCH, true);
-      const to = addressBytes(address);
       return this.#netlink
         .request({ operation: 'look up the route back', type: RTM_ROUTE.GET, body })
-        .flatMap((answer) => this.#hopsOf(answer))
-        .map((hop) => ({ ifindex: hop.ifindex, through: throughOf(hop, to) }));
+        .flatMap((answer) => this.#hopsOf(answer));
     } catch (error) {
       if (isKernelError(error) && NO_WAY.includes(error.code)) return [];
       throw error;
@@ -77,7 +88,8 @@ export class RoutesBack {
 
 const nextHop = (ifindex: number, attributes: Attributes): NextHop => ({
   ifindex,
-  gateway: attributes.get(RTA.GATEWAY) ?? attributes.get(RTA.VIA),
+  // struct rtvia: the address follows its family.
+  gateway: attributes.get(RTA.GATEWAY) ?? attributes.get(RTA.VIA)?.subarray(2),
   inTunnel: attributes.has(RTA.ENCAP),
 });
 

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type IpAddress, address } from '../../model/address.ts';
+import type { ArnBitOrder } from '../../model/code-points.ts';
 import { fromHex, toHex } from '../hex.ts';
 import { fuzzDecoder } from '../hostile.fixture.ts';
 import type { FiveTuple } from '../ip/five-tuple.ts';
-import { ARN_TYPES, type Arn, type ArnBitOrder, decodeArn, encodeArn, scopeOf } from './arn.ts';
+import { ARN_TYPES, type Arn, decodeArn, encodeArn, scopeOf } from './arn.ts';
 
 const INNER6: FiveTuple = {
   source: address('2001:db8:a::1'),

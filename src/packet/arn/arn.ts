@@ -10,6 +10,7 @@
 // The message has no field for the family; its length tells them apart, so that whoever cut an IPv6 flow by 24 bytes
 // would have made an IPv4 flow of it: take only what has a right UDP checksum. Time is in microseconds.
 import type { Family } from '../../model/address.ts';
+import type { ArnBitOrder } from '../../model/code-points.ts';
 import { ok } from '../../model/result.ts';
 import { concat, put32, u32 } from '../bytes.ts';
 import { type Decoded, malformed } from '../decode.ts';
@@ -20,9 +21,6 @@ import { type FiveTuple, TUPLE_SIZE, encodeTuple, readTuple } from '../ip/five-t
 /** In the order of their numbers, from 1. In flow control the first has a time, and the second ends it. */
 export const ARN_TYPES = ['congestion', 'congestion-eliminated', 'failure', 'failure-eliminated'] as const;
 export type ArnType = (typeof ARN_TYPES)[number];
-
-/** Which bit of Para-Type is bit 0: the most significant one, as the drafts count in their figures, or the least. */
-export type ArnBitOrder = 'msb-first' | 'lsb-first';
 
 export interface Arn {
   readonly type: ArnType;

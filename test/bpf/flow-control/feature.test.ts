@@ -55,7 +55,8 @@ afterEach(() => {
 const port = (name: PortName) => ({ id: name, interface: name, ifindex: netns.run(() => interfaceIndex(name)) });
 const ifindex = (name: PortName): number => port(name).ifindex;
 const plan = (change: Partial<FlowControlPlan> = {}): FlowControlPlan => ({
-  ...{ mode: 'service', udpPort: 1022, interfaces: [], watch: [], hold: [], above: 1, below: 1, lineRate: 1e9 },
+  ...{ bitOrder: 'msb-first', mode: 'service', udpPort: 1022 },
+  ...{ interfaces: [], watch: [], hold: [], above: 1, below: 1, lineRate: 1e9 },
   ...{ buffer: 1e6, neighbors: [], acceptFrom: [], pauseUs: 10_000, longestPauseUs: 60_000, watchdogMs: 100 },
   ...{ perSecond: 1000, burst: 10, priorities: PRIORITIES },
   ...change,

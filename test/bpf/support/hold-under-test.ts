@@ -26,9 +26,16 @@ export const held = (opts: Partial<NewHold> = {}): NewHold => ({
 });
 
 export class HoldUnderTest {
-  readonly object: BpfObject = openBpfObject(object('hold'));
-  table = new HoldTable(this.object);
-  readonly portTable = new HoldPortTable(this.object);
+  readonly object: BpfObject;
+  table: HoldTable;
+  readonly portTable: HoldPortTable;
+
+  /** @param pinDir with the pins of others: what is held is then known to them */
+  constructor(pinDir?: string) {
+    this.object = openBpfObject(object('hold'), { pinDir });
+    this.table = new HoldTable(this.object);
+    this.portTable = new HoldPortTable(this.object);
+  }
 
   /** As it was when nothing had been held yet. */
   clear(): void {

@@ -97,6 +97,7 @@ export class PortsScene {
       ports: [],
       borderPorts: ['border'],
       codePoints: DEFAULT_CODE_POINTS,
+      arnBitOrder: 'msb-first',
       gnmiSocket: '/x',
       logLevel: 'info',
     };

@@ -15,6 +15,7 @@ import {
   ownerKey,
 } from '../../../src/kernel/dataplane/queue-pairs.ts';
 import {
+  SOURCE_BUCKETS,
   SOURCE_KEY,
   SOURCE_MAPS,
   SOURCE_PROGRAM,
@@ -22,6 +23,7 @@ import {
   type SourceConfig,
   decodeSourceRecord,
   encodeSourceConfig,
+  encodeSourceHolding,
   encodeSourceNode,
   encodeSourceSender,
 } from '../../../src/kernel/dataplane/source.ts';
@@ -45,6 +47,8 @@ export const RECEIVER_QPN = 0xc8;
 export const ICMPV6_TYPE = 200;
 
 export const FAST_CNP_CODES = { ...CODES, icrc: 'cover' } as const;
+
+const HOUR_NS = 3_600_000_000_000n;
 
 const CONFIG: SourceConfig = {
   fastCnpOption: FAST_CNP_CODES.option,
@@ -136,10 +140,18 @@ export class SourceUnderTest {
     const map = (name: keyof typeof SOURCE_MAPS) => this.object.map(SOURCE_MAPS[name]);
     for (const table of [map('senders'), map('nodes')]) for (const key of [...table.keys()]) table.delete(key);
     map('config').update(SOURCE_KEY, encodeSourceConfig({ ...CONFIG, ...config }));
-    map('bucket').update(SOURCE_KEY, new Uint8Array(8));
+    for (const key of SOURCE_BUCKETS) map('bucket').update(key, new Uint8Array(8));
     for (const text of senders)
       map('senders').update(prefixKey(prefix(text)), encodeSourceSender({ prefix: prefix(text), action }));
+    this.holding();
     for (const text of nodes) map('nodes').update(prefixKey(prefix(text)), encodeSourceNode(prefix(text)));
+    return this;
+  }
+
+  /** What the agent can hold: of the flows that are not held yet, too, if there is room; nothing, if it is not alive. */
+  holding({ room = true, alive = true }: { room?: boolean; alive?: boolean } = {}): this {
+    const untilNs = process.hrtime.bigint() + (alive ? HOUR_NS : 0n);
+    this.object.map(SOURCE_MAPS.holding).update(SOURCE_KEY, encodeSourceHolding({ untilNs, room }));
     return this;
   }
 

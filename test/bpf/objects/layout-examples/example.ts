@@ -95,7 +95,7 @@ export const u32 = (n: number): number => 0x0100_0001 * n;
 
 const U32_KEYED = [
   'egress_ports egress_config egress_buckets egress_peaks egress_stats egress_opaque egress_measures flows counters',
-  'source_config source_bucket notice_config guard_ports port_roles proxy_config proxy_bucket proxy_instructions proxy_latency tenant_config',
+  'source_config source_bucket source_holding notice_config guard_ports port_roles proxy_config proxy_bucket proxy_instructions proxy_latency tenant_config',
   'srv6_config multicast_config multicast_ports multicast_router_sids multicast_groups multicast_states',
   'multicast_lists multicast_branches multicast_records multicast_too_big',
   'hold_state hold_filter hold_records hold_ports hold_port_bytes flow_control_config flow_control_bucket',

@@ -64,11 +64,11 @@ export const HOLDS: readonly Example[] = [
   },
   {
     valuesOf: ['hold_records'],
-    fields: { entered: wide(4), last_seen: wide(5), longest: u32(6), released: 1, responses: 1 },
+    fields: { entered: wide(4), last_seen: wide(5), longest: u32(6), released: 1, responses: 1, unheld: 1 },
     size: (ts) => ts.HOLD_RECORD_SIZE,
     read: (ts, bytes) => ts.decodeHoldRecord(bytes),
     is: { entered: wide(4), lastSeen: wide(5), longestFrame: u32(6), released: true },
-    unread: ['responses'],
+    unread: ['responses', 'unheld'],
   },
   {
     valuesOf: ['hold_ports'],

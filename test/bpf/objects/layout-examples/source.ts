@@ -67,6 +67,11 @@ export const SOURCE: readonly Example[] = [
     written: (ts) => [ts.encodeSourceNode(prefix('0.0.0.0/0'))],
   },
   {
+    valuesOf: ['source_holding'],
+    fields: { until_ns: wide(2), room: 1 },
+    written: (ts) => [ts.encodeSourceHolding({ untilNs: wide(2), room: true })],
+  },
+  {
     struct: 'source_record',
     fields: RECORD,
     size: (ts) => ts.SOURCE_RECORD_SIZE,

@@ -1,0 +1,220 @@
+// Runs precise flow control (FCN §4.1) while the desired state has it: its machines, and the socket of ARNs.
+import { FlowControl, type FlowControlSettings } from '../flow-control/flow-control.ts';
+import { ArnSocket } from '../flow-control/arn-socket.edge.ts';
+import { ArnAdmission } from '../flow-control/received-arn.ts';
+import { UpstreamNeighbors } from '../flow-control/upstream.ts';
+import type { Datagram } from '../kernel/datagram-socket.ts';
+import type { Neighbors } from '../kernel/netlink/neighbors.ts';
+import type { RoutesBack } from '../kernel/netlink/routes-back.ts';
+import type { Poller } from '../kernel/poller.ts';
+import type { Clock } from '../model/clock.ts';
+import { messageOf } from '../model/error-text.ts';
+import type { FlowControlView } from '../model/flow-control-state.ts';
+import type { Count, Log } from '../model/log.ts';
+import type { Problem } from '../model/problem.ts';
+import type { DesiredState } from '../plan/desired.ts';
+import type { FlowControlPlan } from '../plan/flow-control-plan.ts';
+import type { Dataplane } from '../reconcile/dataplane.ts';
+import type { Hold } from '../reconcile/hold.ts';
+
+interface FlowControlSupervisorDependencies {
+  readonly poller: Poller;
+  readonly routesBack: Pick<RoutesBack, 'routersTo'>;
+  readonly neighbors: Pick<Neighbors, 'routerWith'>;
+  readonly clock: Clock;
+  readonly count: Count;
+  readonly log: Log;
+}
+
+/** What runs for one dataplane and one port of ARNs. */
+interface Running {
+  readonly hold: Hold;
+  readonly udpPort: number;
+  readonly bitOrder: FlowControlPlan['bitOrder'];
+  readonly admission: ArnAdmission;
+  readonly upstream: UpstreamNeighbors;
+  readonly socket: ArnSocket;
+  readonly machine: FlowControl;
+  readonly reader: { close(): void };
+}
+
+interface Wanted {
+  readonly plan: FlowControlPlan;
+  readonly hold: Hold;
+}
+
+const isFor = (running: Running, { plan, hold }: Wanted): boolean =>
+  running.hold === hold && running.udpPort === plan.udpPort && running.bitOrder === plan.bitOrder;
+
+/** How long traffic that found no class, and a watchdog, are problems. */
+const PROBLEM_MS = 60_000;
+/** Traffic that is held at a time, of all ports. */
+const MOST_TRAFFIC = 4096;
+/** Pauses asked of neighbors at a time. */
+const MOST_ASKED = 4096;
+
+export class FlowControlSupervisor {
+  readonly #dependencies: FlowControlSupervisorDependencies;
+  #wanted: Wanted | undefined;
+  #running: Running | undefined;
+  #stopping: Promise<void> | undefined;
+
+  constructor(dependencies: FlowControlSupervisorDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Undefined: this router has no flow control. */
+  view(): FlowControlView | undefined {
+    return this.#running?.machine.view();
+  }
+
+  /** Lets all held traffic go; returns how much. */
+  releaseAll(): number {
+    const paused = this.view()?.paused.filter(({ state }) => state === 'paused').length ?? 0;
+    this.#running?.machine.release('all');
+    return paused;
+  }
+
+  problems(): Problem[] {
+    if (!this.#running) return [];
+    const { machine, socket } = this.#running;
+    const { withoutSlot, watchdog } = machine.happened(PROBLEM_MS);
+    return [...socket.problems(), ...(withoutSlot ? [PAUSES_FULL] : []), ...(watchdog ? [WATCHDOG] : [])];
+  }
+
+  /** Follows a new plan. @throws KernelError when the ring of records cannot be mapped */
+  apply({ flowControl }: Pick<DesiredState, 'flowControl'>, dataplane: Pick<Dataplane, 'hold'> | undefined): void {
+    const hold = dataplane?.hold;
+    this.#wanted = flowControl && hold && { plan: flowControl, hold };
+    this.#follow();
+  }
+
+  /** Lets neighbors and held traffic go on. */
+  stop(): Promise<void> {
+    this.#wanted = undefined;
+    return this.#end();
+  }
+
+  #follow(): void {
+    const [running, wanted] = [this.#running, this.#wanted];
+    if (running && !(wanted && isFor(running, wanted))) void this.#end().then(() => this.#follow());
+    else if (running && wanted) this.#configure(running, wanted.plan);
+    // Otherwise the former one's end calls this again: it may still use the port, and the classes.
+    else if (wanted && !this.#stopping) this.#running = this.#start(wanted.plan, wanted.hold);
+  }
+
+  async #end(): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    if (!running) return this.#stopping;
+    this.#stopping = this.#stopOne(running);
+    await this.#stopping;
+    this.#stopping = undefined;
+  }
+
+  #start(plan: FlowControlPlan, hold: Hold): Running {
+    const { poller, clock, count, log, routesBack, neighbors } = this.#dependencies;
+    const now = (): number => clock.now();
+    const upstream = new UpstreamNeighbors({
+      ...{ now, count },
+      routersTo: (to, ifindex) => routesBack.routersTo(to, ifindex),
+      routerWith: (mac, ifindex) => neighbors.routerWith(mac, ifindex),
+    });
+    upstream.configure(plan.neighbors);
+    const admission = new ArnAdmission(admissionOf(plan));
+    const onDatagram = (datagram: Datagram): void => this.#received(datagram);
+    const { udpPort, bitOrder } = plan;
+    const socket = new ArnSocket({ port: udpPort, bitOrder }, { poller, clock, count, log, onDatagram });
+    const machine = new FlowControl(settingsOf(plan), {
+      ...{ clock, count, log, dataplane: hold.flowControl },
+      upstreamOf: (filled) => upstream.of(filled),
+      send: (arn) => socket.send(arn),
+      monotonicNs: () => process.hrtime.bigint(),
+    });
+    const reader = hold.flowControl.onFilled((filled) => machine.onFilled(filled), { poller });
+    return { hold, udpPort, bitOrder, admission, upstream, socket, machine, reader };
+  }
+
+  #configure({ admission, upstream, machine }: Running, plan: FlowControlPlan): void {
+    admission.configure(admissionOf(plan), this.#dependencies.clock.now());
+    upstream.configure(plan.neighbors);
+    machine.configure(settingsOf(plan));
+  }
+
+  #received({ data, from, hopLimit, ifindex }: Datagram): void {
+    const running = this.#running;
+    if (!running) return;
+    const { clock, count } = this.#dependencies;
+    count('flow-control.arn.received');
+    const request = running.admission.request({ data, from: from.address, hopLimit, ifindex }, clock.now());
+    if (!request.ok) return count(`flow-control.arn.${request.error}`);
+    running.machine.onRequest(request.value);
+  }
+
+  async #stopOne({ reader, machine, socket }: Running): Promise<void> {
+    reader.close();
+    const stopping = machine.stop(); // which has told the neighbors by now
+    socket.close();
+    try {
+      await stopping;
+    } catch (error) {
+      this.#dependencies.log.warn({ error: messageOf(error) }, 'held traffic could not be let go');
+    }
+  }
+}
+
+const PAUSES_FULL: Problem = {
+  code: 'flow-control.pauses-full',
+  feature: 'flow-control',
+  problem: `neighbors ask to pause more than ${MOST_TRAFFIC} flows, services or priorities: others are not paused`,
+  remedy: 'use `mode: service` or `mode: priority` under flow-control in cnpd.yaml, here and at the neighbors',
+};
+
+const WATCHDOG: Problem = {
+  code: 'flow-control.watchdog',
+  feature: 'flow-control',
+  problem: 'a neighbor has kept traffic paused for longer than flow-control.watchdog: cnpd has let it go on',
+  remedy:
+    'look with `cnpctl show flow-control` at the neighbors downstream for a queue that never empties, or for routers ' +
+    'that wait for each other',
+};
+
+const admissionOf = (plan: FlowControlPlan) => ({
+  mode: plan.mode,
+  bitOrder: plan.bitOrder,
+  acceptFrom: plan.acceptFrom.map(({ prefix }) => prefix),
+  ports: new Set(plan.hold.map(({ ifindex }) => ifindex)),
+  limit: { perSecond: plan.perSecond, burst: plan.burst },
+});
+
+/** Longest frame of the links that cnpd knows of, with its header. */
+const LONGEST_FRAME_BITS = 8 * 1518;
+/** What leaves in spite of a pause: a frame before each silence, at most this share of the line. */
+const LEAK = 0.04;
+const [LEAST_SILENCE_US, MOST_SILENCE_US] = [1000, 65_535];
+/** What has been paused, and its buffer, leave within this time; later the class is given up. */
+const DRAIN_MS = 10_000;
+
+const silenceUs = (lineRate: number): number =>
+  Math.min(MOST_SILENCE_US, Math.max(LEAST_SILENCE_US, Math.round((1e6 * LONGEST_FRAME_BITS) / (LEAK * lineRate))));
+
+function settingsOf(plan: FlowControlPlan): FlowControlSettings {
+  const { mode, lineRate, buffer, above, below, longestPauseUs, watchdogMs } = plan;
+  const holdPorts = new Set(plan.hold.map(({ ifindex }) => ifindex));
+  return {
+    asked: {
+      pauseMs: plan.pauseUs / 1000,
+      limit: { perSecond: plan.perSecond, burst: plan.burst },
+      mostAsked: MOST_ASKED,
+    },
+    paused: {
+      ...{ lineRate, mostTraffic: MOST_TRAFFIC, longestPauseMs: longestPauseUs / 1000, watchdogMs },
+      ...{ lifetimeMs: 3000, renewMs: 1000, drainMs: DRAIN_MS },
+    },
+    classes: { lineRate, buffer, silenceUs: silenceUs(lineRate) },
+    watched: new Map(plan.watch.map((port) => [port.ifindex, port])),
+    held: { above, below },
+    holdPorts,
+    mayHold: ({ traffic, egress }) => traffic.mode === mode && holdPorts.has(egress),
+  };
+}

@@ -1,0 +1,90 @@
+// ARNs on a UDP socket (docs/decisions.md, "ARN"): IPv6, hop limit 255, CS6, the same port at both ends. The kernel has
+// checked the checksum, which is mandatory over IPv6. A port that cannot be opened is a problem, and is tried again.
+import { type Datagram, type DatagramSocket, openUdpSocket } from '../kernel/datagram-socket.ts';
+import { ERRNO, KernelError } from '../kernel/errors.ts';
+import type { Netns } from '../kernel/netns.ts';
+import type { Poller } from '../kernel/poller.ts';
+import { address } from '../model/address.ts';
+import type { Clock } from '../model/clock.ts';
+import { messageOf } from '../model/error-text.ts';
+import type { Count, Log } from '../model/log.ts';
+import type { Problem } from '../model/problem.ts';
+import type { ArnBitOrder } from '../model/code-points.ts';
+import type { ArnToSend } from './asked.ts';
+import { ARN_HOP_LIMIT, ARN_TRAFFIC_CLASS, arnFor } from './received-arn.ts';
+
+interface ArnSocketDependencies {
+  readonly poller: Poller;
+  readonly clock: Clock;
+  readonly count: Count;
+  readonly log: Log;
+  readonly netns?: Netns | undefined;
+  readonly onDatagram: (datagram: Datagram) => void;
+}
+
+/** Time until the port is tried again. */
+const RETRY_MS = 10_000;
+
+export class ArnSocket {
+  readonly #dependencies: ArnSocketDependencies;
+  readonly #port: number;
+  readonly #bitOrder: ArnBitOrder;
+  #socket: DatagramSocket | undefined;
+  #error: string | undefined;
+  #cancelRetry: () => void = () => {};
+
+  /** Opens the port. Never throws. */
+  constructor(opts: { readonly port: number; readonly bitOrder: ArnBitOrder }, dependencies: ArnSocketDependencies) {
+    this.#dependencies = dependencies;
+    this.#port = opts.port;
+    this.#bitOrder = opts.bitOrder;
+    this.#open();
+  }
+
+  problems(): Problem[] {
+    if (this.#error === undefined) return [];
+    return [
+      {
+        code: 'flow-control.no-socket',
+        feature: 'flow-control',
+        problem: `no ARN can be sent or received at UDP port ${this.#port}: ${this.#error}`,
+        remedy: `find what else uses the port with \`ss -ulnp sport = :${this.#port}\`, or change code-points.arn-udp-port`,
+      },
+    ];
+  }
+
+  /** @throws KernelError ENOTCONN (no socket), ENETUNREACH, ENOBUFS … */
+  send({ to, traffic, pauseMs, metric }: ArnToSend): void {
+    if (!this.#socket) throw new KernelError('send(ARN)', ERRNO.ENOTCONN, 'the UDP port is not open');
+    this.#socket.send(arnFor(traffic, pauseMs, metric, this.#bitOrder), {
+      address: to.address,
+      port: this.#port,
+      scope: to.ifindex,
+    });
+  }
+
+  close(): void {
+    this.#cancelRetry();
+    this.#socket?.close();
+    this.#socket = undefined;
+  }
+
+  #open(): void {
+    const { poller, clock, count, log, netns, onDatagram } = this.#dependencies;
+    try {
+      this.#socket = openUdpSocket(
+        {
+          ...{ family: 6, netns, bind: { address: address('::'), port: this.#port } },
+          ...{ hopLimit: ARN_HOP_LIMIT, trafficClass: ARN_TRAFFIC_CLASS },
+        },
+        { poller, onDatagram, onError: () => count('flow-control.socket-error') },
+      );
+      this.#error = undefined;
+    } catch (thrown) {
+      const error = messageOf(thrown);
+      if (this.#error === undefined) log.warn({ port: this.#port, error }, 'the port of ARNs cannot be opened');
+      this.#error = error;
+      this.#cancelRetry = clock.after(RETRY_MS, () => this.#open());
+    }
+  }
+}

@@ -1,0 +1,108 @@
+// Which ARNs are sent to upstream neighbors, and when.
+import { beforeEach, describe, expect, test } from 'vitest';
+import { AskedNeighbors, type Upstream } from './asked.ts';
+import {
+  EGRESS,
+  FLOW,
+  INGRESS,
+  NEIGHBOR,
+  OTHER_NEIGHBOR,
+  OTHER_SERVICE,
+  PRIORITY,
+  SERVICE,
+  askedOptions,
+  filled,
+} from './flow-control.fixture.ts';
+
+let counts: Record<string, number>;
+let asked: AskedNeighbors;
+const count = (name: string): void => void (counts[name] = (counts[name] ?? 0) + 1);
+beforeEach(() => {
+  counts = {};
+  asked = new AskedNeighbors(askedOptions, { count }, 0);
+});
+const UPSTREAM: Upstream = { address: NEIGHBOR, ifindex: INGRESS };
+const ask = (now: number, change = {}, to = UPSTREAM) => asked.onFilled(filled(change), to, 100_000, now);
+
+test.each([
+  ['FCN-4.1.2-b', SERVICE],
+  ['FCN-4.1.2-c', FLOW],
+  ['FCN-4.1.2-d', PRIORITY],
+])('%s: the neighbor is asked for the time that is configured', (_, traffic) => {
+  expect(ask(0, { traffic })).toEqual({ to: UPSTREAM, traffic, pauseMs: 10, metric: 128 });
+  expect([...asked.views()]).toEqual([
+    { neighbor: NEIGHBOR, ingress: INGRESS, traffic, egress: EGRESS, reason: 'queue', since: 0, until: 10, times: 1 },
+  ]);
+});
+
+test('the metric says how far above its threshold the queue is', () => {
+  const metric = (depth: number) => ask(0, { depth, traffic: { ...FLOW, sourcePort: depth % 65_536 } })?.metric;
+  expect([100_000, 100_400, 200_000, 4_000_000_000].map(metric)).toEqual([0, 1, 255, 255]);
+});
+
+test('damping: within half of a pause the same is not asked again, whatever the storm', () => {
+  let sent = 0;
+  for (let us = 0; us < 100_000; us++) if (ask(us / 1000)) sent++;
+  expect(sent).toBe(20);
+  expect([...asked.views()]).toMatchObject([{ since: 0, times: 20 }]);
+  expect(counts['flow-control.ask.suppressed']).toBe(99_980);
+});
+
+test('other traffic, another neighbor and another queue are asked for at once', () => {
+  expect(ask(0)).toBeDefined();
+  expect(ask(1, { traffic: OTHER_SERVICE })).toBeDefined();
+  expect(ask(1, {}, { ...UPSTREAM, address: OTHER_NEIGHBOR })).toBeDefined();
+  expect(ask(1, { egress: EGRESS + 1 })).toBeDefined();
+});
+
+test('nobody is asked where the packet leaves: no ARN comes back to where it came from', () => {
+  expect(ask(0, { egress: INGRESS })).toBeUndefined();
+  expect(counts).toEqual({ 'flow-control.ask.hairpin': 1 });
+});
+
+test('time alone asks for nothing: the pause ends by itself, and begins anew with a packet', () => {
+  ask(0);
+  expect(asked.onEmptied(() => false, 10)).toEqual([]);
+  expect(asked.size).toBe(0);
+  ask(11);
+  expect([...asked.views()]).toMatchObject([{ since: 11, times: 1 }]);
+});
+
+describe('elimination', () => {
+  test('when the queue is emptied, once, and only for that queue', () => {
+    ask(0);
+    ask(0, { egress: EGRESS + 1 });
+    const emptied = asked.onEmptied(({ egress }) => egress === EGRESS, 5);
+    expect(emptied).toEqual([{ to: UPSTREAM, traffic: SERVICE, pauseMs: undefined, metric: 0 }]);
+    expect(asked.onEmptied(({ egress }) => egress === EGRESS, 6)).toEqual([]);
+    expect(asked.egress).toEqual(new Set([EGRESS + 1]));
+  });
+  test('the next packet that finds the queue filled asks at once', () => {
+    ask(0);
+    asked.onEmptied(() => true, 1);
+    expect(ask(1)).toBeDefined();
+  });
+  test('when this router stops, all that it asked for goes on', () => {
+    ask(0);
+    ask(0, { traffic: OTHER_SERVICE });
+    expect(asked.stop(1).map(({ pauseMs }) => pauseMs)).toEqual([undefined, undefined]);
+    expect(asked.size).toBe(0);
+  });
+});
+
+describe('limits', () => {
+  const other = (sourcePort: number) => ({ traffic: { ...FLOW, sourcePort } });
+  test('no more is asked for than is remembered, until something has ended', () => {
+    for (let i = 0; i < 4; i++) expect(ask(0, other(i))).toBeDefined();
+    expect(ask(5, other(9))).toBeUndefined();
+    expect(counts['flow-control.ask.full']).toBe(1);
+    expect(ask(10, other(9))).toBeDefined();
+    expect(asked.size).toBe(4);
+  });
+  test('a token for each, earned with time', () => {
+    asked = new AskedNeighbors({ ...askedOptions, mostAsked: 1000 }, { count }, 0);
+    for (let i = 0; i < 20; i++) ask(0, other(i));
+    expect(counts).toEqual({ 'flow-control.ask.sent': 10, 'flow-control.ask.limited': 10 });
+    expect(ask(1, other(30))).toBeDefined();
+  });
+});

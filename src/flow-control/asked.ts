@@ -1,0 +1,145 @@
+// What this router has asked its upstream neighbors to pause (FCN §4.1.2). A pure machine: packets that found a queue
+// filled, and the lengths of queues, come in; ARNs to send go out.
+//
+// Nothing is asked for again because time passes: only a packet that has come from the neighbor and has found the queue
+// above its threshold does that. So a pause that is not needed ends by itself, traffic that no longer fills the queue
+// is left alone, and no ARN causes another one here. Nobody is asked at the interface by which the packet leaves.
+import { type IpAddress, familyKey } from '../model/address.ts';
+import type { FilledQueue, Traffic } from '../model/flow-control.ts';
+import type { AskedTraffic } from '../model/flow-control-state.ts';
+import type { Count } from '../model/log.ts';
+import { type RateLimit, TokenBucket } from '../model/token-bucket.ts';
+import { trafficKey } from './traffic-key.ts';
+
+export interface AskedOptions {
+  /** Asked for with each ARN. */
+  readonly pauseMs: number;
+  /** ARNs that ask for a pause. What eliminates one is sent for each of them, and needs no token. */
+  readonly limit: RateLimit;
+  /** Pauses that are remembered, so that they can be eliminated. */
+  readonly mostAsked: number;
+}
+
+/** An upstream neighbor at an interface. */
+export interface Upstream {
+  readonly address: IpAddress;
+  readonly ifindex: number;
+}
+
+export interface ArnToSend {
+  readonly to: Upstream;
+  readonly traffic: Traffic;
+  /** Undefined: congestion is eliminated. */
+  readonly pauseMs: number | undefined;
+  /** 0 … 255: how far the queue is above its threshold; 255 is twice the threshold and more. */
+  readonly metric: number;
+}
+
+/** The queue that a pause is to empty. */
+export interface FilledBy {
+  readonly egress: number;
+  readonly reason: FilledQueue['reason'];
+}
+
+interface Asked extends FilledBy {
+  readonly to: Upstream;
+  readonly traffic: Traffic;
+  readonly since: number;
+  sentAt: number;
+  times: number;
+}
+
+export class AskedNeighbors {
+  #opts: AskedOptions;
+  readonly #count: Count;
+  readonly #bucket: TokenBucket;
+  /** In the order in which they were last sent. */
+  readonly #asked = new Map<string, Asked>();
+
+  constructor(opts: AskedOptions, dependencies: { readonly count: Count }, now: number) {
+    this.#opts = opts;
+    this.#count = dependencies.count;
+    this.#bucket = new TokenBucket(opts.limit, now);
+  }
+
+  /** Ports with a queue that is to become empty. */
+  get egress(): ReadonlySet<number> {
+    return new Set([...this.#asked.values()].map(({ egress }) => egress));
+  }
+
+  get size(): number {
+    return this.#asked.size;
+  }
+
+  /** @param above the threshold, bytes */
+  onFilled(filled: FilledQueue, to: Upstream, above: number, now: number): ArnToSend | undefined {
+    const { traffic, egress, reason, depth } = filled;
+    if (to.ifindex === egress) return this.#refuse('hairpin');
+    const key = `${to.ifindex} ${familyKey(to.address)} ${egress} ${reason} ${trafficKey(traffic)}`;
+    const before = this.#asked.get(key);
+    if (before && now < before.sentAt + this.#opts.pauseMs / 2) return this.#refuse('suppressed');
+    if (!before && this.#asked.size >= this.#opts.mostAsked && !this.#forgetOldest(now)) return this.#refuse('full');
+    if (!this.#bucket.take(now)) return this.#refuse('limited');
+    this.#asked.delete(key);
+    const since = before && now < this.#over(before) ? before.since : now;
+    const times = before ? before.times + 1 : 1;
+    this.#asked.set(key, { to, traffic, egress, reason, since, sentAt: now, times });
+    this.#count('flow-control.ask.sent');
+    return { to, traffic, pauseMs: this.#opts.pauseMs, metric: metricOf(depth, above) };
+  }
+
+  /** These queues are below their thresholds again: what was paused for them goes on. */
+  onEmptied(isEmptied: (queue: FilledBy & { readonly traffic: Traffic }) => boolean, now: number): ArnToSend[] {
+    const eliminated: ArnToSend[] = [];
+    for (const [key, asked] of this.#asked) {
+      if (now >= this.#over(asked)) {
+        this.#asked.delete(key); // it has ended by itself
+        continue;
+      }
+      if (!isEmptied(asked)) continue;
+      this.#asked.delete(key);
+      this.#count('flow-control.ask.eliminated');
+      eliminated.push({ to: asked.to, traffic: asked.traffic, pauseMs: undefined, metric: 0 });
+    }
+    return eliminated;
+  }
+
+  configure(opts: AskedOptions, now: number): void {
+    this.#opts = opts;
+    this.#bucket.configure(opts.limit, now);
+  }
+
+  /** Everything goes on. */
+  stop(now: number): ArnToSend[] {
+    return this.onEmptied(() => true, now);
+  }
+
+  *views(): Generator<AskedTraffic> {
+    for (const { to, traffic, egress, reason, since, sentAt, times } of this.#asked.values()) {
+      const until = sentAt + this.#opts.pauseMs;
+      yield { neighbor: to.address, ingress: to.ifindex, traffic, egress, reason, since, times, until };
+    }
+  }
+
+  #over({ sentAt }: Asked): number {
+    return sentAt + this.#opts.pauseMs;
+  }
+
+  /** Returns whether there is room again. */
+  #forgetOldest(now: number): boolean {
+    const [oldest] = this.#asked;
+    if (!oldest || now < this.#over(oldest[1])) return false;
+    this.#asked.delete(oldest[0]);
+    return true;
+  }
+
+  #refuse(why: 'hairpin' | 'suppressed' | 'full' | 'limited'): undefined {
+    this.#count(`flow-control.ask.${why}`);
+    return undefined;
+  }
+}
+
+const HIGHEST_METRIC = 255;
+
+const metricOf = (depth: number, above: number): number =>
+  Math.max(0, Math.min(HIGHEST_METRIC, Math.round((HIGHEST_METRIC * (depth - above)) / Math.max(1, above))));

@@ -1,0 +1,241 @@
+// Precise flow control (FCN §4.1): asks upstream neighbors to pause what fills queues here (asked.ts), and pauses what
+// downstream neighbors ask for (paused.ts). Hands both machines time, the lengths of queues, and what has arrived.
+//
+// Who is upstream of paused traffic is asked in its turn when the class fills in which it is held here: node by node,
+// each by its own queue. So an ARN goes over one link only.
+import type { FilledQueue, HeldTraffic, Traffic } from '../model/flow-control.ts';
+import type { FlowControlView } from '../model/flow-control-state.ts';
+import type { Clock } from '../model/clock.ts';
+import { Deadline } from '../model/deadline.ts';
+import { messageOf } from '../model/error-text.ts';
+import type { Count, Log } from '../model/log.ts';
+import { HeldClasses, type HeldClassesSettings } from '../source/held-classes.ts';
+import type { HoldEffect } from '../source/hold.ts';
+import { type ArnToSend, type AskedOptions, AskedNeighbors, type FilledBy, type Upstream } from './asked.ts';
+import type { FlowControlDataplane } from './dataplane.ts';
+import { type PauseRequest, type PausedOptions, PausedTraffic } from './paused.ts';
+import { heldKey } from './traffic-key.ts';
+
+export interface FlowControlSettings {
+  readonly asked: AskedOptions;
+  readonly paused: PausedOptions;
+  readonly classes: HeldClassesSettings;
+  /** Thresholds of watched queues, bytes, by ifindex. */
+  readonly watched: ReadonlyMap<number, Thresholds>;
+  /** Of each class that holds traffic. */
+  readonly held: Thresholds;
+  /** Ports that hold. */
+  readonly holdPorts: ReadonlySet<number>;
+  /** Whether traffic of this kind is held. */
+  readonly mayHold: (held: HeldTraffic) => boolean;
+}
+
+interface Thresholds {
+  readonly above: number;
+  readonly below: number;
+}
+
+interface FlowControlDependencies {
+  readonly dataplane: FlowControlDataplane;
+  readonly upstreamOf: (filled: FilledQueue) => readonly Upstream[];
+  /** @throws KernelError */
+  readonly send: (arn: ArnToSend) => void;
+  readonly clock: Clock;
+  readonly monotonicNs: () => bigint;
+  readonly count: Count;
+  readonly log: Log;
+}
+
+/** Queues are looked at this often, while there is anything to pause or to let go on … */
+const LOOK_MS = 2;
+/** … but for no more than a tenth of the time. */
+const REST = 9;
+/** What goes wrong is logged this often; all is counted. */
+const LOG_MS = 1000;
+/** Changes that wait for the kernel. Beyond, ARNs are ignored: what they ask for would come too late. */
+const MOST_WAITING = 16_384;
+
+export class FlowControl {
+  readonly #dependencies: FlowControlDependencies;
+  readonly #asked: AskedNeighbors;
+  readonly #paused: PausedTraffic;
+  readonly #classes: HeldClasses<HeldTraffic>;
+  readonly #due: Deadline;
+  readonly #looking: Deadline;
+  /** Classes that are too full: bytes in them. */
+  readonly #full = new Map<string, number>();
+  #settings: FlowControlSettings;
+  #isLooking = false;
+  #loggedAt = -Infinity;
+  #stopped = false;
+
+  constructor(settings: FlowControlSettings, dependencies: FlowControlDependencies) {
+    const { clock, count } = dependencies;
+    this.#settings = settings;
+    this.#dependencies = dependencies;
+    this.#asked = new AskedNeighbors(settings.asked, dependencies, clock.now());
+    this.#paused = new PausedTraffic(settings.paused, dependencies);
+    this.#classes = new HeldClasses(
+      settings.classes,
+      { ...dependencies, dataplane: dependencies.dataplane.classes },
+      {
+        onDrained: (traffic) => this.#apply(this.#paused.onDrained(traffic)),
+        onRefused: (traffic, slot) => this.#apply(this.#paused.onRefused(traffic, slot)),
+        onError: () => count('flow-control.pause.refused'),
+      },
+    );
+    this.#due = new Deadline(clock, () => this.#apply(this.#paused.advance(clock.now())));
+    this.#looking = new Deadline(clock, () => void this.#look());
+  }
+
+  /** A packet has found a queue filled. */
+  onFilled(filled: FilledQueue): void {
+    if (this.#stopped) return;
+    const { count, upstreamOf } = this.#dependencies;
+    const above =
+      filled.reason === 'queue' ? this.#settings.watched.get(filled.egress)?.above : this.#settings.held.above;
+    if (above === undefined) return count('flow-control.ask.not-watched');
+    const neighbors = upstreamOf(filled);
+    if (neighbors.length === 0) count('flow-control.ask.no-neighbor');
+    for (const to of neighbors) this.#send(this.#asked.onFilled(filled, to, above, this.#now()));
+    this.#lookSoon();
+  }
+
+  /** A neighbor that may ask for it has sent an ARN. */
+  onRequest(request: PauseRequest): void {
+    if (this.#stopped) return;
+    if (this.#classes.waiting >= MOST_WAITING) return this.#dependencies.count('flow-control.pause.overload');
+    this.#apply(this.#paused.onRequest(request, this.#now()));
+    this.#lookSoon();
+  }
+
+  configure(settings: FlowControlSettings): void {
+    this.#settings = settings;
+    this.#asked.configure(settings.asked, this.#now());
+    this.#apply(this.#paused.reconfigure(settings.paused, settings.mayHold, this.#now()));
+    this.#classes.configure(settings.classes);
+  }
+
+  release(which: HeldTraffic | 'all'): void {
+    this.#apply(this.#paused.release(which, this.#now()));
+  }
+
+  view(): FlowControlView {
+    return { asked: [...this.#asked.views()], paused: [...this.#paused.views(this.#now())], now: this.#now() };
+  }
+
+  /** Within `ms`: traffic found no class, or the watchdog let traffic go. */
+  happened(ms: number): { readonly withoutSlot: boolean; readonly watchdog: boolean } {
+    const within = (at: number): boolean => this.#now() - at < ms;
+    return { withoutSlot: within(this.#paused.withoutSlotAt), watchdog: within(this.#paused.watchdogAt) };
+  }
+
+  /** Neighbors and held traffic go on. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#due.cancel();
+    this.#looking.cancel();
+    for (const arn of this.#asked.stop(this.#now())) this.#send(arn);
+    await this.#classes.stop();
+  }
+
+  #now(): number {
+    return this.#dependencies.clock.now();
+  }
+
+  #apply(effects: readonly HoldEffect<HeldTraffic>[]): void {
+    this.#classes.apply(effects);
+    if (!this.#stopped) this.#due.by(this.#paused.nextAt);
+  }
+
+  #send(arn: ArnToSend | undefined): void {
+    if (!arn) return;
+    try {
+      this.#dependencies.send(arn);
+    } catch (error) {
+      this.#dependencies.count('flow-control.ask.not-sent');
+      this.#warn(error, 'an ARN could not be sent');
+    }
+  }
+
+  #warn(error: unknown, message: string): void {
+    if (this.#now() - this.#loggedAt < LOG_MS) return;
+    this.#loggedAt = this.#now();
+    this.#dependencies.log.warn({ error: messageOf(error) }, message);
+  }
+
+  #lookSoon(ms = LOOK_MS): void {
+    if (!this.#stopped && (this.#asked.size > 0 || this.#paused.size > 0)) this.#looking.by(this.#now() + ms);
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking || this.#stopped) return;
+    this.#isLooking = true;
+    const start = this.#now();
+    try {
+      await this.#lookAtClasses();
+      const queued = this.#lookAtPorts();
+      if (!this.#stopped) this.#eliminate(queued);
+    } catch (error) {
+      this.#dependencies.count('flow-control.look-failed');
+      this.#warn(error, 'the lengths of queues cannot be read');
+    }
+    this.#isLooking = false;
+    this.#lookSoon(Math.max(LOOK_MS, REST * (this.#now() - start)));
+  }
+
+  /** Which classes are too full, so that the neighbors before them are asked. */
+  async #lookAtClasses(): Promise<void> {
+    const { dataplane } = this.#dependencies;
+    const { above, below } = this.#settings.held;
+    const present = new Set<string>();
+    for (const held of this.#paused.classes()) {
+      const key = heldKey(held);
+      present.add(key);
+      const bytes = await this.#classes.backlogBytes(held.slot);
+      const isFull = held.isPaused && bytes > (this.#full.has(key) ? below : above);
+      if (isFull !== this.#full.has(key)) dataplane.setFull(held, isFull);
+      if (isFull) this.#full.set(key, bytes);
+      else this.#full.delete(key);
+    }
+    for (const key of this.#full.keys()) if (!present.has(key)) this.#full.delete(key);
+  }
+
+  /** Bytes in the queues that neighbors are asked about, held ones not included. */
+  #lookAtPorts(): ReadonlyMap<number, number> {
+    const { dataplane } = this.#dependencies;
+    const { holdPorts } = this.#settings;
+    const holding = new Set([...this.#paused.classes()].map(({ egress }) => egress));
+    const held = new Map<number, number>();
+    for (const port of holding) {
+      const entered = dataplane.enteredBytes(port);
+      const bytes = dataplane.heldBytes(port);
+      dataplane.setPortHeld(port, bytes, entered);
+      held.set(port, bytes);
+    }
+    const asked = [...this.#asked.egress].filter((port) => this.#settings.watched.has(port));
+    return new Map(
+      asked.map((port) => [port, dataplane.queueBytes(port) - (holdPorts.has(port) ? (held.get(port) ?? 0) : 0)]),
+    );
+  }
+
+  #eliminate(queued: ReadonlyMap<number, number>): void {
+    const { watched } = this.#settings;
+    const isEmptied = ({ egress, reason, traffic }: FilledBy & { readonly traffic: Traffic }): boolean =>
+      reason === 'queue'
+        ? (queued.get(egress) ?? 0) <= (watched.get(egress)?.below ?? Infinity)
+        : !this.#isFull(egress, heldKey({ traffic, egress }));
+    for (const arn of this.#asked.onEmptied(isEmptied, this.#now())) {
+      this.#send(arn);
+      this.#dependencies.dataplane.forget(arn.traffic, arn.to.ifindex);
+    }
+  }
+
+  /** Where a tunnel's segment ends here, the class has another name than the traffic as it arrived: any class counts. */
+  #isFull(egress: number, key: string): boolean {
+    if (this.#full.has(key)) return true;
+    const classes = [...this.#paused.classes()].map((held) => ({ egress: held.egress, key: heldKey(held) }));
+    if (classes.some((one) => one.key === key)) return false;
+    return classes.some((one) => one.egress === egress && this.#full.has(one.key));
+  }
+}

@@ -1,0 +1,126 @@
+// What becomes of notifications for hosts that cnpd acts for, when it can hold a flow and when it cannot: somebody always
+// hears of them. The program that holds flows runs beside the source's, over the same table.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { mountBpffs, unmountBpffs } from '../../../src/kernel/bpf/bpffs.ts';
+import { toHex } from '../../../src/packet/hex.ts';
+import { buildCnp } from '../../../src/packet/roce/cnp.ts';
+import { HoldUnderTest, PORT, held } from '../support/hold-under-test.ts';
+import { data, frame } from '../support/packets.ts';
+import { A, B, DATA_SPORT, DROP, NEXT } from '../support/proxy-under-test.ts';
+import {
+  RECEIVER_QPN,
+  SENDER_QPN,
+  SourceUnderTest,
+  fastCnp,
+  longHaulIcmpv6,
+  longHaulRoce,
+} from '../support/source-under-test.ts';
+
+const FLOW = { sender: A, receiver: B, receiverQpn: RECEIVER_QPN };
+const directory = mkdtempSync(join(tmpdir(), 't-holding-'));
+const pins = join(directory, 'bpffs');
+let hold: HoldUnderTest;
+let source: SourceUnderTest;
+beforeAll(() => {
+  mountBpffs(pins);
+  hold = new HoldUnderTest(pins);
+  source = new SourceUnderTest(pins).teach();
+});
+afterAll(() => {
+  source?.close();
+  hold?.close();
+  unmountBpffs(pins);
+  rmSync(directory, { recursive: true });
+});
+beforeEach(() => {
+  hold.clear();
+  source.configure('enforce').teach();
+});
+afterEach(() => void source.records());
+
+const cnp = (): Uint8Array => buildCnp({ source: B, destination: A, destQpn: SENDER_QPN, sourcePort: DATA_SPORT });
+/** A packet of the flow leaves by the port. */
+const leave = (): number => hold.classOf(frame(data({ source: A, destination: B, qpn: RECEIVER_QPN })));
+/** Whether each way to notify the sender reaches the host, as what. */
+const heard = (): (string | undefined)[] =>
+  [fastCnp(), longHaulRoce(), longHaulIcmpv6(), cnp()].map((packet) => {
+    const { verdict, packet: after } = source.send(packet);
+    return verdict === NEXT ? toHex(after) : undefined;
+  });
+const CNP = (sourcePort = DATA_SPORT, hopLimit = 65): string =>
+  toHex(buildCnp({ source: B, destination: A, destQpn: SENDER_QPN, sourcePort, hopLimit }));
+const EVERYTHING = [CNP(), CNP(), CNP(0), toHex(cnp())];
+const NOTHING = [undefined, undefined, undefined, undefined];
+
+test('while there is room the host hears nothing: the agent is told, and obeys', () => {
+  expect(heard()).toEqual(NOTHING);
+  expect(source.records().map(({ action }) => action)).toEqual(Array.from({ length: 4 }, () => 'enforce'));
+});
+
+test('LHCNP-5.6-d, FCNP-4-n: of a flow that finds no room the host hears: its receiver, and of nodes a standard CNP', () => {
+  source.holding({ room: false });
+  expect(heard()).toEqual(EVERYTHING);
+  expect(source.records().map(({ format, action }) => [format, action])).toEqual([
+    ['fast-cnp', 'convert'],
+    ['long-haul-roce', 'convert'],
+    ['long-haul-icmpv6', 'convert'],
+    ['standard-cnp', 'pass'],
+  ]);
+  source.holding();
+  expect(heard()).toEqual(NOTHING);
+});
+
+test('each is counted: why the host hears, and what it hears', () => {
+  source.holding({ room: false });
+  source.send(cnp()); // the counters that both objects share were cleared
+  expect(source.send(fastCnp()).counted).toEqual({
+    'source.received': 1,
+    'source.not-held': 1,
+    'source.converted': 1,
+  });
+  expect(source.send(cnp()).counted).toEqual({ 'source.not-held': 1 });
+});
+
+test('what is converted has the limits of convert: one CNP in the interval of the flow, and none for a Resume', () => {
+  source.configure('enforce', { perFlowIntervalNs: 60e9 }).holding({ room: false });
+  expect([fastCnp(), longHaulRoce()].map((packet) => source.send(packet).verdict)).toEqual([NEXT, DROP]);
+  source.configure('enforce').holding({ room: false });
+  expect(source.send(longHaulRoce({ action: 'resume', parameter: 50 }))).toMatchObject({
+    verdict: DROP,
+    counted: { 'source.resume': 1 },
+  });
+});
+
+test('a flow that is held stays so while others find no room, and so does one that leaves', () => {
+  hold.table.set(FLOW, held());
+  source.holding({ room: false });
+  expect(leave()).not.toBe(0);
+  expect(heard()).toEqual(NOTHING);
+  hold.table.set(FLOW, held({ phase: 'leaving' }));
+  expect(heard()).toEqual(NOTHING);
+  hold.table.remove(FLOW);
+  expect(heard()).toEqual(EVERYTHING);
+});
+
+test('a flow whose packets leave by a port without classes is held in name only: the host hears, until they enter a class', () => {
+  hold.table.set(FLOW, held());
+  hold.portTable.removePort(PORT);
+  expect(leave()).toBe(0);
+  expect(heard()).toEqual(EVERYTHING);
+  hold.clear();
+  hold.table.set(FLOW, held());
+  leave();
+  expect(heard()).toEqual(NOTHING);
+});
+
+test('once the agent is dead, or can hold nothing, the host hears, though there are holds and was room', () => {
+  hold.table.set(FLOW, held());
+  source.holding({ alive: false });
+  expect(heard()).toEqual(EVERYTHING);
+  hold.table.set(FLOW, held({ untilNs: process.hrtime.bigint() }));
+  source.holding({ room: false });
+  expect(heard()).toEqual(EVERYTHING);
+});
