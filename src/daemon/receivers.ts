@@ -61,6 +61,7 @@ export class Receivers {
       ...{ poller, clock, count },
       log: logging.component('source'),
       rttMs: () => this.stamp.rttMs,
+    });
     const neighbors = (this.#neighbors = Neighbors.open());
     this.flowControl = new FlowControlSupervisor({
       ...{ poller, clock, count, routesBack, neighbors, log: logging.component('flow-control') },
