@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The border guard. At the tc ingress and egress of a border port it drops congestion notifications that come from
 // outside (PNC-6-c, FCNP-5-d, LHCNP-9-a) or would leave the domain (PNC-6-d, FCNP-5-e). These are Congestion
-// Notifications to Proxy, Fast CNPs, and Long-haul CNPs in both forms; over IPv4 and IPv6; behind VLAN tags, options
-// and extension headers; in a first fragment; and inside IP tunnels. Dropping the first fragment is enough: the others
-// cannot be reassembled. Sources and destinations on the allow-lists pass. So does a standard CNP, which is end to end.
+// Notifications to Proxy, Fast CNPs, Long-haul CNPs in both forms, and Adaptive Routing Notifications of any hop limit;
+// over IPv4 and IPv6; behind VLAN tags, options and extension headers; in a first fragment; and inside IP tunnels.
+// Dropping the first fragment is enough: the others cannot be reassembled. Sources and destinations on the allow-lists
+// pass. So does a standard CNP, which is end to end.
 // From outside it also drops packets sent to a SID of the domain, or to the Proxy Address of a group.
 //
 // A packet built to hide its transport header is dropped too. Its first fragment ends within the header chain (RFC 7112
@@ -28,6 +29,7 @@ enum kind {
 	KIND_FAST_CNP = COUNT_GUARD_IN_FAST_CNP,
 	KIND_LONG_HAUL_ICMPV6 = COUNT_GUARD_IN_LH_ICMPV6,
 	KIND_LONG_HAUL_ROCE = COUNT_GUARD_IN_LH_ROCE,
+	KIND_ARN = COUNT_GUARD_IN_ARN,
 };
 #define SIDE(ingress_counter, inbound) ((enum counter)((ingress_counter) + !(inbound)))
 
@@ -88,6 +90,8 @@ static __always_inline enum kind classify(struct __sk_buff *skb, const struct he
 {
 	if (h->protocol == IPPROTO_UDP && h->dport == port->udp_port)
 		return KIND_PROXY;
+	if (h->protocol == IPPROTO_UDP && port->arn_udp_port && h->dport == port->arn_udp_port)
+		return KIND_ARN;
 	if (h->protocol == IPPROTO_UDP && h->dport == bpf_htons(ROCE_UDP_PORT)) {
 		const __u8 *bth = reach(skb, h->transport + UDP_HLEN, BTH_SIZE);
 		*hidden = h->fragmented && (!bth || walk_is_cut(h, h->transport + UDP_HLEN, BTH_SIZE));

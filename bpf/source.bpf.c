@@ -2,7 +2,8 @@
 // The source (LHCNP §5.6, FCNP §4) in front of the senders: at the tc ingress of its ports and of the loopback
 // interface (for notifications that this router itself has built). It takes Fast CNPs and Long-haul CNPs for declared
 // senders, checks whether to believe them (source/admit.h), and lets them pass, turns them into standard CNPs, or hands
-// them to the agent, as the prefix says (source/act.h). What is not believed is counted and dropped.
+// them to the agent, as the prefix says (source/act.h). What is not believed, or not understood, is
+// counted and dropped in silence: no error answers it (LHCNP-5.6-j, LHCNP-8-b).
 //
 // A notification has nothing between its IP header and what identifies it. Behind other extension headers, or in a
 // fragment, it could reach a host that obeys without having been checked: such packets are dropped. All other packets

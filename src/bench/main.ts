@@ -13,6 +13,7 @@ import { eventLoop } from './figures/event-loop.ts';
 import { feedback } from './figures/feedback.ts';
 import { heldFlows } from './figures/held-flows.ts';
 import { sourceInstructions } from './figures/source-instructions.ts';
+import { sourceLoad } from './figures/source-load.ts';
 import { mapUpdates } from './figures/map-updates.ts';
 import { multicastAnswers } from './figures/multicast-answers.ts';
 import { multicastChanges } from './figures/multicast-changes.ts';
@@ -37,6 +38,7 @@ const FIGURES: readonly Figure[] = [
   srv6,
   heldFlows,
   sourceInstructions,
+  sourceLoad,
   multicastCopies,
   multicastAnswers,
   noticeBuild,

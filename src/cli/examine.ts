@@ -6,12 +6,14 @@ import { readIntentFile } from '../daemon/intent-file.ts';
 import { checkFile } from '../diagnosis/configuration.ts';
 import { checkCorePorts, corePortsUnknown } from '../diagnosis/core-ports.ts';
 import { examineFrrFor } from '../diagnosis/frr/examine.ts';
+import { checkHeldPorts, heldPortsUnknown } from '../diagnosis/held-ports.ts';
 import { examineGobgp } from '../diagnosis/gobgp/check.ts';
 import { checkKernel, kernelSilent } from '../diagnosis/kernel.ts';
 import type { Intent } from '../intent/intent.ts';
 import { KernelError } from '../kernel/errors.ts';
 import { isGatewayPort } from '../kernel/netlink/gateway-ports.ts';
 import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
+import { TC_H } from '../kernel/netlink/traffic-control.ts';
 import { Poller } from '../kernel/poller.ts';
 import { type KernelFeature, probeKernel } from '../kernel/probe.ts';
 import type { IpAddress } from '../model/address.ts';
@@ -32,6 +34,7 @@ export async function examine(configFile: string, { kernel, roots, vtyDir }: Exa
       ? (
           await Promise.all([
             examineCorePorts(intent),
+            examineHeldPorts(intent),
             examineGroups(intent, roots, () => withNetlink((netlink) => netlink.links())),
             examineFrrFor(intent, vtyDir === undefined ? {} : { vtyDir }),
             examineGobgp(intent),
@@ -64,6 +67,25 @@ async function examineCorePorts(intent: Intent): Promise<Check[]> {
   } catch (error) {
     if (!(error instanceof KernelError)) throw error;
     return [corePortsUnknown(error)];
+  }
+}
+
+async function examineHeldPorts(intent: Intent): Promise<Check[]> {
+  if (!intent.source?.enforce && !intent.flowControl) return [];
+  try {
+    return await withNetlink(async (netlink) => {
+      const [links, addresses, qdiscs] = [await netlink.links(), await netlink.addresses(), await netlink.qdiscs()];
+      return checkHeldPorts(
+        intent,
+        links.map(({ name, ifindex }) => {
+          const rootQdisc = qdiscs.find((qdisc) => qdisc.ifindex === ifindex && qdisc.parent === TC_H.ROOT);
+          return { name, addresses: addresses.filter((a) => a.ifindex === ifindex), ...(rootQdisc && { rootQdisc }) };
+        }),
+      );
+    });
+  } catch (error) {
+    if (!(error instanceof KernelError)) throw error;
+    return [heldPortsUnknown(error)];
   }
 }
 

@@ -9,9 +9,9 @@ describe('cnpctl show', () => {
     const { code, out } = await run('show senders');
     expect(code).toBe(0);
     expect(out.split('\n')).toEqual([
-      'PREFIX           PROXY             IN FORCE  CARRIER  ORIGINATOR         SOURCE                       METRIC  AGE  DROPS IN',
-      '2001:db8:1::/64  2001:db8:ffff::1  yes       isis     L2 0000.0000.c001  L2 0000.0000.c001.00-00  4261412865  10s         -',
-      '2001:db8::/32    2001:db8:ffff::2  yes       isis     L2 0000.0000.c002  L2 0000.0000.c002.00-00  4261412865  10s         -',
+      'PREFIX           PROXY             IN FORCE  CARRIER  ORIGINATOR         SOURCE                       METRIC  UNDERSTANDS                 AGE  DROPS IN',
+      '2001:db8:1::/64  2001:db8:ffff::1  yes       isis     L2 0000.0000.c001  L2 0000.0000.c001.00-00  4261412865  fast-cnp, long-haul-icmpv6  10s         -',
+      '2001:db8::/32    2001:db8:ffff::2  yes       isis     L2 0000.0000.c002  L2 0000.0000.c002.00-00  4261412865  -                           10s         -',
       '',
     ]);
     const all = (await run('show senders --all')).out;
@@ -170,7 +170,10 @@ describe('cnpctl show', () => {
     ]);
     const json = JSON.parse((await run('show flow-control -o json', client)).out) as object;
     expect(json).toMatchObject({ mode: 'service', 'udp-port': 1022, asked: [{ reason: 'queue' }, {}, {}] });
-    expect(json).toMatchObject({ paused: [{ state: 'paused' }, {}, {}], problems: [{ feature: 'flow-control.watch' }] });
+    expect(json).toMatchObject({
+      paused: [{ state: 'paused' }, {}, {}],
+      problems: [{ feature: 'flow-control.watch' }],
+    });
   });
 
   test('flow-control: a router without it says so', async () => {

@@ -10,6 +10,8 @@ interface Covering {
   readonly entries: readonly Row[];
   /** The first that is in force. */
   readonly decides: Row | undefined;
+  /** Says what the address understands: of the same prefix, since a shorter one says nothing of it. */
+  readonly claims: Row | undefined;
 }
 
 const lengthOf = (row: Row): number => Number(String(row['prefix']).split('/')[1]);
@@ -21,8 +23,15 @@ export function coveringEntries(rows: readonly Row[], address: IpAddress): Cover
       return prefix !== undefined && prefixContains(prefix, address);
     })
     .sort((a, b) => lengthOf(b) - lengthOf(a) || Number(b['best']) - Number(a['best']));
-  return { entries, decides: entries.find((row) => row['best'] === true) };
+  const decides = entries.find((row) => row['best'] === true);
+  const claims = entries.find((row) => row['prefix'] === decides?.['prefix'] && row['supports-in-force'] === true);
+  return { entries, decides, claims };
 }
+
+/** What senders are said to understand, and by whom. It is used where the policy has `supports: advertised`. */
+export const explainClaim = (address: string, claims: Row): string =>
+  `${address}: understands ${(claims['supports'] as string[]).join(', ')}, ` +
+  `as ${String(claims['originator'])} (${String(claims['carrier'])}) advertises ${String(claims['prefix'])}`;
 
 /** One sentence: the proxy and why. */
 export function explainDecision(address: string, decides: Row | undefined): string {

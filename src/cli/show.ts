@@ -3,7 +3,7 @@ import { parseAddress } from '../model/address.ts';
 import type { Row } from '../model/state.ts';
 import { type Context, print, printJson, withCnpd } from './context.ts';
 import { EXIT, type ExitCode } from './exit.ts';
-import { coveringEntries, explainDecision } from './senders.ts';
+import { coveringEntries, explainClaim, explainDecision } from './senders.ts';
 import { formatAge, formatPairs, printable } from './table.ts';
 import { type View, layOut } from './columns.ts';
 import { VIEWS } from './views.ts';
@@ -21,33 +21,35 @@ export async function showList(context: Context, view: View): Promise<ExitCode> 
   return EXIT.ok;
 }
 
-/** Only senders with a proxy in force, unless `all`: an IGP names thousands of prefixes that have none. */
+/** Whether the row is in force for its prefix, as its proxy or as what its senders understand. */
+const isInForce = (row: Row): boolean => row['best'] === true || row['supports-in-force'] === true;
+const saysSomething = (row: Row): boolean => row['proxy'] !== undefined || row['supports-in-force'] === true;
+
+/** Only senders of which something is known, unless `all`: an IGP names thousands of prefixes without. */
 export async function showSenders(context: Context, all: boolean): Promise<ExitCode> {
   const rows = await rowsOf(context, VIEWS.senders);
-  printRows(
-    context,
-    VIEWS.senders,
-    all ? rows : rows.filter((row) => row['best'] === true && row['proxy'] !== undefined),
-  );
+  printRows(context, VIEWS.senders, all ? rows : rows.filter((row) => isInForce(row) && saysSomething(row)));
   return EXIT.ok;
 }
 
-/** Which proxy an address has, and why. Exit code 1: none. */
+/** Which proxy an address has, and why, and what it is said to understand. Exit code 1: no proxy. */
 export async function showSender(context: Context, text: string, all: boolean): Promise<ExitCode> {
   const address = parseAddress(text)!;
-  const { entries, decides } = coveringEntries(await rowsOf(context, VIEWS.senders), address);
-  const shown = all ? entries : entries.filter((row) => row['best'] === true);
+  const { entries, decides, claims } = coveringEntries(await rowsOf(context, VIEWS.senders), address);
+  const shown = all ? entries : entries.filter(isInForce);
   const proxy = decides?.['proxy'];
   if (context.options.output === 'json') {
     printJson(context, {
       address: text,
       ...(proxy === undefined ? {} : { proxy }),
       ...(decides ? { prefix: decides['prefix'] } : {}),
+      ...(claims ? { supports: claims['supports'] } : {}),
       entries: shown,
     });
   } else {
     print(context, [
       explainDecision(text, decides),
+      ...(claims ? [explainClaim(text, claims)] : []),
       ...(shown.length > 0 ? ['', ...layOut(VIEWS.senders, shown, context.nowMs())] : []),
     ]);
   }

@@ -1,6 +1,7 @@
 // What `cnpctl show X` asks for and how it is laid out: one row a subject. The data arrive with YANG names
 // (yang/cnpd.yang), which is also what `-o json` prints. The views of OSPF and BGP are in carrier-views.ts.
 import { type Cells, type View, age, hexadecimal, list, number, text } from './columns.ts';
+import type { Row } from '../model/state.ts';
 import type { Column } from './table.ts';
 
 /** As cnpd.yaml and `ip route` call it: the main table by its name (RT_TABLE_MAIN). */
@@ -43,6 +44,12 @@ const threshold = (name: string, header: string): Column<Cells> => ({
   align: 'right',
 });
 
+/** What does not count is in brackets. */
+function understands(row: Row): string {
+  const formats = ((row['supports'] as string[] | undefined) ?? []).join(', ');
+  return formats === '' || row['supports-in-force'] === true ? formats : `(${formats})`;
+}
+
 const SENDER_COLUMNS: readonly Column<Cells>[] = [
   text('prefix'),
   { header: 'proxy', cell: ({ row }) => (row['proxy'] as string | undefined) ?? 'none' },
@@ -51,6 +58,7 @@ const SENDER_COLUMNS: readonly Column<Cells>[] = [
   text('originator'),
   text('source'),
   number('metric'),
+  { header: 'understands', cell: ({ row }) => understands(row) },
   age('since', 'age'),
   age('held-until', 'drops in'),
 ];

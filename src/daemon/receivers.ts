@@ -57,7 +57,11 @@ export class Receivers {
       log: logging.component('congestion'),
       onCapabilities: onInput,
     });
-    this.source = new SourceSupervisor({ poller, clock, count, log: logging.component('source') });
+    this.source = new SourceSupervisor({
+      ...{ poller, clock, count },
+      log: logging.component('source'),
+      rttMs: () => this.stamp.rttMs,
+    });
     const neighbors = (this.#neighbors = Neighbors.open());
     this.flowControl = new FlowControlSupervisor({
       ...{ poller, clock, count, routesBack, neighbors, log: logging.component('flow-control') },

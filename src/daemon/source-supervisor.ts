@@ -25,6 +25,8 @@ export interface SourceSupervisorDependencies {
   readonly clock: Clock;
   readonly count: Count;
   readonly log: Log;
+  /** RTT_est that STAMP has measured, by the name of the port. */
+  readonly rttMs: () => ReadonlyMap<string, number>;
 }
 
 export class SourceSupervisor {
@@ -35,6 +37,8 @@ export class SourceSupervisor {
   #enforcement: Enforcement | undefined;
   #hold: Hold | undefined;
   #stopping: Promise<void> | undefined;
+  /** Names of the ports at which flows are held, by ifindex. */
+  #ports: ReadonlyMap<number, string> = new Map();
 
   constructor(dependencies: SourceSupervisorDependencies) {
     this.#dependencies = dependencies;
@@ -91,8 +95,17 @@ export class SourceSupervisor {
     this.#received?.add(taken);
     // While an earlier one lets its flows go, it may not be asked: the next notification will do.
     if (this.#stopping) return;
-    if (taken.action === 'enforce') this.#enforcement?.onNotification(taken);
+    if (taken.action === 'enforce') this.#enforcement?.onNotification(taken, this.#measuredRtt(taken));
     else this.#enforcement?.onLeftToHost(taken);
+  }
+
+  /**
+   * Of the port at which the notification has arrived: the route back to the node leads out of it (source/admit.h), and
+   * so does the flow, on whose path the node is.
+   */
+  #measuredRtt({ ifindex }: SourceNotification): number | undefined {
+    const port = this.#ports.get(ifindex);
+    return port === undefined ? undefined : this.#dependencies.rttMs().get(port);
   }
 
   #enforce(source: SourcePlan | undefined, dataplane: Pick<Dataplane, 'source' | 'hold'> | undefined): void {
@@ -102,6 +115,7 @@ export class SourceSupervisor {
       return;
     }
     const settings = settingsOf(source, source.enforce);
+    this.#ports = new Map(source.enforce.ports.map((port) => [port.ifindex, port.interface]));
     if (this.#enforcement && this.#hold === hold) return this.#enforcement.configure(settings);
     void this.#stopEnforcement();
     this.#hold = hold;

@@ -32,4 +32,16 @@ test.each([
   ['::a00:0/104', '10.0.0.0/8'],
 ])('apart they are not: %s, %s', (from, senders) => expect(notes(from, senders)).toEqual([]));
 
+test('a host behind a source that is accepted there is noted as well', () => {
+  const source = (from: string): string =>
+    `source: { senders: [{ prefix: 2001:db8:1::/64, action: convert }], accept-from: ["${from}"] }\n`;
+  expect(notifierNotes(intentOf(source('2001:db8::/32')))).toEqual([
+    {
+      ...{ code: 'source.hosts-are-notifiers', feature: 'source', problem: expect.stringContaining('source.senders') },
+      remedy: 'name only addresses of routers under source.accept-from',
+    },
+  ]);
+  expect(notifierNotes(intentOf(source('2001:db8:ffff::/48')))).toEqual([]);
+});
+
 test('a router that is no proxy has no notes', () => expect(notifierNotes(intentOf(''))).toEqual([]));

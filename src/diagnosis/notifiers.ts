@@ -2,7 +2,7 @@
 // senders, and so can any host that takes its address.
 import type { Intent } from '../intent/intent.ts';
 import { type Prefix, comparePrefixes, formatPrefix, prefixContains } from '../model/prefix.ts';
-import type { Problem } from '../model/problem.ts';
+import type { Problem, ProblemCode } from '../model/problem.ts';
 
 /** The first two with addresses in common. Prefixes are disjoint or nested, so one pass in order finds them. */
 function overlapping(some: readonly Prefix[], others: readonly Prefix[]): readonly [Prefix, Prefix] | undefined {
@@ -19,21 +19,33 @@ function overlapping(some: readonly Prefix[], others: readonly Prefix[]): readon
   return undefined;
 }
 
-export function notifierNotes({ proxy }: Intent): Problem[] {
-  const found = overlapping(
-    proxy?.acceptFrom ?? [],
-    (proxy?.senders ?? []).map((sender) => sender.prefix),
-  );
+interface Accepting {
+  readonly acceptFrom: readonly Prefix[];
+  readonly senders: readonly { readonly prefix: Prefix }[];
+}
+
+export const notifierNotes = ({ proxy, source }: Intent): Problem[] => [
+  ...notesOf('proxy', 'proxy.hosts-are-notifiers', proxy),
+  ...notesOf('source', 'source.hosts-are-notifiers', source),
+];
+
+function notesOf(feature: 'proxy' | 'source', code: ProblemCode, section: Accepting | undefined): Problem[] {
+  const found =
+    section &&
+    overlapping(
+      section.acceptFrom,
+      section.senders.map(({ prefix }) => prefix),
+    );
   if (!found) return [];
   const [from, sender] = found.map(formatPrefix);
   return [
     {
-      code: 'proxy.hosts-are-notifiers',
-      feature: 'proxy',
+      code,
+      feature,
       problem:
-        `${from} under proxy.accept-from and ${sender} under proxy.senders have addresses in common: ` +
+        `${from} under ${feature}.accept-from and ${sender} under ${feature}.senders have addresses in common: ` +
         'these hosts are notifiers and can slow down other senders',
-      remedy: 'name only addresses of routers under proxy.accept-from',
+      remedy: `name only addresses of routers under ${feature}.accept-from`,
     },
   ];
 }

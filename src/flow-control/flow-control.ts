@@ -62,6 +62,8 @@ export class FlowControl {
   readonly #classes: HeldClasses<HeldTraffic>;
   readonly #due: Deadline;
   readonly #looking: Deadline;
+  /** Ports whose classes were not empty at the last look. */
+  readonly #holding = new Set<number>();
   /** Classes that are too full: bytes in them. */
   readonly #full = new Map<string, number>();
   #settings: FlowControlSettings;
@@ -165,7 +167,8 @@ export class FlowControl {
   }
 
   #lookSoon(ms = LOOK_MS): void {
-    if (!this.#stopped && (this.#asked.size > 0 || this.#paused.size > 0)) this.#looking.by(this.#now() + ms);
+    if (!this.#stopped && this.#asked.size + this.#paused.size + this.#holding.size > 0)
+      this.#looking.by(this.#now() + ms);
   }
 
   async #look(): Promise<void> {
@@ -205,18 +208,25 @@ export class FlowControl {
   #lookAtPorts(): ReadonlyMap<number, number> {
     const { dataplane } = this.#dependencies;
     const { holdPorts } = this.#settings;
-    const holding = new Set([...this.#paused.classes()].map(({ egress }) => egress));
+    for (const { egress } of this.#paused.classes()) this.#holding.add(egress);
     const held = new Map<number, number>();
-    for (const port of holding) {
+    for (const port of this.#holding) {
       const entered = dataplane.enteredBytes(port);
       const bytes = dataplane.heldBytes(port);
       dataplane.setPortHeld(port, bytes, entered);
       held.set(port, bytes);
+      // Not before it is empty: what has entered a class since the last look counts as held.
+      if (bytes === 0 && !this.#holds(port)) this.#holding.delete(port);
     }
     const asked = [...this.#asked.egress].filter((port) => this.#settings.watched.has(port));
     return new Map(
       asked.map((port) => [port, dataplane.queueBytes(port) - (holdPorts.has(port) ? (held.get(port) ?? 0) : 0)]),
     );
+  }
+
+  #holds(port: number): boolean {
+    for (const { egress } of this.#paused.classes()) if (egress === port) return true;
+    return false;
   }
 
   #eliminate(queued: ReadonlyMap<number, number>): void {
@@ -231,7 +241,7 @@ export class FlowControl {
     }
   }
 
-  /** Of a tunnel whose segment ends here the class has another name than the traffic as it arrived: any class counts. */
+  /** Where a tunnel's segment ends here, the class has another name than the traffic on arrival: any class counts. */
   #isFull(egress: number, key: string): boolean {
     if (this.#full.has(key)) return true;
     const classes = [...this.#paused.classes()].map((held) => ({ egress: held.egress, key: heldKey(held) }));

@@ -1,6 +1,6 @@
-// Which ARNs are obeyed (FCN §4.1.2), and as what. An ARN comes from a neighbor on the link: a router forwards none with
-// the hop limit that it must have. A neighbor may ask only for traffic that leaves towards it, by the port at which its
-// ARN arrived, and only in the mode that this router is configured for. Pure.
+// Which ARNs are obeyed (FCN §4.1.2), and as what. An ARN comes from a neighbor on the link: a router forwards none
+// with the hop limit that it must have. A neighbor may ask only for traffic that leaves towards it, by the port at
+// which its ARN arrived, and only in the mode that this router is configured for. Pure.
 import type { IpAddress } from '../model/address.ts';
 import type { ArnBitOrder } from '../model/code-points.ts';
 import type { FlowControlMode, Traffic } from '../model/flow-control.ts';

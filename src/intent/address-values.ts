@@ -10,6 +10,7 @@ import {
   senderlessUse,
 } from '../model/prefix.ts';
 import { type Result, fail, ok } from '../model/result.ts';
+import { WIDEST_OF_ONE_DOMAIN } from '../model/understood.ts';
 import type { JsonSchema, ValueKind } from './values.ts';
 
 /** A unicast address that can be a router's own in a packet. */
@@ -117,9 +118,6 @@ export const locatorPrefix = prefixKind(
         ? 'a default route is not a locator'
         : noSenders(prefix) && `${formatPrefix(prefix)} is not a unicast prefix`,
 );
-
-/** The widest block that one domain can own: 10.0.0.0/8 and fc00::/7. */
-export const WIDEST_OF_ONE_DOMAIN = { 4: 8, 6: 7 } as const;
 
 /**
  * An entry of an allow-list. "From any source" is not possible: notifications are for one controlled domain (PNC-6-a,

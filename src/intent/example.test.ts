@@ -8,6 +8,8 @@ import { cnpdSchema } from './schema.ts';
 
 const example = readFileSync(new URL('../../docs/cnpd.yaml', import.meta.url), 'utf8');
 
+const ALL_FORMATS = ['fast-cnp', 'long-haul-icmpv6', 'long-haul-roce'];
+
 /** The defaults of a port. */
 const PORT = {
   'k-base': 64_000,
@@ -135,10 +137,11 @@ describe('docs/cnpd.yaml', () => {
       },
       source: {
         senders: [
-          { prefix: prefix('2001:db8:1::/64'), action: 'convert' },
-          { prefix: prefix('2001:db8:2::/64'), action: 'pass' },
-          { prefix: prefix('2001:db8:4::/64'), action: 'enforce' },
+          { prefix: prefix('2001:db8:1::/64'), action: 'convert', supports: ALL_FORMATS },
+          { prefix: prefix('2001:db8:2::/64'), action: 'pass', supports: ['fast-cnp'] },
+          { prefix: prefix('2001:db8:4::/64'), action: 'enforce', supports: ALL_FORMATS },
         ],
+        advertise: true,
         enforce: {
           ports: ['eth1'],
           bandwidth: 10e9,
@@ -197,6 +200,12 @@ describe('docs/cnpd.yaml', () => {
             supports: ['long-haul-roce'],
             order: ['long-haul-roce'],
             markCeWithFastCnp: false,
+          },
+          {
+            prefix: prefix('2001:db8::/32'),
+            supports: 'advertised',
+            order: ['long-haul-icmpv6', 'fast-cnp', 'proxy'],
+            markCeWithFastCnp: true,
           },
           { prefix: prefix('::/0'), supports: 'unknown', order: ['proxy'], markCeWithFastCnp: true },
         ],

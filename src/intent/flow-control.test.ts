@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
@@ -8,7 +9,7 @@ const MODE = 'mode: service';
 const WATCH = 'watch: [{ interface: wan }]';
 const HOLD = 'hold: [lan], accept-from: ["fe80::/10"]';
 
-test('FCN-4.1-a: nothing is paused without a section, and while the section is off', () => {
+test('nothing is paused without a section, and while the section is off', () => {
   expect(load(ROUTER).flowControl).toBeUndefined();
   expect(load(flowControl(`enabled: off, ${MODE}, ${WATCH}`)).flowControl).toBeUndefined();
 });
@@ -54,6 +55,13 @@ test('neighbors have link-local addresses, or others, and so have those that may
     { interface: 'e2', address: address('2001:db8::2') },
   ]);
   expect(acceptFrom).toEqual([prefix('fe80::/10'), prefix('2001:db8:ffff::/48')]);
+});
+
+test('the examples of docs/flow-control.md are files that cnpd takes', () => {
+  const page = readFileSync(new URL('../../docs/flow-control.md', import.meta.url), 'utf8');
+  const examples = [...page.matchAll(/^```yaml\r?\n([^]*?)^```/gm)].map(([, text]) => text!);
+  expect(examples).toHaveLength(4);
+  for (const text of examples) expect(complaints(text.includes('router:') ? text : `${ROUTER}${text}`)).toEqual([]);
 });
 
 describe('refused where the mistake is', () => {
@@ -153,7 +161,7 @@ describe('refused where the mistake is', () => {
   );
 });
 
-test('FCN-4.1.1-a: the port and the order of bits of ARNs are code points', () => {
+test('the port and the order of bits of ARNs are code points', () => {
   const { codePoints, arnBitOrder } = load(`${ROUTER}code-points: { arn-udp-port: 50022, arn-bit-order: lsb-first }\n`);
   expect(codePoints['arn-udp-port']).toBe(50_022);
   expect(codePoints).not.toHaveProperty('arn-bit-order');

@@ -2,20 +2,12 @@
 // LHCNP-10.5-b, FCNP-3-d).
 import type { NotificationFormat } from '../model/notification.ts';
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
-import { WIDEST_OF_ONE_DOMAIN } from './address-values.ts';
-
-export const SENDER_CAPABILITIES = ['fast-cnp', 'long-haul-icmpv6', 'long-haul-roce'] as const;
-
-/**
- * The formats that the senders of a prefix understand; `unknown`: not known. Every RoCEv2 sender understands a standard
- * CNP.
- */
-export type SenderCapability = (typeof SENDER_CAPABILITIES)[number];
+import { type SenderFormat, WIDEST_OF_ONE_DOMAIN } from '../model/understood.ts';
 
 /** As far as they could be read. */
 interface SendersSeen {
   readonly prefix?: Prefix | undefined;
-  readonly supports?: 'unknown' | 'standard-cnp' | readonly (SenderCapability | undefined)[] | undefined;
+  readonly supports?: 'unknown' | 'advertised' | 'standard-cnp' | readonly (SenderFormat | undefined)[] | undefined;
 }
 
 /** Why a format is refused for the senders of a policy, and what is allowed. Undefined: it is allowed. */
@@ -26,10 +18,10 @@ export function refusal(
 ): readonly [allowed: string, reason: string] | undefined {
   if (format === 'proxy') return undefined;
   const senders = prefix ? formatPrefix(prefix) : 'these senders';
-  const impossible = prefix && impossibleFor(format, prefix);
+  const impossible = prefix && impossibleFor(format, prefix, supports === 'advertised');
   if (impossible) return impossible;
-  if (!supportsRead || (Array.isArray(supports) && supports.some((known) => known === undefined || known === format)))
-    return undefined;
+  if (!supportsRead || supports === 'advertised') return undefined;
+  if (Array.isArray(supports) && supports.some((known) => known === undefined || known === format)) return undefined;
   if (format === 'long-haul-roce') {
     const list = 'supports: [long-haul-roce]';
     return [
@@ -47,10 +39,11 @@ export function refusal(
       ];
 }
 
-/** By the prefix alone. */
+/** By the prefix alone. @param advertised what senders understand is known of each of their own prefixes */
 function impossibleFor(
   format: NotificationFormat,
   prefix: Prefix,
+  advertised: boolean,
 ): readonly [allowed: string, reason: string] | undefined {
   const { family } = prefix.address;
   const senders = formatPrefix(prefix);
@@ -62,7 +55,7 @@ function impossibleFor(
       'the ICMPv6 form of Long-haul CNP is for IPv6 alone: ' +
         `IPv4 senders such as ${senders} take the RoCEv2 form (LHCNP §4)`,
     ];
-  if (format === 'long-haul-roce' && prefix.length < WIDEST_OF_ONE_DOMAIN[family])
+  if (format === 'long-haul-roce' && !advertised && prefix.length < WIDEST_OF_ONE_DOMAIN[family])
     return [
       `prefixes not wider than /${WIDEST_OF_ONE_DOMAIN[family]}`,
       'the RoCEv2 form of Long-haul CNP may be sent only to senders that are known to accept ' +

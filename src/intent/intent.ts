@@ -21,7 +21,6 @@ import type { StampIntent } from './stamp.ts';
 
 export type { BgpIntent } from './bgp.ts';
 export type { FlowControlIntent } from './flow-control.ts';
-export type { SenderCapability } from './formats.ts';
 export type { GroupIntent } from './groups.ts';
 export type { IsisIntent } from './isis.ts';
 export type { NotificationsIntent } from './notifications.ts';

@@ -44,7 +44,7 @@ describe('LHCNP-6-b: what senders understand is configured', () => {
     [
       'supports: everything',
       'notifications.senders[0].supports',
-      /found "everything"; allowed: one of unknown, standard-cnp, or a list of: one of fast-cnp, long-haul-icmpv6, long-haul-roce/,
+      /found "everything"; allowed: one of unknown, advertised, standard-cnp, or a list of: one of fast-cnp, long-haul-icmpv6, long-haul-roce/,
     ],
     [
       'supports: [fast-cnp, slow-cnp]',

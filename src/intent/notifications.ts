@@ -3,8 +3,9 @@
 import type * as z from 'zod';
 import { NOTIFICATION_FORMATS, type NotificationFormat } from '../model/notification.ts';
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
+import { SENDER_FORMATS, type SenderFormat } from '../model/understood.ts';
 import { policyPrefix } from './address-values.ts';
-import { SENDER_CAPABILITIES, type SenderCapability, refusal } from './formats.ts';
+import { refusal } from './formats.ts';
 import * as longHaul from './long-haul.ts';
 import { defaulted, enabled, filled, list, section, value, withDefault, wordOrList } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, each, unique } from './seen.ts';
@@ -12,8 +13,11 @@ import { oneOf, onOff, time } from './values.ts';
 
 interface SenderPolicyIntent {
   readonly prefix: Prefix;
-  /** `unknown`, or all that they understand (empty: standard CNPs only). */
-  readonly supports: 'unknown' | readonly SenderCapability[];
+  /**
+   * `unknown`, or all that they understand (empty: standard CNPs only). `advertised`: what the network advertises for
+   * the prefix of each.
+   */
+  readonly supports: 'unknown' | 'advertised' | readonly SenderFormat[];
   /** The formats tried, in this order; the first that is possible is used. Never empty. */
   readonly order: readonly NotificationFormat[];
   /** Whether packets of flows with a Fast CNP are also CE-marked (FCNP-4-a); false when known capable (FCNP-4-b). */
@@ -39,9 +43,10 @@ const policy = section(
     prefix: value(policyPrefix, 'source prefix of the senders; the longest match is used'),
     supports: withDefault(
       wordOrList(
-        oneOf('unknown', 'standard-cnp'),
-        oneOf(...SENDER_CAPABILITIES),
-        `what these senders are known to understand besides standard CNPs; default ${SUPPORTS}`,
+        oneOf('unknown', 'advertised', 'standard-cnp'),
+        oneOf(...SENDER_FORMATS),
+        'what these senders are known to understand besides standard CNPs; ' +
+          `advertised: what the network advertises for the prefix of each; default ${SUPPORTS}`,
       ),
       SUPPORTS,
     ),
@@ -54,7 +59,7 @@ const policy = section(
       'on',
       (text) =>
         'whether packets of a flow that is notified by Fast CNP are CE-marked too; ' +
-        `with supports: unknown only; default ${text} (FCNP §4)`,
+        `with supports: unknown or advertised only; default ${text} (FCNP §4)`,
     ),
   },
   'the format for the senders of a prefix',
@@ -143,6 +148,10 @@ function formatsFitTheSenders({ notifications }: Sections, report: Report): void
   }
 }
 
+/** An advertisement is a claim: who makes it may be wrong about the senders, or lie. */
+const isKnown = (supports: SenderPolicyIntent['supports'] | 'standard-cnp' | readonly unknown[]): boolean =>
+  supports !== 'unknown' && supports !== 'advertised';
+
 /** FCNP-4-a, FCNP-4-b. */
 function ceWithFastCnp({ notifications }: Sections, report: Report): void {
   for (const [i, policy] of each(notifications?.senders)) {
@@ -150,10 +159,10 @@ function ceWithFastCnp({ notifications }: Sections, report: Report): void {
     if (!('ce-with-fast-cnp' in policy)) continue;
     if (policy.order && !policy.order.some((format) => format === undefined || format === 'fast-cnp'))
       report(path, 'no ce-with-fast-cnp', 'these senders are never sent a Fast CNP');
-    if (policy['ce-with-fast-cnp'] !== true || policy.supports === undefined || policy.supports === 'unknown') continue;
+    if (policy['ce-with-fast-cnp'] !== true || policy.supports === undefined || !isKnown(policy.supports)) continue;
     const reason =
       'packets of senders that are known to understand Fast CNP must not be CE-marked while one is sent (FCNP §4)';
-    report(path, 'off, or supports: unknown', reason);
+    report(path, 'off, or supports: unknown or advertised', reason);
   }
 }
 
@@ -177,7 +186,7 @@ export function build(declared: z.output<typeof schema>): NotificationsIntent {
 
 /**
  * FCNP-4-a: senders that may not understand a Fast CNP are also notified by CE, unless that is switched off; FCNP-4-b:
- * those known to understand it are not.
+ * those known to understand it are not. What is advertised is not known.
  */
 function buildPolicy(declared: z.output<typeof policy>): SenderPolicyIntent {
   const { prefix, supports, order, 'ce-with-fast-cnp': ceWithFastCnp } = filled(policy, declared);
@@ -185,6 +194,6 @@ function buildPolicy(declared: z.output<typeof policy>): SenderPolicyIntent {
     prefix,
     supports: supports === 'standard-cnp' ? [] : supports,
     order,
-    markCeWithFastCnp: supports === 'unknown' && ceWithFastCnp,
+    markCeWithFastCnp: !isKnown(supports) && ceWithFastCnp,
   };
 }

@@ -2,14 +2,15 @@
 import type * as z from 'zod';
 import type { IpAddress } from '../model/address.ts';
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
+import { SENDER_FORMATS, type SenderFormat } from '../model/understood.ts';
 import { hostAddress, senderPrefix, trustedPrefix } from './address-values.ts';
-import { SENDER_CAPABILITIES, type SenderCapability, refusal } from './formats.ts';
+import { refusal } from './formats.ts';
 import { defaulted, enabled, filled, list, section, value, wordOrList } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, each, itself, oneAFamily, unique } from './seen.ts';
 import { interfaceName, oneOf, rate, time } from './values.ts';
 
 /** The formats that the senders behind the proxy understand (PNC-1-a). */
-type ProxyOutputFormat = 'standard-cnp' | SenderCapability;
+type ProxyOutputFormat = 'standard-cnp' | SenderFormat;
 
 export interface SenderIntent {
   readonly prefix: Prefix;
@@ -39,7 +40,7 @@ const sender = section(
   {
     prefix: value(senderPrefix, 'source prefix of the senders'),
     format: value(
-      oneOf<ProxyOutputFormat>('standard-cnp', ...SENDER_CAPABILITIES),
+      oneOf<ProxyOutputFormat>('standard-cnp', ...SENDER_FORMATS),
       'the notification that these senders understand (PNC §1); sent from router.loopback, except standard-cnp',
     ),
   },

@@ -11,9 +11,12 @@ test('LHCNP-9-a, FCNP-5-g: the role is off without a section, and while the sect
   expect(load(source(`enabled: off, ${SENDERS}, ${FROM}`)).source).toBeUndefined();
 });
 
+const ALL = ['fast-cnp', 'long-haul-icmpv6', 'long-haul-roce'];
+
 test('the defaults: one CNP a flow in 50 µs, ten thousand notifications a second, ICRC over the options', () => {
   expect(load(source(`${SENDERS}, ${FROM}`)).source).toEqual({
-    senders: [{ prefix: prefix('2001:db8:1::/64'), action: 'convert' }],
+    senders: [{ prefix: prefix('2001:db8:1::/64'), action: 'convert', supports: ALL }],
+    advertise: false,
     acceptFrom: [prefix('2001:db8:ffff::/48')],
     interfaces: [],
     icrc: 'cover',
@@ -36,6 +39,18 @@ test.each([
   ],
   [`${SENDERS}, accept-from: [2001:db8::/32, 2001:db8::/32]`, /already in this list/],
   [`${SENDERS}, ${FROM}, interfaces: [eth1, eth1]`, /already in this list/],
+  [
+    `senders: [{ prefix: 2001:db8:1::/64, action: pass }], advertise: on, ${FROM}`,
+    /source\.advertise: there is nothing to advertise/,
+  ],
+  [
+    `senders: [{ prefix: 10.0.0.0/8, action: pass, supports: [fast-cnp] }], ${FROM}`,
+    /source\.senders\[0\]\.supports\[0\].*IPv4/,
+  ],
+  [
+    `senders: [{ prefix: 2001:db8:1::/64, action: pass, supports: [fast-cnp, fast-cnp] }], ${FROM}`,
+    /already in this list/,
+  ],
 ])('%s is refused where the mistake is', (fields, message) =>
   expect(complaints(source(fields))).toEqual([expect.stringMatching(message)]),
 );

@@ -3,11 +3,13 @@
 import type * as z from 'zod';
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
 import { SOURCE_ACTIONS, type SourceAction } from '../model/source.ts';
+import { SENDER_FORMATS, type SenderFormat, type Understood, possibleIn } from '../model/understood.ts';
 import { senderPrefix, trustedPrefix } from './address-values.ts';
+import { refusal } from './formats.ts';
 import { defaulted, enabled, filled, list, section, value } from './schema-parts.ts';
 import type * as ports from './ports.ts';
 import { type Report, type Rule, type Seen, each, itself, unique } from './seen.ts';
-import { bitRate, integer, interfaceName, oneOf, percent, rate, size, time } from './values.ts';
+import { bitRate, integer, interfaceName, onOff, oneOf, percent, rate, size, time } from './values.ts';
 
 /** How flows of hosts that cannot obey are slowed down at this router's own egress ports. */
 export interface EnforceIntent {
@@ -38,9 +40,18 @@ export interface IoamIntent {
   readonly timestamp: 'posix' | 'ntp' | 'ptp';
 }
 
+interface SourceSenders {
+  readonly prefix: Prefix;
+  readonly action: SourceAction;
+  /** The formats that may be sent to them, this router being in front of them; absent: none is known. */
+  readonly supports?: Understood;
+}
+
 export interface SourceIntent {
   /** By longest match on the destination of a notification. Notifications for others pass untouched. */
-  readonly senders: readonly { readonly prefix: Prefix; readonly action: SourceAction }[];
+  readonly senders: readonly SourceSenders[];
+  /** Whether carriers advertise what senders `supports`. */
+  readonly advertise: boolean;
   /** Present if some sender has `enforce`. */
   readonly enforce?: EnforceIntent;
   /** Congested nodes whose notifications are accepted. Never empty: there is no "from any node". */
@@ -65,6 +76,11 @@ const sender = section(
       'pass: the host gets the notification, once it is checked; convert: it gets a standard CNP in its place; ' +
         'enforce: this router slows its flows down',
     ),
+    supports: list(
+      value(oneOf(...SENDER_FORMATS), 'format'),
+      'what advertise says that these senders understand; ' +
+        'default: with convert and enforce all that is possible for the prefix, with pass nothing',
+    ).optional(),
   },
   'senders behind this router',
 );
@@ -108,6 +124,11 @@ export const schema = section(
   {
     enabled: enabled(),
     senders: list(sender, 'the senders for which this router takes notifications, and what becomes of them'),
+    advertise: defaulted(
+      onOff,
+      'off',
+      'on: carriers advertise what the senders understand, for congested nodes with supports: advertised',
+    ),
     enforce: enforce.optional(),
     'accept-from': list(
       value(trustedPrefix, 'prefix of routers whose notifications are accepted'),
@@ -164,6 +185,44 @@ function notEmpty({ source }: Sections, report: Report): void {
     );
 }
 
+const declaresAll = (action: SourceAction | undefined): boolean => action === 'convert' || action === 'enforce';
+
+/** What these senders understand, declared or because this router acts for them. */
+const supportsOf = (
+  prefix: Prefix,
+  action: SourceAction,
+  declared: readonly SenderFormat[] | undefined,
+): Understood | undefined => possibleIn(prefix, declared ?? (declaresAll(action) ? SENDER_FORMATS : []));
+
+function advertises({ source }: Sections, report: Report): void {
+  const senders = source?.senders;
+  for (const [i, { prefix, supports }] of each(senders)) {
+    const path = ['source', 'senders', i, 'supports'] as const;
+    unique(
+      supports,
+      (j) => [...path, j],
+      (format) => format,
+      'format',
+      report,
+    );
+    for (const [j, format] of each(supports)) {
+      const refused = refusal(format, { prefix, supports: [format] }, true);
+      if (refused) report([...path, j], refused[0].replace(/(, | or )?\bproxy\b( or )?/, ''), refused[1]);
+    }
+  }
+  if (source?.advertise !== true || !senders || senders.length === 0) return;
+  const silent = senders.every(
+    (entry) =>
+      entry?.prefix && entry.action && !('supports' in entry) && !supportsOf(entry.prefix, entry.action, undefined),
+  );
+  if (silent)
+    report(
+      ['source', 'advertise'],
+      'off, or supports of some sender',
+      'there is nothing to advertise: with action: pass only the operator knows what the hosts understand',
+    );
+}
+
 /** Each change of a hold is one of a class at each port. */
 const MOST_PORTS = 64;
 
@@ -203,14 +262,18 @@ function heldWhereWatched({ source, ports: watched }: Sections, report: Report):
       );
 }
 
-export const rules: readonly Rule<Sections>[] = [uniqueEntries, notEmpty, enforcement, heldWhereWatched];
+export const rules: readonly Rule<Sections>[] = [uniqueEntries, notEmpty, advertises, enforcement, heldWhereWatched];
 
 export function build(declared: z.output<typeof schema>): SourceIntent {
   const source = filled(schema, declared);
   const held = source.enforce && filled(enforce, source.enforce);
   const trace = held?.ioam && filled(ioam, held.ioam);
   return {
-    senders: source.senders,
+    senders: source.senders.map(({ prefix, action, supports: declared }) => {
+      const supports = supportsOf(prefix, action, declared);
+      return { prefix, action, ...(supports && { supports }) };
+    }),
+    advertise: source.advertise,
     ...(held && {
       enforce: {
         ports: held.ports,

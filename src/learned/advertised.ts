@@ -3,8 +3,11 @@
 import { type IpAddress, isUnicastHost, sameAddress } from '../model/address.ts';
 import type { Count } from '../model/log.ts';
 import { addressUse, senderlessUse } from '../model/prefix.ts';
+import { type Understood, possibleIn } from '../model/understood.ts';
 import { Column } from './column.ts';
 import { CandidateHeaps } from './candidate-heap.ts';
+import { Claims } from './claims.ts';
+import type { Answer } from './forwarding.ts';
 import type { SenderAdvertisement } from './kinds.ts';
 import { NodeQueue } from './node-queue.ts';
 import type { Advertisement, Source } from './preference.ts';
@@ -18,6 +21,7 @@ interface AdvertisedDependencies {
 export class Advertised {
   private readonly heads = new Column<Advertisement>();
   private readonly heaps = new CandidateHeaps();
+  private readonly claims = new Claims();
   /**
    * Nodes whose advertisements have changed since they were last taken from here. The choice is made once per node,
    * however many changes there were.
@@ -27,6 +31,7 @@ export class Advertised {
   private readonly dependencies: AdvertisedDependencies;
   /** A million prefixes have few proxies: equal consecutive values share one object. */
   private lastProxy: IpAddress | undefined;
+  private lastAnswer: Answer | undefined;
 
   constructor(dependencies: AdvertisedDependencies) {
     this.dependencies = dependencies;
@@ -42,14 +47,30 @@ export class Advertised {
     return this.heaps.best(node, this.heads.get(node));
   }
 
+  /** The advertisement that says what the node's senders understand; undefined: none does. */
+  claim(node: number): Advertisement | undefined {
+    return this.claims.best(node);
+  }
+
+  /** What is known of its senders. null: that the prefix exists; undefined: not even that. */
+  answer(node: number): Answer | null | undefined {
+    const best = this.best(node);
+    if (!best) return undefined;
+    const [proxy, supports] = [best.proxy ?? null, this.claim(node)?.supports];
+    if (!proxy && !supports) return null;
+    const { lastAnswer: last } = this;
+    if (last && last.supports === supports && last.proxy === proxy) return last;
+    return (this.lastAnswer = { proxy, supports });
+  }
+
   /**
    * A source's advertisement of a prefix, not linked yet: the old one if it is equal, so that `since` survives a
    * refresh; else a new one.
    */
   stated(old: Advertisement | undefined, node: number, source: Source, learned: SenderAdvertisement): Advertisement {
-    const proxy = this.usableProxy(learned);
-    if (old && saysSame(old, learned, proxy)) return old;
-    this.countUnusable(learned, proxy);
+    const [proxy, supports] = [this.usableProxy(learned), usableClaim(learned)];
+    if (old && saysSame(old, learned, proxy, supports)) return old;
+    this.countUnusable(learned, proxy, supports);
     return {
       node,
       source,
@@ -57,6 +78,7 @@ export class Advertised {
       proxy,
       metric: learned.metric,
       second: learned.second ?? false,
+      supports,
       since: this.dependencies.wallTime.now(),
       previous: undefined,
       next: undefined,
@@ -69,14 +91,18 @@ export class Advertised {
    * so there a new advertisement replaces it.
    */
   change(a: Advertisement, learned: SenderAdvertisement): Advertisement {
-    const proxy = this.usableProxy(learned);
-    if (saysSame(a, learned, proxy)) return a;
-    if (this.heaps.has(a.node)) return this.replace(a, this.stated(a, a.node, a.source, learned));
-    this.countUnusable(learned, proxy);
+    const [proxy, supports] = [this.usableProxy(learned), usableClaim(learned)];
+    if (saysSame(a, learned, proxy, supports)) return a;
+    if (this.heaps.has(a.node) || this.claims.inOrder(a.node))
+      return this.replace(a, this.stated(a, a.node, a.source, learned));
+    this.countUnusable(learned, proxy, supports);
+    this.claims.remove(a);
     a.pnc = learned.pnc;
     a.proxy = proxy;
     a.metric = learned.metric;
     a.second = learned.second ?? false;
+    a.supports = supports;
+    this.claims.add(a);
     a.since = this.dependencies.wallTime.now();
     this.changed.add(a.node);
     return a;
@@ -98,7 +124,12 @@ export class Advertised {
     return this.lastProxy;
   }
 
-  private countUnusable({ prefix, pnc, proxy }: SenderAdvertisement, usable: IpAddress | undefined): void {
+  private countUnusable(
+    { prefix, pnc, proxy, supports: said = NOTHING }: SenderAdvertisement,
+    usable: IpAddress | undefined,
+    supports: Understood | undefined,
+  ): void {
+    if (said.length > (supports ?? NOTHING).length) this.dependencies.count('learned.supports.unusable');
     if (!pnc || usable) return;
     const use = senderlessUse(prefix);
     if (use !== undefined) this.dependencies.count(`learned.prefix.${use}`);
@@ -111,6 +142,7 @@ export class Advertised {
     if (head) head.previous = a;
     this.heads.set(a.node, a);
     this.heaps.add(a);
+    this.claims.add(a);
     this.changed.add(a.node);
     this.count++;
   }
@@ -121,6 +153,7 @@ export class Advertised {
     if (a.next) a.next.previous = a.previous;
     a.previous = a.next = undefined;
     this.heaps.remove(a);
+    this.claims.remove(a);
     this.changed.add(a.node);
     this.count--;
   }
@@ -128,16 +161,25 @@ export class Advertised {
   /** The order of a node's advertisements has changed. */
   reorder(node: number): void {
     this.heaps.reorder(node);
+    this.claims.reorder(node);
     this.changed.add(node);
   }
 }
+
+const NOTHING: Understood = [];
+
+/** No claim is about senders that the prefix does not have, or that a format cannot reach. */
+const usableClaim = ({ prefix, supports }: SenderAdvertisement): Understood | undefined =>
+  supports && senderlessUse(prefix) === undefined ? possibleIn(prefix, supports) : undefined;
 
 function saysSame(
   a: Advertisement,
   { pnc, metric, second = false }: SenderAdvertisement,
   proxy: IpAddress | undefined,
+  supports: Understood | undefined,
 ): boolean {
   return (
+    a.supports === supports &&
     a.pnc === pnc &&
     a.metric === metric &&
     a.second === second &&

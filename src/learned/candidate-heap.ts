@@ -1,6 +1,6 @@
 // The choice among very many advertisements of one prefix, such as a default route that every router of a network
 // advertises. Scanning all of them at each change would cost the square of their number; a heap costs the logarithm.
-import { type Advertisement, comparePreference, mostPreferred } from './preference.ts';
+import { type Advertisement, comparePreference, mostPreferred, mostPreferredOf } from './preference.ts';
 
 /** From this many candidates on, a heap. Fewer are scanned faster than they are kept in order. */
 const HEAP_FROM = 32;
@@ -9,6 +9,10 @@ const HEAP_FROM = 32;
 function before(a: Advertisement, b: Advertisement): boolean {
   const [dormantA, dormantB] = [a, b].map(({ source }) => source.originator.reachability === 'dormant');
   return dormantA === dormantB ? comparePreference(a, b) < 0 : dormantB!;
+}
+
+function* listed(head: Advertisement | undefined): Generator<Advertisement> {
+  for (let a = head; a; a = a.next) yield a;
 }
 
 function hasMoreThan(count: number, head: Advertisement | undefined): boolean {
@@ -43,13 +47,21 @@ export class CandidateHeaps {
 
   /** The advertisement in force. @param head the first of all that the node has */
   best(node: number, head: Advertisement | undefined): Advertisement | undefined {
-    let heap = this.#heaps.get(node);
-    if (!heap) {
-      if (!hasMoreThan(HEAP_FROM, head)) return mostPreferred(head);
-      this.#heaps.set(node, (heap = new CandidateHeap()));
-    }
-    const best = heap.best(head);
+    if (!this.#heaps.has(node) && !hasMoreThan(HEAP_FROM, head)) return mostPreferred(head);
+    return this.#fromHeap(node, () => listed(head));
+  }
+
+  /** The same among candidates that are in a set. */
+  bestOf(node: number, candidates: ReadonlySet<Advertisement>): Advertisement | undefined {
+    if (!this.#heaps.has(node) && candidates.size <= HEAP_FROM) return mostPreferredOf(candidates);
+    return this.#fromHeap(node, () => candidates);
+  }
+
+  #fromHeap(node: number, all: () => Iterable<Advertisement>): Advertisement | undefined {
+    const heap = this.#heaps.get(node) ?? new CandidateHeap();
+    const best = heap.best(all);
     if (heap.size < HEAP_FROM / 2) this.#heaps.delete(node);
+    else this.#heaps.set(node, heap);
     return best;
   }
 }
@@ -83,17 +95,17 @@ class CandidateHeap {
     return this.#heap.length - this.#gone.size;
   }
 
-  /** The advertisement in force. @param head the first of the list of all that were added and not removed */
-  best(head: Advertisement | undefined): Advertisement | undefined {
-    if (this.#stale) this.#build(head);
+  /** The advertisement in force. @param all those that were added and not removed */
+  best(all: () => Iterable<Advertisement>): Advertisement | undefined {
+    if (this.#stale) this.#build(all());
     while (this.#heap.length > 0 && this.#gone.delete(this.#heap[0]!)) this.#shift();
     const top = this.#heap[0];
     return top?.source.originator.reachability === 'dormant' ? undefined : top;
   }
 
-  #build(head: Advertisement | undefined): void {
+  #build(all: Iterable<Advertisement>): void {
     this.#stale = false;
-    for (let a = head; a; a = a.next) this.#heap.push(a);
+    for (const a of all) this.#heap.push(a);
     for (let i = (this.#heap.length >> 1) - 1; i >= 0; i--) this.#sink(i, this.#heap[i]!);
   }
 

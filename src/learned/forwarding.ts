@@ -1,12 +1,14 @@
 // The dataplane's part of the learned table: the smallest longest-match table that gives every source address the same
-// answer. Flagged prefixes are in it with their proxy. An unflagged prefix is in it, with null, only directly below a
-// flagged one, because an unflagged best match means "no proxy" (decision D5). The table is updated incrementally: a
-// change costs the nodes that it touches, whatever the size of the table.
+// answer. Flagged prefixes are in it with their proxy, and those of which it is known with what their senders
+// understand. Any other prefix is in it, with nothing, only directly below one of these: an unflagged best match means
+// "no proxy" (decision D5), and what a router says of its prefix is not about a longer one. The table is updated
+// incrementally: a change costs the nodes that it touches, whatever the size of the table.
 //
 // IPv4 lies inside the IPv6 space (key.ts), so a flagged ::/0 would also match IPv4 senders. The IPv4 default route is
 // therefore always in the table, unflagged when no router advertises it.
 import { type IpAddress, sameAddress } from '../model/address.ts';
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
+import type { Understood } from '../model/understood.ts';
 import { Column } from './column.ts';
 import { keyLength } from './key.ts';
 import { NodeQueue } from './node-queue.ts';
@@ -18,6 +20,14 @@ export interface ForwardingEntry {
   readonly prefix: Prefix;
   /** The destination of notices about senders in the prefix; null: no notice is sent. */
   readonly proxy: IpAddress | null;
+  /** What the senders in the prefix are said to understand. */
+  readonly supports?: Understood;
+}
+
+/** What is known of the senders in a prefix: a proxy, what they are said to understand, or both. */
+export interface Answer {
+  readonly proxy: IpAddress | null;
+  readonly supports: Understood | undefined;
 }
 
 /**
@@ -32,10 +42,17 @@ export interface ForwardingChanges {
   readonly more: boolean;
 }
 
-/** undefined: not in the table. */
-type Value = IpAddress | null | undefined;
+/** null: no answer; undefined: not in the table. */
+type Value = Answer | null | undefined;
 
-const same = (a: Value, b: Value): boolean => (a && b ? sameAddress(a, b) : a === b);
+const sameProxy = (a: IpAddress | null, b: IpAddress | null): boolean => (a && b ? sameAddress(a, b) : a === b);
+const same = (a: Value, b: Value): boolean =>
+  a === b || (!!a && !!b && a.supports === b.supports && sameProxy(a.proxy, b.proxy));
+const says = (entry: ForwardingEntry | undefined, { proxy, supports }: Answer): boolean =>
+  entry !== undefined && entry.supports === supports && sameProxy(entry.proxy, proxy);
+
+/** In the table, of a prefix that is there only because a shorter one has an answer. */
+const NO_ANSWER: Answer = { proxy: null, supports: undefined };
 
 export class Forwarding {
   /** By node: the answer for addresses whose longest match it is. */
@@ -71,12 +88,12 @@ export class Forwarding {
     const before = this.values.get(node);
     const after = value === undefined && node === this.ipv4Base ? null : value;
     if (same(before, after)) return;
-    const hadProxy = this.hasProxyAt(node, before);
+    const hadAnswer = this.hasAnswerAt(node, before);
     this.values.set(node, after);
-    if (before) this.proxies[before.family]--;
-    if (after) this.proxies[after.family]++;
+    if (before?.proxy) this.proxies[before.proxy.family]--;
+    if (after?.proxy) this.proxies[after.proxy.family]++;
     this.changed.add(node);
-    if (hadProxy !== this.hasProxyAt(node, after)) this.touchUnflaggedBelow(node);
+    if (hadAnswer !== this.hasAnswerAt(node, after)) this.touchPlainBelow(node);
   }
 
   /** @param limit nodes to visit */
@@ -88,8 +105,8 @@ export class Forwarding {
       if (node === undefined) break;
       const before = this.taken.get(node);
       const after = this.needed(node);
-      if (!same(before?.proxy, after)) {
-        const entry = after === undefined ? undefined : this.entry(node, after);
+      if (after ? !says(before, after) : before) {
+        const entry = after && this.entry(node, after);
         this.taken.set(node, entry);
         if (entry) upserts.push(entry);
         else deletes.push(before!.prefix);
@@ -106,30 +123,29 @@ export class Forwarding {
     const nodes: number[] = [ROOT];
     this.trie.forEachBelow(ROOT, (node) => nodes.push(node) > 0);
     for (const node of nodes) {
-      const proxy = this.needed(node);
-      if (proxy !== undefined) yield this.entry(node, proxy);
+      const answer = this.needed(node);
+      if (answer) yield this.entry(node, answer);
     }
   }
 
-  private entry(node: number, proxy: IpAddress | null): ForwardingEntry {
-    const known = this.taken.get(node);
-    if (known) return { id: known.id, prefix: known.prefix, proxy };
-    const prefix = this.trie.prefix(node);
-    return { id: formatPrefix(prefix), prefix, proxy };
+  private entry(node: number, { proxy, supports }: Answer): ForwardingEntry {
+    const prefix = this.taken.get(node)?.prefix ?? this.trie.prefix(node);
+    const id = this.taken.get(node)?.id ?? formatPrefix(prefix);
+    return supports ? { id, prefix, proxy, supports } : { id, prefix, proxy };
   }
 
-  private needed(node: number): Value {
+  private needed(node: number): Answer | undefined {
     const value = this.values.get(node);
-    return value === null && !this.inheritsProxy(node) ? undefined : value;
+    return value === null ? (this.inheritsAnswer(node) ? NO_ANSWER : undefined) : value;
   }
 
-  /** Whether nodes directly below this one would be below a proxy if this one had the value. */
-  private hasProxyAt(node: number, value: Value): boolean {
-    return value === undefined ? this.inheritsProxy(node) : value !== null;
+  /** Whether nodes directly below this one would be below an answer if this one had the value. */
+  private hasAnswerAt(node: number, value: Value): boolean {
+    return value === undefined ? this.inheritsAnswer(node) : value !== null;
   }
 
-  /** Whether the next shorter prefix in the table has a proxy. */
-  private inheritsProxy(node: number): boolean {
+  /** Whether the next shorter prefix in the table has an answer. */
+  private inheritsAnswer(node: number): boolean {
     while (node !== ROOT) {
       node = this.trie.parent(node);
       const value = this.values.get(node);
@@ -138,7 +154,7 @@ export class Forwarding {
     return false;
   }
 
-  private touchUnflaggedBelow(node: number): void {
+  private touchPlainBelow(node: number): void {
     this.trie.forEachBelow(node, (below) => {
       const value = this.values.get(below);
       if (value === null) this.changed.add(below);

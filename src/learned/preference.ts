@@ -3,6 +3,7 @@
 // signalling.
 import { type IpAddress, compareAddresses } from '../model/address.ts';
 import type { CarrierName } from '../model/advertisement.ts';
+import type { Understood } from '../model/understood.ts';
 import type { RouterAdvertisement } from './kinds.ts';
 
 /** `local`: what this router itself declares. */
@@ -42,6 +43,8 @@ export interface Advertisement {
   metric: number;
   /** The routing protocol prefers another path of the same prefix. */
   second: boolean;
+  /** Those of the formats that it says the senders understand that are possible for the prefix. */
+  supports: Understood | undefined;
   /** When it got this content and came into force, milliseconds since 1970. */
   since: number;
   previous: Advertisement | undefined;
@@ -87,8 +90,16 @@ export function compareSources(a: Source, b: Source): number {
 /** The one in force among an advertisement and those that follow it in its list. */
 export function mostPreferred(head: Advertisement | undefined): Advertisement | undefined {
   let best: Advertisement | undefined;
-  for (let a = head; a; a = a.next) {
-    if (a.source.originator.reachability !== 'dormant' && (!best || comparePreference(a, best) < 0)) best = a;
-  }
+  for (let a = head; a; a = a.next) best = preferredOf(best, a);
   return best;
 }
+
+/** The same among any. */
+export function mostPreferredOf(candidates: Iterable<Advertisement>): Advertisement | undefined {
+  let best: Advertisement | undefined;
+  for (const a of candidates) best = preferredOf(best, a);
+  return best;
+}
+
+const preferredOf = (best: Advertisement | undefined, a: Advertisement): Advertisement | undefined =>
+  a.source.originator.reachability !== 'dormant' && (!best || comparePreference(a, best) < 0) ? a : best;

@@ -8,13 +8,22 @@ import { type Advertisement, comparePreference } from './preference.ts';
  * The advertisements of one prefix that count, the preferred one first.
  * @param head the first of the prefix's list
  * @param toWall the difference from the clock's time to the time of day, milliseconds
+ * @param claim the one that says what the senders understand
  */
-export function senderStates(head: Advertisement, prefix: Prefix, toWall: number): SenderState[] {
+export function senderStates(
+  head: Advertisement,
+  prefix: Prefix,
+  toWall: number,
+  claim: Advertisement | undefined,
+): SenderState[] {
   const all: Advertisement[] = [];
   for (let a: Advertisement | undefined = head; a; a = a.next)
     if (a.source.originator.reachability !== 'dormant') all.push(a);
   const text = formatPrefix(prefix);
-  return all.sort(comparePreference).map((a, i) => senderState(a, text, i === 0, toWall));
+  return all.sort(comparePreference).map((a, i) => ({
+    ...senderState(a, text, i === 0, toWall),
+    ...(a.supports && { supports: [...a.supports], supportsInForce: a === claim }),
+  }));
 }
 
 const senderState = (a: Advertisement, prefix: string, best: boolean, toWall: number): SenderState => ({

@@ -1,7 +1,8 @@
 // The learned table (PNC §5; PNC-5-b, PNC-5-c): which proxy serves which senders, from all carriers together. It
 // answers by longest match over all prefixes, flagged or not; reports the changes since the last call, for the
 // dataplane; and lists its entries, for the operator. Files: trie.ts holds the prefixes, advertised.ts the
-// advertisements of each, and preference.ts chooses among them (candidate-heap.ts where there are very many).
+// advertisements of each, and preference.ts chooses among them (candidate-heap.ts where there are very many). claims.ts
+// has those that say what senders understand, which is a choice of its own.
 // sources.ts has the sources, and source-reports.ts replaces the report of one. originators.ts holds after loss, and
 // reachability-changes.ts evaluates what that changes. forwarding.ts makes the dataplane's table. SIDs and router
 // addresses are about routers, not prefixes: routers.ts keeps them. topologies.ts keeps the topologies of areas.
@@ -148,7 +149,7 @@ export class LearnedTable {
   /** Replaces the senders that this router declares. Metric 0: for its own senders it is the nearest proxy. */
   declareOwn(origination: Origination): void {
     const own = origination.flatMap((declared): SenderAdvertisement[] =>
-      declared.kind === 'sender-prefix' ? [{ ...declared, pnc: true, metric: 0 }] : [],
+      declared.kind === 'sender-prefix' ? [{ ...declared, pnc: declared.proxy !== undefined, metric: 0 }] : [],
     );
     this.apply(OWN.carrier, OWN.source, OWN.originator, own);
   }
@@ -227,7 +228,7 @@ export class LearnedTable {
       if (!head) return true;
       const prefix = this.trie.prefix(node);
       const out = prefix.address.family === 4 ? four : six;
-      for (const state of senderStates(head, prefix, toWall)) out.push(state);
+      for (const state of senderStates(head, prefix, toWall, this.advertised.claim(node))) out.push(state);
       return true;
     };
     visit(ROOT);
@@ -285,8 +286,7 @@ export class LearnedTable {
     for (let left = this.reachabilityChanges.apply(limit); left > 0; left--) {
       const node = this.advertised.changed.take();
       if (node === undefined) return;
-      const best = this.advertised.best(node);
-      this.minimal.set(node, best && (best.proxy ?? null));
+      this.minimal.set(node, this.advertised.answer(node));
       this.release(node);
     }
   }

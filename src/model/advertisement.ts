@@ -4,13 +4,21 @@
 import type { IpAddress } from './address.ts';
 import type { GroupMember } from './group.ts';
 import type { Prefix } from './prefix.ts';
+import type { Understood } from './understood.ts';
 
 export type CarrierName = 'isis' | 'ospfv2' | 'ospfv3' | 'bgp';
 
 /** What a carrier is asked to advertise, by kind. */
 export interface AdvertisementKinds {
-  /** "`proxy` is the congestion notification proxy for the senders in `prefix`" (PNC §5). */
-  'sender-prefix': { readonly prefix: Prefix; readonly proxy: IpAddress };
+  /**
+   * "`proxy` is the congestion notification proxy for the senders in `prefix`" (PNC §5), and which notifications these
+   * senders understand, or the router in front of them. At least one of the two.
+   */
+  'sender-prefix': {
+    readonly prefix: Prefix;
+    readonly proxy?: IpAddress | undefined;
+    readonly supports?: Understood | undefined;
+  };
   /**
    * An SRv6 SID of this router: END.CON (FCN §4.2.2), End.MT (RMC §6) or a replication SID. Carriers advertise the
    * locator that it belongs to; the routing daemon makes the locator reachable (docs/decisions.md). `behavior` is an
@@ -38,6 +46,8 @@ interface LearnedKinds {
      * proxy.
      */
     readonly second?: boolean;
+    /** What it says that the senders understand. */
+    readonly supports?: Understood | undefined;
   };
   sid: { readonly sid: IpAddress; readonly behavior: number };
   /**

@@ -166,6 +166,22 @@ const REGISTRIES: Readonly<Record<CodePointName, Registry>> = {
   },
   'bgp-pnc-characteristic': CHARACTERISTICS,
   'bgp-private-characteristic': CHARACTERISTICS,
+  'bgp-supports-characteristic': CHARACTERISTICS,
+  'isis-supports-sub-tlv': {
+    name: 'IANA IS-IS Sub-TLVs for TLVs Advertising Prefix Reachability',
+    assigned: [
+      [1, 2, 'Administrative Tag'],
+      [3, 3, 'Prefix Segment Identifier'],
+      [4, 4, 'Prefix Attribute Flags'],
+      [5, 5, 'SRv6 End SID'],
+      [6, 6, 'Flexible Algorithm Prefix Metric'],
+      [11, 12, 'Source Router ID'],
+      [32, 32, 'BIER Information'],
+    ],
+  },
+  // The file allows only types for experiments.
+  'ospfv2-supports-sub-tlv': { name: 'IANA OSPFv2 Extended Prefix TLV Sub-TLVs', assigned: [] },
+  'ospfv3-supports-sub-tlv': { name: 'IANA OSPFv3 Extended-LSA Sub-TLVs', assigned: [] },
   // The file allows only private-use types.
   'ospfv2-private-opaque-type': { name: 'IANA OSPF Opaque Link-State Advertisements Option Types', assigned: [] },
   'ospfv3-private-function': { name: 'IANA OSPFv3 LSA Function Codes', assigned: [[8191, 8191, 'reserved']] },

@@ -20,6 +20,10 @@ export type CodePointName =
   | 'ospfv3-pnc-flag-bit'
   | 'bgp-pnc-characteristic'
   | 'bgp-private-characteristic'
+  | 'isis-supports-sub-tlv'
+  | 'ospfv2-supports-sub-tlv'
+  | 'ospfv3-supports-sub-tlv'
+  | 'bgp-supports-characteristic'
   | 'ospfv2-private-opaque-type'
   | 'ospfv3-private-function'
   | 'fast-cnp-option'
@@ -91,6 +95,38 @@ export const CODE_POINTS: readonly CodePoint[] = [
     description:
       "code of the characteristic that holds the container of SIDs and group memberships, on the node's host route",
     default: 65501,
+    min: 1,
+    max: 65535,
+    source: 'cnpd; as bgp-pnc-characteristic',
+  },
+  {
+    name: 'isis-supports-sub-tlv',
+    description: 'IS-IS sub-TLV of a prefix that says which notifications its senders understand',
+    default: 250,
+    min: 1,
+    max: 254,
+    source: 'cnpd; the registry of sub-TLVs for prefix reachability has no range for experiments',
+  },
+  {
+    name: 'ospfv2-supports-sub-tlv',
+    description: 'sub-TLV of the OSPFv2 Extended Prefix TLV that says which notifications its senders understand',
+    default: 33000,
+    min: 32768,
+    max: 33023,
+    source: 'cnpd; 32768-33023 are for experiments (RFC 7684 §7.2)',
+  },
+  {
+    name: 'ospfv3-supports-sub-tlv',
+    description: 'sub-TLV of OSPFv3 prefix TLVs that says which notifications its senders understand',
+    default: 33000,
+    min: 32768,
+    max: 33023,
+    source: 'cnpd; 32768-33023 are for experiments (RFC 8362 §7.2)',
+  },
+  {
+    name: 'bgp-supports-characteristic',
+    description: 'code of the characteristic that says which notifications the senders of a prefix understand',
+    default: 65502,
     min: 1,
     max: 65535,
     source: 'cnpd; as bgp-pnc-characteristic',

@@ -9,7 +9,7 @@ import type { FilledQueue, FlowControlMode, HeldTraffic, Traffic } from './flow-
 export const PAUSE_STATES = ['paused', 'leaving', 'watchdog'] as const;
 export type PauseState = (typeof PAUSE_STATES)[number];
 
-/** Traffic that this router holds because a downstream neighbor has asked. Times are of the clock of the machine, ms. */
+/** Traffic that this router holds because a downstream neighbor has asked. Times are ms of the machine's clock. */
 export interface PausedTraffic extends HeldTraffic {
   /** Who asked last. */
   readonly neighbor: IpAddress;

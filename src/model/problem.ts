@@ -61,6 +61,7 @@ export const PROBLEM_CODES = [
   'source.rate-unknown',
   'source.queue-taken',
   'source.holds-full',
+  'source.hosts-are-notifiers',
   // Precise flow control
   'flow-control.no-interface',
   'flow-control.not-ethernet',

@@ -45,6 +45,10 @@ export interface SenderState {
   since: string;
   /** Set while the originator is unreachable: when the entry will be dropped. */
   heldUntil?: string;
+  /** What it says that the senders understand; absent: nothing. */
+  supports?: string[];
+  /** Whether this is what counts for its prefix. */
+  supportsInForce?: boolean;
 }
 
 export interface PortState {

@@ -161,7 +161,8 @@ export function connectNorthbound(options: ClientOptions): NorthboundClient {
 const WHY_UNREACHABLE: Readonly<Record<string, string>> = {
   ENOENT:
     'there is no such socket: check that cnpd is running and that gnmi.socket in cnpd.yaml is this path ' +
-    '(the socket of Set exists where cnpd.yaml has groups, srv6.end-mt or srv6.replication)',
+    '(the socket of Set exists where cnpd.yaml has groups, srv6.end-mt, srv6.replication, source.enforce ' +
+    'or flow-control.hold)',
   ECONNREFUSED: 'no process listens on it: cnpd is not running',
   EACCES: 'permission denied: use root, or an account in the group of the socket',
   ENOTSOCK: 'this is not a socket',

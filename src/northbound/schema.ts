@@ -69,6 +69,8 @@ const CNPD: ContainerShape<CnpdState> = {
         source: STRING,
         since: TIME,
         heldUntil: TIME,
+        supports: leafList('string'),
+        supportsInForce: BOOLEAN,
       },
     },
     isis: {

@@ -47,7 +47,7 @@ export const exampleState = (): CnpdState => ({
     },
   ],
   senders: [
-    sender('2001:db8:1::/64'),
+    sender('2001:db8:1::/64', { supports: ['fast-cnp', 'long-haul-icmpv6'], supportsInForce: true }),
     sender('2001:db8::/32', {
       proxy: '2001:db8:ffff::2',
       originator: 'L2 0000.0000.c002',

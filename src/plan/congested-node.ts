@@ -24,7 +24,7 @@ import {
 } from './facts.ts';
 import { explainInstruction, instructionRows, planLongHaul } from './long-haul-cnp.ts';
 import { planNotifier } from './notifier.ts';
-import { asksForProxies, notifies, planPolicies } from './policy.ts';
+import { asksAboutSenders, asksForProxies, notifies, planPolicies } from './policy.ts';
 import { proxyAddresses } from './proxy.ts';
 import { type LearnedAboutSenders, planCapabilities } from './senders-learned.ts';
 import { type Thresholds, thresholdsOf } from './thresholds.ts';
@@ -86,7 +86,7 @@ export function planCongestedNode(intent: Intent, learned: LearnedView, facts: F
     ...proxyProblems(notifier, intent, learned),
     ...forwardingProblems('ports', familiesSent(intent, notifier, learned), facts),
   );
-  const senderProxies = asksForProxies(intent) ? learned.senders : NO_SENDER_PROXIES;
+  const senderProxies = asksAboutSenders(intent) ? learned.senders : NO_SENDER_PROXIES;
   const senderTables = {
     senderPolicies: planPolicies(intent),
     senderCapabilities: planCapabilities(intent, learned),

@@ -68,7 +68,8 @@ export function withGroups(
     const all = hostPrefix(group);
     const best = longestPrefix(policies.filter(({ prefix }) => prefixCovers(prefix, all)));
     if (!best) return [];
-    return [{ ...best, id: formatPrefix(all), prefix: all, order: best.order.filter((one) => one === 'fast-cnp') }];
+    const { onlyAdvertised: _, ...policy } = best;
+    return [{ ...policy, id: formatPrefix(all), prefix: all, order: policy.order.filter((one) => one === 'fast-cnp') }];
   });
   return rows.length === 0 ? policies : [...new Map([...policies, ...rows].map((row) => [row.id, row])).values()];
 }

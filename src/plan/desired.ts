@@ -8,6 +8,7 @@ import type { LongHaulInstruction, NotificationFormat } from '../model/notificat
 import type { Prefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
 import type { SourceAction } from '../model/source.ts';
+import type { Understood } from '../model/understood.ts';
 import type { FlowControlPlan } from './flow-control-plan.ts';
 import type { MulticastPlan } from './multicast-plan.ts';
 import type { Srv6Plan } from './srv6-plan.ts';
@@ -15,8 +16,8 @@ import type { Srv6Plan } from './srv6-plan.ts';
 export interface DesiredState {
   readonly ports: readonly EgressPortPlan[];
   /**
-   * Longest-match table of the congested node: sender prefix → where its notice goes. `proxy` null: explicitly none
-   * (D5).
+   * Longest-match table of the congested node: sender prefix → where its notice goes, and what its senders understand.
+   * `proxy` null: explicitly none (D5).
    */
   readonly senderProxies: SenderProxies;
   readonly notifier?: NotifierPlan;
@@ -112,6 +113,8 @@ export interface SenderPolicyPlan {
   /** 1 to 4 formats, tried in this order. */
   readonly order: readonly NotificationFormat[];
   readonly markCeWithFastCnp: boolean;
+  /** Formats but `proxy` are tried for senders only whose prefix is advertised to understand them. */
+  readonly onlyAdvertised?: boolean;
 }
 
 export interface SenderCapabilityPlan {
@@ -178,6 +181,8 @@ export interface SenderProxyPlan {
   readonly id: string;
   readonly prefix: Prefix;
   readonly proxy: IpAddress | null;
+  /** What the senders are advertised to understand. */
+  readonly supports?: Understood;
 }
 
 /** Which senders have which proxy: a snapshot of the learned table. */
@@ -299,6 +304,8 @@ export interface GuardPlan {
   readonly fastCnpOption?: number;
   readonly fastCnpIoamOption?: number;
   readonly longHaulIcmpv6Type?: number;
+  /** Present on a router with flow control. */
+  readonly arnUdpPort?: number;
 }
 
 export interface GuardedAddressPlan {

@@ -141,7 +141,7 @@ const NEEDS = {
 } as const satisfies Record<string, readonly (readonly string[])[]>;
 
 /** The kernel features whose absence keeps a part from running, as problems. Empty: the part can run. */
-export function missingFeatures(part: keyof typeof NEEDS, facts: Facts): Problem[] {
+export function missingFeatures(part: keyof typeof NEEDS, facts: Pick<Facts, 'features'>): Problem[] {
   const probed = new Map(facts.features.map((feature) => [feature.name, feature]));
   return NEEDS[part].flatMap((alternatives: readonly string[]): Problem[] => {
     const found = alternatives.map((name) => probed.get(name));

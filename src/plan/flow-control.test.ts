@@ -13,14 +13,14 @@ const port = (name: string, ifindex: number): object => ({ id: name, interface: 
 const WATCH = 'mode: flow, watch: [{ interface: wan }]';
 const HOLD = 'mode: flow, hold: [eth1, eth2], accept-from: ["fe80::/10"]';
 
-test('FCN-4.1-a: an intent without flow control plans none', () => {
+test('an intent without flow control plans none', () => {
   expect(planFlowControl(intentOf(''), FACTS)).toEqual({ problems: [] });
   expect(plan(intentOf(`flow-control: { ${WATCH} }\n`), learnedTable(), FACTS).flowControl).toMatchObject({
     mode: 'flow',
   });
 });
 
-test('FCN-4.1.2-a: the plan has every queue and port, by index, and times in their units', () => {
+test('the plan has every queue and port, by index, and times in their units', () => {
   const { flowControl, problems } = planned(
     'mode: priority, watch: [{ interface: wan, pause-above: 300kB }], hold: [eth1], accept-from: ["fe80::/10"], ' +
       'interfaces: [eth1, eth2], neighbors: [{ interface: eth2, address: "fe80::2" }], bandwidth: 10Gbit, ' +
@@ -51,7 +51,7 @@ test('FCN-4.1.2-a: the plan has every queue and port, by index, and times in the
   });
 });
 
-test('FCN-4.1.2-d: the priority is the upper three bits of the DSCP, but where the file says otherwise', () => {
+test('the priority is the upper three bits of the DSCP, but where the file says otherwise', () => {
   const { priorities } = planned(
     `${WATCH}, priorities: [{ dscp: 46, priority: 3 }, { dscp: 0, priority: 7 }]`,
   ).flowControl!;

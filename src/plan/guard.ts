@@ -1,6 +1,6 @@
 // The border guard (PNC §6, FCNP §5, LHCNP §9). At interfaces to outside the domain, notifications of any format are
-// dropped in both directions unless an allow-list permits them. The guard needs neither a proxy nor a monitored port: a
-// border router may run it alone.
+// dropped in both directions unless an allow-list permits them, and ARNs where this router has flow control. The guard
+// needs neither a proxy nor a monitored port: a border router may run it alone.
 import type { Intent } from '../intent/intent.ts';
 import { formatPrefix } from '../model/prefix.ts';
 import { formatAddress, mapKey } from '../model/address.ts';
@@ -26,6 +26,7 @@ export function planGuard(intent: Intent, facts: Facts): Pick<DesiredState, 'gua
             fastCnpOption: codePoints['fast-cnp-option'],
             fastCnpIoamOption: codePoints['fast-cnp-ioam-option'],
             longHaulIcmpv6Type: codePoints['long-haul-icmpv6-type'],
+            ...(intent.flowControl && { arnUdpPort: codePoints['arn-udp-port'] }),
           },
         ]
       : [];

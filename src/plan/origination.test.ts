@@ -17,7 +17,7 @@ const BOTH = { address: V6, otherAddress: V4 };
 
 describe('a proxy with an address of each family', () => {
   const advertised = (addresses: object): string[] =>
-    sendersOf(originated(intent(addresses))).map((p) => `${formatPrefix(p.prefix)} ${formatAddress(p.proxy)}`);
+    sendersOf(originated(intent(addresses))).map((p) => `${formatPrefix(p.prefix)} ${formatAddress(p.proxy!)}`);
 
   test.each([[BOTH], [{ address: V4, otherAddress: V6 }]])(
     'PNC-5-a: each sender prefix has the address of its own family, in either order',

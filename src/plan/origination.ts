@@ -2,24 +2,22 @@
 import type { Intent, SenderIntent } from '../intent/intent.ts';
 import { type Family, formatAddress } from '../model/address.ts';
 import type { AdvertisementKind, AdvertisementOf, CarrierName, Origination } from '../model/advertisement.ts';
+import { type Prefix, prefixKey, prefixOf } from '../model/prefix.ts';
 import { sidAdvertisements } from './srv6.ts';
-import type { Facts } from './facts.ts';
+import { type Facts, missingFeatures } from './facts.ts';
 import { proxyAddressFor } from './proxy.ts';
 
 const FAMILIES: readonly Family[] = [4, 6];
 
-/** A SID that the kernel has refused is not advertised: packets to it would be lost. */
-type Refused = Pick<Facts, 'refusedSids'>;
+/**
+ * A SID that the kernel has refused is not advertised: packets to it would be lost. Neither is what senders understand,
+ * where the kernel lacks what this router needs to act for them.
+ */
+type Known = Pick<Facts, 'refusedSids'> & Partial<Pick<Facts, 'features'>>;
 
 /** This router's advertisements of each kind, in this order. */
-const DECLARED: { readonly [K in AdvertisementKind]: (intent: Intent, facts: Refused) => AdvertisementOf<K>[] } = {
-  /** One per sender prefix of its proxy (PNC-5-a). */
-  'sender-prefix': ({ proxy }) =>
-    (proxy?.senders ?? []).map(({ prefix }) => ({
-      kind: 'sender-prefix',
-      prefix,
-      proxy: proxyAddressFor(proxy!, prefix.address.family),
-    })),
+const DECLARED: { readonly [K in AdvertisementKind]: (intent: Intent, facts: Known) => AdvertisementOf<K>[] } = {
+  'sender-prefix': senderPrefixes,
   /** Its END.CON SIDs (FCN-4.2.2-a), and those for groups. */
   sid: (intent, facts) => sidAdvertisements(intent).filter(({ sid }) => !facts.refusedSids?.has(formatAddress(sid))),
   /** Its loopbacks. Its STAMP reflector answers at all of them. */
@@ -32,7 +30,39 @@ const DECLARED: { readonly [K in AdvertisementKind]: (intent: Intent, facts: Ref
     (groups ?? []).flatMap(({ members }) => members.map((member) => ({ kind: 'group-membership', ...member }))),
 };
 
-export const originated = (intent: Intent, facts: Refused = {}): Origination =>
+/**
+ * One per sender prefix of its proxy (PNC-5-a), and of its source if that advertises what senders understand. The
+ * longest match counts at the learner, so each says everything about its senders, also what is declared for a shorter
+ * prefix.
+ */
+function senderPrefixes({ proxy, source }: Intent, facts: Known): AdvertisementOf<'sender-prefix'>[] {
+  const proxied = proxy?.senders ?? [];
+  const isAtWork = source?.advertise && missingFeatures('source', { features: facts.features ?? [] }).length === 0;
+  const claimed = isAtWork ? source.senders : [];
+  const [proxyOf, claimOf] = [covering(proxied), covering(claimed)];
+  const declared = new Map([...proxied, ...claimed].map(({ prefix }) => [prefixKey(prefix), prefix]));
+  return [...declared.values()].flatMap((prefix): AdvertisementOf<'sender-prefix'>[] => {
+    const supports = claimOf(prefix)?.supports;
+    const address = proxy && proxyOf(prefix) ? proxyAddressFor(proxy, prefix.address.family) : undefined;
+    if (!address && !supports) return [];
+    return [{ kind: 'sender-prefix', prefix, ...(address && { proxy: address }), ...(supports && { supports }) }];
+  });
+}
+
+/** Finds the longest of these prefixes that covers another one. */
+function covering<T extends { readonly prefix: Prefix }>(all: readonly T[]): (inner: Prefix) => T | undefined {
+  const byKey = new Map(all.map((one) => [prefixKey(one.prefix), one]));
+  const lengths = [...new Set(all.map(({ prefix }) => prefix.length))].sort((a, b) => b - a);
+  return ({ address, length: inner }) => {
+    for (const length of lengths) {
+      const found = length <= inner ? byKey.get(prefixKey(prefixOf(address, length))) : undefined;
+      if (found) return found;
+    }
+    return undefined;
+  };
+}
+
+export const originated = (intent: Intent, facts: Known = {}): Origination =>
   Object.values(DECLARED).flatMap((declared): Origination => declared(intent, facts));
 
 /**

@@ -69,7 +69,7 @@ test('the example of the documentation plans every feature', () => {
     sendersLength: desired.queuePairs?.senders.length,
     option: desired.notifier?.fastCnp?.option,
     icmpv6Type: desired.notifier?.longHaul?.icmpv6Type,
-  }).toEqual({ senderPoliciesLength: 4, sendersLength: 4, option: 158, icmpv6Type: 200 });
+  }).toEqual({ senderPoliciesLength: 5, sendersLength: 5, option: 158, icmpv6Type: 200 });
   expect(desired.srv6?.endCon).toEqual([
     { id: '2001:db8:c::1', sid: address('2001:db8:c::1'), table: 254, installed: false },
   ]);
@@ -188,6 +188,15 @@ describe('the border guard', () => {
       ],
       problems: [],
     });
+  });
+
+  test('ARNs are notifications at the border of a router with flow control, and nothing without it', () => {
+    const { guards } = planGuard(
+      intentOf('border-ports: [eth1]\nflow-control: { mode: flow, watch: [{ interface: wan }] }\n'),
+      FACTS,
+    );
+    expect(guards).toMatchObject([{ id: 'eth1', udpPort: 1021, arnUdpPort: 1022 }]);
+    expect(planGuard(intentOf('border-ports: [eth1]\n'), FACTS).guards[0]).not.toHaveProperty('arnUdpPort');
   });
 
   test('a missing interface is a problem, the others are guarded', () => {

@@ -14,10 +14,17 @@ const THROUGH_PROXIES: readonly SenderPolicyPlan[] = ['0.0.0.0/0', '::/0'].map((
 /** Whether this router sends notifications at all. */
 export const notifies = (intent: Intent): boolean => intent.ports.some((port) => port['k-max'] !== undefined);
 
-/** Whether this router notifies through proxies. If not, the table of proxies stays empty. */
+/** Whether this router notifies through proxies. */
 export const asksForProxies = (intent: Intent): boolean =>
   notifies(intent) &&
   (!intent.notifications || intent.notifications.senders.some(({ order }) => order.includes('proxy')));
+
+/** Whether what senders understand is taken from advertisements. */
+const believesAdvertised = (intent: Intent): boolean =>
+  notifies(intent) && (intent.notifications?.senders ?? []).some(({ supports }) => supports === 'advertised');
+
+/** Whether this router uses what is learned about the prefixes of senders. If not, their table stays empty. */
+export const asksAboutSenders = (intent: Intent): boolean => asksForProxies(intent) || believesAdvertised(intent);
 
 /** Whether any sender is notified directly, not through a proxy alone. */
 export const notifiesDirectly = (intent: Intent): boolean =>
@@ -28,10 +35,11 @@ export const notifiesDirectly = (intent: Intent): boolean =>
 export function planPolicies(intent: Intent): readonly SenderPolicyPlan[] {
   if (!notifies(intent)) return [];
   if (!intent.notifications) return THROUGH_PROXIES;
-  return intent.notifications.senders.map(({ prefix: senders, order, markCeWithFastCnp }) => ({
+  return intent.notifications.senders.map(({ prefix: senders, supports, order, markCeWithFastCnp }) => ({
     id: formatPrefix(senders),
     prefix: senders,
     order,
     markCeWithFastCnp,
+    ...(supports === 'advertised' && { onlyAdvertised: true }),
   }));
 }

@@ -54,19 +54,29 @@ export const SENDER_PROXIES = {
   key: (s: SenderProxyPlan) => prefixKey(s.prefix),
 } as const satisfies Omit<TableCodec<SenderProxyPlan>, 'value'>;
 
-/** Encodes the value of a sender. Consecutive senders mostly have the same proxy, so the last encoding is reused. */
+/** Encodes the value of a sender. Consecutive senders mostly have the same one, so the last encoding is reused. */
 export function senderValues(): (sender: SenderProxyPlan) => Uint8Array {
   let last: { readonly of: SenderProxyPlan; readonly bytes: Uint8Array } | undefined;
   return (sender) => {
-    const { prefix, proxy } = sender;
-    if (!last || last.of.proxy !== proxy || last.of.prefix.address.family !== prefix.address.family)
+    const { prefix, proxy, supports } = sender;
+    if (
+      !last ||
+      last.of.proxy !== proxy ||
+      last.of.supports !== supports ||
+      last.of.prefix.address.family !== prefix.address.family
+    )
       last = { of: sender, bytes: encodeSenderProxy(sender) };
     return last.bytes;
   };
 }
 
 export function sameSender(a: SenderProxyPlan, b: SenderProxyPlan): boolean {
-  return a.id === b.id && a.proxy?.value === b.proxy?.value && a.proxy?.family === b.proxy?.family;
+  return (
+    a.id === b.id &&
+    a.supports === b.supports &&
+    a.proxy?.value === b.proxy?.value &&
+    a.proxy?.family === b.proxy?.family
+  );
 }
 
 export const sameSid = (a: EndConSidPlan, b: EndConSidPlan): boolean => a.id === b.id && a.tenant === b.tenant;

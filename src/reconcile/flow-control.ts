@@ -77,7 +77,8 @@ export class FlowControl {
   }
 
   /**
-   * What is held at a port does not count as its queue: these bytes, and those that have entered since.
+   * What is held at a port does not count as its queue: these bytes, and all that enter until the next call. The last
+   * call for a port comes when its classes are empty.
    * @param enteredBefore enteredBytes(), read before heldBytes()
    * @throws KernelError
    */

@@ -30,10 +30,13 @@ export class HoldPortTable {
     for (const [key, value] of [...this.#ports.entries()]) this.#known.set(readU32Key(key), decodeHoldPort(value));
   }
 
-  /** From now on, held packets at this port go into classes of the HTB with this handle. @throws KernelError E2BIG */
+  /**
+   * From now on, held packets at this port go into classes of the HTB with this handle. Nothing is in them.
+   * @throws KernelError E2BIG
+   */
   setPort(ifindex: number, root: number): void {
     this.#count(holdPortKey(ifindex));
-    this.#change(ifindex, { handle: root });
+    this.#change(ifindex, { handle: root, held: 0n, entered: this.enteredBytes(ifindex) });
   }
 
   /** From now on, held packets at this port go straight. @throws KernelError */

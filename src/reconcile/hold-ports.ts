@@ -169,11 +169,12 @@ export class HoldPorts {
     if (!port) return minors.map(() => 0);
     const read = ({ handle }: ClassPlace): NetlinkRequest[] => [readClassRequest(ifindex, handle)];
     const requests = minors.flatMap((minor) => at(port, minor, read));
-    return this.#batch.requests(requests.map(({ request }) => request)).map((answer, i) => {
-      if (!isKernelError(answer)) return countersIn(answer, minors[i]!).backlogBytes;
-      if (!isKernelError(answer, 'ENODEV') && !isKernelError(answer, 'ENOENT')) throw answer;
+    const answers = this.#batch.requests(requests.map(({ request }) => request));
+    const refusal = refusalIn(answers.filter((answer) => !isMissing(answer)));
+    if (refusal) throw refusal;
+    return answers.map((answer, i) => {
       if (this.#isGone(answer, requests[i]!)) this.#forget(ifindex);
-      return 0;
+      return isKernelError(answer) ? 0 : countersIn(answer, minors[i]!).backlogBytes;
     });
   }
 
@@ -221,6 +222,9 @@ export class HoldPorts {
     this.#onChange();
   }
 }
+
+/** The port, or the class there. */
+const isMissing = (answer: Answer): boolean => isKernelError(answer, 'ENODEV') || isKernelError(answer, 'ENOENT');
 
 interface PortRequest {
   readonly ifindex: number;

@@ -1,6 +1,6 @@
-// What is held in the kernel: single flows (LHCNP §5.6), and what a neighbor has asked to pause (FCN §4.1). The programs
-// at the ports, and an HTB there with room for classes. What is held, and how fast, comes from the machines of both at
-// any time, through `classes` and `flowControl`.
+// What is held in the kernel: single flows (LHCNP §5.6), and what a neighbor has asked to pause (FCN §4.1). The
+// programs at the ports, and an HTB there with room for classes. What is held, and how fast, comes from the machines of
+// both at any time, through `classes` and `flowControl`.
 import type { BpfMap } from '../kernel/bpf/map.ts';
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import {

@@ -37,6 +37,9 @@ interface Desired {
   readonly source?: SourcePlan;
 }
 
+/** The machine of holds looks at each; its turns are to stay below a few milliseconds. */
+const RECORDS_A_WAKE_UP = 256;
+
 export class Source extends Feature {
   readonly #count: Count;
   readonly #readers = new Set<RingBufferReader>();
@@ -77,6 +80,7 @@ export class Source extends Feature {
   ): RingBufferReader {
     const reader = openRingBuffer(this.object.map(SOURCE_MAPS.records), {
       poller,
+      recordsAWakeUp: RECORDS_A_WAKE_UP,
       onRecord: (data, offset, length) => {
         let taken: SourceNotification;
         try {

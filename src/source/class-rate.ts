@@ -8,7 +8,7 @@ const LONGEST_FRAME = 4198;
 const BURST_MS = 1;
 const LEAST_BURST = 2 * LONGEST_FRAME;
 
-/** The longest frame takes no longer. A class owes that time before a raised rate is in force (kernel/netlink/htb.ts). */
+/** The longest frame takes no longer. A class owes it before a raised rate is in force (kernel/netlink/htb.ts). */
 const LONGEST_FRAME_MS = 100;
 
 /**
@@ -23,8 +23,8 @@ const SHARED = 2;
 const [LEAST_DRAIN_MS, MOST_DRAIN_MS] = [1000, 60_000];
 
 /**
- * How long a class may take to be empty once its flow leaves: what it owes for its last frame or pause, and a full queue
- * at the rate of the line. A flow that never pauses is let go then: its class is empty or nearly so.
+ * How long a class may take to be empty once its flow leaves: what it owes for its last frame or pause, and a full
+ * queue at the rate of the line. A flow that never pauses is let go then: its class is empty or nearly so.
  * @param buffer bytes
  */
 export function drainMs(lineRate: number, buffer: number): number {

@@ -20,13 +20,14 @@ interface EnforcementDependencies extends HeldClassesDependencies<SourceFlow> {
   readonly count: Count;
   /** Whether some port has classes. */
   readonly isReady: () => boolean;
-  /** For the program that takes notifications from hosts: until when flows are held, and whether further ones can be. */
+  /** For the program that takes notifications from hosts. */
   readonly onHolding: (holding: Holding) => void;
 }
 
 interface Holding {
-  /** CLOCK_MONOTONIC; 0: none is held. */
+  /** CLOCK_MONOTONIC: until then flows are held; 0: none is. */
   readonly untilNs: bigint;
+  /** Whether further ones can be. */
   readonly room: boolean;
 }
 
@@ -62,13 +63,15 @@ export class Enforcement {
     this.look();
   }
 
-  onNotification({ flow, ...taken }: SourceNotification): void {
+  /** @param rttMs RTT_est of the flow's path; undefined: the configured one */
+  onNotification({ flow, ...taken }: SourceNotification, rttMs?: number): void {
     if (this.#isOverloaded) {
       this.#dependencies.count('source.hold.overload');
       return this.look();
     }
     const event = {
       ...{ flow: { ...flow, tenant: 0 }, senderQpn: taken.senderQpn, node: taken.node, format: taken.format },
+      rttMs,
       ...(taken.instruction && { instruction: taken.instruction }),
       ...(taken.trace && this.#settings.options.hpcc && { trace: this.#nodesOf(taken.trace) }),
     };

@@ -67,6 +67,7 @@ const LOG_MS = 1000;
 /** The rest of a pause that is too short to be asked for again. */
 const SHORTEST_PAUSE_MS = 1;
 
+type RateOf<Subject> = Extract<HoldEffect<Subject>, { kind: 'rate' }>;
 type HoldOf<Subject> = Extract<HoldEffect<Subject>, { kind: 'hold' }>;
 
 export class HeldClasses<Subject> {
@@ -74,6 +75,8 @@ export class HeldClasses<Subject> {
   readonly #events: HeldClassesEvents<Subject>;
   readonly #slots = new Map<number, Occupied<Subject>>();
   readonly #changes: Changes;
+  /** Rates that wait for the kernel and that nothing but renewals follows, by slot. */
+  readonly #rates = new Map<number, { effect: RateOf<Subject> }>();
   readonly #looking: Deadline;
   #settings: HeldClassesSettings;
   #isLooking = false;
@@ -108,7 +111,29 @@ export class HeldClasses<Subject> {
   }
 
   apply(effects: readonly HoldEffect<Subject>[]): void {
-    for (const effect of effects) this.#changes.do(() => this.#applyOne(effect));
+    for (const effect of effects) {
+      if (effect.kind === 'rate') this.#queueRate(effect);
+      else {
+        // A later rate must not overtake this.
+        if (effect.kind !== 'renew') this.#rates.delete(effect.slot);
+        this.#changes.do(() => this.#applyOne(effect));
+      }
+    }
+  }
+
+  /** Of the rates that wait, only the latest counts: recovery asks for more than a busy kernel can do. */
+  #queueRate(effect: RateOf<Subject>): void {
+    const waiting = this.#rates.get(effect.slot);
+    if (waiting) {
+      waiting.effect = effect;
+      return;
+    }
+    const latest = { effect };
+    this.#rates.set(effect.slot, latest);
+    this.#changes.do(() => {
+      if (this.#rates.get(effect.slot) === latest) this.#rates.delete(effect.slot);
+      return this.#applyOne(latest.effect);
+    });
   }
 
   /** All traffic goes straight; what is in the classes leaves at line rate. */

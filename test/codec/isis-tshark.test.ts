@@ -11,6 +11,7 @@ import { encodePurge } from '../../src/packet/isis/lsp.ts';
 import { FIRST_LSP_ID, LAST_LSP_ID, parseLspId, parseSystemId } from '../../src/packet/isis/lsp-id.ts';
 import { encodePdu } from '../../src/packet/isis/pdu.ts';
 import { packPrefixes } from '../../src/packet/isis/tlv/ip-reachability.ts';
+import { supportsOf } from '../../src/carriers/supports.ts';
 import type { IsisTlv, PrefixReachability } from '../../src/packet/isis/tlv/types.ts';
 import type { Lsp } from '../../src/packet/isis/types.ts';
 import { dissect } from '../support/tshark.ts';
@@ -140,6 +141,26 @@ test('PNC-5.1-a: tshark sees bit 7 of the Prefix Attribute Flags, and the checks
     'isis.lsp.ipv6_reachability.ipv6_prefix': ['2001:db8:1::'],
     'isis.lsp.ipv6_reachability.metric': [String(0xfe000001)],
     'isis.lsp.prefix_attribute.flags': ['0x41', '0x41'],
+    complaints: [],
+  });
+});
+
+test('what senders understand is one more sub-TLV to tshark: what is around it is read as before', () => {
+  const one = sender('2001:db8:1::/64', '2001:db8:ffff::1');
+  const { subTlv } = supportsOf(['fast-cnp', 'long-haul-icmpv6'], 250);
+  const prefixes = [
+    { ...one, subTlvs: [...one.subTlvs, subTlv] },
+    { ...sender('2001:db8:2::/64', '2001:db8:ffff::1'), subTlvs: [subTlv] },
+  ];
+  const [record] = dissect('ethernet', framed([lsp(packPrefixes(prefixes))]), [
+    'isis.lsp.checksum.status',
+    'isis.lsp.ipv6_reachability.ipv6_prefix',
+    'isis.lsp.prefix_attribute.flags',
+  ]);
+  expect(record).toEqual({
+    'isis.lsp.checksum.status': ['1'],
+    'isis.lsp.ipv6_reachability.ipv6_prefix': ['2001:db8:1::', '2001:db8:2::'],
+    'isis.lsp.prefix_attribute.flags': ['0x41'],
     complaints: [],
   });
 });

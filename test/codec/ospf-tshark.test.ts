@@ -5,6 +5,7 @@ import { address } from '../../src/model/address.ts';
 import { prefix } from '../../src/model/prefix.ts';
 import { concat } from '../../src/packet/bytes.ts';
 import { fromHex } from '../../src/packet/hex.ts';
+import { supportsOf } from '../../src/carriers/supports.ts';
 import { encodeIpv4 } from '../../src/packet/ip/ipv4.ts';
 import { encodeIpv6 } from '../../src/packet/ip/ipv6.ts';
 import { signPacketV2 } from '../../src/packet/ospf/auth-v2.ts';
@@ -266,6 +267,20 @@ test('Router-LSAs, Link-LSA, Intra-Area-Prefix-LSA, Network-LSAs', () => {
     'ospf.v3.address_prefix.ipv6': ['2001:db8:1::', '2001:db8:ffff::1'],
     'ospf.v3.lsa.referenced_ls_type': ['0x2001'],
     'ospf.prefix_length': ['64', '128'],
+    complaints: [],
+  });
+});
+
+test('what senders understand is one more sub-TLV to tshark, padded to a word', () => {
+  const one = sender('10.1.0.0/24', '192.0.2.1');
+  const { subTlv } = supportsOf(['long-haul-roce'], 33_000);
+  const tlvs = [{ ...one, subTlvs: [...one.subTlvs, subTlv] }];
+  const body = { kind: 'extended-prefix-lsa', tlvs } as const;
+  const packets = [inIp(2, packet(2, update([lsa(2, { type: 10, lsId: opaqueLsId(7, 1) }, body)])))];
+  const [record] = dissect('raw-ip', packets, ['ospf.prefix_length', 'ospf.tlv_value']);
+  expect(record).toEqual({
+    'ospf.prefix_length': ['24'],
+    'ospf.tlv_value': ['20000000', 'c0000201', '0120'],
     complaints: [],
   });
 });

@@ -65,9 +65,12 @@ test('a line that only the RoCE endpoint of the lab fulfils says so', () => {
   const builtIn = new Map(
     entries.map((entry) => [/^\*\*(\S+)\*\*/.exec(entry)?.[1], / - built in ([^-]*)/.exec(entry)?.[1] ?? '']),
   );
-  for (const id of ['LHCNP-5.6-j', 'LHCNP-8-b', 'LHCNP-8-c']) expect(builtIn.get(id), id).toMatch(/^\*\*lab\*\*/);
+  for (const id of ['LHCNP-6.1-m', 'LHCNP-6.1.1-g', 'RMC-5.2-a']) expect(builtIn.get(id), id).toMatch(/^\*\*lab\*\*/);
   for (const id of [
     'LHCNP-5.6-a',
+    'LHCNP-5.6-j',
+    'LHCNP-8-b',
+    'LHCNP-8-c',
     'LHCNP-5.6-e',
     'LHCNP-5.6-h',
     'LHCNP-9-a',

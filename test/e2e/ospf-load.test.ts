@@ -91,7 +91,7 @@ test.each(VERSIONS)(
           .map((p) => `${formatPrefix(p.prefix)} ${p.proxy ? formatAddress(p.proxy) : 'none'}`),
       );
     const desired = (proxies: readonly AdvertisementKinds['sender-prefix'][]): string[] =>
-      proxies.map((p) => `${formatPrefix(p.prefix)} ${formatAddress(p.proxy)}`).sort();
+      proxies.map((p) => `${formatPrefix(p.prefix)} ${formatAddress(p.proxy!)}`).sort();
     await until('all arrived', () => flagged().length, is(SENDERS), LIMIT);
     expect(flagged().sort()).toEqual(desired(all));
     const before = await listed(version, r2, A);

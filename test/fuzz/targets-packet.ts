@@ -52,6 +52,7 @@ import {
 import { type Decoder, decodeSafely } from '../../src/packet/safely.fixture.ts';
 import { decodeGroupMember, encodeGroupMember } from '../../src/packet/group-member.ts';
 import { decodeSidContainer, encodeSidContainer } from '../../src/packet/sid-container.ts';
+import { decodeUnderstood, encodeUnderstood } from '../../src/packet/understood.ts';
 import { decodeEndMtTlv, encodeEndMtTlv } from '../../src/packet/srv6/end-mt-tlv.ts';
 import { decodeSrh } from '../../src/packet/srv6/srh.ts';
 import { decodeTreeTlv, encodeTreeTlv } from '../../src/packet/srv6/tree-tlv.ts';
@@ -260,6 +261,7 @@ export const PACKET_TARGETS: readonly Target[] = [
     ],
     decodeSidContainer,
   ),
+  target('understood', [encodeUnderstood(['fast-cnp', 'long-haul-roce'])], decodeUnderstood),
   target(
     'end-mt-tlv',
     [encodeEndMtTlv({ edge: MEMBER.node, receivers: [MEMBER, { ...MEMBER, qpn: 7 }] })],

@@ -8,15 +8,20 @@
 #include "builder/frame.h"
 #include "wire/notice-to-proxy.h"
 
-// PNC-5-c. The proxy of a sender, by longest match on its address. Null: none, or the longest match has none.
-static __always_inline struct sender_proxy *notice_proxy(const struct address *source)
+// What has been learned about a sender's prefix, by longest match on its address.
+static __always_inline struct sender_proxy *learned_about(const struct address *source)
 {
 	struct prefix_key key = { .length = 128, .address = *source };
 	struct sender_proxy *proxy = bpf_map_lookup_elem(&sender_proxies, &key);
 	__u8 family = source->halves[0] == 0 && source->halves[1] == MAPPED_HALF(source->words[3]) ? 4 : 6;
-	if (!proxy || proxy->proxy_family == 0 || proxy->prefix_family != family)
-		return 0;
-	return proxy;
+	return proxy && proxy->prefix_family == family ? proxy : 0;
+}
+
+// PNC-5-c. The proxy of a sender. Null: none, or the longest match has none.
+static __always_inline struct sender_proxy *notice_proxy(const struct address *source)
+{
+	struct sender_proxy *proxy = learned_about(source);
+	return proxy && proxy->proxy_family != 0 ? proxy : 0;
 }
 
 // Five-tuple and level, as on the wire.

@@ -72,6 +72,8 @@
 	X(42, EGRESS_TENANT, "egress.format.tenant",                                                                        \
 	  "formats skipped because the packet's tenant is unknown: a VPN behind MPLS, GRE or VXLAN, or outside its tunnel") \
 	X(43, EGRESS_DATAGRAM, "egress.format.datagram",                                                                    \
-	  "formats skipped because a datagram names a connection's Queue Pair as its source")
+	  "formats skipped because a datagram names a connection's Queue Pair as its source")                               \
+	X(44, EGRESS_NOT_ADVERTISED, "egress.format.not-advertised",                                                        \
+	  "formats skipped because the sender's prefix is not advertised to understand them")
 
 #endif

@@ -66,7 +66,8 @@ struct sender_proxy {
 	struct address proxy;
 	__u8 proxy_family;  // 4, 6, or 0: no proxy
 	__u8 prefix_family; // 4 or 6: an IPv6 default route covers ::ffff:0:0/96 as well, and must not match IPv4
-	__u8 reserved[6];
+	__u8 supports;	    // formats that its senders are advertised to understand: bit 1 << enum notification_format
+	__u8 reserved[5];
 };
 
 // Which formats a sender understands, by longest match on its address. No entry: it is not notified.
@@ -74,7 +75,8 @@ struct sender_policy {
 	__u8 order[4];		    // enum notification_format, tried in this order; FORMAT_NONE ends it
 	__u8 prefix_family;	    // 4 or 6, as in struct sender_proxy
 	__u8 mark_ce_with_fast_cnp; // FCNP-4-a; else a flow that gets Fast CNPs is not marked (FCNP-4-b)
-	__u8 reserved[2];
+	__u8 only_advertised;	    // but FORMAT_PROXY: try what the sender's prefix is advertised to understand
+	__u8 reserved;
 };
 
 // Hosts known not to understand a format; the agent removes an entry when it expires.

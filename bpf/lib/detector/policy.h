@@ -124,6 +124,16 @@ __noinline int format_possible(struct __sk_buff *skb, const struct data_packet *
 	return route_possible(skb, &tunnel) ? qpn : 0;
 }
 
+// By the sender's longest prefix alone. Carriers speak for the main table: a sender inside a tunnel may be a VPN's,
+// with an address that belongs to another host there.
+static __always_inline int advertised(const struct data_packet *packet, const struct address *sender, __u32 format)
+{
+	if (packet->tunnel_family)
+		return refuse(COUNT_EGRESS_TENANT);
+	struct sender_proxy *learned = learned_about(sender);
+	return (learned && learned->supports >> format & 1) || refuse(COUNT_EGRESS_NOT_ADVERTISED);
+}
+
 // Sets the format; FORMAT_NONE: the sender is not notified.
 static __always_inline void choose_format(struct __sk_buff *skb, struct congestion *c)
 {
@@ -140,6 +150,8 @@ static __always_inline void choose_format(struct __sk_buff *skb, struct congesti
 		__u32 format = policy->order[i];
 		if (format == FORMAT_NONE || format >= FORMATS)
 			break;
+		if (policy->only_advertised && format != FORMAT_PROXY && !advertised(c->packet, &sender, format))
+			continue;
 		int possible = format_possible(skb, c->packet, c->port, c->stats, format);
 		if (possible) {
 			c->format = format;

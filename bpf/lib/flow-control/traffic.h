@@ -10,12 +10,14 @@
 #include "wire/roce.h"
 #include "wire/walk.h"
 
+enum traffic_parsed { TRAFFIC_UNKNOWN, TRAFFIC_ROCE, TRAFFIC_OTHER };
+
 struct traffic {
 	struct outermost outermost;
 	struct flow_control_flow flow;
 	__u16 offset; // of the outermost header; 0: not read yet
 	__u8 family;
-	__u8 has_flow;
+	__u8 parsed; // enum traffic_parsed: whether there is a flow
 };
 
 #define IPV4_FRAGMENTED 0x3fff // more to come, or an offset
@@ -96,8 +98,6 @@ static __always_inline int is_tunnel_protocol(__u8 protocol)
 {
 	return protocol == IPPROTO_IPIP || protocol == IPPROTO_IPV6 || protocol == IPPROTO_ROUTING;
 }
-
-enum traffic_parsed { TRAFFIC_ROCE, TRAFFIC_OTHER, TRAFFIC_UNKNOWN };
 
 // The UDP header, for which there is memory; its IP header leaves `available` bytes for it.
 static __always_inline enum traffic_parsed traffic_udp(const __u8 *udp, __u32 available, struct traffic *packet)
@@ -194,18 +194,14 @@ static __noinline int traffic_walk(struct __sk_buff *skb, struct traffic *packet
 	return TRAFFIC_ROCE;
 }
 
-// The innermost flow, after traffic_read(). Returns 0 unless it is a RoCEv2 packet.
+// The innermost flow, after traffic_read(). Returns 0 unless it is a RoCEv2 packet. The second call finds the same.
 static __always_inline int traffic_read_flow(struct __sk_buff *skb, struct traffic *packet)
 {
-	if (packet->has_flow)
-		return 1;
-	int parsed = packet->offset != ETH_HLEN ? TRAFFIC_UNKNOWN
-		     : packet->family == 6	? traffic_ipv6(skb, packet)
-						: traffic_ipv4(skb, packet);
-	if (parsed == TRAFFIC_UNKNOWN)
-		parsed = traffic_walk(skb, packet);
-	packet->has_flow = parsed == TRAFFIC_ROCE;
-	return packet->has_flow;
+	if (packet->parsed == TRAFFIC_UNKNOWN && packet->offset == ETH_HLEN)
+		packet->parsed = packet->family == 6 ? traffic_ipv6(skb, packet) : traffic_ipv4(skb, packet);
+	if (packet->parsed == TRAFFIC_UNKNOWN)
+		packet->parsed = traffic_walk(skb, packet);
+	return packet->parsed == TRAFFIC_ROCE;
 }
 
 // Of the kind that is configured, where it leaves or arrives.

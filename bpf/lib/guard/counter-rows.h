@@ -36,6 +36,8 @@
 	X(113, GUARD_OPAQUE_ESP, "guard.opaque.esp", "packets passed without inspection: ESP, including ESP in UDP")      \
 	X(114, GUARD_OPAQUE_GENEVE, "guard.opaque.geneve", "packets passed without inspection: Geneve")                   \
 	X(115, GUARD_OPAQUE_OTHER, "guard.opaque.other",                                                                  \
-	  "packets passed without inspection: EtherIP, L2TP, GTP-U, VXLAN-GPE, VXLAN at port 8472")
+	  "packets passed without inspection: EtherIP, L2TP, GTP-U, VXLAN-GPE, VXLAN at port 8472")                       \
+	X(116, GUARD_IN_ARN, "guard.ingress.arn.dropped", "ARNs from outside dropped (FCN §4.1)")                         \
+	X(117, GUARD_OUT_ARN, "guard.egress.arn.dropped", "ARNs leaving the domain dropped (FCN §4.1)")
 
 #endif

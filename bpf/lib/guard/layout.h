@@ -12,7 +12,7 @@ struct guard_port {
 	__u8 fast_cnp_ioam_option;
 	__u8 long_haul_icmpv6_type; // LHCNP §6.1
 	__u8 long_haul_roce;	    // whether the form of LHCNP §6.2 is a notification
-	__u8 reserved[2];
+	__be16 arn_udp_port;	    // of Adaptive Routing Notifications, network order
 };
 
 #endif

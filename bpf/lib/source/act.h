@@ -26,13 +26,13 @@ static __always_inline void source_fill(struct source_record *record, const stru
 	record->reserved[0] = record->reserved[1] = 0;
 }
 
-static __always_inline void source_report_trace(struct __sk_buff *skb, const struct told *told)
+static __always_inline int source_report_trace(struct __sk_buff *skb, const struct told *told)
 {
 	struct source_trace_record *traced = bpf_ringbuf_reserve(&source_records, sizeof(*traced), 0);
 	__u32 length = told->trace_length;
 	if (!traced) {
 		count(COUNT_SOURCE_RECORD_LOST);
-		return;
+		return 0;
 	}
 	source_fill(&traced->record, skb, told);
 	__builtin_memset(traced->trace, 0, sizeof(traced->trace));
@@ -42,19 +42,18 @@ static __always_inline void source_report_trace(struct __sk_buff *skb, const str
 	    bpf_skb_load_bytes(skb, ETH_HLEN + told->trace, traced->trace, length) < 0) {
 		bpf_ringbuf_discard(traced, 0);
 		count(COUNT_SOURCE_RECORD_LOST);
-		return;
+		return 0;
 	}
 	traced->length = length;
 	bpf_ringbuf_submit(traced, 0);
+	return 1;
 }
 
 // Returns 0 if the agent does not keep up, or is dead: its ring is full.
 static __always_inline int source_report(struct __sk_buff *skb, const struct told *told)
 {
-	if (told->trace) {
-		source_report_trace(skb, told);
-		return 1; // no standard CNP has one
-	}
+	if (told->trace)
+		return source_report_trace(skb, told);
 	struct source_record *record = bpf_ringbuf_reserve(&source_records, sizeof(*record), 0);
 	if (!record) {
 		count(COUNT_SOURCE_RECORD_LOST);
@@ -65,8 +64,9 @@ static __always_inline int source_report(struct __sk_buff *skb, const struct tol
 	return 1;
 }
 
-// Rewrites the frame as the CNP, which the kernel routes. Its source is the flow's receiver: adapters find the
-// connection by it.
+// Rewrites the frame as the CNP, which the kernel routes: what an adapter that knows no other would make of a Long-haul
+// CNP in RoCEv2 (LHCNP-5.6-j, LHCNP-8-c), and for this router's hosts of the other formats. Its source is the flow's
+// receiver: adapters find the connection by it.
 static __noinline int source_convert(struct __sk_buff *skb, const struct told *told)
 {
 	struct source_scratch *scratch = source_memory();
@@ -101,14 +101,15 @@ static __always_inline int source_act(struct __sk_buff *skb, const struct told *
 			count(COUNT_SOURCE_PASSED);
 		return TC_NEXT;
 	}
-	if (told->action == SOURCE_ENFORCE) {
-		if (!reported && told->format == FORMAT_NONE)
-			return TC_NEXT; // nobody obeys in place of the host: it has to hear its receiver
+	// What the agent is not told, nobody obeys in place of the host: it has to hear of it.
+	if (told->action == SOURCE_ENFORCE && (reported || source_is_resume(told))) {
 		count(COUNT_SOURCE_ENFORCED);
 		if (told->format == FORMAT_NONE)
 			count(COUNT_SOURCE_PEER);
 		return TC_DROP;
 	}
+	if (told->format == FORMAT_NONE)
+		return TC_NEXT;
 	int problem = source_convert(skb, told);
 	if (problem != SOURCE_GOOD) {
 		count(problem);

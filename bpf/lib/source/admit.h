@@ -24,6 +24,12 @@ static __always_inline int source_is_node(const struct address *address)
 	return !!source_match(&source_nodes, address);
 }
 
+// Nothing that a CNP could say. Only a Long-haul CNP has an instruction other than 0, Notify.
+static __always_inline int source_is_resume(const struct told *told)
+{
+	return told->instruction == ACTION_RESUME;
+}
+
 static __always_inline int source_is_receiver(const struct told *told)
 {
 	return told->format == FORMAT_FAST_CNP && same_address(&told->node, &told->receiver);
@@ -141,7 +147,7 @@ __noinline int source_admit(struct told *told, __u32 action)
 		told->action = source_enforcing(told, &flow, now);
 	if (told->action != SOURCE_CONVERT)
 		return source_bucket_refuses(told, config, now) ? COUNT_SOURCE_RATE_LIMITED : SOURCE_GOOD;
-	if (told->instruction == ACTION_RESUME && told->format != FORMAT_FAST_CNP)
+	if (source_is_resume(told))
 		return COUNT_SOURCE_RESUME;
 	problem = source_may_convert(told, pair, config, now);
 	if (problem != SOURCE_GOOD)

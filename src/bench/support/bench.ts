@@ -46,7 +46,11 @@ export async function runFigure(
     }
   }
   poller.close();
-  rmSync(directory, { recursive: true, force: true });
+  try {
+    rmSync(directory, { recursive: true, force: true });
+  } catch (error) {
+    failures.push(error); // behind what has left it so
+  }
   if (failures.length > 0) throw failures[0];
   return rows;
 }

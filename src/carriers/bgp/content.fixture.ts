@@ -23,7 +23,7 @@ import type { OwnChanges } from './own/state.ts';
 import { pathStates, sessionState } from './show.ts';
 
 export const END_CON = 0x8002;
-export const CODES: CharacteristicCodes = { pnc: 65500, private: 65501 };
+export const CODES: CharacteristicCodes = { pnc: 65500, private: 65501, supports: 65502 };
 export const CODE_POINTS: CodePointValues = {
   ...DEFAULT_CODE_POINTS,
   'bgp-pnc-characteristic': CODES.pnc,

@@ -61,6 +61,7 @@ export const BGP_COUNTERS: readonly CounterRow[] = [
   ),
   row('originate.unusable-sid', 'declared SIDs not advertised because they are outside their locator'),
   row('originate.unusable-group-member', 'declared group members not advertised because no packet could reach them'),
+  row('originate.supports-without-path', 'senders about which nothing is advertised: bgp.advertise is proxy-host'),
   row('originate.no-room', 'SIDs or group members not advertised because their path is full'),
   row(
     'originate.router-address-left-out',

@@ -44,6 +44,7 @@ export const ISIS_COUNTERS: readonly CounterRow[] = [
   row('isis.lsp.no-adjacency', 'LSPs received while the level had no adjacency'),
   row('isis.lsp.confusion', 'LSPs with the sequence number of another version: purged'),
   row('isis.lsp.contradictory-prefix', 'LSPs that list a prefix both with and without the P-flag'),
+  row('isis.lsp.bad-supports', 'sub-TLVs about what senders understand that are ignored: length or version'),
   row(
     'isis.lsp.unusable.<code>',
     'LSPs stored and acknowledged, with unusable content: zero-sequence, zero-checksum, tlv-overrun',

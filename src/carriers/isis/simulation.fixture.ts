@@ -1,7 +1,7 @@
 // For tests: speakers joined by wires in virtual time. A wire delivers after 1 ms unless its filter drops the PDU.
 import { type Declared, byKind, origination as originationOf } from '../../model/advertisement.fixture.ts';
 import type { AdvertisementOf, LearnedOf, LearnedReport, Origination } from '../../model/advertisement.ts';
-import { address } from '../../model/address.ts';
+import { type IpAddress, address } from '../../model/address.ts';
 import { DEFAULT_CODE_POINTS } from '../../model/code-points.ts';
 import { prefix } from '../../model/prefix.ts';
 import { formatSystemId, parseSystemId } from '../../packet/isis/lsp-id.ts';
@@ -57,7 +57,10 @@ export const originate = (...args: Parameters<typeof origination>): SpeakerEvent
   origination: origination(...args),
 });
 
-export const proxied = (text: string, proxy = '2001:db8:ffff::1'): AdvertisementOf<'sender-prefix'> => ({
+export const proxied = (
+  text: string,
+  proxy = '2001:db8:ffff::1',
+): AdvertisementOf<'sender-prefix'> & { readonly proxy: IpAddress } => ({
   kind: 'sender-prefix',
   prefix: prefix(text),
   proxy: address(proxy),

@@ -74,7 +74,7 @@ export const OSPF_COUNTERS: readonly CounterRow[] = [
   row(
     'learn.<reason>',
     "other routers' LSAs, or parts of them, that are ignored: malformed, bad-tlv, bad-mask, bad-container, " +
-      'unknown-route-type, misplaced-tlv, repeated-prefix, unusable-sid, unusable-group-member',
+      'unknown-route-type, misplaced-tlv, repeated-prefix, bad-supports, unusable-sid, unusable-group-member',
   ),
   row('learn.prefix-in-several-lsas', 'prefixes that a router lists in several LSAs: the lowest link-state ID counts'),
   row('originate.duplicate-prefix', 'prefixes declared with two proxies: the lower address is advertised'),

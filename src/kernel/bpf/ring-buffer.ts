@@ -13,7 +13,7 @@ const BUSY = 0x8000_0000;
 const DISCARD = 0x4000_0000;
 const LENGTH = 0x3fff_ffff;
 const RECORD_HEADER = 8;
-/** Records a wake-up: other descriptors must not starve; the rest is reported again. */
+/** Records a wake-up, by default: other descriptors must not starve; the rest is reported again. */
 const RECORDS_A_WAKE_UP = 16_384;
 /** Records after which the kernel is notified what it may overwrite. */
 const COMMIT_EVERY = 256;
@@ -25,6 +25,8 @@ interface RingBufferDependencies {
    * time: a view made for each record costs more than half of the rate.
    */
   onRecord(data: DataView, offset: number, length: number): void;
+  /** Fewer where a record leads to much work: timers and other descriptors wait meanwhile. */
+  readonly recordsAWakeUp?: number;
 }
 
 export interface RingBufferReader {
@@ -81,8 +83,9 @@ class MappedRing implements RingBufferReader {
     if (this.closed || this.reading) return;
     this.reading = true;
     let uncommitted = 0;
+    const most = this.dependencies.recordsAWakeUp ?? RECORDS_A_WAKE_UP;
     try {
-      for (let i = 0; i < RECORDS_A_WAKE_UP && !this.closed && this.next(); i++) {
+      for (let i = 0; i < most && !this.closed && this.next(); i++) {
         if (++uncommitted % COMMIT_EVERY === 0) this.commit();
       }
     } finally {

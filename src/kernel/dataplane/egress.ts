@@ -4,8 +4,9 @@ import type { IpAddress } from '../../model/address.ts';
 import type { LongHaulInstruction } from '../../model/notification.ts';
 import { addressBytes, addressFromBytes } from '../../model/address.ts';
 import type { Prefix } from '../../model/prefix.ts';
+import { SENDER_FORMATS, type Understood, understood } from '../../model/understood.ts';
 import { LITTLE_ENDIAN, putMapped, structure, unmappedAddress, viewOf } from './layout.ts';
-import { ACTION_NUMBER, actionOf } from './notifications.ts';
+import { ACTION_NUMBER, FORMAT_NUMBER, actionOf } from './notifications.ts';
 
 /**
  * In dist/bpf/egress.bpf.o. `egress`: tc egress of a monitored port. `notice`: tc ingress of the loopback interface.
@@ -256,19 +257,25 @@ export function decodeEgressConfig(value: Uint8Array): Required<EgressConfig> {
 interface SenderProxy {
   readonly prefix: Prefix;
   readonly proxy: IpAddress | null;
+  readonly supports?: Understood | undefined;
 }
 
 /** struct sender_proxy. */
 export const SENDER_PROXY_SIZE = 24;
 
-export function encodeSenderProxy({ prefix, proxy }: SenderProxy): Uint8Array {
+export function encodeSenderProxy({ prefix, proxy, supports }: SenderProxy): Uint8Array {
   // Without a view, which structure() makes: it would dominate the cost, and this table is the largest.
   const bytes = new Uint8Array(SENDER_PROXY_SIZE);
   if (proxy) putMapped(bytes, 0, proxy);
   bytes[16] = proxy?.family ?? 0;
   bytes[17] = prefix.address.family;
+  if (supports) bytes[18] = supports.reduce((bits, format) => bits | (1 << FORMAT_NUMBER[format]), 0);
   return bytes;
 }
+
+/** What the senders of an entry understand. */
+export const decodeSupports = (value: Uint8Array): Understood | undefined =>
+  understood(SENDER_FORMATS.filter((format) => (value[18]! >> FORMAT_NUMBER[format]) & 1));
 
 /** The proxy of an entry; null: none. */
 export const decodeSenderProxy = (value: Uint8Array): IpAddress | null => (value[16] ? unmappedAddress(value) : null);

@@ -1,6 +1,6 @@
-// Precise flow control (FCN §4.1) in the maps of hold.bpf.o (bpf/lib/flow-control/layout.h): its configuration, what has
-// been told, and the records of packets that found a queue filled. Held traffic is in holds.ts. Times are nanoseconds
-// of CLOCK_MONOTONIC.
+// Precise flow control (FCN §4.1) in the maps of hold.bpf.o (bpf/lib/flow-control/layout.h): its configuration, what
+// has been told, and the records of packets that found a queue filled. Held traffic is in holds.ts. Times are
+// nanoseconds of CLOCK_MONOTONIC.
 import type { FilledQueue, FlowControlMode, Traffic } from '../../model/flow-control.ts';
 import { HOLD_KIND, KIND_OF_MODE, decodeTrafficKey, encodeHoldKey } from './holds.ts';
 import { LITTLE_ENDIAN, structure, u32Key, unmappedAddressAt } from './layout.ts';

@@ -17,7 +17,7 @@ export const GUARD_MAPS = {
 
 /** Offsets in struct guard_port. */
 export const GUARD_PORT_SIZE = 8;
-const PORT = { udpPort: 0, option: 2, ioamOption: 3, icmpv6Type: 4, longHaulRoce: 5 } as const;
+const PORT = { udpPort: 0, option: 2, ioamOption: 3, icmpv6Type: 4, longHaulRoce: 5, arnUdpPort: 6 } as const;
 
 /** What counts as a notification at a border port; an absent kind does not. */
 export interface GuardPort {
@@ -28,6 +28,8 @@ export interface GuardPort {
   readonly fastCnpIoamOption?: number;
   /** ICMPv6 type of Long-haul CNP. With it the RoCEv2 form, which has no code point of its own, is recognized too. */
   readonly longHaulIcmpv6Type?: number;
+  /** Destination port of Adaptive Routing Notifications. */
+  readonly arnUdpPort?: number;
 }
 
 /** The key is the interface index. */
@@ -39,16 +41,19 @@ export const encodeGuardPort = (port: GuardPort): Uint8Array =>
     bytes[PORT.option] = port.fastCnpOption ?? 0;
     bytes[PORT.ioamOption] = port.fastCnpIoamOption ?? 0;
     bytes[PORT.icmpv6Type] = port.longHaulIcmpv6Type ?? 0;
+    view.setUint16(PORT.arnUdpPort, port.arnUdpPort ?? 0);
     bytes[PORT.longHaulRoce] = port.longHaulIcmpv6Type === undefined ? 0 : 1;
   });
 
 export function decodeGuardPort(value: Uint8Array): GuardPort {
   const [option, ioamOption, icmpv6Type] = [value[PORT.option]!, value[PORT.ioamOption]!, value[PORT.icmpv6Type]!];
+  const arnUdpPort = viewOf(value).getUint16(PORT.arnUdpPort);
   return {
     udpPort: viewOf(value).getUint16(PORT.udpPort),
     ...(option ? { fastCnpOption: option } : {}),
     ...(ioamOption ? { fastCnpIoamOption: ioamOption } : {}),
     ...(icmpv6Type ? { longHaulIcmpv6Type: icmpv6Type } : {}),
+    ...(arnUdpPort ? { arnUdpPort } : {}),
   };
 }
 

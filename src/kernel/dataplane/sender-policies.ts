@@ -14,15 +14,22 @@ interface SenderPolicy {
   readonly order: readonly NotificationFormat[];
   /** FCNP-4-a: a flow that gets Fast CNPs is marked as well. */
   readonly markCeWithFastCnp: boolean;
+  /** Formats but `proxy` are tried only where the sender's prefix is advertised to understand them. */
+  readonly onlyAdvertised?: boolean;
 }
 
 /** Offsets in struct sender_policy. */
 export const SENDER_POLICY_SIZE = 8;
-const POLICY = { order: 0, family: 4, mark: 5 } as const;
+const POLICY = { order: 0, family: 4, mark: 5, onlyAdvertised: 6 } as const;
 const MAX_ORDER = 4;
 
 /** @throws RangeError: no format, or too many */
-export function encodeSenderPolicy({ prefix, order, markCeWithFastCnp }: SenderPolicy): Uint8Array {
+export function encodeSenderPolicy({
+  prefix,
+  order,
+  markCeWithFastCnp,
+  onlyAdvertised = false,
+}: SenderPolicy): Uint8Array {
   if (order.length < 1 || order.length > MAX_ORDER)
     throw new RangeError(`${order.length} formats, not 1 to ${MAX_ORDER}`);
   return structure(SENDER_POLICY_SIZE, (_, bytes) => {
@@ -32,12 +39,14 @@ export function encodeSenderPolicy({ prefix, order, markCeWithFastCnp }: SenderP
     );
     bytes[POLICY.family] = prefix.address.family;
     bytes[POLICY.mark] = markCeWithFastCnp ? 1 : 0;
+    bytes[POLICY.onlyAdvertised] = onlyAdvertised ? 1 : 0;
   });
 }
 
-export const decodeSenderPolicy = (value: Uint8Array): Pick<SenderPolicy, 'order' | 'markCeWithFastCnp'> => ({
+export const decodeSenderPolicy = (value: Uint8Array): Omit<SenderPolicy, 'prefix'> => ({
   order: [...value.subarray(POLICY.order, POLICY.order + MAX_ORDER)].filter((number) => number !== 0).map(formatOf),
   markCeWithFastCnp: value[POLICY.mark] === 1,
+  ...(value[POLICY.onlyAdvertised] === 1 && { onlyAdvertised: true }),
 });
 
 /** The key is layout.ts's mappedAddress of the host. */

@@ -1,6 +1,7 @@
 // The characteristics that cnpd knows (nhc.ts has their frame). Their codes are unassigned, and therefore configurable:
 //
 //   Proxy Node Capability (PNC §5.4): the proxy's address, 4 or 16 octets
+//   supports: which notifications the senders of the route's prefix understand (../understood.ts)
 //   private: the container of SIDs and group memberships (../sid-container.ts)
 //
 // A characteristic whose value is malformed is ignored; the others are used. Of several with the same code, the first
@@ -8,19 +9,23 @@
 import { type IpAddress, addressBytes, addressFromBytes, formatAddress, isUnicastHost } from '../../model/address.ts';
 import type { CodePointValues } from '../../model/code-points.ts';
 import { ok } from '../../model/result.ts';
+import type { Understood } from '../../model/understood.ts';
 import { type DecodeError, type Decoded, malformed } from '../decode.ts';
 import { EncodeError } from '../encode-error.ts';
 import { type ContainerTlv, decodeSidContainer, encodeSidContainer } from '../sid-container.ts';
+import { decodeUnderstood, encodeUnderstood } from '../understood.ts';
 import type { Characteristic } from './nhc.ts';
 
 export interface CharacteristicCodes {
   readonly pnc: number;
   readonly private: number;
+  readonly supports: number;
 }
 
 export const characteristicCodes = (codePoints: CodePointValues): CharacteristicCodes => ({
   pnc: codePoints['bgp-pnc-characteristic'],
   private: codePoints['bgp-private-characteristic'],
+  supports: codePoints['bgp-supports-characteristic'],
 });
 
 /** What the characteristics that cnpd knows contain. */
@@ -29,6 +34,8 @@ export interface Capabilities {
   readonly proxy?: IpAddress;
   /** What the private characteristic contains. */
   readonly container?: readonly ContainerTlv[];
+  /** What the senders understand. */
+  readonly supports?: Understood;
 }
 
 export interface ReadCharacteristics extends Capabilities {
@@ -54,11 +61,12 @@ export const privateCharacteristic = (code: number, container: readonly Containe
 
 /** @throws EncodeError as pncCharacteristic and privateCharacteristic */
 export const writeCharacteristics = (
-  { proxy, container }: Capabilities,
+  { proxy, container, supports }: Capabilities,
   codes: CharacteristicCodes,
 ): Characteristic[] => [
   ...(proxy ? [pncCharacteristic(codes.pnc, proxy)] : []),
   ...(container ? [privateCharacteristic(codes.private, container)] : []),
+  ...(supports ? [{ code: codes.supports, value: encodeUnderstood(supports) }] : []),
 ];
 
 /** The value of a PNC characteristic. Codes: `bad-length`, `not-unicast`. */
@@ -70,8 +78,8 @@ export function decodePnc(value: Uint8Array): Decoded<IpAddress> {
 }
 
 /**
- * Error offsets count from the start of the characteristic's value; error codes are those of decodePnc and
- * decodeSidContainer.
+ * Error offsets count from the start of the characteristic's value; error codes are those of decodePnc,
+ * decodeSidContainer and decodeUnderstood.
  */
 export function readCharacteristics(
   characteristics: readonly Characteristic[],
@@ -86,10 +94,13 @@ export function readCharacteristics(
   };
   let proxy: IpAddress | undefined;
   let container: readonly ContainerTlv[] | undefined;
+  let supports: Understood | undefined;
   for (const { code, value } of characteristics) {
     if (code === codes.pnc) proxy = take(proxy, code, decodePnc(value));
     else if (code === codes.private) container = take(container, code, decodeSidContainer(value));
+    else if (code === codes.supports) supports = take(supports, code, decodeUnderstood(value));
     else unknown.add(code);
   }
-  return { ...(proxy && { proxy }), ...(container && { container }), unknown: [...unknown].sort((a, b) => a - b), bad };
+  const known = { ...(proxy && { proxy }), ...(container && { container }), ...(supports && { supports }) };
+  return { ...known, unknown: [...unknown].sort((a, b) => a - b), bad };
 }

@@ -5,7 +5,7 @@ import { fromHex } from '../hex.ts';
 import { pncCharacteristic } from './characteristics.ts';
 import { AFI, type Nhc, SAFI_UNICAST } from './nhc.ts';
 
-export const CODES = { pnc: 65500, private: 65501 } as const;
+export const CODES = { pnc: 65500, private: 65501, supports: 65502 } as const;
 
 export const NHC_V6: Nhc = {
   afi: AFI.ipv6,

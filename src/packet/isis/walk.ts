@@ -31,6 +31,9 @@ export interface PrefixCursor extends EntryPlace {
   /** Values of the first sub-TLVs 11 and 12; −1 when absent. */
   source4Offset: number;
   source6Offset: number;
+  /** Value of the first sub-TLV of the type that the caller asks for; −1 when absent. */
+  wantedOffset: number;
+  wantedLength: number;
 }
 
 /** Every field is written out: an object that is made by spreading another one takes far longer to fill. */
@@ -50,15 +53,21 @@ const newCursor = (bytes: Uint8Array): PrefixCursor => ({
   flagsLength: 0,
   source4Offset: -1,
   source6Offset: -1,
+  wantedOffset: -1,
+  wantedLength: 0,
 });
+
+/** No sub-TLV has this type. */
+const NOTHING = -1;
 
 /**
  * Visits every prefix of TLVs 135, 235, 236 and 237, in order; 235 and 237 with topology ID 0 are ignored (RFC 5120
  * §7.3, §7.4).
  * @param lsp a whole LSP, as in `ReceivedPdu.raw`
+ * @param wanted type of one more sub-TLV, without a codec
  * @returns how many TLVs were malformed and skipped
  */
-export function forEachPrefix(lsp: Uint8Array, visit: (cursor: PrefixCursor) => void): number {
+export function forEachPrefix(lsp: Uint8Array, visit: (cursor: PrefixCursor) => void, wanted = NOTHING): number {
   const cursor = newCursor(lsp);
   let bad = 0;
   for (let at = LSP_HEADER_LENGTH; at + 2 <= lsp.length; at += 2 + lsp[at + 1]!) {
@@ -71,8 +80,8 @@ export function forEachPrefix(lsp: Uint8Array, visit: (cursor: PrefixCursor) => 
     cursor.tlv = type;
     cursor.family = type < 236 ? 4 : 6;
     cursor.mtId = multi && start <= end ? u16(lsp, at + 2) & 0xfff : 0;
-    if (start > end || !walkEntries(cursor, start, end, undefined)) bad++;
-    else if (!multi || cursor.mtId !== 0) walkEntries(cursor, start, end, visit);
+    if (start > end || !walkEntries(cursor, start, end, wanted, undefined)) bad++;
+    else if (!multi || cursor.mtId !== 0) walkEntries(cursor, start, end, wanted, visit);
   }
   return bad;
 }
@@ -82,6 +91,7 @@ function walkEntries(
   cursor: PrefixCursor,
   start: number,
   end: number,
+  wanted: number,
   visit: ((cursor: PrefixCursor) => void) | undefined,
 ): boolean {
   const { bytes, family } = cursor;
@@ -93,7 +103,7 @@ function walkEntries(
       if (!subTlvsFill(bytes, cursor.subTlvsOffset, next)) return false;
     } else {
       readEntryFields(bytes, at, layout, cursor);
-      walkSubTlvs(cursor, next);
+      walkSubTlvs(cursor, next, wanted);
       visit(cursor);
     }
     at = next;
@@ -102,10 +112,10 @@ function walkEntries(
 }
 
 /** Those of an entry that has been checked. @param end where they end */
-function walkSubTlvs(cursor: PrefixCursor, end: number): void {
+function walkSubTlvs(cursor: PrefixCursor, end: number, wanted: number): void {
   const { bytes } = cursor;
-  cursor.flagsOffset = cursor.source4Offset = cursor.source6Offset = -1;
-  cursor.flagsLength = 0;
+  cursor.flagsOffset = cursor.source4Offset = cursor.source6Offset = cursor.wantedOffset = -1;
+  cursor.flagsLength = cursor.wantedLength = 0;
   for (let at = cursor.subTlvsOffset; at < end;) {
     const type = bytes[at]!;
     const valueAt = at + SUB_TLV_HEADER;
@@ -118,6 +128,10 @@ function walkSubTlvs(cursor: PrefixCursor, end: number): void {
       cursor.source4Offset = valueAt;
     else if (type === IPV6_SOURCE_ROUTER_ID && length === 16 && cursor.source6Offset < 0)
       cursor.source6Offset = valueAt;
+    else if (type === wanted && cursor.wantedOffset < 0) {
+      cursor.wantedOffset = valueAt;
+      cursor.wantedLength = length;
+    }
   }
 }
 

@@ -24,6 +24,9 @@ export interface PrefixTlvCursor extends ExtendedPrefixPlace, PrefixTlvPlace {
   /** Offsets of the values of the first well-formed Prefix Source Router Address and Source Router ID; −1 if absent. */
   addressOffset: number;
   routerOffset: number;
+  /** The value of the first sub-TLV of the type that the caller asks for; −1 if absent. */
+  wantedOffset: number;
+  wantedLength: number;
 }
 
 const newCursor = (version: Version, bytes: Uint8Array): PrefixTlvCursor => ({
@@ -40,6 +43,8 @@ const newCursor = (version: Version, bytes: Uint8Array): PrefixTlvCursor => ({
   flagsLength: 0,
   addressOffset: -1,
   routerOffset: -1,
+  wantedOffset: -1,
+  wantedLength: 0,
 });
 
 /** Type numbers of TLVs and sub-TLVs, and the length of an address. */
@@ -49,10 +54,13 @@ const LAYOUT = {
 } as const;
 
 const WORD = 4;
+/** No sub-TLV has this type. */
+const NOTHING = -1;
 
 /**
  * Visits every prefix TLV, in order. Other TLVs and malformed ones are skipped.
  * @param start where the TLVs begin; they fill the rest of `bytes`
+ * @param wanted type of one more sub-TLV, without a codec
  * @returns how many TLVs and sub-TLVs were malformed; undefined if the whole LSA is, and then no TLV is visited
  */
 export function forEachPrefixTlv(
@@ -60,11 +68,12 @@ export function forEachPrefixTlv(
   bytes: Uint8Array,
   start: number,
   visit: (cursor: PrefixTlvCursor) => void,
+  wanted = NOTHING,
 ): number | undefined {
   if (start > bytes.length) return undefined;
   const cursor = newCursor(version, bytes);
-  const bad = walkTlvs(cursor, start, undefined);
-  if (bad !== undefined) walkTlvs(cursor, start, visit);
+  const bad = walkTlvs(cursor, start, wanted, undefined);
+  if (bad !== undefined) walkTlvs(cursor, start, wanted, visit);
   return bad;
 }
 
@@ -72,6 +81,7 @@ export function forEachPrefixTlv(
 function walkTlvs(
   cursor: PrefixTlvCursor,
   start: number,
+  wanted: number,
   visit: ((cursor: PrefixTlvCursor) => void) | undefined,
 ): number | undefined {
   const { bytes, version } = cursor;
@@ -87,7 +97,7 @@ function walkTlvs(
     if (prefixes.has(cursor.type)) {
       const subTlvsAt =
         version === 2 ? readExtendedPrefix(bytes, valueAt, end, cursor) : readPrefixTlv(bytes, valueAt, end, cursor);
-      const badSubTlvs = subTlvsAt < 0 ? 1 : walkSubTlvs(cursor, subTlvsAt, end);
+      const badSubTlvs = subTlvsAt < 0 ? 1 : walkSubTlvs(cursor, subTlvsAt, end, wanted);
       if (badSubTlvs === undefined) return undefined;
       bad += badSubTlvs;
       if (visit && subTlvsAt >= 0) visit(cursor);
@@ -97,11 +107,11 @@ function walkTlvs(
   return bad;
 }
 
-function walkSubTlvs(cursor: PrefixTlvCursor, start: number, end: number): number | undefined {
+function walkSubTlvs(cursor: PrefixTlvCursor, start: number, end: number, wanted: number): number | undefined {
   const { bytes, version } = cursor;
   const { router, address, flags, addressLength } = LAYOUT[version];
-  cursor.flagsOffset = cursor.addressOffset = cursor.routerOffset = -1;
-  cursor.flagsLength = 0;
+  cursor.flagsOffset = cursor.addressOffset = cursor.routerOffset = cursor.wantedOffset = -1;
+  cursor.flagsLength = cursor.wantedLength = 0;
   let bad = 0;
   for (let at = start; at < end;) {
     const valueAt = at + TLV_HEADER;
@@ -123,6 +133,9 @@ function walkSubTlvs(cursor: PrefixTlvCursor, start: number, end: number): numbe
     } else if (type === router) {
       if (length !== 4) bad++;
       else if (cursor.routerOffset < 0) cursor.routerOffset = valueAt;
+    } else if (type === wanted && cursor.wantedOffset < 0) {
+      cursor.wantedOffset = valueAt;
+      cursor.wantedLength = length;
     }
   }
   return bad;

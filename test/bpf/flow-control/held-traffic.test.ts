@@ -110,6 +110,14 @@ describe('FCN-4.1-a: other traffic of the same port goes straight', () => {
     expect(router.leave(frame(withDscp(other(), 26)))).toBe(0);
   });
 
+  test('a packet that cannot be read is counted once, also where queues are watched', () => {
+    router.configure({ mode: 'flow' });
+    router.portTable.setWatched(new Map([[out(), router.queued - 1]]));
+    router.hold(here(FLOW));
+    expect(router.leave(frame(ipv6(PE, 43, srh(41, 0, [PE2], data()))).subarray(0, 14 + 40 + 12))).toBe(0);
+    expect(router.count('flow-control.unparseable')).toBe(1);
+  });
+
   test('at a port without classes, and while flow control is off', () => {
     router.hold(here(SERVICE));
     router.portTable.removePort(out());

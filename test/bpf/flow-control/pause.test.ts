@@ -1,4 +1,4 @@
-// Real packets, ports and classes: what a neighbor has asked to pause stays at the port, in order, and nothing else does.
+// Real packets, ports and classes: what a neighbor has asked to pause stays at the port, in order, and nothing else.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   FLOW_CONTROL_KEY,
@@ -9,6 +9,9 @@ import {
 import { address } from '../../../src/model/address.ts';
 import type { FilledQueue, HeldTraffic } from '../../../src/model/flow-control.ts';
 import { LONGEST_PAUSE_US } from '../../../src/model/notification.ts';
+import { HeldClasses } from '../../../src/source/held-classes.ts';
+import { systemClock } from '../../../src/model/clock.ts';
+import { silentLog } from '../../../src/model/log.ts';
 import { ipv6 } from '../../../src/packet/ip/packets.fixture.ts';
 import { FlowControl } from '../../../src/reconcile/flow-control.ts';
 import { is, until } from '../../support/until.ts';
@@ -97,6 +100,43 @@ test('FCN-4.1.2-e, FCN-4.1-a: a paused service stays at the port and goes on in 
   const psns = scene.psns(QPN);
   expect(psns).toEqual([...inOrder(psns.length - 5), ...inOrder(5).map((n) => 1_000_000 + n)]);
   expect(last).toBeGreaterThan(0);
+});
+
+test('what a machine asks for of its classes is done: nothing goes on before it says so, and all has left then', async () => {
+  configure();
+  await scene.ports.prepare(a(), 'flow-control');
+  const drained: HeldTraffic[] = [];
+  const refused: number[] = [];
+  const classes = new HeldClasses<HeldTraffic>(
+    { lineRate: 8 * Number(LINE.rate), buffer: LIMIT, silenceUs: LONGEST_PAUSE_US },
+    {
+      dataplane: flowControl.classes,
+      clock: systemClock,
+      monotonicNs: () => process.hrtime.bigint(),
+      log: silentLog,
+    },
+    { onDrained: (held) => drained.push(held), onRefused: () => refused.push(SLOT), onError: () => refused.push(0) },
+  );
+  const begin = process.hrtime.bigint();
+  const flow = held();
+  classes.apply([{ kind: 'hold', flow, slot: SLOT, rate: 0, untilMs: systemClock.now() + 3_600_000 }]);
+  await until('it is held', () => flowControl.classes.record(flow)?.entered, is(0n));
+  for (let psn = 0; psn < COUNT; psn++) send(psn);
+  await until('it was there', () => flowControl.classes.record(flow)!.entered, is(BigInt(COUNT)));
+  const silences = Number(process.hrtime.bigint() - begin) / (1000 * LONGEST_PAUSE_US);
+  expect(COUNT - flowControl.heldBytes(a()) / FRAME).toBeLessThanOrEqual(1 + Math.ceil(silences));
+  classes.apply([{ kind: 'leave', flow, slot: SLOT, rate: 8 * Number(LINE.rate) }]);
+  await until('it has left', () => drained.length, is(1));
+  expect([drained, refused, flowControl.heldBytes(a())]).toEqual([[flow], [], 0]);
+  classes.apply([{ kind: 'free', flow, slot: SLOT }]);
+  send(COUNT);
+  await until(
+    'all arrived',
+    () => scene.psns(QPN),
+    (psns) => psns.length > COUNT,
+  );
+  expect(scene.psns(QPN)).toEqual(inOrder(COUNT + 1));
+  await classes.stop();
 });
 
 test('what is held is known in bytes, and does not make the other service be paused', async () => {

@@ -7,7 +7,7 @@ import { prefix } from '../../../src/model/prefix.ts';
 import { GUARDED_VALUE, GUARD_MAPS, encodeAllowed, guardedKey } from '../../../src/kernel/dataplane/guard.ts';
 import { prefixKey } from '../../../src/kernel/dataplane/layout.ts';
 import { concat } from '../../../src/packet/bytes.ts';
-import { fragment, ipv4, ipv6, options, srh } from '../../../src/packet/ip/packets.fixture.ts';
+import { fragment, ipv4, ipv6, options, srh, udp } from '../../../src/packet/ip/packets.fixture.ts';
 import { buildCnp } from '../../../src/packet/roce/cnp.ts';
 import { PNC_PORT } from '../support/congested-router.ts';
 import {
@@ -16,6 +16,9 @@ import {
   GuardUnderTest,
   NODE,
   NODE4,
+  arn,
+  arn4,
+  arnDatagram,
   fastCnp,
   longHaulIcmpv6,
   longHaulRoce,
@@ -61,6 +64,8 @@ const FORMATS: readonly (readonly [string, string, Uint8Array])[] = [
   ['Long-haul CNP in ICMPv6', 'long-haul-icmpv6', longHaulIcmpv6],
   ['Long-haul CNP in RoCEv2', 'long-haul-roce', longHaulRoce],
   ['Long-haul CNP in RoCEv2 over IPv4', 'long-haul-roce', longHaulRoce4],
+  ['Adaptive Routing Notification', 'arn', arn],
+  ['Adaptive Routing Notification over IPv4', 'arn', arn4],
 ];
 /** Header chains around a notification. */
 const WAYS: readonly (readonly [string, (packet: Uint8Array) => Uint8Array])[] = [
@@ -169,6 +174,30 @@ describe('hiding places', () => {
     for (const base of bases)
       for (let length = 14 + 40; length <= base.length; length++)
         expect([NEXT, DROP]).toContain(run('ingress', base.subarray(0, length)).retval);
+  });
+});
+
+describe('ARNs at the border', () => {
+  test.each(['ingress', 'egress'] as const)(
+    'at %s they are dropped between neighbors as well, whatever their hop limit and content',
+    (direction) => {
+      for (const hopLimit of [255, 254, 1, 0]) {
+        const onLink = ipv6([address('fe80::bad'), address('fe80::1')], 17, arnDatagram);
+        onLink[7] = hopLimit;
+        expect(verdict(direction, onLink)).toBe(DROP);
+      }
+      expect(verdict(direction, ipv6([NODE, H1], 17, udp(1, 1022, Uint8Array.of(9, 9))))).toBe(DROP);
+      expect(count(`guard.${direction}.arn.dropped`)).toBe(5);
+    },
+  );
+
+  test('at another port they are dropped there, and datagrams from that port or to port 0 are none', () => {
+    guard.configure({ ...ALL_KINDS, arnUdpPort: 47_000 });
+    expect(verdict('ingress', arn)).toBe(NEXT);
+    expect(verdict('ingress', ipv6([NODE, H1], 17, udp(1, 47_000)))).toBe(DROP);
+    expect(verdict('ingress', ipv6([NODE, H1], 17, udp(47_000, 1)))).toBe(NEXT);
+    guard.configure({ udpPort: PNC_PORT });
+    expect(verdict('ingress', ipv6([NODE, H1], 17, udp(1, 0)))).toBe(NEXT);
   });
 });
 

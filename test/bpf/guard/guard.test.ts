@@ -143,11 +143,12 @@ describe('PNC-6-c: hiding places', () => {
 
 describe('the port of notices', () => {
   test('PNC-6-c: is the configured one', () => {
-    guard.configure({ udpPort: 47_000 });
+    guard.configure({ udpPort: 47_000, arnUdpPort: 47_001 });
     expect(verdict('ingress', frame(notice6))).toBe(NEXT);
     expect(verdict('ingress', frame(ipv6(ends, 17, udp(1, 47_000))))).toBe(DROP);
     expect(decodeGuardPort(guard.object.map(GUARD_MAPS.ports).lookup(guardPortKey(BORDER))!)).toEqual({
       udpPort: 47_000,
+      arnUdpPort: 47_001,
     });
     expect(guard.object.map(GUARD_MAPS.ports).info.valueSize).toBe(GUARD_PORT_SIZE);
   });

@@ -200,11 +200,13 @@ describe('a standard CNP', () => {
     ]);
   });
 
-  test('enforce: while the agent reads nothing, it is soon left to the host, which nobody obeys for', () => {
+  test('enforce: while the agent reads nothing, it and what nodes send are soon the host’s, which nobody obeys for', () => {
     source.configure('enforce');
     source.send(packet(), { repeat: 10_000 });
     expect(source.send(packet())).toMatchObject({ verdict: NEXT, counted: { 'source.record-lost': 1 } });
-    expect(source.send(longHaulRoce())).toMatchObject({ verdict: DROP });
+    for (const notification of [fastCnp(), longHaulRoce(), longHaulIcmpv6()])
+      expect(outcome(notification)).toEqual([NEXT, 'source.converted', 'source.record-lost']);
+    expect(source.send(longHaulRoce({ action: 'resume', parameter: 50 }))).toMatchObject({ verdict: DROP });
   });
 
   test('enforce: of anybody else, and about an unknown Queue Pair, is left to the host', () => {

@@ -1,5 +1,5 @@
-// What becomes of notifications for hosts that cnpd acts for, when it can hold a flow and when it cannot: somebody always
-// hears of them. The program that holds flows runs beside the source's, over the same table.
+// What becomes of notifications for hosts that cnpd acts for, when it can hold a flow and when it cannot: somebody
+// always hears of them. The program that holds flows runs beside the source's, over the same table.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

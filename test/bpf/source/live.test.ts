@@ -4,6 +4,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { attachTcx } from '../../../src/kernel/bpf/tcx.ts';
 import type { TcxLink } from '../../../src/kernel/bpf/tc-attachment.ts';
 import { SOURCE_PROGRAM } from '../../../src/kernel/dataplane/source.ts';
+import { openPacketSocket } from '../../../src/kernel/packet-socket.ts';
+import { Poller } from '../../../src/kernel/poller.ts';
+import { buildIcmpv6 } from '../../../src/packet/icmpv6/message.ts';
 import { interfaceIndex } from '../../../src/kernel/ffi/libc.ts';
 import { address } from '../../../src/model/address.ts';
 import { toHex } from '../../../src/packet/hex.ts';
@@ -16,7 +19,14 @@ import { cmReply, cmRequest } from '../support/cm-messages.ts';
 import { countOf } from '../support/counters.ts';
 import { A, A4, B, B4, CONGESTED, DATA_SPORT } from '../support/proxy-under-test.ts';
 import { ProxyScene } from '../support/proxy-scene.ts';
-import { SourceUnderTest, fastCnp, longHaulIcmpv6, longHaulRoce, longHaulRoce4 } from '../support/source-under-test.ts';
+import {
+  ICMPV6_TYPE,
+  SourceUnderTest,
+  fastCnp,
+  longHaulIcmpv6,
+  longHaulRoce,
+  longHaulRoce4,
+} from '../support/source-under-test.ts';
 
 let scene: ProxyScene;
 let source: SourceUnderTest;
@@ -85,6 +95,43 @@ test.each([
     });
   },
 );
+
+test('LHCNP-5.6-j, LHCNP-8-c: an adapter that knows standard CNPs only gets one for a Long-haul CNP in RoCEv2, without its instruction and objects', async () => {
+  const objects = [{ kind: 'device-id', name: 'leaf1' }] as const;
+  scene.fromCore(longHaulRoce({ action: 'pause', parameter: 9, objects }));
+  await until('the host hears of it', () => heard().length, is(1));
+  expect(heard().map(toHex)).toEqual([
+    toHex(buildCnp({ source: B, destination: A, destQpn: 0x64, sourcePort: DATA_SPORT })),
+  ]);
+});
+
+test('LHCNP-5.6-j, LHCNP-8-b: what of ICMPv6 is not understood or not believed is discarded in silence: neither the host nor the node hears of it', async () => {
+  /** ICMPv6 errors about ICMPv6: the host's kernel has an answer to CNPs, which nobody listens for. */
+  const errors: Uint8Array[] = [];
+  const poller = Poller.open({ onError: (error) => void scene.errors.push(error) });
+  const socket = openPacketSocket(
+    { interface: 't-proxy-c', netns: scene.c },
+    {
+      poller,
+      onFrame: (frame) => {
+        if (frame[14 + 6] === 58 && frame[54]! < 128 && frame[54 + 8 + 6] === 58) errors.push(frame.slice());
+      },
+      onError: (error) => void scene.errors.push(error),
+    },
+  );
+  const body = longHaulIcmpv6().subarray(44);
+  scene.fromCore(buildIcmpv6({ source: CONGESTED, destination: A, type: ICMPV6_TYPE, code: 1, body }));
+  scene.fromCore(longHaulIcmpv6({ sourceQpn: 0xeee }));
+  scene.fromCore(longHaulIcmpv6({ action: 'resume', parameter: 50 }));
+  for (const reason of ['malformed', 'qp-unknown', 'resume'])
+    await until('it is refused', () => counted(`source.${reason}`), is(1));
+  scene.fromCore(longHaulIcmpv6());
+  await until('a good one is heard', () => heard().length, moreThan(0));
+  expect(heard().map(toHex)).toEqual([toHex(buildCnp({ source: B, destination: A, destQpn: 0x64, sourcePort: 0 }))]);
+  expect(errors).toEqual([]);
+  socket.close();
+  poller.close();
+});
 
 test('a node that this router cannot reach is not believed', async () => {
   scene.fromCore(fastCnp({ source: address('2001:db8:ffff::77') }));

@@ -20,7 +20,7 @@ import { type Source, source as sourceKind } from '../../../src/reconcile/source
 import { inNetns, ip } from '../../support/netns.ts';
 import { is, until } from '../../support/until.ts';
 import { object } from '../support/congested-router.ts';
-import { A, B, DATA_SPORT, DROP, NEXT } from '../support/proxy-under-test.ts';
+import { A, B, DATA_SPORT, DROP, NEXT, testPort } from '../support/proxy-under-test.ts';
 import { SourceUnderTest, longHaulRoce } from '../support/source-under-test.ts';
 import { buildCnp } from '../../../src/packet/roce/cnp.ts';
 
@@ -34,6 +34,7 @@ let hold: Hold;
 let source: SourceUnderTest;
 let feature: Source;
 let supervisor: SourceSupervisor;
+let rttMs: Map<string, number>;
 const errors: unknown[] = [];
 
 const desired = (flows: number): DesiredState =>
@@ -63,7 +64,8 @@ beforeEach(async () => {
   hold = netns.run(() => holdKind.open(openBpfObject(object('hold'), { pinDir: pins }), dependencies));
   source = new SourceUnderTest(pins).teach([1, 2, 3, 4].map(flow)).configure('enforce');
   feature = sourceKind.open(source.object, dependencies);
-  supervisor = new SourceSupervisor({ poller, ...dependencies });
+  rttMs = new Map();
+  supervisor = new SourceSupervisor({ poller, ...dependencies, rttMs: () => rttMs });
   const state = desired(2);
   supervisor.apply(state, { source: feature, hold });
   hold.apply(state);
@@ -128,6 +130,27 @@ test('ports: without any, nothing is taken from hosts; with one again, everythin
   inNetns(netns, 'tc', ...'qdisc del dev t-room-a root'.split(' '));
   hold.fullPass();
   await until('it is held again', () => [hears(1), hears(2)], is([false, false]));
+});
+
+test('LHCNP-5.6-f: RTT_est is what STAMP measures at the port to the node, otherwise the configured one', async () => {
+  const { source: plan } = desired(2);
+  const measured = { id: 'a', interface: 'measured', ifindex: testPort().ifindex };
+  supervisor.apply(
+    { source: { ...plan!, enforce: { ...plan!.enforce!, ports: [measured] } } },
+    { source: feature, hold },
+  );
+  /** How long the flow is held at most from its notification on. */
+  const heldMs = async (n: number): Promise<number> => {
+    hears(n);
+    const { until: end, since } = await until('it is held', () =>
+      supervisor.holds().views.find((view) => view.flow.receiverQpn === 0x200 + n),
+    );
+    return end - since;
+  };
+  rttMs.set('another', 30);
+  expect(await heldMs(1)).toBeGreaterThan(20_000);
+  rttMs.set('measured', 30);
+  expect(await heldMs(2)).toBeLessThan(10_000);
 });
 
 test('a stopped agent leaves hosts what it has taken before, at once', async () => {

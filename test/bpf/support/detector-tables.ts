@@ -19,11 +19,14 @@ import {
 } from '../../../src/kernel/dataplane/sender-policies.ts';
 import { type IpAddress, address } from '../../../src/model/address.ts';
 import type { NotificationFormat } from '../../../src/model/notification.ts';
+import type { Understood } from '../../../src/model/understood.ts';
 import { type Prefix, prefix } from '../../../src/model/prefix.ts';
 
 export const LOOPBACK4 = address('192.0.2.9');
 export const LOOPBACK6 = address('2001:db8:ffff::9');
 export const PNC_PORT = 1021;
+
+type Marks = { readonly markCeWithFastCnp: boolean; readonly onlyAdvertised?: boolean };
 
 export class DetectorTables {
   readonly egress: BpfObject;
@@ -46,21 +49,21 @@ export class DetectorTables {
     );
   }
 
-  /** Sender prefixes and their proxies. */
-  senders(...rows: (readonly [string, IpAddress | null])[]): void {
+  /** Sender prefixes, their proxies, and what they are advertised to understand. */
+  senders(...rows: (readonly [string, IpAddress | null, Understood?])[]): void {
     const map = this.empty(EGRESS_MAPS.senderProxies);
-    for (const [sender, proxy] of rows) {
+    for (const [sender, proxy, supports] of rows) {
       const p: Prefix = prefix(sender);
-      map.update(prefixKey(p), encodeSenderProxy({ prefix: p, proxy }));
+      map.update(prefixKey(p), encodeSenderProxy({ prefix: p, proxy, supports }));
     }
   }
 
   /** The formats of sender prefixes, tried in the order given; others are not notified. */
-  policies(...rows: (readonly [string, readonly NotificationFormat[], { markCeWithFastCnp: boolean }?])[]): void {
+  policies(...rows: (readonly [string, readonly NotificationFormat[], Marks?])[]): void {
     const map = this.empty(EGRESS_MAPS.senderPolicies);
-    for (const [sender, order, { markCeWithFastCnp } = { markCeWithFastCnp: false }] of rows) {
+    for (const [sender, order, marks = { markCeWithFastCnp: false }] of rows) {
       const p = prefix(sender);
-      map.update(prefixKey(p), encodeSenderPolicy({ prefix: p, order, markCeWithFastCnp }));
+      map.update(prefixKey(p), encodeSenderPolicy({ prefix: p, order, ...marks }));
     }
   }
 

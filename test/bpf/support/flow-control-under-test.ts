@@ -1,5 +1,5 @@
-// The programs of precise flow control, as the tests drive them packet by packet: where it arrives, where it leaves, and
-// what the agent hears. The ports are those of a namespace. What the queue of `t-fc-out` has stays there.
+// The programs of precise flow control, as the tests drive them packet by packet: where it arrives, where it leaves,
+// and what the agent hears. The ports are those of a namespace. What the queue of `t-fc-out` has stays there.
 import { type BpfObject, openBpfObject } from '../../../src/kernel/bpf/object.ts';
 import type { RingBufferReader } from '../../../src/kernel/bpf/ring-buffer.ts';
 import {

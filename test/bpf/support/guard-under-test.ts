@@ -8,9 +8,12 @@ import {
   guardPortKey,
 } from '../../../src/kernel/dataplane/guard.ts';
 import { address } from '../../../src/model/address.ts';
+import { DEFAULT_CODE_POINTS } from '../../../src/model/code-points.ts';
+import { encodeArn } from '../../../src/packet/arn/arn.ts';
 import { buildLongHaulIcmpv6 } from '../../../src/packet/icmpv6/long-haul-cnp.ts';
 import { UNDISCLOSED } from '../../../src/packet/long-haul/body.ts';
 import { buildNoticePacket } from '../../../src/packet/notice/pnc.ts';
+import { ipv4, ipv6, udp } from '../../../src/packet/ip/packets.fixture.ts';
 import { type FastCnpFields, buildFastCnp } from '../../../src/packet/roce/fast-cnp.ts';
 import { buildLongHaulRoce } from '../../../src/packet/roce/long-haul-cnp.ts';
 import { PNC_PORT, PROXY4, PROXY6, object } from './congested-router.ts';
@@ -25,6 +28,7 @@ export const ALL_KINDS: GuardPort = {
   fastCnpOption: 0x9e,
   fastCnpIoamOption: 0x9d,
   longHaulIcmpv6Type: 200,
+  arnUdpPort: DEFAULT_CODE_POINTS['arn-udp-port'],
 };
 export type Direction = keyof typeof GUARD_PROGRAMS;
 
@@ -106,5 +110,11 @@ export const longHaulIcmpv6 = buildLongHaulIcmpv6({
 const ROCE = { sourcePort: 0xc001, cnp: CNP, objectClass: 247 };
 export const longHaulRoce = buildLongHaulRoce({ ...ROCE, source: NODE, destination: H1 });
 export const longHaulRoce4 = buildLongHaulRoce({ ...ROCE, source: NODE4, destination: H1V4 });
+
+const ARN = encodeArn({ type: 'congestion', metric: 0, priority: 3, pauseUs: 10_000 });
+export const arnDatagram = udp(0xc123, DEFAULT_CODE_POINTS['arn-udp-port'], ARN);
+export const arn = ipv6([NODE, H1], 17, arnDatagram);
+/** Nobody is to send it, or receive it. */
+export const arn4 = ipv4([NODE4, H1V4], 17, arnDatagram);
 
 export const protocolOf = (packet: Uint8Array): number => (packet[0]! >> 4 === 6 ? 41 : 4);

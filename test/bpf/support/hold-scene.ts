@@ -1,6 +1,6 @@
-// A router that forwards what arrives at its port `t-hold-up` to two ports at which flows or other traffic are held. What these send is
-// read where they hand it to the wire. The far end of a veth may see another order: each CPU has a queue of what it has
-// sent there. For the same reason, what arrives at `t-hold-up` is steered to one CPU.
+// A router that forwards what arrives at its port `t-hold-up` to two ports at which flows or other traffic are held.
+// What these send is read where they hand it to the wire. The far end of a veth may see another order: each CPU has a
+// queue of what it has sent there. For the same reason, what arrives at `t-hold-up` is steered to one CPU.
 import { type BpfObject, openBpfObject } from '../../../src/kernel/bpf/object.ts';
 import type { TcxLink } from '../../../src/kernel/bpf/tc-attachment.ts';
 import { attachTcx } from '../../../src/kernel/bpf/tcx.ts';

@@ -148,7 +148,7 @@ export class SourceUnderTest {
     return this;
   }
 
-  /** What the agent can hold: of the flows that are not held yet, too, if there is room; nothing, if it is not alive. */
+  /** What the agent can hold: further flows, if there is room; nothing, if it is not alive. */
   holding({ room = true, alive = true }: { room?: boolean; alive?: boolean } = {}): this {
     const untilNs = process.hrtime.bigint() + (alive ? HOUR_NS : 0n);
     this.object.map(SOURCE_MAPS.holding).update(SOURCE_KEY, encodeSourceHolding({ untilNs, room }));

@@ -116,9 +116,12 @@ export interface Found<R extends ReadEntry> {
 
 export type ShownEntries = Pick<BgpPathState, 'proxy' | 'sids'>;
 
-/** Neither list is empty. */
 export interface NextHopRules<R extends ReadEntry> {
-  /** Whether two host routes have the same for the paths through that host. */
+  /** Whether these entries of a path's own leave nothing to get from the host route; never without any. */
+  suffices(own: readonly R[]): boolean;
+  /** What a path has whose own entries do not suffice. @param host those of the host route, if it has any */
+  combined(own: readonly R[], host: readonly R[]): readonly R[];
+  /** Whether two host routes have the same for the paths through that host. Neither list is empty. */
   same(a: readonly R[], b: readonly R[]): boolean;
 }
 

@@ -1,6 +1,6 @@
 // The kinds of advertisement that BGP carries.
 import type { AdvertisementKind, AdvertisementOf } from '../../../model/advertisement.ts';
-import type { BgpKind, EntryCodec, OwnEntry, ReadEntry } from './kind.ts';
+import type { BgpKind, EntryCodec, NextHopRules, OwnEntry, ReadEntry } from './kind.ts';
 import { GROUP_MEMBERSHIP } from './group-membership.ts';
 import { ROUTER_ADDRESS } from './router-address.ts';
 import { SENDER_PREFIX } from './sender-prefix.ts';
@@ -37,9 +37,8 @@ export class BgpKinds {
   }
 }
 
-interface ViaNextHop {
+interface ViaNextHop extends NextHopRules<ReadEntry> {
   readonly kind: string;
-  same(a: readonly ReadEntry[], b: readonly ReadEntry[]): boolean;
 }
 
 export const BGP_KINDS = new BgpKinds(Object.values(ROWS));

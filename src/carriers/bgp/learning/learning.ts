@@ -106,7 +106,11 @@ function report(c: Content, text: string, prefix: Prefix, reading: Reading): voi
   const path = { prefix, metric, best };
   let advertisements: readonly LearnedAdvertisement[] = [];
   for (const { kind, received, viaNextHop } of c.kinds.rows) {
-    const entries = reading.entries.get(kind) ?? (viaNextHop === 'never' ? NONE : entriesViaNextHop(c, reading, kind));
+    const own = reading.entries.get(kind) ?? NONE;
+    const entries =
+      viaNextHop === 'never' || viaNextHop.suffices(own)
+        ? own
+        : viaNextHop.combined(own, entriesViaNextHop(c, reading, { kind, ...viaNextHop }));
     const learned = received.learned(entries, path);
     if (learned.length > 0) advertisements = advertisements.length === 0 ? learned : [...advertisements, ...learned];
   }
@@ -119,26 +123,29 @@ const NONE: readonly ReadEntry[] = [];
 /** Whether entries of its next hop's host route are the path's as well: not if it comes from outside the domain. */
 const followsNextHop = ({ config }: Content, { trusted }: Reading): boolean => config.viaNextHop && trusted;
 
-/** Of some kind it has none of its own. */
+/** Its own entries of some kind do not suffice. */
 const leansOnNextHop = (c: Content, reading: Reading): boolean =>
-  followsNextHop(c, reading) && c.kinds.viaNextHop.some(({ kind }) => !reading.entries.has(kind));
+  followsNextHop(c, reading) &&
+  c.kinds.viaNextHop.some(({ kind, suffices }) => !suffices(reading.entries.get(kind) ?? NONE));
 
-function entriesViaNextHop(c: Content, reading: Reading, kind: string): readonly ReadEntry[] {
+function entriesViaNextHop(c: Content, reading: Reading, row: NextHopRow): readonly ReadEntry[] {
   if (!followsNextHop(c, reading)) return NONE;
   const { known, held } = c.learning;
   const routes = [known, ...held.map((h) => h.routes)].find((r) => r.has(reading.hostRoute));
-  return firstEntries(listOf(routes?.get(reading.hostRoute)), kind) ?? NONE;
+  return firstEntries(listOf(routes?.get(reading.hostRoute)), row) ?? NONE;
 }
 
-/** The best path comes first. */
-const firstEntries = (readings: readonly Reading[], kind: string): readonly ReadEntry[] | undefined =>
-  readings.find(({ entries }) => entries.has(kind))?.entries.get(kind);
+type NextHopRow = BgpKinds['viaNextHop'][number];
+
+/** Of a host route, for the paths through the host. The best path comes first. */
+const firstEntries = (readings: readonly Reading[], { kind, suffices }: NextHopRow): readonly ReadEntry[] | undefined =>
+  readings.map(({ entries }) => entries.get(kind)).find((entries) => entries !== undefined && suffices(entries));
 
 function hostChanged(c: Content, address: string, before: readonly Reading[], after: readonly Reading[]): void {
   if (!c.config.viaNextHop) return;
-  const isSame = ({ kind, same }: BgpKinds['viaNextHop'][number]): boolean => {
-    const [was, is] = [firstEntries(before, kind), firstEntries(after, kind)];
-    return was === is || (was !== undefined && is !== undefined && same(was, is));
+  const isSame = (row: NextHopRow): boolean => {
+    const [was, is] = [firstEntries(before, row), firstEntries(after, row)];
+    return was === is || (was !== undefined && is !== undefined && row.same(was, is));
   };
   if (!c.kinds.viaNextHop.every(isSame)) c.learning.hostsChanged.add(address);
 }

@@ -123,16 +123,16 @@ function nhcOf({ kinds, config }: Content, { of: { alone, nhcs }, nextHop, entri
   return nhc;
 }
 
-/** A path names one proxy, and has one container. */
+/** A path has one container, and one entry about its senders. */
 function together(kinds: BgpKinds, entries: readonly OwnEntry[]): Capabilities {
-  let proxy: IpAddress | undefined;
+  let all: Capabilities = {};
   let tlvs: ContainerTlv[] | undefined;
   for (const entry of entries) {
-    const { proxy: named, container } = kinds.codecOf(entry).encode(entry);
-    proxy ??= named;
+    const { container, ...others } = kinds.codecOf(entry).encode(entry);
+    all = { ...others, ...all };
     if (container) (tlvs ??= []).push(...container);
   }
-  return { ...(proxy && { proxy }), ...(tlvs && { container: tlvs }) };
+  return { ...all, ...(tlvs && { container: tlvs }) };
 }
 
 /** Without a domain no path leaves the AS: gobgpd cannot take a single attribute off at its border (decision D9). */

@@ -44,8 +44,8 @@ export interface KindOptions {
 }
 
 export interface OwnPart<A, O extends OwnEntry> {
-  /** The address of this router that an advertisement names. TLV 242 needs one, of any kind. */
-  addressOf(advertisement: A): IpAddress;
+  /** The address of this router that an advertisement names, if it does. TLV 242 needs one, of any kind. */
+  addressOf(advertisement: A): IpAddress | undefined;
   /**
    * What our LSP must advertise, each key once.
    * @param s counts and warns of what cannot be advertised

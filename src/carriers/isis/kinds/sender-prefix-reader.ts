@@ -1,5 +1,5 @@
-// The prefixes of an LSP, with and without the P-flag. They are walked in the encoded LSP, since there may be
-// thousands. Values that consecutive entries share are kept once.
+// The prefixes of an LSP, with and without the P-flag, and what their senders understand. They are walked in the
+// encoded LSP, since there may be thousands. Values that consecutive entries share are kept once.
 import { type Family, type IpAddress, isUnicastHost } from '../../../model/address.ts';
 import { type Prefix, comparePrefixes, prefixKey, senderlessUse } from '../../../model/prefix.ts';
 import { sameRange } from '../../../packet/bytes.ts';
@@ -12,6 +12,7 @@ import {
   cursorSource6,
   forEachPrefix,
 } from '../../../packet/isis/walk.ts';
+import { type Supports, supportsReader } from '../../supports.ts';
 import { FOREIGN_TOPOLOGIES } from '../constants.ts';
 import { type EntryAttributes, type NodeAddresses, sameOptional } from './attributes.ts';
 import type { Found, KindOptions, LspAddresses, Reader } from './kind.ts';
@@ -22,45 +23,57 @@ export interface PrefixEntry extends EntryAttributes {
   readonly prefix: Prefix;
   readonly external: boolean;
   readonly pnc: boolean;
+  readonly supports?: Supports | undefined;
 }
 
-/** A prefix without the P-flag needs only these fields. */
+/** A prefix with neither the P-flag nor anything about its senders needs only these fields. */
 export type PlainEntry = Pick<PrefixEntry, 'kind' | 'prefix' | 'metric' | 'pnc'>;
 export type ReadPrefix = PlainEntry | PrefixEntry;
 
 export const WALKED_TLVS: readonly number[] = [135, 235, 236, 237];
 
-export const isFlagged = (entry: ReadPrefix): entry is PrefixEntry => entry.pnc;
+export const isFull = (entry: ReadPrefix): entry is PrefixEntry => 'flags' in entry;
+const isFlagged = (entry: ReadPrefix): entry is PrefixEntry => entry.pnc;
 
 export const reader = ({ raw }: Lsp & Received, { codePoints }: KindOptions): Reader<ReadPrefix> => ({
   tlv: () => {},
-  end: (_node, keepLeakable) => read(raw, codePoints['isis-pnc-flag-bit'], keepLeakable),
+  end: (_node, keepLeakable) => read(raw, codePoints, keepLeakable),
 });
 
-function read(raw: Uint8Array, pncFlagBit: number, keepLeakable: boolean): Found<ReadPrefix> {
+function read(raw: Uint8Array, codePoints: KindOptions['codePoints'], keepLeakable: boolean): Found<ReadPrefix> {
   const walked: ReadPrefix[] = [];
-  let flags = 0;
-  const flaggedEntry = flaggedEntries();
-  const bad = forEachPrefix(raw, (cursor) => {
-    if (FOREIGN_TOPOLOGIES.has(cursor.mtId)) return;
-    const pnc = cursorFlag(cursor, pncFlagBit);
-    if (pnc) {
-      flags++;
-      walked.push(flaggedEntry(cursor));
-    } else walked.push({ kind: 'sender-prefix', prefix: cursorPrefix(cursor), metric: cursor.metric, pnc });
-  });
-  const { prefixes, contradictions } = flags > 0 ? distinct(walked) : { prefixes: walked, contradictions: 0 };
-  const flagged = flags > 0 ? prefixes.filter(isFlagged) : NONE;
+  const { 'isis-pnc-flag-bit': pncFlagBit, 'isis-supports-sub-tlv': type } = codePoints;
+  let ignored = 0;
+  const supportsAt = supportsReader(type, () => ignored++);
+  const fullEntry = fullEntries();
+  const bad = forEachPrefix(
+    raw,
+    (cursor) => {
+      if (FOREIGN_TOPOLOGIES.has(cursor.mtId)) return;
+      const pnc = cursorFlag(cursor, pncFlagBit);
+      const supports = supportsAt(raw, cursor.wantedOffset, cursor.wantedLength);
+      if (pnc || supports) walked.push(fullEntry(cursor, pnc, supports));
+      else walked.push({ kind: 'sender-prefix', prefix: cursorPrefix(cursor), metric: cursor.metric, pnc });
+    },
+    type,
+  );
+  const isPlain = !walked.some(isFull);
+  const { prefixes, contradictions } = isPlain ? { prefixes: walked, contradictions: 0 } : distinct(walked);
+  const full = isPlain ? NONE : prefixes.filter(isFull);
+  const flagged = full.filter(isFlagged);
   const needsAddress = flagged.some((p) => !p.source4 && !p.source6);
   return {
     entries: prefixes,
-    leakable: keepLeakable ? flagged.filter(hasSenders) : NONE,
+    leakable: keepLeakable ? full.filter(hasSenders) : NONE,
     cost: prefixes.length,
     proxyPrefixes: flagged.length,
     needsAddress,
     // An entry without a proxy may have had a malformed one.
     faulty: bad > 0 || needsAddress,
-    warnings: contradictions > 0 ? [{ ...CONTRADICTION, times: contradictions }] : NONE,
+    warnings: [
+      ...(contradictions > 0 ? [{ ...CONTRADICTION, times: contradictions }] : []),
+      ...(ignored > 0 ? [{ ...BAD_SUPPORTS, times: ignored }] : []),
+    ],
   };
 }
 
@@ -69,6 +82,11 @@ const NONE: readonly never[] = [];
 const CONTRADICTION = {
   counter: 'lsp.contradictory-prefix',
   message: 'an LSP lists a prefix both with and without the P-flag',
+};
+
+const BAD_SUPPORTS = {
+  counter: 'lsp.bad-supports',
+  message: 'an LSP says of senders what they understand, in a way that this version does not',
 };
 
 /** A prefix that contains no senders is not leaked; the learned table counts it by name. */
@@ -106,15 +124,15 @@ const sameSources = (a: PrefixEntry, b: PrefixEntry): boolean =>
   sameOptional(a.source4, b.source4) && sameOptional(a.source6, b.source6);
 
 /**
- * Reads the flagged entries of one LSP in order. Values equal to those of the entry before are shared, since the
- * prefixes of an LSP mostly have one proxy.
+ * Reads the entries of one LSP of which more than the prefix is kept, in order. Values equal to those of the entry
+ * before are shared, since the prefixes of an LSP mostly have one proxy.
  */
-function flaggedEntries(): (cursor: PrefixCursor) => PrefixEntry {
+function fullEntries(): (cursor: PrefixCursor, pnc: boolean, supports: Supports | undefined) => PrefixEntry {
   let latest: PrefixEntry | undefined;
   let flagsAt = -1;
   let source4At = -1;
   let source6At = -1;
-  return (cursor) => {
+  return (cursor, pnc, supports) => {
     const { bytes, metric, down, external, flagsOffset, flagsLength, source4Offset, source6Offset } = cursor;
     const flags =
       latest && latest.flags.length === flagsLength && sameRange(bytes, flagsAt, flagsOffset, flagsLength)
@@ -126,7 +144,8 @@ function flaggedEntries(): (cursor: PrefixCursor) => PrefixEntry {
     source4At = source4Offset;
     source6At = source6Offset;
     const prefix = cursorPrefix(cursor);
-    return (latest = { kind: 'sender-prefix', prefix, metric, down, external, flags, pnc: true, source4, source6 });
+    const entry: PrefixEntry = { kind: 'sender-prefix', prefix, metric, down, external, flags, pnc, source4, source6 };
+    return (latest = supports ? { ...entry, supports } : entry);
   };
 }
 

@@ -1,13 +1,23 @@
 // Sender prefixes and their proxies (PNC §5.1): the P-flag in the Prefix Attribute Flags of TLVs 135, 235, 236 and 237,
-// the proxy's address in sub-TLVs 11 and 12. Ours are for signaling only (PNC-5.1-b): with metric 0xFE000001 no router
+// the proxy's address in sub-TLVs 11 and 12. An experimental sub-TLV says which notifications the senders understand,
+// with the flag or without it. Ours are for signaling only (PNC-5.1-b): with metric 0xFE000001 no router
 // installs a route for them. sender-prefix-reader.ts reads those of others.
 import { count } from '../../effects.ts';
-import { compareAddresses } from '../../../model/address.ts';
+import { type IpAddress, compareAddresses } from '../../../model/address.ts';
 import type { AdvertisementOf, LearnedOf } from '../../../model/advertisement.ts';
 import { type Prefix, prefixKey } from '../../../model/prefix.ts';
 import { prefixBytes } from '../../../packet/bytes.ts';
 import { flagsOf } from '../../../packet/isis/attribute-flags.ts';
 import type { IsisTlv, PrefixReachability } from '../../../packet/isis/tlv/types.ts';
+import {
+  type Supports,
+  compareSupports,
+  sameSupports,
+  supportsOf,
+  supportsSize,
+  supportsSubTlvs,
+} from '../../supports.ts';
+import { SUB_TLV_HEADER } from '../../../packet/isis/sub-tlvs.ts';
 import { MT_IPV6, SIGNALING_METRIC } from '../constants.ts';
 import {
   type OwnAttributes,
@@ -24,7 +34,7 @@ import {
   type PrefixEntry,
   type ReadPrefix,
   WALKED_TLVS,
-  isFlagged,
+  isFull,
   proxyOf,
   reader,
 } from './sender-prefix-reader.ts';
@@ -35,6 +45,7 @@ export interface OwnPrefix extends OwnAttributes {
   readonly key: string;
   readonly prefix: Prefix;
   readonly external: boolean;
+  readonly supports?: Supports | undefined;
 }
 
 /**
@@ -47,7 +58,7 @@ const ENTRIES: EntryCodec<OwnPrefix> = {
   packings: [PACKING[4], PACKING[6]],
   packingOf: ({ prefix }) => (prefix.address.family === 4 ? 0 : 1),
   size: prefixSize,
-  same: (a, b) => a.external === b.external && sameAttributes(a, b),
+  same: (a, b) => a.external === b.external && sameAttributes(a, b) && sameSupports(a.supports, b.supports),
   encode: (entries, mtIpv6) => [
     ...tlvGroups(entries, 4).map((group): IsisTlv => ({
       kind: 'ipv4-reachability',
@@ -63,29 +74,30 @@ const ENTRIES: EntryCodec<OwnPrefix> = {
 };
 
 /**
- * The P-flag MUST be preserved when a prefix is leaked (PNC-5.1-c). Only flagged prefixes are leaked, so it also stays
- * clear.
+ * The P-flag MUST be preserved when a prefix is leaked (PNC-5.1-c). What senders understand is leaked with it, or
+ * without it. Other prefixes are not leaked, so the flag also stays clear.
  */
 const LEAKING: LeakingRules<OwnPrefix, PrefixEntry> = {
   keyOf: ({ prefix }) => prefixKey(prefix),
   isCopy,
   mayLeak,
-  /** Prefers the lowest metric, then the lowest proxy address (decision D7). */
+  /** Prefers one with the flag, then the lowest metric, then the lowest proxy address (decision D7). */
   compare(a, b) {
+    if (a.entry.pnc !== b.entry.pnc) return a.entry.pnc ? -1 : 1;
     if (a.entry.metric !== b.entry.metric) return a.entry.metric - b.entry.metric;
     const [proxyA, proxyB] = [resolved(a), resolved(b)];
-    if (proxyA && proxyB) return compareAddresses(proxyA, proxyB);
-    return proxyA ? -1 : proxyB ? 1 : 0;
+    if (!proxyA !== !proxyB) return proxyA ? -1 : 1;
+    const byProxy = proxyA && proxyB ? compareAddresses(proxyA, proxyB) : 0;
+    return byProxy || compareSupports(a.entry.supports, b.entry.supports);
   },
   /**
    * The copy names the proxy that the original resolves to, because the addresses of its node are unknown in the other
    * level.
    */
   copy(candidate, to) {
-    const { kind, prefix, external, ...entry } = candidate.entry;
-    const proxy = resolved(candidate);
-    const source = proxy && (proxy.family === 4 ? { source4: proxy } : { source6: proxy });
-    return { kind, key: prefixKey(prefix), prefix, external, ...copiedAttributes({ ...entry, ...source }, to) };
+    const { kind, prefix, external, supports, ...entry } = candidate.entry;
+    const attributes = copiedAttributes({ ...entry, ...sourceOf(resolved(candidate)) }, to);
+    return { kind, key: prefixKey(prefix), prefix, external, ...attributes, ...(supports && { supports }) };
   },
 };
 
@@ -94,19 +106,23 @@ export const SENDER_PREFIX: IsisKind<AdvertisementOf<'sender-prefix'>, OwnPrefix
   own: {
     addressOf: ({ proxy }) => proxy,
     desired: (advertisements, s): Desired<OwnPrefix> => {
-      const flags = flagsOf(s.config.codePoints['isis-pnc-flag-bit']);
+      const { 'isis-pnc-flag-bit': flagBit, 'isis-supports-sub-tlv': type } = s.config.codePoints;
+      const [flagged, unflagged] = [flagsOf(flagBit), new Uint8Array()];
       const desired = new Map<string, OwnPrefix>();
-      for (const { kind, prefix, proxy } of advertisements) {
+      for (const { kind, prefix, proxy, supports } of advertisements) {
         const key = prefixKey(prefix);
         const known = desired.get(key);
-        const other = known && (known.source6 ?? known.source4)!;
         // Of two proxies for one prefix the lower address wins (decision D7).
-        if (other) {
+        if (known) {
           count(s, 'originate.duplicate-prefix');
-          if (compareAddresses(other, proxy) <= 0) continue;
+          const other = known.source6 ?? known.source4;
+          if (!proxy || (other && compareAddresses(other, proxy) <= 0)) continue;
         }
-        const source = proxy.family === 4 ? { source4: proxy } : { source6: proxy };
-        desired.set(key, { kind, key, prefix, down: false, external: false, flags, ...source });
+        desired.set(key, {
+          ...{ kind, key, prefix, down: false, external: false, flags: proxy ? flagged : unflagged },
+          ...sourceOf(proxy),
+          ...(supports && { supports: supportsOf(supports, type) }),
+        });
       }
       return { entries: [...desired.values()], fragment0: [] };
     },
@@ -119,8 +135,13 @@ export const SENDER_PREFIX: IsisKind<AdvertisementOf<'sender-prefix'>, OwnPrefix
 /** Encoded bytes of one entry of TLV 135 or 236 with its sub-TLVs. */
 export function prefixSize(own: OwnPrefix): number {
   const fixed = own.prefix.address.family === 4 ? 5 : 6;
-  return fixed + prefixBytes(own.prefix.length) + 1 + 2 + own.flags.length + sourcesSize(own);
+  const flags = own.flags.length > 0 ? SUB_TLV_HEADER + own.flags.length : 0;
+  const subTlvs = flags + sourcesSize(own) + supportsSize(own.supports, SUB_TLV_HEADER);
+  return fixed + prefixBytes(own.prefix.length) + (subTlvs > 0 ? 1 + subTlvs : 0);
 }
+
+const sourceOf = (proxy: IpAddress | undefined): Pick<OwnPrefix, 'source4' | 'source6'> =>
+  !proxy ? {} : proxy.family === 4 ? { source4: proxy } : { source6: proxy };
 
 /** The prefixes of one family, split into TLVs. */
 export function tlvGroups(entries: Iterable<OwnPrefix>, family: 4 | 6): OwnPrefix[][] {
@@ -144,7 +165,11 @@ const reachability = (own: OwnPrefix): PrefixReachability => ({
   metric: SIGNALING_METRIC,
   down: own.down,
   external: own.external,
-  subTlvs: [{ kind: 'prefix-attribute-flags', flags: own.flags }, ...sourceSubTlvs(own)],
+  subTlvs: [
+    ...(own.flags.length > 0 ? [{ kind: 'prefix-attribute-flags', flags: own.flags } as const] : []),
+    ...sourceSubTlvs(own),
+    ...supportsSubTlvs(own.supports),
+  ],
 });
 
 const NO_ADDRESSES: LspAddresses = { routerIds: {}, interfaces: {} };
@@ -158,9 +183,12 @@ function learnedPrefixes(entries: readonly ReadPrefix[], node: NodeLookup): Lear
 }
 
 function learnedPrefix(entry: PlainEntry | PrefixEntry, node: LspAddresses): LearnedOf<'sender-prefix'> {
-  if (!isFlagged(entry)) return entry;
-  const { kind, prefix, pnc, metric } = entry;
-  return { kind, prefix, pnc, metric, proxy: proxyOf(entry, node) };
+  if (!isFull(entry)) return entry;
+  const { kind, prefix, pnc, metric, supports } = entry;
+  const learned = { kind, prefix, pnc, metric, ...(supports && { supports: supports.formats }) };
+  return pnc ? { ...learned, proxy: proxyOf(entry, node) } : learned;
 }
 
-const resolved = ({ entry, node }: Candidate<PrefixEntry>) => proxyOf(entry, NO_ADDRESSES) ?? proxyOf(entry, node());
+/** A prefix without the flag has none. */
+const resolved = ({ entry, node }: Candidate<PrefixEntry>): IpAddress | undefined =>
+  entry.pnc ? (proxyOf(entry, NO_ADDRESSES) ?? proxyOf(entry, node())) : undefined;

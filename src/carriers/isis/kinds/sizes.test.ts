@@ -10,6 +10,7 @@ import { encodeTlv } from '../../../packet/isis/tlvs.ts';
 import type { PrefixSubTlv } from '../../../packet/isis/tlv/types.ts';
 import { type Fragment, close, entriesOf, newPlacement as emptyPlacement, place, sameEntry } from '../own/placement.ts';
 import type { OwnEntry } from './kind.ts';
+import { supportsOf } from '../../supports.ts';
 import { type OwnPrefix, prefixSize, tlvGroups } from './sender-prefix.ts';
 import { type OwnSid, locatorTlvs, sidKey, sidSize } from './sid.ts';
 import { ISIS_KINDS } from './table.ts';
@@ -32,7 +33,8 @@ const anyPrefix = fc
   .tuple(fc.oneof(arbitraryIpv4, arbitraryIpv6), fc.nat(128), attributes)
   .map(([at, length, { four, six, ...rest }]): OwnPrefix => {
     const prefix = prefixOf(at, at.family === 4 ? length % 33 : length);
-    return { kind: 'sender-prefix', key: prefixKey(prefix), prefix, ...rest, ...sources(four, six) };
+    const supports = rest.external ? { supports: supportsOf(['fast-cnp'], 250) } : {};
+    return { kind: 'sender-prefix', key: prefixKey(prefix), prefix, ...rest, ...sources(four, six), ...supports };
   });
 const anySid = fc
   .tuple(arbitraryIpv6, fc.integer({ min: 1, max: 128 }), attributes)
@@ -53,9 +55,10 @@ const anySid = fc
 test('the size of a prefix is that of its encoded entry', () => {
   fc.assert(
     fc.property(anyPrefix, ({ prefix, flags, source4, source6, ...rest }) => {
-      const subTlvs: PrefixSubTlv[] = [{ kind: 'prefix-attribute-flags', flags }];
+      const subTlvs: PrefixSubTlv[] = flags.length > 0 ? [{ kind: 'prefix-attribute-flags', flags }] : [];
       if (source4) subTlvs.push({ kind: 'ipv4-source-router-id', address: source4 });
       if (source6) subTlvs.push({ kind: 'ipv6-source-router-id', address: source6 });
+      if (rest.supports) subTlvs.push(rest.supports.subTlv);
       const size = prefixSize({
         prefix,
         flags,
@@ -147,6 +150,7 @@ describe('a change', () => {
     ['length of the flags', { flags: Uint8Array.of(1, 0) }],
     ['IPv4 source', { source4: FOUR }],
     ['IPv6 source', { source6: address('2001:db8::2') }],
+    ['understood format', { supports: supportsOf(['fast-cnp'], 250) }],
   ])('of a prefix is a different %s', (_what, fields) => {
     expect({ same: sameOwn(PREFIX, { ...PREFIX }), changed: sameOwn(PREFIX, { ...PREFIX, ...fields }) }).toEqual({
       same: true,

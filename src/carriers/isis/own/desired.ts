@@ -14,7 +14,9 @@ import { sameEntry } from './placement.ts';
 /** Sets everything that we declare. Entries that differ from before wait to be placed (placeDue). */
 export function setDesired(s: Speaker, origination: Origination): void {
   const ofKind = s.kinds.rows.map((row) => ({ row, declared: origination.filter(({ kind }) => kind === row.kind) }));
-  const identity = identityIn(ofKind.flatMap(({ row, declared }) => declared.map((one) => row.own.addressOf(one))));
+  const identity = identityIn(
+    ofKind.flatMap(({ row, declared }) => declared.flatMap((one) => row.own.addressOf(one) ?? [])),
+  );
   const parts = ofKind.map(({ row, declared }) => row.own.desired(declared, s, identity));
   const desired = new Map<string, OwnEntry>(parts.flatMap(({ entries }) => entries.map((entry) => [entry.key, entry])));
   for (const key of s.desired.keys()) if (!desired.has(key)) s.pending.set(key, undefined);

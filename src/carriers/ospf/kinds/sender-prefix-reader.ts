@@ -1,5 +1,6 @@
-// The prefixes that LSAs list, with the P-flag and without. Extended LSAs are read from their encoded bytes, since they
-// may list thousands of prefixes. Values that consecutive prefixes share are kept once.
+// The prefixes that LSAs list, with the P-flag and without, and what their senders understand. Extended LSAs are read
+// from their encoded bytes, since they may list thousands of prefixes. Values that consecutive prefixes share are kept
+// once.
 import type { IpAddress } from '../../../model/address.ts';
 import { type Prefix, comparePrefixes, prefixKey } from '../../../model/prefix.ts';
 import { hasFlag } from '../../../packet/bit-string.ts';
@@ -24,6 +25,7 @@ import {
 } from '../../../packet/ospf/prefix-walk.ts';
 import { maskedPrefix, readPrefixRoute } from '../../../packet/ospf/route.ts';
 import type { LsaKey, RawLsa } from '../../../packet/ospf/types.ts';
+import { type Supports, supportsReader } from '../../supports.ts';
 import { SIGNALLING_METRIC } from '../constants.ts';
 import type { KindOptions, PerVersion, Reading, Walked, Warn } from './kind.ts';
 import type { RouteKind } from './route.ts';
@@ -44,10 +46,12 @@ export interface PrefixEntry {
   /** Prefix Source Router Address and Router ID (RFC 9084). */
   readonly proxy?: IpAddress | undefined;
   readonly sourceRouter?: number | undefined;
+  readonly supports?: Supports | undefined;
 }
 
 export const EXTENDED_PREFIX_OPAQUE = 7;
 export const FLAG_BIT = { 2: 'ospfv2-pnc-flag-bit', 3: 'ospfv3-pnc-flag-bit' } as const;
+export const SUPPORTS_SUB_TLV = { 2: 'ospfv2-supports-sub-tlv', 3: 'ospfv3-supports-sub-tlv' } as const;
 const EXTENDED_FUNCTIONS: ReadonlySet<number> = new Set([35, 37, 39, 41]);
 
 /** RFC 7684 §2 requires it for Extended Prefix LSAs; extended LSAs of OSPFv3 are treated alike. */
@@ -132,15 +136,26 @@ function walk(
   placeOf: (cursor: PrefixTlvCursor) => TlvPlace | undefined,
 ): Walked<PrefixEntry> {
   const entries: PrefixEntry[] = [];
+  const type = codePoints[SUPPORTS_SUB_TLV[version]];
+  const supportsAt = supportsReader(type, () => warn('bad-supports'));
   const read = entryReader(codePoints[FLAG_BIT[version]]);
-  const bad = forEachPrefixTlv(version, raw, start, (cursor) => {
-    const place = placeOf(cursor);
-    if (place) entries.push(read(cursor, place));
-  });
+  const bad = forEachPrefixTlv(
+    version,
+    raw,
+    start,
+    (cursor) => {
+      const place = placeOf(cursor);
+      if (!place) return;
+      const supports = supportsAt(raw, cursor.wantedOffset, cursor.wantedLength);
+      const entry = read(cursor, place);
+      entries.push(supports ? { ...entry, supports } : entry);
+    },
+    type,
+  );
   return { bad, entries: distinct(entries, warn) };
 }
 
-const NO_FLAGS = new Uint8Array();
+export const NO_FLAGS = new Uint8Array();
 
 /**
  * Reads the entries of one LSA, one after another. Values equal to those of the previous entry are shared with it,

@@ -1,5 +1,6 @@
 // Sender prefixes and their proxies (PNC §5.2, §5.3): the P-flag in the Prefix Extended Flags, the proxy's address in
-// the Prefix Source Router Address (RFC 9084). OSPFv2 uses Extended Prefix Opaque LSAs (RFC 7684), which describe a
+// the Prefix Source Router Address (RFC 9084). An experimental sub-TLV says which notifications the senders understand,
+// with the flag or without it. OSPFv2 uses Extended Prefix Opaque LSAs (RFC 7684), which describe a
 // prefix and are no routes. They never have AS scope, which would crash an ospfd with `mpls-te on` (docs/decisions.md).
 // OSPFv3 uses E-Intra-Area-Prefix-LSAs, and E-Inter-Area-Prefix-LSAs for copies (RFC 8362). Ours are for signaling
 // only: the NU-bit excludes them from unicast routing (RFC 5340 §A.4.1.1), and their metric is LSInfinity.
@@ -14,6 +15,7 @@ import type { ExtendedLsaPrefix, ExtendedPrefix, PrefixSubTlv } from '../../../p
 import { TYPE_V2, TYPE_V3, opaqueLsId } from '../../../packet/ospf/lsa-type.ts';
 import { EXTENDED_PREFIX_FLAG, PREFIX_OPTION, ROUTE_TYPE } from '../../../packet/ospf/numbers.ts';
 import { extendedFlags } from '../../../packet/ospf/prefix-sub-tlvs.ts';
+import { compareSupports, sameSupports, supportsOf, supportsSubTlvs } from '../../supports.ts';
 import { FAMILY, SIGNALLING_METRIC } from '../constants.ts';
 import type {
   Candidate,
@@ -26,7 +28,15 @@ import type {
   PerVersion,
 } from './kind.ts';
 import { compareRoutes, isCopy, mayLeak } from './route.ts';
-import { EXTENDED_PREFIX_OPAQUE, FLAG_BIT, type PrefixEntry, READING, lowestCounts } from './sender-prefix-reader.ts';
+import {
+  EXTENDED_PREFIX_OPAQUE,
+  FLAG_BIT,
+  NO_FLAGS,
+  type PrefixEntry,
+  READING,
+  SUPPORTS_SUB_TLV,
+  lowestCounts,
+} from './sender-prefix-reader.ts';
 
 type Declared = AdvertisementOf<'sender-prefix'>;
 
@@ -49,10 +59,11 @@ const prefixTlvV3 =
     subTlvs: subTlvs(entry),
   });
 
-const subTlvs = ({ flags, proxy, sourceRouter }: PrefixEntry): PrefixSubTlv[] => [
-  { kind: 'prefix-extended-flags', flags },
+const subTlvs = ({ flags, proxy, sourceRouter, supports }: PrefixEntry): PrefixSubTlv[] => [
+  ...(flags.length > 0 ? [{ kind: 'prefix-extended-flags', flags } as const] : []),
   ...(sourceRouter !== undefined ? [{ kind: 'source-router-id', routerId: sourceRouter } as const] : []),
   ...(proxy ? [{ kind: 'source-router-address', address: proxy } as const] : []),
+  ...supportsSubTlvs(supports),
 ];
 
 /**
@@ -63,9 +74,9 @@ const subTlvs = ({ flags, proxy, sourceRouter }: PrefixEntry): PrefixSubTlv[] =>
 export function sizeByShape(encodedLength: (entry: PrefixEntry) => number): (entry: PrefixEntry) => number {
   const sizes = new Map<number, number>();
   return (entry) => {
-    const { prefix, flags, sourceRouter, proxy } = entry;
-    const shape =
-      ((flags.length * 256 + prefix.length) * 2 + (proxy ? 1 : 0)) * 2 + (sourceRouter === undefined ? 0 : 1);
+    const { prefix, flags, sourceRouter, proxy, supports } = entry;
+    const present = (proxy ? 4 : 0) + (sourceRouter === undefined ? 0 : 2) + (supports ? 1 : 0);
+    const shape = (flags.length * 256 + prefix.length) * 8 + present;
     let size = sizes.get(shape);
     if (size === undefined) sizes.set(shape, (size = encodedLength(entry)));
     return size;
@@ -115,19 +126,24 @@ const ENCODING: PerVersion<EntryEncoding<PrefixEntry>> = {
   3: { lsas: [INTRA_AREA, INTER_AREA], lsaOf: (entry) => (isCopy(entry) ? 1 : 0) },
 };
 
-/** The P-flag MUST be preserved between areas (PNC-5.2-c, PNC-5.3-c). Prefixes without it are not copied. */
+/**
+ * The P-flag MUST be preserved between areas (PNC-5.2-c, PNC-5.3-c). What senders understand is copied with it, or
+ * without it. Other prefixes are not copied.
+ */
 const LEAKING: LeakingRules<PrefixEntry> = {
-  isLeakable: ({ pnc, prefix }) => pnc && senderlessUse(prefix) === undefined,
+  isLeakable: ({ pnc, supports, prefix }) => (pnc || supports !== undefined) && senderlessUse(prefix) === undefined,
   isCopy,
   mayLeak,
-  /** Prefers the lowest metric, then the lowest proxy address (decision D7). */
+  /** Prefers one with the flag, then the lowest metric, then the lowest proxy address (decision D7). */
   compare(a, b) {
     const byRoute = compareRoutes(a.entry, b.entry);
     if (byRoute !== 0) return byRoute;
+    if (a.entry.pnc !== b.entry.pnc) return a.entry.pnc ? -1 : 1;
     if (a.entry.metric !== b.entry.metric) return a.entry.metric - b.entry.metric;
     const [proxyA, proxyB] = [resolved(a), resolved(b)];
-    if (proxyA && proxyB) return compareAddresses(proxyA, proxyB);
-    return proxyA ? -1 : proxyB ? 1 : 0;
+    if (!proxyA !== !proxyB) return proxyA ? -1 : 1;
+    const byProxy = proxyA && proxyB ? compareAddresses(proxyA, proxyB) : 0;
+    return byProxy || compareSupports(a.entry.supports, b.entry.supports);
   },
   /** Keeps all flags. The copy itself names the proxy that the original resolves to, and the original's router. */
   copy(candidate) {
@@ -150,7 +166,9 @@ export const SENDER_PREFIX: OspfKind<Declared, PrefixEntry> = {
     entries: {
       desired,
       keyOf: ({ prefix }) => prefixKey(prefix),
-      same: (a, b) => sameAddress(a.proxy!, b.proxy!),
+      same: (a, b) =>
+        (a.proxy && b.proxy ? sameAddress(a.proxy, b.proxy) : a.proxy === b.proxy) &&
+        sameSupports(a.supports, b.supports),
       encoding: ENCODING,
     },
   },
@@ -164,18 +182,22 @@ export const SENDER_PREFIX: OspfKind<Declared, PrefixEntry> = {
   proxyPrefixes: (entries) => entries.filter(({ pnc }) => pnc).length,
 };
 
+/** Of two proxies for one prefix the lower address comes first, and one before none. */
+const compareDeclared = (a: Declared, b: Declared): number =>
+  comparePrefixes(a.prefix, b.prefix) ||
+  (a.proxy && b.proxy ? compareAddresses(a.proxy, b.proxy) : Number(!a.proxy) - Number(!b.proxy));
+
 /** Of two proxies for one prefix the lower address wins (decision D7). */
 function* desired(advertisements: readonly Declared[], s: OwnSink): Generator<PrefixEntry | undefined> {
   const { version, routerId, codePoints } = s.config;
   const flags = extendedFlags(codePoints[FLAG_BIT[version]]);
+  const type = codePoints[SUPPORTS_SUB_TLV[version]];
   const family = FAMILY[version];
   let latest: PrefixEntry | undefined;
   // Prefixes of the other family are for the other version of OSPF.
   const ours = advertisements.filter(({ prefix }) => prefix.address.family === family);
-  for (const { kind, prefix, proxy } of ours.toSorted(
-    (a, b) => comparePrefixes(a.prefix, b.prefix) || compareAddresses(a.proxy, b.proxy),
-  )) {
-    if (proxy.family !== family) {
+  for (const { kind, prefix, proxy, supports } of ours.toSorted(compareDeclared)) {
+    if (proxy && proxy.family !== family) {
       s.unencodable++;
       warnLimited(
         s,
@@ -191,14 +213,15 @@ function* desired(advertisements: readonly Declared[], s: OwnSink): Generator<Pr
       latest = {
         kind,
         prefix,
-        pnc: true,
+        pnc: proxy !== undefined,
         metric: SIGNALLING_METRIC,
         route: 'intra-area',
-        flags,
+        flags: proxy ? flags : NO_FLAGS,
         node: false,
         attached: false,
         proxy,
         sourceRouter: routerId,
+        ...(supports && { supports: supportsOf(supports, type) }),
       };
       yield latest;
     }
@@ -206,10 +229,12 @@ function* desired(advertisements: readonly Declared[], s: OwnSink): Generator<Pr
 }
 
 function learnedPrefix(
-  { kind, prefix, pnc, metric, proxy }: PrefixEntry,
+  { kind, prefix, pnc, metric, proxy, supports }: PrefixEntry,
   node: NodeLookup,
 ): LearnedOf<'sender-prefix'> {
-  return { kind, prefix, pnc, metric, proxy: pnc ? (proxy ?? node()) : undefined };
+  const learned = { kind, prefix, pnc, metric, proxy: pnc ? (proxy ?? node()) : undefined };
+  return supports ? { ...learned, supports: supports.formats } : learned;
 }
 
-const resolved = ({ entry, node }: Candidate<PrefixEntry>) => entry.proxy ?? node();
+/** A prefix without the flag has none. */
+const resolved = ({ entry, node }: Candidate<PrefixEntry>) => entry.proxy ?? (entry.pnc ? node() : undefined);

@@ -123,26 +123,33 @@ export const DETECTOR: readonly Example[] = [
   },
   {
     valuesOf: ['sender_proxies'],
-    fields: { proxy: A_HEX, proxy_family: 6, prefix_family: 4 },
-    written: (ts) => [ts.encodeSenderProxy({ prefix: prefix('192.0.2.0/24'), proxy: A })],
+    fields: { proxy: A_HEX, proxy_family: 6, prefix_family: 4, supports: 0b10100 },
+    written: (ts) => [
+      ts.encodeSenderProxy({ prefix: prefix('192.0.2.0/24'), proxy: A, supports: ['fast-cnp', 'long-haul-roce'] }),
+    ],
     size: (ts) => ts.SENDER_PROXY_SIZE,
-    read: (ts, bytes) => ts.decodeSenderProxy(bytes),
-    is: A,
+    read: (ts, bytes) => [ts.decodeSenderProxy(bytes), ts.decodeSupports(bytes)],
+    is: [A, ['fast-cnp', 'long-haul-roce']],
     unread: ['prefix_family'],
   },
   {
     valuesOf: ['sender_policies'],
-    fields: { order: '04030201', prefix_family: 6, mark_ce_with_fast_cnp: 1 },
+    fields: { order: '04030201', prefix_family: 6, mark_ce_with_fast_cnp: 1, only_advertised: 1 },
     written: (ts) => [
       ts.encodeSenderPolicy({
         prefix: prefix('::/0'),
         order: ['long-haul-roce', 'long-haul-icmpv6', 'fast-cnp', 'proxy'],
         markCeWithFastCnp: true,
+        onlyAdvertised: true,
       }),
     ],
     size: (ts) => ts.SENDER_POLICY_SIZE,
     read: (ts, bytes) => ts.decodeSenderPolicy(bytes),
-    is: { order: ['long-haul-roce', 'long-haul-icmpv6', 'fast-cnp', 'proxy'], markCeWithFastCnp: true },
+    is: {
+      order: ['long-haul-roce', 'long-haul-icmpv6', 'fast-cnp', 'proxy'],
+      markCeWithFastCnp: true,
+      onlyAdvertised: true,
+    },
     unread: ['prefix_family'],
   },
   {

@@ -1,0 +1,263 @@
+// The machines at work together: what is sent, what is asked of the dataplane, and when queues are looked at. The
+// dataplane here is a table of numbers; the real one is in test/bpf/flow-control and test/e2e/flow-control.test.ts.
+import { beforeEach, describe, expect, test } from 'vitest';
+import { manualClock } from '../model/clock.ts';
+import type { FilledQueue, HeldTraffic } from '../model/flow-control.ts';
+import { silentLog } from '../model/log.ts';
+import type { ArnToSend } from './asked.ts';
+import type { FlowControlDataplane } from './dataplane.ts';
+import {
+  EGRESS,
+  INGRESS,
+  LINE,
+  NEIGHBOR,
+  OTHER_SERVICE,
+  SERVICE,
+  askedOptions,
+  filled,
+  held,
+  pausedOptions,
+} from './flow-control.fixture.ts';
+import { FlowControl, type FlowControlSettings } from './flow-control.ts';
+import { trafficKey } from './traffic-key.ts';
+
+const WATCHED = 9;
+const settings: FlowControlSettings = {
+  asked: askedOptions,
+  paused: pausedOptions,
+  classes: { lineRate: LINE, buffer: 1_000_000, silenceUs: 1000 },
+  watched: new Map([[WATCHED, { above: 100_000, below: 50_000 }]]),
+  held: { above: 20_000, below: 10_000 },
+  holdPorts: new Set([EGRESS]),
+  mayHold: ({ traffic }) => traffic.mode === 'service',
+};
+
+/** Queues and classes whose lengths the test sets. */
+class FakeDataplane implements FlowControlDataplane {
+  queue = new Map<number, number>();
+  backlog = 0;
+  entered = 0n;
+  calls: unknown[][] = [];
+  fails = false;
+  readonly #note = (...call: unknown[]): Promise<void> => {
+    this.calls.push(call);
+    return Promise.resolve();
+  };
+  classes = {
+    setClass: (slot: number) => this.#note('class', slot),
+    changeRate: (slot: number, { rate }: { rate: bigint }) => this.#note('rate', slot, rate),
+    pause: (slot: number, microseconds: number) => this.#note('pause', slot, microseconds),
+    classCounters: () => Promise.resolve({ sent: 0n, dropped: 0n, backlogPackets: 0, backlogBytes: this.backlog }),
+    setHold: (slot: number, { egress }: HeldTraffic, { phase }: { phase: string }) =>
+      void this.#note(phase, slot, egress),
+    removeHold: () => void this.#note('removed'),
+    record: () => ({ entered: 1n, released: false }),
+  };
+  setFull = (_: HeldTraffic, full: boolean): boolean => {
+    void this.#note('full', full);
+    return true;
+  };
+  heldBytes = (): number => this.backlog;
+  enteredBytes = (): bigint => this.entered;
+  setPortHeld = (ifindex: number, bytes: number, entered: bigint): void =>
+    void this.#note('held', ifindex, bytes, entered);
+  queueBytes = (ifindex: number): number => {
+    if (this.fails) throw new Error('no such queue');
+    return this.queue.get(ifindex) ?? 0;
+  };
+  forget: FlowControlDataplane['forget'] = (traffic, ingress) =>
+    void this.#note('forget', trafficKey(traffic), ingress);
+  taken = (name: string): unknown[][] => this.calls.filter(([first]) => first === name);
+}
+
+let clock: ReturnType<typeof manualClock>;
+let dataplane: FakeDataplane;
+let sent: ArnToSend[];
+let counts: Record<string, number>;
+let neighbors: { address: typeof NEIGHBOR; ifindex: number }[];
+let control: FlowControl;
+let sendFails: boolean;
+beforeEach(() => {
+  clock = manualClock(1000);
+  dataplane = new FakeDataplane();
+  [sent, counts, sendFails] = [[], {}, false];
+  neighbors = [{ address: NEIGHBOR, ifindex: INGRESS }];
+  control = new FlowControl(settings, {
+    ...{ dataplane, clock, log: silentLog, upstreamOf: () => neighbors },
+    send: (arn) => {
+      if (sendFails) throw new Error('no route');
+      sent.push(arn);
+    },
+    monotonicNs: () => BigInt(Math.round(clock.now() * 1e6)),
+    count: (name) => void (counts[name] = (counts[name] ?? 0) + 1),
+  });
+});
+const settled = async (): Promise<void> => {
+  for (let i = 0; i < 60; i++) await Promise.resolve();
+};
+const pass = async (ms: number): Promise<void> => {
+  for (const end = clock.now() + ms; clock.now() < end;) {
+    clock.advance(1);
+    await settled();
+  }
+};
+const find = (change: Partial<FilledQueue> = {}): void => control.onFilled(filled({ egress: WATCHED, ...change }));
+const ask = async (pauseMs: number | undefined, of = held()): Promise<void> => {
+  control.onRequest({ held: of, neighbor: NEIGHBOR, pauseMs });
+  await settled();
+};
+const pauses = (): (number | undefined)[] => sent.map(({ pauseMs }) => pauseMs);
+
+describe('FCN-4.1.2-a: a filled queue', () => {
+  test('asks the neighbor to pause, and to go on once it is below the lower threshold', async () => {
+    dataplane.queue.set(WATCHED, 120_000);
+    find();
+    expect(sent).toMatchObject([{ to: { address: NEIGHBOR, ifindex: INGRESS }, traffic: SERVICE, pauseMs: 10 }]);
+    await pass(3);
+    dataplane.queue.set(WATCHED, 50_001);
+    await pass(3);
+    expect(pauses()).toEqual([10]);
+    dataplane.queue.set(WATCHED, 50_000);
+    await pass(3);
+    expect(pauses()).toEqual([10, undefined]);
+    expect(dataplane.taken('forget')).toEqual([['forget', trafficKey(SERVICE), INGRESS]]);
+  });
+  test('what is held at the port does not count', async () => {
+    control.configure({ ...settings, watched: new Map([[EGRESS, { above: 100_000, below: 50_000 }]]) });
+    await ask(100);
+    dataplane.backlog = 500_000;
+    dataplane.queue.set(EGRESS, 540_000);
+    find({ egress: EGRESS, traffic: OTHER_SERVICE });
+    await pass(3);
+    expect(pauses()).toEqual([10, undefined]);
+  });
+  test('of a port that is not watched asks nobody', () => {
+    find({ egress: WATCHED + 1 });
+    expect(sent).toEqual([]);
+    expect(counts).toMatchObject({ 'flow-control.ask.not-watched': 1 });
+  });
+  test('without a neighbor is counted', () => {
+    neighbors = [];
+    find();
+    expect(counts).toMatchObject({ 'flow-control.ask.no-neighbor': 1 });
+  });
+  test('asks all routers that may have sent the packet', () => {
+    neighbors = [...neighbors, { address: { ...NEIGHBOR, value: NEIGHBOR.value + 1n }, ifindex: INGRESS }];
+    find();
+    expect(sent).toHaveLength(2);
+  });
+});
+
+describe('FCN-4.1.2-e: a request', () => {
+  test('stops the class of the traffic for its time, and lets it go on', async () => {
+    await ask(10);
+    expect(dataplane.calls.slice(0, 3)).toEqual([
+      ['class', 1],
+      ['pause', 1, 1000],
+      ['held', 1, EGRESS],
+    ]);
+    await pass(9);
+    expect(dataplane.taken('rate')).toEqual([]);
+    await pass(1);
+    expect(dataplane.taken('rate')).toEqual([['rate', 1, BigInt(LINE / 8)]]);
+    expect(dataplane.taken('leaving')[0]).toEqual(['leaving', 1, EGRESS]);
+  });
+  test('that is over lets it go on at once', async () => {
+    await ask(100);
+    await pass(2);
+    await ask(undefined);
+    expect(dataplane.taken('rate')).toEqual([['rate', 1, BigInt(LINE / 8)]]);
+  });
+  test('the dataplane learns how much is held, and what had entered before', async () => {
+    dataplane.entered = 77n;
+    dataplane.backlog = 5000;
+    await ask(100);
+    await pass(2);
+    expect(dataplane.calls).toContainEqual(['held', EGRESS, 5000, 77n]);
+  });
+});
+
+describe('hop by hop', () => {
+  test('a class that fills is reported, its neighbor is asked, and let go on when the class is emptied', async () => {
+    await ask(100);
+    dataplane.backlog = 20_001;
+    await pass(2);
+    expect(dataplane.taken('full')).toEqual([['full', true]]);
+    find({ egress: EGRESS, reason: 'held', depth: 0 });
+    expect(pauses()).toEqual([10]);
+    dataplane.backlog = 10_001;
+    await pass(2);
+    expect(dataplane.taken('full')).toHaveLength(1);
+    dataplane.backlog = 10_000;
+    await pass(2);
+    expect(dataplane.taken('full')).toEqual([
+      ['full', true],
+      ['full', false],
+    ]);
+    expect(pauses()).toEqual([10, undefined]);
+  });
+  test('traffic that arrives under another name is let go on with the classes of its port', async () => {
+    await ask(100);
+    dataplane.backlog = 30_000;
+    await pass(2);
+    find({ egress: EGRESS, reason: 'held', traffic: OTHER_SERVICE });
+    await pass(2);
+    expect(pauses()).toEqual([10]);
+    dataplane.backlog = 0;
+    await pass(2);
+    expect(pauses()).toEqual([10, undefined]);
+  });
+});
+
+test('queues are looked at only while there is something to do', async () => {
+  find();
+  await pass(50);
+  dataplane.calls = [];
+  let looks = 0;
+  dataplane.queueBytes = () => looks++;
+  await pass(50);
+  expect(looks).toBe(0);
+});
+
+test('a queue that cannot be read is counted, and looked at again', async () => {
+  dataplane.fails = true;
+  find();
+  await pass(5);
+  expect(counts['flow-control.look-failed']).toBeGreaterThan(1);
+  dataplane.fails = false;
+  await pass(3);
+  expect(pauses()).toEqual([10, undefined]);
+});
+
+test('an ARN that cannot be sent is counted', () => {
+  sendFails = true;
+  find();
+  expect(counts).toMatchObject({ 'flow-control.ask.not-sent': 1 });
+});
+
+test('at the end neighbors and held traffic go on, and nothing is done any more', async () => {
+  dataplane.queue.set(WATCHED, 120_000);
+  find();
+  await ask(100);
+  await control.stop();
+  expect(pauses()).toEqual([10, undefined]);
+  expect(dataplane.calls.slice(-2)).toEqual([['rate', 1, BigInt(LINE / 8)], ['removed']]);
+  const before = dataplane.calls.length;
+  find();
+  await ask(100);
+  await pass(20);
+  expect(sent).toHaveLength(2);
+  expect(dataplane.calls).toHaveLength(before);
+});
+
+test('shown are both what was asked and what is paused; release lets it go', async () => {
+  find();
+  await ask(100);
+  expect(control.view()).toMatchObject({
+    asked: [{ traffic: SERVICE, egress: WATCHED, ingress: INGRESS, neighbor: NEIGHBOR }],
+    paused: [{ traffic: SERVICE, egress: EGRESS, neighbor: NEIGHBOR, state: 'paused' }],
+    now: clock.now(),
+  });
+  control.release('all');
+  expect(control.view().paused).toMatchObject([{ state: 'leaving' }]);
+});
