@@ -38,7 +38,8 @@ test('three runs in which all is well have nothing to criticize', () => {
 
 test.each<[string, RegExp, (runs: ArnResult[]) => void]>([
   ['a port that drops nothing', /none: pe2 eth1 dropped nothing/, setPort(NONE, 'pe2 eth1', 0)],
-  ['a service that does not suffer', /none: service A got 9.20 Mbit/, setService(NONE, 'A', received(9.2e6))],
+  ['a service that does not suffer', /none: service A got 9.30 Mbit/, setService(NONE, 'A', received(9.3e6))],
+  ['a host that repeats little', /none: h1 repeated 7\.\d %/, setService(NONE, 'A', { retransmitted: 900 })],
   ['an ARN without flow control', /none: 3 ARNs on the wire p – pe1/, setWire(NONE, 'p – pe1', { asks: 3 })],
   ['a drop in spite of the pause', /priority: p eth2 dropped 7/, setPort(PRIORITY, 'p eth2', 7)],
   ['another service that goes on', /delivered 97\.\d % .* in spite/, setService(PRIORITY, 'B', received(7e6))],
@@ -155,7 +156,7 @@ test('table, headline and report have every run; the report has all charts and e
   const runs = goodArnResults();
   expect(arnTable(runs).trim().split('\n')).toHaveLength(4);
   expect(headline(runs)).toMatch(
-    /dropped 7644 packets, and A got 4\.46 Mbit\/s .* delivered 51\.6 %.* B delivered 100/,
+    /dropped 7644 packets, h1 repeated .* % of what it sent, and A got 4\.46 Mbit\/s .* delivered 51\.6 %.* B delivered 100/,
   );
   expect(headline(runs.slice(1))).toMatch(/not all made/);
   const report: ArnReport = {

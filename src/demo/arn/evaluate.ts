@@ -88,14 +88,15 @@ export function evaluateArn(run: ArnRun, seen: ArnObservations): ArnResult {
 }
 
 function serviceResult(ends: EndsSeen, times: Times): ServiceResult {
-  const received = event(ends, 'receiver', 'summary');
+  const [sent, received] = [event(ends, 'sender', 'summary'), event(ends, 'receiver', 'summary')];
   const points = ends.receiver
     .filter((e) => e.event === RECEIVED.name)
     .map((e): Point => [e.t - times.start, Number(e[RECEIVED.field])]);
   return {
     sent: ratesOf(ends.sender, SENT, times),
     received: ratesOf(ends.receiver, RECEIVED, times),
-    retransmitted: Number(event(ends, 'sender', 'summary')['retransmitted']),
+    packets: Number(sent['sent']),
+    retransmitted: Number(sent['retransmitted']),
     outOfOrder: Number(received['outOfOrder']),
     hostDrops: Number(event(ends, 'receiver', 'port')['receiveDrops']),
     receivedBps: thin(points, BIN_MS),

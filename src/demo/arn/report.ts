@@ -7,7 +7,7 @@ import { textTable } from '../table.ts';
 import type { ArnReport, ArnResult, WireResult } from './results.ts';
 import { PASSES_BPS, type RunName, SERVICES, type ServiceName, WIRES } from './scene.ts';
 import { headline } from './sentences.ts';
-import { dropsOf, keptOf } from './verdict.ts';
+import { dropsOf, keptOf, repeatedOf } from './verdict.ts';
 
 /** Distinguishable without color vision (Okabe and Ito). */
 const COLORS: Readonly<Record<RunName, string>> = { none: '#999999', priority: '#e69f00', service: '#0072b2' };
@@ -42,7 +42,7 @@ const COLUMNS: readonly Column[] = [
   { head: 'h3 sent', cell: (r) => mbit(r.services.B.sent.togetherBps) },
   { head: 'B delivered, %', cell: (r) => (100 * keptOf(r.services.B)).toFixed(1) },
   { head: 'drops', cell: (r) => String(dropsOf(r)) },
-  { head: 'A repeated', cell: (r) => String(r.services.A.retransmitted) },
+  { head: 'A repeated, %', cell: (r) => (100 * repeatedOf(r.services.A)).toFixed(1) },
   { head: 'ARNs pe2 – p', cell: (r) => arns(r, 0) },
   { head: 'ARNs p – pe1', cell: (r) => arns(r, 1) },
   { head: 'peak queues, kB', cell: (r) => r.ports.map(({ peakBytes }) => (peakBytes / 1000).toFixed(0)).join(' / ') },

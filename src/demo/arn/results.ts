@@ -30,6 +30,8 @@ export interface ServiceResult {
   readonly sent: Rates;
   /** In order, at the receiver. */
   readonly received: Rates;
+  /** Packets that the host sent, and those of them that were repetitions. */
+  readonly packets: number;
   readonly retransmitted: number;
   /** At the receiver: packets behind a gap. */
   readonly outOfOrder: number;

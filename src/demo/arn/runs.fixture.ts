@@ -4,7 +4,7 @@ import type { EndpointEvent } from '../endpoints.ts';
 import type { Point } from '../results.ts';
 import { type ArnObservations, type EndsSeen, evaluateArn } from './evaluate.ts';
 import type { ArnResult, ArnSeen, RouterCounts } from './results.ts';
-import { type ArnRun, PORTS, RUNS, type RunName, WIRES } from './scene.ts';
+import { type ArnRun, PAYLOAD_BYTES, PORTS, RUNS, type RunName, WIRES } from './scene.ts';
 import { ARN_SOUND } from './wire.ts';
 
 const T0 = 1_000_000;
@@ -64,12 +64,13 @@ const RECORDED: Readonly<Record<RunName, Recorded>> = {
 
 function ends(from: number, rates: ServiceRates): EndsSeen {
   const { sentBps, receivedBps, retransmitted = 0, outOfOrder = 0 } = rates;
+  const packets = Math.round((sentBps * (END - from)) / 8000 / PAYLOAD_BYTES);
   const times = Array.from({ length: Math.floor((END - from) / INTERVAL_MS) }, (_, i) => from + (i + 1) * INTERVAL_MS);
   return {
     sender: [
       { event: 'connected', t: from },
       ...times.map((t): EndpointEvent => ({ event: 'rate', t, sentBps })),
-      { event: 'summary', t: END, firstDataAt: from, retransmitted },
+      { event: 'summary', t: END, firstDataAt: from, sent: packets, retransmitted },
     ],
     receiver: [
       { event: 'accepted', t: from },
