@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Which traffic fills a queue. Of what finds it filled, only that is paused whose share is at least half of the
-// largest: the others would be stopped without effect. A share is what traffic has sent into the queue while that was
-// above half of its threshold, in this window and the one before. A window is longer than a pause: what is paused sends
-// nothing, and must not seem small beside what goes on. Several CPUs may count at once and lose a packet's bytes at a
-// window's beginning; a share is an estimate.
+// largest: the others would be stopped without effect. A share is what came into the queue while that was above half of
+// its threshold. A window is longer than a pause: what is paused sends nothing, and must not seem small beside what
+// goes on.
 #ifndef CNPD_FLOW_CONTROL_CONTRIBUTION_H
 #define CNPD_FLOW_CONTROL_CONTRIBUTION_H
 
 #include "flow-control/maps.h"
+#include "share.h"
 
 // Of the interval, which is half of a pause.
 #define SHARE_WINDOW 8
@@ -31,25 +31,10 @@ static __always_inline int contributes(const struct hold_key *key, __u32 egress,
 	struct flow_control_largest *largest = share_of_key(&flow_control_largest, &egress, &none);
 	if (!share || !largest)
 		return 1;
+	struct share_place share_at = { &share->window, &share->now, &share->before };
+	struct largest_place largest_at = { &largest->window, &largest->now, &largest->share };
 	__u64 window = now / (config->interval_ns * SHARE_WINDOW | 1);
-	if (largest->window != window) {
-		// Of the window before, the largest still counts: nothing is large beside it with one packet.
-		largest->share = largest->window + 1 == window ? largest->now : 0;
-		largest->now = 0;
-		largest->window = window;
-	}
-	if (share->window != window) {
-		share->before = share->window + 1 == window ? share->now : 0;
-		share->now = 0;
-		share->window = window;
-	}
-	__sync_fetch_and_add(&share->now, length);
-	__u64 recent = share->now, total = recent + share->before;
-	if (recent > largest->now)
-		largest->now = recent;
-	if (total > largest->share)
-		largest->share = total;
-	return total >= largest->share / 2;
+	return share_add(&share_at, &largest_at, window, length) >= largest->share / 2;
 }
 
 #endif
