@@ -59,7 +59,8 @@ int hold(struct __sk_buff *skb)
 	return TC_NEXT;
 }
 
-// Whether the port's queue is above its threshold without what is held: held packets must not make others be paused.
+// Whether the port's queue is above half of its threshold without what is held: held packets must not make others be
+// paused.
 // What has entered classes since the agent looked counts as still there, so the depth is too low rather than too high.
 static __always_inline int is_filled(struct __sk_buff *skb, const struct hold_port *port, __u32 *depth)
 {
@@ -68,12 +69,12 @@ static __always_inline int is_filled(struct __sk_buff *skb, const struct hold_po
 		count(COUNT_FLOW_CONTROL_NO_QUEUE);
 		return 0;
 	}
-	if (likely(total <= port->above))
+	if (likely(total <= port->above / 2))
 		return 0;
 	const __u64 *entered = bpf_map_lookup_elem(&hold_port_bytes, &ifindex);
 	__u64 held = port->held + (entered ? *(volatile const __u64 *)entered - port->entered : 0);
 	*depth = total > held ? total - held : 0;
-	return *depth > port->above;
+	return *depth > port->above / 2;
 }
 
 SEC("tc")
@@ -95,7 +96,7 @@ int flow_control_egress(struct __sk_buff *skb)
 		reason = FLOW_CONTROL_QUEUE;
 	}
 	if (traffic_read(skb, config, &packet) && traffic_read_flow(skb, &packet))
-		flow_control_report(skb, &packet.flow, reason, depth);
+		flow_control_report(skb, &packet.flow, reason, depth, port->above);
 	return TC_NEXT;
 }
 

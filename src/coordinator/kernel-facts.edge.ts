@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Intent } from '../intent/intent.ts';
-import { openMonitor } from '../kernel/netlink/monitor.ts';
+import { type KernelChange, openMonitor } from '../kernel/netlink/monitor.ts';
 import type { Link } from '../kernel/netlink/link.ts';
 import type { Seg6LocalRoute } from '../kernel/netlink/seg6local.ts';
 import type { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
@@ -111,13 +111,19 @@ export interface KernelWatch {
   close(): void;
 }
 
-/** Calls `onChange` when the kernel announces a change of links, addresses or qdiscs, or lost announcements. */
+/** A queue below another one says nothing of its port. cnpd makes one for each flow that it holds: thousands. */
+const isNewBelow = (change: KernelChange): boolean =>
+  change.kind === 'qdisc' && !change.removed && change.qdisc.parent !== TC_H.ROOT;
+
+/** Calls `onChange` when the kernel announces a change of links, addresses or root qdiscs, or lost announcements. */
 export function watchKernel({ poller, log, count, onChange }: KernelWatchDependencies): KernelWatch {
   return openMonitor(
     {},
     {
       poller,
-      onChange,
+      onChange: (change) => {
+        if (!isNewBelow(change)) onChange();
+      },
       onResync: () => {
         count('kernel.monitor.resync');
         onChange();

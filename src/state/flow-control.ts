@@ -45,7 +45,8 @@ export function flowControlState(
 
 function rowsOf(view: FlowControlView | undefined, names: Names): Pick<FlowControlState, 'paused' | 'asked'> {
   if (!view) return { paused: [], asked: [] };
-  const timeOf = (at: number): string => new Date(Date.now() + at - view.now).toISOString();
+  const zero = Date.now() - view.now;
+  const timeOf = (at: number): string => new Date(zero + at).toISOString();
   return {
     paused: view.paused.map(({ traffic, egress, neighbor, state, since, until, pauseUs, times }) => ({
       ...trafficState(traffic),

@@ -24,6 +24,8 @@
 	X(489, FLOW_CONTROL_NO_QUEUE, "flow-control.no-queue", "packets at a watched port whose queue cannot be read") \
 	X(490, FLOW_CONTROL_FRAGMENT, "flow-control.fragment", "fragments passed, whose flow is not known")            \
 	X(491, FLOW_CONTROL_UNPARSEABLE, "flow-control.unparseable",                                                   \
-	  "packets passed whose header chain is truncated, too deep or malformed")
+	  "packets passed whose header chain is truncated, too deep or malformed")                                     \
+	X(492, FLOW_CONTROL_NOT_CONTRIBUTING, "flow-control.not-contributing",                                         \
+	  "packets over the threshold whose traffic has too small a share of the queue")
 
 #endif

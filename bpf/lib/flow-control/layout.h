@@ -43,6 +43,20 @@ struct flow_control_arrival {
 	__u8 reserved[6];
 };
 
+// Bytes that traffic has sent into filled queues, in the window of this number, and in the one before it.
+struct flow_control_share {
+	__u64 window;
+	__u64 now;
+	__u64 before;
+};
+
+// The largest of them at a port.
+struct flow_control_largest {
+	__u64 window;
+	__u64 now;   // in this window alone
+	__u64 share; // with the one before
+};
+
 enum flow_control_reason {
 	FLOW_CONTROL_QUEUE = 1, // the port's queue is above its threshold
 	FLOW_CONTROL_HELD = 2,	// the class is full in which the packet is held

@@ -36,6 +36,22 @@ struct {
 	__type(value, __u64);
 } flow_control_told SEC(".maps");
 
+// Keys as of flow_control_told.
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, struct hold_key);
+	__type(value, struct flow_control_share);
+} flow_control_shares SEC(".maps");
+
+// By interface index of a watched port.
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, __u32);
+	__type(value, struct flow_control_largest);
+} flow_control_largest SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 256 * 1024);

@@ -4,6 +4,7 @@
 #define CNPD_FLOW_CONTROL_REPORT_H
 
 #include "flow-control/arrival.h"
+#include "flow-control/contribution.h"
 #include "token-bucket.h"
 
 static __always_inline int told_lately(const __u64 *told, const struct flow_control_config *config, __u64 now)
@@ -34,8 +35,22 @@ static __always_inline int report_claimed(const struct hold_key *key, const stru
 	return claimed;
 }
 
+// Returns why the packet is not reported, or 0. Fills the key of its traffic.
+static __always_inline enum counter report_refused(struct __sk_buff *skb, const struct flow_control_arrival *arrival,
+						   const struct flow_control_config *config, __u64 now)
+{
+	if (!arrival || (__s64)(now - arrival->seen_ns) > (__s64)ARRIVAL_LIFE_NS)
+		return COUNT_FLOW_CONTROL_NO_ARRIVAL;
+	if (arrival->ifindex == skb->ifindex)
+		return COUNT_FLOW_CONTROL_HAIRPIN;
+	if (config->kind == HOLD_SERVICE && !arrival->outermost.is_tunnel)
+		return COUNT_FLOW_CONTROL_NO_TUNNEL;
+	return 0;
+}
+
+// A packet in a queue of `depth` bytes is only counted while that is not above `above`.
 __noinline int flow_control_report(struct __sk_buff *skb, const struct flow_control_flow *flow, __u32 reason,
-				   __u32 depth)
+				   __u32 depth, __u32 above)
 {
 	const struct flow_control_config *config = flow_control_configuration();
 	__u64 now = bpf_ktime_get_ns();
@@ -43,19 +58,22 @@ __noinline int flow_control_report(struct __sk_buff *skb, const struct flow_cont
 	if (!flow || !config)
 		return 0;
 	const struct flow_control_arrival *arrival = bpf_map_lookup_elem(&flow_control_arrivals, flow);
-	if (!arrival || (__s64)(now - arrival->seen_ns) > (__s64)ARRIVAL_LIFE_NS) {
-		count(COUNT_FLOW_CONTROL_NO_ARRIVAL);
-		return 0;
-	}
-	if (arrival->ifindex == skb->ifindex) {
-		count(COUNT_FLOW_CONTROL_HAIRPIN);
-		return 0;
-	}
-	if (config->kind == HOLD_SERVICE && !arrival->outermost.is_tunnel) {
-		count(COUNT_FLOW_CONTROL_NO_TUNNEL);
+	int is_filled = reason == FLOW_CONTROL_HELD || depth > above;
+	enum counter why = report_refused(skb, arrival, config, now);
+	if (why || !arrival) {
+		if (is_filled)
+			count(why);
 		return 0;
 	}
 	traffic_key(&key, config->kind, &arrival->outermost, flow, arrival->ifindex);
+	if (reason == FLOW_CONTROL_QUEUE && !contributes(&key, skb->ifindex, config, skb->wire_len, now))
+		why = COUNT_FLOW_CONTROL_NOT_CONTRIBUTING;
+	if (!is_filled)
+		return 0;
+	if (why) {
+		count(why);
+		return 0;
+	}
 	if (!report_claimed(&key, config, now))
 		return 0;
 	struct flow_control_record *record = bpf_ringbuf_reserve(&flow_control_records, sizeof(*record), 0);

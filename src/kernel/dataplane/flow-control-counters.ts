@@ -23,4 +23,9 @@ export const FLOW_CONTROL_COUNTERS = [
   row(489, 'flow-control.no-queue', 'packets at a watched port whose queue cannot be read'),
   row(490, 'flow-control.fragment', 'fragments passed, whose flow is not known'),
   row(491, 'flow-control.unparseable', 'packets passed whose header chain is truncated, too deep or malformed'),
+  row(
+    492,
+    'flow-control.not-contributing',
+    'packets over the threshold whose traffic has too small a share of the queue',
+  ),
 ];

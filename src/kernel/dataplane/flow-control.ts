@@ -30,7 +30,9 @@ export const FLOW_CONTROL_MAPS = {
 export const FLOW_CONTROL_SCRATCH_MAPS = [
   'flow_control_arrivals',
   'flow_control_bucket',
+  'flow_control_largest',
   'flow_control_records',
+  'flow_control_shares',
   'flow_control_told',
 ] as const;
 

@@ -140,6 +140,7 @@ export const SHARED: readonly Example[] = [
       ts.SOURCE_KEY,
       ts.TENANT_CONFIG_KEY,
       ts.FLOW_CONTROL_KEY,
+      ts.SOURCE_BUCKETS[0],
     ],
   },
   { keysOf: ['doubted_ports'], fields: u32(8), read: (ts, bytes) => ts.doubtedPort(bytes), is: u32(8) },

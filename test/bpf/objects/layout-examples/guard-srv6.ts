@@ -2,13 +2,17 @@
 import { prefix } from '../../../../src/model/prefix.ts';
 import { A, A_HEX, type Example, u32 } from './example.ts';
 
-const GUARD_PORT = { udpPort: 0x1234, fastCnpOption: 0x9e, fastCnpIoamOption: 0x9d, longHaulIcmpv6Type: 200 };
+const GUARD_PORT = {
+  ...{ udpPort: 0x1234, arnUdpPort: 0x5678 },
+  ...{ fastCnpOption: 0x9e, fastCnpIoamOption: 0x9d, longHaulIcmpv6Type: 200 },
+};
 
 export const GUARD: readonly Example[] = [
   {
     valuesOf: ['guard_ports'],
     fields: {
       udp_port: 0x1234,
+      arn_udp_port: 0x5678,
       fast_cnp_option: 0x9e,
       fast_cnp_ioam_option: 0x9d,
       long_haul_icmpv6_type: 200,
