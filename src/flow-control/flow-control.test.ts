@@ -196,6 +196,26 @@ describe('hop by hop', () => {
     ]);
     expect(pauses()).toEqual([10, undefined]);
   });
+  test('a class that is too full and leaves keeps its neighbor waiting until it is emptied', async () => {
+    await ask(100);
+    dataplane.backlog = 20_001;
+    await pass(2);
+    find({ egress: EGRESS, reason: 'held', depth: 0 });
+    await ask(undefined);
+    dataplane.backlog = 10_001;
+    await pass(4);
+    expect(pauses()).toEqual([10]);
+    dataplane.backlog = 10_000;
+    await pass(4);
+    expect(pauses()).toEqual([10, undefined]);
+  });
+  test('a class that leaves asks nobody because of what follows its packets', async () => {
+    await ask(100);
+    await ask(undefined);
+    dataplane.backlog = 20_001;
+    await pass(4);
+    expect(dataplane.taken('full')).toEqual([]);
+  });
   test('traffic that arrives under another name is let go on with the classes of its port', async () => {
     await ask(100);
     dataplane.backlog = 30_000;

@@ -196,7 +196,8 @@ export class FlowControl {
       const key = heldKey(held);
       present.add(key);
       const bytes = await this.#classes.backlogBytes(held.slot);
-      const isFull = held.isPaused && bytes > (this.#full.has(key) ? below : above);
+      // What leaves a full class goes on waiting for its neighbors: at their rate the class would never get shorter.
+      const isFull = this.#full.has(key) ? bytes > below : held.isPaused && bytes > above;
       if (isFull !== this.#full.has(key)) dataplane.setFull(held, isFull);
       if (isFull) this.#full.set(key, bytes);
       else this.#full.delete(key);
