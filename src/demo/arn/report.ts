@@ -160,7 +160,7 @@ each repeats everything from there on, as network cards do that have no selectiv
 holds that traffic, and asks pe1 when too much of it waits. The hosts are the same in every run.</p>
 ${htmlTable(runs)}
 <p class="small">Rates are of payload, received in order, while both services send. B delivered: in parts of what its host has sent in that time, which on a busy machine is less than it was told to.
-Drops are of all ports on the way; queues are those of ${runs[0]?.ports.map(({ port }) => escapeXml(port)).join(', ') ?? 'no port'}. ARNs: those that ask for a pause + those that end one early.</p>
+Drops and queues are those of ${runs[0]?.ports.map(({ port }) => escapeXml(port)).join(', ') ?? 'no port'}: other ports on the way keep no queue. ARNs: those that ask for a pause + those that end one early.</p>
 <h2>What was checked</h2>
 ${checkList(checks)}
 ${plots(runs)}
