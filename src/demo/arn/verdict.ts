@@ -9,8 +9,8 @@ import { serviceText } from './wire.ts';
 
 /** Of what its host sends, B keeps at least this part when A's service is paused … */
 const KEPT = 0.98;
-/** … and at most this one when the whole priority is. */
-const HINDERED = 0.85;
+/** … and at most this one when the whole priority is: half, if h1 gets the CPU to send what it was told to. */
+const HINDERED = 0.9;
 /** Of what the narrow port passes, A gets at least this part when it is paused. */
 const USED = 0.85;
 /** When its packets are dropped, at least this part of what its host sends is sent again: everything behind a gap. */
