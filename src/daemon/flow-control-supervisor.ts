@@ -21,6 +21,8 @@ interface FlowControlSupervisorDependencies {
   readonly poller: Poller;
   readonly routesBack: Pick<RoutesBack, 'routersTo'>;
   readonly neighbors: Pick<Neighbors, 'routerWith'>;
+  /** Undefined: no interface has that index. */
+  readonly interfaceName: (ifindex: number) => string | undefined;
   readonly clock: Clock;
   readonly count: Count;
   readonly log: Log;
@@ -78,8 +80,25 @@ export class FlowControlSupervisor {
   problems(): Problem[] {
     if (!this.#running) return [];
     const { machine, socket } = this.#running;
-    const { withoutSlot, watchdog } = machine.happened(PROBLEM_MS);
-    return [...socket.problems(), ...(withoutSlot ? [PAUSES_FULL] : []), ...(watchdog ? [WATCHDOG] : [])];
+    const { withoutSlot, watchdog, withoutNeighbor } = machine.happened(PROBLEM_MS);
+    return [
+      ...socket.problems(),
+      ...(withoutSlot ? [PAUSES_FULL] : []),
+      ...(watchdog ? [WATCHDOG] : []),
+      ...(withoutNeighbor === undefined ? [] : [this.#withoutNeighbor(withoutNeighbor)]),
+    ];
+  }
+
+  #withoutNeighbor(ifindex: number): Problem {
+    const name = this.#dependencies.interfaceName(ifindex) ?? `interface ${ifindex}`;
+    return {
+      code: 'flow-control.no-neighbor',
+      feature: 'flow-control',
+      problem: `traffic from ${name} fills a queue, and no router behind ${name} is known that could be asked to pause it`,
+      remedy:
+        `if there is one, name its link-local address under flow-control.neighbors with interface: ${name}; cnpd finds ` +
+        'it by itself where the route back has an IPv6 next hop',
+    };
   }
 
   /** Follows a new plan. @throws KernelError when the ring of records cannot be mapped */
@@ -195,12 +214,16 @@ const [LEAST_SILENCE_US, MOST_SILENCE_US] = [1000, 65_535];
 /** What has been paused, and its buffer, leave within this time; later the class is given up. */
 const DRAIN_MS = 10_000;
 
+const LEAST_RENEWAL_MS = 100;
+
 const silenceUs = (lineRate: number): number =>
   Math.min(MOST_SILENCE_US, Math.max(LEAST_SILENCE_US, Math.round((1e6 * LONGEST_FRAME_BITS) / (LEAK * lineRate))));
 
 function settingsOf(plan: FlowControlPlan): FlowControlSettings {
   const { mode, lineRate, buffer, above, below, longestPauseUs, watchdogMs } = plan;
   const holdPorts = new Set(plan.hold.map(({ ifindex }) => ifindex));
+  // Traffic outlives a dead agent's pause by little. Agents get no processor for some time without being dead.
+  const renewMs = Math.max(LEAST_RENEWAL_MS, longestPauseUs / 1000);
   return {
     asked: {
       pauseMs: plan.pauseUs / 1000,
@@ -209,7 +232,7 @@ function settingsOf(plan: FlowControlPlan): FlowControlSettings {
     },
     paused: {
       ...{ lineRate, mostTraffic: MOST_TRAFFIC, longestPauseMs: longestPauseUs / 1000, watchdogMs },
-      ...{ lifetimeMs: 3000, renewMs: 1000, drainMs: DRAIN_MS },
+      ...{ lifetimeMs: 5 * renewMs, renewMs, drainMs: DRAIN_MS },
     },
     classes: { lineRate, buffer, silenceUs: silenceUs(lineRate) },
     watched: new Map(plan.watch.map((port) => [port.ifindex, port])),

@@ -64,7 +64,7 @@ export class Receivers {
     });
     const neighbors = (this.#neighbors = Neighbors.open());
     this.flowControl = new FlowControlSupervisor({
-      ...{ poller, clock, count, routesBack, neighbors, log: logging.component('flow-control') },
+      ...{ poller, clock, count, routesBack, neighbors, interfaceName, log: logging.component('flow-control') },
     });
   }
 

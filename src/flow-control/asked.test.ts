@@ -60,26 +60,41 @@ test('nobody is asked where the packet leaves: no ARN comes back to where it cam
   expect(counts).toEqual({ 'flow-control.ask.hairpin': 1 });
 });
 
-test('time alone asks for nothing: the pause ends by itself, and begins anew with a packet', () => {
+test('a pause that nobody looks at ends by itself, and begins anew with a packet', () => {
   ask(0);
-  expect(asked.onEmptied(() => false, 10)).toEqual([]);
+  expect(asked.onQueues(() => false, 10)).toEqual([]);
   expect(asked.size).toBe(0);
   ask(11);
   expect([...asked.views()]).toMatchObject([{ since: 11, times: 1 }]);
+});
+
+test('while the queue is not short the pause is asked for again, for eight pauses after the last packet', () => {
+  const again = (from: number, to: number): number[] => {
+    const at: number[] = [];
+    for (let now = from; now <= to; now++) if (asked.onQueues(() => false, now).length > 0) at.push(now);
+    return at;
+  };
+  ask(0);
+  expect(again(1, 20)).toEqual([5, 10, 15, 20]);
+  expect([...asked.views()]).toMatchObject([{ since: 0, times: 5, until: 30 }]);
+  // A packet within half of a pause prolongs that as well.
+  ask(21);
+  expect(again(22, 200)).toEqual([25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 100]);
+  expect(asked.size).toBe(0);
 });
 
 describe('elimination', () => {
   test('when the queue is emptied, once, and only for that queue', () => {
     ask(0);
     ask(0, { egress: EGRESS + 1 });
-    const emptied = asked.onEmptied(({ egress }) => egress === EGRESS, 5);
+    const emptied = asked.onQueues(({ egress }) => egress === EGRESS, 3);
     expect(emptied).toEqual([{ to: UPSTREAM, traffic: SERVICE, pauseMs: undefined, metric: 0 }]);
-    expect(asked.onEmptied(({ egress }) => egress === EGRESS, 6)).toEqual([]);
+    expect(asked.onQueues(({ egress }) => egress === EGRESS, 4)).toEqual([]);
     expect(asked.egress).toEqual(new Set([EGRESS + 1]));
   });
   test('the next packet that finds the queue filled asks at once', () => {
     ask(0);
-    asked.onEmptied(() => true, 1);
+    asked.onQueues(() => true, 1);
     expect(ask(1)).toBeDefined();
   });
   test('when this router stops, all that it asked for goes on', () => {

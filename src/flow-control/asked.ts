@@ -1,9 +1,10 @@
 // What this router has asked its upstream neighbors to pause (FCN §4.1.2). A pure machine: packets that found a queue
 // filled, and the lengths of queues, come in; ARNs to send go out.
 //
-// Nothing is asked for again because time passes: only a packet that has come from the neighbor and has found the queue
-// above its threshold does that. So a pause that is not needed ends by itself, traffic that no longer fills the queue
-// is left alone, and no ARN causes another one here. Nobody is asked at the interface by which the packet leaves.
+// A pause is asked for again while the queue is not yet short, but for no more than a few pauses since the last packet
+// that came from the neighbor and found the queue above its threshold. So a pause that is not needed ends by itself,
+// traffic that no longer fills the queue is left alone, and no ARN causes another one here. Nobody is asked at the
+// interface by which the packet leaves.
 import { type IpAddress, familyKey } from '../model/address.ts';
 import type { FilledQueue, Traffic } from '../model/flow-control.ts';
 import type { AskedTraffic } from '../model/flow-control-state.ts';
@@ -45,9 +46,14 @@ interface Asked extends FilledBy {
   readonly to: Upstream;
   readonly traffic: Traffic;
   readonly since: number;
+  /** When a packet found the queue filled last. */
+  readonly foundAt: number;
   sentAt: number;
   times: number;
 }
+
+/** Pauses that follow from one packet. */
+const MOST_PAUSES = 8;
 
 export class AskedNeighbors {
   #opts: AskedOptions;
@@ -77,31 +83,43 @@ export class AskedNeighbors {
     if (to.ifindex === egress) return this.#refuse('hairpin');
     const key = `${to.ifindex} ${familyKey(to.address)} ${egress} ${reason} ${trafficKey(traffic)}`;
     const before = this.#asked.get(key);
-    if (before && now < before.sentAt + this.#opts.pauseMs / 2) return this.#refuse('suppressed');
+    if (before && now < before.sentAt + this.#opts.pauseMs / 2) {
+      this.#asked.set(key, { ...before, foundAt: now });
+      return this.#refuse('suppressed');
+    }
     if (!before && this.#asked.size >= this.#opts.mostAsked && !this.#forgetOldest(now)) return this.#refuse('full');
     if (!this.#bucket.take(now)) return this.#refuse('limited');
     this.#asked.delete(key);
     const since = before && now < this.#over(before) ? before.since : now;
     const times = before ? before.times + 1 : 1;
-    this.#asked.set(key, { to, traffic, egress, reason, since, sentAt: now, times });
+    this.#asked.set(key, { to, traffic, egress, reason, since, foundAt: now, sentAt: now, times });
     this.#count('flow-control.ask.sent');
     return { to, traffic, pauseMs: this.#opts.pauseMs, metric: metricOf(depth, above) };
   }
 
-  /** These queues are below their thresholds again: what was paused for them goes on. */
-  onEmptied(isEmptied: (queue: FilledBy & { readonly traffic: Traffic }) => boolean, now: number): ArnToSend[] {
-    const eliminated: ArnToSend[] = [];
+  /** What was paused for queues that are short again goes on; for the others it is asked for again when it is due. */
+  onQueues(isShort: (queue: FilledBy & { readonly traffic: Traffic }) => boolean, now: number): ArnToSend[] {
+    const arns: ArnToSend[] = [];
     for (const [key, asked] of this.#asked) {
       if (now >= this.#over(asked)) {
         this.#asked.delete(key); // it has ended by itself
-        continue;
+      } else if (isShort(asked)) {
+        this.#asked.delete(key);
+        this.#count('flow-control.ask.eliminated');
+        arns.push({ to: asked.to, traffic: asked.traffic, pauseMs: undefined, metric: 0 });
+      } else if (this.#isDue(asked, now) && this.#bucket.take(now)) {
+        asked.sentAt = now;
+        asked.times++;
+        this.#count('flow-control.ask.repeated');
+        arns.push({ to: asked.to, traffic: asked.traffic, pauseMs: this.#opts.pauseMs, metric: 0 });
       }
-      if (!isEmptied(asked)) continue;
-      this.#asked.delete(key);
-      this.#count('flow-control.ask.eliminated');
-      eliminated.push({ to: asked.to, traffic: asked.traffic, pauseMs: undefined, metric: 0 });
     }
-    return eliminated;
+    return arns;
+  }
+
+  #isDue({ sentAt, foundAt }: Asked, now: number): boolean {
+    const { pauseMs } = this.#opts;
+    return now >= sentAt + pauseMs / 2 && now < foundAt + MOST_PAUSES * pauseMs;
   }
 
   configure(opts: AskedOptions, now: number): void {
@@ -111,7 +129,7 @@ export class AskedNeighbors {
 
   /** Everything goes on. */
   stop(now: number): ArnToSend[] {
-    return this.onEmptied(() => true, now);
+    return this.onQueues(() => true, now);
   }
 
   *views(): Generator<AskedTraffic> {

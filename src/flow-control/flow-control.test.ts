@@ -113,13 +113,15 @@ describe('FCN-4.1.2-a: a filled queue', () => {
     dataplane.queue.set(WATCHED, 120_000);
     find();
     expect(sent).toMatchObject([{ to: { address: NEIGHBOR, ifindex: INGRESS }, traffic: SERVICE, pauseMs: 10 }]);
-    await pass(3);
+    await pass(2);
     dataplane.queue.set(WATCHED, 50_001);
-    await pass(3);
+    await pass(2);
     expect(pauses()).toEqual([10]);
+    await pass(2);
+    expect(pauses()).toEqual([10, 10]);
     dataplane.queue.set(WATCHED, 50_000);
     await pass(3);
-    expect(pauses()).toEqual([10, undefined]);
+    expect(pauses()).toEqual([10, 10, undefined]);
     expect(dataplane.taken('forget')).toEqual([['forget', trafficKey(SERVICE), INGRESS]]);
   });
   test('what is held at the port does not count', async () => {

@@ -67,6 +67,8 @@ export class FlowControl {
   /** Classes that are too full: bytes in them. */
   readonly #full = new Map<string, number>();
   #settings: FlowControlSettings;
+  /** The last packet over the threshold before which there was nobody to ask. */
+  #withoutNeighbor = { ingress: 0, at: -Infinity };
   #isLooking = false;
   #loggedAt = -Infinity;
   #stopped = false;
@@ -98,7 +100,10 @@ export class FlowControl {
       filled.reason === 'queue' ? this.#settings.watched.get(filled.egress)?.above : this.#settings.held.above;
     if (above === undefined) return count('flow-control.ask.not-watched');
     const neighbors = upstreamOf(filled);
-    if (neighbors.length === 0) count('flow-control.ask.no-neighbor');
+    if (neighbors.length === 0) {
+      count('flow-control.ask.no-neighbor');
+      this.#withoutNeighbor = { ingress: filled.ingress, at: this.#now() };
+    }
     for (const to of neighbors) this.#send(this.#asked.onFilled(filled, to, above, this.#now()));
     this.#lookSoon();
   }
@@ -126,10 +131,19 @@ export class FlowControl {
     return { asked: [...this.#asked.views()], paused: [...this.#paused.views(this.#now())], now: this.#now() };
   }
 
-  /** Within `ms`: traffic found no class, or the watchdog let traffic go. */
-  happened(ms: number): { readonly withoutSlot: boolean; readonly watchdog: boolean } {
+  /** Within `ms`: traffic found no class, the watchdog let traffic go, or there was no neighbor at an interface. */
+  happened(ms: number): {
+    readonly withoutSlot: boolean;
+    readonly watchdog: boolean;
+    readonly withoutNeighbor: number | undefined;
+  } {
     const within = (at: number): boolean => this.#now() - at < ms;
-    return { withoutSlot: within(this.#paused.withoutSlotAt), watchdog: within(this.#paused.watchdogAt) };
+    const { ingress, at } = this.#withoutNeighbor;
+    return {
+      withoutSlot: within(this.#paused.withoutSlotAt),
+      watchdog: within(this.#paused.watchdogAt),
+      withoutNeighbor: within(at) ? ingress : undefined,
+    };
   }
 
   /** Neighbors and held traffic go on. */
@@ -178,7 +192,7 @@ export class FlowControl {
     try {
       await this.#lookAtClasses();
       const queued = this.#lookAtPorts();
-      if (!this.#stopped) this.#eliminate(queued);
+      if (!this.#stopped) this.#askAgain(queued);
     } catch (error) {
       this.#dependencies.count('flow-control.look-failed');
       this.#warn(error, 'the lengths of queues cannot be read');
@@ -230,15 +244,15 @@ export class FlowControl {
     return false;
   }
 
-  #eliminate(queued: ReadonlyMap<number, number>): void {
+  #askAgain(queued: ReadonlyMap<number, number>): void {
     const { watched } = this.#settings;
-    const isEmptied = ({ egress, reason, traffic }: FilledBy & { readonly traffic: Traffic }): boolean =>
+    const isShort = ({ egress, reason, traffic }: FilledBy & { readonly traffic: Traffic }): boolean =>
       reason === 'queue'
         ? (queued.get(egress) ?? 0) <= (watched.get(egress)?.below ?? Infinity)
         : !this.#isFull(egress, heldKey({ traffic, egress }));
-    for (const arn of this.#asked.onEmptied(isEmptied, this.#now())) {
+    for (const arn of this.#asked.onQueues(isShort, this.#now())) {
       this.#send(arn);
-      this.#dependencies.dataplane.forget(arn.traffic, arn.to.ifindex);
+      if (arn.pauseMs === undefined) this.#dependencies.dataplane.forget(arn.traffic, arn.to.ifindex);
     }
   }
 

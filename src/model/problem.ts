@@ -69,6 +69,7 @@ export const PROBLEM_CODES = [
   'flow-control.queue-unreadable',
   'flow-control.never-exceeded',
   'flow-control.neighbor-elsewhere',
+  'flow-control.no-neighbor',
   'flow-control.no-socket',
   'flow-control.pauses-full',
   'flow-control.watchdog',

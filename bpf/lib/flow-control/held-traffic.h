@@ -6,11 +6,20 @@
 #include "flow-control/traffic.h"
 #include "hold/class.h"
 
+#define IPPROTO_OSPF 89
+
 enum held {
 	HELD_NOT,
 	HELD_IN_CLASS,
 	HELD_IN_FULL_CLASS,
 };
+
+// What routers need to know of each other: Neighbor Discovery, and OSPF. A link must not fail because a priority is
+// paused, in which they are, too.
+static __always_inline int keeps_the_link(const struct outermost *outermost)
+{
+	return outermost->protocol == IPPROTO_ICMPV6 || outermost->protocol == IPPROTO_OSPF;
+}
 
 // All packets of a service and of a priority are held, whatever is in them; of flows, RoCEv2 packets.
 static __always_inline enum held hold_traffic(struct __sk_buff *skb, const struct flow_control_config *config,
@@ -24,6 +33,8 @@ static __always_inline enum held hold_traffic(struct __sk_buff *skb, const struc
 	if (!state || kind >= HOLD_KINDS || likely(!state->holds[kind]))
 		return HELD_NOT;
 	if (!traffic_read(skb, config, packet) || (kind == HOLD_TUPLE && !traffic_read_flow(skb, packet)))
+		return HELD_NOT;
+	if (kind == HOLD_PRIORITY && keeps_the_link(&packet->outermost))
 		return HELD_NOT;
 	traffic_key(&key, kind, &packet->outermost, &packet->flow, ifindex);
 	const struct hold *hold = hold_of(&key, &record, &now);

@@ -86,10 +86,17 @@ export class HoldTrees {
     return tree;
   }
 
-  /** Whether the port still has the HTB that was prepared. @throws KernelError */
-  has({ ifindex, root }: HoldTree): boolean {
+  /** Whether the port still has the HTB that was prepared, with the same room for classes. @throws KernelError */
+  has({ ifindex, root, parent, own }: HoldTree): boolean {
     const found = this.#roots().get(ifindex);
-    return found?.kind === 'htb' && found.handle === root;
+    if (found?.kind !== 'htb' || found.handle !== root) return false;
+    if (own) return true;
+    try {
+      return this.#beside(found).parent === parent;
+    } catch (error) {
+      if (isKernelError(error, 'EBUSY')) return false;
+      throw error;
+    }
   }
 
   /** Restores what was there before. Returns false when there is nothing of cnpd's. @throws KernelError */
@@ -116,10 +123,12 @@ export class HoldTrees {
   /** Room in an HTB that is not cnpd's. */
   #beside({ ifindex, kind, handle: root, htb }: Qdisc): HoldTree {
     if (!htb) throw refused(ifindex, `its root qdisc ${kind} ${formatHandle(root)} is not cnpd's and is no HTB`);
-    const number = (root | htb.defaultClass) >>> 0;
-    const standard = this.#classes(ifindex).find(({ handle }) => handle === number && htb.defaultClass !== 0);
     // Without a default class, unclassified packets go straight and no class limits them.
-    if (!standard) return { ifindex, root, parent: root, borrows: false, own: false };
+    if (htb.defaultClass === 0) return { ifindex, root, parent: root, borrows: false, own: false };
+    const number = (root | htb.defaultClass) >>> 0;
+    const standard = this.#classes(ifindex).find(({ handle }) => handle === number);
+    // It may be about to be made: beside it, held traffic would be outside of its limit.
+    if (!standard) throw refused(ifindex, `the default class ${formatHandle(number)} of its HTB does not exist`);
     if (standard.parent === TC_H.ROOT)
       throw refused(
         ifindex,

@@ -69,6 +69,8 @@ const STRAIGHT: readonly Case[] = [
   ['a fragment of a flow', FLOW, frame(ipv6([H1, H2], 44, fragment(17, 0, true, data().subarray(40))))],
   ['a flow cut in its UDP header', FLOW, frame(data()).subarray(0, 14 + 40 + 4)],
   ['the priority next to it', PRIORITY, frame(withDscp(data(), 32))],
+  ['Neighbor Discovery in that priority', PRIORITY, frame(withDscp(ipv6([H1, H2], 58, new Uint8Array(32)), 24))],
+  ['OSPF in that priority', PRIORITY, frame(withDscp(ipv6([H1, H2], 89, new Uint8Array(32)), 24))],
   ['the priority of the packet inside', PRIORITY, frame(ipv6(PE, 41, withDscp(data(), 26)))],
   ['a frame without IP', PRIORITY, frame(withDscp(data(), 26)).with(12, 8).with(13, 6)],
 ];
