@@ -233,8 +233,12 @@ function settingsOf(plan: FlowControlPlan): FlowControlSettings {
     paused: {
       ...{ lineRate, mostTraffic: MOST_TRAFFIC, longestPauseMs: longestPauseUs / 1000, watchdogMs },
       ...{ lifetimeMs: 5 * renewMs, renewMs, drainMs: DRAIN_MS },
+      // Shorter than that, a silence may still be in force.
+      leastBreakMs: (2 * silenceUs(lineRate)) / 1000,
+      mostAtPort: Math.ceil(MOST_TRAFFIC / Math.max(1, holdPorts.size)),
     },
-    classes: { lineRate, buffer, silenceUs: silenceUs(lineRate) },
+    classes: { lineRate, buffer },
+    silenceUs: silenceUs(lineRate),
     watched: new Map(plan.watch.map((port) => [port.ifindex, port])),
     held: { above, below },
     holdPorts,

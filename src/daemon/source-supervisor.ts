@@ -57,14 +57,15 @@ export class SourceSupervisor {
   /** Flows that found no class within the last minute. */
   problems(): Problem[] {
     const flow = this.#enforcement?.flowWithoutSlot(NO_SLOT_MS);
-    if (!flow) return [];
+    // Without a port the problem is another one.
+    if (!flow || !this.#hold?.isReady) return [];
     const { sender, receiver, receiverQpn } = flow;
     return [
       {
         code: 'source.holds-full',
         feature: 'source',
         problem:
-          `all ${this.holds().views.length} holds are in use: flows such as ${formatAddress(sender)} → ` +
+          `all holds are in use: flows such as ${formatAddress(sender)} → ` +
           `${formatAddress(receiver)}, Queue Pair ${receiverQpn}, are left to their hosts`,
         remedy: 'raise `flows:` under source.enforce in cnpd.yaml, at most 16384',
       },

@@ -75,7 +75,7 @@ export class ArnSocket {
       this.#socket = openUdpSocket(
         {
           ...{ family: 6, netns, bind: { address: address('::'), port: this.#port } },
-          ...{ hopLimit: ARN_HOP_LIMIT, trafficClass: ARN_TRAFFIC_CLASS },
+          ...{ hopLimit: ARN_HOP_LIMIT, trafficClass: ARN_TRAFFIC_CLASS, onlyFromOthers: true },
         },
         { poller, onDatagram, onError: () => count('flow-control.socket-error') },
       );

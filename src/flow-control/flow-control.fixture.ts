@@ -42,8 +42,10 @@ export const LINE = 100e6;
 export const pausedOptions: PausedOptions = {
   lineRate: LINE,
   mostTraffic: 4,
+  mostAtPort: 4,
   longestPauseMs: 100,
   watchdogMs: 1000,
+  leastBreakMs: 5,
   lifetimeMs: 3000,
   renewMs: 400,
   drainMs: 5000,

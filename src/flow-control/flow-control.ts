@@ -9,6 +9,7 @@ import type { Clock } from '../model/clock.ts';
 import { Deadline } from '../model/deadline.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
+import { LONGEST_PAUSE_US } from '../model/notification.ts';
 import { HeldClasses, type HeldClassesSettings } from '../source/held-classes.ts';
 import type { HoldEffect } from '../source/hold.ts';
 import { type ArnToSend, type AskedOptions, AskedNeighbors, type FilledBy, type Upstream } from './asked.ts';
@@ -19,7 +20,9 @@ import { heldKey } from './traffic-key.ts';
 export interface FlowControlSettings {
   readonly asked: AskedOptions;
   readonly paused: PausedOptions;
-  readonly classes: HeldClassesSettings;
+  readonly classes: Omit<HeldClassesSettings, 'silenceUs'>;
+  /** Of one class that is paused alone, microseconds; of many together a frame leaves no more often. */
+  readonly silenceUs: number;
   /** Thresholds of watched queues, bytes, by ifindex. */
   readonly watched: ReadonlyMap<number, Thresholds>;
   /** Of each class that holds traffic. */
@@ -50,6 +53,8 @@ interface FlowControlDependencies {
 const LOOK_MS = 2;
 /** … but for no more than a tenth of the time. */
 const REST = 9;
+/** Classes that one turn of the event loop looks at. */
+const AT_ONCE = 64;
 /** What goes wrong is logged this often; all is counted. */
 const LOG_MS = 1000;
 /** Changes that wait for the kernel. Beyond, ARNs are ignored: what they ask for would come too late. */
@@ -70,6 +75,7 @@ export class FlowControl {
   /** The last packet over the threshold before which there was nobody to ask. */
   #withoutNeighbor = { ingress: 0, at: -Infinity };
   #isLooking = false;
+  #restUntil = -Infinity;
   #loggedAt = -Infinity;
   #stopped = false;
 
@@ -80,7 +86,7 @@ export class FlowControl {
     this.#asked = new AskedNeighbors(settings.asked, dependencies, clock.now());
     this.#paused = new PausedTraffic(settings.paused, dependencies);
     this.#classes = new HeldClasses(
-      settings.classes,
+      this.#classSettings(settings),
       { ...dependencies, dataplane: dependencies.dataplane.classes },
       {
         onDrained: (traffic) => this.#apply(this.#paused.onDrained(traffic)),
@@ -90,6 +96,9 @@ export class FlowControl {
     );
     this.#due = new Deadline(clock, () => this.#apply(this.#paused.advance(clock.now())));
     this.#looking = new Deadline(clock, () => void this.#look());
+    // What an earlier machine has told the dataplane of them may no longer be so.
+    for (const port of settings.holdPorts) this.#holding.add(port);
+    this.#lookSoon();
   }
 
   /** A packet has found a queue filled. */
@@ -120,7 +129,7 @@ export class FlowControl {
     this.#settings = settings;
     this.#asked.configure(settings.asked, this.#now());
     this.#apply(this.#paused.reconfigure(settings.paused, settings.mayHold, this.#now()));
-    this.#classes.configure(settings.classes);
+    this.#classes.configure(this.#classSettings(settings));
   }
 
   release(which: HeldTraffic | 'all'): void {
@@ -155,6 +164,11 @@ export class FlowControl {
     await this.#classes.stop();
   }
 
+  #classSettings({ classes, silenceUs }: FlowControlSettings): HeldClassesSettings {
+    const together = (): number => Math.min(LONGEST_PAUSE_US, silenceUs * Math.max(1, this.#paused.size));
+    return { ...classes, silenceUs: together };
+  }
+
   #now(): number {
     return this.#dependencies.clock.now();
   }
@@ -180,25 +194,27 @@ export class FlowControl {
     this.#dependencies.log.warn({ error: messageOf(error) }, message);
   }
 
-  #lookSoon(ms = LOOK_MS): void {
-    if (!this.#stopped && this.#asked.size + this.#paused.size + this.#holding.size > 0)
-      this.#looking.by(this.#now() + ms);
+  #lookSoon(): void {
+    if (this.#stopped || this.#asked.size + this.#paused.size + this.#holding.size === 0) return;
+    this.#looking.by(Math.max(this.#now() + LOOK_MS, this.#restUntil));
   }
 
   async #look(): Promise<void> {
     if (this.#isLooking || this.#stopped) return;
     this.#isLooking = true;
     const start = this.#now();
-    try {
-      await this.#lookAtClasses();
-      const queued = this.#lookAtPorts();
-      if (!this.#stopped) this.#askAgain(queued);
-    } catch (error) {
-      this.#dependencies.count('flow-control.look-failed');
-      this.#warn(error, 'the lengths of queues cannot be read');
-    }
+    await this.#lookAtClasses();
+    const queued = this.#lookAtPorts();
+    if (!this.#stopped) this.#askAgain(queued);
     this.#isLooking = false;
-    this.#lookSoon(Math.max(LOOK_MS, REST * (this.#now() - start)));
+    this.#restUntil = this.#now() + REST * (this.#now() - start);
+    this.#lookSoon();
+  }
+
+  /** What cannot be read does not keep the rest from being looked at. */
+  #failed(error: unknown): void {
+    this.#dependencies.count('flow-control.look-failed');
+    this.#warn(error, 'the length of a queue cannot be read');
   }
 
   /** Which classes are too full, so that the neighbors before them are asked. */
@@ -206,10 +222,11 @@ export class FlowControl {
     const { dataplane } = this.#dependencies;
     const { above, below } = this.#settings.held;
     const present = new Set<string>();
-    for (const held of this.#paused.classes()) {
+    for (const held of [...this.#paused.classes()]) {
       const key = heldKey(held);
       present.add(key);
-      const bytes = await this.#classes.backlogBytes(held.slot);
+      if (present.size % AT_ONCE === 0) await new Promise((resolve) => void setImmediate(resolve));
+      const bytes = await this.#classes.backlogBytes(held.slot).catch((error: unknown) => (this.#failed(error), 0));
       // What leaves a full class goes on waiting for its neighbors: at their rate the class would never get shorter.
       const isFull = this.#full.has(key) ? bytes > below : held.isPaused && bytes > above;
       if (isFull !== this.#full.has(key)) dataplane.setFull(held, isFull);
@@ -224,19 +241,33 @@ export class FlowControl {
     const { dataplane } = this.#dependencies;
     const { holdPorts } = this.#settings;
     for (const { egress } of this.#paused.classes()) this.#holding.add(egress);
-    const held = new Map<number, number>();
-    for (const port of this.#holding) {
+    const held = new Map([...this.#holding].map((port) => [port, this.#lookAtHeld(port)]));
+    const queued = new Map<number, number>();
+    for (const port of this.#asked.egress)
+      try {
+        if (this.#settings.watched.has(port))
+          queued.set(port, dataplane.queueBytes(port) - (holdPorts.has(port) ? (held.get(port) ?? 0) : 0));
+      } catch (error) {
+        this.#failed(error);
+      }
+    return queued;
+  }
+
+  /** Tells the dataplane what is held at a port. Returns the bytes. */
+  #lookAtHeld(port: number): number {
+    const { dataplane } = this.#dependencies;
+    try {
       const entered = dataplane.enteredBytes(port);
       const bytes = dataplane.heldBytes(port);
       dataplane.setPortHeld(port, bytes, entered);
-      held.set(port, bytes);
       // Not before it is empty: what has entered a class since the last look counts as held.
       if (bytes === 0 && !this.#holds(port)) this.#holding.delete(port);
+      return bytes;
+    } catch (error) {
+      this.#failed(error);
+      if (!this.#holds(port)) this.#holding.delete(port);
+      return 0;
     }
-    const asked = [...this.#asked.egress].filter((port) => this.#settings.watched.has(port));
-    return new Map(
-      asked.map((port) => [port, dataplane.queueBytes(port) - (holdPorts.has(port) ? (held.get(port) ?? 0) : 0)]),
-    );
   }
 
   #holds(port: number): boolean {

@@ -133,6 +133,22 @@ describe('the watchdog', () => {
   test('a break begins its time anew', () => {
     keepPaused(0, 900);
     ask(undefined, 905);
+    paused.onDrained(held());
+    expect(keepPaused(910, 1800).filter((each) => each.endsWith('leave'))).toEqual([]);
+  });
+  test('is not deceived by a neighbor that ends each pause and asks at once for the next', () => {
+    const seen: string[] = [];
+    for (let now = 0; now <= 1100; now += 10) {
+      seen.push(...ask(undefined, now).map(({ kind }) => `${now} ${kind}`));
+      ask(100, now);
+      paused.advance(now);
+    }
+    expect(counts['flow-control.pause.watchdog']).toBe(1);
+    expect(views(1100)).toMatchObject([{ state: 'watchdog', since: 1000 }]);
+  });
+  test('takes a pause of some milliseconds for a break, in which the traffic goes on', () => {
+    keepPaused(0, 900);
+    ask(undefined, 903);
     expect(keepPaused(910, 1800).filter((each) => each.endsWith('leave'))).toEqual([]);
   });
   test('remembers no more traffic than there are slots', () => {
@@ -160,6 +176,15 @@ describe('limits', () => {
     paused.advance(10);
     paused.onDrained(many(1)[0]!);
     expect(kinds(ask(10, 11, { of: many(5)[4]! }))).toEqual(['hold']);
+  });
+  test('the neighbor behind one port leaves slots to those behind others', () => {
+    paused.reconfigure({ ...pausedOptions, mostAtPort: 2 }, () => true, 0);
+    for (const of of many(4)) ask(10, 0, { of });
+    expect([paused.size, counts['flow-control.pause.no-slot']]).toEqual([2, 2]);
+    expect(kinds(ask(10, 0, { of: held(SERVICE, EGRESS + 1) }))).toEqual(['hold']);
+    paused.advance(10);
+    paused.onDrained(many(1)[0]!);
+    expect(kinds(ask(10, 11, { of: many(4)[3]! }))).toEqual(['hold']);
   });
   test('of too many neighbors the first ones count', () => {
     for (let i = 0n; i < 20n; i++) ask(10, 0, { by: { family: 6, value: i } });

@@ -19,10 +19,14 @@ export interface PausedOptions {
   readonly lineRate: number;
   /** Slots, 1 … mostTraffic. */
   readonly mostTraffic: number;
+  /** Of these, those that the neighbors behind one port can have. */
+  readonly mostAtPort: number;
   /** The most that one ARN pauses. */
   readonly longestPauseMs: number;
   /** Longest time without a break, after which the traffic goes on. */
   readonly watchdogMs: number;
+  /** A break is one if the traffic has gone on for so long, or all of it has left. */
+  readonly leastBreakMs: number;
   /** The dataplane forgets a hold that is not renewed for so long; renewed every `renewMs`. */
   readonly lifetimeMs: number;
   readonly renewMs: number;
@@ -57,8 +61,10 @@ interface Held extends Due {
   last: { readonly neighbor: IpAddress; readonly pauseUs: number };
   /** ARNs obeyed in this pause. */
   times: number;
-  /** Since when it is paused without a break, or leaves. */
+  /** Since when it is paused, or leaves. */
   since: number;
+  /** Since when it is paused without a break. */
+  unbrokenSince: number;
   leaving: boolean;
   renewedAt: number;
 }
@@ -79,6 +85,8 @@ export class PausedTraffic {
   readonly #slots: Slots;
   readonly #held = new Map<string, Held>();
   readonly #queue = new DueQueue<Held>();
+  /** Slots in use by port. */
+  readonly #atPort = new Map<number, number>();
   /** What the watchdog has let go, and until when nobody pauses it. */
   readonly #spared = new Map<string, PausedView>();
   #effects: HoldEffect<HeldTraffic>[] = [];
@@ -180,14 +188,14 @@ export class PausedTraffic {
   }
 
   #new(key: string, flow: HeldTraffic, now: number): Held | undefined {
-    const slot = this.#slots.take();
+    const slot = (this.#atPort.get(flow.egress) ?? 0) < this.#opts.mostAtPort ? this.#slots.take() : undefined;
     if (slot === undefined) {
       this.#count('flow-control.pause.no-slot');
       this.#withoutSlotAt = now;
       return undefined;
     }
     const last = { neighbor: NOBODY, pauseUs: 0 };
-    const times = { since: now, renewedAt: now, times: 0 };
+    const times = { since: now, unbrokenSince: now, renewedAt: now, times: 0 };
     return { key, flow, slot, last, ...times, asked: new Map(), leaving: true, dueAt: 0, place: -1 };
   }
 
@@ -201,14 +209,17 @@ export class PausedTraffic {
     const obeyedMs = Math.min(pauseMs, longestPauseMs);
     held.asked.set(who, { neighbor, until: now + obeyedMs });
     held.last = { neighbor, pauseUs: Math.round(obeyedMs * 1000) };
-    held.times++;
+    if (!this.#held.has(held.key)) this.#atPort.set(held.flow.egress, (this.#atPort.get(held.flow.egress) ?? 0) + 1);
     this.#held.set(held.key, held);
     if (!held.leaving) {
+      held.times++;
       this.#count('flow-control.pause.extended');
       return this.#settle(held, now);
     }
     this.#count('flow-control.pause.paused');
-    Object.assign(held, { leaving: false, since: now, renewedAt: now, times: 1 });
+    if (held.times === 0 || now - held.since >= this.#opts.leastBreakMs)
+      Object.assign(held, { unbrokenSince: now, times: 0 });
+    Object.assign(held, { leaving: false, since: now, renewedAt: now, times: held.times + 1 });
     this.#emit(held, { kind: 'hold', rate: 0, untilMs: now + lifetimeMs });
     this.#settle(held, now);
   }
@@ -225,9 +236,9 @@ export class PausedTraffic {
     for (const [who, { until }] of held.asked) if (until <= now) held.asked.delete(who);
     const { watchdogMs, renewMs } = this.#opts;
     if (held.asked.size === 0) return this.#leave(held, now, 'over');
-    if (now >= held.since + watchdogMs) return this.#spare(held, now);
+    if (now >= held.unbrokenSince + watchdogMs) return this.#spare(held, now);
     this.#renew(held, now);
-    this.#queue.set(held, Math.min(pausedUntil(held.asked), held.since + watchdogMs, held.renewedAt + renewMs));
+    this.#queue.set(held, Math.min(pausedUntil(held.asked), held.unbrokenSince + watchdogMs, held.renewedAt + renewMs));
   }
 
   #spare(held: Held, now: number): void {
@@ -268,6 +279,9 @@ export class PausedTraffic {
   #free(held: Held): void {
     this.#queue.remove(held);
     this.#held.delete(held.key);
+    const left = this.#atPort.get(held.flow.egress)! - 1;
+    if (left > 0) this.#atPort.set(held.flow.egress, left);
+    else this.#atPort.delete(held.flow.egress);
     this.#slots.give(held.slot);
     this.#emit(held, { kind: 'free' });
   }

@@ -26,10 +26,17 @@ const MOST_REMEMBERED = 1024;
 /** Of several routers behind the interface, all of which may have sent the packet. */
 const MOST_ROUTERS = 4;
 
+interface Answer<T> {
+  readonly at: number;
+  readonly found: T;
+}
+
 export class UpstreamNeighbors {
   readonly #dependencies: UpstreamDependencies;
   #declared: ReadonlyMap<number, readonly IpAddress[]> = new Map();
-  readonly #answers = new Map<string, { readonly at: number; readonly neighbors: readonly Upstream[] }>();
+  readonly #answers = new Map<string, Answer<readonly Upstream[]>>();
+  /** By interface and hardware address: sources without a route must not make the kernel list its table each time. */
+  readonly #byMac = new Map<string, Answer<readonly IpAddress[]>>();
 
   constructor(dependencies: UpstreamDependencies) {
     this.#dependencies = dependencies;
@@ -40,29 +47,37 @@ export class UpstreamNeighbors {
     for (const { ifindex, address } of neighbors) declared.set(ifindex, [...(declared.get(ifindex) ?? []), address]);
     this.#declared = declared;
     this.#answers.clear();
+    this.#byMac.clear();
   }
 
   /** None: there is nobody to ask. */
   of({ ingress, cameFrom, sourceMac }: FilledQueue): readonly Upstream[] {
     const now = this.#dependencies.now();
     const key = `${ingress} ${familyKey(cameFrom)} ${Buffer.from(sourceMac).toString('latin1')}`;
-    const known = this.#answers.get(key);
-    if (known && now - known.at < FRESH_MS) return known.neighbors;
-    const neighbors = this.#find(ingress, cameFrom, sourceMac).map((address) => ({ address, ifindex: ingress }));
-    this.#answers.delete(key);
-    this.#answers.set(key, { at: now, neighbors });
-    if (this.#answers.size > MOST_REMEMBERED) this.#answers.delete(this.#answers.keys().next().value!);
-    return neighbors;
+    return this.#once(this.#answers, key, now, () =>
+      this.#find(ingress, cameFrom, sourceMac).map((address) => ({ address, ifindex: ingress })),
+    );
+  }
+
+  #once<T>(answers: Map<string, Answer<T>>, key: string, now: number, find: () => T): T {
+    const known = answers.get(key);
+    if (known && now - known.at < FRESH_MS) return known.found;
+    const found = find();
+    answers.delete(key);
+    answers.set(key, { at: now, found });
+    if (answers.size > MOST_REMEMBERED) answers.delete(answers.keys().next().value!);
+    return found;
   }
 
   #find(ingress: number, cameFrom: IpAddress, sourceMac: Uint8Array): readonly IpAddress[] {
     const declared = this.#declared.get(ingress);
     if (declared) return declared;
-    const { routersTo, routerWith, count } = this.#dependencies;
+    const { routersTo, routerWith, now, count } = this.#dependencies;
     try {
       const routers = routersTo(cameFrom, ingress).filter(({ family }) => family === 6);
       if (routers.length > 0) return routers.slice(0, MOST_ROUTERS);
-      return routerWith(sourceMac, ingress).slice(0, 1);
+      const key = `${ingress} ${Buffer.from(sourceMac).toString('latin1')}`;
+      return this.#once(this.#byMac, key, now(), () => routerWith(sourceMac, ingress).slice(0, 1));
     } catch {
       count('flow-control.upstream.unreadable');
       return [];

@@ -6,6 +6,7 @@ import { ERRNO, KernelError } from './errors.ts';
 import { SOCK, SOL, bindSocket, close, sendTo, setIntOption, setOption, socket, socketName } from './ffi/libc.ts';
 import { type Netns, within } from './netns.ts';
 import type { Poller } from './poller.ts';
+import { attachFilter } from './socket-filter.ts';
 import { ReceiveBatch } from './receive-batch.ts';
 import { RECEIVE_SLOTS, Receiver } from './receiver.ts';
 import {
@@ -106,6 +107,8 @@ interface UdpSocketOptions {
   readonly trafficClass?: number | undefined;
   /** Longest datagram, bytes; default 1500. */
   readonly maxDatagram?: number | undefined;
+  /** Drop what this host has sent itself: through the loopback interface, or to a multicast group. */
+  readonly onlyFromOthers?: boolean | undefined;
 }
 
 /** @throws KernelError EADDRINUSE, EADDRNOTAVAIL, EACCES */
@@ -119,6 +122,7 @@ export function openUdpSocket(opts: UdpSocketOptions, dependencies: DatagramSock
     if (opts.hopLimit !== undefined) setIntOption('IP_TTL', fd, options.level, options.hopLimit, opts.hopLimit);
     if (opts.trafficClass !== undefined)
       setIntOption('IP_TOS', fd, options.level, options.trafficClass, opts.trafficClass);
+    if (opts.onlyFromOthers === true) dropOwn(fd);
     bindSocket(
       `bind(UDP, port ${opts.bind?.port ?? 0})`,
       fd,
@@ -126,6 +130,25 @@ export function openUdpSocket(opts: UdpSocketOptions, dependencies: DatagramSock
     );
     return new KernelDatagramSocket({ fd, family, name: 'UDP', maxDatagram: opts.maxDatagram ?? 1500 }, dependencies);
   });
+}
+
+/**
+ * The interface that IPV6_PKTINFO names is that of the scope, also for a packet that came through the loopback
+ * interface. So any user of this host could pass for a neighbor.
+ */
+function dropOwn(fd: number): void {
+  const [LOAD, JUMP_IF_EQUAL, RETURN] = [0x20, 0x15, 0x06];
+  const [PACKET_TYPE, IFINDEX] = [0xffff_f004, 0xffff_f008]; // SKF_AD_OFF and SKF_AD_PKTTYPE, SKF_AD_IFINDEX
+  const [PACKET_HOST, LOOPBACK_IFINDEX, DROP_AT] = [0, 1, 5];
+  const after = (at: number): number => DROP_AT - at - 1;
+  attachFilter('SO_ATTACH_FILTER', fd, [
+    [LOAD, 0, 0, PACKET_TYPE],
+    [JUMP_IF_EQUAL, 0, after(1), PACKET_HOST],
+    [LOAD, 0, 0, IFINDEX],
+    [JUMP_IF_EQUAL, after(3), 0, LOOPBACK_IFINDEX],
+    [RETURN, 0, 0, 0xffff_ffff],
+    [RETURN, 0, 0, 0],
+  ]);
 }
 
 /**

@@ -17,14 +17,13 @@ import {
   setOption,
   socket,
 } from './ffi/libc.ts';
-import { PinnedBuffer } from './ffi.ts';
+import { attachFilter } from './socket-filter.ts';
 
 const PACKET_FANOUT = 18;
 /** Group number; no other program is known to use it. */
 const LOCK_GROUP = 0xc9d1;
 const ETH_P_EXPERIMENTAL = 0x88b5;
 const SO_PEERCRED = 17;
-const SO_ATTACH_FILTER = 26;
 /** EtherType as /proc/net/packet shows it, to identify the socket. */
 export const LOCK_ETHERTYPE = ETH_P_EXPERIMENTAL;
 
@@ -81,20 +80,8 @@ function takeGroup(group: number): number {
   }
 }
 
-/**
- * A classic BPF program of one instruction, `return 0`: the kernel drops all packets for the socket, from the first
- * one on.
- */
-function takeNothing(operation: string, fd: number): void {
-  // struct sock_filter: code BPF_RET | BPF_K, no jumps, constant 0.
-  const instruction = new PinnedBuffer(8);
-  instruction.view.setUint16(0, 0x06, true);
-  // struct sock_fprog: length, padding, address.
-  const program = new PinnedBuffer(16);
-  program.view.setUint16(0, 1, true);
-  program.view.setBigUint64(8, instruction.address, true);
-  setOption(operation, fd, SOL.SOCKET, SO_ATTACH_FILTER, program.bytes);
-}
+/** A program of one instruction, `return 0`: the kernel drops all packets for the socket, from the first one on. */
+const takeNothing = (operation: string, fd: number): void => attachFilter(operation, fd, [[0x06, 0, 0, 0]]);
 
 /**
  * cnpd up to 0.3.0 holds its namespace by an abstract unix socket. Some versions of Node.js pad its name with zeros to

@@ -23,11 +23,16 @@ export class HoldPortTable {
   readonly #bytes: BpfMap;
   readonly #known = new Map<number, HoldPort>();
 
-  /** Over the maps of an open hold.bpf.o, with what an earlier run has left there. @throws KernelError */
+  /**
+   * Over the maps of an open hold.bpf.o. Of what an earlier run has left there, the thresholds stay; its classes are
+   * prepared anew, and nothing is in them.
+   * @throws KernelError
+   */
   constructor(object: { map(name: string): BpfMap }) {
     this.#ports = object.map(HOLD_MAPS.ports);
     this.#bytes = object.map(HOLD_MAPS.portBytes);
     for (const [key, value] of [...this.#ports.entries()]) this.#known.set(readU32Key(key), decodeHoldPort(value));
+    for (const ifindex of [...this.#known.keys()]) this.removePort(ifindex);
   }
 
   /**

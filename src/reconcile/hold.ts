@@ -36,6 +36,10 @@ interface Desired {
   readonly flowControl?: FlowControlPlan;
 }
 
+/** A port that is no longer to hold anything keeps its queue until that is empty, or for so long. */
+const LONGEST_EMPTYING_MS = 3000;
+const LOOK_MS = 10;
+
 export class Hold extends Feature {
   /** Called when a port is prepared, or is no longer. */
   onPorts: () => void = () => {};
@@ -49,6 +53,7 @@ export class Hold extends Feature {
   /** By ifindex. */
   readonly #refused = new Map<number, Problem>();
   #desired: readonly Port[] = [];
+  #closed = false;
   /** What an earlier run has left at ports that are no longer desired is removed once. */
   #hasCleaned = false;
   /** One after another: a port that is prepared must not be released meanwhile. */
@@ -118,7 +123,15 @@ export class Hold extends Feature {
     return [...this.#refused.values()];
   }
 
+  /** What is held has been told to leave: it would be lost with the queue. */
+  async #emptied(ifindex: number): Promise<void> {
+    const end = Date.now() + LONGEST_EMPTYING_MS;
+    while (!this.#closed && Date.now() < end && this.flowControl.queueBytes(ifindex) > 0)
+      await new Promise((resolve) => void setTimeout(resolve, LOOK_MS));
+  }
+
   override close(): void {
+    this.#closed = true;
     this.flowControl.close();
     this.#ports.close();
     super.close();
@@ -128,7 +141,7 @@ export class Hold extends Feature {
     const desired = this.#desired;
     const wanted = new Set(desired.map(({ ifindex }) => ifindex));
     for (const ifindex of this.#refused.keys()) if (!wanted.has(ifindex)) this.#refused.delete(ifindex);
-    for (const ifindex of this.#ports.ports) if (!wanted.has(ifindex)) this.#release(ifindex);
+    for (const ifindex of this.#ports.ports) if (!wanted.has(ifindex)) await this.#release(ifindex);
     if (!this.#hasCleaned) this.#clean(wanted);
     for (const port of desired) await this.#prepare(port);
   }
@@ -144,8 +157,9 @@ export class Hold extends Feature {
     }
   }
 
-  #release(ifindex: number): void {
+  async #release(ifindex: number): Promise<void> {
     try {
+      await this.#emptied(ifindex);
       this.#ports.release(ifindex);
     } catch (error) {
       this.#dependencies.count('dataplane.hold.release-failed');

@@ -162,5 +162,5 @@ export class Enforcement {
 const classesOf = ({ options, buffer }: EnforcementSettings): HeldClassesSettings => ({
   lineRate: options.lineRate,
   buffer,
-  silenceUs: LONGEST_PAUSE_US,
+  silenceUs: () => LONGEST_PAUSE_US,
 });

@@ -21,8 +21,8 @@ export interface HeldClassesSettings {
   readonly lineRate: number;
   /** Bytes that a class may have queued. */
   readonly buffer: number;
-  /** Silences of a rate of 0, microseconds, 1-65,535: none ends early, and a frame leaves before each. */
-  readonly silenceUs: number;
+  /** Silences of a rate of 0 from now on, microseconds, 1-65,535: none ends early, and a frame leaves before each. */
+  readonly silenceUs: () => number;
 }
 
 export interface HeldClassesDependencies<Subject> {
@@ -215,13 +215,13 @@ export class HeldClasses<Subject> {
     const { dataplane } = this.#dependencies;
     const { lineRate, buffer, silenceUs } = this.#settings;
     await dataplane.setClass(slot, { ...classRate(rate === 0 ? lineRate : rate), limit: buffer });
-    if (rate === 0) await dataplane.pause(slot, silenceUs);
+    if (rate === 0) await dataplane.pause(slot, silenceUs());
   }
 
   /** During a pause, the rate waits for its end. */
   async #setRate(slot: number, { rate, pause }: Occupied<Subject>): Promise<void> {
     if (pause) return;
-    if (rate === 0) return this.#dependencies.dataplane.pause(slot, this.#settings.silenceUs);
+    if (rate === 0) return this.#dependencies.dataplane.pause(slot, this.#settings.silenceUs());
     return this.#dependencies.dataplane.changeRate(slot, classRate(rate));
   }
 

@@ -234,13 +234,13 @@ test('a port with somebody else’s queue is a problem with a remedy, and nobody
   await until(
     'status names it',
     async () => JSON.stringify(await line.leaf.get('status')),
-    (text) => text.includes('no flow can be held at eth2'),
+    (text) => text.includes('nothing can be held at eth2'),
   );
   await line.leaf.exec('tc', 'qdisc', 'del', 'dev', 'eth2', 'root');
   await until(
     'and it is gone with that queue',
     async () => JSON.stringify(await line.leaf.get('status')),
-    (text) => !text.includes('no flow can be held at eth2'),
+    (text) => !text.includes('nothing can be held at eth2'),
   );
 });
 

@@ -7,6 +7,10 @@ import type { Traffic } from '../../src/model/flow-control.ts';
 import { arnFor } from '../../src/flow-control/received-arn.ts';
 import { type Arn, decodeArn } from '../../src/packet/arn/arn.ts';
 import { decodeUdp, encodeUdpPacket, udpChecksum } from '../../src/packet/ip/udp.ts';
+import { openUdpSocket } from '../../src/kernel/datagram-socket.ts';
+import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
+import { Netns } from '../../src/kernel/netns.ts';
+import { Poller } from '../../src/kernel/poller.ts';
 import { atLeast, is, until } from '../support/until.ts';
 import { CongestedLine } from './support/congested.ts';
 import { base } from './support/line.ts';
@@ -143,6 +147,21 @@ async function forge(traffic: Traffic, change: { hopLimit?: number; source?: IpA
   });
 }
 
+/** What any user of leaf can send: to leaf's own address at the port to p. */
+async function fromLeafItself(payload: Uint8Array): Promise<void> {
+  const own = await line.leaf.exec('ip', '-6', '-o', 'address', 'show', 'dev', 'eth2', 'scope', 'link');
+  const netns = Netns.open(line.net.lab.netnsPath('leaf'));
+  const poller = Poller.open({ onError: (error) => void line.net.errors.push(error) });
+  const socket = openUdpSocket(
+    { family: 6, netns, hopLimit: 255 },
+    { poller, onDatagram: () => {}, onError: (error) => void line.net.errors.push(error) },
+  );
+  const scope = netns.run(() => interfaceIndex('eth2'));
+  const [, ownAddress = ''] = /inet6 (\S+)\/64/.exec(own) ?? [];
+  socket.send(payload, { address: address(ownAddress), port: ARN_PORT, scope });
+  for (const each of [socket, poller, netns]) each.close();
+}
+
 test('a neighbor pauses what leaves towards it, and for no longer than longest-pause, whatever it asks for', async () => {
   const flow = line.flow();
   atP.send(await forge(trafficOf(flow), { pauseMs: 2 ** 32 / 1000 - 1 }));
@@ -153,7 +172,7 @@ test('a neighbor pauses what leaves towards it, and for no longer than longest-p
   expect(isInOrder(psnsAtP(flow))).toBe(true);
 });
 
-test('an ARN that a router has forwarded, of a stranger, in another mode or at another port pauses nothing', async () => {
+test('an ARN that a router has forwarded, of a stranger, of the router’s own users, in another mode or at another port pauses nothing', async () => {
   const flow = line.flow();
   const refusals = (): Promise<Record<string, number>> => line.leaf.counters();
   await until('nothing is paused', () => line.leaf.get('flow-control', 'paused'), is([]));
@@ -172,9 +191,10 @@ test('an ARN that a router has forwarded, of a stranger, in another mode or at a
   );
   const names = ['hop-limit', 'not-accepted', 'other-mode', 'not-a-hold-port'].map((why) => `flow-control.arn.${why}`);
   await until('each is refused', refusals, (now) => names.every((name) => now[name] === (before[name] ?? 0) + 1));
+  await fromLeafItself(arnFor(trafficOf(flow), 1000, 0, 'msb-first'));
   flow.send(5);
   await until('the flow passes', () => psnsAtP(flow).length, is(5));
-  expect(await line.leaf.get('flow-control', 'paused')).toEqual([]);
+  expect((await refusals())['flow-control.pause.paused']).toBe(before['flow-control.pause.paused']);
 });
 
 test('at the end of p its neighbor lets traffic go; at the end of leaf nothing is held', async () => {
