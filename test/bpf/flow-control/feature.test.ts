@@ -188,7 +188,7 @@ describe('maps of an earlier run', () => {
     expect(known('t-fcf-a')).toMatchObject({ above: 9, handle: 0, held: 0n, entered: 0x0101_0101_0101_0101n });
     expect(feature.flowControl.enteredBytes(ifindex('t-fcf-a'))).toBe(0x0101_0101_0101_0101n);
     await apply({ flowControl: plan({ hold: [port('t-fcf-a')] }) });
-    expect(known('t-fcf-a')).toMatchObject({ above: 0, held: 0n, entered: 0x0101_0101_0101_0101n });
+    expect(known('t-fcf-a')).toMatchObject({ above: 0, held: 0n, entered: 0n });
     await apply({});
     expect(known('t-fcf-a')).toBeUndefined();
   });
