@@ -24,6 +24,7 @@ import { multicastTransfer } from './figures/multicast-transfer.ts';
 import { noticeBuild } from './figures/notice-build.ts';
 import { noticeToCnp } from './figures/notice-to-cnp.ts';
 import { ospfExchange } from './figures/ospf-exchange.ts';
+import { overload } from './figures/overload.ts';
 import { packetCost } from './figures/packet-cost.ts';
 import { type Failure, type Report, type Row, table } from './support/report.ts';
 import { srv6 } from './figures/srv6.ts';
@@ -57,6 +58,7 @@ const FIGURES: readonly Figure[] = [
   bgpChanges,
   bgpPaths,
   feedback,
+  overload,
   controlPackets,
   multicastModel,
 ];

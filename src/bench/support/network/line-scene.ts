@@ -31,6 +31,8 @@ export const ROUTERS = '2001:db8:ffff::/48';
 /** One-way delays, ms. */
 export interface Delays {
   readonly access: number;
+  /** Between leaf1 and p1; absent: none. */
+  readonly core?: number;
   readonly wan: number;
 }
 
@@ -58,6 +60,8 @@ interface Wires {
    * @throws Error that names what has not come, after some seconds
    */
   times(): Promise<Times | undefined>;
+  /** What has been seen so far. */
+  seen(): Partial<Times>;
   counts(): Counts;
 }
 
@@ -66,6 +70,8 @@ export interface Line {
   readonly wires: Wires;
   /** p1's sections `ports` and, if any, `notifications`. */
   watch(ports: object, notifications?: object): Promise<void>;
+  /** leaf1 obeys for h1 as a source; undefined: it is the scene's proxy. */
+  obey(source: object | undefined): Promise<void>;
   /** p1 knows h1's proxy. */
   mapped(): Promise<void>;
   /** The receiver at h2 answers marked packets. Stopped with the scene. */
@@ -75,7 +81,7 @@ export interface Line {
 }
 
 /** The scene under another name, its files by absolute path. Returns the file. */
-function topology(bench: Bench, { access, wan }: Delays): string {
+function topology(bench: Bench, { access, core = 0, wan }: Delays): string {
   const document: Document = parseDocument(readFileSync(join(SCENE, 'proxy.clab.yml'), 'utf8'));
   document.set('name', LAB);
   for (const group of ['router', 'cnpd']) {
@@ -85,9 +91,10 @@ function topology(bench: Bench, { access, wan }: Delays): string {
   const links = document.getIn(['topology', 'links']) as { toJSON(): object[] };
   const replaced = links.toJSON();
   replaced[0] = link('h1:eth1', 'leaf1:eth1', access);
+  replaced[1] = link('leaf1:eth2', 'p1:eth1', core);
   replaced[2] = link('p1:eth2', 'p2:eth1', wan);
   document.setIn(['topology', 'links'], document.createNode(replaced));
-  const file = join(bench.directory, `line-${access}-${wan}.clab.yml`);
+  const file = join(bench.directory, `line-${access}-${core}-${wan}.clab.yml`);
   writeFileSync(file, document.toString());
   return file;
 }
@@ -154,6 +161,8 @@ async function tapWires(bench: Bench, lab: Lab, undo: (() => void)[]): Promise<W
         structure(EPISODE.size, (view) => view.setBigUint64(EPISODE.gap, BigInt(gapMs * 1e6), true)),
       );
     },
+    seen: () =>
+      Object.fromEntries(EVENTS.flatMap((event, i) => (u64(seenAt, i) > 0 ? [[event, u64(seenAt, i) / 1e6]] : []))),
     times: async () => {
       const at = (): number[] => EVENTS.map((_, i) => u64(seenAt, i) / 1e6);
       if (at()[0] === 0) return undefined;
@@ -188,14 +197,28 @@ class LineOf implements Line {
     this.#undo = undo;
   }
 
-  async watch(ports: object, notifications?: object): Promise<void> {
-    const document = parseDocument(readFileSync(join(SCENE, 'p1/cnpd.yaml'), 'utf8'));
-    document.set('ports', document.createNode([{ interface: 'eth2', ...ports }]));
-    if (notifications) document.set('notifications', document.createNode(notifications));
-    const file = join(this.#bench.directory, 'p1.yaml');
+  watch(ports: object, notifications?: object): Promise<void> {
+    return this.#reload('p1', (document) => {
+      document.set('ports', document.createNode([{ interface: 'eth2', ...ports }]));
+      if (notifications) document.set('notifications', document.createNode(notifications));
+    });
+  }
+
+  obey(source: object | undefined): Promise<void> {
+    return this.#reload('leaf1', (document) => {
+      if (!source) return;
+      document.delete('proxy');
+      document.set('source', document.createNode(source));
+    });
+  }
+
+  async #reload(node: string, edit: (document: Document) => void): Promise<void> {
+    const document = parseDocument(readFileSync(join(SCENE, node, 'cnpd.yaml'), 'utf8'));
+    edit(document);
+    const file = join(this.#bench.directory, `${node}.yaml`);
     writeFileSync(file, document.toString());
-    await this.lab.cover('p1', file, '/etc/cnpd/cnpd.yaml');
-    await this.lab.mustExec('p1', [CNPCTL, 'reload']);
+    await this.lab.cover(node, file, '/etc/cnpd/cnpd.yaml');
+    await this.lab.mustExec(node, [CNPCTL, 'reload']);
   }
 
   async mapped(): Promise<void> {
