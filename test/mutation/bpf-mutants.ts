@@ -197,8 +197,8 @@ const TOLD: readonly BpfMutant[] = [
   },
   {
     fault: 'the largest flow of the window before is forgotten',
-    file: 'bpf/lib/detector/contribution.h',
-    search: 'measure->share_window + 1 == window ? measure->largest_now : 0',
+    file: 'bpf/lib/share.h',
+    search: '*largest->window + 1 == window ? *largest->now : 0',
     replace: '0',
     fails: [[TRIGGERS, 'what a flow sent in the window before counts']],
   },
