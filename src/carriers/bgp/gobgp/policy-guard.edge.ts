@@ -63,7 +63,10 @@ export class PolicyGuard {
   }
 
   async remove(): Promise<void> {
-    if (this.#guard.policy) await this.#keeper?.remove(this.#ownAs);
+    const keeper = this.#keeper;
+    // A look that comes meanwhile would put back what is being removed.
+    this.#keeper = undefined;
+    if (this.#guard.policy) await keeper?.remove(this.#ownAs);
   }
 
   #domain(): Domain {
