@@ -13,6 +13,7 @@ export class PolicyGuard {
   #keeper: PolicyKeeper | undefined;
   #ownAs = 0;
   #loaded = false;
+  #isRemoving = false;
 
   /** @param members those that have shown themselves */
   constructor(guard: Guard, members: () => ReadonlySet<number>) {
@@ -28,6 +29,7 @@ export class PolicyGuard {
   /** Before anything of cnpd's is put in. */
   async begin(about: Pick<About, 'as'>, dependencies: PolicyDependencies): Promise<void> {
     this.#ownAs = about.as;
+    this.#isRemoving = false;
     this.#keeper = new PolicyKeeper(dependencies);
     if (!this.#guard.policy)
       await this.#keeper
@@ -38,7 +40,8 @@ export class PolicyGuard {
 
   /** Neighbors have changed, or another client may have changed the policies. */
   async look(): Promise<void> {
-    if (!this.#guard.policy || !this.#keeper) return;
+    // A look during the removal would put back what is being removed.
+    if (!this.#guard.policy || !this.#keeper || this.#isRemoving) return;
     await this.#keeper.sync(() => this.#domain());
     if (this.#loaded && this.#keeper.mustRecall) await this.#keeper.recall([...this.#tellers]);
   }
@@ -63,10 +66,8 @@ export class PolicyGuard {
   }
 
   async remove(): Promise<void> {
-    const keeper = this.#keeper;
-    // A look that comes meanwhile would put back what is being removed.
-    this.#keeper = undefined;
-    if (this.#guard.policy) await keeper?.remove(this.#ownAs);
+    this.#isRemoving = true;
+    if (this.#guard.policy) await this.#keeper?.remove(this.#ownAs);
   }
 
   #domain(): Domain {
