@@ -11,6 +11,7 @@ import type { Clock } from '../model/clock.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { FlowControlView } from '../model/flow-control-state.ts';
 import type { Count, Log } from '../model/log.ts';
+import { LONGEST_PAUSE_US } from '../model/notification.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { FlowControlPlan } from '../plan/flow-control-plan.ts';
@@ -73,7 +74,7 @@ export class FlowControlSupervisor {
   /** Lets all held traffic go; returns how much. */
   releaseAll(): number {
     const paused = this.view()?.paused.filter(({ state }) => state === 'paused').length ?? 0;
-    this.#running?.machine.release('all');
+    this.#running?.machine.releaseAll();
     return paused;
   }
 
@@ -185,7 +186,9 @@ export class FlowControlSupervisor {
 const PAUSES_FULL: Problem = {
   code: 'flow-control.pauses-full',
   feature: 'flow-control',
-  problem: `neighbors ask to pause more than ${MOST_TRAFFIC} flows, services or priorities: others are not paused`,
+  problem:
+    `neighbors ask to pause more flows or services than there are classes for (${MOST_TRAFFIC}, in equal parts for ` +
+    'each port that holds): others are not paused',
   remedy: 'use `mode: service` or `mode: priority` under flow-control in cnpd.yaml, here and at the neighbors',
 };
 
@@ -210,14 +213,13 @@ const admissionOf = (plan: FlowControlPlan) => ({
 const LONGEST_FRAME_BITS = 8 * 1518;
 /** What leaves in spite of a pause: a frame before each silence, at most this share of the line. */
 const LEAK = 0.04;
-const [LEAST_SILENCE_US, MOST_SILENCE_US] = [1000, 65_535];
+const LEAST_SILENCE_US = 1000;
 /** What has been paused, and its buffer, leave within this time; later the class is given up. */
 const DRAIN_MS = 10_000;
-
 const LEAST_RENEWAL_MS = 100;
 
 const silenceUs = (lineRate: number): number =>
-  Math.min(MOST_SILENCE_US, Math.max(LEAST_SILENCE_US, Math.round((1e6 * LONGEST_FRAME_BITS) / (LEAK * lineRate))));
+  Math.min(LONGEST_PAUSE_US, Math.max(LEAST_SILENCE_US, Math.round((1e6 * LONGEST_FRAME_BITS) / (LEAK * lineRate))));
 
 function settingsOf(plan: FlowControlPlan): FlowControlSettings {
   const { mode, lineRate, buffer, above, below, longestPauseUs, watchdogMs } = plan;

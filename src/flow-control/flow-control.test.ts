@@ -235,11 +235,31 @@ describe('hop by hop', () => {
 test('queues are looked at only while there is something to do', async () => {
   find();
   await pass(50);
-  dataplane.calls = [];
-  let looks = 0;
-  dataplane.queueBytes = () => looks++;
+  let timers = 0;
+  const { after } = clock;
+  clock.after = (ms, run) => {
+    timers++;
+    return after(ms, run);
+  };
   await pass(50);
-  expect(looks).toBe(0);
+  expect(timers).toBe(0);
+  find();
+  await pass(5);
+  expect(timers).toBeGreaterThan(0);
+});
+
+test('a change of the maps that the kernel refuses is counted, and the next look follows', async () => {
+  await ask(100);
+  dataplane.setFull = () => {
+    throw new Error('no memory');
+  };
+  dataplane.backlog = 20_001;
+  await pass(3);
+  expect(counts['flow-control.look-failed']).toBe(1);
+  dataplane.setFull = () => true;
+  find();
+  await pass(5);
+  expect(pauses()).toEqual([10, undefined]);
 });
 
 test('a queue that cannot be read is counted, and keeps nobody paused', async () => {
@@ -289,6 +309,6 @@ test('shown are both what was asked and what is paused; release lets it go', asy
     paused: [{ traffic: SERVICE, egress: EGRESS, neighbor: NEIGHBOR, state: 'paused' }],
     now: clock.now(),
   });
-  control.release('all');
+  control.releaseAll();
   expect(control.view().paused).toMatchObject([{ state: 'leaving' }]);
 });

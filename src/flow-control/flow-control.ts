@@ -69,8 +69,8 @@ export class FlowControl {
   readonly #looking: Deadline;
   /** Ports whose classes were not empty at the last look. */
   readonly #holding = new Set<number>();
-  /** Classes that are too full: bytes in them. */
-  readonly #full = new Map<string, number>();
+  /** Classes that are too full. */
+  readonly #full = new Set<string>();
   #settings: FlowControlSettings;
   /** The last packet over the threshold before which there was nobody to ask. */
   #withoutNeighbor = { ingress: 0, at: -Infinity };
@@ -132,8 +132,9 @@ export class FlowControl {
     this.#classes.configure(this.#classSettings(settings));
   }
 
-  release(which: HeldTraffic | 'all'): void {
-    this.#apply(this.#paused.release(which, this.#now()));
+  /** Lets all held traffic go. */
+  releaseAll(): void {
+    this.#apply(this.#paused.releaseAll(this.#now()));
   }
 
   view(): FlowControlView {
@@ -203,9 +204,13 @@ export class FlowControl {
     if (this.#isLooking || this.#stopped) return;
     this.#isLooking = true;
     const start = this.#now();
-    await this.#lookAtClasses();
-    const queued = this.#lookAtPorts();
-    if (!this.#stopped) this.#askAgain(queued);
+    try {
+      await this.#lookAtClasses();
+      const queued = this.#lookAtPorts();
+      if (!this.#stopped) this.#askAgain(queued);
+    } catch (error) {
+      this.#failed(error); // the kernel has refused a change of the maps
+    }
     this.#isLooking = false;
     this.#restUntil = this.#now() + REST * (this.#now() - start);
     this.#lookSoon();
@@ -230,23 +235,21 @@ export class FlowControl {
       // What leaves a full class goes on waiting for its neighbors: at their rate the class would never get shorter.
       const isFull = this.#full.has(key) ? bytes > below : held.isPaused && bytes > above;
       if (isFull !== this.#full.has(key)) dataplane.setFull(held, isFull);
-      if (isFull) this.#full.set(key, bytes);
+      if (isFull) this.#full.add(key);
       else this.#full.delete(key);
     }
-    for (const key of this.#full.keys()) if (!present.has(key)) this.#full.delete(key);
+    for (const key of this.#full) if (!present.has(key)) this.#full.delete(key);
   }
 
   /** Bytes in the queues that neighbors are asked about, held ones not included. */
   #lookAtPorts(): ReadonlyMap<number, number> {
     const { dataplane } = this.#dependencies;
-    const { holdPorts } = this.#settings;
     for (const { egress } of this.#paused.classes()) this.#holding.add(egress);
     const held = new Map([...this.#holding].map((port) => [port, this.#lookAtHeld(port)]));
     const queued = new Map<number, number>();
     for (const port of this.#asked.egress)
       try {
-        if (this.#settings.watched.has(port))
-          queued.set(port, dataplane.queueBytes(port) - (holdPorts.has(port) ? (held.get(port) ?? 0) : 0));
+        if (this.#settings.watched.has(port)) queued.set(port, dataplane.queueBytes(port) - (held.get(port) ?? 0));
       } catch (error) {
         this.#failed(error);
       }

@@ -134,10 +134,9 @@ export class PausedTraffic {
     return this.#taken();
   }
 
-  /** Lets traffic go that is paused; the next ARN pauses it again. */
-  release(which: HeldTraffic | 'all', now: number): HoldEffect<HeldTraffic>[] {
-    const one = which === 'all' ? undefined : this.#held.get(heldKey(which));
-    for (const held of which === 'all' ? this.#held.values() : one ? [one] : []) this.#leave(held, now, 'released');
+  /** Lets all traffic go that is paused; the next ARN pauses it again. */
+  releaseAll(now: number): HoldEffect<HeldTraffic>[] {
+    for (const held of this.#held.values()) this.#leave(held, now, 'released');
     return this.#taken();
   }
 
@@ -188,7 +187,8 @@ export class PausedTraffic {
   }
 
   #new(key: string, flow: HeldTraffic, now: number): Held | undefined {
-    const slot = (this.#atPort.get(flow.egress) ?? 0) < this.#opts.mostAtPort ? this.#slots.take() : undefined;
+    const atPort = this.#atPort.get(flow.egress) ?? 0;
+    const slot = atPort < this.#opts.mostAtPort ? this.#slots.take() : undefined;
     if (slot === undefined) {
       this.#count('flow-control.pause.no-slot');
       this.#withoutSlotAt = now;
@@ -196,7 +196,10 @@ export class PausedTraffic {
     }
     const last = { neighbor: NOBODY, pauseUs: 0 };
     const times = { since: now, unbrokenSince: now, renewedAt: now, times: 0 };
-    return { key, flow, slot, last, ...times, asked: new Map(), leaving: true, dueAt: 0, place: -1 };
+    const held: Held = { key, flow, slot, last, ...times, asked: new Map(), leaving: true, dueAt: 0, place: -1 };
+    this.#held.set(key, held);
+    this.#atPort.set(flow.egress, atPort + 1);
+    return held;
   }
 
   #pause(held: Held | undefined, neighbor: IpAddress, pauseMs: number, now: number): void {
@@ -209,8 +212,6 @@ export class PausedTraffic {
     const obeyedMs = Math.min(pauseMs, longestPauseMs);
     held.asked.set(who, { neighbor, until: now + obeyedMs });
     held.last = { neighbor, pauseUs: Math.round(obeyedMs * 1000) };
-    if (!this.#held.has(held.key)) this.#atPort.set(held.flow.egress, (this.#atPort.get(held.flow.egress) ?? 0) + 1);
-    this.#held.set(held.key, held);
     if (!held.leaving) {
       held.times++;
       this.#count('flow-control.pause.extended');
