@@ -9,6 +9,20 @@ export interface Check {
   readonly failures: readonly string[];
 }
 
+/** A report that is a list of checks over some runs. */
+export interface CheckedReport<Scene extends string, Run> {
+  readonly version: 1;
+  readonly scene: Scene;
+  readonly title: string;
+  readonly path: string;
+  readonly startedAt: string;
+  readonly ok: boolean;
+  readonly failures: readonly string[];
+  readonly checks: readonly Check[];
+  readonly evidence: readonly string[];
+  readonly runs: readonly Run[];
+}
+
 export const CHECK_STYLE = `
 .checks { list-style: none; padding: 0 }
 .checks li { padding-left: 1.6em; text-indent: -1.6em; margin: .2rem 0 }

@@ -1,5 +1,6 @@
 // report.html: one file, no scripts, nothing loaded; opens in any browser, also from an archive. Pure.
 import { type Chart, type Curve, chartSvg, escapeXml } from './chart.ts';
+import { htmlLines, htmlPage } from './page.ts';
 import type { DemoReport, Point, PortResult, RunResult } from './results.ts';
 import type { Mode } from './results.ts';
 import { COLUMNS, type Column } from './table.ts';
@@ -7,18 +8,6 @@ import { COLUMNS, type Column } from './table.ts';
 /** Distinguishable without color vision (Okabe and Ito). */
 const COLORS: Readonly<Record<Mode, string>> = { none: '#999999', receiver: '#e69f00', cnpd: '#0072b2' };
 const ZOOM_MS = 400;
-
-/** Of every report. */
-export const STYLE = `
-body { font: 16px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
-h1 { font-size: 1.5rem } h2 { font-size: 1.1rem; margin: 2rem 0 .2rem }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums } th, td { padding: .3rem .6rem; border-bottom: 1px solid #ddd; text-align: right }
-th:first-child, td:first-child { text-align: left } th { font-weight: 600 }
-.verdict { padding: .5rem .8rem; border-left: 4px solid #2a7d2a; background: #f1f8f1 } .verdict.bad { border-color: #b00020; background: #fdf1f2 }
-.legend span { display: inline-block; margin-right: 1.4rem } .legend i { display: inline-block; width: 1.6em; height: .25em; margin-right: .4em; vertical-align: middle }
-svg { width: 100%; height: auto } .grid { stroke: #e6e6e6 } .axis { stroke: #555 } .level { stroke: #b00020; stroke-dasharray: 2 3 }
-.tick { font-size: 11px; fill: #444 } .label { font-size: 12px; fill: #222 } .note { font-size: 11px; fill: #555 } p.small { color: #555; font-size: .9rem; margin-top: .2rem }
-`;
 
 const hex = (value: number | null): string => (value === null ? '–' : `0x${value.toString(16)}`);
 const orDash = (r: RunResult, text: string): string => (r.notifications.count === 0 ? '–' : text);
@@ -169,19 +158,16 @@ function charts(report: DemoReport): Plot[] {
 
 export function htmlReport(report: DemoReport): string {
   const { runs } = report;
-  const title = escapeXml(`cnpd: ${report.title}`);
   const entries = runs.map((r) => `<span><i style="background:${COLORS[r.mode]}"></i>${escapeXml(r.title)}</span>`);
   const legend = `<p class="legend">${entries.join('')}</p>`;
-  const outcome = report.ok
-    ? '<p class="verdict">All checks passed.</p>'
-    : `<p class="verdict bad">${report.failures.map(escapeXml).join('<br>')}</p>`;
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${STYLE}</style></head>
-<body>
-<h1>${title}</h1>
-<p>${escapeXml(report.path)}. The sender sends RoCEv2 at ${report.sendingRateBps / 1e6} Mbit/s. ${report.evidence.map((sentence) => `${escapeXml(sentence)}.`).join('<br>')} ${escapeXml(report.startedAt)}</p>
-${outcome}
-${runTable(runs)}
+  return htmlPage({
+    title: report.title,
+    ok: report.ok,
+    lead:
+      `<p>${escapeXml(report.path)}. The sender sends RoCEv2 at ${report.sendingRateBps / 1e6} Mbit/s. ` +
+      `${htmlLines(report.evidence)} ${escapeXml(report.startedAt)}</p>`,
+    failures: report.failures,
+    body: `${runTable(runs)}
 <p class="small">First feedback: from the moment the queue of ${escapeXml(report.ports[0]!.name)} crosses the threshold of its run to the first notification on the sender’s wire; with ≤ no sample shows the
 crossing, and it is an upper bound. Where there are several values, they are those of ${escapeXml(report.ports.map((p) => p.name).join(', '))}.</p>
 ${speakers(runs)}
@@ -191,7 +177,6 @@ ${charts(report)
       `<h2>${escapeXml(chart.title)}</h2>${legend}` +
       `<figure style="margin:0">${chartSvg(chart)}</figure><p class="small">${escapeXml(text)}</p>`,
   )
-  .join('\n')}
-</body></html>
-`;
+  .join('\n')}`,
+  });
 }

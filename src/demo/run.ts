@@ -3,6 +3,7 @@ import type { Poller } from '../kernel/poller.ts';
 import type { Lab } from '../lab/lab.ts';
 import { type Endpoint, startListener, startSender } from './endpoints.ts';
 import { evaluate } from './evaluate.ts';
+import { Opened } from './opened.ts';
 import { type QueueObserver, observeQueue } from './queue.ts';
 import type { NotificationSeen, RunResult } from './results.ts';
 import { configure, portStates } from './routers.ts';
@@ -27,21 +28,18 @@ export async function openObservers(
   dependencies: { readonly poller: Poller; readonly onError: (error: Error) => void },
 ): Promise<Observers> {
   const wire: WireDependencies = { ...dependencies, netnsPath: (node) => lab.netnsPath(node) };
-  const opened: { close(): void }[] = [];
-  const keep = <T extends { close(): void }>(resource: T): T => {
-    opened.unshift(resource);
-    return resource;
-  };
-  const close = (): void => opened.splice(0).forEach((resource) => resource.close());
+  const opened = new Opened();
   try {
     const queues: QueueObserver[] = [];
     for (const port of scene.watched)
-      queues.push(keep(await observeQueue(lab.netnsPath(port.node), port.interface, SAMPLING, dependencies.poller)));
-    const notifications = keep(tapNotifications(scene.sender, wire));
-    const tunnelled = scene.tunnel && keep(tapTunnelled(scene.tunnel.at, scene.tunnel.endCon, wire));
-    return { queues, notifications, tunnelled, close };
+      queues.push(
+        opened.keep(await observeQueue(lab.netnsPath(port.node), port.interface, SAMPLING, dependencies.poller)),
+      );
+    const notifications = opened.keep(tapNotifications(scene.sender, wire));
+    const tunnelled = scene.tunnel && opened.keep(tapTunnelled(scene.tunnel.at, scene.tunnel.endCon, wire));
+    return { queues, notifications, tunnelled, close: () => opened.close() };
   } catch (error) {
-    close();
+    opened.close();
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 // The table and report.html of the scene `arn`: one file, no scripts, nothing loaded. Pure.
 import { type Chart, type Curve, chartSvg, escapeXml } from '../chart.ts';
 import { CHECK_STYLE, checkList } from '../check-list.ts';
-import { STYLE } from '../html.ts';
+import { htmlLines, htmlPage } from '../page.ts';
 import type { Point } from '../results.ts';
 import { textTable } from '../table.ts';
 import type { ArnReport, ArnResult, WireResult } from './results.ts';
@@ -143,28 +143,27 @@ function plots(runs: readonly ArnResult[]): string {
 
 export function arnHtml(report: ArnReport): string {
   const { runs, checks } = report;
-  const title = escapeXml(`cnpd: ${report.title}`);
-  const outcome = report.ok
-    ? `<p class="verdict">All ${checks.length} checks passed.</p>`
-    : `<p class="verdict bad">${report.failures.map(escapeXml).join('<br>')}</p>`;
-  const evidence = report.evidence.map((sentence) => `${escapeXml(sentence)}.`).join('<br>');
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${STYLE}${CHECK_STYLE}${MORE_STYLE}</style></head>
-<body>
-<h1>${title}</h1>
-<p class="headline">${escapeXml(headline(runs))}</p>
-${outcome}
-<pre>${escapeXml(FIGURE.trim())}</pre>
-<p>h1 sends ${SERVICES.A.sendingRateBps / 1e6} Mbit/s, h3 ${SERVICES.B.sendingRateBps / 1e6} Mbit/s, over one WAN and in one priority. Neither host has any congestion control: after a gap
-each repeats everything from there on, as network cards do that have no selective repeat. pe2 asks its upstream neighbor p to pause what fills its port to h2, by an ARN (FCN §4.1). p
-holds that traffic, and asks pe1 when too much of it waits. The hosts are the same in every run.</p>
+  const [a, b] = [SERVICES.A, SERVICES.B].map(({ sendingRateBps }) => `${sendingRateBps / 1e6} Mbit/s`);
+  const ports = runs[0]?.ports.map(({ port }) => escapeXml(port)).join(', ') ?? 'no port';
+  return htmlPage({
+    title: report.title,
+    ok: report.ok,
+    style: CHECK_STYLE + MORE_STYLE,
+    lead: `<p class="headline">${escapeXml(headline(runs))}</p>`,
+    failures: report.failures,
+    checks: checks.length,
+    body: `<pre>${escapeXml(FIGURE.trim())}</pre>
+<p>h1 sends ${a}, h3 ${b}, over one WAN and in one priority. Neither host has any congestion control: after a gap
+each repeats everything from there on, as network cards do that have no selective repeat. pe2 asks its upstream
+neighbor p to pause what fills its port to h2, by an ARN (FCN §4.1). p holds that traffic, and asks pe1 when too much
+of it waits. The hosts are the same in every run.</p>
 ${htmlTable(runs)}
-<p class="small">Rates are of payload, received in order, while both services send. B delivered: in parts of what its host has sent in that time, which on a busy machine is less than it was told to.
-Drops and queues are those of ${runs[0]?.ports.map(({ port }) => escapeXml(port)).join(', ') ?? 'no port'}: other ports on the way keep no queue. ARNs: those that ask for a pause + those that end one early.</p>
+<p class="small">Rates are of payload, received in order, while both services send. B delivered: in parts of what its
+host has sent in that time, which on a busy machine is less than it was told to. Drops and queues are those of
+${ports}: other ports on the way keep no queue. ARNs: those that ask for a pause + those that end one early.</p>
 <h2>What was checked</h2>
 ${checkList(checks)}
 ${plots(runs)}
-<p class="small">${evidence} ${escapeXml(report.path)}. ${escapeXml(report.startedAt)}</p>
-</body></html>
-`;
+<p class="small">${htmlLines(report.evidence)} ${escapeXml(report.path)}. ${escapeXml(report.startedAt)}</p>`,
+  });
 }

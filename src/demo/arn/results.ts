@@ -1,6 +1,6 @@
 // What a run of the scene `arn` found out, and the report that it becomes. Times are milliseconds since the first data
 // packet of service B.
-import type { Check } from '../check-list.ts';
+import type { CheckedReport } from '../check-list.ts';
 import type { Point } from '../results.ts';
 import type { RunName, ServiceName } from './scene.ts';
 
@@ -86,15 +86,4 @@ export interface ArnResult {
   readonly routers: readonly RouterCounts[];
 }
 
-export interface ArnReport {
-  readonly version: 1;
-  readonly scene: 'arn';
-  readonly title: string;
-  readonly path: string;
-  readonly startedAt: string;
-  readonly ok: boolean;
-  readonly failures: readonly string[];
-  readonly checks: readonly Check[];
-  readonly evidence: readonly string[];
-  readonly runs: readonly ArnResult[];
-}
+export type ArnReport = CheckedReport<'arn', ArnResult>;

@@ -12,7 +12,8 @@ export function headline(runs: readonly ArnResult[]): string {
   const b = (run: ArnResult): string => percent(keptOf(run.services.B));
   return (
     `The port to h2 is too narrow for service A. Without flow control it dropped ${dropsOf(none)} packets, h1 repeated ` +
-    `${percent(repeatedOf(none.services.A))} of what it sent, and A got ${a(none)} through. With the priority paused ${dropsOf(priority)} packets were dropped and A got ${a(priority)}, ` +
+    `${percent(repeatedOf(none.services.A))} of what it sent, and A got ${a(none)} through. With the priority paused ` +
+    `${dropsOf(priority)} packets were dropped and A got ${a(priority)}, ` +
     `but service B, whose path is free, delivered ${b(priority)} of what its host sent. With A’s service paused ` +
     `${dropsOf(service)} packets were dropped, A got ${a(service)}, and B delivered ${b(service)}.`
   );

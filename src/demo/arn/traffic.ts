@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Poller } from '../../kernel/poller.ts';
 import type { Lab } from '../../lab/lab.ts';
 import { type Endpoint, startListener, startEndpoint } from '../endpoints.ts';
+import { Opened } from '../opened.ts';
 import { type QueueObserver, observeQueue } from '../queue.ts';
 import { until } from '../routers.ts';
 import type { WireDependencies, WireTap } from '../wire.ts';
@@ -29,19 +30,14 @@ export async function openArnObservers(
   dependencies: { readonly poller: Poller; readonly onError: (error: Error) => void },
 ): Promise<ArnObservers> {
   const wire: WireDependencies = { ...dependencies, netnsPath: (node) => lab.netnsPath(node) };
-  const opened: { close(): void }[] = [];
-  const keep = <T extends { close(): void }>(resource: T): T => {
-    opened.unshift(resource);
-    return resource;
-  };
-  const close = (): void => opened.splice(0).forEach((resource) => resource.close());
+  const opened = new Opened();
   try {
     const queues: QueueObserver[] = [];
     for (const { node, interface: name } of PORTS)
-      queues.push(keep(await observeQueue(lab.netnsPath(node), name, SAMPLING, dependencies.poller)));
-    return { queues, taps: WIRES.map((each) => keep(tapArns(each, wire))), close };
+      queues.push(opened.keep(await observeQueue(lab.netnsPath(node), name, SAMPLING, dependencies.poller)));
+    return { queues, taps: WIRES.map((each) => opened.keep(tapArns(each, wire))), close: () => opened.close() };
   } catch (error) {
-    close();
+    opened.close();
     throw error;
   }
 }

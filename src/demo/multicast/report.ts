@@ -1,7 +1,7 @@
 // The table and report.html of the scene `multicast`: one file, no scripts, nothing loaded. Pure.
 import { type Chart, chartSvg, escapeXml } from '../chart.ts';
 import { CHECK_STYLE, checkList } from '../check-list.ts';
-import { STYLE } from '../html.ts';
+import { htmlLines, htmlPage } from '../page.ts';
 import { textTable } from '../table.ts';
 import type { MulticastReport, MulticastResult } from './results.ts';
 import { RECEIVERS, type RunName, SOURCE_LINK_BPS } from './scene.ts';
@@ -79,22 +79,17 @@ const paragraph = (text: string): string => (text === '' ? '' : `<p>${escapeXml(
 
 export function multicastHtml(report: MulticastReport): string {
   const { runs, bytes } = report;
-  const title = escapeXml(`cnpd: ${report.title}`);
-  const passed = report.checks.filter(({ failures }) => failures.length === 0).length;
-  const outcome = report.ok
-    ? `<p class="verdict">All ${passed} checks passed.</p>`
-    : `<p class="verdict bad">${report.failures.map(escapeXml).join('<br>')}</p>`;
   const legend = runs.map(
     ({ name, title: text }) => `<span><i style="background:${COLORS[name]}"></i>${escapeXml(text)}</span>`,
   );
-  const evidence = report.evidence.map((sentence) => `${escapeXml(sentence)}.`).join('<br>');
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${STYLE}${CHECK_STYLE}${MORE_STYLE}</style></head>
-<body>
-<h1>${title}</h1>
-<p class="headline">${escapeXml(headline(runs, bytes))}</p>
-${outcome}
-<p>RDMA connects two hosts, so a host with ${RECEIVERS.length} receivers sends everything ${RECEIVERS.length} times. Here s1 sends once, over one
+  return htmlPage({
+    title: report.title,
+    ok: report.ok,
+    style: CHECK_STYLE + MORE_STYLE,
+    lead: `<p class="headline">${escapeXml(headline(runs, bytes))}</p>`,
+    failures: report.failures,
+    checks: report.checks.length,
+    body: `<p>RDMA connects two hosts, so a host with ${RECEIVERS.length} receivers sends everything ${RECEIVERS.length} times. Here s1 sends once, over one
 connection, to one address for all receivers. The routers make the copies where paths part, each with its receiver’s address, Queue Pair and a valid
 checksum (ICRC), and give s1 one answer for all. The hosts’ software is the same in every run, and knows nothing of groups.</p>
 ${htmlTable(runs)}
@@ -111,7 +106,6 @@ ${paragraph(recovery(runs))}
 <p class="small">What all receivers together have confirmed to the source.</p>
 <h2>What was checked</h2>
 ${checkList(report.checks)}
-<p class="small">${evidence}<br>${escapeXml(report.startedAt)}</p>
-</body></html>
-`;
+<p class="small">${htmlLines(report.evidence)}<br>${escapeXml(report.startedAt)}</p>`,
+  });
 }

@@ -1,5 +1,5 @@
 // What a run of the scene `multicast` found out, and the report that it becomes.
-import type { Check } from '../check-list.ts';
+import type { CheckedReport } from '../check-list.ts';
 import type { Point } from '../results.ts';
 import type { RunName } from './scene.ts';
 
@@ -59,16 +59,6 @@ export interface MulticastResult {
   readonly confirmed: readonly Point[];
 }
 
-export interface MulticastReport {
-  readonly version: 1;
-  readonly scene: 'multicast';
-  readonly title: string;
-  readonly path: string;
-  readonly startedAt: string;
-  readonly ok: boolean;
-  readonly failures: readonly string[];
-  readonly checks: readonly Check[];
-  readonly evidence: readonly string[];
+export interface MulticastReport extends CheckedReport<'multicast', MulticastResult> {
   readonly bytes: number;
-  readonly runs: readonly MulticastResult[];
 }
