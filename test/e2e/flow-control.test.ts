@@ -102,7 +102,7 @@ const psnsAtP = ({ ends }: Flow): number[] =>
   rocePackets(atP.packets).flatMap(({ bth }) => (bth.destQpn === ends.receiverQpn ? [bth.psn] : []));
 const isInOrder = (psns: readonly number[]): boolean => psns.every((psn, i) => i === 0 || psn === psns[i - 1]! + 1);
 
-test('FCN-4.1-a, FCN-4.1.2-a, FCN-4.1.2-c, FCN-4.1.2-e: p’s queue fills, leaf halts the flow that fills it and no other, and lets it go on, in order, when the queue is empty', async () => {
+test('FCN-4.1-a, FCN-4.1.2-a, FCN-4.1.2-c, FCN-4.1.2-e: leaf halts the flow that fills p’s queue and no other, and lets it go on in order when the queue is empty', async () => {
   await line.rate('100kbit');
   const flow = line.flow();
   const other = line.flow();

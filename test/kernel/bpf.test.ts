@@ -15,7 +15,7 @@ import { Netns } from '../../src/kernel/netns.ts';
 import { openPacketSocket } from '../../src/kernel/packet-socket.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { compileCounterProgram } from './support/counter-program.ts';
-import { attachedPrograms, inNetns, ip } from '../support/netns.ts';
+import { attachedPrograms, inNetns, ip, untilCarried } from '../support/netns.ts';
 import { is, until } from '../support/until.ts';
 
 let directory: string;
@@ -292,13 +292,16 @@ describe.each(['tcx', 'clsact'] as const)('attachment by %s', (mechanism) => {
   let ifindex: number;
   const errors: unknown[] = [];
 
-  beforeEach(() => {
+  beforeEach(async () => {
     [a, b] = [Netns.create(), Netns.create()];
     poller = Poller.open({ onError: (e) => errors.push(e) });
     for (const ns of [a, b]) inNetns(ns, 'sysctl', '-qw', 'net.ipv6.conf.default.disable_ipv6=1');
     ip(a, `link add t-k-a type veth peer name t-k-b netns ${b.path}`);
     ip(a, 'link set t-k-a up');
     ip(b, 'link set t-k-b up');
+    // Until then the kernel drops what is sent.
+    await untilCarried(a, 't-k-a');
+    await untilCarried(b, 't-k-b');
     ifindex = b.run(() => interfaceIndex('t-k-b'));
   });
 
