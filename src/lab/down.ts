@@ -4,38 +4,32 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { type ProcessIdentity, endProcesses, isAlive, namespaceOf, processesIn } from './processes.ts';
 import { mustRun, run } from './run.ts';
-import { type LabState, labDirectory, mountNamespacePath, netnsPath, readState, removeLabDirectory } from './state.ts';
+import { type LabState, labDirectory, netnsPath, readState, removeLabDirectory } from './state.ts';
 
 export async function takeDown(lab: string): Promise<void> {
   const directory = labDirectory(lab);
   if (!existsSync(directory)) return;
   const state = readState(lab);
-  const namespaces = namespacesOf(lab, state);
+  const namespaces = namespacesOf(state);
   const helpers: readonly ProcessIdentity[] = state?.helpers ?? [];
   await endProcesses(() => unique([...processesIn(namespaces), ...helpers.filter(isAlive)]));
   for (const { container } of state?.nodes ?? []) {
     if (existsSync(netnsPath(container))) await mustRun(['ip', 'netns', 'delete', container]);
   }
-  // The tmpfs, and the namespace files bound on it. More than once when an `up` was killed between two mounts and run
-  // again.
+  // More than once when an `up` was killed between two mounts and run again.
   while (isMountPoint(directory)) await mustRun(['umount', '-l', '-R', directory]);
   // Only a state that was never mounted over is left in the directory itself.
   await run(['rm', '-rf', '--one-file-system', directory]);
   removeLabDirectory(lab);
 }
 
-function namespacesOf(lab: string, state: LabState | undefined): Set<string> {
-  const files = (state?.nodes ?? []).flatMap((n) => [
-    namespaceOf('net', netnsPath(n.container)),
-    mountNamespaceOf(lab, n.name),
+function namespacesOf(state: LabState | undefined): Set<string> {
+  const found = (state?.nodes ?? []).flatMap(({ container, holder }) => [
+    namespaceOf('net', netnsPath(container)),
+    // A process that has left the network namespace.
+    holder && isAlive(holder) ? namespaceOf('mnt', `/proc/${holder.pid}/ns/mnt`) : undefined,
   ]);
-  return new Set(files.filter((f) => f !== undefined));
-}
-
-/** Before `unshare` has pinned it, the file is an ordinary one, whose inode number says nothing. */
-function mountNamespaceOf(lab: string, node: string): string | undefined {
-  const path = mountNamespacePath(lab, node);
-  return isMountPoint(path) ? namespaceOf('mnt', path) : undefined;
+  return new Set(found.filter((f) => f !== undefined));
 }
 
 function isMountPoint(path: string): boolean {

@@ -1,14 +1,15 @@
 // How a program gets into a node: nsenter(1) with the node's three namespaces, which it then replaces by exec, so that
 // the pid of the child is the program's own.
-import { type NodeState, mountNamespacePath, netnsPath, utsNamespacePath } from './state.ts';
+import { LabError } from './error.ts';
+import { isAlive } from './processes.ts';
+import type { NodeState } from './state.ts';
 
-export const enterArguments = (lab: string, node: NodeState): string[] => [
-  'nsenter',
-  `--net=${netnsPath(node.container)}`,
-  `--mount=${mountNamespacePath(lab, node.name)}`,
-  `--uts=${utsNamespacePath(lab, node.name)}`,
-  '--',
-];
+/** @throws LabError `not-up` when the process that holds the namespaces is gone */
+export function enterArguments({ name, holder }: NodeState): string[] {
+  if (!holder || !isAlive(holder))
+    throw new LabError('not-up', `node ${name} has lost the process that holds its mounts: take the lab down`);
+  return ['nsenter', `--target=${holder.pid}`, '--net', '--mount', '--uts', '--'];
+}
 
 /** The environment of a program in a node: the caller's, the node's own, and the variables that name the node. */
 export const nodeEnvironment = (lab: string, node: NodeState): Record<string, string> => ({

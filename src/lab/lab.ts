@@ -103,19 +103,19 @@ class RunningLab implements Lab {
   }
 
   exec(node: string, argv: readonly string[], opts: RunOptions = {}): Promise<RunResult> {
-    return run([...enterArguments(this.name, this.#node(node)), ...argv], {
+    return run([...enterArguments(this.#node(node)), ...argv], {
       ...opts,
       env: this.#environment(node, opts.env),
     });
   }
 
   mustExec(node: string, argv: readonly string[], opts: RunOptions = {}): Promise<string> {
-    const all = [...enterArguments(this.name, this.#node(node)), ...argv];
+    const all = [...enterArguments(this.#node(node)), ...argv];
     return mustRun(all, { ...opts, env: this.#environment(node, opts.env) }, `${node}: ${argv.join(' ')}`);
   }
 
   spawn(node: string, argv: readonly string[], opts: SpawnOptions = {}): ChildProcess {
-    const [nsenter, ...rest] = [...enterArguments(this.name, this.#node(node)), ...argv];
+    const [nsenter, ...rest] = [...enterArguments(this.#node(node)), ...argv];
     return spawn(nsenter!, rest, {
       detached: true,
       ...opts,

@@ -54,7 +54,7 @@ async function exec(file: string, node: string, argv: string[]): Promise<void> {
       'no-such-node',
       `lab ${name} has no node ${JSON.stringify(node)}; it has ${state.nodes.map((n) => n.name).join(', ')}`,
     );
-  const [nsenter, ...rest] = [...enterArguments(name, found), ...(argv[0] === '--' ? argv.slice(1) : argv)];
+  const [nsenter, ...rest] = [...enterArguments(found), ...(argv[0] === '--' ? argv.slice(1) : argv)];
   const child = spawn(nsenter!, rest, { stdio: 'inherit', env: { ...process.env, ...nodeEnvironment(name, found) } });
   // The terminal sends these to the child too; it decides.
   for (const signal of ['SIGINT', 'SIGQUIT'] as const) process.on(signal, () => {});

@@ -1,6 +1,6 @@
 // The objects of a running lab, on disk: /run/cnpd-lab/<lab>/state.json, written before the first namespace exists, so
-// that `down` finds everything also after a crash. The directory is a tmpfs of its own (private: mount namespaces can
-// only be pinned to files there, unshare(1)).
+// that `down` finds everything also after a crash. The directory is a tmpfs of its own, which also has the upper layers
+// of the nodes' overlays.
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProcessIdentity } from './processes.ts';
@@ -25,12 +25,12 @@ export interface NodeState {
   readonly container: string;
   readonly env: Readonly<Record<string, string>>;
   readonly interfaces: readonly string[];
+  /** Of its mount and UTS namespaces; absent until it is started. */
+  readonly holder?: ProcessIdentity;
 }
 
 export const labDirectory = (lab: string): string => join(LABS_DIRECTORY, lab);
 export const netnsPath = (container: string): string => join('/run/netns', container);
-export const mountNamespacePath = (lab: string, node: string): string => join(labDirectory(lab), 'ns', `${node}.mnt`);
-export const utsNamespacePath = (lab: string, node: string): string => join(labDirectory(lab), 'ns', `${node}.uts`);
 export const logPath = (lab: string, name: string): string => join(labDirectory(lab), 'log', `${name}.log`);
 
 const stateFile = (lab: string): string => join(labDirectory(lab), 'state.json');

@@ -40,6 +40,7 @@ export async function labStatus(lab: string): Promise<LabStatus> {
   const problems = [
     ...(state.status === 'starting' ? ['`up` has not ended: it is still at work, or was killed'] : []),
     ...nodes.filter((n) => !n.present).map((n) => `the namespace of ${n.name} is gone`),
+    ...state.nodes.filter(({ holder }) => holder && !isAlive(holder)).map((n) => `the mounts of ${n.name} are gone`),
     ...state.helpers.filter((h) => !isAlive(h)).map((h) => `${h.role} (pid ${h.pid}) is gone`),
     ...state.nodes.flatMap((n, i) =>
       n.interfaces
@@ -65,7 +66,9 @@ async function nodeStatus(node: NodeState): Promise<NodeStatus> {
       mtu: l.mtu,
       addresses: l.addr_info.filter((a) => a.scope === 'global').map((a) => `${a.local}/${a.prefixlen}`),
     })),
-    processes: processesIn(new Set([namespaceOf('net', path)!])).map(({ pid }) => ({ pid, command: commandLine(pid) })),
+    processes: processesIn(new Set([namespaceOf('net', path)!]))
+      .filter(({ pid }) => pid !== node.holder?.pid)
+      .map(({ pid }) => ({ pid, command: commandLine(pid) })),
   };
 }
 

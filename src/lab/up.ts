@@ -1,7 +1,7 @@
 // Brings a lab up, in containerlab's order: namespaces with binds and sysctls, links, FRR, `cmd`, `exec`. The state is
 // on disk before the first namespace is made. When a step fails, or the caller gives up, everything made is taken down
 // again.
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -10,21 +10,12 @@ import { takeDown } from './down.ts';
 import { enterArguments, nodeEnvironment } from './enter.ts';
 import { LabError } from './error.ts';
 import { frrScript, parseDaemons } from './frr.ts';
+import { holdNamespaces } from './holder.ts';
 import { createLinks } from './links.ts';
 import { bindProblem, machinePaths, nodeScript } from './node-script.ts';
 import { type ProcessIdentity, identify } from './processes.ts';
 import { mustRun } from './run.ts';
-import {
-  type LabState,
-  type NodeState,
-  labDirectory,
-  logPath,
-  mountNamespacePath,
-  netnsPath,
-  readState,
-  utsNamespacePath,
-  writeState,
-} from './state.ts';
+import { type LabState, type NodeState, labDirectory, logPath, netnsPath, readState, writeState } from './state.ts';
 import type { NodeSpec, Topology } from './topology.ts';
 
 interface UpDependencies {
@@ -133,10 +124,10 @@ class Up {
   async #prepare(): Promise<void> {
     const directory = labDirectory(this.#topology.name);
     mkdirSync(directory, { recursive: true });
-    // Mount namespaces can be pinned only below a private mount point.
     await mustRun(['mount', '-t', 'tmpfs', '-o', 'mode=755', 'cnpd-lab', directory]);
+    // What is mounted below it concerns no other namespace.
     await mustRun(['mount', '--make-private', directory]);
-    for (const sub of ['ns', 'log', 'fs']) mkdirSync(join(directory, sub), { recursive: true });
+    for (const sub of ['log', 'fs']) mkdirSync(join(directory, sub), { recursive: true });
     this.#write(this.#state);
   }
 
@@ -144,15 +135,10 @@ class Up {
     this.#dependencies.signal?.throwIfAborted();
     const lab = this.#topology.name;
     await mustRun(['ip', 'netns', 'add', node.container]);
-    const pins = { mount: mountNamespacePath(lab, node.name), uts: utsNamespacePath(lab, node.name) };
-    for (const file of Object.values(pins)) writeFileSync(file, '');
     const script = nodeScript(node, labDirectory(lab), machinePaths);
-    const unshare = ['unshare', `--mount=${pins.mount}`, `--uts=${pins.uts}`, '--propagation', 'slave', 'sh', '-s'];
-    await mustRun(
-      ['nsenter', `--net=${netnsPath(node.container)}`, ...unshare],
-      { input: script },
-      `setting up node ${node.name}`,
-    );
+    const holder = await holdNamespaces(lab, this.#nodeState(node), script);
+    const nodes = this.#state.nodes.map((n) => (n.name === node.name ? { ...n, holder } : n));
+    this.#write({ ...this.#state, nodes });
   }
 
   #nodeState(node: NodeSpec): NodeState {
@@ -163,7 +149,7 @@ class Up {
     const { log, signal } = this.#dependencies;
     const state = this.#nodeState(node);
     const out = await mustRun(
-      [...enterArguments(this.#topology.name, state), ...argv],
+      [...enterArguments(state), ...argv],
       {
         env: nodeEnvironment(this.#topology.name, state),
         ...(input !== undefined && { input }),
@@ -188,7 +174,7 @@ class Up {
     this.#step(`${node.name}: cmd ${argv.join(' ')}`);
     const log = openSync(logPath(this.#topology.name, node.name), 'a');
     const state = this.#nodeState(node);
-    const [nsenter, ...rest] = [...enterArguments(this.#topology.name, state), ...argv];
+    const [nsenter, ...rest] = [...enterArguments(state), ...argv];
     const child = spawn(nsenter!, rest, {
       stdio: ['ignore', log, log],
       detached: true,

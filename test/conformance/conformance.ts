@@ -1,8 +1,8 @@
 // Generates docs/conformance.md: one entry a requirement of the five drafts, saying where it is built (source files
 // that cite its ID), where it is tested (tests whose titles have its ID), or why it is not
 // (test/conformance/notes.tsv). Nothing here is written by hand twice.
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { readTitles } from './test-titles.ts';
 
 const REQUIREMENT = /\b(?:LHCNP|FCNP|RMC|PNC|FCN)-[0-9.]+-[a-z]\b/g;
@@ -44,10 +44,13 @@ function noteFor(id: string, all: Map<string, string>): string | undefined {
   return best === undefined ? undefined : all.get(best);
 }
 
-const tracked = (): string[] =>
-  execFileSync('git', ['ls-files', 'src', 'bpf', 'test'], { encoding: 'utf8' })
-    .split('\n')
-    .filter((f) => existsSync(f));
+/** The files that may cite requirements, without what the build generates (`gen/`), in a fixed order. */
+const sources = (): string[] =>
+  ['src', 'bpf', 'test']
+    .flatMap((top) => readdirSync(top, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && !entry.parentPath.split('/').includes('gen'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
 
 /**
  * ID → files that cite it; of test files only the titles under which tests run count, so that a comment or a skipped
@@ -65,7 +68,7 @@ function readCitations(): Citations {
   const skipped = new Map<string, Set<string>>();
   const add = (map: Map<string, Set<string>>, id: string, file: string): void =>
     void map.set(id, (map.get(id) ?? new Set()).add(file));
-  for (const file of tracked()) {
+  for (const file of sources()) {
     if (!/\.(ts|c|h)$/.test(file) || file.startsWith('test/conformance/')) continue;
     const text = readFileSync(file, 'utf8');
     if (file.endsWith('.test.ts')) {

@@ -10,6 +10,7 @@ import { type Lab, labDown, labUp, openLab } from '../../src/lab/lab.ts';
 import { packageRoot } from '../../src/lab/program.ts';
 import { readState } from '../../src/lab/state.ts';
 import { labStatus } from '../../src/lab/status.ts';
+import { allowedCpus } from '../support/cpus.ts';
 import { contains, matches, until } from '../support/until.ts';
 import { ownLabName } from './support/network.ts';
 
@@ -281,6 +282,21 @@ async function upInTheMiddle(): Promise<{ child: ChildProcess; stderr: () => str
   );
   return { child, stderr: () => stderr };
 }
+
+// The kernel numbers mount namespaces from ranges of the CPUs, and refuses to pin one to a file below a higher number.
+test('a lab runs in a mount namespace of its own, as in a container, whichever CPU has made it', () => {
+  const file = topology(PLAIN);
+  const script = '"$0" "$1" up "$2" && "$0" "$1" exec "$2" a -- hostname && "$0" "$1" down "$2"';
+  const [first, second = first] = allowedCpus().slice(0, 2).map(String);
+  for (const [outside, inside] of [
+    [first!, second!],
+    [second!, first!],
+  ] as const) {
+    const inner = ['taskset', '-c', inside, 'sh', '-c', script, process.execPath, CLI, file];
+    const ran = spawnSync('taskset', ['-c', outside, 'unshare', '--mount', ...inner], { encoding: 'utf8' });
+    expect(ran, ran.stderr).toMatchObject({ status: 0, stdout: 'a\n' });
+  }
+});
 
 test('Ctrl-C in the middle of up takes down what was made', async () => {
   const { child, stderr } = await upInTheMiddle();

@@ -100,7 +100,8 @@ export class FrrRouter {
   private spawn(daemon: Daemon): ChildProcess {
     const d = this.vtyDir;
     // Every step replaces itself by the next, so that the child's process ID is the daemon's.
-    const script = 'mount --bind "$0/etc" /etc/frr && mount --bind "$0/run" /run/frr && exec "$@"';
+    // Without systemd nobody has made /run/frr yet.
+    const script = 'mount --bind "$0/etc" /etc/frr && mkdir -p /run/frr && mount --bind "$0/run" /run/frr && exec "$@"';
     const command = [`/usr/lib/frr/${daemon}`, ...daemonArguments(daemon, d)];
     const child = spawn('unshare', ['--mount', 'ip', 'netns', 'exec', this.name, 'sh', '-c', script, d, ...command], {
       stdio: 'ignore',
