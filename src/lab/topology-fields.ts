@@ -32,6 +32,7 @@ export const NODE_FIELDS: Fields = {
   sysctls: 'supported',
   env: 'supported',
   cmd: 'supported',
+  'network-mode': 'supported', // `none` only: there is no other network than the links
   image: 'no-effect', // the programs of this machine run
   'image-pull-policy': 'no-effect',
   labels: 'no-effect',
@@ -57,7 +58,6 @@ export const NODE_FIELDS: Fields = {
   license: 'refused',
   entrypoint: 'refused',
   user: 'refused',
-  'network-mode': 'refused',
   'startup-config': 'refused',
   'startup-delay': 'refused',
   'enforce-startup-config': 'refused',

@@ -71,10 +71,13 @@ export function readNodes(
   return nodes;
 }
 
-const layer = (reader: TopologyReader, path: YamlPath, value: unknown): Layer => ({
-  path,
-  fields: reader.object(path, value, NODE_FIELDS),
-});
+function layer(reader: TopologyReader, path: YamlPath, value: unknown): Layer {
+  const fields = reader.object(path, value, NODE_FIELDS);
+  const mode = fields['network-mode'];
+  if (mode !== undefined && mode !== 'none')
+    reader.error([...path, 'network-mode'], 'this lab does not support it: a node has the links of the file, or none');
+  return { path, fields };
+}
 
 function node(reader: TopologyReader, name: string, container: string, layers: readonly Layer[]): NodeSpec {
   const texts = (field: string): Record<string, string> =>

@@ -107,15 +107,16 @@ topology:
     a: {kind: linux, license: key.txt}
     b: {kind: srl}
     c: {kind: linux, network-mode: host}
+    d: {kind: linux, network-mode: none}
   links:
     - {type: host, endpoint: {node: a, interface: eth1}, host-interface: veth0}`);
   expect(found.map((p) => [p.path, p.line])).toEqual([
     ['topology.nodes.a.license', 4],
     ['topology.nodes.b.kind', 5],
     ['topology.nodes.c.network-mode', 6],
-    ['topology.links.0.endpoint', 8],
-    ['topology.links.0.host-interface', 8],
-    ['topology.links.0.type', 8],
+    ['topology.links.0.endpoint', 9],
+    ['topology.links.0.host-interface', 9],
+    ['topology.links.0.type', 9],
   ]);
   expect(found[0]!.message).toContain('does not support');
 });

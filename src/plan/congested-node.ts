@@ -164,7 +164,8 @@ function unreadableQueue(port: PortIntent, rootKind: string | undefined): Proble
       'the port is not monitored',
     remedy:
       `give it a TBF or HTB root, e.g. \`tc qdisc replace dev ${port.interface} root tbf rate RATE burst 32kb ` +
-      `limit ${limit}\` with the link's rate`,
+      `limit ${limit}\` with the link's rate` +
+      (rootKind === 'netem' ? '; a delay that netem simulates can be at the other end of the link' : ''),
   };
 }
 
