@@ -73,22 +73,31 @@ export function linkSpeed(link: Pick<Link, 'name' | 'mac'>, sysfs = SYSFS): numb
 }
 
 /**
- * Facts that are read only if the intent needs them: the speed of watched ports, the tunnels' source, and local SIDs.
- * For the SIDs the kernel's whole IPv6 table is read.
+ * Facts that are read only if the intent needs them: the speed of ports that are watched or hold traffic, the tunnels'
+ * source, and local SIDs. For the SIDs the kernel's whole IPv6 table is read.
  */
-export type FactsNeeded = Partial<Pick<Intent, 'ports' | 'srv6'>>;
+export type FactsNeeded = Partial<Pick<Intent, 'ports' | 'source' | 'flowControl' | 'srv6'>>;
+
+/** Where `bandwidth` is by default that of the link. */
+const portsWithSpeed = ({ ports, source, flowControl }: FactsNeeded): ReadonlySet<string> =>
+  new Set([
+    ...(ports ?? []).map((port) => port.interface),
+    ...(source?.enforce?.ports ?? []),
+    ...(flowControl?.hold ?? []),
+  ]);
 
 /** Reads links, root qdiscs and addresses. `features` comes from the kernel probe, which runs once. */
 export async function readKernelFacts(
   rtnetlink: Rtnetlink,
   features: readonly KernelFeature[],
   needed: FactsNeeded = {},
+  sysfs = SYSFS,
 ): Promise<Facts> {
   const [links, qdiscs, addresses] = await Promise.all([rtnetlink.links(), rtnetlink.qdiscs(), rtnetlink.addresses()]);
-  const asked = new Set(needed.ports?.map((port) => port.interface));
+  const asked = portsWithSpeed(needed);
   const roots = qdiscs.filter((q) => q.parent === TC_H.ROOT);
   return {
-    links: links.map((link) => linkFact(link, asked.has(link.name) ? linkSpeed(link) : undefined)),
+    links: links.map((link) => linkFact(link, asked.has(link.name) ? linkSpeed(link, sysfs) : undefined)),
     qdiscs: await Promise.all(roots.map(async (qdisc) => qdiscFact(qdisc, await htbRate(rtnetlink, qdisc)))),
     features,
     addresses: addresses.map((a) => a.address),

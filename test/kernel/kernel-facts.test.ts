@@ -1,4 +1,7 @@
 // What plan learns of this machine's ports, against real qdiscs: the rate that LHCNP §5.3.2 calls R_port.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { readKernelFacts } from '../../src/coordinator/kernel-facts.edge.ts';
 import { ROUTER, load } from '../../src/intent/files.fixture.ts';
@@ -79,6 +82,40 @@ describe('LHCNP-5.3.2-a: the rate of a port', () => {
     expect(facts.links.map((l) => l.name).sort()).toEqual(['lo', 't-f-a', 't-f-b']);
     for (const link of facts.links) expect(link).not.toHaveProperty('speedBitPerS');
   });
+});
+
+describe('the speed of a link', () => {
+  /** Where the driver of t-f-a reports 25 Gbit/s, and that of t-f-b 40 Gbit/s. */
+  async function speeds(sections: string): Promise<Record<string, number>> {
+    const sysfs = mkdtempSync(join(tmpdir(), 'cnpd-sysfs-'));
+    try {
+      for (const link of await route.links()) {
+        mkdirSync(join(sysfs, link.name));
+        const mac = [...link.mac].map((byte) => byte.toString(16).padStart(2, '0')).join(':');
+        writeFileSync(join(sysfs, link.name, 'address'), `${mac}\n`);
+        writeFileSync(join(sysfs, link.name, 'speed'), link.name === 't-f-a' ? '25000\n' : '40000\n');
+      }
+      const { links } = await readKernelFacts(route, [], load(ROUTER + sections), sysfs);
+      return Object.fromEntries(links.flatMap(({ name, speedBitPerS: s }) => (s === undefined ? [] : [[name, s]])));
+    } finally {
+      rmSync(sysfs, { recursive: true });
+    }
+  }
+
+  test.each([
+    ['is watched', 'ports: [{ interface: t-f-a, k-max: 1MB }]\n'],
+    [
+      'holds flows of hosts',
+      'source: { senders: [{ prefix: 2001:db8:1::/64, action: enforce }], accept-from: [2001:db8:ffff::/48], ' +
+        'enforce: { ports: [t-f-a] } }\n',
+    ],
+    [
+      'holds what neighbors ask for',
+      'flow-control: { mode: flow, hold: [t-f-a], accept-from: ["fe80::/10"], watch: [{ interface: t-f-b }] }\n',
+    ],
+  ])('is read where the port %s: it is the default of bandwidth', async (_, sections) =>
+    expect(await speeds(sections)).toEqual({ 't-f-a': 25e9 }),
+  );
 });
 
 describe('FCN-4.2.1-d: local SIDs that decapsulate', () => {
