@@ -5,7 +5,7 @@ import { NOTIFICATION_FORMATS, type NotificationFormat } from '../model/notifica
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
 import { SENDER_FORMATS, type SenderFormat } from '../model/understood.ts';
 import { policyPrefix } from './address-values.ts';
-import { refusal } from './formats.ts';
+import { allowedIn, refusal } from './formats.ts';
 import * as longHaul from './long-haul.ts';
 import { defaulted, enabled, filled, list, section, value, withDefault, wordOrList } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, each, unique } from './seen.ts';
@@ -143,7 +143,7 @@ function formatsFitTheSenders({ notifications }: Sections, report: Report): void
     const supportsRead = !('supports' in policy) || policy.supports !== undefined;
     for (const [j, format] of each(policy.order)) {
       const refused = refusal(format, policy, supportsRead);
-      if (refused) report(['notifications', 'senders', i, 'order', j], ...refused);
+      if (refused) report(['notifications', 'senders', i, 'order', j], allowedIn(refused, 'proxy'), refused.reason);
     }
   }
 }

@@ -17,6 +17,7 @@ ospfv2: { router-id: 192.0.2.201, hello-interval: 5s, dead-interval: 20s, areas:
 ospfv3: { router-id: 192.0.2.201, areas: [{ area: 0, interface: x4 }] }
 bgp: { gobgp: { target: "gobgpd.example:50051", plaintext: on }, next-hop: [192.0.2.1, 2001:db8::1], domain: [1, 2], communities: ["1:2"], large-communities: ["1:2:3"] }
 proxy: { address: [192.0.2.1, 2001:db8::1], interfaces: [eth1], senders: [{ prefix: 2001:db8:1::/64, format: fast-cnp }, { prefix: 10.1.0.0/16, format: standard-cnp }], accept-from: [2001:db8::/32] }
+source: { senders: [{ prefix: 2001:db8:1::/48, action: convert, supports: [fast-cnp] }, { prefix: 2001:db8:1::/64, action: pass }], advertise: on, accept-from: [2001:db8::/32] }
 flow-control: { mode: priority, watch: [{ interface: wan1, pause-above: 150kB, resume-below: 90kB }, { interface: wan2, pause-above: 300kB }], hold: [lan1], interfaces: [eth1, lan1], pause-above: 250kB, resume-below: 80kB, buffer: 1MB, bandwidth: 1Gbit, neighbors: [{ interface: eth1, address: fe80::1 }], accept-from: [fe80::/10], pause: 1ms, longest-pause: 2ms, watchdog: 3ms, rate: 5/s, priorities: [{ dscp: 46, priority: 5 }] }
 ports:
   - { interface: wan1, k-max: auto, k-base: 64kB, alpha: 1, bandwidth: 1Gbit, rtt: probe }

@@ -4,7 +4,7 @@ import type { IpAddress } from '../model/address.ts';
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
 import { SENDER_FORMATS, type SenderFormat } from '../model/understood.ts';
 import { hostAddress, senderPrefix, trustedPrefix } from './address-values.ts';
-import { refusal } from './formats.ts';
+import { allowedIn, impossibleFor } from './formats.ts';
 import { defaulted, enabled, filled, list, section, value, wordOrList } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, each, itself, oneAFamily, unique } from './seen.ts';
 import { interfaceName, oneOf, rate, time } from './values.ts';
@@ -117,8 +117,8 @@ function addresses({ proxy }: Sections, report: Report): void {
 function formatsFitTheSenders({ proxy }: Sections, report: Report): void {
   for (const [i, { prefix, format }] of each(proxy?.senders)) {
     if (format === undefined || format === 'standard-cnp') continue;
-    const refused = refusal(format, { prefix, supports: [format] }, true);
-    if (refused) report(['proxy', 'senders', i, 'format'], refused[0].replace(/\bproxy\b/, 'standard-cnp'), refused[1]);
+    const refused = prefix && impossibleFor(format, prefix);
+    if (refused) report(['proxy', 'senders', i, 'format'], allowedIn(refused, 'standard-cnp'), refused.reason);
   }
 }
 

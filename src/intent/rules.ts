@@ -15,7 +15,7 @@ import * as proxy from './proxy.ts';
 import * as router from './router.ts';
 import { cnpdSchema } from './schema.ts';
 import { type Report, type Rule, type RuleViolation, type Seen, each, looksAt, orDefaults } from './seen.ts';
-import * as source from './source.ts';
+import * as source from './source-rules.ts';
 import * as srv6 from './srv6.ts';
 import * as stamp from './stamp.ts';
 import type { Path } from './words.ts';

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { prefix } from '../model/prefix.ts';
-import { ROUTER, complaints, load } from './files.fixture.ts';
+import { ROUTER, complaints, errorsOf, load } from './files.fixture.ts';
 
 const source = (fields: string): string => `${ROUTER}source: { ${fields} }\n`;
 const SENDERS = 'senders: [{ prefix: 2001:db8:1::/64, action: convert }]';
@@ -54,6 +54,57 @@ test.each([
 ])('%s is refused where the mistake is', (fields, message) =>
   expect(complaints(source(fields))).toEqual([expect.stringMatching(message)]),
 );
+
+test('LHCNP-4-a: of what IPv4 senders are said to understand, the formats that are possible are named', () =>
+  expect(
+    errorsOf(source(`senders: [{ prefix: 10.0.0.0/8, action: pass, supports: [fast-cnp] }], ${FROM}`)),
+  ).toMatchObject([{ allowed: 'long-haul-roce' }]));
+
+describe('senders of whom nothing is said, in a prefix that is advertised', () => {
+  const two = (pass: string, wide = 'action: convert'): string =>
+    `senders: [{ prefix: 2001:db8:1::/48, ${wide} }, { prefix: 2001:db8:1:2::/64, ${pass} }], ${FROM}`;
+  const proxy = (prefix: string, fields = 'address: 2001:db8::1'): string =>
+    `proxy: { ${fields}, accept-from: [2001:db8:ffff::/48], senders: [{ prefix: "${prefix}", format: standard-cnp }] }\n`;
+  const REFUSED =
+    'source.senders[1]: what is advertised for 2001:db8:1::/48 would be believed of 2001:db8:1:2::/64, too: ' +
+    'say under supports what these senders understand, or set source.advertise: off';
+
+  test.each([
+    ['a longer prefix with pass', source(`${two('action: pass')}, advertise: on`)],
+    ['with an empty list', source(`${two('action: pass, supports: []')}, advertise: on`)],
+    ['with the proxy of other senders', source(`${two('action: pass')}, advertise: on`) + proxy('2001:db8:1:2:3::/80')],
+    [
+      'with a proxy that is off',
+      source(`${two('action: pass')}, advertise: on`) + proxy('2001:db8::/32', 'enabled: off, address: 2001:db8::1'),
+    ],
+    [
+      'with a proxy that OSPFv3 cannot advertise',
+      source(`${two('action: pass')}, advertise: on`) +
+        proxy('2001:db8::/32', 'address: 192.0.2.1') +
+        'ospfv3: { router-id: 192.0.2.201, areas: [{ area: 0 }] }\n',
+    ],
+  ])('would be believed to understand it, so it is refused: %s', (_, file) =>
+    expect(complaints(file)).toEqual([REFUSED]),
+  );
+
+  test.each([
+    ['nothing is advertised', source(two('action: pass'))],
+    ['it says what they understand', source(`${two('action: pass, supports: [fast-cnp]')}, advertise: on`)],
+    ['this router acts for them', source(`${two('action: convert')}, advertise: on`)],
+    [
+      'nothing is said of the shorter prefix either',
+      source(`${two('action: pass', 'action: pass')}, advertise: on`).replace(
+        'senders: [',
+        'senders: [{ prefix: 10.0.0.0/8, action: convert }, ',
+      ),
+    ],
+    ['they are advertised with their proxy', source(`${two('action: pass')}, advertise: on`) + proxy('2001:db8::/32')],
+    [
+      'IS-IS advertises their proxy of the other family',
+      source(`${two('action: pass')}, advertise: on`) + proxy('2001:db8::/32', 'address: 192.0.2.1'),
+    ],
+  ])('are no mistake where %s', (_, file) => expect(complaints(file)).toEqual([]));
+});
 
 const HELD = 'senders: [{ prefix: 2001:db8:1::/64, action: enforce }]';
 

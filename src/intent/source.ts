@@ -1,14 +1,11 @@
 // The section `source`: this router takes the notifications for hosts behind it (LHCNP §5.6, FCNP §4), and passes them,
 // or turns them into standard CNPs.
 import type * as z from 'zod';
-import { type Prefix, formatPrefix } from '../model/prefix.ts';
+import type { Prefix } from '../model/prefix.ts';
 import { SOURCE_ACTIONS, type SourceAction } from '../model/source.ts';
 import { SENDER_FORMATS, type SenderFormat, type Understood, possibleIn } from '../model/understood.ts';
 import { senderPrefix, trustedPrefix } from './address-values.ts';
-import { refusal } from './formats.ts';
 import { defaulted, enabled, filled, list, section, value } from './schema-parts.ts';
-import type * as ports from './ports.ts';
-import { type Report, type Rule, type Seen, each, itself, unique } from './seen.ts';
 import { bitRate, integer, interfaceName, onOff, oneOf, percent, rate, size, time } from './values.ts';
 
 /** How flows of hosts that cannot obey are slowed down at this router's own egress ports. */
@@ -153,116 +150,14 @@ export const schema = section(
   'this router takes Fast CNPs and Long-haul CNPs for hosts behind it (LHCNP §5.6, FCNP §4)',
 );
 
-interface Sections {
-  readonly source?: Seen<typeof schema> | undefined;
-  readonly ports?: Seen<typeof ports.schema> | undefined;
-}
-
-function uniqueEntries({ source }: Sections, report: Report): void {
-  unique(source?.interfaces, (i) => ['source', 'interfaces', i], itself, 'interface', report);
-  unique(
-    source?.senders,
-    (i) => ['source', 'senders', i, 'prefix'],
-    (entry) => entry.prefix && formatPrefix(entry.prefix),
-    'prefix',
-    report,
-  );
-  unique(source?.['accept-from'], (i) => ['source', 'accept-from', i], formatPrefix, 'prefix', report);
-}
-
-function notEmpty({ source }: Sections, report: Report): void {
-  if (source?.senders?.length === 0)
-    report(
-      ['source', 'senders'],
-      'at least one entry',
-      'without senders there is nothing to take: remove the section or set enabled: off',
-    );
-  if (source?.['accept-from']?.length === 0)
-    report(
-      ['source', 'accept-from'],
-      'at least one prefix',
-      'an empty allow-list accepts no notification: name the prefixes of the congested nodes',
-    );
-}
-
 const declaresAll = (action: SourceAction | undefined): boolean => action === 'convert' || action === 'enforce';
 
 /** What these senders understand, declared or because this router acts for them. */
-const supportsOf = (
+export const supportsOf = (
   prefix: Prefix,
   action: SourceAction,
   declared: readonly SenderFormat[] | undefined,
 ): Understood | undefined => possibleIn(prefix, declared ?? (declaresAll(action) ? SENDER_FORMATS : []));
-
-function advertises({ source }: Sections, report: Report): void {
-  const senders = source?.senders;
-  for (const [i, { prefix, supports }] of each(senders)) {
-    const path = ['source', 'senders', i, 'supports'] as const;
-    unique(
-      supports,
-      (j) => [...path, j],
-      (format) => format,
-      'format',
-      report,
-    );
-    for (const [j, format] of each(supports)) {
-      const refused = refusal(format, { prefix, supports: [format] }, true);
-      if (refused) report([...path, j], refused[0].replace(/(, | or )?\bproxy\b( or )?/, ''), refused[1]);
-    }
-  }
-  if (source?.advertise !== true || !senders || senders.length === 0) return;
-  const silent = senders.every(
-    (entry) =>
-      entry?.prefix && entry.action && !('supports' in entry) && !supportsOf(entry.prefix, entry.action, undefined),
-  );
-  if (silent)
-    report(
-      ['source', 'advertise'],
-      'off, or supports of some sender',
-      'there is nothing to advertise: with action: pass only the operator knows what the hosts understand',
-    );
-}
-
-/** Each change of a hold is one of a class at each port. */
-const MOST_PORTS = 64;
-
-/** Both or neither: ports without a sender to hold, and senders without a port to hold them at, are mistakes. */
-function enforcement({ source }: Sections, report: Report): void {
-  if (!source) return;
-  const held = source.senders?.findIndex((entry) => entry?.action === 'enforce') ?? -1;
-  if (held >= 0 && !('enforce' in source))
-    report(
-      ['source', 'senders', held, 'action'],
-      'pass or convert, or a section enforce',
-      'action: enforce needs source.enforce with the ports by which these senders’ flows leave',
-    );
-  if ('enforce' in source && held < 0 && source.senders?.every((entry) => entry?.action !== undefined))
-    report(['source', 'enforce'], 'no section enforce', 'no sender has action: enforce');
-  if (source.enforce?.ports?.length === 0)
-    report(['source', 'enforce', 'ports'], 'at least one interface', 'without a port no flow is slowed down');
-  const ports = source.enforce?.ports?.length ?? 0;
-  if (ports > MOST_PORTS)
-    report(
-      ['source', 'enforce', 'ports'],
-      `at most ${MOST_PORTS} interfaces`,
-      `${ports} ports are more than cnpd holds flows at`,
-    );
-  unique(source.enforce?.ports, (i) => ['source', 'enforce', 'ports', i], itself, 'interface', report);
-}
-
-/** What waits in a class counts as the port's queue: senders would be notified of congestion that there is none. */
-function heldWhereWatched({ source, ports: watched }: Sections, report: Report): void {
-  const names = new Set(each(watched).map(([, port]) => port.interface));
-  for (const [i, name] of each(source?.enforce?.ports))
-    if (name !== undefined && names.has(name))
-      report(
-        ['source', 'enforce', 'ports', i],
-        'an interface that is not under ports',
-        `${name} is watched (ports): what a held flow has waiting there would be taken for its queue`,
-      );
-}
-
-export const rules: readonly Rule<Sections>[] = [uniqueEntries, notEmpty, advertises, enforcement, heldWhereWatched];
 
 export function build(declared: z.output<typeof schema>): SourceIntent {
   const source = filled(schema, declared);

@@ -75,6 +75,19 @@ export const samePrefix = (a: Prefix, b: Prefix): boolean => comparePrefixes(a, 
 /** A key that is cheaper than text and as unique, for maps of thousands of prefixes. */
 export const prefixKey = (p: Prefix): string => `${p.address.family}:${p.address.value.toString(32)}/${p.length}`;
 
+/** Finds the longest of these prefixes that covers another one. */
+export function covering<T extends { readonly prefix: Prefix }>(all: readonly T[]): (inner: Prefix) => T | undefined {
+  const byKey = new Map(all.map((one) => [prefixKey(one.prefix), one]));
+  const lengths = [...new Set(all.map(({ prefix }) => prefix.length))].sort((a, b) => b - a);
+  return ({ address, length: inner }) => {
+    for (const length of lengths) {
+      const found = length <= inner ? byKey.get(prefixKey(prefixOf(address, length))) : undefined;
+      if (found) return found;
+    }
+    return undefined;
+  };
+}
+
 /** A use that excludes host addresses. */
 export type SpecialUse =
   | 'unspecified'

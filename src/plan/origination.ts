@@ -2,7 +2,7 @@
 import type { Intent, SenderIntent } from '../intent/intent.ts';
 import { type Family, formatAddress } from '../model/address.ts';
 import type { AdvertisementKind, AdvertisementOf, CarrierName, Origination } from '../model/advertisement.ts';
-import { type Prefix, prefixKey, prefixOf } from '../model/prefix.ts';
+import { covering, prefixKey } from '../model/prefix.ts';
 import { sidAdvertisements } from './srv6.ts';
 import { type Facts, missingFeatures } from './facts.ts';
 import { proxyAddressFor } from './proxy.ts';
@@ -47,19 +47,6 @@ function senderPrefixes({ proxy, source }: Intent, facts: Known): AdvertisementO
     if (!address && !supports) return [];
     return [{ kind: 'sender-prefix', prefix, ...(address && { proxy: address }), ...(supports && { supports }) }];
   });
-}
-
-/** Finds the longest of these prefixes that covers another one. */
-function covering<T extends { readonly prefix: Prefix }>(all: readonly T[]): (inner: Prefix) => T | undefined {
-  const byKey = new Map(all.map((one) => [prefixKey(one.prefix), one]));
-  const lengths = [...new Set(all.map(({ prefix }) => prefix.length))].sort((a, b) => b - a);
-  return ({ address, length: inner }) => {
-    for (const length of lengths) {
-      const found = length <= inner ? byKey.get(prefixKey(prefixOf(address, length))) : undefined;
-      if (found) return found;
-    }
-    return undefined;
-  };
 }
 
 export const originated = (intent: Intent, facts: Known = {}): Origination =>
