@@ -57,6 +57,8 @@ export class Carriers {
   readonly ospfv2: CarrierSupervisor<OspfCarrier, LinkState<OspfIntent>>;
   readonly ospfv3: CarrierSupervisor<OspfCarrier, LinkState<OspfIntent>>;
   readonly bgp: CarrierSupervisor<BgpCarrier, BgpIntent>;
+  /** What the carriers were given last. */
+  #origination: Origination = [];
 
   constructor(dependencies: CarriersDependencies) {
     const { onStopped } = dependencies;
@@ -91,16 +93,19 @@ export class Carriers {
 
   /** @throws the error of the first carrier that cannot start; the others have been tried too */
   start(intent: Intent, origination: Origination): Promise<void> {
+    this.#origination = origination;
     return this.#each((name) => this[name].start(intent, origination));
   }
 
   /** @throws Error, with the carrier's name, of the first that cannot reload; the others have been tried too */
   reload(intent: Intent, origination: Origination): Promise<void> {
+    this.#origination = origination;
     return this.#each((name) => this[name].reload(intent, origination));
   }
 
   /** Hands the origination to the running carriers. */
   originate(origination: Origination): void {
+    this.#origination = origination;
     for (const name of NAMES) this[name].carrier?.originate(origination);
   }
 
@@ -114,7 +119,7 @@ export class Carriers {
     return [
       ...NAMES.flatMap((name) => [
         ...this[name].problems,
-        ...placementProblems(intent, name, this[name].carrier?.unplaced() ?? 0),
+        ...placementProblems(intent, this.#origination, name, this[name].carrier?.unplaced() ?? 0),
       ]),
       ...adjacencyProblems(intent, isis.carrier, isis.startedAt, now),
       ...isisProblems(intent, isis.carrier),

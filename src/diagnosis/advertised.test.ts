@@ -1,26 +1,27 @@
 import { describe, expect, test } from 'vitest';
+import { ROUTER, load } from '../intent/files.fixture.ts';
 import type { Intent } from '../intent/intent.ts';
 import { address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
-import { advertisedIn } from '../plan/origination.ts';
+import { advertisedIn, originated } from '../plan/origination.ts';
 import { carriageProblems, placementProblems } from './advertised.ts';
 
 const NOTHING = {} as Intent;
 
 test('unplaced prefixes and members of groups are reported', () => {
-  expect(placementProblems(NOTHING, 'isis', 0)).toEqual([]);
-  expect(placementProblems(NOTHING, 'isis', 7)[0]!.problem).toMatch(
+  expect(placementProblems(NOTHING, [], 'isis', 0)).toEqual([]);
+  expect(placementProblems(NOTHING, [], 'isis', 7)[0]!.problem).toMatch(
     /^7 prefixes or members of groups are not advertised/,
   );
-  expect(placementProblems(NOTHING, 'bgp', 1)).toMatchObject([
+  expect(placementProblems(NOTHING, [], 'bgp', 1)).toMatchObject([
     {
       problem:
         '1 prefix or member of a group is not advertised: a path in BGP needs a next hop of its own family, and has ' +
-        'room for about 40 members of groups',
+        'room for about 40 members of groups; what senders without a proxy understand needs a path for their prefix',
       remedy: expect.stringContaining('bgp.next-hop'),
     },
   ]);
-  expect(placementProblems(NOTHING, 'ospfv2', 7)).toMatchObject([
+  expect(placementProblems(NOTHING, [], 'ospfv2', 7)).toMatchObject([
     { feature: 'ospfv2', problem: expect.stringContaining('OSPFv2') },
   ]);
 });
@@ -29,6 +30,7 @@ describe('senders of a family that no carrier advertises', () => {
   const declared = (carriers: object, ...senders: string[]): Intent =>
     ({
       ...carriers,
+      router: {},
       proxy: {
         address: address('2001:db8::1'),
         otherAddress: address('192.0.2.1'),
@@ -52,11 +54,17 @@ describe('senders of a family that no carrier advertises', () => {
     expect(carriageProblems(declared({ bgp }, ...both))).toEqual([]);
     const advertised = (...senders: string[]): string[] => {
       const asked = declared({ bgp, ospfv2: {} }, ...senders);
-      return advertisedIn(asked, asked.proxy!.senders);
+      return [address('192.0.2.1'), address('2001:db8::1')].flatMap((proxy) =>
+        advertisedIn(
+          asked,
+          proxy,
+          asked.proxy!.senders.filter((one) => one.prefix.address.family === proxy.family),
+        ),
+      );
     };
     expect({ first: advertised(both[0]), both: advertised(...both) }).toEqual({
       first: ['ospfv2'],
-      both: ['bgp', 'ospfv2'],
+      both: ['ospfv2', 'bgp'],
     });
   });
 
@@ -66,8 +74,8 @@ describe('senders of a family that no carrier advertises', () => {
       senders: both.map((text) => ({ prefix: prefix(text), format: 'standard-cnp' })),
     };
     const problems = (carriers: object, more: object = {}, counted = 1) => {
-      const asked = { ...carriers, proxy: { ...proxy, ...more } } as unknown as Intent;
-      return [...placementProblems(asked, 'ospfv2', counted), ...carriageProblems(asked)];
+      const asked = { ...carriers, router: {}, proxy: { ...proxy, ...more } } as unknown as Intent;
+      return [...placementProblems(asked, originated(asked), 'ospfv2', counted), ...carriageProblems(asked)];
     };
     const [lacking] = problems({ ospfv2: {}, ospfv3: {} });
     expect(lacking).toMatchObject({
@@ -85,4 +93,20 @@ describe('senders of a family that no carrier advertises', () => {
       { problem: expect.stringMatching(/^3 prefixes or members of groups are not advertised/) },
     ]);
   });
+
+  test('what senders understand is advertised as they are, and missed as they are', () => {
+    const notes = (carriers: string): string[] =>
+      carriageProblems(load(`${ROUTER}${SOURCE}${carriers}`)).map(({ feature, problem }) => `${feature}: ${problem}`);
+    expect(notes(OSPFV3)).toEqual([expect.stringMatching(/^source: the IPv4 senders under source are not advertised/)]);
+    expect(notes(`${OSPFV3}isis: { system-id: 0000.0000.c001, area: 49.0001 }\n`)).toEqual([]);
+    const isisToo = { bgp: { nextHop6: address('2001:db8::1') }, isis: {} };
+    const asked = { ...load(`${ROUTER}${SOURCE}`), ...isisToo } as unknown as Intent;
+    expect(placementProblems(asked, originated(asked), 'bgp', 1)).toEqual([]);
+    expect(placementProblems(asked, [], 'bgp', 1)).toHaveLength(1);
+  });
 });
+
+const SOURCE =
+  'source: { senders: [{ prefix: 198.51.100.0/24, action: convert }, { prefix: 2001:db8:1::/64, action: convert }], ' +
+  'advertise: on, accept-from: [2001:db8:ffff::/48] }\n';
+const OSPFV3 = 'ospfv3: { router-id: 192.0.2.201, areas: [{ area: 0 }] }\n';

@@ -1,9 +1,10 @@
 // Whether declared prefixes are advertised, and whether any router receives them.
 import type { Intent } from '../intent/intent.ts';
-import type { CarrierName } from '../model/advertisement.ts';
+import type { Family } from '../model/address.ts';
+import type { CarrierName, Origination } from '../model/advertisement.ts';
 import type { BgpSessionState, IsisNeighborState, OspfNeighborState } from '../model/carrier-state.ts';
 import type { Problem } from '../model/problem.ts';
-import { advertisedByOthers, carriersLacking, carriersOf } from '../plan/origination.ts';
+import { advertisedByOthers, sendersWithoutForm } from '../plan/origination.ts';
 
 /** The capacity of each carrier, and what increases it. */
 const ROOM: Readonly<Record<CarrierName, readonly [reason: string, remedy: string]>> = {
@@ -17,18 +18,25 @@ const ROOM: Readonly<Record<CarrierName, readonly [reason: string, remedy: strin
     'give proxy.address an address of each family in cnpd.yaml; declare fewer, shorter prefixes',
   ],
   bgp: [
-    'a path in BGP needs a next hop of its own family, and has room for about 40 members of groups',
-    'give router.loopback, or bgp.next-hop, an address of both families; declare members at more routers',
+    'a path in BGP needs a next hop of its own family, and has room for about 40 members of groups; ' +
+      'what senders without a proxy understand needs a path for their prefix',
+    'give router.loopback, or bgp.next-hop, an address of both families; set bgp.advertise: senders; ' +
+      'declare members at more routers',
   ],
 };
 
 /**
  * Declared prefixes that are not advertised. If a carrier has no form for a prefix, it counts only when no other
  * carrier advertises it: the operator did not ask for it in every carrier.
- * @param counted by the carrier: prefixes without a form, and prefixes that do not fit
+ * @param origination of which the carrier has counted prefixes without a form, and prefixes that do not fit
  */
-export function placementProblems(intent: Intent, feature: CarrierName, counted: number): Problem[] {
-  const unplaced = counted - advertisedByOthers(intent, feature);
+export function placementProblems(
+  intent: Intent,
+  origination: Origination,
+  feature: CarrierName,
+  counted: number,
+): Problem[] {
+  const unplaced = counted === 0 ? 0 : counted - advertisedByOthers(intent, origination, feature);
   if (unplaced <= 0) return [];
   const [reason, remedy] = ROOM[feature];
   const what = unplaced === 1 ? 'prefix or member of a group is' : 'prefixes or members of groups are';
@@ -37,24 +45,26 @@ export function placementProblems(intent: Intent, feature: CarrierName, counted:
 }
 
 /**
- * Senders of a family that no carrier can advertise: no router will ever learn their proxy. Having no carrier is
- * intended and no problem. A carrier that lacks only a next hop or a proxy address of the family counts such prefixes
- * itself (placementProblems).
+ * Senders of a family that no carrier can advertise: no router will ever learn their proxy, or what they understand.
+ * Having no carrier is intended and no problem. A carrier that lacks only a next hop or a proxy address of the family
+ * counts such prefixes itself (placementProblems).
  */
 export function carriageProblems(intent: Intent): Problem[] {
   const { isis, ospfv2, ospfv3, bgp } = intent;
   if (!isis && !ospfv2 && !ospfv3 && !bgp) return [];
-  const families = new Set(intent.proxy?.senders.map(({ prefix }) => prefix.address.family));
-  return [...families]
-    .filter((family) => carriersOf(intent, family).length + carriersLacking(intent, family).length === 0)
-    .map((family) => ({
-      code: 'carrier.family-not-carried',
-      feature: 'proxy',
-      problem:
-        `the IPv${family} senders of this proxy are not advertised: OSPFv2 carries IPv4 senders, ` +
-        'OSPFv3 IPv6 senders',
-      remedy: `add ${family === 4 ? 'ospfv2' : 'ospfv3'} or isis to cnpd.yaml`,
-    }));
+  const features = new Map<Family, 'proxy' | 'source'>();
+  for (const { prefix, proxy } of sendersWithoutForm(intent)) {
+    const { family } = prefix.address;
+    if (proxy || !features.has(family)) features.set(family, proxy ? 'proxy' : 'source');
+  }
+  return [...features].map(([family, feature]) => ({
+    code: 'carrier.family-not-carried',
+    feature,
+    problem:
+      `the IPv${family} senders under ${feature} are not advertised: OSPFv2 carries IPv4 senders, ` +
+      'OSPFv3 IPv6 senders',
+    remedy: `add ${family === 4 ? 'ospfv2' : 'ospfv3'} or isis to cnpd.yaml`,
+  }));
 }
 
 /** A carrier, and whether it has a neighbor or peer if it reports that; undefined: it does not run. */

@@ -1,6 +1,6 @@
 // What the carriers advertise, from the intent, and which carriers can.
 import type { Intent, SenderIntent } from '../intent/intent.ts';
-import { type Family, formatAddress } from '../model/address.ts';
+import { type Family, type IpAddress, formatAddress } from '../model/address.ts';
 import type { AdvertisementKind, AdvertisementOf, CarrierName, Origination } from '../model/advertisement.ts';
 import { covering, prefixKey } from '../model/prefix.ts';
 import { sidAdvertisements } from './srv6.ts';
@@ -52,50 +52,64 @@ function senderPrefixes({ proxy, source }: Intent, facts: Known): AdvertisementO
 export const originated = (intent: Intent, facts: Known = {}): Origination =>
   Object.values(DECLARED).flatMap((declared): Origination => declared(intent, facts));
 
-/**
- * Whether a carrier advertises sender prefixes of a family. `lacks`: the carrier lacks a setting for it, and counts
- * these prefixes.
- */
-type Support = 'advertises' | 'lacks' | 'none';
+type SenderPrefix = AdvertisementOf<'sender-prefix'>;
+
+const sendersIn = (origination: Origination): SenderPrefix[] =>
+  origination.filter((one) => one.kind === 'sender-prefix');
+
+/** By carrier: of which families it has a form for sender prefixes (docs/architecture.md). */
+const FORMS: Readonly<Record<CarrierName, readonly Family[]>> = {
+  isis: [4, 6],
+  ospfv2: [4],
+  ospfv3: [6],
+  bgp: [4, 6],
+};
+const NAMES = Object.keys(FORMS) as CarrierName[];
 
 /** An RFC 9084 advertisement holds only a proxy address of its own family. */
-const inOspf =
-  (own: Family) =>
-  ({ proxy }: Intent, family: Family): Support =>
-    family !== own ? 'none' : proxy && proxyAddressFor(proxy, family).family === own ? 'advertises' : 'lacks';
+const inOspf = (_: Intent, { prefix, proxy }: SenderPrefix): boolean =>
+  !proxy || proxy.family === prefix.address.family;
 
-/** What each carrier can advertise (docs/architecture.md, "What each protocol carries"). */
-const SUPPORT: Readonly<Record<CarrierName, (intent: Intent, family: Family) => Support>> = {
-  isis: () => 'advertises',
-  ospfv2: inOspf(4),
-  ospfv3: inOspf(6),
-  // A path needs a next hop of its own family; so does the host route that carries a proxy's senders.
-  bgp: ({ bgp }, family) => ((family === 4 ? bgp?.nextHop4 : bgp?.nextHop6) ? 'advertises' : 'lacks'),
+/** By carrier: whether it can advertise all that is said of a sender prefix of which it has a form. */
+const WHOLE: Readonly<Record<CarrierName, (intent: Intent, entry: SenderPrefix) => boolean>> = {
+  isis: () => true,
+  ospfv2: inOspf,
+  ospfv3: inOspf,
+  // A path needs a next hop of its own family; so does the host route that carries a proxy's senders. What senders
+  // understand, without a proxy, needs a path for their prefix.
+  bgp: ({ bgp }, { prefix, proxy }) =>
+    (prefix.address.family === 4 ? bgp?.nextHop4 : bgp?.nextHop6) !== undefined &&
+    (proxy !== undefined || bgp?.advertise !== 'proxy-host'),
 };
 
-const carriersThat = (what: Support, intent: Intent, family: Family): CarrierName[] =>
-  (Object.keys(SUPPORT) as CarrierName[]).filter((name) => intent[name] && SUPPORT[name](intent, family) === what);
+const withForm = (intent: Intent, family: Family): CarrierName[] =>
+  NAMES.filter((name) => intent[name] && FORMS[name].includes(family));
 
-/** The declared carriers that advertise sender prefixes of this family. */
-export const carriersOf = (intent: Intent, family: Family): CarrierName[] => carriersThat('advertises', intent, family);
-
-/**
- * The declared carriers that lack a setting for sender prefixes of this family. They count these prefixes themselves.
- */
-export const carriersLacking = (intent: Intent, family: Family): CarrierName[] => carriersThat('lacks', intent, family);
+const carriersOf = (intent: Intent, entry: SenderPrefix): CarrierName[] =>
+  withForm(intent, entry.prefix.address.family).filter((name) => WHOLE[name](intent, entry));
 
 /** Number of sender prefixes that this carrier cannot advertise but another does. They are no problem. */
-export function advertisedByOthers(intent: Intent, name: CarrierName): number {
-  const excused = FAMILIES.filter(
-    (family) => carriersLacking(intent, family).includes(name) && carriersOf(intent, family).length > 0,
-  );
-  return excused.length === 0
-    ? 0
-    : (intent.proxy?.senders.filter(({ prefix }) => excused.includes(prefix.address.family)).length ?? 0);
+export const advertisedByOthers = (intent: Intent, origination: Origination, name: CarrierName): number =>
+  sendersIn(origination).filter((entry) => {
+    const lacks = FORMS[name].includes(entry.prefix.address.family) && !WHOLE[name](intent, entry);
+    return lacks && carriersOf(intent, entry).length > 0;
+  }).length;
+
+/**
+ * The sender prefixes for which no declared carrier has a form. Those for which one only lacks a setting are not among
+ * them: it counts these itself.
+ */
+export function sendersWithoutForm(intent: Intent): SenderPrefix[] {
+  const without = FAMILIES.filter((family) => withForm(intent, family).length === 0);
+  if (without.length === 0) return [];
+  return sendersIn(originated(intent)).filter(({ prefix }) => without.includes(prefix.address.family));
 }
 
-/** The carriers that advertise at least one of these senders, sorted. */
-export function advertisedIn(intent: Intent, senders: readonly SenderIntent[]): CarrierName[] {
-  const families = new Set(senders.map(({ prefix }) => prefix.address.family));
-  return [...new Set([...families].flatMap((family) => carriersOf(intent, family)))].sort();
+/** The carriers that advertise at least one of these senders with their proxy, sorted. */
+export function advertisedIn(intent: Intent, proxy: IpAddress, senders: readonly SenderIntent[]): CarrierName[] {
+  const byFamily = new Map(senders.map(({ prefix }) => [prefix.address.family, prefix]));
+  const carriers = [...byFamily.values()].flatMap((prefix) =>
+    carriersOf(intent, { kind: 'sender-prefix', prefix, proxy }),
+  );
+  return [...new Set(carriers)].sort();
 }

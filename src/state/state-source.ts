@@ -144,7 +144,7 @@ function proxies({ file: { intent }, carriers }: Pick<StateDependencies, 'file' 
       address: formatAddress(address),
       prefixes: senders.map((s) => formatPrefix(s.prefix)),
       format: [...new Set(senders.map((s) => s.format))].join(', '),
-      advertisedIn: advertisedIn(intent, senders).filter((name) => isHeard(carriers(), name)),
+      advertisedIn: advertisedIn(intent, address, senders).filter((name) => isHeard(carriers(), name)),
     };
   });
 }
