@@ -81,7 +81,7 @@ export const OSPF_COUNTERS: readonly CounterRow[] = [
   row('originate.no-room', 'prefixes, SIDs or group members not advertised because they fit into no LSA'),
   row(
     'originate.proxy-of-other-family',
-    'declared prefixes not advertised because their proxy has an address of the other family',
+    'declared prefixes whose proxy is not advertised because its address is of the other family',
   ),
   row('originate.router-address-left-out', 'router addresses not advertised because OSPF advertises only one'),
   row('originate.unusable-sid', 'declared SIDs not advertised because they are outside their locator'),

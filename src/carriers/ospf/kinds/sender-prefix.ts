@@ -187,6 +187,20 @@ const compareDeclared = (a: Declared, b: Declared): number =>
   comparePrefixes(a.prefix, b.prefix) ||
   (a.proxy && b.proxy ? compareAddresses(a.proxy, b.proxy) : Number(!a.proxy) - Number(!b.proxy));
 
+/** Without a proxy of the other family, which no sub-TLV can hold. What the senders understand is independent of it. */
+function encodable(declared: Declared, s: OwnSink): Declared {
+  const { prefix, proxy, ...others } = declared;
+  if (!proxy || proxy.family === prefix.address.family) return declared;
+  s.unencodable++;
+  warnLimited(
+    s,
+    'originate.proxy-of-other-family',
+    {},
+    'OSPF cannot encode a proxy address of the other family: the prefix is advertised without it, if at all',
+  );
+  return { prefix, ...others };
+}
+
 /** Of two proxies for one prefix the lower address wins (decision D7). */
 function* desired(advertisements: readonly Declared[], s: OwnSink): Generator<PrefixEntry | undefined> {
   const { version, routerId, codePoints } = s.config;
@@ -195,21 +209,15 @@ function* desired(advertisements: readonly Declared[], s: OwnSink): Generator<Pr
   const family = FAMILY[version];
   let latest: PrefixEntry | undefined;
   // Prefixes of the other family are for the other version of OSPF.
-  const ours = advertisements.filter(({ prefix }) => prefix.address.family === family);
+  const ours = advertisements
+    .filter(({ prefix }) => prefix.address.family === family)
+    .map((declared) => encodable(declared, s));
   for (const { kind, prefix, proxy, supports } of ours.toSorted(compareDeclared)) {
-    if (proxy && proxy.family !== family) {
-      s.unencodable++;
-      warnLimited(
-        s,
-        'originate.proxy-of-other-family',
-        {},
-        'OSPF cannot encode a proxy address of the other family: the prefix is not advertised',
-      );
-      yield undefined;
-    } else if (latest && samePrefix(latest.prefix, prefix)) {
+    if (latest && samePrefix(latest.prefix, prefix)) {
       count(s, 'originate.duplicate-prefix');
       yield undefined;
-    } else {
+    } else if (!proxy && !supports) yield undefined;
+    else {
       latest = {
         kind,
         prefix,

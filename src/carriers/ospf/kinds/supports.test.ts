@@ -1,13 +1,13 @@
 // What the senders of a prefix understand, in OSPF: advertised, learned, withdrawn, copied between areas.
 import { describe, expect, test } from 'vitest';
+import { address } from '../../../model/address.ts';
 import { byKind, sendersOf } from '../../../model/advertisement.fixture.ts';
 import type { AdvertisementOf } from '../../../model/advertisement.ts';
 import { type SenderFormat, understood } from '../../../model/understood.ts';
 import { fromHex } from '../../../packet/hex.ts';
-import { type AnyVersion, type ContentAgent, declaration } from '../content.fixture.ts';
+import { type AnyVersion, type ContentAgent, declaration, encoded, proxyAddress } from '../content.fixture.ts';
 import { LEAF, SETTLED, VERSIONS, entriesOf, line } from '../leaking/leaking.fixture.ts';
 import { lsaWith, readByKind } from './reading.fixture.ts';
-import { encoded } from '../content.fixture.ts';
 
 const senders = (
   version: AnyVersion,
@@ -41,6 +41,18 @@ describe.each(VERSIONS)('OSPFv%d', (version) => {
     net.declare(leaf, []);
     net.run(2 * SETTLED);
     expect([learned(core), entriesOf(border, 0)]).toEqual([[], []]);
+  });
+
+  test('it is advertised without a proxy of the other family, which is counted', () => {
+    const { net, leaf, core } = line(version);
+    const proxy = address(proxyAddress(version === 2 ? 3 : 2, 1));
+    net.declare(
+      leaf,
+      senders(version, false, 'long-haul-roce').map((one) => ({ ...one, proxy })),
+    );
+    net.run(2 * SETTLED);
+    expect(learned(core)).toEqual(['- none long-haul-roce']);
+    expect([leaf.content.unencodable, leaf.count('originate.proxy-of-other-family')]).toEqual([1, 1]);
   });
 
   test.each(['', '01', '018000', '0280'])('"%s" is counted, and the prefix counts without it', (hex) => {
