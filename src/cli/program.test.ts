@@ -156,6 +156,7 @@ describe('cnpctl show', () => {
       '',
       'ASKED TO PAUSE                                            NEIGHBOR  ARRIVES AT  FILLS  REASON  AGE  ARNS',
       'service 2001:db8:a::1 to 2001:db8:b::1 protocol 41        fe80::1   eth1        eth3   queue    5s   500',
+      'service 2001:db8:a::1 to 2001:db8:b::1 protocol 41        fe80::1   eth1        eth3   held     4s     7',
       'flow 2001:db8:1::1 port 49152 to 2001:db8:2::1 port 4791  fe80::1   eth1        eth3   held     5s     1',
       'priority 3                                                fe80::1   eth1        eth3   queue    5s     2',
       '',
@@ -169,7 +170,7 @@ describe('cnpctl show', () => {
       '',
     ]);
     const json = JSON.parse((await run('show flow-control -o json', client)).out) as object;
-    expect(json).toMatchObject({ mode: 'service', 'udp-port': 1022, asked: [{ reason: 'queue' }, {}, {}] });
+    expect(json).toMatchObject({ mode: 'service', 'udp-port': 1022, asked: [{ reason: 'queue' }, { reason: 'held' }, {}, {}] });
     expect(json).toMatchObject({
       paused: [{ state: 'paused' }, {}, {}],
       problems: [{ feature: 'flow-control.watch' }],

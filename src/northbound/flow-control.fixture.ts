@@ -52,6 +52,17 @@ export const exampleFlowControl = (): FlowControlState => ({
       until: '2026-11-20T12:00:10.008Z',
       times: 500,
     },
+    // The port watches its queue, and holds: both are full.
+    {
+      ...SERVICE,
+      ingress: 'eth1',
+      neighbor: 'fe80::1',
+      interface: 'eth3',
+      reason: 'held',
+      since: '2026-11-20T12:00:06.000Z',
+      until: '2026-11-20T12:00:10.009Z',
+      times: 7,
+    },
     {
       ...FLOW,
       ingress: 'eth1',

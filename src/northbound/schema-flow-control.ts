@@ -35,7 +35,7 @@ export const FLOW_CONTROL: ContainerShape<FlowControlState> = {
     },
     asked: {
       kind: 'list',
-      keys: ['ingress', 'neighbor', 'interface', 'traffic'],
+      keys: ['ingress', 'neighbor', 'interface', 'reason', 'traffic'],
       fields: {
         ...TRAFFIC,
         ingress: STRING,

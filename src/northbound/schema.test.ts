@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { exampleState } from './state.fixture.ts';
 import { MODULE, ROOT, type SchemaNode, yangName } from './schema.ts';
 
 /** A YANG statement: keyword, argument, what is inside. */
@@ -87,6 +88,23 @@ describe('schema', () => {
     expect(module.argument).toBe(MODULE.name);
     expect(inner(module, 'revision')!.argument).toBe(MODULE.version);
     expect(inner(inner(module, 'container')!, 'config')!.argument).toBe('false');
+  });
+
+  test('of no list two entries have the same keys', () => {
+    const repeated: string[] = [];
+    const look = (node: SchemaNode, value: unknown, path: string): void => {
+      for (const child of node.children.values()) {
+        const inside: unknown = (value as Record<string, unknown>)[child.field];
+        const here = `${path}/${child.name}`;
+        const entries = child.kind === 'list' ? (inside as Record<string, unknown>[]) : [];
+        const keys = entries.map((entry) => child.keys.map(({ field }) => String(entry[field])).join(' '));
+        if (child.kind === 'list' && keys.length === 0) repeated.push(`${here} has no example`);
+        repeated.push(...keys.filter((key, i) => keys.indexOf(key) !== i).map((key) => `${here} ${key}`));
+        for (const one of child.kind === 'container' ? [inside] : entries) look(child, one, here);
+      }
+    };
+    look(ROOT, { cnpd: exampleState() }, '');
+    expect(repeated).toEqual([]);
   });
 
   test('every node says what it is', () => {
