@@ -14,6 +14,8 @@ export class PolicyGuard {
   #ownAs = 0;
   #loaded = false;
   #isRemoving = false;
+  /** Looks that are under way. */
+  readonly #looks = new Set<Promise<void>>();
 
   /** @param members those that have shown themselves */
   constructor(guard: Guard, members: () => ReadonlySet<number>) {
@@ -39,11 +41,17 @@ export class PolicyGuard {
   }
 
   /** Neighbors have changed, or another client may have changed the policies. */
-  async look(): Promise<void> {
+  look(): Promise<void> {
     // A look during the removal would put back what is being removed.
-    if (!this.#guard.policy || !this.#keeper || this.#isRemoving) return;
-    await this.#keeper.sync(() => this.#domain());
-    if (this.#loaded && this.#keeper.mustRecall) await this.#keeper.recall([...this.#tellers]);
+    if (!this.#guard.policy || !this.#keeper || this.#isRemoving) return Promise.resolve();
+    const look = this.#look(this.#keeper).finally(() => this.#looks.delete(look));
+    this.#looks.add(look);
+    return look;
+  }
+
+  async #look(keeper: PolicyKeeper): Promise<void> {
+    await keeper.sync(() => this.#domain());
+    if (this.#loaded && keeper.mustRecall && !this.#isRemoving) await keeper.recall([...this.#tellers]);
   }
 
   reported(routes: readonly GobgpRoute[]): void {
@@ -67,6 +75,7 @@ export class PolicyGuard {
 
   async remove(): Promise<void> {
     this.#isRemoving = true;
+    await Promise.allSettled(this.#looks);
     if (this.#guard.policy) await this.#keeper?.remove(this.#ownAs);
   }
 
