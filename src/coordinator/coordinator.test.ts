@@ -2,12 +2,13 @@ import { describe, expect, test } from 'vitest';
 import type { Intent } from '../intent/intent.ts';
 import { LearnedTable } from '../learned/table.ts';
 import { address, formatAddress } from '../model/address.ts';
+import { sendersOf } from '../model/advertisement.fixture.ts';
 import type { LearnedAdvertisement, Origination } from '../model/advertisement.ts';
 import { manualClock } from '../model/clock.ts';
 import { membersIn, receiver } from '../model/group.fixture.ts';
 import { eventLoopWork } from '../model/work.ts';
 import { type Log, silentLog } from '../model/log.ts';
-import { prefix } from '../model/prefix.ts';
+import { formatPrefix, prefix } from '../model/prefix.ts';
 import type { DesiredState, SenderProxies } from '../plan/desired.ts';
 import type { Facts } from '../plan/facts.ts';
 import { FACTS, intentOf } from '../plan/inputs.fixture.ts';
@@ -343,5 +344,46 @@ describe('FCN-4.2.2-a: a SID that the kernel refuses', () => {
       appliedLength: 2,
       originationsLength: 2,
     });
+  });
+});
+
+describe('what this router says that hosts behind it understand', () => {
+  const SOURCE =
+    'source: { senders: [{ prefix: 2001:db8:1::/64, action: convert }], advertise: on, interfaces: [eth1], ' +
+    'accept-from: [2001:db8:ffff::/48] }';
+  const said = (origination: Origination): string[] => sendersOf(origination).map((one) => formatPrefix(one.prefix));
+  const withoutEth1: Facts = { ...FACTS, links: FACTS.links.filter(({ name }) => name !== 'eth1') };
+
+  test('follows the port at which notifications for them are taken, here and in the network', async () => {
+    const { coordinator, intent, originations, table, kernel, pass } = world(SOURCE);
+    const here = (): string[] => table.entries().map((entry) => entry.prefix);
+    kernel.facts = withoutEth1;
+    await coordinator.adopt(intent);
+    expect([here(), said(coordinator.origination)]).toEqual([[], []]);
+    for (const facts of [FACTS, FACTS, withoutEth1]) {
+      kernel.facts = facts;
+      coordinator.inputsChanged();
+      await pass(50);
+      expect([here(), said(coordinator.origination)]).toEqual(
+        facts === FACTS ? [['2001:db8:1::/64'], ['2001:db8:1::/64']] : [[], []],
+      );
+    }
+    expect(originations.map(said)).toEqual([['2001:db8:1::/64'], []]);
+  });
+
+  test('is said at once where the kernel has what that takes, and not at all where it lacks it', async () => {
+    const [able, lacking] = [world(SOURCE), world(SOURCE)];
+    const features = ['tcx', 'clsact'].map((name) => ({ name, ok: false, detail: 'EINVAL', remedy: 'boot Linux 6.6' }));
+    lacking.kernel.facts = { ...FACTS, features };
+    for (const { coordinator, intent } of [able, lacking]) await coordinator.adopt(intent);
+    expect([able, lacking].map(({ table }) => table.entries().length)).toEqual([1, 0]);
+    expect(lacking.originations).toEqual([]);
+  });
+
+  test('is withdrawn with the section', async () => {
+    const { coordinator, intent, table } = world(SOURCE);
+    await coordinator.adopt(intent);
+    await coordinator.adopt(intentOf(WATCHED));
+    expect([table.entries(), coordinator.origination.filter(({ kind }) => kind === 'sender-prefix')]).toEqual([[], []]);
   });
 });

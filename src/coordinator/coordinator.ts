@@ -21,6 +21,7 @@ import { holdTimes, patienceMs } from '../plan/hold-times.ts';
 import { NearestEdges } from '../plan/nearest-edges.ts';
 import { originated } from '../plan/origination.ts';
 import { plan } from '../plan/plan.ts';
+import { takesForHosts } from '../plan/source.ts';
 import { InTurn } from './in-turn.ts';
 import { Learning } from './learning.ts';
 import { Replanning } from './replanning.ts';
@@ -132,9 +133,10 @@ export class Coordinator {
     return groupTrees(this.intent, this.#aboutGroups);
   }
 
-  /** This router's advertisements, from the current intent and facts. */
+  /** This router's advertisements: from the current intent, and what of it is at work. */
   get origination(): Origination {
-    return originated(this.intent, this.#facts);
+    const { refusedSids = NONE } = this.#facts;
+    return originated(this.intent, { refusedSids, takesForHosts: takesForHosts(this.#desired ?? {}) });
   }
 
   /** Runs tasks one after another, in order of the calls. Plans are such tasks too. */
@@ -150,7 +152,7 @@ export class Coordinator {
     const { table } = this.#dependencies;
     this.#intent = intent;
     table.configure({ holdMs: holdTimes(intent) });
-    table.declareOwn(this.origination);
+    this.#declareOwn();
     try {
       await this.#replan();
     } catch (error) {
@@ -200,6 +202,10 @@ export class Coordinator {
     this.learning.close();
   }
 
+  #declareOwn(): void {
+    this.#dependencies.table.declareOwn(this.origination);
+  }
+
   async #replan(): Promise<void> {
     const { inputs, dataplane, onPlanned } = this.#dependencies;
     const kernel = await inputs.kernelFacts(this.#intent);
@@ -212,13 +218,16 @@ export class Coordinator {
     const before = this.#desired;
     const { intent } = this;
     const hasNewMembers = this.#hasNewMembers || this.#hasOtherEdges;
-    if (hasNewMembers) this.#dependencies.table.declareOwn(this.origination);
+    if (hasNewMembers) this.#declareOwn();
     this.#desired = this.#plan();
+    const hasOtherClaims =
+      intent.source?.advertise === true && takesForHosts(this.#desired) !== takesForHosts(before ?? {});
+    if (hasOtherClaims) this.#declareOwn();
     this.#warn(before, this.#desired);
     dataplane().apply(this.#desired);
     this.#hasNewMembers = false;
     this.#planned = { given: this.#intent, decided: intent };
-    this.#takeRefusals(hasNewMembers);
+    this.#takeRefusals(hasNewMembers || hasOtherClaims);
     onPlanned(this.#desired, this.#intent);
     this.learning.changed();
   }

@@ -8,6 +8,7 @@ import { planCongestedNode } from './congested-node.ts';
 import type { Facts } from './facts.ts';
 import { FACTS, intentOf, learnedTable } from './inputs.fixture.ts';
 import { originated } from './origination.ts';
+import { planSource, takesForHosts } from './source.ts';
 
 const FROM = 'accept-from: [2001:db8:ffff::/48]';
 const source = (senders: string, rest = 'advertise: on'): string =>
@@ -16,11 +17,13 @@ const proxy = (...prefixes: readonly string[]): string =>
   `proxy: { address: 2001:db8:ffff::1, ${FROM}, senders: [${prefixes
     .map((text) => `{ prefix: ${text}, format: standard-cnp }`)
     .join(', ')}] }\n`;
-const advertised = (sections: string, facts?: Pick<Facts, 'features'>): string[] =>
-  sendersOf(originated(intentOf(sections), facts)).map(
+function advertised(sections: string, facts: Facts = FACTS): string[] {
+  const intent = intentOf(sections);
+  return sendersOf(originated(intent, { takesForHosts: takesForHosts(planSource(intent, facts)) })).map(
     (one) =>
       `${formatPrefix(one.prefix)} ${one.proxy ? formatAddress(one.proxy) : 'none'} ${one.supports?.join() ?? '-'}`,
   );
+}
 const ALL = 'fast-cnp,long-haul-icmpv6,long-haul-roce';
 const CONVERT = '{ prefix: 2001:db8:1::/64, action: convert }';
 
@@ -52,12 +55,16 @@ describe('a source', () => {
     ]);
   });
 
-  test('advertises nothing where its kernel lacks what it needs', () => {
-    const missing = { name: 'bpf', ok: false, detail: 'none', remedy: 'another kernel' };
-    expect(advertised(source(CONVERT), { features: [] })).toHaveLength(1);
-    const names = ['bpf', 'btf', 'tcx', 'clsact', 'bpffs', 'lpm-trie', 'ring-buffer', 'bpf-loop', 'fib-lookup'];
-    const features = names.map((name) => ({ ...missing, name })) as unknown as Facts['features'];
-    expect(advertised(source(CONVERT), { features })).toEqual([]);
+  test('advertises nothing while it takes nothing: its kernel lacks something, or no port is certain', () => {
+    const features = ['tcx', 'clsact'].map((name) => ({ name, ok: false, detail: 'none', remedy: 'another kernel' }));
+    expect(advertised(source(CONVERT), { ...FACTS, features })).toEqual([]);
+    expect(advertised(source(CONVERT, 'advertise: on, interfaces: [eth7]'))).toEqual([]);
+    expect(advertised(source(CONVERT, 'advertise: on, interfaces: [eth7, eth1]'))).toHaveLength(1);
+    const uncertain = 'border-ports: [far]\n';
+    expect(advertised(source(CONVERT) + uncertain)).toEqual([]);
+    expect(advertised(proxy('2001:db8:1::/64') + source(CONVERT) + uncertain)).toEqual([
+      '2001:db8:1::/64 2001:db8:ffff::1 -',
+    ]);
   });
 });
 

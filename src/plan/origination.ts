@@ -4,22 +4,28 @@ import { type Family, type IpAddress, formatAddress } from '../model/address.ts'
 import type { AdvertisementKind, AdvertisementOf, CarrierName, Origination } from '../model/advertisement.ts';
 import { covering, prefixKey } from '../model/prefix.ts';
 import { sidAdvertisements } from './srv6.ts';
-import { type Facts, missingFeatures } from './facts.ts';
+import type { Facts } from './facts.ts';
 import { proxyAddressFor } from './proxy.ts';
 
 const FAMILIES: readonly Family[] = [4, 6];
 
-/**
- * A SID that the kernel has refused is not advertised: packets to it would be lost. Neither is what senders understand,
- * where the kernel lacks what this router needs to act for them.
- */
-type Known = Pick<Facts, 'refusedSids'> & Partial<Pick<Facts, 'features'>>;
+type SenderPrefix = AdvertisementOf<'sender-prefix'>;
+
+/** What of the intent is not at work. By default all is. */
+interface Known extends Pick<Facts, 'refusedSids'> {
+  /** Whether notifications for hosts are taken anywhere (takesForHosts). */
+  readonly takesForHosts?: boolean;
+}
 
 /** This router's advertisements of each kind, in this order. */
-const DECLARED: { readonly [K in AdvertisementKind]: (intent: Intent, facts: Known) => AdvertisementOf<K>[] } = {
+const DECLARED: { readonly [K in AdvertisementKind]: (intent: Intent, known: Known) => AdvertisementOf<K>[] } = {
   'sender-prefix': senderPrefixes,
-  /** Its END.CON SIDs (FCN-4.2.2-a), and those for groups. */
-  sid: (intent, facts) => sidAdvertisements(intent).filter(({ sid }) => !facts.refusedSids?.has(formatAddress(sid))),
+  /**
+   * Its END.CON SIDs (FCN-4.2.2-a), and those for groups. One that the kernel has refused is not advertised: packets to
+   * it would be lost.
+   */
+  sid: (intent, { refusedSids }) =>
+    sidAdvertisements(intent).filter(({ sid }) => !refusedSids?.has(formatAddress(sid))),
   /** Its loopbacks. Its STAMP reflector answers at all of them. */
   'router-address': ({ router, stamp }) =>
     [router.loopback4, router.loopback6]
@@ -31,17 +37,16 @@ const DECLARED: { readonly [K in AdvertisementKind]: (intent: Intent, facts: Kno
 };
 
 /**
- * One per sender prefix of its proxy (PNC-5-a), and of its source if that advertises what senders understand. The
- * longest match counts at the learner, so each says everything about its senders, also what is declared for a shorter
- * prefix.
+ * One per sender prefix of its proxy (PNC-5-a), and of its source if that advertises what senders understand: while no
+ * notification is taken, none of them is said to. The longest match counts at the learner, so each says everything
+ * about its senders, also what is declared for a shorter prefix.
  */
-function senderPrefixes({ proxy, source }: Intent, facts: Known): AdvertisementOf<'sender-prefix'>[] {
+function senderPrefixes({ proxy, source }: Intent, { takesForHosts = true }: Known): SenderPrefix[] {
   const proxied = proxy?.senders ?? [];
-  const isAtWork = source?.advertise && missingFeatures('source', { features: facts.features ?? [] }).length === 0;
-  const claimed = isAtWork ? source.senders : [];
+  const claimed = source?.advertise && takesForHosts ? source.senders : [];
   const [proxyOf, claimOf] = [covering(proxied), covering(claimed)];
   const declared = new Map([...proxied, ...claimed].map(({ prefix }) => [prefixKey(prefix), prefix]));
-  return [...declared.values()].flatMap((prefix): AdvertisementOf<'sender-prefix'>[] => {
+  return [...declared.values()].flatMap((prefix): SenderPrefix[] => {
     const supports = claimOf(prefix)?.supports;
     const address = proxy && proxyOf(prefix) ? proxyAddressFor(proxy, prefix.address.family) : undefined;
     if (!address && !supports) return [];
@@ -49,10 +54,8 @@ function senderPrefixes({ proxy, source }: Intent, facts: Known): AdvertisementO
   });
 }
 
-export const originated = (intent: Intent, facts: Known = {}): Origination =>
-  Object.values(DECLARED).flatMap((declared): Origination => declared(intent, facts));
-
-type SenderPrefix = AdvertisementOf<'sender-prefix'>;
+export const originated = (intent: Intent, known: Known = {}): Origination =>
+  Object.values(DECLARED).flatMap((declared): Origination => declared(intent, known));
 
 const sendersIn = (origination: Origination): SenderPrefix[] =>
   origination.filter((one) => one.kind === 'sender-prefix');

@@ -11,6 +11,10 @@ import { sourcesOf } from './proxy.ts';
 import { portsOf } from './roce-ports.ts';
 import { burstOf, nanoseconds } from './token-bucket.ts';
 
+/** Whether notifications for hosts are taken at all: without an interface none arrives. */
+export const takesForHosts = ({ source }: Partial<Pick<DesiredState, 'source'>>): boolean =>
+  source !== undefined && source.interfaces.length > 0;
+
 export function planSource(intent: Intent, facts: Facts): Pick<DesiredState, 'source' | 'problems'> {
   const { source, codePoints } = intent;
   if (!source) return { problems: [] };
