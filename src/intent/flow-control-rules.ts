@@ -168,8 +168,9 @@ function atTheBorder(file: Sections, report: Report): void {
       );
 }
 
+/** Without a name all interfaces count. */
 function neighborsOfArrival({ 'flow-control': declared }: Sections, report: Report): void {
-  if (!declared?.interfaces || declared.interfaces.includes(undefined)) return;
+  if (!declared?.interfaces || declared.interfaces.length === 0 || declared.interfaces.includes(undefined)) return;
   const arrival = new Set(declared.interfaces);
   for (const [i, { interface: name, address }] of each(declared.neighbors))
     if (name !== undefined && !arrival.has(name))

@@ -64,6 +64,12 @@ test('the examples of docs/flow-control.md are files that cnpd takes', () => {
   for (const text of examples) expect(complaints(text.includes('router:') ? text : `${ROUTER}${text}`)).toEqual([]);
 });
 
+test.each(['', 'interfaces: [], ', 'interfaces: [e], '])('a neighbor on a port at which traffic arrives: %s', (named) =>
+  expect(
+    complaints(flowControl(`${MODE}, ${WATCH}, ${named}neighbors: [{ interface: e, address: "fe80::1" }]`)),
+  ).toEqual([]),
+);
+
 describe('refused where the mistake is', () => {
   test.each([
     [WATCH, /flow-control\.mode/],
