@@ -40,6 +40,11 @@ export class CandidateHeaps {
     this.#heaps.get(a.node)?.remove(a);
   }
 
+  /** All of the node were removed, and its best is not asked for any more. */
+  forget(node: number): void {
+    this.#heaps.delete(node);
+  }
+
   /** Originators at the node have changed, or their reachability. */
   reorder(node: number): void {
     this.#heaps.get(node)?.reorder();

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { LearnedOf } from '../model/advertisement.ts';
 import { formatPrefix, prefix } from '../model/prefix.ts';
 import { type SenderFormat, understood } from '../model/understood.ts';
+import { Claims } from './claims.ts';
 import { fixture, flagged, plain } from './table.fixture.ts';
 
 const P = '2001:db8:1::/64';
@@ -116,6 +117,20 @@ describe('of several that say something', () => {
     report('r99', []);
     expect([inForce(table), rows(table)]).toEqual([[], []]);
   });
+});
+
+test('of a prefix of which nothing is said any more nothing is kept', () => {
+  const claims = new Claims();
+  const source = { name: 's', originator: { carrier: 'isis', name: 'r', reachability: 'reachable' } };
+  const all = Array.from(
+    { length: 100 },
+    (_, metric) => ({ node: 7, source, metric, supports: ['fast-cnp'] }) as never,
+  );
+  for (const one of all) claims.add(one);
+  expect(claims.best(7)).toBe(all[0]);
+  expect(claims.inOrder(7)).toBe(true);
+  for (const one of all) claims.remove(one);
+  expect([claims.best(7), claims.inOrder(7)]).toEqual([undefined, false]);
 });
 
 describe('who may lie', () => {

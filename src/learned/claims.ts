@@ -25,7 +25,9 @@ export class Claims {
     const claims = this.#byNode.get(a.node);
     if (!claims?.delete(a)) return;
     this.#heaps.remove(a);
-    if (claims.size === 0) this.#byNode.delete(a.node);
+    if (claims.size > 0) return;
+    this.#byNode.delete(a.node);
+    this.#heaps.forget(a.node);
   }
 
   /** The order of a node's advertisements has changed. */
