@@ -11,12 +11,12 @@ import type { Clock } from '../model/clock.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { FlowControlView } from '../model/flow-control-state.ts';
 import type { Count, Log } from '../model/log.ts';
-import { LONGEST_PAUSE_US } from '../model/notification.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { FlowControlPlan } from '../plan/flow-control-plan.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
 import type { Hold } from '../reconcile/hold.ts';
+import { silenceUs } from '../source/class-rate.ts';
 
 interface FlowControlSupervisorDependencies {
   readonly poller: Poller;
@@ -209,17 +209,9 @@ const admissionOf = (plan: FlowControlPlan) => ({
   limit: { perSecond: plan.perSecond, burst: plan.burst },
 });
 
-/** Longest frame of the links that cnpd knows of, with its header. */
-const LONGEST_FRAME_BITS = 8 * 1518;
-/** What leaves in spite of a pause: a frame before each silence, at most this share of the line. */
-const LEAK = 0.04;
-const LEAST_SILENCE_US = 1000;
 /** What has been paused, and its buffer, leave within this time; later the class is given up. */
 const DRAIN_MS = 10_000;
 const LEAST_RENEWAL_MS = 100;
-
-const silenceUs = (lineRate: number): number =>
-  Math.min(LONGEST_PAUSE_US, Math.max(LEAST_SILENCE_US, Math.round((1e6 * LONGEST_FRAME_BITS) / (LEAK * lineRate))));
 
 function settingsOf(plan: FlowControlPlan): FlowControlSettings {
   const { mode, lineRate, buffer, above, below, longestPauseUs, watchdogMs } = plan;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { declaredThresholds } from '../plan/thresholds.ts';
+import { LONGEST_ROCE_FRAME } from '../model/roce.ts';
 import { ROUTER, complaints, load } from './files.fixture.ts';
-import { LONGEST_ROCE_FRAME } from './ports.ts';
 
 const port = (keys: string, rest = ''): string => `${ROUTER}ports: [{ interface: wan, ${keys} }]\n${rest}`;
 const AUTO = 'k-max: auto, rtt: 10ms';

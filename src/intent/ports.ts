@@ -1,5 +1,6 @@
 // The section `ports`: the monitored egress ports (LHCNP §5.3, §5.4).
 import type * as z from 'zod';
+import { LONGEST_ROCE_FRAME } from '../model/roce.ts';
 import { type Defaults, defaulted, defaultsOf, filled, list, section, value } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, each, orDefaults, unique } from './seen.ts';
 import * as stamp from './stamp.ts';
@@ -59,12 +60,6 @@ interface Sections {
   readonly ports?: Seen<typeof schema> | undefined;
   readonly stamp?: Seen<typeof stamp.schema> | undefined;
 }
-
-/**
- * The longest RoCEv2 frame, bytes, as a queue counts it: Ethernet 14, IPv6 40, UDP 8, BTH 12, XRCETH 4, RETH 16,
- * immediate data 4, the largest path MTU of InfiniBand 4096, ICRC 4. The least K_base (LHCNP-5.3.2-c).
- */
-export const LONGEST_ROCE_FRAME = 14 + 40 + 8 + 12 + 4 + 16 + 4 + 4096 + 4;
 
 function uniqueEntries({ ports }: Sections, report: Report): void {
   unique(

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { address } from '../model/address.ts';
+import { LONGEST_ROCE_FRAME } from '../model/roce.ts';
 import { defaultHoldOptions } from './hold.ts';
-import { classRate, drainMs, leastRate } from './class-rate.ts';
+import { classRate, drainMs, leastRate, silenceUs } from './class-rate.ts';
 import { Holds } from './holds.ts';
 
 test.each([
@@ -24,6 +25,23 @@ test.each([
 ])('at %d bit/s, with %d bytes queued, a class may take %d ms to be empty', (line, buffer, ms) => {
   expect(Math.round(drainMs(line, buffer) / 2)).toBe(Math.round(ms / 2));
 });
+
+test.each([10e6, 30e6, 100e6])(
+  'at %d bit/s what leaves during a pause is 11 percent of the line at most, with 1,500-byte packets 4 percent',
+  (line) => {
+    const leak = (bytes: number): number => (bytes * 8) / (silenceUs(line) / 1e6) / line;
+    expect(leak(LONGEST_ROCE_FRAME)).toBeCloseTo(0.11, 3);
+    expect(leak(1518)).toBeLessThan(0.04);
+  },
+);
+
+test.each([
+  [1e6, 65_535],
+  [100e9, 1000],
+])(
+  'at %d bit/s a silence has %d µs: what an instruction can ask for at most, and no less than a millisecond',
+  (line, us) => expect(silenceUs(line)).toBe(us),
+);
 
 const FLOW = { sender: address('::1'), receiver: address('::2'), receiverQpn: 1, tenant: 0 };
 const slow = (): Holds =>
