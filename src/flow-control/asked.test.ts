@@ -62,7 +62,7 @@ test('nobody is asked where the packet leaves: no ARN comes back to where it cam
 
 test('a pause that nobody looks at ends by itself, and begins anew with a packet', () => {
   ask(0);
-  expect(asked.onQueues(() => false, 10)).toEqual([]);
+  expect(asked.onQueues(() => false, 10)).toEqual({ arns: [], emptied: [] });
   expect(asked.size).toBe(0);
   ask(11);
   expect([...asked.views()]).toMatchObject([{ since: 11, times: 1 }]);
@@ -71,7 +71,7 @@ test('a pause that nobody looks at ends by itself, and begins anew with a packet
 test('while the queue is not short the pause is asked for again, for eight pauses after the last packet', () => {
   const again = (from: number, to: number): number[] => {
     const at: number[] = [];
-    for (let now = from; now <= to; now++) if (asked.onQueues(() => false, now).length > 0) at.push(now);
+    for (let now = from; now <= to; now++) if (asked.onQueues(() => false, now).arns.length > 0) at.push(now);
     return at;
   };
   ask(0);
@@ -84,13 +84,37 @@ test('while the queue is not short the pause is asked for again, for eight pause
 });
 
 describe('elimination', () => {
-  test('when the queue is emptied, once, and only for that queue', () => {
+  const goOn = (traffic = SERVICE) => ({ to: UPSTREAM, traffic, pauseMs: undefined, metric: 0 });
+  const isHere = ({ egress }: { egress: number }): boolean => egress === EGRESS;
+  test('when the queue is emptied, once', () => {
     ask(0);
-    ask(0, { egress: EGRESS + 1 });
-    const emptied = asked.onQueues(({ egress }) => egress === EGRESS, 3);
-    expect(emptied).toEqual([{ to: UPSTREAM, traffic: SERVICE, pauseMs: undefined, metric: 0 }]);
-    expect(asked.onQueues(({ egress }) => egress === EGRESS, 4)).toEqual([]);
+    ask(0, { egress: EGRESS + 1, traffic: OTHER_SERVICE });
+    const emptied = [{ traffic: SERVICE, ingress: INGRESS, egress: EGRESS, reason: 'queue' }];
+    expect(asked.onQueues(isHere, 3)).toMatchObject({ arns: [goOn()], emptied });
+    expect(asked.onQueues(isHere, 4)).toEqual({ arns: [], emptied: [] });
     expect(asked.egress).toEqual(new Set([EGRESS + 1]));
+  });
+  test.each([
+    ['the queue of another port', { egress: EGRESS + 1 }],
+    ['a class at the same port', { reason: 'held' as const }],
+  ])('not while the same traffic fills %s, and once for all of its queues', (_, also) => {
+    ask(0);
+    ask(0, also);
+    const isFirst = ({ egress, reason }: { egress: number; reason: string }) =>
+      isHere({ egress }) && reason === 'queue';
+    const first = asked.onQueues(isFirst, 3);
+    expect([first.arns, first.emptied.length]).toEqual([[], 1]);
+    expect(asked.onQueues(() => true, 4).arns).toEqual([goOn()]);
+    ask(5);
+    ask(5, also);
+    const both = asked.onQueues(() => true, 6);
+    expect([both.arns, both.emptied.length]).toEqual([[goOn()], 2]);
+    expect(counts['flow-control.ask.eliminated']).toBe(2);
+  });
+  test('of one neighbor, whatever another one is asked', () => {
+    ask(0);
+    ask(0, { egress: EGRESS + 1 }, { ...UPSTREAM, address: OTHER_NEIGHBOR });
+    expect(asked.onQueues(isHere, 3).arns).toEqual([goOn()]);
   });
   test('the next packet that finds the queue filled asks at once', () => {
     ask(0);

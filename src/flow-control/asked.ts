@@ -5,8 +5,11 @@
 // that came from the neighbor and found the queue above its threshold. So a pause that is not needed ends by itself,
 // traffic that no longer fills the queue is left alone, and no ARN causes another one here. Nobody is asked at the
 // interface by which the packet leaves.
+//
+// A neighbor does not learn for which queue it pauses traffic. So it hears that congestion has ended once no queue
+// needs the pause any more.
 import { type IpAddress, familyKey } from '../model/address.ts';
-import type { FilledQueue, Traffic } from '../model/flow-control.ts';
+import type { FilledQueue, FillingTraffic, Traffic } from '../model/flow-control.ts';
 import type { AskedTraffic } from '../model/flow-control-state.ts';
 import type { Count } from '../model/log.ts';
 import { type RateLimit, TokenBucket } from '../model/token-bucket.ts';
@@ -36,15 +39,15 @@ export interface ArnToSend {
   readonly metric: number;
 }
 
-/** The queue that a pause is to empty. */
-export interface FilledBy {
-  readonly egress: number;
-  readonly reason: FilledQueue['reason'];
+/** What follows from a look at the queues. */
+export interface AskedAgain {
+  readonly arns: readonly ArnToSend[];
+  /** Queues that have become short. */
+  readonly emptied: readonly FillingTraffic[];
 }
 
-interface Asked extends FilledBy {
+interface Asked extends FillingTraffic {
   readonly to: Upstream;
-  readonly traffic: Traffic;
   readonly since: number;
   /** When a packet found the queue filled last. */
   readonly foundAt: number;
@@ -79,9 +82,9 @@ export class AskedNeighbors {
 
   /** @param above the threshold, bytes */
   onFilled(filled: FilledQueue, to: Upstream, above: number, now: number): ArnToSend | undefined {
-    const { traffic, egress, reason, depth } = filled;
+    const { traffic, ingress, egress, reason, depth } = filled;
     if (to.ifindex === egress) return this.#refuse('hairpin');
-    const key = `${to.ifindex} ${familyKey(to.address)} ${egress} ${reason} ${trafficKey(traffic)}`;
+    const key = `${egress} ${reason} ${pauseKey({ to, traffic })}`;
     const before = this.#asked.get(key);
     if (before && now < before.sentAt + this.#opts.pauseMs / 2) {
       this.#asked.set(key, { ...before, foundAt: now });
@@ -92,21 +95,21 @@ export class AskedNeighbors {
     this.#asked.delete(key);
     const since = before && now < this.#over(before) ? before.since : now;
     const times = before ? before.times + 1 : 1;
-    this.#asked.set(key, { to, traffic, egress, reason, since, foundAt: now, sentAt: now, times });
+    this.#asked.set(key, { to, traffic, ingress, egress, reason, since, foundAt: now, sentAt: now, times });
     this.#count('flow-control.ask.sent');
     return { to, traffic, pauseMs: this.#opts.pauseMs, metric: metricOf(depth, above) };
   }
 
   /** What was paused for queues that are short again goes on; for the others it is asked for again when it is due. */
-  onQueues(isShort: (queue: FilledBy & { readonly traffic: Traffic }) => boolean, now: number): ArnToSend[] {
+  onQueues(isShort: (queue: FillingTraffic) => boolean, now: number): AskedAgain {
     const arns: ArnToSend[] = [];
+    const emptied: Asked[] = [];
     for (const [key, asked] of this.#asked) {
       if (now >= this.#over(asked)) {
         this.#asked.delete(key); // it has ended by itself
       } else if (isShort(asked)) {
         this.#asked.delete(key);
-        this.#count('flow-control.ask.eliminated');
-        arns.push({ to: asked.to, traffic: asked.traffic, pauseMs: undefined, metric: 0 });
+        emptied.push(asked);
       } else if (this.#isDue(asked, now) && this.#bucket.take(now)) {
         asked.sentAt = now;
         asked.times++;
@@ -114,7 +117,19 @@ export class AskedNeighbors {
         arns.push({ to: asked.to, traffic: asked.traffic, pauseMs: this.#opts.pauseMs, metric: 0 });
       }
     }
-    return arns;
+    return { arns: [...arns, ...this.#eliminated(emptied)], emptied };
+  }
+
+  /** One for each pause that no other queue needs. */
+  #eliminated(emptied: readonly Asked[]): ArnToSend[] {
+    if (emptied.length === 0) return [];
+    const needed = new Set([...this.#asked.values()].map(pauseKey));
+    const pauses = new Map(emptied.map((asked) => [pauseKey(asked), asked]));
+    return [...pauses].flatMap(([key, { to, traffic }]) => {
+      if (needed.has(key)) return [];
+      this.#count('flow-control.ask.eliminated');
+      return [{ to, traffic, pauseMs: undefined, metric: 0 }];
+    });
   }
 
   #isDue({ sentAt, foundAt }: Asked, now: number): boolean {
@@ -128,14 +143,14 @@ export class AskedNeighbors {
   }
 
   /** Everything goes on. */
-  stop(now: number): ArnToSend[] {
-    return this.onQueues(() => true, now);
+  stop(now: number): readonly ArnToSend[] {
+    return this.onQueues(() => true, now).arns;
   }
 
   *views(): Generator<AskedTraffic> {
-    for (const { to, traffic, egress, reason, since, sentAt, times } of this.#asked.values()) {
+    for (const { to, traffic, ingress, egress, reason, since, sentAt, times } of this.#asked.values()) {
       const until = sentAt + this.#opts.pauseMs;
-      yield { neighbor: to.address, ingress: to.ifindex, traffic, egress, reason, since, times, until };
+      yield { neighbor: to.address, ingress, traffic, egress, reason, since, times, until };
     }
   }
 
@@ -156,6 +171,10 @@ export class AskedNeighbors {
     return undefined;
   }
 }
+
+/** What a neighbor knows of a pause. */
+const pauseKey = ({ to, traffic }: Pick<Asked, 'to' | 'traffic'>): string =>
+  `${to.ifindex} ${familyKey(to.address)} ${trafficKey(traffic)}`;
 
 const HIGHEST_METRIC = 255;
 

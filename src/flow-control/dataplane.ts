@@ -1,5 +1,5 @@
 // What flow control asks of the dataplane (reconcile/flow-control.ts).
-import type { HeldTraffic, Traffic } from '../model/flow-control.ts';
+import type { FillingTraffic, HeldTraffic } from '../model/flow-control.ts';
 import type { HoldDataplane } from '../source/hold-dataplane.ts';
 
 export interface FlowControlDataplane {
@@ -21,6 +21,6 @@ export interface FlowControlDataplane {
   setPortHeld(ifindex: number, held: number, enteredBefore: bigint): void;
   /** Bytes in the queue of a port, held ones included. @throws KernelError */
   queueBytes(ifindex: number): number;
-  /** The next packet of this traffic that finds a queue filled is reported at once. @throws KernelError */
-  forget(traffic: Traffic, ingress: number): void;
+  /** The next packet of this traffic that finds this queue filled is reported at once. @throws KernelError */
+  forget(filling: FillingTraffic): void;
 }

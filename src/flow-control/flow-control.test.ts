@@ -66,8 +66,8 @@ class FakeDataplane implements FlowControlDataplane {
     if (this.fails) throw new Error('no such queue');
     return this.queue.get(ifindex) ?? 0;
   };
-  forget: FlowControlDataplane['forget'] = (traffic, ingress) =>
-    void this.#note('forget', trafficKey(traffic), ingress);
+  forget: FlowControlDataplane['forget'] = ({ traffic, ingress, egress, reason }) =>
+    void this.#note('forget', trafficKey(traffic), ingress, egress, reason);
   taken = (name: string): unknown[][] => this.calls.filter(([first]) => first === name);
 }
 
@@ -123,7 +123,7 @@ describe('FCN-4.1.2-a: a filled queue', () => {
     dataplane.queue.set(WATCHED, 50_000);
     await pass(3);
     expect(pauses()).toEqual([10, 10, undefined]);
-    expect(dataplane.taken('forget')).toEqual([['forget', trafficKey(SERVICE), INGRESS]]);
+    expect(dataplane.taken('forget')).toEqual([['forget', trafficKey(SERVICE), INGRESS, WATCHED, 'queue']]);
   });
   test('what is held at the port does not count', async () => {
     control.configure({ ...settings, watched: new Map([[EGRESS, { above: 100_000, below: 50_000 }]]) });

@@ -3,7 +3,7 @@
 //
 // Who is upstream of paused traffic is asked in its turn when the class fills in which it is held here: node by node,
 // each by its own queue. So an ARN goes over one link only.
-import type { FilledQueue, HeldTraffic, Traffic } from '../model/flow-control.ts';
+import type { FilledQueue, FillingTraffic, HeldTraffic } from '../model/flow-control.ts';
 import type { FlowControlView } from '../model/flow-control-state.ts';
 import type { Clock } from '../model/clock.ts';
 import { Deadline } from '../model/deadline.ts';
@@ -12,7 +12,7 @@ import type { Count, Log } from '../model/log.ts';
 import { LONGEST_PAUSE_US } from '../model/notification.ts';
 import { HeldClasses, type HeldClassesSettings } from '../source/held-classes.ts';
 import type { HoldEffect } from '../source/hold.ts';
-import { type ArnToSend, type AskedOptions, AskedNeighbors, type FilledBy, type Upstream } from './asked.ts';
+import { type ArnToSend, type AskedOptions, AskedNeighbors, type Upstream } from './asked.ts';
 import type { FlowControlDataplane } from './dataplane.ts';
 import { type PauseRequest, type PausedOptions, PausedTraffic } from './paused.ts';
 import { heldKey } from './traffic-key.ts';
@@ -280,14 +280,13 @@ export class FlowControl {
 
   #askAgain(queued: ReadonlyMap<number, number>): void {
     const { watched } = this.#settings;
-    const isShort = ({ egress, reason, traffic }: FilledBy & { readonly traffic: Traffic }): boolean =>
+    const isShort = ({ egress, reason, traffic }: FillingTraffic): boolean =>
       reason === 'queue'
         ? (queued.get(egress) ?? 0) <= (watched.get(egress)?.below ?? Infinity)
         : !this.#isFull(egress, heldKey({ traffic, egress }));
-    for (const arn of this.#asked.onQueues(isShort, this.#now())) {
-      this.#send(arn);
-      if (arn.pauseMs === undefined) this.#dependencies.dataplane.forget(arn.traffic, arn.to.ifindex);
-    }
+    const { arns, emptied } = this.#asked.onQueues(isShort, this.#now());
+    for (const arn of arns) this.#send(arn);
+    for (const queue of emptied) this.#dependencies.dataplane.forget(queue);
   }
 
   /** Where a tunnel's segment ends here, the class has another name than the traffic on arrival: any class counts. */

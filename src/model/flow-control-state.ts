@@ -1,6 +1,6 @@
 // What the northbound shows of precise flow control (state.ts has the rest), and what its machine tells for that.
 import { type IpAddress, formatAddress } from './address.ts';
-import type { FilledQueue, FlowControlMode, HeldTraffic, Traffic } from './flow-control.ts';
+import type { FillingTraffic, FlowControlMode, HeldTraffic, Traffic } from './flow-control.ts';
 
 /**
  * `paused`: nothing leaves. `leaving`: the pause is over, and what waits leaves before anything else of it. `watchdog`:
@@ -24,7 +24,7 @@ export interface PausedTraffic extends HeldTraffic {
 }
 
 /** Traffic that an upstream neighbor has been asked to pause. */
-export interface AskedTraffic extends Pick<FilledQueue, 'traffic' | 'ingress' | 'egress' | 'reason'> {
+export interface AskedTraffic extends FillingTraffic {
   readonly neighbor: IpAddress;
   readonly since: number;
   /** End of the pause that was asked for last. */

@@ -55,3 +55,6 @@ export interface FilledQueue {
   /** Bytes in the port's queue, held ones not included; 0 for `held`. */
   readonly depth: number;
 }
+
+/** Traffic that has found a queue filled, and which one. Each is reported, and asked for, by itself. */
+export type FillingTraffic = Pick<FilledQueue, 'traffic' | 'ingress' | 'egress' | 'reason'>;

@@ -3,12 +3,12 @@
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import { type RingBufferReader, openRingBuffer } from '../kernel/bpf/ring-buffer.ts';
 import { FLOW_CONTROL_MAPS, decodeFilledQueue, toldKey } from '../kernel/dataplane/flow-control.ts';
-import { minorOf } from '../kernel/dataplane/holds.ts';
+import { encodeHoldKey, minorOf } from '../kernel/dataplane/holds.ts';
 import { readRootQueue } from '../kernel/netlink/root-queue.ts';
 import { SynchronousNetlink } from '../kernel/netlink/synchronous.ts';
 import type { Netns } from '../kernel/netns.ts';
 import type { Poller } from '../kernel/poller.ts';
-import type { FilledQueue, HeldTraffic, Traffic } from '../model/flow-control.ts';
+import type { FilledQueue, FillingTraffic, HeldTraffic } from '../model/flow-control.ts';
 import type { Count } from '../model/log.ts';
 import { HoldClasses } from './hold-classes.ts';
 import type { HoldPortTable } from './hold-port-table.ts';
@@ -91,9 +91,9 @@ export class FlowControl {
     return readRootQueue(this.#netlink, ifindex);
   }
 
-  /** The next packet of this traffic that finds a queue filled is reported at once. @throws KernelError */
-  forget(traffic: Traffic, ingress: number): void {
-    this.#object.map(FLOW_CONTROL_MAPS.told).delete(toldKey(traffic, ingress));
+  /** The next packet of this traffic that finds this queue filled is reported at once. @throws KernelError */
+  forget(filling: FillingTraffic): void {
+    this.#object.map(FLOW_CONTROL_MAPS.told).delete(toldKey(filling));
   }
 
   /** Calls the listener with each packet that found a queue filled. The reader is closed with the feature. */
@@ -162,4 +162,4 @@ class OccupiedClasses extends HoldClasses<HeldTraffic> {
   }
 }
 
-const keyOf = ({ traffic, egress }: HeldTraffic): string => Buffer.from(toldKey(traffic, egress)).toString('latin1');
+const keyOf = (held: HeldTraffic): string => Buffer.from(encodeHoldKey(held)).toString('latin1');

@@ -10,7 +10,7 @@
 struct flow_control_config {
 	__u32 kind; // enum hold_kind: what neighbors are asked to pause, and pause here; 0: flow control is off
 	__u32 reserved;
-	__u64 interval_ns; // least time between two records of the same traffic from the same interface
+	__u64 interval_ns; // least time between two records with the same flow_control_told_key
 	__u64 spacing_ns;  // of the token bucket of all records
 	__u64 burst_ns;
 	__u8 priorities[64]; // by DSCP, 0 to 7
@@ -60,6 +60,13 @@ struct flow_control_largest {
 enum flow_control_reason {
 	FLOW_CONTROL_QUEUE = 1, // the port's queue is above its threshold
 	FLOW_CONTROL_HELD = 2,	// the class is full in which the packet is held
+};
+
+// Traffic that has found a queue filled. Of several queues that it fills, each is reported.
+struct flow_control_told_key {
+	struct hold_key traffic; // as it arrived; `ifindex`: where
+	__u32 egress;
+	__u32 reason; // enum flow_control_reason
 };
 
 // One record of the ring.

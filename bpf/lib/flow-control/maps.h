@@ -28,15 +28,15 @@ struct {
 	__type(value, struct flow_control_arrival);
 } flow_control_arrivals SEC(".maps");
 
-// When traffic has been reported last, CLOCK_MONOTONIC. `ifindex` of the key: where it arrives.
+// When traffic has been reported last, CLOCK_MONOTONIC.
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
-	__type(key, struct hold_key);
+	__type(key, struct flow_control_told_key);
 	__type(value, __u64);
 } flow_control_told SEC(".maps");
 
-// Keys as of flow_control_told.
+// By traffic as it arrived; `ifindex` of the key: where.
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);

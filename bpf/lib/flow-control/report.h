@@ -13,8 +13,8 @@ static __always_inline int told_lately(const __u64 *told, const struct flow_cont
 }
 
 // Whether this CPU is the one to report. The bucket comes first: what it refuses is not told, and comes again.
-static __always_inline int report_claimed(const struct hold_key *key, const struct flow_control_config *config,
-					  __u64 now)
+static __always_inline int report_claimed(const struct flow_control_told_key *key,
+					  const struct flow_control_config *config, __u64 now)
 {
 	__u32 zero = 0;
 	__u64 *told = bpf_map_lookup_elem(&flow_control_told, key);
@@ -54,7 +54,7 @@ __noinline int flow_control_report(struct __sk_buff *skb, const struct flow_cont
 {
 	const struct flow_control_config *config = flow_control_configuration();
 	__u64 now = bpf_ktime_get_ns();
-	struct hold_key key;
+	struct flow_control_told_key key = { .egress = skb->ifindex, .reason = reason };
 	if (!flow || !config)
 		return 0;
 	const struct flow_control_arrival *arrival = bpf_map_lookup_elem(&flow_control_arrivals, flow);
@@ -65,8 +65,8 @@ __noinline int flow_control_report(struct __sk_buff *skb, const struct flow_cont
 			count(why);
 		return 0;
 	}
-	traffic_key(&key, config->kind, &arrival->outermost, flow, arrival->ifindex);
-	if (reason == FLOW_CONTROL_QUEUE && !contributes(&key, skb->ifindex, config, skb->wire_len, now))
+	traffic_key(&key.traffic, config->kind, &arrival->outermost, flow, arrival->ifindex);
+	if (reason == FLOW_CONTROL_QUEUE && !contributes(&key.traffic, skb->ifindex, config, skb->wire_len, now))
 		why = COUNT_FLOW_CONTROL_NOT_CONTRIBUTING;
 	if (!is_filled)
 		return 0;
@@ -82,7 +82,7 @@ __noinline int flow_control_report(struct __sk_buff *skb, const struct flow_cont
 		return 0;
 	}
 	record->time_ns = now;
-	record->traffic = key;
+	record->traffic = key.traffic;
 	record->came_from = arrival->outermost.source;
 	record->egress = skb->ifindex;
 	record->depth = depth;

@@ -1,7 +1,7 @@
 // Precise flow control (FCN §4.1) in the maps of hold.bpf.o (bpf/lib/flow-control/layout.h): its configuration, what
 // has been told, and the records of packets that found a queue filled. Held traffic is in holds.ts. Times are
 // nanoseconds of CLOCK_MONOTONIC.
-import type { FilledQueue, FlowControlMode, Traffic } from '../../model/flow-control.ts';
+import type { FilledQueue, FillingTraffic, FlowControlMode } from '../../model/flow-control.ts';
 import { HOLD_KIND, KIND_OF_MODE, decodeTrafficKey, encodeHoldKey } from './holds.ts';
 import { LITTLE_ENDIAN, structure, u32Key, unmappedAddressAt } from './layout.ts';
 
@@ -17,7 +17,7 @@ export const FLOW_CONTROL_MAPS = {
   config: 'flow_control_config',
   /** One u64, key FLOW_CONTROL_KEY; write 0 when the rate changes. */
   bucket: 'flow_control_bucket',
-  /** Key toldKey: when a packet of this traffic has been reported last. */
+  /** Key toldKey: when a packet of this traffic that found this queue filled has been reported last. */
   told: 'flow_control_told',
   /** decodeFilledQueue. */
   records: 'flow_control_records',
@@ -43,7 +43,7 @@ const HIGHEST_PRIORITY = 7;
 
 export interface FlowControlConfig {
   readonly mode: FlowControlMode;
-  /** Least time between two records of the same traffic from the same interface. */
+  /** Least time between two records of the same traffic from the same interface about the same queue. */
   readonly intervalNs: number;
   /** Limit for all records together. */
   readonly perSecond: number;
@@ -79,9 +79,6 @@ export function encodeFlowControlConfig(config: FlowControlConfig): Uint8Array {
 export const flowControlBucketOf = (value: Uint8Array): string =>
   Buffer.from(value.subarray(CONFIG.spacing, CONFIG.priorities)).toString('hex');
 
-/** Key of `flow_control_told`: struct hold_key, the interface being that at which the traffic arrives. */
-export const toldKey = (traffic: Traffic, ingress: number): Uint8Array => encodeHoldKey({ traffic, egress: ingress });
-
 /** struct flow_control_record, and the offsets in it. */
 export const FLOW_CONTROL_RECORD_SIZE = 88;
 const RECORD = { time: 0, traffic: 8, cameFrom: 56, egress: 72, depth: 76, mac: 80, reason: 86 } as const;
@@ -92,6 +89,16 @@ const REASONS = new Map<number, FilledQueue['reason']>([
   [FLOW_CONTROL_REASON.queue, 'queue'],
   [FLOW_CONTROL_REASON.held, 'held'],
 ]);
+
+/** Offsets in struct flow_control_told_key, after the traffic, whose interface is that at which it arrives. */
+const TOLD = { size: 56, egress: 48, reason: 52 } as const;
+
+export const toldKey = ({ traffic, ingress, egress, reason }: FillingTraffic): Uint8Array =>
+  structure(TOLD.size, (view, bytes) => {
+    bytes.set(encodeHoldKey({ traffic, egress: ingress }));
+    view.setUint32(TOLD.egress, egress, LITTLE_ENDIAN);
+    view.setUint32(TOLD.reason, FLOW_CONTROL_REASON[reason], LITTLE_ENDIAN);
+  });
 
 /**
  * One record of the ring buffer, of `length` bytes at `offset`.

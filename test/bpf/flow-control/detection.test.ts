@@ -188,7 +188,7 @@ describe('a packet over the threshold is not reported', () => {
     const [first] = router.pass(frame(srv6));
     expect(router.pass(frame(same))).toEqual([]);
     expect(router.count('flow-control.suppressed')).toBe(1);
-    router.flowControl.forget(first!.traffic, first!.ingress);
+    router.flowControl.forget(first!);
     expect(router.pass(frame(same))).toMatchObject([{ traffic: first!.traffic }]);
     router.configure({ mode, intervalNs: 0 });
     expect(router.pass(frame(srv6)).length).toBe(1);

@@ -205,7 +205,7 @@ describe('maps of an earlier run', () => {
   test('what the next packets show, and records of queues as they were, do not outlive it', () => {
     open();
     const bytes = new Uint8Array(8).fill(1);
-    feature.object.map('flow_control_told').update(new Uint8Array(48), bytes);
+    feature.object.map('flow_control_told').update(new Uint8Array(56), bytes);
     feature.close();
     open();
     expect([...feature.object.map('flow_control_told').keys()]).toEqual([]);

@@ -179,7 +179,7 @@ describe('a class that is full', () => {
     ]);
     expect([router.pass(srv6), router.count('flow-control.suppressed')]).toEqual([[], 1]);
     full(false);
-    router.flowControl.forget(SERVICE, router.ifindex['t-fc-in']);
+    router.forget(SERVICE, 'held');
     expect(router.pass(srv6)).toEqual([]);
   });
 
@@ -191,8 +191,24 @@ describe('a class that is full', () => {
     router.flowControl.classes.removeHold(here(SERVICE));
     expect(full(true)).toBe(false);
     router.hold(here(SERVICE));
-    router.flowControl.forget(SERVICE, router.ifindex['t-fc-in']);
+    router.forget(SERVICE, 'held');
     expect(router.pass(srv6)).toEqual([]);
+  });
+
+  test('is reported beside another one, and beside the queue of its port, that the same traffic fills', () => {
+    const beside = { traffic: SERVICE, egress: router.ifindex['t-fc-beside'] };
+    router.hold(here(SERVICE));
+    full(true);
+    expect(router.pass(srv6)).toMatchObject([{ egress: out(), reason: 'held' }]);
+    router.flowControl.classes.removeHold(here(SERVICE));
+    router.hold(beside);
+    router.flowControl.setFull(beside, true);
+    router.leave(srv6, 't-fc-beside');
+    expect(router.reports()).toMatchObject([{ egress: beside.egress, reason: 'held' }]);
+    router.portTable.setWatched(new Map([[out(), router.queued - 1]]));
+    router.flowControl.setPortHeld(out(), 0, router.flowControl.enteredBytes(out()));
+    expect(router.pass(srv6)).toMatchObject([{ egress: out(), reason: 'queue' }]);
+    expect(router.count('flow-control.suppressed')).toBe(0);
   });
 
   test('names what arrives, not what leaves', () => {
@@ -208,7 +224,7 @@ describe('what is held at a port does not count as its queue', () => {
     router.hold(here({ ...SERVICE, destination: VIA }));
   });
   const filled = (): number[] => {
-    router.flowControl.forget(SERVICE, router.ifindex['t-fc-in']);
+    router.forget(SERVICE, 'queue');
     return router.pass(srv6).map(({ depth }) => depth);
   };
 

@@ -13,7 +13,7 @@ import { interfaceIndex } from '../../../src/kernel/ffi/libc.ts';
 import { Netns } from '../../../src/kernel/netns.ts';
 import { openPacketSocket } from '../../../src/kernel/packet-socket.ts';
 import { Poller } from '../../../src/kernel/poller.ts';
-import type { FilledQueue, HeldTraffic } from '../../../src/model/flow-control.ts';
+import type { FilledQueue, HeldTraffic, Traffic } from '../../../src/model/flow-control.ts';
 import { FlowControl } from '../../../src/reconcile/flow-control.ts';
 import { HoldPortTable } from '../../../src/reconcile/hold-port-table.ts';
 import { HoldPorts } from '../../../src/reconcile/hold-ports.ts';
@@ -155,6 +155,12 @@ export class FlowControlUnderTest {
   reports(): FilledQueue[] {
     this.#reader.drain();
     return this.#filled.splice(0);
+  }
+
+  /** The next packet from `t-fc-in` that finds the queue of `t-fc-out`, or a class there, filled is reported. */
+  forget(traffic: Traffic, reason: FilledQueue['reason']): void {
+    const { 't-fc-in': ingress, 't-fc-out': egress } = this.ifindex;
+    this.flowControl.forget({ traffic, ingress, egress, reason });
   }
 
   /** Gives the port classes, and holds traffic in one of them for the next hour. */

@@ -27,10 +27,10 @@ export const HOLDS: readonly Example[] = [
     unread: ['ifindex', 'protocol'],
   },
   {
-    keysOf: ['holds', 'flow_control_told'],
+    keysOf: ['holds'],
     fields: { ...KEY, kind: 2, protocol: 41, ifindex: u32(2) },
     narrow: ['id'],
-    written: (ts) => [ts.encodeHoldKey({ traffic: TUNNEL, egress: u32(2) }), ts.toldKey(TUNNEL, u32(2))],
+    written: (ts) => [ts.encodeHoldKey({ traffic: TUNNEL, egress: u32(2) })],
     read: (ts, bytes) => [ts.decodeHoldKey(bytes), ts.decodeTrafficKey(viewOf(bytes), 0)],
     is: [
       { traffic: TUNNEL, egress: u32(2) },
@@ -39,7 +39,7 @@ export const HOLDS: readonly Example[] = [
     unread: ['id'],
   },
   {
-    keysOf: ['holds', 'flow_control_told'],
+    keysOf: ['holds'],
     fields: { ...KEY, id: 0xc001_12b7, kind: 4, protocol: 17, ifindex: u32(2) },
     written: (ts) => [ts.encodeHoldKey({ traffic: TUPLE, egress: u32(2) })],
     read: (ts, bytes) => ts.decodeHoldKey(bytes),
@@ -47,7 +47,7 @@ export const HOLDS: readonly Example[] = [
     unread: ['protocol'],
   },
   {
-    keysOf: ['holds', 'flow_control_told'],
+    keysOf: ['holds'],
     fields: { ...KEY, ...NO_ADDRESSES, id: 5, kind: 3, ifindex: u32(2) },
     narrow: ['id', 'source', 'destination'],
     written: (ts) => [ts.encodeHoldKey({ traffic: PRIORITY, egress: u32(2) })],
@@ -110,6 +110,12 @@ export const HOLDS: readonly Example[] = [
       }),
     ],
     size: (ts) => ts.FLOW_CONTROL_CONFIG_SIZE,
+  },
+  {
+    keysOf: ['flow_control_told'],
+    fields: { traffic: { ...KEY, kind: 2, protocol: 41, ifindex: u32(2) }, egress: u32(3), reason: 2 },
+    narrow: ['traffic.id', 'reason'],
+    written: (ts) => [ts.toldKey({ traffic: TUNNEL, ingress: u32(2), egress: u32(3), reason: 'held' })],
   },
   {
     struct: 'flow_control_record',
