@@ -40,6 +40,9 @@ class FakeDataplane implements FlowControlDataplane {
   entered = 0n;
   calls: unknown[][] = [];
   fails = false;
+  released = false;
+  onRemoved = (): void => {};
+  #isFull = false;
   readonly #note = (...call: unknown[]): Promise<void> => {
     this.calls.push(call);
     return Promise.resolve();
@@ -51,11 +54,16 @@ class FakeDataplane implements FlowControlDataplane {
     classCounters: () => Promise.resolve({ sent: 0n, dropped: 0n, backlogPackets: 0, backlogBytes: this.backlog }),
     setHold: (slot: number, { egress }: HeldTraffic, { phase }: { phase: string }) =>
       void this.#note(phase, slot, egress),
-    removeHold: () => void this.#note('removed'),
-    record: () => ({ entered: 1n, released: false }),
+    removeHold: () => {
+      this.#isFull = false;
+      void this.#note('removed');
+      this.onRemoved();
+    },
+    record: () => ({ entered: 1n, released: this.released }),
   };
   setFull = (_: HeldTraffic, full: boolean): boolean => {
-    void this.#note('full', full);
+    if (full !== this.#isFull) void this.#note('full', full);
+    this.#isFull = full;
     return true;
   };
   heldBytes = (): number => this.backlog;
@@ -211,6 +219,23 @@ describe('hop by hop', () => {
     dataplane.backlog = 10_000;
     await pass(4);
     expect(pauses()).toEqual([10, undefined]);
+  });
+  test('traffic that is held again before the next look is reported again', async () => {
+    await ask(100);
+    dataplane.backlog = 20_001;
+    await pass(2);
+    dataplane.released = true;
+    dataplane.onRemoved = () => {
+      dataplane.released = false;
+      control.onRequest({ held: held(), neighbor: NEIGHBOR, pauseMs: 100 });
+    };
+    await ask(undefined);
+    await pass(15);
+    expect(dataplane.taken('removed')).toHaveLength(1);
+    expect(dataplane.taken('full')).toEqual([
+      ['full', true],
+      ['full', true],
+    ]);
   });
   test('a class that leaves asks nobody because of what follows its packets', async () => {
     await ask(100);

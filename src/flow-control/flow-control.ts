@@ -234,7 +234,8 @@ export class FlowControl {
       const bytes = await this.#classes.backlogBytes(held.slot).catch((error: unknown) => (this.#failed(error), 0));
       // What leaves a full class goes on waiting for its neighbors: at their rate the class would never get shorter.
       const isFull = this.#full.has(key) ? bytes > below : held.isPaused && bytes > above;
-      if (isFull !== this.#full.has(key)) dataplane.setFull(held, isFull);
+      // Each time: a class that traffic has got anew since the last look is not full there.
+      if (isFull || this.#full.has(key)) dataplane.setFull(held, isFull);
       if (isFull) this.#full.add(key);
       else this.#full.delete(key);
     }
