@@ -37,6 +37,9 @@ interface HoldPortsDependencies {
   readonly onChange?: () => void;
 }
 
+/** Of a port that is being prepared: two requests each. */
+const CLASSES_AT_ONCE = NetlinkBatch.most / 2;
+
 /** A prepared port. */
 interface Port extends HoldTree {
   readonly purpose: HoldPurpose;
@@ -50,6 +53,8 @@ export class HoldPorts {
   readonly #trees: HoldTrees;
   readonly #batch: NetlinkBatch;
   readonly #ports = new Map<number, Port>();
+  /** Ports that are being prepared, by ifindex: the classes that they have so far. Nothing is done to the others there. */
+  readonly #preparing = new Map<number, Set<number>>();
   readonly #classes = new Map<number, HoldClass>();
 
   private constructor({ table, onChange }: HoldPortsDependencies, trees: HoldTrees, batch: NetlinkBatch) {
@@ -92,9 +97,8 @@ export class HoldPorts {
     if (before) this.#forget(ifindex);
     const tree = { ...this.#trees.prepare(ifindex), purpose };
     this.#ports.set(ifindex, tree);
-    const classes = [...this.#classes].filter(([minor]) => purposeOf(minor) === purpose);
     try {
-      await this.#apply(classes.flatMap(([minor, wanted]) => at(tree, minor, creation(wanted))));
+      await this.#createAll(tree);
       if (this.#ports.get(ifindex) === tree) this.#table.setPort(ifindex, tree.root);
       this.#onChange();
     } catch (error) {
@@ -102,6 +106,23 @@ export class HoldPorts {
       this.#forget(ifindex);
       throw error;
     }
+  }
+
+  /** Also those that are made meanwhile. */
+  async #createAll(port: Port): Promise<void> {
+    const made = new Set<number>();
+    this.#preparing.set(port.ifindex, made);
+    const missing = (): number[] =>
+      [...this.#classes.keys()].filter((minor) => purposeOf(minor) === port.purpose && !made.has(minor));
+    for (let minors = missing(); minors.length > 0; minors = missing())
+      for (let from = 0; from < minors.length; from += CLASSES_AT_ONCE) {
+        const part = minors.slice(from, from + CLASSES_AT_ONCE);
+        for (const minor of part) made.add(minor);
+        await this.#apply(part.flatMap((minor) => at(port, minor, creation(this.#classes.get(minor)!))));
+        await otherWork();
+        if (this.#ports.get(port.ifindex) !== port) return; // it has vanished
+      }
+    this.#preparing.delete(port.ifindex);
   }
 
   /**
@@ -166,7 +187,7 @@ export class HoldPorts {
    */
   backlogBytes(ifindex: number, minors: readonly number[]): number[] {
     const port = this.#ports.get(ifindex);
-    if (!port) return minors.map(() => 0);
+    if (!port || this.#preparing.has(ifindex)) return minors.map(() => 0);
     const read = ({ handle }: ClassPlace): NetlinkRequest[] => [readClassRequest(ifindex, handle)];
     const requests = minors.flatMap((minor) => at(port, minor, read));
     const answers = this.#batch.requests(requests.map(({ request }) => request));
@@ -189,7 +210,9 @@ export class HoldPorts {
   }
 
   #portsOf(minor: number): Port[] {
-    return [...this.#ports.values()].filter(({ purpose }) => purpose === purposeOf(minor));
+    return [...this.#ports.values()].filter(
+      ({ ifindex, purpose }) => purpose === purposeOf(minor) && (this.#preparing.get(ifindex)?.has(minor) ?? true),
+    );
   }
 
   async #apply(requests: readonly PortRequest[]): Promise<void> {
@@ -218,6 +241,7 @@ export class HoldPorts {
 
   #forget(ifindex: number): void {
     if (!this.#ports.delete(ifindex)) return;
+    this.#preparing.delete(ifindex);
     this.#table.removePort(ifindex);
     this.#onChange();
   }

@@ -92,6 +92,23 @@ describe('a port with its default queue', () => {
     expect(await scene.ports.classCounters(MINOR)).toMatchObject({ sentBytes: 12n * 1078n, dropped: 0n });
   });
 
+  test('what is read, changed and made while a port is prepared neither hinders that nor passes it by', async () => {
+    const many = Array.from({ length: 40 }, (_, i) => MINOR + i);
+    await prepare();
+    await scene.ports.setClasses(many.map((minor) => [minor, SLOW]));
+    const b = scene.ifindex('t-hold-b');
+    const preparing = scene.ports.prepare(b);
+    expect(await scene.ports.classCounters(many.at(-1)!)).toMatchObject({ sent: 0n });
+    expect(scene.ports.backlogBytes(b, many)).toEqual(many.map(() => 0));
+    await scene.ports.changeRate(many.at(-2)!, { rate: 1_000_000n, burst: 2000 });
+    await scene.ports.pause(many.at(-1)!, 1000);
+    await scene.ports.setClass(MINOR + 40, SLOW);
+    await preparing;
+    expect(scene.ports.ports).toEqual([a(), b]);
+    expect(classes('t-hold-b').length).toBe(41);
+    expect(classes('t-hold-b')).toContainEqual(expect.stringMatching(/^class htb 6e70:125a .* rate 8Mbit /));
+  });
+
   test('a port whose queue somebody has replaced keeps no flow from being held at the others, until it is prepared again', async () => {
     await prepare();
     await scene.ports.prepare(scene.ifindex('t-hold-b'));
