@@ -53,7 +53,7 @@ export class HoldPorts {
   readonly #trees: HoldTrees;
   readonly #batch: NetlinkBatch;
   readonly #ports = new Map<number, Port>();
-  /** Ports that are being prepared, by ifindex: the classes that they have so far. Nothing is done to the others there. */
+  /** The classes so far of ports that are being prepared, by ifindex. Nothing is done to others there. */
   readonly #preparing = new Map<number, Set<number>>();
   readonly #classes = new Map<number, HoldClass>();
 
