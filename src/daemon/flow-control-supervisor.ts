@@ -24,10 +24,14 @@ interface FlowControlSupervisorDependencies {
   readonly neighbors: Pick<Neighbors, 'routerWith'>;
   /** Undefined: no interface has that index. */
   readonly interfaceName: (ifindex: number) => string | undefined;
+  /** For tests. */
+  readonly openSocket?: (...args: ConstructorParameters<typeof ArnSocket>) => Socket;
   readonly clock: Clock;
   readonly count: Count;
   readonly log: Log;
 }
+
+type Socket = Pick<ArnSocket, 'send' | 'problems' | 'close'>;
 
 /** What runs for one dataplane and one port of ARNs. */
 interface Running {
@@ -36,7 +40,7 @@ interface Running {
   readonly bitOrder: FlowControlPlan['bitOrder'];
   readonly admission: ArnAdmission;
   readonly upstream: UpstreamNeighbors;
-  readonly socket: ArnSocket;
+  readonly socket: Socket;
   readonly machine: FlowControl;
   readonly reader: { close(): void };
 }
@@ -49,6 +53,8 @@ interface Wanted {
 const isFor = (running: Running, { plan, hold }: Wanted): boolean =>
   running.hold === hold && running.udpPort === plan.udpPort && running.bitOrder === plan.bitOrder;
 
+/** Time until what could not be started is tried again. */
+const RETRY_MS = 10_000;
 /** How long traffic that found no class, and a watchdog, are problems. */
 const PROBLEM_MS = 60_000;
 /** Traffic that is held at a time, of all ports. */
@@ -61,6 +67,9 @@ export class FlowControlSupervisor {
   #wanted: Wanted | undefined;
   #running: Running | undefined;
   #stopping: Promise<void> | undefined;
+  /** Why the last start failed. */
+  #error: string | undefined;
+  #cancelRetry: () => void = () => {};
 
   constructor(dependencies: FlowControlSupervisorDependencies) {
     this.#dependencies = dependencies;
@@ -79,7 +88,7 @@ export class FlowControlSupervisor {
   }
 
   problems(): Problem[] {
-    if (!this.#running) return [];
+    if (!this.#running) return this.#error === undefined ? [] : [notStarted(this.#error)];
     const { machine, socket } = this.#running;
     const { withoutSlot, watchdog, withoutNeighbor } = machine.happened(PROBLEM_MS);
     return [
@@ -102,7 +111,7 @@ export class FlowControlSupervisor {
     };
   }
 
-  /** Follows a new plan. @throws KernelError when the ring of records cannot be mapped */
+  /** Follows a new plan. What cannot be started is a problem, and is tried again. */
   apply({ flowControl }: Pick<DesiredState, 'flowControl'>, dataplane: Pick<Dataplane, 'hold'> | undefined): void {
     const hold = dataplane?.hold;
     this.#wanted = flowControl && hold && { plan: flowControl, hold };
@@ -112,15 +121,37 @@ export class FlowControlSupervisor {
   /** Lets neighbors and held traffic go on. */
   stop(): Promise<void> {
     this.#wanted = undefined;
+    this.#endRetries();
     return this.#end();
   }
 
   #follow(): void {
     const [running, wanted] = [this.#running, this.#wanted];
+    if (!wanted) this.#endRetries();
     if (running && !(wanted && isFor(running, wanted))) void this.#end().then(() => this.#follow());
     else if (running && wanted) this.#configure(running, wanted.plan);
     // Otherwise the former one's end calls this again: it may still use the port, and the classes.
-    else if (wanted && !this.#stopping) this.#running = this.#start(wanted.plan, wanted.hold);
+    else if (wanted && !this.#stopping) this.#tryToStart(wanted);
+  }
+
+  #tryToStart({ plan, hold }: Wanted): void {
+    try {
+      this.#running = this.#start(plan, hold);
+      this.#endRetries();
+    } catch (thrown) {
+      const { clock, count, log } = this.#dependencies;
+      const error = messageOf(thrown);
+      count('flow-control.not-started');
+      if (this.#error === undefined) log.warn({ error }, 'precise flow control cannot be started');
+      this.#endRetries();
+      this.#error = error;
+      this.#cancelRetry = clock.after(RETRY_MS, () => this.#follow());
+    }
+  }
+
+  #endRetries(): void {
+    this.#cancelRetry();
+    this.#error = undefined;
   }
 
   async #end(): Promise<void> {
@@ -142,16 +173,18 @@ export class FlowControlSupervisor {
     });
     upstream.configure(plan.neighbors);
     const admission = new ArnAdmission(admissionOf(plan));
+    // First, since nothing else here can fail. Records come later.
+    const reader = hold.flowControl.onFilled((filled) => machine.onFilled(filled), { poller });
     const onDatagram = (datagram: Datagram): void => this.#received(datagram);
     const { udpPort, bitOrder } = plan;
-    const socket = new ArnSocket({ port: udpPort, bitOrder }, { poller, clock, count, log, onDatagram });
+    const { openSocket = (...args) => new ArnSocket(...args) } = this.#dependencies;
+    const socket = openSocket({ port: udpPort, bitOrder }, { poller, clock, count, log, onDatagram });
     const machine = new FlowControl(settingsOf(plan), {
       ...{ clock, count, log, dataplane: hold.flowControl },
       upstreamOf: (filled) => upstream.of(filled),
       send: (arn) => socket.send(arn),
       monotonicNs: () => process.hrtime.bigint(),
     });
-    const reader = hold.flowControl.onFilled((filled) => machine.onFilled(filled), { poller });
     return { hold, udpPort, bitOrder, admission, upstream, socket, machine, reader };
   }
 
@@ -171,17 +204,25 @@ export class FlowControlSupervisor {
     running.machine.onRequest(request.value);
   }
 
+  /** Never rejects. */
   async #stopOne({ reader, machine, socket }: Running): Promise<void> {
-    reader.close();
-    const stopping = machine.stop(); // which has told the neighbors by now
-    socket.close();
     try {
+      const stopping = machine.stop(); // which has told the neighbors by now
+      reader.close();
+      socket.close();
       await stopping;
     } catch (error) {
       this.#dependencies.log.warn({ error: messageOf(error) }, 'held traffic could not be let go');
     }
   }
 }
+
+const notStarted = (error: string): Problem => ({
+  code: 'flow-control.not-started',
+  feature: 'flow-control',
+  problem: `precise flow control cannot be started: ${error}; no router is asked to pause, and nothing is held`,
+  remedy: `cnpd tries again every ${RETRY_MS / 1000} s; look at the memory limits of its service, and at \`dmesg\``,
+});
 
 const PAUSES_FULL: Problem = {
   code: 'flow-control.pauses-full',

@@ -71,6 +71,7 @@ export const PROBLEM_CODES = [
   'flow-control.neighbor-elsewhere',
   'flow-control.no-neighbor',
   'flow-control.no-socket',
+  'flow-control.not-started',
   'flow-control.pauses-full',
   'flow-control.watchdog',
   'queue-pairs.no-interface',
