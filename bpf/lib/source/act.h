@@ -110,7 +110,9 @@ static __always_inline int source_act(struct __sk_buff *skb, const struct told *
 	}
 	if (told->format == FORMAT_NONE)
 		return TC_NEXT;
-	int problem = source_convert(skb, told);
+	int problem = told->action == SOURCE_ENFORCE ? source_admit_instead(told) : SOURCE_GOOD;
+	if (problem == SOURCE_GOOD)
+		problem = source_convert(skb, told);
 	if (problem != SOURCE_GOOD) {
 		count(problem);
 		return TC_DROP;

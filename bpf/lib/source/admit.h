@@ -98,14 +98,15 @@ static __always_inline int source_bucket_refuses(const struct told *told, const 
 	return !bucket || bucket_full(bucket, config->spacing_ns, config->burst_ns, now);
 }
 
-// One CNP for a flow in its interval, whoever notifies it: a proxy's notices count as well. Then the token bucket.
+// One CNP for a flow in its interval, whoever notifies it: a proxy's notices count as well. Then the token bucket,
+// unless it `has_token`.
 static __always_inline int source_may_convert(const struct told *told, struct queue_pair *pair,
-					      const struct source_config *config, __u64 now)
+					      const struct source_config *config, __u64 now, int has_token)
 {
 	__u64 last = *(volatile __u64 *)&pair->last_cnp;
 	if (last != 0 && (__s64)(now - last) < (__s64)config->flow_interval_ns)
 		return COUNT_SOURCE_FLOW_LIMITED;
-	if (source_bucket_refuses(told, config, now))
+	if (!has_token && source_bucket_refuses(told, config, now))
 		return COUNT_SOURCE_RATE_LIMITED;
 	if (__sync_val_compare_and_swap(&pair->last_cnp, last, now) != last)
 		return COUNT_SOURCE_FLOW_LIMITED;
@@ -149,12 +150,28 @@ __noinline int source_admit(struct told *told, __u32 action)
 		return source_bucket_refuses(told, config, now) ? COUNT_SOURCE_RATE_LIMITED : SOURCE_GOOD;
 	if (source_is_resume(told))
 		return COUNT_SOURCE_RESUME;
-	problem = source_may_convert(told, pair, config, now);
+	problem = source_may_convert(told, pair, config, now, 0);
 	if (problem != SOURCE_GOOD)
 		return problem;
 	// The entry may have been removed and its memory given to another flow meanwhile. A second look-up confirms it.
 	pair = queue_pair_of(&flow, learning, now);
 	return pair && pair->sender_qpn == told->sender_qpn ? SOURCE_GOOD : COUNT_SOURCE_QP_UNKNOWN;
+}
+
+// What has been admitted for the agent to obey, and does not reach it. It has its token.
+static __noinline int source_admit_instead(const struct told *told)
+{
+	struct proxy_config *learning = proxy_configuration();
+	struct source_config *config = source_configuration();
+	__u64 now = bpf_ktime_get_ns();
+	struct qp_flow flow = {};
+	if (!told || !learning || !config)
+		return COUNT_SOURCE_FAILED;
+	source_flow(told, &flow);
+	struct queue_pair *pair = queue_pair_of(&flow, learning, now);
+	if (!pair || pair->sender_qpn != told->sender_qpn)
+		return COUNT_SOURCE_QP_UNKNOWN;
+	return source_may_convert(told, pair, config, now, 1);
 }
 
 #endif

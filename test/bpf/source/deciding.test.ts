@@ -209,6 +209,18 @@ describe('a standard CNP', () => {
     expect(source.send(longHaulRoce({ action: 'resume', parameter: 50 }))).toMatchObject({ verdict: DROP });
   });
 
+  test('enforce: what is converted since the agent reads nothing has the interval of its flow', () => {
+    source.configure('enforce', { perFlowIntervalNs: 60e9 });
+    source.send(packet(), { repeat: 10_000 });
+    const fates = [fastCnp(), longHaulRoce(), fastCnp({ source: B })].map(outcome);
+    expect(fates).toEqual([
+      [NEXT, 'source.converted', 'source.record-lost'],
+      [DROP, 'source.flow-limited', 'source.record-lost'],
+      [DROP, 'source.flow-limited', 'source.record-lost'],
+    ]);
+    expect(outcome(packet())).toEqual([NEXT, 'source.record-lost']);
+  });
+
   test('enforce: of anybody else, and about an unknown Queue Pair, is left to the host', () => {
     source.configure('enforce');
     for (const other of [packet(STRANGER), packet(CONGESTED), packet(B, 0xeee)])
