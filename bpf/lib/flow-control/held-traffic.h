@@ -14,11 +14,18 @@ enum held {
 	HELD_IN_FULL_CLASS,
 };
 
-// What routers need to know of each other: Neighbor Discovery, and OSPF. A link must not fail because a priority is
-// paused, in which they are, too.
+// What routers need to know of each other: Neighbor Discovery, and OSPF, also of those behind this one. A link must not
+// fail because a priority is paused, in which they are, too.
 static __always_inline int keeps_the_link(const struct outermost *outermost)
 {
 	return outermost->protocol == IPPROTO_ICMPV6 || outermost->protocol == IPPROTO_OSPF;
+}
+
+// What this router itself sends, as ARNs and what its routing protocols say. A tunnel takes from a packet where it
+// arrived, but gives it no socket.
+static __always_inline int is_of_this_router(const struct __sk_buff *skb)
+{
+	return !skb->ingress_ifindex && skb->sk;
 }
 
 // All packets of a service and of a priority are held, whatever is in them; of flows, RoCEv2 packets.
@@ -34,7 +41,7 @@ static __always_inline enum held hold_traffic(struct __sk_buff *skb, const struc
 		return HELD_NOT;
 	if (!traffic_read(skb, config, packet) || (kind == HOLD_TUPLE && !traffic_read_flow(skb, packet)))
 		return HELD_NOT;
-	if (kind == HOLD_PRIORITY && keeps_the_link(&packet->outermost))
+	if (kind == HOLD_PRIORITY && (keeps_the_link(&packet->outermost) || is_of_this_router(skb)))
 		return HELD_NOT;
 	traffic_key(&key, kind, &packet->outermost, &packet->flow, ifindex);
 	const struct hold *hold = hold_of(&key, &record, &now);

@@ -112,6 +112,17 @@ describe('FCN-4.1-a: other traffic of the same port goes straight', () => {
     expect(router.leave(frame(withDscp(other(), 26)))).toBe(0);
   });
 
+  test('what this router itself sends in a priority, as its routing protocols and its ARNs; not in a service', () => {
+    router.configure({ mode: 'priority' });
+    router.hold(here(PRIORITY));
+    const bgp = frame(withDscp(ipv6([H1, H2], 6, new Uint8Array(60)), 24));
+    expect([router.send(bgp), router.leave(bgp)]).toEqual([0, CLASS]);
+    router.flowControl.classes.removeHold(here(PRIORITY));
+    router.configure({ mode: 'service' });
+    router.hold(here(SERVICE));
+    expect(router.send(srv6)).toBe(CLASS);
+  });
+
   test('a packet that cannot be read is counted once, also where queues are watched', () => {
     router.configure({ mode: 'flow' });
     router.portTable.setWatched(new Map([[out(), router.queued - 1]]));

@@ -128,12 +128,17 @@ export class FlowControlUnderTest {
   }
 
   arrive(bytes: Uint8Array, at: Device = 't-fc-in'): void {
-    this.#run(FLOW_CONTROL_PROGRAMS.arrival, bytes, at);
+    this.#run(FLOW_CONTROL_PROGRAMS.arrival, bytes, { at, from: at });
   }
 
-  /** The class that it goes into; 0: it goes straight. */
-  leave(bytes: Uint8Array, at: Device = 't-fc-out'): number {
-    return this.#run(FLOW_CONTROL_PROGRAMS.egress, bytes, at);
+  /** The class that it goes into; 0: it goes straight. @param from where it arrived */
+  leave(bytes: Uint8Array, at: Device = 't-fc-out', from: Device = 't-fc-in'): number {
+    return this.#run(FLOW_CONTROL_PROGRAMS.egress, bytes, { at, from });
+  }
+
+  /** As leave(), of a packet that this router has made. */
+  send(bytes: Uint8Array): number {
+    return this.#run(FLOW_CONTROL_PROGRAMS.egress, bytes, { at: 't-fc-out' });
   }
 
   /** A packet that arrives and leaves, as it is on either link. Returns what the agent hears of it. */
@@ -143,8 +148,8 @@ export class FlowControlUnderTest {
     return this.reports();
   }
 
-  #run(name: string, bytes: Uint8Array, at: Device): number {
-    const ctx = context({ ifindex: this.ifindex[at] });
+  #run(name: string, bytes: Uint8Array, { at, from }: { at: Device; from?: Device }): number {
+    const ctx = context({ ifindex: this.ifindex[at], ingress: from ? this.ifindex[from] : 0 });
     const ran = this.object.program(name).testRun({ data: bytes, ctx, netns: this.netns });
     if (ran.retval !== NEXT) throw new Error(`the program returned ${ran.retval}`);
     if (Buffer.compare(ran.data, bytes) !== 0) throw new Error('the program changed the packet');

@@ -65,11 +65,13 @@ export const data = ({
 /** The congestion field of the outermost header of a frame without VLAN tags. */
 export const ecnOf = (f: Uint8Array): number => (f[14]! >> 4 === 4 ? f[15]! : f[15]! >> 4) & 3;
 
-const CONTEXT = { mark: 8, ifindex: 40, cb: 48, dataEnd: 80, size: 192 } as const;
+const CONTEXT = { mark: 8, ingress: 36, ifindex: 40, cb: 48, dataEnd: 80, size: 192 } as const;
 
 /** struct __sk_buff for a test run. */
 export function context(opts: {
   ifindex?: number;
+  /** Where it arrived; 0: it is this router's own. */
+  ingress?: number;
   mark?: number;
   cb?: readonly number[];
   linear?: number;
@@ -77,6 +79,7 @@ export function context(opts: {
   const bytes = new Uint8Array(CONTEXT.size);
   const view = new DataView(bytes.buffer);
   view.setUint32(CONTEXT.mark, opts.mark ?? 0, true);
+  view.setUint32(CONTEXT.ingress, opts.ingress ?? 0, true);
   view.setUint32(CONTEXT.ifindex, opts.ifindex ?? 0, true);
   (opts.cb ?? []).forEach((word, i) => view.setUint32(CONTEXT.cb + 4 * i, word, true));
   view.setUint32(CONTEXT.dataEnd, opts.linear ?? 0, true);
