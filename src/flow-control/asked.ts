@@ -13,7 +13,7 @@ import type { FilledQueue, FillingTraffic, Traffic } from '../model/flow-control
 import type { AskedTraffic } from '../model/flow-control-state.ts';
 import type { Count } from '../model/log.ts';
 import { type RateLimit, TokenBucket } from '../model/token-bucket.ts';
-import { trafficKey } from './traffic-key.ts';
+import { heldKey, trafficKey } from './traffic-key.ts';
 
 export interface AskedOptions {
   /** Asked for with each ARN. */
@@ -39,6 +39,12 @@ export interface ArnToSend {
   readonly metric: number;
 }
 
+/** A queue that is to become short. */
+export interface AskedQueue extends FillingTraffic {
+  /** heldKey() of the traffic, if it is held where it leaves. */
+  readonly key: string;
+}
+
 /** What follows from a look at the queues. */
 export interface AskedAgain {
   readonly arns: readonly ArnToSend[];
@@ -46,8 +52,10 @@ export interface AskedAgain {
   readonly emptied: readonly FillingTraffic[];
 }
 
-interface Asked extends FillingTraffic {
+interface Asked extends AskedQueue {
   readonly to: Upstream;
+  /** By which the neighbor knows the pause. */
+  readonly pause: string;
   readonly since: number;
   /** When a packet found the queue filled last. */
   readonly foundAt: number;
@@ -84,24 +92,26 @@ export class AskedNeighbors {
   onFilled(filled: FilledQueue, to: Upstream, above: number, now: number): ArnToSend | undefined {
     const { traffic, ingress, egress, reason, depth } = filled;
     if (to.ifindex === egress) return this.#refuse('hairpin');
-    const key = `${egress} ${reason} ${pauseKey({ to, traffic })}`;
-    const before = this.#asked.get(key);
+    const pause = `${to.ifindex} ${familyKey(to.address)} ${trafficKey(traffic)}`;
+    const name = `${egress} ${reason} ${pause}`;
+    const before = this.#asked.get(name);
     if (before && now < before.sentAt + this.#opts.pauseMs / 2) {
-      this.#asked.set(key, { ...before, foundAt: now });
+      this.#asked.set(name, { ...before, foundAt: now });
       return this.#refuse('suppressed');
     }
     if (!before && this.#asked.size >= this.#opts.mostAsked && !this.#forgetOldest(now)) return this.#refuse('full');
     if (!this.#bucket.take(now)) return this.#refuse('limited');
-    this.#asked.delete(key);
+    this.#asked.delete(name);
     const since = before && now < this.#over(before) ? before.since : now;
     const times = before ? before.times + 1 : 1;
-    this.#asked.set(key, { to, traffic, ingress, egress, reason, since, foundAt: now, sentAt: now, times });
+    const queue = { to, traffic, ingress, egress, reason, pause, key: heldKey(filled) };
+    this.#asked.set(name, { ...queue, since, foundAt: now, sentAt: now, times });
     this.#count('flow-control.ask.sent');
     return { to, traffic, pauseMs: this.#opts.pauseMs, metric: metricOf(depth, above) };
   }
 
   /** What was paused for queues that are short again goes on; for the others it is asked for again when it is due. */
-  onQueues(isShort: (queue: FillingTraffic) => boolean, now: number): AskedAgain {
+  onQueues(isShort: (queue: AskedQueue) => boolean, now: number): AskedAgain {
     const arns: ArnToSend[] = [];
     const emptied: Asked[] = [];
     for (const [key, asked] of this.#asked) {
@@ -123,10 +133,10 @@ export class AskedNeighbors {
   /** One for each pause that no other queue needs. */
   #eliminated(emptied: readonly Asked[]): ArnToSend[] {
     if (emptied.length === 0) return [];
-    const needed = new Set([...this.#asked.values()].map(pauseKey));
-    const pauses = new Map(emptied.map((asked) => [pauseKey(asked), asked]));
-    return [...pauses].flatMap(([key, { to, traffic }]) => {
-      if (needed.has(key)) return [];
+    const needed = new Set([...this.#asked.values()].map(({ pause }) => pause));
+    const pauses = new Map(emptied.map((asked) => [asked.pause, asked]));
+    return [...pauses].flatMap(([pause, { to, traffic }]) => {
+      if (needed.has(pause)) return [];
       this.#count('flow-control.ask.eliminated');
       return [{ to, traffic, pauseMs: undefined, metric: 0 }];
     });
@@ -171,10 +181,6 @@ export class AskedNeighbors {
     return undefined;
   }
 }
-
-/** What a neighbor knows of a pause. */
-const pauseKey = ({ to, traffic }: Pick<Asked, 'to' | 'traffic'>): string =>
-  `${to.ifindex} ${familyKey(to.address)} ${trafficKey(traffic)}`;
 
 const HIGHEST_METRIC = 255;
 

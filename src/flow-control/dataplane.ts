@@ -1,5 +1,5 @@
 // What flow control asks of the dataplane (reconcile/flow-control.ts).
-import type { FillingTraffic, HeldTraffic } from '../model/flow-control.ts';
+import type { FillingTraffic, HeldBytes, HeldTraffic } from '../model/flow-control.ts';
 import type { HoldDataplane } from '../source/hold-dataplane.ts';
 
 export interface FlowControlDataplane {
@@ -10,8 +10,8 @@ export interface FlowControlDataplane {
    * @throws KernelError
    */
   setFull(held: HeldTraffic, full: boolean): boolean;
-  /** Bytes in all classes of a port. @throws KernelError */
-  heldBytes(ifindex: number): number;
+  /** What is in the classes of a port. @throws KernelError */
+  heldBytes(ifindex: number): Promise<HeldBytes>;
   /** Bytes that have entered the classes of a port so far. @throws KernelError */
   enteredBytes(ifindex: number): bigint;
   /**

@@ -1,8 +1,8 @@
 // The machines at work together: what is sent, what is asked of the dataplane, and when queues are looked at. The
 // dataplane here is a table of numbers; the real one is in test/bpf/flow-control and test/e2e/flow-control.test.ts.
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { manualClock } from '../model/clock.ts';
-import type { FilledQueue, HeldTraffic } from '../model/flow-control.ts';
+import type { FilledQueue, HeldBytes, HeldTraffic } from '../model/flow-control.ts';
 import { silentLog } from '../model/log.ts';
 import type { ArnToSend } from './asked.ts';
 import type { FlowControlDataplane } from './dataplane.ts';
@@ -19,6 +19,7 @@ import {
   pausedOptions,
 } from './flow-control.fixture.ts';
 import { FlowControl, type FlowControlSettings } from './flow-control.ts';
+import { PausedTraffic } from './paused.ts';
 import { trafficKey } from './traffic-key.ts';
 
 const WATCHED = 9;
@@ -41,6 +42,8 @@ class FakeDataplane implements FlowControlDataplane {
   calls: unknown[][] = [];
   fails = false;
   released = false;
+  /** Classes that were read one by one. */
+  counted = 0;
   onRemoved = (): void => {};
   #isFull = false;
   readonly #note = (...call: unknown[]): Promise<void> => {
@@ -51,7 +54,10 @@ class FakeDataplane implements FlowControlDataplane {
     setClass: (slot: number) => this.#note('class', slot),
     changeRate: (slot: number, { rate }: { rate: bigint }) => this.#note('rate', slot, rate),
     pause: (slot: number, microseconds: number) => this.#note('pause', slot, microseconds),
-    classCounters: () => Promise.resolve({ sent: 0n, dropped: 0n, backlogPackets: 0, backlogBytes: this.backlog }),
+    classCounters: () => {
+      this.counted++;
+      return Promise.resolve({ sent: 0n, dropped: 0n, backlogPackets: 0, backlogBytes: this.backlog });
+    },
     setHold: (slot: number, { egress }: HeldTraffic, { phase }: { phase: string }) =>
       void this.#note(phase, slot, egress),
     removeHold: () => {
@@ -66,7 +72,10 @@ class FakeDataplane implements FlowControlDataplane {
     this.#isFull = full;
     return true;
   };
-  heldBytes = (): number => this.backlog;
+  heldBytes = (ifindex: number): Promise<HeldBytes> => {
+    void this.#note('read', ifindex);
+    return Promise.resolve({ total: this.backlog, ofSlot: () => this.backlog });
+  };
   enteredBytes = (): bigint => this.entered;
   setPortHeld = (ifindex: number, bytes: number, entered: bigint): void =>
     void this.#note('held', ifindex, bytes, entered);
@@ -255,6 +264,25 @@ describe('hop by hop', () => {
     await pass(2);
     expect(pauses()).toEqual([10, undefined]);
   });
+});
+
+test('a look reads each port once, however many classes it has and however much is asked for', async () => {
+  const listed = vi.spyOn(PausedTraffic.prototype, 'classes');
+  const services = [1, 2, 3].map((protocol) => ({ ...SERVICE, protocol }) as typeof SERVICE);
+  dataplane.backlog = 20_001;
+  const costs: number[][] = [];
+  for (const traffic of services) {
+    await ask(100, held(traffic));
+    await pass(3); // the first look marks the class as full
+    find({ egress: EGRESS, reason: 'held', traffic });
+    [dataplane.calls, dataplane.counted] = [[], 0];
+    listed.mockClear();
+    await pass(2);
+    costs.push([dataplane.taken('read').length, dataplane.counted, listed.mock.calls.length]);
+  }
+  listed.mockRestore();
+  expect(costs.map(([reads, counted]) => [reads, counted])).toEqual([1, 1, 1].map((looks) => [looks, 0]));
+  expect(new Set(costs.map(([, , lists]) => lists)).size).toBe(1);
 });
 
 test('queues are looked at only while there is something to do', async () => {

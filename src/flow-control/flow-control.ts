@@ -3,7 +3,7 @@
 //
 // Who is upstream of paused traffic is asked in its turn when the class fills in which it is held here: node by node,
 // each by its own queue. So an ARN goes over one link only.
-import type { FilledQueue, FillingTraffic, HeldTraffic } from '../model/flow-control.ts';
+import type { FilledQueue, HeldTraffic } from '../model/flow-control.ts';
 import type { FlowControlView } from '../model/flow-control-state.ts';
 import type { Clock } from '../model/clock.ts';
 import { Deadline } from '../model/deadline.ts';
@@ -12,10 +12,10 @@ import type { Count, Log } from '../model/log.ts';
 import { LONGEST_PAUSE_US } from '../model/notification.ts';
 import { HeldClasses, type HeldClassesSettings } from '../source/held-classes.ts';
 import type { HoldEffect } from '../source/hold.ts';
-import { type ArnToSend, type AskedOptions, AskedNeighbors, type Upstream } from './asked.ts';
+import { type ArnToSend, type AskedOptions, type AskedQueue, AskedNeighbors, type Upstream } from './asked.ts';
 import type { FlowControlDataplane } from './dataplane.ts';
+import { FillLevels, type Thresholds } from './fill-levels.ts';
 import { type PauseRequest, type PausedOptions, PausedTraffic } from './paused.ts';
-import { heldKey } from './traffic-key.ts';
 
 export interface FlowControlSettings {
   readonly asked: AskedOptions;
@@ -33,11 +33,6 @@ export interface FlowControlSettings {
   readonly mayHold: (held: HeldTraffic) => boolean;
 }
 
-interface Thresholds {
-  readonly above: number;
-  readonly below: number;
-}
-
 interface FlowControlDependencies {
   readonly dataplane: FlowControlDataplane;
   readonly upstreamOf: (filled: FilledQueue) => readonly Upstream[];
@@ -53,8 +48,6 @@ interface FlowControlDependencies {
 const LOOK_MS = 2;
 /** … but for no more than a tenth of the time. */
 const REST = 9;
-/** Classes that one turn of the event loop looks at. */
-const AT_ONCE = 64;
 /** What goes wrong is logged this often; all is counted. */
 const LOG_MS = 1000;
 /** Changes that wait for the kernel. Beyond, ARNs are ignored: what they ask for would come too late. */
@@ -67,10 +60,7 @@ export class FlowControl {
   readonly #classes: HeldClasses<HeldTraffic>;
   readonly #due: Deadline;
   readonly #looking: Deadline;
-  /** Ports whose classes were not empty at the last look. */
-  readonly #holding = new Set<number>();
-  /** Classes that are too full. */
-  readonly #full = new Set<string>();
+  readonly #levels: FillLevels;
   #settings: FlowControlSettings;
   /** The last packet over the threshold before which there was nobody to ask. */
   #withoutNeighbor = { ingress: 0, at: -Infinity };
@@ -96,8 +86,7 @@ export class FlowControl {
     );
     this.#due = new Deadline(clock, () => this.#apply(this.#paused.advance(clock.now())));
     this.#looking = new Deadline(clock, () => void this.#look());
-    // What an earlier machine has told the dataplane of them may no longer be so.
-    for (const port of settings.holdPorts) this.#holding.add(port);
+    this.#levels = new FillLevels(settings.holdPorts, { ...dependencies, onError: (error) => this.#failed(error) });
     this.#lookSoon();
   }
 
@@ -196,7 +185,7 @@ export class FlowControl {
   }
 
   #lookSoon(): void {
-    if (this.#stopped || this.#asked.size + this.#paused.size + this.#holding.size === 0) return;
+    if (this.#stopped || (this.#asked.size + this.#paused.size === 0 && !this.#levels.isHolding)) return;
     this.#looking.by(Math.max(this.#now() + LOOK_MS, this.#restUntil));
   }
 
@@ -205,9 +194,10 @@ export class FlowControl {
     this.#isLooking = true;
     const start = this.#now();
     try {
-      await this.#lookAtClasses();
-      const queued = this.#lookAtPorts();
-      if (!this.#stopped) this.#askAgain(queued);
+      const { watched, held } = this.#settings;
+      const [classes, asked] = [() => this.#paused.classes(), () => this.#asked.egress];
+      const isShort = await this.#levels.look({ classes, asked, watched, held });
+      if (!this.#stopped) this.#askAgain(isShort);
     } catch (error) {
       this.#failed(error); // the kernel has refused a change of the maps
     }
@@ -222,79 +212,9 @@ export class FlowControl {
     this.#warn(error, 'the length of a queue cannot be read');
   }
 
-  /** Which classes are too full, so that the neighbors before them are asked. */
-  async #lookAtClasses(): Promise<void> {
-    const { dataplane } = this.#dependencies;
-    const { above, below } = this.#settings.held;
-    const present = new Set<string>();
-    for (const held of [...this.#paused.classes()]) {
-      const key = heldKey(held);
-      present.add(key);
-      if (present.size % AT_ONCE === 0) await new Promise((resolve) => void setImmediate(resolve));
-      const bytes = await this.#classes.backlogBytes(held.slot).catch((error: unknown) => (this.#failed(error), 0));
-      // What leaves a full class goes on waiting for its neighbors: at their rate the class would never get shorter.
-      const isFull = this.#full.has(key) ? bytes > below : held.isPaused && bytes > above;
-      // Each time: a class that traffic has got anew since the last look is not full there.
-      if (isFull || this.#full.has(key)) dataplane.setFull(held, isFull);
-      if (isFull) this.#full.add(key);
-      else this.#full.delete(key);
-    }
-    for (const key of this.#full) if (!present.has(key)) this.#full.delete(key);
-  }
-
-  /** Bytes in the queues that neighbors are asked about, held ones not included. */
-  #lookAtPorts(): ReadonlyMap<number, number> {
-    const { dataplane } = this.#dependencies;
-    for (const { egress } of this.#paused.classes()) this.#holding.add(egress);
-    const held = new Map([...this.#holding].map((port) => [port, this.#lookAtHeld(port)]));
-    const queued = new Map<number, number>();
-    for (const port of this.#asked.egress)
-      try {
-        if (this.#settings.watched.has(port)) queued.set(port, dataplane.queueBytes(port) - (held.get(port) ?? 0));
-      } catch (error) {
-        this.#failed(error);
-      }
-    return queued;
-  }
-
-  /** Tells the dataplane what is held at a port. Returns the bytes. */
-  #lookAtHeld(port: number): number {
-    const { dataplane } = this.#dependencies;
-    try {
-      const entered = dataplane.enteredBytes(port);
-      const bytes = dataplane.heldBytes(port);
-      dataplane.setPortHeld(port, bytes, entered);
-      // Not before it is empty: what has entered a class since the last look counts as held.
-      if (bytes === 0 && !this.#holds(port)) this.#holding.delete(port);
-      return bytes;
-    } catch (error) {
-      this.#failed(error);
-      if (!this.#holds(port)) this.#holding.delete(port);
-      return 0;
-    }
-  }
-
-  #holds(port: number): boolean {
-    for (const { egress } of this.#paused.classes()) if (egress === port) return true;
-    return false;
-  }
-
-  #askAgain(queued: ReadonlyMap<number, number>): void {
-    const { watched } = this.#settings;
-    const isShort = ({ egress, reason, traffic }: FillingTraffic): boolean =>
-      reason === 'queue'
-        ? (queued.get(egress) ?? 0) <= (watched.get(egress)?.below ?? Infinity)
-        : !this.#isFull(egress, heldKey({ traffic, egress }));
+  #askAgain(isShort: (queue: AskedQueue) => boolean): void {
     const { arns, emptied } = this.#asked.onQueues(isShort, this.#now());
     for (const arn of arns) this.#send(arn);
     for (const queue of emptied) this.#dependencies.dataplane.forget(queue);
-  }
-
-  /** Where a tunnel's segment ends here, the class has another name than the traffic on arrival: any class counts. */
-  #isFull(egress: number, key: string): boolean {
-    if (this.#full.has(key)) return true;
-    const classes = [...this.#paused.classes()].map((held) => ({ egress: held.egress, key: heldKey(held) }));
-    if (classes.some((one) => one.key === key)) return false;
-    return classes.some((one) => one.egress === egress && this.#full.has(one.key));
   }
 }

@@ -44,6 +44,7 @@ export interface PauseRequest {
 
 /** Traffic in a class. */
 export interface OccupiedClass extends HeldTraffic {
+  readonly key: string;
   readonly slot: number;
   readonly isPaused: boolean;
 }
@@ -164,7 +165,7 @@ export class PausedTraffic {
   }
 
   *classes(): Generator<OccupiedClass> {
-    for (const { flow, slot, leaving } of this.#held.values()) yield { ...flow, slot, isPaused: !leaving };
+    for (const { flow, key, slot, leaving } of this.#held.values()) yield { ...flow, key, slot, isPaused: !leaving };
   }
 
   *views(now: number): Generator<PausedView> {

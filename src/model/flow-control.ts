@@ -36,6 +36,13 @@ export interface HeldTraffic {
   readonly egress: number;
 }
 
+/** Bytes in the classes of a port. */
+export interface HeldBytes {
+  readonly total: number;
+  /** 0: the slot holds nothing at this port. */
+  readonly ofSlot: (slot: number) => number;
+}
+
 /** A packet that found a queue above its threshold, or the class full in which its traffic is held. */
 export interface FilledQueue {
   /** CLOCK_MONOTONIC. */

@@ -8,7 +8,7 @@ import { readRootQueue } from '../kernel/netlink/root-queue.ts';
 import { SynchronousNetlink } from '../kernel/netlink/synchronous.ts';
 import type { Netns } from '../kernel/netns.ts';
 import type { Poller } from '../kernel/poller.ts';
-import type { FilledQueue, FillingTraffic, HeldTraffic } from '../model/flow-control.ts';
+import type { FilledQueue, FillingTraffic, HeldBytes, HeldTraffic } from '../model/flow-control.ts';
 import type { Count } from '../model/log.ts';
 import { HoldClasses } from './hold-classes.ts';
 import type { HoldPortTable } from './hold-port-table.ts';
@@ -67,7 +67,7 @@ export class FlowControl {
    * Bytes in the classes at a port. A class that was given away counts until it is empty.
    * @throws KernelError
    */
-  heldBytes(ifindex: number): number {
+  heldBytes(ifindex: number): Promise<HeldBytes> {
     return this.#occupied.bytes(ifindex);
   }
 
@@ -126,9 +126,9 @@ export class FlowControl {
 /** Remembers where packets may be: a class that was given away at one port still has those that had entered it. */
 class OccupiedClasses extends HoldClasses<HeldTraffic> {
   readonly #ports: HoldPorts;
-  /** By port: minor number of the class → whether traffic is held in it. */
+  /** By port: slot → whether traffic is held in it. */
   readonly #held = new Map<number, Map<number, boolean>>();
-  readonly #minors = new Map<string, number>();
+  readonly #slots = new Map<string, number>();
 
   constructor(dependencies: Pick<FlowControlDependencies, 'ports' | 'table'>) {
     super('flow-control', dependencies);
@@ -137,28 +137,31 @@ class OccupiedClasses extends HoldClasses<HeldTraffic> {
 
   override setHold(slot: number, held: HeldTraffic, hold: Parameters<HoldClasses<HeldTraffic>['setHold']>[2]): void {
     super.setHold(slot, held, hold);
-    const minor = minorOf('flow-control', slot);
-    const classes = this.#held.get(held.egress) ?? new Map<number, boolean>();
-    this.#held.set(held.egress, classes.set(minor, true));
-    const before = this.#minors.get(keyOf(held));
-    if (before !== undefined && before !== minor) classes.set(before, false);
-    this.#minors.set(keyOf(held), minor);
+    const slots = this.#held.get(held.egress) ?? new Map<number, boolean>();
+    this.#held.set(held.egress, slots.set(slot, true));
+    const before = this.#slots.get(keyOf(held));
+    if (before !== undefined && before !== slot) slots.set(before, false);
+    this.#slots.set(keyOf(held), slot);
   }
 
   override removeHold(held: HeldTraffic): void {
     super.removeHold(held);
-    const minor = this.#minors.get(keyOf(held));
-    if (minor !== undefined) this.#held.get(held.egress)?.set(minor, false);
-    this.#minors.delete(keyOf(held));
+    const slot = this.#slots.get(keyOf(held));
+    if (slot !== undefined) this.#held.get(held.egress)?.set(slot, false);
+    this.#slots.delete(keyOf(held));
   }
 
   /** @throws KernelError */
-  bytes(ifindex: number): number {
-    const classes = this.#held.get(ifindex) ?? new Map<number, boolean>();
-    const minors = [...classes.keys()];
-    const backlogs = this.#ports.backlogBytes(ifindex, minors);
-    for (const [i, minor] of minors.entries()) if (backlogs[i] === 0 && !classes.get(minor)) classes.delete(minor);
-    return backlogs.reduce((sum, bytes) => sum + bytes, 0);
+  async bytes(ifindex: number): Promise<HeldBytes> {
+    const slots = this.#held.get(ifindex) ?? new Map<number, boolean>();
+    const before = [...slots];
+    const minors = before.map(([slot]) => minorOf('flow-control', slot));
+    const backlogs = await this.#ports.backlogBytes(ifindex, minors);
+    const bytes = new Map(before.map(([slot], i) => [slot, backlogs[i]!]));
+    // Of one that was given away meanwhile it is not known that it is empty.
+    for (const [slot, wasHeld] of before)
+      if (bytes.get(slot) === 0 && !wasHeld && slots.get(slot) === false) slots.delete(slot);
+    return { total: backlogs.reduce((sum, some) => sum + some, 0), ofSlot: (slot) => bytes.get(slot) ?? 0 };
   }
 }
 

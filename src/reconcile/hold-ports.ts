@@ -185,16 +185,21 @@ export class HoldPorts {
    * Bytes in classes at one port, in the order of the classes. A port or class that is gone has none.
    * @throws KernelError
    */
-  backlogBytes(ifindex: number, minors: readonly number[]): number[] {
+  async backlogBytes(ifindex: number, minors: readonly number[]): Promise<number[]> {
     const port = this.#ports.get(ifindex);
     if (!port || this.#preparing.has(ifindex)) return minors.map(() => 0);
     const read = ({ handle }: ClassPlace): NetlinkRequest[] => [readClassRequest(ifindex, handle)];
     const requests = minors.flatMap((minor) => at(port, minor, read));
-    const answers = this.#batch.requests(requests.map(({ request }) => request));
+    const answers: Answer[] = [];
+    for (let from = 0; from < requests.length; from += NetlinkBatch.most) {
+      if (from > 0) await otherWork();
+      const part = requests.slice(from, from + NetlinkBatch.most);
+      answers.push(...this.#batch.requests(part.map(({ request }) => request)));
+    }
     const refusal = refusalIn(answers.filter((answer) => !isMissing(answer)));
     if (refusal) throw refusal;
     return answers.map((answer, i) => {
-      if (this.#isGone(answer, requests[i]!)) this.#forget(ifindex);
+      if (this.#isGone(answer, requests[i]!) && this.#ports.get(ifindex) === port) this.#forget(ifindex);
       return isKernelError(answer) ? 0 : countersIn(answer, minors[i]!).backlogBytes;
     });
   }

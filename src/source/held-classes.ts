@@ -101,11 +101,6 @@ export class HeldClasses<Subject> {
     return this.#changes.size;
   }
 
-  /** Bytes in the class of a slot; 0: nothing is held in it. @throws KernelError */
-  async backlogBytes(slot: number): Promise<number> {
-    return this.#slots.has(slot) ? (await this.#dependencies.dataplane.classCounters(slot)).backlogBytes : 0;
-  }
-
   configure(settings: HeldClassesSettings): void {
     this.#settings = settings;
   }

@@ -58,6 +58,8 @@ export class NetlinkBatch {
   }
 
   private exchange(requests: readonly NetlinkRequest[]): Answer[] {
+    // By now the descriptor may be another's.
+    if (this.closed) throw new KernelError(requests[0]!.operation, ERRNO.EBADF, 'the netlink socket was closed');
     const pending = new Map<number, Pending>();
     const parts = requests.map((request) => {
       this.sequence = (this.sequence % 0xffff_ffff) + 1;

@@ -99,12 +99,16 @@ describe('a port with its default queue', () => {
     const b = scene.ifindex('t-hold-b');
     const preparing = scene.ports.prepare(b);
     expect(await scene.ports.classCounters(many.at(-1)!)).toMatchObject({ sent: 0n });
-    expect(scene.ports.backlogBytes(b, many)).toEqual(many.map(() => 0));
+    expect(await scene.ports.backlogBytes(b, many)).toEqual(many.map(() => 0));
     await scene.ports.changeRate(many.at(-2)!, { rate: 1_000_000n, burst: 2000 });
     await scene.ports.pause(many.at(-1)!, 1000);
     await scene.ports.setClass(MINOR + 40, SLOW);
     await preparing;
     expect(scene.ports.ports).toEqual([a(), b]);
+    let others = 0;
+    setImmediate(() => others++);
+    expect(await scene.ports.backlogBytes(b, many)).toHaveLength(40);
+    expect(others).toBe(1);
     expect(classes('t-hold-b').length).toBe(41);
     expect(classes('t-hold-b')).toContainEqual(expect.stringMatching(/^class htb 6e70:125a .* rate 8Mbit /));
   });
