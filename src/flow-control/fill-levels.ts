@@ -79,10 +79,9 @@ export class FillLevels {
       } catch (error) {
         onError(error);
       }
-    // Not before it is empty: what has entered a class since the last look counts as held.
+    // Not before it is known to be empty: what has entered a class since the last look counts as held.
     const holding = portsOf(classes());
-    for (const port of this.#holding)
-      if (!holding.has(port) && (found.get(port)?.total ?? 0) === 0) this.#holding.delete(port);
+    for (const [port, { total }] of found) if (total === 0 && !holding.has(port)) this.#holding.delete(port);
     return found;
   }
 

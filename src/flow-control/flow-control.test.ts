@@ -266,6 +266,26 @@ describe('hop by hop', () => {
   });
 });
 
+test('a port that cannot be read once is looked at until nothing of its queue counts as held', async () => {
+  await pass(3);
+  dataplane.calls = [];
+  await ask(100);
+  await pass(3);
+  dataplane.backlog = 5000;
+  await pass(3);
+  const { heldBytes } = dataplane;
+  dataplane.heldBytes = () => Promise.reject(new Error('no answer'));
+  dataplane.released = true;
+  await ask(undefined);
+  await pass(20);
+  expect(control.view().paused).toEqual([]);
+  dataplane.heldBytes = heldBytes;
+  dataplane.backlog = 0;
+  await pass(5);
+  expect(counts['flow-control.look-failed']).toBeGreaterThan(0);
+  expect(dataplane.taken('held').at(-1)).toEqual(['held', EGRESS, 0, 0n]);
+});
+
 test('a look reads each port once, however many classes it has and however much is asked for', async () => {
   const listed = vi.spyOn(PausedTraffic.prototype, 'classes');
   const services = [1, 2, 3].map((protocol) => ({ ...SERVICE, protocol }) as typeof SERVICE);
