@@ -138,6 +138,13 @@ describe('limits', () => {
     expect(ask(10, other(9))).toBeDefined();
     expect(asked.size).toBe(4);
   });
+  test('what has ended makes room, also behind what was asked for again', () => {
+    ask(0, other(0));
+    for (let i = 1; i < 4; i++) ask(2, other(i));
+    expect(asked.onQueues(() => false, 5).arns).toHaveLength(1);
+    expect(ask(12, other(9))).toBeDefined();
+    expect([...asked.views()].map(({ until }) => until)).toEqual([12, 12, 15, 22]);
+  });
   test('a token for each, earned with time', () => {
     asked = new AskedNeighbors({ ...askedOptions, mostAsked: 1000 }, { count }, 0);
     for (let i = 0; i < 20; i++) ask(0, other(i));

@@ -59,8 +59,8 @@ interface Asked extends AskedQueue {
   readonly since: number;
   /** When a packet found the queue filled last. */
   readonly foundAt: number;
-  sentAt: number;
-  times: number;
+  readonly sentAt: number;
+  readonly times: number;
 }
 
 /** Pauses that follow from one packet. */
@@ -114,15 +114,15 @@ export class AskedNeighbors {
   onQueues(isShort: (queue: AskedQueue) => boolean, now: number): AskedAgain {
     const arns: ArnToSend[] = [];
     const emptied: Asked[] = [];
-    for (const [key, asked] of this.#asked) {
+    for (const [key, asked] of [...this.#asked]) {
       if (now >= this.#over(asked)) {
         this.#asked.delete(key); // it has ended by itself
       } else if (isShort(asked)) {
         this.#asked.delete(key);
         emptied.push(asked);
       } else if (this.#isDue(asked, now) && this.#bucket.take(now)) {
-        asked.sentAt = now;
-        asked.times++;
+        this.#asked.delete(key);
+        this.#asked.set(key, { ...asked, sentAt: now, times: asked.times + 1 });
         this.#count('flow-control.ask.repeated');
         arns.push({ to: asked.to, traffic: asked.traffic, pauseMs: this.#opts.pauseMs, metric: 0 });
       }
