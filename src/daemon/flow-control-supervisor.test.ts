@@ -26,7 +26,7 @@ beforeEach(() => {
   [counts, open, rings, fails] = [{}, [], 0, false];
   supervisor = new FlowControlSupervisor({
     ...{ clock, log: silentLog, poller: {} as Poller, interfaceName: () => undefined },
-    ...{ routesBack: { routersTo: () => [] }, neighbors: { routerWith: () => [] } },
+    ...{ routesBack: { routersTo: () => [] }, neighbors: { routersAt: () => [] } },
     count: (name) => void (counts[name] = (counts[name] ?? 0) + 1),
     openSocket: ({ port }) => {
       open.push(port);

@@ -21,7 +21,7 @@ import { silenceUs } from '../source/class-rate.ts';
 interface FlowControlSupervisorDependencies {
   readonly poller: Poller;
   readonly routesBack: Pick<RoutesBack, 'routersTo'>;
-  readonly neighbors: Pick<Neighbors, 'routerWith'>;
+  readonly neighbors: Pick<Neighbors, 'routersAt'>;
   /** Undefined: no interface has that index. */
   readonly interfaceName: (ifindex: number) => string | undefined;
   /** For tests. */
@@ -169,7 +169,7 @@ export class FlowControlSupervisor {
     const upstream = new UpstreamNeighbors({
       ...{ now, count },
       routersTo: (to, ifindex) => routesBack.routersTo(to, ifindex),
-      routerWith: (mac, ifindex) => neighbors.routerWith(mac, ifindex),
+      routersAt: (ifindex) => neighbors.routersAt(ifindex),
     });
     upstream.configure(plan.neighbors);
     const admission = new ArnAdmission(admissionOf(plan));

@@ -7,23 +7,27 @@ import { UpstreamNeighbors } from './upstream.ts';
 let now: number;
 let counts: Record<string, number>;
 let routers: readonly IpAddress[];
-let byMac: readonly IpAddress[];
+let present: readonly { address: IpAddress; mac: Uint8Array }[];
 let asked: string[];
 let fails: boolean;
 let upstream: UpstreamNeighbors;
 beforeEach(() => {
   now = 0;
   counts = {};
-  [routers, byMac, asked, fails] = [[NEIGHBOR], [OTHER_NEIGHBOR], [], false];
+  present = [
+    { address: NEIGHBOR, mac: Uint8Array.of(2, 0, 0, 0, 0, 9) },
+    { address: OTHER_NEIGHBOR, mac: filled().sourceMac },
+  ];
+  [routers, asked, fails] = [[NEIGHBOR], [], false];
   upstream = new UpstreamNeighbors({
     routersTo: (_, ifindex) => {
       asked.push(`route ${ifindex}`);
       if (fails) throw new Error('no');
       return routers;
     },
-    routerWith: (_, ifindex) => {
-      asked.push(`mac ${ifindex}`);
-      return byMac;
+    routersAt: (ifindex) => {
+      asked.push(`routers ${ifindex}`);
+      return present;
     },
     now: () => now,
     count: (name) => void (counts[name] = (counts[name] ?? 0) + 1),
@@ -44,12 +48,28 @@ test('where the route back leads elsewhere, the router with the hardware address
   routers = [];
   expect(found()).toEqual([OTHER_NEIGHBOR]);
 });
+test('whatever sources and hardware addresses senders write, the routers of an interface are listed once a second', () => {
+  routers = [];
+  const write = (n: number): void => {
+    const [cameFrom, sourceMac] = [
+      { family: 6, value: BigInt(n) } as const,
+      Uint8Array.of(2, 0, 0, 0, n >> 8, n & 255),
+    ];
+    upstream.of(filled({ cameFrom, sourceMac }));
+  };
+  for (let n = 0; n < 3000; n++) write(n);
+  const listed = (): number => asked.filter((what) => what === `routers ${INGRESS}`).length;
+  expect(listed()).toBe(1);
+  now = 1000;
+  write(1);
+  expect(listed()).toBe(2);
+});
 test('an IPv4 next hop is none for ARNs', () => {
   routers = [address('192.0.2.1')];
   expect(found()).toEqual([OTHER_NEIGHBOR]);
 });
 test('nobody', () => {
-  [routers, byMac] = [[], []];
+  [routers, present] = [[], present.slice(0, 1)];
   expect(found()).toEqual([]);
 });
 test('of many routers at most four', () => {
@@ -77,6 +97,6 @@ test('a storm of sources is remembered up to a limit', () => {
 });
 test('a kernel that cannot be asked is counted', () => {
   fails = true;
-  expect(found()).toEqual([]);
+  expect(found()).toEqual([OTHER_NEIGHBOR]);
   expect(counts).toEqual({ 'flow-control.upstream.unreadable': 1 });
 });

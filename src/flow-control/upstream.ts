@@ -9,11 +9,16 @@ import type { FilledQueue } from '../model/flow-control.ts';
 import type { Count } from '../model/log.ts';
 import type { Upstream } from './asked.ts';
 
+interface NeighborRouter {
+  readonly address: IpAddress;
+  readonly mac: Uint8Array;
+}
+
 interface UpstreamDependencies {
   /** Routers behind the interface on the route to an address. @throws when the kernel cannot be asked */
   readonly routersTo: (address: IpAddress, ifindex: number) => readonly IpAddress[];
-  /** IPv6 addresses of a neighboring router. @throws when the kernel cannot be asked */
-  readonly routerWith: (mac: Uint8Array, ifindex: number) => readonly IpAddress[];
+  /** IPv6 addresses of neighboring routers, those to be preferred first. @throws when the kernel cannot be asked */
+  readonly routersAt: (ifindex: number) => readonly NeighborRouter[];
   /** Monotonic milliseconds. */
   readonly now: () => number;
   readonly count: Count;
@@ -35,8 +40,8 @@ export class UpstreamNeighbors {
   readonly #dependencies: UpstreamDependencies;
   #declared: ReadonlyMap<number, readonly IpAddress[]> = new Map();
   readonly #answers = new Map<string, Answer<readonly Upstream[]>>();
-  /** By interface and hardware address: sources without a route must not make the kernel list its table each time. */
-  readonly #byMac = new Map<string, Answer<readonly IpAddress[]>>();
+  /** By interface: what a sender writes must not make the kernel list its table each time. */
+  readonly #routersAt = new Map<number, Answer<readonly NeighborRouter[]>>();
 
   constructor(dependencies: UpstreamDependencies) {
     this.#dependencies = dependencies;
@@ -47,7 +52,7 @@ export class UpstreamNeighbors {
     for (const { ifindex, address } of neighbors) declared.set(ifindex, [...(declared.get(ifindex) ?? []), address]);
     this.#declared = declared;
     this.#answers.clear();
-    this.#byMac.clear();
+    this.#routersAt.clear();
   }
 
   /** None: there is nobody to ask. */
@@ -59,7 +64,7 @@ export class UpstreamNeighbors {
     );
   }
 
-  #once<T>(answers: Map<string, Answer<T>>, key: string, now: number, find: () => T): T {
+  #once<K, T>(answers: Map<K, Answer<T>>, key: K, now: number, find: () => T): T {
     const known = answers.get(key);
     if (known && now - known.at < FRESH_MS) return known.found;
     const found = find();
@@ -72,14 +77,19 @@ export class UpstreamNeighbors {
   #find(ingress: number, cameFrom: IpAddress, sourceMac: Uint8Array): readonly IpAddress[] {
     const declared = this.#declared.get(ingress);
     if (declared) return declared;
-    const { routersTo, routerWith, now, count } = this.#dependencies;
+    const { routersTo, routersAt, now } = this.#dependencies;
+    const routers = this.#orNone(() => routersTo(cameFrom, ingress).filter(({ family }) => family === 6));
+    if (routers.length > 0) return routers.slice(0, MOST_ROUTERS);
+    const present = this.#once(this.#routersAt, ingress, now(), () => this.#orNone(() => routersAt(ingress)));
+    const sender = present.find(({ mac }) => Buffer.compare(mac, sourceMac) === 0);
+    return sender ? [sender.address] : [];
+  }
+
+  #orNone<T>(find: () => readonly T[]): readonly T[] {
     try {
-      const routers = routersTo(cameFrom, ingress).filter(({ family }) => family === 6);
-      if (routers.length > 0) return routers.slice(0, MOST_ROUTERS);
-      const key = `${ingress} ${Buffer.from(sourceMac).toString('latin1')}`;
-      return this.#once(this.#byMac, key, now(), () => routerWith(sourceMac, ingress).slice(0, 1));
+      return find();
     } catch {
-      count('flow-control.upstream.unreadable');
+      this.#dependencies.count('flow-control.upstream.unreadable');
       return [];
     }
   }

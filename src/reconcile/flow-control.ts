@@ -15,6 +15,9 @@ import type { HoldPortTable } from './hold-port-table.ts';
 import type { HoldPorts } from './hold-ports.ts';
 import type { HoldTable } from './hold-table.ts';
 
+/** Each may lead to a question to the kernel, and to an ARN. */
+const RECORDS_A_WAKE_UP = 256;
+
 interface FlowControlDependencies {
   readonly ports: HoldPorts;
   readonly table: HoldTable;
@@ -100,6 +103,7 @@ export class FlowControl {
   onFilled(listener: (filled: FilledQueue) => void, { poller }: { readonly poller: Poller }): RingBufferReader {
     const reader = openRingBuffer(this.#object.map(FLOW_CONTROL_MAPS.records), {
       poller,
+      recordsAWakeUp: RECORDS_A_WAKE_UP,
       onRecord: (data, offset, length) => {
         let filled: FilledQueue;
         try {

@@ -1,4 +1,4 @@
-// The kernel's table of IPv6 neighbors: which addresses a router with a hardware address has.
+// The kernel's table of IPv6 neighbors: which routers are at an interface.
 import { type IpAddress, addressFromBytes, isLinkLocal } from '../../model/address.ts';
 import type { Netns } from '../netns.ts';
 import { AF } from '../ffi/libc.ts';
@@ -14,6 +14,11 @@ const FLAGS = 10;
 /** The neighbor has said that it is a router (RFC 4861 §4.4). */
 const NTF_ROUTER = 0x80;
 
+export interface NeighborRouter {
+  readonly address: IpAddress;
+  readonly mac: Uint8Array;
+}
+
 export class Neighbors {
   readonly #netlink: SynchronousNetlink;
 
@@ -26,8 +31,8 @@ export class Neighbors {
     return new Neighbors(SynchronousNetlink.open({ netns }));
   }
 
-  /** IPv6 addresses of the neighboring router, the link-local ones first. None of a host. @throws KernelError */
-  routerWith(mac: Uint8Array, ifindex: number): readonly IpAddress[] {
+  /** IPv6 addresses of routers, the link-local ones first. The kernel lists its whole table. @throws KernelError */
+  routersAt(ifindex: number): readonly NeighborRouter[] {
     const header = new Uint8Array(HEADER);
     header[0] = AF.INET6;
     const body = concat([header, attribute(NDA.IFINDEX, u32(ifindex))]);
@@ -36,10 +41,10 @@ export class Neighbors {
       if (message.body.length < HEADER || viewOf(message.body).getInt32(IFINDEX, true) !== ifindex) return [];
       if ((message.body[FLAGS]! & NTF_ROUTER) === 0) return [];
       const attributes = decodeAttributes(message.body, HEADER);
-      const [address, hardware] = [attributes.get(NDA.DST), attributes.get(NDA.LLADDR)];
-      return address && hardware && Buffer.compare(hardware, mac) === 0 ? [addressFromBytes(address)] : [];
+      const [address, mac] = [attributes.get(NDA.DST), attributes.get(NDA.LLADDR)];
+      return address && mac ? [{ address: addressFromBytes(address), mac }] : [];
     });
-    return found.sort((a, b) => Number(isLinkLocal(b)) - Number(isLinkLocal(a)));
+    return found.sort((a, b) => Number(isLinkLocal(b.address)) - Number(isLinkLocal(a.address)));
   }
 
   close(): void {
