@@ -12,6 +12,7 @@ import { messageOf } from '../model/error-text.ts';
 import type { FlowControlView } from '../model/flow-control-state.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
+import type { Work } from '../model/work.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { FlowControlPlan } from '../plan/flow-control-plan.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
@@ -27,6 +28,7 @@ interface FlowControlSupervisorDependencies {
   /** For tests. */
   readonly openSocket?: (...args: ConstructorParameters<typeof ArnSocket>) => Socket;
   readonly clock: Clock;
+  readonly work: Work;
   readonly count: Count;
   readonly log: Log;
 }
@@ -164,7 +166,7 @@ export class FlowControlSupervisor {
   }
 
   #start(plan: FlowControlPlan, hold: Hold): Running {
-    const { poller, clock, count, log, routesBack, neighbors } = this.#dependencies;
+    const { poller, clock, work, count, log, routesBack, neighbors } = this.#dependencies;
     const now = (): number => clock.now();
     const upstream = new UpstreamNeighbors({
       ...{ now, count },
@@ -180,7 +182,7 @@ export class FlowControlSupervisor {
     const { openSocket = (...args) => new ArnSocket(...args) } = this.#dependencies;
     const socket = openSocket({ port: udpPort, bitOrder }, { poller, clock, count, log, onDatagram });
     const machine = new FlowControl(settingsOf(plan), {
-      ...{ clock, count, log, dataplane: hold.flowControl },
+      ...{ clock, work, count, log, dataplane: hold.flowControl },
       upstreamOf: (filled) => upstream.of(filled),
       send: (arn) => socket.send(arn),
       monotonicNs: () => process.hrtime.bigint(),

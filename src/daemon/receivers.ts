@@ -11,6 +11,7 @@ import type { Clock } from '../model/clock.ts';
 import type { Count } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import type { ReleaseRequest } from '../model/source.ts';
+import type { Work } from '../model/work.ts';
 import type { DesiredState } from '../plan/desired.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
 import { CongestionSupervisor } from './congestion-supervisor.ts';
@@ -23,6 +24,7 @@ export interface ReceiversDependencies {
   readonly poller: Poller;
   readonly rtnetlink: Rtnetlink;
   readonly clock: Clock;
+  readonly work: Work;
   readonly logging: Logging;
   readonly count: Count;
   readonly interfaceName: (ifindex: number) => string | undefined;
@@ -42,7 +44,7 @@ export class Receivers {
   readonly #neighbors: Neighbors;
 
   constructor(dependencies: ReceiversDependencies) {
-    const { poller, rtnetlink, clock, logging, count, interfaceName, onInput, onDoubts } = dependencies;
+    const { poller, rtnetlink, clock, work, logging, count, interfaceName, onInput, onDoubts } = dependencies;
     const routesBack = (this.#routesBack = RoutesBack.open());
     const reversePath = (this.#reversePath = new ReversePath({
       waysTo: (to) => routesBack.waysTo(to),
@@ -58,13 +60,13 @@ export class Receivers {
       onCapabilities: onInput,
     });
     this.source = new SourceSupervisor({
-      ...{ poller, clock, count },
+      ...{ poller, clock, work, count },
       log: logging.component('source'),
       rttMs: () => this.stamp.rttMs,
     });
     const neighbors = (this.#neighbors = Neighbors.open());
     this.flowControl = new FlowControlSupervisor({
-      ...{ poller, clock, count, routesBack, neighbors, interfaceName, log: logging.component('flow-control') },
+      ...{ poller, clock, work, count, routesBack, neighbors, interfaceName, log: logging.component('flow-control') },
     });
   }
 

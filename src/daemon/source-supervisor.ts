@@ -6,6 +6,7 @@ import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
 import type { ReleaseRequest, SourceNotification } from '../model/source.ts';
+import type { Work } from '../model/work.ts';
 import type { DesiredState, IoamPlan, SourcePlan } from '../plan/desired.ts';
 import type { Dataplane } from '../reconcile/dataplane.ts';
 import type { Hold } from '../reconcile/hold.ts';
@@ -23,6 +24,7 @@ const NO_SLOT_MS = 60_000;
 export interface SourceSupervisorDependencies {
   readonly poller: Poller;
   readonly clock: Clock;
+  readonly work: Work;
   readonly count: Count;
   readonly log: Log;
   /** RTT_est that STAMP has measured, by the name of the port. */

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { manualClock } from '../model/clock.ts';
 import type { FilledQueue, HeldBytes, HeldTraffic } from '../model/flow-control.ts';
 import { silentLog } from '../model/log.ts';
+import { microtaskWork } from '../model/work.fixture.ts';
 import type { ArnToSend } from './asked.ts';
 import type { FlowControlDataplane } from './dataplane.ts';
 import {
@@ -101,7 +102,7 @@ beforeEach(() => {
   [sent, counts, sendFails] = [[], {}, false];
   neighbors = [{ address: NEIGHBOR, ifindex: INGRESS }];
   control = new FlowControl(settings, {
-    ...{ dataplane, clock, log: silentLog, upstreamOf: () => neighbors },
+    ...{ dataplane, clock, work: microtaskWork(), log: silentLog, upstreamOf: () => neighbors },
     send: (arn) => {
       if (sendFails) throw new Error('no route');
       sent.push(arn);

@@ -10,7 +10,9 @@ import { Deadline } from '../model/deadline.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import { LONGEST_PAUSE_US } from '../model/notification.ts';
-import { HeldClasses, type HeldClassesSettings } from '../source/held-classes.ts';
+import type { Work } from '../model/work.ts';
+import { HeldClasses } from '../source/held-classes.ts';
+import type { HeldClassesSettings } from '../source/held-rates.ts';
 import type { HoldEffect } from '../source/hold.ts';
 import { type ArnToSend, type AskedOptions, type AskedQueue, AskedNeighbors, type Upstream } from './asked.ts';
 import type { FlowControlDataplane } from './dataplane.ts';
@@ -39,6 +41,7 @@ interface FlowControlDependencies {
   /** @throws KernelError */
   readonly send: (arn: ArnToSend) => void;
   readonly clock: Clock;
+  readonly work: Work;
   readonly monotonicNs: () => bigint;
   readonly count: Count;
   readonly log: Log;
@@ -50,8 +53,6 @@ const LOOK_MS = 2;
 const REST = 9;
 /** What goes wrong is logged this often; all is counted. */
 const LOG_MS = 1000;
-/** Changes that wait for the kernel. Beyond, ARNs are ignored: what they ask for would come too late. */
-const MOST_WAITING = 16_384;
 
 export class FlowControl {
   readonly #dependencies: FlowControlDependencies;
@@ -80,7 +81,7 @@ export class FlowControl {
       { ...dependencies, dataplane: dependencies.dataplane.classes },
       {
         onDrained: (traffic) => this.#apply(this.#paused.onDrained(traffic)),
-        onRefused: (traffic, slot) => this.#apply(this.#paused.onRefused(traffic, slot)),
+        onRefused: (...refused) => this.#apply(this.#paused.onRefused(...refused, this.#now())),
         onError: () => count('flow-control.pause.refused'),
       },
     );
@@ -109,7 +110,6 @@ export class FlowControl {
   /** A neighbor that may ask for it has sent an ARN. */
   onRequest(request: PauseRequest): void {
     if (this.#stopped) return;
-    if (this.#classes.waiting >= MOST_WAITING) return this.#dependencies.count('flow-control.pause.overload');
     this.#apply(this.#paused.onRequest(request, this.#now()));
     this.#lookSoon();
   }

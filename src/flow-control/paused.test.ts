@@ -201,8 +201,17 @@ describe('limits', () => {
 
 test('what the dataplane refuses has no slot; the next ARN tries again', () => {
   ask(10, 0);
-  expect(kinds(paused.onRefused(held(), 1))).toEqual(['free']);
+  expect(kinds(paused.onRefused(held(), 1, false, 0))).toEqual(['free']);
   expect(kinds(ask(10, 1))).toEqual(['hold']);
+});
+
+test('what leaves, and cannot be paused again, leaves as before; the next ARN tries again', () => {
+  ask(10, 0);
+  expect(kinds(paused.advance(10))).toEqual(['leave']);
+  expect(kinds(ask(10, 11))).toEqual(['hold']);
+  expect(kinds(paused.onRefused(held(), 1, true, 12))).toEqual(['leave']);
+  expect([...paused.views(12)]).toMatchObject([{ state: 'leaving' }]);
+  expect(kinds(ask(10, 13))).toEqual(['hold']);
 });
 
 test('an operator lets traffic go; the next ARN pauses it again', () => {

@@ -148,10 +148,11 @@ export class PausedTraffic {
     return this.#taken();
   }
 
-  /** The dataplane could not hold it in this slot: the next ARN tries again. */
-  onRefused(flow: HeldTraffic, slot: number): HoldEffect<HeldTraffic>[] {
+  /** The dataplane could not hold it in this slot: the next ARN tries again. `leaves`: it was leaving, and still is. */
+  onRefused(flow: HeldTraffic, slot: number, leaves: boolean, now: number): HoldEffect<HeldTraffic>[] {
     const held = this.#held.get(heldKey(flow));
-    if (held?.slot === slot) this.#free(held);
+    if (held?.slot === slot && leaves) this.#leave(held, now);
+    else if (held?.slot === slot) this.#free(held);
     return this.#taken();
   }
 
@@ -252,9 +253,9 @@ export class PausedTraffic {
     this.#leave(held, now, 'watchdog');
   }
 
-  #leave(held: Held, now: number, why: 'over' | 'watchdog' | 'released' | 'not-configured'): void {
+  #leave(held: Held, now: number, why?: 'over' | 'watchdog' | 'released' | 'not-configured'): void {
     if (held.leaving) return;
-    this.#count(`flow-control.pause.${why}`);
+    if (why) this.#count(`flow-control.pause.${why}`);
     held.asked.clear();
     Object.assign(held, { leaving: true, since: now });
     this.#emit(held, { kind: 'leave', rate: this.#opts.lineRate });

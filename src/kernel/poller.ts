@@ -31,9 +31,11 @@ interface PollerDependencies {
 const BATCH = 64;
 /**
  * Rounds served without returning to the worker thread while there is more to read. Saves a thread switch a round
- * under load.
+ * under load …
  */
 const ROUNDS = 8;
+/** … but for no longer than this, milliseconds: timers and other work wait meanwhile. */
+const ROUNDS_MS = 2;
 const WAKE_ID = 0;
 
 interface Entry {
@@ -136,8 +138,10 @@ export class Poller {
     this.waiting = true;
     epollWait(this.epoll, this.events.address, BATCH, (result) => {
       try {
+        const end = performance.now() + ROUNDS_MS;
         this.dispatch(result);
         for (let round = 1; round < ROUNDS && result > 0 && this.entries.size > 0; round++) {
+          if (performance.now() > end) break;
           result = epollPoll(this.epoll, this.events.address, BATCH);
           this.dispatch(result);
         }

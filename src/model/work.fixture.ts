@@ -2,6 +2,9 @@
 // budget in milliseconds is a number of steps.
 import { FairWork, type JobOptions, type Steps, type Work } from './work.ts';
 
+/** Work whose turns are microtasks: it is done when a test has awaited some. */
+export const microtaskWork = (): Work => new FairWork({ now: () => performance.now(), schedule: queueMicrotask });
+
 export class ManualWork implements Work {
   #now = 0;
   #turn: (() => void) | undefined;

@@ -1,6 +1,7 @@
 // Classes for what is held at the ports of this router: a class has the same number, rate and queue limit at each port
-// of its purpose, since which port a flow leaves by is the kernel's choice. Requests are executed within the call; a
-// long list is cut, and other work goes on between its parts.
+// of its purpose, since which port a flow leaves by is the kernel's choice. Requests of one moment go to the kernel
+// together (netlink/request-queue.ts), in the order in which they were made. A class that exists is changed, not made
+// again: to create one, the kernel looks at all others.
 //
 // A port that has vanished, or whose queue or classes somebody has removed, is forgotten, with all that it had: flows
 // go straight there, and are held at the others. prepare() it again.
@@ -9,6 +10,7 @@ import { ERRNO, KernelError, isKernelError } from '../kernel/errors.ts';
 import { type Answer, NetlinkBatch, refusalIn } from '../kernel/netlink/batch.ts';
 import type { NetlinkRequest } from '../kernel/netlink/client.ts';
 import type { NetlinkMessage } from '../kernel/netlink/message.ts';
+import { NetlinkQueue } from '../kernel/netlink/request-queue.ts';
 import { HoldTrees, type HoldTree, placeIn } from '../kernel/netlink/hold-tree.ts';
 import {
   type ClassCounters,
@@ -45,32 +47,53 @@ interface Port extends HoldTree {
   readonly purpose: HoldPurpose;
 }
 
+interface Sockets {
+  readonly trees: HoldTrees;
+  /** What the machines ask for. */
+  readonly queue: NetlinkQueue;
+  /** What has to be known within the call. */
+  readonly batch: NetlinkBatch;
+}
+
+interface KnownClass {
+  readonly limit: number;
+  /** Undefined: it pauses. */
+  readonly rate: ClassRate | undefined;
+}
+
 type ClassChange = (place: ClassPlace) => readonly NetlinkRequest[];
 
 export class HoldPorts {
   readonly #table: PortTable;
   readonly #onChange: () => void;
   readonly #trees: HoldTrees;
+  readonly #queue: NetlinkQueue;
   readonly #batch: NetlinkBatch;
   readonly #ports = new Map<number, Port>();
   /** The classes so far of ports that are being prepared, by ifindex. Nothing is done to others there. */
   readonly #preparing = new Map<number, Set<number>>();
+  /** What is wanted of each class. */
   readonly #classes = new Map<number, HoldClass>();
+  /** What each class is known to be, at all ports. */
+  readonly #known = new Map<number, KnownClass>();
 
-  private constructor({ table, onChange }: HoldPortsDependencies, trees: HoldTrees, batch: NetlinkBatch) {
+  private constructor({ table, onChange }: HoldPortsDependencies, sockets: Sockets) {
     this.#table = table;
     this.#onChange = onChange ?? (() => {});
-    this.#trees = trees;
-    this.#batch = batch;
+    this.#trees = sockets.trees;
+    this.#queue = sockets.queue;
+    this.#batch = sockets.batch;
   }
 
   /** @throws KernelError */
   static open(opts: { netns?: Netns | undefined }, dependencies: HoldPortsDependencies): HoldPorts {
-    const trees = HoldTrees.open(opts);
+    const opened: { close(): void }[] = [];
+    const open = <T extends { close(): void }>(socket: T): T => (opened.push(socket), socket);
     try {
-      return new HoldPorts(dependencies, trees, NetlinkBatch.open(opts));
+      const [trees, queue] = [open(HoldTrees.open(opts)), open(NetlinkQueue.open(opts))];
+      return new HoldPorts(dependencies, { trees, queue, batch: open(NetlinkBatch.open(opts)) });
     } catch (error) {
-      trees.close();
+      for (const socket of opened) socket.close();
       throw error;
     }
   }
@@ -143,23 +166,31 @@ export class HoldPorts {
 
   /** @throws KernelError of the first port that refuses; the others have the class */
   setClass(minor: number, wanted: HoldClass): Promise<void> {
-    return this.setClasses([[minor, wanted]]);
+    const known = this.#known.get(minor);
+    if (known?.limit !== wanted.limit) return this.setClasses([[minor, wanted]]);
+    if (known.rate && isSameRate(known.rate, wanted)) return Promise.resolve();
+    return this.changeRate(minor, wanted);
   }
 
   /** Creates or changes many classes. @throws KernelError of the first refusal; the others exist */
-  setClasses(classes: readonly (readonly [minor: number, wanted: HoldClass])[]): Promise<void> {
-    for (const [minor, wanted] of classes) this.#classes.set(minor, wanted);
-    return this.#apply(classes.flatMap(([minor, wanted]) => this.#everywhere(minor, creation(wanted))));
+  async setClasses(classes: readonly (readonly [minor: number, wanted: HoldClass])[]): Promise<void> {
+    for (const [minor, wanted] of classes) {
+      this.#classes.set(minor, wanted);
+      this.#known.set(minor, { limit: wanted.limit, rate: wanted });
+    }
+    await this.#apply(classes.flatMap(([minor, wanted]) => this.#everywhere(minor, creation(wanted))));
   }
 
   /**
    * In force after what the class owes for its last frame at the former rate (htb.ts).
    * @throws KernelError ENOENT (no such class), RangeError (rate of zero)
    */
-  changeRate(minor: number, rate: ClassRate): Promise<void> {
+  async changeRate(minor: number, { rate, burst }: ClassRate): Promise<void> {
+    const requests = this.#everywhere(minor, (place) => [changeClassRequest(place, { rate, burst })]);
     const before = this.#classes.get(minor);
-    if (before) this.#classes.set(minor, { ...before, ...rate });
-    return this.#apply(this.#everywhere(minor, (place) => [changeClassRequest(place, rate)]));
+    if (before) this.#classes.set(minor, { ...before, rate, burst });
+    this.#nowKnown(minor, { rate, burst });
+    await this.#apply(requests);
   }
 
   /**
@@ -167,8 +198,10 @@ export class HoldPorts {
    * changeRate(). Called before the time is over, that lets the present silence end by itself; nothing ends it earlier.
    * @throws KernelError ENOENT (no such class), RangeError (not 1 to 65,535 µs)
    */
-  pause(minor: number, microseconds: number): Promise<void> {
-    return this.#apply(this.#everywhere(minor, (place) => [pauseClassRequest(place, microseconds)]));
+  async pause(minor: number, microseconds: number): Promise<void> {
+    const requests = this.#everywhere(minor, (place) => [pauseClassRequest(place, microseconds)]);
+    this.#nowKnown(minor, undefined);
+    await this.#apply(requests);
   }
 
   /** Summed over the ports of its purpose. @throws KernelError ENOENT (no such class at a port) */
@@ -207,7 +240,13 @@ export class HoldPorts {
   /** Releases descriptors; classes and queues stay. Idempotent. */
   close(): void {
     this.#trees.close();
+    this.#queue.close();
     this.#batch.close();
+  }
+
+  #nowKnown(minor: number, rate: ClassRate | undefined): void {
+    const known = this.#known.get(minor);
+    if (known) this.#known.set(minor, { ...known, rate });
   }
 
   #everywhere(minor: number, change: ClassChange): PortRequest[] {
@@ -221,23 +260,24 @@ export class HoldPorts {
   }
 
   async #apply(requests: readonly PortRequest[]): Promise<void> {
-    const refusal = refusalIn(await this.#answers(requests));
-    if (refusal) throw refusal;
+    try {
+      const refusal = refusalIn(await this.#answers(requests));
+      if (refusal) throw refusal;
+    } catch (error) {
+      for (const { minor } of requests) this.#known.delete(minor);
+      throw error;
+    }
   }
 
   /** Of the ports that are still there; if the last one has lost its classes, that. */
   async #answers(requests: readonly PortRequest[]): Promise<Answer[]> {
-    const answers: Answer[] = [];
-    for (let from = 0; from < requests.length; from += NetlinkBatch.most) {
-      if (from > 0) await otherWork();
-      const part = requests.slice(from, from + NetlinkBatch.most);
-      this.#batch.requests(part.map(({ request }) => request)).forEach((answer, i) => {
-        if (this.#isGone(answer, part[i]!)) this.#forget(part[i]!.ifindex);
-        const isLast = this.#portsOf(part[i]!.minor).length === 0;
-        if (!this.#isGone(answer, part[i]!) || (isLast && isKernelError(answer, 'ENOENT'))) answers.push(answer);
-      });
-    }
-    return answers;
+    const answers = await this.#queue.requests(requests.map(({ request }) => request));
+    return answers.filter((answer, i) => {
+      const { ifindex, minor } = requests[i]!;
+      const isGone = this.#isGone(answer, requests[i]!);
+      if (isGone) this.#forget(ifindex);
+      return !isGone || (isKernelError(answer, 'ENOENT') && this.#portsOf(minor).length === 0);
+    });
   }
 
   #isGone(answer: Answer, { minor }: PortRequest): boolean {
@@ -284,5 +324,7 @@ const sum = (a: ClassCounters, b: ClassCounters): ClassCounters => ({
   backlogPackets: a.backlogPackets + b.backlogPackets,
   backlogBytes: a.backlogBytes + b.backlogBytes,
 });
+
+const isSameRate = (a: ClassRate, b: ClassRate): boolean => a.rate === b.rate && a.burst === b.burst;
 
 const otherWork = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));

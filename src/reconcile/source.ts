@@ -38,7 +38,7 @@ interface Desired {
 }
 
 /** The machine of holds looks at each; its turns are to stay below a few milliseconds. */
-const RECORDS_A_WAKE_UP = 256;
+const RECORDS_A_WAKE_UP = 128;
 
 export class Source extends Feature {
   readonly #count: Count;

@@ -3,6 +3,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { manualClock } from '../model/clock.ts';
 import { silentLog } from '../model/log.ts';
+import { microtaskWork } from '../model/work.fixture.ts';
 import { address } from '../model/address.ts';
 import type { SourceNotification } from '../model/source.ts';
 import { FakeClasses, LINE, flow } from './enforcement.fixture.ts';
@@ -31,7 +32,7 @@ beforeEach(() => {
   told = [];
   counts = {};
   enforcement = new Enforcement(settings(2), {
-    ...{ dataplane: classes, clock, log: silentLog },
+    ...{ dataplane: classes, clock, work: microtaskWork(), log: silentLog },
     monotonicNs: () => BigInt(Math.round(clock.now() * 1e6)),
     count: (name) => void (counts[name] = (counts[name] ?? 0) + 1),
     isReady: () => ready,
@@ -100,15 +101,17 @@ test('a class that the kernel refuses gives its slot back', async () => {
   expect(since().at(-1)![1]).toBe(true);
 });
 
-test('while more changes wait for the kernel than it may, no further flow is taken from its host', () => {
+test('while more flows wait for the kernel than may, no further one is taken from its host', () => {
+  enforcement.configure(settings(4096));
   classes.setClass = () => new Promise(() => {});
   since();
-  for (let parameter = 1; parameter < 17_000; parameter++)
-    enforcement.onNotification({
-      ...{ ...notification(1), format: 'long-haul-roce' },
-      instruction: { level: 1, action: 'pause', parameter },
-    });
-  expect(counts['source.hold.overload']).toBeGreaterThan(0);
+  const notifyAll = (most: number): void => {
+    for (let n = 0; n < most; n++)
+      enforcement.onNotification({ ...notification(1), flow: { ...flow(1), sender: address(`2001:db8:1::1:${n}`) } });
+  };
+  notifyAll(1000);
+  expect(since()).toEqual([]);
+  notifyAll(1100);
   expect(since().at(-1)![1]).toBe(false);
 });
 

@@ -1,10 +1,10 @@
 // What reaches the classes of the dataplane, and when. The dataplane here counts packets as a class does; real classes
 // are in test/bpf/hold and test/e2e/enforce.test.ts.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { until } from '../../test/support/until.ts';
 import { address } from '../model/address.ts';
 import { manualClock } from '../model/clock.ts';
 import { silentLog } from '../model/log.ts';
+import { microtaskWork } from '../model/work.fixture.ts';
 import type { LongHaulAction } from '../model/notification.ts';
 import type { SourceNotification } from '../model/source.ts';
 import { FLOW, FakeClasses, LINE, RTT, flow } from './enforcement.fixture.ts';
@@ -32,6 +32,7 @@ beforeEach(() => {
   enforcement = new Enforcement(settings, {
     dataplane: classes,
     clock,
+    work: microtaskWork(),
     monotonicNs: () => BigInt(Math.round(clock.now() * 1e6)),
     count: (name) => void (counts[name] = (counts[name] ?? 0) + 1),
     log: { ...silentLog, warn: (fields) => void warnings.push(fields) },
@@ -258,19 +259,6 @@ test('LHCNP-5.5.1-e: a flow that is stopped at once never has a class so slow th
   ]);
 });
 
-test('a list that takes the kernel long leaves the event loop its turns', async () => {
-  let turns = 0;
-  const count = (): void => void (turns++, (turning = setImmediate(count)));
-  let turning = setImmediate(count);
-  const held: number[] = [];
-  classes.setClass = () => Promise.resolve(clock.advance(1)); // what a class costs among thousands
-  classes.setHold = () => void held.push(turns);
-  for (let i = 1; i <= 100; i++) enforcement.onNotification({ ...notification('rate-reduce', 50), flow: flow(i) });
-  await until('all are held', () => held.length === 100);
-  clearImmediate(turning);
-  expect(held.at(-1)! - held[0]!).toBeGreaterThan(15);
-});
-
 test('a pause that is asked for again does not outlast the Resume that comes meanwhile', async () => {
   await instruct('pause', 40_000);
   let asked = 0;
@@ -299,34 +287,17 @@ test('a flow whose class the kernel has refused is not shown as held, and its ne
   expect(classes.hold).toMatchObject({ phase: 'held' });
 });
 
-test('a storm that the kernel cannot follow: of each flow only the latest rate waits, and nothing is lost or stuck', async () => {
-  classes.setClass = () => new Promise((resolve) => setImmediate(resolve));
-  for (let i = 0; i < 50_000; i++) {
-    const action = i % 2000 < 1000 ? 'rate-reduce' : 'resume';
-    enforcement.onNotification({ ...notification(action, 50), flow: flow(i % 1000) });
-  }
-  expect(counts['source.hold.overload']).toBeUndefined();
-  await until('all are held', () => classes.calls.filter(([name]) => name === 'held').length === 1000);
-  await until('what waited is done', () => classes.calls.filter(([name]) => name === 'rate').length >= 1000);
-  const rates = classes.calls.filter(([name]) => name === 'rate');
-  expect(rates).toHaveLength(1000);
-  expect(new Set(rates.map(([, slot]) => slot)).size).toBe(1000);
-  enforcement.onNotification(notification('pause', 40_000));
-  await until('the pause is in force', () => classes.calls.at(-1)?.[0] === 'pause');
-});
-
-test('rates keep their place among what else is asked for: the latest before a pause, and the latest after it', async () => {
-  await instruct('rate-reduce', 10);
-  taken();
-  // The first is on its way to the kernel at once.
-  for (const percent of [20, 25, 30]) enforcement.onNotification(notification('rate-reduce', percent));
-  const rateAtPause = enforcement.views()[0]!.rate;
-  enforcement.onNotification(notification('pause', 40_000));
-  enforcement.onNotification(notification('resume', 10));
-  enforcement.onNotification(notification('rate-reduce', 60));
+test('a flow that is to be held again, which the kernel refuses, leaves as before, and is held by the next notification', async () => {
+  await instruct('rate-reduce', 50);
+  classes.entered = 5n;
+  enforcement.release('all');
   await settled();
-  const asked = taken();
-  expect(asked.map(([name]) => name)).toEqual(['rate', 'rate', 'pause', 'rate', 'rate']);
-  expect(asked[1]).toEqual(['rate', 1, BigInt(rateAtPause / 8)]);
-  expect(asked.at(-1)).toEqual(['rate', 1, BigInt(enforcement.views()[0]!.rate / 8)]);
+  classes.refuses = 'class';
+  await instruct('rate-reduce', 50);
+  expect(enforcement.views()).toMatchObject([{ state: 'leaving', slot: 1 }]);
+  expect(classes.hold).toMatchObject({ phase: 'leaving' });
+  classes.refuses = undefined;
+  await instruct('rate-reduce', 50);
+  expect(enforcement.views()).toMatchObject([{ state: 'held', slot: 1 }]);
+  expect(classes.hold).toMatchObject({ phase: 'held' });
 });

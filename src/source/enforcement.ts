@@ -6,7 +6,8 @@ import { LONGEST_PAUSE_US } from '../model/notification.ts';
 import type { SourceNotification } from '../model/source.ts';
 import { decodeTrace } from '../packet/ip/ioam.ts';
 import { type IoamNode, decodeTraceNodes } from '../packet/ip/ioam-nodes.ts';
-import { HeldClasses, type HeldClassesDependencies, type HeldClassesSettings } from './held-classes.ts';
+import { HeldClasses, type HeldClassesDependencies } from './held-classes.ts';
+import type { HeldClassesSettings } from './held-rates.ts';
 import type { HoldEffect, HoldOptions, HoldView, SourceFlow } from './hold.ts';
 import { Holds } from './holds.ts';
 
@@ -33,8 +34,8 @@ interface Holding {
 
 /** Flows that one turn of the event loop looks at. */
 const AT_ONCE = 256;
-/** Changes that wait for the kernel. Beyond, notifications are ignored: what they ask for would come too late. */
-const MOST_WAITING = 16_384;
+/** Flows that wait for the kernel. Beyond, further ones are left to their hosts: they would have to wait too long. */
+const MOST_WAITING = 1024;
 
 export class Enforcement {
   readonly #dependencies: EnforcementDependencies;
@@ -56,7 +57,7 @@ export class Enforcement {
     this.#classes = new HeldClasses(classesOf(settings), dependencies, {
       onDrained: (flow) => this.#apply(this.#holds.onDrained(flow)),
       onError: () => (count('source.hold.refused'), this.look()),
-      onRefused: (flow, slot) => this.#apply(this.#holds.onRefused(flow, slot)),
+      onRefused: (...refused) => this.#apply(this.#holds.onRefused(...refused, this.#now())),
     });
     this.#due = new Deadline(clock, () => this.#advance());
     this.#promise = new Deadline(clock, () => this.look());
@@ -65,10 +66,6 @@ export class Enforcement {
 
   /** @param rttMs RTT_est of the flow's path; undefined: the configured one */
   onNotification({ flow, ...taken }: SourceNotification, rttMs?: number): void {
-    if (this.#isOverloaded) {
-      this.#dependencies.count('source.hold.overload');
-      return this.look();
-    }
     const event = {
       ...{ flow: { ...flow, tenant: 0 }, senderQpn: taken.senderQpn, node: taken.node, format: taken.format },
       rttMs,
@@ -92,7 +89,7 @@ export class Enforcement {
     const { renewMs, lifetimeMs } = this.#settings.options;
     const [before, at] = [this.#told, this.#now()];
     const ready = this.#dependencies.isReady();
-    const room = ready && this.#holds.hasRoom && !this.#isOverloaded;
+    const room = ready && this.#holds.hasRoom && this.#classes.waiting < MOST_WAITING;
     if (ready !== before.ready || room !== before.room || at >= before.at + renewMs) {
       this.#told = { ready, room, at };
       const untilNs = ready ? this.#dependencies.monotonicNs() + BigInt(Math.round(lifetimeMs * 1e6)) : 0n;
@@ -138,10 +135,6 @@ export class Enforcement {
     if (nodes.ok) return nodes.value;
     this.#dependencies.count('source.hold.trace-unreadable');
     return undefined;
-  }
-
-  get #isOverloaded(): boolean {
-    return this.#classes.waiting >= MOST_WAITING;
   }
 
   #now(): number {

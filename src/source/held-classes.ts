@@ -1,33 +1,26 @@
-// What machines ask of the classes of held traffic, done one change after another: an effect in, requests to the
-// dataplane out. It has the timers that the machines have not.
+// What machines ask of the classes of held traffic: effects in, requests to the dataplane out. It has the timers that
+// the machines have not.
 //
-// Three things are the dataplane's way of doing what a machine asks for (reconcile/hold-ports.ts):
-// - A class has no rate of zero. A rate of 0 is a pause whose silences repeat.
-// - A pause costs the class's next frame. The former rate is set again while that silence lasts: the next silence would
-//   follow otherwise. If no frame has come by then, the pause is asked for again, for what is left of it.
-// - Traffic has left when as many of its packets have left the class as have entered.
+// Effects say what a slot is to be. What has not reached the kernel yet is replaced by what comes later, so that a busy
+// kernel is asked for the latest state of each slot alone, and what waits is bounded by the number of slots. Slots have
+// their turns one batch after another, in which the dataplane can send what all of them ask for together.
+//
+// Traffic has left when as many of its packets have left the class as have entered.
 import type { Clock } from '../model/clock.ts';
 import { Deadline } from '../model/deadline.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Log } from '../model/log.ts';
-import { LONGEST_PAUSE_US } from '../model/notification.ts';
-import { Changes } from './changes.ts';
-import { classRate } from './class-rate.ts';
+import type { Work } from '../model/work.ts';
+import { type HeldClassesSettings, type HeldRate, HeldRates, endPause } from './held-rates.ts';
 import type { HoldEffect } from './hold.ts';
 import type { ClassHold, HoldDataplane } from './hold-dataplane.ts';
-
-export interface HeldClassesSettings {
-  /** bit/s, of what leaves. */
-  readonly lineRate: number;
-  /** Bytes that a class may have queued. */
-  readonly buffer: number;
-  /** Silences of a rate of 0 from now on, microseconds, 1-65,535: none ends early, and a frame leaves before each. */
-  readonly silenceUs: () => number;
-}
+import { Turns } from './turns.ts';
+import { type WantedHold, wantedAfter } from './wanted-hold.ts';
 
 export interface HeldClassesDependencies<Subject> {
   readonly dataplane: HoldDataplane<Subject>;
   readonly clock: Clock;
+  readonly work: Work;
   /** CLOCK_MONOTONIC. */
   readonly monotonicNs: () => bigint;
   readonly log: Log;
@@ -37,48 +30,36 @@ export interface HeldClassesDependencies<Subject> {
 export interface HeldClassesEvents<Subject> {
   /** No packet is in the class any more of what was told to leave. */
   onDrained(subject: Subject): void;
-  /** The dataplane could not hold it in this slot. */
-  onRefused(subject: Subject, slot: number): void;
+  /** The dataplane could not hold it in this slot. `leaves`: what was leaving goes on doing so, in its class. */
+  onRefused(subject: Subject, slot: number, leaves: boolean): void;
   /** The kernel has refused a change. What is held stays as it was, and ends by itself. */
   onError(): void;
 }
 
-/** A slot that is in use. */
-interface Occupied<Subject> {
-  readonly flow: Subject;
+/** What the dataplane has in a slot. */
+interface Occupied<Subject> extends HeldRate {
+  readonly wanted: WantedHold<Subject>;
   /** What of the class's packets is not this one's. */
   readonly before: bigint;
-  rate: number;
   hold: ClassHold;
-  pause: Pause | undefined;
+  untilMs: number;
 }
 
-interface Pause {
-  /** ms. */
-  readonly end: number;
-  readonly sentBefore: bigint;
-  cancel: () => void;
-}
-
-/** What leaves is looked at this often. */
+/** What leaves is looked at this often … */
 const LOOK_MS = 10;
+/** … but for no more than a quarter of the time. */
+const REST = 3;
 /** Refusals are logged this often; all are counted. */
 const LOG_MS = 1000;
-/** The rest of a pause that is too short to be asked for again. */
-const SHORTEST_PAUSE_MS = 1;
-
-type RateOf<Subject> = Extract<HoldEffect<Subject>, { kind: 'rate' }>;
-type HoldOf<Subject> = Extract<HoldEffect<Subject>, { kind: 'hold' }>;
 
 export class HeldClasses<Subject> {
   readonly #dependencies: HeldClassesDependencies<Subject>;
   readonly #events: HeldClassesEvents<Subject>;
-  readonly #slots = new Map<number, Occupied<Subject>>();
-  readonly #changes: Changes;
-  /** Rates that wait for the kernel and that nothing but renewals follows, by slot. */
-  readonly #rates = new Map<number, { effect: RateOf<Subject> }>();
+  readonly #wanted = new Map<number, WantedHold<Subject>>();
+  readonly #occupied = new Map<number, Occupied<Subject>>();
+  readonly #turns: Turns;
+  readonly #rates: HeldRates<Subject>;
   readonly #looking: Deadline;
-  #settings: HeldClassesSettings;
   #isLooking = false;
   #loggedAt = -Infinity;
   #stopped = false;
@@ -88,60 +69,50 @@ export class HeldClasses<Subject> {
     dependencies: HeldClassesDependencies<Subject>,
     events: HeldClassesEvents<Subject>,
   ) {
-    const { clock } = dependencies;
-    this.#settings = settings;
+    const { clock, work } = dependencies;
     this.#dependencies = dependencies;
     this.#events = events;
-    this.#changes = new Changes({ clock, onRefused: (error) => this.#refused(error) });
+    this.#turns = new Turns({
+      ...{ work, settle: (slot) => this.#settle(slot) },
+      onRefused: (error) => this.#refused(error),
+    });
+    this.#rates = new HeldRates(settings, {
+      ...dependencies,
+      due: (slot) => this.#turns.due(slot),
+      isStill: (slot, wanted) => this.#isStill(slot, wanted),
+    });
     this.#looking = new Deadline(clock, () => void this.#look());
   }
 
-  /** Changes that wait for the kernel. */
+  /** Slots that wait for the kernel. */
   get waiting(): number {
-    return this.#changes.size;
+    return this.#turns.size;
   }
 
   configure(settings: HeldClassesSettings): void {
-    this.#settings = settings;
+    this.#rates.configure(settings);
   }
 
   apply(effects: readonly HoldEffect<Subject>[]): void {
+    if (this.#stopped) return;
     for (const effect of effects) {
-      if (effect.kind === 'rate') this.#queueRate(effect);
-      else {
-        // A later rate must not overtake this.
-        if (effect.kind !== 'renew') this.#rates.delete(effect.slot);
-        this.#changes.do(() => this.#applyOne(effect));
-      }
+      const wanted = wantedAfter(this.#wanted.get(effect.slot), effect, this.#now());
+      if (wanted) this.#wanted.set(effect.slot, wanted);
+      else this.#wanted.delete(effect.slot);
+      this.#turns.due(effect.slot);
     }
-  }
-
-  /** Of the rates that wait, only the latest counts: recovery asks for more than a busy kernel can do. */
-  #queueRate(effect: RateOf<Subject>): void {
-    const waiting = this.#rates.get(effect.slot);
-    if (waiting) {
-      waiting.effect = effect;
-      return;
-    }
-    const latest = { effect };
-    this.#rates.set(effect.slot, latest);
-    this.#changes.do(() => {
-      if (this.#rates.get(effect.slot) === latest) this.#rates.delete(effect.slot);
-      return this.#applyOne(latest.effect);
-    });
   }
 
   /** All traffic goes straight; what is in the classes leaves at line rate. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#looking.cancel();
-    await this.#changes.stop();
+    await this.#turns.stop();
     const { dataplane } = this.#dependencies;
-    for (const { pause } of this.#slots.values()) pause?.cancel();
-    const lineRate = classRate(this.#settings.lineRate);
-    await this.#changes.each(this.#slots.keys(), (slot) => dataplane.changeRate(slot, lineRate));
-    await this.#changes.each(this.#slots.values(), ({ flow }) => dataplane.removeHold(flow));
-    this.#slots.clear();
+    for (const occupied of this.#occupied.values()) endPause(occupied);
+    await this.#turns.each([...this.#occupied.keys()], (slot) => this.#rates.toLine(slot));
+    await this.#turns.each([...this.#occupied.values()], ({ wanted }) => dataplane.removeHold(wanted.flow));
+    this.#occupied.clear();
   }
 
   #refused(error: unknown): void {
@@ -152,105 +123,106 @@ export class HeldClasses<Subject> {
     log.warn({ error: messageOf(error) }, 'the kernel has refused a change of a class');
   }
 
-  async #applyOne(effect: HoldEffect<Subject>): Promise<void> {
-    if (effect.kind === 'hold') return this.#hold(effect);
-    const occupied = this.#slots.get(effect.slot);
-    if (!occupied) return; // its class was refused
-    switch (effect.kind) {
-      case 'rate':
-        occupied.rate = effect.rate;
-        return this.#setRate(effect.slot, occupied);
-      case 'pause':
-        return this.#pause(effect.slot, occupied, this.#now() + effect.microseconds / 1000);
-      case 'resume':
-        this.#endPause(occupied);
-        return this.#setRate(effect.slot, occupied);
-      case 'renew':
-        return this.#change(effect.slot, occupied, { untilNs: this.#untilNs(effect.untilMs) });
-      case 'leave':
-        occupied.rate = effect.rate;
-        this.#endPause(occupied);
-        await this.#setRate(effect.slot, occupied);
-        this.#change(effect.slot, occupied, { phase: 'leaving', drained: await this.#drained(effect.slot, occupied) });
-        return this.#looking.by(this.#now() + LOOK_MS);
-      case 'free':
-        this.#endPause(occupied);
-        this.#slots.delete(effect.slot);
-        return this.#dependencies.dataplane.removeHold(occupied.flow);
-    }
+  /** Makes a slot what it is to be. What is asked for meanwhile makes it due again. */
+  async #settle(slot: number): Promise<void> {
+    const wanted = this.#wanted.get(slot);
+    const occupied = this.#occupied.get(slot);
+    if (occupied && occupied.wanted !== wanted) this.#free(slot, occupied);
+    if (!wanted) return;
+    if (occupied?.wanted === wanted) return this.#follow(slot, occupied);
+    // It was told to leave before it had its turn: nothing of it is in the class.
+    if (wanted.leaving) return this.#events.onDrained(wanted.flow);
+    const entered = await this.#enter(slot, wanted);
+    if (entered) await this.#follow(slot, entered);
   }
 
-  async #hold(effect: HoldOf<Subject>): Promise<void> {
-    const { slot, rate, untilMs } = effect;
-    const hold = { phase: 'held', untilNs: this.#untilNs(untilMs), drained: 0n } as const;
-    const leaver = this.#slots.get(slot);
-    if (!leaver) return this.#holdNew(effect, hold);
-    await this.#setClass(slot, rate);
-    // The same flow: its packets in the class are still its own.
-    leaver.rate = rate;
-    this.#change(slot, leaver, hold);
+  #free(slot: number, occupied: Occupied<Subject>): void {
+    endPause(occupied);
+    this.#occupied.delete(slot);
+    this.#dependencies.dataplane.removeHold(occupied.wanted.flow);
   }
 
-  async #holdNew({ flow, slot, rate }: HoldOf<Subject>, hold: ClassHold): Promise<void> {
+  /** Undefined: it is to be something else by now. */
+  async #enter(slot: number, wanted: WantedHold<Subject>): Promise<Occupied<Subject> | undefined> {
     const { dataplane } = this.#dependencies;
+    const { flow, rate, untilMs } = wanted;
     try {
-      await this.#setClass(slot, rate);
-      const { sent, dropped, backlogPackets } = await dataplane.classCounters(slot);
-      const before = sent + dropped + BigInt(backlogPackets);
+      const set = this.#rates.setClass(slot, rate);
+      const [{ sent, dropped, backlogPackets }] = await Promise.all([dataplane.classCounters(slot), ...set]);
+      if (!this.#isStill(slot, wanted)) return undefined;
+      const hold = { phase: 'held', untilNs: this.#untilNs(untilMs), drained: 0n } as const;
       dataplane.setHold(slot, flow, hold);
-      this.#slots.set(slot, { flow, before, rate, hold, pause: undefined });
+      const before = sent + dropped + BigInt(backlogPackets);
+      const occupied = { wanted, before, hold, untilMs, rate, pausedUntil: undefined, pause: undefined };
+      this.#occupied.set(slot, occupied);
+      return occupied;
     } catch (error) {
-      this.#events.onRefused(flow, slot);
+      if (this.#isStill(slot, wanted)) {
+        this.#wanted.delete(slot);
+        this.#events.onRefused(flow, slot, false);
+      }
       throw error;
     }
   }
 
-  /** Before a packet of the flow comes: one frame at a rate next to zero would silence the class for a minute. */
-  async #setClass(slot: number, rate: number): Promise<void> {
-    const { dataplane } = this.#dependencies;
-    const { lineRate, buffer, silenceUs } = this.#settings;
-    await dataplane.setClass(slot, { ...classRate(rate === 0 ? lineRate : rate), limit: buffer });
-    if (rate === 0) await dataplane.pause(slot, silenceUs());
+  async #follow(slot: number, occupied: Occupied<Subject>): Promise<void> {
+    const { wanted } = occupied;
+    const leaves = occupied.hold.phase === 'leaving';
+    if (wanted.leaving && !leaves) return this.#leave(slot, occupied);
+    if (leaves && !wanted.leaving) await this.#holdAgain(slot, occupied);
+    if (!this.#isStill(slot, wanted)) return;
+    if (wanted.untilMs !== occupied.untilMs) this.#change(slot, occupied, { untilNs: this.#renewed(occupied) });
+    await this.#rates.follow(slot, occupied);
   }
 
-  /** During a pause, the rate waits for its end. */
-  async #setRate(slot: number, { rate, pause }: Occupied<Subject>): Promise<void> {
-    if (pause) return;
-    if (rate === 0) return this.#dependencies.dataplane.pause(slot, this.#settings.silenceUs());
-    return this.#dependencies.dataplane.changeRate(slot, classRate(rate));
+  /** If that is refused, it goes on leaving. */
+  async #holdAgain(slot: number, occupied: Occupied<Subject>): Promise<void> {
+    const { wanted } = occupied;
+    const { flow, rate } = wanted;
+    try {
+      occupied.rate = undefined;
+      await Promise.all(this.#rates.setClass(slot, rate));
+      occupied.rate = rate;
+      if (!this.#isStill(slot, wanted) || wanted.leaving) return;
+      this.#change(slot, occupied, { phase: 'held', untilNs: this.#renewed(occupied), drained: 0n });
+    } catch (error) {
+      if (this.#isStill(slot, wanted) && !wanted.leaving) {
+        wanted.leaving = true;
+        this.#events.onRefused(flow, slot, true);
+      }
+      throw error;
+    }
   }
 
-  async #pause(slot: number, occupied: Occupied<Subject>, end: number): Promise<void> {
-    const { dataplane, clock } = this.#dependencies;
-    this.#endPause(occupied);
-    const left = end - this.#now();
-    if (left <= 0) return this.#setRate(slot, occupied);
-    const { sent } = await dataplane.classCounters(slot);
-    await dataplane.pause(slot, Math.max(1, Math.min(LONGEST_PAUSE_US, Math.round(left * 1000))));
-    this.#endPause(occupied); // another one may have come meanwhile
-    const cancel = clock.after(left / 2, () => this.#changes.do(() => this.#afterHalf(slot, occupied)));
-    occupied.pause = { end, sentBefore: sent, cancel };
-  }
-
-  async #afterHalf(slot: number, occupied: Occupied<Subject>): Promise<void> {
-    const { pause } = occupied;
-    if (!pause || this.#slots.get(slot) !== occupied) return;
-    const { sent } = await this.#dependencies.dataplane.classCounters(slot);
-    if (occupied.pause !== pause) return;
-    occupied.pause = undefined;
-    if (sent === pause.sentBefore && pause.end - this.#now() > SHORTEST_PAUSE_MS)
-      return this.#pause(slot, occupied, pause.end);
-    return this.#setRate(slot, occupied);
-  }
-
-  #endPause(occupied: Occupied<Subject>): void {
-    occupied.pause?.cancel();
-    occupied.pause = undefined;
+  async #leave(slot: number, occupied: Occupied<Subject>): Promise<void> {
+    const { wanted, hold } = occupied;
+    endPause(occupied);
+    occupied.pausedUntil = undefined;
+    const [rate, drained] = await Promise.allSettled([
+      this.#rates.setRate(slot, occupied),
+      this.#drained(slot, occupied),
+    ]);
+    if (this.#isStill(slot, wanted) && wanted.leaving) {
+      const left = drained.status === 'fulfilled' ? drained.value : hold.drained;
+      this.#change(slot, occupied, { phase: 'leaving', drained: left, untilNs: this.#renewed(occupied) });
+      this.#looking.by(this.#now() + LOOK_MS);
+    }
+    for (const asked of [rate, drained]) if (asked.status === 'rejected') throw asked.reason;
   }
 
   #change(slot: number, occupied: Occupied<Subject>, change: Partial<ClassHold>): void {
-    occupied.hold = { ...occupied.hold, ...change };
-    this.#dependencies.dataplane.setHold(slot, occupied.flow, occupied.hold);
+    const hold = { ...occupied.hold, ...change };
+    this.#dependencies.dataplane.setHold(slot, occupied.wanted.flow, hold);
+    occupied.hold = hold;
+  }
+
+  #isStill(slot: number, wanted: WantedHold<Subject>): boolean {
+    return this.#wanted.get(slot) === wanted;
+  }
+
+  #renewed(occupied: Occupied<Subject>): bigint {
+    occupied.untilMs = occupied.wanted.untilMs;
+    return this.#untilNs(occupied.untilMs);
   }
 
   #untilNs(untilMs: number): bigint {
@@ -266,22 +238,26 @@ export class HeldClasses<Subject> {
   async #look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
-    const leaving = [...this.#slots].filter(([, { hold }]) => hold.phase === 'leaving');
-    await this.#changes.each(leaving, ([slot, occupied]) => this.#lookAt(slot, occupied));
+    const start = this.#now();
+    await this.#turns.each(this.#leaving(), ([slot, occupied]) => this.#lookAt(slot, occupied));
     this.#isLooking = false;
-    const someLeave = [...this.#slots.values()].some(({ hold }) => hold.phase === 'leaving');
-    if (someLeave && !this.#stopped) this.#looking.by(this.#now() + LOOK_MS);
+    if (this.#stopped || this.#leaving().length === 0) return;
+    this.#looking.by(this.#now() + Math.max(LOOK_MS, REST * (this.#now() - start)));
+  }
+
+  #leaving(): (readonly [number, Occupied<Subject>])[] {
+    return [...this.#occupied].filter(([, { hold }]) => hold.phase === 'leaving');
   }
 
   async #lookAt(slot: number, occupied: Occupied<Subject>): Promise<void> {
     if (this.#stopped) return;
     const drained = await this.#drained(slot, occupied);
     // Meanwhile it may have been held again.
-    if (this.#stopped || this.#slots.get(slot) !== occupied || occupied.hold.phase !== 'leaving') return;
-    this.#change(slot, occupied, { drained });
+    if (this.#stopped || this.#occupied.get(slot) !== occupied || occupied.hold.phase !== 'leaving') return;
+    if (drained !== occupied.hold.drained) this.#change(slot, occupied, { drained });
     // Only now: a packet that came before the change went into the class, one that comes after it goes straight.
-    const record = this.#dependencies.dataplane.record(occupied.flow);
-    if (record && (record.released || record.entered === drained)) this.#events.onDrained(occupied.flow);
+    const record = this.#dependencies.dataplane.record(occupied.wanted.flow);
+    if (record && (record.released || record.entered === drained)) this.#events.onDrained(occupied.wanted.flow);
   }
 
   #now(): number {

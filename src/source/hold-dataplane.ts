@@ -1,7 +1,10 @@
 // What holds ask of the dataplane (reconcile/hold.ts).
 import type { SourceFlow } from './hold.ts';
 
-/** The classes of held flows, by slot, at all ports, and the table of holds. Rates are bytes per second. */
+/**
+ * The classes of held flows, by slot, at all ports, and the table of holds. Rates are bytes per second. What is asked
+ * of one slot is executed in the order of the calls, also without waiting for the answers.
+ */
 export interface HoldDataplane<Subject = SourceFlow> {
   /** Creates or changes. @throws KernelError */
   setClass(

@@ -132,10 +132,11 @@ export class Holds {
     return this.#taken();
   }
 
-  /** The dataplane could not hold this flow in this slot: its next notification tries again. */
-  onRefused(flow: SourceFlow, slot: number): HoldEffect[] {
+  /** The dataplane could not hold this flow in this slot: its next notification tries again. `leaves`: it was leaving, and still is. */
+  onRefused(flow: SourceFlow, slot: number, leaves: boolean, now: number): HoldEffect[] {
     const held = this.#held.get(flowKey(flow));
-    if (held?.slot === slot) this.#free(held);
+    if (held?.slot === slot && leaves) this.#leave(held, now);
+    else if (held?.slot === slot) this.#free(held);
     return this.#taken();
   }
 
@@ -251,9 +252,9 @@ export class Holds {
     this.#emit(held, { kind: 'renew', untilMs: now + this.#opts.lifetimeMs });
   }
 
-  #leave(held: Held, now: number, why: 'recovered' | Ending): void {
+  #leave(held: Held, now: number, why?: 'recovered' | Ending): void {
     if (held.leavingSince !== undefined) return;
-    this.#count(`source.hold.${why}`);
+    if (why) this.#count(`source.hold.${why}`);
     this.#showPause(held, undefined, now);
     held.leavingSince = now;
     held.shown.rate = this.#opts.lineRate;

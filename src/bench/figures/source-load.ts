@@ -81,7 +81,7 @@ async function flood(bench: Bench, socket: PacketSocket, mac: Uint8Array, second
 }
 
 /** What the machine has made of the records that it was given. */
-const VERDICTS = ['rate-reduce', 'duplicate', 'overload', 'not-enforced', 'bad-instruction'].map(
+const VERDICTS = ['rate-reduce', 'duplicate', 'not-enforced', 'bad-instruction'].map(
   (verdict) => `source.hold.${verdict}`,
 );
 

@@ -160,6 +160,15 @@ export const receiveMany = (operation: string, fd: number, messages: Pointer, co
   unlessAgain(operation, c.recvmmsg(fd, messages, count, MSG.DONTWAIT, null));
 export const send = (operation: string, fd: number, data: Uint8Array): number | undefined =>
   unlessAgain(operation, c.send(fd, data, data.length, MSG.DONTWAIT));
+/** Sends on a worker thread. `data` must stay alive until then. Rejects with a KernelError. */
+export const sendOnThread = (operation: string, fd: number, data: Pointer, size: number): Promise<void> =>
+  new Promise((resolve, reject) =>
+    c.send.async(fd, data, size, MSG.DONTWAIT, (error, result) => {
+      if (error) reject(error);
+      else if (result < 0) reject(new KernelError(operation, lastErrno()));
+      else resolve();
+    }),
+  );
 export const sendTo = (operation: string, fd: number, data: Uint8Array, address: Uint8Array): number | undefined =>
   unlessAgain(operation, c.sendto(fd, data, data.length, MSG.DONTWAIT, address, address.length));
 

@@ -15,7 +15,7 @@ const ALIGNMENT = 4;
 /** The messages before the acknowledgment, or why the request was refused. */
 export type Answer = readonly NetlinkMessage[] | KernelError;
 
-interface Pending {
+export interface Pending {
   readonly request: NetlinkRequest;
   readonly messages: NetlinkMessage[];
   answer: Answer | undefined;
@@ -78,7 +78,7 @@ export class NetlinkBatch {
 }
 
 /** Whether the message is the last one of the answer to this request. Others are of a batch that failed half-way. */
-function settled(pending: Pending | undefined, message: NetlinkMessage): boolean {
+export function settled(pending: Pending | undefined, message: NetlinkMessage): boolean {
   if (!pending || pending.answer) return false;
   if (message.type !== NLMSG.ERROR) {
     pending.messages.push(message);

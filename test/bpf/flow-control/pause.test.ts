@@ -12,6 +12,7 @@ import { LONGEST_PAUSE_US } from '../../../src/model/notification.ts';
 import { HeldClasses } from '../../../src/source/held-classes.ts';
 import { systemClock } from '../../../src/model/clock.ts';
 import { silentLog } from '../../../src/model/log.ts';
+import { eventLoopWork } from '../../../src/model/work.ts';
 import { ipv6 } from '../../../src/packet/ip/packets.fixture.ts';
 import { FlowControl } from '../../../src/reconcile/flow-control.ts';
 import { is, until } from '../../support/until.ts';
@@ -113,6 +114,7 @@ test('what a machine asks for of its classes is done: nothing goes on before it 
     {
       dataplane: flowControl.classes,
       clock: systemClock,
+      work: eventLoopWork(),
       monotonicNs: () => process.hrtime.bigint(),
       log: silentLog,
     },

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../../src/model/clock.ts';
 import { silentLog } from '../../../src/model/log.ts';
+import { eventLoopWork } from '../../../src/model/work.ts';
 import { address } from '../../../src/model/address.ts';
 import { HOLD_FIRST_MINOR, type HeldFlow } from '../../../src/kernel/dataplane/holds.ts';
 import { drainMs } from '../../../src/source/class-rate.ts';
@@ -45,7 +46,7 @@ beforeEach(async () => {
   enforcement = new Enforcement(
     { options: { ...defaultHoldOptions(LINE), rttMs: 20, drainMs: drainMs(LINE, BUFFER) }, buffer: BUFFER },
     {
-      ...{ dataplane, clock: systemClock, log: silentLog },
+      ...{ dataplane, clock: systemClock, work: eventLoopWork(), log: silentLog },
       monotonicNs: () => process.hrtime.bigint(),
       count: (name) => void (counts[name] = (counts[name] ?? 0) + 1),
       isReady: () => true,
