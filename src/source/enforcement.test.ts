@@ -7,7 +7,7 @@ import { silentLog } from '../model/log.ts';
 import { microtaskWork } from '../model/work.fixture.ts';
 import type { LongHaulAction } from '../model/notification.ts';
 import type { SourceNotification } from '../model/source.ts';
-import { FLOW, FakeClasses, LINE, RTT, flow } from './enforcement.fixture.ts';
+import { FLOW, FakeClasses, LINE, RTT } from './enforcement.fixture.ts';
 import { Enforcement } from './enforcement.ts';
 import { fromHex } from '../packet/hex.ts';
 import { defaultHoldOptions } from './hold.ts';

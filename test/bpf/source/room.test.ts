@@ -100,6 +100,7 @@ const held = (): number[] => supervisor.holds().views.map((view) => view.flow.re
 test('slots: the flow that finds none is its host’s, those that are held stay so, and the next free slot is used', async () => {
   expect([hears(1), hears(2)]).toEqual([false, false]);
   await until('both are held', held, (flows) => flows.length === 2);
+  await until('in classes', () => [hears(1), hearsReceiver(1), hears(2), hearsReceiver(2)].includes(true), is(false));
   await until('the third is the host’s', () => hears(3), is(true));
   expect([hearsReceiver(3), hears(1), hearsReceiver(1), hears(2), hearsReceiver(2)]).toEqual([
     ...[true, false, false, false, false],

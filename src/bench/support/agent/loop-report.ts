@@ -8,6 +8,8 @@ export interface LoopReport {
   readonly gaps: readonly number[];
   /** Processor time of the agent in each, all threads, ms. */
   readonly cpu: readonly number[];
+  /** Processor time of its main thread in each, ms. */
+  readonly main: readonly number[];
   /** Of perf_hooks.monitorEventLoopDelay at a resolution of 1 ms. */
   readonly perfHooksP99Ms: number;
 }
