@@ -33,7 +33,7 @@ interface FlowControlSupervisorDependencies {
   readonly log: Log;
 }
 
-type Socket = Pick<ArnSocket, 'send' | 'problems' | 'close'>;
+type Socket = Pick<ArnSocket, 'configure' | 'send' | 'problems' | 'close'>;
 
 /** What runs for one dataplane and one port of ARNs. */
 interface Running {
@@ -179,8 +179,9 @@ export class FlowControlSupervisor {
     const reader = hold.flowControl.onFilled((filled) => machine.onFilled(filled), { poller });
     const onDatagram = (datagram: Datagram): void => this.#received(datagram);
     const { udpPort, bitOrder } = plan;
+    const ports = holdPortsOf(plan);
     const { openSocket = (...args) => new ArnSocket(...args) } = this.#dependencies;
-    const socket = openSocket({ port: udpPort, bitOrder }, { poller, clock, count, log, onDatagram });
+    const socket = openSocket({ port: udpPort, bitOrder, ports }, { poller, clock, count, log, onDatagram });
     const machine = new FlowControl(settingsOf(plan), {
       ...{ clock, work, count, log, dataplane: hold.flowControl },
       upstreamOf: (filled) => upstream.of(filled),
@@ -190,7 +191,8 @@ export class FlowControlSupervisor {
     return { hold, udpPort, bitOrder, admission, upstream, socket, machine, reader };
   }
 
-  #configure({ admission, upstream, machine }: Running, plan: FlowControlPlan): void {
+  #configure({ admission, upstream, machine, socket }: Running, plan: FlowControlPlan): void {
+    socket.configure(holdPortsOf(plan));
     admission.configure(admissionOf(plan), this.#dependencies.clock.now());
     upstream.configure(plan.neighbors);
     machine.configure(settingsOf(plan));
@@ -244,11 +246,13 @@ const WATCHDOG: Problem = {
     'that wait for each other',
 };
 
+const holdPortsOf = ({ hold }: FlowControlPlan): number[] => hold.map(({ ifindex }) => ifindex);
+
 const admissionOf = (plan: FlowControlPlan) => ({
   mode: plan.mode,
   bitOrder: plan.bitOrder,
   acceptFrom: plan.acceptFrom.map(({ prefix }) => prefix),
-  ports: new Set(plan.hold.map(({ ifindex }) => ifindex)),
+  ports: new Set(holdPortsOf(plan)),
   limit: { perSecond: plan.perSecond, burst: plan.burst },
 });
 
@@ -258,7 +262,7 @@ const LEAST_RENEWAL_MS = 100;
 
 function settingsOf(plan: FlowControlPlan): FlowControlSettings {
   const { mode, lineRate, buffer, above, below, longestPauseUs, watchdogMs } = plan;
-  const holdPorts = new Set(plan.hold.map(({ ifindex }) => ifindex));
+  const holdPorts = new Set(holdPortsOf(plan));
   // Traffic outlives a dead agent's pause by little. Agents get no processor for some time without being dead.
   const renewMs = Math.max(LEAST_RENEWAL_MS, longestPauseUs / 1000);
   return {

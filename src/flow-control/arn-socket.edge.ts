@@ -1,7 +1,10 @@
 // ARNs on a UDP socket (docs/decisions.md, "ARN"): IPv6, hop limit 255, CS6, the same port at both ends. The kernel has
-// checked the checksum, which is mandatory over IPv6. A port that cannot be opened is a problem, and is tried again.
+// checked the checksum, which is mandatory over IPv6. What cannot be a neighbor's at a port that holds, the kernel drops
+// before it is received. A port that cannot be opened is a problem, and is tried again.
 import { type Datagram, type DatagramSocket, openUdpSocket } from '../kernel/datagram-socket.ts';
 import { ERRNO, KernelError } from '../kernel/errors.ts';
+import { neighborFilter } from '../kernel/neighbor-filter.ts';
+import type { FilterInstruction } from '../kernel/socket-filter.ts';
 import type { Netns } from '../kernel/netns.ts';
 import type { Poller } from '../kernel/poller.ts';
 import { address } from '../model/address.ts';
@@ -24,21 +27,38 @@ interface ArnSocketDependencies {
 
 /** Time until the port is tried again. */
 const RETRY_MS = 10_000;
+/** What the kernel has dropped is counted this often. */
+const COUNT_MS = 1000;
+const MODULUS = 2 ** 32;
 
 export class ArnSocket {
   readonly #dependencies: ArnSocketDependencies;
   readonly #port: number;
   readonly #bitOrder: ArnBitOrder;
+  /** Indexes of the ports at which ARNs are received. */
+  #ports: readonly number[];
+  #drops = 0;
+  #cancelCount: () => void = () => {};
   #socket: DatagramSocket | undefined;
   #error: string | undefined;
   #cancelRetry: () => void = () => {};
 
   /** Opens the port. Never throws. */
-  constructor(opts: { readonly port: number; readonly bitOrder: ArnBitOrder }, dependencies: ArnSocketDependencies) {
+  constructor(
+    opts: { readonly port: number; readonly bitOrder: ArnBitOrder; readonly ports: readonly number[] },
+    dependencies: ArnSocketDependencies,
+  ) {
     this.#dependencies = dependencies;
     this.#port = opts.port;
     this.#bitOrder = opts.bitOrder;
+    this.#ports = opts.ports;
     this.#open();
+  }
+
+  /** From now on, ARNs are received at these ports. @throws KernelError */
+  configure(ports: readonly number[]): void {
+    this.#ports = ports;
+    this.#socket?.setFilter(this.#filter());
   }
 
   problems(): Problem[] {
@@ -65,6 +85,8 @@ export class ArnSocket {
 
   close(): void {
     this.#cancelRetry();
+    this.#cancelCount();
+    this.#countDrops();
     this.#socket?.close();
     this.#socket = undefined;
   }
@@ -75,16 +97,33 @@ export class ArnSocket {
       this.#socket = openUdpSocket(
         {
           ...{ family: 6, netns, bind: { address: address('::'), port: this.#port } },
-          ...{ hopLimit: ARN_HOP_LIMIT, trafficClass: ARN_TRAFFIC_CLASS, onlyFromOthers: true },
+          ...{ hopLimit: ARN_HOP_LIMIT, trafficClass: ARN_TRAFFIC_CLASS, filter: this.#filter() },
         },
         { poller, onDatagram, onError: () => count('flow-control.socket-error') },
       );
       this.#error = undefined;
+      this.#drops = 0;
+      this.#countSoon();
     } catch (thrown) {
       const error = messageOf(thrown);
       if (this.#error === undefined) log.warn({ port: this.#port, error }, 'the port of ARNs cannot be opened');
       this.#error = error;
       this.#cancelRetry = clock.after(RETRY_MS, () => this.#open());
     }
+  }
+
+  #filter(): FilterInstruction[] {
+    return neighborFilter({ interfaces: this.#ports, hopLimit: ARN_HOP_LIMIT });
+  }
+
+  #countSoon(): void {
+    this.#cancelCount = this.#dependencies.clock.after(COUNT_MS, () => (this.#countDrops(), this.#countSoon()));
+  }
+
+  #countDrops(): void {
+    const drops = this.#socket?.drops();
+    if (drops === undefined || drops === this.#drops) return;
+    this.#dependencies.count('flow-control.arn.dropped', (drops - this.#drops + MODULUS) % MODULUS);
+    this.#drops = drops;
   }
 }

@@ -3,10 +3,21 @@
 // time.
 import type { IpAddress } from '../model/address.ts';
 import { ERRNO, KernelError } from './errors.ts';
-import { SOCK, SOL, bindSocket, close, sendTo, setIntOption, setOption, socket, socketName } from './ffi/libc.ts';
+import {
+  SOCK,
+  SOL,
+  bindSocket,
+  close,
+  getOption,
+  sendTo,
+  setIntOption,
+  setOption,
+  socket,
+  socketName,
+} from './ffi/libc.ts';
 import { type Netns, within } from './netns.ts';
 import type { Poller } from './poller.ts';
-import { attachFilter } from './socket-filter.ts';
+import { type FilterInstruction, attachFilter } from './socket-filter.ts';
 import { ReceiveBatch } from './receive-batch.ts';
 import { RECEIVE_SLOTS, Receiver } from './receiver.ts';
 import {
@@ -19,6 +30,9 @@ import {
 
 const IPPROTO = { IP: 0, UDP: 17, IPV6: 41, ICMPV6: 58 } as const;
 const SO_TIMESTAMPNS = 35;
+const SO_MEMINFO = 55;
+/** Nine words, the last of which counts drops: enum in linux/sock_diag.h. */
+const MEMINFO = { size: 36, drops: 32 } as const;
 const ICMP6_FILTER = 1;
 interface IpOptions {
   readonly level: number;
@@ -90,6 +104,10 @@ export interface DatagramSocket {
   readonly port: number;
   /** @throws KernelError ENETUNREACH, EPERM, ENOBUFS (the send buffer is full: nothing is sent) … */
   send(data: Uint8Array, to: SocketAddress): void;
+  /** From the next datagram on. @throws KernelError EINVAL (no such program) */
+  setFilter(program: readonly FilterInstruction[]): void;
+  /** Datagrams that the filter has refused, or that found the buffer full. Wraps at 2³². @throws KernelError */
+  drops(): number;
   /** Idempotent. */
   close(): void;
 }
@@ -107,8 +125,8 @@ interface UdpSocketOptions {
   readonly trafficClass?: number | undefined;
   /** Longest datagram, bytes; default 1500. */
   readonly maxDatagram?: number | undefined;
-  /** Drop what this host has sent itself: through the loopback interface, or to a multicast group. */
-  readonly onlyFromOthers?: boolean | undefined;
+  /** Only what this program lets pass is received. */
+  readonly filter?: readonly FilterInstruction[] | undefined;
 }
 
 /** @throws KernelError EADDRINUSE, EADDRNOTAVAIL, EACCES */
@@ -122,7 +140,7 @@ export function openUdpSocket(opts: UdpSocketOptions, dependencies: DatagramSock
     if (opts.hopLimit !== undefined) setIntOption('IP_TTL', fd, options.level, options.hopLimit, opts.hopLimit);
     if (opts.trafficClass !== undefined)
       setIntOption('IP_TOS', fd, options.level, options.trafficClass, opts.trafficClass);
-    if (opts.onlyFromOthers === true) dropOwn(fd);
+    if (opts.filter) attachFilter('SO_ATTACH_FILTER', fd, opts.filter);
     bindSocket(
       `bind(UDP, port ${opts.bind?.port ?? 0})`,
       fd,
@@ -130,25 +148,6 @@ export function openUdpSocket(opts: UdpSocketOptions, dependencies: DatagramSock
     );
     return new KernelDatagramSocket({ fd, family, name: 'UDP', maxDatagram: opts.maxDatagram ?? 1500 }, dependencies);
   });
-}
-
-/**
- * The interface that IPV6_PKTINFO names is that of the scope, also for a packet that came through the loopback
- * interface. So any user of this host could pass for a neighbor.
- */
-function dropOwn(fd: number): void {
-  const [LOAD, JUMP_IF_EQUAL, RETURN] = [0x20, 0x15, 0x06];
-  const [PACKET_TYPE, IFINDEX] = [0xffff_f004, 0xffff_f008]; // SKF_AD_OFF and SKF_AD_PKTTYPE, SKF_AD_IFINDEX
-  const [PACKET_HOST, LOOPBACK_IFINDEX, DROP_AT] = [0, 1, 5];
-  const after = (at: number): number => DROP_AT - at - 1;
-  attachFilter('SO_ATTACH_FILTER', fd, [
-    [LOAD, 0, 0, PACKET_TYPE],
-    [JUMP_IF_EQUAL, 0, after(1), PACKET_HOST],
-    [LOAD, 0, 0, IFINDEX],
-    [JUMP_IF_EQUAL, after(3), 0, LOOPBACK_IFINDEX],
-    [RETURN, 0, 0, 0xffff_ffff],
-    [RETURN, 0, 0, 0],
-  ]);
 }
 
 /**
@@ -219,6 +218,17 @@ class KernelDatagramSocket implements DatagramSocket {
     const operation = `send(${this.name}, IPv${this.family})`;
     if (sendTo(operation, this.receiver.fd, data, encodeSocketAddress(to)) === undefined)
       throw new KernelError(operation, ERRNO.ENOBUFS, 'the send buffer is full');
+  }
+
+  setFilter(program: readonly FilterInstruction[]): void {
+    attachFilter('SO_ATTACH_FILTER', this.receiver.fd, program);
+  }
+
+  drops(): number {
+    return getOption('SO_MEMINFO', this.receiver.fd, SOL.SOCKET, SO_MEMINFO, MEMINFO.size).getUint32(
+      MEMINFO.drops,
+      true,
+    );
   }
 
   close(): void {
