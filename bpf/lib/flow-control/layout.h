@@ -50,7 +50,13 @@ struct flow_control_share {
 	__u64 before;
 };
 
-// The largest of them at a port.
+// From the interface at which packets arrive to a watched port.
+struct flow_control_way {
+	__u32 ingress;
+	__u32 egress;
+};
+
+// The largest of several shares.
 struct flow_control_largest {
 	__u64 window;
 	__u64 now;   // in this window alone

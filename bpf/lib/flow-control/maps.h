@@ -44,11 +44,18 @@ struct {
 	__type(value, struct flow_control_share);
 } flow_control_shares SEC(".maps");
 
-// By interface index of a watched port.
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
-	__type(key, __u32);
+	__type(key, struct flow_control_way);
+	__type(value, struct flow_control_share);
+} flow_control_ways SEC(".maps");
+
+// Of the traffic of a way; `ingress` 0: of the ways to a port.
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct flow_control_way);
 	__type(value, struct flow_control_largest);
 } flow_control_largest SEC(".maps");
 

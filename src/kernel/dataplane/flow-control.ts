@@ -33,6 +33,7 @@ export const FLOW_CONTROL_SCRATCH_MAPS = [
   'flow_control_largest',
   'flow_control_records',
   'flow_control_shares',
+  'flow_control_ways',
   'flow_control_told',
 ] as const;
 

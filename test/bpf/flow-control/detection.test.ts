@@ -203,21 +203,6 @@ describe('a packet over the threshold is not reported', () => {
     expect(router.count('flow-control.suppressed')).toBe(0);
   });
 
-  test('whose traffic has less than half of the largest share of the queue, as it filled', () => {
-    router.configure({ intervalNs: 60e9 });
-    const light = frame(ipv6([PE1, VIA], 41, data()));
-    // Below its threshold the queue has few packets of one service, and many of another.
-    router.portTable.setWatched(new Map([[out(), 2 * router.queued - 1]]));
-    for (let i = 0; i < 10; i++) router.pass(frame(srv6));
-    expect(router.pass(light)).toEqual([]);
-    router.portTable.setWatched(new Map([[out(), router.queued - 1]]));
-    expect(router.pass(light)).toEqual([]);
-    expect(router.pass(frame(srv6)).length).toBe(1);
-    expect(counts('not-contributing', 'recorded')).toEqual([1, 1]);
-    for (let i = 0; i < 4; i++) router.pass(light);
-    expect(counts('not-contributing', 'recorded')).toEqual([4, 2]);
-  });
-
   test('beyond the limit of all records; then it is not told, and comes again', () => {
     router.configure({ perSecond: 1e-3, burst: 2 });
     const passed = [1, 2, 3, 4].map(

@@ -111,7 +111,7 @@ export class FlowControlUnderTest {
   /** As when nothing was held or told, and no packet had come; `t-fc-out` is watched, and its queue is above that. */
   clear(config: Partial<FlowControlConfig> = {}): void {
     for (const { flow } of this.table.read()) this.table.remove(flow);
-    for (const name of ['arrivals', 'told', 'shares', 'largest'].map((map) => `flow_control_${map}`))
+    for (const name of ['arrivals', 'told', 'shares', 'ways', 'largest'].map((map) => `flow_control_${map}`))
       for (const key of [...this.object.map(name).keys()]) this.object.map(name).delete(key);
     this.object.map('flow_control_bucket').update(FLOW_CONTROL_KEY, new Uint8Array(8));
     this.configure(config);
