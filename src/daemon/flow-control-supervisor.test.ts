@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { Poller } from '../kernel/poller.ts';
 import { manualClock } from '../model/clock.ts';
 import { silentLog } from '../model/log.ts';
+import { microtaskWork } from '../model/work.fixture.ts';
 import type { FlowControlPlan } from '../plan/flow-control-plan.ts';
 import type { Hold } from '../reconcile/hold.ts';
 import { FlowControlSupervisor } from './flow-control-supervisor.ts';
@@ -25,12 +26,17 @@ beforeEach(() => {
   clock = manualClock();
   [counts, open, rings, fails] = [{}, [], 0, false];
   supervisor = new FlowControlSupervisor({
-    ...{ clock, log: silentLog, poller: {} as Poller, interfaceName: () => undefined },
+    ...{ clock, work: microtaskWork(), log: silentLog, poller: {} as Poller, interfaceName: () => undefined },
     ...{ routesBack: { routersTo: () => [] }, neighbors: { routersAt: () => [] } },
     count: (name) => void (counts[name] = (counts[name] ?? 0) + 1),
     openSocket: ({ port }) => {
       open.push(port);
-      return { send: () => {}, problems: () => [], close: () => void open.splice(open.indexOf(port), 1) };
+      return {
+        configure: () => {},
+        send: () => {},
+        problems: () => [],
+        close: () => void open.splice(open.indexOf(port), 1),
+      };
     },
   });
 });
