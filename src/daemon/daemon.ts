@@ -30,6 +30,7 @@ import { Receivers } from './receivers.ts';
 import { releaseAll } from './release-all.ts';
 import { restartGroup } from './restart-group.ts';
 import { claimRunDir } from './run-dir.ts';
+import type { ServiceManager } from './service-manager.ts';
 import { noteGobgp } from './uninstall-gobgp.ts';
 
 export interface DaemonOptions {
@@ -39,6 +40,11 @@ export interface DaemonOptions {
   readonly stateDir?: string | undefined;
   /** The intent loaded at start. */
   readonly intent: Intent;
+}
+
+export interface DaemonDependencies {
+  readonly logging: Logging;
+  readonly manager: Pick<ServiceManager, 'reloading'>;
 }
 
 export interface Daemon {
@@ -54,8 +60,8 @@ export interface Daemon {
  * @throws if the run directory, the BPF file system or the northbound socket is not available, or a carrier cannot
  * start.
  */
-export async function startDaemon(options: DaemonOptions, { logging }: { logging: Logging }): Promise<Daemon> {
-  const daemon = new RunningDaemon(options, logging);
+export async function startDaemon(options: DaemonOptions, dependencies: DaemonDependencies): Promise<Daemon> {
+  const daemon = new RunningDaemon(options, dependencies);
   try {
     await daemon.start();
   } catch (error) {
@@ -68,6 +74,7 @@ export async function startDaemon(options: DaemonOptions, { logging }: { logging
 class RunningDaemon implements Daemon {
   readonly #options: DaemonOptions;
   readonly #logging: Logging;
+  readonly #manager: Pick<ServiceManager, 'reloading'>;
   readonly #log: Log;
   readonly #clock: Clock = systemClock;
   readonly #work: Work = eventLoopWork();
@@ -92,10 +99,11 @@ class RunningDaemon implements Daemon {
   /** The reload that waits for its turn. */
   #reloadWaits: Promise<ReloadOutcome> | undefined;
 
-  constructor(options: DaemonOptions, logging: Logging) {
+  constructor(options: DaemonOptions, { logging, manager }: DaemonDependencies) {
     const [clock, { count }] = [this.#clock, this.#counters];
     this.#options = options;
     this.#logging = logging;
+    this.#manager = manager;
     const log = (this.#log = logging.component('daemon'));
     this.#file = new IntentFile(options.file, options.intent, () => new Date());
     this.#members = new GroupMembers(options, {
@@ -205,7 +213,7 @@ class RunningDaemon implements Daemon {
   reload(): Promise<ReloadOutcome> {
     this.#reloadWaits ??= this.#coordinator.inTurn(() => {
       this.#reloadWaits = undefined;
-      return this.#reload();
+      return this.#manager.reloading(() => this.#reload());
     });
     return this.#reloadWaits;
   }

@@ -16,6 +16,7 @@ import { keepHeapSmall } from './heap.ts';
 import { readIntentFile } from './intent-file.ts';
 import { createLogging } from './logging.ts';
 import { dropPrivileges } from './privileges.ts';
+import { type ServiceManager, serviceManager } from './service-manager.ts';
 import { untilTransfersPause } from './transfers.ts';
 import { VERSION } from './version.ts';
 
@@ -60,9 +61,10 @@ async function run(options: RunOptions): Promise<number> {
   dropPrivileges(started, log);
   // Not before: the process that gives up its capabilities would load carriers and gRPC in vain.
   const { startDaemon } = await import('./daemon.ts');
+  const manager = serviceManager(process.env, process.pid, { log });
   try {
-    const starting = startDaemon(started, { logging });
-    await Promise.all([starting, untilSignalled(starting, log)]);
+    const starting = startDaemon(started, { logging, manager });
+    await Promise.all([starting.then(() => manager.ready()), untilSignalled(starting, { manager, log })]);
     // Exit explicitly: a normal exit of Node restores the signal handlers first. A SIGHUP at that moment (a reload
     // during a stop) would then end the process as a failure.
     return process.exit(0);
@@ -82,7 +84,10 @@ function explain(error: unknown): string {
 }
 
 /** Installs the signal handlers before the start is complete: by default a signal would end a half-started process. */
-function untilSignalled(starting: Promise<Daemon>, log: Log): Promise<void> {
+function untilSignalled(
+  starting: Promise<Daemon>,
+  { manager, log }: { manager: ServiceManager; log: Log },
+): Promise<void> {
   process.on(
     'SIGHUP',
     () =>
@@ -102,6 +107,7 @@ function untilSignalled(starting: Promise<Daemon>, log: Log): Promise<void> {
           process.exit(1);
         }
         asked = true;
+        manager.stopping();
         starting
           .then(async (daemon) => {
             await untilTransfersPause(daemon, log);
