@@ -1,6 +1,6 @@
 // The command line of cnpctl. Commands are thin: they ask a running cnpd over its northbound socket and print. Exit
 // codes: exit.ts.
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parseAddress } from '../model/address.ts';
 import { GNMI_SOCKET, RUN_DIR } from '../model/paths.ts';
 import {
@@ -21,6 +21,8 @@ import { addGroup, addShowGroups } from './group-commands.ts';
 import { doctorRemote } from './doctor-remote.ts';
 import { EXIT, type ExitCode } from './exit.ts';
 import { showFlowControl, showHolds } from './flow-control-views.ts';
+import { SHELLS, type Shell, completionScript } from './reference/completion.ts';
+import { describeCommand } from './reference/describe.ts';
 import { release } from './release.ts';
 import { showList, showLatest, showPorts, showSender, showSenders, showStatus } from './show.ts';
 import { VIEWS } from './views.ts';
@@ -67,7 +69,8 @@ export async function runCnpctl(argv: readonly string[], dependencies: CliDepend
   }
 }
 
-function buildProgram(dependencies: CliDependencies, finish: (code: ExitCode) => void): Command {
+/** The one table of commands: help, completion and the manual page are made from it. */
+export function buildProgram(dependencies: CliDependencies, finish: (code: ExitCode) => void): Command {
   const program = new Command('cnpctl')
     .description('Shows and controls a running cnpd, the congestion-notification daemon.')
     .version(dependencies.version)
@@ -123,6 +126,16 @@ function buildProgram(dependencies: CliDependencies, finish: (code: ExitCode) =>
     .description('remove what cnpd left in the kernel and in /run; cnpd must be stopped')
     .option('--run-dir <dir>', 'directory of pinned programs and maps', RUN_DIR)
     .action(act(uninstall));
+  program
+    .command('completion')
+    .description('print a script that completes commands and options in a shell')
+    .addArgument(new Argument('<shell>').choices(SHELLS))
+    .action(
+      act(async ({ out }: Context, shell: Shell) => {
+        out(completionScript(shell, describeCommand(program)));
+        return EXIT.ok;
+      }),
+    );
   return program;
 }
 

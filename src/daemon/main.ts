@@ -1,6 +1,6 @@
 // The command `cnpd`: runs the daemon or a subcommand. Exit codes: 0 success, 1 failure (a file with errors, a daemon
 // that could not start), 2 wrong usage.
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import { groupSizeNotes } from '../diagnosis/group-sizes.ts';
 import { notifierNotes } from '../diagnosis/notifiers.ts';
 import { promiseProblems } from '../diagnosis/promises.ts';
@@ -10,25 +10,18 @@ import { isKernelError } from '../kernel/errors.ts';
 import { keepInspectorShut } from '../kernel/no-inspector.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Log } from '../model/log.ts';
-import { CONFIG_FILE, RUN_DIR, STATE_DIR, stateDirOf } from '../model/paths.ts';
+import { stateDirOf } from '../model/paths.ts';
 import type { Daemon } from './daemon.ts';
 import { keepHeapSmall } from './heap.ts';
 import { readIntentFile } from './intent-file.ts';
 import { createLogging } from './logging.ts';
 import { dropPrivileges } from './privileges.ts';
+import { type RunOptions, cnpdProgram } from './program.ts';
 import { type ServiceManager, serviceManager } from './service-manager.ts';
 import { untilTransfersPause } from './transfers.ts';
 import { VERSION } from './version.ts';
 
 const UMASK = 0o022;
-
-interface RunOptions {
-  readonly config: string;
-  readonly runDir: string;
-  readonly stateDir?: string;
-  readonly configureFrr?: boolean;
-  readonly vtyDir?: string;
-}
 
 /**
  * Starts the daemon and waits for its end. SIGHUP reloads; SIGTERM and SIGINT wait for transfers of groups, withdraw
@@ -134,39 +127,15 @@ function check(file: string): number {
 
 async function main(argv: readonly string[]): Promise<number> {
   let status = 0;
-  const program = new Command('cnpd')
-    .description('congestion-notification daemon')
-    .version(VERSION)
-    .exitOverride()
-    .option('-c, --config <file>', 'the configuration file', CONFIG_FILE)
-    .option('--run-dir <dir>', 'directory of pinned programs and maps', RUN_DIR)
-    .option(
-      '--state-dir <dir>',
-      `directory of what survives a reboot (default: ${STATE_DIR}, and none with another --run-dir)`,
-    )
-    .option('--vty-dir <dir>', "directory of FRR's vty sockets, for --configure-frr (default: /var/run/frr)")
-    .option('--configure-frr', 'first give FRR the configuration lines that cnpd needs, through vtysh')
-    .action(async (options: RunOptions) => {
-      status = await run(options);
-    });
-  program
-    .command('check <file>')
-    .description('validate a configuration file: every error with file, line and column')
-    .action((file: string) => {
-      status = check(file);
-    });
-  program
-    .command('schema')
-    .description('print the JSON Schema of the configuration file, for editors')
-    .action(() => void process.stdout.write(`${JSON.stringify(intentJsonSchema(), null, 2)}\n`));
-  program
-    .command('uninstall')
-    .description('remove every program, map and file that cnpd left in the kernel and under the run directory')
-    .action(async () => {
+  const program = cnpdProgram(VERSION, {
+    run: async (options) => void (status = await run(options)),
+    check: (file) => void (status = check(file)),
+    schema: () => void process.stdout.write(`${JSON.stringify(intentJsonSchema(), null, 2)}\n`),
+    uninstall: async ({ runDir, stateDir }) => {
       const { uninstall } = await import('./uninstall.ts');
-      const { runDir, stateDir } = program.opts<RunOptions>();
       status = await uninstall(runDir, (line) => process.stdout.write(`${line}\n`), undefined, stateDir);
-    });
+    },
+  });
   try {
     await program.parseAsync([...argv], { from: 'user' });
     return status;

@@ -1,4 +1,4 @@
-// What cnpd reports to systemd, sd_notify(3): READY when its intent is in force, RELOADING, STOPPING, a line of text for
+// What cnpd reports to systemd, sd_notify(3): READY when its intent is in force, RELOADING, STOPPING, a text for
 // `systemctl status`, and WATCHDOG from the event loop. Without NOTIFY_SOCKET in the environment nothing is sent.
 import { sendUnixDatagram } from '../kernel/unix-datagram.ts';
 import { type Clock, systemClock } from '../model/clock.ts';

@@ -108,6 +108,7 @@ const OPTIONS = {
 /** Programs that are started seldom share what they have in common. @returns files in dist/chunk */
 async function modules() {
   const entryPoints = { lab: 'src/lab/main.ts', demo: 'src/demo/main.ts', bench: 'src/bench/main.ts' };
+  entryPoints['reference'] = 'src/setup/reference.ts';
   // Helper processes are entries of their own, found by their name.
   const helpers = under('src', '.process.ts').map((source) => [basename(source, '.process.ts'), source]);
   for (const [name, source] of helpers) if (!(name in PROGRAMS)) entryPoints[name] = source;
@@ -132,6 +133,7 @@ async function javascript() {
   const files = new Set(built.flat());
   // Of earlier builds.
   for (const file of under('dist/chunk', '')) if (!files.has(file)) rmSync(file);
+  await runBeside(process.execPath, ['dist/reference.js', 'dist']);
 }
 
 // What lint and unit tests need beside the source: no compiler, no root.

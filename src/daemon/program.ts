@@ -1,0 +1,47 @@
+// The command line of cnpd. What its commands do is in main.ts.
+import { Command } from 'commander';
+import { CONFIG_FILE, RUN_DIR, STATE_DIR } from '../model/paths.ts';
+
+export interface RunOptions {
+  readonly config: string;
+  readonly runDir: string;
+  readonly stateDir?: string;
+  readonly configureFrr?: boolean;
+  readonly vtyDir?: string;
+}
+
+interface Actions {
+  run(options: RunOptions): Promise<void>;
+  check(file: string): void;
+  schema(): void;
+  uninstall(options: RunOptions): Promise<void>;
+}
+
+export function cnpdProgram(version: string, actions: Actions): Command {
+  const program = new Command('cnpd')
+    .description('congestion-notification daemon')
+    .version(version)
+    .exitOverride()
+    .option('-c, --config <file>', 'the configuration file', CONFIG_FILE)
+    .option('--run-dir <dir>', 'directory of pinned programs and maps', RUN_DIR)
+    .option(
+      '--state-dir <dir>',
+      `directory of what survives a reboot (default: ${STATE_DIR}, and none with another --run-dir)`,
+    )
+    .option('--vty-dir <dir>', "directory of FRR's vty sockets, for --configure-frr (default: /var/run/frr)")
+    .option('--configure-frr', 'first give FRR the configuration lines that cnpd needs, through vtysh')
+    .action((options: RunOptions) => actions.run(options));
+  program
+    .command('check <file>')
+    .description('validate a configuration file: every error with file, line and column')
+    .action((file: string) => actions.check(file));
+  program
+    .command('schema')
+    .description('print the JSON Schema of the configuration file, for editors')
+    .action(() => actions.schema());
+  program
+    .command('uninstall')
+    .description('remove every program, map and file that cnpd left in the kernel and under the run directory')
+    .action(() => actions.uninstall(program.opts<RunOptions>()));
+  return program;
+}
