@@ -9,6 +9,7 @@ import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 import { CLANG_FLAGS } from './clang.mjs';
 import { PROGRAMS, buildProgram } from './programs.mjs';
+import { writeThirdParty } from './third-party.mjs';
 
 const root = new URL('../..', import.meta.url).pathname;
 process.chdir(root);
@@ -134,6 +135,7 @@ async function javascript() {
   // Of earlier builds.
   for (const file of under('dist/chunk', '')) if (!files.has(file)) rmSync(file);
   await runBeside(process.execPath, ['dist/reference.js', 'dist']);
+  writeThirdParty();
 }
 
 // What lint and unit tests need beside the source: no compiler, no root.
