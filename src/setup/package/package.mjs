@@ -36,7 +36,9 @@ function version() {
 
 /** @returns the path of the tarball */
 function pack() {
-  const [{ filename }] = JSON.parse(run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', out], tree));
+  const [{ filename }] = JSON.parse(
+    run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', out], tree),
+  );
   return join(out, filename);
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the npm tarball and the Debian package in out/, and checks the latter with lintian. Called by `npm run package`
-# behind src/setup/setup.sh, which builds.
+# behind src/setup/setup.sh, which builds. Arguments are those of package.mjs.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
@@ -13,7 +13,7 @@ if [ ${#missing[@]} -gt 0 ]; then
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
-made=$(node src/setup/package/package.mjs)
+made=$(node src/setup/package/package.mjs "$@")
 printf '%s\n' "$made"
 # Overrides, each with its reason: debian/cnpd.lintian-overrides.
 lintian --allow-root --fail-on error,warning "$(sed -n 's/^package: \(.*\.deb\)$/\1/p' <<< "$made")"
