@@ -83,6 +83,7 @@ interface Status {
   readonly pid: number;
   readonly 'started-at': string;
   readonly health: string;
+  readonly 'waits-for'?: readonly string[];
   readonly problems?: readonly { readonly feature: string; readonly problem: string; readonly remedy: string }[];
   readonly intent: {
     readonly file: string;
@@ -105,6 +106,7 @@ function statusLines(status: Status, nowMs: number): string[] {
   const reload = status.intent['last-reload'];
   const lines = formatPairs([
     ['health', status.health],
+    ...(status['waits-for'] ?? []).map((what): [string, string] => ['waits for', what]),
     ['version', status.version],
     ['pid', status.pid],
     ['started', ago(status['started-at'])],

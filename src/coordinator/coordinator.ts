@@ -223,7 +223,6 @@ export class Coordinator {
     const hasOtherClaims =
       intent.source?.advertise === true && takesForHosts(this.#desired) !== takesForHosts(before ?? {});
     if (hasOtherClaims) this.#declareOwn();
-    this.#warn(before, this.#desired);
     dataplane().apply(this.#desired);
     this.#hasNewMembers = false;
     this.#planned = { given: this.#intent, decided: intent };
@@ -286,13 +285,5 @@ export class Coordinator {
     if (!isNew && isDeepStrictEqual(refusedSids, this.#facts.refusedSids)) return;
     this.#facts = { ...this.#facts, refusedSids };
     originate(this.origination);
-  }
-
-  /** Logs each problem once, when it appears. */
-  #warn(before: DesiredState | undefined, { problems }: DesiredState): void {
-    const known = new Set(before?.problems.map((p) => p.problem));
-    for (const problem of problems)
-      if (!known.has(problem.problem))
-        this.#dependencies.log.warn(problem, `cannot apply ${problem.feature}: ${problem.problem}`);
   }
 }

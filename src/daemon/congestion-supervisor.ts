@@ -60,9 +60,7 @@ export class CongestionSupervisor {
       this.#listen(node);
       this.#problem = undefined;
     } catch (error) {
-      const problem = noResume(error);
-      if (!this.#problem) this.#dependencies.log.error(problem, 'cannot run the congestion loop');
-      this.#problem = problem;
+      this.#problem = noResume(error);
     }
   }
 

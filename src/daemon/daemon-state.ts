@@ -8,7 +8,7 @@ import type { LearnedTable } from '../learned/table.ts';
 import type { Problem } from '../model/problem.ts';
 import type { StateSource } from '../model/state.ts';
 import type { Work } from '../model/work.ts';
-import { stateSource } from '../state/state-source.ts';
+import { type StateDependencies, stateSource } from '../state/state-source.ts';
 import type { Carriers } from './carriers.ts';
 import type { Counters } from './counters.ts';
 import type { GroupMembers } from './group-members.ts';
@@ -36,10 +36,10 @@ export interface ShownParts {
   readonly receivers: () => Receivers | undefined;
 }
 
-export function daemonState(parts: ShownParts): StateSource {
-  const { work, file, members, table, counters, coordinator, carriers, startedAt, started, kernel, receivers } = parts;
+export function daemonState(parts: ShownParts, told: Pick<StateDependencies, 'problems' | 'waitsFor'>): StateSource {
+  const { work, file, members, table, counters, coordinator, carriers, startedAt, kernel, receivers } = parts;
   return stateSource({
-    ...{ work, version: VERSION, file, members, table, counters, startedAt, started },
+    ...{ work, version: VERSION, file, members, table, counters, startedAt, ...told },
     intent: () => coordinator.intent,
     groups: () => ({
       trees: coordinator.trees,
@@ -51,7 +51,6 @@ export function daemonState(parts: ShownParts): StateSource {
     dataplane: () => kernel()?.dataplane,
     carriers: () => carriers,
     rtnetlink: () => kernel()?.rtnetlink,
-    problems: () => problemsOf(parts),
     notifications: () => receivers()?.congestion.notifications() ?? [],
     holds: () => receivers()?.source.holds() ?? { views: [], now: 0 },
     received: () => receivers()?.source.received,
@@ -61,7 +60,7 @@ export function daemonState(parts: ShownParts): StateSource {
   });
 }
 
-function problemsOf({ path, file, members, ...parts }: ShownParts): Problem[] {
+export function problemsOf({ path, file, members, ...parts }: ShownParts): Problem[] {
   return [
     ...reloadProblems(path, file.refused),
     ...parts.northbound.problems(file.intent),

@@ -19,7 +19,6 @@ import { holdTimes } from '../plan/hold-times.ts';
 import { Carriers } from './carriers.ts';
 import { type Counters, createCounters } from './counters.ts';
 import { startHousekeeping } from '../coordinator/housekeeping.ts';
-import { daemonState } from './daemon-state.ts';
 import { GroupMembers } from './group-members.ts';
 import { IntentFile } from './intent-file.ts';
 import { KernelParts } from './kernel-parts.ts';
@@ -29,6 +28,7 @@ import { putInForce } from './put-in-force.ts';
 import { Receivers } from './receivers.ts';
 import { releaseAll } from './release-all.ts';
 import { restartGroup } from './restart-group.ts';
+import { Telemetry } from './telemetry.ts';
 import { claimRunDir } from './run-dir.ts';
 import type { ServiceManager } from './service-manager.ts';
 import { noteGobgp } from './uninstall-gobgp.ts';
@@ -87,6 +87,7 @@ class RunningDaemon implements Daemon {
   readonly #lost: LostNotifications;
   readonly #corePorts: CorePorts;
   readonly #northbound = new NorthboundPart();
+  readonly #telemetry: Telemetry;
   readonly #startedAt = new Date();
   #started = false;
   #poller!: Poller;
@@ -123,6 +124,7 @@ class RunningDaemon implements Daemon {
       ...this.#common,
       onStopped: (carrier, holdMs) => this.#coordinator.learning.carrierStopped(carrier, holdMs),
     });
+    this.#telemetry = this.#createTelemetry();
   }
 
   #createCoordinator(intent: Intent): Coordinator {
@@ -159,6 +161,7 @@ class RunningDaemon implements Daemon {
     this.#members.load();
     const { intent } = this.#members;
     await this.#openNorthbound();
+    await this.#telemetry.follow(this.#file.intent);
     const { dataplane } = (this.#kernel = await this.#openKernel());
     this.#receivers = this.#createReceivers(this.#kernel);
     this.#receivers.configure(intent);
@@ -176,7 +179,8 @@ class RunningDaemon implements Daemon {
     await this.#carriers.start(intent, this.#coordinator.origination);
     await this.#northbound.serveSet(this.#file.intent);
     this.#started = true;
-    this.#log.info({ pid: process.pid, capabilities: heldCapabilities(), adopted: dataplane.adopted, file }, 'running');
+    this.#log.info({ pid: process.pid, capabilities: heldCapabilities(), adopted: dataplane.adopted, file }, 'started');
+    this.#telemetry.look();
   }
 
   /** Dependencies of most parts. */
@@ -213,7 +217,7 @@ class RunningDaemon implements Daemon {
   reload(): Promise<ReloadOutcome> {
     this.#reloadWaits ??= this.#coordinator.inTurn(() => {
       this.#reloadWaits = undefined;
-      return this.#manager.reloading(() => this.#reload());
+      return this.#manager.reloading(() => this.#reload()).finally(() => this.#telemetry.look());
     });
     return this.#reloadWaits;
   }
@@ -236,8 +240,8 @@ class RunningDaemon implements Daemon {
     this.#receivers?.configure(intent);
     this.#northbound.reload(read.value);
     await this.#northbound.serveSet(read.value);
+    await this.#telemetry.follow(read.value);
     const waiting = [...this.#northbound.problems(read.value), ...this.#members.problems()];
-    for (const problem of waiting) this.#log.warn(problem, `cannot apply ${problem.feature}: ${problem.problem}`);
     if (intent.bgp) noteGobgp(this.#options.runDir, intent.bgp);
     try {
       await putInForce(intent, { coordinator: this.#coordinator, carriers: this.#carriers });
@@ -255,6 +259,7 @@ class RunningDaemon implements Daemon {
   stop(): Promise<void> {
     this.#stopping ??= releaseAll(
       [
+        () => this.#telemetry.stop(),
         () => this.#stopHousekeeping?.(),
         () => this.#members.stop(),
         () => this.#kernel?.stopWatching(),
@@ -281,16 +286,20 @@ class RunningDaemon implements Daemon {
     if (this.#corePorts.doubted(ports)) this.#coordinator.inputsChanged();
   }
 
-  #openNorthbound(): Promise<void> {
-    const source = daemonState({
+  #createTelemetry(): Telemetry {
+    const parts = {
       ...{ path: this.#options.file, file: this.#file, members: this.#members, table: this.#table },
       ...{ coordinator: this.#coordinator, carriers: this.#carriers, northbound: this.#northbound, lost: this.#lost },
       ...{ work: this.#work, counters: this.#counters, startedAt: this.#startedAt, started: () => this.#started },
       kernel: () => this.#kernel,
       receivers: () => this.#receivers,
-    });
+    };
+    return new Telemetry(parts, { ...this.#common, onError: (error) => this.#unexpected(error) });
+  }
+
+  #openNorthbound(): Promise<void> {
     return this.#northbound.open(this.#file.intent, {
-      source,
+      source: this.#telemetry.state,
       work: this.#work,
       actions: {
         reload: () => this.reload(),

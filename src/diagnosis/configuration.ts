@@ -55,6 +55,21 @@ export const socketWaits = (inForce: string, declared: string): Problem =>
 export const groupWaits = (refusal: string): Problem =>
   gnmi('gnmi.group-waits', `gnmi.socket-group takes effect at the next start: ${refusal}`);
 
+/** @param code of the system, such as EADDRINUSE */
+export function metricsNotListening(address: string, code: string | undefined, reason: string): Problem {
+  const port = address.slice(address.lastIndexOf(':'));
+  const remedies: Readonly<Record<string, string>> = {
+    EADDRINUSE: `stop what listens there (\`ss -ltnp 'sport = ${port}'\` shows it), or change metrics.address`,
+    EADDRNOTAVAIL: 'give this router the address, or change metrics.address in cnpd.yaml and `cnpctl reload`',
+  };
+  return {
+    code: 'metrics.not-listening',
+    feature: 'metrics',
+    problem: `metrics are not served at ${address} (${reason}): cnpd keeps trying`,
+    remedy: remedies[code ?? ''] ?? 'change metrics.address in cnpd.yaml and `cnpctl reload`',
+  };
+}
+
 /** A carrier of the intent does not run. */
 export const carrierNotStarted = (feature: CarrierName, error: unknown): Problem => ({
   code: 'carrier.not-started',

@@ -9,6 +9,7 @@ import * as groups from './groups.ts';
 import type { Intent } from './intent.ts';
 import * as isis from './isis.ts';
 import * as log from './log.ts';
+import * as metrics from './metrics.ts';
 import * as notifications from './notifications.ts';
 import * as ospf from './ospf.ts';
 import * as ports from './ports.ts';
@@ -54,6 +55,7 @@ export function buildIntent(file: Declared): Intent {
     codePoints: codePoints.build(file['code-points']),
     arnBitOrder: codePoints.bitOrder(file['code-points']),
     ...gnmi.build(file.gnmi),
+    ...running(file.metrics, (declared) => ({ metrics: metrics.build(declared) })),
     logLevel: log.build(file.log),
   };
 }

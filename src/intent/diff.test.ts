@@ -33,6 +33,7 @@ test.each([
   ['inbound: [2001:db8:fffe::/48]', 'inbound: [2001:db8:fffd::/48]', ['border-allow']],
   ['rtt: 10ms', 'rtt: 11ms', ['ports']],
   ['cnpd/gnmi.sock', 'cnpd/other.sock', ['gnmi']],
+  ['[::1]:9464', '[::]:9464', ['metrics']],
   ['level: info', 'level: warn', ['log']],
   ['via-next-hop: off', 'via-next-hop: on', ['bgp']],
   ['next-hop: [2001:db8:ffff::1, 192.0.2.1] ', 'next-hop: [2001:db8:ffff::2] ', ['bgp']],

@@ -25,6 +25,7 @@ const SECTIONS = {
   gnmiSocket: 'gnmi',
   gnmiSocketGroup: 'gnmi',
   gnmiSetGroup: 'gnmi',
+  metrics: 'metrics',
   logLevel: 'log',
 } as const satisfies Record<keyof Intent, string>;
 

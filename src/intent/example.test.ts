@@ -292,6 +292,7 @@ describe('docs/cnpd.yaml', () => {
       gnmiSocket: '/run/cnpd/gnmi.sock',
       gnmiSocketGroup: 'adm',
       gnmiSetGroup: 'adm',
+      metrics: { address: '::1', port: 9464 },
       logLevel: 'info',
     });
   });

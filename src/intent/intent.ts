@@ -9,6 +9,7 @@ import type { GroupIntent } from './groups.ts';
 import type { GnmiIntent } from './gnmi.ts';
 import type { IsisIntent } from './isis.ts';
 import type { LogLevel } from './log.ts';
+import type { MetricsIntent } from './metrics.ts';
 import type { NotificationsIntent } from './notifications.ts';
 import type { OspfIntent } from './ospf.ts';
 import type { PortIntent } from './ports.ts';
@@ -57,5 +58,7 @@ export interface Intent extends GnmiIntent {
   readonly codePoints: CodePointValues;
   /** Which bit of an ARN's Para-Type is bit 0. */
   readonly arnBitOrder: ArnBitOrder;
+  /** Where metrics and health are served. Absent: nowhere. */
+  readonly metrics?: MetricsIntent;
   readonly logLevel: LogLevel;
 }

@@ -40,6 +40,7 @@ srv6: { core-ports: [core1, core2], dscp: { pipe: 46 }, end-con: [{ sid: 2001:db
 stamp: { reflector: on, accept-from: [2001:db8::/32], targets: [2001:db8::9], learn: on, port: 862, interval: 1s }
 code-points: { pnc-udp-port: 50021, arn-bit-order: lsb-first, fast-cnp-option: 158, fast-cnp-ioam-option: 157, long-haul-icmpv6-type: 201 }
 gnmi: { socket: /run/x.sock }
+metrics: { address: "[::1]:9464" }
 log: { level: info }
 `;
 const TREE: unknown = parse(FULL, { schema: 'failsafe' });

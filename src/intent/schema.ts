@@ -9,6 +9,7 @@ import * as gnmi from './gnmi.ts';
 import * as groups from './groups.ts';
 import * as isis from './isis.ts';
 import * as log from './log.ts';
+import * as metrics from './metrics.ts';
 import * as notifications from './notifications.ts';
 import * as ospf from './ospf.ts';
 import * as ports from './ports.ts';
@@ -40,6 +41,7 @@ export const cnpdSchema = section(
     stamp: stamp.schema.optional(),
     'code-points': codePoints.schema.optional(),
     gnmi: gnmi.schema.optional(),
+    metrics: metrics.schema.optional(),
     log: log.schema.optional(),
   },
   'configuration of cnpd',

@@ -238,6 +238,11 @@ export class LearnedTable {
 
   sizes(): LearnedSizes {
     this.settle(Infinity);
+    return this.currentSizes();
+  }
+
+  /** Without the changes that are still to be taken in: costs little, however many there are. */
+  currentSizes(): LearnedSizes {
     return {
       advertisements: this.advertised.count,
       ...this.minimal.sizes,

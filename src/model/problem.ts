@@ -8,6 +8,7 @@ export const PROBLEM_CODES = [
   'gnmi.socket-waits',
   'gnmi.group-waits',
   'gnmi.set-refused',
+  'metrics.not-listening',
   'code-points.assigned',
   // This router: its interfaces, addresses, kernel
   'interface.missing',

@@ -14,10 +14,12 @@ export interface StatusState {
   pid: number;
   startedAt: string;
   /**
-   * `starting` until everything declared was tried. Then `running`, or `degraded` if a feature cannot work or the last
-   * reload was refused. `problems` has the reasons and remedies.
+   * `starting` until everything declared is in force or named as a problem. Then `running`, or `degraded` if a feature
+   * cannot work or the last reload was refused. `problems` has the reasons and remedies.
    */
   health: 'starting' | 'running' | 'degraded';
+  /** What the start waits for; empty: it is over. */
+  waitsFor: string[];
   problems: Problem[];
   intent: { file: string; loadedAt: string; lastReload?: { at: string; ok: boolean; errors: string[] } };
   adopted: boolean;

@@ -186,6 +186,7 @@ describe('gNMI Get', () => {
       '/cnpd/status/pid': 42n,
       '/cnpd/status/started-at': '2026-11-20T11:00:00.000Z',
       '/cnpd/status/health': 'degraded',
+      '/cnpd/status/waits-for': ['isis: no neighbor is up yet on cnpd-isis'],
       '/cnpd/status/problems[feature=port eth2][problem=the root qdisc is pfifo_fast]/code': 'ports.queue-unreadable',
       '/cnpd/status/problems[feature=port eth2][problem=the root qdisc is pfifo_fast]/feature': 'port eth2',
       '/cnpd/status/problems[feature=port eth2][problem=the root qdisc is pfifo_fast]/problem':

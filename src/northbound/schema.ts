@@ -34,6 +34,7 @@ const CNPD: ContainerShape<CnpdState> = {
         pid: UINT32,
         startedAt: TIME,
         health: leaf(['starting', 'running', 'degraded']),
+        waitsFor: leafList('string'),
         problems: {
           kind: 'list',
           keys: ['feature', 'problem'],

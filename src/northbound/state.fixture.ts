@@ -23,6 +23,7 @@ export const exampleState = (): CnpdState => ({
     pid: 42,
     startedAt: '2026-11-20T11:00:00.000Z',
     health: 'degraded',
+    waitsFor: ['isis: no neighbor is up yet on cnpd-isis'],
     problems: [
       {
         code: 'ports.queue-unreadable',

@@ -49,8 +49,8 @@ export interface StateDependencies {
   readonly table: Pick<LearnedTable, 'entries' | 'routers'>;
   readonly counters: { snapshot(): CounterState[] };
   readonly startedAt: Date;
-  /** Everything declared was tried once at the start. */
-  readonly started: () => boolean;
+  /** What the start waits for; empty: it is over. */
+  readonly waitsFor: (problems: readonly Problem[]) => string[];
   /** These are functions, since the objects may not exist yet or be replaced. */
   readonly facts: () => Facts;
   readonly desired: () => DesiredState | undefined;
@@ -79,11 +79,13 @@ export function stateSource(m: StateDependencies): StateSource {
   return {
     status: () => {
       const problems = [...m.problems()];
+      const waitsFor = m.waitsFor(problems);
       return {
         version: m.version,
         pid: process.pid,
         startedAt: m.startedAt.toISOString(),
-        health: !m.started() ? 'starting' : problems.length === 0 ? 'running' : 'degraded',
+        health: healthOf(problems, waitsFor),
+        waitsFor,
         problems,
         intent: m.file.state(),
         adopted: m.dataplane()?.adopted ?? false,
@@ -131,6 +133,9 @@ export function stateSource(m: StateDependencies): StateSource {
     },
   };
 }
+
+export const healthOf = (problems: readonly Problem[], waitsFor: readonly string[]): StatusState['health'] =>
+  waitsFor.length > 0 ? 'starting' : problems.length === 0 ? 'running' : 'degraded';
 
 /** One row per proxy address, with the senders advertised with it. */
 function proxies({ file: { intent }, carriers }: Pick<StateDependencies, 'file' | 'carriers'>): LocalProxyState[] {

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { connectNorthbound } from '../../src/northbound/client.ts';
+import { readOpenMetrics } from '../../src/northbound/metrics/openmetrics.fixture.ts';
 import { program } from './support/network.ts';
 import { tokenBucket } from './support/token-bucket.ts';
 import { contains, until } from '../support/until.ts';
@@ -86,7 +87,7 @@ describe('signals', () => {
     await logged('northbound listens');
     daemon.kill('SIGHUP');
     await logged('"msg":"reloaded"');
-    expect(log.indexOf('"msg":"running"')).toBeLessThan(log.indexOf('"msg":"reloaded"'));
+    expect(log.indexOf('"msg":"started"')).toBeLessThan(log.indexOf('"msg":"reloaded"'));
     expect(alive()).toBe(true);
   });
 
@@ -103,7 +104,7 @@ describe('signals', () => {
     'a reload %i ms after SIGTERM, during a stop of about 30 ms, builds nothing up again',
     async (ms) => {
       start();
-      await logged('"msg":"running"');
+      await logged('"msg":"started"');
       configure(intent({ name: 'r2' }));
       daemon.kill('SIGTERM');
       // Not a wait for a state: each delay is an input, and reaches stopping at another step.
@@ -117,7 +118,7 @@ describe('signals', () => {
 
   test('reloads that come in until the process is gone do not make its end a failure', async () => {
     start();
-    await logged('"msg":"running"');
+    await logged('"msg":"started"');
     daemon.kill('SIGTERM');
     await logged('stopping');
     while (alive()) {
@@ -132,7 +133,7 @@ describe('signals', () => {
 describe('a reload that cannot be carried out', () => {
   test("an IS-IS interface that another program has created: status reports it, and a reload after its removal creates cnpd's, though the file is the same", async () => {
     start();
-    await logged('"msg":"running"');
+    await logged('"msg":"started"');
     inside('link', 'add', 'taken', 'type', 'veth', 'peer', 'name', 'other');
     configure(intent({ interface: 'taken' }));
     await expect(reload()).rejects.toThrow("interface taken exists and is not cnpd's");
@@ -143,7 +144,48 @@ describe('a reload that cannot be carried out', () => {
     inside('link', 'delete', 'taken');
     expect(await reload()).toMatchObject({ ok: true });
     expect(inside('-br', 'link')).toContain('taken');
-    expect((await status()).health).toBe('running');
+    // There is no FRR.
+    expect((await status()).health).toBe('starting');
+  });
+});
+
+describe('metrics and health', () => {
+  /** Status and text of an answer, asked for in the namespace. */
+  const fetched = (path: string): { readonly status: number; readonly text: string } => {
+    const script = `fetch('http://[::1]:9464${path}').then(async (r) => console.log(JSON.stringify({ status: r.status, text: await r.text() })))`;
+    return JSON.parse(
+      execFileSync('ip', ['netns', 'exec', NETNS, process.execPath, '-e', script], { encoding: 'utf8' }),
+    ) as ReturnType<typeof fetched>;
+  };
+
+  test('are served as the file says, during the start too; a problem is one line when it appears and when it clears', async () => {
+    inside('link', 'set', 'lo', 'up');
+    const metrics = 'metrics: { address: "[::1]:9464" }\n';
+    configure(intent() + metrics);
+    start();
+    await logged('"msg":"started"');
+    expect(fetched('/livez')).toEqual({ status: 200, text: 'alive\n' });
+    expect(fetched('/readyz')).toEqual({
+      status: 503,
+      text: 'starting\nkernel: done\nplan: done\nisis: waiting: no neighbor is up yet on cnpd-isis\n',
+    });
+    const families = readOpenMetrics(fetched('/metrics').text);
+    expect(families.get('cnpd_carrier_adjacency_up')!.samples).toMatchObject([
+      { labels: { carrier: 'isis', interface: 'cnpd-isis' }, value: 0 },
+    ]);
+    expect(families.get('cnpd_metrics_health')).toMatchObject({ type: 'counter', samples: [{ value: 2 }] });
+    expect(families.get('cnpd_scrape_section_read')!.samples.every(({ value }) => value === 1)).toBe(true);
+    const router = `router: { name: r1, loopback: { ipv6: 2001:db8:ffff::2 } }\ngnmi: { socket: ${dir}/gnmi.sock }\n`;
+    configure(`${router}${metrics}ports: [{ interface: gone, k-max: 50kB }]\n`);
+    await reload();
+    await logged('"event":"problem.appeared","code":"interface.missing","feature":"ports"');
+    await until('the metric', () => fetched('/metrics').text, contains('cnpd_problems{code="interface.missing",'));
+    expect(fetched('/readyz')).toMatchObject({ status: 200, text: expect.stringContaining('interface.missing') });
+    expect(log).toContain('"event":"daemon.running","health":"degraded"');
+    configure(router);
+    await reload();
+    await logged('"event":"problem.cleared","code":"interface.missing","feature":"ports"');
+    expect(() => fetched('/livez')).toThrow('ECONNREFUSED');
   });
 });
 
@@ -157,7 +199,7 @@ describe('what an earlier run left in the kernel', () => {
     const entries = (): string => execFileSync('bpftool', ['-j', 'map', 'dump', 'pinned', map], { encoding: 'utf8' });
     configure(watching);
     start();
-    await logged('"msg":"running"');
+    await logged('"msg":"started"');
     daemon.kill('SIGTERM');
     await ended();
     const stale = ['20', '00', '00', '00', '20', '01', '0d', 'b8', ...new Array<string>(12).fill('00')];
@@ -176,7 +218,7 @@ describe('what an earlier run left in the kernel', () => {
     expect(entries()).toContain('0xb8');
     configure(router);
     start();
-    await logged('"msg":"running"');
+    await logged('"msg":"started"');
     configure(watching);
     expect(await reload()).toMatchObject({ ok: true });
     await until(

@@ -154,7 +154,9 @@ describe('cnpd restarts under traffic', () => {
       await traffic.notified('CNPs without the agent');
       await leaf.start(LEAF);
       await traffic.notified('CNPs with the new agent');
-      expect(await leaf.show<Row>('status')).toMatchObject({ adopted: true, health: 'running' });
+      const status = (): Promise<Row> => leaf.show<Row>('status');
+      await until('its neighbor is back', async () => (await status())['health'], is('running'));
+      expect(await status()).toMatchObject({ adopted: true });
       expect(traffic.pairAt(await leaf.show('flows'))).toMatchObject({
         'source-qpn': before['source-qpn'],
         'destination-qpn': before['destination-qpn'],

@@ -1,0 +1,54 @@
+// docs/telemetry.md lists the metrics and the limits that the source has. `npm run conformance` rewrites the list.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { format } from 'oxfmt';
+import { expect, test } from 'vitest';
+import { MAX_SERIES } from '../../src/northbound/metrics/exposition.ts';
+import type { SampledFamily } from '../../src/northbound/metrics/family.ts';
+import { ALL_FAMILIES } from '../../src/northbound/metrics/sections.ts';
+import { LIMITS } from '../../src/northbound/metrics/server.ts';
+
+const PAGE = 'docs/telemetry.md';
+const SUFFIX = { counter: '_total', info: '_info', gauge: '', stateset: '' } as const;
+
+const row = ({ name, type, labels, help }: SampledFamily): string =>
+  `| \`${name}${SUFFIX[type]}\` | ${type} | ${labels.map((label) => `\`${label.name}\``).join(', ')} | ${help} |`;
+
+function labelLines(): string[] {
+  const bounds = new Map<string, Set<string>>();
+  for (const { labels } of ALL_FAMILIES)
+    for (const { name, bound } of labels) bounds.set(name, (bounds.get(name) ?? new Set()).add(bound));
+  return [...bounds].map(([name, found]) => `- \`${name}\`: ${[...found].join('; ')}`);
+}
+
+async function withLists(text: string): Promise<string> {
+  const from = text.indexOf('| Metric ');
+  const to = text.indexOf('\n## Health');
+  const table = ['| Metric | Type | Labels | Meaning |', '| --- | --- | --- | --- |', ...ALL_FAMILIES.map(row)];
+  const lists = [...table, '', 'The labels, and what bounds the number of their values:', '', ...labelLines(), ''];
+  const made = text.slice(0, from) + lists.join('\n') + text.slice(to);
+  const { code, errors } = await format(PAGE, made, { printWidth: 100, proseWrap: 'always' });
+  if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
+  return code;
+}
+
+test('docs/telemetry.md lists every metric with its type, labels and meaning', async () => {
+  const page = readFileSync(PAGE, 'utf8');
+  if (process.env['UPDATE_CONFORMANCE']) writeFileSync(PAGE, await withLists(page));
+  expect(readFileSync(PAGE, 'utf8')).toBe(await withLists(page));
+});
+
+test('docs/telemetry.md tells every limit of the server', () => {
+  const page = readFileSync(PAGE, 'utf8');
+  const rows = new Map([...page.matchAll(/^\| ([^|]+?) +\| ([^|]+?) +\|/gm)].map(([, name, value]) => [name!, value!]));
+  const seconds = (ms: number): string => `${ms / 1000} s`;
+  expect(Object.fromEntries(rows)).toMatchObject({
+    connections: String(LIMITS.connections),
+    'line and headers of a request': `${LIMITS.requestBytes.toLocaleString('en-US')} bytes`,
+    'time for a request': seconds(LIMITS.requestMs),
+    'time from the request to the last byte of the answer': seconds(LIMITS.answerMs),
+    'time without a request after an answer': seconds(LIMITS.idleMs),
+    requests: `${LIMITS.requestsPerSecond} a second, ${LIMITS.requestBurst} at once`,
+    'series of a scrape': MAX_SERIES.toLocaleString('en-US'),
+    'expositions made': `one at a time, one in ${LIMITS.expositionGapMs} ms`,
+  });
+});
