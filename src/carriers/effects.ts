@@ -35,6 +35,21 @@ export function log({ effects }: Sink, level: 'debug' | 'info' | 'warn', fields:
   effects.push({ type: 'log', level, fields, message });
 }
 
+interface AdjacencyChange {
+  readonly wasUp: boolean;
+  readonly isUp: boolean;
+  /** This router is ending it. */
+  readonly isStopping: boolean;
+}
+
+/** The loss of an adjacency is a warning, unless this router ends it. */
+export function logAdjacency(s: Sink, change: AdjacencyChange, fields: object, message: string): void {
+  const { wasUp, isUp, isStopping } = change;
+  const event = wasUp === isUp ? 'adjacency.changed' : isUp ? 'adjacency.up' : 'adjacency.down';
+  const level = wasUp && !isUp && !isStopping ? 'warn' : 'info';
+  log(s, level, { event: `${s.counterPrefix}.${event}`, ...fields }, message);
+}
+
 /** Counts always and logs at most once a minute per name, so that bad input cannot flood the log. */
 export function warnLimited(s: Sink, name: string, fields: object, message: string, by = 1): void {
   count(s, name, by);

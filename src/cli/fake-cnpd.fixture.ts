@@ -1,6 +1,7 @@
 // Not part of cnpctl: a cnpd that answers from a state, and a command line run against it, for the tests of this
 // folder.
 import { create, fromBinary } from '@bufbuild/protobuf';
+import { LogLevels } from '../model/log-levels.ts';
 import type { CnpdState } from '../model/state.ts';
 import { eventLoopWork, finish } from '../model/work.ts';
 import { type NorthboundClient, NorthboundError, pathOf } from '../northbound/client.ts';
@@ -33,6 +34,11 @@ export function fakeCnpd(
     getRaw: () => Promise.reject(new Error('not used')),
     set: () => Promise.reject(new Error('not used')),
     restartGroup: () => Promise.reject(new Error('not used')),
+    logLevels: async (changes) => {
+      const changed = new LogLevels('info', () => {}).change(changes);
+      if (!changed.ok) throw new NorthboundError('refused', 'INVALID_ARGUMENT', changed.error);
+      return [...changed.value];
+    },
     release: async (flow) =>
       flow ? (flow.receiverQpn === 0x1234 ? 1 : 0) : state.holds.length + state.flowControl.paused.length,
     reload: async () => reload,
@@ -45,7 +51,7 @@ export const failing = (code: 'unreachable' | 'refused'): NorthboundClient => {
   const error = new NorthboundError(code, 'X', 'because');
   const reject = () => Promise.reject(error);
   const calls = { get: reject, getRaw: reject, set: reject, restartGroup: reject, release: reject, reload: reject };
-  return { ...calls, listening: async () => false, close: () => undefined };
+  return { ...calls, logLevels: reject, listening: async () => false, close: () => undefined };
 };
 
 export async function run(line: string, client = fakeCnpd(exampleState()), more: Partial<CliDependencies> = {}) {

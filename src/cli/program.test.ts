@@ -170,7 +170,11 @@ describe('cnpctl show', () => {
       '',
     ]);
     const json = JSON.parse((await run('show flow-control -o json', client)).out) as object;
-    expect(json).toMatchObject({ mode: 'service', 'udp-port': 1022, asked: [{ reason: 'queue' }, { reason: 'held' }, {}, {}] });
+    expect(json).toMatchObject({
+      mode: 'service',
+      'udp-port': 1022,
+      asked: [{ reason: 'queue' }, { reason: 'held' }, {}, {}],
+    });
     expect(json).toMatchObject({
       paused: [{ state: 'paused' }, {}, {}],
       problems: [{ feature: 'flow-control.watch' }],

@@ -23,6 +23,7 @@ import { EXIT, type ExitCode } from './exit.ts';
 import { showFlowControl, showHolds } from './flow-control-views.ts';
 import { SHELLS, type Shell, completionScript } from './reference/completion.ts';
 import { describeCommand } from './reference/describe.ts';
+import { log } from './log.ts';
 import { release } from './release.ts';
 import { showList, showLatest, showPorts, showSender, showSenders, showStatus } from './show.ts';
 import { VIEWS } from './views.ts';
@@ -95,6 +96,11 @@ export function buildProgram(dependencies: CliDependencies, finish: (code: ExitC
   addShow(program, act);
   addGroup(program, act);
   program.command('reload').description('make cnpd read cnpd.yaml again').action(act(reload));
+  program
+    .command('log')
+    .description('levels of the log by component; with COMPONENT=LEVEL sets them until cnpd ends')
+    .argument('[changes...]', 'such as isis=debug, all=info; LEVEL file: as cnpd.yaml has it')
+    .action(act((context, changes: string[]) => log(context, changes)));
   program
     .command('doctor')
     .description('what is missing for cnpd to work here, and the command that fixes it')

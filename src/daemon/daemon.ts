@@ -236,7 +236,7 @@ class RunningDaemon implements Daemon {
     const { intent } = this.#members;
     this.#counters.count('intent.reload.done');
     this.#log.info({ changed }, 'reloaded');
-    this.#logging.setLevel(intent.logLevel);
+    this.#logging.levels.follow(intent.logLevel);
     this.#receivers?.configure(intent);
     this.#northbound.reload(read.value);
     await this.#northbound.serveSet(read.value);
@@ -304,6 +304,7 @@ class RunningDaemon implements Daemon {
       actions: {
         reload: () => this.reload(),
         set: (changes) => this.#members.set(changes),
+        logLevels: this.#logging.levels.change,
         release: (which) => this.#receivers?.release(which) ?? 0,
         restartGroup: (group) => restartGroup(group, this.#restartOptions),
       },

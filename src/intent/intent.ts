@@ -8,7 +8,7 @@ import type { FlowControlIntent } from './flow-control.ts';
 import type { GroupIntent } from './groups.ts';
 import type { GnmiIntent } from './gnmi.ts';
 import type { IsisIntent } from './isis.ts';
-import type { LogLevel } from './log.ts';
+import type { LogLevel } from '../model/log-levels.ts';
 import type { MetricsIntent } from './metrics.ts';
 import type { NotificationsIntent } from './notifications.ts';
 import type { OspfIntent } from './ospf.ts';

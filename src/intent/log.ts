@@ -1,12 +1,11 @@
 // The section `log`.
 import type * as z from 'zod';
 import { defaulted, filled, section } from './schema-parts.ts';
+import { LOG_LEVELS, type LogLevel } from '../model/log-levels.ts';
 import { oneOf } from './values.ts';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
-
 export const schema = section(
-  { level: defaulted(oneOf<LogLevel>('debug', 'info', 'warn', 'error'), 'info', (text) => `default ${text}`) },
+  { level: defaulted(oneOf(...LOG_LEVELS), 'info', (text) => `default ${text}`) },
   'logging',
 );
 

@@ -2,8 +2,11 @@
 import { create } from '@bufbuild/protobuf';
 import { Client, credentials, type MethodDefinition, type ServiceError, status } from '@grpc/grpc-js';
 import type { GroupChange } from '../model/group-change.ts';
+import type { LevelChange } from '../model/log-levels.ts';
 import {
   Control,
+  LogLevelsRequestSchema,
+  type LogLevelsResponse,
   ReleaseRequestSchema,
   type ReleaseResponse,
   ReloadRequestSchema,
@@ -56,6 +59,8 @@ export interface NorthboundClient {
   set(request: SetOfGroups): Promise<void>;
   /** At a group's root: its stream begins anew. Needs the socket of Set. @throws NorthboundError */
   restartGroup(proxyAddress: string): Promise<void>;
+  /** Sets levels of the log; without changes it only asks. @throws NorthboundError */
+  logLevels(changes: readonly LevelChange[]): Promise<(LevelChange & { readonly isSet: boolean })[]>;
   /** Absent: all, also what is paused for neighbors. Resolves to how much is let go. */
   release(flow?: { sender: string; receiver: string; receiverQpn: number }): Promise<number>;
   /** @throws NorthboundError */
@@ -140,6 +145,11 @@ export function connectNorthbound(options: ClientOptions): NorthboundClient {
     release: async (flow) => {
       const answer = await call(unary(Control.method.release), create(ReleaseRequestSchema, flow));
       return (answer as ReleaseResponse).released;
+    },
+    logLevels: async (changes) => {
+      const request = create(LogLevelsRequestSchema, { changes: [...changes] });
+      const { levels } = (await call(unary(Control.method.logLevels), request)) as LogLevelsResponse;
+      return levels.map(({ component, level, set }) => ({ component, level, isSet: set }));
     },
     reload: async () => {
       const { ok, errors, changed } = (await call(

@@ -7,6 +7,7 @@ import { create } from '@bufbuild/protobuf';
 import { type ConnectionInjector, Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
 import { parseAddress } from '../model/address.ts';
 import type { ChangeResult } from '../model/group-change.ts';
+import type { ChangeLevels } from '../model/log-levels.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { ReleaseRequest } from '../model/source.ts';
 import type { StateSource } from '../model/state.ts';
@@ -23,6 +24,7 @@ import {
 import { CapabilityResponseSchema, gNMI, type SetRequest, type SetResponse } from './gen/gnmi/gnmi_pb.js';
 import { answerGet, SUPPORTED_ENCODINGS } from './get.ts';
 import { type Cancelled, handle, unary } from './grpc.ts';
+import { logLevelsHandler } from './log-levels.ts';
 import { RpcError } from './rpc-error.ts';
 import { MODULE } from './schema.ts';
 import { type ApplyChanges, answerSet, refusal } from './set.ts';
@@ -58,6 +60,7 @@ export interface NorthboundDependencies {
     readonly set: ApplyChanges;
     /** The argument as the client wrote it. */
     readonly restartGroup: (proxyAddress: string) => ChangeResult;
+    readonly logLevels: ChangeLevels;
     /** Returns how much is let go: flows, and with `all` also what is paused for neighbors. */
     readonly release: (which: ReleaseRequest) => number;
   };
@@ -182,10 +185,12 @@ function addServices(grpc: GrpcServer, options: NorthboundOptions, dependencies:
       reload: unary(Control.method.reload),
       restartGroup: unary(Control.method.restartGroup),
       release: unary(Control.method.release),
+      logLevels: unary(Control.method.logLevels),
     },
     {
       release: handle(Control.method.release, releaseHandler(options, dependencies), dependencies),
       reload: handle(Control.method.reload, reload, dependencies),
+      logLevels: handle(Control.method.logLevels, logLevelsHandler(dependencies.actions.logLevels), dependencies),
       restartGroup: handle(Control.method.restartGroup, restartHandler(options, dependencies), dependencies),
     },
   );

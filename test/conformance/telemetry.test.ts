@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format } from 'oxfmt';
 import { expect, test } from 'vitest';
+import { sourcesOf } from '../../src/carriers/counter-names.fixture.ts';
 import { MAX_SERIES } from '../../src/northbound/metrics/exposition.ts';
 import type { SampledFamily } from '../../src/northbound/metrics/family.ts';
 import { ALL_FAMILIES } from '../../src/northbound/metrics/sections.ts';
@@ -51,4 +52,12 @@ test('docs/telemetry.md tells every limit of the server', () => {
     'series of a scrape': MAX_SERIES.toLocaleString('en-US'),
     'expositions made': `one at a time, one in ${LIMITS.expositionGapMs} ms`,
   });
+});
+
+test('docs/telemetry.md names every event of the log', () => {
+  const page = readFileSync(PAGE, 'utf8');
+  const sources = sourcesOf('src').map(({ text }) => text);
+  const events = sources.flatMap((text) => [...text.matchAll(/\bevent: '([a-z.-]+)'/g)].map(([, name]) => name!));
+  expect(events.length).toBeGreaterThan(5);
+  expect(events.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });

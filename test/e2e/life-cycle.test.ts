@@ -2,7 +2,7 @@
 // cannot be carried out.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -25,17 +25,17 @@ const intent = ({ name = 'r1', interface: veth = 'cnpd-isis' } = {}): string =>
   `gnmi: { socket: ${dir}/gnmi.sock }\n`;
 const configure = (text: string): void => writeFileSync(join(dir, 'cnpd.yaml'), text);
 
-function start(): void {
+function start(stderr: 'pipe' | number = 'pipe', env: Readonly<Record<string, string>> = {}): void {
   const [node, cnpd] = program('cnpd') as [string, string];
   // nsenter becomes what it runs: the process number is cnpd's. The mounts are those of the test: pins outlive the
   // process.
   daemon = spawn(
     'nsenter',
     [`--net=/run/netns/${NETNS}`, node, cnpd, '-c', join(dir, 'cnpd.yaml'), '--run-dir', join(dir, 'run')],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
+    { stdio: ['ignore', 'ignore', stderr], env: { ...process.env, ...env } },
   );
   log = '';
-  daemon.stderr!.setEncoding('utf8').on('data', (text: string) => (log += text));
+  daemon.stderr?.setEncoding('utf8').on('data', (text: string) => (log += text));
 }
 const logged = (text: string): Promise<unknown> => until(`cnpd logs ${text}`, () => log, contains(text));
 const alive = (): boolean => daemon.exitCode === null && daemon.signalCode === null;
@@ -154,7 +154,10 @@ describe('metrics and health', () => {
   const fetched = (path: string): { readonly status: number; readonly text: string } => {
     const script = `fetch('http://[::1]:9464${path}').then(async (r) => console.log(JSON.stringify({ status: r.status, text: await r.text() })))`;
     return JSON.parse(
-      execFileSync('ip', ['netns', 'exec', NETNS, process.execPath, '-e', script], { encoding: 'utf8' }),
+      execFileSync('ip', ['netns', 'exec', NETNS, process.execPath, '-e', script], {
+        encoding: 'utf8',
+        stdio: 'pipe',
+      }),
     ) as ReturnType<typeof fetched>;
   };
 
@@ -186,6 +189,43 @@ describe('metrics and health', () => {
     await reload();
     await logged('"event":"problem.cleared","code":"interface.missing","feature":"ports"');
     expect(() => fetched('/livez')).toThrow('ECONNREFUSED');
+  });
+});
+
+describe('the log', () => {
+  test('a component gets another level at run time, and that of the file again', async () => {
+    start();
+    await logged('"msg":"started"');
+    const levelOf = (component: string, levels: readonly { component: string; level: string }[]) =>
+      levels.find((one) => one.component === component)?.level;
+    const change = (level: string) => asked((client) => client.logLevels([{ component: 'daemon', level }]));
+    expect(levelOf('daemon', await change('error'))).toBe('error');
+    const before = log.length;
+    configure(intent({ name: 'r2' }));
+    await reload();
+    expect(levelOf('daemon', await change('file'))).toBe('info');
+    configure(intent({ name: 'r3' }));
+    await reload();
+    await logged('"msg":"reloaded"');
+    expect(log.slice(before).split('"msg":"reloaded"')).toHaveLength(2);
+    await expect(asked((client) => client.logLevels([{ component: 'x', level: 'info' }]))).rejects.toThrow(
+      'no component',
+    );
+  });
+
+  test('journald gets the severity of each line', async () => {
+    const file = openSync(join(dir, 'journal'), 'w+');
+    const { dev, ino } = fstatSync(file);
+    start(file, { JOURNAL_STREAM: `${dev}:${ino}` });
+    const written = (): string => readFileSync(join(dir, 'journal'), 'utf8');
+    await until('cnpd has started', written, contains('"msg":"started"'));
+    closeSync(file);
+    expect(
+      written()
+        .trimEnd()
+        .split('\n')
+        .filter((line) => !/^<6>\{"level":"info"/.test(line)),
+    ).toEqual([]);
   });
 });
 

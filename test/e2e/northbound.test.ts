@@ -6,6 +6,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { LogLevels } from '../../src/model/log-levels.ts';
 import { silentLog } from '../../src/model/log.ts';
 import { fail } from '../../src/model/result.ts';
 import type { CnpdState } from '../../src/model/state.ts';
@@ -24,6 +25,7 @@ const getRequest = (...elems: Buffer[]): Buffer => bytesField(2, ...elems);
 
 /** Not reached by these tests. */
 const set = () => Promise.reject(new Error('Set'));
+const { change: logLevels } = new LogLevels('info', () => {});
 const restartGroup = () => fail({ code: 'conflict' as const, errors: ['no root'] });
 
 let dir: string;
@@ -40,7 +42,7 @@ const start = async (
     { socket },
     {
       source: sourceOf(state),
-      actions: { reload: async () => reload, set, restartGroup, release: () => 0 },
+      actions: { reload: async () => reload, set, restartGroup, logLevels, release: () => 0 },
       work: eventLoopWork(),
       log: silentLog,
       count,
@@ -162,7 +164,13 @@ describe('the socket', () => {
         { socket },
         {
           source: sourceOf(exampleState()),
-          actions: { reload: async () => ({ ok: true, errors: [], changed: [] }), set, restartGroup, release: () => 0 },
+          actions: {
+            reload: async () => ({ ok: true, errors: [], changed: [] }),
+            set,
+            restartGroup,
+            logLevels,
+            release: () => 0,
+          },
           work: eventLoopWork(),
           log: silentLog,
           count: () => undefined,
@@ -183,7 +191,13 @@ describe('the socket', () => {
         { socket: path },
         {
           source: sourceOf(exampleState()),
-          actions: { reload: async () => ({ ok: true, errors: [], changed: [] }), set, restartGroup, release: () => 0 },
+          actions: {
+            reload: async () => ({ ok: true, errors: [], changed: [] }),
+            set,
+            restartGroup,
+            logLevels,
+            release: () => 0,
+          },
           work: eventLoopWork(),
           log: silentLog,
           count: () => undefined,

@@ -64,7 +64,9 @@ describe('a connection that is lost', () => {
       lost: [1, 1],
       sessionConnected: 1,
     });
-    expect(agent.effects).toContainEqual(expect.objectContaining({ type: 'log', fields: { reason: 'gone' } }));
+    expect(agent.effects).toContainEqual(
+      expect.objectContaining({ type: 'log', fields: { event: 'bgp.session.down', reason: 'gone' } }),
+    );
     agent.connect();
     agent.lose();
     agent.lose();

@@ -20,6 +20,7 @@ export function listed(c: Content, { without = [] }: Of<'listed'>): void {
   c.session.without = without;
   endListing(c.own, true);
   enter(c, 'ready', 'connected');
+  log(c, 'info', { event: 'bgp.session.up' }, 'gobgpd is ready');
   if (c.origination || c.stopping) c.own.audit = audit(c);
 }
 
@@ -27,7 +28,7 @@ export function lost(c: Content, { fault: { code, reason }, retryAt }: Of<'lost'
   const { session } = c;
   if (session.state === 'loading' || session.state === 'ready') {
     count(c, 'session.lost');
-    log(c, 'warn', { reason }, 'connection to gobgpd lost');
+    log(c, 'warn', { event: 'bgp.session.down', reason }, 'connection to gobgpd lost');
   }
   endListing(c.own, false);
   c.refusal = undefined;

@@ -2,7 +2,7 @@
 // comes up sends a set of CSNPs and every LSP that the neighbor lacks. A level that goes down discards everything still
 // to be sent to the neighbor.
 import { type Adjacency, activeLevels } from './adjacency.ts';
-import { log } from '../../effects.ts';
+import { logAdjacency } from '../../effects.ts';
 import { SYNC_GRACE_MS } from '../constants.ts';
 import { setSrm } from '../flooding/flags.ts';
 import { markDirty } from '../own/own.ts';
@@ -50,7 +50,12 @@ export function changeAdjacency(s: Speaker, next: Adjacency): void {
     levels: next.levels,
     reason: next.reason,
   };
-  log(s, 'info', fields, `IS-IS adjacency ${next.state}: ${next.reason}`);
+  const change = {
+    wasUp: previous?.state === 'up',
+    isUp: next.state === 'up',
+    isStopping: s.stopping !== undefined,
+  };
+  logAdjacency(s, change, fields, `IS-IS adjacency ${next.state}: ${next.reason}`);
 }
 
 /** Takes the adjacency down for a reason other than a hello. The entry stays, so that the reason can be shown. */

@@ -1,5 +1,5 @@
 // The link of an area: hellos, sent and received (RFC 2328 §9.5, §10.5), and the loss of a silent neighbor.
-import { count, log, random } from '../../effects.ts';
+import { count, logAdjacency, random } from '../../effects.ts';
 import { formatId } from '../../../packet/ospf/router-id.ts';
 import type { Hello } from '../../../packet/ospf/types.ts';
 import { enterExStart } from '../exchange/describe.ts';
@@ -39,9 +39,9 @@ export function linkDown(s: Speaker, area: AreaState, reason: string): void {
 function loseNeighbor(s: Speaker, area: AreaState, reason: string): void {
   const { neighbor } = area;
   if (!neighbor) return;
-  log(
+  logAdjacency(
     s,
-    'info',
+    { wasUp: neighbor.state === 'full', isUp: false, isStopping: s.stopping !== undefined },
     { area: formatId(area.config.areaId), neighbor: formatId(neighbor.routerId), from: neighbor.state, reason },
     'OSPF neighbor lost',
   );

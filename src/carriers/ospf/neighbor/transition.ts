@@ -1,5 +1,5 @@
 // The neighbor state machine: which event leads to which state (RFC 2328 §10.3), and the pause after failures.
-import { log, warnLimited } from '../../effects.ts';
+import { logAdjacency, warnLimited } from '../../effects.ts';
 import { formatId } from '../../../packet/ospf/router-id.ts';
 import { FIRST_BACK_OFF_MS, LAST_BACK_OFF_MS } from '../constants.ts';
 import type { AreaState, Speaker } from '../state.ts';
@@ -44,9 +44,9 @@ export function transition(s: Speaker, area: AreaState, neighbor: Neighbor, even
       `${row.reason}: exchange restarts`,
     );
   }
-  log(
+  logAdjacency(
     s,
-    'info',
+    { wasUp: neighbor.state === 'full', isUp: row.next === 'full', isStopping: s.stopping !== undefined },
     {
       area: formatId(area.config.areaId),
       neighbor: formatId(neighbor.routerId),
