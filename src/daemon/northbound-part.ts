@@ -7,6 +7,7 @@ import { messageOf } from '../model/error-text.ts';
 import { setSocketOf } from '../model/paths.ts';
 import { type Northbound, type NorthboundDependencies, startNorthbound } from '../northbound/server.ts';
 import { removeStale } from '../northbound/socket.ts';
+import { Subscriptions } from '../northbound/subscribe/service.ts';
 import type { Problem } from '../model/problem.ts';
 import { socketGroup } from './socket-group.ts';
 
@@ -36,7 +37,9 @@ export class NorthboundPart {
   #setRefusal: string | undefined;
 
   /** @throws SocketError if the socket cannot be opened, Error if the group does not exist */
-  async open(desired: SocketSettings, dependencies: NorthboundDependencies): Promise<void> {
+  async open(desired: SocketSettings, parts: NorthboundDependencies): Promise<void> {
+    // What is subscribed to is compared once, whichever socket it is asked on.
+    const dependencies = { ...parts, subscriptions: new Subscriptions(parts) };
     this.#northbound = await startNorthbound({ socket: desired.gnmiSocket, group: groupOf(desired) }, dependencies);
     this.#dependencies = dependencies;
     this.#inForce = desired;

@@ -10,13 +10,13 @@ import {
   type GetRequest,
   GetRequest_DataType,
   NotificationSchema,
-  type Path,
   PathSchema,
   UpdateSchema,
 } from './gen/gnmi/gnmi_pb.js';
 import { type CheckedPath, checkPath } from './paths.ts';
+import { checkCount, checkEncoding, checkExtensions, checkModels, echoed } from './request.ts';
 import { RpcError } from './rpc-error.ts';
-import { MODULE, type SchemaNode } from './schema.ts';
+import type { SchemaNode } from './schema.ts';
 import { childValue, type ConcreteElem, type Match, Sections, select } from './select.ts';
 import { type JsonFlavour, memberName, toJson, typedValue } from './values.ts';
 import { Pieces } from './wire.ts';
@@ -27,9 +27,6 @@ interface GetOptions {
   /** Nanoseconds since the Unix epoch. */
   readonly now: () => bigint;
 }
-
-export const SUPPORTED_ENCODINGS = [Encoding.JSON, Encoding.JSON_IETF, Encoding.PROTO] as const;
-const MAX_PATHS = 64;
 
 // Field numbers of gnmi.proto that frame pieces.
 const FIELD = {
@@ -52,7 +49,7 @@ export function* answerGet(request: GetRequest, source: StateSource, options: Ge
       .add(
         toBinary(
           NotificationSchema,
-          create(NotificationSchema, { timestamp: options.now(), ...echo(request.prefix, path) }),
+          create(NotificationSchema, { timestamp: options.now(), ...echoed(request.prefix, path) }),
         ),
       );
     if (request.type !== GetRequest_DataType.CONFIG)
@@ -63,33 +60,12 @@ export function* answerGet(request: GetRequest, source: StateSource, options: Ge
 }
 
 function checkRequest(request: GetRequest): void {
-  if (!(SUPPORTED_ENCODINGS as readonly Encoding[]).includes(request.encoding)) {
-    throw new RpcError(
-      'UNIMPLEMENTED',
-      `encoding ${Encoding[request.encoding] ?? request.encoding} is not served: ` +
-        `use ${SUPPORTED_ENCODINGS.map((e) => Encoding[e]).join(', ')}`,
-    );
-  }
+  checkEncoding(request.encoding);
+  checkModels(request.useModels);
+  checkExtensions(request.extension);
   if (GetRequest_DataType[request.type] === undefined)
     throw new RpcError('INVALID_ARGUMENT', `type ${request.type} is not one of ALL, CONFIG, STATE, OPERATIONAL`);
-  const model = request.useModels.find(
-    (m) => m.name !== MODULE.name || (m.version !== '' && m.version !== MODULE.version),
-  );
-  if (model)
-    throw new RpcError(
-      'INVALID_ARGUMENT',
-      `model ${JSON.stringify(`${model.name} ${model.version}`.slice(0, 100))} is not served: ` +
-        `${MODULE.name} ${MODULE.version} is`,
-    );
-  if (request.path.length > MAX_PATHS)
-    throw new RpcError('INVALID_ARGUMENT', `${request.path.length} paths in one request; at most ${MAX_PATHS}`);
-}
-
-/** Answers carry absolute paths; from the prefix they repeat the target, as gNMI §2.2.2.1 requires, and the origin. */
-function echo(prefix: Path | undefined, path: Path): { prefix?: Path } {
-  const origin = prefix?.origin || path.origin;
-  const target = prefix?.target ?? '';
-  return origin || target ? { prefix: create(PathSchema, { origin, target }) } : {};
+  checkCount('paths', request.path.length);
 }
 
 function* addUpdates(notification: Pieces, path: CheckedPath, encoding: Encoding, sections: Sections): Steps {

@@ -1,6 +1,15 @@
-// The thin layer between the generated messages (@bufbuild/protobuf) and the transport (@grpc/grpc-js): typed unary
-// methods and nothing else.
-import { type DescMessage, type DescMethodUnary, fromBinary, type MessageShape, toBinary } from '@bufbuild/protobuf';
+// The thin layer between the generated messages (@bufbuild/protobuf) and the transport (@grpc/grpc-js): typed methods
+// and nothing else.
+import { type ServerHttp2Stream, constants } from 'node:http2';
+import type { PeerCertificate } from 'node:tls';
+import {
+  type DescMessage,
+  type DescMethodBiDiStreaming,
+  type DescMethodUnary,
+  fromBinary,
+  type MessageShape,
+  toBinary,
+} from '@bufbuild/protobuf';
 import { type handleUnaryCall, type MethodDefinition, type ServerUnaryCall, status } from '@grpc/grpc-js';
 import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
@@ -13,13 +22,22 @@ type Answer<O extends DescMessage> = MessageShape<O> | Buffer;
 const bytes = (message: Uint8Array): Buffer => Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 
 /** The method as grpc-js wants it. */
-export function unary<I extends DescMessage, O extends DescMessage>(
+export const unary = <I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
+): MethodDefinition<MessageShape<I>, Answer<O>> => definition(method, false);
+
+export const bidirectional = <I extends DescMessage, O extends DescMessage>(
+  method: DescMethodBiDiStreaming<I, O>,
+): MethodDefinition<MessageShape<I>, Answer<O>> => definition(method, true);
+
+function definition<I extends DescMessage, O extends DescMessage>(
+  method: DescMethodUnary<I, O> | DescMethodBiDiStreaming<I, O>,
+  stream: boolean,
 ): MethodDefinition<MessageShape<I>, Answer<O>> {
   return {
     path: `/${method.parent.typeName}/${method.name}`,
-    requestStream: false,
-    responseStream: false,
+    requestStream: stream,
+    responseStream: stream,
     requestSerialize: (message) => bytes(toBinary(method.input, message)),
     requestDeserialize: (encoded) => fromBinary(method.input, encoded),
     responseSerialize: (answer) => (Buffer.isBuffer(answer) ? answer : bytes(toBinary(method.output, answer))),
@@ -30,29 +48,57 @@ export function unary<I extends DescMessage, O extends DescMessage>(
 /** Whether the client no longer waits for the answer. */
 export type Cancelled = () => boolean;
 
-/**
- * A handler that returns a promise. RpcError becomes its status; anything else becomes INTERNAL and is logged. Counts
- * `northbound.call.<method>` and `northbound.refused.<code>`.
- */
+interface Reporting {
+  readonly log: Log;
+  readonly count: Count;
+}
+
+/** Who calls, and for how long. */
+export interface Caller {
+  readonly cancelled: Cancelled;
+  readonly certificate: PeerCertificate | undefined;
+}
+
+export const certificateOf = (call: Pick<ServerUnaryCall<unknown, unknown>, 'getAuthContext'>) =>
+  call.getAuthContext().sslPeerCertificate;
+
+/** RpcError becomes its status; anything else becomes INTERNAL and is logged. Counts `northbound.refused.<code>`. */
+export function statusOf(error: unknown, method: string, { log, count }: Reporting): { code: number; details: string } {
+  const known = error instanceof RpcError;
+  const code = known ? error.code : 'INTERNAL';
+  if (code === 'INTERNAL') log.error({ method, error }, 'a northbound call failed');
+  count(`northbound.refused.${code.toLowerCase().replaceAll('_', '-')}`);
+  return { code: known ? error.status : status.INTERNAL, details: clip(messageOf(error), 1000) };
+}
+
+/** An answer that nobody reads for so long is given up. */
+const UNREAD_MS = 10 * 60_000;
+
+/** A handler that returns a promise. Counts `northbound.call.<method>`, and see `statusOf`. */
 export function handle<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
-  run: (request: MessageShape<I>, cancelled: Cancelled) => Promise<Answer<O>>,
-  { log, count }: { log: Log; count: Count },
+  run: (request: MessageShape<I>, caller: Caller) => Promise<Answer<O>>,
+  reporting: Reporting,
+  unreadMs = UNREAD_MS,
 ): handleUnaryCall<MessageShape<I>, Answer<O>> {
   return (call: ServerUnaryCall<MessageShape<I>, Answer<O>>, reply) => {
-    count(`northbound.call.${method.name.toLowerCase()}`);
-    run(call.request, () => call.cancelled).then(
-      (answer) => reply(null, answer),
-      (error: unknown) => {
-        const known = error instanceof RpcError;
-        const code = known ? error.code : 'INTERNAL';
-        if (code === 'INTERNAL') log.error({ method: method.name, error }, 'a northbound call failed');
-        count(`northbound.refused.${code.toLowerCase().replaceAll('_', '-')}`);
-        reply({
-          code: known ? error.status : status.INTERNAL,
-          details: clip(messageOf(error), 1000),
-        });
+    reporting.count(`northbound.call.${method.name.toLowerCase()}`);
+    run(call.request, { cancelled: () => call.cancelled, certificate: certificateOf(call) }).then(
+      (answer) => {
+        http2StreamOf(call)?.setTimeout(unreadMs, () => cutOff(call));
+        reply(null, answer);
       },
+      (error: unknown) => reply(statusOf(error, method.name, reporting)),
     );
   };
 }
+
+/**
+ * The HTTP/2 stream of a call. grpc-js does not offer it, and has no other way to end a call whose client does not
+ * read; tests hold that it is there.
+ */
+const http2StreamOf = (call: object): ServerHttp2Stream | undefined =>
+  (call as { readonly call?: { readonly stream?: ServerHttp2Stream } }).call?.stream;
+
+/** Ends the call at once, whether its client reads or not. */
+export const cutOff = (call: object): void => http2StreamOf(call)?.close(constants.NGHTTP2_CANCEL);

@@ -1,10 +1,14 @@
-// The northbound server: gNMI (Capabilities, Get) and cnpd.v1.Control (Reload) on one unix socket. It reads state and
-// owns none. gNMI Set has a socket of its own, since whoever may read need not be allowed to change. grpc-js itself
-// answers other gNMI calls with UNIMPLEMENTED. Answers are built a few at a time; the rest wait in a queue of bounded
-// length.
+// The northbound server: gNMI (Capabilities, Get, Subscribe) and cnpd.v1.Control (Reload) on one unix socket. It reads
+// state and owns none. gNMI Set has a socket of its own, since whoever may read need not be allowed to change. Answers
+// are built a few at a time; the rest wait in a queue of bounded length.
 import type { Socket } from 'node:net';
 import { create } from '@bufbuild/protobuf';
-import { type ConnectionInjector, Server as GrpcServer, ServerCredentials } from '@grpc/grpc-js';
+import {
+  type ConnectionInjector,
+  Server as GrpcServer,
+  ServerCredentials,
+  type UntypedHandleCall,
+} from '@grpc/grpc-js';
 import { parseAddress } from '../model/address.ts';
 import type { ChangeResult } from '../model/group-change.ts';
 import type { ChangeLevels } from '../model/log-levels.ts';
@@ -22,14 +26,17 @@ import {
   RestartGroupResponseSchema,
 } from './gen/cnpd/v1/control_pb.js';
 import { CapabilityResponseSchema, gNMI, type SetRequest, type SetResponse } from './gen/gnmi/gnmi_pb.js';
-import { answerGet, SUPPORTED_ENCODINGS } from './get.ts';
-import { type Cancelled, handle, unary } from './grpc.ts';
+import { answerGet } from './get.ts';
+import { type Cancelled, bidirectional, handle, unary } from './grpc.ts';
 import { logLevelsHandler } from './log-levels.ts';
+import { SUPPORTED_ENCODINGS } from './request.ts';
+import { mayReadAll } from './rights.ts';
 import { RpcError } from './rpc-error.ts';
 import { MODULE } from './schema.ts';
 import { type ApplyChanges, answerSet, refusal } from './set.ts';
 import { setSocketOf } from '../model/paths.ts';
 import { giveSocketTo, listenUnix } from './socket.ts';
+import { Subscriptions } from './subscribe/service.ts';
 
 interface NorthboundOptions {
   readonly socket: string;
@@ -67,6 +74,8 @@ export interface NorthboundDependencies {
   readonly work: Work;
   readonly log: Log;
   readonly count: Count;
+  /** Of all sockets; default: this one has its own. */
+  readonly subscriptions?: Subscriptions;
 }
 
 export interface Northbound {
@@ -92,14 +101,11 @@ const GRPC_OPTIONS = {
   'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
   'grpc.max_send_message_length': -1,
   'grpc.max_concurrent_streams': 32,
-  // A client that vanished without closing is found and let go; one that never reads its answer is let go when its
-  // connection grows old.
+  // A client that vanished without closing is found and let go; for one that never reads its answer see grpc.ts.
   'grpc.keepalive_time_ms': 30_000,
   'grpc.keepalive_timeout_ms': 10_000,
   // A silent client is disconnected: otherwise one member of the socket's group could take all connections.
   'grpc.max_connection_idle_ms': 30_000,
-  'grpc.max_connection_age_ms': 10 * 60_000,
-  'grpc.max_connection_age_grace_ms': 30_000,
 } as const;
 
 /** @throws SocketError when the socket cannot be had. */
@@ -114,6 +120,11 @@ export async function startNorthbound(
     ...(maySet && { 'grpc.max_receive_message_length': MAX_SET_BYTES }),
   });
   addServices(grpc, options, dependencies);
+  const subscriptions = dependencies.subscriptions ?? new Subscriptions(dependencies);
+  grpc.addService(
+    { subscribe: bidirectional(gNMI.method.subscribe) },
+    { subscribe: subscriptions.handler(mayReadAll) as UntypedHandleCall },
+  );
   const injector: ConnectionInjector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
   const connections = new Set<Socket>();
   const listener = await listenUnix(
@@ -168,7 +179,7 @@ function addServices(grpc: GrpcServer, options: NorthboundOptions, dependencies:
       capabilities: handle(gNMI.method.capabilities, capabilities, dependencies),
       get: handle(
         gNMI.method.get,
-        (request, cancelled) =>
+        (request, { cancelled }) =>
           inLine(() => whileAsked(dependencies.work, answerGet(request, dependencies.source, getOptions), cancelled)),
         dependencies,
       ),

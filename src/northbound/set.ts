@@ -14,6 +14,7 @@ import {
   UpdateResultSchema,
 } from './gen/gnmi/gnmi_pb.js';
 import { checkPath, clip, formatPath } from './paths.ts';
+import { checkExtensions } from './request.ts';
 import { RpcError } from './rpc-error.ts';
 
 export type ApplyChanges = (changes: readonly GroupChange[]) => Promise<ChangeResult>;
@@ -40,6 +41,8 @@ export const refusal = ({ code, errors }: ChangeRefusal): RpcError => new RpcErr
 /** @throws RpcError; then nothing has changed */
 export async function answerSet(request: SetRequest, { now, apply }: SetOptions): Promise<SetResponse> {
   const { prefix } = request;
+  checkExtensions(request.extension);
+  if (request.unionReplace.length > 0) throw new RpcError('UNIMPLEMENTED', 'union_replace is not served: use replace');
   const total = request.delete.length + request.replace.length + request.update.length;
   if (total > MOST_CHANGES)
     throw new RpcError('INVALID_ARGUMENT', `${total} changes in one request; at most ${MOST_CHANGES}`);

@@ -126,9 +126,20 @@ describe('gNMI by its field numbers', () => {
     });
   });
 
-  test('Subscribe is UNIMPLEMENTED; Set is refused on the socket that reads, which names the other one', async () => {
+  test('Subscribe ONCE: SubscribeRequest.subscribe 1, subscription 2, mode 5; update 1, val 3, sync_response 3', async () => {
     await start();
-    expect(await rawCall(socket, '/gnmi.gNMI/Subscribe', Buffer.alloc(0))).toMatchObject({ status: 12 });
+    const subscription = bytesField(2, bytesField(1, pathElem('cnpd'), pathElem('status'), pathElem('pid')));
+    const list = bytesField(1, subscription, varintField(5, 1), varintField(8, 2));
+    const { status, messages } = await rawCall(socket, '/gnmi.gNMI/Subscribe', list);
+    expect(status).toBe(0);
+    expect(messages.map((message) => rawFields(message)[0]!.field)).toEqual([1, 3]);
+    expect(rawFields(rawAt(messages[0]!, 1, 4, 3)[0]!)).toEqual([{ field: 3, value: 42n }]);
+    expect(rawAt(messages[0]!, 1, 4, 1, 3, 1).map(String)).toEqual(['cnpd', 'status', 'pid']);
+  });
+
+  test('Subscribe without a request, and Set on the socket that reads, are refused', async () => {
+    await start();
+    expect(await rawCall(socket, '/gnmi.gNMI/Subscribe', Buffer.alloc(0))).toMatchObject({ status: 3 });
     expect(await rawCall(socket, '/gnmi.gNMI/Set', Buffer.alloc(0))).toMatchObject({
       status: 7,
       text: expect.stringContaining('gnmi-set.sock'),

@@ -60,6 +60,19 @@ interface RawAnswer {
   readonly status: number | undefined;
   readonly text: string;
   readonly message: Buffer | undefined;
+  /** All of them, of a call that streams. */
+  readonly messages: readonly Buffer[];
+}
+
+/** The messages of a body: each has a header of five bytes, with its length at the end. */
+function messagesOf(body: Buffer): Buffer[] {
+  const messages: Buffer[] = [];
+  for (let at = 0; at + 5 <= body.length;) {
+    const end = at + 5 + body.readUInt32BE(at + 1);
+    messages.push(body.subarray(at + 5, end));
+    at = end;
+  }
+  return messages;
 }
 
 /** @param frame the whole body; by default the message with gRPC's five-byte header */
@@ -80,7 +93,7 @@ export function rawCall(socket: string, method: string, message: Buffer, frame?:
     const finish = (): void => {
       session.destroy();
       const all = Buffer.concat(body);
-      resolve({ status, text, message: all.length >= 5 ? all.subarray(5) : undefined });
+      resolve({ status, text, message: all.length >= 5 ? all.subarray(5) : undefined, messages: messagesOf(all) });
     };
     session.on('error', finish);
     const stream = session.request({

@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:http2';
+import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { describe, expect, test } from 'vitest';
+import { until } from '../../test/support/until.ts';
+import { silentLog } from '../model/log.ts';
+import { gNMI } from './gen/gnmi/gnmi_pb.js';
+import { handle, unary } from './grpc.ts';
+
+describe('an answer that nobody reads', () => {
+  test('is given up: the stream is reset, and the connection goes on', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'cnpd-grpc-'));
+    const socket = join(dir, 'grpc.sock');
+    const server = new Server();
+    const method = gNMI.method.get;
+    const answer = async () => Buffer.alloc(1 << 20);
+    server.addService(
+      { get: unary(method) },
+      { get: handle(method, answer, { log: silentLog, count: () => undefined }, 200) },
+    );
+    await new Promise<void>((resolve, reject) =>
+      server.bindAsync(`unix:${socket}`, ServerCredentials.createInsecure(), (error) =>
+        error ? reject(error) : resolve(),
+      ),
+    );
+    // A small window: most of the answer waits in the server.
+    const session = connect('http://x', {
+      createConnection: () => createConnection(socket),
+      settings: { initialWindowSize: 1024 },
+    });
+    session.on('error', () => undefined);
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': '/gnmi.gNMI/Get',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    });
+    stream.on('error', () => undefined);
+    stream.end(Buffer.alloc(5));
+    await until('the stream is reset', () => stream.closed || stream.destroyed);
+    expect(stream.rstCode).toBe(8);
+    expect(session.closed).toBe(false);
+    session.close();
+    server.forceShutdown();
+    rmSync(dir, { recursive: true, force: true });
+  });
+});

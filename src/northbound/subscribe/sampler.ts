@@ -1,0 +1,100 @@
+// One part of a subscription that is sent in intervals, and what ONCE and POLL send: the values as they are now. With
+// suppress_redundant it remembers what was sent, and sends what differs, and what is gone.
+import type { StateSource } from '../../model/state.ts';
+import type { Steps } from '../../model/work.ts';
+import { RpcError } from '../rpc-error.ts';
+import { Sections } from '../select.ts';
+import type { Outlet } from './outlet.ts';
+import { type LeafName, type Place, type Row, leavesOf, walkPlaces } from './places.ts';
+import { isSelected } from './queue.ts';
+import type { Part } from './request.ts';
+import { same } from './watch.ts';
+
+/** Leaves that one stream may have the server remember. */
+export const MAX_REMEMBERED = 100_000;
+
+interface Sent {
+  readonly place: Place;
+  row: Row;
+  only: LeafName;
+  sample: number;
+}
+
+interface SampleOptions {
+  /** Also what is as it was sent last. */
+  readonly isWhole: boolean;
+  /** Only remembers. */
+  readonly isSilent?: boolean;
+  /** Samples before this one that were left out. */
+  readonly missed?: number;
+}
+
+export class Sampler {
+  readonly part: Part;
+  readonly #outlet: Outlet;
+  readonly #sent = new Map<string, Sent>();
+  #sample = 0;
+  #remembered = 0;
+
+  constructor(part: Part, outlet: Outlet) {
+    this.part = part;
+    this.#outlet = outlet;
+  }
+
+  /** What the client was sent is no longer what it has. */
+  forget(): void {
+    this.#sent.clear();
+    this.#remembered = 0;
+  }
+
+  /** @param sections one reading, which several parts may share */
+  *send(sections: Sections, { isWhole, isSilent = false, missed = 0 }: SampleOptions): Steps {
+    this.#sample++;
+    const visit = (place: Place, row: Row, only: LeafName): void => {
+      const before = this.part.suppressRedundant ? this.#remember(place, row, only) : undefined;
+      if (isSilent) return;
+      for (const [i, leaf] of leavesOf(place.node).entries()) {
+        if (!isSelected({ only, leaves: this.part.leaves }, place, i)) continue;
+        if (before && row[i] === undefined && before[i] !== undefined) this.#outlet.delete(place, leaf);
+        else if (isWhole || !before || !same(before[i], row[i])) this.#outlet.update(place, leaf, row[i], missed);
+      }
+    };
+    yield* walkPlaces(this.part.path, sections, { visit, pause: () => this.#outlet.pause() });
+    if (this.part.suppressRedundant) yield* this.#sendGone();
+  }
+
+  /** @returns the row that was sent before */
+  #remember(place: Place, row: Row, only: LeafName): Row | undefined {
+    const known = this.#sent.get(place.id);
+    if (known) {
+      const before = known.row;
+      known.row = row;
+      known.sample = this.#sample;
+      return before;
+    }
+    this.#remembered += row.length;
+    if (this.#remembered > MAX_REMEMBERED)
+      throw new RpcError(
+        'RESOURCE_EXHAUSTED',
+        `suppress_redundant: at most ${MAX_REMEMBERED} leaves: subscribe to less, or without it`,
+      );
+    this.#sent.set(place.id, { place, row, only, sample: this.#sample });
+    return undefined;
+  }
+
+  *#sendGone(): Steps {
+    for (const [id, { place, row, only, sample }] of this.#sent) {
+      if (sample === this.#sample) continue;
+      this.#sent.delete(id);
+      this.#remembered -= row.length;
+      this.#outlet.delete(place, only === null ? undefined : leavesOf(place.node).find(({ name }) => name === only));
+      yield* this.#outlet.settle();
+    }
+  }
+}
+
+/** The values of all parts from one reading. */
+export function* sendNow(parts: readonly Part[], source: StateSource, outlet: Outlet): Steps {
+  const sections = new Sections(source);
+  for (const part of parts) yield* new Sampler(part, outlet).send(sections, { isWhole: true });
+}

@@ -1,0 +1,177 @@
+// Subscribe as a gRPC service: which requests a stream takes and when, how many streams there are, and how they end.
+import type { handleBidiStreamingCall, ServerDuplexStream } from '@grpc/grpc-js';
+import type { Count, Log } from '../../model/log.ts';
+import type { StateSource } from '../../model/state.ts';
+import type { Work } from '../../model/work.ts';
+import { gNMI, type SubscribeRequest, type SubscriptionList } from '../gen/gnmi/gnmi_pb.js';
+import { certificateOf, cutOff, statusOf } from '../grpc.ts';
+import { checkExtensions } from '../request.ts';
+import type { CheckRead } from '../rights.ts';
+import { RpcError } from '../rpc-error.ts';
+import { checkSubscriptions } from './request.ts';
+import { SubscribeStream } from './stream.ts';
+import { Watches } from './watch.ts';
+
+export interface SubscriptionsOptions {
+  readonly source: StateSource;
+  readonly work: Work;
+  readonly log: Log;
+  readonly count: Count;
+  /** Streams at a time, of all sockets. Default 128. */
+  readonly maxStreams?: number;
+  /** Of one stream: changed leaves, and places that are gone, that its client has not taken. Default 20,000. */
+  readonly maxQueued?: number;
+  /** A client that takes nothing for so long is cut off. Default ten minutes. */
+  readonly stuckMs?: number;
+}
+
+/** For one stream, in one turn of the event loop. */
+const BUDGET_MS = 4;
+const FIRST_REQUEST_MS = 10_000;
+const MAX_POLLS = 16;
+
+type Call = ServerDuplexStream<SubscribeRequest, Buffer>;
+
+/** All streams of all sockets. */
+export class Subscriptions {
+  readonly options: SubscriptionsOptions;
+  readonly #watches: Watches;
+  #streams = 0;
+
+  constructor(options: SubscriptionsOptions) {
+    this.options = options;
+    this.#watches = new Watches({ ...options, now });
+  }
+
+  /** Units of the state that are compared again and again. */
+  get watched(): number {
+    return this.#watches.size;
+  }
+
+  handler(checkRead: CheckRead): handleBidiStreamingCall<SubscribeRequest, Buffer> {
+    return (call) => {
+      const { count } = this.options;
+      count('northbound.call.subscribe');
+      const live = new LiveCall(call, checkRead, { ...this.options, watches: this.#watches });
+      const max = this.options.maxStreams ?? 128;
+      if (this.#streams >= max)
+        return live.fail(new RpcError('RESOURCE_EXHAUSTED', `there are ${max} subscriptions already: try again later`));
+      this.#streams++;
+      live.start(() => this.#streams--);
+    };
+  }
+}
+
+const now = (): bigint => BigInt(Date.now()) * 1_000_000n;
+
+class LiveCall {
+  readonly #call: Call;
+  readonly #checkRead: CheckRead;
+  readonly #options: SubscriptionsOptions & { readonly watches: Watches };
+  #stream: SubscribeStream | undefined;
+  #cancel: (() => void) | undefined;
+  #firstRequest: NodeJS.Timeout | undefined;
+  #onOver: () => void = () => undefined;
+  #isOver = false;
+
+  constructor(call: Call, checkRead: CheckRead, options: SubscriptionsOptions & { readonly watches: Watches }) {
+    this.#call = call;
+    this.#checkRead = checkRead;
+    this.#options = options;
+  }
+
+  start(onOver: () => void): void {
+    this.#onOver = onOver;
+    this.#call.on('data', (request: SubscribeRequest) => this.#attempt(() => this.#take(request)));
+    this.#call.on('end', () => this.#attempt(() => this.#halfClosed()));
+    for (const event of ['cancelled', 'close'] as const) this.#call.on(event, () => this.#over());
+    this.#firstRequest = setTimeout(
+      () => this.fail(new RpcError('FAILED_PRECONDITION', `no SubscriptionList within ${FIRST_REQUEST_MS / 1000} s`)),
+      FIRST_REQUEST_MS,
+    );
+  }
+
+  #attempt(step: () => void): void {
+    if (this.#isOver) return;
+    try {
+      step();
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  #take({ request, extension }: SubscribeRequest): void {
+    checkExtensions(extension);
+    if (request.case === 'subscribe') this.#subscribe(request.value);
+    else if (request.case !== 'poll')
+      throw new RpcError('INVALID_ARGUMENT', 'the request has neither a SubscriptionList nor a Poll');
+    else if (!this.#stream) throw new RpcError('INVALID_ARGUMENT', 'the first request must have a SubscriptionList');
+    else this.#poll(this.#stream);
+  }
+
+  #poll(stream: SubscribeStream): void {
+    if (!stream.isPoll) throw new RpcError('INVALID_ARGUMENT', 'Poll belongs to subscriptions with mode POLL');
+    if (stream.polls >= MAX_POLLS)
+      throw new RpcError('RESOURCE_EXHAUSTED', `${MAX_POLLS} polls wait already for their answers`);
+    stream.poll();
+  }
+
+  #subscribe(list: SubscriptionList): void {
+    if (this.#stream)
+      throw new RpcError('INVALID_ARGUMENT', 'the call has a SubscriptionList already: use another call');
+    clearTimeout(this.#firstRequest);
+    const subscribed = checkSubscriptions(list);
+    for (const { path } of subscribed.parts) this.#checkRead(path, certificateOf(this.#call));
+    const { source, watches, count, work, maxQueued = 20_000 } = this.#options;
+    const sink = { write: (message: Buffer) => this.#call.write(message), drained: () => this.#drained() };
+    this.#stream = new SubscribeStream(subscribed, { source, watches, sink, count, now, maxQueued });
+    this.#cancel = work.run(this.#stream.run(), {
+      budgetMs: BUDGET_MS,
+      onDone: () => this.#end(),
+      onError: (error) => this.fail(error),
+    });
+  }
+
+  /** A client that will send no Poll any more has got all that it asked for. */
+  #halfClosed(): void {
+    if (!this.#stream) throw new RpcError('INVALID_ARGUMENT', 'the call has no SubscriptionList');
+    if (this.#stream.isPoll) this.#stream.endAfterPolls();
+  }
+
+  #drained(): Promise<void> {
+    return new Promise((resolve) => {
+      const stuck = setTimeout(
+        () => {
+          this.#options.count('northbound.subscribe.stuck');
+          cutOff(this.#call);
+        },
+        this.#options.stuckMs ?? 10 * 60_000,
+      );
+      const done = (): void => {
+        clearTimeout(stuck);
+        this.#call.off('drain', done).off('close', done);
+        resolve();
+      };
+      this.#call.on('drain', done).on('close', done);
+    });
+  }
+
+  #end(): void {
+    this.#call.end();
+    this.#over();
+  }
+
+  fail(error: unknown): void {
+    if (this.#isOver) return;
+    this.#call.emit('error', statusOf(error, gNMI.method.subscribe.name, this.#options));
+    this.#over();
+  }
+
+  #over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#firstRequest);
+    this.#cancel?.();
+    this.#onOver();
+  }
+}
