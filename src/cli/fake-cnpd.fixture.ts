@@ -5,7 +5,7 @@ import { LogLevels } from '../model/log-levels.ts';
 import type { CnpdState } from '../model/state.ts';
 import { eventLoopWork, finish } from '../model/work.ts';
 import { type NorthboundClient, NorthboundError, pathOf } from '../northbound/client.ts';
-import type { ReloadOutcome } from '../northbound/server.ts';
+import type { ReloadOutcome } from '../northbound/dependencies.ts';
 import { exampleState, sourceOf } from '../northbound/state.fixture.ts';
 import { GetRequestSchema, GetResponseSchema } from '../northbound/gen/gnmi/gnmi_pb.js';
 import { answerGet } from '../northbound/get.ts';

@@ -14,7 +14,7 @@ import { type Clock, systemClock } from '../model/clock.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Log } from '../model/log.ts';
 import { type Work, eventLoopWork } from '../model/work.ts';
-import type { ReloadOutcome } from '../northbound/server.ts';
+import type { ReloadOutcome } from '../northbound/dependencies.ts';
 import { holdTimes } from '../plan/hold-times.ts';
 import { Carriers } from './carriers.ts';
 import { type Counters, createCounters } from './counters.ts';
@@ -177,7 +177,7 @@ class RunningDaemon implements Daemon {
     });
     noteGobgp(runDir, intent.bgp);
     await this.#carriers.start(intent, this.#coordinator.origination);
-    await this.#northbound.serveSet(this.#file.intent);
+    await this.#northbound.serve(this.#file.intent);
     this.#started = true;
     this.#log.info({ pid: process.pid, capabilities: heldCapabilities(), adopted: dataplane.adopted, file }, 'started');
     this.#telemetry.look();
@@ -239,7 +239,7 @@ class RunningDaemon implements Daemon {
     this.#logging.levels.follow(intent.logLevel);
     this.#receivers?.configure(intent);
     this.#northbound.reload(read.value);
-    await this.#northbound.serveSet(read.value);
+    await this.#northbound.serve(read.value);
     await this.#telemetry.follow(read.value);
     const waiting = [...this.#northbound.problems(read.value), ...this.#members.problems()];
     if (intent.bgp) noteGobgp(this.#options.runDir, intent.bgp);

@@ -85,3 +85,11 @@ export const setSocketRefused = (reason: string): Problem => ({
   problem: `members of groups cannot be declared at run time as cnpd.yaml allows: ${reason}`,
   remedy: 'correct gnmi in cnpd.yaml, and restart cnpd; `cnpctl group` works as root if the socket is there',
 });
+
+/** @param listens as before, since what is declared now cannot be had */
+export const tcpRefused = (reason: string, listens: boolean): Problem => ({
+  code: 'northbound.not-listening',
+  feature: 'northbound',
+  problem: `gNMI over TCP is not served as cnpd.yaml says: ${reason}${listens ? '; it is served as before' : ''}`,
+  remedy: 'correct northbound in cnpd.yaml, or its files, then `cnpctl reload`',
+});

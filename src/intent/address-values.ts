@@ -28,6 +28,16 @@ export function hostAddress(family?: Family): ValueKind<IpAddress> {
   };
 }
 
+/** Where a server listens: an address of this machine, or all of them. */
+export const listenAddress: ValueKind<IpAddress> = {
+  allowed: 'an IPv4 or IPv6 address of this machine, or :: or 0.0.0.0 for all',
+  json: { type: 'string', maxLength: 45, pattern: '^[0-9a-fA-F:.]+$' },
+  parse: (text) => {
+    const address = parseAddress(text);
+    return address && addressUse(address) !== 'multicast' ? ok(address) : fail(undefined);
+  },
+};
+
 /** A router on the same link, which usually has a link-local address there. */
 export const neighborAddress: ValueKind<IpAddress> = {
   allowed: 'a unicast IPv6 address, which may be link-local',

@@ -10,6 +10,7 @@ import type { Intent } from './intent.ts';
 import * as isis from './isis.ts';
 import * as log from './log.ts';
 import * as metrics from './metrics.ts';
+import * as northbound from './northbound.ts';
 import * as notifications from './notifications.ts';
 import * as ospf from './ospf.ts';
 import * as ports from './ports.ts';
@@ -56,6 +57,7 @@ export function buildIntent(file: Declared): Intent {
     arnBitOrder: codePoints.bitOrder(file['code-points']),
     ...gnmi.build(file.gnmi),
     ...running(file.metrics, (declared) => ({ metrics: metrics.build(declared) })),
+    ...running(file.northbound, (declared) => ({ northbound: northbound.build(declared) })),
     logLevel: log.build(file.log),
   };
 }

@@ -30,6 +30,7 @@ export const CAPACITY: readonly { readonly path: readonly string[]; readonly mos
   { path: ['srv6', 'end-con'], most: 256 },
   { path: ['groups'], most: 1024 },
   { path: ['srv6', 'core-ports'], most: 128 },
+  { path: ['northbound', 'rights'], most: 256 },
   { path: ['stamp', 'targets'], most: 1024 },
   { path: ['stamp', 'accept-from'], most: 4096 },
 ];

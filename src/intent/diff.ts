@@ -26,6 +26,7 @@ const SECTIONS = {
   gnmiSocketGroup: 'gnmi',
   gnmiSetGroup: 'gnmi',
   metrics: 'metrics',
+  northbound: 'northbound',
   logLevel: 'log',
 } as const satisfies Record<keyof Intent, string>;
 

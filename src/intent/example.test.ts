@@ -293,6 +293,18 @@ describe('docs/cnpd.yaml', () => {
       gnmiSocketGroup: 'adm',
       gnmiSetGroup: 'adm',
       metrics: { address: '::1', port: 9464 },
+      northbound: {
+        ...{ address: '::', port: 9339 },
+        tls: {
+          certificate: '/etc/cnpd/router.pem',
+          key: '/etc/cnpd/router.key',
+          clientCa: '/etc/cnpd/clients-ca.pem',
+        },
+        rights: [
+          { name: 'collector.example', read: ['/cnpd'], write: [] },
+          { name: 'scheduler.example', read: ['/cnpd/groups'], write: ['/cnpd/groups'] },
+        ],
+      },
       logLevel: 'info',
     });
   });

@@ -10,6 +10,7 @@ import type { GnmiIntent } from './gnmi.ts';
 import type { IsisIntent } from './isis.ts';
 import type { LogLevel } from '../model/log-levels.ts';
 import type { MetricsIntent } from './metrics.ts';
+import type { NorthboundIntent } from './northbound.ts';
 import type { NotificationsIntent } from './notifications.ts';
 import type { OspfIntent } from './ospf.ts';
 import type { PortIntent } from './ports.ts';
@@ -24,6 +25,7 @@ export type { BgpIntent } from './bgp.ts';
 export type { FlowControlIntent } from './flow-control.ts';
 export type { GroupIntent } from './groups.ts';
 export type { IsisIntent } from './isis.ts';
+export type { NorthboundIntent } from './northbound.ts';
 export type { NotificationsIntent } from './notifications.ts';
 export type { OspfIntent } from './ospf.ts';
 export type { PortIntent } from './ports.ts';
@@ -60,5 +62,7 @@ export interface Intent extends GnmiIntent {
   readonly arnBitOrder: ArnBitOrder;
   /** Where metrics and health are served. Absent: nowhere. */
   readonly metrics?: MetricsIntent;
+  /** gNMI over TCP. Absent: only the unix sockets. */
+  readonly northbound?: NorthboundIntent;
   readonly logLevel: LogLevel;
 }

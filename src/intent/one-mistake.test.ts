@@ -41,6 +41,7 @@ stamp: { reflector: on, accept-from: [2001:db8::/32], targets: [2001:db8::9], le
 code-points: { pnc-udp-port: 50021, arn-bit-order: lsb-first, fast-cnp-option: 158, fast-cnp-ioam-option: 157, long-haul-icmpv6-type: 201 }
 gnmi: { socket: /run/x.sock }
 metrics: { address: "[::1]:9464" }
+northbound: { address: 192.0.2.1, port: 9339, certificate: /a.pem, key: /a.key, client-ca: /ca.pem, rights: [{ name: a.example, read: [/cnpd] }] }
 log: { level: info }
 `;
 const TREE: unknown = parse(FULL, { schema: 'failsafe' });

@@ -8,6 +8,7 @@ import { formatPath } from './errors.ts';
 import * as flowControl from './flow-control-rules.ts';
 import * as groups from './group-rules.ts';
 import * as isis from './isis.ts';
+import * as northbound from './northbound.ts';
 import * as notifications from './notifications.ts';
 import * as ospf from './ospf.ts';
 import * as ports from './ports.ts';
@@ -73,6 +74,7 @@ const RULES: readonly Rule<File>[] = [
   ...groups.rules,
   ...stamp.rules,
   ...codePoints.rules,
+  ...northbound.rules,
 ];
 
 const seenOf = looksAt(cnpdSchema);

@@ -10,6 +10,7 @@ import * as groups from './groups.ts';
 import * as isis from './isis.ts';
 import * as log from './log.ts';
 import * as metrics from './metrics.ts';
+import * as northbound from './northbound.ts';
 import * as notifications from './notifications.ts';
 import * as ospf from './ospf.ts';
 import * as ports from './ports.ts';
@@ -42,6 +43,7 @@ export const cnpdSchema = section(
     'code-points': codePoints.schema.optional(),
     gnmi: gnmi.schema.optional(),
     metrics: metrics.schema.optional(),
+    northbound: northbound.schema.optional(),
     log: log.schema.optional(),
   },
   'configuration of cnpd',

@@ -117,7 +117,7 @@ function credentialsIn(line: string): number {
 }
 
 const SECTION =
-  /^(?:router|isis|ospfv2|ospfv3|bgp|proxy|source|flow-control|queue-pairs|ports|border-ports|border-allow|notifications|srv6|groups|stamp|code-points|gnmi|metrics|log)\s*:/;
+  /^(?:router|isis|ospfv2|ospfv3|bgp|proxy|source|flow-control|queue-pairs|ports|border-ports|border-allow|notifications|srv6|groups|stamp|code-points|gnmi|metrics|northbound|log)\s*:/;
 // Each word is tried once, from its beginning: a long line must not take the square of its length.
 const NAME = /\?\s+["']?([\w-]+)|(?<![\w-])([\w-]+)["']?\s*:/g;
 /** Four digits of an IPv6 address look like a name with its colon. */

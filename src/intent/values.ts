@@ -71,6 +71,20 @@ export const groupName = patternKind(
   (text) => text,
 );
 
+/** Of a client: a name in its certificate, such as a host's, an address, a URI. */
+export const certificateName = patternKind(
+  'a name of 1 to 255 printable ASCII characters',
+  '^[!-~](?:[ -~]{0,253}[!-~])?$',
+  (text) => text,
+);
+
+/** Names only: a right is for whole lists. */
+export const statePath = patternKind(
+  'a path without keys, such as /cnpd/ports',
+  '^/(?:[a-z][a-z0-9-]{0,62}(?:/[a-z][a-z0-9-]{0,62}){0,7})?$',
+  (text) => text,
+);
+
 export const hmacKey: ValueKind<string> = {
   ...patternKind('a key of 1 to 64 printable ASCII characters', '^[ -~]{1,64}$', (text) => text),
   secret: true,

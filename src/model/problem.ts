@@ -9,6 +9,7 @@ export const PROBLEM_CODES = [
   'gnmi.group-waits',
   'gnmi.set-refused',
   'metrics.not-listening',
+  'northbound.not-listening',
   'code-points.assigned',
   // This router: its interfaces, addresses, kernel
   'interface.missing',

@@ -24,7 +24,7 @@ import {
   SetRequestSchema,
 } from './gen/gnmi/gnmi_pb.js';
 import { unary } from './grpc.ts';
-import type { ReloadOutcome } from './server.ts';
+import type { ReloadOutcome } from './dependencies.ts';
 import { connectError } from './socket.ts';
 
 export interface ClientOptions {

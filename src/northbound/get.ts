@@ -15,6 +15,7 @@ import {
 } from './gen/gnmi/gnmi_pb.js';
 import { type CheckedPath, checkPath } from './paths.ts';
 import { checkCount, checkEncoding, checkExtensions, checkModels, echoed } from './request.ts';
+import type { CheckPath } from './rights.ts';
 import { RpcError } from './rpc-error.ts';
 import type { SchemaNode } from './schema.ts';
 import { childValue, type ConcreteElem, type Match, Sections, select } from './select.ts';
@@ -26,6 +27,7 @@ interface GetOptions {
   readonly maxAnswerBytes: number;
   /** Nanoseconds since the Unix epoch. */
   readonly now: () => bigint;
+  readonly checkRead?: CheckPath;
 }
 
 // Field numbers of gnmi.proto that frame pieces.
@@ -41,6 +43,7 @@ export function* answerGet(request: GetRequest, source: StateSource, options: Ge
   checkRequest(request);
   const requested = request.path.length > 0 ? request.path : [create(PathSchema)];
   const paths = requested.map((path) => ({ path, checked: checkPath(request.prefix, path) }));
+  for (const { checked } of paths) options.checkRead?.(checked);
   const sections = new Sections(source);
   const response = new Pieces(options.maxAnswerBytes);
   for (const { path, checked } of paths) {

@@ -1,9 +1,88 @@
-// Who may read and change what. Over the unix sockets that is for the file system to say; over TCP each name in a
-// client's certificate has paths.
+// Who may read and change what. Over the unix sockets that is for the file system to say; over TCP the names in a
+// client's certificate have rights to paths, each with all that is below it.
 import type { PeerCertificate } from 'node:tls';
-import type { CheckedPath } from './paths.ts';
+import { type CheckedPath, clip } from './paths.ts';
+import { RpcError } from './rpc-error.ts';
+
+export type Certificate = PeerCertificate | undefined;
 
 /** @throws RpcError PERMISSION_DENIED */
-export type CheckRead = (path: CheckedPath, certificate: PeerCertificate | undefined) => void;
+export type CheckPath = (path: CheckedPath) => void;
 
-export const mayReadAll: CheckRead = () => undefined;
+export interface Access {
+  /** Whether Set is served at all. @throws RpcError PERMISSION_DENIED */
+  checkSet(): void;
+  /** @throws RpcError PERMISSION_DENIED */
+  checkRead(path: CheckedPath, certificate: Certificate): void;
+  /** @throws RpcError PERMISSION_DENIED */
+  checkWrite(path: CheckedPath, certificate: Certificate): void;
+}
+
+/** @param setSocket where Set is served, if not here */
+export const unixAccess = (setSocket: string | undefined): Access => ({
+  checkRead: () => undefined,
+  checkWrite: () => undefined,
+  checkSet: () => {
+    if (setSocket !== undefined)
+      throw new RpcError('PERMISSION_DENIED', `this socket is for reading: Set is served on ${setSocket}`);
+  },
+});
+
+/** Without TLS: everybody reads, nobody changes. */
+export const plaintextAccess: Access = {
+  checkRead: () => undefined,
+  checkWrite: () => undefined,
+  checkSet: () => {
+    throw new RpcError('PERMISSION_DENIED', 'without TLS nothing can be changed: use the unix socket of Set, or TLS');
+  },
+};
+
+export interface Right {
+  readonly name: string;
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+}
+
+export function certificateAccess(rights: readonly Right[]): Access {
+  const byName = new Map(rights.map((right) => [right.name, right]));
+  const check = (what: 'read' | 'write', { steps }: CheckedPath, certificate: Certificate): void => {
+    const names = certificate ? namesIn(certificate) : [];
+    const allowed = names.flatMap((name) => byName.get(name)?.[what] ?? []);
+    if (allowed.some((path) => covers(path, steps))) return;
+    const who = clip(names.map((name) => JSON.stringify(name)).join(', ')) || 'a certificate without a name';
+    const may = allowed.length === 0 ? `nothing` : clip([...new Set(allowed)].join(', '));
+    throw new RpcError('PERMISSION_DENIED', `/${steps.map(({ name }) => name).join('/')}: ${who} may ${what} ${may}`);
+  };
+  return {
+    checkSet: () => undefined,
+    checkRead: (path, certificate) => check('read', path, certificate),
+    checkWrite: (path, certificate) => check('write', path, certificate),
+  };
+}
+
+/** A wildcard in place of a name of the right reaches beyond it. */
+const covers = (right: string, steps: CheckedPath['steps']): boolean =>
+  right
+    .split('/')
+    .filter((name) => name !== '')
+    .every((name, i) => steps[i]?.name === name);
+
+/** Common names and subject alternative names. */
+export function namesIn({ subject, subjectaltname }: Pick<PeerCertificate, 'subject' | 'subjectaltname'>): string[] {
+  const common = (subject as { CN?: string | string[] } | undefined)?.CN ?? [];
+  return [...new Set([...(Array.isArray(common) ? common : [common]), ...alternativeNames(subjectaltname ?? '')])];
+}
+
+/** Node.js writes `DNS:a.example, URI:spiffe://b, IP Address:192.0.2.1`, and what has a comma or quotes as JSON. */
+const ALTERNATIVE = /(?:^|, )(?:DNS|URI|email|IP Address):("(?:[^"\\]|\\.)*"|[^,"]*)(?=, |$)/g;
+
+function alternativeNames(text: string): string[] {
+  return [...text.matchAll(ALTERNATIVE)].flatMap(([, name]) => {
+    if (!name!.startsWith('"')) return name === '' ? [] : [name!];
+    try {
+      return [String(JSON.parse(name!))];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -15,6 +15,7 @@ import {
 } from './gen/gnmi/gnmi_pb.js';
 import { checkPath, clip, formatPath } from './paths.ts';
 import { checkExtensions } from './request.ts';
+import type { CheckPath } from './rights.ts';
 import { RpcError } from './rpc-error.ts';
 
 export type ApplyChanges = (changes: readonly GroupChange[]) => Promise<ChangeResult>;
@@ -23,6 +24,7 @@ interface SetOptions {
   /** Nanoseconds since the Unix epoch. */
   readonly now: () => bigint;
   readonly apply: ApplyChanges;
+  readonly checkWrite: CheckPath;
 }
 
 /** A whole router's worth of members one by one, and some. */
@@ -39,20 +41,21 @@ const CODES = {
 export const refusal = ({ code, errors }: ChangeRefusal): RpcError => new RpcError(CODES[code], errors.join('; '));
 
 /** @throws RpcError; then nothing has changed */
-export async function answerSet(request: SetRequest, { now, apply }: SetOptions): Promise<SetResponse> {
+export async function answerSet(request: SetRequest, { now, apply, checkWrite }: SetOptions): Promise<SetResponse> {
   const { prefix } = request;
   checkExtensions(request.extension);
   if (request.unionReplace.length > 0) throw new RpcError('UNIMPLEMENTED', 'union_replace is not served: use replace');
   const total = request.delete.length + request.replace.length + request.update.length;
   if (total > MOST_CHANGES)
     throw new RpcError('INVALID_ARGUMENT', `${total} changes in one request; at most ${MOST_CHANGES}`);
+  const placeOf = (path: Path) => checkedPlace(prefix, path, checkWrite);
   const withValue = (operation: 'replace' | 'update') => (update: Update) => {
     if (!update.path) throw new RpcError('INVALID_ARGUMENT', `${operation}: the path is missing`);
-    const at = placeOf(prefix, update.path);
+    const at = placeOf(update.path);
     return { operation, ...at, value: valueOf(update.val, clip(formatPath(update.path.elem))) };
   };
   const changes: GroupChange[] = [
-    ...request.delete.map((path) => ({ operation: 'delete' as const, ...placeOf(prefix, path) })),
+    ...request.delete.map((path) => ({ operation: 'delete' as const, ...placeOf(path) })),
     ...request.replace.map(withValue('replace')),
     ...request.update.map(withValue('update')),
   ];
@@ -73,8 +76,14 @@ export async function answerSet(request: SetRequest, { now, apply }: SetOptions)
 
 const SETTABLE = '/cnpd/groups/group[proxy-address=…] and its member[role=…][address=…]';
 
-function placeOf(prefix: Path | undefined, path: Path): Pick<GroupChange, 'group' | 'member'> {
-  const { steps } = checkPath(prefix, path);
+function checkedPlace(
+  prefix: Path | undefined,
+  path: Path,
+  checkWrite: CheckPath,
+): Pick<GroupChange, 'group' | 'member'> {
+  const checked = checkPath(prefix, path);
+  checkWrite(checked);
+  const { steps } = checked;
   const where = clip(formatPath([...(prefix?.elem ?? []), ...path.elem]));
   const names = steps.map(({ name }) => name).join('/');
   if (names !== 'cnpd/groups/group' && names !== 'cnpd/groups/group/member')

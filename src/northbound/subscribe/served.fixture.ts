@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { until } from '../../../test/support/until.ts';
 import { silentLog } from '../../model/log.ts';
-import { fail } from '../../model/result.ts';
+import { fail, ok } from '../../model/result.ts';
 import type { CnpdState, StateSource } from '../../model/state.ts';
 import { eventLoopWork } from '../../model/work.ts';
 import type { SubscribeRequest } from '../gen/gnmi/gnmi_pb.js';
@@ -45,6 +45,7 @@ export class Served {
       set: () => Promise.reject(new Error('Set')),
       restartGroup: () => fail({ code: 'conflict' as const, errors: [] }),
       release: () => 0,
+      logLevels: () => ok([]),
     };
     this.#northbound = await startNorthbound(
       { socket: this.socket },

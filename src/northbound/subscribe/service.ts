@@ -6,7 +6,7 @@ import type { Work } from '../../model/work.ts';
 import { gNMI, type SubscribeRequest, type SubscriptionList } from '../gen/gnmi/gnmi_pb.js';
 import { certificateOf, cutOff, statusOf } from '../grpc.ts';
 import { checkExtensions } from '../request.ts';
-import type { CheckRead } from '../rights.ts';
+import type { Access } from '../rights.ts';
 import { RpcError } from '../rpc-error.ts';
 import { checkSubscriptions } from './request.ts';
 import { SubscribeStream } from './stream.ts';
@@ -48,11 +48,11 @@ export class Subscriptions {
     return this.#watches.size;
   }
 
-  handler(checkRead: CheckRead): handleBidiStreamingCall<SubscribeRequest, Buffer> {
+  handler(access: Access): handleBidiStreamingCall<SubscribeRequest, Buffer> {
     return (call) => {
       const { count } = this.options;
-      count('northbound.call.subscribe');
-      const live = new LiveCall(call, checkRead, { ...this.options, watches: this.#watches });
+      count(`northbound.call.${gNMI.method.subscribe.name.toLowerCase()}`);
+      const live = new LiveCall(call, access, { ...this.options, watches: this.#watches });
       const max = this.options.maxStreams ?? 128;
       if (this.#streams >= max)
         return live.fail(new RpcError('RESOURCE_EXHAUSTED', `there are ${max} subscriptions already: try again later`));
@@ -66,7 +66,7 @@ const now = (): bigint => BigInt(Date.now()) * 1_000_000n;
 
 class LiveCall {
   readonly #call: Call;
-  readonly #checkRead: CheckRead;
+  readonly #access: Access;
   readonly #options: SubscriptionsOptions & { readonly watches: Watches };
   #stream: SubscribeStream | undefined;
   #cancel: (() => void) | undefined;
@@ -74,9 +74,9 @@ class LiveCall {
   #onOver: () => void = () => undefined;
   #isOver = false;
 
-  constructor(call: Call, checkRead: CheckRead, options: SubscriptionsOptions & { readonly watches: Watches }) {
+  constructor(call: Call, access: Access, options: SubscriptionsOptions & { readonly watches: Watches }) {
     this.#call = call;
-    this.#checkRead = checkRead;
+    this.#access = access;
     this.#options = options;
   }
 
@@ -121,7 +121,7 @@ class LiveCall {
       throw new RpcError('INVALID_ARGUMENT', 'the call has a SubscriptionList already: use another call');
     clearTimeout(this.#firstRequest);
     const subscribed = checkSubscriptions(list);
-    for (const { path } of subscribed.parts) this.#checkRead(path, certificateOf(this.#call));
+    for (const { path } of subscribed.parts) this.#access.checkRead(path, certificateOf(this.#call));
     const { source, watches, count, work, maxQueued = 20_000 } = this.#options;
     const sink = { write: (message: Buffer) => this.#call.write(message), drained: () => this.#drained() };
     this.#stream = new SubscribeStream(subscribed, { source, watches, sink, count, now, maxQueued });

@@ -79,8 +79,8 @@ export class Subscriber {
   error: ServiceError | undefined;
   isOver = false;
 
-  constructor(socket: string, request?: SubscribeRequest) {
-    this.#client = new Client(`unix:${socket}`, credentials.createInsecure(), {
+  constructor(target: string, request?: SubscribeRequest, channel = credentials.createInsecure()) {
+    this.#client = new Client(target.startsWith('/') ? `unix:${target}` : target, channel, {
       'grpc.max_receive_message_length': -1,
       'grpc.use_local_subchannel_pool': 1,
     });

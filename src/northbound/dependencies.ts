@@ -1,0 +1,39 @@
+// What the northbound is handed by the daemon: the state, and what its calls do.
+import type { ChangeResult } from '../model/group-change.ts';
+import type { ChangeLevels } from '../model/log-levels.ts';
+import type { Count, Log } from '../model/log.ts';
+import type { ReleaseRequest } from '../model/source.ts';
+import type { StateSource } from '../model/state.ts';
+import type { Work } from '../model/work.ts';
+import type { ApplyChanges } from './set.ts';
+import type { Subscriptions } from './subscribe/service.ts';
+
+/** The result of a reload, as in `status.intent.lastReload`. */
+export interface ReloadOutcome {
+  readonly ok: boolean;
+  /**
+   * One line per error: file, line, column, path, what was found, what is allowed. With `ok`: what of the new file is
+   * not in force, and the remedy.
+   */
+  readonly errors: readonly string[];
+  /** Sections of the file whose meaning has changed. */
+  readonly changed: readonly string[];
+}
+
+export interface NorthboundDependencies {
+  readonly source: StateSource;
+  readonly actions: {
+    reload(): Promise<ReloadOutcome>;
+    readonly set: ApplyChanges;
+    /** The argument as the client wrote it. */
+    readonly restartGroup: (proxyAddress: string) => ChangeResult;
+    readonly logLevels: ChangeLevels;
+    /** Returns how much is let go: flows, and with `all` also what is paused for neighbors. */
+    readonly release: (which: ReleaseRequest) => number;
+  };
+  readonly work: Work;
+  readonly log: Log;
+  readonly count: Count;
+  /** Of all sockets; default: this one has its own. */
+  readonly subscriptions?: Subscriptions;
+}

@@ -1,0 +1,226 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect as connectTcp, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
+import { create } from '@bufbuild/protobuf';
+import { Client, credentials } from '@grpc/grpc-js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { until } from '../../test/support/until.ts';
+import { silentLog } from '../model/log.ts';
+import { fail, ok } from '../model/result.ts';
+import { eventLoopWork } from '../model/work.ts';
+import { setRequest } from './client.ts';
+import type { NorthboundDependencies } from './dependencies.ts';
+import { CapabilityRequestSchema, GetRequestSchema, gNMI, type Path } from './gen/gnmi/gnmi_pb.js';
+import { unary } from './grpc.ts';
+import { namesIn } from './rights.ts';
+import { type Northbound, startTcpNorthbound } from './server.ts';
+import { exampleState, sourceOf } from './state.fixture.ts';
+import { onChange, pathTo, Subscriber, subscribeRequest } from './subscribe/subscriber.fixture.ts';
+import { type TcpOptions, readTcpSettings } from './tcp.ts';
+
+let dir: string;
+let port: number;
+let northbound: Pick<Northbound, 'close'> | undefined;
+const counts = new Map<string, number>();
+const at = (name: string): string => join(dir, name);
+const pem = (name: string): string => readFileSync(at(name), 'utf8');
+
+/** One certificate and its key; signed by itself, or by an authority. */
+function certificate(name: string, { ca, san, days = '1' }: { ca?: string; san?: string; days?: string }): void {
+  const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'ignore' });
+  const base = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', at(`${name}.key`)];
+  if (!ca) return openssl('req', '-x509', ...base, '-subj', `/CN=${name}`, '-days', days, '-out', at(`${name}.pem`));
+  openssl('req', ...base, '-subj', `/CN=${name}`, '-out', at(`${name}.csr`));
+  writeFileSync(at('ext'), san ? `subjectAltName=${san}\n` : '\n');
+  const signed = ['-CA', at(`${ca}.pem`), '-CAkey', at(`${ca}.key`), '-CAcreateserial', '-extfile', at('ext')];
+  openssl('x509', '-req', '-in', at(`${name}.csr`), ...signed, '-days', days, '-out', at(`${name}.pem`));
+}
+
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'cnpd-tls-'));
+  certificate('ca', {});
+  certificate('other-ca', {});
+  certificate('router', { ca: 'ca', san: 'DNS:localhost' });
+  certificate('collector', { ca: 'ca' });
+  certificate('scheduler', { ca: 'ca', san: 'DNS:jobs.example,URI:spiffe://x/jobs' });
+  certificate('nobody', { ca: 'ca' });
+  certificate('stranger', { ca: 'other-ca' });
+  certificate('expired', { ca: 'ca', days: '-1' });
+}, 60_000);
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+const options = (): TcpOptions => ({
+  address: '127.0.0.1',
+  port,
+  tls: { certificate: at('router.pem'), key: at('router.key'), clientCa: at('ca.pem') },
+  rights: [
+    { name: 'collector', read: ['/cnpd'], write: [] },
+    { name: 'spiffe://x/jobs', read: ['/cnpd/groups'], write: ['/cnpd/groups/group'] },
+    { name: 'expired', read: ['/'], write: ['/'] },
+    { name: 'stranger', read: ['/'], write: ['/'] },
+  ],
+});
+
+async function start(how: Partial<TcpOptions> = {}, handshakeMs?: number): Promise<void> {
+  const dependencies: NorthboundDependencies = {
+    source: sourceOf(exampleState()),
+    work: eventLoopWork(),
+    log: silentLog,
+    count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by),
+    actions: {
+      reload: async () => ({ ok: true, errors: [], changed: [] }),
+      set: async () => ok(undefined),
+      restartGroup: () => fail({ code: 'conflict' as const, errors: [] }),
+      release: () => 0,
+      logLevels: () => ok([]),
+    },
+  };
+  northbound = await startTcpNorthbound(readTcpSettings({ ...options(), ...how }), dependencies, handshakeMs);
+}
+
+beforeEach(async () => {
+  counts.clear();
+  // A port that is free just now.
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  ({ port } = probe.address() as { port: number });
+  await new Promise((resolve) => probe.close(resolve));
+});
+afterEach(async () => {
+  await northbound?.close();
+  northbound = undefined;
+});
+
+const tlsOf = (name?: string) =>
+  name
+    ? credentials.createSsl(
+        Buffer.from(pem('ca.pem')),
+        Buffer.from(pem(`${name}.key`)),
+        Buffer.from(pem(`${name}.pem`)),
+      )
+    : credentials.createSsl(Buffer.from(pem('ca.pem')));
+
+type Method = 'capabilities' | 'get' | 'set';
+
+/** Resolves to `ok`, or to the code and the text of the refusal. */
+async function call(who: string | undefined, method: Method, request: object, tls = true): Promise<string> {
+  const client = new Client(`localhost:${port}`, tls ? tlsOf(who) : credentials.createInsecure(), {
+    'grpc.use_local_subchannel_pool': 1,
+  });
+  const { path, requestSerialize, responseDeserialize } = unary(gNMI.method[method] as typeof gNMI.method.get);
+  try {
+    return await new Promise((resolve) =>
+      client.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        request as never,
+        { deadline: Date.now() + 10_000 },
+        (error) => resolve(error ? `${error.code}: ${error.details}` : 'ok'),
+      ),
+    );
+  } finally {
+    client.close();
+  }
+}
+
+const get = (who: string | undefined, ...paths: Path[]) => call(who, 'get', create(GetRequestSchema, { path: paths }));
+const REFUSED = /^14: /;
+
+describe('gNMI over TCP', () => {
+  test('a certificate reads what its name has the right to, and what is below', async () => {
+    await start();
+    expect(await call('collector', 'capabilities', create(CapabilityRequestSchema))).toBe('ok');
+    expect(await get('collector', pathTo('cnpd', 'ports'))).toBe('ok');
+    expect(await get('collector', pathTo())).toBe('7: /: "collector" may read /cnpd');
+    expect(await get('scheduler', pathTo('cnpd', 'groups', 'group'))).toBe('ok');
+    expect(await get('scheduler', pathTo('cnpd', '*', 'group'))).toMatch(/^7: .*may read \/cnpd\/groups/);
+    expect(await get('scheduler', pathTo('cnpd', 'groups'), pathTo('cnpd', 'ports'))).toBe(
+      '7: /cnpd/ports: "scheduler", "jobs.example", "spiffe://x/jobs" may read /cnpd/groups',
+    );
+    expect(await get('nobody', pathTo('cnpd', 'status'))).toBe('7: /cnpd/status: "nobody" may read nothing');
+  });
+
+  test('Set needs the right to write', async () => {
+    await start();
+    const request = setRequest({ delete: [{ group: '2001:db8:aa::1' }] });
+    expect(await call('scheduler', 'set', request)).toBe('ok');
+    expect(await call('collector', 'set', request)).toBe('7: /cnpd/groups/group: "collector" may write nothing');
+  });
+
+  test('Subscribe needs the right to read each of its paths', async () => {
+    await start();
+    const subscribed = (who: string, ...to: string[]) =>
+      new Subscriber(`localhost:${port}`, subscribeRequest([onChange(...to)]), tlsOf(who));
+    const [may, mayNot] = [subscribed('collector', 'cnpd', 'status'), subscribed('scheduler', 'cnpd', 'status')];
+    await until('the one is served', () => may.syncs === 1);
+    await until('the other is refused', () => mayNot.error);
+    expect(mayNot.error).toMatchObject({ code: 7 });
+    for (const subscriber of [may, mayNot]) subscriber.close();
+  });
+
+  test('no certificate, one of another authority, an expired one, TLS 1.2 and plaintext are refused', async () => {
+    await start();
+    for (const who of [undefined, 'stranger', 'expired'])
+      expect(await get(who, pathTo('cnpd', 'status'))).toMatch(REFUSED);
+    expect(await call('collector', 'get', create(GetRequestSchema), false)).toMatch(REFUSED);
+    const old = connectTls({ port, host: '127.0.0.1', maxVersion: 'TLSv1.2', rejectUnauthorized: false });
+    const error = await new Promise<NodeJS.ErrnoException>((resolve) => old.once('error', resolve));
+    expect(error.code).toMatch(/PROTOCOL_VERSION/);
+    expect(counts.get('northbound.tls.refused')).toBeGreaterThanOrEqual(5);
+    expect(await get('collector', pathTo('cnpd', 'status'))).toBe('ok');
+  });
+
+  test('a client that says nothing is disconnected before its handshake is over', async () => {
+    await start({}, 200);
+    const silent = connectTcp(port, '127.0.0.1');
+    silent.on('error', () => undefined);
+    await new Promise((resolve) => silent.once('close', resolve));
+    expect(counts.get('northbound.connection')).toBeUndefined();
+  });
+
+  test('close does not wait for a client that is in its handshake', async () => {
+    await start();
+    const silent = connectTcp(port, '127.0.0.1');
+    silent.on('error', () => undefined);
+    await new Promise((resolve) => silent.once('connect', resolve));
+    await northbound!.close();
+    northbound = undefined;
+  });
+
+  test('plaintext: everybody reads, nobody sets', async () => {
+    await start({ tls: undefined, rights: [] });
+    const status = create(GetRequestSchema, { path: [pathTo('cnpd', 'status')] });
+    expect(await call(undefined, 'get', status, false)).toBe('ok');
+    const request = setRequest({ delete: [{ group: '2001:db8:aa::1' }] });
+    expect(await call(undefined, 'set', request, false)).toMatch(/^7: without TLS/);
+  });
+
+  test('files that cannot be used, and an address that cannot be had, are named', async () => {
+    const with_ = (files: Partial<NonNullable<TcpOptions['tls']>>) => () =>
+      readTcpSettings({ ...options(), tls: { ...options().tls!, ...files } });
+    writeFileSync(at('empty.pem'), '');
+    expect(with_({ certificate: at('none.pem') })).toThrow(/none\.pem: ENOENT/);
+    expect(with_({ key: at('ca.pem') })).toThrow(/ca\.pem: /);
+    expect(with_({ key: at('ca.key') })).toThrow(/router\.pem and .*ca\.key: .*mismatch/);
+    expect(with_({ clientCa: at('empty.pem') })).toThrow(/empty\.pem: no certificate/);
+    await start();
+    await expect(startTcpNorthbound(readTcpSettings(options()), {} as never)).rejects.toThrow(
+      `127.0.0.1:${port}: listen EADDRINUSE`,
+    );
+  });
+});
+
+describe('names in a certificate', () => {
+  test('common names and subject alternative names, as Node.js writes them', () => {
+    const names = (subjectaltname: string, CN: unknown = 'a') => namesIn({ subject: { CN } as never, subjectaltname });
+    expect(names('DNS:b.example, IP Address:192.0.2.1, email:c@d, URI:spiffe://e')).toEqual([
+      ...['a', 'b.example', '192.0.2.1', 'c@d', 'spiffe://e'],
+    ]);
+    expect(names('DNS:"b, DNS:admin"')).toEqual(['a', 'b, DNS:admin']);
+    expect(names('othername:<unsupported>', ['a', 'b'])).toEqual(['a', 'b']);
+  });
+});
