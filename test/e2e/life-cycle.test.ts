@@ -10,6 +10,7 @@ import { connectNorthbound } from '../../src/northbound/client.ts';
 import { readOpenMetrics } from '../../src/northbound/metrics/openmetrics.fixture.ts';
 import { program } from './support/network.ts';
 import { tokenBucket } from './support/token-bucket.ts';
+import { servedState, yanglint } from './support/yanglint.ts';
 import { contains, until } from '../support/until.ts';
 
 const NETNS = `t-cycle-${process.pid}`;
@@ -79,6 +80,14 @@ afterEach(async () => {
     // A start that did not get that far has mounted nothing.
   }
   rmSync(dir, { recursive: true, force: true });
+});
+
+describe('what a running cnpd serves', () => {
+  test('is valid for its YANG module', async () => {
+    start();
+    await logged('"msg":"running"');
+    expect(yanglint(await servedState(join(dir, 'gnmi.sock')))).toBe('');
+  });
 });
 
 describe('signals', () => {

@@ -16,6 +16,7 @@ import type { ReloadOutcome } from '../../src/northbound/dependencies.ts';
 import { type Northbound, startNorthbound } from '../../src/northbound/server.ts';
 import { eventLoopWork } from '../../src/model/work.ts';
 import { measureTurns } from './support/turns.ts';
+import { servedState, yanglint } from './support/yanglint.ts';
 import { bytesField, rawAt, rawCall, rawFields, varintField } from '../support/raw-grpc.ts';
 import { atLeast, is, until } from '../support/until.ts';
 
@@ -145,6 +146,16 @@ describe('gNMI by its field numbers', () => {
       status: 7,
       text: expect.stringContaining('gnmi-set.sock'),
     });
+  });
+});
+
+describe('the YANG module', () => {
+  test('served data of every list is valid for another implementation, which refuses what is not', async () => {
+    await start();
+    const served = await servedState(socket);
+    expect(yanglint(served)).toBe('');
+    expect(yanglint(served.replace('"health":"degraded"', '"health":"ill"'))).toContain('Invalid enumeration value');
+    expect(yanglint(served.replace('"k-max"', '"k-most"'))).toContain('k-most');
   });
 });
 
