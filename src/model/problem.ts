@@ -69,6 +69,7 @@ export const PROBLEM_CODES = [
   'flow-control.not-ethernet',
   'flow-control.not-forwarding',
   'flow-control.queue-unreadable',
+  'flow-control.queue-taken',
   'flow-control.never-exceeded',
   'flow-control.neighbor-elsewhere',
   'flow-control.no-neighbor',
@@ -78,8 +79,6 @@ export const PROBLEM_CODES = [
   'flow-control.watchdog',
   'queue-pairs.no-interface',
   'queue-pairs.full',
-  // Precise flow control
-  'flow-control.queue-taken',
   // The provider edge
   'srv6.not-ethernet',
   'srv6.tunnel-source-not-own',

@@ -40,7 +40,7 @@ export function planSource(intent: Intent, facts: Facts): Pick<DesiredState, 'so
       senders: source.senders.map(({ prefix, action }) => ({
         id: formatPrefix(prefix),
         prefix,
-        // What nothing can hold is the host's.
+        // Where nothing can be held the hosts hear of their notifications.
         action: action === 'enforce' && !enforce ? 'convert' : action,
       })),
       acceptFrom: sourcesOf(source.acceptFrom, intent),
