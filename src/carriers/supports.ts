@@ -1,5 +1,6 @@
 // What a prefix's sub-TLV says that its senders understand, as IS-IS and OSPF keep it: with the bytes as they came, so
 // that a copy in another level or area has the bits that this version does not know, too.
+import { type IpAddress, compareAddresses } from '../model/address.ts';
 import type { Understood } from '../model/understood.ts';
 import { copyOf, sameBytes, sameRange } from '../packet/bytes.ts';
 import { UNDERSTOOD_LENGTH, decodeUnderstood, encodeUnderstood } from '../packet/understood.ts';
@@ -25,9 +26,24 @@ export const supportsSubTlvs = (supports: Supports | undefined): Supports['subTl
 export const sameSupports = (a: Supports | undefined, b: Supports | undefined): boolean =>
   a === b || (!!a && !!b && a.subTlv.type === b.subTlv.type && sameBytes(a.subTlv.value, b.subTlv.value));
 
-/** One with it is preferred: negative for `a`. */
-export const compareSupports = (a: Supports | undefined, b: Supports | undefined): number =>
-  Number(a === undefined) - Number(b === undefined);
+/** What IS-IS and OSPF compare of entries for one prefix that may be leaked. */
+interface Leakable {
+  readonly entry: { readonly pnc: boolean; readonly metric: number; readonly supports?: Supports | undefined };
+}
+
+/**
+ * Which of two entries for one prefix is leaked. Prefers one with the flag, then the lowest metric, then the lowest
+ * proxy address (decision D7), then one that says what the senders understand. Negative: the first.
+ * @param proxyOf the proxy that an entry names, or that its node is
+ */
+export function compareLeaked<C extends Leakable>(a: C, b: C, proxyOf: (one: C) => IpAddress | undefined): number {
+  if (a.entry.pnc !== b.entry.pnc) return a.entry.pnc ? -1 : 1;
+  if (a.entry.metric !== b.entry.metric) return a.entry.metric - b.entry.metric;
+  const [proxyA, proxyB] = [proxyOf(a), proxyOf(b)];
+  if (!proxyA !== !proxyB) return proxyA ? -1 : 1;
+  const byProxy = proxyA && proxyB ? compareAddresses(proxyA, proxyB) : 0;
+  return byProxy || Number(a.entry.supports === undefined) - Number(b.entry.supports === undefined);
+}
 
 /**
  * Reads the sub-TLVs of one LSP or LSA, one after another. Those equal to the one before share its value.

@@ -1,15 +1,19 @@
 // What a valid file declares but cannot work. It is known from the file alone, so `cnpd check` notes it.
 import type { Intent } from '../intent/intent.ts';
-import { STAMP_CONSEQUENCE, collisionOfStamp, collisions, consequenceOf } from '../model/assigned-numbers.ts';
+import {
+  STAMP_CONSEQUENCE,
+  besideStamp,
+  collisionOfStamp,
+  collisions,
+  consequenceOf,
+} from '../model/assigned-numbers.ts';
 import type { Problem } from '../model/problem.ts';
 import { carriageProblems } from './advertised.ts';
 import { borderProblems } from './ospf.ts';
 
 /** Values that other routers understand differently: the risk that `allow-assigned` accepts. */
 export function codePointProblems({ codePoints, stamp }: Intent): Problem[] {
-  const others = stamp
-    ? (['pnc-udp-port', 'arn-udp-port'] as const).map((like) => ({ like, value: stamp.udpPort, use: 'stamp.port' }))
-    : [];
+  const others = stamp ? besideStamp(stamp.udpPort) : [];
   const port = stamp && collisionOfStamp(stamp.udpPort);
   const found = [
     ...collisions(codePoints, others).map(

@@ -1,7 +1,13 @@
 // The section `code-points`: values that the drafts leave unassigned. Those that mean something else to others, or are
 // equal, and the port of STAMP that does, are refused unless `allow-assigned: on` takes the risk.
 import type * as z from 'zod';
-import { STAMP_CONSEQUENCE, collisionOfStamp, collisions, consequenceOf } from '../model/assigned-numbers.ts';
+import {
+  STAMP_CONSEQUENCE,
+  besideStamp,
+  collisionOfStamp,
+  collisions,
+  consequenceOf,
+} from '../model/assigned-numbers.ts';
 import {
   ARN_BIT_ORDERS,
   type ArnBitOrder,
@@ -42,9 +48,6 @@ interface Sections {
 const ALLOWED = 'a value that is not assigned, or `allow-assigned: on` beside it';
 const STAMP_ALLOWED = 'a port that is not assigned, or `allow-assigned: on` under code-points';
 
-/** Of the same registry as the port of STAMP. */
-const UDP_PORTS = ['pnc-udp-port', 'arn-udp-port'] as const;
-
 /** One that is misspelt has been reported, and was meant. */
 const mayCollide = (written: Seen<typeof schema> | undefined): boolean =>
   orDefaults(schema, written)['allow-assigned'] !== false;
@@ -57,10 +60,7 @@ function assigned({ 'code-points': codePoints, stamp: probes }: Sections, report
   );
   const values = { ...DEFAULT_CODE_POINTS, ...Object.fromEntries(written) };
   const port = probes && orDefaults(stamp.schema, probes).port;
-  const others =
-    port === undefined
-      ? []
-      : UDP_PORTS.filter((like) => like in codePoints).map((like) => ({ like, value: port, use: 'stamp.port' }));
+  const others = port === undefined ? [] : besideStamp(port).filter(({ like }) => like in codePoints);
   for (const { name, value, with: use } of collisions(values, others)) {
     const key =
       name in codePoints
@@ -78,9 +78,9 @@ function assigned({ 'code-points': codePoints, stamp: probes }: Sections, report
 /** The port of STAMP, where code-points says nothing of the other port that it equals. */
 function stampPort({ 'code-points': codePoints, stamp: probes }: Sections, report: Report): void {
   if (probes?.port === undefined || mayCollide(codePoints)) return;
-  const equal = UDP_PORTS.find(
-    (name) => !(codePoints && name in codePoints) && probes.port === DEFAULT_CODE_POINTS[name],
-  );
+  const equal = besideStamp(probes.port).find(
+    ({ like, value }) => !(codePoints && like in codePoints) && value === DEFAULT_CODE_POINTS[like],
+  )?.like;
   const [use, consequence] = equal
     ? [`the default of code-points.${equal}`, consequenceOf(equal)]
     : [collisionOfStamp(probes.port), STAMP_CONSEQUENCE];

@@ -1,6 +1,6 @@
 // The advertisements of each prefix, by its node in the trie, and which of them is in force. A node has a linked list,
 // because most have a single advertisement. Where there are very many, candidate-heap.ts chooses.
-import { type IpAddress, isUnicastHost, sameAddress } from '../model/address.ts';
+import { type IpAddress, isUnicastHost, sameAddress, sameOptional } from '../model/address.ts';
 import type { Count } from '../model/log.ts';
 import { addressUse, senderlessUse } from '../model/prefix.ts';
 import { type Understood, possibleIn } from '../model/understood.ts';
@@ -183,6 +183,6 @@ function saysSame(
     a.pnc === pnc &&
     a.metric === metric &&
     a.second === second &&
-    (a.proxy && proxy ? sameAddress(a.proxy, proxy) : a.proxy === proxy)
+    sameOptional(a.proxy, proxy)
   );
 }

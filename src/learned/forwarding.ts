@@ -1,12 +1,12 @@
 // The dataplane's part of the learned table: the smallest longest-match table that gives every source address the same
-// answer. Flagged prefixes are in it with their proxy, and those of which it is known with what their senders
-// understand. Any other prefix is in it, with nothing, only directly below one of these: an unflagged best match means
-// "no proxy" (decision D5), and what a router says of its prefix is not about a longer one. The table is updated
-// incrementally: a change costs the nodes that it touches, whatever the size of the table.
+// answer. It has prefixes with a proxy, and prefixes whose senders are said to understand something. Any other prefix
+// is in it, with nothing, only directly below one of these: an unflagged best match means "no proxy" (decision D5), and
+// what a router says of its prefix is not about a longer one. The table is updated incrementally: a change costs the
+// nodes that it touches, whatever the size of the table.
 //
 // IPv4 lies inside the IPv6 space (key.ts), so a flagged ::/0 would also match IPv4 senders. The IPv4 default route is
 // therefore always in the table, unflagged when no router advertises it.
-import { type IpAddress, sameAddress } from '../model/address.ts';
+import { type IpAddress, sameOptional } from '../model/address.ts';
 import { type Prefix, formatPrefix } from '../model/prefix.ts';
 import type { Understood } from '../model/understood.ts';
 import { Column } from './column.ts';
@@ -45,11 +45,10 @@ export interface ForwardingChanges {
 /** null: no answer; undefined: not in the table. */
 type Value = Answer | null | undefined;
 
-const sameProxy = (a: IpAddress | null, b: IpAddress | null): boolean => (a && b ? sameAddress(a, b) : a === b);
 const same = (a: Value, b: Value): boolean =>
-  a === b || (!!a && !!b && a.supports === b.supports && sameProxy(a.proxy, b.proxy));
+  a === b || (!!a && !!b && a.supports === b.supports && sameOptional(a.proxy, b.proxy));
 const says = (entry: ForwardingEntry | undefined, { proxy, supports }: Answer): boolean =>
-  entry !== undefined && entry.supports === supports && sameProxy(entry.proxy, proxy);
+  entry !== undefined && entry.supports === supports && sameOptional(entry.proxy, proxy);
 
 /** In the table, of a prefix that is there only because a shorter one has an answer. */
 const NO_ANSWER: Answer = { proxy: null, supports: undefined };

@@ -14,6 +14,7 @@ import {
   mapKey,
   parseAddress,
   sameAddress,
+  sameOptional,
 } from './address.ts';
 
 const ipv4 = fc.nat({ max: 0xffffffff }).map((n): IpAddress => ({ family: 4, value: BigInt(n) }));
@@ -212,4 +213,12 @@ test('mapKey: two addresses have one key only if they are equal, and it is text:
   fc.assert(fc.property(ipv6, ipv6, (a, b) => (mapKey(a) === mapKey(b)) === sameAddress(a, b)));
   const sids = Array.from({ length: 500 }, (_, n) => mapKey(address(`2001:db8:${n.toString(16)}::c1:0:0`)));
   expect([new Set(sids).size, typeof sids[0]]).toEqual([500, 'string']);
+});
+
+test('two places for an address are the same with equal ones, or without any', () => {
+  expect([sameOptional(address('::1'), address('0::1')), sameOptional(null, undefined)]).toEqual([true, true]);
+  expect([sameOptional(address('::1'), address('0.0.0.1')), sameOptional(address('::'), undefined)]).toEqual([
+    false,
+    false,
+  ]);
 });

@@ -200,6 +200,10 @@ export function compareAddresses(a: IpAddress, b: IpAddress): number {
 
 export const sameAddress = (a: IpAddress, b: IpAddress): boolean => a.family === b.family && a.value === b.value;
 
+/** Whether both are the same address, or neither is one. */
+export const sameOptional = (a: IpAddress | null | undefined, b: IpAddress | null | undefined): boolean =>
+  a === b || (a?.value === b?.value && a?.family === b?.family);
+
 /** ff00::. */
 const MULTICAST6 = 0xff00n << 112n;
 const LINK_LOCAL6 = [0xfe80n << 112n, 0xfec0n << 112n] as const;

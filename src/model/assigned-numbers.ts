@@ -209,6 +209,12 @@ const REGISTRIES: Readonly<Record<CodePointName, Registry>> = {
   'srh-tree-tlv': SRH_TLVS,
 };
 
+/** The port of STAMP, as the other user of each port that is a code point. */
+export const besideStamp = (port: number): { like: CodePointName; value: number; use: string }[] =>
+  CODE_POINTS.filter(({ name }) => REGISTRIES[name] === UDP_PORTS).map(({ name }) => ({
+    ...{ like: name, value: port, use: 'stamp.port' },
+  }));
+
 /** The consequence of a value with another meaning: for messages that are sent, and for advertisements. */
 const DROPPED: ReadonlySet<CodePointName> = new Set([
   'pnc-udp-port',

@@ -13,7 +13,7 @@ import {
   compareAddresses,
   formatAddress,
   isUnicastHost,
-  sameAddress,
+  sameOptional,
 } from '../../../model/address.ts';
 import type { AdvertisementOf } from '../../../model/advertisement.ts';
 import { type Prefix, hostPrefix } from '../../../model/prefix.ts';
@@ -51,7 +51,7 @@ export const SENDER_PREFIX: BgpKind<Declared, OwnSenders, ReadSenders> = {
         (supports ? CHARACTERISTIC_HEADER + UNDERSTOOD_LENGTH : 0),
       /** Of two proxies for one prefix the lower address wins (decision D7). */
       preferred(a, b, s) {
-        if (sameProxy(a, b)) return a.supports ? a : b;
+        if (sameOptional(a.proxy, b.proxy)) return a.supports ? a : b;
         if (!a.proxy || !b.proxy) return a.proxy ? a : b;
         count(s, 'originate.duplicate-prefix');
         return compareAddresses(b.proxy, a.proxy) < 0 ? b : a;
@@ -83,14 +83,11 @@ export const SENDER_PREFIX: BgpKind<Declared, OwnSenders, ReadSenders> = {
       if (!host?.proxy) return own ? [own] : [];
       return [{ ...own, kind: 'sender-prefix', proxy: host.proxy }];
     },
-    same: ([a], [b]) => sameProxy(a!, b!),
+    same: ([a], [b]) => sameOptional(a!.proxy, b!.proxy),
   },
 };
 
 const NO_ENTRY: ReadSenders = { kind: 'sender-prefix' };
-
-const sameProxy = ({ proxy: a }: ReadSenders, { proxy: b }: ReadSenders): boolean =>
-  a && b ? sameAddress(a, b) : a === b;
 
 /** One entry for all prefixes about which the same is said: what is encoded of it is kept by the entry. */
 function sharedEntries(withSupports: boolean): (declared: Declared) => OwnSenders {
@@ -99,7 +96,7 @@ function sharedEntries(withSupports: boolean): (declared: Declared) => OwnSender
   return ({ kind, proxy, supports: declared }) => {
     const supports = withSupports ? declared : undefined;
     // Most prefixes have the proxy of the one before.
-    if (last && last.supports === supports && sameProxy(last, { kind, ...(proxy && { proxy }) })) return last;
+    if (last && last.supports === supports && sameOptional(last.proxy, proxy)) return last;
     const byFamily = known.get(supports) ?? [0, 1, 2].map(() => new Map<bigint, OwnSenders>());
     known.set(supports, byFamily);
     const byProxy = byFamily[proxy ? INDEX[proxy.family] : 0]!;

@@ -1,5 +1,5 @@
 // The attributes that prefixes and locators share (RFC 7794, RFC 9352 §7.1), and their rules for leaking.
-import type { IpAddress } from '../../../model/address.ts';
+import { type IpAddress, sameOptional } from '../../../model/address.ts';
 import { hasFlag, withFlag } from '../../../packet/bit-string.ts';
 import { ATTRIBUTE_BIT } from '../../../packet/isis/attribute-flags.ts';
 import type { PrefixSubTlv } from '../../../packet/isis/tlv/types.ts';
@@ -24,9 +24,6 @@ export interface OwnAttributes {
 export interface EntryAttributes extends OwnAttributes {
   readonly metric: number;
 }
-
-export const sameOptional = (a: IpAddress | undefined, b: IpAddress | undefined): boolean =>
-  a?.value === b?.value && a?.family === b?.family;
 
 export const sameAttributes = (a: OwnAttributes, b: OwnAttributes): boolean =>
   a.down === b.down &&

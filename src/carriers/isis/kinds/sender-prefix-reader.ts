@@ -1,6 +1,6 @@
 // The prefixes of an LSP, with and without the P-flag, and what their senders understand. They are walked in the
 // encoded LSP, since there may be thousands. Values that consecutive entries share are kept once.
-import { type Family, type IpAddress, isUnicastHost } from '../../../model/address.ts';
+import { type Family, type IpAddress, isUnicastHost, sameOptional } from '../../../model/address.ts';
 import { type Prefix, comparePrefixes, prefixKey, senderlessUse } from '../../../model/prefix.ts';
 import { sameRange } from '../../../packet/bytes.ts';
 import type { Lsp, Received } from '../../../packet/isis/types.ts';
@@ -14,7 +14,7 @@ import {
 } from '../../../packet/isis/walk.ts';
 import { type Supports, supportsReader } from '../../supports.ts';
 import { FOREIGN_TOPOLOGIES } from '../constants.ts';
-import { type EntryAttributes, type NodeAddresses, sameOptional } from './attributes.ts';
+import type { EntryAttributes, NodeAddresses } from './attributes.ts';
 import type { Found, KindOptions, LspAddresses, Reader } from './kind.ts';
 
 /** One prefix entry of TLV 135, 235, 236 or 237. */

@@ -11,7 +11,7 @@ import { flagsOf } from '../../../packet/isis/attribute-flags.ts';
 import type { IsisTlv, PrefixReachability } from '../../../packet/isis/tlv/types.ts';
 import {
   type Supports,
-  compareSupports,
+  compareLeaked,
   sameSupports,
   supportsOf,
   supportsSize,
@@ -81,15 +81,7 @@ const LEAKING: LeakingRules<OwnPrefix, PrefixEntry> = {
   keyOf: ({ prefix }) => prefixKey(prefix),
   isCopy,
   mayLeak,
-  /** Prefers one with the flag, then the lowest metric, then the lowest proxy address (decision D7). */
-  compare(a, b) {
-    if (a.entry.pnc !== b.entry.pnc) return a.entry.pnc ? -1 : 1;
-    if (a.entry.metric !== b.entry.metric) return a.entry.metric - b.entry.metric;
-    const [proxyA, proxyB] = [resolved(a), resolved(b)];
-    if (!proxyA !== !proxyB) return proxyA ? -1 : 1;
-    const byProxy = proxyA && proxyB ? compareAddresses(proxyA, proxyB) : 0;
-    return byProxy || compareSupports(a.entry.supports, b.entry.supports);
-  },
+  compare: (a, b) => compareLeaked(a, b, resolved),
   /**
    * The copy names the proxy that the original resolves to, because the addresses of its node are unknown in the other
    * level.

@@ -1,8 +1,9 @@
 // Reports LSPs to the learned table: what each kind of advertisement makes of its entries. Our own LSPs are never
 // reported.
+import { sameOptional } from '../../../model/address.ts';
 import type { LearnedAdvertisement } from '../../../model/advertisement.ts';
 import { decodePdu } from '../../../packet/isis/pdu.ts';
-import { type NodeAddresses, sameOptional } from '../kinds/attributes.ts';
+import type { NodeAddresses } from '../kinds/attributes.ts';
 import type { LspAddresses, NodeLookup } from '../kinds/kind.ts';
 import type { LevelState, Speaker } from '../state.ts';
 import { type ReadLsp, readLsp, joined } from './content.ts';

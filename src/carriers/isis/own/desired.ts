@@ -1,9 +1,9 @@
 // Turns declarations into entries of our LSP.
 import { isDeepStrictEqual } from 'node:util';
-import { type IpAddress, isUnicastHost } from '../../../model/address.ts';
+import { type IpAddress, isUnicastHost, sameOptional } from '../../../model/address.ts';
 import type { Origination } from '../../../model/advertisement.ts';
 import { ISSUE_DELAY_MS, PLACE_BATCH } from '../constants.ts';
-import { type NodeAddresses, sameOptional } from '../kinds/attributes.ts';
+import type { NodeAddresses } from '../kinds/attributes.ts';
 import type { OwnEntry } from '../kinds/kind.ts';
 import { desiredChanged } from '../leaking/offers.ts';
 import type { Speaker } from '../state.ts';

@@ -6,7 +6,7 @@
 // only: the NU-bit excludes them from unicast routing (RFC 5340 §A.4.1.1), and their metric is LSInfinity.
 // sender-prefix-reader.ts reads those of other routers.
 import { count, warnLimited } from '../../effects.ts';
-import { compareAddresses, sameAddress } from '../../../model/address.ts';
+import { compareAddresses, sameOptional } from '../../../model/address.ts';
 import type { AdvertisementOf, LearnedOf } from '../../../model/advertisement.ts';
 import { comparePrefixes, prefixKey, samePrefix, senderlessUse } from '../../../model/prefix.ts';
 import { extendedLsaPrefixLength } from '../../../packet/ospf/lsa/extended-lsa.ts';
@@ -15,7 +15,7 @@ import type { ExtendedLsaPrefix, ExtendedPrefix, PrefixSubTlv } from '../../../p
 import { TYPE_V2, TYPE_V3, opaqueLsId } from '../../../packet/ospf/lsa-type.ts';
 import { EXTENDED_PREFIX_FLAG, PREFIX_OPTION, ROUTE_TYPE } from '../../../packet/ospf/numbers.ts';
 import { extendedFlags } from '../../../packet/ospf/prefix-sub-tlvs.ts';
-import { compareSupports, sameSupports, supportsOf, supportsSubTlvs } from '../../supports.ts';
+import { compareLeaked, sameSupports, supportsOf, supportsSubTlvs } from '../../supports.ts';
 import { FAMILY, SIGNALLING_METRIC } from '../constants.ts';
 import type {
   Candidate,
@@ -134,17 +134,7 @@ const LEAKING: LeakingRules<PrefixEntry> = {
   isLeakable: ({ pnc, supports, prefix }) => (pnc || supports !== undefined) && senderlessUse(prefix) === undefined,
   isCopy,
   mayLeak,
-  /** Prefers one with the flag, then the lowest metric, then the lowest proxy address (decision D7). */
-  compare(a, b) {
-    const byRoute = compareRoutes(a.entry, b.entry);
-    if (byRoute !== 0) return byRoute;
-    if (a.entry.pnc !== b.entry.pnc) return a.entry.pnc ? -1 : 1;
-    if (a.entry.metric !== b.entry.metric) return a.entry.metric - b.entry.metric;
-    const [proxyA, proxyB] = [resolved(a), resolved(b)];
-    if (!proxyA !== !proxyB) return proxyA ? -1 : 1;
-    const byProxy = proxyA && proxyB ? compareAddresses(proxyA, proxyB) : 0;
-    return byProxy || compareSupports(a.entry.supports, b.entry.supports);
-  },
+  compare: (a, b) => compareRoutes(a.entry, b.entry) || compareLeaked(a, b, resolved),
   /** Keeps all flags. The copy itself names the proxy that the original resolves to, and the original's router. */
   copy(candidate) {
     const { entry, advertisingRouter } = candidate;
@@ -166,9 +156,7 @@ export const SENDER_PREFIX: OspfKind<Declared, PrefixEntry> = {
     entries: {
       desired,
       keyOf: ({ prefix }) => prefixKey(prefix),
-      same: (a, b) =>
-        (a.proxy && b.proxy ? sameAddress(a.proxy, b.proxy) : a.proxy === b.proxy) &&
-        sameSupports(a.supports, b.supports),
+      same: (a, b) => sameOptional(a.proxy, b.proxy) && sameSupports(a.supports, b.supports),
       encoding: ENCODING,
     },
   },
