@@ -26,6 +26,8 @@
 	X(491, FLOW_CONTROL_UNPARSEABLE, "flow-control.unparseable",                                                   \
 	  "packets passed whose header chain is truncated, too deep or malformed")                                     \
 	X(492, FLOW_CONTROL_NOT_CONTRIBUTING, "flow-control.not-contributing",                                         \
-	  "packets over the threshold whose traffic has too small a share of the queue")
+	  "packets over the threshold whose traffic has too small a share of the queue")                               \
+	X(493, FLOW_CONTROL_OTHER_ARRIVAL, "flow-control.other-arrival",                                               \
+	  "packets over the threshold that did not arrive as the latest of their flow did")
 
 #endif

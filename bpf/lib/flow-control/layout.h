@@ -39,8 +39,9 @@ struct flow_control_arrival {
 	struct outermost outermost;
 	__u64 seen_ns; // CLOCK_MONOTONIC: the latest of them, give or take ARRIVAL_REFRESH_NS
 	__u32 ifindex;
+	__u16 id; // of this way to arrive: what its packets have as tc_index, not 0
 	__u8 source_mac[6];
-	__u8 reserved[6];
+	__u8 reserved[4];
 };
 
 // Bytes that traffic has sent into filled queues, in the window of this number, and in the one before it.

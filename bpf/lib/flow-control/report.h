@@ -41,6 +41,8 @@ static __always_inline enum counter report_refused(struct __sk_buff *skb, const 
 {
 	if (!arrival || (__s64)(now - arrival->seen_ns) > (__s64)ARRIVAL_LIFE_NS)
 		return COUNT_FLOW_CONTROL_NO_ARRIVAL;
+	if (!came_by(skb, arrival))
+		return COUNT_FLOW_CONTROL_OTHER_ARRIVAL;
 	if (arrival->ifindex == skb->ifindex)
 		return COUNT_FLOW_CONTROL_HAIRPIN;
 	if (config->kind == HOLD_SERVICE && !arrival->outermost.is_tunnel)

@@ -28,4 +28,9 @@ export const FLOW_CONTROL_COUNTERS = [
     'flow-control.not-contributing',
     'packets over the threshold whose traffic has too small a share of the queue',
   ),
+  row(
+    493,
+    'flow-control.other-arrival',
+    'packets over the threshold that did not arrive as the latest of their flow did',
+  ),
 ];

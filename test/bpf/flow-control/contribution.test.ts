@@ -20,7 +20,7 @@ type Ingress = 't-fc-in' | 't-fc-beside';
 /** Passes a packet of each flow from so many, and counts the flows whose neighbor is asked. */
 function passEach(from: number, to: number, at: Ingress): number {
   for (let port = from; port <= to; port++) router.arrive(flow(port), at);
-  for (let port = from; port <= to; port++) router.leave(flow(port));
+  for (let port = from; port <= to; port++) router.leave(flow(port), 't-fc-out', at);
   return router.reports().length;
 }
 

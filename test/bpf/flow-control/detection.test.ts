@@ -173,9 +173,18 @@ describe('a packet over the threshold is not reported', () => {
     expect(router.pass(frame(srv6)).length).toBe(1);
   });
 
+  test('that has the addresses and ports of a flow, and has arrived elsewhere: whose packets these were is not asked', () => {
+    router.arrive(frame(srv6));
+    router.leave(frame(data()), 't-fc-out', 't-fc-beside');
+    router.send(frame(data()));
+    expect([router.reports(), router.count('flow-control.other-arrival')]).toEqual([[], 2]);
+    router.leave(frame(data()));
+    expect(router.reports()).toMatchObject([{ ingress: router.ifindex['t-fc-in'] }]);
+  });
+
   test('that leaves by the interface at which it arrived', () => {
     router.arrive(frame(srv6), 't-fc-out');
-    router.leave(frame(srv6));
+    router.leave(frame(srv6), 't-fc-out', 't-fc-out');
     expect([router.reports(), router.count('flow-control.hairpin')]).toEqual([[], 1]);
   });
 
@@ -198,7 +207,7 @@ describe('a packet over the threshold is not reported', () => {
     router.pass(frame(srv6));
     expect(router.pass(frame(ipv6([PE1, VIA], 41, data()))).length).toBe(1);
     router.arrive(frame(srv6), 't-fc-beside');
-    router.leave(frame(srv6));
+    router.leave(frame(srv6), 't-fc-out', 't-fc-beside');
     expect(router.reports()).toMatchObject([{ ingress: router.ifindex['t-fc-beside'] }]);
     expect(router.count('flow-control.suppressed')).toBe(0);
   });
@@ -286,7 +295,7 @@ describe('how a flow arrives is learned anew when it changes', () => {
     router.arrive(frame(withDscp(withSrh, 8)), 't-fc-beside');
     router.arrive(frame(withDscp(withSrh, 8), { macs: new Uint8Array(12).fill(6) }), 't-fc-beside');
     expect(router.count('flow-control.arrivals')).toBe(5);
-    router.leave(frame(data()));
+    router.leave(frame(data()), 't-fc-out', 't-fc-beside');
     expect(router.reports()).toMatchObject([
       {
         traffic: tunnel(PE1, VIA, 43),

@@ -15,7 +15,9 @@ import { silentLog } from '../../../src/model/log.ts';
 import { eventLoopWork } from '../../../src/model/work.ts';
 import { ipv6 } from '../../../src/packet/ip/packets.fixture.ts';
 import { FlowControl } from '../../../src/reconcile/flow-control.ts';
-import { is, until } from '../../support/until.ts';
+import { ip } from '../../support/netns.ts';
+import { atLeast, is, until } from '../../support/until.ts';
+import { countOf } from '../support/counters.ts';
 import { CONFIG } from '../support/flow-control-under-test.ts';
 import { HoldScene, RECEIVER } from '../support/hold-scene.ts';
 import { QPN, data } from '../support/packets.ts';
@@ -172,6 +174,24 @@ test('what is held is known in bytes, and does not make the other service be pau
   expect(await heldBytes()).toBeGreaterThan(0);
   await flowControl.classes.changeRate(SLOT, LINE);
   await until('its class is empty', heldBytes, is(0));
+});
+
+test('a packet takes along how it arrived, also through a bridge, which hides the interface', async () => {
+  configure();
+  scene.portTable.setWatched(new Map([[a(), 1]]));
+  scene.tc('qdisc add dev t-hold-a root tbf rate 8kbit burst 1600 limit 10000000');
+  for (const line of ['add t-hold-br type bridge', 'set t-hold-up master t-hold-br', 'set t-hold-br up'])
+    ip(scene.router, `link ${line}`);
+  await until(
+    'the queue is filled, and it is reported',
+    () => {
+      send(0);
+      return filled.length;
+    },
+    atLeast(1),
+  );
+  expect(filled[0]).toMatchObject({ ingress: scene.ifindex('t-hold-up'), cameFrom: PAUSED });
+  expect(countOf(scene.object, 'flow-control.other-arrival')).toBe(0);
 });
 
 test('FCN-4.1.2-d: the priority of a tag that the kernel has taken off is that with which a packet arrived', async () => {
