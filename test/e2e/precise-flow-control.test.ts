@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { evaluateArn } from '../../src/demo/arn/evaluate.ts';
 import type { ArnResult } from '../../src/demo/arn/results.ts';
-import { ARN, ROUTERS, RUNS, SERVICES } from '../../src/demo/arn/scene.ts';
+import { ARN, NARROW_BPS, ROUTERS, RUNS, SERVICES } from '../../src/demo/arn/scene.ts';
 import { waitForRouters } from '../../src/demo/arn/show.ts';
 import { type ArnObservers, makeArnRun, openArnObservers } from '../../src/demo/arn/traffic.ts';
 import { dropsOf, keptOf } from '../../src/demo/arn/verdict.ts';
@@ -20,6 +20,14 @@ const never = new AbortController().signal;
 const SERVICE_RUN = { ...RUNS.find(({ name }) => name === 'service')!, aloneMs: 0, togetherMs: 1500 };
 /** Of what B's host sends. Were the whole priority paused, it would be half. */
 const GOES_ON = 0.9;
+/** `pause-above` of p: when more waits there, p has reason to ask pe1. */
+const PAUSE_ABOVE = 100_000;
+/** Whether the machine gave the hosts enough time to show what the routers do. Nothing here says that B went on. */
+const isShown = ({ services: { A, B }, ports }: ArnResult): boolean =>
+  A.hostDrops + B.hostDrops === 0 &&
+  A.sent.togetherBps > 1.2 * NARROW_BPS &&
+  B.sent.togetherBps > SERVICES.B.sendingRateBps / 2 &&
+  ports[1]!.peakBytes > 1.5 * PAUSE_ABOVE;
 
 const output = mkdtempSync(join(tmpdir(), 'cnpd-arn-'));
 const errors: Error[] = [];
@@ -34,11 +42,11 @@ beforeAll(async () => {
   await waitForRouters(lab, never);
   observers = await openArnObservers(lab, { poller, onError });
   const parts = { lab, observers, output, signal: never };
-  // On a busy machine h1 may not send fast enough for the class at p to fill, and h4 may be late to look at what came.
+  // On a busy machine h1 may not send fast enough for the class at p to fill.
   run = await until(
-    'a run in which pe1 paused a service',
+    'a run in which the hosts send enough',
     async () => evaluateArn(SERVICE_RUN, await makeArnRun(SERVICE_RUN, parts)),
-    (tried) => (tried.routers.at(-1)!.paused > 0 && keptOf(tried.services.B) >= GOES_ON ? tried : undefined),
+    (tried) => (isShown(tried) ? tried : undefined),
     60_000,
   );
 });
@@ -72,7 +80,6 @@ test('FCN-4.1-a FCN-4.1.2-e: p and pe1 halt service A, of which nothing is lost;
   expect(pe1!.paused).toBeGreaterThan(0);
   expect(pe1).toMatchObject({ node: 'pe1', asked: 0 });
   expect(dropsOf(run)).toBe(0);
-  for (const { hostDrops, retransmitted } of Object.values(run.services))
-    if (hostDrops === 0) expect(retransmitted).toBe(0);
+  for (const { retransmitted } of Object.values(run.services)) expect(retransmitted).toBe(0);
   expect(keptOf(run.services.B)).toBeGreaterThanOrEqual(GOES_ON);
 });
