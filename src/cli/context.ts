@@ -41,6 +41,10 @@ export interface CliDependencies {
   readonly nowMs: () => number;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** Whether standard output is a terminal. */
+  readonly terminal: boolean;
+  /** Waits, and resolves to whether anybody reads what is written. */
+  readonly pause: (ms: number) => Promise<boolean>;
   /** Whether standard output takes colors. */
   readonly color: boolean;
   readonly connect: (options: ClientOptions) => NorthboundClient;

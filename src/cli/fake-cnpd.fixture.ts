@@ -62,6 +62,8 @@ export async function run(line: string, client = fakeCnpd(exampleState()), more:
     out: (text) => void (out += text),
     err: (text) => void (err += text),
     color: false,
+    terminal: false,
+    pause: async () => false,
     connect: () => client,
     examine: async () => [],
     socketOf: async () => undefined,

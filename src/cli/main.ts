@@ -1,4 +1,5 @@
 // The command `cnpctl`: puts the command line (program.ts) and the outside world together.
+import { setTimeout as delay } from 'node:timers/promises';
 import { connectNorthbound } from '../northbound/client.ts';
 import { VERSION } from '../daemon/version.ts';
 import type { CliDependencies } from './context.ts';
@@ -17,6 +18,11 @@ const dependencies: CliDependencies = {
   nowMs: () => Date.now(),
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
+  terminal: process.stdout.isTTY === true,
+  pause: async (ms) => {
+    await delay(ms);
+    return process.stdout.writable;
+  },
   color: process.stdout.isTTY === true && !process.env['NO_COLOR'],
   connect: connectNorthbound,
   // Loaded when they are needed: they bring the kernel's adapters with them.

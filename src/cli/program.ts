@@ -2,6 +2,7 @@
 // codes: exit.ts.
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { parseAddress } from '../model/address.ts';
+import { expandCommands } from './abbreviations.ts';
 import { GNMI_SOCKET, RUN_DIR } from '../model/paths.ts';
 import {
   type Act,
@@ -27,8 +28,10 @@ import { log } from './log.ts';
 import { release } from './release.ts';
 import { showList, showLatest, showPorts, showSender, showSenders, showStatus } from './show.ts';
 import { VIEWS } from './views.ts';
+import { type WatchOptions, watch } from './watch.ts';
 
 const MAX_TIMEOUT_SECONDS = 3600;
+const DEFAULT_INTERVAL_SECONDS = 2;
 /** Notifications shown. */
 const DEFAULT_LAST = 20;
 
@@ -61,8 +64,13 @@ export async function runCnpctl(argv: readonly string[], dependencies: CliDepend
   const program = buildProgram(dependencies, (result) => {
     code = result;
   });
+  const expanded = expandCommands(argv, describeCommand(program));
+  if (!expanded.ok) {
+    dependencies.err(`cnpctl: ${expanded.error}\n`);
+    return EXIT.usage;
+  }
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    await program.parseAsync(expanded.argv, { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
@@ -145,8 +153,18 @@ export function buildProgram(dependencies: CliDependencies, finish: (code: ExitC
   return program;
 }
 
-function addShow(program: Command, act: Act): void {
-  const show = program.command('show').description('print state');
+function addShow(program: Command, actOnce: Act): void {
+  const show = program
+    .command('show')
+    .description('print state')
+    .option('-w, --watch', 'print it again and again, until it is interrupted')
+    .option('--interval <seconds>', 'with --watch: how long between two looks', seconds, DEFAULT_INTERVAL_SECONDS);
+  const act: Act = (run) =>
+    actOnce((context, ...rest) => {
+      const options = show.opts<WatchOptions>();
+      const look = (where: Context): Promise<ExitCode> => run(where, ...rest);
+      return options.watch ? watch(context, options, look) : look(context);
+    });
   show
     .command('status')
     .description('the daemon itself; exit code 1 unless it runs as declared')

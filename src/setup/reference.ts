@@ -18,7 +18,7 @@ const never = (): never => {
 const cnpd = cnpdProgram(VERSION, { run: never, check: never, schema: never, uninstall: never });
 const cnpctl = buildProgram(
   {
-    ...{ version: VERSION, color: false, nowMs: never, out: never, err: never },
+    ...{ version: VERSION, color: false, terminal: false, pause: never, nowMs: never, out: never, err: never },
     ...{ connect: never, examine: never, socketOf: never, uninstall: never, openRemote: never },
   },
   never,

@@ -31,6 +31,8 @@ export async function cnpctlHere(
     nowMs: () => Date.now(),
     out: (text) => void (stdout += text),
     err: (text) => void (stderr += text),
+    terminal: false,
+    pause: needsProgram,
     color: false,
     connect: ({ socket, timeoutMs }) => connectNorthbound({ socket: reach(socket), timeoutMs }),
     socketOf: needsProgram,

@@ -1,0 +1,87 @@
+// Abbreviated commands, and views that are shown again and again.
+import { describe, expect, test } from 'vitest';
+import { exampleState } from '../northbound/state.fixture.ts';
+import { failing, fakeCnpd, run } from './fake-cnpd.fixture.ts';
+
+const asIf = async (line: string, full: string): Promise<void> => expect(await run(line)).toEqual(await run(full));
+
+describe('abbreviations', () => {
+  test.each([
+    ['sh st', 'show status'],
+    ['sh sr s', 'show srv6 sids'],
+    ['-o json sh por', 'show ports -o json'],
+    ['sh isis nei', 'show isis neighbors'],
+    ['--socket show sh st', '--socket show show status'],
+    ['g li', 'group list'],
+    ['com fish', 'completion fish'],
+    // A whole name, though another begins with it.
+    ['sh ospf da', 'show ospf database'],
+  ])('%s', asIf);
+
+  test('an argument is not expanded', async () => {
+    expect(await run('sh send 2001:db8:1::2')).toEqual(await run('show senders 2001:db8:1::2'));
+    expect((await run('sh gr st')).err).toContain('no group has the name or the Proxy Address st');
+  });
+
+  test('an ambiguous one names what it may be, and nothing is done', async () => {
+    expect(await run('sh s', failing('unreachable'))).toEqual({
+      code: 2,
+      out: '',
+      err: 'cnpctl: "s" is ambiguous: status, senders, sources, srv6\n',
+    });
+    expect((await run('re')).err).toBe('cnpctl: "re" is ambiguous: reload, release\n');
+  });
+
+  test('what begins no command is left to the parser', async () => {
+    expect((await run('sh xyz')).err).toContain("unknown command 'xyz'");
+    expect((await run('help')).out).toContain('Usage: cnpctl');
+  });
+});
+
+describe('--watch', () => {
+  const looks = (count: number) => {
+    const waited: number[] = [];
+    return {
+      waited,
+      pause: async (ms: number) => {
+        waited.push(ms);
+        return waited.length < count;
+      },
+    };
+  };
+
+  test('shows the view again after each interval, until nobody reads it', async () => {
+    const once = await run('show isis neighbors');
+    const { waited, pause } = looks(3);
+    const { code, out } = await run('show isis neighbors --watch --interval 0.5', undefined, { pause });
+    expect({ code, out }).toEqual({ code: 0, out: once.out.repeat(3) });
+    expect(waited).toEqual([500, 500, 500]);
+  });
+
+  test('two seconds pass by default; options of the view count', async () => {
+    const { waited, pause } = looks(1);
+    const line = 'show -w notifications --last 1 -o json';
+    expect((await run(line, undefined, { pause })).out).toBe((await run('show notifications --last 1 -o json')).out);
+    expect(waited).toEqual([2000]);
+  });
+
+  test('a terminal is written over, from the upper left', async () => {
+    const once = await run('show isis neighbors');
+    const { out } = await run('show isis neighbors -w', undefined, { terminal: true, ...looks(2) });
+    expect(out).toBe(`\u001b[2J${`\u001b[H${once.out}\u001b[J`.repeat(2)}`);
+  });
+
+  test('a cnpd that does not answer is waited for', async () => {
+    let connections = 0;
+    const connect = () => (connections++ === 0 ? failing('unreachable') : fakeCnpd(exampleState()));
+    const { code, out } = await run('show isis neighbors -w', undefined, { connect, ...looks(2) });
+    expect(code).toBe(0);
+    expect(out).toContain('cnpctl: cannot reach cnpd: because\n');
+    expect(out).toContain((await run('show isis neighbors')).out);
+  });
+
+  test('it is an option of show alone', async () => {
+    expect((await run('reload --watch')).code).toBe(2);
+    expect((await run('show status --interval 0 -w')).code).toBe(2);
+  });
+});
