@@ -52,6 +52,10 @@ export interface CliDependencies {
   /** The socket that a file names, or its default; undefined when the file cannot be read. */
   readonly socketOf: (configFile: string) => Promise<string | undefined>;
   readonly uninstall: Uninstall;
+  /** Undefined when it cannot be read. */
+  readonly readFile: (path: string) => string | undefined;
+  /** @throws Error */
+  readonly writeFile: (path: string, text: string) => void;
   /** @throws Error when there is neither a file nor a socket */
   readonly openRemote: (source: string) => Promise<Remote>;
 }

@@ -68,6 +68,8 @@ export async function run(line: string, client = fakeCnpd(exampleState()), more:
     examine: async () => [],
     socketOf: async () => undefined,
     uninstall: async () => true,
+    readFile: () => undefined,
+    writeFile: () => undefined,
     openRemote: async (source) => Promise.reject(new Error(`${source}: not there`)),
     ...more,
   };

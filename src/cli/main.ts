@@ -1,4 +1,5 @@
 // The command `cnpctl`: puts the command line (program.ts) and the outside world together.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectNorthbound } from '../northbound/client.ts';
 import { VERSION } from '../daemon/version.ts';
@@ -29,6 +30,14 @@ const dependencies: CliDependencies = {
   socketOf: async (file) => (await import('./examine.ts')).socketOf(file),
   examine: async (file, what) => (await import('./examine.ts')).examine(file, what),
   uninstall: async (runDir, say) => (await (await import('../daemon/uninstall.ts')).uninstall(runDir, say)) === 0,
+  readFile: (path) => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      return undefined;
+    }
+  },
+  writeFile: (path, text) => writeFileSync(path, text, { mode: 0o644 }),
   openRemote,
 };
 

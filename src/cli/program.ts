@@ -17,6 +17,7 @@ import {
 } from './context.ts';
 import { showBgp, showBgpList } from './bgp.ts';
 import { BGP_VIEWS, OSPF_VIEWS } from './carrier-views.ts';
+import { clearCounters, showCounters } from './counters.ts';
 import { type DoctorOptions, doctor } from './doctor.ts';
 import { addGroup, addShowGroups } from './group-commands.ts';
 import { doctorRemote } from './doctor-remote.ts';
@@ -141,6 +142,12 @@ export function buildProgram(dependencies: CliDependencies, finish: (code: ExitC
     .option('--run-dir <dir>', 'directory of pinned programs and maps', RUN_DIR)
     .action(act(uninstall));
   program
+    .command('clear')
+    .description('show something from 0 on')
+    .command('counters')
+    .description('show counters from 0 on, in tables; what cnpd counts and gNMI reports does not change')
+    .action(act(clearCounters));
+  program
     .command('completion')
     .description('print a script that completes commands and options in a shell')
     .addArgument(new Argument('<shell>').choices(SHELLS))
@@ -199,7 +206,12 @@ function addShow(program: Command, actOnce: Act): void {
       .action(act((context, { last }: { last: number }) => showLatest(context, VIEWS[name], last)));
   addList(show.command('srv6').description('segment routing over IPv6'), 'sids', VIEWS.sids, act);
   addShowGroups(show, act);
-  for (const name of ['flows', 'rtt', 'counters', 'codepoints'] as const) addList(show, name, VIEWS[name], act);
+  for (const name of ['flows', 'rtt', 'codepoints'] as const) addList(show, name, VIEWS[name], act);
+  show
+    .command('counters')
+    .description(`${VIEWS.counters.description}, since \`clear counters\``)
+    .option('--total', 'since they began')
+    .action(act(showCounters));
 }
 
 function addShowCarriers(show: Command, act: Act): void {

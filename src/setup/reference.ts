@@ -19,7 +19,15 @@ const cnpd = cnpdProgram(VERSION, { run: never, check: never, schema: never, uni
 const cnpctl = buildProgram(
   {
     ...{ version: VERSION, color: false, terminal: false, pause: never, nowMs: never, out: never, err: never },
-    ...{ connect: never, examine: never, socketOf: never, uninstall: never, openRemote: never },
+    ...{
+      readFile: never,
+      writeFile: never,
+      connect: never,
+      examine: never,
+      socketOf: never,
+      uninstall: never,
+      openRemote: never,
+    },
   },
   never,
 );

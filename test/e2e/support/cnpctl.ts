@@ -38,6 +38,8 @@ export async function cnpctlHere(
     socketOf: needsProgram,
     examine: needsProgram,
     uninstall: needsProgram,
+    readFile: () => undefined,
+    writeFile: needsProgram,
     openRemote: needsProgram,
   };
   const code = await runCnpctl(args, dependencies);
