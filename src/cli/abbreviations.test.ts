@@ -14,9 +14,13 @@ describe('abbreviations', () => {
     ['--socket show sh st', '--socket show show status'],
     ['g li', 'group list'],
     ['com fish', 'completion fish'],
-    // A whole name, though another begins with it.
-    ['sh ospf da', 'show ospf database'],
+    ['sh --watch st', 'show --watch status'],
   ])('%s', asIf);
+
+  test('a whole name is meant by itself, though another begins with it', async () => {
+    expect((await run('sh ospf da')).code).toBe(0);
+    expect((await run('sh osp da')).err).toBe('cnpctl: "osp" is ambiguous: ospf, ospf3\n');
+  });
 
   test('an argument is not expanded', async () => {
     expect(await run('sh send 2001:db8:1::2')).toEqual(await run('show senders 2001:db8:1::2'));

@@ -1,5 +1,5 @@
 // `cnpctl show counters` and `cnpctl clear counters`. Clearing changes nothing in cnpd: collectors that read the same
-// counters over gNMI must not see them fall. It notes the values beside the socket, and the table shows what came since.
+// counters over gNMI must not see them fall. It notes the values beside the socket; the table shows what came since.
 import { messageOf } from '../model/error-text.ts';
 import { clearedCountersOf } from '../model/paths.ts';
 import type { Row } from '../model/state.ts';
