@@ -1,27 +1,43 @@
 // The file and its reloads, with what they do to the kernel and the network: nothing that was not asked for, nothing
 // half applied, and refusals that say where.
+import { rmSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectNorthbound } from '../../src/northbound/client.ts';
 import { MAX_FILE_BYTES } from '../../src/intent/yaml-limits.ts';
 import { socketOf } from './support/cnpctl.ts';
 import { LOOPBACK, SENDERS4, SENDERS6, adjacent, base, proxy, watching } from './support/line.ts';
 import { footprint } from './support/footprint.ts';
-import { Network, type Router, type Row } from './support/network.ts';
+import { AS_A_SERVICE, Network, type Router, type Row } from './support/network.ts';
 import { tokenBucket } from './support/token-bucket.ts';
-import { is, until } from '../support/until.ts';
+import { type NotifySocket, listenForStates } from '../support/notify-socket.ts';
+import { is, matches, until } from '../support/until.ts';
 
 const FILE = '/etc/cnpd/cnpd.yaml';
 const LEAF = { ...base('leaf'), ...proxy('leaf'), ...watching(), 'border-ports': ['eth9'] };
 
 let net: Network;
 let leaf: Router, far: Router;
+/** Where leaf's cnpd reports to systemd, and what it has reported. */
+const NOTIFY_SOCKET = `/tmp/t-notify-${process.pid}`;
+const states: string[] = [];
+let systemd: NotifySocket;
+let draining: NodeJS.Timeout;
 
 beforeAll(async () => {
+  systemd = listenForStates(NOTIFY_SOCKET);
+  draining = setInterval(() => {
+    for (let state = systemd.next(); state !== undefined; state = systemd.next()) states.push(state);
+  }, 20);
   net = await Network.up('line');
   [leaf, far] = [net.router('leaf'), net.router('far')];
   await leaf.exec(...tokenBucket('eth2'));
 });
-afterAll(() => net.down());
+afterAll(async () => {
+  await net.down();
+  clearInterval(draining);
+  systemd.close();
+  rmSync(NOTIFY_SOCKET);
+});
 afterEach(({ task }) => {
   if (task.result?.state === 'fail') console.log(net.logs());
 });
@@ -35,13 +51,24 @@ interface Status {
 describe('off by default', () => {
   test('PNC-6-e PNC-6-f A13: a file with nothing but `router:` attaches nothing, opens no interface and no socket to the network', async () => {
     const before = await footprint(leaf);
-    await leaf.start({ router: { name: 'leaf' } });
+    const env = ['env', `NOTIFY_SOCKET=${NOTIFY_SOCKET}`, 'WATCHDOG_USEC=1000000'];
+    await leaf.start({ router: { name: 'leaf' } }, { through: [...AS_A_SERVICE, ...env] });
     expect(await footprint(leaf)).toEqual(before);
     expect(before['hooks']).toEqual([]);
     const status = await leaf.ctl('show', 'status');
     expect(status.code).toBe(0);
     for (const what of [['proxies'], ['senders'], ['ports'], ['flows'], ['isis', 'neighbors'], ['isis', 'database']])
       expect(await leaf.show(...what)).toEqual([]);
+  });
+
+  test('systemd hears that the intent is in force, of each reload and its end, and from the event loop', async () => {
+    const heard = (pattern: RegExp) => until(String(pattern), () => states.join(' '), matches(pattern));
+    await heard(/^READY=1\nSTATUS=running/);
+    await heard(/WATCHDOG=1.*WATCHDOG=1/);
+    states.length = 0;
+    expect(await leaf.ctl('reload')).toMatchObject({ code: 0 });
+    await heard(/RELOADING=1\nMONOTONIC_USEC=\d+\n[^]*READY=1\nSTATUS=running/);
+    expect(leaf.log).not.toContain('cannot report');
   });
 
   test('PNC-6-e A13: each feature comes with its section and goes with it, one by one', async () => {

@@ -3,27 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { AF, SOCK, bindSocket, close, receive, socket } from '../../src/kernel/ffi/libc.ts';
 import { sendUnixDatagram, unixAddress } from '../../src/kernel/unix-datagram.ts';
-
-function listening(path: string): { next(): string | undefined; close(): void } {
-  const fd = socket('socket', AF.UNIX, SOCK.DGRAM, 0);
-  bindSocket(`bind(${path})`, fd, unixAddress(path));
-  return {
-    next: () => {
-      const bytes = new Uint8Array(256);
-      const length = receive('receive', fd, bytes, bytes.length, 0);
-      return length === undefined ? undefined : new TextDecoder().decode(bytes.subarray(0, length));
-    },
-    close: () => close(fd),
-  };
-}
+import { listenForStates } from '../support/notify-socket.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'cnpd-notify-'));
 const abstract = `@cnpd-test-${process.pid}`;
 
 test.each([['a path', join(dir, 'notify')] as const, ['an abstract name', abstract] as const])('%s', (_name, path) => {
-  const receiver = listening(path);
+  const receiver = listenForStates(path);
   try {
     sendUnixDatagram(path, 'READY=1\nSTATUS=läuft');
     expect(receiver.next()).toBe('READY=1\nSTATUS=läuft');
@@ -35,7 +22,7 @@ test.each([['a path', join(dir, 'notify')] as const, ['an abstract name', abstra
 });
 
 test('the queue is full: an error, and no wait', () => {
-  const receiver = listening(abstract);
+  const receiver = listenForStates(abstract);
   const fill = (): void => {
     for (let i = 0; i < 10_000; i++) sendUnixDatagram(abstract, 'WATCHDOG=1');
   };
