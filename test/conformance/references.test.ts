@@ -4,7 +4,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 
-const FOLDERS = ['bpf', 'containerlab', 'docs', 'frr-configs', 'proto', 'src', 'test', 'yang'];
+const FOLDERS = ['bpf', 'containerlab', 'contrib', 'docs', 'frr-configs', 'proto', 'src', 'test', 'yang'];
 const files = [
   ...readdirSync('.').filter((name) => name.endsWith('.md')),
   ...FOLDERS.flatMap((folder) =>

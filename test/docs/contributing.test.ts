@@ -15,7 +15,7 @@ function listed(section: string): { readonly items: number; readonly files: read
   const text = page.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? '';
   const items = [...text.matchAll(/^\d+\. (.*(?:\n {2,}.*)*)/gm)].map(([, item]) => item!);
   const files = items.flatMap((item) =>
-    [...item.slice(0, item.indexOf(':')).matchAll(/`((?:src|bpf|docs|test|yang)\/[^`]+|[A-Z]+\.md)`/g)].map(
+    [...item.slice(0, item.indexOf(':')).matchAll(/`((?:src|bpf|contrib|docs|test|yang)\/[^`]+|[A-Z]+\.md)`/g)].map(
       ([, f]) => f!,
     ),
   );
@@ -36,6 +36,7 @@ const SECTIONS = [
   'A new notification format',
   'A new format of a packet',
   'A new counter',
+  'A new metric',
   'A new CLI view',
   'A new feature',
 ];
