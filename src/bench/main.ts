@@ -15,6 +15,7 @@ import { heldFlows } from './figures/held-flows.ts';
 import { sourceInstructions } from './figures/source-instructions.ts';
 import { sourceLoad } from './figures/source-load.ts';
 import { mapUpdates } from './figures/map-updates.ts';
+import { metricsScrape } from './figures/metrics-scrape.ts';
 import { multicastAnswers } from './figures/multicast-answers.ts';
 import { multicastChanges } from './figures/multicast-changes.ts';
 import { multicastCopies } from './figures/multicast-copies.ts';
@@ -53,6 +54,7 @@ const FIGURES: readonly Figure[] = [
   multicastChanges,
   multicastTransfer,
   eventLoop,
+  metricsScrape,
   ospfExchange,
   bgpOrigination,
   bgpChanges,

@@ -15,7 +15,7 @@ export interface LoopReport {
 }
 
 /** What the watch in an agent (spawned with `watchLoop`) sees meanwhile. */
-export async function watched(agent: Agent, during: () => Promise<void>): Promise<LoopReport> {
+export async function watched(agent: Pick<Agent, 'child' | 'order'>, during: () => Promise<void>): Promise<LoopReport> {
   await agent.order('start');
   await during();
   const [message] = await Promise.all([once(agent.child, 'message'), agent.order('stop')]);
