@@ -1,12 +1,10 @@
-import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, renameSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { expect, test } from 'vitest';
 import type { NorthboundIntent } from '../intent/intent.ts';
 import { silentLog } from '../model/log.ts';
+import { Certificates } from '../northbound/certificates.fixture.ts';
 import { exampleState, sourceOf } from '../northbound/state.fixture.ts';
 import { eventLoopWork } from '../model/work.ts';
 import { NorthboundPart } from './northbound-part.ts';
@@ -30,12 +28,12 @@ const nameAt = (port: number): Promise<string | undefined> =>
   });
 
 test('gNMI over TCP follows the file, and the files of its certificates; what cannot be used is a problem', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'cnpd-part-'));
-  const at = (name: string): string => join(dir, name);
+  const files = new Certificates();
+  const at = (name: string): string => files.at(name);
   const certificate = (name: string): void => {
-    const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1'];
-    const out = ['-subj', `/CN=${name}`, '-keyout', at('key.pem'), '-out', at('cert.pem')];
-    execFileSync('openssl', ['req', '-x509', ...ec, ...out], { stdio: 'ignore' });
+    files.make(name);
+    renameSync(at(`${name}.pem`), at('cert.pem'));
+    renameSync(at(`${name}.key`), at('key.pem'));
   };
   const port = await freePort();
   const tls = { certificate: at('cert.pem'), key: at('key.pem'), clientCa: at('ca.pem') };
@@ -70,6 +68,6 @@ test('gNMI over TCP follows the file, and the files of its certificates; what ca
     expect(await nameAt(port)).toBeUndefined();
   } finally {
     await part.close();
-    rmSync(dir, { recursive: true, force: true });
+    files.remove();
   }
 });

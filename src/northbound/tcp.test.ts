@@ -1,8 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { connect as connectTcp, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { create } from '@bufbuild/protobuf';
 import { Client, credentials } from '@grpc/grpc-js';
@@ -11,6 +8,7 @@ import { until } from '../../test/support/until.ts';
 import { silentLog } from '../model/log.ts';
 import { fail, ok } from '../model/result.ts';
 import { eventLoopWork } from '../model/work.ts';
+import { Certificates } from './certificates.fixture.ts';
 import { setRequest } from './client.ts';
 import type { NorthboundDependencies } from './dependencies.ts';
 import { CapabilityRequestSchema, GetRequestSchema, gNMI, type Path } from './gen/gnmi/gnmi_pb.js';
@@ -21,36 +19,24 @@ import { exampleState, sourceOf } from './state.fixture.ts';
 import { onChange, pathTo, Subscriber, subscribeRequest } from './subscribe/subscriber.fixture.ts';
 import { type TcpOptions, readTcpSettings } from './tcp.ts';
 
-let dir: string;
+let files: Certificates;
 let port: number;
 let northbound: Pick<Northbound, 'close'> | undefined;
 const counts = new Map<string, number>();
-const at = (name: string): string => join(dir, name);
-const pem = (name: string): string => readFileSync(at(name), 'utf8');
-
-/** One certificate and its key; signed by itself, or by an authority. */
-function certificate(name: string, { ca, san, days = '1' }: { ca?: string; san?: string; days?: string }): void {
-  const openssl = (...args: string[]): void => void execFileSync('openssl', args, { stdio: 'ignore' });
-  const base = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', at(`${name}.key`)];
-  if (!ca) return openssl('req', '-x509', ...base, '-subj', `/CN=${name}`, '-days', days, '-out', at(`${name}.pem`));
-  openssl('req', ...base, '-subj', `/CN=${name}`, '-out', at(`${name}.csr`));
-  writeFileSync(at('ext'), san ? `subjectAltName=${san}\n` : '\n');
-  const signed = ['-CA', at(`${ca}.pem`), '-CAkey', at(`${ca}.key`), '-CAcreateserial', '-extfile', at('ext')];
-  openssl('x509', '-req', '-in', at(`${name}.csr`), ...signed, '-days', days, '-out', at(`${name}.pem`));
-}
+const at = (name: string): string => files.at(name);
 
 beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'cnpd-tls-'));
-  certificate('ca', {});
-  certificate('other-ca', {});
-  certificate('router', { ca: 'ca', san: 'DNS:localhost' });
-  certificate('collector', { ca: 'ca' });
-  certificate('scheduler', { ca: 'ca', san: 'DNS:jobs.example,URI:spiffe://x/jobs' });
-  certificate('nobody', { ca: 'ca' });
-  certificate('stranger', { ca: 'other-ca' });
-  certificate('expired', { ca: 'ca', days: '-1' });
+  files = new Certificates();
+  files.make('ca');
+  files.make('other-ca');
+  files.make('router', { ca: 'ca', san: 'DNS:localhost' });
+  files.make('collector', { ca: 'ca' });
+  files.make('scheduler', { ca: 'ca', san: 'DNS:jobs.example,URI:spiffe://x/jobs' });
+  files.make('nobody', { ca: 'ca' });
+  files.make('stranger', { ca: 'other-ca' });
+  files.make('expired', { ca: 'ca', days: '-1' });
 }, 60_000);
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+afterAll(() => files.remove());
 
 const options = (): TcpOptions => ({
   address: '127.0.0.1',
@@ -96,12 +82,8 @@ afterEach(async () => {
 
 const tlsOf = (name?: string) =>
   name
-    ? credentials.createSsl(
-        Buffer.from(pem('ca.pem')),
-        Buffer.from(pem(`${name}.key`)),
-        Buffer.from(pem(`${name}.pem`)),
-      )
-    : credentials.createSsl(Buffer.from(pem('ca.pem')));
+    ? credentials.createSsl(files.read('ca.pem'), files.read(`${name}.key`), files.read(`${name}.pem`))
+    : credentials.createSsl(files.read('ca.pem'));
 
 type Method = 'capabilities' | 'get' | 'set';
 
