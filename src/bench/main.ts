@@ -29,6 +29,7 @@ import { overload } from './figures/overload.ts';
 import { packetCost } from './figures/packet-cost.ts';
 import { type Failure, type Report, type Row, table } from './support/report.ts';
 import { srv6 } from './figures/srv6.ts';
+import { onChange, subscribe } from './figures/subscribe.ts';
 import { startUp } from './figures/start-up.ts';
 import { groupPlans } from './figures/group-plans.ts';
 import { isisSenders } from './figures/isis-senders.ts';
@@ -61,6 +62,8 @@ const FIGURES: readonly Figure[] = [
   bgpPaths,
   feedback,
   overload,
+  subscribe,
+  onChange,
   controlPackets,
   multicastModel,
 ];

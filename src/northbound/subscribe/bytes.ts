@@ -1,5 +1,4 @@
 // A buffer that grows, for encoding protobuf by hand, and what is the same in every path: the elements of containers.
-import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { SchemaNode } from '../schema.ts';
 
 export function varintSize(value: number): number {
@@ -7,6 +6,9 @@ export function varintSize(value: number): number {
   for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) size++;
   return size;
 }
+
+/** Below, a loop is faster than a call into the runtime. */
+const SHORT = 64;
 
 export class Bytes {
   #buffer: Buffer;
@@ -38,33 +40,51 @@ export class Bytes {
   }
 
   bytes(bytes: Uint8Array): this {
-    this.#reserve(bytes.length);
-    this.#buffer.set(bytes, this.size);
-    this.size += bytes.length;
-    return this;
-  }
-
-  copy(from: Bytes): this {
-    this.#reserve(from.size);
-    from.#buffer.copy(this.#buffer, this.size, 0, from.size);
-    this.size += from.size;
+    const { length } = bytes;
+    this.#reserve(length);
+    // A call costs more than a few bytes.
+    if (length > SHORT) this.#buffer.set(bytes, this.size);
+    else for (let i = 0; i < length; i++) this.#buffer[this.size + i] = bytes[i]!;
+    this.size += length;
     return this;
   }
 
   /** UTF-8, with its length before it. */
   text(text: string): this {
-    const length = text.length < 0x2a ? 0 : Buffer.byteLength(text);
-    this.#reserve(8 + (length || text.length * 3));
-    // Short enough that the length is one byte.
-    if (length === 0) {
-      const written = this.#buffer.write(text, this.size + 1);
-      this.#buffer[this.size] = written;
-      this.size += 1 + written;
-      return this;
-    }
-    this.varint(length);
+    return this.isAscii(text) ? this.varint(text.length).ascii(text) : this.varint(Buffer.byteLength(text)).utf8(text);
+  }
+
+  /** Short texts only: of others it is not found out. */
+  isAscii(text: string): boolean {
+    const { length } = text;
+    if (length > SHORT) return false;
+    for (let i = 0; i < length; i++) if (text.charCodeAt(i) > 0x7f) return false;
+    return true;
+  }
+
+  ascii(text: string): this {
+    const { length } = text;
+    this.#reserve(length);
+    for (let i = 0; i < length; i++) this.#buffer[this.size + i] = text.charCodeAt(i);
+    this.size += length;
+    return this;
+  }
+
+  utf8(text: string): this {
+    this.#reserve(text.length * 3);
     this.size += this.#buffer.write(text, this.size);
     return this;
+  }
+
+  double(value: number): this {
+    this.#reserve(8);
+    this.size = this.#buffer.writeDoubleLE(value, this.size);
+    return this;
+  }
+
+  /** What is in it; only as long as nothing more is written. */
+  get view(): Uint8Array {
+    return this.#buffer.subarray(0, this.size);
   }
 
   /** The bytes from there on. Nothing is written to them any more: the caller begins a new buffer. */
@@ -80,27 +100,30 @@ export class Bytes {
   }
 }
 
-const ELEM = { field: 3, name: 1, key: 2 } as const;
+/** Tags of Path.elem, PathElem.name and .key, and of key and value in an entry of the map. */
+const TAG = { elem: 0x1a, name: 0x0a, key: 0x12, mapKey: 0x0a, mapValue: 0x12 } as const;
 const bare = new Map<SchemaNode, Uint8Array>();
+const scratch = new Bytes(256);
+const entry = new Bytes(256);
 
 /** Field `elem` of a Path, for a node without keys. */
 export function nameBytes(node: SchemaNode): Uint8Array {
   let known = bare.get(node);
-  if (!known) bare.set(node, (known = encodeElem(node, [])));
+  if (!known) bare.set(node, (known = Uint8Array.from(elemOf(new Bytes(64), node, NO_KEYS).view)));
   return known;
 }
 
-/** Field `elem` of a Path. */
-export const elemBytes = (node: SchemaNode, keys: readonly string[]): Uint8Array =>
-  keys.length === 0 ? nameBytes(node) : encodeElem(node, keys);
+const NO_KEYS: readonly string[] = [];
 
-function encodeElem(node: SchemaNode, keys: readonly string[]): Uint8Array {
-  const elem = new BinaryWriter().tag(ELEM.name, WireType.LengthDelimited).string(node.name);
-  for (const [i, key] of node.keys.entries()) {
-    if (keys[i] === undefined) break;
-    elem.tag(ELEM.key, WireType.LengthDelimited).fork();
-    elem.tag(1, WireType.LengthDelimited).string(key.name).tag(2, WireType.LengthDelimited).string(keys[i]);
-    elem.join();
+/** Adds field `elem` of a Path. */
+export const addElem = (out: Bytes, node: SchemaNode, keys: readonly string[]): Bytes =>
+  keys.length === 0 ? out.bytes(nameBytes(node)) : elemOf(out, node, keys);
+
+function elemOf(out: Bytes, node: SchemaNode, keys: readonly string[]): Bytes {
+  const elem = scratch.at(0).byte(TAG.name).text(node.name);
+  for (let i = 0; i < keys.length; i++) {
+    const { view } = entry.at(0).byte(TAG.mapKey).text(node.keys[i]!.name).byte(TAG.mapValue).text(keys[i]!);
+    elem.byte(TAG.key).varint(view.length).bytes(view);
   }
-  return new BinaryWriter().tag(ELEM.field, WireType.LengthDelimited).bytes(elem.finish()).finish();
+  return out.byte(TAG.elem).varint(elem.size).bytes(elem.view);
 }

@@ -2,22 +2,27 @@
 // spend most of its time on objects that the generated code takes. Numbers of fields are those of gnmi.proto.
 import { toBinary } from '@bufbuild/protobuf';
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
-import { Encoding, TypedValueSchema, type Path, PathSchema } from '../gen/gnmi/gnmi_pb.js';
+import { Encoding, type Path, PathSchema } from '../gen/gnmi/gnmi_pb.js';
 import type { SchemaNode } from '../schema.ts';
-import { toJson, typedValue } from '../values.ts';
-import { Bytes, elemBytes, nameBytes, varintSize } from './bytes.ts';
-import type { LeafValue, Place } from './places.ts';
+import { toJson } from '../values.ts';
+import { addElem, Bytes, nameBytes, varintSize } from './bytes.ts';
+import type { LeafValue, Place, Scalar } from './places.ts';
 
 /** Tags: number of the field, and wire type. */
 const TAG = {
   response: { update: 0x0a },
   notification: { prefix: 2, update: 0x22, delete: 0x2a },
   update: { path: 0x0a, val: 0x1a, duplicates: 0x20 },
-  value: { string: 0x0a, uint: 0x18, bool: 0x20, json: 0x52, jsonIetf: 0x5a },
+  value: { string: 0x0a, uint: 0x18, bool: 0x20, leaflist: 0x42, json: 0x52, jsonIetf: 0x5a, double: 0x71 },
+  element: 0x0a,
 } as const;
 
 /** A message is sent when it has so many bytes. */
 const FULL = 16 * 1024;
+const NOTHING = new Uint8Array();
+/** Of remembered values: how many, and how long. */
+const MOST_VALUES = 256;
+const LONG_VALUE = 64;
 /** Before the notification: its tag and size. */
 const HEAD = 11;
 
@@ -25,7 +30,10 @@ export class Notifications {
   readonly #encoding: Encoding;
   readonly #prefix: Uint8Array;
   readonly #value = new Bytes(256);
+  readonly #item = new Bytes(256);
+  readonly #values = new Map<string | boolean, Uint8Array>();
   readonly #path = new Bytes(256);
+  #pathView: Uint8Array = NOTHING;
   #pathOf: Place | undefined;
   #out = new Bytes(FULL + 1024);
   #isOpen = false;
@@ -37,7 +45,7 @@ export class Notifications {
     const bytes = prefix && toBinary(PathSchema, prefix);
     this.#prefix = bytes
       ? new BinaryWriter().tag(TAG.notification.prefix, WireType.LengthDelimited).bytes(bytes).finish()
-      : new Uint8Array();
+      : NOTHING;
   }
 
   get isEmpty(): boolean {
@@ -55,17 +63,17 @@ export class Notifications {
 
   /** @param duplicates values that came before this one and were not sent */
   update(place: Place, leaf: SchemaNode, value: LeafValue, duplicates = 0): void {
+    if (value === undefined) return;
     const encoded = this.#encodeValue(leaf, value);
-    if (!encoded) return;
     this.#open();
     const path = this.#pathBytes(place);
     const name = nameBytes(leaf);
-    const pathSize = path.size + name.length;
+    const pathSize = path.length + name.length;
     const count = duplicates > 0 ? 1 + varintSize(duplicates) : 0;
-    const size = 1 + varintSize(pathSize) + pathSize + 1 + varintSize(encoded.size) + encoded.size + count;
+    const size = 1 + varintSize(pathSize) + pathSize + 1 + varintSize(encoded.length) + encoded.length + count;
     const out = this.#out;
-    out.byte(TAG.notification.update).varint(size).byte(TAG.update.path).varint(pathSize).copy(path).bytes(name);
-    out.byte(TAG.update.val).varint(encoded.size).copy(encoded);
+    out.byte(TAG.notification.update).varint(size).byte(TAG.update.path).varint(pathSize).bytes(path).bytes(name);
+    out.byte(TAG.update.val).varint(encoded.length).bytes(encoded);
     if (count > 0) out.byte(TAG.update.duplicates).varint(duplicates);
   }
 
@@ -73,11 +81,11 @@ export class Notifications {
   delete(place: Place, leaf?: SchemaNode): void {
     this.#open();
     const path = this.#pathBytes(place);
-    const name = leaf ? nameBytes(leaf) : new Uint8Array();
+    const name = leaf ? nameBytes(leaf) : NOTHING;
     this.#out
       .byte(TAG.notification.delete)
-      .varint(path.size + name.length)
-      .copy(path)
+      .varint(path.length + name.length)
+      .bytes(path)
       .bytes(name);
   }
 
@@ -107,29 +115,52 @@ export class Notifications {
     this.#out.at(HEAD).bytes(head).bytes(this.#prefix);
   }
 
-  #pathBytes(place: Place): Bytes {
-    if (this.#pathOf === place) return this.#path;
+  #pathBytes(place: Place): Uint8Array {
+    if (this.#pathOf === place) return this.#pathView;
     this.#path.at(0);
     this.#addElems(place);
     this.#pathOf = place;
-    return this.#path;
+    this.#pathView = this.#path.view;
+    return this.#pathView;
   }
 
   #addElems({ parent, node, keys }: Place): void {
     if (!parent) return;
     this.#addElems(parent);
-    this.#path.bytes(elemBytes(node, keys));
+    addElem(this.#path, node, keys);
   }
 
-  /** TypedValue; undefined: there is nothing to send. */
-  #encodeValue(leaf: SchemaNode, value: LeafValue): Bytes | undefined {
-    if (value === undefined) return undefined;
+  /** TypedValue. Short ones are remembered: in a table many leaves have the same few values. */
+  #encodeValue(leaf: SchemaNode, value: NonNullable<LeafValue>): Uint8Array {
+    // Not of a number: its text depends on the type of the leaf.
+    if (typeof value === 'number' || typeof value === 'object') return this.#encode(leaf, value).view;
+    let known = this.#values.get(value);
+    if (known) return known;
+    const { view } = this.#encode(leaf, value);
+    if (view.length > LONG_VALUE) return view;
+    if (this.#values.size >= MOST_VALUES) this.#values.clear();
+    this.#values.set(value, (known = Uint8Array.from(view)));
+    return known;
+  }
+
+  #encode(leaf: SchemaNode, value: NonNullable<LeafValue>): Bytes {
     const out = this.#value.at(0);
     if (this.#encoding !== Encoding.PROTO) return this.#json(leaf, value);
+    if (typeof value !== 'object') return this.#scalar(out, leaf, value);
+    for (const item of value) {
+      const { view } = this.#scalar(this.#item.at(0), leaf, item);
+      out.byte(TAG.element).varint(view.length).bytes(view);
+    }
+    const { view } = out;
+    return this.#item.at(0).byte(TAG.value.leaflist).varint(view.length).bytes(view);
+  }
+
+  #scalar(out: Bytes, leaf: SchemaNode, value: Scalar): Bytes {
     if (typeof value === 'string') return out.byte(TAG.value.string).text(value);
     if (typeof value === 'boolean') return out.byte(TAG.value.bool).byte(value ? 1 : 0);
-    if (typeof value === 'number' && leaf.type !== 'decimal64') return out.byte(TAG.value.uint).varint(value);
-    return out.bytes(toBinary(TypedValueSchema, typedValue(leaf, value)!));
+    return leaf.type === 'decimal64'
+      ? out.byte(TAG.value.double).double(value)
+      : out.byte(TAG.value.uint).varint(value);
   }
 
   #json(leaf: SchemaNode, value: LeafValue): Bytes {

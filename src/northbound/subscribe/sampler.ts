@@ -53,8 +53,11 @@ export class Sampler {
     const visit = (place: Place, row: Row, only: LeafName): void => {
       const before = this.part.suppressRedundant ? this.#remember(place, row, only) : undefined;
       if (isSilent) return;
-      for (const [i, leaf] of leavesOf(place.node).entries()) {
-        if (!isSelected({ only, leaves: this.part.leaves }, place, i)) continue;
+      const isPart = only !== null || this.part.leaves !== 'all';
+      const leaves = leavesOf(place.node);
+      for (let i = 0; i < leaves.length; i++) {
+        const leaf = leaves[i]!;
+        if (isPart && !isSelected({ only, leaves: this.part.leaves }, place, i)) continue;
         if (before && row[i] === undefined && before[i] !== undefined) this.#outlet.delete(place, leaf);
         else if (isWhole || !before || !same(before[i], row[i])) this.#outlet.update(place, leaf, row[i], missed);
       }

@@ -128,7 +128,7 @@ class UnitWatch {
   }
 
   start(): void {
-    const begun = performance.now();
+    const begun = process.cpuUsage();
     const changes: Change[] = [];
     this.#look++;
     this.#cancel = this.#options.work.run(this.#steps(changes), {
@@ -136,7 +136,8 @@ class UnitWatch {
       onDone: () => {
         this.#tell(changes);
         this.#onReady();
-        const waitMs = this.#shared.pace.next(this.#unit.name, performance.now() - begun, changes.length > 0);
+        const { user, system } = process.cpuUsage(begun);
+        const waitMs = this.#shared.pace.next(this.#unit.name, (user + system) / 1000, changes.length > 0);
         if (!this.#isOver) this.#timer = setTimeout(() => this.start(), waitMs);
       },
       onError: (error) => this.#fail(error instanceof Error ? error : new Error(messageOf(error))),
