@@ -85,7 +85,7 @@ async function removeAll(runDir: string, stateDir: string | undefined, say: (lin
     routes.close();
   });
   task.attempt('the classes of held flows', () => {
-    for (const ifindex of removeHoldTrees()) say(`removed the classes of held flows at interface ${ifindex}`);
+    for (const name of removeHoldTrees()) say(`removed the classes of held flows at ${name}`);
   });
   task.attempt('the routes of groups', () => {
     for (const what of removeTrees()) say(`removed ${what}`);

@@ -1,10 +1,10 @@
-// A socket filter for messages between neighbors (GTSM, RFC 5082): what a router has forwarded, what has come at another
-// interface, and what has come in a tunnel never gets to the socket, so that a flood of it fills no buffer.
+// A socket filter for messages between neighbors (GTSM, RFC 5082). What a router has forwarded, what has come at another
+// interface, and what has come in a tunnel never gets to the socket: a flood of it fills no buffer.
 //
-// The end of a tunnel that is a seg6local route (End.DT6, End.DX6) or a label of MPLS delivers the inner packet as if it
-// had come at the interface of the frame, with the hop limit that the far end of the tunnel gave it. The frame tells: it
-// still lies before the packet. In front of a datagram that has come in no tunnel, its first header names IPv6, and that
-// names UDP. What is behind a tunnel's own device has that device as its interface.
+// A tunnel that ends in a seg6local route (End.DT6, End.DX6), or in a label of MPLS, delivers the inner packet as if it
+// had come at the interface of the frame. Its hop limit is the one that the far end has given it. The frame tells: it
+// still lies before the packet. In front of a datagram that has come in no tunnel, the first header is IPv6, and names
+// UDP as the next. What is behind a tunnel's own device has that device as its interface.
 import type { FilterInstruction } from './socket-filter.ts';
 
 const [LOAD_WORD, LOAD_HALF, LOAD_BYTE, JUMP, JUMP_IF_EQUAL, RETURN] = [0x20, 0x28, 0x30, 0x05, 0x15, 0x06];

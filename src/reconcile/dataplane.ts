@@ -51,8 +51,6 @@ function removedSids(): string[] {
   }
 }
 
-const removedHoldTrees = (): string[] => removeHoldTrees().map((ifindex) => `interface ${ifindex}`);
-
 /** Compares by identity: unchanged parts of a plan are the same objects. */
 const differOnlyInSenders = (a: DesiredState, b: DesiredState): boolean =>
   [...new Set([...Object.keys(a), ...Object.keys(b)] as (keyof DesiredState)[])].every(
@@ -211,7 +209,7 @@ export class Dataplane {
   prune(): void {
     this.#attachments.fullPass();
     for (const { feature } of this.#supervisors) feature?.fullPass();
-    if (!this.hold) this.#removeEarlier('hold', 'classes of an earlier run removed', removedHoldTrees);
+    if (!this.hold) this.#removeEarlier('hold', 'classes of an earlier run removed', removeHoldTrees);
     if (!this.srv6) this.#removeEarlier('srv6', 'SIDs of an earlier run removed', removedSids);
     if (!this.multicast) this.#removeEarlier('multicast', 'trees of an earlier run removed', removeTrees);
   }

@@ -157,11 +157,11 @@ export class HoldPorts {
     this.#trees.release(ifindex);
   }
 
-  /** Restores what an earlier run has left at other ports than these. Returns their indexes. @throws KernelError */
-  releaseOthers(wanted: ReadonlySet<number>): number[] {
+  /** Restores what an earlier run has left at other ports than these. Returns their names. @throws KernelError */
+  releaseOthers(wanted: ReadonlySet<number>): string[] {
     const released = this.#trees.releaseAll(wanted);
     for (const ifindex of released) this.#table.removePort(ifindex);
-    return released;
+    return released.map((ifindex) => this.#trees.nameOf(ifindex));
   }
 
   /** @throws KernelError of the first port that refuses; the others have the class */

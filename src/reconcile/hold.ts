@@ -50,6 +50,8 @@ export class Hold extends Feature {
   readonly #portTable: HoldPortTable;
   readonly #configuration: Reconciler<Configuration>;
   readonly #dependencies: FeatureDependencies;
+  /** Of the ports that were desired, by ifindex. */
+  readonly #names = new Map<number, string>();
   /** By ifindex. */
   readonly #refused = new Map<number, Problem>();
   #desired: readonly Port[] = [];
@@ -158,16 +160,19 @@ export class Hold extends Feature {
   }
 
   async #release(ifindex: number): Promise<void> {
+    const port = this.#names.get(ifindex);
+    this.#names.delete(ifindex);
     try {
       await this.#emptied(ifindex);
       this.#ports.release(ifindex);
     } catch (error) {
       this.#dependencies.count('dataplane.hold.release-failed');
-      this.#dependencies.log.warn({ ifindex, error: messageOf(error) }, 'cannot restore the queue of a port');
+      this.#dependencies.log.warn({ port, error: messageOf(error) }, 'cannot restore the queue of a port');
     }
   }
 
   async #prepare({ interface: name, ifindex, purpose }: Port): Promise<void> {
+    this.#names.set(ifindex, name);
     try {
       await this.#ports.prepare(ifindex, purpose);
       this.#refused.delete(ifindex);

@@ -9,9 +9,7 @@ import type { LongHaulAction } from '../model/notification.ts';
 import type { SourceNotification } from '../model/source.ts';
 import { FLOW, FakeClasses, LINE, RTT } from './enforcement.fixture.ts';
 import { Enforcement } from './enforcement.ts';
-import { fromHex } from '../packet/hex.ts';
 import { defaultHoldOptions } from './hold.ts';
-import { defaultHpcc } from './hpcc.ts';
 
 let clock: ReturnType<typeof manualClock>;
 let classes: FakeClasses;
@@ -160,38 +158,6 @@ describe('LHCNP-5.5.1-c: a pause', () => {
     expect(taken()).toContainEqual(['rate', 1, 7_500_000n]);
     await pass(30);
     expect(taken().filter(([name]) => name === 'pause')).toEqual([]);
-  });
-});
-
-describe('FCNP-4-t: the IOAM trace of a Fast CNP', () => {
-  /** One node: queue depth of so many bytes; `remaining` 0. */
-  const trace = (queueBytes: number): SourceNotification['trace'] => ({
-    kind: 0,
-    bytes: fromHex(`0000 0800 020000 00 ${queueBytes.toString(16).padStart(8, '0')}`),
-  });
-  const notify = async (of: SourceNotification['trace']): Promise<void> => {
-    enforcement.onNotification({ ...notification('notify', 0), format: 'fast-cnp', instruction: null, trace: of });
-    await settled();
-  };
-  const withIoam = { ...settings, options: { ...settings.options, hpcc: defaultHpcc(LINE) } };
-
-  test('sets the reduction: 200 kB at 80 Mbit/s are 20 ms, one round trip, so U is 2', async () => {
-    enforcement.configure(withIoam);
-    await notify(trace(200_000));
-    // η / U of the line: 0.95 / 2.
-    expect(taken()[0]).toEqual(['class', 1, 4_750_000n, 1_000_000]);
-  });
-
-  test('is ignored where the operator has not asked for it', async () => {
-    await notify(trace(200_000));
-    expect(taken()[0]).toEqual(['class', 1, 5_000_000n, 1_000_000]);
-  });
-
-  test('that cannot be read is counted, and the default response holds', async () => {
-    enforcement.configure(withIoam);
-    await notify({ kind: 0, bytes: fromHex('0000 1000 020000 00 00000001') });
-    expect(counts['source.hold.trace-unreadable']).toBe(1);
-    expect(taken()[0]).toEqual(['class', 1, 5_000_000n, 1_000_000]);
   });
 });
 

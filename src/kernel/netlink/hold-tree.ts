@@ -22,6 +22,7 @@ import {
   formatHandle,
   queueOf,
 } from './htb.ts';
+import { linkName } from './link-name.ts';
 import { NLM_F } from './message.ts';
 import { SynchronousNetlink } from './synchronous.ts';
 import { type Qdisc, RTM_CLASS, RTM_QDISC, TC_H, decodeQdisc, tcHeader } from './traffic-control.ts';
@@ -78,7 +79,7 @@ export class HoldTrees {
     const classes = this.#classes(ifindex);
     const foreign = classes.find(({ handle, queue }) => isHoldMinor(handle & 0xffff) && queue !== queueOf(handle));
     if (foreign)
-      throw refused(
+      throw this.#refused(
         ifindex,
         `its class ${formatHandle(foreign.handle)} is not cnpd's, and has a number of those that cnpd uses`,
       );
@@ -115,6 +116,11 @@ export class HoldTrees {
       .filter((ifindex) => this.release(ifindex));
   }
 
+  /** For messages. */
+  nameOf(ifindex: number): string {
+    return linkName(this.#netlink, ifindex);
+  }
+
   /** Idempotent. */
   close(): void {
     this.#netlink.close();
@@ -122,20 +128,24 @@ export class HoldTrees {
 
   /** Room in an HTB that is not cnpd's. */
   #beside({ ifindex, kind, handle: root, htb }: Qdisc): HoldTree {
-    if (!htb) throw refused(ifindex, `its root qdisc ${kind} ${formatHandle(root)} is not cnpd's and is no HTB`);
+    if (!htb) throw this.#refused(ifindex, `its root qdisc ${kind} ${formatHandle(root)} is not cnpd's and is no HTB`);
     // Without a default class, unclassified packets go straight and no class limits them.
     if (htb.defaultClass === 0) return { ifindex, root, parent: root, borrows: false, own: false };
     const number = (root | htb.defaultClass) >>> 0;
     const standard = this.#classes(ifindex).find(({ handle }) => handle === number);
     // It may be about to be made: beside it, held traffic would be outside of its limit.
-    if (!standard) throw refused(ifindex, `the default class ${formatHandle(number)} of its HTB does not exist`);
+    if (!standard) throw this.#refused(ifindex, `the default class ${formatHandle(number)} of its HTB does not exist`);
     if (standard.parent === TC_H.ROOT)
-      throw refused(
+      throw this.#refused(
         ifindex,
         `the default class ${formatHandle(number)} of its HTB has no parent, whose rate flows in classes of their own ` +
           'would share with it: put it under a class with the rate of the port',
       );
     return { ifindex, root, parent: standard.parent, borrows: true, own: false };
+  }
+
+  #refused(ifindex: number, detail: string): KernelError {
+    return new KernelError(`make room for classes at ${this.nameOf(ifindex)}`, ERRNO.EBUSY, detail);
   }
 
   #roots(): Map<number, Qdisc> {
@@ -172,17 +182,14 @@ export class HoldTrees {
   }
 }
 
-/** Restores every port of this network namespace: HoldTrees.releaseAll. @throws KernelError */
-export function removeHoldTrees(): number[] {
+/** Restores every port of this network namespace: HoldTrees.releaseAll. Returns their names. @throws KernelError */
+export function removeHoldTrees(): string[] {
   const trees = HoldTrees.open();
   try {
-    return trees.releaseAll();
+    return trees.releaseAll().map((ifindex) => trees.nameOf(ifindex));
   } finally {
     trees.close();
   }
 }
 
 const isOwn = ({ kind, handle }: Qdisc): boolean => kind === 'htb' && (handle & MAJOR) >>> 0 === HOLD_ROOT;
-
-const refused = (ifindex: number, detail: string): KernelError =>
-  new KernelError(`make room for classes at interface ${ifindex}`, ERRNO.EBUSY, detail);

@@ -64,6 +64,7 @@ function linkHeader(opts: { ifindex?: number; flags?: number; change?: number } 
   });
 }
 
+export const linkByIndex = (ifindex: number): Uint8Array => linkHeader({ ifindex });
 export const linkByName = (name: string): Uint8Array => concat([linkHeader(), attribute(IFLA.IFNAME, text(name))]);
 export const linkFilter = (name?: string): Uint8Array =>
   concat([

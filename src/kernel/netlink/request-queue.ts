@@ -1,7 +1,7 @@
 // Netlink requests that come in numbers: those of one moment are sent in one send(2), which the kernel executes within
-// the call, one after another. A few are sent at once. More of them, which may take the kernel milliseconds, are sent on
-// a worker thread, so that the event loop goes on meanwhile. Each request has its own answer: a refused one does not stop
-// those behind it. All are executed in the order in which they came.
+// the call, one after another. A few are sent at once. More of them, which may take the kernel milliseconds, are sent
+// on a worker thread, so that the event loop goes on meanwhile. Each request has its own answer: a refused one does not
+// stop those behind it. All are executed in the order in which they came.
 import { ERRNO, KernelError } from '../errors.ts';
 import { close, send, sendOnThread } from '../ffi/libc.ts';
 import { PinnedBuffer } from '../ffi.ts';

@@ -1,5 +1,6 @@
 // The fill level of a port's root qdisc, read within the call.
-import { ERRNO, KernelError } from '../errors.ts';
+import { ERRNO, KernelError, isKernelError } from '../errors.ts';
+import { linkName } from './link-name.ts';
 import type { SynchronousNetlink } from './synchronous.ts';
 import { NLM_F } from './message.ts';
 import { RTM_QDISC, TC_H, decodeQdisc, tcHeader } from './traffic-control.ts';
@@ -12,10 +13,15 @@ const NLM_F_ECHO = 0x8;
  * @throws KernelError ENODEV; ENOENT for a port without a queue of its own
  */
 export function readRootQueue(netlink: Pick<SynchronousNetlink, 'request'>, ifindex: number): number {
-  const operation = `read queue of interface ${ifindex}`;
+  const refused = (errno: number, detail?: string): KernelError =>
+    new KernelError(`read the queue of ${linkName(netlink, ifindex)}`, errno, detail);
   const body = tcHeader({ ifindex, parent: TC_H.ROOT });
-  const answers = netlink.request({ operation, type: RTM_QDISC.GET, flags: NLM_F_ECHO, body }, NLM_F.ACK);
-  const qdisc = answers.map(decodeQdisc).find((found) => found !== undefined);
-  if (!qdisc) throw new KernelError(operation, ERRNO.ENOENT, 'the kernel answered without a qdisc');
-  return qdisc.stats.backlogBytes;
+  const request = { operation: 'read a queue', type: RTM_QDISC.GET, flags: NLM_F_ECHO, body };
+  try {
+    const qdisc = netlink.request(request, NLM_F.ACK).map(decodeQdisc)[0];
+    if (!qdisc) throw refused(ERRNO.ENOENT, 'the kernel answered without a qdisc');
+    return qdisc.stats.backlogBytes;
+  } catch (error) {
+    throw isKernelError(error) ? refused(error.errno, error.detail) : error;
+  }
 }

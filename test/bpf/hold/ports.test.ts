@@ -166,7 +166,7 @@ describe('a queue that is not the default one', () => {
     scene.tc(`qdisc add dev t-hold-a root handle 1: ${kind}`);
     const before = qdiscs();
     const error = await failure(prepare());
-    expect(error).toMatchObject({ code: 'EBUSY' });
+    expect(error).toMatchObject({ code: 'EBUSY', operation: 'make room for classes at t-hold-a' });
     expect(error.message).toContain(why);
     expect(qdiscs()).toEqual(before);
     expect(scene.ports.ports).toEqual([]);
