@@ -1,5 +1,6 @@
 // The mutants of the eBPF programs: one small fault each, in code whose rules no other list checks, and the tests that
 // have to notice it.
+import { HOLDS } from './hold-mutants.ts';
 import { MULTICAST } from './multicast-mutants.ts';
 
 export interface BpfMutant {
@@ -438,5 +439,5 @@ const TENANTS: readonly BpfMutant[] = [
 ];
 
 export const BPF_MUTANTS: readonly BpfMutant[] = [
-  ...[MONITOR, SAID, TOLD, LABELLED, WRAPPED, TENANTS, MULTICAST].flat(),
+  ...[MONITOR, SAID, TOLD, LABELLED, WRAPPED, TENANTS, HOLDS, MULTICAST].flat(),
 ];

@@ -49,6 +49,8 @@ describe('a held flow is recognized', () => {
   version1[14 + 40 + 8 + 1]! |= 1;
   const short = frame(data());
   put16(short, 14 + 40 + 4, 8 + 12 + 3);
+  const beyond = frame(ipv6(PE, 43, srh(41, 0, [PE[1]], data())));
+  put16(beyond, 14 + 4, data().length + 8);
   const long = frame(data());
   put16(long, 14 + 40 + 4, 2000);
   test.each<[string, Uint8Array]>([
@@ -60,6 +62,7 @@ describe('a held flow is recognized', () => {
     ['with BTH version 1', version1],
     ['whose UDP length leaves no room for a BTH and an ICRC', short],
     ['whose UDP length exceeds its packet', long],
+    ['that ends behind its tunnel', beyond],
     ['in a fragment', frame(ipv6([H1, H2], 44, fragment(17, 0, true, data().subarray(40))))],
     ['a CNP to the same Queue Pair', another({ opcode: OPCODE.cnp })],
     ["with a manufacturer's opcode", another({ opcode: 0xc4 })],
@@ -134,6 +137,13 @@ describe('a hold and its end', () => {
     expect(hold.table.record(FLOW)).toMatchObject({ entered: 0n, longestFrame: 0 });
     hold.table.remove(FLOW);
     expect(hold.table.record(FLOW)).toBeUndefined();
+  });
+
+  test('a packet that the kernel cuts later counts as many: the class counts the segments', () => {
+    hold.table.set(FLOW, held());
+    hold.classOf(packet, 3);
+    hold.classOf(packet, 1);
+    expect(hold.table.record(FLOW)!.entered).toBe(4n);
   });
 
   test('a flow that leaves goes on into its class until that is empty, and straight from then on', () => {

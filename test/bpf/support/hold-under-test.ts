@@ -13,7 +13,8 @@ export const ROOT = 0x6e70_0000;
 export const MINOR = HOLD_FIRST_MINOR + 0x234;
 export const CLASS = ROOT | MINOR;
 export const FLOW: HeldFlow = { sender: H1, receiver: H2, receiverQpn: QPN };
-const PRIORITY = 32;
+/** Offsets in struct __sk_buff. */
+const [PRIORITY, GSO_SEGMENTS] = [32, 164];
 const HOUR_NS = 3_600_000_000_000n;
 
 /** A hold of the next hour. */
@@ -44,9 +45,11 @@ export class HoldUnderTest {
     clearCounters(this.object);
   }
 
-  /** The class that the packet goes into; 0: it goes straight. */
-  classOf(frame: Uint8Array): number {
-    const ran = this.object.program(HOLD_PROGRAM).testRun({ data: frame, ctx: context({ ifindex: PORT }) });
+  /** The class that the packet goes into; 0: it goes straight. @param segments that the kernel will make of it */
+  classOf(frame: Uint8Array, segments = 0): number {
+    const ctx = context({ ifindex: PORT });
+    new DataView(ctx.buffer, ctx.byteOffset).setUint32(GSO_SEGMENTS, segments, true);
+    const ran = this.object.program(HOLD_PROGRAM).testRun({ data: frame, ctx });
     if (ran.retval !== NEXT) throw new Error(`the program returned ${ran.retval}`);
     if (Buffer.compare(ran.data, frame) !== 0) throw new Error('the program changed the packet');
     return new DataView(ran.ctx!.buffer, ran.ctx!.byteOffset).getUint32(PRIORITY, true);
