@@ -26,6 +26,7 @@ import { noticeBuild } from './figures/notice-build.ts';
 import { noticeToCnp } from './figures/notice-to-cnp.ts';
 import { ospfExchange } from './figures/ospf-exchange.ts';
 import { overload } from './figures/overload.ts';
+import { pauseStorm } from './figures/pause-storm.ts';
 import { packetCost } from './figures/packet-cost.ts';
 import { type Failure, type Report, type Row, table } from './support/report.ts';
 import { srv6 } from './figures/srv6.ts';
@@ -42,6 +43,7 @@ const FIGURES: readonly Figure[] = [
   heldFlows,
   sourceInstructions,
   sourceLoad,
+  pauseStorm,
   multicastCopies,
   multicastAnswers,
   noticeBuild,

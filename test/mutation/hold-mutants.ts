@@ -71,13 +71,6 @@ const CLASSES: readonly BpfMutant[] = [
     fails: [[HOLD, 'no packet is looked at']],
   },
   {
-    fault: 'a port without classes has them',
-    file: 'bpf/hold.bpf.c',
-    search: 'if (!port || !port->handle) {',
-    replace: 'if (!port && ifindex == 0) {',
-    fails: [[HOLD, 'at a port without classes packets of held flows go straight']],
-  },
-  {
     fault: 'the inner packet may be longer than its tunnel',
     file: 'bpf/lib/hold/packet.h',
     search: 'if (length + taken > available)',
