@@ -74,8 +74,8 @@ const CLASSES: readonly BpfMutant[] = [
     fault: 'the inner packet may be longer than its tunnel',
     file: 'bpf/lib/hold/packet.h',
     search: 'if (length + taken > available)',
-    replace: 'if (length > available)',
-    fails: [[HOLD, 'not one of these: ends behind its tunnel']],
+    replace: 'if (length > available + taken)',
+    fails: [[HOLD, 'that ends behind its tunnel goes straight']],
   },
 ];
 
