@@ -84,14 +84,14 @@ const FLOW_CONTROL: readonly BpfMutant[] = [
     fault: 'many small flows make that of another interface the largest',
     file: 'bpf/lib/flow-control/contribution.h',
     search: 'return by_way && by_traffic;',
-    replace: 'return by_traffic;',
+    replace: 'return (by_way | 1) && by_traffic;',
     fails: [[CONTRIBUTION, 'who divides traffic into many small flows']],
   },
   {
     fault: 'all traffic of an interface is asked for',
     file: 'bpf/lib/flow-control/contribution.h',
     search: 'return by_way && by_traffic;',
-    replace: 'return by_way;',
+    replace: 'return by_way && (by_traffic | 1);',
     fails: [
       [CONTRIBUTION, 'less than half of the largest share is too little'],
       [CONTRIBUTION, 'of each interface that brings at least half'],
@@ -157,7 +157,7 @@ const FLOW_CONTROL: readonly BpfMutant[] = [
     fault: 'how a flow arrives is learned with each of its packets',
     file: 'bpf/lib/flow-control/arrival.h',
     search: 'if (before && same_arrival(before, &now)) {',
-    replace: 'if (!before && same_arrival(&now, &now) && !now.seen_ns) {',
+    replace: 'if (before && same_arrival(before, &now) && !now.ifindex) {',
     fails: [[DETECTION, 'not with each of its packets']],
   },
 ];
