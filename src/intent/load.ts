@@ -29,8 +29,13 @@ interface Machine {
 export function loadIntent(text: string, file: string, machine?: Machine): Result<Intent, IntentError[]> {
   const source = readSource(text);
   if (!source.ok) return fail(ordered(source.error.map((e) => ({ ...e, file, path: formatPath(shownPath(e.path)) }))));
-  const { tree, errors } = source.value;
-  const locate = new Locator(file, source.value);
+  return intentOf(source.value, file, machine);
+}
+
+/** As loadIntent(), of what has been read. */
+export function intentOf(source: Source, file: string, machine?: Machine): Result<Intent, IntentError[]> {
+  const { tree, errors } = source;
+  const locate = new Locator(file, source);
   const refused = errors.slice(0, MAX_ERRORS).map((e) => ({ ...e, file, path: formatPath(shownPath(e.path)) }));
   const long = oversizedInTree(tree).map(({ path, ...what }) => locate.error(path, what));
   if (long.length > 0) return fail(ordered([...refused, ...long]));

@@ -106,15 +106,28 @@ function parse(text: string, shortened: Shortened | undefined): Result<Source, S
     uniqueKeys: false,
   });
   if (document.errors.length > 0) return fail(document.errors.map((error) => syntaxError(error, place)));
-  // The library's own check for duplicate keys takes the square of their number; the reader makes it.
-  const reader = new TreeReader(place, shortened?.runs ?? NO_RUNS);
+  const source = sourceOf(document, place, shortened?.runs);
+  return source && ok(source);
+}
+
+/**
+ * Of a document that has been parsed: with the schema "failsafe", and without a check for duplicate keys, since the
+ * library's own takes the square of their number; the reader makes it.
+ * @returns undefined when a run turned out not to be one
+ */
+export function sourceOf(
+  document: Document.Parsed,
+  place: (offset: number) => Place,
+  runs: Runs = NO_RUNS,
+): Source | undefined {
+  const reader = new TreeReader(place, runs);
   const tree = document.contents === null ? null : reader.read(document.contents, []);
-  if (reader.runsRead !== (shortened?.runs.size ?? 0)) return undefined;
-  return ok({
+  if (reader.runsRead !== runs.size) return undefined;
+  return {
     tree,
     errors: reader.errors,
-    locate: (path, of = 'value') => placeOf({ document, runs: shortened?.runs ?? NO_RUNS, place }, path, of),
-  });
+    locate: (path, of = 'value') => placeOf({ document, runs, place }, path, of),
+  };
 }
 
 function syntaxError(error: YAMLError, place: (offset: number) => Place): SourceError {
