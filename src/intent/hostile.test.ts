@@ -84,10 +84,10 @@ test.each(OTHERS)('%s in place of anything in the example: an intent, or errors 
       if (result.ok) return;
       refused++;
       expect(result.error.length).toBeGreaterThan(0);
-      for (const { path, line, column, allowed, message } of result.error)
-        expect({ path, line, column, allowed: allowed.length, message: message.length }).toSatisfy(
-          () => line > 0 && column > 0 && allowed.length > 0 && message.length > 0,
-        );
+      const unclear = result.error.filter(
+        ({ line, column, allowed, message }) => !(line > 0 && column > 0 && allowed.length > 0 && message.length > 0),
+      );
+      expect(unclear).toEqual([]);
       expect(formatIntentErrors(result.error, example)).toMatch(/^cnpd\.yaml:\d+:\d+: /);
     });
   expect(all.length).toBeGreaterThan(300);
