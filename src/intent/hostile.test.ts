@@ -37,7 +37,7 @@ function* places(node: unknown): Generator<Place> {
 /** What JSON, which is YAML, makes of a value, as if it stood where `at` stands. */
 function parsedAt(at: Node, value: unknown): Node {
   const { contents } = parseDocument(JSON.stringify(value), OPTIONS);
-  visit(contents, { Node: (_, node) => void (node.range = at.range) });
+  visit(contents, { Node: (_, node) => void (node.range = at.range ?? null) });
   return contents!;
 }
 

@@ -1,15 +1,23 @@
 // The agents of a lab whose nodes start them by themselves: asked over the northbound socket, through /proc. That costs
 // a few milliseconds where cnpctl costs a quarter of a second of CPU, so whoever waits asks here.
 import type { Lab } from '../../../src/lab/lab.ts';
-import { commandLine, namespaceOf, processesIn } from '../../../src/lab/processes.ts';
+import { type ProcessIdentity, commandLine, isAlive, namespaceOf, processesIn } from '../../../src/lab/processes.ts';
 import { connectNorthbound } from '../../../src/northbound/client.ts';
 import { cnpctlBeside, socketOf } from './cnpctl.ts';
+
+/** Those found, by network namespace: to look at every process of the machine takes longer than to ask one. */
+const found = new Map<string, ProcessIdentity>();
+const isAgent = ({ pid }: ProcessIdentity): boolean => /^\S*node \S*\/cnpd\.js /.test(commandLine(pid));
 
 /** Process of the agent in a node's network namespace; undefined when there is none. */
 export function agentOf(lab: Lab, node: string): number | undefined {
   const namespace = namespaceOf('net', lab.netnsPath(node));
   if (namespace === undefined) return undefined;
-  return processesIn(new Set([namespace])).find(({ pid }) => /^\S*node \S*\/cnpd\.js /.test(commandLine(pid)))?.pid;
+  const known = found.get(namespace);
+  if (known && isAlive(known) && isAgent(known)) return known.pid;
+  const agent = processesIn(new Set([namespace])).find(isAgent);
+  if (agent) found.set(namespace, agent);
+  return agent?.pid;
 }
 
 /**
