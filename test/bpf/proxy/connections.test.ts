@@ -7,6 +7,7 @@ import { OPCODE } from '../../../src/packet/roce/opcodes.ts';
 import { parseRocePacket } from '../../../src/packet/roce/packet.ts';
 import { put24, put32 } from '../../../src/packet/bytes.ts';
 import { ExchangeFrames, cmReply, cmRequest } from '../support/cm-messages.ts';
+import { Flood } from '../support/flood.ts';
 import { letTimePass } from '../support/queue-pair-time.ts';
 import {
   A,
@@ -216,16 +217,15 @@ describe('confirmed and unconfirmed connections', () => {
 
   /** Frames of an exchange and two data packets, of which only the numbers change. */
   function flood(count: number): void {
-    const program = proxy.object.program(PROXY_PROGRAM);
     const exchange = new ExchangeFrames(A, B);
     const packet = ethernet(data({ from: A, to: B, qpn: 2, psn: 1 }));
     const { netns, ifindex } = testPort();
-    const ctx = context({ ifindex });
+    const flood = new Flood(proxy.object.program(PROXY_PROGRAM), context({ ifindex }));
     netns.run(() => {
       for (let i = 0; i < count; i++) {
         const qpn = 0x10000 + i;
         put24(packet, 14 + 40 + 8 + 5, qpn);
-        for (const frame of [...exchange.numbered(i + 1, qpn), packet, packet]) program.testRun({ data: frame, ctx });
+        for (const frame of [...exchange.numbered(i + 1, qpn), packet, packet]) flood.send(frame);
       }
     });
   }

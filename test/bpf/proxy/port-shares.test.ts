@@ -4,6 +4,7 @@ import { DEFAULT_LEARNING_LIMITS, PROXY_PROGRAM } from '../../../src/kernel/data
 import { type IpAddress, address } from '../../../src/model/address.ts';
 import { put24 } from '../../../src/packet/bytes.ts';
 import { ExchangeFrames, cmReply, cmRequest } from '../support/cm-messages.ts';
+import { Flood } from '../support/flood.ts';
 import { type Port, PortsScene } from '../support/ports-scene.ts';
 import {
   A,
@@ -50,7 +51,7 @@ function flood(
   first = 0,
 ): void {
   const program = proxy.object.program(PROXY_PROGRAM);
-  const ctx = context({ ifindex: scene.index.get(by)! });
+  const packets = new Flood(program, context({ ifindex: scene.index.get(by)! }));
   const exchange = new ExchangeFrames(x, y);
   const traffic = [data({ from: x, to: y, qpn: 2, psn: 1 }), acknowledge({ from: y, to: x, qpn: 2, psn: 1 })].map(
     ethernet,
@@ -64,8 +65,7 @@ function flood(
     return traffic;
   };
   scene.netns.run(() => {
-    for (let i = first; i < first + count; i++)
-      for (const frame of frames(i, 0x10000 + i)) program.testRun({ data: frame, ctx });
+    for (let i = first; i < first + count; i++) for (const frame of frames(i, 0x10000 + i)) packets.send(frame);
   });
 }
 

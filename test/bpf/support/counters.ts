@@ -30,18 +30,23 @@ export const multicastCounts = (object: BpfObject): Record<string, number> =>
       .map(([name, value]) => [name.slice('multicast.'.length), Number(value)]),
   );
 
-/** All values of an array map, in the order of its indexes, by one system call into the same buffer each time. */
+/** More have no name. The map has room for as many again, and the kernel takes its time for each. */
+const NAMED = 1 + Math.max(...COUNTERS.map(({ index }) => index));
+
+/** The first values of an array map, in the order of its indexes, by one system call into the same buffer each time. */
 class ArrayValues {
   readonly #map: BpfMap;
+  readonly #count: number;
   readonly #values: PinnedBuffer;
   readonly #keys: PinnedBuffer;
   readonly #next = new PinnedBuffer(4);
   readonly #attr = attributes(56);
 
-  constructor(map: BpfMap) {
+  constructor(map: BpfMap, count: number) {
     this.#map = map;
-    this.#keys = new PinnedBuffer(4 * map.info.maxEntries);
-    this.#values = new PinnedBuffer(map.valueBytes * map.info.maxEntries);
+    this.#count = count;
+    this.#keys = new PinnedBuffer(4 * count);
+    this.#values = new PinnedBuffer(map.valueBytes * count);
     // struct { in_batch, out_batch, keys, values: u64; count, map_fd: u32; … }
     const pointers = [0n, this.#next.address, this.#keys.address, this.#values.address];
     pointers.forEach((pointer, i) => this.#attr.view.setBigUint64(8 * i, pointer, LITTLE_ENDIAN));
@@ -50,7 +55,7 @@ class ArrayValues {
 
   /** Valid until the next read. @throws KernelError */
   read(): Uint8Array {
-    this.#attr.view.setUint32(32, this.#map.info.maxEntries, LITTLE_ENDIAN);
+    this.#attr.view.setUint32(32, this.#count, LITTLE_ENDIAN);
     const result = tryBpf(BPF_CMD.MAP_LOOKUP_BATCH, this.#attr);
     if (result < 0 && result !== -ERRNO.ENOENT) throw new KernelError(`batch lookup(map ${this.#map.name})`, -result);
     return this.#values.bytes;
@@ -68,7 +73,7 @@ export class CounterWatch {
 
   constructor(object: BpfObject) {
     const map = object.map(COUNTERS_MAP);
-    this.#values = new ArrayValues(map);
+    this.#values = new ArrayValues(map, NAMED);
     this.#size = map.valueBytes;
     this.#before = this.#values.read().slice();
   }
