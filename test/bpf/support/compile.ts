@@ -2,7 +2,17 @@
 // tests, as long as nothing changes that it is made of: many of them want the same few.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { CLANG_FLAGS } from '../../../src/setup/clang.mjs';
@@ -45,7 +55,19 @@ function cached(source: string): string {
   return path;
 }
 
+/** What `npm run build` has made of it, unless anything of bpf/ has changed since. */
+function built(source: string): string | undefined {
+  if (!source.startsWith('bpf/')) return undefined;
+  const path = `dist/bpf/${source.slice('bpf/'.length).replaceAll('/', '_').replace(/c$/, 'o')}`;
+  if (!existsSync(path)) return undefined;
+  const sources = readdirSync('bpf', { recursive: true, encoding: 'utf8' }).filter((name) => /\.[ch]$/.test(name));
+  const newest = Math.max(...sources.map((name) => statSync(join('bpf', name)).mtimeMs));
+  return statSync(path).mtimeMs > newest ? path : undefined;
+}
+
 function lookUp(source: string): string {
+  const done = built(source);
+  if (done !== undefined) return done;
   const path = join(CACHE, `${basename(source)}-${ingredients(source)}.o`);
   if (existsSync(path)) return path;
   mkdirSync(CACHE, { recursive: true });
