@@ -1,5 +1,5 @@
-// Packets by the hundred thousand through a program, of which nobody looks at what became of one: nothing is copied out,
-// and nothing allocated for a packet.
+// Packets by the hundred thousand through a program. Nobody looks at what became of one: nothing is copied out, and
+// nothing allocated for it.
 import type { BpfProgram } from '../../../src/kernel/bpf/program.ts';
 import { BPF_CMD, attributes, bpf } from '../../../src/kernel/bpf/syscall.ts';
 import { LITTLE_ENDIAN } from '../../../src/kernel/dataplane/layout.ts';
