@@ -2,6 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { loadIntent } from '../../src/intent/load.ts';
 import type { Target } from './target.ts';
+import { NORTHBOUND_TARGETS } from './targets-northbound.ts';
 import { PACKET_TARGETS } from './targets-packet.ts';
 import { ROUTING_TARGETS } from './targets-routing.ts';
 
@@ -30,5 +31,6 @@ const files = (): Uint8Array[] =>
 export const TARGETS: readonly Target[] = [
   ...PACKET_TARGETS,
   ...ROUTING_TARGETS,
+  ...NORTHBOUND_TARGETS,
   { name: 'intent', seeds: files, run: readsTheFile, mostBytes: 6000, runs: 160 },
 ];

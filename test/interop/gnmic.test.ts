@@ -35,6 +35,7 @@ const dependencies = (): NorthboundDependencies => ({
     set: async (set) => (changes.push(...set), ok(undefined)),
     restartGroup: () => fail({ code: 'conflict' as const, errors: [] }),
     release: () => 0,
+    logLevels: () => ok([]),
   },
 });
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { type MessageShape, toBinary } from '@bufbuild/protobuf';
 import { Server, ServerCredentials, type ServerDuplexStream } from '@grpc/grpc-js';
 import { silentLog } from '../../model/log.ts';
-import { fail } from '../../model/result.ts';
+import { fail, ok } from '../../model/result.ts';
 import type { StateSource } from '../../model/state.ts';
 import { eventLoopWork } from '../../model/work.ts';
 import { SubscribeRequestSchema } from '../../northbound/gen/gnmi/gnmi_pb.js';
@@ -43,6 +43,7 @@ export async function serveState(bench: Bench, source: StateSource): Promise<str
         set: () => Promise.reject(new Error('not in the bench')),
         restartGroup: () => fail({ code: 'conflict' as const, errors: [] }),
         release: () => 0,
+        logLevels: () => ok([]),
       },
     },
   );

@@ -1,6 +1,6 @@
-// A subscriber in a process of its own: `subscriber SOCKET SUBSCRIBE-REQUEST MESSAGES`, the request in base64. It counts
-// what comes until the call ends, or MESSAGES responses with updates have come, and reports as JSON. Values that are
-// times of CLOCK_MONOTONIC in nanoseconds are measured: how old they are when they come.
+// A subscriber in a process of its own: `subscriber SOCKET SUBSCRIBE-REQUEST VALUES`, the request in base64. It counts
+// what comes until the call ends, or so many values that are times have come, and reports as JSON. Times are those of
+// CLOCK_MONOTONIC in nanoseconds: it measures how old they are when they come.
 import { fromBinary } from '@bufbuild/protobuf';
 import { Client, credentials } from '@grpc/grpc-js';
 import { SubscribeResponseSchema } from '../../northbound/gen/gnmi/gnmi_pb.js';

@@ -10,8 +10,7 @@ import { stringify } from 'yaml';
 import { Poller } from '../../../src/kernel/poller.ts';
 import { type Lab, labDown, labUp } from '../../../src/lab/lab.ts';
 import type { RunResult } from '../../../src/lab/run.ts';
-import { type ProcessIdentity, isAlive, namespaceOf, processesIn } from '../../../src/lab/processes.ts';
-import { knownLabs, mountNamespacePath } from '../../../src/lab/state.ts';
+import { knownLabs, readState } from '../../../src/lab/state.ts';
 import { type NorthboundClient, connectNorthbound } from '../../../src/northbound/client.ts';
 import { cnpctlBeside, socketOf } from './cnpctl.ts';
 import { Port } from './port.ts';
@@ -44,8 +43,6 @@ export class Router {
   readonly #lab: Lab;
   #daemon: ChildProcess | undefined;
   #client: NorthboundClient | undefined;
-  /** One of FRR, say, by which the files of the router are reached. */
-  #inside: ProcessIdentity | undefined;
   /** What cnpd wrote to standard error, all runs. */
   log = '';
 
@@ -55,26 +52,13 @@ export class Router {
   }
 
   /** Writes cnpd.yaml; text as it is, anything else as YAML. */
-  async configure(content: string | object): Promise<void> {
+  configure(content: string | object): void {
     const input = typeof content === 'string' ? content : stringify(content);
-    const root = this.#root();
-    try {
-      if (root === undefined) throw new Error('nothing runs in it');
-      mkdirSync(root + dirname(CONFIG), { recursive: true });
-      writeFileSync(root + CONFIG, input);
-    } catch {
-      // What ran in it may end at any moment.
-      await this.#lab.mustExec(this.name, ['sh', '-c', `mkdir -p ${dirname(CONFIG)} && cat > ${CONFIG}`], { input });
-    }
-  }
-
-  /** Its root directory as this process reaches it, without four starts of programs; undefined: nothing runs in it. */
-  #root(): string | undefined {
-    if (!this.#inside || !isAlive(this.#inside)) {
-      const namespace = namespaceOf('mnt', mountNamespacePath(this.#lab.name, this.name));
-      this.#inside = namespace === undefined ? undefined : processesIn(new Set([namespace]))[0];
-    }
-    return this.#inside && `/proc/${this.#inside.pid}/root`;
+    // As this process reaches the router's files: without a start of four programs.
+    const { holder } = readState(this.#lab.name)!.nodes.find(({ name }) => name === this.name)!;
+    const root = `/proc/${holder!.pid}/root`;
+    mkdirSync(root + dirname(CONFIG), { recursive: true });
+    writeFileSync(root + CONFIG, input);
   }
 
   /** A new cnpd.yaml for a running cnpd, which is told as `cnpctl reload` tells it. @throws when it is refused */
