@@ -84,14 +84,14 @@ const FLOW_CONTROL: readonly BpfMutant[] = [
     fault: 'many small flows make that of another interface the largest',
     file: 'bpf/lib/flow-control/contribution.h',
     search: 'return by_way && by_traffic;',
-    replace: 'return (by_way | 1) && by_traffic;',
+    replace: 'return (by_way || egress) && by_traffic;',
     fails: [[CONTRIBUTION, 'who divides traffic into many small flows']],
   },
   {
     fault: 'all traffic of an interface is asked for',
     file: 'bpf/lib/flow-control/contribution.h',
     search: 'return by_way && by_traffic;',
-    replace: 'return by_way && (by_traffic | 1);',
+    replace: 'return by_way && (by_traffic || egress);',
     fails: [
       [CONTRIBUTION, 'less than half of the largest share is too little'],
       [CONTRIBUTION, 'of each interface that brings at least half'],
