@@ -6,7 +6,7 @@ import type { Problem } from '../model/problem.ts';
 
 const LOOK_EVERY_MS = 1000;
 /** A look that takes long has this share of the time. */
-const SHARE = 0.005;
+const SHARE = 0.002;
 /** Lines of one look; further ones are one line with their number. */
 const MOST_LINES = 64;
 

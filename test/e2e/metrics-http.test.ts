@@ -167,6 +167,9 @@ describe('bad input', () => {
     const stuck = raw('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
     stuck.socket.pause();
     await until('it is given up', () => counted('metrics.answer.slow'), is(1));
+    stuck.socket.resume();
+    await closedOf(stuck);
+    expect(stuck.text).not.toContain('# EOF');
     expect((await fetched('/livez')).status).toBe(200);
   });
 

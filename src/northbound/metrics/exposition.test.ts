@@ -101,9 +101,12 @@ describe('an exposition', () => {
     expect(counted.get('metrics.series.left-out')).toBe(all - 50);
   });
 
-  test('is made in many small steps', () => {
-    const counters = Array.from({ length: 10_000 }, (_, i) => ({ name: `a.${i}`, value: i }));
-    const source = exampleTelemetry({ state: { ...exampleTelemetry().state, counters: () => counters } });
+  const [port] = exampleState().ports;
+  test.each([
+    ['families', { counters: () => Array.from({ length: 10_000 }, (_, i) => ({ name: `a.${i}`, value: i })) }],
+    ['samples', { ports: () => Array.from({ length: 400 }, (_, i) => ({ ...port!, interface: `eth${i}`, rttMs: 1 })) }],
+  ])('is made in many small steps: many %s', (_, state) => {
+    const source = exampleTelemetry({ state: { ...exampleTelemetry().state, ...state } });
     const manual = new ManualWork();
     const dependencies = { source, log: silentLog, count: () => {} };
     return new Promise<void>((resolve, reject) => {

@@ -17,9 +17,8 @@ export const CONTENT_TYPES: Readonly<Record<Format, string>> = {
 
 /** Of one scrape. What is beyond is left out, and counted. */
 export const MAX_SERIES = 20_000;
-/** Series of one step, and families of one. */
+/** Series of one step. */
 const STEP = 256;
-const FAMILIES_PER_STEP = 64;
 
 export interface ExpositionDependencies {
   readonly source: TelemetrySource;
@@ -124,10 +123,7 @@ export function* exposition(format: Format, dependencies: ExpositionDependencies
       count('metrics.section.unreadable');
       log.debug({ section: name, error: messageOf(error) }, 'a section of the metrics cannot be read');
     }
-    for (const [i, one] of collected.entries()) {
-      yield* text.add(one);
-      if (i % FAMILIES_PER_STEP === 0) yield;
-    }
+    for (const one of collected) yield* text.add(one);
   }
   if (text.leftOut > 0) count('metrics.series.left-out', text.leftOut);
   const { leftOut } = text;
