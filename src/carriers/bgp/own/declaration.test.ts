@@ -33,7 +33,7 @@ function placed(origination: Origination, config: ConstructorParameters<typeof A
 const all = ({ gobgpd }: Agent): Record<string, unknown> =>
   Object.fromEntries([...gobgpd].map(([text, own]) => [text, advertised(own)]));
 const logs = ({ effects }: Agent): object[] =>
-  effects.flatMap((effect) => (effect.type === 'log' ? [effect.fields] : []));
+  effects.flatMap((effect) => (effect.type === 'log' && effect.level === 'warn' ? [effect.fields] : []));
 const counts = ({ effects }: Agent): string[] =>
   effects.flatMap((effect) => (effect.type === 'count' ? [effect.name] : []));
 

@@ -31,7 +31,7 @@ test('a path counts when gobgpd has reported it, not when it has accepted it', (
     ownDropped: 0,
   });
   agent.pass(600_000);
-  expect({ looks: agent.looks, logged: agent.logged }).toEqual({ looks: undefined, logged: [] });
+  expect({ looks: agent.looks, logged: agent.logged }).toEqual({ looks: undefined, logged: ['gobgpd is ready'] });
 });
 
 test('what gobgpd reports by itself it is not asked about', () => {
