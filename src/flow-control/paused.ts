@@ -148,7 +148,7 @@ export class PausedTraffic {
     return this.#taken();
   }
 
-  /** The dataplane could not hold it in this slot: the next ARN tries again. `leaves`: it still does. */
+  /** The dataplane could not hold it in this slot: the next ARN tries again. `leaves`: as before. */
   onRefused(flow: HeldTraffic, slot: number, leaves: boolean, now: number): HoldEffect<HeldTraffic>[] {
     const held = this.#held.get(heldKey(flow));
     if (held?.slot === slot && leaves) this.#leave(held, now);

@@ -1,5 +1,5 @@
-// A socket filter for messages between neighbors (GTSM, RFC 5082). What a router has forwarded, what has come at another
-// interface, and what has come in a tunnel never gets to the socket: a flood of it fills no buffer.
+// A socket filter for messages between neighbors (GTSM, RFC 5082). What a router has forwarded, what has come at
+// another interface, and what has come in a tunnel never gets to the socket: a flood of it fills no buffer.
 //
 // A tunnel that ends in a seg6local route (End.DT6, End.DX6), or in a label of MPLS, delivers the inner packet as if it
 // had come at the interface of the frame. Its hop limit is the one that the far end has given it. The frame tells: it

@@ -132,7 +132,7 @@ export class Holds {
     return this.#taken();
   }
 
-  /** The dataplane could not hold this flow in this slot: its next notification tries again. `leaves`: it still does. */
+  /** The dataplane could not hold this flow in this slot: its next notification tries again. `leaves`: as before. */
   onRefused(flow: SourceFlow, slot: number, leaves: boolean, now: number): HoldEffect[] {
     const held = this.#held.get(flowKey(flow));
     if (held?.slot === slot && leaves) this.#leave(held, now);

@@ -30,7 +30,7 @@ const mtuIn = (answer: Answer | undefined): number | undefined =>
   Array.isArray(answer) ? answer.map(decodeLink)[0]?.mtu : undefined;
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => 2000 + i);
 
-/** More than one message to the kernel has, few of them at once. */
+/** So few that no thread is needed, and more than go into one message. */
 test.each([3, 500])('%i requests are executed in order, and each has its own answer', async (count) => {
   const answers = await queue.requests(range(count).flatMap((mtu) => [setMtu(mtu), read(lo)]));
   expect(refusalIn(answers)).toBeUndefined();

@@ -1,5 +1,5 @@
-// A neighbor that asks to pause a thousand different flows at once, and to let them go: what one of them costs, with new
-// classes and with those that there are. The machine's part is left out: what is asked of the classes is measured.
+// A neighbor that asks to pause a thousand different flows at once, and to let them go: what one of them costs, with
+// new classes and with those that there are. The machine's part is left out: what is asked of the classes is measured.
 import { openBpfObject } from '../../kernel/bpf/object.ts';
 import { Netns } from '../../kernel/netns.ts';
 import { Rtnetlink } from '../../kernel/netlink/rtnetlink.ts';

@@ -58,6 +58,7 @@ export class NetlinkQueue {
    */
   requests(requests: readonly NetlinkRequest[]): Promise<Answer[]> {
     if (requests.length === 0) return Promise.resolve([]);
+    if (this.#closed) return Promise.reject(closedBefore(requests[0]!));
     return new Promise((resolve, reject) => {
       const pending: Queued[] = [];
       const group: Group = { requests: pending, open: requests.length, resolve, reject };
@@ -83,8 +84,7 @@ export class NetlinkQueue {
       const part = this.#waiting.slice(0, REQUESTS_A_SEND);
       this.#waiting = this.#waiting.slice(REQUESTS_A_SEND);
       try {
-        if (this.#closed)
-          throw new KernelError(part[0]!.request.operation, ERRNO.EBADF, 'the netlink socket was closed');
+        if (this.#closed) throw closedBefore(part[0]!.request);
         await this.#exchange(part);
       } catch (error) {
         for (const { group } of part) group.reject(error);
@@ -135,3 +135,6 @@ export class NetlinkQueue {
     for (const { group } of part) if (--group.open === 0) group.resolve(group.requests.map(({ answer }) => answer!));
   }
 }
+
+const closedBefore = ({ operation }: NetlinkRequest): KernelError =>
+  new KernelError(operation, ERRNO.EBADF, 'the netlink socket was closed');
