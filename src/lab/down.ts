@@ -1,7 +1,7 @@
 // Takes a lab down: ends every process in its namespaces and its helpers, then removes namespaces, mounts and files.
 // Works on whatever a crash left, and twice. It finds them by the state file, and by the namespaces that hold the lab's
 // files if the state is gone.
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { type ProcessIdentity, endProcesses, isAlive, namespaceOf, processesIn } from './processes.ts';
 import { mustRun, run } from './run.ts';
 import { type LabState, labDirectory, netnsPath, readState, removeLabDirectory } from './state.ts';
@@ -10,9 +10,14 @@ export async function takeDown(lab: string): Promise<void> {
   const directory = labDirectory(lab);
   if (!existsSync(directory)) return;
   const state = readState(lab);
-  const namespaces = namespacesOf(state);
-  const helpers: readonly ProcessIdentity[] = state?.helpers ?? [];
-  await endProcesses(() => unique([...processesIn(namespaces), ...helpers.filter(isAlive)]));
+  const mounts = openMounts(state);
+  try {
+    const namespaces = new Set([...networksOf(state), ...mounts.map((fd) => `mnt:[${fstatSync(fd).ino}]`)]);
+    const helpers: readonly ProcessIdentity[] = state?.helpers ?? [];
+    await endProcesses(() => unique([...processesIn(namespaces), ...helpers.filter(isAlive)]));
+  } finally {
+    mounts.forEach(closeSync);
+  }
   for (const { container } of state?.nodes ?? []) {
     if (existsSync(netnsPath(container))) await mustRun(['ip', 'netns', 'delete', container]);
   }
@@ -23,13 +28,27 @@ export async function takeDown(lab: string): Promise<void> {
   removeLabDirectory(lab);
 }
 
-function namespacesOf(state: LabState | undefined): Set<string> {
-  const found = (state?.nodes ?? []).flatMap(({ container, holder }) => [
-    namespaceOf('net', netnsPath(container)),
-    // A process that has left the network namespace.
-    holder && isAlive(holder) ? namespaceOf('mnt', `/proc/${holder.pid}/ns/mnt`) : undefined,
-  ]);
-  return new Set(found.filter((f) => f !== undefined));
+const networksOf = (state: LabState | undefined): string[] =>
+  (state?.nodes ?? []).flatMap(({ container }) => namespaceOf('net', netnsPath(container)) ?? []);
+
+/**
+ * The mount namespaces of the nodes, for processes that have left the network namespace. While a file is open, its
+ * namespace stays: the kernel gives the number of one that is gone to the next, which may be anybody's.
+ * @returns file descriptors
+ */
+function openMounts(state: LabState | undefined): number[] {
+  const opened: number[] = [];
+  for (const { holder } of state?.nodes ?? []) {
+    if (!holder) continue;
+    try {
+      const fd = openSync(`/proc/${holder.pid}/ns/mnt`, 'r');
+      if (isAlive(holder)) opened.push(fd);
+      else closeSync(fd);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error; // it has ended
+    }
+  }
+  return opened;
 }
 
 function isMountPoint(path: string): boolean {

@@ -39,8 +39,8 @@ export function commandLine(pid: number): string {
   }
 }
 
-/** `net:[4026532000]` for a namespace file under /run or /proc; undefined when it does not exist. */
-export function namespaceOf(kind: 'net' | 'mnt', path: string): string | undefined {
+/** `net:[4026532000]` for a namespace file under /run; undefined when it does not exist. */
+export function namespaceOf(kind: 'net', path: string): string | undefined {
   try {
     return `${kind}:[${statSync(path).ino}]`;
   } catch {

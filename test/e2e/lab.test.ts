@@ -1,12 +1,22 @@
 // The lab itself: containerlab files in real namespaces, and above all that nothing is left, however it ends.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { LabError } from '../../src/lab/error.ts';
 import { type Lab, labDown, labUp, openLab } from '../../src/lab/lab.ts';
+import { isAlive } from '../../src/lab/processes.ts';
 import { packageRoot } from '../../src/lab/program.ts';
 import { readState } from '../../src/lab/state.ts';
 import { labStatus } from '../../src/lab/status.ts';
@@ -343,4 +353,29 @@ test('a pid in the state that belongs to another process by now is spared', asyn
   expect(bystander.exitCode).toBeNull();
   bystander.kill();
   expect(residue()).toEqual([]);
+});
+
+// The kernel gives the number of a namespace that is gone to the next one that anybody makes.
+test('down spares processes in mount namespaces that are made while it waits', async () => {
+  const lab = await labUp(topology(PLAIN), { name: NAME });
+  const stubborn = ['unshare', '--mount', 'sh', '-c', 'trap "" TERM; echo set; while :; do sleep 1; done'];
+  const left = lab.spawn('a', stubborn, { stdio: ['ignore', 'pipe', 'ignore'] });
+  await once(left.stdout!, 'data');
+  const { holder } = readState(NAME)!.nodes[0]!;
+  const down = lab.down();
+  await until('the node is told to end', () => !isAlive(holder!));
+  const strangers = Array.from({ length: 8 }, () =>
+    spawn('unshare', ['--mount', 'sleep', 'infinity'], { stdio: 'ignore' }),
+  );
+  try {
+    await Promise.all(strangers.map((stranger) => once(stranger, 'spawn')));
+    const parent = readlinkSync('/proc/self/ns/mnt');
+    const hasOwn = ({ pid }: ChildProcess): boolean => readlinkSync(`/proc/${pid}/ns/mnt`) !== parent;
+    await until('they have namespaces of their own', () => strangers.every(hasOwn));
+    left.kill('SIGKILL');
+    await down;
+    expect(strangers.map(({ exitCode, signalCode }) => exitCode ?? signalCode)).toEqual(strangers.map(() => null));
+  } finally {
+    for (const stranger of strangers) stranger.kill('SIGKILL');
+  }
 });

@@ -85,7 +85,7 @@ afterEach(async () => {
 describe('what a running cnpd serves', () => {
   test('is valid for its YANG module', async () => {
     start();
-    await logged('"msg":"running"');
+    await logged('"msg":"started"');
     expect(yanglint(await servedState(join(dir, 'gnmi.sock')))).toBe('');
   });
 });
