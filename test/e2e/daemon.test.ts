@@ -172,7 +172,7 @@ describe('withdrawal', () => {
     await unproxied(SENDERS6);
     await until('the kernel follows', () => inKernel(SENDERS6), lacksProxy);
     expect(hasProxy(await inKernel(SENDERS4))).toBe(true);
-    await leaf.configure(LEAF);
+    leaf.configure(LEAF);
     leaf.signal('SIGHUP');
     await learned(SENDERS6);
     await until('the kernel follows', () => inKernel(SENDERS6), hasProxy);

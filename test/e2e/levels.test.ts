@@ -111,7 +111,7 @@ test('PNC-5.1-c A15: a second agent in both levels takes over by its lower syste
     JSON.stringify([await r.r2a.counter('isis.own.issued'), await r.r2b.counter('isis.own.issued'), await leaked()]);
   const before = await settled();
   // A change elsewhere passes through both: would they answer each other, they would not come to rest.
-  await r.r1.configure(
+  r.r1.configure(
     intent('r1', 1, {
       proxy: {
         address: ADDRESS.r1,
@@ -122,7 +122,7 @@ test('PNC-5.1-c A15: a second agent in both levels takes over by its lower syste
   );
   expect((await r.r1.ctl('reload')).code).toBe(0);
   await until('the new one is leaked', async () => (await flagged('r3', '2001:db8:1:1::/64')).length, moreThan(0));
-  await r.r1.configure(INTENT.r1);
+  r.r1.configure(INTENT.r1);
   expect((await r.r1.ctl('reload')).code).toBe(0);
   await until('the new one is gone again', async () => (await flagged('r3', '2001:db8:1:1::/64')).length, is(0));
   expect(await flagged('r3', UP)).toEqual([`L2 ${SYSTEM.r2a} ${ADDRESS.r1}`]);

@@ -311,7 +311,7 @@ describe('who is notified', () => {
       { prefix: '0.0.0.0/0', supports: ['long-haul-roce'], order: ['long-haul-roce'] },
       { prefix: '198.51.100.0/24', order: ['long-haul-roce'] },
     ]) {
-      await line.p.configure(congestedNode([policy], { 'k-max': '20kB' }));
+      line.p.configure(congestedNode([policy], { 'k-max': '20kB' }));
       const refused = await line.p.ctl('reload');
       expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('LHCNP §') });
     }

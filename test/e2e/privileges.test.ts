@@ -143,7 +143,7 @@ describe('too few capabilities', () => {
     ['root without any', only(), 'CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN'],
     ['NET_RAW and NET_ADMIN', only('net_raw', 'net_admin'), 'CAP_SYS_ADMIN'],
   ])('%s: cnpd reports once what is missing and the remedy, and makes nothing', async (_who, through, missing) => {
-    await leaf.configure({ router: { name: 'leaf' } });
+    leaf.configure({ router: { name: 'leaf' } });
     await leaf.exec('rm', '-rf', '/run/cnpd');
     const { code, stderr } = await once(through);
     expect({ code, lines: stderr.trim().split('\n').length }).toEqual({ code: 1, lines: 1 });
@@ -155,7 +155,7 @@ describe('too few capabilities', () => {
   });
 
   test('BPF and PERFMON in place of SYS_ADMIN: cnpd reports why they are not enough', async () => {
-    await leaf.configure({ router: { name: 'leaf' } });
+    leaf.configure({ router: { name: 'leaf' } });
     const { code, stderr } = await once(only('net_raw', 'net_admin', 'bpf', 'perfmon', 'net_bind_service'));
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -228,7 +228,7 @@ describe('what a configuration needs besides', () => {
     await leaf.stop();
 
     await leaf.start({ router }, { through: AS_ROOT });
-    await leaf.configure({ router, gnmi: { 'socket-group': 'adm' } });
+    leaf.configure({ router, gnmi: { 'socket-group': 'adm' } });
     const late = await leaf.ctl('reload');
     expect(late).toMatchObject({ code: 1, stdout: 'reloaded: changed gnmi\n' });
     expect(late.stderr).toMatch(
@@ -244,7 +244,7 @@ describe('what a configuration needs besides', () => {
   test('gnmi.socket on reload: cnpd goes on listening where it does, and reports that the new path waits for the next start', async () => {
     const router = { name: 'leaf' };
     await leaf.start({ router }, { through: AS_ROOT });
-    await leaf.configure({ router, gnmi: { socket: '/run/cnpd/other.sock' } });
+    leaf.configure({ router, gnmi: { socket: '/run/cnpd/other.sock' } });
     const { code, stderr } = await leaf.ctl('reload');
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -259,7 +259,7 @@ describe('what a configuration needs besides', () => {
   });
 
   test('a file that only another user may read: CAP_DAC_OVERRIDE stays, and the log shows for which', async () => {
-    await leaf.configure({ router: { name: 'leaf' } });
+    leaf.configure({ router: { name: 'leaf' } });
     await leaf.exec('sh', '-c', 'chown nobody /etc/cnpd/cnpd.yaml && chmod 600 /etc/cnpd/cnpd.yaml');
     try {
       await leaf.start(undefined, { through: AS_ROOT });

@@ -73,9 +73,7 @@ describe('off by default', () => {
 
   test('PNC-6-e A13: each feature comes with its section and goes with it, one by one', async () => {
     const reload = async (...sections: object[]): Promise<string[]> => {
-      await leaf.configure(
-        Object.assign({ router: (LEAF as unknown as { router: object }).router }, ...sections) as object,
-      );
+      leaf.configure(Object.assign({ router: (LEAF as unknown as { router: object }).router }, ...sections) as object);
       expect(await leaf.ctl('reload')).toMatchObject({ code: 0 });
       return (await footprint(leaf))['hooks']!;
     };
@@ -99,7 +97,7 @@ describe('off by default', () => {
 
   test('a file with errors does not start cnpd: exit code 1, every error with file, line and column', async () => {
     await leaf.stop();
-    await leaf.configure(
+    leaf.configure(
       'router: { name: leaf }\nports:\n  - { interface: eth2, k-max: lots }\n  - { interface: eth2, k-mux: 3 }\n',
     );
     const { code, stderr } = await leaf.cnpd('-c', FILE);
@@ -119,7 +117,7 @@ describe('many reloads at once', () => {
     try {
       expect(await client.listening()).toBe(true);
       const done = await leaf.counter('intent.reload.done');
-      await leaf.configure({ router, ...watching() });
+      leaf.configure({ router, ...watching() });
       // What arrives while cnpd is stopped it finds all together.
       process.kill(leaf.pid, 'SIGSTOP');
       const answers = Array.from({ length: 20 }, () => client.reload());
@@ -141,7 +139,7 @@ describe('a reload with a broken file', () => {
     await adjacent(net, 'leaf', 'far');
   });
   beforeEach(async () => {
-    await leaf.configure(LEAF);
+    leaf.configure(LEAF);
     expect((await leaf.ctl('reload')).code).toBe(0);
     await until('far knows the proxy', proxiesAtFar, is(LEAF_FOR_BOTH));
   });
@@ -189,7 +187,7 @@ describe('a reload with a broken file', () => {
     'PNC-6-e: with %s in it `cnpctl reload` shows where and exits with 4; the old intent is in force, status shows it and exits with 1',
     async (_name, text, where) => {
       const before = await inForce();
-      await leaf.configure(text);
+      leaf.configure(text);
       const refused = await leaf.ctl('reload');
       expect(refused.code).toBe(4);
       expect(refused.stderr).toMatch(where);
@@ -209,7 +207,7 @@ describe('a reload with a broken file', () => {
 
   test('PNC-6-a: `cnpd check` takes a file whose proxy listens at a border port, and notes what that lets in', async () => {
     const file = { ...LEAF, proxy: { ...(LEAF as unknown as { proxy: object }).proxy, interfaces: ['eth1', 'eth9'] } };
-    await leaf.configure(file);
+    leaf.configure(file);
     const { code, stdout } = await leaf.cnpd('check', FILE);
     expect({ code, stdout }).toEqual({
       code: 0,
@@ -222,14 +220,14 @@ describe('a reload with a broken file', () => {
   test('SIGHUP is refused the same way; a file that is gone as well; mended, it is loaded and all is well', async () => {
     const before = await inForce();
     const count = await leaf.counter('intent.reload.refused');
-    await leaf.configure(BROKEN[1][1]);
+    leaf.configure(BROKEN[1][1]);
     leaf.signal('SIGHUP');
     await until('refused', () => leaf.counter('intent.reload.refused'), is(count + 1));
     await leaf.exec('rm', FILE);
     expect((await leaf.ctl('reload')).code).toBe(4);
     expect((await leaf.ctl('show', 'status')).stdout).toContain('ENOENT');
     expect(await inForce()).toEqual(before);
-    await leaf.configure(LEAF);
+    leaf.configure(LEAF);
     expect(await leaf.cnpd('check', FILE)).toMatchObject({ code: 0, stdout: `${FILE}: ok\n` });
     expect((await leaf.ctl('reload')).code).toBe(0);
     const status = await leaf.ctl('show', 'status');
@@ -247,7 +245,7 @@ describe('a reload with a broken file', () => {
     const before = await inForce();
     const { router } = LEAF as unknown as { router: object };
     for (const more of [{ 'reverse-path-check': false }, { 'core-ports': ['eth2'] }, {}]) {
-      await leaf.configure({ ...LEAF, router: { ...router, ...more } });
+      leaf.configure({ ...LEAF, router: { ...router, ...more } });
       expect(await leaf.ctl('reload')).toMatchObject({ code: 0, stdout: expect.stringContaining('router') as unknown });
       expect(await leaf.isUp()).toBe(true);
       expect(await inForce()).toEqual(before);
@@ -257,10 +255,10 @@ describe('a reload with a broken file', () => {
   test('fifty reloads at once, good and broken, are done one after another; the last one counts', async () => {
     const other = { ...LEAF, ...proxy('leaf', { senders: [{ prefix: SENDERS4, format: 'standard-cnp' }] }) };
     for (let i = 0; i < 50; i++) {
-      await leaf.configure([LEAF, other, 'no: {'][i % 3]!);
+      leaf.configure([LEAF, other, 'no: {'][i % 3]!);
       leaf.signal('SIGHUP');
     }
-    await leaf.configure(other);
+    leaf.configure(other);
     expect((await leaf.ctl('reload')).code).toBe(0);
     await until(
       'far knows of one prefix only',

@@ -269,7 +269,7 @@ describe('interfaces and queues come and go', () => {
   });
 
   test('a watched port that vanishes is a problem with a remedy; when it returns it is watched again', async () => {
-    await p.configure({
+    p.configure({
       ...base('p', HOLD),
       ports: [
         { interface: 'eth2', 'k-max': '20kB' },
@@ -296,7 +296,7 @@ describe('interfaces and queues come and go', () => {
         expect((await p.show('ports')).find((row) => row['interface'] === 'extra')).toMatchObject({ attached: false });
       }
     } finally {
-      await p.configure(P);
+      p.configure(P);
       expect((await p.ctl('reload')).code).toBe(0);
     }
     await running();

@@ -53,7 +53,7 @@ function unlessRefused(check: () => void): void {
   } catch (error) {
     if (!(error instanceof RpcError) || error.code === 'INTERNAL') throw error;
     if (!/\S/.test(error.message) || error.message.length > 4000)
-      throw new Error(`says ${error.message.length} characters`);
+      throw new Error(`says ${error.message.length} characters`, { cause: error });
   }
 }
 

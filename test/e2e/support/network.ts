@@ -64,7 +64,7 @@ export class Router {
   /** A new cnpd.yaml for a running cnpd, which is told as `cnpctl reload` tells it. @throws when it is refused */
   async reload(intent: object): Promise<void> {
     if (!this.#client) throw new Error(`${this.name}: cnpd does not run`);
-    await this.configure(intent);
+    this.configure(intent);
     const { ok, errors } = await this.#client.reload();
     if (!ok) throw new Error(`${this.name}: reload: ${errors.join('\n')}`);
   }
@@ -82,7 +82,7 @@ export class Router {
     content?: string | object,
     how: { readonly through?: readonly string[]; readonly args?: readonly string[] } = {},
   ): Promise<void> {
-    if (content !== undefined) await this.configure(content);
+    if (content !== undefined) this.configure(content);
     const child = this.#lab.spawn(
       this.name,
       [...(how.through ?? AS_A_SERVICE), ...program('cnpd'), '-c', CONFIG, ...(how.args ?? [])],
