@@ -13,7 +13,7 @@ import type { NorthboundDependencies } from '../../src/northbound/dependencies.t
 import { type Northbound, startNorthbound, startTcpNorthbound } from '../../src/northbound/server.ts';
 import { exampleState, sourceOf } from '../../src/northbound/state.fixture.ts';
 import { readTcpSettings } from '../../src/northbound/tcp.ts';
-import { matches, until } from '../support/until.ts';
+import { contains, matches, until } from '../support/until.ts';
 import { Gnmic, buildGnmic } from './gnmic.ts';
 
 let program: string;
@@ -207,7 +207,7 @@ describe('gnmic', () => {
       return poll.out;
     };
     await until('the value as it is now', enter, matches(/pid": 43\b/));
-    expect(poll.out).toContain("received sync response 'true'");
+    await until('the end of the answer', enter, contains("received sync response 'true'"));
   });
 
   test('what is not served answers at once', async () => {
