@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Holds traffic at tc egress of a port: its packets go into an HTB class of their own, whose rate the agent sets over
-// netlink; all others go straight, untouched.
+// netlink, or get departure times that the port's fq keeps; all others go straight, untouched.
 //
 // - `hold`: single flows in place of their senders (LHCNP §5.6). While none is held, it returns at once.
 // - `flow_control_egress`: what the downstream neighbor at the port has asked to pause (FCN §4.1.2). It also reports
@@ -11,31 +11,37 @@
 #include "flow-control/held-traffic.h"
 #include "flow-control/report.h"
 #include "hold/class.h"
+#include "hold/edt.h"
 #include "hold/packet.h"
 #include "queue-depth.h"
 
 LICENSE;
 
-static __always_inline void enter(struct __sk_buff *skb, const struct hold *hold, struct hold_record *record, __u64 now,
-				  const struct held_packet *packet)
+static __always_inline int enter(struct __sk_buff *skb, const struct hold *hold, struct hold_record *record, __u64 now,
+				 const struct held_packet *packet)
 {
 	__u32 ifindex = skb->ifindex;
 	const struct hold_port *port = bpf_map_lookup_elem(&hold_ports, &ifindex);
 	if (!port || !port->handle) {
 		record->unheld = 1;
 		count(COUNT_HOLD_UNCONFIGURED);
-		return;
+		return TC_NEXT;
 	}
 	if (packet->share == SHARE_ANSWER && !record->responses) {
+		if (port->handle == HOLD_EDT)
+			depart_beside(skb);
 		count(COUNT_HOLD_ANSWERS_PASSED);
-		return;
+		return TC_NEXT;
 	}
-	if (has_left(hold, record))
-		return;
+	if (has_left(hold, record, now))
+		return TC_NEXT;
 	if (packet->share == SHARE_RESPONSE)
 		record->responses = 1;
 	record->unheld = 0;
+	if (port->handle == HOLD_EDT)
+		return hold_until_due(skb, hold, record, now);
 	put_into_class(skb, port->handle, hold, record, now);
+	return TC_NEXT;
 }
 
 SEC("tc")
@@ -51,11 +57,13 @@ int hold(struct __sk_buff *skb)
 		parsed = parse_walk(skb, &packet);
 	if (likely(parsed != PARSED_FOUND))
 		return TC_NEXT;
-	struct hold_record *record;
-	__u64 now;
+	struct hold_record *record = 0;
+	__u64 now = 0;
 	const struct hold *hold = hold_of(&packet.key, &record, &now);
 	if (hold)
-		enter(skb, hold, record, now, &packet);
+		return enter(skb, hold, record, now, &packet);
+	if (record && now && (packet.share != SHARE_ANSWER || record->responses))
+		depart_behind(skb, record, now);
 	return TC_NEXT;
 }
 

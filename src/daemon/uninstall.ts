@@ -1,5 +1,5 @@
 // Removes everything that cnpd leaves behind on purpose: attached programs, pinned maps, the BPF file system, its SIDs,
-// the classes of held flows, and the routes and the device of groups in this network namespace, the run directory. The
+// the queues of held flows, and the routes and the device of groups in this network namespace, the run directory. The
 // agent must not be running, since it would restore them. Objects of others, and objects that cannot be removed, stay
 // and are reported; the rest is removed.
 import { type Dirent, existsSync, lstatSync, readdirSync, rmSync, rmdirSync, unlinkSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { markedFilter } from '../kernel/bpf/clsact.ts';
 import { detachPinnedLink } from '../kernel/bpf/tcx.ts';
 import { isKernelError } from '../kernel/errors.ts';
 import { removeEmptyClsact } from '../kernel/netlink/clsact-qdisc.ts';
-import { removeHoldTrees } from '../kernel/netlink/hold-tree.ts';
+import { removeHoldQueues } from '../kernel/netlink/fq.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import { NamespaceBusy, lockNetns } from '../kernel/netns-lock.ts';
 import { messageOf } from '../model/error-text.ts';
@@ -84,8 +84,8 @@ async function removeAll(runDir: string, stateDir: string | undefined, say: (lin
     for (const sid of removeSidRoutes(routes)) say(`removed the route of ${sid}`);
     routes.close();
   });
-  task.attempt('the classes of held flows', () => {
-    for (const name of removeHoldTrees()) say(`removed the classes of held flows at ${name}`);
+  task.attempt('the queues of held flows', () => {
+    for (const name of removeHoldQueues()) say(`removed the queues of held flows at ${name}`);
   });
   task.attempt('the routes of groups', () => {
     for (const what of removeTrees()) say(`removed ${what}`);

@@ -2,6 +2,7 @@
 // or turns them into standard CNPs.
 import type * as z from 'zod';
 import type { Prefix } from '../model/prefix.ts';
+import { QUEUEINGS, type Queueing } from '../model/queueing.ts';
 import { SOURCE_ACTIONS, type SourceAction } from '../model/source.ts';
 import { SENDER_FORMATS, type SenderFormat, type Understood, possibleIn } from '../model/understood.ts';
 import { senderPrefix, trustedPrefix } from './address-values.ts';
@@ -18,6 +19,8 @@ export interface EnforceIntent {
   readonly rttMs: number;
   /** A notification without an instruction reduces by this share. */
   readonly response: number;
+  /** What holds them. */
+  readonly queueing: Queueing;
   /** Bytes that a held flow may have queued; packets beyond are dropped. */
   readonly buffer: number;
   /** The most flows held at a time. */
@@ -101,7 +104,7 @@ const enforce = section(
   {
     ports: list(
       value(interfaceName, 'egress interface'),
-      'the ports by which the senders’ flows leave; an HTB there, of the operator or of cnpd, holds them',
+      'the ports by which the senders’ flows leave; an HTB or fq there, of the operator or of cnpd, holds them',
     ),
     bandwidth: value(bitRate('1kbit', '100Tbit'), 'rate of these ports; default: that of the slowest link').optional(),
     rtt: defaulted(time('10us', '10s'), '20ms', 'round-trip time of the flows; recovery begins two of them later'),
@@ -109,6 +112,12 @@ const enforce = section(
       percent('1%', '100%'),
       '50%',
       'how much a notification without an instruction reduces the rate',
+    ),
+    queueing: defaulted(
+      oneOf<Queueing>(...QUEUEINGS),
+      'auto',
+      'htb: held flows have classes; fq: they have departure times, which an fq keeps; ' +
+        'auto: fq where a port has one, otherwise htb',
     ),
     buffer: defaulted(size('10kB', '1GB'), '4MB', 'what a held flow may have queued; packets beyond are dropped'),
     ioam: ioam.optional(),
@@ -175,6 +184,7 @@ export function build(declared: z.output<typeof schema>): SourceIntent {
         ...(held.bandwidth !== undefined && { bandwidth: held.bandwidth }),
         rttMs: held.rtt,
         response: held.response,
+        queueing: held.queueing,
         buffer: held.buffer,
         flows: held.flows,
         ...(trace && {

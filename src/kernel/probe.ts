@@ -7,6 +7,7 @@ import { libbpf } from './ffi/libbpf.ts';
 import { O, close, open } from './ffi/libc.ts';
 import { Netns } from './netns.ts';
 import { NetlinkClient } from './netlink/client.ts';
+import { encodeFq } from './netlink/fq.ts';
 import { encodeLinkOfKind, encodeVeth } from './netlink/link.ts';
 import { attribute, u32 } from './netlink/message.ts';
 import { encodeHtb, encodeTbf } from './netlink/traffic-control.ts';
@@ -119,6 +120,13 @@ const PROBES: readonly Probe[] = [
     neededFor: 'monitored ports with classes',
     remedy: 'modprobe sch_htb, or a kernel with CONFIG_NET_SCH_HTB; or use TBF',
     test: qdisc('htb', encodeHtb({ ifindex: LOOPBACK, defaultClass: 1 })),
+  },
+  {
+    name: 'fq',
+    required: false,
+    neededFor: 'held flows: departure times in place of classes (source.enforce.queueing)',
+    remedy: 'modprobe sch_fq, or a kernel with CONFIG_NET_SCH_FQ; HTB holds flows too',
+    test: qdisc('fq', encodeFq({ ifindex: LOOPBACK, flowLimit: 1000 })),
   },
   {
     name: 'veth',

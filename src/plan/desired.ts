@@ -7,6 +7,7 @@ import type { IpAddress } from '../model/address.ts';
 import type { LongHaulInstruction, NotificationFormat } from '../model/notification.ts';
 import type { Prefix } from '../model/prefix.ts';
 import type { Problem } from '../model/problem.ts';
+import type { Queueing } from '../model/queueing.ts';
 import type { SourceAction } from '../model/source.ts';
 import type { Understood } from '../model/understood.ts';
 import type { FlowControlPlan } from './flow-control-plan.ts';
@@ -260,6 +261,7 @@ export interface EnforcePlan {
   readonly rttMs: number;
   /** Percent. */
   readonly response: number;
+  readonly queueing: Queueing;
   /** Bytes a flow. */
   readonly buffer: number;
   readonly flows: number;

@@ -31,6 +31,7 @@ export function planEnforce({ source }: Intent, facts: Facts, problems: Problem[
     lineRate,
     rttMs: enforce.rttMs,
     response: Math.round(enforce.response * 100),
+    queueing: enforce.queueing,
     buffer: enforce.buffer,
     flows: enforce.flows,
     ...(enforce.ioam && { ioam: { capacity: lineRate, ...enforce.ioam } }),

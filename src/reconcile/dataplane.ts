@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import type { BpfProgram } from '../kernel/bpf/program.ts';
 import { EGRESS_PROGRAMS } from '../kernel/dataplane/egress.ts';
 import { COUNTERS_MAP, decodeCounters } from '../kernel/dataplane/counters.ts';
-import { removeHoldTrees } from '../kernel/netlink/hold-tree.ts';
+import { removeHoldQueues } from '../kernel/netlink/fq.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Problem } from '../model/problem.ts';
@@ -209,7 +209,7 @@ export class Dataplane {
   prune(): void {
     this.#attachments.fullPass();
     for (const { feature } of this.#supervisors) feature?.fullPass();
-    if (!this.hold) this.#removeEarlier('hold', 'classes of an earlier run removed', removeHoldTrees);
+    if (!this.hold) this.#removeEarlier('hold', 'queues of an earlier run removed', removeHoldQueues);
     if (!this.srv6) this.#removeEarlier('srv6', 'SIDs of an earlier run removed', removedSids);
     if (!this.multicast) this.#removeEarlier('multicast', 'trees of an earlier run removed', removeTrees);
   }

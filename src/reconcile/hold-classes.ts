@@ -1,39 +1,73 @@
 // The classes of one purpose by slot, and what they hold: what its machine asks of the dataplane.
 import { type HeldSubject, type HoldPurpose, minorOf } from '../kernel/dataplane/holds.ts';
 import type { ClassCounters } from '../kernel/netlink/htb.ts';
-import type { HoldClass, HoldPorts } from './hold-ports.ts';
+import { type HoldClass, type HoldPorts, sum } from './hold-ports.ts';
+import type { HoldPaces, PaceClass } from './hold-paces.ts';
 import type { HoldTable, NewHold } from './hold-table.ts';
+
+interface HoldClassesDependencies {
+  readonly ports: HoldPorts;
+  readonly table: HoldTable;
+  /** For ports whose fq keeps departure times: what these classes are there. */
+  readonly paces?: HoldPaces;
+}
 
 /** Slots count from 1. Rates are bytes per second. */
 export class HoldClasses<Subject extends HeldSubject> {
   readonly #purpose: HoldPurpose;
   readonly #ports: HoldPorts;
   readonly #table: HoldTable;
+  readonly #paces: HoldPaces | undefined;
 
-  constructor(purpose: HoldPurpose, dependencies: { readonly ports: HoldPorts; readonly table: HoldTable }) {
+  constructor(purpose: HoldPurpose, { ports, table, paces }: HoldClassesDependencies) {
     this.#purpose = purpose;
-    this.#ports = dependencies.ports;
-    this.#table = dependencies.table;
+    this.#ports = ports;
+    this.#table = table;
+    this.#paces = paces;
   }
 
   /** @throws KernelError */
-  setClass(slot: number, wanted: HoldClass): Promise<void> {
-    return this.#ports.setClass(this.#minor(slot), wanted);
+  async setClass(slot: number, wanted: HoldClass & PaceClass): Promise<void> {
+    this.#paces?.set(this.#minor(slot), wanted);
+    await this.#ports.setClass(this.#minor(slot), wanted);
   }
 
   /** @throws KernelError */
-  changeRate(slot: number, wanted: Pick<HoldClass, 'rate' | 'burst'>): Promise<void> {
-    return this.#ports.changeRate(this.#minor(slot), wanted);
+  async changeRate(slot: number, wanted: Pick<HoldClass, 'rate' | 'burst'>): Promise<void> {
+    this.#paces?.changeRate(this.#minor(slot), wanted);
+    await this.#ports.changeRate(this.#minor(slot), wanted);
   }
 
   /** @throws KernelError, RangeError (not 1 to 65,535 µs) */
-  pause(slot: number, microseconds: number): Promise<void> {
-    return this.#ports.pause(this.#minor(slot), microseconds);
+  async pause(slot: number, microseconds: number): Promise<void> {
+    this.#paces?.pause(this.#minor(slot), microseconds);
+    await this.#ports.pause(this.#minor(slot), microseconds);
+  }
+
+  /** @throws KernelError, RangeError (not 1 to 65,535 µs) */
+  stop(slot: number, microseconds: number): void {
+    this.#paces?.stop(this.#minor(slot), microseconds);
+  }
+
+  /** An HTB lets a silence end by itself. @throws KernelError */
+  resume(slot: number): void {
+    this.#paces?.resume(this.#minor(slot));
+  }
+
+  /** @throws KernelError */
+  confirm(slot: number): void {
+    this.#paces?.confirm(this.#minor(slot));
+  }
+
+  /** @throws KernelError */
+  async departed(slots: readonly number[]): Promise<void> {
+    await this.#paces?.departed(slots.map((slot) => this.#minor(slot)));
   }
 
   /** Summed over the ports of the purpose. @throws KernelError */
-  classCounters(slot: number): Promise<ClassCounters> {
-    return this.#ports.classCounters(this.#minor(slot));
+  async classCounters(slot: number): Promise<ClassCounters> {
+    const classes = await this.#ports.classCounters(this.#minor(slot));
+    return this.#paces ? sum(classes, this.#paces.counters(this.#minor(slot))) : classes;
   }
 
   /** @throws KernelError, RangeError (the class is another's) */

@@ -317,7 +317,7 @@ function countersIn(answer: readonly NetlinkMessage[], minor: number): ClassCoun
 
 const NOTHING: ClassCounters = { sent: 0n, sentBytes: 0n, dropped: 0n, backlogPackets: 0, backlogBytes: 0 };
 
-const sum = (a: ClassCounters, b: ClassCounters): ClassCounters => ({
+export const sum = (a: ClassCounters, b: ClassCounters): ClassCounters => ({
   sent: a.sent + b.sent,
   sentBytes: a.sentBytes + b.sentBytes,
   dropped: a.dropped + b.dropped,

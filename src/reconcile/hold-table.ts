@@ -128,6 +128,12 @@ export class HoldTable {
     return value && decodeHoldRecord(value);
   }
 
+  /** What the program has counted of what has the class. Undefined: nothing has it. @throws KernelError */
+  recordOf(minor: number): HoldRecord | undefined {
+    const value = this.#owners.has(minor) ? this.#map(HOLD_MAPS.records).lookup(holdSlot(minor)) : undefined;
+    return value && decodeHoldRecord(value);
+  }
+
   #own(name: string, hold: Hold): void {
     this.#holds.set(name, hold);
     this.#owners.set(hold.minor, name);

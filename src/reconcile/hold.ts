@@ -1,6 +1,6 @@
 // What is held in the kernel: single flows (LHCNP §5.6), and what a neighbor has asked to pause (FCN §4.1). The
-// programs at the ports, and an HTB there with room for classes. What is held, and how fast, comes from the machines of
-// both at any time, through `classes` and `flowControl`.
+// programs at the ports, and an HTB there with room for classes, or for single flows an fq. What is held, and how fast,
+// comes from the machines of both at any time, through `classes` and `flowControl`.
 import type { BpfMap } from '../kernel/bpf/map.ts';
 import type { BpfObject } from '../kernel/bpf/object.ts';
 import {
@@ -14,20 +14,30 @@ import {
   flowControlBucketOf,
 } from '../kernel/dataplane/flow-control.ts';
 import { HOLD_PROGRAM, type HeldFlow, type HoldPurpose } from '../kernel/dataplane/holds.ts';
+import { isKernelError } from '../kernel/errors.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Problem } from '../model/problem.ts';
+import type { Queueing } from '../model/queueing.ts';
 import type { EnforcePlan, SourcePlan } from '../plan/desired.ts';
 import type { FlowControlPlan } from '../plan/flow-control-plan.ts';
 import { attachment } from './attachments.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
 import { FlowControl } from './flow-control.ts';
 import { HoldClasses } from './hold-classes.ts';
+import { HoldEdtPorts } from './hold-edt-ports.ts';
+import { HoldPaces } from './hold-paces.ts';
 import { HoldPortTable } from './hold-port-table.ts';
 import { HoldPorts } from './hold-ports.ts';
 import { HoldTable } from './hold-table.ts';
 import type { Reconciler } from './reconciler.ts';
 
-type Port = EnforcePlan['ports'][number] & { readonly purpose: HoldPurpose };
+interface Port {
+  readonly interface: string;
+  readonly ifindex: number;
+  readonly purpose: HoldPurpose;
+  /** Of ports that hold single flows: what holds them, and the bytes that each may have waiting. */
+  readonly enforce?: Pick<EnforcePlan, 'queueing' | 'buffer'> | undefined;
+}
 interface Configuration extends FlowControlConfig {
   readonly id: 'flow-control';
 }
@@ -47,6 +57,7 @@ export class Hold extends Feature {
   readonly classes: HoldClasses<HeldFlow>;
   readonly flowControl: FlowControl;
   readonly #ports: HoldPorts;
+  readonly #edt: HoldEdtPorts;
   readonly #portTable: HoldPortTable;
   readonly #configuration: Reconciler<Configuration>;
   readonly #dependencies: FeatureDependencies;
@@ -68,14 +79,20 @@ export class Hold extends Feature {
     // An earlier run's machines are gone, and with them what they knew of their holds.
     for (const { flow } of table.read()) table.remove(flow);
     const portTable = new HoldPortTable(object);
-    const ports = HoldPorts.open({}, { table: portTable, onChange: () => this.onPorts() });
+    const onChange = (): void => this.onPorts();
+    const ports = HoldPorts.open({}, { table: portTable, onChange });
     this.#ports = ports;
     this.#portTable = portTable;
-    this.classes = new HoldClasses('enforce', { ports, table });
+    const paces = new HoldPaces(object, { table, monotonicNs: () => process.hrtime.bigint() });
+    this.classes = new HoldClasses('enforce', { ports, table, paces });
+    const opened: { close(): void }[] = [ports];
     try {
+      const onTake = (ifindex: number): void => void (ports.purposeAt(ifindex) && ports.release(ifindex));
+      this.#edt = HoldEdtPorts.open({}, { table: portTable, onChange, onTake });
+      opened.push(this.#edt);
       this.flowControl = FlowControl.open(object, {}, { ports, table, portTable, count: dependencies.count });
     } catch (error) {
-      ports.close();
+      for (const one of opened) one.close();
       throw error;
     }
     this.#configuration = this.configuration({
@@ -136,6 +153,7 @@ export class Hold extends Feature {
     this.#closed = true;
     this.flowControl.close();
     this.#ports.close();
+    this.#edt.close();
     super.close();
   }
 
@@ -143,7 +161,8 @@ export class Hold extends Feature {
     const desired = this.#desired;
     const wanted = new Set(desired.map(({ ifindex }) => ifindex));
     for (const ifindex of this.#refused.keys()) if (!wanted.has(ifindex)) this.#refused.delete(ifindex);
-    for (const ifindex of this.#ports.ports) if (!wanted.has(ifindex)) await this.#release(ifindex);
+    for (const ifindex of [...this.#ports.ports, ...this.#edt.ports])
+      if (!wanted.has(ifindex)) await this.#release(ifindex);
     if (!this.#hasCleaned) this.#clean(wanted);
     for (const port of desired) await this.#prepare(port);
   }
@@ -151,8 +170,8 @@ export class Hold extends Feature {
   #clean(wanted: ReadonlySet<number>): void {
     this.#hasCleaned = true;
     try {
-      const ports = this.#ports.releaseOthers(wanted);
-      if (ports.length > 0) this.#dependencies.log.info({ ports }, 'classes of an earlier run removed');
+      const ports = [...this.#ports.releaseOthers(wanted), ...this.#edt.releaseOthers(wanted)];
+      if (ports.length > 0) this.#dependencies.log.info({ ports }, 'queues of an earlier run removed');
     } catch (error) {
       this.#dependencies.count('dataplane.hold.release-failed');
       this.#dependencies.log.warn({ error: messageOf(error) }, 'cannot restore the queues of an earlier run');
@@ -165,32 +184,34 @@ export class Hold extends Feature {
     try {
       await this.#emptied(ifindex);
       this.#ports.release(ifindex);
+      this.#edt.release(ifindex);
     } catch (error) {
       this.#dependencies.count('dataplane.hold.release-failed');
       this.#dependencies.log.warn({ port, error: messageOf(error) }, 'cannot restore the queue of a port');
     }
   }
 
-  async #prepare({ interface: name, ifindex, purpose }: Port): Promise<void> {
+  async #prepare({ interface: name, ifindex, purpose, enforce }: Port): Promise<void> {
     this.#names.set(ifindex, name);
     try {
-      await this.#ports.prepare(ifindex, purpose);
+      const { queueing, buffer } = enforce ?? { queueing: 'htb', buffer: 0 };
+      if (!this.#edt.prepare(ifindex, queueing, buffer)) await this.#ports.prepare(ifindex, purpose);
       this.#refused.delete(ifindex);
     } catch (error) {
       this.#dependencies.count('dataplane.hold.port-refused');
       this.#refused.set(ifindex, {
         ...REFUSED[purpose],
         problem: `nothing can be held at ${name}: ${messageOf(error)}`,
-        remedy:
-          `make an HTB the root of ${name}, with its default class below another class, or remove its qdisc: ` +
-          `\`tc qdisc del dev ${name} root\``,
+        remedy: remedyFor(name, enforce?.queueing, error),
       });
     }
   }
 
   /** Whether single flows can be held at some port. */
   get isReady(): boolean {
-    return this.#ports.ports.some((ifindex) => this.#ports.purposeAt(ifindex) === 'enforce');
+    return (
+      this.#edt.ports.length > 0 || this.#ports.ports.some((ifindex) => this.#ports.purposeAt(ifindex) === 'enforce')
+    );
   }
 }
 
@@ -199,11 +220,20 @@ const REFUSED: Readonly<Record<HoldPurpose, Pick<Problem, 'code' | 'feature'>>> 
   'flow-control': { code: 'flow-control.queue-taken', feature: 'flow-control' },
 };
 
+function remedyFor(name: string, queueing: Queueing | undefined, error: unknown): string {
+  if (queueing === 'fq' && isKernelError(error, 'ENOENT'))
+    return 'modprobe sch_fq, or boot a kernel with CONFIG_NET_SCH_FQ; or set `queueing: auto` under source.enforce';
+  const htb = `an HTB the root of ${name}, with its default class below another class`;
+  const wanted = { auto: `an fq, or ${htb}`, fq: `an fq the root of ${name}`, htb }[queueing ?? 'htb'];
+  return `make ${wanted}, or remove its qdisc: \`tc qdisc del dev ${name} root\``;
+}
+
 /** A port that is to serve both holds single flows: the intent refuses such a file. */
 function portsOf(source: SourcePlan | undefined, flowControl: FlowControlPlan | undefined): Port[] {
   const ports = new Map<number, Port>();
   for (const port of flowControl?.hold ?? []) ports.set(port.ifindex, { ...port, purpose: 'flow-control' });
-  for (const port of source?.enforce?.ports ?? []) ports.set(port.ifindex, { ...port, purpose: 'enforce' });
+  const { enforce } = source ?? {};
+  for (const port of enforce?.ports ?? []) ports.set(port.ifindex, { ...port, purpose: 'enforce', enforce });
   return [...ports.values()];
 }
 

@@ -5,7 +5,7 @@ const NAMES: ReadonlySet<string> = new Set(
   doubted_ports egress_buckets egress_config egress_measures egress_opaque egress_peaks egress_ports egress_stats
   end_con_sids flows guard_allow_inbound guard_allow_outbound guard_end_con_sids guard_ports
   flow_control_arrivals flow_control_bucket flow_control_config flow_control_largest flow_control_records flow_control_shares flow_control_told flow_control_ways
-  hold_filter hold_port_bytes hold_ports hold_records hold_state holds learned_senders
+  hold_filter hold_paces hold_port_bytes hold_ports hold_records hold_state holds learned_senders
   multicast_beliefs multicast_branches multicast_config multicast_destinations multicast_groups multicast_list_ids multicast_lists
   multicast_members multicast_notifiers multicast_ports multicast_records multicast_router_sids multicast_routers
   multicast_scratch multicast_states multicast_too_big

@@ -77,6 +77,19 @@ test('LHCNP-5.6-d: Rate Reduce 30 gives the flow a class of 70 percent of the li
   expect(classes.hold).toEqual({ phase: 'held', untilNs: 4_000_000_000n, drained: 0n });
 });
 
+test('what a program has made of an instruction by itself is over in the flow’s class, once the machine has decided', async () => {
+  Object.assign(classes, { confirm: (slot: number) => void classes.calls.push(['confirm', slot]) });
+  await instruct('notify', 0);
+  taken();
+  await instruct('rate-reduce', 60);
+  expect(taken()).toEqual([
+    ['rate', 1, 2_000_000n],
+    ['confirm', 1],
+  ]);
+  await instruct('resume', 0);
+  expect(taken().at(-1)).toEqual(['confirm', 1]);
+});
+
 test('LHCNP-5.6-g: it recovers two round trips later, step by step, and its class is let go at line rate', async () => {
   await instruct('rate-reduce', 10);
   taken();

@@ -73,6 +73,8 @@ export class Enforcement {
       ...(taken.trace && this.#settings.options.hpcc && { trace: this.#nodesOf(taken.trace) }),
     };
     this.#apply(this.#holds.onNotification(event, this.#now()));
+    const slot = this.#holds.slotOf(event.flow);
+    if (slot !== undefined) this.#classes.confirm(slot);
   }
 
   /** The program has left this notification to the host. */

@@ -175,3 +175,96 @@ test('a flow whose rate is refused when it leaves leaves at the rate that it has
   await pass(10);
   expect(told).toEqual([['error'], ['drained', 1]]);
 });
+
+describe('a dataplane that gives packets departure times is told more', () => {
+  beforeEach(() => {
+    const call = (name: string) => (slot: number, microseconds?: number) => {
+      dataplane.calls.push([name, slot, ...(microseconds === undefined ? [] : [microseconds])]);
+    };
+    Object.assign(dataplane, { confirm: call('confirm'), resume: call('resume'), stop: call('stop') });
+    Object.assign(dataplane, {
+      departed: async (slots: number[]) => void dataplane.calls.push(['departed', ...slots]),
+    });
+  });
+
+  test('what a program has done by itself is over behind what the notification asks for, once for all that wait', async () => {
+    hold(8000);
+    await settled();
+    taken();
+    for (let i = 1; i <= 1000; i++) {
+      classes.confirm(1);
+      rate(8000 * i);
+    }
+    expect(classes.waiting).toBe(1);
+    await settled();
+    expect(taken()).toEqual([
+      ['rate', 1, 1_000_000n],
+      ['confirm', 1],
+    ]);
+  });
+
+  test('it is over although the notification asks for nothing, or the kernel refuses', async () => {
+    hold(8000);
+    await settled();
+    taken();
+    classes.confirm(1);
+    await settled();
+    expect(taken()).toEqual([['confirm', 1]]);
+    dataplane.refuses = 'rate';
+    rate(16_000);
+    classes.confirm(1);
+    await settled();
+    expect([taken(), told]).toEqual([[['confirm', 1]], [['error']]]);
+  });
+
+  test('what is asked for while the kernel is busy comes before the next confirmation', async () => {
+    hold(8000);
+    await settled();
+    taken();
+    let done = (): void => {};
+    const { changeRate } = dataplane;
+    dataplane.changeRate = async (...asked) => {
+      await new Promise<void>((resolve) => (done = resolve));
+      return changeRate(...asked);
+    };
+    rate(16_000);
+    classes.confirm(1);
+    await settled();
+    dataplane.changeRate = changeRate;
+    rate(4000);
+    classes.confirm(1);
+    done();
+    await settled();
+    expect(taken()).toEqual([
+      ['rate', 1, 2000n],
+      ['rate', 1, 500n],
+      ['confirm', 1],
+    ]);
+  });
+
+  test('the end of a pause, and that a rate of 0 is a stop', async () => {
+    hold(8000);
+    await settled();
+    ask({ kind: 'pause', microseconds: 40_000 });
+    await settled();
+    taken();
+    ask({ kind: 'resume' });
+    await settled();
+    rate(0);
+    await settled();
+    expect(taken()).toEqual([
+      ['resume', 1],
+      ['rate', 1, 1000n],
+      ['stop', 1, 65_535],
+      ['pause', 1, 65_535],
+    ]);
+  });
+
+  test('when all ends, what waits departs before the flows go straight', async () => {
+    hold(8000);
+    await settled();
+    taken();
+    await classes.stop();
+    expect(taken()).toEqual([['resume', 1], ['rate', 1, 10_000_000n], ['departed', 1], ['removed']]);
+  });
+});

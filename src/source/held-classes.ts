@@ -58,6 +58,8 @@ export class HeldClasses<Subject> {
   readonly #wanted = new Map<number, WantedHold<Subject>>();
   readonly #occupied = new Map<number, Occupied<Subject>>();
   readonly #turns: Turns;
+  /** Slots whose next turn is to end so. */
+  readonly #toConfirm = new Set<number>();
   readonly #rates: HeldRates<Subject>;
   readonly #looking: Deadline;
   #isLooking = false;
@@ -103,6 +105,16 @@ export class HeldClasses<Subject> {
     }
   }
 
+  /**
+   * A program may have obeyed an instruction already: that is over when the slot is what it is to be, all that has been
+   * asked for so far included. However often it is asked for, the slot has one turn.
+   */
+  confirm(slot: number): void {
+    if (this.#stopped || !this.#dependencies.dataplane.confirm) return;
+    this.#toConfirm.add(slot);
+    this.#turns.due(slot);
+  }
+
   /** All traffic goes straight; what is in the classes leaves at line rate. */
   async stop(): Promise<void> {
     this.#stopped = true;
@@ -111,6 +123,7 @@ export class HeldClasses<Subject> {
     const { dataplane } = this.#dependencies;
     for (const occupied of this.#occupied.values()) endPause(occupied);
     await this.#turns.each([...this.#occupied.keys()], (slot) => this.#rates.toLine(slot));
+    await this.#turns.each([[...this.#occupied.keys()]], (slots) => dataplane.departed?.(slots));
     await this.#turns.each([...this.#occupied.values()], ({ wanted }) => dataplane.removeHold(wanted.flow));
     this.#occupied.clear();
   }
@@ -123,8 +136,18 @@ export class HeldClasses<Subject> {
     log.warn({ error: messageOf(error) }, 'the kernel has refused a change of a class');
   }
 
-  /** Makes a slot what it is to be. What is asked for meanwhile makes it due again. */
   async #settle(slot: number): Promise<void> {
+    const confirms = this.#toConfirm.delete(slot);
+    try {
+      await this.#settleHold(slot);
+    } finally {
+      // Asked for again meanwhile, it has to wait for what came with that.
+      if (confirms && !this.#toConfirm.has(slot)) this.#dependencies.dataplane.confirm?.(slot);
+    }
+  }
+
+  /** Makes a slot what it is to be. What is asked for meanwhile makes it due again. */
+  async #settleHold(slot: number): Promise<void> {
     const wanted = this.#wanted.get(slot);
     const occupied = this.#occupied.get(slot);
     if (occupied && occupied.wanted !== wanted) this.#free(slot, occupied);

@@ -4,7 +4,7 @@
 //   follow otherwise. If no frame has come by then, the pause is asked for again, for what is left of it.
 import type { Clock } from '../model/clock.ts';
 import { LONGEST_PAUSE_US } from '../model/notification.ts';
-import { classRate } from './class-rate.ts';
+import { classRate, leastRate } from './class-rate.ts';
 import type { HoldDataplane } from './hold-dataplane.ts';
 import type { WantedHold } from './wanted-hold.ts';
 
@@ -66,14 +66,17 @@ export class HeldRates<Subject> {
    */
   setClass(slot: number, rate: number): Promise<void>[] {
     const { dataplane } = this.#dependencies;
-    const { lineRate, buffer, silenceUs } = this.#settings;
-    const set = dataplane.setClass(slot, { ...classRate(rate === 0 ? lineRate : rate), limit: buffer });
-    return rate === 0 ? [set, dataplane.pause(slot, silenceUs())] : [set];
+    const { lineRate, buffer } = this.#settings;
+    const least = classRate(leastRate(lineRate)).rate;
+    const set = dataplane.setClass(slot, { ...classRate(rate === 0 ? lineRate : rate), limit: buffer, least });
+    return rate === 0 ? [set, this.#stop(slot)] : [set];
   }
 
   /** @throws KernelError */
-  toLine(slot: number): Promise<void> {
-    return this.#dependencies.dataplane.changeRate(slot, classRate(this.#settings.lineRate));
+  async toLine(slot: number): Promise<void> {
+    const { dataplane } = this.#dependencies;
+    dataplane.resume?.(slot);
+    await dataplane.changeRate(slot, classRate(this.#settings.lineRate));
   }
 
   /** Makes pause and rate what they are to be. @throws KernelError */
@@ -89,16 +92,25 @@ export class HeldRates<Subject> {
     const { rate } = held.wanted;
     if (held.pause || held.rate === rate) return;
     held.rate = undefined;
-    if (rate === 0) await dataplane.pause(slot, this.#settings.silenceUs());
+    if (rate === 0) await this.#stop(slot);
     else await dataplane.changeRate(slot, classRate(rate));
     held.rate = rate;
+  }
+
+  /** At a rate of 0. */
+  async #stop(slot: number): Promise<void> {
+    const { dataplane } = this.#dependencies;
+    const silenceUs = this.#settings.silenceUs();
+    dataplane.stop?.(slot, silenceUs);
+    await dataplane.pause(slot, silenceUs);
   }
 
   async #pause(slot: number, held: Of<Subject>): Promise<void> {
     const end = held.wanted.pausedUntil;
     endPause(held);
     held.pausedUntil = end;
-    if (end !== undefined) await this.#silence(slot, held, end);
+    if (end === undefined) this.#dependencies.dataplane.resume?.(slot);
+    else await this.#silence(slot, held, end);
   }
 
   async #silence(slot: number, held: Of<Subject>, end: number): Promise<void> {

@@ -9,7 +9,7 @@ export interface HoldDataplane<Subject = SourceFlow> {
   /** Creates or changes. @throws KernelError */
   setClass(
     slot: number,
-    wanted: { readonly rate: bigint; readonly burst: number; readonly limit: number },
+    wanted: { readonly rate: bigint; readonly burst: number; readonly limit: number; readonly least: bigint },
   ): Promise<void>;
   /** @throws KernelError */
   changeRate(slot: number, wanted: { readonly rate: bigint; readonly burst: number }): Promise<void>;
@@ -28,6 +28,16 @@ export interface HoldDataplane<Subject = SourceFlow> {
   removeHold(flow: Subject): void;
   /** Undefined: the flow is not held. @throws KernelError */
   record(flow: Subject): { readonly entered: bigint; readonly released: boolean } | undefined;
+
+  // Of a dataplane that gives packets their departure times in advance (reconcile/hold-paces.ts).
+  /** Before pause(): the silence repeats until the rate is changed. @throws KernelError */
+  stop?(slot: number, microseconds: number): void;
+  /** The pause is over; otherwise it ends by itself. @throws KernelError */
+  resume?(slot: number): void;
+  /** What a program has made of an instruction by itself is over: the class is as it was set. @throws KernelError */
+  confirm?(slot: number): void;
+  /** Resolves when no packet of these would be overtaken if others went straight, or soon in any case. */
+  departed?(slots: readonly number[]): Promise<void>;
 }
 
 export interface ClassHold {

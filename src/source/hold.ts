@@ -1,6 +1,6 @@
 // The terms of holds: what comes in, what goes out, and what may be set. Times are milliseconds of one monotonic clock,
 // rates bit/s.
-import type { IpAddress } from '../model/address.ts';
+import { type IpAddress, familyKey, mapKey } from '../model/address.ts';
 import { LONGEST_PAUSE_US, type LongHaulInstruction } from '../model/notification.ts';
 import type { QueuePairs } from '../model/roce.ts';
 import type { ReceivedFormat } from '../model/source.ts';
@@ -11,6 +11,9 @@ import type { HpccOptions } from './hpcc.ts';
 export interface SourceFlow extends Omit<QueuePairs, 'senderQpn'> {
   readonly tenant: number;
 }
+
+export const flowKey = ({ sender, receiver, receiverQpn, tenant }: SourceFlow): string =>
+  `${familyKey(sender)} ${mapKey(receiver)} ${receiverQpn} ${tenant}`;
 
 /** A notification that has been read, and whose sender has been found to be on the access list. */
 export interface HoldEvent {

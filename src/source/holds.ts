@@ -6,7 +6,6 @@
 // A flow is held while any node restricts it. When nothing restricts it, it leaves: its class goes to line rate, and
 // once the class is empty its slot is free. Without further notifications each flow comes to that by itself. One that
 // finds no slot is not held; a held one is never displaced by another. (LHCNP-5.6-d, LHCNP-5.6-e)
-import { familyKey, mapKey } from '../model/address.ts';
 import type { Count } from '../model/log.ts';
 import { LONGEST_PAUSE_US } from '../model/notification.ts';
 import { type Due, DueQueue } from './due-queue.ts';
@@ -17,6 +16,7 @@ import {
   type HoldView,
   type SourceFlow,
   checkedOptions,
+  flowKey,
 } from './hold.ts';
 import { Restriction } from './restriction.ts';
 import { Slots } from './slots.ts';
@@ -66,6 +66,11 @@ export class Holds {
   /** When `advance` is due; undefined: never. */
   get nextAt(): number | undefined {
     return this.#queue.first?.dueAt;
+  }
+
+  /** Undefined: the flow has none. */
+  slotOf(flow: SourceFlow): number | undefined {
+    return this.#held.get(flowKey(flow))?.slot;
   }
 
   /** Whether a further flow finds a slot. */
@@ -293,6 +298,3 @@ export class Holds {
     return effects;
   }
 }
-
-const flowKey = ({ sender, receiver, receiverQpn, tenant }: SourceFlow): string =>
-  `${familyKey(sender)} ${mapKey(receiver)} ${receiverQpn} ${tenant}`;

@@ -178,8 +178,8 @@ describe('uninstall', () => {
     expect(inNetns(ns, 'tc', 'class', 'show', 'dev', 't-u-b')).toContain('1:1000');
     const printed = await runInNamespace();
     expect([qdiscs('t-u-a'), inNetns(ns, 'tc', 'class', 'show', 'dev', 't-u-b')]).toEqual(before);
-    expect(printed.match(/removed the classes of held flows at \S+/g)?.sort()).toEqual(
-      ['t-u-a', 't-u-b'].map((name) => `removed the classes of held flows at ${name}`),
+    expect(printed.match(/removed the queues of held flows at \S+/g)?.sort()).toEqual(
+      ['t-u-a', 't-u-b'].map((name) => `removed the queues of held flows at ${name}`),
     );
   });
 

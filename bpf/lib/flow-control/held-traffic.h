@@ -45,7 +45,7 @@ static __always_inline enum held hold_traffic(struct __sk_buff *skb, const struc
 		return HELD_NOT;
 	traffic_key(&key, kind, &packet->outermost, &packet->flow, ifindex);
 	const struct hold *hold = hold_of(&key, &record, &now);
-	if (!hold || has_left(hold, record))
+	if (!hold || has_left(hold, record, now))
 		return HELD_NOT;
 	put_into_class(skb, root, hold, record, now);
 	__u64 *bytes = bpf_map_lookup_elem(&hold_port_bytes, &ifindex);

@@ -4,7 +4,8 @@
 // No packet overtakes another of what is held. When a hold begins, what went straight before is in the direct queue of
 // the HTB, which precedes all classes. When it ends, packets follow the others into the class until that is empty:
 // until the agent has seen as many leave it as have entered. An ended hold is remembered in its record, since what the
-// agent has seen may be old by the next packet.
+// agent has seen may be old by the next packet. What has departure times (hold/edt.h) says by itself when all of it has
+// departed.
 #ifndef CNPD_HOLD_CLASS_H
 #define CNPD_HOLD_CLASS_H
 
@@ -31,7 +32,7 @@ static __always_inline const struct hold *hold_of(const struct hold_key *key, st
 }
 
 // Whether the packet goes straight since the hold ends and nothing of it is in its class any more.
-static __always_inline int has_left(const struct hold *hold, struct hold_record *record)
+static __always_inline int has_left(const struct hold *hold, struct hold_record *record, __u64 now)
 {
 	if (hold->phase == HOLD_HELD) {
 		record->released = 0;
@@ -41,7 +42,7 @@ static __always_inline int has_left(const struct hold *hold, struct hold_record 
 		count(COUNT_HOLD_STRAIGHT);
 		return 1;
 	}
-	if (record->entered != hold->drained) {
+	if (record->entered != hold->drained && (record->classed || record->next > now)) {
 		count(COUNT_HOLD_LEAVING);
 		return 0;
 	}
@@ -50,17 +51,24 @@ static __always_inline int has_left(const struct hold *hold, struct hold_record 
 	return 1;
 }
 
-// `root`: handle of the port's HTB.
-static __always_inline void put_into_class(struct __sk_buff *skb, __u32 root, const struct hold *hold,
-					   struct hold_record *record, __u64 now)
+static __always_inline __u32 has_entered(const struct __sk_buff *skb, struct hold_record *record, __u64 now)
 {
 	__u32 segments = skb->gso_segs ? skb->gso_segs : 1;
 	__sync_fetch_and_add(&record->entered, segments);
 	record->last_seen = now;
 	if (skb->len > record->longest && segments == 1)
 		record->longest = skb->len;
-	skb->priority = (root & 0xffff0000) | hold->minor;
 	count(COUNT_HOLD_HELD);
+	return segments;
+}
+
+// `root`: handle of the port's HTB.
+static __always_inline void put_into_class(struct __sk_buff *skb, __u32 root, const struct hold *hold,
+					   struct hold_record *record, __u64 now)
+{
+	record->classed = 1;
+	has_entered(skb, record, now);
+	skb->priority = (root & 0xffff0000) | hold->minor;
 }
 
 #endif

@@ -38,13 +38,28 @@ struct hold {
 
 // Written by the program alone while the hold exists. One a class, by minor number less HOLD_FIRST_MINOR.
 struct hold_record {
-	__u64 entered;	 // packets put into the class
+	__u64 entered;	 // packets put into the class, or given a departure time
 	__u64 last_seen; // CLOCK_MONOTONIC: the latest of them
 	__u32 longest;	 // bytes of the longest frame, as the class counts it
 	__u8 released;	 // the class was found empty while leaving; no packet enters it again
 	__u8 responses;	 // READ responses have entered: answers must not overtake them
 	__u8 unheld;	 // the latest packet has gone straight: its port has no classes
-	__u8 reserved;
+	__u8 classed;	 // some have entered a class of an HTB
+	__u64 stamped;	 // of those that have entered, those given a departure time
+	__u64 next;	 // CLOCK_MONOTONIC: when the packet after the last of them may depart
+};
+
+// How fast what is held departs where an fq keeps departure times (hold/edt.h). One a class, as hold_record. Written by
+// the agent; the source's program shortens what the agent is about to change (source/obey.h).
+struct hold_pace {
+	__u64 rate;	// bytes per second; 0: none is set
+	__u64 told;	// the rate that the agent has set last
+	__u64 least;	// the source's program goes no lower
+	__u64 earliest; // CLOCK_MONOTONIC: nothing departs before, the end of a pause
+	__u64 since;	// CLOCK_MONOTONIC: waiting counts from then on: from the end of a pause, also of one that was
+			// ended, or behind what waits at a former, lower rate
+	__u64 ahead;	// ns after that: a packet that would depart later is dropped
+	__u64 frame;	// ns that each frame takes besides its length: what is stopped sends a frame now and then
 };
 
 #define HOLD_FIRST_MINOR 0x1000
@@ -52,11 +67,17 @@ struct hold_record {
 
 // A port, by interface index. Written by the agent alone.
 struct hold_port {
-	__u32 handle;  // of its HTB: the major number in the upper 16 bits; 0: it has no classes
+	__u32 handle;  // of its HTB: the major number in the upper 16 bits; 0: nothing is held; or HOLD_EDT
 	__u32 above;   // bytes in its queue above which packets are reported, held ones not counted; 0: not watched
 	__u64 held;    // bytes that were in classes of traffic when the agent looked last
 	__u64 entered; // bytes that had entered them by then (hold_port_bytes), or earlier
 };
+
+// ns that a packet may wait for others, whatever their bytes: what waits obeys no later instruction.
+#define HOLD_LONGEST_WAIT_NS 100000000
+
+// No handle: the port's fq keeps departure times.
+#define HOLD_EDT 1
 
 // One entry: how many holds of each kind there are.
 struct hold_state {

@@ -5,6 +5,7 @@
 #define CNPD_SOURCE_ACT_H
 
 #include "source/admit.h"
+#include "source/obey.h"
 #include "wire/cnp.h"
 
 static __always_inline void source_fill(struct source_record *record, const struct __sk_buff *skb,
@@ -104,6 +105,8 @@ static __always_inline int source_act(struct __sk_buff *skb, const struct told *
 	// What the agent is not told, nobody obeys in place of the host: it has to hear of it.
 	if (told->action == SOURCE_ENFORCE && (reported || source_is_resume(told))) {
 		count(COUNT_SOURCE_ENFORCED);
+		if (reported)
+			source_obey(told);
 		if (told->format == FORMAT_NONE)
 			count(COUNT_SOURCE_PEER);
 		return TC_DROP;

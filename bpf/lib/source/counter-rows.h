@@ -39,6 +39,8 @@
 	X(405, SOURCE_PEER_UNKNOWN, "source.peer-unknown",                                                             \
 	  "standard CNPs to a sender that cnpd acts for, not from the receiver of a known connection; passed")         \
 	X(406, SOURCE_NOT_HELD, "source.not-held",                                                                     \
-	  "notifications to a sender that cnpd acts for, about a flow that could not be held; left to the host")
+	  "notifications to a sender that cnpd acts for, about a flow that could not be held; left to the host")       \
+	X(407, SOURCE_OBEYED, "source.obeyed",                                                                         \
+	  "of the notifications enforced, Pauses and Rate Reduces that held the next packet already")
 
 #endif

@@ -7,7 +7,7 @@ const row = (
 ): { readonly index: number; readonly name: string; readonly meaning: string } => ({ index, name, meaning });
 
 export const HOLD_COUNTERS = [
-  row(448, 'hold.held', 'packets put into the class of their hold'),
+  row(448, 'hold.held', 'packets put into the class of their hold, or given a departure time'),
   row(449, 'hold.leaving', 'of these, packets of a hold that ends, behind those still in its class'),
   row(450, 'hold.released', 'holds whose class was empty: their packets go straight again'),
   row(451, 'hold.straight', 'packets of released holds that the agent has not removed yet'),
@@ -20,4 +20,6 @@ export const HOLD_COUNTERS = [
     'hold.unparseable',
     'packets passed whose header chain is truncated, too deep or malformed, while a flow is held',
   ),
+  row(457, 'hold.full', 'packets dropped because too much of their flow waits for its departure time'),
+  row(458, 'hold.behind', 'of hold.expired, packets behind others of their flow that wait for their departure time'),
 ];

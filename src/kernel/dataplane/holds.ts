@@ -16,6 +16,8 @@ export const HOLD_MAPS = {
   holds: 'holds',
   /** Written by the program alone while the hold exists. By the class's minor number less HOLD_FIRST_MINOR. */
   records: 'hold_records',
+  /** By the class's minor number less HOLD_FIRST_MINOR: encodeHoldPace. The source's program changes it, too. */
+  paces: 'hold_paces',
   /** Key holdPortKey, value encodeHoldPort. */
   ports: 'hold_ports',
   /** Key holdPortKey, value a u64: bytes that have entered classes at the port. Written by the program alone. */
@@ -76,8 +78,10 @@ const KEY = { source: 0, destination: 16, id: 32, ifindex: 36, kind: 40, protoco
 /** Offsets in struct hold. */
 const HOLD = { size: 24, until: 0, drained: 8, minor: 16, phase: 18, full: 19 } as const;
 /** Offsets in struct hold_record. */
-export const HOLD_RECORD_SIZE = 24;
-const RECORD = { entered: 0, lastSeen: 8, longest: 16, released: 20 } as const;
+export const HOLD_RECORD_SIZE = 40;
+const RECORD = { entered: 0, lastSeen: 8, longest: 16, released: 20, stamped: 24, next: 32 } as const;
+/** Offsets in struct hold_pace. */
+const PACE = { size: 56, rate: 0, told: 8, least: 16, earliest: 24, since: 32, ahead: 40, frame: 48 } as const;
 
 export const encodeHoldKey = (subject: HeldSubject): Uint8Array =>
   structure(HOLD_KEY_SIZE, (view, bytes) => {
@@ -158,7 +162,7 @@ export function decodeHold(value: Uint8Array): Hold | undefined {
 
 /** What the program has counted of a hold. */
 export interface HoldRecord {
-  /** Packets put into the class. */
+  /** Packets put into the class, or given a departure time. */
   readonly entered: bigint;
   /** The latest of them; 0: none. */
   readonly lastSeen: bigint;
@@ -166,6 +170,10 @@ export interface HoldRecord {
   readonly longestFrame: number;
   /** While leaving, the class was found empty: no packet enters it any more. */
   readonly released: boolean;
+  /** Of those that have entered, those given a departure time. */
+  readonly stamped: bigint;
+  /** When the one after the last of these may depart. */
+  readonly nextNs: bigint;
 }
 
 export function decodeHoldRecord(value: Uint8Array): HoldRecord {
@@ -175,7 +183,45 @@ export function decodeHoldRecord(value: Uint8Array): HoldRecord {
     lastSeen: view.getBigUint64(RECORD.lastSeen, LITTLE_ENDIAN),
     longestFrame: view.getUint32(RECORD.longest, LITTLE_ENDIAN),
     released: value[RECORD.released] !== 0,
+    stamped: view.getBigUint64(RECORD.stamped, LITTLE_ENDIAN),
+    nextNs: view.getBigUint64(RECORD.next, LITTLE_ENDIAN),
   };
+}
+
+/** A packet may wait for others no longer, whatever their bytes: what waits obeys no later instruction. */
+export const HOLD_LONGEST_WAIT_NS = 100_000_000;
+
+/** How fast what is held departs at ports whose fq keeps departure times. */
+export interface HoldPace {
+  /** Bytes per second, above 0. */
+  readonly rate: bigint;
+  /** The source's program does not make it less by itself. */
+  readonly least: bigint;
+  /** Nothing departs before; 0: there is no pause. */
+  readonly earliestNs: bigint;
+  /**
+   * Waiting counts from then on: from the end of a pause, also of one that was ended, or behind what waits at a former,
+   * lower rate.
+   */
+  readonly sinceNs: bigint;
+  /** A packet that would depart later after that is dropped. */
+  readonly aheadNs: bigint;
+  /** What each frame takes besides its length. */
+  readonly frameNs: bigint;
+}
+
+/** @throws RangeError for a rate of zero: the program would not hold the flow */
+export function encodeHoldPace(pace: HoldPace): Uint8Array {
+  if (pace.rate <= 0n) throw new RangeError('a pace needs a rate above zero');
+  return structure(PACE.size, (view) => {
+    view.setBigUint64(PACE.rate, pace.rate, LITTLE_ENDIAN);
+    view.setBigUint64(PACE.told, pace.rate, LITTLE_ENDIAN);
+    view.setBigUint64(PACE.least, pace.least, LITTLE_ENDIAN);
+    view.setBigUint64(PACE.earliest, pace.earliestNs, LITTLE_ENDIAN);
+    view.setBigUint64(PACE.since, pace.sinceNs, LITTLE_ENDIAN);
+    view.setBigUint64(PACE.ahead, pace.aheadNs, LITTLE_ENDIAN);
+    view.setBigUint64(PACE.frame, pace.frameNs, LITTLE_ENDIAN);
+  });
 }
 
 export const isHoldMinor = (minor: number): boolean =>
@@ -195,7 +241,7 @@ export const holdPortKey = (ifindex: number): Uint8Array => u32Key(ifindex);
 
 /** What programs know of a port. */
 export interface HoldPort {
-  /** Of the port's HTB: `1:0` is 0x10000. 0: it has no classes. */
+  /** Of the port's HTB: `1:0` is 0x10000. 0: nothing is held there; or HOLD_EDT. */
   readonly handle: number;
   /** Bytes in the port's queue, held ones not included, above which packets are reported; 0: it is not watched. */
   readonly above: number;
@@ -204,6 +250,9 @@ export interface HoldPort {
   /** Value of `hold_port_bytes` before these were looked at. */
   readonly entered: bigint;
 }
+
+/** In place of a handle: the port's fq keeps departure times. */
+export const HOLD_EDT = 1;
 
 /** struct hold_port. */
 const PORT = { size: 24, handle: 0, above: 4, held: 8, entered: 16 } as const;

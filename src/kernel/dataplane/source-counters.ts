@@ -62,4 +62,5 @@ export const SOURCE_COUNTERS = [
     'source.not-held',
     'notifications to a sender that cnpd acts for, about a flow that could not be held; left to the host',
   ),
+  row(407, 'source.obeyed', 'of the notifications enforced, Pauses and Rate Reduces that held the next packet already'),
 ];

@@ -108,6 +108,12 @@ export class HoldTrees {
     return this.#without('ENOENT', () => this.#netlink.request(deleteRootRequest(ifindex, HOLD_ROOT)));
   }
 
+  /** Removes an HTB of cnpd's own. Returns false when there is none. @throws KernelError */
+  releaseOwn(ifindex: number): boolean {
+    const root = this.#roots().get(ifindex);
+    return root !== undefined && isOwn(root) && this.release(ifindex);
+  }
+
   /** Restores every other port. Returns the indexes of those that had something of cnpd's. @throws KernelError */
   releaseAll(but: ReadonlySet<number> = new Set()): number[] {
     return [...this.#roots().values()]

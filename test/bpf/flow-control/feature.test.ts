@@ -62,7 +62,7 @@ const plan = (change: Partial<FlowControlPlan> = {}): FlowControlPlan => ({
   ...change,
 });
 const enforcing = (...names: PortName[]): { source: SourcePlan } => ({
-  source: { enforce: { ports: names.map(port) } } as unknown as SourcePlan,
+  source: { enforce: { ports: names.map(port), queueing: 'auto', buffer: 4_000_000 } } as unknown as SourcePlan,
 });
 
 /** As the dataplane opens it. */

@@ -77,7 +77,7 @@ test('a flow that was reduced to the least rate recovers, and is let go soon aft
   // At one percent of the line a frame would have taken 3.3 s.
   expect(longest).toBeLessThan(3000);
   expect(counts['source.hold.drain-overdue']).toBeUndefined();
-  expect(scene.table.size).toBe(0);
+  await until('its hold is gone', () => scene.table.size, is(0));
   scene.send({ psn: 6 });
   await until('it goes straight', () => scene.psns(QPN).length, atLeast(7));
 });

@@ -158,6 +158,8 @@ describe('numbers are the same in C and in TypeScript', () => {
     ['HOLD_FILTER_WORDS', (of) => of.HOLD_FILTER_WORDS],
     ['HOLD_FIRST_MINOR', (of) => of.HOLD_FIRST_MINOR],
     ['HOLD_SLOTS', (of) => of.HOLD_SLOTS],
+    ['HOLD_EDT', (of) => of.HOLD_EDT],
+    ['HOLD_LONGEST_WAIT_NS', (of) => of.HOLD_LONGEST_WAIT_NS],
     ['INSTRUCTIONS', (of) => of.MAX_INSTRUCTIONS],
     ['MARK_NOTICE', (of) => of.MARK_NOTICE],
     ['MARK_TRIGGER', (of) => of.MARK_TRIGGER],
@@ -286,7 +288,7 @@ describe('numbers are the same in C and in TypeScript', () => {
     ]);
     for (const map of ['branches', 'records', 'members']) expect(length(`multicast_${map}`)).toBe(ts.MULTICAST_SLOTS);
     for (const map of ['routers', 'router_sids']) expect(length(`multicast_${map}`)).toBe(ts.MULTICAST_ROUTERS);
-    for (const map of ['holds', 'hold_records']) expect(length(map)).toBe(ts.HOLD_SLOTS);
+    for (const map of ['holds', 'hold_records', 'hold_paces']) expect(length(map)).toBe(ts.HOLD_SLOTS);
     expect(length('hold_filter')).toBe(ts.HOLD_FILTER_WORDS);
     expect({ egress_ports: length('egress_ports'), flows: length('flows') }).toEqual({
       egress_ports: ts.PORT_SLOTS,

@@ -3,11 +3,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mountBpffs, unmountBpffs } from '../../../src/kernel/bpf/bpffs.ts';
 import { toHex } from '../../../src/packet/hex.ts';
 import { buildCnp } from '../../../src/packet/roce/cnp.ts';
-import { HoldUnderTest, PORT, held } from '../support/hold-under-test.ts';
+import { HOLD_EDT } from '../../../src/kernel/dataplane/holds.ts';
+import { HoldPaces } from '../../../src/reconcile/hold-paces.ts';
+import { HoldUnderTest, MINOR, PORT, held } from '../support/hold-under-test.ts';
 import { data, frame } from '../support/packets.ts';
 import { A, B, DATA_SPORT, DROP, NEXT } from '../support/proxy-under-test.ts';
 import {
@@ -114,6 +116,106 @@ test('a flow whose packets leave by a port without classes is held in name only:
   hold.table.set(FLOW, held());
   leave();
   expect(heard()).toEqual(NOTHING);
+});
+
+describe('a flow that is held by departure times', () => {
+  const HOUR = 3_600_000_000_000n;
+  const now = (): bigint => process.hrtime.bigint();
+  let paces: HoldPaces;
+  const packet = frame(data({ source: A, destination: B, qpn: RECEIVER_QPN }));
+  const LENGTH = BigInt(packet.length);
+  const depart = (): bigint => hold.departureOf(packet);
+  /** Between two packets, at a rate that the flow has now. */
+  const gap = (): bigint => {
+    const first = depart();
+    return depart() - first;
+  };
+  beforeEach(() => {
+    // Of an hour later: what it pauses does not depart while a test looks.
+    paces = new HoldPaces(hold.object, { table: hold.table, monotonicNs: () => now() + HOUR });
+    hold.portTable.setPort(PORT, HOLD_EDT);
+    // A packet in a millisecond, and no less than a hundredth of that.
+    paces.set(MINOR, { rate: LENGTH * 1000n, limit: 1 << 20, least: LENGTH * 10n });
+    hold.table.set(FLOW, held());
+    depart();
+    source.send(cnp()); // the counters that both objects share were cleared
+  });
+  const reduce = (parameter: number): Uint8Array => longHaulIcmpv6({ action: 'rate-reduce', parameter });
+
+  test('is paused with its next packet, before the agent has read the instruction', () => {
+    const before = now();
+    const { counted } = source.send(longHaulRoce({ action: 'pause', parameter: 65_535 }));
+    expect(depart() - before).toBeGreaterThanOrEqual(65_535_000n);
+    expect(counted).toMatchObject({ 'source.enforced': 1, 'source.obeyed': 1 });
+    source.send(longHaulRoce({ action: 'pause', parameter: 1 })); // ends earlier
+    expect(depart() - before).toBeGreaterThanOrEqual(65_535_000n);
+  });
+
+  test('is not paused any more once the agent has taken the instruction for doubled, for example', () => {
+    source.send(longHaulRoce({ action: 'pause', parameter: 65_535 }));
+    paces.confirm(MINOR);
+    expect(depart() - now()).toBeLessThan(60_000_000n);
+  });
+
+  test('is slower with its next packets, by as much of what the agent has set, however often it is said', () => {
+    paces.pause(MINOR, 1);
+    source.send(reduce(50));
+    expect(gap()).toBe(2_000_000n);
+    source.send(reduce(50));
+    source.send(reduce(20));
+    expect(gap()).toBe(2_000_000n);
+    source.send(reduce(75));
+    expect(gap()).toBe(4_000_000n);
+    paces.changeRate(MINOR, { rate: LENGTH * 250n });
+    source.send(reduce(50));
+    expect(gap()).toBe(8_000_000n);
+    paces.confirm(MINOR);
+    depart();
+    expect(gap()).toBe(4_000_000n);
+  });
+
+  test('may have as many bytes waiting as before, up to a hundred milliseconds', () => {
+    const sent = (): number => Array.from({ length: 60 }, depart).filter((at) => at > 0n).length;
+    paces.set(MINOR, { rate: LENGTH * 1000n, limit: packet.length * 20, least: 1n });
+    paces.pause(MINOR, 1);
+    source.send(reduce(50));
+    expect(sent()).toBe(21);
+    paces.set(MINOR, { rate: LENGTH * 1000n, limit: packet.length * 20, least: 1n });
+    hold.table.remove(FLOW);
+    hold.table.set(FLOW, held());
+    depart();
+    paces.pause(MINOR, 1);
+    source.send(reduce(90));
+    // 10 ms each.
+    expect(sent()).toBe(11);
+  });
+
+  test('is not made slower than the least rate, nor stopped, nor sped up by the program', () => {
+    paces.set(MINOR, { rate: LENGTH * 1000n, limit: 1 << 20, least: LENGTH * 500n });
+    paces.pause(MINOR, 1);
+    source.send(reduce(99));
+    expect(gap()).toBe(2_000_000n);
+    const { counted } = source.send(reduce(100));
+    expect(counted).not.toHaveProperty('source.obeyed');
+    source.send(longHaulIcmpv6({ action: 'resume', parameter: 100 }));
+    expect(gap()).toBe(2_000_000n);
+  });
+
+  test('that leaves, that nobody renews or that nobody holds, is the agent’s affair', () => {
+    const obeyed = (): boolean => 'source.obeyed' in source.send(reduce(50)).counted;
+    hold.table.set(FLOW, held({ phase: 'leaving' }));
+    expect(obeyed()).toBe(false);
+    hold.table.set(FLOW, held({ untilNs: process.hrtime.bigint() }));
+    expect(obeyed()).toBe(false);
+    hold.table.remove(FLOW);
+    expect(obeyed()).toBe(false);
+  });
+});
+
+test('of a flow that has a class, only the agent obeys', () => {
+  hold.table.set(FLOW, held());
+  leave();
+  expect(source.send(longHaulRoce({ action: 'pause', parameter: 1000 })).counted).not.toHaveProperty('source.obeyed');
 });
 
 test('once the agent is dead, or can hold nothing, the host hears, though there are holds and was room', () => {

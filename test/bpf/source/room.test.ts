@@ -42,6 +42,7 @@ const desired = (flows: number): DesiredState =>
     source: {
       senders: [{ id: 'a', prefix: prefix('2001:db8:a::/64'), action: 'enforce' }],
       enforce: {
+        queueing: 'auto',
         ports: ['t-room-a', 't-room-b'].map((name) => ({
           ...{ id: name, interface: name },
           ifindex: netns.run(() => interfaceIndex(name)),

@@ -5,7 +5,7 @@ import { HoldPortTable } from '../../../src/reconcile/hold-port-table.ts';
 import { HoldTable, type NewHold } from '../../../src/reconcile/hold-table.ts';
 import { object } from './congested-router.ts';
 import { clearCounters, countOf } from './counters.ts';
-import { H1, H2, NEXT, QPN, context } from './packets.ts';
+import { DROP, H1, H2, NEXT, QPN, context } from './packets.ts';
 
 /** The loopback device acts as the port in test runs. */
 export const PORT = 1;
@@ -14,7 +14,7 @@ export const MINOR = HOLD_FIRST_MINOR + 0x234;
 export const CLASS = ROOT | MINOR;
 export const FLOW: HeldFlow = { sender: H1, receiver: H2, receiverQpn: QPN };
 /** Offsets in struct __sk_buff. */
-const [PRIORITY, GSO_SEGMENTS] = [32, 164];
+const [PRIORITY, TSTAMP, GSO_SEGMENTS] = [32, 152, 164];
 const HOUR_NS = 3_600_000_000_000n;
 
 /** A hold of the next hour. */
@@ -47,12 +47,24 @@ export class HoldUnderTest {
 
   /** The class that the packet goes into; 0: it goes straight. @param segments that the kernel will make of it */
   classOf(frame: Uint8Array, segments = 0): number {
+    const { retval, after } = this.#run(frame, segments);
+    if (retval !== NEXT) throw new Error(`the program returned ${retval}`);
+    return after.getUint32(PRIORITY, true);
+  }
+
+  /** When the packet is to depart; 0: at once, or it was dropped (see the counter). */
+  departureOf(frame: Uint8Array): bigint {
+    const { retval, after } = this.#run(frame);
+    if (retval !== NEXT && retval !== DROP) throw new Error(`the program returned ${retval}`);
+    return after.getBigUint64(TSTAMP, true);
+  }
+
+  #run(frame: Uint8Array, segments = 0): { readonly retval: number; readonly after: DataView } {
     const ctx = context({ ifindex: PORT });
     new DataView(ctx.buffer, ctx.byteOffset).setUint32(GSO_SEGMENTS, segments, true);
     const ran = this.object.program(HOLD_PROGRAM).testRun({ data: frame, ctx });
-    if (ran.retval !== NEXT) throw new Error(`the program returned ${ran.retval}`);
     if (Buffer.compare(ran.data, frame) !== 0) throw new Error('the program changed the packet');
-    return new DataView(ran.ctx!.buffer, ran.ctx!.byteOffset).getUint32(PRIORITY, true);
+    return { retval: ran.retval, after: new DataView(ran.ctx!.buffer, ran.ctx!.byteOffset) };
   }
 
   count(name: string): number {

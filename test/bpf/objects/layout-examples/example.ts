@@ -98,7 +98,7 @@ const U32_KEYED = [
   'source_config source_bucket source_holding notice_config guard_ports port_roles proxy_config proxy_bucket proxy_instructions proxy_latency tenant_config',
   'srv6_config multicast_config multicast_ports multicast_router_sids multicast_groups multicast_states',
   'multicast_lists multicast_branches multicast_records multicast_too_big',
-  'hold_state hold_filter hold_records hold_ports hold_port_bytes flow_control_config flow_control_bucket',
+  'hold_state hold_filter hold_records hold_paces hold_ports hold_port_bytes flow_control_config flow_control_bucket',
 ].flatMap((names) => names.split(' '));
 const ADDRESS_KEYED = [
   'sender_capabilities',

@@ -9,6 +9,9 @@ const TUNNEL = { mode: 'service', source: A, destination: B, protocol: 41 } as c
 const TUPLE = { mode: 'flow', source: A, destination: B, sourcePort: 0xc001, destinationPort: 4791 } as const;
 const PRIORITY = { mode: 'priority', priority: 5 } as const;
 const PORT = { handle: u32(7), above: u32(10), held: wide(11), entered: wide(12) } as const;
+const PACE = {
+  ...{ rate: wide(16), least: wide(17), earliestNs: wide(18), sinceNs: wide(21), aheadNs: wide(19), frameNs: wide(20) },
+} as const;
 
 const PRIORITIES = Uint8Array.from({ length: 64 }, (_, dscp) => dscp >> 3);
 
@@ -64,11 +67,32 @@ export const HOLDS: readonly Example[] = [
   },
   {
     valuesOf: ['hold_records'],
-    fields: { entered: wide(4), last_seen: wide(5), longest: u32(6), released: 1, responses: 1, unheld: 1 },
+    fields: {
+      ...{ entered: wide(4), last_seen: wide(5), longest: u32(6), released: 1, responses: 1, unheld: 1, classed: 1 },
+      ...{ stamped: wide(14), next: wide(15) },
+    },
     size: (ts) => ts.HOLD_RECORD_SIZE,
     read: (ts, bytes) => ts.decodeHoldRecord(bytes),
-    is: { entered: wide(4), lastSeen: wide(5), longestFrame: u32(6), released: true },
-    unread: ['responses', 'unheld'],
+    is: {
+      ...{ entered: wide(4), lastSeen: wide(5), longestFrame: u32(6), released: true },
+      ...{ stamped: wide(14), nextNs: wide(15) },
+    },
+    unread: ['responses', 'unheld', 'classed'],
+  },
+  {
+    valuesOf: ['hold_paces'],
+    fields: {
+      ...{
+        rate: wide(16),
+        told: wide(16),
+        least: wide(17),
+        earliest: wide(18),
+        since: wide(21),
+        ahead: wide(19),
+        frame: wide(20),
+      },
+    },
+    written: (ts) => [ts.encodeHoldPace(PACE)],
   },
   {
     valuesOf: ['hold_ports'],
