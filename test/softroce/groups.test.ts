@@ -17,8 +17,8 @@ import { OPCODE } from '../../src/packet/roce/opcodes.ts';
 import { Port, rocePackets } from '../e2e/support/port.ts';
 import { ownLabName } from '../e2e/support/network.ts';
 import { until } from '../support/until.ts';
-import { Guest } from './guest.ts';
-import { prepareGuestImage } from './guest-image.ts';
+import type { Guest } from '../guests/guest.ts';
+import { prepareRoceImage, startRoceGuest } from './guest.ts';
 import { Connection, type Transferred } from './verbs.ts';
 
 const FOLDER = join(new URL('../..', import.meta.url).pathname, 'out', 'softroce');
@@ -39,7 +39,7 @@ const guests = new Map<string, Guest>();
 let kernel: string;
 
 beforeAll(async () => {
-  const image = prepareGuestImage(FOLDER);
+  const image = prepareRoceImage(FOLDER);
   kernel = image.version;
   lab = await labUp(MULTICAST.file, { name: await ownLabName('softroce-groups') });
   await waitForRoutes(lab, { routes: ROUTES }, never);
@@ -50,7 +50,10 @@ beforeAll(async () => {
   poller = Poller.open({ onError: (error) => errors.push(error) });
   await Promise.all(
     [SOURCE, ...RECEIVERS].map(async ({ node, address, gateway }) => {
-      guests.set(node, await Guest.start({ lab, image, folder: FOLDER, node, addresses: [`${address}/64`], gateway }));
+      guests.set(
+        node,
+        await startRoceGuest({ lab, image, folder: FOLDER, node, addresses: [`${address}/64`], gateway }),
+      );
     }),
   );
 }, 540_000);

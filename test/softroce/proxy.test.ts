@@ -13,8 +13,8 @@ import { OPCODE } from '../../src/packet/roce/opcodes.ts';
 import { ownLabName } from '../e2e/support/network.ts';
 import { Port, rocePackets } from '../e2e/support/port.ts';
 import { until } from '../support/until.ts';
-import { Guest } from './guest.ts';
-import { prepareGuestImage } from './guest-image.ts';
+import type { Guest } from '../guests/guest.ts';
+import { prepareRoceImage, startRoceGuest } from './guest.ts';
 import { Connection, type Transferred } from './verbs.ts';
 
 const REPOSITORY = new URL('../..', import.meta.url).pathname;
@@ -37,13 +37,13 @@ const counter = async (node: string, name: string): Promise<number> =>
   Number((await show(node, 'counters')).find((row) => row['name'] === name)?.['value'] ?? 0);
 
 beforeAll(async () => {
-  const image = prepareGuestImage(FOLDER);
+  const image = prepareRoceImage(FOLDER);
   lab = await labUp(join(SCENE, 'proxy.clab.yml'), { name: await ownLabName('softroce-proxy') });
   poller = Poller.open({ onError: (error) => errors.push(error) });
   // Slower than a guest, so that its packets queue up there.
   await lab.mustExec('p1', 'tc qdisc change dev eth2 root tbf rate 8mbit burst 20000 limit 2000000'.split(' '));
   const start = (node: string, address: string, gateway: string): Promise<Guest> =>
-    Guest.start({ lab, image, folder: FOLDER, node, addresses: [`${address}/64`], gateway });
+    startRoceGuest({ lab, image, folder: FOLDER, node, addresses: [`${address}/64`], gateway });
   [h1, h2] = await Promise.all([start('h1', H1, '2001:db8:1::1'), start('h2', H2, '2001:db8:2::1')]);
   await h1.run(`until ping -c 1 -W 2 ${H2}; do :; done`);
 }, 540_000);

@@ -1,7 +1,7 @@
 // A reliable connection in a guest by its verbs library. The test hands the Queue Pairs over, so that a connection can
 // be directed at any address and Queue Pair: at a peer, or at a group's Proxy Address and Designated Queue Pair.
 import { until } from '../support/until.ts';
-import type { Guest, GuestResult } from './guest.ts';
+import type { Guest, GuestResult } from '../guests/guest.ts';
 
 interface Queue {
   /** GID of this end, an address of the guest. */

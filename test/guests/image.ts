@@ -1,23 +1,28 @@
-// A Linux kernel with rdma_rxe (Linux SoftRoCE) and an initial RAM disk for the guests. Debian's own kernel is unpacked
-// into a folder and not installed. The guests mount this machine's root read-only, so they need no disk of their own.
+// A Linux kernel and an initial RAM disk for guests. Debian's own kernel is unpacked into a folder and not installed.
+// The guests mount this machine's root read-only, so they need no disk of their own.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Package → a file that proves that it is installed. */
-const PACKAGES: Readonly<Record<string, string>> = {
+type Packages = Readonly<Record<string, string>>;
+const PACKAGES: Packages = {
   'qemu-system-x86': '/usr/bin/qemu-system-x86_64',
   'busybox-static': '/usr/bin/busybox',
-  'rdmacm-utils': '/usr/bin/rping',
-  perftest: '/usr/bin/ib_send_bw',
-  'ibverbs-providers': '/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so',
-  'ibverbs-utils': '/usr/bin/ibv_devinfo',
-  'python3-pyverbs': '/usr/lib/python3/dist-packages/pyverbs/__init__.py',
   kmod: '/usr/sbin/modinfo',
 };
-/** rdma_rxe computes its ICRC with crc32, which must be there before it. */
-const MODULES = ['virtio_pci', '9pnet_virtio', '9p', 'virtio_net', 'crc32_generic', 'rdma_rxe', 'rdma_ucm'] as const;
+/** The guest's devices and its root. */
+const MODULES = ['virtio_pci', '9pnet_virtio', '9p'] as const;
 const MODULE_FOLDERS = 'kernel/net kernel/crypto kernel/lib kernel/fs kernel/drivers/infiniband kernel/drivers/virtio';
+
+/** What a suite's guests need besides. */
+export interface GuestNeeds {
+  readonly packages?: Packages;
+  /** In the order in which they are loaded. */
+  readonly modules: readonly string[];
+  /** Bash that the guest runs before it is ready. */
+  readonly begin?: string;
+}
 
 export interface GuestImage {
   readonly kernel: string;
@@ -34,9 +39,9 @@ function run(command: string, ...args: string[]): string {
 const shell = (script: string): string => run('bash', '-euc', script);
 
 /** Installs what is missing and makes the image in `folder`, once. @throws Error that names the failed command */
-export function prepareGuestImage(folder: string): GuestImage {
+export function prepareGuestImage(folder: string, needs: GuestNeeds): GuestImage {
   mkdirSync(folder, { recursive: true });
-  const missing = Object.entries(PACKAGES).filter(([, file]) => !existsSync(file));
+  const missing = Object.entries({ ...PACKAGES, ...needs.packages }).filter(([, file]) => !existsSync(file));
   if (missing.length > 0) {
     run('apt-get', 'update', '-qq');
     shell(`DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \\
@@ -44,11 +49,12 @@ export function prepareGuestImage(folder: string): GuestImage {
   }
   const version = unpackKernel(folder);
   const initialRamDisk = join(folder, `initramfs-${version}.gz`);
-  if (!existsSync(initialRamDisk)) makeInitialRamDisk(folder, version, initialRamDisk);
+  if (!existsSync(initialRamDisk)) makeInitialRamDisk(folder, version, initialRamDisk, needs.modules);
+  writeFileSync(join(folder, 'guest.sh'), firstProcess(needs.begin ?? ''), { mode: 0o755 });
   return { version, initialRamDisk, kernel: join(folder, 'kernel', 'boot', `vmlinuz-${version}`) };
 }
 
-/** The newest kernel of Debian 12 whose SoftRoCE serves READ requests too, or else the stock kernel. */
+/** The newest backported kernel of Debian 12 (its SoftRoCE serves READ requests too), or else the stock kernel. */
 function kernelPackage(): string {
   const backported = run('apt-cache', 'search', '--names-only', '^linux-image-6[.]12[.][0-9]+[+]deb12-amd64$')
     .split('\n')
@@ -78,7 +84,7 @@ function unpackKernel(folder: string): string {
 }
 
 /** Modules in an order in which each comes behind those that it needs. */
-function moduleFiles(modules: string): string[] {
+function moduleFiles(modules: string, names: readonly string[]): string[] {
   const needs = new Map(
     readFileSync(join(modules, 'modules.dep'), 'utf8')
       .split('\n')
@@ -90,16 +96,16 @@ function moduleFiles(modules: string): string[] {
     for (const needed of needs.get(file) ?? []) if (!ordered.has(needed)) add(needed);
     ordered.add(file);
   };
-  for (const name of MODULES) {
+  for (const name of [...MODULES, ...names]) {
     const file = [...needs.keys()].find((one) => one.endsWith(`/${name}.ko`));
     if (file) add(file); // what is missing is built in
   }
   return [...ordered];
 }
 
-function makeInitialRamDisk(folder: string, version: string, target: string): void {
+function makeInitialRamDisk(folder: string, version: string, target: string, names: readonly string[]): void {
   const modules = join(folder, 'kernel', 'lib', 'modules', version);
-  const files = moduleFiles(modules);
+  const files = moduleFiles(modules, names);
   const root = join(folder, 'initramfs');
   rmSync(root, { recursive: true, force: true });
   for (const name of ['bin', 'proc', 'sys', 'dev', 'new', 'm']) mkdirSync(join(root, name), { recursive: true });
@@ -118,14 +124,13 @@ exec switch_root /new ${join(folder, 'guest.sh')}
 `,
     { mode: 0o755 },
   );
-  writeFileSync(join(folder, 'guest.sh'), GUEST, { mode: 0o755 });
   shell(
     `cd ${root} && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1 > ${target}.partial && mv ${target}.partial ${target}`,
   );
 }
 
 /** The guest's first process: it runs the scripts that are put into its control folder, which is /mnt. */
-const GUEST = `#!/bin/bash
+const firstProcess = (begin: string): string => `#!/bin/bash
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 mount -t devtmpfs d /dev
 for folder in /tmp /run /mnt /dev/shm; do mkdir -p $folder; mount -t tmpfs t $folder; done
@@ -134,9 +139,7 @@ mount -t 9p -o trans=virtio,version=9p2000.L ctl /mnt
 ip link set lo up
 sysctl -qw net.ipv6.conf.all.accept_dad=0 net.ipv6.conf.default.accept_dad=0
 sysctl -qw net.ipv6.conf.all.accept_ra=0 net.ipv6.conf.default.accept_ra=0
-ip link set eth0 mtu "$(cat /mnt/mtu)" up
-bash /mnt/addresses
-rdma link add rxe0 type rxe netdev eth0
+${begin}
 touch /mnt/ready
 while :; do
   if [ -f /mnt/command ]; then

@@ -1,0 +1,251 @@
+// Runs in a guest whose kernel has fq (departure-times.test.ts): a router that forwards to a port at which flows are
+// held by departure times. Prints what it has seen, as JSON. Times are milliseconds.
+import { HOLD_EDT } from '../../src/kernel/dataplane/holds.ts';
+import { FqPorts } from '../../src/kernel/netlink/fq.ts';
+import { Poller } from '../../src/kernel/poller.ts';
+import { probeKernel } from '../../src/kernel/probe.ts';
+import { address } from '../../src/model/address.ts';
+import { systemClock } from '../../src/model/clock.ts';
+import { silentLog } from '../../src/model/log.ts';
+import { eventLoopWork } from '../../src/model/work.ts';
+import { OPCODE } from '../../src/packet/roce/opcodes.ts';
+import { HoldEdtPorts } from '../../src/reconcile/hold-edt-ports.ts';
+import { hold } from '../../src/reconcile/hold.ts';
+import { HoldPaces } from '../../src/reconcile/hold-paces.ts';
+import { Enforcement } from '../../src/source/enforcement.ts';
+import { defaultHoldOptions } from '../../src/source/hold.ts';
+import { HoldScene, RECEIVER } from '../bpf/support/hold-scene.ts';
+import { MINOR, held } from '../bpf/support/hold-under-test.ts';
+import { H1, QPN, data } from '../bpf/support/packets.ts';
+import { is, until } from '../support/until.ts';
+
+const PORT = 't-hold-a';
+const FLOW = { sender: H1, receiver: RECEIVER[PORT], receiverQpn: QPN };
+/** Bytes of a frame of the scene, and a rate at which it takes ten milliseconds. */
+const FRAME = 1078;
+const RATE = BigInt(FRAME * 100);
+const LINE = { rate: 1_250_000_000n, limit: 4_000_000, least: 1n };
+const BUFFER = 4_000_000;
+const now = (): bigint => process.hrtime.bigint();
+const ms = (ns: bigint): number => Math.round(Number(ns) / 1e4) / 100;
+
+const scene = await HoldScene.create();
+const edt = HoldEdtPorts.open(
+  { netns: scene.router },
+  { table: scene.portTable, onChange: () => {}, onTake: () => {} },
+);
+const paces = new HoldPaces(scene.object, { table: scene.table, monotonicNs: now });
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+const ifindex = scene.ifindex(PORT);
+let psn = 0;
+
+async function send(count: number, qpn = QPN): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    scene.send({ psn: psn++, qpn });
+    await turn();
+  }
+}
+const arrived = (count: number, qpn = QPN): Promise<unknown> =>
+  until('they have left', () => scene.psns(qpn).length, is(count), 60_000);
+
+function begin(): void {
+  scene.arrivals.length = 0;
+  psn = 0;
+}
+const times = (qpn = QPN): bigint[] => scene.arrivals.filter((one) => one.qpn === qpn).map(({ at }) => at);
+const queue = (): string => scene.tc(`qdisc show dev ${PORT}`).split('\n')[0]!.trim();
+
+/** What becomes of the port's queue. */
+async function queues(): Promise<object> {
+  const before = queue();
+  const auto = edt.prepare(ifindex, 'auto', BUFFER);
+  const own = edt.prepare(ifindex, 'fq', BUFFER);
+  const [made, again] = [queue(), edt.prepare(ifindex, 'fq', 2 * BUFFER)];
+  const changed = queue();
+  const back = edt.prepare(ifindex, 'auto', BUFFER);
+  const restored = queue();
+  scene.tc(`qdisc replace dev ${PORT} root handle 5: fq flow_limit 500 limit 20000`);
+  const theirs = edt.prepare(ifindex, 'auto', BUFFER);
+  const found = FqPorts.open({ netns: scene.router }).find(ifindex);
+  edt.release(ifindex);
+  const left = queue();
+  scene.tc(`qdisc replace dev ${PORT} root handle 6: pfifo limit 100`);
+  let refused = '';
+  try {
+    edt.prepare(ifindex, 'fq', BUFFER);
+  } catch (error) {
+    refused = (error as Error).message;
+  }
+  scene.tc(`qdisc del dev ${PORT} root`);
+  // An HTB of an earlier run.
+  await scene.ports.prepare(ifindex);
+  const taken = edt.prepare(ifindex, 'fq', BUFFER);
+  return {
+    ...{ before, auto, own, made, again, changed, back, restored, theirs, found, left, refused, taken, last: queue() },
+    cleaned: edt.releaseOthers(new Set()).length,
+  };
+}
+
+/** A flow at a rate, beside one that is not held. */
+async function rate(): Promise<object> {
+  begin();
+  edt.prepare(ifindex, 'fq', BUFFER);
+  paces.set(MINOR, { ...LINE, rate: RATE });
+  scene.table.set(FLOW, held());
+  const start = now();
+  // No more at a time than may wait, 100 ms.
+  for (let i = 0; i < 4; i++) {
+    await send(9);
+    await arrived(9 * (i + 1));
+  }
+  const last = times()[8]!;
+  begin();
+  await send(9);
+  await send(1, QPN + 1);
+  await arrived(9);
+  await arrived(1, QPN + 1);
+  const { stamped, entered } = scene.table.record(FLOW)!;
+  return {
+    ms: ms(last - start),
+    qpns: scene.arrivals.map(({ qpn }) => qpn - QPN),
+    ...{ stamped: Number(stamped), entered: Number(entered) },
+  };
+}
+
+async function pause(): Promise<object> {
+  begin();
+  paces.set(MINOR, LINE);
+  scene.table.set(FLOW, held());
+  const at = now();
+  paces.pause(MINOR, 65_535);
+  await send(5);
+  scene.sendPacket(data({ source: H1, destination: RECEIVER[PORT], opcode: OPCODE.acknowledge, size: 4, psn: 99 }));
+  await arrived(6);
+  const psns = scene.psns(QPN);
+  const first = scene.arrivals.find((one) => one.psn !== 99)!;
+  return { first: ms(first.at - at), psns };
+}
+
+/** Held, slowed down, sped up, let go and held again, without a pause between its packets. */
+async function order(): Promise<object> {
+  begin();
+  await send(30);
+  for (const minor of [MINOR + 1, MINOR + 2]) {
+    paces.set(minor, { ...LINE, rate: 40n * RATE });
+    scene.table.set(FLOW, held({ minor }));
+    await send(40);
+    paces.changeRate(minor, { rate: 10n * RATE });
+    await send(20);
+    paces.pause(minor, 20_000);
+    await send(10);
+    paces.changeRate(minor, { rate: LINE.rate });
+    scene.table.set(FLOW, held({ minor, phase: 'leaving' }));
+    while (!scene.table.record(FLOW)!.released) await send(1);
+    await send(10);
+    scene.table.remove(FLOW);
+    await send(20);
+  }
+  await arrived(psn);
+  return { sent: psn, psns: scene.psns(QPN) };
+}
+
+/** Nobody renews the hold: what waits leaves at its time, and nothing overtakes it. */
+async function dead(): Promise<object> {
+  begin();
+  paces.set(MINOR + 3, { ...LINE, rate: RATE });
+  scene.table.set(FLOW, held({ minor: MINOR + 3 }));
+  await send(9);
+  scene.table.set(FLOW, held({ minor: MINOR + 3, untilNs: now() }));
+  await send(20);
+  await arrived(psn);
+  await until('the last time is over', () => scene.table.record(FLOW)!.nextNs <= now());
+  await send(1);
+  await arrived(psn);
+  scene.table.remove(FLOW);
+  return { psns: scene.psns(QPN) };
+}
+
+/** The class of a port with HTB and the time of one with fq, of one flow. */
+async function both(): Promise<object> {
+  begin();
+  await scene.ports.prepare(scene.ifindex('t-hold-b'));
+  await scene.ports.setClass(MINOR + 4, { rate: RATE, burst: 2000, limit: BUFFER });
+  paces.set(MINOR + 4, { ...LINE, rate: RATE });
+  const there = { ...FLOW, receiver: RECEIVER['t-hold-b'], receiverQpn: QPN + 1 };
+  scene.table.set(there, held({ minor: MINOR + 4 }));
+  for (let i = 0; i < 3; i++) scene.send({ psn: psn++, qpn: QPN + 1 }, 't-hold-b');
+  await arrived(3, QPN + 1);
+  const { stamped, entered } = scene.table.record(there)!;
+  scene.table.remove(there);
+  return { stamped: Number(stamped), entered: Number(entered), edt: HOLD_EDT };
+}
+
+/** The whole: machine, dataplane and program, from an instruction to the flow's recovery, and until nothing is left. */
+async function enforcement(): Promise<object> {
+  begin();
+  const counts: Record<string, number> = {};
+  const dependencies = {
+    ...{ clock: systemClock, work: eventLoopWork(), log: silentLog },
+    count: (name: string) => void (counts[name] = (counts[name] ?? 0) + 1),
+  };
+  const feature = scene.router.run(() => hold.open(scene.object, dependencies));
+  const apply = async (desired: object): Promise<string> => {
+    feature.apply(desired);
+    await feature.settled;
+    return queue();
+  };
+  const ports = [{ id: PORT, interface: PORT, ifindex }];
+  const made = await apply({ source: { enforce: { ports, queueing: 'fq', buffer: BUFFER } } });
+  const machine = new Enforcement(
+    { options: { ...defaultHoldOptions(100e6), rttMs: 50 }, buffer: BUFFER },
+    {
+      ...{ ...dependencies, dataplane: feature.classes, monotonicNs: now },
+      isReady: () => feature.isReady,
+      onHolding: () => {},
+    },
+  );
+  const instruct = (action: 'pause' | 'rate-reduce', parameter: number): void =>
+    machine.onNotification({
+      ...{ atNs: 0n, format: 'long-haul-roce', action: 'enforce', node: address('2001:db8:ffff::2'), flow: FLOW },
+      ...{ senderQpn: 1, ifindex: 1, metric: null, trace: null },
+      instruction: { level: 1, action, parameter },
+    });
+  await send(20);
+  instruct('rate-reduce', 90);
+  await until('it is held', () => feature.classes.record(FLOW) !== undefined);
+  await send(20);
+  instruct('pause', 30_000);
+  await send(40);
+  const states = new Set<string>();
+  while (machine.views().length > 0) {
+    states.add(machine.views()[0]!.state);
+    await send(1);
+  }
+  await send(20);
+  await arrived(psn);
+  // Held once more when all ends.
+  instruct('rate-reduce', 90);
+  await until('it is held again', () => feature.classes.record(FLOW) !== undefined);
+  await send(20);
+  await machine.stop();
+  await send(20);
+  await arrived(psn);
+  const restored = await apply({});
+  return { made, restored, sent: psn, psns: scene.psns(QPN), states: [...states], counts };
+}
+
+const poller = Poller.open({
+  onError: (error) => {
+    throw error;
+  },
+});
+const features = (await probeKernel({ poller })).filter(({ name }) => ['fq', 'htb', 'tcx'].includes(name));
+poller.close();
+const seen: Record<string, unknown> = { features };
+for (const scenario of [queues, rate, pause, order, dead, both, enforcement]) seen[scenario.name] = await scenario();
+edt.release(ifindex);
+edt.close();
+scene.close();
+console.log(JSON.stringify(seen));
+// With the feature, which nobody closes.
+process.exit(0);

@@ -1,0 +1,103 @@
+// Flows held by departure times, with a real fq: in a guest of Debian's kernel, since this machine's may have none. The
+// times that the program gives are in test/bpf/hold/departure-times.test.ts.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Guest, emptyFolder } from '../guests/guest.ts';
+import { prepareGuestImage } from '../guests/image.ts';
+import { runInGuest } from './guest-program.ts';
+
+const FOLDER = join(new URL('../..', import.meta.url).pathname, 'out', 'kernels');
+/** A guest computes many times slower than a processor. */
+const LIMIT_MS = 480_000;
+
+interface Seen {
+  readonly features: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
+  readonly queues: Readonly<Record<string, unknown>>;
+  readonly rate: Readonly<Record<'ms' | 'stamped' | 'entered', number>> & { readonly qpns: number[] };
+  readonly pause: { readonly first: number; readonly psns: number[] };
+  readonly order: { readonly sent: number; readonly psns: number[] };
+  readonly dead: { readonly psns: number[] };
+  readonly enforcement: {
+    readonly made: string;
+    readonly restored: string;
+    readonly sent: number;
+    readonly psns: number[];
+    readonly states: string[];
+    readonly counts: Readonly<Record<string, number>>;
+  };
+  readonly both: Readonly<Record<'stamped' | 'entered', number>>;
+}
+
+const WHY_NOT =
+  process.arch === 'x64' ? undefined : `guests are amd64, and this machine is ${process.arch}: nothing is tested`;
+
+let guest: Guest;
+let seen: Seen;
+const inOrder = (count: number): number[] => Array.from({ length: count }, (_, psn) => psn);
+
+describe.skipIf(WHY_NOT !== undefined)(WHY_NOT ?? "in a guest with Debian's kernel", () => {
+  beforeAll(async () => {
+    const image = prepareGuestImage(FOLDER, { modules: ['veth', 'sch_fq', 'sch_htb', 'sch_tbf', 'sch_ingress'] });
+    guest = await Guest.boot({
+      ...{ name: image.version, image, control: emptyFolder(join(FOLDER, 'departure-times')) },
+      spawn: ([command, ...args]) => spawn(command!, args, { stdio: ['ignore', 'ignore', 'pipe'] }),
+    });
+    seen = (await runInGuest(guest, 'departure-times', LIMIT_MS)) as Seen;
+  }, 2 * LIMIT_MS);
+  afterAll(() => guest?.stop());
+
+  test('the kernel is found to have fq, by trying', () => {
+    expect(seen.features.find(({ name }) => name === 'fq')).toMatchObject({ ok: true });
+  });
+
+  test('an fq is made where the file asks for it, another one is used as it is, and any other queue stays', () => {
+    const own = (flowLimit: number): unknown =>
+      expect.stringMatching(
+        new RegExp(`^qdisc fq 6e71: root .*limit 1000000p flow_limit ${flowLimit}p buckets 16384 orphan_mask 1048575`),
+      );
+    expect(seen.queues).toMatchObject({
+      ...{ auto: false, own: true, made: own(4000), again: true, changed: own(8000), back: false },
+      ...{ restored: seen.queues['before'], theirs: true, taken: true, last: own(4000), cleaned: 1 },
+      found: { own: false, options: { flowLimit: 500, limit: 20_000, orphanMask: 1023, horizonUs: 10_000_000 } },
+      left: expect.stringMatching(/^qdisc fq 5: root /),
+      refused: expect.stringContaining("its root qdisc pfifo is not cnpd's and is no fq"),
+    });
+  });
+
+  test('a held flow leaves at its rate, and others at once', () => {
+    const { ms, qpns, stamped, entered } = seen.rate;
+    // The ninth, ten milliseconds a packet.
+    expect(ms).toBeGreaterThanOrEqual(80);
+    expect(qpns.indexOf(1)).toBeLessThan(9);
+    expect([stamped, entered]).toEqual([45, 45]);
+  });
+
+  test('a paused flow is silent for as long as it was told, in order, and its answers are not', () => {
+    const { first, psns } = seen.pause;
+    expect(first).toBeGreaterThanOrEqual(65.535);
+    expect(psns).toEqual([99, 0, 1, 2, 3, 4]);
+  });
+
+  test('no packet overtakes another when a flow is held, slowed down, paused, let go and held again', () => {
+    expect(seen.order.psns).toEqual(inOrder(seen.order.sent));
+  });
+
+  test('a hold that nobody renews delays nothing new, and nothing overtakes what waits', () => {
+    expect(seen.dead.psns).toEqual(inOrder(30));
+  });
+
+  test('LHCNP-5.6-d, LHCNP-5.6-g: a flow is slowed down as nodes say, recovers by itself, loses nothing and keeps its order', () => {
+    const { made, restored, sent, psns, states, counts } = seen.enforcement;
+    expect(made).toMatch(/^qdisc fq 6e71: root /);
+    expect(states).toEqual(expect.arrayContaining(['recovering']));
+    expect(psns).toEqual(inOrder(sent));
+    expect(counts).toMatchObject({ 'source.hold.recovered': 1, 'source.hold.held': 2 });
+    expect(Object.keys(counts).filter((name) => /refused|overdue/.test(name))).toEqual([]);
+    expect(restored).toBe(seen.queues['before']);
+  });
+
+  test('at another port the same flow has a class, if there is an HTB', () => {
+    expect(seen.both).toMatchObject({ stamped: 0, entered: 3 });
+  });
+});
