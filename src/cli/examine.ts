@@ -11,6 +11,7 @@ import { examineGobgp } from '../diagnosis/gobgp/check.ts';
 import { checkKernel, kernelSilent } from '../diagnosis/kernel.ts';
 import type { Intent } from '../intent/intent.ts';
 import { KernelError } from '../kernel/errors.ts';
+import { type FqPort, FqPorts } from '../kernel/netlink/fq.ts';
 import { isGatewayPort } from '../kernel/netlink/gateway-ports.ts';
 import { Rtnetlink } from '../kernel/netlink/rtnetlink.ts';
 import { TC_H } from '../kernel/netlink/traffic-control.ts';
@@ -75,17 +76,34 @@ async function examineHeldPorts(intent: Intent): Promise<Check[]> {
   try {
     return await withNetlink(async (netlink) => {
       const [links, addresses, qdiscs] = [await netlink.links(), await netlink.addresses(), await netlink.qdiscs()];
+      const fqs = fqsOf(links.filter(({ name }) => intent.source?.enforce?.ports.includes(name)));
       return checkHeldPorts(
         intent,
         links.map(({ name, ifindex }) => {
           const rootQdisc = qdiscs.find((qdisc) => qdisc.ifindex === ifindex && qdisc.parent === TC_H.ROOT);
-          return { name, addresses: addresses.filter((a) => a.ifindex === ifindex), ...(rootQdisc && { rootQdisc }) };
+          const own = addresses.filter((a) => a.ifindex === ifindex);
+          const fq = fqs.get(ifindex);
+          return { name, addresses: own, ...(rootQdisc && { rootQdisc }), ...(fq && { fq }) };
         }),
       );
     });
   } catch (error) {
     if (!(error instanceof KernelError)) throw error;
     return [heldPortsUnknown(error)];
+  }
+}
+
+function fqsOf(links: readonly { readonly ifindex: number }[]): Map<number, FqPort> {
+  const ports = FqPorts.open();
+  try {
+    return new Map(
+      links.flatMap(({ ifindex }) => {
+        const found = ports.find(ifindex);
+        return found ? [[ifindex, found] as const] : [];
+      }),
+    );
+  } finally {
+    ports.close();
   }
 }
 

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { load } from '../intent/files.fixture.ts';
 import { address } from '../model/address.ts';
 import type { Check } from '../model/problem.ts';
+import { FQ_ROOT, type FqPort } from '../kernel/netlink/fq.ts';
+import { HOLD_ROOT } from '../kernel/netlink/hold-tree.ts';
 import { type PortOfRouter, checkHeldPorts } from './held-ports.ts';
 
 const port = (name: string, more: Partial<PortOfRouter> = {}): PortOfRouter => ({
@@ -31,6 +33,55 @@ test('the queue of a port that holds flows is its default one, or an HTB', () =>
   expect(checks(ENFORCE, port('eth1', root('tbf')))).toMatchObject([
     { state: 'missing', problem: expect.stringContaining('eth1 is tbf'), remedy: expect.stringContaining('tc qdisc') },
   ]);
+});
+
+const fq = (own: boolean, options: Partial<FqPort['options']> = {}): Partial<PortOfRouter> => ({
+  ...root('fq', own ? FQ_ROOT : 0x10000),
+  fq: { ifindex: 2, own, options: { limit: 10_000, flowLimit: 100, orphanMask: 1023, horizonUs: 1e7, ...options } },
+});
+const by = (queueing: string): string => ENFORCE.replace('[eth1, eth2]', `[eth1], queueing: ${queueing}`);
+const claim = (queueing: string, more: Partial<PortOfRouter> = {}): string | undefined => {
+  const [check] = checks(by(queueing), port('eth1', more));
+  return check!.state === 'ok' ? check!.claim : undefined;
+};
+
+test('what holds flows at a port, and why, is said, and what else could', () => {
+  expect(claim('auto')).toBe(
+    'flows are held at eth1 in classes of an HTB: it has no fq; `queueing: fq` would use departure times',
+  );
+  expect(claim('auto', root('htb'))).toBe('flows are held at eth1 in classes of an HTB: it has an HTB');
+  expect(claim('auto', fq(false, { flowLimit: 4000, orphanMask: 2 ** 20 - 1 }))).toBe(
+    'flows are held at eth1 by departure times: it has an fq',
+  );
+  // Of an earlier run.
+  expect(claim('auto', fq(true))).toMatch(/classes of an HTB: it has no fq/);
+  expect(claim('htb')).toBe('flows are held at eth1 in classes of an HTB: as source.enforce.queueing says');
+  expect(claim('htb', fq(true))).toMatch(/classes of an HTB/);
+  expect(claim('fq')).toBe('flows are held at eth1 by departure times: cnpd makes an fq its root');
+  expect(claim('fq', root('htb', HOLD_ROOT))).toMatch(/cnpd makes an fq/);
+  expect(claim('fq', fq(true))).toBe("flows are held at eth1 by departure times: the fq is cnpd's");
+});
+
+test('a queue that cannot hold flows in this way is a problem with a remedy', () => {
+  for (const [queueing, more, wanted] of [
+    ['auto', root('pfifo'), 'an HTB or an fq'],
+    ['htb', fq(false), 'an HTB'],
+    ['fq', root('htb'), 'an fq'],
+    ['fq', root('pfifo'), 'an fq'],
+  ] as const)
+    expect(checks(by(queueing), port('eth1', more))).toMatchObject([
+      { id: 'source.queue.eth1', state: 'missing', remedy: expect.stringContaining(`make ${wanted} the root of eth1`) },
+    ]);
+});
+
+test('an fq of others that keeps fewer packets than may wait, or has few queues, is a warning', () => {
+  for (const options of [{}, { flowLimit: 4000 }, { orphanMask: 2 ** 20 - 1 }])
+    expect(checks(by('auto'), port('eth1', fq(false, options)))).toMatchObject([
+      {
+        state: 'warning',
+        remedy: expect.stringContaining('root fq flow_limit 4000 limit 1000000 orphan_mask 1048575'),
+      },
+    ]);
 });
 
 test('a port that holds for neighbors has a queue, a link-local address, and neighbors that may ask', () => {

@@ -1,10 +1,16 @@
 // The ports that hold flows or traffic in `cnpctl doctor`: whether their queues have room for classes, and whether the
 // neighbors of flow control can be asked and heard. Also beside a running cnpd, which reports what it was refused.
 import type { Intent } from '../intent/intent.ts';
+import type { EnforceIntent } from '../intent/source.ts';
 import type { KernelError } from '../kernel/errors.ts';
+import { FQ_ROOT, type FqPort, flowLimitFor } from '../kernel/netlink/fq.ts';
+import { HOLD_ROOT } from '../kernel/netlink/hold-tree.ts';
 import { type IpAddress, formatAddress, isLinkLocal } from '../model/address.ts';
 import { type Prefix, prefixContains, prefixOf } from '../model/prefix.ts';
 import type { Check } from '../model/problem.ts';
+
+/** A flow that shares its queue with a held one waits: with fewer, that is likely once a hundred are held. */
+const LEAST_ORPHAN_MASK = 2 ** 16 - 1;
 
 export interface PortOfRouter {
   readonly name: string;
@@ -12,6 +18,8 @@ export interface PortOfRouter {
   readonly addresses: readonly { readonly address: IpAddress; readonly length: number }[];
   /** Handle 0 is the kernel's default. Absent: there is none. */
   readonly rootQdisc?: { readonly kind: string; readonly handle: number };
+  /** Absent: its queues are no fq. */
+  readonly fq?: FqPort;
 }
 
 /** A port that does not exist has been reported. */
@@ -19,8 +27,8 @@ export function checkHeldPorts(intent: Intent, ports: readonly PortOfRouter[]): 
   const { source, flowControl } = intent;
   const named = (names: readonly string[]): PortOfRouter[] => ports.filter(({ name }) => names.includes(name));
   const queues = [
-    ...named(source?.enforce?.ports ?? []).map((port) => queueCheck('source', port)),
-    ...named(flowControl?.hold ?? []).map((port) => queueCheck('flow-control', port)),
+    ...named(source?.enforce?.ports ?? []).map((port) => flowsCheck(port, source!.enforce!)),
+    ...named(flowControl?.hold ?? []).map(trafficCheck),
   ];
   if (!flowControl) return queues;
   const { hold, interfaces, neighbors } = flowControl;
@@ -35,16 +43,59 @@ export function checkHeldPorts(intent: Intent, ports: readonly PortOfRouter[]): 
   ];
 }
 
-function queueCheck(feature: 'source' | 'flow-control', { name, rootQdisc }: PortOfRouter): Check {
-  const [id, what] = [`${feature}.queue.${name}`, feature === 'source' ? 'flows' : 'traffic'];
-  if (!rootQdisc || rootQdisc.handle === 0 || rootQdisc.kind === 'htb')
-    return { id, claim: `the queue of ${name} has room for classes of held ${what}`, state: 'ok' };
+type Root = PortOfRouter['rootQdisc'];
+const hasRoom = (root: Root): boolean => !root || root.handle === 0 || root.kind === 'htb' || isOwnFq(root);
+const isOwnFq = (root: Root): boolean => root?.kind === 'fq' && root.handle === FQ_ROOT;
+const remedyOf = (name: string, wanted: string): string =>
+  `make ${wanted} the root of ${name}, or remove its qdisc: \`tc qdisc del dev ${name} root\``;
+const taken = (name: string, root: Root, wanted: string): string =>
+  `the root qdisc of ${name} is ${root!.kind}, which is not cnpd's and is no ${wanted}: nothing is held there`;
+
+function trafficCheck({ name, rootQdisc }: PortOfRouter): Check {
+  const check = {
+    id: `flow-control.queue.${name}`,
+    claim: `the queue of ${name} has room for classes of held traffic`,
+  };
+  if (hasRoom(rootQdisc)) return { ...check, state: 'ok' };
   return {
-    id,
-    claim: `the queue of ${name} has room for classes of held ${what}`,
-    state: 'missing',
-    problem: `the root qdisc of ${name} is ${rootQdisc.kind}, which is not cnpd's and is no HTB: nothing is held there`,
-    remedy: `make an HTB the root of ${name}, or remove its qdisc: \`tc qdisc del dev ${name} root\``,
+    ...{ ...check, state: 'missing', problem: taken(name, rootQdisc, 'HTB'), remedy: remedyOf(name, 'an HTB') },
+  };
+}
+
+/** What holds single flows at a port, why that, and what else could. */
+function flowsCheck(port: PortOfRouter, { queueing, buffer }: EnforceIntent): Check {
+  const { name, rootQdisc, fq } = port;
+  const id = `source.queue.${name}`;
+  if (queueing !== 'htb' && fq && (!fq.own || queueing === 'fq')) return fqCheck(id, port, fq, flowLimitFor(buffer));
+  const wanted = { auto: 'HTB or fq', htb: 'HTB', fq: 'fq' }[queueing];
+  // An HTB of cnpd's own gives way.
+  const isFree =
+    hasRoom(rootQdisc) && (queueing !== 'fq' || rootQdisc?.kind !== 'htb' || rootQdisc.handle === HOLD_ROOT);
+  if (!isFree)
+    return {
+      ...{ id, claim: `the queue of ${name} can hold flows`, state: 'missing' },
+      ...{ problem: taken(name, rootQdisc, wanted), remedy: remedyOf(name, `an ${wanted.replace(' or ', ' or an ')}`) },
+    };
+  if (queueing === 'fq')
+    return { id, state: 'ok', claim: `flows are held at ${name} by departure times: cnpd makes an fq its root` };
+  const why = rootQdisc?.kind === 'htb' && rootQdisc.handle !== HOLD_ROOT ? 'it has an HTB' : 'it has no fq';
+  const other = queueing === 'auto' && why === 'it has no fq' ? '; `queueing: fq` would use departure times' : '';
+  const because = queueing === 'htb' ? 'as source.enforce.queueing says' : why;
+  return { id, state: 'ok', claim: `flows are held at ${name} in classes of an HTB: ${because}${other}` };
+}
+
+/** Of others' fqs: whether they keep what the program lets wait, and one flow apart from another. */
+function fqCheck(id: string, { name }: PortOfRouter, { own, options }: FqPort, flowLimit: number): Check {
+  const whose = own ? "the fq is cnpd's" : 'it has an fq';
+  const claim = `flows are held at ${name} by departure times: ${whose}`;
+  if (own || (options.flowLimit >= flowLimit && options.orphanMask >= LEAST_ORPHAN_MASK))
+    return { id, claim, state: 'ok' };
+  return {
+    ...{ id, claim, state: 'warning' },
+    problem:
+      `the fq of ${name} keeps ${options.flowLimit} packets of a flow, of ${flowLimit} that may wait, and has ` +
+      `${options.orphanMask + 1} queues, in which other flows can be behind held ones`,
+    remedy: `\`tc qdisc change dev ${name} root fq flow_limit ${flowLimit} limit 1000000 orphan_mask 1048575\``,
   };
 }
 
