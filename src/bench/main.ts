@@ -9,6 +9,7 @@ import { type Figure, dist, runFigure } from './support/bench.ts';
 import { bgpOrigination } from './figures/bgp-origination.ts';
 import { bgpChanges, bgpPaths } from './figures/bgp-changes-and-paths.ts';
 import { controlPackets } from './figures/control-packets.ts';
+import { departureTimes } from './figures/departure-times.ts';
 import { eventLoop } from './figures/event-loop.ts';
 import { feedback } from './figures/feedback.ts';
 import { heldFlows } from './figures/held-flows.ts';
@@ -41,6 +42,7 @@ const FIGURES: readonly Figure[] = [
   packetCost,
   srv6,
   heldFlows,
+  departureTimes,
   sourceInstructions,
   sourceLoad,
   pauseStorm,

@@ -1,31 +1,12 @@
 // Taking notifications for hosts: what the source's program costs other packets, and how long it is from a Long-haul
 // CNP in that program to the flow's class at its new rate. The agent is in between: ring, machine, netlink.
 import { type BpfObject, openBpfObject } from '../../kernel/bpf/object.ts';
-import { prefixKey, structure } from '../../kernel/dataplane/layout.ts';
-import {
-  DEFAULT_LEARNING_LIMITS,
-  PROXY_CONFIG_KEY,
-  PROXY_MAPS,
-  encodeLearningConfig,
-} from '../../kernel/dataplane/proxy.ts';
-import { encodeFlowKey, encodePeer, encodeStaticQueuePair, ownerKey } from '../../kernel/dataplane/queue-pairs.ts';
-import {
-  SOURCE_KEY,
-  SOURCE_MAPS,
-  SOURCE_PROGRAM,
-  encodeSourceConfig,
-  encodeSourceNode,
-  encodeSourceSender,
-} from '../../kernel/dataplane/source.ts';
+import { SOURCE_PROGRAM } from '../../kernel/dataplane/source.ts';
 import { Netns } from '../../kernel/netns.ts';
 import { Rtnetlink } from '../../kernel/netlink/rtnetlink.ts';
-import { address } from '../../model/address.ts';
 import { systemClock } from '../../model/clock.ts';
 import { silentLog } from '../../model/log.ts';
-import { hostPrefix } from '../../model/prefix.ts';
 import { eventLoopWork } from '../../model/work.ts';
-import { UNDISCLOSED } from '../../packet/long-haul/body.ts';
-import { buildLongHaulRoce } from '../../packet/roce/long-haul-cnp.ts';
 import { LOOPBACK } from '../../reconcile/attachments.ts';
 import { hold } from '../../reconcile/hold.ts';
 import { source } from '../../reconcile/source.ts';
@@ -34,39 +15,15 @@ import type { HoldDataplane } from '../../source/hold-dataplane.ts';
 import { defaultHoldOptions } from '../../source/hold.ts';
 import { addedCost, contextAt, percentileRow } from '../support/added-cost.ts';
 import { type Bench, type Figure, bpfObject } from '../support/bench.ts';
-import { RECEIVER, SENDER, dataIpv4, dataIpv6, ethernet } from '../support/packets/packets.ts';
+import { BUILT_HERE, FLOWS, configureSource, instruction } from '../support/source-program.ts';
+import { dataIpv4, dataIpv6, ethernet } from '../support/packets/packets.ts';
 import type { Row } from '../support/report.ts';
 
-const FLOWS = 1000;
 const REPEAT = 20_000;
 const ROUNDS = 31;
-const NODE = address('2001:db8:ffff::2');
 const LINE = 10e9;
 const TARGET_NS = 15;
 const TARGET_MS = 2;
-/** The tag of this router's own notifications, which alone are believed on the loopback interface. */
-const BUILT_HERE = structure(192, (view) => view.setUint32(48, 0x9c6e7d31, true));
-
-function configure(object: BpfObject): void {
-  object.map(SOURCE_MAPS.config).update(
-    SOURCE_KEY,
-    encodeSourceConfig({
-      ...{ fastCnpOption: 0x9e, fastCnpIoamOption: 0x9e, icrc: 'cover', longHaulIcmpv6Type: 200 },
-      ...{ perFlowIntervalNs: 0, perSecond: 10_000_000, burst: 1_000_000 },
-    }),
-  );
-  const sender = hostPrefix(SENDER);
-  object.map(SOURCE_MAPS.senders).update(prefixKey(sender), encodeSourceSender({ prefix: sender, action: 'enforce' }));
-  object.map(SOURCE_MAPS.nodes).update(prefixKey(hostPrefix(NODE)), encodeSourceNode(hostPrefix(NODE)));
-  object.map(PROXY_MAPS.config).update(PROXY_CONFIG_KEY, encodeLearningConfig(DEFAULT_LEARNING_LIMITS));
-  for (let n = 1; n <= FLOWS; n++) {
-    const pair = { sender: SENDER, receiver: RECEIVER, senderQpn: 0x1000 + n, receiverQpn: 0x2000 + n };
-    object
-      .map(PROXY_MAPS.staticQueuePairs)
-      .update(encodeFlowKey(pair), encodeStaticQueuePair({ senderQpn: pair.senderQpn, now: process.hrtime.bigint() }));
-    object.map(PROXY_MAPS.connectedQueuePairs).update(ownerKey({ ...pair, tenant: 0 }), encodePeer(pair));
-  }
-}
 
 function packetRow(object: BpfObject, empty: BpfObject, what: string, packet: Uint8Array): Promise<Row> {
   const ctx = contextAt(LOOPBACK.ifindex);
@@ -94,14 +51,6 @@ function timed(dataplane: HoldDataplane): HoldDataplane & { changed: () => Promi
   };
 }
 
-const instruction = (n: number, parameter: number): Uint8Array =>
-  ethernet(
-    buildLongHaulRoce({
-      ...{ source: NODE, destination: SENDER, sourcePort: 0xc000, objectClass: 247 },
-      cnp: { level: 180, action: 'rate-reduce', parameter, sourceQpn: 0x1000 + n, metric: UNDISCLOSED, objects: [] },
-    }),
-  );
-
 async function latencyRows(object: BpfObject, bench: Bench): Promise<Row[]> {
   const netns = Netns.create();
   bench.finally(() => netns.close());
@@ -112,7 +61,7 @@ async function latencyRows(object: BpfObject, bench: Bench): Promise<Row[]> {
   const dependencies = { clock: systemClock, work: eventLoopWork(), log: silentLog, count: () => {} };
   const held = netns.run(() => hold.open(openBpfObject(bpfObject('hold')), dependencies));
   bench.finally(() => held.close());
-  const enforce = { ports: [{ id: 'a', interface: 't-bench-a', ifindex }] };
+  const enforce = { ports: [{ id: 'a', interface: 't-bench-a', ifindex }], queueing: 'htb', buffer: 4_000_000 };
   held.apply({ source: { enforce } as never });
   await held.settled;
   const dataplane = timed(held.classes);
@@ -134,7 +83,7 @@ async function latencyRows(object: BpfObject, bench: Bench): Promise<Row[]> {
     const found: number[] = [];
     for (let n = 1; n <= FLOWS; n++) {
       bench.signal.throwIfAborted();
-      const packet = instruction(n, parameter);
+      const packet = instruction(n, { action: 'rate-reduce', parameter });
       const changed = dataplane.changed();
       const start = performance.now();
       object.program(SOURCE_PROGRAM).testRun({ data: packet, ctx: BUILT_HERE, netns });
@@ -158,7 +107,7 @@ export const sourceInstructions: Figure = {
     bench.finally(() => object.close());
     const empty = openBpfObject(bpfObject('empty'));
     bench.finally(() => empty.close());
-    configure(object);
+    configureSource(object);
     return [
       await packetRow(object, empty, 'RoCEv2 data over IPv6', dataIpv6(0x123456)),
       await packetRow(object, empty, 'RoCEv2 data over IPv4', dataIpv4(0x123456)),
