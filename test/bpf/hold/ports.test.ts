@@ -303,15 +303,15 @@ describe('what is left behind', () => {
 
   test('packets in a deleted class are dropped, and later ones of the flow go straight', async () => {
     await prepare();
-    await scene.ports.setClass(MINOR, { ...SLOW, rate: 10_000n });
+    await scene.ports.setClass(MINOR, { ...SLOW, rate: 100n });
     scene.table.set(FLOW, held());
     for (let psn = 0; psn < 10; psn++) scene.send({ psn });
     await until('all were there', () => scene.table.record(FLOW)!.entered, is(10n));
-    const { backlogPackets } = await scene.ports.classCounters(MINOR);
     scene.tc('class del dev t-hold-a classid 6e70:1234');
     scene.send({ psn: 10 });
     await until('the last one arrived', () => scene.psns(QPN).at(-1), is(10));
-    expect(scene.psns(QPN).length).toBeLessThanOrEqual(11 - backlogPackets + 1);
+    // About one frame a second leaves until the class is deleted.
+    expect(scene.psns(QPN).length).toBeLessThan(11);
   });
 });
 
