@@ -10,6 +10,7 @@ import {
   SubscriptionMode,
 } from '../../northbound/gen/gnmi/gnmi_pb.js';
 import { checkSubscriptions } from '../../northbound/subscribe/request.ts';
+import { Remembered } from '../../northbound/subscribe/remembered.ts';
 import { SubscribeStream } from '../../northbound/subscribe/stream.ts';
 import { Watches } from '../../northbound/subscribe/watch.ts';
 import type { Bench, Figure } from '../support/bench.ts';
@@ -59,6 +60,7 @@ async function recorded(source: StateSource): Promise<Buffer[]> {
   const stream = new SubscribeStream(checkSubscriptions(once.value), {
     ...{ source, count, now, maxQueued: 1 },
     watches: new Watches({ source, work, now }),
+    remembered: new Remembered(),
     sink: { write: (message) => messages.push(message) > 0, drained: () => Promise.resolve() },
   });
   await finish(work, stream.run(), 1000);

@@ -7,11 +7,12 @@ import { Sections } from '../select.ts';
 import type { Outlet } from './outlet.ts';
 import { type LeafName, type Place, type Row, leavesOf, walkPlaces } from './places.ts';
 import { isSelected } from './queue.ts';
+import type { Remembered } from './remembered.ts';
 import type { Part } from './request.ts';
 import { same } from './watch.ts';
 
-/** Leaves that one stream may have the server remember. */
-export const MAX_REMEMBERED = 100_000;
+/** Leaves that one subscription may have the server remember. All together: remembered.ts. */
+const MAX_REMEMBERED = 100_000;
 
 interface Sent {
   readonly place: Place;
@@ -33,25 +34,29 @@ export class Sampler {
   readonly part: Part;
   readonly #outlet: Outlet;
   readonly #sent = new Map<string, Sent>();
+  readonly #remembered: Remembered | undefined;
   #sample = 0;
-  #remembered = 0;
+  #leaves = 0;
 
-  constructor(part: Part, outlet: Outlet) {
+  /** @param remembered absent: remembers nothing */
+  constructor(part: Part, outlet: Outlet, remembered?: Remembered) {
     this.part = part;
     this.#outlet = outlet;
+    this.#remembered = part.suppressRedundant ? remembered : undefined;
   }
 
-  /** What the client was sent is no longer what it has. */
+  /** What the client was sent is no longer what it has, or it is gone itself. */
   forget(): void {
     this.#sent.clear();
-    this.#remembered = 0;
+    this.#remembered?.giveBack(this.#leaves);
+    this.#leaves = 0;
   }
 
   /** @param sections one reading, which several parts may share */
   *send(sections: Sections, { isWhole, isSilent = false, missed = 0 }: SampleOptions): Steps {
     this.#sample++;
     const visit = (place: Place, row: Row, only: LeafName): void => {
-      const before = this.part.suppressRedundant ? this.#remember(place, row, only) : undefined;
+      const before = this.#remembered && this.#remember(place, row, only, this.#remembered);
       if (isSilent) return;
       const isPart = only !== null || this.part.leaves !== 'all';
       const leaves = leavesOf(place.node);
@@ -63,11 +68,11 @@ export class Sampler {
       }
     };
     yield* walkPlaces(this.part.path, sections, { visit, pause: () => this.#outlet.pause() });
-    if (this.part.suppressRedundant) yield* this.#sendGone();
+    if (this.#remembered) yield* this.#sendGone(this.#remembered);
   }
 
   /** @returns the row that was sent before */
-  #remember(place: Place, row: Row, only: LeafName): Row | undefined {
+  #remember(place: Place, row: Row, only: LeafName, remembered: Remembered): Row | undefined {
     const known = this.#sent.get(place.id);
     if (known) {
       const before = known.row;
@@ -75,26 +80,30 @@ export class Sampler {
       known.sample = this.#sample;
       return before;
     }
-    this.#remembered += row.length;
-    if (this.#remembered > MAX_REMEMBERED)
-      throw new RpcError(
-        'RESOURCE_EXHAUSTED',
-        `suppress_redundant: at most ${MAX_REMEMBERED} leaves: subscribe to less, or without it`,
+    if (this.#leaves + row.length > MAX_REMEMBERED)
+      throw tooMany(`at most ${MAX_REMEMBERED} leaves: subscribe to less, or without it`);
+    if (!remembered.take(row.length))
+      throw tooMany(
+        `all subscriptions together have at most ${remembered.most} leaves: try again later, or without it`,
       );
+    this.#leaves += row.length;
     this.#sent.set(place.id, { place, row, only, sample: this.#sample });
     return undefined;
   }
 
-  *#sendGone(): Steps {
+  *#sendGone(remembered: Remembered): Steps {
     for (const [id, { place, row, only, sample }] of this.#sent) {
       if (sample === this.#sample) continue;
       this.#sent.delete(id);
-      this.#remembered -= row.length;
+      this.#leaves -= row.length;
+      remembered.giveBack(row.length);
       this.#outlet.delete(place, only === null ? undefined : leavesOf(place.node).find(({ name }) => name === only));
       yield* this.#outlet.settle();
     }
   }
 }
+
+const tooMany = (limit: string): RpcError => new RpcError('RESOURCE_EXHAUSTED', `suppress_redundant: ${limit}`);
 
 /** The values of all parts from one reading. */
 export function* sendNow(parts: readonly Part[], source: StateSource, outlet: Outlet): Steps {

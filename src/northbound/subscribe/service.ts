@@ -9,7 +9,8 @@ import { checkExtensions } from '../request.ts';
 import type { Access } from '../rights.ts';
 import { RpcError } from '../rpc-error.ts';
 import { checkSubscriptions } from './request.ts';
-import { SubscribeStream } from './stream.ts';
+import { Remembered } from './remembered.ts';
+import { type StreamOptions, SubscribeStream } from './stream.ts';
 import { Watches } from './watch.ts';
 
 export interface SubscriptionsOptions {
@@ -21,6 +22,8 @@ export interface SubscriptionsOptions {
   readonly maxStreams?: number;
   /** Of one stream: changed leaves, and places that are gone, that its client has not taken. Default 20,000. */
   readonly maxQueued?: number;
+  /** Leaves that samples of all streams remember for suppress_redundant. */
+  readonly maxRemembered?: number;
   /** A client that takes nothing for so long is cut off. Default ten minutes. */
   readonly stuckMs?: number;
 }
@@ -30,29 +33,35 @@ const BUDGET_MS = 4;
 const FIRST_REQUEST_MS = 10_000;
 const MAX_POLLS = 16;
 
+/** What all streams have in common. */
+type Shared = Pick<StreamOptions, 'watches' | 'remembered'>;
+
 type Call = ServerDuplexStream<SubscribeRequest, Buffer>;
 
 /** All streams of all sockets. */
 export class Subscriptions {
   readonly options: SubscriptionsOptions;
-  readonly #watches: Watches;
+  readonly #shared: Shared;
   #streams = 0;
 
   constructor(options: SubscriptionsOptions) {
     this.options = options;
-    this.#watches = new Watches({ ...options, now });
+    this.#shared = {
+      watches: new Watches({ ...options, now }),
+      remembered: new Remembered(options.maxRemembered),
+    };
   }
 
   /** Units of the state that are compared again and again. */
   get watched(): number {
-    return this.#watches.size;
+    return this.#shared.watches.size;
   }
 
   handler(access: Access): handleBidiStreamingCall<SubscribeRequest, Buffer> {
     return (call) => {
       const { count } = this.options;
       count(`northbound.call.${gNMI.method.subscribe.name.toLowerCase()}`);
-      const live = new LiveCall(call, access, { ...this.options, watches: this.#watches });
+      const live = new LiveCall(call, access, { ...this.options, ...this.#shared });
       const max = this.options.maxStreams ?? 128;
       if (this.#streams >= max)
         return live.fail(new RpcError('RESOURCE_EXHAUSTED', `there are ${max} subscriptions already: try again later`));
@@ -67,14 +76,14 @@ const now = (): bigint => BigInt(Date.now()) * 1_000_000n;
 class LiveCall {
   readonly #call: Call;
   readonly #access: Access;
-  readonly #options: SubscriptionsOptions & { readonly watches: Watches };
+  readonly #options: SubscriptionsOptions & Shared;
   #stream: SubscribeStream | undefined;
   #cancel: (() => void) | undefined;
   #firstRequest: NodeJS.Timeout | undefined;
   #onOver: () => void = () => undefined;
   #isOver = false;
 
-  constructor(call: Call, access: Access, options: SubscriptionsOptions & { readonly watches: Watches }) {
+  constructor(call: Call, access: Access, options: SubscriptionsOptions & Shared) {
     this.#call = call;
     this.#access = access;
     this.#options = options;
@@ -122,9 +131,9 @@ class LiveCall {
     clearTimeout(this.#firstRequest);
     const subscribed = checkSubscriptions(list);
     for (const { path } of subscribed.parts) this.#access.checkRead(path, certificateOf(this.#call));
-    const { source, watches, count, work, maxQueued = 20_000 } = this.#options;
+    const { work, maxQueued = 20_000 } = this.#options;
     const sink = { write: (message: Buffer) => this.#call.write(message), drained: () => this.#drained() };
-    this.#stream = new SubscribeStream(subscribed, { source, watches, sink, count, now, maxQueued });
+    this.#stream = new SubscribeStream(subscribed, { ...this.#options, sink, now, maxQueued });
     this.#cancel = work.run(this.#stream.run(), {
       budgetMs: BUDGET_MS,
       onDone: () => this.#end(),

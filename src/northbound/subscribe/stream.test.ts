@@ -115,6 +115,22 @@ describe('Subscribe STREAM, SAMPLE', () => {
     expect(client.log.slice(0, 3)).toEqual(['/cnpd/status/pid 42', 'sync', '/cnpd/status/pid 42']);
   });
 
+  test('what all remember for suppress_redundant is bounded; a stream that ends gives its share back', async () => {
+    // An entry of ports has some 30 leaves.
+    await served.start({ maxRemembered: 40 });
+    const redundant = [{ ...sampled(100, 'cnpd', 'ports'), suppressRedundant: true }];
+    const first = await served.subscribed(redundant);
+    const refused = served.subscribe(redundant);
+    await over(refused);
+    expect(refused.error).toMatchObject({ code: 8, details: expect.stringContaining('at most 40 leaves') });
+    first.close();
+    await until('there is room', async () => {
+      const next = served.subscribe(redundant);
+      await until('an answer', () => next.syncs > 0 || next.isOver);
+      return next.syncs > 0;
+    });
+  });
+
   test('updates_only with suppress_redundant: what is as it was at the start is not sent', async () => {
     const client = await synced(
       served.subscribe([{ ...sampled(100, 'cnpd', 'ports'), suppressRedundant: true }], { updatesOnly: true }),

@@ -7,12 +7,15 @@ import { Sections } from '../select.ts';
 import { Changes } from './changes.ts';
 import { Outlet, type Sink } from './outlet.ts';
 import type { Part, Subscribed } from './request.ts';
+import type { Remembered } from './remembered.ts';
 import { Sampler, sendNow } from './sampler.ts';
 import type { Watches } from './watch.ts';
 
 export interface StreamOptions {
   readonly source: StateSource;
   readonly watches: Watches;
+  /** Of all streams. */
+  readonly remembered: Remembered;
   readonly sink: Sink;
   readonly count: Count;
   /** Nanoseconds since the Unix epoch. */
@@ -97,13 +100,16 @@ export class SubscribeStream {
         onMissed: (values) => this.#options.count('northbound.subscribe.missed', values),
       },
     );
+    const samplers = parts
+      .filter(({ kind }) => kind === 'sample')
+      .map((part) => new Sampler(part, this.#outlet, this.#options.remembered));
     try {
       yield* changes.ready();
-      const samplers = parts.filter(({ kind }) => kind === 'sample').map((part) => new Sampler(part, this.#outlet));
       yield* this.#begin(changes, samplers);
       yield* this.#goOn(changes, this.#timed(parts, samplers));
     } finally {
       changes.close();
+      for (const sampler of samplers) sampler.forget();
     }
   }
 

@@ -157,7 +157,9 @@ class UnitWatch {
     for (const watcher of watchers) watcher.failed(error);
   }
 
+  /** Once: by then another may be watched under its name. */
   #end(): void {
+    if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#cancel?.();
