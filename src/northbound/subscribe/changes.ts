@@ -4,7 +4,7 @@ import { type Steps, wait } from '../../model/work.ts';
 import type { Outlet } from './outlet.ts';
 import { type Place, type Row, leavesOf, selected } from './places.ts';
 import { type PendingPlace, Queue, type Selected, isSelected } from './queue.ts';
-import type { Part } from './request.ts';
+import { type Part, distinctSelections } from './request.ts';
 import { unitsOf } from './units.ts';
 import type { Change, Watch, Watches } from './watch.ts';
 
@@ -41,8 +41,9 @@ export class Changes {
     const units = new Map(parts.flatMap(({ path }) => unitsOf(path)).map((unit) => [unit.name, unit]));
     this.#units = [...units.values()].map((unit) => {
       const among = parts.filter(({ path }) => unitsOf(path).includes(unit));
+      const selections = distinctSelections(among);
       const watch = options.watches.watch(unit, {
-        changed: (changes, at) => this.#changed(changes, at, among),
+        changed: (changes, at) => this.#changed(changes, at, selections),
         failed: (error) => {
           this.error = error;
           options.onChange();
@@ -57,14 +58,17 @@ export class Changes {
     for (const { watch } of this.#units) yield* wait(watch.ready);
   }
 
-  #changed(changes: readonly Change[], at: bigint, parts: readonly Part[]): void {
+  #changed(changes: readonly Change[], at: bigint, parts: readonly Part[]): boolean {
     for (const change of changes) {
+      // All will be sent anew, this too.
+      if (this.queue.hasOverflowed) break;
       const among = selectedBy(parts, change.place);
       if (among.length > 0) this.queue.add(change, at, among);
     }
     const missed = this.queue.takeMissed();
     if (missed > 0) this.#options.onMissed(missed);
     if (!this.queue.isEmpty) this.#options.onChange();
+    return !this.queue.hasOverflowed;
   }
 
   /** All present values of the part, or of all parts. */

@@ -76,6 +76,14 @@ describe('Subscribe ONCE', () => {
     expect(client.notifications.every(({ prefix: p }) => p!.target === 'leaf1' && p!.origin === 'cnpd')).toBe(true);
   });
 
+  test('a subscription that is there twice is served once, one that differs is not lost', async () => {
+    const pid = targetDefined('cnpd', 'status', 'pid');
+    const version = targetDefined('cnpd', 'status', 'version');
+    const client = served.subscribe([pid, version, pid], { mode: ONCE });
+    await over(client);
+    expect(client.log).toEqual(['/cnpd/status/pid 42', '/cnpd/status/version 0.1.0', 'sync']);
+  });
+
   test('what is not there yet is no error, updates_only is sync_response alone', async () => {
     const none = served.subscribe([targetDefined('cnpd', ['ports', { interface: 'eth9' }])], { mode: ONCE });
     const only = served.subscribe([targetDefined('cnpd')], { mode: ONCE, updatesOnly: true });

@@ -51,6 +51,10 @@ export class Queue {
     return this.#size;
   }
 
+  get hasOverflowed(): boolean {
+    return this.#hasOverflowed;
+  }
+
   /** Whether what was in the queue was forgotten. Asking resets it. */
   takeOverflow(): boolean {
     const had = this.#hasOverflowed;
@@ -67,7 +71,7 @@ export class Queue {
 
   /** @param parts what of the place is subscribed to, once or several times */
   add({ place, row, leaves }: Change, at: bigint, parts: readonly Selected[]): void {
-    if (this.#hasOverflowed) return void (this.#missed += Math.max(1, leaves.length));
+    if (this.#hasOverflowed) return;
     if (!row) this.#gone(place, at, parts);
     else
       for (const leaf of leaves)

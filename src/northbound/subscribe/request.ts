@@ -60,7 +60,7 @@ export function checkSubscriptions(list: SubscriptionList): Subscribed {
     encoding: list.encoding,
     prefix: echoed(list.prefix, list.subscription[0]?.path).prefix,
     updatesOnly: list.updatesOnly,
-    parts: list.subscription.flatMap((subscription) => partsOf(list.prefix, subscription, mode)),
+    parts: distinctParts(list.subscription.flatMap((subscription) => partsOf(list.prefix, subscription, mode))),
   };
 }
 
@@ -92,6 +92,27 @@ function partsOf(prefix: Path | undefined, subscription: Subscription, mode: Sub
   ];
   return both.filter(({ leaves }) => hasLeaves(path, leaves));
 }
+
+const selectionOf = ({ path, leaves }: Part): unknown[] => [
+  leaves,
+  path.steps.map(({ name, keys, keyed }) => [name, keyed, [...keys].sort()]),
+];
+
+function distinct(parts: readonly Part[], textOf: (part: Part) => string): Part[] {
+  const seen = new Set<string>();
+  return parts.filter((part) => seen.size < seen.add(textOf(part)).size);
+}
+
+/** Of those that select the same, the first. */
+export const distinctSelections = (parts: readonly Part[]): Part[] =>
+  distinct(parts, (part) => JSON.stringify(selectionOf(part)));
+
+/** Without those that ask for the same in the same way. */
+const distinctParts = (parts: readonly Part[]): Part[] =>
+  distinct(parts, (part) => {
+    const { path: _, written: __, ...how } = part;
+    return JSON.stringify([selectionOf(part), how]);
+  });
 
 function interval({ sampleInterval }: Subscription, where: string, fallbackMs: number): number {
   if (sampleInterval === 0n) return fallbackMs;

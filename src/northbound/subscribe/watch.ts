@@ -20,8 +20,12 @@ export interface Change {
 }
 
 export interface Watcher {
-  /** @param at nanoseconds since the Unix epoch */
-  changed(changes: readonly Change[], at: bigint): void;
+  /**
+   * Some of what one look has found; more may follow.
+   * @param at nanoseconds since the Unix epoch
+   * @returns whether it takes the rest of this look
+   */
+  changed(changes: readonly Change[], at: bigint): boolean;
   /** The unit cannot be read any more; nobody watches it now. */
   failed(error: Error): void;
 }
@@ -43,6 +47,8 @@ export interface WatchOptions {
 
 /** For one look, in one turn of the event loop. */
 const BUDGET_MS = 4;
+/** Changes that a watcher is told in one step. */
+const AT_ONCE = 256;
 
 export interface Watch {
   /** Resolves when the unit was read once. Rejects with what `failed` would get. */
@@ -134,7 +140,6 @@ class UnitWatch {
     this.#cancel = this.#options.work.run(this.#steps(changes), {
       budgetMs: BUDGET_MS,
       onDone: () => {
-        this.#tell(changes);
         this.#onReady();
         const { user, system } = process.cpuUsage(begun);
         const waitMs = this.#shared.pace.next(this.#unit.name, (user + system) / 1000, changes.length > 0);
@@ -142,12 +147,6 @@ class UnitWatch {
       },
       onError: (error) => this.#fail(error instanceof Error ? error : new Error(messageOf(error))),
     });
-  }
-
-  #tell(changes: readonly Change[]): void {
-    if (changes.length === 0 || this.#look === 1) return;
-    const at = this.#options.now();
-    for (const watcher of this.#watchers) watcher.changed(changes, at);
   }
 
   #fail(error: Error): void {
@@ -183,6 +182,17 @@ class UnitWatch {
     yield* walkPlaces(this.#unit.path, sections, { visit, pause: () => undefined });
     this.leaves = leaves;
     yield* this.#findGone(changes);
+    if (this.#look > 1) yield* this.#tell(changes);
+  }
+
+  /** Who joins meanwhile has the new rows. */
+  *#tell(changes: readonly Change[]): Steps {
+    const at = this.#options.now();
+    for (const watcher of [...this.#watchers])
+      for (let i = 0; i < changes.length && this.#watchers.has(watcher); i += AT_ONCE) {
+        if (!watcher.changed(changes.slice(i, i + AT_ONCE), at)) break;
+        yield;
+      }
   }
 
   #compare(place: Place, row: Row, changes: Change[]): void {
