@@ -95,8 +95,9 @@ export class Changes {
 
   /** What waits now. What the queue has forgotten is told as gone, and sent anew. */
   *sendQueued(): Steps<'sent' | 'anew'> {
-    const { outlet } = this.#options;
+    const { outlet, now } = this.#options;
     if (this.queue.takeOverflow()) {
+      outlet.at(now());
       for (const { written } of this.#parts) outlet.deletePath(written);
       outlet.flush();
       yield* this.sendAll();

@@ -33,6 +33,9 @@ interface Timed {
   wholeDue: number;
 }
 
+/** A sample with a heartbeat is due for either. */
+const dueAt = ({ due, wholeDue }: Timed): number => Math.min(due, wholeDue);
+
 /** A part that takes long to sample is sampled so seldom that it has at most a fifth of the time. */
 const SHARE = 4;
 
@@ -143,10 +146,10 @@ export class SubscribeStream {
     while (true) {
       if (changes.error) throw changes.error;
       if (!changes.queue.isEmpty && (yield* changes.sendQueued()) === 'anew') this.#sentAnew(timed);
-      const due = timed.find((one) => one.due <= performance.now());
+      const due = timed.find((one) => dueAt(one) <= performance.now());
       if (due) yield* due.sampler ? this.#sample(due, due.sampler) : this.#heartbeat(due, changes);
       else if (changes.queue.isEmpty && !changes.error)
-        yield* this.#sleep(Math.min(...timed.map((one) => one.due)) - performance.now());
+        yield* this.#sleep(Math.min(...timed.map(dueAt)) - performance.now());
       yield* this.#outlet.settle();
     }
   }
@@ -164,7 +167,8 @@ export class SubscribeStream {
     const begun = performance.now();
     const blockedBefore = this.#outlet.blockedMs;
     const { intervalMs, heartbeatMs } = timed.part;
-    const missed = Math.floor((begun - timed.due) / intervalMs);
+    const samples = Math.floor((begun - timed.due) / intervalMs) + 1;
+    const missed = Math.max(0, samples - 1);
     if (missed > 0) this.#options.count('northbound.subscribe.missed', missed);
     const isWhole = begun >= timed.wholeDue;
     if (isWhole) timed.wholeDue = begun + heartbeatMs!;
@@ -174,7 +178,7 @@ export class SubscribeStream {
     this.#outlet.flush();
     const now = performance.now();
     const cost = now - begun - (this.#outlet.blockedMs - blockedBefore);
-    const due = timed.due + (missed + 1) * intervalMs;
+    const due = timed.due + Math.max(0, samples) * intervalMs;
     timed.due = Math.max(due, now + cost * SHARE);
     if (timed.due > due && due > now) this.#options.count('northbound.subscribe.late');
   }
