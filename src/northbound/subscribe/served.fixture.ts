@@ -8,6 +8,7 @@ import { silentLog } from '../../model/log.ts';
 import { fail, ok } from '../../model/result.ts';
 import type { CnpdState, StateSource } from '../../model/state.ts';
 import { eventLoopWork } from '../../model/work.ts';
+import type { NorthboundDependencies } from '../dependencies.ts';
 import type { SubscribeRequest } from '../gen/gnmi/gnmi_pb.js';
 import { type Northbound, startNorthbound } from '../server.ts';
 import { exampleState, sourceOf } from '../state.fixture.ts';
@@ -23,6 +24,7 @@ export class Served {
   readonly #subscribers: Subscriber[] = [];
   readonly #work = eventLoopWork();
   subscriptions!: Subscriptions;
+  dependencies!: NorthboundDependencies;
   #northbound: Northbound | undefined;
 
   get socket(): string {
@@ -47,10 +49,8 @@ export class Served {
       release: () => 0,
       logLevels: () => ok([]),
     };
-    this.#northbound = await startNorthbound(
-      { socket: this.socket },
-      { ...base, actions, subscriptions: this.subscriptions },
-    );
+    this.dependencies = { ...base, actions, subscriptions: this.subscriptions };
+    this.#northbound = await startNorthbound({ socket: this.socket }, this.dependencies);
   }
 
   /** A subscriber that sends this first, or nothing. */

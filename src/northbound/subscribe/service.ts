@@ -8,18 +8,17 @@ import { certificateOf, cutOff, statusOf } from '../grpc.ts';
 import { checkExtensions } from '../request.ts';
 import type { Access } from '../rights.ts';
 import { RpcError } from '../rpc-error.ts';
+import { Admission, type AdmissionOptions, clientOf } from './admission.ts';
 import { checkSubscriptions } from './request.ts';
 import { Remembered } from './remembered.ts';
 import { type StreamOptions, SubscribeStream } from './stream.ts';
 import { Watches } from './watch.ts';
 
-export interface SubscriptionsOptions {
+export interface SubscriptionsOptions extends AdmissionOptions {
   readonly source: StateSource;
   readonly work: Work;
   readonly log: Log;
   readonly count: Count;
-  /** Streams at a time, of all sockets. Default 128. */
-  readonly maxStreams?: number;
   /** Of one stream: changed leaves, and places that are gone, that its client has not taken. Default 20,000. */
   readonly maxQueued?: number;
   /** Leaves that samples of all streams remember for suppress_redundant. */
@@ -42,10 +41,11 @@ type Call = ServerDuplexStream<SubscribeRequest, Buffer>;
 export class Subscriptions {
   readonly options: SubscriptionsOptions;
   readonly #shared: Shared;
-  #streams = 0;
+  readonly #admission: Admission;
 
   constructor(options: SubscriptionsOptions) {
     this.options = options;
+    this.#admission = new Admission(options);
     this.#shared = {
       watches: new Watches({ ...options, now }),
       remembered: new Remembered(options.maxRemembered),
@@ -62,11 +62,11 @@ export class Subscriptions {
       const { count } = this.options;
       count(`northbound.call.${gNMI.method.subscribe.name.toLowerCase()}`);
       const live = new LiveCall(call, access, { ...this.options, ...this.#shared });
-      const max = this.options.maxStreams ?? 128;
-      if (this.#streams >= max)
-        return live.fail(new RpcError('RESOURCE_EXHAUSTED', `there are ${max} subscriptions already: try again later`));
-      this.#streams++;
-      live.start(() => this.#streams--);
+      try {
+        live.start(this.#admission.enter(clientOf(call)));
+      } catch (error) {
+        live.fail(error);
+      }
     };
   }
 }
