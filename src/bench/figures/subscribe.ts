@@ -10,6 +10,7 @@ import {
   SubscriptionMode,
 } from '../../northbound/gen/gnmi/gnmi_pb.js';
 import { checkSubscriptions } from '../../northbound/subscribe/request.ts';
+import { Allowance } from '../../northbound/subscribe/allowance.ts';
 import { Remembered } from '../../northbound/subscribe/remembered.ts';
 import { SubscribeStream } from '../../northbound/subscribe/stream.ts';
 import { Watches } from '../../northbound/subscribe/watch.ts';
@@ -61,6 +62,7 @@ async function recorded(source: StateSource): Promise<Buffer[]> {
     ...{ source, count, now, maxQueued: 1 },
     watches: new Watches({ source, work, now }),
     remembered: new Remembered(),
+    allowance: new Allowance(),
     sink: { write: (message) => messages.push(message) > 0, drained: () => Promise.resolve() },
   });
   await finish(work, stream.run(), 1000);

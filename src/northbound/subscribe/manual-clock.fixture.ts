@@ -4,6 +4,7 @@ import { vi } from 'vitest';
 import type { StateSource } from '../../model/state.ts';
 import { FairWork } from '../../model/work.ts';
 import { SubscribeResponseSchema } from '../gen/gnmi/gnmi_pb.js';
+import { Allowance } from './allowance.ts';
 import { Remembered } from './remembered.ts';
 import { checkSubscriptions } from './request.ts';
 import { SubscribeStream } from './stream.ts';
@@ -16,7 +17,8 @@ const now = (): bigint => BigInt(Math.round(performance.now() * 1e6));
 export class ManualClock {
   readonly #source: StateSource;
   readonly #watches: Watches;
-  readonly #remembered = new Remembered();
+  readonly #shared = { remembered: new Remembered(), allowance: new Allowance() };
+  readonly #messageMs: number;
   readonly counts = new Map<string, number>();
   readonly #begun: number;
   #turns = 0;
@@ -28,10 +30,12 @@ export class ManualClock {
     },
   });
 
-  constructor(source: StateSource) {
+  /** @param messageMs processor time of a message */
+  constructor(source: StateSource, messageMs = 0) {
     vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
     this.#begun = performance.now();
     this.#source = source;
+    this.#messageMs = messageMs;
     this.#watches = new Watches({ source, work: this.#work, now });
   }
 
@@ -46,13 +50,14 @@ export class ManualClock {
     if (request.case !== 'subscribe') throw new Error('no list');
     const sent: number[] = [];
     const write = (message: Buffer): boolean => {
+      vi.advanceTimersByTime(this.#messageMs);
       if (fromBinary(SubscribeResponseSchema, message).response.case === 'update') sent.push(this.now);
       return true;
     };
     const stream = new SubscribeStream(checkSubscriptions(request.value), {
       source: this.#source,
       watches: this.#watches,
-      remembered: this.#remembered,
+      ...this.#shared,
       sink: { write, drained: () => Promise.resolve() },
       count: (name, by = 1) => void this.counts.set(name, (this.counts.get(name) ?? 0) + by),
       now,

@@ -9,6 +9,7 @@ import { checkExtensions } from '../request.ts';
 import type { Access } from '../rights.ts';
 import { RpcError } from '../rpc-error.ts';
 import { Admission, type AdmissionOptions, clientOf } from './admission.ts';
+import { Allowance } from './allowance.ts';
 import { checkSubscriptions } from './request.ts';
 import { Remembered } from './remembered.ts';
 import { type StreamOptions, SubscribeStream } from './stream.ts';
@@ -33,7 +34,7 @@ const FIRST_REQUEST_MS = 10_000;
 const MAX_POLLS = 16;
 
 /** What all streams have in common. */
-type Shared = Pick<StreamOptions, 'watches' | 'remembered'>;
+type Shared = Pick<StreamOptions, 'watches' | 'remembered' | 'allowance'>;
 
 type Call = ServerDuplexStream<SubscribeRequest, Buffer>;
 
@@ -49,6 +50,7 @@ export class Subscriptions {
     this.#shared = {
       watches: new Watches({ ...options, now }),
       remembered: new Remembered(options.maxRemembered),
+      allowance: new Allowance(),
     };
   }
 

@@ -4,6 +4,7 @@ import type { StateSource } from '../../model/state.ts';
 import { type Steps, wait } from '../../model/work.ts';
 import type { Count } from '../../model/log.ts';
 import { Sections } from '../select.ts';
+import { type Allowance, REST } from './allowance.ts';
 import { Changes } from './changes.ts';
 import { Outlet, type Sink } from './outlet.ts';
 import type { Part, Subscribed } from './request.ts';
@@ -16,6 +17,8 @@ export interface StreamOptions {
   readonly watches: Watches;
   /** Of all streams. */
   readonly remembered: Remembered;
+  /** Of all streams. */
+  readonly allowance: Allowance;
   readonly sink: Sink;
   readonly count: Count;
   /** Nanoseconds since the Unix epoch. */
@@ -31,13 +34,14 @@ interface Timed {
   due: number;
   /** Samples: when all is sent, whether it has changed or not. */
   wholeDue: number;
+  /** It is due, but what it costs, or what others cost, delays it. */
+  isLate: boolean;
 }
 
 /** A sample with a heartbeat is due for either. */
 const dueAt = ({ due, wholeDue }: Timed): number => Math.min(due, wholeDue);
 
-/** A part that takes long to sample is sampled so seldom that it has at most a fifth of the time. */
-const SHARE = 4;
+const earlier = (a: Timed, b: Timed): Timed => (dueAt(b) < dueAt(a) ? b : a);
 
 export class SubscribeStream {
   readonly #subscribed: Subscribed;
@@ -135,10 +139,14 @@ export class SubscribeStream {
       sampler,
       due: now + sampler.part.intervalMs,
       wholeDue: now + (sampler.part.heartbeatMs ?? Infinity),
+      isLate: false,
     }));
     const heartbeats = parts
       .filter(({ kind, heartbeatMs }) => kind === 'on-change' && heartbeatMs !== undefined)
-      .map((part) => ({ part, sampler: undefined, due: now + part.heartbeatMs!, wholeDue: Infinity }));
+      .map((part) => ({
+        ...{ part, sampler: undefined, isLate: false },
+        ...{ due: now + part.heartbeatMs!, wholeDue: Infinity },
+      }));
     return [...sampled, ...heartbeats];
   }
 
@@ -146,12 +154,33 @@ export class SubscribeStream {
     while (true) {
       if (changes.error) throw changes.error;
       if (!changes.queue.isEmpty && (yield* changes.sendQueued()) === 'anew') this.#sentAnew(timed);
-      const due = timed.find((one) => dueAt(one) <= performance.now());
-      if (due) yield* due.sampler ? this.#sample(due, due.sampler) : this.#heartbeat(due, changes);
-      else if (changes.queue.isEmpty && !changes.error)
-        yield* this.#sleep(Math.min(...timed.map(dueAt)) - performance.now());
+      const next = timed.length > 0 ? timed.reduce(earlier) : undefined;
+      const waitMs = next ? this.#waitMs(next) : Infinity;
+      if (next && waitMs <= 0) yield* this.#options.allowance.counted(this.#sendTimed(next, changes));
+      else if (changes.queue.isEmpty && !changes.error) yield* this.#sleep(waitMs);
       yield* this.#outlet.settle();
     }
+  }
+
+  #waitMs(timed: Timed): number {
+    const { restMs } = this.#options.allowance;
+    const dueMs = dueAt(timed) - performance.now();
+    if (dueMs <= 0 && restMs > 0) timed.isLate = true;
+    return Math.max(dueMs, restMs);
+  }
+
+  /** A part that takes long is sent so seldom that it has at most a fifth of the time; see also Allowance. */
+  *#sendTimed(timed: Timed, changes: Changes): Steps {
+    if (timed.isLate) this.#options.count('northbound.subscribe.late');
+    const begun = performance.now();
+    const blockedBefore = this.#outlet.blockedMs;
+    const due = yield* timed.sampler ? this.#sample(timed, timed.sampler) : this.#heartbeat(timed, changes);
+    const now = performance.now();
+    const cost = now - begun - (this.#outlet.blockedMs - blockedBefore);
+    const rested = now + cost * REST;
+    timed.due = Math.max(due, rested);
+    timed.wholeDue = Math.max(timed.wholeDue, rested);
+    timed.isLate = rested > due && due > now;
   }
 
   /** The client was told to forget what is subscribed to, samples among it. */
@@ -163,9 +192,9 @@ export class SubscribeStream {
     }
   }
 
-  *#sample(timed: Timed, sampler: Sampler): Steps {
+  /** @returns when the next is due */
+  *#sample(timed: Timed, sampler: Sampler): Steps<number> {
     const begun = performance.now();
-    const blockedBefore = this.#outlet.blockedMs;
     const { intervalMs, heartbeatMs } = timed.part;
     const samples = Math.floor((begun - timed.due) / intervalMs) + 1;
     const missed = Math.max(0, samples - 1);
@@ -176,16 +205,13 @@ export class SubscribeStream {
     const sections = new Sections(this.#options.source);
     yield* sampler.send(sections, { isWhole: isWhole || !timed.part.suppressRedundant, missed });
     this.#outlet.flush();
-    const now = performance.now();
-    const cost = now - begun - (this.#outlet.blockedMs - blockedBefore);
-    const due = timed.due + Math.max(0, samples) * intervalMs;
-    timed.due = Math.max(due, now + cost * SHARE);
-    if (timed.due > due && due > now) this.#options.count('northbound.subscribe.late');
+    return timed.due + Math.max(0, samples) * intervalMs;
   }
 
-  *#heartbeat(timed: Timed, changes: Changes): Steps {
-    timed.due = Math.max(timed.due + timed.part.heartbeatMs!, performance.now());
+  /** @returns when the next is due */
+  *#heartbeat(timed: Timed, changes: Changes): Steps<number> {
     yield* changes.sendAll(timed.part);
+    return timed.due + timed.part.heartbeatMs!;
   }
 
   /** Until there is something to do, or so many milliseconds have passed. */
