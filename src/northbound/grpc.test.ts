@@ -48,3 +48,25 @@ describe('an answer that nobody reads', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 });
+
+test('an answer that gRPC does not take ends the call, and is counted and logged', async () => {
+  const counts: string[] = [];
+  const logged: string[] = [];
+  const log = { ...silentLog, error: (_: object, text: string) => void logged.push(text) } as typeof silentLog;
+  const closed: number[] = [];
+  const call = {
+    request: {},
+    getAuthContext: () => ({}),
+    call: { stream: { setTimeout: () => undefined, close: (code: number) => void closed.push(code) } },
+  };
+  const handler = handle(gNMI.method.get, async () => Buffer.alloc(0), {
+    log,
+    count: (name) => void counts.push(name),
+  });
+  handler(call as never, () => {
+    throw new URIError('URI malformed');
+  });
+  await until('the call is cut off', () => closed.length > 0);
+  expect([closed, counts]).toEqual([[8], ['northbound.call.get', 'northbound.answer.failed']]);
+  expect(logged).toEqual(['a northbound call could not be answered']);
+});

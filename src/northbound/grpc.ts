@@ -2,6 +2,7 @@
 // and nothing else.
 import { type ServerHttp2Stream, constants } from 'node:http2';
 import type { PeerCertificate } from 'node:tls';
+import { toUSVString } from 'node:util';
 import {
   type DescMessage,
   type DescMethodBiDiStreaming,
@@ -62,19 +63,25 @@ export interface Caller {
 export const certificateOf = (call: Pick<ServerUnaryCall<unknown, unknown>, 'getAuthContext'>) =>
   call.getAuthContext().sslPeerCertificate;
 
-/** RpcError becomes its status; anything else becomes INTERNAL and is logged. Counts `northbound.refused.<code>`. */
+/**
+ * RpcError becomes its status; anything else becomes INTERNAL and is logged. Counts `northbound.refused.<code>`. A text
+ * that was cut within a character is mended: grpc-js throws where half of a surrogate pair is in the details.
+ */
 export function statusOf(error: unknown, method: string, { log, count }: Reporting): { code: number; details: string } {
   const known = error instanceof RpcError;
   const code = known ? error.code : 'INTERNAL';
   if (code === 'INTERNAL') log.error({ method, error }, 'a northbound call failed');
   count(`northbound.refused.${code.toLowerCase().replaceAll('_', '-')}`);
-  return { code: known ? error.status : status.INTERNAL, details: clip(messageOf(error), 1000) };
+  return { code: known ? error.status : status.INTERNAL, details: toUSVString(clip(messageOf(error), 1000)) };
 }
 
 /** An answer that nobody reads for so long is given up. */
 const UNREAD_MS = 10 * 60_000;
 
-/** A handler that returns a promise. Counts `northbound.call.<method>`, and see `statusOf`. */
+/**
+ * A handler that returns a promise. Counts `northbound.call.<method>`, and see `statusOf`. An answer that grpc-js does
+ * not take ends the call, not the daemon: `northbound.answer.failed`.
+ */
 export function handle<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
   run: (request: MessageShape<I>, caller: Caller) => Promise<Answer<O>>,
@@ -83,13 +90,19 @@ export function handle<I extends DescMessage, O extends DescMessage>(
 ): handleUnaryCall<MessageShape<I>, Answer<O>> {
   return (call: ServerUnaryCall<MessageShape<I>, Answer<O>>, reply) => {
     reporting.count(`northbound.call.${method.name.toLowerCase()}`);
-    run(call.request, { cancelled: () => call.cancelled, certificate: certificateOf(call) }).then(
-      (answer) => {
-        http2StreamOf(call)?.setTimeout(unreadMs, () => cutOff(call));
-        reply(null, answer);
-      },
-      (error: unknown) => reply(statusOf(error, method.name, reporting)),
-    );
+    run(call.request, { cancelled: () => call.cancelled, certificate: certificateOf(call) })
+      .then(
+        (answer) => {
+          http2StreamOf(call)?.setTimeout(unreadMs, () => cutOff(call));
+          reply(null, answer);
+        },
+        (error: unknown) => reply(statusOf(error, method.name, reporting)),
+      )
+      .catch((error: unknown) => {
+        reporting.count('northbound.answer.failed');
+        reporting.log.error({ method: method.name, error }, 'a northbound call could not be answered');
+        cutOff(call);
+      });
   };
 }
 

@@ -126,6 +126,20 @@ describe('gNMI over TCP', () => {
     expect(await get('nobody', pathTo('cnpd', 'status'))).toBe('7: /cnpd/status: "nobody" may read nothing');
   });
 
+  test('the text of a client may be cut within a character: it is refused, by unary calls and by streams', async () => {
+    await start();
+    const cut = pathTo(`${'a'.repeat(198)}😀x`);
+    expect(await get('nobody', cut)).toMatch(/^5: \/a{198}[^ ]…: no element/);
+    const subscriber = new Subscriber(
+      `localhost:${port}`,
+      subscribeRequest([onChange(cut.elem[0]!.name)]),
+      tlsOf('nobody'),
+    );
+    await until('the stream is refused', () => subscriber.error);
+    expect(subscriber.error).toMatchObject({ code: 5 });
+    subscriber.close();
+  });
+
   test('Set needs the right to write', async () => {
     await start();
     const request = setRequest({ delete: [{ group: '2001:db8:aa::1' }] });
