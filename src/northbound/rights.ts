@@ -73,12 +73,20 @@ export function namesIn({ subject, subjectaltname }: Pick<PeerCertificate, 'subj
   return [...new Set([...(Array.isArray(common) ? common : [common]), ...alternativeNames(subjectaltname ?? '')])];
 }
 
-/** Node.js writes `DNS:a.example, URI:spiffe://b, IP Address:192.0.2.1`, and what has a comma or quotes as JSON. */
-const ALTERNATIVE = /(?:^|, )(?:DNS|URI|email|IP Address):("(?:[^"\\]|\\.)*"|[^,"]*)(?=, |$)/g;
+/**
+ * Node.js writes `DNS:a.example, URI:spiffe://b, IP Address:192.0.2.1`, and what has a comma or quotes as JSON. Each
+ * entry is read, also of types that have no rights: what is within the quotes of one must not count as another.
+ */
+const ENTRY = /(?:^|, )([A-Za-z0-9 ]+):((?:[\w.-]+:)?"(?:[^"\\]|\\.)*"|[^,"]*)(?=, |$)/gy;
+const WITH_RIGHTS: ReadonlySet<string> = new Set(['DNS', 'URI', 'email', 'IP Address']);
 
+/** None at all of a text with anything that is no entry. */
 function alternativeNames(text: string): string[] {
-  return [...text.matchAll(ALTERNATIVE)].flatMap(([, name]) => {
-    if (!name!.startsWith('"')) return name === '' ? [] : [name!];
+  const entries = [...text.matchAll(ENTRY)];
+  if (entries.reduce((length, [entry]) => length + entry.length, 0) !== text.length) return [];
+  return entries.flatMap(([, type, name]) => {
+    if (!WITH_RIGHTS.has(type!) || name === '') return [];
+    if (!name!.includes('"')) return [name!];
     try {
       return [String(JSON.parse(name!))];
     } catch {

@@ -33,6 +33,8 @@ beforeAll(() => {
   files.make('collector', { ca: 'ca' });
   files.make('scheduler', { ca: 'ca', san: 'DNS:jobs.example,URI:spiffe://x/jobs' });
   files.make('nobody', { ca: 'ca' });
+  const hidden = '@names\n[names]\notherName.1=1.3.6.1.4.1.311.20.2.3;UTF8:x, DNS:collector, y\nDNS.1=guest.example';
+  files.make('guest', { ca: 'ca', san: hidden });
   files.make('stranger', { ca: 'other-ca' });
   files.make('expired', { ca: 'ca', days: '-1' });
 }, 60_000);
@@ -124,6 +126,9 @@ describe('gNMI over TCP', () => {
       '7: /cnpd/ports: "scheduler", "jobs.example", "spiffe://x/jobs" may read /cnpd/groups',
     );
     expect(await get('nobody', pathTo('cnpd', 'status'))).toBe('7: /cnpd/status: "nobody" may read nothing');
+    expect(await get('guest', pathTo('cnpd', 'status'))).toBe(
+      '7: /cnpd/status: "guest", "guest.example" may read nothing',
+    );
   });
 
   test('the text of a client may be cut within a character: it is refused, by unary calls and by streams', async () => {
@@ -218,5 +223,16 @@ describe('names in a certificate', () => {
     ]);
     expect(names('DNS:"b, DNS:admin"')).toEqual(['a', 'b, DNS:admin']);
     expect(names('othername:<unsupported>', ['a', 'b'])).toEqual(['a', 'b']);
+  });
+
+  test('what is within the quotes of another type is no name; no alternative name counts in a text that is no list', () => {
+    const names = (subjectaltname: string) => namesIn({ subject: { CN: 'a' } as never, subjectaltname });
+    expect(names('othername:UPN:"x, DNS:admin, y", DNS:b')).toEqual(['a', 'b']);
+    expect(names('othername:SRVName:"x, DNS:admin, y", DNS:b')).toEqual(['a', 'b']);
+    expect(names('X400Name:<unsupported>, DNS:b')).toEqual(['a', 'b']);
+    expect(names('Registered ID:1.2.3, DirName:"CN=x, DNS:admin", DNS:b')).toEqual(['a', 'b']);
+    expect(names(String.raw`DirName:"CN=\"x, DNS:admin, y\"", DNS:b`)).toEqual(['a', 'b']);
+    for (const broken of ['othername:UPN:"x, DNS:admin', 'x"y", DNS:admin', 'DNS:b, ', 'X400Name:<u>, none, DNS:b'])
+      expect(names(broken)).toEqual(['a']);
   });
 });
