@@ -10,8 +10,8 @@ export type Certificate = PeerCertificate | undefined;
 export type CheckPath = (path: CheckedPath) => void;
 
 export interface Access {
-  /** Whether Set is served at all. @throws RpcError PERMISSION_DENIED */
-  checkSet(): void;
+  /** Whether Set is served at all, and to this client. @throws RpcError PERMISSION_DENIED */
+  checkSet(certificate: Certificate): void;
   /** @throws RpcError PERMISSION_DENIED */
   checkRead(path: CheckedPath, certificate: Certificate): void;
   /** @throws RpcError PERMISSION_DENIED */
@@ -45,16 +45,23 @@ export interface Right {
 
 export function certificateAccess(rights: readonly Right[]): Access {
   const byName = new Map(rights.map((right) => [right.name, right]));
-  const check = (what: 'read' | 'write', { steps }: CheckedPath, certificate: Certificate): void => {
+  const allowedTo = (what: 'read' | 'write', certificate: Certificate) => {
     const names = certificate ? namesIn(certificate) : [];
-    const allowed = names.flatMap((name) => byName.get(name)?.[what] ?? []);
-    if (allowed.some((path) => covers(path, steps))) return;
     const who = clip(names.map((name) => JSON.stringify(name)).join(', ')) || 'a certificate without a name';
+    return { who, allowed: names.flatMap((name) => byName.get(name)?.[what] ?? []) };
+  };
+  const check = (what: 'read' | 'write', { steps }: CheckedPath, certificate: Certificate): void => {
+    const { who, allowed } = allowedTo(what, certificate);
+    if (allowed.some((path) => covers(path, steps))) return;
     const may = allowed.length === 0 ? `nothing` : clip([...new Set(allowed)].join(', '));
     throw new RpcError('PERMISSION_DENIED', `/${steps.map(({ name }) => name).join('/')}: ${who} may ${what} ${may}`);
   };
   return {
-    checkSet: () => undefined,
+    // Before the paths of a request are read.
+    checkSet: (certificate) => {
+      const { who, allowed } = allowedTo('write', certificate);
+      if (allowed.length === 0) throw new RpcError('PERMISSION_DENIED', `Set: ${who} may write nothing`);
+    },
     checkRead: (path, certificate) => check('read', path, certificate),
     checkWrite: (path, certificate) => check('write', path, certificate),
   };

@@ -61,7 +61,7 @@ export function addGnmi(grpc: GrpcServer, options: GnmiOptions, dependencies: No
       set: handle(
         method.set,
         async (request, { certificate }) => {
-          access.checkSet();
+          access.checkSet(certificate);
           const checkWrite: CheckPath = (path) => access.checkWrite(path, certificate);
           return answerSet(request, { now, apply: (changes) => actions.set(changes), checkWrite });
         },

@@ -46,6 +46,7 @@ export async function answerSet(request: SetRequest, { now, apply, checkWrite }:
   checkExtensions(request.extension);
   if (request.unionReplace.length > 0) throw new RpcError('UNIMPLEMENTED', 'union_replace is not served: use replace');
   const total = request.delete.length + request.replace.length + request.update.length;
+  if (total === 0) throw new RpcError('INVALID_ARGUMENT', 'the request has no delete, replace or update');
   if (total > MOST_CHANGES)
     throw new RpcError('INVALID_ARGUMENT', `${total} changes in one request; at most ${MOST_CHANGES}`);
   const placeOf = (path: Path) => checkedPlace(prefix, path, checkWrite);

@@ -23,6 +23,7 @@ let files: Certificates;
 let port: number;
 let northbound: Pick<Northbound, 'close'> | undefined;
 const counts = new Map<string, number>();
+let sets = 0;
 const at = (name: string): string => files.at(name);
 
 beforeAll(() => {
@@ -60,7 +61,7 @@ async function start(how: Partial<TcpOptions> = {}, handshakeMs?: number): Promi
     count: (name, by = 1) => void counts.set(name, (counts.get(name) ?? 0) + by),
     actions: {
       reload: async () => ({ ok: true, errors: [], changed: [] }),
-      set: async () => ok(undefined),
+      set: async () => (sets++, ok(undefined)),
       restartGroup: () => fail({ code: 'conflict' as const, errors: [] }),
       release: () => 0,
       logLevels: () => ok([]),
@@ -71,6 +72,7 @@ async function start(how: Partial<TcpOptions> = {}, handshakeMs?: number): Promi
 
 beforeEach(async () => {
   counts.clear();
+  sets = 0;
   // A port that is free just now.
   const probe = createServer();
   await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
@@ -149,7 +151,15 @@ describe('gNMI over TCP', () => {
     await start();
     const request = setRequest({ delete: [{ group: '2001:db8:aa::1' }] });
     expect(await call('scheduler', 'set', request)).toBe('ok');
-    expect(await call('collector', 'set', request)).toBe('7: /cnpd/groups/group: "collector" may write nothing');
+    expect(await call('collector', 'set', request)).toBe('7: Set: "collector" may write nothing');
+    expect(await call('collector', 'set', setRequest({}))).toBe('7: Set: "collector" may write nothing');
+    expect(sets).toBe(1);
+  });
+
+  test('Set without a change is refused, and nothing is written', async () => {
+    await start();
+    expect(await call('scheduler', 'set', setRequest({}))).toBe('3: the request has no delete, replace or update');
+    expect(sets).toBe(0);
   });
 
   test('Subscribe needs the right to read each of its paths', async () => {
