@@ -30,14 +30,23 @@ export function readyz({ health, problems }: DaemonSummary, stages: readonly Sta
   return plain(health === 'starting' ? 503 : 200, [health, ...lines, ...codes].join('\n'));
 }
 
+const LESS_THAN_ONE = /^q=0(?:\.|$)/;
+const ZERO = /^q=0(?:\.0*)?$/;
+
+/** `*\/*` with less than the full quality is what a client takes for want of what it names. */
+function takesOpenMetrics(element: string): boolean {
+  const [range, ...parameters] = element.split(';').map((part) => part.trim().toLowerCase());
+  if (range === 'application/openmetrics-text') return !parameters.some((parameter) => ZERO.test(parameter));
+  return range === '*/*' && !parameters.some((parameter) => LESS_THAN_ONE.test(parameter));
+}
+
 /**
- * OpenMetrics for clients that accept it; others get Prometheus text.
+ * OpenMetrics for clients that accept it; others get Prometheus text. Whoever reaches the address writes the header:
+ * its elements are judged one by one, in linear time.
  * @param accept the header; absent: the client takes anything
  */
 export const formatFor = (accept: string | undefined): Format =>
-  accept === undefined || /application\/openmetrics-text|\*\/\*(?![^,]*q=0(?:[,;.]|$))/.test(accept)
-    ? 'openmetrics'
-    : 'text';
+  accept === undefined || accept.split(',').some(takesOpenMetrics) ? 'openmetrics' : 'text';
 
 export const metrics = (format: Format, body: Buffer): Answer => ({
   status: 200,
