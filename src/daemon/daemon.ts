@@ -86,7 +86,7 @@ class RunningDaemon implements Daemon {
   readonly #carriers: Carriers;
   readonly #lost: LostNotifications;
   readonly #corePorts: CorePorts;
-  readonly #northbound = new NorthboundPart();
+  readonly #northbound = new NorthboundPart(this.#clock);
   readonly #telemetry: Telemetry;
   readonly #startedAt = new Date();
   #started = false;

@@ -1,17 +1,18 @@
 // The northbound sockets as declared in cnpd.yaml. A reload changes their groups but not their path. The reload is
 // requested through the socket, and a new path that fails would leave the operator without one. The socket of Set
 // exists only on a router that takes part in groups: everything is off until the file turns it on (PNC-6-e).
-import { isDeepStrictEqual } from 'node:util';
-import { groupWaits, setSocketRefused, socketWaits, tcpRefused } from '../diagnosis/configuration.ts';
+import { groupWaits, setSocketRefused, socketWaits } from '../diagnosis/configuration.ts';
 import type { Intent, NorthboundIntent } from '../intent/intent.ts';
+import type { Clock } from '../model/clock.ts';
 import { messageOf } from '../model/error-text.ts';
 import { setSocketOf } from '../model/paths.ts';
 import type { NorthboundDependencies } from '../northbound/dependencies.ts';
-import { type Northbound, startNorthbound, startTcpNorthbound } from '../northbound/server.ts';
-import { type TcpOptions, type TcpSettings, readTcpSettings } from '../northbound/tcp.ts';
+import { type Northbound, startNorthbound } from '../northbound/server.ts';
 import { removeStale } from '../northbound/socket.ts';
 import { Subscriptions } from '../northbound/subscribe/service.ts';
+import type { TcpOptions } from '../northbound/tcp.ts';
 import type { Problem } from '../model/problem.ts';
+import { NorthboundTcp } from './northbound-tcp.ts';
 import { socketGroup } from './socket-group.ts';
 
 /** Of the file's intent: members declared at run time open nothing. */
@@ -31,10 +32,12 @@ const takesPart = ({ groups, srv6, source, flowControl }: SocketSettings): boole
   (groups ?? srv6?.endMt ?? srv6?.replication ?? source?.enforce ?? flowControl?.hold[0]) !== undefined;
 
 /** Where nothing can be changed, no right to do so counts. */
-const tcpOptions = (declared: NorthboundIntent, maySet: boolean): TcpOptions => ({
-  ...declared,
-  rights: declared.rights.map((right) => (maySet ? right : { ...right, write: [] })),
-});
+const tcpOptions = (desired: SocketSettings): TcpOptions | undefined => {
+  const { northbound: declared } = desired;
+  const maySet = takesPart(desired);
+  const inForce = (right: NorthboundIntent['rights'][number]) => (maySet ? right : { ...right, write: [] });
+  return declared && { ...declared, rights: declared.rights.map(inForce) };
+};
 
 export class NorthboundPart {
   #northbound: Northbound | undefined;
@@ -44,9 +47,12 @@ export class NorthboundPart {
   #setter: Northbound | undefined;
   #setGroup: string | undefined;
   #setRefusal: string | undefined;
-  #tcp: Pick<Northbound, 'close'> | undefined;
-  #tcpSettings: TcpSettings | undefined;
-  #tcpRefusal: string | undefined;
+  #tcp: NorthboundTcp | undefined;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** @throws SocketError if the socket cannot be opened, Error if the group does not exist */
   async open(desired: SocketSettings, parts: NorthboundDependencies): Promise<void> {
@@ -54,6 +60,7 @@ export class NorthboundPart {
     const dependencies = { ...parts, subscriptions: new Subscriptions(parts) };
     this.#northbound = await startNorthbound({ socket: desired.gnmiSocket, group: groupOf(desired) }, dependencies);
     this.#dependencies = dependencies;
+    this.#tcp = new NorthboundTcp(dependencies, this.#clock);
     this.#inForce = desired;
   }
 
@@ -63,23 +70,7 @@ export class NorthboundPart {
    */
   async serve(desired: SocketSettings): Promise<void> {
     await this.#serveSet(desired);
-    await this.#serveTcp(desired);
-  }
-
-  /** The files of certificates are read each time. Clients are disconnected where anything has changed. */
-  async #serveTcp(desired: SocketSettings): Promise<void> {
-    this.#tcpRefusal = undefined;
-    if (!this.#dependencies) return;
-    try {
-      const settings = desired.northbound && readTcpSettings(tcpOptions(desired.northbound, takesPart(desired)));
-      if (this.#tcp && isDeepStrictEqual(settings, this.#tcpSettings)) return;
-      await this.#tcp?.close();
-      this.#tcp = undefined;
-      if (settings) this.#tcp = await startTcpNorthbound(settings, this.#dependencies);
-      this.#tcpSettings = settings;
-    } catch (error) {
-      this.#tcpRefusal = messageOf(error);
-    }
+    await this.#tcp?.configure(tcpOptions(desired));
   }
 
   async #serveSet(desired: SocketSettings): Promise<void> {
@@ -127,7 +118,7 @@ export class NorthboundPart {
       ...(gnmiSocket === desired.gnmiSocket ? [] : [socketWaits(gnmiSocket, desired.gnmiSocket)]),
       ...(this.#refusal === undefined ? [] : [groupWaits(this.#refusal)]),
       ...(this.#setRefusal === undefined ? [] : [setSocketRefused(this.#setRefusal)]),
-      ...(this.#tcpRefusal === undefined ? [] : [tcpRefused(this.#tcpRefusal, this.#tcp !== undefined)]),
+      ...(this.#tcp?.problems() ?? []),
     ];
   }
 

@@ -86,10 +86,17 @@ export const setSocketRefused = (reason: string): Problem => ({
   remedy: 'correct gnmi in cnpd.yaml, and restart cnpd; `cnpctl group` works as root if the socket is there',
 });
 
-/** @param listens as before, since what is declared now cannot be had */
-export const tcpRefused = (reason: string, listens: boolean): Problem => ({
+/**
+ * @param how `listens`: as before, since what is declared now cannot be had. `retries`: it is tried again without a
+ * reload.
+ */
+export const tcpRefused = (reason: string, how: { listens: boolean; retries: boolean }): Problem => ({
   code: 'northbound.not-listening',
   feature: 'northbound',
-  problem: `gNMI over TCP is not served as cnpd.yaml says: ${reason}${listens ? '; it is served as before' : ''}`,
+  problem: [
+    `gNMI over TCP is not served as cnpd.yaml says: ${reason}`,
+    ...(how.listens ? ['it is served as before'] : []),
+    ...(how.retries ? ['cnpd keeps trying'] : []),
+  ].join('; '),
   remedy: 'correct northbound in cnpd.yaml, or its files, then `cnpctl reload`',
 });

@@ -82,9 +82,11 @@ export async function startTcpNorthbound(
   addGnmi(grpc, { access: tcpAccess(settings), maxAnswerBytes: MAX_ANSWER_BYTES }, dependencies);
   const connections = new Connections(grpc, dependencies);
   const limits = { maxConnections: MAX_CONNECTIONS, handshakeMs };
-  const listener = await listenTcp(settings, { ...dependencies, ...limits }, (connection) =>
-    connections.add(connection),
-  );
+  const onConnection = (connection: Socket): void => connections.add(connection);
+  const listener = await listenTcp(settings, { ...dependencies, ...limits }, onConnection).catch((error: unknown) => {
+    connections.end();
+    throw error;
+  });
   connections.comeFrom(listener);
   const { address, port, pem } = settings;
   dependencies.log.info({ address, port, tls: pem !== undefined }, 'northbound listens');
@@ -133,10 +135,15 @@ class Connections {
 
   async close(listener: Listener): Promise<void> {
     const closed = new Promise<void>((resolve) => listener.close(() => resolve()));
+    this.end();
+    await closed;
+  }
+
+  /** Otherwise the library keeps the server in its tables. */
+  end(): void {
     this.#injector.destroy();
     this.#grpc.forceShutdown();
     // Also those that never became an HTTP/2 session.
     for (const connection of this.#open) connection.destroy();
-    await closed;
   }
 }
