@@ -11,6 +11,7 @@ import { type Northbound, startNorthbound } from '../northbound/server.ts';
 import { removeStale } from '../northbound/socket.ts';
 import { Subscriptions } from '../northbound/subscribe/service.ts';
 import type { TcpOptions } from '../northbound/tcp.ts';
+import { UnreadAnswers } from '../northbound/unread.ts';
 import type { Problem } from '../model/problem.ts';
 import { NorthboundTcp } from './northbound-tcp.ts';
 import { socketGroup } from './socket-group.ts';
@@ -56,8 +57,8 @@ export class NorthboundPart {
 
   /** @throws SocketError if the socket cannot be opened, Error if the group does not exist */
   async open(desired: SocketSettings, parts: NorthboundDependencies): Promise<void> {
-    // What is subscribed to is compared once, whichever socket it is asked on.
-    const dependencies = { ...parts, subscriptions: new Subscriptions(parts) };
+    // What is subscribed to is compared once, whichever socket it is asked on, and memory is bounded for all of them.
+    const dependencies = { ...parts, subscriptions: new Subscriptions(parts), unread: new UnreadAnswers(parts) };
     this.#northbound = await startNorthbound({ socket: desired.gnmiSocket, group: groupOf(desired) }, dependencies);
     this.#dependencies = dependencies;
     this.#tcp = new NorthboundTcp(dependencies, this.#clock);

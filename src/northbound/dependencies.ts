@@ -7,6 +7,7 @@ import type { StateSource } from '../model/state.ts';
 import type { Work } from '../model/work.ts';
 import type { ApplyChanges } from './set.ts';
 import type { Subscriptions } from './subscribe/service.ts';
+import type { UnreadAnswers } from './unread.ts';
 
 /** The result of a reload, as in `status.intent.lastReload`. */
 export interface ReloadOutcome {
@@ -36,4 +37,6 @@ export interface NorthboundDependencies {
   readonly count: Count;
   /** Of all sockets; default: this one has its own. */
   readonly subscriptions?: Subscriptions;
+  /** Of all sockets; default: this one has its own. */
+  readonly unread?: UnreadAnswers;
 }

@@ -16,6 +16,7 @@ import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import { clip } from './paths.ts';
 import { RpcError } from './rpc-error.ts';
+import type { UnreadAnswers } from './unread.ts';
 
 /** What a handler may answer with: a message, or the bytes of one that was encoded piece by piece. */
 type Answer<O extends DescMessage> = MessageShape<O> | Buffer;
@@ -54,6 +55,11 @@ interface Reporting {
   readonly count: Count;
 }
 
+interface Replying extends Reporting {
+  /** Absent: the answers of this method are small. */
+  readonly unread?: UnreadAnswers | undefined;
+}
+
 /** Who calls, and for how long. */
 export interface Caller {
   readonly cancelled: Cancelled;
@@ -80,22 +86,25 @@ const UNREAD_MS = 10 * 60_000;
 
 /**
  * A handler that returns a promise. Counts `northbound.call.<method>`, and see `statusOf`. An answer that grpc-js does
- * not take ends the call, not the daemon: `northbound.answer.failed`.
+ * not take ends the call, not the daemon: `northbound.answer.failed`. Bytes count as unread until the call is over.
  */
 export function handle<I extends DescMessage, O extends DescMessage>(
   method: DescMethodUnary<I, O>,
   run: (request: MessageShape<I>, caller: Caller) => Promise<Answer<O>>,
-  reporting: Reporting,
+  reporting: Replying,
   unreadMs = UNREAD_MS,
 ): handleUnaryCall<MessageShape<I>, Answer<O>> {
   return (call: ServerUnaryCall<MessageShape<I>, Answer<O>>, reply) => {
     reporting.count(`northbound.call.${method.name.toLowerCase()}`);
     run(call.request, { cancelled: () => call.cancelled, certificate: certificateOf(call) })
+      .then((answer) => {
+        const stream = http2StreamOf(call);
+        if (stream && Buffer.isBuffer(answer)) reporting.unread?.hold(answer.length, stream);
+        stream?.setTimeout(unreadMs, () => cutOff(call));
+        return answer;
+      })
       .then(
-        (answer) => {
-          http2StreamOf(call)?.setTimeout(unreadMs, () => cutOff(call));
-          reply(null, answer);
-        },
+        (answer) => reply(null, answer),
         (error: unknown) => reply(statusOf(error, method.name, reporting)),
       )
       .catch((error: unknown) => {

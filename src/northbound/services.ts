@@ -13,6 +13,7 @@ import { RpcError } from './rpc-error.ts';
 import { MODULE } from './schema.ts';
 import { answerSet } from './set.ts';
 import { Subscriptions } from './subscribe/service.ts';
+import { UnreadAnswers } from './unread.ts';
 
 const GNMI_VERSION = '0.10.0';
 const AT_ONCE = 2;
@@ -32,6 +33,7 @@ export function addGnmi(grpc: GrpcServer, options: GnmiOptions, dependencies: No
   const { access, maxAnswerBytes } = options;
   const { actions, source, work } = dependencies;
   const inLine = limitConcurrency(AT_ONCE, WAITING);
+  const unread = dependencies.unread ?? new UnreadAnswers(dependencies);
   const subscriptions = dependencies.subscriptions ?? new Subscriptions(dependencies);
   const capabilities = async () =>
     create(CapabilityResponseSchema, {
@@ -56,7 +58,7 @@ export function addGnmi(grpc: GrpcServer, options: GnmiOptions, dependencies: No
             const checkRead: CheckPath = (path) => access.checkRead(path, certificate);
             return whileAsked(work, answerGet(request, source, { maxAnswerBytes, now, checkRead }), cancelled);
           }),
-        dependencies,
+        { ...dependencies, unread },
       ),
       set: handle(
         method.set,

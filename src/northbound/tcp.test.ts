@@ -18,6 +18,7 @@ import { type Northbound, startTcpNorthbound } from './server.ts';
 import { exampleState, sourceOf } from './state.fixture.ts';
 import { onChange, pathTo, Subscriber, subscribeRequest } from './subscribe/subscriber.fixture.ts';
 import { type TcpOptions, readTcpSettings } from './tcp.ts';
+import { UnreadAnswers } from './unread.ts';
 
 let files: Certificates;
 let port: number;
@@ -53,8 +54,13 @@ const options = (): TcpOptions => ({
   ],
 });
 
-async function start(how: Partial<TcpOptions> = {}, handshakeMs?: number): Promise<void> {
+async function start(
+  how: Partial<TcpOptions> = {},
+  handshakeMs?: number,
+  parts: Partial<NorthboundDependencies> = {},
+): Promise<void> {
   const dependencies: NorthboundDependencies = {
+    ...parts,
     source: sourceOf(exampleState()),
     work: eventLoopWork(),
     log: silentLog,
@@ -160,6 +166,11 @@ describe('gNMI over TCP', () => {
     await start();
     expect(await call('scheduler', 'set', setRequest({}))).toBe('3: the request has no delete, replace or update');
     expect(sets).toBe(0);
+  });
+
+  test('answers to Get count as unread, on whichever socket', async () => {
+    await start({}, undefined, { unread: new UnreadAnswers({ count: () => undefined }, 10) });
+    expect(await get('collector', pathTo('cnpd', 'status'))).toMatch(/^8: clients have left 0 KiB of answers unread/);
   });
 
   test('Subscribe needs the right to read each of its paths', async () => {
