@@ -84,9 +84,9 @@ export interface Line {
 function topology(bench: Bench, { access, core = 0, wan }: Delays): string {
   const document: Document = parseDocument(readFileSync(join(SCENE, 'proxy.clab.yml'), 'utf8'));
   document.set('name', LAB);
-  for (const group of ['router', 'cnpd']) {
-    const binds = document.getIn(['topology', 'groups', group, 'binds']) as { toJSON(): string[] };
-    document.setIn(['topology', 'groups', group, 'binds'], document.createNode(binds.toJSON().map(absolute)));
+  for (const layer of [['defaults'], ['groups', 'router'], ['groups', 'cnpd']]) {
+    const binds = document.getIn(['topology', ...layer, 'binds']) as { toJSON(): string[] };
+    document.setIn(['topology', ...layer, 'binds'], document.createNode(binds.toJSON().map(absolute)));
   }
   const links = document.getIn(['topology', 'links']) as { toJSON(): object[] };
   const replaced = links.toJSON();
