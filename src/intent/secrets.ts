@@ -116,8 +116,11 @@ function credentialsIn(line: string): number {
   return Infinity;
 }
 
-const SECTION =
-  /^(?:router|isis|ospfv2|ospfv3|bgp|proxy|source|flow-control|queue-pairs|ports|border-ports|border-allow|notifications|srv6|groups|stamp|code-points|gnmi|metrics|northbound|log)\s*:/;
+/** Whether a section begins in this line. */
+function beginsSection(line: string): boolean {
+  const [, name] = /^([\w-]+)\s*:/.exec(line) ?? [];
+  return name !== undefined && known().sections.has(name);
+}
 // Each word is tried once, from its beginning: a long line must not take the square of its length.
 const NAME = /\?\s+["']?([\w-]+)|(?<![\w-])([\w-]+)["']?\s*:/g;
 /** Four digits of an IPv6 address look like a name with its colon. */
@@ -154,10 +157,10 @@ function keysIn(lines: readonly string[], wellFormed: boolean): number[] {
     if (
       !blank &&
       within !== undefined &&
-      (within === -1 ? SECTION.test(line) : indent < within || (indent === within && !LIST_ITEM.test(line)))
+      (within === -1 ? beginsSection(line) : indent < within || (indent === within && !LIST_ITEM.test(line)))
     )
       within = undefined;
-    brackets = (brackets && !SECTION.test(line)) || /[[{]/.test(line);
+    brackets = (brackets && !beginsSection(line)) || /[[{]/.test(line);
     if (within !== undefined) return structureOf(line);
     const top = TOP.exec(line);
     if (top) keyed = KEYED.includes(top[1]!) || !known().sections.has(top[1]!);

@@ -14,8 +14,11 @@ fi
 
 # package → a file that proves it is installed (dpkg alone would accept a half-removed package)
 declare -A NEEDED=(
-  [frr]=/usr/lib/frr/isisd [bird2]=/usr/sbin/bird [gobgpd]=/usr/bin/gobgpd [exabgp]=/usr/sbin/exabgp [iproute2]=/usr/sbin/ip [clang]=/usr/bin/clang [llvm]=/usr/bin/llvm-strip [libbpf-dev]=/usr/include/bpf/bpf_helpers.h
-  [libbpf1]=/usr/lib/x86_64-linux-gnu/libbpf.so.1 [bpftool]=/usr/sbin/bpftool [tshark]=/usr/bin/tshark [libyang-tools]=/usr/bin/yanglint [python3-scapy]=/usr/lib/python3/dist-packages/scapy/__init__.py
+  [frr]=/usr/lib/frr/isisd [bird2]=/usr/sbin/bird [gobgpd]=/usr/bin/gobgpd [exabgp]=/usr/sbin/exabgp [iproute2]=/usr/sbin/ip
+  [clang]=/usr/bin/clang [llvm]=/usr/bin/llvm-strip
+  [libbpf-dev]=/usr/include/bpf/bpf_helpers.h
+  [libbpf1]=/usr/lib/x86_64-linux-gnu/libbpf.so.1 [bpftool]=/usr/sbin/bpftool [tshark]=/usr/bin/tshark
+  [libyang-tools]=/usr/bin/yanglint [python3-scapy]=/usr/lib/python3/dist-packages/scapy/__init__.py
   [ethtool]=/usr/sbin/ethtool [iputils-ping]=/usr/bin/ping [procps]=/usr/bin/pgrep
 )
 case "$(uname -m)" in aarch64) NEEDED[libbpf1]=/usr/lib/aarch64-linux-gnu/libbpf.so.1 ;; esac

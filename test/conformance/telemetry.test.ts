@@ -5,14 +5,15 @@ import { expect, test } from 'vitest';
 import { sourcesOf } from '../../src/carriers/counter-names.fixture.ts';
 import { MAX_SERIES } from '../../src/northbound/metrics/exposition.ts';
 import type { SampledFamily } from '../../src/northbound/metrics/family.ts';
-import { ALL_FAMILIES } from '../../src/northbound/metrics/sections.ts';
+import { ALL_FAMILIES, SECTIONS } from '../../src/northbound/metrics/sections.ts';
 import { LIMITS } from '../../src/northbound/metrics/server.ts';
 
 const PAGE = 'docs/telemetry.md';
+const METRICS = 'Other metrics, with type and labels:';
 const SUFFIX = { counter: '_total', info: '_info', gauge: '', stateset: '' } as const;
 
 const row = ({ name, type, labels, help }: SampledFamily): string =>
-  `| \`${name}${SUFFIX[type]}\` | ${type} | ${labels.map((label) => `\`${label.name}\``).join(', ')} | ${help} |`;
+  `- \`${name}${SUFFIX[type]}\` (${[type, ...labels.map((label) => `\`${label.name}\``)].join(', ')}): ${help}`;
 
 function labelLines(): string[] {
   const bounds = new Map<string, Set<string>>();
@@ -22,10 +23,11 @@ function labelLines(): string[] {
 }
 
 async function withLists(text: string): Promise<string> {
-  const from = text.indexOf('| Metric ');
+  const from = text.indexOf(METRICS);
   const to = text.indexOf('\n## Health');
-  const table = ['| Metric | Type | Labels | Meaning |', '| --- | --- | --- | --- |', ...ALL_FAMILIES.map(row)];
-  const lists = [...table, '', 'The labels, and what bounds the number of their values:', '', ...labelLines(), ''];
+  if (from < 0 || to < from) throw new Error(`${PAGE} has no place for the metrics`);
+  const labels = ['', 'The labels, and what bounds the number of their values:', '', ...labelLines(), ''];
+  const lists = [METRICS, '', ...ALL_FAMILIES.map(row), ...labels];
   const made = text.slice(0, from) + lists.join('\n') + text.slice(to);
   const { code, errors } = await format(PAGE, made, { printWidth: 100, proseWrap: 'always' });
   if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
@@ -36,6 +38,11 @@ test('docs/telemetry.md lists every metric with its type, labels and meaning', a
   const page = readFileSync(PAGE, 'utf8');
   if (process.env['UPDATE_CONFORMANCE']) writeFileSync(PAGE, await withLists(page));
   expect(readFileSync(PAGE, 'utf8')).toBe(await withLists(page));
+});
+
+test('the sections of a scrape are those that the label promises', () => {
+  const label = ALL_FAMILIES.flatMap(({ labels }) => labels).find(({ name }) => name === 'section');
+  expect(label?.bound).toBe(SECTIONS.map(({ name }) => name).join(', '));
 });
 
 test('docs/telemetry.md tells every limit of the server', () => {

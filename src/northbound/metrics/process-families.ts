@@ -69,7 +69,9 @@ export const SCRAPE: readonly Family<ScrapeResult>[] = [
     name: 'cnpd_scrape_section_read',
     type: 'gauge',
     help: 'Whether a section of this scrape could be read; else its metrics are missing.',
-    labels: [{ name: 'section', bound: 'the sections of docs/telemetry.md' }],
+    labels: [
+      { name: 'section', bound: 'daemon, stages, carriers, learned, ports, flow-control, rtt, process, counters' },
+    ],
     samples: ({ sections }) => sections.map(({ section, isRead }) => one(flag(isRead), section)),
   },
   {
