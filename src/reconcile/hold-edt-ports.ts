@@ -43,7 +43,7 @@ export class HoldEdtPorts {
   prepare(ifindex: number, queueing: Queueing, buffer: number): boolean {
     const found = this.#fqs.find(ifindex);
     if (queueing === 'htb' || (queueing === 'auto' && (!found || found.own))) {
-      this.release(ifindex);
+      if (found?.own || this.#ports.has(ifindex)) this.release(ifindex);
       return false;
     }
     if (!this.#ports.has(ifindex)) this.#dependencies.onTake(ifindex);

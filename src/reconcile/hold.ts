@@ -142,11 +142,15 @@ export class Hold extends Feature {
     return [...this.#refused.values()];
   }
 
-  /** What is held has been told to leave: it would be lost with the queue. */
+  /** What is held has been told to leave: it would be lost with the queue. A port that has vanished has no queue. */
   async #emptied(ifindex: number): Promise<void> {
     const end = Date.now() + LONGEST_EMPTYING_MS;
-    while (!this.#closed && Date.now() < end && this.flowControl.queueBytes(ifindex) > 0)
-      await new Promise((resolve) => void setTimeout(resolve, LOOK_MS));
+    try {
+      while (!this.#closed && Date.now() < end && this.flowControl.queueBytes(ifindex) > 0)
+        await new Promise((resolve) => void setTimeout(resolve, LOOK_MS));
+    } catch (error) {
+      if (!isKernelError(error, 'ENODEV')) throw error;
+    }
   }
 
   override close(): void {

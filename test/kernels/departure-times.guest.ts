@@ -1,6 +1,5 @@
 // Runs in a guest whose kernel has fq (departure-times.test.ts): a router that forwards to a port at which flows are
 // held by departure times. Prints what it has seen, as JSON. Times are milliseconds.
-import { HOLD_EDT } from '../../src/kernel/dataplane/holds.ts';
 import { FqPorts } from '../../src/kernel/netlink/fq.ts';
 import { Poller } from '../../src/kernel/poller.ts';
 import { probeKernel } from '../../src/kernel/probe.ts';
@@ -17,6 +16,7 @@ import { defaultHoldOptions } from '../../src/source/hold.ts';
 import { HoldScene, RECEIVER } from '../bpf/support/hold-scene.ts';
 import { MINOR, held } from '../bpf/support/hold-under-test.ts';
 import { H1, QPN, data } from '../bpf/support/packets.ts';
+import { ip } from '../support/netns.ts';
 import { is, until } from '../support/until.ts';
 
 const PORT = 't-hold-a';
@@ -177,25 +177,37 @@ async function both(): Promise<object> {
   await arrived(3, QPN + 1);
   const { stamped, entered } = scene.table.record(there)!;
   scene.table.remove(there);
-  return { stamped: Number(stamped), entered: Number(entered), edt: HOLD_EDT };
+  return { stamped: Number(stamped), entered: Number(entered) };
 }
 
 /** The whole: machine, dataplane and program, from an instruction to the flow's recovery, and until nothing is left. */
-async function enforcement(): Promise<object> {
-  begin();
+/** The feature as the agent has it, what it counts, and what it is to hold. */
+function openFeature() {
   const counts: Record<string, number> = {};
   const dependencies = {
     ...{ clock: systemClock, work: eventLoopWork(), log: silentLog },
     count: (name: string) => void (counts[name] = (counts[name] ?? 0) + 1),
   };
   const feature = scene.router.run(() => hold.open(scene.object, dependencies));
-  const apply = async (desired: object): Promise<string> => {
+  const apply = async (desired: object): Promise<void> => {
     feature.apply(desired);
     await feature.settled;
-    return queue();
   };
   const ports = [{ id: PORT, interface: PORT, ifindex }];
-  const made = await apply({ source: { enforce: { ports, queueing: 'fq', buffer: BUFFER } } });
+  return {
+    feature,
+    apply,
+    counts,
+    dependencies,
+    byFq: { source: { enforce: { ports, queueing: 'fq', buffer: BUFFER } } },
+  };
+}
+
+async function enforcement(): Promise<object> {
+  begin();
+  const { feature, apply, counts, dependencies, byFq } = openFeature();
+  await apply(byFq);
+  const made = queue();
   const machine = new Enforcement(
     { options: { ...defaultHoldOptions(100e6), rttMs: 50 }, buffer: BUFFER },
     {
@@ -230,8 +242,19 @@ async function enforcement(): Promise<object> {
   await machine.stop();
   await send(20);
   await arrived(psn);
-  const restored = await apply({});
+  await apply({});
+  const restored = queue();
   return { made, restored, sent: psn, psns: scene.psns(QPN), states: [...states], counts };
+}
+
+/** The last one: the port is gone afterwards. */
+async function vanished(): Promise<object> {
+  const { feature, apply, counts, byFq } = openFeature();
+  await apply(byFq);
+  const before = feature.isReady;
+  ip(scene.router, `link del ${PORT}`);
+  await apply({});
+  return { before, after: feature.isReady, failed: counts['dataplane.hold.release-failed'] ?? 0 };
 }
 
 const poller = Poller.open({
@@ -242,8 +265,8 @@ const poller = Poller.open({
 const features = (await probeKernel({ poller })).filter(({ name }) => ['fq', 'htb', 'tcx'].includes(name));
 poller.close();
 const seen: Record<string, unknown> = { features };
-for (const scenario of [queues, rate, pause, order, dead, both, enforcement]) seen[scenario.name] = await scenario();
-edt.release(ifindex);
+for (const scenario of [queues, rate, pause, order, dead, both, enforcement, vanished])
+  seen[scenario.name] = await scenario();
 edt.close();
 scene.close();
 console.log(JSON.stringify(seen));

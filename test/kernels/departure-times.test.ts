@@ -27,6 +27,7 @@ interface Seen {
     readonly counts: Readonly<Record<string, number>>;
   };
   readonly both: Readonly<Record<'stamped' | 'entered', number>>;
+  readonly vanished: { readonly before: boolean; readonly after: boolean; readonly failed: number };
 }
 
 const WHY_NOT =
@@ -83,7 +84,7 @@ describe.skipIf(WHY_NOT !== undefined)(WHY_NOT ?? "in a guest with Debian's kern
     expect(seen.order.psns).toEqual(inOrder(seen.order.sent));
   });
 
-  test('a hold that nobody renews delays nothing new, and nothing overtakes what waits', () => {
+  test('nothing overtakes what waits of a hold that nobody renews', () => {
     expect(seen.dead.psns).toEqual(inOrder(30));
   });
 
@@ -95,6 +96,10 @@ describe.skipIf(WHY_NOT !== undefined)(WHY_NOT ?? "in a guest with Debian's kern
     expect(counts).toMatchObject({ 'source.hold.recovered': 1, 'source.hold.held': 2 });
     expect(Object.keys(counts).filter((name) => /refused|overdue/.test(name))).toEqual([]);
     expect(restored).toBe(seen.queues['before']);
+  });
+
+  test('a port that vanishes is forgotten', () => {
+    expect(seen.vanished).toEqual({ before: true, after: false, failed: 0 });
   });
 
   test('at another port the same flow has a class, if there is an HTB', () => {
