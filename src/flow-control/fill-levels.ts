@@ -5,6 +5,7 @@ import type { FillingTraffic, HeldBytes } from '../model/flow-control.ts';
 import type { AskedQueue } from './asked.ts';
 import type { FlowControlDataplane } from './dataplane.ts';
 import type { OccupiedClass } from './paused.ts';
+import { type Work, nextTurn } from '../model/work.ts';
 
 export interface Thresholds {
   readonly above: number;
@@ -24,6 +25,7 @@ export interface LookedAt {
 
 interface FillLevelsDependencies {
   readonly dataplane: FlowControlDataplane;
+  readonly work: Work;
   /** Something cannot be read: it counts as empty. */
   readonly onError: (error: unknown) => void;
 }
@@ -93,7 +95,7 @@ export class FillLevels {
     for (const held of [...at.classes()]) {
       const { key, egress, slot, isPaused } = held;
       present.add(key);
-      if (present.size % AT_ONCE === 0) await new Promise((resolve) => void setImmediate(resolve));
+      if (present.size % AT_ONCE === 0) await nextTurn(this.#dependencies.work);
       const bytes = levels.get(egress)?.ofSlot(slot) ?? 0;
       // What leaves a full class goes on waiting for its neighbors: at their rate the class would never get shorter.
       const isFull = this.#full.has(key) ? bytes > below : isPaused && bytes > above;
