@@ -12,11 +12,9 @@
 #include "hold/paces.h"
 #include "source/maps.h"
 
-#define LONGEST_PAUSE_US 65535
-
-static __always_inline void obey_pause(struct hold_pace *pace, __u32 microseconds, __u64 now)
+static __always_inline void obey_pause(struct hold_pace *pace, __u16 microseconds, __u64 now)
 {
-	__u64 end = now + (microseconds > LONGEST_PAUSE_US ? LONGEST_PAUSE_US : microseconds) * 1000ULL;
+	__u64 end = now + microseconds * 1000ULL;
 	if (end <= pace->earliest)
 		return;
 	pace->since = end;
