@@ -1,5 +1,6 @@
 // A Linux kernel and an initial RAM disk for guests. Debian's own kernel is unpacked into a folder and not installed.
 // The guests mount this machine's root read-only, so they need no disk of their own.
+import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,7 +49,9 @@ export function prepareGuestImage(folder: string, needs: GuestNeeds): GuestImage
       ${missing.map(([name]) => name).join(' ')} >/dev/null`);
   }
   const version = unpackKernel(folder);
-  const initialRamDisk = join(folder, `initramfs-${version}.gz`);
+  // Another list of modules needs another one.
+  const modules = createHash('sha256').update(needs.modules.join()).digest('hex').slice(0, 8);
+  const initialRamDisk = join(folder, `initramfs-${version}-${modules}.gz`);
   if (!existsSync(initialRamDisk)) makeInitialRamDisk(folder, version, initialRamDisk, needs.modules);
   writeFileSync(join(folder, 'guest.sh'), firstProcess(needs.begin ?? ''), { mode: 0o755 });
   return { version, initialRamDisk, kernel: join(folder, 'kernel', 'boot', `vmlinuz-${version}`) };

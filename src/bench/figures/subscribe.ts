@@ -104,19 +104,12 @@ async function once(bench: Bench, figure: string): Promise<Row> {
 }
 
 /** Calls `change` so often on average, with the number of the change, until it was called for all. */
-function* changesDue(): Generator<number> {
+async function changing(change: (i: number) => void): Promise<void> {
   const begun = performance.now();
   for (let i = 0; i < CHANGES;) {
     const due = Math.min(CHANGES, Math.floor(((performance.now() - begun) / 1000) * CHANGES_PER_SECOND));
-    while (i < due) yield i++;
-    yield -1;
-  }
-}
-
-async function changing(change: (i: number) => void): Promise<void> {
-  for (const i of changesDue()) {
-    if (i >= 0) change(i);
-    else await new Promise((resolve) => setTimeout(resolve, 1));
+    while (i < due) change(i++);
+    await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }
 

@@ -9,7 +9,7 @@ import { RTM_QDISC, TCA, TC_H, tcHeader, decodeQdisc } from './traffic-control.t
 
 /** Of cnpd's own. The kernel itself gives handles from 8000: on. */
 export const FQ_ROOT = 0x6e71_0000;
-const FQ = { PLIMIT: 1, FLOW_PLIMIT: 2, BUCKETS_LOG: 8, ORPHAN_MASK: 10, HORIZON: 14, HORIZON_DROP: 15 } as const;
+const FQ = { PLIMIT: 1, FLOW_PLIMIT: 2, BUCKETS_LOG: 8, ORPHAN_MASK: 10, HORIZON: 14 } as const;
 /** Queues for flows of other hosts: in one of few queues, a flow would wait for a held one that shares it. */
 const ORPHAN_MASK = 2 ** 20 - 1;
 const BUCKETS_LOG = 14;
