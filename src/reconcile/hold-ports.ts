@@ -7,10 +7,9 @@
 // go straight there, and are held at the others. prepare() it again.
 import { type HoldPurpose, purposeOf } from '../kernel/dataplane/holds.ts';
 import { ERRNO, KernelError, isKernelError } from '../kernel/errors.ts';
-import { type Answer, NetlinkBatch, refusalIn } from '../kernel/netlink/batch.ts';
 import type { NetlinkRequest } from '../kernel/netlink/client.ts';
 import type { NetlinkMessage } from '../kernel/netlink/message.ts';
-import { NetlinkQueue } from '../kernel/netlink/request-queue.ts';
+import { type Answer, NetlinkQueue, refusalIn } from '../kernel/netlink/request-queue.ts';
 import { HoldTrees, type HoldTree, placeIn } from '../kernel/netlink/hold-tree.ts';
 import {
   type ClassCounters,
@@ -39,20 +38,12 @@ interface HoldPortsDependencies {
   readonly onChange?: () => void;
 }
 
-/** Of a port that is being prepared: two requests each. */
-const CLASSES_AT_ONCE = NetlinkBatch.most / 2;
+/** Of a port that is being prepared, or read. No more, so that a change of a rate does not wait for all. */
+const CLASSES_AT_ONCE = 8;
 
 /** A prepared port. */
 interface Port extends HoldTree {
   readonly purpose: HoldPurpose;
-}
-
-interface Sockets {
-  readonly trees: HoldTrees;
-  /** What the machines ask for. */
-  readonly queue: NetlinkQueue;
-  /** What has to be known within the call. */
-  readonly batch: NetlinkBatch;
 }
 
 interface KnownClass {
@@ -68,7 +59,6 @@ export class HoldPorts {
   readonly #onChange: () => void;
   readonly #trees: HoldTrees;
   readonly #queue: NetlinkQueue;
-  readonly #batch: NetlinkBatch;
   readonly #ports = new Map<number, Port>();
   /** The classes so far of ports that are being prepared, by ifindex. Nothing is done to others there. */
   readonly #preparing = new Map<number, Set<number>>();
@@ -77,23 +67,20 @@ export class HoldPorts {
   /** What each class is known to be, at all ports. */
   readonly #known = new Map<number, KnownClass>();
 
-  private constructor({ table, onChange }: HoldPortsDependencies, sockets: Sockets) {
+  private constructor({ table, onChange }: HoldPortsDependencies, trees: HoldTrees, queue: NetlinkQueue) {
     this.#table = table;
     this.#onChange = onChange ?? (() => {});
-    this.#trees = sockets.trees;
-    this.#queue = sockets.queue;
-    this.#batch = sockets.batch;
+    this.#trees = trees;
+    this.#queue = queue;
   }
 
   /** @throws KernelError */
   static open(opts: { netns?: Netns | undefined }, dependencies: HoldPortsDependencies): HoldPorts {
-    const opened: { close(): void }[] = [];
-    const open = <T extends { close(): void }>(socket: T): T => (opened.push(socket), socket);
+    const trees = HoldTrees.open(opts);
     try {
-      const [trees, queue] = [open(HoldTrees.open(opts)), open(NetlinkQueue.open(opts))];
-      return new HoldPorts(dependencies, { trees, queue, batch: open(NetlinkBatch.open(opts)) });
+      return new HoldPorts(dependencies, trees, NetlinkQueue.open(opts));
     } catch (error) {
-      for (const socket of opened) socket.close();
+      trees.close();
       throw error;
     }
   }
@@ -224,10 +211,10 @@ export class HoldPorts {
     const read = ({ handle }: ClassPlace): NetlinkRequest[] => [readClassRequest(ifindex, handle)];
     const requests = minors.flatMap((minor) => at(port, minor, read));
     const answers: Answer[] = [];
-    for (let from = 0; from < requests.length; from += NetlinkBatch.most) {
+    for (let from = 0; from < requests.length; from += CLASSES_AT_ONCE) {
       if (from > 0) await otherWork();
-      const part = requests.slice(from, from + NetlinkBatch.most);
-      answers.push(...this.#batch.requests(part.map(({ request }) => request)));
+      const part = requests.slice(from, from + CLASSES_AT_ONCE);
+      answers.push(...(await this.#queue.requests(part.map(({ request }) => request))));
     }
     const refusal = refusalIn(answers.filter((answer) => !isMissing(answer)));
     if (refusal) throw refusal;
@@ -241,7 +228,6 @@ export class HoldPorts {
   close(): void {
     this.#trees.close();
     this.#queue.close();
-    this.#batch.close();
   }
 
   #nowKnown(minor: number, rate: ClassRate | undefined): void {

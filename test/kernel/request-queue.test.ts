@@ -1,10 +1,9 @@
 // Many netlink requests at once, some of them refused, on the real kernel.
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Answer, refusalIn } from '../../src/kernel/netlink/batch.ts';
 import type { NetlinkRequest } from '../../src/kernel/netlink/client.ts';
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
 import { RTM_LINK, decodeLink, encodeLinkChange, linkByIndex } from '../../src/kernel/netlink/link.ts';
-import { NetlinkQueue } from '../../src/kernel/netlink/request-queue.ts';
+import { type Answer, NetlinkQueue, refusalIn } from '../../src/kernel/netlink/request-queue.ts';
 import { Netns } from '../../src/kernel/netns.ts';
 
 let netns: Netns;

@@ -11,7 +11,7 @@ import { openBpfObject } from '../../src/kernel/bpf/object.ts';
 import { pinObject } from '../../src/kernel/bpf/syscall.ts';
 import { attachTcx } from '../../src/kernel/bpf/tcx.ts';
 import { interfaceIndex } from '../../src/kernel/ffi/libc.ts';
-import { NetlinkBatch, refusalIn } from '../../src/kernel/netlink/batch.ts';
+import { NetlinkQueue, refusalIn } from '../../src/kernel/netlink/request-queue.ts';
 import { HoldTrees, placeIn } from '../../src/kernel/netlink/hold-tree.ts';
 import { setClassRequest, setQueueRequest } from '../../src/kernel/netlink/htb.ts';
 import { TreeDevices } from '../../src/kernel/netlink/tree-device.ts';
@@ -168,13 +168,14 @@ describe('uninstall', () => {
     inNetns(ns, 'tc', ...'class add dev t-u-b parent 1: classid 1:20 htb rate 8mbit quantum 2000'.split(' '));
     const before = [qdiscs('t-u-a'), inNetns(ns, 'tc', 'class', 'show', 'dev', 't-u-b')];
     const trees = HoldTrees.open({ netns: ns });
-    const batch = NetlinkBatch.open({ netns: ns });
+    const queue = NetlinkQueue.open({ netns: ns });
     for (const ifindex of ['t-u-a', 't-u-b'].map((name) => ns.run(() => interfaceIndex(name)))) {
       const place = placeIn(trees.prepare(ifindex), 0x1000);
       const rate = { rate: 1_000_000n, burst: 2000 };
-      expect(refusalIn(batch.requests([setClassRequest(place, rate), setQueueRequest(place, 10_000)]))).toBeUndefined();
+      const answers = await queue.requests([setClassRequest(place, rate), setQueueRequest(place, 10_000)]);
+      expect(refusalIn(answers)).toBeUndefined();
     }
-    for (const one of [trees, batch]) one.close();
+    for (const one of [trees, queue]) one.close();
     expect(inNetns(ns, 'tc', 'class', 'show', 'dev', 't-u-b')).toContain('1:1000');
     const printed = await runInNamespace();
     expect([qdiscs('t-u-a'), inNetns(ns, 'tc', 'class', 'show', 'dev', 't-u-b')]).toEqual(before);

@@ -2,14 +2,13 @@
 // the call, one after another. A few are sent at once. More of them, which may take the kernel milliseconds, are sent
 // on a worker thread, so that the event loop goes on meanwhile. Each request has its own answer: a refused one does not
 // stop those behind it. All are executed in the order in which they came.
-import { ERRNO, KernelError } from '../errors.ts';
+import { ERRNO, KernelError, isKernelError } from '../errors.ts';
 import { close, send, sendOnThread } from '../ffi/libc.ts';
 import { PinnedBuffer } from '../ffi.ts';
 import type { Netns } from '../netns.ts';
 import { ReceiveBatch } from '../receive-batch.ts';
-import { type Answer, type Pending, settled } from './batch.ts';
 import type { NetlinkRequest } from './client.ts';
-import { NLM_F, decodeMessages, encodeMessage } from './message.ts';
+import { NLM_F, NLMSG, type NetlinkMessage, decodeAcknowledgement, decodeMessages, encodeMessage } from './message.ts';
 import { openNetlink } from './socket.ts';
 
 /** More may overflow the kernel's buffer of answers. */
@@ -21,6 +20,15 @@ const ALIGNMENT = 4;
 const LAST_SEQUENCE = 0xffff_ffff;
 /** No answer about a class or a queue is longer. */
 const LONGEST_ANSWER = 4096;
+
+/** The messages before the acknowledgment, or why the request was refused. */
+export type Answer = readonly NetlinkMessage[] | KernelError;
+
+interface Pending {
+  readonly request: NetlinkRequest;
+  readonly messages: NetlinkMessage[];
+  answer: Answer | undefined;
+}
 
 interface Group {
   readonly requests: readonly Pending[];
@@ -138,3 +146,19 @@ export class NetlinkQueue {
 
 const closedBefore = ({ operation }: NetlinkRequest): KernelError =>
   new KernelError(operation, ERRNO.EBADF, 'the netlink socket was closed');
+
+/** Whether the message is the last one of the answer to this request. Others are of a batch that failed half-way. */
+function settled(pending: Pending | undefined, message: NetlinkMessage): boolean {
+  if (!pending || pending.answer) return false;
+  if (message.type !== NLMSG.ERROR) {
+    pending.messages.push(message);
+    return false;
+  }
+  const { errno, detail } = decodeAcknowledgement(message);
+  pending.answer = errno === 0 ? pending.messages : new KernelError(pending.request.operation, errno, detail);
+  return true;
+}
+
+/** The first refusal among the answers. */
+export const refusalIn = (answers: readonly Answer[]): KernelError | undefined =>
+  answers.find((answer): answer is KernelError => isKernelError(answer));
