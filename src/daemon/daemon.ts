@@ -125,6 +125,8 @@ class RunningDaemon implements Daemon {
       onStopped: (carrier, holdMs) => this.#coordinator.learning.carrierStopped(carrier, holdMs),
     });
     this.#telemetry = this.#createTelemetry();
+    // There from the start: an alert sees the first one, too.
+    count('daemon.unexpected-error', 0);
   }
 
   #createCoordinator(intent: Intent): Coordinator {

@@ -51,6 +51,17 @@ test('alerts are about metrics that cnpd has, and say how bad it is and what to 
   }
 });
 
+test('each alert has a test in which it fires', () => {
+  const { tests } = parse(readFileSync('contrib/prometheus/cnpd-alerts.test.yml', 'utf8')) as {
+    tests: { alert_rule_test: { alertname: string; exp_alerts?: unknown[] }[] }[];
+  };
+  const firing = tests
+    .flatMap(({ alert_rule_test: all }) => all)
+    .filter(({ exp_alerts: alerts = [] }) => alerts.length > 0);
+  const names = new Set(firing.map(({ alertname }) => alertname));
+  expect(rules.map(({ alert }) => alert).filter((alert) => !names.has(alert))).toEqual([]);
+});
+
 test('annotations use labels that the metrics have', () => {
   const used = rules.flatMap(({ annotations }) =>
     [

@@ -74,7 +74,10 @@ test('promtool takes the alert rules, and each fires when its test says so', () 
 test('promtool takes the metrics of a router', async () => {
   await adjacent(net, 'leaf');
   expect(judge(['check', 'metrics'], await fetched(`${CNPD}/metrics`, 'text/plain'))).toEqual({ status: 0, text: '' });
-  expect(readOpenMetrics(await fetched(`${CNPD}/metrics`)).size).toBeGreaterThan(100);
+  const text = await fetched(`${CNPD}/metrics`);
+  expect(readOpenMetrics(text).size).toBeGreaterThan(100);
+  // The alert on errors sees the first one, too.
+  expect(text).toContain('\ncnpd_daemon_unexpected_error_total 0\n');
 });
 
 test('Prometheus scrapes OpenMetrics: what it has is what cnpd says', async () => {
