@@ -28,7 +28,10 @@ export interface Started {
 function uses({ file, runDir, stateDir, intent }: Started): Use[] {
   const inDirectory = ACCESS.WRITE | ACCESS.SEARCH;
   const gobgp = intent.bgp?.gobgp;
-  const pem = [gobgp?.tls?.ca, gobgp?.tls?.certificate, gobgp?.tls?.key].filter((path) => path !== undefined);
+  const [client, server] = [gobgp?.tls, intent.northbound?.tls];
+  const pem = [client?.ca, client?.certificate, client?.key, server?.certificate, server?.key, server?.clientCa].filter(
+    (path) => path !== undefined,
+  );
   return [
     { path: file, mode: ACCESS.READ },
     { path: runDir, mode: inDirectory },

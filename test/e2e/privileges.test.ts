@@ -271,6 +271,19 @@ describe('what a configuration needs besides', () => {
     }
   });
 
+  test('a key of gNMI over TCP that only another user may read: CAP_DAC_OVERRIDE stays', async () => {
+    const [certificate, key] = ['/etc/cnpd/router.pem', '/etc/cnpd/router.key'];
+    await leaf.exec(
+      'sh',
+      '-c',
+      `mkdir -p /etc/cnpd && touch ${certificate} ${key} && chmod 600 ${key} && chown nobody ${key}`,
+    );
+    const rights = [{ name: 'collector.example', read: ['/cnpd'] }];
+    const northbound = { address: '::1', certificate, key, 'client-ca': certificate, rights };
+    await leaf.start({ router: { name: 'leaf' }, northbound }, { through: AS_ROOT });
+    expect(leaf.log).toContain(`"kept":{"CAP_DAC_OVERRIDE":"${key}"}`);
+  });
+
   test("gobgpd's UNIX socket: CAP_DAC_OVERRIDE stays while it is not there, and not for one of root's", async () => {
     const intent = { router: { name: 'leaf' }, bgp: { gobgp: { target: 'unix:/run/gobgpd/api.sock' } } };
     await leaf.start(intent, { through: AS_ROOT });
