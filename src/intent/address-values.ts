@@ -28,13 +28,19 @@ export function hostAddress(family?: Family): ValueKind<IpAddress> {
   };
 }
 
+/** Besides addresses that a host can have: all addresses of this router, and those that only it can reach. */
+const LISTENS_ALSO = new Set<string | undefined>([undefined, 'unspecified', 'loopback']);
+
+/** Whether a server may listen there. A link-local address would need the name of its link. */
+export const canListen = (address: IpAddress): boolean => LISTENS_ALSO.has(addressUse(address));
+
 /** Where a server listens: an address of this machine, or all of them. */
-export const listenAddress: ValueKind<IpAddress> = {
-  allowed: 'an IPv4 or IPv6 address of this machine, or :: or 0.0.0.0 for all',
+export const serverAddress: ValueKind<IpAddress> = {
+  allowed: 'an IPv4 or IPv6 address of this machine but a link-local one, or :: or 0.0.0.0 for all',
   json: { type: 'string', maxLength: 45, pattern: '^[0-9a-fA-F:.]+$' },
   parse: (text) => {
     const address = parseAddress(text);
-    return address && addressUse(address) !== 'multicast' ? ok(address) : fail(undefined);
+    return address && canListen(address) ? ok(address) : fail(undefined);
   },
 };
 

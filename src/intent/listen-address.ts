@@ -1,7 +1,7 @@
 // A kind of value (values.ts): an address of this router, with the TCP port on which cnpd listens.
 import { formatAddress, parseAddress } from '../model/address.ts';
-import { addressUse } from '../model/prefix.ts';
 import { fail, ok } from '../model/result.ts';
+import { canListen } from './address-values.ts';
 import type { ValueKind } from './values.ts';
 
 export interface ListenAddress {
@@ -14,8 +14,6 @@ export interface ListenAddress {
 const LEAST_PORT = 1024;
 const MOST_PORT = 65_535;
 const LISTEN = /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([0-9.]{7,15})):([1-9]\d{3,4})$/;
-/** Besides addresses that a host can have: all addresses of this router, and those that only it can reach. */
-const ALSO = new Set<string | undefined>([undefined, 'unspecified', 'loopback']);
 
 export const formatListenAddress = ({ address, port }: ListenAddress): string =>
   `${address.includes(':') ? `[${address}]` : address}:${port}`;
@@ -32,7 +30,7 @@ export const listenAddress: ValueKind<ListenAddress> = {
     const address = match && parseAddress(match[1] ?? match[2]!);
     const port = Number(match?.[3]);
     if (!address || (match[1] === undefined) !== (address.family === 4)) return fail(undefined);
-    if (port < LEAST_PORT || port > MOST_PORT || !ALSO.has(addressUse(address))) return fail(undefined);
+    if (port < LEAST_PORT || port > MOST_PORT || !canListen(address)) return fail(undefined);
     return ok({ address: formatAddress(address), port });
   },
 };

@@ -1,7 +1,7 @@
 // The section `northbound`: gNMI over TCP, with TLS 1.3 and client certificates. The unix sockets are in gnmi.ts.
 import type * as z from 'zod';
 import { formatAddress } from '../model/address.ts';
-import { listenAddress } from './address-values.ts';
+import { serverAddress } from './address-values.ts';
 import { defaulted, enabled, filled, list, section, value } from './schema-parts.ts';
 import { type Report, type Rule, type Seen, unique } from './seen.ts';
 import { pemFile } from './bgp-values.ts';
@@ -37,7 +37,7 @@ const right = section(
 export const schema = section(
   {
     enabled: enabled(),
-    address: defaulted(listenAddress, '::', 'where cnpd listens for gNMI over TCP'),
+    address: defaulted(serverAddress, '::', 'where cnpd listens for gNMI over TCP'),
     port: defaulted(integer(1, 65_535), '9339', 'TCP port'),
     certificate: value(
       pemFile,
@@ -72,18 +72,15 @@ function tlsOrPlaintext({ northbound }: Sections, report: Report): void {
     if (plaintext && key in northbound)
       report(['northbound', 'plaintext'], `off, or no ${key}`, 'with plaintext: on there is no TLS');
   }
-  if (!plaintext && !('rights' in northbound))
+  if (!plaintext && (!('rights' in northbound) || northbound.rights?.length === 0))
     report(['northbound', 'rights'], 'at least one right', 'without rights no client may read anything');
   if (plaintext && 'rights' in northbound)
     report(['northbound', 'rights'], 'no rights', 'without certificates clients have no names');
 }
 
 function rightsOnce({ northbound }: Sections, report: Report): void {
-  const { rights } = northbound ?? {};
-  if (rights?.length === 0)
-    report(['northbound', 'rights'], 'at least one right', 'without rights no client may read anything');
   const named = (entry: { readonly name?: string | undefined }) => entry.name;
-  unique(rights, (i) => ['northbound', 'rights', i, 'name'], named, 'name', report);
+  unique(northbound?.rights, (i) => ['northbound', 'rights', i, 'name'], named, 'name', report);
 }
 
 export const rules: readonly Rule<Sections>[] = [tlsOrPlaintext, rightsOnce];
