@@ -1,5 +1,6 @@
 // The server of metrics and health as declared in cnpd.yaml. An address that cannot be had is a problem and is tried
 // again; nothing else of cnpd waits for it.
+import { InTurn } from '../coordinator/in-turn.ts';
 import { metricsNotListening } from '../diagnosis/configuration.ts';
 import type { Intent } from '../intent/intent.ts';
 import { formatListenAddress } from '../intent/listen-address.ts';
@@ -20,7 +21,7 @@ export class MetricsPart {
   #at: string | undefined;
   #refusal: Refusal | undefined;
   #cancelRetry: (() => void) | undefined;
-  #turn: Promise<void> = Promise.resolve();
+  readonly #inTurn = new InTurn();
 
   constructor(dependencies: MetricsDependencies) {
     this.#dependencies = dependencies;
@@ -42,10 +43,8 @@ export class MetricsPart {
     return this.configure({});
   }
 
-  /** One after another. */
   #follow(): Promise<void> {
-    this.#turn = this.#turn.then(() => this.#apply());
-    return this.#turn;
+    return this.#inTurn.run(() => this.#apply());
   }
 
   async #apply(): Promise<void> {

@@ -1,6 +1,7 @@
 // gNMI over TCP as declared in cnpd.yaml. A listener is closed only when the next one listens. An address that cannot
 // be had is a problem and is tried again; until then cnpd serves as before.
 import { isDeepStrictEqual } from 'node:util';
+import { InTurn } from '../coordinator/in-turn.ts';
 import { tcpRefused } from '../diagnosis/configuration.ts';
 import type { Clock } from '../model/clock.ts';
 import { messageOf } from '../model/error-text.ts';
@@ -23,7 +24,7 @@ export class NorthboundTcp {
   /** What is tried again. */
   #awaited: TcpSettings | undefined;
   #cancelRetry: (() => void) | undefined;
-  #turn: Promise<void> = Promise.resolve();
+  readonly #inTurn = new InTurn();
 
   constructor(dependencies: NorthboundDependencies, clock: Clock) {
     this.#dependencies = dependencies;
@@ -35,7 +36,7 @@ export class NorthboundTcp {
    * has changed. Never rejects: what cannot be done is a problem.
    */
   configure(declared: TcpOptions | undefined): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#inTurn.run(async () => {
       this.#cancelRetry?.();
       this.#awaited = undefined;
       try {
@@ -56,12 +57,6 @@ export class NorthboundTcp {
     return this.configure(undefined);
   }
 
-  /** One after another. */
-  #inTurn(task: () => Promise<void>): Promise<void> {
-    this.#turn = this.#turn.then(task);
-    return this.#turn;
-  }
-
   async #follow(settings: TcpSettings | undefined, isRetry: boolean): Promise<void> {
     try {
       if (!isDeepStrictEqual(settings, this.#listener?.settings)) await this.#replace(settings, isRetry);
@@ -69,7 +64,7 @@ export class NorthboundTcp {
     } catch (error) {
       this.#refusal = messageOf(error);
       this.#awaited = settings;
-      this.#cancelRetry = this.#clock.after(RETRY_MS, () => void this.#inTurn(() => this.#retry()));
+      this.#cancelRetry = this.#clock.after(RETRY_MS, () => void this.#inTurn.run(() => this.#retry()));
     }
   }
 

@@ -12,7 +12,6 @@ export interface ReadinessInputs {
   readonly carriers: () => readonly CarrierSummary[];
   /** The run of a carrier: it changes when the carrier is created anew. */
   readonly runOf: (carrier: CarrierSummary['carrier']) => unknown;
-  readonly problems: () => readonly Problem[];
 }
 
 export class Readiness {
@@ -24,18 +23,19 @@ export class Readiness {
     this.#inputs = inputs;
   }
 
-  /** @param problems as they are known already; default: they are looked for */
-  stages(problems: readonly Problem[] = this.#inputs.problems()): Stage[] {
-    const { isKernelOpen, isPlanned, carriers, runOf } = this.#inputs;
-    const stages = stagesOf({ isKernelOpen: isKernelOpen(), isPlanned: isPlanned(), carriers: carriers(), problems });
-    for (const { carrier } of carriers())
+  /** @param problems as they are known */
+  stages(problems: readonly Problem[]): Stage[] {
+    const { isKernelOpen, isPlanned, runOf } = this.#inputs;
+    const carriers = this.#inputs.carriers();
+    const stages = stagesOf({ isKernelOpen: isKernelOpen(), isPlanned: isPlanned(), carriers, problems });
+    for (const { carrier } of carriers)
       if (stages.some(({ name, state }) => name === carrier && state !== 'waiting'))
         this.#started.set(carrier, runOf(carrier));
     return stages;
   }
 
   /** What the start waits for, as `isis: no neighbor is up yet on cnpd-isis`; empty: it is over. */
-  waitsFor(problems: readonly Problem[] = this.#inputs.problems()): string[] {
+  waitsFor(problems: readonly Problem[]): string[] {
     const waiting = this.stages(problems)
       .filter(({ state }) => state === 'waiting')
       .filter(({ name }) => !this.#hasStarted(name))

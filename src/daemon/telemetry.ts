@@ -36,7 +36,7 @@ export class Telemetry {
     this.#parts = parts;
     this.#log = logging.component('daemon');
     const problems = (): Problem[] => [...problemsOf(parts), ...this.#metrics.problems()];
-    this.#readiness = this.#createReadiness(problems);
+    this.#readiness = this.#createReadiness();
     this.state = daemonState(parts, { problems, waitsFor: (known) => this.#readiness.waitsFor(known) });
     const { work, counters } = parts;
     this.#metrics = new MetricsPart({
@@ -47,7 +47,7 @@ export class Telemetry {
     this.#watch = new ProblemWatch({ problems, clock, log, onError, onLook: (known) => this.#looked(known) });
   }
 
-  #createReadiness(problems: () => Problem[]): Readiness {
+  #createReadiness(): Readiness {
     const { kernel, coordinator, started, carriers } = this.#parts;
     return new Readiness({
       isKernelOpen: () => kernel() !== undefined,
@@ -55,7 +55,6 @@ export class Telemetry {
       isTried: started,
       carriers: () => this.#carriers(),
       runOf: (name) => carriers[name].carrier,
-      problems,
     });
   }
 
