@@ -2,7 +2,6 @@
 import { create } from '@bufbuild/protobuf';
 import type { Server as GrpcServer } from '@grpc/grpc-js';
 import { parseAddress } from '../model/address.ts';
-import { setSocketOf } from '../model/paths.ts';
 import type { ReleaseRequest } from '../model/source.ts';
 import type { NorthboundDependencies } from './dependencies.ts';
 import {
@@ -15,13 +14,13 @@ import {
 } from './gen/cnpd/v1/control_pb.js';
 import { handle, unary } from './grpc.ts';
 import { logLevelsHandler } from './log-levels.ts';
+import { checkServed } from './rights.ts';
 import { RpcError } from './rpc-error.ts';
 import { refusal } from './set.ts';
 
 interface ControlOptions {
-  readonly socket: string;
-  /** Whether this socket may change anything. */
-  readonly maySet: boolean;
+  /** Where changes are served, if not on this socket. */
+  readonly setSocket: string | undefined;
 }
 
 /** However many ask: those who wait share one reload. */
@@ -46,23 +45,18 @@ export function addControl(grpc: GrpcServer, options: ControlOptions, dependenci
   );
 }
 
-function checkMaySet({ maySet, socket }: ControlOptions, call: string): void {
-  if (maySet) return;
-  throw new RpcError('PERMISSION_DENIED', `this socket is for reading: ${call} is served on ${setSocketOf(socket)}`);
-}
-
-function restartHandler(options: ControlOptions, { actions }: NorthboundDependencies) {
+function restartHandler({ setSocket }: ControlOptions, { actions }: NorthboundDependencies) {
   return async ({ proxyAddress }: RestartGroupRequest) => {
-    checkMaySet(options, 'RestartGroup');
+    checkServed('RestartGroup', setSocket);
     const done = actions.restartGroup(proxyAddress);
     if (!done.ok) throw refusal(done.error);
     return create(RestartGroupResponseSchema);
   };
 }
 
-function releaseHandler(options: ControlOptions, { actions }: NorthboundDependencies) {
+function releaseHandler({ setSocket }: ControlOptions, { actions }: NorthboundDependencies) {
   return async (request: ReleaseMessage) => {
-    checkMaySet(options, 'Release');
+    checkServed('Release', setSocket);
     return create(ReleaseResponseSchema, { released: actions.release(flowsIn(request)) });
   };
 }

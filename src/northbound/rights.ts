@@ -18,14 +18,20 @@ export interface Access {
   checkWrite(path: CheckedPath, certificate: Certificate): void;
 }
 
-/** @param setSocket where Set is served, if not here */
+/**
+ * @param setSocket where changes are served, if not here
+ * @throws RpcError PERMISSION_DENIED
+ */
+export function checkServed(call: string, setSocket: string | undefined): void {
+  if (setSocket === undefined) return;
+  throw new RpcError('PERMISSION_DENIED', `this socket is for reading: ${call} is served on ${setSocket}`);
+}
+
+/** @param setSocket as checkServed */
 export const unixAccess = (setSocket: string | undefined): Access => ({
   checkRead: () => undefined,
   checkWrite: () => undefined,
-  checkSet: () => {
-    if (setSocket !== undefined)
-      throw new RpcError('PERMISSION_DENIED', `this socket is for reading: Set is served on ${setSocket}`);
-  },
+  checkSet: () => checkServed('Set', setSocket),
 });
 
 /** Without TLS: everybody reads, nobody changes. */

@@ -57,8 +57,9 @@ export async function startNorthbound(
 ): Promise<Northbound> {
   const { socket, group, maySet = false, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   const grpc = grpcServer(maySet);
-  addGnmi(grpc, { access: unixAccess(maySet ? undefined : setSocketOf(socket)), maxAnswerBytes }, dependencies);
-  addControl(grpc, { socket, maySet }, dependencies);
+  const setSocket = maySet ? undefined : setSocketOf(socket);
+  addGnmi(grpc, { access: unixAccess(setSocket), maxAnswerBytes }, dependencies);
+  addControl(grpc, { setSocket }, dependencies);
   const connections = new Connections(grpc, dependencies);
   const listener = await listenUnix(
     { path: socket, group, isOwnersOnly: maySet, maxConnections: MAX_CONNECTIONS },
