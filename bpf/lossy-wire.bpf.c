@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // A wire that loses packets, for the software RoCE endpoint of the lab. At the tc ingress of the host's interface, one
-// of every so many RoCEv2 packets over IPv6 is dropped. Counted, not drawn: a run can be repeated.
+// of every so many RoCEv2 packets over IPv6 is dropped. Computed, not drawn: a run can be repeated. Which of them it is
+// changes: were it always the same, a sender that repeats just as many packets would lose the same one for ever.
 #include "kernel.h"
 #include "wire/walk.h"
 
@@ -27,6 +28,12 @@ struct {
 	__type(value, struct counts);
 } lossy_wire_counts SEC(".maps");
 
+// Which one of the packets of a group is lost: Fibonacci hashing (Knuth, The Art of Computer Programming 6.4).
+static __always_inline __u32 lost_place(__u32 group)
+{
+	return ((group * 2654435769u) >> 16) % one_in;
+}
+
 SEC("tc")
 int lossy_wire(struct __sk_buff *skb)
 {
@@ -39,7 +46,8 @@ int lossy_wire(struct __sk_buff *skb)
 	struct counts *counts = bpf_map_lookup_elem(&lossy_wire_counts, &zero);
 	if (!counts || one_in == 0)
 		return TC_NEXT;
-	if ((__sync_fetch_and_add(&counts->seen, 1) + 1) % one_in)
+	__u32 seen = __sync_fetch_and_add(&counts->seen, 1);
+	if (seen % one_in != lost_place(seen / one_in))
 		return TC_NEXT;
 	__sync_fetch_and_add(&counts->lost, 1);
 	return TC_DROP;

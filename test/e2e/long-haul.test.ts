@@ -201,12 +201,10 @@ describe('thresholds and levels', () => {
     const suppressed = async (): Promise<number> => Number((await port())['suppressed-per-port']);
     // All that reaches h1, the agent's Resumes among them: they take their tokens from the same bucket.
     const received = (): number => notifications(line.h1.packets).length;
+    // Only of these flows: that of the first part gets its own Resume, whenever it is due.
     const flowsNotified = (...actions: LongHaulAction[]): number =>
-      new Set(
-        notifications(line.h1.packets).flatMap(({ longHaul }) =>
-          longHaul && actions.includes(longHaul.action) ? [longHaul.sourceQpn] : [],
-        ),
-      ).size;
+      flows.filter((flow) => line.notificationsOf(flow).some(({ longHaul }) => actions.includes(longHaul!.action)))
+        .length;
     const allowed = (): number => burstOf(perSecond) + 1 + ((performance.now() - from) * perSecond) / 1000;
     const before = await suppressed();
     await until(
