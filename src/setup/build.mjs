@@ -109,6 +109,7 @@ const OPTIONS = {
 /** Programs that are started seldom share what they have in common. @returns files in dist/chunk */
 async function modules() {
   const entryPoints = { lab: 'src/lab/main.ts', demo: 'src/demo/main.ts', bench: 'src/bench/main.ts' };
+  entryPoints['containerlab'] = 'src/lab/containerlab.ts';
   entryPoints['reference'] = 'src/setup/reference.ts';
   // Helper processes are entries of their own, found by their name.
   const helpers = under('src', '.process.ts').map((source) => [basename(source, '.process.ts'), source]);

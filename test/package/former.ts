@@ -2,7 +2,7 @@
 // one that docs/operations.md of that release describes.
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { run } from './run.ts';
+import { run } from '../support/run.ts';
 
 /** Its release, and the commit of it. */
 export const FORMER = { version: '0.4.0', commit: '0dba6576' } as const;

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../support/until.ts';
-import { type Result, run, tryRun } from './run.ts';
+import { type Result, run, tryRun } from '../support/run.ts';
 
 const SUITE = 'trixie';
 /** Of these, cnpd needs nodejs and libbpf1; the others are for the tests. */

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { atLeast, matches, until } from '../support/until.ts';
 import { FORMER, formerPackage } from './former.ts';
 import { Machine, prepareSystem } from './machine.ts';
-import { run, tryRun } from './run.ts';
+import { run, tryRun } from '../support/run.ts';
 
 const FOLDER = resolve('out/package-test');
 /** What the machine sees under /packages. */

@@ -1,4 +1,4 @@
-// Programs that a test of this folder runs to their end.
+// Programs that a test runs to their end.
 import { spawnSync } from 'node:child_process';
 
 export interface Result {
