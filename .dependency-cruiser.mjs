@@ -1,4 +1,4 @@
-// Import directions of docs/architecture.md, and no circles. Checked by `npm run lint`.
+// Import directions of docs/explanation/architecture.md, and no circles. Checked by `npm run lint`.
 
 // component → the other components it may import. `daemon` is the composition root and may import all; `demo` and
 // `bench` too.
@@ -54,7 +54,7 @@ const ASSEMBLY = '^src/cli/(main|examine|examine-groups)\\.ts$';
 
 const directions = Object.entries(GRANTS).map(([component, grants]) => ({
   name: `${component}-may-import`,
-  comment: `${component} may import only: ${grants.join(', ') || 'nothing'} (docs/architecture.md)`,
+  comment: `${component} may import only: ${grants.join(', ') || 'nothing'} (docs/explanation/architecture.md)`,
   severity: 'error',
   from: { path: `^src/${component}/`, pathNot: `${TESTS}|${ASSEMBLY}` },
   to: { path: '^src/', pathNot: `^src/(${[component, ...grants].join('|')})/` },
@@ -62,7 +62,7 @@ const directions = Object.entries(GRANTS).map(([component, grants]) => ({
 
 const edges = Object.entries(EDGES).map(([component, edge]) => ({
   name: `${component}-edge`,
-  comment: `of ${component} only the files named ${edge} may import kernel (docs/architecture.md)`,
+  comment: `of ${component} only the files named ${edge} may import kernel (docs/explanation/architecture.md)`,
   severity: 'error',
   from: { path: `^src/${component}/`, pathNot: `${TESTS}|${edge}` },
   to: { path: '^src/kernel/' },

@@ -1,6 +1,6 @@
-// `npm run bench`: the figures of docs/performance.md, each beside a reference measured in the same run. Prints a
-// table, writes out/bench/report.json. A figure that falls short is printed as such and is no failure; exit status 1
-// says that something could not be measured, 2 wrong usage.
+// `npm run bench`: the figures of docs/explanation/performance.md, each beside a reference measured in the same run.
+// Prints a table, writes out/bench/report.json. A figure that falls short is printed as such and is no failure; exit
+// status 1 says that something could not be measured, 2 wrong usage.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release } from 'node:os';
 import { join } from 'node:path';
@@ -122,7 +122,7 @@ async function run(names: readonly string[]): Promise<number> {
 async function main(argv: readonly string[]): Promise<number> {
   let status = 0;
   const program = new Command('bench')
-    .description('measures what docs/performance.md reports; needs root')
+    .description('measures what docs/explanation/performance.md reports; needs root')
     .exitOverride()
     .option('--only <name...>', `only these: ${FIGURES.map((f) => f.name).join(', ')}`)
     .action(async ({ only = [] }: { only?: string[] }) => {

@@ -1,4 +1,4 @@
-// Exit codes of cnpctl, documented in docs/cli.md.
+// Exit codes of cnpctl, documented in docs/reference/cli.md.
 export const EXIT = {
   /** Done; nothing wrong. */
   ok: 0,

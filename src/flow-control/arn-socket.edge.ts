@@ -1,6 +1,6 @@
-// ARNs on a UDP socket (docs/decisions.md, "ARN"): IPv6, hop limit 255, CS6, the same port at both ends. The kernel has
-// checked the checksum, mandatory over IPv6, and drops what cannot be of a neighbor at a port that holds. A port that
-// cannot be opened is a problem, and is tried again.
+// ARNs on a UDP socket (docs/explanation/decisions.md, "ARN"): IPv6, hop limit 255, CS6, the same port at both ends.
+// The kernel has checked the checksum, mandatory over IPv6, and drops what cannot be of a neighbor at a port that
+// holds. A port that cannot be opened is a problem, and is tried again.
 import { type Datagram, type DatagramSocket, openUdpSocket } from '../kernel/datagram-socket.ts';
 import { ERRNO, KernelError } from '../kernel/errors.ts';
 import { neighborFilter } from '../kernel/neighbor-filter.ts';

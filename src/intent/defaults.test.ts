@@ -123,8 +123,8 @@ test('a default that is stated wrongly, or not at all, is noticed', () => {
 });
 
 test.each([
-  ['gnmi.md', 'gnmi.socket', /`gnmi\.socket`.{0,20}, `([^`]+)` by default/],
-  ['decisions.md', 'isis.hold-unreachable', /`hold-unreachable`, (\d+ min) by default/],
+  ['reference/gnmi.md', 'gnmi.socket', /`gnmi\.socket`.{0,20}, `([^`]+)` by default/],
+  ['explanation/decisions.md', 'isis.hold-unreachable', /`hold-unreachable`, (\d+ min) by default/],
 ])('docs/%s says the default of %s', (page, name, sentence) => {
   const text = sentence.exec(docs(page).replaceAll('\n', ' '))?.[1]?.replace(' ', '');
   expect(DEFAULTS.get(name)!.safeParse(text).data).toEqual(DEFAULTS.get(name)!.fallback);

@@ -57,8 +57,8 @@ test('neighbors have link-local addresses, or others, and so have those that may
   expect(acceptFrom).toEqual([prefix('fe80::/10'), prefix('2001:db8:ffff::/48')]);
 });
 
-test('the examples of docs/flow-control.md are files that cnpd takes', () => {
-  const page = readFileSync(new URL('../../docs/flow-control.md', import.meta.url), 'utf8');
+test('the examples of docs/how-to/flow-control.md are files that cnpd takes', () => {
+  const page = readFileSync(new URL('../../docs/how-to/flow-control.md', import.meta.url), 'utf8');
   const examples = [...page.matchAll(/^```yaml\r?\n([^]*?)^```/gm)].map(([, text]) => text!);
   expect(examples).toHaveLength(4);
   for (const text of examples) expect(complaints(text.includes('router:') ? text : `${ROUTER}${text}`)).toEqual([]);

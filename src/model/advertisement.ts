@@ -1,6 +1,6 @@
-// The kinds of advertisement, whatever the protocol (docs/architecture.md, "What each protocol carries"), and the
-// carriers' reports. A new kind is a line in each of the two interfaces. The tables of kinds in the components then do
-// not compile until they have its row (CONTRIBUTING.md).
+// The kinds of advertisement, whatever the protocol (docs/explanation/architecture.md, "What each protocol carries"),
+// and the carriers' reports. A new kind is a line in each of the two interfaces. The tables of kinds in the components
+// then do not compile until they have its row (CONTRIBUTING.md).
 import type { IpAddress } from './address.ts';
 import type { GroupMember } from './group.ts';
 import type { Prefix } from './prefix.ts';
@@ -21,8 +21,8 @@ export interface AdvertisementKinds {
   };
   /**
    * An SRv6 SID of this router: END.CON (FCN §4.2.2), End.MT (RMC §6) or a replication SID. Carriers advertise the
-   * locator that it belongs to; the routing daemon makes the locator reachable (docs/decisions.md). `behavior` is an
-   * SRv6 Endpoint Behavior, 16 bits (RFC 8986 §10.2).
+   * locator that it belongs to; the routing daemon makes the locator reachable (docs/explanation/decisions.md).
+   * `behavior` is an SRv6 Endpoint Behavior, 16 bits (RFC 8986 §10.2).
    */
   sid: { readonly sid: IpAddress; readonly locator: Prefix; readonly behavior: number };
   /** A loopback of this router, and whether its STAMP reflector answers there. */

@@ -9,7 +9,7 @@ export interface Log {
 
 /**
  * Adds to a named counter, e.g. `count('isis.lsp.expired')`. Names are dotted, lower case, and listed in
- * docs/counters.md.
+ * docs/reference/counters.md.
  */
 export type Count = (name: string, by?: number) => void;
 

@@ -1,6 +1,6 @@
-// The private container (docs/architecture.md, "What each protocol carries"): SRv6 SIDs and group memberships where a
-// protocol has no standard place for them, namely the body of an OSPFv2 opaque LSA (type 10, opaque type 240) and a
-// private characteristic of BGP's NHC. One encoding for both:
+// The private container (docs/explanation/architecture.md, "What each protocol carries"): SRv6 SIDs and group
+// memberships where a protocol has no standard place for them, namely the body of an OSPFv2 opaque LSA (type 10, opaque
+// type 240) and a private characteristic of BGP's NHC. One encoding for both:
 //
 //   version 1 octet, 3 octets of 0, then TLVs: type 2, length 2 (of the value), value, zero padding to a multiple of 4
 //

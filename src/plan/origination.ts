@@ -60,7 +60,7 @@ export const originated = (intent: Intent, known: Known = {}): Origination =>
 const sendersIn = (origination: Origination): SenderPrefix[] =>
   origination.filter((one) => one.kind === 'sender-prefix');
 
-/** By carrier: of which families it has a form for sender prefixes (docs/architecture.md). */
+/** By carrier: of which families it has a form for sender prefixes (docs/explanation/architecture.md). */
 const FORMS: Readonly<Record<CarrierName, readonly Family[]>> = {
   isis: [4, 6],
   ospfv2: [4],

@@ -170,7 +170,7 @@ test('with a limit, advance does a part of what is due, and says that the rest i
   expect(w.holds.nextAt).toBeGreaterThan(20);
 });
 
-test('every counter of holds is in docs/counters.md', () => {
+test('every counter of holds is in docs/reference/counters.md', () => {
   const counted = [
     ...['notify', 'pause', 'rate-reduce', 'resume', 'duplicate', 'nothing-to-resume', 'bad-instruction'],
     ...[
@@ -186,7 +186,7 @@ test('every counter of holds is in docs/counters.md', () => {
       'trace-without-congestion',
     ],
   ];
-  const document = readFileSync('docs/counters.md', 'utf8');
+  const document = readFileSync('docs/reference/counters.md', 'utf8');
   const family = document.slice(document.indexOf('## Holding flows'));
   expect(
     counted.filter((name) => !family.includes(`\`source.hold.${name}\``) && !family.includes(`\`${name}\``)),

@@ -1,4 +1,4 @@
-// What the counters mean, from the tables of those who count (docs/counters.md has the same).
+// What the counters mean, from the tables of those who count (docs/reference/counters.md has the same).
 import { BGP_COUNTERS } from '../carriers/bgp/counters.ts';
 import { ISIS_COUNTERS } from '../carriers/isis/counters.ts';
 import { OSPF_COUNTERS } from '../carriers/ospf/counters.ts';
@@ -28,6 +28,6 @@ for (const [prefix, rows] of TABLES)
     else BEGINNINGS.set(prefix + name.slice(0, at), meaning);
   }
 
-/** Undefined: a counter of the agent, which docs/counters.md explains. */
+/** Undefined: a counter of the agent, which docs/reference/counters.md explains. */
 export const counterMeaning = (name: string): string | undefined =>
   EXACT.get(name) ?? BEGINNINGS.get(name.slice(0, name.lastIndexOf('.') + 1));

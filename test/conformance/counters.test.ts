@@ -26,11 +26,11 @@ const LISTS = [
 ] as const;
 const withLists = async (text: string): Promise<string> => {
   const made = LISTS.reduce((before, [heading, rows]) => withList(before, heading, rows), text);
-  const { code, errors } = await format('docs/counters.md', made, { printWidth: 100, proseWrap: 'always' });
+  const { code, errors } = await format('docs/reference/counters.md', made, { printWidth: 100, proseWrap: 'always' });
   if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
   return code;
 };
-const document = readFileSync('docs/counters.md', 'utf8');
+const document = readFileSync('docs/reference/counters.md', 'utf8');
 
 /** `a.b.…` with its words, `x.one`, `x.two` and families in capitals: what a name may be documented as. */
 function documented(name: string): boolean {
@@ -57,10 +57,10 @@ const ofIsis = sourcesOf('src/carriers/isis')
   .filter((name) => !name.includes('<>'))
   .map((name) => `isis.${name}`);
 
-describe('docs/counters.md', () => {
+describe('docs/reference/counters.md', () => {
   test('names every counter of the programs, of OSPF and of BGP, with its meaning (npm run conformance rewrites it)', async () => {
-    if (process.env['UPDATE_CONFORMANCE']) writeFileSync('docs/counters.md', await withLists(document));
-    expect(readFileSync('docs/counters.md', 'utf8')).toBe(await withLists(document));
+    if (process.env['UPDATE_CONFORMANCE']) writeFileSync('docs/reference/counters.md', await withLists(document));
+    expect(readFileSync('docs/reference/counters.md', 'utf8')).toBe(await withLists(document));
   });
 
   test('names every counter that the agent counts by a literal name', () => {

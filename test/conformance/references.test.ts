@@ -56,8 +56,10 @@ test('comments and documents name files that are there', () => {
   expect(named.filter(({ name }) => !LIBBPF_HEADER.test(name) && !existsSync(name))).toEqual([]);
 });
 
-test('decisions that are cited are in docs/decisions.md', () => {
-  const made = new Set([...textOf('docs/decisions.md').matchAll(/^- \*\*([A-Z]\d+)\*\*/gm)].map(([, id]) => id));
+test('decisions that are cited are in docs/explanation/decisions.md', () => {
+  const made = new Set(
+    [...textOf('docs/explanation/decisions.md').matchAll(/^- \*\*([A-Z]\d+)\*\*/gm)].map(([, id]) => id),
+  );
   const cited = [...sources, ...documents].flatMap((file) =>
     [
       ...textOf(file)

@@ -1,4 +1,5 @@
-// docs/telemetry.md lists the metrics and the limits that the source has. `npm run conformance` rewrites the list.
+// docs/reference/telemetry.md lists the metrics and the limits that the source has. `npm run conformance` rewrites the
+// list.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format } from 'oxfmt';
 import { expect, test } from 'vitest';
@@ -8,7 +9,7 @@ import type { SampledFamily } from '../../src/northbound/metrics/family.ts';
 import { ALL_FAMILIES, SECTIONS } from '../../src/northbound/metrics/sections.ts';
 import { LIMITS } from '../../src/northbound/metrics/server.ts';
 
-const PAGE = 'docs/telemetry.md';
+const PAGE = 'docs/reference/telemetry.md';
 const METRICS = 'Other metrics, with type and labels:';
 const SUFFIX = { counter: '_total', info: '_info', gauge: '', stateset: '' } as const;
 
@@ -34,7 +35,7 @@ async function withLists(text: string): Promise<string> {
   return code;
 }
 
-test('docs/telemetry.md lists every metric with its type, labels and meaning', async () => {
+test('docs/reference/telemetry.md lists every metric with its type, labels and meaning', async () => {
   const page = readFileSync(PAGE, 'utf8');
   if (process.env['UPDATE_CONFORMANCE']) writeFileSync(PAGE, await withLists(page));
   expect(readFileSync(PAGE, 'utf8')).toBe(await withLists(page));
@@ -45,7 +46,7 @@ test('the sections of a scrape are those that the label promises', () => {
   expect(label?.bound).toBe(SECTIONS.map(({ name }) => name).join(', '));
 });
 
-test('docs/telemetry.md tells every limit of the server', () => {
+test('docs/reference/telemetry.md tells every limit of the server', () => {
   const page = readFileSync(PAGE, 'utf8');
   const rows = new Map([...page.matchAll(/^\| ([^|]+?) +\| ([^|]+?) +\|/gm)].map(([, name, value]) => [name!, value!]));
   const seconds = (ms: number): string => `${ms / 1000} s`;
@@ -61,7 +62,7 @@ test('docs/telemetry.md tells every limit of the server', () => {
   });
 });
 
-test('docs/telemetry.md names every event of the log', () => {
+test('docs/reference/telemetry.md names every event of the log', () => {
   const page = readFileSync(PAGE, 'utf8');
   const sources = sourcesOf('src').map(({ text }) => text);
   const events = sources.flatMap((text) => [...text.matchAll(/\bevent: '([a-z.-]+)'/g)].map(([, name]) => name!));

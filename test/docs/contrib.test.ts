@@ -7,10 +7,10 @@ import { ALL_FAMILIES } from '../../src/northbound/metrics/sections.ts';
 
 const SUFFIX = { counter: '_total', info: '_info', gauge: '', stateset: '' } as const;
 
-/** Names of samples: of the tables, and of the counters that docs/counters.md lists. */
+/** Names of samples: of the tables, and of the counters that docs/reference/counters.md lists. */
 const KNOWN = new Set([
   ...ALL_FAMILIES.map(({ name, type }) => name + SUFFIX[type]),
-  ...[...readFileSync('docs/counters.md', 'utf8').matchAll(/`([a-z0-9-]+(?:\.[a-z0-9-]+)+)`/g)].map(
+  ...[...readFileSync('docs/reference/counters.md', 'utf8').matchAll(/`([a-z0-9-]+(?:\.[a-z0-9-]+)+)`/g)].map(
     ([, name]) => `${familyNameOf(name!)}_total`,
   ),
 ]);

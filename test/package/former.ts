@@ -1,5 +1,5 @@
 // The release before this version, as a Debian package. It had none: this one is laid out by hand, and its unit is the
-// one that docs/operations.md of that release describes.
+// one that the documents of that release describe.
 import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { run } from '../support/run.ts';

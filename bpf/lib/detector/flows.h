@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // The congested node's flow table: what a notification is addressed by (LHCNP-5.2-a, LHCNP-5.2-f), exactly one entry
 // for each (source, destination, destination QP) (LHCNP-5.2-b), counted on every packet (LHCNP-5.2-c). BTH carries no
-// source QP, so the key has none but that of datagrams (docs/decisions.md). Flows in different tunnels are different
-// flows, whatever is inside. An entry that no packet has used for the ageing time counts as absent (LHCNP-5.2-d) and is
-// removed by the agent's sweep (LHCNP-5.2-e).
+// source QP, so the key has none but that of datagrams (docs/explanation/decisions.md). Flows in different tunnels are
+// different flows, whatever is inside. An entry that no packet has used for the ageing time counts as absent
+// (LHCNP-5.2-d) and is removed by the agent's sweep (LHCNP-5.2-e).
 //
 // A set-associative table in an array map, because an array's look-up is inlined: an LRU hash costs every packet 28 ns
 // more (54 against 26 for the whole program, measured with BPF_PROG_TEST_RUN). Finding is lock-free: a way's tag is

@@ -4,7 +4,7 @@
 // tenant's tunnel, the packet stays in that tunnel, through which the builder then sends (FCN §4.2.2). It goes with an
 // order to the builder of the congested node (builder/notice.h) on the loopback interface, like the clone of a trigger:
 // each format has one builder. A table of the agent's maps the notice's level to the content of a Long-haul CNP
-// (docs/decisions.md). Limits and Queue Pairs are those of a CNP (receive-notice.h).
+// (docs/explanation/decisions.md). Limits and Queue Pairs are those of a CNP (receive-notice.h).
 #ifndef CNPD_PROXY_ORDER_NOTIFICATION_H
 #define CNPD_PROXY_ORDER_NOTIFICATION_H
 

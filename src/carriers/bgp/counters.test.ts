@@ -9,7 +9,7 @@ const kept = (text: string): string[] =>
   [...text.matchAll(KEPT)].map((match) => match[2]!.replace(/\$\{[^}]*\}/g, '<>'));
 
 const table = BGP_COUNTERS.map(({ name }) => name.replace(/<[^>]*>/g, '<>'));
-// Those of the connection to gobgpd are named in the prose of docs/counters.md.
+// Those of the connection to gobgpd are named in the prose of docs/reference/counters.md.
 const found = new Set(
   sourcesOf(import.meta.dirname)
     .filter(({ file }) => !file.startsWith('gobgp/'))

@@ -1,6 +1,6 @@
 // Every counter of the carrier: its name and its meaning. `<…>` stands for a code that is appended. counters.test.ts
-// compares the table with the sources. `count` in effects.ts counts; docs/counters.md is made from tables like this
-// one.
+// compares the table with the sources. `count` in effects.ts counts; docs/reference/counters.md is made from tables
+// like this one.
 
 export interface CounterRow {
   readonly name: string;

@@ -1,5 +1,6 @@
-// Every counter of docs/counters.md as a metric of its own: `egress.no-proxy` is cnpd_egress_no_proxy_total. A counter
-// that has not counted yet since the start is absent, as in `cnpctl show counters`; those of programs are always there.
+// Every counter of docs/reference/counters.md as a metric of its own: `egress.no-proxy` is cnpd_egress_no_proxy_total.
+// A counter that has not counted yet since the start is absent, as in `cnpctl show counters`; those of programs are
+// always there.
 import type { CounterState } from '../../model/state.ts';
 import { type Family, one } from './family.ts';
 

@@ -146,7 +146,7 @@ test.each([
 describe('names', () => {
   /** The page lists the counters of carriers without the name of the carrier. */
   const CARRIERS: Readonly<Record<string, string>> = { 'IS-IS': 'isis.', OSPF: 'ospfv2.', BGP: 'bgp.' };
-  const page = readFileSync('docs/counters.md', 'utf8').split('\n## ');
+  const page = readFileSync('docs/reference/counters.md', 'utf8').split('\n## ');
   const counters = page.flatMap((part) => {
     const prefix = CARRIERS[part.split('\n', 1)[0]!] ?? '';
     return [...part.matchAll(/^- `([a-z0-9.-]+)`/gm)].map(([, name]) => familyNameOf(`${prefix}${name}`));

@@ -1,5 +1,5 @@
-// A family of metrics: one row of the tables beside this file. The exposition, docs/telemetry.md and the tests read the
-// same rows. Names begin with cnpd_ and end with their unit, which is a base unit.
+// A family of metrics: one row of the tables beside this file. The exposition, docs/reference/telemetry.md and the
+// tests read the same rows. Names begin with cnpd_ and end with their unit, which is a base unit.
 
 /** What one scrape reads; see sections.ts. */
 export interface Sample {

@@ -15,7 +15,7 @@ export interface Collected {
 
 export interface Section {
   readonly name: string;
-  /** For the documentation; empty: they follow from docs/counters.md. */
+  /** For the documentation; empty: they follow from docs/reference/counters.md. */
   readonly families: readonly SampledFamily[];
   readonly read: (source: TelemetrySource) => Promise<readonly Collected[]>;
 }

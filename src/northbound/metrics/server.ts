@@ -12,7 +12,7 @@ import { type Answer, PATHS, type Path, formatFor, livez, metrics, plain, readyz
 import { type Format, exposition } from './exposition.ts';
 import { Shared } from './shared.ts';
 
-/** docs/telemetry.md has the same limits. */
+/** docs/reference/telemetry.md has the same limits. */
 export const LIMITS = {
   connections: 64,
   /** Of a request: its line and its headers, bytes. */

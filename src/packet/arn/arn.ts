@@ -5,10 +5,10 @@
 //   bit 0 flow identifier, bit 1 path identifier 4, bit 2 priority 4, bit 3 compression time 4
 //
 // The drafts leave open which end of Para-Type bit 0 is, how a five-tuple is written, and the unit of the time. Here
-// (docs/decisions.md, "ARN") bit 0 is the most significant one unless `bitOrder` says otherwise. A flow identifier is
-// source, destination, protocol 1, source port 2, destination port 2, and three zeros: 16 bytes of IPv4, 40 of IPv6.
-// The message has no field for the family; its length tells them apart, so that whoever cut an IPv6 flow by 24 bytes
-// would have made an IPv4 flow of it: take only what has a right UDP checksum. Time is in microseconds.
+// (docs/explanation/decisions.md, "ARN") bit 0 is the most significant one unless `bitOrder` says otherwise. A flow
+// identifier is source, destination, protocol 1, source port 2, destination port 2, and three zeros: 16 bytes of IPv4,
+// 40 of IPv6. The message has no field for the family; its length tells them apart, so that whoever cut an IPv6 flow by
+// 24 bytes would have made an IPv4 flow of it: take only what has a right UDP checksum. Time is in microseconds.
 import type { Family } from '../../model/address.ts';
 import type { ArnBitOrder } from '../../model/code-points.ts';
 import { ok } from '../../model/result.ts';

@@ -22,8 +22,8 @@ const DIST = process.env['CNPD_DIST'] ?? `${REPOSITORY}dist`;
 export const program = (name: string): string[] => [process.execPath, `${DIST}/${name}.js`];
 const CONFIG = '/etc/cnpd/cnpd.yaml';
 /**
- * As a service manager starts cnpd (docs/operations.md): with no capability to give up, so that it starts once, not
- * twice. How it gives them up by itself is in privileges.test.ts.
+ * As a service manager starts cnpd (docs/how-to/operations.md): with no capability to give up, so that it starts once,
+ * not twice. How it gives them up by itself is in privileges.test.ts.
  */
 export const AS_A_SERVICE: readonly string[] = [
   'setpriv',

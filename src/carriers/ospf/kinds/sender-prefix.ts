@@ -1,10 +1,10 @@
 // Sender prefixes and their proxies (PNC §5.2, §5.3): the P-flag in the Prefix Extended Flags, the proxy's address in
 // the Prefix Source Router Address (RFC 9084). An experimental sub-TLV says which notifications the senders understand,
 // with the flag or without it. OSPFv2 uses Extended Prefix Opaque LSAs (RFC 7684), which describe a
-// prefix and are no routes. They never have AS scope, which would crash an ospfd with `mpls-te on` (docs/decisions.md).
-// OSPFv3 uses E-Intra-Area-Prefix-LSAs, and E-Inter-Area-Prefix-LSAs for copies (RFC 8362). Ours are for signaling
-// only: the NU-bit excludes them from unicast routing (RFC 5340 §A.4.1.1), and their metric is LSInfinity.
-// sender-prefix-reader.ts reads those of other routers.
+// prefix and are no routes. They never have AS scope, which would crash an ospfd with `mpls-te on`
+// (docs/explanation/decisions.md). OSPFv3 uses E-Intra-Area-Prefix-LSAs, and E-Inter-Area-Prefix-LSAs for copies (RFC
+// 8362). Ours are for signaling only: the NU-bit excludes them from unicast routing (RFC 5340 §A.4.1.1), and their
+// metric is LSInfinity. sender-prefix-reader.ts reads those of other routers.
 import { count, warnLimited } from '../../effects.ts';
 import { compareAddresses, sameOptional } from '../../../model/address.ts';
 import type { AdvertisementOf, LearnedOf } from '../../../model/advertisement.ts';
