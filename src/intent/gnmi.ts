@@ -25,7 +25,7 @@ export const schema = section(
         'default: only root',
     ).optional(),
   },
-  'northbound',
+  'the unix sockets of gNMI, and who may connect',
 );
 
 export function build(declared: z.output<typeof schema> | undefined): GnmiIntent {

@@ -5,8 +5,8 @@ import { LOG_LEVELS, type LogLevel } from '../model/log-levels.ts';
 import { oneOf } from './values.ts';
 
 export const schema = section(
-  { level: defaulted(oneOf(...LOG_LEVELS), 'info', (text) => `default ${text}`) },
-  'logging',
+  { level: defaulted(oneOf(...LOG_LEVELS), 'info', 'least severe lines that are logged, of all components') },
+  'what is logged',
 );
 
 export const build = (declared: z.output<typeof schema> | undefined): LogLevel => filled(schema, declared).level;

@@ -55,7 +55,7 @@ const interfaceOf = (version: 2 | 3, n: number): string => (version === 2 ? `cnp
 
 const AREA = {
   area: value(ospfArea, 'the area, as in FRR'),
-  mtu: defaulted(integer(1280, 9000), '1500', 'of the veth'),
+  mtu: defaulted(integer(1280, 9000), '1500', 'MTU of the veth'),
   'ignore-mtu': defaulted(onOff, 'off', 'on: a neighbor with a larger MTU is accepted'),
 };
 
@@ -93,9 +93,9 @@ const area3 = section(
 const OSPF = {
   enabled: enabled(),
   'router-id': value(ospfRouterId, "cnpd's own router ID; it differs from FRR's"),
-  'hello-interval': defaulted(time('1s', '65535s'), '10s', 'as FRR has it on the veth'),
-  'dead-interval': defaulted(time('2s', '65535s'), '40s', 'as FRR has it on the veth'),
-  'retransmit-interval': defaulted(time('1s', '3600s'), '5s', (text) => `default ${text}`),
+  'hello-interval': defaulted(time('1s', '65535s'), '10s', 'time between two hellos, as FRR has it on the veth'),
+  'dead-interval': defaulted(time('2s', '65535s'), '40s', 'time without a hello after which a neighbor is lost, as FRR has it on the veth'),
+  'retransmit-interval': defaulted(time('1s', '3600s'), '5s', 'time after which an unacknowledged LSA is sent again'),
   'hold-unreachable': holdUnreachable(),
 };
 

@@ -24,14 +24,20 @@ function read<T>(
   return undefined as T;
 }
 
+/** What a key allows, in words, for the reference of the file. */
+export interface Worded {
+  readonly allowed: string;
+}
+
 /**
  * A scalar of the given kind. A bad one is an issue and becomes undefined, so that the rules still see its neighbors.
  */
 export function value<T>(kind: ValueKind<T>, description: string) {
-  return z
+  const schema = z
     .unknown()
     .transform((raw, context): T => read(kind, raw, context))
     .meta({ ...kind.json, description });
+  return Object.assign(schema, { allowed: kind.allowed } satisfies Worded);
 }
 
 /** The default of a key. It is written here only, for the code, the JSON Schema and its description. */
@@ -66,7 +72,7 @@ function parsed<T>(kind: ValueKind<T>, text: string): T {
 
 /** Of a section that may be there without being run. */
 export const enabled = (description = 'off: the section is checked but not run') =>
-  defaulted(onOff, 'on', () => description);
+  defaulted(onOff, 'on', description);
 
 /** Of a carrier. @param what outlives what */
 export const holdUnreachable = (what = 'how long a learned proxy is kept after its originator became unreachable') =>
@@ -107,20 +113,20 @@ export const list = <T extends z.core.$ZodType>(element: T, description: string)
 
 /** A word, or a list of values. */
 export function wordOrList<W, T>(word: ValueKind<W>, element: ValueKind<T>, description: string) {
-  return z
+  const either = oneOrMany(word, element);
+  const schema = z
     .unknown()
     .transform((raw, context): W | T[] =>
-      Array.isArray(raw)
-        ? raw.map((item, i) => read(element, item, context, [i]))
-        : read(oneOrMany(word, element), raw, context),
+      Array.isArray(raw) ? raw.map((item, i) => read(element, item, context, [i])) : read(either, raw, context),
     )
     .meta({ anyOf: [word.json, { type: 'array', items: element.json }], description });
+  return Object.assign(schema, { allowed: either.allowed } satisfies Worded);
 }
 
 /** A word, or a section. */
 export function wordOrSection<W, S extends z.ZodObject>(word: ValueKind<W>, mapping: S, description: string) {
   const { $schema: _, ...json } = z.toJSONSchema(mapping, { io: 'input' });
-  return z
+  const schema = z
     .unknown()
     .transform((raw, context): W | z.output<S> => {
       if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return read(word, raw, context);
@@ -130,6 +136,7 @@ export function wordOrSection<W, S extends z.ZodObject>(word: ValueKind<W>, mapp
       return parsed.data as z.output<S>;
     })
     .meta({ anyOf: [word.json, json], description });
+  return Object.assign(schema, { allowed: word.allowed, mapping } satisfies Worded & { mapping: S });
 }
 
 const oneOrMany = <W, T>(word: ValueKind<W>, element: ValueKind<T>): ValueKind<W> => ({
