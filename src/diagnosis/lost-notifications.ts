@@ -20,7 +20,7 @@ interface Loss {
   problem(intent: Configured): Problem | undefined;
 }
 
-/** @see docs/how-to/operations.md, "SRv6 provider edges" */
+/** @see docs/how-to/srv6-pe.md */
 function lostIpv4(counter: string, what: string, because: string, remedy: string): Loss {
   return {
     counter,

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { address } from '../model/address.ts';
 import { prefix } from '../model/prefix.ts';
@@ -55,13 +54,6 @@ test('neighbors have link-local addresses, or others, and so have those that may
     { interface: 'e2', address: address('2001:db8::2') },
   ]);
   expect(acceptFrom).toEqual([prefix('fe80::/10'), prefix('2001:db8:ffff::/48')]);
-});
-
-test('the examples of docs/how-to/flow-control.md are files that cnpd takes', () => {
-  const page = readFileSync(new URL('../../docs/how-to/flow-control.md', import.meta.url), 'utf8');
-  const examples = [...page.matchAll(/^```yaml\r?\n([^]*?)^```/gm)].map(([, text]) => text!);
-  expect(examples).toHaveLength(4);
-  for (const text of examples) expect(complaints(text.includes('router:') ? text : `${ROUTER}${text}`)).toEqual([]);
 });
 
 test.each(['', 'interfaces: [], ', 'interfaces: [e], '])('a neighbor on a port at which traffic arrives: %s', (named) =>

@@ -68,8 +68,8 @@ export const schema = section(
     enabled: enabled(),
     mode: value(
       oneOf<FlowControlMode>(...FLOW_CONTROL_MODES),
-      'what is paused, the same on all routers (FCN §4.1.2): service: all packets between the two ends of a tunnel; ' +
-        'flow: one RoCEv2 flow; priority: one of the eight priorities',
+      'what is paused, on all routers alike (FCN §4.1.2); service: packets between two ends of a tunnel; ' +
+        'flow: one RoCEv2 flow; priority: one of eight',
     ),
     watch: list(watched, 'ports whose queues are watched; default: none').optional(),
     hold: list(

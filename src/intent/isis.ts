@@ -53,7 +53,11 @@ export const schema = section(
     refresh: defaulted(time('30s', '65000s'), '900s', 'how often our LSPs are refreshed'),
     'hold-unreachable': holdUnreachable(),
     authentication: section(
-      { interface: hmac('of hellos'), area: hmac('of LSPs and SNPs of level 1'), domain: hmac('of LSPs and SNPs of level 2') },
+      {
+        interface: hmac('of hellos'),
+        area: hmac('of LSPs and SNPs of level 1'),
+        domain: hmac('of LSPs and SNPs of level 2'),
+      },
       'HMAC-MD5 keys (RFC 5304)',
     ).optional(),
   },

@@ -94,7 +94,11 @@ const OSPF = {
   enabled: enabled(),
   'router-id': value(ospfRouterId, "cnpd's own router ID; it differs from FRR's"),
   'hello-interval': defaulted(time('1s', '65535s'), '10s', 'time between two hellos, as FRR has it on the veth'),
-  'dead-interval': defaulted(time('2s', '65535s'), '40s', 'time without a hello after which a neighbor is lost, as FRR has it on the veth'),
+  'dead-interval': defaulted(
+    time('2s', '65535s'),
+    '40s',
+    'time without a hello after which a neighbor is lost, as FRR has it on the veth',
+  ),
   'retransmit-interval': defaulted(time('1s', '3600s'), '5s', 'time after which an unacknowledged LSA is sent again'),
   'hold-unreachable': holdUnreachable(),
 };

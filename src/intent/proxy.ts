@@ -53,8 +53,8 @@ export const schema = section(
     address: wordOrList(
       hostAddress(),
       hostAddress(),
-      'address of this router to which notices are sent; or a list of one of each family, ' +
-        'and each sender prefix is advertised with the address of its own family',
+      'address of this router to which notices are sent, or one of each family: ' +
+        'each sender prefix is then advertised with that of its own family',
     ),
     senders: list(sender, 'the prefixes whose proxy this router is, with the format that their senders understand'),
     'accept-from': list(

@@ -71,8 +71,7 @@ function parsed<T>(kind: ValueKind<T>, text: string): T {
 }
 
 /** Of a section that may be there without being run. */
-export const enabled = (description = 'off: the section is checked but not run') =>
-  defaulted(onOff, 'on', description);
+export const enabled = (description = 'off: the section is checked but not run') => defaulted(onOff, 'on', description);
 
 /** Of a carrier. @param what outlives what */
 export const holdUnreachable = (what = 'how long a learned proxy is kept after its originator became unreachable') =>
