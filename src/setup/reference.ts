@@ -2,35 +2,12 @@
 // is given. Run by build.mjs.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Command } from 'commander';
-import { buildProgram } from '../cli/program.ts';
 import { SHELLS, type Shell, completionScript } from '../cli/reference/completion.ts';
-import { describeCommand } from '../cli/reference/describe.ts';
+import { type CommandDescription, nameOf } from '../cli/reference/describe.ts';
 import { type ManualText, manualPage } from '../cli/reference/manual.ts';
-import { cnpdProgram } from '../daemon/program.ts';
 import { VERSION } from '../daemon/version.ts';
 import { CONFIG_FILE, GNMI_SOCKET, RUN_DIR, STATE_DIR } from '../model/paths.ts';
-
-const never = (): never => {
-  throw new Error('nothing runs here');
-};
-
-const cnpd = cnpdProgram(VERSION, { run: never, check: never, schema: never, uninstall: never });
-const cnpctl = buildProgram(
-  {
-    ...{ version: VERSION, color: false, terminal: false, pause: never, nowMs: never, out: never, err: never },
-    ...{
-      readFile: never,
-      writeFile: never,
-      connect: never,
-      examine: never,
-      socketOf: never,
-      uninstall: never,
-      openRemote: never,
-    },
-  },
-  never,
-);
+import { commandLine, daemonCommandLine } from './command-lines.ts';
 
 const CNPD: ManualText = {
   version: VERSION,
@@ -114,17 +91,14 @@ function write(file: string, text: string): void {
 }
 
 function writeReference(folder: string): void {
-  for (const [command, text] of [
-    [cnpd, CNPD],
-    [cnpctl, CNPCTL],
-  ] as const satisfies readonly (readonly [Command, ManualText])[]) {
-    const described = describeCommand(command);
-    write(join(folder, 'man', `${command.name()}.8`), manualPage(described, text));
+  for (const [described, text] of [
+    [daemonCommandLine(), CNPD],
+    [commandLine(), CNPCTL],
+  ] as const satisfies readonly (readonly [CommandDescription, ManualText])[]) {
+    const name = nameOf(described);
+    write(join(folder, 'man', `${name}.8`), manualPage(described, text));
     for (const shell of SHELLS)
-      write(
-        join(folder, 'completion', shell, COMPLETION_FILE[shell](command.name())),
-        completionScript(shell, described),
-      );
+      write(join(folder, 'completion', shell, COMPLETION_FILE[shell](name)), completionScript(shell, described));
   }
 }
 

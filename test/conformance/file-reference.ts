@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { CAPACITY } from '../../src/intent/capacity.ts';
 import type { Worded } from '../../src/intent/schema-parts.ts';
+import { sentence } from './generated.ts';
 import { cnpdSchema } from '../../src/intent/schema.ts';
 
 type Schema = z.core.$ZodType;
@@ -51,15 +52,13 @@ export const fileKeys = (): Key[] => keysBelow(cnpdSchema, []);
 
 /** Characters that mean something in Markdown; those of words are left alone. */
 const plain = (text: string): string => text.replaceAll(/[[\]*<>]/g, String.raw`\$&`);
-const sentence = (text: string): string =>
-  text === '' ? '' : `${text[0]!.toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
-/** "…; default X" is a sentence of its own. Names of keys and programs that begin one keep their case. */
+/** "…; default X" is a sentence of its own. */
 const sentences = (description: string): string =>
   description
     .replace(/^default:? /, 'Default: ')
     .split(/; (?=default\b|default:)/)
     .map((part) => part.replace(/^default:? /, 'Default: '))
-    .map((part) => (/^(?:[\w-]+:|(?:cnpd|gobgpd)\b)/.test(part) ? `${part}.` : sentence(part)))
+    .map(sentence)
     .map(plain)
     .join(' ');
 

@@ -15,3 +15,10 @@ export async function expectGenerated(page: string, made: string): Promise<void>
   if (process.env['UPDATE_CONFORMANCE']) writeFileSync(page, text);
   expect(existsSync(page) ? readFileSync(page, 'utf8') : 'no such page: npm run conformance').toBe(text);
 }
+
+/** A description as a sentence. A value or a program that begins it keeps its case: `off: …`, `cnpd …`. */
+export function sentence(text: string): string {
+  if (text === '') return '';
+  const capital = /^(?:[\w-]+:|(?:cnpd|gobgpd)\b)/.test(text) ? text : `${text[0]!.toUpperCase()}${text.slice(1)}`;
+  return capital.endsWith('.') ? capital : `${capital}.`;
+}

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readFileSync } from 'node:fs';
 import { fileKeys, fileReference } from './file-reference.ts';
+import { commandReference } from './command-reference.ts';
 import { codePointReference } from './code-point-reference.ts';
 import { expectGenerated } from './generated.ts';
 
@@ -11,6 +12,9 @@ test('docs/reference/cnpd-yaml.md has every key of the file (npm run conformance
 
 test('docs/reference/code-points.md has every code point (npm run conformance rewrites it)', () =>
   expectGenerated('docs/reference/code-points.md', codePointReference()));
+
+test('docs/reference/commands.md has every command and option (npm run conformance rewrites it)', () =>
+  expectGenerated('docs/reference/commands.md', commandReference()));
 
 /** The names of a tree, lists left out. */
 function names(node: unknown, path: readonly string[] = []): string[] {

@@ -40,6 +40,13 @@ test('documents link to files and headings that are there', () => {
   expect(missing).toEqual([]);
 });
 
+test('docs/README.md leads to every page of docs/', () => {
+  const linked = [...textOf('docs/README.md').matchAll(/\]\(([^)#\s]+)/g)].map(([, to]) => join('docs', to!));
+  const pages = documents.filter((file) => file.startsWith('docs/') && file !== 'docs/README.md');
+  expect(pages.length).toBeGreaterThan(20);
+  expect(pages.filter((page) => !linked.includes(page))).toEqual([]);
+});
+
 /** What was there once, and files of its own making. */
 const NAMES_OTHERS: ReadonlySet<string> = new Set(['CHANGELOG.md', 'test/conformance/conformance.test.ts']);
 const LIBBPF_HEADER = /^bpf\/bpf_\w+\.h$/;
