@@ -30,6 +30,7 @@ const SLOW = [
   'test/e2e/privileges',
   'test/e2e/ospf-frr',
   'test/e2e/ospf-trouble',
+  'test/e2e/documents',
   'test/e2e/ospf-scenes',
   'test/e2e/srv6-sids',
   'test/e2e/isis-frr',
