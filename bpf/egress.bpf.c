@@ -60,7 +60,7 @@ static __always_inline void count_trigger(const struct congestion *c)
 // notified, or it would not be marked either.
 static __always_inline int is_buildable(struct __sk_buff *skb)
 {
-	if (likely(!checksum_partial(skb)))
+	if (likely(!checksum_is_partial(skb)))
 		return 1;
 	count(COUNT_NOTICE_CHECKSUM_PARTIAL);
 	return 0;

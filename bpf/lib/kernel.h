@@ -200,7 +200,48 @@ struct sk_buff {
 
 #define CHECKSUM_PARTIAL 3
 
-extern void *bpf_cast_to_kern_ctx(void *) __ksym;
+// Linux 6.2 or newer casts the context of a tc program to the packet that it stands for. Its fields, and what they
+// point to, are then read as memory that the verifier knows. On older kernels the context's own address serves, and
+// each field is copied by a helper, for which the agent needs CAP_PERFMON. The verifier drops the branch that is not
+// taken.
+extern void *bpf_cast_to_kern_ctx(void *) __ksym __weak;
+extern int LINUX_KERNEL_VERSION __kconfig;
+#define CASTS_CONTEXT (LINUX_KERNEL_VERSION >= 0x060200)
+
+static __always_inline struct sk_buff *kernel_packet(struct __sk_buff *skb)
+{
+	return CASTS_CONTEXT ? bpf_cast_to_kern_ctx(skb) : (struct sk_buff *)skb;
+}
+
+// A field of kernel_packet(), or of a structure that such a field points to. 0 where a copy fails.
+#define KERNEL_FIELD(from, field)                                                                                      \
+	({                                                                                                             \
+		typeof((from)->field) value_ = 0;                                                                      \
+		if (CASTS_CONTEXT)                                                                                     \
+			value_ = (from)->field;                                                                        \
+		else                                                                                                   \
+			bpf_core_read(&value_, sizeof(value_), &(from)->field);                                        \
+		value_;                                                                                                \
+	})
+
+// Looks up a route without its neighbor, which whoever sends the packet resolves. Before Linux 6.3 the look-up asks for
+// the neighbor too; that there is none yet is then an answer like any other.
+static __always_inline long fib_lookup_route(struct __sk_buff *skb, struct bpf_fib_lookup *route, __u32 flags)
+{
+	if (LINUX_KERNEL_VERSION >= 0x060300)
+		return bpf_fib_lookup(skb, route, sizeof(*route), flags | BPF_FIB_LOOKUP_SKIP_NEIGH);
+	long result = bpf_fib_lookup(skb, route, sizeof(*route), flags);
+	return result == BPF_FIB_LKUP_RET_NO_NEIGH ? BPF_FIB_LKUP_RET_SUCCESS : result;
+}
+
+// Whether a packet's checksum is still to be completed: one that this machine, or a guest of it, has made.
+static __always_inline int checksum_is_partial(struct __sk_buff *skb)
+{
+	struct sk_buff *packet = kernel_packet(skb);
+
+	return (CASTS_CONTEXT ? BPF_CORE_READ_BITFIELD(packet, ip_summed)
+			      : BPF_CORE_READ_BITFIELD_PROBED(packet, ip_summed)) == CHECKSUM_PARTIAL;
+}
 
 // --- Names ---
 
@@ -209,6 +250,10 @@ extern void *bpf_cast_to_kern_ctx(void *) __ksym;
 #ifndef __always_inline
 #define __always_inline inline __attribute__((always_inline))
 #endif
+
+// What was read from memory before is read again. At the beginning of a loop: each round then reads alike, and ends
+// with a jump, without which Linux 6.1 refuses the loop.
+#define reread() asm volatile("" ::: "memory")
 
 // Hides the origin of a value, so that clang neither merges bounds checks nor turns arithmetic into branches.
 #define opaque(value) asm volatile("" : "+r"(value))

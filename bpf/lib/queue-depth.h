@@ -9,17 +9,16 @@
 // by all transmit queues.
 static __always_inline int queue_depth(struct __sk_buff *skb, __u32 *depth)
 {
-	struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
-	struct net_device *device = kernel->dev;
+	struct net_device *device = KERNEL_FIELD(kernel_packet(skb), dev);
 	if (!device)
 		return -1;
-	struct netdev_queue *queue = device->_tx;
+	struct netdev_queue *queue = KERNEL_FIELD(device, _tx);
 	if (!queue)
 		return -1;
-	struct Qdisc *qdisc = queue->qdisc;
+	struct Qdisc *qdisc = KERNEL_FIELD(queue, qdisc);
 	if (!qdisc)
 		return -1;
-	*depth = qdisc->qstats.backlog;
+	*depth = KERNEL_FIELD(qdisc, qstats.backlog);
 	return 0;
 }
 

@@ -1,7 +1,8 @@
 // The attempts by which probe.ts finds out whether the kernel has a feature. Each returns what it found, or throws an
 // Error with the reason why the feature is missing. All changes are made in the namespace of the context.
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { address, addressBytes } from '../model/address.ts';
+import { messageOf } from '../model/error-text.ts';
 import { prefix } from '../model/prefix.ts';
 import { NEEDED, missingCapabilities } from './capabilities.ts';
 import { libbpf } from './ffi/libbpf.ts';
@@ -44,7 +45,7 @@ export function typeInformation(): string {
   return '/sys/kernel/btf/vmlinux';
 }
 
-export function kernelFunction(name: string): string {
+function kernelFunction(name: string): string {
   const lib = libbpf();
   const btf = lib.checked('load kernel type information', () => lib.vmlinuxBtf());
   try {
@@ -52,6 +53,26 @@ export function kernelFunction(name: string): string {
     return `${name} is there`;
   } finally {
     lib.btfFree(btf);
+  }
+}
+
+/** How programs read the kernel's structure of a packet: by a cast, or before Linux 6.2 by copies. */
+export function packetMemory(): string {
+  try {
+    return kernelFunction('bpf_cast_to_kern_ctx');
+  } catch (error) {
+    if (isLockedDown())
+      throw new Error(`${messageOf(error)}, and lockdown forbids bpf_probe_read_kernel`, { cause: error });
+    return 'bpf_probe_read_kernel';
+  }
+}
+
+/** kernel_lockdown(7), the level that hides the kernel's memory. */
+function isLockedDown(): boolean {
+  try {
+    return readFileSync('/sys/kernel/security/lockdown', 'utf8').includes('[confidentiality]');
+  } catch {
+    return false; // no securityfs, or a kernel without lockdown
   }
 }
 

@@ -130,13 +130,13 @@ export function addressRemedy(address: IpAddress, facts: Facts): string {
 /** Part of cnpd → kernel features that it needs, each with its alternatives. */
 const PROGRAMS = [['libbpf'], ['btf'], ['bpffs'], ['tcx', 'clsact']] as const;
 const NEEDS = {
-  ports: [...PROGRAMS, ['cast-to-kern-ctx']],
+  ports: [...PROGRAMS, ['packet-memory']],
   notifications: PROGRAMS,
   proxy: PROGRAMS,
   source: PROGRAMS,
-  'flow-control': [...PROGRAMS, ['cast-to-kern-ctx']],
+  'flow-control': [...PROGRAMS, ['packet-memory']],
   'border-ports': PROGRAMS,
-  srv6: [...PROGRAMS, ['cast-to-kern-ctx'], ['seg6local']],
+  srv6: [...PROGRAMS, ['packet-memory'], ['seg6local']],
   groups: PROGRAMS,
 } as const satisfies Record<string, readonly (readonly string[])[]>;
 

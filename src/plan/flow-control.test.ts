@@ -132,7 +132,7 @@ test('a router that forwards nothing pauses nothing; one family is enough', () =
 });
 
 test('a kernel without what the programs need runs no flow control', () => {
-  const features = [{ name: 'cast-to-kern-ctx', ok: false, detail: 'EINVAL', remedy: 'boot Linux 6.2' }];
+  const features = [{ name: 'packet-memory', ok: false, detail: 'EINVAL', remedy: 'boot Linux 6.2' }];
   expect(planned(WATCH, { ...FACTS, features })).toEqual({
     problems: [expect.objectContaining({ code: 'kernel.feature-missing', feature: 'flow-control' })],
   });

@@ -47,7 +47,7 @@ describe('the builder of a proxy', () => {
   test('on a kernel that cannot run it, only senders of standard CNPs are served, which is a problem', () => {
     const facts = {
       ...FACTS,
-      features: [{ name: 'cast-to-kern-ctx', ok: false, detail: 'Linux 6.1', remedy: 'update' }],
+      features: [{ name: 'packet-memory', ok: false, detail: 'Linux 6.1', remedy: 'update' }],
     } as typeof FACTS;
     const { builder, proxy: planned, problems } = planOf(proxy('standard-cnp', 'fast-cnp'), facts);
     expect({ builder, senders: planned!.senders.map(({ format }) => format) }).toEqual({

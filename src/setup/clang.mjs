@@ -4,6 +4,9 @@ export const CLANG_FLAGS = [
   'bpf',
   '-mcpu=v3',
   '-O2',
+  // Else a loop may end with an instruction that falls through to its beginning. Linux 6.1 refuses that: there, only a
+  // jump may close a loop.
+  ...['-mllvm', '-disable-block-placement'],
   '-g',
   '-Wall',
   '-Wextra',

@@ -16,8 +16,13 @@ const PACKAGES: Packages = {
 const MODULES = ['virtio_pci', '9pnet_virtio', '9p'] as const;
 const MODULE_FOLDERS = 'kernel/net kernel/crypto kernel/lib kernel/fs kernel/drivers/infiniband kernel/drivers/virtio';
 
+/** Of Debian 12: the newest backported one, whose SoftRoCE serves READ requests too, or the one of the release. */
+export type GuestKernel = 'backported' | 'stock';
+
 /** What a suite's guests need besides. */
 export interface GuestNeeds {
+  /** Default: the backported one, and the stock one where Debian has no other. Another kernel needs another folder. */
+  readonly kernel?: GuestKernel;
   readonly packages?: Packages;
   /** In the order in which they are loaded. */
   readonly modules: readonly string[];
@@ -48,7 +53,7 @@ export function prepareGuestImage(folder: string, needs: GuestNeeds): GuestImage
     shell(`DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \\
       ${missing.map(([name]) => name).join(' ')} >/dev/null`);
   }
-  const version = unpackKernel(folder);
+  const version = unpackKernel(folder, needs.kernel ?? 'backported');
   // Another list of modules needs another one.
   const modules = createHash('sha256').update(needs.modules.join()).digest('hex').slice(0, 8);
   const initialRamDisk = join(folder, `initramfs-${version}-${modules}.gz`);
@@ -57,24 +62,27 @@ export function prepareGuestImage(folder: string, needs: GuestNeeds): GuestImage
   return { version, initialRamDisk, kernel: join(folder, 'kernel', 'boot', `vmlinuz-${version}`) };
 }
 
-/** The newest backported kernel of Debian 12 (its SoftRoCE serves READ requests too), or else the stock kernel. */
-function kernelPackage(): string {
-  const backported = run('apt-cache', 'search', '--names-only', '^linux-image-6[.]12[.][0-9]+[+]deb12-amd64$')
+/** Names of packages that apt knows, the newest last. */
+const known = (pattern: string, number: RegExp): string[] =>
+  run('apt-cache', 'search', '--names-only', pattern)
     .split('\n')
     .map((line) => line.split(' ')[0]!)
     .filter((name) => name !== '')
-    .sort((a, b) => Number(a.match(/6\.12\.(\d+)/)![1]) - Number(b.match(/6\.12\.(\d+)/)![1]));
+    .sort((a, b) => Number(number.exec(a)![1]) - Number(number.exec(b)![1]));
+
+function kernelPackage(kernel: GuestKernel): string {
+  const backported = known('^linux-image-6[.]12[.][0-9]+[+]deb12-amd64$', /6\.12\.(\d+)/);
   const stock = run('apt-cache', 'depends', 'linux-image-amd64').match(/Depends: (linux-image-\S+)/)?.[1];
-  const name = backported.at(-1) ?? stock;
+  const name = (kernel === 'backported' ? backported.at(-1) : undefined) ?? stock;
   if (!name) throw new Error('Debian has no linux-image-amd64 here: run apt-get update');
   return name;
 }
 
-function unpackKernel(folder: string): string {
+function unpackKernel(folder: string, kernel: GuestKernel): string {
   const root = join(folder, 'kernel');
   const found = existsSync(join(root, 'boot')) && readdirSync(join(root, 'boot')).find((f) => f.startsWith('vmlinuz-'));
   if (found) return found.slice('vmlinuz-'.length);
-  const name = kernelPackage();
+  const name = kernelPackage(kernel);
   const version = name.slice('linux-image-'.length);
   const partial = join(folder, 'kernel.partial');
   rmSync(partial, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Guest, emptyFolder } from '../guests/guest.ts';
 import { prepareGuestImage } from '../guests/image.ts';
-import { runInGuest } from './guest-program.ts';
+import { WHY_NOT, runInGuest } from './guest-program.ts';
 
 const FOLDER = join(new URL('../..', import.meta.url).pathname, 'out', 'kernels');
 /** A guest computes many times slower than a processor. */
@@ -29,9 +29,6 @@ interface Seen {
   readonly both: Readonly<Record<'stamped' | 'entered', number>>;
   readonly vanished: { readonly before: boolean; readonly after: boolean; readonly failed: number };
 }
-
-const WHY_NOT =
-  process.arch === 'x64' ? undefined : `guests are amd64, and this machine is ${process.arch}: nothing is tested`;
 
 let guest: Guest;
 let seen: Seen;

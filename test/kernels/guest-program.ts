@@ -7,6 +7,10 @@ const REPOSITORY = new URL('../..', import.meta.url).pathname;
 /** As deep below the repository as test/bpf/support, whose files name compiled programs from where they are. */
 const FOLDER = join(REPOSITORY, 'out', 'kernels', 'programs');
 
+/** Undefined where there can be guests. */
+export const WHY_NOT =
+  process.arch === 'x64' ? undefined : `guests are amd64, and this machine is ${process.arch}: nothing is tested`;
+
 /** Runs `NAME.guest.ts` of this folder; returns the JSON that it has printed last. @throws Error with its output */
 export async function runInGuest(guest: Guest, name: string, limitMs: number): Promise<unknown> {
   const outfile = join(FOLDER, `${name}.mjs`);

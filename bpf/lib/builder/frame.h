@@ -104,7 +104,7 @@ static __always_inline int put_outer(struct __sk_buff *skb, const struct noticed
 	put_address(outer + 2, config->source6);
 	if (bpf_skb_load_bytes(skb, about->h.outer + IPV6_SOURCE, &source, 16) < 0)
 		return -1;
-	__builtin_memcpy(outer + 6, end_con_for(&source), 16);
+	__builtin_memcpy(outer + 6, end_con_for(source.halves), 16);
 	return 0;
 }
 

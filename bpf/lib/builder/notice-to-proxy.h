@@ -9,18 +9,19 @@
 #include "wire/notice-to-proxy.h"
 
 // What has been learned about a sender's prefix, by longest match on its address.
-static __always_inline struct sender_proxy *learned_about(const struct address *source)
+static __always_inline struct sender_proxy *learned_about(const struct prefix_key *source)
 {
-	struct prefix_key key = { .length = 128, .address = *source };
-	struct sender_proxy *proxy = bpf_map_lookup_elem(&sender_proxies, &key);
-	__u8 family = source->halves[0] == 0 && source->halves[1] == MAPPED_HALF(source->words[3]) ? 4 : 6;
+	struct sender_proxy *proxy = bpf_map_lookup_elem(&sender_proxies, source);
+	const __u32 *words = source->address.words;
+	__u8 family = words[0] == 0 && words[1] == 0 && words[2] == bpf_htonl(0xffff) ? 4 : 6;
 	return proxy && proxy->prefix_family == family ? proxy : 0;
 }
 
 // PNC-5-c. The proxy of a sender. Null: none, or the longest match has none.
 static __always_inline struct sender_proxy *notice_proxy(const struct address *source)
 {
-	struct sender_proxy *proxy = learned_about(source);
+	struct prefix_key key = { .length = 128, .address = *source };
+	struct sender_proxy *proxy = learned_about(&key);
 	return proxy && proxy->proxy_family != 0 ? proxy : 0;
 }
 

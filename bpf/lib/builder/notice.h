@@ -15,12 +15,6 @@
 #include "builder/long-haul-cnp.h"
 #include "builder/notice-to-proxy.h"
 
-static __always_inline int checksum_partial(struct __sk_buff *skb)
-{
-	struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
-	return BPF_CORE_READ_BITFIELD(kernel, ip_summed) == CHECKSUM_PARTIAL;
-}
-
 static __always_inline int read_noticed(struct __sk_buff *skb, struct noticed *about)
 {
 	struct headers *h = &about->h;
@@ -41,7 +35,7 @@ static __noinline int notice_build(struct __sk_buff *skb)
 {
 	struct noticed about = {};
 	__u32 zero = 0;
-	if (checksum_partial(skb))
+	if (checksum_is_partial(skb))
 		return notice_refuse(COUNT_NOTICE_CHECKSUM_PARTIAL);
 	struct notice_buffer *buffer = bpf_map_lookup_elem(&notice_buffer, &zero);
 	if (!buffer || read_noticed(skb, &about) < 0)
@@ -72,7 +66,7 @@ static __always_inline int notice_route_ipv4(struct __sk_buff *skb)
 	    bpf_skb_load_bytes(skb, ETH_HLEN + IPV4_DESTINATION, &route.ipv4_dst, 4) < 0 ||
 	    bpf_skb_load_bytes(skb, ETH_HLEN + IPV4_HLEN, &route.sport, 4) < 0)
 		return notice_refuse(COUNT_NOTICE_UNPARSEABLE);
-	long result = bpf_fib_lookup(skb, &route, sizeof(route), BPF_FIB_LOOKUP_SKIP_NEIGH);
+	long result = fib_lookup_route(skb, &route, 0);
 	if (result == BPF_FIB_LKUP_RET_NOT_FWDED) {
 		count(COUNT_NOTICE_NOT_FORWARDED);
 		return TC_NEXT; // local: for the proxy's program, wherever it is in the chain

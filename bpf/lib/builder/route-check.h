@@ -10,7 +10,28 @@
 
 static __always_inline int is_own(const struct address *destination)
 {
-	return bpf_map_lookup_elem(&own_addresses, destination) != 0;
+	return map_find(&own_addresses, destination) != 0;
+}
+
+// The stack has no room for a look-up.
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct bpf_fib_lookup);
+} notice_routes SEC(".maps");
+
+// A look-up as for a notice of this router. Null: there is no memory.
+static __always_inline struct bpf_fib_lookup *notice_route(__u8 family)
+{
+	__u32 zero = 0;
+	struct bpf_fib_lookup *route = bpf_map_lookup_elem(&notice_routes, &zero);
+	if (!route)
+		return 0;
+	__builtin_memset(route, 0, sizeof(*route));
+	route->family = family;
+	route->ifindex = LOOPBACK_IFINDEX;
+	return route;
 }
 
 // IPv6 notices are routed by the kernel, so all that it has a way for is good: also a tunnel, which the look-up only
@@ -18,12 +39,13 @@ static __always_inline int is_own(const struct address *destination)
 static __always_inline int has_route6(struct __sk_buff *skb, const struct egress_config *config,
 				      const struct address *destination)
 {
-	struct bpf_fib_lookup route = { .family = AF_INET6,
-					.ifindex = LOOPBACK_IFINDEX,
-					.flowinfo = bpf_htonl(NOTICE_TRAFFIC_CLASS << 20) };
-	__builtin_memcpy(route.ipv6_src, config->source6, 16);
-	__builtin_memcpy(route.ipv6_dst, destination->bytes, 16);
-	long result = bpf_fib_lookup(skb, &route, sizeof(route), BPF_FIB_LOOKUP_SKIP_NEIGH);
+	struct bpf_fib_lookup *route = notice_route(AF_INET6);
+	if (!route)
+		return 0;
+	route->flowinfo = bpf_htonl(NOTICE_TRAFFIC_CLASS << 20);
+	__builtin_memcpy(route->ipv6_src, config->source6, 16);
+	__builtin_memcpy(route->ipv6_dst, destination->bytes, 16);
+	long result = fib_lookup_route(skb, route, 0);
 	if (result == BPF_FIB_LKUP_RET_NOT_FWDED)
 		return is_own(destination);
 	return result != BPF_FIB_LKUP_RET_BLACKHOLE && result != BPF_FIB_LKUP_RET_UNREACHABLE &&
@@ -34,12 +56,14 @@ static __always_inline int has_route6(struct __sk_buff *skb, const struct egress
 static __always_inline int has_route4(struct __sk_buff *skb, const struct egress_config *config,
 				      const struct address *destination)
 {
-	struct bpf_fib_lookup route = {
-		.family = AF_INET, .l4_protocol = IPPROTO_UDP, .ifindex = LOOPBACK_IFINDEX, .tos = NOTICE_TRAFFIC_CLASS
-	};
-	__builtin_memcpy(&route.ipv4_src, config->source4, 4);
-	route.ipv4_dst = destination->words[3];
-	long result = bpf_fib_lookup(skb, &route, sizeof(route), BPF_FIB_LOOKUP_SKIP_NEIGH);
+	struct bpf_fib_lookup *route = notice_route(AF_INET);
+	if (!route)
+		return 0;
+	route->l4_protocol = IPPROTO_UDP;
+	route->tos = NOTICE_TRAFFIC_CLASS;
+	__builtin_memcpy(&route->ipv4_src, config->source4, 4);
+	route->ipv4_dst = destination->words[3];
+	long result = fib_lookup_route(skb, route, 0);
 	return result == BPF_FIB_LKUP_RET_SUCCESS || (result == BPF_FIB_LKUP_RET_NOT_FWDED && is_own(destination));
 }
 

@@ -6,6 +6,7 @@
 
 #include "counters.h"
 #include "detector/layout.h"
+#include "map-keys.h"
 
 // --- Configuration ---
 
@@ -67,9 +68,10 @@ struct {
 } replication_end_cons SEC(".maps");
 
 // Where a notification about a packet with this outer source goes; end_con_sids says whether it may (FCN-4.2.2-d).
-static __always_inline const void *end_con_for(const void *outer_source)
+static __always_inline const struct address *end_con_for(const __u64 *tunnel)
 {
-	const void *end_con = bpf_map_lookup_elem(&replication_end_cons, outer_source);
+	const struct address *outer_source = (const struct address *)tunnel;
+	const struct address *end_con = map_find(&replication_end_cons, outer_source);
 	return end_con ? end_con : outer_source;
 }
 

@@ -55,7 +55,7 @@ static __always_inline long clone_to_builder(struct __sk_buff *skb, const struct
 static __always_inline struct address end_con_of(const struct congestion *c)
 {
 	struct address none = {};
-	const __u64 *end_con = end_con_for(c->packet->key.tunnel);
+	const __u64 *end_con = end_con_for(c->packet->key.tunnel)->halves;
 	struct address sid = { .halves = { end_con[0], end_con[1] } };
 	return c->format != FORMAT_PROXY && c->packet->tunnel_family == 6 ? sid : none;
 }

@@ -62,14 +62,14 @@ static __always_inline int tunnel_possible(const struct data_packet *packet)
 {
 	if (packet->tunnel_family == 0)
 		return 1;
-	if (packet->tunnel_family == 6 && bpf_map_lookup_elem(&end_con_sids, end_con_for(packet->key.tunnel)))
+	if (packet->tunnel_family == 6 && map_find(&end_con_sids, end_con_for(packet->key.tunnel)))
 		return 1;
 	return refuse(COUNT_EGRESS_NO_END_CON);
 }
 
 static __always_inline int understood(const struct address *sender, __u32 format)
 {
-	struct sender_capability *capability = bpf_map_lookup_elem(&sender_capabilities, sender);
+	struct sender_capability *capability = map_find(&sender_capabilities, sender);
 	return !capability || !(capability->lacks >> format & 1) || refuse(COUNT_EGRESS_LACKING);
 }
 
@@ -78,7 +78,7 @@ static __always_inline int understood(const struct address *sender, __u32 format
 static __always_inline __u32 sender_qpn(const struct data_packet *packet)
 {
 	const struct flow_key *key = &packet->key;
-	__u32 *tenant = packet->tunnel_family ? bpf_map_lookup_elem(&end_con_sids, end_con_for(key->tunnel)) : 0;
+	__u32 *tenant = packet->tunnel_family ? map_find(&end_con_sids, end_con_for(key->tunnel)) : 0;
 	if (packet->tunnel_family && (!tenant || *tenant == TENANT_UNKNOWN))
 		return refuse(COUNT_EGRESS_TENANT);
 	struct qp_flow flow = {
@@ -103,30 +103,28 @@ __noinline int format_possible(struct __sk_buff *skb, const struct data_packet *
 	if (!packet || !port || !stats || !config)
 		return 0;
 	const struct flow_key *key = &packet->key;
-	struct address sender = { .halves = { key->source[0], key->source[1] } };
+	struct address to = { .halves = { key->source[0], key->source[1] } };
 	__u32 qpn = 1;
 	if (port->tenant && !packet->tunnel_family)
 		return refuse(COUNT_EGRESS_TENANT);
 	if (format == FORMAT_PROXY)
-		return proxy_possible(skb, config, stats, &sender);
+		return proxy_possible(skb, config, stats, &to);
 	if (!tenant_possible(packet) || !family_possible(packet, config, format) || !tunnel_possible(packet) ||
-	    !understood(&sender, format))
+	    !understood(&to, format))
 		return 0;
 	if (is_long_haul(format)) {
 		qpn = sender_qpn(packet);
 		if (!qpn)
 			return refuse(COUNT_EGRESS_QP_UNKNOWN);
 	}
-	if (!packet->tunnel_family)
-		return route_possible(skb, &sender) ? qpn : 0;
-	const __u64 *end_con = end_con_for(key->tunnel);
-	struct address tunnel = { .halves = { end_con[0], end_con[1] } };
-	return route_possible(skb, &tunnel) ? qpn : 0;
+	if (packet->tunnel_family)
+		to = *end_con_for(key->tunnel);
+	return route_possible(skb, &to) ? qpn : 0;
 }
 
 // By the sender's longest prefix alone. Carriers speak for the main table: a sender inside a tunnel may be a VPN's,
 // with an address that belongs to another host there.
-static __always_inline int advertised(const struct data_packet *packet, const struct address *sender, __u32 format)
+static __always_inline int advertised(const struct data_packet *packet, const struct prefix_key *sender, __u32 format)
 {
 	if (packet->tunnel_family)
 		return refuse(COUNT_EGRESS_TENANT);
@@ -137,11 +135,11 @@ static __always_inline int advertised(const struct data_packet *packet, const st
 // Sets the format; FORMAT_NONE: the sender is not notified.
 static __always_inline void choose_format(struct __sk_buff *skb, struct congestion *c)
 {
-	struct address sender = { .halves = { c->packet->key.source[0], c->packet->key.source[1] } };
-	struct prefix_key key = { .length = 128, .address = sender };
+	const __u64 *sender = c->packet->key.source;
+	struct prefix_key key = { .length = 128, .address.halves = { sender[0], sender[1] } };
 	struct sender_policy *policy = bpf_map_lookup_elem(&sender_policies, &key);
 	c->format = FORMAT_NONE;
-	if (!policy || policy->prefix_family != address_family(sender.halves)) {
+	if (!policy || policy->prefix_family != address_family(sender)) {
 		count(COUNT_EGRESS_NO_POLICY);
 		return;
 	}
@@ -150,7 +148,7 @@ static __always_inline void choose_format(struct __sk_buff *skb, struct congesti
 		__u32 format = policy->order[i];
 		if (format == FORMAT_NONE || format >= FORMATS)
 			break;
-		if (policy->only_advertised && format != FORMAT_PROXY && !advertised(c->packet, &sender, format))
+		if (policy->only_advertised && format != FORMAT_PROXY && !advertised(c->packet, &key, format))
 			continue;
 		int possible = format_possible(skb, c->packet, c->port, c->stats, format);
 		if (possible) {

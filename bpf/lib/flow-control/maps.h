@@ -4,6 +4,7 @@
 #define CNPD_FLOW_CONTROL_MAPS_H
 
 #include "counters.h"
+#include "map-keys.h"
 #include "flow-control/layout.h"
 
 struct {

@@ -59,7 +59,7 @@ __noinline int flow_control_report(struct __sk_buff *skb, const struct flow_cont
 	struct flow_control_told_key key = { .egress = skb->ifindex, .reason = reason };
 	if (!flow || !config)
 		return 0;
-	const struct flow_control_arrival *arrival = bpf_map_lookup_elem(&flow_control_arrivals, flow);
+	const struct flow_control_arrival *arrival = map_find(&flow_control_arrivals, flow);
 	int is_filled = reason == FLOW_CONTROL_HELD || depth > above;
 	enum counter why = report_refused(skb, arrival, config, now);
 	if (why || !arrival) {

@@ -216,8 +216,7 @@ __noinline int multicast_parse(struct __sk_buff *skb)
 	// A rewritten PSN would be that of the first of several packets only.
 	if (skb->gso_size)
 		return multicast_refuse(COUNT_MC_SEGMENTED);
-	struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
-	if (BPF_CORE_READ_BITFIELD(kernel, ip_summed) == CHECKSUM_PARTIAL)
+	if (checksum_is_partial(skb))
 		return multicast_refuse(COUNT_MC_CHECKSUM_PARTIAL);
 	if (!multicast_pull(skb, MULTICAST_SRH + SRH_TLVS))
 		return multicast_refuse(COUNT_MC_FAILED);

@@ -37,16 +37,23 @@ struct {
 	__type(value, struct cm_side);
 } cm_connections SEC(".maps");
 
+static __always_inline int cm_store(struct cm_key *key, struct cm_side *side)
+{
+	struct cm_side copy = *side;
+
+	return map_set(&cm_connections, key, &copy, BPF_ANY);
+}
+
 // Stores what one side has sent, in the share of the charged port. Evicts the previous entry of that place.
 __noinline int cm_remember(struct cm_key *key, struct cm_side *side, __u32 port)
 {
 	struct queue_pair_memory *memory = queue_pair_memory();
 	if (!key || !side || !memory)
 		return -1;
-	struct cm_side *known = bpf_map_lookup_elem(&cm_connections, key);
+	struct cm_side *known = map_find(&cm_connections, key);
 	if (known) {
 		side->place = known->place;
-		return bpf_map_update_elem(&cm_connections, key, side, BPF_ANY);
+		return cm_store(key, side);
 	}
 	__u32 number = 0;
 	struct shared_key *place = share_place(&cm_connection_places, &cm_connection_next, CM_SHARE, port, &number);
@@ -61,7 +68,7 @@ __noinline int cm_remember(struct cm_key *key, struct cm_side *side, __u32 port)
 		bpf_map_delete_elem(&cm_connections, &memory->displaced);
 	}
 	side->place = number;
-	return bpf_map_update_elem(&cm_connections, key, side, BPF_ANY);
+	return cm_store(key, side);
 }
 
 #endif

@@ -70,6 +70,7 @@ __noinline int notice_walk(struct __sk_buff *skb, struct invoking *invoking, __u
 	h->transport = offset;
 	h->protocol = (*first >> 4) == 6 ? IPPROTO_IPV6 : IPPROTO_IPIP;
 	for (int depth = 0; depth < WALK_DEPTH; depth++) {
+		reread();
 		offset = h->transport & WALK_OFFSET_MASK;
 		__u8 next = h->protocol;
 		if (!is_walked(next) &&

@@ -81,14 +81,11 @@ static __always_inline enum way_back way_back(struct __sk_buff *skb, const struc
 		__builtin_memcpy(fib.ipv6_src, from->words, 16);
 		__builtin_memcpy(fib.ipv6_dst, to->words, 16);
 	}
-	// Without BPF_FIB_LOOKUP_SKIP_NEIGH, which older kernels of a proxy lack: a next hop without a neighbor is an
-	// answer too.
-	long result = bpf_fib_lookup(skb, &fib, sizeof(fib), 0);
+	long result = fib_lookup_route(skb, &fib, 0);
 	*out = 0;
 	if (result == BPF_FIB_LKUP_RET_UNSUPP_LWT)
 		return WAY_GATEWAY;
-	if (result != BPF_FIB_LKUP_RET_SUCCESS && result != BPF_FIB_LKUP_RET_NO_NEIGH &&
-	    result != BPF_FIB_LKUP_RET_FRAG_NEEDED)
+	if (result != BPF_FIB_LKUP_RET_SUCCESS && result != BPF_FIB_LKUP_RET_FRAG_NEEDED)
 		return WAY_NONE;
 	*out = fib.ifindex;
 	if (is_ipv4)
@@ -138,7 +135,7 @@ __noinline int is_tunnel_known(const struct address *source, __u32 headers)
 		return 0;
 	if (!config->reverse_path_check)
 		return 1;
-	return headers == 2 && (proxy_match(&proxy_sources, source) || bpf_map_lookup_elem(&tenant_sids, source));
+	return headers == 2 && (proxy_match(&proxy_sources, source) || map_find(&tenant_sids, source));
 }
 
 // Sources of notices, by the hash of the address. A look-up in the FIB is half of the cost of a notice.

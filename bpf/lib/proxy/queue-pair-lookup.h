@@ -5,6 +5,7 @@
 #ifndef CNPD_PROXY_QUEUE_PAIR_LOOKUP_H
 #define CNPD_PROXY_QUEUE_PAIR_LOOKUP_H
 
+#include "map-keys.h"
 #include "proxy/config.h"
 #include "proxy/layout.h"
 #include "proxy/tenant.h"
@@ -58,8 +59,8 @@ static __always_inline int is_later(__u64 now, __u64 then, __u64 by)
 // Returns the learned entry of a flow, even if it is too old or doubtful. Null: there is none.
 static __always_inline struct queue_pair *queue_pair_learned(const struct qp_flow *flow)
 {
-	struct queue_pair *pair = bpf_map_lookup_elem(&queue_pairs, flow);
-	return pair ? pair : bpf_map_lookup_elem(&unconfirmed_queue_pairs, flow);
+	struct queue_pair *pair = map_find(&queue_pairs, flow);
+	return pair ? pair : map_find(&unconfirmed_queue_pairs, flow);
 }
 
 // Whether the flow's sender is still known to send from `sender_qpn` to this peer.
@@ -78,11 +79,14 @@ __noinline int queue_pair_is_connected(const struct qp_flow *flow, __u32 qpn)
 {
 	if (!flow)
 		return 0;
-	struct queue_pair *pair = bpf_map_lookup_elem(&static_queue_pairs, flow);
+	struct queue_pair *pair = map_find(&static_queue_pairs, flow);
 	if (pair && pair->sender_qpn == qpn)
 		return 1;
-	struct qp_owner owner = { .host = flow->sender, .qpn = qpn, .tenant = flow->tenant };
-	struct qp_peer *peer = bpf_map_lookup_elem(&connected_queue_pairs, &owner);
+	struct qp_peer *peer;
+	{ // The compiler uses its place on the stack again.
+		struct qp_owner owner = { .host = flow->sender, .qpn = qpn, .tenant = flow->tenant };
+		peer = bpf_map_lookup_elem(&connected_queue_pairs, &owner);
+	}
 	return peer && queue_pair_has(flow, qpn, peer);
 }
 
@@ -116,7 +120,7 @@ static __always_inline int queue_pair_holds(const struct queue_pair *pair, const
 static __always_inline struct queue_pair *queue_pair_of(const struct qp_flow *flow, const struct proxy_config *config,
 							__u64 now)
 {
-	struct queue_pair *pair = bpf_map_lookup_elem(&static_queue_pairs, flow);
+	struct queue_pair *pair = map_find(&static_queue_pairs, flow);
 	if (pair)
 		return pair;
 	pair = queue_pair_learned(flow);

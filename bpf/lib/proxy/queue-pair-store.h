@@ -14,6 +14,8 @@ struct queue_pair_memory {
 	struct qp_owner owner;
 	struct qp_peer peer;
 	struct shared_key displaced;
+	struct qp_flow removed; // the other half, of queue_pair_remove()
+	struct qp_flow stored;	// the same of queue_pairs_store()
 };
 
 struct {
@@ -81,25 +83,26 @@ __noinline int queue_pair_delete(struct qp_flow *flow, __u32 sender_qpn)
 	struct qp_peer *peer = bpf_map_lookup_elem(&connected_queue_pairs, &memory->owner);
 	if (peer && peer->qpn == flow->receiver_qpn && same_address(&peer->host, &flow->receiver))
 		bpf_map_delete_elem(&connected_queue_pairs, &memory->owner);
-	bpf_map_delete_elem(&queue_pairs, flow);
-	bpf_map_delete_elem(&unconfirmed_queue_pairs, flow);
+	map_remove(&queue_pairs, flow);
+	map_remove(&unconfirmed_queue_pairs, flow);
 	return 0;
 }
 
 // Removes a flow's entry and its other half, if they still name each other. Returns whether the entry existed.
 __noinline int queue_pair_remove(struct qp_flow *flow)
 {
-	struct qp_flow reverse;
-	if (!flow)
+	struct queue_pair_memory *memory = queue_pair_memory();
+	if (!flow || !memory)
 		return 0;
 	struct queue_pair *pair = queue_pair_learned(flow);
 	if (!pair)
 		return 0;
-	flow_reversed(&reverse, flow, pair->sender_qpn, pair->peer_tenant);
-	struct queue_pair *other = queue_pair_learned(&reverse);
+	struct qp_flow *reverse = &memory->removed;
+	flow_reversed(reverse, flow, pair->sender_qpn, pair->peer_tenant);
+	struct queue_pair *other = queue_pair_learned(reverse);
 	__u32 sender_qpn = pair->sender_qpn;
 	if (other && other->sender_qpn == flow->receiver_qpn)
-		queue_pair_delete(&reverse, other->sender_qpn);
+		queue_pair_delete(reverse, other->sender_qpn);
 	queue_pair_delete(flow, sender_qpn);
 	return 1;
 }
@@ -137,8 +140,8 @@ static __always_inline int queue_pair_insert(struct qp_flow *flow, struct queue_
 	if (queue_pair_own(flow, fresh->sender_qpn) < 0)
 		return -1;
 	if (fresh->place == 0)
-		return bpf_map_update_elem(&queue_pairs, flow, fresh, BPF_ANY);
-	return bpf_map_update_elem(&unconfirmed_queue_pairs, flow, fresh, BPF_ANY);
+		return map_set(&queue_pairs, flow, fresh, BPF_ANY);
+	return map_set(&unconfirmed_queue_pairs, flow, fresh, BPF_ANY);
 }
 
 // Writes one half. An entry of the same connection is updated in place, so that its rate limit and its counts continue.
@@ -177,16 +180,16 @@ __noinline int queue_pair_store(struct qp_flow *flow, struct learned *learned)
 
 __noinline int queue_pairs_store(struct qp_flow *flow, struct learned *learned, __u32 receiver_psn)
 {
-	struct qp_flow reverse;
-	if (!flow || !learned)
+	struct queue_pair_memory *memory = queue_pair_memory();
+	if (!flow || !learned || !memory)
 		return -1;
-	flow_reversed(&reverse, flow, learned->sender_qpn, learned->peer_tenant);
+	flow_reversed(&memory->stored, flow, learned->sender_qpn, learned->peer_tenant);
 	if (queue_pair_store(flow, learned) == 0) {
 		struct learned back = *learned;
 		back.sender_qpn = flow->receiver_qpn;
 		back.starting_psn = receiver_psn;
 		back.peer_tenant = flow->tenant;
-		if (queue_pair_store(&reverse, &back) == 0)
+		if (queue_pair_store(&memory->stored, &back) == 0)
 			return 0;
 	}
 	queue_pair_remove(flow);
@@ -233,12 +236,12 @@ static __always_inline int queue_pairs_connect(struct qp_flow *flow, __u32 peer_
 // full.
 static __always_inline int queue_pair_copy(struct qp_flow *flow, struct queue_pair *scratch)
 {
-	struct queue_pair *pair = bpf_map_lookup_elem(&unconfirmed_queue_pairs, flow);
+	struct queue_pair *pair = map_find(&unconfirmed_queue_pairs, flow);
 	if (!pair)
 		return 0;
 	*scratch = *pair;
 	scratch->place = 0;
-	return bpf_map_update_elem(&queue_pairs, flow, scratch, BPF_ANY) == 0 ? 1 : -1;
+	return map_set(&queue_pairs, flow, scratch, BPF_ANY) == 0 ? 1 : -1;
 }
 
 // Traffic has confirmed the CM exchange.
@@ -251,13 +254,13 @@ __noinline int queue_pairs_confirm(struct qp_flow *flow, struct qp_flow *reverse
 	// Both or none: a single half would outlive the place of the other one, and nothing could evict it.
 	int first = queue_pair_copy(flow, scratch);
 	if (first >= 0 && queue_pair_copy(reverse, scratch) >= 0) {
-		bpf_map_delete_elem(&unconfirmed_queue_pairs, flow);
-		bpf_map_delete_elem(&unconfirmed_queue_pairs, reverse);
+		map_remove(&unconfirmed_queue_pairs, flow);
+		map_remove(&unconfirmed_queue_pairs, reverse);
 		count(COUNT_QP_CONFIRMED);
 		return 0;
 	}
 	if (first > 0)
-		bpf_map_delete_elem(&queue_pairs, flow);
+		map_remove(&queue_pairs, flow);
 	count(COUNT_QP_FULL);
 	return 0;
 }

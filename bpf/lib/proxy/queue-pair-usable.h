@@ -13,7 +13,7 @@
 static __always_inline struct queue_pair *queue_pair_usable(const struct qp_flow *flow,
 							    const struct proxy_config *config, __u64 now)
 {
-	struct queue_pair *pair = bpf_map_lookup_elem(&static_queue_pairs, flow);
+	struct queue_pair *pair = map_find(&static_queue_pairs, flow);
 	if (pair)
 		return pair;
 	pair = queue_pair_learned(flow);

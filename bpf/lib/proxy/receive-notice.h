@@ -93,9 +93,7 @@ static __noinline int notice_to_table(struct __sk_buff *skb, const struct notice
 		fib.ipv4_dst = notice->flow.sender.words[3];
 	}
 	fib.tbid = notice->flow.tenant;
-	if (bpf_fib_lookup(skb, &fib, sizeof(fib),
-			   BPF_FIB_LOOKUP_SKIP_NEIGH | BPF_FIB_LOOKUP_DIRECT | BPF_FIB_LOOKUP_TBID) !=
-	    BPF_FIB_LKUP_RET_SUCCESS)
+	if (fib_lookup_route(skb, &fib, BPF_FIB_LOOKUP_DIRECT | BPF_FIB_LOOKUP_TBID) != BPF_FIB_LKUP_RET_SUCCESS)
 		return notice_drop(COUNT_PROXY_TENANT_UNREACHABLE);
 	gateway.nh_family = fib.family;
 	if (fib.family == AF_INET6)

@@ -168,18 +168,18 @@ static __always_inline void candidate_set(struct qp_flow *flow, __u32 peer_tenan
 					  __s32 hits, __u32 port)
 {
 	struct candidate fresh = { .sender_qpn = sender_qpn, .psn = psn, .hits = hits, .peer_tenant = peer_tenant };
-	struct candidate *known = bpf_map_lookup_elem(&qp_candidates, flow);
+	struct candidate *known = map_find(&qp_candidates, flow);
 	fresh.place = known ? known->place : candidate_place(flow, port);
 	if (!fresh.place)
 		return;
-	bpf_map_update_elem(&qp_candidates, flow, &fresh, BPF_ANY);
+	map_set(&qp_candidates, flow, &fresh, BPF_ANY);
 }
 
 // Returns the supposed Queue Pair of the flow's sender, with the tenant of the other direction in the upper half; 0:
 // none.
 static __always_inline __u64 candidate_of(struct qp_flow *flow)
 {
-	struct candidate *candidate = bpf_map_lookup_elem(&qp_candidates, flow);
+	struct candidate *candidate = map_find(&qp_candidates, flow);
 	return candidate ? (__u64)candidate->peer_tenant << 32 | candidate->sender_qpn : 0;
 }
 
@@ -197,7 +197,7 @@ static __always_inline void candidate_hit(struct qp_flow *flow, __u32 tenant, __
 		candidate_set(&request, flow->tenant, flow->receiver_qpn, PSN_UNKNOWN, 0, port);
 		candidate_set(flow, tenant, asked, psn, mine | theirs ? -needed : 1, port);
 	}
-	struct candidate *candidate = bpf_map_lookup_elem(&qp_candidates, flow);
+	struct candidate *candidate = map_find(&qp_candidates, flow);
 	if (!candidate)
 		return;
 	if (candidate->psn == PSN_UNKNOWN || psn_distance(psn, candidate->psn) > 0) {
@@ -207,7 +207,7 @@ static __always_inline void candidate_hit(struct qp_flow *flow, __u32 tenant, __
 	if (candidate->hits < needed)
 		return;
 	bpf_map_delete_elem(&qp_candidates, &request);
-	bpf_map_delete_elem(&qp_candidates, flow);
+	map_remove(&qp_candidates, flow);
 	if (queue_pairs_connect(flow, tenant, asked, PSN_UNKNOWN, PSN_UNKNOWN, QP_FROM_TRAFFIC, port) == 0)
 		count(COUNT_QP_LEARNED_TRAFFIC);
 }
@@ -232,7 +232,7 @@ static __always_inline void note_answer(struct __sk_buff *skb, struct arrival *a
 		return;
 	}
 	count(COUNT_QP_AMBIGUOUS);
-	struct candidate *mine = bpf_map_lookup_elem(&qp_candidates, &a->flow);
+	struct candidate *mine = map_find(&qp_candidates, &a->flow);
 	if (mine && mine->hits > 0)
 		mine->hits = 0;
 }

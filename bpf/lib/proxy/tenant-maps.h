@@ -6,6 +6,7 @@
 #ifndef CNPD_PROXY_TENANT_MAPS_H
 #define CNPD_PROXY_TENANT_MAPS_H
 
+#include "map-keys.h"
 #include "proxy/layout.h"
 #include "proxy/tenant.h"
 #include "wire/walk.h"
@@ -51,7 +52,7 @@ static __always_inline __u32 tenant_otherwise(void)
 // The tenant of packets in a tunnel from this address.
 static __always_inline __u32 tenant_of_source(const struct address *source)
 {
-	__u32 *tenant = bpf_map_lookup_elem(&tenant_sids, source);
+	__u32 *tenant = map_find(&tenant_sids, source);
 	return tenant ? *tenant : tenant_otherwise();
 }
 

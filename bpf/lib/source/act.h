@@ -30,22 +30,23 @@ static __always_inline void source_fill(struct source_record *record, const stru
 static __always_inline int source_report_trace(struct __sk_buff *skb, const struct told *told)
 {
 	struct source_trace_record *traced = bpf_ringbuf_reserve(&source_records, sizeof(*traced), 0);
-	__u32 length = told->trace_length;
+	// One less: so the verifier of Linux 6.1 knows too that there is at least one byte.
+	__u32 behind = told->trace_length - 1;
 	if (!traced) {
 		count(COUNT_SOURCE_RECORD_LOST);
 		return 0;
 	}
 	source_fill(&traced->record, skb, told);
 	__builtin_memset(traced->trace, 0, sizeof(traced->trace));
-	opaque(length);
-	if (length < 1 || length > SOURCE_TRACE_MAX ||
+	opaque(behind);
+	if (behind >= SOURCE_TRACE_MAX ||
 	    bpf_skb_load_bytes(skb, ETH_HLEN + told->trace - 1, &traced->kind, 1) < 0 ||
-	    bpf_skb_load_bytes(skb, ETH_HLEN + told->trace, traced->trace, length) < 0) {
+	    bpf_skb_load_bytes(skb, ETH_HLEN + told->trace, traced->trace, behind + 1) < 0) {
 		bpf_ringbuf_discard(traced, 0);
 		count(COUNT_SOURCE_RECORD_LOST);
 		return 0;
 	}
-	traced->length = length;
+	traced->length = behind + 1;
 	bpf_ringbuf_submit(traced, 0);
 	return 1;
 }

@@ -83,29 +83,31 @@ struct net_device___srv6 {
 
 static __always_inline struct net_device___srv6 *arrived_at(struct __sk_buff *skb)
 {
-	struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
-	return (struct net_device___srv6 *)kernel->dev;
+	return (struct net_device___srv6 *)KERNEL_FIELD(kernel_packet(skb), dev);
 }
 
 // A firewall sees the outer packet before seg6local and the inner one when it is forwarded. If there is a firewall, it
 // must see both.
 static __always_inline int kernel_has_a_say(struct net_device___srv6 *device, __u8 family)
 {
-	if (bpf_core_field_exists(device->nf_hooks_ingress) && device->nf_hooks_ingress)
+	if (bpf_core_field_exists(device->nf_hooks_ingress) && KERNEL_FIELD(device, nf_hooks_ingress))
 		return 1;
-	struct net *net = device->nd_net.net;
+	struct net *net = KERNEL_FIELD(device, nd_net.net);
 	if (!net)
 		return 1;
 	if (bpf_core_field_exists(net->nf)) {
-		if (net->nf.hooks_ipv6[HOOK_PRE_ROUTING] || net->nf.hooks_ipv6[HOOK_FORWARD] ||
-		    net->nf.hooks_ipv6[HOOK_POST_ROUTING])
+		if (KERNEL_FIELD(net, nf.hooks_ipv6[HOOK_PRE_ROUTING]) ||
+		    KERNEL_FIELD(net, nf.hooks_ipv6[HOOK_FORWARD]) ||
+		    KERNEL_FIELD(net, nf.hooks_ipv6[HOOK_POST_ROUTING]))
 			return 1;
-		if (family == 4 && (net->nf.hooks_ipv4[HOOK_FORWARD] || net->nf.hooks_ipv4[HOOK_POST_ROUTING]))
+		if (family == 4 && (KERNEL_FIELD(net, nf.hooks_ipv4[HOOK_FORWARD]) ||
+				    KERNEL_FIELD(net, nf.hooks_ipv4[HOOK_POST_ROUTING])))
 			return 1;
 	}
 	if (bpf_core_field_exists(net->xfrm.policy_count))
-		return net->xfrm.policy_count[POLICY_IN] || net->xfrm.policy_count[POLICY_OUT] ||
-		       net->xfrm.policy_count[POLICY_FORWARD];
+		return KERNEL_FIELD(net, xfrm.policy_count[POLICY_IN]) ||
+		       KERNEL_FIELD(net, xfrm.policy_count[POLICY_OUT]) ||
+		       KERNEL_FIELD(net, xfrm.policy_count[POLICY_FORWARD]);
 	return 0;
 }
 
@@ -113,9 +115,9 @@ static __always_inline int kernel_has_a_say(struct net_device___srv6 *device, __
 // to this router.
 static __always_inline int is_routed_by(struct net_device___srv6 *device, __u32 table, const __u8 *ip)
 {
-	struct net *net = device->nd_net.net;
+	struct net *net = KERNEL_FIELD(device, nd_net.net);
 	if (table != RT_TABLE_MAIN || !net ||
-	    (bpf_core_field_exists(net->ipv6.fib6_has_custom_rules) && net->ipv6.fib6_has_custom_rules))
+	    (bpf_core_field_exists(net->ipv6.fib6_has_custom_rules) && KERNEL_FIELD(net, ipv6.fib6_has_custom_rules)))
 		return 0;
 	return !bpf_map_lookup_elem(&srv6_local_sources, ip + IPV6_DESTINATION);
 }
@@ -123,10 +125,10 @@ static __always_inline int is_routed_by(struct net_device___srv6 *device, __u32 
 // net.ipv6.conf.*.seg6_require_hmac: the kernel then drops an SRH without HMAC.
 static __always_inline int requires_hmac(struct net_device___srv6 *device)
 {
-	struct inet6_dev *idev = device->ip6_ptr;
+	struct inet6_dev *idev = KERNEL_FIELD(device, ip6_ptr);
 	if (!idev || !bpf_core_field_exists(idev->cnf.seg6_require_hmac))
 		return 1;
-	return idev->cnf.seg6_require_hmac > 0;
+	return KERNEL_FIELD(idev, cnf.seg6_require_hmac) > 0;
 }
 
 // Excludes addresses that a router does not forward, or only after further checks.

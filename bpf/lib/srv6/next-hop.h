@@ -84,9 +84,9 @@ static __always_inline int same_key(const struct next_hop_key *a, const struct n
 static __always_inline int ask_fib(struct __sk_buff *skb, struct bpf_fib_lookup *fib, __u32 table,
 				   struct next_hop *answer)
 {
-	__u32 flags = BPF_FIB_LOOKUP_SKIP_NEIGH | (table ? BPF_FIB_LOOKUP_DIRECT | BPF_FIB_LOOKUP_TBID : 0);
+	__u32 flags = table ? BPF_FIB_LOOKUP_DIRECT | BPF_FIB_LOOKUP_TBID : 0;
 	fib->tbid = table;
-	if (bpf_fib_lookup(skb, fib, sizeof(*fib), flags) != BPF_FIB_LKUP_RET_SUCCESS)
+	if (fib_lookup_route(skb, fib, flags) != BPF_FIB_LKUP_RET_SUCCESS)
 		return 0;
 	answer->ifindex = fib->ifindex;
 	answer->gateway.nh_family = fib->family;

@@ -94,6 +94,7 @@ __noinline int walk_linear(struct __sk_buff *skb, struct headers *h)
 	h->transport = offset;
 	h->protocol = next;
 	for (int depth = 0; depth < WALK_DEPTH; depth++) {
+		reread();
 		offset = h->transport & WALK_OFFSET_MASK;
 		next = h->protocol;
 		if (!is_walked(next) && !(next == IPPROTO_UDP && walk_is_tunnel(skb, offset)))
