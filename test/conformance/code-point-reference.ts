@@ -1,5 +1,6 @@
 // Generates docs/reference/code-points.md from the table of code points.
 import { CODE_POINTS } from '../../src/model/code-points.ts';
+import { sentence } from './generated.ts';
 
 const INTRODUCTION = `# Code points
 
@@ -13,9 +14,12 @@ the domain alike. \`cnpctl show codepoints\` shows those in force.
 const hex = (value: number): string => `0x${value.toString(16)}`;
 
 export function codePointReference(): string {
-  const rows = CODE_POINTS.map(
-    ({ name, description, default: value, min, max, source }) =>
-      `- **\`${name}\`**: ${description}.\\\n  Default ${value} (${hex(value)}), allowed ${min} to ${max}.\\\n  ${source}.`,
+  const rows = CODE_POINTS.map(({ name, description, default: value, min, max, source }) =>
+    [
+      `- **\`${name}\`**: ${sentence(description)}\\`,
+      `  Default ${value} (${hex(value)}), allowed ${min} to ${max}.\\`,
+      `  ${sentence(source)}`,
+    ].join('\n'),
   );
   return [INTRODUCTION, ...rows].join('\n');
 }
