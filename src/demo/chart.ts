@@ -6,6 +6,8 @@ export interface Curve {
   readonly name: string;
   readonly color: string;
   readonly points: readonly Point[];
+  /** Behind the others. */
+  readonly faint?: boolean;
 }
 
 export interface Chart {
@@ -20,6 +22,8 @@ export interface Chart {
   readonly yScale: number;
   /** In units of the points: what is above is cut off. Default: the highest point. */
   readonly yTop?: number;
+  /** A logarithmic axis from here, in units of the points: what is below lies on the axis, 0 included. */
+  readonly yFloor?: number;
   readonly curves: readonly Curve[];
   readonly levels?: readonly { readonly value: number; readonly label: string }[];
   readonly marks?: readonly { readonly t: number; readonly label: string; readonly color: string }[];
@@ -61,7 +65,14 @@ interface Scales {
   readonly y: (v: number) => number;
 }
 
-function scalesOf({ curves, levels = [], xMax, xUnit, yScale, yTop }: Chart): Scales {
+/** Powers of ten from `floor` to the first that covers `max`. */
+export function decades(floor: number, max: number): number[] {
+  const first = Math.log10(floor);
+  const count = Math.max(1, Math.ceil(Math.log10(Math.max(max, floor)) - first - 1e-9));
+  return Array.from({ length: count + 1 }, (_, i) => Number((floor * 10 ** i).toPrecision(12)));
+}
+
+function scalesOf({ curves, levels = [], xMax, xUnit, yScale, yTop, yFloor }: Chart): Scales {
   const highest =
     yTop !== undefined
       ? yTop * yScale
@@ -70,24 +81,28 @@ function scalesOf({ curves, levels = [], xMax, xUnit, yScale, yTop }: Chart): Sc
           ...curves.flatMap((c) => c.points.map(([, v]) => v * yScale)),
           ...levels.map((l) => l.value * yScale),
         );
-  const yTicks = ticks(highest, 5);
+  const floor = yFloor === undefined ? undefined : yFloor * yScale;
+  const yTicks = floor === undefined ? ticks(highest, 5) : decades(floor, highest);
   const yMax = yTicks.at(-1)!;
   const xScale = xUnit === 's' ? 1 / 1000 : 1;
+  const part = (value: number): number =>
+    floor === undefined ? value / yMax : Math.log(Math.max(value, floor) / floor) / Math.log(yMax / floor);
   return {
     xTicks: ticks(xMax * xScale, 12).filter((v) => v / xScale <= xMax * 1.0001),
     yTicks,
     xScale,
     x: (t) => SIZE.left + (t / xMax) * PLOT.width,
-    y: (v) => SIZE.top + PLOT.height * (1 - (v * yScale) / yMax),
+    y: (v) => SIZE.top + PLOT.height * (1 - part(v * yScale)),
   };
 }
 
-const grid = ({ yScale }: Chart, { xTicks, yTicks, xScale, x, y }: Scales): string[] => [
-  ...yTicks.map((v) => {
+const grid = ({ yScale, yFloor }: Chart, { xTicks, yTicks, xScale, x, y }: Scales): string[] => [
+  ...yTicks.map((v, i) => {
     const at = one(y(v / yScale));
+    const text = i === 0 && yFloor !== undefined ? `≤ ${v}` : String(v);
     return (
       `<line class="grid" x1="${SIZE.left}" x2="${RIGHT}" y1="${at}" y2="${at}"/>` +
-      `<text class="tick" text-anchor="end" x="${SIZE.left - 6}" y="${at}" dy="4">${v}</text>`
+      `<text class="tick" text-anchor="end" x="${SIZE.left - 6}" y="${at}" dy="4">${text}</text>`
     );
   }),
   ...xTicks.map((v) => {
@@ -117,16 +132,15 @@ const markLines = ({ marks = [], xMax }: Chart, { x }: Scales): string[] =>
         `<line x1="${at}" x2="${at}" y1="${SIZE.top}" y2="${BOTTOM}" stroke="${m.color}" stroke-width="1.5" ` +
         'stroke-dasharray="5 3"/>';
       return (
-        `${line}<text class="note" fill="${m.color}" x="${at}" dx="5" ` +
-        `y="${SIZE.top + 13 + i * 15}">${escapeXml(m.label)}</text>`
+        `${line}<text class="note" x="${at}" dx="5" ` + `y="${SIZE.top + 13 + i * 15}">${escapeXml(m.label)}</text>`
       );
     });
 
 const curveLines = ({ curves }: Chart, { x, y }: Scales): string[] =>
   curves.map(
     (c) =>
-      `<path d="${path(c.points, x, y)}" fill="none" stroke="${c.color}" stroke-width="1.6" ` +
-      `stroke-linejoin="round"><title>${escapeXml(c.name)}</title></path>`,
+      `<path d="${path(c.points, x, y)}" fill="none" stroke="${c.color}" stroke-width="${c.faint ? 1 : 1.8}" ` +
+      `${c.faint ? 'opacity="0.45" ' : ''}stroke-linejoin="round"><title>${escapeXml(c.name)}</title></path>`,
   );
 
 const axes = ({ xUnit, yLabel }: Chart): string[] => [

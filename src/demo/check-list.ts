@@ -1,13 +1,6 @@
 // What a report claims, claim by claim, and whether it holds. Pure.
 import { escapeXml } from './chart.ts';
-
-/** A claim of the report. */
-export interface Check {
-  /** What is claimed, as a sentence. */
-  readonly claim: string;
-  /** Empty: it holds. */
-  readonly failures: readonly string[];
-}
+import type { Check } from './check.ts';
 
 /** A report that is a list of checks over some runs. */
 export interface CheckedReport<Scene extends string, Run> {
@@ -26,8 +19,8 @@ export interface CheckedReport<Scene extends string, Run> {
 export const CHECK_STYLE = `
 .checks { list-style: none; padding: 0 }
 .checks li { padding-left: 1.6em; text-indent: -1.6em; margin: .2rem 0 }
-.checks b { display: inline-block; width: 1.6em; text-indent: 0; color: #2a7d2a }
-.checks .bad b, .checks .bad span { color: #b00020 }
+.checks b { display: inline-block; width: 1.6em; text-indent: 0; color: var(--good) }
+.checks .bad b, .checks .bad span { color: var(--bad) }
 `;
 
 export function checkList(checks: readonly Check[]): string {

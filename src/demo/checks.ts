@@ -1,13 +1,13 @@
 // Claims that more than one scene makes of its runs. Each failure is a sentence. Pure.
 import type { Evidence, NotificationKind, PortResult, RunResult } from './results.ts';
 import type { Mode } from './results.ts';
-import type { Scene } from './scene.ts';
+import type { Scene, WatchedPort } from './scene.ts';
 
 const CNP_OPCODE = 0x81;
 /** "Bounded": at most this part of what the queue holds. An unheeded overload fills it. */
 const BOUNDED = 1 / 5;
 
-export type Runs = Readonly<Record<Mode, RunResult>>;
+export type Runs = Readonly<Record<Exclude<Mode, 'paced'>, RunResult>>;
 
 /** The three runs by their mode; undefined unless each was made. */
 export function byMode(runs: readonly RunResult[]): Runs | undefined {
@@ -56,8 +56,10 @@ function checkPort(mode: Mode, result: PortResult, limitBytes: number): string[]
 }
 
 /** The watched ports in this run: queues bounded, nothing dropped. */
-export const boundedQueues = ({ mode, ports }: RunResult, { watched }: Pick<Scene, 'watched'>): string[] =>
-  watched.flatMap(({ limitBytes }, i) => checkPort(mode, ports[i]!, limitBytes));
+export const boundedQueues = (
+  { mode, ports }: RunResult,
+  { watched }: { readonly watched: readonly Pick<WatchedPort, 'limitBytes'>[] },
+): string[] => watched.flatMap(({ limitBytes }, i) => checkPort(mode, ports[i]!, limitBytes));
 
 /**
  * What holds in every scene: silence without congestion control, CNPs from the receiver, then cnpd alone: sooner, with

@@ -1,29 +1,38 @@
-// The scenes of congestion: the same traffic three times, without congestion control, with CNPs from the receiver, with
-// cnpd. Prints a table, and writes report.json and report.html.
+// The scenes of congestion: the same traffic without congestion control, with CNPs from the receiver, with cnpd. Prints
+// a table, and writes report.json and report.html.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Poller } from '../kernel/poller.ts';
 import type { Lab } from '../lab/lab.ts';
+import type { Check } from './check.ts';
+import { drawingOf } from './drawing.ts';
 import { htmlReport } from './html.ts';
-import type { DemoReport, Evidence, RunResult } from './results.ts';
+import { loadNow, machine, watchCpus } from './machine.ts';
+import type { DemoReport, DemoRun, Evidence, Machine } from './results.ts';
 import { portStates, waitForRoutes } from './routers.ts';
 import { makeRun, openObservers } from './run.ts';
 import { type Scene, portName } from './scene.ts';
 import type { Show, Stage } from './show.ts';
-import { table } from './table.ts';
+import { textReport } from './text.ts';
 
-async function makeRuns(lab: Lab, scene: Scene, { signal, say, output }: Stage): Promise<RunResult[]> {
+async function makeRuns(lab: Lab, scene: Scene, { signal, say, output }: Stage): Promise<DemoRun[]> {
   const poller = Poller.open({ onError: (error) => say(`observer: ${String(error)}`) });
   const kMin = (await portStates(lab, scene.watched)).map((state) => state.kMin ?? 0);
   try {
     const observers = await openObservers(lab, scene, { poller, onError: (error) => say(`capture: ${error.message}`) });
     try {
-      const runs: RunResult[] = [];
-      for (const [i, spec] of scene.runs.entries()) {
-        say(`run ${i + 1} of ${scene.runs.length}: ${spec.title}`);
-        const progress = (text: string): void => say(`  ${spec.mode}: ${text}`);
-        runs.push(await makeRun(scene, spec, { lab, observers, kMin, output, signal, progress }));
-      }
+      const runs: DemoRun[] = [];
+      const repetitions = scene.repetitions ?? 1;
+      const total = scene.runs.length * repetitions;
+      // All runs, and then all again: what the machine does meanwhile hits every kind alike.
+      for (let repetition = 1; repetition <= repetitions; repetition++)
+        for (const spec of scene.runs) {
+          say(`run ${runs.length + 1} of ${total}: ${spec.title}`);
+          const progress = (text: string): void => say(`  ${spec.mode}: ${text}`);
+          const cpuBusy = watchCpus();
+          const run = await makeRun(scene, spec, { lab, observers, kMin, output, signal, progress });
+          runs.push({ ...run, repetition, cpuBusy: cpuBusy() });
+        }
       return runs;
     } finally {
       observers.close();
@@ -33,22 +42,31 @@ async function makeRuns(lab: Lab, scene: Scene, { signal, say, output }: Stage):
   }
 }
 
-function writeReport(
-  scene: Scene,
-  { output, startedAt }: Stage,
-  learned: Evidence,
-  runs: readonly RunResult[],
-  failures: readonly string[],
-): void {
+interface Outcome {
+  readonly learned: Evidence;
+  readonly runs: readonly DemoRun[];
+  readonly checks: readonly Check[];
+  readonly failures: readonly string[];
+  readonly machine: Machine;
+}
+
+function writeReport(scene: Scene, { output, startedAt }: Stage, outcome: Outcome): void {
+  const { learned, runs, checks, failures } = outcome;
   const report: DemoReport = {
-    version: 2,
+    version: 3,
     scene: scene.name,
     title: scene.title,
     path: scene.path,
+    drawing: drawingOf(scene.file),
+    machine: outcome.machine,
     startedAt: startedAt.toISOString(),
     ok: failures.length === 0,
     failures,
+    checks,
     evidence: learned.sentences,
+    names: scene.names,
+    proxy: scene.proxy ?? null,
+    receiver: scene.receiver.node,
     sendingRateBps: scene.sendingRateBps,
     ports: scene.watched.map((port) => ({
       name: portName(port),
@@ -60,6 +78,7 @@ function writeReport(
   mkdirSync(output, { recursive: true });
   writeFileSync(join(output, 'report.json'), `${JSON.stringify(report)}\n`);
   writeFileSync(join(output, 'report.html'), htmlReport(report));
+  process.stdout.write(`\n${textReport(report)}\n`);
 }
 
 async function play(scene: Scene, lab: Lab, stage: Stage): Promise<readonly string[]> {
@@ -72,10 +91,12 @@ async function play(scene: Scene, lab: Lab, stage: Stage): Promise<readonly stri
     `in the cnpd run ${scene.receiver.node} sends no CNPs, ` +
       `so that every notification on ${scene.sender.node}'s wire is cnpd's`,
   );
+  const load = loadNow();
   const runs = await makeRuns(lab, scene, stage);
   const failures = [...learned.failures, ...scene.verdict(runs)];
-  writeReport(scene, stage, learned, runs, failures);
-  process.stdout.write(`\n${table(runs)}\n`);
+  const learnedCheck: Check = { claim: learned.sentences.join('; '), failures: learned.failures };
+  const checks = scene.checks ? [learnedCheck, ...scene.checks(runs)] : [];
+  writeReport(scene, stage, { learned, runs, checks, failures, machine: machine(load) });
   return failures;
 }
 

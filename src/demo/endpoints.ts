@@ -72,9 +72,13 @@ export const startEndpoint = (lab: Lab, host: Host, role: string, argv: readonly
   );
 };
 
-/** @param cnps whether it answers congestion marks @param report interval of its reports */
-export const startListener = (lab: Lab, receiver: Host, cnps: boolean, report = '100ms'): Endpoint =>
-  startEndpoint(lab, receiver, 'listen', ['--cnp-interval', cnps ? '50us' : 'off', '--report', report]);
+/** @param cnpInterval how soon after a CNP it sends the next @param report interval of its reports */
+export const startListener = (
+  lab: Lab,
+  receiver: Host,
+  cnpInterval: RunSpec['cnpInterval'],
+  report = '100ms',
+): Endpoint => startEndpoint(lab, receiver, 'listen', ['--cnp-interval', cnpInterval, '--report', report]);
 
 export const startSender = (
   lab: Lab,

@@ -13,12 +13,14 @@ import {
 } from './results.ts';
 import type { PortState } from './routers.ts';
 import { type RunSpec, type Scene, type WatchedPort, portName } from './scene.ts';
-import { firstCrossing, peak, thin, timeAbove } from './series.ts';
+import { firstCrossing, peak, settledAt, thin, timeAbove } from './series.ts';
 import { sameNotifications } from './wire.ts';
 
 const BIN_MS = 10;
 /** Once the first cut has done its work. */
 const SETTLED_AFTER_MS = 1000;
+/** Below K_min for so long, a queue has settled. */
+const SETTLED_HOLD_MS = 100;
 /** Samples before the first data packet and after the last that a plot keeps. */
 const MARGIN_MS = { before: 100, after: 500 } as const;
 
@@ -41,6 +43,7 @@ export interface Observations {
 }
 
 const round = (value: number): number => Math.round(value * 100) / 100;
+const rounded = (value: number | undefined): number | null => (value === undefined ? null : round(value));
 const sum = (events: readonly EndpointEvent[], name: string, field: string): number =>
   events.filter((e) => e.event === name).reduce((total, e) => total + Number(e[field]), 0);
 
@@ -66,6 +69,7 @@ export function evaluate(scene: Pick<Scene, 'watched'>, spec: RunSpec, seen: Obs
     firstFeedbackMs: first === undefined || crossed === undefined ? null : round(first - crossed.at),
     feedbackIsBound: crossed?.seen === false,
     firstNotificationMs: first === undefined ? null : round(first),
+    settledMs: rounded(settledAt(queues[0]!, seen.ports[0]!.kMin, SETTLED_HOLD_MS)),
     congestedMs: round(timeAbove(queues.map((points, i) => ({ points, level: seen.ports[i]!.kMin })))),
     goodputBps: Number(summary['goodputBps']),
     retransmitted: Number(summary['retransmitted']),

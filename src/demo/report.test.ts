@@ -1,15 +1,25 @@
 import { expect, test } from 'vitest';
-import { chartSvg, ticks } from './chart.ts';
+import { chartSvg, decades, ticks } from './chart.ts';
 import { type Observations, evaluate, summarize } from './evaluate.ts';
-import { runsWith } from './runs.fixture.ts';
+import { portResult, repeated, runsWith } from './runs.fixture.ts';
 import { htmlReport } from './html.ts';
-import { type DemoReport, type NotificationSeen, type Point, common } from './results.ts';
+import { headline, notBetter } from './measures.ts';
+import { observations } from './observations.ts';
+import {
+  type DemoReport,
+  type DemoRun,
+  type Mode,
+  type NotificationSeen,
+  type Point,
+  type RunResult,
+  common,
+} from './results.ts';
 import { type PortState, configuration, portState } from './routers.ts';
 import { type RunSpec, portName } from './scene.ts';
 import { SHOWS, chosenShow } from './shows.ts';
 import { longhaul } from './scenes/longhaul.ts';
 import { proxy } from './scenes/proxy.ts';
-import { firstCrossing, thin, timeAbove } from './series.ts';
+import { firstCrossing, settledAt, thin, timeAbove } from './series.ts';
 import { table } from './table.ts';
 
 const T0 = 1_000_000;
@@ -73,7 +83,7 @@ test('feedback counts from the moment the queue crosses the threshold, between t
 test('a crossing that no sample shows before the first notification counts from the last empty sample: feedback is then at most what is shown, never negative', () => {
   const bound = with_({ notifications: [seen(12)] });
   expect(bound).toMatchObject({ firstFeedbackMs: 12, feedbackIsBound: true });
-  expect(table([bound])).toContain('≤ 12.0 ms');
+  expect(table(repeated([bound]))).toContain('≤ 12.0');
   expect(result.feedbackIsBound).toBe(true);
 });
 
@@ -230,29 +240,44 @@ test('a scene is chosen by its name; without one it is the proxy’s', () => {
 });
 
 const report: DemoReport = {
-  version: 2,
+  version: 3,
   scene: 'proxy',
   title: 'a title',
   path: 'h1 – h2',
+  drawing: {
+    nodes: ['h1', 'leaf1', 'p1'],
+    links: [
+      { a: 'h1', b: 'leaf1', label: '' },
+      { a: 'leaf1', b: 'p1', label: '10 ms' },
+    ],
+  },
+  machine: { kernel: 'Linux 6.12', cnpd: '0.4.0 (commit abc)', node: 'v24', cpus: 2, load: [0.5, 1.25] },
   startedAt: '2026-01-01T00:00:00.000Z',
   ok: false,
   failures: ['<script>alert(1)</script>'],
+  checks: [],
   evidence: ['p1 has learned'],
+  names: { '2001:db8:2::2': 'h2' },
+  proxy: 'leaf1',
+  receiver: 'h2',
   sendingRateBps: 1e8,
   ports: [{ name: 'p1 eth2', rateBps: 4e7, queueLimitBytes: 2e6 }],
-  runs: [result],
+  runs: repeated([result]),
 };
 
 test('the report is one file: nothing is loaded, and text is text', () => {
   const html = htmlReport(report);
   expect(html).not.toMatch(/<script|<link|<img|https?:|@import|url\((?!#)/);
   expect(html).toContain('&lt;script&gt;');
-  expect(html.match(/<svg/g)).toHaveLength(4);
+  expect(html.match(/<svg/g)).toHaveLength(5);
   for (const label of [
     'queue depth, kB',
     'rate, Mbit/s',
     'time since the first data packet, s',
     'CNPs from cnpd',
+    'Linux 6.12, 2 processors',
+    'commit abc',
+    'Load 0.50 before the runs and 1.25 after them',
     'p1 has learned.',
   ])
     expect(html).toContain(label);
@@ -264,8 +289,13 @@ test('the report of a scene with two watched ports has the plots of both', () =>
     rateBps: port.rateBps,
     queueLimitBytes: port.limitBytes,
   }));
-  const html = htmlReport({ ...report, scene: 'longhaul', ports, runs: runsWith(longhaul, 'long-haul-icmpv6', {}) });
-  expect(html.match(/<svg/g)).toHaveLength(6);
+  const html = htmlReport({
+    ...report,
+    scene: 'longhaul',
+    ports,
+    runs: repeated(runsWith(longhaul, 'long-haul-icmpv6', {})),
+  });
+  expect(html.match(/<svg/g)).toHaveLength(7);
   for (const name of ['n1 eth2', 'n2 eth2']) expect(html).toContain(`Queue depth at ${name}`);
 });
 
@@ -298,7 +328,92 @@ test('a chart stays inside its frame and has no impossible number', () => {
   expect(drawn.filter(([x, y]) => x! < 64 || x! > 904 || y! < 14 || y! > 222)).toEqual([]);
 });
 
-test('the table has a line for each run', () => {
-  expect(table([result]).trim().split('\n')).toHaveLength(2);
-  expect(table([with_({ notifications: [seen(22)] })])).toContain('7.0 ms');
+test('the table has a column for each kind of run, the middle repetition in it and the range below', () => {
+  const run = with_({ notifications: [seen(22)] });
+  const three = [30, 7, 9].flatMap((firstFeedbackMs) => repeated([{ ...run, firstFeedbackMs }]));
+  const text = table(three);
+  expect(text.split('\n')[0]!.trim()).toBe('cnpd');
+  expect(text).toMatch(/first feedback, ms +9\.0\n +\(7\.0–30\.0\)/);
+  expect(table(repeated([run], 3))).not.toContain('(7.0');
+});
+
+test('a CNP of the proxy bears the receiver’s address: the report names both', () => {
+  expect(htmlReport(report)).toContain('2 from leaf1, in h2’s name');
+  expect(htmlReport({ ...report, runs: repeated([{ ...result, mode: 'receiver' }]) })).toContain('2 from h2,');
+});
+
+test('a queue has settled when it is below the level and stays there', () => {
+  const points: Point[] = [
+    [0, 0],
+    [10, 60],
+    [20, 40],
+    [30, 70],
+    [40, 30],
+    [90, 20],
+    [140, 10],
+  ];
+  expect(settledAt(points, 50, 100)).toBe(40);
+  expect(settledAt(points, 50, 101)).toBeUndefined();
+  expect(settledAt(points, 80, 10)).toBeUndefined();
+});
+
+test('a logarithmic axis has decades; what is below its floor lies on it', () => {
+  expect(decades(1, 2000)).toEqual([1, 10, 100, 1000, 10_000]);
+  expect(decades(1, 1)).toEqual([1, 10]);
+  const flat = { title: 't', yLabel: 'y', xUnit: 's', xMax: 10, yScale: 1, yFloor: 1 } as const;
+  const svg = chartSvg({
+    ...flat,
+    curves: [
+      {
+        name: 'c',
+        color: '#000',
+        points: [
+          [0, 0],
+          [5, 10],
+          [10, 100],
+        ],
+      },
+    ],
+  });
+  expect(svg).toContain('M64 222L484 118L904 14');
+});
+
+const runOf = (mode: Mode, firstFeedbackMs: number, goodputBps: number): RunResult => ({
+  ...result,
+  mode,
+  firstFeedbackMs,
+  goodputBps,
+});
+const pairs = (cnpd: readonly [number, number][], other: readonly [number, number][]): DemoRun[] => [
+  ...cnpd.flatMap(([ms, bps]) => repeated([runOf('cnpd', ms, bps)])),
+  ...other.flatMap(([ms, bps]) => repeated([runOf('receiver', ms, bps)])),
+];
+
+test('cnpd is better only where every repetition is; where it is not, the report says so', () => {
+  const runs = pairs(
+    [
+      [1, 26e6],
+      [2, 27e6],
+    ],
+    [
+      [30, 28e6],
+      [31, 29e6],
+    ],
+  );
+  const sentences = notBetter(runs).join('\n');
+  expect(sentences).not.toContain('first feedback');
+  expect(sentences).toContain('goodput, against the receiver at 50 µs: worse (cnpd 26.0 Mbit/s to 27.0 Mbit/s');
+  expect(sentences).toContain('peak queue, against the receiver at 50 µs: no different');
+  expect(headline(runs)).toMatch(/1\.5 ms after .* takes 30\.5 ms/);
+  expect(headline(runs.slice(0, 1))).toBeUndefined();
+  expect(notBetter(pairs([[1, 26e6]], [[1, 26e6]])).join()).toContain('first feedback');
+});
+
+test('what a busy machine did is reported', () => {
+  const busy = repeated([result]).map((run) => ({ ...run, cpuBusy: 0.97 }));
+  expect(observations(busy, report).join('\n')).toContain('97 % to 97 % busy: that makes times longer');
+  const starved: RunResult = { ...result, mode: 'none', ports: [portResult('p1 eth2', { drops: 0 })] };
+  expect(observations(repeated([starved]), report).join('\n')).toContain('did not overflow in 1 of 1 runs');
+  const deep: RunResult = { ...result, ports: [portResult('p1 eth2', { peakQueueBytes: 500_000 })] };
+  expect(observations(repeated([deep]), report).join('\n')).toContain('reached a fifth of its limit in 1 of 1 runs');
 });

@@ -2,8 +2,10 @@
 // sender's first data packet.
 import type { FeedbackFormat } from '../lab/roce/feedback.ts';
 import type { LongHaulInstruction } from '../model/notification.ts';
+import type { Check } from './check.ts';
 
-export type Mode = 'none' | 'receiver' | 'cnpd';
+/** `paced`: as `receiver`, with no more CNPs than cnpd sends. */
+export type Mode = 'none' | 'receiver' | 'paced' | 'cnpd';
 
 /** A point of a plot: ms since the first data packet, and a value. */
 export type Point = readonly [t: number, value: number];
@@ -94,6 +96,11 @@ export interface RunResult {
   readonly feedbackIsBound: boolean;
   /** The same, from the first data packet. */
   readonly firstNotificationMs: number | null;
+  /**
+   * From the first data packet until the first port's queue is back below the configured K_min and stays there for a
+   * while, ms; null: it never was.
+   */
+  readonly settledMs: number | null;
   /** While the queue of any port was at its K_min or above, ms. */
   readonly congestedMs: number;
   readonly goodputBps: number;
@@ -119,18 +126,52 @@ export interface Evidence {
   readonly failures: readonly string[];
 }
 
+/** A run as a demo makes it. */
+export interface DemoRun extends RunResult {
+  /** Counts from 1; each repetition is a run of every mode. */
+  readonly repetition: number;
+  /** Share of the machine's processors that was in use, 0 to 1. */
+  readonly cpuBusy: number;
+}
+
+/** Where and on what a report was made. */
+export interface Machine {
+  readonly kernel: string;
+  /** `version (commit)`, or the version alone outside a repository. */
+  readonly cnpd: string;
+  readonly node: string;
+  readonly cpus: number;
+  /** Processes that run or wait, averaged over a minute, before the first run and after the last. */
+  readonly load: readonly [before: number, after: number];
+}
+
+/** A picture of the network. */
+export interface Drawing {
+  readonly nodes: readonly string[];
+  readonly links: readonly { readonly a: string; readonly b: string; readonly label: string }[];
+}
+
 export interface DemoReport {
-  readonly version: 2;
+  readonly version: 3;
   readonly scene: string;
   readonly title: string;
   readonly path: string;
+  readonly drawing: Drawing;
+  readonly machine: Machine;
   readonly startedAt: string;
   readonly ok: boolean;
   readonly failures: readonly string[];
+  /** Empty: the scene does not list them. */
+  readonly checks: readonly Check[];
   readonly evidence: readonly string[];
+  /** Names for addresses that send notifications. */
+  readonly names: Readonly<Record<string, string>>;
+  /** Who sends standard CNPs in the receiver's name when cnpd is at work. */
+  readonly proxy: string | null;
+  readonly receiver: string;
   readonly sendingRateBps: number;
   readonly ports: readonly { readonly name: string; readonly rateBps: number; readonly queueLimitBytes: number }[];
-  readonly runs: readonly RunResult[];
+  readonly runs: readonly DemoRun[];
 }
 
 /** The value that all share; null when there is none, or they differ. */

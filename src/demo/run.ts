@@ -81,7 +81,7 @@ async function traffic(
   spec: RunSpec,
   { lab, observers, signal, progress }: RunDependencies,
 ): Promise<{ sender: Endpoint['events']; listener: Endpoint['events'] }> {
-  const listener = startListener(lab, scene.receiver, spec.receiverCnps);
+  const listener = startListener(lab, scene.receiver, spec.cnpInterval);
   await listener.waitFor('ready');
   observers.notifications.clear();
   observers.tunnelled?.clear();

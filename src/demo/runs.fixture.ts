@@ -1,5 +1,5 @@
 // Results of runs for the tests of verdicts and reports: what each mode's run looks like when all is well.
-import type { NotificationKind, NotificationSummary, PortResult, RunResult } from './results.ts';
+import type { DemoRun, NotificationKind, NotificationSummary, PortResult, RunResult } from './results.ts';
 import type { Mode } from './results.ts';
 import { type Scene, portName } from './scene.ts';
 
@@ -25,7 +25,9 @@ const SILENCE: NotificationSummary = {
   valid: false,
   nodes: [],
 };
-const FEEDBACK_MS: Readonly<Record<Mode, number | null>> = { none: null, receiver: 33, cnpd: 1 };
+const FEEDBACK_MS: Readonly<Record<Mode, number | null>> = { none: null, receiver: 33, paced: 33, cnpd: 1 };
+
+const SPEAKING_RECEIVER: readonly Mode[] = ['receiver', 'paced'];
 
 export const portResult = (port: string, change: Partial<PortResult> = {}): PortResult => ({
   port,
@@ -53,12 +55,13 @@ export const goodRun = (
   firstFeedbackMs: FEEDBACK_MS[mode],
   feedbackIsBound: false,
   firstNotificationMs: FEEDBACK_MS[mode],
+  settledMs: FEEDBACK_MS[mode],
   congestedMs: 1000,
   goodputBps: 1,
   retransmitted: 0,
-  receiverCnps: mode === 'receiver' ? 5 : 0,
+  receiverCnps: SPEAKING_RECEIVER.includes(mode) ? 5 : 0,
   ceAtReceiver: mode === 'none' ? 0 : 9,
-  notifications: mode === 'none' ? SILENCE : summary(mode === 'receiver' ? 'cnp' : kind),
+  notifications: mode === 'none' ? SILENCE : summary(SPEAKING_RECEIVER.includes(mode) ? 'cnp' : kind),
   tunnelled: null,
   series: {
     queueBytes: Object.fromEntries(scene.watched.map((port) => [portName(port), []])),
@@ -75,3 +78,9 @@ export const runsWith = (
   kind: NotificationKind,
   cnpd: Partial<RunResult>,
 ): RunResult[] => [goodRun(scene, 'none', kind), goodRun(scene, 'receiver', kind), goodRun(scene, 'cnpd', kind, cnpd)];
+
+/** As a demo makes them: every run so often. */
+export const repeated = (runs: readonly RunResult[], repetitions = 1): DemoRun[] =>
+  Array.from({ length: repetitions }, (_, i) =>
+    runs.map((run): DemoRun => ({ ...run, repetition: i + 1, cpuBusy: 0.5 })),
+  ).flat();

@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import type { Lab } from '../lab/lab.ts';
 import { packageRoot } from '../lab/program.ts';
+import type { Check } from './check.ts';
 import type { Evidence, Mode, RunResult } from './results.ts';
 
 export interface Port {
@@ -30,8 +31,11 @@ export interface RunSpec {
    * cnpd.yaml says.
    */
   readonly ports: 'unwatched' | 'mark' | 'as-configured';
-  /** The receiver's CNPs. Off in the cnpd run, so that every notification on the sender's wire is cnpd's. */
-  readonly receiverCnps: boolean;
+  /**
+   * The receiver's CNPs: the least time between two. `off` in the cnpd run, so that every notification on the sender's
+   * wire is cnpd's.
+   */
+  readonly cnpInterval: 'off' | '50us' | '20ms';
   /** Arguments of the sending endpoint besides the scene's. */
   readonly sender: readonly string[];
   readonly durationMs: number;
@@ -59,6 +63,12 @@ export interface Scene {
   /** Where notifications pass inside a tunnel, and the END.CON SID that is their destination there. */
   readonly tunnel?: { readonly at: Port; readonly endCon: string };
   readonly runs: readonly RunSpec[];
+  /** How often all runs are made; default: once. */
+  readonly repetitions?: number;
+  /** Names for the addresses from which notifications come. */
+  readonly names: Readonly<Record<string, string>>;
+  /** Sends standard CNPs in the receiver's name. */
+  readonly proxy?: string;
   /**
    * Asks the routers what they have to know before the first run, and waits until they do.
    * @throws Error when they do not
@@ -66,47 +76,74 @@ export interface Scene {
   learn(lab: Lab, signal: AbortSignal): Promise<Evidence>;
   /** Did the runs show what the scene claims? Each failure is a sentence. Pure. */
   verdict(runs: readonly RunResult[]): string[];
+  /** The verdict claim by claim, where the report is to list it. */
+  checks?(runs: readonly RunResult[]): readonly Check[];
 }
 
 const sceneDirectory = (name: string): string => join(packageRoot(), 'containerlab', name);
 export const topologyFile = (name: string): string => join(sceneDirectory(name), `${name}.clab.yml`);
 
-const UNCONTROLLED_MS = 6000;
-const CONTROLLED_MS = 20_000;
+/** Of each kind of run, ms. */
+interface Durations {
+  readonly uncontrolled: number;
+  readonly controlled: number;
+}
+const ONCE: Durations = { uncontrolled: 6000, controlled: 20_000 };
+/** With repetitions. Feedback, peak and settling are over within two seconds. */
+const SHORT: Durations = { uncontrolled: 4000, controlled: 8000 };
 
-/**
- * The three runs: the same sender, network and overload. What differs is who speaks, and what the sender understands.
- */
-export function threeRuns(cnpd: {
+interface Cnpd {
   readonly title: string;
   readonly understands?: readonly string[];
   /** What the sender makes of CNPs; default: DCQCN's reaction. */
   readonly reaction?: 'none';
-}): readonly RunSpec[] {
-  return [
-    {
-      mode: 'none',
-      title: 'no congestion control',
-      ports: 'unwatched',
-      receiverCnps: false,
-      sender: ['--reaction', 'none'],
-      durationMs: UNCONTROLLED_MS,
-    },
-    {
-      mode: 'receiver',
-      title: 'CNPs from the receiver',
-      ports: 'mark',
-      receiverCnps: true,
-      sender: ['--reaction', 'dcqcn'],
-      durationMs: CONTROLLED_MS,
-    },
-    {
-      mode: 'cnpd',
-      title: cnpd.title,
-      ports: 'as-configured',
-      receiverCnps: false,
-      sender: ['--reaction', cnpd.reaction ?? 'dcqcn', ...(cnpd.understands ?? [])],
-      durationMs: CONTROLLED_MS,
-    },
-  ];
 }
+
+const none = (durationMs: number): RunSpec => ({
+  mode: 'none',
+  title: 'no congestion control',
+  ports: 'unwatched',
+  cnpInterval: 'off',
+  sender: ['--reaction', 'none'],
+  durationMs,
+});
+
+const fromReceiver = (durationMs: number): RunSpec => ({
+  mode: 'receiver',
+  title: 'CNPs from the receiver, at most one in 50 µs',
+  ports: 'mark',
+  cnpInterval: '50us',
+  sender: ['--reaction', 'dcqcn'],
+  durationMs,
+});
+
+const fromCnpd = (cnpd: Cnpd, durationMs: number): RunSpec => ({
+  mode: 'cnpd',
+  title: cnpd.title,
+  ports: 'as-configured',
+  cnpInterval: 'off',
+  sender: ['--reaction', cnpd.reaction ?? 'dcqcn', ...(cnpd.understands ?? [])],
+  durationMs,
+});
+
+/**
+ * The three runs: the same sender, network and overload. What differs is who speaks, and what the sender understands.
+ */
+export const threeRuns = (cnpd: Cnpd): readonly RunSpec[] => [
+  none(ONCE.uncontrolled),
+  fromReceiver(ONCE.controlled),
+  fromCnpd(cnpd, ONCE.controlled),
+];
+
+/** With a receiver that may speak no more often than cnpd does: then only the place of the feedback differs. */
+export const fourRuns = (cnpd: Cnpd): readonly RunSpec[] => [
+  none(SHORT.uncontrolled),
+  fromReceiver(SHORT.controlled),
+  {
+    ...fromReceiver(SHORT.controlled),
+    mode: 'paced',
+    title: 'CNPs from the receiver, at most one in 20 ms, as cnpd',
+    cnpInterval: '20ms',
+  },
+  fromCnpd(cnpd, SHORT.controlled),
+];

@@ -27,6 +27,19 @@ export function firstCrossing(points: readonly Point[], level: number): number |
   return t0 + ((level - v0) / (v1 - v0)) * (t1 - t0);
 }
 
+/** When the curve, having been at `level`, is below it and stays there for `holdMs`; undefined: it does not. */
+export function settledAt(points: readonly Point[], level: number, holdMs: number): number | undefined {
+  const first = points.findIndex(([, v]) => v >= level);
+  if (first < 0) return undefined;
+  let since: number | undefined;
+  for (const [t, v] of points.slice(first)) {
+    if (v >= level) since = undefined;
+    else since ??= t;
+    if (since !== undefined && t - since >= holdMs) return since;
+  }
+  return undefined;
+}
+
 export const peak = (points: readonly Point[]): number => points.reduce((most, [, v]) => Math.max(most, v), 0);
 
 /**

@@ -96,7 +96,7 @@ async function traffic(lab: Lab, run: ArnRun, signal: AbortSignal): Promise<ArnO
   const abort = (): void => started.forEach((endpoint) => void endpoint.stop());
   signal.addEventListener('abort', abort);
   try {
-    const receivers = [SERVICES.A, SERVICES.B].map(({ receiver }) => keep(startListener(lab, receiver, false, REPORT)));
+    const receivers = [SERVICES.A, SERVICES.B].map(({ receiver }) => keep(startListener(lab, receiver, 'off', REPORT)));
     await Promise.all(receivers.map((receiver) => receiver.waitFor('ready')));
     const b = keep(startService(lab, 'B', ['--duration', '60s']));
     await b.waitFor('connected');

@@ -2,7 +2,7 @@
 //
 // What a service delivers is compared with what its host has sent in the same time: on a busy machine a process sends
 // less than it was told to, and that is not the network's doing.
-import type { Check } from '../check-list.ts';
+import type { Check } from '../check.ts';
 import type { ArnResult, ServiceResult, WireResult } from './results.ts';
 import { PASSES_BPS, type RunName, SERVICES, type ServiceName, WIRES } from './scene.ts';
 import { serviceText } from './wire.ts';

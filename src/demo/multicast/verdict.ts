@@ -1,6 +1,6 @@
 // What the runs of the scene `multicast` have to show, claim by claim. Each failure is a sentence. Nothing here depends
 // on how long something took: the machine may be busy. Pure.
-import type { Check } from '../check-list.ts';
+import type { Check } from '../check.ts';
 import type { MulticastResult, ReceiverResult } from './results.ts';
 import { RECEIVERS, type RunName } from './scene.ts';
 

@@ -43,6 +43,8 @@ export const bgp: Scene = {
     ['t1', '2001:db8:2::/64', 'bgp'],
     ['b1', '2001:db8:1::/64', 'bird'],
   ],
+  names: { '2001:db8:2::2': 'h2' },
+  proxy: 'leaf1',
   runs: threeRuns({ title: 'CNPs from cnpd (proxy)' }),
   learn,
   verdict,

@@ -120,6 +120,7 @@ export const longhaul: Scene = {
     ['n1', '2001:db8:1::/64'],
     ['n2', '2001:db8:1::/64'],
   ],
+  names: { '2001:db8:2::2': 'h2', [LOOPBACK.n1]: 'n1', [LOOPBACK.n2]: 'n2' },
   runs: threeRuns({
     title: 'Long-haul CNPs from cnpd',
     understands: ['--understands', 'long-haul-icmpv6', '--known-nodes', '2001:db8:ffff::/48'],

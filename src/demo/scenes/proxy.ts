@@ -1,17 +1,11 @@
 // Fast CNP with Proxy over IS-IS (containerlab/proxy): p1 congests, learns from IS-IS that leaf1 is the proxy for h1,
 // and leaf1 sends h1 a standard CNP.
-import { NOT_ALL_RUNS, byMode, checkRuns } from '../checks.ts';
 import { type Mapping, mappingEvidence, waitForMapping } from '../mapping.ts';
-import type { RunResult } from '../results.ts';
-import { type Scene, threeRuns, topologyFile } from '../scene.ts';
+import { type Scene, fourRuns, topologyFile } from '../scene.ts';
+import { WATCHED, proxyChecks } from './proxy-checks.ts';
 
 /** What p1 has to have learned: h1's prefix, and leaf1's loopback as its proxy. */
 export const MAPPING: Mapping = { carrier: 'isis', prefix: '2001:db8:1::/64', proxy: '2001:db8:ffff::1' };
-
-function verdict(runs: readonly RunResult[]): string[] {
-  const all = byMode(runs);
-  return all ? checkRuns(all, 'cnp', proxy) : [NOT_ALL_RUNS];
-}
 
 export const proxy: Scene = {
   name: 'proxy',
@@ -21,7 +15,7 @@ export const proxy: Scene = {
   sender: { node: 'h1', interface: 'eth1', address: '2001:db8:1::2' },
   receiver: { node: 'h2', interface: 'eth1', address: '2001:db8:2::2' },
   sendingRateBps: 100e6,
-  watched: [{ node: 'p1', interface: 'eth2', rateBps: 40e6, limitBytes: 2_000_000 }],
+  watched: [WATCHED],
   routers: ['leaf1', 'p1'],
   routes: [
     ['leaf1', '2001:db8:2::/64'],
@@ -29,7 +23,11 @@ export const proxy: Scene = {
     ['leaf1', '2001:db8:ffff::2'],
     ['p1', '2001:db8:ffff::1'],
   ],
-  runs: threeRuns({ title: 'CNPs from cnpd (proxy)' }),
+  names: { '2001:db8:2::2': 'h2' },
+  proxy: 'leaf1',
+  runs: fourRuns({ title: 'CNPs from cnpd, through the proxy, at most one in 20 ms' }),
+  repetitions: 3,
   learn: async (lab, signal) => mappingEvidence('p1', await waitForMapping(lab, 'p1', MAPPING, signal), MAPPING),
-  verdict,
+  verdict: (runs) => proxyChecks(runs).flatMap(({ failures }) => failures),
+  checks: proxyChecks,
 };

@@ -4,7 +4,7 @@ import { goodRun, portResult, summary } from '../runs.fixture.ts';
 import { source } from './source.ts';
 
 const QUIET = { notifications: summary('cnp', { count: 0 }), goodputBps: 36e6 };
-const GOOD: Readonly<Record<Mode, Partial<RunResult>>> = {
+const GOOD: Partial<Record<Mode, Partial<RunResult>>> = {
   none: { ports: [portResult('p1 eth2', { drops: 1000 })] },
   receiver: QUIET,
   cnpd: QUIET,

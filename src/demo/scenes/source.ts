@@ -41,6 +41,7 @@ export const source: Scene = {
     ['leaf1', '2001:db8:ffff::2'],
     ['p1', '2001:db8:1::/64'],
   ],
+  names: {},
   runs: threeRuns({ title: 'the leaf obeys, the host has no congestion control', reaction: 'none' }),
   learn: async (lab, signal) => {
     const row = await waitForRow(lab, 'leaf1', ['sources'], (one) => one['action'] === 'enforce', signal);

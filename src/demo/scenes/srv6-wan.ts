@@ -74,6 +74,7 @@ export const srv6Wan: Scene = {
     ['p1', END_CON.sid],
   ],
   tunnel: { at: { node: 'pe1', interface: 'eth2' }, endCon: END_CON.sid },
+  names: { '2001:db8:2::2': 'h2', [P1]: 'p1' },
   runs: threeRuns({
     title: 'Fast CNPs from cnpd',
     understands: ['--understands', 'fast-cnp', '--known-nodes', '2001:db8:ffff::/48'],

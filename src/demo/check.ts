@@ -1,0 +1,8 @@
+// A claim of a report.
+
+export interface Check {
+  /** What is claimed, as a sentence. */
+  readonly claim: string;
+  /** Empty: it holds. */
+  readonly failures: readonly string[];
+}

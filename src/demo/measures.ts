@@ -1,0 +1,87 @@
+// What the runs of the scenes are compared by. Pure.
+import type { DemoRun, Mode } from './results.ts';
+import { type Measure, type Spread, ofMode, spreadOf } from './spread.ts';
+
+interface Compared {
+  readonly name: string;
+  readonly measure: Measure;
+  readonly better: 'less' | 'more';
+  readonly text: (value: number) => string;
+}
+
+export const ms = (value: number): string => `${value.toFixed(value < 100 ? 1 : 0)} ms`;
+export const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(0)} kB`;
+export const mbit = (bps: number): string => `${(bps / 1e6).toFixed(1)} Mbit/s`;
+
+export const firstFeedback: Measure = (run) => run.firstFeedbackMs;
+/** Of the first watched port, in which all the traffic waits. */
+export const peakQueue: Measure = (run) => run.ports[0]!.peakQueueBytes;
+export const settled: Measure = (run) => run.settledMs;
+export const goodput: Measure = (run) => run.goodputBps;
+
+/** Those in which cnpd claims to be better come first. */
+export const COMPARED: readonly Compared[] = [
+  { name: 'first feedback', measure: firstFeedback, better: 'less', text: ms },
+  { name: 'peak queue', measure: peakQueue, better: 'less', text: kilobytes },
+  { name: 'settling', measure: settled, better: 'less', text: ms },
+  {
+    name: 'queue after the first second',
+    measure: (r) => r.ports[0]!.settledPeakQueueBytes,
+    better: 'less',
+    text: kilobytes,
+  },
+  { name: 'goodput', measure: goodput, better: 'more', text: mbit },
+  { name: 'notifications', measure: (r) => r.notifications.count, better: 'less', text: (n) => n.toFixed(0) },
+];
+
+/** `better` or `worse`: no repetition of one reaches one of the other. */
+export type Outcome = 'better' | 'worse' | 'no different';
+
+export function compare(cnpd: Spread, other: Spread, better: Compared['better']): Outcome {
+  const [left, right] = better === 'less' ? [cnpd, other] : [other, cnpd];
+  if (left.most < right.least) return 'better';
+  return left.least > right.most ? 'worse' : 'no different';
+}
+
+const NAMES: Readonly<Record<Mode, string>> = {
+  none: 'no congestion control',
+  receiver: 'the receiver at 50 µs',
+  paced: 'the receiver at cnpd’s interval',
+  cnpd: 'cnpd',
+};
+
+/** What cnpd does for the sender, in one breath. Undefined when a run has nothing to compare. */
+export function headline(runs: readonly DemoRun[]): string | undefined {
+  const [cnpd, other] = (['cnpd', 'receiver'] as const).map((mode) => ofMode(runs, mode));
+  const of = (measure: Measure): readonly [Spread, Spread] | undefined => {
+    const [left, right] = [spreadOf(cnpd!, measure), spreadOf(other!, measure)];
+    return left && right && [left, right];
+  };
+  const [feedback, peak] = [of(firstFeedback), of(peakQueue)];
+  if (!feedback || !peak) return undefined;
+  const settling = of(settled);
+  return (
+    `With cnpd the first word of congestion reaches the sender ${ms(feedback[0].median)} after the queue has grown too ` +
+    `deep. With the receiver’s CNPs it takes ${ms(feedback[1].median)}. ` +
+    `The queue peaks at ${kilobytes(peak[0].median)} instead of ${kilobytes(peak[1].median)}` +
+    (settling
+      ? `, and has settled ${ms(settling[0].median)} after the first packet instead of ${ms(settling[1].median)}.`
+      : '.')
+  );
+}
+
+/** Where no repetition of cnpd's is better than all of the other's. */
+export function notBetter(runs: readonly DemoRun[]): string[] {
+  const cnpd = ofMode(runs, 'cnpd');
+  return (['receiver', 'paced'] as const).flatMap((mode) =>
+    COMPARED.flatMap(({ name, measure, better, text }) => {
+      const [left, right] = [spreadOf(cnpd, measure), spreadOf(ofMode(runs, mode), measure)];
+      if (!left || !right) return [];
+      const outcome = compare(left, right, better);
+      const range = ({ least, most }: Spread): string => `${text(least)} to ${text(most)}`;
+      return outcome === 'better'
+        ? []
+        : [`${name}, against ${NAMES[mode]}: ${outcome} (cnpd ${range(left)}, there ${range(right)})`];
+    }),
+  );
+}
