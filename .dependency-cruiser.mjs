@@ -37,6 +37,7 @@ const GRANTS = {
   northbound: ['model'],
   cli: ['northbound', 'diagnosis', 'model'],
   lab: ['source', 'kernel', 'packet', 'model'],
+  view: ['lab', 'northbound', 'model'],
 };
 
 // Of these only the edge touches the kernel: what they know stays a pure machine.
@@ -49,8 +50,8 @@ const EDGES = {
 };
 
 const TESTS = '\\.(test|fixture)\\.ts$';
-// Where cnpctl is put together: like `daemon`, these know everybody; its commands do not.
-const ASSEMBLY = '^src/cli/(main|examine|examine-groups)\\.ts$';
+// Where cnpctl and the lab's commands are put together: like `daemon`, these know everybody; the commands do not.
+const ASSEMBLY = '^src/(cli/(main|examine|examine-groups)|lab/main)\\.ts$';
 
 const directions = Object.entries(GRANTS).map(([component, grants]) => ({
   name: `${component}-may-import`,

@@ -6,7 +6,9 @@ import { LabError } from './error.ts';
 import { labDown, labUp, openLab, readTopology } from './lab.ts';
 import { enterArguments, nodeEnvironment } from './enter.ts';
 import { labStatus, statusTable } from './status.ts';
+import type { Topology } from './topology.ts';
 import { LABS_DIRECTORY, knownLabs, logPath, readState } from './state.ts';
+import { view } from '../view/view.ts';
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
@@ -75,6 +77,30 @@ async function status(file: string | undefined, opts: { output: string }): Promi
   if (labs.some((lab) => lab.status !== 'up')) process.exitCode = EXIT.notUp;
 }
 
+const MAX_PORT = 65_535;
+
+/** A topology file, or the name of a lab, of which the state knows the file. */
+function topologyOf(fileOrName: string): Topology {
+  const name = labName(fileOrName);
+  const state = readState(name);
+  if (!state && !existsSync(fileOrName)) throw new LabError('not-up', `no lab named ${name} is up`);
+  return readTopology(existsSync(fileOrName) ? fileOrName : state!.file, name);
+}
+
+async function show(file: string, opts: { port: string }): Promise<void> {
+  const port = Number(opts.port);
+  if (!/^\d{1,5}$/.test(opts.port) || port > MAX_PORT)
+    throw new LabError('command-failed', `--port: found ${JSON.stringify(opts.port)}; allowed: 0 to ${MAX_PORT}`);
+  const controller = new AbortController();
+  const abort = (): void => controller.abort();
+  process.once('SIGINT', abort).once('SIGTERM', abort);
+  const onReady = (url: string): void => {
+    process.stdout.write(`${url}\n`);
+    say('open this address in a browser of this machine; Ctrl-C ends the page');
+  };
+  await view(topologyOf(file), { port, signal: controller.signal, onReady });
+}
+
 const program = new Command('cnpd-lab')
   .description(
     'Runs a containerlab topology file in network and mount namespaces of this machine, ' +
@@ -108,6 +134,12 @@ program
   .option('-o, --output <form>', 'table or json', 'table')
   .description(`nodes, processes and links; exit status ${EXIT.notUp} when the lab is not entirely up`)
   .action(status);
+program
+  .command('view')
+  .argument('<file>', 'topology, or the name of a lab')
+  .option('-p, --port <port>', 'on 127.0.0.1; 0: any that is free', '0')
+  .description('serve a page that shows the lab live: queues, notifications, proxies, SIDs, trees')
+  .action(show);
 
 try {
   await program.parseAsync();

@@ -3,7 +3,7 @@
 // src/setup/setup.sh and by `npm run build`.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, chmodSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, chmodSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
@@ -130,8 +130,29 @@ async function modules() {
   return Object.keys(metafile.outputs).filter((file) => file.startsWith('dist/chunk/'));
 }
 
+/** The page of `lab view`: for a browser, and with the types of one (its tsconfig.json). */
+async function page() {
+  mkdirSync('dist/view', { recursive: true });
+  const from = 'src/view/page';
+  for (const file of ['index.html', 'page.css']) copyFileSync(join(from, file), join('dist/view', file));
+  await build({
+    entryPoints: [join(from, 'main.ts')],
+    outfile: 'dist/view/page.js',
+    bundle: true,
+    format: 'iife',
+    platform: 'browser',
+    target: 'es2022',
+    logLevel: 'warning',
+  });
+  return [];
+}
+
 async function javascript() {
-  const built = await Promise.all([modules(), ...Object.keys(PROGRAMS).map((name) => buildProgram(name, OPTIONS))]);
+  const built = await Promise.all([
+    modules(),
+    page(),
+    ...Object.keys(PROGRAMS).map((name) => buildProgram(name, OPTIONS)),
+  ]);
   const files = new Set(built.flat());
   // Of earlier builds.
   for (const file of under('dist/chunk', '')) if (!files.has(file)) rmSync(file);

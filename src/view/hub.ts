@@ -1,0 +1,147 @@
+// What all pages show, kept up to date: follows every cnpd of a lab, and tells its listeners at most ten times a second
+// what looks different.
+import { Follower } from './follower.ts';
+import { addressesOf, socketOf } from './lab-view.ts';
+import type { LabView, NodeView, ToldView, TreeView } from './model.ts';
+import { Directory } from './network.ts';
+import { nodeView } from './node-view.ts';
+import { Rows } from './rows.ts';
+import { Teller } from './told.ts';
+import { trees } from './trees.ts';
+
+/** Between two looks. */
+const TICK_MS = 100;
+/** Addresses are asked of ip(8), one node after another. */
+const ADDRESSES_MS = 10_000;
+/** Kinds of notifications in one message. */
+const MAX_TOLD = 64;
+
+export interface Changes {
+  readonly nodes: readonly NodeView[];
+  readonly trees: readonly TreeView[] | undefined;
+  readonly told: readonly ToldView[];
+}
+
+interface Member {
+  readonly follower: Follower | undefined;
+  readonly teller: Teller;
+  isChanged: boolean;
+  /** As last told. */
+  text: string;
+}
+
+const NO_ROWS = new Rows();
+
+export class Hub {
+  readonly lab: LabView;
+  readonly #directory = new Directory();
+  readonly #members: ReadonlyMap<string, Member>;
+  readonly #views = new Map<string, NodeView>();
+  readonly #listeners = new Set<(changes: Changes) => void>();
+  #trees: readonly TreeView[] = [];
+  #ticker: NodeJS.Timeout | undefined;
+  #asking: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(lab: LabView) {
+    this.lab = lab;
+    this.#members = new Map(lab.nodes.map(({ name, kind }) => [name, this.#member(name, kind === 'cnpd')]));
+  }
+
+  #member(name: string, hasCnpd: boolean): Member {
+    const teller = new Teller(name);
+    const changed = (): void => {
+      const member = this.#members.get(name);
+      if (member) member.isChanged = true;
+    };
+    const follower: Follower | undefined = hasCnpd
+      ? new Follower({
+          socket: () => socketOf(this.lab.name, name),
+          onChange: changed,
+          onBegin: () => teller.begin(follower!.rows),
+        })
+      : undefined;
+    return { follower, teller, isChanged: true, text: '' };
+  }
+
+  async start(): Promise<void> {
+    await this.#askAddresses();
+    for (const { follower } of this.#members.values()) follower?.start();
+    this.#ticker = setInterval(() => this.#tick(), TICK_MS);
+    this.#tick();
+  }
+
+  /** Everything as it is now. */
+  get whole(): Changes {
+    return { nodes: [...this.#views.values()], trees: this.#trees, told: [] };
+  }
+
+  /** The function that it returns ends it. */
+  listen(listener: (changes: Changes) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#ticker);
+    clearTimeout(this.#asking);
+    for (const { follower } of this.#members.values()) follower?.close();
+  }
+
+  async #askAddresses(): Promise<void> {
+    for (const { name } of this.lab.nodes)
+      if (this.#directory.set(name, await addressesOf(this.lab.name, name)))
+        for (const member of this.#members.values()) member.isChanged = true;
+    if (!this.#closed) this.#asking = setTimeout(() => void this.#askAddresses(), ADDRESSES_MS);
+  }
+
+  #tick(): void {
+    const changed = [...this.#members].filter(([, member]) => member.isChanged);
+    if (changed.length === 0) return;
+    const nodes = changed.flatMap(([name, member]) => this.#look(name, member));
+    const told = this.#news(changed);
+    const drawn = this.#drawTrees();
+    if (nodes.length === 0 && told.length === 0 && !drawn) return;
+    for (const listener of this.#listeners) listener({ nodes, trees: drawn, told });
+  }
+
+  /** The view of a node, if it differs from the last one. */
+  #look(name: string, member: Member): NodeView[] {
+    member.isChanged = false;
+    const { follower } = member;
+    const place = this.lab.nodes.find((node) => node.name === name)!;
+    const view = nodeView(
+      { name, kind: place.kind },
+      follower?.connection ?? { state: 'none', reason: '' },
+      follower?.rows ?? NO_ROWS,
+      { links: this.lab.links, directory: this.#directory },
+    );
+    const text = JSON.stringify(view);
+    if (text === member.text) return [];
+    member.text = text;
+    this.#views.set(name, view);
+    return [view];
+  }
+
+  #news(changed: readonly (readonly [string, Member])[]): ToldView[] {
+    const takers = [...this.#members].flatMap(([node, { follower }]) => {
+      const sources = follower?.rows.list('cnpd/sources') ?? [];
+      return sources.length > 0 ? [{ node, prefixes: sources.map((row) => String(row['prefix'])) }] : [];
+    });
+    const network = { links: this.lab.links, directory: this.#directory, takers };
+    return changed
+      .flatMap(([, { follower, teller }]) =>
+        follower?.connection.state === 'up' ? teller.news(follower.rows, network, Date.now()) : [],
+      )
+      .slice(0, MAX_TOLD);
+  }
+
+  #drawTrees(): readonly TreeView[] | undefined {
+    const all = [...this.#members.values()].flatMap(({ follower }) => (follower ? [follower.rows] : []));
+    const names = new Set(this.lab.nodes.map(({ name }) => name));
+    const found = trees(all, { names, links: this.lab.links, directory: this.#directory });
+    if (JSON.stringify(found) === JSON.stringify(this.#trees)) return undefined;
+    return (this.#trees = found);
+  }
+}

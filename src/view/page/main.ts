@@ -1,0 +1,92 @@
+// The page of `lab view`: takes the events of the server, and hands each to what it concerns.
+import type { LabView, NodeView, ToldView, TreeView } from '../model.ts';
+import { Cards } from './cards.ts';
+import { TreeChoice } from './choice.ts';
+import { details } from './details.ts';
+import { byId, setText } from './dom.ts';
+import { levelOf } from './levels.ts';
+import { Log } from './log.ts';
+import { Network } from './network.ts';
+
+class Page {
+  readonly #nodes = new Map<string, NodeView>();
+  readonly #cards = new Cards(byId('cards'));
+  readonly #log = new Log(byId('log'));
+  readonly #trees = new TreeChoice(byId('tree-choice'), (tree) => this.#network?.showTree(tree));
+  #network: Network | undefined;
+  #selected = '';
+  /** What the details show, as text: they are not made anew, and lose no focus, while a queue moves. */
+  #shown = '';
+
+  lab(lab: LabView): void {
+    setText(byId('lab-name'), lab.name);
+    document.title = `cnpd: ${lab.name}`;
+    this.#network = new Network(byId('network'), lab, (name) => this.#select(name));
+    for (const view of this.#nodes.values()) this.#network.showNode(view);
+    this.#select(this.#selected || (lab.nodes.find(({ kind }) => kind === 'cnpd') ?? lab.nodes[0])?.name || '');
+  }
+
+  nodes(views: readonly NodeView[]): void {
+    for (const view of views) {
+      this.#nodes.set(view.name, view);
+      this.#network?.showNode(view);
+      this.#cards.update(view);
+    }
+    this.#details();
+    this.#summary();
+  }
+
+  trees(trees: readonly TreeView[]): void {
+    this.#trees.update(trees);
+  }
+
+  told(all: readonly ToldView[]): void {
+    for (const told of all) {
+      this.#network?.motion.show(told);
+      this.#log.add(told);
+    }
+  }
+
+  #select(name: string): void {
+    this.#selected = name;
+    this.#network?.select(name);
+    this.#details();
+  }
+
+  #details(): void {
+    const view = this.#nodes.get(this.#selected);
+    if (!view) return;
+    const text = JSON.stringify({ ...view, ports: [] });
+    if (text === this.#shown) return;
+    this.#shown = text;
+    byId('details').replaceChildren(...details(view));
+  }
+
+  #summary(): void {
+    const all = [...this.#nodes.values()];
+    const down = all.filter(({ status }) => status === 'down').map(({ name }) => name);
+    const deep = all.flatMap(({ name, ports }) => (ports.some((port) => levelOf(port) === 'telling') ? [name] : []));
+    document.body.classList.toggle('congested', deep.length > 0);
+    const trouble = down.length > 0 ? `${down.join(', ')} down` : '';
+    const congested = deep.length > 0 ? `${deep.join(', ')} congested` : 'no queue above K_max';
+    setText(byId('summary'), [congested, trouble].filter(Boolean).join(' · '));
+  }
+}
+
+function follow(page: Page): void {
+  const events = new EventSource('/events');
+  const on = <T>(name: string, take: (data: T) => void): void =>
+    events.addEventListener(name, (event) => take(JSON.parse((event as MessageEvent<string>).data) as T));
+  on<LabView>('lab', (lab) => page.lab(lab));
+  on<NodeView[]>('nodes', (nodes) => page.nodes(nodes));
+  on<TreeView[]>('trees', (trees) => page.trees(trees));
+  on<ToldView[]>('told', (told) => page.told(told));
+  const state = (isLost: boolean, text: string): void => {
+    document.body.classList.toggle('lost', isLost);
+    setText(byId('link-state'), text);
+  };
+  events.addEventListener('open', () => state(false, 'live over gNMI'));
+  events.addEventListener('error', () => state(true, 'the page has lost its server and tries again'));
+}
+
+follow(new Page());

@@ -1,0 +1,96 @@
+// What one cnpd has told over gNMI so far: leaves put together as rows of lists again. Bounded: a node that has more
+// than is shown costs no memory for it. Pure.
+import type { Elem } from '../northbound/subscribe-client.ts';
+
+/** An entry of a list, or a container: keys and leaves by their YANG names. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Entries of one list. */
+export const MAX_ROWS = 2000;
+/** Characters of one value. */
+const MAX_TEXT = 300;
+
+const clipped = (value: unknown): unknown =>
+  typeof value === 'string' && value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value;
+
+interface Place {
+  /** Names without keys: `groups/tree`. */
+  readonly list: string;
+  /** Names with keys; equal for equal entries. */
+  readonly id: string;
+  readonly keys: Readonly<Record<string, string>>;
+  /** What of the entry; empty: all of it. */
+  readonly leaf: string;
+}
+
+const idOf = ({ name, keys }: Elem): string =>
+  name +
+  Object.keys(keys)
+    .toSorted()
+    .map((key) => `[${key}=${JSON.stringify(keys[key])}]`)
+    .join('');
+
+/** The last element with keys ends the entry; without one, the first two names are a container (`status`). */
+function placeOf(elems: readonly Elem[]): Place {
+  const keyed = elems.findLastIndex(({ keys }) => Object.keys(keys).length > 0);
+  const entry = elems.slice(0, keyed >= 0 ? keyed + 1 : 2);
+  return {
+    list: entry.map(({ name }) => name).join('/'),
+    id: entry.map(idOf).join('/'),
+    keys: Object.assign({}, ...entry.map(({ keys }) => keys)) as Record<string, string>,
+    leaf: elems
+      .slice(entry.length)
+      .map(({ name }) => name)
+      .join('/'),
+  };
+}
+
+export class Rows {
+  readonly #lists = new Map<string, Map<string, Record<string, unknown>>>();
+  /** Entries that have come and are not kept, since their list is full. */
+  omitted = 0;
+
+  /** Entries of a list, such as `cnpd/ports`; the one entry of a container. */
+  list(name: string): readonly Row[] {
+    return [...(this.#lists.get(name)?.values() ?? [])];
+  }
+
+  clear(): void {
+    this.#lists.clear();
+    this.omitted = 0;
+  }
+
+  update(elems: readonly Elem[], value: unknown): void {
+    const { list, id, keys, leaf } = placeOf(elems);
+    if (leaf === '') return;
+    let rows = this.#lists.get(list);
+    if (!rows) this.#lists.set(list, (rows = new Map<string, Record<string, unknown>>()));
+    let row = rows.get(id);
+    if (!row) {
+      if (rows.size >= MAX_ROWS) {
+        this.omitted++;
+        return;
+      }
+      rows.set(id, (row = { ...keys }));
+    }
+    row[leaf] = clipped(value);
+  }
+
+  /** Of a leaf, an entry, or everything below a name. */
+  delete(elems: readonly Elem[]): void {
+    const { list, id, leaf } = placeOf(elems);
+    const row = this.#lists.get(list)?.get(id);
+    if (leaf !== '') {
+      if (row) delete row[leaf];
+      if (row) return;
+    }
+    const path = elems.map(idOf).join('/');
+    this.#lists.get(list)?.delete(id);
+    const names = elems.map(({ name }) => name).join('/');
+    for (const [name, rows] of this.#lists) {
+      if (name !== names && !name.startsWith(`${names}/`)) continue;
+      for (const one of rows.keys())
+        if (one === path || one.startsWith(`${path}/`) || one.startsWith(`${path}[`)) rows.delete(one);
+    }
+  }
+}
