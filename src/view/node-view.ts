@@ -67,7 +67,7 @@ function lists(rows: Rows, place: Place, { links, directory }: Surroundings): Li
     ports: rows.list('cnpd/ports').map((row) => portView(row, place.name, links)),
     senders: rows
       .list('cnpd/senders')
-      .filter((row) => row['best'] === true)
+      .filter((row) => row['best'] === true && text(row, 'proxy') !== '')
       .map((row) => ({
         prefix: text(row, 'prefix'),
         proxy: text(row, 'proxy'),

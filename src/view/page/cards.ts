@@ -50,10 +50,11 @@ class Card {
 
   draw(now: number): void {
     const { kMin, kMax } = this.#port;
-    const [first] =
-      this.#points.findLastIndex(([at]) => at <= now - SPAN_MS) >= 0
-        ? [this.#points.findLastIndex(([at]) => at <= now - SPAN_MS)]
-        : [0];
+    // The last value before the span is where the curve begins.
+    const first = Math.max(
+      0,
+      this.#points.findLastIndex(([at]) => at <= now - SPAN_MS),
+    );
     this.#points.splice(0, first);
     const top = 1.15 * Math.max(1, 1.2 * kMax, 1.5 * kMin, ...this.#points.map(([, depth]) => depth));
     const x = (at: number): string => Math.max(0, SIZE.width * (1 - (now - at) / SPAN_MS)).toFixed(1);

@@ -15,13 +15,18 @@ class Page {
   readonly #trees = new TreeChoice(byId('tree-choice'), (tree) => this.#network?.showTree(tree));
   #network: Network | undefined;
   #selected = '';
+  /** Until the reader selects a node, the one whose queue is watched is shown. */
+  #isChosen = false;
   /** What the details show, as text: they are not made anew, and lose no focus, while a queue moves. */
   #shown = '';
 
   lab(lab: LabView): void {
     setText(byId('lab-name'), lab.name);
     document.title = `cnpd: ${lab.name}`;
-    this.#network = new Network(byId('network'), lab, (name) => this.#select(name));
+    this.#network = new Network(byId('network'), lab, (name) => {
+      this.#isChosen = true;
+      this.#select(name);
+    });
     for (const view of this.#nodes.values()) this.#network.showNode(view);
     this.#select(this.#selected || (lab.nodes.find(({ kind }) => kind === 'cnpd') ?? lab.nodes[0])?.name || '');
   }
@@ -31,6 +36,10 @@ class Page {
       this.#nodes.set(view.name, view);
       this.#network?.showNode(view);
       this.#cards.update(view);
+    }
+    if (!this.#isChosen) {
+      const watching = [...this.#nodes.values()].find(({ ports }) => ports.length > 0);
+      if (watching && watching.name !== this.#selected) this.#select(watching.name);
     }
     this.#details();
     this.#summary();
