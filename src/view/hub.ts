@@ -91,14 +91,27 @@ export class Hub {
 
   async #askAddresses(): Promise<void> {
     for (const { name } of this.lab.nodes)
-      if (this.#directory.set(name, await addressesOf(this.lab.name, name)))
-        for (const member of this.#members.values()) member.isChanged = true;
+      if (this.#directory.set(name, await addressesOf(this.lab.name, name))) this.#changeAll();
     if (!this.#closed) this.#asking = setTimeout(() => void this.#askAddresses(), ADDRESSES_MS);
+  }
+
+  #changeAll(): void {
+    for (const member of this.#members.values()) member.isChanged = true;
+  }
+
+  #learnSids(name: string, { follower }: Member): boolean {
+    const sids = (follower?.rows.list('cnpd/sids') ?? []).filter((row) => row['origin'] === 'local');
+    return this.#directory.setSids(
+      name,
+      sids.map((row) => String(row['sid'])),
+    );
   }
 
   #tick(): void {
     const changed = [...this.#members].filter(([, member]) => member.isChanged);
     if (changed.length === 0) return;
+    // Which node has a SID concerns what others show of it.
+    if (changed.map(([name, member]) => this.#learnSids(name, member)).includes(true)) this.#changeAll();
     const nodes = changed.flatMap(([name, member]) => this.#look(name, member));
     const told = this.#news(changed);
     const drawn = this.#drawTrees();
@@ -139,8 +152,7 @@ export class Hub {
 
   #drawTrees(): readonly TreeView[] | undefined {
     const all = [...this.#members.values()].flatMap(({ follower }) => (follower ? [follower.rows] : []));
-    const names = new Set(this.lab.nodes.map(({ name }) => name));
-    const found = trees(all, { names, links: this.lab.links, directory: this.#directory });
+    const found = trees(all, { links: this.lab.links, directory: this.#directory });
     if (JSON.stringify(found) === JSON.stringify(this.#trees)) return undefined;
     return (this.#trees = found);
   }

@@ -23,7 +23,7 @@ type Point = [x: number, y: number];
 
 const ROUNDS = 200;
 /** Of two nodes that share a link, and of any two at least; in units of the picture. */
-const LINK_LENGTH = 170;
+const LINK_LENGTH = 150;
 const LEAST_DISTANCE = 96;
 const MARGIN = { x: 80, y: 70 } as const;
 /** Nodes that no path joins are kept so much farther apart than the farthest that one does. */

@@ -92,6 +92,8 @@ export interface NodeView {
 export interface TreeView {
   readonly group: string;
   readonly name: string;
+  /** The host that sends; empty: it is not in the lab. */
+  readonly source: string;
   readonly root: string;
   readonly branching: readonly string[];
   readonly edges: readonly string[];

@@ -1,26 +1,37 @@
 // The lab as a graph: which node has an address, and the way from one node to another. Pure.
-import { type IpAddress, familyKey, parseAddress } from '../model/address.ts';
+import { familyKey, parseAddress } from '../model/address.ts';
 
 interface Link {
   readonly a: string;
   readonly b: string;
 }
 
-/** An address of a node. */
+/** Addresses and SIDs, and the nodes that have them. */
 export class Directory {
   readonly #nodes = new Map<string, string>();
   readonly #addresses = new Map<string, readonly string[]>();
+  readonly #sids = new Map<string, readonly string[]>();
 
-  /** @returns whether anything has changed */
+  /** Of its interfaces. @returns whether anything has changed */
   set(node: string, addresses: readonly string[]): boolean {
-    const before = this.#addresses.get(node) ?? [];
-    if (before.length === addresses.length && before.every((address, i) => address === addresses[i])) return false;
-    this.#addresses.set(node, addresses);
-    for (const [key, owner] of this.#nodes) if (owner === node) this.#nodes.delete(key);
-    for (const text of addresses) {
-      const address = parseAddress(text);
-      if (address) this.#nodes.set(familyKey(address), node);
-    }
+    return this.#replace(this.#addresses, node, addresses);
+  }
+
+  /** Its own. @returns whether anything has changed */
+  setSids(node: string, sids: readonly string[]): boolean {
+    return this.#replace(this.#sids, node, sids);
+  }
+
+  #replace(all: Map<string, readonly string[]>, node: string, now: readonly string[]): boolean {
+    const before = all.get(node) ?? [];
+    if (before.length === now.length && before.every((text, i) => text === now[i])) return false;
+    all.set(node, now);
+    this.#nodes.clear();
+    for (const [owner, texts] of [...this.#sids, ...this.#addresses])
+      for (const text of texts) {
+        const address = parseAddress(text);
+        if (address) this.#nodes.set(familyKey(address), owner);
+      }
     return true;
   }
 
@@ -28,13 +39,10 @@ export class Directory {
     return this.#addresses.get(node) ?? [];
   }
 
-  nodeOf(address: IpAddress | undefined): string | undefined {
-    return address && this.#nodes.get(familyKey(address));
-  }
-
   /** Empty: none of the lab has it. */
   nameOf(text: string): string {
-    return this.nodeOf(parseAddress(text)) ?? '';
+    const address = parseAddress(text);
+    return (address && this.#nodes.get(familyKey(address))) ?? '';
   }
 }
 

@@ -52,14 +52,16 @@ function refuse(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { ...HEADERS, 'Content-Type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
 }
 
+type Source = Pick<Hub, 'lab' | 'whole' | 'listen'>;
+
 /** One open page. */
 class Client {
   readonly #response: ServerResponse;
-  readonly #hub: Hub;
+  readonly #hub: Source;
   #isBehind = false;
   #patience: NodeJS.Timeout | undefined;
 
-  constructor(response: ServerResponse, hub: Hub) {
+  constructor(response: ServerResponse, hub: Source) {
     this.#response = response;
     this.#hub = hub;
     response.writeHead(200, { ...HEADERS, 'Content-Type': 'text/event-stream' });
@@ -95,14 +97,14 @@ class Client {
 
 export class ViewServer {
   readonly #server: Server;
-  readonly #hub: Hub;
+  readonly #hub: Source;
   readonly #files: ReadonlyMap<string, { readonly type: string; readonly content: Buffer }>;
   readonly #clients = new Set<Client>();
   readonly #unlisten: () => void;
   readonly #heart: NodeJS.Timeout;
 
   /** @param directory of the built page */
-  constructor(hub: Hub, directory: string) {
+  constructor(hub: Source, directory: string) {
     this.#hub = hub;
     this.#files = new Map(
       Object.entries(FILES).map(([path, { file, type }]) => [

@@ -13,25 +13,23 @@ const MAX_TREES = 20;
 
 const textOf = (row: Row, leaf: string): string => (typeof row[leaf] === 'string' ? row[leaf] : '');
 
-/** The lab's node that a row of a tree stands for: by its hostname, which IS-IS floods, or by the address of the SID. */
-function nodeOf(row: Row | undefined, names: ReadonlySet<string>, directory: Directory): string {
-  if (!row) return '';
-  const hostname = textOf(row, 'hostname');
-  return names.has(hostname) ? hostname : directory.nameOf(textOf(row, 'node'));
-}
-
 interface Known {
-  readonly names: ReadonlySet<string>;
   readonly links: readonly Link[];
   readonly directory: Directory;
 }
 
-function treeOf(group: string, name: string, rows: readonly Row[], { names, links, directory }: Known): TreeView {
-  const bySid = new Map(rows.map((row) => [textOf(row, 'node'), row]));
+interface Found {
+  readonly rows: readonly Row[];
+  readonly name: string;
+  /** Address of the source. */
+  readonly source: string;
+}
+
+function treeOf(group: string, { rows, name, source }: Found, { links, directory }: Known): TreeView {
   const named = (kind: string): string[] =>
     rows
       .filter((row) => row['kind'] === kind)
-      .map((row) => nodeOf(row, names, directory))
+      .map((row) => directory.nameOf(textOf(row, 'node')))
       .filter((one) => one !== '');
   const hops = new Map<string, { from: string; to: string }>();
   const add = (path: readonly string[] | undefined): void => {
@@ -40,8 +38,8 @@ function treeOf(group: string, name: string, rows: readonly Row[], { names, link
   };
   const receivers = new Set<string>();
   for (const row of rows) {
-    const at = nodeOf(row, names, directory);
-    add(way(links, nodeOf(bySid.get(textOf(row, 'parent')), names, directory), at));
+    const at = directory.nameOf(textOf(row, 'node'));
+    add(way(links, directory.nameOf(textOf(row, 'parent')), at));
     for (const address of Array.isArray(row['receivers']) ? (row['receivers'] as unknown[]) : []) {
       const host = directory.nameOf(String(address));
       if (host === '') continue;
@@ -50,10 +48,10 @@ function treeOf(group: string, name: string, rows: readonly Row[], { names, link
     }
   }
   const [root = ''] = named('root');
+  const host = directory.nameOf(source);
+  if (host !== '') add(way(links, host, root));
   return {
-    group,
-    name,
-    root,
+    ...{ group, name, root, source: host },
     branching: named('branching'),
     edges: named('edge'),
     receivers: [...receivers],
@@ -73,18 +71,19 @@ function byGroup(rows: readonly Row[]): Map<string, Row[]> {
 
 /** One tree a group: of all nodes that know it, the root's, which has the most routers. */
 export function trees(nodes: readonly Rows[], known: Known): TreeView[] {
-  const best = new Map<string, { readonly rows: readonly Row[]; readonly name: string }>();
+  const best = new Map<string, Found>();
   for (const rows of nodes) {
     const groups = byGroup(rows.list('cnpd/groups/tree'));
     for (const [group, tree] of groups) {
       const own = rows.list('cnpd/groups/group').find((row) => row['proxy-address'] === group);
       const before = best.get(group);
       const name = (own && textOf(own, 'name')) || before?.name || '';
-      best.set(group, { rows: before && before.rows.length >= tree.length ? before.rows : tree, name });
+      const source = (own && textOf(own, 'source')) || before?.source || '';
+      best.set(group, { rows: before && before.rows.length >= tree.length ? before.rows : tree, name, source });
     }
   }
   return [...best]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .slice(0, MAX_TREES)
-    .map(([group, { rows, name }]) => treeOf(group, name, rows, known));
+    .map(([group, found]) => treeOf(group, found, known));
 }

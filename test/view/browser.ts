@@ -1,11 +1,19 @@
 // Headless Chromium, driven over a pipe by the DevTools protocol: no port is opened, and no library is needed.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 
-export const CHROMIUM = '/usr/bin/chromium';
+const CHROMIUM = '/usr/bin/chromium';
+
+/** @throws Error with the output of apt-get */
+export function installChromium(): void {
+  if (existsSync(CHROMIUM)) return;
+  const argv = ['install', '-y', '-qq', '--no-install-recommends', 'chromium'];
+  const { status, stderr } = spawnSync('apt-get', argv, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`apt-get ${argv.join(' ')}: ${stderr} (run apt-get update if it is old)`);
+}
 
 type Params = Readonly<Record<string, unknown>>;
 interface Answer {
@@ -48,7 +56,6 @@ export class Browser {
   }
 
   static async open(): Promise<Browser> {
-    if (!existsSync(CHROMIUM)) throw new Error(`${CHROMIUM} does not exist: apt-get install chromium`);
     const profile = mkdtempSync(join(tmpdir(), 'cnpd-chromium-'));
     const argv = ['--headless=new', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--remote-debugging-pipe'];
     const child = spawn(CHROMIUM, [...argv, `--user-data-dir=${profile}`, 'about:blank'], {

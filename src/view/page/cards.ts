@@ -40,11 +40,11 @@ class Card {
     setClass(this.#output, levelOf(port));
     const thresholds =
       port.kMax > 0 ? `K_min ${bytes(port.kMin)}, K_max ${bytes(port.kMax)}` : `K_min ${bytes(port.kMin)}`;
-    const rtt = port.rttMs === null ? '' : `, RTT ${port.rttMs} ms`;
-    const deferred = port.deferred > 0 ? `, ${port.deferred} held back` : '';
+    const rtt = port.rttMs === null ? '' : ` · RTT ${port.rttMs.toFixed(1)} ms`;
+    const deferred = port.deferred > 0 ? ` · ${port.deferred} held back` : '';
     setText(
       this.#facts,
-      `${thresholds}${rtt}. ${port.notifications} notifications${deferred}, ${port.ceMarked} marked`,
+      `${thresholds}${rtt} · ${port.notifications} notifications${deferred} · ${port.ceMarked} marked`,
     );
   }
 

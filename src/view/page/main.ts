@@ -8,17 +8,26 @@ import { levelOf } from './levels.ts';
 import { Log } from './log.ts';
 import { Network } from './network.ts';
 
+/** A queue above K_max is soon below again: for so long the page calls its node congested. */
+const CONGESTED_MS = 2000;
+
 class Page {
   readonly #nodes = new Map<string, NodeView>();
   readonly #cards = new Cards(byId('cards'));
   readonly #log = new Log(byId('log'));
   readonly #trees = new TreeChoice(byId('tree-choice'), (tree) => this.#network?.showTree(tree));
+  /** When a queue of the node was last seen above K_max. */
+  readonly #deepAt = new Map<string, number>();
   #network: Network | undefined;
   #selected = '';
   /** Until the reader selects a node, the one whose queue is watched is shown. */
   #isChosen = false;
   /** What the details show, as text: they are not made anew, and lose no focus, while a queue moves. */
   #shown = '';
+
+  constructor() {
+    setInterval(() => this.#summary(), CONGESTED_MS / 2);
+  }
 
   lab(lab: LabView): void {
     setText(byId('lab-name'), lab.name);
@@ -74,7 +83,10 @@ class Page {
   #summary(): void {
     const all = [...this.#nodes.values()];
     const down = all.filter(({ status }) => status === 'down').map(({ name }) => name);
-    const deep = all.flatMap(({ name, ports }) => (ports.some((port) => levelOf(port) === 'telling') ? [name] : []));
+    const now = performance.now();
+    for (const { name, ports } of all)
+      if (ports.some((port) => levelOf(port) === 'telling')) this.#deepAt.set(name, now);
+    const deep = [...this.#deepAt].filter(([, at]) => now - at < CONGESTED_MS).map(([name]) => name);
     document.body.classList.toggle('congested', deep.length > 0);
     const trouble = down.length > 0 ? `${down.join(', ')} down` : '';
     const congested = deep.length > 0 ? `${deep.join(', ')} congested` : 'no queue above K_max';

@@ -38,11 +38,12 @@ export class Network {
   #selected = '';
   #tree: TreeView | undefined;
 
-  constructor(root: Element, lab: LabView, onSelect: (name: string) => void) {
+  constructor(root: SVGElement | HTMLElement, lab: LabView, onSelect: (name: string) => void) {
     this.#lab = lab;
     this.#onSelect = onSelect;
     this.#places = new Map(lab.nodes.map(({ name, x, y }) => [name, { x, y }]));
     root.setAttribute('viewBox', `0 0 ${lab.width} ${lab.height}`);
+    root.style.aspectRatio = `${lab.width} / ${lab.height}`;
     const linkLayer = svg('g', {}, ...lab.links.flatMap((link) => this.#drawLink(link)));
     const nodeLayer = svg('g', {}, ...lab.nodes.map((node) => this.#drawNode(node)));
     const dots = svg('g', { 'aria-hidden': 'true' });
@@ -171,6 +172,7 @@ export class Network {
     const tree = this.#tree;
     if (!tree) return '';
     if (tree.root === name) return 'root';
+    if (tree.source === name) return 'source';
     if (tree.branching.includes(name)) return 'copies';
     if (tree.edges.includes(name)) return 'edge';
     return tree.receivers.includes(name) ? 'receiver' : '';
