@@ -26,6 +26,8 @@ const ROUNDS = 200;
 const LINK_LENGTH = 150;
 const LEAST_DISTANCE = 96;
 const MARGIN = { x: 80, y: 70 } as const;
+/** Of any two nodes, in lengths of a link. */
+const APART = 0.72;
 /** Nodes that no path joins are kept so much farther apart than the farthest that one does. */
 const GAP = 1;
 
@@ -101,6 +103,29 @@ function turned(points: readonly Point[]): Point[] {
   return flat.map(([x, y]): Point => [x * mirrorX, y * mirrorY]);
 }
 
+/**
+ * Nodes with the same neighbors, such as the spines of a fabric, come to lie upon each other: they move apart, and
+ * others give way.
+ */
+function separated(points: readonly Point[]): Point[] {
+  const now = points.map(([x, y]): Point => [x, y]);
+  const push = (i: number, j: number): void => {
+    const [a, b] = [now[i]!, now[j]!];
+    const [dx, dy] = [b[0] - a[0], b[1] - a[1]];
+    const distance = Math.hypot(dx, dy);
+    if (distance >= APART) return;
+    // Of two in one place the order decides.
+    const angle = distance > 1e-6 ? Math.atan2(dy, dx) : i + j;
+    const step = (APART - distance) / 2;
+    const [stepX, stepY] = [Math.cos(angle) * step, Math.sin(angle) * step];
+    now[i] = [a[0] - stepX, a[1] - stepY];
+    now[j] = [b[0] + stepX, b[1] + stepY];
+  };
+  for (let round = 0; round < ROUNDS; round++)
+    for (let i = 0; i < now.length; i++) for (let j = i + 1; j < now.length; j++) push(i, j);
+  return now;
+}
+
 function leastDistance(points: readonly Point[]): number {
   let least = Infinity;
   for (const [i, [x, y]] of points.entries())
@@ -117,7 +142,7 @@ export function layout(names: readonly string[], links: readonly Edge[]): Layout
   const all = distances(names.length, neighbors);
   let points = start(all);
   for (let round = 0; round < ROUNDS; round++) points = settle(points, all);
-  points = turned(points);
+  points = turned(separated(points));
   const scale = Math.max(LINK_LENGTH, LEAST_DISTANCE / Math.max(0.05, leastDistance(points)));
   const [left, top] = [Math.min(...points.map(([x]) => x)), Math.min(...points.map(([, y]) => y))];
   const places = points.map(([x, y], i) => ({

@@ -6,7 +6,7 @@ import { Motion } from './motion.ts';
 
 const BOX = { width: 88, height: 42 } as const;
 /** Of a gauge from the middle of its node along the link, and from the link. */
-const GAUGE = { along: 66, beside: 9 } as const;
+const GAUGE = { along: 66, beside: 9, right: 20, below: 100, above: 30 } as const;
 
 const ROLE: Readonly<Record<NodeView['status'], string>> = {
   none: '',
@@ -59,8 +59,9 @@ export class Network {
     });
     this.#links.set(key(a, b), line);
     if (delayMs === 0) return [line];
-    const label = svg('text', { class: 'delay', x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 + 20 }, `${delayMs} ms`);
-    return [line, label];
+    const isSteep = Math.abs(to.y - from.y) > Math.abs(to.x - from.x);
+    const [x, y] = [(from.x + to.x) / 2 - (isSteep ? 28 : 0), (from.y + to.y) / 2 + (isSteep ? 4 : 20)];
+    return [line, svg('text', { class: 'delay', x, y }, `${delayMs} ms`)];
   }
 
   #drawNode({ name, x, y }: LabView['nodes'][number]): SVGGElement {
@@ -147,10 +148,9 @@ export class Network {
     const length = Math.max(1, Math.hypot(to.x - from.x, to.y - from.y));
     const [ux, uy] = [(to.x - from.x) / length, (to.y - from.y) / length];
     const isSteep = Math.abs(uy) > 0.7;
-    return {
-      x: from.x + ux * GAUGE.along + (isSteep ? 16 : 0),
-      y: from.y + uy * GAUGE.along - (isSteep ? 0 : GAUGE.beside),
-    };
+    return isSteep
+      ? { x: from.x + ux * GAUGE.along + GAUGE.right, y: from.y + (uy > 0 ? GAUGE.below : -GAUGE.above) }
+      : { x: from.x + ux * GAUGE.along, y: from.y + uy * GAUGE.along - GAUGE.beside };
   }
 
   showTree(tree: TreeView | undefined): void {
