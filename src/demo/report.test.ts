@@ -1,25 +1,13 @@
 import { expect, test } from 'vitest';
-import { chartSvg, decades, ticks } from './chart.ts';
 import { type Observations, evaluate, summarize } from './evaluate.ts';
-import { portResult, repeated, runsWith } from './runs.fixture.ts';
+import { repeated, runsWith } from './runs.fixture.ts';
 import { htmlReport } from './html.ts';
-import { headline, notBetter } from './measures.ts';
-import { observations } from './observations.ts';
-import {
-  type DemoReport,
-  type DemoRun,
-  type Mode,
-  type NotificationSeen,
-  type Point,
-  type RunResult,
-  common,
-} from './results.ts';
+import { type DemoReport, type NotificationSeen, common } from './results.ts';
 import { type PortState, configuration, portState } from './routers.ts';
 import { type RunSpec, portName } from './scene.ts';
 import { SHOWS, chosenShow } from './shows.ts';
 import { longhaul } from './scenes/longhaul.ts';
 import { proxy } from './scenes/proxy.ts';
-import { firstCrossing, settledAt, thin, timeAbove } from './series.ts';
 import { table } from './table.ts';
 
 const T0 = 1_000_000;
@@ -168,49 +156,6 @@ test('values that differ have nothing in common', () => {
   expect([common([1, 1]), common([1, 2]), common([])]).toEqual([1, null, null]);
 });
 
-test('thinning keeps the peaks and the order', () => {
-  const points: Point[] = [
-    [0, 5],
-    [1, 9],
-    [2, 1],
-    [12, 4],
-  ];
-  expect(thin(points, 10)).toEqual([
-    [1, 9],
-    [2, 1],
-    [12, 4],
-  ]);
-});
-
-test('a level that is never reached is never crossed', () => {
-  expect(
-    firstCrossing(
-      [
-        [0, 1],
-        [1, 2],
-      ],
-      3,
-    ),
-  ).toBeUndefined();
-  expect(firstCrossing([[0, 5]], 3)).toBe(0);
-});
-
-test('the time that any curve is at its level: overlaps count once, and a curve that ends there counts to its end', () => {
-  const curve = (...points: Point[]): { points: Point[]; level: number } => ({ points, level: 5 });
-  expect(timeAbove([curve([0, 5], [10, 4], [20, 9], [30, 0])])).toBe(20);
-  expect(timeAbove([curve([0, 5], [10, 4]), curve([5, 5], [20, 1])])).toBe(20);
-  expect(timeAbove([curve([0, 1], [10, 7], [13, 8])])).toBe(3);
-  expect(timeAbove([curve()])).toBe(0);
-});
-
-test.each([
-  [0.9, [0, 0.2, 0.4, 0.6, 0.8, 1]],
-  [2_000, [0, 500, 1000, 1500, 2000]],
-  [0, [0, 1]],
-])('the axis up to %d has round steps', (max, expected) => {
-  expect(ticks(max, 5)).toEqual(expected);
-});
-
 test('how a run configures the port of a router: nothing, K_min alone, or what the file says; the rest of the file stays', () => {
   const text = 'router: { name: n1 }\nports:\n  - { interface: eth2, k-max: auto }\n';
   const [port] = longhaul.watched;
@@ -299,35 +244,6 @@ test('the report of a scene with two watched ports has the plots of both', () =>
   for (const name of ['n1 eth2', 'n2 eth2']) expect(html).toContain(`Queue depth at ${name}`);
 });
 
-test('a chart stays inside its frame and has no impossible number', () => {
-  const svg = chartSvg({
-    title: 't',
-    yLabel: 'y',
-    xUnit: 's',
-    xMax: 100,
-    yScale: 1,
-    curves: [
-      {
-        name: 'c',
-        color: '#000',
-        points: [
-          [-5, 1],
-          [0, 0],
-          [50, 7],
-          [500, 9],
-        ],
-      },
-    ],
-  });
-  expect(svg).not.toMatch(/NaN|Infinity/);
-  const drawn = [...svg.match(/ d="([^"]*)"/)![1]!.matchAll(/[ML]([\d.]+) ([\d.]+)/g)].map((m) => [
-    Number(m[1]),
-    Number(m[2]),
-  ]);
-  expect(drawn).toHaveLength(2);
-  expect(drawn.filter(([x, y]) => x! < 64 || x! > 904 || y! < 14 || y! > 222)).toEqual([]);
-});
-
 test('the table has a column for each kind of run, the middle repetition in it and the range below', () => {
   const run = with_({ notifications: [seen(22)] });
   const three = [30, 7, 9].flatMap((firstFeedbackMs) => repeated([{ ...run, firstFeedbackMs }]));
@@ -340,80 +256,4 @@ test('the table has a column for each kind of run, the middle repetition in it a
 test('a CNP of the proxy bears the receiver’s address: the report names both', () => {
   expect(htmlReport(report)).toContain('2 from leaf1, in h2’s name');
   expect(htmlReport({ ...report, runs: repeated([{ ...result, mode: 'receiver' }]) })).toContain('2 from h2,');
-});
-
-test('a queue has settled when it is below the level and stays there', () => {
-  const points: Point[] = [
-    [0, 0],
-    [10, 60],
-    [20, 40],
-    [30, 70],
-    [40, 30],
-    [90, 20],
-    [140, 10],
-  ];
-  expect(settledAt(points, 50, 100)).toBe(40);
-  expect(settledAt(points, 50, 101)).toBeUndefined();
-  expect(settledAt(points, 80, 10)).toBeUndefined();
-});
-
-test('a logarithmic axis has decades; what is below its floor lies on it', () => {
-  expect(decades(1, 2000)).toEqual([1, 10, 100, 1000, 10_000]);
-  expect(decades(1, 1)).toEqual([1, 10]);
-  const flat = { title: 't', yLabel: 'y', xUnit: 's', xMax: 10, yScale: 1, yFloor: 1 } as const;
-  const svg = chartSvg({
-    ...flat,
-    curves: [
-      {
-        name: 'c',
-        color: '#000',
-        points: [
-          [0, 0],
-          [5, 10],
-          [10, 100],
-        ],
-      },
-    ],
-  });
-  expect(svg).toContain('M64 222L484 118L904 14');
-});
-
-const runOf = (mode: Mode, firstFeedbackMs: number, goodputBps: number): RunResult => ({
-  ...result,
-  mode,
-  firstFeedbackMs,
-  goodputBps,
-});
-const pairs = (cnpd: readonly [number, number][], other: readonly [number, number][]): DemoRun[] => [
-  ...cnpd.flatMap(([ms, bps]) => repeated([runOf('cnpd', ms, bps)])),
-  ...other.flatMap(([ms, bps]) => repeated([runOf('receiver', ms, bps)])),
-];
-
-test('cnpd is better only where every repetition is; where it is not, the report says so', () => {
-  const runs = pairs(
-    [
-      [1, 26e6],
-      [2, 27e6],
-    ],
-    [
-      [30, 28e6],
-      [31, 29e6],
-    ],
-  );
-  const sentences = notBetter(runs).join('\n');
-  expect(sentences).not.toContain('first feedback');
-  expect(sentences).toContain('goodput, against the receiver at 50 µs: worse (cnpd 26.0 Mbit/s to 27.0 Mbit/s');
-  expect(sentences).toContain('peak queue, against the receiver at 50 µs: no different');
-  expect(headline(runs)).toMatch(/1\.5 ms after .* takes 30\.5 ms/);
-  expect(headline(runs.slice(0, 1))).toBeUndefined();
-  expect(notBetter(pairs([[1, 26e6]], [[1, 26e6]])).join()).toContain('first feedback');
-});
-
-test('what a busy machine did is reported', () => {
-  const busy = repeated([result]).map((run) => ({ ...run, cpuBusy: 0.97 }));
-  expect(observations(busy, report).join('\n')).toContain('97 % to 97 % busy: that makes times longer');
-  const starved: RunResult = { ...result, mode: 'none', ports: [portResult('p1 eth2', { drops: 0 })] };
-  expect(observations(repeated([starved]), report).join('\n')).toContain('did not overflow in 1 of 1 runs');
-  const deep: RunResult = { ...result, ports: [portResult('p1 eth2', { peakQueueBytes: 500_000 })] };
-  expect(observations(repeated([deep]), report).join('\n')).toContain('reached a fifth of its limit in 1 of 1 runs');
 });

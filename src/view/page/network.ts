@@ -5,8 +5,8 @@ import { Gauge, type Spot } from './gauge.ts';
 import { Motion } from './motion.ts';
 
 const BOX = { width: 88, height: 42 } as const;
-/** Of a gauge from the middle of its node along the link, and from the link. */
-const GAUGE = { along: 66, beside: 9, right: 20, below: 100, above: 30 } as const;
+/** Of a gauge: how far from the middle of its node, at most along its link, and how far from the link. */
+const GAUGE = { right: 20, beside: 9, beyond: 62, most: 0.6, below: 100, above: 30 } as const;
 
 const ROLE: Readonly<Record<NodeView['status'], string>> = {
   none: '',
@@ -148,9 +148,10 @@ export class Network {
     const length = Math.max(1, Math.hypot(to.x - from.x, to.y - from.y));
     const [ux, uy] = [(to.x - from.x) / length, (to.y - from.y) / length];
     const isSteep = Math.abs(uy) > 0.7;
+    const along = Math.min(GAUGE.most * length, GAUGE.beyond / Math.max(0.1, Math.abs(ux)));
     return isSteep
-      ? { x: from.x + ux * GAUGE.along + GAUGE.right, y: from.y + (uy > 0 ? GAUGE.below : -GAUGE.above) }
-      : { x: from.x + ux * GAUGE.along, y: from.y + uy * GAUGE.along - GAUGE.beside };
+      ? { x: from.x + ux * GAUGE.beyond + GAUGE.right, y: from.y + (uy > 0 ? GAUGE.below : -GAUGE.above) }
+      : { x: from.x + ux * along, y: from.y + uy * along - GAUGE.beside };
   }
 
   showTree(tree: TreeView | undefined): void {
