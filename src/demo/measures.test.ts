@@ -33,7 +33,24 @@ test('cnpd is better only where every repetition is; where it is not, the report
   expect(sentences).toContain('peak queue, against the receiver at 50 µs: no different');
   expect(headline(runs)).toMatch(/1\.5 ms after .* takes 30\.5 ms/);
   expect(headline(runs.slice(0, 1))).toBeUndefined();
+  const unsettled = runs.map((run) => ({ ...run, settledMs: null }));
+  expect(headline(unsettled)).toContain('differ no more than repetitions do');
   expect(notBetter(pairs([[1, 26e6]], [[1, 26e6]])).join()).toContain('first feedback');
+});
+
+test('the headline has of queue and settling what is beyond the spread, and calls a bound a bound', () => {
+  const run = (mode: Mode, peakQueueBytes: number, settledMs: number): DemoRun[] =>
+    repeated([
+      goodRun(proxy, mode, 'cnp', {
+        ports: [portResult('p1 eth2', { peakQueueBytes })],
+        settledMs,
+        feedbackIsBound: mode === 'cnpd',
+      }),
+    ]);
+  const text = headline([...run('cnpd', 150_000, 80), ...run('receiver', 340_000, 80)]);
+  expect(text).toContain('reaches the sender at most 1.0 ms after');
+  expect(text).toContain('it takes 33.0 ms. The queue peaks at 150 kB instead of 340 kB.');
+  expect(text).not.toContain('settled');
 });
 
 test('what a busy machine did is reported', () => {

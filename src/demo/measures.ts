@@ -50,24 +50,30 @@ const NAMES: Readonly<Record<Mode, string>> = {
   cnpd: 'cnpd',
 };
 
-/** What cnpd does for the sender, in one breath. Undefined when a run has nothing to compare. */
+/** A median that is an upper bound in one of its runs is one. */
+const atMost = (runs: readonly DemoRun[], { median }: Spread): string =>
+  `${runs.some(({ feedbackIsBound }) => feedbackIsBound) ? 'at most ' : ''}${ms(median)}`;
+
+/**
+ * What cnpd does for the sender, against a receiver that sends CNPs as often as network cards do. Of queue and settling
+ * only what is beyond the spread. Undefined when a run has no feedback to compare.
+ */
 export function headline(runs: readonly DemoRun[]): string | undefined {
-  const [cnpd, other] = (['cnpd', 'receiver'] as const).map((mode) => ofMode(runs, mode));
-  const of = (measure: Measure): readonly [Spread, Spread] | undefined => {
-    const [left, right] = [spreadOf(cnpd!, measure), spreadOf(other!, measure)];
-    return left && right && [left, right];
+  const [cnpd, other] = [ofMode(runs, 'cnpd'), ofMode(runs, 'receiver')];
+  const [mine, theirs] = [spreadOf(cnpd, firstFeedback), spreadOf(other, firstFeedback)];
+  if (!mine || !theirs) return undefined;
+  const beyond = (measure: Measure, text: (value: number) => string, sentence: string): string[] => {
+    const [left, right] = [spreadOf(cnpd, measure), spreadOf(other, measure)];
+    return left && right && compare(left, right, 'less') === 'better'
+      ? [`${sentence} ${text(left.median)} instead of ${text(right.median)}.`]
+      : [];
   };
-  const [feedback, peak] = [of(firstFeedback), of(peakQueue)];
-  if (!feedback || !peak) return undefined;
-  const settling = of(settled);
-  return (
-    `With cnpd the first word of congestion reaches the sender ${ms(feedback[0].median)} after the queue has grown too ` +
-    `deep. With the receiver’s CNPs it takes ${ms(feedback[1].median)}. ` +
-    `The queue peaks at ${kilobytes(peak[0].median)} instead of ${kilobytes(peak[1].median)}` +
-    (settling
-      ? `, and has settled ${ms(settling[0].median)} after the first packet instead of ${ms(settling[1].median)}.`
-      : '.')
-  );
+  const more = [...beyond(peakQueue, kilobytes, 'The queue peaks at'), ...beyond(settled, ms, 'It has settled after')];
+  return [
+    `With cnpd the first word of congestion reaches the sender ${atMost(cnpd, mine)} after the queue has grown too ` +
+      `deep. With the receiver’s CNPs it takes ${atMost(other, theirs)}.`,
+    ...(more.length > 0 ? more : ['The queue’s peak and its settling differ no more than repetitions do.']),
+  ].join(' ');
 }
 
 /** Where no repetition of cnpd's is better than all of the other's. */
@@ -78,7 +84,8 @@ export function notBetter(runs: readonly DemoRun[]): string[] {
       const [left, right] = [spreadOf(cnpd, measure), spreadOf(ofMode(runs, mode), measure)];
       if (!left || !right) return [];
       const outcome = compare(left, right, better);
-      const range = ({ least, most }: Spread): string => `${text(least)} to ${text(most)}`;
+      const range = ({ least, most }: Spread): string =>
+        text(least) === text(most) ? text(least) : `${text(least)} to ${text(most)}`;
       return outcome === 'better'
         ? []
         : [`${name}, against ${NAMES[mode]}: ${outcome} (cnpd ${range(left)}, there ${range(right)})`];

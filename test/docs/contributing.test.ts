@@ -29,7 +29,7 @@ const sources = ['src', 'bpf']
   .filter((file) => /\.([ch]|ts)$/.test(file) && !/\.(test|fixture)\.ts$|\/fixture\.ts$|\/gen\//.test(file));
 const naming = (pattern: RegExp): string[] => sources.filter((file) => pattern.test(readFileSync(file, 'utf8'))).sort();
 /** They show and measure what there is. */
-const ASIDE = /^(src\/(lab|demo|bench)|bpf\/(bench|(fast-cnp-host|lossy-wire)\.bpf\.c))/;
+const ASIDE = /^(src\/(lab|view|demo|bench)|bpf\/(bench|(fast-cnp-host|lossy-wire)\.bpf\.c))/;
 
 const SECTIONS = [
   'A new kind of advertisement',
