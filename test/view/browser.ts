@@ -40,6 +40,7 @@ export class Browser {
   readonly complaints: string[] = [];
   #next = 1;
   #session: string | undefined;
+  #onLoad = (): void => {};
 
   private constructor(child: ChildProcess, profile: string) {
     this.#child = child;
@@ -86,15 +87,19 @@ export class Browser {
     if (answer.id !== undefined) {
       this.#waiting.get(answer.id)?.done(answer);
       this.#waiting.delete(answer.id);
-    } else if (answer.method === 'Runtime.exceptionThrown') this.complaints.push(JSON.stringify(answer.params));
+    } else if (answer.method === 'Page.loadEventFired') this.#onLoad();
+    else if (answer.method === 'Runtime.exceptionThrown') this.complaints.push(JSON.stringify(answer.params));
     else if (answer.method === 'Log.entryAdded') {
       const { entry } = answer.params as { entry: { level: string; text: string } };
       if (entry.level === 'error') this.complaints.push(entry.text);
     }
   }
 
+  /** Resolves when the page is loaded. */
   async goto(url: string): Promise<void> {
+    const loaded = new Promise<void>((done) => (this.#onLoad = done));
     await this.#call('Page.navigate', { url });
+    await loaded;
   }
 
   async media({ scheme = 'light', isStill = false, width = 1280, height = 860 }: Media): Promise<void> {
