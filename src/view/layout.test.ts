@@ -20,6 +20,11 @@ test('the order of the file decides on which side a path begins', () => {
   expect(at(drawn, 'h2').x).toBeLessThan(at(drawn, 'h1').x);
 });
 
+test('the first node is on the left, also when it is not an end', () => {
+  const drawn = layout(['b', 'd', 'c', 'a'], chain('a', 'b', 'c', 'd'));
+  expect(at(drawn, 'b').x).toBeLessThan(at(drawn, 'c').x);
+});
+
 const star = (leaves: number): [string[], { a: string; b: string }[]] => {
   const names = Array.from({ length: leaves }, (_, i) => `n${i}`);
   return [['hub', ...names], names.map((b) => ({ a: 'hub', b }))];
@@ -55,4 +60,17 @@ test.each([
 
 test('without nodes there is an empty picture', () => {
   expect(layout([], []).places).toEqual([]);
+});
+
+test('nodes with the same neighbors lie apart, and the picture stays small enough to read', () => {
+  const spines = ['s1', 's2', 's3', 's4'];
+  const leaves = Array.from({ length: 6 }, (_, i) => `leaf${i}`);
+  const hosts = Array.from({ length: 20 }, (_, i) => `h${i}`);
+  const links = [
+    ...leaves.flatMap((a) => spines.map((b) => ({ a, b }))),
+    ...hosts.map((a, i) => ({ a, b: leaves[i % leaves.length]! })),
+  ];
+  const drawn = layout([...spines, ...leaves, ...hosts], links);
+  expect(nearest(drawn)).toBeGreaterThanOrEqual(95);
+  expect(Math.max(drawn.width, drawn.height)).toBeLessThan(1300);
 });
