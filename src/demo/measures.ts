@@ -70,8 +70,8 @@ export function headline(runs: readonly DemoRun[]): string | undefined {
   };
   const more = [...beyond(peakQueue, kilobytes, 'The queue peaks at'), ...beyond(settled, ms, 'It has settled after')];
   return [
-    `With cnpd the first word of congestion reaches the sender ${atMost(cnpd, mine)} after the queue has grown too ` +
-      `deep. With the receiver’s CNPs it takes ${atMost(other, theirs)}.`,
+    `With cnpd the first notification reaches the sender ${atMost(cnpd, mine)} after the queue has grown too deep. ` +
+      `That of the receiver takes ${atMost(other, theirs)}.`,
     ...(more.length > 0 ? more : ['The queue’s peak and its settling differ no more than repetitions do.']),
   ].join(' ');
 }

@@ -1,12 +1,12 @@
-// What all pages show, kept up to date: follows every cnpd of a lab, and tells its listeners at most ten times a second
-// what looks different.
+// What all pages show, kept up to date: follows every cnpd of a lab, and hands what looks different to its
+// listeners, at most ten times a second.
 import { Follower } from './follower.ts';
 import { addressesOf, socketOf } from './lab-view.ts';
-import type { LabView, NodeView, ToldView, TreeView } from './model.ts';
+import type { LabView, NodeView, NotificationView, TreeView } from './model.ts';
 import { Directory } from './network.ts';
 import { nodeView } from './node-view.ts';
 import { Rows } from './rows.ts';
-import { Teller } from './told.ts';
+import { NotificationFeed } from './notifications.ts';
 import { trees } from './trees.ts';
 
 /** Between two looks. */
@@ -14,19 +14,19 @@ const TICK_MS = 100;
 /** Addresses are asked of ip(8), one node after another. */
 const ADDRESSES_MS = 10_000;
 /** Kinds of notifications in one message. */
-const MAX_TOLD = 64;
+const MAX_NOTIFICATIONS = 64;
 
 export interface Changes {
   readonly nodes: readonly NodeView[];
   readonly trees: readonly TreeView[] | undefined;
-  readonly told: readonly ToldView[];
+  readonly notifications: readonly NotificationView[];
 }
 
 interface Member {
   readonly follower: Follower | undefined;
-  readonly teller: Teller;
+  readonly feed: NotificationFeed;
   isChanged: boolean;
-  /** As last told. */
+  /** As sent last. */
   text: string;
 }
 
@@ -49,7 +49,7 @@ export class Hub {
   }
 
   #member(name: string, hasCnpd: boolean): Member {
-    const teller = new Teller(name);
+    const feed = new NotificationFeed(name);
     const changed = (): void => {
       const member = this.#members.get(name);
       if (member) member.isChanged = true;
@@ -58,10 +58,10 @@ export class Hub {
       ? new Follower({
           socket: () => socketOf(this.lab.name, name),
           onChange: changed,
-          onBegin: () => teller.begin(follower!.rows),
+          onBegin: () => feed.begin(follower!.rows),
         })
       : undefined;
-    return { follower, teller, isChanged: true, text: '' };
+    return { follower, feed, isChanged: true, text: '' };
   }
 
   async start(): Promise<void> {
@@ -73,7 +73,7 @@ export class Hub {
 
   /** Everything as it is now. */
   get whole(): Changes {
-    return { nodes: [...this.#views.values()], trees: this.#trees, told: [] };
+    return { nodes: [...this.#views.values()], trees: this.#trees, notifications: [] };
   }
 
   /** The function that it returns ends it. */
@@ -113,10 +113,10 @@ export class Hub {
     // Which node has a SID concerns what others show of it.
     if (changed.map(([name, member]) => this.#learnSids(name, member)).includes(true)) this.#changeAll();
     const nodes = changed.flatMap(([name, member]) => this.#look(name, member));
-    const told = this.#news(changed);
+    const notifications = this.#news(changed);
     const drawn = this.#drawTrees();
-    if (nodes.length === 0 && told.length === 0 && !drawn) return;
-    for (const listener of this.#listeners) listener({ nodes, trees: drawn, told });
+    if (nodes.length === 0 && notifications.length === 0 && !drawn) return;
+    for (const listener of this.#listeners) listener({ nodes, trees: drawn, notifications });
   }
 
   /** The view of a node, if it differs from the last one. */
@@ -137,17 +137,17 @@ export class Hub {
     return [view];
   }
 
-  #news(changed: readonly (readonly [string, Member])[]): ToldView[] {
+  #news(changed: readonly (readonly [string, Member])[]): NotificationView[] {
     const takers = [...this.#members].flatMap(([node, { follower }]) => {
       const sources = follower?.rows.list('cnpd/sources') ?? [];
       return sources.length > 0 ? [{ node, prefixes: sources.map((row) => String(row['prefix'])) }] : [];
     });
     const network = { links: this.lab.links, directory: this.#directory, takers };
     return changed
-      .flatMap(([, { follower, teller }]) =>
-        follower?.connection.state === 'up' ? teller.news(follower.rows, network, Date.now()) : [],
+      .flatMap(([, { follower, feed }]) =>
+        follower?.connection.state === 'up' ? feed.news(follower.rows, network, Date.now()) : [],
       )
-      .slice(0, MAX_TOLD);
+      .slice(0, MAX_NOTIFICATIONS);
   }
 
   #drawTrees(): readonly TreeView[] | undefined {

@@ -103,8 +103,8 @@ export interface TreeView {
 }
 
 /** Notifications of one kind from one node to one sender, since the last message. */
-export interface ToldView {
-  /** Nodes on the way, the first being who tells. */
+export interface NotificationView {
+  /** Nodes on the way, the first being the notifier. */
   readonly path: readonly string[];
   readonly format: string;
   readonly reason: string;

@@ -1,4 +1,4 @@
-// From what a cnpd has told to what the page shows of its node. Pure.
+// From what a cnpd has reported to what the page shows of its node. Pure.
 import type { Kind, LinkView, NodeView, PortView, Status } from './model.ts';
 import type { Directory } from './network.ts';
 import type { Row, Rows } from './rows.ts';

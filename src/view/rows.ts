@@ -1,5 +1,5 @@
-// What one cnpd has told over gNMI so far: leaves put together as rows of lists again. Bounded: a node that has more
-// than is shown costs no memory for it. Pure.
+// What one cnpd has reported over gNMI so far: leaves put together as rows of lists again. Bounded: what a node has
+// beyond the limits costs no memory. Pure.
 import type { Elem } from '../northbound/subscribe-client.ts';
 
 /** An entry of a list, or a container: keys and leaves by their YANG names. */

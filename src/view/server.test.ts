@@ -8,13 +8,13 @@ import type { Changes } from './hub.ts';
 import { MAX_CLIENTS, ViewServer } from './server.ts';
 
 const LAB = { name: 'a lab', file: '/x', width: 1, height: 1, nodes: [], links: [] };
-const NOTHING: Changes = { nodes: [], trees: undefined, told: [] };
+const NOTHING: Changes = { nodes: [], trees: undefined, notifications: [] };
 const hub = {
   lab: LAB,
   whole: NOTHING,
-  tell: (_changes: Changes): void => {},
+  emit: (_changes: Changes): void => {},
   listen(listener: (changes: Changes) => void): () => void {
-    this.tell = listener;
+    this.emit = listener;
     return () => {};
   },
 };
@@ -89,7 +89,7 @@ test('events: the lab, then what changes; a text cannot end its event', async ()
   let text = '';
   response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
   await until('the lab', () => text.includes('"name":"a lab"'));
-  const told = {
+  const sent = {
     path: ['p1', 'a\n\nevent: lab\ndata: {}'],
     format: 'proxy',
     reason: '',
@@ -98,8 +98,8 @@ test('events: the lab, then what changes; a text cannot end its event', async ()
     count: 1,
     at: 0,
   };
-  hub.tell({ ...NOTHING, told: [told] });
-  await until('the notification', () => text.includes('event: told'));
+  hub.emit({ ...NOTHING, notifications: [sent] });
+  await until('the notification', () => text.includes('event: notifications'));
   expect(text.match(/^event: /gm)).toHaveLength(2);
   response.destroy();
 });
@@ -129,7 +129,7 @@ test('a page that does not read costs a megabyte; when it reads again it gets th
   page.pause();
   const big = { ...NOTHING, trees: [{ group: 'x'.repeat(100_000) }] as unknown as Changes['trees'] };
   const pushed = 400;
-  for (let i = 0; i < pushed; i++) hub.tell(big);
+  for (let i = 0; i < pushed; i++) hub.emit(big);
   hub.whole = { ...NOTHING, trees: [{ group: 'the newest' }] as unknown as Changes['trees'] };
   let read = 0;
   let last = '';

@@ -43,10 +43,10 @@ const isFromElsewhere = ({ headers }: IncomingMessage): boolean =>
 
 const event = (name: string, data: unknown): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
-export const eventsOf = ({ nodes, trees, told }: Changes): string =>
+export const eventsOf = ({ nodes, trees, notifications }: Changes): string =>
   (nodes.length > 0 ? event('nodes', nodes) : '') +
   (trees ? event('trees', trees) : '') +
-  (told.length > 0 ? event('told', told) : '');
+  (notifications.length > 0 ? event('notifications', notifications) : '');
 
 function refuse(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { ...HEADERS, 'Content-Type': 'text/plain; charset=utf-8' }).end(`${text}\n`);

@@ -3,7 +3,7 @@ import type { Elem } from '../northbound/subscribe-client.ts';
 import { Directory, way } from './network.ts';
 import { type Place, nodeView, peerOf } from './node-view.ts';
 import { MAX_ROWS, Rows } from './rows.ts';
-import { Teller } from './told.ts';
+import { NotificationFeed } from './notifications.ts';
 import { trees } from './trees.ts';
 
 /** `ports[interface=eth2]/queue-bytes`, below `cnpd`. */
@@ -90,7 +90,7 @@ test('what is deleted is gone: a leaf, an entry, a whole list', () => {
   expect(rows.list('cnpd/sids')).toEqual([]);
 });
 
-test('a list that is too long is cut, and the page is told how much is missing', () => {
+test('a list that is too long is cut, and the page is notifications how much is missing', () => {
   const rows = new Rows();
   for (let i = 0; i < MAX_ROWS + 5; i++) rows.update(path(`sids[sid=::${i.toString(16)}][origin=learned]/status`), 'x');
   const view = nodeView(P1, UP, rows, around);
@@ -129,11 +129,11 @@ const notification = (sequence: number, format: string, more: object = {}): Reco
 
 test('a notice goes to the proxy that the node has learned; what is there at first is no news; equal ones are counted', () => {
   const rows = rowsOf({ ...LEARNED, ...notification(1, 'proxy') });
-  const teller = new Teller('p1');
-  teller.begin(rows);
-  expect(teller.news(rows, network, 5)).toEqual([]);
+  const feed = new NotificationFeed('p1');
+  feed.begin(rows);
+  expect(feed.news(rows, network, 5)).toEqual([]);
   add(rows, { ...notification(2, 'proxy'), ...notification(3, 'proxy') });
-  expect(teller.news(rows, network, 5)).toEqual([
+  expect(feed.news(rows, network, 5)).toEqual([
     {
       path: ['p1', 'leaf1'],
       format: 'proxy',
@@ -144,17 +144,17 @@ test('a notice goes to the proxy that the node has learned; what is there at fir
       at: 5,
     },
   ]);
-  expect(teller.news(rows, network, 6)).toEqual([]);
+  expect(feed.news(rows, network, 6)).toEqual([]);
 });
 
 test('an entry whose leaves are not all there counts when they are', () => {
   const rows = rowsOf(LEARNED);
-  const teller = new Teller('p1');
-  teller.begin(rows);
+  const feed = new NotificationFeed('p1');
+  feed.begin(rows);
   rows.update(path('notifications[sequence=1]/format'), 'proxy');
-  expect(teller.news(rows, network, 5)).toEqual([]);
+  expect(feed.news(rows, network, 5)).toEqual([]);
   add(rows, notification(1, 'proxy'));
-  expect(teller.news(rows, network, 5)).toHaveLength(1);
+  expect(feed.news(rows, network, 5)).toHaveLength(1);
 });
 
 test('other formats go to the sender; through END.CON if there is one; a router that takes them ends the way', () => {
@@ -163,10 +163,10 @@ test('other formats go to the sender; through END.CON if there is one; a router 
     takers: typeof network.takers | { node: string; prefixes: string[] }[] = [],
   ): unknown => {
     const rows = new Rows();
-    const teller = new Teller('p1');
-    teller.begin(rows);
+    const feed = new NotificationFeed('p1');
+    feed.begin(rows);
     add(rows, notification(1, 'fast-cnp', more));
-    return teller.news(rows, { ...network, takers }, 5)[0]!.path;
+    return feed.news(rows, { ...network, takers }, 5)[0]!.path;
   };
   expect(pathOf({})).toEqual(['p1', 'leaf1', 'h1']);
   expect(pathOf({ 'end-con': '2001:db8:c1::c' })).toEqual(['p1', 'leaf1', 'h1']);
@@ -175,14 +175,14 @@ test('other formats go to the sender; through END.CON if there is one; a router 
   expect(pathOf({ source: '2001:db8:9::9' })).toEqual(['p1']);
 });
 
-test('a proxy whose flow has sent more CNPs tells its sender', () => {
+test('a proxy whose flow has sent more CNPs has notified its sender', () => {
   const flow = 'flows[port=proxy][source=2001:db8:1::2][destination=2001:db8:2::2][destination-qpn=9]';
   const rows = rowsOf({ [`${flow}/notifications`]: 3 });
-  const teller = new Teller('leaf1');
-  teller.begin(rows);
-  expect(teller.news(rows, network, 5)).toEqual([]);
+  const feed = new NotificationFeed('leaf1');
+  feed.begin(rows);
+  expect(feed.news(rows, network, 5)).toEqual([]);
   rows.update(path(`${flow}/notifications`), 7);
-  expect(teller.news(rows, network, 5)).toMatchObject([{ path: ['leaf1', 'h1'], format: 'standard-cnp', count: 4 }]);
+  expect(feed.news(rows, network, 5)).toMatchObject([{ path: ['leaf1', 'h1'], format: 'standard-cnp', count: 4 }]);
 });
 
 const treeRow = (node: string, leaves: object): Record<string, unknown> =>

@@ -16,7 +16,7 @@ import { Browser, installChromium } from './browser.ts';
 
 const DIST = join(import.meta.dirname, '../../dist');
 const never = new AbortController().signal;
-const TOLD = "[...document.querySelectorAll('#log li')].map((li) => li.textContent)";
+const NOTIFIED = "[...document.querySelectorAll('#log li')].map((li) => li.textContent)";
 const labelOf = (node: string): string =>
   `[...document.querySelectorAll('.node')].map((n) => n.getAttribute('aria-label')).find((l) => l.startsWith('${node},'))`;
 
@@ -28,7 +28,7 @@ let sender: Endpoint | undefined;
 
 const depth = async (): Promise<number> =>
   Number(await browser.evaluate("document.querySelector('.gauge')?.dataset.bytes ?? -1"));
-const told = async (): Promise<string> => ((await browser.evaluate(TOLD)) as string[]).join('\n');
+const listed = async (): Promise<string> => ((await browser.evaluate(NOTIFIED)) as string[]).join('\n');
 
 async function startTraffic(): Promise<void> {
   listener = startListener(lab, proxy.receiver, 'off');
@@ -79,8 +79,8 @@ test('congestion: the bar of the queue rises above K_max, and notifications go f
   expect(
     Number(await browser.evaluate("document.querySelector('.gauge .fill').getAttribute('height')")),
   ).toBeGreaterThan(0);
-  await until('the notice to the proxy', told, (text) => text.includes('p1 → leaf1'));
-  await until('the CNP to the sender', told, (text) => text.includes('leaf1 → h1'));
+  await until('the notice to the proxy', listed, (text) => text.includes('p1 → leaf1'));
+  await until('the CNP to the sender', listed, (text) => text.includes('leaf1 → h1'));
   await until('a dot on a link', () => browser.evaluate("document.querySelector('circle.dot') !== null"));
   await until('a bar that moves', async () => {
     const before = await browser.evaluate("document.querySelector('.gauge .fill').getAttribute('height')");
@@ -91,7 +91,7 @@ test('congestion: the bar of the queue rises above K_max, and notifications go f
 test('who wants no motion sees links light up, and nothing that travels', async () => {
   await browser.media({ isStill: true });
   await until('no dot', () => browser.evaluate("document.querySelector('circle.dot') === null"));
-  await until('a lit link', () => browser.evaluate("document.querySelector('.link.told') !== null"));
+  await until('a lit link', () => browser.evaluate("document.querySelector('.link.lit') !== null"));
   expect(await browser.evaluate("document.querySelector('circle.dot') === null")).toBe(true);
   await browser.media({});
 });
@@ -149,7 +149,7 @@ test('what a router says is text, whatever it is', async () => {
     ...{ group: evil, name: evil, source: '', root: evil, branching: [], edges: [], receivers: [], hops: [] },
   };
   const sent = { path: [evil], format: evil, reason: evil, port: evil, queueBytes: 1, count: 1, at: 1 };
-  const hub = { lab: view, whole: { nodes: [node], trees: [tree], told: [sent] }, listen: () => () => {} };
+  const hub = { lab: view, whole: { nodes: [node], trees: [tree], notifications: [sent] }, listen: () => () => {} };
   const server = new ViewServer(hub, join(DIST, 'view'));
   try {
     await browser.goto(`http://127.0.0.1:${await server.listen(0)}/`);

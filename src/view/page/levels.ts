@@ -1,10 +1,10 @@
 // How deep a queue is, by the thresholds of its port.
 import type { PortView } from '../model.ts';
 
-export type Level = 'calm' | 'marking' | 'telling';
+export type Level = 'calm' | 'marking' | 'notifying';
 
 export function levelOf({ queueBytes, kMin, kMax }: PortView): Level {
-  if (kMax > 0 && queueBytes >= kMax) return 'telling';
+  if (kMax > 0 && queueBytes >= kMax) return 'notifying';
   return kMin > 0 && queueBytes >= kMin ? 'marking' : 'calm';
 }
 

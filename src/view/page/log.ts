@@ -1,5 +1,5 @@
 // The latest notifications, the newest first; those that follow each other closely are one line.
-import type { ToldView } from '../model.ts';
+import type { NotificationView } from '../model.ts';
 import { bytes, el, setText } from './dom.ts';
 import { kindOf } from './motion.ts';
 
@@ -23,7 +23,7 @@ interface Line {
   last: number;
 }
 
-const whyOf = ({ port, queueBytes, reason, format }: ToldView): string =>
+const whyOf = ({ port, queueBytes, reason, format }: NotificationView): string =>
   format === 'standard-cnp'
     ? FORMAT[format]!
     : `${FORMAT[format] ?? format}, ${reason}: ${port} held ${bytes(queueBytes)}`;
@@ -37,22 +37,22 @@ export class Log {
     root.replaceChildren(el('li', { class: 'empty' }, 'None yet. It stays quiet until a queue is deeper than K_max.'));
   }
 
-  add(told: ToldView): void {
-    const key = `${told.format} ${told.path.join(' ')}`;
-    const same = this.#lines.find((line) => line.key === key && told.at - line.last < TOGETHER_MS);
+  add(sent: NotificationView): void {
+    const key = `${sent.format} ${sent.path.join(' ')}`;
+    const same = this.#lines.find((line) => line.key === key && sent.at - line.last < TOGETHER_MS);
     if (same) {
-      same.count += told.count;
-      same.last = told.at;
+      same.count += sent.count;
+      same.last = sent.at;
       setText(same.countText, `${same.count} ×`);
-      setText(same.why, whyOf(told));
+      setText(same.why, whyOf(sent));
       return;
     }
-    const countText = el('span', { class: 'count' }, `${told.count} ×`);
-    const why = el('span', { class: 'why' }, whyOf(told));
-    const way = told.path.length > 1 ? told.path.join(' → ') : `${told.path[0] ?? ''} → outside this lab`;
-    const element = el('li', {}, el('i', { class: kindOf(told) }), el('span', {}, way), countText, why);
+    const countText = el('span', { class: 'count' }, `${sent.count} ×`);
+    const why = el('span', { class: 'why' }, whyOf(sent));
+    const way = sent.path.length > 1 ? sent.path.join(' → ') : `${sent.path[0] ?? ''} → outside this lab`;
+    const element = el('li', {}, el('i', { class: kindOf(sent) }), el('span', {}, way), countText, why);
     if (this.#lines.length === 0) this.#root.replaceChildren();
-    this.#lines.unshift({ key, element, countText, why, count: told.count, last: told.at });
+    this.#lines.unshift({ key, element, countText, why, count: sent.count, last: sent.at });
     this.#root.prepend(element);
     for (const line of this.#lines.splice(MAX_LINES)) line.element.remove();
   }

@@ -1,5 +1,5 @@
 // The page of `lab view`: takes the events of the server, and hands each to what it concerns.
-import type { LabView, NodeView, ToldView, TreeView } from '../model.ts';
+import type { LabView, NodeView, NotificationView, TreeView } from '../model.ts';
 import { Cards } from './cards.ts';
 import { TreeChoice } from './choice.ts';
 import { details } from './details.ts';
@@ -58,10 +58,10 @@ class Page {
     this.#trees.update(trees);
   }
 
-  told(all: readonly ToldView[]): void {
-    for (const told of all) {
-      this.#network?.motion.show(told);
-      this.#log.add(told);
+  notifications(all: readonly NotificationView[]): void {
+    for (const sent of all) {
+      this.#network?.motion.show(sent);
+      this.#log.add(sent);
     }
   }
 
@@ -85,7 +85,7 @@ class Page {
     const down = all.filter(({ status }) => status === 'down').map(({ name }) => name);
     const now = performance.now();
     for (const { name, ports } of all)
-      if (ports.some((port) => levelOf(port) === 'telling')) this.#deepAt.set(name, now);
+      if (ports.some((port) => levelOf(port) === 'notifying')) this.#deepAt.set(name, now);
     const deep = [...this.#deepAt].filter(([, at]) => now - at < CONGESTED_MS).map(([name]) => name);
     document.body.classList.toggle('congested', deep.length > 0);
     const trouble = down.length > 0 ? `${down.join(', ')} down` : '';
@@ -101,7 +101,7 @@ function follow(page: Page): void {
   on<LabView>('lab', (lab) => page.lab(lab));
   on<NodeView[]>('nodes', (nodes) => page.nodes(nodes));
   on<TreeView[]>('trees', (trees) => page.trees(trees));
-  on<ToldView[]>('told', (told) => page.told(told));
+  on<NotificationView[]>('notifications', (notifications) => page.notifications(notifications));
   const state = (isLost: boolean, text: string): void => {
     document.body.classList.toggle('lost', isLost);
     setText(byId('link-state'), text);

@@ -1,6 +1,6 @@
 // Notifications on their way: a dot that travels along links, and the links light up. Without motion where the reader
 // has asked for none: then only the links do.
-import type { ToldView } from '../model.ts';
+import type { NotificationView } from '../model.ts';
 import { svg } from './dom.ts';
 import type { Spot } from './gauge.ts';
 
@@ -19,7 +19,7 @@ interface Dot {
 }
 
 /** To a proxy, or to whom it is about. */
-export const kindOf = ({ format }: Pick<ToldView, 'format'>): 'notice' | 'cnp' =>
+export const kindOf = ({ format }: Pick<NotificationView, 'format'>): 'notice' | 'cnp' =>
   format === 'proxy' ? 'notice' : 'cnp';
 
 export class Motion {
@@ -42,17 +42,17 @@ export class Motion {
     this.#linkOf = linkOf;
   }
 
-  show(told: ToldView): void {
-    if (told.path.length < 2 || document.hidden) return;
-    const kind = kindOf(told);
-    for (const [i, name] of told.path.entries()) if (i > 0) this.#light(told.path[i - 1]!, name, kind);
-    const way = `${kind} ${told.path.join(' ')}`;
+  show(sent: NotificationView): void {
+    if (sent.path.length < 2 || document.hidden) return;
+    const kind = kindOf(sent);
+    for (const [i, name] of sent.path.entries()) if (i > 0) this.#light(sent.path[i - 1]!, name, kind);
+    const way = `${kind} ${sent.path.join(' ')}`;
     const now = performance.now();
     if (this.#still.matches || this.#dots.length >= MAX_DOTS || now - (this.#last.get(way) ?? -Infinity) < APART_MS)
       return;
     this.#last.set(way, now);
-    const spots = told.path.flatMap((name) => this.#places.get(name) ?? []);
-    const element = svg('circle', { class: `dot ${kind}`, r: 6 + Math.min(4, Math.log2(told.count)) });
+    const spots = sent.path.flatMap((name) => this.#places.get(name) ?? []);
+    const element = svg('circle', { class: `dot ${kind}`, r: 6 + Math.min(4, Math.log2(sent.count)) });
     this.#layer.append(element);
     this.#dots.push({ element, spots, from: now });
     if (!this.#isRunning) this.#frame(now);
@@ -61,12 +61,12 @@ export class Motion {
   #light(a: string, b: string, kind: 'notice' | 'cnp'): void {
     const line = this.#linkOf(a, b);
     if (!line) return;
-    line.classList.add('told');
+    line.classList.add('lit');
     line.classList.toggle('to-sender', kind === 'cnp');
     clearTimeout(this.#dark.get(line));
     this.#dark.set(
       line,
-      setTimeout(() => line.classList.remove('told', 'to-sender'), LIT_MS),
+      setTimeout(() => line.classList.remove('lit', 'to-sender'), LIT_MS),
     );
   }
 

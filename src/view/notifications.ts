@@ -1,7 +1,7 @@
 // Who notifies whom: the notifications that are new in a node's list, and the way each takes through the lab. Pure.
 import { parseAddress } from '../model/address.ts';
 import { parsePrefix, prefixContains } from '../model/prefix.ts';
-import type { ToldView } from './model.ts';
+import type { NotificationView } from './model.ts';
 import { type Directory, way } from './network.ts';
 import type { Row, Rows } from './rows.ts';
 
@@ -60,7 +60,7 @@ function pathOf(from: string, row: Row, rows: Rows, { links, directory, takers }
 }
 
 /** Follows the list of one node, and the flows for which it is the proxy. */
-export class Teller {
+export class NotificationFeed {
   readonly #node: string;
   #sequence = -1;
   /** By flow: how many CNPs the proxy has sent. */
@@ -78,12 +78,12 @@ export class Teller {
   }
 
   /** What is new since the last call; of equal ones the first, and their number. */
-  news(rows: Rows, network: Network, at: number): ToldView[] {
-    const told = new Map<string, ToldView>();
-    const add = (view: ToldView): void => {
+  news(rows: Rows, network: Network, at: number): NotificationView[] {
+    const notifications = new Map<string, NotificationView>();
+    const add = (view: NotificationView): void => {
       const key = JSON.stringify([view.path, view.format, view.reason, view.port]);
-      const same = told.get(key);
-      told.set(key, same ? { ...same, count: same.count + view.count } : view);
+      const same = notifications.get(key);
+      notifications.set(key, same ? { ...same, count: same.count + view.count } : view);
     };
     for (const row of this.#fresh(rows))
       add({
@@ -99,7 +99,7 @@ export class Teller {
       const path = way(network.links, this.#node, network.directory.nameOf(sender)) ?? [this.#node];
       add({ path, format: 'standard-cnp', reason: 'asked', port: '', queueBytes: 0, count, at });
     }
-    return [...told.values()];
+    return [...notifications.values()];
   }
 
   /** The leaves of an entry may come in several messages: it counts when it is whole. */
