@@ -64,15 +64,15 @@ function reservations(report: DemoReport): string {
   const items = notBetter(report.runs).map((text) => `<li>${escapeXml(text)}</li>`);
   return items.length === 0
     ? ''
-    : `<h2>Where cnpd is not better</h2><ul>${items.join('')}</ul>
-<p class="small">“No different”: the repetitions of one reach those of the other.</p>`;
+    : `<h2>Where cnpd is not better beyond the spread</h2><ul>${items.join('')}</ul>
+<p class="small">Within the spread: the repetitions of one reach those of the other.</p>`;
 }
 
 const checks = (report: DemoReport): string =>
   report.checks.length === 0
     ? ''
     : `<h2>What was checked</h2>${checkList(report.checks)}
-<p class="small">Only what a busy machine cannot change is checked. Times and depths are reported.</p>`;
+<p class="small">What a busy machine cannot change is checked; of the queue, the best run, since load improves none. Times are reported.</p>`;
 
 function origin({ machine, startedAt, path }: DemoReport): string {
   const [before, after] = machine.load.map((load) => load.toFixed(2));

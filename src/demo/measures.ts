@@ -35,12 +35,12 @@ export const COMPARED: readonly Compared[] = [
 ];
 
 /** `better` or `worse`: no repetition of one reaches one of the other. */
-export type Outcome = 'better' | 'worse' | 'no different';
+export type Outcome = 'better' | 'worse' | 'within the spread';
 
 export function compare(cnpd: Spread, other: Spread, better: Compared['better']): Outcome {
   const [left, right] = better === 'less' ? [cnpd, other] : [other, cnpd];
   if (left.most < right.least) return 'better';
-  return left.least > right.most ? 'worse' : 'no different';
+  return left.least > right.most ? 'worse' : 'within the spread';
 }
 
 const NAMES: Readonly<Record<Mode, string>> = {
@@ -55,24 +55,24 @@ const atMost = (runs: readonly DemoRun[], { median }: Spread): string =>
   `${runs.some(({ feedbackIsBound }) => feedbackIsBound) ? 'at most ' : ''}${ms(median)}`;
 
 /**
- * What cnpd does for the sender, against a receiver that sends CNPs as often as network cards do. Of queue and settling
- * only what is beyond the spread. Undefined when a run has no feedback to compare.
+ * What cnpd does for the sender, against a receiver that sends CNPs as often as network cards do. Undefined when a run
+ * has no feedback to compare.
  */
 export function headline(runs: readonly DemoRun[]): string | undefined {
   const [cnpd, other] = [ofMode(runs, 'cnpd'), ofMode(runs, 'receiver')];
   const [mine, theirs] = [spreadOf(cnpd, firstFeedback), spreadOf(other, firstFeedback)];
   if (!mine || !theirs) return undefined;
-  const beyond = (measure: Measure, text: (value: number) => string, sentence: string): string[] => {
+  const less = (measure: Measure, text: (value: number) => string, sentence: string): string[] => {
     const [left, right] = [spreadOf(cnpd, measure), spreadOf(other, measure)];
-    return left && right && compare(left, right, 'less') === 'better'
-      ? [`${sentence} ${text(left.median)} instead of ${text(right.median)}.`]
-      : [];
+    if (!left || !right || left.median >= right.median) return [];
+    const doubt = compare(left, right, 'less') === 'better' ? '' : ', though repetitions overlap';
+    return [`${sentence} ${text(left.median)} instead of ${text(right.median)}${doubt}.`];
   };
-  const more = [...beyond(peakQueue, kilobytes, 'The queue peaks at'), ...beyond(settled, ms, 'It has settled after')];
   return [
     `With cnpd the first notification reaches the sender ${atMost(cnpd, mine)} after the queue has grown too deep. ` +
       `That of the receiver takes ${atMost(other, theirs)}.`,
-    ...(more.length > 0 ? more : ['The queue’s peak and its settling differ no more than repetitions do.']),
+    ...less(peakQueue, kilobytes, 'The queue peaks at'),
+    ...less(settled, ms, 'It has settled after'),
   ].join(' ');
 }
 

@@ -11,7 +11,7 @@ export function textReport(report: DemoReport): string {
   return [
     first && `${first}\n`,
     table(runs),
-    worse.length > 0 && `Where cnpd is not better:\n${worse.map((text) => `  ${text}`).join('\n')}\n`,
+    worse.length > 0 && `Where cnpd is not better beyond the spread:\n${worse.map((text) => `  ${text}`).join('\n')}\n`,
     ...observations(runs, report).map((text) => `${text}.`),
     '',
     ...checks.map(({ claim, failures }) => `${failures.length === 0 ? 'ok    ' : 'FAILED'} ${claim}`),
