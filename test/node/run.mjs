@@ -35,12 +35,22 @@ const named = args.findIndex((arg) => !/^\d+\.\d+\.\d+$/.test(arg));
 const versions = named === -1 ? args : args.slice(0, named);
 const rest = named === -1 ? [] : args.slice(named);
 const results = [];
-for (const version of versions.length > 0 ? versions : VERSIONS) {
-  const bin = install(version);
-  // Programs that the tests start find the same version.
-  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
-  console.log(`\nNode.js ${version}`);
-  results.push({ version, status: run(join(bin, 'node'), ['node_modules/vitest/vitest.mjs', 'run', ...rest], env) });
+/** What V8 has compiled of the programs is of one version (src/setup/programs.mjs). */
+function build(node, env) {
+  if (run(node, ['src/setup/build.mjs'], env) !== 0) throw new Error(`${node} cannot build`);
+}
+try {
+  for (const version of versions.length > 0 ? versions : VERSIONS) {
+    const bin = install(version);
+    const node = join(bin, 'node');
+    // Programs that the tests start find the same version.
+    const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+    console.log(`\nNode.js ${version}`);
+    build(node, env);
+    results.push({ version, status: run(node, ['node_modules/vitest/vitest.mjs', 'run', ...rest], env) });
+  }
+} finally {
+  build(process.execPath, process.env);
 }
 for (const { version, status } of results) console.log(`Node.js ${version}: ${status === 0 ? 'passed' : 'FAILED'}`);
 process.exitCode = results.some(({ status }) => status !== 0) ? 1 : 0;
