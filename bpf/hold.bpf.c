@@ -25,6 +25,7 @@ static __always_inline int enter(struct __sk_buff *skb, const struct hold *hold,
 	if (!port || !port->handle) {
 		record->unheld = 1;
 		count(COUNT_HOLD_UNCONFIGURED);
+		depart_behind(skb, packet->share, &record->responses, last_departure(record), now);
 		return TC_NEXT;
 	}
 	if (packet->share == SHARE_ANSWER && !record->responses) {
@@ -39,7 +40,7 @@ static __always_inline int enter(struct __sk_buff *skb, const struct hold *hold,
 		record->responses = 1;
 	record->unheld = 0;
 	if (port->handle == HOLD_EDT)
-		return hold_until_due(skb, hold, record, now);
+		return hold_until_due(skb, hold, record, now, packet->share);
 	put_into_class(skb, port->handle, hold, record, now);
 	return TC_NEXT;
 }
@@ -59,11 +60,15 @@ int hold(struct __sk_buff *skb)
 		return TC_NEXT;
 	struct hold_record *record = 0;
 	__u64 now = 0;
-	const struct hold *hold = hold_of(&packet.key, &record, &now);
-	if (hold)
+	struct hold *hold = bpf_map_lookup_elem(&holds, &packet.key);
+	if (!hold)
+		return TC_NEXT;
+	if (hold->phase == HOLD_BEHIND)
+		depart_behind(skb, packet.share, &hold->responses, hold->until_ns, bpf_ktime_get_ns());
+	else if (is_in_force(hold, &record, &now))
 		return enter(skb, hold, record, now, &packet);
-	if (record && now && (packet.share != SHARE_ANSWER || record->responses))
-		depart_behind(skb, record, now);
+	else if (record && now)
+		depart_behind(skb, packet.share, &record->responses, last_departure(record), now);
 	return TC_NEXT;
 }
 

@@ -5,6 +5,7 @@ import type { Clock } from '../model/clock.ts';
 import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import type { Problem } from '../model/problem.ts';
+import type { Queueing } from '../model/queueing.ts';
 import type { ReleaseRequest, SourceNotification } from '../model/source.ts';
 import type { Work } from '../model/work.ts';
 import type { DesiredState, IoamPlan, SourcePlan } from '../plan/desired.ts';
@@ -38,6 +39,7 @@ export class SourceSupervisor {
   #reader: { close(): void } | undefined;
   #enforcement: Enforcement | undefined;
   #hold: Hold | undefined;
+  #queueing: Queueing | undefined;
   #stopping: Promise<void> | undefined;
   /** Names of the ports at which flows are held, by ifindex. */
   #ports: ReadonlyMap<number, string> = new Map();
@@ -119,9 +121,12 @@ export class SourceSupervisor {
     }
     const settings = settingsOf(source, source.enforce);
     this.#ports = new Map(source.enforce.ports.map((port) => [port.ifindex, port.interface]));
-    if (this.#enforcement && this.#hold === hold) return this.#enforcement.configure(settings);
+    const isSame = this.#hold === hold && this.#queueing === source.enforce.queueing;
+    if (this.#enforcement && isSame) return this.#enforcement.configure(settings);
+    // What is held in another way has to leave before its queue goes.
     void this.#stopEnforcement();
     this.#hold = hold;
+    this.#queueing = source.enforce.queueing;
     this.#enforcement = new Enforcement(settings, {
       ...this.#dependencies,
       dataplane: hold.classes,

@@ -35,9 +35,12 @@ test('the queue of a port that holds flows is its default one, or an HTB', () =>
   ]);
 });
 
-const fq = (own: boolean, options: Partial<FqPort['options']> = {}): Partial<PortOfRouter> => ({
-  ...root('fq', own ? FQ_ROOT : 0x10000),
-  fq: { ifindex: 2, own, options: { limit: 10_000, flowLimit: 100, orphanMask: 1023, horizonUs: 1e7, ...options } },
+const fq = (own: boolean, options: Partial<FqPort['options']> = {}, isDefault = false): Partial<PortOfRouter> => ({
+  ...root('fq', own ? FQ_ROOT : isDefault ? 0 : 0x10000),
+  fq: {
+    ...{ ifindex: 2, own, isDefault },
+    options: { limit: 10_000, flowLimit: 100, orphanMask: 1023, horizonUs: 1e7, ...options },
+  },
 });
 const by = (queueing: string): string => ENFORCE.replace('[eth1, eth2]', `[eth1], queueing: ${queueing}`);
 const claim = (queueing: string, more: Partial<PortOfRouter> = {}): string | undefined => {
@@ -53,6 +56,11 @@ test('what holds flows at a port, and why, is said, and what else could', () => 
   expect(claim('auto', fq(false, { flowLimit: 4000, orphanMask: 2 ** 20 - 1 }))).toBe(
     'flows are held at eth1 by departure times: it has an fq',
   );
+  expect(claim('auto', fq(false, {}, true))).toBe(
+    "flows are held at eth1 in classes of an HTB: its fq is the kernel's default, which keeps only 100 packets of a " +
+      'flow; `queueing: fq` would use departure times',
+  );
+  expect(claim('fq', fq(false, {}, true))).toBe('flows are held at eth1 by departure times: cnpd makes an fq its root');
   // Of an earlier run.
   expect(claim('auto', fq(true))).toMatch(/classes of an HTB: it has no fq/);
   expect(claim('htb')).toBe('flows are held at eth1 in classes of an HTB: as source.enforce.queueing says');
@@ -71,6 +79,18 @@ test('a queue that cannot hold flows in this way is a problem with a remedy', ()
   ] as const)
     expect(checks(by(queueing), port('eth1', more))).toMatchObject([
       { id: 'source.queue.eth1', state: 'missing', remedy: expect.stringContaining(`make ${wanted} the root of eth1`) },
+    ]);
+});
+
+test('an fq that keeps no packet for as long as a held one may wait holds nothing', () => {
+  for (const isOwn of [false, true])
+    expect(checks(by('fq'), port('eth1', fq(isOwn, { horizonUs: 399_999 })))).toMatchObject([
+      {
+        state: 'missing',
+        problem:
+          'the fq of eth1 keeps no packet for more than 399.999 ms (horizon), and held ones may have to wait 400 ms',
+        remedy: expect.stringContaining('`tc qdisc change dev eth1 root fq horizon 10s`'),
+      },
     ]);
 });
 

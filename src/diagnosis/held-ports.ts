@@ -3,14 +3,11 @@
 import type { Intent } from '../intent/intent.ts';
 import type { EnforceIntent } from '../intent/source.ts';
 import type { KernelError } from '../kernel/errors.ts';
-import { FQ_ROOT, type FqPort, flowLimitFor } from '../kernel/netlink/fq.ts';
+import { FQ_ROOT, type FqPort, flowLimitFor, isScant, shortHorizon } from '../kernel/netlink/fq.ts';
 import { HOLD_ROOT } from '../kernel/netlink/hold-tree.ts';
 import { type IpAddress, formatAddress, isLinkLocal } from '../model/address.ts';
 import { type Prefix, prefixContains, prefixOf } from '../model/prefix.ts';
 import type { Check } from '../model/problem.ts';
-
-/** A flow that shares its queue with a held one waits: with fewer, that is likely once a hundred are held. */
-const LEAST_ORPHAN_MASK = 2 ** 16 - 1;
 
 export interface PortOfRouter {
   readonly name: string;
@@ -66,7 +63,9 @@ function trafficCheck({ name, rootQdisc }: PortOfRouter): Check {
 function flowsCheck(port: PortOfRouter, { queueing, buffer }: EnforceIntent): Check {
   const { name, rootQdisc, fq } = port;
   const id = `source.queue.${name}`;
-  if (queueing !== 'htb' && fq && (!fq.own || queueing === 'fq')) return fqCheck(id, port, fq, flowLimitFor(buffer));
+  const gives = fq?.isDefault && isScant(fq.options, flowLimitFor(buffer));
+  if (queueing !== 'htb' && fq && !gives && (!fq.own || queueing === 'fq'))
+    return fqCheck(id, port, fq, flowLimitFor(buffer));
   const wanted = { auto: 'HTB or fq', htb: 'HTB', fq: 'fq' }[queueing];
   // An HTB of cnpd's own gives way.
   const isFree =
@@ -78,18 +77,27 @@ function flowsCheck(port: PortOfRouter, { queueing, buffer }: EnforceIntent): Ch
     };
   if (queueing === 'fq')
     return { id, state: 'ok', claim: `flows are held at ${name} by departure times: cnpd makes an fq its root` };
-  const why = rootQdisc?.kind === 'htb' && rootQdisc.handle !== HOLD_ROOT ? 'it has an HTB' : 'it has no fq';
-  const other = queueing === 'auto' && why === 'it has no fq' ? '; `queueing: fq` would use departure times' : '';
+  const why = whyClasses(port, gives ?? false);
+  const other = queueing === 'auto' && why !== HAS_HTB ? '; `queueing: fq` would use departure times' : '';
   const because = queueing === 'htb' ? 'as source.enforce.queueing says' : why;
   return { id, state: 'ok', claim: `flows are held at ${name} in classes of an HTB: ${because}${other}` };
 }
 
+const HAS_HTB = 'it has an HTB';
+
+function whyClasses({ rootQdisc, fq }: PortOfRouter, gives: boolean): string {
+  if (gives) return `its fq is the kernel's default, which keeps only ${fq!.options.flowLimit} packets of a flow`;
+  return rootQdisc?.kind === 'htb' && rootQdisc.handle !== HOLD_ROOT ? HAS_HTB : 'it has no fq';
+}
+
 /** Of others' fqs: whether they keep what the program lets wait, and one flow apart from another. */
-function fqCheck(id: string, { name }: PortOfRouter, { own, options }: FqPort, flowLimit: number): Check {
+function fqCheck(id: string, { name }: PortOfRouter, fq: FqPort, flowLimit: number): Check {
+  const { own, options } = fq;
   const whose = own ? "the fq is cnpd's" : 'it has an fq';
   const claim = `flows are held at ${name} by departure times: ${whose}`;
-  if (own || (options.flowLimit >= flowLimit && options.orphanMask >= LEAST_ORPHAN_MASK))
-    return { id, claim, state: 'ok' };
+  const unfit = shortHorizon(name, fq);
+  if (unfit) return { id, claim, state: 'missing', ...unfit };
+  if (own || !isScant(options, flowLimit)) return { id, claim, state: 'ok' };
   return {
     ...{ id, claim, state: 'warning' },
     problem:

@@ -11,6 +11,7 @@ import { messageOf } from '../model/error-text.ts';
 import type { Count, Log } from '../model/log.ts';
 import { LONGEST_PAUSE_US } from '../model/notification.ts';
 import type { Work } from '../model/work.ts';
+import { leastRate } from '../source/class-rate.ts';
 import { HeldClasses } from '../source/held-classes.ts';
 import type { HeldClassesSettings } from '../source/held-rates.ts';
 import type { HoldEffect } from '../source/hold.ts';
@@ -22,7 +23,7 @@ import { type PauseRequest, type PausedOptions, PausedTraffic } from './paused.t
 export interface FlowControlSettings {
   readonly asked: AskedOptions;
   readonly paused: PausedOptions;
-  readonly classes: Omit<HeldClassesSettings, 'silenceUs'>;
+  readonly classes: Omit<HeldClassesSettings, 'silenceUs' | 'minimumRate'>;
   /** Of one class that is paused alone, microseconds; of many together a frame leaves no more often. */
   readonly silenceUs: number;
   /** Thresholds of watched queues, bytes, by ifindex. */
@@ -156,7 +157,7 @@ export class FlowControl {
 
   #classSettings({ classes, silenceUs }: FlowControlSettings): HeldClassesSettings {
     const together = (): number => Math.min(LONGEST_PAUSE_US, silenceUs * Math.max(1, this.#paused.size));
-    return { ...classes, silenceUs: together };
+    return { ...classes, minimumRate: leastRate(classes.lineRate), silenceUs: together };
   }
 
   #now(): number {

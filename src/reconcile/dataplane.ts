@@ -3,6 +3,7 @@
 import { readdirSync } from 'node:fs';
 import type { BpfProgram } from '../kernel/bpf/program.ts';
 import { EGRESS_PROGRAMS } from '../kernel/dataplane/egress.ts';
+import { HOLD_PROGRAM } from '../kernel/dataplane/holds.ts';
 import { COUNTERS_MAP, decodeCounters } from '../kernel/dataplane/counters.ts';
 import { removeHoldQueues } from '../kernel/netlink/fq.ts';
 import { SidRoutes } from '../kernel/netlink/sid-routes.ts';
@@ -86,7 +87,10 @@ export class Dataplane {
       dependencies,
     );
     this.#attachments = new Reconciler(this.#hooks, dependencies);
-    this.adopted = readdirSync(options.linksDir).length > 0;
+    const links = readdirSync(options.linksDir);
+    this.adopted = links.length > 0;
+    // Packets may wait for their departure times, although nothing is to be held any more.
+    if (links.some((link) => link.startsWith(`${HOLD_PROGRAM}@`))) this.#features.hold.open();
   }
 
   get congestedNode(): CongestedNode | undefined {
@@ -177,6 +181,7 @@ export class Dataplane {
 
   #applyAll(desired: DesiredState): void {
     for (const supervisor of this.#supervisors) supervisor.openFor(desired);
+    for (const { feature } of this.#supervisors) if (feature) feature.onKept = () => this.#applyAll(this.#applied!);
     const attachments = this.#supervisors.flatMap((supervisor) => supervisor.attachments(desired));
     const keep = new Set(attachments.map((a) => a.id));
     // Detach programs before their configuration is removed, and attach them after it is written, so that none runs

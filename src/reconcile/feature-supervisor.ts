@@ -44,7 +44,12 @@ export class FeatureSupervisor<F extends Feature> {
 
   /** Opens the feature if this state needs it. Tries again on every call until it succeeds. */
   openFor(state: DesiredState): void {
-    if (this.#feature || !this.#kind.desired(state)) return;
+    if (this.#kind.desired(state)) this.open();
+  }
+
+  /** Also where this state does not: an earlier run may have left what only the feature can end. */
+  open(): void {
+    if (this.#feature) return;
     const path = join(this.#directories.objectDir, this.#kind.objectFile);
     let object: BpfObject | undefined;
     try {
@@ -59,7 +64,8 @@ export class FeatureSupervisor<F extends Feature> {
   }
 
   attachments(state: DesiredState): readonly Attachment[] {
-    return this.#feature && this.#kind.desired(state) ? this.#feature.attachments(state) : [];
+    if (!this.#feature) return [];
+    return [...(this.#kind.desired(state) ? this.#feature.attachments(state) : []), ...this.#feature.kept(state)];
   }
 
   opened(): Opened[] {

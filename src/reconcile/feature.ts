@@ -35,6 +35,14 @@ export abstract class Feature {
   /** The programs that the desired state needs, and their hooks. */
   abstract attachments(desired: DesiredState): readonly Attachment[];
 
+  /** Called when kept() has become less. */
+  onKept: () => void = () => {};
+
+  /** Attachments that the desired state does not need any more, and that have to stay for a moment. */
+  kept(_desired: DesiredState): readonly Attachment[] {
+    return [];
+  }
+
   /** Objects that the kernel refused or that are still pending, for `cnpctl show status`. */
   status(): ObjectStatus[] {
     return this.#reconciled.flatMap((reconciled) => reconciled.status().filter((s) => s.state !== 'done'));

@@ -12,6 +12,8 @@ interface HoldClassesDependencies {
   readonly paces?: HoldPaces;
 }
 
+const LOOK_MS = 5;
+
 /** Slots count from 1. Rates are bytes per second. */
 export class HoldClasses<Subject extends HeldSubject> {
   readonly #purpose: HoldPurpose;
@@ -60,8 +62,8 @@ export class HoldClasses<Subject extends HeldSubject> {
   }
 
   /** @throws KernelError */
-  async departed(slots: readonly number[]): Promise<void> {
-    await this.#paces?.departed(slots.map((slot) => this.#minor(slot)));
+  async departed(): Promise<void> {
+    while (this.#table.sweep()) await new Promise((resolve) => void setTimeout(resolve, LOOK_MS));
   }
 
   /** Summed over the ports of the purpose. @throws KernelError */
@@ -72,6 +74,8 @@ export class HoldClasses<Subject extends HeldSubject> {
 
   /** @throws KernelError, RangeError (the class is another's) */
   setHold(slot: number, flow: Subject, hold: Omit<NewHold, 'minor'>): void {
+    const lastNs = this.#paces ? this.#table.lastDepartureOf(flow) : 0n;
+    if (lastNs > 0n) this.#paces?.follow(this.#minor(slot), lastNs);
     this.#table.set(flow, { ...hold, minor: this.#minor(slot) });
   }
 

@@ -2,7 +2,7 @@
 // operator's or, where the file asks for it, one of cnpd's own. All else about a held flow is in a map (hold-paces.ts).
 import { isKernelError } from '../kernel/errors.ts';
 import { HOLD_EDT } from '../kernel/dataplane/holds.ts';
-import { FqPorts, flowLimitFor } from '../kernel/netlink/fq.ts';
+import { type FqPort, FqPorts, flowLimitFor, isScant, shortHorizon } from '../kernel/netlink/fq.ts';
 import type { Netns } from '../kernel/netns.ts';
 import type { Queueing } from '../model/queueing.ts';
 import type { HoldPortTable } from './hold-port-table.ts';
@@ -12,6 +12,25 @@ interface HoldEdtPortsDependencies {
   readonly onChange: () => void;
   /** Classes hold flows at this port no longer. @throws KernelError */
   readonly onTake: (ifindex: number) => void;
+}
+
+/** The port has an fq that nothing can be held by. */
+export class UnfitFq extends Error {
+  readonly remedy: string;
+
+  constructor({ problem, remedy }: { readonly problem: string; readonly remedy: string }) {
+    super(problem);
+    this.remedy = remedy;
+  }
+}
+
+/** What is to hold flows at a port, and what has to go before. */
+export interface PortChoice {
+  readonly by: 'fq' | 'classes';
+  /** Flows are held there by departure times, or were by an earlier run, and cnpd's fq is to be removed. */
+  readonly removesFq: boolean;
+  /** A root qdisc is to be made. */
+  readonly makesFq: boolean;
 }
 
 export class HoldEdtPorts {
@@ -35,23 +54,38 @@ export class HoldEdtPorts {
   }
 
   /**
+   * What the kernel makes by default has room for too few packets of a flow, and gives way.
+   * @param buffer bytes that a flow may have waiting
+   * @throws UnfitFq, KernelError
+   */
+  choose(ifindex: number, queueing: Queueing, buffer: number): PortChoice {
+    const found = this.#fqs.find(ifindex);
+    const usable = found && !(found.isDefault && isScant(found.options, flowLimitFor(buffer))) ? found : undefined;
+    const by = queueing === 'fq' || (queueing === 'auto' && usable && !usable.own) ? 'fq' : 'classes';
+    if (by === 'classes') return { by, removesFq: found?.own ?? false, makesFq: false };
+    if (usable) this.#check(ifindex, usable);
+    return { by, removesFq: false, makesFq: !usable };
+  }
+
+  /**
    * From now on flows are held so at this port, if that is how: returns false if classes are to hold them, and then
    * leaves nothing of its own there. To be called again: the queue may be another by then.
    * @param buffer bytes that a flow may have waiting
-   * @throws KernelError ENOENT (this kernel has no fq), EBUSY (a queue of somebody else's), ENODEV
+   * @throws UnfitFq, KernelError ENOENT (this kernel has no fq), EBUSY (a queue of somebody else's), ENODEV
    */
   prepare(ifindex: number, queueing: Queueing, buffer: number): boolean {
-    const found = this.#fqs.find(ifindex);
-    if (queueing === 'htb' || (queueing === 'auto' && (!found || found.own))) {
-      if (found?.own || this.#ports.has(ifindex)) this.release(ifindex);
+    const { by, removesFq, makesFq } = this.choose(ifindex, queueing, buffer);
+    if (by === 'classes') {
+      if (removesFq || this.#ports.has(ifindex)) this.release(ifindex);
       return false;
     }
     if (!this.#ports.has(ifindex)) this.#dependencies.onTake(ifindex);
     const flowLimit = flowLimitFor(buffer);
-    if (!found) {
-      this.#forget(ifindex);
+    const found = makesFq ? undefined : this.#fqs.find(ifindex);
+    if (makesFq) {
+      this.letGo(ifindex);
       this.#fqs.make(ifindex, flowLimit);
-    } else if (found.own && found.options.flowLimit !== flowLimit) this.#fqs.change(ifindex, flowLimit);
+    } else if (found?.own && found.options.flowLimit !== flowLimit) this.#fqs.change(ifindex, flowLimit);
     if (this.#ports.has(ifindex)) return true;
     this.#dependencies.table.setPort(ifindex, HOLD_EDT);
     this.#ports.add(ifindex);
@@ -59,9 +93,20 @@ export class HoldEdtPorts {
     return true;
   }
 
+  /**
+   * From now on held packets at this port go straight, or behind those that wait. Returns false if they did already.
+   * @throws KernelError
+   */
+  letGo(ifindex: number): boolean {
+    if (!this.#ports.delete(ifindex)) return false;
+    this.#dependencies.table.removePort(ifindex);
+    this.#dependencies.onChange();
+    return true;
+  }
+
   /** Restores the port's queue as it was. What waits there is dropped. @throws KernelError */
   release(ifindex: number): void {
-    this.#forget(ifindex);
+    this.letGo(ifindex);
     try {
       this.#fqs.release(ifindex);
     } catch (error) {
@@ -69,11 +114,14 @@ export class HoldEdtPorts {
     }
   }
 
-  /** Restores what an earlier run has left at other ports than these. Returns their names. @throws KernelError */
-  releaseOthers(wanted: ReadonlySet<number>): string[] {
-    const released = this.#fqs.releaseAll(wanted);
-    for (const ifindex of released) this.#dependencies.table.removePort(ifindex);
-    return released.map((ifindex) => this.#fqs.nameOf(ifindex));
+  /** Indexes of the ports that have an fq of cnpd's own, but for these. @throws KernelError */
+  own(but?: ReadonlySet<number>): number[] {
+    return this.#fqs.own(but);
+  }
+
+  /** For messages. */
+  nameOf(ifindex: number): string {
+    return this.#fqs.nameOf(ifindex);
   }
 
   /** Releases descriptors; queues stay. Idempotent. */
@@ -81,9 +129,10 @@ export class HoldEdtPorts {
     this.#fqs.close();
   }
 
-  #forget(ifindex: number): void {
-    if (!this.#ports.delete(ifindex)) return;
-    this.#dependencies.table.removePort(ifindex);
-    this.#dependencies.onChange();
+  #check(ifindex: number, found: FqPort): void {
+    const reason = shortHorizon(this.#fqs.nameOf(ifindex), found);
+    if (!reason) return;
+    this.letGo(ifindex);
+    throw new UnfitFq(reason);
   }
 }

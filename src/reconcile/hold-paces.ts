@@ -1,18 +1,28 @@
 // Departure times in the place of classes (bpf/lib/hold/edt.h): how fast what is held departs, by minor number of the
 // class that it would have. A change is one of a map, and is in force with the next packet. What has a departure time
 // keeps it.
+//
+// How long packets may wait is bounded. Where a change makes that bound earlier, what waits already would be beyond it,
+// and the next packets be dropped. Then waiting counts from behind what waits. A change is one of what the map has: the
+// source's program may have changed that.
 import type { BpfMap } from '../kernel/bpf/map.ts';
-import { HOLD_LONGEST_WAIT_NS, HOLD_MAPS, type HoldPace, encodeHoldPace, holdSlot } from '../kernel/dataplane/holds.ts';
+import {
+  HOLD_LONGEST_WAIT_NS,
+  HOLD_MAPS,
+  type HoldPace,
+  decodeHoldPace,
+  encodeHoldPace,
+  holdSlot,
+} from '../kernel/dataplane/holds.ts';
 import type { ClassCounters, ClassRate } from '../kernel/netlink/htb.ts';
 import { LONGEST_PAUSE_US } from '../model/notification.ts';
 import type { HoldTable } from './hold-table.ts';
 
 const LONGEST_WAIT_NS = BigInt(HOLD_LONGEST_WAIT_NS);
-/** A pause, and what waits behind it. */
-const LONGEST_AHEAD_NS = BigInt(LONGEST_PAUSE_US) * 1000n + LONGEST_WAIT_NS;
-/** That, the same again at a higher rate, and one long frame at the least rate. */
-const LONGEST_DEPARTURE_MS = 400;
-const LOOK_MS = 5;
+/** A pause, what waits behind it, and a long frame at the least rate. */
+const LONGEST_AHEAD_NS = BigInt(LONGEST_PAUSE_US) * 1000n + 2n * LONGEST_WAIT_NS;
+/** Ends of one pause that are told twice differ by less. */
+const SAME_NS = 10_000n;
 const NS_A_SECOND = 1_000_000_000n;
 
 export interface PaceClass extends Pick<ClassRate, 'rate'> {
@@ -47,9 +57,15 @@ export class HoldPaces {
     this.#dependencies = dependencies;
   }
 
-  /** Before what is held is given to it, or again. No pause is left. @throws KernelError, RangeError (rate of zero) */
+  /** Before a flow is given to it, or again. No pause is left. @throws KernelError, RangeError (rate of zero) */
   set(minor: number, wanted: PaceClass): void {
     this.#write(minor, { wanted, earliestNs: 0n, sinceNs: 0n, silenceNs: 0n });
+  }
+
+  /** Before a flow is given to it of which packets wait: the last departs then. @throws KernelError */
+  follow(minor: number, lastNs: bigint): void {
+    const pace = this.#paced.get(minor);
+    if (pace && lastNs > pace.sinceNs) this.#write(minor, { ...pace, sinceNs: this.#bounded(lastNs) });
   }
 
   /** A pause goes on; what was stopped is no longer. @throws KernelError, RangeError (rate of zero) */
@@ -57,9 +73,7 @@ export class HoldPaces {
     const before = this.#paced.get(minor);
     if (!before) return;
     const earliestNs = before.silenceNs > 0n ? 0n : before.earliestNs;
-    // What waits at the lower rate would be too much at a higher one.
-    const sinceNs = rate > before.wanted.rate || before.silenceNs > 0n ? this.#behind(minor, before) : before.sinceNs;
-    this.#write(minor, { wanted: { ...before.wanted, rate }, earliestNs, sinceNs, silenceNs: 0n });
+    this.#write(minor, { ...before, wanted: { ...before.wanted, rate }, earliestNs, silenceNs: 0n });
   }
 
   /** From now on; replaces an earlier pause. @throws KernelError, RangeError (not 1 to 65,535 µs) */
@@ -100,19 +114,9 @@ export class HoldPaces {
     return { sent: stamped - BigInt(waits), sentBytes: 0n, dropped: 0n, backlogPackets: waits, backlogBytes: 0 };
   }
 
-  /** Resolves when nothing waits in these any more, or could not. @throws KernelError */
-  async departed(minors: readonly number[]): Promise<void> {
-    const end = this.#dependencies.monotonicNs() + BigInt(LONGEST_DEPARTURE_MS) * 1_000_000n;
-    for (const minor of minors)
-      while (this.counters(minor).backlogPackets > 0 && this.#dependencies.monotonicNs() < end)
-        await new Promise((resolve) => void setTimeout(resolve, LOOK_MS));
-  }
-
-  #behind(minor: number, { sinceNs }: Paced): bigint {
-    const nextNs = this.#dependencies.table.recordOf(minor)?.nextNs ?? 0n;
+  #bounded(timeNs: bigint): bigint {
     const longestNs = this.#dependencies.monotonicNs() + LONGEST_AHEAD_NS;
-    const lastNs = nextNs < longestNs ? nextNs : longestNs;
-    return lastNs > sinceNs ? lastNs : sinceNs;
+    return timeNs < longestNs ? timeNs : longestNs;
   }
 
   #until(microseconds: number): Pick<Paced, 'earliestNs' | 'sinceNs'> {
@@ -123,8 +127,22 @@ export class HoldPaces {
   }
 
   #write(minor: number, paced: Paced): void {
-    this.#map.update(holdSlot(minor), encodeHoldPace(paceOf(paced)));
-    this.#paced.set(minor, paced);
+    const [pace, before] = [paceOf(paced), decodeHoldPace(this.#map.lookup(holdSlot(minor))!)];
+    const lastNs = this.#isEarlier(pace, before) ? this.#bounded(this.#lastOf(minor)) : 0n;
+    const sinceNs = lastNs > pace.sinceNs ? lastNs : pace.sinceNs;
+    this.#map.update(holdSlot(minor), encodeHoldPace({ ...pace, sinceNs }));
+    this.#paced.set(minor, { ...paced, sinceNs });
+  }
+
+  /** Whether less may wait. */
+  #isEarlier(pace: HoldPace, before: HoldPace): boolean {
+    const isShorter = pace.sinceNs + SAME_NS < before.sinceNs && before.sinceNs > this.#dependencies.monotonicNs();
+    return isShorter || pace.aheadNs < before.aheadNs || pace.frameNs < before.frameNs;
+  }
+
+  /** When the last packet departs, and another one may. */
+  #lastOf(minor: number): bigint {
+    return this.#dependencies.table.recordOf(minor)?.nextNs ?? 0n;
   }
 }
 

@@ -3,6 +3,7 @@
 // next packet. The maps outlive the agent.
 import type { BpfMap } from '../kernel/bpf/map.ts';
 import {
+  HOLD_EDT,
   HOLD_MAPS,
   type HoldPort,
   decodeHoldPort,
@@ -22,6 +23,8 @@ export class HoldPortTable {
   readonly #ports: BpfMap;
   readonly #bytes: BpfMap;
   readonly #known = new Map<number, HoldPort>();
+  /** Ports at which packets of an earlier run may wait for their departure times. */
+  readonly earlierEdt: readonly number[];
 
   /**
    * Over the maps of an open hold.bpf.o. Of what an earlier run has left there, the thresholds stay; its classes are
@@ -32,6 +35,7 @@ export class HoldPortTable {
     this.#ports = object.map(HOLD_MAPS.ports);
     this.#bytes = object.map(HOLD_MAPS.portBytes);
     for (const [key, value] of [...this.#ports.entries()]) this.#known.set(readU32Key(key), decodeHoldPort(value));
+    this.earlierEdt = [...this.#known].flatMap(([ifindex, { handle }]) => (handle === HOLD_EDT ? [ifindex] : []));
     for (const ifindex of [...this.#known.keys()]) this.removePort(ifindex);
   }
 
@@ -44,7 +48,7 @@ export class HoldPortTable {
     this.#change(ifindex, { handle: root, held: 0n, entered: this.enteredBytes(ifindex) });
   }
 
-  /** From now on, held packets at this port go straight. @throws KernelError */
+  /** From now on, held packets at this port go straight, or behind those that wait. @throws KernelError */
   removePort(ifindex: number): void {
     this.#change(ifindex, { handle: 0, held: 0n, entered: this.enteredBytes(ifindex) });
   }

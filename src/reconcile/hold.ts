@@ -13,16 +13,16 @@ import {
   encodeFlowControlConfig,
   flowControlBucketOf,
 } from '../kernel/dataplane/flow-control.ts';
-import { HOLD_PROGRAM, type HeldFlow, type HoldPurpose } from '../kernel/dataplane/holds.ts';
-import { isKernelError } from '../kernel/errors.ts';
-import { messageOf } from '../model/error-text.ts';
+import { HOLD_PROGRAM, type HeldFlow } from '../kernel/dataplane/holds.ts';
+import type { Clock } from '../model/clock.ts';
+import { Deadline } from '../model/deadline.ts';
 import type { Problem } from '../model/problem.ts';
-import type { Queueing } from '../model/queueing.ts';
-import type { EnforcePlan, SourcePlan } from '../plan/desired.ts';
+import type { SourcePlan } from '../plan/desired.ts';
 import type { FlowControlPlan } from '../plan/flow-control-plan.ts';
 import { attachment } from './attachments.ts';
 import { Feature, type FeatureDependencies, type FeatureKind } from './feature.ts';
 import { FlowControl } from './flow-control.ts';
+import { type HeldPort, HeldPorts } from './held-ports.ts';
 import { HoldClasses } from './hold-classes.ts';
 import { HoldEdtPorts } from './hold-edt-ports.ts';
 import { HoldPaces } from './hold-paces.ts';
@@ -31,13 +31,6 @@ import { HoldPorts } from './hold-ports.ts';
 import { HoldTable } from './hold-table.ts';
 import type { Reconciler } from './reconciler.ts';
 
-interface Port {
-  readonly interface: string;
-  readonly ifindex: number;
-  readonly purpose: HoldPurpose;
-  /** Of ports that hold single flows: what holds them, and the bytes that each may have waiting. */
-  readonly enforce?: Pick<EnforcePlan, 'queueing' | 'buffer'> | undefined;
-}
 interface Configuration extends FlowControlConfig {
   readonly id: 'flow-control';
 }
@@ -45,10 +38,6 @@ interface Desired {
   readonly source?: SourcePlan;
   readonly flowControl?: FlowControlPlan;
 }
-
-/** A port that is no longer to hold anything keeps its queue until that is empty, or for so long. */
-const LONGEST_EMPTYING_MS = 3000;
-const LOOK_MS = 10;
 
 export class Hold extends Feature {
   /** Called when a port is prepared, or is no longer. */
@@ -60,23 +49,19 @@ export class Hold extends Feature {
   readonly #edt: HoldEdtPorts;
   readonly #portTable: HoldPortTable;
   readonly #configuration: Reconciler<Configuration>;
-  readonly #dependencies: FeatureDependencies;
-  /** Of the ports that were desired, by ifindex. */
-  readonly #names = new Map<number, string>();
-  /** By ifindex. */
-  readonly #refused = new Map<number, Problem>();
-  #desired: readonly Port[] = [];
-  #closed = false;
-  /** What an earlier run has left at ports that are no longer desired is removed once. */
-  #hasCleaned = false;
-  /** One after another: a port that is prepared must not be released meanwhile. */
-  #working: Promise<void> = Promise.resolve();
+  readonly #held: HeldPorts;
+  readonly #table: HoldTable;
+  readonly #clock: Clock;
+  readonly #sweeping: Deadline;
 
   constructor(object: BpfObject, dependencies: FeatureDependencies) {
     super(object, dependencies);
-    this.#dependencies = dependencies;
     const table = new HoldTable(object);
-    // An earlier run's machines are gone, and with them what they knew of their holds.
+    this.#table = table;
+    this.#clock = dependencies.clock;
+    this.#sweeping = new Deadline(dependencies.clock, () => this.#sweep());
+    // An earlier run's machines are gone, and with them what they knew of their holds. Before its ports are forgotten:
+    // what comes now follows what waits.
     for (const { flow } of table.read()) table.remove(flow);
     const portTable = new HoldPortTable(object);
     const onChange = (): void => this.onPorts();
@@ -95,6 +80,14 @@ export class Hold extends Feature {
       for (const one of opened) one.close();
       throw error;
     }
+    this.#held = new HeldPorts({
+      ...{ ports, edt: this.#edt, earlierEdt: portTable.earlierEdt, onChange },
+      ...{ count: dependencies.count, log: dependencies.log },
+      queueBytes: (ifindex) => this.flowControl.queueBytes(ifindex),
+      onGone: () => this.onKept(),
+    });
+    table.onBehind = () => this.#sweeping.by(this.#clock.now() + SWEEP_MS);
+    table.onBehind();
     this.#configuration = this.configuration({
       kind: 'flow-control',
       map: object.map(FLOW_CONTROL_MAPS.config),
@@ -106,23 +99,18 @@ export class Hold extends Feature {
   apply({ source, flowControl }: Desired): void {
     this.#configuration.replace(flowControl ? [configurationOf(flowControl)] : []);
     this.#portTable.setWatched(new Map((flowControl?.watch ?? []).map(({ ifindex, above }) => [ifindex, above])));
-    this.#desired = portsOf(source, flowControl);
-    this.#follow();
+    this.#held.follow(portsOf(source, flowControl));
   }
 
   /** A queue that somebody has replaced is noticed here, too. */
   override fullPass(): void {
     super.fullPass();
-    this.#follow();
-  }
-
-  #follow(): void {
-    this.#working = this.#working.then(() => this.#followPorts());
+    this.#held.follow();
   }
 
   /** Resolves when the ports are as the last desired state has them. */
   get settled(): Promise<void> {
-    return this.#working;
+    return this.#held.settled;
   }
 
   attachments({ source, flowControl }: Desired) {
@@ -138,103 +126,41 @@ export class Hold extends Feature {
     ];
   }
 
-  problems(): Problem[] {
-    return [...this.#refused.values()];
+  /** The program stays where packets wait that others must not overtake. */
+  override kept({ source, flowControl }: Desired) {
+    return this.#held.kept(portsOf(source, flowControl)).map((port) => attachment(HOLD_PROGRAM, port, 'egress'));
   }
 
-  /** What is held has been told to leave: it would be lost with the queue. A port that has vanished has no queue. */
-  async #emptied(ifindex: number): Promise<void> {
-    const end = Date.now() + LONGEST_EMPTYING_MS;
-    try {
-      while (!this.#closed && Date.now() < end && this.flowControl.queueBytes(ifindex) > 0)
-        await new Promise((resolve) => void setTimeout(resolve, LOOK_MS));
-    } catch (error) {
-      if (!isKernelError(error, 'ENODEV')) throw error;
-    }
+  problems(): Problem[] {
+    return this.#held.problems();
   }
 
   override close(): void {
-    this.#closed = true;
+    this.#sweeping.cancel();
+    this.#table.onBehind = () => {};
+    this.#held.close();
     this.flowControl.close();
     this.#ports.close();
     this.#edt.close();
     super.close();
   }
 
-  async #followPorts(): Promise<void> {
-    const desired = this.#desired;
-    const wanted = new Set(desired.map(({ ifindex }) => ifindex));
-    for (const ifindex of this.#refused.keys()) if (!wanted.has(ifindex)) this.#refused.delete(ifindex);
-    for (const ifindex of [...this.#ports.ports, ...this.#edt.ports])
-      if (!wanted.has(ifindex)) await this.#release(ifindex);
-    if (!this.#hasCleaned) this.#clean(wanted);
-    for (const port of desired) await this.#prepare(port);
-  }
-
-  #clean(wanted: ReadonlySet<number>): void {
-    this.#hasCleaned = true;
-    try {
-      const ports = [...this.#ports.releaseOthers(wanted), ...this.#edt.releaseOthers(wanted)];
-      if (ports.length > 0) this.#dependencies.log.info({ ports }, 'queues of an earlier run removed');
-    } catch (error) {
-      this.#dependencies.count('dataplane.hold.release-failed');
-      this.#dependencies.log.warn({ error: messageOf(error) }, 'cannot restore the queues of an earlier run');
-    }
-  }
-
-  async #release(ifindex: number): Promise<void> {
-    const port = this.#names.get(ifindex);
-    this.#names.delete(ifindex);
-    try {
-      await this.#emptied(ifindex);
-      this.#ports.release(ifindex);
-      this.#edt.release(ifindex);
-    } catch (error) {
-      this.#dependencies.count('dataplane.hold.release-failed');
-      this.#dependencies.log.warn({ port, error: messageOf(error) }, 'cannot restore the queue of a port');
-    }
-  }
-
-  async #prepare({ interface: name, ifindex, purpose, enforce }: Port): Promise<void> {
-    this.#names.set(ifindex, name);
-    try {
-      const { queueing, buffer } = enforce ?? { queueing: 'htb', buffer: 0 };
-      if (!this.#edt.prepare(ifindex, queueing, buffer)) await this.#ports.prepare(ifindex, purpose);
-      this.#refused.delete(ifindex);
-    } catch (error) {
-      this.#dependencies.count('dataplane.hold.port-refused');
-      this.#refused.set(ifindex, {
-        ...REFUSED[purpose],
-        problem: `nothing can be held at ${name}: ${messageOf(error)}`,
-        remedy: remedyFor(name, enforce?.queueing, error),
-      });
-    }
+  #sweep(): void {
+    if (this.#table.sweep()) this.#sweeping.by(this.#clock.now() + SWEEP_MS);
   }
 
   /** Whether single flows can be held at some port. */
   get isReady(): boolean {
-    return (
-      this.#edt.ports.length > 0 || this.#ports.ports.some((ifindex) => this.#ports.purposeAt(ifindex) === 'enforce')
-    );
+    return this.#held.isReady;
   }
 }
 
-const REFUSED: Readonly<Record<HoldPurpose, Pick<Problem, 'code' | 'feature'>>> = {
-  enforce: { code: 'source.queue-taken', feature: 'source' },
-  'flow-control': { code: 'flow-control.queue-taken', feature: 'flow-control' },
-};
-
-function remedyFor(name: string, queueing: Queueing | undefined, error: unknown): string {
-  if (queueing === 'fq' && isKernelError(error, 'ENOENT'))
-    return 'modprobe sch_fq, or boot a kernel with CONFIG_NET_SCH_FQ; or set `queueing: auto` under source.enforce';
-  const htb = `an HTB the root of ${name}, with its default class below another class`;
-  const wanted = { auto: `an fq, or ${htb}`, fq: `an fq the root of ${name}`, htb }[queueing ?? 'htb'];
-  return `make ${wanted}, or remove its qdisc: \`tc qdisc del dev ${name} root\``;
-}
+/** What is behind is looked at so often. */
+const SWEEP_MS = 50;
 
 /** A port that is to serve both holds single flows: the intent refuses such a file. */
-function portsOf(source: SourcePlan | undefined, flowControl: FlowControlPlan | undefined): Port[] {
-  const ports = new Map<number, Port>();
+function portsOf(source: SourcePlan | undefined, flowControl: FlowControlPlan | undefined): HeldPort[] {
+  const ports = new Map<number, HeldPort>();
   for (const port of flowControl?.hold ?? []) ports.set(port.ifindex, { ...port, purpose: 'flow-control' });
   const { enforce } = source ?? {};
   for (const port of enforce?.ports ?? []) ports.set(port.ifindex, { ...port, purpose: 'enforce', enforce });

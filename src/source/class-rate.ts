@@ -17,6 +17,15 @@ const LONGEST_FRAME_MS = 100;
 export const leastRate = (lineRate: number): number =>
   Math.min(lineRate / 2, (LONGEST_ROCE_FRAME * 8 * 1000) / LONGEST_FRAME_MS);
 
+/** bit/s: a flow is reduced no further, unless it is stopped. */
+export const minimumRate = ({
+  lineRate,
+  minimumShare,
+}: {
+  readonly lineRate: number;
+  readonly minimumShare: number;
+}): number => Math.max(minimumShare * lineRate, leastRate(lineRate));
+
 /** What waits in a class shares the line with other traffic, which precedes it: it may take so much longer. */
 const SHARED = 2;
 const [LEAST_DRAIN_MS, MOST_DRAIN_MS] = [1000, 60_000];

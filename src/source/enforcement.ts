@@ -6,6 +6,7 @@ import { LONGEST_PAUSE_US } from '../model/notification.ts';
 import type { SourceNotification } from '../model/source.ts';
 import { decodeTrace } from '../packet/ip/ioam.ts';
 import { type IoamNode, decodeTraceNodes } from '../packet/ip/ioam-nodes.ts';
+import { minimumRate } from './class-rate.ts';
 import { HeldClasses, type HeldClassesDependencies } from './held-classes.ts';
 import type { HeldClassesSettings } from './held-rates.ts';
 import type { HoldEffect, HoldOptions, HoldView, SourceFlow } from './hold.ts';
@@ -156,6 +157,7 @@ export class Enforcement {
 
 const classesOf = ({ options, buffer }: EnforcementSettings): HeldClassesSettings => ({
   lineRate: options.lineRate,
+  minimumRate: minimumRate(options),
   buffer,
   silenceUs: () => LONGEST_PAUSE_US,
 });

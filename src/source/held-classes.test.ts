@@ -16,7 +16,7 @@ beforeEach(() => {
   dataplane = new FakeClasses();
   told = [];
   classes = new HeldClasses(
-    { lineRate: LINE, buffer: 1_000_000, silenceUs: () => 65_535 },
+    { lineRate: LINE, minimumRate: LINE / 100, buffer: 1_000_000, silenceUs: () => 65_535 },
     {
       ...{ dataplane, clock, work: microtaskWork(), log: silentLog },
       monotonicNs: () => BigInt(Math.round(clock.now() * 1e6)),
@@ -183,7 +183,7 @@ describe('a dataplane that gives packets departure times is told more', () => {
     };
     Object.assign(dataplane, { confirm: call('confirm'), resume: call('resume'), stop: call('stop') });
     Object.assign(dataplane, {
-      departed: async (slots: number[]) => void dataplane.calls.push(['departed', ...slots]),
+      departed: async () => void dataplane.calls.push(['departed']),
     });
   });
 

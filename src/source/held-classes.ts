@@ -45,10 +45,14 @@ interface Occupied<Subject> extends HeldRate {
   untilMs: number;
 }
 
+type Slots<Subject> = [number, Occupied<Subject>][];
+
 /** What leaves is looked at this often … */
 const LOOK_MS = 10;
 /** … but for no more than a quarter of the time. */
 const REST = 3;
+/** When all ends, what does not leave within this time goes straight: longer than a pause and a full buffer take. */
+const LONGEST_LEAVING_MS = 500;
 /** Refusals are logged this often; all are counted. */
 const LOG_MS = 1000;
 
@@ -115,17 +119,22 @@ export class HeldClasses<Subject> {
     this.#turns.due(slot);
   }
 
-  /** All traffic goes straight; what is in the classes leaves at line rate. */
+  /** All traffic leaves, as far as it does soon, and goes straight. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#looking.cancel();
     await this.#turns.stop();
-    const { dataplane } = this.#dependencies;
-    for (const occupied of this.#occupied.values()) endPause(occupied);
-    await this.#turns.each([...this.#occupied.keys()], (slot) => this.#rates.toLine(slot));
-    await this.#turns.each([[...this.#occupied.keys()]], (slots) => dataplane.departed?.(slots));
+    const { dataplane, clock } = this.#dependencies;
+    let left: Slots<Subject> = [...this.#occupied];
+    for (const [slot, { wanted }] of left)
+      this.#wanted.set(slot, Object.assign(wanted, { leaving: true, rate: this.#rates.lineRate }));
+    await this.#turns.each(left, ([slot, occupied]) => this.#leave(slot, occupied));
+    const end = this.#now() + LONGEST_LEAVING_MS;
+    while ((left = await this.#notLeft(left)).length > 0 && this.#now() < end)
+      await new Promise<void>((resolve) => void clock.after(LOOK_MS, resolve));
     await this.#turns.each([...this.#occupied.values()], ({ wanted }) => dataplane.removeHold(wanted.flow));
     this.#occupied.clear();
+    await dataplane.departed?.();
   }
 
   #refused(error: unknown): void {
@@ -221,6 +230,7 @@ export class HeldClasses<Subject> {
     const { wanted, hold } = occupied;
     endPause(occupied);
     occupied.pausedUntil = undefined;
+    this.#dependencies.dataplane.resume?.(slot);
     const [rate, drained] = await Promise.allSettled([
       this.#rates.setRate(slot, occupied),
       this.#drained(slot, occupied),
@@ -228,7 +238,7 @@ export class HeldClasses<Subject> {
     if (this.#isStill(slot, wanted) && wanted.leaving) {
       const left = drained.status === 'fulfilled' ? drained.value : hold.drained;
       this.#change(slot, occupied, { phase: 'leaving', drained: left, untilNs: this.#renewed(occupied) });
-      this.#looking.by(this.#now() + LOOK_MS);
+      if (!this.#stopped) this.#looking.by(this.#now() + LOOK_MS);
     }
     for (const asked of [rate, drained]) if (asked.status === 'rejected') throw asked.reason;
   }
@@ -268,19 +278,31 @@ export class HeldClasses<Subject> {
     this.#looking.by(this.#now() + Math.max(LOOK_MS, REST * (this.#now() - start)));
   }
 
-  #leaving(): (readonly [number, Occupied<Subject>])[] {
+  async #notLeft(some: Slots<Subject>): Promise<Slots<Subject>> {
+    const waiting: Slots<Subject> = [];
+    await this.#turns.each(some, async (one) => void ((await this.#hasLeft(...one)) || waiting.push(one)));
+    return waiting;
+  }
+
+  #leaving(): Slots<Subject> {
     return [...this.#occupied].filter(([, { hold }]) => hold.phase === 'leaving');
   }
 
   async #lookAt(slot: number, occupied: Occupied<Subject>): Promise<void> {
     if (this.#stopped) return;
+    const hasLeft = await this.#hasLeft(slot, occupied);
+    if (hasLeft && !this.#stopped) this.#events.onDrained(occupied.wanted.flow);
+  }
+
+  /** Whether nothing of what leaves is in its class any more. */
+  async #hasLeft(slot: number, occupied: Occupied<Subject>): Promise<boolean> {
     const drained = await this.#drained(slot, occupied);
     // Meanwhile it may have been held again.
-    if (this.#stopped || this.#occupied.get(slot) !== occupied || occupied.hold.phase !== 'leaving') return;
+    if (this.#occupied.get(slot) !== occupied || occupied.hold.phase !== 'leaving') return false;
     if (drained !== occupied.hold.drained) this.#change(slot, occupied, { drained });
     // Only now: a packet that came before the change went into the class, one that comes after it goes straight.
     const record = this.#dependencies.dataplane.record(occupied.wanted.flow);
-    if (record && (record.released || record.entered === drained)) this.#events.onDrained(occupied.wanted.flow);
+    return record !== undefined && (record.released || record.entered === drained);
   }
 
   #now(): number {

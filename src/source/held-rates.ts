@@ -4,13 +4,15 @@
 //   follow otherwise. If no frame has come by then, the pause is asked for again, for what is left of it.
 import type { Clock } from '../model/clock.ts';
 import { LONGEST_PAUSE_US } from '../model/notification.ts';
-import { classRate, leastRate } from './class-rate.ts';
+import { classRate } from './class-rate.ts';
 import type { HoldDataplane } from './hold-dataplane.ts';
 import type { WantedHold } from './wanted-hold.ts';
 
 export interface HeldClassesSettings {
   /** bit/s, of what leaves. */
   readonly lineRate: number;
+  /** bit/s: what is held may be reduced to this, also before the machine has heard of it. */
+  readonly minimumRate: number;
   /** Bytes that a class may have queued. */
   readonly buffer: number;
   /** Silences of a rate of 0 from now on, microseconds, 1-65,535: none ends early, and a frame leaves before each. */
@@ -66,17 +68,15 @@ export class HeldRates<Subject> {
    */
   setClass(slot: number, rate: number): Promise<void>[] {
     const { dataplane } = this.#dependencies;
-    const { lineRate, buffer } = this.#settings;
-    const least = classRate(leastRate(lineRate)).rate;
+    const { lineRate, minimumRate, buffer } = this.#settings;
+    const least = classRate(minimumRate).rate;
     const set = dataplane.setClass(slot, { ...classRate(rate === 0 ? lineRate : rate), limit: buffer, least });
     return rate === 0 ? [set, this.#stop(slot)] : [set];
   }
 
-  /** @throws KernelError */
-  async toLine(slot: number): Promise<void> {
-    const { dataplane } = this.#dependencies;
-    dataplane.resume?.(slot);
-    await dataplane.changeRate(slot, classRate(this.#settings.lineRate));
+  /** bit/s, of what leaves. */
+  get lineRate(): number {
+    return this.#settings.lineRate;
   }
 
   /** Makes pause and rate what they are to be. @throws KernelError */

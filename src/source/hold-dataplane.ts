@@ -36,8 +36,8 @@ export interface HoldDataplane<Subject = SourceFlow> {
   resume?(slot: number): void;
   /** What a program has made of an instruction by itself is over: the class is as it was set. @throws KernelError */
   confirm?(slot: number): void;
-  /** Resolves when no packet of these would be overtaken if others went straight, or soon in any case. */
-  departed?(slots: readonly number[]): Promise<void>;
+  /** Resolves when nothing waits of what has been removed. @throws KernelError */
+  departed?(): Promise<void>;
 }
 
 export interface ClassHold {

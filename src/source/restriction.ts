@@ -12,7 +12,7 @@
 import { type IpAddress, compareAddresses, familyKey } from '../model/address.ts';
 import type { Count } from '../model/log.ts';
 import type { LongHaulInstruction } from '../model/notification.ts';
-import { leastRate } from './class-rate.ts';
+import { minimumRate } from './class-rate.ts';
 import {
   type HoldEvent,
   type HoldNodeView,
@@ -207,9 +207,9 @@ export class Restriction {
 const rttEstimate = (given: number | undefined, { rttMs }: HoldOptions): number =>
   Math.min(MOST_RTT_MS, given !== undefined && given >= LEAST_RTT_MS ? given : rttMs);
 
-const rateOptions = ({ lineRate, minimumShare, recoverySteps, resumeCap }: HoldOptions): InstructedRateOptions => ({
-  normalRate: lineRate,
-  minimumRate: Math.max(minimumShare * lineRate, leastRate(lineRate)),
-  recoveryStep: lineRate / recoverySteps,
-  resumeCap,
+const rateOptions = (options: HoldOptions): InstructedRateOptions => ({
+  normalRate: options.lineRate,
+  minimumRate: minimumRate(options),
+  recoveryStep: options.lineRate / options.recoverySteps,
+  resumeCap: options.resumeCap,
 });

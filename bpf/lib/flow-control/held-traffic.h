@@ -44,8 +44,8 @@ static __always_inline enum held hold_traffic(struct __sk_buff *skb, const struc
 	if (kind == HOLD_PRIORITY && (keeps_the_link(&packet->outermost) || is_of_this_router(skb)))
 		return HELD_NOT;
 	traffic_key(&key, kind, &packet->outermost, &packet->flow, ifindex);
-	const struct hold *hold = hold_of(&key, &record, &now);
-	if (!hold || has_left(hold, record, now))
+	const struct hold *hold = bpf_map_lookup_elem(&holds, &key);
+	if (!hold || !is_in_force(hold, &record, &now) || has_left(hold, record, now))
 		return HELD_NOT;
 	put_into_class(skb, root, hold, record, now);
 	__u64 *bytes = bpf_map_lookup_elem(&hold_port_bytes, &ifindex);

@@ -5,18 +5,15 @@
 // the HTB, which precedes all classes. When it ends, packets follow the others into the class until that is empty:
 // until the agent has seen as many leave it as have entered. An ended hold is remembered in its record, since what the
 // agent has seen may be old by the next packet. What has departure times (hold/edt.h) says by itself when all of it has
-// departed.
+// departed, also of an earlier hold.
 #ifndef CNPD_HOLD_CLASS_H
 #define CNPD_HOLD_CLASS_H
 
 #include "hold/maps.h"
 
-// Null: there is none, or it is ignored, since it names no class or the agent has not renewed it in time.
-static __always_inline const struct hold *hold_of(const struct hold_key *key, struct hold_record **record, __u64 *now)
+// Otherwise it is ignored, since it names no class or the agent has not renewed it in time.
+static __always_inline int is_in_force(const struct hold *hold, struct hold_record **record, __u64 *now)
 {
-	const struct hold *hold = bpf_map_lookup_elem(&holds, key);
-	if (!hold)
-		return 0;
 	__u32 slot = hold->minor - HOLD_FIRST_MINOR;
 	*record = bpf_map_lookup_elem(&hold_records, &slot);
 	if (!*record || (hold->phase != HOLD_HELD && hold->phase != HOLD_LEAVING)) {
@@ -28,7 +25,7 @@ static __always_inline const struct hold *hold_of(const struct hold_key *key, st
 		count(COUNT_HOLD_EXPIRED);
 		return 0;
 	}
-	return hold;
+	return 1;
 }
 
 // Whether the packet goes straight since the hold ends and nothing of it is in its class any more.
@@ -42,7 +39,7 @@ static __always_inline int has_left(const struct hold *hold, struct hold_record 
 		count(COUNT_HOLD_STRAIGHT);
 		return 1;
 	}
-	if (record->entered != hold->drained && (record->classed || record->next > now)) {
+	if ((record->classed && record->entered != hold->drained) || record->next > now) {
 		count(COUNT_HOLD_LEAVING);
 		return 0;
 	}

@@ -17,6 +17,6 @@
 	  "packets passed whose header chain is truncated, too deep or malformed, while a flow is held")               \
 	X(457, HOLD_FULL, "hold.full", "packets dropped because too much of their flow waits for its departure time")  \
 	X(458, HOLD_BEHIND, "hold.behind",                                                                             \
-	  "of hold.expired, packets behind others of their flow that wait for their departure time")
+	  "packets behind others of their flow that wait for their departure time, where it is not held any more")
 
 #endif

@@ -24,16 +24,19 @@ struct hold_key {
 enum hold_phase {
 	HOLD_HELD = 1,	  // packets go into the class
 	HOLD_LEAVING = 2, // they do until the class is empty
+	HOLD_BEHIND = 3,  // it is held no longer, but others of it wait for their departure times
 };
 
-// Written by the agent alone: it may write all of it at any time.
+// Written by the agent alone, which may write all of it at any time, except `responses`.
 struct hold {
-	__u64 until_ns; // CLOCK_MONOTONIC: from then on the hold is ignored, so that none outlives a dead agent
+	__u64 until_ns; // CLOCK_MONOTONIC: from then on the hold is ignored, so that none outlives a dead agent;
+			// BEHIND: when the last of what waits has departed
 	__u64 drained;	// packets of this hold that the agent has seen leave its class, dropped ones included
 	__u16 minor;	// of the class, the same at all ports
 	__u8 phase;	// enum hold_phase
 	__u8 full;	// packets that enter the class are reported (flow-control/report.h)
-	__u8 reserved[4];
+	__u8 responses; // BEHIND: as of the record, which may be another flow's by now
+	__u8 reserved[3];
 };
 
 // Written by the program alone while the hold exists. One a class, by minor number less HOLD_FIRST_MINOR.
@@ -75,6 +78,10 @@ struct hold_port {
 
 // ns that a packet may wait for others, whatever their bytes: what waits obeys no later instruction.
 #define HOLD_LONGEST_WAIT_NS 100000000
+
+// No packet gets a time further ahead: a pause, what waits behind it, as much again, and one long frame at the least
+// rate.
+#define HOLD_LONGEST_DEPARTURE_NS 400000000
 
 // No handle: the port's fq keeps departure times.
 #define HOLD_EDT 1

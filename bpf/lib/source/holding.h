@@ -22,7 +22,7 @@ static __noinline int source_holds(const struct qp_flow *flow, __u64 now)
 	key.destination = flow->receiver;
 	key.id = flow->receiver_qpn;
 	const struct hold *hold = bpf_map_lookup_elem(&holds, &key);
-	if (!hold || now >= hold->until_ns)
+	if (!hold || hold->phase == HOLD_BEHIND || now >= hold->until_ns)
 		return !!agent->room;
 	__u32 slot = hold->minor - HOLD_FIRST_MINOR;
 	const struct hold_record *record = bpf_map_lookup_elem(&hold_records, &slot);

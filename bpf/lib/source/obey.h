@@ -17,7 +17,8 @@ static __always_inline void obey_pause(struct hold_pace *pace, __u16 microsecond
 	__u64 end = now + microseconds * 1000ULL;
 	if (end <= pace->earliest)
 		return;
-	pace->since = end;
+	if (pace->since < end) // later: behind what waits
+		pace->since = end;
 	pace->earliest = end;
 }
 

@@ -46,7 +46,7 @@ async function storm(bench: Bench): Promise<Storm> {
   await ports.prepare(ifindex, 'flow-control');
   const left = new Set<HeldTraffic>();
   const classes = new HeldClasses<HeldTraffic>(
-    { lineRate: LINE, buffer: 1_000_000, silenceUs: () => LONGEST_PAUSE_US },
+    { lineRate: LINE, minimumRate: LINE / 100, buffer: 1_000_000, silenceUs: () => LONGEST_PAUSE_US },
     {
       ...{ dataplane: flowControl.classes, clock: systemClock, work: eventLoopWork(), log: silentLog },
       monotonicNs: () => process.hrtime.bigint(),

@@ -21,5 +21,9 @@ export const HOLD_COUNTERS = [
     'packets passed whose header chain is truncated, too deep or malformed, while a flow is held',
   ),
   row(457, 'hold.full', 'packets dropped because too much of their flow waits for its departure time'),
-  row(458, 'hold.behind', 'of hold.expired, packets behind others of their flow that wait for their departure time'),
+  row(
+    458,
+    'hold.behind',
+    'packets behind others of their flow that wait for their departure time, where it is not held any more',
+  ),
 ];

@@ -42,15 +42,18 @@ export type HeldFlow = Omit<QueuePairs, 'senderQpn'>;
 export type HeldSubject = HeldFlow | HeldTraffic;
 export const isHeldTraffic = (subject: HeldSubject): subject is HeldTraffic => 'traffic' in subject;
 
-/** `held`: packets go into the class. `leaving`: they do until it is empty, and go straight from then on. */
-export type HoldPhase = 'held' | 'leaving';
-const PHASES: Readonly<Record<HoldPhase, number>> = { held: 1, leaving: 2 };
+/**
+ * `held`: packets go into the class. `leaving`: they do until it is empty, and go straight from then on. `behind`: it
+ * is held no longer, but others of it wait for their departure times.
+ */
+export type HoldPhase = 'held' | 'leaving' | 'behind';
+const PHASES: Readonly<Record<HoldPhase, number>> = { held: 1, leaving: 2, behind: 3 };
 
 export interface Hold {
   /** Minor number of the class, the same at all ports. */
   readonly minor: number;
   readonly phase: HoldPhase;
-  /** From then on the program ignores the hold. */
+  /** From then on the program ignores the hold; `behind`: when the last of what waits has departed. */
   readonly untilNs: bigint;
   /**
    * Packets of this hold that have left the class, dropped ones included: what the class has sent and dropped, less the
@@ -59,6 +62,8 @@ export interface Hold {
   readonly drained: bigint;
   /** Packets that enter the class are reported, so that the neighbor upstream is asked to pause them. */
   readonly full: boolean;
+  /** `behind`: READ responses wait, so that what answers them has to. */
+  readonly responses: boolean;
 }
 
 /** enum hold_kind. */
@@ -76,10 +81,10 @@ const UDP = 17;
 const HOLD_KEY_SIZE = 48;
 const KEY = { source: 0, destination: 16, id: 32, ifindex: 36, kind: 40, protocol: 41 } as const;
 /** Offsets in struct hold. */
-const HOLD = { size: 24, until: 0, drained: 8, minor: 16, phase: 18, full: 19 } as const;
+const HOLD = { size: 24, until: 0, drained: 8, minor: 16, phase: 18, full: 19, responses: 20 } as const;
 /** Offsets in struct hold_record. */
 export const HOLD_RECORD_SIZE = 40;
-const RECORD = { entered: 0, lastSeen: 8, longest: 16, released: 20, stamped: 24, next: 32 } as const;
+const RECORD = { entered: 0, lastSeen: 8, longest: 16, released: 20, responses: 21, stamped: 24, next: 32 } as const;
 /** Offsets in struct hold_pace. */
 const PACE = { size: 56, rate: 0, told: 8, least: 16, earliest: 24, since: 32, ahead: 40, frame: 48 } as const;
 
@@ -142,6 +147,7 @@ export function encodeHold(hold: Hold): Uint8Array {
     view.setUint16(HOLD.minor, hold.minor, LITTLE_ENDIAN);
     bytes[HOLD.phase] = PHASES[hold.phase];
     bytes[HOLD.full] = Number(hold.full);
+    bytes[HOLD.responses] = Number(hold.responses);
   });
 }
 
@@ -156,6 +162,7 @@ export function decodeHold(value: Uint8Array): Hold | undefined {
       untilNs: view.getBigUint64(HOLD.until, LITTLE_ENDIAN),
       drained: view.getBigUint64(HOLD.drained, LITTLE_ENDIAN),
       full: value[HOLD.full] !== 0,
+      responses: value[HOLD.responses] !== 0,
     }
   );
 }
@@ -170,6 +177,8 @@ export interface HoldRecord {
   readonly longestFrame: number;
   /** While leaving, the class was found empty: no packet enters it any more. */
   readonly released: boolean;
+  /** READ responses have entered: answers must not overtake them. */
+  readonly responses: boolean;
   /** Of those that have entered, those given a departure time. */
   readonly stamped: bigint;
   /** When the one after the last of these may depart. */
@@ -183,13 +192,24 @@ export function decodeHoldRecord(value: Uint8Array): HoldRecord {
     lastSeen: view.getBigUint64(RECORD.lastSeen, LITTLE_ENDIAN),
     longestFrame: view.getUint32(RECORD.longest, LITTLE_ENDIAN),
     released: value[RECORD.released] !== 0,
+    responses: value[RECORD.responses] !== 0,
     stamped: view.getBigUint64(RECORD.stamped, LITTLE_ENDIAN),
     nextNs: view.getBigUint64(RECORD.next, LITTLE_ENDIAN),
   };
 }
 
+/** Of a hold that begins, while these of an earlier one of the flow may wait. */
+export const encodeHoldRecord = ({ responses, nextNs }: Pick<HoldRecord, 'responses' | 'nextNs'>): Uint8Array =>
+  structure(HOLD_RECORD_SIZE, (view, bytes) => {
+    bytes[RECORD.responses] = Number(responses);
+    view.setBigUint64(RECORD.next, nextNs, LITTLE_ENDIAN);
+  });
+
 /** A packet may wait for others no longer, whatever their bytes: what waits obeys no later instruction. */
 export const HOLD_LONGEST_WAIT_NS = 100_000_000;
+
+/** No packet gets a departure time further ahead: a pause, what waits behind it, as much again, and one long frame. */
+export const HOLD_LONGEST_DEPARTURE_NS = 400_000_000;
 
 /** How fast what is held departs at ports whose fq keeps departure times. */
 export interface HoldPace {
@@ -222,6 +242,15 @@ export function encodeHoldPace(pace: HoldPace): Uint8Array {
     view.setBigUint64(PACE.ahead, pace.aheadNs, LITTLE_ENDIAN);
     view.setBigUint64(PACE.frame, pace.frameNs, LITTLE_ENDIAN);
   });
+}
+
+export function decodeHoldPace(value: Uint8Array): HoldPace {
+  const view = viewOf(value);
+  const at = (offset: number): bigint => view.getBigUint64(offset, LITTLE_ENDIAN);
+  return {
+    ...{ rate: at(PACE.rate), least: at(PACE.least), earliestNs: at(PACE.earliest), sinceNs: at(PACE.since) },
+    ...{ aheadNs: at(PACE.ahead), frameNs: at(PACE.frame) },
+  };
 }
 
 export const isHoldMinor = (minor: number): boolean =>

@@ -1,5 +1,6 @@
 // The fq of a port (tc-fq(8), include/uapi/linux/pkt_sched.h), which keeps each packet until its departure time. A port
 // may have one as its root, or one below each queue of an mq. Others' are used as they are.
+import { HOLD_LONGEST_DEPARTURE_NS } from '../dataplane/holds.ts';
 import { ERRNO, KernelError, isKernelError } from '../errors.ts';
 import type { Netns } from '../netns.ts';
 import { HoldTrees, removeHoldTrees } from './hold-tree.ts';
@@ -17,6 +18,10 @@ const BUCKETS_LOG = 14;
 const LIMIT = 1_000_000;
 /** As an Ethernet port of Linux has. */
 const LEAST_FLOW_LIMIT = 1000;
+/** A flow that shares its queue with a held one waits: with fewer queues, that is likely once a hundred are held. */
+const LEAST_ORPHAN_MASK = 2 ** 16 - 1;
+/** An fq drops what is to depart later, or lets it go too early. */
+const LEAST_HORIZON_US = HOLD_LONGEST_DEPARTURE_NS / 1000;
 /** RoCEv2 with 1 kB of data, about. */
 const FRAME = 1000;
 
@@ -28,7 +33,30 @@ export interface FqOptions {
   readonly limit: number;
   readonly flowLimit: number;
   readonly orphanMask: number;
+  /** Infinity: it has none (before Linux 5.8). */
   readonly horizonUs: number;
+}
+
+/** Whether it can lose packets that may wait, or let other flows wait with them. */
+export const isScant = ({ flowLimit, orphanMask }: FqOptions, wantedFlowLimit: number): boolean =>
+  flowLimit < wantedFlowLimit || orphanMask < LEAST_ORPHAN_MASK;
+
+/** Why an fq cannot keep departure times; undefined: it can. */
+export function shortHorizon(name: string, { options: { horizonUs } }: Pick<FqPort, 'options'>): Reason | undefined {
+  if (horizonUs >= LEAST_HORIZON_US) return undefined;
+  return {
+    problem:
+      `the fq of ${name} keeps no packet for more than ${horizonUs / 1000} ms (horizon), ` +
+      `and held ones may have to wait ${LEAST_HORIZON_US / 1000} ms`,
+    remedy:
+      `\`tc qdisc change dev ${name} root fq horizon 10s\`; of several below an mq, change each: ` +
+      '`parent` and its number in place of `root`',
+  };
+}
+
+interface Reason {
+  readonly problem: string;
+  readonly remedy: string;
 }
 
 interface FoundQdisc {
@@ -44,6 +72,8 @@ export interface FqPort {
   readonly ifindex: number;
   /** Whether it is cnpd's. */
   readonly own: boolean;
+  /** Whether the kernel has made it by default. */
+  readonly isDefault: boolean;
   /** The least of each, where there are several. */
   readonly options: FqOptions;
 }
@@ -119,12 +149,14 @@ export class FqPorts {
     }
   }
 
+  /** Indexes of the ports that have one of cnpd's own, but for these. @throws KernelError */
+  own(but: ReadonlySet<number> = new Set()): number[] {
+    return this.#qdiscs().flatMap((qdisc) => (isOwn(qdisc) && !but.has(qdisc.ifindex) ? [qdisc.ifindex] : []));
+  }
+
   /** Indexes of the ports that had one of cnpd's own. @throws KernelError */
-  releaseAll(but: ReadonlySet<number> = new Set()): number[] {
-    return this.#qdiscs()
-      .filter((qdisc) => isOwn(qdisc) && !but.has(qdisc.ifindex))
-      .map(({ ifindex }) => ifindex)
-      .filter((ifindex) => this.release(ifindex));
+  releaseAll(): number[] {
+    return this.own().filter((ifindex) => this.release(ifindex));
   }
 
   /** For messages. */
@@ -157,7 +189,7 @@ export function decodeFqOptions(bytes: Uint8Array | undefined): FqOptions {
   const word = (type: number): number => readU32(options.get(type)) ?? 0;
   return {
     ...{ limit: word(FQ.PLIMIT), flowLimit: word(FQ.FLOW_PLIMIT), orphanMask: word(FQ.ORPHAN_MASK) },
-    horizonUs: word(FQ.HORIZON),
+    horizonUs: readU32(options.get(FQ.HORIZON)) ?? Infinity,
   };
 }
 
@@ -171,7 +203,7 @@ export function fqOf(ifindex: number, all: readonly FoundQdisc[]): FqPort | unde
   if (queues.length === 0 || options.length < queues.length) return undefined;
   const least = (name: keyof FqOptions): number => Math.min(...options.map((one) => one[name]));
   return {
-    ...{ ifindex, own: isOwn(root) },
+    ...{ ifindex, own: isOwn(root), isDefault: root.handle === 0 },
     options: {
       ...{ limit: least('limit'), flowLimit: least('flowLimit'), orphanMask: least('orphanMask') },
       horizonUs: least('horizonUs'),

@@ -112,7 +112,7 @@ test('what a machine asks for of its classes is done: nothing goes on before it 
   const drained: HeldTraffic[] = [];
   const refused: number[] = [];
   const classes = new HeldClasses<HeldTraffic>(
-    { lineRate: 8 * Number(LINE.rate), buffer: LIMIT, silenceUs: () => LONGEST_PAUSE_US },
+    { lineRate: 8 * Number(LINE.rate), minimumRate: 1, buffer: LIMIT, silenceUs: () => LONGEST_PAUSE_US },
     {
       dataplane: flowControl.classes,
       clock: systemClock,

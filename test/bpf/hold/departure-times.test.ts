@@ -208,20 +208,6 @@ describe('the end of a hold', () => {
     expect(at).toBeGreaterThan(0n);
     hold.table.remove(other);
   });
-
-  test('departed() waits for the last departure, and no longer than any may be ahead', async () => {
-    present.set(MINOR, { ...FAST, rate: LENGTH * 20n });
-    hold.table.set(FLOW, held());
-    stamp();
-    const { nextNs } = hold.table.record(FLOW)!;
-    await present.departed([MINOR]);
-    expect(now()).toBeGreaterThanOrEqual(nextNs);
-    present.changeRate(MINOR, { rate: 1n });
-    stamp();
-    const before = now();
-    await present.departed([MINOR]);
-    expect(now() - before).toBeGreaterThanOrEqual(400_000_000n);
-  });
 });
 
 test('at a port with classes the same flow has a class and no time', () => {

@@ -196,7 +196,7 @@ describe('a hold and its end', () => {
       [17, 0], // minor number below those of holds
       [17, 0xff], // and above
       [18, 0],
-      [18, 3],
+      [18, 4],
     ] as const) {
       map.update(encodeHoldKey(FLOW), valid.with(at, byte));
       expect(hold.classOf(packet)).toBe(0);

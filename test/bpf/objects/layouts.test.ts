@@ -159,6 +159,7 @@ describe('numbers are the same in C and in TypeScript', () => {
     ['HOLD_FIRST_MINOR', (of) => of.HOLD_FIRST_MINOR],
     ['HOLD_SLOTS', (of) => of.HOLD_SLOTS],
     ['HOLD_EDT', (of) => of.HOLD_EDT],
+    ['HOLD_LONGEST_DEPARTURE_NS', (of) => of.HOLD_LONGEST_DEPARTURE_NS],
     ['HOLD_LONGEST_WAIT_NS', (of) => of.HOLD_LONGEST_WAIT_NS],
     ['INSTRUCTIONS', (of) => of.MAX_INSTRUCTIONS],
     ['MARK_NOTICE', (of) => of.MARK_NOTICE],
@@ -209,7 +210,7 @@ describe('numbers are the same in C and in TypeScript', () => {
     expect(at).toEqual({ word: 0xcdef >> 6, bit: 1n << BigInt(0xcdef & 63) });
     expect(number('HOLD_FILTER_WORDS') * 64).toBe(0x10000);
     expect(NAMED.enumeration('hold_kind')).toEqual(spelled('HOLD', ts.HOLD_KIND));
-    expect(NAMED.enumeration('hold_phase')).toEqual({ HOLD_HELD: 1, HOLD_LEAVING: 2 });
+    expect(NAMED.enumeration('hold_phase')).toEqual({ HOLD_HELD: 1, HOLD_LEAVING: 2, HOLD_BEHIND: 3 });
     expect(NAMED.enumeration('flow_control_reason')).toEqual(spelled('FLOW_CONTROL', ts.FLOW_CONTROL_REASON));
   });
 

@@ -30,17 +30,22 @@ export class HoldUnderTest {
   readonly object: BpfObject;
   table: HoldTable;
   readonly portTable: HoldPortTable;
+  /** What waits has departed. */
+  #isOver = false;
 
   /** @param pinDir with the pins of others: what is held is then known to them */
   constructor(pinDir?: string) {
     this.object = openBpfObject(object('hold'), { pinDir });
-    this.table = new HoldTable(this.object);
+    this.table = new HoldTable(this.object, () => (this.#isOver ? 2n ** 62n : process.hrtime.bigint()));
     this.portTable = new HoldPortTable(this.object);
   }
 
   /** As it was when nothing had been held yet. */
   clear(): void {
+    this.#isOver = true;
     for (const { flow } of this.table.read()) this.table.remove(flow);
+    while (this.table.sweep());
+    this.#isOver = false;
     this.portTable.setPort(PORT, ROOT);
     clearCounters(this.object);
   }

@@ -4,7 +4,14 @@ import { toHex } from '../../../../src/packet/hex.ts';
 import { A, A_HEX, B, B_HEX, C, C_HEX, type Example, u32, wide, wideNumber } from './example.ts';
 
 const FLOW = { sender: A, receiver: B, receiverQpn: u32(1) } as const;
-const HOLD = { minor: 0x1234, phase: 'leaving', untilNs: wide(2), drained: wide(3), full: true } as const;
+const HOLD = {
+  minor: 0x1234,
+  phase: 'leaving',
+  untilNs: wide(2),
+  drained: wide(3),
+  full: true,
+  responses: true,
+} as const;
 const TUNNEL = { mode: 'service', source: A, destination: B, protocol: 41 } as const;
 const TUPLE = { mode: 'flow', source: A, destination: B, sourcePort: 0xc001, destinationPort: 4791 } as const;
 const PRIORITY = { mode: 'priority', priority: 5 } as const;
@@ -60,7 +67,7 @@ export const HOLDS: readonly Example[] = [
   },
   {
     valuesOf: ['holds'],
-    fields: { until_ns: wide(2), drained: wide(3), minor: 0x1234, phase: 2, full: 1 },
+    fields: { until_ns: wide(2), drained: wide(3), minor: 0x1234, phase: 2, full: 1, responses: 1 },
     written: (ts) => [ts.encodeHold(HOLD)],
     read: (ts, bytes) => ts.decodeHold(bytes),
     is: HOLD,
@@ -74,10 +81,19 @@ export const HOLDS: readonly Example[] = [
     size: (ts) => ts.HOLD_RECORD_SIZE,
     read: (ts, bytes) => ts.decodeHoldRecord(bytes),
     is: {
-      ...{ entered: wide(4), lastSeen: wide(5), longestFrame: u32(6), released: true },
+      ...{ entered: wide(4), lastSeen: wide(5), longestFrame: u32(6), released: true, responses: true },
       ...{ stamped: wide(14), nextNs: wide(15) },
     },
-    unread: ['responses', 'unheld', 'classed'],
+    unread: ['unheld', 'classed'],
+  },
+  {
+    valuesOf: ['hold_records'],
+    fields: {
+      ...{ entered: 0n, last_seen: 0n, longest: 0, released: 0, responses: 1, unheld: 0, classed: 0 },
+      ...{ stamped: 0n, next: wide(15) },
+    },
+    narrow: ['entered', 'last_seen', 'longest', 'stamped'],
+    written: (ts) => [ts.encodeHoldRecord({ responses: true, nextNs: wide(15) })],
   },
   {
     valuesOf: ['hold_paces'],
@@ -93,6 +109,9 @@ export const HOLDS: readonly Example[] = [
       },
     },
     written: (ts) => [ts.encodeHoldPace(PACE)],
+    read: (ts, bytes) => ts.decodeHoldPace(bytes),
+    is: PACE,
+    unread: ['told'],
   },
   {
     valuesOf: ['hold_ports'],
